@@ -1,0 +1,83 @@
+// Notations without axis names: XLA's tile assignments and PyTorch's DTensor placements.
+//
+// A translation is given only when it puts the same piece on the same device, and that is proved by
+// comparing the two maps; otherwise it fails with not_expressible and says where they differ.
+#ifndef TESSERA_NOTATION_H
+#define TESSERA_NOTATION_H
+
+#include "tessera/sharding.h"
+
+TSR_BEGIN_DECLS
+
+// ---- XLA: {devices=[2,1,4]<=[8] last_tile_dim_replicate} ----
+
+typedef enum tsr_tiling_kind {
+  TSR_TILING_REPLICATED,  // {replicated}
+  TSR_TILING_MAXIMAL,     // {maximal device=3}
+  TSR_TILING_MANUAL,      // {manual}
+  TSR_TILING_UNKNOWN,     // {unknown}
+  TSR_TILING_UNREDUCED,   // {unreduced}
+  TSR_TILING_TILED,       // {devices=[...]...}
+  TSR_TILING_TUPLE        // {{...}, {...}}
+} tsr_tiling_kind;
+
+// What a trailing subgroup dimension of a tiling means.
+typedef enum tsr_subgroup { TSR_SUBGROUP_REPLICATED, TSR_SUBGROUP_MANUAL, TSR_SUBGROUP_UNREDUCED } tsr_subgroup;
+
+typedef struct tsr_tiling tsr_tiling;
+
+// Every form that XLA's printer uses: iota with and without transpose, explicit lists, last_tile_dim_
+// replicate, last_tile_dims, maximal, manual, unreduced, unknown, tuples, metadata. Print gives the
+// text that XLA prints.
+TSR_API TSR_MUST_USE tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling);
+TSR_API void tsr_tiling_print(const tsr_tiling *tiling, tsr_text *out);
+TSR_API tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);
+TSR_API void tsr_tiling_release(const tsr_tiling *tiling);  // NULL is fine
+TSR_API tsr_tiling_kind tsr_tiling_kind_of(const tsr_tiling *tiling);
+TSR_API bool tsr_tiling_equal(const tsr_tiling *a, const tsr_tiling *b);  // as values
+// Elements of a tuple; 0 for other kinds.
+TSR_API int tsr_tiling_element_count(const tsr_tiling *tiling);
+TSR_API const tsr_tiling *tsr_tiling_element(const tsr_tiling *tiling, int index);
+
+// What NamedSharding gives XLA for tensors of this rank: logical device numbers are mesh positions.
+TSR_API TSR_MUST_USE tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding, int rank,
+                                                         tsr_tiling **out_tiling);
+// A spec on `mesh` (sub-axes where needed) that gives every mesh position the same tile.
+TSR_API TSR_MUST_USE tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling, const tsr_mesh *mesh,
+                                                   tsr_spec **out_spec);
+
+// ---- PyTorch DTensor: [Shard(0), Replicate(), Partial()] on a named mesh ----
+
+typedef enum tsr_placement_kind {
+  TSR_PLACEMENT_REPLICATE,      // Replicate() or R
+  TSR_PLACEMENT_SHARD,          // Shard(dim=0), Shard(0) or S(0)
+  TSR_PLACEMENT_STRIDED_SHARD,  // _StridedShard(dim=0, sf=2) or _S(0, 2)
+  TSR_PLACEMENT_PARTIAL         // Partial(), Partial('sum'), Partial(sum) or P(sum)
+} tsr_placement_kind;
+
+typedef struct tsr_placement {
+  tsr_placement_kind kind;
+  int dim;                  // of a shard; may be negative until a rank is known
+  int64_t split_factor;     // of a strided shard
+  tsr_reduction reduction;  // of a partial
+} tsr_placement;
+
+typedef struct tsr_placements {
+  int count;  // one per mesh axis
+  tsr_placement items[TSR_MAX_AXES];
+} tsr_placements;
+
+TSR_API TSR_MUST_USE tsr_status tsr_placements_parse(const char *text, tsr_placements *out);
+TSR_API void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
+// PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which flat
+// and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every size.
+TSR_API TSR_MUST_USE tsr_status tsr_placements_to_spec(const tsr_placements *placements,
+                                                       const tsr_mesh *mesh, int rank,
+                                                       const tsr_shape *shape, tsr_spec **out_spec);
+TSR_API TSR_MUST_USE tsr_status tsr_placements_from_sharding(const tsr_sharding *sharding, int rank,
+                                                             const tsr_shape *shape,
+                                                             tsr_placements *out_placements);
+
+TSR_END_DECLS
+
+#endif

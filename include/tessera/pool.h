@@ -1,0 +1,31 @@
+// Workers: a persistent pool of threads that share out numbered tasks.
+#ifndef TESSERA_POOL_H
+#define TESSERA_POOL_H
+
+#include <stdint.h>
+
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+typedef struct tsr_pool tsr_pool;
+
+// How many threads this process may run on at once (its affinity mask), at least 1.
+TSR_API int tsr_cpu_count(void);
+
+// Makes a pool of `workers` threads, the caller being one of them; 0 means tsr_cpu_count().
+TSR_API TSR_MUST_USE tsr_status tsr_pool_create(int workers, tsr_pool **out_pool);
+TSR_API void tsr_pool_destroy(tsr_pool *pool);  // NULL is fine
+TSR_API int tsr_pool_workers(const tsr_pool *pool);
+
+// Task `index` of a run, done by `worker` (0 = the caller's thread).
+typedef tsr_status tsr_task(void *context, int64_t index, int worker);
+
+// Runs tasks 0 .. count-1 and returns when all are done. After a failure no further task is started;
+// of several failures, that of the lowest task is returned. A NULL pool runs them in order here.
+TSR_API TSR_MUST_USE tsr_status tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task,
+                                             void *context);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,27 @@
+// Scopes: values in force for the current thread between enter and leave (the current mesh, later
+// the current rules and axes). They nest, the innermost wins, and leaving one leaves all inside it
+// too, so that an early return cannot leave a stale value behind.
+#ifndef TESSERA_SCOPE_H
+#define TESSERA_SCOPE_H
+
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// What a scope holds, one kind per entry; each kind has its own innermost value.
+#define TSR_SCOPE_KINDS(X) X(MESH)
+#define X(id) TSR_SCOPE_##id,
+typedef enum tsr_scope_kind { TSR_SCOPE_KINDS(X) TSR_SCOPE_KIND_COUNT } tsr_scope_kind;
+#undef X
+
+// A place on this thread's stack of scopes; 0 is the bottom.
+typedef int tsr_scope;
+
+// Leaves `scope` and every scope entered after it on this thread. Leaving twice is harmless.
+TSR_API void tsr_scope_leave(tsr_scope scope);
+// How many scopes this thread has entered; leaving that number restores exactly this state.
+TSR_API tsr_scope tsr_scope_mark(void);
+
+TSR_END_DECLS
+
+#endif

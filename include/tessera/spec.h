@@ -1,0 +1,176 @@
+// Spec: what users write about how a tensor is laid out, before any mesh is known.
+//
+// A spec is faithful to its text: unknown axes, repeated axes and a wrong length are legal here and
+// found when it is bound to a mesh (tessera/sharding.h). Per dimension it lists *stages*, major to
+// minor; each divides what the previous one left. One stage with plain axes is the ordinary case
+// (JAX's rule: the axes together cut the dimension in even chunks).
+//
+// Text, one value in four notations:
+//   short     data, _, fsdp+tp            our own; also cuts: tp/cyclic(64), dp;tp, dp/sizes(3,3,2),
+//                                         tp/parts(q:4096/128, k:512/128*2); ? = left open
+//   jax       P('data', None, ('fsdp', 'tp'))
+//   shardy    #sdy.sharding<@mesh, [{"data"}, {}, {"fsdp", "tp"}]>
+// (XLA and PyTorch notations name no axes: tessera/notation.h.)
+#ifndef TESSERA_SPEC_H
+#define TESSERA_SPEC_H
+
+#include <stdint.h>
+
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
+TSR_BEGIN_DECLS
+
+// An axis, or a part of one: Shardy's "x":(pre)size is the sub-axis of x with `size` members whose
+// major parts have `pre` members together. The whole axis has pre 1 and size 0.
+typedef struct tsr_axis_ref {
+  const char *name;
+  int64_t pre, size;
+} tsr_axis_ref;
+
+typedef enum tsr_stage_kind {
+  TSR_STAGE_EVEN,    // chunks of ceil(n / shards); late ones may be short or empty
+  TSR_STAGE_SIZES,   // explicit sizes, one per shard
+  TSR_STAGE_CYCLIC,  // blocks of `block` elements dealt round robin
+  TSR_STAGE_PARTS    // logical pieces side by side, each cut on its own
+} tsr_stage_kind;
+
+// One logical piece of a fused dimension: `size` elements, cut only at multiples of `grain`, each
+// piece held by `copies` neighbouring shards (fewer KV heads than ranks).
+typedef struct tsr_part {
+  const char *name;  // may be ""
+  int64_t size, grain, copies;
+} tsr_part;
+
+typedef struct tsr_stage {
+  tsr_stage_kind kind;
+  int axis_count;
+  const tsr_axis_ref *axes;  // major to minor
+  int count;                 // of sizes or parts
+  const int64_t *sizes;      // TSR_STAGE_SIZES
+  const tsr_part *parts;     // TSR_STAGE_PARTS
+  int64_t block;             // TSR_STAGE_CYCLIC
+} tsr_stage;
+
+#define TSR_NO_PRIORITY (-1)
+
+typedef struct tsr_spec_dim {
+  int stage_count;  // 0 = not cut
+  const tsr_stage *stages;
+  bool open;     // may be cut further; open and uncut is JAX's UNCONSTRAINED
+  int priority;  // Shardy's p0, p1, ...; TSR_NO_PRIORITY = none
+} tsr_spec_dim;
+
+typedef enum tsr_reduction { TSR_SUM, TSR_MAX, TSR_MIN, TSR_REDUCTION_COUNT } tsr_reduction;
+
+typedef struct tsr_spec tsr_spec;
+
+typedef struct tsr_spec_desc {
+  size_t size;  // sizeof(tsr_spec_desc)
+  int dim_count;
+  const tsr_spec_dim *dims;
+  int unreduced_count, reduced_count, replicated_count;
+  const tsr_axis_ref *unreduced;   // the value is a partial result over these
+  const tsr_axis_ref *reduced;     // JAX: replicated now, unreduced in the gradient
+  const tsr_axis_ref *replicated;  // Shardy: never to be used for cutting
+  tsr_reduction reduction;         // how partial results combine
+  const char *mesh_name;           // Shardy's @mesh; NULL = "mesh"
+} tsr_spec_desc;
+
+// Copies everything. Checks what needs no mesh: entries and sets must not overlap, cuts must make
+// sense. Canonical as in JAX: a dimension whose stages name no axis is uncut.
+TSR_API TSR_MUST_USE tsr_status tsr_spec_create(const tsr_spec_desc *desc, tsr_spec **out_spec);
+// The common case: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), or axes joined by '+'.
+TSR_API TSR_MUST_USE tsr_status tsr_spec_of(const char *const *entries, int count,
+                                            tsr_spec **out_spec);
+TSR_API tsr_spec *tsr_spec_retain(const tsr_spec *spec);
+TSR_API void tsr_spec_release(const tsr_spec *spec);  // NULL is fine
+
+TSR_API const tsr_spec_desc *tsr_spec_get(const tsr_spec *spec);  // borrowed
+TSR_API bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b);
+TSR_API uint64_t tsr_spec_hash(const tsr_spec *spec);
+
+typedef enum tsr_spec_form {
+  TSR_FORM_ANY,  // parse: told by how it begins; print: short
+  TSR_FORM_SHORT,
+  TSR_FORM_JAX,
+  TSR_FORM_SHARDY
+} tsr_spec_form;
+TSR_API TSR_MUST_USE tsr_status tsr_spec_parse(const char *text, tsr_spec_form form,
+                                               tsr_spec **out_spec);
+// Fails with not_expressible when the notation has no words for the value (cuts in JAX's).
+TSR_API TSR_MUST_USE tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_form form,
+                                               tsr_text *out);
+// The JSON form of the golden files: a list of null, "axis", ["a", "b"], {"unconstrained": true}.
+// Writing what has no such form gives the short text as one string; reading takes that too.
+TSR_API TSR_MUST_USE tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec);
+TSR_API void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer);
+
+// The names of the axes used by any of the specs, each once, first seen first:
+// get_names_from_partition_spec. Gives pointers into the specs, in a block to free().
+TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int spec_count,
+                                                    const char ***out_names, int *out_count);
+
+// ---- correction ----
+
+// Why a dimension of a spec was changed.
+#define TSR_CHANGES(X)                                                   \
+  X(CUT_TO_RANK, "longer than the tensor's rank")                        \
+  X(AXIS_MISSING, "axis not in the mesh")                                \
+  X(INDIVISIBLE, "size not divisible by the axes' product")              \
+  X(UNCONSTRAINED, "unconstrained means not cut here")                   \
+  X(NOTHING_LEFT, "nothing left to cut, so the empty spec")              \
+  X(NO_MESH, "no mesh, so the empty spec")
+#define X(id, text) TSR_CHANGE_##id,
+typedef enum tsr_change_kind { TSR_CHANGES(X) TSR_CHANGE_COUNT } tsr_change_kind;
+#undef X
+
+typedef struct tsr_change {
+  tsr_change_kind kind;
+  int dim;           // -1 = the spec as a whole
+  const char *axis;  // the axis at fault, NULL if none; lives as long as the original spec
+  int64_t size, product;  // of the dimension and of its axes, where they matter
+} tsr_change;
+
+typedef struct tsr_changes {
+  int count;
+  tsr_change *items;  // owned
+} tsr_changes;
+TSR_API void tsr_changes_deinit(tsr_changes *changes);
+// One line per change: `dimension 1: size 10 is not divisible by tp=4, so it is not cut`.
+TSR_API void tsr_changes_print(const tsr_changes *changes, tsr_text *out);
+
+// Takes one line of a log, without its end.
+typedef void tsr_log_fn(void *context, const char *line);
+
+typedef struct tsr_correct_options {
+  size_t size;              // sizeof(tsr_correct_options)
+  bool strict;              // refuse instead of changing anything
+  bool allow_no_mesh;       // raise_mesh_error = false: without a mesh give P()
+  bool keep_group_members;  // drop only the members of a group that are missing or do not divide
+  tsr_log_fn *log;          // where changes are logged; NULL = to stderr
+  void *log_context;
+} tsr_correct_options;
+
+// get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the mesh
+// lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.
+// `options` and `out_changes` may be NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each
+// change is also logged.
+TSR_API TSR_MUST_USE tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh,
+                                                 const tsr_shape *shape,
+                                                 const tsr_correct_options *options,
+                                                 tsr_spec **out_spec, tsr_changes *out_changes);
+// eformer's with_sharding_constraint, the spec side: like tsr_spec_correct, but an empty spec or no
+// mesh means "leave alone" (`*out_spec` is NULL then).
+TSR_API TSR_MUST_USE tsr_status tsr_spec_constrain(const tsr_spec *spec, const tsr_mesh *mesh,
+                                                   const tsr_shape *shape,
+                                                   const tsr_correct_options *options,
+                                                   tsr_spec **out_spec, tsr_changes *out_changes);
+// t5x's with_sharding_constraint leaves its argument alone on CPU devices and without a mesh.
+TSR_API bool tsr_t5x_constraint_applies(const tsr_topology *topology);
+
+TSR_END_DECLS
+
+#endif

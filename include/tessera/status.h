@@ -1,0 +1,82 @@
+// Failure: NULL is success, anything else explains itself.
+//
+// Every function that can fail returns a tsr_status. A failure carries a *cause* (one entry of
+// causes.def, for programs), a *code* (the kind of failure, for exit codes) and a *message* (for
+// people: the thing, the value found, what would have been right), to which callers add notes that
+// say where it happened.
+//
+//   tsr_mesh *mesh = NULL;
+//   tsr_status status = tsr_mesh_parse("data=4,model=2", NULL, &mesh);
+//   if (status) {
+//     fprintf(stderr, "%s\n", tsr_status_text(status));
+//     tsr_status_free(status);
+//   }
+#ifndef TESSERA_STATUS_H
+#define TESSERA_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tessera/api.h"
+
+TSR_BEGIN_DECLS
+
+// One entry per kind of failure: makes the enum, its names and the command's exit codes.
+#define TSR_CODES(X)               \
+  X(INVALID, "invalid input")      \
+  X(NOT_FOUND, "not found")        \
+  X(UNSUPPORTED, "not supported")  \
+  X(NO_MEMORY, "out of memory")    \
+  X(IO, "input or output failed")  \
+  X(COMM, "communication failed")
+#define X(id, text) TSR_##id,
+typedef enum tsr_code { TSR_OK, TSR_CODES(X) TSR_CODE_COUNT } tsr_code;
+#undef X
+
+// Why it failed, finely: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def.
+#define CAUSE(id, code, slug, alias) TSR_CAUSE_##id,
+typedef enum tsr_cause {
+  TSR_CAUSE_NONE,
+#include "tessera/causes.def"
+  TSR_CAUSE_COUNT
+} tsr_cause;
+#undef CAUSE
+
+typedef struct tsr_failure *tsr_status;
+
+// What is wrong, with the notes added on the way up; "" for NULL. Valid until the status is freed.
+TSR_API const char *tsr_status_text(tsr_status status);
+TSR_API tsr_code tsr_status_code(tsr_status status);    // TSR_OK for NULL
+TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NULL
+// The source line of this library that raised it, as "file.c:12"; "" for NULL.
+TSR_API const char *tsr_status_origin(tsr_status status);
+TSR_API void tsr_status_free(tsr_status status);  // NULL is fine
+
+TSR_API const char *tsr_code_name(tsr_code code);     // "invalid input"
+TSR_API const char *tsr_cause_slug(tsr_cause cause);  // "indivisible"; "" for TSR_CAUSE_NONE
+// Whether `slug` names this cause; peers have different words for some causes (see causes.def).
+TSR_API bool tsr_cause_matches(tsr_cause cause, const char *slug);
+
+// Raising and passing on. `tsr_fail` never returns NULL: when memory is out, it returns a static
+// out-of-memory failure.
+#define tsr_fail(cause, ...) tsr_fail_at(TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__)
+TSR_API TSR_MUST_USE TSR_PRINTF(4, 5) tsr_status
+    tsr_fail_at(tsr_cause cause, const char *file, int line, const char *format, ...);
+// Adds where it happened: "in rule 3: ..." reads before the message. NULL stays NULL.
+TSR_API TSR_MUST_USE TSR_PRINTF(2, 3) tsr_status
+    tsr_note(tsr_status status, const char *format, ...);
+
+#define TSR_TRY(call)                   \
+  do {                                  \
+    tsr_status s_ = (call);             \
+    if (s_) return s_;                  \
+  } while (0)
+#define TSR_TRY_NOTE(call, ...)                    \
+  do {                                             \
+    tsr_status s_ = (call);                        \
+    if (s_) return tsr_note(s_, __VA_ARGS__);      \
+  } while (0)
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,23 @@
+// All of Tessera's public headers.
+#ifndef TESSERA_TESSERA_H
+#define TESSERA_TESSERA_H
+
+#include "tessera/api.h"
+#include "tessera/dtype.h"
+#include "tessera/hash.h"
+#include "tessera/json.h"
+#include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/mesh_build.h"
+#include "tessera/notation.h"
+#include "tessera/pool.h"
+#include "tessera/progress.h"
+#include "tessera/scope.h"
+#include "tessera/shape.h"
+#include "tessera/sharding.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+#include "tessera/topology.h"
+
+#endif

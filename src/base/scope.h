@@ -1,0 +1,16 @@
+// The stack behind tessera/scope.h. Values are shared handles; the scope holds one reference.
+#ifndef TESSERA_BASE_SCOPE_H
+#define TESSERA_BASE_SCOPE_H
+
+#include "tessera/scope.h"
+
+// Enters a scope that holds `value` (already retained for it) and calls `release` when left.
+TSR_MUST_USE tsr_status tsr_scope_enter(tsr_scope_kind kind, void *value, void (*release)(void *),
+                                        tsr_scope *out_scope);
+// The innermost value of `kind` on this thread, borrowed; NULL if there is none.
+void *tsr_scope_current(tsr_scope_kind kind);
+// Replaces the innermost value of `kind` until its scope is left (a `set` inside a scope is undone
+// at its exit); without such a scope it enters one at the bottom that lasts for the thread.
+TSR_MUST_USE tsr_status tsr_scope_set(tsr_scope_kind kind, void *value, void (*release)(void *));
+
+#endif

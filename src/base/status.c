@@ -1,0 +1,108 @@
+// A failure is one block: the struct, then its text, which grows at the front as notes are added.
+#include "tessera/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tsr_failure {
+  tsr_cause cause;
+  char origin[56];
+  char *text;
+};
+
+// What is returned when there is no memory to say anything better. Never freed, never changed.
+static struct tsr_failure out_of_memory = {
+    .cause = TSR_CAUSE_NO_MEMORY, .origin = "", .text = (char[]){"out of memory"}};
+
+static const struct {
+  tsr_code code;
+  const char *slug, *alias;
+} causes[TSR_CAUSE_COUNT] = {
+    [TSR_CAUSE_NONE] = {TSR_OK, "", ""},
+#define CAUSE(id, code, slug, alias) [TSR_CAUSE_##id] = {TSR_##code, slug, alias},
+#include "tessera/causes.def"
+#undef CAUSE
+};
+
+static char *format_text(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int length = vsnprintf(NULL, 0, format, args);
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (text) vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+tsr_status tsr_fail_at(tsr_cause cause, const char *file, int line, const char *format, ...) {
+  struct tsr_failure *failure = cause == TSR_CAUSE_NO_MEMORY ? NULL : malloc(sizeof *failure);
+  if (!failure) return &out_of_memory;
+  va_list args;
+  va_start(args, format);
+  failure->text = format_text(format, args);
+  va_end(args);
+  if (!failure->text) {
+    free(failure);
+    return &out_of_memory;
+  }
+  const char *slash = strrchr(file, '/');
+  failure->cause = cause;
+  snprintf(failure->origin, sizeof failure->origin, "%s:%d", slash ? slash + 1 : file, line);
+  return failure;
+}
+
+tsr_status tsr_note(tsr_status status, const char *format, ...) {
+  if (!status || status == &out_of_memory) return status;
+  va_list args;
+  va_start(args, format);
+  char *note = format_text(format, args);
+  va_end(args);
+  // Without memory for the note, the message alone still tells what is wrong.
+  if (!note) return status;
+  const size_t note_length = strlen(note), text_length = strlen(status->text);
+  char *text = realloc(note, note_length + 2 + text_length + 1);
+  if (!text) {
+    free(note);
+    return status;
+  }
+  memcpy(text + note_length, ": ", 2);
+  memcpy(text + note_length + 2, status->text, text_length + 1);
+  free(status->text);
+  status->text = text;
+  return status;
+}
+
+const char *tsr_status_text(tsr_status status) { return status ? status->text : ""; }
+
+tsr_cause tsr_status_cause(tsr_status status) { return status ? status->cause : TSR_CAUSE_NONE; }
+
+tsr_code tsr_status_code(tsr_status status) { return causes[tsr_status_cause(status)].code; }
+
+const char *tsr_status_origin(tsr_status status) { return status ? status->origin : ""; }
+
+void tsr_status_free(tsr_status status) {
+  if (!status || status == &out_of_memory) return;
+  free(status->text);
+  free(status);
+}
+
+const char *tsr_code_name(tsr_code code) {
+  static const char *const names[TSR_CODE_COUNT] = {
+      [TSR_OK] = "success",
+#define X(id, text) [TSR_##id] = text,
+      TSR_CODES(X)
+#undef X
+  };
+  return (unsigned)code < TSR_CODE_COUNT ? names[code] : "unknown";
+}
+
+const char *tsr_cause_slug(tsr_cause cause) {
+  return (unsigned)cause < TSR_CAUSE_COUNT ? causes[cause].slug : "";
+}
+
+bool tsr_cause_matches(tsr_cause cause, const char *slug) {
+  if ((unsigned)cause >= TSR_CAUSE_COUNT || !*slug) return false;
+  return !strcmp(causes[cause].slug, slug) || !strcmp(causes[cause].alias, slug);
+}

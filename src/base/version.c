@@ -1,0 +1,3 @@
+#include "tessera/api.h"
+
+const char *tsr_version(void) { return TSR_VERSION; }

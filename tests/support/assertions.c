@@ -1,0 +1,36 @@
+#include <string.h>
+
+#include "support/test.h"
+
+void test_assert_ok(tsr_status status, const char *call, const char *file, int line) {
+  if (!status) return;
+  print_error("%s failed (%s): %s\n", call, tsr_status_origin(status), tsr_status_text(status));
+  tsr_status_free(status);
+  _fail(file, line);
+}
+
+static void check_cause(tsr_status status, tsr_cause cause, const char *file, int line) {
+  if (tsr_status_cause(status) == cause) return;
+  print_error("cause %s, wanted %s: %s\n", tsr_cause_slug(tsr_status_cause(status)),
+              tsr_cause_slug(cause), tsr_status_text(status));
+  tsr_status_free(status);
+  _fail(file, line);
+}
+
+void test_assert_fails(tsr_status status, tsr_cause cause, const char *message, const char *file,
+                       int line) {
+  check_cause(status, cause, file, line);
+  const bool same = !strcmp(tsr_status_text(status), message);
+  if (!same) print_error("message: %s\n wanted: %s\n", tsr_status_text(status), message);
+  tsr_status_free(status);
+  if (!same) _fail(file, line);
+}
+
+void test_assert_fails_with(tsr_status status, tsr_cause cause, const char *part, const char *file,
+                            int line) {
+  check_cause(status, cause, file, line);
+  const bool found = strstr(tsr_status_text(status), part) != NULL;
+  if (!found) print_error("message: %s\n lacks: %s\n", tsr_status_text(status), part);
+  tsr_status_free(status);
+  if (!found) _fail(file, line);
+}
