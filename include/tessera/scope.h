@@ -19,7 +19,7 @@ typedef int tsr_scope;
 
 // Leaves `scope` and every scope entered after it on this thread. Leaving twice is harmless.
 TSR_API void tsr_scope_leave(tsr_scope scope);
-// How many scopes this thread has entered; leaving that number restores exactly this state.
+// How many scopes this thread is in; leaving that number leaves every scope entered since.
 TSR_API tsr_scope tsr_scope_mark(void);
 
 TSR_END_DECLS

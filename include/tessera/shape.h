@@ -18,18 +18,20 @@ typedef struct tsr_shape {
 } tsr_shape;
 
 // TSR_SHAPE(8, 16) in C: a pointer to a shape of rank 2 that lives to the end of the block.
-#define TSR_SHAPE(...)                                                                  \
+#define TSR_SHAPE(...) \
   (&(tsr_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define TSR_SCALAR (&(tsr_shape){0, {0}})
 
 TSR_API TSR_MUST_USE tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, int rank);
-// No negative sizes, rank in bounds, at most 2^62 elements.
+// No negative sizes, rank in bounds, and the product of the sizes that are not 0 at most 2^62, so
+// that no product of some of them can overflow even when the tensor is empty.
 TSR_API TSR_MUST_USE tsr_status tsr_shape_check(const tsr_shape *shape);
 TSR_API bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
 TSR_API TSR_MUST_USE tsr_status tsr_shape_count(const tsr_shape *shape, int64_t *out_elements);
 TSR_API TSR_MUST_USE tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype,
                                                 int64_t *out_bytes);
-// "8,16", "8x16", "[8, 16]", "(8, 16)", "()" and "[]" (a scalar) are understood; printed "(8, 16)".
+// "8,16", "8x16", "[8, 16]", "(8, 16)", "(8,)", "()" and "[]" (a scalar) are understood. Printed as
+// Python prints it: "(8, 16)", "(8,)", "()".
 TSR_API TSR_MUST_USE tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape);
 TSR_API void tsr_shape_print(const tsr_shape *shape, tsr_text *out);
 

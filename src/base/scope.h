@@ -4,13 +4,15 @@
 
 #include "tessera/scope.h"
 
-// Enters a scope that holds `value` (already retained for it) and calls `release` when left.
+// Enters a scope that holds `value` (already retained for it) and calls `release` when left. A NULL
+// value hides those outside; `release` is not called for it. When entering fails, the caller still
+// owns `value`; so with tsr_scope_set.
 TSR_MUST_USE tsr_status tsr_scope_enter(tsr_scope_kind kind, void *value, void (*release)(void *),
                                         tsr_scope *out_scope);
 // The innermost value of `kind` on this thread, borrowed; NULL if there is none.
 void *tsr_scope_current(tsr_scope_kind kind);
 // Replaces the innermost value of `kind` until its scope is left (a `set` inside a scope is undone
-// at its exit); without such a scope it enters one at the bottom that lasts for the thread.
+// at its exit); without such a scope the value lasts, below all scopes, until the thread ends.
 TSR_MUST_USE tsr_status tsr_scope_set(tsr_scope_kind kind, void *value, void (*release)(void *));
 
 #endif

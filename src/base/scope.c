@@ -1,0 +1,107 @@
+// Each thread has one stack of entered scopes. Entries of one kind are linked outwards, so that the
+// innermost value of a kind is found at once however deep the stack is. Values set outside every
+// scope lie in `lasting`, below the stack, where leaving scope 0 does not reach them.
+#include "base/scope.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct holder {
+  void *value;
+  void (*release)(void *);
+} holder;
+
+typedef struct entry {
+  holder held;
+  tsr_scope_kind kind;
+  int outer;  // index + 1 of the next entry of this kind further out; 0 = none
+} entry;
+
+typedef struct stack {
+  entry *entries;
+  int depth, capacity;
+  int innermost[TSR_SCOPE_KIND_COUNT];  // index + 1; 0 = none
+  holder lasting[TSR_SCOPE_KIND_COUNT];
+  bool watched;  // freed when the thread ends
+} stack;
+
+static _Thread_local stack scopes;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t thread_end;
+static int key_error;
+
+static void drop(holder *held) {
+  if (held->value && held->release) held->release(held->value);
+  *held = (holder){NULL, NULL};
+}
+
+static void leave_all(void *unused) {
+  (void)unused;
+  tsr_scope_leave(0);
+  for (int kind = 0; kind < TSR_SCOPE_KIND_COUNT; kind++) drop(&scopes.lasting[kind]);
+  free(scopes.entries);
+  scopes = (stack){0};
+}
+
+static void make_key(void) { key_error = pthread_key_create(&thread_end, leave_all); }
+
+// Has `leave_all` called at the end of this thread. The key's value only has to be non-NULL.
+static tsr_status watch_thread(void) {
+  if (scopes.watched) return NULL;
+  pthread_once(&once, make_key);
+  if (key_error || pthread_setspecific(thread_end, &scopes))
+    return tsr_fail(NO_MEMORY, "scopes of a thread");
+  scopes.watched = true;
+  return NULL;
+}
+
+static tsr_status make_room(void) {
+  if (scopes.depth < scopes.capacity) return NULL;
+  if (scopes.capacity > INT_MAX / 2)
+    return tsr_fail(TOO_LARGE, "%d scopes are entered and not left", scopes.depth);
+  const int capacity = scopes.capacity ? scopes.capacity * 2 : 8;
+  entry *entries = realloc(scopes.entries, sizeof *entries * (size_t)capacity);
+  if (!entries) return tsr_fail(NO_MEMORY, "%d scopes", capacity);
+  scopes.entries = entries;
+  scopes.capacity = capacity;
+  return NULL;
+}
+
+static holder *innermost(tsr_scope_kind kind) {
+  const int place = scopes.innermost[kind];
+  return place ? &scopes.entries[place - 1].held : &scopes.lasting[kind];
+}
+
+tsr_status tsr_scope_enter(tsr_scope_kind kind, void *value, void (*release)(void *),
+                           tsr_scope *out_scope) {
+  TSR_TRY(watch_thread());
+  TSR_TRY(make_room());
+  const int index = scopes.depth++;
+  scopes.entries[index] = (entry){{value, release}, kind, scopes.innermost[kind]};
+  scopes.innermost[kind] = index + 1;
+  *out_scope = index;
+  return NULL;
+}
+
+void *tsr_scope_current(tsr_scope_kind kind) { return innermost(kind)->value; }
+
+tsr_status tsr_scope_set(tsr_scope_kind kind, void *value, void (*release)(void *)) {
+  TSR_TRY(watch_thread());
+  holder *held = innermost(kind);
+  holder old = *held;
+  *held = (holder){value, release};
+  drop(&old);  // last, since releasing it may run code that asks for the current value
+  return NULL;
+}
+
+void tsr_scope_leave(tsr_scope scope) {
+  while (scopes.depth > scope && scopes.depth > 0) {
+    entry left = scopes.entries[--scopes.depth];
+    scopes.innermost[left.kind] = left.outer;
+    drop(&left.held);
+  }
+}
+
+tsr_scope tsr_scope_mark(void) { return scopes.depth; }
