@@ -1,0 +1,88 @@
+# A thin front: the work is done by CMake (CMakePresets.json) and the scripts in tools/.
+# `make help` lists the targets from the ## comments behind them.
+.DEFAULT_GOAL := all
+.PHONY: all help demo check check-all check-peers bench fuzz golden coverage lint format docs \
+        metrics install clean setup debug clang asan-ubsan tsan
+
+PREFIX  ?= /usr/local
+SECONDS ?= 60
+ONLY    ?=
+FILES   ?= $(wildcard tests/golden/*.json)
+SEED    ?=
+COUNT   ?=
+ROUNDS  ?=
+UPDATE  ?=
+
+# configure and build a preset, quietly unless something goes wrong
+build = @tools/build $(1)
+
+all: ## build the library and the command (release): build/tessera
+	$(call build,release)
+	@ln -sf build/compile_commands.json compile_commands.json
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install what is missing on this machine (Debian), or print how
+	@tools/setup
+
+demo: ## show what the command can do
+	@tools/setup --quiet build
+	@$(MAKE) --no-print-directory all
+	@tools/demo
+
+check: ## the quick gate: release build, all tests, kept fuzz seeds
+	@tools/setup --quiet build test
+	@$(MAKE) --no-print-directory all
+	@ctest --preset release --output-on-failure -j "$$(nproc)"
+
+check-all: ## the whole gate: clang, asan-ubsan, tsan, lint, coverage
+	@tools/check_all
+
+check-peers: ## compare with the real JAX, flax and eformer on fresh inputs [SEED=n] [COUNT=n]
+	@tools/setup --quiet build test peers
+	@$(MAKE) --no-print-directory all
+	@tests/peers/run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(ONLY),--only $(ONLY))
+
+bench: ## measure beside the peers: a table and build/bench.json [ONLY=name] [ROUNDS=n]
+	@tools/setup --quiet build test peers
+	@$(MAKE) --no-print-directory all
+	@bench/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(ONLY)
+
+fuzz: ## fuzz every parser [SECONDS=60 for each] [ONLY=name]
+	@tools/setup --quiet build fuzz
+	@tools/fuzz $(SECONDS) $(ONLY)
+
+golden: ## judge us by recorded answers [FILES="a.json b.json"] [ONLY=fn,fn]
+	@tools/setup --quiet build test
+	@$(MAKE) --no-print-directory all >&2
+	@build/tests/golden/golden $(if $(ONLY),--only $(ONLY)) $(FILES)
+
+coverage: ## run the tests counting lines; a table per room, fails under 90 %
+	@tools/setup --quiet build test lint
+	@tools/coverage
+
+lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers
+	@tools/setup --quiet build test lint
+	@tools/lint
+
+format: ## rewrite the sources as .clang-format says
+	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
+
+metrics: ## sizes of files and functions
+	@tools/metrics
+
+docs: ## the API reference by Doxygen: build/docs/html/index.html
+	@tools/setup --quiet docs
+	@mkdir -p build/docs && doxygen docs/Doxyfile
+
+debug clang asan-ubsan tsan: ## build and test in that preset only
+	$(call build,$@)
+	@ctest --preset $@ -j "$$(nproc)"
+
+install: all ## install everything [PREFIX=/usr/local] [DESTDIR=]
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove everything that was built
+	@rm -rf build compile_commands.json

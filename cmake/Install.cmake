@@ -1,0 +1,70 @@
+# What `make install` puts where: both libraries, headers, pkg-config file, CMake package, the
+# command, its manual pages and completions.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
+
+# Two export sets, since only the static library makes consumers find our dependencies.
+install(TARGETS tessera_shared EXPORT tesseraTargets
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS tessera_static EXPORT tesseraStaticTargets
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+install(EXPORT tesseraStaticTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+
+configure_package_config_file(cmake/tesseraConfig.cmake.in cmake/tesseraConfig.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(cmake/tesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake
+              ${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# The prefix is found from where the file lies, so that `cmake --install --prefix` may choose it.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(cmake/tessera.pc.in cmake/tessera.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/tessera.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET tessera)
+  install(TARGETS tessera)
+endif()
+
+# Manual pages, where scdoc is there to make them.
+file(GLOB man_sources CONFIGURE_DEPENDS docs/man/*.scd)
+find_program(SCDOC scdoc)
+if(SCDOC AND NOT TESSERA_FUZZ)
+  foreach(source ${man_sources})
+    cmake_path(GET source STEM LAST_ONLY page)  # tessera-mesh.1
+    string(REGEX MATCH "[0-9]$" section ${page})
+    set(made ${PROJECT_BINARY_DIR}/man/${page}.gz)
+    add_custom_command(OUTPUT ${made} DEPENDS ${source} VERBATIM
+      COMMAND sh -c "mkdir -p \"$(dirname \"$3\")\" && \"$1\" < \"$2\" | gzip -9n > \"$3\""
+              man ${SCDOC} ${source} ${made})
+    list(APPEND man_pages ${made})
+    install(FILES ${made} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+  endforeach()
+  add_custom_target(man ALL DEPENDS ${man_pages})
+endif()
+
+# Completions, printed by the command from its own option tables.
+if(TARGET tessera AND EXISTS ${PROJECT_SOURCE_DIR}/src/cli/completion.c
+   AND NOT CMAKE_CROSSCOMPILING)
+  set(completion_file_bash bash-completion/completions/tessera)
+  set(completion_file_zsh zsh/site-functions/_tessera)
+  set(completion_file_fish fish/vendor_completions.d/tessera.fish)
+  foreach(shell bash zsh fish)
+    set(made ${PROJECT_BINARY_DIR}/completions/${completion_file_${shell}})
+    cmake_path(GET made PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${made} DEPENDS tessera VERBATIM
+      COMMAND tessera completion ${shell} > ${made})
+    list(APPEND completions ${made})
+    cmake_path(GET completion_file_${shell} PARENT_PATH folder)
+    install(FILES ${made} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+  endforeach()
+  add_custom_target(completions ALL DEPENDS ${completions})
+endif()
