@@ -64,9 +64,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_topology_create(const tsr_topology_desc *des
 // A made-up machine from text, fields separated by ':':
 //   cpu:8             one process with 8 devices          cpu:2x4   2 processes with 4 each
 //   gpu:4x8[:h100]    4 hosts with 8 GPUs each (a100, h100, h200, b200, mi300x)
-//   tpu-v4:4x4x4      a slice; sizes x by y by z          (v2, v3, v4, v4-lite, v5e, v5p, v6e, 7x, 8i)
-// and for each: slices=N (that many copies), hosts=AxBxC (chips per host), cores=N (devices per
-// chip), order=shuffled|reversed (as some runtimes list them), memory=16G, wrap=xyz|none.
+//   tpu-v4:4x4x4      a slice; sizes x by y by z; z may be left out
+//                     (v2, v3, v4, v4-lite, v5-lite, v5e, v5p, v5, v6e, 7x, 7, 8i)
+// and for each: slices=N (that many copies), memory=16G (per device; K, M, G, T are powers of 1024),
+// order=host (the default: one host after the other) | id | coords (x, y, z, core; last fastest) |
+// reversed | shuffled (the same every time); for TPUs: hosts=AxBxC (chips per host), cores=N (devices
+// per chip), origin=AxBxC (the slice's place in its pod), wrap=xyz|none (which axes are rings).
 TSR_API TSR_MUST_USE tsr_status tsr_topology_parse(const char *text, tsr_topology **out_topology);
 // The machine this process runs on: one CPU device for each processor it may use.
 TSR_API TSR_MUST_USE tsr_status tsr_topology_detect(tsr_topology **out_topology);
@@ -101,9 +104,12 @@ TSR_API const bool *tsr_topology_wrap(const tsr_topology *topology);  // of x, y
 
 TSR_API const tsr_link *tsr_topology_link(const tsr_topology *topology, tsr_level level);
 TSR_API const char *tsr_level_name(tsr_level level);
-// How far apart two devices (by position in the list) are, and how many torus hops.
+// How far apart two devices (by position in the list) are, and how many links a message crosses: the
+// torus distance on ICI, wrapping where the torus does, else one; none to itself.
 TSR_API tsr_level tsr_topology_level(const tsr_topology *topology, int a, int b);
 TSR_API int tsr_topology_hops(const tsr_topology *topology, int a, int b);
+// Seconds for one message with nothing else on the wires.
+TSR_API double tsr_topology_cost(const tsr_topology *topology, int a, int b, int64_t bytes);
 
 // A picture of hosts, chips and cores for a terminal, one line per row of devices.
 TSR_API void tsr_topology_print(const tsr_topology *topology, tsr_text *out);

@@ -1,0 +1,40 @@
+// What is usual for a kind of device: the rows of kinds.def.
+#ifndef TESSERA_TOPOLOGY_KINDS_H
+#define TESSERA_TOPOLOGY_KINDS_H
+
+#include "tessera/topology.h"
+
+// When the axes of a slice close to rings.
+typedef enum tsr_wrap_rule {
+  TSR_WRAP_NEVER,
+  // v4, v5p, 7x: pods are made of 4x4x4 cubes whose faces meet in optical switches, so a slice made
+  // of whole cubes is a torus on all three axes, and one smaller than a cube is a mesh on all.
+  // (Google Cloud's pages on TPU v4 and v5p, "topologies".)
+  TSR_WRAP_CUBES,
+  // v2, v3, v5e, v6e: the pod is one two-dimensional torus with fixed wires, so an axis closes only
+  // when it spans the whole pod: 16 (v2, v5e, v6e) or 32 (v3). (The same pages.)
+  TSR_WRAP_EXTENT
+} tsr_wrap_rule;
+
+typedef struct tsr_kind {
+  tsr_platform platform;
+  const char *name, *aliases;
+  int32_t cores;
+  int32_t host[3];
+  int64_t memory;  // bytes of a chip
+  tsr_wrap_rule wrap;
+  int32_t extent;
+  tsr_link links[TSR_LEVEL_COUNT];
+} tsr_kind;
+
+// The row for a runtime's name. GPUs also match by their first words ("NVIDIA H100 80GB HBM3"); a
+// kind we never heard of gets the typical row of its platform.
+const tsr_kind *tsr_kind_of(tsr_platform platform, const char *name);
+// The row that a synthetic text calls by this alias; NULL if there is none.
+const tsr_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t length);
+// Every first alias of a platform, for messages; gives their number, at most `capacity`.
+int tsr_kind_aliases(tsr_platform platform, char (*out_aliases)[16], int capacity);
+// Which axes of a slice with these sizes are rings.
+void tsr_kind_wrap(const tsr_kind *kind, const int32_t sizes[3], bool out_wrap[3]);
+
+#endif

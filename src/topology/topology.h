@@ -1,0 +1,30 @@
+// The inside of a topology: one block that holds everything, so that one free undoes it.
+#ifndef TESSERA_TOPOLOGY_TOPOLOGY_H
+#define TESSERA_TOPOLOGY_TOPOLOGY_H
+
+#include <stdatomic.h>
+
+#include "tessera/topology.h"
+
+// Where a device id is in the list. Sorted by id, then by position.
+typedef struct tsr_id_place {
+  int32_t id, position;
+} tsr_id_place;
+
+struct tsr_topology {
+  atomic_int refs;
+  tsr_platform platform;
+  const char *kind;
+  int device_count, process_count;
+  const tsr_device *devices;
+  const tsr_id_place *places;  // device_count of them
+  int64_t memory_per_device;
+  tsr_link links[TSR_LEVEL_COUNT];
+  int32_t low[3], sizes[3];  // the box that holds all coordinates
+  bool wrap[3];
+};
+
+// "device 3 (position 7 of the list)", for messages.
+#define TSR_DEVICE_FORMAT "device %d (position %d of the list)"
+
+#endif
