@@ -1,7 +1,7 @@
 # A thin front: the work is done by CMake (CMakePresets.json) and the scripts in tools/.
 # `make help` lists the targets from the ## comments behind them.
 .DEFAULT_GOAL := all
-.PHONY: all help demo check check-all check-peers bench fuzz golden coverage lint format docs \
+.PHONY: all help demo check check-all check-peers bench fuzz golden text coverage lint format docs \
         metrics install clean setup debug clang asan-ubsan tsan
 
 PREFIX  ?= /usr/local
@@ -58,6 +58,9 @@ golden: ## judge us by recorded answers [FILES="a.json b.json"] [ONLY=fn,fn]
 	@tools/setup --quiet build test
 	@$(MAKE) --no-print-directory all >&2
 	@build/tests/golden/golden $(if $(ONLY),--only $(ONLY)) $(FILES)
+
+text: all ## rewrite the kept output of the command and the examples; read the difference
+	@tests/text/run --update --path build --path build/examples tests/cli/*.cmd examples/*.cmd
 
 coverage: ## run the tests counting lines; a table per room, fails under 90 %
 	@tools/setup --quiet build test lint
