@@ -1,5 +1,9 @@
+int suite_check(void);
 int suite_cost(void);
 int suite_create(void);
+int suite_picture(void);
 int suite_synthetic(void);
 
-int main(void) { return suite_cost() + suite_create() + suite_synthetic(); }
+int main(void) {
+  return suite_check() + suite_cost() + suite_create() + suite_picture() + suite_synthetic();
+}
