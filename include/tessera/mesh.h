@@ -44,13 +44,14 @@ typedef struct tsr_mesh_desc {
 // Refuses repeated axis names and devices, sizes below 1, and ids the topology does not have.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_mesh **out_mesh);
 // "data=4,model=2", axis types after a colon as in "data=4:explicit"; one size may be -1 when a
-// topology is given, whose devices are then taken in list order. Exact inverse of tsr_mesh_print for
-// meshes with devices 0, 1, 2, ...; other orders follow as " devices=[3,1,0,2]".
+// topology is given, whose first devices are then taken in list order. Other devices follow as
+// " devices=[3,1,0,2]", and " abstract" says that there are none. Exact inverse of tsr_mesh_print.
+// Names that are not plain words stand in double quotes.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology,
                                                tsr_mesh **out_mesh);
 TSR_API void tsr_mesh_print(const tsr_mesh *mesh, tsr_text *out);
-// {"axes": [["data", 4], ...], "types": [...], "devices": [...]}; types and devices only where they
-// differ from auto and 0, 1, 2, ...
+// {"axes": [["data", 4], ...], "types": [...], "devices": [...], "abstract": true}; all but the axes
+// only where they differ from auto, from 0, 1, 2, ..., and from false.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_from_json(const tsr_json *value,
                                                    const tsr_topology *topology,
                                                    tsr_mesh **out_mesh);
@@ -67,6 +68,12 @@ TSR_API const tsr_axis *tsr_mesh_axis(const tsr_mesh *mesh, int axis);
 TSR_API int tsr_mesh_find_axis(const tsr_mesh *mesh, const char *name);  // -1 if there is none
 TSR_API const char *tsr_axis_type_name(tsr_axis_type type);               // "auto"
 TSR_API TSR_MUST_USE tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type);
+// Names, sizes and types side by side, as axes. They must be equally many; `types` may be NULL for
+// all auto. `out_axes` has room for TSR_MAX_AXES and borrows the names.
+TSR_API TSR_MUST_USE tsr_status tsr_axes_zip(const char *const *names, int name_count,
+                                             const int64_t *sizes, int size_count,
+                                             const tsr_axis_type *types, int type_count,
+                                             tsr_axis *out_axes);
 // Product of the sizes of the named axes: get_axes_size_in_mesh and get_mesh_axis_size. An empty
 // list gives 1, a name given twice counts twice.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names,
@@ -102,11 +109,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_local(const tsr_mesh *mesh, int32_t pro
 // One coordinate of an axis, which disappears: the devices at `index` of `axis`.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis,
                                                int64_t index, tsr_mesh **out_mesh);
-// Neighbouring axes, given in mesh order, become one called `name`.
+// Neighbouring axes of one type, given in mesh order, become one called `name`.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_flatten(const tsr_mesh *mesh, const char *const *axes,
                                                  int axis_count, const char *name,
                                                  tsr_mesh **out_mesh);
-// One axis becomes several; one size may be -1.
+// One axis becomes several, with the types of `parts`; one size may be -1.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis,
                                                    const tsr_axis *parts, int part_count,
                                                    tsr_mesh **out_mesh);

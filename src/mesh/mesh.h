@@ -1,0 +1,43 @@
+// What the files of this room, and the rooms above it, share about meshes beyond the public header.
+#ifndef TESSERA_MESH_MESH_H
+#define TESSERA_MESH_MESH_H
+
+#include "tessera/mesh.h"
+
+// ---- names and messages ----
+
+// One axis as text: name=size, and its type unless it is auto; only the size without a name. Names
+// that are not plain words are quoted.
+void tsr_axis_print(const tsr_axis *axis, tsr_text *out);
+// Axes as messages show them: {data=4, model=2}.
+void tsr_axes_describe(const tsr_axis *axes, int axis_count, tsr_text *out);
+void tsr_mesh_describe(const tsr_mesh *mesh, tsr_text *out);
+
+// The failure for an axis name that `mesh` does not have: unknown_mesh_axis, with the nearest name.
+TSR_MUST_USE tsr_status tsr_mesh_no_axis(const tsr_mesh *mesh, const char *name);
+// The index of a named axis, or that failure.
+TSR_MUST_USE tsr_status tsr_mesh_need_axis(const tsr_mesh *mesh, const char *name, int *out_axis);
+
+// ---- sizes ----
+
+// The failure for axes that do not make `device_count` devices, with sizes that would.
+TSR_MUST_USE tsr_status tsr_axes_mismatch(const tsr_axis *axes, int axis_count,
+                                          int64_t device_count);
+// The product of sizes >= 0; false when it does not fit 63 bits.
+bool tsr_axes_product(const tsr_axis *axes, int axis_count, int64_t *out_product);
+// Fills a single size of -1, as tsr_sizes_complete does.
+TSR_MUST_USE tsr_status tsr_axes_complete(tsr_axis *axes, int axis_count, int64_t device_count);
+
+// ---- devices ----
+
+// Positions between neighbours along an axis: the product of the sizes after it.
+int64_t tsr_mesh_stride(const tsr_mesh *mesh, int axis);
+// Whether a reader of this mesh's text finds its devices without being told: they are 0, 1, 2, ...
+// and its topology, if it has one, lists them so.
+bool tsr_mesh_has_default_devices(const tsr_mesh *mesh);
+
+// What the readers of text and JSON have in common: `desc` without device_count when it has no
+// devices; these are then the first of the topology's list.
+TSR_MUST_USE tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh);
+
+#endif

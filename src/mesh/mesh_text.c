@@ -1,0 +1,219 @@
+// Meshes as text: "data=4,model=2:explicit devices=[3,1,0,2]", or "data=4 abstract".
+//
+// Devices are written only when a reader could not guess them. A reader with a topology takes the
+// first devices of its list, one without takes 0, 1, 2, ...; so they are left out when both agree,
+// and the text means the same mesh to both.
+#include "mesh/mesh.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+// ---- what the readers share ----
+
+// The ids of the first `count` devices of a topology; the caller frees them. NULL without memory.
+static int32_t *first_ids(const tsr_topology *topology, int64_t count) {
+  int32_t *ids = malloc(sizeof *ids * (size_t)count);
+  const tsr_device *devices = tsr_topology_devices(topology);
+  for (int64_t i = 0; ids && i < count; i++) ids[i] = devices[i].id;
+  return ids;
+}
+
+// How many of the topology's devices the axes ask for: all of them when a size is open.
+static tsr_status count_wanted(const tsr_mesh_desc *desc, int64_t *out_count) {
+  const int64_t available = tsr_topology_device_count(desc->topology);
+  int64_t wanted = 1;
+  *out_count = available;
+  for (int i = 0; i < desc->axis_count; i++) {
+    if (desc->axes[i].size < 1) return NULL;  // open, or refused by tsr_mesh_create
+    if (__builtin_mul_overflow(wanted, desc->axes[i].size, &wanted)) wanted = INT64_MAX;
+  }
+  if (wanted > available)
+    return tsr_fail(TOO_FEW_DEVICES, "the mesh needs %lld devices, but the topology has %lld",
+                    (long long)wanted, (long long)available);
+  *out_count = wanted;
+  return NULL;
+}
+
+tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) {
+  if (!desc->topology || desc->devices || desc->abstract) return tsr_mesh_create(desc, out_mesh);
+  tsr_mesh_desc filled = *desc;
+  TSR_TRY(count_wanted(desc, &filled.device_count));
+  int32_t *ids = first_ids(desc->topology, filled.device_count);
+  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)filled.device_count);
+  filled.devices = ids;
+  const tsr_status status = tsr_mesh_create(&filled, out_mesh);
+  free(ids);
+  return status;
+}
+
+// ---- reading ----
+
+typedef struct reader {
+  const char *text, *at;
+  tsr_arena *arena;
+} reader;
+
+static tsr_status syntax(const reader *in, const char *wanted) {
+  return tsr_fail(SYNTAX, "mesh \"%s\" at byte %lld: wanted %s", in->text,
+                  (long long)(in->at - in->text), wanted);
+}
+
+static void skip_space(reader *in) {
+  while (isspace((unsigned char)*in->at)) in->at++;
+}
+
+static bool take(reader *in, const char *word) {
+  const size_t length = strlen(word);
+  if (strncmp(in->at, word, length)) return false;
+  in->at += length;
+  return true;
+}
+
+static tsr_status read_int(reader *in, int64_t *out_value) {
+  const bool negative = take(in, "-");
+  if (!isdigit((unsigned char)*in->at)) return syntax(in, "a number");
+  int64_t value = 0;
+  for (; isdigit((unsigned char)*in->at); in->at++)
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, *in->at - '0', &value))
+      return syntax(in, "a number below 2^63");
+  *out_value = negative ? -value : value;
+  return NULL;
+}
+
+static tsr_status read_quoted(reader *in, const char **out_name) {
+  char *name = tsr_arena_alloc(in->arena, strlen(in->at) + 1);
+  if (!name) return tsr_fail(NO_MEMORY, "axis name");
+  size_t length = 0;
+  for (in->at++; *in->at != '"'; in->at++) {
+    if (*in->at == '\\' && in->at[1]) in->at++;
+    if (!*in->at) return syntax(in, "a closing '\"'");
+    name[length++] = *in->at;
+  }
+  in->at++;
+  name[length] = '\0';
+  *out_name = name;
+  return NULL;
+}
+
+static tsr_status read_name(reader *in, const char **out_name) {
+  if (*in->at == '"') return read_quoted(in, out_name);
+  const size_t length = strcspn(in->at, "=,:\"[]{} \t\r\n\v\f");
+  if (!length) return syntax(in, "an axis name");
+  *out_name = tsr_arena_copy(in->arena, in->at, length);
+  in->at += length;
+  return *out_name ? NULL : tsr_fail(NO_MEMORY, "axis name");
+}
+
+static tsr_status read_type(reader *in, tsr_axis_type *out_type) {
+  for (int i = TSR_AXIS_AUTO; i <= TSR_AXIS_MANUAL; i++)
+    if (take(in, tsr_axis_type_name((tsr_axis_type)i))) {
+      *out_type = (tsr_axis_type)i;
+      return NULL;
+    }
+  return syntax(in, "auto, explicit or manual");
+}
+
+static tsr_status read_axis(reader *in, tsr_axis *out_axis) {
+  TSR_TRY(read_name(in, &out_axis->name));
+  skip_space(in);
+  if (!take(in, "=")) return syntax(in, "'=' and a size");
+  skip_space(in);
+  TSR_TRY(read_int(in, &out_axis->size));
+  out_axis->type = TSR_AXIS_AUTO;
+  return take(in, ":") ? read_type(in, &out_axis->type) : NULL;
+}
+
+// Whether the list of axes is over: at the end, or at one of the words that follow it.
+static bool at_suffix(const reader *in) {
+  if (!strncmp(in->at, "devices=[", 9)) return true;
+  if (strncmp(in->at, "abstract", 8)) return !*in->at;
+  reader after = {in->text, in->at + 8, NULL};
+  skip_space(&after);
+  return !*after.at;
+}
+
+static tsr_status read_axes(reader *in, tsr_axis *axes, int *out_count) {
+  int count = 0;
+  skip_space(in);
+  if (!at_suffix(in)) do {
+      skip_space(in);
+      if (count == TSR_MAX_AXES)
+        return tsr_fail(TOO_LARGE, "mesh \"%s\" has more than %d axes", in->text, TSR_MAX_AXES);
+      TSR_TRY(read_axis(in, &axes[count++]));
+      skip_space(in);
+    } while (take(in, ","));
+  *out_count = count;
+  return NULL;
+}
+
+static tsr_status read_devices(reader *in, tsr_mesh_desc *desc) {
+  size_t commas = 0;
+  for (const char *c = in->at; *c && *c != ']'; c++) commas += *c == ',';
+  int32_t *ids = tsr_arena_zeros(in->arena, commas + 1, sizeof *ids);
+  if (!ids) return tsr_fail(NO_MEMORY, "list of %zu devices", commas + 1);
+  int64_t count = 0;
+  do {
+    int64_t id = 0;
+    skip_space(in);
+    TSR_TRY(read_int(in, &id));
+    if (id < 0 || id > INT32_MAX) return syntax(in, "a device id from 0 to 2147483647");
+    ids[count++] = (int32_t)id;
+    skip_space(in);
+  } while (take(in, ","));
+  if (!take(in, "]")) return syntax(in, "',' or ']' in the list of devices");
+  desc->devices = ids;
+  desc->device_count = count;
+  return NULL;
+}
+
+static tsr_status read_mesh(reader *in, const tsr_topology *topology, tsr_mesh **out_mesh) {
+  tsr_axis axes[TSR_MAX_AXES];
+  tsr_mesh_desc desc = {.size = sizeof desc, .axes = axes, .topology = topology};
+  TSR_TRY(read_axes(in, axes, &desc.axis_count));
+  if (take(in, "devices=[")) {
+    TSR_TRY(read_devices(in, &desc));
+  } else {
+    desc.abstract = take(in, "abstract");
+  }
+  skip_space(in);
+  if (*in->at) return syntax(in, "the end");
+  return tsr_mesh_create_read(&desc, out_mesh);
+}
+
+tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  reader in = {text, text, &arena};
+  const tsr_status status = read_mesh(&in, topology, out_mesh);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
+// ---- writing ----
+
+static void print_devices(const tsr_mesh *mesh, tsr_text *out) {
+  tsr_text_add(out, "devices=[");
+  for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++) {
+    if (i) tsr_text_add_char(out, ',');
+    tsr_text_add_int(out, tsr_mesh_device(mesh, i));
+  }
+  tsr_text_add_char(out, ']');
+}
+
+void tsr_mesh_print(const tsr_mesh *mesh, tsr_text *out) {
+  const int axis_count = tsr_mesh_axis_count(mesh);
+  for (int i = 0; i < axis_count; i++) {
+    if (i) tsr_text_add_char(out, ',');
+    tsr_axis_print(tsr_mesh_axis(mesh, i), out);
+  }
+  const char *space = axis_count ? " " : "";
+  if (tsr_mesh_is_abstract(mesh)) {
+    tsr_text_addf(out, "%sabstract", space);
+  } else if (!tsr_mesh_has_default_devices(mesh)) {
+    tsr_text_add(out, space);
+    print_devices(mesh, out);
+  }
+}

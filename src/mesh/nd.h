@@ -1,0 +1,29 @@
+// Views of a row-major array: what numpy calls reshape, transpose and slicing, as arithmetic on
+// strides. Nothing moves until a view is gathered.
+#ifndef TESSERA_MESH_ND_H
+#define TESSERA_MESH_ND_H
+
+#include <stdint.h>
+
+#include "tessera/mesh.h"
+
+enum { TSR_ND_MAX = TSR_MAX_AXES };
+
+typedef struct tsr_nd {
+  int rank;
+  int64_t offset;
+  int64_t dims[TSR_ND_MAX];
+  int64_t strides[TSR_ND_MAX];
+} tsr_nd;
+
+// A whole row-major array.
+tsr_nd tsr_nd_rows(const int64_t *dims, int rank);
+// Axis `axis` in two: `major` times the rest, which must divide it.
+void tsr_nd_split(tsr_nd *view, int axis, int64_t major);
+// New axis i is old axis order[i].
+void tsr_nd_transpose(tsr_nd *view, const int *order);
+int64_t tsr_nd_count(const tsr_nd *view);
+// Writes the elements of the view, last axis fastest. `source` NULL stands for 0, 1, 2, ...
+void tsr_nd_gather(const tsr_nd *view, const int32_t *source, int32_t *out);
+
+#endif

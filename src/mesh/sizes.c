@@ -1,0 +1,143 @@
+// Sizes of axes against a number of devices: the one unknown size, and what to say when they do not
+// fit. Who asks for sizes that do not make the number of devices gets told which sizes near the
+// asked ones would: changing one axis is tried, then two.
+#include "mesh/mesh.h"
+
+#include <string.h>
+
+#include "tessera/mesh_build.h"
+
+enum { MAX_OFFERS = 3 };
+
+typedef struct offer {
+  int64_t change;  // how far from what was asked: the sum of larger / smaller over the axes
+  int64_t sizes[TSR_MAX_AXES];
+} offer;
+
+typedef struct offers {
+  const tsr_axis *asked;
+  int rank, count;
+  offer best[MAX_OFFERS];  // nearest first
+} offers;
+
+// How many times the larger size holds the smaller, rounded up; an asked -1 or 0 counts as 1.
+static int64_t distance(int64_t asked, int64_t size) {
+  if (asked < 1) asked = 1;
+  const int64_t high = asked > size ? asked : size, low = asked > size ? size : asked;
+  return high / low + (high % low != 0);
+}
+
+static void add_offer(offers *found, const int64_t *sizes) {
+  offer entry = {0};
+  for (int i = 0; i < found->rank; i++) {
+    entry.sizes[i] = sizes[i];
+    entry.change += distance(found->asked[i].size, sizes[i]);
+  }
+  for (int i = 0; i < found->count; i++)
+    if (!memcmp(found->best[i].sizes, entry.sizes, sizeof entry.sizes)) return;
+  int place = found->count;
+  while (place > 0 && found->best[place - 1].change > entry.change) place--;
+  if (place == MAX_OFFERS) return;
+  const int last = found->count < MAX_OFFERS ? found->count++ : MAX_OFFERS - 1;
+  memmove(&found->best[place + 1], &found->best[place],
+          (size_t)(last - place) * sizeof *found->best);
+  found->best[place] = entry;
+}
+
+// Keeps all sizes but those of axes a and b (the same for one) and offers all ways to choose these.
+static void change_two(offers *found, int a, int b, int64_t device_count) {
+  int64_t sizes[TSR_MAX_AXES], product = 1;
+  for (int i = 0; i < found->rank; i++) {
+    sizes[i] = found->asked[i].size;
+    if (i == a || i == b) continue;
+    if (sizes[i] < 1 || __builtin_mul_overflow(product, sizes[i], &product)) return;
+  }
+  if (device_count % product) return;
+  const int64_t rest = device_count / product;
+  for (int64_t low = 1; low <= rest / low; low++) {
+    if (rest % low || (a == b && low > 1)) continue;
+    sizes[a] = low;
+    sizes[b] = rest / low;
+    add_offer(found, sizes);
+    sizes[b] = low;
+    sizes[a] = rest / low;
+    if (a != b) add_offer(found, sizes);
+  }
+}
+
+// "; {data=4, model=2} or {data=2, model=4} would fit"
+static void add_offers(const tsr_axis *axes, int rank, int64_t device_count, tsr_text *out) {
+  offers found = {.asked = axes, .rank = rank};
+  for (int a = 0; a < rank; a++)
+    for (int b = a; b < rank; b++) change_two(&found, a, b, device_count);
+  for (int i = 0; i < found.count; i++) {
+    tsr_axis fitting[TSR_MAX_AXES];
+    for (int k = 0; k < rank; k++)
+      fitting[k] = (tsr_axis){axes[k].name, found.best[i].sizes[k], axes[k].type};
+    tsr_text_add(out, i == 0 ? "; " : i + 1 < found.count ? ", " : " or ");
+    tsr_axes_describe(fitting, rank, out);
+  }
+  if (found.count) tsr_text_add(out, " would fit");
+}
+
+tsr_status tsr_axes_mismatch(const tsr_axis *axes, int axis_count, int64_t device_count) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_axes_describe(axes, axis_count, &text);
+  tsr_text_addf(&text, " does not make %lld devices", (long long)device_count);
+  add_offers(axes, axis_count, device_count, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_fail(DIMS_DO_NOT_MATCH_DEVICE_COUNT, "%s", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+bool tsr_axes_product(const tsr_axis *axes, int axis_count, int64_t *out_product) {
+  int64_t product = 1;
+  for (int i = 0; i < axis_count; i++)
+    if (__builtin_mul_overflow(product, axes[i].size, &product)) return false;
+  *out_product = product;
+  return true;
+}
+
+// The axis whose size is -1, or -1 when all are known.
+static tsr_status find_unknown(const tsr_axis *axes, int axis_count, int *out_axis) {
+  int unknown = -1;
+  for (int i = 0; i < axis_count; i++) {
+    if (axes[i].size >= 0) continue;
+    if (axes[i].size < -1)
+      return tsr_fail(BAD_AXIS_SIZE, "axis %d has size %lld, wanted 1 or more, or -1 for the rest",
+                      i, (long long)axes[i].size);
+    if (unknown >= 0)
+      return tsr_fail(MORE_THAN_ONE_UNKNOWN_DIM, "axes %d and %d both have size -1; one may",
+                      unknown, i);
+    unknown = i;
+  }
+  *out_axis = unknown;
+  return NULL;
+}
+
+tsr_status tsr_axes_complete(tsr_axis *axes, int axis_count, int64_t device_count) {
+  int unknown = -1;
+  TSR_TRY(find_unknown(axes, axis_count, &unknown));
+  int64_t product = 1;
+  for (int i = 0; i < axis_count; i++)
+    if (i != unknown && __builtin_mul_overflow(product, axes[i].size, &product))
+      return tsr_axes_mismatch(axes, axis_count, device_count);
+  const bool fits = unknown < 0 ? product == device_count : product && device_count % product == 0;
+  if (!fits) return tsr_axes_mismatch(axes, axis_count, device_count);
+  if (unknown >= 0) axes[unknown].size = device_count / product;
+  return NULL;
+}
+
+tsr_status tsr_sizes_complete(int64_t *sizes, int count, int64_t device_count) {
+  if (count < 0 || count > TSR_MAX_AXES)
+    return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", count, TSR_MAX_AXES);
+  if (device_count < 1)
+    return tsr_fail(BAD_ARGUMENT, "a mesh of %lld devices, wanted 1 or more",
+                    (long long)device_count);
+  tsr_axis axes[TSR_MAX_AXES] = {0};
+  for (int i = 0; i < count; i++) axes[i].size = sizes[i];
+  TSR_TRY(tsr_axes_complete(axes, count, device_count));
+  for (int i = 0; i < count; i++) sizes[i] = axes[i].size;
+  return NULL;
+}
