@@ -1,0 +1,30 @@
+// What the tests of cuts and layouts share: random cuts, and a simple-minded oracle that looks at
+// every element.
+#ifndef TESSERA_TESTS_LAYOUT_CUTS_H
+#define TESSERA_TESTS_LAYOUT_CUTS_H
+
+#include "layout/cut.h"
+#include "support/test.h"
+
+enum { MAX_STAGES = 3, MAX_SIZES = 16, MAX_PARTS = 4 };
+
+// A cut with storage for its stages.
+typedef struct test_cut {
+  tsr_cut cut;
+  tsr_bound_stage stages[MAX_STAGES];
+  tsr_stage written[MAX_STAGES];
+  int64_t sizes[MAX_STAGES][MAX_SIZES];
+  tsr_part parts[MAX_STAGES][MAX_PARTS];
+} test_cut;
+
+// Makes stage `s` of kind `kind` cut `m` elements among `shards`, at random where there is a
+// choice.
+void test_fill_stage(test_random *random, tsr_stage_kind kind, int64_t m, int64_t shards,
+                     tsr_stage *out_stage, int64_t *out_sizes, tsr_part *out_parts);
+// A cut of up to `max_size` elements that makes sense.
+void test_random_cut(test_random *random, int64_t max_size, test_cut *out_cut);
+
+// The elements of shard `index`, in its order; gives their number. `elements` has room for all.
+int64_t test_cut_elements(const tsr_cut *cut, int64_t index, int64_t *out_elements);
+
+#endif

@@ -1,0 +1,4 @@
+int suite_run(void);
+int suite_cut(void);
+
+int main(void) { return suite_run() + suite_cut(); }
