@@ -1,0 +1,3 @@
+int suite_tiling(void);
+
+int main(void) { return suite_tiling(); }
