@@ -31,7 +31,10 @@ static void add_offer(offers *found, const int64_t *sizes) {
   offer entry = {0};
   for (int i = 0; i < found->rank; i++) {
     entry.sizes[i] = sizes[i];
-    entry.change += distance(found->asked[i].size, sizes[i]);
+    // Sizes asked for may be near the end of the numbers; an offer that far off is as good as last.
+    if (__builtin_add_overflow(entry.change, distance(found->asked[i].size, sizes[i]),
+                               &entry.change))
+      entry.change = INT64_MAX;
   }
   for (int i = 0; i < found->count; i++)
     if (!memcmp(found->best[i].sizes, entry.sizes, sizeof entry.sizes)) return;
