@@ -82,6 +82,12 @@ static void memory_is_shared_by_the_cores_of_a_chip(void **state) {
   }
 }
 
+// Field by field: what lies in the padding is nobody's business.
+static bool same_device(const tsr_device *a, const tsr_device *b) {
+  return a->id == b->id && a->process == b->process && a->slice == b->slice && a->core == b->core &&
+         a->has_coords == b->has_coords && !memcmp(a->coords, b->coords, sizeof a->coords);
+}
+
 // Whatever the order, the list holds the same devices.
 static void orders_only_permute(void **state) {
   (void)state;
@@ -95,10 +101,12 @@ static void orders_only_permute(void **state) {
     tsr_topology *other = NULL;
     assert_ok(tsr_topology_parse(text, &other));
     const tsr_device *a = tsr_topology_devices(natural), *b = tsr_topology_devices(other);
-    assert_memory_not_equal(a, b, (size_t)count * sizeof *a);
+    int moved = 0;
+    for (int k = 0; k < count; k++) moved += a[k].id != b[k].id;
+    assert_true(moved > 0);
     for (int id = 0; id < count; id++)
-      assert_memory_equal(&a[tsr_topology_find(natural, id)], &b[tsr_topology_find(other, id)],
-                          sizeof *a);
+      assert_true(
+          same_device(&a[tsr_topology_find(natural, id)], &b[tsr_topology_find(other, id)]));
     tsr_topology_release(other);
   }
   tsr_topology_release(natural);
