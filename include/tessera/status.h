@@ -22,12 +22,12 @@
 TSR_BEGIN_DECLS
 
 // One entry per kind of failure: makes the enum, its names and the command's exit codes.
-#define TSR_CODES(X)               \
-  X(INVALID, "invalid input")      \
-  X(NOT_FOUND, "not found")        \
-  X(UNSUPPORTED, "not supported")  \
-  X(NO_MEMORY, "out of memory")    \
-  X(IO, "input or output failed")  \
+#define TSR_CODES(X)              \
+  X(INVALID, "invalid input")     \
+  X(NOT_FOUND, "not found")       \
+  X(UNSUPPORTED, "not supported") \
+  X(NO_MEMORY, "out of memory")   \
+  X(IO, "input or output failed") \
   X(COMM, "communication failed")
 #define X(id, text) TSR_##id,
 typedef enum tsr_code { TSR_OK, TSR_CODES(X) TSR_CODE_COUNT } tsr_code;
@@ -66,15 +66,28 @@ TSR_API TSR_MUST_USE TSR_PRINTF(4, 5) tsr_status
 TSR_API TSR_MUST_USE TSR_PRINTF(2, 3) tsr_status
     tsr_note(tsr_status status, const char *format, ...);
 
-#define TSR_TRY(call)                   \
-  do {                                  \
-    tsr_status s_ = (call);             \
-    if (s_) return s_;                  \
+// For the static analyser, which sees one file at a time: what was raised is never NULL.
+#ifdef __clang_analyzer__
+static inline tsr_status tsr_raised(tsr_status status) {
+  if (!status) __builtin_unreachable();
+  return status;
+}
+#undef tsr_fail
+#define tsr_fail(cause, ...) \
+  tsr_raised(tsr_fail_at(TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__))
+#else
+#define tsr_raised(status) (status)
+#endif
+
+#define TSR_TRY(call)       \
+  do {                      \
+    tsr_status s_ = (call); \
+    if (s_) return s_;      \
   } while (0)
-#define TSR_TRY_NOTE(call, ...)                    \
-  do {                                             \
-    tsr_status s_ = (call);                        \
-    if (s_) return tsr_note(s_, __VA_ARGS__);      \
+#define TSR_TRY_NOTE(call, ...)                           \
+  do {                                                    \
+    tsr_status s_ = (call);                               \
+    if (s_) return tsr_raised(tsr_note(s_, __VA_ARGS__)); \
   } while (0)
 
 TSR_END_DECLS
