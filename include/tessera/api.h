@@ -13,6 +13,7 @@
 // The library is built with hidden visibility: only what is marked TSR_API can be linked against.
 #define TSR_API __attribute__((visibility("default")))
 #define TSR_MUST_USE __attribute__((warn_unused_result))
+#define TSR_NEVER_NULL __attribute__((returns_nonnull))
 #define TSR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 #define TSR_VERSION_MAJOR 0

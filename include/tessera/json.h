@@ -26,7 +26,7 @@ typedef struct tsr_json_doc tsr_json_doc;  // owns the values
 typedef struct tsr_json tsr_json;          // one value; lives as long as its document
 
 // Reads one value and nothing after it. `bytes` must stay until the document is destroyed: strings
-// without escapes are views of them. Errors name line, column and byte.
+// without escapes are views of them. Errors name line, column and byte. At most 512 levels.
 TSR_API TSR_MUST_USE tsr_status tsr_json_parse(const char *bytes, size_t length,
                                                tsr_json_doc **out_doc);
 // The same for a whole file, which the document then owns.
@@ -46,11 +46,14 @@ TSR_API const tsr_json *tsr_json_next(const tsr_json *value);
 TSR_API const char *tsr_json_key(const tsr_json *member, size_t *out_length);  // not terminated
 TSR_API bool tsr_json_key_is(const tsr_json *member, const char *name);
 // A member by name or position; NULL when there is none or `value` is not of that kind (NULL too).
+// Finding by name takes constant time also in large objects; finding by position does in arrays of
+// scalars, else walk with tsr_json_next.
 TSR_API const tsr_json *tsr_json_find(const tsr_json *value, const char *name);
 TSR_API const tsr_json *tsr_json_at(const tsr_json *value, size_t index);
 
 // Scalars. The wrong kind is an error that says what was found; `what` names the value in it, as in
-// "shape: wanted an integer, found \"x\"". A NULL value reads "missing".
+// "shape: wanted an integer, found \"x\"". A NULL value reads "missing". A number with a fraction or an
+// exponent is no integer, whatever its value; one beyond the range of the wanted type is an error.
 TSR_API TSR_MUST_USE tsr_status tsr_json_get_bool(const tsr_json *value, const char *what,
                                                   bool *out_bool);
 TSR_API TSR_MUST_USE tsr_status tsr_json_get_int(const tsr_json *value, const char *what,
@@ -85,12 +88,14 @@ TSR_API void tsr_json_end_object(tsr_json_writer *writer);
 TSR_API void tsr_json_begin_array(tsr_json_writer *writer);
 TSR_API void tsr_json_begin_inline_array(tsr_json_writer *writer);
 TSR_API void tsr_json_end_array(tsr_json_writer *writer);
+// Strings are UTF-8; bytes that are not become U+FFFD, so that what is written can be read.
 TSR_API void tsr_json_write_key(tsr_json_writer *writer, const char *key);
 TSR_API void tsr_json_write_string(tsr_json_writer *writer, const char *string);  // NULL = null
 TSR_API void tsr_json_write_bytes(tsr_json_writer *writer, const char *bytes, size_t length);
 TSR_API void tsr_json_write_int(tsr_json_writer *writer, int64_t value);
 TSR_API void tsr_json_write_uint(tsr_json_writer *writer, uint64_t value);
-TSR_API void tsr_json_write_double(tsr_json_writer *writer, double value);  // round-trips
+// The shortest form that reads back as the same double, as Python's repr; null if not finite.
+TSR_API void tsr_json_write_double(tsr_json_writer *writer, double value);
 TSR_API void tsr_json_write_bool(tsr_json_writer *writer, bool value);
 TSR_API void tsr_json_write_null(tsr_json_writer *writer);
 TSR_API void tsr_json_write_ints(tsr_json_writer *writer, const int64_t *values, size_t count);

@@ -1,13 +1,24 @@
-int suite_status(void);
-int suite_text(void);
-int suite_suggest(void);
-int suite_dtype(void);
-int suite_shape(void);
-int suite_scope(void);
-int suite_hash(void);
-int suite_scan(void);
+// One line a suite, so that suites added side by side merge.
+#define SUITES(X) \
+  X(status)       \
+  X(text)         \
+  X(suggest)      \
+  X(dtype)        \
+  X(shape)        \
+  X(scope)        \
+  X(hash)         \
+  X(scan)         \
+  X(json)         \
+  X(json_writer)
+
+#define X(name) int suite_##name(void);
+SUITES(X)
+#undef X
 
 int main(void) {
-  return suite_status() + suite_text() + suite_suggest() + suite_dtype() + suite_shape() +
-         suite_scope() + suite_hash() + suite_scan();
+  int failed = 0;
+#define X(name) failed += suite_##name();
+  SUITES(X)
+#undef X
+  return failed;
 }

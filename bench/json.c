@@ -1,0 +1,68 @@
+// Reads a generated checkpoint header of about 32 MB: one round per line of standard input. Prints
+// the wall and CPU seconds of each round. Its rival is bench/json.py.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tessera/json.h"
+
+enum { TENSORS = 256 * 1024 };
+
+static const char *const parts[] = {
+    "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+    "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj",    "input_layernorm",
+};
+
+static tsr_status make_header(tsr_text *out) {
+  int64_t offset = 0;
+  tsr_text_add_char(out, '{');
+  for (int i = 0; i < TENSORS; i++) {
+    const int64_t rows = 1024 + i % 7 * 512, bytes = rows * 4096 * 2;
+    tsr_text_addf(out,
+                  "%s\"model.layers.%d.%s.weight\":{\"dtype\":\"BF16\",\"shape\":[%lld,4096],"
+                  "\"data_offsets\":[%lld,%lld]}",
+                  i ? "," : "", i / 8, parts[i % 8], (long long)rows, (long long)offset,
+                  (long long)(offset + bytes));
+    offset += bytes;
+  }
+  tsr_text_add_char(out, '}');
+  return tsr_text_check(out);
+}
+
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static tsr_status read_header(const tsr_text *header) {
+  tsr_json_doc *doc;
+  TSR_TRY(tsr_json_parse(header->data, header->length, &doc));
+  const size_t count = tsr_json_count(tsr_json_root(doc));
+  tsr_json_destroy(doc);
+  return count == TENSORS ? NULL : tsr_fail(JSON_SYNTAX, "%zu tensors", count);
+}
+
+static tsr_status run(tsr_text *header) {
+  TSR_TRY(make_header(header));
+  fprintf(stderr, "json: %zu bytes, %d tensors\n", header->length, TENSORS);
+  char line[64];
+  while (fgets(line, sizeof line, stdin)) {
+    const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    TSR_TRY(read_header(header));
+    printf("%.9f %.9f\n", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    fflush(stdout);
+  }
+  return NULL;
+}
+
+int main(void) {
+  tsr_text header = TSR_TEXT_EMPTY;
+  tsr_status status = run(&header);
+  if (status) fprintf(stderr, "json: %s\n", tsr_status_text(status));
+  tsr_text_deinit(&header);
+  const int failed = status != NULL;
+  tsr_status_free(status);
+  return failed;
+}

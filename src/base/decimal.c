@@ -1,0 +1,105 @@
+// The C library reads and writes doubles with correct rounding but with the locale's decimal point.
+// Reading is therefore done in the "C" locale; writing takes only the digits and the exponent from
+// printf and puts the point itself.
+#include "base/decimal.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DIGITS = 17, SHORT_NUMBER = 64 };
+
+// The C library keeps the "C" locale ready: this allocates nothing.
+static double read_in_c_locale(const char *string) {
+  const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  const double value = strtod_l(string, NULL, c);
+  freelocale(c);
+  return value;
+}
+
+tsr_status tsr_decimal_parse(const char *bytes, size_t length, double *out_double) {
+  char buffer[SHORT_NUMBER];
+  char *string = length < sizeof buffer ? buffer : malloc(length + 1);
+  if (!string) return tsr_fail(NO_MEMORY, "number of %zu digits", length);
+  memcpy(string, bytes, length);
+  string[length] = '\0';
+  const double value = read_in_c_locale(string);
+  if (string != buffer) free(string);
+  if (isinf(value))
+    return tsr_fail(OVERFLOW, "%.*s is beyond the range of a double",
+                    length < SHORT_NUMBER ? (int)length : SHORT_NUMBER, bytes);
+  *out_double = value;
+  return NULL;
+}
+
+// A finite double as 0.d1d2d3... times ten to the `point`, in the fewest digits that identify it.
+typedef struct decimal {
+  char digits[MOST_DIGITS + 1];
+  int count, point;
+} decimal;
+
+// Rounds a positive double to `count` digits and says whether they identify it.
+static bool round_to(double value, int count, decimal *out) {
+  char printed[40];
+  snprintf(printed, sizeof printed, "%.*e", count - 1, value);
+  const char *exponent = strchr(printed, 'e');
+  out->count = 0;
+  for (const char *c = printed; c < exponent; c++)
+    if (*c >= '0' && *c <= '9') out->digits[out->count++] = *c;
+  out->digits[out->count] = '\0';
+  out->point = atoi(exponent + 1) + 1;
+  char plain[40];
+  snprintf(plain, sizeof plain, "%se%d", out->digits, out->point - out->count);
+  return read_in_c_locale(plain) == value;
+}
+
+static decimal shortest(double value) {
+  decimal d = {"0", 1, 1};
+  if (value == 0) return d;
+  // Up to 15 digits always survive in a normal double, so fewer need not be tried for those:
+  // the zeros at their end are dropped instead.
+  for (int count = value < DBL_MIN ? 1 : DBL_DIG; !round_to(value, count, &d); count++) continue;
+  while (d.count > 1 && d.digits[d.count - 1] == '0') d.digits[--d.count] = '\0';
+  return d;
+}
+
+static void add_zeros(tsr_text *text, int count) {
+  while (count-- > 0) tsr_text_add_char(text, '0');
+}
+
+// The digits with a point among them: 0.001, 12.5, 1200.0.
+static void add_plain(tsr_text *text, const decimal *d) {
+  const int whole = d->point < 0 ? 0 : d->point < d->count ? d->point : d->count;
+  tsr_text_add_bytes(text, d->digits, (size_t)whole);
+  add_zeros(text, d->point <= 0 ? 1 : d->point - d->count);
+  tsr_text_add_char(text, '.');
+  add_zeros(text, -d->point);
+  tsr_text_add(text, whole < d->count ? d->digits + whole : "0");
+}
+
+static void add_scientific(tsr_text *text, const decimal *d) {
+  tsr_text_add_char(text, d->digits[0]);
+  if (d->count > 1) tsr_text_add_char(text, '.');
+  tsr_text_add(text, d->digits + 1);
+  tsr_text_addf(text, "e%c%02d", d->point > 0 ? '+' : '-', abs(d->point - 1));
+}
+
+void tsr_text_add_double(tsr_text *text, double value) {
+  if (isnan(value)) {
+    tsr_text_add(text, "nan");
+    return;
+  }
+  if (signbit(value)) tsr_text_add_char(text, '-');
+  if (isinf(value)) {
+    tsr_text_add(text, "inf");
+    return;
+  }
+  const decimal d = shortest(fabs(value));
+  if (d.point > -4 && d.point <= 16)
+    add_plain(text, &d);
+  else
+    add_scientific(text, &d);
+}

@@ -1,0 +1,47 @@
+#include "base/utf8.h"
+
+#include <stdbool.h>
+
+// The second byte's range tells overlong forms, surrogates and too large characters apart; the
+// others are 80 to BF always.
+static bool second_fits(unsigned char first, unsigned char second) {
+  switch (first) {
+    case 0xe0:
+      return second >= 0xa0 && second <= 0xbf;
+    case 0xed:
+      return second >= 0x80 && second <= 0x9f;
+    case 0xf0:
+      return second >= 0x90 && second <= 0xbf;
+    case 0xf4:
+      return second >= 0x80 && second <= 0x8f;
+    default:
+      return second >= 0x80 && second <= 0xbf;
+  }
+}
+
+size_t tsr_utf8_length(const char *bytes, size_t left) {
+  if (!left) return 0;
+  const unsigned char first = (unsigned char)bytes[0];
+  if (first < 0x80) return 1;
+  const size_t length = first < 0xc2   ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
+  if (!length || length > left || !second_fits(first, (unsigned char)bytes[1])) return 0;
+  for (size_t i = 2; i < length; i++)
+    if (((unsigned char)bytes[i] & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+size_t tsr_utf8_encode(uint32_t character, char *out) {
+  if (character < 0x80) {
+    out[0] = (char)character;
+    return 1;
+  }
+  const size_t length = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+  static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (size_t i = length - 1; i; i--, character >>= 6) out[i] = (char)(0x80 | (character & 0x3f));
+  out[0] = (char)(marks[length] | character);
+  return length;
+}
