@@ -1,3 +1,4 @@
+int suite_placements(void);
 int suite_tiling(void);
 
-int main(void) { return suite_tiling(); }
+int main(void) { return suite_placements() + suite_tiling(); }
