@@ -15,6 +15,7 @@
 #define TSR_MUST_USE __attribute__((warn_unused_result))
 #define TSR_NEVER_NULL __attribute__((returns_nonnull))
 #define TSR_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define TSR_NEVER_NULL __attribute__((returns_nonnull))
 
 #define TSR_VERSION_MAJOR 0
 #define TSR_VERSION_MINOR 1

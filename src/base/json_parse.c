@@ -126,7 +126,7 @@ static bool read_hex4(parser *p, uint32_t *out_unit) {
 // Reads \uXXXX, or two of them that make one character; `p->at` is after the first 'u'.
 static bool read_unicode_escape(parser *p, uint32_t *out_character) {
   const char *start = p->at - 2;
-  uint32_t first, second;
+  uint32_t first = 0, second = 0;  // gcc cannot see that a refused digit leaves this function
   if (!read_hex4(p, &first)) return false;
   if ((first & 0xf800) != 0xd800) {
     *out_character = first;
