@@ -31,6 +31,9 @@ typedef struct tsr_jax_mesh_options {
   bool allow_split_physical_axes;
   bool process_is_granule;       // hybrid only
   bool keep_granule_order;       // hybrid only: first seen first, instead of sorted by key
+  // Where JAX's own answer is doubtful; without them the answer is JAX's.
+  bool refuse_ignored_flags;  // fail where a kind's fixed order would ignore contiguous_submeshes
+  bool check_fixed_orders;    // use a fixed order only where it is a ring of neighbours
 } tsr_jax_mesh_options;
 
 // How a device mesh was found.
@@ -66,6 +69,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_jax_create_hybrid_device_mesh(
 TSR_API TSR_MUST_USE tsr_status tsr_jax_make_mesh(const tsr_topology *topology,
                                                   const tsr_axis *axes, int axis_count,
                                                   bool use_types, tsr_mesh **out_mesh);
+// The same answer where there is one. Where the first devices form no box, or one that does not fit,
+// takes others: of the boxes in the first slice one that fits the mesh, keeps whole axes of the
+// torus, and is compact.
+TSR_API TSR_MUST_USE tsr_status tsr_jax_make_mesh_in_box(const tsr_topology *topology,
+                                                         const tsr_axis *axes, int axis_count,
+                                                         bool use_types, tsr_mesh **out_mesh);
 // Names for a device array.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_from_array(const tsr_topology *topology,
                                                     const tsr_device_array *array,

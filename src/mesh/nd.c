@@ -1,4 +1,4 @@
-// The gather walks its view like an odometer: the last axis in a plain loop, the others by adding
+// Elements are walked like an odometer: the last axis in a plain loop, the others by adding
 // and taking back strides, so that no element costs a division.
 #include "mesh/nd.h"
 
@@ -42,22 +42,43 @@ int64_t tsr_nd_count(const tsr_nd *view) {
   return count;
 }
 
-void tsr_nd_gather(const tsr_nd *view, const int32_t *source, int32_t *out) {
-  int64_t digits[TSR_ND_MAX] = {0};
+// A walk over the rows of a view.
+typedef struct walk {
+  int64_t digits[TSR_ND_MAX];
+  int64_t at;           // of the row's first element
+  int64_t inner, step;  // length of a row, and the stride in it
+} walk;
+
+static walk start_walk(const tsr_nd *view) {
   const int last = view->rank - 1;
-  const int64_t inner = last < 0 ? 1 : view->dims[last], step = last < 0 ? 0 : view->strides[last];
+  return (walk){.at = view->offset,
+                .inner = last < 0 ? 1 : view->dims[last],
+                .step = last < 0 ? 0 : view->strides[last]};
+}
+
+static void next_row(const tsr_nd *view, walk *row) {
+  for (int axis = view->rank - 2; axis >= 0; axis--) {
+    row->at += view->strides[axis];
+    if (++row->digits[axis] < view->dims[axis]) break;
+    row->at -= row->digits[axis] * view->strides[axis];
+    row->digits[axis] = 0;
+  }
+}
+
+void tsr_nd_gather(const tsr_nd *view, const int32_t *source, int32_t *out) {
   const int64_t count = tsr_nd_count(view);
-  int64_t at = view->offset;
-  for (int64_t done = 0; done < count; done += inner) {
-    for (int64_t i = 0; i < inner; i++) {
-      const int64_t from = at + i * step;
+  walk row = start_walk(view);
+  for (int64_t done = 0; done < count; done += row.inner, next_row(view, &row)) {
+    for (int64_t i = 0; i < row.inner; i++) {
+      const int64_t from = row.at + i * row.step;
       out[done + i] = source ? source[from] : (int32_t)from;
     }
-    for (int axis = last - 1; axis >= 0; axis--) {
-      at += view->strides[axis];
-      if (++digits[axis] < view->dims[axis]) break;
-      at -= digits[axis] * view->strides[axis];
-      digits[axis] = 0;
-    }
   }
+}
+
+void tsr_nd_scatter(const tsr_nd *view, const int32_t *source, int32_t *out) {
+  const int64_t count = tsr_nd_count(view);
+  walk row = start_walk(view);
+  for (int64_t done = 0; done < count; done += row.inner, next_row(view, &row))
+    for (int64_t i = 0; i < row.inner; i++) out[row.at + i * row.step] = source[done + i];
 }

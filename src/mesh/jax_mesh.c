@@ -1,0 +1,116 @@
+// JAX's mesh builders: create_device_mesh, create_hybrid_device_mesh and make_mesh.
+//
+// A mesh is fitted in one of three ways: by a fixed order known for the kind of device, by
+// assigning the axes of a TPU torus to those of the mesh, or, where nothing is known of the wiring,
+// by taking devices in order. Everything works on lists of devices, so that a granule of a hybrid
+// mesh or the first few devices of a machine are arranged like a whole one.
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/jax.h"
+
+tsr_device_list tsr_device_list_of(const tsr_topology *topology) {
+  const char *kind = tsr_topology_kind(topology);
+  return (tsr_device_list){.devices = tsr_topology_devices(topology),
+                           .count = tsr_topology_device_count(topology),
+                           .platform = tsr_topology_platform(topology),
+                           .kind_name = kind,
+                           .kind = tsr_jax_kind_find(kind)};
+}
+
+tsr_jax_mesh_options tsr_jax_mesh_options_of(const tsr_jax_mesh_options *given) {
+  tsr_jax_mesh_options options = {0};
+  if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+  return options;
+}
+
+static tsr_status fail_count(const int64_t *shape, int rank, int device_count) {
+  char text[TSR_DIMS_TEXT];
+  int64_t places = 0;
+  tsr_dims_text(shape, rank, ", ", text);
+  if (!tsr_dims_product(shape, rank, &places))
+    return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) is too large for %d devices", text,
+                    device_count);
+  return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) has %lld places for %d devices", text,
+                  (long long)places, device_count);
+}
+
+tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int device_count) {
+  TSR_TRY(tsr_rank_check(rank));
+  int64_t places = 0;
+  if (!tsr_dims_product(shape, rank, &places) || places != device_count)
+    return fail_count(shape, rank, device_count);
+  return tsr_dims_check(shape, rank, "mesh");
+}
+
+// ---- arranging a list ----
+
+static int compare_ids(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+// GPUs by id, since runtimes list them by process; others as listed.
+static void arrange_in_order(const tsr_device_list *list, int32_t *out_ids) {
+  bool sorted = true;
+  for (int i = 0; i < list->count; i++) {
+    out_ids[i] = list->devices[i].id;
+    if (i > 0 && out_ids[i] < out_ids[i - 1]) sorted = false;
+  }
+  if (list->platform == TSR_PLATFORM_GPU && !sorted)
+    qsort(out_ids, (size_t)list->count, sizeof *out_ids, compare_ids);
+}
+
+static tsr_status arrange_on_torus(const tsr_device_list *list, const int64_t *shape, int rank,
+                                   const tsr_jax_mesh_options *options, int32_t *out_ids,
+                                   tsr_mesh_reason *out_reason) {
+  tsr_torus torus;
+  TSR_TRY(tsr_torus_init(&torus, list));
+  if (options->contiguous_submeshes) TSR_TRY(tsr_torus_make_contiguous(&torus, shape, rank));
+  out_reason->physical_rank = torus.rank;
+  memcpy(out_reason->physical_dims, torus.dims, sizeof torus.dims);
+  const bool split = options->allow_split_physical_axes;
+  tsr_assignment assignment;
+  TSR_TRY(tsr_torus_assign(&torus, shape, rank, split, &assignment));
+  memcpy(out_reason->assignment, assignment.parts, sizeof assignment.parts);
+  return tsr_torus_place(&torus, list, shape, rank, &assignment, out_ids);
+}
+
+tsr_status tsr_jax_arrange(const tsr_device_list *list, const int64_t *shape, int rank,
+                           const tsr_jax_mesh_options *options, int32_t *out_ids,
+                           tsr_mesh_reason *out_reason) {
+  *out_reason = (tsr_mesh_reason){.path = TSR_PATH_KIND_TABLE};
+  bool done = false;
+  TSR_TRY(tsr_jax_kind_order(list, shape, rank, options->check_fixed_orders, out_ids, &done));
+  if (done && options->contiguous_submeshes && options->refuse_ignored_flags)
+    return tsr_fail(CONTIGUOUS_TOPOLOGY_UNSUPPORTED,
+                    "no contiguous submeshes on %d devices of kind \"%s\", whose order is fixed",
+                    list->count, list->kind_name);
+  if (done) return NULL;
+  if (list->platform == TSR_PLATFORM_TPU) {
+    out_reason->path = TSR_PATH_TORUS;
+    return arrange_on_torus(list, shape, rank, options, out_ids, out_reason);
+  }
+  out_reason->path = TSR_PATH_LIST_ORDER;
+  arrange_in_order(list, out_ids);
+  return NULL;
+}
+
+tsr_status tsr_jax_create_device_mesh(const tsr_topology *topology, const int64_t *mesh_shape,
+                                      int rank, const tsr_jax_mesh_options *options,
+                                      tsr_device_array *out_array, tsr_mesh_reason *out_reason) {
+  const tsr_device_list list = tsr_device_list_of(topology);
+  const tsr_jax_mesh_options known = tsr_jax_mesh_options_of(options);
+  TSR_TRY(tsr_jax_check_shape(mesh_shape, rank, list.count));
+  tsr_device_array array = {0};
+  TSR_TRY(tsr_device_array_init(&array, mesh_shape, rank));
+  tsr_mesh_reason reason;
+  tsr_status status = tsr_jax_arrange(&list, mesh_shape, rank, &known, array.ids, &reason);
+  if (status) {
+    tsr_device_array_deinit(&array);
+    return status;
+  }
+  *out_array = array;
+  if (out_reason) *out_reason = reason;
+  return NULL;
+}

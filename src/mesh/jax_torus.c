@@ -1,0 +1,152 @@
+// Which physical axes of a torus serve which logical axes of a mesh.
+//
+// Logical axes are served from last to first, since the last talks most. First choice: whole
+// physical axes, as many as possible, for more links. Where no set of them multiplies to the wanted
+// size, and splitting is allowed, everything is done again with axes cut into factors.
+//
+// The best split is computed, not searched. JAX weighs every way to spread the prime factors of a
+// size over the physical axes, and prefers, in order: a greater product of axes taken whole, more
+// such axes, a greater product on axes already partly taken, and the lexicographically greatest
+// tuple. Once the set of whole axes is chosen (at most 16 sets), the rest is greedy: the most that
+// an axis can take of a remaining size is their greatest common divisor, each prime independent of
+// the others; so the partly taken axes take what they can, in order, and then the untouched ones.
+#include <assert.h>
+#include <string.h>
+
+#include "mesh/jax.h"
+
+static bool has_axis(unsigned set, int axis) { return set >> axis & 1; }
+
+static void fill_with_ones(tsr_assignment *assignment) {
+  for (int axis = 0; axis < TSR_FIELD_COUNT; axis++)
+    for (int l = 0; l < TSR_MAX_AXES; l++) assignment->parts[axis][l] = 1;
+}
+
+// ---- whole axes ----
+
+// Of the sets of free axes whose product is `size`: the one with most axes, and among those the
+// first in lexicographic order. 0 when there is none.
+//
+// Sets of equal length are in lexicographic order when axis 0 is taken as the highest bit and the
+// numbers descend.
+static unsigned choose_whole_axes(const int64_t *dims, int dim_count, unsigned free_set,
+                                  int64_t size) {
+  unsigned best = 0;
+  for (unsigned number = (1u << dim_count) - 1; number > 0; number--) {
+    unsigned set = 0;
+    int64_t product = 1;
+    for (int axis = 0; axis < dim_count; axis++) {
+      if (!has_axis(number, dim_count - 1 - axis)) continue;
+      set |= 1u << axis;
+      product *= dims[axis];
+    }
+    if (product != size || (set & ~free_set)) continue;
+    if (__builtin_popcount(set) > __builtin_popcount(best)) best = set;
+  }
+  return best;
+}
+
+bool tsr_torus_assign_whole(const int64_t *dims, int dim_count, const int64_t *shape, int rank,
+                            tsr_assignment *out_assignment, tsr_stuck *out_stuck) {
+  unsigned free_set = (1u << dim_count) - 1;
+  fill_with_ones(out_assignment);
+  for (int l = rank - 1; l >= 0; l--) {
+    const unsigned set = choose_whole_axes(dims, dim_count, free_set, shape[l]);
+    if (!set && shape[l] > 1) {
+      *out_stuck = (tsr_stuck){.axis = l, .free_set = free_set};
+      return false;
+    }
+    for (int axis = 0; axis < dim_count; axis++)
+      if (has_axis(set, axis)) out_assignment->parts[axis][l] = dims[axis];
+    free_set &= ~set;
+  }
+  return true;
+}
+
+// ---- split axes ----
+
+// A way to serve one logical axis, and what it is judged by.
+typedef struct share {
+  int64_t parts[TSR_FIELD_COUNT];
+  int64_t whole_product, shared_product;
+  int whole_count;
+} share;
+
+// The torus as the axes served so far left it.
+typedef struct progress {
+  int dim_count;
+  const int64_t *dims;
+  int64_t taken[TSR_FIELD_COUNT];  // product of the parts given away
+} progress;
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Spreads `size` with the axes of `whole` taken whole; false if that cannot be.
+static bool spread(const progress *done, unsigned whole, int64_t size, share *out_share) {
+  int64_t rest = size;
+  for (int axis = 0; axis < done->dim_count; axis++) {
+    if (!has_axis(whole, axis)) continue;
+    if (done->taken[axis] != 1 || rest % done->dims[axis]) return false;
+    out_share->parts[axis] = done->dims[axis];
+    rest /= done->dims[axis];
+  }
+  for (int untouched = 0; untouched <= 1; untouched++) {
+    for (int axis = 0; axis < done->dim_count; axis++) {
+      if (has_axis(whole, axis) || (done->taken[axis] == 1) != untouched) continue;
+      const int64_t part = greatest_common_divisor(done->dims[axis] / done->taken[axis], rest);
+      out_share->parts[axis] = part;
+      rest /= part;
+    }
+  }
+  return rest == 1;
+}
+
+static void judge(const progress *done, share *way) {
+  way->whole_product = way->shared_product = 1;
+  way->whole_count = 0;
+  for (int axis = 0; axis < done->dim_count; axis++) {
+    const int64_t part = way->parts[axis];
+    if (part > 1 && part == done->dims[axis]) {
+      way->whole_product *= part;
+      way->whole_count++;
+    }
+    if (done->taken[axis] > 1) way->shared_product *= part;
+  }
+}
+
+static bool is_better(const share *a, const share *b, int dim_count) {
+  if (a->whole_product != b->whole_product) return a->whole_product > b->whole_product;
+  if (a->whole_count != b->whole_count) return a->whole_count > b->whole_count;
+  if (a->shared_product != b->shared_product) return a->shared_product > b->shared_product;
+  for (int axis = 0; axis < dim_count; axis++)
+    if (a->parts[axis] != b->parts[axis]) return a->parts[axis] > b->parts[axis];
+  return false;
+}
+
+void tsr_torus_assign_split(const int64_t *dims, int dim_count, const int64_t *shape, int rank,
+                            tsr_assignment *out_assignment) {
+  progress done = {.dim_count = dim_count, .dims = dims, .taken = {1, 1, 1, 1}};
+  fill_with_ones(out_assignment);
+  for (int l = rank - 1; l >= 0; l--) {
+    share best = {0}, other = {0};
+    bool found = false;
+    for (unsigned whole = 0; whole < 1u << dim_count; whole++) {
+      if (!spread(&done, whole, shape[l], &other)) continue;
+      judge(&done, &other);
+      if (!found || is_better(&other, &best, dim_count)) best = other;
+      found = true;
+    }
+    assert(found);
+    for (int axis = 0; axis < dim_count; axis++) {
+      out_assignment->parts[axis][l] = best.parts[axis];
+      done.taken[axis] *= best.parts[axis];
+    }
+  }
+}
