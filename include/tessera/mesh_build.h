@@ -31,6 +31,7 @@ typedef struct tsr_jax_mesh_options {
   bool allow_split_physical_axes;
   bool process_is_granule;       // hybrid only
   bool keep_granule_order;       // hybrid only: first seen first, instead of sorted by key
+  bool keep_list_order;       // GPUs as listed instead of by id, as older JAX left them
   // Where JAX's own answer is doubtful; without them the answer is JAX's.
   bool refuse_ignored_flags;  // fail where a kind's fixed order would ignore contiguous_submeshes
   bool check_fixed_orders;    // use a fixed order only where it is a ring of neighbours

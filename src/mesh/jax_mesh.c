@@ -50,14 +50,14 @@ static int compare_ids(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// GPUs by id, since runtimes list them by process; others as listed.
-static void arrange_in_order(const tsr_device_list *list, int32_t *out_ids) {
+// GPUs by id, since runtimes list them by process; others, or on request, as listed.
+static void arrange_in_order(const tsr_device_list *list, bool as_listed, int32_t *out_ids) {
   bool sorted = true;
   for (int i = 0; i < list->count; i++) {
     out_ids[i] = list->devices[i].id;
     if (i > 0 && out_ids[i] < out_ids[i - 1]) sorted = false;
   }
-  if (list->platform == TSR_PLATFORM_GPU && !sorted)
+  if (list->platform == TSR_PLATFORM_GPU && !as_listed && !sorted)
     qsort(out_ids, (size_t)list->count, sizeof *out_ids, compare_ids);
 }
 
@@ -92,7 +92,7 @@ tsr_status tsr_jax_arrange(const tsr_device_list *list, const int64_t *shape, in
     return arrange_on_torus(list, shape, rank, options, out_ids, out_reason);
   }
   out_reason->path = TSR_PATH_LIST_ORDER;
-  arrange_in_order(list, out_ids);
+  arrange_in_order(list, options->keep_list_order, out_ids);
   return NULL;
 }
 

@@ -1,0 +1,296 @@
+// eformer's meshes: all devices of the machine under named sizes, fitted by JAX's builders.
+//
+// Three machines are told apart, as eformer does: several slices (a hybrid mesh of slices), several
+// processes (a hybrid mesh of processes), or neither. Unlike eformer, sizes between granules never
+// change the shape that was asked for: the shape inside a granule is the asked one divided by them.
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/dims.h"
+#include "mesh/mesh.h"
+#include "mesh/python_int.h"
+#include "tessera/mesh_build.h"
+
+static const int64_t default_dims[] = {1, -1, 1, 1, 1};
+static const char *const default_names[] = {"dp", "fsdp", "ep", "tp", "sp"};
+
+// The arguments with their defaults, and what is known of the machine.
+typedef struct request {
+  const tsr_topology *topology;
+  tsr_eformer_mesh_options options;
+  int rank;
+  int64_t shape[TSR_MAX_AXES];  // complete
+  int64_t outer[TSR_MAX_AXES];  // sizes between granules
+  int64_t slice_count;
+} request;
+
+// ---- how many slices ----
+
+static int compare_ints(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static tsr_status count_listed_slices(const tsr_topology *topology, int64_t *out_count) {
+  const tsr_device *devices = tsr_topology_devices(topology);
+  const int count = tsr_topology_device_count(topology);
+  int32_t *slices = malloc(sizeof *slices * (size_t)count);
+  if (!slices) return tsr_fail(NO_MEMORY, "slices of %d devices", count);
+  for (int i = 0; i < count; i++) slices[i] = devices[i].slice;
+  qsort(slices, (size_t)count, sizeof *slices, compare_ints);
+  int64_t distinct = 1;
+  for (int i = 1; i < count; i++) distinct += slices[i] != slices[i - 1];
+  free(slices);
+  *out_count = distinct;
+  return NULL;
+}
+
+static tsr_status count_slices(const request *asked, int64_t *out_count) {
+  int64_t count = asked->options.num_slices;
+  if (!count) TSR_TRY(count_listed_slices(asked->topology, &count));
+  const char *told =
+      count == 1 && !asked->options.num_slices ? getenv("MEGASCALE_NUM_SLICES") : NULL;
+  if (told) TSR_TRY_NOTE(tsr_python_int(told, strlen(told), &count), "MEGASCALE_NUM_SLICES");
+  *out_count = count;
+  return NULL;
+}
+
+// ---- sizes inside and between granules ----
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Gives outer axes to hosts first, as much of each as divides. Since the whole product is a
+// multiple of the number of hosts, nothing is left over at the end.
+static void divide_by_hosts(const int64_t *global, int rank, int64_t hosts, int64_t *out_shape) {
+  for (int i = 0; i < rank; i++) {
+    const int64_t part = greatest_common_divisor(global[i], hosts);
+    out_shape[i] = global[i] / part;
+    hosts /= part;
+  }
+}
+
+// eformer's walk, which rounds down where a size is no multiple. False when that misses the count.
+static bool walk_hosts(const int64_t *global, int rank, int64_t devices, int64_t hosts,
+                       int64_t *out_shape) {
+  int64_t product = 1;
+  for (int i = 0; i < rank; i++) {
+    const int64_t part = global[i] >= hosts ? hosts : global[i];
+    out_shape[i] = global[i] / part;
+    hosts /= part;
+    product *= out_shape[i];
+  }
+  return product == devices;
+}
+
+static tsr_status check_host_count(const int64_t *shape, int rank, int64_t devices, int64_t hosts) {
+  char text[TSR_DIMS_TEXT];
+  int64_t there = 0, wanted = 0;
+  if (devices < 1 || hosts < 1 || __builtin_mul_overflow(devices, hosts, &there))
+    return tsr_fail(BAD_ARGUMENT, "%lld devices on each of %lld hosts", (long long)devices,
+                    (long long)hosts);
+  bool positive = tsr_dims_product(shape, rank, &wanted);
+  for (int i = 0; i < rank; i++) positive = positive && shape[i] > 0;
+  if (!positive || wanted != there)
+    return tsr_fail(MESH_SIZE_DOES_NOT_MATCH_DEVICES,
+                    "mesh (%s) does not make the %lld devices of %lld hosts with %lld each",
+                    tsr_dims_text(shape, rank, ", ", text), (long long)there, (long long)hosts,
+                    (long long)devices);
+  return NULL;
+}
+
+tsr_status tsr_eformer_host_mesh_shape(const int64_t *global_shape, int rank,
+                                       int64_t devices_per_host, int64_t num_processes,
+                                       int64_t *out_shape) {
+  TSR_TRY(tsr_rank_check(rank));
+  TSR_TRY(check_host_count(global_shape, rank, devices_per_host, num_processes));
+  if (!walk_hosts(global_shape, rank, devices_per_host, num_processes, out_shape))
+    divide_by_hosts(global_shape, rank, num_processes, out_shape);
+  return NULL;
+}
+
+// Completes the sizes between granules that the user gave to `granules` in all.
+static tsr_status complete_outer(const request *asked, int64_t granules, int64_t *out_outer) {
+  const int64_t *given = asked->options.dcn_mesh_dims;
+  char text[TSR_DIMS_TEXT];
+  int unknown = -1;
+  int64_t product = 1;
+  tsr_dims_text(given, asked->options.dcn_mesh_dim_count, ", ", text);
+  for (int i = 0; i < asked->rank; i++) {
+    if (given[i] != -1) continue;
+    if (unknown >= 0)
+      return tsr_fail(DCN_MORE_THAN_ONE_UNKNOWN, "dcn sizes (%s) have more than one -1", text);
+    unknown = i;
+  }
+  for (int i = 0; i < asked->rank; i++) {
+    if (i == unknown) continue;
+    if (given[i] < 1)
+      return tsr_fail(DCN_ENTRY_NOT_POSITIVE, "dcn sizes (%s): %lld, wanted 1 or more, or -1", text,
+                      (long long)given[i]);
+    if (__builtin_mul_overflow(product, given[i], &product)) product = INT64_MAX;
+  }
+  if (unknown >= 0 && granules % product)
+    return tsr_fail(DCN_DOES_NOT_DIVIDE, "dcn sizes (%s) do not divide %lld", text,
+                    (long long)granules);
+  if (unknown < 0 && product != granules)
+    return tsr_fail(DCN_PRODUCT_WRONG, "dcn sizes (%s) make %lld, wanted %lld", text,
+                    (long long)product, (long long)granules);
+  for (int i = 0; i < asked->rank; i++) out_outer[i] = i == unknown ? granules / product : given[i];
+  return NULL;
+}
+
+// The same, and checked against the asked shape, which they must divide.
+static tsr_status given_outer(const request *asked, int64_t granules, int64_t *out_outer) {
+  if (asked->options.dcn_mesh_dim_count != asked->rank)
+    return tsr_fail(MESH_RANK_MISMATCH, "%d dcn sizes for %d axes",
+                    asked->options.dcn_mesh_dim_count, asked->rank);
+  TSR_TRY(complete_outer(asked, granules, out_outer));
+  for (int i = 0; i < asked->rank; i++)
+    if (asked->shape[i] % out_outer[i])
+      return tsr_fail(DCN_DOES_NOT_DIVIDE, "dcn size %lld does not divide the %lld of axis %d",
+                      (long long)out_outer[i], (long long)asked->shape[i], i);
+  return NULL;
+}
+
+// Slices go to the first axis they divide, unless the user says otherwise.
+static tsr_status outer_of_slices(const request *asked, int64_t *out_outer) {
+  int axis = 0;
+  while (axis < asked->rank && asked->shape[axis] % asked->slice_count) axis++;
+  if (asked->options.dcn_mesh_dims) {
+    tsr_status status = given_outer(asked, asked->slice_count, out_outer);
+    if (!status || axis < asked->rank) return status;
+    tsr_status_free(status);
+  }
+  if (axis == asked->rank) {
+    char text[TSR_DIMS_TEXT];
+    return tsr_fail(
+        NO_AXIS_DIVISIBLE_BY_SLICES, "no axis of mesh (%s) is a multiple of %lld slices",
+        tsr_dims_text(asked->shape, asked->rank, ", ", text), (long long)asked->slice_count);
+  }
+  for (int i = 0; i < asked->rank; i++) out_outer[i] = i == axis ? asked->slice_count : 1;
+  return NULL;
+}
+
+static tsr_status outer_of_processes(const request *asked, int64_t *out_outer) {
+  const tsr_device *devices = tsr_topology_devices(asked->topology);
+  const int64_t hosts = tsr_topology_process_count(asked->topology);
+  int64_t local = 0, inner[TSR_MAX_AXES];
+  for (int i = 0; i < tsr_topology_device_count(asked->topology); i++)
+    local += devices[i].process == 0;
+  TSR_TRY(check_host_count(asked->shape, asked->rank, local, hosts));
+  if (asked->options.dcn_mesh_dims) return given_outer(asked, hosts, out_outer);
+  divide_by_hosts(asked->shape, asked->rank, hosts, inner);
+  for (int i = 0; i < asked->rank; i++) out_outer[i] = asked->shape[i] / inner[i];
+  return NULL;
+}
+
+// ---- building ----
+
+static tsr_status build_hybrid(const request *asked, bool process_is_granule,
+                               tsr_device_array *out_array) {
+  const tsr_jax_mesh_options options = {
+      .size = sizeof options,
+      .allow_split_physical_axes = !asked->options.forbid_split_physical_axes,
+      .process_is_granule = process_is_granule,
+      .keep_granule_order = asked->options.keep_granule_order};
+  int64_t inner[TSR_MAX_AXES];
+  for (int i = 0; i < asked->rank; i++) inner[i] = asked->shape[i] / asked->outer[i];
+  return tsr_jax_create_hybrid_device_mesh(asked->topology, inner, asked->outer, asked->rank,
+                                           &options, out_array);
+}
+
+static tsr_status build_plain(const request *asked, tsr_device_array *out_array) {
+  const tsr_jax_mesh_options options = {
+      .size = sizeof options,
+      .allow_split_physical_axes = !asked->options.forbid_split_physical_axes};
+  int64_t outer[TSR_MAX_AXES];
+  if (asked->options.dcn_mesh_dims) TSR_TRY(given_outer(asked, 1, outer));
+  return tsr_jax_create_device_mesh(asked->topology, asked->shape, asked->rank, &options, out_array,
+                                    NULL);
+}
+
+static tsr_status build_array(request *asked, tsr_device_array *out_array) {
+  if (asked->slice_count > 1) {
+    TSR_TRY(outer_of_slices(asked, asked->outer));
+    return build_hybrid(asked, false, out_array);
+  }
+  if (tsr_topology_process_count(asked->topology) > 1) {
+    TSR_TRY(outer_of_processes(asked, asked->outer));
+    return build_hybrid(asked, true, out_array);
+  }
+  return build_plain(asked, out_array);
+}
+
+// Names and types for the shape; `fallback` where no types are given.
+static tsr_status make_axes(const request *asked, tsr_axis_type fallback, tsr_axis *out_axes) {
+  const tsr_eformer_mesh_options *options = &asked->options;
+  TSR_TRY(tsr_axes_zip(options->axis_names, options->axis_name_count, asked->shape, asked->rank,
+                       NULL, 0, out_axes));
+  for (int i = 0; i < asked->rank; i++)
+    out_axes[i].type = !options->axis_types            ? fallback
+                       : options->axis_type_count == 1 ? options->axis_types[0]
+                                                       : options->axis_types[i];
+  return NULL;
+}
+
+static tsr_status create_fitted(request *asked, tsr_mesh **out_mesh) {
+  tsr_device_array array = {0};
+  TSR_TRY(build_array(asked, &array));
+  tsr_axis axes[TSR_MAX_AXES];
+  tsr_status status = make_axes(asked, TSR_AXIS_AUTO, axes);
+  if (!status)
+    status = tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc),
+                                              .axes = axes,
+                                              .axis_count = asked->rank,
+                                              .devices = array.ids,
+                                              .device_count = array.count,
+                                              .topology = asked->topology},
+                             out_mesh);
+  tsr_device_array_deinit(&array);
+  return status;
+}
+
+// Fills in defaults and checks what does not depend on the machine.
+static tsr_status read_options(const tsr_eformer_mesh_options *options, request *asked) {
+  tsr_eformer_mesh_options *known = &asked->options;
+  if (options)
+    memcpy(known, options, options->size < sizeof *known ? options->size : sizeof *known);
+  if (!known->axis_dims) {
+    known->axis_dims = default_dims;
+    known->axis_dim_count = sizeof default_dims / sizeof *default_dims;
+  }
+  if (!known->axis_names) {
+    known->axis_names = default_names;
+    known->axis_name_count = sizeof default_names / sizeof *default_names;
+  }
+  TSR_TRY(tsr_rank_check(known->axis_dim_count));
+  if (known->axis_types && known->axis_type_count != 1 &&
+      known->axis_type_count != known->axis_name_count)
+    return tsr_fail(MESH_AXIS_TYPES_MISMATCH, "%d axis types for %d axis names",
+                    known->axis_type_count, known->axis_name_count);
+  asked->rank = known->axis_dim_count;
+  if (asked->rank)
+    memcpy(asked->shape, known->axis_dims, sizeof *asked->shape * (size_t)asked->rank);
+  return NULL;
+}
+
+tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,
+                                   const tsr_eformer_mesh_options *options, tsr_mesh **out_mesh) {
+  request asked = {.topology = topology};
+  TSR_TRY(read_options(options, &asked));
+  TSR_TRY(tsr_sizes_complete(asked.shape, asked.rank, tsr_topology_device_count(topology)));
+  TSR_TRY(count_slices(&asked, &asked.slice_count));
+  // jax.make_mesh serves only the simple machine, and its axes are explicit by default.
+  if (!asked.options.use_jax || asked.slice_count != 1 || asked.options.dcn_mesh_dims ||
+      tsr_topology_process_count(topology) > 1)
+    return create_fitted(&asked, out_mesh);
+  tsr_axis axes[TSR_MAX_AXES];
+  TSR_TRY(make_axes(&asked, TSR_AXIS_EXPLICIT, axes));
+  return tsr_jax_make_mesh(topology, axes, asked.rank, true, out_mesh);
+}
