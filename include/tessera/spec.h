@@ -5,12 +5,22 @@
 // minor; each divides what the previous one left. One stage with plain axes is the ordinary case
 // (JAX's rule: the axes together cut the dimension in even chunks).
 //
-// Text, one value in four notations:
-//   short     data, _, fsdp+tp            our own; also cuts: tp/cyclic(64), dp;tp, dp/sizes(3,3,2),
-//                                         tp/parts(q:4096/128, k:512/128*2); ? = left open
+// Text, one value in three notations:
+//   short     data, _, fsdp+tp            our own, which can say everything (below)
 //   jax       P('data', None, ('fsdp', 'tp'))
 //   shardy    #sdy.sharding<@mesh, [{"data"}, {}, {"fsdp", "tp"}]>
 // (XLA and PyTorch notations name no axes: tessera/notation.h.)
+//
+// The short form has one entry per dimension, separated by ','; () is the empty spec.
+//   _                     not cut; None does too          x+y         axes, major to minor
+//   ?                     open (JAX's UNCONSTRAINED)      x+?         cut by x and open
+//   x:(2)4                a sub-axis                      x@1         priority 1
+//   dp;tp                 nested stages: each divides what the previous one left
+//   dp/sizes(3,3,2)       explicit sizes                  tp/cyclic(64)    blocks dealt round robin
+//   tp/parts(q:4096/128, k:512/128*2)     pieces side by side: name:size/grain*copies
+//   x, _ | unreduced=y+z reduced=w replicated=v mesh=m    sets; unreduced=max(y) for maxima
+//   "my axis"             names that are not plain words stand in double quotes
+// The grammar: src/spec/README.md.
 #ifndef TESSERA_SPEC_H
 #define TESSERA_SPEC_H
 
@@ -24,7 +34,8 @@
 TSR_BEGIN_DECLS
 
 // An axis, or a part of one: Shardy's "x":(pre)size is the sub-axis of x with `size` members whose
-// major parts have `pre` members together. The whole axis has pre 1 and size 0.
+// major parts have `pre` members together. The whole axis has pre 1 and size 0 (all zeros is taken
+// for it too). The name "" stands for None inside a group, which JAX keeps: P(('x', None)).
 typedef struct tsr_axis_ref {
   const char *name;
   int64_t pre, size;
@@ -49,9 +60,11 @@ typedef struct tsr_stage {
   int axis_count;
   const tsr_axis_ref *axes;  // major to minor
   int count;                 // of sizes or parts
-  const int64_t *sizes;      // TSR_STAGE_SIZES
-  const tsr_part *parts;     // TSR_STAGE_PARTS
-  int64_t block;             // TSR_STAGE_CYCLIC
+  union {                    // which one, the kind tells
+    const int64_t *sizes;    // TSR_STAGE_SIZES
+    const tsr_part *parts;   // TSR_STAGE_PARTS
+    int64_t block;           // TSR_STAGE_CYCLIC
+  };
 } tsr_stage;
 
 #define TSR_NO_PRIORITY (-1)
@@ -80,9 +93,12 @@ typedef struct tsr_spec_desc {
 } tsr_spec_desc;
 
 // Copies everything. Checks what needs no mesh: entries and sets must not overlap, cuts must make
-// sense. Canonical as in JAX: a dimension whose stages name no axis is uncut.
+// sense. Canonical as in JAX: a dimension whose stages name no axis is uncut, a group of one None is
+// None. The sets keep their order in print but not in comparison, and a member given twice is kept
+// once.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_create(const tsr_spec_desc *desc, tsr_spec **out_spec);
-// The common case: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), or axes joined by '+'.
+// The common case: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), axes joined by '+', or
+// any other entry of the short form.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_of(const char *const *entries, int count,
                                             tsr_spec **out_spec);
 TSR_API tsr_spec *tsr_spec_retain(const tsr_spec *spec);
@@ -100,9 +116,13 @@ typedef enum tsr_spec_form {
 } tsr_spec_form;
 TSR_API TSR_MUST_USE tsr_status tsr_spec_parse(const char *text, tsr_spec_form form,
                                                tsr_spec **out_spec);
-// Fails with not_expressible when the notation has no words for the value (cuts in JAX's).
+// Fails with not_expressible when the notation has no words for the value (cuts in JAX's). JAX's form
+// leaves out the mesh's name.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_form form,
                                                tsr_text *out);
+// What JAX shows of a sharding's Shardy form when debugging: SdyArray([{'x', 'y'}, {?}, {}]).
+TSR_API TSR_MUST_USE tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank,
+                                                         tsr_text *out);
 // The JSON form of the golden files: a list of null, "axis", ["a", "b"], {"unconstrained": true}.
 // Writing what has no such form gives the short text as one string; reading takes that too.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec);

@@ -57,15 +57,17 @@ static int64_t random_divisor(test_random *random, int64_t n) {
 
 void test_fill_stage(test_random *random, tsr_stage_kind kind, int64_t m, int64_t shards,
                      tsr_stage *out_stage, int64_t *out_sizes, tsr_part *out_parts) {
-  *out_stage = (tsr_stage){.kind = kind, .sizes = out_sizes, .parts = out_parts};
+  *out_stage = (tsr_stage){.kind = kind};
   if (kind == TSR_STAGE_CYCLIC) out_stage->block = test_random_range(random, 1, 5);
   if (kind == TSR_STAGE_SIZES) {
     out_stage->count = (int)shards;
+    out_stage->sizes = out_sizes;
     random_sum(random, m, (int)shards, out_sizes);
   }
   if (kind == TSR_STAGE_PARTS) {
     int64_t sizes[MAX_PARTS];
     out_stage->count = (int)test_random_range(random, 1, MAX_PARTS);
+    out_stage->parts = out_parts;
     random_sum(random, m, out_stage->count, sizes);
     for (int p = 0; p < out_stage->count; p++)
       out_parts[p] = (tsr_part){.name = "",

@@ -1,4 +1,9 @@
 int suite_placements(void);
+int suite_sharding(void);
+int suite_spec(void);
+int suite_spec_text(void);
 int suite_tiling(void);
 
-int main(void) { return suite_placements() + suite_tiling(); }
+int main(void) {
+  return suite_spec() + suite_spec_text() + suite_sharding() + suite_placements() + suite_tiling();
+}

@@ -1,0 +1,329 @@
+// JAX's form: what Python prints for a PartitionSpec, and the ways people write one.
+//
+//   P('data', None, ('fsdp', 'tp'), unreduced={'x'})
+//
+// Read are P and PartitionSpec with or without the modules before them, both kinds of quotes, lists
+// for tuples, UNCONSTRAINED with or without its class, and set, frozenset or braces. The mesh's
+// name has no place here and is left out: JAX keeps the mesh beside the spec.
+#include <string.h>
+
+#include "spec/forms.h"
+
+// ---- characters ----
+
+// One character of UTF-8; gives its length, 0 when the bytes are none.
+static int decode(const char *text, uint32_t *out_character) {
+  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char first = (unsigned char)text[0];
+  const int length = first < 0x80                    ? 1
+                     : first >= 0xC0 && first < 0xE0 ? 2
+                     : first >= 0xE0 && first < 0xF0 ? 3
+                     : first >= 0xF0 && first < 0xF8 ? 4
+                                                     : 0;
+  if (!length) return 0;
+  uint32_t character = length == 1 ? first : first & (0x7Fu >> length);
+  for (int i = 1; i < length; i++) {
+    if (((unsigned char)text[i] & 0xC0) != 0x80) return 0;
+    character = character << 6 | ((unsigned char)text[i] & 0x3F);
+  }
+  const bool surrogate = character >= 0xD800 && character < 0xE000;
+  if (character < smallest[length] || surrogate || character > 0x10FFFF) return 0;
+  *out_character = character;
+  return length;
+}
+
+static void add_character(tsr_text *out, uint32_t c) {
+  if (c < 0x80) {
+    tsr_text_add_char(out, (char)c);
+    return;
+  }
+  const int length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  tsr_text_add_char(out, (char)(0xF00u >> length | c >> 6 * (length - 1)));
+  for (int i = length - 2; i >= 0; i--) tsr_text_add_char(out, (char)(0x80u | (c >> 6 * i & 0x3F)));
+}
+
+// What Python's repr escapes beyond ASCII: controls, format characters, spaces and private use. It
+// also escapes what Unicode has not assigned yet, which changes from version to version; we do not.
+static bool is_shown(uint32_t c) {
+  // clang-format off
+  static const struct { uint32_t first, last; } hidden[] = {
+      {0x00, 0x1F}, {0x7F, 0xA0}, {0xAD, 0xAD}, {0x600, 0x605}, {0x61C, 0x61C}, {0x6DD, 0x6DD},
+      {0x70F, 0x70F}, {0x890, 0x891}, {0x8E2, 0x8E2}, {0x1680, 0x1680}, {0x180E, 0x180E},
+      {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x2064}, {0x2066, 0x206F}, {0x3000, 0x3000},
+      {0xE000, 0xF8FF}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
+      {0x13430, 0x13438}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001},
+      {0xE0020, 0xE007F}, {0xF0000, 0xFFFFD}, {0x100000, 0x10FFFD},
+  };
+  // clang-format on
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+    if (c >= hidden[i].first && c <= hidden[i].last) return false;
+  return true;
+}
+
+// ---- reading ----
+
+typedef struct parser {
+  tsr_scan scan;
+  tsr_spec_builder *builder;
+} parser;
+
+static tsr_status read_code(tsr_scan *scan, int digits, tsr_text *out) {
+  uint32_t c = 0;
+  scan->at += 2;
+  TSR_TRY(tsr_read_hex(scan, digits, &c));
+  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+    return tsr_read_fail(scan, SYNTAX, "an escape that is no character");
+  add_character(out, c);
+  return NULL;
+}
+
+static tsr_status read_escape(tsr_scan *scan, tsr_text *out) {
+  static const char escapes[] = "\\'\"abfnrtv", meant[] = "\\'\"\a\b\f\n\r\t\v";
+  const char c = scan->at[1];
+  if (c == 'x') return read_code(scan, 2, out);
+  if (c == 'u') return read_code(scan, 4, out);
+  if (c == 'U') return read_code(scan, 8, out);
+  const char *known = c ? strchr(escapes, c) : NULL;
+  if (!known) return tsr_read_fail(scan, SYNTAX, "an unknown escape");
+  tsr_text_add_char(out, meant[known - escapes]);
+  scan->at += 2;
+  return NULL;
+}
+
+static bool string_follows(parser *in) {
+  const char next = tsr_scan_peek(&in->scan);
+  return next == '\'' || next == '"';
+}
+
+// A word with any modules and classes before it, as in jax.sharding.PartitionSpec.
+static bool skip_dotted(tsr_scan *scan, const char *word) {
+  tsr_scan ahead = *scan;
+  for (;;) {
+    if (tsr_read_keyword(&ahead, word) && tsr_scan_peek(&ahead) != '.') {
+      *scan = ahead;
+      return true;
+    }
+    const char *start = NULL;
+    tsr_read_identifier(&ahead, &start);
+    if (!tsr_scan_take(&ahead, '.')) return false;
+  }
+}
+
+static bool skip_class(tsr_scan *scan) {
+  return skip_dotted(scan, "P") || skip_dotted(scan, "PartitionSpec");
+}
+
+static tsr_status read_member(parser *in) {
+  tsr_axis_ref ref = {"", 1, 0};
+  const char next = tsr_scan_peek(&in->scan);
+  if (next == '(' || next == '[')
+    return tsr_read_fail(&in->scan, NESTED_TUPLE, "a group inside a group, wanted an axis");
+  if (string_follows(in))
+    TSR_TRY(tsr_read_name(&in->scan, read_escape, in->builder, &ref.name));
+  else if (skip_dotted(&in->scan, "UNCONSTRAINED"))
+    return tsr_read_fail(&in->scan, UNSUPPORTED, "UNCONSTRAINED inside a group");
+  else if (!tsr_read_keyword(&in->scan, "None"))
+    return tsr_read_wanted(&in->scan, "an axis in quotes or None");
+  return tsr_spec_builder_axis(in->builder, &ref);
+}
+
+static tsr_status read_group(parser *in) {
+  const char close = tsr_scan_take(&in->scan, '(') ? ')' : ']';
+  if (close == ']') TSR_TRY(tsr_read_expect(&in->scan, '['));
+  TSR_TRY(tsr_spec_builder_stage(in->builder));
+  while (tsr_scan_peek(&in->scan) != close) {
+    TSR_TRY(read_member(in));
+    if (!tsr_scan_take(&in->scan, ',')) break;
+  }
+  return tsr_read_expect(&in->scan, close);
+}
+
+static tsr_status read_entry(parser *in) {
+  TSR_TRY(tsr_spec_builder_dim(in->builder));
+  const char next = tsr_scan_peek(&in->scan);
+  if (next == '(' || next == '[') return read_group(in);
+  if (string_follows(in)) {
+    TSR_TRY(tsr_spec_builder_stage(in->builder));
+    return read_member(in);
+  }
+  if (skip_dotted(&in->scan, "UNCONSTRAINED")) {
+    tsr_spec_builder_last_dim(in->builder)->open = true;
+    return NULL;
+  }
+  if (tsr_read_keyword(&in->scan, "None")) return NULL;
+  return tsr_read_wanted(&in->scan, "an axis in quotes, None, UNCONSTRAINED or a group");
+}
+
+static tsr_status read_set_members(parser *in, tsr_spec_set set) {
+  TSR_TRY(tsr_read_expect(&in->scan, '{'));
+  while (tsr_scan_peek(&in->scan) != '}') {
+    tsr_axis_ref ref = {"", 1, 0};
+    if (!string_follows(in)) return tsr_read_wanted(&in->scan, "an axis in quotes");
+    TSR_TRY(tsr_read_name(&in->scan, read_escape, in->builder, &ref.name));
+    TSR_TRY(tsr_spec_builder_member(in->builder, set, &ref));
+    if (!tsr_scan_take(&in->scan, ',')) break;
+  }
+  return tsr_read_expect(&in->scan, '}');
+}
+
+static tsr_status read_set(parser *in, tsr_spec_set set) {
+  TSR_TRY(tsr_read_expect(&in->scan, '='));
+  if (!tsr_read_keyword(&in->scan, "frozenset") && !tsr_read_keyword(&in->scan, "set"))
+    return read_set_members(in, set);
+  TSR_TRY(tsr_read_expect(&in->scan, '('));
+  if (tsr_scan_peek(&in->scan) != ')') TSR_TRY(read_set_members(in, set));
+  return tsr_read_expect(&in->scan, ')');
+}
+
+// Steps over the name of a keyword argument.
+static bool keyword_follows(parser *in, const char *name) {
+  tsr_scan ahead = in->scan;
+  if (!tsr_read_keyword(&ahead, name) || tsr_scan_peek(&ahead) != '=') return false;
+  in->scan = ahead;
+  return true;
+}
+
+static tsr_status read_arguments(parser *in) {
+  bool seen[2] = {false, false};
+  while (tsr_scan_peek(&in->scan) != ')') {
+    const tsr_scan before = in->scan;
+    const int set = keyword_follows(in, "unreduced") ? TSR_SET_UNREDUCED
+                    : keyword_follows(in, "reduced") ? TSR_SET_REDUCED
+                                                     : -1;
+    if (set < 0) {
+      if (seen[0] || seen[1])
+        return tsr_read_fail(&before, SYNTAX, "an entry after unreduced or reduced");
+      TSR_TRY(read_entry(in));
+    } else {
+      if (seen[set]) return tsr_read_fail(&before, SYNTAX, "a set given a second time");
+      seen[set] = true;
+      TSR_TRY(read_set(in, (tsr_spec_set)set));
+    }
+    if (!tsr_scan_take(&in->scan, ',')) break;
+  }
+  return NULL;
+}
+
+bool tsr_spec_looks_jax(const char *text) {
+  tsr_scan scan = TSR_SCAN(text);
+  return skip_class(&scan) && tsr_scan_peek(&scan) == '(';
+}
+
+tsr_status tsr_spec_read_jax(const char *text, tsr_spec_builder *builder) {
+  parser in = {TSR_SCAN(text), builder};
+  if (!skip_class(&in.scan)) return tsr_read_wanted(&in.scan, "P(...) or PartitionSpec(...)");
+  TSR_TRY(tsr_read_expect(&in.scan, '('));
+  TSR_TRY(read_arguments(&in));
+  TSR_TRY(tsr_read_expect(&in.scan, ')'));
+  return tsr_read_end(&in.scan);
+}
+
+// ---- writing ----
+
+static bool is_utf8(const char *name) {
+  uint32_t c = 0;
+  for (int length; *name; name += length)
+    if (!(length = decode(name, &c))) return false;
+  return true;
+}
+
+static const char *names_not_text(const tsr_axis_ref *refs, int count) {
+  for (int i = 0; i < count; i++)
+    if (!is_utf8(refs[i].name)) return "names that are not UTF-8";
+  return NULL;
+}
+
+static const char *dim_not_expressible(const tsr_spec_dim *dim) {
+  if (dim->priority != TSR_NO_PRIORITY) return "priorities";
+  if (dim->stage_count == 0) return NULL;
+  if (dim->open) return "dimensions that are cut and open";
+  return names_not_text(dim->stages[0].axes, dim->stages[0].axis_count);
+}
+
+static const char *not_expressible(const tsr_spec_desc *desc) {
+  const char *why = tsr_spec_not_plain(desc, false);
+  for (int d = 0; !why && d < desc->dim_count; d++) why = dim_not_expressible(&desc->dims[d]);
+  if (why) return why;
+  if (desc->replicated_count) return "explicitly replicated axes";
+  if (desc->reduction != TSR_SUM) return "reductions other than sum";
+  for (int i = 0; i < desc->unreduced_count; i++)
+    if (desc->unreduced[i].size) return "sub-axes";
+  for (int i = 0; i < desc->reduced_count; i++)
+    if (desc->reduced[i].size) return "sub-axes";
+  why = names_not_text(desc->unreduced, desc->unreduced_count);
+  return why ? why : names_not_text(desc->reduced, desc->reduced_count);
+}
+
+static void write_character(uint32_t c, char quote, tsr_text *out) {
+  if (c == (uint32_t)quote || c == '\\')
+    tsr_text_addf(out, "\\%c", (char)c);
+  else if (c == '\n')
+    tsr_text_add(out, "\\n");
+  else if (c == '\r')
+    tsr_text_add(out, "\\r");
+  else if (c == '\t')
+    tsr_text_add(out, "\\t");
+  else if (is_shown(c))
+    add_character(out, c);
+  else
+    tsr_text_addf(out, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
+}
+
+// Single quotes, unless only they would need escapes.
+static void write_name(const char *name, tsr_text *out) {
+  if (!name[0]) {
+    tsr_text_add(out, "None");
+    return;
+  }
+  const char quote = strchr(name, '\'') && !strchr(name, '"') ? '"' : '\'';
+  tsr_text_add_char(out, quote);
+  uint32_t c = 0;
+  for (int length; *name; name += length) {
+    length = decode(name, &c);
+    write_character(c, quote, out);
+  }
+  tsr_text_add_char(out, quote);
+}
+
+static void write_names(const tsr_axis_ref *refs, int count, tsr_text *out) {
+  for (int i = 0; i < count; i++) {
+    if (i) tsr_text_add(out, ", ");
+    write_name(refs[i].name, out);
+  }
+}
+
+static void write_entry(const tsr_spec_dim *dim, tsr_text *out) {
+  if (!dim->stage_count) {
+    tsr_text_add(out, dim->open ? "UNCONSTRAINED" : "None");
+    return;
+  }
+  const tsr_stage *stage = &dim->stages[0];
+  if (stage->axis_count > 1) tsr_text_add_char(out, '(');
+  write_names(stage->axes, stage->axis_count, out);
+  if (stage->axis_count > 1) tsr_text_add_char(out, ')');
+}
+
+static void write_set(const char *name, const tsr_axis_ref *refs, int count, bool comma,
+                      tsr_text *out) {
+  if (!count) return;
+  tsr_text_addf(out, "%s%s={", comma ? ", " : "", name);
+  write_names(refs, count, out);
+  tsr_text_add_char(out, '}');
+}
+
+tsr_status tsr_spec_write_jax(const tsr_spec_desc *desc, tsr_text *out) {
+  const char *why = not_expressible(desc);
+  if (why) return tsr_fail(NOT_EXPRESSIBLE, "JAX's notation has no %s", why);
+  const bool sets = desc->unreduced_count || desc->reduced_count;
+  tsr_text_add(out, "P(");
+  for (int d = 0; d < desc->dim_count; d++) {
+    if (d) tsr_text_add(out, ", ");
+    write_entry(&desc->dims[d], out);
+  }
+  if (desc->dim_count == 1 && !sets) tsr_text_add_char(out, ',');  // a tuple of one
+  write_set("unreduced", desc->unreduced, desc->unreduced_count, desc->dim_count > 0, out);
+  write_set("reduced", desc->reduced, desc->reduced_count,
+            desc->dim_count > 0 || desc->unreduced_count > 0, out);
+  tsr_text_add_char(out, ')');
+  return NULL;
+}

@@ -1,0 +1,257 @@
+// Shardy's form, as MLIR prints the attribute:
+//
+//   #sdy.sharding<@mesh, [{"x", ?}, {}p1, {"y":(1)2}], replicated={"z"}, unreduced={"w"}>
+//
+// Read are also the bare <...> that stands in lists, and either order of the two sets. A mesh that
+// is written out in place (mesh<["x"=2]>) is refused: a spec knows its mesh by name only.
+#include <string.h>
+
+#include "spec/axis_ref.h"
+#include "spec/forms.h"
+
+// ---- reading ----
+
+typedef struct parser {
+  tsr_scan scan;
+  tsr_spec_builder *builder;
+} parser;
+
+// MLIR's strings: \" \\ \n \t, or two hexadecimal digits for any byte.
+static tsr_status read_escape(tsr_scan *scan, tsr_text *out) {
+  static const char escapes[] = "\"\\nt", meant[] = "\"\\\n\t";
+  const char c = scan->at[1];
+  const char *known = c ? strchr(escapes, c) : NULL;
+  if (known) {
+    tsr_text_add_char(out, meant[known - escapes]);
+    scan->at += 2;
+    return NULL;
+  }
+  scan->at++;
+  uint32_t byte = 0;
+  TSR_TRY(tsr_read_hex(scan, 2, &byte));
+  tsr_text_add_char(out, (char)byte);
+  return NULL;
+}
+
+static bool is_symbol_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$' || c == '.';
+}
+
+static bool is_bare_symbol(const char *name) {
+  const bool starts = *name && *name != '$' && *name != '.' && (*name < '0' || *name > '9');
+  for (; *name; name++)
+    if (!is_symbol_char(*name)) return false;
+  return starts;
+}
+
+static tsr_status read_mesh(parser *in) {
+  tsr_scan *scan = &in->scan;
+  if (tsr_read_keyword(scan, "mesh"))
+    return tsr_read_fail(scan, UNSUPPORTED,
+                         "a mesh written out in place; name it, as in @mesh, and give it apart");
+  TSR_TRY(tsr_read_expect(scan, '@'));
+  if (*scan->at == '"')
+    return tsr_read_name(scan, read_escape, in->builder, &in->builder->mesh_name);
+  const char *start = scan->at;
+  if (!is_symbol_char(*start) || *start == '$' || *start == '.' || (*start >= '0' && *start <= '9'))
+    return tsr_read_wanted(scan, "the mesh's name");
+  while (is_symbol_char(*scan->at)) scan->at++;
+  return tsr_spec_builder_name(in->builder, start, (size_t)(scan->at - start),
+                               &in->builder->mesh_name);
+}
+
+static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
+  if (tsr_scan_peek(&in->scan) != '"') return tsr_read_wanted(&in->scan, "an axis in quotes");
+  TSR_TRY(tsr_read_name(&in->scan, read_escape, in->builder, &out_ref->name));
+  if (!out_ref->name[0]) return tsr_read_fail(&in->scan, SYNTAX, "an axis without a name");
+  return tsr_read_sub_axis(&in->scan, out_ref);
+}
+
+static tsr_status read_dim_axes(parser *in) {
+  TSR_TRY(tsr_spec_builder_stage(in->builder));
+  for (;;) {
+    if (tsr_scan_take(&in->scan, '?')) {
+      tsr_spec_builder_last_dim(in->builder)->open = true;
+      return NULL;
+    }
+    tsr_axis_ref ref;
+    TSR_TRY(read_axis(in, &ref));
+    TSR_TRY(tsr_spec_builder_axis(in->builder, &ref));
+    if (!tsr_scan_take(&in->scan, ',')) return NULL;
+  }
+}
+
+static tsr_status read_priority(parser *in) {
+  tsr_scan *scan = &in->scan;
+  if (!tsr_scan_take(scan, 'p')) return NULL;
+  const char first = *scan->at, second = first ? scan->at[1] : '\0';
+  if (first < '0' || first > '9') return tsr_read_wanted(scan, "a priority");
+  if (first == '0' && second >= '0' && second <= '9')
+    return tsr_read_fail(scan, SYNTAX, "a priority with a leading zero");
+  return tsr_read_priority(scan, &tsr_spec_builder_last_dim(in->builder)->priority);
+}
+
+static tsr_status read_dim(parser *in) {
+  TSR_TRY(tsr_read_expect(&in->scan, '{'));
+  TSR_TRY(tsr_spec_builder_dim(in->builder));
+  if (tsr_scan_peek(&in->scan) != '}') TSR_TRY(read_dim_axes(in));
+  TSR_TRY(tsr_read_expect(&in->scan, '}'));
+  return read_priority(in);
+}
+
+static tsr_status read_dims(parser *in) {
+  TSR_TRY(tsr_read_expect(&in->scan, '['));
+  if (tsr_scan_take(&in->scan, ']')) return NULL;
+  do {
+    TSR_TRY(read_dim(in));
+  } while (tsr_scan_take(&in->scan, ','));
+  return tsr_read_expect(&in->scan, ']');
+}
+
+static tsr_status read_set(parser *in, tsr_spec_set set) {
+  TSR_TRY(tsr_read_expect(&in->scan, '='));
+  if (set == TSR_SET_UNREDUCED) tsr_read_reduction(&in->scan, &in->builder->reduction);
+  TSR_TRY(tsr_read_expect(&in->scan, '{'));
+  do {
+    tsr_axis_ref ref;
+    TSR_TRY(read_axis(in, &ref));
+    TSR_TRY(tsr_spec_builder_member(in->builder, set, &ref));
+  } while (tsr_scan_take(&in->scan, ','));
+  return tsr_read_expect(&in->scan, '}');
+}
+
+static tsr_status read_sets(parser *in) {
+  bool seen[TSR_SET_COUNT] = {false};
+  while (tsr_scan_take(&in->scan, ',')) {
+    const tsr_scan before = in->scan;
+    const int set = tsr_read_keyword(&in->scan, "replicated")  ? TSR_SET_REPLICATED
+                    : tsr_read_keyword(&in->scan, "unreduced") ? TSR_SET_UNREDUCED
+                                                               : -1;
+    if (set < 0) return tsr_read_wanted(&in->scan, "replicated or unreduced");
+    if (seen[set]) return tsr_read_fail(&before, SYNTAX, "a set given a second time");
+    seen[set] = true;
+    TSR_TRY(read_set(in, (tsr_spec_set)set));
+  }
+  return NULL;
+}
+
+bool tsr_spec_looks_shardy(const char *text) {
+  tsr_scan scan = TSR_SCAN(text);
+  return tsr_read_keyword(&scan, "#sdy") || tsr_scan_take(&scan, '<');
+}
+
+tsr_status tsr_spec_read_shardy(const char *text, tsr_spec_builder *builder) {
+  parser in = {TSR_SCAN(text), builder};
+  if (tsr_scan_peek(&in.scan) == '#' && !tsr_read_keyword(&in.scan, "#sdy.sharding"))
+    return tsr_read_wanted(&in.scan, "#sdy.sharding");
+  TSR_TRY(tsr_read_expect(&in.scan, '<'));
+  TSR_TRY(read_mesh(&in));
+  TSR_TRY(tsr_read_expect(&in.scan, ','));
+  TSR_TRY(read_dims(&in));
+  TSR_TRY(read_sets(&in));
+  TSR_TRY(tsr_read_expect(&in.scan, '>'));
+  return tsr_read_end(&in.scan);
+}
+
+// ---- writing ----
+
+static const char *not_expressible(const tsr_spec_desc *desc) {
+  const char *why = tsr_spec_not_plain(desc, true);
+  if (why) return why;
+  if (desc->reduced_count) return "reduced axes";
+  for (int d = 0; d < desc->dim_count; d++)
+    for (int s = 0; s < desc->dims[d].stage_count; s++)
+      for (int i = 0; i < desc->dims[d].stages[s].axis_count; i++)
+        if (!desc->dims[d].stages[s].axes[i].name[0]) return "None inside a group";
+  return NULL;
+}
+
+static void write_string(const char *name, tsr_text *out) {
+  tsr_text_add_char(out, '"');
+  for (; *name; name++) {
+    if (*name == '\\')
+      tsr_text_add(out, "\\\\");
+    else if (*name == '"' || *name < ' ' || *name == 0x7f || (unsigned char)*name >= 0x80)
+      tsr_text_addf(out, "\\%02X", (unsigned)(unsigned char)*name);
+    else
+      tsr_text_add_char(out, *name);
+  }
+  tsr_text_add_char(out, '"');
+}
+
+static void write_axes(const tsr_axis_ref *refs, int count, tsr_text *out) {
+  for (int i = 0; i < count; i++) {
+    if (i) tsr_text_add(out, ", ");
+    write_string(refs[i].name, out);
+    if (!tsr_axis_ref_is_whole(&refs[i]))
+      tsr_text_addf(out, ":(%lld)%lld", (long long)refs[i].pre, (long long)refs[i].size);
+  }
+}
+
+static void write_dim(const tsr_spec_dim *dim, tsr_text *out) {
+  tsr_text_add_char(out, '{');
+  if (dim->stage_count) write_axes(dim->stages[0].axes, dim->stages[0].axis_count, out);
+  if (dim->open) tsr_text_add(out, dim->stage_count ? ", ?" : "?");
+  tsr_text_add_char(out, '}');
+  if (dim->priority != TSR_NO_PRIORITY) tsr_text_addf(out, "p%d", dim->priority);
+}
+
+static void write_set(const char *name, const char *reduction, const tsr_axis_ref *refs, int count,
+                      tsr_text *out) {
+  if (!count) return;
+  tsr_text_addf(out, ", %s=%s{", name, reduction);
+  write_axes(refs, count, out);
+  tsr_text_add_char(out, '}');
+}
+
+tsr_status tsr_spec_write_shardy(const tsr_spec_desc *desc, tsr_text *out) {
+  const char *why = not_expressible(desc);
+  if (why) return tsr_fail(NOT_EXPRESSIBLE, "Shardy's notation has no %s", why);
+  tsr_text_add(out, "#sdy.sharding<@");
+  const char *mesh = desc->mesh_name ? desc->mesh_name : "mesh";
+  if (is_bare_symbol(mesh))
+    tsr_text_add(out, mesh);
+  else
+    write_string(mesh, out);
+  tsr_text_add(out, ", [");
+  for (int d = 0; d < desc->dim_count; d++) {
+    if (d) tsr_text_add(out, ", ");
+    write_dim(&desc->dims[d], out);
+  }
+  tsr_text_add_char(out, ']');
+  write_set("replicated", "", desc->replicated, desc->replicated_count, out);
+  const char *how = desc->reduction == TSR_SUM ? "" : tsr_reduction_name(desc->reduction);
+  write_set("unreduced", how, desc->unreduced, desc->unreduced_count, out);
+  tsr_text_add_char(out, '>');
+  return NULL;
+}
+
+// ---- what JAX shows of it when debugging ----
+
+static void write_debug_dim(const tsr_spec_dim *dim, tsr_text *out) {
+  const tsr_stage *stage = dim->stages;
+  tsr_text_add_char(out, '{');
+  for (int i = 0; stage && i < stage->axis_count; i++)
+    tsr_text_addf(out, "%s'%s'", i ? ", " : "", stage->axes[i].name);
+  if (dim->open) tsr_text_add(out, stage ? ", ?" : "?");
+  tsr_text_add_char(out, '}');
+}
+
+tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank, tsr_text *out) {
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const char *why = tsr_spec_not_plain(desc, false);
+  if (why) return tsr_fail(NOT_EXPRESSIBLE, "SdyArray has no %s", why);
+  if (desc->dim_count > rank)
+    return tsr_fail(RANK_TOO_SMALL, "a spec of %d entries for rank %d", desc->dim_count, rank);
+  tsr_text_add(out, "SdyArray([");
+  for (int d = 0; d < rank; d++) {
+    if (d) tsr_text_add(out, ", ");
+    if (d < desc->dim_count)
+      write_debug_dim(&desc->dims[d], out);
+    else
+      tsr_text_add(out, "{}");
+  }
+  tsr_text_add(out, "])");
+  return tsr_text_check(out);
+}

@@ -1,0 +1,370 @@
+// The short form: our own notation, which has a word for everything a spec can say.
+//
+//   spec   = ( "()" | entry { "," entry } ) [ "|" { field } ]
+//   entry  = ( "?" | stage { ";" stage } [ "+?" ] ) [ "@" number ]
+//   stage  = axis { "+" axis } [ "/" cut ]
+//   axis   = "_" | "None" | name [ ":" "(" number ")" number ]
+//   cut    = "sizes" "(" number { "," number } ")" | "cyclic" "(" number ")"
+//          | "parts" "(" part { "," part } ")"
+//   part   = [ name ":" ] number [ "/" number ] [ "*" number ]
+//   field  = ( "unreduced" | "reduced" | "replicated" ) "=" axis { "+" axis }
+//          | "unreduced" "=" ( "sum" | "max" | "min" ) "(" axis { "+" axis } ")"
+//          | "mesh" "=" name
+//   name   = letter or "_", then letters, digits, "_"; or in double quotes
+//
+// Anything may stand in quotes; printing quotes only what needs it.
+#include <limits.h>
+#include <string.h>
+
+#include "spec/axis_ref.h"
+#include "spec/builder.h"
+#include "spec/forms.h"
+#include "spec/reader.h"
+
+static const char *const reduction_names[TSR_REDUCTION_COUNT] = {
+    [TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
+
+const char *tsr_reduction_name(tsr_reduction reduction) { return reduction_names[reduction]; }
+
+bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction) {
+  for (int i = 0; i < TSR_REDUCTION_COUNT; i++)
+    if (tsr_read_keyword(scan, reduction_names[i])) {
+      *out_reduction = (tsr_reduction)i;
+      return true;
+    }
+  return false;
+}
+
+// ---- reading ----
+
+typedef struct parser {
+  tsr_scan scan;
+  tsr_spec_builder *builder;
+} parser;
+
+static tsr_status read_escape(tsr_scan *scan, tsr_text *out) {
+  static const char escapes[] = "\"\\ntr", meant[] = "\"\\\n\t\r";
+  const char c = scan->at[1];
+  const char *known = c ? strchr(escapes, c) : NULL;
+  if (known) {
+    tsr_text_add_char(out, meant[known - escapes]);
+    scan->at += 2;
+    return NULL;
+  }
+  if (c != 'x') return tsr_read_fail(scan, SYNTAX, "an unknown escape");
+  scan->at += 2;
+  uint32_t byte = 0;
+  TSR_TRY(tsr_read_hex(scan, 2, &byte));
+  tsr_text_add_char(out, (char)byte);
+  return NULL;
+}
+
+tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape, tsr_spec_builder *builder,
+                         const char **out_name) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_read_quoted(scan, escape, &text);
+  if (!status)
+    status = tsr_spec_builder_name(builder, tsr_text_string(&text), text.length, out_name);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// A name, plain or quoted; `*out_plain` tells which.
+static tsr_status read_name(parser *in, const char *what, const char **out_name, bool *out_plain) {
+  const char *start = NULL;
+  *out_plain = tsr_scan_peek(&in->scan) != '"';
+  if (!*out_plain) return tsr_read_name(&in->scan, read_escape, in->builder, out_name);
+  const size_t length = tsr_read_identifier(&in->scan, &start);
+  if (!length) return tsr_read_wanted(&in->scan, what);
+  return tsr_spec_builder_name(in->builder, start, length, out_name);
+}
+
+tsr_status tsr_read_sub_axis(tsr_scan *scan, tsr_axis_ref *ref) {
+  ref->pre = 1;
+  ref->size = 0;
+  if (!tsr_scan_take(scan, ':')) return NULL;
+  TSR_TRY(tsr_read_expect(scan, '('));
+  TSR_TRY(tsr_read_int(scan, "the size before a sub-axis", &ref->pre));
+  TSR_TRY(tsr_read_expect(scan, ')'));
+  const tsr_scan before = *scan;
+  TSR_TRY(tsr_read_int(scan, "the size of a sub-axis", &ref->size));
+  if (ref->pre < 1 || ref->size < 1)
+    return tsr_read_fail(&before, BAD_SUB_AXIS, "sub-axis (%lld)%lld, wanted numbers of 1 or more",
+                         (long long)ref->pre, (long long)ref->size);
+  return NULL;
+}
+
+static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
+  bool plain = false;
+  TSR_TRY(read_name(in, "an axis", &out_ref->name, &plain));
+  if (plain && (!strcmp(out_ref->name, "_") || !strcmp(out_ref->name, "None"))) {
+    *out_ref = (tsr_axis_ref){"", 1, 0};
+    return NULL;
+  }
+  if (!out_ref->name[0]) return tsr_read_fail(&in->scan, SYNTAX, "an axis without a name");
+  return tsr_read_sub_axis(&in->scan, out_ref);
+}
+
+static tsr_status read_sizes(parser *in) {
+  do {
+    int64_t size = 0;
+    TSR_TRY(tsr_read_int(&in->scan, "a size", &size));
+    TSR_TRY(tsr_spec_builder_size(in->builder, size));
+  } while (tsr_scan_take(&in->scan, ','));
+  return NULL;
+}
+
+static tsr_status read_parts(parser *in) {
+  tsr_scan *scan = &in->scan;
+  do {
+    tsr_part part = {.name = "", .grain = 1, .copies = 1};
+    const char next = tsr_scan_peek(scan);
+    if (next < '0' || next > '9') {
+      bool plain = false;
+      TSR_TRY(read_name(in, "a part", &part.name, &plain));
+      TSR_TRY(tsr_read_expect(scan, ':'));
+    }
+    TSR_TRY(tsr_read_int(scan, "a part's size", &part.size));
+    if (tsr_scan_take(scan, '/')) TSR_TRY(tsr_read_int(scan, "a part's grain", &part.grain));
+    if (tsr_scan_take(scan, '*')) TSR_TRY(tsr_read_int(scan, "a part's copies", &part.copies));
+    TSR_TRY(tsr_spec_builder_part(in->builder, &part));
+  } while (tsr_scan_take(scan, ','));
+  return NULL;
+}
+
+static tsr_status read_cut(parser *in) {
+  tsr_scan *scan = &in->scan;
+  tsr_stage *stage = tsr_spec_builder_last_stage(in->builder);
+  if (tsr_read_keyword(scan, "sizes"))
+    stage->kind = TSR_STAGE_SIZES;
+  else if (tsr_read_keyword(scan, "cyclic"))
+    stage->kind = TSR_STAGE_CYCLIC;
+  else if (tsr_read_keyword(scan, "parts"))
+    stage->kind = TSR_STAGE_PARTS;
+  else
+    return tsr_read_wanted(scan, "sizes, cyclic or parts");
+  TSR_TRY(tsr_read_expect(scan, '('));
+  if (stage->kind == TSR_STAGE_SIZES)
+    TSR_TRY(read_sizes(in));
+  else if (stage->kind == TSR_STAGE_PARTS)
+    TSR_TRY(read_parts(in));
+  else
+    TSR_TRY(tsr_read_int(scan, "the size of a block", &stage->block));
+  return tsr_read_expect(scan, ')');
+}
+
+// Whether "+?" comes next, which belongs to the entry and not to the group before it.
+static bool open_follows(const parser *in) {
+  tsr_scan ahead = in->scan;
+  return tsr_scan_take(&ahead, '+') && tsr_scan_peek(&ahead) == '?';
+}
+
+static tsr_status read_stage(parser *in) {
+  TSR_TRY(tsr_spec_builder_stage(in->builder));
+  do {
+    tsr_axis_ref ref;
+    TSR_TRY(read_axis(in, &ref));
+    TSR_TRY(tsr_spec_builder_axis(in->builder, &ref));
+  } while (!open_follows(in) && tsr_scan_take(&in->scan, '+'));
+  return tsr_scan_take(&in->scan, '/') ? read_cut(in) : NULL;
+}
+
+static tsr_status read_entry(parser *in) {
+  tsr_scan *scan = &in->scan;
+  TSR_TRY(tsr_spec_builder_dim(in->builder));
+  bool open = tsr_scan_take(scan, '?');
+  if (!open) {
+    do {
+      TSR_TRY(read_stage(in));
+    } while (tsr_scan_take(scan, ';'));
+    open = tsr_scan_take(scan, '+') && tsr_scan_take(scan, '?');
+  }
+  tsr_spec_dim *dim = tsr_spec_builder_last_dim(in->builder);
+  dim->open = open;
+  return tsr_scan_take(scan, '@') ? tsr_read_priority(scan, &dim->priority) : NULL;
+}
+
+tsr_status tsr_read_priority(tsr_scan *scan, int *out_priority) {
+  const tsr_scan before = *scan;
+  int64_t priority = 0;
+  TSR_TRY(tsr_read_int(scan, "a priority", &priority));
+  if (priority > INT_MAX) return tsr_read_fail(&before, TOO_LARGE, "a priority above %d", INT_MAX);
+  *out_priority = (int)priority;
+  return NULL;
+}
+
+static tsr_status read_body(parser *in) {
+  if (tsr_scan_take(&in->scan, '(')) return tsr_read_expect(&in->scan, ')');
+  if (!tsr_scan_peek(&in->scan))
+    return tsr_read_fail(&in->scan, SYNTAX, "an empty text; the empty spec is written ()");
+  do {
+    TSR_TRY(read_entry(in));
+  } while (tsr_scan_take(&in->scan, ','));
+  return NULL;
+}
+
+static tsr_status read_set(parser *in, tsr_spec_set set) {
+  tsr_scan *scan = &in->scan;
+  tsr_scan ahead = *scan;
+  tsr_reduction reduction = TSR_SUM;
+  const bool named = set == TSR_SET_UNREDUCED && tsr_read_reduction(&ahead, &reduction) &&
+                     tsr_scan_take(&ahead, '(');
+  if (named) {
+    *scan = ahead;
+    in->builder->reduction = reduction;
+  }
+  do {
+    tsr_axis_ref ref;
+    TSR_TRY(read_axis(in, &ref));
+    TSR_TRY(tsr_spec_builder_member(in->builder, set, &ref));
+  } while (tsr_scan_take(scan, '+'));
+  return named ? tsr_read_expect(scan, ')') : NULL;
+}
+
+static tsr_status read_mesh_name(parser *in) {
+  bool plain = false;
+  return read_name(in, "the mesh's name", &in->builder->mesh_name, &plain);
+}
+
+static tsr_status read_fields(parser *in) {
+  static const char *const names[] = {"unreduced", "reduced", "replicated", "mesh"};
+  enum { MESH = TSR_SET_COUNT, FIELDS };
+  tsr_scan *scan = &in->scan;
+  bool seen[FIELDS] = {false};
+  do {
+    int field = 0;
+    const tsr_scan before = *scan;
+    while (field < FIELDS && !tsr_read_keyword(scan, names[field])) field++;
+    if (field == FIELDS) return tsr_read_wanted(scan, "unreduced, reduced, replicated or mesh");
+    if (seen[field]) return tsr_read_fail(&before, SYNTAX, "\"%s\" a second time", names[field]);
+    seen[field] = true;
+    TSR_TRY(tsr_read_expect(scan, '='));
+    if (field == MESH)
+      TSR_TRY(read_mesh_name(in));
+    else
+      TSR_TRY(read_set(in, (tsr_spec_set)field));
+  } while (tsr_scan_peek(scan));
+  return NULL;
+}
+
+tsr_status tsr_spec_read_short(const char *text, tsr_spec_builder *builder) {
+  parser in = {TSR_SCAN(text), builder};
+  TSR_TRY(read_body(&in));
+  if (tsr_scan_take(&in.scan, '|')) TSR_TRY(read_fields(&in));
+  return tsr_read_end(&in.scan);
+}
+
+tsr_status tsr_spec_read_entry(const char *text, tsr_spec_builder *builder) {
+  if (!text || !*text) return tsr_spec_builder_dim(builder);
+  parser in = {TSR_SCAN(text), builder};
+  TSR_TRY(read_entry(&in));
+  return tsr_read_end(&in.scan);
+}
+
+// ---- writing ----
+
+static void write_quoted(const char *name, tsr_text *out) {
+  tsr_text_add_char(out, '"');
+  for (const char *c = name; *c; c++) {
+    if (*c == '"' || *c == '\\')
+      tsr_text_addf(out, "\\%c", *c);
+    else if (*c == '\n')
+      tsr_text_add(out, "\\n");
+    else if (*c == '\t')
+      tsr_text_add(out, "\\t");
+    else if (*c == '\r')
+      tsr_text_add(out, "\\r");
+    else if ((unsigned char)*c < ' ' || *c == 0x7f)
+      tsr_text_addf(out, "\\x%02x", (unsigned)*c);
+    else
+      tsr_text_add_char(out, *c);
+  }
+  tsr_text_add_char(out, '"');
+}
+
+static void write_name(const char *name, tsr_text *out) {
+  if (tsr_is_identifier(name) && strcmp(name, "_") != 0 && strcmp(name, "None") != 0)
+    tsr_text_add(out, name);
+  else
+    write_quoted(name, out);
+}
+
+static void write_axes(const tsr_axis_ref *refs, int count, tsr_text *out) {
+  for (int i = 0; i < count; i++) {
+    if (i) tsr_text_add_char(out, '+');
+    if (refs[i].name[0])
+      write_name(refs[i].name, out);
+    else
+      tsr_text_add_char(out, '_');
+    if (!tsr_axis_ref_is_whole(&refs[i]))
+      tsr_text_addf(out, ":(%lld)%lld", (long long)refs[i].pre, (long long)refs[i].size);
+  }
+}
+
+static void write_part(const tsr_part *part, tsr_text *out) {
+  if (part->name[0]) {
+    write_name(part->name, out);
+    tsr_text_add_char(out, ':');
+  }
+  tsr_text_add_int(out, part->size);
+  if (part->grain != 1) tsr_text_addf(out, "/%lld", (long long)part->grain);
+  if (part->copies != 1) tsr_text_addf(out, "*%lld", (long long)part->copies);
+}
+
+static void write_cut(const tsr_stage *stage, tsr_text *out) {
+  if (stage->kind == TSR_STAGE_EVEN) return;
+  if (stage->kind == TSR_STAGE_CYCLIC) {
+    tsr_text_addf(out, "/cyclic(%lld)", (long long)stage->block);
+    return;
+  }
+  tsr_text_add(out, stage->kind == TSR_STAGE_SIZES ? "/sizes(" : "/parts(");
+  for (int i = 0; i < stage->count; i++) {
+    if (stage->kind == TSR_STAGE_SIZES) {
+      if (i) tsr_text_add_char(out, ',');
+      tsr_text_add_int(out, stage->sizes[i]);
+    } else {
+      if (i) tsr_text_add(out, ", ");
+      write_part(&stage->parts[i], out);
+    }
+  }
+  tsr_text_add_char(out, ')');
+}
+
+static void write_entry(const tsr_spec_dim *dim, tsr_text *out) {
+  for (int s = 0; s < dim->stage_count; s++) {
+    if (s) tsr_text_add_char(out, ';');
+    write_axes(dim->stages[s].axes, dim->stages[s].axis_count, out);
+    write_cut(&dim->stages[s], out);
+  }
+  if (dim->stage_count == 0)
+    tsr_text_add_char(out, dim->open ? '?' : '_');
+  else if (dim->open)
+    tsr_text_add(out, "+?");
+  if (dim->priority != TSR_NO_PRIORITY) tsr_text_addf(out, "@%d", dim->priority);
+}
+
+static void write_set(const char *name, const tsr_axis_ref *refs, int count,
+                      tsr_reduction reduction, tsr_text *out) {
+  if (!count) return;
+  tsr_text_addf(out, " %s=", name);
+  if (reduction != TSR_SUM) tsr_text_addf(out, "%s(", tsr_reduction_name(reduction));
+  write_axes(refs, count, out);
+  if (reduction != TSR_SUM) tsr_text_add_char(out, ')');
+}
+
+void tsr_spec_write_short(const tsr_spec_desc *desc, tsr_text *out) {
+  if (!desc->dim_count) tsr_text_add(out, "()");
+  for (int d = 0; d < desc->dim_count; d++) {
+    if (d) tsr_text_add(out, ", ");
+    write_entry(&desc->dims[d], out);
+  }
+  if (desc->unreduced_count || desc->reduced_count || desc->replicated_count || desc->mesh_name)
+    tsr_text_add(out, " |");
+  write_set("unreduced", desc->unreduced, desc->unreduced_count, desc->reduction, out);
+  write_set("reduced", desc->reduced, desc->reduced_count, TSR_SUM, out);
+  write_set("replicated", desc->replicated, desc->replicated_count, TSR_SUM, out);
+  if (desc->mesh_name) {
+    tsr_text_add(out, " mesh=");
+    write_name(desc->mesh_name, out);
+  }
+}

@@ -1,0 +1,45 @@
+#include "spec/sub_axis.h"
+
+#include <assert.h>
+
+#include "mesh/mesh.h"
+
+tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+  const int64_t minor = tsr_mesh_axis(mesh, part->axis)->size / (part->pre * part->size);
+  return (tsr_digit){tsr_mesh_stride(mesh, part->axis) * minor, part->size};
+}
+
+tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const tsr_axis_ref *ref,
+                             tsr_sub_axis *out_part) {
+  const int64_t whole = tsr_mesh_axis(mesh, axis)->size;
+  const int64_t size = ref->size ? ref->size : whole;
+  if (ref->size && whole % (ref->pre * size) != 0)
+    return tsr_fail(BAD_SUB_AXIS,
+                    "sub-axis \"%s\":(%lld)%lld does not fit: %lld * %lld does not divide the "
+                    "axis's size %lld",
+                    ref->name, (long long)ref->pre, (long long)size, (long long)ref->pre,
+                    (long long)size, (long long)whole);
+  *out_part = (tsr_sub_axis){axis, ref->pre, size};
+  return NULL;
+}
+
+tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+  const tsr_axis *axis = tsr_mesh_axis(mesh, part->axis);
+  const bool whole = part->pre == 1 && part->size == axis->size;
+  return (tsr_axis_ref){axis->name, part->pre, whole ? 0 : part->size};
+}
+
+bool tsr_sub_axis_continues(const tsr_sub_axis *major, const tsr_sub_axis *minor) {
+  return major->axis == minor->axis && minor->pre == major->pre * major->size;
+}
+
+tsr_sub_axis tsr_sub_axis_join(const tsr_sub_axis *major, const tsr_sub_axis *minor) {
+  assert(tsr_sub_axis_continues(major, minor));
+  return (tsr_sub_axis){major->axis, major->pre, major->size * minor->size};
+}
+
+bool tsr_sub_axis_independent(const tsr_sub_axis *a, const tsr_sub_axis *b) {
+  if (a->axis != b->axis || a->size == 1 || b->size == 1) return true;
+  const tsr_sub_axis *major = a->pre < b->pre ? a : b, *minor = a->pre < b->pre ? b : a;
+  return minor->pre % (major->pre * major->size) == 0;
+}
