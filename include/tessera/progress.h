@@ -22,7 +22,9 @@ typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
 
 typedef struct tsr_progress tsr_progress;
 
-// Starts a job that reports to `fn` at most every `interval` seconds (and at the end).
+// Starts a job that reports to `fn` (which may be NULL) at most every `interval` seconds, and at the
+// end. Reports are made from within tsr_progress_add and tsr_progress_finish when the thread that
+// called this one calls them, so that a receiver needs no locks.
 TSR_API TSR_MUST_USE tsr_status tsr_progress_create(const char *job, const char *unit,
                                                     int64_t total, double interval,
                                                     tsr_progress_fn *fn, void *context,

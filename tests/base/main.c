@@ -9,7 +9,9 @@
   X(hash)         \
   X(scan)         \
   X(json)         \
-  X(json_writer)
+  X(json_writer)  \
+  X(pool)         \
+  X(progress)
 
 #define X(name) int suite_##name(void);
 SUITES(X)
