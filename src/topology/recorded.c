@@ -1,0 +1,261 @@
+// Machines recorded as JSON. Writing gives every member, so that reading back gives the same
+// machine even when our idea of a kind changes; reading is content with platform, kind and devices.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "topology/kinds.h"
+#include "topology/topology.h"
+
+// The members of a recorded machine, as found in the text; NULL = absent.
+typedef struct members {
+  const tsr_json *platform, *kind, *devices, *memory_per_device, *links, *wrap;
+} members;
+
+// ---- reading ----
+
+static tsr_status fail_member(const tsr_json *member, const char *const *names, int count) {
+  size_t length = 0;
+  const char *key = tsr_json_key(member, &length);
+  char word[64];
+  if (length > sizeof word - 1) length = sizeof word - 1;
+  memcpy(word, key, length);
+  word[length] = '\0';
+  tsr_suggestion near = tsr_suggestion_for(word);
+  for (int i = 0; i < count; i++) tsr_suggestion_offer(&near, names[i]);
+  return tsr_fail(SYNTAX, "member \"%s\" is unknown" TSR_DID_YOU_MEAN, word, TSR_SUGGESTED(near));
+}
+
+static tsr_status read_members(const tsr_json *value, members *out) {
+  static const char *const names[] = {"platform",          "kind",  "devices",
+                                      "memory_per_device", "links", "wrap"};
+  const tsr_json **const places[] = {&out->platform,          &out->kind,  &out->devices,
+                                     &out->memory_per_device, &out->links, &out->wrap};
+  enum { COUNT = sizeof names / sizeof *names };
+  if (!value || tsr_json_kind_of(value) != TSR_JSON_OBJECT)
+    return tsr_fail(JSON_KIND, "wanted an object with platform, kind and devices, found %s",
+                    value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
+  for (const tsr_json *at = tsr_json_first(value); at; at = tsr_json_next(at)) {
+    int i = 0;
+    while (i < COUNT && !tsr_json_key_is(at, names[i])) i++;
+    if (i == COUNT) return fail_member(at, names, COUNT);
+    *places[i] = at;
+  }
+  return NULL;
+}
+
+// A string without '\0' inside, in a block to free().
+static tsr_status read_string(const tsr_json *value, const char *what, char **out) {
+  const char *bytes = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_json_get_string(value, what, &bytes, &length));
+  if (length && memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "%s holds a zero byte", what);
+  char *copy = malloc(length + 1);
+  if (!copy) return tsr_fail(NO_MEMORY, "%s", what);
+  if (length) memcpy(copy, bytes, length);
+  copy[length] = '\0';
+  *out = copy;
+  return NULL;
+}
+
+static tsr_status read_number(const tsr_json *value, const char *what, int32_t *out) {
+  int64_t number = 0;
+  TSR_TRY(tsr_json_get_int(value, what, &number));
+  if (number < INT32_MIN || number > INT32_MAX)
+    return tsr_fail(TOO_LARGE, "%s is %lld, beyond 32 bits", what, (long long)number);
+  *out = (int32_t)number;
+  return NULL;
+}
+
+static bool is_null(const tsr_json *value) { return tsr_json_kind_of(value) == TSR_JSON_NULL; }
+
+// Slices and cores may be absent, but -1 is not a number of one.
+static tsr_status read_optional(const tsr_json *value, const char *what, int32_t absent,
+                                int32_t *out) {
+  *out = absent;
+  if (is_null(value)) return NULL;
+  TSR_TRY(read_number(value, what, out));
+  return *out >= 0 ? NULL
+                   : tsr_fail(BROKEN_TOPOLOGY, "%s is %d, wanted 0 or more, or null", what, *out);
+}
+
+// [id, process, slice, x, y, z, core]
+static tsr_status read_device(const tsr_json *row, tsr_device *out) {
+  if (tsr_json_kind_of(row) != TSR_JSON_ARRAY || tsr_json_count(row) != 7)
+    return tsr_fail(SYNTAX, "wanted [id, process, slice, x, y, z, core]");
+  const tsr_json *cells[7] = {tsr_json_first(row)};
+  for (int i = 1; i < 7; i++) cells[i] = tsr_json_next(cells[i - 1]);
+  *out = (tsr_device){0};
+  TSR_TRY(read_number(cells[0], "id", &out->id));
+  TSR_TRY(read_number(cells[1], "process", &out->process));
+  TSR_TRY(read_optional(cells[2], "slice", TSR_NO_SLICE, &out->slice));
+  TSR_TRY(read_optional(cells[6], "core", TSR_NO_CORE, &out->core));
+  out->has_coords = !is_null(cells[3]);
+  for (int i = 0; i < 3; i++) {
+    const char name[] = {"xyz"[i], '\0'};
+    if (is_null(cells[3 + i]) == out->has_coords)
+      return tsr_fail(BROKEN_TOPOLOGY, "x, y and z must all be numbers or all be null");
+    if (out->has_coords) TSR_TRY(read_number(cells[3 + i], name, &out->coords[i]));
+  }
+  return NULL;
+}
+
+static tsr_status read_devices(const tsr_json *value, tsr_device **out_devices, int *out_count) {
+  if (!value || tsr_json_kind_of(value) != TSR_JSON_ARRAY)
+    return tsr_fail(JSON_KIND, "devices: wanted a list, found %s",
+                    value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
+  const size_t count = tsr_json_count(value);
+  if (count < 1 || count > INT32_MAX)
+    return tsr_fail(BAD_ARGUMENT, "devices: a list of %zu, wanted 1 or more", count);
+  tsr_device *devices = calloc(count, sizeof *devices);
+  if (!devices) return tsr_fail(NO_MEMORY, "%zu devices", count);
+  int i = 0;
+  for (const tsr_json *row = tsr_json_first(value); row; row = tsr_json_next(row), i++) {
+    tsr_status status = read_device(row, &devices[i]);
+    if (!status) continue;
+    free(devices);
+    return tsr_note(status, "devices: row %d", i);
+  }
+  *out_devices = devices;
+  *out_count = i;
+  return NULL;
+}
+
+static tsr_status read_cost(const tsr_json *value, const char *what, double *out) {
+  TSR_TRY(tsr_json_get_double(value, what, out));
+  return *out >= 0 ? NULL : tsr_fail(BAD_ARGUMENT, "%s is %g, wanted 0 or more", what, *out);
+}
+
+// {"ici": {"alpha": 1e-6, "beta": 2e-11}, ...}: levels that are absent keep the kind's.
+static tsr_status read_links(const tsr_json *value, tsr_link *links) {
+  const char *names[TSR_LEVEL_COUNT];
+  for (int i = 0; i < TSR_LEVEL_COUNT; i++) names[i] = tsr_level_name((tsr_level)i);
+  if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
+    return tsr_fail(JSON_KIND, "wanted an object with a member per level, found %s",
+                    tsr_json_kind_name(tsr_json_kind_of(value)));
+  for (const tsr_json *at = tsr_json_first(value); at; at = tsr_json_next(at)) {
+    int level = 0;
+    while (level < TSR_LEVEL_COUNT && !tsr_json_key_is(at, names[level])) level++;
+    if (level == TSR_LEVEL_COUNT) return fail_member(at, names, TSR_LEVEL_COUNT);
+    TSR_TRY_NOTE(read_cost(tsr_json_find(at, "alpha"), "alpha", &links[level].alpha), "%s",
+                 names[level]);
+    TSR_TRY_NOTE(read_cost(tsr_json_find(at, "beta"), "beta", &links[level].beta), "%s",
+                 names[level]);
+  }
+  return NULL;
+}
+
+static tsr_status read_wrap(const tsr_json *value, bool *wrap) {
+  if (tsr_json_kind_of(value) != TSR_JSON_ARRAY || tsr_json_count(value) != 3)
+    return tsr_fail(SYNTAX, "wrap: wanted three of true and false");
+  for (size_t i = 0; i < 3; i++)
+    TSR_TRY(tsr_json_get_bool(tsr_json_at(value, i), "wrap", &wrap[i]));
+  return NULL;
+}
+
+static tsr_status read_memory(const tsr_json *value, int64_t *out) {
+  TSR_TRY(tsr_json_get_int(value, "memory_per_device", out));
+  return *out >= 0 ? NULL
+                   : tsr_fail(BAD_ARGUMENT, "memory_per_device is %lld, wanted 0 or more",
+                              (long long)*out);
+}
+
+static tsr_status read_platform(const tsr_json *value, tsr_platform *out) {
+  char *name = NULL;
+  TSR_TRY(read_string(value, "platform", &name));
+  tsr_status status = tsr_platform_parse(name, out);
+  free(name);
+  return status;
+}
+
+// Fills `desc`, whose kind and devices are the caller's to free, whatever happens.
+static tsr_status read_record(const members *found, tsr_topology_desc *desc, char **kind,
+                              tsr_device **devices, tsr_link *links, bool *wrap) {
+  TSR_TRY(read_platform(found->platform, &desc->platform));
+  TSR_TRY(read_string(found->kind, "kind", kind));
+  TSR_TRY(read_devices(found->devices, devices, &desc->device_count));
+  desc->kind = *kind;
+  desc->devices = *devices;
+  if (found->memory_per_device)
+    TSR_TRY(read_memory(found->memory_per_device, &desc->memory_per_device));
+  if (found->links) {
+    const tsr_kind *row = tsr_kind_of(desc->platform, *kind);
+    memcpy(links, row->links, sizeof row->links);
+    TSR_TRY_NOTE(read_links(found->links, links), "links");
+    desc->links = links;
+  }
+  if (found->wrap) {
+    TSR_TRY(read_wrap(found->wrap, wrap));
+    desc->wrap = wrap;
+  }
+  return NULL;
+}
+
+tsr_status tsr_topology_from_json(const tsr_json *value, tsr_topology **out_topology) {
+  members found = {0};
+  tsr_topology_desc desc = {.size = sizeof desc};
+  char *kind = NULL;
+  tsr_device *devices = NULL;
+  tsr_link links[TSR_LEVEL_COUNT];
+  bool wrap[3];
+  tsr_status status = read_members(value, &found);
+  if (!status) status = read_record(&found, &desc, &kind, &devices, links, wrap);
+  if (!status) status = tsr_topology_create(&desc, out_topology);
+  free(kind);
+  free(devices);
+  return tsr_note(status, "topology");
+}
+
+// ---- writing ----
+
+static void write_optional(tsr_json_writer *writer, bool present, int32_t number) {
+  if (present)
+    tsr_json_write_int(writer, number);
+  else
+    tsr_json_write_null(writer);
+}
+
+static void write_device(tsr_json_writer *writer, const tsr_device *device) {
+  tsr_json_begin_inline_array(writer);
+  tsr_json_write_int(writer, device->id);
+  tsr_json_write_int(writer, device->process);
+  write_optional(writer, device->slice != TSR_NO_SLICE, device->slice);
+  for (int i = 0; i < 3; i++) write_optional(writer, device->has_coords, device->coords[i]);
+  write_optional(writer, device->core != TSR_NO_CORE, device->core);
+  tsr_json_end_array(writer);
+}
+
+static void write_links(tsr_json_writer *writer, const tsr_link *links) {
+  tsr_json_begin_object(writer);
+  for (int i = 0; i < TSR_LEVEL_COUNT; i++) {
+    tsr_json_write_key(writer, tsr_level_name((tsr_level)i));
+    tsr_json_begin_object(writer);
+    tsr_json_write_key(writer, "alpha");
+    tsr_json_write_double(writer, links[i].alpha);
+    tsr_json_write_key(writer, "beta");
+    tsr_json_write_double(writer, links[i].beta);
+    tsr_json_end_object(writer);
+  }
+  tsr_json_end_object(writer);
+}
+
+void tsr_topology_to_json(const tsr_topology *topology, tsr_json_writer *writer) {
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "platform");
+  tsr_json_write_string(writer, tsr_platform_name(topology->platform));
+  tsr_json_write_key(writer, "kind");
+  tsr_json_write_string(writer, topology->kind);
+  tsr_json_write_key(writer, "memory_per_device");
+  tsr_json_write_int(writer, topology->memory_per_device);
+  tsr_json_write_key(writer, "links");
+  write_links(writer, topology->links);
+  tsr_json_write_key(writer, "wrap");
+  tsr_json_begin_inline_array(writer);
+  for (int i = 0; i < 3; i++) tsr_json_write_bool(writer, topology->wrap[i]);
+  tsr_json_end_array(writer);
+  tsr_json_write_key(writer, "devices");
+  tsr_json_begin_array(writer);
+  for (int i = 0; i < topology->device_count; i++) write_device(writer, &topology->devices[i]);
+  tsr_json_end_array(writer);
+  tsr_json_end_object(writer);
+}
