@@ -1,0 +1,99 @@
+// The golden runner: recorded answers of other libraries, replayed through ours.
+//
+// A file of cases has a schema (told by its content), a case has a function, and a function has a
+// handler: a C function that reads the case's arguments, calls the library and writes the answer as
+// JSON. The runner compares. See README.md.
+#ifndef TESSERA_TESTS_GOLDEN_GOLDEN_H
+#define TESSERA_TESTS_GOLDEN_GOLDEN_H
+
+#include "base/arena.h"
+#include "tessera/tessera.h"
+
+// One per schema of golden file: id, name.
+#define GOLDEN_SCHEMAS(X)       \
+  X(EFORMER, eformer)           \
+  X(FLAX, flax)                 \
+  X(JAX_MESH, jax_mesh)         \
+  X(JAX_SHARDING, jax_sharding) \
+  X(T5X, t5x)
+#define X(id, name) GOLDEN_##id,
+typedef enum golden_schema { GOLDEN_SCHEMAS(X) GOLDEN_SCHEMA_COUNT } golden_schema;
+#undef X
+
+typedef struct golden_case {
+  golden_schema schema;
+  const tsr_json *json;      // the whole case
+  const tsr_json *input;     // its arguments: "input" or "args"
+  const tsr_json *machines;  // the file's table of machines; NULL = none
+  tsr_arena *arena;          // memory that lasts as long as the case
+} golden_case;
+
+// Where a handler writes: the answer itself, and members of an object of things recorded beside it.
+typedef struct golden_answer {
+  tsr_json_writer *out;
+  tsr_json_writer *beside;
+} golden_answer;
+
+typedef tsr_status golden_handler(const golden_case *c, const golden_answer *answer);
+
+typedef struct golden_function {
+  const char *name;
+  golden_handler *run;
+  const char *beside[4];  // fields of the case that are compared too
+} golden_function;
+
+// The functions of each schema that have a handler, up to one without a name.
+#define X(id, name) extern const golden_function golden_##name##_functions[];
+GOLDEN_SCHEMAS(X)
+#undef X
+
+// ---- the runner's own ----
+
+bool golden_equal(const tsr_json *a, const tsr_json *b);
+// Whether the case passes; unless `quiet`, a line is printed if it does not.
+bool golden_run_case(golden_case *c, const golden_function *function, bool quiet);
+// In a block to free(); NULL when the value is not a string.
+char *golden_copy_string(const tsr_json *value);
+
+// ---- reading arguments: `what` is the name of a member of the input ----
+
+static inline const tsr_json *golden_get(const golden_case *c, const char *what) {
+  return tsr_json_find(c->input, what);
+}
+// Absent and null alike.
+bool golden_is_null(const tsr_json *value);
+
+typedef struct golden_ints {
+  int count;
+  int64_t *items;
+} golden_ints;
+typedef struct golden_names {
+  int count;
+  const char **items;
+} golden_names;
+
+TSR_MUST_USE tsr_status golden_read_ints(const golden_case *c, const tsr_json *value,
+                                         const char *what, golden_ints *out);
+TSR_MUST_USE tsr_status golden_read_names(const golden_case *c, const tsr_json *value,
+                                          const char *what, golden_names *out);
+// A string ended by '\0'.
+TSR_MUST_USE tsr_status golden_read_string(const golden_case *c, const tsr_json *value,
+                                           const char *what, const char **out);
+TSR_MUST_USE tsr_status golden_int(const golden_case *c, const char *what, int64_t *out);
+TSR_MUST_USE tsr_status golden_bool(const golden_case *c, const char *what, bool *out);
+TSR_MUST_USE tsr_status golden_list(const golden_case *c, const char *what, golden_ints *out);
+TSR_MUST_USE tsr_status golden_shape(const golden_case *c, const char *what, tsr_shape *out);
+// The machine whose name in the file's table is the member `what`.
+TSR_MUST_USE tsr_status golden_machine(const golden_case *c, const char *what, tsr_topology **out);
+
+// ---- writing answers ----
+
+void golden_write_ids(tsr_json_writer *out, const char *key, const int32_t *ids, int64_t count);
+void golden_write_mesh_ids(tsr_json_writer *out, const char *key, const tsr_mesh *mesh);
+// "shape" and "ids" of a mesh, as members of an open object.
+void golden_write_mesh(tsr_json_writer *out, const tsr_mesh *mesh);
+// "axis_types" of a mesh: "auto", or "Auto" when `capital`.
+void golden_write_axis_types(tsr_json_writer *out, const tsr_mesh *mesh, bool capital);
+void golden_write_axis_names(tsr_json_writer *out, const char *key, const tsr_mesh *mesh);
+
+#endif
