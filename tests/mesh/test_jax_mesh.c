@@ -410,6 +410,38 @@ static void types_are_kept_when_given(void **state) {
   tsr_topology_release(topology);
 }
 
+// ---- size ----
+
+static void assert_permutation(const tsr_device_array *array) {
+  bool *seen = calloc((size_t)array->count, sizeof *seen);
+  for (int64_t i = 0; i < array->count; i++) {
+    assert_in_range(array->ids[i], 0, array->count - 1);
+    assert_false(seen[array->ids[i]]);
+    seen[array->ids[i]] = true;
+  }
+  free(seen);
+}
+
+static void a_hundred_thousand_devices_are_arranged_once_each(void **state) {
+  (void)state;
+  tsr_device_array array = {0};
+  const tsr_jax_mesh_options options = {
+      .size = sizeof options, .allow_split_physical_axes = true, .process_is_granule = true};
+  tsr_topology *torus = parsed_topology("tpu-v4:50x40x50:order=shuffled");
+  assert_ok(tsr_jax_create_device_mesh(torus, SHAPE(125, 32, 25), 3, &options, &array, NULL));
+  assert_permutation(&array);
+  tsr_device_array_deinit(&array);
+  tsr_topology_release(torus);
+  tsr_topology *hosts = parsed_topology("gpu:12500x8:order=shuffled");
+  assert_ok(
+      tsr_jax_create_hybrid_device_mesh(hosts, SHAPE(2, 4), SHAPE(125, 100), 2, &options, &array));
+  assert_int_equal(array.dims[0], 250);
+  assert_int_equal(array.dims[1], 400);
+  assert_permutation(&array);
+  tsr_device_array_deinit(&array);
+  tsr_topology_release(hosts);
+}
+
 // ---- memory ----
 
 static tsr_status split_and_fail(void *context) {
@@ -455,4 +487,5 @@ SUITE(jax_mesh, TEST(failures_say_what_is_wrong), TEST(holes_and_missing_places_
       TEST(a_mesh_without_axes_holds_one_device), TEST(options_may_be_older_than_the_library),
       TEST(granules_become_blocks), TEST(hybrid_failures_name_the_granule),
       TEST(meshes_take_the_first_devices), TEST(meshes_that_cannot_be_made),
-      TEST(types_are_kept_when_given), TEST(running_out_of_memory_is_reported))
+      TEST(types_are_kept_when_given), TEST(a_hundred_thousand_devices_are_arranged_once_each),
+      TEST(running_out_of_memory_is_reported))
