@@ -27,10 +27,10 @@ TSR_API void tsr_device_array_deinit(tsr_device_array *array);
 
 typedef struct tsr_jax_mesh_options {
   size_t size;  // sizeof(tsr_jax_mesh_options)
-  bool contiguous_submeshes;
-  bool allow_split_physical_axes;
-  bool process_is_granule;       // hybrid only
-  bool keep_granule_order;       // hybrid only: first seen first, instead of sorted by key
+  bool contiguous_submeshes;       // each process's devices a contiguous part (few slices can)
+  bool allow_split_physical_axes;  // several mesh axes on one torus axis, where no other way fits
+  bool process_is_granule;         // hybrid only: processes, not slices, are the granules
+  bool keep_granule_order;         // hybrid only: first seen first, instead of sorted by key
   bool keep_list_order;       // GPUs as listed instead of by id, as older JAX left them
   // Where JAX's own answer is doubtful; without them the answer is JAX's.
   bool refuse_ignored_flags;  // fail where a kind's fixed order would ignore contiguous_submeshes

@@ -92,11 +92,13 @@ static tsr_status group(const tsr_device_list *list, const tsr_jax_mesh_options 
 static tsr_status check_outer(const int64_t *dcn, int rank, int granule_count, bool by_process) {
   char text[TSR_DIMS_TEXT];
   int64_t places = 0;
-  if (!tsr_dims_product(dcn, rank, &places) || places != granule_count)
-    return tsr_fail(GRANULE_COUNT_MISMATCH, "outer mesh (%s) is not for the %d %s there are",
-                    tsr_dims_text(dcn, rank, ", ", text), granule_count,
-                    by_process ? "processes" : "slices");
-  return tsr_dims_check(dcn, rank, "outer mesh");
+  if (tsr_dims_product(dcn, rank, &places) && places == granule_count)
+    return tsr_dims_check(dcn, rank, "outer mesh");
+  const char *many = by_process ? "processes" : "slices", *one = by_process ? "process" : "slice";
+  return tsr_fail(GRANULE_COUNT_MISMATCH,
+                  "outer mesh (%s) is for another number of %s; there %s %d %s",
+                  tsr_dims_text(dcn, rank, ", ", text), many, granule_count == 1 ? "is" : "are",
+                  granule_count, granule_count == 1 ? one : many);
 }
 
 // Arranges every granule on its own; afterwards all are known to have the same number of devices.

@@ -21,16 +21,17 @@ typedef struct mesh_request {
 static tsr_status request_init(mesh_request *request, const tsr_topology *topology,
                                const tsr_axis *axes, int axis_count, bool use_types) {
   TSR_TRY(tsr_rank_check(axis_count));
-  *request = (mesh_request){.topology = topology, .rank = axis_count};
+  const tsr_device_list list = tsr_device_list_of(topology);
+  *request = (mesh_request){.topology = topology,
+                            .rank = axis_count,
+                            .options = {.size = sizeof request->options,
+                                        .allow_split_physical_axes = list.kind->make_mesh_splits},
+                            .list = list};
   for (int i = 0; i < axis_count; i++) {
     request->shape[i] = axes[i].size;
     request->axes[i] = axes[i];
     if (!use_types) request->axes[i].type = TSR_AXIS_EXPLICIT;
   }
-  request->list = tsr_device_list_of(topology);
-  request->options =
-      (tsr_jax_mesh_options){.size = sizeof request->options,
-                             .allow_split_physical_axes = request->list.kind->make_mesh_splits};
   TSR_TRY(tsr_dims_check(request->shape, axis_count, "mesh"));
   char text[TSR_DIMS_TEXT];
   int64_t wanted = 0;

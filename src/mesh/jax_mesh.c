@@ -29,10 +29,11 @@ static tsr_status fail_count(const int64_t *shape, int rank, int device_count) {
   int64_t places = 0;
   tsr_dims_text(shape, rank, ", ", text);
   if (!tsr_dims_product(shape, rank, &places))
-    return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) is too large for %d devices", text,
-                    device_count);
-  return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) has %lld places for %d devices", text,
-                  (long long)places, device_count);
+    return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) is too large for %d device%s", text,
+                    device_count, device_count == 1 ? "" : "s");
+  return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) has %lld place%s for %d device%s", text,
+                  (long long)places, places == 1 ? "" : "s", device_count,
+                  device_count == 1 ? "" : "s");
 }
 
 tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int device_count) {

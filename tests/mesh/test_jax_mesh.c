@@ -298,9 +298,14 @@ static void hybrid_failures_name_the_granule(void **state) {
                MISSING_GRANULE_ATTRIBUTE,
                "device 0 belongs to no slice; make processes the granules instead");
   assert_fails(create_hybrid("gpu:2x4", SHAPE(4), SHAPE(3), 1, &by_process, &text),
-               GRANULE_COUNT_MISMATCH, "outer mesh (3) is not for the 2 processes there are");
+               GRANULE_COUNT_MISMATCH,
+               "outer mesh (3) is for another number of processes; there are 2 processes");
   assert_fails(create_hybrid("gpu:2x4:slices=2", SHAPE(8, 1), SHAPE(1, 3), 2, NULL, &text),
-               GRANULE_COUNT_MISMATCH, "outer mesh (1, 3) is not for the 2 slices there are");
+               GRANULE_COUNT_MISMATCH,
+               "outer mesh (1, 3) is for another number of slices; there are 2 slices");
+  assert_fails(create_hybrid("gpu:1x4", SHAPE(4), SHAPE(2), 1, &by_process, &text),
+               GRANULE_COUNT_MISMATCH,
+               "outer mesh (2) is for another number of processes; there is 1 process");
   assert_fails(create_hybrid("gpu:2x4", SHAPE(4, 1), SHAPE(-1, -2), 2, &by_process, &text),
                BAD_AXIS_SIZE, "axis 0 of outer mesh (-1, -2) has size -1, wanted 1 or more");
   assert_fails(create_hybrid("gpu:2x4", SHAPE(3), SHAPE(2), 1, &by_process, &text),
