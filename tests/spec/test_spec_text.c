@@ -113,8 +113,8 @@ static void shardy_texts_print_as_mlir_does(void **state) {
   static const char *const texts[] = {
       "#sdy.sharding<@mesh, []>",
       "#sdy.sharding<@mesh, [{}, {?}, {\"x\"}, {\"x\", ?}]>",
-      "#sdy.sharding<@mesh, [{\"x\", ?}, {}p1, {\"y\":(1)2}], replicated={\"z\"}, "
-      "unreduced={\"w\"}>",
+      ("#sdy.sharding<@mesh, [{\"x\", ?}, {}p1, {\"y\":(1)2}], replicated={\"z\"}, "
+       "unreduced={\"w\"}>"),
       "#sdy.sharding<@mesh, [{\"x\":(2)4, \"y\"}p0, {?}p12], unreduced=max{\"a\":(2)2, \"b\"}>",
       "#sdy.sharding<@\"my mesh\", []>",
       "#sdy.sharding<@a.b$c_1, []>",
