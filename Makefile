@@ -11,7 +11,6 @@ FILES   ?= $(wildcard tests/golden/*.json)
 SEED    ?=
 COUNT   ?=
 ROUNDS  ?=
-UPDATE  ?=
 
 # configure and build a preset, quietly unless something goes wrong
 build = @tools/build $(1)
