@@ -124,11 +124,16 @@ TSR_API TSR_MUST_USE tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_fo
 TSR_API TSR_MUST_USE tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank,
                                                          tsr_text *out);
 // The JSON form of the golden files: a list of null, "axis", ["a", "b"], {"unconstrained": true}.
-// Writing what has no such form gives the short text as one string; reading takes that too.
+// Writing what has no such form gives the short text as one string; reading takes any form of text.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec);
+// The same with sets beside the entries, lists of names; NULL = none.
+TSR_API TSR_MUST_USE tsr_status tsr_spec_from_json_sets(const tsr_json *entries,
+                                                        const tsr_json *unreduced,
+                                                        const tsr_json *reduced,
+                                                        tsr_spec **out_spec);
 TSR_API void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer);
 
-// The names of the axes used by any of the specs, each once, first seen first:
+// The names of the axes used by any of the specs, in entries or sets, each once, first seen first:
 // get_names_from_partition_spec. Gives pointers into the specs, in a block to free().
 TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int spec_count,
                                                     const char ***out_names, int *out_count);
@@ -136,12 +141,14 @@ TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs
 // ---- correction ----
 
 // Why a dimension of a spec was changed.
-#define TSR_CHANGES(X)                                                   \
-  X(CUT_TO_RANK, "longer than the tensor's rank")                        \
-  X(AXIS_MISSING, "axis not in the mesh")                                \
-  X(INDIVISIBLE, "size not divisible by the axes' product")              \
-  X(UNCONSTRAINED, "unconstrained means not cut here")                   \
-  X(NOTHING_LEFT, "nothing left to cut, so the empty spec")              \
+#define TSR_CHANGES(X)                                          \
+  X(CUT_TO_RANK, "longer than the tensor's rank")               \
+  X(AXIS_MISSING, "axis not in the mesh")                       \
+  X(SUB_AXIS_MISFIT, "sub-axis does not divide its axis")       \
+  X(INDIVISIBLE, "size not divisible by the axes' product")     \
+  X(CUT_MISFIT, "sizes or parts do not fit the mesh and size")  \
+  X(UNCONSTRAINED, "unconstrained means not cut here")          \
+  X(NOTHING_LEFT, "nothing left to cut, so the empty spec")     \
   X(NO_MESH, "no mesh, so the empty spec")
 #define X(id, text) TSR_CHANGE_##id,
 typedef enum tsr_change_kind { TSR_CHANGES(X) TSR_CHANGE_COUNT } tsr_change_kind;
@@ -151,8 +158,10 @@ typedef struct tsr_change {
   tsr_change_kind kind;
   int dim;           // -1 = the spec as a whole
   const char *axis;  // the axis at fault, NULL if none; lives as long as the original spec
-  int64_t size, product;  // of the dimension and of its axes, where they matter
+  int64_t size, product;  // of the dimension and of its axes, where they matter; or rank and length
+  bool alone;             // only that axis was dropped, the others of its group stay
 } tsr_change;
+TSR_API const char *tsr_change_text(tsr_change_kind kind);  // "axis not in the mesh"
 
 typedef struct tsr_changes {
   int count;
@@ -178,6 +187,11 @@ typedef struct tsr_correct_options {
 // lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.
 // `options` and `out_changes` may be NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each
 // change is also logged.
+//
+// An entry is kept or dropped as a whole. Even stages must divide the size, one after the other;
+// cyclic ones may stay for any size; sizes and parts must add up to it and fit the number of shards.
+// After a stage whose shards differ in size nothing more is asked. An axis left in two places is an
+// error (duplicate_mesh_axis), as nothing says which of them was meant.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh,
                                                  const tsr_shape *shape,
                                                  const tsr_correct_options *options,

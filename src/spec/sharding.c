@@ -56,7 +56,7 @@ static int count_parts(const tsr_spec_desc *desc) {
   return count;
 }
 
-static tsr_status check_unique(const tsr_spec_desc *desc) {
+tsr_status tsr_spec_check_unique(const tsr_spec_desc *desc) {
   use *uses = calloc((size_t)count_parts(desc) + 1, sizeof *uses);
   if (!uses) return tsr_fail(NO_MEMORY, "the axes of a spec");
   tsr_status status = NULL;
@@ -253,7 +253,7 @@ static tsr_status create(const tsr_mesh *mesh, const tsr_spec *spec, tsr_shardin
 tsr_status tsr_sharding_bind(const tsr_mesh *mesh, const tsr_spec *spec, bool strict_types,
                              tsr_sharding **out_sharding) {
   const tsr_spec_desc *desc = tsr_spec_get(spec);
-  TSR_TRY(check_unique(desc));
+  TSR_TRY(tsr_spec_check_unique(desc));
   TSR_TRY(check_entries(mesh, desc));
   TSR_TRY(check_open(mesh, desc));
   TSR_TRY(check_sets(mesh, desc, strict_types));

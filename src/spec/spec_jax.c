@@ -7,39 +7,24 @@
 // name has no place here and is left out: JAX keeps the mesh beside the spec.
 #include <string.h>
 
+#include "base/utf8.h"
 #include "spec/forms.h"
 
 // ---- characters ----
 
 // One character of UTF-8; gives its length, 0 when the bytes are none.
-static int decode(const char *text, uint32_t *out_character) {
-  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+static size_t decode(const char *text, uint32_t *out_character) {
+  const size_t length = tsr_utf8_length(text, strnlen(text, 4));
   const unsigned char first = (unsigned char)text[0];
-  const int length = first < 0x80                    ? 1
-                     : first >= 0xC0 && first < 0xE0 ? 2
-                     : first >= 0xE0 && first < 0xF0 ? 3
-                     : first >= 0xF0 && first < 0xF8 ? 4
-                                                     : 0;
-  if (!length) return 0;
   uint32_t character = length == 1 ? first : first & (0x7Fu >> length);
-  for (int i = 1; i < length; i++) {
-    if (((unsigned char)text[i] & 0xC0) != 0x80) return 0;
-    character = character << 6 | ((unsigned char)text[i] & 0x3F);
-  }
-  const bool surrogate = character >= 0xD800 && character < 0xE000;
-  if (character < smallest[length] || surrogate || character > 0x10FFFF) return 0;
+  for (size_t i = 1; i < length; i++) character = character << 6 | ((unsigned char)text[i] & 0x3F);
   *out_character = character;
   return length;
 }
 
 static void add_character(tsr_text *out, uint32_t c) {
-  if (c < 0x80) {
-    tsr_text_add_char(out, (char)c);
-    return;
-  }
-  const int length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  tsr_text_add_char(out, (char)(0xF00u >> length | c >> 6 * (length - 1)));
-  for (int i = length - 2; i >= 0; i--) tsr_text_add_char(out, (char)(0x80u | (c >> 6 * i & 0x3F)));
+  char bytes[4];
+  tsr_text_add_bytes(out, bytes, tsr_utf8_encode(c, bytes));
 }
 
 // What Python's repr escapes beyond ASCII: controls, format characters, spaces and private use. It
@@ -222,7 +207,7 @@ tsr_status tsr_spec_read_jax(const char *text, tsr_spec_builder *builder) {
 
 static bool is_utf8(const char *name) {
   uint32_t c = 0;
-  for (int length; *name; name += length)
+  for (size_t length; *name; name += length)
     if (!(length = decode(name, &c))) return false;
   return true;
 }
@@ -278,7 +263,7 @@ static void write_name(const char *name, tsr_text *out) {
   const char quote = strchr(name, '\'') && !strchr(name, '"') ? '"' : '\'';
   tsr_text_add_char(out, quote);
   uint32_t c = 0;
-  for (int length; *name; name += length) {
+  for (size_t length; *name; name += length) {
     length = decode(name, &c);
     write_character(c, quote, out);
   }

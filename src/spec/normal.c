@@ -1,0 +1,150 @@
+// Normal form. A stage of one shard cuts nothing, whatever its kind, and goes; parts of axes with
+// one member go; neighbours that continue one another become one part.
+//
+// Two even stages in a row are *not* one: cutting 10 rows in 2 and then in 4 gives chunks of 2, 2,
+// 1 and 0 rows, cutting them in 8 gives five chunks of 2. Two cyclic stages with the same block are
+// one: dealing blocks to a players, and each player's blocks to b, is dealing them to a * b players
+// where the second number is the major one.
+#include "spec/normal.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "spec/builder.h"
+#include "spec/sharding.h"
+
+int tsr_parts_join(tsr_sub_axis *parts, int count) {
+  int kept = 0;
+  for (int i = 0; i < count; i++) {
+    if (parts[i].size == 1) continue;
+    if (kept && tsr_sub_axis_continues(&parts[kept - 1], &parts[i]))
+      parts[kept - 1] = tsr_sub_axis_join(&parts[kept - 1], &parts[i]);
+    else
+      parts[kept++] = parts[i];
+  }
+  return kept;
+}
+
+static bool comes_before(const tsr_sub_axis *a, const tsr_sub_axis *b) {
+  return a->axis != b->axis ? a->axis < b->axis : a->pre < b->pre;
+}
+
+int tsr_parts_normal_set(const tsr_sub_axis *parts, int count, tsr_sub_axis *out_parts) {
+  int kept = 0;
+  for (int i = 0; i < count; i++) {
+    if (parts[i].size == 1) continue;
+    assert(kept < TSR_MAX_PARTS);
+    int place = kept++;
+    for (; place && comes_before(&parts[i], &out_parts[place - 1]); place--)
+      out_parts[place] = out_parts[place - 1];
+    out_parts[place] = parts[i];
+  }
+  return tsr_parts_join(out_parts, kept);
+}
+
+// ---- a dimension ----
+
+static void add_stage(tsr_normal_dim *normal, const tsr_bound_stage *stage) {
+  tsr_normal_stage *added = &normal->stages[normal->stage_count++];
+  *added = (tsr_normal_stage){.cut = stage->cut, .first = normal->part_count};
+  for (int i = 0; i < stage->axis_count; i++) {
+    if (stage->axes[i].size == 1) continue;
+    assert(normal->part_count < TSR_MAX_PARTS);
+    normal->parts[normal->part_count++] = stage->axes[i];
+  }
+  added->count = normal->part_count - added->first;
+}
+
+// Whether the last two stages deal blocks of one size.
+static bool deals_twice(const tsr_normal_dim *normal) {
+  if (normal->stage_count < 2) return false;
+  const tsr_stage *last = normal->stages[normal->stage_count - 1].cut;
+  const tsr_stage *previous = normal->stages[normal->stage_count - 2].cut;
+  return last->kind == TSR_STAGE_CYCLIC && previous->kind == TSR_STAGE_CYCLIC &&
+         last->block == previous->block;
+}
+
+// The parts of the last stage move in front of those of the one before, which they join.
+static void merge_last_stages(tsr_normal_dim *normal) {
+  const tsr_normal_stage last = normal->stages[--normal->stage_count];
+  tsr_normal_stage *previous = &normal->stages[normal->stage_count - 1];
+  tsr_sub_axis moved[TSR_MAX_PARTS];
+  tsr_sub_axis *parts = normal->parts + previous->first;
+  memcpy(moved, parts, (size_t)previous->count * sizeof *moved);
+  memmove(parts, parts + previous->count, (size_t)last.count * sizeof *parts);
+  memcpy(parts + last.count, moved, (size_t)previous->count * sizeof *parts);
+  previous->count += last.count;
+}
+
+void tsr_normal_dim_init(tsr_normal_dim *normal, const tsr_sharding_dim *dim) {
+  normal->stage_count = 0;
+  normal->part_count = 0;
+  for (int s = 0; s < dim->stage_count; s++) {
+    if (dim->stages[s].shards == 1) continue;
+    add_stage(normal, &dim->stages[s]);
+    if (deals_twice(normal)) merge_last_stages(normal);
+  }
+  for (int s = 0; s < normal->stage_count; s++) {
+    tsr_normal_stage *stage = &normal->stages[s];
+    stage->count = tsr_parts_join(normal->parts + stage->first, stage->count);
+  }
+}
+
+// ---- a sharding ----
+
+static tsr_status build_dim(tsr_spec_builder *builder, const tsr_mesh *mesh,
+                            const tsr_sharding_dim *dim) {
+  tsr_normal_dim normal;
+  tsr_normal_dim_init(&normal, dim);
+  TSR_TRY(tsr_spec_builder_dim(builder));
+  tsr_spec_builder_last_dim(builder)->open = dim->open;
+  tsr_spec_builder_last_dim(builder)->priority = dim->priority;
+  for (int s = 0; s < normal.stage_count; s++) {
+    const tsr_normal_stage *stage = &normal.stages[s];
+    TSR_TRY(tsr_spec_builder_stage(builder));
+    for (int i = 0; i < stage->count; i++) {
+      const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &normal.parts[stage->first + i]);
+      TSR_TRY(tsr_spec_builder_axis(builder, &ref));
+    }
+    TSR_TRY(tsr_spec_builder_copy_cut(builder, stage->cut));
+  }
+  return NULL;
+}
+
+static tsr_status build_set(tsr_spec_builder *builder, const tsr_mesh *mesh, tsr_spec_set set,
+                            const tsr_sub_axis *parts, int count) {
+  tsr_sub_axis normal[TSR_MAX_PARTS];
+  const int kept = tsr_parts_normal_set(parts, count, normal);
+  for (int i = 0; i < kept; i++) {
+    const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &normal[i]);
+    TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
+  }
+  return NULL;
+}
+
+static tsr_status build(tsr_spec_builder *builder, const tsr_sharding *sharding) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(sharding));
+  builder->reduction = desc->reduction;
+  builder->mesh_name = desc->mesh_name;
+  for (int d = 0; d < tsr_sharding_dim_count(sharding); d++)
+    TSR_TRY(build_dim(builder, mesh, tsr_sharding_dim_at(sharding, d)));
+  int count = 0;
+  const tsr_sub_axis *parts = tsr_sharding_unreduced(sharding, &count);
+  TSR_TRY(build_set(builder, mesh, TSR_SET_UNREDUCED, parts, count));
+  parts = tsr_sharding_reduced(sharding, &count);
+  TSR_TRY(build_set(builder, mesh, TSR_SET_REDUCED, parts, count));
+  parts = tsr_sharding_replicated(sharding, &count);
+  return build_set(builder, mesh, TSR_SET_REPLICATED, parts, count);
+}
+
+tsr_status tsr_sharding_normalise(const tsr_sharding *sharding, tsr_sharding **out_sharding) {
+  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+  tsr_spec *spec = NULL;
+  tsr_status status = build(&builder, sharding);
+  if (!status) status = tsr_spec_builder_finish(&builder, &spec);
+  if (!status) status = tsr_sharding_bind(tsr_sharding_mesh(sharding), spec, false, out_sharding);
+  tsr_spec_release(spec);
+  tsr_spec_builder_deinit(&builder);
+  return status;
+}

@@ -1,0 +1,147 @@
+// The JSON form of a spec: a list of entries, as the recorded answers of the peers have it.
+#include <string.h>
+
+#include "spec/forms.h"
+
+// ---- reading ----
+
+static tsr_status read_name(tsr_spec_builder *builder, const tsr_json *value,
+                            const char **out_name) {
+  const char *bytes = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_json_get_string(value, "axis", &bytes, &length));
+  if (length && memchr(bytes, '\0', length))
+    return tsr_fail(SYNTAX, "an axis name with a zero byte");
+  return tsr_spec_builder_name(builder, bytes, length, out_name);
+}
+
+static tsr_status read_member(tsr_spec_builder *builder, const tsr_json *value) {
+  tsr_axis_ref ref = {"", 1, 0};
+  const tsr_json_kind kind = tsr_json_kind_of(value);
+  if (kind == TSR_JSON_ARRAY)
+    return tsr_fail(NESTED_TUPLE, "a group inside a group, wanted an axis");
+  if (kind != TSR_JSON_NULL) TSR_TRY(read_name(builder, value, &ref.name));
+  return tsr_spec_builder_axis(builder, &ref);
+}
+
+static tsr_status read_entry(tsr_spec_builder *builder, const tsr_json *value) {
+  TSR_TRY(tsr_spec_builder_dim(builder));
+  switch (tsr_json_kind_of(value)) {
+    case TSR_JSON_NULL:
+      return NULL;
+    case TSR_JSON_OBJECT:
+      return tsr_json_get_bool(tsr_json_find(value, "unconstrained"), "unconstrained",
+                               &tsr_spec_builder_last_dim(builder)->open);
+    case TSR_JSON_ARRAY:
+      TSR_TRY(tsr_spec_builder_stage(builder));
+      for (const tsr_json *m = tsr_json_first(value); m; m = tsr_json_next(m))
+        TSR_TRY(read_member(builder, m));
+      return NULL;
+    case TSR_JSON_BOOL:
+    case TSR_JSON_NUMBER:
+    case TSR_JSON_STRING:
+      break;
+  }
+  TSR_TRY(tsr_spec_builder_stage(builder));
+  return read_member(builder, value);
+}
+
+static tsr_status read_entries(tsr_spec_builder *builder, const tsr_json *list) {
+  if (!list || tsr_json_kind_of(list) != TSR_JSON_ARRAY)
+    return tsr_fail(JSON_KIND, "spec: wanted an array of entries, found %s",
+                    list ? tsr_json_kind_name(tsr_json_kind_of(list)) : "nothing");
+  int index = 0;
+  for (const tsr_json *entry = tsr_json_first(list); entry; entry = tsr_json_next(entry))
+    TSR_TRY_NOTE(read_entry(builder, entry), "entry %d", index++);
+  return NULL;
+}
+
+static tsr_status read_set(tsr_spec_builder *builder, const tsr_json *list, tsr_spec_set set,
+                           const char *name) {
+  if (!list || tsr_json_kind_of(list) == TSR_JSON_NULL) return NULL;
+  if (tsr_json_kind_of(list) != TSR_JSON_ARRAY)
+    return tsr_fail(JSON_KIND, "%s: wanted an array of axes, found %s", name,
+                    tsr_json_kind_name(tsr_json_kind_of(list)));
+  for (const tsr_json *member = tsr_json_first(list); member; member = tsr_json_next(member)) {
+    tsr_axis_ref ref = {"", 1, 0};
+    TSR_TRY_NOTE(read_name(builder, member, &ref.name), "%s", name);
+    TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
+  }
+  return NULL;
+}
+
+static tsr_status read_text(const tsr_json *value, tsr_spec **out_spec) {
+  tsr_spec_builder names = TSR_SPEC_BUILDER_EMPTY;
+  const char *text = NULL;
+  tsr_status status = read_name(&names, value, &text);
+  if (!status) status = tsr_spec_parse(text, TSR_FORM_ANY, out_spec);
+  tsr_spec_builder_deinit(&names);
+  return status;
+}
+
+tsr_status tsr_spec_from_json_sets(const tsr_json *entries, const tsr_json *unreduced,
+                                   const tsr_json *reduced, tsr_spec **out_spec) {
+  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+  tsr_status status = read_entries(&builder, entries);
+  if (!status) status = read_set(&builder, unreduced, TSR_SET_UNREDUCED, "unreduced");
+  if (!status) status = read_set(&builder, reduced, TSR_SET_REDUCED, "reduced");
+  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
+  tsr_spec_builder_deinit(&builder);
+  return status;
+}
+
+tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec) {
+  if (value && tsr_json_kind_of(value) == TSR_JSON_STRING) return read_text(value, out_spec);
+  return tsr_spec_from_json_sets(value, NULL, NULL, out_spec);
+}
+
+// ---- writing ----
+
+static bool is_list(const tsr_spec_desc *desc) {
+  if (desc->unreduced_count || desc->reduced_count || desc->replicated_count || desc->mesh_name ||
+      tsr_spec_not_plain(desc, false))
+    return false;
+  for (int d = 0; d < desc->dim_count; d++) {
+    const tsr_spec_dim *dim = &desc->dims[d];
+    if (dim->priority != TSR_NO_PRIORITY || (dim->open && dim->stage_count)) return false;
+  }
+  return true;
+}
+
+static void write_name(const char *name, tsr_json_writer *writer) {
+  tsr_json_write_string(writer, name[0] ? name : NULL);
+}
+
+static void write_entry(const tsr_spec_dim *dim, tsr_json_writer *writer) {
+  if (dim->open) {
+    tsr_json_begin_object(writer);
+    tsr_json_write_key(writer, "unconstrained");
+    tsr_json_write_bool(writer, true);
+    tsr_json_end_object(writer);
+  } else if (!dim->stage_count) {
+    tsr_json_write_null(writer);
+  } else if (dim->stages[0].axis_count == 1) {
+    write_name(dim->stages[0].axes[0].name, writer);
+  } else {
+    tsr_json_begin_inline_array(writer);
+    for (int i = 0; i < dim->stages[0].axis_count; i++)
+      write_name(dim->stages[0].axes[i].name, writer);
+    tsr_json_end_array(writer);
+  }
+}
+
+void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer) {
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  if (is_list(desc)) {
+    tsr_json_begin_inline_array(writer);
+    for (int d = 0; d < desc->dim_count; d++) write_entry(&desc->dims[d], writer);
+    tsr_json_end_array(writer);
+    return;
+  }
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_spec_write_short(desc, &text);
+  tsr_json_write_string(writer, tsr_text_string(&text));
+  // A text cut short must not pass for the whole: the writer's text remembers the failure.
+  if (text.failed) writer->out->failed = true;
+  tsr_text_deinit(&text);
+}
