@@ -27,22 +27,28 @@ typedef enum tsr_subgroup { TSR_SUBGROUP_REPLICATED, TSR_SUBGROUP_MANUAL, TSR_SU
 typedef struct tsr_tiling tsr_tiling;
 
 // Every form that XLA's printer uses: iota with and without transpose, explicit lists, last_tile_dim_
-// replicate, last_tile_dims, maximal, manual, unreduced, unknown, tuples, metadata. Print gives the
-// text that XLA prints.
+// replicate, last_tile_dims, maximal, manual, unreduced, unknown, tuples, shard groups, metadata.
+// Print gives the text that XLA prints; metadata is carried along. Texts that mean nothing are
+// refused even where XLA takes them: two kinds at once, repeated devices, sizes that do not match.
 TSR_API TSR_MUST_USE tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling);
 TSR_API void tsr_tiling_print(const tsr_tiling *tiling, tsr_text *out);
 TSR_API tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);
 TSR_API void tsr_tiling_release(const tsr_tiling *tiling);  // NULL is fine
 TSR_API tsr_tiling_kind tsr_tiling_kind_of(const tsr_tiling *tiling);
-TSR_API bool tsr_tiling_equal(const tsr_tiling *a, const tsr_tiling *b);  // as values
+// As values: a list of devices equals the counted form of the same; metadata does not matter.
+TSR_API bool tsr_tiling_equal(const tsr_tiling *a, const tsr_tiling *b);
 // Elements of a tuple; 0 for other kinds.
 TSR_API int tsr_tiling_element_count(const tsr_tiling *tiling);
 TSR_API const tsr_tiling *tsr_tiling_element(const tsr_tiling *tiling, int index);
 
 // What NamedSharding gives XLA for tensors of this rank: logical device numbers are mesh positions.
+// Fails with not_expressible for cuts that are not even, or nested. XLA has no words for open
+// dimensions, priorities and explicitly replicated axes; they are left out, for they do not change
+// which device holds what.
 TSR_API TSR_MUST_USE tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding, int rank,
                                                          tsr_tiling **out_tiling);
-// A spec on `mesh` (sub-axes where needed) that gives every mesh position the same tile.
+// A spec on `mesh` (sub-axes where needed) that gives every mesh position the same tile. Manual
+// subgroups must be the mesh's manual axes.
 TSR_API TSR_MUST_USE tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling, const tsr_mesh *mesh,
                                                    tsr_spec **out_spec);
 
@@ -71,6 +77,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_placements_parse(const char *text, tsr_place
 TSR_API void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
 // PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which flat
 // and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every size.
+// A strided shard leaves room for axes that come later in the mesh but cut first (FSDP over TP is
+// `tp;dp`). Where sizes do not come out even, what PyTorch then holds is often no nested cut at all,
+// so it needs a shape. If no later axis fills the room, it is `dp/cyclic(block)`.
 TSR_API TSR_MUST_USE tsr_status tsr_placements_to_spec(const tsr_placements *placements,
                                                        const tsr_mesh *mesh, int rank,
                                                        const tsr_shape *shape, tsr_spec **out_spec);

@@ -40,29 +40,13 @@ const tsr_tiling *tsr_tiling_element(const tsr_tiling *tiling, int index) {
 
 // ---- equality ----
 
-static bool same_array(const tsr_tiles *a, const tsr_tiles *b) {
-  if (!a->devices && !b->devices)
-    return a->digits.count == b->digits.count &&
-           !memcmp(a->digits.at, b->digits.at, sizeof *a->digits.at * (size_t)a->digits.count);
-  for (int64_t n = 0; n < a->device_count; n++)
-    if (tsr_tiles_device(a, n) != tsr_tiles_device(b, n)) return false;
-  return true;
-}
-
-static bool same_tiles(const tsr_tiles *a, const tsr_tiles *b) {
-  return a->dim_count == b->dim_count && a->subgroup_count == b->subgroup_count &&
-         !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->dim_count) &&
-         !memcmp(a->subgroups, b->subgroups, sizeof *a->subgroups * (size_t)a->subgroup_count) &&
-         same_array(a, b);
-}
-
 bool tsr_tiling_equal(const tsr_tiling *a, const tsr_tiling *b) {
   if (a == b) return true;
   if (a->kind != b->kind || a->group != b->group || a->group_id != b->group_id) return false;
   if (a->device != b->device || a->element_count != b->element_count) return false;
   for (int i = 0; i < a->element_count; i++)
     if (!tsr_tiling_equal(a->elements[i], b->elements[i])) return false;
-  return a->kind != TSR_TILING_TILED || same_tiles(&a->tiles, &b->tiles);
+  return a->kind != TSR_TILING_TILED || tsr_tiles_equal(&a->tiles, &b->tiles);
 }
 
 // ---- text ----

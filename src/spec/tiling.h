@@ -12,20 +12,29 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "spec/sub_axis.h"
 #include "tessera/notation.h"
 
 // Digits larger than 1 whose product is below 2^31 are at most 30.
 #define TSR_MAX_DIGITS 31
 #define TSR_MAX_TILE_DIMS (TSR_MAX_RANK + 8)
 
-typedef struct tsr_digit {
-  int64_t size, stride;
-} tsr_digit;
-
 typedef struct tsr_digits {
   int count;
   tsr_digit at[TSR_MAX_DIGITS];  // major to minor; none has size 1
 } tsr_digits;
+
+// Parts of axes larger than 1 that do not overlap, for the same reason.
+typedef struct tsr_part_list {
+  int count;
+  tsr_sub_axis at[TSR_MAX_DIGITS];
+} tsr_part_list;
+
+// XLA's order of subgroups: manual, unreduced, replicated.
+#define TSR_SUBGROUP_COUNT 3
+extern const tsr_subgroup tsr_subgroup_order[TSR_SUBGROUP_COUNT];
+// The metadata in which XLA hides how partial results combine.
+extern const char *const tsr_reduction_entries[TSR_REDUCTION_COUNT];
 
 typedef struct tsr_tiles {
   int dim_count;       // with the subgroups
@@ -69,5 +78,9 @@ bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_cou
 // unreduced, replicated; replicas ascend; a tiling that cuts nothing has the kind of its only
 // subgroup, given in `out_kind` (TSR_TILING_TILED otherwise).
 TSR_MUST_USE tsr_status tsr_tiles_normalise(tsr_tiles *tiles, tsr_tiling_kind *out_kind);
+bool tsr_tiles_equal(const tsr_tiles *a, const tsr_tiles *b);
+// Tiles of a tensor of this rank, in normal form but for a tensor that is not cut.
+TSR_MUST_USE tsr_status tsr_tiles_from_sharding(const tsr_sharding *sharding, int rank,
+                                                tsr_tiles *out_tiles);
 
 #endif

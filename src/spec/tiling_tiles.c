@@ -11,11 +11,11 @@ void tsr_digits_add(tsr_digits *digits, int64_t size, int64_t stride) {
   if (digits->count) {
     tsr_digit *last = &digits->at[digits->count - 1];
     if (last->stride == size * stride) {
-      *last = (tsr_digit){last->size * size, stride};
+      *last = (tsr_digit){stride, last->size * size};
       return;
     }
   }
-  digits->at[digits->count++] = (tsr_digit){size, stride};
+  digits->at[digits->count++] = (tsr_digit){stride, size};
 }
 
 int64_t tsr_digits_device(const tsr_digits *digits, int64_t number) {
@@ -36,14 +36,14 @@ bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_cou
                       tsr_digits *out_digits, int *out_first) {
   tsr_digits split = {0};
   int free = TSR_MAX_DIGITS, next = digits->count;
-  tsr_digit digit = {1, 0};
+  tsr_digit digit = {.stride = 0, .size = 1};
   for (int d = dim_count; d-- > 0;) {
     for (int64_t left = dims[d]; left > 1;) {
       if (digit.size == 1) digit = digits->at[--next];
       const int64_t size = digit.size < left ? digit.size : left;
       if (left % size || digit.size % size) return false;
-      split.at[--free] = (tsr_digit){size, digit.stride};
-      digit = (tsr_digit){digit.size / size, digit.stride * size};
+      split.at[--free] = (tsr_digit){digit.stride, size};
+      digit = (tsr_digit){digit.stride * size, digit.size / size};
       left /= size;
     }
     out_first[d] = free;
@@ -56,12 +56,28 @@ bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_cou
   return true;
 }
 
+// ---- equality ----
+
+static bool same_array(const tsr_tiles *a, const tsr_tiles *b) {
+  if (!a->devices && !b->devices)
+    return a->digits.count == b->digits.count &&
+           !memcmp(a->digits.at, b->digits.at, sizeof *a->digits.at * (size_t)a->digits.count);
+  for (int64_t n = 0; n < a->device_count; n++)
+    if (tsr_tiles_device(a, n) != tsr_tiles_device(b, n)) return false;
+  return true;
+}
+
+bool tsr_tiles_equal(const tsr_tiles *a, const tsr_tiles *b) {
+  return a->dim_count == b->dim_count && a->subgroup_count == b->subgroup_count &&
+         !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->dim_count) &&
+         !memcmp(a->subgroups, b->subgroups, sizeof *a->subgroups * (size_t)a->subgroup_count) &&
+         same_array(a, b);
+}
+
 // ---- subgroups ----
 
-// XLA's order of subgroups.
-static const tsr_subgroup kinds[] = {TSR_SUBGROUP_MANUAL, TSR_SUBGROUP_UNREDUCED,
-                                     TSR_SUBGROUP_REPLICATED};
-#define KIND_COUNT ((int)(sizeof kinds / sizeof *kinds))
+const tsr_subgroup tsr_subgroup_order[] = {TSR_SUBGROUP_MANUAL, TSR_SUBGROUP_UNREDUCED,
+                                           TSR_SUBGROUP_REPLICATED};
 
 static const tsr_tiling_kind kind_alone[] = {
     [TSR_SUBGROUP_REPLICATED] = TSR_TILING_REPLICATED,
@@ -89,8 +105,8 @@ typedef struct regrouping {
   int64_t sizes[TSR_MAX_TILE_DIMS + 1];
   int order[TSR_MAX_TILE_DIMS + 1];
   int merged_count;
-  int64_t merged_sizes[KIND_COUNT];
-  tsr_subgroup merged[KIND_COUNT];
+  int64_t merged_sizes[TSR_SUBGROUP_COUNT];
+  tsr_subgroup merged[TSR_SUBGROUP_COUNT];
 } regrouping;
 
 static void merge_neighbours(regrouping *to) {
@@ -118,15 +134,15 @@ static void regroup(const tsr_tiles *tiles, regrouping *out) {
     if (tiles->dims[data_dims + i] > 1) out->sizes[out->count++] = tiles->dims[data_dims + i];
   }
   int next = 1;
-  for (int k = 0; k < KIND_COUNT; k++) {
+  for (int k = 0; k < TSR_SUBGROUP_COUNT; k++) {
     int64_t size = 1;
     for (int i = 0; i < tiles->subgroup_count; i++) {
-      if (tiles->subgroups[i] != kinds[k] || tiles->dims[data_dims + i] == 1) continue;
+      if (tiles->subgroups[i] != tsr_subgroup_order[k] || tiles->dims[data_dims + i] == 1) continue;
       out->order[next++] = place[i];
       size *= tiles->dims[data_dims + i];
     }
     if (size == 1) continue;
-    out->merged[out->merged_count] = kinds[k];
+    out->merged[out->merged_count] = tsr_subgroup_order[k];
     out->merged_sizes[out->merged_count++] = size;
   }
 }

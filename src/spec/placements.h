@@ -1,0 +1,37 @@
+// How PyTorch cuts one dimension, axis by axis, and how a spec does, to compare the two.
+#ifndef TESSERA_SPEC_PLACEMENTS_H
+#define TESSERA_SPEC_PLACEMENTS_H
+
+#include "tessera/notation.h"
+
+// PyTorch goes through the mesh axes in order; each chunks what the ones before have left on the
+// device (as torch.chunk does: chunks of ceil size, late ones short or empty). A strided shard cuts
+// in `factor` first, chunks each of these, and keeps its chunk of every one.
+typedef struct tsr_torch_cut {
+  int axis;
+  int64_t size, factor;  // of the axis; 1 for a plain shard
+} tsr_torch_cut;
+
+typedef struct tsr_torch_cuts {
+  int count;
+  tsr_torch_cut at[TSR_MAX_AXES];  // in mesh order
+} tsr_torch_cuts;
+
+// A spec's even stages, major to minor: part i belongs to stage[i], which only goes up.
+#define TSR_MAX_NEST (4 * TSR_MAX_AXES)
+typedef struct tsr_nest {
+  int count;
+  tsr_sub_axis parts[TSR_MAX_NEST];
+  int stage[TSR_MAX_NEST];
+} tsr_nest;
+
+// The order of parts that gives the same pieces where every cut comes out even: each part a stage
+// of its own. A strided shard leaves room above itself, which later axes fill. False if some room
+// is left open, or an axis does not fit into it.
+bool tsr_torch_cuts_nest(const tsr_torch_cuts *cuts, tsr_nest *out_nest);
+// Compares the pieces of a dimension of `size` elements on every device. Fails with not_expressible
+// at the first that differs.
+TSR_MUST_USE tsr_status tsr_torch_cuts_compare(const tsr_torch_cuts *cuts, const tsr_nest *nest,
+                                               const tsr_mesh *mesh, int dim, int64_t size);
+
+#endif

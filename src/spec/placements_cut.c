@@ -1,0 +1,227 @@
+// One dimension under PyTorch's rule and under ours.
+#include "spec/placements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// ---- the order in which axes nest ----
+
+// The dimension from major to minor as slots, filled by a part of an axis or open (axis -1). The
+// last one stands for all that is finer, and is never filled up.
+typedef struct slots {
+  int count;
+  tsr_sub_axis at[TSR_MAX_NEST];
+} slots;
+
+static void insert_slot(slots *s, int at, tsr_sub_axis slot) {
+  memmove(s->at + at + 1, s->at + at, sizeof *s->at * (size_t)(s->count - at));
+  s->at[at] = slot;
+  s->count++;
+}
+
+static int next_open(const slots *s, int at) {
+  while (s->at[at].axis >= 0) at++;
+  return at;
+}
+
+// Makes the open slot `at` at most `size` large, the rest following it. False if that leaves a
+// fraction of either.
+static bool fit_slot(slots *s, int at, int64_t size) {
+  tsr_sub_axis *slot = &s->at[at];
+  if (at == s->count - 1) {
+    insert_slot(s, at, (tsr_sub_axis){-1, 1, size});
+    return true;
+  }
+  if (slot->size <= size) return size % slot->size == 0;
+  if (slot->size % size) return false;
+  slot->size /= size;
+  insert_slot(s, at, (tsr_sub_axis){-1, 1, size});
+  return true;
+}
+
+// Goes past `factor` pieces of open room, then fills as much as the axis is large.
+static bool fill_slots(slots *s, const tsr_torch_cut *cut) {
+  int at = 0;
+  for (int64_t left = cut->size > 1 ? cut->factor : 1; left > 1; left /= s->at[at++].size) {
+    at = next_open(s, at);
+    if (!fit_slot(s, at, left)) return false;
+  }
+  int64_t pre = 1;
+  do {
+    at = next_open(s, at);
+    if (!fit_slot(s, at, cut->size / pre)) return false;
+    s->at[at] = (tsr_sub_axis){cut->axis, pre, s->at[at].size};
+    pre *= s->at[at].size;
+  } while (pre < cut->size);
+  return true;
+}
+
+bool tsr_torch_cuts_nest(const tsr_torch_cuts *cuts, tsr_nest *out_nest) {
+  slots s = {.count = 1, .at = {{.axis = -1}}};
+  for (int i = 0; i < cuts->count; i++)
+    if (!fill_slots(&s, &cuts->at[i])) return false;
+  tsr_nest nest = {.count = s.count - 1};
+  for (int i = 0; i < nest.count; i++) {
+    if (s.at[i].axis < 0) return false;
+    nest.parts[i] = s.at[i];
+    nest.stage[i] = i;
+  }
+  *out_nest = nest;
+  return true;
+}
+
+// ---- pieces ----
+
+typedef struct run {
+  int64_t start, length;
+} run;
+
+// What a device holds of the dimension: runs in the order in which they lie in its memory.
+typedef struct holding {
+  int64_t total;
+  int count;
+  run *runs;
+} holding;
+
+typedef struct cursor {
+  const holding *from;
+  int at;
+  int64_t before;  // elements in the runs before `at`
+} cursor;
+
+static void append_run(holding *to, int64_t start, int64_t length) {
+  run *last = to->count ? &to->runs[to->count - 1] : NULL;
+  if (last && last->start + last->length == start)
+    last->length += length;
+  else
+    to->runs[to->count++] = (run){start, length};
+  to->total += length;
+}
+
+// Copies elements [start, start + length) of a holding. Calls with one cursor go upward.
+static void copy_elements(cursor *from, int64_t start, int64_t length, holding *to) {
+  while (length > 0) {
+    const run *at = &from->from->runs[from->at];
+    const int64_t offset = start - from->before;
+    if (offset >= at->length) {
+      from->before += at->length;
+      from->at++;
+      continue;
+    }
+    const int64_t taken = least(length, at->length - offset);
+    append_run(to, at->start + offset, taken);
+    start += taken;
+    length -= taken;
+  }
+}
+
+// Chunk `index` of `count` of the elements [start, start + length) of a holding.
+static void copy_chunk(cursor *from, int64_t start, int64_t length, int64_t count, int64_t index,
+                       holding *to) {
+  const int64_t chunk = ceil_div(length, count), skipped = least(index * chunk, length);
+  copy_elements(from, start + skipped, least(chunk, length - skipped), to);
+}
+
+static void apply_cut(const holding *from, const tsr_torch_cut *cut, int64_t index, holding *to) {
+  cursor at = {from, 0, 0};
+  to->count = 0;
+  to->total = 0;
+  const int64_t part = ceil_div(from->total, cut->factor);
+  for (int64_t start = 0; start < from->total; start += part)
+    copy_chunk(&at, start, least(part, from->total - start), cut->size, index, to);
+}
+
+static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mesh *mesh,
+                      int64_t size) {
+  run piece = {0, size};
+  for (int i = 0; i < nest->count;) {
+    const int stage = nest->stage[i];
+    int64_t shards = 1, index = 0;
+    for (; i < nest->count && nest->stage[i] == stage; i++) {
+      const tsr_sub_axis *part = &nest->parts[i];
+      const int64_t below = tsr_mesh_axis(mesh, part->axis)->size / (part->pre * part->size);
+      index = index * part->size + coords[part->axis] / below % part->size;
+      shards *= part->size;
+    }
+    const int64_t chunk = ceil_div(piece.length, shards);
+    const int64_t skipped = least(index * chunk, piece.length);
+    piece = (run){piece.start + skipped, least(chunk, piece.length - skipped)};
+  }
+  return piece;
+}
+
+// ---- comparison ----
+
+typedef struct comparison {
+  const tsr_torch_cuts *cuts;
+  const tsr_nest *nest;
+  const tsr_mesh *mesh;
+  int dim;
+  int64_t size;
+  holding now, next;
+} comparison;
+
+static tsr_status report(const comparison *c, const int64_t *coords, run ours) {
+  const run theirs = c->now.count ? c->now.runs[0] : (run){0, 0};
+  return tsr_fail(NOT_EXPRESSIBLE,
+                  "dimension %d of size %lld: at mesh position %lld PyTorch has [%lld, %lld)%s, "
+                  "the spec [%lld, %lld)",
+                  c->dim, (long long)c->size, (long long)tsr_mesh_position(c->mesh, coords),
+                  (long long)theirs.start, (long long)(theirs.start + theirs.length),
+                  c->now.count > 1 ? " and more" : "", (long long)ours.start,
+                  (long long)(ours.start + ours.length));
+}
+
+static tsr_status compare_device(comparison *c, const int64_t *coords) {
+  c->now = (holding){0, 0, c->now.runs};
+  if (c->size) append_run(&c->now, 0, c->size);
+  for (int i = 0; i < c->cuts->count; i++) {
+    const tsr_torch_cut *cut = &c->cuts->at[i];
+    apply_cut(&c->now, cut, coords[cut->axis], &c->next);
+    const holding swapped = c->now;
+    c->now = c->next;
+    c->next = swapped;
+  }
+  const run ours = nest_piece(c->nest, coords, c->mesh, c->size);
+  if (c->now.total == ours.length && c->now.count <= 1 &&
+      (!ours.length || c->now.runs[0].start == ours.start))
+    return NULL;
+  return report(c, coords, ours);
+}
+
+// Every combination of coordinates on the axes that cut; the other axes do not matter.
+static tsr_status compare_devices(comparison *c) {
+  int64_t coords[TSR_MAX_AXES] = {0};
+  for (int i = 0; i >= 0;) {
+    TSR_TRY(compare_device(c, coords));
+    for (i = c->cuts->count; i-- > 0;) {
+      const tsr_torch_cut *cut = &c->cuts->at[i];
+      if (++coords[cut->axis] < cut->size) break;
+      coords[cut->axis] = 0;
+    }
+  }
+  return NULL;
+}
+
+#define MAX_STEPS (INT64_C(1) << 28)
+
+tsr_status tsr_torch_cuts_compare(const tsr_torch_cuts *cuts, const tsr_nest *nest,
+                                  const tsr_mesh *mesh, int dim, int64_t size) {
+  int64_t runs = 1, devices = 1;
+  for (int i = 0; i < cuts->count; i++) {
+    runs += cuts->at[i].factor;
+    devices *= cuts->at[i].size;
+  }
+  if (runs > MAX_STEPS / devices)
+    return tsr_fail(TOO_LARGE, "dimension %d: %lld runs on each of %lld devices to compare", dim,
+                    (long long)runs, (long long)devices);
+  run *memory = malloc(2 * sizeof *memory * (size_t)runs);
+  if (!memory) return tsr_fail(NO_MEMORY, "comparison of placements");
+  comparison c = {cuts, nest, mesh, dim, size, {0, 0, memory}, {0, 0, memory + runs}};
+  tsr_status status = compare_devices(&c);
+  free(memory);
+  return status;
+}

@@ -1,0 +1,303 @@
+// Between placements, one per mesh axis, and specs, one entry per dimension.
+#include <string.h>
+
+#include "spec/builder.h"
+#include "spec/placements.h"
+#include "spec/sub_axis.h"
+
+// ---- to a spec ----
+
+typedef struct reading {
+  const tsr_mesh *mesh;
+  int rank;
+  const tsr_shape *shape;  // NULL = every size
+  tsr_torch_cuts dims[TSR_MAX_RANK];
+  int unreduced_count;
+  int unreduced[TSR_MAX_AXES];
+  tsr_reduction reduction;
+} reading;
+
+static tsr_status check_rank(int rank, const tsr_shape *shape) {
+  if (rank < 0 || rank > TSR_MAX_RANK)
+    return tsr_fail(TOO_LARGE, "rank %d, wanted 0 to %d", rank, TSR_MAX_RANK);
+  if (!shape) return NULL;
+  TSR_TRY(tsr_shape_check(shape));
+  if (shape->rank == rank) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "a shape of rank %d for placements of rank %d", shape->rank, rank);
+}
+
+static tsr_status read_shard(reading *r, int axis, const tsr_placement *placement) {
+  const int dim = placement->dim < 0 ? placement->dim + r->rank : placement->dim;
+  if (dim < 0 || dim >= r->rank)
+    return tsr_fail(RANK_TOO_SMALL, "Shard(dim=%d) of a tensor of rank %d", placement->dim,
+                    r->rank);
+  const bool strided = placement->kind == TSR_PLACEMENT_STRIDED_SHARD;
+  const int64_t size = tsr_mesh_axis(r->mesh, axis)->size;
+  tsr_torch_cuts *cuts = &r->dims[dim];
+  // On one device the cut in `factor` is undone at once.
+  cuts->at[cuts->count++] =
+      (tsr_torch_cut){axis, size, strided && size > 1 ? placement->split_factor : 1};
+  return NULL;
+}
+
+static tsr_status read_partial(reading *r, int axis, const tsr_placement *placement) {
+  if (r->unreduced_count && r->reduction != placement->reduction)
+    return tsr_fail(NOT_EXPRESSIBLE, "partial results that combine in two ways");
+  r->reduction = placement->reduction;
+  r->unreduced[r->unreduced_count++] = axis;
+  return NULL;
+}
+
+static tsr_status read_placements(reading *r, const tsr_placements *placements) {
+  const int axes = tsr_mesh_axis_count(r->mesh);
+  if (placements->count != axes)
+    return tsr_fail(MESH_RANK_MISMATCH, "%d placements for a mesh of %d axes", placements->count,
+                    axes);
+  for (int axis = 0; axis < axes; axis++) {
+    const tsr_placement *placement = &placements->items[axis];
+    switch (placement->kind) {
+      case TSR_PLACEMENT_REPLICATE:
+        break;
+      case TSR_PLACEMENT_SHARD:
+      case TSR_PLACEMENT_STRIDED_SHARD:
+        TSR_TRY(read_shard(r, axis, placement));
+        break;
+      case TSR_PLACEMENT_PARTIAL:
+        TSR_TRY(read_partial(r, axis, placement));
+        break;
+    }
+  }
+  return NULL;
+}
+
+static bool is_strided(const tsr_torch_cuts *cuts) {
+  for (int i = 0; i < cuts->count; i++)
+    if (cuts->at[i].factor > 1) return true;
+  return false;
+}
+
+// A lone strided shard that comes out even deals blocks round robin.
+static int64_t cyclic_block(const reading *r, int dim) {
+  const tsr_torch_cuts *cuts = &r->dims[dim];
+  if (cuts->count != 1 || !r->shape) return 0;
+  const int64_t shards = cuts->at[0].size * cuts->at[0].factor;
+  return r->shape->dims[dim] % shards ? 0 : r->shape->dims[dim] / shards;
+}
+
+static void flatten(tsr_nest *nest) { memset(nest->stage, 0, sizeof nest->stage); }
+
+// The stages of a dimension: flat where a size is known for which that is the same.
+static tsr_status choose_nest(const reading *r, int dim, tsr_nest *nest) {
+  const tsr_torch_cuts *cuts = &r->dims[dim];
+  if (!r->shape && is_strided(cuts))
+    return tsr_fail(NOT_EXPRESSIBLE,
+                    "dimension %d: what a strided shard holds depends on the size, which is not "
+                    "given",
+                    dim);
+  if (!tsr_torch_cuts_nest(cuts, nest))
+    return tsr_fail(NOT_EXPRESSIBLE, "dimension %d: no later axes fill the gaps of a strided shard",
+                    dim);
+  if (!r->shape) return NULL;
+  tsr_nest flat = *nest;
+  flatten(&flat);
+  tsr_status status = tsr_torch_cuts_compare(cuts, &flat, r->mesh, dim, r->shape->dims[dim]);
+  if (!status) {
+    *nest = flat;
+    return NULL;
+  }
+  if (tsr_status_cause(status) != TSR_CAUSE_NOT_EXPRESSIBLE) return status;
+  tsr_status_free(status);
+  return tsr_torch_cuts_compare(cuts, nest, r->mesh, dim, r->shape->dims[dim]);
+}
+
+static tsr_status write_nest(const tsr_mesh *mesh, const tsr_nest *nest,
+                             tsr_spec_builder *builder) {
+  for (int i = 0; i < nest->count; i++) {
+    const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &nest->parts[i]);
+    if (!i || nest->stage[i] != nest->stage[i - 1]) TSR_TRY(tsr_spec_builder_stage(builder));
+    TSR_TRY(tsr_spec_builder_axis(builder, &ref));
+  }
+  return NULL;
+}
+
+static tsr_status write_cyclic(const reading *r, int axis, int64_t block,
+                               tsr_spec_builder *builder) {
+  const tsr_axis_ref ref = {tsr_mesh_axis(r->mesh, axis)->name, 1, 0};
+  TSR_TRY(tsr_spec_builder_stage(builder));
+  TSR_TRY(tsr_spec_builder_axis(builder, &ref));
+  tsr_stage *stage = tsr_spec_builder_last_stage(builder);
+  stage->kind = TSR_STAGE_CYCLIC;
+  stage->block = block;
+  return NULL;
+}
+
+static tsr_status write_dim(const reading *r, int dim, tsr_spec_builder *builder) {
+  const tsr_torch_cuts *cuts = &r->dims[dim];
+  TSR_TRY(tsr_spec_builder_dim(builder));
+  const int64_t block = is_strided(cuts) ? cyclic_block(r, dim) : 0;
+  if (block) return write_cyclic(r, cuts->at[0].axis, block, builder);
+  tsr_nest nest = {0};
+  TSR_TRY(choose_nest(r, dim, &nest));
+  return write_nest(r->mesh, &nest, builder);
+}
+
+static tsr_status write_spec(const reading *r, tsr_spec_builder *builder) {
+  for (int dim = 0; dim < r->rank; dim++) TSR_TRY(write_dim(r, dim, builder));
+  for (int i = 0; i < r->unreduced_count; i++) {
+    const tsr_axis_ref ref = {tsr_mesh_axis(r->mesh, r->unreduced[i])->name, 1, 0};
+    TSR_TRY(tsr_spec_builder_member(builder, TSR_SET_UNREDUCED, &ref));
+  }
+  builder->reduction = r->reduction;
+  return NULL;
+}
+
+tsr_status tsr_placements_to_spec(const tsr_placements *placements, const tsr_mesh *mesh, int rank,
+                                  const tsr_shape *shape, tsr_spec **out_spec) {
+  reading r = {.mesh = mesh, .rank = rank, .shape = shape};
+  TSR_TRY(check_rank(rank, shape));
+  TSR_TRY(read_placements(&r, placements));
+  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+  tsr_status status = write_spec(&r, &builder);
+  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
+  tsr_spec_builder_deinit(&builder);
+  return status;
+}
+
+// ---- from a sharding ----
+
+static bool is_whole(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+  return part->pre == 1 && part->size == tsr_mesh_axis(mesh, part->axis)->size;
+}
+
+static tsr_status fail_sub_axis(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+  return tsr_fail(NOT_EXPRESSIBLE, "a part of axis \"%s\", but placements are for whole axes",
+                  tsr_mesh_axis(mesh, part->axis)->name);
+}
+
+static bool is_cyclic(const tsr_sharding_dim *dim) {
+  return dim->stage_count == 1 && dim->stages[0].kind == TSR_STAGE_CYCLIC &&
+         dim->stages[0].axis_count == 1 && dim->stages[0].shards > 1;
+}
+
+// The even stages of a dimension, as parts.
+static tsr_status read_nest(const tsr_sharding *sharding, int dim, tsr_nest *nest) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  const tsr_sharding_dim *at = tsr_sharding_dim_at(sharding, dim);
+  nest->count = 0;
+  for (int s = 0; s < at->stage_count; s++) {
+    const tsr_bound_stage *stage = &at->stages[s];
+    if (stage->kind != TSR_STAGE_EVEN && stage->shards > 1)
+      return tsr_fail(NOT_EXPRESSIBLE, "dimension %d is not cut evenly, as PyTorch does", dim);
+    for (int i = 0; i < stage->axis_count; i++) {
+      if (!is_whole(mesh, &stage->axes[i])) return fail_sub_axis(mesh, &stage->axes[i]);
+      nest->stage[nest->count] = s;
+      nest->parts[nest->count++] = stage->axes[i];
+    }
+  }
+  return NULL;
+}
+
+// The factor of a part: what lies above it and belongs to axes that PyTorch comes to later.
+static int64_t factor_of(const tsr_nest *nest, int part) {
+  int64_t factor = 1;
+  for (int i = 0; i < part && nest->parts[part].size > 1; i++)
+    if (nest->parts[i].axis > nest->parts[part].axis) factor *= nest->parts[i].size;
+  return factor;
+}
+
+static void find_cuts(const tsr_nest *nest, tsr_torch_cuts *cuts) {
+  cuts->count = 0;
+  for (int axis = 0; axis < TSR_MAX_AXES; axis++)
+    for (int i = 0; i < nest->count; i++)
+      if (nest->parts[i].axis == axis)
+        cuts->at[cuts->count++] = (tsr_torch_cut){axis, nest->parts[i].size, factor_of(nest, i)};
+}
+
+// Stages of one axis each, in mesh order, are PyTorch's own rule.
+static bool holds_for_every_size(const tsr_torch_cuts *cuts, const tsr_nest *nest) {
+  int last_stage = -1;
+  for (int i = 0; i < nest->count; i++) {
+    if (nest->parts[i].size == 1) continue;
+    if (nest->stage[i] == last_stage) return false;
+    last_stage = nest->stage[i];
+  }
+  return !is_strided(cuts);
+}
+
+static tsr_status place_even(const tsr_sharding *sharding, int dim, const tsr_shape *shape,
+                             tsr_placements *out) {
+  tsr_nest nest;
+  tsr_torch_cuts cuts;
+  TSR_TRY(read_nest(sharding, dim, &nest));
+  find_cuts(&nest, &cuts);
+  if (!holds_for_every_size(&cuts, &nest)) {
+    if (!shape)
+      return tsr_fail(NOT_EXPRESSIBLE,
+                      "dimension %d: PyTorch cuts axis by axis in mesh order, which is the same "
+                      "only for some sizes, and none is given",
+                      dim);
+    const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+    TSR_TRY(tsr_torch_cuts_compare(&cuts, &nest, mesh, dim, shape->dims[dim]));
+  }
+  for (int i = 0; i < cuts.count; i++) {
+    const int64_t factor = cuts.at[i].factor;
+    out->items[cuts.at[i].axis] = (tsr_placement){
+        .kind = factor > 1 ? TSR_PLACEMENT_STRIDED_SHARD : TSR_PLACEMENT_SHARD,
+        .dim = dim,
+        .split_factor = factor > 1 ? factor : 0,
+    };
+  }
+  return NULL;
+}
+
+// Blocks dealt round robin, if as many to every shard, are a strided shard.
+static tsr_status place_cyclic(const tsr_sharding *sharding, int dim, const tsr_shape *shape,
+                               tsr_placements *out) {
+  const tsr_bound_stage *stage = &tsr_sharding_dim_at(sharding, dim)->stages[0];
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  if (!is_whole(mesh, &stage->axes[0])) return fail_sub_axis(mesh, &stage->axes[0]);
+  int64_t round = 0;
+  const bool overflow = __builtin_mul_overflow(stage->shards, stage->cut->block, &round);
+  if (!shape || overflow || shape->dims[dim] % round || !shape->dims[dim])
+    return tsr_fail(NOT_EXPRESSIBLE,
+                    "dimension %d: blocks dealt in turn are a strided shard only for sizes that "
+                    "come out even",
+                    dim);
+  const int64_t factor = shape->dims[dim] / round;
+  if (factor > INT32_MAX) return tsr_fail(TOO_LARGE, "a split factor of %lld", (long long)factor);
+  out->items[stage->axes[0].axis] =
+      (tsr_placement){.kind = factor > 1 ? TSR_PLACEMENT_STRIDED_SHARD : TSR_PLACEMENT_SHARD,
+                      .dim = dim,
+                      .split_factor = factor > 1 ? factor : 0};
+  return NULL;
+}
+
+static tsr_status place_unreduced(const tsr_sharding *sharding, tsr_placements *out) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  int count = 0;
+  const tsr_sub_axis *parts = tsr_sharding_unreduced(sharding, &count);
+  for (int i = 0; i < count; i++) {
+    if (!is_whole(mesh, &parts[i])) return fail_sub_axis(mesh, &parts[i]);
+    out->items[parts[i].axis] =
+        (tsr_placement){.kind = TSR_PLACEMENT_PARTIAL,
+                        .reduction = tsr_spec_get(tsr_sharding_spec(sharding))->reduction};
+  }
+  return NULL;
+}
+
+tsr_status tsr_placements_from_sharding(const tsr_sharding *sharding, int rank,
+                                        const tsr_shape *shape, tsr_placements *out_placements) {
+  tsr_placements placements = {.count = tsr_mesh_axis_count(tsr_sharding_mesh(sharding))};
+  TSR_TRY(check_rank(rank, shape));
+  if (rank < tsr_sharding_dim_count(sharding))
+    return tsr_fail(RANK_TOO_SMALL, "a spec of %d dimensions for a tensor of rank %d",
+                    tsr_sharding_dim_count(sharding), rank);
+  for (int dim = 0; dim < rank; dim++) {
+    const bool cyclic = is_cyclic(tsr_sharding_dim_at(sharding, dim));
+    TSR_TRY(cyclic ? place_cyclic(sharding, dim, shape, &placements)
+                   : place_even(sharding, dim, shape, &placements));
+  }
+  TSR_TRY(place_unreduced(sharding, &placements));
+  *out_placements = placements;
+  return NULL;
+}

@@ -1,0 +1,446 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "notation_random.h"
+#include "support/test.h"
+#include "tessera/notation.h"
+
+static tsr_mesh *parse_mesh(const char *text) {
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_mesh_parse(text, NULL, &mesh));
+  return mesh;
+}
+
+static tsr_placements parse_placements(const char *text) {
+  tsr_placements placements;
+  assert_ok(tsr_placements_parse(text, &placements));
+  return placements;
+}
+
+static void assert_prints(const tsr_spec *spec, const char *expected) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  assert_ok(tsr_spec_print(spec, TSR_FORM_SHORT, &text));
+  assert_string_equal(tsr_text_string(&text), expected);
+  tsr_text_deinit(&text);
+}
+
+// ---- to specs ----
+
+static const struct {
+  const char *placements, *mesh;
+  int rank;
+  int64_t size;  // of dimension 0, the others are 8; -1 = no shape
+  const char *spec;
+} found[] = {
+    {"[R, R]", "dp=2,tp=4", 2, -1, "_, _"},
+    {"[S(0), S(1)]", "dp=2,tp=4", 2, -1, "dp, tp"},
+    {"[S(-1), R]", "dp=2,tp=4", 2, -1, "_, dp"},
+    {"[S(0), S(0)]", "dp=2,tp=4", 1, -1, "dp;tp"},
+    {"[S(0), S(0)]", "dp=2,tp=4", 1, 16, "dp+tp"},
+    {"[S(0), S(0)]", "dp=2,tp=4", 1, 10, "dp;tp"},
+    {"[S(0), S(0)]", "dp=2,tp=4", 1, 0, "dp+tp"},
+    {"[S(0), S(0)]", "dp=1,tp=4", 1, -1, "dp;tp"},
+    {"[S(0), S(0)]", "dp=1,tp=4", 1, 10, "dp+tp"},
+    {"[_S(0, 4), S(0)]", "dp=2,tp=4", 1, 16, "tp+dp"},
+    {"[_S(0, 4), S(0)]", "dp=2,tp=4", 1, 20, "tp;dp"},
+    {"[_S(0, 2), S(0), S(1)]", "dp=2,tp=2,sp=2", 2, 5, "tp;dp, sp"},
+    {"[_S(0, 4), _S(0, 2), S(0)]", "a=2,b=2,c=2", 1, 16, "c+b+a"},
+    {"[S(0), _S(0, 2), S(0)]", "a=2,b=2,c=2", 1, 16, "a+c+b"},
+    {"[_S(0, 2), S(0), S(0)]", "a=2,b=2,c=2", 1, 16, "b+a+c"},
+    {"[_S(0, 1), S(0)]", "dp=2,tp=4", 1, -1, "dp;tp"},
+    {"[_S(0, 4), S(0)]", "dp=1,tp=4", 1, -1, "dp;tp"},
+    // an axis larger than the gap fills it with its major part
+    {"[_S(0, 2), S(0)]", "dp=2,tp=4", 1, 16, "tp:(1)2+dp+tp:(2)2"},
+    // nobody fills the gap: blocks dealt in turn
+    {"[_S(0, 4), R]", "dp=2,tp=4", 1, 16, "dp/cyclic(2)"},
+};
+
+static void placements_become_specs(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(found); i++) {
+    tsr_mesh *mesh = parse_mesh(found[i].mesh);
+    const tsr_placements placements = parse_placements(found[i].placements);
+    const tsr_shape shape = {found[i].rank, {found[i].size, 8, 8}};
+    tsr_spec *spec = NULL;
+    assert_ok(tsr_placements_to_spec(&placements, mesh, found[i].rank,
+                                     found[i].size < 0 ? NULL : &shape, &spec));
+    assert_prints(spec, found[i].spec);
+    tsr_spec_release(spec);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static void partial_results_become_unreduced_axes(void **state) {
+  (void)state;
+  tsr_mesh *mesh = parse_mesh("dp=2,tp=4");
+  tsr_placements placements = parse_placements("[Partial(max), Shard(1)]"), back;
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  assert_ok(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  assert_int_equal(desc->reduction, TSR_MAX);
+  assert_int_equal(desc->unreduced_count, 1);
+  assert_string_equal(desc->unreduced[0].name, "dp");
+  assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
+  assert_ok(tsr_placements_from_sharding(sharding, 2, NULL, &back));
+  assert_memory_equal(&back, &placements, sizeof back);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+}
+
+static const struct {
+  const char *placements, *mesh;
+  int rank;
+  int64_t size;
+  tsr_cause cause;
+  const char *message;
+} not_found[] = {
+    {"[R]", "dp=2,tp=4", 1, -1, TSR_CAUSE_MESH_RANK_MISMATCH, "1 placements for a mesh of 2 axes"},
+    {"[S(1)]", "dp=2", 1, -1, TSR_CAUSE_RANK_TOO_SMALL, "Shard(dim=1) of a tensor of rank 1"},
+    {"[S(-2)]", "dp=2", 1, -1, TSR_CAUSE_RANK_TOO_SMALL, "Shard(dim=-2) of a tensor of rank 1"},
+    {"[R]", "dp=2", 33, -1, TSR_CAUSE_TOO_LARGE, "rank 33, wanted 0 to 32"},
+    {"[P(sum), P(max)]", "dp=2,tp=2", 1, -1, TSR_CAUSE_NOT_EXPRESSIBLE,
+     "partial results that combine in two ways"},
+    {"[_S(0, 4), S(0)]", "dp=4,tp=4", 1, -1, TSR_CAUSE_NOT_EXPRESSIBLE,
+     "dimension 0: what a strided shard holds depends on the size, which is not given"},
+    {"[_S(0, 4), R]", "dp=2,tp=4", 1, 15, TSR_CAUSE_NOT_EXPRESSIBLE,
+     "dimension 0: no later axes fill the gaps of a strided shard"},
+    {"[_S(0, 3), S(0)]", "dp=2,tp=4", 1, 24, TSR_CAUSE_NOT_EXPRESSIBLE,
+     "dimension 0: no later axes fill the gaps of a strided shard"},
+    // 19 rows in 4 are 5, 5, 5, 4, and in 4 again 2, 2, 1, 0 but 1, 1, 1, 1
+    {"[_S(0, 4), S(0)]", "dp=4,tp=4", 1, 19, TSR_CAUSE_NOT_EXPRESSIBLE,
+     "dimension 0 of size 19: at mesh position 12 PyTorch has [18, 19), the spec [5, 5)"},
+};
+
+static void placements_without_a_spec_are_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(not_found); i++) {
+    tsr_mesh *mesh = parse_mesh(not_found[i].mesh);
+    const tsr_placements placements = parse_placements(not_found[i].placements);
+    const tsr_shape shape = {not_found[i].rank, {not_found[i].size}};
+    tsr_spec *spec = NULL;
+    test_assert_fails(tsr_placements_to_spec(&placements, mesh, not_found[i].rank,
+                                             not_found[i].size < 0 ? NULL : &shape, &spec),
+                      not_found[i].cause, not_found[i].message, __FILE__, __LINE__);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static void the_shape_has_the_rank(void **state) {
+  (void)state;
+  tsr_mesh *mesh = parse_mesh("dp=2");
+  const tsr_placements placements = parse_placements("[R]");
+  tsr_spec *spec = NULL;
+  assert_fails(tsr_placements_to_spec(&placements, mesh, 2, TSR_SHAPE(8), &spec), BAD_ARGUMENT,
+               "a shape of rank 1 for placements of rank 2");
+  assert_fails_with(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(-8), &spec),
+                    BAD_ARGUMENT, "-8");
+  tsr_mesh_release(mesh);
+}
+
+// ---- from shardings ----
+
+static const struct {
+  const char *mesh, *spec;
+  int rank;
+  int64_t size;
+  const char *placements;  // or the message, when there are none
+} given[] = {
+    {"dp=2,tp=4", "dp, tp", 2, -1, "[Shard(dim=0), Shard(dim=1)]"},
+    {"dp=2,tp=4", "_, dp", 2, -1, "[Shard(dim=1), Replicate()]"},
+    {"dp=2,tp=4", "dp;tp", 1, -1, "[Shard(dim=0), Shard(dim=0)]"},
+    {"dp=2,tp=4", "dp+tp", 1, 16, "[Shard(dim=0), Shard(dim=0)]"},
+    {"dp=2,tp=4", "tp;dp", 1, 20, "[_StridedShard(dim=0, sf=4), Shard(dim=0)]"},
+    {"dp=2,tp=4", "tp+dp", 1, 16, "[_StridedShard(dim=0, sf=4), Shard(dim=0)]"},
+    {"a=2,b=2,c=2", "c;b;a", 1, 8,
+     "[_StridedShard(dim=0, sf=4), _StridedShard(dim=0, sf=2), Shard(dim=0)]"},
+    {"a=2,b=2,c=2", "b;a;c", 1, 8, "[_StridedShard(dim=0, sf=2), Shard(dim=0), Shard(dim=0)]"},
+    {"dp=1,tp=4", "tp;dp", 1, -1, "[Shard(dim=0), Shard(dim=0)]"},
+    {"dp=2,tp=4", "dp/cyclic(2)", 1, 16, "[_StridedShard(dim=0, sf=4), Replicate()]"},
+    {"dp=2,tp=4", "dp/cyclic(8)", 1, 16, "[Shard(dim=0), Replicate()]"},
+    {"dp=2,tp=4", "tp;dp", 1, -1,
+     "dimension 0: PyTorch cuts axis by axis in mesh order, which is the same only for some sizes, "
+     "and none is given"},
+    {"dp=2,tp=4", "dp+tp", 1, -1,
+     "dimension 0: PyTorch cuts axis by axis in mesh order, which is the same only for some sizes, "
+     "and none is given"},
+    {"dp=2,tp=4", "dp+tp", 1, 10,
+     "dimension 0 of size 10: at mesh position 2 PyTorch has [4, 5), the spec [4, 6)"},
+    {"dp=2,tp=4", "tp:(1)2", 1, 16, "a part of axis \"tp\", but placements are for whole axes"},
+    {"dp=2,tp=4", "dp/sizes(3,4)", 1, 7, "dimension 0 is not cut evenly, as PyTorch does"},
+    {"dp=2,tp=4", "dp/cyclic(3)", 1, 16,
+     "dimension 0: blocks dealt in turn are a strided shard only for sizes that come out even"},
+    {"dp=2,tp=4", "tp:(1)2/cyclic(2)", 1, 16,
+     "a part of axis \"tp\", but placements are for whole axes"},
+};
+
+static void shardings_become_placements(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(given); i++) {
+    tsr_mesh *mesh = parse_mesh(given[i].mesh);
+    const tsr_shape shape = {given[i].rank, {given[i].size, 8}};
+    tsr_spec *spec = NULL;
+    tsr_sharding *sharding = NULL;
+    tsr_placements placements;
+    tsr_text text = TSR_TEXT_EMPTY;
+    assert_ok(tsr_spec_parse(given[i].spec, TSR_FORM_SHORT, &spec));
+    assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
+    tsr_status status = tsr_placements_from_sharding(
+        sharding, given[i].rank, given[i].size < 0 ? NULL : &shape, &placements);
+    if (status)
+      tsr_text_add(&text, tsr_status_text(status));
+    else
+      tsr_placements_print(&placements, &text);
+    assert_string_equal(tsr_text_string(&text), given[i].placements);
+    tsr_status_free(status);
+    tsr_text_deinit(&text);
+    tsr_sharding_release(sharding);
+    tsr_spec_release(spec);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static void a_spec_longer_than_the_rank_is_refused(void **state) {
+  (void)state;
+  tsr_mesh *mesh = parse_mesh("dp=2");
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_placements placements;
+  assert_ok(tsr_spec_parse("_, dp", TSR_FORM_SHORT, &spec));
+  assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
+  assert_fails(tsr_placements_from_sharding(sharding, 1, NULL, &placements), RANK_TOO_SMALL,
+               "a spec of 2 dimensions for a tensor of rank 1");
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+}
+
+// ---- random placements, with every element counted by hand ----
+
+#define MOST 64
+
+typedef struct elements {
+  int count;
+  int64_t at[MOST];
+} elements;
+
+static elements chunk_of(const elements *from, int64_t start, int64_t end, int64_t chunks,
+                         int64_t index) {
+  elements chunk = {0};
+  const int64_t size = (end - start + chunks - 1) / chunks;
+  for (int64_t i = start; i < end; i++)
+    if (size && (i - start) / size == index) chunk.at[chunk.count++] = from->at[i];
+  return chunk;
+}
+
+// torch.chunk over `factor`, again over the axis, and the chunks at `index` laid side by side.
+static elements cut_as_pytorch(const elements *from, int64_t factor, int64_t size, int64_t index) {
+  elements held = {0};
+  const int64_t part = (from->count + factor - 1) / factor;
+  for (int64_t start = 0; start < from->count; start += part) {
+    const int64_t end = start + part < from->count ? start + part : from->count;
+    const elements chunk = chunk_of(from, start, end, size, index);
+    memcpy(held.at + held.count, chunk.at, sizeof *chunk.at * (size_t)chunk.count);
+    held.count += chunk.count;
+  }
+  return held;
+}
+
+static elements held_in_pytorch(const tsr_placements *placements, const tsr_mesh *mesh, int rank,
+                                int dim, int64_t size, const int64_t *coords) {
+  elements held = {.count = (int)size};
+  for (int i = 0; i < size; i++) held.at[i] = i;
+  for (int axis = 0; axis < placements->count; axis++) {
+    const tsr_placement *p = &placements->items[axis];
+    const bool strided = p->kind == TSR_PLACEMENT_STRIDED_SHARD;
+    if (!strided && p->kind != TSR_PLACEMENT_SHARD) continue;
+    if ((p->dim + rank) % rank != dim) continue;
+    held = cut_as_pytorch(&held, strided ? p->split_factor : 1, tsr_mesh_axis(mesh, axis)->size,
+                          coords[axis]);
+  }
+  return held;
+}
+
+static elements held_here(const tsr_sharding *sharding, int dim, int64_t size, int64_t position) {
+  elements held = {.count = (int)size};
+  for (int i = 0; i < size; i++) held.at[i] = i;
+  const tsr_sharding_dim *at = tsr_sharding_dim_at(sharding, dim);
+  for (int s = 0; s < at->stage_count; s++) {
+    const int64_t index = tsr_sharding_stage_index(sharding, dim, s, position);
+    if (at->stages[s].kind == TSR_STAGE_EVEN) {
+      held = chunk_of(&held, 0, held.count, at->stages[s].shards, index);
+      continue;
+    }
+    assert_int_equal(at->stages[s].kind, TSR_STAGE_CYCLIC);
+    elements dealt = {0};
+    for (int i = 0; i < held.count; i++)
+      if (i / at->stages[s].cut->block % at->stages[s].shards == index)
+        dealt.at[dealt.count++] = held.at[i];
+    held = dealt;
+  }
+  return held;
+}
+
+static bool same_elements(const tsr_placements *placements, const tsr_sharding *sharding, int rank,
+                          const tsr_shape *shape) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  for (int64_t position = 0; position < tsr_mesh_device_count(mesh); position++) {
+    int64_t coords[TSR_MAX_AXES];
+    tsr_mesh_coords(mesh, position, coords);
+    for (int dim = 0; dim < rank; dim++) {
+      const elements a = held_in_pytorch(placements, mesh, rank, dim, shape->dims[dim], coords);
+      const elements b = held_here(sharding, dim, shape->dims[dim], position);
+      if (a.count != b.count || memcmp(a.at, b.at, sizeof *a.at * (size_t)a.count)) return false;
+    }
+  }
+  return true;
+}
+
+static tsr_placements random_placements(test_random *random, const tsr_mesh *mesh, int rank) {
+  tsr_placements placements = {.count = tsr_mesh_axis_count(mesh)};
+  for (int i = 0; i < placements.count; i++) {
+    tsr_placement *p = &placements.items[i];
+    p->kind = (tsr_placement_kind)test_random_range(random, TSR_PLACEMENT_REPLICATE,
+                                                    TSR_PLACEMENT_STRIDED_SHARD);
+    if (p->kind == TSR_PLACEMENT_REPLICATE) continue;
+    p->dim = (int)test_random_range(random, -rank, rank - 1);
+    if (p->kind != TSR_PLACEMENT_STRIDED_SHARD) continue;
+    const int other = (int)test_random_range(random, 0, placements.count - 1);
+    p->split_factor = tsr_mesh_axis(mesh, other)->size;
+  }
+  return placements;
+}
+
+static void random_shape(test_random *random, int rank, tsr_shape *shape) {
+  shape->rank = rank;
+  for (int d = 0; d < rank; d++) shape->dims[d] = test_random_range(random, 0, MOST);
+}
+
+static void random_placements_keep_every_element_in_place(void **state) {
+  (void)state;
+  test_random random = {99};
+  int translated = 0, for_every_size = 0;
+  for (int round = 0; round < 5000; round++) {
+    const int rank = (int)test_random_range(&random, 1, 2);
+    tsr_mesh *mesh = random_mesh(&random, 48);
+    const tsr_placements placements = random_placements(&random, mesh, rank);
+    tsr_shape shape;
+    random_shape(&random, rank, &shape);
+    for (int known = 0; known < 2; known++) {
+      tsr_spec *spec = NULL;
+      tsr_sharding *sharding = NULL;
+      tsr_status status =
+          tsr_placements_to_spec(&placements, mesh, rank, known ? &shape : NULL, &spec);
+      if (status) {
+        assert_int_equal(tsr_status_cause(status), TSR_CAUSE_NOT_EXPRESSIBLE);
+        tsr_status_free(status);
+        continue;
+      }
+      assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
+      assert_true(same_elements(&placements, sharding, rank, &shape));
+      *(known ? &translated : &for_every_size) += 1;
+      tsr_sharding_release(sharding);
+      tsr_spec_release(spec);
+    }
+    tsr_mesh_release(mesh);
+  }
+  assert_true(translated > 2500);
+  assert_true(for_every_size > 500);
+}
+
+static void random_shardings_keep_every_element_in_place(void **state) {
+  (void)state;
+  test_random random = {100};
+  int translated = 0, refused = 0;
+  for (int round = 0; round < 5000; round++) {
+    const int rank = (int)test_random_range(&random, 1, 2);
+    tsr_mesh *mesh = random_mesh(&random, 48);
+    const bool nested = test_random_range(&random, 0, 1);
+    tsr_sharding *sharding = random_sharding(&random, mesh, rank, false, nested, false);
+    tsr_shape shape;
+    random_shape(&random, rank, &shape);
+    for (int known = 0; known < 2; known++) {
+      tsr_placements placements;
+      tsr_status status =
+          tsr_placements_from_sharding(sharding, rank, known ? &shape : NULL, &placements);
+      if (status) {
+        assert_int_equal(tsr_status_cause(status), TSR_CAUSE_NOT_EXPRESSIBLE);
+        tsr_status_free(status);
+        refused++;
+        continue;
+      }
+      assert_true(same_elements(&placements, sharding, rank, &shape));
+      translated++;
+    }
+    tsr_sharding_release(sharding);
+    tsr_mesh_release(mesh);
+  }
+  assert_true(translated > 2500);
+  assert_true(refused > 500);
+}
+
+// ---- memory and size ----
+
+typedef struct sweep {
+  const tsr_mesh *mesh;
+  tsr_placements placements;
+  const tsr_sharding *sharding;
+} sweep;
+
+static tsr_status translate(void *context) {
+  const sweep *s = context;
+  tsr_spec *spec = NULL;
+  tsr_status status = tsr_placements_to_spec(&s->placements, s->mesh, 2, TSR_SHAPE(20, 4), &spec);
+  tsr_spec_release(spec);
+  return status;
+}
+
+static tsr_status translate_back(void *context) {
+  const sweep *s = context;
+  tsr_placements placements;
+  return tsr_placements_from_sharding(s->sharding, 2, TSR_SHAPE(20, 4), &placements);
+}
+
+static void translations_survive_every_failed_allocation(void **state) {
+  (void)state;
+  sweep s = {.mesh = parse_mesh("dp=2,tp=4,pp=2"),
+             .placements = parse_placements("[_S(0, 4), S(0), Partial()]")};
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  assert_ok(tsr_placements_to_spec(&s.placements, s.mesh, 2, TSR_SHAPE(20, 4), &spec));
+  assert_ok(tsr_sharding_bind(s.mesh, spec, false, &sharding));
+  s.sharding = sharding;
+  test_allocation_sweep(translate, &s);
+  test_allocation_sweep(translate_back, &s);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(s.mesh);
+}
+
+static void meshes_and_sizes_may_be_huge(void **state) {
+  (void)state;
+  tsr_mesh *mesh = parse_mesh("dp=1000,tp=100");
+  tsr_placements placements = parse_placements("[_S(0, 100), S(0)]");
+  tsr_spec *spec = NULL;
+  assert_ok(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(INT64_C(1) << 62), &spec));
+  assert_prints(spec, "tp;dp");
+  tsr_spec_release(spec);
+  placements = parse_placements("[_S(0, 2147483647), R]");
+  assert_fails(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(INT64_C(1) << 62), &spec),
+               NOT_EXPRESSIBLE, "dimension 0: no later axes fill the gaps of a strided shard");
+  tsr_mesh_release(mesh);
+  mesh = parse_mesh("dp=20000,tp=20000");
+  placements = parse_placements("[_S(0, 20000), S(0)]");
+  assert_fails(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(7), &spec), TOO_LARGE,
+               "dimension 0: 20002 runs on each of 400000000 devices to compare");
+  tsr_mesh_release(mesh);
+}
+
+SUITE(placements_spec, TEST(placements_become_specs), TEST(partial_results_become_unreduced_axes),
+      TEST(placements_without_a_spec_are_refused), TEST(the_shape_has_the_rank),
+      TEST(shardings_become_placements), TEST(a_spec_longer_than_the_rank_is_refused),
+      TEST(random_placements_keep_every_element_in_place),
+      TEST(random_shardings_keep_every_element_in_place),
+      TEST(translations_survive_every_failed_allocation), TEST(meshes_and_sizes_may_be_huge))
