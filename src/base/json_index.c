@@ -6,6 +6,7 @@
 
 #include "tessera/hash.h"
 
+enum { BATCH = 32, AHEAD = 12 };
 static const uint64_t DISTANCE_MASK = (UINT64_C(1) << 40) - 1;
 
 static uint64_t tag_of(uint64_t hash) { return hash & ~DISTANCE_MASK; }
@@ -34,6 +35,30 @@ static size_t table_size(size_t count) {
   return size;
 }
 
+// Enters up to BATCH keys from `*key` on, and moves it behind them. Probing a large table is a wait
+// for memory, so the batch is hashed first, which lets these waits overlap. Returns the member
+// whose key was there already, or NULL.
+static const tsr_json *enter_keys(tsr_json_index *index, const tsr_json *object, size_t count,
+                                  const tsr_json **key) {
+  const tsr_json *members[BATCH];
+  uint64_t hashes[BATCH];
+  for (size_t i = 0; i < count; i++) {
+    members[i] = *key + 1;
+    hashes[i] = tsr_hash64((*key)->text, json_size(*key), index->seed);
+    __builtin_prefetch(&index->entries[hashes[i] & index->mask], 1);
+    const size_t span = json_span(members[i]);
+    __builtin_prefetch(members[i] + AHEAD * (span + 1));
+    *key = members[i] + span;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const tsr_json *name = members[i] - 1;
+    const size_t place = find_place(index, object, name->text, json_size(name), hashes[i]);
+    if (index->entries[place]) return members[i];
+    index->entries[place] = tag_of(hashes[i]) | (uint64_t)(members[i] - object);
+  }
+  return NULL;
+}
+
 tsr_status tsr_json_index_create(const tsr_json *object, size_t count, tsr_json_index **out_index,
                                  const tsr_json **out_duplicate) {
   const size_t size = table_size(count);
@@ -42,19 +67,10 @@ tsr_status tsr_json_index_create(const tsr_json *object, size_t count, tsr_json_
   index->mask = size - 1;
   // Where memory lies is unknown to whoever wrote the text, who so cannot choose colliding keys.
   index->seed = (uintptr_t)index >> 4;
+  const tsr_json *key = object + 2, *duplicate = NULL;
+  for (size_t done = 0; done < count && !duplicate; done += BATCH)
+    duplicate = enter_keys(index, object, count - done < BATCH ? count - done : BATCH, &key);
   *out_index = index;
-  *out_duplicate = NULL;
-  const tsr_json *key = object + 2;
-  for (size_t i = 0; i < count; i++) {
-    const tsr_json *member = key + 1;
-    const uint64_t hash = tsr_hash64(key->text, json_size(key), index->seed);
-    const size_t place = find_place(index, object, key->text, json_size(key), hash);
-    if (index->entries[place]) {
-      *out_duplicate = member;
-      return NULL;
-    }
-    index->entries[place] = tag_of(hash) | (uint64_t)(member - object);
-    key = member + json_span(member);
-  }
+  *out_duplicate = duplicate;
   return NULL;
 }

@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 #include "base/json_scan.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 
 enum { DEEPEST = 512, MOST_PAIRED_KEYS = 8, FIRST_SLOTS = 16, DOCUMENT = 0 };
 
 typedef struct parser {
-  const char *at, *end;
+  const char *end;
   tsr_json *tape;
   size_t used, capacity;
   size_t open;  // the slot of the innermost open container
@@ -28,7 +29,8 @@ typedef struct parser {
   tsr_status status;  // why reading stopped
 } parser;
 
-// Failure. Every function below that returns bool has set `status` when it returns false.
+// Readers take where they start and return where they ended, so that the place stays in a register;
+// they return NULL, as helpers return false, after having set `status`.
 
 static tsr_status note_place(tsr_status status, const parser *p, const char *at) {
   size_t line = 1, column = 1;
@@ -42,18 +44,18 @@ static tsr_status note_place(tsr_status status, const parser *p, const char *at)
   return tsr_note(status, "line %zu, column %zu (byte %zu)", line, column, byte);
 }
 
-static bool refuse(parser *p, const char *at, tsr_status status) {
+static const char *refuse(parser *p, const char *at, tsr_status status) {
   p->status = note_place(status, p, at);
-  return false;
+  return NULL;
 }
 
 #define REFUSE(at, ...) refuse(p, at, tsr_fail(JSON_SYNTAX, __VA_ARGS__))
 
-static bool unexpected(parser *p, const char *wanted) {
-  if (p->at == p->end) return REFUSE(p->at, "the text ends where %s was wanted", wanted);
-  const unsigned char c = (unsigned char)*p->at;
-  if (c >= 0x20 && c < 0x7f) return REFUSE(p->at, "found '%c', wanted %s", c, wanted);
-  return REFUSE(p->at, "found byte 0x%02x, wanted %s", c, wanted);
+static const char *unexpected(parser *p, const char *at, const char *wanted) {
+  if (at == p->end) return REFUSE(at, "the text ends where %s was wanted", wanted);
+  const unsigned char c = (unsigned char)*at;
+  if (c >= 0x20 && c < 0x7f) return REFUSE(at, "found '%c', wanted %s", c, wanted);
+  return REFUSE(at, "found byte 0x%02x, wanted %s", c, wanted);
 }
 
 static bool out_of_memory(parser *p) {
@@ -91,15 +93,13 @@ static inline bool push_scalar(parser *p, tsr_json_kind kind, const char *text, 
   return push(p, text, (uint64_t)size << JSON_SIZE_SHIFT | adopt(p) | marks | kind);
 }
 
-static inline void skip_space(parser *p) {
-  while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
-    p->at++;
+static inline bool is_next(const parser *p, const char *at, char c) {
+  return at < p->end && *at == c;
 }
 
-static inline bool take(parser *p, char c) {
-  if (p->at == p->end || *p->at != c) return false;
-  p->at++;
-  return true;
+static inline const char *skip_space(const parser *p, const char *at) {
+  while (at < p->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) at++;
+  return at;
 }
 
 // Strings.
@@ -112,159 +112,165 @@ static int hex_value(char c) {
 }
 
 // Reads the four digits of \uXXXX.
-static bool read_hex4(parser *p, uint32_t *out_unit) {
+static const char *read_hex4(parser *p, const char *at, uint32_t *out_unit) {
   uint32_t unit = 0;
-  for (int i = 0; i < 4; i++, p->at++) {
-    const int digit = p->at < p->end ? hex_value(*p->at) : -1;
-    if (digit < 0) return unexpected(p, "a hexadecimal digit");
+  for (int i = 0; i < 4; i++, at++) {
+    const int digit = at < p->end ? hex_value(*at) : -1;
+    if (digit < 0) return unexpected(p, at, "a hexadecimal digit");
     unit = unit << 4 | (uint32_t)digit;
   }
   *out_unit = unit;
-  return true;
+  return at;
 }
 
-// Reads \uXXXX, or two of them that make one character; `p->at` is after the first 'u'.
-static bool read_unicode_escape(parser *p, uint32_t *out_character) {
-  const char *start = p->at - 2;
-  uint32_t first = 0, second = 0;  // gcc cannot see that a refused digit leaves this function
-  if (!read_hex4(p, &first)) return false;
+// Reads \uXXXX, or two of them that make one character; `at` is after the first 'u'.
+static const char *read_unicode_escape(parser *p, const char *at, uint32_t *out_character) {
+  const char *start = at - 2;
+  uint32_t first = 0, second = 0;
+  if (!(at = read_hex4(p, at, &first))) return NULL;
   if ((first & 0xf800) != 0xd800) {
     *out_character = first;
-    return true;
+    return at;
   }
-  if (first >= 0xdc00 || !take(p, '\\') || !take(p, 'u'))
+  if (first >= 0xdc00 || !is_next(p, at, '\\') || !is_next(p, at + 1, 'u'))
     return REFUSE(start, "\\u%04x is half a surrogate pair", first);
-  if (!read_hex4(p, &second)) return false;
+  if (!(at = read_hex4(p, at + 2, &second))) return NULL;
   if ((second & 0xfc00) != 0xdc00)
     return REFUSE(start, "\\u%04x\\u%04x is not a surrogate pair", first, second);
   *out_character = 0x10000 + ((first & 0x3ff) << 10 | (second & 0x3ff));
-  return true;
+  return at;
 }
 
-// Resolves one escape to `*out`; `p->at` is after the backslash.
-static bool read_escape(parser *p, char **out) {
+// Resolves one escape to `*out`; `at` is after the backslash.
+static const char *read_escape(parser *p, const char *at, char **out) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-  if (take(p, 'u')) {
+  if (is_next(p, at, 'u')) {
     uint32_t character;
-    if (!read_unicode_escape(p, &character)) return false;
-    *out += tsr_utf8_encode(character, *out);
-    return true;
+    at = read_unicode_escape(p, at + 1, &character);
+    if (at) *out += tsr_utf8_encode(character, *out);
+    return at;
   }
-  const char *found = p->at < p->end && *p->at ? strchr(from, *p->at) : NULL;
-  if (!found) return unexpected(p, "one of \" \\ / b f n r t u after the backslash");
+  const char *found = at < p->end && *at ? strchr(from, *at) : NULL;
+  if (!found) return unexpected(p, at, "one of \" \\ / b f n r t u after the backslash");
   *(*out)++ = to[found - from];
-  p->at++;
-  return true;
+  return at + 1;
 }
 
 // Steps over bytes up to the closing quote or the next backslash.
-static inline bool skip_to_mark(parser *p) {
+static inline const char *skip_to_mark(parser *p, const char *at) {
   for (;;) {
-    p->at = json_skip_plain(p->at, p->end);
-    if (p->at == p->end) return unexpected(p, "the end of a string");
-    if (*p->at == '"' || *p->at == '\\') return true;
-    const size_t length = tsr_utf8_length(p->at, (size_t)(p->end - p->at));
-    if (!length) return REFUSE(p->at, "byte 0x%02x is not UTF-8", (unsigned char)*p->at);
-    if (length == 1)
-      return REFUSE(p->at, "control character 0x%02x in a string", (unsigned char)*p->at);
-    p->at += length;
+    at = json_skip_plain(at, p->end);
+    if (at == p->end) return unexpected(p, at, "the end of a string");
+    if (*at == '"' || *at == '\\') return at;
+    const size_t length = tsr_utf8_length(at, (size_t)(p->end - at));
+    if (!length) return REFUSE(at, "byte 0x%02x is not UTF-8", (unsigned char)*at);
+    if (length == 1) return REFUSE(at, "control character 0x%02x in a string", (unsigned char)*at);
+    at += length;
   }
 }
 
-// Reads the rest of a string that has escapes; `p->at` is at the first backslash. An escape is
-// never shorter than what it stands for, so the resolved string fits the place it has in the
-// shadow.
-static bool read_escaped(parser *p, const char *start, const char **out_text, size_t *out_size) {
+// Reads the rest of a string that has escapes, from its first backslash on. An escape is never
+// shorter than what it stands for, so the resolved string fits the place it has in the shadow.
+static const char *read_escaped(parser *p, const char *start, const char *at, const char **out_text,
+                                size_t *out_size) {
   tsr_json_doc *doc = p->doc;
-  if (!doc->shadow && !(doc->shadow = malloc(doc->length))) return out_of_memory(p);
+  if (!doc->shadow && !(doc->shadow = malloc(doc->length))) {
+    out_of_memory(p);
+    return NULL;
+  }
   char *const text = doc->shadow + (start - doc->bytes);
   char *out = text;
   for (;;) {
-    const size_t run = (size_t)(p->at - start);
+    const size_t run = (size_t)(at - start);
     memcpy(out, start, run);
     out += run;
-    if (*p->at++ == '"') break;
-    if (!read_escape(p, &out)) return false;
-    start = p->at;
-    if (!skip_to_mark(p)) return false;
+    if (*at++ == '"') break;
+    if (!(at = read_escape(p, at, &out))) return NULL;
+    start = at;
+    if (!(at = skip_to_mark(p, at))) return NULL;
   }
   *out_text = text;
   *out_size = (size_t)(out - text);
-  return true;
+  return at;
 }
 
-// Reads a string; `p->at` is at its opening quote.
-static inline bool read_string(parser *p, const char **out_text, size_t *out_size) {
-  const char *start = ++p->at;
-  if (!skip_to_mark(p)) return false;
-  if (*p->at == '\\') return read_escaped(p, start, out_text, out_size);
+// Reads a string from its opening quote on.
+static inline const char *read_string(parser *p, const char *at, const char **out_text,
+                                      size_t *out_size) {
+  const char *start = ++at;
+  if (!(at = skip_to_mark(p, at))) return NULL;
+  if (*at == '\\') return read_escaped(p, start, at, out_text, out_size);
   *out_text = start;
-  *out_size = (size_t)(p->at++ - start);
-  return true;
+  *out_size = (size_t)(at - start);
+  return at + 1;
 }
 
 // Other scalars.
 
-static inline void skip_digits(parser *p) {
-  while (p->at < p->end && *p->at >= '0' && *p->at <= '9') p->at++;
+static inline const char *read_digits(parser *p, const char *at) {
+  const char *start = at;
+  while (at < p->end && *at >= '0' && *at <= '9') at++;
+  return at > start ? at : unexpected(p, at, "a digit");
 }
 
-static inline bool read_digits(parser *p) {
-  const char *start = p->at;
-  skip_digits(p);
-  return p->at > start || unexpected(p, "a digit");
+// Reads what may follow the digits before the point.
+static const char *read_fraction(parser *p, const char *at) {
+  if (is_next(p, at, '.') && !(at = read_digits(p, at + 1))) return NULL;
+  if (!is_next(p, at, 'e') && !is_next(p, at, 'E')) return at;
+  at++;
+  if (is_next(p, at, '+') || is_next(p, at, '-')) at++;
+  return read_digits(p, at);
 }
 
-static inline bool read_number(parser *p) {
-  const char *start = p->at;
+static inline const char *read_number(parser *p, const char *at) {
+  const char *start = at;
   uint64_t marks = 0;
-  take(p, '-');
-  if (!take(p, '0') && !read_digits(p)) return false;
-  if (take(p, '.')) {
+  if (*at == '-') at++;
+  if (is_next(p, at, '0'))
+    at++;
+  else if (!(at = read_digits(p, at)))
+    return NULL;
+  if (is_next(p, at, '.') || is_next(p, at, 'e') || is_next(p, at, 'E')) {
     marks = JSON_IS_FRACTION;
-    if (!read_digits(p)) return false;
+    if (!(at = read_fraction(p, at))) return NULL;
   }
-  if (take(p, 'e') || take(p, 'E')) {
-    marks = JSON_IS_FRACTION;
-    if (!take(p, '+')) take(p, '-');
-    if (!read_digits(p)) return false;
-  }
-  return push_scalar(p, TSR_JSON_NUMBER, start, (size_t)(p->at - start), marks);
+  return push_scalar(p, TSR_JSON_NUMBER, start, (size_t)(at - start), marks) ? at : NULL;
 }
 
-static bool read_word(parser *p, const char *word, tsr_json_kind kind) {
+static const char *read_word(parser *p, const char *at, const char *word, tsr_json_kind kind) {
   const size_t length = strlen(word);
-  if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length))
-    return unexpected(p, "a value");
-  p->at += length;
-  return push_scalar(p, kind, p->at - length, length, 0);
+  if ((size_t)(p->end - at) < length || memcmp(at, word, length))
+    return unexpected(p, at, "a value");
+  return push_scalar(p, kind, at, length, 0) ? at + length : NULL;
 }
 
-static inline bool read_string_value(parser *p) {
+static inline const char *read_string_value(parser *p, const char *at) {
   const char *text;
   size_t size;
-  return read_string(p, &text, &size) && push_scalar(p, TSR_JSON_STRING, text, size, 0);
+  if (!(at = read_string(p, at, &text, &size))) return NULL;
+  return push_scalar(p, TSR_JSON_STRING, text, size, 0) ? at : NULL;
 }
 
 // Containers.
 
-static bool read_key(parser *p) {
-  skip_space(p);
-  if (p->at == p->end || *p->at != '"') return unexpected(p, "a key");
+// Reads a key and its colon.
+static const char *read_key(parser *p, const char *at) {
+  at = skip_space(p, at);
+  if (!is_next(p, at, '"')) return unexpected(p, at, "a key");
   const char *text;
   size_t size;
-  if (!read_string(p, &text, &size)) return false;
-  if (!push(p, text, (uint64_t)size << JSON_SIZE_SHIFT | TSR_JSON_STRING)) return false;
-  skip_space(p);
-  return take(p, ':') || unexpected(p, "':'");
+  if (!(at = read_string(p, at, &text, &size))) return NULL;
+  if (!push(p, text, (uint64_t)size << JSON_SIZE_SHIFT | TSR_JSON_STRING)) return NULL;
+  at = skip_space(p, at);
+  return is_next(p, at, ':') ? at + 1 : unexpected(p, at, "':'");
 }
 
 static bool refuse_duplicate(parser *p, const tsr_json *key) {
   const char *at = p->doc->bytes + tsr_json_position(p->doc, key);
   const int shown = json_size(key) < 100 ? (int)json_size(key) : 100;
-  return refuse(
-      p, at,
-      tsr_fail(JSON_DUPLICATE_KEY, "key \"%.*s\" is in this object already", shown, key->text));
+  refuse(p, at,
+         tsr_fail(JSON_DUPLICATE_KEY, "key \"%.*s\" is in this object already", shown, key->text));
+  return false;
 }
 
 static bool check_few_keys(parser *p, const tsr_json *head, size_t count) {
@@ -290,87 +296,86 @@ static bool index_keys(parser *p, tsr_json *head, size_t count) {
   return !duplicate || refuse_duplicate(p, duplicate - 1);
 }
 
-static bool open_container(parser *p, tsr_json_kind kind) {
+static inline const char *open_container(parser *p, const char *at, tsr_json_kind kind) {
   if (p->depth == DEEPEST)
-    return refuse(p, p->at, tsr_fail(TOO_LARGE, "nested more than %d deep", DEEPEST));
+    return refuse(p, at, tsr_fail(TOO_LARGE, "nested more than %d deep", DEEPEST));
   const uint64_t marks = adopt(p);
   const size_t head = p->used;
-  if (!push(p, p->at, (uint64_t)p->open << JSON_SIZE_SHIFT | marks | kind)) return false;
-  if (!push(p, NULL, 0)) return false;
+  if (!push(p, at, (uint64_t)p->open << JSON_SIZE_SHIFT | marks | kind)) return NULL;
+  if (!push(p, NULL, 0)) return NULL;
   p->open = head;
   p->depth++;
-  p->at++;
-  return true;
+  return skip_space(p, at + 1);
 }
 
-static bool close_container(parser *p) {
+static const char *close_container(parser *p, const char *at) {
   tsr_json *head = &p->tape[p->open];
   const size_t span = p->used - p->open, count = head[1].count;
   const uint64_t low = head->word & ((1 << JSON_SIZE_SHIFT) - 1);
   p->open = json_size(head);
+  p->depth--;
   head->word = (uint64_t)span << JSON_SIZE_SHIFT | low;
   if (count) p->tape[head[1].last].word |= JSON_IS_LAST;
   head[1].index = NULL;
-  p->depth--;
-  p->at++;
-  if (json_kind(head) == TSR_JSON_ARRAY || count < 2) return true;
-  return count <= MOST_PAIRED_KEYS ? check_few_keys(p, head, count) : index_keys(p, head, count);
+  if (json_kind(head) == TSR_JSON_ARRAY || count < 2) return at + 1;
+  const bool distinct =
+      count <= MOST_PAIRED_KEYS ? check_few_keys(p, head, count) : index_keys(p, head, count);
+  return distinct ? at + 1 : NULL;
 }
 
-// Reads from the start of a value to the start of its first scalar, inclusive. An empty container
-// is closed here, so that afterwards always a ',' or a closing bracket follows.
-static bool read_value(parser *p) {
+// Reads from the start of a value to the end of its first scalar. An empty container is closed
+// here, so that afterwards always a ',' or a closing bracket follows.
+static const char *read_value(parser *p, const char *at) {
   for (;;) {
-    skip_space(p);
-    if (p->at == p->end) return unexpected(p, "a value");
-    switch (*p->at) {
+    at = skip_space(p, at);
+    if (at == p->end) return unexpected(p, at, "a value");
+    switch (*at) {
       case '{':
-        if (!open_container(p, TSR_JSON_OBJECT)) return false;
-        skip_space(p);
-        if (p->at < p->end && *p->at == '}') return close_container(p);
-        if (!read_key(p)) return false;
+        if (!(at = open_container(p, at, TSR_JSON_OBJECT))) return NULL;
+        if (is_next(p, at, '}')) return close_container(p, at);
+        if (!(at = read_key(p, at))) return NULL;
         break;
       case '[':
-        if (!open_container(p, TSR_JSON_ARRAY)) return false;
-        skip_space(p);
-        if (p->at < p->end && *p->at == ']') return close_container(p);
+        if (!(at = open_container(p, at, TSR_JSON_ARRAY))) return NULL;
+        if (is_next(p, at, ']')) return close_container(p, at);
         break;
       case '"':
-        return read_string_value(p);
+        return read_string_value(p, at);
       case 't':
-        return read_word(p, "true", TSR_JSON_BOOL);
+        return read_word(p, at, "true", TSR_JSON_BOOL);
       case 'f':
-        return read_word(p, "false", TSR_JSON_BOOL);
+        return read_word(p, at, "false", TSR_JSON_BOOL);
       case 'n':
-        return read_word(p, "null", TSR_JSON_NULL);
+        return read_word(p, at, "null", TSR_JSON_NULL);
       default:
-        if (*p->at != '-' && (*p->at < '0' || *p->at > '9')) return unexpected(p, "a value");
-        return read_number(p);
+        if (*at != '-' && (*at < '0' || *at > '9')) return unexpected(p, at, "a value");
+        return read_number(p, at);
     }
   }
 }
 
 // Steps from the end of a value to where the next one starts, closing containers on the way.
-static bool step(parser *p) {
+static const char *step(parser *p, const char *at) {
   while (p->open != DOCUMENT) {
     const bool in_object = json_kind(&p->tape[p->open]) == TSR_JSON_OBJECT;
-    skip_space(p);
-    if (take(p, ',')) return !in_object || read_key(p);
-    if (p->at == p->end || *p->at != (in_object ? '}' : ']'))
-      return unexpected(p, in_object ? "',' or '}'" : "',' or ']'");
-    if (!close_container(p)) return false;
+    at = skip_space(p, at);
+    if (is_next(p, at, ',')) return in_object ? read_key(p, at + 1) : at + 1;
+    if (!is_next(p, at, in_object ? '}' : ']'))
+      return unexpected(p, at, in_object ? "',' or '}'" : "',' or ']'");
+    if (!(at = close_container(p, at))) return NULL;
   }
-  return true;
+  return at;
 }
 
 static bool read_document(parser *p) {
-  if (!push(p, p->at, TSR_JSON_ARRAY) || !push(p, NULL, 0)) return false;
+  const char *at = p->doc->bytes;
+  if (!push(p, at, TSR_JSON_ARRAY) || !push(p, NULL, 0)) return false;
   do {
-    if (!read_value(p) || !step(p)) return false;
+    if (!(at = read_value(p, at)) || !(at = step(p, at))) return false;
   } while (p->open != DOCUMENT);
   p->tape[p->tape[1].last].word |= JSON_IS_LAST;
-  skip_space(p);
-  return p->at == p->end || unexpected(p, "the end of the text");
+  at = skip_space(p, at);
+  return at == p->end || unexpected(p, at, "the end of the text");
 }
 
 // Fills in a document whose bytes are set, or destroys it.
@@ -378,8 +383,9 @@ static tsr_status parse_into(tsr_json_doc *doc, tsr_json_doc **out_doc) {
   // Eight bytes of text make a slot in the headers of checkpoints. Slots that are not reached cost
   // nothing, their memory being never touched.
   const size_t capacity = doc->length / 8 + FIRST_SLOTS;
-  parser p = {.at = doc->bytes, .end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
+  parser p = {.end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
   p.tape = malloc(capacity * sizeof *p.tape);
+  tsr_memory_prefer_huge(p.tape, capacity * sizeof *p.tape);
   const bool good = p.tape ? read_document(&p) : out_of_memory(&p);
   doc->tape = p.tape;
   if (!good) {
