@@ -57,20 +57,11 @@ static tsr_status count_slices(const request *asked, int64_t *out_count) {
 
 // ---- sizes inside and between granules ----
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // Gives outer axes to hosts first, as much of each as divides. Since the whole product is a
 // multiple of the number of hosts, nothing is left over at the end.
 static void divide_by_hosts(const int64_t *global, int rank, int64_t hosts, int64_t *out_shape) {
   for (int i = 0; i < rank; i++) {
-    const int64_t part = greatest_common_divisor(global[i], hosts);
+    const int64_t part = tsr_gcd(global[i], hosts);
     out_shape[i] = global[i] / part;
     hosts /= part;
   }

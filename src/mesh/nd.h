@@ -7,7 +7,8 @@
 
 #include "tessera/mesh.h"
 
-enum { TSR_ND_MAX = TSR_MAX_AXES };
+// Below 2^31 devices there are at most 30 axes longer than 1.
+enum { TSR_ND_MAX = 32 };
 
 typedef struct tsr_nd {
   int rank;

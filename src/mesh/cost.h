@@ -1,0 +1,18 @@
+// What the cost of an axis is made of, for meshes that exist and for those a search only thinks of.
+#ifndef TESSERA_MESH_COST_H
+#define TESSERA_MESH_COST_H
+
+#include "tessera/mesh.h"
+
+// The worst that was seen between neighbours of a group, and between its last and first member.
+typedef struct tsr_steps {
+  tsr_level level;
+  int64_t hops;
+  bool closes;  // no group's way back is worse than its steps
+} tsr_steps;
+
+tsr_axis_cost tsr_axis_cost_of(const tsr_topology *topology, int64_t size, const tsr_steps *steps);
+// Seconds for a collective among `count` devices joined by `link`, `bytes` of input on each.
+double tsr_collective_seconds(tsr_collective op, int64_t count, const tsr_link *link, double bytes);
+
+#endif

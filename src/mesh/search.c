@@ -1,0 +1,394 @@
+// The best way to lay logical axes on a machine, by trying them.
+//
+// A machine is a grid of physical axes: slices, x, y, z and cores of a torus, or hosts and devices.
+// A layout cuts each physical axis into pieces and gives each piece to a logical axis, whose pieces
+// follow one another from the innermost physical axis outwards. The grid looks the same from each
+// of its places, so the steps between neighbours of one group are those of all groups, and the
+// exact cost of a layout follows from its pieces alone: trying one takes no pass over the devices.
+//
+// The search is depth first, innermost physical axis first and the axis with most traffic first,
+// and drops a branch when the axes it has finished cost as much as the best layout known. This
+// order makes the first layouts good ones; a limit on the pieces tried bounds the time on machines
+// with very many ways.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/cost.h"
+#include "mesh/dims.h"
+#include "mesh/mesh.h"
+#include "mesh/nd.h"
+#include "tessera/mesh_build.h"
+
+// ---- the machine as a grid ----
+
+enum { PHYSICAL_MAX = 5 };
+
+// What is between neighbours along a physical axis.
+typedef enum role { ROLE_NET, ROLE_TORUS, ROLE_CHIP, ROLE_HOST } role;
+
+typedef struct machine {
+  const tsr_topology *topology;
+  int rank;
+  int64_t dims[PHYSICAL_MAX];  // outermost first
+  role roles[PHYSICAL_MAX];
+  bool wraps[PHYSICAL_MAX];
+  int32_t low[PHYSICAL_MAX];  // of the coordinate each axis stands for
+  int32_t *ids;               // row-major, owned
+} machine;
+
+// A device by its place: slice, x, y, z and core, or only its process.
+typedef struct place {
+  int32_t fields[PHYSICAL_MAX];
+  int32_t id;
+} place;
+
+static int compare_places(const void *a, const void *b) {
+  const place *x = a, *y = b;
+  for (int i = 0; i < PHYSICAL_MAX; i++)
+    if (x->fields[i] != y->fields[i]) return x->fields[i] < y->fields[i] ? -1 : 1;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool is_torus(const tsr_device *devices, int count) {
+  for (int i = 0; i < count; i++)
+    if (!devices[i].has_coords) return false;
+  return true;
+}
+
+static void list_places(const tsr_device *devices, int count, bool torus, place *places) {
+  for (int i = 0; i < count; i++) {
+    const tsr_device *device = &devices[i];
+    places[i] = (place){.fields = {torus ? device->slice : device->process}, .id = device->id};
+    if (!torus) continue;
+    memcpy(&places[i].fields[1], device->coords, sizeof device->coords);
+    places[i].fields[4] = device->core == TSR_NO_CORE ? 0 : device->core;
+  }
+  qsort(places, (size_t)count, sizeof *places, compare_places);
+}
+
+static void add_axis(machine *all, int64_t size, role kind, bool wraps, int32_t low) {
+  all->dims[all->rank] = size;
+  all->roles[all->rank] = kind;
+  all->wraps[all->rank] = wraps;
+  all->low[all->rank++] = low;
+}
+
+// The axes of the grid that sorted places would fill.
+static void find_axes(machine *all, const place *places, int count, bool torus) {
+  int64_t blocks = 1;
+  int32_t core_low = places[0].fields[4], core_high = core_low;
+  for (int i = 1; i < count; i++) {
+    const int32_t core = places[i].fields[4];
+    blocks += places[i].fields[0] != places[i - 1].fields[0];
+    if (core < core_low) core_low = core;
+    if (core > core_high) core_high = core;
+  }
+  add_axis(all, blocks, ROLE_NET, false, 0);
+  if (!torus) {
+    add_axis(all, count / blocks, ROLE_HOST, false, 0);
+    return;
+  }
+  int32_t low[3], sizes[3];
+  tsr_topology_bounds(all->topology, low, sizes);
+  for (int i = 0; i < 3; i++)
+    add_axis(all, sizes[i], ROLE_TORUS, tsr_topology_wrap(all->topology)[i], low[i]);
+  add_axis(all, (int64_t)core_high - core_low + 1, ROLE_CHIP, false, core_low);
+}
+
+// Whether sorted places fill the grid: each is where its number in the list says.
+static bool fills(const machine *all, const place *places, int count) {
+  int64_t total = 1, per_block = count / all->dims[0];
+  for (int i = 0; i < all->rank; i++)
+    if (__builtin_mul_overflow(total, all->dims[i], &total)) return false;
+  if (total != count) return false;
+  for (int i = 0; i < count; i++) {
+    if (places[i].fields[0] != places[i / per_block * per_block].fields[0]) return false;
+    int64_t rest = i;
+    for (int k = all->rank - 1; k > 0 && all->roles[k] != ROLE_HOST; k--) {
+      if (places[i].fields[k] - all->low[k] != rest % all->dims[k]) return false;
+      rest /= all->dims[k];
+    }
+  }
+  return true;
+}
+
+static tsr_status read_grid(machine *all, place *places) {
+  const tsr_device *devices = tsr_topology_devices(all->topology);
+  const int count = tsr_topology_device_count(all->topology);
+  const bool torus = is_torus(devices, count);
+  list_places(devices, count, torus, places);
+  find_axes(all, places, count, torus);
+  if (!fills(all, places, count))
+    return tsr_fail(NOT_A_CUBOID, "the %d devices do not fill a box of %s", count,
+                    torus ? "slices, coordinates and cores" : "processes with equally many each");
+  for (int i = 0; i < count; i++) all->ids[i] = places[i].id;
+  return NULL;
+}
+
+// The caller frees `ids`.
+static tsr_status machine_init(machine *all, const tsr_topology *topology) {
+  const size_t count = (size_t)tsr_topology_device_count(topology);
+  *all = (machine){.topology = topology, .ids = malloc(count * sizeof *all->ids)};
+  place *places = malloc(count * sizeof *places);
+  const tsr_status status = all->ids && places ? read_grid(all, places)
+                                               : tsr_fail(NO_MEMORY, "grid of %zu devices", count);
+  free(places);
+  if (status) free(all->ids);
+  return status;
+}
+
+// ---- layouts and their cost ----
+
+enum { PIECES_MAX = TSR_ND_MAX, TRIES_MAX = 1 << 18 };
+
+// Part of a physical axis, given to a logical one.
+typedef struct piece {
+  int axis, physical;
+  int64_t size, stride;  // places along the physical axis
+} piece;
+
+typedef struct layout {
+  int count;
+  piece pieces[PIECES_MAX];  // as placed: of each physical axis the minor first
+} layout;
+
+// A move on the grid, as the topology would judge it.
+typedef struct move {
+  tsr_level level;
+  int64_t hops;
+} move;
+
+// Adds a shift of `distance` places along physical axis `axis`.
+static void add_shift(const machine *all, int axis, int64_t distance, move *sum) {
+  static const tsr_level levels[] = {[ROLE_NET] = TSR_LEVEL_NET,
+                                     [ROLE_TORUS] = TSR_LEVEL_ICI,
+                                     [ROLE_CHIP] = TSR_LEVEL_CHIP,
+                                     [ROLE_HOST] = TSR_LEVEL_HOST};
+  const tsr_level level = levels[all->roles[axis]];
+  if (level > sum->level) sum->level = level;
+  if (level != TSR_LEVEL_ICI) return;
+  const int64_t around = all->dims[axis] - distance;
+  sum->hops += all->wraps[axis] && around < distance ? around : distance;
+}
+
+// The pieces of one logical axis, minor first.
+typedef struct chain {
+  int count;
+  piece pieces[PHYSICAL_MAX];
+} chain;
+
+static chain chain_of(const layout *tried, int axis) {
+  chain own = {.count = 0};
+  for (int i = 0; i < tried->count; i++)
+    if (tried->pieces[i].axis == axis) own.pieces[own.count++] = tried->pieces[i];
+  return own;
+}
+
+// The step that carries from the pieces before `carry` to it, or back to the start when it is last.
+static move step_of(const machine *all, const chain *own, int carry) {
+  move sum = {TSR_LEVEL_SELF, 0};
+  for (int i = 0; i < carry; i++)
+    add_shift(all, own->pieces[i].physical, (own->pieces[i].size - 1) * own->pieces[i].stride,
+              &sum);
+  if (carry < own->count)
+    add_shift(all, own->pieces[carry].physical, own->pieces[carry].stride, &sum);
+  return sum;
+}
+
+static tsr_steps steps_of(const machine *all, const chain *own) {
+  tsr_steps worst = {.level = TSR_LEVEL_SELF};
+  for (int carry = 0; carry < own->count; carry++) {
+    const move step = step_of(all, own, carry);
+    if (step.level > worst.level) worst.level = step.level;
+    if (step.hops > worst.hops) worst.hops = step.hops;
+  }
+  const move back = step_of(all, own, own->count);
+  worst.closes = back.level <= worst.level && back.hops <= worst.hops;
+  return worst;
+}
+
+// ---- the search ----
+
+typedef struct search {
+  const machine *all;
+  const tsr_axis *axes;
+  int axis_count;
+  const tsr_axis_traffic *traffic;
+  int order[TSR_MAX_AXES];     // most traffic first
+  int64_t rest[TSR_MAX_AXES];  // of each axis, not placed yet
+  layout tried, best;
+  double best_seconds;
+  bool found;
+  int tries;
+} search;
+
+static double chain_seconds(const search *state, int axis, const chain *own) {
+  const tsr_steps steps = steps_of(state->all, own);
+  const int64_t size = state->axes[axis].size;
+  const tsr_axis_cost cost = tsr_axis_cost_of(state->all->topology, size, &steps);
+  double seconds = 0;
+  for (int op = 0; op < TSR_COLLECTIVE_COUNT; op++) {
+    const int64_t bytes = state->traffic[axis].bytes[op];
+    if (bytes)
+      seconds += tsr_collective_seconds((tsr_collective)op, size, &cost.link, (double)bytes);
+  }
+  return seconds;
+}
+
+// Puts the pieces from `fixed` on in the order that costs least, and tells what the axis then
+// costs. Their order concerns no other axis, so it is settled here and not by the search.
+static double order_pieces(const search *state, int axis, chain *own, int fixed) {
+  if (fixed >= own->count - 1) return chain_seconds(state, axis, own);
+  chain best = *own;
+  double least = order_pieces(state, axis, &best, fixed + 1);
+  for (int i = fixed + 1; i < own->count; i++) {
+    chain other = *own;
+    other.pieces[fixed] = own->pieces[i];
+    other.pieces[i] = own->pieces[fixed];
+    const double seconds = order_pieces(state, axis, &other, fixed + 1);
+    if (seconds >= least) continue;
+    least = seconds;
+    best = other;
+  }
+  *own = best;
+  return least;
+}
+
+static void place_pieces(search *state, int physical, int64_t room, int64_t stride, unsigned used,
+                         double spent);
+
+// Gives `size` of what is left of a physical axis to `axis` and goes on.
+static void place_piece(search *state, piece given, int64_t room, unsigned used, double spent) {
+  layout *tried = &state->tried;
+  if (state->found && state->tries >= TRIES_MAX) return;
+  state->tries++;
+  assert(tried->count < PIECES_MAX);  // each piece is 2 or more, and 2^31 are too many devices
+  tried->pieces[tried->count++] = given;
+  state->rest[given.axis] /= given.size;
+  if (state->rest[given.axis] == 1) {
+    chain own = chain_of(tried, given.axis);
+    spent += order_pieces(state, given.axis, &own, 0);
+  }
+  if (!state->found || spent < state->best_seconds)
+    place_pieces(state, given.physical, room / given.size, given.stride * given.size,
+                 used | 1u << given.axis, spent);
+  state->rest[given.axis] *= given.size;
+  tried->count--;
+}
+
+// Tries each size that divides `most`, the largest first.
+static void try_sizes(search *state, piece given, int64_t most, int64_t room, unsigned used,
+                      double spent) {
+  int64_t low = 1;
+  for (; low <= most / low; low++) {
+    given.size = most / low;
+    if (most % low == 0 && given.size > 1) place_piece(state, given, room, used, spent);
+  }
+  while (--low > 1) {
+    given.size = low;
+    if (most % low == 0 && most / low != low) place_piece(state, given, room, used, spent);
+  }
+}
+
+// Places the rest of a physical axis, then the axes outside it. An axis gets at most one piece of
+// each physical axis, since two would only be a worse one. Taking the largest common divisor leaves
+// nothing in common, so the first descent never gets stuck.
+static void place_pieces(search *state, int physical, int64_t room, int64_t stride, unsigned used,
+                         double spent) {
+  while (room == 1 && physical > 0) {
+    room = state->all->dims[--physical];
+    stride = 1;
+    used = 0;
+  }
+  if (room == 1) {
+    state->best = state->tried;
+    state->best_seconds = spent;
+    state->found = true;
+    return;
+  }
+  for (int i = 0; i < state->axis_count; i++) {
+    const int axis = state->order[i];
+    if (used & 1u << axis) continue;
+    const piece given = {.axis = axis, .physical = physical, .stride = stride};
+    try_sizes(state, given, tsr_gcd(room, state->rest[axis]), room, used, spent);
+  }
+}
+
+static int64_t total_bytes(const tsr_axis_traffic *traffic) {
+  int64_t total = 0;
+  for (int op = 0; op < TSR_COLLECTIVE_COUNT; op++)
+    if (__builtin_add_overflow(total, traffic->bytes[op], &total)) return INT64_MAX;
+  return total;
+}
+
+// Most traffic first; of equals the later axis, since meshes are written from least to most
+// intense.
+static void sort_axes(search *state) {
+  for (int i = 0; i < state->axis_count; i++) {
+    const int64_t bytes = total_bytes(&state->traffic[i]);
+    int k = i;
+    for (; k > 0 && bytes >= total_bytes(&state->traffic[state->order[k - 1]]); k--)
+      state->order[k] = state->order[k - 1];
+    state->order[k] = i;
+  }
+}
+
+// The best layout's devices, in the order of the mesh: its pieces are strides on the grid.
+static tsr_status build(const search *state, tsr_mesh **out_mesh) {
+  const tsr_nd grid = tsr_nd_rows(state->all->dims, state->all->rank);
+  tsr_nd view = {0};
+  for (int axis = 0; axis < state->axis_count; axis++) {
+    chain own = chain_of(&state->best, axis);
+    order_pieces(state, axis, &own, 0);
+    for (int i = own.count - 1; i >= 0; i--) {
+      view.dims[view.rank] = own.pieces[i].size;
+      view.strides[view.rank++] = own.pieces[i].stride * grid.strides[own.pieces[i].physical];
+    }
+  }
+  const int64_t count = tsr_nd_count(&grid);
+  int32_t *ids = malloc(sizeof *ids * (size_t)count);
+  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)count);
+  tsr_nd_gather(&view, state->all->ids, ids);
+  const tsr_status status = tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc),
+                                                             .axes = state->axes,
+                                                             .axis_count = state->axis_count,
+                                                             .devices = ids,
+                                                             .device_count = count,
+                                                             .topology = state->all->topology},
+                                            out_mesh);
+  free(ids);
+  return status;
+}
+
+static tsr_status check_traffic(const tsr_axis_traffic *traffic, int axis_count) {
+  if (axis_count && !traffic) return tsr_fail(BAD_ARGUMENT, "no traffic to weigh the axes by");
+  for (int i = 0; i < axis_count; i++)
+    for (int op = 0; op < TSR_COLLECTIVE_COUNT; op++)
+      if (traffic[i].bytes[op] < 0)
+        return tsr_fail(BAD_ARGUMENT, "axis %d has traffic of %lld bytes", i,
+                        (long long)traffic[i].bytes[op]);
+  return NULL;
+}
+
+tsr_status tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
+                           const tsr_axis_traffic *traffic, tsr_mesh **out_mesh,
+                           double *out_seconds) {
+  if (axis_count < 0 || axis_count > TSR_MAX_AXES)
+    return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", axis_count,
+                    TSR_MAX_AXES);
+  tsr_axis complete[TSR_MAX_AXES];
+  for (int i = 0; i < axis_count; i++) complete[i] = axes[i];
+  TSR_TRY(tsr_axes_complete(complete, axis_count, tsr_topology_device_count(topology)));
+  TSR_TRY(check_traffic(traffic, axis_count));
+  machine all;
+  TSR_TRY(machine_init(&all, topology));
+  search state = {.all = &all, .axes = complete, .axis_count = axis_count, .traffic = traffic};
+  for (int i = 0; i < axis_count; i++) state.rest[i] = complete[i].size;
+  sort_axes(&state);
+  place_pieces(&state, all.rank, 1, 1, 0, 0);
+  const tsr_status status = build(&state, out_mesh);
+  free(all.ids);
+  if (!status && out_seconds) *out_seconds = state.best_seconds;
+  return status;
+}
