@@ -14,7 +14,12 @@
 
 TSR_BEGIN_DECLS
 
-typedef enum tsr_platform { TSR_PLATFORM_CPU, TSR_PLATFORM_GPU, TSR_PLATFORM_TPU, TSR_PLATFORM_COUNT } tsr_platform;
+typedef enum tsr_platform {
+  TSR_PLATFORM_CPU,
+  TSR_PLATFORM_GPU,
+  TSR_PLATFORM_TPU,
+  TSR_PLATFORM_COUNT
+} tsr_platform;
 
 #define TSR_NO_SLICE (-1)
 #define TSR_NO_CORE (-1)
@@ -30,12 +35,12 @@ typedef struct tsr_device {
 } tsr_device;
 
 // How far apart two devices are; each level has its own link. Nearest first.
-#define TSR_LEVELS(X)                                                 \
-  X(SELF, "self")   /* the same device */                             \
-  X(CHIP, "chip")   /* cores of one chip */                           \
-  X(HOST, "host")   /* devices of one process, by NVLink or memory */ \
-  X(ICI, "ici")     /* neighbours in the torus of a slice */          \
-  X(NET, "net")     /* hosts or slices, over the data-centre network */
+#define TSR_LEVELS(X)                                               \
+  X(SELF, "self") /* the same device */                             \
+  X(CHIP, "chip") /* cores of one chip */                           \
+  X(HOST, "host") /* devices of one process, by NVLink or memory */ \
+  X(ICI, "ici")   /* neighbours in the torus of a slice */          \
+  X(NET, "net")   /* hosts or slices, over the data-centre network */
 #define X(id, name) TSR_LEVEL_##id,
 typedef enum tsr_level { TSR_LEVELS(X) TSR_LEVEL_COUNT } tsr_level;
 #undef X
@@ -53,10 +58,10 @@ typedef struct tsr_topology_desc {
   tsr_platform platform;
   const char *kind;  // as the runtime reports it: "TPU v4", "NVIDIA H100", "cpu"
   int device_count;
-  const tsr_device *devices;    // in the order the runtime lists them, which matters
-  int64_t memory_per_device;    // bytes; 0 = take the kind's usual size
-  const tsr_link *links;        // TSR_LEVEL_COUNT of them; NULL = take the kind's usual links
-  const bool *wrap;             // 3: which torus axes close to rings; NULL = by kind and size
+  const tsr_device *devices;  // in the order the runtime lists them, which matters
+  int64_t memory_per_device;  // bytes; 0 = take the kind's usual size
+  const tsr_link *links;      // TSR_LEVEL_COUNT of them; NULL = take the kind's usual links
+  const bool *wrap;           // 3: which torus axes close to rings; NULL = by kind and size
 } tsr_topology_desc;
 
 TSR_API TSR_MUST_USE tsr_status tsr_topology_create(const tsr_topology_desc *desc,
@@ -66,10 +71,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_topology_create(const tsr_topology_desc *des
 //   gpu:4x8[:h100]    4 hosts with 8 GPUs each (a100, h100, h200, b200, mi300x)
 //   tpu-v4:4x4x4      a slice; sizes x by y by z; z may be left out
 //                     (v2, v3, v4, v4-lite, v5-lite, v5e, v5p, v5, v6e, 7x, 7, 8i)
-// and for each: slices=N (that many copies), memory=16G (per device; K, M, G, T are powers of 1024),
-// order=host (the default: one host after the other) | id | coords (x, y, z, core; last fastest) |
-// reversed | shuffled (the same every time); for TPUs: hosts=AxBxC (chips per host), cores=N (devices
-// per chip), origin=AxBxC (the slice's place in its pod), wrap=xyz|none (which axes are rings).
+// and for each: slices=N (that many copies), memory=16G (per device; K, M, G, T are powers of
+// 1024), order=host (the default: one host after the other) | id | coords (x, y, z, core; last
+// fastest) | reversed | shuffled (the same every time); for TPUs: hosts=AxBxC (chips per host),
+// cores=N (devices per chip), origin=AxBxC (the slice's place in its pod), wrap=xyz|none (which
+// axes are rings).
 TSR_API TSR_MUST_USE tsr_status tsr_topology_parse(const char *text, tsr_topology **out_topology);
 // The machine this process runs on: one CPU device for each processor it may use.
 TSR_API TSR_MUST_USE tsr_status tsr_topology_detect(tsr_topology **out_topology);
@@ -78,8 +84,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_topology_detect(tsr_topology **out_topology)
 TSR_API TSR_MUST_USE tsr_status tsr_topology_from_json(const tsr_json *value,
                                                        tsr_topology **out_topology);
 TSR_API void tsr_topology_to_json(const tsr_topology *topology, tsr_json_writer *writer);
-// What a user may write where a topology is asked for: a synthetic text, "machine", or the path of a
-// JSON file.
+// What a user may write where a topology is asked for: a synthetic text, "machine", or the path of
+// a JSON file.
 TSR_API TSR_MUST_USE tsr_status tsr_topology_open(const char *text, tsr_topology **out_topology);
 
 TSR_API tsr_topology *tsr_topology_retain(const tsr_topology *topology);
@@ -104,8 +110,8 @@ TSR_API const bool *tsr_topology_wrap(const tsr_topology *topology);  // of x, y
 
 TSR_API const tsr_link *tsr_topology_link(const tsr_topology *topology, tsr_level level);
 TSR_API const char *tsr_level_name(tsr_level level);
-// How far apart two devices (by position in the list) are, and how many links a message crosses: the
-// torus distance on ICI, wrapping where the torus does, else one; none to itself.
+// How far apart two devices (by position in the list) are, and how many links a message crosses:
+// the torus distance on ICI, wrapping where the torus does, else one; none to itself.
 TSR_API tsr_level tsr_topology_level(const tsr_topology *topology, int a, int b);
 TSR_API int tsr_topology_hops(const tsr_topology *topology, int a, int b);
 // Seconds for one message with nothing else on the wires.

@@ -332,12 +332,160 @@ static tsr_status get_safe_hash_int(const golden_case *c, const golden_answer *a
   return status;
 }
 
+// ---- specs ----
+
+// The specs of a tree, in visiting order.
+typedef struct spec_list {
+  int count, capacity;
+  tsr_spec **items;
+} spec_list;
+
+static void release_specs(spec_list *list) {
+  for (int i = 0; i < list->count; i++) tsr_spec_release(list->items[i]);
+  free(list->items);
+}
+
+static tsr_status add_spec(spec_list *list, const tsr_json *entries) {
+  if (list->count == list->capacity) {
+    const int capacity = list->capacity ? 2 * list->capacity : 8;
+    tsr_spec **items = realloc(list->items, (size_t)capacity * sizeof *items);
+    if (!items) return tsr_fail(NO_MEMORY, "%d specs", capacity);
+    list->items = items;
+    list->capacity = capacity;
+  }
+  TSR_TRY(tsr_spec_from_json(entries, &list->items[list->count]));
+  list->count++;
+  return NULL;
+}
+
+// A text inside a container is one name, so a spec of one dimension.
+static tsr_status add_name(spec_list *list, const tsr_json *name) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_doc *doc = NULL;
+  tsr_text_add(&text, "[");
+  tsr_json_print(name, &text);
+  tsr_text_add(&text, "]");
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_json_parse(text.data, text.length, &doc);
+  if (!status) status = add_spec(list, tsr_json_root(doc));
+  tsr_json_destroy(doc);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status collect(spec_list *list, const tsr_json *node, bool inside);
+
+static tsr_status collect_members(spec_list *list, const tsr_json *container) {
+  for (const tsr_json *at = tsr_json_first(container); at; at = tsr_json_next(at))
+    TSR_TRY(collect(list, at, true));
+  return NULL;
+}
+
+// {"$": "intdict", "items": [[key, value], ...]}
+static tsr_status collect_pairs(spec_list *list, const tsr_json *items) {
+  for (const tsr_json *at = tsr_json_first(items); at; at = tsr_json_next(at))
+    TSR_TRY(collect(list, tsr_json_at(at, 1), true));
+  return NULL;
+}
+
+// A node with "$": a spec, a container that JSON lacks, or a leaf.
+static tsr_status collect_special(spec_list *list, const tsr_json *node, const tsr_json *kind,
+                                  bool inside) {
+  if (tsr_json_is_string(kind, "spec")) return add_spec(list, tsr_json_find(node, "spec"));
+  if (tsr_json_is_string(kind, "intdict")) return collect_pairs(list, tsr_json_find(node, "items"));
+  const tsr_json *items = tsr_json_find(node, "items");
+  if (items) return collect_members(list, items);
+  if (tsr_json_is_string(kind, "str") && inside)
+    return add_name(list, tsr_json_find(node, "value"));
+  return tsr_fail(NOT_ITERABLE, "only specs and containers of them have axis names");
+}
+
+// Trees in cases are a few levels deep; the JSON reader bounds their depth.
+static tsr_status collect(spec_list *list, const tsr_json *node, bool inside) {
+  switch (tsr_json_kind_of(node)) {
+    case TSR_JSON_NULL:
+      return inside ? NULL : tsr_fail(NOT_ITERABLE, "nothing has no axis names");
+    case TSR_JSON_STRING:
+      return inside ? add_name(list, node) : tsr_fail(NOT_ITERABLE, "a text is not a spec");
+    case TSR_JSON_ARRAY:
+      return collect_members(list, node);
+    case TSR_JSON_OBJECT: {
+      const tsr_json *kind = tsr_json_find(node, "$");
+      return kind ? collect_special(list, node, kind, inside) : collect_members(list, node);
+    }
+    default:
+      return tsr_fail(NOT_ITERABLE, "a number has no axis names");
+  }
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// eformer's order is that of a hash set, so the recording is sorted.
+static tsr_status get_names_from_partition_spec(const golden_case *c, const golden_answer *answer) {
+  spec_list list = {0};
+  const char **names = NULL;
+  int count = 0;
+  tsr_status status = collect(&list, golden_get(c, "specs"), false);
+  if (!status)
+    status = tsr_spec_axis_names((const tsr_spec *const *)list.items, list.count, &names, &count);
+  if (!status) {
+    if (count) qsort(names, (size_t)count, sizeof *names, compare_names);
+    tsr_json_begin_inline_array(answer->out);
+    for (int i = 0; i < count; i++) tsr_json_write_string(answer->out, names[i]);
+    tsr_json_end_array(answer->out);
+  }
+  free(names);
+  release_specs(&list);
+  return status;
+}
+
+// The corrected spec, bound to the mesh as the NamedSharding that eformer returns is.
+static tsr_status correct_and_bind(const golden_case *c, const tsr_spec *spec,
+                                   const tsr_shape *shape, tsr_spec **out) {
+  tsr_correct_options options = {.size = sizeof options};
+  bool raise = true;
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(read_optional_bool(c, "raise_mesh_error", &raise));
+  options.allow_no_mesh = !raise;
+  TSR_TRY(tsr_spec_correct(spec, NULL, shape, &options, out, NULL));
+  if (!tsr_mesh_current()) return NULL;
+  tsr_status status = tsr_sharding_bind(tsr_mesh_current(), *out, false, &sharding);
+  tsr_sharding_release(sharding);
+  if (!status) return NULL;
+  tsr_spec_release(*out);
+  *out = NULL;
+  return status;
+}
+
+static tsr_status get_corrected_named_sharding(const golden_case *c, const golden_answer *answer) {
+  tsr_shape shape;
+  tsr_mesh *mesh = NULL;
+  tsr_spec *spec = NULL, *corrected = NULL;
+  const tsr_scope mark = tsr_scope_mark();
+  tsr_scope scope;
+  TSR_TRY(golden_shape(c, "shape", &shape));
+  TSR_TRY(tsr_spec_from_json(golden_get(c, "spec"), &spec));
+  tsr_status status = read_mesh(c, &mesh);
+  if (!status && mesh) status = tsr_mesh_enter(mesh, &scope);
+  if (!status) status = correct_and_bind(c, spec, &shape, &corrected);
+  if (!status) tsr_spec_to_json(corrected, answer->out);
+  tsr_scope_leave(mark);
+  tsr_spec_release(corrected);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
 const golden_function golden_eformer_functions[] = {
     {"calculate_host_mesh_shape", calculate_host_mesh_shape, {NULL}},
     {"create_mesh", create_mesh, {NULL}},
     {"get_axes_size_in_mesh", get_axes_size_in_mesh, {NULL}},
+    {"get_corrected_named_sharding", get_corrected_named_sharding, {NULL}},
     {"get_mesh_axis_names", get_mesh_axis_names, {NULL}},
     {"get_mesh_axis_size", get_mesh_axis_size, {NULL}},
+    {"get_names_from_partition_spec", get_names_from_partition_spec, {NULL}},
     {"get_safe_hash_int", get_safe_hash_int, {NULL}},
     {"get_submesh_device_index", get_submesh_device_index, {NULL}},
     {"names_in_current_mesh", names_in_current_mesh, {NULL}},

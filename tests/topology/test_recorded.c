@@ -117,8 +117,7 @@ static const struct {
     {WITH("\"links\": {\"ici\": {\"alpha\": 2}}"), TSR_CAUSE_JSON_KIND,
      "topology: links: ici: beta: missing, wanted a number"},
     {WITH("\"wrap\": [true]"), TSR_CAUSE_SYNTAX, "topology: wrap: wanted three of true and false"},
-    {WITH("\"wrap\": [true, 1, 2]"), TSR_CAUSE_JSON_KIND,
-     "topology: wrap: wanted a bool, found 1"},
+    {WITH("\"wrap\": [true, 1, 2]"), TSR_CAUSE_JSON_KIND, "topology: wrap: wanted a bool, found 1"},
 };
 
 static void wrong_records_are_explained(void **state) {
@@ -173,7 +172,8 @@ static void refuses_repeated_devices(const char *path) {
 
 static void refuses_nonsense(const char *path) {
   tsr_topology *topology = NULL;
-  assert_fails_with(tsr_topology_open(path, &topology), JSON_KIND, ": topology: platform: missing, wanted a string");
+  assert_fails_with(tsr_topology_open(path, &topology), JSON_KIND,
+                    ": topology: platform: missing, wanted a string");
 }
 
 static void files_are_opened_and_proved(void **state) {
