@@ -55,7 +55,7 @@ tsr_status tsr_run_list_add(tsr_run_list *list, tsr_run run) {
   run = flatten(run);
   if (list->count > 0 && join(&list->items[list->count - 1], &run)) return NULL;
   if (list->count == TSR_MAX_RUNS)
-    return tsr_fail(TOO_LARGE, "a shard of this cut needs more than %d runs", TSR_MAX_RUNS);
+    return tsr_fail(TOO_LARGE, "the cut needs more than %d runs", TSR_MAX_RUNS);
   if (list->count == list->capacity) {
     const int capacity = list->capacity ? 2 * list->capacity : 4;
     tsr_run *items = realloc(list->items, sizeof *items * (size_t)capacity);

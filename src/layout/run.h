@@ -9,9 +9,9 @@
 
 #include "tessera/layout.h"
 
-// A cut that needs more runs than this for one shard is refused (cyclic inside cyclic, with sizes
+// A list of more runs than this is refused (cyclic inside cyclic, with sizes
 // that have no common period).
-#define TSR_MAX_RUNS (1 << 20)
+#define TSR_MAX_RUNS (1 << 22)
 
 typedef struct tsr_run_list {
   tsr_run *items;  // owned

@@ -55,8 +55,8 @@ static int64_t random_divisor(test_random *random, int64_t n) {
   return divisor;
 }
 
-void test_fill_stage(test_random *random, tsr_stage_kind kind, int64_t m, int64_t shards,
-                     tsr_stage *out_stage, int64_t *out_sizes, tsr_part *out_parts) {
+static void fill_stage(test_random *random, tsr_stage_kind kind, int64_t m, int64_t shards,
+                       tsr_stage *out_stage, int64_t *out_sizes, tsr_part *out_parts) {
   *out_stage = (tsr_stage){.kind = kind};
   if (kind == TSR_STAGE_CYCLIC) out_stage->block = test_random_range(random, 1, 5);
   if (kind == TSR_STAGE_SIZES) {
@@ -86,24 +86,29 @@ static bool shards_are_equal(const tsr_cut *cut, int64_t *out_length) {
   return true;
 }
 
-void test_random_cut(test_random *random, int64_t max_size, test_cut *out_cut) {
+void test_make_cut(test_random *random, int64_t size, const int64_t *shards, int stage_count,
+                   test_cut *out_cut) {
+  static const tsr_stage_kind choices[] = {TSR_STAGE_EVEN, TSR_STAGE_CYCLIC, TSR_STAGE_SIZES,
+                                           TSR_STAGE_PARTS};
   memset(out_cut, 0, sizeof *out_cut);
   tsr_cut *cut = &out_cut->cut;
-  *cut = (tsr_cut){.size = test_random_range(random, 0, max_size), .shards = 1};
-  cut->stages = out_cut->stages;
-  const int64_t stage_count = test_random_range(random, 0, MAX_STAGES);
+  *cut = (tsr_cut){.size = size, .shards = 1, .stages = out_cut->stages};
   for (int s = 0; s < stage_count; s++) {
     int64_t m = 0;
-    const int64_t kinds = shards_are_equal(cut, &m) ? 3 : 1,
-                  shards = test_random_range(random, 1, 5);
-    const tsr_stage_kind choices[] = {TSR_STAGE_EVEN, TSR_STAGE_CYCLIC, TSR_STAGE_SIZES,
-                                      TSR_STAGE_PARTS};
+    const int64_t kinds = shards_are_equal(cut, &m) ? 3 : 1;
     const tsr_stage_kind kind = choices[test_random_range(random, 0, kinds)];
-    test_fill_stage(random, kind, m, shards, &out_cut->written[s], out_cut->sizes[s],
-                    out_cut->parts[s]);
+    fill_stage(random, kind, m, shards[s], &out_cut->written[s], out_cut->sizes[s],
+               out_cut->parts[s]);
     out_cut->stages[s] =
-        (tsr_bound_stage){.kind = kind, .shards = shards, .cut = &out_cut->written[s]};
+        (tsr_bound_stage){.kind = kind, .shards = shards[s], .cut = &out_cut->written[s]};
     cut->stage_count++;
-    cut->shards *= shards;
+    cut->shards *= shards[s];
   }
+}
+
+void test_random_cut(test_random *random, int64_t max_size, test_cut *out_cut) {
+  int64_t shards[MAX_STAGES];
+  for (int s = 0; s < MAX_STAGES; s++) shards[s] = test_random_range(random, 1, 5);
+  const int64_t size = test_random_range(random, 0, max_size);
+  test_make_cut(random, size, shards, (int)test_random_range(random, 0, MAX_STAGES), out_cut);
 }

@@ -6,7 +6,7 @@
 #include "layout/cut.h"
 #include "support/test.h"
 
-enum { MAX_STAGES = 3, MAX_SIZES = 16, MAX_PARTS = 4 };
+enum { MAX_STAGES = 4, MAX_SIZES = 64, MAX_PARTS = 4 };
 
 // A cut with storage for its stages.
 typedef struct test_cut {
@@ -17,10 +17,9 @@ typedef struct test_cut {
   tsr_part parts[MAX_STAGES][MAX_PARTS];
 } test_cut;
 
-// Makes stage `s` of kind `kind` cut `m` elements among `shards`, at random where there is a
-// choice.
-void test_fill_stage(test_random *random, tsr_stage_kind kind, int64_t m, int64_t shards,
-                     tsr_stage *out_stage, int64_t *out_sizes, tsr_part *out_parts);
+// A cut of `size` elements in stages of so many shards, of any kind that makes sense there.
+void test_make_cut(test_random *random, int64_t size, const int64_t *shards, int stage_count,
+                   test_cut *out_cut);
 // A cut of up to `max_size` elements that makes sense.
 void test_random_cut(test_random *random, int64_t max_size, test_cut *out_cut);
 

@@ -6,7 +6,7 @@
 #include "layout/cuts.h"
 #include "support/test.h"
 
-enum { MAX_ELEMENTS = 512 };
+enum { MAX_ELEMENTS = 1024 };
 
 // The blocks of each shard, written as [lo,hi) ranges, `*` for those another shard owns.
 static void print_runs(const tsr_cut *cut, char *out, size_t room) {

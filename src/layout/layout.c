@@ -1,0 +1,206 @@
+// Making layouts, and what is asked of one as a whole.
+#include "layout/layout.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/fit.h"
+#include "layout/grid.h"
+
+tsr_layout *tsr_layout_alloc(const tsr_shape *shape, tsr_layout_kind kind) {
+  const size_t sizes = sizeof(int64_t) * (size_t)shape->rank;
+  tsr_layout *layout = malloc(sizeof *layout + sizes);
+  if (!layout) return NULL;
+  *layout = (tsr_layout){.kind = (uint8_t)kind, .rank = (uint8_t)shape->rank};
+  atomic_init(&layout->refs, 1);
+  memcpy(layout->dims, shape->dims, sizes);
+  return layout;
+}
+
+static tsr_status check_rank(const tsr_sharding *sharding, const tsr_shape *shape) {
+  const int wanted = tsr_sharding_dim_count(sharding);
+  if (wanted <= shape->rank) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(shape, &text);
+  tsr_status status =
+      tsr_fail(RANK_TOO_SMALL, "the spec has %d entries, but the tensor %s has rank %d", wanted,
+               tsr_text_string(&text), shape->rank);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status create_grid(const tsr_sharding *requested, const tsr_shape *shape,
+                              tsr_policy policy, const tsr_sharding *sharding,
+                              tsr_layout **out_layout) {
+  tsr_layout *layout = tsr_layout_alloc(shape, TSR_LAYOUT_GRID);
+  if (!layout) return tsr_fail(NO_MEMORY, "a layout of rank %d", shape->rank);
+  layout->policy = (uint8_t)policy;
+  layout->sharding = tsr_sharding_retain(sharding);
+  layout->requested = tsr_sharding_retain(requested);
+  layout->mesh = tsr_sharding_mesh(sharding);
+  *out_layout = layout;
+  return NULL;
+}
+
+tsr_status tsr_layout_create(const tsr_sharding *sharding, const tsr_shape *shape,
+                             tsr_policy policy, tsr_layout **out_layout) {
+  TSR_TRY(tsr_shape_check(shape));
+  TSR_TRY(check_rank(sharding, shape));
+  if (policy == TSR_POLICY_TRIM) {
+    tsr_sharding *trimmed = NULL;
+    TSR_TRY(tsr_fit_trim(sharding, shape, &trimmed));
+    tsr_status status = create_grid(sharding, shape, policy, trimmed, out_layout);
+    tsr_sharding_release(trimmed);
+    return status;
+  }
+  TSR_TRY(tsr_fit_check(sharding, shape, policy == TSR_POLICY_ERROR));
+  return create_grid(sharding, shape, policy, sharding, out_layout);
+}
+
+tsr_layout *tsr_layout_retain(const tsr_layout *layout) {
+  tsr_layout *mine = (tsr_layout *)layout;
+  atomic_fetch_add_explicit(&mine->refs, 1, memory_order_relaxed);
+  return mine;
+}
+
+void tsr_layout_release(const tsr_layout *layout) {
+  tsr_layout *mine = (tsr_layout *)layout;
+  if (!mine || atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel) != 1) return;
+  if (mine->kind != TSR_LAYOUT_GRID) tsr_mesh_release(mine->mesh);
+  tsr_sharding_release(mine->sharding);
+  tsr_sharding_release(mine->requested);
+  free((void *)mine->table);
+  free(mine);
+}
+
+// ---- the tensor as a whole ----
+
+tsr_layout_kind tsr_layout_kind_of(const tsr_layout *layout) {
+  return (tsr_layout_kind)layout->kind;
+}
+
+int tsr_layout_rank(const tsr_layout *layout) { return layout->rank; }
+
+tsr_shape tsr_layout_shape(const tsr_layout *layout) {
+  tsr_shape shape = {.rank = layout->rank};
+  memcpy(shape.dims, layout->dims, sizeof *layout->dims * layout->rank);
+  return shape;
+}
+
+const tsr_mesh *tsr_layout_mesh(const tsr_layout *layout) { return layout->mesh; }
+const tsr_sharding *tsr_layout_sharding(const tsr_layout *layout) { return layout->sharding; }
+const tsr_sharding *tsr_layout_requested(const tsr_layout *layout) { return layout->requested; }
+tsr_policy tsr_layout_policy(const tsr_layout *layout) { return (tsr_policy)layout->policy; }
+
+int64_t tsr_layout_device_count(const tsr_layout *layout) {
+  return layout->mesh ? tsr_mesh_device_count(layout->mesh) : layout->table->shard_count;
+}
+
+int64_t tsr_layout_shard_count(const tsr_layout *layout) {
+  if (layout->table) return layout->table->shard_count;
+  int64_t count = 1;
+  for (int d = 0; d < tsr_sharding_dim_count(layout->sharding); d++)
+    count *= tsr_sharding_dim_at(layout->sharding, d)->shards;
+  return count;
+}
+
+static void print_cut(const tsr_mesh *mesh, const tsr_sharding_dim *dim, tsr_text *out) {
+  for (int s = 0; s < dim->stage_count; s++) {
+    if (s > 0) tsr_text_add(out, "; ");
+    tsr_fit_print_axes(mesh, &dim->stages[s], out);
+  }
+}
+
+void tsr_layout_explain(const tsr_layout *layout, tsr_text *out) {
+  if (layout->sharding == layout->requested) return;
+  for (int d = 0; d < tsr_sharding_dim_count(layout->requested); d++) {
+    const tsr_sharding_dim *asked = tsr_sharding_dim_at(layout->requested, d);
+    const tsr_sharding_dim *given = tsr_sharding_dim_at(layout->sharding, d);
+    if (asked->shards == given->shards) continue;
+    tsr_text_addf(out, "dimension %d: size %lld is not divisible by ", d,
+                  (long long)layout->dims[d]);
+    print_cut(layout->mesh, asked, out);
+    tsr_text_add(out, given->stage_count ? ", so it is cut by " : ", so it is not cut");
+    print_cut(layout->mesh, given, out);
+    tsr_text_add(out, given->stage_count ? " only\n" : "\n");
+  }
+}
+
+tsr_cut tsr_layout_cut(const tsr_layout *layout, int dim) {
+  const tsr_sharding_dim *bound = tsr_sharding_dim_at(layout->sharding, dim);
+  return (tsr_cut){.size = layout->dims[dim],
+                   .shards = bound->shards,
+                   .stage_count = bound->stage_count,
+                   .stages = bound->stages};
+}
+
+// ---- positions and shards ----
+
+int64_t tsr_layout_shard(const tsr_layout *layout, int64_t position) {
+  assert(position >= 0 && position < tsr_layout_device_count(layout));
+  if (layout->table) return position % layout->table->shard_count;
+  int64_t shard = 0;
+  for (int d = 0; d < tsr_sharding_dim_count(layout->sharding); d++)
+    shard = shard * tsr_sharding_dim_at(layout->sharding, d)->shards +
+            tsr_grid_index(layout, d, position);
+  return shard;
+}
+
+void tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords) {
+  for (int d = layout->rank - 1; d >= 0; d--) {
+    const int64_t shards = tsr_layout_dim_shards(layout, d);
+    out_coords[d] = shard % shards;
+    shard /= shards;
+  }
+}
+
+int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim) {
+  if (layout->table) return dim == 0 ? layout->table->shard_count : 1;
+  return tsr_sharding_dim_at(layout->sharding, dim)->shards;
+}
+
+int64_t tsr_layout_replica_count(const tsr_layout *layout) {
+  return tsr_layout_device_count(layout) / tsr_layout_shard_count(layout);
+}
+
+int64_t tsr_layout_replica(const tsr_layout *layout, int64_t shard, int64_t index) {
+  if (index < 0 || index >= tsr_layout_replica_count(layout)) return -1;
+  if (layout->table) return shard + index * layout->table->shard_count;
+  int64_t coords[TSR_MAX_RANK];
+  tsr_layout_shard_coords(layout, shard, coords);
+  tsr_place places[TSR_MAX_PLACES];
+  const int count = tsr_grid_places(layout, places);
+  int64_t position = 0;
+  for (int i = 0; i < count; i++) {
+    const int64_t number = places[i].dim < 0 ? index : coords[places[i].dim];
+    position += number / places[i].weight % places[i].size * places[i].stride;
+  }
+  return position;
+}
+
+int64_t tsr_layout_replica_id(const tsr_layout *layout, int64_t position) {
+  if (layout->table) return position / layout->table->shard_count;
+  tsr_place places[TSR_MAX_PLACES];
+  const int count = tsr_grid_places(layout, places);
+  int64_t id = 0;
+  for (int i = 0; i < count; i++)
+    if (places[i].dim < 0) id += position / places[i].stride % places[i].size * places[i].weight;
+  return id;
+}
+
+tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard) {
+  const int64_t count = tsr_layout_shard_count(layout);
+  if (shard >= 0 && shard < count) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "shard %lld is none of the layout's %lld", (long long)shard,
+                  (long long)count);
+}
+
+tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim) {
+  if (dim >= 0 && dim < layout->rank) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "dimension %d of a tensor of rank %d", dim, layout->rank);
+}
+
+int32_t tsr_layout_process(const tsr_layout *layout, int64_t position) {
+  return layout->mesh ? tsr_mesh_process(layout->mesh, position) : 0;
+}

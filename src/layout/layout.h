@@ -1,0 +1,52 @@
+// What the files of this room share about layouts.
+#ifndef TESSERA_LAYOUT_LAYOUT_H
+#define TESSERA_LAYOUT_LAYOUT_H
+
+#include <stdatomic.h>
+
+#include "layout/cut.h"
+#include "tessera/layout.h"
+
+// The shards of a layout that was given as boxes or flat ranges. One block.
+typedef struct tsr_box_table {
+  int64_t shard_count;
+  tsr_range *ranges;  // of boxes, `rank` each; of flat shards, one each
+  bool *owned;        // no lower shard has the same box or range
+  int64_t *first;     // boxes: index of a shard's first box, and one past the last shard's
+  int64_t *offsets;   // boxes: where each lies in its shard
+} tsr_box_table;
+
+// A grid stores its sizes at true rank and refers to the sharding for the rest: a plan has 100,000.
+struct tsr_layout {
+  atomic_int refs;
+  uint8_t kind, policy, rank;     // tsr_layout_kind, tsr_policy
+  const tsr_sharding *sharding;   // grids
+  const tsr_sharding *requested;  // grids: as given; the same unless TRIM changed it
+  const tsr_mesh *mesh;           // may be NULL; a grid's is its sharding's
+  const tsr_box_table *table;     // other kinds; owned
+  int64_t dims[];
+};
+
+// A layout with one reference, its sizes set and the rest zero; NULL when memory is out.
+tsr_layout *tsr_layout_alloc(const tsr_shape *shape, tsr_layout_kind kind);
+
+// The cut of a dimension of a grid.
+tsr_cut tsr_layout_cut(const tsr_layout *layout, int dim);
+// The one range that each of a dimension's shards holds, in turn; fails where one holds several.
+TSR_MUST_USE tsr_status tsr_layout_dim_ranges(const tsr_layout *layout, int dim,
+                                              tsr_range *out_ranges);
+// Pieces as they would lie in a buffer without padding.
+TSR_MUST_USE tsr_status tsr_pieces_init_packed(tsr_pieces *pieces, const tsr_layout *layout,
+                                               int64_t shard);
+// The process that drives a position; 0 without a mesh.
+int32_t tsr_layout_process(const tsr_layout *layout, int64_t position);
+// Fails unless `shard` is one of the layout's, or `dim` one of the tensor's.
+TSR_MUST_USE tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim);
+TSR_MUST_USE tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard);
+
+// The boxes of a flat range, in the order of its elements, at most 2 * rank - 1 of them: the
+// largest one that starts at `*at` and ends by `end`, where it starts; moves `*at` on. False at the
+// end.
+bool tsr_flat_next(const tsr_layout *layout, int64_t *at, int64_t end, tsr_range *out_box);
+
+#endif

@@ -1,0 +1,21 @@
+#include <string.h>
+
+#include "tessera/layout.h"
+
+static const char *const names[TSR_POLICY_COUNT] = {
+    [TSR_POLICY_ERROR] = "error",
+    [TSR_POLICY_TRIM] = "trim",
+    [TSR_POLICY_PAD] = "pad",
+    [TSR_POLICY_UNEVEN] = "uneven",
+};
+
+const char *tsr_policy_name(tsr_policy policy) { return names[policy]; }
+
+tsr_status tsr_policy_parse(const char *name, tsr_policy *out_policy) {
+  for (int i = 0; i < TSR_POLICY_COUNT; i++) {
+    if (strcmp(names[i], name) != 0) continue;
+    *out_policy = (tsr_policy)i;
+    return NULL;
+  }
+  return tsr_fail(SYNTAX, "policy \"%s\" is none of error, trim, pad and uneven", name);
+}

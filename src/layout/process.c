@@ -1,0 +1,238 @@
+// What the devices of one process hold together.
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/cover.h"
+#include "layout/fold.h"
+#include "layout/grid.h"
+
+// ---- the shards of a process ----
+
+typedef struct shard_list {
+  int64_t *items;  // ascending, each once; owned
+  int64_t count;
+} shard_list;
+
+static int ascending(const void *left, const void *right) {
+  const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+  return (a > b) - (a < b);
+}
+
+static int64_t sort_once(int64_t *items, int64_t count) {
+  if (count == 0) return 0;
+  qsort(items, (size_t)count, sizeof *items, ascending);
+  int64_t kept = 1;
+  for (int64_t i = 1; i < count; i++)
+    if (items[i] != items[kept - 1]) items[kept++] = items[i];
+  return kept;
+}
+
+static tsr_status process_shards(const tsr_layout *layout, int32_t process, shard_list *out) {
+  const int64_t devices = tsr_layout_device_count(layout);
+  int64_t *items = malloc(sizeof *items * (size_t)devices);
+  if (!items) return tsr_fail(NO_MEMORY, "the shards of %lld devices", (long long)devices);
+  int64_t count = 0;
+  for (int64_t p = 0; p < devices; p++)
+    if (tsr_layout_process(layout, p) == process) items[count++] = tsr_layout_shard(layout, p);
+  if (count == 0) {
+    free(items);
+    return tsr_fail(NOT_FOUND, "process %d has no device in the layout's mesh", (int)process);
+  }
+  *out = (shard_list){items, sort_once(items, count)};
+  return NULL;
+}
+
+// ---- along one dimension ----
+
+// The indices of a grid's dimension that occur among the shards, each once.
+static tsr_status dim_indices(const tsr_layout *layout, const shard_list *shards, int dim,
+                              shard_list *out) {
+  int64_t *items = malloc(sizeof *items * ((size_t)shards->count + 1));
+  if (!items) return tsr_fail(NO_MEMORY, "%lld shards", (long long)shards->count);
+  for (int64_t i = 0; i < shards->count; i++) {
+    int64_t coords[TSR_MAX_RANK];
+    tsr_layout_shard_coords(layout, shards->items[i], coords);
+    items[i] = coords[dim];
+  }
+  *out = (shard_list){items, sort_once(items, shards->count)};
+  return NULL;
+}
+
+static tsr_status add_grid_runs(const tsr_layout *layout, const shard_list *shards, int dim,
+                                tsr_run_list *out) {
+  const tsr_cut cut = tsr_layout_cut(layout, dim);
+  shard_list indices = {NULL, 0};
+  TSR_TRY(dim_indices(layout, shards, dim, &indices));
+  tsr_run_list runs = TSR_RUN_LIST_EMPTY;
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < indices.count && !status; i++) {
+    runs.count = 0;
+    status = tsr_cut_runs(&cut, indices.items[i], &runs);
+    for (int r = 0; r < runs.count && !status; r++) status = tsr_run_list_add(out, runs.items[r]);
+  }
+  tsr_run_list_deinit(&runs);
+  free(indices.items);
+  return status;
+}
+
+static tsr_status add_listed_runs(const tsr_layout *layout, int64_t shard, int dim,
+                                  tsr_run_list *out) {
+  tsr_pieces pieces;
+  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+  tsr_status status = NULL;
+  for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);) {
+    const tsr_range range = piece.ranges[dim];
+    status = tsr_run_list_add(out, tsr_run_block(range.lo, 0, range.hi - range.lo, true));
+  }
+  tsr_pieces_deinit(&pieces);
+  return status;
+}
+
+// The runs of a dimension that any of the shards holds.
+static tsr_status held_runs(const tsr_layout *layout, const shard_list *shards, int dim,
+                            tsr_run_list *out) {
+  if (!layout->table) return add_grid_runs(layout, shards, dim, out);
+  for (int64_t i = 0; i < shards->count; i++)
+    TSR_TRY(add_listed_runs(layout, shards->items[i], dim, out));
+  return NULL;
+}
+
+static tsr_status count_held(const tsr_layout *layout, int dim, const tsr_run_list *runs,
+                             int64_t *out_elements) {
+  tsr_fold fold;
+  TSR_TRY(tsr_fold_init(&fold, layout->dims[dim], runs));
+  tsr_status status = tsr_fold_elements(&fold, out_elements);
+  tsr_fold_deinit(&fold);
+  return status;
+}
+
+tsr_status tsr_layout_addressable(const tsr_layout *layout, int32_t process, int dim,
+                                  int64_t *out_elements) {
+  TSR_TRY(tsr_layout_check_dim(layout, dim));
+  shard_list shards = {NULL, 0};
+  TSR_TRY(process_shards(layout, process, &shards));
+  tsr_run_list runs = TSR_RUN_LIST_EMPTY;
+  tsr_status status = held_runs(layout, &shards, dim, &runs);
+  if (!status) status = count_held(layout, dim, &runs, out_elements);
+  tsr_run_list_deinit(&runs);
+  free(shards.items);
+  return status;
+}
+
+// ---- the hull ----
+
+static void drop_empty(const tsr_layout *layout, shard_list *shards) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < shards->count; i++)
+    if (tsr_layout_shard_elements(layout, shards->items[i]) > 0)
+      shards->items[kept++] = shards->items[i];
+  shards->count = kept;
+}
+
+static tsr_range extent(const tsr_run_list *runs) {
+  if (runs->count == 0) return (tsr_range){0, 0};
+  tsr_range found = {runs->items[0].global, tsr_run_end(&runs->items[0])};
+  for (int r = 1; r < runs->count; r++) {
+    const int64_t lo = runs->items[r].global, hi = tsr_run_end(&runs->items[r]);
+    if (lo < found.lo) found.lo = lo;
+    if (hi > found.hi) found.hi = hi;
+  }
+  return found;
+}
+
+// The hull of one dimension; `*fills` stays true only if all of it is held along the dimension.
+static tsr_status hull_dim(const tsr_layout *layout, const shard_list *shards, int dim,
+                           tsr_range *out_range, bool *fills) {
+  tsr_run_list runs = TSR_RUN_LIST_EMPTY;
+  int64_t held = 0;
+  tsr_status status = held_runs(layout, shards, dim, &runs);
+  if (!status) status = count_held(layout, dim, &runs, &held);
+  if (!status) {
+    *out_range = extent(&runs);
+    *fills = *fills && held == out_range->hi - out_range->lo;
+  }
+  tsr_run_list_deinit(&runs);
+  return status;
+}
+
+// Whether the shards are all combinations of the indices that occur along each dimension; then
+// they fill a box if they fill its sides.
+static tsr_status is_product(const tsr_layout *layout, const shard_list *shards,
+                             bool *out_product) {
+  int64_t combinations = 1;
+  for (int d = 0; d < layout->rank; d++) {
+    shard_list indices = {NULL, 0};
+    TSR_TRY(dim_indices(layout, shards, d, &indices));
+    free(indices.items);
+    combinations *= indices.count;
+  }
+  *out_product = combinations == shards->count;
+  return NULL;
+}
+
+static tsr_status add_boxes(const tsr_layout *layout, int64_t shard, tsr_range **boxes,
+                            int64_t *count, int64_t *capacity) {
+  tsr_pieces pieces;
+  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+  tsr_status status = NULL;
+  for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece); ++*count) {
+    if (*count == *capacity) {
+      const int64_t wanted = *capacity ? 2 * *capacity : 16;
+      tsr_range *grown =
+          realloc(*boxes, sizeof *grown * ((size_t)wanted * (size_t)layout->rank + 1));
+      if (!grown) {
+        status = tsr_fail(NO_MEMORY, "%lld pieces", (long long)wanted);
+        break;
+      }
+      *boxes = grown;
+      *capacity = wanted;
+    }
+    if (layout->rank > 0)
+      memcpy(*boxes + *count * layout->rank, piece.ranges, sizeof **boxes * layout->rank);
+  }
+  tsr_pieces_deinit(&pieces);
+  return status;
+}
+
+// Counts the elements of the hull that the shards hold, piece by piece.
+static tsr_status is_filled(const tsr_layout *layout, const shard_list *shards,
+                            const tsr_range *hull, bool *out_filled) {
+  tsr_range *boxes = NULL;
+  int64_t count = 0, capacity = 0, volume = 0;
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < shards->count && !status; i++)
+    status = add_boxes(layout, shards->items[i], &boxes, &count, &capacity);
+  if (!status) status = tsr_cover_volume(hull, layout->rank, boxes, count, &volume);
+  free(boxes);
+  if (!status) *out_filled = volume == tsr_box_volume(hull, layout->rank);
+  return status;
+}
+
+static tsr_status find_hull(const tsr_layout *layout, const shard_list *shards,
+                            tsr_range *out_ranges, bool *out_filled) {
+  bool fills = true, product = false;
+  for (int d = 0; d < layout->rank; d++)
+    TSR_TRY(hull_dim(layout, shards, d, &out_ranges[d], &fills));
+  if (!layout->table) TSR_TRY(is_product(layout, shards, &product));
+  // A side that is not held through leaves a hole in any case.
+  if (!fills || product) {
+    *out_filled = fills;
+    return NULL;
+  }
+  return is_filled(layout, shards, out_ranges, out_filled);
+}
+
+tsr_status tsr_layout_process_hull(const tsr_layout *layout, int32_t process, tsr_range *out_ranges,
+                                   bool *out_filled) {
+  shard_list shards = {NULL, 0};
+  TSR_TRY(process_shards(layout, process, &shards));
+  drop_empty(layout, &shards);
+  tsr_range hull[TSR_MAX_RANK] = {{0, 0}};
+  bool filled = true;
+  tsr_status status = shards.count ? find_hull(layout, &shards, hull, &filled) : NULL;
+  free(shards.items);
+  if (status) return status;
+  for (int d = 0; d < layout->rank; d++) out_ranges[d] = hull[d];
+  *out_filled = filled;
+  return NULL;
+}

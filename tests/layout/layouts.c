@@ -1,0 +1,145 @@
+#include "layout/layouts.h"
+
+#include <string.h>
+
+static const char *const axis_names[MAX_AXES] = {"x", "y", "z"};
+
+static tsr_mesh *random_mesh(test_random *random) {
+  static const int64_t sizes[] = {1, 2, 2, 3, 4, 4, 6};
+  tsr_axis axes[MAX_AXES];
+  const int count = (int)test_random_range(random, 1, MAX_AXES);
+  int64_t devices = 1;
+  for (int i = 0; i < count; i++) {
+    int64_t size = sizes[test_random_range(random, 0, (int64_t)COUNT_OF(sizes) - 1)];
+    if (devices * size > 48) size = 1;
+    devices *= size;
+    axes[i] = (tsr_axis){.name = axis_names[i], .size = size};
+  }
+  tsr_mesh *mesh = NULL;
+  const tsr_mesh_desc desc = {.size = sizeof desc, .axis_count = count, .axes = axes};
+  assert_ok(tsr_mesh_create(&desc, &mesh));
+  return mesh;
+}
+
+// Puts a part of an axis at a random place of a random dimension, or nowhere.
+static void place_use(test_random *random, test_layout *out, test_use use) {
+  const int dim = (int)test_random_range(random, -1, out->shape.rank - 1);
+  if (dim < 0 || out->use_counts[dim] == MAX_USES) return;
+  const int count = out->use_counts[dim]++;
+  const int at = (int)test_random_range(random, 0, count);
+  memmove(&out->uses[dim][at + 1], &out->uses[dim][at], sizeof use * (size_t)(count - at));
+  out->uses[dim][at] = use;
+}
+
+// Whole axes, or at times their factors one by one.
+static void place_uses(test_random *random, bool plain, test_layout *out) {
+  for (int axis = 0; axis < tsr_mesh_axis_count(out->mesh); axis++) {
+    const int64_t size = tsr_mesh_axis(out->mesh, axis)->size;
+    const bool split = !plain && size % 2 == 0 && test_random_range(random, 0, 2) == 0;
+    if (!split) {
+      place_use(random, out, (test_use){axis, 1, size});
+      continue;
+    }
+    const int64_t major = size == 6 && test_random_range(random, 0, 1) ? 3 : 2;
+    place_use(random, out, (test_use){axis, 1, major});
+    if (size > major) place_use(random, out, (test_use){axis, major, size / major});
+  }
+}
+
+// Groups the axes of a dimension into stages; gives the number of them, their first axes and
+// shards.
+static int group_stages(test_random *random, bool plain, const test_layout *out, int dim,
+                        int *first, int64_t *shards) {
+  int stages = 0;
+  for (int i = 0; i < out->use_counts[dim]; i++) {
+    if (i == 0 || (!plain && test_random_range(random, 0, 1))) {
+      first[stages] = i;
+      shards[stages++] = 1;
+    }
+    shards[stages - 1] *= out->uses[dim][i].size;
+  }
+  first[stages] = out->use_counts[dim];
+  return stages;
+}
+
+// Writes a dimension's stages; `refs` has room for its axes.
+static void write_dim(test_random *random, bool plain, test_layout *out, int dim,
+                      tsr_spec_dim *spec_dim, tsr_axis_ref *refs) {
+  int first[MAX_USES + 1];
+  int64_t shards[MAX_USES];
+  const int stages = group_stages(random, plain, out, dim, first, shards);
+  test_cut *cut = &out->cuts[dim];
+  test_make_cut(random, out->shape.dims[dim], shards, stages, cut);
+  for (int s = 0; s < stages; s++) {
+    if (plain) {
+      cut->written[s] = (tsr_stage){.kind = TSR_STAGE_EVEN};
+      cut->stages[s].kind = TSR_STAGE_EVEN;
+    }
+    cut->written[s].axis_count = first[s + 1] - first[s];
+    cut->written[s].axes = refs + first[s];
+  }
+  for (int i = 0; i < out->use_counts[dim]; i++) {
+    const test_use *use = &out->uses[dim][i];
+    const bool whole = use->size == tsr_mesh_axis(out->mesh, use->axis)->size;
+    refs[i] = (tsr_axis_ref){axis_names[use->axis], use->pre, whole ? 0 : use->size};
+  }
+  *spec_dim =
+      (tsr_spec_dim){.stage_count = stages, .stages = cut->written, .priority = TSR_NO_PRIORITY};
+}
+
+void test_layout_make(test_random *random, bool plain, test_layout *out) {
+  memset(out, 0, sizeof *out);
+  out->mesh = random_mesh(random);
+  out->shape.rank = (int)test_random_range(random, 1, MAX_DIMS);
+  for (int d = 0; d < out->shape.rank; d++)
+    out->shape.dims[d] = test_random_range(random, test_random_range(random, 0, 9) > 0, 12);
+  place_uses(random, plain, out);
+  tsr_spec_dim dims[MAX_DIMS];
+  tsr_axis_ref refs[MAX_DIMS][MAX_USES];
+  for (int d = 0; d < out->shape.rank; d++) write_dim(random, plain, out, d, &dims[d], refs[d]);
+  const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = out->shape.rank, .dims = dims};
+  tsr_spec *spec = NULL;
+  assert_ok(tsr_spec_create(&desc, &spec));
+  assert_ok(tsr_sharding_bind(out->mesh, spec, false, &out->sharding));
+  tsr_spec_release(spec);
+}
+
+void test_layout_free(test_layout *made) {
+  tsr_sharding_release(made->sharding);
+  tsr_mesh_release(made->mesh);
+}
+
+int64_t test_layout_index(const test_layout *made, int dim, int64_t position) {
+  int64_t coords[TSR_MAX_AXES], index = 0;
+  tsr_mesh_coords(made->mesh, position, coords);
+  for (int i = 0; i < made->use_counts[dim]; i++) {
+    const test_use *use = &made->uses[dim][i];
+    const int64_t below = tsr_mesh_axis(made->mesh, use->axis)->size / (use->pre * use->size);
+    index = index * use->size + coords[use->axis] / below % use->size;
+  }
+  return index;
+}
+
+tsr_status test_layout_read(const char *mesh, const char *spec, const char *shape,
+                            tsr_policy policy, tsr_layout **out_layout) {
+  tsr_mesh *made_mesh = NULL;
+  tsr_spec *made_spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_shape made_shape;
+  tsr_status status = tsr_mesh_parse(mesh, NULL, &made_mesh);
+  if (!status) status = tsr_spec_parse(spec, TSR_FORM_ANY, &made_spec);
+  if (!status) status = tsr_shape_parse(shape, &made_shape);
+  if (!status) status = tsr_sharding_bind(made_mesh, made_spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, &made_shape, policy, out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(made_spec);
+  tsr_mesh_release(made_mesh);
+  return status;
+}
+
+tsr_layout *test_layout_of(const char *mesh, const char *spec, const char *shape,
+                           tsr_policy policy) {
+  tsr_layout *layout = NULL;
+  assert_ok(test_layout_read(mesh, spec, shape, policy, &layout));
+  return layout;
+}
