@@ -3,6 +3,7 @@
 
 #include "support/test.h"
 #include "tessera/topology.h"
+#include "topology/same.h"
 
 // A device as "id/process@x,y,z.core", slices after '#', for tables.
 static void print_device(const tsr_device *device, tsr_text *out) {
@@ -80,12 +81,6 @@ static void memory_is_shared_by_the_cores_of_a_chip(void **state) {
     assert_int_equal(tsr_topology_memory_per_device(topology), cases[i].memory);
     tsr_topology_release(topology);
   }
-}
-
-// Field by field: what lies in the padding is nobody's business.
-static bool same_device(const tsr_device *a, const tsr_device *b) {
-  return a->id == b->id && a->process == b->process && a->slice == b->slice && a->core == b->core &&
-         a->has_coords == b->has_coords && !memcmp(a->coords, b->coords, sizeof a->coords);
 }
 
 // Whatever the order, the list holds the same devices.
