@@ -1,5 +1,10 @@
-// Reads a generated checkpoint header of about 32 MB: one round per line of standard input. Prints
-// the wall and CPU seconds of each round. Its rival is bench/json.py.
+// Reads a checkpoint header as it stands in memory, duplicate keys refused, once per round.
+//
+// bench: read a JSON header of 262,144 tensors, 32.7 MB
+// rival: Python's json (its C scanner)
+// bar: 0.0654 s
+//
+// The bar is 0.5 GB/s.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -41,19 +41,42 @@ typedef struct decimal {
   int count, point;
 } decimal;
 
-// Rounds a positive double to `count` digits and says whether they identify it.
-static bool round_to(double value, int count, decimal *out) {
+static decimal round_to(double value, int count) {
   char printed[40];
   snprintf(printed, sizeof printed, "%.*e", count - 1, value);
   const char *exponent = strchr(printed, 'e');
-  out->count = 0;
+  decimal d = {.point = atoi(exponent + 1) + 1};
   for (const char *c = printed; c < exponent; c++)
-    if (*c >= '0' && *c <= '9') out->digits[out->count++] = *c;
-  out->digits[out->count] = '\0';
-  out->point = atoi(exponent + 1) + 1;
+    if (*c >= '0' && *c <= '9') d.digits[d.count++] = *c;
+  return d;
+}
+
+static bool identifies(const decimal *d, double value) {
   char plain[40];
-  snprintf(plain, sizeof plain, "%se%d", out->digits, out->point - out->count);
+  snprintf(plain, sizeof plain, "%se%d", d->digits, d->point - d->count);
   return read_in_c_locale(plain) == value;
+}
+
+// The next larger decimal of as many digits.
+static decimal step_up(decimal d) {
+  int last = d.count - 1;
+  while (last > 0 && d.digits[last] == '9') d.digits[last--] = '0';
+  if (d.digits[last] < '9')
+    d.digits[last]++;
+  else
+    d.digits[last] = '1', d.point++;
+  return d;
+}
+
+// Of all decimals of one length, the nearest identifies a double if any does; but below a power of
+// two doubles lie twice as dense, so there the nearest may be too low where the next one up is not.
+static bool shorten(double value, int count, decimal *out) {
+  *out = round_to(value, count);
+  if (identifies(out, value)) return true;
+  int exponent;
+  if (frexp(value, &exponent) != 0.5) return false;
+  *out = step_up(*out);
+  return identifies(out, value);
 }
 
 static decimal shortest(double value) {
@@ -61,7 +84,7 @@ static decimal shortest(double value) {
   if (value == 0) return d;
   // Up to 15 digits always survive in a normal double, so fewer need not be tried for those:
   // the zeros at their end are dropped instead.
-  for (int count = value < DBL_MIN ? 1 : DBL_DIG; !round_to(value, count, &d); count++) continue;
+  for (int count = value < DBL_MIN ? 1 : DBL_DIG; !shorten(value, count, &d); count++) continue;
   while (d.count > 1 && d.digits[d.count - 1] == '0') d.digits[--d.count] = '\0';
   return d;
 }

@@ -44,25 +44,26 @@ static const struct {
   tsr_cause cause;
   const char *message;
 } bad[] = {
-    {"", TSR_CAUSE_SYNTAX, "shape \"\" ends where a size was wanted"},
-    {"8,", TSR_CAUSE_SYNTAX, "shape \"8,\" ends where a size was wanted"},
-    {"(8", TSR_CAUSE_SYNTAX, "shape \"(8\" ends where a comma or the closing bracket was wanted"},
-    {"(8]", TSR_CAUSE_SYNTAX,
-     "shape \"(8]\" has ']' in column 3, wanted a comma or the closing bracket"},
-    {"(,)", TSR_CAUSE_SYNTAX, "shape \"(,)\" has ',' in column 2, wanted a size"},
-    {"(8x)", TSR_CAUSE_SYNTAX, "shape \"(8x)\" has ')' in column 4, wanted a size"},
-    {"8x16,4", TSR_CAUSE_SYNTAX, "shape \"8x16,4\" has ',' in column 5, wanted a comma"},
-    {"8 16", TSR_CAUSE_SYNTAX, "shape \"8 16\" has '1' in column 3, wanted a comma"},
-    {"-8", TSR_CAUSE_SYNTAX, "shape \"-8\" has '-' in column 1, wanted a size"},
-    {"(8) 2", TSR_CAUSE_SYNTAX, "shape \"(8) 2\" has '2' in column 5, wanted the end"},
-    {"9223372036854775808", TSR_CAUSE_OVERFLOW,
-     "shape \"9223372036854775808\" has a size above 2^63-1"},
+    {"", TSR_CAUSE_SYNTAX, "shape \"\": wanted an integer at byte 0, found the end"},
+    {"8,", TSR_CAUSE_SYNTAX, "shape \"8,\": wanted an integer at byte 2, found the end"},
+    {"(8", TSR_CAUSE_SYNTAX, "shape \"(8\": wanted ')' at byte 2, found the end"},
+    {"[8)", TSR_CAUSE_SYNTAX, "shape \"[8)\": wanted ']' at byte 2, found \")\""},
+    {"(,)", TSR_CAUSE_SYNTAX, "shape \"(,)\": wanted an integer at byte 1, found \",)\""},
+    {"(8x)", TSR_CAUSE_SYNTAX, "shape \"(8x)\": wanted an integer at byte 3, found \")\""},
+    {"8x16,4", TSR_CAUSE_SYNTAX, "shape \"8x16,4\": wanted the end at byte 4, found \",4\""},
+    {"8 16", TSR_CAUSE_SYNTAX, "shape \"8 16\": wanted the end at byte 2, found \"16\""},
+    {"(8) 2", TSR_CAUSE_SYNTAX, "shape \"(8) 2\": wanted the end at byte 4, found \"2\""},
+    {"9223372036854775808", TSR_CAUSE_SYNTAX,
+     "shape \"9223372036854775808\": wanted an integer of 64 bits at byte 0, found "
+     "\"922337203685...\""},
+    {"-8", TSR_CAUSE_BAD_ARGUMENT, "shape \"-8\": dimension 0 has size -8, wanted 0 or more"},
     {"2147483648x2147483648x2", TSR_CAUSE_OVERFLOW,
-     "shape (2147483648, 2147483648, 2) has more than 2^62 elements"},
+     "shape \"2147483648x2147483648x2\": more than 2^62 elements in the first 3 dimensions"},
     {"0,9223372036854775807", TSR_CAUSE_OVERFLOW,
-     "shape (0, 9223372036854775807) has more than 2^62 elements"},
+     "shape \"0,9223372036854775807\": more than 2^62 elements in the first 2 dimensions"},
     {"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", TSR_CAUSE_TOO_LARGE,
-     "rank 33, wanted 0 to 32"},
+     "shape \"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\": rank 33, wanted "
+     "0 to 32"},
 };
 
 static void malformed_shapes_say_where(void **state) {
@@ -121,21 +122,6 @@ static void printing_and_reading_are_inverses(void **state) {
   }
 }
 
-static tsr_status refuse_large(void *context) {
-  (void)context;
-  tsr_shape shape;
-  tsr_status status = tsr_shape_parse("2147483648x2147483648x2", &shape);
-  if (tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
-  assert_int_equal(tsr_status_cause(status), TSR_CAUSE_OVERFLOW);
-  tsr_status_free(status);
-  return NULL;
-}
-
-static void refusing_survives_running_out_of_memory(void **state) {
-  (void)state;
-  test_allocation_sweep(refuse_large, NULL);
-}
-
 SUITE(shape, TEST(shapes_are_read_and_printed), TEST(malformed_shapes_say_where),
       TEST(counts_and_bytes_are_exact), TEST(shapes_are_checked_when_made),
-      TEST(printing_and_reading_are_inverses), TEST(refusing_survives_running_out_of_memory))
+      TEST(printing_and_reading_are_inverses))
