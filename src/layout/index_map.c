@@ -4,14 +4,16 @@
 #include "layout/cover.h"
 #include "layout/grid.h"
 
+// An axis of one member has nothing to add up, so what it leaves unreduced is whole (as in JAX).
 static tsr_status check_reduced(const tsr_layout *layout) {
-  int count = 0;
+  int count = 0, at = 0;
   if (!layout->sharding) return NULL;
   const tsr_sub_axis *axes = tsr_sharding_unreduced(layout->sharding, &count);
-  if (count == 0) return NULL;
+  while (at < count && axes[at].size == 1) at++;
+  if (at == count) return NULL;
   return tsr_fail(UNREDUCED_HAS_NO_INDEX_MAP,
                   "axis \"%s\" is unreduced: its devices hold partial results, not ranges",
-                  tsr_mesh_axis(layout->mesh, axes[0].axis)->name);
+                  tsr_mesh_axis(layout->mesh, axes[at].axis)->name);
 }
 
 // The ranges of all shards of all dimensions in one block; `starts[d]` is where those of d begin.

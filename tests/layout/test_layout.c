@@ -290,6 +290,17 @@ static void policies_have_names(void **state) {
 
 // ---- JAX's view ----
 
+static void an_unreduced_axis_of_one_member_is_whole(void **state) {
+  (void)state;
+  tsr_layout *layout = test_layout_of(
+      "x=2,y=1", "#sdy.sharding<@mesh, [{\"x\"}], unreduced={\"y\"}>", "8", TSR_POLICY_ERROR);
+  tsr_range ranges[2];
+  assert_ok(tsr_layout_index_map(layout, ranges));
+  assert_int_equal(ranges[1].lo, 4);
+  assert_int_equal(ranges[1].hi, 8);
+  tsr_layout_release(layout);
+}
+
 static void unreduced_axes_have_shapes_but_no_index_map(void **state) {
   (void)state;
   tsr_layout *layout = test_layout_of(
@@ -487,6 +498,7 @@ SUITE(layout, TEST(random_layouts_agree_with_every_element),
       TEST(sizes_that_do_not_divide_are_refused), TEST(cuts_that_make_no_sense_are_refused),
       TEST(specs_longer_than_the_rank_are_refused), TEST(trim_keeps_what_divides),
       TEST(uneven_sizes_are_ceil_chunks), TEST(policies_have_names),
+      TEST(an_unreduced_axis_of_one_member_is_whole),
       TEST(unreduced_axes_have_shapes_but_no_index_map), TEST(jax_replica_ids_count_equal_ranges),
       TEST(jax_replica_ids_agree_with_counting), TEST(scalars_are_one_element_everywhere),
       TEST(shards_and_dimensions_out_of_range_are_refused), TEST(runs_are_given_to_the_caller),
