@@ -121,6 +121,16 @@ static tsr_status bind(const golden_case *c, const char *mesh_key, const char *s
   return status;
 }
 
+static tsr_status lay_out(const golden_case *c, tsr_layout **out) {
+  tsr_sharding *sharding = NULL;
+  tsr_shape shape;
+  TSR_TRY(golden_shape(c, "shape", &shape));
+  TSR_TRY(bind(c, "mesh", "spec", &sharding));
+  tsr_status status = tsr_layout_create(sharding, &shape, TSR_POLICY_ERROR, out);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
 // ---- answers ----
 
 static int compare_names(const void *a, const void *b) {
@@ -159,7 +169,127 @@ static void write_spec(tsr_json_writer *out, const tsr_spec *spec) {
   tsr_spec_release(entries);
 }
 
+static void write_replicated_axes(tsr_json_writer *out, const tsr_sharding *sharding) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  const uint32_t replicated = tsr_sharding_replicated_axes(sharding);
+  const char *names[TSR_MAX_AXES];
+  int count = 0;
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
+    if (replicated & 1u << i) names[count++] = tsr_mesh_axis(mesh, i)->name;
+  write_sorted(out, "replicated_axes", names, count);
+}
+
+// [id, [[start, stop], ...], replica id]
+static void write_device(tsr_json_writer *out, int32_t id, const tsr_range *ranges, int rank,
+                         int64_t replica) {
+  tsr_json_begin_inline_array(out);
+  tsr_json_write_int(out, id);
+  tsr_json_begin_inline_array(out);
+  for (int i = 0; i < rank; i++)
+    tsr_json_write_ints(out, (int64_t[]){ranges[i].lo, ranges[i].hi}, 2);
+  tsr_json_end_array(out);
+  tsr_json_write_int(out, replica);
+  tsr_json_end_array(out);
+}
+
+// What every device holds: the index map and JAX's replica ids.
+typedef struct holdings {
+  int rank;
+  tsr_range *ranges;  // rank per position
+  int64_t *replicas;
+} holdings;
+
+static tsr_status find_holdings(const golden_case *c, const tsr_layout *layout, holdings *out) {
+  const size_t devices = (size_t)tsr_layout_device_count(layout);
+  out->rank = tsr_layout_shape(layout).rank;
+  out->ranges = tsr_arena_zeros(c->arena, devices * (size_t)out->rank + 1, sizeof *out->ranges);
+  out->replicas = tsr_arena_zeros(c->arena, devices, sizeof *out->replicas);
+  if (!out->ranges || !out->replicas) return tsr_fail(NO_MEMORY, "index map");
+  TSR_TRY(tsr_layout_index_map(layout, out->ranges));
+  return tsr_layout_jax_replica_ids(layout, out->replicas);
+}
+
+static void write_holding(tsr_json_writer *out, const tsr_mesh *mesh, const holdings *held,
+                          int64_t position) {
+  write_device(out, tsr_mesh_device(mesh, position), held->ranges + position * held->rank,
+               held->rank, held->replicas[position]);
+}
+
+// XLA's text of the sharding.
+static tsr_status write_hlo(tsr_json_writer *out, const tsr_sharding *sharding, int rank) {
+  tsr_tiling *tiling = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  TSR_TRY(tsr_tiling_from_sharding(sharding, rank, &tiling));
+  tsr_tiling_print(tiling, &text);
+  tsr_json_write_key(out, "hlo");
+  tsr_json_write_string(out, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  tsr_tiling_release(tiling);
+  return NULL;
+}
+
+static void print_sdy_dim(const tsr_sharding *sharding, int dim, tsr_text *out) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  const tsr_sharding_dim *cut = tsr_sharding_dim_at(sharding, dim);
+  const char *between = "";
+  tsr_text_add(out, "{");
+  for (int s = 0; s < cut->stage_count; s++)
+    for (int a = 0; a < cut->stages[s].axis_count; a++) {
+      tsr_text_addf(out, "%s'%s'", between, tsr_mesh_axis(mesh, cut->stages[s].axes[a].axis)->name);
+      between = ", ";
+    }
+  if (cut->open) tsr_text_addf(out, "%s?", between);
+  tsr_text_add(out, "}");
+}
+
+// The debug text of the dimension list that JAX hands to Shardy.
+static void write_sdy(tsr_json_writer *out, const tsr_sharding *sharding, int rank) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, "SdyArray([");
+  for (int i = 0; i < rank; i++) {
+    if (i) tsr_text_add(&text, ", ");
+    print_sdy_dim(sharding, i, &text);
+  }
+  tsr_text_add(&text, "])");
+  tsr_json_write_key(out, "sdy");
+  tsr_json_write_string(out, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+}
+
 // ---- functions ----
+
+static tsr_status write_sharding(const golden_case *c, const tsr_layout *layout,
+                                 tsr_json_writer *out) {
+  const tsr_sharding *sharding = tsr_layout_sharding(layout);
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  holdings held;
+  tsr_shape shard;
+  TSR_TRY(find_holdings(c, layout, &held));
+  tsr_layout_shard_shape(layout, 0, &shard);
+  tsr_json_begin_object(out);
+  write_spec(out, tsr_sharding_spec(sharding));
+  tsr_json_write_key(out, "shard_shape");
+  tsr_json_write_ints(out, shard.dims, (size_t)shard.rank);
+  tsr_json_write_key(out, "is_fully_replicated");
+  tsr_json_write_bool(out, tsr_sharding_is_fully_replicated(sharding));
+  write_replicated_axes(out, sharding);
+  tsr_json_write_key(out, "devices");
+  tsr_json_begin_array(out);
+  for (int64_t i = 0; i < tsr_layout_device_count(layout); i++) write_holding(out, mesh, &held, i);
+  tsr_json_end_array(out);
+  write_sdy(out, sharding, held.rank);
+  TSR_TRY(write_hlo(out, sharding, held.rank));
+  tsr_json_end_object(out);
+  return NULL;
+}
+
+static tsr_status sharding(const golden_case *c, const golden_answer *answer) {
+  tsr_layout *layout = NULL;
+  TSR_TRY(lay_out(c, &layout));
+  tsr_status status = write_sharding(c, layout, answer->out);
+  tsr_layout_release(layout);
+  return status;
+}
 
 static tsr_status partition_spec(const golden_case *c, const golden_answer *answer) {
   tsr_spec *spec = NULL;
@@ -198,6 +328,87 @@ static tsr_status equivalent(const golden_case *c, const golden_answer *answer) 
   return status;
 }
 
+// The shards of a process, by device id.
+static void write_shards(tsr_json_writer *out, const tsr_mesh *mesh, const holdings *held,
+                         int32_t process) {
+  tsr_json_write_key(out, "shards");
+  tsr_json_begin_array(out);
+  for (int32_t id = 0; id < tsr_mesh_device_count(mesh); id++) {
+    const int64_t position = tsr_mesh_find_device(mesh, id);
+    if (position >= 0 && tsr_mesh_process(mesh, position) == process)
+      write_holding(out, mesh, held, position);
+  }
+  tsr_json_end_array(out);
+}
+
+static tsr_status write_process(tsr_json_writer *out, const tsr_layout *layout,
+                                const holdings *held, int32_t process) {
+  char key[16];
+  snprintf(key, sizeof key, "%d", process);
+  tsr_json_write_key(out, key);
+  tsr_json_begin_object(out);
+  write_shards(out, tsr_layout_mesh(layout), held, process);
+  tsr_json_write_key(out, "num_addressable_indices");
+  tsr_json_begin_inline_array(out);
+  for (int i = 0; i < held->rank; i++) {
+    int64_t elements = 0;
+    TSR_TRY(tsr_layout_addressable(layout, process, i, &elements));
+    tsr_json_write_int(out, elements);
+  }
+  tsr_json_end_array(out);
+  tsr_json_end_object(out);
+  return NULL;
+}
+
+static void write_or_null(tsr_json_writer *out, bool known, int64_t value) {
+  if (known)
+    tsr_json_write_int(out, value);
+  else
+    tsr_json_write_null(out);
+}
+
+// Per dimension: in how many ways processes hold it, and its size worked back from process 0's.
+static tsr_status write_process_shards(tsr_json_writer *out, const tsr_layout *layout, int rank) {
+  int64_t ways[TSR_MAX_RANK], local[TSR_MAX_RANK];
+  for (int i = 0; i < rank; i++) {
+    TSR_TRY(tsr_layout_process_shards(layout, i, &ways[i]));
+    TSR_TRY(tsr_layout_addressable(layout, 0, i, &local[i]));
+  }
+  tsr_json_write_key(out, "distinct_process_shards");
+  tsr_json_begin_inline_array(out);
+  for (int i = 0; i < rank; i++) write_or_null(out, ways[i] > 0, ways[i]);
+  tsr_json_end_array(out);
+  tsr_json_write_key(out, "global_shape_from_process0");
+  tsr_json_begin_inline_array(out);
+  for (int i = 0; i < rank; i++) write_or_null(out, ways[i] > 0, ways[i] * local[i]);
+  tsr_json_end_array(out);
+  return NULL;
+}
+
+static tsr_status write_processes(const golden_case *c, const tsr_layout *layout,
+                                  tsr_json_writer *out) {
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  holdings held;
+  TSR_TRY(find_holdings(c, layout, &held));
+  tsr_json_begin_object(out);
+  tsr_json_write_key(out, "processes");
+  tsr_json_begin_object(out);
+  for (int32_t p = 0; p < tsr_mesh_process_count(mesh); p++)
+    TSR_TRY(write_process(out, layout, &held, p));
+  tsr_json_end_object(out);
+  TSR_TRY(write_process_shards(out, layout, held.rank));
+  tsr_json_end_object(out);
+  return NULL;
+}
+
+static tsr_status processes(const golden_case *c, const golden_answer *answer) {
+  tsr_layout *layout = NULL;
+  TSR_TRY(lay_out(c, &layout));
+  tsr_status status = write_processes(c, layout, answer->out);
+  tsr_layout_release(layout);
+  return status;
+}
+
 static tsr_status mesh(const golden_case *c, const golden_answer *answer) {
   tsr_mesh *made = NULL;
   TSR_TRY(read_mesh(c, c->input, &made));
@@ -214,5 +425,7 @@ const golden_function golden_jax_sharding_functions[] = {
     {"equivalent", equivalent, {NULL}},
     {"mesh", mesh, {NULL}},
     {"partition_spec", partition_spec, {NULL}},
+    {"processes", processes, {NULL}},
+    {"sharding", sharding, {NULL}},
     {NULL, NULL, {NULL}},
 };
