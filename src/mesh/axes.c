@@ -1,13 +1,15 @@
 // Axes by name: finding them, their types, and how messages show them.
 #include "mesh/mesh.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/suggest.h"
 
 static const char *const type_names[] = {
     [TSR_AXIS_AUTO] = "auto", [TSR_AXIS_EXPLICIT] = "explicit", [TSR_AXIS_MANUAL] = "manual"};
+
+#define BLANKS " \t\n\v\f\r"
 
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
 
@@ -16,10 +18,9 @@ const char *tsr_axis_type_name(tsr_axis_type type) {
 }
 
 tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type) {
-  const char *start = name;
-  while (isspace((unsigned char)*start)) start++;
+  const char *start = name + strspn(name, BLANKS);
   size_t length = strlen(start);
-  while (length && isspace((unsigned char)start[length - 1])) length--;
+  while (length && strchr(BLANKS, start[length - 1])) length--;
   for (int i = 0; i < TYPE_COUNT; i++)
     if (strlen(type_names[i]) == length && !strncasecmp(start, type_names[i], length)) {
       *out_type = (tsr_axis_type)i;
@@ -47,10 +48,14 @@ tsr_status tsr_axes_zip(const char *const *names, int name_count, const int64_t 
 
 // ---- text ----
 
+bool tsr_is_plain_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         (c && strchr("_-./", c)) || (unsigned char)c >= 0x80;
+}
+
 static bool is_plain(const char *name) {
   for (const char *c = name; *c; c++)
-    if (!isalnum((unsigned char)*c) && !strchr("_-./", *c) && !((unsigned char)*c & 0x80))
-      return false;
+    if (!tsr_is_plain_name(*c)) return false;
   return *name;
 }
 

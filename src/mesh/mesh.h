@@ -6,6 +6,8 @@
 
 // ---- names and messages ----
 
+// Whether names may hold this byte without being quoted.
+bool tsr_is_plain_name(char c);
 // One axis as text: name=size, and its type unless it is auto; only the size without a name. Names
 // that are not plain words are quoted.
 void tsr_axis_print(const tsr_axis *axis, tsr_text *out);

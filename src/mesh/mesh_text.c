@@ -5,11 +5,11 @@
 // and the text means the same mesh to both.
 #include "mesh/mesh.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/scan.h"
 
 // ---- what the readers share ----
 
@@ -52,119 +52,95 @@ tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) 
 // ---- reading ----
 
 typedef struct reader {
-  const char *text, *at;
+  tsr_scan scan;
   tsr_arena *arena;
 } reader;
 
-static tsr_status syntax(const reader *in, const char *wanted) {
-  return tsr_fail(SYNTAX, "mesh \"%s\" at byte %lld: wanted %s", in->text,
-                  (long long)(in->at - in->text), wanted);
-}
-
-static void skip_space(reader *in) {
-  while (isspace((unsigned char)*in->at)) in->at++;
-}
-
-static bool take(reader *in, const char *word) {
+static bool take_word(reader *in, const char *word) {
+  tsr_scan_peek(&in->scan);
   const size_t length = strlen(word);
-  if (strncmp(in->at, word, length)) return false;
-  in->at += length;
+  if (strncmp(in->scan.at, word, length) != 0) return false;
+  in->scan.at += length;
   return true;
 }
 
-static tsr_status read_int(reader *in, int64_t *out_value) {
-  const bool negative = take(in, "-");
-  if (!isdigit((unsigned char)*in->at)) return syntax(in, "a number");
-  int64_t value = 0;
-  for (; isdigit((unsigned char)*in->at); in->at++)
-    if (__builtin_mul_overflow(value, 10, &value) ||
-        __builtin_add_overflow(value, *in->at - '0', &value))
-      return syntax(in, "a number below 2^63");
-  *out_value = negative ? -value : value;
-  return NULL;
-}
-
 static tsr_status read_quoted(reader *in, const char **out_name) {
-  char *name = tsr_arena_alloc(in->arena, strlen(in->at) + 1);
+  const char *at = in->scan.at + 1;
+  char *name = tsr_arena_alloc(in->arena, strlen(at) + 1);
   if (!name) return tsr_fail(NO_MEMORY, "axis name");
   size_t length = 0;
-  for (in->at++; *in->at != '"'; in->at++) {
-    if (*in->at == '\\' && in->at[1]) in->at++;
-    if (!*in->at) return syntax(in, "a closing '\"'");
-    name[length++] = *in->at;
+  for (; *at && *at != '"'; at++) {
+    if (*at == '\\' && at[1]) at++;
+    name[length++] = *at;
   }
-  in->at++;
+  in->scan.at = at;
+  if (!*at) return tsr_scan_fail(&in->scan, "a closing '\"'");
+  in->scan.at++;
   name[length] = '\0';
   *out_name = name;
   return NULL;
 }
 
 static tsr_status read_name(reader *in, const char **out_name) {
-  if (*in->at == '"') return read_quoted(in, out_name);
-  const size_t length = strcspn(in->at, "=,:\"[]{} \t\r\n\v\f");
-  if (!length) return syntax(in, "an axis name");
-  *out_name = tsr_arena_copy(in->arena, in->at, length);
-  in->at += length;
+  if (tsr_scan_peek(&in->scan) == '"') return read_quoted(in, out_name);
+  size_t length = 0;
+  while (tsr_is_plain_name(in->scan.at[length])) length++;
+  if (!length) return tsr_scan_fail(&in->scan, "an axis name");
+  *out_name = tsr_arena_copy(in->arena, in->scan.at, length);
+  in->scan.at += length;
   return *out_name ? NULL : tsr_fail(NO_MEMORY, "axis name");
 }
 
 static tsr_status read_type(reader *in, tsr_axis_type *out_type) {
   for (int i = TSR_AXIS_AUTO; i <= TSR_AXIS_MANUAL; i++)
-    if (take(in, tsr_axis_type_name((tsr_axis_type)i))) {
+    if (take_word(in, tsr_axis_type_name((tsr_axis_type)i))) {
       *out_type = (tsr_axis_type)i;
       return NULL;
     }
-  return syntax(in, "auto, explicit or manual");
+  return tsr_scan_fail(&in->scan, "auto, explicit or manual");
 }
 
 static tsr_status read_axis(reader *in, tsr_axis *out_axis) {
   TSR_TRY(read_name(in, &out_axis->name));
-  skip_space(in);
-  if (!take(in, "=")) return syntax(in, "'=' and a size");
-  skip_space(in);
-  TSR_TRY(read_int(in, &out_axis->size));
+  if (!tsr_scan_take(&in->scan, '=')) return tsr_scan_fail(&in->scan, "'=' and a size");
+  TSR_TRY(tsr_scan_int(&in->scan, &out_axis->size));
   out_axis->type = TSR_AXIS_AUTO;
-  return take(in, ":") ? read_type(in, &out_axis->type) : NULL;
+  return tsr_scan_take(&in->scan, ':') ? read_type(in, &out_axis->type) : NULL;
 }
 
-// Whether the list of axes is over: at the end, or at one of the words that follow it.
-static bool at_suffix(const reader *in) {
-  if (!strncmp(in->at, "devices=[", 9)) return true;
-  if (strncmp(in->at, "abstract", 8)) return !*in->at;
-  reader after = {in->text, in->at + 8, NULL};
-  skip_space(&after);
-  return !*after.at;
+// Whether there are no axes: the text is over, or one of the words that follow them comes.
+static bool at_suffix(reader *in) {
+  reader ahead = *in;
+  if (take_word(&ahead, "devices=[") || !tsr_scan_peek(&in->scan)) return true;
+  return take_word(&ahead, "abstract") && !tsr_scan_peek(&ahead.scan);
 }
 
 static tsr_status read_axes(reader *in, tsr_axis *axes, int *out_count) {
   int count = 0;
-  skip_space(in);
-  if (!at_suffix(in)) do {
-      skip_space(in);
-      if (count == TSR_MAX_AXES)
-        return tsr_fail(TOO_LARGE, "mesh \"%s\" has more than %d axes", in->text, TSR_MAX_AXES);
-      TSR_TRY(read_axis(in, &axes[count++]));
-      skip_space(in);
-    } while (take(in, ","));
+  bool more = !at_suffix(in);
+  while (more) {
+    if (count == TSR_MAX_AXES) return tsr_fail(TOO_LARGE, "more than %d axes", TSR_MAX_AXES);
+    TSR_TRY(read_axis(in, &axes[count++]));
+    more = tsr_scan_take(&in->scan, ',');
+  }
   *out_count = count;
   return NULL;
 }
 
 static tsr_status read_devices(reader *in, tsr_mesh_desc *desc) {
   size_t commas = 0;
-  for (const char *c = in->at; *c && *c != ']'; c++) commas += *c == ',';
+  for (const char *c = in->scan.at; *c && *c != ']'; c++) commas += *c == ',';
   int32_t *ids = tsr_arena_zeros(in->arena, commas + 1, sizeof *ids);
   if (!ids) return tsr_fail(NO_MEMORY, "list of %zu devices", commas + 1);
   int64_t count = 0;
   do {
     int64_t id = 0;
-    skip_space(in);
-    TSR_TRY(read_int(in, &id));
-    if (id < 0 || id > INT32_MAX) return syntax(in, "a device id from 0 to 2147483647");
+    TSR_TRY(tsr_scan_int(&in->scan, &id));
+    if (id < 0 || id > INT32_MAX)
+      return tsr_fail(UNKNOWN_DEVICE, "device %lld; ids are 0 to %d", (long long)id, INT32_MAX);
     ids[count++] = (int32_t)id;
-    skip_space(in);
-  } while (take(in, ","));
-  if (!take(in, "]")) return syntax(in, "',' or ']' in the list of devices");
+  } while (tsr_scan_take(&in->scan, ','));
+  if (!tsr_scan_take(&in->scan, ']')) return tsr_scan_fail(&in->scan, "',' or ']'");
   desc->devices = ids;
   desc->device_count = count;
   return NULL;
@@ -174,22 +150,23 @@ static tsr_status read_mesh(reader *in, const tsr_topology *topology, tsr_mesh *
   tsr_axis axes[TSR_MAX_AXES];
   tsr_mesh_desc desc = {.size = sizeof desc, .axes = axes, .topology = topology};
   TSR_TRY(read_axes(in, axes, &desc.axis_count));
-  if (take(in, "devices=[")) {
+  if (take_word(in, "devices=[")) {
     TSR_TRY(read_devices(in, &desc));
   } else {
-    desc.abstract = take(in, "abstract");
+    desc.abstract = take_word(in, "abstract");
   }
-  skip_space(in);
-  if (*in->at) return syntax(in, "the end");
+  TSR_TRY(tsr_scan_end(&in->scan));
   return tsr_mesh_create_read(&desc, out_mesh);
 }
 
 tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh) {
+  enum { SHOWN = 60 };
   tsr_arena arena = TSR_ARENA_EMPTY;
-  reader in = {text, text, &arena};
+  reader in = {TSR_SCAN(text), &arena};
   const tsr_status status = read_mesh(&in, topology, out_mesh);
   tsr_arena_deinit(&arena);
-  return status;
+  return tsr_note(status, "mesh \"%.*s%s\"", SHOWN, text,
+                  strnlen(text, SHOWN + 1) > SHOWN ? "..." : "");
 }
 
 // ---- writing ----

@@ -50,29 +50,35 @@ static void broken_texts_say_where(void **state) {
     tsr_cause cause;
     const char *message;
   } cases[] = {
-      {"data", TSR_CAUSE_SYNTAX, "mesh \"data\" at byte 4: wanted '=' and a size"},
-      {"data=", TSR_CAUSE_SYNTAX, "mesh \"data=\" at byte 5: wanted a number"},
-      {"data=4,", TSR_CAUSE_SYNTAX, "mesh \"data=4,\" at byte 7: wanted an axis name"},
-      {"=4", TSR_CAUSE_SYNTAX, "mesh \"=4\" at byte 0: wanted an axis name"},
-      {"data=x", TSR_CAUSE_SYNTAX, "mesh \"data=x\" at byte 5: wanted a number"},
-      {"data=4 model=2", TSR_CAUSE_SYNTAX, "mesh \"data=4 model=2\" at byte 7: wanted the end"},
+      {"data", TSR_CAUSE_SYNTAX, "mesh \"data\": wanted '=' and a size at byte 4, found the end"},
+      {"data=", TSR_CAUSE_SYNTAX, "mesh \"data=\": wanted an integer at byte 5, found the end"},
+      {"data=4,", TSR_CAUSE_SYNTAX,
+       "mesh \"data=4,\": wanted an axis name at byte 7, found the end"},
+      {"=4", TSR_CAUSE_SYNTAX, "mesh \"=4\": wanted an axis name at byte 0, found \"=4\""},
+      {"data=x", TSR_CAUSE_SYNTAX, "mesh \"data=x\": wanted an integer at byte 5, found \"x\""},
+      {"data=4 model=2", TSR_CAUSE_SYNTAX,
+       "mesh \"data=4 model=2\": wanted the end at byte 7, found \"model=2\""},
       {"data=4:best", TSR_CAUSE_SYNTAX,
-       "mesh \"data=4:best\" at byte 7: wanted auto, explicit or manual"},
+       "mesh \"data=4:best\": wanted auto, explicit or manual at byte 7, found \"best\""},
       {"a=99999999999999999999", TSR_CAUSE_SYNTAX,
-       "mesh \"a=99999999999999999999\" at byte 20: wanted a number below 2^63"},
-      {"\"a=4", TSR_CAUSE_SYNTAX, "mesh \"\"a=4\" at byte 4: wanted a closing '\"'"},
-      {"\"a\\", TSR_CAUSE_SYNTAX, "mesh \"\"a\\\" at byte 3: wanted a closing '\"'"},
+       "mesh \"a=99999999999999999999\": wanted an integer of 64 bits at byte 2, found "
+       "\"999999999999...\""},
+      {"\"a=4", TSR_CAUSE_SYNTAX,
+       "mesh \"\"a=4\": wanted a closing '\"' at byte 4, found the end"},
+      {"\"a\\", TSR_CAUSE_SYNTAX,
+       "mesh \"\"a\\\": wanted a closing '\"' at byte 3, found the end"},
       {"a=2 devices=[0,1", TSR_CAUSE_SYNTAX,
-       "mesh \"a=2 devices=[0,1\" at byte 16: wanted ',' or ']' in the list of devices"},
-      {"a=2 devices=[0,-1]", TSR_CAUSE_SYNTAX,
-       "mesh \"a=2 devices=[0,-1]\" at byte 17: wanted a device id from 0 to 2147483647"},
-      {"a=2 devices=[]", TSR_CAUSE_SYNTAX, "mesh \"a=2 devices=[]\" at byte 13: wanted a number"},
-      {"a=2,a=4", TSR_CAUSE_DUPLICATE_AXIS_NAME, "axis name \"a\" is given twice, to axes 0 and 1"},
+       "mesh \"a=2 devices=[0,1\": wanted ',' or ']' at byte 16, found the end"},
+      {"a=2 devices=[0,-1]", TSR_CAUSE_UNKNOWN_DEVICE,
+       "mesh \"a=2 devices=[0,-1]\": device -1; ids are 0 to 2147483647"},
+      {"a=2 devices=[]", TSR_CAUSE_SYNTAX,
+       "mesh \"a=2 devices=[]\": wanted an integer at byte 13, found \"]\""},
+      {"a=2,a=4", TSR_CAUSE_DUPLICATE_AXIS_NAME,
+       "mesh \"a=2,a=4\": axis name \"a\" is given twice, to axes 0 and 1"},
       {"a=-1", TSR_CAUSE_BAD_AXIS_SIZE,
-       "axis \"a\" has size -1, but the number of devices is not known"},
+       "mesh \"a=-1\": axis \"a\" has size -1, but the number of devices is not known"},
       {"a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1,q=1", TSR_CAUSE_TOO_LARGE,
-       "mesh \"a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1,q=1\" has more "
-       "than 16 axes"},
+       "mesh \"a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,...\": more than 16 axes"},
   };
   // clang-format on
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -95,12 +101,14 @@ static void a_topology_gives_devices_in_list_order(void **state) {
   tsr_mesh_release(mesh);
   mesh = NULL;
   assert_fails(tsr_mesh_parse("x=2,y=4", topology, &mesh), TOO_FEW_DEVICES,
-               "the mesh needs 8 devices, but the topology has 4");
-  assert_fails(tsr_mesh_parse("x=8589934592,y=8589934592", topology, &mesh), TOO_FEW_DEVICES,
-               "the mesh needs 9223372036854775807 devices, but the topology has 4");
+               "mesh \"x=2,y=4\": the mesh needs 8 devices, but the topology has 4");
+  assert_fails(
+      tsr_mesh_parse("x=8589934592,y=8589934592", topology, &mesh), TOO_FEW_DEVICES,
+      "mesh \"x=8589934592,y=8589934592\": the mesh needs 9223372036854775807 devices, but "
+      "the topology has 4");
   assert_fails(tsr_mesh_parse("x=3,y=-1", topology, &mesh), DIMS_DO_NOT_MATCH_DEVICE_COUNT,
-               "{x=3, y=-1} does not make 4 devices; {x=4, y=1}, {x=2, y=2} or {x=1, y=4} would "
-               "fit");
+               "mesh \"x=3,y=-1\": {x=3, y=-1} does not make 4 devices; {x=4, y=1}, {x=2, y=2} or "
+               "{x=1, y=4} would fit");
   mesh = parsed_mesh("x=8 abstract", topology);
   assert_mesh_prints(mesh, "x=8 abstract");
   tsr_mesh_release(mesh);
