@@ -1,5 +1,7 @@
 int suite_mesh(void);
 int suite_mesh_text(void);
+int suite_mesh_json(void);
+int suite_derive(void);
 int suite_cost(void);
 int suite_primes(void);
 int suite_jax_torus(void);
@@ -7,6 +9,6 @@ int suite_jax_kinds(void);
 int suite_jax_mesh(void);
 
 int main(void) {
-  return suite_mesh() + suite_mesh_text() + suite_cost() + suite_primes() + suite_jax_torus() +
-         suite_jax_kinds() + suite_jax_mesh();
+  return suite_mesh() + suite_mesh_text() + suite_mesh_json() + suite_derive() + suite_cost() +
+         suite_primes() + suite_jax_torus() + suite_jax_kinds() + suite_jax_mesh();
 }
