@@ -50,9 +50,8 @@ static tsr_status read_entries(tsr_spec_builder *builder, const tsr_json *list) 
   if (!list || tsr_json_kind_of(list) != TSR_JSON_ARRAY)
     return tsr_fail(JSON_KIND, "spec: wanted an array of entries, found %s",
                     list ? tsr_json_kind_name(tsr_json_kind_of(list)) : "nothing");
-  int index = 0;
   for (const tsr_json *entry = tsr_json_first(list); entry; entry = tsr_json_next(entry))
-    TSR_TRY_NOTE(read_entry(builder, entry), "entry %d", index++);
+    TSR_TRY_NOTE(read_entry(builder, entry), "entry %d", builder->dims.count - 1);
   return NULL;
 }
 
