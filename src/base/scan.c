@@ -42,7 +42,7 @@ const char *tsr_scan_word(tsr_scan *scan, size_t *out_length) {
 // What stands at the cursor, short enough for a message and without control characters.
 static void quote_rest(const char *at, char out[24]) {
   size_t length = 0;
-  while (at[length] && length < 12) {
+  while (length < 12 && at[length]) {
     const bool plain = at[length] >= ' ' && at[length] < 127;
     out[length] = plain ? at[length] : '.';
     length++;

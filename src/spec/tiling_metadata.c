@@ -54,7 +54,7 @@ static tsr_status parse_escape(tsr_scan *scan, unsigned char *out_byte) {
   const char *name = *at ? strchr(names, *at) : NULL;
   int value = -1;
   if (name) {
-    value = bytes[name - names];
+    value = (unsigned char)bytes[name - names];
     scan->at++;
   } else if (*at >= '0' && *at <= '7') {
     value = 0;

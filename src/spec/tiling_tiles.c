@@ -1,6 +1,7 @@
 // The arithmetic of tile assignments: digits, and XLA's normal form of subgroups.
 #include "spec/tiling.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_cou
     for (int64_t left = dims[d]; left > 1;) {
       if (digit.size == 1) digit = digits->at[--next];
       const int64_t size = digit.size < left ? digit.size : left;
+      assert(size > 0);  // digits have sizes, and there are as many as the dimensions need
       if (left % size || digit.size % size) return false;
       split.at[--free] = (tsr_digit){digit.stride, size};
       digit = (tsr_digit){digit.stride * size, digit.size / size};

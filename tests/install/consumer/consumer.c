@@ -8,9 +8,12 @@ int main(int argc, char **argv) {
     fprintf(stderr, "library %s, headers %s, package %s\n", tsr_version(), TSR_VERSION, argv[1]);
     return 1;
   }
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_text_addf(&text, "tessera %s", tsr_version());
-  const int failed = strcmp(tsr_text_string(&text) + strlen("tessera "), argv[1]) != 0;
-  tsr_text_deinit(&text);
+  // Something that reaches into the library's own dependencies.
+  tsr_text digest = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_hash_decimal("tessera", strlen("tessera"), "sha256", &digest);
+  const int failed = status || !digest.length;
+  if (failed) fprintf(stderr, "no digest: %s\n", tsr_status_text(status));
+  tsr_status_free(status);
+  tsr_text_deinit(&digest);
   return failed;
 }
