@@ -4,20 +4,60 @@
 
 static const char *const axis_names[MAX_AXES] = {"x", "y", "z"};
 
-static tsr_mesh *random_mesh(test_random *random) {
+static int random_axes(test_random *random, tsr_axis *axes, int64_t *out_devices) {
   static const int64_t sizes[] = {1, 2, 2, 3, 4, 4, 6};
-  tsr_axis axes[MAX_AXES];
   const int count = (int)test_random_range(random, 1, MAX_AXES);
-  int64_t devices = 1;
+  *out_devices = 1;
   for (int i = 0; i < count; i++) {
     int64_t size = sizes[test_random_range(random, 0, (int64_t)COUNT_OF(sizes) - 1)];
-    if (devices * size > 48) size = 1;
-    devices *= size;
+    if (*out_devices * size > MAX_DEVICES) size = 1;
+    *out_devices *= size;
     axes[i] = (tsr_axis){.name = axis_names[i], .size = size};
   }
+  return count;
+}
+
+// A machine whose processes have `each` devices.
+static tsr_topology *machine_of(int64_t devices, int64_t each) {
+  tsr_device list[MAX_DEVICES];
+  for (int32_t i = 0; i < devices; i++)
+    list[i] = (tsr_device){
+        .id = i, .process = i / (int32_t)each, .slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
+  const tsr_topology_desc desc = {.size = sizeof desc,
+                                  .platform = TSR_PLATFORM_CPU,
+                                  .kind = "cpu",
+                                  .device_count = (int)devices,
+                                  .devices = list};
+  tsr_topology *machine = NULL;
+  assert_ok(tsr_topology_create(&desc, &machine));
+  return machine;
+}
+
+static void shuffle(test_random *random, int32_t *items, int64_t count) {
+  for (int64_t i = count - 1; i > 0; i--) {
+    const int64_t j = test_random_range(random, 0, i);
+    const int32_t kept = items[i];
+    items[i] = items[j];
+    items[j] = kept;
+  }
+}
+
+// Devices are in order or, every other time, shuffled.
+static tsr_mesh *mesh_of(test_random *random, const tsr_axis *axes, int axis_count,
+                         int64_t devices) {
+  int32_t ids[MAX_DEVICES];
+  for (int32_t i = 0; i < devices; i++) ids[i] = i;
+  if (test_random_range(random, 0, 1)) shuffle(random, ids, devices);
+  tsr_topology *machine = machine_of(devices, test_random_range(random, 1, devices));
+  const tsr_mesh_desc desc = {.size = sizeof desc,
+                              .axis_count = axis_count,
+                              .axes = axes,
+                              .device_count = devices,
+                              .devices = ids,
+                              .topology = machine};
   tsr_mesh *mesh = NULL;
-  const tsr_mesh_desc desc = {.size = sizeof desc, .axis_count = count, .axes = axes};
   assert_ok(tsr_mesh_create(&desc, &mesh));
+  tsr_topology_release(machine);
   return mesh;
 }
 
@@ -87,12 +127,8 @@ static void write_dim(test_random *random, bool plain, test_layout *out, int dim
       (tsr_spec_dim){.stage_count = stages, .stages = cut->written, .priority = TSR_NO_PRIORITY};
 }
 
-void test_layout_make(test_random *random, bool plain, test_layout *out) {
-  memset(out, 0, sizeof *out);
-  out->mesh = random_mesh(random);
-  out->shape.rank = (int)test_random_range(random, 1, MAX_DIMS);
-  for (int d = 0; d < out->shape.rank; d++)
-    out->shape.dims[d] = test_random_range(random, test_random_range(random, 0, 9) > 0, 12);
+// Cuts what `out` has a mesh and a shape for.
+static void cut_tensor(test_random *random, bool plain, test_layout *out) {
   place_uses(random, plain, out);
   tsr_spec_dim dims[MAX_DIMS];
   tsr_axis_ref refs[MAX_DIMS][MAX_USES];
@@ -102,6 +138,31 @@ void test_layout_make(test_random *random, bool plain, test_layout *out) {
   assert_ok(tsr_spec_create(&desc, &spec));
   assert_ok(tsr_sharding_bind(out->mesh, spec, false, &out->sharding));
   tsr_spec_release(spec);
+}
+
+void test_layout_make(test_random *random, bool plain, test_layout *out) {
+  memset(out, 0, sizeof *out);
+  tsr_axis axes[MAX_AXES];
+  int64_t devices = 1;
+  const int count = random_axes(random, axes, &devices);
+  out->mesh = mesh_of(random, axes, count, devices);
+  out->shape.rank = (int)test_random_range(random, 1, MAX_DIMS);
+  for (int d = 0; d < out->shape.rank; d++)
+    out->shape.dims[d] = test_random_range(random, test_random_range(random, 0, 9) > 0, MAX_SIZE);
+  cut_tensor(random, plain, out);
+}
+
+void test_layout_make_other(test_random *random, bool plain, const test_layout *made,
+                            test_layout *out) {
+  memset(out, 0, sizeof *out);
+  tsr_axis axes[MAX_AXES];
+  int64_t devices = 1;
+  int count = 0;
+  do count = random_axes(random, axes, &devices);
+  while (devices != tsr_mesh_device_count(made->mesh));
+  out->mesh = mesh_of(random, axes, count, devices);
+  out->shape = made->shape;
+  cut_tensor(random, plain, out);
 }
 
 void test_layout_free(test_layout *made) {

@@ -6,7 +6,7 @@
 #include "layout/cuts.h"
 #include "tessera/layout.h"
 
-enum { MAX_AXES = 3, MAX_DIMS = 3, MAX_USES = 4 };
+enum { MAX_AXES = 3, MAX_DIMS = 3, MAX_USES = 4, MAX_DEVICES = 48, MAX_SIZE = 12 };
 
 // A part of an axis that cuts a dimension.
 typedef struct test_use {
@@ -23,9 +23,12 @@ typedef struct test_layout {
   test_use uses[MAX_DIMS][MAX_USES];  // major to minor
 } test_layout;
 
-// A mesh of up to 48 devices, parts of whose axes cut the dimensions in all ways there are, or only
-// in single even stages if `plain`.
+// A mesh of up to 48 devices of several processes, parts of whose axes cut the dimensions in all
+// ways there are, or only in single even stages if `plain`.
 void test_layout_make(test_random *random, bool plain, test_layout *out);
+// The same tensor over as many devices, laid out in another way.
+void test_layout_make_other(test_random *random, bool plain, const test_layout *made,
+                            test_layout *out);
 void test_layout_free(test_layout *made);
 
 // The shard index along a dimension that a position holds, from its coordinates.

@@ -6,7 +6,7 @@
 #include "layout/layouts.h"
 #include "support/test.h"
 
-enum { MAX_ELEMENTS = 12 * 12 * 12, MAX_SIDE = 512 };
+enum { MAX_ELEMENTS = MAX_SIZE * MAX_SIZE * MAX_SIZE, MAX_SIDE = 512 };
 
 // ---- every element of random layouts ----
 
@@ -126,7 +126,7 @@ static void check_index_map(const test_layout *made, const tsr_layout *layout) {
       wanted[d][i] = (tsr_range){count ? elements[0] : 0, count ? elements[count - 1] + 1 : 0};
       boxes = boxes && wanted[d][i].hi - wanted[d][i].lo == count;
     }
-  tsr_range map[48 * MAX_DIMS];
+  tsr_range map[MAX_DEVICES * MAX_DIMS];
   if (!boxes) {
     assert_fails_with(tsr_layout_index_map(layout, map), BAD_CUT, "several ranges");
     return;
@@ -339,8 +339,8 @@ static void jax_replica_ids_agree_with_counting(void **state) {
     test_layout_make(&random, true, &made);
     tsr_layout *layout = NULL;
     assert_ok(tsr_layout_create(made.sharding, &made.shape, TSR_POLICY_UNEVEN, &layout));
-    tsr_range map[48 * MAX_DIMS];
-    int64_t ids[48];
+    tsr_range map[MAX_DEVICES * MAX_DIMS];
+    int64_t ids[MAX_DEVICES];
     assert_ok(tsr_layout_index_map(layout, map));
     assert_ok(tsr_layout_jax_replica_ids(layout, ids));
     const size_t bytes = sizeof *map * (size_t)made.shape.rank;
