@@ -2,6 +2,7 @@
 #define SUITES(X) \
   X(status)       \
   X(text)         \
+  X(arena)        \
   X(suggest)      \
   X(dtype)        \
   X(shape)        \
