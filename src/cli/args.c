@@ -1,0 +1,288 @@
+// Arguments: one table per command decides what is legal, so that a typing error gets a suggestion
+// and help cannot go out of date.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int option_count(const cli_command *command) {
+  int count = 0;
+  while (command->options[count].name) count++;
+  return count;
+}
+
+static int find_option(const cli_command *command, const char *name, size_t length) {
+  for (int i = 0; command->options[i].name; i++)
+    if (strlen(command->options[i].name) == length && !memcmp(command->options[i].name, name, length))
+      return i;
+  return -1;
+}
+
+static int find_letter(const cli_command *command, char letter) {
+  for (int i = 0; command->options[i].name; i++)
+    if (command->options[i].letter == letter) return i;
+  return -1;
+}
+
+// Levenshtein distance, cut off at `limit`.
+static int distance(const char *a, const char *b, int limit) {
+  enum { LONGEST = 48 };
+  const size_t la = strlen(a), lb = strlen(b);
+  if (la >= LONGEST || lb >= LONGEST) return limit + 1;
+  int row[LONGEST];
+  for (size_t j = 0; j <= lb; j++) row[j] = (int)j;
+  for (size_t i = 1; i <= la; i++) {
+    int diagonal = row[0];
+    row[0] = (int)i;
+    for (size_t j = 1; j <= lb; j++) {
+      int best = diagonal + (a[i - 1] != b[j - 1]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[lb];
+}
+
+const char *cli_nearest(const char *name, const char *const *names) {
+  const char *nearest = NULL;
+  int best = 3;  // more than two typing errors is another word
+  for (; *names; names++) {
+    const int d = distance(name, *names, best);
+    if (d < best && d < (int)strlen(*names)) {
+      best = d;
+      nearest = *names;
+    }
+  }
+  return nearest;
+}
+
+static tsr_status unknown_option(const cli_command *command, const char *name) {
+  const char *names[CLI_MAX_OPTIONS + 2];
+  int count = 0;
+  for (; command->options[count].name; count++) names[count] = command->options[count].name;
+  names[count++] = "help";
+  names[count] = NULL;
+  const char *nearest = cli_nearest(name, names);
+  if (nearest)
+    return tsr_fail(BAD_ARGUMENT, "no option --%s; did you mean --%s?", name, nearest);
+  return tsr_fail(BAD_ARGUMENT, "no option --%s", name);
+}
+
+static tsr_status check_choice(const cli_option *option, const char *value) {
+  if (!option->choices) return NULL;
+  const size_t length = strlen(value);
+  for (const char *choice = option->choices; choice;) {
+    const char *end = strchr(choice, '|');
+    const size_t size = end ? (size_t)(end - choice) : strlen(choice);
+    if (size == length && !memcmp(choice, value, size)) return NULL;
+    choice = end ? end + 1 : NULL;
+  }
+  return tsr_fail(BAD_ARGUMENT, "--%s is \"%s\", wanted one of %s", option->name, value,
+                  option->choices);
+}
+
+static tsr_status set_option(const cli_command *command, int index, const char *value, int argc,
+                             char **argv, int *i, cli_args *args) {
+  const cli_option *option = &command->options[index];
+  if (!option->value) {
+    if (value) return tsr_fail(BAD_ARGUMENT, "--%s takes no value", option->name);
+    args->values[index] = "";
+    return NULL;
+  }
+  if (!value) {
+    if (*i + 1 >= argc)
+      return tsr_fail(BAD_ARGUMENT, "--%s wants a value: --%s %s", option->name, option->name,
+                      option->value);
+    value = argv[++*i];
+  }
+  args->values[index] = value;
+  return check_choice(option, value);
+}
+
+static tsr_status parse_long(const cli_command *command, int argc, char **argv, int *i,
+                             cli_args *args) {
+  const char *name = argv[*i] + 2, *equals = strchr(name, '=');
+  const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+  const int index = find_option(command, name, length);
+  if (index < 0) {
+    char unknown[64];
+    snprintf(unknown, sizeof unknown, "%.*s", (int)(length < 63 ? length : 63), name);
+    return unknown_option(command, unknown);
+  }
+  return set_option(command, index, equals ? equals + 1 : NULL, argc, argv, i, args);
+}
+
+static tsr_status parse_short(const cli_command *command, int argc, char **argv, int *i,
+                              cli_args *args) {
+  const char *letters = argv[*i] + 1;
+  const int index = find_letter(command, letters[0]);
+  if (index < 0) return tsr_fail(BAD_ARGUMENT, "no option -%c", letters[0]);
+  if (letters[1] && !command->options[index].value)
+    return tsr_fail(BAD_ARGUMENT, "-%c takes no value", letters[0]);
+  return set_option(command, index, letters[1] ? letters + 1 : NULL, argc, argv, i, args);
+}
+
+// A negative number is an argument, not an option.
+static bool is_option(const char *arg) {
+  return arg[0] == '-' && arg[1] && !(arg[1] >= '0' && arg[1] <= '9');
+}
+
+tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,
+                     cli_args *out_args, bool *out_help) {
+  cli_args args = {.command = command, .positional = positional};
+  bool only_positional = false;
+  for (int i = 0; i < argc; i++) {
+    const char *arg = argv[i];
+    if (only_positional || !is_option(arg)) {
+      positional[args.count++] = arg;
+    } else if (!strcmp(arg, "--")) {
+      only_positional = true;
+    } else if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
+      *out_help = true;
+      return NULL;
+    } else {
+      TSR_TRY(arg[1] == '-' ? parse_long(command, argc, argv, &i, &args)
+                            : parse_short(command, argc, argv, &i, &args));
+    }
+  }
+  if (args.count < command->min_args || args.count > command->max_args)
+    return tsr_fail(BAD_ARGUMENT, "%d argument%s given; usage: tessera %s %s", args.count,
+                    args.count == 1 ? "" : "s", command->name, command->usage);
+  *out_args = args;
+  return NULL;
+}
+
+const char *cli_value(const cli_args *args, const char *option) {
+  const int index = find_option(args->command, option, strlen(option));
+  return index < 0 ? NULL : args->values[index];
+}
+
+bool cli_has(const cli_args *args, const char *option) { return cli_value(args, option) != NULL; }
+
+tsr_status cli_required(const cli_args *args, const char *option, const char **out_value) {
+  const char *value = cli_value(args, option);
+  if (value) {
+    *out_value = value;
+    return NULL;
+  }
+  const int index = find_option(args->command, option, strlen(option));
+  return tsr_fail(BAD_ARGUMENT, "--%s %s is needed: %s", option,
+                  args->command->options[index].value, args->command->options[index].help);
+}
+
+static tsr_status parse_int(const char *what, const char *text, const char **end, int64_t *out) {
+  errno = 0;
+  char *stop = NULL;
+  const long long value = strtoll(text, &stop, 10);
+  if (stop == text) return tsr_fail(NOT_AN_INTEGER, "%s: \"%s\" is not a number", what, text);
+  if (errno == ERANGE) return tsr_fail(OVERFLOW, "%s: \"%s\" does not fit 64 bits", what, text);
+  *end = stop;
+  *out = value;
+  return NULL;
+}
+
+tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value) {
+  const char *text = cli_value(args, option), *end = NULL;
+  if (!text) {
+    *out_value = fallback;
+    return NULL;
+  }
+  int64_t value = 0;
+  TSR_TRY(parse_int(option, text, &end, &value));
+  if (*end) return tsr_fail(NOT_AN_INTEGER, "--%s is \"%s\", wanted a whole number", option, text);
+  *out_value = value;
+  return NULL;
+}
+
+tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_values,
+                    int *out_count) {
+  int count = 0;
+  for (const char *p = text;; p++) {
+    if (count == max) return tsr_fail(TOO_LARGE, "%s: more than %d numbers", what, max);
+    TSR_TRY(parse_int(what, p, &p, &out_values[count++]));
+    if (!*p) break;
+    if (*p != ',' && *p != 'x')
+      return tsr_fail(SYNTAX, "%s: \"%s\" after a number in \"%s\", wanted a comma", what, p, text);
+  }
+  *out_count = count;
+  return NULL;
+}
+
+tsr_status cli_names(const char *what, const char *text, int max, char *buffer, size_t buffer_size,
+                     const char **out_names, int *out_count) {
+  if (strlen(text) >= buffer_size) return tsr_fail(TOO_LARGE, "%s: too long", what);
+  strcpy(buffer, text);
+  int count = 0;
+  for (char *p = buffer, *next; p; p = next) {
+    next = strchr(p, ',');
+    if (next) *next++ = '\0';
+    if (!*p) return tsr_fail(SYNTAX, "%s: an empty name in \"%s\"", what, text);
+    if (count == max) return tsr_fail(TOO_LARGE, "%s: more than %d names", what, max);
+    out_names[count++] = p;
+  }
+  *out_count = count;
+  return NULL;
+}
+
+void cli_print_help(const cli_command *command, FILE *file) {
+  fprintf(file, "tessera %s: %s\n\nusage: tessera %s %s\n", command->name, command->summary,
+          command->name, command->usage);
+  const int count = option_count(command);
+  int width = 0;
+  for (int i = 0; i < count; i++) {
+    const cli_option *o = &command->options[i];
+    const int length = (int)(strlen(o->name) + (o->value ? strlen(o->value) + 1 : 0));
+    if (length > width) width = length;
+  }
+  fprintf(file, "\noptions:\n");
+  for (int i = 0; i < count; i++) {
+    const cli_option *o = &command->options[i];
+    char left[80];
+    snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    fprintf(file, "  %c%c --%-*s  %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', width,
+            left, o->help);
+  }
+  fprintf(file, "  -h --%-*s  show this\n", width, "help");
+  if (command->details) fprintf(file, "\n%s", command->details);
+}
+
+tsr_status cli_output(const tsr_text *text, const char *path) {
+  TSR_TRY(tsr_text_check(text));
+  const bool to_stdout = !path || !strcmp(path, "-");
+  FILE *file = to_stdout ? stdout : fopen(path, "w");
+  if (!file) return tsr_fail(IO, "cannot write %s: %s", path, strerror(errno));
+  const bool written = fwrite(tsr_text_string(text), 1, text->length, file) == text->length;
+  const bool flushed = to_stdout ? !fflush(file) : !fclose(file);
+  if (!written || !flushed)
+    return tsr_fail(IO, "cannot write %s: %s", to_stdout ? "the output" : path, strerror(errno));
+  return NULL;
+}
+
+bool cli_use_color(const cli_args *args) {
+  const char *choice = cli_value(args, "color");
+  if (choice && !strcmp(choice, "always")) return true;
+  if (choice && !strcmp(choice, "never")) return false;
+  const char *no_color = getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+int cli_width(void) {
+  struct winsize size;
+  if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0) return size.ws_col;
+  return 100;
+}
+
+tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
+  const char *text = NULL, *machine = cli_value(args, "topology");
+  TSR_TRY(cli_required(args, "mesh", &text));
+  tsr_topology *topology = NULL;
+  if (machine) TSR_TRY(tsr_topology_open(machine, &topology));
+  tsr_status status = tsr_mesh_parse(text, topology, out_mesh);
+  tsr_topology_release(topology);
+  return status;
+}

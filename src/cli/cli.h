@@ -1,0 +1,79 @@
+// What the commands share: their tables, their arguments, and how they end.
+//
+// stdout is data, stderr is talk. A command is one row (name, summary, usage, options, examples);
+// help, shell completion and the option part of the manual pages are made from these rows.
+#ifndef TESSERA_CLI_CLI_H
+#define TESSERA_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tessera/tessera.h"
+
+// Exit codes. A failure exits with EXIT_FAILED + its tsr_code, so that scripts can tell bad input (3)
+// from a missing file (7).
+enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
+
+enum { CLI_MAX_OPTIONS = 24 };
+
+typedef struct cli_option {
+  const char *name;     // "mesh" is written --mesh
+  char letter;          // 'm' is written -m; 0 = none
+  const char *value;    // what it takes, as help shows it ("MESH"); NULL = a switch
+  const char *choices;  // "text|svg", for completion and checking; NULL = anything
+  const char *help;
+} cli_option;
+
+typedef struct cli_args {
+  const struct cli_command *command;
+  int count;                            // of positional arguments
+  const char *const *positional;
+  const char *values[CLI_MAX_OPTIONS];  // by option, in the order of the table; NULL = not given
+} cli_args;
+
+typedef struct cli_command {
+  const char *name, *summary;
+  const char *usage;            // after "tessera NAME "
+  int min_args, max_args;       // positional
+  const cli_option *options;    // ends with a row without a name
+  const char *details;          // paragraphs shown by --help, then examples
+  tsr_status (*run)(const cli_args *args, int *out_exit);
+} cli_command;
+
+extern const cli_command cli_cmd_completion, cli_cmd_mesh, cli_cmd_show, cli_cmd_spec,
+    cli_cmd_topology;
+extern const cli_command *const cli_commands[];  // sorted, ends with NULL
+
+// Splits argv (after the command's name) by the command's table. Wrong usage is a status with cause
+// bad_argument; `--help` sets `*out_help`. `positional` has room for argc entries.
+tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,
+                     cli_args *out_args, bool *out_help);
+const char *cli_value(const cli_args *args, const char *option);  // NULL = not given
+bool cli_has(const cli_args *args, const char *option);
+// The value of an option that must be given; otherwise a message that shows how.
+tsr_status cli_required(const cli_args *args, const char *option, const char **out_value);
+tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value);
+// "2,4" or "2x4" as numbers.
+tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_values,
+                    int *out_count);
+// "a,b" as names, in place of `buffer`.
+tsr_status cli_names(const char *what, const char *text, int max, char *buffer, size_t buffer_size,
+                     const char **out_names, int *out_count);
+
+void cli_print_help(const cli_command *command, FILE *file);
+void cli_print_overview(FILE *file);
+
+// The nearest of `names` (NULL-terminated list) within a few typing errors; NULL if none is near.
+const char *cli_nearest(const char *name, const char *const *names);
+
+// Writes a finished text to stdout, or to the file of an option such as --svg ("-" = stdout).
+tsr_status cli_output(const tsr_text *text, const char *path);
+
+// Whether to colour: --color always|never, else when stdout is a terminal and NO_COLOR is not set.
+bool cli_use_color(const cli_args *args);
+int cli_width(void);  // columns of the terminal, or 100
+
+// The mesh that --mesh (and --topology) describe.
+tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh);
+
+#endif

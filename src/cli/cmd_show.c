@@ -1,0 +1,351 @@
+// `tessera show`: which device holds which piece of a tensor.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/figure.h"
+#include "cli/notation.h"
+
+// What most people want to see at once; --all lifts it.
+enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64 };
+
+static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
+  tsr_shape shape;
+  TSR_TRY(tsr_shape_parse(args->positional[0], &shape));
+  tsr_policy policy = TSR_POLICY_ERROR;
+  if (cli_has(args, "policy")) TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &policy));
+  tsr_mesh *mesh = NULL;
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_status status = cli_open_mesh(args, &mesh);
+  if (!status) status = cli_read_spec(args->positional[1], NULL, mesh, shape.rank, &shape, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, &shape, policy, out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+static int32_t device_id(const tsr_layout *layout, int64_t position) {
+  return tsr_mesh_device(tsr_layout_mesh(layout), position);
+}
+
+// ---- pieces ----
+
+static void add_ranges(const tsr_layout *layout, const tsr_piece *piece, tsr_text *out) {
+  tsr_text_add_char(out, '[');
+  for (int d = 0; d < tsr_layout_shape(layout)->rank; d++)
+    tsr_text_addf(out, "%s%lld:%lld", d ? ", " : "", (long long)piece->ranges[d].lo,
+                  (long long)piece->ranges[d].hi);
+  tsr_text_add_char(out, ']');
+}
+
+// The pieces of a shard in one line, cut after a few: a cyclic shard may have thousands.
+static tsr_status add_piece_list(const tsr_layout *layout, int64_t shard, int most, tsr_text *out) {
+  tsr_pieces pieces;
+  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+  int count = 0;
+  for (tsr_piece piece; tsr_pieces_next(&pieces, &piece); count++) {
+    if (count >= most) {
+      tsr_text_add(out, " ...");
+      break;
+    }
+    if (count) tsr_text_add_char(out, ' ');
+    add_ranges(layout, &piece, out);
+  }
+  if (!count) tsr_text_add(out, "nothing");
+  tsr_pieces_deinit(&pieces);
+  return NULL;
+}
+
+static tsr_status write_piece(tsr_json_writer *writer, const tsr_layout *layout,
+                              const tsr_piece *piece) {
+  const int rank = tsr_layout_shape(layout)->rank;
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "ranges");
+  tsr_json_begin_inline_array(writer);
+  for (int d = 0; d < rank; d++)
+    tsr_json_write_ints(writer, (const int64_t[]){piece->ranges[d].lo, piece->ranges[d].hi}, 2);
+  tsr_json_end_array(writer);
+  tsr_json_write_key(writer, "local");
+  tsr_json_write_ints(writer, piece->local, (size_t)rank);
+  tsr_json_write_key(writer, "owned");
+  tsr_json_write_bool(writer, piece->owned);
+  tsr_json_end_object(writer);
+  return NULL;
+}
+
+static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout,
+                               int64_t position) {
+  const int64_t shard = tsr_layout_shard(layout, position);
+  tsr_shape shape;
+  TSR_TRY(tsr_layout_shard_shape(layout, shard, &shape));
+  tsr_pieces pieces;
+  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "device");
+  tsr_json_write_int(writer, device_id(layout, position));
+  tsr_json_write_key(writer, "position");
+  tsr_json_write_int(writer, position);
+  tsr_json_write_key(writer, "process");
+  tsr_json_write_int(writer, tsr_mesh_process(tsr_layout_mesh(layout), position));
+  tsr_json_write_key(writer, "shard");
+  tsr_json_write_int(writer, shard);
+  tsr_json_write_key(writer, "replica");
+  tsr_json_write_int(writer, tsr_layout_replica_id(layout, position));
+  tsr_json_write_key(writer, "shard_shape");
+  tsr_json_write_ints(writer, shape.dims, (size_t)shape.rank);
+  tsr_json_write_key(writer, "pieces");
+  tsr_json_begin_array(writer);
+  for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);)
+    TSR_TRY(write_piece(writer, layout, &piece));
+  tsr_json_end_array(writer);
+  tsr_json_end_object(writer);
+  tsr_pieces_deinit(&pieces);
+  return NULL;
+}
+
+static tsr_status print_json(const tsr_layout *layout, int64_t only, tsr_text *out) {
+  const tsr_shape *shape = tsr_layout_shape(layout);
+  tsr_json_writer writer;
+  tsr_json_writer_init(&writer, out, 2);
+  tsr_json_begin_object(&writer);
+  tsr_json_write_key(&writer, "shape");
+  tsr_json_write_ints(&writer, shape->dims, (size_t)shape->rank);
+  tsr_json_write_key(&writer, "spec");
+  tsr_spec_to_json(tsr_sharding_spec(tsr_layout_sharding(layout)), &writer);
+  tsr_json_write_key(&writer, "mesh");
+  tsr_mesh_to_json(tsr_layout_mesh(layout), &writer);
+  tsr_json_write_key(&writer, "policy");
+  tsr_json_write_string(&writer, tsr_policy_name(tsr_layout_policy(layout)));
+  tsr_json_write_key(&writer, "shards");
+  tsr_json_write_int(&writer, tsr_layout_shard_count(layout));
+  tsr_json_write_key(&writer, "devices");
+  tsr_json_begin_array(&writer);
+  const int64_t count = tsr_layout_device_count(layout);
+  for (int64_t p = only < 0 ? 0 : only; p < (only < 0 ? count : only + 1); p++)
+    TSR_TRY(write_device(&writer, layout, p));
+  tsr_json_end_array(&writer);
+  tsr_json_end_object(&writer);
+  tsr_text_add_char(out, '\n');
+  return NULL;
+}
+
+// ---- tables ----
+
+// One row of the table, in cells the caller frames as text or HTML.
+typedef struct device_row {
+  char device[16], process[16], shard[24], replica[24], shape[96];
+  tsr_text pieces;
+} device_row;
+
+static tsr_status describe(const tsr_layout *layout, int64_t position, device_row *row) {
+  const int64_t shard = tsr_layout_shard(layout, position);
+  tsr_shape shape;
+  TSR_TRY(tsr_layout_shard_shape(layout, shard, &shape));
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&shape, &text);
+  snprintf(row->shape, sizeof row->shape, "%s", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  snprintf(row->device, sizeof row->device, "%d", device_id(layout, position));
+  snprintf(row->process, sizeof row->process, "%d",
+           tsr_mesh_process(tsr_layout_mesh(layout), position));
+  snprintf(row->shard, sizeof row->shard, "%lld", (long long)shard);
+  snprintf(row->replica, sizeof row->replica, "%lld",
+           (long long)tsr_layout_replica_id(layout, position));
+  tsr_text_clear(&row->pieces);
+  return add_piece_list(layout, shard, 6, &row->pieces);
+}
+
+static tsr_status print_table(const tsr_layout *layout, int64_t first, int64_t end, bool html,
+                              tsr_text *out) {
+  const char *text_frame = " %6s  %7s  %6s  %7s  %-14s  %s\n";
+  const char *html_frame =
+      "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n";
+  if (html)
+    tsr_text_add(out,
+                 "<table><tr><th>device</th><th>process</th><th>shard</th><th>replica</th>"
+                 "<th>shape</th><th>holds</th></tr>\n");
+  else
+    tsr_text_addf(out, " %6s  %7s  %6s  %7s  %-14s  %s\n", "device", "process", "shard", "replica",
+                  "shape", "holds");
+  device_row row = {.pieces = TSR_TEXT_EMPTY};
+  tsr_status status = NULL;
+  for (int64_t p = first; p < end && !status; p++) {
+    status = describe(layout, p, &row);
+    if (status) break;
+    const char *pieces = tsr_text_string(&row.pieces);
+    if (html)
+      tsr_text_addf(out, html_frame, row.device, row.process, row.shard, row.replica, row.shape,
+                    pieces);
+    else
+      tsr_text_addf(out, text_frame, row.device, row.process, row.shard, row.replica, row.shape,
+                    pieces);
+  }
+  if (html) tsr_text_add(out, "</table>\n");
+  tsr_text_deinit(&row.pieces);
+  return status;
+}
+
+static tsr_status print_devices(const tsr_layout *layout, bool all, bool html, tsr_text *out) {
+  const int64_t count = tsr_layout_device_count(layout);
+  const int64_t shown = all || count <= MOST_DEVICES ? count : MOST_DEVICES;
+  TSR_TRY(print_table(layout, 0, shown, html, out));
+  if (shown < count)
+    tsr_text_addf(out, html ? "<p>and %lld more devices</p>\n" : " and %lld more devices (--all)\n",
+                  (long long)(count - shown));
+  return NULL;
+}
+
+// The bytes a device holds, when the element type is known.
+static tsr_status print_bytes(const tsr_layout *layout, const char *dtype_name, tsr_text *out) {
+  tsr_dtype dtype = TSR_DTYPE_NONE;
+  TSR_TRY(tsr_dtype_parse(dtype_name, &dtype));
+  int64_t total = 0, most = 0;
+  TSR_TRY(tsr_shape_bytes(tsr_layout_shape(layout), dtype, &total));
+  for (int64_t s = 0; s < tsr_layout_shard_count(layout); s++) {
+    tsr_shape buffer;
+    int64_t bytes = 0;
+    TSR_TRY(tsr_layout_buffer_shape(layout, s, &buffer));
+    TSR_TRY(tsr_shape_bytes(&buffer, dtype, &bytes));
+    if (bytes > most) most = bytes;
+  }
+  tsr_text_addf(out, " %s: %lld bytes in all, at most %lld on a device\n\n",
+                tsr_dtype_get(dtype)->name, (long long)total, (long long)most);
+  return NULL;
+}
+
+// ---- the command ----
+
+static tsr_status read_dims(const cli_args *args, int *row_dim, int *column_dim) {
+  *row_dim = *column_dim = -1;
+  if (!cli_has(args, "dims")) return NULL;
+  int64_t dims[2];
+  int count = 0;
+  TSR_TRY(cli_ints("--dims", cli_value(args, "dims"), 2, dims, &count));
+  if (count != 2 || dims[0] < 0 || dims[1] < 0 || dims[0] >= TSR_MAX_RANK || dims[1] >= TSR_MAX_RANK)
+    return tsr_fail(BAD_ARGUMENT, "--dims is \"%s\", wanted two dimensions such as 0,2",
+                    cli_value(args, "dims"));
+  *row_dim = (int)dims[0];
+  *column_dim = (int)dims[1];
+  return NULL;
+}
+
+static tsr_status print_picture_file(const cli_figure *figure, const tsr_layout *layout, bool html,
+                                     const char *path) {
+  tsr_text text = TSR_TEXT_EMPTY, body = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  if (html) {
+    status = print_devices(layout, true, true, &body);
+    if (!status) figure_print_html(figure, tsr_text_string(&body), &text);
+  } else {
+    figure_print_svg(figure, &text);
+  }
+  if (!status) status = cli_output(&text, path);
+  tsr_text_deinit(&body);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status print_picture(const cli_args *args, const tsr_layout *layout) {
+  int row_dim, column_dim;
+  TSR_TRY(read_dims(args, &row_dim, &column_dim));
+  const char *svg = cli_value(args, "svg"), *html = cli_value(args, "html");
+  const int width = cli_width();
+  cli_limits limits = {MOST_TEXT_ROWS, width / 6, 8};
+  if (svg || html) limits = (cli_limits){MOST_SPANS, MOST_SPANS, 24};
+  cli_figure figure = {0};
+  TSR_TRY(figure_from_layout(layout, row_dim, column_dim, limits, &figure));
+  tsr_status status = NULL;
+  if (svg) status = print_picture_file(&figure, layout, false, svg);
+  if (html && !status) status = print_picture_file(&figure, layout, true, html);
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (!svg && !html) {
+    figure_print_text(&figure, cli_use_color(args), width, &text);
+    tsr_text_add_char(&text, '\n');
+    if (cli_has(args, "dtype")) status = print_bytes(layout, cli_value(args, "dtype"), &text);
+    if (!status) status = print_devices(layout, cli_has(args, "all"), false, &text);
+    if (!status) status = cli_output(&text, NULL);
+  }
+  tsr_text_deinit(&text);
+  figure_deinit(&figure);
+  return status;
+}
+
+static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
+                              int64_t *out_position) {
+  *out_position = -1;
+  if (!cli_has(args, "device")) return NULL;
+  int64_t id = 0;
+  TSR_TRY(cli_int(args, "device", 0, &id));
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  if (id >= 0 && id <= INT32_MAX) *out_position = tsr_mesh_find_device(mesh, (int32_t)id);
+  if (*out_position >= 0) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_mesh_print(mesh, &text);
+  tsr_status status = tsr_fail(UNKNOWN_DEVICE, "device %lld is not in mesh %s of %lld devices",
+                               (long long)id, tsr_text_string(&text),
+                               (long long)tsr_mesh_device_count(mesh));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status show(const cli_args *args, const tsr_layout *layout) {
+  int64_t only = -1;
+  TSR_TRY(find_device(args, layout, &only));
+  if (cli_has(args, "check")) TSR_TRY(tsr_layout_check(layout));
+  if (!cli_has(args, "json") && only < 0) return print_picture(args, layout);
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = cli_has(args, "json") ? print_json(layout, only, &text)
+                                            : print_table(layout, only, only + 1, false, &text);
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status run_show(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  tsr_layout *layout = NULL;
+  TSR_TRY(open_layout(args, &layout));
+  tsr_status status = show(args, layout);
+  tsr_layout_release(layout);
+  return status;
+}
+
+// clang-format off
+static const cli_option options[] = {
+    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4"},
+    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to (see `tessera topology`)"},
+    {"policy", 'p', "POLICY", "error|trim|pad|uneven", "what to do with sizes that do not divide (default: error)"},
+    {"device", 'd', "ID", NULL, "show only what this device holds"},
+    {"dims", 0, "ROW,COLUMN", NULL, "which two dimensions to draw (default: those cut most)"},
+    {"dtype", 0, "TYPE", NULL, "element type, to show bytes per device"},
+    {"all", 'a', NULL, NULL, "list every device, however many"},
+    {"check", 0, NULL, NULL, "prove that the pieces tile the tensor"},
+    {"json", 'j', NULL, NULL, "print the pieces of every device as data"},
+    {"svg", 0, "FILE", NULL, "write the picture as SVG (- = standard output)"},
+    {"html", 0, "FILE", NULL, "write a page with the picture and the table"},
+    {"color", 0, "WHEN", "auto|always|never", "colour the picture (default: on a terminal)"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_show = {
+    .name = "show",
+    .summary = "show which device holds which piece of a tensor",
+    .usage = "SHAPE SPEC --mesh MESH [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = options,
+    .details =
+        "SPEC may be written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"
+        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ([Shard(0), Replicate()]).\n"
+        "Cuts other than even ones are written after a slash: tp/cyclic(64), dp/sizes(3,3,2),\n"
+        "tp/parts(q:4096/128, k:512/128*2); dp;tp nests.\n\n"
+        "examples:\n"
+        "  tessera show 8,16 'data, model' --mesh data=2,model=4\n"
+        "  tessera show 10,4 'dp;tp' --mesh dp=2,tp=4 --policy uneven\n"
+        "  tessera show 4096,4096 'fsdp, tp' -m fsdp=16,tp=8 --dtype bf16 --svg weight.svg\n",
+    .run = run_show,
+};

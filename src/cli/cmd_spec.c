@@ -1,0 +1,289 @@
+// `tessera spec`: read, normalise, convert, compare and correct specs.
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/notation.h"
+
+// What the options say about the tensor and the mesh; each may be missing.
+typedef struct setting {
+  tsr_mesh *mesh;
+  tsr_shape shape;
+  bool has_shape;
+  int rank;  // -1 = not known
+} setting;
+
+static tsr_status read_setting(const cli_args *args, setting *out) {
+  *out = (setting){.rank = -1};
+  int64_t rank = -1;
+  TSR_TRY(cli_int(args, "rank", -1, &rank));
+  if (rank > TSR_MAX_RANK || (cli_has(args, "rank") && rank < 0))
+    return tsr_fail(BAD_ARGUMENT, "--rank is %lld, wanted 0 to %d", (long long)rank, TSR_MAX_RANK);
+  out->rank = (int)rank;
+  if (cli_has(args, "shape")) {
+    TSR_TRY(tsr_shape_parse(cli_value(args, "shape"), &out->shape));
+    out->has_shape = true;
+    out->rank = out->shape.rank;
+  }
+  return cli_has(args, "mesh") ? cli_open_mesh(args, &out->mesh) : NULL;
+}
+
+static tsr_status need_mesh(const cli_args *args, const setting *s) {
+  const char *unused = NULL;
+  return s->mesh ? NULL : cli_required(args, "mesh", &unused);
+}
+
+static tsr_status read_spec(const cli_args *args, int index, const setting *s,
+                            tsr_spec **out_spec) {
+  return cli_read_spec(args->positional[index], cli_value(args, "from"), s->mesh, s->rank,
+                       s->has_shape ? &s->shape : NULL, out_spec);
+}
+
+static tsr_status bind_spec(const cli_args *args, int index, const setting *s,
+                            tsr_sharding **out_sharding) {
+  TSR_TRY(need_mesh(args, s));
+  tsr_spec *spec = NULL;
+  TSR_TRY(read_spec(args, index, s, &spec));
+  tsr_status status = tsr_sharding_bind(s->mesh, spec, false, out_sharding);
+  tsr_spec_release(spec);
+  return status;
+}
+
+static void add_line(const char *name, tsr_text *value, tsr_status status, tsr_text *out) {
+  if (status)
+    tsr_text_addf(out, "%-8s (%s)\n", name, tsr_status_text(status));
+  else
+    tsr_text_addf(out, "%-8s %s\n", name, tsr_text_string(value));
+  tsr_status_free(status);
+  tsr_text_clear(value);
+}
+
+// ---- parse: the value in every notation ----
+
+static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *out, int *out_exit) {
+  (void)out_exit;
+  static const struct {
+    const char *name;
+    tsr_spec_form form;
+  } forms[] = {{"short", TSR_FORM_SHORT}, {"jax", TSR_FORM_JAX}, {"shardy", TSR_FORM_SHARDY}};
+  tsr_spec *spec = NULL;
+  TSR_TRY(read_spec(args, 1, s, &spec));
+  tsr_text value = TSR_TEXT_EMPTY;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    add_line(forms[i].name, &value, tsr_spec_print(spec, forms[i].form, &value), out);
+  tsr_status status = NULL;
+  tsr_sharding *sharding = NULL;
+  if (s->mesh) status = tsr_sharding_bind(s->mesh, spec, false, &sharding);
+  const tsr_shape *shape = s->has_shape ? &s->shape : NULL;
+  if (sharding) {
+    add_line("xla", &value, cli_write_spec(sharding, "xla", s->rank, shape, &value), out);
+    add_line("dtensor", &value, cli_write_spec(sharding, "dtensor", s->rank, shape, &value), out);
+  }
+  tsr_text_deinit(&value);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  return status;
+}
+
+// ---- normalise, convert ----
+
+static tsr_status run_normalise(const cli_args *args, const setting *s, tsr_text *out,
+                                int *out_exit) {
+  (void)out_exit;
+  tsr_sharding *sharding = NULL, *normal = NULL;
+  TSR_TRY(bind_spec(args, 1, s, &sharding));
+  tsr_status status = tsr_sharding_normalise(sharding, &normal);
+  const char *to = cli_has(args, "to") ? cli_value(args, "to") : "short";
+  if (!status) status = cli_write_spec(normal, to, s->rank, s->has_shape ? &s->shape : NULL, out);
+  tsr_text_add_char(out, '\n');
+  tsr_sharding_release(normal);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+static tsr_status run_convert(const cli_args *args, const setting *s, tsr_text *out,
+                              int *out_exit) {
+  (void)out_exit;
+  const char *to = NULL;
+  TSR_TRY(cli_required(args, "to", &to));
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(bind_spec(args, 1, s, &sharding));
+  tsr_status status = cli_write_spec(sharding, to, s->rank, s->has_shape ? &s->shape : NULL, out);
+  tsr_text_add_char(out, '\n');
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+// ---- compare ----
+
+static tsr_status same_layout(const tsr_sharding *a, const tsr_sharding *b, const tsr_shape *shape,
+                              tsr_policy policy, bool *out_same) {
+  tsr_layout *first = NULL, *second = NULL;
+  tsr_status status = tsr_layout_create(a, shape, policy, &first);
+  if (!status) status = tsr_layout_create(b, shape, policy, &second);
+  if (!status) status = tsr_layout_equivalent(first, second, out_same);
+  tsr_layout_release(first);
+  tsr_layout_release(second);
+  return status;
+}
+
+static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *out,
+                              int *out_exit) {
+  if (args->count < 3) return tsr_fail(BAD_ARGUMENT, "compare wants two specs");
+  setting other = *s;
+  other.mesh = NULL;
+  tsr_sharding *a = NULL, *b = NULL;
+  tsr_status status = bind_spec(args, 1, s, &a);
+  if (!status && cli_has(args, "other-mesh"))
+    status = tsr_mesh_parse(cli_value(args, "other-mesh"), NULL, &other.mesh);
+  if (!other.mesh && s->mesh) other.mesh = tsr_mesh_retain(s->mesh);
+  if (!status) status = bind_spec(args, 2, &other, &b);
+  bool same = false;
+  const bool equal = !status && tsr_sharding_equal(a, b);
+  int rank = s->rank;
+  if (!status && rank < 0) {
+    const int first = tsr_sharding_dim_count(a), second = tsr_sharding_dim_count(b);
+    rank = first > second ? first : second;
+  }
+  if (!status && s->has_shape)
+    status = same_layout(a, b, &s->shape, TSR_POLICY_UNEVEN, &same);
+  else if (!status)
+    status = tsr_sharding_equivalent(a, b, rank, &same);
+  if (!status) {
+    tsr_text_add(out, equal ? "equal" : same ? "equivalent" : "different");
+    tsr_text_add(out, s->has_shape ? " for this shape\n" : " for every shape of this rank\n");
+    *out_exit = equal || same ? EXIT_YES : EXIT_NO;
+  }
+  tsr_sharding_release(a);
+  tsr_sharding_release(b);
+  tsr_mesh_release(other.mesh);
+  return status;
+}
+
+// ---- correct ----
+
+static void write_changes(const tsr_spec *corrected, const tsr_changes *changes, tsr_text *out) {
+  static const char *const names[TSR_CHANGE_COUNT] = {
+#define X(id, text) [TSR_CHANGE_##id] = #id,
+      TSR_CHANGES(X)
+#undef X
+  };
+  tsr_json_writer writer;
+  tsr_json_writer_init(&writer, out, 2);
+  tsr_json_begin_object(&writer);
+  tsr_json_write_key(&writer, "spec");
+  tsr_spec_to_json(corrected, &writer);
+  tsr_json_write_key(&writer, "changes");
+  tsr_json_begin_array(&writer);
+  for (int i = 0; i < changes->count; i++) {
+    const tsr_change *change = &changes->items[i];
+    tsr_json_begin_object(&writer);
+    tsr_json_write_key(&writer, "kind");
+    tsr_json_write_string(&writer, names[change->kind]);
+    tsr_json_write_key(&writer, "dim");
+    tsr_json_write_int(&writer, change->dim);
+    tsr_json_write_key(&writer, "axis");
+    tsr_json_write_string(&writer, change->axis);
+    tsr_json_write_key(&writer, "size");
+    tsr_json_write_int(&writer, change->size);
+    tsr_json_write_key(&writer, "product");
+    tsr_json_write_int(&writer, change->product);
+    tsr_json_end_object(&writer);
+  }
+  tsr_json_end_array(&writer);
+  tsr_json_end_object(&writer);
+  tsr_text_add_char(out, '\n');
+}
+
+static tsr_status run_correct(const cli_args *args, const setting *s, tsr_text *out,
+                              int *out_exit) {
+  (void)out_exit;
+  const char *unused = NULL;
+  TSR_TRY(cli_required(args, "shape", &unused));
+  TSR_TRY(need_mesh(args, s));
+  tsr_spec *spec = NULL, *corrected = NULL;
+  tsr_changes changes = {0};
+  TSR_TRY(read_spec(args, 1, s, &spec));
+  const tsr_correct_options options = {.size = sizeof options,
+                                       .strict = cli_has(args, "strict"),
+                                       .keep_group_members = cli_has(args, "keep-members")};
+  tsr_status status = tsr_spec_correct(spec, s->mesh, &s->shape, &options, &corrected, &changes);
+  if (!status && cli_has(args, "json")) {
+    write_changes(corrected, &changes, out);
+  } else if (!status) {
+    // The reasons are talk, so that $(tessera spec correct ...) is just the spec.
+    tsr_text reasons = TSR_TEXT_EMPTY;
+    tsr_changes_print(&changes, &reasons);
+    fputs(tsr_text_string(&reasons), stderr);
+    tsr_text_deinit(&reasons);
+    status = tsr_spec_print(corrected, TSR_FORM_SHORT, out);
+    tsr_text_add_char(out, '\n');
+  }
+  tsr_changes_deinit(&changes);
+  tsr_spec_release(corrected);
+  tsr_spec_release(spec);
+  return status;
+}
+
+static tsr_status run_spec(const cli_args *args, int *out_exit) {
+  static const struct {
+    const char *name;
+    tsr_status (*run)(const cli_args *, const setting *, tsr_text *, int *);
+  } actions[] = {{"parse", run_parse},
+                 {"normalise", run_normalise},
+                 {"normalize", run_normalise},
+                 {"convert", run_convert},
+                 {"compare", run_compare},
+                 {"correct", run_correct}};
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    if (strcmp(args->positional[0], actions[i].name) != 0) continue;
+    if (args->count > 2 && actions[i].run != run_compare)
+      return tsr_fail(BAD_ARGUMENT, "%s wants one spec: quote it", actions[i].name);
+    setting s;
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_status status = read_setting(args, &s);
+    if (!status) status = actions[i].run(args, &s, &text, out_exit);
+    if (!status) status = cli_output(&text, NULL);
+    tsr_text_deinit(&text);
+    tsr_mesh_release(s.mesh);
+    return status;
+  }
+  return tsr_fail(BAD_ARGUMENT, "no action \"%s\": wanted parse, normalise, convert, compare or correct",
+                  args->positional[0]);
+}
+
+// clang-format off
+static const cli_option options[] = {
+    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4"},
+    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
+    {"shape", 's', "SHAPE", NULL, "the tensor's shape"},
+    {"rank", 'r', "N", NULL, "the tensor's rank, where no shape is given"},
+    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of the input (default: told by how it begins)"},
+    {"to", 0, "NOTATION", CLI_NOTATIONS, "notation of the output"},
+    {"other-mesh", 0, "MESH", NULL, "compare: the second spec's mesh, where it differs"},
+    {"strict", 0, NULL, NULL, "correct: refuse instead of changing anything"},
+    {"keep-members", 0, NULL, NULL, "correct: drop only the members of a group that do not fit"},
+    {"json", 'j', NULL, NULL, "correct: print spec and reasons as data"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_spec = {
+    .name = "spec",
+    .summary = "read, normalise, convert, compare and correct specs",
+    .usage = "parse|normalise|convert|compare|correct SPEC [SPEC] [options]",
+    .min_args = 2,
+    .max_args = 3,
+    .options = options,
+    .details =
+        "parse      shows a spec in every notation that can express it\n"
+        "normalise  drops size-1 axes and merges what belongs together\n"
+        "convert    translates to another notation, or says why the device maps would differ\n"
+        "compare    says whether two specs are equal or equivalent; exit code 1 if they are not\n"
+        "correct    makes a spec fit the mesh and shape; the reasons go to standard error\n\n"
+        "examples:\n"
+        "  tessera spec parse \"P('data', None, ('fsdp', 'tp'))\"\n"
+        "  tessera spec convert '{devices=[2,1,4]<=[8]}' --mesh dp=2,tp=4 --to jax\n"
+        "  tessera spec convert '[Shard(0), Replicate()]' -m dp=2,tp=4 -s 8,8 --to xla\n"
+        "  tessera spec correct 'dp, tp' --mesh dp=2,tp=4 --shape 8,10\n",
+    .run = run_spec,
+};

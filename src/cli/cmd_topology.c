@@ -1,0 +1,56 @@
+// `tessera topology`: what hardware there is.
+#include "cli/cli.h"
+
+static tsr_status print_costs(const tsr_topology *topology, tsr_text *out) {
+  tsr_text_addf(out, "\n%-6s  %12s  %12s\n", "level", "alpha", "bandwidth");
+  for (int level = TSR_LEVEL_CHIP; level < TSR_LEVEL_COUNT; level++) {
+    const tsr_link *link = tsr_topology_link(topology, (tsr_level)level);
+    tsr_text_addf(out, "%-6s  %9.2f us  %7.1f GB/s\n", tsr_level_name((tsr_level)level),
+                  link->alpha * 1e6, link->beta > 0 ? 1e-9 / link->beta : 0.0);
+  }
+  return NULL;
+}
+
+static tsr_status run_topology(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  tsr_topology *topology = NULL;
+  TSR_TRY(tsr_topology_open(args->count ? args->positional[0] : "machine", &topology));
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_topology_check(topology);
+  if (!status && cli_has(args, "json")) {
+    tsr_json_writer writer;
+    tsr_json_writer_init(&writer, &text, 2);
+    tsr_topology_to_json(topology, &writer);
+    tsr_text_add_char(&text, '\n');
+  } else if (!status) {
+    tsr_topology_print(topology, &text);
+    if (cli_has(args, "links")) status = print_costs(topology, &text);
+  }
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  tsr_topology_release(topology);
+  return status;
+}
+
+static const cli_option options[] = {
+    {"json", 'j', NULL, NULL, "print it as data, which every --topology takes again as a file"},
+    {"links", 'l', NULL, NULL, "show what a message costs at each level"},
+    {0},
+};
+
+const cli_command cli_cmd_topology = {
+    .name = "topology",
+    .summary = "show a machine: hosts, chips, devices and links",
+    .usage = "[TOPOLOGY] [options]",
+    .min_args = 0,
+    .max_args = 1,
+    .options = options,
+    .details =
+        "TOPOLOGY is a made-up machine (cpu:8, gpu:4x8:h100, tpu-v4:4x4x4, tpu-v5e:4x4:slices=2),\n"
+        "`machine` (this one, the default), or a JSON file.\n\n"
+        "examples:\n"
+        "  tessera topology tpu-v4:2x2x2\n"
+        "  tessera topology gpu:2x8:h100 --links\n"
+        "  tessera topology --json > here.json\n",
+    .run = run_topology,
+};

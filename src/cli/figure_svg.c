@@ -1,0 +1,199 @@
+// Figures as SVG, and as a page around it: sizes follow the spans, softened so that a short tail
+// stays visible, and text keeps a readable size whatever the tensor.
+#include <math.h>
+#include <string.h>
+
+#include "cli/figure.h"
+
+enum {
+  MARGIN = 28,
+  TITLE_HEIGHT = 64,
+  LABEL_HEIGHT = 44,
+  LABEL_WIDTH = 96,
+  PANEL_GAP = 36,
+  BODY = 640,  // pixels that the spans of an axis share
+  GAP_SIZE = 26,
+  SMALLEST = 22
+};
+
+static const char style_sheet[] =
+    "text{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1c1e26}"
+    ".t{font-size:20px;font-weight:600}.s{font-size:13px;fill:#5c6070}"
+    ".a{font-size:12px;fill:#5c6070}.n{font-size:13px;font-weight:600;fill:#3b3f4c}"
+    ".c{font-family:'JetBrains Mono',Menlo,Consolas,monospace;text-anchor:middle;"
+    "dominant-baseline:central}"
+    ".cell rect{stroke:#fff;stroke-width:2}.cell:hover rect{stroke:#1c1e26}";
+
+static void add_escaped(tsr_text *out, const char *text) {
+  for (; *text; text++) {
+    switch (*text) {
+      case '<': tsr_text_add(out, "&lt;"); break;
+      case '>': tsr_text_add(out, "&gt;"); break;
+      case '&': tsr_text_add(out, "&amp;"); break;
+      case '"': tsr_text_add(out, "&quot;"); break;
+      default: tsr_text_add_char(out, *text);
+    }
+  }
+}
+
+// Pixels of each span, and their sum. The share of a span grows with the root of its length: a tail
+// of one row beside 4096 others would vanish on a true scale.
+static double measure(const cli_axis *axis, double body, double smallest, double *sizes) {
+  double roots = 0, total = 0;
+  for (int i = 0; i < axis->count; i++)
+    if (!axis->spans[i].gap) roots += sqrt((double)(axis->spans[i].hi - axis->spans[i].lo));
+  for (int i = 0; i < axis->count; i++) {
+    const double root = sqrt((double)(axis->spans[i].hi - axis->spans[i].lo));
+    sizes[i] = axis->spans[i].gap ? GAP_SIZE : (roots > 0 ? body * root / roots : body);
+    if (!axis->spans[i].gap && sizes[i] < smallest) sizes[i] = smallest;
+    total += sizes[i];
+  }
+  return total;
+}
+
+typedef struct geometry {
+  double columns[128], rows[128];
+  double width, height;  // of a panel's cells
+  int across;            // panels side by side
+} geometry;
+
+static geometry layout_figure_page(const cli_figure *figure) {
+  geometry g;
+  double widest = 0;
+  for (int p = 0; p < figure->panel_count; p++)
+    for (int r = 0; r < figure->rows.count; r++)
+      for (int c = 0; c < figure->columns.count; c++) {
+        const double w = (double)strlen(figure_at(figure, p, r, c)->label) * 7.2 + 12;
+        if (w > widest) widest = w;
+      }
+  const double body = figure->panel_count > 1 ? BODY * 0.55 : BODY;
+  g.width = measure(&figure->columns, body, widest > SMALLEST ? widest : SMALLEST, g.columns);
+  const double rows_body = figure->rows.count == 1 ? 72 : body * 0.62;
+  g.height = measure(&figure->rows, rows_body, SMALLEST, g.rows);
+  g.across = (int)(1200 / (g.width + PANEL_GAP));
+  if (g.across < 1) g.across = 1;
+  if (g.across > figure->panel_count) g.across = figure->panel_count;
+  return g;
+}
+
+static void add_tick(tsr_text *out, const cli_span *span, double x, double y,
+                     const char *anchor) {
+  if (span->gap)
+    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">…</text>\n", x, y,
+                  anchor);
+  else if (span->hi == span->lo + 1)
+    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld</text>\n", x,
+                  y, anchor, (long long)span->lo);
+  else
+    tsr_text_addf(out,
+                  "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld:%lld</text>\n", x,
+                  y, anchor, (long long)span->lo, (long long)span->hi);
+}
+
+static void add_cell(const cli_figure *figure, const cli_cell *cell, double x, double y, double w,
+                     double h, tsr_text *out) {
+  if (cell->color < 0) {
+    tsr_text_addf(out, "<text class=\"a c\" x=\"%.1f\" y=\"%.1f\">…</text>\n", x + w / 2, y + h / 2);
+    return;
+  }
+  unsigned char rgb[3];
+  figure_color(cell->color, figure->color_count, rgb);
+  // Shrink the letters before they leave the cell.
+  const double length = (double)strlen(cell->label);
+  double size = length * 8.4 > w - 6 ? (w - 6) / (length * 0.6) : 14;
+  if (size < 7) size = 7;
+  tsr_text_add(out, "<g class=\"cell\"><title>");
+  add_escaped(out, cell->hint);
+  tsr_text_addf(out,
+                "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\" "
+                "fill=\"#%02x%02x%02x\"/><text class=\"c\" x=\"%.1f\" y=\"%.1f\" "
+                "font-size=\"%.1f\">",
+                x, y, w, h, rgb[0], rgb[1], rgb[2], x + w / 2, y + h / 2, size);
+  add_escaped(out, cell->label);
+  tsr_text_add(out, "</text></g>\n");
+}
+
+static void add_axis_names(const cli_figure *figure, const geometry *g, double x, double y,
+                           tsr_text *out) {
+  if (*figure->columns.name) {
+    tsr_text_addf(out, "<text class=\"n\" x=\"%.1f\" y=\"%.1f\">", x, y - 26);
+    add_escaped(out, figure->columns.name);
+    tsr_text_add(out, "</text>\n");
+  }
+  if (*figure->rows.name) {
+    tsr_text_addf(out,
+                  "<text class=\"n\" transform=\"translate(%.1f %.1f) rotate(-90)\" "
+                  "text-anchor=\"middle\">",
+                  x - LABEL_WIDTH + 14.0, y + g->height / 2);
+    add_escaped(out, figure->rows.name);
+    tsr_text_add(out, "</text>\n");
+  }
+}
+
+static void add_panel(const cli_figure *figure, int panel, const geometry *g, double x, double y,
+                      tsr_text *out) {
+  if (*figure->panel_titles[panel]) {
+    tsr_text_addf(out, "<text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y - 44);
+    add_escaped(out, figure->panel_titles[panel]);
+    tsr_text_add(out, "</text>\n");
+  }
+  add_axis_names(figure, g, x, y, out);
+  double cx = x;
+  for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
+    if (*figure->columns.name)
+      add_tick(out, &figure->columns.spans[c], cx + g->columns[c] / 2, y - 8, "middle");
+  double cy = y;
+  for (int r = 0; r < figure->rows.count; cy += g->rows[r++]) {
+    if (*figure->rows.name)
+      add_tick(out, &figure->rows.spans[r], x - 8, cy + g->rows[r] / 2 + 4, "end");
+    cx = x;
+    for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
+      add_cell(figure, figure_at(figure, panel, r, c), cx, cy, g->columns[c], g->rows[r], out);
+  }
+}
+
+void figure_print_svg(const cli_figure *figure, tsr_text *out) {
+  const geometry g = layout_figure_page(figure);
+  const bool titled = *figure->panel_titles[0];
+  const int down = (figure->panel_count + g.across - 1) / g.across;
+  const double left = *figure->rows.name ? LABEL_WIDTH : 0;
+  const double panel_width = left + g.width + PANEL_GAP;
+  const double panel_height = LABEL_HEIGHT + (titled ? 22 : 0) + g.height + PANEL_GAP * 0.6;
+  double width = 2 * MARGIN + g.across * panel_width - PANEL_GAP;
+  if (width < 520) width = 520;
+  const double height = MARGIN + TITLE_HEIGHT + down * panel_height + MARGIN * 0.5;
+  tsr_text_addf(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                "viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n"
+                "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+                width, height, width, height, style_sheet);
+  tsr_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 14);
+  add_escaped(out, figure->title);
+  tsr_text_addf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 38);
+  add_escaped(out, figure->subtitle);
+  tsr_text_add(out, "</text>\n");
+  for (int p = 0; p < figure->panel_count; p++) {
+    const double x = MARGIN + left + (p % g.across) * panel_width;
+    const double y = MARGIN + TITLE_HEIGHT + (p / g.across) * panel_height + LABEL_HEIGHT +
+                     (titled ? 22 : 0) - 8;
+    add_panel(figure, p, &g, x, y, out);
+  }
+  if (figure->hidden_panels)
+    tsr_text_addf(out, "<text class=\"s\" x=\"%d\" y=\"%.0f\">and %d more panels</text>\n", MARGIN,
+                  height - 10, figure->hidden_panels);
+  tsr_text_add(out, "</svg>\n");
+}
+
+void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out) {
+  tsr_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
+  add_escaped(out, figure->title);
+  tsr_text_add(
+      out,
+      "</title>\n<style>body{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;margin:24px;"
+      "color:#1c1e26}table{border-collapse:collapse;font-size:13px}th,td{padding:4px 14px 4px 0;"
+      "text-align:left;border-bottom:1px solid #e6e8ee}td{font-family:Menlo,Consolas,monospace}"
+      "tr:hover td{background:#f4f6fb}svg{max-width:100%;height:auto}</style></head><body>\n");
+  figure_print_svg(figure, out);
+  tsr_text_add(out, body);
+  tsr_text_add(out, "</body></html>\n");
+}

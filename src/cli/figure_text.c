@@ -1,0 +1,141 @@
+// Figures for a terminal: boxes drawn with lines, cells filled with colour where that is wanted.
+#include <string.h>
+
+#include "cli/figure.h"
+
+enum { NARROWEST = 3, WIDEST = 18 };
+
+// Columns a text takes; every byte that does not continue a UTF-8 character counts one.
+static int display_width(const char *text) {
+  int width = 0;
+  for (; *text; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
+  return width;
+}
+
+static void add_repeated(tsr_text *out, const char *piece, int times) {
+  for (int i = 0; i < times; i++) tsr_text_add(out, piece);
+}
+
+static void add_centred(tsr_text *out, const char *text, int width) {
+  const int length = display_width(text);
+  if (length > width) {
+    tsr_text_addf(out, "%.*s~", width - 1, text);
+    return;
+  }
+  const int left = (width - length) / 2;
+  add_repeated(out, " ", left);
+  tsr_text_add(out, text);
+  add_repeated(out, " ", width - length - left);
+}
+
+static void span_label(const cli_span *span, char *out, size_t size) {
+  if (span->gap)
+    snprintf(out, size, "...");
+  else if (span->hi == span->lo + 1)
+    snprintf(out, size, "%lld", (long long)span->lo);
+  else
+    snprintf(out, size, "%lld:%lld", (long long)span->lo, (long long)span->hi);
+}
+
+typedef struct text_style {
+  int cell, left;  // widths of a cell and of the labels at the left
+  bool color;
+} text_style;
+
+static text_style measure(const cli_figure *figure, bool color, int width) {
+  text_style style = {.cell = NARROWEST, .color = color};
+  char label[64];
+  for (int c = 0; c < figure->columns.count; c++) {
+    span_label(&figure->columns.spans[c], label, sizeof label);
+    if (*figure->columns.name && (int)strlen(label) > style.cell) style.cell = (int)strlen(label);
+  }
+  for (int p = 0; p < figure->panel_count; p++)
+    for (int r = 0; r < figure->rows.count; r++)
+      for (int c = 0; c < figure->columns.count; c++) {
+        const int length = (int)strlen(figure_at(figure, p, r, c)->label);
+        if (length > style.cell) style.cell = length;
+      }
+  for (int r = 0; r < figure->rows.count && *figure->rows.name; r++) {
+    span_label(&figure->rows.spans[r], label, sizeof label);
+    if ((int)strlen(label) > style.left) style.left = (int)strlen(label);
+  }
+  style.cell = style.cell + 2 > WIDEST ? WIDEST : style.cell + 2;
+  if (figure->columns.count > 0) {
+    const int room = (width - style.left - 3) / figure->columns.count - 1;
+    if (style.cell > room) style.cell = room < NARROWEST ? NARROWEST : room;
+  }
+  return style;
+}
+
+static void add_rule(const cli_figure *figure, const text_style *style, const char *left,
+                     const char *middle, const char *right, tsr_text *out) {
+  add_repeated(out, " ", style->left + 2);
+  tsr_text_add(out, left);
+  for (int c = 0; c < figure->columns.count; c++) {
+    if (c) tsr_text_add(out, middle);
+    add_repeated(out, "─", style->cell);
+  }
+  tsr_text_add(out, right);
+  tsr_text_add_char(out, '\n');
+}
+
+static void add_cell(const cli_figure *figure, const cli_cell *cell, const text_style *style,
+                     tsr_text *out) {
+  if (cell->color < 0 || !style->color) {
+    add_centred(out, cell->color < 0 ? "·" : cell->label, style->cell);
+    return;
+  }
+  unsigned char rgb[3];
+  figure_color(cell->color, figure->color_count, rgb);
+  tsr_text_addf(out, "\033[48;2;%d;%d;%dm\033[38;2;25;25;30m", rgb[0], rgb[1], rgb[2]);
+  add_centred(out, cell->label, style->cell);
+  tsr_text_add(out, "\033[0m");
+}
+
+static void add_row(const cli_figure *figure, int panel, int row, const text_style *style,
+                    tsr_text *out) {
+  char label[64] = "";
+  if (*figure->rows.name) span_label(&figure->rows.spans[row], label, sizeof label);
+  tsr_text_addf(out, " %*s │", style->left, label);
+  for (int c = 0; c < figure->columns.count; c++) {
+    if (c) tsr_text_add(out, "│");
+    add_cell(figure, figure_at(figure, panel, row, c), style, out);
+  }
+  tsr_text_add(out, "│\n");
+}
+
+static void add_panel(const cli_figure *figure, int panel, const text_style *style, tsr_text *out) {
+  if (*figure->panel_titles[panel]) tsr_text_addf(out, " %s\n", figure->panel_titles[panel]);
+  if (*figure->columns.name) {
+    tsr_text_addf(out, " %*s   %s\n", style->left, "", figure->columns.name);
+    tsr_text_addf(out, " %*s  ", style->left, "");
+    for (int c = 0; c < figure->columns.count; c++) {
+      char label[64];
+      span_label(&figure->columns.spans[c], label, sizeof label);
+      add_centred(out, label, style->cell);
+      tsr_text_add_char(out, ' ');
+    }
+    tsr_text_add_char(out, '\n');
+  }
+  add_rule(figure, style, "┌", "┬", "┐", out);
+  for (int r = 0; r < figure->rows.count; r++) {
+    if (r) add_rule(figure, style, "├", "┼", "┤", out);
+    add_row(figure, panel, r, style, out);
+  }
+  add_rule(figure, style, "└", "┴", "┘", out);
+}
+
+void figure_print_text(const cli_figure *figure, bool color, int width, tsr_text *out) {
+  const char *strong = color ? "\033[1m" : "", *faint = color ? "\033[2m" : "";
+  const char *plain = color ? "\033[0m" : "";
+  tsr_text_addf(out, " %s%s%s\n %s%s%s\n", strong, figure->title, plain, faint, figure->subtitle,
+                plain);
+  if (*figure->rows.name) tsr_text_addf(out, " %s (down)\n", figure->rows.name);
+  const text_style style = measure(figure, color, width);
+  for (int p = 0; p < figure->panel_count; p++) {
+    tsr_text_add_char(out, '\n');
+    add_panel(figure, p, &style, out);
+  }
+  if (figure->hidden_panels)
+    tsr_text_addf(out, "\n and %d more panels\n", figure->hidden_panels);
+}

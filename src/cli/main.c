@@ -1,0 +1,88 @@
+// The `tessera` command: finds the row of a command and runs it.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const cli_command *const cli_commands[] = {
+    &cli_cmd_completion, &cli_cmd_mesh, &cli_cmd_show, &cli_cmd_spec, &cli_cmd_topology, NULL,
+};
+
+void cli_print_overview(FILE *file) {
+  fprintf(file,
+          "tessera %s: partition tensors over device meshes\n\n"
+          "usage: tessera COMMAND [arguments]\n\ncommands:\n",
+          tsr_version());
+  for (int i = 0; cli_commands[i]; i++)
+    fprintf(file, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+  fprintf(file,
+          "\n`tessera COMMAND --help` tells more. Try:\n"
+          "  tessera show 8,16 'data, model' --mesh data=2,model=4\n");
+}
+
+static const cli_command *find_command(const char *name) {
+  for (int i = 0; cli_commands[i]; i++)
+    if (!strcmp(cli_commands[i]->name, name)) return cli_commands[i];
+  return NULL;
+}
+
+static int unknown_command(const char *name) {
+  const char *names[16];
+  int count = 0;
+  for (; cli_commands[count]; count++) names[count] = cli_commands[count]->name;
+  names[count] = NULL;
+  const char *nearest = cli_nearest(name, names);
+  fprintf(stderr, "tessera: no command \"%s\"", name);
+  if (nearest) fprintf(stderr, "; did you mean \"%s\"?", nearest);
+  fprintf(stderr, "\n`tessera help` lists the commands\n");
+  return EXIT_USAGE;
+}
+
+// Says what went wrong, and ends with the code of its kind.
+static int report(const cli_command *command, tsr_status status, bool usage) {
+  fprintf(stderr, "tessera %s: %s\n", command->name, tsr_status_text(status));
+  if (usage) fprintf(stderr, "`tessera %s --help` shows what it takes\n", command->name);
+  const int code = usage ? EXIT_USAGE : EXIT_FAILED + (int)tsr_status_code(status);
+  tsr_status_free(status);
+  return code;
+}
+
+static int run(const cli_command *command, int argc, char **argv) {
+  const char **positional = calloc((size_t)argc + 1, sizeof *positional);
+  if (!positional) return report(command, tsr_fail(NO_MEMORY, "arguments"), false);
+  cli_args args;
+  bool help = false;
+  int exit_code = EXIT_YES;
+  tsr_status status = cli_parse(command, argc, argv, positional, &args, &help);
+  if (status) {
+    exit_code = report(command, status, true);
+  } else if (help) {
+    cli_print_help(command, stdout);
+  } else {
+    status = command->run(&args, &exit_code);
+    if (status) exit_code = report(command, status, tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT);
+  }
+  free(positional);
+  return exit_code;
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "help";
+  if (!strcmp(name, "--version") || !strcmp(name, "version")) {
+    printf("tessera %s\n", tsr_version());
+    return EXIT_YES;
+  }
+  const bool help = !strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h");
+  if (help && argc < 3) {
+    cli_print_overview(argc > 1 ? stdout : stderr);
+    return argc > 1 ? EXIT_YES : EXIT_USAGE;
+  }
+  if (help) name = argv[2];
+  const cli_command *command = find_command(name);
+  if (!command) return unknown_command(name);
+  if (help) {
+    cli_print_help(command, stdout);
+    return EXIT_YES;
+  }
+  return run(command, argc - 2, argv + 2);
+}

@@ -1,0 +1,25 @@
+// Colours that can be told apart and read under dark text: hues walk the circle, light and strong in
+// turn, at nearly equal lightness (OKLCh).
+#include <math.h>
+
+#include "cli/figure.h"
+
+static unsigned char channel(double linear) {
+  const double v = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
+  return (unsigned char)(v < 0 ? 0 : v > 1 ? 255 : v * 255 + 0.5);
+}
+
+void figure_color(int index, int count, unsigned char out_rgb[3]) {
+  // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
+  const double turn = count <= 12 ? (double)index / (count > 0 ? count : 1) : index * 0.381966;
+  const double hue = 6.283185307179586 * (turn - floor(turn)) + 0.9;
+  const double lightness = index % 2 ? 0.80 : 0.87, chroma = index % 2 ? 0.105 : 0.085;
+  const double a = chroma * cos(hue), b = chroma * sin(hue);
+  const double l_ = lightness + 0.3963377774 * a + 0.2158037573 * b;
+  const double m_ = lightness - 0.1055613458 * a - 0.0638541728 * b;
+  const double s_ = lightness - 0.0894841775 * a - 1.2914855480 * b;
+  const double l = l_ * l_ * l_, m = m_ * m_ * m_, s = s_ * s_ * s_;
+  out_rgb[0] = channel(+4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s);
+  out_rgb[1] = channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s);
+  out_rgb[2] = channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
+}
