@@ -16,7 +16,8 @@ static int option_count(const cli_command *command) {
 
 static int find_option(const cli_command *command, const char *name, size_t length) {
   for (int i = 0; command->options[i].name; i++)
-    if (strlen(command->options[i].name) == length && !memcmp(command->options[i].name, name, length))
+    if (strlen(command->options[i].name) == length &&
+        !memcmp(command->options[i].name, name, length))
       return i;
   return -1;
 }
@@ -68,8 +69,7 @@ static tsr_status unknown_option(const cli_command *command, const char *name) {
   names[count++] = "help";
   names[count] = NULL;
   const char *nearest = cli_nearest(name, names);
-  if (nearest)
-    return tsr_fail(BAD_ARGUMENT, "no option --%s; did you mean --%s?", name, nearest);
+  if (nearest) return tsr_fail(BAD_ARGUMENT, "no option --%s; did you mean --%s?", name, nearest);
   return tsr_fail(BAD_ARGUMENT, "no option --%s", name);
 }
 

@@ -10,8 +10,8 @@
 
 #include "tessera/tessera.h"
 
-// Exit codes. A failure exits with EXIT_FAILED + its tsr_code, so that scripts can tell bad input (3)
-// from a missing file (7).
+// Exit codes. A failure exits with EXIT_FAILED + its tsr_code, so that scripts can tell bad input
+// (3) from a missing file (7).
 enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
 
 enum { CLI_MAX_OPTIONS = 24 };
@@ -26,17 +26,17 @@ typedef struct cli_option {
 
 typedef struct cli_args {
   const struct cli_command *command;
-  int count;                            // of positional arguments
+  int count;  // of positional arguments
   const char *const *positional;
   const char *values[CLI_MAX_OPTIONS];  // by option, in the order of the table; NULL = not given
 } cli_args;
 
 typedef struct cli_command {
   const char *name, *summary;
-  const char *usage;            // after "tessera NAME "
-  int min_args, max_args;       // positional
-  const cli_option *options;    // ends with a row without a name
-  const char *details;          // paragraphs shown by --help, then examples
+  const char *usage;          // after "tessera NAME "
+  int min_args, max_args;     // positional
+  const cli_option *options;  // ends with a row without a name
+  const char *details;        // paragraphs shown by --help, then examples
   tsr_status (*run)(const cli_args *args, int *out_exit);
 } cli_command;
 

@@ -18,12 +18,11 @@ typedef struct asked_axes {
 // "data=4,model=2" split up, because builders want names and sizes apart.
 static tsr_status read_axes(const char *text, asked_axes *out) {
   const char *items[TSR_MAX_AXES];
-  TSR_TRY(cli_names("mesh", text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items,
-                    &out->count));
+  TSR_TRY(
+      cli_names("mesh", text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items, &out->count));
   for (int i = 0; i < out->count; i++) {
     char *equals = strchr((char *)(uintptr_t)items[i], '=');
-    if (!equals)
-      return tsr_fail(SYNTAX, "mesh: \"%s\" has no size, wanted name=size", items[i]);
+    if (!equals) return tsr_fail(SYNTAX, "mesh: \"%s\" has no size, wanted name=size", items[i]);
     *equals = '\0';
     int one = 0;
     TSR_TRY(cli_ints(items[i], equals + 1, 1, &out->sizes[i], &one));
@@ -79,8 +78,8 @@ static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topolog
                     asked.count);
   const tsr_jax_mesh_options options = jax_options(args);
   tsr_device_array array;
-  TSR_TRY(tsr_jax_create_hybrid_device_mesh(topology, asked.sizes, dcn, asked.count, &options,
-                                            &array));
+  TSR_TRY(
+      tsr_jax_create_hybrid_device_mesh(topology, asked.sizes, dcn, asked.count, &options, &array));
   return name_array(topology, &array, &asked, out_mesh);
 }
 
@@ -114,8 +113,8 @@ static tsr_status build_eformer(const cli_args *args, const tsr_topology *topolo
                                       .axis_names = asked.names,
                                       .axis_name_count = asked.count};
   if (cli_has(args, "dcn")) {
-    TSR_TRY(cli_ints("--dcn", cli_value(args, "dcn"), TSR_MAX_AXES, dcn,
-                     &options.dcn_mesh_dim_count));
+    TSR_TRY(
+        cli_ints("--dcn", cli_value(args, "dcn"), TSR_MAX_AXES, dcn, &options.dcn_mesh_dim_count));
     options.dcn_mesh_dims = dcn;
   }
   return tsr_eformer_create_mesh(topology, &options, out_mesh);
@@ -148,14 +147,16 @@ static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_
   static const struct {
     const char *name;
     tsr_status (*run)(const cli_args *, const tsr_topology *, tsr_mesh **);
-  } builders[] = {{"plain", build_plain}, {"device", build_device}, {"hybrid", build_hybrid},
-                  {"make", build_make},   {"t5x", build_t5x},       {"eformer", build_eformer},
+  } builders[] = {{"plain", build_plain},  {"device", build_device}, {"hybrid", build_hybrid},
+                  {"make", build_make},    {"t5x", build_t5x},       {"eformer", build_eformer},
                   {"search", build_search}};
   const char *name = cli_has(args, "builder") ? cli_value(args, "builder") : "plain";
   const bool t5x = !strcmp(name, "t5x");
-  if (!t5x && !args->count) return tsr_fail(BAD_ARGUMENT, "a mesh is needed, such as data=2,model=4");
+  if (!t5x && !args->count)
+    return tsr_fail(BAD_ARGUMENT, "a mesh is needed, such as data=2,model=4");
   if (!topology && strcmp(name, "plain") != 0)
-    return tsr_fail(BAD_ARGUMENT, "--builder %s fits a mesh to a machine: --topology is needed", name);
+    return tsr_fail(BAD_ARGUMENT, "--builder %s fits a mesh to a machine: --topology is needed",
+                    name);
   size_t i = 0;
   while (strcmp(builders[i].name, name) != 0) i++;
   return builders[i].run(args, topology, out_mesh);
@@ -185,7 +186,8 @@ static tsr_status change_flatten(const char *text, tsr_mesh **mesh) {
   int count = 0;
   const char *equals = strchr(text, '=');
   if (!equals)
-    return tsr_fail(BAD_ARGUMENT, "--flatten is \"%s\", wanted axes and a name: data,fsdp=batch", text);
+    return tsr_fail(BAD_ARGUMENT, "--flatten is \"%s\", wanted axes and a name: data,fsdp=batch",
+                    text);
   char list[512];
   snprintf(list, sizeof list, "%.*s", (int)(equals - text), text);
   TSR_TRY(cli_names("--flatten", list, TSR_MAX_AXES, buffer, sizeof buffer, axes, &count));
@@ -252,8 +254,7 @@ static tsr_status print_costs(const tsr_mesh *mesh, tsr_text *out) {
 
 static tsr_status print_picture(const cli_args *args, const tsr_mesh *mesh, tsr_text *out) {
   const char *svg = cli_value(args, "svg");
-  const cli_limits limits = svg ? (cli_limits){64, 64, 24}
-                                   : (cli_limits){24, cli_width() / 6, 8};
+  const cli_limits limits = svg ? (cli_limits){64, 64, 24} : (cli_limits){24, cli_width() / 6, 8};
   cli_figure figure = {0};
   TSR_TRY(figure_from_mesh(mesh, limits, &figure));
   tsr_status status = NULL;
@@ -291,8 +292,7 @@ static tsr_status run_mesh(const cli_args *args, int *out_exit) {
   tsr_topology *topology = NULL;
   tsr_mesh *mesh = NULL;
   tsr_status status = NULL;
-  if (cli_has(args, "topology"))
-    status = tsr_topology_open(cli_value(args, "topology"), &topology);
+  if (cli_has(args, "topology")) status = tsr_topology_open(cli_value(args, "topology"), &topology);
   if (!status) status = build(args, topology, &mesh);
   if (!status) status = change(args, &mesh);
   if (!status) status = show_mesh(args, mesh);
@@ -333,8 +333,10 @@ const cli_command cli_cmd_mesh = {
     .options = options,
     .details =
         "Builders: plain takes devices in list order; device, hybrid and make are JAX's\n"
-        "create_device_mesh, create_hybrid_device_mesh and make_mesh; t5x and eformer follow those\n"
-        "libraries; search tries the ways to lay the axes out and keeps the cheapest for --traffic.\n\n"
+        "create_device_mesh, create_hybrid_device_mesh and make_mesh; t5x and eformer follow "
+        "those\n"
+        "libraries; search tries the ways to lay the axes out and keeps the cheapest for "
+        "--traffic.\n\n"
         "examples:\n"
         "  tessera mesh data=2,model=4\n"
         "  tessera mesh data=4,model=16 --topology tpu-v4:4x4x4 --builder device\n"

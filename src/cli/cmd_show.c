@@ -35,7 +35,7 @@ static int32_t device_id(const tsr_layout *layout, int64_t position) {
 
 static void add_ranges(const tsr_layout *layout, const tsr_piece *piece, tsr_text *out) {
   tsr_text_add_char(out, '[');
-  for (int d = 0; d < tsr_layout_shape(layout)->rank; d++)
+  for (int d = 0; d < tsr_layout_rank(layout); d++)
     tsr_text_addf(out, "%s%lld:%lld", d ? ", " : "", (long long)piece->ranges[d].lo,
                   (long long)piece->ranges[d].hi);
   tsr_text_add_char(out, ']');
@@ -59,28 +59,28 @@ static tsr_status add_piece_list(const tsr_layout *layout, int64_t shard, int mo
   return NULL;
 }
 
-static tsr_status write_piece(tsr_json_writer *writer, const tsr_layout *layout,
-                              const tsr_piece *piece) {
-  const int rank = tsr_layout_shape(layout)->rank;
+static void write_piece(tsr_json_writer *writer, const tsr_layout *layout, const tsr_piece *piece) {
+  const int rank = tsr_layout_rank(layout);
   tsr_json_begin_object(writer);
   tsr_json_write_key(writer, "ranges");
   tsr_json_begin_inline_array(writer);
   for (int d = 0; d < rank; d++)
     tsr_json_write_ints(writer, (const int64_t[]){piece->ranges[d].lo, piece->ranges[d].hi}, 2);
   tsr_json_end_array(writer);
-  tsr_json_write_key(writer, "local");
-  tsr_json_write_ints(writer, piece->local, (size_t)rank);
+  tsr_json_write_key(writer, "offset");
+  tsr_json_write_int(writer, piece->offset);
+  tsr_json_write_key(writer, "strides");
+  tsr_json_write_ints(writer, piece->strides, (size_t)rank);
   tsr_json_write_key(writer, "owned");
   tsr_json_write_bool(writer, piece->owned);
   tsr_json_end_object(writer);
-  return NULL;
 }
 
 static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout,
                                int64_t position) {
   const int64_t shard = tsr_layout_shard(layout, position);
   tsr_shape shape;
-  TSR_TRY(tsr_layout_shard_shape(layout, shard, &shape));
+  tsr_layout_shard_shape(layout, shard, &shape);
   tsr_pieces pieces;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   tsr_json_begin_object(writer);
@@ -98,8 +98,7 @@ static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout
   tsr_json_write_ints(writer, shape.dims, (size_t)shape.rank);
   tsr_json_write_key(writer, "pieces");
   tsr_json_begin_array(writer);
-  for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);)
-    TSR_TRY(write_piece(writer, layout, &piece));
+  for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) write_piece(writer, layout, &piece);
   tsr_json_end_array(writer);
   tsr_json_end_object(writer);
   tsr_pieces_deinit(&pieces);
@@ -107,12 +106,12 @@ static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout
 }
 
 static tsr_status print_json(const tsr_layout *layout, int64_t only, tsr_text *out) {
-  const tsr_shape *shape = tsr_layout_shape(layout);
+  const tsr_shape shape = tsr_layout_shape(layout);
   tsr_json_writer writer;
   tsr_json_writer_init(&writer, out, 2);
   tsr_json_begin_object(&writer);
   tsr_json_write_key(&writer, "shape");
-  tsr_json_write_ints(&writer, shape->dims, (size_t)shape->rank);
+  tsr_json_write_ints(&writer, shape.dims, (size_t)shape.rank);
   tsr_json_write_key(&writer, "spec");
   tsr_spec_to_json(tsr_sharding_spec(tsr_layout_sharding(layout)), &writer);
   tsr_json_write_key(&writer, "mesh");
@@ -143,7 +142,7 @@ typedef struct device_row {
 static tsr_status describe(const tsr_layout *layout, int64_t position, device_row *row) {
   const int64_t shard = tsr_layout_shard(layout, position);
   tsr_shape shape;
-  TSR_TRY(tsr_layout_shard_shape(layout, shard, &shape));
+  tsr_layout_shard_shape(layout, shard, &shape);
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_shape_print(&shape, &text);
   snprintf(row->shape, sizeof row->shape, "%s", tsr_text_string(&text));
@@ -203,12 +202,11 @@ static tsr_status print_bytes(const tsr_layout *layout, const char *dtype_name, 
   tsr_dtype dtype = TSR_DTYPE_NONE;
   TSR_TRY(tsr_dtype_parse(dtype_name, &dtype));
   int64_t total = 0, most = 0;
-  TSR_TRY(tsr_shape_bytes(tsr_layout_shape(layout), dtype, &total));
+  const tsr_shape shape = tsr_layout_shape(layout);
+  TSR_TRY(tsr_shape_bytes(&shape, dtype, &total));
   for (int64_t s = 0; s < tsr_layout_shard_count(layout); s++) {
-    tsr_shape buffer;
     int64_t bytes = 0;
-    TSR_TRY(tsr_layout_buffer_shape(layout, s, &buffer));
-    TSR_TRY(tsr_shape_bytes(&buffer, dtype, &bytes));
+    TSR_TRY(tsr_dtype_bytes(dtype, tsr_layout_buffer_elements(layout, s), &bytes));
     if (bytes > most) most = bytes;
   }
   tsr_text_addf(out, " %s: %lld bytes in all, at most %lld on a device\n\n",
@@ -224,7 +222,8 @@ static tsr_status read_dims(const cli_args *args, int *row_dim, int *column_dim)
   int64_t dims[2];
   int count = 0;
   TSR_TRY(cli_ints("--dims", cli_value(args, "dims"), 2, dims, &count));
-  if (count != 2 || dims[0] < 0 || dims[1] < 0 || dims[0] >= TSR_MAX_RANK || dims[1] >= TSR_MAX_RANK)
+  if (count != 2 || dims[0] < 0 || dims[1] < 0 || dims[0] >= TSR_MAX_RANK ||
+      dims[1] >= TSR_MAX_RANK)
     return tsr_fail(BAD_ARGUMENT, "--dims is \"%s\", wanted two dimensions such as 0,2",
                     cli_value(args, "dims"));
   *row_dim = (int)dims[0];
@@ -284,9 +283,9 @@ static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
   if (*out_position >= 0) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);
-  tsr_status status = tsr_fail(UNKNOWN_DEVICE, "device %lld is not in mesh %s of %lld devices",
-                               (long long)id, tsr_text_string(&text),
-                               (long long)tsr_mesh_device_count(mesh));
+  tsr_status status =
+      tsr_fail(UNKNOWN_DEVICE, "device %lld is not in mesh %s of %lld devices", (long long)id,
+               tsr_text_string(&text), (long long)tsr_mesh_device_count(mesh));
   tsr_text_deinit(&text);
   return status;
 }
@@ -295,6 +294,10 @@ static tsr_status show(const cli_args *args, const tsr_layout *layout) {
   int64_t only = -1;
   TSR_TRY(find_device(args, layout, &only));
   if (cli_has(args, "check")) TSR_TRY(tsr_layout_check(layout));
+  tsr_text dropped = TSR_TEXT_EMPTY;
+  tsr_layout_explain(layout, &dropped);
+  fputs(tsr_text_string(&dropped), stderr);
+  tsr_text_deinit(&dropped);
   if (!cli_has(args, "json") && only < 0) return print_picture(args, layout);
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_has(args, "json") ? print_json(layout, only, &text)
@@ -340,7 +343,8 @@ const cli_command cli_cmd_show = {
     .options = options,
     .details =
         "SPEC may be written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"
-        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ([Shard(0), Replicate()]).\n"
+        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ([Shard(0), "
+        "Replicate()]).\n"
         "Cuts other than even ones are written after a slash: tp/cyclic(64), dp/sizes(3,3,2),\n"
         "tp/parts(q:4096/128, k:512/128*2); dp;tp nests.\n\n"
         "examples:\n"

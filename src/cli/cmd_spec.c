@@ -228,12 +228,9 @@ static tsr_status run_spec(const cli_args *args, int *out_exit) {
   static const struct {
     const char *name;
     tsr_status (*run)(const cli_args *, const setting *, tsr_text *, int *);
-  } actions[] = {{"parse", run_parse},
-                 {"normalise", run_normalise},
-                 {"normalize", run_normalise},
-                 {"convert", run_convert},
-                 {"compare", run_compare},
-                 {"correct", run_correct}};
+  } actions[] = {{"parse", run_parse},         {"normalise", run_normalise},
+                 {"normalize", run_normalise}, {"convert", run_convert},
+                 {"compare", run_compare},     {"correct", run_correct}};
   for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
     if (strcmp(args->positional[0], actions[i].name) != 0) continue;
     if (args->count > 2 && actions[i].run != run_compare)
@@ -247,7 +244,8 @@ static tsr_status run_spec(const cli_args *args, int *out_exit) {
     tsr_mesh_release(s.mesh);
     return status;
   }
-  return tsr_fail(BAD_ARGUMENT, "no action \"%s\": wanted parse, normalise, convert, compare or correct",
+  return tsr_fail(BAD_ARGUMENT,
+                  "no action \"%s\": wanted parse, normalise, convert, compare or correct",
                   args->positional[0]);
 }
 

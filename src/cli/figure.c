@@ -1,5 +1,5 @@
-// Figures from layouts and meshes. A dimension's spans are the segments at which any shard begins or
-// ends, so that cyclic, fused and uneven cuts are drawn as they are.
+// Figures from layouts and meshes. A dimension's spans are the segments at which any shard begins
+// or ends, so that cyclic, fused and uneven cuts are drawn as they are.
 #include "cli/figure.h"
 
 #include <stdlib.h>
@@ -137,8 +137,7 @@ static tsr_status plan_axis(axis_plan *plan, int most, cli_axis *axis) {
     if (!whole && index >= shown && !last) continue;
     const int slot = !whole && last ? spans - 1 : index;
     plan->first[slot] = i;
-    axis->spans[slot] =
-        (cli_span){plan->segments.items[i].lo, plan->segments.items[i].hi, false};
+    axis->spans[slot] = (cli_span){plan->segments.items[i].lo, plan->segments.items[i].hi, false};
   }
   if (!whole) {
     axis->spans[shown].gap = true;
@@ -153,7 +152,7 @@ typedef struct layout_figure {
   const tsr_layout *layout;
   int rank;
   axis_plan rows, columns;
-  int other_count;          // further dimensions that are cut, shown as panels
+  int other_count;  // further dimensions that are cut, shown as panels
   int others[TSR_MAX_RANK];
   dim_segments other_segments[TSR_MAX_RANK];
   int32_t *ids;  // room for the devices of a cell
@@ -181,8 +180,7 @@ static int32_t device_at(const tsr_layout *layout, int64_t position) {
 
 static int64_t shard_number(const layout_figure *f, const int64_t *digits) {
   int64_t shard = 0;
-  for (int d = 0; d < f->rank; d++)
-    shard = shard * tsr_layout_dim_shards(f->layout, d) + digits[d];
+  for (int d = 0; d < f->rank; d++) shard = shard * tsr_layout_dim_shards(f->layout, d) + digits[d];
   return shard;
 }
 
@@ -206,7 +204,8 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
                             cli_cell *cell) {
   const dim_segments *rows = &f->rows.segments, *columns = &f->columns.segments;
   const int row_end = f->rows.dim < 0 ? row_first + 1 : next_stretch(rows, row_first);
-  const int column_end = f->columns.dim < 0 ? column_first + 1 : next_stretch(columns, column_first);
+  const int column_end =
+      f->columns.dim < 0 ? column_first + 1 : next_stretch(columns, column_first);
   int64_t count = 0, first_shard = -1;
   for (int r = row_first; r < row_end; r++)
     for (int c = column_first; c < column_end; c++) {
@@ -223,9 +222,10 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
   return NULL;
 }
 
-// The dimension that is cut most among those not `taken`; -1 if there is none. Of equals, the first.
+// The dimension that is cut most among those not `taken`; -1 if there is none. Of equals, the
+// first.
 static int most_cut(const tsr_layout *layout, int taken) {
-  const int rank = tsr_layout_shape(layout)->rank;
+  const int rank = tsr_layout_rank(layout);
   int best = -1;
   for (int d = 0; d < rank; d++)
     if (d != taken &&
@@ -282,7 +282,8 @@ static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, cli_
 static tsr_status prepare_panels(layout_figure *f, int most, cli_figure *out) {
   int64_t panels = 1;
   for (int d = 0; d < f->rank; d++) {
-    if (d == f->rows.dim || d == f->columns.dim || tsr_layout_dim_shards(f->layout, d) == 1) continue;
+    if (d == f->rows.dim || d == f->columns.dim || tsr_layout_dim_shards(f->layout, d) == 1)
+      continue;
     const int i = f->other_count++;
     f->others[i] = d;
     TSR_TRY(collect_segments(f->layout, d, &f->other_segments[i]));
@@ -291,13 +292,15 @@ static tsr_status prepare_panels(layout_figure *f, int most, cli_figure *out) {
   out->panel_count = (int)(panels < most ? panels : most);
   out->hidden_panels = (int)(panels < INT32_MAX ? panels : INT32_MAX) - out->panel_count;
   out->panel_titles = calloc((size_t)out->panel_count, sizeof *out->panel_titles);
-  const size_t cells = (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
+  const size_t cells =
+      (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
   out->cells = calloc(cells ? cells : 1, sizeof *out->cells);
   return out->panel_titles && out->cells ? NULL : tsr_fail(NO_MEMORY, "figure");
 }
 
 // Sets the digits of panel `panel` and writes its title.
-static void enter_panel(const layout_figure *f, int panel, int64_t *digits, char *title, size_t size) {
+static void enter_panel(const layout_figure *f, int panel, int64_t *digits, char *title,
+                        size_t size) {
   size_t used = 0;
   int rest = panel;
   for (int i = f->other_count - 1; i >= 0; i--) {
@@ -329,7 +332,8 @@ static tsr_status fill_cells(layout_figure *f, cli_figure *out) {
 
 static void title_layout(const tsr_layout *layout, cli_figure *out) {
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(tsr_layout_shape(layout), &text);
+  const tsr_shape shape = tsr_layout_shape(layout);
+  tsr_shape_print(&shape, &text);
   if (tsr_layout_sharding(layout)) {
     tsr_text_add(&text, "  as  ");
     tsr_status status =
@@ -351,7 +355,7 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
 
 tsr_status figure_from_layout(const tsr_layout *layout, int row_dim, int column_dim,
                               cli_limits limits, cli_figure *out_figure) {
-  layout_figure f = {.layout = layout, .rank = tsr_layout_shape(layout)->rank};
+  layout_figure f = {.layout = layout, .rank = tsr_layout_rank(layout)};
   cli_figure out = {.cell_word = "device"};
   title_layout(layout, &out);
   tsr_status status = choose_dims(&f, row_dim, column_dim);
@@ -418,13 +422,15 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
       used = used + (size_t)n < 95 ? used + (size_t)n : 95;
     }
   }
-  const size_t cells = (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
+  const size_t cells =
+      (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
   for (size_t i = 0; i < cells; i++) {
     cli_cell *cell = &out->cells[i];
     if (cell->color < 0) continue;
-    const int64_t position = tsr_mesh_is_abstract(mesh)
-                                 ? cell->color
-                                 : tsr_mesh_find_device(mesh, (int32_t)strtol(cell->label, NULL, 10));
+    const int64_t position =
+        tsr_mesh_is_abstract(mesh)
+            ? cell->color
+            : tsr_mesh_find_device(mesh, (int32_t)strtol(cell->label, NULL, 10));
     const int process = position < 0 ? 0 : tsr_mesh_process(mesh, position);
     cell->color = processes > 1 ? process : 0;
     snprintf(cell->hint, sizeof cell->hint, "device %s, process %d", cell->label, process);

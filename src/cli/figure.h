@@ -1,8 +1,8 @@
 // A figure: panels of coloured cells on two axes, drawn as terminal text, SVG or HTML.
 //
 // Both pictures the command makes are figures. A layout's cells are the pieces of two dimensions,
-// labelled with the devices that hold them; further cut dimensions become panels. A mesh's cells are
-// its devices.
+// labelled with the devices that hold them; further cut dimensions become panels. A mesh's cells
+// are its devices.
 #ifndef TESSERA_CLI_FIGURE_H
 #define TESSERA_CLI_FIGURE_H
 
@@ -32,7 +32,7 @@ typedef struct cli_figure {
   cli_axis rows, columns;
   int panel_count;
   char (*panel_titles)[96];  // "" = untitled
-  cli_cell *cells;        // panel, row, column
+  cli_cell *cells;           // panel, row, column
   int color_count;           // distinct colours in use
   int hidden_panels;         // further panels that were left out
 } cli_figure;

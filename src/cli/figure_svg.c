@@ -27,11 +27,20 @@ static const char style_sheet[] =
 static void add_escaped(tsr_text *out, const char *text) {
   for (; *text; text++) {
     switch (*text) {
-      case '<': tsr_text_add(out, "&lt;"); break;
-      case '>': tsr_text_add(out, "&gt;"); break;
-      case '&': tsr_text_add(out, "&amp;"); break;
-      case '"': tsr_text_add(out, "&quot;"); break;
-      default: tsr_text_add_char(out, *text);
+      case '<':
+        tsr_text_add(out, "&lt;");
+        break;
+      case '>':
+        tsr_text_add(out, "&gt;");
+        break;
+      case '&':
+        tsr_text_add(out, "&amp;");
+        break;
+      case '"':
+        tsr_text_add(out, "&quot;");
+        break;
+      default:
+        tsr_text_add_char(out, *text);
     }
   }
 }
@@ -76,24 +85,24 @@ static geometry layout_figure_page(const cli_figure *figure) {
   return g;
 }
 
-static void add_tick(tsr_text *out, const cli_span *span, double x, double y,
-                     const char *anchor) {
+static void add_tick(tsr_text *out, const cli_span *span, double x, double y, const char *anchor) {
   if (span->gap)
-    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">…</text>\n", x, y,
-                  anchor);
+    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">…</text>\n", x,
+                  y, anchor);
   else if (span->hi == span->lo + 1)
-    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld</text>\n", x,
-                  y, anchor, (long long)span->lo);
+    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld</text>\n",
+                  x, y, anchor, (long long)span->lo);
   else
     tsr_text_addf(out,
-                  "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld:%lld</text>\n", x,
-                  y, anchor, (long long)span->lo, (long long)span->hi);
+                  "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld:%lld</text>\n",
+                  x, y, anchor, (long long)span->lo, (long long)span->hi);
 }
 
 static void add_cell(const cli_figure *figure, const cli_cell *cell, double x, double y, double w,
                      double h, tsr_text *out) {
   if (cell->color < 0) {
-    tsr_text_addf(out, "<text class=\"a c\" x=\"%.1f\" y=\"%.1f\">…</text>\n", x + w / 2, y + h / 2);
+    tsr_text_addf(out, "<text class=\"a c\" x=\"%.1f\" y=\"%.1f\">…</text>\n", x + w / 2,
+                  y + h / 2);
     return;
   }
   unsigned char rgb[3];

@@ -136,6 +136,5 @@ void figure_print_text(const cli_figure *figure, bool color, int width, tsr_text
     tsr_text_add_char(out, '\n');
     add_panel(figure, p, &style, out);
   }
-  if (figure->hidden_panels)
-    tsr_text_addf(out, "\n and %d more panels\n", figure->hidden_panels);
+  if (figure->hidden_panels) tsr_text_addf(out, "\n and %d more panels\n", figure->hidden_panels);
 }

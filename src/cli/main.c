@@ -60,7 +60,8 @@ static int run(const cli_command *command, int argc, char **argv) {
     cli_print_help(command, stdout);
   } else {
     status = command->run(&args, &exit_code);
-    if (status) exit_code = report(command, status, tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT);
+    if (status)
+      exit_code = report(command, status, tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT);
   }
   free(positional);
   return exit_code;

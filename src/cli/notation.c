@@ -6,8 +6,9 @@
 static tsr_status read_tiling(const char *text, const tsr_mesh *mesh, tsr_spec **out_spec) {
   tsr_tiling *tiling = NULL;
   TSR_TRY(tsr_tiling_parse(text, &tiling));
-  tsr_status status = mesh ? tsr_tiling_to_spec(tiling, mesh, out_spec)
-                           : tsr_fail(BAD_ARGUMENT, "XLA's notation names no axes: --mesh is needed");
+  tsr_status status =
+      mesh ? tsr_tiling_to_spec(tiling, mesh, out_spec)
+           : tsr_fail(BAD_ARGUMENT, "XLA's notation names no axes: --mesh is needed");
   tsr_tiling_release(tiling);
   return status;
 }
@@ -16,10 +17,10 @@ static tsr_status read_placements(const char *text, const tsr_mesh *mesh, int ra
                                   const tsr_shape *shape, tsr_spec **out_spec) {
   tsr_placements placements;
   TSR_TRY(tsr_placements_parse(text, &placements));
-  if (!mesh)
-    return tsr_fail(BAD_ARGUMENT, "PyTorch's notation names no axes: --mesh is needed");
+  if (!mesh) return tsr_fail(BAD_ARGUMENT, "PyTorch's notation names no axes: --mesh is needed");
   if (rank < 0)
-    return tsr_fail(BAD_ARGUMENT, "PyTorch's notation does not tell the rank: --rank or --shape is needed");
+    return tsr_fail(BAD_ARGUMENT,
+                    "PyTorch's notation does not tell the rank: --rank or --shape is needed");
   return tsr_placements_to_spec(&placements, mesh, rank, shape, out_spec);
 }
 

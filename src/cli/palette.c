@@ -1,5 +1,5 @@
-// Colours that can be told apart and read under dark text: hues walk the circle, light and strong in
-// turn, at nearly equal lightness (OKLCh).
+// Colours that can be told apart and read under dark text: hues walk the circle, light and strong
+// in turn, at nearly equal lightness (OKLCh).
 #include <math.h>
 
 #include "cli/figure.h"
