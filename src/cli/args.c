@@ -248,7 +248,13 @@ void cli_print_help(const cli_command *command, FILE *file) {
             left, o->help);
   }
   fprintf(file, "  -h --%-*s  show this\n", width, "help");
-  if (command->details) fprintf(file, "\n%s", command->details);
+  if (*command->description) fprintf(file, "\n%s", command->description);
+  fprintf(file, "\nexamples:\n");
+  for (const char *line = command->examples; *line;) {
+    const size_t length = strcspn(line, "\n");
+    fprintf(file, "  %.*s\n", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
 }
 
 tsr_status cli_output(const tsr_text *text, const char *path) {

@@ -36,7 +36,8 @@ typedef struct cli_command {
   const char *usage;          // after "tessera NAME "
   int min_args, max_args;     // positional
   const cli_option *options;  // ends with a row without a name
-  const char *details;        // paragraphs shown by --help, then examples
+  const char *description;    // paragraphs; one that begins with a space is shown as it is
+  const char *examples;       // one command a line
   tsr_status (*run)(const cli_args *args, int *out_exit);
 } cli_command;
 
@@ -62,6 +63,8 @@ tsr_status cli_names(const char *what, const char *text, int max, char *buffer, 
 
 void cli_print_help(const cli_command *command, FILE *file);
 void cli_print_overview(FILE *file);
+// A manual page in scdoc's format; NULL is the page of `tessera` itself.
+void cli_print_manual(const cli_command *command, FILE *file);
 
 // The nearest of `names` (NULL-terminated list) within a few typing errors; NULL if none is near.
 const char *cli_nearest(const char *name, const char *const *names);

@@ -331,16 +331,16 @@ const cli_command cli_cmd_mesh = {
     .min_args = 0,
     .max_args = 1,
     .options = options,
-    .details =
+    .description =
         "Builders: plain takes devices in list order; device, hybrid and make are JAX's\n"
         "create_device_mesh, create_hybrid_device_mesh and make_mesh; t5x and eformer follow "
         "those\n"
         "libraries; search tries the ways to lay the axes out and keeps the cheapest for "
-        "--traffic.\n\n"
-        "examples:\n"
-        "  tessera mesh data=2,model=4\n"
-        "  tessera mesh data=4,model=16 --topology tpu-v4:4x4x4 --builder device\n"
-        "  tessera mesh replica=1,data=8,model=2 -t tpu-v4:2x2x4:slices=2 -b hybrid --dcn 2,1,1\n"
-        "  tessera mesh -t tpu-v3:4x4 --builder t5x --partitions 4\n",
+        "--traffic.\n",
+    .examples =
+        "tessera mesh data=2,model=4\n"
+        "tessera mesh data=4,model=16 --topology tpu-v4:4x4x4 --builder device\n"
+        "tessera mesh replica=1,data=8,model=2 -t tpu-v4:2x2x4:slices=2 -b hybrid --dcn 2,1,1\n"
+        "tessera mesh -t tpu-v3:4x4 --builder t5x --partitions 4\n",
     .run = run_mesh,
 };

@@ -341,15 +341,15 @@ const cli_command cli_cmd_show = {
     .min_args = 2,
     .max_args = 2,
     .options = options,
-    .details =
+    .description =
         "SPEC may be written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"
         "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ([Shard(0), "
         "Replicate()]).\n"
         "Cuts other than even ones are written after a slash: tp/cyclic(64), dp/sizes(3,3,2),\n"
-        "tp/parts(q:4096/128, k:512/128*2); dp;tp nests.\n\n"
-        "examples:\n"
-        "  tessera show 8,16 'data, model' --mesh data=2,model=4\n"
-        "  tessera show 10,4 'dp;tp' --mesh dp=2,tp=4 --policy uneven\n"
-        "  tessera show 4096,4096 'fsdp, tp' -m fsdp=16,tp=8 --dtype bf16 --svg weight.svg\n",
+        "tp/parts(q:4096/128, k:512/128*2); dp;tp nests.\n",
+    .examples =
+        "tessera show 8,16 'data, model' --mesh data=2,model=4\n"
+        "tessera show 10,4 'dp;tp' --mesh dp=2,tp=4 --policy uneven\n"
+        "tessera show 4096,4096 'fsdp, tp' -m fsdp=16,tp=8 --dtype bf16 --svg weight.svg\n",
     .run = run_show,
 };

@@ -272,16 +272,16 @@ const cli_command cli_cmd_spec = {
     .min_args = 2,
     .max_args = 3,
     .options = options,
-    .details =
-        "parse      shows a spec in every notation that can express it\n"
-        "normalise  drops size-1 axes and merges what belongs together\n"
-        "convert    translates to another notation, or says why the device maps would differ\n"
-        "compare    says whether two specs are equal or equivalent; exit code 1 if they are not\n"
-        "correct    makes a spec fit the mesh and shape; the reasons go to standard error\n\n"
-        "examples:\n"
-        "  tessera spec parse \"P('data', None, ('fsdp', 'tp'))\"\n"
-        "  tessera spec convert '{devices=[2,1,4]<=[8]}' --mesh dp=2,tp=4 --to jax\n"
-        "  tessera spec convert '[Shard(0), Replicate()]' -m dp=2,tp=4 -s 8,8 --to xla\n"
-        "  tessera spec correct 'dp, tp' --mesh dp=2,tp=4 --shape 8,10\n",
+    .description =
+        "  parse      shows a spec in every notation that can express it\n"
+        "  normalise  drops size-1 axes and merges what belongs together\n"
+        "  convert    translates to another notation, or says why the device maps would differ\n"
+        "  compare    says whether two specs are equal or equivalent; exit code 1 if they are not\n"
+        "  correct    makes a spec fit the mesh and shape; the reasons go to standard error\n",
+    .examples =
+        "tessera spec parse \"P('data', None, ('fsdp', 'tp'))\"\n"
+        "tessera spec convert '{devices=[2,1,4]<=[8]}' --mesh dp=2,tp=4 --to jax\n"
+        "tessera spec convert '[Shard(0), Replicate()]' -m dp=2,tp=4 -s 8,8 --to xla\n"
+        "tessera spec correct 'dp, tp' --mesh dp=2,tp=4 --shape 8,10\n",
     .run = run_spec,
 };

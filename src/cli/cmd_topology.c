@@ -45,12 +45,12 @@ const cli_command cli_cmd_topology = {
     .min_args = 0,
     .max_args = 1,
     .options = options,
-    .details =
+    .description =
         "TOPOLOGY is a made-up machine (cpu:8, gpu:4x8:h100, tpu-v4:4x4x4, tpu-v5e:4x4:slices=2),\n"
-        "`machine` (this one, the default), or a JSON file.\n\n"
-        "examples:\n"
-        "  tessera topology tpu-v4:2x2x2\n"
-        "  tessera topology gpu:2x8:h100 --links\n"
-        "  tessera topology --json > here.json\n",
+        "`machine` (this one, the default), or a JSON file.\n",
+    .examples =
+        "tessera topology tpu-v4:2x2x2\n"
+        "tessera topology gpu:2x8:h100 --links\n"
+        "tessera topology --json > here.json\n",
     .run = run_topology,
 };

@@ -135,9 +135,9 @@ const cli_command cli_cmd_completion = {
     .min_args = 1,
     .max_args = 1,
     .options = options,
-    .details =
-        "examples:\n"
-        "  tessera completion bash > ~/.local/share/bash-completion/completions/tessera\n"
-        "  tessera completion fish > ~/.config/fish/completions/tessera.fish\n",
+    .description = "",
+    .examples =
+        "tessera completion bash > ~/.local/share/bash-completion/completions/tessera\n"
+        "tessera completion fish > ~/.config/fish/completions/tessera.fish\n",
     .run = run_completion,
 };

@@ -38,6 +38,13 @@ static int unknown_command(const char *name) {
   return EXIT_USAGE;
 }
 
+static int print_manual(const char *name) {
+  const cli_command *command = name ? find_command(name) : NULL;
+  if (name && !command) return unknown_command(name);
+  cli_print_manual(command, stdout);
+  return EXIT_YES;
+}
+
 // Says what went wrong, and ends with the code of its kind.
 static int report(const cli_command *command, tsr_status status, bool usage) {
   fprintf(stderr, "tessera %s: %s\n", command->name, tsr_status_text(status));
@@ -79,6 +86,8 @@ int main(int argc, char **argv) {
     return argc > 1 ? EXIT_YES : EXIT_USAGE;
   }
   if (help) name = argv[2];
+  // For the build: `tessera help --manual [COMMAND]` prints a manual page's source.
+  if (help && !strcmp(name, "--manual")) return print_manual(argc > 3 ? argv[3] : NULL);
   const cli_command *command = find_command(name);
   if (!command) return unknown_command(name);
   if (help) {
