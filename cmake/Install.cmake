@@ -33,21 +33,16 @@ if(TARGET tessera)
   install(TARGETS tessera)
 endif()
 
-# Manual pages, where scdoc is there to make them.
-file(GLOB man_sources CONFIGURE_DEPENDS docs/man/*.scd)
+# Manual pages, where scdoc is there to make them: mostly printed by the command itself.
 find_program(SCDOC scdoc)
-if(SCDOC AND NOT TESSERA_FUZZ)
-  foreach(source ${man_sources})
-    cmake_path(GET source STEM LAST_ONLY page)  # tessera-mesh.1
-    string(REGEX MATCH "[0-9]$" section ${page})
-    set(made ${PROJECT_BINARY_DIR}/man/${page}.gz)
-    add_custom_command(OUTPUT ${made} DEPENDS ${source} VERBATIM
-      COMMAND sh -c "mkdir -p \"$(dirname \"$3\")\" && \"$1\" < \"$2\" | gzip -9n > \"$3\""
-              man ${SCDOC} ${source} ${made})
-    list(APPEND man_pages ${made})
-    install(FILES ${made} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
-  endforeach()
-  add_custom_target(man ALL DEPENDS ${man_pages})
+if(SCDOC AND TARGET tessera AND NOT CMAKE_CROSSCOMPILING)
+  file(GLOB man_sources CONFIGURE_DEPENDS docs/man/*.scd)
+  set(man_folder ${PROJECT_BINARY_DIR}/man)
+  add_custom_command(OUTPUT ${man_folder}/man1/tessera.1.gz VERBATIM
+    DEPENDS tessera tools/man_pages ${man_sources}
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/man_pages $<TARGET_FILE:tessera> ${SCDOC} ${man_folder})
+  add_custom_target(man ALL DEPENDS ${man_folder}/man1/tessera.1.gz)
+  install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()
 
 # Completions, printed by the command from its own option tables.
