@@ -48,37 +48,48 @@ static tsr_status bind_spec(const cli_args *args, int index, const setting *s,
   return status;
 }
 
-static void add_line(const char *name, tsr_text *value, tsr_status status, tsr_text *out) {
-  if (status)
-    tsr_text_addf(out, "%-8s (%s)\n", name, tsr_status_text(status));
-  else
-    tsr_text_addf(out, "%-8s %s\n", name, tsr_text_string(value));
-  tsr_status_free(status);
-  tsr_text_clear(value);
-}
-
 // ---- parse: the value in every notation ----
+
+// One notation as a line or a member; what it cannot express is said in brackets, and null as data.
+static void add_notation(const char *name, const tsr_sharding *sharding, const tsr_spec *spec,
+                         const setting *s, tsr_json_writer *json, tsr_text *out) {
+  tsr_text value = TSR_TEXT_EMPTY;
+  tsr_status status =
+      sharding ? cli_write_spec(sharding, name, s->rank, s->has_shape ? &s->shape : NULL, &value)
+               : cli_print_spec(spec, name, &value);
+  if (json) {
+    tsr_json_write_key(json, name);
+    tsr_json_write_string(json, status ? NULL : tsr_text_string(&value));
+  } else {
+    tsr_text_addf(out, status ? "%-8s (%s)\n" : "%-8s %s\n", name,
+                  status ? tsr_status_text(status) : tsr_text_string(&value));
+  }
+  tsr_status_free(status);
+  tsr_text_deinit(&value);
+}
 
 static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *out, int *out_exit) {
   (void)out_exit;
-  static const struct {
-    const char *name;
-    tsr_spec_form form;
-  } forms[] = {{"short", TSR_FORM_SHORT}, {"jax", TSR_FORM_JAX}, {"shardy", TSR_FORM_SHARDY}};
   tsr_spec *spec = NULL;
-  TSR_TRY(read_spec(args, 1, s, &spec));
-  tsr_text value = TSR_TEXT_EMPTY;
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    add_line(forms[i].name, &value, tsr_spec_print(spec, forms[i].form, &value), out);
-  tsr_status status = NULL;
   tsr_sharding *sharding = NULL;
-  if (s->mesh) status = tsr_sharding_bind(s->mesh, spec, false, &sharding);
-  const tsr_shape *shape = s->has_shape ? &s->shape : NULL;
-  if (sharding) {
-    add_line("xla", &value, cli_write_spec(sharding, "xla", s->rank, shape, &value), out);
-    add_line("dtensor", &value, cli_write_spec(sharding, "dtensor", s->rank, shape, &value), out);
+  TSR_TRY(read_spec(args, 1, s, &spec));
+  tsr_status status = s->mesh ? tsr_sharding_bind(s->mesh, spec, false, &sharding) : NULL;
+  tsr_json_writer writer, *json = cli_has(args, "json") ? &writer : NULL;
+  if (json) {
+    tsr_json_writer_init(json, out, 2);
+    tsr_json_begin_object(json);
   }
-  tsr_text_deinit(&value);
+  add_notation("short", NULL, spec, s, json, out);
+  add_notation("jax", NULL, spec, s, json, out);
+  add_notation("shardy", NULL, spec, s, json, out);
+  if (sharding) {
+    add_notation("xla", sharding, spec, s, json, out);
+    add_notation("dtensor", sharding, spec, s, json, out);
+  }
+  if (json) {
+    tsr_json_end_object(json);
+    tsr_text_add_char(out, '\n');
+  }
   tsr_sharding_release(sharding);
   tsr_spec_release(spec);
   return status;
@@ -126,6 +137,18 @@ static tsr_status same_layout(const tsr_sharding *a, const tsr_sharding *b, cons
   return status;
 }
 
+static void report_comparison(const cli_args *args, bool equal, bool equivalent, bool one_shape,
+                              tsr_text *out) {
+  if (cli_has(args, "json"))
+    tsr_text_addf(out, "{\"equal\": %s, \"equivalent\": %s}\n", equal ? "true" : "false",
+                  equivalent ? "true" : "false");
+  else if (equivalent)
+    tsr_text_addf(out, "%s for %s\n", equal ? "equal" : "equivalent",
+                  one_shape ? "this shape" : "every shape of this rank");
+  else
+    tsr_text_addf(out, "different%s\n", one_shape ? " for this shape" : "");
+}
+
 static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *out,
                               int *out_exit) {
   if (args->count < 3) return tsr_fail(BAD_ARGUMENT, "compare wants two specs");
@@ -149,8 +172,7 @@ static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *
   else if (!status)
     status = tsr_sharding_equivalent(a, b, rank, &same);
   if (!status) {
-    tsr_text_add(out, equal ? "equal" : same ? "equivalent" : "different");
-    tsr_text_add(out, s->has_shape ? " for this shape\n" : " for every shape of this rank\n");
+    report_comparison(args, equal, equal || same, s->has_shape, out);
     *out_exit = equal || same ? EXIT_YES : EXIT_NO;
   }
   tsr_sharding_release(a);
@@ -162,11 +184,6 @@ static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *
 // ---- correct ----
 
 static void write_changes(const tsr_spec *corrected, const tsr_changes *changes, tsr_text *out) {
-  static const char *const names[TSR_CHANGE_COUNT] = {
-#define X(id, text) [TSR_CHANGE_##id] = #id,
-      TSR_CHANGES(X)
-#undef X
-  };
   tsr_json_writer writer;
   tsr_json_writer_init(&writer, out, 2);
   tsr_json_begin_object(&writer);
@@ -177,8 +194,8 @@ static void write_changes(const tsr_spec *corrected, const tsr_changes *changes,
   for (int i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
     tsr_json_begin_object(&writer);
-    tsr_json_write_key(&writer, "kind");
-    tsr_json_write_string(&writer, names[change->kind]);
+    tsr_json_write_key(&writer, "reason");
+    tsr_json_write_string(&writer, tsr_change_text(change->kind));
     tsr_json_write_key(&writer, "dim");
     tsr_json_write_int(&writer, change->dim);
     tsr_json_write_key(&writer, "axis");
@@ -260,7 +277,7 @@ static const cli_option options[] = {
     {"other-mesh", 0, "MESH", NULL, "compare: the second spec's mesh, where it differs"},
     {"strict", 0, NULL, NULL, "correct: refuse instead of changing anything"},
     {"keep-members", 0, NULL, NULL, "correct: drop only the members of a group that do not fit"},
-    {"json", 'j', NULL, NULL, "correct: print spec and reasons as data"},
+    {"json", 'j', NULL, NULL, "parse, compare, correct: print the answer as data"},
     {0},
 };
 // clang-format on

@@ -346,8 +346,9 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
     tsr_text_add(&text, "mesh ");
     tsr_mesh_print(tsr_layout_mesh(layout), &text);
   }
-  tsr_text_addf(&text, ": %lld shards", (long long)tsr_layout_shard_count(layout));
+  const int64_t shards = tsr_layout_shard_count(layout);
   const int64_t replicas = tsr_layout_replica_count(layout);
+  tsr_text_addf(&text, ": %lld shard%s", (long long)shards, shards == 1 ? "" : "s");
   if (replicas > 1) tsr_text_addf(&text, ", each on %lld devices", (long long)replicas);
   snprintf(out->subtitle, sizeof out->subtitle, "%s", tsr_text_string(&text));
   tsr_text_deinit(&text);

@@ -3,6 +3,12 @@
 #include <ctype.h>
 #include <string.h>
 
+// The form of a notation that names axes.
+static tsr_spec_form named_form(const char *name) {
+  if (!strcmp(name, "jax")) return TSR_FORM_JAX;
+  return !strcmp(name, "shardy") ? TSR_FORM_SHARDY : TSR_FORM_SHORT;
+}
+
 static tsr_status read_tiling(const char *text, const tsr_mesh *mesh, tsr_spec **out_spec) {
   tsr_tiling *tiling = NULL;
   TSR_TRY(tsr_tiling_parse(text, &tiling));
@@ -31,11 +37,11 @@ tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mes
   if (form ? !strcmp(form, "xla") : *start == '{') return read_tiling(text, mesh, out_spec);
   if (form ? !strcmp(form, "dtensor") : *start == '[')
     return read_placements(text, mesh, rank, shape, out_spec);
-  tsr_spec_form kind = TSR_FORM_ANY;
-  if (form && !strcmp(form, "short")) kind = TSR_FORM_SHORT;
-  if (form && !strcmp(form, "jax")) kind = TSR_FORM_JAX;
-  if (form && !strcmp(form, "shardy")) kind = TSR_FORM_SHARDY;
-  return tsr_spec_parse(text, kind, out_spec);
+  return tsr_spec_parse(text, form ? named_form(form) : TSR_FORM_ANY, out_spec);
+}
+
+tsr_status cli_print_spec(const tsr_spec *spec, const char *form, tsr_text *out) {
+  return tsr_spec_print(spec, named_form(form), out);
 }
 
 static tsr_status write_tiling(const tsr_sharding *sharding, int rank, tsr_text *out) {
@@ -58,10 +64,7 @@ static tsr_status write_placements(const tsr_sharding *sharding, int rank, const
 
 tsr_status cli_write_spec(const tsr_sharding *sharding, const char *form, int rank,
                           const tsr_shape *shape, tsr_text *out) {
-  const tsr_spec *spec = tsr_sharding_spec(sharding);
   if (!strcmp(form, "xla")) return write_tiling(sharding, rank, out);
   if (!strcmp(form, "dtensor")) return write_placements(sharding, rank, shape, out);
-  if (!strcmp(form, "jax")) return tsr_spec_print(spec, TSR_FORM_JAX, out);
-  if (!strcmp(form, "shardy")) return tsr_spec_print(spec, TSR_FORM_SHARDY, out);
-  return tsr_spec_print(spec, TSR_FORM_SHORT, out);
+  return cli_print_spec(tsr_sharding_spec(sharding), form, out);
 }

@@ -37,3 +37,7 @@ tessera spec convert '[Shard(0)]' --mesh x=2,y=2 --rank 1 --to jax
 tessera spec frobnicate x
 tessera spec compare x --mesh x=2
 tessera spec correct x --mesh x=2
+
+# Answers as data.
+tessera spec parse "P('data', ('fsdp', 'tp'))" --mesh data=2,fsdp=2,tp=2 --json
+tessera spec compare 'dp+tp' 'dp;tp' --mesh dp=2,tp=4 --json
