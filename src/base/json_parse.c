@@ -145,7 +145,7 @@ static const char *read_unicode_escape(parser *p, const char *at, uint32_t *out_
 static const char *read_escape(parser *p, const char *at, char **out) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
   if (is_next(p, at, 'u')) {
-    uint32_t character;
+    uint32_t character = 0;
     at = read_unicode_escape(p, at + 1, &character);
     if (at) *out += tsr_utf8_encode(character, *out);
     return at;
