@@ -6,13 +6,9 @@
 // checked for duplicate keys when they close: a few keys in pairs, many by an index.
 #include "base/json_node.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/json_scan.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -404,49 +400,13 @@ tsr_status tsr_json_parse(const char *bytes, size_t length, tsr_json_doc **out_d
   return parse_into(doc, out_doc);
 }
 
-// Reads all there is, also from pipes and devices, which do not know their length.
-static tsr_status read_all(int file, char **out_bytes, size_t *out_length) {
-  struct stat about;
-  const bool sized = !fstat(file, &about) && S_ISREG(about.st_mode) && about.st_size > 0;
-  size_t capacity = sized ? (size_t)about.st_size + 1 : 1 << 16, length = 0;
-  char *bytes = malloc(capacity);
-  for (;;) {
-    if (!bytes) return tsr_fail(NO_MEMORY, "file of %zu bytes", capacity);
-    const ssize_t got = read(file, bytes + length, capacity - length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int error = errno;
-      free(bytes);
-      return tsr_fail(IO, "%s", strerror(error));
-    }
-    if (!got) break;
-    length += (size_t)got;
-    if (length < capacity) continue;
-    capacity *= 2;
-    char *larger = realloc(bytes, capacity);
-    if (!larger) free(bytes);
-    bytes = larger;
-  }
-  *out_bytes = bytes;
-  *out_length = length;
-  return NULL;
-}
-
-static tsr_status read_path(const char *path, char **out_bytes, size_t *out_length) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return tsr_fail(IO, "%s", strerror(errno));
-  tsr_status status = read_all(file, out_bytes, out_length);
-  close(file);
-  return status;
-}
-
 tsr_status tsr_json_read_file(const char *path, tsr_json_doc **out_doc) {
   tsr_json_doc *doc = calloc(1, sizeof *doc);
   if (!doc) return tsr_fail(NO_MEMORY, "JSON document");
-  tsr_status status = read_path(path, &doc->owned, &doc->length);
+  tsr_status status = tsr_file_read(path, &doc->owned, &doc->length);
   if (status) {
     free(doc);
-    return tsr_note(status, "%s", path);
+    return status;
   }
   doc->bytes = doc->owned;
   return tsr_note(parse_into(doc, out_doc), "%s", path);
