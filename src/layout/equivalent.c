@@ -162,7 +162,8 @@ static tsr_status collect(const tsr_layout *layout, int64_t shard, piece_list *l
   tsr_piece piece = {.offset = 0};
   while (!status && tsr_pieces_next(&pieces, &piece)) status = add_piece(list, &piece);
   tsr_pieces_deinit(&pieces);
-  if (layout->rank > 0) qsort(list->items, (size_t)list->count, sizeof *list->items, by_start);
+  if (!status && layout->rank > 0)
+    qsort(list->items, (size_t)list->count, sizeof *list->items, by_start);
   return status;
 }
 

@@ -1,0 +1,35 @@
+// How a benchmark talks to bench/run: for each line it reads, one round, answered with its times.
+#ifndef TESSERA_BENCH_ROUNDS_H
+#define TESSERA_BENCH_ROUNDS_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "tessera/status.h"
+
+static inline double rounds_clock(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// Answers every line of input with the wall and CPU seconds of one call of `round`. The exit code.
+static inline int rounds_serve(tsr_status (*round)(void *context), void *context) {
+  char line[64];
+  while (fgets(line, sizeof line, stdin)) {
+    const double wall = rounds_clock(CLOCK_MONOTONIC), cpu = rounds_clock(CLOCK_PROCESS_CPUTIME_ID);
+    tsr_status status = round(context);
+    const double wall_end = rounds_clock(CLOCK_MONOTONIC);
+    const double cpu_end = rounds_clock(CLOCK_PROCESS_CPUTIME_ID);
+    if (status) {
+      fprintf(stderr, "%s\n", tsr_status_text(status));
+      tsr_status_free(status);
+      return 1;
+    }
+    printf("%.9f %.9f\n", wall_end - wall, cpu_end - cpu);
+    fflush(stdout);
+  }
+  return 0;
+}
+
+#endif
