@@ -136,13 +136,19 @@ static tsr_status complete_outer(const request *asked, int64_t granules, int64_t
   return NULL;
 }
 
+// Slices are asked for, by option or environment, of a machine that has none: the builder will say
+// so, which matters more than what this room adds to eformer's checks.
+static bool is_sliceless(const request *asked) {
+  return asked->slice_count > 1 && tsr_topology_devices(asked->topology)[0].slice == TSR_NO_SLICE;
+}
+
 // The same, and checked against the asked shape, which they must divide.
 static tsr_status given_outer(const request *asked, int64_t granules, int64_t *out_outer) {
   if (asked->options.dcn_mesh_dim_count != asked->rank)
     return tsr_fail(MESH_RANK_MISMATCH, "%d dcn sizes for %d axes",
                     asked->options.dcn_mesh_dim_count, asked->rank);
   TSR_TRY(complete_outer(asked, granules, out_outer));
-  for (int i = 0; i < asked->rank; i++)
+  for (int i = 0; i < asked->rank && !is_sliceless(asked); i++)
     if (asked->shape[i] % out_outer[i])
       return tsr_fail(DCN_DOES_NOT_DIVIDE, "dcn size %lld does not divide the %lld of axis %d",
                       (long long)out_outer[i], (long long)asked->shape[i], i);
@@ -153,7 +159,7 @@ static tsr_status given_outer(const request *asked, int64_t granules, int64_t *o
 static tsr_status outer_of_slices(const request *asked, int64_t *out_outer) {
   int axis = 0;
   while (axis < asked->rank && asked->shape[axis] % asked->slice_count) axis++;
-  if (asked->options.dcn_mesh_dims) {
+  if (asked->options.dcn_mesh_dims && (axis < asked->rank || !is_sliceless(asked))) {
     tsr_status status = given_outer(asked, asked->slice_count, out_outer);
     if (!status || axis < asked->rank) return status;
     tsr_status_free(status);
