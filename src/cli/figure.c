@@ -18,6 +18,16 @@ cli_cell *figure_at(const cli_figure *figure, int panel, int row, int column) {
   return &figure->cells[((size_t)panel * rows + (size_t)row) * columns + (size_t)column];
 }
 
+void figure_span_label(const cli_span *span, char *out, size_t size) {
+  const char *name = span->name ? span->name : "", *space = *name ? " " : "";
+  if (span->gap)
+    snprintf(out, size, "...");
+  else if (span->hi == span->lo + 1)
+    snprintf(out, size, "%.16s%s%lld", name, space, (long long)span->lo);
+  else
+    snprintf(out, size, "%.16s%s%lld:%lld", name, space, (long long)span->lo, (long long)span->hi);
+}
+
 void figure_list_ids(const int32_t *ids, int64_t count, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
@@ -137,7 +147,8 @@ static tsr_status plan_axis(axis_plan *plan, int most, cli_axis *axis) {
     if (!whole && index >= shown && !last) continue;
     const int slot = !whole && last ? spans - 1 : index;
     plan->first[slot] = i;
-    axis->spans[slot] = (cli_span){plan->segments.items[i].lo, plan->segments.items[i].hi, false};
+    axis->spans[slot] =
+        (cli_span){.lo = plan->segments.items[i].lo, .hi = plan->segments.items[i].hi};
   }
   if (!whole) {
     axis->spans[shown].gap = true;
@@ -211,14 +222,15 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
     for (int c = column_first; c < column_end; c++) {
       if (f->rows.dim >= 0) digits[f->rows.dim] = rows->items[r].holder;
       if (f->columns.dim >= 0) digits[f->columns.dim] = columns->items[c].holder;
-      if (first_shard < 0) first_shard = shard_number(f, digits);
+      const int64_t shard = shard_number(f, digits);
+      if (first_shard < 0) first_shard = shard;
+      if (cell->color_count < 4) cell->colors[cell->color_count++] = (int)(shard % 4096);
       TSR_TRY(add_devices(f, digits, &count));
     }
   qsort(f->ids, (size_t)count, sizeof *f->ids, compare_ids);
   figure_list_ids(f->ids, count, cell->label, sizeof cell->label);
   snprintf(cell->hint, sizeof cell->hint, "shard %lld, %lld device%s", (long long)first_shard,
            (long long)count, count == 1 ? "" : "s");
-  cell->color = (int)(first_shard % 4096);
   return NULL;
 }
 
@@ -246,6 +258,19 @@ static void name_axis(const tsr_layout *layout, int dim, cli_axis *axis) {
   snprintf(axis->name, sizeof axis->name, "dim %d%s%.60s", dim, cut.length ? ": " : "",
            tsr_text_string(&cut));
   tsr_text_deinit(&cut);
+}
+
+// The logical part that index `lo` of a dimension belongs to; NULL where it is not cut by parts.
+static const char *part_name(const tsr_layout *layout, int dim, int64_t lo) {
+  const tsr_sharding *sharding = tsr_layout_sharding(layout);
+  const tsr_sharding_dim *bound = sharding ? tsr_sharding_dim_at(sharding, dim) : NULL;
+  if (!bound || !bound->stage_count || bound->stages[0].kind != TSR_STAGE_PARTS) return NULL;
+  const tsr_stage *cut = bound->stages[0].cut;
+  for (int p = 0; p < cut->count; p++) {
+    if (lo < cut->parts[p].size) return cut->parts[p].name;
+    lo -= cut->parts[p].size;
+  }
+  return NULL;
 }
 
 static tsr_status choose_dims(layout_figure *f, int row_dim, int column_dim) {
@@ -276,7 +301,10 @@ static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, cli_
     TSR_TRY(collect_segments(f->layout, plan->dim, &plan->segments));
   }
   name_axis(f->layout, plan->dim, axis);
-  return plan_axis(plan, most, axis);
+  TSR_TRY(plan_axis(plan, most, axis));
+  for (int i = 0; i < axis->count && plan->dim >= 0; i++)
+    axis->spans[i].name = part_name(f->layout, plan->dim, axis->spans[i].lo);
+  return NULL;
 }
 
 static tsr_status prepare_panels(layout_figure *f, int most, cli_figure *out) {
@@ -322,7 +350,6 @@ static tsr_status fill_cells(layout_figure *f, cli_figure *out) {
     for (int r = 0; r < out->rows.count; r++)
       for (int c = 0; c < out->columns.count; c++) {
         cli_cell *cell = figure_at(out, p, r, c);
-        cell->color = -1;
         if (f->rows.first[r] < 0 || f->columns.first[c] < 0) continue;
         TSR_TRY(fill_cell(f, f->rows.first[r], f->columns.first[c], digits, cell));
       }
@@ -350,6 +377,7 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
   const int64_t replicas = tsr_layout_replica_count(layout);
   tsr_text_addf(&text, ": %lld shard%s", (long long)shards, shards == 1 ? "" : "s");
   if (replicas > 1) tsr_text_addf(&text, ", each on %lld devices", (long long)replicas);
+  tsr_text_add(&text, "; cells show device ids");
   snprintf(out->subtitle, sizeof out->subtitle, "%s", tsr_text_string(&text));
   tsr_text_deinit(&text);
 }
@@ -357,7 +385,7 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
 tsr_status figure_from_layout(const tsr_layout *layout, int row_dim, int column_dim,
                               cli_limits limits, cli_figure *out_figure) {
   layout_figure f = {.layout = layout, .rank = tsr_layout_rank(layout)};
-  cli_figure out = {.cell_word = "device"};
+  cli_figure out = {0};
   title_layout(layout, &out);
   tsr_status status = choose_dims(&f, row_dim, column_dim);
   if (!status) status = prepare_axis(&f, &f.rows, limits.rows, &out.rows);
@@ -427,13 +455,13 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
       (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
   for (size_t i = 0; i < cells; i++) {
     cli_cell *cell = &out->cells[i];
-    if (cell->color < 0) continue;
+    if (!cell->color_count) continue;
     const int64_t position =
         tsr_mesh_is_abstract(mesh)
-            ? cell->color
+            ? cell->colors[0]
             : tsr_mesh_find_device(mesh, (int32_t)strtol(cell->label, NULL, 10));
     const int process = position < 0 ? 0 : tsr_mesh_process(mesh, position);
-    cell->color = processes > 1 ? process : 0;
+    cell->colors[0] = processes > 1 ? process : 0;
     snprintf(cell->hint, sizeof cell->hint, "device %s, process %d", cell->label, process);
   }
   out->color_count = processes > 1 ? processes : 1;

@@ -11,6 +11,7 @@
 // A stretch of one axis: indices lo .. hi-1, or a gap that stands for what is not drawn.
 typedef struct cli_span {
   int64_t lo, hi;
+  const char *name;  // of a logical part ("q"); NULL = none
   bool gap;
 } cli_span;
 
@@ -21,14 +22,14 @@ typedef struct cli_axis {
 } cli_axis;
 
 typedef struct cli_cell {
-  char label[48];  // "0-3"
-  char hint[96];   // shown on hover in HTML
-  int color;       // index for the palette; -1 = blank
+  char label[48];   // "0-3"
+  char hint[96];    // shown on hover in HTML
+  int color_count;  // 0 = blank; several when shards share the cell
+  int colors[4];    // indices for the palette
 } cli_cell;
 
 typedef struct cli_figure {
   char title[256], subtitle[256];
-  const char *cell_word;  // what a label is: "device"
   cli_axis rows, columns;
   int panel_count;
   char (*panel_titles)[96];  // "" = untitled
@@ -56,6 +57,9 @@ void figure_print_text(const cli_figure *figure, bool color, int width, tsr_text
 void figure_print_svg(const cli_figure *figure, tsr_text *out);
 // A page with the picture and, below it, `body` (HTML).
 void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out);
+
+// What stands beside a span: "q 0:256", "3", "...".
+void figure_span_label(const cli_span *span, char *out, size_t size);
 
 // Colour `index` of `count` as red, green, blue.
 void figure_color(int index, int count, unsigned char out_rgb[3]);

@@ -22,7 +22,7 @@ static const char style_sheet[] =
     ".a{font-size:12px;fill:#5c6070}.n{font-size:13px;font-weight:600;fill:#3b3f4c}"
     ".c{font-family:'JetBrains Mono',Menlo,Consolas,monospace;text-anchor:middle;"
     "dominant-baseline:central}"
-    ".cell rect{stroke:#fff;stroke-width:2}.cell:hover rect{stroke:#1c1e26}";
+    ".f{fill:none;stroke:#fff;stroke-width:3}.cell:hover .f{stroke:#1c1e26}";
 
 static void add_escaped(tsr_text *out, const char *text) {
   for (; *text; text++) {
@@ -69,6 +69,12 @@ typedef struct geometry {
 static geometry layout_figure_page(const cli_figure *figure) {
   geometry g;
   double widest = 0;
+  for (int c = 0; c < figure->columns.count && *figure->columns.name; c++) {
+    char label[64];
+    figure_span_label(&figure->columns.spans[c], label, sizeof label);
+    const double w = (double)strlen(label) * 6.4 + 12;
+    if (w > widest) widest = w;
+  }
   for (int p = 0; p < figure->panel_count; p++)
     for (int r = 0; r < figure->rows.count; r++)
       for (int c = 0; c < figure->columns.count; c++) {
@@ -86,38 +92,48 @@ static geometry layout_figure_page(const cli_figure *figure) {
 }
 
 static void add_tick(tsr_text *out, const cli_span *span, double x, double y, const char *anchor) {
-  if (span->gap)
-    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">…</text>\n", x,
-                  y, anchor);
-  else if (span->hi == span->lo + 1)
-    tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld</text>\n",
-                  x, y, anchor, (long long)span->lo);
-  else
+  char label[64];
+  figure_span_label(span, label, sizeof label);
+  tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+  add_escaped(out, label);
+  tsr_text_add(out, "</text>\n");
+}
+
+// As many bands as there are shards that share the cell, and the frame around them.
+static void add_bands(const cli_figure *figure, const cli_cell *cell, double x, double y, double w,
+                      double h, tsr_text *out) {
+  const double band = w / cell->color_count;
+  for (int c = 0; c < cell->color_count; c++) {
+    unsigned char rgb[3];
+    figure_color(cell->colors[c], figure->color_count, rgb);
     tsr_text_addf(out,
-                  "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%lld:%lld</text>\n",
-                  x, y, anchor, (long long)span->lo, (long long)span->hi);
+                  "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                  "fill=\"#%02x%02x%02x\"/>",
+                  x + c * band, y, band, h, rgb[0], rgb[1], rgb[2]);
+  }
+  tsr_text_addf(out,
+                "<rect class=\"f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                "rx=\"4\"/>",
+                x, y, w, h);
 }
 
 static void add_cell(const cli_figure *figure, const cli_cell *cell, double x, double y, double w,
                      double h, tsr_text *out) {
-  if (cell->color < 0) {
+  if (!cell->color_count) {
     tsr_text_addf(out, "<text class=\"a c\" x=\"%.1f\" y=\"%.1f\">…</text>\n", x + w / 2,
                   y + h / 2);
     return;
   }
-  unsigned char rgb[3];
-  figure_color(cell->color, figure->color_count, rgb);
   // Shrink the letters before they leave the cell.
   const double length = (double)strlen(cell->label);
   double size = length * 8.4 > w - 6 ? (w - 6) / (length * 0.6) : 14;
   if (size < 7) size = 7;
   tsr_text_add(out, "<g class=\"cell\"><title>");
   add_escaped(out, cell->hint);
-  tsr_text_addf(out,
-                "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\" "
-                "fill=\"#%02x%02x%02x\"/><text class=\"c\" x=\"%.1f\" y=\"%.1f\" "
-                "font-size=\"%.1f\">",
-                x, y, w, h, rgb[0], rgb[1], rgb[2], x + w / 2, y + h / 2, size);
+  tsr_text_add(out, "</title>");
+  add_bands(figure, cell, x, y, w, h, out);
+  tsr_text_addf(out, "<text class=\"c\" x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">", x + w / 2,
+                y + h / 2, size);
   add_escaped(out, cell->label);
   tsr_text_add(out, "</text></g>\n");
 }

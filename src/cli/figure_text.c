@@ -28,15 +28,6 @@ static void add_centred(tsr_text *out, const char *text, int width) {
   add_repeated(out, " ", width - length - left);
 }
 
-static void span_label(const cli_span *span, char *out, size_t size) {
-  if (span->gap)
-    snprintf(out, size, "...");
-  else if (span->hi == span->lo + 1)
-    snprintf(out, size, "%lld", (long long)span->lo);
-  else
-    snprintf(out, size, "%lld:%lld", (long long)span->lo, (long long)span->hi);
-}
-
 typedef struct text_style {
   int cell, left;  // widths of a cell and of the labels at the left
   bool color;
@@ -46,7 +37,7 @@ static text_style measure(const cli_figure *figure, bool color, int width) {
   text_style style = {.cell = NARROWEST, .color = color};
   char label[64];
   for (int c = 0; c < figure->columns.count; c++) {
-    span_label(&figure->columns.spans[c], label, sizeof label);
+    figure_span_label(&figure->columns.spans[c], label, sizeof label);
     if (*figure->columns.name && (int)strlen(label) > style.cell) style.cell = (int)strlen(label);
   }
   for (int p = 0; p < figure->panel_count; p++)
@@ -56,7 +47,7 @@ static text_style measure(const cli_figure *figure, bool color, int width) {
         if (length > style.cell) style.cell = length;
       }
   for (int r = 0; r < figure->rows.count && *figure->rows.name; r++) {
-    span_label(&figure->rows.spans[r], label, sizeof label);
+    figure_span_label(&figure->rows.spans[r], label, sizeof label);
     if ((int)strlen(label) > style.left) style.left = (int)strlen(label);
   }
   style.cell = style.cell + 2 > WIDEST ? WIDEST : style.cell + 2;
@@ -79,23 +70,31 @@ static void add_rule(const cli_figure *figure, const text_style *style, const ch
   tsr_text_add_char(out, '\n');
 }
 
+// A cell that several shards share is striped with their colours.
 static void add_cell(const cli_figure *figure, const cli_cell *cell, const text_style *style,
                      tsr_text *out) {
-  if (cell->color < 0 || !style->color) {
-    add_centred(out, cell->color < 0 ? "·" : cell->label, style->cell);
+  if (!cell->color_count || !style->color) {
+    add_centred(out, cell->color_count ? cell->label : "·", style->cell);
     return;
   }
-  unsigned char rgb[3];
-  figure_color(cell->color, figure->color_count, rgb);
-  tsr_text_addf(out, "\033[48;2;%d;%d;%dm\033[38;2;25;25;30m", rgb[0], rgb[1], rgb[2]);
-  add_centred(out, cell->label, style->cell);
+  tsr_text plain = TSR_TEXT_EMPTY;
+  add_centred(&plain, cell->label, style->cell);
+  for (int c = 0; c < cell->color_count; c++) {
+    unsigned char rgb[3];
+    figure_color(cell->colors[c], figure->color_count, rgb);
+    const size_t from = plain.length * (size_t)c / (size_t)cell->color_count;
+    const size_t to = plain.length * (size_t)(c + 1) / (size_t)cell->color_count;
+    tsr_text_addf(out, "\033[48;2;%d;%d;%dm\033[38;2;25;25;30m%.*s", rgb[0], rgb[1], rgb[2],
+                  (int)(to - from), tsr_text_string(&plain) + from);
+  }
   tsr_text_add(out, "\033[0m");
+  tsr_text_deinit(&plain);
 }
 
 static void add_row(const cli_figure *figure, int panel, int row, const text_style *style,
                     tsr_text *out) {
   char label[64] = "";
-  if (*figure->rows.name) span_label(&figure->rows.spans[row], label, sizeof label);
+  if (*figure->rows.name) figure_span_label(&figure->rows.spans[row], label, sizeof label);
   tsr_text_addf(out, " %*s │", style->left, label);
   for (int c = 0; c < figure->columns.count; c++) {
     if (c) tsr_text_add(out, "│");
@@ -111,7 +110,7 @@ static void add_panel(const cli_figure *figure, int panel, const text_style *sty
     tsr_text_addf(out, " %*s  ", style->left, "");
     for (int c = 0; c < figure->columns.count; c++) {
       char label[64];
-      span_label(&figure->columns.spans[c], label, sizeof label);
+      figure_span_label(&figure->columns.spans[c], label, sizeof label);
       add_centred(out, label, style->cell);
       tsr_text_add_char(out, ' ');
     }

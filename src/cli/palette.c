@@ -13,7 +13,8 @@ void figure_color(int index, int count, unsigned char out_rgb[3]) {
   // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
   const double turn = count <= 12 ? (double)index / (count > 0 ? count : 1) : index * 0.381966;
   const double hue = 6.283185307179586 * (turn - floor(turn)) + 0.9;
-  const double lightness = index % 2 ? 0.80 : 0.87, chroma = index % 2 ? 0.105 : 0.085;
+  const bool strong = count > 12 && index % 2;
+  const double lightness = strong ? 0.79 : 0.86, chroma = strong ? 0.105 : 0.09;
   const double a = chroma * cos(hue), b = chroma * sin(hue);
   const double l_ = lightness + 0.3963377774 * a + 0.2158037573 * b;
   const double m_ = lightness - 0.1055613458 * a - 0.0638541728 * b;
