@@ -119,8 +119,8 @@ static tsr_status read_options(const golden_case *c, tsr_eformer_mesh_options *o
   TSR_TRY(read_optional_bool(c, "allow_split_physical_axes", &split));
   options->keep_granule_order = !sorted;
   options->forbid_split_physical_axes = !split;
-  TSR_TRY(check_backend(c));
-  return read_axis_types(c, options);
+  TSR_TRY(read_axis_types(c, options));
+  return check_backend(c);
 }
 
 // Ids, or [process, local index] where there are several processes.
@@ -186,12 +186,23 @@ static tsr_status parse_mesh_from_string(const golden_case *c, const golden_answ
   return status;
 }
 
+// A count that is absent, null or 0 is that of the machine.
+static tsr_status read_count(const golden_case *c, const char *what, const char *of_machine,
+                             int64_t *out) {
+  const tsr_json *machine = tsr_json_find(c->json, of_machine);
+  *out = 0;
+  if (!golden_is_null(golden_get(c, what))) TSR_TRY(golden_int(c, what, out));
+  if (*out) return NULL;
+  *out = 1;
+  return machine ? tsr_json_get_int(machine, of_machine, out) : NULL;
+}
+
 static tsr_status calculate_host_mesh_shape(const golden_case *c, const golden_answer *answer) {
   golden_ints shape;
   int64_t devices = 0, processes = 0;
   TSR_TRY(golden_list(c, "global_mesh_shape", &shape));
-  TSR_TRY(golden_int(c, "total_devices", &devices));
-  TSR_TRY(golden_int(c, "num_processes", &processes));
+  TSR_TRY(read_count(c, "total_devices", "devices", &devices));
+  TSR_TRY(read_count(c, "num_processes", "processes", &processes));
   int64_t *host = tsr_arena_zeros(c->arena, (size_t)shape.count + 1, sizeof *host);
   if (!host) return tsr_fail(NO_MEMORY, "host mesh shape");
   TSR_TRY(tsr_eformer_host_mesh_shape(shape.items, shape.count, devices, processes, host));

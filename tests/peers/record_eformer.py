@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks eformer about meshes, their axes, specs and hashes, in the schema of eformer.json.
+"""Asks eformer about meshes, their axes and hashes, in the schema of eformer.json.
 
 Machines of several processes are made up: eformer sees their devices in place of the real ones.
 Questions that eformer answers wrongly (docs/compatibility.md) are not asked: repeated axis names,
@@ -50,11 +50,10 @@ ERRORS = (
     ("must be a string or sequence", "axis_names_wrong_kind"),
     ("Unsupported hash algorithm", "unknown_hash_algorithm"),
     ("Error generating hash", "hash_failed"),
-    ("is not iterable", "not_iterable"),
 )
 # Where the class of the exception tells more than its words.
-CLASSES = {"DuplicateSpecError": "axis_used_twice", "NameError": "axis_not_bound",
-           "KeyError": "unknown_axis", "AssertionError": "no_mesh_active"}
+CLASSES = {"NameError": "axis_not_bound", "KeyError": "unknown_axis",
+           "AssertionError": "no_mesh_active"}
 
 
 def attempt(ask):
@@ -307,68 +306,6 @@ def get_submesh_device_index(rng):
     return per_device(rng, constraints.get_submesh_device_index)
 
 
-def some_spec(rng, names, rank, unconstrained):
-    """As recorded, and as eformer is given it."""
-    written, given = [], []
-    for _ in range(rank):
-        choice = rng.random()
-        group = [rng.choice(names) for _ in range(rng.randint(1, 3))]
-        if choice < 0.3:
-            entry, value = None, None
-        elif choice < 0.7:
-            entry = value = group[0]
-        elif choice < 0.95 or not unconstrained:
-            entry, value = group, tuple(group)
-        else:
-            entry, value = {"unconstrained": True}, PartitionSpec.UNCONSTRAINED
-        written.append(entry)
-        given.append(value)
-    return written, PartitionSpec(*given)
-
-
-def some_tree(rng, depth):
-    """A tree of specs, as recorded and as eformer is given it."""
-    choice = rng.random()
-    if depth == 0 or choice < 0.4:
-        written, spec = some_spec(rng, NAMES, rng.randint(0, 3), False)
-        return {"$": "spec", "spec": written}, spec
-    if choice < 0.45:
-        return None, None
-    items = [some_tree(rng, depth - 1) for _ in range(rng.randint(0, 3))]
-    if choice < 0.65:
-        return [w for w, _ in items], [g for _, g in items]
-    if choice < 0.75:
-        return {"$": "tuple", "items": [w for w, _ in items]}, tuple(g for _, g in items)
-    return ({f"k{i}": w for i, (w, _) in enumerate(items)},
-            {f"k{i}": g for i, (_, g) in enumerate(items)})
-
-
-def get_names_from_partition_spec(rng):
-    written, tree = some_tree(rng, 3)
-    return dict(mesh=None, args={"specs": written}, **attempt(
-        lambda: sorted(constraints.get_names_from_partition_spec(tree))))
-
-
-def get_corrected_named_sharding(rng):
-    mesh = some_mesh(rng) if rng.random() < 0.95 else None
-    names = [n for n, _ in mesh["axes"]] if mesh else ["dp"]
-    names = names * 4 + ["ghost"]
-    shape = [rng.choice((0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 48, 100)) for _ in range(rng.randint(0, 4))]
-    written, spec = some_spec(rng, names, rng.randint(0, 5), True)
-    args = {"shape": shape, "spec": written}
-    raise_error = rng.random() < 0.7
-    if not raise_error:
-        args["raise_mesh_error"] = False
-
-    def ask():
-        found = constraints.get_corrected_named_sharding(tuple(shape), spec, raise_error).spec
-        return [list(entry) if isinstance(entry, tuple) else entry for entry in found]
-
-    with as_mesh(mesh) if mesh else contextlib.nullcontext():
-        answer = attempt(ask)
-    return dict(mesh=mesh, mesh_via="context" if mesh else "none", args=args, **answer)
-
-
 def get_safe_hash_int(rng):
     text = rng.choice((rng.randint(-10**9, 10**20), rng.random(), None, True, [1, ["it's", 2.5, None]],
                        "".join(chr(rng.choice((97, 39, 34, 0xe9, 0x4e2d, 10))) for _ in range(rng.randint(0, 99)))))
@@ -380,7 +317,7 @@ def get_safe_hash_int(rng):
 
 FUNCTIONS = (create_mesh, parse_mesh_from_string, calculate_host_mesh_shape, names_in_current_mesh,
              get_axes_size_in_mesh, get_mesh_axis_names, get_mesh_axis_size, get_submesh_device_index,
-             get_names_from_partition_spec, get_corrected_named_sharding, get_safe_hash_int)
+             get_safe_hash_int)
 # Each question to these compiles a program.
 SLOW = (get_mesh_axis_size, get_submesh_device_index)
 
