@@ -32,9 +32,9 @@ typedef struct tsr_sharding_dim {
 typedef struct tsr_sharding tsr_sharding;
 
 // Checks, in JAX's order: an axis used twice, an unknown axis, unconstrained without an Auto axis,
-// unreduced and reduced axes that are not Explicit; then sub-axes (pre and pre*size divide the axis,
-// none overlap). Explicit types are asked of unreduced axes only when some axis of the mesh is not
-// Auto, or when `strict_types`.
+// unreduced and reduced axes that are not Explicit; then sub-axes (pre and pre*size divide the
+// axis, none overlap). Explicit types are asked of unreduced axes only when some axis of the mesh
+// is not Auto, or when `strict_types`.
 TSR_API TSR_MUST_USE tsr_status tsr_sharding_bind(const tsr_mesh *mesh, const tsr_spec *spec,
                                                   bool strict_types, tsr_sharding **out_sharding);
 TSR_API tsr_sharding *tsr_sharding_retain(const tsr_sharding *sharding);
@@ -42,7 +42,7 @@ TSR_API void tsr_sharding_release(const tsr_sharding *sharding);  // NULL is fin
 
 TSR_API const tsr_mesh *tsr_sharding_mesh(const tsr_sharding *sharding);
 TSR_API const tsr_spec *tsr_sharding_spec(const tsr_sharding *sharding);  // as written
-TSR_API int tsr_sharding_dim_count(const tsr_sharding *sharding);          // of the spec
+TSR_API int tsr_sharding_dim_count(const tsr_sharding *sharding);         // of the spec
 // Dimensions past the spec's length read as uncut and closed.
 TSR_API const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int dim);
 TSR_API const tsr_sub_axis *tsr_sharding_unreduced(const tsr_sharding *sharding, int *out_count);
@@ -57,14 +57,16 @@ TSR_API bool tsr_sharding_is_fully_replicated(const tsr_sharding *sharding);
 // Mesh axes in no entry and in neither set, as bits by axis index.
 TSR_API uint32_t tsr_sharding_replicated_axes(const tsr_sharding *sharding);
 
-// Normal form: size-1 axes dropped, neighbouring sub-axes that continue one another merged, single
-// even stages merged into one where that keeps the map for every size, lists sorted.
+// Normal form: axes of one member and stages of one shard dropped, neighbouring sub-axes that
+// continue one another joined, cyclic stages with the same block merged, sets sorted in mesh order.
+// The map is the same for every size.
 TSR_API TSR_MUST_USE tsr_status tsr_sharding_normalise(const tsr_sharding *sharding,
                                                        tsr_sharding **out_sharding);
 // The same mesh and the same spec.
 TSR_API bool tsr_sharding_equal(const tsr_sharding *a, const tsr_sharding *b);
-// The same pieces on the same devices in the same order, for every tensor of this rank (JAX's
-// is_equivalent_to). Meshes may differ. For one shape: tsr_layout_equivalent.
+// The same pieces, or partial results, on the same devices in the same order, for every tensor of
+// this rank (JAX's is_equivalent_to). Meshes may differ; what is open, reduced, replicated or has a
+// priority does not matter. For one shape: tsr_layout_equivalent.
 TSR_API TSR_MUST_USE tsr_status tsr_sharding_equivalent(const tsr_sharding *a,
                                                         const tsr_sharding *b, int rank,
                                                         bool *out_equivalent);

@@ -93,9 +93,9 @@ typedef struct tsr_spec_desc {
 } tsr_spec_desc;
 
 // Copies everything. Checks what needs no mesh: entries and sets must not overlap, cuts must make
-// sense. Canonical as in JAX: a dimension whose stages name no axis is uncut, a group of one None is
-// None. The sets keep their order in print but not in comparison, and a member given twice is kept
-// once.
+// sense. Canonical as in JAX: a dimension whose stages name no axis is uncut, a group of one None
+// is None. The sets keep their order in print but not in comparison, and a member given twice is
+// kept once.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_create(const tsr_spec_desc *desc, tsr_spec **out_spec);
 // The common case: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), axes joined by '+', or
 // any other entry of the short form.
@@ -116,8 +116,8 @@ typedef enum tsr_spec_form {
 } tsr_spec_form;
 TSR_API TSR_MUST_USE tsr_status tsr_spec_parse(const char *text, tsr_spec_form form,
                                                tsr_spec **out_spec);
-// Fails with not_expressible when the notation has no words for the value (cuts in JAX's). JAX's form
-// leaves out the mesh's name.
+// Fails with not_expressible when the notation has no words for the value (cuts in JAX's). JAX's
+// form leaves out the mesh's name.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_form form,
                                                tsr_text *out);
 // What JAX shows of a sharding's Shardy form when debugging: SdyArray([{'x', 'y'}, {?}, {}]).
@@ -141,14 +141,14 @@ TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs
 // ---- correction ----
 
 // Why a dimension of a spec was changed.
-#define TSR_CHANGES(X)                                          \
-  X(CUT_TO_RANK, "longer than the tensor's rank")               \
-  X(AXIS_MISSING, "axis not in the mesh")                       \
-  X(SUB_AXIS_MISFIT, "sub-axis does not divide its axis")       \
-  X(INDIVISIBLE, "size not divisible by the axes' product")     \
-  X(CUT_MISFIT, "sizes or parts do not fit the mesh and size")  \
-  X(UNCONSTRAINED, "unconstrained means not cut here")          \
-  X(NOTHING_LEFT, "nothing left to cut, so the empty spec")     \
+#define TSR_CHANGES(X)                                         \
+  X(CUT_TO_RANK, "longer than the tensor's rank")              \
+  X(AXIS_MISSING, "axis not in the mesh")                      \
+  X(SUB_AXIS_MISFIT, "sub-axis does not divide its axis")      \
+  X(INDIVISIBLE, "size not divisible by the axes' product")    \
+  X(CUT_MISFIT, "sizes or parts do not fit the mesh and size") \
+  X(UNCONSTRAINED, "unconstrained means not cut here")         \
+  X(NOTHING_LEFT, "nothing left to cut, so the empty spec")    \
   X(NO_MESH, "no mesh, so the empty spec")
 #define X(id, text) TSR_CHANGE_##id,
 typedef enum tsr_change_kind { TSR_CHANGES(X) TSR_CHANGE_COUNT } tsr_change_kind;
@@ -156,8 +156,8 @@ typedef enum tsr_change_kind { TSR_CHANGES(X) TSR_CHANGE_COUNT } tsr_change_kind
 
 typedef struct tsr_change {
   tsr_change_kind kind;
-  int dim;           // -1 = the spec as a whole
-  const char *axis;  // the axis at fault, NULL if none; lives as long as the original spec
+  int dim;                // -1 = the spec as a whole
+  const char *axis;       // the axis at fault, NULL if none; lives as long as the original spec
   int64_t size, product;  // of the dimension and of its axes, where they matter; or rank and length
   bool alone;             // only that axis was dropped, the others of its group stay
 } tsr_change;
@@ -183,15 +183,15 @@ typedef struct tsr_correct_options {
   void *log_context;
 } tsr_correct_options;
 
-// get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the mesh
-// lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.
+// get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the
+// mesh lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.
 // `options` and `out_changes` may be NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each
 // change is also logged.
 //
 // An entry is kept or dropped as a whole. Even stages must divide the size, one after the other;
-// cyclic ones may stay for any size; sizes and parts must add up to it and fit the number of shards.
-// After a stage whose shards differ in size nothing more is asked. An axis left in two places is an
-// error (duplicate_mesh_axis), as nothing says which of them was meant.
+// cyclic ones may stay for any size; sizes and parts must add up to it and fit the number of
+// shards. After a stage whose shards differ in size nothing more is asked. An axis left in two
+// places is an error (duplicate_mesh_axis), as nothing says which of them was meant.
 TSR_API TSR_MUST_USE tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh,
                                                  const tsr_shape *shape,
                                                  const tsr_correct_options *options,

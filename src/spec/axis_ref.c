@@ -13,9 +13,3 @@ bool tsr_axis_ref_overlaps(const tsr_axis_ref *a, const tsr_axis_ref *b) {
   // A part covers the factors from `pre` up to `pre * size`: intervals on a multiplicative scale.
   return a->pre < b->pre * b->size && b->pre < a->pre * a->size;
 }
-
-void tsr_axis_ref_describe(const tsr_axis_ref *ref, tsr_text *out) {
-  tsr_text_addf(out, "\"%s\"", ref->name);
-  if (!tsr_axis_ref_is_whole(ref))
-    tsr_text_addf(out, ":(%lld)%lld", (long long)ref->pre, (long long)ref->size);
-}

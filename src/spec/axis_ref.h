@@ -10,7 +10,5 @@ bool tsr_axis_ref_equal(const tsr_axis_ref *a, const tsr_axis_ref *b);
 // Whether some digit of a mesh coordinate belongs to both. A whole axis overlaps all its parts,
 // but a part of one member overlaps nothing.
 bool tsr_axis_ref_overlaps(const tsr_axis_ref *a, const tsr_axis_ref *b);
-// As in messages: "x" or "x":(2)4.
-void tsr_axis_ref_describe(const tsr_axis_ref *ref, tsr_text *out);
 
 #endif

@@ -84,18 +84,6 @@ tsr_status tsr_spec_builder_member(tsr_spec_builder *builder, tsr_spec_set set,
   return append(&builder->sets[set], ref, sizeof *ref);
 }
 
-tsr_status tsr_spec_builder_copy_sets(tsr_spec_builder *builder, const tsr_spec_desc *desc) {
-  for (int i = 0; i < desc->unreduced_count; i++)
-    TSR_TRY(tsr_spec_builder_member(builder, TSR_SET_UNREDUCED, &desc->unreduced[i]));
-  for (int i = 0; i < desc->reduced_count; i++)
-    TSR_TRY(tsr_spec_builder_member(builder, TSR_SET_REDUCED, &desc->reduced[i]));
-  for (int i = 0; i < desc->replicated_count; i++)
-    TSR_TRY(tsr_spec_builder_member(builder, TSR_SET_REPLICATED, &desc->replicated[i]));
-  builder->reduction = desc->reduction;
-  builder->mesh_name = desc->mesh_name;
-  return NULL;
-}
-
 tsr_status tsr_spec_builder_name(tsr_spec_builder *builder, const char *bytes, size_t length,
                                  const char **out_name) {
   const char *copy = tsr_arena_copy(&builder->names, bytes, length);

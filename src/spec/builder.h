@@ -43,9 +43,6 @@ TSR_MUST_USE tsr_status tsr_spec_builder_copy_cut(tsr_spec_builder *builder,
                                                   const tsr_stage *stage);
 TSR_MUST_USE tsr_status tsr_spec_builder_member(tsr_spec_builder *builder, tsr_spec_set set,
                                                 const tsr_axis_ref *ref);
-// The three sets, the reduction and the mesh name of another spec.
-TSR_MUST_USE tsr_status tsr_spec_builder_copy_sets(tsr_spec_builder *builder,
-                                                   const tsr_spec_desc *desc);
 // A copy of a name that lives as long as the builder, which does not copy names by itself.
 TSR_MUST_USE tsr_status tsr_spec_builder_name(tsr_spec_builder *builder, const char *bytes,
                                               size_t length, const char **out_name);
