@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "tessera/hash.h"
 #include "tessera/mesh_build.h"
 
@@ -32,12 +33,24 @@ struct tsr_mesh {
 
 // ---- checks ----
 
+static bool is_utf8(const char *text) {
+  const char *const end = text + strlen(text);
+  while (text < end) {
+    const size_t length = tsr_utf8_length(text, (size_t)(end - text));
+    if (!length) return false;
+    text += length;
+  }
+  return true;
+}
+
 static tsr_status check_axes(const tsr_axis *axes, int axis_count) {
   if (axis_count < 0 || axis_count > TSR_MAX_AXES)
     return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", axis_count,
                     TSR_MAX_AXES);
   for (int i = 0; i < axis_count; i++) {
     if (!axes[i].name) return tsr_fail(MESH_AXIS_NAME_NONE, "axis %d of the mesh has no name", i);
+    if (!is_utf8(axes[i].name))  // JSON could not hold it
+      return tsr_fail(BAD_ARGUMENT, "the name of axis %d is not UTF-8", i);
     if ((unsigned)axes[i].type > TSR_AXIS_MANUAL)
       return tsr_fail(UNKNOWN_AXIS_TYPE, "axis \"%s\" has type %d, wanted auto, explicit or manual",
                       axes[i].name, (int)axes[i].type);
@@ -166,7 +179,7 @@ static tsr_status index_devices(tsr_mesh *mesh) {
 }
 
 static tsr_status check_device_ids(const tsr_mesh *mesh) {
-  if (mesh->is_abstract) return NULL;
+  if (mesh->is_abstract || (!mesh->devices && !mesh->topology)) return NULL;
   for (int64_t i = 0; i < mesh->device_count; i++) {
     const int32_t id = tsr_mesh_device(mesh, i);
     if (id < 0)

@@ -7,7 +7,9 @@
 
 #include "tessera/mesh_build.h"
 
-enum { MAX_OFFERS = 3 };
+// Pairs of sizes whose smaller one is above MAX_LOW are not offered: a message is not worth the
+// time.
+enum { MAX_OFFERS = 3, MAX_LOW = 1 << 16 };
 
 typedef struct offer {
   int64_t change;  // how far from what was asked: the sum of larger / smaller over the axes
@@ -57,7 +59,7 @@ static void change_two(offers *found, int a, int b, int64_t device_count) {
   }
   if (device_count % product) return;
   const int64_t rest = device_count / product;
-  for (int64_t low = 1; low <= rest / low; low++) {
+  for (int64_t low = 1; low <= rest / low && low <= MAX_LOW; low++) {
     if (rest % low || (a == b && low > 1)) continue;
     sizes[a] = low;
     sizes[b] = rest / low;

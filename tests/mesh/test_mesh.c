@@ -47,6 +47,7 @@ static void bad_axes_are_refused(void **state) {
        "axis name \"a\" is given twice, to axes 0 and 1"},
       {{{"a", 2, 0}, {NULL, 4, 0}}, TSR_CAUSE_MESH_AXIS_NAME_NONE,
        "axis 1 of the mesh has no name"},
+      {{{"a", 2, 0}, {"\xff", 4, 0}}, TSR_CAUSE_BAD_ARGUMENT, "the name of axis 1 is not UTF-8"},
       {{{"a", 2, 0}, {"b", 4, (tsr_axis_type)3}}, TSR_CAUSE_UNKNOWN_AXIS_TYPE,
        "axis \"b\" has type 3, wanted auto, explicit or manual"},
       {{{"a", 2, 0}, {"b", 0, 0}}, TSR_CAUSE_BAD_AXIS_SIZE,
