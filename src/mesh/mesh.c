@@ -220,6 +220,9 @@ static uint64_t hash_mesh(const tsr_mesh *mesh) {
 tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES];
   int64_t count = 0;
+  if (desc->size < sizeof *desc)
+    return tsr_fail(BAD_ARGUMENT, "tsr_mesh_desc has size %zu, wanted %zu", desc->size,
+                    sizeof *desc);
   TSR_TRY(resolve_axes(desc, axes, &count));
   if (desc->abstract && desc->devices)
     return tsr_fail(BAD_ARGUMENT, "an abstract mesh has no devices, but %lld are given",

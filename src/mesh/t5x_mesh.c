@@ -444,6 +444,9 @@ static tsr_status create_multi_slice(const tsr_topology *topology,
 
 tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh_options *options,
                                 tsr_mesh **out_mesh) {
+  if (options->size < sizeof *options)
+    return tsr_fail(BAD_ARGUMENT, "tsr_t5x_mesh_options has size %zu, wanted %zu", options->size,
+                    sizeof *options);
   if (options->ici_mesh_shape && options->dcn_mesh_shape)
     return create_multi_slice(topology, options, out_mesh);
   if (options->model_parallel_submesh)

@@ -149,6 +149,9 @@ static void everything_has_a_default(void **state) {
   mesh = NULL;
   assert_fails(tsr_eformer_create_mesh(topology, &short_names, &mesh), MESH_RANK_MISMATCH,
                "2 axis names for 5 axis sizes");
+  assert_fails_with(
+      tsr_eformer_create_mesh(topology, &(tsr_eformer_mesh_options){.size = 8}, &mesh),
+      BAD_ARGUMENT, "tsr_eformer_mesh_options has size 8");
   tsr_topology_release(topology);
 }
 

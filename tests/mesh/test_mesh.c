@@ -131,6 +131,13 @@ static void device_lists_are_checked(void **state) {
   tsr_topology_release(topology);
 }
 
+static void descriptions_tell_their_size(void **state) {
+  (void)state;
+  const tsr_mesh_desc desc = {.axes = data4_model2, .axis_count = 2};
+  tsr_mesh *mesh = NULL;
+  assert_fails_with(tsr_mesh_create(&desc, &mesh), BAD_ARGUMENT, "tsr_mesh_desc has size 0");
+}
+
 static void abstract_meshes_have_no_devices(void **state) {
   (void)state;
   const int32_t ids[8] = {1, 0, 2, 3, 4, 5, 6, 7};
@@ -267,7 +274,7 @@ static void messages_survive_running_out_of_memory(void **state) {
 
 SUITE(mesh, TEST(meshes_have_axes_and_positions), TEST(a_mesh_without_axes_is_one_device),
       TEST(bad_axes_are_refused), TEST(a_mesh_has_at_most_16_axes), TEST(device_lists_are_checked),
-      TEST(abstract_meshes_have_no_devices), TEST(processes_come_from_the_topology),
-      TEST(equal_meshes_and_only_they_hash_alike), TEST(coordinates_and_positions_are_inverse),
-      TEST(a_hundred_thousand_devices_are_ordinary), TEST(creating_survives_running_out_of_memory),
-      TEST(messages_survive_running_out_of_memory))
+      TEST(descriptions_tell_their_size), TEST(abstract_meshes_have_no_devices),
+      TEST(processes_come_from_the_topology), TEST(equal_meshes_and_only_they_hash_alike),
+      TEST(coordinates_and_positions_are_inverse), TEST(a_hundred_thousand_devices_are_ordinary),
+      TEST(creating_survives_running_out_of_memory), TEST(messages_survive_running_out_of_memory))
