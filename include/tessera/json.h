@@ -1,7 +1,8 @@
 // JSON, read strictly (RFC 8259, UTF-8, no duplicate keys) and written exactly.
 //
 // Integers of 64 bits survive unharmed, every value knows the byte it started at, and a document is
-// one block of nodes over the caller's bytes, so that a 100 MB header costs little more than a scan.
+// one block of nodes over the caller's bytes, so that a 100 MB header costs little more
+// than a scan.
 #ifndef TESSERA_JSON_H
 #define TESSERA_JSON_H
 
@@ -35,7 +36,7 @@ TSR_API void tsr_json_destroy(tsr_json_doc *doc);  // NULL is fine
 TSR_API const tsr_json *tsr_json_root(const tsr_json_doc *doc);
 
 TSR_API tsr_json_kind tsr_json_kind_of(const tsr_json *value);
-TSR_API const char *tsr_json_kind_name(tsr_json_kind kind);  // "object"
+TSR_API const char *tsr_json_kind_name(tsr_json_kind kind);                        // "object"
 TSR_API size_t tsr_json_position(const tsr_json_doc *doc, const tsr_json *value);  // byte offset
 
 // Members of an array or object, in the order of the text; NULL at the end. For members of an
@@ -52,8 +53,9 @@ TSR_API const tsr_json *tsr_json_find(const tsr_json *value, const char *name);
 TSR_API const tsr_json *tsr_json_at(const tsr_json *value, size_t index);
 
 // Scalars. The wrong kind is an error that says what was found; `what` names the value in it, as in
-// "shape: wanted an integer, found \"x\"". A NULL value reads "missing". A number with a fraction or an
-// exponent is no integer, whatever its value; one beyond the range of the wanted type is an error.
+// "shape: wanted an integer, found \"x\"". A NULL value reads "missing". A number with a fraction
+// or an exponent is no integer, whatever its value; one beyond the range of the wanted type is an
+// error.
 TSR_API TSR_MUST_USE tsr_status tsr_json_get_bool(const tsr_json *value, const char *what,
                                                   bool *out_bool);
 TSR_API TSR_MUST_USE tsr_status tsr_json_get_int(const tsr_json *value, const char *what,

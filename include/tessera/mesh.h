@@ -34,11 +34,11 @@ typedef struct tsr_mesh tsr_mesh;
 typedef struct tsr_mesh_desc {
   size_t size;  // sizeof(tsr_mesh_desc)
   int axis_count;
-  const tsr_axis *axes;           // outermost first; one size may be -1 when the number of devices is known
-  int64_t device_count;           // of `devices`; 0 = as the axes say
-  const int32_t *devices;         // ids, row-major; NULL = 0, 1, 2, ...
-  const tsr_topology *topology;   // the machine they belong to; NULL = none
-  bool abstract;                  // no devices at all, only axes
+  const tsr_axis *axes;  // outermost first; one size may be -1 when the number of devices is known
+  int64_t device_count;  // of `devices`; 0 = as the axes say
+  const int32_t *devices;        // ids, row-major; NULL = 0, 1, 2, ...
+  const tsr_topology *topology;  // the machine they belong to; NULL = none
+  bool abstract;                 // no devices at all, only axes
 } tsr_mesh_desc;
 
 // Refuses repeated axis names and devices, sizes below 1, and ids the topology does not have.
@@ -50,8 +50,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_m
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology,
                                                tsr_mesh **out_mesh);
 TSR_API void tsr_mesh_print(const tsr_mesh *mesh, tsr_text *out);
-// {"axes": [["data", 4], ...], "types": [...], "devices": [...], "abstract": true}; all but the axes
-// only where they differ from auto, from 0, 1, 2, ..., and from false.
+// {"axes": [["data", 4], ...], "types": [...], "devices": [...], "abstract": true}; all but the
+// axes only where they differ from auto, from 0, 1, 2, ..., and from false.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_from_json(const tsr_json *value,
                                                    const tsr_topology *topology,
                                                    tsr_mesh **out_mesh);
@@ -66,7 +66,7 @@ TSR_API uint64_t tsr_mesh_hash(const tsr_mesh *mesh);
 TSR_API int tsr_mesh_axis_count(const tsr_mesh *mesh);
 TSR_API const tsr_axis *tsr_mesh_axis(const tsr_mesh *mesh, int axis);
 TSR_API int tsr_mesh_find_axis(const tsr_mesh *mesh, const char *name);  // -1 if there is none
-TSR_API const char *tsr_axis_type_name(tsr_axis_type type);               // "auto"
+TSR_API const char *tsr_axis_type_name(tsr_axis_type type);              // "auto"
 TSR_API TSR_MUST_USE tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type);
 // Names, sizes and types side by side, as axes. They must be equally many; `types` may be NULL for
 // all auto. `out_axes` has room for TSR_MAX_AXES and borrows the names.
@@ -89,7 +89,7 @@ TSR_API int64_t tsr_mesh_device_count(const tsr_mesh *mesh);  // product of the 
 TSR_API bool tsr_mesh_is_abstract(const tsr_mesh *mesh);
 TSR_API const tsr_topology *tsr_mesh_topology(const tsr_mesh *mesh);  // borrowed, may be NULL
 TSR_API int32_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position);
-TSR_API const int32_t *tsr_mesh_device_list(const tsr_mesh *mesh);  // NULL = 0, 1, 2, ...
+TSR_API const int32_t *tsr_mesh_device_list(const tsr_mesh *mesh);       // NULL = 0, 1, 2, ...
 TSR_API int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int32_t id);  // position, or -1
 TSR_API void tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords);
 TSR_API int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
@@ -132,7 +132,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_enter(const tsr_mesh *mesh, tsr_scope *
 // get_incontext_mesh: borrowed, and NULL when there is none; tsr_mesh_require fails instead.
 TSR_API const tsr_mesh *tsr_mesh_current(void);
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_require(const tsr_mesh **out_mesh);
-// names_in_current_mesh: whether the current mesh has them all. No names: true, even without a mesh.
+// names_in_current_mesh: whether the current mesh has them all. No names: true, even without a
+// mesh.
 TSR_API bool tsr_mesh_current_has(const char *const *names, int name_count);
 // global_mesh_defined.
 TSR_API bool tsr_mesh_is_current(void);

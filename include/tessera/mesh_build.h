@@ -26,12 +26,12 @@ typedef struct tsr_device_array {
 TSR_API void tsr_device_array_deinit(tsr_device_array *array);
 
 typedef struct tsr_jax_mesh_options {
-  size_t size;  // sizeof(tsr_jax_mesh_options)
+  size_t size;                     // sizeof(tsr_jax_mesh_options)
   bool contiguous_submeshes;       // each process's devices a contiguous part (few slices can)
   bool allow_split_physical_axes;  // several mesh axes on one torus axis, where no other way fits
   bool process_is_granule;         // hybrid only: processes, not slices, are the granules
   bool keep_granule_order;         // hybrid only: first seen first, instead of sorted by key
-  bool keep_list_order;       // GPUs as listed instead of by id, as older JAX left them
+  bool keep_list_order;            // GPUs as listed instead of by id, as older JAX left them
   // Where JAX's own answer is doubtful; without them the answer is JAX's.
   bool refuse_ignored_flags;  // fail where a kind's fixed order would ignore contiguous_submeshes
   bool check_fixed_orders;    // use a fixed order only where it is a ring of neighbours
@@ -39,9 +39,9 @@ typedef struct tsr_jax_mesh_options {
 
 // How a device mesh was found.
 typedef enum tsr_mesh_path {
-  TSR_PATH_LIST_ORDER,   // no known wiring: list order (GPUs by id)
-  TSR_PATH_KIND_TABLE,   // a fixed order for this kind of device
-  TSR_PATH_TORUS         // physical axes assigned to logical ones
+  TSR_PATH_LIST_ORDER,  // no known wiring: list order (GPUs by id)
+  TSR_PATH_KIND_TABLE,  // a fixed order for this kind of device
+  TSR_PATH_TORUS        // physical axes assigned to logical ones
 } tsr_mesh_path;
 
 // Why the mesh is as it is: with TSR_PATH_TORUS, which factor of each physical axis went to each
@@ -53,8 +53,8 @@ typedef struct tsr_mesh_reason {
   int64_t assignment[4][TSR_MAX_AXES];
 } tsr_mesh_reason;
 
-// create_device_mesh. Mesh axes run from least to most network-intensive. `options` and `out_reason`
-// may be NULL.
+// create_device_mesh. Mesh axes run from least to most network-intensive. `options` and
+// `out_reason` may be NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_jax_create_device_mesh(const tsr_topology *topology,
                                                            const int64_t *mesh_shape, int rank,
                                                            const tsr_jax_mesh_options *options,
@@ -63,16 +63,16 @@ TSR_API TSR_MUST_USE tsr_status tsr_jax_create_device_mesh(const tsr_topology *t
 // create_hybrid_device_mesh: `mesh_shape` inside a granule (slice or process), `dcn_mesh_shape`
 // between granules.
 TSR_API TSR_MUST_USE tsr_status tsr_jax_create_hybrid_device_mesh(
-    const tsr_topology *topology, const int64_t *mesh_shape, const int64_t *dcn_mesh_shape, int rank,
-    const tsr_jax_mesh_options *options, tsr_device_array *out_array);
-// make_mesh: the first product(sizes) devices, axes Explicit unless they say otherwise; `axes` gives
-// names, sizes and, when `use_types`, types.
+    const tsr_topology *topology, const int64_t *mesh_shape, const int64_t *dcn_mesh_shape,
+    int rank, const tsr_jax_mesh_options *options, tsr_device_array *out_array);
+// make_mesh: the first product(sizes) devices, axes Explicit unless they say otherwise; `axes`
+// gives names, sizes and, when `use_types`, types.
 TSR_API TSR_MUST_USE tsr_status tsr_jax_make_mesh(const tsr_topology *topology,
                                                   const tsr_axis *axes, int axis_count,
                                                   bool use_types, tsr_mesh **out_mesh);
-// The same answer where there is one. Where the first devices form no box, or one that does not fit,
-// takes others: of the boxes in the first slice one that fits the mesh, keeps whole axes of the
-// torus, and is compact.
+// The same answer where there is one. Where the first devices form no box, or one that does not
+// fit, takes others: of the boxes in the first slice one that fits the mesh, keeps whole axes of
+// the torus, and is compact.
 TSR_API TSR_MUST_USE tsr_status tsr_jax_make_mesh_in_box(const tsr_topology *topology,
                                                          const tsr_axis *axes, int axis_count,
                                                          bool use_types, tsr_mesh **out_mesh);
@@ -119,19 +119,19 @@ TSR_API TSR_MUST_USE tsr_status tsr_t5x_default_mesh(const tsr_topology *topolog
 // ---- eformer (eformer.escale.mesh) ----
 
 typedef struct tsr_eformer_mesh_options {
-  size_t size;  // sizeof(tsr_eformer_mesh_options)
-  const int64_t *axis_dims;       // NULL = 1, -1, 1, 1, 1
+  size_t size;               // sizeof(tsr_eformer_mesh_options)
+  const int64_t *axis_dims;  // NULL = 1, -1, 1, 1, 1
   int axis_dim_count;
   const char *const *axis_names;  // NULL = dp, fsdp, ep, tp, sp
   int axis_name_count;
-  const int64_t *dcn_mesh_dims;   // NULL = found
+  const int64_t *dcn_mesh_dims;  // NULL = found
   int dcn_mesh_dim_count;
-  bool keep_granule_order;            // should_sort_granules_by_key = false
-  bool forbid_split_physical_axes;    // allow_split_physical_axes = false
-  bool use_jax;                       // axes are Explicit unless types say otherwise
-  const tsr_axis_type *axis_types;    // NULL = Auto (Explicit with use_jax)
-  int axis_type_count;                // 1 = for all
-  int num_slices;                     // 0 = as the devices say, else MEGASCALE_NUM_SLICES, else 1
+  bool keep_granule_order;          // should_sort_granules_by_key = false
+  bool forbid_split_physical_axes;  // allow_split_physical_axes = false
+  bool use_jax;                     // axes are Explicit unless types say otherwise
+  const tsr_axis_type *axis_types;  // NULL = Auto (Explicit with use_jax)
+  int axis_type_count;              // 1 = for all
+  int num_slices;                   // 0 = as the devices say, else MEGASCALE_NUM_SLICES, else 1
 } tsr_eformer_mesh_options;
 
 TSR_API TSR_MUST_USE tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,

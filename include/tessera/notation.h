@@ -22,14 +22,19 @@ typedef enum tsr_tiling_kind {
 } tsr_tiling_kind;
 
 // What a trailing subgroup dimension of a tiling means.
-typedef enum tsr_subgroup { TSR_SUBGROUP_REPLICATED, TSR_SUBGROUP_MANUAL, TSR_SUBGROUP_UNREDUCED } tsr_subgroup;
+typedef enum tsr_subgroup {
+  TSR_SUBGROUP_REPLICATED,
+  TSR_SUBGROUP_MANUAL,
+  TSR_SUBGROUP_UNREDUCED
+} tsr_subgroup;
 
 typedef struct tsr_tiling tsr_tiling;
 
-// Every form that XLA's printer uses: iota with and without transpose, explicit lists, last_tile_dim_
-// replicate, last_tile_dims, maximal, manual, unreduced, unknown, tuples, shard groups, metadata.
-// Print gives the text that XLA prints; metadata is carried along. Texts that mean nothing are
-// refused even where XLA takes them: two kinds at once, repeated devices, sizes that do not match.
+// Every form that XLA's printer uses: iota with and without transpose, explicit lists,
+// last_tile_dim_replicate, last_tile_dims, maximal, manual, unreduced, unknown, tuples, shard
+// groups, metadata. Print gives the text that XLA prints; metadata is carried along. Texts that
+// mean nothing are refused even where XLA takes them: two kinds at once, repeated devices, sizes
+// that do not match.
 TSR_API TSR_MUST_USE tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling);
 TSR_API void tsr_tiling_print(const tsr_tiling *tiling, tsr_text *out);
 TSR_API tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);
@@ -75,11 +80,11 @@ typedef struct tsr_placements {
 
 TSR_API TSR_MUST_USE tsr_status tsr_placements_parse(const char *text, tsr_placements *out);
 TSR_API void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
-// PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which flat
-// and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every size.
-// A strided shard leaves room for axes that come later in the mesh but cut first (FSDP over TP is
-// `tp;dp`). Where sizes do not come out even, what PyTorch then holds is often no nested cut at all,
-// so it needs a shape. If no later axis fills the room, it is `dp/cyclic(block)`.
+// PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which
+// flat and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every
+// size. A strided shard leaves room for axes that come later in the mesh but cut first (FSDP over
+// TP is `tp;dp`). Where sizes do not come out even, what PyTorch then holds is often no nested cut
+// at all, so it needs a shape. If no later axis fills the room, it is `dp/cyclic(block)`.
 TSR_API TSR_MUST_USE tsr_status tsr_placements_to_spec(const tsr_placements *placements,
                                                        const tsr_mesh *mesh, int rank,
                                                        const tsr_shape *shape, tsr_spec **out_spec);

@@ -23,9 +23,9 @@ typedef tsr_status tsr_task(void *context, int64_t index, int worker);
 
 // Runs tasks 0 .. count-1 and returns when all are done. Tasks are started in rising order; after a
 // failure no further one is started, and of several failures that of the lowest task is returned,
-// which is the same one every time. A NULL pool runs them in order here. So does a pool that is busy
-// with another run: a task may run further tasks on its own pool, and threads may share a pool,
-// without waiting for each other.
+// which is the same one every time. A NULL pool runs them in order here. So does a pool that is
+// busy with another run: a task may run further tasks on its own pool, and threads may share a
+// pool, without waiting for each other.
 TSR_API TSR_MUST_USE tsr_status tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task,
                                              void *context);
 

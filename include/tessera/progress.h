@@ -22,16 +22,17 @@ typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
 
 typedef struct tsr_progress tsr_progress;
 
-// Starts a job that reports to `fn` (which may be NULL) at most every `interval` seconds, and at the
-// end. Reports are made from within tsr_progress_add and tsr_progress_finish when the thread that
-// called this one calls them, so that a receiver needs no locks.
+// Starts a job that reports to `fn` (which may be NULL) at most every `interval` seconds, and at
+// the end. Reports are made from within tsr_progress_add and tsr_progress_finish when the thread
+// that called this one calls them, so that a receiver needs no locks.
 TSR_API TSR_MUST_USE tsr_status tsr_progress_create(const char *job, const char *unit,
                                                     int64_t total, double interval,
                                                     tsr_progress_fn *fn, void *context,
                                                     tsr_progress **out_progress);
 // Adds work done, from any thread. False once the receiver asked to stop. NULL progress: true.
 TSR_API bool tsr_progress_add(tsr_progress *progress, int64_t amount);
-TSR_API void tsr_progress_finish(tsr_progress *progress);  // last report, then destroys; NULL is fine
+// The last report, then destroys it; NULL is fine.
+TSR_API void tsr_progress_finish(tsr_progress *progress);
 
 // A receiver that draws a bar with rate and time left on a terminal, and nothing when `context` (a
 // FILE *) is not one. Jobs shorter than two seconds stay silent.

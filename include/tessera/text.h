@@ -18,7 +18,8 @@ typedef struct tsr_text {
   bool failed;  // memory ran out; later additions are dropped
 } tsr_text;
 
-#define TSR_TEXT_EMPTY {NULL, 0, 0, false}
+#define TSR_TEXT_EMPTY \
+  { NULL, 0, 0, false }
 
 TSR_API void tsr_text_add(tsr_text *text, const char *string);
 TSR_API void tsr_text_add_bytes(tsr_text *text, const char *bytes, size_t length);

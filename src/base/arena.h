@@ -9,13 +9,14 @@ typedef struct tsr_arena {
   size_t used, capacity;           // of the newest block
 } tsr_arena;
 
-#define TSR_ARENA_EMPTY {NULL, 0, 0}
+#define TSR_ARENA_EMPTY \
+  { NULL, 0, 0 }
 
 // NULL when memory is out. Memory is aligned for any type; `tsr_arena_zeros` clears it and checks
 // count * size for overflow.
 void *tsr_arena_alloc(tsr_arena *arena, size_t bytes);
 void *tsr_arena_zeros(tsr_arena *arena, size_t count, size_t size);
 char *tsr_arena_copy(tsr_arena *arena, const char *bytes, size_t length);  // adds '\0'
-void tsr_arena_deinit(tsr_arena *arena);  // empty again
+void tsr_arena_deinit(tsr_arena *arena);                                   // empty again
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-// Asks for huge pages in a block that is about to be filled. Touching fresh small pages is the largest
-// cost of filling them, several times that of the stores; small blocks are left alone.
+// Asks for huge pages in a block that is about to be filled. Touching fresh small pages is the
+// largest cost of filling them, several times that of the stores; small blocks are left alone.
 void tsr_memory_prefer_huge(void *block, size_t size);
 
 #endif

@@ -89,12 +89,14 @@ void tsr_status_free(tsr_status status) {
 }
 
 const char *tsr_code_name(tsr_code code) {
+  // clang-format off
   static const char *const names[TSR_CODE_COUNT] = {
       [TSR_OK] = "success",
 #define X(id, text) [TSR_##id] = text,
       TSR_CODES(X)
 #undef X
   };
+  // clang-format on
   return (unsigned)code < TSR_CODE_COUNT ? names[code] : "unknown";
 }
 

@@ -14,11 +14,11 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 // A suite is one function that runs a file's tests; a room's main.c lists its suites.
-#define SUITE(name, ...)                                              \
-  int suite_##name(void);                                             \
-  int suite_##name(void) {                                            \
-    const struct CMUnitTest tests[] = {__VA_ARGS__};                  \
-    return cmocka_run_group_tests_name(#name, tests, NULL, NULL);     \
+#define SUITE(name, ...)                                          \
+  int suite_##name(void);                                         \
+  int suite_##name(void) {                                        \
+    const struct CMUnitTest tests[] = {__VA_ARGS__};              \
+    return cmocka_run_group_tests_name(#name, tests, NULL, NULL); \
   }
 #define TEST(function) cmocka_unit_test(function)
 
@@ -38,8 +38,8 @@ void test_assert_fails_with(tsr_status status, tsr_cause cause, const char *part
                             int line);
 
 // Runs `body` again and again, failing its first, second, third, ... allocation, until it gets
-// through without reaching the failing one. `body` returns the status of what it tried, frees all it
-// made, and must report NO_MEMORY exactly when an allocation failed under it.
+// through without reaching the failing one. `body` returns the status of what it tried, frees all
+// it made, and must report NO_MEMORY exactly when an allocation failed under it.
 void test_allocation_sweep(tsr_status (*body)(void *context), void *context);
 
 // A seeded generator for property tests: the same numbers on every machine.
