@@ -12,6 +12,7 @@
 #include "tessera/notation.h"
 #include "tessera/pool.h"
 #include "tessera/progress.h"
+#include "tessera/safetensors.h"
 #include "tessera/scope.h"
 #include "tessera/shape.h"
 #include "tessera/sharding.h"

@@ -1,0 +1,60 @@
+// Headers of safetensors files and of Hugging Face folders, read strictly.
+//
+// Only the header is read, so that a model of any size is listed in milliseconds. Every fault is an
+// error that names the tensor and the byte.
+#ifndef TESSERA_SAFETENSORS_H
+#define TESSERA_SAFETENSORS_H
+
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// A tensor of a file: where its bytes lie. Names and dims live as long as the header.
+typedef struct tsr_model_tensor {
+  const char *name;
+  tsr_dtype dtype;
+  int rank;
+  const int64_t *dims;
+  int64_t begin, end;  // bytes, counted from the start of the file
+  int file;            // index into the model's files (0 for a single file)
+} tsr_model_tensor;
+
+typedef struct tsr_metadata {
+  const char *key, *value;
+} tsr_metadata;
+
+// The tensors of one file or of a whole folder, in the order of the header(s).
+typedef struct tsr_model tsr_model;
+
+// One file: 8-byte length (at most 100 MB and within the file), a JSON object without duplicate
+// keys and with known types, shapes that agree with offsets, offsets that tile the data area
+// without holes or overlaps and end at the end of the file.
+TSR_API TSR_MUST_USE tsr_status tsr_safetensors_open(const char *path, tsr_model **out_model);
+// The same for a header in memory; `file_size` is the size of the whole file.
+TSR_API TSR_MUST_USE tsr_status tsr_safetensors_parse(const char *bytes, size_t length,
+                                                      int64_t file_size, tsr_model **out_model);
+// A folder with model.safetensors or model.safetensors.index.json, the index itself, or one file.
+// Missing and surplus tensors, missing files and names that leave the folder are errors; a wrong
+// total_size is a warning, since many published models have one.
+TSR_API TSR_MUST_USE tsr_status tsr_model_open(const char *path, tsr_model **out_model);
+TSR_API void tsr_model_destroy(tsr_model *model);  // NULL is fine
+
+TSR_API int64_t tsr_model_count(const tsr_model *model);
+TSR_API const tsr_model_tensor *tsr_model_tensor_at(const tsr_model *model, int64_t index);
+TSR_API int64_t tsr_model_find(const tsr_model *model, const char *name);  // -1 if there is none
+TSR_API int tsr_model_file_count(const tsr_model *model);
+TSR_API const char *tsr_model_file(const tsr_model *model, int file);  // its path
+TSR_API int64_t tsr_model_bytes(const tsr_model *model);               // of all tensors
+// The __metadata__ of the files, in order; gives their number.
+TSR_API int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items);
+// What is odd but not wrong, one line each; "" = nothing.
+TSR_API const char *tsr_model_warnings(const tsr_model *model);
+// A whole-number fact of the config.json beside the model ("num_attention_heads"), also from
+// "text_config" inside it; false if there is none.
+TSR_API bool tsr_model_fact(const tsr_model *model, const char *name, int64_t *out_value);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,197 @@
+// Hugging Face folders: one file, or an index that says which file holds which tensor. The index is
+// held against the headers in both directions, since loaders take whatever they find.
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/model.h"
+
+static const char index_name[] = "model.safetensors.index.json";
+static const char single_name[] = "model.safetensors";
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+static tsr_status join(const char *folder, const char *name, size_t name_length, char *out) {
+  const size_t folder_length = strlen(folder);
+  if (folder_length + name_length + 2 > PATH_MAX)
+    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
+  memcpy(out, folder, folder_length);
+  out[folder_length] = '/';
+  memcpy(out + folder_length + 1, name, name_length);
+  out[folder_length + 1 + name_length] = '\0';
+  return NULL;
+}
+
+static void folder_of(const char *path, char *out) {
+  const char *slash = strrchr(path, '/');
+  const size_t length = slash ? (size_t)(slash - path) : 1;
+  memcpy(out, slash ? path : ".", length);
+  out[length] = '\0';
+  if (slash == path) strcpy(out, "/");
+}
+
+// A file an index names must lie in its folder.
+static tsr_status check_file_name(const char *name, size_t length) {
+  const bool outside = !length || memchr(name, '/', length) || memchr(name, '\0', length) ||
+                       (length == 2 && !memcmp(name, "..", 2)) || (length == 1 && name[0] == '.');
+  if (!outside) return NULL;
+  return tsr_fail(BROKEN_FILE, "the index names file \"%.*s\", which is not one in its folder",
+                  (int)length, name);
+}
+
+static bool has_file(const tsr_model *model, const char *path) {
+  for (int i = 0; i < model->file_count; i++)
+    if (!strcmp(model->files[i], path)) return true;
+  return false;
+}
+
+// Reads the header of every file the index names, each once, in the order they appear.
+static tsr_status read_files(tsr_model *model, const tsr_json *map, const char *folder) {
+  const char *last = NULL;
+  size_t last_length = 0;
+  for (const tsr_json *m = tsr_json_first(map); m; m = tsr_json_next(m)) {
+    const char *file = NULL;
+    size_t length = 0;
+    TSR_TRY(tsr_json_get_string(m, "weight_map", &file, &length));
+    // Tensors of one file mostly stand together.
+    if (last && length == last_length && !memcmp(file, last, length)) continue;
+    last = file;
+    last_length = length;
+    TSR_TRY(check_file_name(file, length));
+    char path[PATH_MAX];
+    TSR_TRY(join(folder, file, length, path));
+    if (!has_file(model, path)) TSR_TRY(tsr_model_read_file(model, path));
+  }
+  return NULL;
+}
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static tsr_status check_entry(const tsr_model *model, const tsr_json *member) {
+  size_t key_length = 0, length = 0;
+  const char *key = tsr_json_key(member, &key_length), *file = NULL;
+  TSR_TRY(tsr_json_get_string(member, "weight_map", &file, &length));
+  char *name = strndup(key, key_length);
+  if (!name) return tsr_fail(NO_MEMORY, "index");
+  const int64_t found = tsr_model_find(model, name);
+  tsr_status status = NULL;
+  if (found < 0) {
+    status = tsr_fail(BROKEN_FILE, "the index says that %.*s holds tensor \"%s\", but it does not",
+                      (int)length, file, name);
+  } else {
+    const char *holder = base_name(model->files[model->tensors[found].file]);
+    if (strlen(holder) != length || memcmp(holder, file, length) != 0)
+      status = tsr_fail(BROKEN_FILE, "the index says that %.*s holds tensor \"%s\", but %s does",
+                        (int)length, file, name, holder);
+  }
+  free(name);
+  return status;
+}
+
+// Every tensor of the index is in its file, and every tensor of the files in the index.
+static tsr_status check_against_files(const tsr_model *model, const tsr_json *map) {
+  for (const tsr_json *m = tsr_json_first(map); m; m = tsr_json_next(m))
+    TSR_TRY(check_entry(model, m));
+  if (model->count == (int64_t)tsr_json_count(map)) return NULL;
+  for (int64_t i = 0; i < model->count; i++)
+    if (!tsr_json_find(map, model->tensors[i].name))
+      return tsr_fail(BROKEN_FILE, "tensor \"%s\" of %s is not in the index",
+                      model->tensors[i].name, base_name(model->files[model->tensors[i].file]));
+  return NULL;
+}
+
+static void check_total(tsr_model *model, const tsr_json *root) {
+  const tsr_json *total = tsr_json_find(tsr_json_find(root, "metadata"), "total_size");
+  if (!total) return;
+  int64_t bytes = 0;
+  tsr_status status = tsr_json_get_int(total, "total_size", &bytes);
+  if (status)
+    tsr_text_addf(&model->warnings, "index: %s\n", tsr_status_text(status));
+  else if (bytes != model->bytes)
+    tsr_text_addf(&model->warnings, "index: total_size is %lld, but the tensors take %lld bytes\n",
+                  (long long)bytes, (long long)model->bytes);
+  tsr_status_free(status);
+}
+
+static tsr_status read_index(tsr_model *model, const char *path) {
+  char folder[PATH_MAX];
+  if (strlen(path) >= sizeof folder) return tsr_fail(TOO_LARGE, "%s: the path is too long", path);
+  folder_of(path, folder);
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(tsr_json_read_file(path, &doc));
+  const tsr_json *map = tsr_json_find(tsr_json_root(doc), "weight_map");
+  tsr_status status = NULL;
+  if (!map || tsr_json_kind_of(map) != TSR_JSON_OBJECT)
+    status = tsr_fail(BROKEN_FILE, "no object \"weight_map\" in the index");
+  if (!status) status = read_files(model, map, folder);
+  if (!status) status = check_against_files(model, map);
+  if (!status) check_total(model, tsr_json_root(doc));
+  tsr_json_destroy(doc);
+  TSR_TRY_NOTE(status, "%s", path);
+  return tsr_model_read_config(model, folder);
+}
+
+static tsr_status read_single(tsr_model *model, const char *path) {
+  char folder[PATH_MAX];
+  if (strlen(path) >= sizeof folder) return tsr_fail(TOO_LARGE, "%s: the path is too long", path);
+  folder_of(path, folder);
+  TSR_TRY(tsr_model_read_file(model, path));
+  return tsr_model_read_config(model, folder);
+}
+
+static tsr_status read_folder(tsr_model *model, const char *folder) {
+  char path[PATH_MAX];
+  TSR_TRY(join(folder, index_name, sizeof index_name - 1, path));
+  if (!access(path, F_OK)) return read_index(model, path);
+  TSR_TRY(join(folder, single_name, sizeof single_name - 1, path));
+  if (!access(path, F_OK)) return read_single(model, path);
+  return tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there", folder, index_name, single_name);
+}
+
+tsr_status tsr_model_open(const char *path, tsr_model **out_model) {
+  struct stat info;
+  if (stat(path, &info)) return tsr_fail(IO, "%s: %s", path, strerror(errno));
+  tsr_model *model = NULL;
+  TSR_TRY(tsr_model_create(&model));
+  tsr_status status = S_ISDIR(info.st_mode)      ? read_folder(model, path)
+                      : ends_with(path, ".json") ? read_index(model, path)
+                                                 : read_single(model, path);
+  if (!status) status = tsr_text_check(&model->warnings);
+  if (status)
+    tsr_model_destroy(model);
+  else
+    *out_model = model;
+  return status;
+}
+
+// ---- config.json ----
+
+tsr_status tsr_model_read_config(tsr_model *model, const char *folder) {
+  static const char name[] = "config.json";
+  char path[PATH_MAX];
+  TSR_TRY(join(folder, name, sizeof name - 1, path));
+  return access(path, F_OK) ? NULL : tsr_json_read_file(path, &model->config);
+}
+
+bool tsr_model_fact(const tsr_model *model, const char *name, int64_t *out_value) {
+  if (!model->config) return false;
+  const tsr_json *root = tsr_json_root(model->config);
+  const tsr_json *places[] = {root, tsr_json_find(root, "text_config")};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const tsr_json *value = tsr_json_find(places[i], name);
+    if (!value || tsr_json_kind_of(value) != TSR_JSON_NUMBER) continue;
+    tsr_status status = tsr_json_get_int(value, name, out_value);
+    if (!status) return true;
+    tsr_status_free(status);
+  }
+  return false;
+}

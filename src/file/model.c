@@ -1,0 +1,107 @@
+// A model is three growing lists over one arena of texts.
+#include "file/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+tsr_status tsr_model_create(tsr_model **out_model) {
+  tsr_model *model = calloc(1, sizeof *model);
+  if (!model) return tsr_fail(NO_MEMORY, "model");
+  *out_model = model;
+  return NULL;
+}
+
+void tsr_model_destroy(tsr_model *model) {
+  if (!model) return;
+  tsr_arena_deinit(&model->arena);
+  tsr_name_index_deinit(&model->names);
+  tsr_text_deinit(&model->warnings);
+  tsr_json_destroy(model->config);
+  free(model->tensors);
+  free(model->files);
+  free(model->metadata);
+  free(model);
+}
+
+// Room for one more element of `size` bytes; gives the list's new place, or NULL.
+static void *grown(void *list, int64_t count, int64_t *capacity, size_t size) {
+  if (count < *capacity) return list;
+  const int64_t wanted = *capacity ? 2 * *capacity : 8;
+  void *larger = realloc(list, (size_t)wanted * size);
+  if (larger) *capacity = wanted;
+  return larger;
+}
+
+tsr_status tsr_model_add_file(tsr_model *model, const char *path) {
+  int64_t capacity = model->file_capacity;
+  const char **files = grown(model->files, model->file_count, &capacity, sizeof *files);
+  if (!files) return tsr_fail(NO_MEMORY, "model");
+  model->files = files;
+  model->file_capacity = (int)capacity;
+  const char *copy = tsr_arena_copy(&model->arena, path, strlen(path));
+  if (!copy) return tsr_fail(NO_MEMORY, "model");
+  files[model->file_count++] = copy;
+  return NULL;
+}
+
+tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
+                         const tsr_model_tensor *tensor) {
+  tsr_model_tensor *tensors =
+      grown(model->tensors, model->count, &model->capacity, sizeof *tensors);
+  if (!tensors) return tsr_fail(NO_MEMORY, "model of %lld tensors", (long long)model->count);
+  model->tensors = tensors;
+  tsr_model_tensor copy = *tensor;
+  int64_t *dims = tsr_arena_alloc(&model->arena, sizeof *dims * (size_t)tensor->rank);
+  copy.name = tsr_arena_copy(&model->arena, name, name_length);
+  if (!dims || !copy.name)
+    return tsr_fail(NO_MEMORY, "model of %lld tensors", (long long)model->count);
+  if (tensor->rank) memcpy(dims, tensor->dims, sizeof *dims * (size_t)tensor->rank);
+  copy.dims = dims;
+  copy.file = model->file_count - 1;
+  int64_t existing = -1;
+  TSR_TRY(tsr_name_index_add(&model->names, copy.name, model->count, &existing));
+  if (existing >= 0)
+    return tsr_fail(JSON_DUPLICATE_KEY, "tensor \"%s\" stands in two files, %s and %s", copy.name,
+                    model->files[tensors[existing].file], model->files[copy.file]);
+  tensors[model->count++] = copy;
+  model->bytes += tensor->end - tensor->begin;
+  return NULL;
+}
+
+tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_length,
+                                  const char *value, size_t value_length) {
+  int64_t capacity = model->metadata_capacity;
+  tsr_metadata *metadata =
+      grown(model->metadata, model->metadata_count, &capacity, sizeof *metadata);
+  if (!metadata) return tsr_fail(NO_MEMORY, "model");
+  model->metadata = metadata;
+  model->metadata_capacity = (int)capacity;
+  const tsr_metadata item = {tsr_arena_copy(&model->arena, key, key_length),
+                             tsr_arena_copy(&model->arena, value, value_length)};
+  if (!item.key || !item.value) return tsr_fail(NO_MEMORY, "model");
+  metadata[model->metadata_count++] = item;
+  return NULL;
+}
+
+int64_t tsr_model_count(const tsr_model *model) { return model->count; }
+
+const tsr_model_tensor *tsr_model_tensor_at(const tsr_model *model, int64_t index) {
+  return &model->tensors[index];
+}
+
+int64_t tsr_model_find(const tsr_model *model, const char *name) {
+  return tsr_name_index_find(&model->names, name);
+}
+
+int tsr_model_file_count(const tsr_model *model) { return model->file_count; }
+
+const char *tsr_model_file(const tsr_model *model, int file) { return model->files[file]; }
+
+int64_t tsr_model_bytes(const tsr_model *model) { return model->bytes; }
+
+int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items) {
+  *out_items = model->metadata;
+  return model->metadata_count;
+}
+
+const char *tsr_model_warnings(const tsr_model *model) { return tsr_text_string(&model->warnings); }

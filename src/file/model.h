@@ -1,0 +1,37 @@
+// How the tensors of a model are kept, for the readers that fill it.
+#ifndef TESSERA_FILE_MODEL_H
+#define TESSERA_FILE_MODEL_H
+
+#include "base/arena.h"
+#include "base/name_index.h"
+#include "tessera/json.h"
+#include "tessera/safetensors.h"
+
+struct tsr_model {
+  tsr_arena arena;  // names, dims, paths and metadata
+  int64_t count, capacity;
+  tsr_model_tensor *tensors;
+  tsr_name_index names;
+  int file_count, file_capacity;
+  const char **files;
+  int metadata_count, metadata_capacity;
+  tsr_metadata *metadata;
+  int64_t bytes;
+  tsr_json_doc *config;  // config.json beside it, or NULL
+  tsr_text warnings;
+};
+
+tsr_status tsr_model_create(tsr_model **out_model);
+// The next file's index; the tensors added after it belong to it.
+tsr_status tsr_model_add_file(tsr_model *model, const char *path);
+// Copies name and dims. A name that stands in the model already is an error.
+tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
+                         const tsr_model_tensor *tensor);
+tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_length,
+                                  const char *value, size_t value_length);
+// Reads the header of the file at `path` into the model.
+tsr_status tsr_model_read_file(tsr_model *model, const char *path);
+// Reads config.json of `folder`, if there is one.
+tsr_status tsr_model_read_config(tsr_model *model, const char *folder);
+
+#endif
