@@ -139,11 +139,13 @@ static tsr_status run_handler(const golden_case *c, const golden_function *funct
   return tsr_text_check(beside);
 }
 
-bool golden_run_case(golden_case *c, const golden_function *function, bool quiet) {
+bool golden_run_case(const golden_case *given, const golden_function *function, bool quiet) {
   tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_text out = TSR_TEXT_EMPTY, beside = TSR_TEXT_EMPTY;
   tsr_json_doc *out_doc = NULL, *beside_doc = NULL;
-  c->arena = &arena;
+  golden_case with_memory = *given;
+  const golden_case *c = &with_memory;
+  with_memory.arena = &arena;
   bool passed = false;
   tsr_status status = run_handler(c, function, &out, &beside);
   if (status) {

@@ -51,7 +51,7 @@ GOLDEN_SCHEMAS(X)
 
 bool golden_equal(const tsr_json *a, const tsr_json *b);
 // Whether the case passes; unless `quiet`, a line is printed if it does not.
-bool golden_run_case(golden_case *c, const golden_function *function, bool quiet);
+bool golden_run_case(const golden_case *c, const golden_function *function, bool quiet);
 // In a block to free(); NULL when the value is not a string.
 char *golden_copy_string(const tsr_json *value);
 
