@@ -142,7 +142,7 @@ TSR_API bool tsr_mesh_is_current(void);
 typedef struct tsr_axis_cost {
   tsr_level level;  // the worst level crossed between neighbours on the axis
   bool ring;        // its groups close to a ring, so that both directions can be used
-  tsr_link link;
+  tsr_link link;    // between neighbours, all groups talking at once: hops and directions counted in
 } tsr_axis_cost;
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis,
                                                    tsr_axis_cost *out_cost);
@@ -155,7 +155,8 @@ typedef enum tsr_collective {
   TSR_PERMUTE,
   TSR_COLLECTIVE_COUNT
 } tsr_collective;
-// Seconds for a collective over the named axes with `bytes` of local input per device.
+// Seconds for a collective by rings over the named axes, level by level where these differ, with
+// `bytes` of local input per device.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
                                                          const char *const *axes, int axis_count,
                                                          int64_t bytes, double *out_seconds);
