@@ -156,19 +156,29 @@ static void resize_last(trial *t, int64_t size) {
 
 static bool divides(const trial *t) { return tsr_cut_fit(&t->cut, true).kind == TSR_FITS; }
 
+// The largest divisor of `n` below `bound`, at least 1. In O(sqrt(n)) for a whole descent.
+static int64_t divisor_below(int64_t n, int64_t bound) {
+  int64_t d = n / bound + 1;
+  for (; d <= n / d; d++)
+    if (n % d == 0) return n / d;
+  int64_t divisor = n / d < bound - 1 ? n / d : bound - 1;
+  while (n % divisor != 0) divisor--;
+  return divisor;
+}
+
 // Takes from the minor end, axis by axis, until the rest divides; of the axis where that happens,
 // keeps the largest part that still does.
 static void trim(trial *t) {
   while (t->cut.stage_count > 0 && !divides(t)) {
     const tsr_bound_stage *last = &t->stages[t->cut.stage_count - 1];
     const int64_t size = last->axes[last->axis_count - 1].size;
-    bool found = false;
-    for (int64_t part = size - 1; part > 1 && !found; part--) {
-      if (size % part != 0) continue;
-      resize_last(t, part);
-      found = divides(t);
+    int64_t part = size;
+    while (part > 1) {
+      part = divisor_below(size, part);
+      if (part > 1) resize_last(t, part);
+      if (part > 1 && divides(t)) return;
     }
-    if (!found) resize_last(t, 1);
+    resize_last(t, 1);
   }
 }
 

@@ -235,6 +235,8 @@ static void trim_keeps_what_divides(void **state) {
     {"x=4,y=2", "x+y", "8", "x+y", ""},
     {"x=4,y=2", "x+y", "12", "x", "dimension 0: size 12 is not divisible by x=4 * y=2, so it is cut by x=4 only\n"},
     {"x=4,y=3", "x+y", "7", "_", "dimension 0: size 7 is not divisible by x=4 * y=3, so it is not cut\n"},
+    {"x=4,y=1", "x+y", "7", "_", "dimension 0: size 7 is not divisible by x=4 * y=1, so it is not cut\n"},
+    {"x=100000", "x", "3125", "x:(1)3125", "dimension 0: size 3125 is not divisible by x=100000, so it is cut by x:(1)3125=3125 only\n"},
     {"x=4", "x", "6", "x:(1)2", "dimension 0: size 6 is not divisible by x=4, so it is cut by x:(1)2=2 only\n"},
     {"x=2,y=12", "x+y, _", "16,3", "x+y:(1)4, _", "dimension 0: size 16 is not divisible by x=2 * y=12, so it is cut by x=2 * y:(1)4=4 only\n"},
     {"x=2,y=4", "x;y", "12", "x;y:(1)2", "dimension 0: size 12 is not divisible by x=2; y=4, so it is cut by x=2; y:(1)2=2 only\n"},
