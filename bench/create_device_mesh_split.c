@@ -3,4 +3,4 @@
 // bar: 20 x
 #include "torus_rounds.h"
 
-int main(void) { return serve_rounds((const int64_t[]){64, 64}, 2, true); }
+int main(void) { return serve_torus((const int64_t[]){64, 64}, 2, true); }

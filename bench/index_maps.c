@@ -52,9 +52,7 @@ static tsr_status make(bench *b) {
 int main(void) {
   bench b = {NULL, NULL, 0};
   tsr_status status = make(&b);
-  if (status) fprintf(stderr, "%s\n", tsr_status_text(status));
-  const int code = status ? 1 : rounds_serve(map_shapes, &b);
-  tsr_status_free(status);
+  const int code = status ? rounds_fail(status) : rounds_serve(map_shapes, &b);
   tsr_sharding_release(b.sharding);
   free(b.map);
   return code;

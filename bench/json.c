@@ -5,11 +5,7 @@
 // bar: 0.0654 s
 //
 // The bar is 0.5 GB/s.
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
+#include "rounds.h"
 #include "tessera/json.h"
 
 enum { TENSORS = 256 * 1024 };
@@ -35,13 +31,8 @@ static tsr_status make_header(tsr_text *out) {
   return tsr_text_check(out);
 }
 
-static double seconds(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static tsr_status read_header(const tsr_text *header) {
+static tsr_status read_header(void *context) {
+  const tsr_text *header = context;
   tsr_json_doc *doc;
   TSR_TRY(tsr_json_parse(header->data, header->length, &doc));
   const size_t count = tsr_json_count(tsr_json_root(doc));
@@ -49,25 +40,10 @@ static tsr_status read_header(const tsr_text *header) {
   return count == TENSORS ? NULL : tsr_fail(JSON_SYNTAX, "%zu tensors", count);
 }
 
-static tsr_status run(tsr_text *header) {
-  TSR_TRY(make_header(header));
-  fprintf(stderr, "json: %zu bytes, %d tensors\n", header->length, TENSORS);
-  char line[64];
-  while (fgets(line, sizeof line, stdin)) {
-    const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    TSR_TRY(read_header(header));
-    printf("%.9f %.9f\n", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
-    fflush(stdout);
-  }
-  return NULL;
-}
-
 int main(void) {
   tsr_text header = TSR_TEXT_EMPTY;
-  tsr_status status = run(&header);
-  if (status) fprintf(stderr, "json: %s\n", tsr_status_text(status));
+  tsr_status status = make_header(&header);
+  const int code = status ? rounds_fail(status) : rounds_serve(read_header, &header);
   tsr_text_deinit(&header);
-  const int failed = status != NULL;
-  tsr_status_free(status);
-  return failed;
+  return code;
 }

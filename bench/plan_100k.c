@@ -117,9 +117,7 @@ int main(void) {
   if (!b) return 1;
   choose_devices(b);
   tsr_status status = tsr_mesh_parse("data=3125,fsdp=4,tensor=8", NULL, &b->mesh);
-  if (status) fprintf(stderr, "%s\n", tsr_status_text(status));
-  const int code = status ? 1 : rounds_serve(make_plan, b);
-  tsr_status_free(status);
+  const int code = status ? rounds_fail(status) : rounds_serve(make_plan, b);
   tsr_mesh_release(b->mesh);
   free(b);
   return code;

@@ -13,6 +13,13 @@ static inline double rounds_clock(clockid_t clock) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+// Tells why a benchmark cannot go on. The exit code.
+static inline int rounds_fail(tsr_status status) {
+  fprintf(stderr, "%s\n", tsr_status_text(status));
+  tsr_status_free(status);
+  return 1;
+}
+
 // Answers every line of input with the wall and CPU seconds of one call of `round`. The exit code.
 static inline int rounds_serve(tsr_status (*round)(void *context), void *context) {
   char line[64];
@@ -21,11 +28,7 @@ static inline int rounds_serve(tsr_status (*round)(void *context), void *context
     tsr_status status = round(context);
     const double wall_end = rounds_clock(CLOCK_MONOTONIC);
     const double cpu_end = rounds_clock(CLOCK_PROCESS_CPUTIME_ID);
-    if (status) {
-      fprintf(stderr, "%s\n", tsr_status_text(status));
-      tsr_status_free(status);
-      return 1;
-    }
+    if (status) return rounds_fail(status);
     printf("%.9f %.9f\n", wall_end - wall, cpu_end - cpu);
     fflush(stdout);
   }
