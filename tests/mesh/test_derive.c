@@ -125,7 +125,7 @@ static void shuffle_axes(test_random *random, const tsr_mesh *mesh, const char *
 static void transposing_back_is_the_identity(void **state) {
   (void)state;
   test_random random = {3};
-  for (int round = 0; round < 500; round++) {
+  for (int round = 0; round < 2000; round++) {
     tsr_mesh *mesh = random_mesh(&random, 5, 300), *turned = NULL, *back = NULL;
     const int count = tsr_mesh_axis_count(mesh);
     const char *names[TSR_MAX_AXES], *old[TSR_MAX_AXES];
@@ -150,7 +150,7 @@ static void transposing_back_is_the_identity(void **state) {
 static void unflattening_undoes_flattening(void **state) {
   (void)state;
   test_random random = {4};
-  for (int round = 0; round < 500; round++) {
+  for (int round = 0; round < 2000; round++) {
     const tsr_axis_type same = TSR_AXIS_EXPLICIT;
     tsr_mesh *any = random_mesh(&random, 6, 300), *mesh = NULL, *flat = NULL, *back = NULL;
     assert_ok(tsr_mesh_with_types(any, &same, 1, &mesh));

@@ -130,7 +130,7 @@ static void texts_mean_the_same_with_and_without_the_topology(void **state) {
 static void random_texts_round_trip(void **state) {
   (void)state;
   test_random random = {2};
-  for (int round = 0; round < 500; round++) {
+  for (int round = 0; round < 10000; round++) {
     tsr_mesh *mesh = random_mesh(&random, 8, 200), *again = NULL;
     tsr_text text = TSR_TEXT_EMPTY;
     tsr_mesh_print(mesh, &text);
