@@ -30,11 +30,12 @@ typedef enum tsr_subgroup {
 
 typedef struct tsr_tiling tsr_tiling;
 
-// Every form that XLA's printer uses: iota with and without transpose, explicit lists,
-// last_tile_dim_replicate, last_tile_dims, maximal, manual, unreduced, unknown, tuples, shard
-// groups, metadata. Print gives the text that XLA prints; metadata is carried along. Texts that
-// mean nothing are refused even where XLA takes them: two kinds at once, repeated devices, sizes
-// that do not match.
+// Every form that XLA's printer uses: iota with and without transpose, explicit lists, replicas and
+// other last tile dimensions, maximal, manual, unreduced, unknown, tuples, shard groups, metadata.
+// Print gives the text that XLA prints; metadata is carried along. Texts that mean nothing are
+// refused even where XLA takes them: two kinds at once, repeated devices, sizes that do not match.
+// The newer text over a named mesh, {mesh['x'=2,'y'=4], [{'x'}, {?}], unreduced={'y'}}, is read as
+// the tiling that it means and printed as that.
 TSR_API TSR_MUST_USE tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling);
 TSR_API void tsr_tiling_print(const tsr_tiling *tiling, tsr_text *out);
 TSR_API tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);

@@ -69,6 +69,11 @@ void tsr_digits_add(tsr_digits *digits, int64_t size, int64_t stride);
 // The device at a row-major tile number.
 int64_t tsr_digits_device(const tsr_digits *digits, int64_t number);
 int64_t tsr_tiles_device(const tsr_tiles *tiles, int64_t number);
+// The digits of a list that starts with device 0: the first step is the minor digit, which lasts
+// while the step stays the same; what follows is looked at only at multiples of what is understood.
+// If there are none, false, the first tile that breaks the steps, and the device it should be on.
+bool tsr_digits_follow(const tsr_tiles *tiles, tsr_digits *out_digits, int64_t *out_number,
+                       int64_t *out_wanted);
 // Splits digits so that each dimension is a run of them: dimension d is [first[d], first[d + 1]).
 // False if some digit lies across a border that does not divide it.
 bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_count,
@@ -78,8 +83,12 @@ bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_cou
 // unreduced, replicated; replicas ascend; a tiling that cuts nothing has the kind of its only
 // subgroup, given in `out_kind` (TSR_TILING_TILED otherwise).
 TSR_MUST_USE tsr_status tsr_tiles_normalise(tsr_tiles *tiles, tsr_tiling_kind *out_kind);
+// Room for a list that stands for a counted array, which a short text can make too large.
+TSR_MUST_USE tsr_status tsr_tiles_new_list(int64_t count, int32_t **out_devices);
 bool tsr_tiles_equal(const tsr_tiles *a, const tsr_tiles *b);
-// Tiles of a tensor of this rank, in normal form but for a tensor that is not cut.
+// Gives a new tiling the kind, the tiles and the reduction of a sharding; or only the tiles, in
+// normal form but for a tensor that is not cut.
+TSR_MUST_USE tsr_status tsr_tiling_fill(tsr_tiling *tiling, const tsr_sharding *sharding, int rank);
 TSR_MUST_USE tsr_status tsr_tiles_from_sharding(const tsr_sharding *sharding, int rank,
                                                 tsr_tiles *out_tiles);
 

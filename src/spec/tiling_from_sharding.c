@@ -1,6 +1,7 @@
 // From shardings, which name mesh axes, to tilings, which number devices: what JAX's NamedSharding
 // gives XLA. An entry of a spec is a list of parts of axes, and each part is a digit of a position.
 #include <stdlib.h>
+#include <string.h>
 
 #include "spec/tiling.h"
 
@@ -111,35 +112,38 @@ tsr_status tsr_tiles_from_sharding(const tsr_sharding *sharding, int rank, tsr_t
   return NULL;
 }
 
-static tsr_status set_reduction(tsr_tiling *tiling, tsr_reduction reduction) {
+static tsr_status add_reduction(tsr_tiling *tiling, tsr_reduction reduction) {
   if (reduction == TSR_SUM) return NULL;
-  tiling->metadata = tsr_arena_zeros(&tiling->memory, 1, sizeof *tiling->metadata);
-  if (!tiling->metadata) return tsr_fail(NO_MEMORY, "tiling");
-  tiling->metadata[0] = tsr_reduction_entries[reduction];
-  tiling->metadata_count = 1;
+  const size_t count = (size_t)tiling->metadata_count;
+  const char **metadata = tsr_arena_zeros(&tiling->memory, count + 1, sizeof *metadata);
+  if (!metadata) return tsr_fail(NO_MEMORY, "tiling");
+  if (count) memcpy(metadata, tiling->metadata, sizeof *metadata * count);
+  metadata[count] = tsr_reduction_entries[reduction];
+  tiling->metadata = metadata;
+  tiling->metadata_count++;
   return NULL;
 }
 
-static tsr_status fill_from_sharding(const tsr_sharding *sharding, int rank, tsr_tiling *tiling) {
+tsr_status tsr_tiling_fill(tsr_tiling *tiling, const tsr_sharding *sharding, int rank) {
+  if (rank > TSR_MAX_RANK)
+    return tsr_fail(TOO_LARGE, "rank %d, wanted at most %d", rank, TSR_MAX_RANK);
+  if (rank < tsr_sharding_dim_count(sharding))
+    return tsr_fail(RANK_TOO_SMALL, "a spec of %d dimensions for a tensor of rank %d",
+                    tsr_sharding_dim_count(sharding), rank);
   TSR_TRY(tsr_tiles_from_sharding(sharding, rank, &tiling->tiles));
   TSR_TRY(tsr_tiles_normalise(&tiling->tiles, &tiling->kind));
   if (tiling->tiles.device_count == 1) tiling->kind = TSR_TILING_REPLICATED;
   int unreduced = 0;
   tsr_sharding_unreduced(sharding, &unreduced);
   if (!unreduced) return NULL;
-  return set_reduction(tiling, tsr_spec_get(tsr_sharding_spec(sharding))->reduction);
+  return add_reduction(tiling, tsr_spec_get(tsr_sharding_spec(sharding))->reduction);
 }
 
 tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding, int rank,
                                     tsr_tiling **out_tiling) {
-  if (rank > TSR_MAX_RANK)
-    return tsr_fail(TOO_LARGE, "rank %d, wanted at most %d", rank, TSR_MAX_RANK);
-  if (rank < tsr_sharding_dim_count(sharding))
-    return tsr_fail(RANK_TOO_SMALL, "a spec of %d dimensions for a tensor of rank %d",
-                    tsr_sharding_dim_count(sharding), rank);
   tsr_tiling *tiling = NULL;
   TSR_TRY(tsr_tiling_new(TSR_TILING_TILED, &tiling));
-  tsr_status status = fill_from_sharding(sharding, rank, tiling);
+  tsr_status status = tsr_tiling_fill(tiling, sharding, rank);
   if (status) {
     tsr_tiling_release(tiling);
     return status;

@@ -8,135 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scan.h"
 #include "spec/tiling_metadata.h"
+#include "spec/tiling_text.h"
 
 typedef struct draft {
   tsr_tiling *tiling;  // its tiles as written; the rest in final form
   bool has_kind, has_device, has_tiles, has_subgroups;
-  size_t list_count, list_capacity;  // of tiling->tiles.devices
 } draft;
 
 // ---- the device array ----
-
-static tsr_status parse_dims(tsr_scan *scan, char close, int64_t least, int64_t *dims, int *count) {
-  *count = 0;
-  do {
-    if (*count == TSR_MAX_TILE_DIMS)
-      return tsr_fail(TOO_LARGE, "more than %d dimensions in a device array", TSR_MAX_TILE_DIMS);
-    TSR_TRY(tsr_scan_int(scan, &dims[*count]));
-    if (dims[*count] < least || dims[*count] > INT32_MAX)
-      return tsr_fail(SYNTAX, "%lld in a device array, wanted %lld to %d", (long long)dims[*count],
-                      (long long)least, INT32_MAX);
-    ++*count;
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, close);
-}
-
-static tsr_status count_devices(const int64_t *dims, int dim_count, int64_t *out_count) {
-  int64_t count = 1;
-  for (int i = 0; i < dim_count; i++)
-    if (__builtin_mul_overflow(count, dims[i], &count) || count > INT32_MAX)
-      return tsr_fail(TOO_LARGE, "device array of more than %d devices", INT32_MAX);
-  *out_count = count;
-  return NULL;
-}
-
-static tsr_status check_permutation(const int64_t *order, int order_count, int count) {
-  if (order_count != count)
-    return tsr_fail(SYNTAX, "T() names %d of %d dimensions", order_count, count);
-  uint64_t seen = 0;
-  for (int i = 0; i < count; i++) {
-    if (order[i] >= count || (seen >> order[i] & 1))
-      return tsr_fail(SYNTAX, "T() has %lld, wanted each of 0 to %d once", (long long)order[i],
-                      count - 1);
-    seen |= UINT64_C(1) << order[i];
-  }
-  return NULL;
-}
-
-// After `<=`: [sizes], and T(order) when there is more than one.
-static tsr_status parse_iota(tsr_scan *scan, tsr_tiles *tiles) {
-  int64_t sizes[TSR_MAX_TILE_DIMS], order[TSR_MAX_TILE_DIMS] = {0}, strides[TSR_MAX_TILE_DIMS];
-  int count = 0, order_count = 1;
-  TSR_TRY(tsr_scan_expect(scan, '['));
-  TSR_TRY(parse_dims(scan, ']', 1, sizes, &count));
-  if (count > 1) {
-    TSR_TRY(tsr_scan_expect(scan, 'T'));
-    TSR_TRY(tsr_scan_expect(scan, '('));
-    TSR_TRY(parse_dims(scan, ')', 0, order, &order_count));
-    TSR_TRY(check_permutation(order, order_count, count));
-  }
-  int64_t devices = 0, stride = 1;
-  TSR_TRY(count_devices(sizes, count, &devices));
-  if (devices != tiles->device_count)
-    return tsr_fail(SYNTAX, "tiles for %lld devices, but %lld are counted",
-                    (long long)tiles->device_count, (long long)devices);
-  for (int i = count; i-- > 0; stride *= sizes[i]) strides[i] = stride;
-  for (int i = 0; i < count; i++)
-    tsr_digits_add(&tiles->digits, sizes[order[i]], strides[order[i]]);
-  return NULL;
-}
-
-static tsr_status add_device(draft *d, int64_t device) {
-  tsr_tiles *tiles = &d->tiling->tiles;
-  if (d->list_count == d->list_capacity) {
-    const size_t capacity = d->list_capacity ? 2 * d->list_capacity : 16;
-    int32_t *devices = realloc(tiles->devices, sizeof *devices * capacity);
-    if (!devices) return tsr_fail(NO_MEMORY, "list of %zu devices", capacity);
-    tiles->devices = devices;
-    d->list_capacity = capacity;
-  }
-  tiles->devices[d->list_count++] = (int32_t)device;
-  return NULL;
-}
-
-static int compare_devices(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
-static tsr_status check_distinct(const int32_t *devices, size_t count) {
-  int32_t *sorted = malloc(sizeof *sorted * count);
-  if (!sorted) return tsr_fail(NO_MEMORY, "list of %zu devices", count);
-  memcpy(sorted, devices, sizeof *sorted * count);
-  qsort(sorted, count, sizeof *sorted, compare_devices);
-  tsr_status status = NULL;
-  for (size_t i = 1; !status && i < count; i++)
-    if (sorted[i] == sorted[i - 1])
-      status = tsr_fail(DUPLICATE_DEVICE, "device %d is listed twice", sorted[i]);
-  free(sorted);
-  return status;
-}
-
-static tsr_status parse_list(tsr_scan *scan, draft *d) {
-  do {
-    int64_t device = 0;
-    TSR_TRY(tsr_scan_int(scan, &device));
-    if (device < 0 || device > INT32_MAX)
-      return tsr_fail(SYNTAX, "device %lld, wanted 0 to %d", (long long)device, INT32_MAX);
-    TSR_TRY(add_device(d, device));
-  } while (tsr_scan_take(scan, ','));
-  const tsr_tiles *tiles = &d->tiling->tiles;
-  if ((int64_t)d->list_count != tiles->device_count)
-    return tsr_fail(SYNTAX, "tiles for %lld devices, but %zu are listed",
-                    (long long)tiles->device_count, d->list_count);
-  if (d->list_count == 1)
-    return tsr_fail(SYNTAX, "a list of one device, wanted {maximal device=%d}", tiles->devices[0]);
-  return check_distinct(tiles->devices, d->list_count);
-}
 
 static tsr_status parse_devices(tsr_scan *scan, draft *d) {
   tsr_tiles *tiles = &d->tiling->tiles;
   if (d->has_tiles) return tsr_fail(SYNTAX, "devices= is given twice");
   d->has_tiles = true;
   TSR_TRY(tsr_scan_expect(scan, '='));
-  TSR_TRY(tsr_scan_expect(scan, '['));
-  TSR_TRY(parse_dims(scan, ']', 1, tiles->dims, &tiles->dim_count));
-  TSR_TRY(count_devices(tiles->dims, tiles->dim_count, &tiles->device_count));
-  if (!tsr_scan_take(scan, '<')) return parse_list(scan, d);
+  TSR_TRY(tsr_tiles_parse_dims(scan, tiles));
+  if (!tsr_scan_take(scan, '<')) return tsr_tiles_parse_list(scan, tiles);
   TSR_TRY(tsr_scan_expect(scan, '='));
-  return parse_iota(scan, tiles);
+  return tsr_tiles_parse_iota(scan, tiles);
 }
 
 // ---- subgroups ----
@@ -250,11 +140,17 @@ static tsr_status parse_metadata(tsr_scan *scan, draft *d) {
   return tsr_metadata_parse(scan, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
 }
 
-static tsr_status refuse_mesh(tsr_scan *scan, draft *d) {
-  (void)scan;
-  (void)d;
-  return tsr_fail(UNSUPPORTED,
-                  "XLA's sharding over a named mesh is not understood, wanted devices=[...]");
+// The whole of a sharding over a named mesh, of which this is the first word.
+static tsr_status parse_mesh(tsr_scan *scan, draft *d) {
+  TSR_TRY(set_kind(d, TSR_TILING_TILED));
+  TSR_TRY(tsr_tiling_parse_mesh(scan, d->tiling));
+  return tsr_scan_peek(scan) == '}' ? NULL : tsr_scan_fail(scan, "'}'");
+}
+
+static tsr_status parse_maximal_mesh(tsr_scan *scan, draft *d) {
+  TSR_TRY(set_kind(d, TSR_TILING_MAXIMAL));
+  d->has_device = true;
+  return tsr_tiling_parse_maximal_mesh(scan, d->tiling);
 }
 
 static const struct {
@@ -267,8 +163,8 @@ static const struct {
     {"last_tile_dims", parse_last_dims},
     {"manual", parse_manual},
     {"maximal", parse_maximal},
-    {"maximal_mesh", refuse_mesh},
-    {"mesh", refuse_mesh},
+    {"maximal_mesh", parse_maximal_mesh},
+    {"mesh", parse_mesh},
     {"metadata", parse_metadata},
     {"replicated", parse_replicated},
     {"shard_as", parse_shard_as},

@@ -58,6 +58,30 @@ bool tsr_digits_split(const tsr_digits *digits, const int64_t *dims, int dim_cou
   return true;
 }
 
+bool tsr_digits_follow(const tsr_tiles *tiles, tsr_digits *out_digits, int64_t *out_number,
+                       int64_t *out_wanted) {
+  tsr_digit found[TSR_MAX_DIGITS];
+  int count = 0;
+  tsr_digits digits = {0};
+  for (int64_t block = 1; block < tiles->device_count; block *= found[count++].size) {
+    const int64_t blocks = tiles->device_count / block, stride = tiles->devices[block];
+    int64_t size = 1;
+    while (size < blocks && tiles->devices[size * block] == size * stride) size++;
+    *out_number = block * size;
+    *out_wanted = size * stride;
+    if (blocks % size) return false;
+    found[count] = (tsr_digit){stride, size};
+  }
+  while (count-- > 0) tsr_digits_add(&digits, found[count].size, found[count].stride);
+  for (int64_t n = 0; n < tiles->device_count; n++) {
+    *out_number = n;
+    *out_wanted = tsr_digits_device(&digits, n);
+    if (*out_wanted != tiles->devices[n]) return false;
+  }
+  *out_digits = digits;
+  return true;
+}
+
 // ---- equality ----
 
 static bool same_array(const tsr_tiles *a, const tsr_tiles *b) {
@@ -180,6 +204,18 @@ static bool regroup_digits(const tsr_tiles *tiles, const regrouping *to, int64_t
   return sort_replicas(&moved, tiles->device_count, replicas, out);
 }
 
+#define MOST_LISTED (1 << 24)
+
+tsr_status tsr_tiles_new_list(int64_t count, int32_t **out_devices) {
+  if (count > MOST_LISTED)
+    return tsr_fail(TOO_LARGE, "%lld devices would have to be listed, wanted at most %d",
+                    (long long)count, MOST_LISTED);
+  int32_t *devices = malloc(sizeof *devices * (size_t)count);
+  if (!devices) return tsr_fail(NO_MEMORY, "list of %lld devices", (long long)count);
+  *out_devices = devices;
+  return NULL;
+}
+
 static int compare_devices(const void *a, const void *b) {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
@@ -189,8 +225,8 @@ static int compare_devices(const void *a, const void *b) {
 static tsr_status regroup_list(const tsr_tiles *tiles, const regrouping *to, int64_t replicas,
                                int32_t **out_devices) {
   const size_t count = (size_t)tiles->device_count;
-  int32_t *devices = malloc(sizeof *devices * count);
-  if (!devices) return tsr_fail(NO_MEMORY, "tiling of %zu devices", count);
+  int32_t *devices = NULL;
+  TSR_TRY(tsr_tiles_new_list(tiles->device_count, &devices));
   int64_t strides[TSR_MAX_TILE_DIMS + 1], index[TSR_MAX_TILE_DIMS + 1] = {0};
   int64_t stride = 1;
   for (int i = to->count; i-- > 0; stride *= to->sizes[i]) strides[i] = stride;

@@ -41,27 +41,6 @@ static tsr_status fail_at_tile(const tsr_tiles *tiles, int64_t number, int64_t w
   return status;
 }
 
-// Follows the list from its start: the first step is the minor digit, which lasts while the step
-// stays the same; what follows is looked at only at multiples of what is understood.
-static tsr_status follow_list(const tsr_tiles *tiles, tsr_digits *out) {
-  tsr_digit found[TSR_MAX_DIGITS];
-  int count = 0;
-  tsr_digits digits = {0};
-  for (int64_t block = 1; block < tiles->device_count; block *= found[count++].size) {
-    const int64_t blocks = tiles->device_count / block, stride = tiles->devices[block];
-    int64_t size = 1;
-    while (size < blocks && tiles->devices[size * block] == size * stride) size++;
-    if (blocks % size) return fail_at_tile(tiles, block * size, size * stride);
-    found[count] = (tsr_digit){stride, size};
-  }
-  while (count-- > 0) tsr_digits_add(&digits, found[count].size, found[count].stride);
-  for (int64_t n = 0; n < tiles->device_count; n++)
-    if (tsr_digits_device(&digits, n) != tiles->devices[n])
-      return fail_at_tile(tiles, n, tsr_digits_device(&digits, n));
-  *out = digits;
-  return NULL;
-}
-
 // The list must be the positions of the mesh, in some order that starts with 0.
 static tsr_status digits_of(const tsr_tiles *tiles, tsr_digits *out) {
   if (!tiles->devices) {
@@ -72,9 +51,12 @@ static tsr_status digits_of(const tsr_tiles *tiles, tsr_digits *out) {
     if (tiles->devices[n] >= tiles->device_count)
       return tsr_fail(NOT_EXPRESSIBLE, "device %d, but the mesh has %lld", tiles->devices[n],
                       (long long)tiles->device_count);
-  if (tiles->devices[0] == 0) return follow_list(tiles, out);
-  return tsr_fail(NOT_EXPRESSIBLE, "device %d has the first tile, which axes give to device 0",
-                  tiles->devices[0]);
+  if (tiles->devices[0])
+    return tsr_fail(NOT_EXPRESSIBLE, "device %d has the first tile, which axes give to device 0",
+                    tiles->devices[0]);
+  int64_t number = 0, wanted = 0;
+  if (tsr_digits_follow(tiles, out, &number, &wanted)) return NULL;
+  return fail_at_tile(tiles, number, wanted);
 }
 
 // ---- to a spec ----

@@ -146,6 +146,49 @@ static void other_texts_take_xlas_normal_form(void **state) {
   }
 }
 
+// ---- the text over a named mesh: right sides by XLA's conversion to the older form ----
+
+static const struct {
+  const char *text, *tiling;
+} named[] = {
+    {"{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}", "{devices=[2,4]<=[8]}"},
+    {"{mesh[\"a\"=2,\"b\"=4], [{\"b\"}, {\"a\"}]}", "{devices=[4,2]<=[2,4]T(1,0)}"},
+    {"{mesh['a'=2,'b'=4], replicated}", "{replicated}"},
+    {"{mesh['a'=2,'b'=4], manual}", "{manual}"},
+    {"{mesh['a'=2,'b'=4], unreduced}", "{unreduced}"},
+    {"{mesh['a'=2], []}", "{replicated}"},
+    {"{maximal_mesh[device_id=3]}", "{maximal device=3}"},
+    {"{mesh['a'=2,'b'=4], [{'a', ?}, {?}], replicated={'b'}}",
+     "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"},
+    {"{mesh['a'=2,'b'=4], [{'b':(1)2}, {}], unreduced={'a'}}",
+     "{devices=[2,1,2,2]<=[2,2,2]T(1,0,2) last_tile_dims={unreduced, replicated}}"},
+    {"{mesh['a'=2,'b'=2,'c'=2], [{'c'}], unreduced={}, manual={'a'}}",
+     "{devices=[2,2,2]<=[4,2]T(1,0) last_tile_dims={manual, replicated}}"},
+    {"{mesh['a'=2,'b'=4], [{}], unreduced=max{'b'}, metadata={op_name=\"x\"}}",
+     "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dims={unreduced, replicated} "
+     "metadata={{op_name=\"x\"}, {op_type=\"sdy::reduction_op\" op_name=\"MAX\"}}}"},
+    {"{mesh['a'=2], unreduced=min}",
+     "{unreduced metadata={op_type=\"sdy::reduction_op\" op_name=\"MIN\"}}"},
+    {"{mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)), [{'a'}, {'b'}]}",
+     "{devices=[2,4]<=[4,2]T(1,0)}"},
+    {"{mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)), [{'b'}, {}]}",
+     "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"},
+    {"{mesh['a'=2,'b'=2], device_ids=(0,2,1,3), [{'a'}, {'b'}]}", "{devices=[2,2]0,2,1,3}"},
+    {"{mesh['a'=2,'b'=2], device_ids=(3,2,1,0), [{'a'}]}",
+     "{devices=[2,2]2,3,0,1 last_tile_dim_replicate}"},
+    {"{mesh['a'=2,'b'=2], device_ids=(3,2,1,0), replicated}", "{replicated}"},
+    {"{{mesh['a'=2], [{'a'}]}, {replicated}}", "{{devices=[2]<=[2]}, {replicated}}"},
+};
+
+static void shardings_over_a_named_mesh_are_read_as_tilings(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(named); i++) {
+    tsr_tiling *tiling = parse(named[i].text);
+    assert_prints(tiling, named[i].tiling);
+    tsr_tiling_release(tiling);
+  }
+}
+
 // ---- equality ----
 
 static const struct {
@@ -237,6 +280,8 @@ static const struct {
     {"{devices=[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]"
      "<=[1]}",
      TSR_CAUSE_TOO_LARGE, "more than 40 dimensions in a device array"},
+    {"{devices=[40000000,6]<=[80000000,3]T(1,0) last_tile_dim_replicate}", TSR_CAUSE_TOO_LARGE,
+     "240000000 devices would have to be listed, wanted at most 16777216"},
     {"{devices=[2]<=[2] last_tile_dims={manual, replicated}}", TSR_CAUSE_SYNTAX,
      "2 last tile dimensions of 1"},
     {"{devices=[2]<=[2] last_tile_dims={maximal}}", TSR_CAUSE_SYNTAX,
@@ -257,6 +302,37 @@ static const struct {
      "wanted an escape at byte 32, found \"777\"}}\""},
     {"{{replicated}, {oops}}", TSR_CAUSE_SYNTAX,
      "in element 1 of the tuple: wanted a word of XLA's sharding at byte 16, found \"oops}}\""},
+    {"{replicated mesh['a'=2], []}", TSR_CAUSE_SYNTAX, "a sharding of two kinds"},
+    {"{mesh['a'=2], [{'a'}] shard_as 3}", TSR_CAUSE_SYNTAX,
+     "wanted '}' at byte 22, found \"shard_as 3}\""},
+    {"{mesh[a=2], [{'a'}]}", TSR_CAUSE_SYNTAX,
+     "wanted a name in quotes at byte 6, found \"a=2], [{'a'}...\""},
+    {"{mesh['a=2], []}", TSR_CAUSE_SYNTAX, "wanted ''' at byte 16, found the end"},
+    {"{mesh['a'=2]}", TSR_CAUSE_SYNTAX, "wanted ',' at byte 12, found \"}\""},
+    {"{mesh['a'=2], [{'a'}], x={}}", TSR_CAUSE_SYNTAX,
+     "wanted dimensions or a set of axes at byte 23, found \"x={}}\""},
+    {"{mesh['a'=2], [{'b'}]}", TSR_CAUSE_UNKNOWN_MESH_AXIS,
+     "dimension 0: axis \"b\" is not in mesh {a=2:explicit}"},
+    {"{mesh['a'=4], [], manual={'a':(1)2}}", TSR_CAUSE_UNSUPPORTED,
+     "only a part of axis \"a\" is manual"},
+    {"{mesh['a'=4], [{'a':(0)2}]}", TSR_CAUSE_BAD_SUB_AXIS,
+     "sub-axis 'a':(0)2, wanted positive numbers"},
+    {"{mesh['a'=2], device_ids=(0,2), []}", TSR_CAUSE_SYNTAX, "device 2 in a mesh of 2"},
+    {"{mesh['a'=2], device_ids=(0,0), []}", TSR_CAUSE_DUPLICATE_DEVICE, "device 0 is listed twice"},
+    {"{mesh['a'=2], device_ids=([3]), []}", TSR_CAUSE_SYNTAX,
+     "tiles for 2 devices, but 3 are counted"},
+    {"{mesh['a'=65536,'b'=65536], device_ids=([2]), []}", TSR_CAUSE_TOO_LARGE,
+     "a mesh of more than 2147483647 devices"},
+    {"{mesh['a'=65536,'b'=65536], [{'a'}]}", TSR_CAUSE_TOO_LARGE,
+     "tiling of more than 2147483647 devices"},
+    {"{mesh['a'=2,'b'=2,'c'=2,'d'=2,'e'=2,'f'=2,'g'=2,'h'=2,'i'=2,'j'=2,'k'=2,'l'=2,'m'=2,'n'=2,"
+     "'o'=2,'p'=2,'q'=2], []}",
+     TSR_CAUSE_TOO_LARGE, "a mesh of more than 16 axes"},
+    {"{mesh['a'=2], [], metadata={}, metadata={}}", TSR_CAUSE_SYNTAX, "metadata= is given twice"},
+    {"{maximal_mesh[devices=3]}", TSR_CAUSE_SYNTAX,
+     "wanted device_id at byte 14, found \"devices=3]}\""},
+    {"{devices=[2]<=[2] last_tile_dims={manual", TSR_CAUSE_SYNTAX,
+     "wanted '}' at byte 40, found the end"},
     {"{{{replicated}}}", TSR_CAUSE_SYNTAX,
      "in element 0 of the tuple: wanted a word of XLA's sharding at byte 2, "
      "found \"{replicated}...\""},
@@ -300,6 +376,11 @@ static tsr_status parse_and_release(void *context) {
 static void parsing_survives_every_failed_allocation(void **state) {
   (void)state;
   test_allocation_sweep(parse_and_release, "{replicated}");
+  test_allocation_sweep(parse_and_release,
+                        "{mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)), [{'a'}, {?}], "
+                        "unreduced=max{'b'}, metadata={op_name=\"x\"}}");
+  test_allocation_sweep(parse_and_release,
+                        "{mesh['a'=2,'b'=2], device_ids=(0,2,1,3), [{'a'}], manual={'b'}}");
   test_allocation_sweep(
       parse_and_release,
       "{{devices=[2,2,2]0,1,2,3,5,4,6,7 last_tile_dims={replicated, manual}}, "
@@ -308,6 +389,7 @@ static void parsing_survives_every_failed_allocation(void **state) {
 }
 
 SUITE(tiling, TEST(what_xla_prints_is_read_and_printed_unchanged),
-      TEST(other_texts_take_xlas_normal_form), TEST(tilings_are_equal_as_values),
+      TEST(other_texts_take_xlas_normal_form),
+      TEST(shardings_over_a_named_mesh_are_read_as_tilings), TEST(tilings_are_equal_as_values),
       TEST(tuples_have_elements), TEST(nonsense_is_refused_with_a_reason),
       TEST(a_hundred_thousand_devices_are_fine), TEST(parsing_survives_every_failed_allocation))
