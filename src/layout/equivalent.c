@@ -52,16 +52,23 @@ static tsr_status match_positions(const tsr_layout *a, const tsr_layout *b, int6
 
 // ---- two grids: dimension by dimension ----
 
+static bool same_runs(const tsr_run_list *a, const tsr_run_list *b) {
+  for (int i = 0; i < a->count; i++)
+    if (memcmp(&a->items[i], &b->items[i], offsetof(tsr_run, owned)) != 0) return false;
+  return true;
+}
+
+// Both shards list their indices in ascending order and without gaps between places: if the indices
+// are the same, so are the places. The first place that differs ends the search.
 static bool runs_agree(const tsr_run_list *a, const tsr_run_list *b) {
+  if (a->count == b->count && same_runs(a, b)) return true;
   int64_t left = tsr_run_list_elements(a);
   if (left != tsr_run_list_elements(b)) return false;
   for (int i = 0; i < a->count; i++)
     for (int j = 0; j < b->count; j++) {
       tsr_meeting meeting = tsr_meeting_of(&a->items[i], &b->items[j]);
-      for (tsr_overlap o; tsr_meeting_next(&meeting, &o);) {
-        if (o.a != o.b || (o.count > 1 && o.a_step != o.b_step)) return false;
-        left -= o.length * o.count;
-      }
+      for (tsr_overlap o; tsr_meeting_next(&meeting, &o); left -= o.length * o.count)
+        if (o.a != o.b) return false;
     }
   return left == 0;
 }

@@ -8,6 +8,8 @@
 #include "layout/fit.h"
 #include "layout/grid.h"
 
+static_assert(sizeof(tsr_layout) <= 48, "a plan keeps 100,000 layouts");
+
 tsr_layout *tsr_layout_alloc(const tsr_shape *shape, tsr_layout_kind kind) {
   const size_t sizes = sizeof(int64_t) * (size_t)shape->rank;
   tsr_layout *layout = malloc(sizeof *layout + sizes);

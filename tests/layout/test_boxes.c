@@ -108,6 +108,11 @@ static void shards_of_one_box_have_an_index_map(void **state) {
   tsr_range wide[6];
   assert_fails(tsr_layout_index_map(layout, wide), BAD_CUT, "shard 0 has 2 boxes, not one");
   tsr_layout_release(layout);
+  layout = boxes_of(TSR_SHAPE(4), 2, (const int[]){1, 2}, (tsr_range[]){{0, 2}, {2, 3}, {3, 4}});
+  tsr_range left_alone[2] = {{7, 7}, {7, 7}};
+  assert_fails_with(tsr_layout_index_map(layout, left_alone), BAD_CUT, "shard 1");
+  assert_int_equal(left_alone[0].lo, 7);
+  tsr_layout_release(layout);
 }
 
 static void boxes_outside_the_tensor_are_refused(void **state) {
