@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "tessera/text.h"
+
 enum { LONGEST = 63 };
 
 static size_t least(size_t a, size_t b, size_t c) {
@@ -52,4 +54,10 @@ void tsr_suggestion_offer(tsr_suggestion *suggestion, const char *known) {
   if (distance >= suggestion->distance) return;
   suggestion->best = known;
   suggestion->distance = distance;
+}
+
+const char *tsr_nearest_word(const char *word, const char *const *known) {
+  tsr_suggestion near = tsr_suggestion_for(word);
+  for (; *known; known++) tsr_suggestion_offer(&near, *known);
+  return near.best;
 }

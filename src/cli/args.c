@@ -28,47 +28,13 @@ static int find_letter(const cli_command *command, char letter) {
   return -1;
 }
 
-// Levenshtein distance, cut off at `limit`.
-static int distance(const char *a, const char *b, int limit) {
-  enum { LONGEST = 48 };
-  const size_t la = strlen(a), lb = strlen(b);
-  if (la >= LONGEST || lb >= LONGEST) return limit + 1;
-  int row[LONGEST];
-  for (size_t j = 0; j <= lb; j++) row[j] = (int)j;
-  for (size_t i = 1; i <= la; i++) {
-    int diagonal = row[0];
-    row[0] = (int)i;
-    for (size_t j = 1; j <= lb; j++) {
-      int best = diagonal + (a[i - 1] != b[j - 1]);
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      diagonal = row[j];
-      row[j] = best;
-    }
-  }
-  return row[lb];
-}
-
-const char *cli_nearest(const char *name, const char *const *names) {
-  const char *nearest = NULL;
-  int best = 3;  // more than two typing errors is another word
-  for (; *names; names++) {
-    const int d = distance(name, *names, best);
-    if (d < best && d < (int)strlen(*names)) {
-      best = d;
-      nearest = *names;
-    }
-  }
-  return nearest;
-}
-
 static tsr_status unknown_option(const cli_command *command, const char *name) {
   const char *names[CLI_MAX_OPTIONS + 2];
   int count = 0;
   for (; command->options[count].name; count++) names[count] = command->options[count].name;
   names[count++] = "help";
   names[count] = NULL;
-  const char *nearest = cli_nearest(name, names);
+  const char *nearest = tsr_nearest_word(name, names);
   if (nearest) return tsr_fail(BAD_ARGUMENT, "no option --%s; did you mean --%s?", name, nearest);
   return tsr_fail(BAD_ARGUMENT, "no option --%s", name);
 }

@@ -66,9 +66,6 @@ void cli_print_overview(FILE *file);
 // A manual page in scdoc's format; NULL is the page of `tessera` itself.
 void cli_print_manual(const cli_command *command, FILE *file);
 
-// The nearest of `names` (NULL-terminated list) within a few typing errors; NULL if none is near.
-const char *cli_nearest(const char *name, const char *const *names);
-
 // Writes a finished text to stdout, or to the file of an option such as --svg ("-" = stdout).
 tsr_status cli_output(const tsr_text *text, const char *path);
 

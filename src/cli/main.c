@@ -31,7 +31,7 @@ static int unknown_command(const char *name) {
   int count = 0;
   for (; cli_commands[count]; count++) names[count] = cli_commands[count]->name;
   names[count] = NULL;
-  const char *nearest = cli_nearest(name, names);
+  const char *nearest = tsr_nearest_word(name, names);
   fprintf(stderr, "tessera: no command \"%s\"", name);
   if (nearest) fprintf(stderr, "; did you mean \"%s\"?", nearest);
   fprintf(stderr, "\n`tessera help` lists the commands\n");
