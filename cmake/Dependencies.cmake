@@ -1,5 +1,5 @@
 # What the library links. This is the only place that names it: the pkg-config file and the CMake
-# package are made from these lists.
+# package are made from these lists. (tools/setup knows the Debian packages that bring it.)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
