@@ -42,7 +42,7 @@ typedef struct parser {
   tsr_spec_builder *builder;
 } parser;
 
-static tsr_status read_escape(tsr_scan *scan, tsr_text *out) {
+tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out) {
   static const char escapes[] = "\"\\ntr", meant[] = "\"\\\n\t\r";
   const char c = scan->at[1];
   const char *known = c ? strchr(escapes, c) : NULL;
@@ -73,7 +73,7 @@ tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape, tsr_spec_builder
 static tsr_status read_name(parser *in, const char *what, const char **out_name, bool *out_plain) {
   const char *start = NULL;
   *out_plain = tsr_scan_peek(&in->scan) != '"';
-  if (!*out_plain) return tsr_read_name(&in->scan, read_escape, in->builder, out_name);
+  if (!*out_plain) return tsr_read_name(&in->scan, tsr_read_short_escape, in->builder, out_name);
   const size_t length = tsr_read_identifier(&in->scan, &start);
   if (!length) return tsr_read_wanted(&in->scan, what);
   return tsr_spec_builder_name(in->builder, start, length, out_name);
@@ -282,7 +282,7 @@ static void write_quoted(const char *name, tsr_text *out) {
   tsr_text_add_char(out, '"');
 }
 
-static void write_name(const char *name, tsr_text *out) {
+void tsr_write_short_name(const char *name, tsr_text *out) {
   if (tsr_is_identifier(name) && strcmp(name, "_") != 0 && strcmp(name, "None") != 0)
     tsr_text_add(out, name);
   else
@@ -293,7 +293,7 @@ static void write_axes(const tsr_axis_ref *refs, int count, tsr_text *out) {
   for (int i = 0; i < count; i++) {
     if (i) tsr_text_add_char(out, '+');
     if (refs[i].name[0])
-      write_name(refs[i].name, out);
+      tsr_write_short_name(refs[i].name, out);
     else
       tsr_text_add_char(out, '_');
     if (!tsr_axis_ref_is_whole(&refs[i]))
@@ -303,7 +303,7 @@ static void write_axes(const tsr_axis_ref *refs, int count, tsr_text *out) {
 
 static void write_part(const tsr_part *part, tsr_text *out) {
   if (part->name[0]) {
-    write_name(part->name, out);
+    tsr_write_short_name(part->name, out);
     tsr_text_add_char(out, ':');
   }
   tsr_text_add_int(out, part->size);
@@ -365,6 +365,6 @@ void tsr_spec_write_short(const tsr_spec_desc *desc, tsr_text *out) {
   write_set("replicated", desc->replicated, desc->replicated_count, TSR_SUM, out);
   if (desc->mesh_name) {
     tsr_text_add(out, " mesh=");
-    write_name(desc->mesh_name, out);
+    tsr_write_short_name(desc->mesh_name, out);
   }
 }
