@@ -83,6 +83,9 @@ TSR_MUST_USE tsr_status golden_int(const golden_case *c, const char *what, int64
 TSR_MUST_USE tsr_status golden_bool(const golden_case *c, const char *what, bool *out);
 TSR_MUST_USE tsr_status golden_list(const golden_case *c, const char *what, golden_ints *out);
 TSR_MUST_USE tsr_status golden_shape(const golden_case *c, const char *what, tsr_shape *out);
+// {"names", "sizes"} and optional "ids", "types", "devices_per_process"; to be released.
+TSR_MUST_USE tsr_status golden_read_mesh(const golden_case *c, const tsr_json *value,
+                                         tsr_mesh **out);
 // str(value) as Python gives it.
 void golden_python_text(const tsr_json *value, tsr_text *out);
 // The machine whose name in the file's table is the member `what`.
