@@ -1,5 +1,5 @@
-// Scopes: values in force for the current thread between enter and leave (the current mesh, later
-// the current rules and axes). They nest, the innermost wins, and leaving one leaves all inside it
+// Scopes: values in force for the current thread between enter and leave (the current mesh, rules and
+// axes). They nest, the innermost wins, and leaving one leaves all inside it
 // too, so that an early return cannot leave a stale value behind.
 #ifndef TESSERA_SCOPE_H
 #define TESSERA_SCOPE_H
@@ -9,7 +9,7 @@
 TSR_BEGIN_DECLS
 
 // What a scope holds, one kind per entry; each kind has its own innermost value.
-#define TSR_SCOPE_KINDS(X) X(MESH)
+#define TSR_SCOPE_KINDS(X) X(MESH) X(RULES) X(AXES) X(AXES_DEFAULT)
 #define X(id) TSR_SCOPE_##id,
 typedef enum tsr_scope_kind { TSR_SCOPE_KINDS(X) TSR_SCOPE_KIND_COUNT } tsr_scope_kind;
 #undef X

@@ -7,6 +7,7 @@
 #include "tessera/hash.h"
 #include "tessera/json.h"
 #include "tessera/layout.h"
+#include "tessera/logical.h"
 #include "tessera/mesh.h"
 #include "tessera/mesh_build.h"
 #include "tessera/notation.h"

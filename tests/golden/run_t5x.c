@@ -1,4 +1,4 @@
-// t5x's meshes on recorded fleets.
+// t5x's meshes on recorded fleets, and its rules for logical axes.
 #include <stdio.h>
 #include <string.h>
 
@@ -164,6 +164,127 @@ static tsr_status default_mesh(const golden_case *c, const golden_answer *answer
   return finish(answer, status, mesh, topology);
 }
 
+// ---- logical axes ----
+
+// The standard rules that a case asks for, to be released.
+static tsr_status make_standard(const golden_case *c, tsr_logical_rules **out) {
+  int64_t activation_dims = 0, parameter_dims = 0;
+  tsr_logical_rules *additional = NULL;
+  TSR_TRY(golden_int(c, "activation_partitioning_dims", &activation_dims));
+  TSR_TRY(golden_int(c, "parameter_partitioning_dims", &parameter_dims));
+  if (!golden_is_null(golden_get(c, "additional_rules")))
+    TSR_TRY(tsr_logical_rules_from_json(golden_get(c, "additional_rules"), &additional));
+  tsr_status status = tsr_logical_standard(activation_dims, parameter_dims, additional, false, out);
+  tsr_logical_rules_release(additional);
+  return status;
+}
+
+static tsr_status standard_logical_axis_rules(const golden_case *c, const golden_answer *answer) {
+  tsr_logical_rules *rules = NULL;
+  TSR_TRY(make_standard(c, &rules));
+  tsr_logical_rules_to_json(rules, answer->out);
+  tsr_logical_rules_release(rules);
+  return NULL;
+}
+
+// The spec of the names in `value`, of the parameter `path` if there is one; null for null.
+static tsr_status write_mapped(const tsr_json *value, const tsr_logical_rules *rules,
+                               const char *path, tsr_json_writer *out) {
+  tsr_logical_names names = {0};
+  tsr_spec *spec = NULL;
+  if (golden_is_null(value)) {
+    tsr_json_write_null(out);
+    return NULL;
+  }
+  TSR_TRY(tsr_logical_names_from_json(value, &names));
+  tsr_status status = path ? tsr_logical_param_axes(path, &names, rules, &spec, NULL)
+                           : tsr_logical_to_mesh_axes(&names, rules, &spec, NULL);
+  if (!status) tsr_spec_to_json(spec, out);
+  tsr_spec_release(spec);
+  tsr_logical_names_deinit(&names);
+  return status;
+}
+
+static tsr_status logical_to_mesh_axes(const golden_case *c, const golden_answer *answer) {
+  tsr_logical_rules *rules = NULL;
+  TSR_TRY(make_standard(c, &rules));
+  tsr_status status = write_mapped(golden_get(c, "names"), rules, NULL, answer->out);
+  tsr_logical_rules_release(rules);
+  return status;
+}
+
+static tsr_status write_params(const golden_case *c, const tsr_logical_rules *rules,
+                               tsr_json_writer *out) {
+  tsr_json_begin_object(out);
+  for (const tsr_json *at = tsr_json_first(golden_get(c, "params")); at; at = tsr_json_next(at)) {
+    size_t length = 0;
+    const char *key = tsr_json_key(at, &length);
+    const char *path = tsr_arena_copy(c->arena, key, length);
+    if (!path) return tsr_fail(NO_MEMORY, "a path");
+    tsr_json_write_key(out, path);
+    TSR_TRY(write_mapped(at, rules, path, out));
+  }
+  tsr_json_end_object(out);
+  return NULL;
+}
+
+static tsr_status get_mesh_axes(const golden_case *c, const golden_answer *answer) {
+  tsr_logical_rules *rules = NULL;
+  TSR_TRY(make_standard(c, &rules));
+  tsr_status status = write_params(c, rules, answer->out);
+  tsr_logical_rules_release(rules);
+  return status;
+}
+
+// The rules that a partitioner starts from: given or standard, for slices where both shapes are.
+static tsr_status make_partitioner_rules(const golden_case *c, tsr_logical_rules **out) {
+  const tsr_json *given = golden_get(c, "logical_axis_rules");
+  tsr_logical_rules *rules = NULL;
+  if (golden_is_null(given))
+    TSR_TRY(tsr_logical_standard(1, 1, NULL, false, &rules));
+  else
+    TSR_TRY(tsr_logical_rules_from_json(given, &rules));
+  if (golden_is_null(golden_get(c, "ici_mesh_shape")) ||
+      golden_is_null(golden_get(c, "dcn_mesh_shape"))) {
+    *out = rules;
+    return NULL;
+  }
+  tsr_status status = tsr_logical_for_slices(rules, out);
+  tsr_logical_rules_release(rules);
+  return status;
+}
+
+static void write_entry(tsr_json_writer *out, const tsr_spec_dim *dim) {
+  if (!dim->stage_count) {
+    tsr_json_write_null(out);
+    return;
+  }
+  const tsr_stage *stage = &dim->stages[0];
+  if (stage->axis_count > 1) tsr_json_begin_inline_array(out);
+  for (int i = 0; i < stage->axis_count; i++) tsr_json_write_string(out, stage->axes[i].name);
+  if (stage->axis_count > 1) tsr_json_end_array(out);
+}
+
+static tsr_status partitioner_rules(const golden_case *c, const golden_answer *answer) {
+  const tsr_logical_entry batch = TSR_NAME("batch");
+  tsr_logical_rules *rules = NULL;
+  tsr_spec *spec = NULL;
+  TSR_TRY(make_partitioner_rules(c, &rules));
+  tsr_status status =
+      tsr_logical_to_mesh_axes(&(tsr_logical_names){1, &batch, NULL}, rules, &spec, NULL);
+  if (!status) {
+    tsr_json_begin_object(answer->out);
+    tsr_json_write_key(answer->out, "logical_axis_rules");
+    tsr_logical_rules_to_json(rules, answer->out);
+    tsr_json_write_key(answer->out, "data_axis");
+    write_entry(answer->out, &tsr_spec_get(spec)->dims[0]);
+    tsr_json_end_object(answer->out);
+  }
+  tsr_spec_release(spec);
+  tsr_logical_rules_release(rules);
+  return status;
+}
+
 const golden_function golden_t5x_functions[] = {
     {"bounds_from_last_device", bounds_from_last_device, {NULL}},
     {"default_mesh", default_mesh, {NULL}},
@@ -171,5 +292,9 @@ const golden_function golden_t5x_functions[] = {
     {"get_cpu_mesh", get_cpu_mesh, {NULL}},
     {"get_gpu_mesh", get_gpu_mesh, {NULL}},
     {"get_mesh", get_mesh, {NULL}},
+    {"get_mesh_axes", get_mesh_axes, {NULL}},
+    {"logical_to_mesh_axes", logical_to_mesh_axes, {NULL}},
+    {"partitioner_rules", partitioner_rules, {NULL}},
+    {"standard_logical_axis_rules", standard_logical_axis_rules, {NULL}},
     {NULL, NULL, {NULL}},
 };

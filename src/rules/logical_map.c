@@ -1,0 +1,232 @@
+// linen's mapping of logical names to mesh axes.
+//
+// Priority is by the order of the rules, not of the dimensions: with embed -> model, mlp -> model,
+// mlp -> data, a tensor (mlp, embed) is cut as (data, model). A rule is taken whole or not at all,
+// and a mesh axis serves one dimension only.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "rules/entry.h"
+
+// One mapping under way. A dimension is settled when an entry stands for it: those that are no
+// names from the start, the others when a rule serves them.
+typedef struct mapping {
+  const tsr_logical_names *names;
+  const tsr_logical_rules *rules;
+  tsr_logical_entry *found;
+  bool *settled;
+  tsr_logical_reason *reasons;
+} mapping;
+
+static bool has_axis(const tsr_logical_entry *entry, const char *axis) {
+  const bool named = entry->kind == TSR_ENTRY_NAME || entry->kind == TSR_ENTRY_GROUP;
+  for (int i = 0; named && i < entry->count; i++)
+    if (!strcmp(entry->names[i], axis)) return true;
+  return false;
+}
+
+// The first dimension that uses one of the entry's axes; -1 if none does. None never counts.
+static int find_taker(const mapping *map, const tsr_logical_entry *entry) {
+  const bool named = entry->kind == TSR_ENTRY_NAME || entry->kind == TSR_ENTRY_GROUP;
+  for (int d = 0; named && d < map->names->count; d++)
+    for (int i = 0; map->settled[d] && i < entry->count; i++)
+      if (entry->names[i][0] && has_axis(&map->found[d], entry->names[i])) return d;
+  return -1;
+}
+
+static int find_dim(const tsr_logical_names *names, const char *name) {
+  for (int d = 0; d < names->count; d++)
+    if (names->items[d].kind == TSR_ENTRY_NAME && !strcmp(names->items[d].names[0], name)) return d;
+  return -1;
+}
+
+static tsr_status check_names(const tsr_logical_names *names) {
+  TSR_TRY(tsr_entries_check(names->items, names->count));
+  for (int d = 0; d < names->count; d++) {
+    if (names->items[d].kind != TSR_ENTRY_NAME) continue;
+    const int first = find_dim(names, names->items[d].names[0]);
+    if (first != d)
+      return tsr_fail(DUPLICATE_LOGICAL_NAME,
+                      "dimensions %d and %d are both called \"%s\", wanted a name for each", first,
+                      d, names->items[d].names[0]);
+  }
+  return NULL;
+}
+
+static void apply_rule(mapping *map, int index) {
+  const tsr_logical_rule *rule = tsr_logical_rules_get(map->rules, index);
+  const int dim = find_dim(map->names, rule->name);
+  if (dim < 0 || map->settled[dim]) return;
+  const int taker = find_taker(map, &rule->entry);
+  if (taker < 0) {
+    map->found[dim] = rule->entry;
+    map->settled[dim] = true;
+    map->reasons[dim].rule = index;
+  } else if (map->reasons[dim].passed < 0) {
+    map->reasons[dim].passed = index;
+    map->reasons[dim].blocked_by = taker;
+  }
+}
+
+static void apply_rules(mapping *map) {
+  for (int d = 0; d < map->names->count; d++) {
+    map->found[d] = map->names->items[d];
+    map->settled[d] = map->names->items[d].kind != TSR_ENTRY_NAME;
+    map->reasons[d] = (tsr_logical_reason){-1, -1, -1};
+  }
+  for (int i = 0; i < tsr_logical_rules_count(map->rules); i++) apply_rule(map, i);
+}
+
+static void mapping_deinit(mapping *map) {
+  free(map->found);
+  free(map->settled);
+  free(map->reasons);
+}
+
+// Maps the names; entries of unsettled dimensions are the names themselves. Deinit always.
+static tsr_status mapping_init(mapping *map, const tsr_logical_names *names,
+                               const tsr_logical_rules *rules) {
+  *map = (mapping){.names = names, .rules = rules ? rules : tsr_logical_current()};
+  TSR_TRY(check_names(names));
+  const size_t room = (size_t)names->count + 1;
+  map->found = calloc(room, sizeof *map->found);
+  map->settled = calloc(room, sizeof *map->settled);
+  map->reasons = calloc(room, sizeof *map->reasons);
+  if (!map->found || !map->settled || !map->reasons)
+    return tsr_fail(NO_MEMORY, "mapping of %d names", names->count);
+  apply_rules(map);
+  return NULL;
+}
+
+// The spec of a mapping, in which names that no rule served are not cut.
+static tsr_status mapping_spec(mapping *map, tsr_spec **out_spec) {
+  for (int d = 0; d < map->names->count; d++)
+    if (!map->settled[d]) map->found[d] = TSR_NONE;
+  const tsr_logical_names found = {map->names->count, map->found, NULL};
+  return tsr_logical_names_to_spec(&found, out_spec);
+}
+
+tsr_status tsr_logical_to_mesh_axes(const tsr_logical_names *names, const tsr_logical_rules *rules,
+                                    tsr_spec **out_spec, tsr_logical_reason *out_reasons) {
+  mapping map;
+  if (!names) {
+    *out_spec = NULL;
+    return NULL;
+  }
+  tsr_status status = mapping_init(&map, names, rules);
+  if (!status) status = mapping_spec(&map, out_spec);
+  if (!status && out_reasons && names->count)
+    memcpy(out_reasons, map.reasons, (size_t)names->count * sizeof *out_reasons);
+  mapping_deinit(&map);
+  return status;
+}
+
+tsr_status tsr_logical_to_mesh(const tsr_spec *names, const tsr_logical_rules *rules,
+                               tsr_spec **out_spec) {
+  tsr_logical_names list;
+  TSR_TRY(tsr_logical_names_from_spec(names, &list));
+  tsr_status status = tsr_logical_to_mesh_axes(&list, rules, out_spec, NULL);
+  tsr_logical_names_deinit(&list);
+  return status;
+}
+
+tsr_status tsr_logical_param_axes(const char *path, const tsr_logical_names *names,
+                                  const tsr_logical_rules *rules, tsr_spec **out_spec,
+                                  tsr_logical_reason *out_reasons) {
+  tsr_status status = tsr_logical_to_mesh_axes(names, rules, out_spec, out_reasons);
+  if (!status || tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
+  tsr_status named =
+      tsr_fail(PARAM_AXES_FAILED, "parameter \"%s\": %s", path, tsr_status_text(status));
+  tsr_status_free(status);
+  return named;
+}
+
+// ---- constraints ----
+
+static int first_unsettled(const mapping *map) {
+  for (int d = 0; d < map->names->count; d++)
+    if (!map->settled[d]) return d;
+  return -1;
+}
+
+// Why no rule served a dimension: none has its name, or its axes were taken.
+static tsr_status fail_unmatched(const mapping *map, int dim) {
+  const char *name = map->names->items[dim].names[0];
+  const tsr_logical_reason *reason = &map->reasons[dim];
+  if (reason->passed >= 0) {
+    tsr_text axes = TSR_TEXT_EMPTY;
+    tsr_entry_print(&tsr_logical_rules_get(map->rules, reason->passed)->entry, &axes);
+    tsr_status status =
+        tsr_fail(UNMATCHED_AXIS,
+                 "dimension %d: no rule is left for logical axis \"%s\": rule %d maps it to %s, "
+                 "which dimension %d has taken",
+                 dim, name, reason->passed, tsr_text_string(&axes), reason->blocked_by);
+    tsr_text_deinit(&axes);
+    return status;
+  }
+  tsr_suggestion near = tsr_suggestion_for(name);
+  for (int i = 0; i < tsr_logical_rules_count(map->rules); i++)
+    tsr_suggestion_offer(&near, tsr_logical_rules_get(map->rules, i)->name);
+  return tsr_fail(UNMATCHED_AXIS, "dimension %d: no rule for logical axis \"%s\"" TSR_DID_YOU_MEAN,
+                  dim, name, TSR_SUGGESTED(near));
+}
+
+static tsr_status check_auto(const tsr_sharding *sharding) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  for (int d = 0; d < tsr_sharding_dim_count(sharding); d++) {
+    const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
+    for (int s = 0; s < dim->stage_count; s++)
+      for (int i = 0; i < dim->stages[s].axis_count; i++) {
+        const tsr_axis *axis = tsr_mesh_axis(mesh, dim->stages[s].axes[i].axis);
+        if (axis->type != TSR_AXIS_AUTO)
+          return tsr_fail(CONSTRAINT_NEEDS_AUTO_AXIS,
+                          "dimension %d is constrained to axis \"%s\", which is %s, wanted auto", d,
+                          axis->name, tsr_axis_type_name(axis->type));
+      }
+  }
+  return NULL;
+}
+
+static tsr_status bind_auto(const tsr_mesh *mesh, const tsr_spec *spec,
+                            tsr_sharding **out_sharding) {
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(tsr_sharding_bind(mesh, spec, true, &sharding));
+  tsr_status status = check_auto(sharding);
+  if (status)
+    tsr_sharding_release(sharding);
+  else
+    *out_sharding = sharding;
+  return status;
+}
+
+// What the mapping comes to under a fallback; the sharding is NULL to leave the value alone.
+static tsr_status constrain(mapping *map, const tsr_mesh *mesh, tsr_fallback fallback,
+                            tsr_sharding **out_sharding) {
+  tsr_spec *spec = NULL;
+  const int left = fallback == TSR_FALLBACK_UNSHARDED ? -1 : first_unsettled(map);
+  if (left >= 0 && fallback == TSR_FALLBACK_RAISE) return fail_unmatched(map, left);
+  if (left >= 0 || !mesh) {
+    *out_sharding = NULL;
+    return NULL;
+  }
+  TSR_TRY(mapping_spec(map, &spec));
+  tsr_status status = bind_auto(mesh, spec, out_sharding);
+  tsr_spec_release(spec);
+  return status;
+}
+
+tsr_status tsr_logical_constrain(const tsr_logical_names *names, const tsr_logical_rules *rules,
+                                 const tsr_mesh *mesh, tsr_fallback fallback,
+                                 tsr_sharding **out_sharding) {
+  mapping map;
+  if (!rules) rules = tsr_logical_current();
+  if (!names || !tsr_logical_rules_count(rules)) {
+    *out_sharding = NULL;
+    return NULL;
+  }
+  tsr_status status = mapping_init(&map, names, rules);
+  if (!status) status = constrain(&map, mesh ? mesh : tsr_mesh_current(), fallback, out_sharding);
+  mapping_deinit(&map);
+  return status;
+}

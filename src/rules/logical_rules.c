@@ -1,0 +1,114 @@
+// Logical rules as a value: an ordered list that is never changed. Names, entries and the file's
+// name live in one arena, which the list takes over from whoever read or made it.
+#include "rules/logical_rules.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tsr_logical_rules {
+  atomic_int refs;
+  int count;
+  tsr_logical_rule *rules;
+  tsr_arena memory;
+};
+
+// ---- a list under construction ----
+
+tsr_status tsr_logical_list_add(tsr_logical_list *list, const tsr_logical_rule *rule) {
+  if (list->count == list->capacity) {
+    if (list->capacity > INT_MAX / 2) return tsr_fail(TOO_LARGE, "%d logical rules", list->count);
+    const int capacity = list->capacity ? 2 * list->capacity : 16;
+    tsr_logical_rule *rules = realloc(list->rules, (size_t)capacity * sizeof *rules);
+    if (!rules) return tsr_fail(NO_MEMORY, "%d logical rules", capacity);
+    list->rules = rules;
+    list->capacity = capacity;
+  }
+  list->rules[list->count++] = *rule;
+  return NULL;
+}
+
+// Rules of one file share its name.
+static tsr_status copy_file(tsr_logical_list *list, const char *file, const char **out_file) {
+  const char *last = list->count ? list->rules[list->count - 1].file : "";
+  if (!file) file = "";
+  if (!strcmp(file, last)) {
+    *out_file = last;
+    return NULL;
+  }
+  return tsr_name_copy(&list->memory, file, strlen(file), out_file);
+}
+
+tsr_status tsr_logical_list_copy(tsr_logical_list *list, const tsr_logical_rule *rule) {
+  tsr_logical_rule copy = {.line = rule->line};
+  if (!rule->name) return tsr_fail(BAD_ARGUMENT, "a logical rule without a name");
+  TSR_TRY_NOTE(tsr_entries_check(&rule->entry, 1), "rule \"%s\"", rule->name);
+  TSR_TRY(tsr_name_copy(&list->memory, rule->name, strlen(rule->name), &copy.name));
+  TSR_TRY(tsr_entry_copy(&list->memory, &rule->entry, &copy.entry));
+  TSR_TRY(copy_file(list, rule->file, &copy.file));
+  return tsr_logical_list_add(list, &copy);
+}
+
+tsr_status tsr_logical_list_finish(tsr_logical_list *list, tsr_logical_rules **out_rules) {
+  tsr_logical_rules *made = malloc(sizeof *made);
+  if (!made) return tsr_fail(NO_MEMORY, "%d logical rules", list->count);
+  atomic_init(&made->refs, 1);
+  made->count = list->count;
+  made->rules = list->rules;
+  made->memory = list->memory;
+  *list = (tsr_logical_list)TSR_LOGICAL_LIST_EMPTY;
+  *out_rules = made;
+  return NULL;
+}
+
+void tsr_logical_list_deinit(tsr_logical_list *list) {
+  free(list->rules);
+  tsr_arena_deinit(&list->memory);
+  *list = (tsr_logical_list)TSR_LOGICAL_LIST_EMPTY;
+}
+
+// ---- the value ----
+
+tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules, int count,
+                                    tsr_logical_rules **out_rules) {
+  tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
+  tsr_status status = NULL;
+  if (count < 0 || (count && !rules)) return tsr_fail(BAD_ARGUMENT, "%d logical rules", count);
+  for (int i = 0; i < count && !status; i++) status = tsr_logical_list_copy(&list, &rules[i]);
+  if (!status) status = tsr_logical_list_finish(&list, out_rules);
+  tsr_logical_list_deinit(&list);
+  return status;
+}
+
+tsr_logical_rules *tsr_logical_rules_retain(const tsr_logical_rules *rules) {
+  tsr_logical_rules *shared = (tsr_logical_rules *)rules;
+  if (shared) atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
+  return shared;
+}
+
+void tsr_logical_rules_release(const tsr_logical_rules *rules) {
+  tsr_logical_rules *shared = (tsr_logical_rules *)rules;
+  if (!shared || atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel) > 1) return;
+  free(shared->rules);
+  tsr_arena_deinit(&shared->memory);
+  free(shared);
+}
+
+int tsr_logical_rules_count(const tsr_logical_rules *rules) { return rules ? rules->count : 0; }
+
+const tsr_logical_rule *tsr_logical_rules_get(const tsr_logical_rules *rules, int index) {
+  return &rules->rules[index];
+}
+
+static bool rule_equal(const tsr_logical_rule *a, const tsr_logical_rule *b) {
+  return !strcmp(a->name, b->name) && tsr_entry_equal(&a->entry, &b->entry);
+}
+
+bool tsr_logical_rules_equal(const tsr_logical_rules *a, const tsr_logical_rules *b) {
+  const int count = tsr_logical_rules_count(a);
+  if (count != tsr_logical_rules_count(b)) return false;
+  for (int i = 0; i < count; i++)
+    if (!rule_equal(&a->rules[i], &b->rules[i])) return false;
+  return true;
+}
