@@ -142,7 +142,7 @@ TSR_API bool tsr_mesh_is_current(void);
 typedef struct tsr_axis_cost {
   tsr_level level;  // the worst level crossed between neighbours on the axis
   bool ring;        // its groups close to a ring, so that both directions can be used
-  tsr_link link;    // between neighbours, all groups talking at once: hops and directions counted in
+  tsr_link link;  // between neighbours, all groups talking at once: hops and directions counted in
 } tsr_axis_cost;
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis,
                                                    tsr_axis_cost *out_cost);

@@ -154,9 +154,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_eformer_host_mesh_shape(const int64_t *globa
 typedef struct tsr_axis_traffic {
   int64_t bytes[TSR_COLLECTIVE_COUNT];
 } tsr_axis_traffic;
-// Tries the ways to lay the axes on the topology's physical axes (slices, x, y, z, cores; or hosts and
-// devices) and keeps the one whose traffic costs least. The devices must fill a box of these. One size
-// may be -1; `traffic` has one entry per axis; `out_seconds` may be NULL.
+// Tries the ways to lay the axes on the topology's physical axes (slices, x, y, z, cores; or hosts
+// and devices) and keeps the one whose traffic costs least. The devices must fill a box of these.
+// One size may be -1; `traffic` has one entry per axis; `out_seconds` may be NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes,
                                                 int axis_count, const tsr_axis_traffic *traffic,
                                                 tsr_mesh **out_mesh, double *out_seconds);

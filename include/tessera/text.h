@@ -36,8 +36,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_text_check(const tsr_text *text);
 // Hands the text to the caller, who frees it with free(); `text` is empty afterwards.
 TSR_API TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);
 
-// "did you mean": the one of `known` (ends with NULL) that is nearest to a misspelt word; NULL if none
-// is near.
+// "did you mean": the one of `known` (ends with NULL) that is nearest to a misspelt word; NULL if
+// none is near.
 TSR_API const char *tsr_nearest_word(const char *word, const char *const *known);
 
 TSR_END_DECLS
