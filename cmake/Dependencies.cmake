@@ -42,5 +42,6 @@ endfunction()
 # Table hashes; used from its header alone, so there is nothing to link.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 tessera_depend(LIBGCRYPT libgcrypt REQUIRED)  # message digests
+tessera_depend(PCRE2 libpcre2-8 REQUIRED)     # regular expressions
 # The machine itself as a topology. FLAT, since it names libudev, which has no static form.
 tessera_depend(HWLOC hwloc FLAT)

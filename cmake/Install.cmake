@@ -1,5 +1,5 @@
-# What `make install` puts where: both libraries, headers, pkg-config file, CMake package, the
-# command, its manual pages and completions.
+# What `make install` puts where: both libraries, headers, presets, pkg-config file, CMake package,
+# the command, its manual pages and completions.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,6 +14,7 @@ install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(EXPORT tesseraStaticTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(FILES ${preset_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/presets)
 
 configure_package_config_file(cmake/tesseraConfig.cmake.in cmake/tesseraConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)

@@ -13,6 +13,7 @@
 #include "tessera/notation.h"
 #include "tessera/pool.h"
 #include "tessera/progress.h"
+#include "tessera/rules.h"
 #include "tessera/safetensors.h"
 #include "tessera/scope.h"
 #include "tessera/shape.h"

@@ -47,6 +47,9 @@ typedef struct golden_function {
 GOLDEN_SCHEMAS(X)
 #undef X
 
+// Handlers of eformer's that have files of their own.
+golden_handler golden_match_partition_rules, golden_create_pattern_based_partition_spec;
+
 // ---- the runner's own ----
 
 bool golden_equal(const tsr_json *a, const tsr_json *b);

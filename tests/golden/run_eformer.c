@@ -492,6 +492,7 @@ static tsr_status get_corrected_named_sharding(const golden_case *c, const golde
 const golden_function golden_eformer_functions[] = {
     {"calculate_host_mesh_shape", calculate_host_mesh_shape, {NULL}},
     {"create_mesh", create_mesh, {NULL}},
+    {"create_pattern_based_partition_spec", golden_create_pattern_based_partition_spec, {NULL}},
     {"get_axes_size_in_mesh", get_axes_size_in_mesh, {NULL}},
     {"get_corrected_named_sharding", get_corrected_named_sharding, {NULL}},
     {"get_mesh_axis_names", get_mesh_axis_names, {NULL}},
@@ -499,6 +500,7 @@ const golden_function golden_eformer_functions[] = {
     {"get_names_from_partition_spec", get_names_from_partition_spec, {NULL}},
     {"get_safe_hash_int", get_safe_hash_int, {NULL}},
     {"get_submesh_device_index", get_submesh_device_index, {NULL}},
+    {"match_partition_rules", golden_match_partition_rules, {NULL}},
     {"names_in_current_mesh", names_in_current_mesh, {NULL}},
     {"parse_mesh_from_string", parse_mesh_from_string, {NULL}},
     {NULL, NULL, {NULL}},

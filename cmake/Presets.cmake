@@ -1,0 +1,15 @@
+# The rule files of presets/ as rows of C, so that they are inside the library:
+# PRESET("llama", "line\n" "line\n")
+file(GLOB preset_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/presets/*.rules)
+set(preset_rows "")
+foreach(file ${preset_files})
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  cmake_path(GET file STEM family)
+  file(READ ${file} text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\"\n  \"" text "${text}")
+  string(APPEND preset_rows "PRESET(\"${family}\",\n  \"${text}\")\n")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/rules/presets.inc @ONLY
+     CONTENT "// Made from presets/*.rules by cmake/Presets.cmake.\n${preset_rows}")

@@ -1,0 +1,341 @@
+// Facts: the numbers that rules compute with, and the expressions over them.
+//
+//   sum     = product { ("+" | "-") product }
+//   product = factor { ("*" | "/") factor }
+//   factor  = number | fact | "-" factor | "(" sum ")" | function "(" sum "," sum ")"
+//
+// Everything is a whole number of 64 bits; a division that leaves a remainder is an error, since a
+// rounded size would cut a tensor in the wrong place without a word.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scan.h"
+#include "base/suggest.h"
+#include "rules/rules.h"
+
+enum { MOST_DEPTH = 100 };
+
+// ---- the table ----
+
+#define FACT(name, ...) static const char *const keys_of_##name[] = {__VA_ARGS__, NULL};
+#include "rules/facts.def"
+#undef FACT
+#define FACT(name, ...) {#name, keys_of_##name},
+static const tsr_preset_fact known_facts[] = {
+#include "rules/facts.def"
+};
+#undef FACT
+enum { KNOWN_COUNT = sizeof known_facts / sizeof *known_facts };
+
+const tsr_preset_fact *tsr_preset_facts(int *out_count) {
+  *out_count = KNOWN_COUNT;
+  return known_facts;
+}
+
+// Axes that may be missing from a mesh without anybody having misspelt a fact.
+static const char *const usual_axes[] = {"dp", "fsdp", "tp", "sp", "ep"};
+
+// ---- lookup ----
+
+typedef struct evaluator {
+  tsr_scan scan;
+  const tsr_rules_options *options;
+  int depth;
+} evaluator;
+
+static bool is_word(const char *word, size_t length, const char *name) {
+  return strlen(name) == length && !memcmp(word, name, length);
+}
+
+static bool find_given(const tsr_rules_options *options, const char *word, size_t length,
+                       int64_t *out) {
+  for (int i = 0; i < options->fact_count; i++)
+    if (is_word(word, length, options->facts[i].name)) {
+      *out = options->facts[i].value;
+      return true;
+    }
+  return false;
+}
+
+// The size of the axis that rules know by this name.
+static bool find_axis(const tsr_rules_options *options, const char *word, size_t length,
+                      int64_t *out) {
+  if (!options->mesh) return false;
+  const char *axis = word;
+  size_t axis_length = length;
+  for (int i = 0; i < options->rename_axis_count; i++)
+    if (is_word(word, length, options->rename_axes[2 * i])) {
+      axis = options->rename_axes[2 * i + 1];
+      axis_length = strlen(axis);
+    }
+  for (int i = 0; i < tsr_mesh_axis_count(options->mesh); i++)
+    if (is_word(axis, axis_length, tsr_mesh_axis(options->mesh, i)->name)) {
+      *out = tsr_mesh_axis(options->mesh, i)->size;
+      return true;
+    }
+  for (size_t i = 0; i < sizeof usual_axes / sizeof *usual_axes; i++)
+    if (is_word(word, length, usual_axes[i])) {
+      *out = 1;
+      return true;
+    }
+  return false;
+}
+
+static tsr_status unknown_fact(const tsr_rules_options *options, const char *name) {
+  tsr_suggestion near = tsr_suggestion_for(name);
+  for (int i = 0; i < KNOWN_COUNT; i++) {
+    if (!strcmp(known_facts[i].name, name))
+      return tsr_fail(UNKNOWN_FACT,
+                      "the fact \"%s\" is not known; it is %s in the model's config.json, or give "
+                      "it with --fact %s=N",
+                      name, known_facts[i].keys[0], name);
+    tsr_suggestion_offer(&near, known_facts[i].name);
+  }
+  for (size_t i = 0; i < sizeof usual_axes / sizeof *usual_axes; i++)
+    if (!strcmp(usual_axes[i], name))
+      return tsr_fail(UNKNOWN_FACT,
+                      "the size of axis \"%s\" is not known; give a mesh, or --fact %s=N", name,
+                      name);
+  for (int i = 0; i < options->fact_count; i++) tsr_suggestion_offer(&near, options->facts[i].name);
+  return tsr_fail(UNKNOWN_FACT,
+                  "there is no fact \"%s\"; give it with --fact %s=N" TSR_DID_YOU_MEAN, name, name,
+                  TSR_SUGGESTED(near));
+}
+
+static tsr_status find_fact(const evaluator *e, const char *word, size_t length, int64_t *out) {
+  if (find_given(e->options, word, length, out) || find_axis(e->options, word, length, out))
+    return NULL;
+  char *name = strndup(word, length);
+  if (!name) return tsr_fail(NO_MEMORY, "a fact");
+  tsr_status status = unknown_fact(e->options, name);
+  free(name);
+  return status;
+}
+
+// ---- evaluation ----
+
+static tsr_status read_sum(evaluator *e, int64_t *out);
+static tsr_status read_deeper(evaluator *e, int64_t *out);
+
+static tsr_status overflow(void) { return tsr_fail(OVERFLOW, "a value beyond 64 bits"); }
+
+static tsr_status divide(int64_t a, int64_t b, bool exact, int64_t *out) {
+  if (b == 0) return tsr_fail(DIVISION_BY_ZERO, "%lld / 0", (long long)a);
+  if (b == -1) return __builtin_sub_overflow((int64_t)0, a, out) ? overflow() : NULL;
+  if (exact && a % b != 0)
+    return tsr_fail(INDIVISIBLE, "%lld / %lld leaves a remainder", (long long)a, (long long)b);
+  *out = a / b + (!exact && a % b != 0 && (a < 0) == (b < 0));
+  return NULL;
+}
+
+static tsr_status read_call(evaluator *e, const char *word, size_t length, int64_t *out) {
+  int64_t a = 0, b = 0;
+  TSR_TRY(tsr_scan_expect(&e->scan, '('));
+  TSR_TRY(read_sum(e, &a));
+  TSR_TRY(tsr_scan_expect(&e->scan, ','));
+  TSR_TRY(read_sum(e, &b));
+  TSR_TRY(tsr_scan_expect(&e->scan, ')'));
+  if (is_word(word, length, "min"))
+    *out = a < b ? a : b;
+  else if (is_word(word, length, "max"))
+    *out = a > b ? a : b;
+  else if (is_word(word, length, "ceil_div"))
+    return divide(a, b, false, out);
+  else
+    return tsr_fail(SYNTAX, "there is no function %.*s, only min, max and ceil_div", (int)length,
+                    word);
+  return NULL;
+}
+
+static tsr_status read_factor(evaluator *e, int64_t *out) {
+  tsr_scan *scan = &e->scan;
+  const char next = tsr_scan_peek(scan);
+  if (next >= '0' && next <= '9') return tsr_scan_int(scan, out);
+  if (tsr_scan_take(scan, '-')) {
+    TSR_TRY(read_deeper(e, out));
+    return __builtin_sub_overflow((int64_t)0, *out, out) ? overflow() : NULL;
+  }
+  if (tsr_scan_take(scan, '(')) {
+    TSR_TRY(read_sum(e, out));
+    return tsr_scan_expect(scan, ')');
+  }
+  size_t length = 0;
+  const char *word = tsr_scan_word(scan, &length);
+  if (!length) return tsr_scan_fail(scan, "a number or a fact");
+  if (tsr_scan_peek(scan) == '(') return read_call(e, word, length, out);
+  return find_fact(e, word, length, out);
+}
+
+static tsr_status read_deeper(evaluator *e, int64_t *out) {
+  if (++e->depth > MOST_DEPTH) return tsr_fail(TOO_LARGE, "an expression too deep");
+  TSR_TRY(read_factor(e, out));
+  e->depth--;
+  return NULL;
+}
+
+static tsr_status read_product(evaluator *e, int64_t *out) {
+  TSR_TRY(read_deeper(e, out));
+  for (;;) {
+    int64_t right = 0;
+    if (tsr_scan_take(&e->scan, '*')) {
+      TSR_TRY(read_deeper(e, &right));
+      if (__builtin_mul_overflow(*out, right, out)) return overflow();
+    } else if (tsr_scan_take(&e->scan, '/')) {
+      TSR_TRY(read_deeper(e, &right));
+      TSR_TRY(divide(*out, right, true, out));
+    } else {
+      return NULL;
+    }
+  }
+}
+
+static tsr_status read_sum(evaluator *e, int64_t *out) {
+  TSR_TRY(read_product(e, out));
+  for (;;) {
+    int64_t right = 0;
+    if (tsr_scan_take(&e->scan, '+')) {
+      TSR_TRY(read_product(e, &right));
+      if (__builtin_add_overflow(*out, right, out)) return overflow();
+    } else if (tsr_scan_take(&e->scan, '-')) {
+      TSR_TRY(read_product(e, &right));
+      if (__builtin_sub_overflow(*out, right, out)) return overflow();
+    } else {
+      return NULL;
+    }
+  }
+}
+
+static tsr_status evaluate(const char *text, const tsr_rules_options *options, int64_t *out) {
+  evaluator e = {.scan = TSR_SCAN(text), .options = options};
+  TSR_TRY(read_sum(&e, out));
+  return tsr_scan_end(&e.scan);
+}
+
+// ---- expansion ----
+
+// One expression, from its brace to the other.
+static tsr_status expand_one(const char *start, const char *end, const tsr_rules_options *options,
+                             tsr_text *out, tsr_status *out_missing) {
+  char *text = strndup(start, (size_t)(end - start));
+  int64_t value = 0;
+  if (!text) return tsr_fail(NO_MEMORY, "an expression");
+  tsr_status status = evaluate(text, options, &value);
+  if (!status) tsr_text_add_int(out, value);
+  if (tsr_status_cause(status) == TSR_CAUSE_UNKNOWN_FACT && !*out_missing) {
+    *out_missing = tsr_note(status, "in {%s}", text);
+    status = NULL;
+  }
+  if (status) status = tsr_note(status, "in {%s}", text);
+  free(text);
+  return status;
+}
+
+static tsr_status expand(const char *text, const tsr_rules_options *options, tsr_text *out,
+                         tsr_status *out_missing) {
+  bool quoted = false;
+  for (const char *at = text; *at; at++) {
+    if (quoted && *at == '\\' && at[1]) tsr_text_add_char(out, *at++);
+    if (*at == '"') quoted = !quoted;
+    if (quoted || *at != '{') {
+      tsr_text_add_char(out, *at);
+      continue;
+    }
+    const char *end = strchr(at, '}');
+    if (!end) return tsr_fail(SYNTAX, "a { without its } in \"%s\"", text);
+    TSR_TRY(expand_one(at + 1, end, options, out, out_missing));
+    if (*out_missing) return NULL;
+    at = end;
+  }
+  return tsr_text_check(out);
+}
+
+// Every expression as 1: what is left of the text when its numbers do not count.
+static void expand_blindly(const char *text, tsr_text *out) {
+  bool quoted = false;
+  for (const char *at = text; *at; at++) {
+    if (quoted && *at == '\\' && at[1]) tsr_text_add_char(out, *at++);
+    if (*at == '"') quoted = !quoted;
+    const char *end = !quoted && *at == '{' ? strchr(at, '}') : NULL;
+    tsr_text_add_char(out, end ? '1' : *at);
+    if (end) at = end;
+  }
+}
+
+tsr_status tsr_facts_expand(const char *text, const tsr_rules_options *options, tsr_text *out,
+                            tsr_status *out_missing) {
+  *out_missing = NULL;
+  TSR_TRY(expand(text, options, out, out_missing));
+  if (!*out_missing) return NULL;
+  tsr_text_clear(out);
+  expand_blindly(text, out);
+  return tsr_text_check(out);
+}
+
+// ---- config.json ----
+
+// The number a config gives for a fact; null and absent are the same.
+static tsr_status read_config(const tsr_json *config, const tsr_preset_fact *fact, int64_t *out,
+                              bool *out_found) {
+  for (const char *const *key = fact->keys; *key; key++) {
+    const tsr_json *value = tsr_json_find(config, *key);
+    if (!value || tsr_json_kind_of(value) != TSR_JSON_NUMBER) continue;
+    *out_found = true;
+    return tsr_json_get_int(value, *key, out);
+  }
+  *out_found = false;
+  return NULL;
+}
+
+static const tsr_fact *find_in(const tsr_facts *facts, const char *name) {
+  for (int i = 0; i < facts->count; i++)
+    if (!strcmp(facts->items[i].name, name)) return &facts->items[i];
+  return NULL;
+}
+
+static const char *known_name(const char *name) {
+  for (int i = 0; i < KNOWN_COUNT; i++)
+    if (!strcmp(known_facts[i].name, name)) return known_facts[i].name;
+  return NULL;
+}
+
+static void derive(tsr_facts *facts, const char *name, int64_t value) {
+  if (!find_in(facts, name)) facts->items[facts->count++] = (tsr_fact){known_name(name), value};
+}
+
+// What a config leaves out because it follows.
+static void derive_facts(tsr_facts *facts) {
+  const tsr_fact *heads = find_in(facts, "heads"), *hidden = find_in(facts, "hidden");
+  int64_t four = 0;
+  if (heads) derive(facts, "kv_heads", heads->value);
+  if (heads && hidden && heads->value > 0 && hidden->value % heads->value == 0)
+    derive(facts, "head_dim", hidden->value / heads->value);
+  if (hidden && !__builtin_mul_overflow(hidden->value, 4, &four))
+    derive(facts, "intermediate", four);
+}
+
+tsr_status tsr_facts_from_config(const tsr_json *config, tsr_facts *out_facts) {
+  const tsr_json *inner = tsr_json_find(config, "text_config");
+  if (inner && tsr_json_kind_of(inner) == TSR_JSON_OBJECT) config = inner;
+  if (!config || tsr_json_kind_of(config) != TSR_JSON_OBJECT)
+    return tsr_fail(JSON_KIND, "a model's config must be an object");
+  tsr_facts facts = {0, calloc(KNOWN_COUNT, sizeof *facts.items)};
+  if (!facts.items) return tsr_fail(NO_MEMORY, "facts");
+  for (int i = 0; i < KNOWN_COUNT; i++) {
+    int64_t value = 0;
+    bool found = false;
+    tsr_status status = read_config(config, &known_facts[i], &value, &found);
+    if (status) {
+      tsr_facts_deinit(&facts);
+      return status;
+    }
+    if (found) facts.items[facts.count++] = (tsr_fact){known_facts[i].name, value};
+  }
+  derive_facts(&facts);
+  *out_facts = facts;
+  return NULL;
+}
+
+void tsr_facts_deinit(tsr_facts *facts) {
+  free(facts->items);
+  *facts = (tsr_facts){0, NULL};
+}

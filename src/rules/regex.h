@@ -1,0 +1,40 @@
+// A compiled regular expression of Python's kind, to be searched for in paths.
+#ifndef TESSERA_RULES_REGEX_H
+#define TESSERA_RULES_REGEX_H
+
+#include <stddef.h>
+
+#include "rules/regex_syntax.h"
+#include "tessera/status.h"
+
+// What patterns share: allocator, limits, conventions. Immutable once made.
+typedef struct tsr_regex_engine tsr_regex_engine;
+TSR_MUST_USE tsr_status tsr_regex_engine_create(tsr_regex_engine **out_engine);
+void tsr_regex_engine_destroy(tsr_regex_engine *engine);  // NULL is fine
+
+typedef struct tsr_regex {
+  void *code;           // NULL where the needle alone decides
+  bool jit;             // compiled to machine code
+  tsr_needles needles;  // in the arena given to tsr_regex_compile
+} tsr_regex;
+
+// `out` needs tsr_regex_deinit after success.
+TSR_MUST_USE tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern,
+                                          tsr_arena *arena, tsr_regex *out);
+void tsr_regex_deinit(tsr_regex *regex);
+
+// Scratch memory of one thread's searches; made when first needed.
+typedef struct tsr_regex_scratch {
+  void *match_data;
+} tsr_regex_scratch;
+#define TSR_REGEX_SCRATCH_EMPTY \
+  { NULL }
+void tsr_regex_scratch_deinit(tsr_regex_scratch *scratch);
+
+// Whether the pattern matches anywhere in the subject, which must be UTF-8. Fails with
+// REGEX_TOO_SLOW when the search takes more steps than any sensible one does.
+TSR_MUST_USE tsr_status tsr_regex_search(const tsr_regex_engine *engine, const tsr_regex *regex,
+                                         const char *subject, size_t length,
+                                         tsr_regex_scratch *scratch, bool *out_found);
+
+#endif

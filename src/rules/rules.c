@@ -1,0 +1,238 @@
+// Rules: patterns compiled once, searched in order, shared by threads.
+//
+// One block of facts that never changes: the rules as written, their patterns compiled, and a
+// filter over all of them. A match walks the path once through the filter and then tries the few
+// rules that are left, in order.
+#include "rules/rules.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "rules/prefilter.h"
+#include "rules/regex.h"
+
+enum { STACK_WORDS = 32 };  // 2048 rules need no memory beyond the stack
+
+struct tsr_rules {
+  atomic_int refs;
+  tsr_arena arena;  // of texts and needles
+  int count, compiled;
+  tsr_rule *items;
+  tsr_regex *regexes;
+  tsr_regex_engine *engine;
+  tsr_prefilter *filter;
+};
+
+// ---- making ----
+
+tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
+                                  tsr_rules_options *out_options) {
+  *out_options = (tsr_rules_options){.size = sizeof *out_options};
+  if (!options) return NULL;
+  if (options->size < offsetof(tsr_rules_options, mesh) || options->size > sizeof *options)
+    return tsr_fail(BAD_ARGUMENT, "options of %zu bytes, wanted %zu", options->size,
+                    sizeof *options);
+  memcpy(out_options, options, options->size);
+  out_options->size = sizeof *out_options;
+  return NULL;
+}
+
+// Rules of one file share its name.
+static const char *file_of(tsr_rules_builder *builder, const char *file) {
+  if (!*file) return "";
+  if (builder->count && !strcmp(builder->items[builder->count - 1].file, file))
+    return builder->items[builder->count - 1].file;
+  return tsr_arena_copy(&builder->arena, file, strlen(file));
+}
+
+static tsr_status make_room(tsr_rules_builder *builder) {
+  if (builder->count < builder->capacity) return NULL;
+  if (builder->count > INT_MAX / 4) return tsr_fail(TOO_LARGE, "more than %d rules", INT_MAX / 4);
+  const int capacity = builder->capacity ? builder->capacity * 2 : 16;
+  tsr_rule *grown = realloc(builder->items, (size_t)capacity * sizeof *grown);
+  if (!grown) return tsr_fail(NO_MEMORY, "%d rules", capacity);
+  builder->items = grown;
+  builder->capacity = capacity;
+  return NULL;
+}
+
+tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const char *pattern,
+                                 size_t pattern_length, const tsr_spec *spec, const char *file,
+                                 int line) {
+  TSR_TRY(make_room(builder));
+  const char *name = file_of(builder, file);
+  const char *copy = tsr_arena_copy(&builder->arena, pattern, pattern_length);
+  if (!name || !copy) return tsr_fail(NO_MEMORY, "a rule");
+  builder->items[builder->count++] = (tsr_rule){copy, tsr_spec_retain(spec), name, line};
+  return NULL;
+}
+
+static void release_specs(const tsr_rule *items, int count) {
+  for (int i = 0; i < count; i++) tsr_spec_release(items[i].spec);
+}
+
+void tsr_rules_builder_deinit(tsr_rules_builder *builder) {
+  release_specs(builder->items, builder->count);
+  free(builder->items);
+  tsr_arena_deinit(&builder->arena);
+  *builder = (tsr_rules_builder)TSR_RULES_BUILDER_EMPTY;
+}
+
+// Says which rule: by its line, or by its number when it was given by a call.
+static tsr_status note_rule(tsr_status status, const tsr_rule *rule, int index) {
+  if (rule->line) return tsr_note(status, "%s:%d", rule->file, rule->line);
+  if (*rule->file) return tsr_note(status, "rule %d of %s", index, rule->file);
+  return tsr_note(status, "rule %d", index);
+}
+
+static tsr_status compile(tsr_rules *rules) {
+  TSR_TRY(tsr_regex_engine_create(&rules->engine));
+  for (; rules->compiled < rules->count; rules->compiled++) {
+    const int i = rules->compiled;
+    tsr_status status = tsr_regex_compile(rules->engine, rules->items[i].pattern, &rules->arena,
+                                          &rules->regexes[i]);
+    if (status) return note_rule(status, &rules->items[i], i);
+  }
+  return tsr_prefilter_create(rules->regexes, rules->count, &rules->filter);
+}
+
+tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules) {
+  tsr_rules *rules = calloc(1, sizeof *rules);
+  tsr_regex *regexes = calloc((size_t)builder->count + 1, sizeof *regexes);
+  if (!rules || !regexes) {
+    free(rules);
+    free(regexes);
+    return tsr_fail(NO_MEMORY, "%d rules", builder->count);
+  }
+  *rules = (tsr_rules){.arena = builder->arena,
+                       .count = builder->count,
+                       .items = builder->items,
+                       .regexes = regexes};
+  atomic_init(&rules->refs, 1);
+  *builder = (tsr_rules_builder)TSR_RULES_BUILDER_EMPTY;
+  tsr_status status = compile(rules);
+  if (status) {
+    tsr_rules_release(rules);
+    return status;
+  }
+  *out_rules = rules;
+  return NULL;
+}
+
+static tsr_status add_given(tsr_rules_builder *builder, const tsr_rule *rules, int count) {
+  for (int i = 0; i < count; i++) {
+    const char *file = rules[i].file ? rules[i].file : "";
+    if (!rules[i].pattern || !rules[i].spec)
+      return tsr_fail(BAD_ARGUMENT, "rule %d has no %s", i, rules[i].pattern ? "spec" : "pattern");
+    TSR_TRY(tsr_rules_builder_add(builder, rules[i].pattern, strlen(rules[i].pattern),
+                                  rules[i].spec, file, rules[i].line));
+  }
+  return NULL;
+}
+
+tsr_status tsr_rules_create(const tsr_rule *rules, int count, tsr_rules **out_rules) {
+  tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
+  tsr_status status = add_given(&builder, rules, count);
+  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
+  tsr_rules_builder_deinit(&builder);
+  return status;
+}
+
+tsr_rules *tsr_rules_retain(const tsr_rules *rules) {
+  tsr_rules *shared = (tsr_rules *)(uintptr_t)rules;
+  if (shared) atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
+  return shared;
+}
+
+void tsr_rules_release(const tsr_rules *shared) {
+  tsr_rules *rules = (tsr_rules *)(uintptr_t)shared;
+  if (!rules || atomic_fetch_sub_explicit(&rules->refs, 1, memory_order_acq_rel) != 1) return;
+  tsr_prefilter_destroy(rules->filter);
+  for (int i = 0; i < rules->compiled; i++) tsr_regex_deinit(&rules->regexes[i]);
+  free(rules->regexes);
+  tsr_regex_engine_destroy(rules->engine);
+  release_specs(rules->items, rules->count);
+  free(rules->items);
+  tsr_arena_deinit(&rules->arena);
+  free(rules);
+}
+
+int tsr_rules_count(const tsr_rules *rules) { return rules->count; }
+
+const tsr_rule *tsr_rules_get(const tsr_rules *rules, int index) {
+  return index < 0 || index >= rules->count ? NULL : &rules->items[index];
+}
+
+// ---- matching ----
+
+static bool is_utf8(const char *path, size_t length) {
+  size_t at = 0;
+  while (at < length) {
+    const size_t step =
+        (unsigned char)path[at] < 0x80 ? 1 : tsr_utf8_length(path + at, length - at);
+    if (!step) return false;
+    at += step;
+  }
+  return true;
+}
+
+static tsr_status check_path(const char *path, size_t length) {
+  if (is_utf8(path, length)) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "the path \"%s\" is not UTF-8", path);
+}
+
+static tsr_status search(const tsr_rules *rules, int index, const char *path, size_t length,
+                         tsr_regex_scratch *scratch, bool *out_found) {
+  tsr_status status =
+      tsr_regex_search(rules->engine, &rules->regexes[index], path, length, scratch, out_found);
+  if (!status) return NULL;
+  status = tsr_note(status, "pattern \"%s\" on the path \"%s\"", rules->items[index].pattern, path);
+  return note_rule(status, &rules->items[index], index);
+}
+
+// The first candidate that matches.
+static tsr_status search_candidates(const tsr_rules *rules, uint64_t *candidates, const char *path,
+                                    size_t length, tsr_regex_scratch *scratch, int *out_rule) {
+  const int words = tsr_prefilter_words(rules->filter);
+  tsr_prefilter_run(rules->filter, path, length, candidates);
+  for (int w = 0; w < words; w++)
+    for (uint64_t left = candidates[w]; left; left &= left - 1) {
+      const int index = w * 64 + __builtin_ctzll(left);
+      bool found = false;
+      TSR_TRY(search(rules, index, path, length, scratch, &found));
+      if (!found) continue;
+      *out_rule = index;
+      return NULL;
+    }
+  *out_rule = -1;
+  return NULL;
+}
+
+tsr_status tsr_rules_match(const tsr_rules *rules, const char *path, int *out_rule) {
+  const size_t length = strlen(path);
+  const int words = tsr_prefilter_words(rules->filter);
+  uint64_t few[STACK_WORDS];
+  tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
+  TSR_TRY(check_path(path, length));
+  uint64_t *candidates = words <= STACK_WORDS ? few : calloc((size_t)words, sizeof *candidates);
+  if (!candidates) return tsr_fail(NO_MEMORY, "the candidates of %d rules", rules->count);
+  tsr_status status = search_candidates(rules, candidates, path, length, &scratch, out_rule);
+  tsr_regex_scratch_deinit(&scratch);
+  if (candidates != few) free(candidates);
+  return status;
+}
+
+tsr_status tsr_rules_match_one(const tsr_rules *rules, int index, const char *path,
+                               bool *out_matches) {
+  const size_t length = strlen(path);
+  tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
+  if (index < 0 || index >= rules->count)
+    return tsr_fail(BAD_ARGUMENT, "there is no rule %d among %d", index, rules->count);
+  TSR_TRY(check_path(path, length));
+  tsr_status status = search(rules, index, path, length, &scratch, out_matches);
+  tsr_regex_scratch_deinit(&scratch);
+  return status;
+}

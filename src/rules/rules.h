@@ -1,0 +1,48 @@
+// What the files of this room share about rules.
+#ifndef TESSERA_RULES_RULES_H
+#define TESSERA_RULES_RULES_H
+
+#include "base/arena.h"
+#include "tessera/rules.h"
+
+// Rules under construction: readers add them one by one, and the last step compiles them all.
+typedef struct tsr_rules_builder {
+  tsr_arena arena;
+  tsr_rule *items;  // specs are retained
+  int count, capacity;
+} tsr_rules_builder;
+
+#define TSR_RULES_BUILDER_EMPTY \
+  { .arena = TSR_ARENA_EMPTY }
+
+// Copies the texts and retains the spec.
+TSR_MUST_USE tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const char *pattern,
+                                              size_t pattern_length, const tsr_spec *spec,
+                                              const char *file, int line);
+TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules);
+void tsr_rules_builder_deinit(tsr_rules_builder *builder);  // always, also after finish
+
+// Reads text or JSON into a builder. `name` stands in messages and becomes the rules' file.
+TSR_MUST_USE tsr_status tsr_rules_add_text(tsr_rules_builder *builder, const char *text,
+                                           const char *name, const tsr_rules_options *options);
+TSR_MUST_USE tsr_status tsr_rules_add_json(tsr_rules_builder *builder, const tsr_json *value,
+                                           const char *name, const tsr_rules_options *options);
+
+// The spec of a rule as it is written: {expressions} computed, axes dropped and renamed.
+TSR_MUST_USE tsr_status tsr_rule_spec_parse(const char *text, const tsr_rules_options *options,
+                                            tsr_spec **out_spec);
+// The same for a spec that is one already.
+TSR_MUST_USE tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rules_options *options,
+                                            tsr_spec **out_spec);
+
+// Replaces each {expression} outside double quotes by its value. `*out_missing` is set, and 1
+// stands for every expression, when a fact is not known: the failure to raise, should the numbers
+// matter.
+TSR_MUST_USE tsr_status tsr_facts_expand(const char *text, const tsr_rules_options *options,
+                                         tsr_text *out, tsr_status *out_missing);
+
+// Options as the caller gave them, shorter structs of older callers included; NULL = none.
+TSR_MUST_USE tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
+                                               tsr_rules_options *out_options);
+
+#endif

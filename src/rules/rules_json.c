@@ -1,0 +1,117 @@
+// Rules as JSON: [["regex", spec], ...], the form in which Python programs keep them.
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/rules.h"
+
+static tsr_status copy_string(const tsr_json *value, const char *what, char **out) {
+  const char *bytes = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_json_get_string(value, what, &bytes, &length));
+  if (memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "a %s with a zero byte", what);
+  *out = strndup(bytes, length);
+  return *out ? NULL : tsr_fail(NO_MEMORY, "a %s", what);
+}
+
+// A text may hold expressions, a list may not.
+static tsr_status read_spec(const tsr_json *value, const tsr_rules_options *options,
+                            tsr_spec **out) {
+  if (value && tsr_json_kind_of(value) == TSR_JSON_STRING) {
+    char *text = NULL;
+    TSR_TRY(copy_string(value, "spec", &text));
+    tsr_status status = tsr_rule_spec_parse(text, options, out);
+    free(text);
+    return status;
+  }
+  tsr_spec *spec = NULL;
+  TSR_TRY(tsr_spec_from_json(value, &spec));
+  tsr_status status = tsr_rule_spec_adapt(spec, options, out);
+  tsr_spec_release(spec);
+  return status;
+}
+
+// Where a rule was written, if its third member says so.
+typedef struct place {
+  char *file;  // owned; NULL = the whole list's name
+  int line;
+} place;
+
+static tsr_status read_place(const tsr_json *value, place *out) {
+  const tsr_json *file = tsr_json_find(value, "file"), *line = tsr_json_find(value, "line");
+  int64_t number = 0;
+  if (!value) return NULL;
+  if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
+    return tsr_fail(JSON_KIND, "a rule's place must be an object");
+  if (line) TSR_TRY(tsr_json_get_int(line, "line", &number));
+  if (number < 0 || number > INT_MAX) return tsr_fail(BAD_ARGUMENT, "line %lld", (long long)number);
+  out->line = (int)number;
+  return file ? copy_string(file, "file", &out->file) : NULL;
+}
+
+static tsr_status add_rule(tsr_rules_builder *builder, const tsr_json *rule, const char *name,
+                           const tsr_rules_options *options) {
+  const size_t count = tsr_json_count(rule);
+  if (tsr_json_kind_of(rule) != TSR_JSON_ARRAY || count < 2 || count > 3)
+    return tsr_fail(JSON_KIND, "a rule must be a list of pattern and spec");
+  const tsr_json *first = tsr_json_first(rule), *second = tsr_json_next(first);
+  char *pattern = NULL;
+  place written = {NULL, 0};
+  tsr_spec *spec = NULL;
+  tsr_status status = copy_string(first, "pattern", &pattern);
+  if (!status) status = read_spec(second, options, &spec);
+  if (!status) status = read_place(tsr_json_next(second), &written);
+  if (!status)
+    status = tsr_rules_builder_add(builder, pattern, strlen(pattern), spec,
+                                   written.file ? written.file : name, written.line);
+  tsr_spec_release(spec);
+  free(written.file);
+  free(pattern);
+  return status;
+}
+
+tsr_status tsr_rules_add_json(tsr_rules_builder *builder, const tsr_json *value, const char *name,
+                              const tsr_rules_options *options) {
+  int index = 0;
+  if (!value || tsr_json_kind_of(value) != TSR_JSON_ARRAY)
+    return tsr_fail(JSON_KIND, "%s%srules must be a list of [pattern, spec]", name,
+                    *name ? ": " : "");
+  for (const tsr_json *rule = tsr_json_first(value); rule; rule = tsr_json_next(rule), index++) {
+    tsr_status status = add_rule(builder, rule, name, options);
+    if (status && *name) return tsr_note(status, "rule %d of %s", index, name);
+    if (status) return tsr_note(status, "rule %d", index);
+  }
+  return NULL;
+}
+
+tsr_status tsr_rules_from_json(const tsr_json *value, tsr_rules **out_rules) {
+  tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
+  const tsr_rules_options options = {.size = sizeof options};
+  tsr_status status = tsr_rules_add_json(&builder, value, "", &options);
+  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
+  tsr_rules_builder_deinit(&builder);
+  return status;
+}
+
+static void write_place(const tsr_rule *rule, tsr_json_writer *writer) {
+  if (!*rule->file && !rule->line) return;
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "file");
+  tsr_json_write_string(writer, rule->file);
+  tsr_json_write_key(writer, "line");
+  tsr_json_write_int(writer, rule->line);
+  tsr_json_end_object(writer);
+}
+
+void tsr_rules_to_json(const tsr_rules *rules, tsr_json_writer *writer) {
+  tsr_json_begin_array(writer);
+  for (int i = 0; i < tsr_rules_count(rules); i++) {
+    const tsr_rule *rule = tsr_rules_get(rules, i);
+    tsr_json_begin_inline_array(writer);
+    tsr_json_write_string(writer, rule->pattern);
+    tsr_spec_to_json(rule->spec, writer);
+    write_place(rule, writer);
+    tsr_json_end_array(writer);
+  }
+  tsr_json_end_array(writer);
+}

@@ -1,0 +1,331 @@
+// Rules as lines of text: `pattern -> spec`, comments, includes.
+//
+// Where a line is parted: a comment begins at the line's start, or after blanks once an arrow was
+// seen; of the arrows before it, the last one counts that does not stand inside the quotes of a
+// spec. So a pattern may hold " -> " and '#' as long as no blank precedes the '#'. For the patterns
+// beyond that, and for exactness of printing, a pattern may be a JSON string in double quotes.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/rules.h"
+
+enum { MOST_INCLUDES = 16 };  // within one another
+
+// A file being read, and the ones that include it.
+typedef struct source {
+  const char *name;  // as it stands in messages
+  const char *path;  // NULL = not a file: includes are refused
+  int line;
+  const struct source *outer;
+  int depth;
+} source;
+
+typedef struct reader {
+  tsr_rules_builder *builder;
+  const tsr_rules_options *options;
+} reader;
+
+static tsr_status read_text(const reader *to, source *from, const char *text);
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+// A piece of a line, without blanks around it.
+typedef struct slice {
+  const char *start, *end;
+} slice;
+
+static slice trim(const char *start, const char *end) {
+  while (start < end && is_blank(*start)) start++;
+  while (end > start && is_blank(end[-1])) end--;
+  return (slice){start, end};
+}
+
+static char *copy_slice(slice s) { return strndup(s.start, (size_t)(s.end - s.start)); }
+
+// ---- parting a line ----
+
+// Whether an arrow stands here with blanks, or the ends of the line, around it.
+static bool is_arrow(slice line, const char *at) {
+  return line.end - at >= 2 && at[0] == '-' && at[1] == '>' &&
+         (at == line.start || is_blank(at[-1])) && (at + 2 == line.end || is_blank(at[2]));
+}
+
+// Steps over a character or, inside quotes, an escape; keeps track of the quotes.
+static const char *step(const char *at, const char *end, bool *quoted) {
+  if (*quoted && *at == '\\' && at + 1 < end) return at + 2;
+  if (*at == '"') *quoted = !*quoted;
+  return at + 1;
+}
+
+static bool ends_inside_quotes(const char *start, const char *end) {
+  bool quoted = false;
+  while (start < end) start = step(start, end, &quoted);
+  return quoted;
+}
+
+static bool starts_comment(slice line, const char *at) {
+  const bool shardy = line.end - at >= 5 && !memcmp(at, "#sdy.", 5);
+  return *at == '#' && is_blank(at[-1]) && !shardy;
+}
+
+// The end of what counts in a line whose pattern ends before `arrow`.
+static const char *find_comment(slice line, const char *arrow) {
+  bool quoted = false;
+  for (const char *at = arrow + 2; at < line.end; at = step(at, line.end, &quoted))
+    if (!quoted && starts_comment(line, at)) return at;
+  return line.end;
+}
+
+static const char *first_arrow(slice line, const char *from) {
+  for (const char *at = from; at < line.end; at++)
+    if (is_arrow(line, at)) return at;
+  return NULL;
+}
+
+static const char *last_arrow(slice line) {
+  for (const char *at = line.end; at-- > line.start;)
+    if (is_arrow(line, at) && !ends_inside_quotes(at + 2, line.end)) return at;
+  return NULL;
+}
+
+// The end of a quoted pattern, if a line begins with one and an arrow follows; else NULL.
+static const char *end_of_quoted(slice line) {
+  if (line.start == line.end || *line.start != '"') return NULL;
+  const char *at = line.start;
+  bool quoted = false;
+  do {
+    at = step(at, line.end, &quoted);
+  } while (quoted && at < line.end);
+  if (quoted) return NULL;
+  const slice rest = trim(at, line.end);
+  return rest.start > at && is_arrow(line, rest.start) ? at : NULL;
+}
+
+// ---- rules ----
+
+static tsr_status unquote(slice quoted, char **out) {
+  tsr_json_doc *doc = NULL;
+  const char *bytes = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_json_parse(quoted.start, (size_t)(quoted.end - quoted.start), &doc));
+  tsr_status status = tsr_json_get_string(tsr_json_root(doc), "pattern", &bytes, &length);
+  if (!status && memchr(bytes, '\0', length))
+    status = tsr_fail(SYNTAX, "a pattern with a zero byte; write \\x00");
+  if (!status && !(*out = strndup(bytes, length))) status = tsr_fail(NO_MEMORY, "a pattern");
+  tsr_json_destroy(doc);
+  return status;
+}
+
+static tsr_status add_rule(const reader *to, const source *from, const char *pattern, slice text) {
+  char *spec_text = copy_slice(text);
+  tsr_spec *spec = NULL;
+  if (!spec_text) return tsr_fail(NO_MEMORY, "a rule");
+  tsr_status status = tsr_rule_spec_parse(spec_text, to->options, &spec);
+  if (!status)
+    status =
+        tsr_rules_builder_add(to->builder, pattern, strlen(pattern), spec, from->name, from->line);
+  tsr_spec_release(spec);
+  free(spec_text);
+  return status;
+}
+
+static tsr_status read_rule(const reader *to, const source *from, slice line) {
+  const char *quoted = end_of_quoted(line);
+  const char *arrow = first_arrow(line, quoted ? quoted : line.start);
+  char *pattern = NULL;
+  if (!arrow) return tsr_fail(SYNTAX, "wanted \"pattern -> spec\", found no \" -> \"");
+  line.end = find_comment(line, arrow);
+  line = trim(line.start, line.end);
+  if (!quoted) arrow = last_arrow(line);
+  if (!arrow) return tsr_fail(SYNTAX, "a spec with a \" that is not closed");
+  const slice text = trim(line.start, arrow);
+  if (quoted)
+    TSR_TRY(unquote(text, &pattern));
+  else if (!(pattern = copy_slice(text)))
+    return tsr_fail(NO_MEMORY, "a pattern");
+  tsr_status status = add_rule(to, from, pattern, trim(arrow + 2, line.end));
+  free(pattern);
+  return status;
+}
+
+// ---- includes ----
+
+static tsr_status read_whole_file(const char *path, tsr_text *out) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return tsr_fail(IO, "%s: %s", path, strerror(errno));
+  char block[4096];
+  size_t length = 0;
+  while ((length = fread(block, 1, sizeof block, file)) > 0) tsr_text_add_bytes(out, block, length);
+  const bool broken = ferror(file) != 0;
+  const int error = errno;
+  fclose(file);
+  if (broken) return tsr_fail(IO, "%s: %s", path, strerror(error));
+  if (out->length && memchr(out->data, '\0', out->length))
+    return tsr_fail(SYNTAX, "%s holds a zero byte, so it is no text", path);
+  return tsr_text_check(out);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && !strcmp(text + length - tail, end);
+}
+
+// "a.rules:3 includes b.rules:7 includes a.rules"
+static tsr_status chain_failure(const source *from, const char *path, bool cycle) {
+  tsr_text chain = TSR_TEXT_EMPTY, more = TSR_TEXT_EMPTY;
+  tsr_text_add(&chain, path);
+  for (const source *s = from; s; s = s->outer) {
+    tsr_text_clear(&more);
+    tsr_text_addf(&more, "%s:%d includes %s", s->name, s->line, tsr_text_string(&chain));
+    tsr_text_clear(&chain);
+    tsr_text_add(&chain, tsr_text_string(&more));
+  }
+  tsr_status status =
+      chain.failed || more.failed ? tsr_fail(NO_MEMORY, "a message")
+      : cycle ? tsr_fail(INCLUDE_CYCLE, "%s, which goes in a circle", tsr_text_string(&chain))
+              : tsr_fail(INCLUDE_CYCLE, "more than %d files within one another: %s", MOST_INCLUDES,
+                         tsr_text_string(&chain));
+  tsr_text_deinit(&chain);
+  tsr_text_deinit(&more);
+  return status;
+}
+
+static tsr_status read_json_file(const reader *to, const char *path) {
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(tsr_json_read_file(path, &doc));
+  tsr_status status = tsr_rules_add_json(to->builder, tsr_json_root(doc), path, to->options);
+  tsr_json_destroy(doc);
+  return status;
+}
+
+static tsr_status read_file(const reader *to, const source *outer, const char *path) {
+  source from = {path, path, 0, outer, outer ? outer->depth + 1 : 0};
+  for (const source *s = outer; s; s = s->outer)
+    if (!strcmp(s->path, path)) return chain_failure(outer, path, true);
+  if (from.depth > MOST_INCLUDES) return chain_failure(outer, path, false);
+  if (ends_with(path, ".json")) return read_json_file(to, path);
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = read_whole_file(path, &text);
+  if (!status) status = read_text(to, &from, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// The path of an included file: as it is, or beside the file that names it.
+static char *path_beside(const char *path, slice name) {
+  const char *slash = strrchr(path, '/');
+  char *joined = NULL;
+  if (*name.start == '/' || !slash) return copy_slice(name);
+  if (asprintf(&joined, "%.*s/%.*s", (int)(slash - path), path, (int)(name.end - name.start),
+               name.start) < 0)
+    return NULL;
+  return joined;
+}
+
+static tsr_status read_include(const reader *to, const source *from, slice line) {
+  slice name = trim(line.start + strlen("include"), line.end);
+  for (const char *at = name.start + 1; at < name.end; at++)
+    if (*at == '#' && is_blank(at[-1])) name = trim(name.start, at);
+  if (!from->path) return tsr_fail(UNSUPPORTED, "include works in files only");
+  if (name.start == name.end) return tsr_fail(SYNTAX, "include wants the name of a file");
+  char *path = path_beside(from->path, name);
+  if (!path) return tsr_fail(NO_MEMORY, "a path");
+  tsr_status status = read_file(to, from, path);
+  free(path);
+  return status;
+}
+
+// ---- the text ----
+
+static bool is_include(slice line) {
+  const size_t length = strlen("include");
+  if ((size_t)(line.end - line.start) < length || memcmp(line.start, "include", length) != 0)
+    return false;
+  return (line.start + length == line.end || is_blank(line.start[length])) &&
+         !first_arrow(line, line.start);
+}
+
+static tsr_status read_line(const reader *to, source *from, slice line) {
+  if (line.start == line.end || *line.start == '#') return NULL;
+  tsr_status status = is_include(line) ? read_include(to, from, line) : read_rule(to, from, line);
+  // A chain of includes names its lines itself.
+  if (!status || tsr_status_cause(status) == TSR_CAUSE_INCLUDE_CYCLE) return status;
+  return tsr_note(status, "%s:%d", from->name, from->line);
+}
+
+static tsr_status read_text(const reader *to, source *from, const char *text) {
+  while (*text) {
+    const char *end = text + strcspn(text, "\n");
+    from->line++;
+    TSR_TRY(read_line(to, from, trim(text, end)));
+    text = *end ? end + 1 : end;
+  }
+  return NULL;
+}
+
+tsr_status tsr_rules_add_text(tsr_rules_builder *builder, const char *text, const char *name,
+                              const tsr_rules_options *options) {
+  const reader to = {builder, options};
+  source from = {.name = name ? name : "rules"};
+  return read_text(&to, &from, text);
+}
+
+tsr_status tsr_rules_parse(const char *text, const char *name, const tsr_rules_options *options,
+                           tsr_rules **out_rules) {
+  tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
+  tsr_rules_options copy;
+  TSR_TRY(tsr_rules_options_copy(options, &copy));
+  tsr_status status = tsr_rules_add_text(&builder, text, name, &copy);
+  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
+  tsr_rules_builder_deinit(&builder);
+  return status;
+}
+
+tsr_status tsr_rules_read(const char *path, const tsr_rules_options *options,
+                          tsr_rules **out_rules) {
+  tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
+  tsr_rules_options copy;
+  TSR_TRY(tsr_rules_options_copy(options, &copy));
+  const reader to = {&builder, &copy};
+  tsr_status status = read_file(&to, NULL, path);
+  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
+  tsr_rules_builder_deinit(&builder);
+  return status;
+}
+
+// ---- printing ----
+
+// Whether a pattern would not be read back as it is.
+static bool wants_quotes(const char *pattern) {
+  const slice line = {pattern, pattern + strlen(pattern)};
+  const slice trimmed = trim(line.start, line.end);
+  if (line.start == line.end || *pattern == '"' || *pattern == '#' || is_include(line)) return true;
+  if (trimmed.start != line.start || trimmed.end != line.end) return true;
+  if (first_arrow(line, line.start) || !strncmp(pattern, "include", strlen("include"))) return true;
+  for (const char *at = pattern; *at; at++)
+    if ((unsigned char)*at < ' ' || *at == 0x7f) return true;
+  return false;
+}
+
+static void print_pattern(const char *pattern, tsr_text *out) {
+  if (!wants_quotes(pattern)) {
+    tsr_text_add(out, pattern);
+    return;
+  }
+  tsr_json_writer writer;
+  tsr_json_writer_init(&writer, out, 0);
+  tsr_json_write_string(&writer, pattern);
+}
+
+void tsr_rules_print(const tsr_rules *rules, tsr_text *out) {
+  for (int i = 0; i < tsr_rules_count(rules); i++) {
+    const tsr_rule *rule = tsr_rules_get(rules, i);
+    print_pattern(rule->pattern, out);
+    tsr_text_add(out, "  ->  ");
+    // The short form can say everything; running out of memory is remembered by the text.
+    tsr_status_free(tsr_spec_print(rule->spec, TSR_FORM_SHORT, out));
+    tsr_text_add_char(out, '\n');
+  }
+}

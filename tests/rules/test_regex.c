@@ -1,0 +1,348 @@
+// Python's regular expressions: what they become for PCRE2, what is refused, and what they match.
+// The far larger comparison with Python itself is tests/peers/record_python_re.py.
+#include "rules/regex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/test.h"
+
+static tsr_status compile(const char *pattern, tsr_regex_text *out) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_status status = tsr_regex_translate(pattern, &arena, out);
+  tsr_text_deinit(&out->pattern);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
+static void assert_translates(const char *pattern, const char *wanted) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_regex_text text;
+  assert_ok(tsr_regex_translate(pattern, &arena, &text));
+  assert_string_equal(tsr_text_string(&text.pattern), wanted);
+  tsr_text_deinit(&text.pattern);
+  tsr_arena_deinit(&arena);
+}
+
+static void patterns_are_written_anew_for_the_engine(void **state) {
+  (void)state;
+  static const struct {
+    const char *python, *pcre;
+  } cases[] = {
+      {"(q|k|v)_proj\\.weight$", "(q|k|v)_proj\\.weight$"},
+      {"(?P<n>a)(?P=n)\\Z", "(a)\\g{1}\\z"},
+      {"a{,5}b{2,}c{3}d{,}", "a{0,5}b{2,}c{3,3}d*"},
+      {"x{ {} {a} {1", "x\\{\\x{20}\\{\\}\\x{20}\\{a\\}\\x{20}\\{1"},
+      {"(?x) a b # note \\\n still\n c", "abc"},
+      {"(?i-s:a)(?-i:b)", "(?i:a)(?:b)"},
+      {"[[:alpha:]]", "[\\[\\:alpha\\:]\\]"},
+      {"[]a-c^-]", "[\\]a-c\\^\\-]"},
+      {"[^\\W_]", "(?:(?![_]|[^\\p{L}\\p{N}_])(?s:.))"},
+      {"(?a)\\d\\s", "[0-9][\\x{9}-\\x{d}\\x{20}]"},
+      {"(?ai)k", "[kK]"},
+      {"\\101\\07\\x41\\u00e9\\U0001F600", "A\\x{7}A\\x{e9}\\x{1f600}"},
+      {"(?#c)a(?>b)c*+d??", "a(?>b)c*+d??"},
+      {"(a)?(?(1)b|c)", "(a)?(?(1)b|c)"},
+      {"é", "\\x{e9}"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) assert_translates(cases[i].python, cases[i].pcre);
+}
+
+static void what_python_refuses_is_refused_with_its_column(void **state) {
+  (void)state;
+  static const struct {
+    const char *pattern, *message;
+  } cases[] = {
+      {"*a", "at column 1 of the pattern \"*a\": nothing to repeat"},
+      {"a**", "at column 3 of the pattern \"a**\": multiple repeat"},
+      {"é(", "at column 2 of the pattern \"é(\": missing ), unterminated group"},
+      {"a)", "at column 2 of the pattern \"a)\": unbalanced parenthesis"},
+      {"[a", "at column 1 of the pattern \"[a\": unterminated character set"},
+      {"[z-a]", "at column 2 of the pattern \"[z-a]\": bad character range z-a"},
+      {"[\\d-z]", "at column 2 of the pattern \"[\\d-z]\": bad character range \\d-z"},
+      {"a\\q", "at column 2 of the pattern \"a\\q\": bad escape \\q"},
+      {"a\\", "at column 2 of the pattern \"a\\\": bad escape at the end"},
+      {"\\x4", "at column 1 of the pattern \"\\x4\": an escape that wants 2 hex digits"},
+      {"\\777", "at column 1 of the pattern \"\\777\": an octal escape above \\377"},
+      {"[\\777]", "at column 2 of the pattern \"[\\777]\": an octal escape above \\377"},
+      {"\\U00110000", "at column 1 of the pattern \"\\U00110000\": no such character, U+110000"},
+      {"a{3,2}", "at column 2 of the pattern \"a{3,2}\": a least repetition above the greatest"},
+      {"a{99999999999}",
+       "at column 2 of the pattern \"a{99999999999}\": a repetition that is too large"},
+      {"^*", "at column 2 of the pattern \"^*\": nothing to repeat"},
+      {"(?<=a+)b",
+       "at column 1 of the pattern \"(?<=a+)b\": a lookbehind must have one fixed width"},
+      {"(?<=a|bc)",
+       "at column 1 of the pattern \"(?<=a|bc)\": a lookbehind must have one fixed width"},
+      {"a(?i)b",
+       "at column 2 of the pattern \"a(?i)b\": global flags must stand at the start of the "
+       "pattern"},
+      {"(?P<n>a)(?P<n>b)",
+       "at column 9 of the pattern \"(?P<n>a)(?P<n>b)\": a second group called n; the first is "
+       "group 1"},
+      {"(?P<1>a)", "at column 5 of the pattern \"(?P<1>a)\": a group's name must be a word, not 1"},
+      {"(?P<n", "at column 5 of the pattern \"(?P<n\": missing > after a group's name"},
+      {"(?P<>a)", "at column 5 of the pattern \"(?P<>a)\": missing group name"},
+      {"(?P=n)", "at column 5 of the pattern \"(?P=n)\": no group is called n"},
+      {"(?Px)", "at column 1 of the pattern \"(?Px)\": unknown extension (?P"},
+      {"\\1", "at column 1 of the pattern \"\\1\": there is no group 1 before this"},
+      {"(\\1)",
+       "at column 2 of the pattern \"(\\1)\": a reference to group 1, which is still open"},
+      {"(?<=(a)\\1)",
+       "at column 8 of the pattern \"(?<=(a)\\1)\": a reference to group 1 of the same lookbehind"},
+      {"(?(1)a|b)", "at column 4 of the pattern \"(?(1)a|b)\": there is no group 1"},
+      {"(?(0)a)", "at column 4 of the pattern \"(?(0)a)\": bad group number"},
+      {"(?(+)a)",
+       "at column 4 of the pattern \"(?(+)a)\": a condition wants a group's name or number"},
+      {"(?(99999)a)", "at column 4 of the pattern \"(?(99999)a)\": there is no such group"},
+      {"(?(n)a)", "at column 4 of the pattern \"(?(n)a)\": no group is called n"},
+      {"(a)(?(1)b|c|d)",
+       "at column 12 of the pattern \"(a)(?(1)b|c|d)\": a condition with more than two branches"},
+      {"(a)(?(1)b", "at column 4 of the pattern \"(a)(?(1)b\": missing ), unterminated group"},
+      {"(?#a", "at column 1 of the pattern \"(?#a\": missing ), unterminated comment"},
+      {"(?", "at column 3 of the pattern \"(?\": unexpected end of the pattern"},
+      {"(?R)", "at column 1 of the pattern \"(?R)\": unknown extension (?R"},
+      {"(?|a)", "at column 1 of the pattern \"(?|a)\": unknown extension (?|"},
+      {"(*UTF)a", "at column 2 of the pattern \"(*UTF)a\": nothing to repeat"},
+      {"(?<n>a)",
+       "at column 1 of the pattern \"(?<n>a)\": unknown extension (?<; a named group is "
+       "(?P<name>...)"},
+      {"(?L)a", "at column 3 of the pattern \"(?L)a\": flag L, which is for patterns of bytes"},
+      {"(?au:a)", "at column 4 of the pattern \"(?au:a)\": flags a and u exclude each other"},
+      {"(?a)(?u)b", "at column 5 of the pattern \"(?a)(?u)b\": flags a and u exclude each other"},
+      {"(?-a:b)", "at column 1 of the pattern \"(?-a:b)\": flags a and u cannot be turned off"},
+      {"(?i-i:b)", "at column 1 of the pattern \"(?i-i:b)\": a flag turned on and off at once"},
+      {"(?-:b)", "at column 4 of the pattern \"(?-:b)\": missing flag"},
+      {"(?iz)", "at column 4 of the pattern \"(?iz)\": unknown flag, wanted one of i m s x a u"},
+      {"(?i", "at column 4 of the pattern \"(?i\": unterminated flags"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_regex_text text;
+    assert_fails(compile(cases[i].pattern, &text), BAD_REGEX, cases[i].message);
+  }
+}
+
+static void what_has_no_translation_is_said_to_be_unsupported(void **state) {
+  (void)state;
+  static const struct {
+    const char *pattern, *part;
+  } cases[] = {
+      {"\\N{DIGIT ONE}", "characters by name"},
+      {"\\ud800", "U+D800 is a surrogate"},
+      {"a{70000}", "more than 65535 repetitions"},
+      {"(?t)a", "flag t"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_regex_text text;
+    assert_fails_with(compile(cases[i].pattern, &text), UNSUPPORTED, cases[i].part);
+  }
+}
+
+static void depth_is_bounded(void **state) {
+  (void)state;
+  char deep[2001], conditions[3001] = "(a)";
+  tsr_regex_text text;
+  memset(deep, '(', 1000);
+  memset(deep + 1000, ')', 1000);
+  deep[2000] = '\0';
+  assert_fails_with(compile(deep, &text), UNSUPPORTED, "groups more than 150 deep");
+  for (int i = 0; i < 400; i++) memcpy(conditions + 3 + 5 * i, "(?(1)", 6);
+  assert_fails_with(compile(conditions, &text), UNSUPPORTED, "groups more than 150 deep");
+}
+
+static void patterns_must_be_utf8(void **state) {
+  (void)state;
+  tsr_regex_text text;
+  assert_fails(compile("a\xff", &text), BAD_REGEX, "a pattern that is not UTF-8, at byte 1");
+}
+
+// ---- searching ----
+
+static bool search(const char *pattern, const char *subject) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_regex_engine *engine = NULL;
+  tsr_regex regex;
+  tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
+  bool found = false;
+  assert_ok(tsr_regex_engine_create(&engine));
+  assert_ok(tsr_regex_compile(engine, pattern, &arena, &regex));
+  assert_ok(tsr_regex_search(engine, &regex, subject, strlen(subject), &scratch, &found));
+  tsr_regex_scratch_deinit(&scratch);
+  tsr_regex_deinit(&regex);
+  tsr_regex_engine_destroy(engine);
+  tsr_arena_deinit(&arena);
+  return found;
+}
+
+static void searches_mean_what_they_mean_in_python(void **state) {
+  (void)state;
+  static const struct {
+    const char *pattern, *subject;
+    bool found;
+  } cases[] = {
+      {"b", "abc", true},
+      {"", "", true},
+      {"^$", "", true},
+      {"\\B", "", false},       // so in Python 3.11
+      {"a$", "a\n", true},      // before a newline that ends the text
+      {"a\\Z", "a\n", false},   // the very end
+      {"(?m)^$", "a\n", true},  // also after a newline that ends the text
+      {".", "\n", false},
+      {".", "\r", true},  // only \n is a newline
+      {"(?s).", "\n", true},
+      {"\\s", "\x1c", true},           // Python's white space
+      {"\\s", "\xe1\xa0\x8e", false},  // U+180E is none
+      {"(?a)\\s", "\x1c", false},
+      {"\\w", "\xc3\xa9", true},
+      {"(?a)\\w", "\xc3\xa9", false},
+      {"\\w", "\xc2\xb2", true},        // superscript two is alphanumeric
+      {"\\d", "\xd9\xa3", true},        // an Arabic digit
+      {"(?i)k", "\xe2\x84\xaa", true},  // the Kelvin sign
+      {"(?ai)k", "\xe2\x84\xaa", false},
+      {"(?i)i", "\xc4\xb1", true},      // dotless i
+      {"(?i)[h-j]", "\xc4\xb0", true},  // I with a dot
+      {"(?i)\xc3\xa9", "\xc3\x89", true},
+      {"(a)?(?(1)/0|b/0)", "b/0", true},
+      {"h/(\\d)\\1/", "h/11/", true},
+      {"[abc]++/\\d", "abc/1", true},
+      {"(?>a|ab)/1", "ab/1", false},  // 'a' is taken, and not given back
+      {"[\\W\\d]x", "5x", true},
+      {"[^\\W\\d]x", "5x", false},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++)
+    if (search(cases[i].pattern, cases[i].subject) != cases[i].found)
+      fail_msg("%s in \"%s\"", cases[i].pattern, cases[i].subject);
+}
+
+static void catastrophic_patterns_end(void **state) {
+  (void)state;
+  static const char *const patterns[] = {"(a+)+$", "(a|a)*$", "(?:a*)*b\\Z", "(\\w+\\s?)*!$",
+                                         "(a+)+\\1$"};
+  char subject[80];
+  memset(subject, 'a', 70);
+  strcpy(subject + 70, "c");
+  for (size_t i = 0; i < COUNT_OF(patterns); i++) {
+    tsr_arena arena = TSR_ARENA_EMPTY;
+    tsr_regex_engine *engine = NULL;
+    tsr_regex regex;
+    tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
+    bool found = true;
+    assert_ok(tsr_regex_engine_create(&engine));
+    assert_ok(tsr_regex_compile(engine, patterns[i], &arena, &regex));
+    tsr_status status =
+        tsr_regex_search(engine, &regex, subject, strlen(subject), &scratch, &found);
+    // PCRE2 may see through it; if not, the limit ends it.
+    assert_true(status ? tsr_status_cause(status) == TSR_CAUSE_REGEX_TOO_SLOW : !found);
+    tsr_status_free(status);
+    tsr_regex_scratch_deinit(&scratch);
+    tsr_regex_deinit(&regex);
+    tsr_regex_engine_destroy(engine);
+    tsr_arena_deinit(&arena);
+  }
+}
+
+static void what_the_engine_cannot_hold_is_unsupported(void **state) {
+  (void)state;
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_regex_engine *engine = NULL;
+  tsr_regex regex;
+  assert_ok(tsr_regex_engine_create(&engine));
+  assert_fails_with(tsr_regex_compile(engine, "(?:[a-c]x){60000}", &arena, &regex), UNSUPPORTED,
+                    "is beyond the engine: ");
+  tsr_regex_engine_destroy(engine);
+  tsr_arena_deinit(&arena);
+}
+
+// ---- needles ----
+
+static void needles_are_what_every_match_contains(void **state) {
+  (void)state;
+  static const struct {
+    const char *pattern;
+    bool exact;
+    const char *needles[4];
+  } cases[] = {
+      {"weight", true, {"weight"}},
+      {"(?x) a b", true, {"ab"}},
+      {"(?:a(b))c", true, {"abc"}},
+      {"weight$", false, {"weight"}},
+      {"(q|k|v)_proj\\.weight", false, {"_proj.weight"}},
+      {"q_proj|k_proj|wte", false, {"q_proj", "k_proj", "wte"}},
+      {"q_proj|", false, {NULL}},
+      {"ab?cd", false, {"cd"}},
+      {"(?:abc)+d", false, {"abc"}},
+      {"(?:abc)*d", false, {"d"}},
+      {"(?i)abc_12", false, {"_12"}},
+      {"(?=abc)a", false, {"abc"}},
+      {"(?!abc)a", false, {"a"}},
+      {"(?<=/)attn", false, {"attn"}},
+      {"a\\bb", false, {"ab"}},
+      {"[a][b]", true, {"ab"}},
+      {"[ab]", false, {NULL}},
+      {".*", false, {NULL}},
+      {"", false, {NULL}},
+      {"(a)(?(1)bb|cc)", false, {"bb", "cc"}},
+      {"a|b|c|d|e|f|g|h|i", false, {NULL}},  // too many to be of use
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_arena arena = TSR_ARENA_EMPTY;
+    tsr_regex_text text;
+    assert_ok(tsr_regex_translate(cases[i].pattern, &arena, &text));
+    assert_int_equal(text.needles.exact, cases[i].exact);
+    int count = 0;
+    for (; count < 4 && cases[i].needles[count]; count++) {
+      assert_true(count < text.needles.count);
+      assert_string_equal(text.needles.items[count], cases[i].needles[count]);
+    }
+    assert_int_equal(text.needles.count, count);
+    tsr_text_deinit(&text.pattern);
+    tsr_arena_deinit(&arena);
+  }
+}
+
+static void long_texts_are_needles_up_to_a_length(void **state) {
+  (void)state;
+  char pattern[201];
+  memset(pattern, 'a', 200);
+  pattern[200] = '\0';
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_regex_text text;
+  assert_ok(tsr_regex_translate(pattern, &arena, &text));
+  assert_false(text.needles.exact);
+  assert_int_equal(text.needles.count, 1);
+  assert_true(text.needles.lengths[0] <= TSR_NEEDLE_LENGTH);
+  tsr_text_deinit(&text.pattern);
+  tsr_arena_deinit(&arena);
+  assert_true(search(pattern, pattern));
+  assert_false(search(pattern, pattern + 1));
+}
+
+static tsr_status compile_and_search(void *context) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_regex_engine *engine = NULL;
+  tsr_regex regex = {.code = NULL};
+  tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
+  bool found = false;
+  tsr_status status = tsr_regex_engine_create(&engine);
+  if (!status) status = tsr_regex_compile(engine, context, &arena, &regex);
+  if (!status) status = tsr_regex_search(engine, &regex, "abc", 3, &scratch, &found);
+  tsr_regex_scratch_deinit(&scratch);
+  tsr_regex_deinit(&regex);
+  tsr_regex_engine_destroy(engine);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
+static void running_out_of_memory_is_reported(void **state) {
+  (void)state;
+  test_allocation_sweep(compile_and_search, "(?P<n>a|b)[\\W\\dx]+(?(n)c|d)\\1(?:xy|z)");
+  test_allocation_sweep(compile_and_search, "abc");
+}
+
+SUITE(regex, TEST(patterns_are_written_anew_for_the_engine),
+      TEST(what_python_refuses_is_refused_with_its_column),
+      TEST(what_has_no_translation_is_said_to_be_unsupported), TEST(depth_is_bounded),
+      TEST(patterns_must_be_utf8), TEST(searches_mean_what_they_mean_in_python),
+      TEST(catastrophic_patterns_end), TEST(what_the_engine_cannot_hold_is_unsupported),
+      TEST(needles_are_what_every_match_contains), TEST(long_texts_are_needles_up_to_a_length),
+      TEST(running_out_of_memory_is_reported))
