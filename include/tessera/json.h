@@ -86,6 +86,7 @@ typedef struct tsr_json_writer {
 
 TSR_API void tsr_json_writer_init(tsr_json_writer *writer, tsr_text *out, int indent);
 TSR_API void tsr_json_begin_object(tsr_json_writer *writer);
+TSR_API void tsr_json_begin_inline_object(tsr_json_writer *writer);
 TSR_API void tsr_json_end_object(tsr_json_writer *writer);
 TSR_API void tsr_json_begin_array(tsr_json_writer *writer);
 TSR_API void tsr_json_begin_inline_array(tsr_json_writer *writer);

@@ -179,6 +179,7 @@ typedef struct tsr_correct_options {
   bool strict;              // refuse instead of changing anything
   bool allow_no_mesh;       // raise_mesh_error = false: without a mesh give P()
   bool keep_group_members;  // drop only the members of a group that are missing or do not divide
+  bool uneven;              // sizes need not divide
   tsr_log_fn *log;          // where changes are logged; NULL = to stderr
   void *log_context;
 } tsr_correct_options;

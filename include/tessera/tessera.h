@@ -11,6 +11,7 @@
 #include "tessera/mesh.h"
 #include "tessera/mesh_build.h"
 #include "tessera/notation.h"
+#include "tessera/plan.h"
 #include "tessera/pool.h"
 #include "tessera/progress.h"
 #include "tessera/rules.h"
@@ -22,5 +23,6 @@
 #include "tessera/status.h"
 #include "tessera/text.h"
 #include "tessera/topology.h"
+#include "tessera/tree.h"
 
 #endif

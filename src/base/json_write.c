@@ -98,6 +98,7 @@ void tsr_json_writer_init(tsr_json_writer *writer, tsr_text *out, int indent) {
 }
 
 void tsr_json_begin_object(tsr_json_writer *writer) { begin(writer, '{', false); }
+void tsr_json_begin_inline_object(tsr_json_writer *writer) { begin(writer, '{', true); }
 void tsr_json_end_object(tsr_json_writer *writer) { end(writer, '}'); }
 void tsr_json_begin_array(tsr_json_writer *writer) { begin(writer, '[', false); }
 void tsr_json_begin_inline_array(tsr_json_writer *writer) { begin(writer, '[', true); }

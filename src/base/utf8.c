@@ -1,6 +1,6 @@
 #include "base/utf8.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 // The second byte's range tells overlong forms, surrogates and too large characters apart; the
 // others are 80 to BF always.
@@ -44,4 +44,14 @@ size_t tsr_utf8_encode(uint32_t character, char *out) {
   for (size_t i = length - 1; i; i--, character >>= 6) out[i] = (char)(0x80 | (character & 0x3f));
   out[0] = (char)(marks[length] | character);
   return length;
+}
+
+bool tsr_utf8_is_valid(const char *text) {
+  const char *const end = text + strlen(text);
+  while (text < end) {
+    const size_t length = tsr_utf8_length(text, (size_t)(end - text));
+    if (!length) return false;
+    text += length;
+  }
+  return true;
 }

@@ -2,11 +2,13 @@
 #ifndef TESSERA_BASE_UTF8_H
 #define TESSERA_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // Bytes of the character that starts at `bytes`, 1 to 4; 0 if they are not a whole character.
 size_t tsr_utf8_length(const char *bytes, size_t left);
+bool tsr_utf8_is_valid(const char *text);
 // Writes a character, which must not be a surrogate, and returns its 1 to 4 bytes.
 size_t tsr_utf8_encode(uint32_t character, char *out);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 tsr_status tsr_model_create(tsr_model **out_model) {
   tsr_model *model = calloc(1, sizeof *model);
   if (!model) return tsr_fail(NO_MEMORY, "model");
@@ -23,18 +25,9 @@ void tsr_model_destroy(tsr_model *model) {
   free(model);
 }
 
-// Room for one more element of `size` bytes; gives the list's new place, or NULL.
-static void *grown(void *list, int64_t count, int64_t *capacity, size_t size) {
-  if (count < *capacity) return list;
-  const int64_t wanted = *capacity ? 2 * *capacity : 8;
-  void *larger = realloc(list, (size_t)wanted * size);
-  if (larger) *capacity = wanted;
-  return larger;
-}
-
 tsr_status tsr_model_add_file(tsr_model *model, const char *path) {
   int64_t capacity = model->file_capacity;
-  const char **files = grown(model->files, model->file_count, &capacity, sizeof *files);
+  const char **files = tsr_grow(model->files, model->file_count, &capacity, sizeof *files);
   if (!files) return tsr_fail(NO_MEMORY, "model");
   model->files = files;
   model->file_capacity = (int)capacity;
@@ -47,7 +40,7 @@ tsr_status tsr_model_add_file(tsr_model *model, const char *path) {
 tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
                          const tsr_model_tensor *tensor) {
   tsr_model_tensor *tensors =
-      grown(model->tensors, model->count, &model->capacity, sizeof *tensors);
+      tsr_grow(model->tensors, model->count, &model->capacity, sizeof *tensors);
   if (!tensors) return tsr_fail(NO_MEMORY, "model of %lld tensors", (long long)model->count);
   model->tensors = tensors;
   tsr_model_tensor copy = *tensor;
@@ -72,7 +65,7 @@ tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_
                                   const char *value, size_t value_length) {
   int64_t capacity = model->metadata_capacity;
   tsr_metadata *metadata =
-      grown(model->metadata, model->metadata_count, &capacity, sizeof *metadata);
+      tsr_grow(model->metadata, model->metadata_count, &capacity, sizeof *metadata);
   if (!metadata) return tsr_fail(NO_MEMORY, "model");
   model->metadata = metadata;
   model->metadata_capacity = (int)capacity;

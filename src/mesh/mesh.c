@@ -33,23 +33,13 @@ struct tsr_mesh {
 
 // ---- checks ----
 
-static bool is_utf8(const char *text) {
-  const char *const end = text + strlen(text);
-  while (text < end) {
-    const size_t length = tsr_utf8_length(text, (size_t)(end - text));
-    if (!length) return false;
-    text += length;
-  }
-  return true;
-}
-
 static tsr_status check_axes(const tsr_axis *axes, int axis_count) {
   if (axis_count < 0 || axis_count > TSR_MAX_AXES)
     return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", axis_count,
                     TSR_MAX_AXES);
   for (int i = 0; i < axis_count; i++) {
     if (!axes[i].name) return tsr_fail(MESH_AXIS_NAME_NONE, "axis %d of the mesh has no name", i);
-    if (!is_utf8(axes[i].name))  // JSON could not hold it
+    if (!tsr_utf8_is_valid(axes[i].name))  // JSON could not hold it
       return tsr_fail(BAD_ARGUMENT, "the name of axis %d is not UTF-8", i);
     if ((unsigned)axes[i].type > TSR_AXIS_MANUAL)
       return tsr_fail(UNKNOWN_AXIS_TYPE, "axis \"%s\" has type %d, wanted auto, explicit or manual",

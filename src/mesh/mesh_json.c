@@ -4,59 +4,24 @@
 
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/suggest.h"
+#include "base/json_read.h"
 
-static const char *const keys[] = {"axes", "types", "devices", "abstract"};
-
-static tsr_status check_keys(const tsr_json *value) {
-  if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
-    return tsr_fail(JSON_KIND, "wanted an object, found %s",
-                    tsr_json_kind_name(tsr_json_kind_of(value)));
-  for (const tsr_json *member = tsr_json_first(value); member; member = tsr_json_next(member)) {
-    bool known = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-      known = known || tsr_json_key_is(member, keys[i]);
-    if (known) continue;
-    size_t length = 0;
-    const char *key = tsr_json_key(member, &length);
-    return tsr_fail(BAD_ARGUMENT, "key \"%.*s\" is not axes, types, devices or abstract",
-                    (int)length, key);
-  }
-  return NULL;
-}
-
-// A string as C has it; a zero byte inside cannot be kept, so it is refused.
-static tsr_status read_string(const tsr_json *value, const char *what, tsr_arena *arena,
-                              const char **out_string) {
-  const char *bytes = NULL;
-  size_t length = 0;
-  TSR_TRY(tsr_json_get_string(value, what, &bytes, &length));
-  if (memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "%s holds a zero byte", what);
-  *out_string = tsr_arena_copy(arena, bytes, length);
-  return *out_string ? NULL : tsr_fail(NO_MEMORY, "%s", what);
-}
-
-static tsr_status want_array(const tsr_json *value, const char *what) {
-  if (value && tsr_json_kind_of(value) == TSR_JSON_ARRAY) return NULL;
-  return tsr_fail(JSON_KIND, "%s: wanted an array, found %s", what,
-                  value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
-}
+static const char *const keys[] = {"axes", "types", "devices", "abstract", NULL};
 
 static tsr_status read_axes(const tsr_json *list, tsr_arena *arena, tsr_axis *axes,
                             int *out_count) {
-  TSR_TRY(want_array(list, "axes"));
+  TSR_TRY(tsr_json_want_array(list, "axes"));
   if (tsr_json_count(list) > TSR_MAX_AXES)
     return tsr_fail(TOO_LARGE, "a mesh of %zu axes; at most %d are possible", tsr_json_count(list),
                     TSR_MAX_AXES);
   int count = 0;
   for (const tsr_json *pair = tsr_json_first(list); pair; pair = tsr_json_next(pair)) {
-    TSR_TRY(want_array(pair, "axis"));
+    TSR_TRY(tsr_json_want_array(pair, "axis"));
     if (tsr_json_count(pair) != 2)
       return tsr_fail(JSON_KIND, "axis: wanted [name, size], found %zu values",
                       tsr_json_count(pair));
     axes[count].type = TSR_AXIS_AUTO;
-    TSR_TRY(read_string(tsr_json_at(pair, 0), "axis name", arena, &axes[count].name));
+    TSR_TRY(tsr_json_copy_string(tsr_json_at(pair, 0), "axis name", arena, &axes[count].name));
     TSR_TRY(tsr_json_get_int(tsr_json_at(pair, 1), "axis size", &axes[count].size));
     count++;
   }
@@ -66,13 +31,13 @@ static tsr_status read_axes(const tsr_json *list, tsr_arena *arena, tsr_axis *ax
 
 static tsr_status read_types(const tsr_json *list, tsr_arena *arena, tsr_axis *axes, int count) {
   if (!list) return NULL;
-  TSR_TRY(want_array(list, "types"));
+  TSR_TRY(tsr_json_want_array(list, "types"));
   if (tsr_json_count(list) != (size_t)count)
     return tsr_fail(MESH_AXIS_TYPES_MISMATCH, "%zu axis types for %d axes", tsr_json_count(list),
                     count);
   for (const tsr_json *type = tsr_json_first(list); type; type = tsr_json_next(type)) {
     const char *name = NULL;
-    TSR_TRY(read_string(type, "axis type", arena, &name));
+    TSR_TRY(tsr_json_copy_string(type, "axis type", arena, &name));
     TSR_TRY(tsr_axis_type_parse(name, &axes++->type));
   }
   return NULL;
@@ -80,7 +45,7 @@ static tsr_status read_types(const tsr_json *list, tsr_arena *arena, tsr_axis *a
 
 static tsr_status read_devices(const tsr_json *list, tsr_arena *arena, tsr_mesh_desc *desc) {
   if (!list) return NULL;
-  TSR_TRY(want_array(list, "devices"));
+  TSR_TRY(tsr_json_want_array(list, "devices"));
   const size_t count = tsr_json_count(list);
   if (!count) return tsr_fail(BAD_ARGUMENT, "devices: wanted at least one");
   int32_t *ids = tsr_arena_zeros(arena, count, sizeof *ids);
@@ -102,7 +67,7 @@ static tsr_status read_mesh(const tsr_json *value, const tsr_topology *topology,
                             tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES];
   tsr_mesh_desc desc = {.size = sizeof desc, .axes = axes, .topology = topology};
-  TSR_TRY(check_keys(value));
+  TSR_TRY(tsr_json_check_keys(value, keys));
   TSR_TRY(read_axes(tsr_json_find(value, "axes"), arena, axes, &desc.axis_count));
   TSR_TRY(read_types(tsr_json_find(value, "types"), arena, axes, desc.axis_count));
   TSR_TRY(read_devices(tsr_json_find(value, "devices"), arena, &desc));

@@ -15,7 +15,7 @@
 typedef struct correction {
   const tsr_mesh *mesh;
   const tsr_shape *shape;
-  bool strict, keep_members;
+  bool strict, keep_members, uneven;
   tsr_spec_builder builder;
   tsr_changes changes;
 } correction;
@@ -57,13 +57,15 @@ enum { ANY_SIZE = -1 };  // shards that differ in size
 
 // How many elements each shard of a stage has, when it divides `size`; ANY_SIZE if they differ.
 // False when the stage does not fit.
-static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, int64_t *out_size) {
+static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, bool uneven,
+                   int64_t *out_size) {
   int64_t sum = 0, local = 0;
   bool alike = true;
   switch (stage->kind) {
     case TSR_STAGE_EVEN:
-      *out_size = size == ANY_SIZE ? ANY_SIZE : size / shards;
-      return size == ANY_SIZE || size % shards == 0;
+      alike = size != ANY_SIZE && size % shards == 0;
+      *out_size = alike ? size / shards : ANY_SIZE;
+      return alike || uneven || size == ANY_SIZE;
     case TSR_STAGE_CYCLIC:
       alike = size != ANY_SIZE && size % times(shards, stage->block) == 0;
       *out_size = alike ? size / shards : ANY_SIZE;
@@ -107,7 +109,7 @@ static bool entry_fits(const correction *work, const tsr_spec_dim *dim, int64_t 
       find_members(work, &stage->axes[i], &members, out_change);
       shards = times(shards, members);
     }
-    if (divide(stage, local, shards, &local)) continue;
+    if (divide(stage, local, shards, work->uneven, &local)) continue;
     const bool even = stage->kind == TSR_STAGE_EVEN;
     *out_change = (tsr_change){.kind = even ? TSR_CHANGE_INDIVISIBLE : TSR_CHANGE_CUT_MISFIT,
                                .axis = even && axes == 1 ? stage->axes[0].name : NULL,
@@ -134,7 +136,7 @@ static tsr_status keep_members(correction *work, const tsr_stage *group, int d, 
     tsr_change wrong = {0};
     int64_t members = 0;
     bool fits = find_members(work, &group->axes[i], &members, &wrong);
-    if (fits && size % times(product, members) != 0) {
+    if (fits && !work->uneven && size % times(product, members) != 0) {
       fits = false;
       wrong = (tsr_change){.kind = TSR_CHANGE_INDIVISIBLE,
                            .axis = group->axes[i].name,
@@ -266,6 +268,7 @@ tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh, const ts
                      .shape = shape,
                      .strict = options->strict,
                      .keep_members = options->keep_group_members,
+                     .uneven = options->uneven,
                      .builder = TSR_SPEC_BUILDER_EMPTY};
   tsr_status status = run(&work, spec, options, out_spec);
   if (!status && out_changes)

@@ -205,16 +205,9 @@ tsr_status tsr_spec_read_jax(const char *text, tsr_spec_builder *builder) {
 
 // ---- writing ----
 
-static bool is_utf8(const char *name) {
-  uint32_t c = 0;
-  for (size_t length; *name; name += length)
-    if (!(length = decode(name, &c))) return false;
-  return true;
-}
-
 static const char *names_not_text(const tsr_axis_ref *refs, int count) {
   for (int i = 0; i < count; i++)
-    if (!is_utf8(refs[i].name)) return "names that are not UTF-8";
+    if (!tsr_utf8_is_valid(refs[i].name)) return "names that are not UTF-8";
   return NULL;
 }
 

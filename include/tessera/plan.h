@@ -1,0 +1,99 @@
+// Plan: a spec for every tensor of a model on a mesh, each with its reason.
+//
+//   tsr_plan *plan = NULL;
+//   TSR_TRY(tsr_plan_from_specs(tree, mesh, specs, &plan));
+//   tsr_plan_row row;
+//   tsr_plan_get(plan, tsr_tree_find(tree, "lm_head.weight"), &row);
+//
+// A plan is immutable; what changes one makes another. Specs and names are kept once in pools, so
+// that 100,000 rows take a few megabytes.
+#ifndef TESSERA_PLAN_H
+#define TESSERA_PLAN_H
+
+#include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/tree.h"
+
+TSR_BEGIN_DECLS
+
+#define TSR_PLAN_SCHEMA 1  // docs/plan-schema.md
+
+// Why a row has its spec: id, the word in JSON, what it says.
+#define TSR_REASONS(X)                                                                            \
+  X(RULE, "rule", "matched a rule")                                                               \
+  X(SCALAR, "scalar", "scalars are not cut")                                                      \
+  X(SMALL, "small", "smaller than the minimum size")                                              \
+  X(CUT_TO_RANK, "cut_to_rank", "the spec was longer than the rank")                              \
+  X(NO_RULE, "no_rule", "no rule matched")                                                        \
+  X(DEFAULT, "default", "the default spec")                                                       \
+  X(LOGICAL, "logical", "mapped from a logical axis")                                             \
+  X(LOGICAL_BLOCKED, "logical_blocked", "a logical axis lost its mesh axis to another dimension") \
+  X(AXIS_MISSING, "axis_missing", "an axis is not in the mesh")                                   \
+  X(SUB_AXIS_MISFIT, "sub_axis_misfit", "a sub-axis does not divide its axis")                    \
+  X(INDIVISIBLE, "indivisible", "a size does not divide")                                         \
+  X(CUT_MISFIT, "cut_misfit", "sizes or parts do not fit")                                        \
+  X(UNCONSTRAINED, "unconstrained", "unconstrained means not cut here")                           \
+  X(DUPLICATE_AXIS, "duplicate_axis", "an axis was used twice")                                   \
+  X(AUTO, "auto", "chosen automatically")                                                         \
+  X(MEMORY, "memory", "cut to fit the memory")                                                    \
+  X(CONVERTED, "converted", "converted from another mesh")                                        \
+  X(USER, "user", "set by the user")
+#define X(id, word, text) TSR_WHY_##id,
+typedef enum tsr_why { TSR_REASONS(X) TSR_WHY_COUNT } tsr_why;
+#undef X
+TSR_API const char *tsr_why_word(tsr_why why);  // "no_rule"
+TSR_API const char *tsr_why_text(tsr_why why);  // "no rule matched"
+
+// One reason: what happened, to which dimension, by which rule, and a number and an axis that
+// belong to it. What they mean: docs/plan-schema.md.
+typedef struct tsr_plan_note {
+  tsr_why why;
+  int dim;   // -1 = the spec as a whole
+  int rule;  // -1 = none
+  int64_t argument;
+  const char *axis;  // NULL = none
+} tsr_plan_note;
+
+typedef struct tsr_plan_row {
+  const tsr_tensor *tensor;
+  const tsr_spec *wanted, *final;  // what was asked for, and what fits
+  tsr_policy policy;               // for sizes that do not divide
+  int64_t bytes_per_device;        // of the largest shard; the whole where the spec does not fit
+  int note_count;
+  const tsr_plan_note *notes;
+} tsr_plan_row;
+
+typedef struct tsr_plan tsr_plan;
+
+TSR_API tsr_plan *tsr_plan_retain(const tsr_plan *plan);
+TSR_API void tsr_plan_release(const tsr_plan *plan);  // NULL is fine
+TSR_API const tsr_tree *tsr_plan_tree(const tsr_plan *plan);
+TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);  // NULL = made without one
+TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
+TSR_API void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
+// The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
+TSR_API int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
+// The distinct specs of the plan, and the number of a row's wanted and final one among them.
+TSR_API int tsr_plan_spec_count(const tsr_plan *plan);
+TSR_API const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec);
+TSR_API int tsr_plan_wanted(const tsr_plan *plan, int64_t index);
+TSR_API int tsr_plan_final(const tsr_plan *plan, int64_t index);
+// The layout of a row's tensor on the mesh. Fails where the final spec does not fit, and without a
+// mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
+                                                tsr_layout **out_layout);
+// The same mesh, tensors, specs, policies and notes.
+TSR_API bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b);
+// Tensors as tsr_tree_group_by_pattern groups them, as far as they also agree in specs and policy.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
+
+// ---- making plans ----
+
+// One given spec per tensor, corrected for the mesh (NULL: as they are). NULL = not cut.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh,
+                                                    const tsr_spec *const *specs,
+                                                    tsr_plan **out_plan);
+
+TSR_END_DECLS
+
+#endif

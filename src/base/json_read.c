@@ -1,0 +1,43 @@
+#include "base/json_read.h"
+
+#include <string.h>
+
+static tsr_status unknown_key(const tsr_json *member, const char *const *keys) {
+  size_t length = 0;
+  const char *key = tsr_json_key(member, &length);
+  tsr_text known = TSR_TEXT_EMPTY;
+  for (int i = 0; keys[i]; i++)
+    tsr_text_addf(&known, "%s%s", i == 0 ? "" : keys[i + 1] ? ", " : " or ", keys[i]);
+  tsr_status status =
+      tsr_fail(BAD_ARGUMENT, "key \"%.*s\" is not %s", (int)length, key, tsr_text_string(&known));
+  tsr_text_deinit(&known);
+  return status;
+}
+
+tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys) {
+  if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
+    return tsr_fail(JSON_KIND, "wanted an object, found %s",
+                    tsr_json_kind_name(tsr_json_kind_of(value)));
+  for (const tsr_json *member = tsr_json_first(value); member; member = tsr_json_next(member)) {
+    bool known = false;
+    for (int i = 0; keys[i] && !known; i++) known = tsr_json_key_is(member, keys[i]);
+    if (!known) return unknown_key(member, keys);
+  }
+  return NULL;
+}
+
+tsr_status tsr_json_want_array(const tsr_json *value, const char *what) {
+  if (value && tsr_json_kind_of(value) == TSR_JSON_ARRAY) return NULL;
+  return tsr_fail(JSON_KIND, "%s: wanted an array, found %s", what,
+                  value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
+}
+
+tsr_status tsr_json_copy_string(const tsr_json *value, const char *what, tsr_arena *arena,
+                                const char **out_string) {
+  const char *bytes = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_json_get_string(value, what, &bytes, &length));
+  if (memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "%s holds a zero byte", what);
+  *out_string = tsr_arena_copy(arena, bytes, length);
+  return *out_string ? NULL : tsr_fail(NO_MEMORY, "%s", what);
+}

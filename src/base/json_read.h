@@ -1,0 +1,16 @@
+// What readers of documents ask again and again of a JSON value.
+#ifndef TESSERA_BASE_JSON_READ_H
+#define TESSERA_BASE_JSON_READ_H
+
+#include "base/arena.h"
+#include "tessera/json.h"
+
+// Fails unless the value is an object whose keys are all among `keys`, which ends with NULL.
+TSR_MUST_USE tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys);
+// Fails unless the value is an array; `what` names it. NULL reads "nothing".
+TSR_MUST_USE tsr_status tsr_json_want_array(const tsr_json *value, const char *what);
+// A string as C has it, in the arena; a zero byte inside cannot be kept, so it is refused.
+TSR_MUST_USE tsr_status tsr_json_copy_string(const tsr_json *value, const char *what,
+                                             tsr_arena *arena, const char **out_string);
+
+#endif

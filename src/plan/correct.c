@@ -1,0 +1,191 @@
+// Correction within a plan: what tsr_spec_correct leaves of a spec, with its changes as notes.
+//
+// A model has few shapes and a plan few specs, so that each pair of them is corrected once.
+#include <string.h>
+
+#include "base/grow.h"
+#include "plan/plan.h"
+#include "spec/axis_ref.h"
+
+// ---- notes ----
+
+static const tsr_why why_of[TSR_CHANGE_COUNT] = {
+    [TSR_CHANGE_CUT_TO_RANK] = TSR_WHY_CUT_TO_RANK,
+    [TSR_CHANGE_AXIS_MISSING] = TSR_WHY_AXIS_MISSING,
+    [TSR_CHANGE_SUB_AXIS_MISFIT] = TSR_WHY_SUB_AXIS_MISFIT,
+    [TSR_CHANGE_INDIVISIBLE] = TSR_WHY_INDIVISIBLE,
+    [TSR_CHANGE_CUT_MISFIT] = TSR_WHY_CUT_MISFIT,
+    [TSR_CHANGE_UNCONSTRAINED] = TSR_WHY_UNCONSTRAINED,
+};
+
+static tsr_status remember(tsr_plan_builder *builder, tsr_plan_note note) {
+  tsr_plan_note *notes = tsr_grow(builder->correction_notes, builder->correction_note_count,
+                                  &builder->correction_note_capacity, sizeof *notes);
+  if (!notes) return tsr_fail(NO_MEMORY, "notes of a plan");
+  builder->correction_notes = notes;
+  if (note.axis) TSR_TRY(tsr_plan_builder_name(builder, note.axis, &note.axis));
+  notes[builder->correction_note_count++] = note;
+  return NULL;
+}
+
+// That nothing is left can be seen; the changes that led to it say why.
+static tsr_status remember_changes(tsr_plan_builder *builder, const tsr_changes *changes) {
+  for (int i = 0; i < changes->count; i++) {
+    const tsr_change *change = &changes->items[i];
+    if (change->kind == TSR_CHANGE_NOTHING_LEFT) continue;
+    TSR_TRY(remember(builder, (tsr_plan_note){.why = why_of[change->kind],
+                                              .dim = change->dim,
+                                              .rule = -1,
+                                              .argument = change->product,
+                                              .axis = change->axis}));
+  }
+  return NULL;
+}
+
+// ---- axes used twice ----
+
+// The axes of a spec met so far.
+typedef struct repeats {
+  tsr_plan_builder *builder;
+  tsr_arena arena;
+  const tsr_axis_ref *seen[2 * TSR_MAX_RANK];
+  int seen_count;
+} repeats;
+
+static bool is_seen(repeats *work, const tsr_axis_ref *ref) {
+  for (int i = 0; i < work->seen_count; i++)
+    if (tsr_axis_ref_overlaps(work->seen[i], ref)) return true;
+  if (work->seen_count < 2 * TSR_MAX_RANK) work->seen[work->seen_count++] = ref;
+  return false;
+}
+
+// The stage without axes met before; false when it cannot stand without them.
+static tsr_status drop_from_stage(repeats *work, int dim, tsr_stage *stage, bool *out_stands) {
+  tsr_axis_ref *axes = tsr_arena_zeros(&work->arena, (size_t)stage->axis_count + 1, sizeof *axes);
+  if (!axes) return tsr_fail(NO_MEMORY, "axes of a spec");
+  int kept = 0;
+  for (int i = 0; i < stage->axis_count; i++) {
+    if (!is_seen(work, &stage->axes[i])) {
+      axes[kept++] = stage->axes[i];
+      continue;
+    }
+    TSR_TRY(remember(
+        work->builder,
+        (tsr_plan_note){
+            .why = TSR_WHY_DUPLICATE_AXIS, .dim = dim, .rule = -1, .axis = stage->axes[i].name}));
+  }
+  const bool whole = kept == stage->axis_count;
+  *out_stands = whole || stage->kind == TSR_STAGE_EVEN || stage->kind == TSR_STAGE_CYCLIC;
+  stage->axes = axes;
+  stage->axis_count = kept;
+  return NULL;
+}
+
+static tsr_status drop_from_dim(repeats *work, int d, tsr_spec_dim *dim) {
+  tsr_stage *stages = tsr_arena_zeros(&work->arena, (size_t)dim->stage_count + 1, sizeof *stages);
+  if (!stages) return tsr_fail(NO_MEMORY, "stages of a spec");
+  int kept = 0;
+  for (int s = 0; s < dim->stage_count; s++) {
+    bool stands = true;
+    stages[kept] = dim->stages[s];
+    TSR_TRY(drop_from_stage(work, d, &stages[kept], &stands));
+    if (!stands) {
+      kept = 0;
+      break;
+    }
+    kept += stages[kept].axis_count > 0;
+  }
+  dim->stages = stages;
+  dim->stage_count = kept;
+  return NULL;
+}
+
+static tsr_status drop_repeats(repeats *work, const tsr_spec *spec, tsr_spec **out_spec) {
+  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_dim *dims = tsr_arena_zeros(&work->arena, (size_t)desc.dim_count + 1, sizeof *dims);
+  if (!dims) return tsr_fail(NO_MEMORY, "dimensions of a spec");
+  for (int d = 0; d < desc.dim_count; d++) {
+    dims[d] = desc.dims[d];
+    TSR_TRY(drop_from_dim(work, d, &dims[d]));
+  }
+  desc.dims = dims;
+  return tsr_spec_create(&desc, out_spec);
+}
+
+// ---- correction ----
+
+static tsr_status correct_once(tsr_plan_builder *builder, const tsr_spec *wanted,
+                               const tsr_tensor *tensor, tsr_policy policy, tsr_spec **out_spec) {
+  const tsr_shape shape = tsr_tensor_shape(tensor);
+  const tsr_correct_options options = {.size = sizeof options,
+                                       .keep_group_members = builder->keep_group_members,
+                                       .uneven = policy != TSR_POLICY_ERROR};
+  tsr_changes changes = {0};
+  TSR_TRY(tsr_spec_correct(wanted, builder->plan->mesh, &shape, &options, out_spec, &changes));
+  tsr_status status = remember_changes(builder, &changes);
+  tsr_changes_deinit(&changes);
+  if (status) tsr_spec_release(*out_spec);
+  return status;
+}
+
+static tsr_status correct(tsr_plan_builder *builder, const tsr_spec *wanted,
+                          const tsr_tensor *tensor, tsr_policy policy, tsr_spec **out_spec) {
+  tsr_status status = correct_once(builder, wanted, tensor, policy, out_spec);
+  if (tsr_status_cause(status) != TSR_CAUSE_DUPLICATE_MESH_AXIS) return status;
+  tsr_status_free(status);
+  repeats work = {.builder = builder, .arena = TSR_ARENA_EMPTY};
+  tsr_spec *without = NULL;
+  status = drop_repeats(&work, wanted, &without);
+  if (!status) status = correct_once(builder, without, tensor, policy, out_spec);
+  tsr_spec_release(without);
+  tsr_arena_deinit(&work.arena);
+  return status;
+}
+
+static tsr_status correct_shape(tsr_plan_builder *builder, int32_t wanted, const tsr_tensor *tensor,
+                                tsr_policy policy, tsr_correction *out) {
+  tsr_spec *spec = NULL;
+  out->first_note = builder->correction_note_count;
+  TSR_TRY(correct(builder, builder->plan->specs[wanted], tensor, policy, &spec));
+  out->note_count = builder->correction_note_count - out->first_note;
+  tsr_status status = tsr_plan_builder_intern(builder, spec, &out->final);
+  tsr_spec_release(spec);
+  return status;
+}
+
+static tsr_status find_correction(tsr_plan_builder *builder, int32_t wanted,
+                                  const tsr_tensor *tensor, tsr_policy policy,
+                                  const tsr_correction **out_correction) {
+  const int seen = builder->corrected.count;
+  int entry = 0;
+  const uint64_t key = (uint64_t)wanted << 4 | (uint64_t)policy << 1 | builder->keep_group_members;
+  TSR_TRY(tsr_shape_table_add(&builder->corrected, key, tensor, &entry));
+  if (entry == seen) {
+    tsr_correction *list =
+        tsr_grow(builder->corrections, entry, &builder->correction_capacity, sizeof *list);
+    if (!list) return tsr_fail(NO_MEMORY, "corrections of specs");
+    builder->corrections = list;
+    TSR_TRY(correct_shape(builder, wanted, tensor, policy, &list[entry]));
+  }
+  *out_correction = &builder->corrections[entry];
+  return NULL;
+}
+
+tsr_status tsr_plan_builder_correct(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,
+                                    tsr_policy policy) {
+  if (!builder->plan->mesh) return tsr_plan_builder_set(builder, row, wanted, wanted, policy);
+  const tsr_tensor *tensor = tsr_tree_tensor(builder->plan->tree, row);
+  const tsr_correction *correction = NULL;
+  int32_t index = 0;
+  TSR_TRY(tsr_plan_builder_intern(builder, wanted, &index));
+  TSR_TRY_NOTE(find_correction(builder, index, tensor, policy, &correction), "tensor \"%s\"",
+               tensor->path);
+  tsr_stored_row *stored = &builder->plan->rows[row];
+  stored->wanted = index;
+  stored->final = correction->final;
+  stored->policy = (uint8_t)policy;
+  for (int64_t i = 0; i < correction->note_count; i++)
+    TSR_TRY(tsr_plan_builder_note(builder, row,
+                                  &builder->correction_notes[correction->first_note + i]));
+  return NULL;
+}

@@ -1,0 +1,134 @@
+// Plans as they are read: rows, and what they refer to.
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/layout.h"
+#include "plan/tree.h"
+
+#define X(id, word, text) [TSR_WHY_##id] = word,
+static const char *const words[TSR_WHY_COUNT] = {TSR_REASONS(X)};
+#undef X
+#define X(id, word, text) [TSR_WHY_##id] = text,
+static const char *const texts[TSR_WHY_COUNT] = {TSR_REASONS(X)};
+#undef X
+
+const char *tsr_why_word(tsr_why why) { return words[why]; }
+const char *tsr_why_text(tsr_why why) { return texts[why]; }
+
+tsr_plan *tsr_plan_retain(const tsr_plan *plan) {
+  tsr_plan *mine = (tsr_plan *)plan;
+  atomic_fetch_add_explicit(&mine->references, 1, memory_order_relaxed);
+  return mine;
+}
+
+void tsr_plan_release(const tsr_plan *plan) {
+  tsr_plan *mine = (tsr_plan *)plan;
+  if (!mine || atomic_fetch_sub_explicit(&mine->references, 1, memory_order_acq_rel) != 1) return;
+  for (int i = 0; i < mine->spec_count; i++) tsr_spec_release(mine->specs[i]);
+  tsr_tree_release(mine->tree);
+  tsr_mesh_release(mine->mesh);
+  tsr_arena_deinit(&mine->names);
+  free(mine->specs);
+  free(mine->rows);
+  free(mine->notes);
+  free(mine);
+}
+
+const tsr_tree *tsr_plan_tree(const tsr_plan *plan) { return plan->tree; }
+const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan) { return plan->mesh; }
+int64_t tsr_plan_count(const tsr_plan *plan) { return tsr_tree_count(plan->tree); }
+int64_t tsr_plan_bytes_per_device(const tsr_plan *plan) { return plan->bytes_per_device; }
+int tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
+const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec) { return plan->specs[spec]; }
+int tsr_plan_wanted(const tsr_plan *plan, int64_t index) { return plan->rows[index].wanted; }
+int tsr_plan_final(const tsr_plan *plan, int64_t index) { return plan->rows[index].final; }
+
+void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+  const tsr_stored_row *row = &plan->rows[index];
+  *out_row = (tsr_plan_row){.tensor = tsr_tree_tensor(plan->tree, index),
+                            .wanted = plan->specs[row->wanted],
+                            .final = plan->specs[row->final],
+                            .policy = (tsr_policy)row->policy,
+                            .bytes_per_device = row->bytes_per_device,
+                            .note_count = row->note_count,
+                            .notes = plan->notes + row->first_note};
+}
+
+// ---- layouts ----
+
+tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_mesh *mesh, const tsr_spec *spec,
+                             tsr_policy policy, tsr_layout **out_layout) {
+  tsr_sharding *sharding = NULL;
+  const tsr_shape shape = tsr_tensor_shape(tensor);
+  TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
+  tsr_status status = tsr_layout_create(sharding, &shape, policy, out_layout);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+// Every combination of shards along the dimensions is a shard, so the longest ones meet.
+int64_t tsr_layout_largest(const tsr_layout *layout) {
+  int64_t elements = 1;
+  for (int d = 0; d < tsr_layout_rank(layout); d++) {
+    const tsr_cut cut = tsr_layout_cut(layout, d);
+    elements *= tsr_cut_longest(&cut);
+  }
+  return elements;
+}
+
+tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
+  tsr_plan_row row;
+  tsr_plan_get(plan, index, &row);
+  if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
+  return tsr_note(tsr_tensor_layout(row.tensor, plan->mesh, row.final, row.policy, out_layout),
+                  "tensor \"%s\"", row.tensor->path);
+}
+
+// ---- equality ----
+
+static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+static bool same_note(const tsr_plan_note *a, const tsr_plan_note *b) {
+  return a->why == b->why && a->dim == b->dim && a->rule == b->rule && a->argument == b->argument &&
+         same_name(a->axis, b->axis);
+}
+
+static bool same_row(const tsr_plan_row *a, const tsr_plan_row *b) {
+  if (a->policy != b->policy || a->note_count != b->note_count) return false;
+  if (!tsr_spec_equal(a->wanted, b->wanted) || !tsr_spec_equal(a->final, b->final)) return false;
+  for (int i = 0; i < a->note_count; i++)
+    if (!same_note(&a->notes[i], &b->notes[i])) return false;
+  return true;
+}
+
+static bool same_mesh(const tsr_mesh *a, const tsr_mesh *b) {
+  return a && b ? tsr_mesh_equal(a, b) : a == b;
+}
+
+bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b) {
+  if (!same_mesh(a->mesh, b->mesh) || !tsr_tree_equal(a->tree, b->tree)) return false;
+  for (int64_t i = 0; i < tsr_plan_count(a); i++) {
+    tsr_plan_row left, right;
+    tsr_plan_get(a, i, &left);
+    tsr_plan_get(b, i, &right);
+    if (!same_row(&left, &right)) return false;
+  }
+  return true;
+}
+
+// ---- groups ----
+
+tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups) {
+  const size_t count = (size_t)tsr_plan_count(plan);
+  uint64_t *keys = malloc(sizeof *keys * (count + 1));
+  if (!keys) return tsr_fail(NO_MEMORY, "groups of %zu tensors", count);
+  for (size_t i = 0; i < count; i++) {
+    const tsr_stored_row *row = &plan->rows[i];
+    keys[i] = (uint64_t)row->wanted << 34 | (uint64_t)row->final << 4 | row->policy;
+  }
+  tsr_status status = tsr_tree_group_by(plan->tree, keys, out_groups);
+  free(keys);
+  return status;
+}

@@ -1,0 +1,100 @@
+// How a plan is kept, and how one is built.
+//
+//   tsr_plan_builder builder;
+//   TSR_TRY(tsr_plan_builder_init(&builder, tree, mesh));
+//   for (each row) status = tsr_plan_builder_correct(&builder, row, spec, TSR_POLICY_ERROR);
+//   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
+//   tsr_plan_builder_deinit(&builder);
+#ifndef TESSERA_PLAN_PLAN_H
+#define TESSERA_PLAN_PLAN_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/name_index.h"
+#include "plan/shape_table.h"
+#include "tessera/plan.h"
+
+// A row at its true size: specs and notes by number.
+typedef struct tsr_stored_row {
+  int64_t bytes_per_device;
+  int32_t wanted, final;  // -1 = not set yet
+  uint32_t first_note;
+  uint16_t note_count;
+  uint8_t policy;
+} tsr_stored_row;
+
+struct tsr_plan {
+  atomic_int references;
+  const tsr_tree *tree;
+  const tsr_mesh *mesh;  // may be NULL
+  int spec_count;
+  const tsr_spec **specs;  // owned, with a reference each
+  tsr_stored_row *rows;    // owned
+  tsr_plan_note *notes;    // owned
+  tsr_arena names;         // of the axes in notes
+  int64_t bytes_per_device;
+};
+
+// A note with the row it belongs to.
+typedef struct tsr_pending_note {
+  int64_t row;
+  tsr_plan_note note;
+} tsr_pending_note;
+
+// What correction makes of a spec for a shape: found once, used for all tensors alike.
+typedef struct tsr_correction {
+  int32_t final;
+  int64_t first_note, note_count;  // of `correction_notes`
+} tsr_correction;
+
+typedef struct tsr_plan_builder {
+  tsr_plan *plan;  // owned until finished
+  int32_t *slots;  // of the pool of specs: spec + 1; 0 = free
+  size_t slot_mask;
+  int spec_capacity;
+  tsr_pending_note *notes;
+  int64_t note_count, note_capacity;
+  const char **axes;  // names in notes, in the plan's arena
+  int64_t axis_count, axis_capacity;
+  tsr_name_index axis_names;
+  bool keep_group_members;  // corrections drop single members of groups; false at first
+  tsr_shape_table corrected;
+  tsr_correction *corrections;
+  int64_t correction_capacity;
+  tsr_plan_note *correction_notes;
+  int64_t correction_note_count, correction_note_capacity;
+} tsr_plan_builder;
+
+// Retains tree and mesh (may be NULL). Deinit always, also after finish and after failures.
+TSR_MUST_USE tsr_status tsr_plan_builder_init(tsr_plan_builder *builder, const tsr_tree *tree,
+                                              const tsr_mesh *mesh);
+void tsr_plan_builder_deinit(tsr_plan_builder *builder);
+// Sets a row's specs as they are; setting it again replaces them.
+TSR_MUST_USE tsr_status tsr_plan_builder_set(tsr_plan_builder *builder, int64_t row,
+                                             const tsr_spec *wanted, const tsr_spec *final,
+                                             tsr_policy policy);
+// Sets a row to `wanted` and what tsr_spec_correct leaves of it on the mesh, with a note for each
+// change. An axis left in two places is dropped from the later one. Under a policy other than
+// TSR_POLICY_ERROR sizes need not divide. Without a mesh nothing is changed.
+TSR_MUST_USE tsr_status tsr_plan_builder_correct(tsr_plan_builder *builder, int64_t row,
+                                                 const tsr_spec *wanted, tsr_policy policy);
+// The number of a spec in the plan's pool, which keeps a reference if it is new.
+TSR_MUST_USE tsr_status tsr_plan_builder_intern(tsr_plan_builder *builder, const tsr_spec *spec,
+                                                int32_t *out_index);
+// A copy of an axis's name that lives as long as the plan, made once for each name.
+TSR_MUST_USE tsr_status tsr_plan_builder_name(tsr_plan_builder *builder, const char *name,
+                                              const char **out_kept);
+// Adds a note to a row, after those it has. The axis's name is copied.
+TSR_MUST_USE tsr_status tsr_plan_builder_note(tsr_plan_builder *builder, int64_t row,
+                                              const tsr_plan_note *note);
+// Works out the bytes per device. Every row must have been set (asserted).
+TSR_MUST_USE tsr_status tsr_plan_builder_finish(tsr_plan_builder *builder, tsr_plan **out_plan);
+
+// The layout that a spec gives a tensor on a mesh, and how many elements its largest shard has.
+TSR_MUST_USE tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_mesh *mesh,
+                                          const tsr_spec *spec, tsr_policy policy,
+                                          tsr_layout **out_layout);
+int64_t tsr_layout_largest(const tsr_layout *layout);
+
+#endif

@@ -1,0 +1,210 @@
+// A tree is one block, so one free undoes it: the tensors, then the sizes and logical names they
+// point to, and last the bytes of all names. Beside it lies an index from path to tensor.
+#include "plan/tree.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/name_index.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
+
+struct tsr_tree {
+  atomic_int references;
+  int64_t count, bytes;
+  tsr_name_index paths;
+  tsr_tensor tensors[];
+};
+
+// ---- checks ----
+
+// What a block for the tensors has to hold.
+typedef struct extent {
+  size_t dims, names, text;  // sizes, logical names, bytes
+  int64_t bytes;             // of the tensors themselves
+} extent;
+
+static tsr_status measure_logical(const tsr_tensor *tensor, extent *needs) {
+  if (!tensor->logical) return NULL;
+  for (int d = 0; d < tensor->rank; d++) {
+    const char *name = tensor->logical[d];
+    if (!name || !*name) continue;
+    if (!tsr_utf8_is_valid(name))
+      return tsr_fail(BAD_ARGUMENT, "the logical name of dimension %d is not UTF-8", d);
+    needs->text += strlen(name) + 1;
+  }
+  needs->names += (size_t)tensor->rank;
+  return NULL;
+}
+
+static tsr_status measure_tensor(const tsr_tensor *tensor, extent *needs) {
+  tsr_shape shape;
+  int64_t bytes = 0;
+  TSR_TRY(tsr_shape_init(&shape, tensor->dims, tensor->rank));
+  if (!tsr_dtype_get(tensor->dtype))
+    return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)tensor->dtype);
+  TSR_TRY(tsr_shape_bytes(&shape, tensor->dtype, &bytes));
+  if (__builtin_add_overflow(needs->bytes, bytes, &needs->bytes))
+    return tsr_fail(OVERFLOW, "the tensors up to here take more than 2^63 bytes");
+  needs->dims += (size_t)tensor->rank;
+  needs->text += strlen(tensor->path) + 1;
+  return measure_logical(tensor, needs);
+}
+
+static tsr_status measure(const tsr_tensor *tensors, int64_t count, extent *out_needs) {
+  if (count < 0 || count > INT32_MAX)
+    return tsr_fail(TOO_LARGE, "a tree of %lld tensors, wanted 0 to %d", (long long)count,
+                    INT32_MAX);
+  for (int64_t i = 0; i < count; i++) {
+    if (!tensors[i].path) return tsr_fail(BAD_ARGUMENT, "tensor %lld has no path", (long long)i);
+    if (!tsr_utf8_is_valid(tensors[i].path))  // JSON could not hold it
+      return tsr_fail(BAD_ARGUMENT, "the path of tensor %lld is not UTF-8", (long long)i);
+    TSR_TRY_NOTE(measure_tensor(&tensors[i], out_needs), "tensor \"%s\"", tensors[i].path);
+  }
+  return NULL;
+}
+
+// ---- the block ----
+
+// Where the next sizes, names and bytes go.
+typedef struct filling {
+  int64_t *dims;
+  const char **names;
+  char *text;
+} filling;
+
+static const char *place_text(filling *at, const char *string) {
+  const size_t bytes = strlen(string) + 1;
+  const char *const placed = memcpy(at->text, string, bytes);
+  at->text += bytes;
+  return placed;
+}
+
+static tsr_tensor place_tensor(filling *at, const tsr_tensor *tensor) {
+  const size_t rank = (size_t)tensor->rank;
+  tsr_tensor placed = {.path = place_text(at, tensor->path),
+                       .dtype = tensor->dtype,
+                       .rank = tensor->rank,
+                       .dims = at->dims};
+  if (rank) memcpy(at->dims, tensor->dims, sizeof *at->dims * rank);
+  at->dims += rank;
+  if (!tensor->logical) return placed;
+  placed.logical = at->names;
+  for (size_t d = 0; d < rank; d++) {
+    const char *name = tensor->logical[d];
+    *at->names++ = name && *name ? place_text(at, name) : NULL;
+  }
+  return placed;
+}
+
+static tsr_tree *place(const tsr_tensor *tensors, int64_t count, const extent *needs) {
+  const size_t tensor_bytes = sizeof *tensors * (size_t)count;
+  const size_t dim_bytes = sizeof(int64_t) * needs->dims;
+  const size_t name_bytes = sizeof(char *) * needs->names;
+  const size_t bytes = sizeof(tsr_tree) + tensor_bytes + dim_bytes + name_bytes + needs->text;
+  tsr_tree *tree = malloc(bytes);
+  if (!tree) return NULL;
+  tsr_memory_prefer_huge(tree, bytes);
+  *tree = (tsr_tree){.count = count, .bytes = needs->bytes};
+  atomic_init(&tree->references, 1);
+  char *const rest = (char *)tree->tensors + tensor_bytes;
+  filling at = {(int64_t *)(void *)rest, (const char **)(void *)(rest + dim_bytes),
+                rest + dim_bytes + name_bytes};
+  for (int64_t i = 0; i < count; i++) tree->tensors[i] = place_tensor(&at, &tensors[i]);
+  return tree;
+}
+
+static tsr_status index_paths(tsr_tree *tree) {
+  for (int64_t i = 0; i < tree->count; i++) {
+    int64_t existing = -1;
+    TSR_TRY(tsr_name_index_add(&tree->paths, tree->tensors[i].path, i, &existing));
+    if (existing >= 0)
+      return tsr_fail(DUPLICATE_PATH, "path \"%s\" is given twice, to tensors %lld and %lld",
+                      tree->tensors[i].path, (long long)existing, (long long)i);
+  }
+  return NULL;
+}
+
+tsr_status tsr_tree_create(const tsr_tensor *tensors, int64_t count, tsr_tree **out_tree) {
+  extent needs = {0};
+  TSR_TRY(measure(tensors, count, &needs));
+  tsr_tree *tree = place(tensors, count, &needs);
+  if (!tree) return tsr_fail(NO_MEMORY, "tree of %lld tensors", (long long)count);
+  tsr_status status = index_paths(tree);
+  if (status)
+    tsr_tree_release(tree);
+  else
+    *out_tree = tree;
+  return status;
+}
+
+tsr_tree *tsr_tree_retain(const tsr_tree *tree) {
+  tsr_tree *mine = (tsr_tree *)tree;
+  atomic_fetch_add_explicit(&mine->references, 1, memory_order_relaxed);
+  return mine;
+}
+
+void tsr_tree_release(const tsr_tree *tree) {
+  tsr_tree *mine = (tsr_tree *)tree;
+  if (!mine || atomic_fetch_sub_explicit(&mine->references, 1, memory_order_acq_rel) != 1) return;
+  tsr_name_index_deinit(&mine->paths);
+  free(mine);
+}
+
+// ---- what is asked of it ----
+
+int64_t tsr_tree_count(const tsr_tree *tree) { return tree->count; }
+int64_t tsr_tree_bytes(const tsr_tree *tree) { return tree->bytes; }
+
+const tsr_tensor *tsr_tree_tensor(const tsr_tree *tree, int64_t index) {
+  return &tree->tensors[index];
+}
+
+int64_t tsr_tree_find(const tsr_tree *tree, const char *path) {
+  return tsr_name_index_find(&tree->paths, path);
+}
+
+const char *tsr_tree_nearest(const tsr_tree *tree, const char *path) {
+  tsr_suggestion near = tsr_suggestion_for(path);
+  for (int64_t i = 0; i < tree->count; i++) tsr_suggestion_offer(&near, tree->tensors[i].path);
+  return near.best;
+}
+
+static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+static bool same_tensor(const tsr_tensor *a, const tsr_tensor *b) {
+  if (a->dtype != b->dtype || a->rank != b->rank || !a->logical != !b->logical) return false;
+  if (strcmp(a->path, b->path) != 0) return false;
+  for (int d = 0; d < a->rank; d++)
+    if (a->dims[d] != b->dims[d] || (a->logical && !same_name(a->logical[d], b->logical[d])))
+      return false;
+  return true;
+}
+
+bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b) {
+  if (a == b) return true;
+  bool same = a->count == b->count;
+  for (int64_t i = 0; same && i < a->count; i++) same = same_tensor(&a->tensors[i], &b->tensors[i]);
+  return same;
+}
+
+tsr_shape tsr_tensor_shape(const tsr_tensor *tensor) {
+  tsr_shape shape = {.rank = tensor->rank};
+  if (shape.rank) memcpy(shape.dims, tensor->dims, sizeof *shape.dims * (size_t)shape.rank);
+  return shape;
+}
+
+int64_t tsr_tensor_elements(const tsr_tensor *tensor) {
+  int64_t count = 1;
+  for (int d = 0; d < tensor->rank; d++) count *= tensor->dims[d];
+  return count;
+}
+
+int64_t tsr_tensor_bytes(const tsr_tensor *tensor) {
+  int64_t bytes = 0;
+  tsr_status status = tsr_dtype_bytes(tensor->dtype, tsr_tensor_elements(tensor), &bytes);
+  tsr_status_free(status);  // the tree was checked when it was made
+  return bytes;
+}

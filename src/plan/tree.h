@@ -1,0 +1,19 @@
+// What the files of this room share about trees.
+#ifndef TESSERA_PLAN_TREE_H
+#define TESSERA_PLAN_TREE_H
+
+#include "base/arena.h"
+#include "tessera/tree.h"
+
+// Groups as tsr_tree_group_by_pattern makes them, but members also agree in their key; NULL = none.
+TSR_MUST_USE tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
+                                          tsr_tree_groups *out_groups);
+
+// One member of a list of tensors in JSON, for the readers of trees and of plans: its path, type,
+// shape and logical axes. Other keys are the caller's to check.
+TSR_MUST_USE tsr_status tsr_tensor_from_json(const tsr_json *value, bool with_path,
+                                             tsr_arena *arena, tsr_tensor *out_tensor);
+// The same as members of an open object.
+void tsr_tensor_write(const tsr_tensor *tensor, tsr_json_writer *writer);
+
+#endif

@@ -1,0 +1,43 @@
+// A model as users name it: a folder, a file of tensors, or a list of them in JSON.
+#include <string.h>
+
+#include "plan/tree.h"
+#include "tessera/safetensors.h"
+
+static tsr_status from_model(const tsr_model *model, tsr_tensor *tensors, tsr_tree **out_tree) {
+  const int64_t count = tsr_model_count(model);
+  for (int64_t i = 0; i < count; i++) {
+    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
+    tensors[i] = (tsr_tensor){
+        .path = found->name, .dtype = found->dtype, .rank = found->rank, .dims = found->dims};
+  }
+  return tsr_tree_create(tensors, count, out_tree);
+}
+
+static tsr_status open_model(const char *path, tsr_tree **out_tree) {
+  tsr_model *model = NULL;
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  TSR_TRY(tsr_model_open(path, &model));
+  const size_t count = (size_t)tsr_model_count(model);
+  tsr_tensor *tensors = tsr_arena_zeros(&arena, count + 1, sizeof *tensors);
+  tsr_status status = tensors ? from_model(model, tensors, out_tree)
+                              : tsr_fail(NO_MEMORY, "tree of %zu tensors", count);
+  tsr_arena_deinit(&arena);
+  tsr_model_destroy(model);
+  return tsr_note(status, "%s", path);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+tsr_status tsr_tree_open(const char *path, tsr_tree **out_tree) {
+  tsr_json_doc *doc = NULL;
+  if (!ends_with(path, ".json") || ends_with(path, ".index.json"))
+    return open_model(path, out_tree);
+  TSR_TRY(tsr_json_read_file(path, &doc));
+  tsr_status status = tsr_tree_from_json(tsr_json_root(doc), out_tree);
+  tsr_json_destroy(doc);
+  return tsr_note(status, "%s", path);
+}

@@ -1,0 +1,6 @@
+int suite_tree(void);
+int suite_tree_json(void);
+int suite_tree_group(void);
+int suite_plan(void);
+
+int main(void) { return suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan(); }

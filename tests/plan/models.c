@@ -1,0 +1,63 @@
+#include "plan/models.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/test.h"
+
+tsr_tree *make_tree(const tsr_tensor *tensors, int64_t count) {
+  tsr_tree *tree = NULL;
+  assert_ok(tsr_tree_create(tensors, count, &tree));
+  return tree;
+}
+
+tsr_tree *make_small_tree(void) {
+  const tsr_tensor tensors[] = {
+      TENSOR("embed.weight", 100, 16),    TENSOR("layers.0.mlp.up.weight", 64, 16),
+      TENSOR("layers.0.norm.weight", 16), TENSOR("layers.1.mlp.up.weight", 64, 16),
+      TENSOR("layers.1.norm.weight", 16), {.path = "step", .dtype = TSR_I64},
+  };
+  return make_tree(tensors, COUNT_OF(tensors));
+}
+
+tsr_mesh *make_mesh(const char *text) {
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_mesh_parse(text, NULL, &mesh));
+  return mesh;
+}
+
+tsr_spec *make_spec(const char *text) {
+  tsr_spec *spec = NULL;
+  assert_ok(tsr_spec_parse(text, TSR_FORM_SHORT, &spec));
+  return spec;
+}
+
+tsr_status read_tree(const char *json, tsr_tree **out_tree) {
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(tsr_json_parse(json, strlen(json), &doc));
+  tsr_status status = tsr_tree_from_json(tsr_json_root(doc), out_tree);
+  tsr_json_destroy(doc);
+  return status;
+}
+
+tsr_plan *make_plan(const tsr_tree *tree, const char *mesh_text, const char *const *specs) {
+  const int64_t count = tsr_tree_count(tree);
+  const tsr_spec **parsed = calloc((size_t)count + 1, sizeof *parsed);
+  tsr_mesh *mesh = mesh_text ? make_mesh(mesh_text) : NULL;
+  tsr_plan *plan = NULL;
+  assert_non_null(parsed);
+  for (int64_t i = 0; i < count; i++) parsed[i] = specs[i] ? make_spec(specs[i]) : NULL;
+  assert_ok(tsr_plan_from_specs(tree, mesh, parsed, &plan));
+  for (int64_t i = 0; i < count; i++) tsr_spec_release(parsed[i]);
+  free(parsed);
+  tsr_mesh_release(mesh);
+  return plan;
+}
+
+char *print_spec(const tsr_spec *spec) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  char *taken = NULL;
+  assert_ok(tsr_spec_print(spec, TSR_FORM_SHORT, &text));
+  assert_ok(tsr_text_take(&text, &taken));
+  return taken;
+}
