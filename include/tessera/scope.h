@@ -1,6 +1,6 @@
-// Scopes: values in force for the current thread between enter and leave (the current mesh, rules and
-// axes). They nest, the innermost wins, and leaving one leaves all inside it
-// too, so that an early return cannot leave a stale value behind.
+// Scopes: values in force for the current thread between enter and leave (the current mesh, rules
+// and axes). They nest, the innermost wins, and leaving one leaves all inside it too, so that an
+// early return cannot leave a stale value behind.
 #ifndef TESSERA_SCOPE_H
 #define TESSERA_SCOPE_H
 

@@ -199,7 +199,7 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   tsr_text_add(out, "</text>\n");
   for (int p = 0; p < figure->panel_count; p++) {
     const double x = MARGIN + left + (p % g.across) * panel_width;
-    const double y = MARGIN + TITLE_HEIGHT + (p / g.across) * panel_height + LABEL_HEIGHT +
+    const double y = MARGIN + TITLE_HEIGHT + (double)(p / g.across) * panel_height + LABEL_HEIGHT +
                      (titled ? 22 : 0) - 8;
     add_panel(figure, p, &g, x, y, out);
   }

@@ -27,7 +27,8 @@ TSR_MUST_USE tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape,
                                       tsr_spec_builder *builder, const char **out_name);
 TSR_MUST_USE tsr_status tsr_read_sub_axis(tsr_scan *scan, tsr_axis_ref *ref);
 TSR_MUST_USE tsr_status tsr_read_priority(tsr_scan *scan, int *out_priority);
-// The short form's own: what a backslash means in its quotes; a name, in quotes where it needs them.
+// The short form's own: what a backslash means in its quotes; a name, in quotes where it needs
+// them.
 TSR_MUST_USE tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out);
 void tsr_write_short_name(const char *name, tsr_text *out);
 bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction);
