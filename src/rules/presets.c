@@ -70,16 +70,18 @@ static tsr_status unknown_family(const char *family) {
   return status;
 }
 
-// Whether a file's specs use an axis: it stands there as a word of its own.
+// Whether a file's specs use an axis: one of those that presets know, as a word of its own.
 static bool uses_axis(const char *text, const char *axis) {
+  static const char known[][8] = {"fsdp", "tp", "ep"};
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const size_t length = strlen(axis);
-  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+  bool is_known = false;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) is_known |= !strcmp(axis, known[i]);
+  for (const char *line = text; is_known && *line; line += strcspn(line, "\n"), line += !!*line) {
     const char *arrow = strstr(line, " -> "), *end = line + strcspn(line, "\n");
     if (*line == '#' || !arrow || arrow > end) continue;
-    for (const char *at = arrow + 4; at < end; at += strspn(at, letters), at += at < end) {
+    for (const char *at = arrow + 4; at < end; at += strspn(at, letters), at += at < end)
       if (strspn(at, letters) == length && !memcmp(at, axis, length)) return true;
-    }
   }
   return false;
 }

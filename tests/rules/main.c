@@ -5,6 +5,7 @@ int suite_logical_names(void);
 int suite_logical_rules(void);
 int suite_logical_spmd(void);
 int suite_prefilter(void);
+int suite_presets(void);
 int suite_regex(void);
 int suite_rules(void);
 int suite_rules_json(void);
@@ -20,6 +21,7 @@ int main(void) {
   failed += suite_logical_rules();
   failed += suite_logical_spmd();
   failed += suite_prefilter();
+  failed += suite_presets();
   failed += suite_regex();
   failed += suite_rules();
   failed += suite_rules_json();

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Writes the tensor lists of well-known models from their published configurations.
+
+usage: make.py            rewrites the *.json beside it
+       make.py --tree F   prints F.json as a tree, every tensor on its own
+
+A list is compact: {0..31} in a path stands for that many tensors of one shape. `preset` is the family
+whose rules fit, `mesh` one on which the model would sensibly run.
+"""
+import itertools
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def layers(count, first=0):
+    return "{%d..%d}" % (first, count - 1)
+
+
+class Model:
+    def __init__(self, name, preset, mesh, config, dtype="BF16"):
+        self.name, self.preset, self.mesh, self.config, self.dtype = name, preset, mesh, config, dtype
+        self.tensors = []
+
+    def add(self, path, *shape, dtype=None):
+        self.tensors.append([path, dtype or self.dtype, list(shape)])
+
+    def linear(self, path, inputs, outputs, bias=False):
+        self.add(path + ".weight", outputs, inputs)
+        if bias:
+            self.add(path + ".bias", outputs)
+
+    def norm(self, path, size, bias=False):
+        self.add(path + ".weight", size)
+        if bias:
+            self.add(path + ".bias", size)
+
+    def text(self):
+        rows = ",\n".join("    " + json.dumps(row) for row in self.tensors)
+        return '{\n  "preset": %s,\n  "mesh": %s,\n  "config": %s,\n  "tensors": [\n%s\n  ]\n}\n' % (
+            json.dumps(self.preset), json.dumps(self.mesh), json.dumps(self.config), rows)
+
+
+def attention(m, at, bias=False):
+    c = m.config
+    dim = c.get("head_dim", c["hidden_size"] // c["num_attention_heads"])
+    m.linear(at + ".self_attn.q_proj", c["hidden_size"], c["num_attention_heads"] * dim, bias)
+    for p in "kv":
+        m.linear(at + ".self_attn.%s_proj" % p, c["hidden_size"], c["num_key_value_heads"] * dim, bias)
+    m.linear(at + ".self_attn.o_proj", c["num_attention_heads"] * dim, c["hidden_size"])
+
+
+def gated(m, at, hidden, inner):
+    m.linear(at + ".gate_proj", hidden, inner)
+    m.linear(at + ".up_proj", hidden, inner)
+    m.linear(at + ".down_proj", inner, hidden)
+
+
+def llama_like(name, preset, mesh, config, bias=False, norms=("input", "post_attention"), tied=False):
+    m = Model(name, preset, mesh, config)
+    hidden, at = config["hidden_size"], "model.layers." + layers(config["num_hidden_layers"])
+    m.add("model.embed_tokens.weight", config["vocab_size"], hidden)
+    attention(m, at, bias)
+    gated(m, at + ".mlp", hidden, config["intermediate_size"])
+    for norm in norms:
+        m.norm(at + ".%s_layernorm" % norm, hidden)
+    m.norm("model.norm", hidden)
+    if not tied:
+        m.linear("lm_head", hidden, config["vocab_size"])
+    return m
+
+
+def config(hidden, inner, heads, kv_heads, count, vocab, **more):
+    return {"hidden_size": hidden, "intermediate_size": inner, "num_attention_heads": heads,
+            "num_key_value_heads": kv_heads, "num_hidden_layers": count, "vocab_size": vocab, **more}
+
+
+def mixtral():
+    m = Model("mixtral-8x7b", "mixtral", "fsdp=4,ep=2,tp=8",
+              config(4096, 14336, 32, 8, 32, 32000, num_local_experts=8))
+    at = "model.layers.{0..31}"
+    m.add("model.embed_tokens.weight", 32000, 4096)
+    attention(m, at)
+    m.linear(at + ".block_sparse_moe.gate", 4096, 8)
+    m.linear(at + ".block_sparse_moe.experts.{0..7}.w1", 4096, 14336)
+    m.linear(at + ".block_sparse_moe.experts.{0..7}.w2", 14336, 4096)
+    m.linear(at + ".block_sparse_moe.experts.{0..7}.w3", 4096, 14336)
+    m.norm(at + ".input_layernorm", 4096)
+    m.norm(at + ".post_attention_layernorm", 4096)
+    m.norm("model.norm", 4096)
+    m.linear("lm_head", 4096, 32000)
+    return m
+
+
+def phi3():
+    m = Model("phi-3-mini", "phi3", "fsdp=4,tp=8", config(3072, 8192, 32, 32, 32, 32064))
+    at = "model.layers.{0..31}"
+    m.add("model.embed_tokens.weight", 32064, 3072)
+    m.linear(at + ".self_attn.qkv_proj", 3072, 9216)
+    m.linear(at + ".self_attn.o_proj", 3072, 3072)
+    m.linear(at + ".mlp.gate_up_proj", 3072, 16384)
+    m.linear(at + ".mlp.down_proj", 8192, 3072)
+    m.norm(at + ".input_layernorm", 3072)
+    m.norm(at + ".post_attention_layernorm", 3072)
+    m.norm("model.norm", 3072)
+    m.linear("lm_head", 3072, 32064)
+    return m
+
+
+def deepseek(name, mesh, c):
+    m = Model(name, "deepseek", mesh, c)
+    hidden, heads, moe = c["hidden_size"], c["num_attention_heads"], c["moe_intermediate_size"]
+    nope, rope, v = c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["v_head_dim"]
+    count, dense = c["num_hidden_layers"], c["first_k_dense_replace"]
+    extra = c.get("num_nextn_predict_layers", 0)
+    at = "model.layers." + layers(count + extra)
+    m.add("model.embed_tokens.weight", c["vocab_size"], hidden)
+    if c.get("q_lora_rank"):
+        m.linear(at + ".self_attn.q_a_proj", hidden, c["q_lora_rank"])
+        m.norm(at + ".self_attn.q_a_layernorm", c["q_lora_rank"])
+        m.linear(at + ".self_attn.q_b_proj", c["q_lora_rank"], heads * (nope + rope))
+    else:
+        m.linear(at + ".self_attn.q_proj", hidden, heads * (nope + rope))
+    m.linear(at + ".self_attn.kv_a_proj_with_mqa", hidden, c["kv_lora_rank"] + rope)
+    m.norm(at + ".self_attn.kv_a_layernorm", c["kv_lora_rank"])
+    m.linear(at + ".self_attn.kv_b_proj", c["kv_lora_rank"], heads * (nope + v))
+    m.linear(at + ".self_attn.o_proj", heads * v, hidden)
+    m.norm(at + ".input_layernorm", hidden)
+    m.norm(at + ".post_attention_layernorm", hidden)
+    gated(m, "model.layers." + layers(dense) + ".mlp", hidden, c["intermediate_size"])
+    routed = "model.layers." + layers(count + extra, dense) + ".mlp"
+    m.linear(routed + ".gate", hidden, c["n_routed_experts"])
+    if extra:
+        m.add(routed + ".gate.e_score_correction_bias", c["n_routed_experts"], dtype="F32")
+    gated(m, routed + ".experts." + layers(c["n_routed_experts"]), hidden, moe)
+    gated(m, routed + ".shared_experts", hidden, moe * c["n_shared_experts"])
+    if extra:
+        last = "model.layers.%d" % count
+        m.add(last + ".embed_tokens.weight", c["vocab_size"], hidden)
+        m.norm(last + ".enorm", hidden)
+        m.norm(last + ".hnorm", hidden)
+        m.linear(last + ".eh_proj", 2 * hidden, hidden)
+        m.norm(last + ".shared_head.norm", hidden)
+        m.linear(last + ".shared_head.head", hidden, c["vocab_size"])
+    m.norm("model.norm", hidden)
+    m.linear("lm_head", hidden, c["vocab_size"])
+    return m
+
+
+def t5():
+    c = {"d_model": 4096, "d_ff": 10240, "d_kv": 64, "num_heads": 64, "num_layers": 24,
+         "num_decoder_layers": 24, "vocab_size": 32128, "relative_attention_num_buckets": 32}
+    m = Model("t5-v1_1-xxl", "t5", "fsdp=4,tp=8", c, "F32")
+    m.add("shared.weight", 32128, 4096)
+    for side, feed in (("encoder", 1), ("decoder", 2)):
+        at = side + ".block.{0..23}.layer"
+        blocks = [(0, "SelfAttention")] + ([(1, "EncDecAttention")] if feed == 2 else [])
+        for index, kind in blocks:
+            for p in "qkvo":
+                m.linear("%s.%d.%s.%s" % (at, index, kind, p), 4096, 4096)
+            m.norm("%s.%d.layer_norm" % (at, index), 4096)
+        m.add(side + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", 32, 64)
+        for p in ("wi_0", "wi_1"):
+            m.linear("%s.%d.DenseReluDense.%s" % (at, feed, p), 4096, 10240)
+        m.linear("%s.%d.DenseReluDense.wo" % (at, feed), 10240, 4096)
+        m.norm("%s.%d.layer_norm" % (at, feed), 4096)
+        m.norm(side + ".final_layer_norm", 4096)
+    m.linear("lm_head", 4096, 32128)
+    return m
+
+
+def gpt2():
+    c = {"n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "n_inner": None,
+         "vocab_size": 50257}
+    m = Model("gpt2", "gpt2", "fsdp=2,tp=4", c, "F32")
+    m.add("wte.weight", 50257, 768)
+    m.add("wpe.weight", 1024, 768)
+    at = "h.{0..11}"
+    m.norm(at + ".ln_1", 768, True)
+    m.add(at + ".attn.bias", 1, 1, 1024, 1024)
+    # Conv1D keeps its weights as (inputs, outputs).
+    for path, inputs, outputs in (("attn.c_attn", 768, 2304), ("attn.c_proj", 768, 768),
+                                  ("mlp.c_fc", 768, 3072), ("mlp.c_proj", 3072, 768)):
+        m.add("%s.%s.weight" % (at, path), inputs, outputs)
+        m.add("%s.%s.bias" % (at, path), outputs)
+    m.norm(at + ".ln_2", 768, True)
+    m.norm("ln_f", 768, True)
+    return m
+
+
+def bert():
+    c = {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
+         "num_hidden_layers": 12, "vocab_size": 30522, "max_position_embeddings": 512}
+    m = Model("bert-base-uncased", "bert", "fsdp=2,tp=4", c, "F32")
+    for kind, rows in (("word", 30522), ("position", 512), ("token_type", 2)):
+        m.add("bert.embeddings.%s_embeddings.weight" % kind, rows, 768)
+    m.norm("bert.embeddings.LayerNorm", 768, True)
+    at = "bert.encoder.layer.{0..11}"
+    for p in ("query", "key", "value"):
+        m.linear(at + ".attention.self." + p, 768, 768, True)
+    m.linear(at + ".attention.output.dense", 768, 768, True)
+    m.norm(at + ".attention.output.LayerNorm", 768, True)
+    m.linear(at + ".intermediate.dense", 768, 3072, True)
+    m.linear(at + ".output.dense", 3072, 768, True)
+    m.norm(at + ".output.LayerNorm", 768, True)
+    m.linear("bert.pooler.dense", 768, 768, True)
+    m.add("cls.predictions.bias", 30522)
+    m.linear("cls.predictions.transform.dense", 768, 768, True)
+    m.norm("cls.predictions.transform.LayerNorm", 768, True)
+    m.add("cls.predictions.decoder.weight", 30522, 768)
+    m.linear("cls.seq_relationship", 768, 2, True)
+    return m
+
+
+def vit():
+    c = {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
+         "num_hidden_layers": 12, "image_size": 224, "patch_size": 16}
+    m = Model("vit-base-patch16-224", "vit", "fsdp=2,tp=4", c, "F32")
+    m.add("vit.embeddings.cls_token", 1, 1, 768)
+    m.add("vit.embeddings.position_embeddings", 1, 197, 768)
+    m.add("vit.embeddings.patch_embeddings.projection.weight", 768, 3, 16, 16)
+    m.add("vit.embeddings.patch_embeddings.projection.bias", 768)
+    at = "vit.encoder.layer.{0..11}"
+    for p in ("query", "key", "value"):
+        m.linear(at + ".attention.attention." + p, 768, 768, True)
+    m.linear(at + ".attention.output.dense", 768, 768, True)
+    m.linear(at + ".intermediate.dense", 768, 3072, True)
+    m.linear(at + ".output.dense", 3072, 768, True)
+    m.norm(at + ".layernorm_before", 768, True)
+    m.norm(at + ".layernorm_after", 768, True)
+    m.norm("vit.layernorm", 768, True)
+    m.linear("classifier", 768, 1000, True)
+    return m
+
+
+def whisper():
+    c = {"d_model": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072,
+         "decoder_layers": 12, "decoder_attention_heads": 12, "decoder_ffn_dim": 3072,
+         "vocab_size": 51865, "num_mel_bins": 80}
+    m = Model("whisper-small", "whisper", "fsdp=2,tp=4", c, "F32")
+    m.add("model.encoder.conv1.weight", 768, 80, 3)
+    m.add("model.encoder.conv1.bias", 768)
+    m.add("model.encoder.conv2.weight", 768, 768, 3)
+    m.add("model.encoder.conv2.bias", 768)
+    m.add("model.encoder.embed_positions.weight", 1500, 768)
+    m.add("model.decoder.embed_tokens.weight", 51865, 768)
+    m.add("model.decoder.embed_positions.weight", 448, 768)
+    for side in ("encoder", "decoder"):
+        at = "model.%s.layers.{0..11}" % side
+        for kind in ["self_attn"] + ["encoder_attn"] * (side == "decoder"):
+            for p in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                m.linear("%s.%s.%s" % (at, kind, p), 768, 768, p != "k_proj")
+            m.norm("%s.%s_layer_norm" % (at, kind), 768, True)
+        m.linear(at + ".fc1", 768, 3072, True)
+        m.linear(at + ".fc2", 3072, 768, True)
+        m.norm(at + ".final_layer_norm", 768, True)
+        m.norm("model.%s.layer_norm" % side, 768, True)
+    m.add("proj_out.weight", 51865, 768)
+    return m
+
+
+LITE = {"hidden_size": 2048, "intermediate_size": 10944, "moe_intermediate_size": 1408,
+        "num_attention_heads": 16, "num_key_value_heads": 16, "num_hidden_layers": 27,
+        "n_routed_experts": 64, "n_shared_experts": 2, "first_k_dense_replace": 1,
+        "q_lora_rank": None, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+        "v_head_dim": 128, "vocab_size": 102400}
+V3 = {"hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048,
+      "num_attention_heads": 128, "num_key_value_heads": 128, "num_hidden_layers": 61,
+      "n_routed_experts": 256, "n_shared_experts": 1, "first_k_dense_replace": 3,
+      "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+      "v_head_dim": 128, "vocab_size": 129280, "num_nextn_predict_layers": 1}
+
+
+def models():
+    gemma_norms = ("input", "post_attention", "pre_feedforward", "post_feedforward")
+    yield llama_like("llama-3-8b", "llama", "fsdp=4,tp=8", config(4096, 14336, 32, 8, 32, 128256))
+    yield llama_like("llama-3-70b", "llama", "fsdp=8,tp=16", config(8192, 28672, 64, 8, 80, 128256))
+    yield llama_like("qwen2-7b", "qwen2", "fsdp=8,tp=4", config(3584, 18944, 28, 4, 28, 152064), True)
+    yield llama_like("gemma-2-9b", "gemma2", "fsdp=8,tp=16",
+                     config(3584, 14336, 16, 8, 42, 256000, head_dim=256), norms=gemma_norms, tied=True)
+    yield from (mixtral(), phi3(), t5(), gpt2(), bert(), vit(), whisper())
+    yield deepseek("deepseek-v2-lite", "fsdp=8,ep=4,tp=4", LITE)
+    yield deepseek("deepseek-v3", "fsdp=8,ep=8,tp=8", V3)
+
+
+def expand(path):
+    """Every path that a compact one stands for."""
+    parts = re.split(r"\{(\d+)\.\.(\d+)\}", path)
+    ranges = [range(int(a), int(b) + 1) for a, b in zip(parts[1::3], parts[2::3])]
+    for numbers in itertools.product(*ranges):
+        out = parts[0]
+        for number, text in zip(numbers, parts[3::3]):
+            out += str(number) + text
+        yield out
+
+
+def print_tree(name):
+    rows = json.loads((HERE / (name + ".json")).read_text())["tensors"]
+    tensors = [{"path": path, "dtype": dtype, "shape": shape}
+               for compact, dtype, shape in rows for path in expand(compact)]
+    json.dump({"tensors": tensors}, sys.stdout)
+    print()
+
+
+def main():
+    if sys.argv[1:2] == ["--tree"]:
+        print_tree(sys.argv[2])
+        return
+    for model in models():
+        (HERE / (model.name + ".json")).write_text(model.text())
+
+
+if __name__ == "__main__":
+    main()
