@@ -51,10 +51,6 @@ TSR_API int64_t tsr_model_bytes(const tsr_model *model);               // of all
 TSR_API int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items);
 // What is odd but not wrong, one line each; "" = nothing.
 TSR_API const char *tsr_model_warnings(const tsr_model *model);
-// A whole-number fact of the config.json beside the model ("num_attention_heads"), also from
-// "text_config" inside it; false if there is none.
-TSR_API bool tsr_model_fact(const tsr_model *model, const char *name, int64_t *out_value);
-
 TSR_END_DECLS
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "file/model.h"
+#include "tessera/json.h"
 
 static const char index_name[] = "model.safetensors.index.json";
 static const char single_name[] = "model.safetensors";
@@ -136,16 +137,7 @@ static tsr_status read_index(tsr_model *model, const char *path) {
   if (!status) status = check_against_files(model, map);
   if (!status) check_total(model, tsr_json_root(doc));
   tsr_json_destroy(doc);
-  TSR_TRY_NOTE(status, "%s", path);
-  return tsr_model_read_config(model, folder);
-}
-
-static tsr_status read_single(tsr_model *model, const char *path) {
-  char folder[PATH_MAX];
-  if (strlen(path) >= sizeof folder) return tsr_fail(TOO_LARGE, "%s: the path is too long", path);
-  folder_of(path, folder);
-  TSR_TRY(tsr_model_read_file(model, path));
-  return tsr_model_read_config(model, folder);
+  return tsr_note(status, "%s", path);
 }
 
 static tsr_status read_folder(tsr_model *model, const char *folder) {
@@ -153,7 +145,7 @@ static tsr_status read_folder(tsr_model *model, const char *folder) {
   TSR_TRY(join(folder, index_name, sizeof index_name - 1, path));
   if (!access(path, F_OK)) return read_index(model, path);
   TSR_TRY(join(folder, single_name, sizeof single_name - 1, path));
-  if (!access(path, F_OK)) return read_single(model, path);
+  if (!access(path, F_OK)) return tsr_model_read_file(model, path);
   return tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there", folder, index_name, single_name);
 }
 
@@ -164,34 +156,11 @@ tsr_status tsr_model_open(const char *path, tsr_model **out_model) {
   TSR_TRY(tsr_model_create(&model));
   tsr_status status = S_ISDIR(info.st_mode)      ? read_folder(model, path)
                       : ends_with(path, ".json") ? read_index(model, path)
-                                                 : read_single(model, path);
+                                                 : tsr_model_read_file(model, path);
   if (!status) status = tsr_text_check(&model->warnings);
   if (status)
     tsr_model_destroy(model);
   else
     *out_model = model;
   return status;
-}
-
-// ---- config.json ----
-
-tsr_status tsr_model_read_config(tsr_model *model, const char *folder) {
-  static const char name[] = "config.json";
-  char path[PATH_MAX];
-  TSR_TRY(join(folder, name, sizeof name - 1, path));
-  return access(path, F_OK) ? NULL : tsr_json_read_file(path, &model->config);
-}
-
-bool tsr_model_fact(const tsr_model *model, const char *name, int64_t *out_value) {
-  if (!model->config) return false;
-  const tsr_json *root = tsr_json_root(model->config);
-  const tsr_json *places[] = {root, tsr_json_find(root, "text_config")};
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    const tsr_json *value = tsr_json_find(places[i], name);
-    if (!value || tsr_json_kind_of(value) != TSR_JSON_NUMBER) continue;
-    tsr_status status = tsr_json_get_int(value, name, out_value);
-    if (!status) return true;
-    tsr_status_free(status);
-  }
-  return false;
 }

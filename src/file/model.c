@@ -18,7 +18,6 @@ void tsr_model_destroy(tsr_model *model) {
   tsr_arena_deinit(&model->arena);
   tsr_name_index_deinit(&model->names);
   tsr_text_deinit(&model->warnings);
-  tsr_json_destroy(model->config);
   free(model->tensors);
   free(model->files);
   free(model->metadata);

@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/name_index.h"
-#include "tessera/json.h"
 #include "tessera/safetensors.h"
 
 struct tsr_model {
@@ -17,7 +16,6 @@ struct tsr_model {
   int metadata_count, metadata_capacity;
   tsr_metadata *metadata;
   int64_t bytes;
-  tsr_json_doc *config;  // config.json beside it, or NULL
   tsr_text warnings;
 };
 
@@ -31,7 +29,5 @@ tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_
                                   const char *value, size_t value_length);
 // Reads the header of the file at `path` into the model.
 tsr_status tsr_model_read_file(tsr_model *model, const char *path);
-// Reads config.json of `folder`, if there is one.
-tsr_status tsr_model_read_config(tsr_model *model, const char *folder);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file/model.h"
+#include "tessera/json.h"
 
 enum { LENGTH_BYTES = 8, LONGEST_HEADER = 100000000 };
 

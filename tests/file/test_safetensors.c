@@ -48,8 +48,6 @@ static void headers_list_their_tensors(void **state) {
   assert_string_equal(metadata->key, "format");
   assert_string_equal(metadata->value, "pt");
   assert_string_equal(tsr_model_warnings(model), "");
-  int64_t fact = 0;
-  assert_false(tsr_model_fact(model, "num_attention_heads", &fact));
   tsr_model_destroy(model);
   tsr_model_destroy(NULL);
 }
