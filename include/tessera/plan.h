@@ -1,7 +1,7 @@
 // Plan: a spec for every tensor of a model on a mesh, each with its reason.
 //
 //   tsr_plan *plan = NULL;
-//   TSR_TRY(tsr_plan_from_specs(tree, mesh, specs, &plan));
+//   TSR_TRY(tsr_plan_match(tree, mesh, rules, NULL, &plan));
 //   tsr_plan_row row;
 //   tsr_plan_get(plan, tsr_tree_find(tree, "lm_head.weight"), &row);
 //
@@ -11,7 +11,9 @@
 #define TESSERA_PLAN_H
 
 #include "tessera/layout.h"
+#include "tessera/logical.h"
 #include "tessera/mesh.h"
+#include "tessera/rules.h"
 #include "tessera/tree.h"
 
 TSR_BEGIN_DECLS
@@ -28,6 +30,7 @@ TSR_BEGIN_DECLS
   X(DEFAULT, "default", "the default spec")                                                       \
   X(LOGICAL, "logical", "mapped from a logical axis")                                             \
   X(LOGICAL_BLOCKED, "logical_blocked", "a logical axis lost its mesh axis to another dimension") \
+  X(NO_LOGICAL, "no_logical", "no logical axes are known")                                        \
   X(AXIS_MISSING, "axis_missing", "an axis is not in the mesh")                                   \
   X(SUB_AXIS_MISFIT, "sub_axis_misfit", "a sub-axis does not divide its axis")                    \
   X(INDIVISIBLE, "indivisible", "a size does not divide")                                         \
@@ -68,7 +71,9 @@ typedef struct tsr_plan tsr_plan;
 TSR_API tsr_plan *tsr_plan_retain(const tsr_plan *plan);
 TSR_API void tsr_plan_release(const tsr_plan *plan);  // NULL is fine
 TSR_API const tsr_tree *tsr_plan_tree(const tsr_plan *plan);
-TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);  // NULL = made without one
+TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);    // NULL = made without one
+TSR_API const tsr_rules *tsr_plan_rules(const tsr_plan *plan);  // that it was made by; or NULL
+TSR_API const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  // the same
 TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
 TSR_API void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
@@ -82,17 +87,60 @@ TSR_API int tsr_plan_final(const tsr_plan *plan, int64_t index);
 // mesh.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
                                                 tsr_layout **out_layout);
-// The same mesh, tensors, specs, policies and notes.
+// The same mesh, tensors, specs, policies and notes, made by the same rules.
 TSR_API bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b);
+// A note as text: `rule 3 (llama.rules:12) "q_proj" -> tp, fsdp`, or `dimension 1: size 10 is not
+// divisible by tp=4, so it is not cut`.
+TSR_API void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
+                                 tsr_text *out);
 // Tensors as tsr_tree_group_by_pattern groups them, as far as they also agree in specs and policy.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
 
+// docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same
+// bytes. The mesh's topology is not kept.
+TSR_API void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer);
+TSR_API TSR_MUST_USE tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan);
+TSR_API bool tsr_plan_is_json(const tsr_json *value);  // by its "schema"
+TSR_API TSR_MUST_USE tsr_status tsr_plan_open(const char *path, tsr_plan **out_plan);
+
 // ---- making plans ----
+
+#define TSR_MIN_SIZE_DEFAULT (-1)  // environment MIN_SHARDING_SIZE, else 16384
+
+typedef struct tsr_match_options {
+  size_t size;                   // sizeof(tsr_match_options)
+  int64_t min_size;              // fewer elements are not cut; 0 = all may be; TSR_MIN_SIZE_DEFAULT
+  bool raw;                      // strict = false: the rule's spec by name alone, also for scalars
+  bool allow_unmatched;          // tensors without a rule are not cut, instead of refused
+  const tsr_spec *default_spec;  // for tensors without a rule; NULL = none
+  bool no_correction;            // keep specs as the rules say, whatever the mesh
+  bool keep_group_members;       // correction drops single members of a group, not all of it
+  tsr_policy policy;             // for sizes that do not divide; ERROR = correct by dropping
+} tsr_match_options;
+
+// match_partition_rules, then correction for the mesh (NULL: none). A tensor without a rule is an
+// error that names the first few and the nearest rules. NULL options = all zero.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh,
+                                               const tsr_rules *rules,
+                                               const tsr_match_options *options,
+                                               tsr_plan **out_plan);
+// The same by logical axes: each tensor's names through linen's mapping (NULL rules: those in
+// scope). A tensor without logical axes is not cut.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_logical(const tsr_tree *tree, const tsr_mesh *mesh,
+                                                 const tsr_logical_rules *rules,
+                                                 tsr_plan **out_plan);
 
 // One given spec per tensor, corrected for the mesh (NULL: as they are). NULL = not cut.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh,
                                                     const tsr_spec *const *specs,
                                                     tsr_plan **out_plan);
+
+// ---- looking at plans ----
+
+// Why a tensor has its spec: its notes, and the rules that were tried before and would have matched
+// after.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index,
+                                                 tsr_text *out);
 
 TSR_END_DECLS
 

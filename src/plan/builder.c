@@ -181,6 +181,15 @@ void tsr_plan_builder_deinit(tsr_plan_builder *builder) {
   *builder = (tsr_plan_builder){0};
 }
 
+void tsr_plan_builder_rules(tsr_plan_builder *builder, const tsr_rules *rules,
+                            const tsr_logical_rules *logical_rules) {
+  tsr_plan *plan = builder->plan;
+  tsr_rules_release(plan->rules);
+  tsr_logical_rules_release(plan->logical_rules);
+  plan->rules = rules ? tsr_rules_retain(rules) : NULL;
+  plan->logical_rules = logical_rules ? tsr_logical_rules_retain(logical_rules) : NULL;
+}
+
 tsr_status tsr_plan_builder_set(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,
                                 const tsr_spec *final, tsr_policy policy) {
   tsr_stored_row *stored = &builder->plan->rows[row];

@@ -33,10 +33,11 @@ static tsr_status remember_changes(tsr_plan_builder *builder, const tsr_changes 
   for (int i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
     if (change->kind == TSR_CHANGE_NOTHING_LEFT) continue;
+    const bool sub_axis = change->kind == TSR_CHANGE_SUB_AXIS_MISFIT;
     TSR_TRY(remember(builder, (tsr_plan_note){.why = why_of[change->kind],
                                               .dim = change->dim,
                                               .rule = -1,
-                                              .argument = change->product,
+                                              .argument = sub_axis ? change->size : change->product,
                                               .axis = change->axis}));
   }
   return NULL;

@@ -29,6 +29,8 @@ void tsr_plan_release(const tsr_plan *plan) {
   for (int i = 0; i < mine->spec_count; i++) tsr_spec_release(mine->specs[i]);
   tsr_tree_release(mine->tree);
   tsr_mesh_release(mine->mesh);
+  tsr_rules_release(mine->rules);
+  tsr_logical_rules_release(mine->logical_rules);
   tsr_arena_deinit(&mine->names);
   free(mine->specs);
   free(mine->rows);
@@ -38,6 +40,12 @@ void tsr_plan_release(const tsr_plan *plan) {
 
 const tsr_tree *tsr_plan_tree(const tsr_plan *plan) { return plan->tree; }
 const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan) { return plan->mesh; }
+const tsr_rules *tsr_plan_rules(const tsr_plan *plan) { return plan->rules; }
+
+const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan) {
+  return plan->logical_rules;
+}
+
 int64_t tsr_plan_count(const tsr_plan *plan) { return tsr_tree_count(plan->tree); }
 int64_t tsr_plan_bytes_per_device(const tsr_plan *plan) { return plan->bytes_per_device; }
 int tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
@@ -107,8 +115,25 @@ static bool same_mesh(const tsr_mesh *a, const tsr_mesh *b) {
   return a && b ? tsr_mesh_equal(a, b) : a == b;
 }
 
+static bool same_rules(const tsr_rules *a, const tsr_rules *b) {
+  if (a == b || !a || !b) return a == b;
+  bool same = tsr_rules_count(a) == tsr_rules_count(b);
+  for (int i = 0; same && i < tsr_rules_count(a); i++) {
+    const tsr_rule *left = tsr_rules_get(a, i), *right = tsr_rules_get(b, i);
+    same = !strcmp(left->pattern, right->pattern) && !strcmp(left->file, right->file) &&
+           left->line == right->line && tsr_spec_equal(left->spec, right->spec);
+  }
+  return same;
+}
+
+static bool same_logical_rules(const tsr_logical_rules *a, const tsr_logical_rules *b) {
+  return a && b ? tsr_logical_rules_equal(a, b) : a == b;
+}
+
 bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b) {
   if (!same_mesh(a->mesh, b->mesh) || !tsr_tree_equal(a->tree, b->tree)) return false;
+  if (!same_rules(a->rules, b->rules)) return false;
+  if (!same_logical_rules(a->logical_rules, b->logical_rules)) return false;
   for (int64_t i = 0; i < tsr_plan_count(a); i++) {
     tsr_plan_row left, right;
     tsr_plan_get(a, i, &left);

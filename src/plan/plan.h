@@ -27,7 +27,9 @@ typedef struct tsr_stored_row {
 struct tsr_plan {
   atomic_int references;
   const tsr_tree *tree;
-  const tsr_mesh *mesh;  // may be NULL
+  const tsr_mesh *mesh;                    // may be NULL
+  const tsr_rules *rules;                  // may be NULL
+  const tsr_logical_rules *logical_rules;  // may be NULL
   int spec_count;
   const tsr_spec **specs;  // owned, with a reference each
   tsr_stored_row *rows;    // owned
@@ -70,6 +72,9 @@ typedef struct tsr_plan_builder {
 TSR_MUST_USE tsr_status tsr_plan_builder_init(tsr_plan_builder *builder, const tsr_tree *tree,
                                               const tsr_mesh *mesh);
 void tsr_plan_builder_deinit(tsr_plan_builder *builder);
+// Keeps the rules that notes refer to by number; either may be NULL.
+void tsr_plan_builder_rules(tsr_plan_builder *builder, const tsr_rules *rules,
+                            const tsr_logical_rules *logical_rules);
 // Sets a row's specs as they are; setting it again replaces them.
 TSR_MUST_USE tsr_status tsr_plan_builder_set(tsr_plan_builder *builder, int64_t row,
                                              const tsr_spec *wanted, const tsr_spec *final,
@@ -90,6 +95,11 @@ TSR_MUST_USE tsr_status tsr_plan_builder_note(tsr_plan_builder *builder, int64_t
                                               const tsr_plan_note *note);
 // Works out the bytes per device. Every row must have been set (asserted).
 TSR_MUST_USE tsr_status tsr_plan_builder_finish(tsr_plan_builder *builder, tsr_plan **out_plan);
+
+// Names a rule: `rule 3 (llama.rules:12)`.
+void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out);
+// A spec in its short form, as part of a text.
+void tsr_spec_add(const tsr_spec *spec, tsr_text *out);
 
 // The layout that a spec gives a tensor on a mesh, and how many elements its largest shard has.
 TSR_MUST_USE tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_mesh *mesh,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "plan/tree.h"
+#include "tessera/plan.h"
 #include "tessera/safetensors.h"
 
 static tsr_status from_model(const tsr_model *model, tsr_tensor *tensors, tsr_tree **out_tree) {
@@ -27,6 +28,14 @@ static tsr_status open_model(const char *path, tsr_tree **out_tree) {
   return tsr_note(status, "%s", path);
 }
 
+static tsr_status from_plan(const tsr_json *value, tsr_tree **out_tree) {
+  tsr_plan *plan = NULL;
+  TSR_TRY(tsr_plan_from_json(value, &plan));
+  *out_tree = tsr_tree_retain(tsr_plan_tree(plan));
+  tsr_plan_release(plan);
+  return NULL;
+}
+
 static bool ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), end_length = strlen(end);
   return length >= end_length && !strcmp(text + length - end_length, end);
@@ -37,7 +46,9 @@ tsr_status tsr_tree_open(const char *path, tsr_tree **out_tree) {
   if (!ends_with(path, ".json") || ends_with(path, ".index.json"))
     return open_model(path, out_tree);
   TSR_TRY(tsr_json_read_file(path, &doc));
-  tsr_status status = tsr_tree_from_json(tsr_json_root(doc), out_tree);
+  const tsr_json *root = tsr_json_root(doc);
+  tsr_status status =
+      tsr_plan_is_json(root) ? from_plan(root, out_tree) : tsr_tree_from_json(root, out_tree);
   tsr_json_destroy(doc);
   return tsr_note(status, "%s", path);
 }

@@ -2,5 +2,11 @@ int suite_tree(void);
 int suite_tree_json(void);
 int suite_tree_group(void);
 int suite_plan(void);
+int suite_plan_json(void);
+int suite_match(void);
+int suite_explain(void);
 
-int main(void) { return suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan(); }
+int main(void) {
+  return suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() + suite_plan_json() +
+         suite_match() + suite_explain();
+}

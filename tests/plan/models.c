@@ -54,10 +54,56 @@ tsr_plan *make_plan(const tsr_tree *tree, const char *mesh_text, const char *con
   return plan;
 }
 
-char *print_spec(const tsr_spec *spec) {
+static char *describe(const tsr_plan *plan, int64_t index) {
+  tsr_plan_row row;
   tsr_text text = TSR_TEXT_EMPTY;
   char *taken = NULL;
-  assert_ok(tsr_spec_print(spec, TSR_FORM_SHORT, &text));
+  tsr_plan_get(plan, index, &row);
+  assert_ok(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &text));
+  tsr_text_add(&text, " -> ");
+  assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &text));
+  tsr_text_addf(&text, " %lld", (long long)row.bytes_per_device);
+  for (int i = 0; i < row.note_count; i++) {
+    const tsr_plan_note *note = &row.notes[i];
+    tsr_text_addf(&text, "; %s %d %d %lld %s", tsr_why_word(note->why), note->dim, note->rule,
+                  (long long)note->argument, note->axis ? note->axis : "-");
+  }
   assert_ok(tsr_text_take(&text, &taken));
   return taken;
+}
+
+void assert_row(const tsr_plan *plan, int64_t index, const char *expected) {
+  char *text = describe(plan, index);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+tsr_rules *make_rules(const char *text) {
+  tsr_rules *rules = NULL;
+  assert_ok(tsr_rules_parse(text, "my.rules", NULL, &rules));
+  return rules;
+}
+
+tsr_logical_rules *make_logical_rules(const char *text) {
+  tsr_logical_rules *rules = NULL;
+  assert_ok(tsr_logical_rules_parse(text, "my.logical", &rules));
+  return rules;
+}
+
+char *write_plan(const tsr_plan *plan, int indent) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer writer;
+  char *taken = NULL;
+  tsr_json_writer_init(&writer, &text, indent);
+  tsr_plan_to_json(plan, &writer);
+  assert_ok(tsr_text_take(&text, &taken));
+  return taken;
+}
+
+tsr_status read_plan(const char *json, tsr_plan **out_plan) {
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(tsr_json_parse(json, strlen(json), &doc));
+  tsr_status status = tsr_plan_from_json(tsr_json_root(doc), out_plan);
+  tsr_json_destroy(doc);
+  return status;
 }

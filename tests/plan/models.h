@@ -21,7 +21,11 @@ tsr_spec *make_spec(const char *text);
 tsr_status read_tree(const char *json, tsr_tree **out_tree);
 // The plan of make_small_tree on `mesh` with one spec, as text, for each tensor.
 tsr_plan *make_plan(const tsr_tree *tree, const char *mesh, const char *const *specs);
-// The short form of a spec, in a block to free().
-char *print_spec(const tsr_spec *spec);
+tsr_rules *make_rules(const char *text);  // of the file my.rules
+tsr_logical_rules *make_logical_rules(const char *text);
+char *write_plan(const tsr_plan *plan, int indent);  // in a block to free()
+tsr_status read_plan(const char *json, tsr_plan **out_plan);
+// One row as text: wanted, final, bytes, and each note's why, dim, rule, argument and axis.
+void assert_row(const tsr_plan *plan, int64_t index, const char *expected);
 
 #endif

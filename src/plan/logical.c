@@ -1,0 +1,61 @@
+// Plans by logical axes: each dimension has a name, and rules say which mesh axes serve it.
+#include "plan/plan.h"
+
+static tsr_status add_notes(tsr_plan_builder *builder, int64_t row, int rank,
+                            const tsr_logical_reason *reasons) {
+  for (int d = 0; d < rank; d++) {
+    const tsr_plan_note served = {.why = TSR_WHY_LOGICAL, .dim = d, .rule = reasons[d].rule};
+    const tsr_plan_note blocked = {.why = TSR_WHY_LOGICAL_BLOCKED,
+                                   .dim = d,
+                                   .rule = reasons[d].passed,
+                                   .argument = reasons[d].blocked_by};
+    if (blocked.rule >= 0) TSR_TRY(tsr_plan_builder_note(builder, row, &blocked));
+    if (served.rule >= 0) TSR_TRY(tsr_plan_builder_note(builder, row, &served));
+  }
+  return NULL;
+}
+
+static tsr_status set_unnamed(tsr_plan_builder *builder, int64_t row) {
+  const tsr_plan_note note = {.why = TSR_WHY_NO_LOGICAL, .dim = -1, .rule = -1};
+  tsr_spec *uncut = NULL;
+  TSR_TRY(tsr_plan_builder_note(builder, row, &note));
+  TSR_TRY(tsr_spec_of(NULL, 0, &uncut));
+  tsr_status status = tsr_plan_builder_set(builder, row, uncut, uncut, TSR_POLICY_ERROR);
+  tsr_spec_release(uncut);
+  return status;
+}
+
+static tsr_status map_row(tsr_plan_builder *builder, int64_t row, const tsr_tensor *tensor,
+                          const tsr_logical_rules *rules) {
+  tsr_logical_names names;
+  tsr_logical_reason reasons[TSR_MAX_RANK];
+  tsr_spec *spec = NULL;
+  TSR_TRY(tsr_logical_names_of(tensor->logical, tensor->rank, &names));
+  tsr_status status = tsr_logical_param_axes(tensor->path, &names, rules, &spec, reasons);
+  if (!status) status = add_notes(builder, row, tensor->rank, reasons);
+  if (!status) status = tsr_plan_builder_correct(builder, row, spec, TSR_POLICY_ERROR);
+  tsr_spec_release(spec);
+  tsr_logical_names_deinit(&names);
+  return status;
+}
+
+static tsr_status map_all(tsr_plan_builder *builder, const tsr_tree *tree,
+                          const tsr_logical_rules *rules) {
+  for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
+    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    TSR_TRY(tensor->logical ? map_row(builder, i, tensor, rules) : set_unnamed(builder, i));
+  }
+  return NULL;
+}
+
+tsr_status tsr_plan_logical(const tsr_tree *tree, const tsr_mesh *mesh,
+                            const tsr_logical_rules *rules, tsr_plan **out_plan) {
+  tsr_plan_builder builder;
+  if (!rules) rules = tsr_logical_current();
+  TSR_TRY(tsr_plan_builder_init(&builder, tree, mesh));
+  tsr_plan_builder_rules(&builder, NULL, rules);
+  tsr_status status = map_all(&builder, tree, rules);
+  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
+  tsr_plan_builder_deinit(&builder);
+  return status;
+}

@@ -1,0 +1,173 @@
+// Plans by rules: each tensor asks for its rule, on all cores; then the answers become rows.
+//
+// What a rule means for a tensor is decided in rules/decide.c, as eformer decides it; what is left
+// of that on the mesh, in correct.c.
+#include <stdlib.h>
+
+#include "plan/plan.h"
+#include "rules/decide.h"
+#include "tessera/pool.h"
+
+enum {
+  CHUNK = 1024,       // tensors in one task
+  ALONE = 8 * CHUNK,  // so many are not worth a pool
+  SHOWN = 3           // tensors that an error names
+};
+
+typedef struct matching {
+  const tsr_tree *tree;
+  const tsr_rules *rules;
+  tsr_match_options options;
+  int64_t min_size;
+  tsr_decision *decisions;  // owned, with a reference to each spec
+  tsr_spec *uncut;
+} matching;
+
+// ---- asking the rules ----
+
+static tsr_status decide_chunk(void *context, int64_t chunk, int worker) {
+  (void)worker;
+  const matching *work = context;
+  const int64_t count = tsr_tree_count(work->tree);
+  const int64_t end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
+  for (int64_t i = chunk * CHUNK; i < end; i++) {
+    const tsr_tensor *tensor = tsr_tree_tensor(work->tree, i);
+    const tsr_shape shape = tsr_tensor_shape(tensor);
+    TSR_TRY(tsr_rules_decide(work->rules, tensor->path, &shape, work->min_size, work->options.raw,
+                             &work->decisions[i]));
+  }
+  return NULL;
+}
+
+static tsr_status decide_all(matching *work) {
+  const int64_t count = tsr_tree_count(work->tree);
+  tsr_pool *pool = NULL;
+  work->decisions = calloc((size_t)count + 1, sizeof *work->decisions);
+  if (!work->decisions) return tsr_fail(NO_MEMORY, "decisions on %lld tensors", (long long)count);
+  if (count > ALONE) TSR_TRY(tsr_pool_create(0, &pool));
+  tsr_status status = tsr_pool_run(pool, (count + CHUNK - 1) / CHUNK, decide_chunk, work);
+  tsr_pool_destroy(pool);
+  return status;
+}
+
+// ---- tensors without a rule ----
+
+static void add_unmatched(const matching *work, const char *path, tsr_text *out) {
+  tsr_text_addf(out, "\"%s\"", path);
+  const int nearest = tsr_rules_nearest(work->rules, path);
+  if (nearest < 0) return;
+  const tsr_rule *rule = tsr_rules_get(work->rules, nearest);
+  tsr_text_add(out, " (nearest: ");
+  tsr_rule_print_place(nearest, rule->file, rule->line, out);
+  tsr_text_addf(out, " \"%s\")", rule->pattern);
+}
+
+static tsr_status check_matched(const matching *work) {
+  const int64_t count = tsr_tree_count(work->tree);
+  int64_t unmatched = 0;
+  tsr_text names = TSR_TEXT_EMPTY;
+  if (work->options.allow_unmatched || work->options.default_spec) return NULL;
+  for (int64_t i = 0; i < count; i++) {
+    if (work->decisions[i].kind != TSR_DECIDED_NO_RULE) continue;
+    if (unmatched++ >= SHOWN) continue;
+    if (unmatched > 1) tsr_text_add(&names, ", ");
+    add_unmatched(work, tsr_tree_tensor(work->tree, i)->path, &names);
+  }
+  if (!unmatched) return NULL;
+  tsr_status status =
+      tsr_fail(NO_RULE, "no rule matches %lld of %lld tensors: %s%s", (long long)unmatched,
+               (long long)count, tsr_text_string(&names), unmatched > SHOWN ? ", ..." : "");
+  tsr_text_deinit(&names);
+  return status;
+}
+
+// ---- rows ----
+
+static tsr_status add_note(tsr_plan_builder *builder, int64_t row, tsr_why why, int rule,
+                           int64_t argument) {
+  const tsr_plan_note note = {.why = why, .dim = -1, .rule = rule, .argument = argument};
+  return tsr_plan_builder_note(builder, row, &note);
+}
+
+static tsr_status add_notes(const matching *work, tsr_plan_builder *builder, int64_t row) {
+  const tsr_decision *decision = &work->decisions[row];
+  if (decision->rule >= 0) TSR_TRY(add_note(builder, row, TSR_WHY_RULE, decision->rule, 0));
+  switch (decision->kind) {
+    case TSR_DECIDED_SCALAR:
+      return add_note(builder, row, TSR_WHY_SCALAR, -1, 0);
+    case TSR_DECIDED_SMALL:
+      return add_note(builder, row, TSR_WHY_SMALL, -1, work->min_size);
+    case TSR_DECIDED_NO_RULE:
+      TSR_TRY(add_note(builder, row, TSR_WHY_NO_RULE, -1, 0));
+      if (!work->options.default_spec) return NULL;
+      return add_note(builder, row, TSR_WHY_DEFAULT, -1, 0);
+    case TSR_DECIDED_BY_RULE:
+    case TSR_DECIDED_CUT_TO_RANK:
+      break;
+  }
+  return NULL;
+}
+
+// Without correction the rule's spec is at least as short as the tensor's rank.
+static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,
+                                  const tsr_decision *decision, tsr_policy policy) {
+  if (decision->kind != TSR_DECIDED_CUT_TO_RANK)
+    return tsr_plan_builder_set(builder, row, wanted, wanted, policy);
+  const int length = tsr_spec_get(wanted)->dim_count;
+  TSR_TRY(add_note(builder, row, TSR_WHY_CUT_TO_RANK, -1, length));
+  return tsr_plan_builder_set(builder, row, wanted, decision->spec, policy);
+}
+
+static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64_t row) {
+  const tsr_decision *decision = &work->decisions[row];
+  const tsr_spec *wanted = decision->spec;
+  if (decision->kind == TSR_DECIDED_CUT_TO_RANK)
+    wanted = tsr_rules_get(work->rules, decision->rule)->spec;
+  if (!wanted) wanted = work->options.default_spec ? work->options.default_spec : work->uncut;
+  TSR_TRY(add_notes(work, builder, row));
+  if (!builder->plan->mesh || work->options.no_correction)
+    return set_uncorrected(builder, row, wanted, decision, work->options.policy);
+  return tsr_plan_builder_correct(builder, row, wanted, work->options.policy);
+}
+
+static tsr_status build(const matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
+  tsr_plan_builder builder;
+  TSR_TRY(tsr_plan_builder_init(&builder, work->tree, mesh));
+  tsr_plan_builder_rules(&builder, work->rules, NULL);
+  builder.keep_group_members = work->options.keep_group_members;
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < tsr_tree_count(work->tree) && !status; i++)
+    status = set_row(work, &builder, i);
+  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
+  tsr_plan_builder_deinit(&builder);
+  return status;
+}
+
+static tsr_status read_options(const tsr_match_options *options, matching *work) {
+  work->options = (tsr_match_options){.size = sizeof *options};
+  if (!options) return NULL;
+  if (options->size != sizeof *options)
+    return tsr_fail(BAD_ARGUMENT, "tsr_match_options has size %zu, wanted %zu", options->size,
+                    sizeof *options);
+  work->options = *options;
+  work->min_size = options->min_size;
+  if (options->min_size == TSR_MIN_SIZE_DEFAULT) return tsr_min_sharding_size(&work->min_size);
+  if (options->min_size >= 0) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "a minimum of %lld elements, wanted 0 or more",
+                  (long long)options->min_size);
+}
+
+tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_rules *rules,
+                          const tsr_match_options *options, tsr_plan **out_plan) {
+  matching work = {.tree = tree, .rules = rules};
+  tsr_status status = read_options(options, &work);
+  if (!status) status = tsr_spec_of(NULL, 0, &work.uncut);
+  if (!status) status = decide_all(&work);
+  if (!status) status = check_matched(&work);
+  if (!status) status = build(&work, mesh, out_plan);
+  for (int64_t i = 0; work.decisions && i < tsr_tree_count(tree); i++)
+    tsr_spec_release(work.decisions[i].spec);
+  free(work.decisions);
+  tsr_spec_release(work.uncut);
+  return status;
+}

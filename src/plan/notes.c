@@ -1,0 +1,129 @@
+// Notes as text. They are kept as numbers and put into words only for a reader.
+#include <string.h>
+
+#include "plan/plan.h"
+#include "rules/entry.h"
+
+void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
+  const tsr_status status = tsr_spec_print(spec, TSR_FORM_SHORT, out);
+  if (status) out->failed = true;  // the short form says everything: only memory can run out
+  tsr_status_free(status);
+}
+
+void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out) {
+  tsr_text_addf(out, "rule %d", index);
+  if (!file || !*file) return;
+  tsr_text_addf(out, line ? " (%s:%d)" : " (%s)", file, line);
+}
+
+// ---- rules ----
+
+static void print_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
+  const tsr_rule *rule = plan->rules ? tsr_rules_get(plan->rules, note->rule) : NULL;
+  if (!rule) {
+    tsr_text_addf(out, "rule %d", note->rule);
+    return;
+  }
+  tsr_rule_print_place(note->rule, rule->file, rule->line, out);
+  tsr_text_addf(out, " \"%s\" -> ", rule->pattern);
+  tsr_spec_add(rule->spec, out);
+}
+
+static void print_logical_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
+  if (note->rule >= tsr_logical_rules_count(plan->logical_rules)) {
+    tsr_text_addf(out, "rule %d", note->rule);
+    return;
+  }
+  const tsr_logical_rule *rule = tsr_logical_rules_get(plan->logical_rules, note->rule);
+  tsr_rule_print_place(note->rule, rule->file, rule->line, out);
+  tsr_text_addf(out, " %s -> ", rule->name);
+  tsr_entry_print(&rule->entry, out);
+}
+
+static void print_logical(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
+  print_logical_rule(plan, note, out);
+  if (note->why == TSR_WHY_LOGICAL_BLOCKED)
+    tsr_text_addf(out, " is passed over, as dimension %lld has its axis",
+                  (long long)note->argument);
+}
+
+// ---- corrections ----
+
+// Whether the change left other axes in its dimension.
+static bool is_alone(const tsr_plan_row *row, const tsr_plan_note *note) {
+  const tsr_spec_desc *final = tsr_spec_get(row->final);
+  return note->axis && note->dim >= 0 && note->dim < final->dim_count &&
+         final->dims[note->dim].stage_count > 0;
+}
+
+// In the words of the correction itself.
+static void print_change(const tsr_plan_row *row, const tsr_plan_note *note, tsr_change_kind kind,
+                         tsr_text *out) {
+  const bool whole = note->dim < 0 || note->dim >= row->tensor->rank;
+  const bool sub_axis = kind == TSR_CHANGE_SUB_AXIS_MISFIT;
+  tsr_change change = {.kind = kind,
+                       .dim = note->dim,
+                       .axis = note->axis,
+                       .size = whole ? row->tensor->rank : row->tensor->dims[note->dim],
+                       .product = note->argument,
+                       .alone = is_alone(row, note)};
+  if (sub_axis) change.size = note->argument;
+  if ((sub_axis || kind == TSR_CHANGE_AXIS_MISSING) && !change.axis) change.axis = "";
+  tsr_changes_print(&(tsr_changes){1, &change}, out);
+  if (out->length && !out->failed) out->data[--out->length] = '\0';  // the end of the line
+}
+
+static void print_plain(const tsr_plan_note *note, tsr_text *out) {
+  tsr_text_add(out, tsr_why_text(note->why));
+  if (note->axis) tsr_text_addf(out, ": axis \"%s\"", note->axis);
+}
+
+static void print_dim(const tsr_plan_note *note, tsr_text *out) {
+  if (note->dim >= 0) tsr_text_addf(out, "dimension %d: ", note->dim);
+}
+
+void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
+                         tsr_text *out) {
+  tsr_plan_row row;
+  tsr_plan_get(plan, index, &row);
+  switch (note->why) {
+    case TSR_WHY_RULE:
+      print_rule(plan, note, out);
+      return;
+    case TSR_WHY_SMALL:
+      tsr_text_addf(out, "%lld elements are fewer than the minimum of %lld, so it is not cut",
+                    (long long)tsr_tensor_elements(row.tensor), (long long)note->argument);
+      return;
+    case TSR_WHY_LOGICAL:
+    case TSR_WHY_LOGICAL_BLOCKED:
+      print_dim(note, out);
+      print_logical(plan, note, out);
+      return;
+    case TSR_WHY_DUPLICATE_AXIS:
+      print_dim(note, out);
+      tsr_text_addf(out, "axis \"%s\" is used before, so it is dropped here",
+                    note->axis ? note->axis : "");
+      return;
+    case TSR_WHY_CUT_TO_RANK:
+      print_change(&row, note, TSR_CHANGE_CUT_TO_RANK, out);
+      return;
+    case TSR_WHY_AXIS_MISSING:
+      print_change(&row, note, TSR_CHANGE_AXIS_MISSING, out);
+      return;
+    case TSR_WHY_SUB_AXIS_MISFIT:
+      print_change(&row, note, TSR_CHANGE_SUB_AXIS_MISFIT, out);
+      return;
+    case TSR_WHY_INDIVISIBLE:
+      print_change(&row, note, TSR_CHANGE_INDIVISIBLE, out);
+      return;
+    case TSR_WHY_CUT_MISFIT:
+      print_change(&row, note, TSR_CHANGE_CUT_MISFIT, out);
+      return;
+    case TSR_WHY_UNCONSTRAINED:
+      print_change(&row, note, TSR_CHANGE_UNCONSTRAINED, out);
+      return;
+    default:
+      print_dim(note, out);
+      print_plain(note, out);
+  }
+}
