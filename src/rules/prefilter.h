@@ -13,9 +13,10 @@ TSR_MUST_USE tsr_status tsr_prefilter_create(const tsr_regex *regexes, int count
                                              tsr_prefilter **out_filter);
 void tsr_prefilter_destroy(tsr_prefilter *filter);  // NULL is fine
 
-// Words of 64 rules, one bit each, that tsr_prefilter_run fills.
+// Words of 64 rules, one bit each. tsr_prefilter_run works in TSR_NEED_MAX times as many, and
+// leaves the candidates in the first of them.
 int tsr_prefilter_words(const tsr_prefilter *filter);
 void tsr_prefilter_run(const tsr_prefilter *filter, const char *path, size_t length,
-                       uint64_t *out_candidates);
+                       uint64_t *scratch);
 
 #endif

@@ -104,8 +104,8 @@ tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern
   tsr_regex_text text;
   tsr_regex regex = {.code = NULL};
   tsr_status status = tsr_regex_translate(pattern, arena, &text);
-  if (!status && !text.needles.exact) status = compile_code(engine, pattern, &text, &regex);
-  regex.needles = text.needles;
+  if (!status && !text.needs.exact) status = compile_code(engine, pattern, &text, &regex);
+  regex.needs = text.needs;
   tsr_text_deinit(&text.pattern);
   if (!status) *out = regex;
   return status;
@@ -143,8 +143,8 @@ tsr_status tsr_regex_search(const tsr_regex_engine *engine, const tsr_regex *reg
                             const char *subject, size_t length, tsr_regex_scratch *scratch,
                             bool *out_found) {
   if (!regex->code) {
-    *out_found =
-        memmem(subject, length, regex->needles.items[0], regex->needles.lengths[0]) != NULL;
+    const tsr_needles *text = &regex->needs.sets[0];
+    *out_found = memmem(subject, length, text->items[0], text->lengths[0]) != NULL;
     return NULL;
   }
   if (!scratch->match_data) scratch->match_data = pcre2_match_data_create(1, engine->general);

@@ -13,9 +13,9 @@ TSR_MUST_USE tsr_status tsr_regex_engine_create(tsr_regex_engine **out_engine);
 void tsr_regex_engine_destroy(tsr_regex_engine *engine);  // NULL is fine
 
 typedef struct tsr_regex {
-  void *code;           // NULL where the needle alone decides
-  bool jit;             // compiled to machine code
-  tsr_needles needles;  // in the arena given to tsr_regex_compile
+  void *code;       // NULL where the one text it needs decides
+  bool jit;         // compiled to machine code
+  tsr_needs needs;  // in the arena given to tsr_regex_compile
 } tsr_regex;
 
 // `out` needs tsr_regex_deinit after success.

@@ -9,7 +9,7 @@
 #include "rules/regex_syntax.h"
 
 enum {
-  MOST_DEPTH = 150,     // of groups within groups; PCRE2 allows 250
+  MOST_DEPTH = 100,     // of groups within groups; PCRE2 allows 250
   MOST_GROUPS = 32767,  // PCRE2 numbers them with 16 bits
   MOST_REPEATS = 65535  // of PCRE2; Python goes on to 2^32 - 1
 };
@@ -47,7 +47,7 @@ typedef struct parser {
 typedef enum piece_kind { PIECE_NONE, PIECE_ANCHOR, PIECE_REPEAT, PIECE_ITEM } piece_kind;
 typedef struct piece {
   width width;
-  tsr_needles needles;
+  tsr_needs needs;
 } piece;
 
 static tsr_status parse_alternatives(parser *p, bool top, piece *out);
@@ -284,9 +284,9 @@ static tsr_status parse_look(parser *p, const char *at, piece *out) {
     return tsr_regex_fail(&p->in, at, "a lookbehind must have one fixed width");
   out->width = (width){0, 0};
   if (positive)
-    tsr_needles_loosen(&out->needles);
+    tsr_needs_loosen(&out->needs);
   else
-    out->needles = (tsr_needles){0};
+    out->needs = (tsr_needs){0};
   return NULL;
 }
 
@@ -339,7 +339,7 @@ static tsr_status parse_condition(parser *p, const char *at, piece *out) {
     return tsr_regex_fail(&p->in, at, "missing ), unterminated group");
   tsr_text_add_char(p->in.out, ')');
   out->width = either(out->width, otherwise.width);
-  tsr_needles_either(&out->needles, &otherwise.needles);
+  tsr_needs_either(&out->needs, &otherwise.needs);
   return NULL;
 }
 
@@ -528,7 +528,7 @@ static tsr_status write_character(parser *p, uint32_t c, piece *out) {
   // Without regard to case only what has no case is a text to look for.
   const bool cased = c >= 128 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   if (p->flags.ignore_case && cased) return NULL;
-  return tsr_needle_of_character(p->arena, c, &out->needles);
+  return tsr_needs_of_character(p->arena, c, &out->needs);
 }
 
 static tsr_status write_anchor(parser *p, const char *text, piece_kind *out_kind) {
@@ -583,7 +583,7 @@ static tsr_status parse_set(parser *p, piece *out) {
   *out = (piece){.width = {1, 1}};
   TSR_TRY(tsr_regex_write_set(&p->in, &p->flags, &literal));
   if (literal == TSR_REGEX_END || p->flags.ignore_case) return NULL;
-  return tsr_needle_of_character(p->arena, literal, &out->needles);
+  return tsr_needs_of_character(p->arena, literal, &out->needs);
 }
 
 // ---- repetition ----
@@ -661,9 +661,9 @@ static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint6
   write_quantifier(p, min, max);
   item->width = repeated(item->width, min, max);
   if (min == 0)
-    item->needles = (tsr_needles){0};
+    item->needs = (tsr_needs){0};
   else
-    tsr_needles_loosen(&item->needles);
+    tsr_needs_loosen(&item->needs);
   return NULL;
 }
 
@@ -705,7 +705,7 @@ static tsr_status parse_piece(parser *p, const char *at, tsr_regex_token token, 
 
 // A sequence under construction. The last piece waits, since a quantifier may follow it.
 typedef struct sequence {
-  tsr_needle_run run;
+  tsr_need_run run;
   piece last;
   piece_kind kind;  // of `last`; PIECE_NONE = there is none yet
   width width;
@@ -714,8 +714,8 @@ typedef struct sequence {
 static tsr_status settle(sequence *s) {
   if (s->kind == PIECE_NONE) return NULL;
   widen(&s->width, s->last.width);
-  if (s->kind != PIECE_ANCHOR) return tsr_needle_run_add(&s->run, &s->last.needles);
-  tsr_needle_run_mark(&s->run);
+  if (s->kind != PIECE_ANCHOR) return tsr_need_run_add(&s->run, &s->last.needs);
+  tsr_need_run_mark(&s->run);
   return NULL;
 }
 
@@ -745,7 +745,7 @@ static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_t
 
 static tsr_status parse_sequence(parser *p, bool first, piece *out) {
   sequence s = {.kind = PIECE_NONE};
-  tsr_needle_run_init(&s.run, p->arena);
+  tsr_need_run_init(&s.run, p->arena);
   for (;;) {
     const char *at = p->in.at;
     if (!*at || *at == '|' || *at == ')') break;
@@ -755,7 +755,7 @@ static tsr_status parse_sequence(parser *p, bool first, piece *out) {
   }
   TSR_TRY(settle(&s));
   out->width = s.width;
-  return tsr_needle_run_finish(&s.run, &out->needles);
+  return tsr_need_run_finish(&s.run, &out->needs);
 }
 
 // `top` is the pattern itself: global flags may stand at its start.
@@ -766,7 +766,7 @@ static tsr_status parse_alternatives(parser *p, bool top, piece *out) {
     tsr_text_add_char(p->in.out, '|');
     TSR_TRY(parse_sequence(p, false, &next));
     out->width = either(out->width, next.width);
-    tsr_needles_either(&out->needles, &next.needles);
+    tsr_needs_either(&out->needs, &next.needs);
   }
   return NULL;
 }
@@ -792,6 +792,6 @@ tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena, tsr_regex_
   out->multiline = p.flags.multiline;
   out->dotall = p.flags.dotall;
   out->captures = p.captures;
-  out->needles = whole.needles;
+  out->needs = whole.needs;
   return NULL;
 }

@@ -14,11 +14,11 @@
 #include "rules/prefilter.h"
 #include "rules/regex.h"
 
-enum { STACK_WORDS = 32 };  // 2048 rules need no memory beyond the stack
+enum { STACK_WORDS = 64 };  // a thousand rules need no memory beyond the stack
 
 struct tsr_rules {
   atomic_int refs;
-  tsr_arena arena;  // of texts and needles
+  tsr_arena arena;  // of texts, and of what patterns need
   int count, compiled;
   tsr_rule *items;
   tsr_regex *regexes;
@@ -213,7 +213,7 @@ static tsr_status search_candidates(const tsr_rules *rules, uint64_t *candidates
 
 tsr_status tsr_rules_match(const tsr_rules *rules, const char *path, int *out_rule) {
   const size_t length = strlen(path);
-  const int words = tsr_prefilter_words(rules->filter);
+  const int words = tsr_prefilter_words(rules->filter) * TSR_NEED_MAX;
   uint64_t few[STACK_WORDS];
   tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
   TSR_TRY(check_path(path, length));

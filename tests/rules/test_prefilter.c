@@ -1,4 +1,4 @@
-// The filter finds every rule whose needle a path holds, and no other.
+// The filter finds every rule whose needs a path meets, and no other.
 #include "rules/prefilter.h"
 
 #include <stdio.h>
@@ -15,37 +15,53 @@ static void random_text(test_random *random, int most, char *out) {
   out[length] = '\0';
 }
 
-static void candidates_are_the_rules_whose_needles_occur(void **state) {
-  (void)state;
-  static char texts[RULES][2][8];
-  test_random random = {11};
-  for (int round = 0; round < 50; round++) {
-    tsr_regex regexes[RULES] = {{.code = NULL}};
-    for (int r = 0; r < RULES; r++) {
-      regexes[r].needles.count = (int)test_random_range(&random, 0, 2);
-      for (int i = 0; i < regexes[r].needles.count; i++) {
-        random_text(&random, 6, texts[r][i]);
-        regexes[r].needles.items[i] = texts[r][i];
-        regexes[r].needles.lengths[i] = strlen(texts[r][i]);
-      }
+static void random_needs(test_random *random, char texts[TSR_NEED_MAX][2][8], tsr_needs *out) {
+  out->count = (int)test_random_range(random, 0, TSR_NEED_MAX);
+  for (int s = 0; s < out->count; s++) {
+    out->sets[s].count = (int)test_random_range(random, 1, 2);
+    for (int i = 0; i < out->sets[s].count; i++) {
+      random_text(random, 4, texts[s][i]);
+      out->sets[s].items[i] = texts[s][i];
+      out->sets[s].lengths[i] = (uint8_t)strlen(texts[s][i]);
     }
+  }
+}
+
+static bool holds_all(const char *path, const tsr_needs *needs) {
+  for (int s = 0; s < needs->count; s++) {
+    bool one = false;
+    for (int i = 0; i < needs->sets[s].count; i++)
+      one |= strstr(path, needs->sets[s].items[i]) != NULL;
+    if (!one) return false;
+  }
+  return true;
+}
+
+static void candidates_are_the_rules_whose_needs_are_met(void **state) {
+  (void)state;
+  static char texts[RULES][TSR_NEED_MAX][2][8];
+  static tsr_regex regexes[RULES];
+  test_random random = {11};
+  int met = 0;
+  for (int round = 0; round < 50; round++) {
+    for (int r = 0; r < RULES; r++) random_needs(&random, texts[r], &regexes[r].needs);
     tsr_prefilter *filter = NULL;
     assert_ok(tsr_prefilter_create(regexes, RULES, &filter));
     assert_int_equal(tsr_prefilter_words(filter), 3);
     for (int k = 0; k < 50; k++) {
       char path[32];
-      uint64_t candidates[3];
+      uint64_t candidates[3 * TSR_NEED_MAX];
       random_text(&random, 25, path);
       tsr_prefilter_run(filter, path, strlen(path), candidates);
       for (int r = 0; r < RULES; r++) {
-        bool wanted = regexes[r].needles.count == 0;
-        for (int i = 0; i < regexes[r].needles.count; i++)
-          wanted |= strstr(path, texts[r][i]) != NULL;
+        const bool wanted = holds_all(path, &regexes[r].needs);
         assert_int_equal(candidates[r / 64] >> (r % 64) & 1, wanted);
+        met += wanted && regexes[r].needs.count;
       }
     }
     tsr_prefilter_destroy(filter);
   }
+  assert_true(met > 1000);
 }
 
 static void rules_beyond_the_table_are_always_candidates(void **state) {
@@ -53,12 +69,13 @@ static void rules_beyond_the_table_are_always_candidates(void **state) {
   enum { MANY = 3000 };
   char(*texts)[24] = calloc(MANY, sizeof *texts);
   tsr_regex *regexes = calloc(MANY, sizeof *regexes);
-  uint64_t *candidates = calloc(MANY / 64 + 1, sizeof *candidates);
+  uint64_t *candidates = calloc((MANY / 64 + 1) * TSR_NEED_MAX, sizeof *candidates);
   assert_true(texts && regexes && candidates);
   for (int r = 0; r < MANY; r++) {
     snprintf(texts[r], sizeof texts[r], "%05d_and_more_bytes", r);
-    regexes[r].needles =
-        (tsr_needles){.count = 1, .items = {texts[r]}, .lengths = {strlen(texts[r])}};
+    const tsr_needles set = {
+        .count = 1, .items = {texts[r]}, .lengths = {(uint8_t)strlen(texts[r])}};
+    regexes[r].needs = (tsr_needs){.count = 1, .sets = {set}};
   }
   tsr_prefilter *filter = NULL;
   assert_ok(tsr_prefilter_create(regexes, MANY, &filter));
@@ -81,9 +98,10 @@ static tsr_status make_filter(void *context) {
 
 static void running_out_of_memory_is_reported(void **state) {
   (void)state;
-  tsr_regex regex = {.needles = {.count = 1, .items = {"abc"}, .lengths = {3}}};
+  const tsr_needles set = {.count = 1, .items = {"abc"}, .lengths = {3}};
+  tsr_regex regex = {.needs = {.count = 1, .sets = {set}}};
   test_allocation_sweep(make_filter, &regex);
 }
 
-SUITE(prefilter, TEST(candidates_are_the_rules_whose_needles_occur),
+SUITE(prefilter, TEST(candidates_are_the_rules_whose_needs_are_met),
       TEST(rules_beyond_the_table_are_always_candidates), TEST(running_out_of_memory_is_reported))

@@ -145,9 +145,9 @@ static void depth_is_bounded(void **state) {
   memset(deep, '(', 1000);
   memset(deep + 1000, ')', 1000);
   deep[2000] = '\0';
-  assert_fails_with(compile(deep, &text), UNSUPPORTED, "groups more than 150 deep");
+  assert_fails_with(compile(deep, &text), UNSUPPORTED, "groups more than 100 deep");
   for (int i = 0; i < 400; i++) memcpy(conditions + 3 + 5 * i, "(?(1)", 6);
-  assert_fails_with(compile(conditions, &text), UNSUPPORTED, "groups more than 150 deep");
+  assert_fails_with(compile(conditions, &text), UNSUPPORTED, "groups more than 100 deep");
 }
 
 static void patterns_must_be_utf8(void **state) {
@@ -253,54 +253,62 @@ static void what_the_engine_cannot_hold_is_unsupported(void **state) {
   tsr_arena_deinit(&arena);
 }
 
-// ---- needles ----
+// ---- needs ----
 
-static void needles_are_what_every_match_contains(void **state) {
+static void print_needs(const tsr_needs *needs, tsr_text *out) {
+  for (int s = 0; s < needs->count; s++) {
+    if (s) tsr_text_add(out, " & ");
+    for (int i = 0; i < needs->sets[s].count; i++)
+      tsr_text_addf(out, "%s%s", i ? "|" : "", needs->sets[s].items[i]);
+  }
+  if (needs->exact) tsr_text_add(out, " only");
+}
+
+static void needs_are_what_every_match_contains(void **state) {
   (void)state;
   static const struct {
-    const char *pattern;
-    bool exact;
-    const char *needles[4];
+    const char *pattern, *needs;
   } cases[] = {
-      {"weight", true, {"weight"}},
-      {"(?x) a b", true, {"ab"}},
-      {"(?:a(b))c", true, {"abc"}},
-      {"weight$", false, {"weight"}},
-      {"(q|k|v)_proj\\.weight", false, {"_proj.weight"}},
-      {"q_proj|k_proj|wte", false, {"q_proj", "k_proj", "wte"}},
-      {"q_proj|", false, {NULL}},
-      {"ab?cd", false, {"cd"}},
-      {"(?:abc)+d", false, {"abc"}},
-      {"(?:abc)*d", false, {"d"}},
-      {"(?i)abc_12", false, {"_12"}},
-      {"(?=abc)a", false, {"abc"}},
-      {"(?!abc)a", false, {"a"}},
-      {"(?<=/)attn", false, {"attn"}},
-      {"a\\bb", false, {"ab"}},
-      {"[a][b]", true, {"ab"}},
-      {"[ab]", false, {NULL}},
-      {".*", false, {NULL}},
-      {"", false, {NULL}},
-      {"(a)(?(1)bb|cc)", false, {"bb", "cc"}},
-      {"a|b|c|d|e|f|g|h|i", false, {NULL}},  // too many to be of use
+      {"weight", "weight only"},
+      {"(?x) a b", "ab only"},
+      {"(?:a(b))c", "abc only"},
+      {"weight$", "weight"},
+      {"(q|k|v)_proj\\.weight", "_proj.weight & q|k|v"},
+      {"attn/.*(q|k)_proj/w$", "_proj/w & attn/ & q|k"},
+      {"q_proj|k_proj|wte", "q_proj|k_proj|wte"},
+      {"q_proj|", ""},
+      {"ab?cd", "cd & a"},
+      {"(?:abc)+d", "abc & d"},
+      {"(?:abc)*d", "d"},
+      {"(?i)abc_12", "_12"},
+      {"(?=abc)a", "abc & a"},
+      {"(?!abc)a", "a"},
+      {"(?<=/)attn", "attn & /"},
+      {"a\\bb", "ab"},
+      {"[a][b]", "ab only"},
+      {"[ab]", ""},
+      {".*", ""},
+      {"", ""},
+      {"(a)(?(1)bb|cc)", "bb|cc & a"},
+      {"a|b|c|d|e|f|g|h|i", ""},  // too many to be of use
+      {"a.bb.ccc.dddd.eeeee", "eeeee & dddd & ccc & bb"},
+      {"aaaaa.bbbb.ccc.dd.e", "aaaaa & bbbb & ccc & dd"},
+      {"(a.bb|cc).d", "bb|cc & d"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_arena arena = TSR_ARENA_EMPTY;
     tsr_regex_text text;
+    tsr_text out = TSR_TEXT_EMPTY;
     assert_ok(tsr_regex_translate(cases[i].pattern, &arena, &text));
-    assert_int_equal(text.needles.exact, cases[i].exact);
-    int count = 0;
-    for (; count < 4 && cases[i].needles[count]; count++) {
-      assert_true(count < text.needles.count);
-      assert_string_equal(text.needles.items[count], cases[i].needles[count]);
-    }
-    assert_int_equal(text.needles.count, count);
+    print_needs(&text.needs, &out);
+    assert_string_equal(tsr_text_string(&out), cases[i].needs);
+    tsr_text_deinit(&out);
     tsr_text_deinit(&text.pattern);
     tsr_arena_deinit(&arena);
   }
 }
 
-static void long_texts_are_needles_up_to_a_length(void **state) {
+static void long_texts_are_needed_piece_by_piece(void **state) {
   (void)state;
   char pattern[201];
   memset(pattern, 'a', 200);
@@ -308,9 +316,9 @@ static void long_texts_are_needles_up_to_a_length(void **state) {
   tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_regex_text text;
   assert_ok(tsr_regex_translate(pattern, &arena, &text));
-  assert_false(text.needles.exact);
-  assert_int_equal(text.needles.count, 1);
-  assert_true(text.needles.lengths[0] <= TSR_NEEDLE_LENGTH);
+  assert_false(text.needs.exact);
+  assert_int_equal(text.needs.count, TSR_NEED_MAX);
+  assert_int_equal(text.needs.sets[0].lengths[0], TSR_NEEDLE_LENGTH);
   tsr_text_deinit(&text.pattern);
   tsr_arena_deinit(&arena);
   assert_true(search(pattern, pattern));
@@ -344,5 +352,5 @@ SUITE(regex, TEST(patterns_are_written_anew_for_the_engine),
       TEST(what_has_no_translation_is_said_to_be_unsupported), TEST(depth_is_bounded),
       TEST(patterns_must_be_utf8), TEST(searches_mean_what_they_mean_in_python),
       TEST(catastrophic_patterns_end), TEST(what_the_engine_cannot_hold_is_unsupported),
-      TEST(needles_are_what_every_match_contains), TEST(long_texts_are_needles_up_to_a_length),
+      TEST(needs_are_what_every_match_contains), TEST(long_texts_are_needed_piece_by_piece),
       TEST(running_out_of_memory_is_reported))
