@@ -127,22 +127,15 @@ typedef struct stage {
 
 static double greater(double a, double b) { return a > b ? a : b; }
 
-static tsr_status collect_stages(const tsr_mesh *mesh, const char *const *names, int name_count,
-                                 const int *places, stage stages[TSR_LEVEL_COUNT]) {
-  bool used[TSR_MAX_AXES] = {false};
+static void collect_stages(const tsr_axis_cost *costs, const int64_t *sizes, int count,
+                           stage stages[TSR_LEVEL_COUNT]) {
   for (int level = 0; level < TSR_LEVEL_COUNT; level++) stages[level] = (stage){.count = 1};
-  for (int i = 0; i < name_count; i++) {
-    int axis = 0;
-    TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));
-    if (used[axis]) return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" is given twice", names[i]);
-    used[axis] = true;
-    const tsr_axis_cost cost = cost_of_axis(mesh, places, axis);
-    stage *own = &stages[cost.level];
-    own->count *= tsr_mesh_axis(mesh, axis)->size;
-    own->link.alpha = greater(own->link.alpha, cost.link.alpha);
-    own->link.beta = greater(own->link.beta, cost.link.beta);
+  for (int i = 0; i < count; i++) {
+    stage *own = &stages[costs[i].level];
+    own->count *= sizes[i];
+    own->link.alpha = greater(own->link.alpha, costs[i].link.alpha);
+    own->link.beta = greater(own->link.beta, costs[i].link.beta);
   }
-  return NULL;
 }
 
 // From slow to fast, each level gathering what the slower ones brought.
@@ -190,18 +183,42 @@ static double staged_seconds(tsr_collective op, const stage *stages, double byte
   }
 }
 
+double tsr_collective_over(tsr_collective op, const tsr_axis_cost *costs, const int64_t *sizes,
+                           int axis_count, double bytes) {
+  stage stages[TSR_LEVEL_COUNT];
+  collect_stages(costs, sizes, axis_count, stages);
+  return staged_seconds(op, stages, bytes);
+}
+
+// The axes' numbers; each may be named once, so there are TSR_MAX_AXES at most.
+static tsr_status find_axes(const tsr_mesh *mesh, const char *const *names, int count, int *out) {
+  bool used[TSR_MAX_AXES] = {false};
+  for (int i = 0; i < count; i++) {
+    int axis = 0;
+    TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));
+    if (used[axis]) return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" is given twice", names[i]);
+    used[axis] = true;
+    out[i] = axis;
+  }
+  return NULL;
+}
+
 tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
                                     const char *const *axes, int axis_count, int64_t bytes,
                                     double *out_seconds) {
+  int numbers[TSR_MAX_AXES], *places = NULL;
+  int64_t sizes[TSR_MAX_AXES];
+  tsr_axis_cost costs[TSR_MAX_AXES];
   if ((unsigned)op >= TSR_COLLECTIVE_COUNT)
     return tsr_fail(BAD_ARGUMENT, "collective %d is unknown", (int)op);
   if (bytes < 0) return tsr_fail(BAD_ARGUMENT, "a message of %lld bytes", (long long)bytes);
-  int *places = NULL;
+  TSR_TRY(find_axes(mesh, axes, axis_count, numbers));
   TSR_TRY(find_places(mesh, &places));
-  stage stages[TSR_LEVEL_COUNT];
-  const tsr_status status = collect_stages(mesh, axes, axis_count, places, stages);
+  for (int i = 0; i < axis_count; i++) {
+    costs[i] = cost_of_axis(mesh, places, numbers[i]);
+    sizes[i] = tsr_mesh_axis(mesh, numbers[i])->size;
+  }
   free(places);
-  if (status) return status;
-  *out_seconds = staged_seconds(op, stages, (double)bytes);
+  *out_seconds = tsr_collective_over(op, costs, sizes, axis_count, (double)bytes);
   return NULL;
 }

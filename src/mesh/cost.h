@@ -14,5 +14,8 @@ typedef struct tsr_steps {
 tsr_axis_cost tsr_axis_cost_of(const tsr_topology *topology, int64_t size, const tsr_steps *steps);
 // Seconds for a collective among `count` devices joined by `link`, `bytes` of input on each.
 double tsr_collective_seconds(tsr_collective op, int64_t count, const tsr_link *link, double bytes);
+// The same over several axes at once, whose costs are known, as tsr_mesh_collective_cost has it.
+double tsr_collective_over(tsr_collective op, const tsr_axis_cost *costs, const int64_t *sizes,
+                           int axis_count, double bytes);
 
 #endif
