@@ -39,6 +39,7 @@ TSR_BEGIN_DECLS
   X(DUPLICATE_AXIS, "duplicate_axis", "an axis was used twice")                                   \
   X(AUTO, "auto", "chosen automatically")                                                         \
   X(MEMORY, "memory", "cut to fit the memory")                                                    \
+  X(FITS, "fits", "fits the memory as it is")                                                     \
   X(CONVERTED, "converted", "converted from another mesh")                                        \
   X(USER, "user", "set by the user")
 #define X(id, word, text) TSR_WHY_##id,

@@ -12,6 +12,7 @@
 #include "tessera/mesh_build.h"
 #include "tessera/notation.h"
 #include "tessera/plan.h"
+#include "tessera/plan_auto.h"
 #include "tessera/pool.h"
 #include "tessera/progress.h"
 #include "tessera/rules.h"

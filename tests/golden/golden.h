@@ -49,6 +49,10 @@ GOLDEN_SCHEMAS(X)
 
 // Handlers of eformer's that have files of their own.
 golden_handler golden_match_partition_rules, golden_create_pattern_based_partition_spec;
+golden_handler golden_auto_partition_spec, golden_auto_sharding_rule;
+golden_handler golden_optimize_sharding_for_memory, golden_memory_constrained_rule;
+golden_handler golden_helper_suggest_methods, golden_helper_create_partition_spec;
+golden_handler golden_shape_based_rule;
 
 // ---- the runner's own ----
 

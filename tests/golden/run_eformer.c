@@ -490,6 +490,13 @@ static tsr_status get_corrected_named_sharding(const golden_case *c, const golde
 }
 
 const golden_function golden_eformer_functions[] = {
+    {"AutoShardingRule", golden_auto_sharding_rule, {NULL}},
+    {"MemoryConstrainedShardingRule", golden_memory_constrained_rule, {NULL}},
+    {"MeshPartitionHelper.create_partition_spec", golden_helper_create_partition_spec, {NULL}},
+    {"MeshPartitionHelper.suggest_methods", golden_helper_suggest_methods, {NULL}},
+    {"ShapeBasedShardingRule", golden_shape_based_rule, {NULL}},
+    {"auto_namedsharding", golden_auto_partition_spec, {NULL}},
+    {"auto_partition_spec", golden_auto_partition_spec, {NULL}},
     {"calculate_host_mesh_shape", calculate_host_mesh_shape, {NULL}},
     {"create_mesh", create_mesh, {NULL}},
     {"create_pattern_based_partition_spec", golden_create_pattern_based_partition_spec, {NULL}},
@@ -502,6 +509,8 @@ const golden_function golden_eformer_functions[] = {
     {"get_submesh_device_index", get_submesh_device_index, {NULL}},
     {"match_partition_rules", golden_match_partition_rules, {NULL}},
     {"names_in_current_mesh", names_in_current_mesh, {NULL}},
+    {"optimize_sharding_for_memory", golden_optimize_sharding_for_memory, {NULL}},
     {"parse_mesh_from_string", parse_mesh_from_string, {NULL}},
+    {"vrn_auto_partition_spec", golden_auto_partition_spec, {NULL}},
     {NULL, NULL, {NULL}},
 };

@@ -1,0 +1,83 @@
+// Automatic plans: specs from shapes, meshes and limits of memory, without rules; plans carried
+// over to other meshes; and what a plan means for the machine.
+//
+//   tsr_plan *plan = NULL;
+//   TSR_TRY(tsr_plan_auto(tree, mesh, NULL, &plan));
+//
+// Everything here is deterministic: what is equal is taken in the order of its index.
+#ifndef TESSERA_PLAN_AUTO_H
+#define TESSERA_PLAN_AUTO_H
+
+#include "tessera/plan.h"
+
+TSR_BEGIN_DECLS
+
+// ---- from shapes ----
+
+typedef struct tsr_auto_options {
+  size_t size;  // sizeof(tsr_auto_options)
+  // Axes to use, in this order; "a+b" is a group, used as one. None = the mesh's, largest first.
+  const char *const *names;
+  int name_count;
+  int64_t min_size;      // tensors with fewer elements are not cut; 0 = the number of devices
+  bool reverse;          // the smallest dimension chooses first
+  bool stack_leftovers;  // ours: axes left over join the dimensions that they still divide
+} tsr_auto_options;
+// auto_partition_spec and vrn_auto_partition_spec for one shape: dimensions, largest first, each
+// take the first name that divides them, unless one of its axes was taken before. Too small gives
+// the empty spec, all others one entry per dimension. NULL mesh: the current one. NULL options:
+// defaults.
+TSR_API TSR_MUST_USE tsr_status tsr_auto_spec(const tsr_shape *shape, const tsr_mesh *mesh,
+                                              const tsr_auto_options *options, tsr_spec **out_spec);
+// auto_namedsharding: the same, bound to the mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_auto_sharding(const tsr_shape *shape, const tsr_mesh *mesh,
+                                                  const tsr_auto_options *options,
+                                                  tsr_sharding **out_sharding);
+TSR_API TSR_MUST_USE tsr_status tsr_plan_auto(const tsr_tree *tree, const tsr_mesh *mesh,
+                                              const tsr_auto_options *options, tsr_plan **out_plan);
+
+// MeshPartitionHelper, which knows the axes dp, fsdp, tp and sp: which to try for a shape, in this
+// order ("fsdp+sp" is a pair), and the spec it makes of them.
+#define TSR_HELPER_MIN_SIZE 1024  // its usual min_shard_size
+typedef struct tsr_methods {
+  int count;
+  const char *items[4];
+} tsr_methods;
+TSR_API void tsr_helper_methods(const tsr_shape *shape, const tsr_mesh *mesh,
+                                tsr_methods *out_methods);
+// An axis goes to the first dimension that it divides and that has `min_size` and a share of the
+// elements; the pair to the first two. Unlike eformer's, the spec always fits the shape.
+TSR_API TSR_MUST_USE tsr_status tsr_helper_spec(const tsr_shape *shape, const tsr_mesh *mesh,
+                                                int64_t min_size, tsr_spec **out_spec);
+
+#define TSR_ANY_SIZE (-1)
+// ShapeBasedShardingRule: the spec of the first rule with the shape's rank and sizes, or the empty
+// one.
+typedef struct tsr_shape_rule {
+  int rank;
+  const int64_t *dims;  // TSR_ANY_SIZE stands for all sizes
+  const tsr_spec *spec;
+} tsr_shape_rule;
+TSR_API TSR_MUST_USE tsr_status tsr_shape_rules_match(const tsr_shape_rule *rules, int count,
+                                                      const tsr_shape *shape, tsr_spec **out_spec);
+
+// MemoryConstrainedShardingRule: dimensions, largest first, each take the largest axis that divides
+// them, until a shard has at most `limit` bytes. It may end above: `*out_bytes` (may be NULL)
+// tells. No names: all axes of the mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_memory_rule_spec(const tsr_shape *shape, tsr_dtype dtype,
+                                                     const tsr_mesh *mesh, int64_t limit,
+                                                     const char *const *names, int name_count,
+                                                     tsr_spec **out_spec, int64_t *out_bytes);
+
+// ---- to fit the memory ----
+
+// eformer's own behaviour, tensor by tensor: those of `limit` bytes or more get the automatic spec,
+// by default with names in mesh order. Where eformer leaves shards above the limit in silence, more
+// axes join, and if that does not help, does_not_fit names the tensor. 0 = no limit: tsr_plan_auto.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_fit_each(const tsr_tree *tree, const tsr_mesh *mesh,
+                                                  int64_t limit, const char *const *names,
+                                                  int name_count, tsr_plan **out_plan);
+
+TSR_END_DECLS
+
+#endif
