@@ -11,7 +11,7 @@
 
 // A list of more runs than this is refused (cyclic inside cyclic, with sizes
 // that have no common period).
-#define TSR_MAX_RUNS (1 << 22)
+#define TSR_MAX_RUNS (1 << 20)
 
 typedef struct tsr_run_list {
   tsr_run *items;  // owned

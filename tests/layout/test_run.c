@@ -131,7 +131,7 @@ static void too_many_runs_are_refused(void **state) {
   for (int64_t i = 0; i < TSR_MAX_RUNS; i++)
     assert_ok(tsr_run_list_add(&list, tsr_run_block(2 * i, i, 1, true)));
   assert_fails(tsr_run_list_add(&list, tsr_run_block(0, 0, 1, true)), TOO_LARGE,
-               "the cut needs more than 4194304 runs");
+               "the cut needs more than 1048576 runs");
   tsr_run_list_deinit(&list);
 }
 
