@@ -1,5 +1,5 @@
-// Logical axes: names for what a dimension means ("embed", "heads"), and rules that map them to mesh
-// axes. flax has two mappings, which differ; both are here under their own names:
+// Logical axes: names for what a dimension means ("embed", "heads"), and rules that map them to
+// mesh axes. flax has two mappings, which differ; both are here under their own names:
 //
 //                    rules            a mesh axis already used   a name without a rule
 //   linen            first that fits  passes the rule over       not cut
@@ -84,9 +84,9 @@ TSR_API const tsr_logical_rule *tsr_logical_rules_get(const tsr_logical_rules *r
 // The same rules in the same order, wherever they were written.
 TSR_API bool tsr_logical_rules_equal(const tsr_logical_rules *a, const tsr_logical_rules *b);
 
-// flax.core.spmd's composite_rules: both lists as one; a name with two meanings is an error. NULL is
-// the empty list. If one is empty the other is given as it is; else each name is kept once, with its
-// last meaning in `a`, in the order of first appearance.
+// flax.core.spmd's composite_rules: both lists as one; a name with two meanings is an error. NULL
+// is the empty list. If one is empty the other is given as it is; else each name is kept once, with
+// its last meaning in `a`, in the order of first appearance.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_compose(const tsr_logical_rules *a,
                                                     const tsr_logical_rules *b,
                                                     tsr_logical_rules **out_rules);
@@ -99,8 +99,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_standard(int64_t activation_dims,
                                                      const tsr_logical_rules *additional,
                                                      bool additional_first,
                                                      tsr_logical_rules **out_rules);
-// What t5x's partitioner makes of rules for a mesh of several slices (ici and dcn shapes): every rule
-// for "batch" becomes replica+data. Its data axis is then what "batch" is mapped to.
+// What t5x's partitioner makes of rules for a mesh of several slices (ici and dcn shapes): every
+// rule for "batch" becomes replica+data. Its data axis is then what "batch" is mapped to.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_for_slices(const tsr_logical_rules *rules,
                                                        tsr_logical_rules **out_rules);
 
@@ -133,8 +133,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_names_from_spec(const tsr_spec *spec
                                                             tsr_logical_names *out_names);
 
 // flax's Partitioned.add_axis: puts `name` (NULL = None) before position `index`, with Nones up to
-// it; a negative index counts from the end, and stops at the start. remove_axis takes it away again,
-// and fails with axis_name_mismatch if another stands there.
+// it; a negative index counts from the end, and stops at the start. remove_axis takes it away
+// again, and fails with axis_name_mismatch if another stands there.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_add_axis(const tsr_logical_names *names, int64_t index,
                                                      const char *name,
                                                      tsr_logical_names *out_names);
@@ -159,7 +159,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_to_mesh_axes(const tsr_logical_names
                                                          const tsr_logical_rules *rules,
                                                          tsr_spec **out_spec,
                                                          tsr_logical_reason *out_reasons);
-// logical_to_mesh: the same for names written as a PartitionSpec, in which a group of one is a name.
+// logical_to_mesh: the same for names written as a PartitionSpec, in which a group of one is a
+// name.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_to_mesh(const tsr_spec *names,
                                                     const tsr_logical_rules *rules,
                                                     tsr_spec **out_spec);
@@ -186,8 +187,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_constrain(const tsr_logical_names *n
 
 // ---- mapping, as flax.core.spmd does ----
 
-// from_sharding_rules: the last rule for a name wins, other entries stay as they are, and nothing is
-// checked.
+// from_sharding_rules: the last rule for a name wins, other entries stay as they are, and nothing
+// is checked.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_from_sharding_rules(const tsr_logical_names *names,
                                                                 const tsr_logical_rules *rules,
                                                                 tsr_logical_names *out_names);

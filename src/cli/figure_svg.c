@@ -198,9 +198,10 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   add_escaped(out, figure->subtitle);
   tsr_text_add(out, "</text>\n");
   for (int p = 0; p < figure->panel_count; p++) {
-    const double x = MARGIN + left + (p % g.across) * panel_width;
-    const double y = MARGIN + TITLE_HEIGHT + (double)(p / g.across) * panel_height + LABEL_HEIGHT +
-                     (titled ? 22 : 0) - 8;
+    const int row = p / g.across, column = p % g.across;
+    const double x = MARGIN + left + column * panel_width;
+    const double y =
+        MARGIN + TITLE_HEIGHT + row * panel_height + LABEL_HEIGHT + (titled ? 22 : 0) - 8;
     add_panel(figure, p, &g, x, y, out);
   }
   if (figure->hidden_panels)

@@ -142,6 +142,7 @@ static tsr_status count_bytes(tsr_plan *plan, tsr_shape_table *table, int64_t **
       *inout_known = known;
       TSR_TRY(largest_bytes(plan, i, &known[entry]));
     }
+    assert(*inout_known);  // the first entry is always new
     row->bytes_per_device = (*inout_known)[entry];
     plan->bytes_per_device += row->bytes_per_device;
   }
