@@ -161,7 +161,7 @@ static int64_t descend(const tsr_knapsack *knapsack, const tsr_steps_down *down,
     if (packing->bytes - step->bytes <= knapsack->limit) return i;
     take(knapsack, packing, step->item, step->to);
   }
-  assert(!"the smallest options are within the limit");
+  assert(false && "the smallest options are within the limit");
   return -1;
 }
 
