@@ -230,34 +230,39 @@ static tsr_status expand_one(const char *start, const char *end, const tsr_rules
   return status;
 }
 
+// Copies what is no expression: a character, or all of a quoted name. Where it ended.
+static const char *copy_plain(const char *at, tsr_text *out) {
+  const char *start = at++;
+  if (*start == '"') {
+    while (*at && *at != '"') at += *at == '\\' && at[1] ? 2 : 1;
+    at += *at == '"';
+  }
+  tsr_text_add_bytes(out, start, (size_t)(at - start));
+  return at;
+}
+
 static tsr_status expand(const char *text, const tsr_rules_options *options, tsr_text *out,
                          tsr_status *out_missing) {
-  bool quoted = false;
-  for (const char *at = text; *at; at++) {
-    if (quoted && *at == '\\' && at[1]) tsr_text_add_char(out, *at++);
-    if (*at == '"') quoted = !quoted;
-    if (quoted || *at != '{') {
-      tsr_text_add_char(out, *at);
+  for (const char *at = text; *at;) {
+    if (*at != '{') {
+      at = copy_plain(at, out);
       continue;
     }
     const char *end = strchr(at, '}');
     if (!end) return tsr_fail(SYNTAX, "a { without its } in \"%s\"", text);
     TSR_TRY(expand_one(at + 1, end, options, out, out_missing));
     if (*out_missing) return NULL;
-    at = end;
+    at = end + 1;
   }
   return tsr_text_check(out);
 }
 
 // Every expression as 1: what is left of the text when its numbers do not count.
 static void expand_blindly(const char *text, tsr_text *out) {
-  bool quoted = false;
-  for (const char *at = text; *at; at++) {
-    if (quoted && *at == '\\' && at[1]) tsr_text_add_char(out, *at++);
-    if (*at == '"') quoted = !quoted;
-    const char *end = !quoted && *at == '{' ? strchr(at, '}') : NULL;
-    tsr_text_add_char(out, end ? '1' : *at);
-    if (end) at = end;
+  for (const char *at = text; *at;) {
+    const char *end = *at == '{' ? strchr(at, '}') : NULL;
+    if (end) tsr_text_add_char(out, '1');
+    at = end ? end + 1 : copy_plain(at, out);
   }
 }
 

@@ -38,6 +38,7 @@ static void expressions_are_computed(void **state) {
       {"tp/parts({max(1, heads/kv_heads)}, {min(heads, 3)})", "tp/parts(4, 3)"},
       {"tp/parts({ceil_div(9, kv_heads)}, {ceil_div(8, kv_heads)})", "tp/parts(2, 1)"},
       {"\"{not}\", tp", "\"{not}\", tp"},
+      {"\"a\\\"{not}\", tp/parts({2})", "\"a\\\"{not}\", tp/parts(2)"},
       {"#sdy.sharding<@mesh, [{\"x\"}, {}]>", "x, _"},
   };
   const tsr_rules_options options = {
