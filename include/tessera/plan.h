@@ -79,6 +79,10 @@ TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
 TSR_API void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
 TSR_API int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
+// The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
+// get_partition_spec: the spec of a tensor by its path; NULL if there is none of this name.
+TSR_API const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path);
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
 TSR_API int tsr_plan_spec_count(const tsr_plan *plan);
 TSR_API const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec);
@@ -142,6 +146,54 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const 
 // after.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index,
                                                  tsr_text *out);
+
+// validate_sharding_config: every problem in one pass. Id, level, the word in JSON, what it says.
+#define TSR_FINDINGS(X)                                                            \
+  X(UNKNOWN_AXIS, true, "unknown_axis", "names an axis the mesh lacks")            \
+  X(DUPLICATE_AXIS, true, "duplicate_axis", "uses an axis twice")                  \
+  X(INDIVISIBLE, true, "indivisible", "has a size that does not divide")           \
+  X(TOO_LONG, true, "too_long", "has more entries than the tensor has dimensions") \
+  X(BAD_CUT, true, "bad_cut", "has sizes, parts or a sub-axis that do not fit")    \
+  X(SMALL, false, "small", "cuts a tensor too small to be worth it")               \
+  X(IMBALANCE, false, "imbalance", "leaves devices unevenly filled")               \
+  X(OVER_LIMIT, true, "over_limit", "needs more memory than a device has")
+#define X(id, error, word, text) TSR_FINDING_##id,
+typedef enum tsr_finding_kind { TSR_FINDINGS(X) TSR_FINDING_COUNT } tsr_finding_kind;
+#undef X
+TSR_API const char *tsr_finding_word(tsr_finding_kind kind);  // "unknown_axis"
+TSR_API const char *tsr_finding_text(tsr_finding_kind kind);  // "names an axis the mesh lacks"
+
+typedef struct tsr_finding {
+  tsr_finding_kind kind;
+  bool error;        // otherwise a warning
+  int64_t row;       // -1 = the plan as a whole
+  int dim;           // -1 = none
+  const char *axis;  // NULL = none; lives as long as the plan
+  // Size and number of shards; entries and rank; elements and the least that are worth it; bytes on
+  // the fullest device and on the mean one, or the limit.
+  int64_t found, wanted;
+} tsr_finding;
+typedef struct tsr_findings {
+  int64_t count, errors, warnings;
+  tsr_finding *items;  // owned; by row, then by dimension; the plan's own last
+} tsr_findings;
+typedef struct tsr_check_options {
+  size_t size;             // sizeof(tsr_check_options)
+  int64_t small_elements;  // cut tensors with fewer are a warning; 0 = 1024
+  int64_t memory_limit;    // bytes per device; 0 = what the topology says, if anything
+  double balance_limit;    // mean / max of the devices' bytes below this is a warning; 0 = 0.5
+  bool entries_count;      // as for eformer, a spec of entries without an axis counts as cut
+  bool corrected_count;    // what correction has solved is an error still
+} tsr_check_options;
+// Looks at the wanted specs, so that what correction hid is found too; what it solved is a warning.
+// NULL options = all zero.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_check(const tsr_plan *plan,
+                                               const tsr_check_options *options,
+                                               tsr_findings *out_findings);
+// A line for each, `error: a.w: dimension 0: size 6 is not divisible by tp=4`; tensors that differ
+// only in numbers share one.
+TSR_API void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out);
+TSR_API void tsr_findings_deinit(tsr_findings *findings);
 
 TSR_END_DECLS
 

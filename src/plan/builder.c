@@ -133,9 +133,7 @@ static tsr_status count_bytes(tsr_plan *plan, tsr_shape_table *table, int64_t **
     const tsr_tensor *tensor = tsr_tree_tensor(plan->tree, i);
     const int seen = table->count;
     int entry = 0;
-    const uint64_t key =
-        (uint64_t)row->final << 16 | (uint64_t)row->policy << 8 | (uint64_t)tensor->dtype;
-    TSR_TRY(tsr_shape_table_add(table, key, tensor, &entry));
+    TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));
     if (entry == seen) {
       int64_t *known = tsr_grow(*inout_known, seen, inout_capacity, sizeof *known);
       if (!known) return tsr_fail(NO_MEMORY, "bytes of a plan");

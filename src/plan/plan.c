@@ -53,6 +53,11 @@ const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec) { return plan->spe
 int tsr_plan_wanted(const tsr_plan *plan, int64_t index) { return plan->rows[index].wanted; }
 int tsr_plan_final(const tsr_plan *plan, int64_t index) { return plan->rows[index].final; }
 
+const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path) {
+  const int64_t index = tsr_tree_find(plan->tree, path);
+  return index < 0 ? NULL : plan->specs[plan->rows[index].final];
+}
+
 void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
   const tsr_stored_row *row = &plan->rows[index];
   *out_row = (tsr_plan_row){.tensor = tsr_tree_tensor(plan->tree, index),

@@ -24,6 +24,12 @@ typedef struct tsr_stored_row {
   uint8_t policy;
 } tsr_stored_row;
 
+// A number for the final spec, policy and type of a row: with its shape, all that its bytes depend
+// on.
+static inline uint64_t tsr_stored_row_key(const tsr_stored_row *row, const tsr_tensor *tensor) {
+  return (uint64_t)row->final << 16 | (uint64_t)row->policy << 8 | (uint64_t)tensor->dtype;
+}
+
 struct tsr_plan {
   atomic_int references;
   const tsr_tree *tree;

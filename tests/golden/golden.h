@@ -53,6 +53,7 @@ golden_handler golden_auto_partition_spec, golden_auto_sharding_rule;
 golden_handler golden_optimize_sharding_for_memory, golden_memory_constrained_rule;
 golden_handler golden_helper_suggest_methods, golden_helper_create_partition_spec;
 golden_handler golden_shape_based_rule;
+golden_handler golden_validate_sharding_config, golden_validate_partition_specs;
 
 // ---- the runner's own ----
 
@@ -93,6 +94,12 @@ TSR_MUST_USE tsr_status golden_shape(const golden_case *c, const char *what, tsr
 // {"names", "sizes"} and optional "ids", "types", "devices_per_process"; to be released.
 TSR_MUST_USE tsr_status golden_read_mesh(const golden_case *c, const tsr_json *value,
                                          tsr_mesh **out);
+// The arrays of eformer's "leaves" as a tree.
+TSR_MUST_USE tsr_status golden_read_tree(const golden_case *c, tsr_tree **out);
+// A nested tree of specs, one for each tensor: `out_specs` has a place for each, with a reference
+// for the caller to release, also after a failure. Fails with tree_mismatch when they do not agree.
+TSR_MUST_USE tsr_status golden_read_spec_tree(const golden_case *c, const tsr_json *value,
+                                              const tsr_tree *tree, const tsr_spec **out_specs);
 // str(value) as Python gives it.
 void golden_python_text(const tsr_json *value, tsr_text *out);
 // The machine whose name in the file's table is the member `what`.

@@ -512,5 +512,7 @@ const golden_function golden_eformer_functions[] = {
     {"optimize_sharding_for_memory", golden_optimize_sharding_for_memory, {NULL}},
     {"parse_mesh_from_string", parse_mesh_from_string, {NULL}},
     {"vrn_auto_partition_spec", golden_auto_partition_spec, {NULL}},
+    {"ShardingAnalyzer.validate_partition_specs", golden_validate_partition_specs, {NULL}},
+    {"validate_sharding_config", golden_validate_sharding_config, {NULL}},
     {NULL, NULL, {NULL}},
 };

@@ -130,7 +130,7 @@ static tsr_status read_leaf(const golden_case *c, const tsr_json *leaf, tsr_tens
   return NULL;
 }
 
-static tsr_status read_tree(const golden_case *c, tsr_tree **out) {
+tsr_status golden_read_tree(const golden_case *c, tsr_tree **out) {
   const tsr_json *leaves = tsr_json_find(c->json, "leaves");
   const size_t count = leaves ? tsr_json_count(leaves) : 0;
   tsr_tensor *tensors = tsr_arena_zeros(c->arena, count + 1, sizeof *tensors);
@@ -156,7 +156,7 @@ static tsr_status write_fit(const golden_case *c, const tsr_mesh *mesh, tsr_json
   tsr_plan *plan = NULL;
   TSR_TRY(read_names(c, "names", &names));
   TSR_TRY(read_number(c, "max_memory_per_device", &limit));
-  TSR_TRY(read_tree(c, &tree));
+  TSR_TRY(golden_read_tree(c, &tree));
   tsr_status status = tsr_plan_fit_each(tree, mesh, limit, names.items, names.count, &plan);
   if (!status) write_plan(out, plan);
   tsr_plan_release(plan);
@@ -190,7 +190,7 @@ static tsr_status write_auto_rule(const golden_case *c, const tsr_mesh *mesh,
   options.names = names.items;
   options.name_count = names.count;
   TSR_TRY(read_number(c, "min_shard_size", &options.min_size));
-  TSR_TRY(read_tree(c, &tree));
+  TSR_TRY(golden_read_tree(c, &tree));
   tsr_status status = tsr_plan_auto(tree, mesh, &options, &plan);
   if (!status) write_plan(out, plan);
   tsr_plan_release(plan);
@@ -316,7 +316,7 @@ tsr_status golden_shape_based_rule(const golden_case *c, const golden_answer *an
   tsr_status status = NULL;
   for (size_t i = 0; !status && i < count; i++)
     status = read_shape_rule(c, tsr_json_at(patterns, i), &rules[i], &specs[i]);
-  if (!status) status = read_tree(c, &tree);
+  if (!status) status = golden_read_tree(c, &tree);
   if (!status) status = write_shape_specs(tree, rules, (int)count, answer->out);
   for (size_t i = 0; i < count; i++) tsr_spec_release(specs[i]);
   tsr_tree_release(tree);

@@ -5,11 +5,13 @@ int suite_plan(void);
 int suite_plan_json(void);
 int suite_match(void);
 int suite_explain(void);
+int suite_check(void);
 int suite_auto(void);
 int suite_helper(void);
 int suite_knapsack(void);
 
 int main(void) {
   return suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() + suite_plan_json() +
-         suite_match() + suite_explain() + suite_auto() + suite_helper() + suite_knapsack();
+         suite_match() + suite_explain() + suite_check() + suite_auto() + suite_helper() +
+         suite_knapsack();
 }

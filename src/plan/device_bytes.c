@@ -1,0 +1,90 @@
+// What each device holds. Where all shards of a tensor are equal, and that is nearly always, all
+// devices hold the same, and nothing is counted device by device.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "layout/layout.h"
+#include "plan/plan.h"
+
+// Tensors alike in shape, type, spec and policy.
+typedef struct kind {
+  int64_t row, count;  // the first of them, and how many
+} kind;
+
+typedef struct counting {
+  const tsr_plan *plan;
+  tsr_shape_table table;
+  kind *kinds;  // owned
+  int64_t capacity;
+  int64_t same;  // bytes that every device holds
+  int64_t *bytes;
+} counting;
+
+static tsr_status gather_kinds(counting *work) {
+  const tsr_plan *plan = work->plan;
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    const tsr_stored_row *row = &plan->rows[i];
+    const tsr_tensor *tensor = tsr_tree_tensor(plan->tree, i);
+    const int seen = work->table.count;
+    int entry = 0;
+    TSR_TRY(tsr_shape_table_add(&work->table, tsr_stored_row_key(row, tensor), tensor, &entry));
+    if (entry == seen) {
+      kind *kinds = tsr_grow(work->kinds, entry, &work->capacity, sizeof *kinds);
+      if (!kinds) return tsr_fail(NO_MEMORY, "kinds of tensors");
+      work->kinds = kinds;
+      kinds[entry] = (kind){.row = i};
+    }
+    work->kinds[entry].count++;
+  }
+  return NULL;
+}
+
+static bool is_even(const tsr_layout *layout) {
+  if (tsr_layout_policy(layout) == TSR_POLICY_PAD) return true;
+  for (int d = 0; d < tsr_layout_rank(layout); d++) {
+    const tsr_cut cut = tsr_layout_cut(layout, d);
+    if (cut.size % cut.shards || tsr_cut_longest(&cut) != cut.size / cut.shards) return false;
+  }
+  return true;
+}
+
+static tsr_status count_shards(counting *work, const kind *tensors, const tsr_layout *layout) {
+  const tsr_dtype dtype = tsr_tree_tensor(work->plan->tree, tensors->row)->dtype;
+  for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
+    int64_t bytes = 0;
+    const int64_t shard = tsr_layout_shard(layout, p);
+    TSR_TRY(tsr_dtype_bytes(dtype, tsr_layout_shard_elements(layout, shard), &bytes));
+    work->bytes[p] += bytes * tensors->count;
+  }
+  return NULL;
+}
+
+static tsr_status count_kind(counting *work, const kind *tensors) {
+  const int64_t largest = work->plan->rows[tensors->row].bytes_per_device;
+  tsr_layout *layout = NULL;
+  tsr_status status = tsr_plan_layout(work->plan, tensors->row, &layout);
+  const bool misfit = status && tsr_status_code(status) != TSR_NO_MEMORY;
+  if (misfit) {
+    tsr_status_free(status);
+    status = NULL;
+  }
+  if (misfit || (!status && is_even(layout)))
+    work->same += largest * tensors->count;
+  else if (!status)
+    status = count_shards(work, tensors, layout);
+  tsr_layout_release(layout);
+  return status;
+}
+
+tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
+  const int64_t devices = plan->mesh ? tsr_mesh_device_count(plan->mesh) : 1;
+  counting work = {.plan = plan, .table = TSR_SHAPE_TABLE_EMPTY, .bytes = out_bytes};
+  memset(out_bytes, 0, sizeof *out_bytes * (size_t)devices);
+  tsr_status status = gather_kinds(&work);
+  for (int i = 0; i < work.table.count && !status; i++) status = count_kind(&work, &work.kinds[i]);
+  for (int64_t p = 0; p < devices; p++) out_bytes[p] += work.same;
+  tsr_shape_table_deinit(&work.table);
+  free(work.kinds);
+  return status;
+}

@@ -1,0 +1,90 @@
+// Findings in words. 32 layers with the same problem are one line.
+#include "plan/plan.h"
+
+#define X(id, error, word, text) [TSR_FINDING_##id] = word,
+static const char *const words[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
+#undef X
+#define X(id, error, word, text) [TSR_FINDING_##id] = text,
+static const char *const texts[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
+#undef X
+
+const char *tsr_finding_word(tsr_finding_kind kind) { return words[kind]; }
+const char *tsr_finding_text(tsr_finding_kind kind) { return texts[kind]; }
+
+static void print_reason(const tsr_finding *finding, tsr_text *out) {
+  const long long found = (long long)finding->found, wanted = (long long)finding->wanted;
+  const char *const axis = finding->axis ? finding->axis : "";
+  if (finding->dim >= 0) tsr_text_addf(out, "dimension %d: ", finding->dim);
+  switch (finding->kind) {
+    case TSR_FINDING_UNKNOWN_AXIS:
+      tsr_text_addf(out, "axis \"%s\" is not in the mesh", axis);
+      return;
+    case TSR_FINDING_DUPLICATE_AXIS:
+      tsr_text_addf(out, "axis \"%s\" is used before", axis);
+      return;
+    case TSR_FINDING_INDIVISIBLE:
+      tsr_text_addf(out, "size %lld is not divisible by %s%s%lld", found, axis, *axis ? "=" : "",
+                    wanted);
+      return;
+    case TSR_FINDING_TOO_LONG:
+      tsr_text_addf(out, "the spec has %lld entries, the tensor %lld dimensions", found, wanted);
+      return;
+    case TSR_FINDING_BAD_CUT:
+      if (*axis)
+        tsr_text_addf(out, "a sub-axis of \"%s\" does not divide its size %lld", axis, found);
+      else
+        tsr_text_addf(out, "its sizes or parts do not fit size %lld in %lld shards", found, wanted);
+      return;
+    case TSR_FINDING_SMALL:
+      tsr_text_addf(out, "%lld elements are too few to be worth cutting; %lld would be", found,
+                    wanted);
+      return;
+    case TSR_FINDING_IMBALANCE:
+      tsr_text_addf(out, "the fullest device holds %lld bytes, the mean one %lld", found, wanted);
+      return;
+    case TSR_FINDING_OVER_LIMIT:
+      tsr_text_addf(out, "the fullest device holds %lld bytes, the limit is %lld", found, wanted);
+      return;
+    case TSR_FINDING_COUNT:
+      return;
+  }
+}
+
+// Where tensors stand that a reader takes for one: the group of each, by its first member.
+typedef struct places {
+  tsr_tree_groups groups;
+  int64_t next;  // the first group whose first member has not been passed
+} places;
+
+// The group whose first member is `row`, or NULL. Rows and first members both ascend.
+static const tsr_tree_group *group_at(places *at, int64_t row) {
+  while (at->next < at->groups.count && at->groups.items[at->next].members[0] < row) at->next++;
+  if (at->next == at->groups.count || at->groups.items[at->next].members[0] != row) return NULL;
+  return &at->groups.items[at->next];
+}
+
+static void print_finding(const tsr_finding *finding, const tsr_plan *plan,
+                          const tsr_tree_group *group, tsr_text *out) {
+  tsr_text_add(out, finding->error ? "error: " : "warning: ");
+  if (!group)
+    tsr_text_add(out, "the plan: ");
+  else if (group->count == 1)
+    tsr_text_addf(out, "%s: ", tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path);
+  else
+    tsr_text_addf(out, "%s (%lld tensors): ", group->pattern, (long long)group->count);
+  print_reason(finding, out);
+  tsr_text_add_char(out, '\n');
+}
+
+void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out) {
+  places at = {.next = 0};
+  const tsr_status status = tsr_plan_group(plan, &at.groups);
+  if (status) out->failed = true;
+  for (int64_t i = 0; i < findings->count && !status; i++) {
+    const tsr_finding *finding = &findings->items[i];
+    const tsr_tree_group *group = finding->row < 0 ? NULL : group_at(&at, finding->row);
+    if (group || finding->row < 0) print_finding(finding, plan, group, out);
+  }
+  tsr_status_free(status);
+  tsr_tree_groups_deinit(&at.groups);
+}

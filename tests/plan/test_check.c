@@ -1,0 +1,242 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/models.h"
+#include "plan/plan.h"
+#include "support/test.h"
+
+static void assert_findings(const tsr_plan *plan, const tsr_check_options *options,
+                            const char *expected) {
+  tsr_findings findings;
+  tsr_text text = TSR_TEXT_EMPTY;
+  assert_ok(tsr_plan_check(plan, options, &findings));
+  tsr_findings_print(&findings, plan, &text);
+  assert_string_equal(tsr_text_string(&text), expected);
+  assert_int_equal(findings.errors + findings.warnings, findings.count);
+  tsr_text_deinit(&text);
+  tsr_findings_deinit(&findings);
+}
+
+static const tsr_check_options strict = {.size = sizeof strict, .corrected_count = true};
+
+static const struct {
+  const char *spec, *findings;
+} cases[] = {
+    {"tp, fsdp", ""},
+    {"_, _", ""},
+    {"fsdp, tp", "error: w: dimension 1: size 6 is not divisible by tp=4\n"},
+    {"_, fsdp+tp", "error: w: dimension 1: size 6 is not divisible by 8\n"},
+    {"x+y, fsdp",
+     "error: w: dimension 0: axis \"x\" is not in the mesh\n"
+     "error: w: dimension 0: axis \"y\" is not in the mesh\n"},
+    {"fsdp, fsdp", "error: w: dimension 1: axis \"fsdp\" is used before\n"},
+    // One problem hides no other.
+    {"tp, tp",
+     "error: w: dimension 1: axis \"tp\" is used before\n"
+     "error: w: dimension 1: size 6 is not divisible by tp=4\n"},
+    {"tp+tp", "error: w: dimension 0: axis \"tp\" is used before\n"},
+    {"tp, _, z",
+     "error: w: the spec has 3 entries, the tensor 2 dimensions\n"
+     "error: w: dimension 2: axis \"z\" is not in the mesh\n"},
+    {"tp/sizes(1,2,3,4)",
+     "error: w: dimension 0: its sizes or parts do not fit size 1024 in 4 shards\n"},
+    {"tp:(1)3", "error: w: dimension 0: a sub-axis of \"tp\" does not divide its size 4\n"},
+};
+
+static void every_problem_is_found_at_once(void **state) {
+  (void)state;
+  const tsr_tensor tensor = TENSOR("w", 1024, 6);
+  tsr_tree *tree = make_tree(&tensor, 1);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_plan *plan = make_plan(tree, "fsdp=2,tp=4", &cases[i].spec);
+    assert_findings(plan, &strict, cases[i].findings);
+    tsr_plan_release(plan);
+  }
+  tsr_tree_release(tree);
+}
+
+static void findings_are_data(void **state) {
+  (void)state;
+  const tsr_tensor tensor = TENSOR("w", 1024, 6);
+  const char *const spec = "fsdp, tp";
+  tsr_tree *tree = make_tree(&tensor, 1);
+  tsr_plan *plan = make_plan(tree, "fsdp=2,tp=4", &spec);
+  tsr_findings findings;
+  assert_ok(tsr_plan_check(plan, NULL, &findings));
+  assert_int_equal(findings.count, 1);
+  assert_int_equal(findings.warnings, 1);  // correction has solved it
+  const tsr_finding *finding = &findings.items[0];
+  assert_int_equal(finding->kind, TSR_FINDING_INDIVISIBLE);
+  assert_string_equal(tsr_finding_word(finding->kind), "indivisible");
+  assert_string_equal(tsr_finding_text(finding->kind), "has a size that does not divide");
+  assert_int_equal(finding->row, 0);
+  assert_int_equal(finding->dim, 1);
+  assert_string_equal(finding->axis, "tp");
+  assert_int_equal(finding->found, 6);
+  assert_int_equal(finding->wanted, 4);
+  assert_false(finding->error);
+  tsr_findings_deinit(&findings);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+static void small_tensors_are_not_worth_it(void **state) {
+  (void)state;
+  const tsr_tensor tensor = TENSOR("w", 8);
+  const char *const specs[] = {"x", "_", "()"};
+  static const char finding[] =
+      "warning: w: 8 elements are too few to be worth cutting; 1024 would be\n";
+  tsr_check_options eformer = {.size = sizeof eformer, .entries_count = true};
+  tsr_check_options tiny = {.size = sizeof tiny, .small_elements = 8};
+  tsr_tree *tree = make_tree(&tensor, 1);
+  for (int i = 0; i < 3; i++) {
+    tsr_plan *plan = make_plan(tree, "x=2", &specs[i]);
+    assert_findings(plan, NULL, i == 0 ? finding : "");
+    assert_findings(plan, &eformer, i < 2 ? finding : "");
+    assert_findings(plan, &tiny, "");
+    tsr_plan_release(plan);
+  }
+  tsr_tree_release(tree);
+}
+
+static void layers_alike_share_a_line(void **state) {
+  (void)state;
+  const char *const specs[] = {"_, tp", "x", "_", "x", "_", NULL};
+  tsr_tree *tree = make_small_tree();
+  tsr_plan *plan = make_plan(tree, "tp=3", specs);
+  assert_findings(plan, NULL,
+                  "warning: embed.weight: dimension 1: size 16 is not divisible by tp=3\n"
+                  "warning: layers.*.mlp.up.weight (2 tensors): dimension 0: axis \"x\" is not in "
+                  "the mesh\n");
+  tsr_findings findings;
+  assert_ok(tsr_plan_check(plan, NULL, &findings));
+  assert_int_equal(findings.count, 3);
+  tsr_findings_deinit(&findings);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+// A plan whose final spec has the problem still, and sizes that may be uneven.
+static void uncorrected_specs_are_errors(void **state) {
+  (void)state;
+  tsr_tree *tree = make_small_tree();
+  tsr_mesh *mesh = make_mesh("tp=8");
+  tsr_rules *rules = make_rules("embed -> tp\n. -> _\n");
+  tsr_match_options options = {.size = sizeof options, .no_correction = true};
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_match(tree, mesh, rules, &options, &plan));
+  assert_findings(plan, NULL,
+                  "error: embed.weight: dimension 0: size 100 is not divisible by tp=8\n");
+  tsr_plan_release(plan);
+  options.policy = TSR_POLICY_UNEVEN;
+  assert_ok(tsr_plan_match(tree, mesh, rules, &options, &plan));
+  assert_findings(plan, NULL, "");
+  tsr_plan_release(plan);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
+static void memory_and_balance_are_looked_at(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {TENSOR("w", 5000), TENSOR("v", 4096)};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_mesh *mesh = make_mesh("x=4");
+  tsr_rules *rules = make_rules("w -> x/sizes(4997,1,1,1)\nv -> x\n");
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_match(tree, mesh, rules, NULL, &plan));
+  int64_t bytes[4];
+  assert_ok(tsr_plan_device_bytes(plan, bytes));
+  assert_int_equal(bytes[0], 4 * (4997 + 1024));
+  assert_int_equal(bytes[3], 4 * (1 + 1024));
+  const tsr_check_options options = {.size = sizeof options, .memory_limit = 20000};
+  assert_findings(plan, &options,
+                  "warning: the plan: the fullest device holds 24084 bytes, the mean one 9096\n"
+                  "error: the plan: the fullest device holds 24084 bytes, the limit is 20000\n");
+  const tsr_check_options lenient = {.size = sizeof options, .balance_limit = 0.3};
+  assert_findings(plan, &lenient, "");
+  tsr_plan_release(plan);
+  tsr_mesh_release(mesh);
+
+  tsr_topology *topology = NULL;
+  assert_ok(tsr_topology_parse("gpu:1x4:memory=16K", &topology));
+  assert_ok(tsr_mesh_parse("x=4", topology, &mesh));
+  assert_ok(tsr_plan_match(tree, mesh, rules,
+                           &(tsr_match_options){.size = sizeof(tsr_match_options)}, &plan));
+  assert_findings(plan, &lenient,
+                  "error: the plan: the fullest device holds 24084 bytes, the limit is 16384\n");
+  tsr_plan_release(plan);
+  tsr_topology_release(topology);
+  tsr_mesh_release(mesh);
+  tsr_rules_release(rules);
+  tsr_tree_release(tree);
+}
+
+static void devices_may_be_beyond_counting(void **state) {
+  (void)state;
+  const tsr_tensor tensor = TENSOR("w", 4096);
+  const char *const spec = "y";
+  tsr_tree *tree = make_tree(&tensor, 1);
+  tsr_plan *plan = make_plan(tree, "x=1099511627776,y=2 abstract", &spec);
+  const tsr_check_options options = {.size = sizeof options, .memory_limit = 8000};
+  assert_findings(plan, &options,
+                  "error: the plan: the fullest device holds 8192 bytes, the limit is 8000\n");
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+static void a_plan_without_a_mesh_is_checked_too(void **state) {
+  (void)state;
+  const tsr_tensor tensor = TENSOR("w", 4096);
+  const char *const spec = "x, x";
+  tsr_tree *tree = make_tree(&tensor, 1);
+  tsr_plan *plan = make_plan(tree, NULL, &spec);
+  assert_findings(plan, NULL,
+                  "error: w: the spec has 2 entries, the tensor 1 dimensions\n"
+                  "error: w: dimension 1: axis \"x\" is used before\n");
+  tsr_findings findings;
+  assert_fails_with(tsr_plan_check(plan, &(tsr_check_options){.size = 1}, &findings), BAD_ARGUMENT,
+                    "tsr_check_options has size 1");
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+static void specs_are_found_by_path(void **state) {
+  (void)state;
+  const char *const specs[] = {"_, tp", NULL, NULL, NULL, NULL, NULL};
+  tsr_tree *tree = make_small_tree();
+  tsr_plan *plan = make_plan(tree, "tp=2", specs);
+  tsr_spec *expected = make_spec("_, tp");
+  assert_true(tsr_spec_equal(tsr_plan_find_spec(plan, "embed.weight"), expected));
+  assert_null(tsr_plan_find_spec(plan, "embed.bias"));
+  tsr_spec_release(expected);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+static tsr_status check_and_release(void *context) {
+  tsr_findings findings;
+  TSR_TRY(tsr_plan_check(context, NULL, &findings));
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_findings_print(&findings, context, &text);
+  tsr_status status = tsr_text_check(&text);
+  tsr_text_deinit(&text);
+  tsr_findings_deinit(&findings);
+  return status;
+}
+
+static void memory_may_run_out(void **state) {
+  (void)state;
+  const char *const specs[] = {"_, tp", "x", "tp, tp", "x", "_", NULL};
+  tsr_tree *tree = make_small_tree();
+  tsr_plan *plan = make_plan(tree, "tp=3", specs);
+  test_allocation_sweep(check_and_release, plan);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+SUITE(check, TEST(every_problem_is_found_at_once), TEST(findings_are_data),
+      TEST(small_tensors_are_not_worth_it), TEST(layers_alike_share_a_line),
+      TEST(uncorrected_specs_are_errors), TEST(memory_and_balance_are_looked_at),
+      TEST(devices_may_be_beyond_counting), TEST(a_plan_without_a_mesh_is_checked_too),
+      TEST(specs_are_found_by_path), TEST(memory_may_run_out))
