@@ -61,9 +61,31 @@ static void write_unchanged(tsr_json_writer *out) {
   tsr_json_end_object(out);
 }
 
+// The spec of a placed value. JAX gives an entry to every dimension where axes are Explicit, as
+// they are part of the value's type.
+static tsr_status write_placed_spec(const golden_case *c, const tsr_spec *spec, int rank,
+                                    bool is_type, tsr_json_writer *out) {
+  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec *whole = NULL;
+  tsr_spec_dim *dims = tsr_arena_zeros(c->arena, (size_t)rank + 1, sizeof *dims);
+  if (!dims) return tsr_fail(NO_MEMORY, "a spec");
+  if (!is_type) {
+    tsr_spec_to_json(spec, out);
+    return NULL;
+  }
+  for (int i = 0; i < rank; i++)
+    dims[i] = i < desc.dim_count ? desc.dims[i] : (tsr_spec_dim){.priority = TSR_NO_PRIORITY};
+  desc.dims = dims;
+  desc.dim_count = rank;
+  TSR_TRY(tsr_spec_create(&desc, &whole));
+  tsr_spec_to_json(whole, out);
+  tsr_spec_release(whole);
+  return NULL;
+}
+
 // Where the sharding puts a value of the case's shape.
 static tsr_status write_placed(const golden_case *c, const tsr_sharding *sharding, bool devices,
-                               tsr_json_writer *out) {
+                               bool is_type, tsr_json_writer *out) {
   tsr_shape shape, shard;
   tsr_layout *layout = NULL;
   if (!sharding) {
@@ -75,7 +97,7 @@ static tsr_status write_placed(const golden_case *c, const tsr_sharding *shardin
   tsr_layout_shard_shape(layout, 0, &shard);
   tsr_json_begin_object(out);
   tsr_json_write_key(out, "spec");
-  write_spec(out, tsr_sharding_spec(sharding));
+  tsr_status status = write_placed_spec(c, tsr_sharding_spec(sharding), shape.rank, is_type, out);
   tsr_json_write_key(out, "shard_shape");
   tsr_json_write_ints(out, shard.dims, (size_t)shard.rank);
   if (devices) {
@@ -84,7 +106,7 @@ static tsr_status write_placed(const golden_case *c, const tsr_sharding *shardin
   }
   tsr_json_end_object(out);
   tsr_layout_release(layout);
-  return NULL;
+  return status;
 }
 
 // ---- mapping ----
@@ -162,12 +184,12 @@ static tsr_status get_pspec(const golden_case *c, const golden_answer *answer) {
 
 static tsr_status shard_value(const golden_case *c, const golden_answer *answer) {
   arguments in;
-  tsr_shard_action action;
+  tsr_shard_action action = TSR_SHARD_NOTHING;
   tsr_sharding *sharding = NULL;
   tsr_status status = arguments_init(&in, c, "sharding", "sharding_rules");
   if (!status)
     status = tsr_logical_shard_value(names_of(&in), in.rules, in.mesh, &action, &sharding);
-  if (!status) status = write_placed(c, sharding, true, answer->out);
+  if (!status) status = write_placed(c, sharding, true, action == TSR_SHARD_RESHARD, answer->out);
   tsr_sharding_release(sharding);
   arguments_deinit(&in);
   return status;
@@ -191,7 +213,7 @@ static tsr_status with_logical_constraint(const golden_case *c, const golden_ans
   if (!status) status = read_fallback(c, &fallback);
   if (!status)
     status = tsr_logical_constrain(names_of(&in), in.rules, in.mesh, fallback, &sharding);
-  if (!status) status = write_placed(c, sharding, false, answer->out);
+  if (!status) status = write_placed(c, sharding, false, false, answer->out);
   tsr_sharding_release(sharding);
   arguments_deinit(&in);
   return status;
