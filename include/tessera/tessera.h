@@ -3,6 +3,7 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/api.h"
+#include "tessera/axes.h"
 #include "tessera/dtype.h"
 #include "tessera/hash.h"
 #include "tessera/json.h"

@@ -54,6 +54,8 @@ golden_handler golden_optimize_sharding_for_memory, golden_memory_constrained_ru
 golden_handler golden_helper_suggest_methods, golden_helper_create_partition_spec;
 golden_handler golden_shape_based_rule;
 golden_handler golden_validate_sharding_config, golden_validate_partition_specs;
+golden_handler golden_partition_axis, golden_partition_axis_hash_equal, golden_resolve_axis,
+    golden_resolve_spec, golden_dynamic_sharding_axes, golden_manager_resolve, golden_manager_shard;
 
 // ---- the runner's own ----
 

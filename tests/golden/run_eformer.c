@@ -491,10 +491,18 @@ static tsr_status get_corrected_named_sharding(const golden_case *c, const golde
 
 const golden_function golden_eformer_functions[] = {
     {"AutoShardingRule", golden_auto_sharding_rule, {NULL}},
+    {"DynamicShardingAxes", golden_dynamic_sharding_axes, {NULL}},
     {"MemoryConstrainedShardingRule", golden_memory_constrained_rule, {NULL}},
     {"MeshPartitionHelper.create_partition_spec", golden_helper_create_partition_spec, {NULL}},
     {"MeshPartitionHelper.suggest_methods", golden_helper_suggest_methods, {NULL}},
+    {"PartitionAxis", golden_partition_axis, {NULL}},
+    {"PartitionAxis.hash_equal", golden_partition_axis_hash_equal, {NULL}},
+    {"PartitionAxis.resolve_axis", golden_resolve_axis, {NULL}},
+    {"PartitionAxis.resolve_spec", golden_resolve_spec, {NULL}},
+    {"PartitionManager.resolve", golden_manager_resolve, {NULL}},
+    {"PartitionManager.shard", golden_manager_shard, {NULL}},
     {"ShapeBasedShardingRule", golden_shape_based_rule, {NULL}},
+    {"apply_logical_sharding", golden_manager_shard, {NULL}},
     {"auto_namedsharding", golden_auto_partition_spec, {NULL}},
     {"auto_partition_spec", golden_auto_partition_spec, {NULL}},
     {"calculate_host_mesh_shape", calculate_host_mesh_shape, {NULL}},

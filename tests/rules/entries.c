@@ -36,6 +36,14 @@ tsr_logical_names names_of(const char *json) {
   return names;
 }
 
+tsr_axes *axes_of(const char *json) {
+  tsr_axes *axes = NULL;
+  json_text text = json_of(json);
+  assert_ok(tsr_axes_from_json(tsr_json_root(text.doc), &axes));
+  json_free(&text);
+  return axes;
+}
+
 void assert_spec(tsr_spec *spec, const char *wanted) {
   tsr_text text = TSR_TEXT_EMPTY;
   if (spec)
@@ -69,5 +77,13 @@ void assert_rules(const tsr_logical_rules *rules, const char *wanted) {
   tsr_json_writer writer;
   tsr_json_writer_init(&writer, &text, 0);
   tsr_logical_rules_to_json(rules, &writer);
+  assert_json(&text, wanted);
+}
+
+void assert_axes(const tsr_axes *axes, const char *wanted) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer writer;
+  tsr_json_writer_init(&writer, &text, 0);
+  tsr_axes_to_json(axes, &writer);
   assert_json(&text, wanted);
 }

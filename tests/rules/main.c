@@ -1,3 +1,6 @@
+int suite_axes(void);
+int suite_axes_manager(void);
+int suite_axes_resolve(void);
 int suite_decide(void);
 int suite_facts(void);
 int suite_logical_map(void);
@@ -14,6 +17,9 @@ int suite_rules_text(void);
 
 int main(void) {
   int failed = 0;
+  failed += suite_axes();
+  failed += suite_axes_manager();
+  failed += suite_axes_resolve();
   failed += suite_decide();
   failed += suite_facts();
   failed += suite_logical_map();

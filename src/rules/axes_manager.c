@@ -1,0 +1,98 @@
+// eformer's PartitionManager: what an array is cut by, asked with names and mode or with a list
+// that knows its own; and the axes in force on a thread.
+#include "base/scope.h"
+#include "rules/axes.h"
+
+// ---- requests ----
+
+// The mode of a source that is given.
+static tsr_status find_mode(const tsr_mode_source *source, const tsr_shape *shape,
+                            tsr_mode *out_mode) {
+  if (source->kind == TSR_MODE_FIXED) {
+    *out_mode = source->mode;
+    return NULL;
+  }
+  if (!shape)
+    return tsr_fail(SHAPE_MISSING_FOR_DYNAMIC_MODE,
+                    "the mode is told by dimension %lld, wanted a shape", (long long)source->dim);
+  const int64_t dim = source->dim < 0 ? source->dim + shape->rank : source->dim;
+  if (dim < 0 || dim >= shape->rank)
+    return tsr_fail(INDEX_OUT_OF_RANGE, "the mode is told by dimension %lld of a tensor of rank %d",
+                    (long long)source->dim, shape->rank);
+  *out_mode = shape->dims[dim] == 1 ? TSR_MODE_DECODE : TSR_MODE_TRAIN;
+  return NULL;
+}
+
+tsr_status tsr_axes_resolve_request(const tsr_axes *axes, const tsr_axis_registry *registry,
+                                    const tsr_axes_request *request, tsr_spec **out_spec) {
+  tsr_mode mode = TSR_MODE_TRAIN;
+  if (request->size < sizeof *request)
+    return tsr_fail(BAD_ARGUMENT, "tsr_axes_request has size %zu, wanted %zu", request->size,
+                    sizeof *request);
+  if (!axes) TSR_TRY(tsr_axes_require(&axes));
+  if (request->names && request->mode.kind != TSR_MODE_NOT_GIVEN) {
+    TSR_TRY(find_mode(&request->mode, request->shape, &mode));
+    return tsr_axes_resolve_spec(axes, registry, request->names, mode, out_spec);
+  }
+  const tsr_dynamic_axes *dynamic = request->dynamic;
+  if (!dynamic || dynamic->mode.kind == TSR_MODE_NOT_GIVEN)
+    return tsr_fail(AXES_OR_MODE_MISSING, "%s missing, wanted both or dynamic axes",
+                    request->names                             ? "the mode is"
+                    : request->mode.kind == TSR_MODE_NOT_GIVEN ? "axes and mode are"
+                                                               : "the axes are");
+  TSR_TRY(find_mode(&dynamic->mode, request->shape, &mode));
+  const tsr_logical_names names = {dynamic->count, dynamic->entries, NULL};
+  return tsr_axes_resolve_spec(axes, registry, &names, mode, out_spec);
+}
+
+tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registry,
+                          const tsr_axes_request *request, const tsr_mesh *mesh, bool auto_correct,
+                          tsr_spec **out_spec, tsr_spec **out_wanted, tsr_changes *out_changes) {
+  tsr_spec *wanted = NULL;
+  TSR_TRY(tsr_axes_resolve_request(axes, registry, request, &wanted));
+  tsr_status status = NULL;
+  if (!request->shape)
+    status = tsr_fail(BAD_ARGUMENT, "an array is cut by its shape, wanted one");
+  else if (!mesh && auto_correct)
+    status = tsr_mesh_require(&mesh);
+  // What correction leaves of names is meant, also when it is the empty spec: replicate.
+  if (!status)
+    status = tsr_spec_constrain(wanted, mesh, request->shape, NULL, out_spec,
+                                out_wanted ? out_changes : NULL);
+  if (!status && out_wanted)
+    *out_wanted = wanted;
+  else
+    tsr_spec_release(wanted);
+  return status;
+}
+
+// ---- the axes in scope ----
+
+static void release(void *axes) { tsr_axes_release(axes); }
+
+tsr_status tsr_axes_enter(const tsr_axes *axes, tsr_scope *out_scope) {
+  tsr_axes *held = tsr_axes_retain(axes);
+  const tsr_status status = tsr_scope_enter(TSR_SCOPE_AXES, held, release, out_scope);
+  if (status) tsr_axes_release(held);
+  return status;
+}
+
+tsr_status tsr_axes_set_default(const tsr_axes *axes) {
+  tsr_axes *held = tsr_axes_retain(axes);
+  const tsr_status status = tsr_scope_set(TSR_SCOPE_AXES_DEFAULT, held, release);
+  if (status) tsr_axes_release(held);
+  return status;
+}
+
+const tsr_axes *tsr_axes_current(void) {
+  const tsr_axes *innermost = tsr_scope_current(TSR_SCOPE_AXES);
+  return innermost ? innermost : tsr_scope_current(TSR_SCOPE_AXES_DEFAULT);
+}
+
+tsr_status tsr_axes_require(const tsr_axes **out_axes) {
+  const tsr_axes *axes = tsr_axes_current();
+  if (!axes)
+    return tsr_fail(NO_AXES_ACTIVE, "no semantic axes are active; enter some with tsr_axes_enter");
+  *out_axes = axes;
+  return NULL;
+}
