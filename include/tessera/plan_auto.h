@@ -1,8 +1,8 @@
 // Automatic plans: specs from shapes, meshes and limits of memory, without rules; plans carried
 // over to other meshes; and what a plan means for the machine.
 //
-//   tsr_plan *plan = NULL;
-//   TSR_TRY(tsr_plan_auto(tree, mesh, NULL, &plan));
+//   tsr_fit_options options = {.size = sizeof options, .limit = INT64_C(16) << 30};
+//   TSR_TRY(tsr_plan_fit(tree, mesh, &options, &plan, NULL));
 //
 // Everything here is deterministic: what is equal is taken in the order of its index.
 #ifndef TESSERA_PLAN_AUTO_H
@@ -71,6 +71,34 @@ TSR_API TSR_MUST_USE tsr_status tsr_memory_rule_spec(const tsr_shape *shape, tsr
 
 // ---- to fit the memory ----
 
+// A cut tensor is gathered once per step over the axes that were added for memory's sake. That
+// costs the seconds of an all-gather on the mesh's topology, or, without one, the bytes received.
+typedef struct tsr_fit_options {
+  size_t size;                               // sizeof(tsr_fit_options)
+  int64_t limit;                             // bytes per device for all tensors; 0 = none
+  double gradient_copies, optimiser_copies;  // of each tensor, in its own type; 0 = none
+  const char *const *names;  // axes to use, the first ones rather; none = all of the mesh
+  int name_count;
+  const tsr_plan *start;  // cuts that stay, on the same tree and mesh; NULL = none
+} tsr_fit_options;
+
+typedef struct tsr_fit_report {
+  int64_t bytes_per_device;  // with gradients and optimiser
+  int64_t smallest;          // what no plan can go below
+  double cost;               // seconds, or bytes without a topology
+  double lower_bound;        // no plan that fits costs less
+  bool optimal;              // proved: none costs less by more than a millionth
+} tsr_fit_report;
+
+// optimize_sharding_for_memory: the plan that fits `limit` bytes on every device, gradients and
+// optimiser included, at the least cost. Tensors of one layer pattern are cut alike, and sizes
+// always divide. Fails with does_not_fit, naming the smallest size possible. Without a limit:
+// tsr_plan_auto. The least cost is found by branch and bound; where a model is too varied for that,
+// the plan is the best of a greedy search and `lower_bound` tells how good. `out_report` may be
+// NULL.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh,
+                                             const tsr_fit_options *options, tsr_plan **out_plan,
+                                             tsr_fit_report *out_report);
 // eformer's own behaviour, tensor by tensor: those of `limit` bytes or more get the automatic spec,
 // by default with names in mesh order. Where eformer leaves shards above the limit in silence, more
 // axes join, and if that does not help, does_not_fit names the tensor. 0 = no limit: tsr_plan_auto.

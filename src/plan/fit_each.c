@@ -4,7 +4,7 @@
 // though eformer says nothing, the tensor is cut in as few shards as are needed, several axes to a
 // dimension if must be.
 #include "plan/auto.h"
-#include "plan/plan.h"
+#include "plan/fit.h"
 #include "plan/ways.h"
 
 typedef struct each_fit {
@@ -15,18 +15,7 @@ typedef struct each_fit {
 } each_fit;
 
 static int64_t shard_bytes(const tsr_tensor *tensor, int64_t split) {
-  int64_t bytes = 0;
-  const tsr_status status =
-      tsr_dtype_bytes(tensor->dtype, tsr_tensor_elements(tensor) / split, &bytes);
-  tsr_status_free(status);  // smaller than the tensor, whose bytes are known to fit
-  return bytes;
-}
-
-static int64_t split_of(const tsr_choice *choice, const tsr_mesh *mesh) {
-  int64_t split = 1;
-  for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++)
-    if (choice->used >> axis & 1) split *= tsr_mesh_axis(mesh, axis)->size;
-  return split;
+  return tsr_elements_bytes(tensor->dtype, tsr_tensor_elements(tensor) / split);
 }
 
 // The way with the fewest shards that fits, or -1; `*out_smallest` is what the smallest shard
@@ -60,18 +49,13 @@ static tsr_status cut_more(each_fit *fit, const tsr_tensor *tensor, const tsr_sh
   return NULL;
 }
 
-static tsr_status choose(each_fit *fit, const tsr_tensor *tensor, tsr_choice *out_choice,
-                         tsr_why *out_why) {
+static tsr_status choose(each_fit *fit, const tsr_tensor *tensor, tsr_choice *out_choice) {
   const tsr_shape shape = tsr_tensor_shape(tensor);
   *out_choice = (tsr_choice){.rank = 0};
-  *out_why = TSR_WHY_FITS;
   if (tsr_tensor_bytes(tensor) < fit->limit) return NULL;
-  *out_why = TSR_WHY_MEMORY;
   tsr_chooser_choose(&fit->chooser, &shape, out_choice);
-  const int64_t split = split_of(out_choice, fit->chooser.mesh);
-  if (split == 1) *out_why = TSR_WHY_FITS;
+  const int64_t split = tsr_choice_split(out_choice, fit->chooser.mesh);
   if (shard_bytes(tensor, split) <= fit->limit) return NULL;
-  *out_why = TSR_WHY_MEMORY;
   return cut_more(fit, tensor, &shape, out_choice);
 }
 
@@ -79,11 +63,10 @@ static tsr_status plan_row(each_fit *fit, tsr_plan_builder *builder, int64_t row
                            const tsr_tensor *tensor) {
   tsr_choice choice;
   tsr_spec *spec = NULL;
-  tsr_plan_note note = {.dim = -1, .rule = -1, .argument = fit->limit};
-  TSR_TRY(choose(fit, tensor, &choice, &note.why));
+  TSR_TRY(choose(fit, tensor, &choice));
   TSR_TRY(tsr_choice_spec(&choice, fit->chooser.mesh, &spec));
   tsr_status status = tsr_plan_builder_set(builder, row, spec, spec, TSR_POLICY_ERROR);
-  if (!status) status = tsr_plan_builder_note(builder, row, &note);
+  if (!status) status = tsr_note_fit(builder, row, &choice, fit->limit);
   tsr_spec_release(spec);
   return status;
 }

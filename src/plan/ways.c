@@ -7,8 +7,6 @@
 #include "mesh/cost.h"
 #include "mesh/mesh.h"
 
-enum { MOST_WAYS = 4096 };
-
 // ---- kinds ----
 
 static bool same_cost(const tsr_axis_cost *a, const tsr_axis_cost *b) {
@@ -59,9 +57,9 @@ static tsr_status count_ways(tsr_ways *ways) {
   for (int i = 0; i < ways->kind_count; i++) {
     ways->kinds[i].stride = ways->count;
     ways->count *= ways->kinds[i].count + 1;
-    if (ways->count > MOST_WAYS)
+    if (ways->count > TSR_MAX_WAYS)
       return tsr_fail(TOO_LARGE, "more than %d ways to use the axes; name fewer of them",
-                      MOST_WAYS);
+                      TSR_MAX_WAYS);
   }
   return NULL;
 }
@@ -156,7 +154,7 @@ static bool can_join(const tsr_placer *placer, const int *frees, int a, int b) {
   return true;
 }
 
-// A cut in one dimension more outweighs which dimensions they are.
+// A cut in one dimension more outweighs which dimensions they are. All together stay below 2^16.
 static uint32_t weight(int place) { return 1024 + (uint32_t)place; }
 
 // Lets the dimension at `place` of the order take every way that divides it, on top of what those

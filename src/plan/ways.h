@@ -9,6 +9,8 @@
 
 #include "plan/choice.h"
 
+#define TSR_MAX_WAYS 4096
+
 // Axes that are as good as each other, the preferred ones first.
 typedef struct tsr_kind {
   int64_t size;
@@ -47,7 +49,7 @@ typedef struct tsr_placer {
 TSR_MUST_USE tsr_status tsr_placer_init(tsr_placer *placer, const tsr_ways *ways);
 void tsr_placer_deinit(tsr_placer *placer);  // all zeros is fine
 // Finds which ways the sizes allow, and the best dimensions for each: as few as possible, then the
-// largest ones. The scores order ways: lower is better.
+// largest ones. Of ways that are otherwise equal the one with the lower score is the better.
 void tsr_placer_run(tsr_placer *placer, const tsr_shape *shape, uint32_t used);
 // The axes of a way that is possible, on its dimensions.
 void tsr_placer_choice(const tsr_placer *placer, int way, tsr_choice *out_choice);

@@ -6,12 +6,16 @@ int suite_plan_json(void);
 int suite_match(void);
 int suite_explain(void);
 int suite_check(void);
+
+// automatic plans
 int suite_auto(void);
 int suite_helper(void);
 int suite_knapsack(void);
+int suite_fit(void);
 
 int main(void) {
-  return suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() + suite_plan_json() +
-         suite_match() + suite_explain() + suite_check() + suite_auto() + suite_helper() +
-         suite_knapsack();
+  int failed = suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() +
+               suite_plan_json() + suite_match() + suite_explain() + suite_check();
+  failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit();
+  return failed;
 }
