@@ -195,6 +195,32 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_check(const tsr_plan *plan,
 TSR_API void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out);
 TSR_API void tsr_findings_deinit(tsr_findings *findings);
 
+// What changes from one plan to another of the same model, tensor by tensor (told by path).
+typedef enum tsr_diff_kind { TSR_DIFF_CHANGED, TSR_DIFF_ADDED, TSR_DIFF_REMOVED } tsr_diff_kind;
+typedef struct tsr_plan_change {
+  tsr_diff_kind kind;
+  int64_t before, after;  // rows; -1 = none
+  int64_t moved_bytes;    // that devices must receive, over all of them
+} tsr_plan_change;
+typedef struct tsr_plan_diff {
+  int64_t count;           // of changes; rows that are the same are not listed
+  tsr_plan_change *items;  // owned; in the order of the second plan, what is removed last
+  int64_t same, changed, added, removed;
+  int64_t moved_bytes;  // stops at 2^63 - 1
+  int64_t bytes_per_device_before, bytes_per_device_after;
+} tsr_plan_diff;
+// A tensor is the same if every device holds the same of it before and after. Otherwise what moves
+// is counted exactly: the elements of a device's new shard that its old one lacks. Devices are told
+// by id, and meshes may differ. A tensor of another type or shape moves as a whole. Without a mesh
+// on both sides specs are compared, and nothing moves.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
+                                                     tsr_plan_diff *out_diff);
+// A line for each, `layers.*.w (32 tensors): tp, _ -> _, tp, 4096 bytes move`; tensors that differ
+// only in numbers share one. Then the sums.
+TSR_API void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *before,
+                                 const tsr_plan *after, tsr_text *out);
+TSR_API void tsr_plan_diff_deinit(tsr_plan_diff *diff);
+
 TSR_END_DECLS
 
 #endif

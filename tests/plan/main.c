@@ -6,6 +6,7 @@ int suite_plan_json(void);
 int suite_match(void);
 int suite_explain(void);
 int suite_check(void);
+int suite_diff(void);
 
 // automatic plans
 int suite_auto(void);
@@ -15,7 +16,7 @@ int suite_fit(void);
 
 int main(void) {
   int failed = suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() +
-               suite_plan_json() + suite_match() + suite_explain() + suite_check();
+               suite_plan_json() + suite_match() + suite_explain() + suite_check() + suite_diff();
   failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit();
   return failed;
 }
