@@ -52,10 +52,11 @@ const tsr_registration *tsr_axis_registry_find(const tsr_axis_registry *registry
 tsr_status tsr_semantic_axis_fail(const tsr_axis_registry *registry, const char *name) {
   const tsr_axis_field field = tsr_field_find(name);
   if (find(registry, name) >= 0)
-    return tsr_fail(UNKNOWN_SEMANTIC_AXIS,
-                    "semantic axis \"%s\" is registered for nothing; a dimension that is not cut is "
-                    "\"_\"",
-                    name);
+    return tsr_fail(
+        UNKNOWN_SEMANTIC_AXIS,
+        "semantic axis \"%s\" is registered for nothing; a dimension that is not cut is "
+        "\"_\"",
+        name);
   if (field != TSR_FIELD_NONE && tsr_field_token(field))
     return tsr_fail(UNKNOWN_SEMANTIC_AXIS,
                     "\"%s\" is a field, wanted a semantic axis; did you mean \"%s\"?", name,
