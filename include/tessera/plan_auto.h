@@ -106,6 +106,41 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_fit_each(const tsr_tree *tree, const ts
                                                   int64_t limit, const char *const *names,
                                                   int name_count, tsr_plan **out_plan);
 
+// ---- what a plan means ----
+
+typedef struct tsr_axis_stats {
+  const char *axis;
+  int64_t tensors, bytes;  // that it cuts
+  int64_t gathered_bytes;  // that a device receives over it in a step, if the axis is fsdp-like
+} tsr_axis_stats;
+typedef struct tsr_spec_stats {
+  const tsr_spec *spec;
+  int64_t tensors, elements, bytes;
+} tsr_spec_stats;
+typedef struct tsr_analysis {
+  int64_t tensors, elements, bytes;                          // of the model
+  int64_t sharded_tensors, sharded_elements, sharded_bytes;  // cut in more than one shard
+  int64_t device_min, device_max;                            // bytes on a device, padding too
+  double device_mean;
+  double balance;          // device_mean / device_max; 1 = even, and when there is nothing
+  double replication;      // bytes on all devices / bytes of the model; 1 when there is nothing
+  double wasted_bytes;     // on all devices beyond one copy of the model: copies and padding
+  int64_t gathered_bytes;  // that a device receives per step over fsdp-like axes
+  double gather_seconds;   // of that by the link model; 0 without a topology
+  int axis_count, spec_count;
+  tsr_axis_stats *axes;   // owned, in mesh order
+  tsr_spec_stats *specs;  // owned, most bytes first
+  const tsr_plan *plan;   // owned: what the names and specs belong to
+} tsr_analysis;
+// analyze_sharding_strategy, and ShardingAnalyzer.estimate_memory_usage (bytes and device_max),
+// every field exact. `fsdp_axes` are those whose shards are gathered for use, once per step, the
+// outermost first; NULL = those called fsdp, zero, dp or data. Devices are looked at one by one
+// only where shards differ in size, once for each such spec, shape and type. Fails without a mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes,
+                                                 int fsdp_axis_count, tsr_analysis *out_analysis);
+TSR_API void tsr_analysis_to_json(const tsr_analysis *analysis, tsr_json_writer *writer);
+TSR_API void tsr_analysis_deinit(tsr_analysis *analysis);
+
 TSR_END_DECLS
 
 #endif

@@ -7,38 +7,48 @@
 #include "layout/layout.h"
 #include "plan/plan.h"
 
-// Tensors alike in shape, type, spec and policy.
-typedef struct kind {
-  int64_t row, count;  // the first of them, and how many
-} kind;
-
 typedef struct counting {
   const tsr_plan *plan;
-  tsr_shape_table table;
-  kind *kinds;  // owned
-  int64_t capacity;
   int64_t same;  // bytes that every device holds
   int64_t *bytes;
 } counting;
 
-static tsr_status gather_kinds(counting *work) {
-  const tsr_plan *plan = work->plan;
+// ---- tensors alike ----
+
+static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table, tsr_plan_kinds *kinds,
+                               int64_t *capacity) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     const tsr_stored_row *row = &plan->rows[i];
     const tsr_tensor *tensor = tsr_tree_tensor(plan->tree, i);
-    const int seen = work->table.count;
     int entry = 0;
-    TSR_TRY(tsr_shape_table_add(&work->table, tsr_stored_row_key(row, tensor), tensor, &entry));
-    if (entry == seen) {
-      kind *kinds = tsr_grow(work->kinds, entry, &work->capacity, sizeof *kinds);
-      if (!kinds) return tsr_fail(NO_MEMORY, "kinds of tensors");
-      work->kinds = kinds;
-      kinds[entry] = (kind){.row = i};
+    TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));
+    if (entry == kinds->count) {
+      tsr_plan_kind *items = tsr_grow(kinds->items, entry, capacity, sizeof *items);
+      if (!items) return tsr_fail(NO_MEMORY, "kinds of tensors");
+      kinds->items = items;
+      kinds->items[kinds->count++] = (tsr_plan_kind){.row = i};
     }
-    work->kinds[entry].count++;
+    kinds->items[entry].count++;
   }
   return NULL;
 }
+
+tsr_status tsr_plan_kinds_init(tsr_plan_kinds *kinds, const tsr_plan *plan) {
+  tsr_shape_table table = TSR_SHAPE_TABLE_EMPTY;
+  int64_t capacity = 0;
+  *kinds = (tsr_plan_kinds){0, NULL};
+  tsr_status status = gather_kinds(plan, &table, kinds, &capacity);
+  if (status) tsr_plan_kinds_deinit(kinds);
+  tsr_shape_table_deinit(&table);
+  return status;
+}
+
+void tsr_plan_kinds_deinit(tsr_plan_kinds *kinds) {
+  free(kinds->items);
+  *kinds = (tsr_plan_kinds){0, NULL};
+}
+
+// ---- devices ----
 
 static bool is_even(const tsr_layout *layout) {
   if (tsr_layout_policy(layout) == TSR_POLICY_PAD) return true;
@@ -49,7 +59,8 @@ static bool is_even(const tsr_layout *layout) {
   return true;
 }
 
-static tsr_status count_shards(counting *work, const kind *tensors, const tsr_layout *layout) {
+static tsr_status count_shards(counting *work, const tsr_plan_kind *tensors,
+                               const tsr_layout *layout) {
   const tsr_dtype dtype = tsr_tree_tensor(work->plan->tree, tensors->row)->dtype;
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
     int64_t bytes = 0;
@@ -60,7 +71,7 @@ static tsr_status count_shards(counting *work, const kind *tensors, const tsr_la
   return NULL;
 }
 
-static tsr_status count_kind(counting *work, const kind *tensors) {
+static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
   const int64_t largest = work->plan->rows[tensors->row].bytes_per_device;
   tsr_layout *layout = NULL;
   tsr_status status = tsr_plan_layout(work->plan, tensors->row, &layout);
@@ -79,12 +90,13 @@ static tsr_status count_kind(counting *work, const kind *tensors) {
 
 tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
   const int64_t devices = plan->mesh ? tsr_mesh_device_count(plan->mesh) : 1;
-  counting work = {.plan = plan, .table = TSR_SHAPE_TABLE_EMPTY, .bytes = out_bytes};
+  counting work = {.plan = plan, .bytes = out_bytes};
+  tsr_plan_kinds kinds;
+  TSR_TRY(tsr_plan_kinds_init(&kinds, plan));
   memset(out_bytes, 0, sizeof *out_bytes * (size_t)devices);
-  tsr_status status = gather_kinds(&work);
-  for (int i = 0; i < work.table.count && !status; i++) status = count_kind(&work, &work.kinds[i]);
+  tsr_status status = NULL;
+  for (int i = 0; i < kinds.count && !status; i++) status = count_kind(&work, &kinds.items[i]);
   for (int64_t p = 0; p < devices; p++) out_bytes[p] += work.same;
-  tsr_shape_table_deinit(&work.table);
-  free(work.kinds);
+  tsr_plan_kinds_deinit(&kinds);
   return status;
 }

@@ -113,4 +113,15 @@ TSR_MUST_USE tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_me
                                           tsr_layout **out_layout);
 int64_t tsr_layout_largest(const tsr_layout *layout);
 
+// Tensors alike in shape, type, final spec and policy: the first of them, and how many.
+typedef struct tsr_plan_kind {
+  int64_t row, count;
+} tsr_plan_kind;
+typedef struct tsr_plan_kinds {
+  int count;
+  tsr_plan_kind *items;  // owned
+} tsr_plan_kinds;
+TSR_MUST_USE tsr_status tsr_plan_kinds_init(tsr_plan_kinds *kinds, const tsr_plan *plan);
+void tsr_plan_kinds_deinit(tsr_plan_kinds *kinds);
+
 #endif

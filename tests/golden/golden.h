@@ -53,6 +53,7 @@ golden_handler golden_auto_partition_spec, golden_auto_sharding_rule;
 golden_handler golden_optimize_sharding_for_memory, golden_memory_constrained_rule;
 golden_handler golden_helper_suggest_methods, golden_helper_create_partition_spec;
 golden_handler golden_shape_based_rule;
+golden_handler golden_analyze_sharding_strategy, golden_estimate_memory_usage;
 golden_handler golden_validate_sharding_config, golden_validate_partition_specs;
 golden_handler golden_partition_axis, golden_partition_axis_hash_equal, golden_resolve_axis,
     golden_resolve_spec, golden_dynamic_sharding_axes, golden_manager_resolve, golden_manager_shard;
@@ -102,6 +103,15 @@ TSR_MUST_USE tsr_status golden_read_tree(const golden_case *c, tsr_tree **out);
 // for the caller to release, also after a failure. Fails with tree_mismatch when they do not agree.
 TSR_MUST_USE tsr_status golden_read_spec_tree(const golden_case *c, const tsr_json *value,
                                               const tsr_tree *tree, const tsr_spec **out_specs);
+// A plan of the case's tree, mesh and specs, all owned. Release it also after a failure.
+typedef struct golden_plan {
+  tsr_tree *tree;
+  tsr_mesh *mesh;
+  const tsr_spec **specs;  // in the case's arena, with a reference each
+  tsr_plan *plan;
+} golden_plan;
+TSR_MUST_USE tsr_status golden_read_plan(const golden_case *c, golden_plan *out);
+void golden_release_plan(golden_plan *plan);
 // str(value) as Python gives it.
 void golden_python_text(const tsr_json *value, tsr_text *out);
 // The machine whose name in the file's table is the member `what`.

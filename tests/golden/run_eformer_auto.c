@@ -115,30 +115,6 @@ tsr_status golden_auto_partition_spec(const golden_case *c, const golden_answer 
 
 // ---- plans of trees ----
 
-static tsr_status read_leaf(const golden_case *c, const tsr_json *leaf, tsr_tensor *out) {
-  const tsr_json *kind = tsr_json_find(leaf, "kind");
-  const char *dtype = NULL;
-  golden_ints dims;
-  if (!tsr_json_is_string(kind, "array") && !tsr_json_is_string(kind, "jax"))
-    return tsr_fail(NOT_AN_ARRAY, "only arrays have automatic specs");
-  TSR_TRY(golden_read_string(c, tsr_json_find(leaf, "path"), "path", &out->path));
-  TSR_TRY(golden_read_string(c, tsr_json_find(leaf, "dtype"), "dtype", &dtype));
-  TSR_TRY(golden_read_ints(c, tsr_json_find(leaf, "shape"), "shape", &dims));
-  TSR_TRY(tsr_dtype_parse(dtype, &out->dtype));
-  out->rank = dims.count;
-  out->dims = dims.items;
-  return NULL;
-}
-
-tsr_status golden_read_tree(const golden_case *c, tsr_tree **out) {
-  const tsr_json *leaves = tsr_json_find(c->json, "leaves");
-  const size_t count = leaves ? tsr_json_count(leaves) : 0;
-  tsr_tensor *tensors = tsr_arena_zeros(c->arena, count + 1, sizeof *tensors);
-  if (!tensors) return tsr_fail(NO_MEMORY, "leaves");
-  for (size_t i = 0; i < count; i++) TSR_TRY(read_leaf(c, tsr_json_at(leaves, i), &tensors[i]));
-  return tsr_tree_create(tensors, (int64_t)count, out);
-}
-
 static void write_plan(tsr_json_writer *out, const tsr_plan *plan) {
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {

@@ -4,41 +4,10 @@
 // else we find, they fail on.
 #include "golden/golden.h"
 
-// What a case is about; owned.
-typedef struct subject {
-  tsr_tree *tree;
-  tsr_mesh *mesh;
-  const tsr_spec **specs;  // in the case's arena, with a reference each
-  tsr_plan *plan;
-} subject;
-
-static tsr_status make_plan(const golden_case *c, subject *of) {
-  const tsr_json *mesh = tsr_json_find(c->json, "mesh");
-  const tsr_mesh *current = NULL;
-  TSR_TRY(golden_read_tree(c, &of->tree));
-  const size_t count = (size_t)tsr_tree_count(of->tree);
-  of->specs = tsr_arena_zeros(c->arena, count + 1, sizeof *of->specs);
-  if (!of->specs) return tsr_fail(NO_MEMORY, "specs");
-  if (golden_is_null(mesh) || tsr_json_is_string(tsr_json_find(c->json, "mesh_via"), "none"))
-    TSR_TRY(tsr_mesh_require(&current));
-  else
-    TSR_TRY(tsr_mesh_from_json(mesh, NULL, &of->mesh));
-  TSR_TRY(golden_read_spec_tree(c, golden_get(c, "specs"), of->tree, of->specs));
-  return tsr_plan_from_specs(of->tree, of->mesh, of->specs, &of->plan);
-}
-
-static void release(subject *of) {
-  tsr_plan_release(of->plan);
-  for (int64_t i = 0; of->specs && i < tsr_tree_count(of->tree); i++)
-    tsr_spec_release(of->specs[i]);
-  tsr_mesh_release(of->mesh);
-  tsr_tree_release(of->tree);
-}
-
-static tsr_status check(const golden_case *c, subject *of, tsr_findings *out) {
+static tsr_status check(const golden_case *c, golden_plan *of, tsr_findings *out) {
   // As eformer has it, P(None) counts as cut.
   const tsr_check_options options = {.size = sizeof options, .entries_count = true};
-  TSR_TRY(make_plan(c, of));
+  TSR_TRY(golden_read_plan(c, of));
   return tsr_plan_check(of->plan, &options, out);
 }
 
@@ -63,7 +32,7 @@ static bool is_eformers(const tsr_finding *finding) {
 }
 
 tsr_status golden_validate_sharding_config(const golden_case *c, const golden_answer *answer) {
-  subject of = {0};
+  golden_plan of = {0};
   tsr_findings findings = {0};
   tsr_status status = check(c, &of, &findings);
   if (!status) {
@@ -73,18 +42,18 @@ tsr_status golden_validate_sharding_config(const golden_case *c, const golden_an
     tsr_json_end_array(answer->out);
   }
   tsr_findings_deinit(&findings);
-  release(&of);
+  golden_release_plan(&of);
   return status;
 }
 
 tsr_status golden_validate_partition_specs(const golden_case *c, const golden_answer *answer) {
-  subject of = {0};
+  golden_plan of = {0};
   tsr_findings findings = {0};
   int64_t issues = 0;
   tsr_status status = check(c, &of, &findings);
   for (int64_t i = 0; i < findings.count; i++) issues += is_eformers(&findings.items[i]);
   if (!status) tsr_json_write_int(answer->out, issues);
   tsr_findings_deinit(&findings);
-  release(&of);
+  golden_release_plan(&of);
   return status;
 }
