@@ -309,6 +309,89 @@ static void registered_names_are_suggested(void **state) {
   tsr_axis_registry_destroy(registry);
 }
 
+// ---- for any axes ----
+
+enum { MOST = 4 };
+
+// Some fields with random values, whose names live in `words`.
+static tsr_axes *random_axes(test_random *random) {
+  static const char *const words[] = {"dp", "fsdp", "tp", "sp", "", "x"};
+  tsr_field_value values[MOST];
+  const int count = (int)test_random_range(random, 0, MOST);
+  for (int i = 0; i < count; i++) {
+    const int kind = (int)test_random_range(random, 0, 3), start = kind;
+    values[i] = (tsr_field_value){
+        .field = (tsr_axis_field)test_random_range(random, 0, TSR_FIELD_COUNT - 1)};
+    if (kind == 1) values[i].entry = (tsr_logical_entry){TSR_ENTRY_NAME, 1, &words[start]};
+    if (kind > 1) values[i].entry = (tsr_logical_entry){TSR_ENTRY_GROUP, kind, &words[start]};
+  }
+  tsr_axes *axes = NULL;
+  assert_ok(tsr_axes_create(values, count, &axes));
+  return axes;
+}
+
+static const char *random_member(test_random *random) {
+  const tsr_axis_field field = (tsr_axis_field)test_random_range(random, 0, TSR_FIELD_COUNT - 1);
+  switch (test_random_range(random, 0, 5)) {
+    case 0:
+      return tsr_field_name(field);
+    case 1:
+      return "_";
+    case 2:
+      return "literal";
+    default:
+      return tsr_field_token(field) ? tsr_field_token(field) : "";
+  }
+}
+
+static void assert_flat(const tsr_logical_entry *entry) {
+  for (int i = 0; i < entry->count; i++) {
+    assert_true(entry->names[i][0] != '\0');
+    assert_string_not_equal(entry->names[i], "_");
+  }
+}
+
+// A group resolves to what its members resolve to one by one, and prefill is like training.
+static void groups_are_the_sum_of_their_members(void **state) {
+  (void)state;
+  test_random random = {23};
+  for (int round = 0; round < 2000; round++) {
+    tsr_axes *axes = random_axes(&random);
+    const tsr_mode mode = (tsr_mode)test_random_range(&random, 0, TSR_MODE_COUNT - 1);
+    const char *members[MOST];
+    tsr_logical_entry entries[MOST + 1];
+    for (int i = 0; i < MOST; i++) {
+      members[i] = random_member(&random);
+      entries[i] = (tsr_logical_entry){TSR_ENTRY_GROUP, 1, &members[i]};
+    }
+    entries[MOST] = (tsr_logical_entry){TSR_ENTRY_GROUP, MOST, members};
+    const tsr_logical_names names = {MOST + 1, entries, NULL};
+    tsr_logical_names found;
+    assert_ok(tsr_axes_resolve(axes, NULL, &names, mode, &found));
+    const tsr_logical_entry *whole = &found.items[MOST];
+    int next = 0;
+    for (int i = 0; i < MOST; i++) {
+      assert_flat(&found.items[i]);
+      for (int j = 0; j < found.items[i].count; j++)
+        assert_string_equal(whole->names[next++], found.items[i].names[j]);
+    }
+    assert_int_equal(next, whole->count);
+    tsr_spec *spec = NULL, *same = NULL;
+    assert_ok(tsr_axes_resolve_spec(axes, NULL, &names, mode, &spec));
+    assert_ok(tsr_logical_names_to_spec(&found, &same));
+    assert_true(tsr_spec_equal(spec, same));
+    tsr_spec_release(same);
+    if (mode == TSR_MODE_PREFILL) {
+      assert_ok(tsr_axes_resolve_spec(axes, NULL, &names, TSR_MODE_TRAIN, &same));
+      assert_true(tsr_spec_equal(spec, same));
+      tsr_spec_release(same);
+    }
+    tsr_spec_release(spec);
+    tsr_logical_names_deinit(&found);
+    tsr_axes_release(axes);
+  }
+}
+
 // ---- memory ----
 
 static tsr_status register_and_resolve(void *context) {
@@ -346,4 +429,4 @@ SUITE(axes_resolve, TEST(tokens_mean_their_fields),
       TEST(names_may_lead_to_names), TEST(long_and_wide_chains_end),
       TEST(a_dimension_has_a_largest_number_of_axes), TEST(tokens_can_be_overridden),
       TEST(the_registry_guards_its_names), TEST(registered_names_are_suggested),
-      TEST(running_out_of_memory_is_a_status))
+      TEST(groups_are_the_sum_of_their_members), TEST(running_out_of_memory_is_a_status))
