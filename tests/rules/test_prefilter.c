@@ -67,7 +67,7 @@ static void candidates_are_the_rules_whose_needs_are_met(void **state) {
 static void rules_beyond_the_table_are_always_candidates(void **state) {
   (void)state;
   enum { MANY = 3000 };
-  char(*texts)[24] = calloc(MANY, sizeof *texts);
+  char(*texts)[32] = calloc(MANY, sizeof *texts);
   tsr_regex *regexes = calloc(MANY, sizeof *regexes);
   uint64_t *candidates = calloc((MANY / 64 + 1) * TSR_NEED_MAX, sizeof *candidates);
   assert_true(texts && regexes && candidates);
