@@ -1,7 +1,4 @@
 // The grammar: sequences, alternatives, groups and repetition, as Python 3.11 reads them.
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +6,11 @@
 #include "rules/regex_syntax.h"
 
 enum {
-  MOST_DEPTH = 100,     // of groups within groups; PCRE2 allows 250
-  MOST_GROUPS = 32767,  // PCRE2 numbers them with 16 bits
-  MOST_REPEATS = 65535  // of PCRE2; Python goes on to 2^32 - 1
+  MOST_DEPTH = 100,    // of groups within groups; PCRE2 allows 250
+  MOST_GROUPS = 32767  // PCRE2 numbers them with 16 bits
 };
 
-// Python's largest width and repetition.
-#define WIDEST UINT64_MAX
-#define ENDLESS UINT64_C(4294967295)
+#define WIDEST UINT64_MAX  // a width without end
 
 typedef struct width {
   uint64_t min, max;
@@ -52,78 +46,6 @@ typedef struct piece {
 
 static tsr_status parse_alternatives(parser *p, bool top, piece *out);
 
-// ---- the reader ----
-
-static uint32_t decode(const char **at) {
-  const unsigned char *bytes = (const unsigned char *)*at;
-  if (!*bytes) return TSR_REGEX_END;
-  const size_t length = tsr_utf8_length(*at, strlen(*at) < 4 ? strlen(*at) : 4);
-  *at += length;
-  if (length == 1) return bytes[0];
-  uint32_t c = bytes[0] & (0xffu >> (length + 1));
-  for (size_t i = 1; i < length; i++) c = c << 6 | (bytes[i] & 0x3f);
-  return c;
-}
-
-// The pattern is known to be UTF-8 and not to end inside an escape.
-tsr_regex_token tsr_regex_get(tsr_regex_reader *in) {
-  tsr_regex_token token = {decode(&in->at), false};
-  if (token.c == '\\') token = (tsr_regex_token){decode(&in->at), true};
-  return token;
-}
-
-tsr_regex_token tsr_regex_peek(const tsr_regex_reader *in) {
-  tsr_regex_reader ahead = *in;
-  return tsr_regex_get(&ahead);
-}
-
-bool tsr_regex_take(tsr_regex_reader *in, char c) {
-  if (*in->at != c) return false;
-  in->at++;
-  return true;
-}
-
-static int column_of(const char *start, const char *at) {
-  int column = 1;
-  for (; start < at; start++) column += ((unsigned char)*start & 0xC0) != 0x80;
-  return column;
-}
-
-tsr_status tsr_regex_fail_at(const tsr_regex_reader *in, tsr_cause cause, const char *at,
-                             const char *file, int line, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  char *words = NULL;
-  if (vasprintf(&words, format, args) < 0) words = NULL;
-  va_end(args);
-  tsr_status status = words
-                          ? tsr_fail_at(cause, file, line, "at column %d of the pattern \"%s\": %s",
-                                        column_of(in->start, at), in->start, words)
-                          : tsr_fail(NO_MEMORY, "a message");
-  free(words);
-  return status;
-}
-
-static tsr_status check_text(parser *p) {
-  const char *at = p->in.start;
-  size_t left = strlen(at);
-  while (left) {
-    const size_t length = tsr_utf8_length(at, left);
-    if (!length)
-      return tsr_fail(BAD_REGEX, "a pattern that is not UTF-8, at byte %zu",
-                      (size_t)(at - p->in.start));
-    at += length;
-    left -= length;
-  }
-  // A backslash at the very end escapes nothing.
-  for (at = p->in.start; *at; at++) {
-    if (*at != '\\') continue;
-    if (!at[1]) return tsr_regex_fail(&p->in, at, "bad escape at the end");
-    at++;
-  }
-  return NULL;
-}
-
 // ---- widths ----
 
 static uint64_t add_width(uint64_t a, uint64_t b) {
@@ -146,7 +68,8 @@ static width either(width a, width b) {
 }
 
 static width repeated(width one, uint64_t min, uint64_t max) {
-  return (width){times(one.min, min), max == ENDLESS && one.max ? WIDEST : times(one.max, max)};
+  return (width){times(one.min, min),
+                 max == TSR_REGEX_ENDLESS && one.max ? WIDEST : times(one.max, max)};
 }
 
 // ---- groups ----
@@ -354,126 +277,31 @@ static tsr_status skip_comment(parser *p, const char *at) {
 
 // ---- flags ----
 
-// Flags as they are written: which letters were given before and after the minus.
-typedef struct flag_letters {
-  bool i, m, s, x, a, u;
-} flag_letters;
-
-static tsr_status set_flag(parser *p, const char *at, uint32_t c, flag_letters *letters) {
-  switch (c) {
-    case 'i':
-      letters->i = true;
-      return NULL;
-    case 'm':
-      letters->m = true;
-      return NULL;
-    case 's':
-      letters->s = true;
-      return NULL;
-    case 'x':
-      letters->x = true;
-      return NULL;
-    case 'a':
-      letters->a = true;
-      break;
-    case 'u':
-      letters->u = true;
-      break;
-    case 'L':
-      return tsr_regex_fail(&p->in, at, "flag L, which is for patterns of bytes");
-    case 't':
-      return tsr_regex_unsupported(&p->in, at, "flag t, which Python is giving up");
-    default:
-      return tsr_regex_fail(&p->in, at, "unknown flag, wanted one of i m s x a u");
-  }
-  if (letters->a && letters->u)
-    return tsr_regex_fail(&p->in, at, "flags a and u exclude each other");
-  return NULL;
-}
-
-// Reads letters up to one of `ends`, which it takes and returns.
-static tsr_status read_letters(parser *p, const char *ends, flag_letters *letters, char *out_end) {
-  for (;;) {
-    const char *at = p->in.at;
-    const tsr_regex_token token = tsr_regex_get(&p->in);
-    if (token.c == TSR_REGEX_END) return tsr_regex_fail(&p->in, at, "unterminated flags");
-    if (!token.escaped && token.c < 128 && token.c && strchr(ends, (int)token.c)) {
-      *out_end = (char)token.c;
-      return NULL;
-    }
-    TSR_TRY(set_flag(p, at, token.escaped ? 0 : token.c, letters));
-  }
-}
-
-static tsr_status check_letters(parser *p, const char *at, const flag_letters *on,
-                                const flag_letters *off) {
-  if (off->a || off->u) return tsr_regex_fail(&p->in, at, "flags a and u cannot be turned off");
-  if ((on->i && off->i) || (on->m && off->m) || (on->s && off->s) || (on->x && off->x))
-    return tsr_regex_fail(&p->in, at, "a flag turned on and off at once");
-  return NULL;
-}
-
-static void apply_letters(tsr_regex_flags *flags, const flag_letters *on, const flag_letters *off) {
-  flags->ignore_case = (flags->ignore_case || on->i) && !off->i;
-  flags->multiline = (flags->multiline || on->m) && !off->m;
-  flags->dotall = (flags->dotall || on->s) && !off->s;
-  flags->verbose = (flags->verbose || on->x) && !off->x;
-  flags->ascii = (flags->ascii || on->a) && !on->u;
-}
-
-static bool is_caseless(const tsr_regex_flags *flags) {
-  return flags->ignore_case && !flags->ascii;  // in ASCII mode both letters are written
-}
-
-// Opens a group under which PCRE2's flags are as `to` says.
-static void write_scope(tsr_text *out, const tsr_regex_flags *from, const tsr_regex_flags *to) {
-  const bool before[] = {is_caseless(from), from->multiline, from->dotall};
-  const bool after[] = {is_caseless(to), to->multiline, to->dotall};
-  tsr_text_add(out, "(?");
-  for (int i = 0; i < 3; i++)
-    if (after[i] && !before[i]) tsr_text_add_char(out, "ims"[i]);
-  bool minus = false;
-  for (int i = 0; i < 3; i++) {
-    if (!before[i] || after[i]) continue;
-    if (!minus) tsr_text_add_char(out, '-');
-    minus = true;
-    tsr_text_add_char(out, "ims"[i]);
-  }
-  tsr_text_add_char(out, ':');
-}
-
-static tsr_status set_global_flags(parser *p, const char *at, const flag_letters *on, bool first) {
+static tsr_status set_global_flags(parser *p, const char *at, const tsr_regex_letters *on,
+                                   bool first) {
   if (!first)
     return tsr_regex_fail(&p->in, at, "global flags must stand at the start of the pattern");
   p->ascii_said |= on->a;
   p->unicode_said |= on->u;
   if (p->ascii_said && p->unicode_said)
     return tsr_regex_fail(&p->in, at, "flags a and u exclude each other");
-  apply_letters(&p->flags, on, &(flag_letters){0});
+  tsr_regex_apply_letters(&p->flags, on, &(tsr_regex_letters){0});
   return NULL;
 }
 
 // (?i) for all that follows, or (?i-s:...) for a group. `*out_kind` says which it was.
 static tsr_status parse_flags(parser *p, const char *at, bool first, piece *out,
                               piece_kind *out_kind) {
-  flag_letters on = {0}, off = {0};
-  char end = '-';
-  if (*p->in.at != '-')
-    TSR_TRY(read_letters(p, ")-:", &on, &end));
-  else
-    p->in.at++;
-  if (end == ')') {
+  tsr_regex_letters on, off;
+  bool global = false;
+  TSR_TRY(tsr_regex_read_flags(&p->in, at, &on, &off, &global));
+  if (global) {
     *out_kind = PIECE_NONE;
     return set_global_flags(p, at, &on, first);
   }
-  if (end == '-') {
-    if (*p->in.at == ':') return tsr_regex_fail(&p->in, p->in.at, "missing flag");
-    TSR_TRY(read_letters(p, ":", &off, &end));
-  }
-  TSR_TRY(check_letters(p, at, &on, &off));
   const tsr_regex_flags outer = p->flags;
-  apply_letters(&p->flags, &on, &off);
-  write_scope(p->in.out, &outer, &p->flags);
+  tsr_regex_apply_letters(&p->flags, &on, &off);
+  tsr_regex_write_scope(p->in.out, &outer, &p->flags);
   TSR_TRY(parse_inside(p, at, out));
   p->flags = outer;
   return NULL;
@@ -588,77 +416,12 @@ static tsr_status parse_set(parser *p, piece *out) {
 
 // ---- repetition ----
 
-// A number of a repetition, as far as it matters: beyond what Python takes, all are alike.
-static bool read_bound(const char **at, uint64_t *out) {
-  if (**at < '0' || **at > '9') return false;
-  uint64_t value = 0;
-  for (; **at >= '0' && **at <= '9'; ++*at)
-    value = value >= ENDLESS ? value : value * 10 + (uint64_t)(**at - '0');
-  *out = value >= ENDLESS ? ENDLESS + 1 : value;
-  return true;
-}
-
-// {2,5} and its like; false if the text is none, and then nothing was taken.
-static bool read_bounds(tsr_regex_reader *in, uint64_t *out_min, uint64_t *out_max) {
-  const char *at = in->at;
-  uint64_t min = 0, max = ENDLESS;
-  const bool any = read_bound(&at, &min);
-  if (*at == ',') {
-    at++;
-    read_bound(&at, &max);
-  } else {
-    if (!any) return false;
-    max = min;
-  }
-  if (*at != '}') return false;
-  in->at = at + 1;
-  *out_min = min;
-  *out_max = max;
-  return true;
-}
-
-static tsr_status check_bounds(const parser *p, const char *at, uint64_t min, uint64_t max) {
-  if (min >= ENDLESS || max > ENDLESS)
-    return tsr_regex_fail(&p->in, at, "a repetition that is too large");
-  if (max < min) return tsr_regex_fail(&p->in, at, "a least repetition above the greatest");
-  if (min > MOST_REPEATS || (max != ENDLESS && max > MOST_REPEATS))
-    return tsr_regex_unsupported(&p->in, at, "more than %d repetitions", MOST_REPEATS);
-  return NULL;
-}
-
-// Reads the quantifier that was begun by `c` at `at`; `*out_is` is false for a '{' that is plain.
-static tsr_status read_quantifier(parser *p, const char *at, uint32_t c, uint64_t *out_min,
-                                  uint64_t *out_max, bool *out_is) {
-  *out_is = true;
-  *out_min = c == '+';
-  *out_max = c == '?' ? 1 : ENDLESS;
-  if (c != '{') return NULL;
-  *out_is = read_bounds(&p->in, out_min, out_max);
-  return *out_is ? check_bounds(p, at, *out_min, *out_max) : NULL;
-}
-
-static void write_quantifier(parser *p, uint64_t min, uint64_t max) {
-  tsr_text *out = p->in.out;
-  if (min == 0 && max == 1)
-    tsr_text_add_char(out, '?');
-  else if (max == ENDLESS && min <= 1)
-    tsr_text_add_char(out, min ? '+' : '*');
-  else if (max == ENDLESS)
-    tsr_text_addf(out, "{%llu,}", (unsigned long long)min);
-  else
-    tsr_text_addf(out, "{%llu,%llu}", (unsigned long long)min, (unsigned long long)max);
-  if (tsr_regex_take(&p->in, '?'))
-    tsr_text_add_char(out, '?');
-  else if (tsr_regex_take(&p->in, '+'))
-    tsr_text_add_char(out, '+');
-}
-
 static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint64_t min,
                                uint64_t max, piece *item) {
   if (last == PIECE_NONE || last == PIECE_ANCHOR)
     return tsr_regex_fail(&p->in, at, "nothing to repeat");
   if (last == PIECE_REPEAT) return tsr_regex_fail(&p->in, at, "multiple repeat");
-  write_quantifier(p, min, max);
+  tsr_regex_write_repeat(&p->in, min, max);
   item->width = repeated(item->width, min, max);
   if (min == 0)
     item->needs = (tsr_needs){0};
@@ -726,7 +489,7 @@ static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_t
   if (quantifier) {
     uint64_t min = 0, max = 0;
     bool is = false;
-    TSR_TRY(read_quantifier(p, at, token.c, &min, &max, &is));
+    TSR_TRY(tsr_regex_read_repeat(&p->in, at, token.c, &min, &max, &is));
     if (is) {
       TSR_TRY(repeat_piece(p, at, s->kind, min, max, &s->last));
       s->kind = PIECE_REPEAT;
@@ -772,7 +535,7 @@ static tsr_status parse_alternatives(parser *p, bool top, piece *out) {
 }
 
 static tsr_status parse_pattern(parser *p, piece *out) {
-  TSR_TRY(check_text(p));
+  TSR_TRY(tsr_regex_check_text(&p->in));
   TSR_TRY(open_group(p, p->in.start, NULL, 0));  // number 0, the whole
   TSR_TRY(parse_alternatives(p, true, out));
   if (*p->in.at) return tsr_regex_fail(&p->in, p->in.at, "unbalanced parenthesis");
@@ -788,7 +551,7 @@ tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena, tsr_regex_
   tsr_status status = parse_pattern(&p, &whole);
   free(p.groups);
   if (status) return status;
-  out->caseless = is_caseless(&p.flags);
+  out->caseless = tsr_regex_is_caseless(&p.flags);
   out->multiline = p.flags.multiline;
   out->dotall = p.flags.dotall;
   out->captures = p.captures;

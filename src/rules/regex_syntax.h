@@ -52,6 +52,11 @@ typedef struct tsr_regex_flags {
   bool ignore_case, multiline, dotall, verbose, ascii;
 } tsr_regex_flags;
 
+// Flags as they are written: which letters were given.
+typedef struct tsr_regex_letters {
+  bool i, m, s, x, a, u;
+} tsr_regex_letters;
+
 // The next thing in the pattern: a character, or a backslash with one.
 typedef struct tsr_regex_token {
   uint32_t c;  // TSR_REGEX_END at the end
@@ -64,6 +69,8 @@ typedef struct tsr_regex_reader {
   tsr_text *out;
 } tsr_regex_reader;
 
+// A pattern must be UTF-8 and not end inside an escape. Everything below relies on it.
+TSR_MUST_USE tsr_status tsr_regex_check_text(const tsr_regex_reader *in);
 tsr_regex_token tsr_regex_peek(const tsr_regex_reader *in);
 tsr_regex_token tsr_regex_get(tsr_regex_reader *in);
 bool tsr_regex_take(tsr_regex_reader *in, char c);  // if it comes next, not escaped
@@ -83,6 +90,24 @@ TSR_MUST_USE tsr_status tsr_regex_escape(tsr_regex_reader *in, const char *at, u
                                          uint32_t *out_character);
 // Whether this is one of d D s S w W.
 bool tsr_regex_is_category(uint32_t c);
+
+// Reads flags up to the ')' of global ones, or the ':' of a group that began at `at`.
+TSR_MUST_USE tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at,
+                                             tsr_regex_letters *out_on, tsr_regex_letters *out_off,
+                                             bool *out_global);
+void tsr_regex_apply_letters(tsr_regex_flags *flags, const tsr_regex_letters *on,
+                             const tsr_regex_letters *off);
+// Opens a group under which PCRE2's flags are as `to` says.
+void tsr_regex_write_scope(tsr_text *out, const tsr_regex_flags *from, const tsr_regex_flags *to);
+// Whether PCRE2 shall ignore case; in ASCII mode both letters are written instead.
+bool tsr_regex_is_caseless(const tsr_regex_flags *flags);
+
+#define TSR_REGEX_ENDLESS UINT64_C(4294967295)  // Python's largest repetition, which has no end
+// The quantifier begun by `c` at `at`; `*out_is` is false for a '{' that is plain.
+TSR_MUST_USE tsr_status tsr_regex_read_repeat(tsr_regex_reader *in, const char *at, uint32_t c,
+                                              uint64_t *out_min, uint64_t *out_max, bool *out_is);
+// Writes it, with the '?' or '+' that may follow.
+void tsr_regex_write_repeat(tsr_regex_reader *in, uint64_t min, uint64_t max);
 
 // Writers. `tsr_regex_write_set` reads a set, whose '[' was taken; `*out_literal` is its character
 // if it is just that one, else TSR_REGEX_END.
