@@ -58,6 +58,12 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out);
 // A page with the picture and, below it, `body` (HTML).
 void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out);
 
+// The frame of a page, in colours for light and dark; what stands between is the caller's.
+void figure_begin_page(const char *title, tsr_text *out);
+void figure_end_page(tsr_text *out);
+// Text with the five characters that HTML takes for its own written out.
+void figure_add_escaped(tsr_text *out, const char *text);
+
 // What stands beside a span: "q 0:256", "3", "...".
 void figure_span_label(const cli_span *span, char *out, size_t size);
 

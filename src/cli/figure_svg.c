@@ -16,15 +16,18 @@ enum {
   SMALLEST = 22
 };
 
+// A page around the picture may set --ink, --faint and --paper; alone it is dark on white.
 static const char style_sheet[] =
-    "text{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1c1e26}"
-    ".t{font-size:20px;font-weight:600}.s{font-size:13px;fill:#5c6070}"
-    ".a{font-size:12px;fill:#5c6070}.n{font-size:13px;font-weight:600;fill:#3b3f4c}"
+    "text{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;fill:var(--ink,#1c1e26)}"
+    ".t{font-size:20px;font-weight:600}.s{font-size:13px;fill:var(--faint,#5c6070)}"
+    ".a{font-size:12px;fill:var(--faint,#5c6070)}.n{font-size:13px;font-weight:600}"
     ".c{font-family:'JetBrains Mono',Menlo,Consolas,monospace;text-anchor:middle;"
-    "dominant-baseline:central}"
-    ".f{fill:none;stroke:#fff;stroke-width:3}.cell:hover .f{stroke:#1c1e26}";
+    "dominant-baseline:central;fill:#1c1e26}"
+    ".p{fill:var(--paper,#fff)}"
+    ".f{fill:none;stroke:var(--paper,#fff);stroke-width:3}.cell:hover "
+    ".f{stroke:var(--ink,#1c1e26)}";
 
-static void add_escaped(tsr_text *out, const char *text) {
+void figure_add_escaped(tsr_text *out, const char *text) {
   for (; *text; text++) {
     switch (*text) {
       case '<':
@@ -95,7 +98,7 @@ static void add_tick(tsr_text *out, const cli_span *span, double x, double y, co
   char label[64];
   figure_span_label(span, label, sizeof label);
   tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-  add_escaped(out, label);
+  figure_add_escaped(out, label);
   tsr_text_add(out, "</text>\n");
 }
 
@@ -129,12 +132,12 @@ static void add_cell(const cli_figure *figure, const cli_cell *cell, double x, d
   double size = length * 8.4 > w - 6 ? (w - 6) / (length * 0.6) : 14;
   if (size < 7) size = 7;
   tsr_text_add(out, "<g class=\"cell\"><title>");
-  add_escaped(out, cell->hint);
+  figure_add_escaped(out, cell->hint);
   tsr_text_add(out, "</title>");
   add_bands(figure, cell, x, y, w, h, out);
   tsr_text_addf(out, "<text class=\"c\" x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">", x + w / 2,
                 y + h / 2, size);
-  add_escaped(out, cell->label);
+  figure_add_escaped(out, cell->label);
   tsr_text_add(out, "</text></g>\n");
 }
 
@@ -142,7 +145,7 @@ static void add_axis_names(const cli_figure *figure, const geometry *g, double x
                            tsr_text *out) {
   if (*figure->columns.name) {
     tsr_text_addf(out, "<text class=\"n\" x=\"%.1f\" y=\"%.1f\">", x, y - 26);
-    add_escaped(out, figure->columns.name);
+    figure_add_escaped(out, figure->columns.name);
     tsr_text_add(out, "</text>\n");
   }
   if (*figure->rows.name) {
@@ -150,7 +153,7 @@ static void add_axis_names(const cli_figure *figure, const geometry *g, double x
                   "<text class=\"n\" transform=\"translate(%.1f %.1f) rotate(-90)\" "
                   "text-anchor=\"middle\">",
                   x - LABEL_WIDTH + 14.0, y + g->height / 2);
-    add_escaped(out, figure->rows.name);
+    figure_add_escaped(out, figure->rows.name);
     tsr_text_add(out, "</text>\n");
   }
 }
@@ -159,7 +162,7 @@ static void add_panel(const cli_figure *figure, int panel, const geometry *g, do
                       tsr_text *out) {
   if (*figure->panel_titles[panel]) {
     tsr_text_addf(out, "<text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y - 44);
-    add_escaped(out, figure->panel_titles[panel]);
+    figure_add_escaped(out, figure->panel_titles[panel]);
     tsr_text_add(out, "</text>\n");
   }
   add_axis_names(figure, g, x, y, out);
@@ -190,12 +193,12 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   tsr_text_addf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
                 "viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+                "<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
                 width, height, width, height, style_sheet);
   tsr_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 14);
-  add_escaped(out, figure->title);
+  figure_add_escaped(out, figure->title);
   tsr_text_addf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 38);
-  add_escaped(out, figure->subtitle);
+  figure_add_escaped(out, figure->subtitle);
   tsr_text_add(out, "</text>\n");
   for (int p = 0; p < figure->panel_count; p++) {
     const int row = p / g.across, column = p % g.across;
@@ -210,16 +213,35 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   tsr_text_add(out, "</svg>\n");
 }
 
+// Colours of a page, for light and dark rooms.
+static const char page_style[] =
+    ":root{--ink:#1c1e26;--faint:#5c6070;--paper:#fff;--line:#e6e8ee;--wash:#f4f6fb;--bar:#7aa2f7;"
+    "color-scheme:light dark}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e8ef;--faint:#9aa0b4;--paper:#16181f;"
+    "--line:#2b2f3b;--wash:#1f222c;--bar:#5478c8}}"
+    "body{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;margin:24px "
+    "auto;max-width:1180px;"
+    "padding:0 20px;color:var(--ink);background:var(--paper)}"
+    "h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:32px 0 10px}p{color:var(--faint)}"
+    "table{border-collapse:collapse;font-size:13px;width:100%}"
+    "th,td{padding:5px 14px 5px 0;text-align:left;border-bottom:1px solid var(--line);"
+    "vertical-align:top}th{color:var(--faint);font-weight:600}"
+    "td{font-family:'JetBrains Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}"
+    "tr:hover td{background:var(--wash)}svg{max-width:100%;height:auto}";
+
+void figure_begin_page(const char *title, tsr_text *out) {
+  tsr_text_add(out,
+               "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+               "<meta name=\"viewport\" content=\"width=device-width\"><title>");
+  figure_add_escaped(out, title);
+  tsr_text_addf(out, "</title>\n<style>%s</style></head><body>\n", page_style);
+}
+
+void figure_end_page(tsr_text *out) { tsr_text_add(out, "</body></html>\n"); }
+
 void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out) {
-  tsr_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>");
-  add_escaped(out, figure->title);
-  tsr_text_add(
-      out,
-      "</title>\n<style>body{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;margin:24px;"
-      "color:#1c1e26}table{border-collapse:collapse;font-size:13px}th,td{padding:4px 14px 4px 0;"
-      "text-align:left;border-bottom:1px solid #e6e8ee}td{font-family:Menlo,Consolas,monospace}"
-      "tr:hover td{background:#f4f6fb}svg{max-width:100%;height:auto}</style></head><body>\n");
+  figure_begin_page(figure->title, out);
   figure_print_svg(figure, out);
   tsr_text_add(out, body);
-  tsr_text_add(out, "</body></html>\n");
+  figure_end_page(out);
 }

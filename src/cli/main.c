@@ -5,12 +5,13 @@
 #include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_cmd_completion, &cli_cmd_mesh, &cli_cmd_show, &cli_cmd_spec, &cli_cmd_topology, NULL,
+    &cli_cmd_check, &cli_cmd_completion, &cli_cmd_diff, &cli_cmd_explain,  &cli_cmd_mesh,
+    &cli_cmd_plan,  &cli_cmd_show,       &cli_cmd_spec, &cli_cmd_topology, NULL,
 };
 
 void cli_print_overview(FILE *file) {
   fprintf(file,
-          "tessera %s: partition tensors over device meshes\n\n"
+          "tessera %s: partition tensors and models over device meshes\n\n"
           "usage: tessera COMMAND [arguments]\n\ncommands:\n",
           tsr_version());
   for (int i = 0; cli_commands[i]; i++)

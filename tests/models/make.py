@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes the tensor lists of well-known models from their published configurations.
 
-usage: make.py            rewrites the *.json beside it
-       make.py --tree F   prints F.json as a tree, every tensor on its own
+usage: make.py                   rewrites the *.json beside it
+       make.py --tree F FOLDER   writes F.json as a tree, every tensor on its own, to
+                                 FOLDER/model.json, and its configuration to FOLDER/config.json
 
 A list is compact: {0..31} in a path stands for that many tensors of one shape. `preset` is the family
 whose rules fit, `mesh` one on which the model would sensibly run.
@@ -297,17 +298,18 @@ def expand(path):
         yield out
 
 
-def print_tree(name):
-    rows = json.loads((HERE / (name + ".json")).read_text())["tensors"]
+def write_tree(name, folder):
+    model = json.loads((HERE / (name + ".json")).read_text())
     tensors = [{"path": path, "dtype": dtype, "shape": shape}
-               for compact, dtype, shape in rows for path in expand(compact)]
-    json.dump({"tensors": tensors}, sys.stdout)
-    print()
+               for compact, dtype, shape in model["tensors"] for path in expand(compact)]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.json").write_text(json.dumps({"tensors": tensors}))
+    (folder / "config.json").write_text(json.dumps(model["config"]))
 
 
 def main():
     if sys.argv[1:2] == ["--tree"]:
-        print_tree(sys.argv[2])
+        write_tree(sys.argv[2], pathlib.Path(sys.argv[3]))
         return
     for model in models():
         (HERE / (model.name + ".json")).write_text(model.text())

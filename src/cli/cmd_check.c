@@ -1,0 +1,91 @@
+// `tessera check`: every problem of a plan in one pass.
+#include "cli/cli.h"
+#include "cli/plan_source.h"
+
+static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_json_writer *w) {
+  tsr_json_begin_object(w);
+  tsr_json_write_key(w, "kind");
+  tsr_json_write_string(w, tsr_finding_word(finding->kind));
+  tsr_json_write_key(w, "error");
+  tsr_json_write_bool(w, finding->error);
+  tsr_json_write_key(w, "tensor");
+  tsr_json_write_string(
+      w, finding->row < 0 ? NULL : tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path);
+  tsr_json_write_key(w, "dim");
+  if (finding->dim < 0)
+    tsr_json_write_null(w);
+  else
+    tsr_json_write_int(w, finding->dim);
+  tsr_json_write_key(w, "axis");
+  tsr_json_write_string(w, finding->axis);
+  tsr_json_write_key(w, "found");
+  tsr_json_write_int(w, finding->found);
+  tsr_json_write_key(w, "wanted");
+  tsr_json_write_int(w, finding->wanted);
+  tsr_json_end_object(w);
+}
+
+static void write_findings(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out) {
+  tsr_json_writer w;
+  tsr_json_writer_init(&w, out, 2);
+  tsr_json_begin_object(&w);
+  tsr_json_write_key(&w, "errors");
+  tsr_json_write_int(&w, findings->errors);
+  tsr_json_write_key(&w, "warnings");
+  tsr_json_write_int(&w, findings->warnings);
+  tsr_json_write_key(&w, "findings");
+  tsr_json_begin_array(&w);
+  for (int64_t i = 0; i < findings->count; i++) write_finding(&findings->items[i], plan, &w);
+  tsr_json_end_array(&w);
+  tsr_json_end_object(&w);
+  tsr_text_add_char(out, '\n');
+}
+
+static tsr_status run_check(const cli_args *args, int *out_exit) {
+  tsr_check_options options = {.size = sizeof options};
+  if (cli_has(args, "memory")) TSR_TRY(cli_bytes(args, "memory", &options.memory_limit));
+  tsr_plan *plan = NULL;
+  tsr_findings findings = {0};
+  tsr_text text = TSR_TEXT_EMPTY;
+  TSR_TRY(cli_open_plan(args->positional[0], &plan));
+  tsr_status status = tsr_plan_check(plan, &options, &findings);
+  if (!status && cli_has(args, "json")) {
+    write_findings(&findings, plan, &text);
+  } else if (!status) {
+    tsr_findings_print(&findings, plan, &text);
+    tsr_text_addf(&text, "%lld errors, %lld warnings\n", (long long)findings.errors,
+                  (long long)findings.warnings);
+  }
+  if (!status) status = cli_output(&text, NULL);
+  if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error"))) *out_exit = EXIT_NO;
+  tsr_text_deinit(&text);
+  tsr_findings_deinit(&findings);
+  tsr_plan_release(plan);
+  return status;
+}
+
+// clang-format off
+static const cli_option check_options[] = {
+    {"memory", 0, "SIZE", NULL, "what a device may hold, as 16G (default: as the topology says)"},
+    {"warn-as-error", 'W', NULL, NULL, "warnings fail too"},
+    {"json", 'j', NULL, NULL, "print the findings as data"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_check = {
+    .name = "check",
+    .summary = "find every problem of a plan in one pass",
+    .usage = "PLAN [options]",
+    .min_args = 1,
+    .max_args = 1,
+    .options = check_options,
+    .description =
+        "Exit code 1 when the plan has errors: unknown or repeated axes, sizes that do not "
+        "divide,\nspecs longer than the rank, cuts that do not fit, more memory than a "
+        "device has.\n",
+    .examples =
+        "tessera check plan.json --memory 16G\n"
+        "tessera plan model -m tp=8 -p llama:tp --json | tessera check - --warn-as-error\n",
+    .run = run_check,
+};

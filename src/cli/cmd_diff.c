@@ -1,0 +1,94 @@
+// `tessera diff`: what changes from one plan to another.
+#include "cli/cli.h"
+#include "cli/plan_source.h"
+
+static void write_spec(const tsr_plan *plan, int64_t row, const char *key, tsr_json_writer *w) {
+  tsr_json_write_key(w, key);
+  if (row < 0) {
+    tsr_json_write_null(w);
+    return;
+  }
+  tsr_plan_row found;
+  tsr_plan_get(plan, row, &found);
+  tsr_spec_to_json(found.final, w);
+}
+
+static void write_change(const tsr_plan *before, const tsr_plan *after,
+                         const tsr_plan_change *change, tsr_json_writer *w) {
+  const tsr_tree *tree = tsr_plan_tree(change->before < 0 ? after : before);
+  const int64_t row = change->before < 0 ? change->after : change->before;
+  tsr_json_begin_object(w);
+  tsr_json_write_key(w, "path");
+  tsr_json_write_string(w, tsr_tree_tensor(tree, row)->path);
+  write_spec(before, change->before, "before", w);
+  write_spec(after, change->after, "after", w);
+  tsr_json_write_key(w, "moved_bytes");
+  tsr_json_write_int(w, change->moved_bytes);
+  tsr_json_end_object(w);
+}
+
+static void write_diff(const tsr_plan *before, const tsr_plan *after, const tsr_plan_diff *diff,
+                       tsr_text *out) {
+  tsr_json_writer w;
+  tsr_json_writer_init(&w, out, 2);
+  tsr_json_begin_object(&w);
+  const struct {
+    const char *key;
+    int64_t value;
+  } sums[] = {{"same", diff->same},
+              {"changed", diff->changed},
+              {"added", diff->added},
+              {"removed", diff->removed},
+              {"moved_bytes", diff->moved_bytes},
+              {"bytes_per_device_before", diff->bytes_per_device_before},
+              {"bytes_per_device_after", diff->bytes_per_device_after}};
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+    tsr_json_write_key(&w, sums[i].key);
+    tsr_json_write_int(&w, sums[i].value);
+  }
+  tsr_json_write_key(&w, "changes");
+  tsr_json_begin_array(&w);
+  for (int64_t i = 0; i < diff->count; i++) write_change(before, after, &diff->items[i], &w);
+  tsr_json_end_array(&w);
+  tsr_json_end_object(&w);
+  tsr_text_add_char(out, '\n');
+}
+
+static tsr_status run_diff(const cli_args *args, int *out_exit) {
+  tsr_plan *before = NULL, *after = NULL;
+  tsr_plan_diff diff = {0};
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = cli_open_plan(args->positional[0], &before);
+  if (!status) status = cli_open_plan(args->positional[1], &after);
+  if (!status) status = tsr_plan_diff_create(before, after, &diff);
+  if (!status) {
+    if (cli_has(args, "json"))
+      write_diff(before, after, &diff, &text);
+    else
+      tsr_plan_diff_print(&diff, before, after, &text);
+    status = cli_output(&text, NULL);
+  }
+  if (diff.count) *out_exit = EXIT_NO;
+  tsr_text_deinit(&text);
+  tsr_plan_diff_deinit(&diff);
+  tsr_plan_release(before);
+  tsr_plan_release(after);
+  return status;
+}
+
+static const cli_option diff_options[] = {
+    {"json", 'j', NULL, NULL, "print the changes as data"},
+    {0},
+};
+
+const cli_command cli_cmd_diff = {
+    .name = "diff",
+    .summary = "show what changes from one plan to another, and the bytes that move",
+    .usage = "BEFORE AFTER [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = diff_options,
+    .description = "Exit code 1 when the plans differ, as with diff(1).\n",
+    .examples = "tessera diff before.json after.json\n",
+    .run = run_diff,
+};

@@ -1,0 +1,38 @@
+// `tessera explain`: why a tensor of a plan has its spec.
+#include "cli/cli.h"
+#include "cli/plan_source.h"
+
+static tsr_status run_explain(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  tsr_plan *plan = NULL;
+  TSR_TRY(cli_open_plan(args->positional[0], &plan));
+  const tsr_tree *tree = tsr_plan_tree(plan);
+  const int64_t row = tsr_tree_find(tree, args->positional[1]);
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  if (row < 0) {
+    const char *near = tsr_tree_nearest(tree, args->positional[1]);
+    status = tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan%s%s%s", args->positional[1],
+                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+  }
+  if (!status) status = tsr_plan_explain(plan, row, &text);
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  tsr_plan_release(plan);
+  return status;
+}
+
+static const cli_option explain_options[] = {{0}};
+
+const cli_command cli_cmd_explain = {
+    .name = "explain",
+    .summary = "say why a tensor of a plan has its spec",
+    .usage = "PLAN TENSOR",
+    .min_args = 2,
+    .max_args = 2,
+    .options = explain_options,
+    .description =
+        "Shows the rules that were tried, the one that matched, and what was corrected.\n",
+    .examples = "tessera explain plan.json model.layers.0.mlp.up_proj.weight\n",
+    .run = run_explain,
+};

@@ -1,0 +1,121 @@
+#include "cli/plan_table.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+void cli_plan_groups_deinit(cli_plan_groups *groups) {
+  for (int64_t i = 0; i < groups->count; i++) {
+    tsr_text_deinit(&groups->items[i].spec);
+    tsr_text_deinit(&groups->items[i].wanted);
+    tsr_text_deinit(&groups->items[i].reason);
+  }
+  free(groups->items);
+  *groups = (cli_plan_groups){0};
+}
+
+static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
+                             cli_plan_group *out) {
+  tsr_plan_row row;
+  tsr_plan_get(plan, source->members[0], &row);
+  snprintf(out->name, sizeof out->name, "%s", source->pattern);
+  out->count = source->count;
+  const tsr_shape shape = tsr_tensor_shape(row.tensor);
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&shape, &text);
+  snprintf(out->shape, sizeof out->shape, "%s", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  snprintf(out->dtype, sizeof out->dtype, "%s", tsr_dtype_get(row.tensor->dtype)->name);
+  out->bytes_per_device = row.bytes_per_device * source->count;
+  TSR_TRY(tsr_spec_print(row.final, TSR_FORM_SHORT, &out->spec));
+  if (!tsr_spec_equal(row.final, row.wanted))
+    TSR_TRY(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &out->wanted));
+  for (int n = 0; n < row.note_count; n++) {
+    if (n) tsr_text_add(&out->reason, "; ");
+    tsr_plan_note_print(plan, source->members[0], &row.notes[n], &out->reason);
+  }
+  return tsr_text_check(&out->reason);
+}
+
+tsr_status cli_plan_group_rows(const tsr_plan *plan, cli_plan_groups *out_groups) {
+  tsr_tree_groups groups;
+  TSR_TRY(tsr_plan_group(plan, &groups));
+  cli_plan_groups out = {
+      .count = groups.count,
+      .items = calloc((size_t)(groups.count ? groups.count : 1), sizeof *out.items)};
+  tsr_status status =
+      out.items ? NULL : tsr_fail(NO_MEMORY, "table of %lld rows", (long long)groups.count);
+  for (int64_t i = 0; i < groups.count && !status; i++)
+    status = fill_group(plan, &groups.items[i], &out.items[i]);
+  tsr_tree_groups_deinit(&groups);
+  if (status)
+    cli_plan_groups_deinit(&out);
+  else
+    *out_groups = out;
+  return status;
+}
+
+static int longer(int width, size_t length, int most) {
+  return (int)length > width ? ((int)length > most ? most : (int)length) : width;
+}
+
+static void add_row(const cli_plan_group *g, const int *widths, int reason_width, tsr_text *out) {
+  char name[192], bytes[32];
+  if (g->count > 1)
+    snprintf(name, sizeof name, "%s  x%lld", g->name, (long long)g->count);
+  else
+    snprintf(name, sizeof name, "%s", g->name);
+  cli_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
+  tsr_text_addf(out, " %-*s  %-*s  %-5s  %-*s  %9s  %.*s\n", widths[0], name, widths[1], g->shape,
+                g->dtype, widths[2], tsr_text_string(&g->spec), bytes, reason_width,
+                tsr_text_string(&g->reason));
+}
+
+static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
+  tsr_analysis sums;
+  TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
+  char most[32], mean[32], all[32], wasted[32], gathered[32];
+  cli_format_bytes(sums.device_max, most, sizeof most);
+  cli_format_bytes((int64_t)sums.device_mean, mean, sizeof mean);
+  cli_format_bytes(sums.bytes, all, sizeof all);
+  cli_format_bytes((int64_t)sums.wasted_bytes, wasted, sizeof wasted);
+  cli_format_bytes(sums.gathered_bytes, gathered, sizeof gathered);
+  tsr_text_addf(out,
+                "\n %lld tensors, %s; %lld of them cut\n"
+                " per device: %s at most, %s on average (balance %.2f)\n"
+                " copies beyond the first: %s over all devices\n",
+                (long long)sums.tensors, all, (long long)sums.sharded_tensors, most, mean,
+                sums.balance, wasted);
+  if (sums.gathered_bytes)
+    tsr_text_addf(out, " gathered per device and step over fsdp-like axes: %s\n", gathered);
+  tsr_analysis_deinit(&sums);
+  return NULL;
+}
+
+tsr_status cli_plan_print(const tsr_plan *plan, const char *title, int width, tsr_text *out) {
+  cli_plan_groups groups;
+  TSR_TRY(cli_plan_group_rows(plan, &groups));
+  int widths[3] = {7, 5, 4};
+  for (int64_t i = 0; i < groups.count; i++) {
+    const cli_plan_group *g = &groups.items[i];
+    widths[0] = longer(widths[0], strlen(g->name) + (g->count > 1 ? 6 : 0), 64);
+    widths[1] = longer(widths[1], strlen(g->shape), 28);
+    widths[2] = longer(widths[2], g->spec.length, 36);
+  }
+  tsr_text_addf(out, " %s\n", title);
+  if (tsr_plan_mesh(plan)) {
+    tsr_text_add(out, " mesh ");
+    tsr_mesh_print(tsr_plan_mesh(plan), out);
+    tsr_text_addf(out, ": %lld devices\n", (long long)tsr_mesh_device_count(tsr_plan_mesh(plan)));
+  }
+  tsr_text_addf(out, "\n %-*s  %-*s  %-5s  %-*s  %9s  %s\n", widths[0], "tensor", widths[1],
+                "shape", "type", widths[2], "spec", "a device", "why");
+  const int used = widths[0] + widths[1] + widths[2] + 25;
+  for (int64_t i = 0; i < groups.count; i++)
+    add_row(&groups.items[i], widths, width ? (width - used > 24 ? width - used : 24) : INT_MAX,
+            out);
+  cli_plan_groups_deinit(&groups);
+  return add_sums(plan, out);
+}

@@ -1,0 +1,36 @@
+# A small model, rules of its own.
+echo '{"tensors": [{"path": "embed.weight", "dtype": "F32", "shape": [1000, 64]}, {"path": "layers.0.mlp.weight", "dtype": "F32", "shape": [256, 64]}, {"path": "layers.1.mlp.weight", "dtype": "F32", "shape": [256, 64]}, {"path": "norm.scale", "dtype": "F32", "shape": [64]}, {"path": "step", "dtype": "I64", "shape": []}]}' > model.json
+printf '%s\n' '# two axes' 'embed -> tp, fsdp' 'mlp -> tp, fsdp' 'norm -> _' 'mpl -> tp' > my.rules
+tessera plan model.json --mesh fsdp=2,tp=4 --rules my.rules
+tessera plan model.json --mesh fsdp=3,tp=4 --rules my.rules --json -o plan3.json
+tessera plan model.json --mesh fsdp=2,tp=4 --rules my.rules --json -o plan2.json
+tessera plan model.json --mesh fsdp=2,tp=4 --rules my.rules --json
+tessera plan model.json --mesh fsdp=2,tp=4 --rules my.rules --min-size 20000
+
+# Looking at it.
+tessera check plan2.json
+tessera check plan3.json
+tessera check plan3.json --warn-as-error --json
+tessera check plan2.json --memory 10K
+tessera explain plan3.json layers.1.mlp.weight
+tessera explain plan2.json step
+tessera explain plan2.json layers.1.mpl.weight
+tessera diff plan2.json plan3.json
+tessera diff plan2.json plan2.json
+tessera diff plan2.json plan3.json --json
+
+# A page.
+tessera plan model.json --mesh fsdp=2,tp=4 --rules my.rules --html report.html; grep -c '<tr title' report.html
+
+# Mistakes.
+tessera plan model.json --mesh fsdp=2,tp=4
+tessera plan model.json --mesh fsdp=2,tp=4 --auto --rules my.rules
+tessera plan model.json --mesh fsdp=2,tp=4 --preset lama:tp
+tessera plan model.json --mesh fsdp=2,tp=4 --preset llama:tp
+tessera plan model.json --mesh fsdp=2,tp=4 --preset phi3:tp
+printf '%s\n' 'embed -> tp, fsdp' 'mlp( -> tp' > broken.rules; tessera plan model.json --mesh fsdp=2,tp=4 --rules broken.rules
+printf '%s\n' 'embed -> tp, fsdp' > few.rules; tessera plan model.json --mesh fsdp=2,tp=4 --rules few.rules
+tessera plan model.json --mesh fsdp=2,tp=4 --rules few.rules --allow-unmatched
+tessera plan nowhere --mesh fsdp=2,tp=4 --auto
+tessera plan model.json --mesh fsdp=2,tp=4 --fit much
+tessera check model.json
