@@ -221,6 +221,46 @@ TSR_API void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *befo
                                  const tsr_plan *after, tsr_text *out);
 TSR_API void tsr_plan_diff_deinit(tsr_plan_diff *diff);
 
+// What is odd about rules, given a model, and a mesh if there is one. Id, the word in JSON, what it
+// says.
+#define TSR_LINTS(X)                                                            \
+  X(UNMATCHED, "unmatched", "tensor has no rule")                               \
+  X(NEAR_MISS, "near_miss", "matches no tensor, but nearly one without a rule") \
+  X(AXIS_UNKNOWN, "axis_unknown", "names an axis the mesh lacks")               \
+  X(AXIS_TWICE, "axis_twice", "uses an axis twice")                             \
+  X(AXIS_DROPPED, "axis_dropped", "cannot cut some tensors as it says")         \
+  X(TOO_LONG, "too_long", "is longer than the rank of some tensors")            \
+  X(SHADOWED, "shadowed", "matches only tensors that earlier rules take")       \
+  X(DUPLICATE, "duplicate", "repeats the pattern of an earlier rule")           \
+  X(NEVER_MATCHES, "never_matches", "matches no tensor")
+#define X(id, word, text) TSR_LINT_##id,
+typedef enum tsr_lint_kind { TSR_LINTS(X) TSR_LINT_COUNT } tsr_lint_kind;
+#undef X
+TSR_API const char *tsr_lint_word(tsr_lint_kind kind);  // "never_matches"
+TSR_API const char *tsr_lint_text(tsr_lint_kind kind);  // "matches no tensor"
+
+typedef struct tsr_lint {
+  tsr_lint_kind kind;
+  int rule;          // -1 = none
+  int other_rule;    // the earlier rule that shadows or is repeated; -1 = none
+  int64_t row;       // an example tensor; -1 = none
+  int dim;           // of it; -1 = none
+  const char *axis;  // NULL = none; lives as long as the rules
+  int64_t tensors;   // how many are concerned
+  int64_t bytes;     // of them
+} tsr_lint;
+typedef struct tsr_lints {
+  int64_t count;
+  tsr_lint *items;  // owned; by kind, most bytes first
+} tsr_lints;
+// NULL mesh = axes are not looked at. Scalars need no rule.
+TSR_API TSR_MUST_USE tsr_status tsr_rules_lint(const tsr_rules *rules, const tsr_tree *tree,
+                                               const tsr_mesh *mesh, tsr_lints *out_lints);
+// A line for each: `llama.rules:12: "q_porj" matches no tensor`.
+TSR_API void tsr_lints_print(const tsr_lints *lints, const tsr_rules *rules, const tsr_tree *tree,
+                             tsr_text *out);
+TSR_API void tsr_lints_deinit(tsr_lints *lints);
+
 TSR_END_DECLS
 
 #endif

@@ -7,6 +7,7 @@ int suite_match(void);
 int suite_explain(void);
 int suite_check(void);
 int suite_diff(void);
+int suite_lint(void);
 
 // automatic plans
 int suite_auto(void);
@@ -17,7 +18,8 @@ int suite_analyze(void);
 
 int main(void) {
   int failed = suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() +
-               suite_plan_json() + suite_match() + suite_explain() + suite_check() + suite_diff();
+               suite_plan_json() + suite_match() + suite_explain() + suite_check() + suite_diff() +
+               suite_lint();
   // and the automatic ones, on a line of their own
   failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit() + suite_analyze();
   return failed;
