@@ -161,8 +161,9 @@ static tsr_status add_table(const tsr_plan *plan, tsr_text *out) {
 static tsr_status add_mesh(const tsr_mesh *mesh, tsr_text *out) {
   cli_figure figure = {0};
   TSR_TRY(figure_from_mesh(mesh, (cli_limits){24, 48, 8}, &figure));
-  tsr_text_add(out, "<h2>Mesh</h2>\n");
+  tsr_text_add(out, "<h2>Mesh</h2>\n<div class=\"mesh\">\n");
   figure_print_svg(&figure, out);
+  tsr_text_add(out, "</div>\n");
   figure_deinit(&figure);
   return NULL;
 }
@@ -172,7 +173,8 @@ tsr_status cli_plan_report(const tsr_plan *plan, const char *title, tsr_text *ou
   figure_begin_page(title, out);
   tsr_text_add(
       out,
-      "<style>.cards{display:flex;flex-wrap:wrap;gap:12px;margin:16px 0}"
+      "<style>.mesh{max-width:640px;margin-left:-24px}.cards{display:flex;flex-wrap:wrap;gap:12px;"
+      "margin:16px 0}"
       ".card{background:var(--wash);border-radius:8px;padding:12px 16px;min-width:130px}"
       ".card b{display:block;font-size:20px}.card span{color:var(--faint);font-size:12px}"
       "#search{font:inherit;padding:6px 10px;width:min(420px,60%);border:1px solid var(--line);"

@@ -16,6 +16,13 @@ void cli_plan_groups_deinit(cli_plan_groups *groups) {
   *groups = (cli_plan_groups){0};
 }
 
+static bool is_uncut(const tsr_spec *spec) {
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  for (int d = 0; d < desc->dim_count; d++)
+    if (desc->dims[d].stage_count) return false;
+  return true;
+}
+
 static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
                              cli_plan_group *out) {
   tsr_plan_row row;
@@ -30,7 +37,8 @@ static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
   snprintf(out->dtype, sizeof out->dtype, "%s", tsr_dtype_get(row.tensor->dtype)->name);
   out->bytes_per_device = row.bytes_per_device * source->count;
   TSR_TRY(tsr_spec_print(row.final, TSR_FORM_SHORT, &out->spec));
-  if (!tsr_spec_equal(row.final, row.wanted))
+  // `_` and `()` say the same.
+  if (!tsr_spec_equal(row.final, row.wanted) && !is_uncut(row.wanted))
     TSR_TRY(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &out->wanted));
   for (int n = 0; n < row.note_count; n++) {
     if (n) tsr_text_add(&out->reason, "; ");
