@@ -106,6 +106,17 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_fit_each(const tsr_tree *tree, const ts
                                                   int64_t limit, const char *const *names,
                                                   int name_count, tsr_plan **out_plan);
 
+// ---- to another mesh ----
+
+// convert_sharding_strategy. An axis passes its role on: to the axis of the same name; else to one
+// of the same role (dp, data; fsdp, zero; tp, model; sp, seq; ep, expert; pp, stage); else to one
+// of the same size; else it shares one of its family (data or model). Where that cuts a dimension
+// in fewer shards than before, axes without a predecessor come to help, as close to the old number
+// as they get. What was not cut stays so, and sizes always divide. Notes tell each choice.
+// `strategy` is "preserve_balance" (NULL too); others fail with unknown_strategy.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh,
+                                                 const char *strategy, tsr_plan **out_plan);
+
 // ---- what a plan means ----
 
 typedef struct tsr_axis_stats {

@@ -54,6 +54,7 @@ golden_handler golden_optimize_sharding_for_memory, golden_memory_constrained_ru
 golden_handler golden_helper_suggest_methods, golden_helper_create_partition_spec;
 golden_handler golden_shape_based_rule;
 golden_handler golden_analyze_sharding_strategy, golden_estimate_memory_usage;
+golden_handler golden_convert_sharding_strategy;
 golden_handler golden_validate_sharding_config, golden_validate_partition_specs;
 golden_handler golden_partition_axis, golden_partition_axis_hash_equal, golden_resolve_axis,
     golden_resolve_spec, golden_dynamic_sharding_axes, golden_manager_resolve, golden_manager_shard;
@@ -125,6 +126,9 @@ void golden_write_mesh_ids(tsr_json_writer *out, const char *key, const tsr_mesh
 void golden_write_mesh(tsr_json_writer *out, const tsr_mesh *mesh);
 // "axis_types" of a mesh: "auto", or "Auto" when `capital`.
 void golden_write_axis_types(tsr_json_writer *out, const tsr_mesh *mesh, bool capital);
+// [path, spec], and a list of these.
+void golden_write_pair(tsr_json_writer *out, const char *path, const tsr_spec *spec);
+void golden_write_plan(tsr_json_writer *out, const tsr_plan *plan);
 void golden_write_axis_names(tsr_json_writer *out, const char *key, const tsr_mesh *mesh);
 
 #endif

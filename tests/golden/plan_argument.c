@@ -50,3 +50,22 @@ void golden_release_plan(golden_plan *plan) {
   tsr_mesh_release(plan->mesh);
   tsr_tree_release(plan->tree);
 }
+
+// ---- writing ----
+
+void golden_write_pair(tsr_json_writer *out, const char *path, const tsr_spec *spec) {
+  tsr_json_begin_inline_array(out);
+  tsr_json_write_string(out, path);
+  tsr_spec_to_json(spec, out);
+  tsr_json_end_array(out);
+}
+
+void golden_write_plan(tsr_json_writer *out, const tsr_plan *plan) {
+  tsr_json_begin_array(out);
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_plan_row row;
+    tsr_plan_get(plan, i, &row);
+    golden_write_pair(out, row.tensor->path, row.final);
+  }
+  tsr_json_end_array(out);
+}

@@ -509,6 +509,7 @@ const golden_function golden_eformer_functions[] = {
     {"auto_namedsharding", golden_auto_partition_spec, {NULL}},
     {"auto_partition_spec", golden_auto_partition_spec, {NULL}},
     {"calculate_host_mesh_shape", calculate_host_mesh_shape, {NULL}},
+    {"convert_sharding_strategy", golden_convert_sharding_strategy, {NULL}},
     {"create_mesh", create_mesh, {NULL}},
     {"create_pattern_based_partition_spec", golden_create_pattern_based_partition_spec, {NULL}},
     {"get_axes_size_in_mesh", get_axes_size_in_mesh, {NULL}},

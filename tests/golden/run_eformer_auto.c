@@ -76,13 +76,6 @@ static tsr_status read_number(const golden_case *c, const char *what, int64_t *o
   return golden_is_null(golden_get(c, what)) ? NULL : golden_int(c, what, out);
 }
 
-static void write_pair(tsr_json_writer *out, const char *path, const tsr_spec *spec) {
-  tsr_json_begin_inline_array(out);
-  tsr_json_write_string(out, path);
-  tsr_spec_to_json(spec, out);
-  tsr_json_end_array(out);
-}
-
 // ---- auto_spec ----
 
 static tsr_status read_auto_options(const golden_case *c, tsr_auto_options *options) {
@@ -115,16 +108,6 @@ tsr_status golden_auto_partition_spec(const golden_case *c, const golden_answer 
 
 // ---- plans of trees ----
 
-static void write_plan(tsr_json_writer *out, const tsr_plan *plan) {
-  tsr_json_begin_array(out);
-  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
-    write_pair(out, row.tensor->path, row.final);
-  }
-  tsr_json_end_array(out);
-}
-
 static tsr_status write_fit(const golden_case *c, const tsr_mesh *mesh, tsr_json_writer *out) {
   golden_names names;
   int64_t limit = 0;
@@ -134,7 +117,7 @@ static tsr_status write_fit(const golden_case *c, const tsr_mesh *mesh, tsr_json
   TSR_TRY(read_number(c, "max_memory_per_device", &limit));
   TSR_TRY(golden_read_tree(c, &tree));
   tsr_status status = tsr_plan_fit_each(tree, mesh, limit, names.items, names.count, &plan);
-  if (!status) write_plan(out, plan);
+  if (!status) golden_write_plan(out, plan);
   tsr_plan_release(plan);
   tsr_tree_release(tree);
   return status;
@@ -168,7 +151,7 @@ static tsr_status write_auto_rule(const golden_case *c, const tsr_mesh *mesh,
   TSR_TRY(read_number(c, "min_shard_size", &options.min_size));
   TSR_TRY(golden_read_tree(c, &tree));
   tsr_status status = tsr_plan_auto(tree, mesh, &options, &plan);
-  if (!status) write_plan(out, plan);
+  if (!status) golden_write_plan(out, plan);
   tsr_plan_release(plan);
   tsr_tree_release(tree);
   return status;
@@ -231,7 +214,7 @@ static tsr_status write_memory_spec(const golden_case *c, const tsr_mesh *mesh,
   TSR_TRY(read_array(c, tsr_json_at(array, 1), &dtype, &shape));
   TSR_TRY(read_names(c, "axis_names", &names));
   TSR_TRY(tsr_memory_rule_spec(&shape, dtype, mesh, limit, names.items, names.count, &spec, NULL));
-  write_pair(out, name, spec);
+  golden_write_pair(out, name, spec);
   tsr_spec_release(spec);
   return NULL;
 }
@@ -275,7 +258,7 @@ static tsr_status write_shape_specs(const tsr_tree *tree, const tsr_shape_rule *
     const tsr_shape shape = tsr_tensor_shape(tensor);
     tsr_spec *spec = NULL;
     TSR_TRY(tsr_shape_rules_match(rules, count, &shape, &spec));
-    write_pair(out, tensor->path, spec);
+    golden_write_pair(out, tensor->path, spec);
     tsr_spec_release(spec);
   }
   tsr_json_end_array(out);

@@ -15,12 +15,14 @@ int suite_helper(void);
 int suite_knapsack(void);
 int suite_fit(void);
 int suite_analyze(void);
+int suite_convert(void);
 
 int main(void) {
   int failed = suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() +
                suite_plan_json() + suite_match() + suite_explain() + suite_check() + suite_diff() +
                suite_lint();
   // and the automatic ones, on a line of their own
-  failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit() + suite_analyze();
+  failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit() + suite_analyze() +
+            suite_convert();
   return failed;
 }

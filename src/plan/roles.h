@@ -1,0 +1,14 @@
+// Which axis of a new mesh carries on what an axis of an old mesh did.
+#ifndef TESSERA_PLAN_ROLES_H
+#define TESSERA_PLAN_ROLES_H
+
+#include "tessera/mesh.h"
+
+typedef struct tsr_heirs {
+  int heir[TSR_MAX_AXES];  // of each old axis, among the new ones; -1 = none
+  uint32_t vacant;         // new axes that are no one's heir, as bits
+} tsr_heirs;
+
+void tsr_heirs_find(const tsr_mesh *before, const tsr_mesh *after, tsr_heirs *out_heirs);
+
+#endif

@@ -1,0 +1,243 @@
+#include "plan/models.h"
+#include "plan/plan.h"
+#include "plan/random_models.h"
+#include "plan/roles.h"
+#include "tessera/plan_auto.h"
+
+// ---- heirs ----
+
+static const struct {
+  const char *before, *after, *heirs;  // of each old axis, then the vacant ones
+} meshes[] = {
+    {"dp=2,tp=4", "tp=8,dp=4", "dp>dp tp>tp |"},
+    {"dp=2,tp=4", "data=4,model=2", "dp>data tp>model |"},
+    {"dp=8,tp=4", "dp=2,fsdp=4,tp=4", "dp>dp tp>tp | fsdp"},
+    // Of several of one role the one of the same size.
+    {"model=4", "tp=2,mp=4", "model>mp | tp"},
+    // Names that say nothing go by size.
+    {"x=8,y=2", "a=2,b=8", "x>b y>a |"},
+    {"x=8", "dp=4,tp=4", "x>- | dp tp"},
+    // By size only where the names do not speak against it.
+    {"tp=4", "dp=4", "tp>- | dp"},
+    // Two may share an heir of their family.
+    {"dp=2,fsdp=4,tp=2", "data=8,model=2", "dp>data fsdp>data tp>model |"},
+    {"sp=4,tp=2", "tp=8", "sp>tp tp>tp |"},
+    // Axes of one member find only their namesakes.
+    {"ep=1,tp=2", "expert=2,tp=2", "ep>- tp>tp | expert"},
+};
+
+static void axes_pass_on_their_roles(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(meshes); i++) {
+    tsr_mesh *before = make_mesh(meshes[i].before), *after = make_mesh(meshes[i].after);
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_heirs heirs;
+    tsr_heirs_find(before, after, &heirs);
+    for (int a = 0; a < tsr_mesh_axis_count(before); a++)
+      tsr_text_addf(&text, "%s>%s ", tsr_mesh_axis(before, a)->name,
+                    heirs.heir[a] < 0 ? "-" : tsr_mesh_axis(after, heirs.heir[a])->name);
+    tsr_text_add(&text, "|");
+    for (int a = 0; a < tsr_mesh_axis_count(after); a++)
+      if (heirs.vacant >> a & 1) tsr_text_addf(&text, " %s", tsr_mesh_axis(after, a)->name);
+    assert_string_equal(tsr_text_string(&text), meshes[i].heirs);
+    tsr_text_deinit(&text);
+    tsr_mesh_release(after);
+    tsr_mesh_release(before);
+  }
+}
+
+// ---- specs ----
+
+// A plan of one tensor.
+static tsr_plan *plan_one(const char *mesh_text, const tsr_shape *shape, const char *spec_text,
+                          tsr_policy policy) {
+  tsr_tree *tree = make_tree(
+      &(tsr_tensor){.path = "w", .dtype = TSR_F32, .rank = shape->rank, .dims = shape->dims}, 1);
+  tsr_mesh *mesh = make_mesh(mesh_text);
+  tsr_spec *spec = make_spec(spec_text);
+  tsr_plan_builder builder;
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_builder_init(&builder, tree, mesh));
+  assert_ok(tsr_plan_builder_set(&builder, 0, spec, spec, policy));
+  assert_ok(tsr_plan_builder_finish(&builder, &plan));
+  tsr_plan_builder_deinit(&builder);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+  return plan;
+}
+
+static const struct {
+  const char *before, *spec, *shape, *after, *row;
+} cases[] = {
+    // The same axes, larger or smaller.
+    {"dp=2,tp=4", "dp, tp", "(8, 16)", "dp=4,tp=4", "dp, tp: converted 0 2 dp; converted 1 4 tp"},
+    {"dp=2,tp=4", "dp, tp", "(8, 16)", "dp=2,fsdp=2,tp=2",
+     "dp, tp+fsdp: converted 0 2 dp; converted 1 4 tp"},
+    {"dp=2,tp=4", "_, tp", "(8, 16)", "dp=2,fsdp=2,tp=2", "_, tp+fsdp: converted 1 4 tp"},
+    {"dp=2,tp=4", "()", "(8, 16)", "dp=2,fsdp=2,tp=2", "(): converted -1 1 -"},
+    {"dp=2,tp=4", "_, _", "(8, 16)", "dp=2,fsdp=2,tp=2", "_, _: converted -1 1 -"},
+    // Groups.
+    {"dp=2,tp=4", "dp+tp", "(8, 16)", "dp=2,fsdp=2,tp=2", "dp+tp+fsdp: converted 0 8 dp"},
+    // Other names, other sizes.
+    {"data=3,model=2", "_, data", "(7, 256)", "dp=4,fsdp=4,tp=4", "_, dp: converted 1 3 dp"},
+    {"dp=2,tp=4", "dp, _", "(64, 5)", "data=3,model=2",
+     "_, _: indivisible 0 3 data; converted 0 2 -"},
+    {"dp=2,fsdp=2,tp=2", "fsdp, dp", "(32, 768)", "a=1",
+     "_, _: axis_missing 0 0 fsdp; axis_missing 1 0 dp; converted 0 2 -; converted 1 2 -"},
+    // As near as it gets: 4 of 6, not 16; nothing of 2, as 6 is further.
+    {"d=6", "d, _", "(64, 32)", "dp=4,fsdp=4,tp=4", "dp, _: axis_missing 0 0 d; converted 0 6 dp"},
+    {"dp=2,tp=2", "dp, _", "(24, 24)", "d=6", "_, _: axis_missing 0 0 dp; converted 0 2 -"},
+    {"x=8", "x", "(64)", "dp=4,tp=4", "dp: axis_missing 0 0 x; converted 0 8 dp"},
+    // Who lacks most is helped first.
+    {"x=4,y=16", "x, y", "(64, 64)", "a=8,b=2,c=2",
+     "c, a+b: axis_missing 0 0 x; axis_missing 1 0 y; converted 0 4 c; converted 1 16 a"},
+    // A shared heir serves once.
+    {"dp=2,fsdp=4", "fsdp, dp", "(64, 64)", "data=8",
+     "data, _: duplicate_axis 1 0 data; converted 0 4 data; converted 1 2 -"},
+    {"dp=2,fsdp=4", "dp+fsdp, _", "(64, 64)", "data=8",
+     "data, _: duplicate_axis 0 0 data; converted 0 8 data"},
+    // An axis of one member cut nothing, so nothing is cut.
+    {"dp=1,tp=8", "dp, _", "(512, 16)", "dp=2,tp=2", "_, _: converted -1 1 -"},
+    // Where sizes are the same only names change, whatever the spec holds.
+    {"x=4,y=2", "x:(2)2;y, x:(1)2@1", "(64, 64)", "a=4,b=2",
+     "a:(2)2;b, a:(1)2@1: converted 0 4 a; converted 1 2 a"},
+    {"x=4,y=2", "_ | unreduced=max(y) reduced=x", "(64)", "a=4,b=2",
+     "_ | unreduced=max(b) reduced=a: converted -1 1 -"},
+    // Parts go with their axis as long as they fit.
+    {"tp=4", "tp/parts(q:32/4, k:16/4), _", "(48, 8)", "tp=2",
+     "tp/parts(q:32/4, k:16/4), _: converted 0 4 tp"},
+    {"tp=4", "tp/parts(q:32/4, k:16/4), _", "(48, 8)", "tp=8",
+     "_, _: cut_misfit 0 4 -; converted 0 4 -"},
+    {"tp=4", "tp/cyclic(2), _", "(48, 8)", "model=8", "model/cyclic(2), _: converted 0 4 model"},
+    {"tp=2", "tp/sizes(5,3), _", "(8, 8)", "tp=4", "_, _: cut_misfit 0 2 -; converted 0 2 -"},
+    {"tp=2", "tp/sizes(5,3), _", "(8, 8)", "model=2", "model/sizes(5,3), _: converted 0 2 model"},
+};
+
+static void specs_keep_roles_and_factors(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_shape shape;
+    tsr_plan *plan = NULL;
+    assert_ok(tsr_shape_parse(cases[i].shape, &shape));
+    tsr_plan *before = plan_one(cases[i].before, &shape, cases[i].spec, TSR_POLICY_ERROR);
+    tsr_mesh *after = make_mesh(cases[i].after);
+    assert_ok(tsr_plan_convert(before, after, "preserve_balance", &plan));
+    assert_rows(plan, cases[i].row);
+    tsr_plan_release(plan);
+    tsr_mesh_release(after);
+    tsr_plan_release(before);
+  }
+}
+
+static void uneven_sizes_stay_uneven(void **state) {
+  (void)state;
+  tsr_plan *before = plan_one("tp=4", TSR_SHAPE(17), "tp", TSR_POLICY_PAD), *plan = NULL;
+  tsr_mesh *after = make_mesh("tp=3");
+  tsr_plan_row row;
+  assert_ok(tsr_plan_convert(before, after, NULL, &plan));
+  assert_specs(plan, "tp");
+  tsr_plan_get(plan, 0, &row);
+  assert_int_equal(row.policy, TSR_POLICY_PAD);
+  assert_int_equal(row.bytes_per_device, 4 * 6);
+  tsr_plan_release(plan);
+  tsr_mesh_release(after);
+  tsr_plan_release(before);
+}
+
+static const struct {
+  const char *before, *spec, *after, *strategy;
+  tsr_cause cause;
+  const char *message;
+} refusals[] = {
+    {"x=2", "x", "x=2", "other", TSR_CAUSE_UNKNOWN_STRATEGY,
+     "strategy \"other\" is unknown, wanted \"preserve_balance\""},
+    {"x=2", "y", "x=2", NULL, TSR_CAUSE_UNKNOWN_MESH_AXIS,
+     "tensor \"w\": dimension 0: axis \"y\" is not in mesh {x=2}"},
+    {"x=2", "x, _", "x=4", NULL, TSR_CAUSE_RANK_TOO_SMALL,
+     "tensor \"w\": a spec of 2 entries for rank 1"},
+    {"x=2", "_ | unreduced=x", "y=4", NULL, TSR_CAUSE_UNSUPPORTED,
+     "tensor \"w\": partial results over axis \"x\" have no place on another mesh"},
+};
+
+static void what_cannot_be_converted_is_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+    tsr_plan *before =
+        plan_one(refusals[i].before, TSR_SHAPE(8), refusals[i].spec, TSR_POLICY_ERROR);
+    tsr_plan *plan = NULL;
+    tsr_mesh *after = make_mesh(refusals[i].after);
+    tsr_status status = tsr_plan_convert(before, after, refusals[i].strategy, &plan);
+    assert_string_equal(tsr_status_text(status), refusals[i].message);
+    assert_int_equal(tsr_status_cause(status), refusals[i].cause);
+    tsr_status_free(status);
+    tsr_mesh_release(after);
+    tsr_plan_release(before);
+  }
+  tsr_tree *tree = make_small_tree();
+  tsr_mesh *mesh = make_mesh("x=2");
+  tsr_plan *before = make_plan(tree, NULL, (const char *[6]){NULL}), *plan = NULL;
+  assert_fails(tsr_plan_convert(before, mesh, NULL, &plan), NO_MESH_ACTIVE,
+               "the plan was made without a mesh");
+  tsr_plan_release(before);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
+// On its own mesh a plan stays as it is, on any other its specs fit, and what was whole stays
+// whole.
+static void converted_plans_always_fit(void **state) {
+  (void)state;
+  test_random random = {23};
+  for (int i = 0; i < 400; i++) {
+    tsr_mesh *mesh = random_mesh(&random), *other = random_mesh(&random);
+    tsr_tree *tree = random_tree(&random, test_random_range(&random, 0, 5));
+    const tsr_auto_options options = {
+        .size = sizeof options, .min_size = 1, .stack_leftovers = true};
+    tsr_plan *plan = NULL, *same = NULL, *moved = NULL;
+    assert_ok(tsr_plan_auto(tree, mesh, &options, &plan));
+    assert_ok(tsr_plan_convert(plan, mesh, NULL, &same));
+    assert_ok(tsr_plan_convert(plan, other, NULL, &moved));
+    assert_plan_fits(moved);
+    for (int64_t row = 0; row < tsr_plan_count(plan); row++) {
+      tsr_plan_row before, kept, after;
+      tsr_plan_get(plan, row, &before);
+      tsr_plan_get(same, row, &kept);
+      tsr_plan_get(moved, row, &after);
+      assert_true(tsr_spec_equal(before.final, kept.final));
+      if (before.bytes_per_device == tsr_tensor_bytes(before.tensor))
+        assert_int_equal(after.bytes_per_device, before.bytes_per_device);
+    }
+    tsr_plan_release(moved);
+    tsr_plan_release(same);
+    tsr_plan_release(plan);
+    tsr_tree_release(tree);
+    tsr_mesh_release(other);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static tsr_status convert_once(void *context) {
+  tsr_plan *plan = NULL, *before = context;
+  tsr_mesh *mesh = NULL;
+  TSR_TRY(tsr_mesh_parse("data=2,model=8", NULL, &mesh));
+  tsr_status status = tsr_plan_convert(before, mesh, NULL, &plan);
+  tsr_plan_release(plan);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+static void running_out_of_memory_is_reported(void **state) {
+  (void)state;
+  static const char *const specs[] = {"_, tp", "tp, fsdp", NULL, "tp/parts(a:32/4, b:32/4), _",
+                                      "fsdp",  NULL};
+  tsr_tree *tree = make_small_tree();
+  tsr_plan *plan = make_plan(tree, "fsdp=2,tp=4", specs);
+  test_allocation_sweep(convert_once, plan);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
+SUITE(convert, TEST(axes_pass_on_their_roles), TEST(specs_keep_roles_and_factors),
+      TEST(uneven_sizes_stay_uneven), TEST(what_cannot_be_converted_is_refused),
+      TEST(converted_plans_always_fit), TEST(running_out_of_memory_is_reported))
