@@ -21,18 +21,6 @@ static tsr_status owned_runs(const tsr_cut *cut, tsr_run_list *out) {
   return status;
 }
 
-static tsr_status plain_runs(const tsr_cut *cut, tsr_run_list *out) {
-  tsr_range *ranges = malloc(sizeof *ranges * (size_t)cut->shards);
-  if (!ranges) return tsr_fail(NO_MEMORY, "%lld ranges", (long long)cut->shards);
-  tsr_cut_ranges(cut, ranges);
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < cut->shards && !status; i++)
-    status =
-        tsr_run_list_add(out, tsr_run_block(ranges[i].lo, 0, ranges[i].hi - ranges[i].lo, true));
-  free(ranges);
-  return status;
-}
-
 static tsr_status check_runs(const tsr_run_list *runs, int64_t size) {
   tsr_fold fold;
   TSR_TRY(tsr_fold_init(&fold, size, runs));
@@ -49,7 +37,8 @@ static tsr_status check_dim(const tsr_layout *layout, int dim) {
   const tsr_cut cut = tsr_layout_cut(layout, dim);
   if (cut.stage_count == 0) return NULL;
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;
-  tsr_status status = tsr_cut_is_plain(&cut) ? plain_runs(&cut, &runs) : owned_runs(&cut, &runs);
+  tsr_status status = tsr_layout_check_listed(cut.shards, "shards");
+  if (!status) status = owned_runs(&cut, &runs);
   if (!status) status = check_runs(&runs, cut.size);
   tsr_run_list_deinit(&runs);
   return tsr_note(status, "dimension %d", dim);

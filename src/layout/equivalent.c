@@ -241,6 +241,7 @@ tsr_status tsr_layout_equivalent(const tsr_layout *a, const tsr_layout *b, bool 
     *out_equivalent = false;
     return NULL;
   }
+  TSR_TRY(tsr_layout_check_listed(devices, "devices"));
   int64_t *matched = malloc(sizeof *matched * (size_t)devices);
   if (!matched) return tsr_fail(NO_MEMORY, "%lld devices", (long long)devices);
   tsr_status status = match_positions(a, b, devices, matched, &same);

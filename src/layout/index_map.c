@@ -68,6 +68,7 @@ static tsr_status map_listed(const tsr_layout *layout, tsr_range *out_ranges) {
 }
 
 tsr_status tsr_layout_index_map(const tsr_layout *layout, tsr_range *out_ranges) {
+  TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(layout), "devices"));
   TSR_TRY(check_reduced(layout));
   if (layout->table) return map_listed(layout, out_ranges);
   tsr_range *tables = NULL;
@@ -82,6 +83,7 @@ tsr_status tsr_layout_index_map(const tsr_layout *layout, tsr_range *out_ranges)
 
 tsr_status tsr_layout_jax_replica_ids(const tsr_layout *layout, int64_t *out_ids) {
   const int64_t devices = tsr_layout_device_count(layout);
+  TSR_TRY(tsr_layout_check_listed(devices, "devices"));
   tsr_range *ranges = malloc(sizeof *ranges * ((size_t)devices * layout->rank + 1));
   if (!ranges) return tsr_fail(NO_MEMORY, "the ranges of %lld devices", (long long)devices);
   tsr_status status = tsr_layout_index_map(layout, ranges);

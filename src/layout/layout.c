@@ -198,6 +198,12 @@ tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard) {
                   (long long)count);
 }
 
+tsr_status tsr_layout_check_listed(int64_t count, const char *what) {
+  if (count <= INT32_MAX) return NULL;
+  return tsr_fail(TOO_LARGE, "%lld %s to go through one by one, wanted at most %d",
+                  (long long)count, what, INT32_MAX);
+}
+
 tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim) {
   if (dim >= 0 && dim < layout->rank) return NULL;
   return tsr_fail(BAD_ARGUMENT, "dimension %d of a tensor of rank %d", dim, layout->rank);

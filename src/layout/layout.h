@@ -43,6 +43,9 @@ int32_t tsr_layout_process(const tsr_layout *layout, int64_t position);
 // Fails unless `shard` is one of the layout's, or `dim` one of the tensor's.
 TSR_MUST_USE tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim);
 TSR_MUST_USE tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard);
+// Fails where devices or shards would be listed one by one and are too many: an abstract mesh may
+// have 2^62 of them.
+TSR_MUST_USE tsr_status tsr_layout_check_listed(int64_t count, const char *what);
 
 // The boxes of a flat range, in the order of its elements, at most 2 * rank - 1 of them: the
 // largest one that starts at `*at` and ends by `end`, where it starts; moves `*at` on. False at the

@@ -29,6 +29,7 @@ static int64_t sort_once(int64_t *items, int64_t count) {
 
 static tsr_status process_shards(const tsr_layout *layout, int32_t process, shard_list *out) {
   const int64_t devices = tsr_layout_device_count(layout);
+  TSR_TRY(tsr_layout_check_listed(devices, "devices"));
   int64_t *items = malloc(sizeof *items * (size_t)devices);
   if (!items) return tsr_fail(NO_MEMORY, "the shards of %lld devices", (long long)devices);
   int64_t count = 0;

@@ -124,6 +124,7 @@ static tsr_status count_ways(holdings *list, int64_t *out_count) {
 
 tsr_status tsr_layout_process_shards(const tsr_layout *layout, int dim, int64_t *out_count) {
   TSR_TRY(tsr_layout_check_dim(layout, dim));
+  TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(layout), "devices"));
   holdings list = {NULL, 0, 0};
   tsr_status status = NULL;
   for (int64_t p = 0; p < tsr_layout_device_count(layout) && !status; p++)

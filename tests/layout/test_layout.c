@@ -472,6 +472,30 @@ static void a_hundred_thousand_devices_are_no_burden(void **state) {
   tsr_layout_release(layout);
 }
 
+// What looks at one device is arithmetic; what looks at all of them refuses in time.
+static void devices_may_be_beyond_counting(void **state) {
+  (void)state;
+  tsr_layout *layout = test_layout_of("x=4611686018427387904 abstract", "x", "4611686018427387904",
+                                      TSR_POLICY_ERROR);
+  const int64_t last = (INT64_C(1) << 62) - 1;
+  tsr_range box;
+  assert_ok(tsr_layout_box(layout, tsr_layout_shard(layout, last), &box));
+  assert_int_equal(box.lo, last);
+  assert_fails(tsr_layout_check(layout), TOO_LARGE,
+               "dimension 0: 4611686018427387904 shards to go through one by one, wanted at most "
+               "2147483647");
+  bool same = false;
+  assert_fails_with(tsr_layout_equivalent(layout, layout, &same), TOO_LARGE, "devices");
+  int64_t count = 0;
+  bool filled = false;
+  assert_fails_with(tsr_layout_index_map(layout, &box), TOO_LARGE, "devices");
+  assert_fails_with(tsr_layout_jax_replica_ids(layout, &count), TOO_LARGE, "devices");
+  assert_fails_with(tsr_layout_process_hull(layout, 0, &box, &filled), TOO_LARGE, "devices");
+  assert_fails_with(tsr_layout_addressable(layout, 0, 0, &count), TOO_LARGE, "devices");
+  assert_fails_with(tsr_layout_process_shards(layout, 0, &count), TOO_LARGE, "devices");
+  tsr_layout_release(layout);
+}
+
 // ---- memory ----
 
 static tsr_status make_and_use(void *context) {
@@ -505,4 +529,5 @@ SUITE(layout, TEST(random_layouts_agree_with_every_element),
       TEST(jax_replica_ids_agree_with_counting), TEST(scalars_are_one_element_everywhere),
       TEST(shards_and_dimensions_out_of_range_are_refused), TEST(runs_are_given_to_the_caller),
       TEST(layouts_know_what_they_were_made_of), TEST(huge_tensors_do_not_overflow),
-      TEST(a_hundred_thousand_devices_are_no_burden), TEST(layouts_survive_failing_allocations))
+      TEST(a_hundred_thousand_devices_are_no_burden), TEST(devices_may_be_beyond_counting),
+      TEST(layouts_survive_failing_allocations))
