@@ -112,9 +112,23 @@ static tsr_status read_member(parser *in) {
   return tsr_spec_builder_axis(in->builder, &ref);
 }
 
+// Steps over the rest of a group whose only member is UNCONSTRAINED: it means that member.
+static bool skip_sole_unconstrained(parser *in, char close) {
+  tsr_scan ahead = in->scan;
+  if (!skip_dotted(&ahead, "UNCONSTRAINED")) return false;
+  tsr_scan_take(&ahead, ',');
+  if (!tsr_scan_take(&ahead, close)) return false;
+  in->scan = ahead;
+  return true;
+}
+
 static tsr_status read_group(parser *in) {
   const char close = tsr_scan_take(&in->scan, '(') ? ')' : ']';
   if (close == ']') TSR_TRY(tsr_read_expect(&in->scan, '['));
+  if (skip_sole_unconstrained(in, close)) {
+    tsr_spec_builder_last_dim(in->builder)->open = true;
+    return NULL;
+  }
   TSR_TRY(tsr_spec_builder_stage(in->builder));
   while (tsr_scan_peek(&in->scan) != close) {
     TSR_TRY(read_member(in));

@@ -24,8 +24,17 @@ static tsr_status read_member(tsr_spec_builder *builder, const tsr_json *value) 
   return tsr_spec_builder_axis(builder, &ref);
 }
 
+// A group of one means its member, so [{"unconstrained": true}] is unconstrained, as in JAX.
+static const tsr_json *sole_object(const tsr_json *value) {
+  const tsr_json *first = tsr_json_first(value);
+  const bool sole = tsr_json_kind_of(value) == TSR_JSON_ARRAY && first && !tsr_json_next(first) &&
+                    tsr_json_kind_of(first) == TSR_JSON_OBJECT;
+  return sole ? first : value;
+}
+
 static tsr_status read_entry(tsr_spec_builder *builder, const tsr_json *value) {
   TSR_TRY(tsr_spec_builder_dim(builder));
+  value = sole_object(value);
   switch (tsr_json_kind_of(value)) {
     case TSR_JSON_NULL:
       return NULL;

@@ -29,14 +29,24 @@ static tsr_status read_names(const golden_case *c, const tsr_json *value, golden
 }
 
 // Devices 0, 1, 2, ..., where device i belongs to process i / `per_process`.
-static tsr_status make_machine(int64_t count, int64_t per_process, tsr_topology **out) {
-  char text[64];
-  if (per_process < 1 || count % per_process)
+static tsr_status make_machine(const golden_case *c, int64_t count, int64_t per_process,
+                               tsr_topology **out) {
+  if (per_process < 1 || count > INT32_MAX)
     return tsr_fail(BAD_ARGUMENT, "%lld devices in processes of %lld", (long long)count,
                     (long long)per_process);
-  snprintf(text, sizeof text, "cpu:%lldx%lld", (long long)(count / per_process),
-           (long long)per_process);
-  return tsr_topology_parse(text, out);
+  tsr_device *devices = tsr_arena_zeros(c->arena, (size_t)count, sizeof *devices);
+  if (!devices) return tsr_fail(NO_MEMORY, "devices");
+  for (int64_t i = 0; i < count; i++)
+    devices[i] = (tsr_device){.id = (int32_t)i,
+                              .process = (int32_t)(i / per_process),
+                              .slice = TSR_NO_SLICE,
+                              .core = TSR_NO_CORE};
+  const tsr_topology_desc desc = {.size = sizeof desc,
+                                  .platform = TSR_PLATFORM_CPU,
+                                  .kind = "cpu",
+                                  .device_count = (int)count,
+                                  .devices = devices};
+  return tsr_topology_create(&desc, out);
 }
 
 static tsr_status read_device_ids(const golden_case *c, const tsr_json *value,
@@ -71,7 +81,7 @@ tsr_status golden_read_mesh(const golden_case *c, const tsr_json *value, tsr_mes
     int64_t count = 1, local = 0;
     for (int i = 0; i < sizes.count; i++) count *= sizes.items[i];
     TSR_TRY(tsr_json_get_int(per_process, "devices_per_process", &local));
-    TSR_TRY(make_machine(count, local, &topology));
+    TSR_TRY(make_machine(c, count, local, &topology));
     desc.topology = topology;
   }
   tsr_status status = tsr_mesh_create(&desc, out);

@@ -188,7 +188,8 @@ def random_mesh(rng, most, kinds=None):
                                  if s * math.prod(sizes) <= most]))
     mesh = {"names": list(names[:len(sizes)]), "sizes": sizes}
     if rng.random() < 0.3:
-        mesh["ids"] = rng.sample(range(math.prod(sizes)), math.prod(sizes))
+        below = math.prod(sizes) if rng.random() < 0.5 else most
+        mesh["ids"] = rng.sample(range(below), math.prod(sizes))
     if kinds or rng.random() < 0.3:
         kinds = kinds or rng.choice((("Auto",), ("Explicit",), ("Auto", "Explicit")))
         mesh["types"] = [rng.choice(kinds) for _ in sizes]
@@ -241,8 +242,8 @@ def sharding_question(rng, most):
         given["spec"] = entries = spoil_entries(rng, mesh, entries)
         rank = max(rank, len(entries))
     elif rng.random() < 0.2:
-        given[rng.choice(("unreduced", "reduced"))] = rng.sample(left, min(len(left), 1)) or (
-            mesh["names"][:1])
+        for name in rng.choice((("unreduced",), ("reduced",), ("unreduced", "reduced"))):
+            given[name] = rng.sample(left, min(len(left), 1)) or mesh["names"][:1]
     if rng.random() < 0.04 and entries:
         rank = len(entries) - 1
     return dict(given, shape=random_shape(rng, mesh, entries, rank))
@@ -252,8 +253,9 @@ def partition_spec_question(rng, most):
     del most
     names = list(rng.choice(NAMES))
     entries, left = random_entries(rng, names, rng.randint(0, 4))
-    if rng.random() < 0.1 and entries:
-        entries[rng.randrange(len(entries))] = [names[0], [names[1]]]
+    if rng.random() < 0.2 and entries:
+        entries[rng.randrange(len(entries))] = rng.choice((
+            [names[0], [names[1]]], [{"unconstrained": True}], [None], [], [names[2], None], ""))
     given = {"entries": entries}
     if rng.random() < 0.4:
         for name in ("unreduced", "reduced"):
@@ -283,7 +285,11 @@ def processes_question(rng, most):
     mesh = random_mesh(rng, most, kinds=("Auto",))
     del mesh["types"]
     count = math.prod(mesh["sizes"])
-    mesh["devices_per_process"] = rng.choice([n for n in range(1, count + 1) if count % n == 0])
+    if "ids" in mesh:
+        mesh["ids"] = rng.sample(range(count), count)
+    even = rng.random() < 0.7  # else the last process has fewer
+    mesh["devices_per_process"] = rng.choice([n for n in range(1, count + 1)
+                                              if not even or count % n == 0])
     rank = rng.randint(1, 3)
     entries, _ = random_entries(rng, mesh["names"], rank, unconstrained=False)
     return {"mesh": mesh, "spec": entries, "shape": random_shape(rng, mesh, entries, rank, spoil=0)}

@@ -29,6 +29,7 @@ static void json_is_a_list_of_entries_or_a_text(void **state) {
       {"[\"x\", null, [\"a\", \"b\"]]", "x, _, a+b", "[\"x\",null,[\"a\",\"b\"]]"},
       {"[{\"unconstrained\": true}, {\"unconstrained\": false}]", "?, _",
        "[{\"unconstrained\":true},null]"},
+      {"[[{\"unconstrained\": true}]]", "?", "[{\"unconstrained\":true}]"},
       {"[[\"x\"], [], \"\", [null]]", "x, _, _, _", "[\"x\",null,null,null]"},
       {"[[\"x\", null]]", "x+_", "[[\"x\",null]]"},
       {"\"x;y\"", "x;y", "\"x;y\""},

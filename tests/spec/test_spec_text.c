@@ -97,6 +97,7 @@ static void jax_texts_are_read_as_people_write_them(void **state) {
       {"jax.sharding.PartitionSpec ( ['a','b'] )", "P(('a', 'b'),)"},
       {"jax.P(P.UNCONSTRAINED, PartitionSpec.UNCONSTRAINED,UNCONSTRAINED)",
        "P(UNCONSTRAINED, UNCONSTRAINED, UNCONSTRAINED)"},
+      {"P((UNCONSTRAINED,), [P.UNCONSTRAINED])", "P(UNCONSTRAINED, UNCONSTRAINED)"},
       {"P('x', unreduced=frozenset({'y'}), reduced=set())", "P('x', unreduced={'y'})"},
       {"P('x', reduced={'z',}, unreduced={\"y\"},)", "P('x', unreduced={'y'}, reduced={'z'})"},
       {"P(unreduced=set({}))", "P()"},
