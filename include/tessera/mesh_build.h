@@ -108,7 +108,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_t5x_get_gpu_mesh(const tsr_topology *topolog
 typedef struct tsr_t5x_mesh_options {
   size_t size;  // sizeof(tsr_t5x_mesh_options)
   int64_t num_partitions;
-  const tsr_hardware_mesh *model_parallel_submesh;  // NULL = none
+  const tsr_hardware_mesh *model_parallel_submesh;  // NULL or no sizes = none
   const int64_t *ici_mesh_shape, *dcn_mesh_shape;   // both or neither: replica, data, model
   int ici_rank, dcn_rank;
 } tsr_t5x_mesh_options;

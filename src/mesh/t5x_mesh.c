@@ -339,17 +339,13 @@ tsr_status tsr_t5x_get_cpu_mesh(const tsr_topology *topology, tsr_mesh **out_mes
   return status;
 }
 
-static tsr_status create_hybrid(const tsr_topology *topology, const int64_t *inner,
-                                const int64_t *outer, const char *const *names, int rank,
-                                bool process_is_granule, tsr_mesh **out_mesh) {
+static tsr_status arrange_hybrid(const tsr_topology *topology, const int64_t *inner,
+                                 const int64_t *outer, int rank, bool process_is_granule,
+                                 tsr_device_array *out_array) {
   // t5x was recorded with a JAX that left GPUs in the order of the list.
   const tsr_jax_mesh_options options = {
       .size = sizeof options, .process_is_granule = process_is_granule, .keep_list_order = true};
-  tsr_device_array array = {0};
-  TSR_TRY(tsr_jax_create_hybrid_device_mesh(topology, inner, outer, rank, &options, &array));
-  const tsr_status status = tsr_mesh_from_array(topology, &array, names, out_mesh);
-  tsr_device_array_deinit(&array);
-  return status;
+  return tsr_jax_create_hybrid_device_mesh(topology, inner, outer, rank, &options, out_array);
 }
 
 tsr_status tsr_t5x_get_gpu_mesh(const tsr_topology *topology, int64_t num_partitions,
@@ -369,9 +365,12 @@ tsr_status tsr_t5x_get_gpu_mesh(const tsr_topology *topology, int64_t num_partit
     return tsr_fail(GRANULE_COUNT_MISMATCH,
                     "%lld partitions take %lld hosts, which do not divide the %lld there are",
                     (long long)num_partitions, (long long)model_hosts, (long long)hosts);
-  return create_hybrid(topology, (int64_t[]){local / model, model},
-                       (int64_t[]){hosts / model_hosts, model_hosts}, data_model, 2, true,
-                       out_mesh);
+  tsr_device_array array = {0};
+  TSR_TRY(arrange_hybrid(topology, (int64_t[]){local / model, model},
+                         (int64_t[]){hosts / model_hosts, model_hosts}, 2, true, &array));
+  const tsr_status status = tsr_mesh_from_array(topology, &array, data_model, out_mesh);
+  tsr_device_array_deinit(&array);
+  return status;
 }
 
 // ---- default_mesh ----
@@ -431,15 +430,24 @@ static tsr_status find_submesh(const tsr_topology *topology, int64_t partitions,
                   (long long)partitions, tsr_topology_kind(topology), place_text(&bounds, text));
 }
 
+static tsr_status fail_slice_rank(const tsr_t5x_mesh_options *options) {
+  return tsr_fail(MESH_RANK_MISMATCH,
+                  "%d sizes inside and %d between slices for the axes replica, data and model",
+                  options->ici_rank, options->dcn_rank);
+}
+
+// As in t5x, sizes that do not fit the slices are told before a wrong number of sizes.
 static tsr_status create_multi_slice(const tsr_topology *topology,
                                      const tsr_t5x_mesh_options *options, tsr_mesh **out_mesh) {
   static const char *const names[] = {"replica", "data", "model"};
-  if (options->ici_rank != 3 || options->dcn_rank != 3)
-    return tsr_fail(MESH_RANK_MISMATCH,
-                    "%d sizes inside and %d between slices for the axes replica, data and model",
-                    options->ici_rank, options->dcn_rank);
-  return create_hybrid(topology, options->ici_mesh_shape, options->dcn_mesh_shape, names, 3, false,
-                       out_mesh);
+  if (options->ici_rank != options->dcn_rank) return fail_slice_rank(options);
+  tsr_device_array array = {0};
+  TSR_TRY(arrange_hybrid(topology, options->ici_mesh_shape, options->dcn_mesh_shape,
+                         options->ici_rank, false, &array));
+  const tsr_status status = array.rank == 3 ? tsr_mesh_from_array(topology, &array, names, out_mesh)
+                                            : fail_slice_rank(options);
+  tsr_device_array_deinit(&array);
+  return status;
 }
 
 tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh_options *options,
@@ -449,7 +457,7 @@ tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh
                     sizeof *options);
   if (options->ici_mesh_shape && options->dcn_mesh_shape)
     return create_multi_slice(topology, options, out_mesh);
-  if (options->model_parallel_submesh)
+  if (options->model_parallel_submesh && options->model_parallel_submesh->count)
     return tsr_t5x_get_mesh(topology, options->model_parallel_submesh, 0, true, out_mesh);
   if (tsr_topology_platform(topology) == TSR_PLATFORM_CPU)
     return tsr_t5x_get_cpu_mesh(topology, out_mesh);

@@ -259,6 +259,16 @@ static void default_meshes_over_slices_have_three_axes(void **state) {
   options.dcn_rank = 2;
   assert_fails(tsr_t5x_default_mesh(topology, &options, &mesh), MESH_RANK_MISMATCH,
                "3 sizes inside and 2 between slices for the axes replica, data and model");
+  // Sizes that fit no slices are told before their number.
+  const int64_t two_inside[] = {4, 2}, two_between[] = {2, 1}, too_many[] = {2, 2};
+  options.ici_mesh_shape = two_inside;
+  options.dcn_mesh_shape = two_between;
+  options.ici_rank = options.dcn_rank = 2;
+  assert_fails(tsr_t5x_default_mesh(topology, &options, &mesh), MESH_RANK_MISMATCH,
+               "2 sizes inside and 2 between slices for the axes replica, data and model");
+  options.dcn_mesh_shape = too_many;
+  assert_fails_with(tsr_t5x_default_mesh(topology, &options, &mesh), GRANULE_COUNT_MISMATCH,
+                    "outer mesh (2, 2)");
   // One of the two alone is ignored, as in t5x; the submesh then decides.
   options.dcn_mesh_shape = NULL;
   options.model_parallel_submesh = SUBMESH(1, 2, 1, 1);
@@ -266,6 +276,22 @@ static void default_meshes_over_slices_have_three_axes(void **state) {
   assert_int_equal(tsr_mesh_axis_count(mesh), 2);
   assert_int_equal(tsr_mesh_axis(mesh, 1)->size, 2);
   tsr_mesh_release(mesh);
+  tsr_topology_release(topology);
+}
+
+static void a_submesh_without_sizes_is_none(void **state) {
+  (void)state;
+  const tsr_hardware_mesh none = {0};
+  tsr_topology *topology = parsed_topology("tpu-v3:4x4");
+  tsr_t5x_mesh_options options = {
+      .size = sizeof options, .num_partitions = 2, .model_parallel_submesh = &none};
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_t5x_default_mesh(topology, &options, &mesh));
+  assert_int_equal(tsr_mesh_axis(mesh, 1)->size, 2);
+  tsr_mesh_release(mesh);
+  options.num_partitions = 3;
+  assert_fails_with(tsr_t5x_default_mesh(topology, &options, &mesh), NO_DEFAULT_MESH,
+                    "3 partitions");
   tsr_topology_release(topology);
 }
 
@@ -301,5 +327,5 @@ SUITE(t5x_mesh, TEST(places_are_coordinates_or_hosts_and_devices), TEST(submeshe
       TEST(tiled_meshes_give_each_process_a_box), TEST(wrong_submeshes_are_refused),
       TEST(machines_with_holes_are_refused), TEST(of_several_slices_the_last_makes_the_mesh),
       TEST(gpus_put_model_on_a_host_first), TEST(default_meshes_depend_on_the_machine),
-      TEST(default_meshes_over_slices_have_three_axes), TEST(a_hundred_thousand_devices_are_tiled),
-      TEST(t5x_survives_running_out_of_memory))
+      TEST(default_meshes_over_slices_have_three_axes), TEST(a_submesh_without_sizes_is_none),
+      TEST(a_hundred_thousand_devices_are_tiled), TEST(t5x_survives_running_out_of_memory))
