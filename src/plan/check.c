@@ -105,6 +105,15 @@ static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
   return NULL;
 }
 
+// Blocks and parts stay in correction, but may come out uneven where that is not allowed.
+static tsr_status check_evenness(const subject *of, int d) {
+  const int64_t size = of->row->tensor->dims[d];
+  bool fits = true;
+  TSR_TRY(tsr_spec_entry_fits(&of->wanted->dims[d], of->work->plan->mesh, size, of->row->policy,
+                              &fits));
+  return fits ? NULL : report(of, TSR_FINDING_BAD_CUT, d, NULL, size, 0);
+}
+
 // Corrects the entry as if it were the whole spec of a tensor with this one dimension.
 static tsr_status check_fit(const subject *of, int d) {
   const tsr_spec_dim *dim = &of->wanted->dims[d];
@@ -126,6 +135,7 @@ static tsr_status check_fit(const subject *of, int d) {
     changes.items[i].axis = kept_name(dim, changes.items[i].axis);
     status = report_change(of, d, &changes.items[i]);
   }
+  if (!status && corrected && !changes.count) status = check_evenness(of, d);
   tsr_changes_deinit(&changes);
   tsr_spec_release(corrected);
   tsr_spec_release(alone);

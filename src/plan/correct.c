@@ -113,6 +113,83 @@ static tsr_status drop_repeats(repeats *work, const tsr_spec *spec, tsr_spec **o
   return tsr_spec_create(&desc, out_spec);
 }
 
+// ---- cuts that come out uneven ----
+
+// Correction lets blocks and parts stay that come out uneven, and a policy may allow them. Where it
+// does not, they go too.
+
+// Whether one entry can be laid out along a dimension of this size.
+tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh, int64_t size,
+                               tsr_policy policy, bool *out_fits) {
+  const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = entry};
+  const tsr_tensor alone = {.rank = 1, .dims = &size};
+  tsr_layout *layout = NULL;
+  tsr_spec *spec = NULL;
+  TSR_TRY(tsr_spec_create(&desc, &spec));
+  tsr_status status = tsr_tensor_layout(&alone, mesh, spec, policy, &layout);
+  tsr_layout_release(layout);
+  tsr_spec_release(spec);
+  if (tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  *out_fits = !status;
+  tsr_status_free(status);
+  return NULL;
+}
+
+static int64_t count_shards(const tsr_spec_dim *entry, const tsr_mesh *mesh) {
+  int64_t shards = 1;
+  for (int s = 0; s < entry->stage_count; s++)
+    for (int i = 0; i < entry->stages[s].axis_count; i++) {
+      const tsr_axis_ref *ref = &entry->stages[s].axes[i];
+      shards *=
+          ref->size ? ref->size : tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, ref->name))->size;
+    }
+  return shards;
+}
+
+// The spec without the entries that do not fit, or NULL if all do.
+static tsr_status drop_misfits(tsr_plan_builder *builder, const tsr_spec *spec,
+                               const tsr_tensor *tensor, tsr_policy policy, tsr_spec **out_spec) {
+  const tsr_mesh *mesh = builder->plan->mesh;
+  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_dim dims[TSR_MAX_RANK];
+  bool any = false, cut = false;
+  for (int d = 0; d < desc.dim_count; d++) {
+    bool fits = true;
+    dims[d] = desc.dims[d];
+    if (!dims[d].stage_count) continue;
+    TSR_TRY(tsr_spec_entry_fits(&dims[d], mesh, tensor->dims[d], policy, &fits));
+    cut = cut || fits;
+    if (fits) continue;
+    any = true;
+    dims[d].stage_count = 0;
+    TSR_TRY(remember(builder, (tsr_plan_note){.why = TSR_WHY_CUT_MISFIT,
+                                              .dim = d,
+                                              .rule = -1,
+                                              .argument = count_shards(&desc.dims[d], mesh)}));
+  }
+  *out_spec = NULL;
+  if (!any) return NULL;
+  desc.dims = dims;
+  if (!cut) desc.dim_count = 0;
+  return tsr_spec_create(&desc, out_spec);
+}
+
+// Nearly all specs fit as correction left them.
+static tsr_status fit(tsr_plan_builder *builder, const tsr_tensor *tensor, tsr_policy policy,
+                      tsr_spec **inout_spec) {
+  tsr_layout *layout = NULL;
+  tsr_spec *fitting = NULL;
+  tsr_status status = tsr_tensor_layout(tensor, builder->plan->mesh, *inout_spec, policy, &layout);
+  tsr_layout_release(layout);
+  if (!status || tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  tsr_status_free(status);
+  TSR_TRY(drop_misfits(builder, *inout_spec, tensor, policy, &fitting));
+  if (!fitting) return NULL;
+  tsr_spec_release(*inout_spec);
+  *inout_spec = fitting;
+  return NULL;
+}
+
 // ---- correction ----
 
 static tsr_status correct_once(tsr_plan_builder *builder, const tsr_spec *wanted,
@@ -125,6 +202,7 @@ static tsr_status correct_once(tsr_plan_builder *builder, const tsr_spec *wanted
   TSR_TRY(tsr_spec_correct(wanted, builder->plan->mesh, &shape, &options, out_spec, &changes));
   tsr_status status = remember_changes(builder, &changes);
   tsr_changes_deinit(&changes);
+  if (!status) status = fit(builder, tensor, policy, out_spec);
   if (status) tsr_spec_release(*out_spec);
   return status;
 }

@@ -32,6 +32,8 @@ static void print_reason(const tsr_finding *finding, tsr_text *out) {
     case TSR_FINDING_BAD_CUT:
       if (*axis)
         tsr_text_addf(out, "a sub-axis of \"%s\" does not divide its size %lld", axis, found);
+      else if (!wanted)
+        tsr_text_addf(out, "its blocks or parts come out uneven on size %lld", found);
       else
         tsr_text_addf(out, "its sizes or parts do not fit size %lld in %lld shards", found, wanted);
       return;

@@ -194,7 +194,28 @@ static tsr_status lint_repeated_axis(linting *work, int rule) {
 
 // ---- tensors that a rule cannot cut as it says ----
 
-// The first change of a spec on a shape that costs it a cut: its dimension, or -1.
+static bool costs_a_cut(tsr_change_kind kind) {
+  return kind == TSR_CHANGE_INDIVISIBLE || kind == TSR_CHANGE_CUT_MISFIT ||
+         kind == TSR_CHANGE_SUB_AXIS_MISFIT;
+}
+
+// The first dimension of what is left of a spec that comes out uneven; -1 if none does.
+static tsr_status uneven_dim(const linting *work, const tsr_spec *spec, const tsr_tensor *tensor,
+                             int *out_dim) {
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  for (int d = 0; d < desc->dim_count; d++) {
+    bool fits = true;
+    if (desc->dims[d].stage_count)
+      TSR_TRY(tsr_spec_entry_fits(&desc->dims[d], work->mesh, tensor->dims[d], TSR_POLICY_ERROR,
+                                  &fits));
+    if (fits) continue;
+    *out_dim = d;
+    return NULL;
+  }
+  return NULL;
+}
+
+// The first dimension of a tensor that a spec wants cut and cannot cut; -1 if there is none.
 static tsr_status dropped_dim(const linting *work, const tsr_spec *spec, const tsr_tensor *tensor,
                               int *out_dim) {
   const tsr_shape shape = tsr_tensor_shape(tensor);
@@ -207,10 +228,8 @@ static tsr_status dropped_dim(const linting *work, const tsr_spec *spec, const t
     return NULL;
   }
   for (int i = 0; i < changes.count && *out_dim < 0; i++)
-    if (changes.items[i].kind == TSR_CHANGE_INDIVISIBLE ||
-        changes.items[i].kind == TSR_CHANGE_CUT_MISFIT ||
-        changes.items[i].kind == TSR_CHANGE_SUB_AXIS_MISFIT)
-      *out_dim = changes.items[i].dim;
+    if (costs_a_cut(changes.items[i].kind)) *out_dim = changes.items[i].dim;
+  if (!status && *out_dim < 0) status = uneven_dim(work, corrected, tensor, out_dim);
   tsr_changes_deinit(&changes);
   tsr_spec_release(corrected);
   return status;

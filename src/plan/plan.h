@@ -111,6 +111,9 @@ void tsr_spec_add(const tsr_spec *spec, tsr_text *out);
 TSR_MUST_USE tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_mesh *mesh,
                                           const tsr_spec *spec, tsr_policy policy,
                                           tsr_layout **out_layout);
+// Whether one entry of a spec can be laid out along a dimension of this size.
+TSR_MUST_USE tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh,
+                                            int64_t size, tsr_policy policy, bool *out_fits);
 int64_t tsr_layout_largest(const tsr_layout *layout);
 
 // Tensors alike in shape, type, final spec and policy: the first of them, and how many.

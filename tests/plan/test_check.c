@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static const struct {
      "error: w: dimension 2: axis \"z\" is not in the mesh\n"},
     {"tp/sizes(1,2,3,4)",
      "error: w: dimension 0: its sizes or parts do not fit size 1024 in 4 shards\n"},
+    {"_, tp/cyclic(2)", "error: w: dimension 1: its blocks or parts come out uneven on size 6\n"},
     {"tp:(1)3", "error: w: dimension 0: a sub-axis of \"tp\" does not divide its size 4\n"},
 };
 
@@ -214,6 +216,54 @@ static void specs_are_found_by_path(void **state) {
   tsr_tree_release(tree);
 }
 
+// ---- against laying everything out ----
+
+// Errors are found exactly in specs that cannot be laid out, and what correction makes of them can.
+static void errors_are_what_does_not_fit(void **state) {
+  (void)state;
+  static const char *const entries[] = {"_",           "x",
+                                        "y",           "z",
+                                        "x+y",         "y;x",
+                                        "y+x",         "x/cyclic(2)",
+                                        "y/cyclic(3)", "x/sizes(2,4)",
+                                        "y:(1)2",      "y/parts(a:4/2, b:2/1*2)"};
+  const int last = (int)COUNT_OF(entries) - 1;
+  test_random random = {5};
+  tsr_mesh *mesh = make_mesh("x=2,y=4");
+  int fitting = 0;
+  for (int i = 0; i < 3000; i++) {
+    char text[160];
+    const int64_t dims[] = {test_random_range(&random, 0, 12), test_random_range(&random, 0, 12)};
+    const tsr_tensor tensor = {"w", TSR_F32, 2, dims, NULL};
+    snprintf(text, sizeof text, "%s, %s%s", entries[test_random_range(&random, 0, last)],
+             entries[test_random_range(&random, 0, last)], i % 20 ? "" : ", _");
+    tsr_tree *tree = make_tree(&tensor, 1);
+    tsr_spec *spec = make_spec(text);
+    tsr_plan *plan = NULL;
+    tsr_layout *layout = NULL;
+    tsr_findings findings;
+    assert_ok(tsr_plan_from_specs(tree, mesh, (const tsr_spec *const[]){spec}, &plan));
+    assert_ok(tsr_plan_check(plan, &strict, &findings));
+    tsr_status status = tsr_tensor_layout(&tensor, mesh, spec, TSR_POLICY_ERROR, &layout);
+    if (!status != !findings.errors)
+      fail_msg("%s on (%d, %d): %s", text, (int)dims[0], (int)dims[1], tsr_status_text(status));
+    fitting += !status;
+    tsr_status_free(status);
+    tsr_layout_release(layout);
+    tsr_plan_row row;
+    tsr_plan_get(plan, 0, &row);
+    assert_true(findings.errors == 0 || row.note_count > 1);
+    assert_ok(tsr_plan_layout(plan, 0, &layout));
+    tsr_layout_release(layout);
+    tsr_findings_deinit(&findings);
+    tsr_plan_release(plan);
+    tsr_spec_release(spec);
+    tsr_tree_release(tree);
+  }
+  assert_true(fitting > 100);
+  tsr_mesh_release(mesh);
+}
+
 static tsr_status check_and_release(void *context) {
   tsr_findings findings;
   TSR_TRY(tsr_plan_check(context, NULL, &findings));
@@ -227,7 +277,7 @@ static tsr_status check_and_release(void *context) {
 
 static void memory_may_run_out(void **state) {
   (void)state;
-  const char *const specs[] = {"_, tp", "x", "tp, tp", "x", "_", NULL};
+  const char *const specs[] = {"_, tp", "x", "tp, tp", "x", "tp/cyclic(4)", NULL};
   tsr_tree *tree = make_small_tree();
   tsr_plan *plan = make_plan(tree, "tp=3", specs);
   test_allocation_sweep(check_and_release, plan);
@@ -239,4 +289,4 @@ SUITE(check, TEST(every_problem_is_found_at_once), TEST(findings_are_data),
       TEST(small_tensors_are_not_worth_it), TEST(layers_alike_share_a_line),
       TEST(uncorrected_specs_are_errors), TEST(memory_and_balance_are_looked_at),
       TEST(devices_may_be_beyond_counting), TEST(a_plan_without_a_mesh_is_checked_too),
-      TEST(specs_are_found_by_path), TEST(memory_may_run_out))
+      TEST(specs_are_found_by_path), TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))

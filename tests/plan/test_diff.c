@@ -125,6 +125,54 @@ static void tensors_come_and_go(void **state) {
   tsr_tree_release(new_tree);
 }
 
+// Specs that do not fit cut nothing, so that all devices hold everything.
+static void misfits_cut_nothing(void **state) {
+  (void)state;
+  const tsr_tensor tensor = TENSOR("w", 6);
+  tsr_tree *tree = make_tree(&tensor, 1);
+  tsr_mesh *mesh = make_mesh("x=4");
+  tsr_rules *rules = make_rules("w -> x\n");
+  const tsr_match_options raw = {.size = sizeof raw, .no_correction = true};
+  tsr_plan *before = NULL, *after = NULL;
+  assert_ok(tsr_plan_match(tree, mesh, rules, &raw, &before));
+  assert_ok(tsr_plan_match(tree, mesh, rules, NULL, &after));
+  assert_diff(before, after,
+              "1 the same, 0 changed, 0 added, 0 removed; 0 bytes move\n"
+              "bytes per device: 24 before, 24 after\n");
+  tsr_plan_release(before);
+  tsr_plan_release(after);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
+// More distinct shapes and specs than the tables begin with.
+static void tables_grow(void **state) {
+  (void)state;
+  enum { COUNT = 200 };
+  static char paths[COUNT][8], specs[COUNT][24];
+  static int64_t dims[COUNT];
+  static tsr_tensor tensors[COUNT];
+  const char *texts[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    snprintf(paths[i], sizeof paths[i], "t%d", i);
+    snprintf(specs[i], sizeof specs[i], "x/cyclic(%d)", i + 1);
+    dims[i] = 2 * (i + 1);
+    tensors[i] = (tsr_tensor){paths[i], TSR_F32, 1, &dims[i], NULL};
+    texts[i] = specs[i];
+  }
+  tsr_tree *tree = make_tree(tensors, COUNT);
+  tsr_plan *plan = make_plan(tree, "x=2", texts);
+  assert_int_equal(tsr_plan_spec_count(plan), COUNT);
+  for (int i = 0; i < COUNT; i++) {
+    tsr_plan_row row;
+    tsr_plan_get(plan, i, &row);
+    assert_int_equal(row.bytes_per_device, 4 * (i + 1));
+  }
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
 static void too_many_devices_are_refused(void **state) {
   (void)state;
   const tsr_tensor tensor = TENSOR("w", 8, 6);
@@ -241,5 +289,6 @@ static void memory_may_run_out(void **state) {
 }
 
 SUITE(diff, TEST(changes_are_told_with_what_moves), TEST(spelling_is_no_change),
-      TEST(devices_are_told_by_id), TEST(tensors_come_and_go), TEST(too_many_devices_are_refused),
-      TEST(moves_are_exact), TEST(memory_may_run_out))
+      TEST(devices_are_told_by_id), TEST(tensors_come_and_go), TEST(misfits_cut_nothing),
+      TEST(tables_grow), TEST(too_many_devices_are_refused), TEST(moves_are_exact),
+      TEST(memory_may_run_out))

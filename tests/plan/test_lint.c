@@ -38,6 +38,8 @@ static const struct {
      "my.rules:1: \"embed\" cannot cut embed.weight (6400 bytes): dimension 0 has size 100\n"},
     {"embed -> tp/sizes(50,51)\n. -> _\n", "tp=2",
      "my.rules:1: \"embed\" cannot cut embed.weight (6400 bytes): dimension 0 has size 100\n"},
+    {"embed -> tp/cyclic(7)\n. -> _\n", "tp=2",
+     "my.rules:1: \"embed\" cannot cut embed.weight (6400 bytes): dimension 0 has size 100\n"},
     {"weight -> _\nstep -> ()\n", "tp=2", ""},
 };
 
@@ -102,6 +104,7 @@ static const struct {
     {"(?P<kind>embed)x*", "embed.weight", 0},
     {"(?i)weigt$", "embed.weight", 1},
     {"embedx?", "embed.weight", 0},
+    {"(?:[(|]\\)|x)embed", "embed.weight", 0},
     {"\\", "embed.weight", -1},
     {"[", "x", -1},
     {"(?", "x", -1},

@@ -36,6 +36,10 @@ static const struct {
     {"tp/sizes(40,8,8,8)", "tp/sizes(40,8,8,8) -> tp/sizes(40,8,8,8), _ 2560; user -1 -1 0 -"},
     {"tp, tp/sizes(4,4,4,4)",
      "tp, tp/sizes(4,4,4,4) -> tp, _ 1024; user -1 -1 0 -; duplicate_axis 1 -1 0 tp"},
+    {"tp/cyclic(5), fsdp",
+     "tp/cyclic(5), fsdp -> _, fsdp 2048; user -1 -1 0 -; cut_misfit 0 -1 4 -"},
+    {"tp/cyclic(5)", "tp/cyclic(5) -> () 4096; user -1 -1 0 -; cut_misfit 0 -1 4 -"},
+    {"fsdp;tp/cyclic(3)", "fsdp;tp/cyclic(3) -> () 4096; user -1 -1 0 -; cut_misfit 0 -1 8 -"},
     {"tp:(1)3", "tp:(1)3 -> () 4096; user -1 -1 0 -; sub_axis_misfit 0 -1 4 tp"},
 };
 
