@@ -1,6 +1,5 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/plan_report.h"
@@ -84,32 +83,19 @@ static tsr_status make_plan(const cli_args *args, const tsr_tree *tree, const ts
 
 // ---- showing ----
 
-static tsr_status print_plan(const cli_args *args, const tsr_plan *plan, tsr_text *out) {
-  const bool terminal = isatty(STDOUT_FILENO) && !cli_has(args, "output");
-  if (!cli_has(args, "json"))
-    return cli_plan_print(plan, args->positional[0], terminal ? cli_width() : 0, out);
-  tsr_json_writer writer;
-  tsr_json_writer_init(&writer, out, 2);
-  tsr_plan_to_json(plan, &writer);
-  tsr_text_add_char(out, '\n');
-  return NULL;
+static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = cli_plan_report(plan, args->positional[0], &text);
+  if (!status) status = cli_output(&text, cli_value(args, "html"));
+  tsr_text_deinit(&text);
+  return status;
 }
 
 static tsr_status show_plan(const cli_args *args, const tsr_plan *plan) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = NULL;
-  const char *html = cli_value(args, "html");
-  if (html) {
-    status = cli_plan_report(plan, args->positional[0], &text);
-    if (!status) status = cli_output(&text, html);
-    tsr_text_clear(&text);
-  }
-  if (!status && (!html || cli_has(args, "json") || cli_has(args, "output"))) {
-    status = print_plan(args, plan, &text);
-    if (!status) status = cli_output(&text, cli_value(args, "output"));
-  }
-  tsr_text_deinit(&text);
-  return status;
+  const bool report = cli_has(args, "html");
+  if (report) TSR_TRY(write_report(args, plan));
+  return report && !cli_has(args, "json") && !cli_has(args, "output") ? NULL
+                                                                      : cli_plan_output(args, plan);
 }
 
 static tsr_status run_plan(const cli_args *args, int *out_exit) {

@@ -3,8 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/cli.h"
+#include <unistd.h>
 
 void cli_plan_groups_deinit(cli_plan_groups *groups) {
   for (int64_t i = 0; i < groups->count; i++) {
@@ -102,7 +101,8 @@ static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
   return NULL;
 }
 
-tsr_status cli_plan_print(const tsr_plan *plan, const char *title, int width, tsr_text *out) {
+// Reasons are cut at `width` columns; 0 = nowhere.
+static tsr_status print_table(const tsr_plan *plan, const char *title, int width, tsr_text *out) {
   cli_plan_groups groups;
   TSR_TRY(cli_plan_group_rows(plan, &groups));
   int widths[3] = {7, 5, 4};
@@ -126,4 +126,21 @@ tsr_status cli_plan_print(const tsr_plan *plan, const char *title, int width, ts
             out);
   cli_plan_groups_deinit(&groups);
   return add_sums(plan, out);
+}
+
+tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan) {
+  const bool terminal = isatty(STDOUT_FILENO) && !cli_has(args, "output");
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  if (cli_has(args, "json")) {
+    tsr_json_writer writer;
+    tsr_json_writer_init(&writer, &text, 2);
+    tsr_plan_to_json(plan, &writer);
+    tsr_text_add_char(&text, '\n');
+  } else {
+    status = print_table(plan, args->positional[0], terminal ? cli_width() : 0, &text);
+  }
+  if (!status) status = cli_output(&text, cli_value(args, "output"));
+  tsr_text_deinit(&text);
+  return status;
 }

@@ -2,7 +2,7 @@
 #ifndef TESSERA_CLI_PLAN_TABLE_H
 #define TESSERA_CLI_PLAN_TABLE_H
 
-#include "tessera/tessera.h"
+#include "cli/cli.h"
 
 // One line of the table: tensors that differ only in numbers of their names.
 typedef struct cli_plan_group {
@@ -23,7 +23,8 @@ typedef struct cli_plan_groups {
 tsr_status cli_plan_group_rows(const tsr_plan *plan, cli_plan_groups *out_groups);
 void cli_plan_groups_deinit(cli_plan_groups *groups);
 
-// Reasons are cut at `width` columns; 0 = nowhere.
-tsr_status cli_plan_print(const tsr_plan *plan, const char *title, int width, tsr_text *out);
+// Writes a plan as the options say: as a table, or with --json as data; to standard output, or with
+// --output to a file.
+tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan);
 
 #endif

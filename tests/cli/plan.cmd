@@ -34,3 +34,14 @@ tessera plan model.json --mesh fsdp=2,tp=4 --rules few.rules --allow-unmatched
 tessera plan nowhere --mesh fsdp=2,tp=4 --auto
 tessera plan model.json --mesh fsdp=2,tp=4 --fit much
 tessera check model.json
+
+# Rules that are odd.
+tessera lint model.json --rules my.rules --mesh fsdp=2,tp=4
+tessera lint model.json --rules my.rules --mesh fsdp=3,tp=4
+tessera lint model.json --rules few.rules --json
+tessera lint model.json
+
+# The same plan on another mesh.
+tessera convert plan2.json --mesh fsdp=4,tp=2
+tessera convert plan2.json --mesh data=4,model=4
+tessera convert plan2.json --mesh fsdp=4,tp=2 --strategy guess

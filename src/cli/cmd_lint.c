@@ -1,0 +1,101 @@
+// `tessera lint`: what is odd about rules.
+#include "cli/cli.h"
+#include "cli/plan_source.h"
+
+static void write_rule(const char *key, const tsr_rules *rules, int rule, tsr_json_writer *w) {
+  tsr_json_write_key(w, key);
+  if (rule < 0) {
+    tsr_json_write_null(w);
+    return;
+  }
+  const tsr_rule *found = tsr_rules_get(rules, rule);
+  tsr_json_begin_object(w);
+  tsr_json_write_key(w, "pattern");
+  tsr_json_write_string(w, found->pattern);
+  tsr_json_write_key(w, "file");
+  tsr_json_write_string(w, found->file);
+  tsr_json_write_key(w, "line");
+  tsr_json_write_int(w, found->line);
+  tsr_json_end_object(w);
+}
+
+static void write_lints(const tsr_lints *lints, const tsr_rules *rules, const tsr_tree *tree,
+                        tsr_text *out) {
+  tsr_json_writer w;
+  tsr_json_writer_init(&w, out, 2);
+  tsr_json_begin_array(&w);
+  for (int64_t i = 0; i < lints->count; i++) {
+    const tsr_lint *item = &lints->items[i];
+    tsr_json_begin_object(&w);
+    tsr_json_write_key(&w, "kind");
+    tsr_json_write_string(&w, tsr_lint_word(item->kind));
+    write_rule("rule", rules, item->rule, &w);
+    write_rule("other_rule", rules, item->other_rule, &w);
+    tsr_json_write_key(&w, "tensor");
+    tsr_json_write_string(&w, item->row < 0 ? NULL : tsr_tree_tensor(tree, item->row)->path);
+    tsr_json_write_key(&w, "tensors");
+    tsr_json_write_int(&w, item->tensors);
+    tsr_json_write_key(&w, "bytes");
+    tsr_json_write_int(&w, item->bytes);
+    tsr_json_end_object(&w);
+  }
+  tsr_json_end_array(&w);
+  tsr_text_add_char(out, '\n');
+}
+
+static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tree *tree,
+                       tsr_text *text, int *out_exit) {
+  tsr_rules *rules = NULL;
+  tsr_lints lints = {0};
+  TSR_TRY(cli_open_rules(args, args->positional[0], mesh, &rules));
+  if (!rules) return tsr_fail(BAD_ARGUMENT, "which rules? give --rules or --preset");
+  tsr_status status = tsr_rules_lint(rules, tree, mesh, &lints);
+  if (!status && cli_has(args, "json")) {
+    write_lints(&lints, rules, tree, text);
+  } else if (!status) {
+    tsr_lints_print(&lints, rules, tree, text);
+  }
+  if (lints.count) *out_exit = EXIT_NO;
+  tsr_lints_deinit(&lints);
+  tsr_rules_release(rules);
+  return status;
+}
+
+static tsr_status run_lint(const cli_args *args, int *out_exit) {
+  tsr_mesh *mesh = NULL;
+  tsr_tree *tree = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = cli_has(args, "mesh") ? cli_open_mesh(args, &mesh) : NULL;
+  if (!status) status = tsr_tree_open(args->positional[0], &tree);
+  if (!status) status = lint(args, mesh, tree, &text, out_exit);
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  tsr_tree_release(tree);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+// clang-format off
+static const cli_option lint_options[] = {
+    {"rules", 'r', "FILE", NULL, "the rules to look at"},
+    {"preset", 'p', "FAMILY:AXES", NULL, "or rules that ship with tessera"},
+    {"mesh", 'm', "MESH", NULL, "the mesh, to find axes that are unknown or dropped"},
+    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
+    {"axes", 0, "OLD=NEW,...", NULL, "new names for the axes of rules"},
+    {"fact", 0, "NAME=N,...", NULL, "numbers that rules ask for"},
+    {"json", 'j', NULL, NULL, "print what is odd as data"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_lint = {
+    .name = "lint",
+    .summary = "find rules that never match, are shadowed, or lose axes",
+    .usage = "MODEL --rules FILE|--preset FAMILY:AXES [--mesh MESH] [options]",
+    .min_args = 1,
+    .max_args = 1,
+    .options = lint_options,
+    .description = "Exit code 1 when something is odd.\n",
+    .examples = "tessera lint Llama-3-8B --rules my.rules --mesh fsdp=8,tp=4\n",
+    .run = run_lint,
+};
