@@ -48,6 +48,17 @@ static tsr_status create_device_mesh(const golden_case *c, const golden_answer *
   return NULL;
 }
 
+// numpy puts the granules together from the last axis on, so the shorter shape has ones in front.
+static tsr_status align(const golden_case *c, golden_ints *shape, int rank) {
+  const int missing = rank - shape->count;
+  if (missing <= 0) return NULL;
+  int64_t *items = tsr_arena_zeros(c->arena, (size_t)rank, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "sizes");
+  for (int i = 0; i < rank; i++) items[i] = i < missing ? 1 : shape->items[i - missing];
+  *shape = (golden_ints){.items = items, .count = rank};
+  return NULL;
+}
+
 static tsr_status create_hybrid_device_mesh(const golden_case *c, const golden_answer *answer) {
   golden_ints shape, dcn;
   bool sorted = true;
@@ -60,8 +71,8 @@ static tsr_status create_hybrid_device_mesh(const golden_case *c, const golden_a
   TSR_TRY(golden_bool(c, "should_sort_granules_by_key", &sorted));
   TSR_TRY(golden_bool(c, "allow_split_physical_axes", &options.allow_split_physical_axes));
   options.keep_granule_order = !sorted;
-  if (shape.count != dcn.count)
-    return tsr_fail(MESH_RANK_MISMATCH, "%d sizes inside, %d between", shape.count, dcn.count);
+  TSR_TRY(align(c, &shape, dcn.count));
+  TSR_TRY(align(c, &dcn, shape.count));
   TSR_TRY(golden_machine(c, "topology", &topology));
   tsr_status status = tsr_jax_create_hybrid_device_mesh(topology, shape.items, dcn.items,
                                                         shape.count, &options, &array);
