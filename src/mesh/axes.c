@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/quote.h"
 #include "base/suggest.h"
 
 static const char *const type_names[] = {
@@ -60,16 +61,10 @@ static bool is_plain(const char *name) {
 }
 
 static void print_name(const char *name, tsr_text *out) {
-  if (is_plain(name)) {
+  if (is_plain(name))
     tsr_text_add(out, name);
-    return;
-  }
-  tsr_text_add_char(out, '"');
-  for (const char *c = name; *c; c++) {
-    if (*c == '"' || *c == '\\') tsr_text_add_char(out, '\\');
-    tsr_text_add_char(out, *c);
-  }
-  tsr_text_add_char(out, '"');
+  else
+    tsr_quote(name, out);
 }
 
 void tsr_axis_print(const tsr_axis *axis, tsr_text *out) {

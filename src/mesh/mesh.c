@@ -39,6 +39,8 @@ static tsr_status check_axes(const tsr_axis *axes, int axis_count) {
                     TSR_MAX_AXES);
   for (int i = 0; i < axis_count; i++) {
     if (!axes[i].name) return tsr_fail(MESH_AXIS_NAME_NONE, "axis %d of the mesh has no name", i);
+    if (!*axes[i].name)  // a spec could not say it: P('') is P(None)
+      return tsr_fail(MESH_AXIS_NAME_NONE, "axis %d of the mesh has an empty name", i);
     if (!tsr_utf8_is_valid(axes[i].name))  // JSON could not hold it
       return tsr_fail(BAD_ARGUMENT, "the name of axis %d is not UTF-8", i);
     if ((unsigned)axes[i].type > TSR_AXIS_MANUAL)

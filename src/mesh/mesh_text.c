@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/quote.h"
 #include "base/scan.h"
 
 // ---- what the readers share ----
@@ -69,9 +70,14 @@ static tsr_status read_quoted(reader *in, const char **out_name) {
   char *name = tsr_arena_alloc(in->arena, strlen(at) + 1);
   if (!name) return tsr_fail(NO_MEMORY, "axis name");
   size_t length = 0;
-  for (; *at && *at != '"'; at++) {
-    if (*at == '\\' && at[1]) at++;
-    name[length++] = *at;
+  while (*at && *at != '"') {
+    char byte = *at;
+    const char *next = *at == '\\' ? tsr_unescape(at, &byte) : at + 1;
+    in->scan.at = at;
+    if (!next || !byte)
+      return tsr_scan_fail(&in->scan, "one of the escapes \\\" \\\\ \\n \\t \\r \\xHH");
+    name[length++] = byte;
+    at = next;
   }
   in->scan.at = at;
   if (!*at) return tsr_scan_fail(&in->scan, "a closing '\"'");

@@ -10,12 +10,16 @@
 //   field  = ( "unreduced" | "reduced" | "replicated" ) "=" axis { "+" axis }
 //          | "unreduced" "=" ( "sum" | "max" | "min" ) "(" axis { "+" axis } ")"
 //          | "mesh" "=" name
-//   name   = letter or "_", then letters, digits, "_"; or in double quotes
+//   name   = letters, digits, "_", "-", "." and what is not ASCII, no digit first; or anything
+//            in double quotes
 //
-// Anything may stand in quotes; printing quotes only what needs it.
+// Names are read as a mesh has them, and printed in quotes unless they are plain words.
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
+#include "base/quote.h"
+#include "mesh/mesh.h"
 #include "spec/axis_ref.h"
 #include "spec/builder.h"
 #include "spec/forms.h"
@@ -43,19 +47,11 @@ typedef struct parser {
 } parser;
 
 tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out) {
-  static const char escapes[] = "\"\\ntr", meant[] = "\"\\\n\t\r";
-  const char c = scan->at[1];
-  const char *known = c ? strchr(escapes, c) : NULL;
-  if (known) {
-    tsr_text_add_char(out, meant[known - escapes]);
-    scan->at += 2;
-    return NULL;
-  }
-  if (c != 'x') return tsr_read_fail(scan, SYNTAX, "an unknown escape");
-  scan->at += 2;
-  uint32_t byte = 0;
-  TSR_TRY(tsr_read_hex(scan, 2, &byte));
-  tsr_text_add_char(out, (char)byte);
+  char byte = 0;
+  const char *end = tsr_unescape(scan->at, &byte);
+  if (!end) return tsr_read_fail(scan, SYNTAX, "an unknown escape");
+  tsr_text_add_char(out, byte);
+  scan->at = end;
   return NULL;
 }
 
@@ -71,11 +67,13 @@ tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape, tsr_spec_builder
 
 // A name, plain or quoted; `*out_plain` tells which.
 static tsr_status read_name(parser *in, const char *what, const char **out_name, bool *out_plain) {
-  const char *start = NULL;
   *out_plain = tsr_scan_peek(&in->scan) != '"';
   if (!*out_plain) return tsr_read_name(&in->scan, tsr_read_short_escape, in->builder, out_name);
-  const size_t length = tsr_read_identifier(&in->scan, &start);
-  if (!length) return tsr_read_wanted(&in->scan, what);
+  const char *start = in->scan.at;
+  size_t length = 0;
+  while (tsr_is_plain_name(start[length]) && start[length] != '/') length++;
+  if (!length || isdigit((unsigned char)*start)) return tsr_read_wanted(&in->scan, what);
+  in->scan.at += length;
   return tsr_spec_builder_name(in->builder, start, length, out_name);
 }
 
@@ -263,30 +261,11 @@ tsr_status tsr_spec_read_entry(const char *text, tsr_spec_builder *builder) {
 
 // ---- writing ----
 
-static void write_quoted(const char *name, tsr_text *out) {
-  tsr_text_add_char(out, '"');
-  for (const char *c = name; *c; c++) {
-    if (*c == '"' || *c == '\\')
-      tsr_text_addf(out, "\\%c", *c);
-    else if (*c == '\n')
-      tsr_text_add(out, "\\n");
-    else if (*c == '\t')
-      tsr_text_add(out, "\\t");
-    else if (*c == '\r')
-      tsr_text_add(out, "\\r");
-    else if ((unsigned char)*c < ' ' || *c == 0x7f)
-      tsr_text_addf(out, "\\x%02x", (unsigned)*c);
-    else
-      tsr_text_add_char(out, *c);
-  }
-  tsr_text_add_char(out, '"');
-}
-
 void tsr_write_short_name(const char *name, tsr_text *out) {
   if (tsr_is_identifier(name) && strcmp(name, "_") != 0 && strcmp(name, "None") != 0)
     tsr_text_add(out, name);
   else
-    write_quoted(name, out);
+    tsr_quote(name, out);
 }
 
 static void write_axes(const tsr_axis_ref *refs, int count, tsr_text *out) {

@@ -22,7 +22,7 @@ static void documents_round_trip(void **state) {
   static const char *const texts[] = {
       "{\"axes\":[]}",
       "{\"axes\":[[\"data\",4],[\"model\",2]]}",
-      "{\"axes\":[[\"a b\",2],[\"\",1]],\"types\":[\"auto\",\"manual\"]}",
+      "{\"axes\":[[\"a b\",2],[\"\\n\",1]],\"types\":[\"auto\",\"manual\"]}",
       "{\"axes\":[[\"x\",4]],\"devices\":[3,1,0,2]}",
       "{\"axes\":[[\"x\",4]],\"types\":[\"explicit\"],\"abstract\":true}",
   };

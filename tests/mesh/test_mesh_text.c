@@ -16,7 +16,8 @@ static void texts_round_trip(void **state) {
       "devices=4",
       "abstract=2,devices=4 devices=[7,6,5,4,3,2,1,0]",
       "fsdp_1-a.b/c=2",
-      "\"a b\"=2,\"=\"=2,\"\"=1,\"q\\\"\\\\\"=3",
+      "\"a b\"=2,\"=\"=2,\"q\\\"\\\\\"=3",
+      "\"a\\nb\\tc\\rd\\x1b\\x7f\"=2",
       "\xc3\xa4xis=2",
   };
   for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -66,7 +67,9 @@ static void broken_texts_say_where(void **state) {
       {"\"a=4", TSR_CAUSE_SYNTAX,
        "mesh \"\"a=4\": wanted a closing '\"' at byte 4, found the end"},
       {"\"a\\", TSR_CAUSE_SYNTAX,
-       "mesh \"\"a\\\": wanted a closing '\"' at byte 3, found the end"},
+       "mesh \"\"a\\\": wanted one of the escapes \\\" \\\\ \\n \\t \\r \\xHH at byte 2, found \"\\\""},
+      {"\"\"=4", TSR_CAUSE_MESH_AXIS_NAME_NONE,
+       "mesh \"\"\"=4\": axis 0 of the mesh has an empty name"},
       {"a=2 devices=[0,1", TSR_CAUSE_SYNTAX,
        "mesh \"a=2 devices=[0,1\": wanted ',' or ']' at byte 16, found the end"},
       {"a=2 devices=[0,-1]", TSR_CAUSE_UNKNOWN_DEVICE,

@@ -63,6 +63,7 @@ static void white_space_and_synonyms_are_free(void **state) {
       {"x|mesh=m unreduced=y", "x | unreduced=y mesh=m"},
       {"tp/parts(a:4/1*1)", "tp/parts(a:4)"},
       {"\"\\x78\"", "x"},
+      {"\xC3\xA9+my-axis.1/cyclic(2)", "\"\xC3\xA9\"+\"my-axis.1\"/cyclic(2)"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++)
     assert_converts(cases[i].text, TSR_FORM_ANY, TSR_FORM_SHORT, cases[i].wanted);
@@ -241,8 +242,9 @@ static const struct {
     {"\"\\", TSR_CAUSE_SYNTAX, NULL},
     {"\"\\xg0\"", TSR_CAUSE_SYNTAX, NULL},
     {"\"\\x00\"", TSR_CAUSE_SYNTAX, "at column 7: a name with a zero byte here: \"\\x00\"^"},
-    {"\xC3\xA9, x", TSR_CAUSE_SYNTAX,
-     "at column 1: wanted an axis, found \"\xC3\xA9\" here: ^\xC3\xA9, x"},
+    {"x@\xC3\xA9, x", TSR_CAUSE_SYNTAX,
+     "at column 3: wanted a priority, found \"\xC3\xA9\" here: x@^\xC3\xA9, x"},
+    {"8", TSR_CAUSE_SYNTAX, "at column 1: wanted an axis, found \"8\" here: ^8"},
     {"\"\xC3\xA9\", )", TSR_CAUSE_SYNTAX,
      "at column 6: wanted an axis, found \")\" here: \"\xC3\xA9\", ^)"},
     {"P('x', ('y', ('z',)))", TSR_CAUSE_NESTED_TUPLE,

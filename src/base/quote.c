@@ -1,0 +1,37 @@
+#include "base/quote.h"
+
+#include <string.h>
+
+static const char letters[] = "\"\\ntr", meant[] = "\"\\\n\t\r";
+
+void tsr_quote(const char *name, tsr_text *out) {
+  tsr_text_add_char(out, '"');
+  for (const char *c = name; *c; c++) {
+    const char *known = strchr(meant, *c);
+    if (known)
+      tsr_text_addf(out, "\\%c", letters[known - meant]);
+    else if ((unsigned char)*c < ' ' || *c == 0x7f)
+      tsr_text_addf(out, "\\x%02x", (unsigned)*c);
+    else
+      tsr_text_add_char(out, *c);
+  }
+  tsr_text_add_char(out, '"');
+}
+
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char lower = (char)(c | 32);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+const char *tsr_unescape(const char *at, char *out_byte) {
+  const char c = at[1];
+  const char *known = c ? strchr(letters, c) : NULL;
+  if (known) {
+    *out_byte = meant[known - letters];
+    return at + 2;
+  }
+  if (c != 'x' || hex_digit(at[2]) < 0 || hex_digit(at[3]) < 0) return NULL;
+  *out_byte = (char)(16 * hex_digit(at[2]) + hex_digit(at[3]));
+  return at + 4;
+}
