@@ -215,7 +215,7 @@ typedef struct tsr_plan_diff {
 // on both sides specs are compared, and nothing moves.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
                                                      tsr_plan_diff *out_diff);
-// A line for each, `layers.*.w (32 tensors): tp, _ -> _, tp, 4096 bytes move`; tensors that differ
+// A line for each, `layers.*.w (32 tensors): tp, _ -> _, tp; 4096 bytes move`; tensors that differ
 // only in numbers share one. Then the sums.
 TSR_API void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *before,
                                  const tsr_plan *after, tsr_text *out);

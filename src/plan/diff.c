@@ -1,11 +1,11 @@
 // What changes from one plan to another. What moves depends on the shape and the two specs only,
 // and is worked out once for each such triple.
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "plan/moved.h"
 #include "plan/plan.h"
+#include "plan/tree.h"
 
 typedef struct comparing {
   const tsr_plan *before, *after;
@@ -89,17 +89,12 @@ static tsr_status all_elements(const comparing *work, int64_t after, int64_t *ou
 
 // ---- rows ----
 
-static bool same_kind(const tsr_tensor *a, const tsr_tensor *b) {
-  return a->dtype == b->dtype && a->rank == b->rank &&
-         !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank);
-}
-
 static tsr_status compare(comparing *work, int64_t before, int64_t after) {
   tsr_plan_row old, new;
   int64_t moved = 0;
   tsr_plan_get(work->before, before, &old);
   tsr_plan_get(work->after, after, &new);
-  bool same = same_kind(old.tensor, new.tensor);
+  bool same = tsr_tensor_same_shape(old.tensor, new.tensor);
   if (!same) {
     TSR_TRY(all_elements(work, after, &moved));
   } else if (work->before->mesh && work->after->mesh) {

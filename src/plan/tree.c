@@ -172,15 +172,22 @@ const char *tsr_tree_nearest(const tsr_tree *tree, const char *path) {
   return near.best;
 }
 
-static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+bool tsr_tensor_same_shape(const tsr_tensor *a, const tsr_tensor *b) {
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank);
+}
+
+bool tsr_tensor_same_logical(const tsr_tensor *a, const tsr_tensor *b) {
+  if (!a->logical || !b->logical) return a->logical == b->logical;
+  for (int d = 0; d < a->rank; d++) {
+    const char *left = a->logical[d], *right = b->logical[d];
+    if (left && right ? strcmp(left, right) != 0 : left != right) return false;
+  }
+  return true;
+}
 
 static bool same_tensor(const tsr_tensor *a, const tsr_tensor *b) {
-  if (a->dtype != b->dtype || a->rank != b->rank || !a->logical != !b->logical) return false;
-  if (strcmp(a->path, b->path) != 0) return false;
-  for (int d = 0; d < a->rank; d++)
-    if (a->dims[d] != b->dims[d] || (a->logical && !same_name(a->logical[d], b->logical[d])))
-      return false;
-  return true;
+  return tsr_tensor_same_shape(a, b) && tsr_tensor_same_logical(a, b) && !strcmp(a->path, b->path);
 }
 
 bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b) {

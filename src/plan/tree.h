@@ -5,6 +5,10 @@
 #include "base/arena.h"
 #include "tessera/tree.h"
 
+// Whether two tensors agree in type and shape, and in logical axes.
+bool tsr_tensor_same_shape(const tsr_tensor *a, const tsr_tensor *b);
+bool tsr_tensor_same_logical(const tsr_tensor *a, const tsr_tensor *b);
+
 // Groups as tsr_tree_group_by_pattern makes them, but members also agree in their key; NULL = none.
 TSR_MUST_USE tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
                                           tsr_tree_groups *out_groups);

@@ -67,23 +67,13 @@ static uint64_t hash_tensor(const grouping *work, int64_t index) {
   return hash ^ (uint64_t)tensor->dtype;
 }
 
-static bool same_logical(const tsr_tensor *a, const tsr_tensor *b) {
-  if (!a->logical || !b->logical) return a->logical == b->logical;
-  for (int d = 0; d < a->rank; d++) {
-    const char *left = a->logical[d], *right = b->logical[d];
-    if (left && right ? strcmp(left, right) != 0 : left != right) return false;
-  }
-  return true;
-}
-
 static bool belongs(const grouping *work, const group *known, int64_t index, uint64_t hash) {
   if (known->hash != hash || strcmp(known->pattern, tsr_text_string(&work->pattern)) != 0)
     return false;
   if (work->keys && work->keys[index] != work->keys[known->first]) return false;
   const tsr_tensor *a = tsr_tree_tensor(work->tree, known->first);
   const tsr_tensor *b = tsr_tree_tensor(work->tree, index);
-  return a->dtype == b->dtype && a->rank == b->rank &&
-         !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank) && same_logical(a, b);
+  return tsr_tensor_same_shape(a, b) && tsr_tensor_same_logical(a, b);
 }
 
 static tsr_status add_group(grouping *work, int64_t first, uint64_t hash) {

@@ -150,7 +150,7 @@ static void misfits_cut_nothing(void **state) {
 static void tables_grow(void **state) {
   (void)state;
   enum { COUNT = 200 };
-  static char paths[COUNT][8], specs[COUNT][24];
+  static char paths[COUNT][16], specs[COUNT][24];
   static int64_t dims[COUNT];
   static tsr_tensor tensors[COUNT];
   const char *texts[COUNT];
