@@ -82,6 +82,22 @@ static void print_dim(const tsr_plan_note *note, tsr_text *out) {
   if (note->dim >= 0) tsr_text_addf(out, "dimension %d: ", note->dim);
 }
 
+// ---- automatic plans ----
+
+static void print_memory(const tsr_plan_note *note, tsr_text *out) {
+  print_dim(note, out);
+  tsr_text_addf(out, "cut in %lld to fit the memory", (long long)note->argument);
+}
+
+static void print_converted(const tsr_plan_note *note, tsr_text *out) {
+  print_dim(note, out);
+  if (note->dim < 0)
+    tsr_text_add(out, "not cut on the other mesh");
+  else
+    tsr_text_addf(out, "cut in %lld on the other mesh%s", (long long)note->argument,
+                  note->axis ? "" : ", but not here");
+}
+
 void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                          tsr_text *out) {
   tsr_plan_row row;
@@ -103,6 +119,12 @@ void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_not
       print_dim(note, out);
       tsr_text_addf(out, "axis \"%s\" is used before, so it is dropped here",
                     note->axis ? note->axis : "");
+      return;
+    case TSR_WHY_MEMORY:
+      print_memory(note, out);
+      return;
+    case TSR_WHY_CONVERTED:
+      print_converted(note, out);
       return;
     case TSR_WHY_CUT_TO_RANK:
       print_change(&row, note, TSR_CHANGE_CUT_TO_RANK, out);

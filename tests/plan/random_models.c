@@ -100,3 +100,15 @@ void assert_specs(const tsr_plan *plan, const char *expected) {
 void assert_rows(const tsr_plan *plan, const char *expected) {
   assert_text(plan, true, "\n", expected);
 }
+
+void assert_reasons(const tsr_plan *plan, int64_t index, const char *expected) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_plan_row row;
+  tsr_plan_get(plan, index, &row);
+  for (int i = 0; i < row.note_count; i++) {
+    if (i) tsr_text_add(&text, "; ");
+    tsr_plan_note_print(plan, index, &row.notes[i], &text);
+  }
+  assert_string_equal(tsr_text_string(&text), expected);
+  tsr_text_deinit(&text);
+}

@@ -18,5 +18,7 @@ void assert_spec(const tsr_spec *spec, const char *expected);  // in short form
 void assert_specs(const tsr_plan *plan, const char *expected);
 // The same with notes: `spec: why dim argument axis; ...`, a line for each row.
 void assert_rows(const tsr_plan *plan, const char *expected);
+// The notes of a row in words, joined by "; ".
+void assert_reasons(const tsr_plan *plan, int64_t index, const char *expected);
 
 #endif

@@ -130,6 +130,24 @@ static void specs_keep_roles_and_factors(void **state) {
   }
 }
 
+static void reasons_are_given_in_words(void **state) {
+  (void)state;
+  static const char *const specs[] = {"_, tp", "tp, fsdp", NULL, "fsdp, _", NULL, NULL};
+  tsr_tree *tree = make_small_tree();
+  tsr_plan *before = make_plan(tree, "fsdp=2,tp=4", specs), *plan = NULL;
+  tsr_mesh *after = make_mesh("fsdp=3,tp=2");
+  assert_ok(tsr_plan_convert(before, after, NULL, &plan));
+  assert_reasons(plan, 0, "dimension 1: cut in 4 on the other mesh");
+  assert_reasons(plan, 2, "not cut on the other mesh");
+  assert_reasons(plan, 3,
+                 "dimension 0: size 64 is not divisible by fsdp=3, so it is not cut; "
+                 "dimension 0: cut in 2 on the other mesh, but not here");
+  tsr_plan_release(plan);
+  tsr_mesh_release(after);
+  tsr_plan_release(before);
+  tsr_tree_release(tree);
+}
+
 static void uneven_sizes_stay_uneven(void **state) {
   (void)state;
   tsr_plan *before = plan_one("tp=4", TSR_SHAPE(17), "tp", TSR_POLICY_PAD), *plan = NULL;
@@ -239,5 +257,6 @@ static void running_out_of_memory_is_reported(void **state) {
 }
 
 SUITE(convert, TEST(axes_pass_on_their_roles), TEST(specs_keep_roles_and_factors),
-      TEST(uneven_sizes_stay_uneven), TEST(what_cannot_be_converted_is_refused),
-      TEST(converted_plans_always_fit), TEST(running_out_of_memory_is_reported))
+      TEST(reasons_are_given_in_words), TEST(uneven_sizes_stay_uneven),
+      TEST(what_cannot_be_converted_is_refused), TEST(converted_plans_always_fit),
+      TEST(running_out_of_memory_is_reported))

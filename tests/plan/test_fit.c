@@ -233,6 +233,8 @@ static void a_plan_to_begin_with_is_kept(void **state) {
               "tp/parts(a:32/4, b:32/4), _: user -1 0 -; fits -1 2500 -\n"
               "tp:(1)2: user -1 0 -; fits -1 2500 -\n"
               "(): user -1 0 -; fits -1 2500 -");
+  assert_reasons(plan, 0, "set by the user; dimension 0: cut in 4 to fit the memory");
+  assert_reasons(plan, 1, "set by the user; fits the memory as it is");
   assert_int_equal(report.bytes_per_device, tsr_plan_bytes_per_device(plan));
   // Only what was added is gathered.
   assert_true(report.cost == 3 * 400 + 15 * 4);
