@@ -177,11 +177,12 @@ static tsr_status add_group(fit_job *job, int64_t index) {
   return NULL;
 }
 
-// Everything uncut must fit 63 bits, so that nothing further on can overflow.
+// Everything uncut must fit 63 bits, so that nothing further on can overflow. A tree by itself
+// does; with copies one bit is left for rounding.
 static tsr_status check_total(const fit_job *job) {
   const double total = (double)tsr_tree_bytes(job->tree) * (1 + job->copies);
-  if (total + (double)tsr_tree_count(job->tree) < 0x1p63) return NULL;
-  return tsr_fail(OVERFLOW, "%lld bytes and %g copies of them are more than 2^63 bytes",
+  if (job->copies == 0 || total + (double)tsr_tree_count(job->tree) < 0x1p62) return NULL;
+  return tsr_fail(OVERFLOW, "%lld bytes and %g copies of them are more than 2^62 bytes",
                   (long long)tsr_tree_bytes(job->tree), job->copies);
 }
 

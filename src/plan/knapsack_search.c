@@ -4,6 +4,7 @@
 // The bound for a suffix of the items is the same as for all of them: their steps, cheapest per
 // byte first. Steps are already sorted, so each suffix keeps the sums over those of its own items,
 // and a bound is one binary search.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static double bound(const walker *search, int rank, int64_t room) {
   if (wanted <= 0) return suffix->cost;
   const int64_t step = find_step(suffix, wanted);
   if (step == suffix->step_count) return INFINITY;
+  assert(suffix->steps);  // there is such a step
   const sums before = step ? suffix->steps[step - 1] : (sums){0, 0};
   const sums after = suffix->steps[step];
   const double part = (double)(wanted - before.bytes) / (double)(after.bytes - before.bytes);

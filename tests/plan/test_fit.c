@@ -283,7 +283,7 @@ static void copies_may_not_overflow(void **state) {
   const tsr_fit_options options = {
       .size = sizeof options, .limit = INT64_MAX, .gradient_copies = 1};
   assert_fails(tsr_plan_fit(tree, mesh, &options, &plan, NULL), OVERFLOW,
-               "4611686018427387904 bytes and 1 copies of them are more than 2^63 bytes");
+               "4611686018427387904 bytes and 1 copies of them are more than 2^62 bytes");
   tsr_tree_release(tree);
   tsr_mesh_release(mesh);
 }
