@@ -20,7 +20,8 @@ all: ## build the library and the command (release): build/tessera
 	@ln -sf build/compile_commands.json compile_commands.json
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z -]+:.*## /{n = split($$1, names, " "); \
+	  for (i = 1; i <= n; i++) printf "  %-14s %s\n", names[i], $$2}' $(MAKEFILE_LIST)
 
 setup: ## install what is missing on this machine (Debian), or print how
 	@tools/setup

@@ -73,6 +73,9 @@ tsr_status tsr_dtype_parse(const char *name, tsr_dtype *out_dtype) {
       const char *known = tsr_dtype_name((tsr_dtype)j, (tsr_ecosystem)i);
       if (known) tsr_suggestion_offer(&near, known);
     }
+  if (!near.best)
+    return tsr_fail(UNKNOWN_DTYPE,
+                    "element type \"%s\" is unknown, wanted one such as f32, bf16 or i8", name);
   return tsr_fail(UNKNOWN_DTYPE, "element type \"%s\" is unknown" TSR_DID_YOU_MEAN, name,
                   TSR_SUGGESTED(near));
 }

@@ -169,7 +169,9 @@ tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_va
                     int *out_count) {
   int count = 0;
   for (const char *p = text;; p++) {
-    if (count == max) return tsr_fail(TOO_LARGE, "%s: more than %d numbers", what, max);
+    if (count == max)
+      return tsr_fail(TOO_LARGE, "%s: \"%s\" has more than %d number%s", what, text, max,
+                      max == 1 ? "" : "s");
     TSR_TRY(parse_int(what, p, &p, &out_values[count++]));
     if (!*p) break;
     if (*p != ',' && *p != 'x')
@@ -249,12 +251,33 @@ int cli_width(void) {
   return 100;
 }
 
+tsr_status cli_check_one_of(const cli_args *args, const char *const *options) {
+  const char *first = NULL;
+  for (; *options; options++) {
+    if (!cli_has(args, *options)) continue;
+    if (first) return tsr_fail(BAD_ARGUMENT, "--%s and --%s do not go together", first, *options);
+    first = *options;
+  }
+  return NULL;
+}
+
+tsr_status cli_read_mesh(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh) {
+  const size_t length = strlen(text);
+  if (length < 5 || strcmp(text + length - 5, ".json") != 0)
+    return tsr_mesh_parse(text, topology, out_mesh);
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(tsr_json_read_file(text, &doc));
+  tsr_status status = tsr_mesh_from_json(tsr_json_root(doc), topology, out_mesh);
+  tsr_json_destroy(doc);
+  return tsr_note(status, "%s", text);
+}
+
 tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
   const char *text = NULL, *machine = cli_value(args, "topology");
   TSR_TRY(cli_required(args, "mesh", &text));
   tsr_topology *topology = NULL;
   if (machine) TSR_TRY(tsr_topology_open(machine, &topology));
-  tsr_status status = tsr_mesh_parse(text, topology, out_mesh);
+  tsr_status status = cli_read_mesh(text, topology, out_mesh);
   tsr_topology_release(topology);
   return status;
 }

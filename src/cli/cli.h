@@ -77,7 +77,15 @@ tsr_status cli_output(const tsr_text *text, const char *path);
 bool cli_use_color(const cli_args *args);
 int cli_width(void);  // columns of the terminal, or 100
 
+// A mesh as a user writes it: its text, or the name of a .json file that `tessera mesh --json`
+// made.
+tsr_status cli_read_mesh(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh);
 // The mesh that --mesh (and --topology) describe.
 tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh);
+
+// Fails when more than one of these options is given; `options` ends with NULL.
+tsr_status cli_check_one_of(const cli_args *args, const char *const *options);
+// More devices than this are neither drawn nor listed.
+enum { CLI_MOST_DEVICES = 1 << 24 };
 
 #endif

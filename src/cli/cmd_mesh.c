@@ -15,17 +15,18 @@ typedef struct asked_axes {
   tsr_axis axes[TSR_MAX_AXES];
 } asked_axes;
 
-// "data=4,model=2" split up, because builders want names and sizes apart.
-static tsr_status read_axes(const char *text, asked_axes *out) {
+// "data=4,model=2" split up, because builders want names and sizes apart. `what` stands in
+// messages.
+static tsr_status read_axes(const char *what, const char *text, asked_axes *out) {
   const char *items[TSR_MAX_AXES];
-  TSR_TRY(
-      cli_names("mesh", text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items, &out->count));
+  TSR_TRY(cli_names(what, text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items, &out->count));
   for (int i = 0; i < out->count; i++) {
     char *equals = strchr((char *)(uintptr_t)items[i], '=');
-    if (!equals) return tsr_fail(SYNTAX, "mesh: \"%s\" has no size, wanted name=size", items[i]);
+    if (!equals)
+      return tsr_fail(SYNTAX, "%s: \"%s\" has no number, wanted axis=number", what, items[i]);
     *equals = '\0';
     int one = 0;
-    TSR_TRY(cli_ints(items[i], equals + 1, 1, &out->sizes[i], &one));
+    TSR_TRY_NOTE(cli_ints(items[i], equals + 1, 1, &out->sizes[i], &one), "%s", what);
     out->names[i] = items[i];
     out->axes[i] = (tsr_axis){.name = items[i], .size = out->sizes[i]};
   }
@@ -50,13 +51,13 @@ static tsr_jax_mesh_options jax_options(const cli_args *args) {
 
 static tsr_status build_plain(const cli_args *args, const tsr_topology *topology,
                               tsr_mesh **out_mesh) {
-  return tsr_mesh_parse(args->positional[0], topology, out_mesh);
+  return cli_read_mesh(args->positional[0], topology, out_mesh);
 }
 
 static tsr_status build_device(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
   asked_axes asked;
-  TSR_TRY(read_axes(args->positional[0], &asked));
+  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
   TSR_TRY(tsr_sizes_complete(asked.sizes, asked.count, tsr_topology_device_count(topology)));
   const tsr_jax_mesh_options options = jax_options(args);
   tsr_device_array array;
@@ -67,7 +68,7 @@ static tsr_status build_device(const cli_args *args, const tsr_topology *topolog
 static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
   asked_axes asked;
-  TSR_TRY(read_axes(args->positional[0], &asked));
+  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
   const char *text = NULL;
   TSR_TRY(cli_required(args, "dcn", &text));
   int64_t dcn[TSR_MAX_AXES];
@@ -86,7 +87,7 @@ static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topolog
 static tsr_status build_make(const cli_args *args, const tsr_topology *topology,
                              tsr_mesh **out_mesh) {
   asked_axes asked;
-  TSR_TRY(read_axes(args->positional[0], &asked));
+  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
   return tsr_jax_make_mesh(topology, asked.axes, asked.count, false, out_mesh);
 }
 
@@ -105,7 +106,7 @@ static tsr_status build_t5x(const cli_args *args, const tsr_topology *topology,
 static tsr_status build_eformer(const cli_args *args, const tsr_topology *topology,
                                 tsr_mesh **out_mesh) {
   asked_axes asked;
-  TSR_TRY(read_axes(args->positional[0], &asked));
+  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
   int64_t dcn[TSR_MAX_AXES];
   tsr_eformer_mesh_options options = {.size = sizeof options,
                                       .axis_dims = asked.sizes,
@@ -125,9 +126,9 @@ static tsr_status build_search(const cli_args *args, const tsr_topology *topolog
                                tsr_mesh **out_mesh) {
   asked_axes asked, traffic;
   const char *text = NULL;
-  TSR_TRY(read_axes(args->positional[0], &asked));
+  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
   TSR_TRY(cli_required(args, "traffic", &text));
-  TSR_TRY(read_axes(text, &traffic));
+  TSR_TRY(read_axes("--traffic", text, &traffic));
   tsr_axis_traffic bytes[TSR_MAX_AXES] = {0};
   for (int i = 0; i < traffic.count; i++) {
     int axis = asked.count - 1;
@@ -143,6 +144,27 @@ static tsr_status build_search(const cli_args *args, const tsr_topology *topolog
   return NULL;
 }
 
+// An option that another builder would use is a mistake, not to be passed over.
+static tsr_status check_builder(const cli_args *args, const char *name) {
+  static const struct {
+    const char *option, *builders;
+  } uses[] = {{"split", "device, hybrid"}, {"contiguous", "device, hybrid"},
+              {"dcn", "hybrid, eformer"},  {"process-granules", "hybrid"},
+              {"partitions", "t5x"},       {"submesh", "t5x"},
+              {"traffic", "search"}};
+  for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+    if (cli_has(args, uses[i].option) && !strstr(uses[i].builders, name))
+      return tsr_fail(BAD_ARGUMENT, "--%s means nothing to --builder %s, only to %s",
+                      uses[i].option, name, uses[i].builders);
+  const bool t5x = !strcmp(name, "t5x");
+  if (t5x && args->count)
+    return tsr_fail(BAD_ARGUMENT, "--builder t5x chooses its own axes: leave out \"%s\"",
+                    args->positional[0]);
+  if (!t5x && !args->count)
+    return tsr_fail(BAD_ARGUMENT, "a mesh is needed, such as data=2,model=4");
+  return NULL;
+}
+
 static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_mesh **out_mesh) {
   static const struct {
     const char *name;
@@ -151,9 +173,7 @@ static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_
                   {"make", build_make},    {"t5x", build_t5x},       {"eformer", build_eformer},
                   {"search", build_search}};
   const char *name = cli_has(args, "builder") ? cli_value(args, "builder") : "plain";
-  const bool t5x = !strcmp(name, "t5x");
-  if (!t5x && !args->count)
-    return tsr_fail(BAD_ARGUMENT, "a mesh is needed, such as data=2,model=4");
+  TSR_TRY(check_builder(args, name));
   if (!topology && strcmp(name, "plain") != 0)
     return tsr_fail(BAD_ARGUMENT, "--builder %s fits a mesh to a machine: --topology is needed",
                     name);
@@ -172,7 +192,7 @@ static void replace(tsr_mesh **mesh, tsr_mesh *changed) {
 static tsr_status change_slice(const char *text, tsr_mesh **mesh) {
   asked_axes asked;
   tsr_mesh *changed = NULL;
-  TSR_TRY(read_axes(text, &asked));
+  TSR_TRY(read_axes("--slice", text, &asked));
   for (int i = 0; i < asked.count; i++) {
     TSR_TRY(tsr_mesh_slice(*mesh, asked.names[i], asked.sizes[i], &changed));
     replace(mesh, changed);
@@ -188,7 +208,8 @@ static tsr_status change_flatten(const char *text, tsr_mesh **mesh) {
   if (!equals)
     return tsr_fail(BAD_ARGUMENT, "--flatten is \"%s\", wanted axes and a name: data,fsdp=batch",
                     text);
-  char list[512];
+  char list[sizeof buffer];
+  if ((size_t)(equals - text) >= sizeof list) return tsr_fail(TOO_LARGE, "--flatten: too long");
   snprintf(list, sizeof list, "%.*s", (int)(equals - text), text);
   TSR_TRY(cli_names("--flatten", list, TSR_MAX_AXES, buffer, sizeof buffer, axes, &count));
   tsr_mesh *changed = NULL;
@@ -212,6 +233,9 @@ static tsr_status change_local(const char *text, tsr_mesh **mesh) {
   int64_t process = 0;
   int one = 0;
   TSR_TRY(cli_ints("--local", text, 1, &process, &one));
+  if (process < 0 || process > INT32_MAX)
+    return tsr_fail(BAD_ARGUMENT, "--local is %lld, wanted a process from 0 on",
+                    (long long)process);
   tsr_mesh *changed = NULL;
   TSR_TRY(tsr_mesh_local(*mesh, (int32_t)process, &changed));
   replace(mesh, changed);
@@ -254,6 +278,9 @@ static tsr_status print_costs(const tsr_mesh *mesh, tsr_text *out) {
 
 static tsr_status print_picture(const cli_args *args, const tsr_mesh *mesh, tsr_text *out) {
   const char *svg = cli_value(args, "svg");
+  if (tsr_mesh_device_count(mesh) > CLI_MOST_DEVICES)
+    return tsr_fail(TOO_LARGE, "a picture of %lld devices; --text and --json print their axes",
+                    (long long)tsr_mesh_device_count(mesh));
   const cli_limits limits = svg ? (cli_limits){64, 64, 24} : (cli_limits){24, cli_width() / 6, 8};
   cli_figure figure = {0};
   TSR_TRY(figure_from_mesh(mesh, limits, &figure));
@@ -269,6 +296,7 @@ static tsr_status print_picture(const cli_args *args, const tsr_mesh *mesh, tsr_
 }
 
 static tsr_status show_mesh(const cli_args *args, const tsr_mesh *mesh) {
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "text", "svg", NULL}));
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   if (cli_has(args, "json")) {
@@ -306,7 +334,7 @@ static const cli_option options[] = {
     {"topology", 't', "TOPOLOGY", NULL, "the machine (see `tessera topology`)"},
     {"builder", 'b', "BUILDER", "plain|device|hybrid|make|t5x|eformer|search", "how to lay the axes on the machine (default: plain)"},
     {"split", 0, NULL, NULL, "device, hybrid: physical axes may be split"},
-    {"contiguous", 0, NULL, NULL, "device: contiguous submeshes"},
+    {"contiguous", 0, NULL, NULL, "device, hybrid: contiguous submeshes"},
     {"dcn", 0, "N,N,...", NULL, "hybrid, eformer: sizes between slices or hosts, one per axis"},
     {"process-granules", 0, NULL, NULL, "hybrid: granules are processes, not slices"},
     {"partitions", 0, "N", NULL, "t5x: number of model partitions"},
@@ -332,6 +360,7 @@ const cli_command cli_cmd_mesh = {
     .max_args = 1,
     .options = options,
     .description =
+        "MESH is axes with their sizes, or a .json file that --json made.\n\n"
         "Builders: plain takes devices in list order; device, hybrid and make are JAX's\n"
         "create_device_mesh, create_hybrid_device_mesh and make_mesh; t5x and eformer follow "
         "those\n"

@@ -290,8 +290,23 @@ static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
   return status;
 }
 
+// Several outputs at once would be told apart by nobody, and a mesh may have more devices than
+// anyone can wait for.
+static tsr_status check_output(const cli_args *args, const tsr_layout *layout) {
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "svg", NULL}));
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "html", NULL}));
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"device", "svg", NULL}));
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"device", "html", NULL}));
+  const int64_t devices = tsr_layout_device_count(layout);
+  if (devices > CLI_MOST_DEVICES && !cli_has(args, "device"))
+    return tsr_fail(TOO_LARGE, "a picture of %lld devices; --device shows what one of them holds",
+                    (long long)devices);
+  return NULL;
+}
+
 static tsr_status show(const cli_args *args, const tsr_layout *layout) {
   int64_t only = -1;
+  TSR_TRY(check_output(args, layout));
   TSR_TRY(find_device(args, layout, &only));
   if (cli_has(args, "check")) TSR_TRY(tsr_layout_check(layout));
   tsr_text dropped = TSR_TEXT_EMPTY;
@@ -318,7 +333,7 @@ static tsr_status run_show(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4"},
+    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to (see `tessera topology`)"},
     {"policy", 'p', "POLICY", "error|trim|pad|uneven", "what to do with sizes that do not divide (default: error)"},
     {"device", 'd', "ID", NULL, "show only what this device holds"},

@@ -21,6 +21,9 @@ static tsr_status read_setting(const cli_args *args, setting *out) {
   out->rank = (int)rank;
   if (cli_has(args, "shape")) {
     TSR_TRY(tsr_shape_parse(cli_value(args, "shape"), &out->shape));
+    if (rank >= 0 && rank != out->shape.rank)
+      return tsr_fail(BAD_ARGUMENT, "--rank is %lld, but --shape has %d dimensions",
+                      (long long)rank, out->shape.rank);
     out->has_shape = true;
     out->rank = out->shape.rank;
   }
@@ -157,7 +160,7 @@ static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *
   tsr_sharding *a = NULL, *b = NULL;
   tsr_status status = bind_spec(args, 1, s, &a);
   if (!status && cli_has(args, "other-mesh"))
-    status = tsr_mesh_parse(cli_value(args, "other-mesh"), NULL, &other.mesh);
+    status = cli_read_mesh(cli_value(args, "other-mesh"), tsr_mesh_topology(s->mesh), &other.mesh);
   if (!other.mesh && s->mesh) other.mesh = tsr_mesh_retain(s->mesh);
   if (!status) status = bind_spec(args, 2, &other, &b);
   bool same = false;
@@ -268,7 +271,7 @@ static tsr_status run_spec(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4"},
+    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
     {"shape", 's', "SHAPE", NULL, "the tensor's shape"},
     {"rank", 'r', "N", NULL, "the tensor's rank, where no shape is given"},

@@ -18,6 +18,18 @@ cli_cell *figure_at(const cli_figure *figure, int panel, int row, int column) {
   return &figure->cells[((size_t)panel * rows + (size_t)row) * columns + (size_t)column];
 }
 
+// Names may hold control characters, and what did not fit may have lost half of its last character:
+// neither belongs on a terminal or in XML.
+static void tidy(char *text) {
+  for (unsigned char *c = (unsigned char *)text; *c;) {
+    const int length = *c < 0x80 ? 1 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : 4;
+    int whole = 1;
+    while (whole < length && (c[whole] & 0xc0) == 0x80) whole++;
+    if (whole < length || *c < ' ' || *c == 0x7f) memset(c, '?', (size_t)whole);
+    c += whole;
+  }
+}
+
 void figure_span_label(const cli_span *span, char *out, size_t size) {
   const char *name = span->name ? span->name : "", *space = *name ? " " : "";
   if (span->gap)
@@ -257,6 +269,7 @@ static void name_axis(const tsr_layout *layout, int dim, cli_axis *axis) {
                     tsr_mesh_axis(tsr_layout_mesh(layout), bound->stages[s].axes[a].axis)->name);
   snprintf(axis->name, sizeof axis->name, "dim %d%s%.60s", dim, cut.length ? ": " : "",
            tsr_text_string(&cut));
+  tidy(axis->name);
   tsr_text_deinit(&cut);
 }
 
@@ -368,6 +381,7 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
     tsr_status_free(status);
   }
   snprintf(out->title, sizeof out->title, "%s", tsr_text_string(&text));
+  tidy(out->title);
   tsr_text_clear(&text);
   if (tsr_layout_mesh(layout)) {
     tsr_text_add(&text, "mesh ");
@@ -379,6 +393,7 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
   if (replicas > 1) tsr_text_addf(&text, ", each on %lld devices", (long long)replicas);
   tsr_text_add(&text, "; cells show device ids");
   snprintf(out->subtitle, sizeof out->subtitle, "%s", tsr_text_string(&text));
+  tidy(out->subtitle);
   tsr_text_deinit(&text);
 }
 
@@ -429,7 +444,9 @@ static tsr_status layout_of_mesh(const tsr_mesh *mesh, tsr_layout **out_layout) 
 }
 
 static void name_mesh_axis(const tsr_mesh *mesh, int axis, cli_axis *out) {
-  if (axis >= 0) snprintf(out->name, sizeof out->name, "%.90s", tsr_mesh_axis(mesh, axis)->name);
+  if (axis < 0) return;
+  snprintf(out->name, sizeof out->name, "%.90s", tsr_mesh_axis(mesh, axis)->name);
+  tidy(out->name);
 }
 
 // Panels say which axes they fix by name, and colours tell processes apart.
@@ -450,6 +467,7 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
                              tsr_mesh_axis(mesh, d)->name, (long long)coords[d]);
       used = used + (size_t)n < 95 ? used + (size_t)n : 95;
     }
+    tidy(title);
   }
   const size_t cells =
       (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
@@ -482,6 +500,7 @@ tsr_status figure_from_mesh(const tsr_mesh *mesh, cli_limits limits, cli_figure 
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);
   snprintf(out.title, sizeof out.title, "mesh %.200s", tsr_text_string(&text));
+  tidy(out.title);
   snprintf(out.subtitle, sizeof out.subtitle, "%lld devices, %d process%s",
            (long long)tsr_mesh_device_count(mesh), tsr_mesh_process_count(mesh),
            tsr_mesh_process_count(mesh) == 1 ? "" : "es");

@@ -1,4 +1,5 @@
 // The `tessera` command: finds the row of a command and runs it.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static const cli_command *find_command(const char *name) {
 }
 
 static int unknown_command(const char *name) {
-  const char *names[16];
+  const char *names[sizeof cli_commands / sizeof *cli_commands];
   int count = 0;
   for (; cli_commands[count]; count++) names[count] = cli_commands[count]->name;
   names[count] = NULL;
@@ -76,7 +77,7 @@ static int run(const cli_command *command, int argc, char **argv) {
   return exit_code;
 }
 
-int main(int argc, char **argv) {
+static int run_named(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "help";
   if (!strcmp(name, "--version") || !strcmp(name, "version")) {
     printf("tessera %s\n", tsr_version());
@@ -97,4 +98,12 @@ int main(int argc, char **argv) {
     return EXIT_YES;
   }
   return run(command, argc - 2, argv + 2);
+}
+
+// Help is output too: a full disk must not go unseen.
+int main(int argc, char **argv) {
+  const int code = run_named(argc, argv);
+  if (code != EXIT_YES || !fflush(stdout)) return code;
+  fprintf(stderr, "tessera: cannot write the output: %s\n", strerror(errno));
+  return EXIT_FAILED + (int)TSR_IO;
 }

@@ -89,7 +89,7 @@ static void unknown_names_get_a_suggestion(void **state) {
   assert_fails(tsr_dtype_parse("Bf16", &dtype), UNKNOWN_DTYPE,
                "element type \"Bf16\" is unknown; did you mean \"bf16\"?");
   assert_fails(tsr_dtype_parse("string", &dtype), UNKNOWN_DTYPE,
-               "element type \"string\" is unknown");
+               "element type \"string\" is unknown, wanted one such as f32, bf16 or i8");
 }
 
 static const struct {

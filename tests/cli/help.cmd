@@ -19,3 +19,8 @@ tessera show 8,8 data
 tessera show 8,8
 tessera show 8,8 data --mesh data=2 --policy sometimes
 tessera completion csh
+
+# A full disk does not go unseen.
+tessera help > /dev/full
+tessera --version > /dev/full
+tessera mesh a=2 --text > /dev/full

@@ -32,3 +32,21 @@ tessera mesh a=2,b=2 --slice z=0
 tessera mesh a=2,b=2 --slice a=2
 tessera mesh a=2,b=2,c=2 --flatten a,c=ac
 tessera mesh a=2,b=2 --transpose a
+
+# An option that would be passed over is a mistake.
+tessera mesh a=2,b=2 --split
+tessera mesh a=2 --builder t5x -t cpu:4
+tessera mesh a=2 --json --svg mesh.svg
+tessera mesh a=2 --slice a
+tessera mesh a=2 --slice a=0x1
+tessera mesh a=2,b=2 --flatten a,b=
+tessera mesh a=4 -t gpu:4x1 --local 4294967296
+tessera mesh 'a=4611686018427387904 abstract'
+tessera mesh 'a=4611686018427387904 abstract' --text
+
+# Names may be in any script, or hold what would upset a terminal.
+tessera mesh 'дом=2,"a\x1b[31m\nb"=2'
+
+# A mesh as data is a mesh.
+tessera mesh 'a=2,b=2 devices=[3,1,0,2]' --json > mesh.json; tessera mesh mesh.json --text; tessera show 4,4 'a, b' --mesh mesh.json --device 1
+tessera mesh none.json

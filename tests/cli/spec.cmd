@@ -41,3 +41,5 @@ tessera spec correct x --mesh x=2
 # Answers as data.
 tessera spec parse "P('data', ('fsdp', 'tp'))" --mesh data=2,fsdp=2,tp=2 --json
 tessera spec compare 'dp+tp' 'dp;tp' --mesh dp=2,tp=4 --json
+tessera spec convert x --mesh x=2 --rank 2 --shape 8 --to xla
+tessera spec compare x x --mesh 'x=4611686018427387904 abstract' --shape 8
