@@ -2,19 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/gcd.h"
 #include "layout/cover.h"
 
 // Boxes that folding may make; beyond that the common period is no use.
 enum { MOST_BOXES = 1 << 24 };
-
-static int64_t greatest_divisor(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 static tsr_status common_period(int64_t size, const tsr_run_list *runs, int64_t *out_period) {
   int64_t period = 1;
@@ -23,7 +15,7 @@ static tsr_status common_period(int64_t size, const tsr_run_list *runs, int64_t 
     const tsr_run *run = &runs->items[r];
     if (run->count == 1 || period % run->step == 0) continue;
     repeat = true;
-    const int64_t factor = run->step / greatest_divisor(period, run->step);
+    const int64_t factor = run->step / tsr_gcd(period, run->step);
     if (__builtin_mul_overflow(period, factor, &period))
       return tsr_fail(TOO_LARGE, "the runs of a dimension of %lld have no common period",
                       (long long)size);

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/gcd.h"
+
 void tsr_run_list_deinit(tsr_run_list *list) {
   free(list->items);
   *list = (tsr_run_list)TSR_RUN_LIST_EMPTY;
@@ -89,15 +91,6 @@ int64_t tsr_run_list_elements(const tsr_run_list *list) {
 
 // ---- meetings ----
 
-static int64_t greatest_divisor(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // The first block of `run` that ends after index `at`; may be past the last.
 static int64_t first_after(const tsr_run *run, int64_t at) {
   const int64_t past = at - run->global - run->length;
@@ -106,7 +99,7 @@ static int64_t first_after(const tsr_run *run, int64_t at) {
 
 tsr_meeting tsr_meeting_of(const tsr_run *a, const tsr_run *b) {
   assert(a->length > 0 && a->count > 0 && b->length > 0 && b->count > 0);
-  const int64_t divisor = greatest_divisor(a->step, b->step);
+  const int64_t divisor = tsr_gcd(a->step, b->step);
   tsr_meeting meeting = {.a = *a,
                          .b = *b,
                          .i = first_after(a, b->global),

@@ -38,12 +38,3 @@ bool tsr_dims_product(const int64_t *dims, int rank, int64_t *out_product) {
   *out_product = product;
   return true;
 }
-
-int64_t tsr_gcd(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}

@@ -19,7 +19,5 @@ TSR_MUST_USE tsr_status tsr_rank_check(int rank);
 TSR_MUST_USE tsr_status tsr_dims_check(const int64_t *dims, int rank, const char *what);
 // Product of the sizes, 1 for none. False when it does not fit, and `*out_product` is untouched.
 bool tsr_dims_product(const int64_t *dims, int rank, int64_t *out_product);
-// The greatest common divisor of two positive numbers.
-int64_t tsr_gcd(int64_t a, int64_t b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gcd.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
 #include "mesh/python_int.h"

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/gcd.h"
 #include "mesh/jax.h"
 
 static bool has_axis(unsigned set, int axis) { return set >> axis & 1; }
@@ -79,15 +80,6 @@ typedef struct progress {
   int64_t taken[TSR_FIELD_COUNT];  // product of the parts given away
 } progress;
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // Spreads `size` with the axes of `whole` taken whole; false if that cannot be.
 static bool spread(const progress *done, unsigned whole, int64_t size, share *out_share) {
   int64_t rest = size;
@@ -100,7 +92,7 @@ static bool spread(const progress *done, unsigned whole, int64_t size, share *ou
   for (int untouched = 0; untouched <= 1; untouched++) {
     for (int axis = 0; axis < done->dim_count; axis++) {
       if (has_axis(whole, axis) || (done->taken[axis] == 1) != untouched) continue;
-      const int64_t part = greatest_common_divisor(done->dims[axis] / done->taken[axis], rest);
+      const int64_t part = tsr_gcd(done->dims[axis] / done->taken[axis], rest);
       out_share->parts[axis] = part;
       rest /= part;
     }

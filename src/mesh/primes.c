@@ -3,6 +3,7 @@
 // Small primes go by trial division. What is left is tested with Miller and Rabin's test, exact for
 // 64 bits with the first twelve primes as bases, and taken apart with Pollard's rho, whose cost is
 // the root of the smallest factor: 2^15 steps at worst, where trial division would need 2^31.
+#include "base/gcd.h"
 #include "tessera/mesh_build.h"
 
 // Any factor left over after the trial is larger than this.
@@ -19,15 +20,6 @@ static uint64_t power(uint64_t base, uint64_t exponent, uint64_t n) {
     base = multiply(base, base, n);
   }
   return result;
-}
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
-  while (b) {
-    const uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
 }
 
 // Whether `base` proves the odd n > TRIAL_LIMIT composite.
@@ -59,7 +51,7 @@ static uint64_t find_factor(uint64_t n) {
       slow = (uint64_t)(((wide)slow * slow + c) % n);
       fast = (uint64_t)(((wide)fast * fast + c) % n);
       fast = (uint64_t)(((wide)fast * fast + c) % n);
-      factor = greatest_common_divisor(slow > fast ? slow - fast : fast - slow, n);
+      factor = (uint64_t)tsr_gcd((int64_t)(slow > fast ? slow - fast : fast - slow), (int64_t)n);
     }
     if (factor != n) return factor;
   }

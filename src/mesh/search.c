@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gcd.h"
 #include "mesh/cost.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
