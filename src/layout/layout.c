@@ -47,6 +47,8 @@ static tsr_status create_grid(const tsr_sharding *requested, const tsr_shape *sh
 
 tsr_status tsr_layout_create(const tsr_sharding *sharding, const tsr_shape *shape,
                              tsr_policy policy, tsr_layout **out_layout) {
+  if ((unsigned)policy >= TSR_POLICY_COUNT)
+    return tsr_fail(BAD_ARGUMENT, "policy %d does not exist", (int)policy);
   TSR_TRY(tsr_shape_check(shape));
   TSR_TRY(check_rank(sharding, shape));
   if (policy == TSR_POLICY_TRIM) {

@@ -9,7 +9,9 @@ static const char *const names[TSR_POLICY_COUNT] = {
     [TSR_POLICY_UNEVEN] = "uneven",
 };
 
-const char *tsr_policy_name(tsr_policy policy) { return names[policy]; }
+const char *tsr_policy_name(tsr_policy policy) {
+  return (unsigned)policy < TSR_POLICY_COUNT ? names[policy] : "unknown";
+}
 
 tsr_status tsr_policy_parse(const char *name, tsr_policy *out_policy) {
   for (int i = 0; i < TSR_POLICY_COUNT; i++) {

@@ -155,7 +155,8 @@ tsr_status tsr_jax_create_hybrid_device_mesh(const tsr_topology *topology,
                                              tsr_device_array *out_array) {
   TSR_TRY(tsr_rank_check(rank));
   const tsr_device_list list = tsr_device_list_of(topology);
-  const tsr_jax_mesh_options known = tsr_jax_mesh_options_of(options);
+  tsr_jax_mesh_options known;
+  TSR_TRY(tsr_jax_mesh_options_read(options, &known));
   workspace work;
   TSR_TRY(workspace_init(&work, list.count));
   tsr_status status = build(&list, mesh_shape, dcn_mesh_shape, rank, &known, &work, out_array);

@@ -18,10 +18,15 @@ tsr_device_list tsr_device_list_of(const tsr_topology *topology) {
                            .kind = tsr_jax_kind_find(kind)};
 }
 
-tsr_jax_mesh_options tsr_jax_mesh_options_of(const tsr_jax_mesh_options *given) {
-  tsr_jax_mesh_options options = {0};
+tsr_status tsr_jax_mesh_options_read(const tsr_jax_mesh_options *given,
+                                     tsr_jax_mesh_options *out_options) {
+  tsr_jax_mesh_options options = {.size = sizeof options};
+  if (given && given->size < sizeof given->size)
+    return tsr_fail(BAD_ARGUMENT, "tsr_jax_mesh_options has size %zu, wanted %zu", given->size,
+                    sizeof *given);
   if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-  return options;
+  *out_options = options;
+  return NULL;
 }
 
 static tsr_status fail_count(const int64_t *shape, int rank, int device_count) {
@@ -101,7 +106,8 @@ tsr_status tsr_jax_create_device_mesh(const tsr_topology *topology, const int64_
                                       int rank, const tsr_jax_mesh_options *options,
                                       tsr_device_array *out_array, tsr_mesh_reason *out_reason) {
   const tsr_device_list list = tsr_device_list_of(topology);
-  const tsr_jax_mesh_options known = tsr_jax_mesh_options_of(options);
+  tsr_jax_mesh_options known;
+  TSR_TRY(tsr_jax_mesh_options_read(options, &known));
   TSR_TRY(tsr_jax_check_shape(mesh_shape, rank, list.count));
   tsr_device_array array = {0};
   TSR_TRY(tsr_device_array_init(&array, mesh_shape, rank));

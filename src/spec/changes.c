@@ -11,7 +11,7 @@ const char *tsr_change_text(tsr_change_kind kind) {
 #define X(id, text) [TSR_CHANGE_##id] = text,
   static const char *const texts[TSR_CHANGE_COUNT] = {TSR_CHANGES(X)};
 #undef X
-  return texts[kind];
+  return (unsigned)kind < TSR_CHANGE_COUNT ? texts[kind] : "unknown";
 }
 
 // The list doubles at each power of two, so that no capacity has to be kept.

@@ -35,6 +35,7 @@ static tsr_status read_entries(const char *const *entries, int count, tsr_spec_b
 }
 
 tsr_status tsr_spec_of(const char *const *entries, int count, tsr_spec **out_spec) {
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of dimensions");
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
   tsr_status status = read_entries(entries, count, &builder);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);

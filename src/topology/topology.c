@@ -16,8 +16,8 @@ enum { HIGHEST_COORDINATE = (1 << 28) - 1 };
 
 static tsr_status check_device(const tsr_device *device, int position) {
   if (device->process < 0 || device->process == INT32_MAX)
-    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has process %d, wanted 0 or more",
-                    device->id, position, device->process);
+    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has process %d, wanted 0 to %d",
+                    device->id, position, device->process, INT32_MAX - 1);
   if (device->slice < TSR_NO_SLICE)
     return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has slice %d, wanted 0 or more, or none",
                     device->id, position, device->slice);

@@ -288,6 +288,10 @@ static void policies_have_names(void **state) {
   tsr_policy found = TSR_POLICY_COUNT;
   assert_fails(tsr_policy_parse("drop", &found), SYNTAX,
                "policy \"drop\" is none of error, trim, pad and uneven");
+  assert_string_equal(tsr_policy_name(TSR_POLICY_COUNT), "unknown");
+  tsr_layout *layout = NULL;
+  assert_fails(test_layout_read("x=2", "x", "8", TSR_POLICY_COUNT, &layout), BAD_ARGUMENT,
+               "policy 4 does not exist");
 }
 
 // ---- JAX's view ----

@@ -240,6 +240,9 @@ static void options_may_be_older_than_the_library(void **state) {
   tsr_device_array array = {0};
   assert_ok(create("tpu-v4:4x4x2", SHAPE(4, 8), 2, &options, &array));
   tsr_device_array_deinit(&array);
+  options.size = 0;
+  assert_fails_with(create("tpu-v4:4x4x2", SHAPE(4, 8), 2, &options, &array), BAD_ARGUMENT,
+                    "tsr_jax_mesh_options has size 0");
 }
 
 // ---- create_hybrid_device_mesh ----

@@ -40,6 +40,7 @@ static void entries_of_the_common_case(void **state) {
   assert_int_equal(desc->dims[4].stages[0].axis_count, 2);
   assert_string_equal(desc->dims[4].stages[0].axes[1].name, "tp");
   tsr_spec_release(spec);
+  assert_fails(tsr_spec_of(NULL, -1, &spec), BAD_ARGUMENT, "a negative number of dimensions");
   assert_ok(tsr_spec_of(NULL, 0, &spec));
   assert_prints(spec, "()");
   tsr_spec_release(spec);

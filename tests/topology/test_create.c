@@ -117,7 +117,7 @@ static const struct {
      {.id = 3, .process = -2},
      0,
      TSR_CAUSE_BROKEN_TOPOLOGY,
-     "device 3 (position 0 of the list) has process -2, wanted 0 or more"},
+     "device 3 (position 0 of the list) has process -2, wanted 0 to 2147483646"},
     {0,
      1,
      {.id = 3, .slice = -2},
