@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// What does not know its length may have no end: /dev/zero would take all memory.
+#define MOST_STREAMED ((size_t)1 << 30)
+
 // Reads all there is, also from pipes and devices, which do not know their length.
 static tsr_status read_all(int file, char **out_bytes, size_t *out_length) {
   struct stat about;
@@ -25,6 +28,10 @@ static tsr_status read_all(int file, char **out_bytes, size_t *out_length) {
     if (!got) break;
     length += (size_t)got;
     if (length < capacity) continue;
+    if (!sized && capacity >= MOST_STREAMED) {
+      free(bytes);
+      return tsr_fail(TOO_LARGE, "no file, and more than %zu bytes", MOST_STREAMED);
+    }
     capacity *= 2;
     char *larger = realloc(bytes, capacity);
     if (!larger) free(bytes);

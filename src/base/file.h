@@ -4,8 +4,8 @@
 
 #include "tessera/status.h"
 
-// Reads a file, pipe or device to its end; the caller frees the bytes. Errors name the path. Not by
-// mmap: a file that shrinks while it is mapped kills the reader.
+// Reads a file, or a pipe or device of at most 1 GiB, to its end; the caller frees the bytes.
+// Errors name the path. Not by mmap: a file that shrinks while it is mapped kills the reader.
 TSR_MUST_USE tsr_status tsr_file_read(const char *path, char **out_bytes, size_t *out_length);
 
 #endif
