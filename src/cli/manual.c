@@ -7,7 +7,7 @@
 // scdoc takes these for markup; a backslash makes them plain.
 static void print_plain(FILE *file, const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
-    if (strchr("\\*_`<>#[]|~.", text[i])) fputc('\\', file);
+    if (strchr("\\*_`<>#[]|~.-", text[i])) fputc('\\', file);
     fputc(text[i], file);
   }
 }

@@ -1,5 +1,6 @@
 // What each device holds. Where all shards of a tensor are equal, and that is nearly always, all
 // devices hold the same, and nothing is counted device by device.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table, tsr
       kinds->items = items;
       kinds->items[kinds->count++] = (tsr_plan_kind){.row = i};
     }
+    assert(kinds->items);  // the entry is there, or has just been made
     kinds->items[entry].count++;
   }
   return NULL;

@@ -29,11 +29,6 @@ static void changes_deinit(changes *of) {
 // Those of the second plan's tree, or of the first's: what was removed stands only there.
 static tsr_status gather(const tsr_plan_diff *diff, const tsr_plan *before, const tsr_plan *after,
                          bool removed, changes *out) {
-  const size_t count = (size_t)tsr_tree_count(tsr_plan_tree(removed ? before : after));
-  out->tree = tsr_plan_tree(removed ? before : after);
-  out->by_row = calloc(count + 1, sizeof *out->by_row);
-  out->keys = calloc(count + 1, sizeof *out->keys);
-  if (!out->by_row || !out->keys) return tsr_fail(NO_MEMORY, "changes of %zu tensors", count);
   for (int64_t i = 0; i < diff->count; i++) {
     const tsr_plan_change *change = &diff->items[i];
     if ((change->kind == TSR_DIFF_REMOVED) != removed) continue;
@@ -41,7 +36,10 @@ static tsr_status gather(const tsr_plan_diff *diff, const tsr_plan *before, cons
     out->by_row[row] = change;
     out->keys[row] = key_of(change, before, after);
   }
-  return tsr_tree_group_by(out->tree, out->keys, &out->groups);
+  tsr_tree_groups groups;
+  TSR_TRY(tsr_tree_group_by(out->tree, out->keys, &groups));
+  out->groups = groups;
+  return NULL;
 }
 
 static void print_group(const changes *of, const tsr_tree_group *group, const tsr_plan *before,
@@ -71,8 +69,12 @@ static void print_group(const changes *of, const tsr_tree_group *group, const ts
 
 static tsr_status print_changes(const tsr_plan_diff *diff, const tsr_plan *before,
                                 const tsr_plan *after, bool removed, tsr_text *out) {
-  changes of = {0};
-  tsr_status status = gather(diff, before, after, removed, &of);
+  changes of = {.tree = tsr_plan_tree(removed ? before : after)};
+  const size_t count = (size_t)tsr_tree_count(of.tree);
+  of.by_row = calloc(count + 1, sizeof *of.by_row);
+  of.keys = calloc(count + 1, sizeof *of.keys);
+  tsr_status status = of.by_row && of.keys ? gather(diff, before, after, removed, &of)
+                                           : tsr_fail(NO_MEMORY, "changes of %zu tensors", count);
   for (int64_t i = 0; i < of.groups.count && !status; i++)
     print_group(&of, &of.groups.items[i], before, after, out);
   changes_deinit(&of);
