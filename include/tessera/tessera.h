@@ -4,7 +4,9 @@
 
 #include "tessera/api.h"
 #include "tessera/axes.h"
+#include "tessera/copy.h"
 #include "tessera/dtype.h"
+#include "tessera/groups.h"
 #include "tessera/hash.h"
 #include "tessera/json.h"
 #include "tessera/layout.h"

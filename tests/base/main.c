@@ -6,6 +6,7 @@
   X(suggest)      \
   X(dtype)        \
   X(shape)        \
+  X(copy)         \
   X(scope)        \
   X(hash)         \
   X(scan)         \

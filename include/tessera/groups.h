@@ -1,0 +1,20 @@
+// Groups: which devices take part in a collective together.
+#ifndef TESSERA_GROUPS_H
+#define TESSERA_GROUPS_H
+
+#include <stdint.h>
+
+#include "tessera/api.h"
+
+TSR_BEGIN_DECLS
+
+// `count` groups of `size` devices each, disjoint: member i of group g is members[g * size + i].
+// Devices in no group take no part. tsr_mesh_groups (tessera/mesh.h) makes them from mesh axes.
+typedef struct tsr_groups {
+  int64_t count, size;
+  const int32_t *members;
+} tsr_groups;
+
+TSR_END_DECLS
+
+#endif
