@@ -1,162 +1,68 @@
 // Presets against the tensor lists of real models (tests/models): in every variant each tensor has
 // a rule, and each cut fits on a mesh on which the model would sensibly run.
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "support/real_models.h"
 #include "support/test.h"
 #include "tessera/layout.h"
-#include "tessera/rules.h"
-
-static const char folder[] = "tests/models";
-
-typedef struct model {
-  tsr_json_doc *doc;
-  const tsr_json *tensors;
-  char *preset;
-  tsr_mesh *mesh;
-  tsr_facts facts;
-} model;
-
-static char *copy_string(const tsr_json *value) {
-  const char *bytes = NULL;
-  size_t length = 0;
-  assert_ok(tsr_json_get_string(value, "model", &bytes, &length));
-  return strndup(bytes, length);
-}
-
-static void open_model(const char *name, model *out) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  assert_ok(tsr_json_read_file(path, &out->doc));
-  const tsr_json *root = tsr_json_root(out->doc);
-  char *mesh = copy_string(tsr_json_find(root, "mesh"));
-  out->tensors = tsr_json_find(root, "tensors");
-  out->preset = copy_string(tsr_json_find(root, "preset"));
-  assert_ok(tsr_mesh_parse(mesh, NULL, &out->mesh));
-  assert_ok(tsr_facts_from_config(tsr_json_find(root, "config"), &out->facts));
-  free(mesh);
-}
-
-static void close_model(model *m) {
-  tsr_facts_deinit(&m->facts);
-  tsr_mesh_release(m->mesh);
-  free(m->preset);
-  tsr_json_destroy(m->doc);
-}
-
-static tsr_rules *open_preset(const model *m, const char *variant) {
-  char name[128];
-  tsr_rules *rules = NULL;
-  const tsr_rules_options options = {.size = sizeof options,
-                                     .facts = m->facts.items,
-                                     .fact_count = m->facts.count,
-                                     .mesh = m->mesh};
-  snprintf(name, sizeof name, "%s:%s", m->preset, variant);
-  assert_ok(tsr_rules_preset(name, &options, &rules));
-  return rules;
-}
-
-// ---- paths ----
-
-// "layers.{0..31}.x" stands for every number between; `visit` sees each path.
-typedef void visit_fn(void *context, const char *path);
-
-static void expand(const char *compact, visit_fn *visit, void *context) {
-  const char *open = strchr(compact, '{');
-  int first = 0, last = 0, length = 0;
-  if (!open) {
-    visit(context, compact);
-    return;
-  }
-  assert_int_equal(sscanf(open, "{%d..%d}%n", &first, &last, &length), 2);
-  for (int i = first; i <= last; i++) {
-    char *path = NULL;
-    assert_true(asprintf(&path, "%.*s%d%s", (int)(open - compact), compact, i, open + length) > 0);
-    expand(path, visit, context);
-    free(path);
-  }
-}
-
-typedef struct seen {
-  const tsr_rules *rules;
-  int rule;  // of the first path
-  int64_t count;
-} seen;
-
-static void match_path(void *context, const char *path) {
-  seen *s = context;
-  int rule = -1;
-  assert_ok(tsr_rules_match(s->rules, path, &rule));
-  if (rule < 0) fail_msg("%s has no rule", path);
-  if (!s->count++) s->rule = rule;
-  assert_int_equal(rule, s->rule);
-}
 
 // ---- every model, every variant ----
 
-static void read_shape(const tsr_json *value, tsr_shape *out) {
-  int64_t dims[8];
-  int rank = 0;
-  for (const tsr_json *at = tsr_json_first(value); at; at = tsr_json_next(at))
-    assert_ok(tsr_json_get_int(at, "shape", &dims[rank++]));
-  assert_ok(tsr_shape_init(out, dims, rank));
+// The rule of all tensors of a pattern, which must have one and the same.
+static int match_group(const tsr_rules *rules, const tsr_tree *tree, const tsr_tree_group *group) {
+  int first = -1;
+  for (int64_t i = 0; i < group->count; i++) {
+    const char *path = tsr_tree_tensor(tree, group->members[i])->path;
+    int rule = -1;
+    assert_ok(tsr_rules_match(rules, path, &rule));
+    if (rule < 0) fail_msg("%s has no rule", path);
+    if (!i) first = rule;
+    assert_int_equal(rule, first);
+  }
+  return first;
 }
 
-// The cut of a rule's spec fits the tensor; its bytes are cut `*out_shards` times.
-static void check_cut(const model *m, const tsr_spec *spec, const tsr_shape *shape,
-                      const char *path) {
+// The cut of a rule's spec fits the tensor.
+static void check_cut(const real_model *model, const tsr_spec *spec, const tsr_tensor *tensor) {
+  const tsr_shape shape = tsr_tensor_shape(tensor);
   tsr_sharding *sharding = NULL;
   tsr_layout *layout = NULL;
-  assert_ok(tsr_sharding_bind(m->mesh, spec, false, &sharding));
-  tsr_status status = tsr_layout_create(sharding, shape, TSR_POLICY_ERROR, &layout);
-  if (status) fail_msg("%s: %s", path, tsr_status_text(status));
+  assert_ok(tsr_sharding_bind(model->mesh, spec, false, &sharding));
+  tsr_status status = tsr_layout_create(sharding, &shape, TSR_POLICY_ERROR, &layout);
+  if (status) fail_msg("%s: %s: %s", model->file, tensor->path, tsr_status_text(status));
   tsr_layout_release(layout);
   tsr_sharding_release(sharding);
 }
 
-static int64_t check_variant(const model *m, const char *variant) {
-  tsr_rules *rules = open_preset(m, variant);
-  int64_t count = 0;
-  for (const tsr_json *row = tsr_json_first(m->tensors); row; row = tsr_json_next(row)) {
-    char *compact = copy_string(tsr_json_at(row, 0));
-    seen s = {.rules = rules};
-    tsr_shape shape;
-    expand(compact, match_path, &s);
-    read_shape(tsr_json_at(row, 2), &shape);
-    check_cut(m, tsr_rules_get(rules, s.rule)->spec, &shape, compact);
-    count += s.count;
-    free(compact);
+static void check_variant(const real_model *model, const tsr_tree_groups *groups,
+                          const char *variant) {
+  tsr_rules *rules = real_model_rules(model, variant);
+  for (int64_t i = 0; i < groups->count; i++) {
+    const tsr_tree_group *group = &groups->items[i];
+    const int rule = match_group(rules, model->tree, group);
+    check_cut(model, tsr_rules_get(rules, rule)->spec,
+              tsr_tree_tensor(model->tree, group->members[0]));
   }
   tsr_rules_release(rules);
-  return count;
 }
 
-static bool is_list(const char *name) {
-  const size_t length = strlen(name);
-  return length > 5 && !strcmp(name + length - 5, ".json");
+static void check_variants(const real_model *model, void *context) {
+  static const char *const variants[] = {"fsdp",    "tp",    "fsdp+tp",   "ep",
+                                         "fsdp+ep", "ep+tp", "fsdp+ep+tp"};
+  const size_t count = tsr_mesh_find_axis(model->mesh, "ep") >= 0 ? COUNT_OF(variants) : 3;
+  int64_t *tensors = context;
+  tsr_tree_groups groups;
+  assert_ok(tsr_tree_group_by_pattern(model->tree, &groups));
+  for (size_t i = 0; i < count; i++) check_variant(model, &groups, variants[i]);
+  *tensors += tsr_tree_count(model->tree) * (int64_t)count;
+  tsr_tree_groups_deinit(&groups);
 }
 
 static void presets_serve_every_tensor_of_real_models(void **state) {
   (void)state;
-  static const char *const variants[] = {"fsdp",    "tp",    "fsdp+tp",   "ep",
-                                         "fsdp+ep", "ep+tp", "fsdp+ep+tp"};
-  int models = 0;
   int64_t tensors = 0;
-  DIR *dir = opendir(folder);
-  assert_non_null(dir);
-  for (struct dirent *entry; (entry = readdir(dir));) {
-    if (!is_list(entry->d_name)) continue;
-    model m;
-    open_model(entry->d_name, &m);
-    const size_t count = tsr_mesh_find_axis(m.mesh, "ep") >= 0 ? COUNT_OF(variants) : 3;
-    for (size_t i = 0; i < count; i++) tensors += check_variant(&m, variants[i]);
-    close_model(&m);
-    models++;
-  }
-  closedir(dir);
-  assert_int_equal(models, 13);
+  assert_int_equal(each_real_model(check_variants, &tensors), 13);
   assert_true(tensors > 300000);
 }
 
@@ -164,18 +70,18 @@ static void presets_serve_every_tensor_of_real_models(void **state) {
 
 static void assert_cut(const char *file, const char *variant, const char *path,
                        const char *wanted) {
-  model m;
+  real_model model;
   int rule = -1;
   tsr_text out = TSR_TEXT_EMPTY;
-  open_model(file, &m);
-  tsr_rules *rules = open_preset(&m, variant);
+  real_model_open(file, &model);
+  tsr_rules *rules = real_model_rules(&model, variant);
   assert_ok(tsr_rules_match(rules, path, &rule));
   assert_true(rule >= 0);
   assert_ok(tsr_spec_print(tsr_rules_get(rules, rule)->spec, TSR_FORM_SHORT, &out));
   assert_string_equal(tsr_text_string(&out), wanted);
   tsr_text_deinit(&out);
   tsr_rules_release(rules);
-  close_model(&m);
+  real_model_close(&model);
 }
 
 static void tensors_are_cut_as_megatron_cuts_them(void **state) {

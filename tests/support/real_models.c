@@ -1,4 +1,6 @@
-#include "plan/real_models.h"
+// A list is compact: {"preset", "mesh", "config", "tensors": [[path, type, shape], ...]}, where the
+// path "layers.{0..31}.x" stands for every number between.
+#include "support/real_models.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -38,7 +40,7 @@ static void add(listing *list, const char *path, const tsr_tensor *like) {
   *tensor = (tsr_tensor){strdup(path), like->dtype, like->rank, dims, NULL};
 }
 
-// "layers.{0..31}.x" stands for every number between.
+// Writes out the numbers of a path.
 static void expand(listing *list, const char *compact, const tsr_tensor *like) {
   const char *open = strchr(compact, '{');
   int first = 0, last = 0, length = 0;
@@ -84,39 +86,39 @@ static tsr_tree *read_tensors(const tsr_json *rows) {
 
 // ---- models ----
 
-static tsr_rules *read_preset(const tsr_json *root, const char *variant, const tsr_mesh *mesh) {
-  char name[128];
-  tsr_rules *rules = NULL;
-  tsr_facts facts;
-  char *preset = copy_string(tsr_json_find(root, "preset"));
-  assert_ok(tsr_facts_from_config(tsr_json_find(root, "config"), &facts));
-  const tsr_rules_options options = {
-      .size = sizeof options, .facts = facts.items, .fact_count = facts.count, .mesh = mesh};
-  snprintf(name, sizeof name, "%s:%s", preset, variant);
-  assert_ok(tsr_rules_preset(name, &options, &rules));
-  tsr_facts_deinit(&facts);
-  free(preset);
-  return rules;
-}
-
-static void visit_file(const char *name, const char *variant,
-                       void (*visit)(const char *name, const real_model *model)) {
+void real_model_open(const char *file, real_model *out_model) {
   char path[512];
   tsr_json_doc *doc = NULL;
-  real_model model = {NULL, NULL, NULL};
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  *out_model = (real_model){.file = file};
+  snprintf(path, sizeof path, "%s/%s", folder, file);
   assert_ok(tsr_json_read_file(path, &doc));
   const tsr_json *root = tsr_json_root(doc);
   char *mesh = copy_string(tsr_json_find(root, "mesh"));
-  assert_ok(tsr_mesh_parse(mesh, NULL, &model.mesh));
-  model.rules = read_preset(root, variant, model.mesh);
-  model.tree = read_tensors(tsr_json_find(root, "tensors"));
-  visit(name, &model);
-  tsr_tree_release(model.tree);
-  tsr_rules_release(model.rules);
-  tsr_mesh_release(model.mesh);
+  assert_ok(tsr_mesh_parse(mesh, NULL, &out_model->mesh));
+  out_model->preset = copy_string(tsr_json_find(root, "preset"));
+  assert_ok(tsr_facts_from_config(tsr_json_find(root, "config"), &out_model->facts));
+  out_model->tree = read_tensors(tsr_json_find(root, "tensors"));
   free(mesh);
   tsr_json_destroy(doc);
+}
+
+void real_model_close(real_model *model) {
+  tsr_tree_release(model->tree);
+  tsr_facts_deinit(&model->facts);
+  free(model->preset);
+  tsr_mesh_release(model->mesh);
+}
+
+tsr_rules *real_model_rules(const real_model *model, const char *variant) {
+  char name[128];
+  tsr_rules *rules = NULL;
+  const tsr_rules_options options = {.size = sizeof options,
+                                     .facts = model->facts.items,
+                                     .fact_count = model->facts.count,
+                                     .mesh = model->mesh};
+  snprintf(name, sizeof name, "%s:%s", model->preset, variant);
+  assert_ok(tsr_rules_preset(name, &options, &rules));
+  return rules;
 }
 
 static bool is_list(const char *name) {
@@ -124,13 +126,16 @@ static bool is_list(const char *name) {
   return length > 5 && !strcmp(name + length - 5, ".json");
 }
 
-int each_real_model(const char *variant, void (*visit)(const char *name, const real_model *model)) {
+int each_real_model(void (*visit)(const real_model *model, void *context), void *context) {
   DIR *files = opendir(folder);
   int count = 0;
   assert_non_null(files);
   for (const struct dirent *file; (file = readdir(files));) {
     if (!is_list(file->d_name)) continue;
-    visit_file(file->d_name, variant, visit);
+    real_model model;
+    real_model_open(file->d_name, &model);
+    visit(&model, context);
+    real_model_close(&model);
     count++;
   }
   closedir(files);
