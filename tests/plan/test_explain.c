@@ -135,5 +135,27 @@ static void logical_rules_are_quoted(void **state) {
   tsr_tree_release(tree);
 }
 
+static tsr_status explain_once(void *context) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_plan_explain(context, 0, &text);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static void memory_may_run_out(void **state) {
+  (void)state;
+  tsr_tree *tree = make_small_tree();
+  tsr_mesh *mesh = make_mesh("fsdp=2,tp=8");
+  tsr_rules *rules = make_rules("norm -> _\nembed -> tp, x\nweight -> fsdp, tp\n");
+  const tsr_match_options options = {.size = sizeof options, .allow_unmatched = true};
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_match(tree, mesh, rules, &options, &plan));
+  test_allocation_sweep(explain_once, plan);
+  tsr_plan_release(plan);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
 SUITE(explain, TEST(the_chain_of_rules_is_told), TEST(notes_are_put_into_words),
-      TEST(logical_rules_are_quoted))
+      TEST(logical_rules_are_quoted), TEST(memory_may_run_out))

@@ -191,12 +191,22 @@ static tsr_status plan_and_release(void *context) {
   return NULL;
 }
 
+static tsr_status group_and_release(void *context) {
+  tsr_tree_groups groups;
+  TSR_TRY(tsr_plan_group(context, &groups));
+  tsr_tree_groups_deinit(&groups);
+  return NULL;
+}
+
 static void memory_may_run_out(void **state) {
   (void)state;
   tsr_spec *plain = make_spec("tp, fsdp"), *twice = make_spec("tp, tp");
   ingredients with = {
       make_small_tree(), make_mesh("fsdp=2,tp=8"), {plain, twice, plain, plain, NULL, NULL}};
   test_allocation_sweep(plan_and_release, &with);
+  tsr_plan *plan = make_plan(with.tree, "fsdp=2,tp=8", specs);
+  test_allocation_sweep(group_and_release, plan);
+  tsr_plan_release(plan);
   tsr_spec_release(plain);
   tsr_spec_release(twice);
   tsr_mesh_release(with.mesh);
