@@ -37,6 +37,9 @@ TSR_API void tsr_tree_to_json(const tsr_tree *tree, tsr_json_writer *writer);
 // Face's form (headers only are read, strictly), or a JSON file as above. A plan's file is one too.
 TSR_API TSR_MUST_USE tsr_status tsr_tree_open(const char *path, tsr_tree **out_tree);
 
+// What was odd but not wrong about the files it was opened from, one line each; "" = nothing.
+TSR_API const char *tsr_tree_warnings(const tsr_tree *tree);
+
 TSR_API tsr_tree *tsr_tree_retain(const tsr_tree *tree);
 TSR_API void tsr_tree_release(const tsr_tree *tree);  // NULL is fine
 

@@ -66,7 +66,7 @@ static tsr_status run_lint(const cli_args *args, int *out_exit) {
   tsr_tree *tree = NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_has(args, "mesh") ? cli_open_mesh(args, &mesh) : NULL;
-  if (!status) status = tsr_tree_open(args->positional[0], &tree);
+  if (!status) status = cli_open_tree(args->positional[0], &tree);
   if (!status) status = lint(args, mesh, tree, &text, out_exit);
   if (!status) status = cli_output(&text, NULL);
   tsr_text_deinit(&text);

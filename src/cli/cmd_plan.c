@@ -104,7 +104,7 @@ static tsr_status run_plan(const cli_args *args, int *out_exit) {
   tsr_mesh *mesh = NULL;
   tsr_plan *plan = NULL;
   tsr_status status = cli_open_mesh(args, &mesh);
-  if (!status) status = tsr_tree_open(args->positional[0], &tree);
+  if (!status) status = cli_open_tree(args->positional[0], &tree);
   if (!status) status = make_plan(args, tree, mesh, &plan);
   if (!status) status = show_plan(args, plan);
   tsr_plan_release(plan);

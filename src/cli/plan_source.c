@@ -5,6 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+tsr_status cli_open_tree(const char *path, tsr_tree **out_tree) {
+  TSR_TRY(tsr_tree_open(path, out_tree));
+  const char *line = tsr_tree_warnings(*out_tree);
+  while (*line) {
+    const int length = (int)strcspn(line, "\n");
+    fprintf(stderr, "warning: %s: %.*s\n", path, length, line);
+    line += length + (line[length] != '\0');
+  }
+  return NULL;
+}
+
 tsr_status cli_open_plan(const char *path, tsr_plan **out_plan) {
   tsr_json_doc *doc = NULL;
   TSR_TRY(tsr_json_read_file(strcmp(path, "-") ? path : "/dev/stdin", &doc));

@@ -4,6 +4,9 @@
 
 #include "cli/cli.h"
 
+// A model; what its files are warned about goes to standard error.
+tsr_status cli_open_tree(const char *path, tsr_tree **out_tree);
+
 // A plan file, or "-" for standard input.
 tsr_status cli_open_plan(const char *path, tsr_plan **out_plan);
 

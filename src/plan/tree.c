@@ -14,6 +14,7 @@
 struct tsr_tree {
   atomic_int references;
   int64_t count, bytes;
+  char *warnings;  // owned; NULL = none
   tsr_name_index paths;
   tsr_tensor tensors[];
 };
@@ -150,10 +151,19 @@ void tsr_tree_release(const tsr_tree *tree) {
   tsr_tree *mine = (tsr_tree *)tree;
   if (!mine || atomic_fetch_sub_explicit(&mine->references, 1, memory_order_acq_rel) != 1) return;
   tsr_name_index_deinit(&mine->paths);
+  free(mine->warnings);
   free(mine);
 }
 
+tsr_status tsr_tree_keep_warnings(tsr_tree *tree, const char *lines) {
+  if (!*lines) return NULL;
+  tree->warnings = strdup(lines);
+  return tree->warnings ? NULL : tsr_fail(NO_MEMORY, "warnings about a model");
+}
+
 // ---- what is asked of it ----
+
+const char *tsr_tree_warnings(const tsr_tree *tree) { return tree->warnings ? tree->warnings : ""; }
 
 int64_t tsr_tree_count(const tsr_tree *tree) { return tree->count; }
 int64_t tsr_tree_bytes(const tsr_tree *tree) { return tree->bytes; }

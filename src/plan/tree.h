@@ -5,6 +5,9 @@
 #include "base/arena.h"
 #include "tessera/tree.h"
 
+// Keeps what its files were warned about, a line each. Before the tree is shared.
+TSR_MUST_USE tsr_status tsr_tree_keep_warnings(tsr_tree *tree, const char *lines);
+
 // Whether two tensors agree in type and shape, and in logical axes.
 bool tsr_tensor_same_shape(const tsr_tensor *a, const tsr_tensor *b);
 bool tsr_tensor_same_logical(const tsr_tensor *a, const tsr_tensor *b);

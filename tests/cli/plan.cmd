@@ -45,3 +45,9 @@ tessera lint model.json
 tessera convert plan2.json --mesh fsdp=4,tp=2
 tessera convert plan2.json --mesh data=4,model=4
 tessera convert plan2.json --mesh fsdp=4,tp=2 --strategy guess
+
+# What is odd about a model's files is said, and goes its way.
+printf '\65\0\0\0\0\0\0\0{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}abc' > one.safetensors
+echo '{"metadata": {"total_size": 8}, "weight_map": {"a": "one.safetensors"}}' > model.safetensors.index.json
+tessera plan . --mesh tp=3 --auto
+tessera lint . --rules few.rules

@@ -93,39 +93,73 @@ static void faults_are_named(void **state) {
                "a tree of -1 tensors, wanted 0 to 2147483647");
 }
 
+static void write_file(const char *path, const char *bytes, size_t length) {
+  FILE *out = fopen(path, "wb");
+  assert_non_null(out);
+  assert_int_equal(fwrite(bytes, 1, length, out), length);
+  fclose(out);
+}
+
+// One tensor of 12 bytes in safetensors' form.
+static void write_safetensors(const char *path) {
+  static const char header[] =
+      "{\"w\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]}}";
+  char bytes[8 + sizeof header - 1 + 12] = {sizeof header - 1};
+  memcpy(bytes + 8, header, sizeof header - 1);
+  write_file(path, bytes, sizeof bytes);
+}
+
 // A folder of the form models are published in, and its tensors as a list.
 static void models_are_opened_where_they_lie(void **state) {
   (void)state;
   char folder[] = "/tmp/tessera_tree_XXXXXX", file[64];
-  static const char header[] =
-      "{\"w\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]}}";
-  static const char data[12];
-  const uint64_t length = sizeof header - 1;
+  static const char list[] = "{\"w\": {\"dtype\": \"bf16\", \"shape\": [2, 3]}}";
   assert_non_null(mkdtemp(folder));
   snprintf(file, sizeof file, "%s/model.safetensors", folder);
-  FILE *out = fopen(file, "wb");
-  assert_non_null(out);
-  fwrite(&length, 8, 1, out);
-  fwrite(header, 1, length, out);
-  fwrite(data, 1, sizeof data, out);
-  fclose(out);
+  write_safetensors(file);
   tsr_tree *tree = NULL;
   assert_ok(tsr_tree_open(folder, &tree));
   assert_int_equal(tsr_tree_count(tree), 1);
   assert_int_equal(tsr_tree_tensor(tree, 0)->dtype, TSR_BF16);
   assert_int_equal(tsr_tree_bytes(tree), 12);
+  assert_string_equal(tsr_tree_warnings(tree), "");
   tsr_tree_release(tree);
   unlink(file);
   snprintf(file, sizeof file, "%s/model.json", folder);
-  out = fopen(file, "wb");
-  assert_non_null(out);
-  fputs("{\"w\": {\"dtype\": \"bf16\", \"shape\": [2, 3]}}", out);
-  fclose(out);
+  write_file(file, list, sizeof list - 1);
   assert_ok(tsr_tree_open(file, &tree));
   assert_int_equal(tsr_tree_bytes(tree), 12);
   tsr_tree_release(tree);
   assert_fails_with(tsr_tree_open("/tmp/tessera_no_such.json", &tree), IO, "tessera_no_such.json");
   unlink(file);
+  rmdir(folder);
+}
+
+static tsr_status open_and_release(void *context) {
+  tsr_tree *tree = NULL;
+  TSR_TRY(tsr_tree_open(context, &tree));
+  tsr_tree_release(tree);
+  return NULL;
+}
+
+static void what_is_odd_about_a_model_is_kept(void **state) {
+  (void)state;
+  char folder[] = "/tmp/tessera_tree_XXXXXX", file[64], index[64];
+  static const char odd[] =
+      "{\"metadata\": {\"total_size\": 8}, \"weight_map\": {\"w\": \"one.safetensors\"}}";
+  assert_non_null(mkdtemp(folder));
+  snprintf(file, sizeof file, "%s/one.safetensors", folder);
+  snprintf(index, sizeof index, "%s/model.safetensors.index.json", folder);
+  write_safetensors(file);
+  write_file(index, odd, sizeof odd - 1);
+  tsr_tree *tree = NULL;
+  assert_ok(tsr_tree_open(folder, &tree));
+  assert_string_equal(tsr_tree_warnings(tree),
+                      "index: total_size is 8, but the tensors take 12 bytes\n");
+  tsr_tree_release(tree);
+  test_allocation_sweep(open_and_release, folder);
+  unlink(file);
+  unlink(index);
   rmdir(folder);
 }
 
@@ -144,4 +178,5 @@ static void memory_may_run_out(void **state) {
 
 SUITE(tree, TEST(tensors_are_found_by_path), TEST(everything_is_copied),
       TEST(equality_looks_at_everything), TEST(faults_are_named),
-      TEST(models_are_opened_where_they_lie), TEST(memory_may_run_out))
+      TEST(models_are_opened_where_they_lie), TEST(what_is_odd_about_a_model_is_kept),
+      TEST(memory_may_run_out))
