@@ -3,6 +3,7 @@
   X(status)       \
   X(text)         \
   X(arena)        \
+  X(buffer)       \
   X(suggest)      \
   X(dtype)        \
   X(shape)        \

@@ -1,0 +1,269 @@
+// A buffer that nobody holds goes into one of the pool's bins, four per power of two, by the size
+// of its block. A request looks through the few newest of its own bin and the next: a block at most
+// half as large again is worth more with its pages than a fresh one that fits exactly. All idle
+// buffers also stand in one line by age, from whose end they are given back to the system.
+#include "tessera/buffer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { ALIGNMENT = 64, HUGE_ALIGNMENT = 2 << 20, HUGE_FROM = 4 << 20 };
+enum { BINS = 4 * 63, MOST_LOOKS = 16 };
+
+typedef struct neighbours {
+  struct tsr_buffer *before, *after;
+} neighbours;
+
+struct tsr_buffer {
+  atomic_int refs;
+  bool borrowed, writable;
+  int64_t bytes, capacity;
+  void *data;
+  void *block;              // what to free; NULL when borrowed
+  tsr_buffer_pool *pool;    // held while the buffer is in use; NULL = none
+  tsr_release_fn *release;  // of borrowed memory
+  void *context;
+  neighbours bin, age;  // while idle
+};
+
+typedef struct line {
+  tsr_buffer *first, *last;
+} line;
+
+struct tsr_buffer_pool {
+  atomic_int refs;
+  pthread_mutex_t mutex;  // guards all below
+  int64_t most_idle, idle, in_use, peak;
+  line ages;  // newest first
+  line bins[BINS];
+};
+
+// ---- lines ----
+
+#define LINE_PUSH(line_, buffer_, link_)                          \
+  do {                                                            \
+    (buffer_)->link_ = (neighbours){NULL, (line_)->first};        \
+    if ((line_)->first) (line_)->first->link_.before = (buffer_); \
+    if (!(line_)->last) (line_)->last = (buffer_);                \
+    (line_)->first = (buffer_);                                   \
+  } while (0)
+
+#define LINE_REMOVE(line_, buffer_, link_)                         \
+  do {                                                             \
+    tsr_buffer *const before_ = (buffer_)->link_.before;           \
+    tsr_buffer *const after_ = (buffer_)->link_.after;             \
+    *(before_ ? &before_->link_.after : &(line_)->first) = after_; \
+    *(after_ ? &after_->link_.before : &(line_)->last) = before_;  \
+  } while (0)
+
+// The bin of a size: its power of two, and which quarter of the way to the next.
+static int bin_of(int64_t bytes) {
+  if (bytes < 4) return 0;
+  const int power = 63 - __builtin_clzll((unsigned long long)bytes);
+  return 4 * power + (int)(bytes >> (power - 2) & 3);
+}
+
+static void take_out(tsr_buffer_pool *pool, tsr_buffer *buffer) {
+  line *bin = &pool->bins[bin_of(buffer->capacity)];
+  LINE_REMOVE(bin, buffer, bin);
+  LINE_REMOVE(&pool->ages, buffer, age);
+  pool->idle -= buffer->capacity;
+}
+
+static void destroy(tsr_buffer *buffer) {
+  free(buffer->block);
+  free(buffer);
+}
+
+// ---- pools ----
+
+static int64_t quarter_of_memory(void) {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? (int64_t)pages * size / 4 : INT64_C(1) << 30;
+}
+
+tsr_status tsr_buffer_pool_create(int64_t most_idle, tsr_buffer_pool **out_pool) {
+  if (most_idle < -1)
+    return tsr_fail(BAD_ARGUMENT, "pool that keeps %lld bytes, wanted 0 or more, or -1",
+                    (long long)most_idle);
+  tsr_buffer_pool *pool = calloc(1, sizeof *pool);
+  if (!pool) return tsr_fail(NO_MEMORY, "pool of buffers");
+  atomic_init(&pool->refs, 1);
+  pthread_mutex_init(&pool->mutex, NULL);
+  pool->most_idle = most_idle < 0 ? quarter_of_memory() : most_idle;
+  *out_pool = pool;
+  return NULL;
+}
+
+tsr_buffer_pool *tsr_buffer_pool_retain(tsr_buffer_pool *pool) {
+  if (pool) atomic_fetch_add_explicit(&pool->refs, 1, memory_order_relaxed);
+  return pool;
+}
+
+// Takes the oldest out while more than `most` bytes are idle; they are freed outside the lock.
+static tsr_buffer *take_surplus(tsr_buffer_pool *pool, int64_t most) {
+  tsr_buffer *surplus = NULL;
+  while (pool->idle > most && pool->ages.last) {
+    tsr_buffer *oldest = pool->ages.last;
+    take_out(pool, oldest);
+    oldest->age.after = surplus;
+    surplus = oldest;
+  }
+  return surplus;
+}
+
+static void destroy_all(tsr_buffer *buffer) {
+  while (buffer) {
+    tsr_buffer *next = buffer->age.after;
+    destroy(buffer);
+    buffer = next;
+  }
+}
+
+void tsr_buffer_pool_trim(tsr_buffer_pool *pool, int64_t most_idle) {
+  pthread_mutex_lock(&pool->mutex);
+  tsr_buffer *surplus = take_surplus(pool, most_idle);
+  pthread_mutex_unlock(&pool->mutex);
+  destroy_all(surplus);
+}
+
+void tsr_buffer_pool_release(tsr_buffer_pool *pool) {
+  if (!pool || atomic_fetch_sub_explicit(&pool->refs, 1, memory_order_acq_rel) != 1) return;
+  tsr_buffer_pool_trim(pool, 0);
+  pthread_mutex_destroy(&pool->mutex);
+  free(pool);
+}
+
+static int64_t read_locked(tsr_buffer_pool *pool, const int64_t *value) {
+  pthread_mutex_lock(&pool->mutex);
+  const int64_t found = *value;
+  pthread_mutex_unlock(&pool->mutex);
+  return found;
+}
+
+int64_t tsr_buffer_pool_idle(tsr_buffer_pool *pool) { return read_locked(pool, &pool->idle); }
+int64_t tsr_buffer_pool_in_use(tsr_buffer_pool *pool) { return read_locked(pool, &pool->in_use); }
+int64_t tsr_buffer_pool_peak(tsr_buffer_pool *pool) { return read_locked(pool, &pool->peak); }
+
+// ---- making ----
+
+static int64_t capacity_for(int64_t bytes) {
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static tsr_status allocate(int64_t bytes, tsr_buffer **out_buffer) {
+  const size_t alignment = bytes >= HUGE_FROM ? HUGE_ALIGNMENT : ALIGNMENT;
+  const size_t capacity = (size_t)capacity_for(bytes);
+  tsr_buffer *buffer = calloc(1, sizeof *buffer);
+  void *block = buffer ? malloc(capacity + alignment) : NULL;
+  if (!block) {
+    free(buffer);
+    return tsr_fail(NO_MEMORY, "buffer of %lld bytes", (long long)bytes);
+  }
+  buffer->block = block;
+  buffer->data = (void *)(((uintptr_t)block + alignment - 1) / alignment * alignment);
+  buffer->capacity = (int64_t)capacity;
+  buffer->writable = true;
+  tsr_memory_prefer_huge(buffer->data, capacity);
+  *out_buffer = buffer;
+  return NULL;
+}
+
+static tsr_buffer *find_in_bin(const line *bin, int64_t bytes) {
+  tsr_buffer *buffer = bin->first;
+  for (int looks = 0; buffer && looks < MOST_LOOKS; looks++, buffer = buffer->bin.after)
+    if (buffer->capacity >= bytes) return buffer;
+  return NULL;
+}
+
+static tsr_buffer *take_idle(tsr_buffer_pool *pool, int64_t bytes) {
+  const int bin = bin_of(capacity_for(bytes));
+  pthread_mutex_lock(&pool->mutex);
+  tsr_buffer *buffer = find_in_bin(&pool->bins[bin], bytes);
+  if (!buffer && bin + 1 < BINS) buffer = find_in_bin(&pool->bins[bin + 1], bytes);
+  if (buffer) take_out(pool, buffer);
+  pthread_mutex_unlock(&pool->mutex);
+  return buffer;
+}
+
+static void count_use(tsr_buffer_pool *pool, int64_t bytes) {
+  pthread_mutex_lock(&pool->mutex);
+  pool->in_use += bytes;
+  if (pool->in_use > pool->peak) pool->peak = pool->in_use;
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+tsr_status tsr_buffer_create(tsr_buffer_pool *pool, int64_t bytes, tsr_buffer **out_buffer) {
+  if (bytes < 0 || bytes > INT64_MAX / 2)
+    return tsr_fail(TOO_LARGE, "buffer of %lld bytes, wanted 0 to 2^62", (long long)bytes);
+  tsr_buffer *buffer = pool ? take_idle(pool, bytes) : NULL;
+  if (!buffer) TSR_TRY(allocate(bytes, &buffer));
+  buffer->bytes = bytes;
+  buffer->pool = tsr_buffer_pool_retain(pool);
+  atomic_init(&buffer->refs, 1);
+  if (pool) count_use(pool, buffer->capacity);
+  *out_buffer = buffer;
+  return NULL;
+}
+
+tsr_status tsr_buffer_wrap(void *data, int64_t bytes, bool writable, tsr_release_fn *release,
+                           void *context, tsr_buffer **out_buffer) {
+  if (bytes < 0 || (!data && bytes > 0))
+    return tsr_fail(BAD_ARGUMENT, "%lld bytes of borrowed memory at %s", (long long)bytes,
+                    data ? "an address" : "no address");
+  tsr_buffer *buffer = calloc(1, sizeof *buffer);
+  if (!buffer) return tsr_fail(NO_MEMORY, "borrowed buffer");
+  *buffer = (tsr_buffer){.borrowed = true,
+                         .writable = writable,
+                         .bytes = bytes,
+                         .data = data,
+                         .release = release,
+                         .context = context};
+  atomic_init(&buffer->refs, 1);
+  *out_buffer = buffer;
+  return NULL;
+}
+
+// ---- sharing ----
+
+tsr_buffer *tsr_buffer_retain(tsr_buffer *buffer) {
+  if (buffer) atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
+  return buffer;
+}
+
+static void give_back(tsr_buffer *buffer) {
+  tsr_buffer_pool *pool = buffer->pool;
+  buffer->pool = NULL;
+  pthread_mutex_lock(&pool->mutex);
+  pool->in_use -= buffer->capacity;
+  pool->idle += buffer->capacity;
+  line *bin = &pool->bins[bin_of(buffer->capacity)];
+  LINE_PUSH(bin, buffer, bin);
+  LINE_PUSH(&pool->ages, buffer, age);
+  tsr_buffer *surplus = take_surplus(pool, pool->most_idle);
+  pthread_mutex_unlock(&pool->mutex);
+  destroy_all(surplus);
+  tsr_buffer_pool_release(pool);
+}
+
+void tsr_buffer_release(tsr_buffer *buffer) {
+  if (!buffer || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
+  if (buffer->pool) {
+    give_back(buffer);
+    return;
+  }
+  if (buffer->release) buffer->release(buffer->context, buffer->data);
+  destroy(buffer);
+}
+
+void *tsr_buffer_data(const tsr_buffer *buffer) { return buffer->data; }
+int64_t tsr_buffer_bytes(const tsr_buffer *buffer) { return buffer->bytes; }
+bool tsr_buffer_is_borrowed(const tsr_buffer *buffer) { return buffer->borrowed; }
+
+bool tsr_buffer_is_writable(const tsr_buffer *buffer) {
+  return buffer->writable && atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
+}
