@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layout/cuts.h"
+#include "support/cuts.h"
 #include "support/test.h"
 
 enum { MAX_ELEMENTS = 1024 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/layouts.h"
+#include "support/layouts.h"
 #include "support/test.h"
 
 enum { MAX_ELEMENTS = MAX_SIZE * MAX_SIZE * MAX_SIZE, MAX_SIDE = 512 };

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/layouts.h"
+#include "support/layouts.h"
 #include "support/test.h"
 #include "tessera/layout.h"
 

@@ -1,4 +1,4 @@
-#include "layout/layouts.h"
+#include "support/layouts.h"
 
 #include <string.h>
 

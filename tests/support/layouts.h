@@ -1,9 +1,9 @@
 // What the tests of layouts share: random layouts, with an oracle that knows what each mesh
 // position holds because it looks at every element.
-#ifndef TESSERA_TESTS_LAYOUT_LAYOUTS_H
-#define TESSERA_TESTS_LAYOUT_LAYOUTS_H
+#ifndef TESSERA_TESTS_SUPPORT_LAYOUTS_H
+#define TESSERA_TESTS_SUPPORT_LAYOUTS_H
 
-#include "layout/cuts.h"
+#include "support/cuts.h"
 #include "tessera/layout.h"
 
 enum { MAX_AXES = 3, MAX_DIMS = 3, MAX_USES = 4, MAX_DEVICES = 48, MAX_SIZE = 12 };

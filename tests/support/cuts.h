@@ -1,7 +1,7 @@
 // What the tests of cuts and layouts share: random cuts, and a simple-minded oracle that looks at
 // every element.
-#ifndef TESSERA_TESTS_LAYOUT_CUTS_H
-#define TESSERA_TESTS_LAYOUT_CUTS_H
+#ifndef TESSERA_TESTS_SUPPORT_CUTS_H
+#define TESSERA_TESTS_SUPPORT_CUTS_H
 
 #include "layout/cut.h"
 #include "support/test.h"

@@ -1,4 +1,4 @@
-#include "layout/cuts.h"
+#include "support/cuts.h"
 
 #include <string.h>
 
