@@ -150,7 +150,8 @@ TSR_API void tsr_pieces_deinit(tsr_pieces *pieces);
 // ---- processes ----
 
 // The smallest box that holds everything the devices of a process hold, and whether they fill it.
-// Empty ranges when they hold nothing; fails with not_found when the process has no device.
+// Empty ranges when they hold nothing; fails with process_not_in_mesh when the process has no
+// device.
 TSR_API TSR_MUST_USE tsr_status tsr_layout_process_hull(const tsr_layout *layout, int32_t process,
                                                         tsr_range *out_ranges, bool *out_filled);
 // How many indices of a dimension the process's devices hold (JAX's num_addressable_indices).

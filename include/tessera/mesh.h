@@ -98,7 +98,8 @@ TSR_API int32_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
 TSR_API int tsr_mesh_process_count(const tsr_mesh *mesh);  // highest process + 1
 
 // The smallest box of the mesh that holds all devices of `process`: its low corner and sizes, one
-// per axis. Fails with local_devices_not_a_subcube when the box holds another process's device.
+// per axis. Fails with process_not_in_mesh when there is none, and with local_devices_not_a_subcube
+// when the box holds another process's device.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int32_t process,
                                                    int64_t *out_low, int64_t *out_sizes);
 // That box as a mesh of its own.

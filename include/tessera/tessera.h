@@ -5,6 +5,7 @@
 #include "tessera/api.h"
 #include "tessera/axes.h"
 #include "tessera/buffer.h"
+#include "tessera/chunks.h"
 #include "tessera/copy.h"
 #include "tessera/dtype.h"
 #include "tessera/groups.h"

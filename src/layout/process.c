@@ -37,7 +37,8 @@ static tsr_status process_shards(const tsr_layout *layout, int32_t process, shar
     if (tsr_layout_process(layout, p) == process) items[count++] = tsr_layout_shard(layout, p);
   if (count == 0) {
     free(items);
-    return tsr_fail(NOT_FOUND, "process %d has no device in the layout's mesh", (int)process);
+    return tsr_fail(PROCESS_NOT_IN_MESH, "process %d has no device in the layout's mesh",
+                    (int)process);
   }
   *out = (shard_list){items, sort_once(items, count)};
   return NULL;

@@ -84,7 +84,7 @@ tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int32_t process, int64_t *ou
   const int rank = tsr_mesh_axis_count(mesh);
   const box found = bounding_box(mesh, process);
   if (!found.members)
-    return tsr_fail(NOT_FOUND, "process %d drives no device of the mesh", (int)process);
+    return tsr_fail(PROCESS_NOT_IN_MESH, "process %d drives no device of the mesh", (int)process);
   int64_t volume = 1;
   for (int i = 0; i < rank; i++) volume *= found.high[i] - found.low[i] + 1;
   if (volume != found.members)

@@ -59,6 +59,13 @@ golden_handler golden_validate_sharding_config, golden_validate_partition_specs;
 golden_handler golden_partition_axis, golden_partition_axis_hash_equal, golden_resolve_axis,
     golden_resolve_spec, golden_dynamic_sharding_axes, golden_manager_resolve, golden_manager_shard;
 
+// Handlers of t5x's that have files of their own, and what they share.
+golden_handler golden_local_chunker;
+// "model_parallel_submesh" of an object.
+TSR_MUST_USE tsr_status golden_read_submesh(const golden_case *c, const tsr_json *object,
+                                            tsr_hardware_mesh *out);
+void golden_write_process_key(tsr_json_writer *out, int32_t process);
+
 // ---- the runner's own ----
 
 bool golden_equal(const tsr_json *a, const tsr_json *b);

@@ -98,9 +98,11 @@ static tsr_status finish(const golden_answer *answer, tsr_status status, tsr_mes
   return NULL;
 }
 
-static tsr_status read_submesh(const golden_case *c, tsr_hardware_mesh *out) {
+tsr_status golden_read_submesh(const golden_case *c, const tsr_json *object,
+                               tsr_hardware_mesh *out) {
+  const char *what = "model_parallel_submesh";
   golden_ints sizes;
-  TSR_TRY(golden_list(c, "model_parallel_submesh", &sizes));
+  TSR_TRY(golden_read_ints(c, tsr_json_find(object, what), what, &sizes));
   out->count = sizes.count;  // more than there is room for are refused by their number
   for (int i = 0; i < sizes.count && i < 4; i++) out->dims[i] = sizes.items[i];
   return NULL;
@@ -111,7 +113,7 @@ static tsr_status get_mesh(const golden_case *c, const golden_answer *answer) {
   bool tile = true;
   tsr_topology *topology = NULL;
   tsr_mesh *mesh = NULL;
-  TSR_TRY(read_submesh(c, &submesh));
+  TSR_TRY(golden_read_submesh(c, c->input, &submesh));
   TSR_TRY(golden_bool(c, "tile_by_host_if_needed", &tile));
   TSR_TRY(golden_machine(c, "fleet", &topology));
   tsr_status status = tsr_t5x_get_mesh(topology, &submesh, 0, tile, &mesh);
@@ -144,7 +146,7 @@ static tsr_status default_mesh(const golden_case *c, const golden_answer *answer
   tsr_mesh *mesh = NULL;
   TSR_TRY(golden_int(c, "num_partitions", &options.num_partitions));
   if (!golden_is_null(golden_get(c, "model_parallel_submesh"))) {
-    TSR_TRY(read_submesh(c, &submesh));
+    TSR_TRY(golden_read_submesh(c, c->input, &submesh));
     options.model_parallel_submesh = &submesh;
   }
   if (!golden_is_null(golden_get(c, "ici_mesh_shape"))) {
@@ -160,6 +162,12 @@ static tsr_status default_mesh(const golden_case *c, const golden_answer *answer
   TSR_TRY(golden_machine(c, "fleet", &topology));
   tsr_status status = tsr_t5x_default_mesh(topology, &options, &mesh);
   return finish(answer, status, mesh, topology);
+}
+
+void golden_write_process_key(tsr_json_writer *out, int32_t process) {
+  char key[16];
+  snprintf(key, sizeof key, "%d", (int)process);
+  tsr_json_write_key(out, key);
 }
 
 // ---- logical axes ----
@@ -291,6 +299,7 @@ const golden_function golden_t5x_functions[] = {
     {"get_gpu_mesh", get_gpu_mesh, {NULL}},
     {"get_mesh", get_mesh, {NULL}},
     {"get_mesh_axes", get_mesh_axes, {NULL}},
+    {"local_chunker", golden_local_chunker, {NULL}},
     {"logical_to_mesh_axes", logical_to_mesh_axes, {NULL}},
     {"partitioner_rules", partitioner_rules, {NULL}},
     {"standard_logical_axis_rules", standard_logical_axis_rules, {NULL}},

@@ -267,7 +267,7 @@ static void local_meshes_say_why_not(void **state) {
   tsr_mesh *mesh = parsed_mesh("a=2,b=4 devices=[0,4,1,5,2,6,3,7]", topology), *local = NULL;
   assert_fails(tsr_mesh_local(mesh, 0, &local), LOCAL_DEVICES_NOT_A_SUBCUBE,
                "process 0 drives 4 devices, but the smallest box around them holds 6");
-  assert_fails(tsr_mesh_local(mesh, 2, &local), NOT_FOUND,
+  assert_fails(tsr_mesh_local(mesh, 2, &local), PROCESS_NOT_IN_MESH,
                "process 2 drives no device of the mesh");
   tsr_mesh_release(mesh);
   mesh = parsed_mesh("a=4,b=2:manual devices=[0,4,1,5,2,6,3,7]", topology);

@@ -613,7 +613,7 @@ def question_data_layout(rng, add_fleet):
 QUESTIONS = {name[9:]: function for name, function in list(globals().items())
              if name.startswith("question_")}
 # No part of the library yet; recorded when asked for by name.
-LATER = ("local_chunker", "data_layout")
+LATER = ("data_layout",)
 
 
 # Said before the devices of a slice are arranged.

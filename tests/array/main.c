@@ -1,0 +1,3 @@
+int suite_chunks(void);
+
+int main(void) { return suite_chunks(); }
