@@ -1,0 +1,31 @@
+// Copies between the shards of a layout and one box of its tensor.
+//
+// The box lies dense and row-major in a buffer of its own: what someone reads from a sharded
+// tensor, or has at hand to write into one. The index of a layout is made once and asked for many
+// boxes.
+#ifndef TESSERA_TRANSFER_BOX_COPIES_H
+#define TESSERA_TRANSFER_BOX_COPIES_H
+
+#include "tessera/copy.h"
+#include "tessera/layout.h"
+
+typedef struct tsr_box_index tsr_box_index;
+
+// The layout must outlive the index. An index is not changed by use, so that threads may share it.
+TSR_MUST_USE tsr_status tsr_box_index_create(const tsr_layout *layout, tsr_box_index **out_index);
+void tsr_box_index_destroy(tsr_box_index *index);  // NULL is fine
+
+// One copy from a shard's buffer (`source` is the shard, `target` is 0) to the box's.
+typedef tsr_status tsr_box_copy_fn(void *context, const tsr_copy *copy);
+
+typedef enum tsr_box_holders {
+  TSR_BOX_OWNERS,  // each element from the one shard that owns it: what a reader wants
+  TSR_BOX_ALL      // every shard that holds elements of the box: what a writer must fill
+} tsr_box_holders;
+
+// Calls `fn` for each copy, shard by shard in rising order for grids of plain cuts; stops at its
+// first failure. `box` has a range for each dimension, within the tensor.
+TSR_MUST_USE tsr_status tsr_box_copies(const tsr_box_index *index, const tsr_range *box,
+                                       tsr_box_holders holders, tsr_box_copy_fn *fn, void *context);
+
+#endif
