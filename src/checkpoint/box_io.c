@@ -1,0 +1,223 @@
+// A box is read and written run by run. Runs that follow each other in the file go in one call, by
+// vectors where they are long and through a staging buffer where they are short: a call costs about
+// as much as copying a few kilobytes, a vector as much as a few hundred bytes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint/io.h"
+#include "checkpoint/store.h"
+
+enum {
+  MOST_RUNS = 4096,       // gathered for one call
+  SHORT_RUN = 512,        // bytes; on average shorter ones are staged
+  STAGED_GAP = 4096,      // bytes between short runs that are read and thrown away
+  MOST_STAGED = 1 << 20,  // bytes
+};
+
+typedef struct box_io {
+  tsr_store *store;
+  int64_t tensor;
+  int copy;  // to read; -1 = any
+  bool writing;
+  int bits;
+  char *buffer;  // the box's; not changed by writing
+  // Runs gathered so far.
+  int file, count;
+  int64_t offset, end;  // in the file
+  int64_t bytes;        // without gaps
+  struct iovec *runs;   // owned: MOST_RUNS of them
+  int64_t *offsets;     // owned: of each in the file
+  char *staging;        // owned; NULL until needed
+} box_io;
+
+// ---- runs of whole bytes ----
+
+static tsr_status transfer(box_io *io, int fd, const char *path) {
+  if (io->writing) return tsr_io_write_parts(fd, path, io->runs, io->count, io->offset);
+  return tsr_io_read_parts(fd, path, io->runs, io->count, io->offset);
+}
+
+static tsr_status transfer_staged(box_io *io, int fd, const char *path) {
+  if (!io->staging) io->staging = malloc(MOST_STAGED);
+  if (!io->staging) return tsr_fail(NO_MEMORY, "a staging buffer");
+  if (!io->writing) TSR_TRY(tsr_io_read(fd, path, io->staging, io->end - io->offset, io->offset));
+  for (int i = 0; i < io->count; i++) {
+    char *staged = io->staging + (io->offsets[i] - io->offset);
+    if (io->writing)
+      memcpy(staged, io->runs[i].iov_base, io->runs[i].iov_len);
+    else
+      memcpy(io->runs[i].iov_base, staged, io->runs[i].iov_len);
+  }
+  if (!io->writing) return NULL;
+  return tsr_io_write(fd, path, io->staging, io->end - io->offset, io->offset);
+}
+
+static tsr_status flush(box_io *io) {
+  int fd = -1;
+  if (io->count == 0) return NULL;
+  TSR_TRY(tsr_files_take(io->store->files, io->file, &fd));
+  const char *path = tsr_files_path(io->store->files, io->file);
+  const bool gaps = io->bytes < io->end - io->offset;
+  const bool staged = gaps || (io->count > 1 && io->end - io->offset <= MOST_STAGED &&
+                               io->bytes / io->count < SHORT_RUN);
+  tsr_status status = staged ? transfer_staged(io, fd, path) : transfer(io, fd, path);
+  tsr_files_give_back(io->store->files, io->file);
+  io->count = 0;
+  io->bytes = 0;
+  return status;
+}
+
+// Whether a run can join those gathered: it starts where they end, or, for reading short ones
+// through the staging buffer, soon after.
+static bool joins(const box_io *io, int file, int64_t offset, int64_t length) {
+  if (io->count == 0) return true;
+  if (io->count == MOST_RUNS || file != io->file || offset < io->end) return false;
+  const bool is_short = length < SHORT_RUN && io->bytes / io->count < SHORT_RUN;
+  if (is_short && offset + length - io->offset > MOST_STAGED) return false;
+  if (offset == io->end) return is_short || io->bytes == io->end - io->offset;
+  return !io->writing && is_short && offset - io->end <= STAGED_GAP;
+}
+
+static tsr_status add_run(box_io *io, int file, int64_t offset, char *place, int64_t length) {
+  if (!joins(io, file, offset, length)) TSR_TRY(flush(io));
+  if (io->count == 0) {
+    io->file = file;
+    io->offset = offset;
+  }
+  io->runs[io->count] = (struct iovec){place, (size_t)length};
+  io->offsets[io->count++] = offset;
+  io->end = offset + length;
+  io->bytes += length;
+  return NULL;
+}
+
+// ---- one copy ----
+
+// Calls for every run of a copy: `from` in the shard's buffer and `to` in the box's, in elements.
+typedef tsr_status run_fn(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+                          int64_t length);
+
+static tsr_status each_run(box_io *io, const tsr_stored_part *part, const tsr_copy *copy,
+                           run_fn *fn) {
+  int64_t turns[TSR_MAX_RANK] = {0}, from = copy->from, to = copy->to;
+  for (;;) {
+    TSR_TRY(fn(io, part, from, to, copy->length));
+    int i = copy->loop_count - 1;
+    for (; i >= 0; i--) {
+      const tsr_copy_loop *loop = &copy->loops[i];
+      from += loop->from, to += loop->to;
+      if (++turns[i] < loop->count) break;
+      from -= loop->from * loop->count, to -= loop->to * loop->count;
+      turns[i] = 0;
+    }
+    if (i < 0) return NULL;
+  }
+}
+
+static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+                               int64_t length) {
+  const int64_t width = io->bits / 8;
+  return add_run(io, part->file, part->offset + from * width, io->buffer + to * width,
+                 length * width);
+}
+
+// Elements smaller than a byte: the bytes that hold the run are read, changed and written back.
+// Eight elements always end with a byte, so that is where they start. Neighbours may share a byte
+// with the run, so that only one thread writes such a tensor at a time.
+static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, int64_t from,
+                              int64_t to, int64_t length, char *bytes) {
+  const char *path = tsr_files_path(io->store->files, part->file);
+  const int64_t aligned = from / 8 * 8, start = aligned * io->bits / 8;
+  const int64_t count = ((from + length) * io->bits + 7) / 8 - start;
+  TSR_TRY(tsr_io_read(fd, path, bytes, count, part->offset + start));
+  tsr_copy copy = {.from = from - aligned, .to = to, .length = length};
+  if (!io->writing) {
+    tsr_copy_run(&copy, io->bits, bytes, io->buffer);
+    return NULL;
+  }
+  copy = (tsr_copy){.from = to, .to = from - aligned, .length = length};
+  tsr_copy_run(&copy, io->bits, io->buffer, bytes);
+  return tsr_io_write(fd, path, bytes, count, part->offset + start);
+}
+
+static tsr_status run_of_bits(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+                              int64_t length) {
+  int fd = -1;
+  char *bytes = malloc((size_t)((length + 8) * io->bits / 8 + 1));
+  if (!bytes) return tsr_fail(NO_MEMORY, "%lld elements of a tensor", (long long)length);
+  tsr_status status = tsr_files_take(io->store->files, part->file, &fd);
+  if (!status) {
+    status = change_bits(io, fd, part, from, to, length, bytes);
+    tsr_files_give_back(io->store->files, part->file);
+  }
+  free(bytes);
+  return status;
+}
+
+static tsr_status do_part(box_io *io, const tsr_stored_part *part, const tsr_copy *copy) {
+  return each_run(io, part, copy, io->bits % 8 == 0 ? run_of_bytes : run_of_bits);
+}
+
+static const tsr_stored_part *part_to_read(const box_io *io, int64_t shard) {
+  const int copies = io->store->tensors[io->tensor].copies;
+  if (io->copy >= 0) return tsr_store_part(io->store, io->tensor, shard, io->copy);
+  const tsr_stored_part *part = NULL;
+  for (int c = 0; c < copies; c++) {
+    part = tsr_store_part(io->store, io->tensor, shard, c);
+    if (part->file >= 0) break;
+  }
+  return part;
+}
+
+static tsr_status read_copy(void *context, const tsr_copy *copy) {
+  box_io *io = context;
+  const tsr_stored_part *part = part_to_read(io, copy->source);
+  if (part->file < 0)
+    return tsr_fail(NOT_FOUND, "no file holds shard %lld of tensor %lld", (long long)copy->source,
+                    (long long)io->tensor);
+  return do_part(io, part, copy);
+}
+
+static tsr_status write_copy(void *context, const tsr_copy *copy) {
+  box_io *io = context;
+  const int copies = io->store->tensors[io->tensor].copies;
+  for (int c = 0; c < copies; c++) {
+    const tsr_stored_part *part = tsr_store_part(io->store, io->tensor, copy->source, c);
+    if (part->file >= 0) TSR_TRY(do_part(io, part, copy));
+  }
+  return NULL;
+}
+
+// ---- boxes ----
+
+static tsr_status do_box(box_io *io, const tsr_box_index *index, const tsr_range *box) {
+  io->bits = tsr_dtype_get(io->store->tensors[io->tensor].dtype)->bits;
+  io->runs = malloc(sizeof *io->runs * MOST_RUNS);
+  io->offsets = malloc(sizeof *io->offsets * MOST_RUNS);
+  const bool locked = io->writing && io->bits % 8 != 0;
+  tsr_status status =
+      io->runs && io->offsets ? NULL : tsr_fail(NO_MEMORY, "a list of %d runs", MOST_RUNS);
+  if (locked) pthread_mutex_lock(&io->store->shared_bytes);
+  if (!status)
+    status = tsr_box_copies(index, box, io->writing ? TSR_BOX_ALL : TSR_BOX_OWNERS,
+                            io->writing ? write_copy : read_copy, io);
+  if (!status) status = flush(io);
+  if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
+  free(io->runs);
+  free(io->offsets);
+  free(io->staging);
+  return status;
+}
+
+tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                          const tsr_range *box, int copy, void *out) {
+  box_io io = {.store = store, .tensor = tensor, .copy = copy, .buffer = out};
+  return do_box(&io, index, box);
+}
+
+tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                           const tsr_range *box, const void *bytes) {
+  box_io io = {
+      .store = store, .tensor = tensor, .writing = true, .buffer = (char *)(uintptr_t)bytes};
+  return do_box(&io, index, box);
+}

@@ -1,0 +1,156 @@
+#include "checkpoint/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The kernel takes at most 2^31 bytes or so and IOV_MAX places in a call.
+enum { MOST_BYTES = 1 << 30, MOST_PARTS = 1024 };
+
+static tsr_status failed(const char *path, const char *what) {
+  const int error = errno;
+  if (error == ENOENT) return tsr_fail(NOT_FOUND, "%s: there is no such file", path);
+  if (error == ENOSPC || error == EDQUOT)
+    return tsr_fail(DISK_FULL, "%s: the disk is full (%s)", path, what);
+  return tsr_fail(IO, "%s: cannot %s: %s", path, what, strerror(error));
+}
+
+static tsr_status open_as(const char *path, int flags, const char *what, int *out_fd) {
+  int fd = -1;
+  do {
+    fd = open(path, flags | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return failed(path, what);
+  *out_fd = fd;
+  return NULL;
+}
+
+tsr_status tsr_io_open(const char *path, int *out_fd) {
+  return open_as(path, O_RDONLY, "open it", out_fd);
+}
+
+tsr_status tsr_io_create(const char *path, int *out_fd) {
+  return open_as(path, O_RDWR | O_CREAT, "create it", out_fd);
+}
+
+tsr_status tsr_io_size(int fd, const char *path, int64_t *out_size) {
+  struct stat info;
+  if (fstat(fd, &info)) return failed(path, "ask for its size");
+  *out_size = info.st_size;
+  return NULL;
+}
+
+// ---- reading and writing ----
+
+// Takes `done` bytes off the front of the parts; gives the number of parts left, moved to the front
+// of the list.
+static int advance(struct iovec **parts, int count, size_t done) {
+  while (count > 0 && done >= (*parts)->iov_len) {
+    done -= (*parts)->iov_len;
+    (*parts)++;
+    count--;
+  }
+  if (count > 0) {
+    (*parts)->iov_base = (char *)(*parts)->iov_base + done;
+    (*parts)->iov_len -= done;
+  }
+  return count;
+}
+
+tsr_status tsr_io_read_parts(int fd, const char *path, struct iovec *parts, int count,
+                             int64_t offset) {
+  count = advance(&parts, count, 0);
+  while (count > 0) {
+    const int now = count < MOST_PARTS ? count : MOST_PARTS;
+    const ssize_t got = preadv(fd, parts, now, offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(path, "read");
+    if (got == 0)
+      return tsr_fail(BROKEN_FILE, "%s: the file ends at byte %lld, in the middle of its data",
+                      path, (long long)offset);
+    offset += got;
+    count = advance(&parts, count, (size_t)got);
+  }
+  return NULL;
+}
+
+tsr_status tsr_io_write_parts(int fd, const char *path, struct iovec *parts, int count,
+                              int64_t offset) {
+  count = advance(&parts, count, 0);
+  while (count > 0) {
+    const int now = count < MOST_PARTS ? count : MOST_PARTS;
+    const ssize_t put = pwritev(fd, parts, now, offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return failed(path, "write");
+    if (put == 0)
+      return tsr_fail(IO, "%s: nothing could be written at byte %lld", path, (long long)offset);
+    offset += put;
+    count = advance(&parts, count, (size_t)put);
+  }
+  return NULL;
+}
+
+tsr_status tsr_io_read(int fd, const char *path, void *bytes, int64_t length, int64_t offset) {
+  for (int64_t done = 0; done < length;) {
+    const int64_t left = length - done, now = left < MOST_BYTES ? left : MOST_BYTES;
+    struct iovec part = {(char *)bytes + done, (size_t)now};
+    TSR_TRY(tsr_io_read_parts(fd, path, &part, 1, offset + done));
+    done += now;
+  }
+  return NULL;
+}
+
+tsr_status tsr_io_write(int fd, const char *path, const void *bytes, int64_t length,
+                        int64_t offset) {
+  for (int64_t done = 0; done < length;) {
+    const int64_t left = length - done, now = left < MOST_BYTES ? left : MOST_BYTES;
+    struct iovec part = {(char *)(uintptr_t)bytes + done, (size_t)now};
+    TSR_TRY(tsr_io_write_parts(fd, path, &part, 1, offset + done));
+    done += now;
+  }
+  return NULL;
+}
+
+// ---- what makes it last ----
+
+tsr_status tsr_io_reserve(int fd, const char *path, int64_t size) {
+  int error = 0;
+  if (ftruncate(fd, size)) return failed(path, "set its size");
+  if (size == 0) return NULL;
+  do {
+    error = posix_fallocate(fd, 0, size);
+  } while (error == EINTR);
+  if (!error || error == EOPNOTSUPP || error == EINVAL) return NULL;
+  errno = error;
+  return failed(path, "reserve its space");
+}
+
+tsr_status tsr_io_sync(int fd, const char *path) {
+  int result = 0;
+  do {
+    result = fsync(fd);
+  } while (result && errno == EINTR);
+  return result ? failed(path, "bring it to the disk") : NULL;
+}
+
+tsr_status tsr_io_sync_folder(const char *path) {
+  int fd = -1;
+  TSR_TRY(open_as(path, O_RDONLY | O_DIRECTORY, "open the folder", &fd));
+  tsr_status status = tsr_io_sync(fd, path);
+  close(fd);
+  return status;
+}
+
+tsr_status tsr_io_rename(const char *from, const char *to) {
+  return rename(from, to) ? failed(to, "put it in its place") : NULL;
+}
+
+tsr_status tsr_io_close(int fd, const char *path) {
+  if (fd < 0) return NULL;
+  // After EINTR the descriptor is gone on Linux: a second close could hit someone else's file.
+  if (close(fd) && errno != EINTR) return failed(path, "close it");
+  return NULL;
+}

@@ -1,0 +1,64 @@
+// Where the shards of tensors lie in files: what a checkpoint is, once its format is understood.
+//
+// A tensor has a layout, and each of its shards lies in one piece, as the layout's buffer,
+// somewhere in a file. Formats that keep a file for each rank hold several copies of a shard. A
+// store is read by boxes of whole tensors, and written by them; either touches only the bytes of
+// the box, and boxes that do not overlap may be read and written by several threads at once.
+#ifndef TESSERA_CHECKPOINT_STORE_H
+#define TESSERA_CHECKPOINT_STORE_H
+
+#include "base/arena.h"
+#include "checkpoint/files.h"
+#include "tessera/layout.h"
+#include "transfer/box_copies.h"
+
+typedef struct tsr_stored_part {
+  int32_t file;  // -1 = this copy is not there
+  int64_t offset;
+} tsr_stored_part;
+
+typedef struct tsr_stored_tensor {
+  tsr_dtype dtype;
+  int32_t copies;            // of each shard; absent ones counted
+  const tsr_layout *layout;  // owned
+  int64_t first_part;        // of shard 0; then all copies of shard 1, and so on
+} tsr_stored_tensor;
+
+typedef struct tsr_store {
+  tsr_arena arena;  // paths
+  int file_count, file_capacity;
+  const char **paths;   // owned
+  int64_t *file_sizes;  // owned
+  int64_t count, capacity;
+  tsr_stored_tensor *tensors;  // owned
+  int64_t part_count, part_capacity;
+  tsr_stored_part *parts;        // owned
+  tsr_files *files;              // once opened
+  pthread_mutex_t shared_bytes;  // held while elements smaller than a byte are written
+} tsr_store;
+
+TSR_MUST_USE tsr_status tsr_store_create(tsr_store **out_store);
+// Closes the files too; says so when what was written turns out to be lost. NULL is fine.
+TSR_MUST_USE tsr_status tsr_store_close(tsr_store *store);
+
+// Adding: files by path and size, then tensors, whose parts are all absent at first.
+TSR_MUST_USE tsr_status tsr_store_add_file(tsr_store *store, const char *path, int64_t size,
+                                           int *out_file);
+TSR_MUST_USE tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype,
+                                             const tsr_layout *layout, int copies,
+                                             int64_t *out_tensor);
+tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t shard, int copy);
+int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard);
+// After the last file is added and before the first byte is read or written.
+TSR_MUST_USE tsr_status tsr_store_open(tsr_store *store, bool writable);
+
+// Reads a box of a tensor into `out`, dense and row-major. `index` is that of the tensor's layout.
+// Of several copies the first that is there is read, or with `copy` >= 0 that one.
+TSR_MUST_USE tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                       const tsr_range *box, int copy, void *out);
+// Writes it, to every shard that holds elements of it and to every copy that is there.
+TSR_MUST_USE tsr_status tsr_store_write(tsr_store *store, int64_t tensor,
+                                        const tsr_box_index *index, const tsr_range *box,
+                                        const void *bytes);
+
+#endif
