@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "tessera/mesh.h"
+#include "tessera/reduction.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
@@ -76,7 +77,8 @@ typedef struct tsr_spec_dim {
   int priority;  // Shardy's p0, p1, ...; TSR_NO_PRIORITY = none
 } tsr_spec_dim;
 
-typedef enum tsr_reduction { TSR_SUM, TSR_MAX, TSR_MIN, TSR_REDUCTION_COUNT } tsr_reduction;
+// Specs know the first three reductions: sum, max, min.
+#define TSR_SPEC_REDUCTION_COUNT (TSR_MIN + 1)
 
 typedef struct tsr_spec tsr_spec;
 

@@ -32,7 +32,6 @@ TSR_MUST_USE tsr_status tsr_read_priority(tsr_scan *scan, int *out_priority);
 TSR_MUST_USE tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out);
 void tsr_write_short_name(const char *name, tsr_text *out);
 bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction);
-const char *tsr_reduction_name(tsr_reduction reduction);
 
 // Why a plain notation, one group of whole or part axes per dimension, cannot say this; NULL if it
 // can. `parts` tells whether the notation has sub-axes.

@@ -62,7 +62,7 @@ static tsr_status parse_strided(tsr_scan *scan, tsr_placement *out) {
 static const char *const reductions[] = {[TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
 
 static tsr_status find_reduction(const char *word, size_t length, tsr_reduction *out) {
-  for (int i = 0; i < TSR_REDUCTION_COUNT; i++) {
+  for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
     if (!word_is(word, length, reductions[i])) continue;
     *out = (tsr_reduction)i;
     return NULL;

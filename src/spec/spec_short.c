@@ -25,14 +25,9 @@
 #include "spec/forms.h"
 #include "spec/reader.h"
 
-static const char *const reduction_names[TSR_REDUCTION_COUNT] = {
-    [TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
-
-const char *tsr_reduction_name(tsr_reduction reduction) { return reduction_names[reduction]; }
-
 bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction) {
-  for (int i = 0; i < TSR_REDUCTION_COUNT; i++)
-    if (tsr_read_keyword(scan, reduction_names[i])) {
+  for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++)
+    if (tsr_read_keyword(scan, tsr_reduction_name((tsr_reduction)i))) {
       *out_reduction = (tsr_reduction)i;
       return true;
     }

@@ -34,7 +34,7 @@ typedef struct tsr_part_list {
 #define TSR_SUBGROUP_COUNT 3
 extern const tsr_subgroup tsr_subgroup_order[TSR_SUBGROUP_COUNT];
 // The metadata in which XLA hides how partial results combine.
-extern const char *const tsr_reduction_entries[TSR_REDUCTION_COUNT];
+extern const char *const tsr_reduction_entries[TSR_SPEC_REDUCTION_COUNT];
 
 typedef struct tsr_tiles {
   int dim_count;       // with the subgroups

@@ -164,7 +164,7 @@ static tsr_status parse_dims(tsr_scan *scan, named *n) {
 
 static bool take_reduction(tsr_scan *scan, tsr_reduction *out) {
   static const char *const names[] = {[TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
-  for (int i = 0; i < TSR_REDUCTION_COUNT; i++) {
+  for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
     if (!take_word(scan, names[i])) continue;
     *out = (tsr_reduction)i;
     return true;

@@ -216,7 +216,7 @@ static void set_whole(tsr_tiles *tiles, int64_t devices, tsr_subgroup kind) {
 
 static tsr_reduction get_reduction(const tsr_tiling *tiling) {
   for (int i = 0; i < tiling->metadata_count; i++)
-    for (int r = 0; r < TSR_REDUCTION_COUNT; r++)
+    for (int r = 0; r < TSR_SPEC_REDUCTION_COUNT; r++)
       if (!strcmp(tiling->metadata[i], tsr_reduction_entries[r])) return (tsr_reduction)r;
   return TSR_SUM;
 }

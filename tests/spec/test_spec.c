@@ -260,8 +260,8 @@ static void senseless_descriptions_are_refused(void **state) {
   assert_fails_with(tsr_spec_create(&(tsr_spec_desc){.size = size, .dim_count = -1}, &spec),
                     BAD_ARGUMENT, "negative");
   assert_fails_with(
-      tsr_spec_create(&(tsr_spec_desc){.size = size, .reduction = TSR_REDUCTION_COUNT}, &spec),
-      BAD_ARGUMENT, "is not a reduction");
+      tsr_spec_create(&(tsr_spec_desc){.size = size, .reduction = TSR_SPEC_REDUCTION_COUNT}, &spec),
+      BAD_ARGUMENT, "is not one of specs, wanted sum, max or min");
   assert_fails_with(
       tsr_spec_create(&(tsr_spec_desc){.size = size, .unreduced_count = 1, .unreduced = &none},
                       &spec),

@@ -1,0 +1,30 @@
+// Reduction: the ways to make one element of many.
+#ifndef TESSERA_REDUCTION_H
+#define TESSERA_REDUCTION_H
+
+#include "tessera/dtype.h"
+
+TSR_BEGIN_DECLS
+
+// Sum and product of integers wrap. Floats narrower than 32 bits are accumulated as f32 and rounded
+// once. Min and max give NaN where any input is NaN, count -0 as less than +0, and are refused on
+// complex types; and, or are for bools and integers. On bools (whose bytes are 0 or 1) sum and max
+// are or, product and min are and. A NaN that comes of a reduction is always the same, positive and
+// quiet, whatever the payloads of those that went in.
+typedef enum tsr_reduction {
+  TSR_SUM,
+  TSR_MAX,
+  TSR_MIN,
+  TSR_PRODUCT,
+  TSR_AND,
+  TSR_OR,
+  TSR_REDUCTION_COUNT
+} tsr_reduction;
+
+TSR_API const char *tsr_reduction_name(tsr_reduction op);  // "sum"; NULL for an invalid value
+// Whether elements of a type can be reduced so.
+TSR_API bool tsr_reduction_allows(tsr_reduction op, tsr_dtype dtype);
+
+TSR_END_DECLS
+
+#endif
