@@ -63,19 +63,110 @@ static void copy_bits(const void *source, int64_t from, void *target, int64_t to
   for (int64_t i = 0; i < count; i++) put_bit(target, to + i, bit_at(source, from + i));
 }
 
-void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target) {
-  int64_t turns[TSR_MAX_RANK] = {0}, from = copy->from, to = copy->to;
-  if (tsr_copy_elements(copy) == 0) return;
+// A copy that is being done: as a tsr_copy, but the first loop may have fewer turns.
+typedef struct box {
+  int64_t from, to, length;
+  const tsr_copy_loop *loops;
+  int loop_count;
+  int64_t turns;  // of the first loop
+} box;
+
+typedef struct buffers {
+  int bits;
+  const void *source;
+  void *target;
+} buffers;
+
+static void run_box(const box *b, const buffers *on) {
+  int64_t done[TSR_MAX_RANK] = {0}, from = b->from, to = b->to;
   for (;;) {
-    copy_bits(source, from * bits, target, to * bits, copy->length * bits);
-    int i = copy->loop_count - 1;
+    copy_bits(on->source, from * on->bits, on->target, to * on->bits, b->length * on->bits);
+    int i = b->loop_count - 1;
     for (; i >= 0; i--) {
-      const tsr_copy_loop *loop = &copy->loops[i];
+      const tsr_copy_loop *loop = &b->loops[i];
+      const int64_t turns = i ? loop->count : b->turns;
       from += loop->from, to += loop->to;
-      if (++turns[i] < loop->count) break;
-      from -= loop->from * loop->count, to -= loop->to * loop->count;
-      turns[i] = 0;
+      if (++done[i] < turns) break;
+      from -= loop->from * turns, to -= loop->to * turns;
+      done[i] = 0;
     }
     if (i < 0) return;
+  }
+}
+
+// What turn `index` of the first loop does.
+static box turn_of(const box *b, int64_t index) {
+  return (box){.from = b->from + index * b->loops[0].from,
+               .to = b->to + index * b->loops[0].to,
+               .length = b->length,
+               .loops = b->loops + 1,
+               .loop_count = b->loop_count - 1,
+               .turns = b->loop_count > 1 ? b->loops[1].count : 1};
+}
+
+// The end of a turn, whole turns, the beginning of one.
+static void run_range(const box *b, int64_t begin, int64_t end, const buffers *on) {
+  if (begin >= end) return;
+  if (!b->loop_count) {
+    const box run = {.from = b->from + begin, .to = b->to + begin, .length = end - begin};
+    run_box(&run, on);
+    return;
+  }
+  int64_t volume = b->length;
+  for (int i = 1; i < b->loop_count; i++) volume *= b->loops[i].count;
+  int64_t first = begin / volume;
+  const int64_t last = end / volume;
+  if (begin % volume) {
+    const box head = turn_of(b, first);
+    run_range(&head, begin % volume, first < last ? volume : end % volume, on);
+    first++;
+  }
+  if (first < last) {
+    box whole = *b;
+    whole.from += first * b->loops[0].from;
+    whole.to += first * b->loops[0].to;
+    whole.turns = last - first;
+    run_box(&whole, on);
+  }
+  if (first <= last && end % volume) {
+    const box tail = turn_of(b, last);
+    run_range(&tail, 0, end % volume, on);
+  }
+}
+
+void tsr_copy_run_part(const tsr_copy *copy, int64_t begin, int64_t end, int bits,
+                       const void *source, void *target, tsr_copy_stores stores) {
+  (void)stores;
+  const box whole = {.from = copy->from,
+                     .to = copy->to,
+                     .length = copy->length,
+                     .loops = copy->loops,
+                     .loop_count = copy->loop_count,
+                     .turns = copy->loop_count ? copy->loops[0].count : 1};
+  const buffers on = {bits, source, target};
+  run_range(&whole, begin, end, &on);
+}
+
+void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target) {
+  tsr_copy_run_part(copy, 0, tsr_copy_elements(copy), bits, source, target, TSR_STORES_CACHED);
+}
+
+// ---- messages ----
+
+void tsr_copy_pack(tsr_copy *copy, int64_t at) {
+  int64_t step = copy->length;
+  copy->to = at;
+  for (int i = copy->loop_count - 1; i >= 0; i--) {
+    copy->loops[i].to = step;
+    step *= copy->loops[i].count;
+  }
+}
+
+void tsr_copy_unpack(tsr_copy *copy, int64_t at) {
+  int64_t step = copy->length;
+  copy->from = at;
+  for (int i = copy->loop_count - 1; i >= 0; i--) {
+    copy->loops[i].from = step;
+    step *= copy->loops[i].count;
   }
 }

@@ -1,5 +1,7 @@
 // One line a suite, so that suites added side by side merge.
-#define SUITES(X) X(reduce)
+#define SUITES(X) \
+  X(comm)         \
+  X(reduce)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

@@ -1,0 +1,83 @@
+// What the files of this room share about comms beyond the public headers.
+#ifndef TESSERA_COMM_COMM_H
+#define TESSERA_COMM_COMM_H
+
+#include <stdatomic.h>
+
+#include "tessera/engine.h"
+
+enum { CALL_TEXT = 240 };
+
+// A buffer of one local device in a call, for finding overlaps.
+typedef struct span {
+  uintptr_t begin, end;
+  int64_t device;
+  int64_t result;  // `out`s with the same result may be one buffer; -1 for an `in`
+  int64_t group;   // of an `in` that may be written in place; else -1
+} span;
+
+// What a rank tells the others before a call: the same for all, unless somebody is mistaken.
+typedef struct record {
+  uint64_t call;  // hash of what is called, with its arguments
+  int64_t cause;  // of the mistake found here, or 0
+} record;
+
+struct tsr_comm {
+  atomic_int refs;
+  const tsr_engine *engine;
+  void *state;
+  int rank, rank_count;
+  tsr_pool *pool;
+  double timeout;
+  size_t in_flight;
+  int64_t step;
+  // Room for every call, so that no call of one rank alone can fail for want of memory.
+  int64_t *first;      // per rank, and the number of devices
+  int64_t *member_of;  // per device: which group it is in, or -1
+  bool *sends;         // per device: whether it is a source of a permutation
+  span *spans;         // two per local device
+  record *records;     // per rank
+  char (*texts)[CALL_TEXT];
+};
+
+extern const tsr_engine tsr_threads_engine;
+
+// ---- calls ----
+
+// A call as the ranks compare it: a hash of its arguments and a text for people. Both are only made
+// when there are several ranks.
+typedef struct call {
+  tsr_comm *comm;
+  uint64_t hash;
+  char text[CALL_TEXT];
+} call;
+
+call tsr_call_begin(tsr_comm *comm);
+void tsr_call_hash(call *c, const void *bytes, size_t length);
+TSR_PRINTF(2, 3) void tsr_call_describe(call *c, const char *format, ...);
+// Whether all ranks call the same and none found a mistake; `found` is the one found here, or NULL.
+// Ends with the same verdict on all ranks.
+TSR_MUST_USE tsr_status tsr_call_agree(const call *c, tsr_status found);
+// Adds to a failure what was being done.
+TSR_MUST_USE tsr_status tsr_call_end(const call *c, tsr_status status);
+
+// ---- checks ----
+
+// Groups of devices of this comm, disjoint; leaves in `member_of` which group each device is in.
+TSR_MUST_USE tsr_status tsr_groups_check(tsr_comm *comm, const tsr_groups *groups);
+// The bytes of outer * size * inner elements.
+TSR_MUST_USE tsr_status tsr_blocks_check(tsr_dtype dtype, int64_t outer, int64_t size,
+                                         int64_t inner, int64_t *out_bytes);
+TSR_MUST_USE tsr_status tsr_reduction_check(tsr_dtype dtype, tsr_reduction op);
+
+// What one local device reads and writes in a call.
+typedef struct role {
+  int64_t in_bytes, out_bytes;  // 0: its entry is not looked at
+  int64_t result, group;        // as in a span
+} role;
+typedef role role_of(const void *context, int64_t device);
+// Every buffer that is needed is there, and none overlaps another that it must not.
+TSR_MUST_USE tsr_status tsr_buffers_check(tsr_comm *comm, role_of *role, const void *context,
+                                          const void *const *in, void *const *out);
+
+#endif

@@ -1,0 +1,168 @@
+// From chosen devices to others: broadcast and permute.
+#include <string.h>
+
+#include "comm/rounds.h"
+
+// ---- broadcast ----
+
+typedef struct cast {
+  args args;
+  int64_t root;
+} cast;
+
+static role cast_role(const void *context, int64_t device) {
+  const cast *b = context;
+  role r = tsr_member_role(&b->args, device);
+  if (r.out_bytes && b->args.groups->members[r.group * b->args.groups->size + b->root] != device)
+    r.in_bytes = 0;
+  return r;
+}
+
+static tsr_status check_cast(cast *b, int64_t count) {
+  args *a = &b->args;
+  TSR_TRY(tsr_groups_check(a->comm, a->groups));
+  if (b->root < 0 || b->root >= a->groups->size)
+    return tsr_fail(BAD_ARGUMENT, "the root is member %lld, wanted 0 to %lld", (long long)b->root,
+                    (long long)a->groups->size - 1);
+  TSR_TRY(tsr_blocks_check(a->dtype, 1, 1, count, &a->in_bytes));
+  a->out_bytes = a->in_bytes;
+  return tsr_buffers_check(a->comm, cast_role, b, a->in, a->out);
+}
+
+// Whether what a device would get is in its `out` already: the root's, when in place.
+static bool is_in_place(const args *a, int64_t source, int64_t target) {
+  const int64_t from = tsr_comm_local_index(a->comm, source);
+  const int64_t to = tsr_comm_local_index(a->comm, target);
+  return from >= 0 && to >= 0 && a->in[from] == a->out[to];
+}
+
+static tsr_status cast_group(rounds *r, const int32_t *members, int64_t root, int64_t count) {
+  const args *a = r->args;
+  for (int64_t j = 0; j < a->groups->size; j++) {
+    const tsr_copy copy = {.source = members[root], .target = members[j], .length = count};
+    const bool skip =
+        is_in_place(a, copy.source, copy.target) || tsr_is_written_by_another(a, members, j);
+    TSR_TRY(tsr_rounds_add(r, &copy, skip));
+  }
+  return NULL;
+}
+
+tsr_status tsr_comm_broadcast(tsr_comm *comm, const tsr_groups *groups, int64_t root,
+                              tsr_dtype dtype, int64_t count, const void *const *in,
+                              void *const *out) {
+  call c = tsr_call_begin(comm);
+  tsr_call_describe(&c, "broadcast of %lld %s from member %lld, %lld groups of %lld",
+                    (long long)count, tsr_type_name(dtype), (long long)root,
+                    tsr_group_count(groups), tsr_group_size(groups));
+  tsr_call_hash_groups(&c, groups);
+  cast b = {{.comm = comm,
+             .groups = groups,
+             .dtype = dtype,
+             .in = in,
+             .out = out,
+             .alike = true,
+             .in_place = true},
+            root};
+  TSR_TRY(tsr_call_agree(&c, check_cast(&b, count)));
+  rounds r;
+  tsr_status status = tsr_rounds_begin(&r, &b.args, count ? groups->count * groups->size : 0);
+  for (int64_t g = 0; !status && r.capacity && g < groups->count; g++)
+    status = cast_group(&r, groups->members + g * groups->size, root, count);
+  return tsr_call_end(&c, tsr_rounds_end(&r, status));
+}
+
+// ---- permute ----
+
+typedef struct permutation {
+  args args;
+  const tsr_pair *pairs;
+  int64_t pair_count, count;
+} permutation;
+
+// In a permutation `member_of` tells of each device where its data comes from, or -1; `sends`
+// whether it is a source.
+static role permute_role(const void *context, int64_t device) {
+  const args *a = &((const permutation *)context)->args;
+  const int64_t source = a->comm->member_of[device], nobody = tsr_comm_device_count(a->comm);
+  const bool wants = source >= 0 || a->out[tsr_comm_local_index(a->comm, device)];
+  return (role){.in_bytes = a->comm->sends[device] ? a->in_bytes : 0,
+                .out_bytes = wants ? a->out_bytes : 0,
+                .result = source >= 0 ? source : nobody,  // zeros are the same for all
+                .group = -1};
+}
+
+static tsr_status check_pair(const permutation *p, int64_t index) {
+  tsr_comm *comm = p->args.comm;
+  const int64_t devices = tsr_comm_device_count(comm);
+  const tsr_pair pair = p->pairs[index];
+  if (pair.source < 0 || pair.source >= devices || pair.target < 0 || pair.target >= devices)
+    return tsr_fail(BAD_ARGUMENT, "pair %lld is from device %d to device %d, wanted 0 to %lld",
+                    (long long)index, pair.source, pair.target, (long long)devices - 1);
+  if (comm->member_of[pair.target] >= 0)
+    return tsr_fail(BAD_ARGUMENT, "device %d is the target of device %lld and of device %d",
+                    pair.target, (long long)comm->member_of[pair.target], pair.source);
+  comm->member_of[pair.target] = pair.source;
+  comm->sends[pair.source] = true;
+  return NULL;
+}
+
+static tsr_status check_permutation(permutation *p) {
+  args *a = &p->args;
+  const int64_t devices = tsr_comm_device_count(a->comm);
+  memset(a->comm->sends, 0, sizeof *a->comm->sends * (size_t)devices);
+  for (int64_t d = 0; d < devices; d++) a->comm->member_of[d] = -1;
+  if (p->pair_count < 0 || p->pair_count > devices || (p->pair_count && !p->pairs))
+    return tsr_fail(BAD_ARGUMENT, "%lld pairs, wanted 0 to %lld", (long long)p->pair_count,
+                    (long long)devices);
+  for (int64_t i = 0; i < p->pair_count; i++) TSR_TRY(check_pair(p, i));
+  TSR_TRY(tsr_blocks_check(a->dtype, 1, 1, p->count, &a->in_bytes));
+  a->out_bytes = a->in_bytes;
+  return tsr_buffers_check(a->comm, permute_role, p, a->in, a->out);
+}
+
+// Zeros for those that get nothing; the bits after the last element stay.
+static tsr_status fill_zeros(void *context, int64_t local, int worker) {
+  (void)worker;
+  const permutation *p = context;
+  const args *a = &p->args;
+  const int64_t device = a->comm->first[a->comm->rank] + local;
+  unsigned char *out = a->out[local];
+  if (!out || a->comm->member_of[device] >= 0) return NULL;
+  for (int64_t i = 0; i < local; i++) {
+    if (a->out[i] == out && a->comm->member_of[device - local + i] < 0) return NULL;
+  }
+  const int64_t bits = p->count * tsr_dtype_get(a->dtype)->bits;
+  memset(out, 0, (size_t)(bits / 8));
+  if (bits % 8) out[bits / 8] &= (unsigned char)(0xffU << (bits % 8));
+  return NULL;
+}
+
+static tsr_status permute(permutation *p) {
+  const args *a = &p->args;
+  if (!p->count) return NULL;
+  TSR_TRY(tsr_pool_run(a->comm->pool, tsr_comm_local_count(a->comm), fill_zeros, p));
+  rounds r;
+  tsr_status status = tsr_rounds_begin(&r, a, p->pair_count);
+  for (int64_t i = 0; !status && i < p->pair_count; i++) {
+    const tsr_copy copy = {
+        .source = p->pairs[i].source, .target = p->pairs[i].target, .length = p->count};
+    status = tsr_rounds_add(&r, &copy, false);
+  }
+  return tsr_rounds_end(&r, status);
+}
+
+tsr_status tsr_comm_permute(tsr_comm *comm, const tsr_pair *pairs, int64_t pair_count,
+                            tsr_dtype dtype, int64_t count, const void *const *in,
+                            void *const *out) {
+  call c = tsr_call_begin(comm);
+  tsr_call_describe(&c, "permute of %lld %s, %lld pairs", (long long)count, tsr_type_name(dtype),
+                    (long long)pair_count);
+  if (pairs && pair_count > 0 && pair_count <= tsr_comm_device_count(comm))
+    tsr_call_hash(&c, pairs, sizeof *pairs * (size_t)pair_count);
+  permutation p = {.args = {.comm = comm, .dtype = dtype, .in = in, .out = out},
+                   .pairs = pairs,
+                   .pair_count = pair_count,
+                   .count = count};
+  TSR_TRY(tsr_call_agree(&c, check_permutation(&p)));
+  return tsr_call_end(&c, permute(&p));
+}

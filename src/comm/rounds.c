@@ -1,0 +1,83 @@
+// Arguments of collectives, and rounds of copies.
+#include "comm/rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS_PER_ROUND = 1 << 12 };
+
+void tsr_call_hash_groups(call *c, const tsr_groups *groups) {
+  if (!groups || groups->count < 0 || groups->size < 1 || !groups->members) return;
+  const int64_t devices = tsr_comm_device_count(c->comm);
+  if (groups->count > devices / groups->size) return;
+  tsr_call_hash(c, groups->members,
+                sizeof *groups->members * (size_t)(groups->count * groups->size));
+}
+
+long long tsr_group_count(const tsr_groups *groups) { return groups ? groups->count : 0; }
+long long tsr_group_size(const tsr_groups *groups) { return groups ? groups->size : 0; }
+
+const char *tsr_type_name(tsr_dtype dtype) {
+  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  return info ? info->name : "?";
+}
+
+role tsr_member_role(const void *context, int64_t device) {
+  const args *a = context;
+  const int64_t group = a->comm->member_of[device];
+  if (group < 0) return (role){.result = -1, .group = -1};
+  return (role){.in_bytes = a->in_bytes,
+                .out_bytes = a->out_bytes,
+                .result = a->alike ? group : device,
+                .group = a->in_place ? group : -1};
+}
+
+// ---- rounds of copies ----
+
+bool tsr_is_written_by_another(const args *a, const int32_t *members, int64_t index) {
+  const int64_t own = tsr_comm_local_index(a->comm, members[index]);
+  if (own < 0) return false;
+  for (int64_t i = 0; i < index; i++) {
+    const int64_t local = tsr_comm_local_index(a->comm, members[i]);
+    if (local >= 0 && a->out[local] == a->out[own]) return true;
+  }
+  return false;
+}
+
+tsr_status tsr_rounds_begin(rounds *r, const args *a, int64_t pairs) {
+  *r = (rounds){.args = a, .capacity = pairs < PAIRS_PER_ROUND ? pairs : PAIRS_PER_ROUND};
+  if (!pairs) return NULL;
+  r->copies = malloc(sizeof *r->copies * (size_t)r->capacity);
+  return r->copies ? NULL : tsr_fail(NO_MEMORY, "%lld copies", (long long)r->capacity);
+}
+
+static tsr_status rounds_flush(rounds *r) {
+  if (!r->pairs) return NULL;
+  const args *a = r->args;
+  const tsr_exchange part = {.copies = r->copies,
+                             .copy_count = r->copy_count,
+                             .bits = tsr_dtype_get(a->dtype)->bits,
+                             .in = a->in,
+                             .out = a->out};
+  r->pairs = r->copy_count = 0;
+  return a->comm->engine->exchange(a->comm, &part, 1);
+}
+
+tsr_status tsr_rounds_add(rounds *r, const tsr_copy *copy, bool skip) {
+  const tsr_comm *comm = r->args->comm;
+  if (r->pairs == r->capacity) TSR_TRY(rounds_flush(r));
+  r->pairs++;
+  if (skip || (tsr_comm_local_index(comm, copy->source) < 0 &&
+               tsr_comm_local_index(comm, copy->target) < 0))
+    return NULL;
+  tsr_copy *to = &r->copies[r->copy_count++];
+  memcpy(to, copy, offsetof(tsr_copy, loops) + sizeof *copy->loops * (size_t)copy->loop_count);
+  tsr_copy_simplify(to);
+  return NULL;
+}
+
+tsr_status tsr_rounds_end(rounds *r, tsr_status status) {
+  if (!status) status = rounds_flush(r);
+  free(r->copies);
+  return status;
+}
