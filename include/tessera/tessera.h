@@ -5,6 +5,7 @@
 #include "tessera/api.h"
 #include "tessera/axes.h"
 #include "tessera/buffer.h"
+#include "tessera/checkpoint.h"
 #include "tessera/chunks.h"
 #include "tessera/comm.h"
 #include "tessera/convert.h"

@@ -1,7 +1,8 @@
 // One line a suite, so that suites added side by side merge.
 #define SUITES(X) \
   X(store)        \
-  X(io)
+  X(io)           \
+  X(open)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

@@ -1,0 +1,87 @@
+// Checkpoint: a model on disk, however it is stored, seen as whole tensors.
+//
+// One view serves a safetensors file, a Hugging Face folder, the folders of tensor-parallel engines
+// with files for each rank, and Tessera's own sharded folder: a tree of tensors, each with a layout
+// whose shards lie somewhere in files. Only headers are read on opening; after that any box of any
+// tensor can be read, and only its bytes are.
+//
+//   tsr_checkpoint *model = NULL;
+//   TSR_TRY(tsr_checkpoint_open("llama", NULL, &model));
+//   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(model), "lm_head.weight");
+//   TSR_TRY(tsr_checkpoint_read(model, tensor, (tsr_range[]){{0, 8}, {0, 4096}}, rows));
+#ifndef TESSERA_CHECKPOINT_H
+#define TESSERA_CHECKPOINT_H
+
+#include "tessera/plan.h"
+#include "tessera/safetensors.h"
+
+TSR_BEGIN_DECLS
+
+// How tensors are stored: id, the word users write.
+#define TSR_CHECKPOINT_FORMATS(X)                                           \
+  X(FILE, "file")     /* one safetensors file */                            \
+  X(FOLDER, "folder") /* Hugging Face: one file, or several and an index */ \
+  X(RANKS, "ranks")   /* files for each rank, its slice of a tensor under the tensor's name */
+#define X(id, word) TSR_FORMAT_##id,
+typedef enum tsr_checkpoint_format {
+  TSR_FORMAT_ANY,  // find out
+  TSR_CHECKPOINT_FORMATS(X) TSR_FORMAT_COUNT
+} tsr_checkpoint_format;
+#undef X
+TSR_API const char *tsr_checkpoint_format_name(tsr_checkpoint_format format);  // "folder"
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_format_parse(const char *name,
+                                                            tsr_checkpoint_format *out_format);
+
+typedef struct tsr_checkpoint tsr_checkpoint;
+
+typedef struct tsr_checkpoint_options {
+  size_t size;  // sizeof(tsr_checkpoint_options)
+  tsr_checkpoint_format format;
+  // How the tensors are cut, with their whole shapes; mesh position r is rank r. Ranks' files say
+  // neither, so that it is asked for there, and must not be given elsewhere.
+  const tsr_plan *plan;
+} tsr_checkpoint_options;
+
+// A safetensors file, a folder, or a folder's index. Fails with broken_file where headers, index
+// and plan do not agree, naming file and tensor; with plan_required for ranks' files without a
+// plan. NULL options = find out.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_open(const char *path,
+                                                    const tsr_checkpoint_options *options,
+                                                    tsr_checkpoint **out_checkpoint);
+TSR_API tsr_checkpoint *tsr_checkpoint_retain(const tsr_checkpoint *checkpoint);
+TSR_API void tsr_checkpoint_release(const tsr_checkpoint *checkpoint);  // NULL is fine
+
+TSR_API tsr_checkpoint_format tsr_checkpoint_format_of(const tsr_checkpoint *checkpoint);
+TSR_API const char *tsr_checkpoint_path(const tsr_checkpoint *checkpoint);
+// The whole tensors, in the order of the files, or of the plan.
+TSR_API const tsr_tree *tsr_checkpoint_tree(const tsr_checkpoint *checkpoint);
+TSR_API const tsr_plan *tsr_checkpoint_plan(const tsr_checkpoint *checkpoint);  // NULL if not cut
+TSR_API const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor);
+TSR_API int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint);
+TSR_API const char *tsr_checkpoint_file(const tsr_checkpoint *checkpoint, int file);
+TSR_API int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file);
+TSR_API int tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint,
+                                    const tsr_metadata **out_items);
+// What is odd but not wrong, one line each; "" = nothing.
+TSR_API const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint);
+
+// Where one stored copy of a shard lies: bytes [offset, offset + bytes) of a file. Formats with
+// files for each rank have as many copies as the layout has replicas (of which some may be absent:
+// false), others have one.
+typedef struct tsr_stored {
+  int file;
+  int64_t offset, bytes;
+} tsr_stored;
+TSR_API int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor);
+TSR_API bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                                 int copy, tsr_stored *out_stored);
+
+// Reads a box of a tensor, a range for each dimension (NULL = all of it), dense and row-major.
+// From any thread.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint,
+                                                    int64_t tensor, const tsr_range *box,
+                                                    void *out);
+
+TSR_END_DECLS
+
+#endif

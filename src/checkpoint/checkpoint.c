@@ -1,0 +1,231 @@
+#include "checkpoint/checkpoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// ---- formats ----
+
+static const char *const format_names[TSR_FORMAT_COUNT] = {[TSR_FORMAT_ANY] = "any",
+#define X(id, word) [TSR_FORMAT_##id] = (word),
+                                                           TSR_CHECKPOINT_FORMATS(X)
+#undef X
+};
+
+const char *tsr_checkpoint_format_name(tsr_checkpoint_format format) {
+  return format >= 0 && format < TSR_FORMAT_COUNT ? format_names[format] : "";
+}
+
+tsr_status tsr_checkpoint_format_parse(const char *name, tsr_checkpoint_format *out_format) {
+  for (int i = 0; i < TSR_FORMAT_COUNT; i++)
+    if (!strcmp(name, format_names[i])) {
+      *out_format = (tsr_checkpoint_format)i;
+      return NULL;
+    }
+  tsr_text known = TSR_TEXT_EMPTY;
+  for (int i = 0; i < TSR_FORMAT_COUNT; i++)
+    tsr_text_addf(&known, "%s%s", i ? ", " : "", format_names[i]);
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "\"%s\" is no format of checkpoints; there are %s",
+                               name, tsr_text_string(&known));
+  tsr_text_deinit(&known);
+  return status;
+}
+
+static tsr_status find_format(const char *path, tsr_checkpoint_format *out_format) {
+  struct stat info;
+  if (stat(path, &info))
+    return errno == ENOENT ? tsr_fail(NOT_FOUND, "%s: there is no such file or folder", path)
+                           : tsr_fail(IO, "%s: %s", path, strerror(errno));
+  const bool folder = S_ISDIR(info.st_mode);
+  const size_t length = strlen(path);
+  const bool index = length > 5 && !strcmp(path + length - 5, ".json");
+  *out_format = folder && tsr_checkpoint_has_ranks(path) ? TSR_FORMAT_RANKS
+                : folder || index                        ? TSR_FORMAT_FOLDER
+                                                         : TSR_FORMAT_FILE;
+  return NULL;
+}
+
+// ---- life ----
+
+static void destroy(tsr_checkpoint *checkpoint) {
+  tsr_status_free(tsr_store_close(checkpoint->store));  // nothing was written
+  tsr_tree_release(checkpoint->tree);
+  tsr_plan_release(checkpoint->plan);
+  tsr_arena_deinit(&checkpoint->arena);
+  tsr_text_deinit(&checkpoint->warnings);
+  free(checkpoint->metadata);
+  free(checkpoint->path);
+  free(checkpoint);
+}
+
+static tsr_status create(const char *path, tsr_checkpoint **out_checkpoint) {
+  tsr_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+  if (!checkpoint) return tsr_fail(NO_MEMORY, "a checkpoint");
+  atomic_init(&checkpoint->refs, 1);
+  checkpoint->path = strdup(path);
+  tsr_status status = checkpoint->path ? tsr_store_create(&checkpoint->store)
+                                       : tsr_fail(NO_MEMORY, "the path of a checkpoint");
+  if (status)
+    destroy(checkpoint);
+  else
+    *out_checkpoint = checkpoint;
+  return status;
+}
+
+static tsr_checkpoint_reader *reader_of(tsr_checkpoint_format format) {
+  return format == TSR_FORMAT_RANKS ? tsr_checkpoint_read_ranks : tsr_checkpoint_read_plain;
+}
+
+tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *options,
+                               tsr_checkpoint **out_checkpoint) {
+  const tsr_checkpoint_options none = {.size = sizeof none};
+  tsr_checkpoint *checkpoint = NULL;
+  tsr_checkpoint_format format = options ? options->format : TSR_FORMAT_ANY;
+  if (!options) options = &none;
+  if (format == TSR_FORMAT_ANY) TSR_TRY(find_format(path, &format));
+  TSR_TRY(create(path, &checkpoint));
+  checkpoint->format = format;
+  tsr_status status = reader_of(format)(checkpoint, options);
+  if (!status) status = tsr_text_check(&checkpoint->warnings);
+  if (!status) status = tsr_store_open(checkpoint->store, false);
+  if (status)
+    destroy(checkpoint);
+  else
+    *out_checkpoint = checkpoint;
+  return status;
+}
+
+tsr_checkpoint *tsr_checkpoint_retain(const tsr_checkpoint *checkpoint) {
+  tsr_checkpoint *shared = (tsr_checkpoint *)(uintptr_t)checkpoint;
+  atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
+  return shared;
+}
+
+void tsr_checkpoint_release(const tsr_checkpoint *checkpoint) {
+  tsr_checkpoint *shared = (tsr_checkpoint *)(uintptr_t)checkpoint;
+  if (shared && atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel) == 1)
+    destroy(shared);
+}
+
+tsr_status tsr_sharding_whole(tsr_sharding **out_sharding) {
+  tsr_mesh *mesh = NULL;
+  tsr_spec *spec = NULL;
+  tsr_status status = tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc)}, &mesh);
+  if (!status) status = tsr_spec_parse("()", TSR_FORM_SHORT, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, out_sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+// ---- what is known ----
+
+tsr_checkpoint_format tsr_checkpoint_format_of(const tsr_checkpoint *checkpoint) {
+  return checkpoint->format;
+}
+
+const char *tsr_checkpoint_path(const tsr_checkpoint *checkpoint) { return checkpoint->path; }
+
+const tsr_tree *tsr_checkpoint_tree(const tsr_checkpoint *checkpoint) { return checkpoint->tree; }
+
+const tsr_plan *tsr_checkpoint_plan(const tsr_checkpoint *checkpoint) { return checkpoint->plan; }
+
+const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor) {
+  return checkpoint->store->tensors[tensor].layout;
+}
+
+int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint) {
+  return checkpoint->store->file_count;
+}
+
+const char *tsr_checkpoint_file(const tsr_checkpoint *checkpoint, int file) {
+  return checkpoint->store->paths[file];
+}
+
+int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file) {
+  return checkpoint->store->file_sizes[file];
+}
+
+int tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint, const tsr_metadata **out_items) {
+  *out_items = checkpoint->metadata;
+  return checkpoint->metadata_count;
+}
+
+const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint) {
+  return tsr_text_string(&checkpoint->warnings);
+}
+
+int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor) {
+  return checkpoint->store->tensors[tensor].copies;
+}
+
+bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard, int copy,
+                         tsr_stored *out_stored) {
+  const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+  if (part->file < 0) return false;
+  *out_stored = (tsr_stored){.file = part->file,
+                             .offset = part->offset,
+                             .bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard)};
+  return true;
+}
+
+static const tsr_metadata *find_metadata(const tsr_checkpoint *checkpoint, const char *key) {
+  for (int i = 0; i < checkpoint->metadata_count; i++)
+    if (!strcmp(checkpoint->metadata[i].key, key)) return &checkpoint->metadata[i];
+  return NULL;
+}
+
+static tsr_status add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *item) {
+  if (find_metadata(checkpoint, item->key)) return NULL;  // files of one model repeat theirs
+  if (checkpoint->metadata_count == checkpoint->metadata_capacity) {
+    const int capacity = checkpoint->metadata_capacity ? 2 * checkpoint->metadata_capacity : 8;
+    tsr_metadata *items = realloc(checkpoint->metadata, sizeof *items * (size_t)capacity);
+    if (!items) return tsr_fail(NO_MEMORY, "metadata");
+    checkpoint->metadata = items;
+    checkpoint->metadata_capacity = capacity;
+  }
+  const char *key = tsr_arena_copy(&checkpoint->arena, item->key, strlen(item->key));
+  const char *value = tsr_arena_copy(&checkpoint->arena, item->value, strlen(item->value));
+  if (!key || !value) return tsr_fail(NO_MEMORY, "metadata");
+  checkpoint->metadata[checkpoint->metadata_count++] = (tsr_metadata){key, value};
+  return NULL;
+}
+
+tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint, const tsr_model *model) {
+  const tsr_metadata *items = NULL;
+  const int count = tsr_model_metadata(model, &items);
+  for (int i = 0; i < count; i++) TSR_TRY(add_metadata(checkpoint, &items[i]));
+  tsr_text_add(&checkpoint->warnings, tsr_model_warnings(model));
+  return NULL;
+}
+
+// ---- reading ----
+
+static tsr_status check_box(const tsr_checkpoint *checkpoint, int64_t tensor,
+                            const tsr_range *box) {
+  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  for (int d = 0; d < t->rank; d++)
+    if (box[d].lo < 0 || box[d].lo > box[d].hi || box[d].hi > t->dims[d])
+      return tsr_fail(BAD_ARGUMENT, "%s: range %lld:%lld of dimension %d, whose size is %lld",
+                      t->path, (long long)box[d].lo, (long long)box[d].hi, d,
+                      (long long)t->dims[d]);
+  return NULL;
+}
+
+tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint, int64_t tensor,
+                               const tsr_range *box, void *out) {
+  tsr_range whole[TSR_MAX_RANK];
+  tsr_box_index *index = NULL;
+  if (tensor < 0 || tensor >= tsr_tree_count(checkpoint->tree))
+    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensor,
+                    (long long)tsr_tree_count(checkpoint->tree));
+  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  for (int d = 0; d < t->rank; d++) whole[d] = (tsr_range){0, t->dims[d]};
+  if (!box) box = whole;
+  TSR_TRY(check_box(checkpoint, tensor, box));
+  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(checkpoint, tensor), &index));
+  tsr_status status = tsr_store_read(checkpoint->store, tensor, index, box, -1, out);
+  tsr_box_index_destroy(index);
+  return tsr_note(status, "tensor \"%s\"", t->path);
+}

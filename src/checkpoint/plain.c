@@ -1,0 +1,76 @@
+// Models whose tensors are stored whole: one file, or a Hugging Face folder.
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "checkpoint/checkpoint.h"
+
+static tsr_status add_files(tsr_checkpoint *checkpoint, const tsr_model *model) {
+  for (int i = 0; i < tsr_model_file_count(model); i++) {
+    const char *path = tsr_model_file(model, i);
+    struct stat info;
+    int file = -1;
+    if (stat(path, &info)) return tsr_fail(IO, "%s: it has gone since it was read", path);
+    TSR_TRY(tsr_store_add_file(checkpoint->store, path, info.st_size, &file));
+  }
+  return NULL;
+}
+
+static tsr_status add_tensor(tsr_checkpoint *checkpoint, const tsr_sharding *whole,
+                             const tsr_model_tensor *found) {
+  tsr_layout *layout = NULL;
+  tsr_shape shape;
+  int64_t tensor = -1;
+  TSR_TRY(tsr_shape_init(&shape, found->dims, found->rank));
+  TSR_TRY(tsr_layout_create(whole, &shape, TSR_POLICY_ERROR, &layout));
+  tsr_status status = tsr_store_add_tensor(checkpoint->store, found->dtype, layout, 1, &tensor);
+  tsr_layout_release(layout);
+  if (!status)
+    *tsr_store_part(checkpoint->store, tensor, 0, 0) =
+        (tsr_stored_part){.file = found->file, .offset = found->begin};
+  return status;
+}
+
+static tsr_status make_tree(const tsr_model *model, const tsr_tree **out_tree) {
+  const int64_t count = tsr_model_count(model);
+  tsr_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
+  tsr_tree *tree = NULL;
+  if (!tensors) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
+    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
+    tensors[i] = (tsr_tensor){
+        .path = found->name, .dtype = found->dtype, .rank = found->rank, .dims = found->dims};
+  }
+  tsr_status status = tsr_tree_create(tensors, count, &tree);
+  free(tensors);
+  *out_tree = tree;
+  return status;
+}
+
+static tsr_status add_tensors(tsr_checkpoint *checkpoint, const tsr_model *model) {
+  tsr_sharding *whole = NULL;
+  tsr_status status = tsr_sharding_whole(&whole);
+  for (int64_t i = 0; i < tsr_model_count(model) && !status; i++)
+    status = add_tensor(checkpoint, whole, tsr_model_tensor_at(model, i));
+  tsr_sharding_release(whole);
+  return status;
+}
+
+static tsr_status take(tsr_checkpoint *checkpoint, const tsr_model *model) {
+  TSR_TRY(make_tree(model, &checkpoint->tree));
+  TSR_TRY(add_files(checkpoint, model));
+  TSR_TRY(add_tensors(checkpoint, model));
+  return tsr_checkpoint_take_metadata(checkpoint, model);
+}
+
+tsr_status tsr_checkpoint_read_plain(tsr_checkpoint *checkpoint,
+                                     const tsr_checkpoint_options *options) {
+  tsr_model *model = NULL;
+  if (options->plan)
+    return tsr_fail(BAD_ARGUMENT,
+                    "%s: tensors are stored whole here, so that no plan tells how they are cut",
+                    checkpoint->path);
+  TSR_TRY(tsr_model_open(checkpoint->path, &model));
+  tsr_status status = take(checkpoint, model);
+  tsr_model_destroy(model);
+  return status;
+}

@@ -1,0 +1,246 @@
+// Files for each rank, as tensor-parallel engines write and read them: a rank's slice of a tensor
+// stands in its files under the tensor's plain name. Nothing in them says how tensors were cut: the
+// plan does, and every slice is held against it.
+//
+// Files tell their rank by name, "rank" and a number: model-rank-3-part-0.safetensors (vLLM and
+// SGLang), rank_3.safetensors, or any safetensors file in a folder rank-3.
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/grow.h"
+#include "checkpoint/checkpoint.h"
+
+typedef struct rank_file {
+  int64_t rank;
+  char *path;  // owned
+} rank_file;
+
+typedef struct rank_files {
+  rank_file *items;  // owned
+  int64_t count, capacity;
+} rank_files;
+
+// ---- names ----
+
+// The number after "rank" in a name, past one '-', '_' or '='; -1 if there is none.
+static int64_t rank_of_name(const char *name) {
+  const char *word = strstr(name, "rank");
+  if (!word) return -1;
+  const char *digits = word + 4;
+  if (*digits == '-' || *digits == '_' || *digits == '=') digits++;
+  if (!isdigit((unsigned char)*digits)) return -1;
+  errno = 0;
+  const long long rank = strtoll(digits, NULL, 10);
+  return errno || rank > INT32_MAX ? -1 : rank;
+}
+
+static bool is_safetensors(const char *name) {
+  const size_t length = strlen(name);
+  return length > 12 && !strcmp(name + length - 12, ".safetensors");
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+bool tsr_checkpoint_has_ranks(const char *folder) {
+  DIR *listing = opendir(folder);
+  bool found = false;
+  if (!listing) return false;
+  for (const struct dirent *entry = NULL; !found && (entry = readdir(listing));) {
+    char path[PATH_MAX];
+    if (rank_of_name(entry->d_name) < 0) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    found = is_safetensors(entry->d_name) || is_folder(path);
+  }
+  closedir(listing);
+  return found;
+}
+
+// ---- finding the files ----
+
+static tsr_status add_file(rank_files *files, int64_t rank, const char *path) {
+  void *items = tsr_grow(files->items, files->count, &files->capacity, sizeof *files->items);
+  if (!items) return tsr_fail(NO_MEMORY, "a list of files");
+  files->items = items;
+  char *copy = strdup(path);
+  if (!copy) return tsr_fail(NO_MEMORY, "a list of files");
+  files->items[files->count++] = (rank_file){rank, copy};
+  return NULL;
+}
+
+// Files of a folder: all that are safetensors when `rank` is known, else those that name one; and
+// those in folders that do.
+static tsr_status list_files(const char *folder, int64_t rank, rank_files *files) {
+  DIR *listing = opendir(folder);
+  tsr_status status = NULL;
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  for (const struct dirent *entry = NULL; !status && (entry = readdir(listing));) {
+    char path[PATH_MAX];
+    const int64_t named = rank_of_name(entry->d_name);
+    if (entry->d_name[0] == '.' || (rank < 0 && named < 0)) continue;
+    if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= PATH_MAX)
+      status = tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
+    else if (is_safetensors(entry->d_name))
+      status = add_file(files, rank < 0 ? named : rank, path);
+    else if (rank < 0 && is_folder(path))
+      status = list_files(path, named, files);
+  }
+  closedir(listing);
+  return status;
+}
+
+static int by_rank_and_path(const void *left, const void *right) {
+  const rank_file *a = left, *b = right;
+  if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+  return strcmp(a->path, b->path);
+}
+
+// Ranks are 0 .. count-1, each with a file.
+static tsr_status check_ranks(const rank_files *files, const char *folder, int64_t count) {
+  int64_t next = 0;
+  for (int64_t i = 0; i < files->count; i++) {
+    const int64_t rank = files->items[i].rank;
+    if (rank >= count)
+      return tsr_fail(BROKEN_FILE,
+                      "%s: there is a file for rank %lld, but the plan's mesh has %lld devices",
+                      files->items[i].path, (long long)rank, (long long)count);
+    if (rank > next)
+      return tsr_fail(BROKEN_FILE, "%s: there is no file for rank %lld", folder, (long long)next);
+    if (rank == next) next++;
+  }
+  if (next < count)
+    return tsr_fail(BROKEN_FILE,
+                    "%s: there is no file for rank %lld; the plan's mesh has %lld devices", folder,
+                    (long long)next, (long long)count);
+  return NULL;
+}
+
+// ---- slices ----
+
+static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                              const tsr_model_tensor *found) {
+  const tsr_stored_tensor *stored = &checkpoint->store->tensors[tensor];
+  tsr_shape wanted, given;
+  if (found->dtype != stored->dtype)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is %s, but the plan says %s", found->name,
+                    tsr_dtype_name(found->dtype, TSR_NAMES_OWN),
+                    tsr_dtype_name(stored->dtype, TSR_NAMES_OWN));
+  tsr_layout_buffer_shape(stored->layout, shard, &wanted);
+  TSR_TRY(tsr_shape_init(&given, found->dims, found->rank));
+  if (tsr_shape_equal(&wanted, &given)) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&given, &text);
+  tsr_text_add(&text, ", but by the plan its slice is ");
+  tsr_shape_print(&wanted, &text);
+  tsr_status status =
+      tsr_fail(BROKEN_FILE, "tensor \"%s\" has shape %s", found->name, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t rank, int file,
+                             const tsr_model_tensor *found) {
+  const int64_t tensor = tsr_tree_find(checkpoint->tree, found->name);
+  if (tensor < 0) return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->name);
+  const tsr_layout *layout = checkpoint->store->tensors[tensor].layout;
+  const int64_t shard = tsr_layout_shard(layout, rank);
+  const int copy = (int)tsr_layout_replica_id(layout, rank);
+  tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+  if (part->file >= 0)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->name,
+                    checkpoint->store->paths[part->file]);
+  TSR_TRY(check_slice(checkpoint, tensor, shard, found));
+  *part = (tsr_stored_part){.file = file, .offset = found->begin};
+  return NULL;
+}
+
+static tsr_status take_file(tsr_checkpoint *checkpoint, const rank_file *item) {
+  tsr_model *model = NULL;
+  struct stat info;
+  int file = -1;
+  TSR_TRY(tsr_safetensors_open(item->path, &model));
+  tsr_status status = stat(item->path, &info)
+                          ? tsr_fail(IO, "it has gone since it was read")
+                          : tsr_store_add_file(checkpoint->store, item->path, info.st_size, &file);
+  for (int64_t i = 0; i < tsr_model_count(model) && !status; i++)
+    status = take_slice(checkpoint, item->rank, file, tsr_model_tensor_at(model, i));
+  if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
+  tsr_model_destroy(model);
+  return tsr_note(status, "%s", item->path);
+}
+
+// Every shard is there at least once. Copies may be absent: engines leave out what a rank does not
+// need.
+static tsr_status check_whole(tsr_checkpoint *checkpoint) {
+  int64_t absent = 0;
+  for (int64_t i = 0; i < checkpoint->store->count; i++) {
+    const tsr_stored_tensor *t = &checkpoint->store->tensors[i];
+    const int64_t shards = tsr_layout_shard_count(t->layout);
+    for (int64_t shard = 0; shard < shards; shard++) {
+      int there = 0;
+      for (int copy = 0; copy < t->copies; copy++)
+        there += tsr_store_part(checkpoint->store, i, shard, copy)->file >= 0;
+      if (!there)
+        return tsr_fail(BROKEN_FILE, "%s: no rank has shard %lld of tensor \"%s\"",
+                        checkpoint->path, (long long)shard,
+                        tsr_tree_tensor(checkpoint->tree, i)->path);
+      absent += t->copies - there;
+    }
+  }
+  if (absent)
+    tsr_text_addf(&checkpoint->warnings, "%lld copies of shards are absent; others are there\n",
+                  (long long)absent);
+  return NULL;
+}
+
+// ---- the reader ----
+
+static tsr_status add_tensors(tsr_checkpoint *checkpoint, const tsr_plan *plan) {
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_layout *layout = NULL;
+    int64_t tensor = -1;
+    const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, i);
+    tsr_status status = tsr_plan_layout(plan, i, &layout);
+    if (!status)
+      status = tsr_store_add_tensor(checkpoint->store, t->dtype, layout,
+                                    (int)tsr_layout_replica_count(layout), &tensor);
+    tsr_layout_release(layout);
+    if (status) return status;
+  }
+  return NULL;
+}
+
+static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files) {
+  TSR_TRY(
+      check_ranks(files, checkpoint->path, tsr_mesh_device_count(tsr_plan_mesh(checkpoint->plan))));
+  for (int64_t i = 0; i < files->count; i++) TSR_TRY(take_file(checkpoint, &files->items[i]));
+  return check_whole(checkpoint);
+}
+
+tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
+                                     const tsr_checkpoint_options *options) {
+  rank_files files = {0};
+  if (!options->plan || !tsr_plan_mesh(options->plan))
+    return tsr_fail(PLAN_REQUIRED,
+                    "%s: these are slices for each rank; how they were cut is for a plan with a "
+                    "mesh to say",
+                    checkpoint->path);
+  checkpoint->plan = tsr_plan_retain(options->plan);
+  checkpoint->tree = tsr_tree_retain(tsr_plan_tree(options->plan));
+  TSR_TRY(add_tensors(checkpoint, options->plan));
+  tsr_status status = list_files(checkpoint->path, -1, &files);
+  if (!status && files.count > 0)
+    qsort(files.items, (size_t)files.count, sizeof *files.items, by_rank_and_path);
+  if (!status) status = take_files(checkpoint, &files);
+  for (int64_t i = 0; i < files.count; i++) free(files.items[i].path);
+  free(files.items);
+  return status;
+}
