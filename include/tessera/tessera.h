@@ -35,6 +35,7 @@
 #include "tessera/status.h"
 #include "tessera/text.h"
 #include "tessera/topology.h"
+#include "tessera/transfer.h"
 #include "tessera/tree.h"
 
 #endif

@@ -342,3 +342,75 @@ tsr_status tsr_cut_runs(const tsr_cut *cut, int64_t index, tsr_run_list *list) {
   }
   return NULL;
 }
+
+// ---- from an element to its shard ----
+
+bool tsr_cut_has_copies(const tsr_cut *cut) {
+  for (int s = 0; s < cut->stage_count; s++) {
+    const tsr_bound_stage *stage = &cut->stages[s];
+    if (stage->kind != TSR_STAGE_PARTS) continue;
+    for (int p = 0; p < stage->cut->count; p++)
+      if (stage->cut->parts[p].copies > 1) return true;
+  }
+  return false;
+}
+
+// Where an element lies in a stage: whose it is, its place among the elements of that shard, and
+// how many from it on lie side by side.
+typedef struct held_at {
+  int64_t digit, place, length;
+} held_at;
+
+static held_at find_in_range(tsr_range range, int64_t digit, int64_t element) {
+  return (held_at){digit, element - range.lo, range.hi - element};
+}
+
+static held_at find_in_sizes(const tsr_stage *cut, int64_t element) {
+  int64_t digit = 0, lo = 0;
+  while (element >= lo + cut->sizes[digit]) lo += cut->sizes[digit++];
+  return find_in_range((tsr_range){lo, lo + cut->sizes[digit]}, digit, element);
+}
+
+static held_at find_in_cyclic(const tsr_bound_stage *stage, int64_t m, int64_t element) {
+  const int64_t block = stage->cut->block, number = element / block, at = element % block;
+  const int64_t length = at_most(block, m - number * block);
+  return (held_at){number % stage->shards, number / stage->shards * block + at, length - at};
+}
+
+static held_at find_in_parts(const tsr_bound_stage *stage, int64_t element) {
+  const tsr_part *part = stage->cut->parts;
+  int64_t start = 0;
+  while (element >= start + part->size) start += part++->size;
+  const int64_t pieces = stage->shards / part->copies;
+  const int64_t each = ceil_div(ceil_div(part->size, part->grain), pieces);
+  const int64_t digit = (element - start) / part->grain / each * part->copies;
+  held_at found = find_in_range(part_range(part, stage->shards, digit), digit, element - start);
+  for (const tsr_part *before = stage->cut->parts; before < part; before++) {
+    const tsr_range range = part_range(before, stage->shards, digit);
+    found.place += range.hi - range.lo;
+  }
+  return found;
+}
+
+static held_at find_in_stage(const tsr_bound_stage *stage, int64_t m, int64_t element) {
+  if (stage->kind == TSR_STAGE_SIZES) return find_in_sizes(stage->cut, element);
+  if (stage->kind == TSR_STAGE_CYCLIC) return find_in_cyclic(stage, m, element);
+  if (stage->kind == TSR_STAGE_PARTS) return find_in_parts(stage, element);
+  const int64_t digit = element / ceil_div(m, stage->shards);
+  return find_in_range(even_range(m, stage->shards, digit), digit, element);
+}
+
+int64_t tsr_cut_owner(const tsr_cut *cut, int64_t element, int64_t *out_length) {
+  assert(element >= 0 && element < cut->size);
+  int64_t index = 0, m = cut->size, length = cut->size - element;
+  for (int s = 0; s < cut->stage_count; s++) {
+    const tsr_bound_stage *stage = &cut->stages[s];
+    const held_at found = find_in_stage(stage, m, element);
+    index = index * stage->shards + found.digit;
+    length = at_most(length, found.length);
+    m = stage_length(stage, m, found.digit);
+    element = found.place;
+  }
+  *out_length = length;
+  return index;
+}

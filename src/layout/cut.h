@@ -39,6 +39,10 @@ int64_t tsr_cut_longest(const tsr_cut *cut);
 bool tsr_cut_is_plain(const tsr_cut *cut);
 tsr_range tsr_cut_range(const tsr_cut *cut, int64_t index);      // of a plain cut
 void tsr_cut_ranges(const tsr_cut *cut, tsr_range *out_ranges);  // of all its shards in turn
+// Whether some element may be in several shards: parts with copies.
+bool tsr_cut_has_copies(const tsr_cut *cut);
+// The shard that owns an element, and how many elements from it on it owns side by side.
+int64_t tsr_cut_owner(const tsr_cut *cut, int64_t element, int64_t *out_length);
 // The runs of a shard, in the order of its elements, added to an empty list.
 TSR_MUST_USE tsr_status tsr_cut_runs(const tsr_cut *cut, int64_t index, tsr_run_list *list);
 

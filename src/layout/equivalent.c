@@ -22,14 +22,9 @@ static int by_device(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-static int32_t device_of(const tsr_layout *layout, int64_t position) {
-  return layout->mesh && !tsr_mesh_is_abstract(layout->mesh)
-             ? tsr_mesh_device(layout->mesh, position)
-             : (int32_t)position;
-}
-
 static void locate(const tsr_layout *layout, int64_t devices, located *out) {
-  for (int64_t p = 0; p < devices; p++) out[p] = (located){device_of(layout, p), p};
+  for (int64_t p = 0; p < devices; p++)
+    out[p] = (located){(int32_t)tsr_layout_device(layout, p), p};
   qsort(out, (size_t)devices, sizeof *out, by_device);
 }
 

@@ -151,6 +151,21 @@ int64_t tsr_layout_shard(const tsr_layout *layout, int64_t position) {
   return shard;
 }
 
+static bool has_devices(const tsr_layout *layout) {
+  return layout->mesh && !tsr_mesh_is_abstract(layout->mesh);
+}
+
+int64_t tsr_layout_device(const tsr_layout *layout, int64_t position) {
+  return has_devices(layout) ? tsr_mesh_device(layout->mesh, position) : position;
+}
+
+int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device) {
+  if (has_devices(layout))
+    return device >= 0 && device <= INT32_MAX ? tsr_mesh_find_device(layout->mesh, (int32_t)device)
+                                              : -1;
+  return device >= 0 && device < tsr_layout_device_count(layout) ? device : -1;
+}
+
 void tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords) {
   for (int d = layout->rank - 1; d >= 0; d--) {
     const int64_t shards = tsr_layout_dim_shards(layout, d);

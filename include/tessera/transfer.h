@@ -1,0 +1,72 @@
+// Transfer: what must be copied to turn one layout of a tensor into another.
+//
+// A copy plan stands between any two layouts of one shape: other specs, other meshes, other
+// devices, other kinds. It stores next to nothing; the copies into (or out of) one device are found
+// when they are asked for, so that no rank lists what is not its own.
+//
+//   tsr_copy_plan *plan = NULL;
+//   TSR_TRY(tsr_copy_plan_create(from, to, NULL, &plan));
+//   tsr_copies copies;
+//   TSR_TRY(tsr_copies_init_into(&copies, plan, position));
+//   for (tsr_copy copy; tsr_copies_next(&copies, &copy);) ...
+//   tsr_copies_deinit(&copies);
+#ifndef TESSERA_TRANSFER_H
+#define TESSERA_TRANSFER_H
+
+#include "tessera/copy.h"
+#include "tessera/json.h"
+#include "tessera/layout.h"
+
+TSR_BEGIN_DECLS
+
+typedef struct tsr_copy_plan tsr_copy_plan;  // immutable, hence safe to share
+
+typedef struct tsr_copy_plan_options {
+  size_t size;     // sizeof(tsr_copy_plan_options)
+  int64_t tensor;  // the tensor's number in its batch: spreads the work over source replicas
+} tsr_copy_plan_options;
+
+// Refuses layouts of different shapes (shapes_differ), a source that is broken as tsr_layout_check
+// has it, and partial results (unreduced_differs): a layout with unreduced axes goes only to one
+// that has the same, and then the terms move as they are. NULL options: tensor 0.
+TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
+                                                     const tsr_copy_plan_options *options,
+                                                     tsr_copy_plan **out_plan);
+TSR_API tsr_copy_plan *tsr_copy_plan_retain(const tsr_copy_plan *plan);
+TSR_API void tsr_copy_plan_release(const tsr_copy_plan *plan);  // NULL is fine
+TSR_API const tsr_layout *tsr_copy_plan_from(const tsr_copy_plan *plan);
+TSR_API const tsr_layout *tsr_copy_plan_to(const tsr_copy_plan *plan);
+TSR_API int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan);
+
+// ---- the copies ----
+
+// The copies into one position of the target layout, or out of one position of the source layout.
+// Offsets count elements of the buffers that tsr_layout_buffer_shape describes; `source` and
+// `target` are devices as tsr_layout_device tells them. A device that needs what it has copies it
+// from its old buffer into its new one (source == target).
+//
+// Both ways give the same copies. Their order is by target, source and `to`; so the copies of any
+// set of devices, sorted by these three, stand in the same order wherever they are listed.
+//
+// Which of the devices that hold an element gives it, is told by a pure function:
+//   1. the device itself, if it holds it;
+//   2. else the shard that owns it (along each dimension the device's own cut, if that holds it);
+//      of its replicas those in the same process, else those nearer than the network, else all;
+//      of these, in order of position, number (target's replica + target's shard + tensor) modulo
+//      how many there are.
+typedef struct tsr_copies {
+  const tsr_copy_plan *plan;
+  struct tsr_copies_state *state;  // owned
+} tsr_copies;
+// The plan must outlive the iterator. Takes time and memory by the copies of this position.
+TSR_API TSR_MUST_USE tsr_status tsr_copies_init_into(tsr_copies *copies, const tsr_copy_plan *plan,
+                                                     int64_t position);
+TSR_API TSR_MUST_USE tsr_status tsr_copies_init_out_of(tsr_copies *copies,
+                                                       const tsr_copy_plan *plan, int64_t position);
+TSR_API bool tsr_copies_next(tsr_copies *copies, tsr_copy *out_copy);
+TSR_API int64_t tsr_copies_count(const tsr_copies *copies);  // of all, also those already given
+TSR_API void tsr_copies_deinit(tsr_copies *copies);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,31 @@
+// Copies kept by the million: as many words as each has loops, where a tsr_copy has room for 32.
+#ifndef TESSERA_TRANSFER_COPY_LIST_H
+#define TESSERA_TRANSFER_COPY_LIST_H
+
+#include "tessera/transfer.h"
+
+typedef struct tsr_copy_head {
+  int64_t source, target, to;
+  int64_t at;  // where the rest begins: from, length, and three words for each loop
+  int64_t loop_count;
+} tsr_copy_head;
+
+typedef struct tsr_copy_list {
+  tsr_copy_head *heads;  // owned
+  int64_t count, capacity;
+  int64_t *words;  // owned
+  int64_t word_count, word_capacity;
+} tsr_copy_list;
+#define TSR_COPY_LIST_EMPTY \
+  { NULL, 0, 0, NULL, 0, 0 }
+
+TSR_MUST_USE tsr_status tsr_copy_list_add(tsr_copy_list *list, const tsr_copy *copy);
+void tsr_copy_list_get(const tsr_copy_list *list, int64_t index, tsr_copy *out_copy);
+// Sorts the copies from `first` on by target, source and place, and makes fewer of those between
+// the same two devices that continue one another.
+void tsr_copy_list_tidy(tsr_copy_list *list, int64_t first);
+void tsr_copy_list_deinit(tsr_copy_list *list);
+// The order of all copies: by target, source and place. As qsort wants it.
+int tsr_copy_order(const tsr_copy_head *a, const tsr_copy_head *b);
+
+#endif

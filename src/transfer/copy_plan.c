@@ -1,0 +1,128 @@
+// A copy plan keeps its two layouts, and of each what finds pieces quickly: nothing for grids of
+// one process, an order of the source's devices where replicas differ, a tree of listed boxes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "transfer/transfer.h"
+
+static tsr_status check_shapes(const tsr_layout *from, const tsr_layout *to) {
+  const tsr_shape a = tsr_layout_shape(from), b = tsr_layout_shape(to);
+  if (tsr_shape_equal(&a, &b)) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, "a tensor of shape ");
+  tsr_shape_print(&a, &text);
+  tsr_text_add(&text, " cannot be laid out as one of shape ");
+  tsr_shape_print(&b, &text);
+  tsr_status status = tsr_fail(SHAPES_DIFFER, "%s", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// ---- listed boxes ----
+
+static int rank_of_table(const tsr_layout *layout) {
+  return layout->kind == TSR_LAYOUT_FLAT ? 1 : layout->rank;
+}
+
+static int64_t box_count(const tsr_layout *layout) {
+  const tsr_box_table *table = layout->table;
+  return layout->kind == TSR_LAYOUT_FLAT ? table->shard_count : table->first[table->shard_count];
+}
+
+static tsr_status index_boxes(const tsr_layout *layout, tsr_box_tree **out_tree) {
+  if (!layout->table) return NULL;
+  return tsr_box_tree_create(layout->table->ranges, rank_of_table(layout), box_count(layout),
+                             out_tree);
+}
+
+typedef struct box_view {
+  const tsr_range *ranges;
+  size_t bytes;
+} box_view;
+
+static int compare_boxes(const void *left, const void *right, void *context) {
+  const box_view *view = context;
+  const int64_t i = *(const int64_t *)left, j = *(const int64_t *)right;
+  const char *a = (const char *)view->ranges + (size_t)i * view->bytes;
+  const char *b = (const char *)view->ranges + (size_t)j * view->bytes;
+  const int order = memcmp(a, b, view->bytes);
+  return order ? order : (i > j) - (i < j);
+}
+
+// Finds for each box the first that equals it: its owner, if it tiles the tensor with others.
+static tsr_status find_classes(const tsr_layout *layout, int64_t **out_classes) {
+  const int64_t count = layout->table ? box_count(layout) : 0;
+  bool differ = true;
+  for (int64_t b = 0; b < count; b++) differ = differ && layout->table->owned[b];
+  if (differ) return NULL;
+  int64_t *classes = malloc(2 * sizeof *classes * (size_t)count);
+  if (!classes) return tsr_fail(NO_MEMORY, "the owners of %lld boxes", (long long)count);
+  int64_t *order = classes + count;
+  box_view view = {layout->table->ranges, sizeof(tsr_range) * (size_t)rank_of_table(layout)};
+  for (int64_t b = 0; b < count; b++) order[b] = b;
+  qsort_r(order, (size_t)count, sizeof *order, compare_boxes, &view);
+  for (int64_t i = 0, first = 0; i < count; i++) {
+    const tsr_range *a = view.ranges + order[first] * rank_of_table(layout);
+    const tsr_range *b = view.ranges + order[i] * rank_of_table(layout);
+    if (memcmp(a, b, view.bytes) != 0) first = i;
+    classes[order[i]] = order[first];
+  }
+  *out_classes = classes;
+  return NULL;
+}
+
+// ---- making ----
+
+static tsr_status prepare(tsr_copy_plan *plan) {
+  TSR_TRY(tsr_source_prepare(plan));
+  if (plan->from->table) TSR_TRY_NOTE(tsr_layout_check(plan->from), "the source");
+  TSR_TRY(index_boxes(plan->from, &plan->from_tree));
+  TSR_TRY(index_boxes(plan->to, &plan->to_tree));
+  return find_classes(plan->from, &plan->from_class);
+}
+
+tsr_status tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
+                                const tsr_copy_plan_options *options, tsr_copy_plan **out_plan) {
+  const int64_t tensor = options ? options->tensor : 0;
+  if (options && options->size != sizeof *options)
+    return tsr_fail(BAD_ARGUMENT, "options of %zu bytes, wanted %zu", options->size,
+                    sizeof *options);
+  if (tensor < 0)
+    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a batch, wanted 0 or more", (long long)tensor);
+  TSR_TRY(check_shapes(from, to));
+  tsr_copy_plan *plan = calloc(1, sizeof *plan);
+  if (!plan) return tsr_fail(NO_MEMORY, "a copy plan");
+  atomic_init(&plan->refs, 1);
+  plan->from = tsr_layout_retain(from);
+  plan->to = tsr_layout_retain(to);
+  plan->tensor = tensor;
+  tsr_status status = prepare(plan);
+  if (status)
+    tsr_copy_plan_release(plan);
+  else
+    *out_plan = plan;
+  return status;
+}
+
+tsr_copy_plan *tsr_copy_plan_retain(const tsr_copy_plan *plan) {
+  tsr_copy_plan *mine = (tsr_copy_plan *)plan;
+  atomic_fetch_add_explicit(&mine->refs, 1, memory_order_relaxed);
+  return mine;
+}
+
+void tsr_copy_plan_release(const tsr_copy_plan *plan) {
+  tsr_copy_plan *mine = (tsr_copy_plan *)plan;
+  if (!mine || atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel) != 1) return;
+  tsr_layout_release(mine->from);
+  tsr_layout_release(mine->to);
+  tsr_box_tree_destroy(mine->from_tree);
+  tsr_box_tree_destroy(mine->to_tree);
+  free(mine->from_class);
+  free(mine->by_process);
+  free(mine->by_near);
+  free(mine);
+}
+
+const tsr_layout *tsr_copy_plan_from(const tsr_copy_plan *plan) { return plan->from; }
+const tsr_layout *tsr_copy_plan_to(const tsr_copy_plan *plan) { return plan->to; }
+int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan) { return plan->tensor; }

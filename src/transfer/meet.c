@@ -1,0 +1,249 @@
+#include "transfer/meet.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+// ---- lists ----
+
+void tsr_overlaps_deinit(tsr_overlaps *list) {
+  free(list->items);
+  *list = (tsr_overlaps)TSR_OVERLAPS_EMPTY;
+}
+
+int64_t tsr_overlaps_elements(const tsr_overlaps *list) {
+  int64_t elements = 0;
+  for (int64_t i = 0; i < list->count; i++)
+    elements += list->items[i].length * list->items[i].count;
+  return elements;
+}
+
+static tsr_status add(tsr_overlaps *list, const tsr_overlap *overlap) {
+  if (list->count >= TSR_MAX_RUNS)
+    return tsr_fail(TOO_LARGE, "two cuts meet in more than %d runs", TSR_MAX_RUNS);
+  tsr_overlap *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "%lld runs of a copy", (long long)list->capacity);
+  list->items = items;
+  list->items[list->count++] = *overlap;
+  return NULL;
+}
+
+static int by_place(const void *left, const void *right) {
+  const int64_t a = ((const tsr_overlap *)left)->a, b = ((const tsr_overlap *)right)->a;
+  return (a > b) - (a < b);
+}
+
+// Blocks that touch on both sides are one block.
+static void flatten(tsr_overlap *o) {
+  if (o->count > 1 && (o->a_step != o->length || o->b_step != o->length)) return;
+  o->length *= o->count;
+  o->count = 1;
+  o->a_step = o->b_step = o->length;
+}
+
+// Each block of `next` starts where one of `o` ends.
+static bool lengthen(tsr_overlap *o, const tsr_overlap *next) {
+  if (o->count != next->count || o->a + o->length != next->a || o->b + o->length != next->b)
+    return false;
+  if (o->count > 1 && (o->a_step != next->a_step || o->b_step != next->b_step)) return false;
+  o->length += next->length;
+  flatten(o);
+  return true;
+}
+
+// `next` is one more block of the same progression; two blocks of one length always make one.
+static bool append(tsr_overlap *o, const tsr_overlap *next) {
+  if (next->count != 1 || o->length != next->length) return false;
+  const int64_t a_step = next->a - o->a, b_step = next->b - o->b;
+  if (o->count == 1) {
+    o->a_step = a_step;
+    o->b_step = b_step;
+  } else if (a_step != o->a_step * o->count || b_step != o->b_step * o->count) {
+    return false;
+  }
+  o->count++;
+  return true;
+}
+
+// Both sides ascend, so neighbours in the target are neighbours in the source.
+static void tidy(tsr_overlaps *list) {
+  if (list->count < 2) return;
+  qsort(list->items, (size_t)list->count, sizeof *list->items, by_place);
+  int64_t kept = 0;
+  for (int64_t i = 1; i < list->count; i++)
+    if (!lengthen(&list->items[kept], &list->items[i])) list->items[++kept] = list->items[i];
+  list->count = kept + 1;
+  kept = 0;
+  for (int64_t i = 1; i < list->count; i++)
+    if (!append(&list->items[kept], &list->items[i])) list->items[++kept] = list->items[i];
+  list->count = kept + 1;
+}
+
+static tsr_status meet(const tsr_run_list *target, const tsr_run_list *source, bool owned_only,
+                       tsr_overlaps *list) {
+  for (int i = 0; i < target->count; i++)
+    for (int j = 0; j < source->count; j++) {
+      if (owned_only && !source->items[j].owned) continue;
+      tsr_meeting meeting = tsr_meeting_of(&target->items[i], &source->items[j]);
+      for (tsr_overlap o; tsr_meeting_next(&meeting, &o);) TSR_TRY(add(list, &o));
+    }
+  tidy(list);
+  return NULL;
+}
+
+tsr_status tsr_overlaps_of(const tsr_run_list *target, const tsr_run_list *source,
+                           tsr_overlaps *list) {
+  return meet(target, source, false, list);
+}
+
+// ---- what a device's own cut does not hold ----
+
+// The blocks of `runs` inside `within`, added to `out`.
+static tsr_status keep_within(const tsr_run_list *runs, const tsr_run *within, tsr_run_list *out) {
+  if (within->length < 1 || within->count < 1) return NULL;
+  for (int i = 0; i < runs->count; i++) {
+    tsr_meeting meeting = tsr_meeting_of(&runs->items[i], within);
+    for (tsr_overlap o; tsr_meeting_next(&meeting, &o);)
+      TSR_TRY(tsr_run_list_add(out, (tsr_run){.global = o.global,
+                                              .local = o.a,
+                                              .length = o.length,
+                                              .count = o.count,
+                                              .step = o.step,
+                                              .local_step = o.a_step,
+                                              .owned = true}));
+  }
+  return NULL;
+}
+
+// Takes the blocks of `hole` out of the runs of a dimension of `size` elements: what is left lies
+// before it, between its blocks, or after it.
+static tsr_status take_out(const tsr_run *hole, int64_t size, tsr_run_list *runs) {
+  const int64_t end = tsr_run_end(hole);
+  const tsr_run before = tsr_run_block(0, 0, hole->global, true);
+  const tsr_run after = tsr_run_block(end, 0, size - end, true);
+  tsr_run between = *hole;
+  between.global += hole->length;
+  between.length = hole->step - hole->length;
+  between.count--;
+  tsr_run_list left = TSR_RUN_LIST_EMPTY;
+  tsr_status status = keep_within(runs, &before, &left);
+  if (!status) status = keep_within(runs, &between, &left);
+  if (!status) status = keep_within(runs, &after, &left);
+  tsr_run_list_deinit(status ? &left : runs);
+  if (!status) *runs = left;
+  return status;
+}
+
+// Of what is not owned, other cuts are owners; of what is owned, none.
+static tsr_status take_out_own(const tsr_cut *cut, int64_t own, tsr_run_list *runs) {
+  tsr_run_list held = TSR_RUN_LIST_EMPTY;
+  tsr_status status = tsr_cut_runs(cut, own, &held);
+  for (int i = 0; i < held.count && !status; i++)
+    if (!held.items[i].owned) status = take_out(&held.items[i], cut->size, runs);
+  tsr_run_list_deinit(&held);
+  return status;
+}
+
+static tsr_status copy_runs(const tsr_run_list *list, tsr_run_list *out) {
+  for (int i = 0; i < list->count; i++) TSR_TRY(tsr_run_list_add(out, list->items[i]));
+  return NULL;
+}
+
+static tsr_status meet_owner(const tsr_run_list *target, const tsr_cut *cut, int64_t own,
+                             const tsr_run_list *source, tsr_overlaps *list) {
+  if (own < 0) return meet(target, source, true, list);
+  tsr_run_list rest = TSR_RUN_LIST_EMPTY;
+  tsr_status status = copy_runs(target, &rest);
+  if (!status) status = take_out_own(cut, own, &rest);
+  if (!status) status = meet(&rest, source, true, list);
+  tsr_run_list_deinit(&rest);
+  return status;
+}
+
+tsr_status tsr_overlaps_with_cut(const tsr_run_list *target, const tsr_cut *source, int64_t index,
+                                 int64_t own, tsr_overlaps *list) {
+  tsr_run_list runs = TSR_RUN_LIST_EMPTY;
+  tsr_status status = tsr_cut_runs(source, index, &runs);
+  if (!status)
+    status = own == index || !tsr_cut_has_copies(source)
+                 ? meet(target, &runs, false, list)
+                 : meet_owner(target, source, own, &runs, list);
+  tsr_run_list_deinit(&runs);
+  return status;
+}
+
+// ---- kept answers ----
+
+tsr_meets tsr_meets_of(const tsr_copy_plan *plan, int dim) {
+  tsr_meets meets = {.target = tsr_layout_cut(plan->to, dim),
+                     .source = tsr_layout_cut(plan->from, dim)};
+  meets.copies = tsr_cut_has_copies(&meets.source);
+  return meets;
+}
+
+void tsr_meets_deinit(tsr_meets *meets) {
+  for (size_t i = 0; meets->slots && i <= meets->mask; i++)
+    tsr_overlaps_deinit(&meets->slots[i].overlaps);
+  free(meets->slots);
+  meets->slots = NULL;
+}
+
+static tsr_meet *find_slot(const tsr_meets *meets, int64_t target, int64_t source, int64_t own) {
+  uint64_t hash = (uint64_t)target * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ hash >> 29 ^ (uint64_t)source) * 0xbf58476d1ce4e5b9u;
+  hash = (hash ^ hash >> 32 ^ (uint64_t)own) * 0x94d049bb133111ebu;
+  for (size_t i = (hash ^ hash >> 31) & meets->mask;; i = (i + 1) & meets->mask) {
+    tsr_meet *slot = &meets->slots[i];
+    if (slot->target < 0 || (slot->target == target && slot->source == source && slot->own == own))
+      return slot;
+  }
+}
+
+static tsr_status make_room(tsr_meets *meets) {
+  const size_t had = meets->slots ? meets->mask + 1 : 0;
+  if (2 * (meets->count + 1) <= had) return NULL;
+  const size_t wanted = had ? 2 * had : 16;
+  tsr_meets larger = *meets;
+  larger.slots = calloc(wanted, sizeof *larger.slots);
+  if (!larger.slots) return tsr_fail(NO_MEMORY, "%zu pairs of cuts", wanted);
+  larger.mask = wanted - 1;
+  for (size_t i = 0; i < wanted; i++) larger.slots[i].target = -1;
+  for (size_t i = 0; i < had; i++) {
+    const tsr_meet *old = &meets->slots[i];
+    if (old->target >= 0) *find_slot(&larger, old->target, old->source, old->own) = *old;
+  }
+  free(meets->slots);
+  *meets = larger;
+  return NULL;
+}
+
+static tsr_status work_out(const tsr_meets *meets, int64_t target, int64_t source, int64_t own,
+                           tsr_overlaps *list) {
+  tsr_run_list runs = TSR_RUN_LIST_EMPTY;
+  tsr_status status = tsr_cut_runs(&meets->target, target, &runs);
+  // Who owns a part of the target does not matter to what it takes.
+  for (int i = 0; i < runs.count; i++) runs.items[i].owned = true;
+  if (!status) tsr_run_list_tidy(&runs);
+  if (!status) status = tsr_overlaps_with_cut(&runs, &meets->source, source, own, list);
+  tsr_run_list_deinit(&runs);
+  return status;
+}
+
+tsr_status tsr_meets_find(tsr_meets *meets, int64_t target, int64_t source, int64_t own,
+                          const tsr_overlaps **out_overlaps) {
+  if (!meets->copies) own = -1;
+  TSR_TRY(make_room(meets));
+  tsr_meet *slot = find_slot(meets, target, source, own);
+  if (slot->target < 0) {
+    tsr_overlaps list = TSR_OVERLAPS_EMPTY;
+    tsr_status status = work_out(meets, target, source, own, &list);
+    if (status) {
+      tsr_overlaps_deinit(&list);
+      return status;
+    }
+    *slot = (tsr_meet){target, source, own, list};
+    meets->count++;
+  }
+  *out_overlaps = &slot->overlaps;
+  return NULL;
+}

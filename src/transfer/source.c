@@ -1,0 +1,252 @@
+// Who gives an element, among the devices that hold it: a pure function of the plan, so that sender
+// and receiver agree without talking.
+//
+// Where nothing tells replicas apart (one process, no partial results) the answer is arithmetic and
+// nothing is stored. Else the source's positions are kept sorted, so that the replicas of a shard
+// in one process are a stretch of the list.
+#include <stdlib.h>
+
+#include "spec/sharding.h"
+#include "transfer/transfer.h"
+
+// ---- where devices are ----
+
+static const tsr_device *find_in(const tsr_layout *layout, int64_t device) {
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  const tsr_topology *topology = mesh ? tsr_mesh_topology(mesh) : NULL;
+  if (!topology || device < 0 || device > INT32_MAX) return NULL;
+  const int at = tsr_topology_find(topology, (int32_t)device);
+  return at < 0 ? NULL : &tsr_topology_devices(topology)[at];
+}
+
+static const tsr_device *find_device(const tsr_copy_plan *plan, int64_t device) {
+  const tsr_device *found = find_in(plan->from, device);
+  return found ? found : find_in(plan->to, device);
+}
+
+int32_t tsr_source_process(const tsr_copy_plan *plan, int64_t device) {
+  const tsr_device *found = find_device(plan, device);
+  return found ? found->process : 0;
+}
+
+enum { NOT_NEAR = INT32_MIN };
+
+// Devices with the same number are nearer to one another than the network: a torus joins them.
+static int32_t nearness(const tsr_copy_plan *plan, int64_t device) {
+  const tsr_device *found = find_device(plan, device);
+  return found && found->has_coords ? found->slice : NOT_NEAR;
+}
+
+// ---- partial results ----
+
+static const tsr_sub_axis *unreduced_of(const tsr_layout *layout, int *out_count) {
+  const tsr_sharding *sharding = tsr_layout_sharding(layout);
+  *out_count = 0;
+  return sharding ? tsr_sharding_unreduced(sharding, out_count) : NULL;
+}
+
+// Which term of a partial result a position holds.
+static int64_t term_of(const tsr_layout *layout, int64_t position) {
+  int count = 0;
+  const tsr_sub_axis *axes = unreduced_of(layout, &count);
+  if (count == 0) return 0;
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  int64_t coords[TSR_MAX_AXES], term = 0;
+  tsr_mesh_coords(mesh, position, coords);
+  for (int i = 0; i < count; i++) {
+    const int64_t below = tsr_mesh_axis(mesh, axes[i].axis)->size / (axes[i].pre * axes[i].size);
+    term = term * axes[i].size + coords[axes[i].axis] / below % axes[i].size;
+  }
+  return term;
+}
+
+static const char *axis_name(const tsr_layout *layout, int axis) {
+  return tsr_mesh_axis(tsr_layout_mesh(layout), axis)->name;
+}
+
+static void print_unreduced(const tsr_layout *layout, tsr_text *out) {
+  int count = 0;
+  const tsr_sub_axis *axes = unreduced_of(layout, &count);
+  tsr_text_add(out, count ? "unreduced over " : "reduced");
+  for (int i = 0; i < count; i++)
+    tsr_text_addf(out, "%s%s=%lld", i ? ", " : "", axis_name(layout, axes[i].axis),
+                  (long long)axes[i].size);
+}
+
+static bool same_axis(const tsr_copy_plan *plan, const tsr_sub_axis *a, const tsr_sub_axis *b) {
+  const char *left = axis_name(plan->from, a->axis), *right = axis_name(plan->to, b->axis);
+  while (*left && *left == *right) left++, right++;
+  return *left == *right && a->pre == b->pre && a->size == b->size;
+}
+
+static tsr_status check_unreduced(tsr_copy_plan *plan) {
+  int from_count = 0, to_count = 0;
+  const tsr_sub_axis *from = unreduced_of(plan->from, &from_count);
+  const tsr_sub_axis *to = unreduced_of(plan->to, &to_count);
+  bool same = from_count == to_count;
+  plan->terms = 1;
+  for (int i = 0; i < from_count && same; i++) {
+    same = same_axis(plan, &from[i], &to[i]);
+    plan->terms *= from[i].size;
+  }
+  if (same) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, "the source is ");
+  print_unreduced(plan->from, &text);
+  tsr_text_add(&text, " and the target is ");
+  print_unreduced(plan->to, &text);
+  tsr_status status = tsr_fail(UNREDUCED_DIFFERS, "%s; copies cannot add, so both must be alike",
+                               tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// ---- sorted positions ----
+
+typedef struct keyed {
+  int64_t group;
+  int32_t key, position;
+} keyed;
+
+static int by_group(const void *left, const void *right) {
+  const keyed *a = left, *b = right;
+  if (a->group != b->group) return a->group < b->group ? -1 : 1;
+  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  return (a->position > b->position) - (a->position < b->position);
+}
+
+static int64_t group_of(const tsr_copy_plan *plan, int64_t position) {
+  return tsr_layout_shard(plan->from, position) * plan->terms + term_of(plan->from, position);
+}
+
+static int32_t key_of(const tsr_copy_plan *plan, bool near, int64_t device) {
+  return near ? nearness(plan, device) : tsr_source_process(plan, device);
+}
+
+static tsr_status sort_positions(const tsr_copy_plan *plan, bool near, int32_t **out_positions) {
+  const int64_t count = tsr_layout_device_count(plan->from);
+  keyed *items = malloc(sizeof *items * (size_t)count);
+  int32_t *positions = malloc(sizeof *positions * (size_t)count);
+  if (!items || !positions) {
+    free(items);
+    free(positions);
+    return tsr_fail(NO_MEMORY, "an order of %lld devices", (long long)count);
+  }
+  for (int32_t p = 0; p < count; p++)
+    items[p] = (keyed){group_of(plan, p), key_of(plan, near, tsr_layout_device(plan->from, p)), p};
+  qsort(items, (size_t)count, sizeof *items, by_group);
+  for (int64_t i = 0; i < count; i++) positions[i] = items[i].position;
+  free(items);
+  *out_positions = positions;
+  return NULL;
+}
+
+static bool has_topology(const tsr_layout *layout) {
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  return mesh && tsr_mesh_topology(mesh);
+}
+
+// Whether the source's devices differ in process, or in what is near them.
+static bool differ(const tsr_copy_plan *plan, bool near) {
+  if (!has_topology(plan->from) && !has_topology(plan->to)) return false;
+  const int64_t count = tsr_layout_device_count(plan->from);
+  const int32_t first = key_of(plan, near, tsr_layout_device(plan->from, 0));
+  for (int64_t p = 1; p < count; p++)
+    if (key_of(plan, near, tsr_layout_device(plan->from, p)) != first) return true;
+  return false;
+}
+
+tsr_status tsr_source_prepare(tsr_copy_plan *plan) {
+  TSR_TRY(check_unreduced(plan));
+  if (tsr_layout_replica_count(plan->from) == 1) return NULL;
+  if (plan->terms == 1 && !has_topology(plan->from) && !has_topology(plan->to)) return NULL;
+  TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));
+  if (plan->terms > 1 || differ(plan, false))
+    TSR_TRY(sort_positions(plan, false, &plan->by_process));
+  if (differ(plan, true)) TSR_TRY(sort_positions(plan, true, &plan->by_near));
+  return NULL;
+}
+
+// ---- the choice ----
+
+// The first of `count` positions in a group whose key is not below `key`.
+static int64_t first_with(const tsr_copy_plan *plan, bool near, const int32_t *positions,
+                          int64_t count, int64_t key) {
+  int64_t low = 0, high = count;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const int64_t device = tsr_layout_device(plan->from, positions[middle]);
+    if (key_of(plan, near, device) < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// Of numbers below `modulus`, which may be near 2^63.
+static int64_t add_modulo(int64_t a, int64_t b, int64_t modulus) {
+  return a < modulus - b ? a + b : a - (modulus - b);
+}
+
+// Number (target's replica + target's shard + tensor) modulo `count`.
+static int64_t turn_of(const tsr_copy_plan *plan, int64_t target, int64_t count) {
+  const int64_t shard = tsr_layout_shard(plan->to, target);
+  const int64_t replica = tsr_layout_replica_id(plan->to, target);
+  return add_modulo(add_modulo(replica % count, shard % count, count), plan->tensor % count, count);
+}
+
+// The one of a group with the same key as the target whose turn it is; -1 if there is none.
+static int64_t choose(const tsr_copy_plan *plan, bool near, const int32_t *positions, int64_t count,
+                      int64_t target) {
+  const int64_t key = key_of(plan, near, tsr_layout_device(plan->to, target));
+  if (near && key == NOT_NEAR) return -1;
+  const int64_t first = first_with(plan, near, positions, count, key);
+  const int64_t end = first_with(plan, near, positions, count, key + 1);
+  return first == end ? -1 : positions[first + turn_of(plan, target, end - first)];
+}
+
+// The positions of a group are kept by process; among all of them, the one whose turn it is is
+// counted in that order.
+static int64_t choose_sorted(const tsr_copy_plan *plan, int64_t target, int64_t group) {
+  const int64_t count = tsr_layout_replica_count(plan->from) / plan->terms;
+  int64_t found = -1;
+  if (plan->by_process)
+    found = choose(plan, false, plan->by_process + group * count, count, target);
+  if (found < 0 && plan->by_near)
+    found = choose(plan, true, plan->by_near + group * count, count, target);
+  if (found >= 0) return found;
+  const int32_t *all = plan->by_process ? plan->by_process : plan->by_near;
+  return all[group * count + turn_of(plan, target, count)];
+}
+
+int64_t tsr_source_own(const tsr_copy_plan *plan, int64_t target) {
+  const int64_t own = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, target));
+  if (own < 0 || plan->terms == 1) return own;
+  return term_of(plan->from, own) == term_of(plan->to, target) ? own : -1;
+}
+
+int64_t tsr_source_of(const tsr_copy_plan *plan, int64_t target, int64_t shard) {
+  const int64_t own = tsr_source_own(plan, target);
+  if (own >= 0 && tsr_layout_shard(plan->from, own) == shard) return own;
+  if (plan->by_process || plan->by_near)
+    return choose_sorted(plan, target, shard * plan->terms + term_of(plan->to, target));
+  const int64_t count = tsr_layout_replica_count(plan->from);
+  return tsr_layout_replica(plan->from, shard, turn_of(plan, target, count));
+}
+
+// Without a list, a replica's turn comes with every count-th replica of the target.
+tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t source, int64_t shard,
+                             tsr_numbers *list) {
+  const int64_t replicas = tsr_layout_replica_count(plan->to);
+  const int64_t count = tsr_layout_replica_count(plan->from);
+  int64_t first = 0, step = 1;
+  if (!plan->by_process && !plan->by_near) {
+    const int64_t others = add_modulo(shard % count, plan->tensor % count, count);
+    first = add_modulo(tsr_layout_replica_id(plan->from, source), (count - others) % count, count);
+    step = count;
+  }
+  for (int64_t r = first; r < replicas; r += step)
+    TSR_TRY(tsr_numbers_add(list, tsr_layout_replica(plan->to, shard, r)));
+  return NULL;
+}

@@ -1,0 +1,65 @@
+// What the files of this room share about copy plans.
+#ifndef TESSERA_TRANSFER_TRANSFER_H
+#define TESSERA_TRANSFER_TRANSFER_H
+
+#include <stdatomic.h>
+
+#include "layout/layout.h"
+#include "tessera/transfer.h"
+#include "transfer/box_tree.h"
+
+struct tsr_copy_plan {
+  atomic_int refs;
+  const tsr_layout *from, *to;
+  int64_t tensor;
+  int64_t terms;  // of a partial result: the product of the unreduced axes; else 1
+  // Positions of the source by group (shard and term), then by process or by nearness, then
+  // ascending. NULL where arithmetic tells: nothing distinguishes the replicas of a shard.
+  int32_t *by_process, *by_near;
+  // Layouts of listed boxes or ranges; NULL for grids.
+  tsr_box_tree *from_tree, *to_tree;
+  int64_t *from_class;  // the first of equal boxes, for each box of the source; NULL = all differ
+};
+
+// ---- lists of numbers ----
+
+typedef struct tsr_numbers {
+  int64_t *items;  // owned
+  int64_t count, capacity;
+} tsr_numbers;
+#define TSR_NUMBERS_EMPTY \
+  { NULL, 0, 0 }
+TSR_MUST_USE tsr_status tsr_numbers_add(tsr_numbers *list, int64_t number);
+void tsr_numbers_tidy(tsr_numbers *list);  // sorts, and drops what is there twice
+void tsr_numbers_deinit(tsr_numbers *list);
+
+// ---- who gives (source.c) ----
+
+// Refuses partial results that differ, and prepares the choice.
+TSR_MUST_USE tsr_status tsr_source_prepare(tsr_copy_plan *plan);
+// The source's position of the device at a position of the target, if it holds the same term; else
+// -1.
+int64_t tsr_source_own(const tsr_copy_plan *plan, int64_t target);
+// The source position that gives the elements of `shard` to a target position.
+int64_t tsr_source_of(const tsr_copy_plan *plan, int64_t target, int64_t shard);
+// Adds the positions of the target's `shard` that may take from this source position: all that do,
+// and perhaps others.
+TSR_MUST_USE tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t source, int64_t shard,
+                                          tsr_numbers *list);
+// Where a device is, as far as a topology of the plan tells; else process 0.
+int32_t tsr_source_process(const tsr_copy_plan *plan, int64_t device);
+
+// ---- who overlaps whom (reach.c) ----
+
+struct tsr_blocks;
+// Adds the shards of the source that a shard of the target takes from, ascending, and perhaps some
+// that it does not; `own` is the source shard of the target's device, or -1.
+TSR_MUST_USE tsr_status tsr_reach_sources(const tsr_copy_plan *plan,
+                                          const struct tsr_blocks *target, int64_t own,
+                                          tsr_numbers *list);
+// Adds the shards of the target that share elements with a shard of the source, ascending, and
+// perhaps some that do not.
+TSR_MUST_USE tsr_status tsr_reach_targets(const tsr_copy_plan *plan,
+                                          const struct tsr_blocks *source, tsr_numbers *list);
+
+#endif
