@@ -12,7 +12,9 @@
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 
+#include "tessera/hash.h"
 #include "tessera/plan.h"
+#include "tessera/pool.h"
 #include "tessera/safetensors.h"
 
 TSR_BEGIN_DECLS
@@ -81,6 +83,12 @@ TSR_API bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tenso
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint,
                                                     int64_t tensor, const tsr_range *box,
                                                     void *out);
+
+// The hash of a tensor's type, shape and elements in row-major order: the same for every way to
+// store it. `pool` may be NULL.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_hash(const tsr_checkpoint *checkpoint,
+                                                    int64_t tensor, tsr_pool *pool,
+                                                    tsr_hash128 *out_hash);
 
 TSR_END_DECLS
 

@@ -8,3 +8,28 @@
 uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes, length, seed);
 }
+
+bool tsr_hash128_equal(tsr_hash128 a, tsr_hash128 b) { return a.low == b.low && a.high == b.high; }
+
+void tsr_hash128_print(tsr_hash128 hash, tsr_text *out) {
+  tsr_text_addf(out, "%016llx%016llx", (unsigned long long)hash.high, (unsigned long long)hash.low);
+}
+
+static int digit_of(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+tsr_status tsr_hash128_parse(const char *text, tsr_hash128 *out_hash) {
+  tsr_hash128 hash = {0, 0};
+  int count = 0;
+  for (; text[count]; count++) {
+    const int digit = digit_of(text[count]);
+    if (count == 32 || digit < 0) break;
+    hash.high = hash.high << 4 | hash.low >> 60;
+    hash.low = hash.low << 4 | (uint64_t)digit;
+  }
+  if (count != 32 || text[count])
+    return tsr_fail(SYNTAX, "\"%s\" is no hash: 32 digits of 0-9 and a-f are wanted", text);
+  *out_hash = hash;
+  return NULL;
+}

@@ -6,6 +6,7 @@
 
 #include "checkpoint/io.h"
 #include "checkpoint/store.h"
+#include "layout/layout.h"
 
 enum {
   MOST_RUNS = 4096,       // gathered for one call
@@ -20,7 +21,8 @@ typedef struct box_io {
   int copy;  // to read; -1 = any
   bool writing;
   int bits;
-  char *buffer;  // the box's; not changed by writing
+  char *buffer;   // the caller's; not changed by writing
+  int64_t place;  // of the box in it, in elements
   // Runs gathered so far.
   int file, count;
   int64_t offset, end;  // in the file
@@ -117,7 +119,7 @@ static tsr_status each_run(box_io *io, const tsr_stored_part *part, const tsr_co
 static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
                                int64_t length) {
   const int64_t width = io->bits / 8;
-  return add_run(io, part->file, part->offset + from * width, io->buffer + to * width,
+  return add_run(io, part->file, part->offset + from * width, io->buffer + (io->place + to) * width,
                  length * width);
 }
 
@@ -130,12 +132,12 @@ static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, i
   const int64_t aligned = from / 8 * 8, start = aligned * io->bits / 8;
   const int64_t count = ((from + length) * io->bits + 7) / 8 - start;
   TSR_TRY(tsr_io_read(fd, path, bytes, count, part->offset + start));
-  tsr_copy copy = {.from = from - aligned, .to = to, .length = length};
+  tsr_copy copy = {.from = from - aligned, .to = io->place + to, .length = length};
   if (!io->writing) {
     tsr_copy_run(&copy, io->bits, bytes, io->buffer);
     return NULL;
   }
-  copy = (tsr_copy){.from = to, .to = from - aligned, .length = length};
+  copy = (tsr_copy){.from = io->place + to, .to = from - aligned, .length = length};
   tsr_copy_run(&copy, io->bits, io->buffer, bytes);
   return tsr_io_write(fd, path, bytes, count, part->offset + start);
 }
@@ -188,19 +190,39 @@ static tsr_status write_copy(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
-// ---- boxes ----
+// ---- boxes and ranges ----
 
-static tsr_status do_box(box_io *io, const tsr_box_index *index, const tsr_range *box) {
+static tsr_status start(box_io *io) {
   io->bits = tsr_dtype_get(io->store->tensors[io->tensor].dtype)->bits;
   io->runs = malloc(sizeof *io->runs * MOST_RUNS);
   io->offsets = malloc(sizeof *io->offsets * MOST_RUNS);
-  const bool locked = io->writing && io->bits % 8 != 0;
-  tsr_status status =
-      io->runs && io->offsets ? NULL : tsr_fail(NO_MEMORY, "a list of %d runs", MOST_RUNS);
+  if (!io->runs || !io->offsets) return tsr_fail(NO_MEMORY, "a list of %d runs", MOST_RUNS);
+  return NULL;
+}
+
+static tsr_status do_box(box_io *io, const tsr_box_index *index, const tsr_range *box) {
+  if (io->writing) return tsr_box_copies(index, box, TSR_BOX_ALL, write_copy, io);
+  return tsr_box_copies(index, box, TSR_BOX_OWNERS, read_copy, io);
+}
+
+static tsr_status do_boxes(box_io *io, const tsr_box_index *index, int64_t first, int64_t count) {
+  const tsr_layout *layout = io->store->tensors[io->tensor].layout;
+  tsr_range box[TSR_MAX_RANK];
+  for (int64_t at = first; at < first + count;) {
+    io->place = at - first;
+    tsr_flat_next(layout, &at, first + count, box);
+    TSR_TRY(do_box(io, index, box));
+  }
+  return NULL;
+}
+
+// A box, or with NULL the elements from `first` on.
+static tsr_status run(box_io *io, const tsr_box_index *index, const tsr_range *box, int64_t first,
+                      int64_t count) {
+  tsr_status status = start(io);
+  const bool locked = io->writing && !status && io->bits % 8 != 0;
   if (locked) pthread_mutex_lock(&io->store->shared_bytes);
-  if (!status)
-    status = tsr_box_copies(index, box, io->writing ? TSR_BOX_ALL : TSR_BOX_OWNERS,
-                            io->writing ? write_copy : read_copy, io);
+  if (!status) status = box ? do_box(io, index, box) : do_boxes(io, index, first, count);
   if (!status) status = flush(io);
   if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
   free(io->runs);
@@ -212,12 +234,25 @@ static tsr_status do_box(box_io *io, const tsr_box_index *index, const tsr_range
 tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                           const tsr_range *box, int copy, void *out) {
   box_io io = {.store = store, .tensor = tensor, .copy = copy, .buffer = out};
-  return do_box(&io, index, box);
+  return run(&io, index, box, 0, 0);
+}
+
+tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                int64_t first, int64_t count, int copy, void *out) {
+  box_io io = {.store = store, .tensor = tensor, .copy = copy, .buffer = out};
+  return run(&io, index, NULL, first, count);
 }
 
 tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                            const tsr_range *box, const void *bytes) {
   box_io io = {
       .store = store, .tensor = tensor, .writing = true, .buffer = (char *)(uintptr_t)bytes};
-  return do_box(&io, index, box);
+  return run(&io, index, box, 0, 0);
+}
+
+tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                 int64_t first, int64_t count, const void *bytes) {
+  box_io io = {
+      .store = store, .tensor = tensor, .writing = true, .buffer = (char *)(uintptr_t)bytes};
+  return run(&io, index, NULL, first, count);
 }

@@ -56,9 +56,16 @@ TSR_MUST_USE tsr_status tsr_store_open(tsr_store *store, bool writable);
 // Of several copies the first that is there is read, or with `copy` >= 0 that one.
 TSR_MUST_USE tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                        const tsr_range *box, int copy, void *out);
+// The same for `count` elements of the row-major tensor from `first` on, for any `first`.
+TSR_MUST_USE tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor,
+                                             const tsr_box_index *index, int64_t first,
+                                             int64_t count, int copy, void *out);
 // Writes it, to every shard that holds elements of it and to every copy that is there.
 TSR_MUST_USE tsr_status tsr_store_write(tsr_store *store, int64_t tensor,
                                         const tsr_box_index *index, const tsr_range *box,
                                         const void *bytes);
+TSR_MUST_USE tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor,
+                                              const tsr_box_index *index, int64_t first,
+                                              int64_t count, const void *bytes);
 
 #endif

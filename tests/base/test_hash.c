@@ -12,6 +12,23 @@ static void hashes_are_stable(void **state) {
   assert_int_not_equal(tsr_hash64("abc", 3, 0), tsr_hash64("abc", 3, 1));
 }
 
+static void long_hashes_are_printed_and_read(void **state) {
+  (void)state;
+  const tsr_hash128 hash = {UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210)};
+  tsr_hash128 read = {0, 0};
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_hash128_print(hash, &text);
+  assert_string_equal(tsr_text_string(&text), "fedcba98765432100123456789abcdef");
+  assert_ok(tsr_hash128_parse(tsr_text_string(&text), &read));
+  assert_true(tsr_hash128_equal(hash, read));
+  tsr_text_deinit(&text);
+  static const char *const bad[] = {"", "12", "fedcba98765432100123456789abcdeg",
+                                    "fedcba98765432100123456789abcdef0",
+                                    "FEDCBA98765432100123456789ABCDEF"};
+  for (size_t i = 0; i < COUNT_OF(bad); i++)
+    assert_fails_with(tsr_hash128_parse(bad[i], &read), SYNTAX, "32 digits");
+}
+
 // int.from_bytes(hashlib.NAME(TEXT).digest(), "big") of Python 3.11.
 static const struct {
   const char *algorithm, *text, *decimal;
@@ -99,5 +116,6 @@ static void hashing_survives_running_out_of_memory(void **state) {
   test_allocation_sweep(hash_once, a);
 }
 
-SUITE(hash, TEST(hashes_are_stable), TEST(digests_are_python_integers),
-      TEST(names_fail_as_in_python), TEST(hashing_survives_running_out_of_memory))
+SUITE(hash, TEST(hashes_are_stable), TEST(long_hashes_are_printed_and_read),
+      TEST(digests_are_python_integers), TEST(names_fail_as_in_python),
+      TEST(hashing_survives_running_out_of_memory))

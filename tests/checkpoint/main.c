@@ -2,7 +2,8 @@
 #define SUITES(X) \
   X(store)        \
   X(io)           \
-  X(open)
+  X(open)         \
+  X(view)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

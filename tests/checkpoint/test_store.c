@@ -208,6 +208,24 @@ static void read_some_boxes(fixture *f, test_random *random) {
   }
 }
 
+// The same tensor once more, by ranges of its elements.
+static void write_and_read_ranges(fixture *f, test_random *random) {
+  static unsigned char bytes[MAX_BYTES];
+  for (int64_t first = 0; first < f->elements;) {
+    const int64_t left = f->elements - first, some = test_random_range(random, 1, 40);
+    const int64_t count = some < left ? some : left;
+    for (int64_t i = 0; i < count; i++)
+      put_bits(bytes, i * f->bits, f->bits, value_of(first + i, f->bits));
+    assert_ok(tsr_store_write_range(f->store, 0, f->index, first, count, bytes));
+    first += count;
+  }
+  const int64_t first = test_random_range(random, 0, f->elements);
+  const int64_t count = test_random_range(random, 0, f->elements - first);
+  assert_ok(tsr_store_read_range(f->store, 0, f->index, first, count, -1, bytes));
+  for (int64_t i = 0; i < count; i++)
+    assert_int_equal(get_bits(bytes, i * f->bits, f->bits), value_of(first + i, f->bits));
+}
+
 static void boxes_go_where_layouts_say_and_come_back(void **state) {
   (void)state;
   test_random random = {2026};
@@ -216,7 +234,10 @@ static void boxes_go_where_layouts_say_and_come_back(void **state) {
     fixture f;
     test_layout_make(&random, round % 2 == 0, &made);
     make_fixture(&f, &random, &made);
-    write_in_slabs(&f, &random);
+    if (round % 3 == 0)
+      write_and_read_ranges(&f, &random);
+    else
+      write_in_slabs(&f, &random);
     for (int64_t shard = 0; shard < tsr_layout_shard_count(f.layout); shard++)
       for (int copy = 0; copy < f.copies; copy++) check_part(&f, shard, copy);
     read_some_boxes(&f, &random);

@@ -1,0 +1,20 @@
+// The logical hash: of a tensor's elements in row-major order, whatever way it is stored.
+//
+// XXH3-128 of each block of about 4 MiB, then XXH3-128 over type, shape and the blocks' hashes. So
+// it does not depend on sharding, blocks can be hashed in any order, and a tensor of any size is
+// hashed in little memory.
+#ifndef TESSERA_CHECKPOINT_HASH_H
+#define TESSERA_CHECKPOINT_HASH_H
+
+#include "checkpoint/view.h"
+
+// Elements of a block: 4 MiB of them, or a little less, so that every block begins with a byte.
+int64_t tsr_block_elements(tsr_dtype dtype);
+int64_t tsr_block_count(const tsr_view *view);
+tsr_hash128 tsr_block_hash(const void *bytes, int64_t length);
+// Of the whole tensor, from the hashes of its blocks.
+tsr_hash128 tsr_blocks_hash(const tsr_view *view, const tsr_hash128 *blocks);
+// All of it, by the workers of a pool, a block each at a time.
+TSR_MUST_USE tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_hash128 *out_hash);
+
+#endif

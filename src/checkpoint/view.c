@@ -1,0 +1,170 @@
+#include "checkpoint/view.h"
+
+#include <stdlib.h>
+
+#include "checkpoint/checkpoint.h"
+#include "tessera/convert.h"
+
+// What reading through the store takes: lists of runs and a staging buffer.
+enum { STORE_MEMORY = 5 << 18 };
+
+tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  if (count == 0) return NULL;
+  return tsr_note(view->ops->read(view, first, count, out), "tensor \"%s\"", view->name);
+}
+
+int64_t tsr_view_memory(const tsr_view *view, int64_t count) {
+  return view->ops->memory(view, count);
+}
+
+int64_t tsr_view_bytes_read(const tsr_view *view) { return view->ops->bytes_read(view); }
+
+void tsr_view_destroy(tsr_view *view) {
+  if (view) view->ops->destroy(view);
+}
+
+int64_t tsr_view_bytes(const tsr_view *view, int64_t count) {
+  return (count * tsr_dtype_get(view->dtype)->bits + 7) / 8;
+}
+
+void tsr_views_deinit(tsr_views *views) {
+  for (int64_t i = 0; i < views->count; i++) tsr_view_destroy(views->items[i]);
+  free(views->items);
+  *views = (tsr_views){0};
+}
+
+// ---- stored tensors ----
+
+typedef struct stored_view {
+  tsr_view view;
+  const tsr_checkpoint *checkpoint;  // shared
+  int64_t tensor;
+  int copy;
+} stored_view;
+
+static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  const stored_view *stored = (const stored_view *)view;
+  tsr_box_index *index = NULL;
+  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
+  tsr_status status = tsr_store_read_range(stored->checkpoint->store, stored->tensor, index, first,
+                                           count, stored->copy, out);
+  tsr_box_index_destroy(index);
+  return status;
+}
+
+static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
+  (void)view, (void)count;
+  return STORE_MEMORY;
+}
+
+static int64_t bytes_of_stored(const tsr_view *view) {
+  return tsr_view_bytes(view, view->elements);
+}
+
+static void destroy_stored(tsr_view *view) {
+  tsr_checkpoint_release(((stored_view *)view)->checkpoint);
+  free(view);
+}
+
+static const tsr_view_ops stored_ops = {
+    .read = read_stored,
+    .memory = memory_of_stored,
+    .bytes_read = bytes_of_stored,
+    .destroy = destroy_stored,
+};
+
+tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, int copy,
+                           tsr_view **out_view) {
+  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  stored_view *stored = malloc(sizeof *stored);
+  if (!stored) return tsr_fail(NO_MEMORY, "a view of a tensor");
+  *stored = (stored_view){.view = {.ops = &stored_ops,
+                                   .name = t->path,
+                                   .dtype = t->dtype,
+                                   .shape = tsr_tensor_shape(t),
+                                   .elements = tsr_tensor_elements(t)},
+                          .checkpoint = tsr_checkpoint_retain(checkpoint),
+                          .tensor = tensor,
+                          .copy = copy};
+  *out_view = &stored->view;
+  return NULL;
+}
+
+tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_views *out_views) {
+  const int64_t count = tsr_tree_count(checkpoint->tree);
+  tsr_views views = {.items = calloc((size_t)count + 1, sizeof *views.items)};
+  if (!views.items) return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
+    tsr_status status = tsr_view_stored(checkpoint, i, -1, &views.items[i]);
+    if (status) {
+      tsr_views_deinit(&views);
+      return status;
+    }
+    views.count++;
+  }
+  *out_views = views;
+  return NULL;
+}
+
+// ---- casts ----
+
+typedef struct cast_view {
+  tsr_view view;
+  tsr_view *inner;  // owned
+} cast_view;
+
+static tsr_status read_cast(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  const cast_view *cast = (const cast_view *)view;
+  const int64_t bytes = tsr_view_bytes(cast->inner, count);
+  void *uncast = malloc((size_t)bytes);
+  if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
+  tsr_status status = tsr_view_read(cast->inner, first, count, uncast);
+  if (!status) status = tsr_convert(cast->inner->dtype, uncast, view->dtype, out, count);
+  free(uncast);
+  return status;
+}
+
+static int64_t memory_of_cast(const tsr_view *view, int64_t count) {
+  const tsr_view *inner = ((const cast_view *)view)->inner;
+  return tsr_view_bytes(inner, count) + tsr_view_memory(inner, count);
+}
+
+static int64_t bytes_of_cast(const tsr_view *view) {
+  return tsr_view_bytes_read(((const cast_view *)view)->inner);
+}
+
+static void destroy_cast(tsr_view *view) {
+  tsr_view_destroy(((cast_view *)view)->inner);
+  free(view);
+}
+
+static const tsr_view_ops cast_ops = {
+    .read = read_cast,
+    .memory = memory_of_cast,
+    .bytes_read = bytes_of_cast,
+    .destroy = destroy_cast,
+};
+
+static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view) {
+  if (!tsr_convertible(inner->dtype, dtype))
+    return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which cannot become %s", inner->name,
+                    tsr_dtype_name(inner->dtype, TSR_NAMES_OWN),
+                    tsr_dtype_name(dtype, TSR_NAMES_OWN));
+  cast_view *cast = malloc(sizeof *cast);
+  if (!cast) return tsr_fail(NO_MEMORY, "a view of a tensor");
+  *cast = (cast_view){.view = *inner, .inner = inner};
+  cast->view.ops = &cast_ops;
+  cast->view.dtype = dtype;
+  *out_view = &cast->view;
+  return NULL;
+}
+
+tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view) {
+  if (inner->dtype == dtype) {
+    *out_view = inner;
+    return NULL;
+  }
+  tsr_status status = make_cast(inner, dtype, out_view);
+  if (status) tsr_view_destroy(inner);
+  return status;
+}

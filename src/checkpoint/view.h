@@ -1,0 +1,52 @@
+// Views: tensors that can be read piece by piece, wherever they come from.
+//
+// A stored tensor is one, and so is one that is cast, or made of others by a map. Whoever moves,
+// compares or counts tensors works on views, and so on all of these alike.
+#ifndef TESSERA_CHECKPOINT_VIEW_H
+#define TESSERA_CHECKPOINT_VIEW_H
+
+#include "tessera/checkpoint.h"
+
+typedef struct tsr_view tsr_view;
+
+typedef struct tsr_view_ops {
+  // Elements first .. first+count-1 of the row-major tensor, packed; from any thread.
+  tsr_status (*read)(const tsr_view *view, int64_t first, int64_t count, void *out);
+  // Bytes of memory that reading `count` elements takes, besides `out`.
+  int64_t (*memory)(const tsr_view *view, int64_t count);
+  // Bytes of files that reading all of it reads.
+  int64_t (*bytes_read)(const tsr_view *view);
+  void (*destroy)(tsr_view *view);
+} tsr_view_ops;
+
+struct tsr_view {
+  const tsr_view_ops *ops;
+  const char *name;  // lives as long as what the view is made of
+  tsr_dtype dtype;
+  tsr_shape shape;
+  int64_t elements;
+};
+
+// All tensors of a checkpoint as views, in its order. They share it.
+typedef struct tsr_views {
+  int64_t count;
+  tsr_view **items;  // owned, with the views
+} tsr_views;
+void tsr_views_deinit(tsr_views *views);
+
+// A tensor of a checkpoint; `copy` as for tsr_store_read. The view shares the checkpoint.
+TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, int copy,
+                                        tsr_view **out_view);
+TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_views *out_views);
+// Another view with its elements converted. Takes `inner` over, also when it fails.
+TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view);
+
+TSR_MUST_USE tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count,
+                                      void *out);
+int64_t tsr_view_memory(const tsr_view *view, int64_t count);
+int64_t tsr_view_bytes_read(const tsr_view *view);
+void tsr_view_destroy(tsr_view *view);  // NULL is fine
+// Bytes that `count` of its elements take, packed.
+int64_t tsr_view_bytes(const tsr_view *view, int64_t count);
+
+#endif
