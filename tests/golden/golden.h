@@ -60,7 +60,7 @@ golden_handler golden_partition_axis, golden_partition_axis_hash_equal, golden_r
     golden_resolve_spec, golden_dynamic_sharding_axes, golden_manager_resolve, golden_manager_shard;
 
 // Handlers of t5x's that have files of their own, and what they share.
-golden_handler golden_local_chunker;
+golden_handler golden_local_chunker, golden_data_layout, golden_partitioner_rules;
 // "model_parallel_submesh" of an object.
 TSR_MUST_USE tsr_status golden_read_submesh(const golden_case *c, const tsr_json *object,
                                             tsr_hardware_mesh *out);

@@ -242,57 +242,9 @@ static tsr_status get_mesh_axes(const golden_case *c, const golden_answer *answe
   return status;
 }
 
-// The rules that a partitioner starts from: given or standard, for slices where both shapes are.
-static tsr_status make_partitioner_rules(const golden_case *c, tsr_logical_rules **out) {
-  const tsr_json *given = golden_get(c, "logical_axis_rules");
-  tsr_logical_rules *rules = NULL;
-  if (golden_is_null(given))
-    TSR_TRY(tsr_logical_standard(1, 1, NULL, false, &rules));
-  else
-    TSR_TRY(tsr_logical_rules_from_json(given, &rules));
-  if (golden_is_null(golden_get(c, "ici_mesh_shape")) ||
-      golden_is_null(golden_get(c, "dcn_mesh_shape"))) {
-    *out = rules;
-    return NULL;
-  }
-  tsr_status status = tsr_logical_for_slices(rules, out);
-  tsr_logical_rules_release(rules);
-  return status;
-}
-
-static void write_entry(tsr_json_writer *out, const tsr_spec_dim *dim) {
-  if (!dim->stage_count) {
-    tsr_json_write_null(out);
-    return;
-  }
-  const tsr_stage *stage = &dim->stages[0];
-  if (stage->axis_count > 1) tsr_json_begin_inline_array(out);
-  for (int i = 0; i < stage->axis_count; i++) tsr_json_write_string(out, stage->axes[i].name);
-  if (stage->axis_count > 1) tsr_json_end_array(out);
-}
-
-static tsr_status partitioner_rules(const golden_case *c, const golden_answer *answer) {
-  const tsr_logical_entry batch = TSR_NAME("batch");
-  tsr_logical_rules *rules = NULL;
-  tsr_spec *spec = NULL;
-  TSR_TRY(make_partitioner_rules(c, &rules));
-  tsr_status status =
-      tsr_logical_to_mesh_axes(&(tsr_logical_names){1, &batch, NULL}, rules, &spec, NULL);
-  if (!status) {
-    tsr_json_begin_object(answer->out);
-    tsr_json_write_key(answer->out, "logical_axis_rules");
-    tsr_logical_rules_to_json(rules, answer->out);
-    tsr_json_write_key(answer->out, "data_axis");
-    write_entry(answer->out, &tsr_spec_get(spec)->dims[0]);
-    tsr_json_end_object(answer->out);
-  }
-  tsr_spec_release(spec);
-  tsr_logical_rules_release(rules);
-  return status;
-}
-
 const golden_function golden_t5x_functions[] = {
     {"bounds_from_last_device", bounds_from_last_device, {NULL}},
+    {"data_layout", golden_data_layout, {NULL}},
     {"default_mesh", default_mesh, {NULL}},
     {"get_coords", get_coords, {NULL}},
     {"get_cpu_mesh", get_cpu_mesh, {NULL}},
@@ -301,7 +253,7 @@ const golden_function golden_t5x_functions[] = {
     {"get_mesh_axes", get_mesh_axes, {NULL}},
     {"local_chunker", golden_local_chunker, {NULL}},
     {"logical_to_mesh_axes", logical_to_mesh_axes, {NULL}},
-    {"partitioner_rules", partitioner_rules, {NULL}},
+    {"partitioner_rules", golden_partitioner_rules, {NULL}},
     {"standard_logical_axis_rules", standard_logical_axis_rules, {NULL}},
     {NULL, NULL, {NULL}},
 };

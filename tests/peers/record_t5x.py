@@ -206,10 +206,13 @@ def answer_get_gpu_mesh(given, devices):
         return mesh_to_json(t5x.get_gpu_mesh(given["num_partitions"]))
 
 
+MESH_ARGUMENTS = ("num_partitions", "model_parallel_submesh", "ici_mesh_shape", "dcn_mesh_shape")
+
+
 def answer_default_mesh(given, devices):
-    names = ("num_partitions", "model_parallel_submesh", "ici_mesh_shape", "dcn_mesh_shape")
+    arguments = {name: to_tuple(given[name]) for name in MESH_ARGUMENTS}
     with runtime(devices):
-        return mesh_to_json(t5x.default_mesh(**{name: to_tuple(given[name]) for name in names}))
+        return mesh_to_json(t5x.default_mesh(**arguments))
 
 
 def standard_rules(given):
@@ -567,7 +570,8 @@ def question_partitioner_rules(rng, _):
     for rule in rules:
         if rng.random() < 0.4:
             rule[0] = "batch"
-    return {"num_partitions": rng.choice((1, 2, 4)), "logical_axis_rules": maybe(rng, rules, 0.8),
+    return {"num_partitions": rng.choice((1, 2, 4, 0)), "logical_axis_rules": maybe(rng, rules, 0.8),
+            "model_parallel_submesh": maybe(rng, rng.choice(([1, 1, 1, 2], [1, 2], [])), 0.2),
             "ici_mesh_shape": maybe(rng, [1, 4, 1], 0.6), "dcn_mesh_shape": maybe(rng, [2, 1, 1], 0.6)}
 
 
@@ -612,12 +616,14 @@ def question_data_layout(rng, add_fleet):
 
 QUESTIONS = {name[9:]: function for name, function in list(globals().items())
              if name.startswith("question_")}
-# No part of the library yet; recorded when asked for by name.
-LATER = ("data_layout",)
 
 
 # Said before the devices of a slice are arranged.
 EARLY = ("granule_count_mismatch", "device_count_mismatch", "mesh_rank_mismatch", "no_partition_count")
+
+
+# Said by a partitioner that has no need of its mesh yet, or does not look at it closely.
+AFTER_MESH = ("host_index_unsupported", "batch_not_divisible_by_data_mesh")
 
 
 def share_places(fleet):
@@ -633,6 +639,10 @@ def known_difference(given, fleets, answer):
     fleet = fleets.get(given.get("fleet"))
     submesh = arguments.get("model_parallel_submesh") or []
     error = answer.get("error", {}).get("kind")
+    if error in AFTER_MESH:
+        fault = mesh_fault(arguments, fleets, given["fleet"])
+        if fault:
+            return fault
     if arguments.get("ici_mesh_shape") is not None and arguments.get("dcn_mesh_shape") is not None:
         later = fleet and fleet["kind"] in LATER_KINDS and error not in EARLY
         return "orders of later kinds" if later else None
@@ -640,9 +650,19 @@ def known_difference(given, fleets, answer):
         return "sizes below 0"
     if len(submesh) > 4:
         return "more than 4 sizes"
-    if fleet and not error and share_places(fleet):
+    # A partitioner makes a mesh for each process, and may find a fault in a later one only.
+    if fleet and (not error or "partitioner" in given) and share_places(fleet):
         return "devices lost"
     return None
+
+
+def mesh_fault(arguments, fleets, fleet):
+    """Our partitioner makes its mesh first, so that what is wrong with the mesh is told first."""
+    asked = {name: arguments.get(name) for name in MESH_ARGUMENTS}
+    try:
+        return "mesh first" if "error" in ask("default_mesh", dict(asked, fleet=fleet), fleets) else None
+    except NoWord:
+        return "a mesh with holes"
 
 
 def record(rng, names, count):
@@ -700,7 +720,7 @@ def main():
         sys.exit(1 if replay(options.replay) else 0)
     if not options.out:
         parser.error("--out or --replay is needed")
-    names = options.only.split(",") if options.only else [fn for fn in QUESTIONS if fn not in LATER]
+    names = options.only.split(",") if options.only else list(QUESTIONS)
     fleets, cases, skipped = record(random.Random(options.seed), names, options.count)
     with open(options.out, "w", encoding="utf-8") as out:
         json.dump({"meta": {"oracle": "t5x on jax 0.4.20, live", "seed": options.seed},

@@ -1,0 +1,121 @@
+// Partitioner: the front door of t5x. One object that knows the mesh for a machine, the rules for
+// logical axes, and which part of the data each process reads.
+//
+//   tsr_partitioner *partitioner = NULL;
+//   TSR_TRY(tsr_partitioner_create(
+//       pod, &(tsr_partitioner_options){.size = sizeof(tsr_partitioner_options), .num_partitions =
+//       4}, &partitioner));
+//   tsr_data_layout layout;
+//   TSR_TRY(tsr_partitioner_data_layout(partitioner, process, 256, NULL, &layout));
+//   tsr_plan *plan = NULL;
+//   TSR_TRY(tsr_partitioner_mesh_axes(partitioner, state, &plan));
+//
+// Two forms: the one of PjitPartitioner, whose rules map logical axes, and the base form, which
+// knows none. Functions that t5x answers for the process it runs in take that process as an
+// argument, so that one program can answer for a whole fleet, real or pretended. Where t5x's answer
+// is doubtful, docs/compatibility.md says what is done.
+#ifndef TESSERA_PARTITIONER_H
+#define TESSERA_PARTITIONER_H
+
+#include "tessera/chunks.h"
+#include "tessera/logical.h"
+#include "tessera/mesh_build.h"
+#include "tessera/plan.h"
+
+TSR_BEGIN_DECLS
+
+typedef struct tsr_partitioner tsr_partitioner;  // shared; see params_on_devices
+
+typedef struct tsr_partitioner_options {
+  size_t size;                                      // sizeof(tsr_partitioner_options)
+  int64_t num_partitions;                           // 0 = not given
+  const tsr_hardware_mesh *model_parallel_submesh;  // NULL or no sizes = not given
+  const int64_t *ici_mesh_shape, *dcn_mesh_shape;   // both: a mesh of replica, data and model
+  int ici_rank, dcn_rank;
+  const char *backend;                          // the platform the devices must be of; NULL = any
+  bool params_on_host;                          // params_on_devices = false
+  bool base;                                    // the base form: no logical axes
+  const tsr_logical_rules *logical_axis_rules;  // NULL = t5x's standard ones
+} tsr_partitioner_options;
+
+// Fails with no_partition_count when neither a number nor a submesh is given, and as
+// tsr_t5x_default_mesh where there is no mesh. With both mesh shapes every rule for "batch" becomes
+// replica+data. NULL topology: a partitioner without a mesh, which knows its rules and data axis.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_create(const tsr_topology *topology,
+                                                       const tsr_partitioner_options *options,
+                                                       tsr_partitioner **out_partitioner);
+TSR_API tsr_partitioner *tsr_partitioner_retain(const tsr_partitioner *partitioner);
+TSR_API void tsr_partitioner_release(const tsr_partitioner *partitioner);  // NULL is fine
+
+// All borrowed. No mesh without a topology, no rules in the base form: NULL.
+TSR_API const tsr_mesh *tsr_partitioner_mesh(const tsr_partitioner *partitioner);
+TSR_API const tsr_logical_rules *tsr_partitioner_logical_axis_rules(
+    const tsr_partitioner *partitioner);
+// What was odd about the options, a line for each: t5x only logs it, or says nothing. "" = nothing.
+TSR_API const char *tsr_partitioner_warnings(const tsr_partitioner *partitioner);
+// Whether parameters are moved to the devices, or stay in host memory. The one thing that can be
+// changed: every holder sees it, at once and from any thread.
+TSR_API bool tsr_partitioner_params_on_devices(const tsr_partitioner *partitioner);
+TSR_API void tsr_partitioner_set_params_on_devices(tsr_partitioner *partitioner, bool on_devices);
+
+// ---- data ----
+
+// The spec of a batch: one entry, the data axes. They are `data`, or replica+data with both mesh
+// shapes; with rules, what "batch" is mapped to, which may be nothing.
+TSR_API const tsr_spec *tsr_partitioner_data_partition_spec(const tsr_partitioner *partitioner);
+// The number of devices along the data axes, 1 without any.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner,
+                                                               int64_t *out_size);
+// In how many shards the processes read the data, and which of them is the process's.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner,
+                                                            int32_t process, int64_t *out_shards);
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_shard_id(const tsr_partitioner *partitioner,
+                                                              int32_t process, int64_t *out_id);
+
+typedef struct tsr_data_layout {
+  int64_t batch_size;  // of all processes together; 0 = any, where there is no data axis
+  int64_t shard_id, num_shards;
+  bool is_first_host_in_replica_set;
+} tsr_data_layout;
+
+typedef struct tsr_data_layout_options {
+  size_t size;                // sizeof(tsr_data_layout_options)
+  const int32_t *host_index;  // the process to answer for instead; NULL = not given
+  bool serve_host_index;      // t5x documents it and refuses it: host_index_unsupported
+} tsr_data_layout_options;
+
+// get_data_layout. A batch of 0 is as large as the data mesh; others must be its multiples. Without
+// a data axis every process reads the whole batch, and process 0 is the first host. `options` may
+// be NULL.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_layout(const tsr_partitioner *partitioner,
+                                                            int32_t process, int64_t batch_size,
+                                                            const tsr_data_layout_options *options,
+                                                            tsr_data_layout *out_layout);
+// The rows of the global batch in the shard.
+TSR_API tsr_range tsr_data_layout_rows(const tsr_data_layout *layout);
+
+// get_local_chunk_info: tsr_chunker_local_chunk on the partitioner's mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_local_chunk(const tsr_partitioner *partitioner,
+                                                            int32_t process, const tsr_shape *shape,
+                                                            const tsr_spec *spec,
+                                                            const tsr_chunk_options *options,
+                                                            tsr_chunk *out_chunk);
+
+// ---- state ----
+
+// get_logical_axes: the train state with its AxisNames, the tensors' `logical`. Optimizer state
+// without names has those of its parameter, if their shapes are equal: the one whose path, whole or
+// without its first part, is the end of its own path or stands before its last part
+// ("target/mlp/wi" in "state/param_states/mlp/wi/m"). In the base form no tensor has names.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_logical_axes(const tsr_partitioner *partitioner,
+                                                             const tsr_tree *state,
+                                                             tsr_tree **out_state);
+// get_mesh_axes: those names mapped by the rules. What t5x gives are the rows' wanted specs; the
+// final ones fit the mesh. A failure has the cause param_axes_failed and names the parameter.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_mesh_axes(const tsr_partitioner *partitioner,
+                                                          const tsr_tree *state,
+                                                          tsr_plan **out_plan);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,24 @@
+// What the files of this room share.
+#ifndef TESSERA_PARTITIONER_PARTITIONER_H
+#define TESSERA_PARTITIONER_PARTITIONER_H
+
+#include <stdatomic.h>
+
+#include "tessera/partitioner.h"
+
+struct tsr_partitioner {
+  atomic_int refs;
+  atomic_bool params_on_devices;
+  tsr_mesh *mesh;            // NULL = made without a machine
+  tsr_chunker *chunker;      // of the mesh
+  tsr_logical_rules *rules;  // NULL in the base form
+  tsr_spec *data_spec;
+  int data_axis_count;
+  const char **data_axes;  // in data_spec
+  tsr_text warnings;
+};
+
+// Fails when there is no mesh.
+TSR_MUST_USE tsr_status tsr_partitioner_need_mesh(const tsr_partitioner *partitioner);
+
+#endif

@@ -1,0 +1,5 @@
+int suite_partitioner(void);
+int suite_data_layout(void);
+int suite_state_axes(void);
+
+int main(void) { return suite_partitioner() + suite_data_layout() + suite_state_axes(); }
