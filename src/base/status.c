@@ -12,7 +12,9 @@ struct tsr_failure {
   char *text;
 };
 
-// What is returned when there is no memory to say anything better. Never freed, never changed.
+// What is returned when there is no memory to say anything better. Never freed, never changed. It
+// is told by its cause, which nothing else has, and not by its place: a program that loads a module
+// may have two copies of this library.
 static struct tsr_failure out_of_memory = {
     .cause = TSR_CAUSE_NO_MEMORY, .origin = "", .text = (char[]){"out of memory"}};
 
@@ -54,7 +56,7 @@ tsr_status tsr_fail_at(tsr_cause cause, const char *file, int line, const char *
 }
 
 tsr_status tsr_note(tsr_status status, const char *format, ...) {
-  if (!status || status == &out_of_memory) return status;
+  if (!status || status->cause == TSR_CAUSE_NO_MEMORY) return status;
   va_list args;
   va_start(args, format);
   char *note = format_text(format, args);
@@ -83,7 +85,7 @@ tsr_code tsr_status_code(tsr_status status) { return causes[tsr_status_cause(sta
 const char *tsr_status_origin(tsr_status status) { return status ? status->origin : ""; }
 
 void tsr_status_free(tsr_status status) {
-  if (!status || status == &out_of_memory) return;
+  if (!status || status->cause == TSR_CAUSE_NO_MEMORY) return;
   free(status->text);
   free(status);
 }
