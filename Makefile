@@ -32,7 +32,7 @@ demo: ## show what the command can do
 	@tools/demo
 
 check: ## the quick gate: release build, all tests, kept fuzz seeds
-	@tools/setup --quiet build test
+	@tools/setup --quiet build test mpi
 	@$(MAKE) --no-print-directory all
 	@ctest --preset release --output-on-failure -j "$$(nproc)"
 
@@ -46,7 +46,7 @@ check-peers: ## compare with the real JAX, flax, t5x and eformer on fresh inputs
 	  $(if $(ONLY),--only $(ONLY))
 
 bench: ## measure beside the peers: a table and build/bench.json [ONLY=name] [ROUNDS=n]
-	@tools/setup --quiet build test peers
+	@tools/setup --quiet build test mpi peers
 	@$(MAKE) --no-print-directory all
 	@bench/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(ONLY)
 
@@ -63,11 +63,11 @@ text: all ## rewrite the kept output of the command and the examples; read the d
 	@tests/text/run --update --path build --path build/examples tests/cli/*.cmd examples/*.cmd
 
 coverage: ## run the tests counting lines; a table per room, fails under 90 %
-	@tools/setup --quiet build test lint
+	@tools/setup --quiet build test mpi lint
 	@tools/coverage
 
 lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers
-	@tools/setup --quiet build test lint
+	@tools/setup --quiet build test mpi lint
 	@tools/lint
 
 format: ## rewrite the sources as .clang-format says

@@ -3,10 +3,10 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-set(tessera_dependencies Threads::Threads m)
+set(tessera_dependencies Threads::Threads m ${CMAKE_DL_LIBS})
 set(tessera_definitions "")
 set(pc_requires_private "")            # modules that pkg-config --static should follow
-set(pc_libs_private "-pthread -lm")    # and what else the static library needs
+set(pc_libs_private "-pthread -lm -ldl")   # and what else the static library needs
 set(package_finds "")                  # the lines of tesseraConfig.cmake that find them again
 
 # tessera_depend(NAME module [REQUIRED] [FLAT]) links the pkg-config module and defines

@@ -30,6 +30,19 @@ configure_file(cmake/tessera.pc.in cmake/tessera.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/tessera.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The engines over MPI, each with an export set of its own: find_package(tessera COMPONENTS
+# mpi_openmpi) asks for one.
+foreach(flavour ${tessera_mpi_flavours})
+  set(mpi_module_of_flavour ${mpi_module_${flavour}})
+  install(TARGETS tessera_mpi_${flavour} EXPORT tessera_mpi_${flavour}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT tessera_mpi_${flavour} NAMESPACE tessera:: DESTINATION ${package_dir}
+          FILE tesseraMpi_${flavour}.cmake)
+  configure_file(cmake/tessera-mpi.pc.in cmake/tessera-mpi_${flavour}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/tessera-mpi_${flavour}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
 if(TARGET tessera)
   install(TARGETS tessera)
 endif()

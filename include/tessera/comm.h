@@ -39,6 +39,11 @@ typedef struct tsr_comm_options {
 TSR_API TSR_MUST_USE tsr_status tsr_comm_create(int64_t device_count,
                                                 const tsr_comm_options *options,
                                                 tsr_comm **out_comm);
+// Makes a comm of the engine of that name: "threads", or "mpi", whose library is loaded (see
+// docs/mpi.md: the one of the launcher that started the program, or what the variable TESSERA_MPI
+// names) and shares the devices out to the ranks. Collective over the ranks.
+TSR_API TSR_MUST_USE tsr_status tsr_comm_open(const char *engine, int64_t device_count,
+                                              const tsr_comm_options *options, tsr_comm **out_comm);
 TSR_API tsr_comm *tsr_comm_retain(tsr_comm *comm);
 TSR_API void tsr_comm_release(tsr_comm *comm);  // NULL is fine
 

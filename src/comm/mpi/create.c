@@ -1,0 +1,190 @@
+// Making a comm over MPI: our own copies of the caller's communicator, one exchange of what each
+// rank has and wants, and a look whether they agree.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/mpi/mpi_engine.h"
+#include "tessera/mpi.h"
+
+// What ranks tell each other before anything else. `cause` is not zero when a rank cannot take
+// part.
+typedef struct hello {
+  char version[16];
+  int64_t local_count;
+  uint64_t in_flight;
+  int32_t cause;
+  char failure[TSR_MPI_ROLL_TEXT];
+} hello;
+
+static tsr_comm_options read_options(const tsr_comm_options *given) {
+  tsr_comm_options options = {.size = sizeof options};
+  if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+  options.size = sizeof options;
+  return options;
+}
+
+static tsr_status check_mpi(void) {
+  int initialized = 0, finalized = 0, level = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized)
+    return tsr_fail(BAD_ARGUMENT, "MPI %s: call this between MPI_Init_thread and MPI_Finalize",
+                    finalized ? "has ended" : "was not started");
+  TSR_TRY(tsr_mpi_check(MPI_Query_thread(&level), "MPI_Query_thread"));
+  if (level < MPI_THREAD_FUNNELED)
+    return tsr_fail(BAD_ARGUMENT,
+                    "MPI was started for one thread: ask MPI_Init_thread for MPI_THREAD_FUNNELED");
+  return NULL;
+}
+
+static void free_state(tsr_mpi *mpi) {
+  for (int i = 0; i < 2 * TSR_MPI_SLOTS; i++) free(mpi->slots[i].bytes);
+  free(mpi->share.bytes);
+  free(mpi);
+}
+
+static void destroy(void *state) {
+  tsr_mpi *mpi = state;
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  // After a failure messages may still be under way: MPI and its buffers are left as they are.
+  if (mpi->broken || mpi->kept) return;
+  if (!finalized) {
+    MPI_Comm_free(&mpi->data);
+    MPI_Comm_free(&mpi->control);
+    if (mpi->finalize) MPI_Finalize();
+  }
+  free_state(mpi);
+}
+
+static const tsr_engine mpi_engine = {
+    .size = sizeof mpi_engine,
+    .name = "mpi",
+    .exchange = tsr_mpi_exchange,
+    .reduce = tsr_mpi_reduce,
+    .share = tsr_mpi_share,
+    .destroy = destroy,
+};
+
+static tsr_status duplicate(tsr_mpi *mpi, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  TSR_TRY(tsr_mpi_check(MPI_Comm_size(comm, &mpi->size), "MPI_Comm_size"));
+  TSR_TRY(tsr_mpi_check(MPI_Comm_rank(comm, &mpi->rank), "MPI_Comm_rank"));
+  // The roll cannot be called yet: what is named in a failure here is the call alone.
+  TSR_TRY(tsr_mpi_check(MPI_Comm_dup(comm, &mpi->control), "MPI_Comm_dup"));
+  TSR_TRY(tsr_mpi_check(MPI_Comm_set_errhandler(mpi->control, MPI_ERRORS_RETURN),
+                        "MPI_Comm_set_errhandler"));
+  TSR_TRY(tsr_mpi_check(MPI_Comm_idup(mpi->control, &mpi->data, &request), "MPI_Comm_idup"));
+  TSR_TRY(tsr_mpi_one(mpi, &request));
+  return tsr_mpi_check(MPI_Comm_set_errhandler(mpi->data, MPI_ERRORS_RETURN),
+                       "MPI_Comm_set_errhandler");
+}
+
+// Fails on every rank alike when any of them said something that does not fit.
+static tsr_status compare(const tsr_mpi *mpi, const hello *all) {
+  for (int r = 0; r < mpi->size; r++)
+    if (all[r].cause)
+      return tsr_fail_at((tsr_cause)all[r].cause, __FILE__, __LINE__, "rank %d: %s", r,
+                         all[r].failure);
+  for (int r = 1; r < mpi->size; r++) {
+    if (strcmp(all[r].version, all[0].version))
+      return tsr_fail(COMM_MISMATCH, "rank 0 has Tessera %s, rank %d has %s", all[0].version, r,
+                      all[r].version);
+    if (all[r].in_flight != all[0].in_flight)
+      return tsr_fail(COMM_MISMATCH, "rank 0 wants %llu bytes in flight, rank %d wants %llu",
+                      (unsigned long long)all[0].in_flight, r,
+                      (unsigned long long)all[r].in_flight);
+  }
+  return NULL;
+}
+
+// Tells the others about this rank's part and makes the list of first devices from theirs.
+static tsr_status greet(tsr_mpi *mpi, const hello *mine, int64_t *first) {
+  hello *all = calloc((size_t)mpi->size, sizeof *all);
+  if (!all) return tsr_fail(NO_MEMORY, "greetings of %d ranks", mpi->size);
+  MPI_Request request = MPI_REQUEST_NULL;
+  tsr_status status =
+      tsr_mpi_check(MPI_Iallgather(mine, (int)sizeof *mine, MPI_BYTE, all, (int)sizeof *mine,
+                                   MPI_BYTE, mpi->data, &request),
+                    "MPI_Iallgather");
+  if (!status) status = tsr_mpi_one(mpi, &request);
+  if (status) return status;  // MPI may still write into `all`
+  status = compare(mpi, all);
+  first[0] = 0;
+  for (int r = 0; !status && r < mpi->size; r++)
+    if (__builtin_add_overflow(first[r], all[r].local_count, &first[r + 1]))
+      status = tsr_fail(OVERFLOW, "the ranks have more devices than can be counted");
+  free(all);
+  return status;
+}
+
+// All ranks have made their comm, or none has: `mine` is how it went here.
+static tsr_status settle(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
+  const int vote = mine ? mpi->rank : mpi->size;
+  int first_failed = vote;
+  MPI_Request request = MPI_REQUEST_NULL;
+  tsr_status status =
+      tsr_mpi_check(MPI_Iallreduce(&vote, &first_failed, 1, MPI_INT, MPI_MIN, mpi->data, &request),
+                    "MPI_Iallreduce");
+  if (!status) status = tsr_mpi_one(mpi, &request);
+  if (!status && first_failed == mpi->size) return NULL;
+  if (mine) {
+    tsr_status_free(status);
+    return mine;
+  }
+  // The engine's state outlives the comm that is given up: the caller of `make` frees it.
+  mpi->kept = true;
+  tsr_comm_release(*made);
+  mpi->kept = false;
+  return status
+             ? status
+             : tsr_fail(COMM_FAILED, "rank %d could not make its part of the comm", first_failed);
+}
+
+static tsr_status make(MPI_Comm comm, int64_t local_count, const tsr_comm_options *options,
+                       tsr_mpi *mpi, tsr_comm **out_comm) {
+  TSR_TRY(duplicate(mpi, comm));
+  int64_t *first = calloc((size_t)mpi->size + 1, sizeof *first);
+  hello mine = {.local_count = local_count, .in_flight = options->in_flight};
+  snprintf(mine.version, sizeof mine.version, "%s", tsr_version());
+  if (!first) {
+    mine.cause = TSR_CAUSE_NO_MEMORY;
+  } else if (local_count < 0) {
+    mine.cause = TSR_CAUSE_BAD_ARGUMENT;
+    snprintf(mine.failure, sizeof mine.failure, "%lld devices, wanted 0 or more",
+             (long long)local_count);
+  }
+  int64_t nothing[2];
+  tsr_comm *made = NULL;
+  tsr_status status = greet(mpi, &mine, first ? first : nothing);
+  if (!status) {
+    const tsr_engine_desc desc = {.size = sizeof desc,
+                                  .engine = &mpi_engine,
+                                  .state = mpi,
+                                  .rank = mpi->rank,
+                                  .rank_count = mpi->size,
+                                  .first_devices = first};
+    status = settle(mpi, tsr_comm_create_with_engine(&desc, options, &made), &made);
+  }
+  free(first);
+  if (!status) *out_comm = made;
+  return status;
+}
+
+tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count, const tsr_comm_options *options,
+                               tsr_comm **out_comm) {
+  TSR_TRY(check_mpi());
+  const tsr_comm_options wanted = read_options(options);
+  tsr_mpi *mpi = calloc(1, sizeof *mpi);
+  if (!mpi) return tsr_fail(NO_MEMORY, "a comm over MPI");
+  mpi->data = mpi->control = MPI_COMM_NULL;
+  mpi->timeout = wanted.timeout == 0 ? 300 : wanted.timeout;
+  mpi->heard = tsr_mpi_now();
+  tsr_status status = make(comm, local_count, &wanted, mpi, out_comm);
+  if (!status || mpi->broken) return status;
+  if (mpi->data != MPI_COMM_NULL) MPI_Comm_free(&mpi->data);
+  if (mpi->control != MPI_COMM_NULL) MPI_Comm_free(&mpi->control);
+  free_state(mpi);
+  return status;
+}

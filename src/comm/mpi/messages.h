@@ -1,0 +1,72 @@
+// Messages: the copies between two ranks as a series of chunks.
+//
+// Sender and receiver list the same copies in the same order (tessera/comm.h), and both walk them
+// by these functions, so they agree about what is where in which message without telling each
+// other.
+//
+// A *lane* is all that goes from one rank to another. Its *pieces* are the copies, each source sent
+// once however many devices over there want it. Pieces are cut in *tiles* small enough for one
+// worker's cache, and tiles fill *chunks*, one message each. Where the tiles of a chunk lie side by
+// side in the caller's buffer, the message is sent from there, or received there: packing is for
+// what is scattered.
+#ifndef TESSERA_COMM_MPI_MESSAGES_H
+#define TESSERA_COMM_MPI_MESSAGES_H
+
+#include "tessera/comm.h"
+
+typedef struct tsr_mpi_piece {
+  const tsr_exchange *part;
+  const tsr_copy *copy;
+  int64_t twin;  // another piece that wants the same data; -1 = no more
+} tsr_mpi_piece;
+
+typedef struct tsr_mpi_lane {
+  int peer;
+  bool sending;
+  tsr_mpi_piece *pieces;  // of all lanes: twins are found by their place in it
+  const int64_t *sent;    // the pieces of this lane, without twins
+  int64_t sent_count;
+  // Where the next chunk begins: turn `turn` of pass `pass` of piece `sent[at]`.
+  int64_t at, pass, turn;
+} tsr_mpi_lane;
+
+// `turns` turns, from `turn` on, of loop `depth` of a copy (or of its run of elements), with the
+// loops outside it standing at their `pass`.
+typedef struct tsr_mpi_tile {
+  int64_t piece, pass, turn, turns;
+  int depth;
+  size_t offset, bytes;  // in the message
+} tsr_mpi_tile;
+
+typedef struct tsr_mpi_chunk {
+  tsr_mpi_tile *tiles;
+  int64_t tile_count, tile_capacity;
+  size_t bytes;
+  bool narrow;            // has elements of less than a byte, whose neighbours share it
+  unsigned char *direct;  // where all of it lies in the caller's buffer; NULL = scattered
+} tsr_mpi_chunk;
+
+typedef struct tsr_mpi_lanes {
+  tsr_mpi_lane *sends, *receives;  // one per other rank, in the order they are served
+  int lane_count;
+  tsr_mpi_piece *pieces;
+  int64_t *sent;
+} tsr_mpi_lanes;
+
+// The lanes to and from all other ranks; the k-th send goes k ranks up, the k-th receive comes from
+// k ranks down. On failure there is nothing to free.
+TSR_MUST_USE tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *parts,
+                                           int part_count, tsr_mpi_lanes *out_lanes);
+void tsr_mpi_lanes_deinit(tsr_mpi_lanes *lanes);
+
+// The next chunk of at most `limit` bytes; false at the end of the lane. The chunk's list of tiles
+// is reused, and freed by whoever made the chunk.
+TSR_MUST_USE tsr_status tsr_mpi_lane_next(const tsr_comm *comm, tsr_mpi_lane *lane, size_t limit,
+                                          tsr_mpi_chunk *chunk, bool *out_any);
+
+// Packs the chunk into `message` (of a send), or unpacks it (of a receive), on the comm's workers.
+// After a direct receive only twins are left to do.
+TSR_MUST_USE tsr_status tsr_mpi_chunk_move(const tsr_comm *comm, const tsr_mpi_lane *lane,
+                                           const tsr_mpi_chunk *chunk, unsigned char *message);
+
+#endif

@@ -1,0 +1,48 @@
+// Parties: who brings what to the reduction of a group.
+//
+// A party is a rank with members in the group. What it brings to a result is one value per node of
+// the reduction tree that it holds wholly (tessera/reduce.h): the member itself, or the partial of
+// several. All ranks work this out alike from where the devices are, so the layout of a message
+// need not be told.
+#ifndef TESSERA_COMM_MPI_PARTIES_H
+#define TESSERA_COMM_MPI_PARTIES_H
+
+#include "tessera/engine.h"
+
+typedef struct tsr_mpi_party {
+  int rank;
+  int64_t first_node, node_count;  // in `nodes` of the group
+} tsr_mpi_party;
+
+// The value of a node: which party brings it, and its place among that party's.
+typedef struct tsr_mpi_value {
+  int64_t first;
+  int party;
+  int64_t index;
+} tsr_mpi_value;
+
+typedef struct tsr_mpi_group {
+  const int32_t *members;
+  tsr_mpi_party *parties;  // in order of ranks
+  int party_count;
+  int mine;                 // the party of this rank; -1 = it has no member here
+  tsr_reduce_node *nodes;   // of all parties, one party after the other
+  tsr_mpi_value *in_order;  // the same, in order of members
+  int64_t node_count;
+} tsr_mpi_group;
+
+// The parties of all groups of a job, in `out_groups` (one per group, freed by groups_free).
+TSR_MUST_USE tsr_status tsr_mpi_groups_create(const tsr_comm *comm, const tsr_groups *groups,
+                                              tsr_mpi_group **out_groups);
+void tsr_mpi_groups_destroy(tsr_mpi_group *groups, int64_t count);  // NULL is fine
+
+// The type in which the value of a node travels.
+static inline tsr_dtype tsr_mpi_wire(tsr_dtype dtype, const tsr_reduce_node *node) {
+  return node->last - node->first == 1 ? dtype : tsr_reduce_partial_dtype(dtype);
+}
+// Where node `index` of the party begins in its message about `elements` elements; with its
+// node_count, the size of the message.
+size_t tsr_mpi_party_offset(const tsr_mpi_group *group, const tsr_mpi_party *party, tsr_dtype dtype,
+                            int64_t elements, int64_t index);
+
+#endif

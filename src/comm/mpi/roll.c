@@ -1,0 +1,122 @@
+// The roll: how ranks that wait too long find out who is missing.
+//
+// Whoever gives up tells all others, on a communicator of its own, and listens for a while: ranks
+// that wait in a call look there now and then and join, so all that are alive give up together, and
+// those that were not heard are the ones to name. A rank that fails by itself (no memory, an error
+// of MPI) tells why in the same way, and nobody has to wait for the deadline.
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/mpi/mpi_engine.h"
+
+enum { TAG = 1, RANKS_NAMED = 16 };
+
+static void say(tsr_mpi *mpi, const char *why) {
+  mpi->broken = true;
+  mpi->roll = (tsr_mpi_roll){.step = mpi->step};
+  snprintf(mpi->roll.why, sizeof mpi->roll.why, "%s", why);
+  // Nobody waits for these: they are small, and whom they do not reach is gone.
+  for (int other = 0; other < mpi->size; other++) {
+    if (other == mpi->rank) continue;
+    MPI_Isend(&mpi->roll, (int)sizeof mpi->roll, MPI_BYTE, other, TAG, mpi->control,
+              &mpi->roll_request);
+    MPI_Request_free(&mpi->roll_request);
+  }
+}
+
+bool tsr_mpi_is_called(tsr_mpi *mpi) {
+  int flag = 0;
+  return MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+         flag;
+}
+
+void tsr_mpi_tell(tsr_mpi *mpi, tsr_status status) {
+  if (mpi->size > 1) say(mpi, tsr_status_text(status));
+  mpi->broken = true;
+}
+
+// Takes one answer that has come and tells whose it is; -1 when there is none.
+static int hear(tsr_mpi *mpi, bool *heard, tsr_mpi_roll *rolls) {
+  MPI_Status status;
+  int flag = 0;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, &status) != MPI_SUCCESS || !flag)
+    return -1;
+  const int source = status.MPI_SOURCE;
+  // It is here, so this returns at once.
+  MPI_Recv(&rolls[source], (int)sizeof *rolls, MPI_BYTE, source, TAG, mpi->control, &status);
+  heard[source] = true;
+  return source;
+}
+
+static void listen_for(tsr_mpi *mpi, double seconds, bool *heard, tsr_mpi_roll *rolls) {
+  const double end = tsr_mpi_now() + seconds;
+  int missing = mpi->size - 1;
+  while (missing && tsr_mpi_now() < end) {
+    const int source = hear(mpi, heard, rolls);
+    if (source < 0) {
+      sched_yield();
+      continue;
+    }
+    missing--;
+    if (rolls[source].why[0]) return;  // nothing better will be heard
+  }
+}
+
+// " 1, 3, 5 and 4 others": the ranks that were not heard.
+static void name_missing(const tsr_mpi *mpi, const bool *heard, char *out, size_t out_size) {
+  size_t used = 0;
+  int named = 0, others = 0;
+  out[0] = '\0';
+  for (int other = 0; other < mpi->size; other++) {
+    if (heard[other]) continue;
+    if (named == RANKS_NAMED) {
+      others++;
+      continue;
+    }
+    used += (size_t)snprintf(out + used, out_size - used, "%s%d", named++ ? ", " : "", other);
+  }
+  if (others) snprintf(out + used, out_size - used, " and %d others", others);
+}
+
+static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *heard,
+                           const tsr_mpi_roll *rolls) {
+  int missing = 0;
+  for (int other = 0; other < mpi->size; other++) {
+    missing += !heard[other];
+    // A rank that says why it failed knows better than all who wait for it.
+    if (other != mpi->rank && heard[other] && rolls[other].why[0])
+      return tsr_fail(COMM_FAILED, "rank %d failed at step %lld: %s", other,
+                      (long long)rolls[other].step, rolls[other].why);
+  }
+  if (missing) {
+    char names[32 * RANKS_NAMED];
+    name_missing(mpi, heard, names, sizeof names);
+    return tsr_fail(COMM_TIMEOUT, "no answer from rank%s %s within %.1f s", missing > 1 ? "s" : "",
+                    names, mpi->timeout);
+  }
+  if (called)
+    return tsr_fail(COMM_TIMEOUT, "the other ranks waited too long for rank %d and gave up",
+                    mpi->rank);
+  return tsr_fail(COMM_TIMEOUT, "nothing moved for %.1f s, though all ranks answer", mpi->timeout);
+}
+
+tsr_status tsr_mpi_call_roll(tsr_mpi *mpi, bool called) {
+  bool *heard = calloc((size_t)mpi->size, sizeof *heard);
+  tsr_mpi_roll *rolls = calloc((size_t)mpi->size, sizeof *rolls);
+  tsr_status status = NULL;
+  say(mpi, "");
+  if (!heard || !rolls) {
+    status = tsr_fail(NO_MEMORY, "roll of %d ranks", mpi->size);
+  } else {
+    heard[mpi->rank] = true;
+    rolls[mpi->rank] = mpi->roll;
+    // Without a deadline of our own another rank's call is answered all the same.
+    listen_for(mpi, mpi->timeout < 0 || mpi->timeout > 8 ? 2 : mpi->timeout / 4, heard, rolls);
+    status = describe(mpi, called, heard, rolls);
+  }
+  free(rolls);
+  free(heard);
+  return status;
+}

@@ -1,0 +1,85 @@
+// Waiting with a deadline. Time counts from the last sign of life: a request that was completed.
+//
+// The loop gives its processor away when nothing happens for a while: ranks may outnumber the
+// cores, and then the one that is waited for needs it.
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "comm/mpi/mpi_engine.h"
+
+enum { SPINS = 64, LOOKS = 1024 };
+
+double tsr_mpi_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+tsr_status tsr_mpi_check(int code, const char *call) {
+  if (code == MPI_SUCCESS) return NULL;
+  char text[MPI_MAX_ERROR_STRING] = "unknown error";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return tsr_fail(COMM_FAILED, "%s: %s", call, text);
+}
+
+tsr_status tsr_mpi_begin(tsr_mpi *mpi, int64_t step) {
+  mpi->step = step;
+  mpi->heard = tsr_mpi_now();
+  if (!mpi->broken) return tsr_mpi_is_called(mpi) ? tsr_mpi_call_roll(mpi, true) : NULL;
+  return tsr_fail(COMM_FAILED, "this comm broke at step %lld; make another one, or end the program",
+                  (long long)mpi->roll.step);
+}
+
+tsr_status tsr_mpi_end(tsr_mpi *mpi, tsr_status status) {
+  if (status && !mpi->broken) tsr_mpi_tell(mpi, status);
+  return status;
+}
+
+// One look at the clock, and at what others say.
+static tsr_status look(tsr_mpi *mpi, int spins) {
+  if (spins < SPINS) return NULL;
+  sched_yield();
+  if (spins % LOOKS == 0 && tsr_mpi_is_called(mpi)) return tsr_mpi_call_roll(mpi, true);
+  if (mpi->timeout < 0) return NULL;
+  // The roll takes its part of the time that was given.
+  const double roll = mpi->timeout / 4 < 2 ? mpi->timeout / 4 : 2;
+  return tsr_mpi_now() - mpi->heard < mpi->timeout - roll ? NULL : tsr_mpi_call_roll(mpi, false);
+}
+
+tsr_status tsr_mpi_some(tsr_mpi *mpi, MPI_Request *requests, int count, bool wait, int *out_count,
+                        int *out_indices, MPI_Status *out_statuses) {
+  int done = 0;
+  for (int spins = 1;; spins = spins < 1 << 30 ? spins + 1 : SPINS) {
+    TSR_TRY(tsr_mpi_check(MPI_Testsome(count, requests, &done, out_indices, out_statuses),
+                          "MPI_Testsome"));
+    if (done || !wait) break;
+    TSR_TRY(look(mpi, spins));
+  }
+  if (done > 0) mpi->heard = tsr_mpi_now();
+  *out_count = done == MPI_UNDEFINED ? -1 : done;
+  return NULL;
+}
+
+tsr_status tsr_mpi_one(tsr_mpi *mpi, MPI_Request *request) {
+  int done = 0;
+  for (int spins = 1;; spins = spins < 1 << 30 ? spins + 1 : SPINS) {
+    TSR_TRY(tsr_mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+    if (done) break;
+    TSR_TRY(look(mpi, spins));
+  }
+  mpi->heard = tsr_mpi_now();
+  return NULL;
+}
+
+tsr_status tsr_mpi_reserve(tsr_mpi_buffer *buffer, size_t size) {
+  if (size <= buffer->capacity) return NULL;
+  free(buffer->bytes);
+  *buffer = (tsr_mpi_buffer){0};
+  const size_t rounded = (size + 63) / 64 * 64;
+  buffer->bytes = aligned_alloc(64, rounded);
+  if (!buffer->bytes) return tsr_fail(NO_MEMORY, "%zu bytes of messages", size);
+  buffer->capacity = rounded;
+  return NULL;
+}

@@ -1,0 +1,28 @@
+// The cases of the MPI tests, and how they tell what is wrong.
+#ifndef TESSERA_TESTS_MPI_CASES_H
+#define TESSERA_TESTS_MPI_CASES_H
+
+#include "tessera/mpi.h"
+
+int case_exchange(void);
+int case_mistakes(void);
+int case_create(void);
+int case_open(void);
+int case_gone_exit(void);
+int case_gone_late(void);
+int case_gone_stop(void);
+int case_unlike(void);
+
+extern int check_failures;  // of this rank
+int check_rank(void);
+int check_size(void);
+bool check_ok(const char *what, tsr_status status);
+void check_that(const char *what, bool holds);
+// Fails with this cause and a message that contains `part`.
+void check_fails(const char *what, tsr_status status, tsr_cause cause, const char *part);
+
+// The same exchange by MPI_Alltoallw and derived types, which shares no code with the engine.
+int alltoallw_exchange(MPI_Comm mpi, const tsr_comm *comm, const tsr_exchange *parts,
+                       int part_count);
+
+#endif

@@ -1,0 +1,77 @@
+// A rank that dies, comes too late or stands still: the others end within their timeout and say
+// which one it was. They tell by a line, and the first of them ends the job.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cases.h"
+
+enum { VICTIM = 1, LENGTH = 1 << 20, STEPS = 3 };
+static const double timeout = 2.0;
+
+typedef struct field {
+  tsr_comm *comm;
+  tsr_groups groups;
+  float *in, *out;
+} field;
+
+static tsr_status reduce(const field *f) {
+  const void *in = f->in;
+  void *out = f->out;
+  return tsr_comm_all_reduce(f->comm, &f->groups, TSR_F32, TSR_SUM, LENGTH, &in, &out);
+}
+
+// The job goes on; `act` makes the victim go wrong between two calls, or lets it do so in the midst
+// of one.
+static int lose(void (*act)(void)) {
+  field f = {.in = calloc(LENGTH, sizeof(float)), .out = calloc(LENGTH, sizeof(float))};
+  const int size = check_size();
+  int32_t *members = calloc((size_t)size, sizeof *members);
+  for (int i = 0; i < size; i++) members[i] = i;
+  f.groups = (tsr_groups){.count = 1, .size = size, .members = members};
+  const tsr_comm_options options = {.size = sizeof options, .workers = 1, .timeout = timeout};
+  if (!check_ok("create", tsr_comm_create_mpi(MPI_COMM_WORLD, 1, &options, &f.comm))) return 1;
+  for (int i = 0; i < STEPS; i++)
+    if (!check_ok("a step", reduce(&f))) return 1;
+  if (check_rank() == VICTIM) act();
+  tsr_status status = NULL;
+  while (!status) status = reduce(&f);
+  printf("rank %d: %s\n", check_rank(), tsr_status_text(status));
+  tsr_status_free(status);
+  status = tsr_comm_barrier(f.comm);
+  printf("rank %d, then: %s\n", check_rank(), tsr_status_text(status));
+  fflush(stdout);
+  tsr_status_free(status);
+  tsr_comm_release(f.comm);
+  sleep(2);  // for the others to say it too
+  MPI_Abort(MPI_COMM_WORLD, 9);
+  return 1;
+}
+
+static void come_late(void) { usleep(2800 * 1000); }
+
+static void die(int signal_number) {
+  (void)signal_number;
+  _exit(0);
+}
+
+static void stand_still(int signal_number) {
+  (void)signal_number;
+  raise(SIGSTOP);
+}
+
+// A quarter of a second later, wherever it is then.
+static void soon(void (*handler)(int)) {
+  signal(SIGALRM, handler);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 250000}, NULL);
+}
+
+static void die_soon(void) { soon(die); }
+static void stand_still_soon(void) { soon(stand_still); }
+
+int case_gone_exit(void) { return lose(die_soon); }
+int case_gone_late(void) { return lose(come_late); }
+int case_gone_stop(void) { return lose(stand_still_soon); }
