@@ -116,11 +116,17 @@ static void to_integers(pair types, const void *source, void *target, int64_t co
 
 // ---- the rest ----
 
+static bool is_aligned(const void *pointer) { return (uintptr_t)pointer % sizeof(float) == 0; }
+
 static void between_floats(pair types, const void *source, void *target, int64_t count) {
   block wide;
   if (types.from == TSR_F64) {
     load_f64(types.from, source, wide.f64, count);
     tsr_block_store_f64(types.to, wide.f64, target, count);
+  } else if (types.from == TSR_F32 && is_aligned(source)) {
+    tsr_block_store_f32(types.to, source, target, count);
+  } else if (types.to == TSR_F32 && is_aligned(target)) {
+    tsr_block_load_f32(types.from, source, target, count);
   } else {
     tsr_block_load_f32(types.from, source, wide.f32, count);
     tsr_block_store_f32(types.to, wide.f32, target, count);

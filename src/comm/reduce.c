@@ -19,8 +19,8 @@ typedef union scratch {
 } scratch;
 
 typedef struct walk {
-  tsr_dtype dtype, wide;  // of members and of accumulators
-  const tsr_reduce_kernels *kernels;
+  tsr_dtype dtype, wide;                        // of members and of accumulators
+  const tsr_reduce_kernels *kernels, *bundles;  // of accumulators and of members
   // The terms, or plain members.
   const tsr_reduce_term *terms;
   const void *const *in;
@@ -41,11 +41,11 @@ tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype) {
   return info->kind == TSR_CLASS_SIGNED ? TSR_I8 : TSR_U8;
 }
 
-static const tsr_reduce_kernels *kernels_of(tsr_dtype wide, tsr_reduction op) {
+static const tsr_reduce_kernels *kernels_of(tsr_dtype dtype, tsr_reduction op) {
 #ifdef TSR_REDUCE_AVX2
-  if (__builtin_cpu_supports("avx2")) return &tsr_reduce_avx2[wide][op];
+  if (__builtin_cpu_supports("avx2")) return &tsr_reduce_avx2[dtype][op];
 #endif
-  return &tsr_reduce_plain[wide][op];
+  return &tsr_reduce_plain[dtype][op];
 }
 
 static int64_t bytes_of(tsr_dtype dtype) { return tsr_dtype_get(dtype)->bits / 8; }
@@ -108,16 +108,23 @@ static int64_t first_from(const walk *w, range r, int64_t member) {
 // Whether the terms are 2, 4 or 8 single members that can be read where they lie.
 static bool is_bundle(const walk *w, range r) {
   const int64_t size = r.end - r.begin;
-  return size == r.last - r.first && (size == 2 || size == 4 || size == 8) && w->dtype == w->wide;
+  if (!w->bundles->of_2 || size != r.last - r.first) return false;
+  if (size != 2 && size != 4 && size != 8) return false;
+  for (int64_t i = r.begin; i < r.end && w->dtype != w->wide; i++)
+    if (term_at(w, i).partial) return false;
+  return true;
 }
 
 static void reduce_bundle(const walk *w, range r, void *out) {
   const void *in[8];
   const int size = (int)(r.end - r.begin);
-  for (int i = 0; i < size; i++) in[i] = value_of(w, r.begin + i, NULL);
-  tsr_reduce_kernel *kernel = size == 8   ? w->kernels->of_8
-                              : size == 4 ? w->kernels->of_4
-                                          : w->kernels->of_2;
+  for (int i = 0; i < size; i++) {
+    const tsr_reduce_term term = term_at(w, r.begin + i);
+    in[i] = (const char *)term.data + (term.from + w->at) * bytes_of(w->dtype);
+  }
+  tsr_reduce_kernel *kernel = size == 8   ? w->bundles->of_8
+                              : size == 4 ? w->bundles->of_4
+                                          : w->bundles->of_2;
   kernel(out, in, w->count);
 }
 
@@ -169,7 +176,10 @@ static void reduce_all(walk *w, range whole, int64_t count, tsr_dtype result, vo
 static walk start(const tsr_reducer *reducer) {
   const tsr_dtype wide = tsr_reduce_partial_dtype(reducer->dtype);
   assert(tsr_reduction_allows(reducer->op, reducer->dtype));
-  return (walk){.dtype = reducer->dtype, .wide = wide, .kernels = kernels_of(wide, reducer->op)};
+  return (walk){.dtype = reducer->dtype,
+                .wide = wide,
+                .kernels = kernels_of(wide, reducer->op),
+                .bundles = kernels_of(reducer->dtype, reducer->op)};
 }
 
 void tsr_reduce(const tsr_reducer *reducer, const void *const *in, int64_t from, int64_t count,

@@ -4,10 +4,12 @@
 
 #include "tessera/reduction.h"
 
-// `out` may be one of `in`.
+// `out` may be one of `in`. Elements are read as the kernel's type and written as what it is
+// accumulated as.
 typedef void tsr_reduce_kernel(void *out, const void *const *in, int64_t count);
 
-// The kernels of one type and operation; NULL where a reduction is not allowed.
+// The kernels of one type and operation; NULL where a reduction is not allowed, and for types that
+// are converted first: of the narrower ones only bf16, the most frequent, is read directly.
 typedef struct tsr_reduce_kernels {
   tsr_reduce_kernel *of_2, *of_4, *of_8;
 } tsr_reduce_kernels;

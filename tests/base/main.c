@@ -8,6 +8,7 @@
   X(dtype)        \
   X(shape)        \
   X(copy)         \
+  X(convert)      \
   X(scope)        \
   X(hash)         \
   X(scan)         \

@@ -330,6 +330,39 @@ static void narrow_floats_are_rounded_once(void **state) {
   assert_int_equal(sum, 0x4384);  // 264
 }
 
+#ifdef TSR_REDUCE_AVX2
+// Of any bytes: infinities, NaNs of all kinds and subnormals among them.
+static void kernels_for_avx2_give_the_same_bits(void **state) {
+  (void)state;
+  if (!__builtin_cpu_supports("avx2")) skip();
+  static inputs set;
+  test_random random = {5};
+  for (int k = 0; k < MOST_MEMBERS; k++) {
+    set.in[k] = set.bytes[k] + 1;
+    for (int i = 0; i < ROOM; i++)
+      set.bytes[k][i] = (unsigned char)(test_random_next(&random) >> 9);
+    for (int i = 0; i < ROOM; i += 64) memset(set.bytes[k] + i, 0xff, (size_t)(k * 3));
+  }
+  for (int d = 1; d < TSR_DTYPE_COUNT; d++)
+    for (int op = 0; op < TSR_REDUCTION_COUNT; op++) {
+      const tsr_reduce_kernels *a = &tsr_reduce_plain[d][op], *b = &tsr_reduce_avx2[d][op];
+      tsr_reduce_kernel *const plain[] = {a->of_2, a->of_4, a->of_8};
+      tsr_reduce_kernel *const fast[] = {b->of_2, b->of_4, b->of_8};
+      for (int size = 0; size < 3 && plain[0]; size++) {
+        unsigned char wanted[ROOM] = {0}, found[ROOM] = {0};
+        plain[size](wanted, set.in, COUNT);
+        fast[size](found, set.in, COUNT);
+        assert_memory_equal(wanted, found, ROOM);
+      }
+    }
+}
+#else
+static void kernels_for_avx2_give_the_same_bits(void **state) {
+  (void)state;
+  skip();
+}
+#endif
+
 // The buffer is the only allocation: another that failed would go unreported, which a sweep
 // refuses.
 static tsr_status reduce_bf16(void *context) {
@@ -369,5 +402,5 @@ static void reductions_have_names_and_types(void **state) {
 SUITE(reduce, TEST(results_follow_the_tree_in_every_type), TEST(blocks_join_without_a_seam),
       TEST(the_output_may_be_an_input), TEST(a_range_is_the_fewest_nodes),
       TEST(partials_give_the_same_bits), TEST(zeros_have_signs_and_nan_is_one),
-      TEST(narrow_floats_are_rounded_once), TEST(nothing_is_allocated),
-      TEST(reductions_have_names_and_types))
+      TEST(narrow_floats_are_rounded_once), TEST(kernels_for_avx2_give_the_same_bits),
+      TEST(nothing_is_allocated), TEST(reductions_have_names_and_types))
