@@ -1,4 +1,4 @@
-// Headers of safetensors files and of Hugging Face folders, read strictly.
+// Headers of safetensors files and of Hugging Face folders, read strictly; and headers to write.
 //
 // Only the header is read, so that a model of any size is listed in milliseconds. Every fault is an
 // error that names the tensor and the byte.
@@ -51,6 +51,28 @@ TSR_API int64_t tsr_model_bytes(const tsr_model *model);               // of all
 TSR_API int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items);
 // What is odd but not wrong, one line each; "" = nothing.
 TSR_API const char *tsr_model_warnings(const tsr_model *model);
+
+// ---- writing ----
+
+// A file to be: its header, and where the bytes of each tensor go. Whoever has the tensors writes
+// the header, then the bytes, in any order.
+typedef struct tsr_safetensors_file {
+  char *header;     // owned: the length, the JSON and its padding; what the file begins with
+  int64_t length;   // of the header
+  int64_t size;     // of the whole file
+  int64_t *begins;  // owned: for each tensor, the place of its first byte in the file
+} tsr_safetensors_file;
+
+// Plans a file of these tensors (name, dtype, rank and dims count), byte for byte as the reference
+// library writes it: widest types first, then by name, without holes; metadata sorted by key, since
+// the library has no order for it. Refuses types that the format lacks, names given twice or that
+// are no UTF-8, tensors that do not end with a byte, and headers over 100 MB.
+TSR_API TSR_MUST_USE tsr_status tsr_safetensors_plan(const tsr_model_tensor *tensors, int64_t count,
+                                                     const tsr_metadata *metadata,
+                                                     int metadata_count,
+                                                     tsr_safetensors_file *out_file);
+TSR_API void tsr_safetensors_file_deinit(tsr_safetensors_file *file);
+
 TSR_END_DECLS
 
 #endif

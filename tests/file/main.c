@@ -1,4 +1,17 @@
-int suite_safetensors(void);
-int suite_folder(void);
+// One line a suite, so that suites added side by side merge.
+#define SUITES(X)      \
+  X(safetensors)       \
+  X(safetensors_write) \
+  X(folder)
 
-int main(void) { return suite_safetensors() + suite_folder(); }
+#define X(name) int suite_##name(void);
+SUITES(X)
+#undef X
+
+int main(void) {
+  int failed = 0;
+#define X(name) failed += suite_##name();
+  SUITES(X)
+#undef X
+  return failed;
+}

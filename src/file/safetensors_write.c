@@ -1,0 +1,198 @@
+// Headers of files to be written, laid out as the reference library does.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name_index.h"
+#include "base/utf8.h"
+#include "tessera/json.h"
+#include "tessera/safetensors.h"
+
+enum { LARGEST_HEADER = 100000000 };
+
+// The reference library's order of types; tensors of the last come first.
+static const tsr_dtype order[] = {
+    TSR_BOOL,   TSR_F4E2M1FN, TSR_F6E2M3FN,  TSR_F6E3M2FN,   TSR_U8,         TSR_I8,
+    TSR_F8E5M2, TSR_F8E4M3FN, TSR_F8E8M0FNU, TSR_F8E4M3FNUZ, TSR_F8E5M2FNUZ, TSR_I16,
+    TSR_U16,    TSR_F16,      TSR_BF16,      TSR_I32,        TSR_U32,        TSR_F32,
+    TSR_C64,    TSR_F64,      TSR_I64,       TSR_U64,
+};
+
+static int place_of(tsr_dtype dtype) {
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (order[i] == dtype) return (int)i;
+  return -1;
+}
+
+typedef struct entry {
+  const tsr_model_tensor *tensor;
+  int64_t index;  // in the caller's list
+  int64_t bytes;
+} entry;
+
+static int by_type_and_name(const void *left, const void *right) {
+  const entry *a = left, *b = right;
+  const int types = place_of(b->tensor->dtype) - place_of(a->tensor->dtype);
+  return types ? types : strcmp(a->tensor->name, b->tensor->name);
+}
+
+static int by_key(const void *left, const void *right) {
+  return strcmp(((const tsr_metadata *)left)->key, ((const tsr_metadata *)right)->key);
+}
+
+// ---- checks ----
+
+static tsr_status check_text(const char *text, const char *what) {
+  const size_t length = strlen(text);
+  for (size_t at = 0; at < length;) {
+    const size_t wide = tsr_utf8_length(text + at, length - at);
+    if (!wide) return tsr_fail(BAD_ARGUMENT, "%s \"%s\" is no UTF-8 at byte %zu", what, text, at);
+    at += wide;
+  }
+  return NULL;
+}
+
+static tsr_status measure(entry *e) {
+  const tsr_model_tensor *t = e->tensor;
+  tsr_shape shape;
+  int64_t elements = 0;
+  TSR_TRY(check_text(t->name, "the name"));
+  if (!strcmp(t->name, "__metadata__"))
+    return tsr_fail(BAD_ARGUMENT,
+                    "a tensor cannot be called \"__metadata__\" in a safetensors file");
+  if (place_of(t->dtype) < 0)
+    return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which safetensors files cannot hold",
+                    t->name,
+                    tsr_dtype_get(t->dtype) ? tsr_dtype_get(t->dtype)->name : "of no type");
+  TSR_TRY_NOTE(tsr_shape_init(&shape, t->dims, t->rank), "tensor \"%s\"", t->name);
+  TSR_TRY_NOTE(tsr_shape_count(&shape, &elements), "tensor \"%s\"", t->name);
+  TSR_TRY_NOTE(tsr_shape_bytes(&shape, t->dtype, &e->bytes), "tensor \"%s\"", t->name);
+  const int bits = tsr_dtype_get(t->dtype)->bits;
+  if (bits < 8 && elements * bits % 8)
+    return tsr_fail(UNSUPPORTED,
+                    "tensor \"%s\" has %lld elements of %d bits, which do not fill whole bytes",
+                    t->name, (long long)elements, bits);
+  return NULL;
+}
+
+static tsr_status check_names(const entry *entries, int64_t count) {
+  tsr_name_index names = TSR_NAME_INDEX_EMPTY;
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < count && !status; i++) {
+    int64_t existing = -1;
+    status = tsr_name_index_add(&names, entries[i].tensor->name, i, &existing);
+    if (!status && existing >= 0)
+      status = tsr_fail(BAD_ARGUMENT, "two tensors are called \"%s\"", entries[i].tensor->name);
+  }
+  tsr_name_index_deinit(&names);
+  return status;
+}
+
+// ---- the header ----
+
+static tsr_status write_metadata(tsr_json_writer *json, const tsr_metadata *items, int count) {
+  tsr_metadata *sorted = malloc(sizeof *sorted * (size_t)(count + 1));
+  if (!sorted) return tsr_fail(NO_MEMORY, "metadata");
+  memcpy(sorted, items, sizeof *sorted * (size_t)count);
+  qsort(sorted, (size_t)count, sizeof *sorted, by_key);
+  tsr_json_write_key(json, "__metadata__");
+  tsr_json_begin_object(json);
+  for (int i = 0; i < count; i++) {
+    tsr_json_write_key(json, sorted[i].key);
+    tsr_json_write_string(json, sorted[i].value);
+  }
+  tsr_json_end_object(json);
+  free(sorted);
+  return NULL;
+}
+
+static void write_entry(tsr_json_writer *json, const entry *e, int64_t begin) {
+  tsr_json_write_key(json, e->tensor->name);
+  tsr_json_begin_object(json);
+  tsr_json_write_key(json, "dtype");
+  tsr_json_write_string(json, tsr_dtype_name(e->tensor->dtype, TSR_NAMES_SAFETENSORS));
+  tsr_json_write_key(json, "shape");
+  tsr_json_write_ints(json, e->tensor->dims, (size_t)e->tensor->rank);
+  tsr_json_write_key(json, "data_offsets");
+  tsr_json_write_ints(json, (int64_t[]){begin, begin + e->bytes}, 2);
+  tsr_json_end_object(json);
+}
+
+// `begins` are counted from the end of the header here.
+static tsr_status write_header(const entry *entries, int64_t count, const tsr_metadata *metadata,
+                               int metadata_count, tsr_text *out, int64_t *begins,
+                               int64_t *out_data) {
+  tsr_json_writer json;
+  int64_t data = 0;
+  tsr_json_writer_init(&json, out, 0);
+  tsr_json_begin_object(&json);
+  if (metadata_count > 0) TSR_TRY(write_metadata(&json, metadata, metadata_count));
+  for (int64_t i = 0; i < count; i++) {
+    write_entry(&json, &entries[i], data);
+    begins[entries[i].index] = data;
+    if (__builtin_add_overflow(data, entries[i].bytes, &data))
+      return tsr_fail(OVERFLOW, "a file of more than 2^63 bytes");
+  }
+  tsr_json_end_object(&json);
+  TSR_TRY(tsr_text_check(out));
+  tsr_text_add_bytes(out, "       ", (8 - out->length % 8) % 8);
+  *out_data = data;
+  return tsr_text_check(out);
+}
+
+static tsr_status make_file(const tsr_text *json, int64_t count, int64_t data,
+                            tsr_safetensors_file *file) {
+  const size_t length = json->length;
+  if (length > LARGEST_HEADER)
+    return tsr_fail(TOO_LARGE, "a header of %zu bytes; readers take at most %d", length,
+                    LARGEST_HEADER);
+  file->header = malloc(length + 8);
+  if (!file->header) return tsr_fail(NO_MEMORY, "a header of %zu bytes", length);
+  for (int i = 0; i < 8; i++) file->header[i] = (char)(length >> (8 * i) & 255);
+  memcpy(file->header + 8, tsr_text_string(json), length);
+  file->length = (int64_t)length + 8;
+  for (int64_t i = 0; i < count; i++) file->begins[i] += file->length;
+  if (__builtin_add_overflow(data, file->length, &file->size))
+    return tsr_fail(OVERFLOW, "a file of more than 2^63 bytes");
+  return NULL;
+}
+
+static tsr_status plan(entry *entries, int64_t count, const tsr_metadata *metadata,
+                       int metadata_count, tsr_safetensors_file *file) {
+  tsr_text json = TSR_TEXT_EMPTY;
+  int64_t data = 0;
+  for (int64_t i = 0; i < count; i++) TSR_TRY(measure(&entries[i]));
+  for (int i = 0; i < metadata_count; i++) {
+    TSR_TRY(check_text(metadata[i].key, "the metadata key"));
+    TSR_TRY(check_text(metadata[i].value, "the metadata value"));
+  }
+  TSR_TRY(check_names(entries, count));
+  qsort(entries, (size_t)count, sizeof *entries, by_type_and_name);
+  tsr_status status =
+      write_header(entries, count, metadata, metadata_count, &json, file->begins, &data);
+  if (!status) status = make_file(&json, count, data, file);
+  tsr_text_deinit(&json);
+  return status;
+}
+
+tsr_status tsr_safetensors_plan(const tsr_model_tensor *tensors, int64_t count,
+                                const tsr_metadata *metadata, int metadata_count,
+                                tsr_safetensors_file *out_file) {
+  tsr_safetensors_file file = {.begins = calloc((size_t)count + 1, sizeof *file.begins)};
+  entry *entries = calloc((size_t)count + 1, sizeof *entries);
+  for (int64_t i = 0; entries && i < count; i++) entries[i] = (entry){&tensors[i], i, 0};
+  tsr_status status = file.begins && entries
+                          ? plan(entries, count, metadata, metadata_count, &file)
+                          : tsr_fail(NO_MEMORY, "a file of %lld tensors", (long long)count);
+  free(entries);
+  if (status)
+    tsr_safetensors_file_deinit(&file);
+  else
+    *out_file = file;
+  return status;
+}
+
+void tsr_safetensors_file_deinit(tsr_safetensors_file *file) {
+  free(file->header);
+  free(file->begins);
+  *file = (tsr_safetensors_file){0};
+}
