@@ -94,10 +94,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_comm_all_to_all(tsr_comm *comm, const tsr_gr
                                                     tsr_dtype dtype, const tsr_shape *shape,
                                                     int split, int concat, const void *const *in,
                                                     void *const *out);
-// Who sends to whom. A device may be the source of several pairs, but the target of one only.
-typedef struct tsr_pair {
-  int32_t source, target;
-} tsr_pair;
 // Collective. Local devices that are no target but have an `out` get zeros.
 TSR_API TSR_MUST_USE tsr_status tsr_comm_permute(tsr_comm *comm, const tsr_pair *pairs,
                                                  int64_t pair_count, tsr_dtype dtype, int64_t count,

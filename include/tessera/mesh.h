@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "tessera/groups.h"
 #include "tessera/json.h"
 #include "tessera/scope.h"
 #include "tessera/status.h"
@@ -96,6 +97,13 @@ TSR_API int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
 // The process that drives a device; 0 for all without a topology.
 TSR_API int32_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
 TSR_API int tsr_mesh_process_count(const tsr_mesh *mesh);  // highest process + 1
+
+// The groups that a collective over the named axes has: devices that differ in these axes only, by
+// their ids. A member's index is the number its coordinates on these axes make, first name most
+// significant; groups are in order of their first member's position. No names: every device alone.
+// Give back with tsr_groups_deinit. (For parts of axes: tsr_sub_axis_groups, tessera/sharding.h.)
+TSR_API TSR_MUST_USE tsr_status tsr_mesh_groups(const tsr_mesh *mesh, const char *const *axes,
+                                                int axis_count, tsr_groups *out_groups);
 
 // The smallest box of the mesh that holds all devices of `process`: its low corner and sizes, one
 // per axis. Fails with process_not_in_mesh when there is none, and with local_devices_not_a_subcube

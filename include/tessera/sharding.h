@@ -13,6 +13,12 @@ typedef struct tsr_sub_axis {
   int64_t pre, size;
 } tsr_sub_axis;
 
+// tsr_mesh_groups over parts of axes, major to minor, which must be independent: every member's
+// index is the number that its digits make. Fails with bad_sub_axis where parts are not of this
+// mesh or do not fit together.
+TSR_API TSR_MUST_USE tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *parts,
+                                                    int part_count, tsr_groups *out_groups);
+
 typedef struct tsr_bound_stage {
   tsr_stage_kind kind;
   int axis_count;

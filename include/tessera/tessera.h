@@ -30,6 +30,7 @@
 #include "tessera/rules.h"
 #include "tessera/safetensors.h"
 #include "tessera/scope.h"
+#include "tessera/sequence.h"
 #include "tessera/shape.h"
 #include "tessera/sharding.h"
 #include "tessera/spec.h"

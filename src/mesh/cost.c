@@ -61,14 +61,19 @@ static int *list_places(const tsr_mesh *mesh) {
   return places;
 }
 
-static tsr_axis_cost cost_of_axis(const tsr_mesh *mesh, const int *places, int axis) {
+// Of the groups whose members are `stride` positions apart: an axis, or a part of one.
+static tsr_axis_cost cost_of_digit(const tsr_mesh *mesh, const int *places, int64_t stride,
+                                   int64_t size) {
   const tsr_topology *topology = tsr_mesh_topology(mesh);
-  const int64_t size = tsr_mesh_axis(mesh, axis)->size, stride = tsr_mesh_stride(mesh, axis);
   tsr_steps worst = {.level = TSR_LEVEL_SELF, .closes = true};
   for (int64_t outer = 0; outer < tsr_mesh_device_count(mesh); outer += size * stride)
     for (int64_t inner = 0; inner < stride; inner++)
       add_group(topology, places, outer + inner, stride, size, &worst);
   return tsr_axis_cost_of(topology, size, &worst);
+}
+
+static tsr_axis_cost cost_of_axis(const tsr_mesh *mesh, const int *places, int axis) {
+  return cost_of_digit(mesh, places, tsr_mesh_stride(mesh, axis), tsr_mesh_axis(mesh, axis)->size);
 }
 
 // The places of a mesh that has costs, to be freed.
@@ -88,6 +93,16 @@ tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis, tsr_axis_cost *out
   int *places = NULL;
   TSR_TRY(find_places(mesh, &places));
   *out_cost = cost_of_axis(mesh, places, axis);
+  free(places);
+  return NULL;
+}
+
+tsr_status tsr_mesh_digit_costs(const tsr_mesh *mesh, const int64_t *strides, const int64_t *sizes,
+                                int digit_count, tsr_axis_cost *out_costs) {
+  int *places = NULL;
+  TSR_TRY(find_places(mesh, &places));
+  for (int i = 0; i < digit_count; i++)
+    out_costs[i] = cost_of_digit(mesh, places, strides[i], sizes[i]);
   free(places);
   return NULL;
 }
@@ -190,19 +205,6 @@ double tsr_collective_over(tsr_collective op, const tsr_axis_cost *costs, const 
   return staged_seconds(op, stages, bytes);
 }
 
-// The axes' numbers; each may be named once, so there are TSR_MAX_AXES at most.
-static tsr_status find_axes(const tsr_mesh *mesh, const char *const *names, int count, int *out) {
-  bool used[TSR_MAX_AXES] = {false};
-  for (int i = 0; i < count; i++) {
-    int axis = 0;
-    TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));
-    if (used[axis]) return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" is given twice", names[i]);
-    used[axis] = true;
-    out[i] = axis;
-  }
-  return NULL;
-}
-
 tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
                                     const char *const *axes, int axis_count, int64_t bytes,
                                     double *out_seconds) {
@@ -212,7 +214,7 @@ tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
   if ((unsigned)op >= TSR_COLLECTIVE_COUNT)
     return tsr_fail(BAD_ARGUMENT, "collective %d is unknown", (int)op);
   if (bytes < 0) return tsr_fail(BAD_ARGUMENT, "a message of %lld bytes", (long long)bytes);
-  TSR_TRY(find_axes(mesh, axes, axis_count, numbers));
+  TSR_TRY(tsr_mesh_find_axes(mesh, axes, axis_count, numbers));
   TSR_TRY(find_places(mesh, &places));
   for (int i = 0; i < axis_count; i++) {
     costs[i] = cost_of_axis(mesh, places, numbers[i]);

@@ -12,6 +12,10 @@ typedef struct tsr_steps {
 } tsr_steps;
 
 tsr_axis_cost tsr_axis_cost_of(const tsr_topology *topology, int64_t size, const tsr_steps *steps);
+// tsr_mesh_axis_cost for digits of a position (position / stride % size), which parts of axes are.
+TSR_MUST_USE tsr_status tsr_mesh_digit_costs(const tsr_mesh *mesh, const int64_t *strides,
+                                             const int64_t *sizes, int digit_count,
+                                             tsr_axis_cost *out_costs);
 // Seconds for a collective among `count` devices joined by `link`, `bytes` of input on each.
 double tsr_collective_seconds(tsr_collective op, int64_t count, const tsr_link *link, double bytes);
 // The same over several axes at once, whose costs are known, as tsr_mesh_collective_cost has it.

@@ -38,6 +38,15 @@ int64_t tsr_mesh_stride(const tsr_mesh *mesh, int axis);
 // and its topology, if it has one, lists them so.
 bool tsr_mesh_has_default_devices(const tsr_mesh *mesh);
 
+// The groups of devices whose positions differ in some digits only (position / stride % size),
+// which must be independent of each other. Members count through the digits, last one fastest.
+TSR_MUST_USE tsr_status tsr_mesh_digit_groups(const tsr_mesh *mesh, const int64_t *strides,
+                                              const int64_t *sizes, int digit_count,
+                                              tsr_groups *out_groups);
+// The numbers of named axes, each of which may be named once; `out_axes` has TSR_MAX_AXES.
+TSR_MUST_USE tsr_status tsr_mesh_find_axes(const tsr_mesh *mesh, const char *const *names,
+                                           int name_count, int *out_axes);
+
 // What the readers of text and JSON have in common: `desc` without device_count when it has no
 // devices; these are then the first of the topology's list.
 TSR_MUST_USE tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "mesh/mesh.h"
+#include "spec/normal.h"
 
 tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part) {
   const int64_t minor = tsr_mesh_axis(mesh, part->axis)->size / (part->pre * part->size);
@@ -42,4 +43,42 @@ bool tsr_sub_axis_independent(const tsr_sub_axis *a, const tsr_sub_axis *b) {
   if (a->axis != b->axis || a->size == 1 || b->size == 1) return true;
   const tsr_sub_axis *major = a->pre < b->pre ? a : b, *minor = a->pre < b->pre ? b : a;
   return minor->pre % (major->pre * major->size) == 0;
+}
+
+static tsr_status check_part(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+  const int axes = tsr_mesh_axis_count(mesh);
+  if (part->axis < 0 || part->axis >= axes)
+    return tsr_fail(BAD_SUB_AXIS, "a part of axis %d of a mesh with %d", part->axis, axes);
+  const tsr_axis *axis = tsr_mesh_axis(mesh, part->axis);
+  const bool sane = part->pre >= 1 && part->size >= 1 && part->pre <= axis->size &&
+                    part->size <= axis->size / part->pre;
+  if (!sane || axis->size % (part->pre * part->size) != 0)
+    return tsr_fail(BAD_SUB_AXIS, "(%lld)%lld is no part of axis \"%s\" of size %lld",
+                    (long long)part->pre, (long long)part->size, axis->name, (long long)axis->size);
+  return NULL;
+}
+
+// Whether some digit belongs to both.
+static bool overlap(const tsr_sub_axis *a, const tsr_sub_axis *b) {
+  return a->axis == b->axis && a->size > 1 && b->size > 1 && a->pre < b->pre * b->size &&
+         b->pre < a->pre * a->size;
+}
+
+tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *parts, int part_count,
+                               tsr_groups *out_groups) {
+  int64_t strides[TSR_MAX_PARTS], sizes[TSR_MAX_PARTS];
+  int count = 0;
+  for (int i = 0; i < part_count; i++) {
+    TSR_TRY(check_part(mesh, &parts[i]));
+    for (int j = 0; j < i; j++)
+      if (overlap(&parts[i], &parts[j]) || !tsr_sub_axis_independent(&parts[i], &parts[j]))
+        return tsr_fail(BAD_SUB_AXIS, "parts (%lld)%lld and (%lld)%lld of axis \"%s\" overlap",
+                        (long long)parts[j].pre, (long long)parts[j].size, (long long)parts[i].pre,
+                        (long long)parts[i].size, tsr_mesh_axis(mesh, parts[i].axis)->name);
+    if (parts[i].size == 1) continue;
+    const tsr_digit digit = tsr_sub_axis_digit(mesh, &parts[i]);
+    strides[count] = digit.stride;
+    sizes[count++] = digit.size;
+  }
+  return tsr_mesh_digit_groups(mesh, strides, sizes, count, out_groups);
 }
