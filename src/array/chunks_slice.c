@@ -50,7 +50,7 @@ static tsr_status read_cutters(const request *asked, const tsr_spec_dim *dim, cu
   const int names = count_names(stage);
   if (names > 1 && !asked->options.tuple_axes)
     return tsr_fail(TUPLE_AXIS_UNSUPPORTED,
-                    "%d axes cut one dimension, which t5x does not serve; by option it is", names);
+                    "%d axes cut one dimension, which is served with tuple_axes only", names);
   for (int i = 0; i < stage->axis_count; i++)
     if (stage->axes[i].name[0]) TSR_TRY(add_cutter(asked, &stage->axes[i], out));
   return NULL;

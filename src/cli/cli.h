@@ -41,9 +41,9 @@ typedef struct cli_command {
   tsr_status (*run)(const cli_args *args, int *out_exit);
 } cli_command;
 
-extern const cli_command cli_cmd_check, cli_cmd_completion, cli_cmd_convert, cli_cmd_diff,
-    cli_cmd_explain, cli_cmd_lint, cli_cmd_mesh, cli_cmd_plan, cli_cmd_show, cli_cmd_spec,
-    cli_cmd_topology;
+extern const cli_command cli_cmd_check, cli_cmd_chunks, cli_cmd_completion, cli_cmd_convert,
+    cli_cmd_data_layout, cli_cmd_diff, cli_cmd_explain, cli_cmd_lint, cli_cmd_mesh, cli_cmd_plan,
+    cli_cmd_show, cli_cmd_spec, cli_cmd_topology;
 extern const cli_command *const cli_commands[];  // sorted, ends with NULL
 
 // Splits argv (after the command's name) by the command's table. Wrong usage is a status with cause

@@ -6,9 +6,13 @@
 #include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_cmd_check,   &cli_cmd_completion, &cli_cmd_convert,  &cli_cmd_diff,
-    &cli_cmd_explain, &cli_cmd_lint,       &cli_cmd_mesh,     &cli_cmd_plan,
-    &cli_cmd_show,    &cli_cmd_spec,       &cli_cmd_topology, NULL,
+    &cli_cmd_check,       &cli_cmd_chunks,
+    &cli_cmd_completion,  &cli_cmd_convert,
+    &cli_cmd_data_layout, &cli_cmd_diff,
+    &cli_cmd_explain,     &cli_cmd_lint,
+    &cli_cmd_mesh,        &cli_cmd_plan,
+    &cli_cmd_show,        &cli_cmd_spec,
+    &cli_cmd_topology,    NULL,
 };
 
 void cli_print_overview(FILE *file) {
@@ -17,7 +21,7 @@ void cli_print_overview(FILE *file) {
           "usage: tessera COMMAND [arguments]\n\ncommands:\n",
           tsr_version());
   for (int i = 0; cli_commands[i]; i++)
-    fprintf(file, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fprintf(file, "  %-12s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
   fprintf(file,
           "\n`tessera COMMAND --help` tells more. Try:\n"
           "  tessera show 8,16 'data, model' --mesh data=2,model=4\n");

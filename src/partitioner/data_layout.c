@@ -47,7 +47,7 @@ static tsr_status choose_host(const tsr_partitioner *partitioner,
   if (!options->host_index) return NULL;
   if (!options->serve_host_index)
     return tsr_fail(HOST_INDEX_UNSUPPORTED,
-                    "host_index %d is given, which t5x does not serve; by option it is",
+                    "host_index %d is given, which is served with serve_host_index only",
                     (int)*options->host_index);
   *host = *options->host_index;
   return check_host(partitioner, *host);

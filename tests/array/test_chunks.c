@@ -228,7 +228,7 @@ static const struct {
   const char *message;
 } refusals[] = {
     // clang-format off
-    {"8,8",  "data+model, _", NULL,    TSR_CAUSE_TUPLE_AXIS_UNSUPPORTED, "dimension 0: 2 axes cut one dimension, which t5x does not serve; by option it is"},
+    {"8,8",  "data+model, _", NULL,    TSR_CAUSE_TUPLE_AXIS_UNSUPPORTED, "dimension 0: 2 axes cut one dimension, which is served with tuple_axes only"},
     {"8,8",  "_, modle",      NULL,    TSR_CAUSE_UNKNOWN_MESH_AXIS,      "dimension 1: axis \"modle\" is not in mesh {data=4, model=4}; did you mean \"model\"?"},
     {"8,8",  "data+data, _",  &tuples, TSR_CAUSE_DUPLICATE_MESH_AXIS,    "dimension 0: axis \"data\" is given twice"},
     {"8,8",  "data, data",    &strict, TSR_CAUSE_DUPLICATE_MESH_AXIS,    "dimension 1: axis \"data\" cuts two dimensions"},

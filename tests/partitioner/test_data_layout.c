@@ -141,7 +141,7 @@ static void host_index_is_served_by_option(void **state) {
   tsr_data_layout layout;
   assert_fails(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout),
                HOST_INDEX_UNSUPPORTED,
-               "host_index 3 is given, which t5x does not serve; by option it is");
+               "host_index 3 is given, which is served with serve_host_index only");
   options.serve_host_index = true;
   assert_ok(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout));
   assert_layout(&layout, &(tsr_data_layout){64, 1, 2, false});

@@ -1,0 +1,257 @@
+// `tessera chunks`: which part of a tensor each process holds.
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/notation.h"
+#include "cli/t5x_source.h"
+
+// What the user asks about: the processes of a mesh, and maybe a tensor.
+typedef struct question {
+  const tsr_chunker *chunker;
+  const tsr_mesh *mesh;
+  int first, end;  // of the chunker's processes
+  bool has_tensor;
+  tsr_shape shape;
+  tsr_spec *spec;  // owned
+  tsr_chunk_options options;
+} question;
+
+// ---- reading ----
+
+static tsr_status open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
+  static const char *const t5x[] = {"partitions", "submesh", "ici", "dcn", NULL};
+  tsr_topology *topology = NULL;
+  tsr_partitioner *partitioner = NULL;
+  const char *mesh = cli_value(args, "mesh");
+  bool by_t5x = false;
+  for (int i = 0; t5x[i]; i++) {
+    TSR_TRY(cli_check_one_of(args, (const char *const[]){"mesh", t5x[i], NULL}));
+    by_t5x = by_t5x || cli_has(args, t5x[i]);
+  }
+  if (!mesh && !by_t5x)
+    return tsr_fail(BAD_ARGUMENT,
+                    "a mesh is needed: --mesh, or t5x's by --partitions or --submesh");
+  TSR_TRY(tsr_topology_open(args->positional[0], &topology));
+  tsr_status status = mesh ? cli_read_mesh(mesh, topology, out_mesh)
+                           : cli_open_partitioner(args, topology, &partitioner);
+  if (!status && partitioner) *out_mesh = tsr_mesh_retain(tsr_partitioner_mesh(partitioner));
+  tsr_partitioner_release(partitioner);
+  tsr_topology_release(topology);
+  return status;
+}
+
+// All processes, or the one of --process, whether it has devices or not.
+static tsr_status choose_processes(const cli_args *args, question *asked) {
+  const char *text = cli_value(args, "process");
+  int64_t process = 0;
+  asked->end = tsr_chunker_process_count(asked->chunker);
+  if (!text || !strcmp(text, "all")) return NULL;
+  TSR_TRY(cli_int(args, "process", 0, &process));
+  if (process < 0 || process > INT32_MAX)
+    return tsr_fail(BAD_ARGUMENT, "--process is %lld, wanted a process from 0 on, or all",
+                    (long long)process);
+  tsr_process_chunks chunks;
+  TSR_TRY(tsr_chunker_chunks(asked->chunker, (int32_t)process, &chunks));
+  while (tsr_chunker_process(asked->chunker, asked->first) != process) asked->first++;
+  asked->end = asked->first + 1;
+  return NULL;
+}
+
+static tsr_status read_tensor(const cli_args *args, question *asked) {
+  const char *shape = cli_value(args, "shape"), *spec = cli_value(args, "spec");
+  asked->options = (tsr_chunk_options){.size = sizeof asked->options,
+                                       .tuple_axes = cli_has(args, "tuples"),
+                                       .uneven = cli_has(args, "uneven"),
+                                       .strict = cli_has(args, "strict")};
+  if (!shape != !spec)
+    return tsr_fail(BAD_ARGUMENT, "--shape and --spec go together: --%s is missing",
+                    shape ? "spec" : "shape");
+  if (!shape && (asked->options.tuple_axes || asked->options.uneven || asked->options.strict))
+    return tsr_fail(BAD_ARGUMENT,
+                    "--tuples, --uneven and --strict are about a tensor: --shape and "
+                    "--spec are missing");
+  if (!shape) return NULL;
+  TSR_TRY(tsr_shape_parse(shape, &asked->shape));
+  asked->has_tensor = true;
+  return cli_read_spec(spec, NULL, asked->mesh, asked->shape.rank, &asked->shape, &asked->spec);
+}
+
+// ---- as a table ----
+
+static void add_slice(const tsr_chunk *chunk, tsr_text *out) {
+  tsr_text_add_char(out, '[');
+  for (int d = 0; d < chunk->rank; d++) {
+    if (d) tsr_text_add(out, ", ");
+    if (chunk->cut[d])
+      tsr_text_addf(out, "%lld:%lld", (long long)chunk->slice[d].lo, (long long)chunk->slice[d].hi);
+    else
+      tsr_text_add_char(out, ':');
+  }
+  tsr_text_add_char(out, ']');
+}
+
+static int column_width(const char *name) {
+  const int length = (int)strlen(name);
+  return length < 7 ? 7 : length;
+}
+
+static void print_heading(const question *asked, tsr_text *out) {
+  tsr_text_addf(out, " %7s", "process");
+  for (int i = 0; i < tsr_mesh_axis_count(asked->mesh); i++) {
+    const char *name = tsr_mesh_axis(asked->mesh, i)->name;
+    tsr_text_addf(out, "  %*s", column_width(name), name);
+  }
+  tsr_text_add(out, asked->has_tensor ? "  replica_id  holds\n" : "\n");
+}
+
+static tsr_status print_row(const question *asked, int32_t process, tsr_text *out) {
+  tsr_process_chunks chunks;
+  TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
+  tsr_text_addf(out, " %7d", (int)process);
+  for (int i = 0; i < tsr_mesh_axis_count(asked->mesh); i++) {
+    char cell[48];
+    snprintf(cell, sizeof cell, "%lld/%lld", (long long)chunks.chunk_ids[i],
+             (long long)chunks.num_chunks[i]);
+    tsr_text_addf(out, "  %*s", column_width(tsr_mesh_axis(asked->mesh, i)->name), cell);
+  }
+  if (asked->has_tensor) {
+    tsr_chunk chunk;
+    TSR_TRY(tsr_chunker_local_chunk(asked->chunker, process, &asked->shape, asked->spec,
+                                    &asked->options, &chunk));
+    tsr_text_addf(out, "  %10lld  ", (long long)chunk.replica_id);
+    add_slice(&chunk, out);
+  }
+  tsr_text_add_char(out, '\n');
+  return NULL;
+}
+
+static tsr_status print_table(const question *asked, tsr_text *out) {
+  print_heading(asked, out);
+  for (int i = asked->first; i < asked->end; i++)
+    TSR_TRY(print_row(asked, tsr_chunker_process(asked->chunker, i), out));
+  return NULL;
+}
+
+// ---- as data ----
+
+static void write_per_axis(tsr_json_writer *writer, const char *key, const tsr_mesh *mesh,
+                           const int64_t *numbers) {
+  tsr_json_write_key(writer, key);
+  tsr_json_begin_object(writer);
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
+    tsr_json_write_key(writer, tsr_mesh_axis(mesh, i)->name);
+    tsr_json_write_int(writer, numbers[i]);
+  }
+  tsr_json_end_object(writer);
+}
+
+static tsr_status write_chunk(const question *asked, int32_t process, tsr_json_writer *writer) {
+  tsr_chunk chunk;
+  TSR_TRY(tsr_chunker_local_chunk(asked->chunker, process, &asked->shape, asked->spec,
+                                  &asked->options, &chunk));
+  tsr_json_write_key(writer, "slice");
+  tsr_json_begin_inline_array(writer);
+  for (int d = 0; d < chunk.rank; d++)
+    tsr_json_write_ints(writer, (const int64_t[]){chunk.slice[d].lo, chunk.slice[d].hi}, 2);
+  tsr_json_end_array(writer);
+  tsr_json_write_key(writer, "replica_id");
+  tsr_json_write_int(writer, chunk.replica_id);
+  return NULL;
+}
+
+static tsr_status write_process(const question *asked, int32_t process, tsr_json_writer *writer) {
+  tsr_process_chunks chunks;
+  TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "process");
+  tsr_json_write_int(writer, process);
+  write_per_axis(writer, "num_chunks", asked->mesh, chunks.num_chunks);
+  write_per_axis(writer, "chunk_ids", asked->mesh, chunks.chunk_ids);
+  if (asked->has_tensor) TSR_TRY(write_chunk(asked, process, writer));
+  tsr_json_end_object(writer);
+  return NULL;
+}
+
+static tsr_status print_json(const question *asked, tsr_text *out) {
+  tsr_json_writer writer;
+  tsr_json_writer_init(&writer, out, 2);
+  tsr_json_begin_object(&writer);
+  tsr_json_write_key(&writer, "mesh");
+  tsr_mesh_to_json(asked->mesh, &writer);
+  if (asked->has_tensor) {
+    tsr_json_write_key(&writer, "shape");
+    tsr_json_write_ints(&writer, asked->shape.dims, (size_t)asked->shape.rank);
+    tsr_json_write_key(&writer, "spec");
+    tsr_spec_to_json(asked->spec, &writer);
+  }
+  tsr_json_write_key(&writer, "processes");
+  tsr_json_begin_array(&writer);
+  for (int i = asked->first; i < asked->end; i++)
+    TSR_TRY(write_process(asked, tsr_chunker_process(asked->chunker, i), &writer));
+  tsr_json_end_array(&writer);
+  tsr_json_end_object(&writer);
+  tsr_text_add_char(out, '\n');
+  return NULL;
+}
+
+// ---- the command ----
+
+static tsr_status answer(const cli_args *args, const tsr_chunker *chunker) {
+  question asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = choose_processes(args, &asked);
+  if (!status) status = read_tensor(args, &asked);
+  if (!status)
+    status = cli_has(args, "json") ? print_json(&asked, &text) : print_table(&asked, &text);
+  if (!status) status = cli_output(&text, NULL);
+  tsr_spec_release(asked.spec);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status run_chunks(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  tsr_mesh *mesh = NULL;
+  tsr_chunker *chunker = NULL;
+  tsr_status status = open_mesh(args, &mesh);
+  if (!status) status = tsr_chunker_create(mesh, &chunker);
+  if (!status) status = answer(args, chunker);
+  tsr_chunker_release(chunker);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+// clang-format off
+static const cli_option options[] = {
+    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
+    CLI_T5X_MESH_OPTIONS,
+    {"shape", 's', "SHAPE", NULL, "the tensor, as 64,512"},
+    {"spec", 0, "SPEC", NULL, "how it is cut, in any notation"},
+    {"process", 'p', "N", NULL, "only this process (default: all)"},
+    {"tuples", 0, NULL, NULL, "dimensions may be cut by several axes"},
+    {"uneven", 0, NULL, NULL, "sizes need not divide: what the devices really hold"},
+    {"strict", 0, NULL, NULL, "refuse what t5x passes over in silence"},
+    {"json", 'j', NULL, NULL, "print it as data"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_chunks = {
+    .name = "chunks",
+    .summary = "show which part of a tensor each process holds",
+    .usage = "TOPOLOGY --mesh MESH [--shape SHAPE --spec SPEC] [options]",
+    .min_args = 1,
+    .max_args = 1,
+    .options = options,
+    .description =
+        "The devices of a process fill a box of the mesh; along each axis it is one of several\n"
+        "chunks. 1/4 under an axis says: chunk 1 of 4. Of the processes that hold the same part,\n"
+        "replica 0 is the one to write it.\n\n"
+        "The answers are those of t5x's LocalChunker, in which the tail of a size that does not\n"
+        "divide belongs to nobody; --uneven mends that.\n",
+    .examples =
+        "tessera chunks gpu:4x8 --mesh data=8,model=4 --shape 64,512 --spec 'data, model'\n"
+        "tessera chunks tpu-v4:4x4x4 --partitions 8 --shape 1024,4096 --spec '_, model'\n"
+        "tessera chunks gpu:4x8 -m data=32 -s 1000 --spec data --uneven --json\n",
+    .run = run_chunks,
+};

@@ -1,0 +1,201 @@
+// `tessera data-layout`: which rows of a batch each process reads.
+#include "cli/cli.h"
+#include "cli/t5x_source.h"
+
+// What the user asks about: the hosts of a partitioner, or one of them.
+typedef struct question {
+  const tsr_partitioner *partitioner;
+  const tsr_chunker *chunker;
+  int64_t batch;
+  bool has_data_axis, one_host;
+  int32_t host;
+} question;
+
+// ---- reading ----
+
+static tsr_status read_host(const cli_args *args, question *asked) {
+  int64_t host = 0;
+  TSR_TRY(cli_int(args, "host-index", 0, &host));
+  if (host < 0 || host > INT32_MAX)
+    return tsr_fail(BAD_ARGUMENT, "--host-index is %lld, wanted a host from 0 on", (long long)host);
+  asked->one_host = cli_has(args, "host-index");
+  asked->host = (int32_t)host;
+  return NULL;
+}
+
+static tsr_status read_question(const cli_args *args, question *asked) {
+  const tsr_spec *spec = tsr_partitioner_data_partition_spec(asked->partitioner);
+  asked->has_data_axis = tsr_spec_get(spec)->dims[0].stage_count > 0;
+  TSR_TRY(read_host(args, asked));
+  TSR_TRY(cli_int(args, "batch", 0, &asked->batch));
+  if (cli_has(args, "batch") && asked->batch < 1)
+    return tsr_fail(BAD_ARGUMENT, "--batch is %lld, wanted 1 or more", (long long)asked->batch);
+  return NULL;
+}
+
+static tsr_status find_layout(const question *asked, int32_t process, tsr_data_layout *out_layout) {
+  const tsr_data_layout_options options = {.size = sizeof options,
+                                           .host_index = asked->one_host ? &process : NULL,
+                                           .serve_host_index = true};
+  return tsr_partitioner_data_layout(asked->partitioner, process, asked->batch, &options,
+                                     out_layout);
+}
+
+typedef tsr_status row_function(const question *asked, int32_t process, void *out);
+
+static tsr_status for_each_host(const question *asked, row_function *row, void *out) {
+  if (asked->one_host) return row(asked, asked->host, out);
+  for (int i = 0; i < tsr_chunker_process_count(asked->chunker); i++)
+    TSR_TRY(row(asked, tsr_chunker_process(asked->chunker, i), out));
+  return NULL;
+}
+
+// ---- as a table ----
+
+static tsr_status print_row(const question *asked, int32_t process, void *out) {
+  tsr_data_layout layout;
+  TSR_TRY(find_layout(asked, process, &layout));
+  const tsr_range rows = tsr_data_layout_rows(&layout);
+  char shard[48], range[48] = "all";
+  snprintf(shard, sizeof shard, "%lld/%lld", (long long)layout.shard_id,
+           (long long)layout.num_shards);
+  if (layout.batch_size)
+    snprintf(range, sizeof range, "%lld:%lld", (long long)rows.lo, (long long)rows.hi);
+  tsr_text_addf(out, " %7d  %7s  %13s  %s\n", (int)process, shard, range,
+                layout.is_first_host_in_replica_set ? "yes" : "no");
+  return NULL;
+}
+
+static tsr_status print_heading(const question *asked, tsr_text *out) {
+  const tsr_mesh *mesh = tsr_partitioner_mesh(asked->partitioner);
+  int64_t batch = asked->batch;
+  if (!batch && asked->has_data_axis)
+    TSR_TRY(tsr_partitioner_data_mesh_size(asked->partitioner, &batch));
+  tsr_text_add(out, "mesh ");
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
+    tsr_text_addf(out, "%s%s=%lld", i ? "," : "", tsr_mesh_axis(mesh, i)->name,
+                  (long long)tsr_mesh_axis(mesh, i)->size);
+  if (batch) tsr_text_addf(out, "; a batch of %lld", (long long)batch);
+  tsr_text_add(out, asked->has_data_axis ? " over " : "; no axis cuts the data");
+  if (asked->has_data_axis)
+    TSR_TRY(tsr_spec_print(tsr_partitioner_data_partition_spec(asked->partitioner), TSR_FORM_SHORT,
+                           out));
+  tsr_text_addf(out, "\n\n %7s  %7s  %13s  %s\n", "process", "shard", "rows",
+                "first of its replicas");
+  return NULL;
+}
+
+static tsr_status print_table(const question *asked, tsr_text *out) {
+  TSR_TRY(print_heading(asked, out));
+  return for_each_host(asked, print_row, out);
+}
+
+// ---- as data ----
+
+static tsr_status write_row(const question *asked, int32_t process, void *out) {
+  tsr_json_writer *writer = out;
+  tsr_data_layout layout;
+  TSR_TRY(find_layout(asked, process, &layout));
+  const tsr_range rows = tsr_data_layout_rows(&layout);
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "process");
+  tsr_json_write_int(writer, process);
+  tsr_json_write_key(writer, "batch_size");
+  if (layout.batch_size)
+    tsr_json_write_int(writer, layout.batch_size);
+  else
+    tsr_json_write_null(writer);
+  tsr_json_write_key(writer, "shard_id");
+  tsr_json_write_int(writer, layout.shard_id);
+  tsr_json_write_key(writer, "num_shards");
+  tsr_json_write_int(writer, layout.num_shards);
+  tsr_json_write_key(writer, "is_first_host_in_replica_set");
+  tsr_json_write_bool(writer, layout.is_first_host_in_replica_set);
+  tsr_json_write_key(writer, "rows");
+  if (layout.batch_size)
+    tsr_json_write_ints(writer, (const int64_t[]){rows.lo, rows.hi}, 2);
+  else
+    tsr_json_write_null(writer);
+  tsr_json_end_object(writer);
+  return NULL;
+}
+
+static tsr_status print_json(const question *asked, tsr_text *out) {
+  tsr_json_writer writer;
+  int64_t size = 0;
+  TSR_TRY(tsr_partitioner_data_mesh_size(asked->partitioner, &size));
+  tsr_json_writer_init(&writer, out, 2);
+  tsr_json_begin_object(&writer);
+  tsr_json_write_key(&writer, "mesh");
+  tsr_mesh_to_json(tsr_partitioner_mesh(asked->partitioner), &writer);
+  tsr_json_write_key(&writer, "data_partition_spec");
+  tsr_spec_to_json(tsr_partitioner_data_partition_spec(asked->partitioner), &writer);
+  tsr_json_write_key(&writer, "data_mesh_size");
+  tsr_json_write_int(&writer, size);
+  tsr_json_write_key(&writer, "processes");
+  tsr_json_begin_array(&writer);
+  TSR_TRY(for_each_host(asked, write_row, &writer));
+  tsr_json_end_array(&writer);
+  tsr_json_end_object(&writer);
+  tsr_text_add_char(out, '\n');
+  return NULL;
+}
+
+// ---- the command ----
+
+static tsr_status answer(const cli_args *args, const tsr_partitioner *partitioner,
+                         const tsr_chunker *chunker) {
+  question asked = {.partitioner = partitioner, .chunker = chunker};
+  TSR_TRY(read_question(args, &asked));
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status =
+      cli_has(args, "json") ? print_json(&asked, &text) : print_table(&asked, &text);
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status run_data_layout(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  tsr_topology *topology = NULL;
+  tsr_partitioner *partitioner = NULL;
+  tsr_chunker *chunker = NULL;
+  tsr_status status = tsr_topology_open(args->positional[0], &topology);
+  if (!status) status = cli_open_partitioner(args, topology, &partitioner);
+  if (!status) status = tsr_chunker_create(tsr_partitioner_mesh(partitioner), &chunker);
+  if (!status) status = answer(args, partitioner, chunker);
+  tsr_chunker_release(chunker);
+  tsr_partitioner_release(partitioner);
+  tsr_topology_release(topology);
+  return status;
+}
+
+// clang-format off
+static const cli_option options[] = {
+    CLI_T5X_MESH_OPTIONS,
+    {"rules", 'r', "FILE", NULL, "rules for logical axes; what they map \"batch\" to cuts the data (default: t5x's)"},
+    {"base", 0, NULL, NULL, "no rules: data is cut along axis data, and replica where there are slices"},
+    {"batch", 'b', "N", NULL, "rows of the global batch (default: one for each device along the data axes)"},
+    {"host-index", 0, "N", NULL, "only this host (default: all)"},
+    {"json", 'j', NULL, NULL, "print it as data"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_data_layout = {
+    .name = "data-layout",
+    .summary = "show which rows of a batch each process reads",
+    .usage = "TOPOLOGY --partitions N|--submesh X,Y,Z,C [options]",
+    .min_args = 1,
+    .max_args = 1,
+    .options = options,
+    .description =
+        "The mesh is t5x's for so many partitions, or with --ici and --dcn one of several slices.\n"
+        "Processes that differ only along axes that do not cut the data read the same shard; the\n"
+        "first of them is marked.\n",
+    .examples =
+        "tessera data-layout gpu:4x8 --partitions 4 --batch 256\n"
+        "tessera data-layout tpu-v4:4x4x4 --submesh 4,1,1,1 --batch 1024 --json\n"
+        "tessera data-layout tpu-v4:2x2x4:slices=2 --ici 1,4,4 --dcn 2,1,1\n",
+    .run = run_data_layout,
+};

@@ -1,0 +1,20 @@
+// The options of t5x's partitioner, as commands take them: --partitions, --submesh, --ici, --dcn,
+// --rules and --base.
+#ifndef TESSERA_CLI_T5X_SOURCE_H
+#define TESSERA_CLI_T5X_SOURCE_H
+
+#include "cli/cli.h"
+
+// The partitioner that the options describe on this machine. What is odd about them goes to stderr.
+tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topology,
+                                tsr_partitioner **out_partitioner);
+
+// clang-format off
+#define CLI_T5X_MESH_OPTIONS                                                            \
+    {"partitions", 0, "N", NULL, "t5x's mesh: number of model partitions"},             \
+    {"submesh", 0, "X,Y,Z,C", NULL, "t5x's mesh: model parallel submesh"},              \
+    {"ici", 0, "N,N,N", NULL, "t5x's mesh: sizes of replica, data, model in a slice"},  \
+    {"dcn", 0, "N,N,N", NULL, "t5x's mesh: the same between slices"}
+// clang-format on
+
+#endif
