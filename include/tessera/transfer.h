@@ -52,8 +52,8 @@ TSR_API int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan);
 //   1. the device itself, if it holds it;
 //   2. else the shard that owns it (along each dimension the device's own cut, if that holds it);
 //      of its replicas those in the same process, else those nearer than the network, else all;
-//      of these, in order of position, number (target's replica + target's shard + tensor) modulo
-//      how many there are.
+//      of these, in order of process and position, number (target's replica + target's shard +
+//      tensor) modulo how many there are.
 typedef struct tsr_copies {
   const tsr_copy_plan *plan;
   struct tsr_copies_state *state;  // owned
@@ -66,6 +66,31 @@ TSR_API TSR_MUST_USE tsr_status tsr_copies_init_out_of(tsr_copies *copies,
 TSR_API bool tsr_copies_next(tsr_copies *copies, tsr_copy *out_copy);
 TSR_API int64_t tsr_copies_count(const tsr_copies *copies);  // of all, also those already given
 TSR_API void tsr_copies_deinit(tsr_copies *copies);
+
+// ---- what it costs, and proof ----
+
+// What a plan does, over all devices; sums stop at 2^63 - 1.
+typedef struct tsr_certificate {
+  int64_t bytes_moved;              // between devices
+  int64_t bytes_lower_bound;        // what devices need and do not hold: no plan moves less
+  int64_t bytes_between_processes;  // of those moved
+  int64_t bytes_local;              // from a device's old buffer to its new one
+  int64_t copies;                   // local ones too
+  int64_t messages;                 // pairs of different devices that have copies
+  int64_t extra_memory;             // the largest new buffer of a device, in bytes
+  int64_t peak_memory;              // the most that old and new buffer of a device take together
+} tsr_certificate;
+// Between grids this takes time by devices, not by copies. Padding counts as memory only.
+TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
+                                                      tsr_certificate *out_certificate);
+TSR_API void tsr_certificate_print(const tsr_certificate *certificate, tsr_text *out);  // 5 lines
+// {"bytes_moved": ..., ...}, by the names of the fields.
+TSR_API void tsr_certificate_to_json(const tsr_certificate *certificate, tsr_json_writer *writer);
+
+// Proves that the copies into every position write each of its elements exactly once and nothing
+// else, from a place where the source holds it; fails with broken_copy_plan, naming one where they
+// do not. Looks at every stretch of elements, so it takes time by the size of the tensor.
+TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_check(const tsr_copy_plan *plan);
 
 TSR_END_DECLS
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "plan/moved.h"
+#include "base/saturated.h"
 #include "plan/plan.h"
 #include "plan/tree.h"
+#include "transfer/tally.h"
 
 typedef struct comparing {
   const tsr_plan *before, *after;
@@ -45,7 +46,7 @@ static tsr_status move(const comparing *work, int64_t before, int64_t after, int
   tsr_layout *from = NULL, *to = NULL;
   tsr_status status = lay_out(work->before, before, &from);
   if (!status) status = lay_out(work->after, after, &to);
-  if (!status) status = tsr_layout_moved(from, to, out_moved);
+  if (!status) status = tsr_lacking_elements(from, to, out_moved);
   tsr_layout_release(from);
   tsr_layout_release(to);
   return tsr_note(status, "tensor \"%s\"", tsr_tree_tensor(work->after->tree, after)->path);
@@ -82,7 +83,7 @@ static tsr_status all_elements(const comparing *work, int64_t after, int64_t *ou
   *out_elements = 0;
   if (!work->after->mesh) return NULL;
   TSR_TRY(lay_out(work->after, after, &layout));
-  tsr_status status = tsr_layout_moved(NULL, layout, out_elements);
+  tsr_status status = tsr_lacking_elements(NULL, layout, out_elements);
   tsr_layout_release(layout);
   return status;
 }

@@ -130,6 +130,8 @@ bool tsr_copies_next(tsr_copies *copies, tsr_copy *out_copy) {
 
 int64_t tsr_copies_count(const tsr_copies *copies) { return copies->state->list.count; }
 
+const tsr_copy_list *tsr_copies_list(const tsr_copies *copies) { return &copies->state->list; }
+
 void tsr_copies_deinit(tsr_copies *copies) {
   if (!copies->state) return;
   tsr_copy_list_deinit(&copies->state->list);

@@ -21,9 +21,13 @@ int64_t tsr_overlaps_elements(const tsr_overlaps *list) {
 static tsr_status add(tsr_overlaps *list, const tsr_overlap *overlap) {
   if (list->count >= TSR_MAX_RUNS)
     return tsr_fail(TOO_LARGE, "two cuts meet in more than %d runs", TSR_MAX_RUNS);
-  tsr_overlap *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
-  if (!items) return tsr_fail(NO_MEMORY, "%lld runs of a copy", (long long)list->capacity);
-  list->items = items;
+  if (list->count == list->capacity) {
+    const int64_t capacity = list->capacity ? 2 * list->capacity : 1;  // most lists have one
+    tsr_overlap *items = realloc(list->items, sizeof *items * (size_t)capacity);
+    if (!items) return tsr_fail(NO_MEMORY, "%lld runs of a copy", (long long)capacity);
+    list->items = items;
+    list->capacity = capacity;
+  }
   list->items[list->count++] = *overlap;
   return NULL;
 }
@@ -174,51 +178,44 @@ tsr_status tsr_overlaps_with_cut(const tsr_run_list *target, const tsr_cut *sour
 
 // ---- kept answers ----
 
-tsr_meets tsr_meets_of(const tsr_copy_plan *plan, int dim) {
-  tsr_meets meets = {.target = tsr_layout_cut(plan->to, dim),
-                     .source = tsr_layout_cut(plan->from, dim)};
+enum { MOST_KEPT = 1 << 20 };
+
+tsr_meets tsr_meets_of(const tsr_layout *from, const tsr_layout *to, int dim) {
+  tsr_meets meets = {.target = tsr_layout_cut(to, dim), .source = tsr_layout_cut(from, dim)};
   meets.copies = tsr_cut_has_copies(&meets.source);
   return meets;
 }
 
+static void forget(tsr_meets *meets) {
+  for (int64_t i = 0; i < meets->count; i++) tsr_overlaps_deinit(&meets->lists[i]);
+  meets->count = 0;
+  tsr_triples_deinit(&meets->known);
+}
+
 void tsr_meets_deinit(tsr_meets *meets) {
-  for (size_t i = 0; meets->slots && i <= meets->mask; i++)
-    tsr_overlaps_deinit(&meets->slots[i].overlaps);
-  free(meets->slots);
-  meets->slots = NULL;
+  forget(meets);
+  free(meets->lists);
+  meets->lists = NULL;
 }
 
-static tsr_meet *find_slot(const tsr_meets *meets, int64_t target, int64_t source, int64_t own) {
-  uint64_t hash = (uint64_t)target * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ hash >> 29 ^ (uint64_t)source) * 0xbf58476d1ce4e5b9u;
-  hash = (hash ^ hash >> 32 ^ (uint64_t)own) * 0x94d049bb133111ebu;
-  for (size_t i = (hash ^ hash >> 31) & meets->mask;; i = (i + 1) & meets->mask) {
-    tsr_meet *slot = &meets->slots[i];
-    if (slot->target < 0 || (slot->target == target && slot->source == source && slot->own == own))
-      return slot;
-  }
+static tsr_status meet_ranges(tsr_range a, tsr_range b, tsr_overlaps *list) {
+  const int64_t lo = a.lo > b.lo ? a.lo : b.lo, hi = a.hi < b.hi ? a.hi : b.hi;
+  if (lo >= hi) return NULL;
+  return add(list, &(tsr_overlap){.global = lo,
+                                  .a = lo - a.lo,
+                                  .b = lo - b.lo,
+                                  .length = hi - lo,
+                                  .count = 1,
+                                  .step = hi - lo,
+                                  .a_step = hi - lo,
+                                  .b_step = hi - lo});
 }
 
-static tsr_status make_room(tsr_meets *meets) {
-  const size_t had = meets->slots ? meets->mask + 1 : 0;
-  if (2 * (meets->count + 1) <= had) return NULL;
-  const size_t wanted = had ? 2 * had : 16;
-  tsr_meets larger = *meets;
-  larger.slots = calloc(wanted, sizeof *larger.slots);
-  if (!larger.slots) return tsr_fail(NO_MEMORY, "%zu pairs of cuts", wanted);
-  larger.mask = wanted - 1;
-  for (size_t i = 0; i < wanted; i++) larger.slots[i].target = -1;
-  for (size_t i = 0; i < had; i++) {
-    const tsr_meet *old = &meets->slots[i];
-    if (old->target >= 0) *find_slot(&larger, old->target, old->source, old->own) = *old;
-  }
-  free(meets->slots);
-  *meets = larger;
-  return NULL;
-}
-
-static tsr_status work_out(const tsr_meets *meets, int64_t target, int64_t source, int64_t own,
-                           tsr_overlaps *list) {
+tsr_status tsr_meets_work_out(const tsr_meets *meets, int64_t target, int64_t source, int64_t own,
+                              tsr_overlaps *list) {
+  if (tsr_cut_is_plain(&meets->target) && tsr_cut_is_plain(&meets->source))
+    return meet_ranges(tsr_cut_range(&meets->target, target), tsr_cut_range(&meets->source, source),
+                       list);
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;
   tsr_status status = tsr_cut_runs(&meets->target, target, &runs);
   // Who owns a part of the target does not matter to what it takes.
@@ -229,21 +226,29 @@ static tsr_status work_out(const tsr_meets *meets, int64_t target, int64_t sourc
   return status;
 }
 
+static tsr_status keep(tsr_meets *meets, int64_t target, int64_t source, int64_t own) {
+  tsr_overlaps *lists = tsr_grow(meets->lists, meets->count, &meets->capacity, sizeof *lists);
+  if (!lists) return tsr_fail(NO_MEMORY, "%lld pairs of cuts", (long long)meets->count);
+  meets->lists = lists;
+  lists[meets->count] = (tsr_overlaps)TSR_OVERLAPS_EMPTY;
+  tsr_status status = tsr_meets_work_out(meets, target, source, own, &lists[meets->count]);
+  if (status)
+    tsr_overlaps_deinit(&lists[meets->count]);
+  else
+    meets->count++;
+  return status;
+}
+
 tsr_status tsr_meets_find(tsr_meets *meets, int64_t target, int64_t source, int64_t own,
                           const tsr_overlaps **out_overlaps) {
+  int64_t *index = NULL;
   if (!meets->copies) own = -1;
-  TSR_TRY(make_room(meets));
-  tsr_meet *slot = find_slot(meets, target, source, own);
-  if (slot->target < 0) {
-    tsr_overlaps list = TSR_OVERLAPS_EMPTY;
-    tsr_status status = work_out(meets, target, source, own, &list);
-    if (status) {
-      tsr_overlaps_deinit(&list);
-      return status;
-    }
-    *slot = (tsr_meet){target, source, own, list};
-    meets->count++;
+  if (meets->count == MOST_KEPT) forget(meets);
+  TSR_TRY(tsr_triples_find(&meets->known, target, source, own, &index));
+  if (*index < 0) {
+    TSR_TRY(keep(meets, target, source, own));
+    *index = meets->count - 1;
   }
-  *out_overlaps = &slot->overlaps;
+  *out_overlaps = &meets->lists[*index];
   return NULL;
 }

@@ -3,6 +3,7 @@
 #define TESSERA_TRANSFER_MEET_H
 
 #include "transfer/transfer.h"
+#include "transfer/triples.h"
 
 // Blocks that both have: `a` is their place in the target's shard and `b` in the source's. Sorted
 // by `a`, as few as joining neighbours makes them.
@@ -24,20 +25,20 @@ TSR_MUST_USE tsr_status tsr_overlaps_with_cut(const tsr_run_list *target, const 
                                               int64_t index, int64_t own, tsr_overlaps *list);
 
 // Answers that come again, for one dimension of two grids.
-typedef struct tsr_meet {
-  int64_t target, source, own;
-  tsr_overlaps overlaps;
-} tsr_meet;
 typedef struct tsr_meets {
   tsr_cut target, source;
-  bool copies;      // some element is in several cuts of the source
-  tsr_meet *slots;  // owned; open addressing, at most half full; target -1 = free
-  size_t count, mask;
+  bool copies;          // some element is in several cuts of the source
+  tsr_triples known;    // by target, source and own cut: index in `lists`
+  tsr_overlaps *lists;  // owned
+  int64_t count, capacity;
 } tsr_meets;
-tsr_meets tsr_meets_of(const tsr_copy_plan *plan, int dim);
+tsr_meets tsr_meets_of(const tsr_layout *from, const tsr_layout *to, int dim);
 void tsr_meets_deinit(tsr_meets *meets);
 // Borrowed until the next call.
 TSR_MUST_USE tsr_status tsr_meets_find(tsr_meets *meets, int64_t target, int64_t source,
                                        int64_t own, const tsr_overlaps **out_overlaps);
+// The same without keeping it, added to an empty list.
+TSR_MUST_USE tsr_status tsr_meets_work_out(const tsr_meets *meets, int64_t target, int64_t source,
+                                           int64_t own, tsr_overlaps *list);
 
 #endif

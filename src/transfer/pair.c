@@ -8,7 +8,7 @@ tsr_status tsr_pairing_init(tsr_pairing *pairing, const tsr_copy_plan *plan) {
   if (plan->from_tree || plan->to_tree) return NULL;
   pairing->meets = malloc(sizeof *pairing->meets * (size_t)(rank + 1));
   if (!pairing->meets) return tsr_fail(NO_MEMORY, "the dimensions of a copy plan");
-  for (int d = 0; d < rank; d++) pairing->meets[d] = tsr_meets_of(plan, d);
+  for (int d = 0; d < rank; d++) pairing->meets[d] = tsr_meets_of(plan->from, plan->to, d);
   return NULL;
 }
 

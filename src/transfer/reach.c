@@ -79,13 +79,13 @@ static tsr_status try_all(const tsr_run_list *held, const tsr_cut *cut, tsr_numb
   return status;
 }
 
-// The cuts that own some of what is held, or with `all` those that hold some of it.
-static tsr_status reach_cuts(const tsr_run_list *held, const tsr_cut *cut, bool all,
-                             tsr_numbers *list) {
+tsr_status tsr_reach_cuts(const tsr_run_list *held, const tsr_cut *cut, bool all, int64_t own,
+                          tsr_numbers *list) {
   bool done = false;
   const int64_t most = cut->shards > INT64_MAX / 4 ? INT64_MAX : 16 + 2 * cut->shards;
   if (!all || !tsr_cut_has_copies(cut)) TSR_TRY(walk_owners(held, cut, most, list, &done));
   if (!done) TSR_TRY(try_all(held, cut, list));
+  if (own >= 0 && tsr_cut_has_copies(cut)) TSR_TRY(tsr_numbers_add(list, own));
   tsr_numbers_tidy(list);
   return NULL;
 }
@@ -116,11 +116,7 @@ static tsr_status reach_grid(const tsr_block *block, const tsr_layout *grid, boo
   for (int d = 0; d < grid->rank; d++) cuts[d] = (tsr_numbers)TSR_NUMBERS_EMPTY;
   for (int d = 0; d < grid->rank && !status; d++) {
     const tsr_cut cut = tsr_layout_cut(grid, d);
-    status = reach_cuts(&block->runs[d], &cut, all, &cuts[d]);
-    if (!status && own && tsr_cut_has_copies(&cut)) {
-      status = tsr_numbers_add(&cuts[d], own[d]);
-      tsr_numbers_tidy(&cuts[d]);
-    }
+    status = tsr_reach_cuts(&block->runs[d], &cut, all, own ? own[d] : -1, &cuts[d]);
   }
   if (!status) status = add_product(grid, cuts, list);
   for (int d = 0; d < grid->rank; d++) tsr_numbers_deinit(&cuts[d]);

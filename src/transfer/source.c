@@ -115,8 +115,12 @@ static int by_group(const void *left, const void *right) {
   return (a->position > b->position) - (a->position < b->position);
 }
 
-static int64_t group_of(const tsr_copy_plan *plan, int64_t position) {
-  return tsr_layout_shard(plan->from, position) * plan->terms + term_of(plan->from, position);
+int64_t tsr_source_term(const tsr_copy_plan *plan, int64_t target) {
+  return term_of(plan->to, target);
+}
+
+int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source) {
+  return tsr_layout_shard(plan->from, source) * plan->terms + term_of(plan->from, source);
 }
 
 static int32_t key_of(const tsr_copy_plan *plan, bool near, int64_t device) {
@@ -133,7 +137,8 @@ static tsr_status sort_positions(const tsr_copy_plan *plan, bool near, int32_t *
     return tsr_fail(NO_MEMORY, "an order of %lld devices", (long long)count);
   }
   for (int32_t p = 0; p < count; p++)
-    items[p] = (keyed){group_of(plan, p), key_of(plan, near, tsr_layout_device(plan->from, p)), p};
+    items[p] =
+        (keyed){tsr_source_group(plan, p), key_of(plan, near, tsr_layout_device(plan->from, p)), p};
   qsort(items, (size_t)count, sizeof *items, by_group);
   for (int64_t i = 0; i < count; i++) positions[i] = items[i].position;
   free(items);
@@ -146,9 +151,13 @@ static bool has_topology(const tsr_layout *layout) {
   return mesh && tsr_mesh_topology(mesh);
 }
 
+bool tsr_source_has_topology(const tsr_copy_plan *plan) {
+  return has_topology(plan->from) || has_topology(plan->to);
+}
+
 // Whether the source's devices differ in process, or in what is near them.
 static bool differ(const tsr_copy_plan *plan, bool near) {
-  if (!has_topology(plan->from) && !has_topology(plan->to)) return false;
+  if (!tsr_source_has_topology(plan)) return false;
   const int64_t count = tsr_layout_device_count(plan->from);
   const int32_t first = key_of(plan, near, tsr_layout_device(plan->from, 0));
   for (int64_t p = 1; p < count; p++)
@@ -159,7 +168,7 @@ static bool differ(const tsr_copy_plan *plan, bool near) {
 tsr_status tsr_source_prepare(tsr_copy_plan *plan) {
   TSR_TRY(check_unreduced(plan));
   if (tsr_layout_replica_count(plan->from) == 1) return NULL;
-  if (plan->terms == 1 && !has_topology(plan->from) && !has_topology(plan->to)) return NULL;
+  if (plan->terms == 1 && !tsr_source_has_topology(plan)) return NULL;
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));
   if (plan->terms > 1 || differ(plan, false))
     TSR_TRY(sort_positions(plan, false, &plan->by_process));

@@ -48,10 +48,19 @@ TSR_MUST_USE tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t sou
                                           tsr_numbers *list);
 // Where a device is, as far as a topology of the plan tells; else process 0.
 int32_t tsr_source_process(const tsr_copy_plan *plan, int64_t device);
+bool tsr_source_has_topology(const tsr_copy_plan *plan);
+// Partial results: the term that a position of the target is to hold, and the group of a position
+// of the source, which is its shard * terms + its term.
+int64_t tsr_source_term(const tsr_copy_plan *plan, int64_t target);
+int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source);
 
 // ---- who overlaps whom (reach.c) ----
 
 struct tsr_blocks;
+// The cuts of one dimension that own some of what is held (and `own`, unless -1 or all differ), or
+// with `all` those that hold some of it; ascending, added to an empty list.
+TSR_MUST_USE tsr_status tsr_reach_cuts(const tsr_run_list *held, const tsr_cut *cut, bool all,
+                                       int64_t own, tsr_numbers *list);
 // Adds the shards of the source that a shard of the target takes from, ascending, and perhaps some
 // that it does not; `own` is the source shard of the target's device, or -1.
 TSR_MUST_USE tsr_status tsr_reach_sources(const tsr_copy_plan *plan,

@@ -74,7 +74,7 @@ static void assert_same_copies(const test_copies *a, const test_copies *b) {
   }
 }
 
-// ---- buffers ----
+// ---- images ----
 
 static void note_piece(const tsr_layout *layout, const tsr_piece *piece, int64_t *elements) {
   const tsr_shape shape = tsr_layout_shape(layout);
@@ -93,19 +93,58 @@ static void note_piece(const tsr_layout *layout, const tsr_piece *piece, int64_t
   }
 }
 
-int64_t *test_elements(const tsr_layout *layout, int64_t position, int64_t *out_count) {
-  const int64_t shard = tsr_layout_shard(layout, position);
-  const int64_t count = tsr_layout_buffer_elements(layout, shard);
+static int64_t *no_elements(int64_t count) {
   int64_t *elements = malloc(sizeof *elements * ((size_t)count + 1));
   assert_non_null(elements);
   for (int64_t i = 0; i < count; i++) elements[i] = -1;
-  tsr_pieces pieces;
-  assert_ok(tsr_pieces_init(&pieces, layout, shard));
-  for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) note_piece(layout, &piece, elements);
-  tsr_pieces_deinit(&pieces);
-  *out_count = count;
   return elements;
 }
+
+void test_image_init(test_image *image, tsr_layout *layout) {
+  const int64_t positions = tsr_layout_device_count(layout);
+  image->layout = layout;
+  image->elements = malloc(sizeof *image->elements * (size_t)positions);
+  image->counts = malloc(sizeof *image->counts * (size_t)positions);
+  assert_true(image->elements && image->counts);
+  for (int64_t p = 0; p < positions; p++) {
+    const int64_t shard = tsr_layout_shard(layout, p);
+    image->counts[p] = tsr_layout_buffer_elements(layout, shard);
+    image->elements[p] = no_elements(image->counts[p]);
+    tsr_pieces pieces;
+    assert_ok(tsr_pieces_init(&pieces, layout, shard));
+    for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);)
+      note_piece(layout, &piece, image->elements[p]);
+    tsr_pieces_deinit(&pieces);
+  }
+}
+
+void test_image_deinit(test_image *image) {
+  for (int64_t p = 0; p < tsr_layout_device_count(image->layout); p++) free(image->elements[p]);
+  free(image->elements);
+  free(image->counts);
+  tsr_layout_release(image->layout);
+}
+
+static void run_copies(const test_image *from, const test_image *to, const test_copies *copies) {
+  const int64_t positions = tsr_layout_device_count(to->layout);
+  int64_t **out = malloc(sizeof *out * (size_t)positions);
+  assert_non_null(out);
+  for (int64_t p = 0; p < positions; p++) out[p] = no_elements(to->counts[p]);
+  for (int64_t i = 0; i < copies->count; i++) {
+    const tsr_copy *copy = &copies->items[i];
+    const int64_t source = tsr_layout_find_device(from->layout, copy->source);
+    const int64_t target = tsr_layout_find_device(to->layout, copy->target);
+    assert_true(source >= 0 && target >= 0);
+    tsr_copy_run(copy, 64, from->elements[source], out[target]);
+  }
+  for (int64_t p = 0; p < positions; p++) {
+    assert_memory_equal(out[p], to->elements[p], sizeof **out * (size_t)to->counts[p]);
+    free(out[p]);
+  }
+  free(out);
+}
+
+// ---- bits ----
 
 static uint64_t value_of(int64_t element, int bits) {
   const uint64_t mixed = ((uint64_t)element + 17) * 0x9e3779b97f4a7c15u;
@@ -124,104 +163,142 @@ static uint64_t read_element(const unsigned char *buffer, int64_t place, int bit
 static void write_element(unsigned char *buffer, int64_t place, int bits, uint64_t value) {
   for (int64_t b = 0; b < bits; b++) {
     const int64_t bit = place * bits + b;
-    const unsigned char mask = (unsigned char)(1U << (bit % 8));
-    if (value >> b & 1)
-      buffer[bit / 8] |= mask;
-    else
-      buffer[bit / 8] = (unsigned char)(buffer[bit / 8] & ~mask);
+    const unsigned mask = 1U << (bit % 8), byte = buffer[bit / 8];
+    buffer[bit / 8] = (unsigned char)(value >> b & 1 ? byte | mask : byte & ~mask);
   }
 }
 
-// A position's buffer: full of its elements, or of zeros.
-static unsigned char *make_buffer(const tsr_layout *layout, int64_t position, bool full, int bits) {
-  int64_t count = 0;
-  int64_t *elements = test_elements(layout, position, &count);
+// The buffer of a position with its elements' values, zeros in the padding; to free.
+static unsigned char *full_buffer(const test_image *image, int64_t position, int bits) {
+  const int64_t count = image->counts[position];
   unsigned char *buffer = calloc((size_t)(count * bits / 8 + 1), 1);
   assert_non_null(buffer);
-  for (int64_t i = 0; i < count && full; i++)
-    if (elements[i] >= 0) write_element(buffer, i, bits, value_of(elements[i], bits));
-  free(elements);
+  for (int64_t i = 0; i < count; i++)
+    if (image->elements[position][i] >= 0)
+      write_element(buffer, i, bits, value_of(image->elements[position][i], bits));
   return buffer;
 }
 
-static void judge_buffer(const tsr_layout *layout, int64_t position, const unsigned char *buffer,
-                         int bits) {
-  int64_t count = 0;
-  int64_t *elements = test_elements(layout, position, &count);
-  for (int64_t i = 0; i < count; i++) {
-    const uint64_t wanted = elements[i] < 0 ? 0 : value_of(elements[i], bits);
-    if (read_element(buffer, i, bits) != wanted)
-      fail_msg("place %lld of position %lld is wrong", (long long)i, (long long)position);
+static void carry_into(const tsr_copy_plan *plan, const test_image *from, const test_image *to,
+                       int64_t position, int bits) {
+  unsigned char *out = calloc((size_t)(to->counts[position] * bits / 8 + 1), 1);
+  tsr_copies copies;
+  assert_non_null(out);
+  assert_ok(tsr_copies_init_into(&copies, plan, position));
+  for (tsr_copy copy; tsr_copies_next(&copies, &copy);) {
+    const int64_t source = tsr_layout_find_device(from->layout, copy.source);
+    unsigned char *in = full_buffer(from, source, bits);
+    tsr_copy_run(&copy, bits, in, out);
+    free(in);
   }
-  free(elements);
+  tsr_copies_deinit(&copies);
+  for (int64_t i = 0; i < to->counts[position]; i++) {
+    const int64_t element = to->elements[position][i];
+    assert_int_equal(read_element(out, i, bits), element < 0 ? 0 : value_of(element, bits));
+  }
+  free(out);
 }
 
-static unsigned char **make_buffers(const tsr_layout *layout, bool full, int bits) {
-  const int64_t count = tsr_layout_device_count(layout);
-  unsigned char **buffers = malloc(sizeof *buffers * (size_t)count);
-  assert_non_null(buffers);
-  for (int64_t p = 0; p < count; p++) buffers[p] = make_buffer(layout, p, full, bits);
-  return buffers;
+void test_carry_bits(const test_image *from, const test_image *to, int bits) {
+  tsr_copy_plan *plan = NULL;
+  assert_ok(tsr_copy_plan_create(from->layout, to->layout, NULL, &plan));
+  for (int64_t p = 0; p < tsr_layout_device_count(to->layout); p++)
+    carry_into(plan, from, to, p, bits);
+  tsr_copy_plan_release(plan);
 }
 
-static void free_buffers(const tsr_layout *layout, unsigned char **buffers) {
-  for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) free(buffers[p]);
-  free(buffers);
-}
+// ---- certificates ----
 
-// ---- what devices lack ----
-
-static int64_t count_lacking(const tsr_layout *from, const tsr_layout *to, int64_t position) {
-  const tsr_shape shape = tsr_layout_shape(to);
-  int64_t total = 0, count = 0, lacking = 0;
+static int64_t count_lacking(const test_image *from, const test_image *to, int64_t position) {
+  const int64_t own = tsr_layout_find_device(from->layout, tsr_layout_device(to->layout, position));
+  int64_t total = 0, lacking = 0;
+  const tsr_shape shape = tsr_layout_shape(to->layout);
   assert_ok(tsr_shape_count(&shape, &total));
   bool *held = calloc((size_t)total + 1, sizeof *held);
   assert_non_null(held);
-  const int64_t own = tsr_layout_find_device(from, tsr_layout_device(to, position));
-  if (own >= 0) {
-    int64_t *mine = test_elements(from, own, &count);
-    for (int64_t i = 0; i < count; i++)
-      if (mine[i] >= 0) held[mine[i]] = true;
-    free(mine);
-  }
-  int64_t *wanted = test_elements(to, position, &count);
-  for (int64_t i = 0; i < count; i++) lacking += wanted[i] >= 0 && !held[wanted[i]];
-  free(wanted);
+  for (int64_t i = 0; own >= 0 && i < from->counts[own]; i++)
+    if (from->elements[own][i] >= 0) held[from->elements[own][i]] = true;
+  for (int64_t i = 0; i < to->counts[position]; i++)
+    lacking += to->elements[position][i] >= 0 && !held[to->elements[position][i]];
   free(held);
   return lacking;
 }
 
-// ---- all of it ----
-
-static void run_copies(const tsr_layout *from, const tsr_layout *to, const test_copies *copies,
-                       int bits) {
-  unsigned char **in = make_buffers(from, true, bits), **out = make_buffers(to, false, bits);
-  for (int64_t i = 0; i < copies->count; i++) {
-    const tsr_copy *copy = &copies->items[i];
-    const int64_t source = tsr_layout_find_device(from, copy->source);
-    const int64_t target = tsr_layout_find_device(to, copy->target);
-    assert_true(source >= 0 && target >= 0);
-    tsr_copy_run(copy, bits, in[source], out[target]);
+static int32_t process_of(const tsr_layout *from, const tsr_layout *to, int64_t device) {
+  const tsr_layout *both[2] = {from, to};
+  for (int i = 0; i < 2; i++) {
+    const tsr_mesh *mesh = tsr_layout_mesh(both[i]);
+    const tsr_topology *topology = mesh ? tsr_mesh_topology(mesh) : NULL;
+    const int at = topology ? tsr_topology_find(topology, (int32_t)device) : -1;
+    if (at >= 0) return tsr_topology_devices(topology)[at].process;
   }
-  for (int64_t p = 0; p < tsr_layout_device_count(to); p++) judge_buffer(to, p, out[p], bits);
-  free_buffers(from, in);
-  free_buffers(to, out);
+  return 0;
 }
 
-void test_carry_out(const tsr_layout *from, const tsr_layout *to, int64_t tensor, int bits) {
+// What the copies add up to, one by one.
+static tsr_certificate add_up(const tsr_layout *from, const tsr_layout *to,
+                              const test_copies *copies) {
+  tsr_certificate sum = {.copies = copies->count};
+  for (int64_t i = 0; i < copies->count; i++) {
+    const tsr_copy *copy = &copies->items[i];
+    const int64_t bytes = tsr_copy_elements(copy);
+    const bool first = i == 0 || copy[-1].source != copy->source || copy[-1].target != copy->target;
+    if (copy->source == copy->target) {
+      sum.bytes_local += bytes;
+      continue;
+    }
+    sum.bytes_moved += bytes;
+    sum.messages += first;
+    if (process_of(from, to, copy->source) != process_of(from, to, copy->target))
+      sum.bytes_between_processes += bytes;
+  }
+  return sum;
+}
+
+static void add_memory(const tsr_layout *from, const tsr_layout *to, tsr_certificate *sum) {
+  for (int64_t p = 0; p < tsr_layout_device_count(from); p++) {
+    const int64_t had = tsr_layout_buffer_elements(from, tsr_layout_shard(from, p));
+    if (had > sum->peak_memory) sum->peak_memory = had;
+  }
+  for (int64_t p = 0; p < tsr_layout_device_count(to); p++) {
+    const int64_t own = tsr_layout_find_device(from, tsr_layout_device(to, p));
+    const int64_t now = tsr_layout_buffer_elements(to, tsr_layout_shard(to, p));
+    const int64_t had = own < 0 ? 0 : tsr_layout_buffer_elements(from, tsr_layout_shard(from, own));
+    if (now > sum->extra_memory) sum->extra_memory = now;
+    if (now + had > sum->peak_memory) sum->peak_memory = now + had;
+  }
+}
+
+// The certificate says what the copies add up to, and they move what devices lack.
+static void judge_certificate(const tsr_copy_plan *plan, const test_image *from,
+                              const test_image *to, const test_copies *copies) {
+  tsr_certificate wanted = add_up(from->layout, to->layout, copies), found;
+  for (int64_t p = 0; p < tsr_layout_device_count(to->layout); p++)
+    wanted.bytes_lower_bound += count_lacking(from, to, p);
+  add_memory(from->layout, to->layout, &wanted);
+  assert_ok(tsr_copy_plan_certify(plan, TSR_I8, &found));
+  assert_int_equal(found.bytes_moved, found.bytes_lower_bound);
+  assert_int_equal(found.bytes_moved, wanted.bytes_moved);
+  assert_int_equal(found.bytes_lower_bound, wanted.bytes_lower_bound);
+  assert_int_equal(found.bytes_local, wanted.bytes_local);
+  assert_int_equal(found.bytes_between_processes, wanted.bytes_between_processes);
+  assert_int_equal(found.copies, wanted.copies);
+  assert_int_equal(found.messages, wanted.messages);
+  assert_int_equal(found.extra_memory, wanted.extra_memory);
+  assert_int_equal(found.peak_memory, wanted.peak_memory);
+}
+
+void test_carry_out(const test_image *from, const test_image *to, int64_t tensor) {
   const tsr_copy_plan_options options = {.size = sizeof options, .tensor = tensor};
   tsr_copy_plan *plan = NULL;
   test_copies into = {NULL, 0, 0}, out_of = {NULL, 0, 0};
-  assert_ok(tsr_copy_plan_create(from, to, &options, &plan));
+  assert_ok(tsr_copy_plan_create(from->layout, to->layout, &options, &plan));
   test_copies_into(plan, &into);
   test_copies_out_of(plan, &out_of);
   assert_same_copies(&into, &out_of);
-  run_copies(from, to, &into, bits);
-  int64_t moved = 0, lacking = 0;
-  for (int64_t i = 0; i < into.count; i++)
-    if (into.items[i].source != into.items[i].target) moved += tsr_copy_elements(&into.items[i]);
-  for (int64_t p = 0; p < tsr_layout_device_count(to); p++) lacking += count_lacking(from, to, p);
-  assert_int_equal(moved, lacking);
+  run_copies(from, to, &into);
+  judge_certificate(plan, from, to, &into);
+  assert_ok(tsr_copy_plan_check(plan));
   test_copies_free(&into);
   test_copies_free(&out_of);
   tsr_copy_plan_release(plan);

@@ -16,12 +16,21 @@ void test_copies_free(test_copies *list);
 void test_copies_into(const tsr_copy_plan *plan, test_copies *list);
 void test_copies_out_of(const tsr_copy_plan *plan, test_copies *list);
 
-// For each place of a position's buffer the row-major number of its element, or -1 for padding; to
-// free.
-int64_t *test_elements(const tsr_layout *layout, int64_t position, int64_t *out_count);
+// A layout seen element by element: for each place of every position's buffer the row-major number
+// of the element there, or -1 for padding.
+typedef struct test_image {
+  tsr_layout *layout;  // owned
+  int64_t **elements;  // by position
+  int64_t *counts;
+} test_image;
+void test_image_init(test_image *image, tsr_layout *layout);  // takes the layout over
+void test_image_deinit(test_image *image);
 
-// Carries a plan out on buffers of elements `bits` wide and compares every element; demands that
-// both directions give the same copies, and that as many elements move as devices lack.
-void test_carry_out(const tsr_layout *from, const tsr_layout *to, int64_t tensor, int bits);
+// Carries a plan out on buffers that hold the numbers of their elements and compares every one;
+// demands that both directions give the same copies, that the certificate is what they add up to,
+// that as many elements move as devices lack, and that the check agrees.
+void test_carry_out(const test_image *from, const test_image *to, int64_t tensor);
+// Only the result, with elements of so many bits.
+void test_carry_bits(const test_image *from, const test_image *to, int bits);
 
 #endif

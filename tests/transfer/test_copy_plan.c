@@ -1,28 +1,236 @@
 // Copy plans: carried out on real buffers, they turn any layout into any other.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "transfer/carry.h"
 
-static void random_grids_turn_into_one_another(void **state) {
+// ---- every pair of specs on small meshes ----
+
+enum { MAX_SPECS = 160 };
+
+// All specs of a rank: every axis in some dimension or in none, in every order within one. Axes are
+// put in one by one, each before or after every axis that is already there.
+static int list_specs(const char *const *axes, int axis_count, int rank, char (*specs)[64]) {
+  int count = 1;
+  char(*next)[64] = malloc(sizeof *next * MAX_SPECS);
+  assert_non_null(next);
+  for (int d = 0, at = 0; d < rank; d++) at += sprintf(specs[0] + at, d ? "," : "");
+  specs[0][rank - 1] = '\0';
+  for (int a = 0; a < axis_count; a++) {
+    int made = 0;
+    for (int s = 0; s < count; s++) {
+      strcpy(next[made++], specs[s]);
+      const int length = (int)strlen(specs[s]);
+      for (int at = 0; at <= length; at++) {
+        const char before = at ? specs[s][at - 1] : ',', after = specs[s][at] ? specs[s][at] : ',';
+        if (before != ',' && before != '+' && after != ',' && after != '+') continue;
+        if (before == '+') continue;  // the same as after the axis before
+        const bool first = before == ',', last = after == ',';
+        assert_true(made < MAX_SPECS);
+        snprintf(next[made++], sizeof *next, "%.*s%s%s%s%s", at, specs[s], first ? "" : "+",
+                 axes[a], first && !last ? "+" : "", specs[s] + at);
+      }
+    }
+    count = made;
+    memcpy(specs, next, sizeof *next * (size_t)count);
+  }
+  free(next);
+  return count;
+}
+
+// An entry without axes is written "_".
+static void write_spec(const char *entries, char *out) {
+  char last = ',';
+  for (;; last = *entries++) {
+    if (last == ',' && (*entries == ',' || !*entries)) *out++ = '_';
+    *out++ = *entries;
+    if (!*entries) return;
+  }
+}
+
+static int make_images(const char *mesh, const char *const *axes, int axis_count, const char *shape,
+                       int rank, tsr_policy policy, test_image *images) {
+  static char specs[MAX_SPECS][64];
+  memset(specs, 0, sizeof specs);
+  const int count = list_specs(axes, axis_count, rank, specs);
+  for (int i = 0; i < count; i++) {
+    char spec[96];
+    write_spec(specs[i], spec);
+    test_image_init(&images[i], test_layout_of(mesh, spec, shape, policy));
+  }
+  return count;
+}
+
+static void carry_out_all_pairs(const char *mesh, int axis_count, const char *shape, int rank,
+                                tsr_policy policy) {
+  static const char *const axes[] = {"x", "y", "z"};
+  test_image *images = malloc(sizeof *images * MAX_SPECS);
+  assert_non_null(images);
+  const int count = make_images(mesh, axes, axis_count, shape, rank, policy, images);
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++) test_carry_out(&images[i], &images[j], i + j);
+  for (int i = 0; i < count; i++) test_image_deinit(&images[i]);
+  free(images);
+}
+
+static const struct {
+  const char *mesh;
+  int axis_count;
+  const char *divisible[3], *uneven[3];  // shapes of rank 1, 2 and 3
+} small_meshes[] = {
+    {"x=2,y=2", 2, {"8", "4,8", "4,4,4"}, {"7", "5,7", "5,3,2"}},
+    {"x=2,y=3", 2, {"12", "6,12", "6,6,6"}, {"7", "5,7", "5,3,2"}},
+    {"x=2,y=4", 2, {"16", "8,8", "8,8,8"}, {"7", "5,7", "5,3,2"}},
+    {"x=2,y=2,z=2", 3, {"8", "8,8", "8,8,8"}, {"5", "7,5", "3,5,2"}},
+};
+
+static void specs_of_rank_become_one_another(int rank, bool uneven) {
+  for (size_t i = 0; i < COUNT_OF(small_meshes); i++) {
+    const int axes = small_meshes[i].axis_count;
+    const char *mesh = small_meshes[i].mesh;
+    if (!uneven) {
+      carry_out_all_pairs(mesh, axes, small_meshes[i].divisible[rank - 1], rank, TSR_POLICY_ERROR);
+      continue;
+    }
+    const char *shape = small_meshes[i].uneven[rank - 1];
+    carry_out_all_pairs(mesh, axes, shape, rank, i % 2 ? TSR_POLICY_PAD : TSR_POLICY_UNEVEN);
+    if (rank < 3)
+      carry_out_all_pairs(mesh, axes, shape, rank, i % 2 ? TSR_POLICY_UNEVEN : TSR_POLICY_PAD);
+  }
+}
+
+static void all_pairs_of_specs_of_rank_1(void **state) {
   (void)state;
-  test_random random = {1};
-  for (int i = 0; i < 400; i++) {
+  specs_of_rank_become_one_another(1, false);
+  specs_of_rank_become_one_another(1, true);
+}
+
+static void all_pairs_of_specs_of_rank_2(void **state) {
+  (void)state;
+  specs_of_rank_become_one_another(2, false);
+  specs_of_rank_become_one_another(2, true);
+}
+
+static void all_pairs_of_specs_of_rank_3(void **state) {
+  (void)state;
+  specs_of_rank_become_one_another(3, false);
+  specs_of_rank_become_one_another(3, true);
+}
+
+// ---- random layouts of all kinds ----
+
+static tsr_layout *grid_of(test_random *random, const test_layout *made) {
+  tsr_layout *layout = NULL;
+  const tsr_policy policy = test_random_range(random, 0, 2) ? TSR_POLICY_UNEVEN : TSR_POLICY_PAD;
+  assert_ok(tsr_layout_create(made->sharding, &made->shape, policy, &layout));
+  return layout;
+}
+
+// No mesh, an abstract one, or one of other devices.
+static tsr_mesh *random_mesh(test_random *random, int64_t devices) {
+  char text[512];
+  const int64_t kind = test_random_range(random, 0, 2);
+  if (kind == 0) return NULL;
+  int at = snprintf(text, sizeof text, "d=%lld%s", (long long)devices,
+                    kind == 1 ? " abstract" : " devices=[");
+  const int64_t step = test_random_range(random, 1, 3), first = test_random_range(random, 0, 5);
+  for (int64_t i = 0; kind == 2 && i < devices; i++)
+    at += snprintf(text + at, sizeof text - (size_t)at, "%lld%s",
+                   (long long)(first + (devices - i) * step), i + 1 < devices ? "," : "]");
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_mesh_parse(text, NULL, &mesh));
+  return mesh;
+}
+
+// Cuts ranges until there are so many, at places that need not be in order.
+static tsr_layout *flat_of(test_random *random, const tsr_shape *shape) {
+  tsr_range ranges[24];
+  int64_t total = 0, shards = test_random_range(random, 1, 6), at = 0;
+  assert_ok(tsr_shape_count(shape, &total));
+  for (int64_t s = 0; s < shards; s++) {
+    const int64_t end = s + 1 == shards ? total : test_random_range(random, at, total);
+    ranges[s] = (tsr_range){at, end};
+    at = end;
+  }
+  for (int64_t s = 0; s < shards; s++) {
+    const int64_t other = test_random_range(random, 0, shards - 1);
+    const tsr_range kept = ranges[s];
+    ranges[s] = ranges[other];
+    ranges[other] = kept;
+  }
+  for (int64_t copies = test_random_range(random, 0, 4); copies > 0; copies--, shards++)
+    ranges[shards] = ranges[test_random_range(random, 0, shards - 1)];
+  tsr_layout *layout = NULL;
+  tsr_mesh *mesh = random_mesh(random, shards * test_random_range(random, 1, 3));
+  assert_ok(tsr_layout_from_flat(mesh, shape, shards, ranges, &layout));
+  tsr_mesh_release(mesh);
+  return layout;
+}
+
+enum { MAX_BOXES = 24 };
+
+// Splits boxes at random planes; some are held twice, by another shard or the same.
+static int random_boxes(test_random *random, const tsr_shape *shape, tsr_range (*boxes)[MAX_DIMS]) {
+  int count = 1;
+  for (int d = 0; d < shape->rank; d++) boxes[0][d] = (tsr_range){0, shape->dims[d]};
+  for (int64_t cuts = test_random_range(random, 0, 10); cuts > 0; cuts--) {
+    const int64_t box = test_random_range(random, 0, count - 1);
+    const int64_t dim = test_random_range(random, 0, shape->rank - 1);
+    const int64_t at = test_random_range(random, boxes[box][dim].lo, boxes[box][dim].hi);
+    memcpy(boxes[count], boxes[box], sizeof boxes[box]);
+    boxes[box][dim].hi = boxes[count++][dim].lo = at;
+  }
+  for (int64_t copies = test_random_range(random, 0, 6); copies > 0; copies--, count++)
+    memcpy(boxes[count], boxes[test_random_range(random, 0, count - 1)], sizeof *boxes);
+  return count;
+}
+
+static tsr_layout *boxes_of(test_random *random, const tsr_shape *shape) {
+  tsr_range boxes[MAX_BOXES][MAX_DIMS], listed[MAX_BOXES * MAX_DIMS];
+  int owners[MAX_BOXES], counts[8] = {0}, at = 0;
+  const int count = random_boxes(random, shape, boxes);
+  const int64_t shards = test_random_range(random, 1, 7);
+  for (int b = 0; b < count; b++) owners[b] = (int)test_random_range(random, 0, shards - 1);
+  for (int s = 0; s < shards; s++)
+    for (int b = 0; b < count; b++) {
+      if (owners[b] != s) continue;
+      for (int d = 0; d < shape->rank; d++) listed[at++] = boxes[b][d];
+      counts[s]++;
+    }
+  tsr_layout *layout = NULL;
+  tsr_mesh *mesh = random_mesh(random, shards * test_random_range(random, 1, 3));
+  assert_ok(tsr_layout_from_boxes(mesh, shape, shards, counts, listed, &layout));
+  tsr_mesh_release(mesh);
+  return layout;
+}
+
+static tsr_layout *layout_of(test_random *random, const test_layout *made) {
+  const int64_t kind = test_random_range(random, 0, 3);
+  if (kind == 0) return flat_of(random, &made->shape);
+  if (kind == 1) return boxes_of(random, &made->shape);
+  return grid_of(random, made);
+}
+
+static void random_layouts_of_all_kinds_become_one_another(void **state) {
+  (void)state;
+  static const int widths[] = {1, 2, 4, 8, 16, 32, 64};
+  test_random random = {7};
+  for (int i = 0; i < 1500; i++) {
     test_layout a, b;
-    const bool plain = i % 4 == 0;
-    test_layout_make(&random, plain, &a);
-    test_layout_make_other(&random, plain, &a, &b);
-    tsr_layout *from = NULL, *to = NULL;
-    const tsr_policy policy = i % 3 ? TSR_POLICY_UNEVEN : TSR_POLICY_PAD;
-    assert_ok(tsr_layout_create(a.sharding, &a.shape, policy, &from));
-    assert_ok(tsr_layout_create(b.sharding, &b.shape, TSR_POLICY_UNEVEN, &to));
-    test_carry_out(from, to, i, 32);
-    test_carry_out(to, from, i, 32);
-    tsr_layout_release(from);
-    tsr_layout_release(to);
+    test_image from, to;
+    test_layout_make(&random, i % 4 == 0, &a);
+    test_layout_make_other(&random, i % 4 == 0, &a, &b);
+    test_image_init(&from, layout_of(&random, &a));
+    test_image_init(&to, layout_of(&random, &b));
+    test_carry_out(&from, &to, i);
+    if (i % 5 == 0) test_carry_bits(&from, &to, widths[i / 5 % 7]);
+    test_image_deinit(&from);
+    test_image_deinit(&to);
     test_layout_free(&a);
     test_layout_free(&b);
   }
 }
 
-SUITE(copy_plan, TEST(random_grids_turn_into_one_another))
+SUITE(copy_plan, TEST(all_pairs_of_specs_of_rank_1), TEST(all_pairs_of_specs_of_rank_2),
+      TEST(all_pairs_of_specs_of_rank_3), TEST(random_layouts_of_all_kinds_become_one_another))
