@@ -4,6 +4,7 @@
 
 #include "tessera/mpi.h"
 
+int case_conformance(void);
 int case_exchange(void);
 int case_mistakes(void);
 int case_create(void);
