@@ -102,7 +102,7 @@ static origin turned(const move *m, int64_t member, int64_t index) {
   tsr_shape out = m->shape;
   out.dims[m->split] /= n;
   out.dims[m->concat] *= n;
-  int64_t at[TSR_MAX_RANK];
+  int64_t at[TSR_MAX_RANK] = {0};
   for (int d = out.rank - 1; d >= 0; d--) {
     at[d] = index % out.dims[d];
     index /= out.dims[d];
