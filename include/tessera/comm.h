@@ -16,6 +16,7 @@
 #ifndef TESSERA_COMM_H
 #define TESSERA_COMM_H
 
+#include "tessera/buffer.h"
 #include "tessera/copy.h"
 #include "tessera/dtype.h"
 #include "tessera/groups.h"
@@ -58,6 +59,9 @@ TSR_API int64_t tsr_comm_local_count(const tsr_comm *comm);
 TSR_API int tsr_comm_rank_of(const tsr_comm *comm, int64_t device);  // -1 when there is none
 // Its place in lists of buffers; -1 for a device that is not here.
 TSR_API int64_t tsr_comm_local_index(const tsr_comm *comm, int64_t device);
+// Where arrays on this comm have their buffers from; keeps a quarter of the machine's memory at
+// most.
+TSR_API tsr_buffer_pool *tsr_comm_buffers(const tsr_comm *comm);
 TSR_API tsr_pool *tsr_comm_pool(const tsr_comm *comm);  // the workers here; may be used meanwhile
 
 // ---- collectives ----

@@ -30,6 +30,8 @@ TSR_API bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
 TSR_API TSR_MUST_USE tsr_status tsr_shape_count(const tsr_shape *shape, int64_t *out_elements);
 TSR_API TSR_MUST_USE tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype,
                                                 int64_t *out_bytes);
+// How many elements apart neighbours along each dimension lie in a row-major tensor.
+TSR_API void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides);
 // "8,16", "8x16", "[8, 16]", "(8, 16)", "(8,)", "()" and "[]" (a scalar) are understood. Printed as
 // Python prints it: "(8, 16)", "(8,)", "()".
 TSR_API TSR_MUST_USE tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape);

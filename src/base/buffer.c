@@ -264,6 +264,10 @@ void *tsr_buffer_data(const tsr_buffer *buffer) { return buffer->data; }
 int64_t tsr_buffer_bytes(const tsr_buffer *buffer) { return buffer->bytes; }
 bool tsr_buffer_is_borrowed(const tsr_buffer *buffer) { return buffer->borrowed; }
 
+int tsr_buffer_holders(const tsr_buffer *buffer) {
+  return atomic_load_explicit(&buffer->refs, memory_order_acquire);
+}
+
 bool tsr_buffer_is_writable(const tsr_buffer *buffer) {
-  return buffer->writable && atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
+  return buffer->writable && tsr_buffer_holders(buffer) == 1;
 }

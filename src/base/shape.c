@@ -39,6 +39,14 @@ bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b) {
   return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank);
 }
 
+void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides) {
+  int64_t stride = 1;
+  for (int d = shape->rank - 1; d >= 0; d--) {
+    out_strides[d] = stride;
+    stride *= shape->dims[d];
+  }
+}
+
 tsr_status tsr_shape_count(const tsr_shape *shape, int64_t *out_elements) {
   TSR_TRY(tsr_shape_check(shape));
   int64_t count = 1;

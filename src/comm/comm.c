@@ -68,6 +68,7 @@ static tsr_status alloc_lists(tsr_comm *comm, int64_t devices, int64_t local) {
 
 static void destroy(tsr_comm *comm) {
   tsr_pool_destroy(comm->pool);
+  tsr_buffer_pool_release(comm->buffers);
   free(comm->first);
   free(comm->member_of);
   free(comm->sends);
@@ -100,6 +101,7 @@ tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *desc, const tsr_co
   tsr_status status =
       alloc_lists(comm, first[desc->rank_count], first[desc->rank + 1] - first[desc->rank]);
   if (!status) status = tsr_pool_create(options ? options->workers : 0, &comm->pool);
+  if (!status) status = tsr_buffer_pool_create(-1, &comm->buffers);
   if (status) {
     destroy(comm);
     return status;
@@ -136,6 +138,7 @@ int64_t tsr_comm_device_count(const tsr_comm *comm) { return comm->first[comm->r
 int tsr_comm_rank(const tsr_comm *comm) { return comm->rank; }
 int tsr_comm_rank_count(const tsr_comm *comm) { return comm->rank_count; }
 tsr_pool *tsr_comm_pool(const tsr_comm *comm) { return comm->pool; }
+tsr_buffer_pool *tsr_comm_buffers(const tsr_comm *comm) { return comm->buffers; }
 void *tsr_comm_engine_state(const tsr_comm *comm) { return comm->state; }
 double tsr_comm_timeout(const tsr_comm *comm) { return comm->timeout; }
 size_t tsr_comm_in_flight(const tsr_comm *comm) { return comm->in_flight; }

@@ -28,6 +28,7 @@ struct tsr_comm {
   void *state;
   int rank, rank_count;
   tsr_pool *pool;
+  tsr_buffer_pool *buffers;
   double timeout;
   size_t in_flight;
   int64_t step;

@@ -105,6 +105,7 @@ static void only_a_sole_holder_may_write(void **state) {
   assert_true(tsr_buffer_is_writable(buffer));
   tsr_buffer *other = tsr_buffer_retain(buffer);
   assert_false(tsr_buffer_is_writable(buffer));
+  assert_int_equal(tsr_buffer_holders(buffer), 2);
   tsr_buffer_release(other);
   assert_true(tsr_buffer_is_writable(buffer));
   tsr_buffer_release(buffer);
