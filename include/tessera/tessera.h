@@ -3,6 +3,7 @@
 #define TESSERA_TESSERA_H
 
 #include "tessera/api.h"
+#include "tessera/array.h"
 #include "tessera/axes.h"
 #include "tessera/buffer.h"
 #include "tessera/checkpoint.h"

@@ -40,6 +40,12 @@ TSR_MUST_USE tsr_status tsr_pieces_init_packed(tsr_pieces *pieces, const tsr_lay
                                                int64_t shard);
 // The process that drives a position; 0 without a mesh.
 int32_t tsr_layout_process(const tsr_layout *layout, int64_t position);
+// The smallest box around all that these shards hold, and whether they fill it; sorts the list.
+TSR_MUST_USE tsr_status tsr_layout_hull(const tsr_layout *layout, int64_t *shards, int64_t count,
+                                        tsr_range *out_ranges, bool *out_filled);
+// Shrinks a box that the shards do not fill to one element that none of them holds.
+TSR_MUST_USE tsr_status tsr_layout_find_hole(const tsr_layout *layout, const int64_t *shards,
+                                             int64_t count, tsr_range *hull);
 // Fails unless `shard` is one of the layout's, or `dim` one of the tensor's.
 TSR_MUST_USE tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim);
 TSR_MUST_USE tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard);

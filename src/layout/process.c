@@ -224,17 +224,46 @@ static tsr_status find_hull(const tsr_layout *layout, const shard_list *shards,
   return is_filled(layout, shards, out_ranges, out_filled);
 }
 
+tsr_status tsr_layout_hull(const tsr_layout *layout, int64_t *items, int64_t count,
+                           tsr_range *out_ranges, bool *out_filled) {
+  shard_list shards = {items, sort_once(items, count)};
+  drop_empty(layout, &shards);
+  tsr_range hull[TSR_MAX_RANK] = {{0, 0}};
+  bool filled = true;
+  if (shards.count) TSR_TRY(find_hull(layout, &shards, hull, &filled));
+  for (int d = 0; d < layout->rank; d++) out_ranges[d] = hull[d];
+  *out_filled = filled;
+  return NULL;
+}
+
 tsr_status tsr_layout_process_hull(const tsr_layout *layout, int32_t process, tsr_range *out_ranges,
                                    bool *out_filled) {
   shard_list shards = {NULL, 0};
   TSR_TRY(process_shards(layout, process, &shards));
-  drop_empty(layout, &shards);
-  tsr_range hull[TSR_MAX_RANK] = {{0, 0}};
-  bool filled = true;
-  tsr_status status = shards.count ? find_hull(layout, &shards, hull, &filled) : NULL;
+  tsr_status status = tsr_layout_hull(layout, shards.items, shards.count, out_ranges, out_filled);
   free(shards.items);
-  if (status) return status;
-  for (int d = 0; d < layout->rank; d++) out_ranges[d] = hull[d];
-  *out_filled = filled;
-  return NULL;
+  return status;
+}
+
+// ---- holes ----
+
+tsr_status tsr_layout_find_hole(const tsr_layout *layout, const int64_t *shards, int64_t count,
+                                tsr_range *hull) {
+  tsr_range *boxes = NULL;
+  int64_t box_count = 0, capacity = 0;
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < count && !status; i++)
+    status = add_boxes(layout, shards[i], &boxes, &box_count, &capacity);
+  // Halve each side in turn; where the lower half is filled, the hole is in the upper.
+  for (int d = 0; d < layout->rank && !status; d++) {
+    while (hull[d].hi - hull[d].lo > 1 && !status) {
+      const tsr_range whole = hull[d];
+      int64_t held = 0;
+      hull[d].hi = whole.lo + (whole.hi - whole.lo) / 2;
+      status = tsr_cover_volume(hull, layout->rank, boxes, box_count, &held);
+      if (held == tsr_box_volume(hull, layout->rank)) hull[d] = (tsr_range){hull[d].hi, whole.hi};
+    }
+  }
+  free(boxes);
+  return status;
 }

@@ -1,3 +1,19 @@
-int suite_chunks(void);
+// One line a suite, so that suites added side by side merge.
+#define SUITES(X) \
+  X(chunks)       \
+  X(array)        \
+  X(host)         \
+  X(reshard)      \
+  X(ranks)
 
-int main(void) { return suite_chunks(); }
+#define X(name) int suite_##name(void);
+SUITES(X)
+#undef X
+
+int main(void) {
+  int failed = 0;
+#define X(name) failed += suite_##name();
+  SUITES(X)
+#undef X
+  return failed;
+}

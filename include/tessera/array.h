@@ -1,0 +1,171 @@
+// Arrays: tensors whose pieces lie on devices.
+//
+// An array is a layout (which piece each device holds), an element type, a comm (where the devices
+// are) and the buffers of the devices that are here. Devices are the comm's: a mesh's device ids,
+// or mesh positions where the layout has no devices. A shard's buffer is dense and row-major, of
+// the layout's buffer shape; padding, and bits after the last element, are zero.
+//
+// Devices of one process that hold the same shard share one buffer. So do arrays, where one was
+// made from the other without moving anything. Nobody sees it: tsr_array_write gives a private
+// buffer first. Memory comes from the comm's pool of buffers and goes back to it.
+//
+//   tsr_array *rows = NULL, *columns = NULL;  // jax.device_put, twice
+//   TSR_TRY(tsr_array_shard(comm, by_rows, TSR_F32, host, NULL, &rows));
+//   TSR_TRY(tsr_array_reshard(rows, by_columns, NULL, &columns));
+//   TSR_TRY(tsr_array_gather(columns, host, NULL));
+//
+// "Collective" is meant as in tessera/comm.h. The other functions may be called on one rank alone.
+#ifndef TESSERA_ARRAY_H
+#define TESSERA_ARRAY_H
+
+#include "tessera/buffer.h"
+#include "tessera/comm.h"
+#include "tessera/layout.h"
+
+TSR_BEGIN_DECLS
+
+// Shared by retain and release. Reading is safe from several threads; tsr_array_write and donating
+// are not, while another thread uses the array.
+typedef struct tsr_array tsr_array;
+
+TSR_API tsr_array *tsr_array_retain(tsr_array *array);
+TSR_API void tsr_array_release(tsr_array *array);  // NULL is fine
+
+// ---- making ----
+
+// Zeros; or contents that the caller is about to write.
+TSR_API TSR_MUST_USE tsr_status tsr_array_zeros(tsr_comm *comm, const tsr_layout *layout,
+                                                tsr_dtype dtype, tsr_array **out_array);
+TSR_API TSR_MUST_USE tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout,
+                                                tsr_dtype dtype, tsr_array **out_array);
+// Every element is `*element`, one of `dtype` (in the lowest bits of a byte when it is narrower).
+TSR_API TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout,
+                                               tsr_dtype dtype, const void *element,
+                                               tsr_array **out_array);
+
+// A tensor in the caller's memory, beside its address.
+typedef struct tsr_host_options {
+  size_t size;             // sizeof(tsr_host_options)
+  const int64_t *strides;  // in elements, one per dimension, negative and 0 too; NULL = row-major
+  // Shards that are contiguous there (cuts of the first dimension) may stay where they are. The
+  // memory must not change or go before `release` is called (NULL: before the array and all made
+  // from it are gone). It is called once in any case, but for failures; at once when nothing was
+  // borrowed.
+  bool borrow;
+  tsr_release_fn *release;
+  void *release_context;
+  int root;  // gather: the rank that gets the tensor, others may pass NULL; -1 = all of them
+} tsr_host_options;
+#define TSR_HOST_OPTIONS ((tsr_host_options){.size = sizeof(tsr_host_options), .root = -1})
+
+// jax.device_put: cuts the whole tensor, which every rank gives (only what its devices hold is
+// read). NULL options: row-major, copied. Under unreduced axes the first member of each group gets
+// the values and the others get zeros, so that the sum is right; of maxima and minima all get them.
+TSR_API TSR_MUST_USE tsr_status tsr_array_shard(tsr_comm *comm, const tsr_layout *layout,
+                                                tsr_dtype dtype, const void *host,
+                                                const tsr_host_options *options,
+                                                tsr_array **out_array);
+// The tensor that a process's devices hold together: the smallest box around their pieces, which
+// they must fill; fails with not_filled, naming a hole, where they do not.
+// jax's host_local_array_to_global_array and its inverse; no communication.
+TSR_API TSR_MUST_USE tsr_status tsr_array_host_local(const tsr_comm *comm, const tsr_layout *layout,
+                                                     tsr_range *out_ranges);
+TSR_API TSR_MUST_USE tsr_status tsr_array_from_host_local(tsr_comm *comm, const tsr_layout *layout,
+                                                          tsr_dtype dtype, const void *host,
+                                                          const tsr_host_options *options,
+                                                          tsr_array **out_array);
+TSR_API TSR_MUST_USE tsr_status tsr_array_to_host_local(const tsr_array *array, void *host,
+                                                        const tsr_host_options *options);
+// jax.make_array_from_single_device_arrays: a buffer for each local device of the layout, in order
+// of device number, of at least the bytes its shard takes. Retains them; replicas that are given
+// the same buffer share it.
+TSR_API TSR_MUST_USE tsr_status tsr_array_from_buffers(tsr_comm *comm, const tsr_layout *layout,
+                                                       tsr_dtype dtype, tsr_buffer *const *buffers,
+                                                       tsr_array **out_array);
+
+// What one device of an array holds.
+typedef struct tsr_array_part {
+  int64_t device, position, shard;
+  int64_t replica;  // as JAX counts: devices before it on the mesh with the same ranges
+  bool is_box;      // its elements are one box of the tensor: `ranges`, else these are not set
+  tsr_range ranges[TSR_MAX_RANK];
+  tsr_shape shape;                // of its elements
+  tsr_shape buffer_shape;         // of the buffer: larger where it is padded
+  int64_t strides[TSR_MAX_RANK];  // of the buffer, in elements: row-major
+  const void *data;
+  int64_t bytes;  // of the buffer
+  bool shared;    // others (devices, arrays, the caller) hold the same memory
+  bool borrowed;  // it is the caller's memory
+} tsr_array_part;
+
+// jax.make_array_from_callback: `fill` writes the elements of a part to `data`, once for each
+// distinct shard here, from any worker of the comm.
+typedef tsr_status tsr_array_fill_fn(void *context, const tsr_array_part *part, void *data);
+TSR_API TSR_MUST_USE tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout,
+                                                   tsr_dtype dtype, tsr_array_fill_fn *fill,
+                                                   void *context, tsr_array **out_array);
+
+// ---- looking ----
+
+TSR_API tsr_dtype tsr_array_dtype(const tsr_array *array);
+TSR_API tsr_shape tsr_array_shape(const tsr_array *array);
+TSR_API const tsr_layout *tsr_array_layout(const tsr_array *array);
+TSR_API const tsr_sharding *tsr_array_sharding(const tsr_array *array);  // NULL unless a grid
+TSR_API tsr_comm *tsr_array_comm(const tsr_array *array);
+TSR_API bool tsr_array_is_deleted(const tsr_array *array);            // it was donated
+TSR_API bool tsr_array_is_fully_addressable(const tsr_array *array);  // all its devices are here
+TSR_API int64_t tsr_array_local_count(const tsr_array *array);        // its devices that are here
+TSR_API int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local part
+// Which local part a device holds; -1 when it holds none here.
+TSR_API int64_t tsr_array_find_device(const tsr_array *array, int64_t device);
+TSR_API const void *tsr_array_data(const tsr_array *array, int64_t index);
+// addressable_shards[index], in order of device number.
+TSR_API TSR_MUST_USE tsr_status tsr_array_local(const tsr_array *array, int64_t index,
+                                                tsr_array_part *out_part);
+// The buffer of a local part, and where its data begin in it. Borrowed from the array.
+TSR_API tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset);
+// Bytes of memory that its parts really take here, what is shared counted once.
+TSR_API int64_t tsr_array_memory(const tsr_array *array);
+// One line: `f32 (8, 16) over {x=4, y=2} as x, _: 8 of 8 devices here, 4 buffers, 512 B`.
+TSR_API void tsr_array_print(const tsr_array *array, tsr_text *out);
+// Collective. Whether devices that hold the same shard hold the same bytes; fails with
+// replicas_differ, naming two devices and the first element that differs.
+TSR_API TSR_MUST_USE tsr_status tsr_array_check_replicas(const tsr_array *array);
+
+// ---- writing ----
+
+// The memory of a local part, to write to: copied first if anyone else holds it. Replicas on other
+// devices keep what they have.
+TSR_API TSR_MUST_USE tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data);
+
+// ---- whole tensors ----
+
+// Collective. jax.device_get: the whole tensor into the caller's memory, on all ranks or on one.
+// Without communication where everything is here. Unreduced arrays are reduced first.
+TSR_API TSR_MUST_USE tsr_status tsr_array_gather(tsr_array *array, void *host,
+                                                 const tsr_host_options *options);
+
+// ---- resharding ----
+
+typedef struct tsr_reshard_options {
+  size_t size;   // sizeof(tsr_reshard_options)
+  bool donate;   // the source is deleted and its memory given back as soon as it is not needed
+  bool unshare;  // the result never shares memory with the source
+  int64_t most_memory;  // reshard_all: bytes of new buffers per round and process; 0 = no limit
+} tsr_reshard_options;
+
+// Collective. The same tensor in another layout of the same shape, on any devices of the comm.
+// Axes that are unreduced in the source but not in the target are reduced on the way.
+TSR_API TSR_MUST_USE tsr_status tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
+                                                  const tsr_reshard_options *options,
+                                                  tsr_array **out_array);
+// Collective. Many arrays of one comm, in as few rounds of messages as `most_memory` allows. On
+// failure no array is made, but those of earlier rounds are already donated.
+TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
+                                                      const tsr_layout *const *layouts, int count,
+                                                      const tsr_reshard_options *options,
+                                                      tsr_array **out_arrays);
+
+TSR_END_DECLS
+
+#endif

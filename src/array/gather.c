@@ -1,0 +1,103 @@
+// The whole tensor in one place.
+//
+// Where all of it is here, its owners write it. Otherwise it is resharded: the target is a layout
+// that holds the tensor whole on one device of every rank, or of one, and the buffer of that device
+// is the caller's memory.
+#include <stdlib.h>
+
+#include "array/reshard.h"
+
+// The tensor whole on the first device of each rank that wants it.
+static tsr_status whole_layout(const tsr_array *array, int root, tsr_layout **out_layout) {
+  const tsr_comm *comm = array->comm;
+  const int ranks = root < 0 ? tsr_comm_rank_count(comm) : 1;
+  const tsr_shape shape = tsr_layout_shape(array->layout);
+  int32_t *devices = malloc(sizeof *devices * (size_t)ranks);
+  if (!devices) return tsr_fail(NO_MEMORY, "%d ranks", ranks);
+  for (int r = 0; r < ranks; r++)
+    devices[r] = (int32_t)tsr_comm_first_device(comm, root < 0 ? r : root);
+  const tsr_axis axis = {"rank", ranks, TSR_AXIS_AUTO};
+  const tsr_mesh_desc desc = {.size = sizeof desc,
+                              .axis_count = 1,
+                              .axes = &axis,
+                              .device_count = ranks,
+                              .devices = devices};
+  tsr_mesh *mesh = NULL;
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_status status = tsr_mesh_create(&desc, &mesh);
+  if (!status) status = tsr_spec_of(NULL, 0, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, &shape, TSR_POLICY_ERROR, out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  free(devices);
+  return status;
+}
+
+static tsr_status check_ranks(const tsr_comm *comm, int root) {
+  if (root >= tsr_comm_rank_count(comm))
+    return tsr_fail(BAD_ARGUMENT, "gather to rank %d of %d", root, tsr_comm_rank_count(comm));
+  for (int r = root < 0 ? 0 : root; r < (root < 0 ? tsr_comm_rank_count(comm) : root + 1); r++)
+    if (tsr_comm_first_device(comm, r) == tsr_comm_first_device(comm, r + 1))
+      return tsr_fail(UNSUPPORTED, "gather to rank %d, which has no device", r);
+  return NULL;
+}
+
+// Straight into the caller's memory where that is row-major.
+static tsr_status exchange_whole(tsr_array *array, const tsr_layout *layout, void *host,
+                                 tsr_array **out_whole) {
+  const tsr_shape shape = tsr_layout_shape(layout);
+  tsr_buffer *into = NULL;
+  tsr_move move = {.from = array, .unshare = true};
+  int64_t bytes = 0;
+  tsr_status status = tsr_shape_bytes(&shape, array->dtype, &bytes);
+  if (!status && host) status = tsr_buffer_wrap(host, bytes, true, NULL, NULL, &into);
+  move.into = into;
+  if (!status) status = tsr_move_plan(&move, layout, 0);
+  status = tsr_array_agree(array->comm, "gather", status);
+  const tsr_exchange part = tsr_move_part(&move);
+  if (!status) status = tsr_comm_exchange(array->comm, &part, 1);
+  if (!status) *out_whole = tsr_move_take(&move);
+  tsr_move_deinit(&move);
+  tsr_buffer_release(into);
+  return status;
+}
+
+static tsr_status gather_far(tsr_array *array, void *host, const tsr_host_options *options) {
+  const int64_t *strides = options->strides;
+  tsr_layout *layout = NULL;
+  tsr_array *whole = NULL;
+  TSR_TRY(check_ranks(array->comm, options->root));
+  tsr_status status =
+      tsr_array_agree(array->comm, "gather", whole_layout(array, options->root, &layout));
+  if (!status) status = exchange_whole(array, layout, strides ? NULL : host, &whole);
+  if (!status && strides && whole->slot_count > 0)
+    status = tsr_array_gather_here(whole, host, NULL, strides);
+  tsr_array_release(whole);
+  tsr_layout_release(layout);
+  return status;
+}
+
+// Whether this rank gets the tensor, and has nowhere to put it.
+static tsr_status check_host(const tsr_comm *comm, const void *host, int root) {
+  if (host || (root >= 0 && tsr_comm_rank(comm) != root)) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "gather to nowhere: no memory was given on rank %d",
+                  tsr_comm_rank(comm));
+}
+
+tsr_status tsr_array_gather(tsr_array *array, void *host, const tsr_host_options *options) {
+  tsr_host_options checked;
+  tsr_array *reduced = NULL;
+  TSR_TRY(tsr_host_options_check(options, &checked));
+  tsr_status status = tsr_array_check_alive(array);
+  if (!status) status = check_host(array->comm, host, checked.root);
+  TSR_TRY(tsr_array_agree(array->comm, "gather", status));
+  TSR_TRY(tsr_array_reduce(array, &reduced));
+  status = tsr_comm_rank_count(array->comm) == 1
+               ? tsr_array_gather_here(reduced, host, NULL, checked.strides)
+               : gather_far(reduced, host, &checked);
+  tsr_array_release(reduced);
+  return status;
+}

@@ -1,0 +1,126 @@
+// Looking at an array: its parts as JAX shows addressable shards, what memory it takes, whether
+// replicas are what they should be.
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/array.h"
+#include "tessera/hash.h"
+
+// ---- parts ----
+
+// Where JAX has no replica ids (shards that are not boxes, partial results), ours count devices
+// with the same shard.
+static tsr_status make_replica_ids(const tsr_layout *layout, int64_t **out_ids) {
+  const int64_t devices = tsr_layout_device_count(layout);
+  int64_t *ids = malloc(sizeof *ids * ((size_t)devices + 1));
+  if (!ids) return tsr_fail(NO_MEMORY, "replica ids of %lld devices", (long long)devices);
+  tsr_status status = tsr_layout_jax_replica_ids(layout, ids);
+  if (status && tsr_status_code(status) == TSR_NO_MEMORY) {
+    free(ids);
+    return status;
+  }
+  if (status)
+    for (int64_t p = 0; p < devices; p++) ids[p] = tsr_layout_replica_id(layout, p);
+  tsr_status_free(status);
+  *out_ids = ids;
+  return NULL;
+}
+
+// Made once, by whoever comes first.
+static tsr_status replica_id(const tsr_array *array, int64_t position, int64_t *out_id) {
+  tsr_array *cache = (tsr_array *)(uintptr_t)array;
+  int64_t *ids = atomic_load(&cache->replica_ids);
+  if (!ids) {
+    int64_t *made = NULL;
+    TSR_TRY(make_replica_ids(array->layout, &made));
+    if (atomic_compare_exchange_strong(&cache->replica_ids, &ids, made))
+      ids = made;
+    else
+      free(made);
+  }
+  *out_id = ids[position];
+  return NULL;
+}
+
+static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_array_part *part) {
+  tsr_status status = tsr_layout_box(array->layout, shard, part->ranges);
+  part->is_box = !status;
+  if (!status || tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  tsr_status_free(status);
+  return NULL;
+}
+
+tsr_status tsr_array_local(const tsr_array *array, int64_t index, tsr_array_part *out_part) {
+  TSR_TRY(tsr_array_check_alive(array));
+  if (index < 0 || index >= array->slot_count)
+    return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
+                    (long long)index, (long long)array->slot_count);
+  const tsr_slot *slot = &array->slots[index];
+  tsr_array_part part = {.device = slot->device,
+                         .position = slot->position,
+                         .shard = slot->shard,
+                         .data = slot->data,
+                         .bytes = tsr_slot_bytes(array, slot),
+                         .shared = tsr_buffer_holders(slot->buffer) > 1,
+                         .borrowed = tsr_buffer_is_borrowed(slot->buffer)};
+  TSR_TRY(replica_id(array, slot->position, &part.replica));
+  TSR_TRY(find_box(array, slot->shard, &part));
+  tsr_layout_shard_shape(array->layout, slot->shard, &part.shape);
+  tsr_layout_buffer_shape(array->layout, slot->shard, &part.buffer_shape);
+  tsr_shape_strides(&part.buffer_shape, part.strides);
+  *out_part = part;
+  return NULL;
+}
+
+// ---- memory ----
+
+// A follower that shares its leader's memory takes none of its own.
+static bool has_own_memory(const tsr_array *array, const tsr_slot *slot) {
+  return slot->data &&
+         (tsr_slot_is_leader(array, slot) || slot->data != array->slots[slot->leader].data);
+}
+
+int64_t tsr_array_memory(const tsr_array *array) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < array->slot_count; i++)
+    if (has_own_memory(array, &array->slots[i])) bytes += tsr_slot_bytes(array, &array->slots[i]);
+  return bytes;
+}
+
+// ---- one line ----
+
+static void print_layout(const tsr_layout *layout, tsr_text *out) {
+  const tsr_sharding *sharding = tsr_layout_sharding(layout);
+  if (!sharding) {
+    tsr_text_addf(out, "in %lld shards of %s", (long long)tsr_layout_shard_count(layout),
+                  tsr_layout_kind_of(layout) == TSR_LAYOUT_FLAT ? "flat ranges" : "boxes");
+    return;
+  }
+  tsr_text_add(out, "over {");
+  tsr_mesh_print(tsr_sharding_mesh(sharding), out);
+  tsr_text_add(out, "} as ");
+  tsr_text spec = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_spec_print(tsr_sharding_spec(sharding), TSR_FORM_SHORT, &spec);
+  tsr_text_add(out, spec.length ? tsr_text_string(&spec) : "()");
+  if (status) out->failed = true;  // the short form can say everything: memory is out
+  tsr_status_free(status);
+  tsr_text_deinit(&spec);
+}
+
+void tsr_array_print(const tsr_array *array, tsr_text *out) {
+  const tsr_shape shape = tsr_layout_shape(array->layout);
+  int64_t buffers = 0;
+  for (int64_t i = 0; i < array->slot_count; i++)
+    buffers += has_own_memory(array, &array->slots[i]);
+  tsr_text_addf(out, "%s ", tsr_dtype_get(array->dtype)->name);
+  tsr_shape_print(&shape, out);
+  tsr_text_add(out, " ");
+  print_layout(array->layout, out);
+  if (tsr_array_is_deleted(array)) {
+    tsr_text_add(out, ": donated");
+    return;
+  }
+  tsr_text_addf(out, ": %lld of %lld devices here, %lld buffers, %lld B",
+                (long long)array->slot_count, (long long)tsr_layout_device_count(array->layout),
+                (long long)buffers, (long long)tsr_array_memory(array));
+}

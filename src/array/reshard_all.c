@@ -1,0 +1,154 @@
+// Many arrays at once. They are cut into rounds of consecutive arrays, so that the new buffers of a
+// round take no more memory than allowed; the arrays of a round are exchanged together.
+#include <stdlib.h>
+
+#include "array/reshard.h"
+
+static tsr_status check_options(const tsr_reshard_options *given, tsr_reshard_options *out) {
+  *out = (tsr_reshard_options){.size = sizeof *out};
+  if (!given) return NULL;
+  if (given->size != sizeof *given)
+    return tsr_fail(BAD_ARGUMENT, "tsr_reshard_options has size %zu, wanted %zu", given->size,
+                    sizeof *given);
+  if (given->most_memory < 0)
+    return tsr_fail(BAD_ARGUMENT, "at most %lld bytes of memory, wanted 0 or more",
+                    (long long)given->most_memory);
+  *out = *given;
+  return NULL;
+}
+
+static tsr_status check_arrays(tsr_array *const *arrays, int count) {
+  for (int i = 0; i < count; i++) {
+    TSR_TRY_NOTE(tsr_array_check_alive(arrays[i]), "array %d", i);
+    if (arrays[i]->comm != arrays[0]->comm)
+      return tsr_fail(BAD_ARGUMENT, "array %d is on another comm than array 0", i);
+  }
+  return NULL;
+}
+
+// ---- rounds ----
+
+// Bytes of an array's buffers on the rank that has most of them, replicas counted each: the same
+// number on every rank.
+static int64_t most_bytes(const tsr_comm *comm, const tsr_layout *layout, int bits) {
+  const int64_t positions = tsr_layout_device_count(layout);
+  int64_t most = 0, here = 0;
+  int rank = -1;
+  for (int64_t p = 0; p < positions; p++) {
+    const int of = tsr_comm_rank_of(comm, tsr_layout_device(layout, p));
+    if (of != rank) here = 0;
+    rank = of;
+    here += tsr_layout_buffer_elements(layout, tsr_layout_shard(layout, p)) / 8 * bits + bits;
+    if (here > most) most = here;
+  }
+  return most;
+}
+
+// How many arrays from `first` on make a round: at least one.
+static int round_size(tsr_array *const *arrays, const tsr_layout *const *layouts, int first,
+                      int count, int64_t most_memory) {
+  int64_t total = 0;
+  int size = 0;
+  for (; first + size < count; size++) {
+    if (most_memory > 0)
+      total += most_bytes(arrays[0]->comm, layouts[first + size], arrays[first + size]->bits);
+    if (size > 0 && most_memory > 0 && total > most_memory) break;
+  }
+  return size;
+}
+
+typedef struct round {
+  int count;
+  tsr_array *const *arrays;
+  const tsr_layout *const *layouts;
+  tsr_array **sources;  // the arrays, or what they reduce to; retained
+  tsr_move *moves;
+  tsr_exchange *parts;
+} round;
+
+static tsr_status alloc_round(round *r) {
+  const size_t count = (size_t)r->count;
+  r->sources = calloc(count, sizeof *r->sources);
+  r->moves = calloc(count, sizeof *r->moves);
+  r->parts = calloc(count, sizeof *r->parts);
+  return r->sources && r->moves && r->parts ? NULL : tsr_fail(NO_MEMORY, "%d arrays", r->count);
+}
+
+static void free_round(round *r) {
+  for (int i = 0; i < r->count && r->moves; i++) tsr_move_deinit(&r->moves[i]);
+  for (int i = 0; i < r->count && r->sources; i++) tsr_array_release(r->sources[i]);
+  free(r->sources);
+  free(r->moves);
+  free(r->parts);
+}
+
+static tsr_status reduce_sources(round *r) {
+  for (int i = 0; i < r->count; i++) {
+    if (tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i]))
+      r->sources[i] = tsr_array_retain(r->arrays[i]);
+    else
+      TSR_TRY_NOTE(tsr_array_reduce(r->arrays[i], &r->sources[i]), "array %d", i);
+  }
+  return NULL;
+}
+
+static tsr_status plan_moves(round *r, int first, bool unshare) {
+  for (int i = 0; i < r->count; i++) {
+    r->moves[i] = (tsr_move){.from = r->sources[i], .unshare = unshare};
+    TSR_TRY_NOTE(tsr_move_plan(&r->moves[i], r->layouts[i], first + i), "array %d", first + i);
+    r->parts[i] = tsr_move_part(&r->moves[i]);
+  }
+  return NULL;
+}
+
+static tsr_status do_round(round *r, int first, const tsr_reshard_options *options,
+                           tsr_array **out_arrays) {
+  tsr_comm *comm = r->arrays[0]->comm;
+  TSR_TRY(tsr_array_agree(comm, "reshard", alloc_round(r)));
+  TSR_TRY(reduce_sources(r));
+  TSR_TRY(tsr_array_agree(comm, "reshard", plan_moves(r, first, options->unshare)));
+  TSR_TRY(tsr_comm_exchange(comm, r->parts, r->count));
+  for (int i = 0; i < r->count; i++) {
+    out_arrays[i] = tsr_move_take(&r->moves[i]);
+    if (options->donate) tsr_array_delete(r->arrays[i]);
+  }
+  return NULL;
+}
+
+static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *layouts, int count,
+                            const tsr_reshard_options *options, tsr_array **made) {
+  for (int first = 0, size; first < count; first += size) {
+    size = round_size(arrays, layouts, first, count, options->most_memory);
+    round r = {.count = size, .arrays = arrays + first, .layouts = layouts + first};
+    tsr_status status = do_round(&r, first, options, made + first);
+    free_round(&r);
+    if (status) return status;
+  }
+  return NULL;
+}
+
+tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *const *layouts,
+                                 int count, const tsr_reshard_options *options,
+                                 tsr_array **out_arrays) {
+  tsr_reshard_options checked;
+  TSR_TRY(check_options(options, &checked));
+  TSR_TRY(check_arrays(arrays, count));
+  if (count == 0) return NULL;
+  tsr_array **made = calloc((size_t)count, sizeof *made);
+  tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "%d arrays", count);
+  TSR_TRY(tsr_array_agree(arrays[0]->comm, "reshard", status));
+  status = do_rounds(arrays, layouts, count, &checked, made);
+  for (int i = 0; i < count; i++) {
+    if (status)
+      tsr_array_release(made[i]);
+    else
+      out_arrays[i] = made[i];
+  }
+  free(made);
+  return status;
+}
+
+tsr_status tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
+                             const tsr_reshard_options *options, tsr_array **out_array) {
+  return tsr_array_reshard_all(&array, &layout, 1, options, out_array);
+}

@@ -1,0 +1,40 @@
+// Copy on write: a buffer that anyone else may be reading is copied before it is given away to be
+// written.
+#include "array/array.h"
+#include "tessera/engine.h"
+
+static tsr_status copy_slot(tsr_array *array, tsr_slot *slot, char *target) {
+  const int64_t index = tsr_comm_local_index(array->comm, slot->device);
+  const int64_t bytes = tsr_slot_bytes(array, slot);
+  const tsr_copy copy = {.source = slot->device, .target = slot->device, .length = bytes};
+  tsr_lists lists;
+  TSR_TRY(tsr_lists_init(&lists, array->comm));
+  lists.in[index] = slot->data;
+  lists.out[index] = target;
+  const tsr_exchange part = {&copy, bytes > 0, 8, lists.in, lists.out};
+  tsr_status status = tsr_engine_copy_here(array->comm, &part, 1);
+  tsr_lists_deinit(&lists);
+  return status;
+}
+
+static tsr_status unshare(tsr_array *array, tsr_slot *slot) {
+  tsr_buffer *copy = NULL;
+  TSR_TRY(tsr_buffer_create(tsr_comm_buffers(array->comm), tsr_slot_bytes(array, slot), &copy));
+  tsr_status status = copy_slot(array, slot, tsr_buffer_data(copy));
+  if (status)
+    tsr_buffer_release(copy);
+  else
+    tsr_slot_set(slot, copy, 0);
+  return status;
+}
+
+tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
+  TSR_TRY(tsr_array_check_alive(array));
+  if (index < 0 || index >= array->slot_count)
+    return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
+                    (long long)index, (long long)array->slot_count);
+  tsr_slot *slot = &array->slots[index];
+  if (!tsr_buffer_is_writable(slot->buffer)) TSR_TRY(unshare(array, slot));
+  *out_data = slot->data;
+  return NULL;
+}
