@@ -21,6 +21,7 @@
 #include "tessera/mesh.h"
 #include "tessera/mesh_build.h"
 #include "tessera/notation.h"
+#include "tessera/npy.h"
 #include "tessera/partitioner.h"
 #include "tessera/plan.h"
 #include "tessera/plan_auto.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/io.h"
+#include "base/io.h"
 #include "checkpoint/store.h"
 #include "layout/layout.h"
 

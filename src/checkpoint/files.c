@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "checkpoint/io.h"
+#include "base/io.h"
 
 // How many of them may be open at once: most of what the process may have, since the rest of the
 // program needs some too.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "checkpoint/io.h"
+#include "base/io.h"
 
 tsr_status tsr_store_create(tsr_store **out_store) {
   tsr_store *store = calloc(1, sizeof *store);

@@ -1,5 +1,5 @@
 // Reads and writes: whole, or a failure that names the file.
-#include "checkpoint/io.h"
+#include "base/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

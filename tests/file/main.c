@@ -2,7 +2,8 @@
 #define SUITES(X)      \
   X(safetensors)       \
   X(safetensors_write) \
-  X(folder)
+  X(folder)            \
+  X(npy)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

@@ -3,8 +3,8 @@
 // A call of the system may be interrupted, or do less than it was asked; here it is called again
 // until all is done. What cannot be done is a failure that names the file and the byte. Nothing
 // here maps files: a mapped file that shrinks kills its reader, and its pages count as our memory.
-#ifndef TESSERA_CHECKPOINT_IO_H
-#define TESSERA_CHECKPOINT_IO_H
+#ifndef TESSERA_BASE_IO_H
+#define TESSERA_BASE_IO_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "checkpoint/io.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,54 @@
+// NumPy's files: one array (.npy) or several in a zip archive (.npz), read strictly and written as
+// numpy.save writes them.
+//
+// A header can be had without the data. NumPy writes the types of ml_dtypes without their names:
+// bfloat16 as '<V2' and most others as '<V1', so that whoever reads them must say what they are
+// (tsr_npy_set_dtype); float8_e5m2 as '<f1', which NumPy itself cannot read again, but we can.
+#ifndef TESSERA_NPY_H
+#define TESSERA_NPY_H
+
+#include "tessera/shape.h"
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// What a header says. Sizes are checked: the elements take exactly the bytes from begin to end.
+typedef struct tsr_npy {
+  tsr_dtype dtype;  // TSR_DTYPE_NONE: elements of `width` bytes whose type the file forgot
+  int width;        // bytes of an element
+  bool swapped;     // stored in the other byte order; reading puts that right
+  bool fortran;     // the first index runs fastest
+  tsr_shape shape;
+  int64_t begin, end;  // the data's bytes, counted from the start of the file
+} tsr_npy;
+
+// Reads the header of an array, versions 1.0 to 3.0, from the first bytes of a file. Structured
+// types, strings, dates and Python objects are refused as unsupported; every other fault names its
+// byte.
+TSR_API TSR_MUST_USE tsr_status tsr_npy_parse(const char *bytes, size_t length, tsr_npy *out_npy);
+// The same of a file, whose size must be what the header says.
+TSR_API TSR_MUST_USE tsr_status tsr_npy_open(const char *path, tsr_npy *out_npy);
+// Says what elements of a forgotten type are; the type must be as wide, and not narrower than a
+// byte.
+TSR_API TSR_MUST_USE tsr_status tsr_npy_set_dtype(tsr_npy *npy, tsr_dtype dtype);
+// How many elements lie between neighbours of each dimension, in the order of the data.
+TSR_API void tsr_npy_strides(const tsr_npy *npy, int64_t out_strides[TSR_MAX_RANK]);
+
+// Reads `count` elements from number `first` on, in the order of the data and the byte order of
+// this machine. The header is one that tsr_npy_open gave.
+TSR_API TSR_MUST_USE tsr_status tsr_npy_read(const char *path, const tsr_npy *npy, int64_t first,
+                                             int64_t count, void *out_elements);
+
+// The bytes numpy.save writes before the data (NumPy 2), for the caller to free. Types narrower
+// than a byte are refused: NumPy has one a byte.
+TSR_API TSR_MUST_USE tsr_status tsr_npy_header(tsr_dtype dtype, const tsr_shape *shape,
+                                               bool fortran, char **out_bytes, size_t *out_length);
+// Writes a whole file of dense elements. A file of that name is replaced in one step when all is
+// written; until then it stays as it was.
+TSR_API TSR_MUST_USE tsr_status tsr_npy_write(const char *path, tsr_dtype dtype,
+                                              const tsr_shape *shape, bool fortran,
+                                              const void *elements);
+
+TSR_END_DECLS
+
+#endif
