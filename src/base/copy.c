@@ -1,7 +1,8 @@
-// Copies are done run by run: a counter over the loops, outermost slowest, and a memcpy inside.
+// Copies as descriptions: simplified, cut in parts, turned into messages, and at last handed to the
+// kernels as boxes of bytes, or of bits where runs do not start and end on bytes.
 #include "tessera/copy.h"
 
-#include <string.h>
+#include "base/copy_kernels.h"
 
 int64_t tsr_copy_elements(const tsr_copy *copy) {
   int64_t elements = copy->length;
@@ -45,24 +46,6 @@ void tsr_copy_simplify(tsr_copy *copy) {
 
 // ---- doing it ----
 
-static int bit_at(const unsigned char *bytes, int64_t bit) {
-  return bytes[bit / 8] >> (bit % 8) & 1;
-}
-
-static void put_bit(unsigned char *bytes, int64_t bit, int value) {
-  const unsigned char mask = (unsigned char)(1U << (bit % 8));
-  bytes[bit / 8] = (unsigned char)(value ? bytes[bit / 8] | mask : bytes[bit / 8] & ~mask);
-}
-
-static void copy_bits(const void *source, int64_t from, void *target, int64_t to, int64_t count) {
-  if (from % 8 == 0 && to % 8 == 0) {
-    const int64_t bytes = count / 8;
-    memcpy((char *)target + to / 8, (const char *)source + from / 8, (size_t)bytes);
-    from += bytes * 8, to += bytes * 8, count -= bytes * 8;
-  }
-  for (int64_t i = 0; i < count; i++) put_bit(target, to + i, bit_at(source, from + i));
-}
-
 // A copy that is being done: as a tsr_copy, but the first loop may have fewer turns.
 typedef struct box {
   int64_t from, to, length;
@@ -73,14 +56,16 @@ typedef struct box {
 
 typedef struct buffers {
   int bits;
-  const void *source;
-  void *target;
+  const char *source;
+  char *target;
+  tsr_copy_stores stores;
 } buffers;
 
-static void run_box(const box *b, const buffers *on) {
+// Runs that are not whole bytes: one after the other.
+static void run_bits(const box *b, const buffers *on) {
   int64_t done[TSR_MAX_RANK] = {0}, from = b->from, to = b->to;
   for (;;) {
-    copy_bits(on->source, from * on->bits, on->target, to * on->bits, b->length * on->bits);
+    tsr_copy_bits(on->source, from * on->bits, on->target, to * on->bits, b->length * on->bits);
     int i = b->loop_count - 1;
     for (; i >= 0; i--) {
       const tsr_copy_loop *loop = &b->loops[i];
@@ -92,6 +77,38 @@ static void run_box(const box *b, const buffers *on) {
     }
     if (i < 0) return;
   }
+}
+
+static bool is_whole(int64_t elements, int bits) { return elements * bits % 8 == 0; }
+
+// Whether every run starts and ends on a byte, on both sides.
+static bool is_in_bytes(const box *b, int bits) {
+  if (bits % 8 == 0) return true;
+  if (!is_whole(b->from, bits) || !is_whole(b->to, bits) || !is_whole(b->length, bits))
+    return false;
+  for (int i = 0; i < b->loop_count; i++) {
+    if (!is_whole(b->loops[i].from, bits) || !is_whole(b->loops[i].to, bits)) return false;
+  }
+  return true;
+}
+
+static void run_box(const box *b, const buffers *on) {
+  if (!is_in_bytes(b, on->bits)) {
+    run_bits(b, on);
+    return;
+  }
+  tsr_byte_box bytes;
+  bytes.source = on->source + b->from * on->bits / 8;
+  bytes.target = on->target + b->to * on->bits / 8;
+  bytes.stores = on->stores;
+  bytes.run = b->length * on->bits / 8;
+  bytes.loop_count = b->loop_count;
+  for (int i = 0; i < b->loop_count; i++) {
+    const tsr_copy_loop *loop = &b->loops[i];
+    bytes.loops[i] = (tsr_copy_loop){i ? loop->count : b->turns, loop->from * on->bits / 8,
+                                     loop->to * on->bits / 8};
+  }
+  tsr_copy_bytes(&bytes);
 }
 
 // What turn `index` of the first loop does.
@@ -136,15 +153,15 @@ static void run_range(const box *b, int64_t begin, int64_t end, const buffers *o
 
 void tsr_copy_run_part(const tsr_copy *copy, int64_t begin, int64_t end, int bits,
                        const void *source, void *target, tsr_copy_stores stores) {
-  (void)stores;
   const box whole = {.from = copy->from,
                      .to = copy->to,
                      .length = copy->length,
                      .loops = copy->loops,
                      .loop_count = copy->loop_count,
                      .turns = copy->loop_count ? copy->loops[0].count : 1};
-  const buffers on = {bits, source, target};
+  const buffers on = {bits, source, target, stores};
   run_range(&whole, begin, end, &on);
+  if (stores == TSR_STORES_STREAMED) tsr_copy_fence();
 }
 
 void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target) {

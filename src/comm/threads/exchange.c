@@ -29,6 +29,7 @@ typedef struct work {
   item *items;
   int64_t count;
   int64_t bytes;
+  tsr_copy_stores stores;
 } work;
 
 // ---- the sequence ----
@@ -133,8 +134,8 @@ static int64_t element_at(const item *it, int64_t place) {
   return (place - it->begin) * 8 / it->bits / CUT * CUT;
 }
 
-static void run_item(const item *it, int64_t begin, int64_t end) {
-  tsr_copy_run_part(it->copy, begin, end, it->bits, it->source, it->target, TSR_STORES_CACHED);
+static void run_item(const item *it, int64_t begin, int64_t end, tsr_copy_stores stores) {
+  tsr_copy_run_part(it->copy, begin, end, it->bits, it->source, it->target, stores);
 }
 
 static tsr_status do_task(void *context, int64_t index, int worker) {
@@ -144,9 +145,9 @@ static tsr_status do_task(void *context, int64_t index, int worker) {
   for (int64_t i = find_item(w, begin); i < w->count && w->items[i].begin < end; i++) {
     const item *it = &w->items[i];
     if (it->loose) {
-      run_item(it, element_at(it, begin), element_at(it, end));
+      run_item(it, element_at(it, begin), element_at(it, end), w->stores);
     } else if (!it->tied && it->begin >= begin) {
-      do run_item(&w->items[i], 0, tsr_copy_elements(w->items[i].copy));
+      do run_item(&w->items[i], 0, tsr_copy_elements(w->items[i].copy), w->stores);
       while (i + 1 < w->count && w->items[i + 1].tied && ++i);
     }
   }
@@ -163,6 +164,7 @@ tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts, int p
   sort_items(w.items, w.count);
   drop_repeated(&w);
   lay_out(&w);
+  w.stores = tsr_threads_stores(w.bytes);
   const int64_t tasks = (w.bytes + TASK_BYTES - 1) / TASK_BYTES;
   tsr_status status = tsr_pool_run(tsr_comm_pool(comm), tasks, do_task, &w);
   free(w.items);

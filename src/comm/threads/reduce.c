@@ -6,107 +6,143 @@
 
 #include "comm/threads/threads.h"
 
-enum { BLOCK_BYTES = 4 << 10, TASK_BYTES = 256 << 10 };
+enum { BLOCK_BYTES = 4 << 10, TASK_BYTES = 256 << 10, CUT = 64 /* elements fill whole bytes */ };
 
-// The results of one group, or of one member of it when they are scattered.
+// What a group reads and writes: its members' inputs in their order, and the outputs, each once.
+typedef struct group {
+  const void **in;
+  void **out;
+  int64_t out_count;
+} group;
+
 typedef struct work {
-  const tsr_comm *comm;
   const tsr_reduce_job *job;
   tsr_reducer reducer;
   int bits;
-  int64_t results;               // per group: 1, or one per member
+  tsr_copy_stores stores;
+  group *groups;
+  int64_t results;               // per group: 1, or one per member when they are scattered
   int64_t elements;              // of a result
   int64_t task_elements, tasks;  // per result
 } work;
 
-static const int32_t *members_of(const work *w, int64_t group) {
-  return w->job->groups->members + group * w->job->groups->size;
-}
-
-static void *out_of(const work *w, const int32_t *members, int64_t index) {
-  return w->job->out[tsr_comm_local_index(w->comm, members[index])];
-}
-
-// The inputs of a group; on the heap only when there are many.
-enum { FEW = 64 };
-typedef struct inputs {
-  const void **list, *few[FEW];
-} inputs;
-
-static tsr_status inputs_init(inputs *in, const work *w, const int32_t *members) {
-  const int64_t size = w->job->groups->size;
-  in->list = size <= FEW ? in->few : malloc(sizeof *in->list * (size_t)size);
-  if (!in->list) return tsr_fail(NO_MEMORY, "group of %lld devices", (long long)size);
-  for (int64_t i = 0; i < size; i++)
-    in->list[i] = w->job->in[tsr_comm_local_index(w->comm, members[i])];
-  return NULL;
-}
-
-static void inputs_deinit(inputs *in) {
-  if (in->list != in->few) free((void *)in->list);
-}
+// ---- a stretch ----
 
 static void put(const work *w, const void *block, void *out, int64_t to, int64_t count) {
   const tsr_copy copy = {.to = to, .length = count};
-  tsr_copy_run(&copy, w->bits, block, out);
+  tsr_copy_run_part(&copy, 0, count, w->bits, block, out, w->stores);
 }
 
-// All members get it: each distinct buffer is written once.
-static void put_all(const work *w, const void *block, const int32_t *members, int64_t at,
-                    int64_t count) {
-  for (int64_t i = 0; i < w->job->groups->size; i++) {
-    void *out = out_of(w, members, i);
-    bool seen = false;
-    for (int64_t k = 0; k < i && !seen; k++) seen = out_of(w, members, k) == out;
-    if (!seen) put(w, block, out, at, count);
+// Elements `at` to before `end` of what all members get.
+static void reduce_all(const work *w, const group *g, int64_t at, int64_t end) {
+  _Alignas(64) char block[BLOCK_BYTES];
+  const int64_t most = (int64_t)BLOCK_BYTES * 8 / w->bits;
+  for (int64_t count; at < end; at += count) {
+    count = end - at < most ? end - at : most;
+    if (g->out_count == 1 && w->stores == TSR_STORES_CACHED) {
+      tsr_reduce(&w->reducer, g->in, at, count, g->out[0], at);
+      continue;
+    }
+    tsr_reduce(&w->reducer, g->in, at, count, block, 0);
+    for (int64_t i = 0; i < g->out_count; i++) put(w, block, g->out[i], at, count);
   }
 }
 
-// Elements `at` to before `end` of result `result` of a group.
-static void reduce_stretch(const work *w, const inputs *in, const int32_t *members, int64_t result,
-                           int64_t at, int64_t end) {
-  _Alignas(64) char block[BLOCK_BYTES];
-  const int64_t most = (int64_t)BLOCK_BYTES * 8 / w->bits, inner = w->job->inner;
-  while (at < end) {
-    int64_t from = at, count = end - at < most ? end - at : most;
-    if (w->job->scatter) {
-      // The part of the result that lies in one block of the inputs.
-      const int64_t outer = at / inner, left = inner - at % inner;
-      if (count > left) count = left;
-      from = (outer * w->job->groups->size + result) * inner + at % inner;
-    }
-    tsr_reduce(&w->reducer, in->list, from, count, block, 0);
-    if (w->job->scatter)
-      put(w, block, out_of(w, members, result), at, count);
-    else
-      put_all(w, block, members, at, count);
-    at += count;
+// Elements `at` to before `end` of what one member gets, which lie in parts in the inputs.
+static void reduce_part(const work *w, const group *g, int64_t member, int64_t at, int64_t end) {
+  const int64_t inner = w->job->inner;
+  for (int64_t count; at < end; at += count) {
+    const int64_t block = at / inner, offset = at % inner;
+    count = end - at < inner - offset ? end - at : inner - offset;
+    const int64_t from = (block * w->job->groups->size + member) * inner + offset;
+    tsr_reduce(&w->reducer, g->in, from, count, g->out[member], at);
   }
 }
 
 static tsr_status do_task(void *context, int64_t index, int worker) {
   (void)worker;
   const work *w = context;
-  const int64_t task = index % w->tasks, unit = index / w->tasks;
-  const int32_t *members = members_of(w, unit / w->results);
-  const int64_t begin = task * w->task_elements;
-  const int64_t end =
-      begin + w->task_elements < w->elements ? begin + w->task_elements : w->elements;
-  inputs in;
-  TSR_TRY(inputs_init(&in, w, members));
-  reduce_stretch(w, &in, members, unit % w->results, begin, end);
-  inputs_deinit(&in);
+  const int64_t task = index % w->tasks, result = index / w->tasks;
+  const group *g = &w->groups[result / w->results];
+  const int64_t begin = task * w->task_elements, left = w->elements - begin;
+  const int64_t end = begin + (left < w->task_elements ? left : w->task_elements);
+  if (w->job->scatter)
+    reduce_part(w, g, result % w->results, begin, end);
+  else
+    reduce_all(w, g, begin, end);
   return NULL;
 }
 
+// ---- the groups ----
+
+static int by_address(const void *left, const void *right) {
+  const uintptr_t a = (uintptr_t) * (void *const *)left, b = (uintptr_t) * (void *const *)right;
+  return (a > b) - (a < b);
+}
+
+static int64_t drop_repeated(void **list, int64_t count) {
+  int64_t kept = 0;
+  qsort((void *)list, (size_t)count, sizeof *list, by_address);
+  for (int64_t i = 0; i < count; i++) {
+    if (!kept || list[kept - 1] != list[i]) list[kept++] = list[i];
+  }
+  return kept;
+}
+
+static bool is_in_place(const group *g, int64_t size) {
+  for (int64_t i = 0; i < size; i++) {
+    if (bsearch(&g->in[i], (void *)g->out, (size_t)g->out_count, sizeof *g->out, by_address))
+      return true;
+  }
+  return false;
+}
+
+// One block: the groups, their inputs, their outputs.
+static tsr_status alloc_groups(work *w) {
+  const size_t count = (size_t)w->job->groups->count, size = (size_t)w->job->groups->size;
+  w->groups = malloc(count * (sizeof *w->groups + 2 * size * sizeof(void *)));
+  if (!w->groups) return tsr_fail(NO_MEMORY, "%zu groups of %zu devices", count, size);
+  void **next = (void **)(w->groups + count);
+  for (size_t i = 0; i < count; i++, next += 2 * size)
+    w->groups[i] = (group){(const void **)next, next + size, (int64_t)size};
+  return NULL;
+}
+
+static void fill_group(const work *w, const tsr_comm *comm, int64_t index, bool *in_place) {
+  const int64_t size = w->job->groups->size;
+  group *g = &w->groups[index];
+  for (int64_t i = 0; i < size; i++) {
+    const int64_t local = tsr_comm_local_index(comm, w->job->groups->members[index * size + i]);
+    g->in[i] = w->job->in[local];
+    g->out[i] = w->job->out[local];
+  }
+  if (w->job->scatter) return;
+  g->out_count = drop_repeated(g->out, size);
+  *in_place = *in_place || is_in_place(g, size);
+}
+
+// Results in place lie in a cache when they are written.
+static tsr_copy_stores choose_stores(const work *w, bool in_place) {
+  int64_t outputs = 0;
+  for (int64_t i = 0; i < w->job->groups->count; i++) outputs += w->groups[i].out_count;
+  const bool fits = w->job->scatter || in_place;
+  return fits ? TSR_STORES_CACHED : tsr_threads_stores(outputs * (w->elements * w->bits / 8));
+}
+
 tsr_status tsr_threads_reduce(tsr_comm *comm, const tsr_reduce_job *job) {
-  work w = {.comm = comm,
-            .job = job,
+  work w = {.job = job,
             .reducer = {job->dtype, job->op, job->groups->size},
             .bits = tsr_dtype_get(job->dtype)->bits,
             .results = job->scatter ? job->groups->size : 1,
             .elements = job->outer * job->inner};
-  w.task_elements = (int64_t)TASK_BYTES * 8 / w.bits / 64 * 64;  // whole bytes
+  w.task_elements = (int64_t)TASK_BYTES * 8 / w.bits / CUT * CUT;
   w.tasks = (w.elements + w.task_elements - 1) / w.task_elements;
-  return tsr_pool_run(tsr_comm_pool(comm), job->groups->count * w.results * w.tasks, do_task, &w);
+  TSR_TRY(alloc_groups(&w));
+  bool in_place = false;
+  for (int64_t i = 0; i < job->groups->count; i++) fill_group(&w, comm, i, &in_place);
+  w.stores = choose_stores(&w, in_place);
+  const int64_t tasks = job->groups->count * w.results * w.tasks;
+  tsr_status status = tsr_pool_run(tsr_comm_pool(comm), tasks, do_task, &w);
+  free(w.groups);
+  return status;
 }

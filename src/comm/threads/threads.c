@@ -1,8 +1,23 @@
 #include "comm/threads/threads.h"
 
+#include <unistd.h>
+
 #include "comm/comm.h"
 
 const tsr_engine tsr_threads_engine = {.size = sizeof(tsr_engine),
                                        .name = "threads",
                                        .exchange = tsr_engine_copy_here,
                                        .reduce = tsr_threads_reduce};
+
+// Half of the last cache, but no more than what a process gets of a large one that it shares with
+// others: from here on streamed stores were faster wherever measured.
+tsr_copy_stores tsr_threads_stores(int64_t bytes) {
+  enum { LEAST = 4 << 20, SHARE = 32 << 20 };
+  if (bytes <= LEAST) return TSR_STORES_CACHED;
+  int64_t half = SHARE;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (cache > 0 && cache / 2 < half) half = cache / 2;
+#endif
+  return bytes > half ? TSR_STORES_STREAMED : TSR_STORES_CACHED;
+}

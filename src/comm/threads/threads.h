@@ -6,4 +6,7 @@
 
 tsr_status tsr_threads_reduce(tsr_comm *comm, const tsr_reduce_job *job);
 
+// How to store so many bytes: past the caches when these could not keep them.
+tsr_copy_stores tsr_threads_stores(int64_t bytes);
+
 #endif
