@@ -107,17 +107,11 @@ tsr_status tsr_call_agree(const call *c, tsr_status found) {
   if (comm->rank_count == 1) return found;
   const record mine = {c->hash, tsr_status_cause(found)};
   tsr_status status = comm->engine->share(comm, &mine, sizeof mine, comm->records);
-  if (!status) {
-    const bool differ = calls_differ(comm);
-    if (!differ && !somebody_failed(comm)) return NULL;
-    status = share_texts(c, differ, found);
-    if (!status && differ)
-      status = mismatch(comm);
-    else if (!status && !found)
-      status = failed_elsewhere(comm);
-    else if (!status)
-      return found;
-  }
+  const bool differ = !status && calls_differ(comm);
+  if (!status && !differ && !somebody_failed(comm)) return NULL;
+  if (!status) status = share_texts(c, differ, found);
+  if (!status && !differ && found) return found;
   tsr_status_free(found);
-  return tsr_call_end(c, status);
+  if (!status && differ) return mismatch(comm);
+  return tsr_call_end(c, status ? status : failed_elsewhere(comm));
 }

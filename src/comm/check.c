@@ -85,12 +85,18 @@ static tsr_status check_overlap(const span *a, const span *b) {
 }
 
 // Each span against the one before it that reaches furthest, of those written and of all: if any
-// two overlap, one of these pairs does.
+// two overlap, one of these pairs does. They may still be allowed to, being one buffer, while it is
+// also the `in` of another group: the one to remember is then `other`.
 static tsr_status check_spans(span *spans, size_t count) {
   qsort(spans, count, sizeof *spans, by_begin);
-  const span *written = NULL, *any = NULL;
+  const span *written = NULL, *any = NULL, *same = NULL, *other = NULL;
   for (size_t i = 0; i < count; i++) {
     const span *s = &spans[i];
+    if (!same || s->begin != same->begin || s->end != same->end)
+      same = s, other = NULL;
+    else if (s->result < 0 && s->group != same->group)
+      other = s;
+    if (s->result >= 0 && other) TSR_TRY(check_overlap(other, s));
     if (written && s->begin < written->end) TSR_TRY(check_overlap(written, s));
     if (s->result >= 0 && any && s->begin < any->end) TSR_TRY(check_overlap(any, s));
     if (s->result >= 0 && (!written || s->end > written->end)) written = s;

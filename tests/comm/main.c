@@ -1,5 +1,6 @@
 // One line a suite, so that suites added side by side merge.
 #define SUITES(X) \
+  X(call)         \
   X(comm)         \
   X(reduce)
 
