@@ -293,7 +293,7 @@ void tsr_copy_bytes(tsr_byte_box *box) {
 // Up to 8 bits from a place; reads a second byte only if they reach into it.
 static unsigned bits_at(const unsigned char *bytes, int64_t at, int64_t count) {
   const int shift = (int)(at % 8);
-  unsigned value = bytes[at / 8] >> shift;
+  unsigned value = (unsigned)bytes[at / 8] >> shift;
   if (shift + count > 8) value |= (unsigned)bytes[at / 8 + 1] << (8 - shift);
   return value;
 }
