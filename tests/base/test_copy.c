@@ -53,7 +53,7 @@ static void elements_smaller_than_a_byte_keep_their_neighbours(void **state) {
 enum { MOST_ELEMENTS = 6000 };
 
 static void move_bit(const unsigned char *source, int64_t from, unsigned char *target, int64_t to) {
-  const unsigned mask = 1U << (to % 8), bit = source[from / 8] >> (from % 8) & 1U;
+  const unsigned mask = 1U << (to % 8), bit = (unsigned)source[from / 8] >> (from % 8) & 1U;
   target[to / 8] = (unsigned char)((target[to / 8] & ~mask) | (bit ? mask : 0));
 }
 
@@ -121,7 +121,8 @@ static void any_part_of_any_copy_is_right(void **state) {
     }
     memset(target, 0x5a, sizeof target);
     memset(wanted, 0x5a, sizeof wanted);
-    tsr_copy_run_part(&copy, begin, end, bits, source, target, round / 10 % 2);
+    tsr_copy_run_part(&copy, begin, end, bits, source, target,
+                      round / 10 % 2 ? TSR_STORES_STREAMED : TSR_STORES_CACHED);
     copy_slowly(&copy, begin, end, bits, source, wanted);
     assert_memory_equal(target, wanted, sizeof target);
   }
