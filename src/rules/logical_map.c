@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "rules/entry.h"
+#include "spec/sharding.h"
 
 // One mapping under way. A dimension is settled when an entry stands for it: those that are no
 // names from the start, the others when a rule serves them.
@@ -172,27 +173,11 @@ static tsr_status fail_unmatched(const mapping *map, int dim) {
                   dim, name, TSR_SUGGESTED(near));
 }
 
-static tsr_status check_auto(const tsr_sharding *sharding) {
-  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
-  for (int d = 0; d < tsr_sharding_dim_count(sharding); d++) {
-    const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
-    for (int s = 0; s < dim->stage_count; s++)
-      for (int i = 0; i < dim->stages[s].axis_count; i++) {
-        const tsr_axis *axis = tsr_mesh_axis(mesh, dim->stages[s].axes[i].axis);
-        if (axis->type != TSR_AXIS_AUTO)
-          return tsr_fail(CONSTRAINT_NEEDS_AUTO_AXIS,
-                          "dimension %d is constrained to axis \"%s\", which is %s, wanted auto", d,
-                          axis->name, tsr_axis_type_name(axis->type));
-      }
-  }
-  return NULL;
-}
-
 static tsr_status bind_auto(const tsr_mesh *mesh, const tsr_spec *spec,
                             tsr_sharding **out_sharding) {
   tsr_sharding *sharding = NULL;
   TSR_TRY(tsr_sharding_bind(mesh, spec, true, &sharding));
-  tsr_status status = check_auto(sharding);
+  tsr_status status = tsr_sharding_check_auto(sharding);
   if (status)
     tsr_sharding_release(sharding);
   else

@@ -314,6 +314,22 @@ int64_t tsr_sharding_stage_index(const tsr_sharding *sharding, int dim, int stag
   return index;
 }
 
+tsr_status tsr_sharding_check_auto(const tsr_sharding *sharding) {
+  const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
+  for (int d = 0; d < tsr_sharding_dim_count(sharding); d++) {
+    const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
+    for (int s = 0; s < dim->stage_count; s++)
+      for (int i = 0; i < dim->stages[s].axis_count; i++) {
+        const tsr_axis *axis = tsr_mesh_axis(mesh, dim->stages[s].axes[i].axis);
+        if (axis->type != TSR_AXIS_AUTO)
+          return tsr_fail(CONSTRAINT_NEEDS_AUTO_AXIS,
+                          "dimension %d is constrained to axis \"%s\", which is %s, wanted auto", d,
+                          axis->name, tsr_axis_type_name(axis->type));
+      }
+  }
+  return NULL;
+}
+
 bool tsr_sharding_is_fully_replicated(const tsr_sharding *sharding) {
   if (tsr_mesh_device_count(sharding->mesh) == 1) return true;
   if (sharding->unreduced.count) return false;
