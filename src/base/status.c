@@ -106,7 +106,18 @@ const char *tsr_cause_slug(tsr_cause cause) {
   return (unsigned)cause < TSR_CAUSE_COUNT ? causes[cause].slug : "";
 }
 
+// Whether `word` is one of those in `words`, which blanks part.
+static bool has_word(const char *words, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = words; *at;) {
+    const size_t next = strcspn(at, " ");
+    if (next == length && !memcmp(at, word, length)) return true;
+    at += next + (at[next] != '\0');
+  }
+  return false;
+}
+
 bool tsr_cause_matches(tsr_cause cause, const char *slug) {
   if ((unsigned)cause >= TSR_CAUSE_COUNT || !*slug) return false;
-  return !strcmp(causes[cause].slug, slug) || !strcmp(causes[cause].alias, slug);
+  return !strcmp(causes[cause].slug, slug) || has_word(causes[cause].alias, slug);
 }

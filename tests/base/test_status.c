@@ -29,6 +29,10 @@ static void slugs_and_aliases_name_causes(void **state) {
   assert_string_equal(tsr_cause_slug(TSR_CAUSE_INDIVISIBLE), "indivisible");
   assert_true(tsr_cause_matches(TSR_CAUSE_DUPLICATE_MESH_AXIS, "duplicate_mesh_axis"));
   assert_true(tsr_cause_matches(TSR_CAUSE_DUPLICATE_MESH_AXIS, "axis_used_twice"));
+  assert_true(tsr_cause_matches(TSR_CAUSE_UNKNOWN_MESH_AXIS, "unknown_axis"));
+  assert_true(tsr_cause_matches(TSR_CAUSE_UNKNOWN_MESH_AXIS, "axis_not_in_mesh"));
+  assert_false(tsr_cause_matches(TSR_CAUSE_UNKNOWN_MESH_AXIS, "axis_not_in"));
+  assert_false(tsr_cause_matches(TSR_CAUSE_UNKNOWN_MESH_AXIS, "unknown_axis axis_not_in_mesh"));
   assert_false(tsr_cause_matches(TSR_CAUSE_INDIVISIBLE, ""));
   assert_false(tsr_cause_matches(TSR_CAUSE_NONE, "indivisible"));
   assert_string_equal(tsr_code_name(TSR_IO), "input or output failed");
