@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
 #include "plan/plan.h"
 #include "plan/random_models.h"
+#include "support/models.h"
 #include "tessera/plan_auto.h"
 
 static tsr_analysis analyze(const tsr_plan *plan) {

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "plan/models.h"
 #include "plan/random_models.h"
+#include "support/models.h"
 #include "tessera/plan_auto.h"
 
 // Names separated by spaces, as options have them.

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
 #include "plan/plan.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static void assert_findings(const tsr_plan *plan, const tsr_check_options *options,

@@ -1,4 +1,4 @@
-#include "plan/models.h"
+#include "support/models.h"
 #include "plan/plan.h"
 #include "plan/random_models.h"
 #include "plan/roles.h"

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
-#include "transfer/tally.h"
 #include "plan/plan.h"
+#include "support/models.h"
 #include "support/test.h"
+#include "transfer/tally.h"
 
 static void assert_diff(const tsr_plan *before, const tsr_plan *after, const char *expected) {
   tsr_plan_diff diff;

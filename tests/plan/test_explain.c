@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
 #include "plan/plan.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static void assert_explained(const tsr_plan *plan, int64_t index, const char *expected) {

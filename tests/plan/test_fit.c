@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plan/models.h"
 #include "plan/random_models.h"
+#include "support/models.h"
 #include "tessera/plan_auto.h"
 
 // ---- against trying everything ----

@@ -1,5 +1,5 @@
+#include "support/models.h"
 
-#include "plan/models.h"
 #include "plan/random_models.h"
 #include "tessera/plan_auto.h"
 

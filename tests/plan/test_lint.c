@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
 #include "plan/near.h"
+#include "support/models.h"
 #include "support/real_models.h"
 #include "support/test.h"
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
 #include "plan/plan.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static const char *const specs[] = {"tp, fsdp", "tp, fsdp", "fsdp", "tp, fsdp", "fsdp", NULL};

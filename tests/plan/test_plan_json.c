@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/models.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static tsr_plan *make_matched(const char *mesh_text, tsr_policy policy) {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/models.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static void tensors_are_found_by_path(void **state) {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plan/models.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static const struct {

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/models.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static char *write_tree(const tsr_tree *tree, int indent) {

@@ -1,6 +1,6 @@
-// Small models and meshes that the tests of this room share.
-#ifndef TESSERA_TESTS_PLAN_MODELS_H
-#define TESSERA_TESTS_PLAN_MODELS_H
+// Small models and meshes that tests share.
+#ifndef TESSERA_TESTS_SUPPORT_MODELS_H
+#define TESSERA_TESTS_SUPPORT_MODELS_H
 
 #include "tessera/plan.h"
 

@@ -1,4 +1,4 @@
-#include "plan/models.h"
+#include "support/models.h"
 
 #include <stdlib.h>
 #include <string.h>
