@@ -23,6 +23,7 @@
 #include "tessera/notation.h"
 #include "tessera/npy.h"
 #include "tessera/partitioner.h"
+#include "tessera/place.h"
 #include "tessera/plan.h"
 #include "tessera/plan_auto.h"
 #include "tessera/pool.h"

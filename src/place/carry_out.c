@@ -1,0 +1,173 @@
+// Carrying decisions out: tensors in host memory are cut one by one, arrays move together.
+#include <stdlib.h>
+
+#include "array/array.h"
+#include "place/place.h"
+
+// Whether the array lies so already, under the same names.
+static bool lies_so(const tsr_array *array, const tsr_layout *layout) {
+  const tsr_layout *now = tsr_array_layout(array);
+  const tsr_sharding *have = tsr_layout_sharding(now), *want = tsr_layout_sharding(layout);
+  if (now == layout) return true;
+  return have && want && tsr_layout_policy(now) == tsr_layout_policy(layout) &&
+         tsr_sharding_equal(have, want);
+}
+
+static void hand_out(tsr_decision *decision, tsr_place_report *out_report) {
+  if (!out_report) return;
+  *out_report = decision->report;
+  decision->report = (tsr_place_report){.outcome = TSR_OUTCOME_PLACED};
+}
+
+// ---- one ----
+
+tsr_status tsr_carry_out(tsr_array *array, tsr_status decided, tsr_decision *decision,
+                         const tsr_place_how *how, tsr_array **out_array,
+                         tsr_place_report *out_report) {
+  TSR_TRY(tsr_array_agree(tsr_array_comm(array), "place", decided));
+  const bool stays = !decision->layout || lies_so(array, decision->layout);
+  if (decision->layout && stays) decision->report.outcome = TSR_OUTCOME_SAME;
+  if (stays)
+    *out_array = tsr_array_retain(array);
+  else
+    TSR_TRY(tsr_array_reshard(array, decision->layout, &how->reshard, out_array));
+  hand_out(decision, out_report);
+  return NULL;
+}
+
+tsr_status tsr_carry_out_leaf(const tsr_leaf *leaf, tsr_status decided, tsr_decision *decision,
+                              const tsr_place_how *how, tsr_array **out_array,
+                              tsr_place_report *out_report) {
+  if (leaf->kind == TSR_LEAF_ARRAY)
+    return tsr_carry_out(leaf->array, decided, decision, how, out_array, out_report);
+  TSR_TRY(decided);
+  TSR_TRY(tsr_array_shard(how->comm, decision->layout, leaf->dtype, leaf->data, NULL, out_array));
+  hand_out(decision, out_report);
+  return NULL;
+}
+
+// ---- a tree ----
+
+// A tree under way: a decision and a new leaf for each old one, and the arrays that are to move.
+typedef struct work {
+  const tsr_array_tree *tree;
+  const tsr_place_how *how;
+  int64_t count;
+  int moving;
+  tsr_decision *decisions;
+  tsr_leaf *leaves;  // borrow all but the arrays made here, which are in `made`
+  tsr_array **made;  // owned, by leaf
+  tsr_array **from, **to;
+  const tsr_layout **layouts;
+  int64_t *rows;  // the leaves that move
+} work;
+
+static void work_deinit(work *at) {
+  for (int64_t i = 0; at->decisions && i < at->count; i++) tsr_decision_deinit(&at->decisions[i]);
+  for (int64_t i = 0; at->made && i < at->count; i++) tsr_array_release(at->made[i]);
+  free(at->decisions);
+  free(at->leaves);
+  free(at->made);
+  free(at->from);
+  free(at->to);
+  free(at->layouts);
+  free(at->rows);
+}
+
+static tsr_status work_init(work *at, const tsr_array_tree *tree, const tsr_place_how *how) {
+  const size_t count = (size_t)tsr_array_tree_count(tree) + 1;
+  *at = (work){.tree = tree, .how = how, .count = tsr_array_tree_count(tree)};
+  at->decisions = calloc(count, sizeof *at->decisions);
+  at->leaves = calloc(count, sizeof *at->leaves);
+  at->made = calloc(count, sizeof *at->made);
+  at->from = calloc(count, sizeof *at->from);
+  at->to = calloc(count, sizeof *at->to);
+  at->layouts = calloc(count, sizeof *at->layouts);
+  at->rows = calloc(count, sizeof *at->rows);
+  if (at->decisions && at->leaves && at->made && at->from && at->to && at->layouts && at->rows)
+    return NULL;
+  return tsr_fail(NO_MEMORY, "placing of %zu arrays", count - 1);
+}
+
+static void become_array(work *at, int64_t index, tsr_array *array) {
+  at->made[index] = array;
+  at->leaves[index] =
+      (tsr_leaf){.path = at->leaves[index].path, .kind = TSR_LEAF_ARRAY, .array = array};
+}
+
+static tsr_status place_host(work *at, int64_t index) {
+  const tsr_leaf *leaf = &at->leaves[index];
+  tsr_array *array = NULL;
+  TSR_TRY(tsr_array_shard(at->how->comm, at->decisions[index].layout, leaf->dtype, leaf->data, NULL,
+                          &array));
+  become_array(at, index, array);
+  return NULL;
+}
+
+// Cuts what is in host memory, and notes which arrays move.
+static tsr_status prepare(work *at, int64_t index) {
+  tsr_decision *decision = &at->decisions[index];
+  const tsr_leaf *leaf = &at->leaves[index];
+  if (!decision->layout) return NULL;
+  if (leaf->kind == TSR_LEAF_HOST) return place_host(at, index);
+  if (lies_so(leaf->array, decision->layout)) {
+    decision->report.outcome = TSR_OUTCOME_SAME;
+    return NULL;
+  }
+  at->rows[at->moving] = index;
+  at->from[at->moving] = leaf->array;
+  at->layouts[at->moving++] = decision->layout;
+  return NULL;
+}
+
+// Whether a leaf can be placed at all; the report says why if not.
+static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_how *how, tsr_decision *decision) {
+  if (leaf->kind == TSR_LEAF_SHAPE) decision->report.outcome = TSR_OUTCOME_NO_DATA;
+  if (leaf->kind == TSR_LEAF_HOST && !how->comm) decision->report.outcome = TSR_OUTCOME_ON_HOST;
+  return leaf->kind == TSR_LEAF_ARRAY || (leaf->kind == TSR_LEAF_HOST && how->comm);
+}
+
+static tsr_status decide_all(work *at, tsr_decide_fn *decide, const void *question) {
+  for (int64_t i = 0; i < at->count; i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(at->tree, i);
+    at->leaves[i] = *leaf;
+    if (can_be_placed(leaf, at->how, &at->decisions[i]))
+      TSR_TRY_NOTE(decide(question, i, leaf, at->how, &at->decisions[i]), "leaf \"%s\"",
+                   leaf->path);
+  }
+  for (int64_t i = 0; i < at->count; i++)
+    TSR_TRY_NOTE(prepare(at, i), "leaf \"%s\"", at->leaves[i].path);
+  return NULL;
+}
+
+static tsr_status move_all(work *at) {
+  if (!at->moving) return NULL;
+  TSR_TRY(tsr_array_reshard_all(at->from, at->layouts, at->moving, &at->how->reshard, at->to));
+  for (int i = 0; i < at->moving; i++) become_array(at, at->rows[i], at->to[i]);
+  return NULL;
+}
+
+tsr_status tsr_array_tree_agree(const tsr_array_tree *tree, const char *what, tsr_status found) {
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    if (leaf->kind == TSR_LEAF_ARRAY)
+      return tsr_array_agree(tsr_array_comm(leaf->array), what, found);
+  }
+  return found;
+}
+
+tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_decide_fn *decide, const void *question,
+                          const tsr_place_how *how, tsr_array_tree **out_tree,
+                          tsr_place_report *out_reports) {
+  work at;
+  // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
+  tsr_status status = work_init(&at, tree, how);
+  if (!status) status = decide_all(&at, decide, question);
+  status = tsr_array_tree_agree(tree, "place", status);
+  if (!status) status = move_all(&at);
+  if (!status) status = tsr_array_tree_create(at.leaves, at.count, out_tree);
+  for (int64_t i = 0; !status && out_reports && i < at.count; i++)
+    hand_out(&at.decisions[i], &out_reports[i]);
+  work_deinit(&at);
+  return status;
+}

@@ -1,0 +1,197 @@
+// Constraints, each a way to come by a spec: written, by semantic axes, by logical names as linen
+// or flax.core.spmd map them, or automatic.
+#include "place/place.h"
+
+// ---- by a spec ----
+
+tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
+                               const tsr_place_options *options, tsr_array **out_array,
+                               tsr_place_report *out_report) {
+  const tsr_shape shape = tsr_array_shape(array);
+  tsr_place_how how;
+  tsr_decision decision = {0};
+  TSR_TRY(tsr_place_how_init(&how, options));
+  tsr_status status = tsr_decide_constraint(spec, mesh, &shape, &how, &decision);
+  status = tsr_carry_out(array, status, &decision, &how, out_array, out_report);
+  tsr_decision_deinit(&decision);
+  return status;
+}
+
+typedef struct spec_question {
+  const tsr_spec *spec;
+  const tsr_mesh *mesh;
+} spec_question;
+
+static tsr_status decide_by_spec(const void *question, int64_t index, const tsr_leaf *leaf,
+                                 const tsr_place_how *how, tsr_decision *decision) {
+  const spec_question *asked = question;
+  (void)index;
+  return tsr_decide_constraint(asked->spec, asked->mesh, &leaf->shape, how, decision);
+}
+
+tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
+                                    const tsr_mesh *mesh, const tsr_place_options *options,
+                                    tsr_array_tree **out_tree, tsr_place_report *out_reports) {
+  const spec_question question = {spec, mesh};
+  tsr_place_how how;
+  TSR_TRY(tsr_place_how_init(&how, options));
+  return tsr_place_tree(tree, decide_by_spec, &question, &how, out_tree, out_reports);
+}
+
+// ---- by semantic axes ----
+
+tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
+                                    const tsr_axis_registry *registry,
+                                    const tsr_axes_request *request, const tsr_mesh *mesh,
+                                    bool auto_correct, const tsr_place_options *options,
+                                    tsr_array **out_array, tsr_place_report *out_report) {
+  const tsr_shape shape = tsr_array_shape(array);
+  tsr_axes_request of_array = *request;
+  tsr_spec *wanted = NULL;
+  of_array.shape = &shape;
+  TSR_TRY(tsr_axes_resolve_request(axes, registry, &of_array, &wanted));
+  tsr_status status = !mesh && auto_correct ? tsr_mesh_require(&mesh) : NULL;
+  if (!status) status = tsr_array_constrain(array, wanted, mesh, options, out_array, out_report);
+  tsr_spec_release(wanted);
+  return status;
+}
+
+// ---- by logical names ----
+
+static tsr_status decide_by_names(const tsr_logical_names *names, const tsr_logical_rules *rules,
+                                  const tsr_mesh *mesh, tsr_fallback fallback,
+                                  const tsr_shape *shape, const tsr_place_how *how,
+                                  tsr_decision *decision) {
+  tsr_sharding *sharding = NULL;
+  if (!mesh) mesh = tsr_mesh_current();
+  if (!rules) rules = tsr_logical_current();
+  TSR_TRY(tsr_logical_constrain(names, rules, mesh, fallback, &sharding));
+  if (!sharding) {
+    decision->report.outcome = !names                            ? TSR_OUTCOME_NO_NAMES
+                               : !tsr_logical_rules_count(rules) ? TSR_OUTCOME_NO_RULES
+                               : !mesh                           ? TSR_OUTCOME_NO_MESH
+                                                                 : TSR_OUTCOME_UNMATCHED;
+    return NULL;
+  }
+  tsr_status status = tsr_decide_sharding(sharding, shape, how, decision);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names *names,
+                                       const tsr_logical_rules *rules, const tsr_mesh *mesh,
+                                       tsr_fallback fallback, const tsr_place_options *options,
+                                       tsr_array **out_array, tsr_place_report *out_report) {
+  const tsr_shape shape = tsr_array_shape(array);
+  tsr_place_how how;
+  tsr_decision decision = {0};
+  TSR_TRY(tsr_place_how_init(&how, options));
+  tsr_status status = decide_by_names(names, rules, mesh, fallback, &shape, &how, &decision);
+  status = tsr_carry_out(array, status, &decision, &how, out_array, out_report);
+  tsr_decision_deinit(&decision);
+  return status;
+}
+
+typedef struct names_question {
+  const tsr_logical_names *const *names;
+  const tsr_logical_rules *rules;
+  const tsr_mesh *mesh;
+  tsr_fallback fallback;
+} names_question;
+
+static tsr_status decide_leaf_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
+                                       const tsr_place_how *how, tsr_decision *decision) {
+  const names_question *asked = question;
+  return decide_by_names(asked->names[index], asked->rules, asked->mesh, asked->fallback,
+                         &leaf->shape, how, decision);
+}
+
+tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
+                                            const tsr_logical_names *const *names,
+                                            const tsr_logical_rules *rules, const tsr_mesh *mesh,
+                                            tsr_fallback fallback, const tsr_place_options *options,
+                                            tsr_array_tree **out_tree,
+                                            tsr_place_report *out_reports) {
+  const names_question question = {names, rules, mesh, fallback};
+  tsr_place_how how;
+  TSR_TRY(tsr_place_how_init(&how, options));
+  return tsr_place_tree(tree, decide_leaf_by_names, &question, &how, out_tree, out_reports);
+}
+
+// jax.reshard drops entries beyond the rank that cut nothing, where a constraint refuses them.
+static tsr_status trim_to_rank(const tsr_sharding *sharding, int rank, tsr_sharding **out_trimmed) {
+  tsr_spec_desc desc = *tsr_spec_get(tsr_sharding_spec(sharding));
+  tsr_spec *spec = NULL;
+  while (desc.dim_count > rank && !desc.dims[desc.dim_count - 1].stage_count) desc.dim_count--;
+  TSR_TRY(tsr_spec_create(&desc, &spec));
+  tsr_status status = tsr_sharding_bind(tsr_sharding_mesh(sharding), spec, true, out_trimmed);
+  tsr_spec_release(spec);
+  return status;
+}
+
+static tsr_status decide_value(const tsr_sharding *sharding, tsr_shard_action action,
+                               const tsr_shape *shape, const tsr_place_how *how,
+                               tsr_decision *decision) {
+  tsr_sharding *trimmed = NULL;
+  if (action == TSR_SHARD_NOTHING) {
+    decision->report.outcome = TSR_OUTCOME_NO_NAMES;
+    return NULL;
+  }
+  if (action == TSR_SHARD_CONSTRAIN) return tsr_decide_sharding(sharding, shape, how, decision);
+  TSR_TRY(trim_to_rank(sharding, shape->rank, &trimmed));
+  tsr_status status = tsr_decide_sharding(trimmed, shape, how, decision);
+  tsr_sharding_release(trimmed);
+  return status;
+}
+
+tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *names,
+                                 const tsr_logical_rules *rules, const tsr_mesh *mesh,
+                                 const tsr_place_options *options, tsr_array **out_array,
+                                 tsr_place_report *out_report) {
+  const tsr_shape shape = tsr_array_shape(array);
+  tsr_place_how how;
+  tsr_decision decision = {0};
+  tsr_shard_action action = TSR_SHARD_NOTHING;
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(tsr_place_how_init(&how, options));
+  TSR_TRY(tsr_logical_shard_value(names, rules, mesh, &action, &sharding));
+  tsr_status status = decide_value(sharding, action, &shape, &how, &decision);
+  status = tsr_carry_out(array, status, &decision, &how, out_array, out_report);
+  tsr_decision_deinit(&decision);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+// ---- automatic ----
+
+tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const tsr_auto_options *how,
+                                const tsr_place_options *options, tsr_array **out_array,
+                                tsr_place_report *out_report) {
+  const tsr_shape shape = tsr_array_shape(array);
+  tsr_spec *spec = NULL;
+  TSR_TRY(tsr_auto_spec(&shape, mesh, how, &spec));
+  tsr_status status = tsr_array_constrain(array, spec, mesh, options, out_array, out_report);
+  if (!status && out_report && out_report->outcome == TSR_OUTCOME_EMPTY_SPEC)
+    out_report->outcome = TSR_OUTCOME_TOO_SMALL;
+  tsr_spec_release(spec);
+  return status;
+}
+
+// ---- by layouts ----
+
+static tsr_status decide_by_layout(const void *question, int64_t index, const tsr_leaf *leaf,
+                                   const tsr_place_how *how, tsr_decision *decision) {
+  const tsr_layout *const *layouts = question;
+  (void)leaf;
+  (void)how;
+  tsr_decide_layout(layouts[index], decision);
+  return NULL;
+}
+
+tsr_status tsr_array_tree_place(const tsr_array_tree *tree, const tsr_layout *const *layouts,
+                                const tsr_place_options *options, tsr_array_tree **out_tree,
+                                tsr_place_report *out_reports) {
+  tsr_place_how how;
+  TSR_TRY(tsr_place_how_init(&how, options));
+  return tsr_place_tree(tree, decide_by_layout, layouts, &how, out_tree, out_reports);
+}

@@ -1,0 +1,93 @@
+// Deciding where an array goes: a spec is corrected and bound to a mesh, which with the shape gives
+// the layout. Nothing is moved here.
+#include "place/place.h"
+#include "spec/sharding.h"
+
+// ---- options ----
+
+static tsr_status check_size(const char *what, size_t size, size_t wanted) {
+  if (size >= wanted) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "%s has size %zu, wanted %zu", what, size, wanted);
+}
+
+tsr_status tsr_place_how_init(tsr_place_how *how, const tsr_place_options *options) {
+  *how = (tsr_place_how){.correct = {.size = sizeof how->correct},
+                         .reshard = {.size = sizeof how->reshard}};
+  if (!options) return NULL;
+  TSR_TRY(check_size("tsr_place_options", options->size, sizeof *options));
+  if (options->correct) {
+    TSR_TRY(check_size("tsr_correct_options", options->correct->size, sizeof how->correct));
+    how->correct = *options->correct;
+  }
+  if (options->reshard) {
+    TSR_TRY(check_size("tsr_reshard_options", options->reshard->size, sizeof how->reshard));
+    how->reshard = *options->reshard;
+  }
+  how->comm = options->comm;
+  how->policy = options->policy;
+  return NULL;
+}
+
+// ---- decisions ----
+
+static tsr_status leave_alone(tsr_decision *decision, tsr_outcome outcome) {
+  decision->report.outcome = outcome;
+  return NULL;
+}
+
+// The report is of what lies in the end: a policy may trim.
+tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
+                               const tsr_place_how *how, tsr_decision *decision) {
+  TSR_TRY(tsr_layout_create(sharding, shape, how->policy, &decision->layout));
+  tsr_place_report *report = &decision->report;
+  if (!report->wanted) report->wanted = tsr_spec_retain(tsr_sharding_spec(sharding));
+  report->spec = tsr_spec_retain(tsr_sharding_spec(tsr_layout_sharding(decision->layout)));
+  return NULL;
+}
+
+static tsr_status bind(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
+                       const tsr_place_how *how, bool only_auto, tsr_decision *decision) {
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
+  tsr_status status = only_auto ? tsr_sharding_check_auto(sharding) : NULL;
+  if (!status) status = tsr_decide_sharding(sharding, shape, how, decision);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+// A policy other than to refuse means that sizes need not divide.
+static tsr_status decide(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
+                         const tsr_place_how *how, bool only_auto, tsr_decision *decision) {
+  tsr_correct_options options = how->correct;
+  tsr_spec *corrected = NULL;
+  options.uneven |= how->policy != TSR_POLICY_ERROR;
+  decision->report.wanted = tsr_spec_retain(spec);
+  TSR_TRY(tsr_spec_correct(spec, mesh, shape, &options, &corrected, &decision->report.changes));
+  tsr_status status = bind(corrected, mesh, shape, how, only_auto, decision);
+  tsr_spec_release(corrected);
+  return status;
+}
+
+tsr_status tsr_decide_spec(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
+                           const tsr_place_how *how, tsr_decision *decision) {
+  return decide(spec, mesh, shape, how, false, decision);
+}
+
+tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
+                                 const tsr_place_how *how, tsr_decision *decision) {
+  if (!mesh) mesh = tsr_mesh_current();
+  if (mesh && tsr_spec_get(spec)->dim_count) return decide(spec, mesh, shape, how, true, decision);
+  decision->report.wanted = tsr_spec_retain(spec);
+  return leave_alone(decision, mesh ? TSR_OUTCOME_EMPTY_SPEC : TSR_OUTCOME_NO_MESH);
+}
+
+void tsr_decide_layout(const tsr_layout *layout, tsr_decision *decision) {
+  if (!layout) {
+    decision->report.outcome = TSR_OUTCOME_NOT_ASKED;
+    return;
+  }
+  const tsr_sharding *wanted = tsr_layout_requested(layout), *got = tsr_layout_sharding(layout);
+  decision->layout = tsr_layout_retain(layout);
+  if (wanted) decision->report.wanted = tsr_spec_retain(tsr_sharding_spec(wanted));
+  if (got) decision->report.spec = tsr_spec_retain(tsr_sharding_spec(got));
+}

@@ -1,0 +1,59 @@
+// Trees back in host memory.
+#include <stdlib.h>
+
+#include "place/place.h"
+
+// What an array becomes: a tensor with memory of its own, for the caller to release, where it is
+// wanted, else a shape.
+static tsr_status make_leaf(const tsr_leaf *leaf, int root, tsr_leaf *out_leaf) {
+  const bool here = root < 0 || tsr_comm_rank(tsr_array_comm(leaf->array)) == root;
+  int64_t bytes = 0;
+  tsr_buffer *buffer = NULL;
+  *out_leaf = (tsr_leaf){
+      .path = leaf->path, .kind = TSR_LEAF_SHAPE, .dtype = leaf->dtype, .shape = leaf->shape};
+  if (!here) return NULL;
+  TSR_TRY(tsr_shape_bytes(&leaf->shape, leaf->dtype, &bytes));
+  TSR_TRY(tsr_buffer_create(NULL, bytes, &buffer));
+  out_leaf->kind = TSR_LEAF_HOST;
+  out_leaf->buffer = buffer;
+  out_leaf->data = tsr_buffer_data(buffer);
+  return NULL;
+}
+
+static tsr_status make_leaves(const tsr_array_tree *tree, int root, tsr_leaf *leaves) {
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    if (leaf->kind == TSR_LEAF_ARRAY)
+      TSR_TRY_NOTE(make_leaf(leaf, root, &leaves[i]), "leaf \"%s\"", leaf->path);
+    else
+      leaves[i] = *leaf;
+  }
+  return NULL;
+}
+
+static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_leaf *leaves) {
+  tsr_host_options options = TSR_HOST_OPTIONS;
+  options.root = root;
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    void *data = leaves[i].buffer ? tsr_buffer_data(leaves[i].buffer) : NULL;
+    if (leaf->kind == TSR_LEAF_ARRAY)
+      TSR_TRY_NOTE(tsr_array_gather(leaf->array, data, &options), "leaf \"%s\"", leaf->path);
+  }
+  return NULL;
+}
+
+tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root, tsr_array_tree **out_tree) {
+  const int64_t count = tsr_array_tree_count(tree);
+  tsr_leaf *leaves = calloc((size_t)count + 1, sizeof *leaves);
+  tsr_status status = leaves ? make_leaves(tree, root, leaves)
+                             : tsr_fail(NO_MEMORY, "tree of %lld arrays", (long long)count);
+  status = tsr_array_tree_agree(tree, "gather", status);
+  if (leaves && !status) status = gather_all(tree, root, leaves);
+  if (!status) status = tsr_array_tree_create(leaves, count, out_tree);
+  // The new tree holds the buffers that were made here; others are the old one's.
+  for (int64_t i = 0; leaves && i < count; i++)
+    if (tsr_array_tree_leaf(tree, i)->kind == TSR_LEAF_ARRAY) tsr_buffer_release(leaves[i].buffer);
+  free(leaves);
+  return status;
+}

@@ -1,0 +1,58 @@
+// How the leaves of a tree lie: what eformer extracts from trees of arrays.
+#include "place/place.h"
+
+void tsr_array_tree_shardings(const tsr_array_tree *tree, const tsr_sharding **out_shardings) {
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    out_shardings[i] = leaf->kind == TSR_LEAF_ARRAY ? tsr_array_sharding(leaf->array) : NULL;
+  }
+}
+
+// ---- shardings, those of shapes too ----
+
+static tsr_status extract(const tsr_leaf *leaf, const tsr_mesh *mesh, tsr_sharding **out_sharding) {
+  const tsr_sharding *own = leaf->kind == TSR_LEAF_ARRAY ? tsr_array_sharding(leaf->array) : NULL;
+  *out_sharding = own ? tsr_sharding_retain(own) : NULL;
+  return leaf->spec ? tsr_sharding_bind(mesh, leaf->spec, false, out_sharding) : NULL;
+}
+
+tsr_status tsr_array_tree_extract_shardings(const tsr_array_tree *tree, const tsr_mesh *mesh,
+                                            tsr_sharding **out_shardings) {
+  tsr_status status = NULL;
+  int64_t done = 0;
+  if (!mesh) TSR_TRY(tsr_mesh_require(&mesh));
+  for (; !status && done < tsr_array_tree_count(tree); done++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, done);
+    status = tsr_note(extract(leaf, mesh, &out_shardings[done]), "leaf \"%s\"", leaf->path);
+  }
+  for (int64_t i = 0; status && i < done; i++) tsr_sharding_release(out_shardings[i]);
+  return status;
+}
+
+// ---- specs ----
+
+static tsr_status spec_of(const tsr_leaf *leaf, tsr_spec **out_spec) {
+  const tsr_sharding *sharding =
+      leaf->kind == TSR_LEAF_ARRAY ? tsr_array_sharding(leaf->array) : NULL;
+  *out_spec = NULL;
+  if (sharding) {
+    *out_spec = tsr_spec_retain(tsr_sharding_spec(sharding));
+    return NULL;
+  }
+  if (leaf->kind == TSR_LEAF_ARRAY)
+    return tsr_fail(LEAF_HAS_NO_SPEC, "the array was not placed by a spec, so it has none");
+  if (leaf->kind == TSR_LEAF_HOST && !leaf->shape.rank) return tsr_spec_of(NULL, 0, out_spec);
+  return tsr_fail(UNSUPPORTED_LEAF, "%s, wanted an array or a scalar",
+                  leaf->kind == TSR_LEAF_HOST ? "a tensor in host memory" : "a shape without data");
+}
+
+tsr_status tsr_array_tree_specs(const tsr_array_tree *tree, tsr_spec **out_specs) {
+  tsr_status status = NULL;
+  int64_t done = 0;
+  for (; !status && done < tsr_array_tree_count(tree); done++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, done);
+    status = tsr_note(spec_of(leaf, &out_specs[done]), "leaf \"%s\"", leaf->path);
+  }
+  for (int64_t i = 0; status && i < done; i++) tsr_spec_release(out_specs[i]);
+  return status;
+}

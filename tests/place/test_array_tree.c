@@ -1,0 +1,254 @@
+// Trees of arrays: what they hold, how it lies, and the way back to host memory.
+#include <string.h>
+
+#include "place/arrays.h"
+
+static void leaves_are_found_by_path(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(4);
+  tsr_array_tree *tree = make_array_tree(comm), *same = tsr_array_tree_retain(tree);
+  assert_int_equal(tsr_array_tree_count(tree), 5);
+  const tsr_leaf *w = tsr_array_tree_find(tree, "w");
+  assert_int_equal(w->kind, TSR_LEAF_ARRAY);
+  assert_int_equal(w->dtype, TSR_F32);  // an array tells its type and shape
+  assert_true(tsr_shape_equal(&w->shape, TSR_SHAPE(8, 16)));
+  assert_ptr_equal(tsr_array_tree_leaf(tree, 2), tsr_array_tree_find(tree, "h"));
+  assert_null(tsr_array_tree_find(tree, "nobody"));
+  tsr_array_tree_release(same);
+  tsr_array_tree_release(tree);
+  tsr_array_tree_release(NULL);
+  tsr_comm_release(comm);
+}
+
+static void shapes_are_a_tree_for_rules(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(1);
+  tsr_array_tree *tree = make_array_tree(comm);
+  tsr_tree *shapes = NULL;
+  assert_ok(tsr_array_tree_shapes(tree, &shapes));
+  assert_int_equal(tsr_tree_count(shapes), 5);
+  assert_string_equal(tsr_tree_tensor(shapes, 1)->path, "b");
+  assert_int_equal(tsr_tree_tensor(shapes, 1)->dims[0], 16);
+  assert_int_equal(tsr_tree_tensor(shapes, 4)->dtype, TSR_BF16);
+  assert_int_equal(tsr_tree_bytes(shapes), 512 + 64 + 512 + 4 + 8);
+  tsr_tree_release(shapes);
+  tsr_array_tree_release(tree);
+  tsr_comm_release(comm);
+}
+
+static void faults_are_named(void **state) {
+  (void)state;
+  static const char data[64];
+  static const struct {
+    tsr_leaf leaf;
+    tsr_cause cause;
+    const char *message;
+  } cases[] = {
+      {{.path = NULL}, TSR_CAUSE_BAD_ARGUMENT, "leaf 0 has no path"},
+      {{.path = "\xff"}, TSR_CAUSE_BAD_ARGUMENT, "the path of leaf 0 is not UTF-8"},
+      {{.path = "w"}, TSR_CAUSE_BAD_ARGUMENT, "leaf \"w\": a leaf that is an array has none"},
+      {{.path = "w", .kind = (tsr_leaf_kind)7},
+       TSR_CAUSE_BAD_ARGUMENT,
+       "leaf \"w\": a leaf of kind 7, wanted 0 to 2"},
+      {{.path = "w", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .shape = {1, {4}}},
+       TSR_CAUSE_BAD_ARGUMENT,
+       "leaf \"w\": a tensor in host memory without data, wanted 16 bytes"},
+      {{.path = "w", .kind = TSR_LEAF_HOST, .dtype = (tsr_dtype)9999, .data = data},
+       TSR_CAUSE_UNKNOWN_DTYPE,
+       "leaf \"w\": type 9999 is not known"},
+  };
+  tsr_array_tree *tree = NULL;
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_status status = tsr_array_tree_create(&cases[i].leaf, 1, &tree);
+    assert_string_equal(tsr_status_text(status), cases[i].message);
+    assert_int_equal(tsr_status_cause(status), cases[i].cause);
+    tsr_status_free(status);
+  }
+  const tsr_leaf bad = {.path = "w", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32, .shape = {1, {-4}}};
+  tsr_status status = tsr_array_tree_create(&bad, 1, &tree);
+  assert_non_null(strstr(tsr_status_text(status), "leaf \"w\": "));
+  tsr_status_free(status);
+  const tsr_leaf twice[] = {{.path = "a", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32},
+                            {.path = "a", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32}};
+  assert_fails(tsr_array_tree_create(twice, 2, &tree), DUPLICATE_PATH,
+               "path \"a\" is given twice, to leaves 0 and 1");
+  assert_fails(tsr_array_tree_create(twice, -1, &tree), TOO_LARGE,
+               "a tree of -1 leaves, wanted 0 to 2147483647");
+}
+
+static void donated_arrays_are_refused(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(2);
+  tsr_mesh *mesh = make_mesh("tp=2");
+  tsr_array *array = make_unplaced(comm, TSR_SHAPE(4)), *moved = NULL;
+  tsr_spec *spec = make_spec("tp");
+  tsr_array_tree *tree = NULL;
+  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true};
+  const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
+  assert_ok(tsr_array_constrain(array, spec, mesh, &options, &moved, NULL));
+  assert_lies(moved, "tp");
+  assert_true(tsr_array_is_deleted(array));
+  const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
+  assert_fails(tsr_array_tree_create(&leaf, 1, &tree), BAD_ARGUMENT,
+               "leaf \"w\": the array was donated, so that it holds nothing");
+  tsr_array_release(moved);
+  tsr_array_release(array);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  tsr_comm_release(comm);
+}
+
+// ---- back to host memory ----
+
+static void gathered_leaves_keep_their_memory(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(4);
+  tsr_array_tree *tree = make_array_tree(comm), *back = NULL, *again = NULL;
+  assert_ok(tsr_array_tree_gather(tree, -1, &back));
+  tsr_array_tree_release(tree);
+  const tsr_leaf *w = tsr_array_tree_find(back, "w");
+  assert_int_equal(w->kind, TSR_LEAF_HOST);
+  assert_non_null(w->buffer);
+  assert_true(pattern_holds(w->data, 512));
+  assert_int_equal(tsr_array_tree_find(back, "x")->kind, TSR_LEAF_SHAPE);
+  assert_non_null(tsr_array_tree_find(back, "x")->spec);
+  assert_ok(tsr_array_tree_gather(back, 0, &again));  // nothing is left to gather
+  assert_ptr_equal(tsr_array_tree_find(again, "w")->data, w->data);
+  tsr_array_tree_release(back);
+  assert_true(pattern_holds(tsr_array_tree_find(again, "w")->data, 512));
+  tsr_array_tree_release(again);
+  tsr_comm_release(comm);
+}
+
+// ---- how it lies ----
+
+static void shardings_are_those_of_placed_arrays(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(4);
+  tsr_mesh *mesh = make_mesh("dp=2,tp=2");
+  tsr_array *placed = make_placed(comm, mesh, "dp, tp", TSR_SHAPE(4, 4));
+  tsr_array *unplaced = make_unplaced(comm, TSR_SHAPE(4));
+  tsr_spec *spec = make_spec("tp"), *unknown = make_spec("ghost");
+  tsr_leaf leaves[] = {
+      {.path = "p", .kind = TSR_LEAF_ARRAY, .array = placed},
+      {.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
+      {.path = "x", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32, .shape = {1, {4}}, .spec = spec},
+  };
+  tsr_array_tree *tree = NULL;
+  const tsr_sharding *shardings[3];
+  tsr_sharding *all[3];
+  assert_ok(tsr_array_tree_create(leaves, 3, &tree));
+  tsr_array_tree_shardings(tree, shardings);
+  assert_ptr_equal(shardings[0], tsr_array_sharding(placed));
+  assert_null(shardings[1]);
+  assert_null(shardings[2]);  // not placed yet
+  assert_ok(tsr_array_tree_extract_shardings(tree, mesh, all));
+  assert_true(tsr_spec_equal(tsr_sharding_spec(all[2]), spec));
+  assert_null(all[1]);
+  for (int i = 0; i < 3; i++) tsr_sharding_release(all[i]);
+  assert_fails_with(tsr_array_tree_extract_shardings(tree, NULL, all), NO_MESH_ACTIVE, "mesh");
+  tsr_array_tree_release(tree);
+  leaves[2].spec = unknown;
+  assert_ok(tsr_array_tree_create(leaves, 3, &tree));
+  assert_fails_with(tsr_array_tree_extract_shardings(tree, mesh, all), UNKNOWN_MESH_AXIS,
+                    "leaf \"x\": ");
+  tsr_array_tree_release(tree);
+  tsr_spec_release(unknown);
+  tsr_spec_release(spec);
+  tsr_array_release(unplaced);
+  tsr_array_release(placed);
+  tsr_mesh_release(mesh);
+  tsr_comm_release(comm);
+}
+
+static void specs_are_told_or_refused(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(4);
+  tsr_mesh *mesh = make_mesh("dp=2,tp=2");
+  tsr_array *placed = make_placed(comm, mesh, "dp", TSR_SHAPE(4, 4));
+  tsr_array *unplaced = make_unplaced(comm, TSR_SHAPE(4));
+  static const float data[4] = {0};
+  const tsr_leaf good[] = {{.path = "p", .kind = TSR_LEAF_ARRAY, .array = placed},
+                           {.path = "s", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .data = data}};
+  const struct {
+    tsr_leaf leaf;
+    tsr_cause cause;
+    const char *message;
+  } cases[] = {
+      {{.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
+       TSR_CAUSE_LEAF_HAS_NO_SPEC,
+       "leaf \"u\": the array was not placed by a spec, so it has none"},
+      {{.path = "h", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .shape = {1, {4}}, .data = data},
+       TSR_CAUSE_UNSUPPORTED_LEAF,
+       "leaf \"h\": a tensor in host memory, wanted an array or a scalar"},
+      {{.path = "x", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32},
+       TSR_CAUSE_UNSUPPORTED_LEAF,
+       "leaf \"x\": a shape without data, wanted an array or a scalar"},
+  };
+  tsr_array_tree *tree = NULL;
+  tsr_spec *specs[3] = {NULL};
+  assert_ok(tsr_array_tree_create(good, 2, &tree));
+  assert_ok(tsr_array_tree_specs(tree, specs));
+  assert_int_equal(tsr_spec_get(specs[0])->dim_count, 1);  // as written, not filled to the rank
+  assert_int_equal(tsr_spec_get(specs[1])->dim_count, 0);
+  tsr_spec_release(specs[0]);
+  tsr_spec_release(specs[1]);
+  tsr_array_tree_release(tree);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const tsr_leaf leaves[] = {good[0], cases[i].leaf};
+    assert_ok(tsr_array_tree_create(leaves, 2, &tree));
+    tsr_status status = tsr_array_tree_specs(tree, specs);
+    assert_string_equal(tsr_status_text(status), cases[i].message);
+    assert_int_equal(tsr_status_cause(status), cases[i].cause);
+    tsr_status_free(status);
+    tsr_array_tree_release(tree);
+  }
+  tsr_array_release(unplaced);
+  tsr_array_release(placed);
+  tsr_mesh_release(mesh);
+  tsr_comm_release(comm);
+}
+
+// ---- without memory ----
+
+static tsr_status copy_and_ask(void *context) {
+  const tsr_array_tree *tree = context;
+  const tsr_leaf leaves[] = {*tsr_array_tree_leaf(tree, 0), *tsr_array_tree_leaf(tree, 2)};
+  tsr_array_tree *copy = NULL, *back = NULL;
+  tsr_tree *shapes = NULL;
+  TSR_TRY(tsr_array_tree_create(leaves, 2, &copy));
+  tsr_status status = tsr_array_tree_shapes(copy, &shapes);
+  if (!status) status = tsr_array_tree_gather(copy, -1, &back);
+  tsr_array_tree_release(back);
+  tsr_tree_release(shapes);
+  tsr_array_tree_release(copy);
+  return status;
+}
+
+static tsr_status extract_all(void *context) {
+  const tsr_array_tree *tree = context;
+  tsr_sharding *shardings[5];
+  TSR_TRY(tsr_array_tree_extract_shardings(tree, NULL, shardings));
+  for (int i = 0; i < 5; i++) tsr_sharding_release(shardings[i]);
+  return NULL;
+}
+
+static void memory_may_run_out(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(2);
+  tsr_mesh *mesh = make_mesh("tp=2");
+  tsr_array_tree *tree = make_array_tree(comm);
+  tsr_scope scope;
+  assert_ok(tsr_mesh_enter(mesh, &scope));
+  test_allocation_sweep(copy_and_ask, tree);
+  test_allocation_sweep(extract_all, tree);
+  tsr_scope_leave(scope);
+  tsr_array_tree_release(tree);
+  tsr_mesh_release(mesh);
+  tsr_comm_release(comm);
+}
+
+SUITE(array_tree, TEST(leaves_are_found_by_path), TEST(shapes_are_a_tree_for_rules),
+      TEST(faults_are_named), TEST(donated_arrays_are_refused),
+      TEST(gathered_leaves_keep_their_memory), TEST(shardings_are_those_of_placed_arrays),
+      TEST(specs_are_told_or_refused), TEST(memory_may_run_out))

@@ -1,0 +1,94 @@
+// Trees over several ranks: everybody calls the same, each holds its devices, one may gather.
+#include <stdlib.h>
+
+#include "place/arrays.h"
+#include "support/ranks.h"
+
+static const int64_t first_devices[] = {0, 3, 4, 8};  // of three ranks
+
+typedef struct ingredients {
+  const tsr_mesh *mesh;
+  const tsr_spec *by_rows, *by_columns;
+  const void *memory;  // of a matrix (8, 16) with the pattern
+} ingredients;
+
+static tsr_status check_gathered(const tsr_array_tree *tree, bool here) {
+  const tsr_leaf *leaf = tsr_array_tree_leaf(tree, 0);
+  if (!here) return leaf->kind == TSR_LEAF_SHAPE ? NULL : tsr_fail(BAD_ARGUMENT, "not a shape");
+  if (leaf->kind == TSR_LEAF_HOST && pattern_holds(leaf->data, 512)) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "the gathered tensor is wrong");
+}
+
+static tsr_status gather_twice(const tsr_array_tree *tree, const tsr_comm *comm) {
+  tsr_array_tree *back = NULL, *one = NULL;
+  tsr_status status = tsr_array_tree_gather(tree, -1, &back);
+  if (!status) status = check_gathered(back, true);
+  if (!status) status = tsr_array_tree_gather(tree, 1, &one);
+  if (!status) status = check_gathered(one, tsr_comm_rank(comm) == 1);
+  tsr_array_tree_release(back);
+  tsr_array_tree_release(one);
+  return status;
+}
+
+static tsr_status place_and_gather(void *context, tsr_comm *comm) {
+  const ingredients *with = context;
+  const tsr_place_options options = {.size = sizeof options, .comm = comm};
+  const tsr_leaf leaf = {.path = "w",
+                         .kind = TSR_LEAF_HOST,
+                         .dtype = TSR_F32,
+                         .shape = *TSR_SHAPE(8, 16),
+                         .data = with->memory};
+  tsr_array_tree *tree = NULL, *rows = NULL, *columns = NULL;
+  tsr_status status = tsr_array_tree_create(&leaf, 1, &tree);
+  if (!status)
+    status = tsr_array_tree_constrain(tree, with->by_rows, with->mesh, &options, &rows, NULL);
+  if (!status)
+    status = tsr_array_tree_constrain(rows, with->by_columns, with->mesh, NULL, &columns, NULL);
+  if (!status) status = pattern_check(tsr_array_tree_leaf(columns, 0)->array);
+  if (!status) status = gather_twice(columns, comm);
+  tsr_array_tree_release(columns);
+  tsr_array_tree_release(rows);
+  tsr_array_tree_release(tree);
+  return status;
+}
+
+static void trees_are_placed_over_ranks(void **state) {
+  (void)state;
+  unsigned char memory[512];
+  tsr_mesh *mesh = make_mesh("dp=2,tp=4");
+  tsr_spec *rows = make_spec("tp+dp"), *columns = make_spec("dp, tp");
+  ingredients with = {mesh, rows, columns, memory};
+  pattern_fill(memory, sizeof memory);
+  assert_ok(test_ranks_run(3, first_devices, place_and_gather, &with));
+  tsr_spec_release(rows);
+  tsr_spec_release(columns);
+  tsr_mesh_release(mesh);
+}
+
+// One rank gives a spec that is refused: all fail, and none waits for ever.
+static tsr_status disagree(void *context, tsr_comm *comm) {
+  const ingredients *with = context;
+  const bool odd = tsr_comm_rank(comm) == 2;
+  tsr_array *array = NULL, *result = NULL;
+  TSR_TRY(pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &array));
+  tsr_status status = tsr_array_constrain(array, odd ? with->by_columns : with->by_rows, with->mesh,
+                                          NULL, &result, NULL);
+  tsr_array_release(result);
+  tsr_array_release(array);
+  if (!status) return tsr_fail(BAD_ARGUMENT, "rank %d did not fail", tsr_comm_rank(comm));
+  tsr_status_free(status);
+  return NULL;
+}
+
+static void what_one_rank_is_refused_all_are(void **state) {
+  (void)state;
+  tsr_mesh *mesh = make_mesh("dp=2,tp=4");
+  tsr_spec *fine = make_spec("dp, tp"), *twice = make_spec("dp, dp");
+  ingredients with = {mesh, fine, twice, NULL};
+  assert_ok(test_ranks_run(3, first_devices, disagree, &with));
+  tsr_spec_release(fine);
+  tsr_spec_release(twice);
+  tsr_mesh_release(mesh);
+}
+
+SUITE(place_ranks, TEST(trees_are_placed_over_ranks), TEST(what_one_rank_is_refused_all_are))
