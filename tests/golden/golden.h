@@ -56,6 +56,9 @@ golden_handler golden_shape_based_rule;
 golden_handler golden_analyze_sharding_strategy, golden_estimate_memory_usage;
 golden_handler golden_convert_sharding_strategy;
 golden_handler golden_validate_sharding_config, golden_validate_partition_specs;
+golden_handler golden_with_sharding_constraint, golden_with_sharding_constraint_tree;
+golden_handler golden_make_shard_and_gather_fns, golden_extract_sharding_structure;
+golden_handler golden_extract_shardings, golden_get_partition_spec, golden_auto_shard_array;
 golden_handler golden_partition_axis, golden_partition_axis_hash_equal, golden_resolve_axis,
     golden_resolve_spec, golden_dynamic_sharding_axes, golden_manager_resolve, golden_manager_shard;
 
@@ -120,6 +123,31 @@ typedef struct golden_plan {
 } golden_plan;
 TSR_MUST_USE tsr_status golden_read_plan(const golden_case *c, golden_plan *out);
 void golden_release_plan(golden_plan *plan);
+// "names", "min_sharding_size" and "reverse" of auto_partition_spec and its like.
+TSR_MUST_USE tsr_status golden_read_auto_options(const golden_case *c, tsr_auto_options *options);
+
+// ---- arrays with bytes in them (support/pattern.h) ----
+
+// The machine of a case: the mesh it lists, and a comm with its devices. `given` is the mesh where
+// it is passed as an argument; where it is a context, it is entered until the end.
+typedef struct golden_place {
+  tsr_mesh *mesh;
+  const tsr_mesh *given;
+  tsr_comm *comm;
+  tsr_scope mark;
+} golden_place;
+TSR_MUST_USE tsr_status golden_place_init(const golden_case *c, golden_place *out);
+void golden_place_deinit(golden_place *place);  // also after a failure
+// What a recording calls a leaf: {"$": kind, ...} or {"kind": kind, ...}. Release what it holds by
+// golden_release_leaf. Fails with unsupported_leaf for what no C caller has.
+TSR_MUST_USE tsr_status golden_read_leaf(const golden_case *c, const golden_place *place,
+                                         const tsr_json *value, tsr_leaf *out);
+void golden_release_leaf(tsr_leaf *leaf);
+// {"kind": "named", "spec", "shards"} or {"kind": "single_device"}; NULL = "not_a_jax_array". Fails
+// if a device does not hold its part of the pattern (support/pattern.h).
+TSR_MUST_USE tsr_status golden_write_array(const tsr_array *array, bool shards,
+                                           tsr_json_writer *out);
+
 // str(value) as Python gives it.
 void golden_python_text(const tsr_json *value, tsr_text *out);
 // The machine whose name in the file's table is the member `what`.

@@ -78,8 +78,9 @@ static tsr_status read_number(const golden_case *c, const char *what, int64_t *o
 
 // ---- auto_spec ----
 
-static tsr_status read_auto_options(const golden_case *c, tsr_auto_options *options) {
+tsr_status golden_read_auto_options(const golden_case *c, tsr_auto_options *options) {
   golden_names names;
+  *options = (tsr_auto_options){.size = sizeof *options};
   TSR_TRY(read_names(c, "names", &names));
   options->names = names.items;
   options->name_count = names.count;
@@ -90,12 +91,12 @@ static tsr_status read_auto_options(const golden_case *c, tsr_auto_options *opti
 
 static tsr_status write_auto_spec(const golden_case *c, const tsr_mesh *mesh,
                                   tsr_json_writer *out) {
-  tsr_auto_options options = {.size = sizeof options};
+  tsr_auto_options options;
   tsr_shape shape;
   tsr_dtype dtype;
   tsr_sharding *sharding = NULL;
   TSR_TRY(read_array(c, golden_get(c, "array"), &dtype, &shape));
-  TSR_TRY(read_auto_options(c, &options));
+  TSR_TRY(golden_read_auto_options(c, &options));
   TSR_TRY(tsr_auto_sharding(&shape, mesh, &options, &sharding));
   tsr_spec_to_json(tsr_sharding_spec(sharding), out);
   tsr_sharding_release(sharding);

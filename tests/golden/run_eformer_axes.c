@@ -272,94 +272,35 @@ tsr_status golden_manager_resolve(const golden_case *c, const golden_answer *ans
   return status;
 }
 
-static void write_kind(tsr_json_writer *out, const char *kind) {
-  tsr_json_begin_object(out);
-  tsr_json_write_key(out, "kind");
-  tsr_json_write_string(out, kind);
-}
-
-// [device, [[start, stop], ...]] for every device of the layout, by id.
-static tsr_status write_shards(const golden_case *c, const tsr_layout *layout,
-                               tsr_json_writer *out) {
-  const int rank = tsr_layout_rank(layout);
-  const int64_t devices = tsr_layout_device_count(layout);
-  tsr_range *ranges = tsr_arena_zeros(c->arena, (size_t)(devices * rank) + 1, sizeof *ranges);
-  if (!ranges) return tsr_fail(NO_MEMORY, "index map");
-  TSR_TRY(tsr_layout_index_map(layout, ranges));
-  tsr_json_write_key(out, "shards");
-  tsr_json_begin_array(out);
-  int64_t left = devices;
-  for (int32_t id = 0; left; id++) {
-    const int64_t position = tsr_mesh_find_device(tsr_layout_mesh(layout), id);
-    if (position < 0) continue;
-    left--;
-    tsr_json_begin_inline_array(out);
-    tsr_json_write_int(out, id);
-    tsr_json_begin_inline_array(out);
-    for (int64_t i = position * rank; i < (position + 1) * rank; i++)
-      tsr_json_write_ints(out, (int64_t[]){ranges[i].lo, ranges[i].hi}, 2);
-    tsr_json_end_array(out);
-    tsr_json_end_array(out);
-  }
-  tsr_json_end_array(out);
-  return NULL;
-}
-
-static tsr_status write_placed(const golden_case *c, const tsr_mesh *mesh, const tsr_spec *spec,
-                               const tsr_shape *shape, tsr_json_writer *out) {
-  tsr_sharding *sharding = NULL;
-  tsr_layout *layout = NULL;
-  tsr_status status = tsr_sharding_bind(mesh, spec, false, &sharding);
-  if (!status) status = tsr_layout_create(sharding, shape, TSR_POLICY_ERROR, &layout);
-  if (!status) {
-    write_kind(out, "named");
-    tsr_json_write_key(out, "spec");
-    tsr_spec_to_json(spec, out);
-    status = write_shards(c, layout, out);
-  }
-  if (!status) tsr_json_end_object(out);
-  tsr_layout_release(layout);
-  tsr_sharding_release(sharding);
-  return status;
-}
-
-static tsr_status shard(const golden_case *c, const tsr_axes *axes,
-                        const tsr_axis_registry *registry, tsr_json_writer *out) {
+static tsr_status shard(const golden_case *c, const golden_place *place, const tsr_axes *axes,
+                        const tsr_axis_registry *registry, tsr_array **out_array) {
   const tsr_json *array = golden_get(c, "array"), *correct = golden_get(c, "auto_correct");
   bool auto_correct = true;
-  tsr_spec *spec = NULL;
   asked what;
+  tsr_leaf leaf = {.path = ""};
   if (correct) TSR_TRY(tsr_json_get_bool(correct, "auto_correct", &auto_correct));
-  TSR_TRY(read_asked(c, tsr_json_find(array, "shape"), &what));
-  TSR_TRY(tsr_axes_shard(axes, registry, &what.request, NULL, auto_correct, &spec, NULL, NULL));
-  // Host arrays stay where they are, whatever was asked.
-  const bool on_host = !tsr_json_is_string(tsr_json_find(array, "$"), "jax");
-  tsr_status status = NULL;
-  if (spec && !on_host) {
-    status = write_placed(c, tsr_mesh_current(), spec, &what.shape, out);
-  } else {
-    write_kind(out, on_host ? "not_a_jax_array" : "single_device");
-    tsr_json_end_object(out);
-  }
-  tsr_spec_release(spec);
+  TSR_TRY(read_asked(c, NULL, &what));
+  tsr_status status = golden_read_leaf(c, place, array, &leaf);
+  if (!status && leaf.array)
+    status = tsr_array_constrain_axes(leaf.array, axes, registry, &what.request, NULL, auto_correct,
+                                      NULL, out_array, NULL);
+  golden_release_leaf(&leaf);
   return status;
 }
 
 tsr_status golden_manager_shard(const golden_case *c, const golden_answer *answer) {
-  const tsr_json *mesh_json = tsr_json_find(c->json, "mesh");
-  const tsr_scope mark = tsr_scope_mark();
-  tsr_scope scope;
   tsr_axes *axes = NULL;
   tsr_axis_registry *registry = NULL;
-  tsr_mesh *mesh = NULL;
-  tsr_status status = read_registry(c, &registry);
+  tsr_array *array = NULL;
+  golden_place place;
+  tsr_status status = golden_place_init(c, &place);
+  if (!status) status = read_registry(c, &registry);
   if (!status) status = read_axes(c, golden_get(c, "paxis"), NULL, &axes);
-  if (!status && !golden_is_null(mesh_json)) status = tsr_mesh_from_json(mesh_json, NULL, &mesh);
-  if (!status && mesh) status = tsr_mesh_enter(mesh, &scope);
-  if (!status) status = shard(c, axes, registry, answer->out);
-  tsr_scope_leave(mark);
-  tsr_mesh_release(mesh);
+  if (!status) status = shard(c, &place, axes, registry, &array);
+  if (!status) status = golden_write_array(array, true, answer->out);
+  tsr_array_release(array);
   tsr_axes_release(axes);
   tsr_axis_registry_destroy(registry);
+  golden_place_deinit(&place);
   return status;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "support/pattern.h"
 
 // ---- arguments ----
 
@@ -83,30 +84,25 @@ static tsr_status write_placed_spec(const golden_case *c, const tsr_spec *spec, 
   return NULL;
 }
 
-// Where the sharding puts a value of the case's shape.
-static tsr_status write_placed(const golden_case *c, const tsr_sharding *sharding, bool devices,
+// How a value of the case lies that was placed.
+static tsr_status write_placed(const golden_case *c, const tsr_array *array, bool devices,
                                bool is_type, tsr_json_writer *out) {
-  tsr_shape shape, shard;
-  tsr_layout *layout = NULL;
-  if (!sharding) {
-    write_unchanged(out);
-    return NULL;
-  }
-  TSR_TRY(golden_shape(c, "shape", &shape));
-  TSR_TRY(tsr_layout_create(sharding, &shape, TSR_POLICY_ERROR, &layout));
-  tsr_layout_shard_shape(layout, 0, &shard);
+  const tsr_sharding *sharding = tsr_array_sharding(array);
+  tsr_array_part part;
+  TSR_TRY(pattern_check(array));
+  TSR_TRY(tsr_array_local(array, 0, &part));
   tsr_json_begin_object(out);
   tsr_json_write_key(out, "spec");
-  tsr_status status = write_placed_spec(c, tsr_sharding_spec(sharding), shape.rank, is_type, out);
+  TSR_TRY(
+      write_placed_spec(c, tsr_sharding_spec(sharding), tsr_array_shape(array).rank, is_type, out));
   tsr_json_write_key(out, "shard_shape");
-  tsr_json_write_ints(out, shard.dims, (size_t)shard.rank);
+  tsr_json_write_ints(out, part.shape.dims, (size_t)part.shape.rank);
   if (devices) {
     tsr_json_write_key(out, "num_devices");
-    tsr_json_write_int(out, tsr_layout_device_count(layout));
+    tsr_json_write_int(out, tsr_array_local_count(array));
   }
   tsr_json_end_object(out);
-  tsr_layout_release(layout);
-  return status;
+  return NULL;
 }
 
 // ---- mapping ----
@@ -182,17 +178,52 @@ static tsr_status get_pspec(const golden_case *c, const golden_answer *answer) {
 
 // ---- values on a mesh ----
 
-static tsr_status shard_value(const golden_case *c, const golden_answer *answer) {
+// A value of the case's shape, on the first device, that `ask` may place.
+typedef tsr_status value_question(const golden_case *c, const arguments *in, tsr_array *value,
+                                  tsr_array **out_array, tsr_place_report *out_report);
+
+static tsr_status place_value(const golden_case *c, const arguments *in, value_question *ask,
+                              tsr_array **out_array, tsr_place_report *out_report) {
+  tsr_shape shape;
+  tsr_comm *comm = NULL;
+  tsr_array *value = NULL;
+  TSR_TRY(golden_shape(c, "shape", &shape));
+  tsr_status status = pattern_comm(in->mesh, &comm);
+  if (!status) status = pattern_unplaced(comm, TSR_F32, &shape, &value);
+  if (!status) status = ask(c, in, value, out_array, out_report);
+  tsr_array_release(value);
+  tsr_comm_release(comm);
+  return status;
+}
+
+static tsr_status ask_about_value(const golden_case *c, const char *names, const char *rules,
+                                  value_question *ask, bool devices, tsr_json_writer *out) {
   arguments in;
-  tsr_shard_action action = TSR_SHARD_NOTHING;
-  tsr_sharding *sharding = NULL;
-  tsr_status status = arguments_init(&in, c, "sharding", "sharding_rules");
-  if (!status)
-    status = tsr_logical_shard_value(names_of(&in), in.rules, in.mesh, &action, &sharding);
-  if (!status) status = write_placed(c, sharding, true, action == TSR_SHARD_RESHARD, answer->out);
-  tsr_sharding_release(sharding);
+  tsr_array *array = NULL;
+  tsr_place_report report = {.outcome = TSR_OUTCOME_PLACED};
+  tsr_status status = arguments_init(&in, c, names, rules);
+  if (!status) status = place_value(c, &in, ask, &array, &report);
+  if (!status && report.spec) {
+    const bool is_type = tsr_mesh_axis(in.mesh, 0)->type == TSR_AXIS_EXPLICIT;
+    status = write_placed(c, array, devices, is_type && devices, out);
+  } else if (!status) {
+    write_unchanged(out);
+  }
+  tsr_place_report_deinit(&report);
+  tsr_array_release(array);
   arguments_deinit(&in);
   return status;
+}
+
+static tsr_status shard_one(const golden_case *c, const arguments *in, tsr_array *value,
+                            tsr_array **out_array, tsr_place_report *out_report) {
+  (void)c;
+  return tsr_array_shard_value(value, names_of(in), in->rules, in->mesh, NULL, out_array,
+                               out_report);
+}
+
+static tsr_status shard_value(const golden_case *c, const golden_answer *answer) {
+  return ask_about_value(c, "sharding", "sharding_rules", shard_one, true, answer->out);
 }
 
 static tsr_status read_fallback(const golden_case *c, tsr_fallback *out) {
@@ -205,18 +236,16 @@ static tsr_status read_fallback(const golden_case *c, tsr_fallback *out) {
   return tsr_fail(BAD_ARGUMENT, "the case has no known fallback");
 }
 
-static tsr_status with_logical_constraint(const golden_case *c, const golden_answer *answer) {
-  arguments in;
+static tsr_status constrain_one(const golden_case *c, const arguments *in, tsr_array *value,
+                                tsr_array **out_array, tsr_place_report *out_report) {
   tsr_fallback fallback = TSR_FALLBACK_UNSHARDED;
-  tsr_sharding *sharding = NULL;
-  tsr_status status = arguments_init(&in, c, "names", "rules");
-  if (!status) status = read_fallback(c, &fallback);
-  if (!status)
-    status = tsr_logical_constrain(names_of(&in), in.rules, in.mesh, fallback, &sharding);
-  if (!status) status = write_placed(c, sharding, false, false, answer->out);
-  tsr_sharding_release(sharding);
-  arguments_deinit(&in);
-  return status;
+  TSR_TRY(read_fallback(c, &fallback));
+  return tsr_array_constrain_logical(value, names_of(in), in->rules, in->mesh, fallback, NULL,
+                                     out_array, out_report);
+}
+
+static tsr_status with_logical_constraint(const golden_case *c, const golden_answer *answer) {
+  return ask_about_value(c, "names", "rules", constrain_one, false, answer->out);
 }
 
 // ---- axes that come and go ----
