@@ -67,8 +67,9 @@ tsr_status tsr_rounds_add(rounds *r, const tsr_copy *copy, bool skip) {
   const tsr_comm *comm = r->args->comm;
   if (r->pairs == r->capacity) TSR_TRY(rounds_flush(r));
   r->pairs++;
-  if (skip || (tsr_comm_local_index(comm, copy->source) < 0 &&
-               tsr_comm_local_index(comm, copy->target) < 0))
+  const bool from_here = tsr_comm_local_index(comm, copy->source) >= 0;
+  // A rank that sends does not know which of the targets share their buffer: it sends to each.
+  if ((skip && from_here) || (!from_here && tsr_comm_local_index(comm, copy->target) < 0))
     return NULL;
   tsr_copy *to = &r->copies[r->copy_count++];
   memcpy(to, copy, offsetof(tsr_copy, loops) + sizeof *copy->loops * (size_t)copy->loop_count);
