@@ -147,8 +147,17 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_gather(tsr_array *array, void *host,
 
 // ---- resharding ----
 
+typedef enum tsr_reshard_method {
+  TSR_RESHARD_DIRECT,  // by a copy plan: the fewest bytes there can be
+  // By the cheapest sequence of collectives (tessera/sequence.h), as a program would do it that has
+  // nothing else: the same result. Fails with no_sequence where there is none.
+  TSR_RESHARD_SEQUENCE,
+  TSR_RESHARD_METHOD_COUNT
+} tsr_reshard_method;
+
 typedef struct tsr_reshard_options {
-  size_t size;   // sizeof(tsr_reshard_options)
+  size_t size;  // sizeof(tsr_reshard_options)
+  tsr_reshard_method method;
   bool donate;   // the source is deleted and its memory given back as soon as it is not needed
   bool unshare;  // the result never shares memory with the source
   int64_t most_memory;  // reshard_all: bytes of new buffers per round and process; 0 = no limit

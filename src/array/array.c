@@ -198,6 +198,16 @@ void tsr_array_share(tsr_array *array) {
   }
 }
 
+void tsr_array_share_leaders(tsr_array *array) {
+  for (int64_t i = 0; i < array->slot_count; i++) {
+    tsr_slot *slot = &array->slots[i];
+    if (tsr_slot_is_leader(array, slot)) continue;
+    tsr_buffer_release(slot->buffer);
+    slot->buffer = NULL;
+  }
+  tsr_array_share(array);
+}
+
 tsr_array *tsr_array_retain(tsr_array *array) {
   atomic_fetch_add_explicit(&array->refs, 1, memory_order_relaxed);
   return array;

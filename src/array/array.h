@@ -56,8 +56,10 @@ void tsr_slot_set(tsr_slot *slot, tsr_buffer *buffer, int64_t offset);
 TSR_MUST_USE tsr_status tsr_array_make_buffers(tsr_array *array);
 // Zeros in a slot's buffer, on the comm's workers.
 TSR_MUST_USE tsr_status tsr_slot_clear(const tsr_array *array, tsr_slot *slot);
-// Lets followers share their leaders' buffers: the last step of making an array.
+// Lets followers without a buffer share their leaders': the last step of making an array.
 void tsr_array_share(tsr_array *array);
+// The same for all followers, who give back what they had.
+void tsr_array_share_leaders(tsr_array *array);
 // Fails when it was donated.
 TSR_MUST_USE tsr_status tsr_array_check_alive(const tsr_array *array);
 // Lets go of the buffers.

@@ -144,17 +144,6 @@ static tsr_status reduce_all(reducing *r) {
   return NULL;
 }
 
-// Followers that had results of their own share their leader's.
-static void share_again(tsr_array *to) {
-  for (int64_t i = 0; i < to->slot_count; i++) {
-    tsr_slot *slot = &to->slots[i];
-    if (tsr_slot_is_leader(to, slot)) continue;
-    tsr_buffer_release(slot->buffer);
-    slot->buffer = NULL;
-  }
-  tsr_array_share(to);
-}
-
 static tsr_status prepare(reducing *r, const tsr_layout *reduced) {
   TSR_TRY(tsr_array_alloc(r->from->comm, reduced, r->from->dtype, &r->to));
   TSR_TRY(alloc_groups(r));
@@ -184,7 +173,7 @@ tsr_status tsr_array_reduce(tsr_array *array, tsr_array **out_array) {
     tsr_array_release(r.to);
     return status;
   }
-  share_again(r.to);
+  tsr_array_share_leaders(r.to);
   *out_array = r.to;
   return NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "array/reshard.h"
+#include "array/sequence.h"
 
 static tsr_status check_options(const tsr_reshard_options *given, tsr_reshard_options *out) {
   *out = (tsr_reshard_options){.size = sizeof *out};
@@ -10,6 +11,9 @@ static tsr_status check_options(const tsr_reshard_options *given, tsr_reshard_op
   if (given->size != sizeof *given)
     return tsr_fail(BAD_ARGUMENT, "tsr_reshard_options has size %zu, wanted %zu", given->size,
                     sizeof *given);
+  if ((int)given->method < 0 || given->method >= TSR_RESHARD_METHOD_COUNT)
+    return tsr_fail(BAD_ARGUMENT, "method %d of resharding, wanted 0 to %d", (int)given->method,
+                    TSR_RESHARD_METHOD_COUNT - 1);
   if (given->most_memory < 0)
     return tsr_fail(BAD_ARGUMENT, "at most %lld bytes of memory, wanted 0 or more",
                     (long long)given->most_memory);
@@ -115,6 +119,16 @@ static tsr_status do_round(round *r, int first, const tsr_reshard_options *optio
   return NULL;
 }
 
+// Sequences are carried out one after the other.
+static tsr_status do_sequences(tsr_array *const *arrays, const tsr_layout *const *layouts,
+                               int count, bool donate, tsr_array **made) {
+  for (int i = 0; i < count; i++) {
+    TSR_TRY_NOTE(tsr_array_by_sequence(arrays[i], layouts[i], &made[i]), "array %d", i);
+    if (donate) tsr_array_delete(arrays[i]);
+  }
+  return NULL;
+}
+
 static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *layouts, int count,
                             const tsr_reshard_options *options, tsr_array **made) {
   for (int first = 0, size; first < count; first += size) {
@@ -137,7 +151,9 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
   tsr_array **made = calloc((size_t)count, sizeof *made);
   tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "%d arrays", count);
   TSR_TRY(tsr_array_agree(arrays[0]->comm, "reshard", status));
-  status = do_rounds(arrays, layouts, count, &checked, made);
+  status = checked.method == TSR_RESHARD_SEQUENCE
+               ? do_sequences(arrays, layouts, count, checked.donate, made)
+               : do_rounds(arrays, layouts, count, &checked, made);
   for (int i = 0; i < count; i++) {
     if (status)
       tsr_array_release(made[i]);

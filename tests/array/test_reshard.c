@@ -45,9 +45,10 @@ static void list_specs(int axes, int rank, specs *out) {
 }
 
 // The oracle has looked at `wanted`, which was cut from the host's tensor.
-static void check_pair(tsr_array *from, const tsr_array *wanted) {
+static void check_pair(tsr_array *from, const tsr_array *wanted, tsr_reshard_method method) {
+  const tsr_reshard_options options = {.size = sizeof options, .method = method};
   tsr_array *moved = NULL;
-  assert_ok(tsr_array_reshard(from, tsr_array_layout(wanted), NULL, &moved));
+  assert_ok(tsr_array_reshard(from, tsr_array_layout(wanted), &options, &moved));
   for (int64_t i = 0; i < tsr_array_local_count(wanted); i++) {
     tsr_array_part part;
     assert_ok(tsr_array_local(wanted, i, &part));
@@ -68,7 +69,10 @@ static void check_pairs(tsr_comm *comm, const char *mesh, const specs *all, cons
     free(host);
   }
   for (int i = 0; i < all->count; i++)
-    for (int k = 0; k < all->count; k++) check_pair(arrays[i], arrays[k]);
+    for (int k = 0; k < all->count; k++) {
+      check_pair(arrays[i], arrays[k], TSR_RESHARD_DIRECT);
+      check_pair(arrays[i], arrays[k], TSR_RESHARD_SEQUENCE);
+    }
   for (int i = 0; i < all->count; i++) tsr_array_release(arrays[i]);
 }
 
@@ -307,6 +311,10 @@ static void mistakes_are_named(void **state) {
   tsr_reshard_options options = {.size = sizeof options, .most_memory = -1};
   assert_fails(tsr_array_reshard(arrays[0], rows, &options, out), BAD_ARGUMENT,
                "at most -1 bytes of memory, wanted 0 or more");
+  options.most_memory = 0;
+  options.method = TSR_RESHARD_METHOD_COUNT;
+  assert_fails(tsr_array_reshard(arrays[0], rows, &options, out), BAD_ARGUMENT,
+               "method 2 of resharding, wanted 0 to 1");
   options.size = 1;
   assert_fails_with(tsr_array_reshard(arrays[0], rows, &options, out), BAD_ARGUMENT,
                     "tsr_reshard_options has size 1, wanted");
@@ -394,12 +402,70 @@ static void uneven_partial_results_are_reduced_size_by_size(void **state) {
   free(host);
 }
 
+// ---- sequences ----
+
+static void sequences_reduce_and_make_partial_results(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {{"x, _ | unreduced=y", "x, y"},
+                                         {"_, _ | unreduced=x+y", "y, _"},
+                                         {"x, y", "x, _ | unreduced=y"},
+                                         {"_, _ | unreduced=max(x)", "_, x"},
+                                         {"y, _ | unreduced=x", "_, y"}};
+  tsr_comm *comm = test_comm(4, 2);
+  void *host = test_tensor(TSR_SHAPE(8, 4), TSR_I32, 2),
+       *back = test_tensor(TSR_SHAPE(8, 4), TSR_I32, 0);
+  for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+    tsr_layout *from = test_layout_of("x=2,y=2", pairs[i][0], "8,4", TSR_POLICY_ERROR);
+    tsr_layout *to = test_layout_of("x=2,y=2", pairs[i][1], "8,4", TSR_POLICY_ERROR);
+    const tsr_reshard_options options = {
+        .size = sizeof options, .method = TSR_RESHARD_SEQUENCE, .donate = true};
+    tsr_array *array = NULL, *moved = NULL;
+    assert_ok(tsr_array_shard(comm, from, TSR_I32, host, NULL, &array));
+    assert_ok(tsr_array_reshard(array, to, &options, &moved));
+    assert_true(tsr_array_is_deleted(array));
+    assert_ptr_equal(tsr_array_layout(moved), to);
+    assert_ok(tsr_array_gather(moved, back, NULL));
+    assert_memory_equal(back, host, 128);
+    tsr_array_release(array);
+    tsr_array_release(moved);
+    tsr_layout_release(from);
+    tsr_layout_release(to);
+  }
+  tsr_comm_release(comm);
+  free(host);
+  free(back);
+}
+
+static void where_there_is_no_sequence_it_says_so(void **state) {
+  (void)state;
+  tsr_comm *comm = test_comm(4, 1);
+  tsr_layout *rows = test_layout_of("x=2", "x", "5", TSR_POLICY_UNEVEN), *flat = NULL;
+  tsr_layout *longer = test_layout_of("x=2", "x", "6", TSR_POLICY_ERROR);
+  const tsr_reshard_options options = {.size = sizeof options, .method = TSR_RESHARD_SEQUENCE};
+  tsr_array *array = NULL, *moved = NULL;
+  assert_ok(tsr_layout_from_flat(NULL, TSR_SHAPE(5), 1, &(tsr_range){0, 5}, &flat));
+  assert_ok(tsr_array_zeros(comm, rows, TSR_F32, &array));
+  assert_fails(tsr_array_reshard(array, flat, &options, &moved), NO_SEQUENCE,
+               "array 0: boxes and flat ranges change by direct copies only");
+  assert_fails(tsr_array_reshard(array, longer, &options, &moved), SHAPES_DIFFER,
+               "array 0: the layouts are of tensors of different shapes");
+  tsr_layout *whole = test_layout_of("x=2", "()", "5", TSR_POLICY_ERROR);
+  assert_fails_with(tsr_array_reshard(array, whole, &options, &moved), NO_SEQUENCE, "array 0: ");
+  tsr_layout_release(whole);
+  tsr_array_release(array);
+  tsr_layout_release(rows);
+  tsr_layout_release(flat);
+  tsr_layout_release(longer);
+  tsr_comm_release(comm);
+}
+
 // ---- failures ----
 
 typedef struct work {
   tsr_comm *comm;
   const tsr_layout *from, *to;
   const void *host;
+  tsr_reshard_method method;
 } work;
 
 static tsr_status reshard_once(void *context) {
@@ -407,7 +473,8 @@ static tsr_status reshard_once(void *context) {
   tsr_array *array = NULL, *moved = NULL;
   tsr_buffer_pool_trim(tsr_comm_buffers(w->comm), 0);
   tsr_status status = tsr_array_shard(w->comm, w->from, TSR_I16, w->host, NULL, &array);
-  if (!status) status = tsr_array_reshard(array, w->to, NULL, &moved);
+  const tsr_reshard_options options = {.size = sizeof options, .method = w->method};
+  if (!status) status = tsr_array_reshard(array, w->to, &options, &moved);
   tsr_array_release(array);
   tsr_array_release(moved);
   return status;
@@ -417,9 +484,10 @@ static void every_allocation_may_fail(void **state) {
   (void)state;
   static const char *const pairs[][2] = {{"x", "_, y"}, {"x, _ | unreduced=y", "_, x+y"}};
   int16_t host[64] = {0};
-  for (size_t i = 0; i < COUNT_OF(pairs); i++) {
-    work w = {test_comm(4, 1), test_layout_of("x=2,y=2", pairs[i][0], "8,8", TSR_POLICY_ERROR),
-              test_layout_of("x=2,y=2", pairs[i][1], "8,8", TSR_POLICY_ERROR), host};
+  for (size_t i = 0; i < 2 * COUNT_OF(pairs); i++) {
+    work w = {test_comm(4, 1), test_layout_of("x=2,y=2", pairs[i / 2][0], "8,8", TSR_POLICY_ERROR),
+              test_layout_of("x=2,y=2", pairs[i / 2][1], "8,8", TSR_POLICY_ERROR), host,
+              i % 2 ? TSR_RESHARD_SEQUENCE : TSR_RESHARD_DIRECT};
     test_allocation_sweep(reshard_once, &w);
     tsr_layout_release(w.from);
     tsr_layout_release(w.to);
@@ -433,4 +501,6 @@ SUITE(reshard, TEST(every_pair_of_specs_on_small_meshes),
       TEST(a_donated_array_is_gone_and_its_memory_is_used_again),
       TEST(many_arrays_move_together_in_bounded_memory), TEST(mistakes_are_named),
       TEST(partial_results_are_reduced_on_the_way),
-      TEST(uneven_partial_results_are_reduced_size_by_size), TEST(every_allocation_may_fail))
+      TEST(uneven_partial_results_are_reduced_size_by_size),
+      TEST(sequences_reduce_and_make_partial_results), TEST(where_there_is_no_sequence_it_says_so),
+      TEST(every_allocation_may_fail))
