@@ -11,6 +11,7 @@
 #include "tessera/comm.h"
 #include "tessera/convert.h"
 #include "tessera/copy.h"
+#include "tessera/dlpack.h"
 #include "tessera/dtype.h"
 #include "tessera/engine.h"
 #include "tessera/groups.h"

@@ -4,7 +4,8 @@
   X(array)        \
   X(host)         \
   X(reshard)      \
-  X(ranks)
+  X(ranks)        \
+  X(dlpack)
 
 #define X(name) int suite_##name(void);
 SUITES(X)
