@@ -69,6 +69,9 @@ TSR_MUST_USE tsr_status golden_read_submesh(const golden_case *c, const tsr_json
                                             tsr_hardware_mesh *out);
 void golden_write_process_key(tsr_json_writer *out, int32_t process);
 
+// JAX's, likewise.
+golden_handler golden_device_put;
+
 // ---- the runner's own ----
 
 bool golden_equal(const tsr_json *a, const tsr_json *b);

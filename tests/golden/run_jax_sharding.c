@@ -345,6 +345,7 @@ static tsr_status mesh(const golden_case *c, const golden_answer *answer) {
 }
 
 const golden_function golden_jax_sharding_functions[] = {
+    {"device_put", golden_device_put, {NULL}},
     {"equivalent", equivalent, {NULL}},
     {"mesh", mesh, {NULL}},
     {"partition_spec", partition_spec, {NULL}},
