@@ -43,5 +43,6 @@ endfunction()
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 tessera_depend(LIBGCRYPT libgcrypt REQUIRED)  # message digests
 tessera_depend(PCRE2 libpcre2-8 REQUIRED)     # regular expressions
+tessera_depend(ZLIB zlib REQUIRED)            # arrays that are packed in archives
 # The machine itself as a topology. FLAT, since it names libudev, which has no static form.
 tessera_depend(HWLOC hwloc FLAT)

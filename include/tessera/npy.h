@@ -49,6 +49,37 @@ TSR_API TSR_MUST_USE tsr_status tsr_npy_write(const char *path, tsr_dtype dtype,
                                               const tsr_shape *shape, bool fortran,
                                               const void *elements);
 
+// ---- several arrays: .npz ----
+
+// The arrays of an archive, which stays open. Members may be stored or deflated, and the archive
+// may be larger than 4 GB. Damaged directories, members that overlap or are no arrays, and
+// checksums that do not agree (when an array is read) are errors.
+typedef struct tsr_npz tsr_npz;
+
+TSR_API TSR_MUST_USE tsr_status tsr_npz_open(const char *path, tsr_npz **out_npz);
+TSR_API void tsr_npz_destroy(tsr_npz *npz);  // NULL is fine
+TSR_API int64_t tsr_npz_count(const tsr_npz *npz);
+TSR_API const char *tsr_npz_name(const tsr_npz *npz, int64_t index);  // without .npy
+TSR_API int64_t tsr_npz_find(const tsr_npz *npz, const char *name);   // -1 if there is none
+// What its header says. If it is stored, its bytes are where begin and end tell in the archive.
+TSR_API const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index);
+TSR_API bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index);
+// Reads all elements, in the order of the data and the byte order of this machine.
+TSR_API TSR_MUST_USE tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements);
+
+typedef struct tsr_npz_item {
+  const char *name;  // without .npy
+  tsr_dtype dtype;
+  const tsr_shape *shape;
+  bool fortran;
+  const void *elements;  // dense
+} tsr_npz_item;
+
+// Writes an archive of stored arrays, as numpy.savez does; equal arrays make equal archives. A file
+// of that name is replaced in one step when all is written.
+TSR_API TSR_MUST_USE tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items,
+                                              int64_t count);
+
 TSR_END_DECLS
 
 #endif

@@ -3,7 +3,8 @@
   X(safetensors)       \
   X(safetensors_write) \
   X(folder)            \
-  X(npy)
+  X(npy)               \
+  X(npz)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

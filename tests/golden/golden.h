@@ -15,6 +15,7 @@
   X(FLAX, flax)                 \
   X(JAX_MESH, jax_mesh)         \
   X(JAX_SHARDING, jax_sharding) \
+  X(NUMPY, numpy)               \
   X(T5X, t5x)
 #define X(id, name) GOLDEN_##id,
 typedef enum golden_schema { GOLDEN_SCHEMAS(X) GOLDEN_SCHEMA_COUNT } golden_schema;

@@ -1,0 +1,170 @@
+// Archives of arrays: each member of the zip archive is a .npy file.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name_index.h"
+#include "base/utf8.h"
+#include "file/npy.h"
+#include "file/npz.h"
+#include "file/replace.h"
+#include "file/zip.h"
+#include "tessera/text.h"
+
+static const char ending[] = ".npy";
+enum { ENDING = sizeof ending - 1, MOST_NAME = 65535 - ENDING };
+
+typedef struct array {
+  tsr_npy npy;     // as the header says: its places count from the start of the member
+  tsr_npy placed;  // as callers see it
+  const char *name;
+} array;
+
+struct tsr_npz {
+  tsr_zip zip;
+  array *arrays;
+  tsr_name_index names;
+};
+
+// ---- reading ----
+
+static tsr_status read_header(tsr_npz *npz, const tsr_zip_member *member, array *out) {
+  char bytes[TSR_NPY_MOST_BYTES];
+  const int64_t most = (int64_t)sizeof bytes;
+  const int64_t length = member->size < most ? member->size : most;
+  TSR_TRY(tsr_zip_read(&npz->zip, member, bytes, length, NULL, 0));
+  TSR_TRY(tsr_npy_parse(bytes, (size_t)length, &out->npy));
+  if (out->npy.end != member->size)
+    return tsr_fail(BROKEN_FILE, "its array ends at byte %lld of %lld", (long long)out->npy.end,
+                    (long long)member->size);
+  out->placed = out->npy;
+  if (member->deflated) return NULL;
+  out->placed.begin += member->begin;
+  out->placed.end += member->begin;
+  return NULL;
+}
+
+static tsr_status add_array(tsr_npz *npz, int64_t index) {
+  const tsr_zip_member *member = &npz->zip.members[index];
+  array *out = &npz->arrays[index];
+  const size_t length = strlen(member->name);
+  if (length < ENDING || strcmp(member->name + length - ENDING, ending) != 0)
+    return tsr_fail(UNSUPPORTED, "its name does not end with %s", ending);
+  out->name = tsr_arena_copy(&npz->zip.arena, member->name, length - ENDING);
+  if (!out->name) return tsr_fail(NO_MEMORY, "archive");
+  int64_t existing = -1;
+  TSR_TRY(tsr_name_index_add(&npz->names, out->name, index, &existing));
+  return read_header(npz, member, out);
+}
+
+static tsr_status read_arrays(tsr_npz *npz) {
+  npz->arrays = calloc((size_t)npz->zip.count + 1, sizeof *npz->arrays);
+  if (!npz->arrays) return tsr_fail(NO_MEMORY, "archive of %lld arrays", (long long)npz->zip.count);
+  for (int64_t i = 0; i < npz->zip.count; i++)
+    TSR_TRY_NOTE(add_array(npz, i), "%s: member \"%s\"", npz->zip.path, npz->zip.members[i].name);
+  return NULL;
+}
+
+tsr_status tsr_npz_open(const char *path, tsr_npz **out_npz) {
+  tsr_npz *npz = calloc(1, sizeof *npz);
+  if (!npz) return tsr_fail(NO_MEMORY, "archive");
+  tsr_status status = tsr_zip_open(path, &npz->zip);
+  if (status) {
+    free(npz);
+    return status;
+  }
+  status = read_arrays(npz);
+  if (status)
+    tsr_npz_destroy(npz);
+  else
+    *out_npz = npz;
+  return status;
+}
+
+void tsr_npz_destroy(tsr_npz *npz) {
+  if (!npz) return;
+  tsr_name_index_deinit(&npz->names);
+  tsr_zip_deinit(&npz->zip);
+  free(npz->arrays);
+  free(npz);
+}
+
+int64_t tsr_npz_count(const tsr_npz *npz) { return npz->zip.count; }
+
+const char *tsr_npz_name(const tsr_npz *npz, int64_t index) { return npz->arrays[index].name; }
+
+int64_t tsr_npz_find(const tsr_npz *npz, const char *name) {
+  return tsr_name_index_find(&npz->names, name);
+}
+
+const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index) {
+  return &npz->arrays[index].placed;
+}
+
+bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index) {
+  return !npz->zip.members[index].deflated;
+}
+
+tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements) {
+  const tsr_npy *npy = &npz->arrays[index].npy;
+  const tsr_zip_member *member = &npz->zip.members[index];
+  char header[TSR_NPY_MOST_BYTES];
+  const int64_t bytes = npy->end - npy->begin;
+  TSR_TRY_NOTE(tsr_zip_read(&npz->zip, member, header, npy->begin, out_elements, bytes),
+               "%s: member \"%s\"", npz->zip.path, member->name);
+  tsr_npy_swap(npy, out_elements, bytes / npy->width);
+  return NULL;
+}
+
+// ---- writing ----
+
+static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
+  tsr_name_index names = TSR_NAME_INDEX_EMPTY;
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < count && !status; i++) {
+    int64_t existing = -1;
+    if (!tsr_utf8_is_valid(items[i].name) || strlen(items[i].name) > MOST_NAME)
+      status = tsr_fail(BAD_ARGUMENT, "name \"%.100s\" is no UTF-8, or longer than %d bytes",
+                        items[i].name, MOST_NAME);
+    if (!status) status = tsr_name_index_add(&names, items[i].name, i, &existing);
+    if (!status && existing >= 0)
+      status = tsr_fail(BAD_ARGUMENT, "array \"%s\" is given twice", items[i].name);
+  }
+  tsr_name_index_deinit(&names);
+  return status;
+}
+
+static tsr_status write_item(tsr_zip_writer *writer, const tsr_npz_item *item) {
+  char *header = NULL;
+  size_t length = 0;
+  int64_t bytes = 0;
+  TSR_TRY(tsr_npy_header(item->dtype, item->shape, item->fortran, &header, &length));
+  tsr_text name = TSR_TEXT_EMPTY;
+  tsr_text_add(&name, item->name);
+  tsr_text_add(&name, ending);
+  tsr_status status = tsr_text_check(&name);
+  if (!status) status = tsr_shape_bytes(item->shape, item->dtype, &bytes);
+  if (!status)
+    status = tsr_zip_add(writer, name.data, header, (int64_t)length, item->elements, bytes);
+  tsr_text_deinit(&name);
+  free(header);
+  return status;
+}
+
+tsr_status tsr_npz_write_as(const char *path, const tsr_npz_item *items, int64_t count,
+                            bool always_64) {
+  TSR_TRY_NOTE(check_names(items, count), "%s", path);
+  tsr_replacement file;
+  tsr_text directory = TSR_TEXT_EMPTY;
+  TSR_TRY(tsr_replacement_begin(&file, path));
+  tsr_zip_writer writer = {.file = &file, .always_64 = always_64, .directory = &directory};
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < count && !status; i++)
+    status = tsr_note(write_item(&writer, &items[i]), "%s: array \"%s\"", path, items[i].name);
+  if (!status) status = tsr_zip_finish(&writer);
+  tsr_text_deinit(&directory);
+  return tsr_replacement_end(&file, status);
+}
+
+tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items, int64_t count) {
+  return tsr_npz_write_as(path, items, count, false);
+}

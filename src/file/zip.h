@@ -1,0 +1,57 @@
+// Zip archives, as far as .npz files need them: members stored or deflated, also beyond 4 GB.
+//
+// Read strictly: the directory must end where the archive's last record begins, members must lie
+// before it without overlapping, and every name must be the same in both places it stands.
+#ifndef TESSERA_FILE_ZIP_H
+#define TESSERA_FILE_ZIP_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/name_index.h"
+#include "tessera/status.h"
+
+typedef struct tsr_zip_member {
+  const char *name;
+  bool deflated;
+  uint32_t crc;
+  int64_t packed, size;  // bytes in the archive, and unpacked
+  int64_t header;        // where its local header begins
+  int64_t begin;         // where its bytes begin
+} tsr_zip_member;
+
+typedef struct tsr_zip {
+  int fd;
+  const char *path;  // for messages; in the arena
+  int64_t file_size, directory;
+  int64_t count, capacity;
+  tsr_zip_member *members;
+  tsr_name_index names;
+  tsr_arena arena;
+} tsr_zip;
+
+// Reads the directory; `zip` must be deinitialised when this succeeds.
+TSR_MUST_USE tsr_status tsr_zip_open(const char *path, tsr_zip *zip);
+void tsr_zip_deinit(tsr_zip *zip);
+
+// Unpacks a member's first `skip` bytes to `head` and those after it, `length` of them, to `rest`.
+// When that is all of it, its checksum must be right.
+TSR_MUST_USE tsr_status tsr_zip_read(const tsr_zip *zip, const tsr_zip_member *member, void *head,
+                                     int64_t skip, void *rest, int64_t length);
+
+// ---- writing ----
+
+typedef struct tsr_zip_writer {
+  struct tsr_replacement *file;
+  int64_t at;  // bytes written so far
+  int64_t count;
+  bool always_64;  // fields of 64 bits even where 32 would do
+  struct tsr_text *directory;
+} tsr_zip_writer;
+
+// Adds a member that consists of two pieces of memory, stored.
+TSR_MUST_USE tsr_status tsr_zip_add(tsr_zip_writer *writer, const char *name, const void *head,
+                                    int64_t head_length, const void *rest, int64_t rest_length);
+TSR_MUST_USE tsr_status tsr_zip_finish(tsr_zip_writer *writer);
+
+#endif
