@@ -98,6 +98,11 @@ TSR_API int64_t tsr_layout_shard(const tsr_layout *layout, int64_t position);
 // where there is no mesh or an abstract one. And the position of a device, -1 if there is none.
 TSR_API int64_t tsr_layout_device(const tsr_layout *layout, int64_t position);
 TSR_API int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device);
+// The same layout over these devices, one for each position; a layout without a mesh gets one with
+// the axis "device". Fails as tsr_mesh_create does.
+TSR_API TSR_MUST_USE tsr_status tsr_layout_with_devices(const tsr_layout *layout,
+                                                        const int32_t *devices,
+                                                        tsr_layout **out_layout);
 // Along each dimension of a grid, which of its cuts a shard is: the digits of its number, last
 // dimension fastest. Other kinds have one digit, in dimension 0.
 TSR_API void tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords);

@@ -92,6 +92,57 @@ TSR_API void tsr_certificate_to_json(const tsr_certificate *certificate, tsr_jso
 // do not. Looks at every stretch of elements, so it takes time by the size of the tensor.
 TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_check(const tsr_copy_plan *plan);
 
+// ---- other devices for the places ----
+
+// Which device should take which position of the target, so that the least must move: the target's
+// devices in another order (COSTA calls it relabelling).
+typedef struct tsr_relabelling {
+  int64_t device_count;
+  int32_t
+      *devices;  // owned: for each position of the target, as tsr_layout_with_devices wants them
+  int64_t bytes_before, bytes_after;  // that move between devices; stop at 2^63 - 1
+  int64_t bytes_bound;                // no order moves less
+} tsr_relabelling;
+// The best order there is (bytes_after == bytes_bound), found by shortest augmenting paths between
+// classes of equal devices. After 2^30 steps, some thousand devices that all overlap one another,
+// the rest goes by heaviest overlap first. Devices stay where they are if nothing is saved.
+TSR_API TSR_MUST_USE tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
+                                            tsr_relabelling *out_relabelling);
+TSR_API void tsr_relabelling_deinit(tsr_relabelling *relabelling);
+
+// ---- many plans at once ----
+
+// The copies of many plans that touch the devices of one rank, in rounds: what an engine exchanges
+// (tsr_comm_exchange), with one message per pair of ranks and round.
+//
+//   for (int64_t r = 0; r < tsr_copy_batch_round_count(batch); r++) {
+//     TSR_TRY(tsr_copy_batch_open(batch, r));
+//     for (int i = 0; i < item_count; i++) parts[i].copies = tsr_copy_batch_copies(batch, i, ...);
+//   }
+typedef struct tsr_copy_batch tsr_copy_batch;
+typedef struct tsr_copy_batch_item {
+  const tsr_copy_plan *plan;
+  tsr_dtype dtype;
+} tsr_copy_batch_item;
+typedef struct tsr_copy_batch_options {
+  size_t size;                       // sizeof(tsr_copy_batch_options)
+  int64_t first_device, end_device;  // of this rank, the end not included; 0 and 0 = all devices
+  int64_t max_bytes;  // that one device gets in one round, local copies too; 0 = all in one round
+} tsr_copy_batch_options;
+// Ranks that give the same plans and max_bytes get the same rounds, and what two of them exchange
+// stands in the same order on both. A round may exceed max_bytes by one element.
+TSR_API TSR_MUST_USE tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items,
+                                                      int item_count,
+                                                      const tsr_copy_batch_options *options,
+                                                      tsr_copy_batch **out_batch);
+TSR_API void tsr_copy_batch_destroy(tsr_copy_batch *batch);               // NULL is fine
+TSR_API int64_t tsr_copy_batch_round_count(const tsr_copy_batch *batch);  // 1 or more
+// Unpacks the copies of a round; those of the one before are gone.
+TSR_API TSR_MUST_USE tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round);
+// The copies of an item in the open round, by target, source and `to`.
+TSR_API const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int item,
+                                              int64_t *out_count);
+
 TSR_END_DECLS
 
 #endif

@@ -20,7 +20,7 @@ static void add_to(int64_t *sum, int64_t number) { *sum = tsr_saturated_add(*sum
 
 // ---- memory ----
 
-static int64_t largest_buffer(const tsr_layout *layout) {
+int64_t tsr_largest_buffer(const tsr_layout *layout) {
   int64_t largest = layout->table ? 0 : 1;
   for (int d = 0; !layout->table && d < layout->rank; d++) {
     const tsr_cut cut = tsr_layout_cut(layout, d);
@@ -268,7 +268,7 @@ static tsr_status count_listed(const tsr_copy_plan *plan, counts *c) {
 
 // ---- bytes ----
 
-static int64_t bytes_of(int64_t elements, int bits) {
+int64_t tsr_bytes_of(int64_t elements, int bits) {
   const int64_t whole = tsr_saturated_multiply(elements / 8, bits);
   return tsr_saturated_add(whole, (elements % 8 * bits + 7) / 8);
 }
@@ -279,17 +279,18 @@ tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->to), "devices"));
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));
-  const int64_t before = largest_buffer(plan->from), after = largest_buffer(plan->to);
+  const int64_t before = tsr_largest_buffer(plan->from), after = tsr_largest_buffer(plan->to);
   counts c = {.extra = after, .peak = before};
   TSR_TRY(plan->from_tree || plan->to_tree ? count_listed(plan, &c) : count_grids(plan, &c));
-  *out_certificate = (tsr_certificate){.bytes_moved = bytes_of(c.moved, info->bits),
-                                       .bytes_lower_bound = bytes_of(c.lacking, info->bits),
-                                       .bytes_local = bytes_of(c.local, info->bits),
-                                       .bytes_between_processes = bytes_of(c.between, info->bits),
-                                       .copies = c.copies,
-                                       .messages = c.messages,
-                                       .extra_memory = bytes_of(c.extra, info->bits),
-                                       .peak_memory = bytes_of(c.peak, info->bits)};
+  *out_certificate =
+      (tsr_certificate){.bytes_moved = tsr_bytes_of(c.moved, info->bits),
+                        .bytes_lower_bound = tsr_bytes_of(c.lacking, info->bits),
+                        .bytes_local = tsr_bytes_of(c.local, info->bits),
+                        .bytes_between_processes = tsr_bytes_of(c.between, info->bits),
+                        .copies = c.copies,
+                        .messages = c.messages,
+                        .extra_memory = tsr_bytes_of(c.extra, info->bits),
+                        .peak_memory = tsr_bytes_of(c.peak, info->bits)};
   return NULL;
 }
 

@@ -222,3 +222,34 @@ tsr_status tsr_pairing_copies(tsr_pairing *pairing, int64_t target, int64_t sour
   return pairing->meets ? pair_grids(pairing, to_shard, from_shard, own_shard, &p, list)
                         : pair_listed(pairing, to_shard, from_shard, own_shard, &p, list);
 }
+
+static tsr_status share_grids(tsr_pairing *pairing, int64_t target, int64_t source,
+                              int64_t *out_elements) {
+  const tsr_copy_plan *plan = pairing->plan;
+  int64_t to[TSR_MAX_RANK], from[TSR_MAX_RANK];
+  tsr_layout_shard_coords(plan->to, target, to);
+  tsr_layout_shard_coords(plan->from, source, from);
+  *out_elements = 1;
+  for (int d = 0; d<plan->to->rank && * out_elements> 0; d++) {
+    const tsr_overlaps *overlaps = NULL;
+    TSR_TRY(tsr_meets_find(&pairing->meets[d], to[d], from[d], from[d], &overlaps));
+    *out_elements *= tsr_overlaps_elements(overlaps);
+  }
+  return NULL;
+}
+
+tsr_status tsr_pairing_shared(tsr_pairing *pairing, int64_t target, int64_t source,
+                              int64_t *out_elements) {
+  if (pairing->meets) return share_grids(pairing, target, source, out_elements);
+  const product p = {.rank = pairing->plan->to->rank};
+  tsr_copy_list list = TSR_COPY_LIST_EMPTY;
+  tsr_status status = pair_listed(pairing, target, source, source, &p, &list);
+  tsr_copy copy;
+  *out_elements = 0;
+  for (int64_t i = 0; i < list.count && !status; i++) {
+    tsr_copy_list_get(&list, i, &copy);
+    *out_elements += tsr_copy_elements(&copy);
+  }
+  tsr_copy_list_deinit(&list);
+  return status;
+}

@@ -21,5 +21,8 @@ TSR_MUST_USE tsr_status tsr_pairing_source(tsr_pairing *pairing, int64_t shard);
 // for its shard.
 TSR_MUST_USE tsr_status tsr_pairing_copies(tsr_pairing *pairing, int64_t target, int64_t source,
                                            tsr_copy_list *list);
+// How many elements a device at a position with shard `target` keeps if it holds `source`.
+TSR_MUST_USE tsr_status tsr_pairing_shared(tsr_pairing *pairing, int64_t target, int64_t source,
+                                           int64_t *out_elements);
 
 #endif

@@ -179,13 +179,23 @@ tsr_status tsr_reach_sources(const tsr_copy_plan *plan, const tsr_blocks *target
   return NULL;
 }
 
-tsr_status tsr_reach_targets(const tsr_copy_plan *plan, const tsr_blocks *source,
-                             tsr_numbers *list) {
-  for (int64_t b = 0; b < source->count; b++)
-    if (plan->to_tree)
-      TSR_TRY(reach_listed(&source->items[b], plan->to, plan->to_tree, list));
+static tsr_status reach_all(const tsr_blocks *blocks, const tsr_layout *layout,
+                            const tsr_box_tree *tree, tsr_numbers *list) {
+  for (int64_t b = 0; b < blocks->count; b++)
+    if (tree)
+      TSR_TRY(reach_listed(&blocks->items[b], layout, tree, list));
     else
-      TSR_TRY(reach_grid(&source->items[b], plan->to, true, NULL, list));
+      TSR_TRY(reach_grid(&blocks->items[b], layout, true, NULL, list));
   tsr_numbers_tidy(list);
   return NULL;
+}
+
+tsr_status tsr_reach_holders(const tsr_copy_plan *plan, const tsr_blocks *target,
+                             tsr_numbers *list) {
+  return reach_all(target, plan->from, plan->from_tree, list);
+}
+
+tsr_status tsr_reach_targets(const tsr_copy_plan *plan, const tsr_blocks *source,
+                             tsr_numbers *list) {
+  return reach_all(source, plan->to, plan->to_tree, list);
 }

@@ -66,9 +66,18 @@ TSR_MUST_USE tsr_status tsr_reach_cuts(const tsr_run_list *held, const tsr_cut *
 TSR_MUST_USE tsr_status tsr_reach_sources(const tsr_copy_plan *plan,
                                           const struct tsr_blocks *target, int64_t own,
                                           tsr_numbers *list);
+// Adds the shards of the source that hold elements of a shard of the target, ascending, and perhaps
+// some that do not.
+TSR_MUST_USE tsr_status tsr_reach_holders(const tsr_copy_plan *plan,
+                                          const struct tsr_blocks *target, tsr_numbers *list);
 // Adds the shards of the target that share elements with a shard of the source, ascending, and
 // perhaps some that do not.
 TSR_MUST_USE tsr_status tsr_reach_targets(const tsr_copy_plan *plan,
                                           const struct tsr_blocks *source, tsr_numbers *list);
+
+// ---- sizes (certificate.c) ----
+
+int64_t tsr_bytes_of(int64_t elements, int bits);      // stops at 2^63 - 1
+int64_t tsr_largest_buffer(const tsr_layout *layout);  // of all shards, in elements
 
 #endif

@@ -61,7 +61,7 @@ void test_copies_out_of(const tsr_copy_plan *plan, test_copies *list) {
   sort(list);
 }
 
-static void assert_same_copies(const test_copies *a, const test_copies *b) {
+void test_copies_assert_same(const test_copies *a, const test_copies *b) {
   assert_int_equal(a->count, b->count);
   for (int64_t i = 0; i < a->count; i++) {
     const tsr_copy *x = &a->items[i], *y = &b->items[i];
@@ -295,7 +295,7 @@ void test_carry_out(const test_image *from, const test_image *to, int64_t tensor
   assert_ok(tsr_copy_plan_create(from->layout, to->layout, &options, &plan));
   test_copies_into(plan, &into);
   test_copies_out_of(plan, &out_of);
-  assert_same_copies(&into, &out_of);
+  test_copies_assert_same(&into, &out_of);
   run_copies(from, to, &into);
   judge_certificate(plan, from, to, &into);
   assert_ok(tsr_copy_plan_check(plan));

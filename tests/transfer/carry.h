@@ -12,6 +12,7 @@ typedef struct test_copies {
 } test_copies;
 void test_copies_add(test_copies *list, const tsr_copy *copy);
 void test_copies_free(test_copies *list);
+void test_copies_assert_same(const test_copies *a, const test_copies *b);
 // All copies of a plan, into every position, or out of every one, by target, source and place.
 void test_copies_into(const tsr_copy_plan *plan, test_copies *list);
 void test_copies_out_of(const tsr_copy_plan *plan, test_copies *list);

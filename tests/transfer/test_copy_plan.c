@@ -15,8 +15,7 @@ static int list_specs(const char *const *axes, int axis_count, int rank, char (*
   int count = 1;
   char(*next)[64] = malloc(sizeof *next * MAX_SPECS);
   assert_non_null(next);
-  for (int d = 0, at = 0; d < rank; d++) at += sprintf(specs[0] + at, d ? "," : "");
-  specs[0][rank - 1] = '\0';
+  memset(specs[0], ',', (size_t)rank - 1);
   for (int a = 0; a < axis_count; a++) {
     int made = 0;
     for (int s = 0; s < count; s++) {
@@ -62,14 +61,20 @@ static int make_images(const char *mesh, const char *const *axes, int axis_count
   return count;
 }
 
+// With k of n axes in use: k! orders of them, cut into `rank` lists.
+static const int spec_counts[2][3] = {{5, 11, 19}, {16, 49, 106}};
+
 static void carry_out_all_pairs(const char *mesh, int axis_count, const char *shape, int rank,
                                 tsr_policy policy) {
   static const char *const axes[] = {"x", "y", "z"};
   test_image *images = malloc(sizeof *images * MAX_SPECS);
   assert_non_null(images);
   const int count = make_images(mesh, axes, axis_count, shape, rank, policy, images);
+  assert_int_equal(count, spec_counts[axis_count - 2][rank - 1]);
+  // Of the 106 * 106 pairs on three axes that divide, all; of those that do not, every third.
+  const int step = axis_count == 3 && rank == 3 && policy != TSR_POLICY_ERROR ? 3 : 1;
   for (int i = 0; i < count; i++)
-    for (int j = 0; j < count; j++) test_carry_out(&images[i], &images[j], i + j);
+    for (int j = i % step; j < count; j += step) test_carry_out(&images[i], &images[j], i + j);
   for (int i = 0; i < count; i++) test_image_deinit(&images[i]);
   free(images);
 }

@@ -1,0 +1,256 @@
+// Relabelling: which device takes which place of a layout, so that the least must move.
+//
+// Positions with the same shard are alike, and so are devices that hold the same shard of the
+// source. So what is assigned are classes, and an edge between two of them weighs what a device of
+// the one keeps at a position of the other. From how many of a class go where, positions get their
+// devices: the one they had, if it may stay.
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/saturated.h"
+#include "transfer/assign.h"
+#include "transfer/pair.h"
+
+enum { NOBODY = -1 };
+
+typedef struct problem {
+  const tsr_copy_plan *plan;
+  int64_t devices;
+  int64_t *left;   // position -> class: its shard * terms + its term
+  int64_t *right;  // the device there now -> class: its source group, or NOBODY's
+  int64_t *supply, *room;
+  int64_t *taken_by;  // device (by position now) -> new position
+  int64_t *goes_to;   // position -> device (by position now)
+  tsr_assign_edge *edges;
+  int64_t edge_count, edge_capacity;
+} problem;
+
+static tsr_status alloc(problem *r, int64_t lefts, int64_t rights) {
+  const size_t devices = (size_t)r->devices;
+  int64_t *words = calloc(4 * devices + (size_t)lefts + (size_t)rights, sizeof *words);
+  if (!words) return tsr_fail(NO_MEMORY, "a relabelling of %lld devices", (long long)r->devices);
+  r->left = words;
+  r->right = words + devices;
+  r->taken_by = words + 2 * devices;
+  r->goes_to = words + 3 * devices;
+  r->supply = words + 4 * devices;
+  r->room = r->supply + lefts;
+  return NULL;
+}
+
+static void free_all(problem *r) {
+  free(r->left);
+  free(r->edges);
+}
+
+static void find_classes(problem *r) {
+  const tsr_copy_plan *plan = r->plan;
+  for (int64_t p = 0; p < r->devices; p++) {
+    const int64_t held = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, p));
+    r->left[p] = tsr_layout_shard(plan->to, p) * plan->terms + tsr_source_term(plan, p);
+    r->right[p] = held < 0 ? NOBODY : tsr_source_group(plan, held);
+    r->supply[r->left[p]]++;
+    if (held >= 0) r->room[r->right[p]]++;
+    r->taken_by[p] = r->goes_to[p] = NOBODY;
+  }
+}
+
+// ---- edges ----
+
+static tsr_status add_edge(problem *r, int64_t left, int64_t right, int64_t weight) {
+  tsr_assign_edge *edges = tsr_grow(r->edges, r->edge_count, &r->edge_capacity, sizeof *edges);
+  if (!edges) return tsr_fail(NO_MEMORY, "%lld pairs of shards", (long long)r->edge_count);
+  r->edges = edges;
+  edges[r->edge_count++] = (tsr_assign_edge){left, right, weight, 0};
+  return NULL;
+}
+
+static tsr_status add_edges(problem *r, tsr_pairing *pairing, int64_t to_shard,
+                            const tsr_numbers *shards) {
+  const int64_t terms = r->plan->terms;
+  for (int64_t term = 0; term < terms; term++)
+    for (int64_t i = 0; i < shards->count; i++) {
+      const int64_t right = shards->items[i] * terms + term;
+      int64_t shared = 0;
+      if (r->room[right] == 0) continue;
+      TSR_TRY(tsr_pairing_shared(pairing, to_shard, shards->items[i], &shared));
+      if (shared > 0) TSR_TRY(add_edge(r, to_shard * terms + term, right, shared));
+    }
+  return NULL;
+}
+
+static tsr_status find_edges(problem *r) {
+  tsr_pairing pairing;
+  tsr_numbers shards = TSR_NUMBERS_EMPTY;
+  tsr_status status = tsr_pairing_init(&pairing, r->plan);
+  for (int64_t t = 0; t < tsr_layout_shard_count(r->plan->to) && !status; t++) {
+    shards.count = 0;
+    status = tsr_pairing_target(&pairing, t);
+    if (!status) status = tsr_reach_holders(r->plan, &pairing.target, &shards);
+    if (!status) status = add_edges(r, &pairing, t, &shards);
+  }
+  tsr_numbers_deinit(&shards);
+  tsr_pairing_deinit(&pairing);
+  return status;
+}
+
+// The edge between two classes; NULL where they share nothing.
+static tsr_assign_edge *find_edge(const problem *r, int64_t left, int64_t right) {
+  int64_t low = 0, high = r->edge_count;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const tsr_assign_edge *edge = &r->edges[middle];
+    if (edge->left < left || (edge->left == left && edge->right < right))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == r->edge_count) return NULL;
+  tsr_assign_edge *found = &r->edges[low];
+  return found->left == left && found->right == right ? found : NULL;
+}
+
+// ---- from classes to devices ----
+
+static void settle(problem *r, int64_t position, int64_t device) {
+  r->goes_to[position] = device;
+  r->taken_by[device] = position;
+}
+
+// Those that may stay do.
+static void stay(problem *r) {
+  for (int64_t p = 0; p < r->devices; p++) {
+    tsr_assign_edge *edge = r->right[p] < 0 ? NULL : find_edge(r, r->left[p], r->right[p]);
+    if (!edge || edge->flow == 0) continue;
+    edge->flow--;
+    settle(r, p, p);
+  }
+}
+
+typedef struct member {
+  int64_t class, index;
+} member;
+
+static int by_class(const void *left, const void *right) {
+  const member *a = left, *b = right;
+  if (a->class != b->class) return a->class < b->class ? -1 : 1;
+  return (a->index > b->index) - (a->index < b->index);
+}
+
+// The members of all classes that are still free, sorted.
+static int64_t list_free(const int64_t *classes, const int64_t *settled, int64_t count,
+                         member *out_members) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; i++)
+    if (settled[i] == NOBODY) out_members[found++] = (member){classes[i], i};
+  qsort(out_members, (size_t)found, sizeof *out_members, by_class);
+  return found;
+}
+
+// Where in the list each class begins.
+static void find_starts(const member *members, int64_t count, int64_t *out_starts) {
+  for (int64_t i = count - 1; i >= 0; i--)
+    if (members[i].class >= 0) out_starts[members[i].class] = i;
+}
+
+// The others go where their class goes. Supply and room have been used up, and now count through
+// the members of their class.
+static tsr_status move(problem *r) {
+  member *places = malloc(2 * sizeof *places * (size_t)r->devices);
+  if (!places) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
+  member *movers = places + r->devices;
+  find_starts(places, list_free(r->left, r->goes_to, r->devices, places), r->supply);
+  find_starts(movers, list_free(r->right, r->taken_by, r->devices, movers), r->room);
+  for (int64_t e = 0; e < r->edge_count; e++)
+    for (tsr_assign_edge *edge = &r->edges[e]; edge->flow > 0; edge->flow--)
+      settle(r, places[r->supply[edge->left]++].index, movers[r->room[edge->right]++].index);
+  free(places);
+  return NULL;
+}
+
+// What keeps nothing anyway takes what is left, where it is if it can.
+static void fill_up(problem *r) {
+  for (int64_t p = 0; p < r->devices; p++)
+    if (r->goes_to[p] == NOBODY && r->taken_by[p] == NOBODY) settle(r, p, p);
+  for (int64_t p = 0, device = 0; p < r->devices; p++) {
+    if (r->goes_to[p] != NOBODY) continue;
+    while (r->taken_by[device] != NOBODY) device++;
+    settle(r, p, device);
+  }
+}
+
+// ---- all of it ----
+
+static int64_t needed_by_all(const problem *r) {
+  int64_t needed = 0;
+  for (int64_t p = 0; p < r->devices; p++) {
+    const int64_t shard = tsr_layout_shard(r->plan->to, p);
+    needed = tsr_saturated_add(needed, tsr_layout_shard_elements(r->plan->to, shard));
+  }
+  return needed;
+}
+
+static int64_t kept_now(const problem *r) {
+  int64_t kept = 0;
+  for (int64_t p = 0; p < r->devices; p++) {
+    const tsr_assign_edge *edge = r->right[p] < 0 ? NULL : find_edge(r, r->left[p], r->right[p]);
+    if (edge) kept = tsr_saturated_add(kept, edge->weight);
+  }
+  return kept;
+}
+
+static tsr_status solve(problem *r, int bits, tsr_relabelling *out) {
+  const tsr_assign_problem assignment = {
+      .left_count = tsr_layout_shard_count(r->plan->to) * r->plan->terms,
+      .right_count = tsr_layout_shard_count(r->plan->from) * r->plan->terms,
+      .edge_count = r->edge_count,
+      .supply = r->supply,
+      .room = r->room,
+      .edges = r->edges,
+      .steps = INT64_C(1) << 30};
+  int64_t kept = 0, bound = 0;
+  TSR_TRY(tsr_assign_solve(&assignment, &kept, &bound));
+  const int64_t needed = needed_by_all(r), now = kept_now(r);
+  out->bytes_before = tsr_bytes_of(needed - now, bits);
+  out->bytes_after = tsr_bytes_of(needed - (kept > now ? kept : now), bits);
+  out->bytes_bound = tsr_bytes_of(needed > bound ? needed - bound : 0, bits);
+  if (kept > now) {
+    stay(r);
+    TSR_TRY(move(r));
+  }
+  fill_up(r);
+  return NULL;
+}
+
+static tsr_status name_devices(const problem *r, tsr_relabelling *out) {
+  out->device_count = r->devices;
+  out->devices = malloc(sizeof *out->devices * (size_t)r->devices);
+  if (!out->devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
+  for (int64_t p = 0; p < r->devices; p++)
+    out->devices[p] = (int32_t)tsr_layout_device(r->plan->to, r->goes_to[p]);
+  return NULL;
+}
+
+tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
+                       tsr_relabelling *out_relabelling) {
+  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
+  problem r = {.plan = plan, .devices = tsr_layout_device_count(plan->to)};
+  tsr_relabelling found = {.devices = NULL};
+  TSR_TRY(tsr_layout_check_listed(r.devices, "devices"));
+  TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));
+  tsr_status status = alloc(&r, tsr_layout_shard_count(plan->to) * plan->terms,
+                            tsr_layout_shard_count(plan->from) * plan->terms);
+  if (!status) find_classes(&r);
+  if (!status) status = find_edges(&r);
+  if (!status) status = solve(&r, info->bits, &found);
+  if (!status) status = name_devices(&r, &found);
+  if (!status) *out_relabelling = found;
+  free_all(&r);
+  return status;
+}
+
+void tsr_relabelling_deinit(tsr_relabelling *relabelling) {
+  free(relabelling->devices);
+  relabelling->devices = NULL;
+}
