@@ -104,8 +104,9 @@ typedef struct tsr_relabelling {
   int64_t bytes_bound;                // no order moves less
 } tsr_relabelling;
 // The best order there is (bytes_after == bytes_bound), found by shortest augmenting paths between
-// classes of equal devices. After 2^30 steps, some thousand devices that all overlap one another,
-// the rest goes by heaviest overlap first. Devices stay where they are if nothing is saved.
+// classes of equal devices. It is only a good one where shards overlap in more than 2^22 pairs, of
+// which the heaviest are looked at, or after 2^30 steps, when the heaviest overlaps go first; the
+// bound holds all the same. Devices stay where they are if nothing is saved.
 TSR_API TSR_MUST_USE tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
                                             tsr_relabelling *out_relabelling);
 TSR_API void tsr_relabelling_deinit(tsr_relabelling *relabelling);

@@ -151,7 +151,8 @@ static bool is_mine(const collecting *c, int64_t device) {
 }
 
 // Copies between two devices of this rank come with their target only.
-static tsr_status collect_from(const collecting *c, const member *it, tsr_copies *copies, bool into) {
+static tsr_status collect_from(const collecting *c, const member *it, tsr_copies *copies,
+                               bool into) {
   tsr_status status = NULL;
   for (tsr_copy copy; !status && tsr_copies_next(copies, &copy);)
     if (into || !is_mine(c, copy.target)) status = add_copy(c, it, &copy);

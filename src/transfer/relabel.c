@@ -5,13 +5,20 @@
 // the one keeps at a position of the other. From how many of a class go where, positions get their
 // devices: the one they had, if it may stay.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "base/saturated.h"
 #include "transfer/assign.h"
 #include "transfer/pair.h"
+#include "transfer/relabel.h"
 
-enum { NOBODY = -1 };
+enum {
+  NOBODY = -1,
+  MOST_EDGES = 1 << 22,
+  FEWEST_EDGES = 16,    // of a class
+  MOST_STEPS = 1 << 30  // of the search
+};
 
 typedef struct problem {
   const tsr_copy_plan *plan;
@@ -23,6 +30,9 @@ typedef struct problem {
   int64_t *goes_to;   // position -> device (by position now)
   tsr_assign_edge *edges;
   int64_t edge_count, edge_capacity;
+  int64_t most_edges;  // of all classes, then of each; the heaviest are kept
+  bool dropped;        // some were not
+  int64_t bound;       // what would be kept if every position had its heaviest edge
 } problem;
 
 static tsr_status alloc(problem *r, int64_t lefts, int64_t rights) {
@@ -79,15 +89,48 @@ static tsr_status add_edges(problem *r, tsr_pairing *pairing, int64_t to_shard,
   return NULL;
 }
 
+static int by_weight(const void *left, const void *right) {
+  const tsr_assign_edge *a = left, *b = right;
+  if (a->weight != b->weight) return a->weight < b->weight ? 1 : -1;
+  return (a->right > b->right) - (a->right < b->right);
+}
+
+static int by_ends(const void *left, const void *right) {
+  const tsr_assign_edge *a = left, *b = right;
+  if (a->left != b->left) return a->left < b->left ? -1 : 1;
+  return (a->right > b->right) - (a->right < b->right);
+}
+
+// Keeps the heaviest edges of each class from `first` on, sorted by their ends.
+static void keep_heaviest(problem *r, int64_t first) {
+  int64_t kept = first;
+  for (int64_t start = first, end; start < r->edge_count; start = end) {
+    for (end = start; end < r->edge_count && r->edges[end].left == r->edges[start].left;) end++;
+    qsort(r->edges + start, (size_t)(end - start), sizeof *r->edges, by_weight);
+    const int64_t supply = r->supply[r->edges[start].left];
+    r->bound = tsr_saturated_add(r->bound, tsr_saturated_multiply(supply, r->edges[start].weight));
+    const int64_t count = end - start < r->most_edges ? end - start : r->most_edges;
+    r->dropped = r->dropped || count < end - start;
+    memmove(r->edges + kept, r->edges + start, sizeof *r->edges * (size_t)count);
+    qsort(r->edges + kept, (size_t)count, sizeof *r->edges, by_ends);
+    kept += count;
+  }
+  r->edge_count = kept;
+}
+
 static tsr_status find_edges(problem *r) {
+  const int64_t lefts = tsr_layout_shard_count(r->plan->to) * r->plan->terms;
+  r->most_edges = r->most_edges / lefts < FEWEST_EDGES ? FEWEST_EDGES : r->most_edges / lefts;
   tsr_pairing pairing;
   tsr_numbers shards = TSR_NUMBERS_EMPTY;
   tsr_status status = tsr_pairing_init(&pairing, r->plan);
   for (int64_t t = 0; t < tsr_layout_shard_count(r->plan->to) && !status; t++) {
+    const int64_t first = r->edge_count;
     shards.count = 0;
     status = tsr_pairing_target(&pairing, t);
     if (!status) status = tsr_reach_holders(r->plan, &pairing.target, &shards);
     if (!status) status = add_edges(r, &pairing, t, &shards);
+    if (!status) keep_heaviest(r, first);
   }
   tsr_numbers_deinit(&shards);
   tsr_pairing_deinit(&pairing);
@@ -190,16 +233,28 @@ static int64_t needed_by_all(const problem *r) {
   return needed;
 }
 
-static int64_t kept_now(const problem *r) {
-  int64_t kept = 0;
-  for (int64_t p = 0; p < r->devices; p++) {
-    const tsr_assign_edge *edge = r->right[p] < 0 ? NULL : find_edge(r, r->left[p], r->right[p]);
-    if (edge) kept = tsr_saturated_add(kept, edge->weight);
+// What devices keep where they are sent, or where they are.
+static tsr_status count_kept(const problem *r, bool sent, int64_t *out_kept) {
+  const int64_t terms = r->plan->terms;
+  tsr_pairing pairing;
+  tsr_status status = tsr_pairing_init(&pairing, r->plan);
+  *out_kept = 0;
+  for (int64_t p = 0; p < r->devices && !status; p++) {
+    const int64_t right = r->right[sent ? r->goes_to[p] : p];
+    int64_t kept = 0;
+    if (right < 0 || right % terms != r->left[p] % terms) continue;
+    status = tsr_pairing_shared(&pairing, r->left[p] / terms, right / terms, &kept);
+    *out_kept = tsr_saturated_add(*out_kept, kept);
   }
-  return kept;
+  tsr_pairing_deinit(&pairing);
+  return status;
 }
 
-static tsr_status solve(problem *r, int bits, tsr_relabelling *out) {
+static void stay_all(problem *r) {
+  for (int64_t p = 0; p < r->devices; p++) settle(r, p, p);
+}
+
+static tsr_status assign(problem *r, int64_t *out_bound) {
   const tsr_assign_problem assignment = {
       .left_count = tsr_layout_shard_count(r->plan->to) * r->plan->terms,
       .right_count = tsr_layout_shard_count(r->plan->from) * r->plan->terms,
@@ -207,18 +262,29 @@ static tsr_status solve(problem *r, int bits, tsr_relabelling *out) {
       .supply = r->supply,
       .room = r->room,
       .edges = r->edges,
-      .steps = INT64_C(1) << 30};
-  int64_t kept = 0, bound = 0;
-  TSR_TRY(tsr_assign_solve(&assignment, &kept, &bound));
-  const int64_t needed = needed_by_all(r), now = kept_now(r);
-  out->bytes_before = tsr_bytes_of(needed - now, bits);
-  out->bytes_after = tsr_bytes_of(needed - (kept > now ? kept : now), bits);
-  out->bytes_bound = tsr_bytes_of(needed > bound ? needed - bound : 0, bits);
-  if (kept > now) {
-    stay(r);
-    TSR_TRY(move(r));
-  }
+      .steps = MOST_STEPS};
+  int64_t saved = 0;
+  TSR_TRY(tsr_assign_solve(&assignment, &saved, out_bound));
+  if (r->dropped) *out_bound = r->bound;
+  stay(r);
+  TSR_TRY(move(r));
   fill_up(r);
+  return NULL;
+}
+
+static tsr_status solve(problem *r, int bits, tsr_relabelling *out) {
+  int64_t bound = 0, before = 0, after = 0;
+  TSR_TRY(assign(r, &bound));
+  TSR_TRY(count_kept(r, false, &before));
+  TSR_TRY(count_kept(r, true, &after));
+  if (after <= before) {
+    stay_all(r);
+    after = before;
+  }
+  const int64_t needed = needed_by_all(r);
+  out->bytes_before = tsr_bytes_of(needed - before, bits);
+  out->bytes_after = tsr_bytes_of(needed - after, bits);
+  out->bytes_bound = tsr_bytes_of(needed > bound ? needed - bound : 0, bits);
   return NULL;
 }
 
@@ -233,9 +299,15 @@ static tsr_status name_devices(const problem *r, tsr_relabelling *out) {
 
 tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
                        tsr_relabelling *out_relabelling) {
+  return tsr_relabel_within(plan, dtype, MOST_EDGES, out_relabelling);
+}
+
+tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype, int64_t most_edges,
+                              tsr_relabelling *out_relabelling) {
   const tsr_dtype_info *info = tsr_dtype_get(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
-  problem r = {.plan = plan, .devices = tsr_layout_device_count(plan->to)};
+  problem r = {
+      .plan = plan, .devices = tsr_layout_device_count(plan->to), .most_edges = most_edges};
   tsr_relabelling found = {.devices = NULL};
   TSR_TRY(tsr_layout_check_listed(r.devices, "devices"));
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));

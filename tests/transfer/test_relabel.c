@@ -3,6 +3,7 @@
 
 #include "transfer/assign.h"
 #include "transfer/carry.h"
+#include "transfer/relabel.h"
 
 // ---- assignments ----
 
@@ -248,7 +249,32 @@ static void large_meshes_are_relabelled(void **state) {
   }
 }
 
+static void more_overlaps_than_can_be_kept_still_help(void **state) {
+  (void)state;
+  // Every one of the 48 overlaps every other, and its own place was given to another.
+  int32_t ids[48];
+  for (int32_t i = 0; i < 48; i++) ids[i] = i * 5 % 48;
+  tsr_layout *from = test_layout_of("x=48", "x/cyclic(1)", "4700", TSR_POLICY_UNEVEN);
+  tsr_layout *plain = test_layout_of("x=48", "x/cyclic(49)", "4700", TSR_POLICY_UNEVEN), *to = NULL;
+  tsr_copy_plan *plan = NULL;
+  tsr_relabelling best, found;
+  assert_ok(tsr_layout_with_devices(plain, ids, &to));
+  assert_ok(tsr_copy_plan_create(from, to, NULL, &plan));
+  assert_ok(tsr_relabel(plan, TSR_I8, &best));
+  assert_ok(tsr_relabel_within(plan, TSR_I8, 64, &found));
+  assert_int_equal(best.bytes_after, best.bytes_bound);
+  assert_true(found.bytes_bound <= best.bytes_bound && best.bytes_after <= found.bytes_after);
+  assert_true(found.bytes_after <= found.bytes_before);
+  assert_true(best.bytes_after < best.bytes_before);
+  tsr_relabelling_deinit(&best);
+  tsr_relabelling_deinit(&found);
+  tsr_copy_plan_release(plan);
+  tsr_layout_release(from);
+  tsr_layout_release(plain);
+  tsr_layout_release(to);
+}
+
 SUITE(relabel, TEST(assignments_are_the_best_there_are), TEST(without_time_the_heaviest_go_first),
       TEST(relabelling_is_as_good_as_any_permutation),
       TEST(boxes_and_flat_ranges_are_relabelled_too), TEST(terms_are_relabelled_among_themselves),
-      TEST(large_meshes_are_relabelled))
+      TEST(large_meshes_are_relabelled), TEST(more_overlaps_than_can_be_kept_still_help))
