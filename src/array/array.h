@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "layout/layout.h"
 #include "tessera/array.h"
 
 // What a local device holds. Slots whose devices hold the same values by the layout (the same
@@ -30,12 +31,6 @@ struct tsr_array {
 
 // ---- layouts on comms ----
 
-// Which term of a sum a position holds over the unreduced axes of its layout, and how many there
-// are: 0 of 1 without.
-int64_t tsr_layout_term(const tsr_layout *layout, int64_t position);
-int64_t tsr_layout_term_count(const tsr_layout *layout);
-// The position that holds the first of the terms of which this one holds one.
-int64_t tsr_layout_first_term(const tsr_layout *layout, int64_t position);
 tsr_reduction tsr_layout_reduction(const tsr_layout *layout);  // how terms combine
 // The layout without its unreduced axes; the same one, retained, if it has none.
 TSR_MUST_USE tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout **out_layout);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "array/array.h"
-#include "layout/layout.h"
 #include "tessera/engine.h"
 
 tsr_status tsr_host_options_check(const tsr_host_options *given, tsr_host_options *out_options) {

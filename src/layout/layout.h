@@ -38,6 +38,12 @@ TSR_MUST_USE tsr_status tsr_layout_dim_ranges(const tsr_layout *layout, int dim,
 // Pieces as they would lie in a buffer without padding.
 TSR_MUST_USE tsr_status tsr_pieces_init_packed(tsr_pieces *pieces, const tsr_layout *layout,
                                                int64_t shard);
+// Which term of a sum a position holds over the unreduced axes of its layout, and how many there
+// are: 0 of 1 without.
+int64_t tsr_layout_term(const tsr_layout *layout, int64_t position);
+int64_t tsr_layout_term_count(const tsr_layout *layout);
+// The position that holds the first of the terms of which this one holds one.
+int64_t tsr_layout_first_term(const tsr_layout *layout, int64_t position);
 // The process that drives a position; 0 without a mesh.
 int32_t tsr_layout_process(const tsr_layout *layout, int64_t position);
 // The smallest box around all that these shards hold, and whether they fill it; sorts the list.

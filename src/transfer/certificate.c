@@ -216,7 +216,7 @@ static tsr_status count_targets(grid_count *g, counts *c) {
     }
     if (g->holdings.items) {
       t.process = tsr_source_process(plan, tsr_layout_device(to, p));
-      t.term = tsr_source_term(plan, p);
+      t.term = tsr_layout_term(plan->to, p);
     }
     TSR_TRY(count_target(g, &t, c));
     count_memory(plan, p, c);

@@ -125,7 +125,7 @@ static tsr_status open_source(proof *p, const tsr_copy *copy) {
     return tsr_fail(BROKEN_PLAN, "a copy from device %lld to device %lld, which is none into %lld",
                     (long long)copy->source, (long long)copy->target, (long long)p->device);
   const int64_t shard = tsr_layout_shard(plan->from, position);
-  if (tsr_source_group(plan, position) % plan->terms != tsr_source_term(plan, p->target))
+  if (tsr_source_group(plan, position) % plan->terms != tsr_layout_term(plan->to, p->target))
     return tsr_fail(BROKEN_PLAN, "device %lld holds another term of the sum than device %lld",
                     (long long)copy->source, (long long)copy->target);
   if (!lies_within(copy, true, tsr_layout_buffer_elements(plan->from, shard)) ||

@@ -57,7 +57,7 @@ static void find_classes(problem *r) {
   const tsr_copy_plan *plan = r->plan;
   for (int64_t p = 0; p < r->devices; p++) {
     const int64_t held = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, p));
-    r->left[p] = tsr_layout_shard(plan->to, p) * plan->terms + tsr_source_term(plan, p);
+    r->left[p] = tsr_layout_shard(plan->to, p) * plan->terms + tsr_layout_term(plan->to, p);
     r->right[p] = held < 0 ? NOBODY : tsr_source_group(plan, held);
     r->supply[r->left[p]]++;
     if (held >= 0) r->room[r->right[p]]++;

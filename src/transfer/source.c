@@ -45,21 +45,6 @@ static const tsr_sub_axis *unreduced_of(const tsr_layout *layout, int *out_count
   return sharding ? tsr_sharding_unreduced(sharding, out_count) : NULL;
 }
 
-// Which term of a partial result a position holds.
-static int64_t term_of(const tsr_layout *layout, int64_t position) {
-  int count = 0;
-  const tsr_sub_axis *axes = unreduced_of(layout, &count);
-  if (count == 0) return 0;
-  const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  int64_t coords[TSR_MAX_AXES], term = 0;
-  tsr_mesh_coords(mesh, position, coords);
-  for (int i = 0; i < count; i++) {
-    const int64_t below = tsr_mesh_axis(mesh, axes[i].axis)->size / (axes[i].pre * axes[i].size);
-    term = term * axes[i].size + coords[axes[i].axis] / below % axes[i].size;
-  }
-  return term;
-}
-
 static const char *axis_name(const tsr_layout *layout, int axis) {
   return tsr_mesh_axis(tsr_layout_mesh(layout), axis)->name;
 }
@@ -84,11 +69,8 @@ static tsr_status check_unreduced(tsr_copy_plan *plan) {
   const tsr_sub_axis *from = unreduced_of(plan->from, &from_count);
   const tsr_sub_axis *to = unreduced_of(plan->to, &to_count);
   bool same = from_count == to_count;
-  plan->terms = 1;
-  for (int i = 0; i < from_count && same; i++) {
-    same = same_axis(plan, &from[i], &to[i]);
-    plan->terms *= from[i].size;
-  }
+  for (int i = 0; i < from_count && same; i++) same = same_axis(plan, &from[i], &to[i]);
+  plan->terms = tsr_layout_term_count(plan->from);
   if (same) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_text_add(&text, "the source is ");
@@ -115,12 +97,8 @@ static int by_group(const void *left, const void *right) {
   return (a->position > b->position) - (a->position < b->position);
 }
 
-int64_t tsr_source_term(const tsr_copy_plan *plan, int64_t target) {
-  return term_of(plan->to, target);
-}
-
 int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source) {
-  return tsr_layout_shard(plan->from, source) * plan->terms + term_of(plan->from, source);
+  return tsr_layout_shard(plan->from, source) * plan->terms + tsr_layout_term(plan->from, source);
 }
 
 static int32_t key_of(const tsr_copy_plan *plan, bool near, int64_t device) {
@@ -232,14 +210,14 @@ static int64_t choose_sorted(const tsr_copy_plan *plan, int64_t target, int64_t 
 int64_t tsr_source_own(const tsr_copy_plan *plan, int64_t target) {
   const int64_t own = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, target));
   if (own < 0 || plan->terms == 1) return own;
-  return term_of(plan->from, own) == term_of(plan->to, target) ? own : -1;
+  return tsr_layout_term(plan->from, own) == tsr_layout_term(plan->to, target) ? own : -1;
 }
 
 int64_t tsr_source_of(const tsr_copy_plan *plan, int64_t target, int64_t shard) {
   const int64_t own = tsr_source_own(plan, target);
   if (own >= 0 && tsr_layout_shard(plan->from, own) == shard) return own;
   if (plan->by_process || plan->by_near)
-    return choose_sorted(plan, target, shard * plan->terms + term_of(plan->to, target));
+    return choose_sorted(plan, target, shard * plan->terms + tsr_layout_term(plan->to, target));
   const int64_t count = tsr_layout_replica_count(plan->from);
   return tsr_layout_replica(plan->from, shard, turn_of(plan, target, count));
 }
