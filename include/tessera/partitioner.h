@@ -20,6 +20,7 @@
 #include "tessera/chunks.h"
 #include "tessera/logical.h"
 #include "tessera/mesh_build.h"
+#include "tessera/place.h"
 #include "tessera/plan.h"
 
 TSR_BEGIN_DECLS
@@ -115,6 +116,34 @@ TSR_API TSR_MUST_USE tsr_status tsr_partitioner_logical_axes(const tsr_partition
 TSR_API TSR_MUST_USE tsr_status tsr_partitioner_mesh_axes(const tsr_partitioner *partitioner,
                                                           const tsr_tree *state,
                                                           tsr_plan **out_plan);
+
+// ---- moving ----
+
+typedef struct tsr_move_options {
+  size_t size;      // sizeof(tsr_move_options)
+  tsr_comm *comm;   // over the devices of the mesh
+  bool keep;        // arrays of the old state are not donated; t5x always does
+  bool host_local;  // tensors in host memory are this process's parts, as in t5x with several
+} tsr_move_options;
+
+// Collective. move_params_to_devices: every tensor of a train state put as the plan of
+// tsr_partitioner_mesh_axes says. Tensors in host memory are cut, arrays moved and donated. While
+// params_on_devices is false nothing is moved: the state itself, held once more, whose tensors stay
+// in host memory, where they were.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
+                                                            const tsr_array_tree *state,
+                                                            const tsr_plan *axes,
+                                                            const tsr_move_options *options,
+                                                            tsr_array_tree **out_state);
+// host_local_array_to_global_array for a tree, without communication: tensors in host memory are
+// this process's parts of global arrays. A dimension that is cut along an axis is as many times
+// larger as the axis has more places than this process's box of the mesh. One spec per leaf, NULL =
+// the empty one; `specs` may be NULL. Other leaves stay as they are.
+TSR_API TSR_MUST_USE tsr_status tsr_array_tree_from_host_local(const tsr_array_tree *tree,
+                                                               const tsr_mesh *mesh,
+                                                               const tsr_spec *const *specs,
+                                                               tsr_comm *comm,
+                                                               tsr_array_tree **out_tree);
 
 TSR_END_DECLS
 

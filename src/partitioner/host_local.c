@@ -1,0 +1,123 @@
+// Global arrays from the parts of one process, a whole tree of them.
+//
+// Each process has loaded what its devices will hold, and nothing else: its tensors are boxes of
+// the global ones. How much larger these are follows from the mesh: along each axis that cuts a
+// dimension, as many times as the axis has more places than the box of this process's devices.
+#include <stdlib.h>
+
+#include "mesh/mesh.h"
+#include "tessera/partitioner.h"
+
+// In how many boxes like ours each axis of the mesh falls.
+typedef struct boxes {
+  const tsr_mesh *mesh;
+  int64_t counts[TSR_MAX_AXES];
+} boxes;
+
+// Places of each axis at which the comm has a device here.
+static tsr_status count_boxes(const tsr_comm *comm, boxes *out) {
+  const tsr_mesh *mesh = out->mesh;
+  int64_t low[TSR_MAX_AXES], high[TSR_MAX_AXES], coords[TSR_MAX_AXES];
+  const int rank = tsr_mesh_axis_count(mesh);
+  bool any = false;
+  for (int64_t position = 0; position < tsr_mesh_device_count(mesh); position++) {
+    if (tsr_comm_local_index(comm, tsr_mesh_device(mesh, position)) < 0) continue;
+    tsr_mesh_coords(mesh, position, coords);
+    for (int i = 0; i < rank; i++) {
+      if (!any || coords[i] < low[i]) low[i] = coords[i];
+      if (!any || coords[i] > high[i]) high[i] = coords[i];
+    }
+    any = true;
+  }
+  if (!any)
+    return tsr_fail(PROCESS_NOT_IN_MESH, "rank %d has no device in the mesh", tsr_comm_rank(comm));
+  for (int i = 0; i < rank; i++) {
+    const int64_t size = tsr_mesh_axis(mesh, i)->size, held = high[i] - low[i] + 1;
+    if (size % held)
+      return tsr_fail(LOCAL_DEVICES_NOT_A_SUBCUBE,
+                      "rank %d has %lld places of axis \"%s\", which do not divide its %lld",
+                      tsr_comm_rank(comm), (long long)held, tsr_mesh_axis(mesh, i)->name,
+                      (long long)size);
+    out->counts[i] = size / held;
+  }
+  return NULL;
+}
+
+static tsr_status enlarge(const boxes *of, const tsr_spec_dim *dim, int64_t *size) {
+  for (int s = 0; s < dim->stage_count; s++)
+    for (int a = 0; a < dim->stages[s].axis_count; a++) {
+      const tsr_axis_ref *ref = &dim->stages[s].axes[a];
+      int axis = 0;
+      if (!ref->name[0]) continue;
+      TSR_TRY(tsr_mesh_need_axis(of->mesh, ref->name, &axis));
+      if (ref->size || dim->stage_count > 1 || dim->stages[s].kind != TSR_STAGE_EVEN)
+        return tsr_fail(NOT_EXPRESSIBLE,
+                        "the size of a process's part tells the whole for even "
+                        "cuts by whole axes only");
+      if (__builtin_mul_overflow(*size, of->counts[axis], size))
+        return tsr_fail(OVERFLOW, "a global size beyond 63 bits");
+    }
+  return NULL;
+}
+
+static tsr_status global_layout(const boxes *of, const tsr_leaf *leaf, const tsr_spec *spec,
+                                tsr_layout **out_layout) {
+  tsr_shape shape = leaf->shape;
+  tsr_sharding *sharding = NULL;
+  const tsr_spec_desc *entries = tsr_spec_get(spec);
+  for (int d = 0; d < shape.rank && d < entries->dim_count; d++)
+    TSR_TRY_NOTE(enlarge(of, &entries->dims[d], &shape.dims[d]), "dimension %d", d);
+  TSR_TRY(tsr_sharding_bind(of->mesh, spec, false, &sharding));
+  const tsr_status status = tsr_layout_create(sharding, &shape, TSR_POLICY_ERROR, out_layout);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
+// The array of one leaf; others than tensors in host memory are taken as they are.
+static tsr_status join_leaf(const boxes *of, tsr_comm *comm, const tsr_leaf *leaf,
+                            const tsr_spec *spec, tsr_leaf *out_leaf) {
+  *out_leaf = *leaf;
+  if (leaf->kind != TSR_LEAF_HOST) return NULL;
+  tsr_layout *layout = NULL;
+  tsr_array *array = NULL;
+  TSR_TRY(global_layout(of, leaf, spec, &layout));
+  const tsr_status status =
+      tsr_array_from_host_local(comm, layout, leaf->dtype, leaf->data, NULL, &array);
+  tsr_layout_release(layout);
+  if (!status) *out_leaf = (tsr_leaf){.path = leaf->path, .kind = TSR_LEAF_ARRAY, .array = array};
+  return status;
+}
+
+static tsr_status join_all(const boxes *of, tsr_comm *comm, const tsr_array_tree *tree,
+                           const tsr_spec *const *specs, tsr_leaf *leaves, bool *made) {
+  tsr_spec *empty = NULL;
+  tsr_status status = tsr_spec_of(NULL, 0, &empty);
+  for (int64_t i = 0; i < tsr_array_tree_count(tree) && !status; i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    status = join_leaf(of, comm, leaf, specs && specs[i] ? specs[i] : empty, &leaves[i]);
+    if (status)
+      status = tsr_note(status, "leaf \"%s\"", leaf->path);
+    else
+      made[i] = leaf->kind == TSR_LEAF_HOST;
+  }
+  tsr_spec_release(empty);
+  return status;
+}
+
+tsr_status tsr_array_tree_from_host_local(const tsr_array_tree *tree, const tsr_mesh *mesh,
+                                          const tsr_spec *const *specs, tsr_comm *comm,
+                                          tsr_array_tree **out_tree) {
+  const size_t count = (size_t)tsr_array_tree_count(tree);
+  boxes of = {.mesh = mesh};
+  TSR_TRY(count_boxes(comm, &of));
+  tsr_leaf *leaves = calloc(count + 1, sizeof *leaves);
+  bool *made = calloc(count + 1, sizeof *made);
+  tsr_status status = leaves && made ? NULL : tsr_fail(NO_MEMORY, "tree of %zu arrays", count);
+  if (!status) status = join_all(&of, comm, tree, specs, leaves, made);
+  if (!status) status = tsr_array_tree_create(leaves, (int64_t)count, out_tree);
+  for (size_t i = 0; made && i < count; i++)
+    if (made[i]) tsr_array_release(leaves[i].array);
+  free(made);
+  free(leaves);
+  return status;
+}

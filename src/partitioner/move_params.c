@@ -1,0 +1,72 @@
+// Moving a train state to the devices: every tensor put as a plan says.
+#include <stdlib.h>
+
+#include "array/array.h"
+#include "partitioner/partitioner.h"
+
+static tsr_status check_options(const tsr_move_options *options) {
+  if (options->size < sizeof *options)
+    return tsr_fail(BAD_ARGUMENT, "tsr_move_options has size %zu, wanted %zu", options->size,
+                    sizeof *options);
+  if (!options->comm) return tsr_fail(BAD_ARGUMENT, "moving a state needs a comm");
+  return NULL;
+}
+
+// The plan's specs in the order of the tree, borrowed; in a block to free().
+static tsr_status list_specs(const tsr_array_tree *tree, const tsr_plan *plan,
+                             const tsr_spec ***out_specs) {
+  const int64_t count = tsr_array_tree_count(tree);
+  const tsr_spec **specs = calloc((size_t)count + 1, sizeof *specs);
+  if (!specs) return tsr_fail(NO_MEMORY, "specs of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
+    const char *path = tsr_array_tree_leaf(tree, i)->path;
+    specs[i] = tsr_plan_find_spec(plan, path);
+    if (specs[i]) continue;
+    free(specs);
+    return tsr_fail(TREE_MISMATCH, "the plan has no tensor \"%s\"", path);
+  }
+  *out_specs = specs;
+  return NULL;
+}
+
+// Each process has loaded its own part: its tensors become global arrays, which lie as planned.
+static tsr_status move_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
+                             const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_state) {
+  const tsr_spec **specs = NULL;
+  TSR_TRY(list_specs(state, axes, &specs));
+  const tsr_status status =
+      tsr_array_tree_from_host_local(state, partitioner->mesh, specs, comm, out_state);
+  free(specs);
+  return status;
+}
+
+static tsr_status move_whole(const tsr_array_tree *state, const tsr_plan *axes,
+                             const tsr_move_options *options, tsr_array_tree **out_state) {
+  const tsr_reshard_options reshard = {.size = sizeof reshard, .donate = !options->keep};
+  const tsr_place_options place = {
+      .size = sizeof place, .comm = options->comm, .reshard = &reshard};
+  tsr_placer *placer = NULL;
+  TSR_TRY(tsr_placer_create(axes, &place, &placer));
+  const tsr_status status = tsr_placer_shard(placer, state, out_state, NULL);
+  tsr_placer_release(placer);
+  return status;
+}
+
+tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
+                                       const tsr_array_tree *state, const tsr_plan *axes,
+                                       const tsr_move_options *options,
+                                       tsr_array_tree **out_state) {
+  TSR_TRY(check_options(options));
+  TSR_TRY(tsr_partitioner_need_mesh(partitioner));
+  if (!tsr_partitioner_params_on_devices(partitioner)) {
+    *out_state = tsr_array_tree_retain(state);
+    return NULL;
+  }
+  if (!options->host_local) return move_whole(state, axes, options, out_state);
+  tsr_array_tree *global = NULL;
+  tsr_status status = move_parts(partitioner, state, axes, options->comm, &global);
+  status = tsr_array_agree(options->comm, "move_params", status);
+  if (!status) status = move_whole(global, axes, options, out_state);
+  tsr_array_tree_release(global);
+  return status;
+}
