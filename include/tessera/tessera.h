@@ -42,6 +42,7 @@
 #include "tessera/text.h"
 #include "tessera/topology.h"
 #include "tessera/transfer.h"
+#include "tessera/transform.h"
 #include "tessera/tree.h"
 
 #endif

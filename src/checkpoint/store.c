@@ -16,9 +16,15 @@ tsr_status tsr_store_create(tsr_store **out_store) {
   return NULL;
 }
 
+tsr_status tsr_store_close_files(tsr_store *store) {
+  tsr_files *files = store->files;
+  store->files = NULL;
+  return tsr_files_close(files);
+}
+
 tsr_status tsr_store_close(tsr_store *store) {
   if (!store) return NULL;
-  tsr_status status = tsr_files_close(store->files);
+  tsr_status status = tsr_store_close_files(store);
   for (int64_t i = 0; i < store->count; i++) tsr_layout_release(store->tensors[i].layout);
   pthread_mutex_destroy(&store->shared_bytes);
   free(store->paths);

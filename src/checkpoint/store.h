@@ -51,6 +51,8 @@ tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t 
 int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard);
 // After the last file is added and before the first byte is read or written.
 TSR_MUST_USE tsr_status tsr_store_open(tsr_store *store, bool writable);
+// Says so when what was written turns out to be lost. The store is kept, for asking only.
+TSR_MUST_USE tsr_status tsr_store_close_files(tsr_store *store);
 
 // Reads a box of a tensor into `out`, dense and row-major. `index` is that of the tensor's layout.
 // Of several copies the first that is there is read, or with `copy` >= 0 that one.

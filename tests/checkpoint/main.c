@@ -3,7 +3,8 @@
   X(store)        \
   X(io)           \
   X(open)         \
-  X(view)
+  X(view)         \
+  X(transform)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

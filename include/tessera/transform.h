@@ -1,0 +1,76 @@
+// Transform: a checkpoint written anew, cut in another way, in another format, with other types.
+//
+// One streaming copy serves split, merge, shard, gather and reshard. Tensors go through memory in
+// windows of a few megabytes, so that a model of any size takes the memory it is allowed and no
+// more; each byte is read once and written once. What will happen is known before the first byte is
+// written: tsr_transform_certificate_of.
+//
+//   tsr_transform *job = NULL;
+//   TSR_TRY(tsr_transform_create(source, "out", &options, &job));
+//   tsr_status status = tsr_transform_run(job);
+//   tsr_transform_destroy(job);
+//
+// The result is there whole or not at all. Until it is, it grows in `out.partial`, beside a journal
+// `out.journal` from which a job that was killed can go on.
+#ifndef TESSERA_TRANSFORM_H
+#define TESSERA_TRANSFORM_H
+
+#include "tessera/checkpoint.h"
+#include "tessera/progress.h"
+
+TSR_BEGIN_DECLS
+
+// What to do about a destination that is there already.
+typedef enum tsr_existing {
+  TSR_EXISTING_REFUSE,   // also when an unfinished job left something behind
+  TSR_EXISTING_REPLACE,  // in one step, at the end; what an unfinished job left is thrown away
+  TSR_EXISTING_RESUME    // go on with the unfinished job, if it is this one
+} tsr_existing;
+
+typedef struct tsr_transform_options {
+  size_t size;  // sizeof(tsr_transform_options)
+  // Of the destination: RANKS with a plan, FOLDER without, unless it is said.
+  tsr_checkpoint_format format;
+  const tsr_plan *plan;   // how tensors are cut there; by name. NULL = stored whole
+  tsr_dtype dtype;        // that floats are cast to; TSR_DTYPE_NONE = as they are
+  int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
+  int64_t max_file_size;  // of FOLDER and RANKS, unless one tensor is larger; 0 = 5 GB
+  int jobs;               // workers; 0 = tsr_cpu_count()
+  tsr_existing existing;
+  bool trust_copies;          // do not compare the copies of what the source stores several times
+  bool no_sync;               // do not wait for the disk: faster, and lost if the machine stops
+  tsr_progress_fn *progress;  // bytes written; NULL = none. False cancels the job
+  void *progress_context;
+  double progress_interval;  // seconds between two reports at least; 0 = 0.1
+} tsr_transform_options;
+
+typedef struct tsr_transform_certificate {
+  int64_t tensors, windows;
+  int64_t source_files, files;
+  int64_t bytes_read, bytes_written;  // of tensors, and of the files as a whole
+  int64_t least_read, least_written;  // that any way of doing it must
+  int64_t peak_memory;                // of buffers
+  int64_t bytes_free;                 // on the disk of the destination; -1 = not known
+  int workers;
+} tsr_transform_certificate;
+
+typedef struct tsr_transform tsr_transform;
+
+// Decides everything and writes nothing. Fails with does_not_fit when the memory is too little,
+// with disk_full when the disk is, with already_there when the destination is and may not be
+// replaced.
+TSR_API TSR_MUST_USE tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
+                                                     const tsr_transform_options *options,
+                                                     tsr_transform **out_transform);
+TSR_API void tsr_transform_destroy(tsr_transform *transform);  // NULL is fine
+TSR_API const tsr_transform_certificate *tsr_transform_certificate_of(
+    const tsr_transform *transform);
+// The files that will be written, relative to the destination.
+TSR_API const char *tsr_transform_file(const tsr_transform *transform, int file);
+TSR_API int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file);
+// Does it. Once; a job that failed or was cancelled is resumed by a new transform.
+TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,298 @@
+// Shards are dealt to files in the order of the tensors; a file that would grow too large is
+// followed by another. Only then are headers made, since names of files tell how many there are.
+#include "checkpoint/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/name_index.h"
+#include "checkpoint/checkpoint.h"
+
+// One shard in a file.
+typedef struct slot {
+  int64_t tensor;
+  int32_t shard, copy;
+} slot;
+
+typedef struct bin {
+  int64_t rank;  // -1 = of a file of whole tensors
+  int part;      // of the rank
+  int64_t bytes;
+  slot *slots;  // owned
+  int64_t count, capacity;
+} bin;
+
+typedef struct dealing {
+  const tsr_views *views;
+  const tsr_target_options *options;
+  tsr_target *target;
+  bin *bins;  // owned
+  int64_t count, capacity;
+} dealing;
+
+// ---- tensors and their layouts ----
+
+static tsr_status layout_of(const dealing *deal, const tsr_sharding *whole, const tsr_view *view,
+                            tsr_layout **out_layout) {
+  const tsr_plan *plan = deal->options->plan;
+  if (deal->options->format != TSR_FORMAT_RANKS)
+    return tsr_layout_create(whole, &view->shape, TSR_POLICY_ERROR, out_layout);
+  const int64_t row = tsr_tree_find(tsr_plan_tree(plan), view->name);
+  if (row < 0)
+    return tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan of the destination", view->name);
+  const tsr_shape planned = tsr_tensor_shape(tsr_tree_tensor(tsr_plan_tree(plan), row));
+  if (!tsr_shape_equal(&planned, &view->shape)) {
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_shape_print(&view->shape, &text);
+    tsr_text_add(&text, ", but in the plan of the destination ");
+    tsr_shape_print(&planned, &text);
+    tsr_status status =
+        tsr_fail(SHAPES_DIFFER, "tensor \"%s\" has shape %s", view->name, tsr_text_string(&text));
+    tsr_text_deinit(&text);
+    return status;
+  }
+  return tsr_plan_layout(plan, row, out_layout);
+}
+
+static tsr_status add_tensors(dealing *deal) {
+  tsr_sharding *whole = NULL;
+  tsr_status status = tsr_sharding_whole(&whole);
+  for (int64_t i = 0; i < deal->views->count && !status; i++) {
+    const tsr_view *view = deal->views->items[i];
+    tsr_layout *layout = NULL;
+    int64_t tensor = -1;
+    status = layout_of(deal, whole, view, &layout);
+    const bool ranks = deal->options->format == TSR_FORMAT_RANKS;
+    if (!status)
+      status = tsr_store_add_tensor(deal->target->store, view->dtype, layout,
+                                    ranks ? (int)tsr_layout_replica_count(layout) : 1, &tensor);
+    tsr_layout_release(layout);
+  }
+  tsr_sharding_release(whole);
+  return status;
+}
+
+// ---- dealing ----
+
+static tsr_status add_bin(dealing *deal, int64_t rank, int part) {
+  void *bins = tsr_grow(deal->bins, deal->count, &deal->capacity, sizeof *deal->bins);
+  if (!bins) return tsr_fail(NO_MEMORY, "a list of files");
+  deal->bins = bins;
+  deal->bins[deal->count++] = (bin){.rank = rank, .part = part};
+  return NULL;
+}
+
+static tsr_status add_slot(dealing *deal, const slot *s) {
+  bin *last = &deal->bins[deal->count - 1];
+  const int64_t bytes = tsr_store_part_bytes(deal->target->store, s->tensor, s->shard);
+  const bool splits = deal->options->format != TSR_FORMAT_FILE;
+  if (splits && last->count > 0 && bytes > deal->options->max_file_size - last->bytes) {
+    TSR_TRY(add_bin(deal, last->rank, last->part + 1));
+    last = &deal->bins[deal->count - 1];
+  }
+  void *slots = tsr_grow(last->slots, last->count, &last->capacity, sizeof *last->slots);
+  if (!slots) return tsr_fail(NO_MEMORY, "a list of tensors");
+  last->slots = slots;
+  last->slots[last->count++] = *s;
+  last->bytes += bytes;
+  return NULL;
+}
+
+static tsr_status deal_whole(dealing *deal) {
+  TSR_TRY(add_bin(deal, -1, 0));
+  for (int64_t i = 0; i < deal->views->count; i++) TSR_TRY(add_slot(deal, &(slot){.tensor = i}));
+  return NULL;
+}
+
+static tsr_status deal_rank(dealing *deal, int64_t rank) {
+  TSR_TRY(add_bin(deal, rank, 0));
+  for (int64_t i = 0; i < deal->views->count; i++) {
+    const tsr_layout *layout = deal->target->store->tensors[i].layout;
+    TSR_TRY(add_slot(deal, &(slot){.tensor = i,
+                                   .shard = (int32_t)tsr_layout_shard(layout, rank),
+                                   .copy = (int32_t)tsr_layout_replica_id(layout, rank)}));
+  }
+  return NULL;
+}
+
+static tsr_status deal_out(dealing *deal) {
+  if (deal->options->format != TSR_FORMAT_RANKS) return deal_whole(deal);
+  const int64_t ranks = tsr_mesh_device_count(tsr_plan_mesh(deal->options->plan));
+  for (int64_t rank = 0; rank < ranks; rank++) TSR_TRY(deal_rank(deal, rank));
+  return NULL;
+}
+
+// ---- files ----
+
+static void name_file(const dealing *deal, int64_t index, char *out, size_t size) {
+  const bin *b = &deal->bins[index];
+  if (b->rank >= 0)
+    snprintf(out, size, "model-rank-%lld-part-%d.safetensors", (long long)b->rank, b->part);
+  else if (deal->count == 1)
+    snprintf(out, size, "model.safetensors");
+  else
+    snprintf(out, size, "model-%05lld-of-%05lld.safetensors", (long long)index + 1,
+             (long long)deal->count);
+}
+
+static void describe(const dealing *deal, const slot *s, tsr_shape *shape,
+                     tsr_model_tensor *out_tensor) {
+  const tsr_view *view = deal->views->items[s->tensor];
+  tsr_layout_buffer_shape(deal->target->store->tensors[s->tensor].layout, s->shard, shape);
+  *out_tensor = (tsr_model_tensor){
+      .name = view->name, .dtype = view->dtype, .rank = shape->rank, .dims = shape->dims};
+}
+
+static tsr_status plan_file(const dealing *deal, const bin *b, tsr_safetensors_file *out_file) {
+  tsr_model_tensor *tensors = calloc((size_t)b->count + 1, sizeof *tensors);
+  tsr_shape *shapes = calloc((size_t)b->count + 1, sizeof *shapes);
+  tsr_status status = NULL;
+  if (!tensors || !shapes)
+    status = tsr_fail(NO_MEMORY, "a file of %lld tensors", (long long)b->count);
+  for (int64_t i = 0; i < b->count && !status; i++)
+    describe(deal, &b->slots[i], &shapes[i], &tensors[i]);
+  if (!status)
+    status = tsr_safetensors_plan(tensors, b->count, deal->options->metadata,
+                                  deal->options->metadata_count, out_file);
+  free(tensors);
+  free(shapes);
+  return status;
+}
+
+static tsr_status add_file(dealing *deal, int64_t index) {
+  tsr_target *target = deal->target;
+  const bin *b = &deal->bins[index];
+  char name[64];
+  tsr_target_file *file = &target->files[target->file_count];
+  name_file(deal, index, name, sizeof name);
+  TSR_TRY_NOTE(plan_file(deal, b, &file->plan), "%s", name);
+  file->name = strdup(name);
+  target->file_count++;
+  if (!file->name) return tsr_fail(NO_MEMORY, "the name of a file");
+  for (int64_t i = 0; i < b->count; i++)
+    *tsr_store_part(target->store, b->slots[i].tensor, b->slots[i].shard, b->slots[i].copy) =
+        (tsr_stored_part){.file = (int32_t)index, .offset = file->plan.begins[i]};
+  return NULL;
+}
+
+static tsr_status add_files(dealing *deal) {
+  deal->target->files = calloc((size_t)deal->count + 1, sizeof *deal->target->files);
+  if (!deal->target->files) return tsr_fail(NO_MEMORY, "a list of files");
+  for (int64_t i = 0; i < deal->count; i++) TSR_TRY(add_file(deal, i));
+  return NULL;
+}
+
+// ---- the index ----
+
+static int by_name(const void *left, const void *right) {
+  const tsr_view *a = *(tsr_view *const *)left, *b = *(tsr_view *const *)right;
+  return strcmp(a->name, b->name);
+}
+
+// As Hugging Face's libraries write it: sorted, indented by 2.
+static void write_index(const dealing *deal, tsr_view **sorted, const int64_t *places,
+                        tsr_text *out) {
+  tsr_json_writer json;
+  int64_t total = 0;
+  for (int64_t i = 0; i < deal->count; i++) total += deal->bins[i].bytes;
+  tsr_json_writer_init(&json, out, 2);
+  tsr_json_begin_object(&json);
+  tsr_json_write_key(&json, "metadata");
+  tsr_json_begin_object(&json);
+  tsr_json_write_key(&json, "total_size");
+  tsr_json_write_int(&json, total);
+  tsr_json_end_object(&json);
+  tsr_json_write_key(&json, "weight_map");
+  tsr_json_begin_object(&json);
+  for (int64_t i = 0; i < deal->views->count; i++) {
+    tsr_json_write_key(&json, sorted[i]->name);
+    const tsr_stored_part *part = tsr_store_part(deal->target->store, places[i], 0, 0);
+    tsr_json_write_string(&json, deal->target->files[part->file].name);
+  }
+  tsr_json_end_object(&json);
+  tsr_json_end_object(&json);
+  tsr_text_add_char(out, '\n');
+}
+
+static tsr_status make_index(dealing *deal) {
+  const int64_t count = deal->views->count;
+  if (deal->options->format != TSR_FORMAT_FOLDER || deal->count < 2) return NULL;
+  tsr_view **sorted = malloc(sizeof *sorted * (size_t)(count + 1));
+  int64_t *places = malloc(sizeof *places * (size_t)(count + 1));
+  tsr_name_index names = TSR_NAME_INDEX_EMPTY;
+  tsr_status status = sorted && places ? NULL : tsr_fail(NO_MEMORY, "the index of a folder");
+  for (int64_t i = 0; i < count && !status; i++) {
+    int64_t existing = -1;
+    sorted[i] = deal->views->items[i];
+    status = tsr_name_index_add(&names, sorted[i]->name, i, &existing);
+  }
+  if (!status) {
+    qsort(sorted, (size_t)count, sizeof *sorted, by_name);
+    for (int64_t i = 0; i < count; i++) places[i] = tsr_name_index_find(&names, sorted[i]->name);
+    write_index(deal, sorted, places, &deal->target->index);
+    status = tsr_text_check(&deal->target->index);
+  }
+  tsr_name_index_deinit(&names);
+  free(sorted);
+  free(places);
+  return status;
+}
+
+// ---- the target ----
+
+tsr_status tsr_target_create(const tsr_views *views, const tsr_target_options *options,
+                             tsr_target **out_target) {
+  tsr_target *target = calloc(1, sizeof *target);
+  if (!target) return tsr_fail(NO_MEMORY, "a destination");
+  dealing deal = {.views = views, .options = options, .target = target};
+  target->format = options->format;
+  tsr_status status = tsr_store_create(&target->store);
+  if (!status) status = add_tensors(&deal);
+  if (!status) status = deal_out(&deal);
+  if (!status) status = add_files(&deal);
+  if (!status) status = make_index(&deal);
+  for (int64_t i = 0; i < deal.count; i++) free(deal.bins[i].slots);
+  free(deal.bins);
+  if (status)
+    tsr_status_free(tsr_target_close(target));
+  else
+    *out_target = target;
+  return status;
+}
+
+tsr_status tsr_target_close(tsr_target *target) {
+  if (!target) return NULL;
+  tsr_status status = tsr_store_close(target->store);
+  for (int i = 0; i < target->file_count; i++) {
+    free(target->files[i].name);
+    tsr_safetensors_file_deinit(&target->files[i].plan);
+  }
+  free(target->files);
+  tsr_text_deinit(&target->index);
+  free(target);
+  return status;
+}
+
+tsr_status tsr_target_open(tsr_target *target, const char *folder) {
+  tsr_text path = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  for (int i = 0; i < target->file_count && !status; i++) {
+    int file = -1;
+    tsr_text_clear(&path);
+    tsr_text_addf(&path, "%s/%s", folder, target->files[i].name);
+    status = tsr_text_check(&path);
+    if (!status)
+      status = tsr_store_add_file(target->store, tsr_text_string(&path), target->files[i].plan.size,
+                                  &file);
+  }
+  tsr_text_deinit(&path);
+  return status ? status : tsr_store_open(target->store, true);
+}
+
+int64_t tsr_target_bytes(const tsr_target *target) {
+  int64_t bytes = (int64_t)target->index.length;
+  for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.size;
+  return bytes;
+}

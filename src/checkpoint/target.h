@@ -1,0 +1,40 @@
+// The destination of a transform: which files there will be, and where in them each shard goes.
+#ifndef TESSERA_CHECKPOINT_TARGET_H
+#define TESSERA_CHECKPOINT_TARGET_H
+
+#include "checkpoint/store.h"
+#include "checkpoint/view.h"
+#include "tessera/transform.h"
+
+// A file to be: its name below the destination, and its header.
+typedef struct tsr_target_file {
+  char *name;                 // owned
+  tsr_safetensors_file plan;  // owned
+} tsr_target_file;
+
+typedef struct tsr_target {
+  tsr_checkpoint_format format;
+  tsr_store *store;  // owned; tensor i is view i. Its paths are set by tsr_target_open
+  int file_count, file_capacity;
+  tsr_target_file *files;  // owned
+  tsr_text index;          // of a folder of several files; empty otherwise
+} tsr_target;
+
+typedef struct tsr_target_options {
+  tsr_checkpoint_format format;
+  const tsr_plan *plan;
+  int64_t max_file_size;
+  int metadata_count;
+  const tsr_metadata *metadata;
+} tsr_target_options;
+
+TSR_MUST_USE tsr_status tsr_target_create(const tsr_views *views, const tsr_target_options *options,
+                                          tsr_target **out_target);
+// Says so when what was written turns out to be lost. NULL is fine.
+TSR_MUST_USE tsr_status tsr_target_close(tsr_target *target);
+// Opens the files below `folder` for writing.
+TSR_MUST_USE tsr_status tsr_target_open(tsr_target *target, const char *folder);
+// Bytes of all files and of the index.
+int64_t tsr_target_bytes(const tsr_target *target);
+
+#endif

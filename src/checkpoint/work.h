@@ -1,0 +1,29 @@
+// Where a result grows until it is finished: a folder beside the destination, which takes its place
+// in one step at the end.
+#ifndef TESSERA_CHECKPOINT_WORK_H
+#define TESSERA_CHECKPOINT_WORK_H
+
+#include "tessera/transform.h"
+
+typedef struct tsr_work {
+  char *path;     // owned: the destination
+  char *partial;  // owned: path + ".partial", a folder
+  char *journal;  // owned: path + ".journal"
+  char *parent;   // owned: the folder that the destination lies in
+  bool single;    // the destination is one file: model.safetensors of the folder
+} tsr_work;
+
+// Looks at what is there. Nothing is changed.
+TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, bool single,
+                                      tsr_existing existing);
+void tsr_work_deinit(tsr_work *work);
+// Bytes that may be written on the disk of the destination; -1 = not known.
+int64_t tsr_work_bytes_free(const tsr_work *work);
+int64_t tsr_work_bytes_there(const tsr_work *work);  // of an unfinished job
+
+// Makes the folder; with anything but RESUME what an unfinished job left is removed before.
+TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, tsr_existing existing);
+// Everything is written: the folder, or its one file, takes the place of the destination.
+TSR_MUST_USE tsr_status tsr_work_commit(const tsr_work *work, bool sync);
+
+#endif

@@ -1,0 +1,264 @@
+// Transforms: every way to store a model into every other, whole or not at all.
+#include "tessera/transform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checkpoint/models.h"
+
+#define TREE                                                 \
+  "{\"a.w\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]}," \
+  " \"b\": {\"dtype\": \"u32\", \"shape\": [5]},"            \
+  " \"s\": {\"dtype\": \"u32\", \"shape\": []},"             \
+  " \"none\": {\"dtype\": \"u32\", \"shape\": [0, 4]},"      \
+  " \"qkv\": {\"dtype\": \"u32\", \"shape\": [16, 3]}}"
+#define ROWS "a -> tp, _\nb -> tp\n"
+#define COLUMNS "a -> dp, tp\nqkv -> tp/parts(q:8/2, k:4/2*2, v:4/2*2), _\n"
+
+static void write_model(const test_folder *folder) {
+  test_tensor tensors[] = {test_tensor_whole("a.w", TSR_SHAPE(1200, 1001)),
+                           test_tensor_whole("b", TSR_SHAPE(5)), test_tensor_whole("s", TSR_SCALAR),
+                           test_tensor_whole("none", TSR_SHAPE(0, 4)),
+                           test_tensor_whole("qkv", TSR_SHAPE(16, 3))};
+  test_write_safetensors(test_folder_path(folder, "in.safetensors"), tensors, 5);
+}
+
+static void check_contents(const char *path, const tsr_plan *plan, tsr_checkpoint_format format) {
+  const tsr_checkpoint_options options = {.size = sizeof options, .plan = plan};
+  tsr_checkpoint *checkpoint = NULL;
+  assert_ok(tsr_checkpoint_open(path, &options, &checkpoint));
+  assert_int_equal(tsr_checkpoint_format_of(checkpoint), format);
+  const tsr_tree *tree = tsr_checkpoint_tree(checkpoint);
+  assert_int_equal(tsr_tree_count(tree), 5);
+  for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
+    const tsr_tensor *t = tsr_tree_tensor(tree, i);
+    uint32_t *words = calloc((size_t)tsr_tensor_elements(t) + 1, sizeof *words);
+    assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words));
+    for (int64_t e = 0; e < tsr_tensor_elements(t); e++)
+      assert_int_equal(words[e], test_word(t->path, e));
+    free(words);
+  }
+  tsr_checkpoint_release(checkpoint);
+}
+
+static tsr_status transform(const char *from, const tsr_plan *from_plan, const char *to,
+                            const tsr_transform_options *options) {
+  const tsr_checkpoint_options opening = {.size = sizeof opening, .plan = from_plan};
+  tsr_checkpoint *source = NULL;
+  tsr_transform *job = NULL;
+  TSR_TRY(tsr_checkpoint_open(from, &opening, &source));
+  tsr_status status = tsr_transform_create(source, to, options, &job);
+  if (!status) status = tsr_transform_run(job);
+  tsr_transform_destroy(job);
+  tsr_checkpoint_release(source);
+  return status;
+}
+
+static bool is_there(const test_folder *folder, const char *name) {
+  return !access(test_folder_path(folder, name), F_OK);
+}
+
+static void a_model_goes_through_every_format_and_comes_back(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_plan *rows = test_plan(TREE, "dp=1,tp=4", ROWS);
+  tsr_plan *columns = test_plan(TREE, "dp=2,tp=4", COLUMNS);
+  test_folder_make(&folder);
+  write_model(&folder);
+  char in[96], a[96], b[96], c[96], d[96];
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(a, test_folder_path(&folder, "a"));
+  strcpy(b, test_folder_path(&folder, "b/"));
+  strcpy(c, test_folder_path(&folder, "c"));
+  strcpy(d, test_folder_path(&folder, "d.safetensors"));
+  tsr_transform_options options = {.size = sizeof options, .plan = rows, .jobs = 3};
+  assert_ok(transform(in, NULL, a, &options));
+  check_contents(a, rows, TSR_FORMAT_RANKS);
+  options.plan = columns;
+  options.no_sync = true;
+  options.max_file_size = 1000000;
+  options.max_memory = 40 << 20;
+  assert_ok(transform(a, rows, b, &options));
+  check_contents(b, columns, TSR_FORMAT_RANKS);
+  options.plan = NULL;
+  options.max_file_size = 100;
+  assert_ok(transform(b, columns, c, &options));
+  check_contents(c, NULL, TSR_FORMAT_FOLDER);
+  assert_true(is_there(&folder, "c/model-00001-of-00003.safetensors"));
+  assert_true(is_there(&folder, "c/model.safetensors.index.json"));
+  options.format = TSR_FORMAT_FILE;
+  assert_ok(transform(c, NULL, d, &options));
+  check_contents(d, NULL, TSR_FORMAT_FILE);
+  assert_false(is_there(&folder, "d.safetensors.partial"));
+  assert_false(is_there(&folder, "d.safetensors.journal"));
+  tsr_plan_release(rows);
+  tsr_plan_release(columns);
+  test_folder_remove(&folder);
+}
+
+static void the_certificate_tells_before(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_checkpoint *source = NULL;
+  tsr_transform *job = NULL;
+  tsr_plan *plan = test_plan(TREE, "dp=2,tp=4", COLUMNS);
+  test_folder_make(&folder);
+  write_model(&folder);
+  assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "in.safetensors"), NULL, &source));
+  const tsr_transform_options options = {.size = sizeof options, .plan = plan, .jobs = 1};
+  const char *out = test_folder_path(&folder, "out");
+  assert_ok(tsr_transform_create(source, out, &options, &job));
+  const tsr_transform_certificate *c = tsr_transform_certificate_of(job);
+  assert_int_equal(c->tensors, 5);
+  assert_int_equal(c->source_files, 1);
+  assert_int_equal(c->files, 8);
+  assert_int_equal(c->windows, 4);  // an empty tensor has none
+  assert_int_equal(c->bytes_read, (1200 * 1001 + 5 + 1 + 16 * 3) * 4);
+  // a.w once; b, s on all eight; of qkv each rank has 2 heads of q and one each of k and v.
+  const int64_t least = (1200 * 1001 + 8 * 5 + 8 + 8 * (2 + 2 + 2) * 3) * 4;
+  assert_int_equal(c->least_written, least);
+  assert_true(c->bytes_written > c->least_written);
+  int64_t files = 0;
+  for (int i = 0; i < c->files; i++) files += tsr_transform_file_bytes(job, i);
+  assert_int_equal(files, c->bytes_written);
+  assert_string_equal(tsr_transform_file(job, 7), "model-rank-7-part-0.safetensors");
+  assert_false(is_there(&folder, "out.partial"));
+  tsr_transform_destroy(job);
+  tsr_checkpoint_release(source);
+  tsr_plan_release(plan);
+  test_folder_remove(&folder);
+}
+
+// ---- stopping and going on ----
+
+static bool stop_after_some(void *context, const tsr_progress_report *report) {
+  return report->finished || report->done < *(const int64_t *)context;
+}
+
+static void a_cancelled_job_is_resumed(void **state) {
+  (void)state;
+  test_folder folder;
+  int64_t some = 1;
+  test_folder_make(&folder);
+  test_tensor tensors[12];
+  char names[12][8];
+  for (int i = 0; i < 12; i++) {
+    snprintf(names[i], sizeof names[i], "t%d", i);
+    tensors[i] = test_tensor_whole(names[i], TSR_SHAPE(100, 100));
+  }
+  test_write_safetensors(test_folder_path(&folder, "in.safetensors"), tensors, 12);
+  char in[96], out[96];
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(out, test_folder_path(&folder, "out"));
+  tsr_transform_options options = {.size = sizeof options,
+                                   .jobs = 1,
+                                   .progress = stop_after_some,
+                                   .progress_context = &some,
+                                   .progress_interval = 1e-9};
+  assert_fails_with(transform(in, NULL, out, &options), CANCELLED, "cancelled");
+  assert_false(is_there(&folder, "out"));
+  assert_true(is_there(&folder, "out.partial"));
+  options.progress = NULL;
+  assert_fails_with(transform(in, NULL, out, &options), ALREADY_THERE, "unfinished job");
+  options.existing = TSR_EXISTING_RESUME;
+  options.dtype = TSR_F16;  // changes nothing: these are no floats
+  assert_ok(transform(in, NULL, out, &options));
+  assert_false(is_there(&folder, "out.partial"));
+  assert_false(is_there(&folder, "out.journal"));
+  tsr_checkpoint *result = NULL;
+  assert_ok(tsr_checkpoint_open(out, NULL, &result));
+  for (int64_t i = 0; i < 12; i++) {
+    uint32_t words[10000];
+    const char *name = tsr_tree_tensor(tsr_checkpoint_tree(result), i)->path;
+    assert_ok(tsr_checkpoint_read(result, i, NULL, words));
+    for (int64_t e = 0; e < 10000; e++) assert_int_equal(words[e], test_word(name, e));
+  }
+  tsr_checkpoint_release(result);
+  test_folder_remove(&folder);
+}
+
+static void a_journal_of_another_job_is_refused(void **state) {
+  (void)state;
+  test_folder folder;
+  test_folder_make(&folder);
+  write_model(&folder);
+  char in[96], out[96];
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(out, test_folder_path(&folder, "out"));
+  test_write_text(test_folder_path(&folder, "out.journal"),
+                  "tessera-journal 1 00000000000000000000000000000000\n");
+  tsr_transform_options options = {.size = sizeof options, .existing = TSR_EXISTING_RESUME};
+  assert_fails_with(transform(in, NULL, out, &options), JOURNAL_MISMATCH, "another job");
+  options.existing = TSR_EXISTING_REPLACE;
+  assert_ok(transform(in, NULL, out, &options));
+  options.existing = TSR_EXISTING_REFUSE;
+  assert_fails_with(transform(in, NULL, out, &options), ALREADY_THERE, "it is there already");
+  options.existing = TSR_EXISTING_REPLACE;
+  assert_ok(transform(in, NULL, out, &options));
+  check_contents(out, NULL, TSR_FORMAT_FOLDER);
+  assert_false(is_there(&folder, "out.partial"));
+  test_folder_remove(&folder);
+}
+
+static void what_does_not_fit_is_said_before(void **state) {
+  (void)state;
+  test_folder folder;
+  test_folder_make(&folder);
+  write_model(&folder);
+  char in[96], out[96];
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(out, test_folder_path(&folder, "out"));
+  tsr_transform_options options = {.size = sizeof options, .max_memory = 1 << 20};
+  assert_fails_with(transform(in, NULL, out, &options), DOES_NOT_FIT, "1048576 bytes of memory");
+  options = (tsr_transform_options){.size = sizeof options, .format = TSR_FORMAT_RANKS};
+  assert_fails_with(transform(in, NULL, out, &options), PLAN_REQUIRED, "plan with a mesh");
+  tsr_plan *plan = test_plan("{\"b\": {\"dtype\": \"u32\", \"shape\": [6]}}", "x=1", "");
+  options.plan = plan;
+  assert_fails_with(transform(in, NULL, out, &options), NOT_FOUND,
+                    "tensor \"a.w\" is not in the plan of the destination");
+  options.format = TSR_FORMAT_FILE;
+  assert_fails_with(transform(in, NULL, out, &options), BAD_ARGUMENT, "stores tensors whole");
+  tsr_plan_release(plan);
+  plan = test_plan("{\"a.w\": {\"dtype\": \"u32\", \"shape\": [6]}}", "x=1", "");
+  options.plan = plan;
+  options.format = TSR_FORMAT_RANKS;
+  assert_fails_with(transform(in, NULL, out, &options), SHAPES_DIFFER,
+                    "(1200, 1001), but in the plan of the destination (6,)");
+  tsr_plan_release(plan);
+  assert_fails_with(transform(in, NULL, "", NULL), BAD_ARGUMENT, "no name");
+  assert_false(is_there(&folder, "out.partial"));
+  test_folder_remove(&folder);
+}
+
+// ---- memory ----
+
+static tsr_status gather_small(void *context) {
+  const test_folder *folder = context;
+  char in[96], out[96];
+  snprintf(in, sizeof in, "%s/in.safetensors", folder->path);
+  snprintf(out, sizeof out, "%s/out", folder->path);
+  const tsr_transform_options options = {.size = sizeof options,
+                                         .jobs = 1,
+                                         .no_sync = true,
+                                         .max_file_size = 100,
+                                         .existing = TSR_EXISTING_REPLACE};
+  return transform(in, NULL, out, &options);
+}
+
+static void transforms_survive_failing_allocations(void **state) {
+  (void)state;
+  test_folder folder;
+  test_folder_make(&folder);
+  test_tensor tensors[] = {test_tensor_whole("a", TSR_SHAPE(12, 10)),
+                           test_tensor_whole("b", TSR_SHAPE(50))};
+  test_write_safetensors(test_folder_path(&folder, "in.safetensors"), tensors, 2);
+  test_allocation_sweep(gather_small, &folder);
+  test_folder_remove(&folder);
+}
+
+SUITE(transform, TEST(a_model_goes_through_every_format_and_comes_back),
+      TEST(the_certificate_tells_before), TEST(a_cancelled_job_is_resumed),
+      TEST(a_journal_of_another_job_is_refused), TEST(what_does_not_fit_is_said_before),
+      TEST(transforms_survive_failing_allocations))
