@@ -9,6 +9,7 @@ int case_exchange(void);
 int case_mistakes(void);
 int case_create(void);
 int case_open(void);
+int case_gone_before(void);
 int case_gone_exit(void);
 int case_gone_late(void);
 int case_gone_stop(void);

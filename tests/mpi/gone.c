@@ -10,7 +10,7 @@
 #include "cases.h"
 
 enum { VICTIM = 1, LENGTH = 1 << 20, STEPS = 3 };
-static const double timeout = 2.0;
+static const double timeout = 1.0;
 
 typedef struct field {
   tsr_comm *comm;
@@ -46,12 +46,12 @@ static int lose(void (*act)(void)) {
   fflush(stdout);
   tsr_status_free(status);
   tsr_comm_release(f.comm);
-  sleep(2);  // for the others to say it too
+  sleep(1);  // for the others to say it too
   MPI_Abort(MPI_COMM_WORLD, 9);
   return 1;
 }
 
-static void come_late(void) { usleep(2800 * 1000); }
+static void come_late(void) { usleep(1600 * 1000); }
 
 static void die(int signal_number) {
   (void)signal_number;
@@ -71,6 +71,23 @@ static void soon(void (*handler)(int)) {
 
 static void die_soon(void) { soon(die); }
 static void stand_still_soon(void) { soon(stand_still); }
+
+// A rank that is not there when the comm is made.
+int case_gone_before(void) {
+  if (check_rank() == VICTIM) {
+    sleep(60);
+    return 1;
+  }
+  const tsr_comm_options options = {.size = sizeof options, .workers = 1, .timeout = timeout};
+  tsr_comm *comm = NULL;
+  tsr_status status = tsr_comm_create_mpi(MPI_COMM_WORLD, 1, &options, &comm);
+  printf("rank %d: %s\n", check_rank(), tsr_status_text(status));
+  fflush(stdout);
+  tsr_status_free(status);
+  sleep(1);
+  MPI_Abort(MPI_COMM_WORLD, 9);
+  return 1;
+}
 
 int case_gone_exit(void) { return lose(die_soon); }
 int case_gone_late(void) { return lose(come_late); }

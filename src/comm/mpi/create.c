@@ -71,8 +71,10 @@ static tsr_status duplicate(tsr_mpi *mpi, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   TSR_TRY(tsr_mpi_check(MPI_Comm_size(comm, &mpi->size), "MPI_Comm_size"));
   TSR_TRY(tsr_mpi_check(MPI_Comm_rank(comm, &mpi->rank), "MPI_Comm_rank"));
-  // The roll cannot be called yet: what is named in a failure here is the call alone.
-  TSR_TRY(tsr_mpi_check(MPI_Comm_dup(comm, &mpi->control), "MPI_Comm_dup"));
+  mpi->alone = true;  // the roll cannot be called yet
+  TSR_TRY(tsr_mpi_check(MPI_Comm_idup(comm, &mpi->control, &request), "MPI_Comm_idup"));
+  TSR_TRY(tsr_mpi_one(mpi, &request));
+  mpi->alone = false;
   TSR_TRY(tsr_mpi_check(MPI_Comm_set_errhandler(mpi->control, MPI_ERRORS_RETURN),
                         "MPI_Comm_set_errhandler"));
   TSR_TRY(tsr_mpi_check(MPI_Comm_idup(mpi->control, &mpi->data, &request), "MPI_Comm_idup"));

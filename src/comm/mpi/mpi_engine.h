@@ -32,6 +32,7 @@ typedef struct tsr_mpi {
   int64_t step;              // of the call that is under way
   double heard;              // when something was last heard
   bool broken;               // a call failed half way: nobody knows what is under way
+  bool alone;                // has no communicator to call the roll on
   bool kept;                 // stays when its comm goes
   bool finalize;             // MPI was started here and ends with this comm
   tsr_mpi_roll roll;         // what this rank said

@@ -28,12 +28,13 @@ static void say(tsr_mpi *mpi, const char *why) {
 
 bool tsr_mpi_is_called(tsr_mpi *mpi) {
   int flag = 0;
-  return MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+  return !mpi->alone &&
+         MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
          flag;
 }
 
 void tsr_mpi_tell(tsr_mpi *mpi, tsr_status status) {
-  if (mpi->size > 1) say(mpi, tsr_status_text(status));
+  if (mpi->size > 1 && !mpi->alone) say(mpi, tsr_status_text(status));
   mpi->broken = true;
 }
 
@@ -103,6 +104,11 @@ static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *heard,
 }
 
 tsr_status tsr_mpi_call_roll(tsr_mpi *mpi, bool called) {
+  if (mpi->alone) {
+    mpi->broken = true;
+    return tsr_fail(COMM_TIMEOUT, "not all %d ranks came to make a comm within %.1f s", mpi->size,
+                    mpi->timeout);
+  }
   bool *heard = calloc((size_t)mpi->size, sizeof *heard);
   tsr_mpi_roll *rolls = calloc((size_t)mpi->size, sizeof *rolls);
   tsr_status status = NULL;
