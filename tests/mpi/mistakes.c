@@ -68,6 +68,7 @@ int case_create(void) {
              tsr_comm_first_device(comm, rank) == (int64_t)rank * (rank - 1) / 2);
   check_that("the engine has a name", !strcmp(tsr_comm_engine_name(comm), "mpi"));
   check_ok("barrier", tsr_comm_barrier(comm));
+  check_ok("nothing to share", tsr_comm_share(comm, NULL, 0, NULL));
   tsr_comm_release(comm);
   return check_failures > 0;
 }
