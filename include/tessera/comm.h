@@ -34,6 +34,9 @@ typedef struct tsr_comm_options {
   int workers;       // threads of this process; 0 = tsr_cpu_count()
   double timeout;    // seconds without progress until a call fails; 0 = 300, negative = never
   size_t in_flight;  // bytes of packed messages at most; 0 = 64 MB
+  // Reductions between ranks may follow the transport's own order, which some networks are built
+  // for. Results are then the same on all ranks, but not those of other numbers of ranks.
+  bool fast;
 } tsr_comm_options;
 
 // Makes a comm of the `threads` engine: all devices are in this process. NULL options are defaults.

@@ -31,4 +31,12 @@ unsigned char *tsr_mpi_cell_place(const tsr_mpi_job *job, const tsr_mpi_cell *ce
 // Copies it from there to the other members here.
 TSR_MUST_USE tsr_status tsr_mpi_cell_spread(const tsr_mpi_job *job, const tsr_mpi_cell *cell);
 
+// ---- fast.c ----
+
+// Whether MPI has a reduction that means the same.
+bool tsr_mpi_fast_allows(const tsr_reduce_job *job);
+struct tsr_mpi;
+TSR_MUST_USE tsr_status tsr_mpi_reduce_fast(struct tsr_mpi *mpi, const tsr_mpi_job *job,
+                                            const tsr_mpi_group *groups);
+
 #endif

@@ -1,5 +1,6 @@
 // Making a comm over MPI: our own copies of the caller's communicator, one exchange of what each
 // rank has and wants, and a look whether they agree.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ typedef struct hello {
   char version[16];
   int64_t local_count;
   uint64_t in_flight;
-  int32_t cause;
+  int32_t fast, cause;
   char failure[TSR_MPI_ROLL_TEXT];
 } hello;
 
@@ -40,6 +41,8 @@ static tsr_status check_mpi(void) {
 
 static void free_state(tsr_mpi *mpi) {
   for (int i = 0; i < 2 * TSR_MPI_SLOTS; i++) free(mpi->slots[i].bytes);
+  for (int64_t i = 0; i < mpi->subcomm_count; i++) free(mpi->subcomms[i].ranks);
+  free(mpi->subcomms);
   free(mpi->share.bytes);
   free(mpi);
 }
@@ -51,6 +54,7 @@ static void destroy(void *state) {
   // After a failure messages may still be under way: MPI and its buffers are left as they are.
   if (mpi->broken || mpi->kept) return;
   if (!finalized) {
+    for (int64_t i = 0; i < mpi->subcomm_count; i++) MPI_Comm_free(&mpi->subcomms[i].comm);
     MPI_Comm_free(&mpi->data);
     MPI_Comm_free(&mpi->control);
     if (mpi->finalize) MPI_Finalize();
@@ -97,6 +101,9 @@ static tsr_status compare(const tsr_mpi *mpi, const hello *all) {
       return tsr_fail(COMM_MISMATCH, "rank 0 wants %llu bytes in flight, rank %d wants %llu",
                       (unsigned long long)all[0].in_flight, r,
                       (unsigned long long)all[r].in_flight);
+    if (all[r].fast != all[0].fast)
+      return tsr_fail(COMM_MISMATCH, "rank %d wants fast reductions, rank %d does not",
+                      all[r].fast ? r : 0, all[r].fast ? 0 : r);
   }
   return NULL;
 }
@@ -144,11 +151,11 @@ static tsr_status settle(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
              : tsr_fail(COMM_FAILED, "rank %d could not make its part of the comm", first_failed);
 }
 
-static tsr_status make(MPI_Comm comm, int64_t local_count, const tsr_comm_options *options,
-                       tsr_mpi *mpi, tsr_comm **out_comm) {
+static tsr_status make(MPI_Comm comm, int64_t local_count, size_t in_flight,
+                       const tsr_comm_options *options, tsr_mpi *mpi, tsr_comm **out_comm) {
   TSR_TRY(duplicate(mpi, comm));
   int64_t *first = calloc((size_t)mpi->size + 1, sizeof *first);
-  hello mine = {.local_count = local_count, .in_flight = options->in_flight};
+  hello mine = {.local_count = local_count, .in_flight = in_flight, .fast = mpi->fast};
   snprintf(mine.version, sizeof mine.version, "%s", tsr_version());
   if (!first) {
     mine.cause = TSR_CAUSE_NO_MEMORY;
@@ -181,9 +188,10 @@ tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count, const tsr_com
   tsr_mpi *mpi = calloc(1, sizeof *mpi);
   if (!mpi) return tsr_fail(NO_MEMORY, "a comm over MPI");
   mpi->data = mpi->control = MPI_COMM_NULL;
-  mpi->timeout = wanted.timeout == 0 ? 300 : wanted.timeout;
+  mpi->timeout = wanted.timeout == 0 || isnan(wanted.timeout) ? 300 : wanted.timeout;
+  mpi->fast = wanted.fast;
   mpi->heard = tsr_mpi_now();
-  tsr_status status = make(comm, local_count, &wanted, mpi, out_comm);
+  tsr_status status = make(comm, local_count, wanted.in_flight, options, mpi, out_comm);
   if (!status || mpi->broken) return status;
   if (mpi->data != MPI_COMM_NULL) MPI_Comm_free(&mpi->data);
   if (mpi->control != MPI_COMM_NULL) MPI_Comm_free(&mpi->control);

@@ -25,6 +25,13 @@ typedef struct tsr_mpi_buffer {
   size_t capacity;
 } tsr_mpi_buffer;
 
+// A communicator of some of the ranks (fast.c).
+typedef struct tsr_mpi_subcomm {
+  MPI_Comm comm;
+  int count;
+  int *ranks;  // rising
+} tsr_mpi_subcomm;
+
 typedef struct tsr_mpi {
   MPI_Comm data, control;  // our own: messages here, rolls there
   int rank, size;
@@ -34,11 +41,14 @@ typedef struct tsr_mpi {
   bool broken;               // a call failed half way: nobody knows what is under way
   bool alone;                // has no communicator to call the roll on
   bool kept;                 // stays when its comm goes
+  bool fast;                 // reductions may follow MPI's own order
   bool finalize;             // MPI was started here and ends with this comm
   tsr_mpi_roll roll;         // what this rank said
   MPI_Request roll_request;  // the last of its messages
   tsr_mpi_buffer share;      // both sides of `share`
   tsr_mpi_buffer slots[2 * TSR_MPI_SLOTS];
+  tsr_mpi_subcomm *subcomms;  // in the order they were first wanted
+  int64_t subcomm_count, subcomm_capacity;
 } tsr_mpi;
 
 // ---- wait.c ----

@@ -268,7 +268,9 @@ tsr_status tsr_mpi_reduce(tsr_comm *comm, const tsr_reduce_job *job) {
                          .reducer = {job->dtype, job->op, job->groups->size},
                          .bits = tsr_dtype_get(job->dtype)->bits}};
   tsr_status status = prepare(&r);
-  if (!status) status = run(&r);
+  if (!status)
+    status = mpi->fast && tsr_mpi_fast_allows(job) ? tsr_mpi_reduce_fast(mpi, &r.job, r.groups)
+                                                   : run(&r);
   tsr_mpi_groups_destroy(r.groups, job->groups->count);
   free(r.messages);
   free(r.requests);
