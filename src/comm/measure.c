@@ -40,13 +40,14 @@ static void fit_line(const double *x, const double *y, double *out_alpha, double
 // Two devices that send each other messages, and the buffers for them: NULL where they are not.
 typedef struct probe {
   tsr_comm *comm;
-  int64_t a, b;
+  int64_t a, b, most;  // bytes
   void **buffers;
 } probe;
 
-static tsr_status send(const probe *p, int64_t source, int64_t target, int64_t bytes) {
+static tsr_status send(const probe *p, int64_t source, int64_t target, int64_t at, int64_t bytes) {
   tsr_comm *comm = p->comm;
-  const tsr_copy copy = {.source = source, .target = target, .to = bytes, .length = bytes};
+  const tsr_copy copy = {
+      .source = source, .target = target, .from = at, .to = p->most + at, .length = bytes};
   const bool here =
       tsr_comm_local_index(comm, source) >= 0 || tsr_comm_local_index(comm, target) >= 0;
   const tsr_exchange part = {.copies = &copy,
@@ -57,13 +58,15 @@ static tsr_status send(const probe *p, int64_t source, int64_t target, int64_t b
   return comm->engine->exchange(comm, &part, 1);
 }
 
-// There and back, since only the one who sent first knows when both are over.
+// There and back, since only the one who sent first knows when both are over. Each round is about
+// other bytes, for data that is sent in earnest does not lie in the first cache.
 static tsr_status time_message(const probe *p, int64_t bytes, double *out_seconds) {
   double best = 0;
   for (int round = 0; round < ROUNDS; round++) {
+    const int64_t at = (p->most - bytes) / ROUNDS * round;
     const double start = now();
-    TSR_TRY(send(p, p->a, p->b, bytes));
-    TSR_TRY(send(p, p->b, p->a, bytes));
+    TSR_TRY(send(p, p->a, p->b, at, bytes));
+    TSR_TRY(send(p, p->b, p->a, at, bytes));
     const double seconds = (now() - start) / 2;
     if (round == 0 || seconds < best) best = seconds;
   }
@@ -72,13 +75,14 @@ static tsr_status time_message(const probe *p, int64_t bytes, double *out_second
 }
 
 // Each local end gets a buffer of two halves: one that is sent, one that is received.
-static tsr_status alloc_buffers(const probe *p, int64_t most) {
+static tsr_status alloc_buffers(const probe *p) {
   const int64_t ends[2] = {p->a, p->b};
   for (int i = 0; i < 2; i++) {
     const int64_t local = tsr_comm_local_index(p->comm, ends[i]);
     if (local < 0) continue;
-    p->buffers[local] = calloc(2, (size_t)most);
-    if (!p->buffers[local]) return tsr_fail(NO_MEMORY, "%lld bytes to measure", (long long)most);
+    p->buffers[local] = malloc(2 * (size_t)p->most);
+    if (!p->buffers[local]) return tsr_fail(NO_MEMORY, "%lld bytes to measure", (long long)p->most);
+    memset(p->buffers[local], 1, 2 * (size_t)p->most);  // so that every page is there
   }
   return NULL;
 }
@@ -88,9 +92,9 @@ static void free_buffers(const probe *p) {
   free((void *)p->buffers);
 }
 
-static tsr_status time_sizes(const probe *p, int64_t most, double out_line[2]) {
+static tsr_status time_sizes(const probe *p, double out_line[2]) {
   double x[SIZES], y[SIZES];
-  int64_t bytes = most;
+  int64_t bytes = p->most;
   for (int i = SIZES - 1; i >= 0; i--) {
     x[i] = (double)bytes;
     TSR_TRY(time_message(p, bytes, &y[i]));
@@ -106,15 +110,15 @@ static tsr_status measure_pair(tsr_comm *comm, int64_t a, int64_t b, int64_t mos
   call c = tsr_call_begin(comm);
   tsr_call_describe(&c, "measure of %lld bytes between devices %lld and %lld", (long long)most,
                     (long long)a, (long long)b);
-  probe p = {.comm = comm, .a = a, .b = b};
+  probe p = {.comm = comm, .a = a, .b = b, .most = most};
   double *lines = calloc((size_t)comm->rank_count, 2 * sizeof *lines);
   p.buffers = calloc((size_t)tsr_comm_local_count(comm) + 1, sizeof *p.buffers);
   tsr_status status = NULL;
   if (!lines || !p.buffers) status = tsr_fail(NO_MEMORY, "buffers to measure with");
-  if (!status) status = alloc_buffers(&p, most);
+  if (!status) status = alloc_buffers(&p);
   status = tsr_call_agree(&c, status);
   double mine[2] = {0};
-  if (!status) status = tsr_call_end(&c, time_sizes(&p, most, mine));
+  if (!status) status = tsr_call_end(&c, time_sizes(&p, mine));
   if (!status) status = tsr_comm_share(comm, mine, sizeof mine, lines);
   if (!status) memcpy(out_line, lines + 2 * tsr_comm_rank_of(comm, a), sizeof mine);
   free(lines);
