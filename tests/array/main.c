@@ -5,7 +5,8 @@
   X(host)         \
   X(reshard)      \
   X(ranks)        \
-  X(dlpack)
+  X(dlpack)       \
+  X(npy)
 
 #define X(name) int suite_##name(void);
 SUITES(X)
