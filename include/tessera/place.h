@@ -96,7 +96,9 @@ typedef struct tsr_place_options {
   tsr_comm *comm;                      // that places leaves in host memory; NULL = they stay there
   tsr_policy policy;                   // for sizes that do not divide; ERROR = these are not cut
   const tsr_correct_options *correct;  // how specs are corrected; NULL = defaults
-  const tsr_reshard_options *reshard;  // how arrays are moved; NULL = defaults
+  // How arrays are moved; NULL = defaults. Of donated trees, an array that several leaves have
+  // stays as it is.
+  const tsr_reshard_options *reshard;
 } tsr_place_options;
 
 // ---- constraints ----

@@ -46,6 +46,17 @@ tsr_status tsr_carry_out_leaf(const tsr_leaf *leaf, tsr_status decided, tsr_deci
   return NULL;
 }
 
+// ---- ranks ----
+
+tsr_status tsr_array_tree_agree(const tsr_array_tree *tree, const char *what, tsr_status found) {
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    if (leaf->kind == TSR_LEAF_ARRAY)
+      return tsr_array_agree(tsr_array_comm(leaf->array), what, found);
+  }
+  return found;
+}
+
 // ---- a tree ----
 
 // A tree under way: a decision and a new leaf for each old one, and the arrays that are to move.
@@ -147,13 +158,67 @@ static tsr_status move_all(work *at) {
   return NULL;
 }
 
-tsr_status tsr_array_tree_agree(const tsr_array_tree *tree, const char *what, tsr_status found) {
-  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
-    if (leaf->kind == TSR_LEAF_ARRAY)
-      return tsr_array_agree(tsr_array_comm(leaf->array), what, found);
+// ---- tied arrays ----
+
+static int compare_arrays(const void *a, const void *b) {
+  const uintptr_t left = (uintptr_t) * (tsr_array *const *)a;
+  const uintptr_t right = (uintptr_t) * (tsr_array *const *)b;
+  return (left > right) - (left < right);
+}
+
+// The arrays that several leaves have, each once, in a block to free(); NULL when there are none.
+static tsr_status find_tied(const work *at, tsr_array ***out_tied, size_t *out_count) {
+  tsr_array **arrays = calloc((size_t)at->count + 1, sizeof *arrays);
+  size_t count = 0, tied = 0;
+  *out_tied = arrays;
+  if (!arrays) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->count);
+  for (int64_t i = 0; i < at->count; i++)
+    if (at->leaves[i].array && !at->made[i]) arrays[count++] = at->leaves[i].array;
+  qsort(arrays, count, sizeof *arrays, compare_arrays);
+  for (size_t i = 1; i < count; i++)
+    if (arrays[i] == arrays[i - 1] && (!tied || arrays[tied - 1] != arrays[i]))
+      arrays[tied++] = arrays[i];
+  *out_count = tied;
+  return NULL;
+}
+
+// Donating an array takes it from every leaf that has it, also from those that stay or move later.
+// So a tied one is replaced by another array of the same memory, which may be donated instead.
+static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
+                        tsr_array **out_aliases) {
+  int64_t *which = calloc((size_t)at->moving + 1, sizeof *which);
+  tsr_array **from = calloc((size_t)at->moving + 1, sizeof *from);
+  const tsr_layout **layouts = calloc((size_t)at->moving + 1, sizeof *layouts);
+  int count = 0;
+  tsr_status status =
+      which && from && layouts ? NULL : tsr_fail(NO_MEMORY, "%d arrays", at->moving);
+  for (int i = 0; !status && i < at->moving; i++) {
+    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, compare_arrays)) continue;
+    which[count] = i;
+    from[count] = at->from[i];
+    layouts[count++] = tsr_array_layout(at->from[i]);
   }
-  return found;
+  status = tsr_array_agree(tsr_array_comm(tied[0]), "place", status);
+  if (!status) status = tsr_array_reshard_all(from, layouts, count, NULL, out_aliases);
+  for (int i = 0; !status && i < count; i++) at->from[which[i]] = out_aliases[i];
+  free(which);
+  free(from);
+  free(layouts);
+  return status;
+}
+
+static tsr_status donate_all(work *at) {
+  tsr_array **tied = NULL, **aliases = calloc((size_t)at->moving + 1, sizeof *aliases);
+  size_t tied_count = 0;
+  tsr_status status =
+      aliases ? find_tied(at, &tied, &tied_count) : tsr_fail(NO_MEMORY, "%d arrays", at->moving);
+  status = tsr_array_tree_agree(at->tree, "place", status);
+  if (!status && tied_count && at->moving) status = untie(at, tied, tied_count, aliases);
+  if (!status) status = move_all(at);
+  for (int i = 0; aliases && i < at->moving; i++) tsr_array_release(aliases[i]);
+  free(aliases);
+  free(tied);
+  return status;
 }
 
 tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_decide_fn *decide, const void *question,
@@ -164,7 +229,7 @@ tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_decide_fn *decide, con
   tsr_status status = work_init(&at, tree, how);
   if (!status) status = decide_all(&at, decide, question);
   status = tsr_array_tree_agree(tree, "place", status);
-  if (!status) status = move_all(&at);
+  if (!status) status = how->reshard.donate ? donate_all(&at) : move_all(&at);
   if (!status) status = tsr_array_tree_create(at.leaves, at.count, out_tree);
   for (int64_t i = 0; !status && out_reports && i < at.count; i++)
     hand_out(&at.decisions[i], &out_reports[i]);

@@ -271,6 +271,39 @@ static void an_array_may_have_two_names(void **state) {
   tsr_comm_release(comm);
 }
 
+// A donated array is gone, unless another leaf has it too.
+static void tied_arrays_outlive_a_donation(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(4);
+  tsr_mesh *mesh = make_mesh("dp=2,tp=2");
+  tsr_array *tied = make_placed(comm, mesh, "dp", TSR_SHAPE(8, 4));
+  tsr_array *alone = make_placed(comm, mesh, "dp", TSR_SHAPE(8, 4));
+  const tsr_leaf leaves[] = {{.path = "embed", .kind = TSR_LEAF_ARRAY, .array = tied},
+                             {.path = "head", .kind = TSR_LEAF_ARRAY, .array = tied},
+                             {.path = "again", .kind = TSR_LEAF_ARRAY, .array = tied},
+                             {.path = "w", .kind = TSR_LEAF_ARRAY, .array = alone}};
+  tsr_array *columns = make_placed(comm, mesh, "_, tp", TSR_SHAPE(8, 4));
+  const tsr_layout *layouts[] = {tsr_array_layout(tied), tsr_array_layout(columns),
+                                 tsr_array_layout(columns), tsr_array_layout(columns)};
+  // Little memory: a round for each.
+  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true, .most_memory = 1};
+  const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
+  tsr_array_tree *tree = NULL, *placed = NULL;
+  assert_ok(tsr_array_tree_create(leaves, 4, &tree));
+  assert_ok(tsr_array_tree_place(tree, layouts, &options, &placed, NULL));
+  assert_lies(tsr_array_tree_leaf(placed, 0)->array, "dp");
+  for (int64_t i = 1; i < 4; i++) assert_lies(tsr_array_tree_leaf(placed, i)->array, "_, tp");
+  assert_false(tsr_array_is_deleted(tied));
+  assert_true(tsr_array_is_deleted(alone));
+  tsr_array_tree_release(placed);
+  tsr_array_tree_release(tree);
+  tsr_array_release(columns);
+  tsr_array_release(alone);
+  tsr_array_release(tied);
+  tsr_mesh_release(mesh);
+  tsr_comm_release(comm);
+}
+
 // ---- automatic ----
 
 static void automatic_specs_place_what_is_large_enough(void **state) {
@@ -329,6 +362,22 @@ static tsr_status constrain_tree(void *context) {
   return NULL;
 }
 
+// Both leaves have the array, so that it survives for the next turn.
+static tsr_status donate_tied(void *context) {
+  const ingredients *with = context;
+  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true};
+  const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
+  tsr_leaf leaves[] = {*tsr_array_tree_leaf(with->tree, 0), *tsr_array_tree_leaf(with->tree, 0)};
+  tsr_array_tree *tree = NULL, *placed = NULL;
+  leaves[1].path = "again";
+  TSR_TRY(tsr_array_tree_create(leaves, 2, &tree));
+  tsr_status status =
+      tsr_array_tree_constrain(tree, with->spec, with->mesh, &options, &placed, NULL);
+  tsr_array_tree_release(placed);
+  tsr_array_tree_release(tree);
+  return status;
+}
+
 static tsr_status constrain_one(void *context) {
   const ingredients *with = context;
   tsr_array *result = NULL, *other = NULL;
@@ -345,6 +394,7 @@ static void memory_may_run_out(void **state) {
   ingredients with = {make_comm(8), make_mesh("dp=2,tp=4"), make_spec("dp, x, tp"), NULL};
   with.tree = make_array_tree(with.comm);
   test_allocation_sweep(constrain_tree, &with);
+  test_allocation_sweep(donate_tied, &with);
   test_allocation_sweep(constrain_one, &with);
   tsr_array_tree_release(with.tree);
   tsr_spec_release(with.spec);
@@ -356,5 +406,5 @@ SUITE(constrain, TEST(arrays_go_where_the_corrected_spec_says),
       TEST(what_lies_so_already_is_the_same_array), TEST(options_change_what_correction_does),
       TEST(refusals_say_why), TEST(every_leaf_of_a_tree_is_placed_or_explained),
       TEST(a_refusal_names_the_leaf), TEST(an_array_may_have_two_names),
-      TEST(automatic_specs_place_what_is_large_enough), TEST(outcomes_have_words),
-      TEST(memory_may_run_out))
+      TEST(tied_arrays_outlive_a_donation), TEST(automatic_specs_place_what_is_large_enough),
+      TEST(outcomes_have_words), TEST(memory_may_run_out))
