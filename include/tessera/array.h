@@ -180,8 +180,9 @@ typedef struct tsr_reshard_options {
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
                                                   const tsr_reshard_options *options,
                                                   tsr_array **out_array);
-// Collective. Many arrays of one comm, in as few rounds of messages as `most_memory` allows. On
-// failure no array is made, but those of earlier rounds are already donated.
+// Collective. Many arrays of one comm, in as few rounds of messages as `most_memory` allows; one
+// that is listed twice cannot be donated. On failure no array is made, but those of earlier rounds
+// are already donated.
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
                                                       const tsr_layout *const *layouts, int count,
                                                       const tsr_reshard_options *options,

@@ -1,6 +1,7 @@
 // Many arrays at once. They are cut into rounds of consecutive arrays, so that the new buffers of a
 // round take no more memory than allowed; the arrays of a round are exchanged together.
 #include <stdlib.h>
+#include <string.h>
 
 #include "array/reshard.h"
 #include "array/sequence.h"
@@ -28,6 +29,30 @@ static tsr_status check_arrays(tsr_array *const *arrays, int count) {
       return tsr_fail(BAD_ARGUMENT, "array %d is on another comm than array 0", i);
   }
   return NULL;
+}
+
+static int compare_arrays(const void *a, const void *b) {
+  const uintptr_t left = (uintptr_t) * (tsr_array *const *)a;
+  const uintptr_t right = (uintptr_t) * (tsr_array *const *)b;
+  return (left > right) - (left < right);
+}
+
+// An array that is donated in one round would be gone in the next. `scratch` has room for all, and
+// is zero before and after.
+static tsr_status check_donated(tsr_array *const *arrays, int count, tsr_array **scratch) {
+  const size_t bytes = sizeof *scratch * (size_t)count;
+  tsr_array *twice = NULL;
+  memcpy(scratch, arrays, bytes);
+  qsort(scratch, (size_t)count, sizeof *scratch, compare_arrays);
+  for (int i = 1; i < count && !twice; i++)
+    if (scratch[i] == scratch[i - 1]) twice = scratch[i];
+  memset(scratch, 0, bytes);
+  if (!twice) return NULL;
+  int first = 0, second = 0;
+  while (arrays[first] != twice) first++;
+  for (second = first + 1; arrays[second] != twice;) second++;
+  return tsr_fail(BAD_ARGUMENT, "array %d is array %d once more, and cannot be donated twice",
+                  second, first);
 }
 
 // ---- rounds ----
@@ -150,7 +175,12 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
   if (count == 0) return NULL;
   tsr_array **made = calloc((size_t)count, sizeof *made);
   tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "%d arrays", count);
-  TSR_TRY(tsr_array_agree(arrays[0]->comm, "reshard", status));
+  if (made && checked.donate) status = check_donated(arrays, count, made);
+  status = tsr_array_agree(arrays[0]->comm, "reshard", status);
+  if (status) {
+    free(made);
+    return status;
+  }
   status = checked.method == TSR_RESHARD_SEQUENCE
                ? do_sequences(arrays, layouts, count, checked.donate, made)
                : do_rounds(arrays, layouts, count, &checked, made);
