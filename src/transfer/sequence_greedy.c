@@ -28,6 +28,7 @@ typedef struct greedy {
   const tsr_change_job *job;
   tsr_route *route;
   int rank;
+  bool broken;  // a permute would change sizes, which it cannot
   axis_list unreduced;
   dim_state *dims;  // owned
 } greedy;
@@ -337,10 +338,12 @@ static void refill(greedy *g, int dim, axis_list *loose) {
 }
 
 // The parts along which buffers travel.
-static tsr_status moved_parts(const greedy *g, const tsr_spread *before, axis_list *out) {
+static tsr_status moved_parts(greedy *g, const tsr_spread *before, axis_list *out) {
   tsr_space space;
   tsr_spread after;
   spread_now(g, &after);
+  for (int d = 0; d < g->rank; d++)
+    if (tsr_spread_shards(before, d) != tsr_spread_shards(&after, d)) g->broken = true;
   TSR_TRY(tsr_space_init(&space, g->job->mesh, before, &after, &g->job->shape, 0, 0));
   const uint64_t moved = tsr_space_moved(&space, &space.from, &space.to);
   for (int a = 0; a < space.atom_count; a++)
@@ -490,7 +493,7 @@ static tsr_status walk(greedy *g) {
   list_read(&wanted, &g->job->to, g->rank);
   const axis_list gone = only_in(g->unreduced, wanted), come = only_in(wanted, g->unreduced);
   TSR_TRY(change_partials(g, TSR_STEP_REDUCE, &gone));
-  for (int round = 0; round < 2 && !is_done(g); round++) {
+  for (int round = 0; round < 2 && !g->broken && !is_done(g); round++) {
     TSR_TRY(try_slices(g));
     if (should_permute(g)) TSR_TRY(permute(g));
     TSR_TRY(try_exchanges(g, true));
@@ -512,7 +515,7 @@ tsr_status tsr_route_greedy(const tsr_change_job *job, tsr_route *out_route, boo
   }
   line_up(&g);
   tsr_status status = walk(&g);
-  *out_found = !status && is_done(&g);
+  *out_found = !status && !g.broken && is_done(&g);
   free(g.dims);
   return status;
 }

@@ -34,6 +34,13 @@ typedef struct node {
   bool done;
 } node;
 
+// What was hoped of a node when it was put on the open list.
+typedef struct promise {
+  double total;
+  int moves;
+  int32_t node;
+} promise;
+
 typedef struct search {
   const tsr_change_job *job;
   const tsr_space *space;
@@ -46,37 +53,37 @@ typedef struct search {
   int64_t node_count, node_capacity, edge_count;
   int32_t *table;  // of nodes by hash of their spot; -1 = free
   size_t table_mask;
-  int32_t *heap;  // nodes, the most promising first; a node that improved stands in it twice
+  promise *heap;  // the most promising first; a node that improved stands in it twice
   int64_t heap_count, heap_capacity;
 } search;
 
 // ---- the open list ----
 
-static bool before(const search *s, int32_t a, int32_t b) {
-  const node *x = &s->nodes[a], *y = &s->nodes[b];
-  const double p = x->cost + x->rest, q = y->cost + y->rest;
-  if (p < q || p > q) return p < q;
-  if (x->moves != y->moves) return x->moves < y->moves;
-  return a < b;
+static bool before(const promise *a, const promise *b) {
+  if (a->total < b->total || a->total > b->total) return a->total < b->total;
+  return a->moves != b->moves ? a->moves < b->moves : a->node < b->node;
 }
 
 static tsr_status heap_push(search *s, int32_t item) {
-  int32_t *larger = tsr_grow(s->heap, s->heap_count, &s->heap_capacity, sizeof *s->heap);
+  promise *larger = tsr_grow(s->heap, s->heap_count, &s->heap_capacity, sizeof *s->heap);
   if (!larger) return tsr_fail(NO_MEMORY, "a search over %lld states", (long long)s->node_count);
   s->heap = larger;
+  const node *pushed = &s->nodes[item];
+  const promise made = {pushed->cost + pushed->rest, pushed->moves, item};
   int64_t at = s->heap_count++;
-  for (; at && before(s, item, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+  for (; at && before(&made, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
     s->heap[at] = s->heap[(at - 1) / 2];
-  s->heap[at] = item;
+  s->heap[at] = made;
   return NULL;
 }
 
 static int32_t heap_pop(search *s) {
-  const int32_t top = s->heap[0], item = s->heap[--s->heap_count];
+  const int32_t top = s->heap[0].node;
+  const promise item = s->heap[--s->heap_count];
   int64_t at = 0;
   for (int64_t child = 1; child < s->heap_count; child = 2 * at + 1) {
-    if (child + 1 < s->heap_count && before(s, s->heap[child + 1], s->heap[child])) child++;
-    if (!before(s, s->heap[child], item)) break;
+    if (child + 1 < s->heap_count && before(&s->heap[child + 1], &s->heap[child])) child++;
+    if (!before(&s->heap[child], &item)) break;
     s->heap[at] = s->heap[child];
     at = child;
   }
@@ -314,20 +321,31 @@ static tsr_status expand_suffixes(search *s, const hand *h, int list) {
   return NULL;
 }
 
-// An atom that is free can cut, one that is unreduced can cut by a reduce-scatter.
-static tsr_status expand_cuts(search *s, const hand *h, int list) {
+// Cuts a list with atoms of one set. One at a time will do, except for memory: with a cap, what
+// lies between two cuts may be too much.
+static tsr_status cut_more(search *s, const hand *h, int list, uint64_t set, uint8_t *gained,
+                           int count, int64_t n) {
+  const uint64_t taken = mask_of(gained, count);
   for (int a = 0; a < s->space->atom_count; a++) {
-    const int64_t n = tsr_space_size(s->space, a);
-    if (!((h->free | h->unreduced) & bit(a)) || !has_room(s, h, list, n)) continue;
-    const uint8_t gained = (uint8_t)a;
-    node to = {.kind = h->free & bit(a) ? TSR_STEP_SLICE : TSR_STEP_REDUCE_SCATTER,
+    const int64_t size = n * tsr_space_size(s->space, a);
+    if (!(set & ~taken & bit(a)) || !has_room(s, h, list, size)) continue;
+    gained[count] = (uint8_t)a;
+    node to = {.kind = set == h->free ? TSR_STEP_SLICE : TSR_STEP_REDUCE_SCATTER,
                .split = (int8_t)list,
                .concat = -1,
-               .atoms = bit(a)};
-    to.spot = compose(s, h, -1, 0, list, &gained, 1, h->unreduced & ~bit(a));
-    TSR_TRY(follow(s, h, &to, (double)n, 0, h->local / (double)n));
+               .atoms = taken | bit(a)};
+    to.spot = compose(s, h, -1, 0, list, gained, count + 1, h->unreduced & ~to.atoms);
+    TSR_TRY(follow(s, h, &to, (double)size, 0, h->local / (double)size));
+    if (s->job->memory_cap) TSR_TRY(cut_more(s, h, list, set, gained, count + 1, size));
   }
   return NULL;
+}
+
+// Atoms that are free can cut, those that are unreduced can cut by a reduce-scatter.
+static tsr_status expand_cuts(search *s, const hand *h, int list) {
+  uint8_t gained[TSR_MAX_PARTS];
+  if (h->free) TSR_TRY(cut_more(s, h, list, h->free, gained, 0, 1));
+  return h->unreduced ? cut_more(s, h, list, h->unreduced, gained, 0, 1) : NULL;
 }
 
 // All sets of unreduced atoms can be reduced, and free atoms become unreduced.
@@ -447,17 +465,22 @@ static tsr_status measure_links(search *s) {
   return NULL;
 }
 
+// Partial results may move over to any axis, but for the rule that binding has: once an axis is
+// typed, only explicit ones hold them.
+static bool may_be_unreduced(const tsr_change_job *job, int axis) {
+  if (tsr_mesh_axis(job->mesh, axis)->type == TSR_AXIS_EXPLICIT) return true;
+  for (int i = 0; i < tsr_mesh_axis_count(job->mesh); i++)
+    if (tsr_mesh_axis(job->mesh, i)->type != TSR_AXIS_AUTO) return false;
+  return true;
+}
+
 static tsr_status start(search *s) {
   const tsr_space *space = s->space;
   const int last = space->list_count - 1;
   for (int l = 0; l < last; l++) s->capacity[l] = s->job->shape.dims[space->dims[l]];
-  int at = 0, to = 0;
-  for (int l = 0; l < last; l++) {
-    at += space->from.count[l];
-    to += space->to.count[l];
-  }
-  s->may_reduce = mask_of(space->from.atoms + at, space->from.count[last]) |
-                  mask_of(space->to.atoms + to, space->to.count[last]);
+  if (space->from.count[last] || space->to.count[last])
+    for (int a = 0; a < space->atom_count; a++)
+      if (may_be_unreduced(s->job, space->atoms[a].axis)) s->may_reduce |= bit(a);
   TSR_TRY(measure_links(s));
   node first = {.spot = space->from, .parent = -1};
   return reach(s, &first);

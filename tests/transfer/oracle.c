@@ -170,22 +170,42 @@ static size_t set_place(const oracle *all, const char *text, char letter) {
   return at;
 }
 
-static void add_letter_edges(oracle *all, const char *text, char letter) {
+// Cuts with one letter; with several at once where memory is short. `letters` are free, or all
+// unreduced.
+static void add_cut_edges(oracle *all, const char *text, const char *set, const char *letters) {
   const int rank = all->desc.shape.rank;
-  const char put[] = {letter, 0}, *found = strchr(text, letter);
-  const bool unreduced = found && found >= list_at(text, rank);
-  const double n = (double)all->atoms[letter - 'a'].size;
   const double bytes = local_bytes(all, text) * (double)all->devices;
-  char to[TEXT], left[TEXT];
-  if (found && !unreduced) return;
-  rewrite(text, found ? (size_t)(found - text) : 0, found ? 1 : 0, "", 0, left);
-  for (int l = 0; l < rank; l++) {
-    rewrite(left, 0, 0, put, list_end(left, l), to);
-    add_edge(all, text, to, TSR_REDUCE_SCATTER, put, 1, unreduced ? bytes * (n - 1) / n : 0);
+  for (const char *c = set; *c; c++) {
+    if (strchr(letters, *c)) continue;
+    char more[TEXT], left[TEXT], to[TEXT];
+    strcpy(more, letters);
+    strncat(more, c, 1);
+    const bool terms = strchr(list_at(text, rank), *more) != NULL;
+    size_t length = 0;
+    for (const char *at = text; *at; at++)
+      if (!strchr(more, *at)) left[length++] = *at;
+    left[length] = '\0';
+    const double n = (double)letters_size(all, more);
+    for (int l = 0; l < rank; l++) {
+      rewrite(left, 0, 0, more, list_end(left, l), to);
+      add_edge(all, text, to, TSR_REDUCE_SCATTER, more, (int)strlen(more),
+               terms ? bytes * (n - 1) / n : 0);
+    }
+    if (all->desc.memory_cap) add_cut_edges(all, text, set, more);
   }
-  if (unreduced) return;
-  rewrite(text, 0, 0, put, set_place(all, text, letter), to);
-  add_edge(all, text, to, TSR_ALL_REDUCE, put, 1, 0);
+}
+
+static void add_letter_edges(oracle *all, const char *text) {
+  char free[TEXT] = "", to[TEXT];
+  for (char c = 'a'; c < 'a' + all->atom_count; c++)
+    if (!strchr(text, c)) strncat(free, &c, 1);
+  add_cut_edges(all, text, free, "");
+  add_cut_edges(all, text, list_at(text, all->desc.shape.rank), "");
+  for (const char *c = free; *c; c++) {
+    const char put[] = {*c, 0};
+    rewrite(text, 0, 0, put, set_place(all, text, *c), to);
+    add_edge(all, text, to, TSR_ALL_REDUCE, put, 1, 0);
+  }
 }
 
 // Every subset of the unreduced atoms can be reduced at once.
@@ -255,7 +275,7 @@ static void add_edges(oracle *all, const char *text) {
   for (int l = 0; l < all->desc.shape.rank; l++)
     for (int count = 1; count <= list_length(list_at(text, l)); count++)
       add_suffix_edges(all, text, l, count);
-  for (char c = 'a'; c < 'a' + all->atom_count; c++) add_letter_edges(all, text, c);
+  add_letter_edges(all, text);
   add_reduce_edges(all, text);
   for (int j = 0; j < all->count; j++) add_permute_edge(all, text, all->states[j].text);
 }

@@ -120,5 +120,16 @@ static void small_sizes_leave_fewer_ways(void **state) {
   try_all("x=2,y=2,z=2", TSR_SHAPE(8, 2), false);
 }
 
+// What takes longer has a test of its own.
+static void sequences_on_three_axes_are_optimal(void **state) {
+  (void)state;
+  try_all("x=2,y=2,z=2", TSR_SHAPE(8, 8), true);
+  try_all("x=2,y=2,z=2", TSR_SHAPE(8, 8, 8), false);
+  try_all("x=2,y=4", TSR_SHAPE(8, 8, 8), true);
+  try_all("x=2,y=2,z=3", TSR_SHAPE(12, 12), true);
+}
+
+SUITE(sequence_large, TEST(sequences_on_three_axes_are_optimal))
+
 SUITE(sequence_all, TEST(sequences_of_vectors_are_optimal), TEST(sequences_of_matrices_are_optimal),
       TEST(sequences_of_rank_3_are_optimal), TEST(small_sizes_leave_fewer_ways))
