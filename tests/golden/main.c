@@ -78,8 +78,9 @@ static bool is_any(const char *name, const char *const *names) {
 // Told by content: eformer's files are plain lists, t5x has fleets, jax_mesh topologies, numpy
 // formats; of the two others only flax is about logical names.
 static golden_schema tell_schema(const tsr_json *root, const tsr_json *cases) {
-  static const char *const sharding[] = {"sharding", "partition_spec", "equivalent", "processes",
-                                         "mesh",     "device_put",     NULL};
+  static const char *const sharding[] = {
+      "sharding",   "partition_spec",         "equivalent", "processes", "mesh",
+      "device_put", "reshard_to_collectives", NULL};
   if (tsr_json_kind_of(root) == TSR_JSON_ARRAY) return GOLDEN_EFORMER;
   if (tsr_json_find(root, "fleets")) return GOLDEN_T5X;
   if (tsr_json_find(root, "topologies")) return GOLDEN_JAX_MESH;

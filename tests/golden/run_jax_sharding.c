@@ -1,4 +1,4 @@
-// JAX's PartitionSpec, NamedSharding and Mesh.
+// JAX's PartitionSpec, NamedSharding and Mesh, and Shardy's reshards.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,12 +344,68 @@ static tsr_status mesh(const golden_case *c, const golden_answer *answer) {
   return NULL;
 }
 
+// ---- Shardy ----
+
+static tsr_status make_greedy(const golden_case *c, tsr_sequence **out) {
+  const tsr_sequence_options options = {.size = sizeof options, .method = TSR_SEQUENCE_SHARDY};
+  tsr_sharding *from = NULL, *to = NULL;
+  tsr_shape shape;
+  TSR_TRY(golden_shape(c, "shape", &shape));
+  tsr_status status = bind(c, "mesh", "from", &from);
+  if (!status) status = bind(c, "mesh", "to", &to);
+  if (!status) status = tsr_sequence_create(from, to, &shape, TSR_F32, &options, out);
+  tsr_sharding_release(from);
+  tsr_sharding_release(to);
+  return status;
+}
+
+// "[{"x"}, {}]" of a sharding's Shardy form.
+static tsr_status write_dims(tsr_json_writer *out, const tsr_sharding *sharding) {
+  tsr_sharding *normal = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  TSR_TRY(tsr_sharding_normalise(sharding, &normal));
+  tsr_status status = tsr_spec_print(tsr_sharding_spec(normal), TSR_FORM_SHARDY, &text);
+  const char *start = strchr(tsr_text_string(&text), '['),
+             *end = strrchr(tsr_text_string(&text), ']');
+  if (!status && start && end) tsr_json_write_bytes(out, start, (size_t)(end + 1 - start));
+  tsr_text_deinit(&text);
+  tsr_sharding_release(normal);
+  return status;
+}
+
+// Shardy slices and gathers all dimensions in one op, which are steps one after the other here.
+static bool is_followed_up(const tsr_sequence *sequence, int step) {
+  if (step + 1 == tsr_sequence_step_count(sequence)) return false;
+  const tsr_step_kind kind = tsr_sequence_step_at(sequence, step)->kind;
+  return (kind == TSR_STEP_SLICE || kind == TSR_STEP_ALL_GATHER) &&
+         tsr_sequence_step_at(sequence, step + 1)->kind == kind;
+}
+
+static tsr_status reshard_to_collectives(const golden_case *c, const golden_answer *answer) {
+  tsr_sequence *sequence = NULL;
+  TSR_TRY(make_greedy(c, &sequence));
+  tsr_status status = NULL;
+  tsr_json_begin_array(answer->out);
+  for (int i = 0; !status && i < tsr_sequence_step_count(sequence); i++) {
+    const tsr_sequence_step *step = tsr_sequence_step_at(sequence, i);
+    if (is_followed_up(sequence, i)) continue;
+    tsr_json_begin_inline_array(answer->out);
+    tsr_json_write_string(answer->out, tsr_step_kind_name(step->kind));
+    status = write_dims(answer->out, step->sharding);
+    tsr_json_end_array(answer->out);
+  }
+  tsr_json_end_array(answer->out);
+  tsr_sequence_release(sequence);
+  return status;
+}
+
 const golden_function golden_jax_sharding_functions[] = {
     {"device_put", golden_device_put, {NULL}},
     {"equivalent", equivalent, {NULL}},
     {"mesh", mesh, {NULL}},
     {"partition_spec", partition_spec, {NULL}},
     {"processes", processes, {NULL}},
+    {"reshard_to_collectives", reshard_to_collectives, {NULL}},
     {"sharding", sharding, {NULL}},
     {NULL, NULL, {NULL}},
 };
