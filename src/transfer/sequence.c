@@ -242,7 +242,7 @@ static tsr_status fill(tsr_sequence *sequence, const tsr_change_job *job, const 
   tsr_space space;
   TSR_TRY(tsr_space_init(&space, job->mesh, &job->from, &job->to, &job->shape, 0, 0));
   return whole_bytes(
-      job, tsr_space_lower_bound(&space, &space.from, &space.to, (double)job->elements, 1 << 20),
+      job, tsr_space_lower_bound(&space, &space.from, &space.to, (double)job->elements, 1 << 16),
       &certificate->bytes_lower_bound);
 }
 

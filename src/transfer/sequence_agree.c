@@ -66,8 +66,9 @@ static int find_root(const int8_t *parents, int atom) {
   return atom;
 }
 
-// False when sizes do not line up.
-static bool agree_lined_up(const pairing *pair, tsr_agreement *out) {
+// False when sizes do not line up. What `wild` atoms say of the first spot does not count: every
+// digit of theirs is held by somebody.
+static bool agree_lined_up(const pairing *pair, uint64_t wild, tsr_agreement *out) {
   const tsr_space *space = pair->space;
   int8_t parents[TSR_MAX_PARTS];
   memset(parents, -1, sizeof parents);
@@ -75,21 +76,23 @@ static bool agree_lined_up(const pairing *pair, tsr_agreement *out) {
   for (int l = 0; l < pair->list_count; l++) {
     const uint8_t *a = pair->lists[l].a, *b = pair->lists[l].b;
     const int p = pair->lists[l].a_count, q = pair->lists[l].b_count;
-    const bool terms = l + 1 == pair->list_count;
+    if (l + 1 == pair->list_count) out->shared = same / cells;  // without the terms
     int i = 0;
     for (; i < p && i < q; i++) {
       const int64_t size = tsr_space_size(space, a[i]);
       if (size != tsr_space_size(space, b[i])) return false;
-      if (!terms) cells *= (double)size;
+      cells *= (double)size;
       const int x = find_root(parents, a[i]), y = find_root(parents, b[i]);
-      if (x == y) continue;
+      if (x == y || wild >> a[i] & 1) continue;
       parents[x] = (int8_t)y;
       same /= (double)size;
     }
-    const uint8_t *rest = i < p ? a : b;
-    for (; !terms && (i < p || i < q); i++) cells *= (double)tsr_space_size(space, rest[i]);
+    const bool first = i < p;
+    for (; i < p || i < q; i++)
+      if (!first || !(wild >> a[i] & 1))
+        cells *= (double)tsr_space_size(space, first ? a[i] : b[i]);
   }
-  *out = (tsr_agreement){.same = same, .shared = same / cells};
+  out->same = same;
   return true;
 }
 
@@ -161,7 +164,7 @@ bool tsr_space_agree(const tsr_space *space, const tsr_spot *a, const tsr_spot *
                      tsr_agreement *out_agreement) {
   pairing pair;
   pair_spots(&pair, space, a, b);
-  if (agree_lined_up(&pair, out_agreement)) return true;
+  if (agree_lined_up(&pair, 0, out_agreement)) return true;
   uint8_t atoms[TSR_MAX_PARTS];
   const int count = atoms_at_stake(&pair, atoms);
   if ((double)product_of(space, atoms, count) <= limit) {
@@ -191,25 +194,50 @@ void tsr_space_boxes(const tsr_space *space, const tsr_spot *a, const tsr_spot *
 
 // ---- the bound ----
 
-// Copies: every device must get what it lacks.
+static uint64_t mask_of(const uint8_t *atoms, int count) {
+  uint64_t mask = 0;
+  for (int i = 0; i < count; i++) mask |= UINT64_C(1) << atoms[i];
+  return mask;
+}
+
+// What devices share with those they make a whole with, whose digits are `wild`, on average; or
+// more.
+static double share_wildly(const tsr_space *space, const tsr_spot *from, const tsr_spot *to,
+                           uint64_t wild, double limit) {
+  tsr_agreement agreement;
+  pairing pair;
+  pair_spots(&pair, space, from, to);
+  if (agree_lined_up(&pair, wild, &agreement)) return agreement.shared;
+  double more = 1;
+  for (int l = 0; l + 1 < pair.list_count; l++)
+    for (int i = 0; i < pair.lists[l].a_count; i++)
+      if (wild >> pair.lists[l].a[i] & 1) more *= (double)tsr_space_size(space, pair.lists[l].a[i]);
+  tsr_space_agree(space, from, to, limit, &agreement);
+  return agreement.shared * more;
+}
+
+// Devices that differ only along the target's unreduced atoms make a *column*: together they must
+// know every element of their box, each its own part of it.
 //
-// Sums of t partial results, wanted by h devices each: somebody is the first to know an element's
-// sum, and t - 1 messages about it were sent until then; every other device that wants it gets one
-// more. Where the target itself is partial, almost anything may be a right answer, and nothing is
-// claimed.
+// Copies: where no device of a column has an element, one of them must get it. Sums of t terms that
+// no column can have all of: somebody is the first to know an element's sum, t - 1 messages about
+// it were sent until then, and every other column gets one more. Without partial results a column
+// is a device, and the bound is what devices lack.
 double tsr_space_lower_bound(const tsr_space *space, const tsr_spot *from, const tsr_spot *to,
                              double elements, double limit) {
   const int last = space->list_count - 1;
-  if (to->count[last]) return 0;
   int cut = 0, shown = 0;
   for (int l = 0; l < last; l++) cut += to->count[l];
   for (int l = 0; l < last; l++) shown += from->count[l];
-  const double holders = space->devices / (double)product_of(space, to->atoms, cut);
-  if (from->count[last]) {
-    const int64_t terms = product_of(space, from->atoms + shown, from->count[last]);
-    return elements * ((double)terms - 1 + holders - 1);
-  }
-  tsr_agreement agreement;
-  tsr_space_agree(space, from, to, limit, &agreement);
-  return elements * (holders - space->devices * agreement.shared);
+  const uint64_t wild = mask_of(to->atoms + cut, to->count[last]);
+  const double width = (double)product_of(space, to->atoms + cut, to->count[last]);
+  const double columns = space->devices / width;
+  const double holders = columns / (double)product_of(space, to->atoms, cut);
+  double terms = 1;
+  for (int i = 0; i < from->count[last]; i++)
+    if (!(wild >> from->atoms[shown + i] & 1))
+      terms *= (double)tsr_space_size(space, from->atoms[shown + i]);
+  if (terms > 1) return elements * (terms - 1 + holders - 1);
+  const double left = holders - columns * share_wildly(space, from, to, wild, limit);
+  return left > 0 ? elements * left : 0;
 }

@@ -13,15 +13,16 @@
 #include "transfer/sequence.h"
 
 enum {
-  MOST_ATOMS = 6,       // beyond, parts are not split and nothing unnamed comes in
-  MOST_FREE_ATOMS = 5,  // up to it a permute may lead anywhere; beyond, towards the target only
-  MOST_LISTS = 8,       // dimensions in play, and the unreduced list
+  MOST_ATOMS = 6,        // beyond, parts are not split and nothing unnamed comes in
+  MOST_TIMED_ATOMS = 5,  // where seconds count, since the bound is weaker
+  MOST_FREE_ATOMS = 5,   // up to it a permute may lead anywhere; beyond, towards the target only
+  MOST_LISTS = 8,        // dimensions in play, and the unreduced list
   SPARE_DIMS = 2,
-  MOST_PERMUTES = 512,  // followed from one state
-  EDGES_PER_STATE = 32  // on average, before the search is given up
+  MOST_PERMUTES = 128,  // followed from one state
+  EDGES_PER_STATE = 16  // on average, before the search is given up
 };
 static const double COUNT_LIMIT = 4096;  // devices counted through for one comparison
-static const double ROUNDING = 1 + 1e-9;
+static const double ROUNDING = 1 + 1e-12;
 
 typedef struct node {
   tsr_spot spot;
@@ -129,6 +130,13 @@ static double bound_rest(const search *s, const tsr_spot *spot) {
   return s->links ? tsr_job_bytes(s->job, left) / s->space->devices * s->fastest : left;
 }
 
+// Costs that differ only by how their sums were rounded are equal; else states would be looked at
+// again and again.
+static bool is_better(const node *found, const node *known) {
+  if (found->cost * ROUNDING < known->cost) return true;
+  return found->cost <= known->cost * ROUNDING && found->moves < known->moves;
+}
+
 // A way to a state: kept if it is new, or better than the one known.
 static tsr_status reach(search *s, node *found) {
   if ((size_t)s->node_count * 2 >= s->table_mask) TSR_TRY(grow_table(s));
@@ -141,8 +149,7 @@ static tsr_status reach(search *s, node *found) {
     known = s->table[slot];
   } else {
     node *old = &s->nodes[known];
-    if (found->cost > old->cost || (found->cost == old->cost && found->moves >= old->moves))
-      return NULL;
+    if (!is_better(found, old)) return NULL;
     found->rest = old->rest;
     *old = *found;
   }

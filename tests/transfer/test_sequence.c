@@ -82,7 +82,7 @@ static const struct {
      "1 step, 1536 bytes moved (at least 1536), 512 bytes at most on a device, optimal\n"},
     {{"x=2,y=2", "8,8", "_, _ | unreduced=x+y", "_, y | unreduced=x"},
      "1  reduce-scatter y, dimension 1: (8, 8) -> (8, 4), now [_, y | unreduced=x], 512 bytes\n"
-     "1 step, 512 bytes moved (at least 0), 384 bytes at most on a device, optimal\n"},
+     "1 step, 512 bytes moved (at least 256), 384 bytes at most on a device, optimal\n"},
     {{"x=2,y=2", "8,8", "x, _", "x, _ | unreduced=y"},
      "1  zero y: (4, 8) -> (4, 8), now [x, _ | unreduced=y], 0 bytes\n"
      "1 step, 0 bytes moved (at least 0), 256 bytes at most on a device, optimal\n"},
