@@ -74,6 +74,34 @@ static void grids_run_out_of_memory_cleanly(void **state) {
   }
 }
 
+// A layout on a machine, as text.
+static tsr_layout *placed(const char *machine, const char *mesh_text, const char *spec_text) {
+  tsr_topology *topology = NULL;
+  tsr_mesh *mesh = NULL;
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_layout *layout = NULL;
+  assert_ok(tsr_topology_parse(machine, &topology));
+  assert_ok(tsr_mesh_parse(mesh_text, topology, &mesh));
+  assert_ok(tsr_spec_parse(spec_text, TSR_FORM_ANY, &spec));
+  assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
+  assert_ok(tsr_layout_create(sharding, TSR_SHAPE(8), TSR_POLICY_UNEVEN, &layout));
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  tsr_topology_release(topology);
+  return layout;
+}
+
+static void replicas_on_slices_run_out_of_memory_cleanly(void **state) {
+  (void)state;
+  const char *machine = "tpu-v5e:2x2:slices=2:hosts=2x1x1";
+  two_layouts with = {placed(machine, "r=4,x=2", "x"), placed(machine, "x=8", "x")};
+  test_allocation_sweep(do_everything, &with);
+  tsr_layout_release(with.from);
+  tsr_layout_release(with.to);
+}
+
 static void parts_with_copies_run_out_of_memory_cleanly(void **state) {
   (void)state;
   two_layouts with = {
@@ -99,5 +127,6 @@ static void listed_boxes_run_out_of_memory_cleanly(void **state) {
 }
 
 SUITE(memory, TEST(grids_run_out_of_memory_cleanly),
+      TEST(replicas_on_slices_run_out_of_memory_cleanly),
       TEST(parts_with_copies_run_out_of_memory_cleanly),
       TEST(listed_boxes_run_out_of_memory_cleanly))
