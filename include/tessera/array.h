@@ -172,6 +172,9 @@ typedef struct tsr_reshard_options {
   tsr_reshard_method method;
   bool donate;   // the source is deleted and its memory given back as soon as it is not needed
   bool unshare;  // the result never shares memory with the source
+  // Direct copies only: the target's devices may change places, so that the fewest bytes move. The
+  // result's layout says which device has which position.
+  bool relabel;
   int64_t most_memory;  // reshard_all: bytes of new buffers per round and process; 0 = no limit
 } tsr_reshard_options;
 

@@ -24,9 +24,8 @@ static tsr_status check_strides(const tsr_shape *shape, const tsr_range *ranges,
   int64_t reach = 0;
   for (int d = 0; strides && d < shape->rank; d++) {
     const int64_t size = ranges ? ranges[d].hi - ranges[d].lo : shape->dims[d];
-    const int64_t stride = strides[d] < 0 ? -strides[d] : strides[d];
     int64_t way = 0;
-    if (stride < 0 || __builtin_mul_overflow(stride, size, &way) ||
+    if (strides[d] < -INT64_MAX || __builtin_mul_overflow(llabs(strides[d]), size, &way) ||
         __builtin_add_overflow(reach, way, &reach) || reach > INT64_MAX / 128)
       return tsr_fail(OVERFLOW, "stride %lld of dimension %d, of size %lld, leads too far",
                       (long long)strides[d], d, (long long)size);

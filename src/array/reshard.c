@@ -179,10 +179,40 @@ static tsr_status make_plan(tsr_move *move, const tsr_layout *layout, int64_t te
   return status;
 }
 
-tsr_status tsr_move_plan(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
+// The layout on its devices in the order that moves the least, and the plan for it. Layouts of
+// partial results stay as they are.
+static tsr_status relabel(tsr_move *move, const tsr_layout *layout, int64_t tensor,
+                          tsr_layout **out_layout) {
+  tsr_relabelling found;
+  if (tsr_layout_term_count(layout) > 1) {
+    *out_layout = tsr_layout_retain(layout);
+    return NULL;
+  }
+  TSR_TRY(tsr_relabel(move->plan, move->from->dtype, &found));
+  tsr_status status = tsr_layout_with_devices(layout, found.devices, out_layout);
+  tsr_relabelling_deinit(&found);
+  if (status) return status;
+  tsr_copy_plan_release(move->plan);
+  move->plan = NULL;
+  status = make_plan(move, *out_layout, tensor);
+  if (status) tsr_layout_release(*out_layout);
+  return status;
+}
+
+static tsr_status begin(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
   const tsr_array *from = move->from;
   TSR_TRY(make_plan(move, layout, tensor));
-  TSR_TRY(tsr_array_alloc(from->comm, layout, from->dtype, &move->to));
+  if (!move->relabel) return tsr_array_alloc(from->comm, layout, from->dtype, &move->to);
+  tsr_layout *other = NULL;
+  TSR_TRY(relabel(move, layout, tensor, &other));
+  tsr_status status = tsr_array_alloc(from->comm, other, from->dtype, &move->to);
+  tsr_layout_release(other);
+  return status;
+}
+
+tsr_status tsr_move_plan(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
+  const tsr_array *from = move->from;
+  TSR_TRY(begin(move, layout, tensor));
   TSR_TRY(tsr_lists_init(&move->lists, from->comm));
   for (int64_t i = 0; i < from->slot_count; i++)
     move->lists.in[tsr_comm_local_index(from->comm, from->slots[i].device)] = from->slots[i].data;

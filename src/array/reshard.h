@@ -8,6 +8,7 @@
 typedef struct tsr_move {
   tsr_array *from;      // borrowed
   bool unshare;         // the target must not hold buffers of the source
+  bool relabel;         // the target's devices may change places
   tsr_array *to;        // owned until it is taken
   tsr_buffer *into;     // borrowed: the caller's memory for the one local shard; NULL = none
   bool first_terms;     // of a partial sum, only the first term gets the values

@@ -121,9 +121,10 @@ static tsr_status reduce_sources(round *r) {
   return NULL;
 }
 
-static tsr_status plan_moves(round *r, int first, bool unshare) {
+static tsr_status plan_moves(round *r, int first, const tsr_reshard_options *options) {
   for (int i = 0; i < r->count; i++) {
-    r->moves[i] = (tsr_move){.from = r->sources[i], .unshare = unshare};
+    r->moves[i] =
+        (tsr_move){.from = r->sources[i], .unshare = options->unshare, .relabel = options->relabel};
     TSR_TRY_NOTE(tsr_move_plan(&r->moves[i], r->layouts[i], first + i), "array %d", first + i);
     r->parts[i] = tsr_move_part(&r->moves[i]);
   }
@@ -135,7 +136,7 @@ static tsr_status do_round(round *r, int first, const tsr_reshard_options *optio
   tsr_comm *comm = r->arrays[0]->comm;
   TSR_TRY(tsr_array_agree(comm, "reshard", alloc_round(r)));
   TSR_TRY(reduce_sources(r));
-  TSR_TRY(tsr_array_agree(comm, "reshard", plan_moves(r, first, options->unshare)));
+  TSR_TRY(tsr_array_agree(comm, "reshard", plan_moves(r, first, options)));
   TSR_TRY(tsr_comm_exchange(comm, r->parts, r->count));
   for (int i = 0; i < r->count; i++) {
     out_arrays[i] = tsr_move_take(&r->moves[i]);

@@ -257,6 +257,36 @@ static void a_donated_array_is_gone_and_its_memory_is_used_again(void **state) {
   free(host);
 }
 
+static void devices_may_change_places_so_that_less_moves(void **state) {
+  (void)state;
+  tsr_comm *comm = test_comm(4, 1);
+  tsr_layout *from = test_layout_of("x=4", "x", "64,64", TSR_POLICY_ERROR);
+  tsr_layout *to = test_layout_of("x=4 devices=[3,1,0,2]", "x", "64,64", TSR_POLICY_ERROR);
+  tsr_layout *partial = test_layout_of("x=4", "_ | unreduced=x", "64,64", TSR_POLICY_ERROR);
+  void *host = test_tensor(TSR_SHAPE(64, 64), TSR_F32, 1);
+  const tsr_reshard_options options = {.size = sizeof options, .relabel = true};
+  tsr_array *array = NULL, *moved = NULL;
+  assert_ok(tsr_array_shard(comm, from, TSR_F32, host, NULL, &array));
+  assert_ok(tsr_array_reshard(array, to, &options, &moved));
+  assert_ok(test_array_check(moved, 1));
+  for (int i = 0; i < 4; i++) {
+    tsr_array_part part;
+    assert_ok(tsr_array_local(moved, i, &part));
+    assert_int_equal(part.position, i);
+    assert_ptr_equal(part.data, tsr_array_data(array, i));
+  }
+  tsr_array_release(moved);
+  assert_ok(tsr_array_reshard(array, partial, &options, &moved));
+  assert_ptr_equal(tsr_array_layout(moved), partial);
+  tsr_array_release(moved);
+  tsr_array_release(array);
+  tsr_layout_release(from);
+  tsr_layout_release(to);
+  tsr_layout_release(partial);
+  tsr_comm_release(comm);
+  free(host);
+}
+
 // ---- many arrays ----
 
 enum { ARRAYS = 20 };
@@ -477,7 +507,8 @@ static tsr_status reshard_once(void *context) {
   tsr_array *array = NULL, *moved = NULL;
   tsr_buffer_pool_trim(tsr_comm_buffers(w->comm), 0);
   tsr_status status = tsr_array_shard(w->comm, w->from, TSR_I16, w->host, NULL, &array);
-  const tsr_reshard_options options = {.size = sizeof options, .method = w->method};
+  const tsr_reshard_options options = {
+      .size = sizeof options, .method = w->method, .relabel = w->method == TSR_RESHARD_DIRECT};
   if (!status) status = tsr_array_reshard(array, w->to, &options, &moved);
   tsr_array_release(array);
   tsr_array_release(moved);
@@ -503,6 +534,7 @@ SUITE(reshard, TEST(every_pair_of_specs_on_small_meshes),
       TEST(any_layout_becomes_any_other_and_back), TEST(what_need_not_move_is_shared),
       TEST(a_slice_of_a_replicated_tensor_is_a_view_of_it),
       TEST(a_donated_array_is_gone_and_its_memory_is_used_again),
+      TEST(devices_may_change_places_so_that_less_moves),
       TEST(many_arrays_move_together_in_bounded_memory), TEST(mistakes_are_named),
       TEST(partial_results_are_reduced_on_the_way),
       TEST(uneven_partial_results_are_reduced_size_by_size),
