@@ -20,10 +20,11 @@
 TSR_BEGIN_DECLS
 
 // How tensors are stored: id, the word users write.
-#define TSR_CHECKPOINT_FORMATS(X)                                           \
-  X(FILE, "file")     /* one safetensors file */                            \
-  X(FOLDER, "folder") /* Hugging Face: one file, or several and an index */ \
-  X(RANKS, "ranks")   /* files for each rank, its slice of a tensor under the tensor's name */
+#define TSR_CHECKPOINT_FORMATS(X)                                                                \
+  X(FILE, "file")       /* one safetensors file */                                               \
+  X(FOLDER, "folder")   /* Hugging Face: one file, or several and an index */                    \
+  X(RANKS, "ranks")     /* files for each rank, its slice of a tensor under the tensor's name */ \
+  X(TESSERA, "tessera") /* our own: each shard once, and a manifest with plan and hashes */
 #define X(id, word) TSR_FORMAT_##id,
 typedef enum tsr_checkpoint_format {
   TSR_FORMAT_ANY,  // find out
@@ -40,7 +41,8 @@ typedef struct tsr_checkpoint_options {
   size_t size;  // sizeof(tsr_checkpoint_options)
   tsr_checkpoint_format format;
   // How the tensors are cut, with their whole shapes; mesh position r is rank r. Ranks' files say
-  // neither, so that it is asked for there, and must not be given elsewhere.
+  // neither, so that it is asked for there, unless tessera-plan.json lies beside them. It must not
+  // be given elsewhere.
   const tsr_plan *plan;
 } tsr_checkpoint_options;
 
@@ -89,6 +91,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkp
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_hash(const tsr_checkpoint *checkpoint,
                                                     int64_t tensor, tsr_pool *pool,
                                                     tsr_hash128 *out_hash);
+// The hash that was stored with it; false for formats that store none. Whether it still holds is
+// for tsr_checkpoint_hash to say.
+TSR_API bool tsr_checkpoint_known_hash(const tsr_checkpoint *checkpoint, int64_t tensor,
+                                       tsr_hash128 *out_hash);
 
 TSR_END_DECLS
 

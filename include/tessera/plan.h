@@ -140,6 +140,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const 
                                                     const tsr_spec *const *specs,
                                                     tsr_plan **out_plan);
 
+// The same specs, with their reasons, for the tensors of another tree, told by path: those of a
+// model that was cast, or of a part of one. Fails with not_found for a tensor that the plan lacks,
+// and with shapes_differ.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree,
+                                                  tsr_plan **out_plan);
+
 // ---- looking at plans ----
 
 // Why a tensor has its spec: its notes, and the rules that were tried before and would have matched

@@ -29,12 +29,12 @@ typedef enum tsr_existing {
 
 typedef struct tsr_transform_options {
   size_t size;  // sizeof(tsr_transform_options)
-  // Of the destination: RANKS with a plan, FOLDER without, unless it is said.
+  // Of the destination: TESSERA with a plan, FOLDER without, unless it is said.
   tsr_checkpoint_format format;
   const tsr_plan *plan;   // how tensors are cut there; by name. NULL = stored whole
   tsr_dtype dtype;        // that floats are cast to; TSR_DTYPE_NONE = as they are
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
-  int64_t max_file_size;  // of FOLDER and RANKS, unless one tensor is larger; 0 = 5 GB
+  int64_t max_file_size;  // of all formats but FILE, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = tsr_cpu_count()
   tsr_existing existing;
   bool trust_copies;          // do not compare the copies of what the source stores several times

@@ -40,9 +40,10 @@ static tsr_status find_format(const char *path, tsr_checkpoint_format *out_forma
   const bool folder = S_ISDIR(info.st_mode);
   const size_t length = strlen(path);
   const bool index = length > 5 && !strcmp(path + length - 5, ".json");
-  *out_format = folder && tsr_checkpoint_has_ranks(path) ? TSR_FORMAT_RANKS
-                : folder || index                        ? TSR_FORMAT_FOLDER
-                                                         : TSR_FORMAT_FILE;
+  *out_format = folder && tsr_checkpoint_has_manifest(path) ? TSR_FORMAT_TESSERA
+                : folder && tsr_checkpoint_has_ranks(path)  ? TSR_FORMAT_RANKS
+                : folder || index                           ? TSR_FORMAT_FOLDER
+                                                            : TSR_FORMAT_FILE;
   return NULL;
 }
 
@@ -55,6 +56,7 @@ static void destroy(tsr_checkpoint *checkpoint) {
   tsr_arena_deinit(&checkpoint->arena);
   tsr_text_deinit(&checkpoint->warnings);
   free(checkpoint->metadata);
+  free(checkpoint->hashes);
   free(checkpoint->path);
   free(checkpoint);
 }
@@ -74,7 +76,9 @@ static tsr_status create(const char *path, tsr_checkpoint **out_checkpoint) {
 }
 
 static tsr_checkpoint_reader *reader_of(tsr_checkpoint_format format) {
-  return format == TSR_FORMAT_RANKS ? tsr_checkpoint_read_ranks : tsr_checkpoint_read_plain;
+  return format == TSR_FORMAT_TESSERA ? tsr_checkpoint_read_manifest
+         : format == TSR_FORMAT_RANKS ? tsr_checkpoint_read_ranks
+                                      : tsr_checkpoint_read_plain;
 }
 
 tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *options,
@@ -198,6 +202,13 @@ tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint, const tsr_mo
   for (int i = 0; i < count; i++) TSR_TRY(add_metadata(checkpoint, &items[i]));
   tsr_text_add(&checkpoint->warnings, tsr_model_warnings(model));
   return NULL;
+}
+
+bool tsr_checkpoint_known_hash(const tsr_checkpoint *checkpoint, int64_t tensor,
+                               tsr_hash128 *out_hash) {
+  if (!checkpoint->hashes) return false;
+  *out_hash = checkpoint->hashes[tensor];
+  return true;
 }
 
 // ---- reading ----

@@ -14,6 +14,7 @@ struct tsr_checkpoint {
   const tsr_tree *tree;  // owned
   const tsr_plan *plan;  // owned; NULL if nothing is cut
   tsr_store *store;      // owned; its tensors are the tree's
+  tsr_hash128 *hashes;   // owned: of each tensor, as the manifest has them; NULL without one
   tsr_arena arena;       // metadata
   int metadata_count, metadata_capacity;
   tsr_metadata *metadata;  // owned
@@ -27,8 +28,22 @@ TSR_MUST_USE tsr_status tsr_checkpoint_read_plain(tsr_checkpoint *checkpoint,
                                                   const tsr_checkpoint_options *options);
 TSR_MUST_USE tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
                                                   const tsr_checkpoint_options *options);
-// Whether a folder has files for each rank.
+TSR_MUST_USE tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
+                                                     const tsr_checkpoint_options *options);
+// Whether a folder has files for each rank, or a manifest.
 bool tsr_checkpoint_has_ranks(const char *folder);
+bool tsr_checkpoint_has_manifest(const char *folder);
+
+// The file in a folder of ranks that says how tensors are cut, if it is there.
+#define TSR_RANKS_PLAN "tessera-plan.json"
+
+// What readers of slices share: the tensors of a plan (in one copy each, or with all replicas), the
+// slices in a file that belong to a mesh position, and a check that no shard is missing.
+TSR_MUST_USE tsr_status tsr_checkpoint_take_plan(tsr_checkpoint *checkpoint, const tsr_plan *plan,
+                                                 bool replicas);
+TSR_MUST_USE tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *path,
+                                                   int64_t position);
+TSR_MUST_USE tsr_status tsr_checkpoint_check_whole(tsr_checkpoint *checkpoint);
 
 // Takes over what a file's header says besides its tensors.
 TSR_MUST_USE tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "checkpoint/checkpoint.h"
@@ -146,13 +147,14 @@ static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, 
   return status;
 }
 
-static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t rank, int file,
+static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int file,
                              const tsr_model_tensor *found) {
   const int64_t tensor = tsr_tree_find(checkpoint->tree, found->name);
   if (tensor < 0) return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->name);
   const tsr_layout *layout = checkpoint->store->tensors[tensor].layout;
-  const int64_t shard = tsr_layout_shard(layout, rank);
-  const int copy = (int)tsr_layout_replica_id(layout, rank);
+  const int64_t shard = tsr_layout_shard(layout, position);
+  const int64_t replica = tsr_layout_replica_id(layout, position);
+  const int copy = replica < checkpoint->store->tensors[tensor].copies ? (int)replica : 0;
   tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
   if (part->file >= 0)
     return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->name,
@@ -162,24 +164,25 @@ static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t rank, int file,
   return NULL;
 }
 
-static tsr_status take_file(tsr_checkpoint *checkpoint, const rank_file *item) {
+tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *path,
+                                      int64_t position) {
   tsr_model *model = NULL;
   struct stat info;
   int file = -1;
-  TSR_TRY(tsr_safetensors_open(item->path, &model));
-  tsr_status status = stat(item->path, &info)
+  TSR_TRY(tsr_safetensors_open(path, &model));
+  tsr_status status = stat(path, &info)
                           ? tsr_fail(IO, "it has gone since it was read")
-                          : tsr_store_add_file(checkpoint->store, item->path, info.st_size, &file);
+                          : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
   for (int64_t i = 0; i < tsr_model_count(model) && !status; i++)
-    status = take_slice(checkpoint, item->rank, file, tsr_model_tensor_at(model, i));
+    status = take_slice(checkpoint, position, file, tsr_model_tensor_at(model, i));
   if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
   tsr_model_destroy(model);
-  return tsr_note(status, "%s", item->path);
+  return tsr_note(status, "%s", path);
 }
 
 // Every shard is there at least once. Copies may be absent: engines leave out what a rank does not
 // need.
-static tsr_status check_whole(tsr_checkpoint *checkpoint) {
+tsr_status tsr_checkpoint_check_whole(tsr_checkpoint *checkpoint) {
   int64_t absent = 0;
   for (int64_t i = 0; i < checkpoint->store->count; i++) {
     const tsr_stored_tensor *t = &checkpoint->store->tensors[i];
@@ -203,15 +206,17 @@ static tsr_status check_whole(tsr_checkpoint *checkpoint) {
 
 // ---- the reader ----
 
-static tsr_status add_tensors(tsr_checkpoint *checkpoint, const tsr_plan *plan) {
+tsr_status tsr_checkpoint_take_plan(tsr_checkpoint *checkpoint, const tsr_plan *plan,
+                                    bool replicas) {
+  checkpoint->tree = tsr_tree_retain(tsr_plan_tree(plan));
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_layout *layout = NULL;
     int64_t tensor = -1;
-    const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, i);
     tsr_status status = tsr_plan_layout(plan, i, &layout);
     if (!status)
-      status = tsr_store_add_tensor(checkpoint->store, t->dtype, layout,
-                                    (int)tsr_layout_replica_count(layout), &tensor);
+      status = tsr_store_add_tensor(checkpoint->store, tsr_tree_tensor(checkpoint->tree, i)->dtype,
+                                    layout, replicas ? (int)tsr_layout_replica_count(layout) : 1,
+                                    &tensor);
     tsr_layout_release(layout);
     if (status) return status;
   }
@@ -221,21 +226,34 @@ static tsr_status add_tensors(tsr_checkpoint *checkpoint, const tsr_plan *plan) 
 static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files) {
   TSR_TRY(
       check_ranks(files, checkpoint->path, tsr_mesh_device_count(tsr_plan_mesh(checkpoint->plan))));
-  for (int64_t i = 0; i < files->count; i++) TSR_TRY(take_file(checkpoint, &files->items[i]));
-  return check_whole(checkpoint);
+  for (int64_t i = 0; i < files->count; i++)
+    TSR_TRY(tsr_checkpoint_take_slices(checkpoint, files->items[i].path, files->items[i].rank));
+  return tsr_checkpoint_check_whole(checkpoint);
+}
+
+// The plan that was given, or the one that lies beside the files.
+static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given) {
+  char path[PATH_MAX];
+  tsr_plan *plan = NULL;
+  if (given) {
+    checkpoint->plan = tsr_plan_retain(given);
+  } else {
+    const int length = snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_RANKS_PLAN);
+    if (length < PATH_MAX && !access(path, F_OK)) TSR_TRY(tsr_plan_open(path, &plan));
+    checkpoint->plan = plan;
+  }
+  if (checkpoint->plan && tsr_plan_mesh(checkpoint->plan)) return NULL;
+  return tsr_fail(PLAN_REQUIRED,
+                  "%s: these are slices for each rank; how they were cut is for a plan with a mesh "
+                  "to say",
+                  checkpoint->path);
 }
 
 tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
                                      const tsr_checkpoint_options *options) {
   rank_files files = {0};
-  if (!options->plan || !tsr_plan_mesh(options->plan))
-    return tsr_fail(PLAN_REQUIRED,
-                    "%s: these are slices for each rank; how they were cut is for a plan with a "
-                    "mesh to say",
-                    checkpoint->path);
-  checkpoint->plan = tsr_plan_retain(options->plan);
-  checkpoint->tree = tsr_tree_retain(tsr_plan_tree(options->plan));
-  TSR_TRY(add_tensors(checkpoint, options->plan));
+  TSR_TRY(find_plan(checkpoint, options->plan));
+  TSR_TRY(tsr_checkpoint_take_plan(checkpoint, checkpoint->plan, true));
   tsr_status status = list_files(checkpoint->path, -1, &files);
   if (!status && files.count > 0)
     qsort(files.items, (size_t)files.count, sizeof *files.items, by_rank_and_path);

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/name_index.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/manifest.h"
 
 // One shard in a file.
 typedef struct slot {
@@ -32,42 +33,45 @@ typedef struct dealing {
   int64_t count, capacity;
 } dealing;
 
+static bool is_cut(tsr_checkpoint_format format) {
+  return format == TSR_FORMAT_RANKS || format == TSR_FORMAT_TESSERA;
+}
+
 // ---- tensors and their layouts ----
 
-static tsr_status layout_of(const dealing *deal, const tsr_sharding *whole, const tsr_view *view,
-                            tsr_layout **out_layout) {
-  const tsr_plan *plan = deal->options->plan;
-  if (deal->options->format != TSR_FORMAT_RANKS)
-    return tsr_layout_create(whole, &view->shape, TSR_POLICY_ERROR, out_layout);
-  const int64_t row = tsr_tree_find(tsr_plan_tree(plan), view->name);
-  if (row < 0)
-    return tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan of the destination", view->name);
-  const tsr_shape planned = tsr_tensor_shape(tsr_tree_tensor(tsr_plan_tree(plan), row));
-  if (!tsr_shape_equal(&planned, &view->shape)) {
-    tsr_text text = TSR_TEXT_EMPTY;
-    tsr_shape_print(&view->shape, &text);
-    tsr_text_add(&text, ", but in the plan of the destination ");
-    tsr_shape_print(&planned, &text);
-    tsr_status status =
-        tsr_fail(SHAPES_DIFFER, "tensor \"%s\" has shape %s", view->name, tsr_text_string(&text));
-    tsr_text_deinit(&text);
-    return status;
+static tsr_status make_plan(const tsr_views *views, const tsr_plan *plan, tsr_plan **out_plan) {
+  tsr_tensor *tensors = calloc((size_t)views->count + 1, sizeof *tensors);
+  tsr_tree *tree = NULL;
+  if (!tensors) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)views->count);
+  for (int64_t i = 0; i < views->count; i++) {
+    const tsr_view *view = views->items[i];
+    tensors[i] = (tsr_tensor){.path = view->name,
+                              .dtype = view->dtype,
+                              .rank = view->shape.rank,
+                              .dims = view->shape.dims};
   }
-  return tsr_plan_layout(plan, row, out_layout);
+  tsr_status status = tsr_tree_create(tensors, views->count, &tree);
+  if (!status) status = tsr_plan_for_tree(plan, tree, out_plan);
+  tsr_tree_release(tree);
+  free(tensors);
+  return tsr_note(status, "the plan of the destination");
 }
 
 static tsr_status add_tensors(dealing *deal) {
+  tsr_target *target = deal->target;
   tsr_sharding *whole = NULL;
   tsr_status status = tsr_sharding_whole(&whole);
+  if (!status && is_cut(target->format))
+    status = make_plan(deal->views, deal->options->plan, &target->plan);
   for (int64_t i = 0; i < deal->views->count && !status; i++) {
     const tsr_view *view = deal->views->items[i];
     tsr_layout *layout = NULL;
-    int64_t tensor = -1;
-    status = layout_of(deal, whole, view, &layout);
-    const bool ranks = deal->options->format == TSR_FORMAT_RANKS;
+    int64_t tensor = -1, copies = 1;
+    status = target->plan ? tsr_plan_layout(target->plan, i, &layout)
+                          : tsr_layout_create(whole, &view->shape, TSR_POLICY_ERROR, &layout);
+    if (!status && target->format == TSR_FORMAT_RANKS) copies = tsr_layout_replica_count(layout);
     if (!status)
-      status = tsr_store_add_tensor(deal->target->store, view->dtype, layout,
-                                    ranks ? (int)tsr_layout_replica_count(layout) : 1, &tensor);
+      status = tsr_store_add_tensor(target->store, view->dtype, layout, (int)copies, &tensor);
     tsr_layout_release(layout);
   }
   tsr_sharding_release(whole);
@@ -106,10 +110,13 @@ static tsr_status deal_whole(dealing *deal) {
   return NULL;
 }
 
+// A rank's files hold its slice of every tensor; ours hold each shard once, by its first replica.
 static tsr_status deal_rank(dealing *deal, int64_t rank) {
+  const bool once = deal->target->format == TSR_FORMAT_TESSERA;
   TSR_TRY(add_bin(deal, rank, 0));
   for (int64_t i = 0; i < deal->views->count; i++) {
     const tsr_layout *layout = deal->target->store->tensors[i].layout;
+    if (once && tsr_layout_replica_id(layout, rank) > 0) continue;
     TSR_TRY(add_slot(deal, &(slot){.tensor = i,
                                    .shard = (int32_t)tsr_layout_shard(layout, rank),
                                    .copy = (int32_t)tsr_layout_replica_id(layout, rank)}));
@@ -118,9 +125,14 @@ static tsr_status deal_rank(dealing *deal, int64_t rank) {
 }
 
 static tsr_status deal_out(dealing *deal) {
-  if (deal->options->format != TSR_FORMAT_RANKS) return deal_whole(deal);
+  if (!is_cut(deal->target->format)) return deal_whole(deal);
   const int64_t ranks = tsr_mesh_device_count(tsr_plan_mesh(deal->options->plan));
-  for (int64_t rank = 0; rank < ranks; rank++) TSR_TRY(deal_rank(deal, rank));
+  for (int64_t rank = 0; rank < ranks; rank++) {
+    TSR_TRY(deal_rank(deal, rank));
+    // A device that owns nothing has no file of ours.
+    if (deal->target->format == TSR_FORMAT_TESSERA && !deal->bins[deal->count - 1].count)
+      deal->count--;
+  }
   return NULL;
 }
 
@@ -128,7 +140,10 @@ static tsr_status deal_out(dealing *deal) {
 
 static void name_file(const dealing *deal, int64_t index, char *out, size_t size) {
   const bin *b = &deal->bins[index];
-  if (b->rank >= 0)
+  if (deal->target->format == TSR_FORMAT_TESSERA)
+    snprintf(out, size, "data-%05lld-of-%05lld.safetensors", (long long)index + 1,
+             (long long)deal->count);
+  else if (b->rank >= 0)
     snprintf(out, size, "model-rank-%lld-part-%d.safetensors", (long long)b->rank, b->part);
   else if (deal->count == 1)
     snprintf(out, size, "model.safetensors");
@@ -169,6 +184,7 @@ static tsr_status add_file(dealing *deal, int64_t index) {
   name_file(deal, index, name, sizeof name);
   TSR_TRY_NOTE(plan_file(deal, b, &file->plan), "%s", name);
   file->name = strdup(name);
+  file->position = b->rank;
   target->file_count++;
   if (!file->name) return tsr_fail(NO_MEMORY, "the name of a file");
   for (int64_t i = 0; i < b->count; i++)
@@ -216,9 +232,29 @@ static void write_index(const dealing *deal, tsr_view **sorted, const int64_t *p
   tsr_text_add_char(out, '\n');
 }
 
+// Ranks' files do not say how tensors were cut; the plan beside them does.
+static tsr_status add_plan(tsr_target *target) {
+  tsr_json_writer json;
+  tsr_json_writer_init(&json, &target->index, 2);
+  tsr_plan_to_json(target->plan, &json);
+  tsr_text_add_char(&target->index, '\n');
+  target->index_name = TSR_RANKS_PLAN;
+  return tsr_text_check(&target->index);
+}
+
+tsr_status tsr_target_add_hashes(tsr_target *target, const tsr_views *views,
+                                 const tsr_hash128 *hashes) {
+  if (target->format != TSR_FORMAT_TESSERA) return NULL;
+  target->index_name = TSR_MANIFEST;
+  tsr_manifest_write(target, views, hashes, &target->index);
+  return tsr_text_check(&target->index);
+}
+
 static tsr_status make_index(dealing *deal) {
   const int64_t count = deal->views->count;
-  if (deal->options->format != TSR_FORMAT_FOLDER || deal->count < 2) return NULL;
+  if (deal->target->format == TSR_FORMAT_RANKS) return add_plan(deal->target);
+  if (deal->target->format != TSR_FORMAT_FOLDER || deal->count < 2) return NULL;
+  deal->target->index_name = "model.safetensors.index.json";
   tsr_view **sorted = malloc(sizeof *sorted * (size_t)(count + 1));
   int64_t *places = malloc(sizeof *places * (size_t)(count + 1));
   tsr_name_index names = TSR_NAME_INDEX_EMPTY;
@@ -270,6 +306,7 @@ tsr_status tsr_target_close(tsr_target *target) {
     tsr_safetensors_file_deinit(&target->files[i].plan);
   }
   free(target->files);
+  tsr_plan_release(target->plan);
   tsr_text_deinit(&target->index);
   free(target);
   return status;

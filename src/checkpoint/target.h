@@ -9,15 +9,18 @@
 // A file to be: its name below the destination, and its header.
 typedef struct tsr_target_file {
   char *name;                 // owned
+  int64_t position;           // on the mesh, of files with slices; -1 = tensors are whole
   tsr_safetensors_file plan;  // owned
 } tsr_target_file;
 
 typedef struct tsr_target {
   tsr_checkpoint_format format;
+  tsr_plan *plan;    // owned: for the very tensors that are written; NULL if they are whole
   tsr_store *store;  // owned; tensor i is view i. Its paths are set by tsr_target_open
-  int file_count, file_capacity;
+  int file_count;
   tsr_target_file *files;  // owned
-  tsr_text index;          // of a folder of several files; empty otherwise
+  const char *index_name;  // of the file that is written last, beside the tensors'; NULL = none
+  tsr_text index;
 } tsr_target;
 
 typedef struct tsr_target_options {
@@ -32,6 +35,9 @@ TSR_MUST_USE tsr_status tsr_target_create(const tsr_views *views, const tsr_targ
                                           tsr_target **out_target);
 // Says so when what was written turns out to be lost. NULL is fine.
 TSR_MUST_USE tsr_status tsr_target_close(tsr_target *target);
+// Tensors' hashes are known at the end only: the index of a format that keeps them is made then.
+TSR_MUST_USE tsr_status tsr_target_add_hashes(tsr_target *target, const tsr_views *views,
+                                              const tsr_hash128 *hashes);
 // Opens the files below `folder` for writing.
 TSR_MUST_USE tsr_status tsr_target_open(tsr_target *target, const char *folder);
 // Bytes of all files and of the index.

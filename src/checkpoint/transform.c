@@ -30,6 +30,8 @@ struct tsr_transform {
   tsr_work work;
   int64_t *first_window;     // owned: of each tensor, and one past the last
   int64_t *window_elements;  // owned: of each tensor's windows but its last
+  int64_t *first_block;      // owned: of each tensor in `blocks`, and one past the last
+  tsr_hash128 *blocks;       // owned: hashes, while it runs; NULL where no format keeps them
   unsigned char *done;       // owned: of each window, while it runs
   int64_t buffer_bytes;
   tsr_hash128 job;
@@ -140,10 +142,12 @@ static tsr_status make_views(tsr_transform *t) {
 static tsr_status choose_format(tsr_transform *t) {
   tsr_transform_options *options = &t->options;
   if (options->format == TSR_FORMAT_ANY)
-    options->format = options->plan ? TSR_FORMAT_RANKS : TSR_FORMAT_FOLDER;
-  if (options->format == TSR_FORMAT_RANKS && (!options->plan || !tsr_plan_mesh(options->plan)))
-    return tsr_fail(PLAN_REQUIRED, "files for each rank need a plan with a mesh");
-  if (options->format != TSR_FORMAT_RANKS && options->plan)
+    options->format = options->plan ? TSR_FORMAT_TESSERA : TSR_FORMAT_FOLDER;
+  const bool cut = options->format == TSR_FORMAT_RANKS || options->format == TSR_FORMAT_TESSERA;
+  if (cut && (!options->plan || !tsr_plan_mesh(options->plan)))
+    return tsr_fail(PLAN_REQUIRED, "format \"%s\" needs a plan with a mesh",
+                    tsr_checkpoint_format_name(options->format));
+  if (!cut && options->plan)
     return tsr_fail(BAD_ARGUMENT, "a plan was given, but format \"%s\" stores tensors whole",
                     tsr_checkpoint_format_name(options->format));
   return NULL;
@@ -259,6 +263,8 @@ void tsr_transform_destroy(tsr_transform *transform) {
   tsr_checkpoint_release(transform->source);
   free(transform->first_window);
   free(transform->window_elements);
+  free(transform->first_block);
+  free(transform->blocks);
   free(transform->done);
   free(transform);
 }
@@ -286,11 +292,57 @@ typedef struct running {
   int64_t unflushed;  // bytes written since the journal was
 } running;
 
+// Where the hashes of a window's blocks stand, and how many they are; none where none are kept.
+static tsr_hash128 *blocks_of(const tsr_transform *t, const window *w, int *out_count) {
+  const int64_t block = tsr_block_elements(t->views.items[w->tensor]->dtype);
+  *out_count = t->blocks ? (int)((w->count + block - 1) / block) : 0;
+  return t->blocks ? t->blocks + t->first_block[w->tensor] + w->first / block : NULL;
+}
+
 static tsr_status found_window(void *context, int64_t index, const tsr_hash128 *blocks, int count) {
   tsr_transform *t = context;
-  (void)blocks, (void)count;
-  if (index >= 0 && index < t->certificate.windows) t->done[index] = 1;
+  int wanted = 0;
+  if (index < 0 || index >= t->certificate.windows) return NULL;
+  const window w = window_at(t, index);
+  tsr_hash128 *kept = blocks_of(t, &w, &wanted);
+  if (count != wanted) return NULL;  // done again
+  if (count) memcpy(kept, blocks, sizeof *blocks * (size_t)count);
+  t->done[index] = 1;
   return NULL;
+}
+
+static tsr_status begin_hashes(tsr_transform *t) {
+  const int64_t count = t->views.count;
+  if (t->options.format != TSR_FORMAT_TESSERA) return NULL;
+  t->first_block = calloc((size_t)count + 1, sizeof *t->first_block);
+  if (!t->first_block) return tsr_fail(NO_MEMORY, "a list of tensors");
+  for (int64_t i = 0; i < count; i++)
+    t->first_block[i + 1] = t->first_block[i] + tsr_block_count(t->views.items[i]);
+  t->blocks = calloc((size_t)t->first_block[count] + 1, sizeof *t->blocks);
+  return t->blocks ? NULL : tsr_fail(NO_MEMORY, "hashes of blocks");
+}
+
+static void hash_window(const tsr_transform *t, const window *w, const char *buffer) {
+  const tsr_view *view = t->views.items[w->tensor];
+  const int64_t block = tsr_block_elements(view->dtype);
+  int count = 0;
+  tsr_hash128 *kept = blocks_of(t, w, &count);
+  for (int i = 0; i < count; i++) {
+    const int64_t some = at_most(block, w->count - i * block);
+    kept[i] = tsr_block_hash(buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
+  }
+}
+
+static tsr_status finish_hashes(tsr_transform *t) {
+  const int64_t count = t->views.count;
+  if (!t->blocks) return NULL;
+  tsr_hash128 *hashes = calloc((size_t)count + 1, sizeof *hashes);
+  if (!hashes) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++)
+    hashes[i] = tsr_blocks_hash(t->views.items[i], t->blocks + t->first_block[i]);
+  tsr_status status = tsr_target_add_hashes(t->target, &t->views, hashes);
+  free(hashes);
+  return status;
 }
 
 // What the journal says is written must be on the disk.
@@ -308,9 +360,11 @@ static tsr_status flush(running *run) {
   return tsr_journal_flush(run->journal, sync);
 }
 
-static tsr_status finish_window(running *run, int64_t index, int64_t bytes) {
+static tsr_status finish_window(running *run, int64_t index, const window *w, int64_t bytes) {
+  int count = 0;
+  const tsr_hash128 *blocks = blocks_of(run->t, w, &count);
   pthread_mutex_lock(&run->lock);
-  tsr_status status = tsr_journal_add(run->journal, index, NULL, 0);
+  tsr_status status = tsr_journal_add(run->journal, index, blocks, count);
   run->unflushed += bytes;
   if (!status && run->unflushed >= sync_interval) status = flush(run);
   pthread_mutex_unlock(&run->lock);
@@ -320,7 +374,9 @@ static tsr_status finish_window(running *run, int64_t index, int64_t bytes) {
 static tsr_status move_window(const tsr_transform *t, const window *w, void *buffer) {
   const tsr_view *view = t->views.items[w->tensor];
   tsr_box_index *index = NULL;
+  if (w->count > 0) ((char *)buffer)[tsr_view_bytes(view, w->count) - 1] = 0;
   TSR_TRY(tsr_view_read(view, w->first, w->count, buffer));
+  hash_window(t, w, buffer);
   TSR_TRY(tsr_box_index_create(t->target->store->tensors[w->tensor].layout, &index));
   tsr_status status =
       tsr_store_write_range(t->target->store, w->tensor, index, w->first, w->count, buffer);
@@ -338,7 +394,7 @@ static tsr_status do_window(void *context, int64_t index, int worker) {
     if (!run->buffers[worker])
       return tsr_fail(NO_MEMORY, "a window of %lld bytes", (long long)t->buffer_bytes);
     TSR_TRY(move_window(t, &w, run->buffers[worker]));
-    TSR_TRY(finish_window(run, index, bytes));
+    TSR_TRY(finish_window(run, index, &w, bytes));
   }
   if (!tsr_progress_add(run->progress, bytes))
     return tsr_fail(CANCELLED, "cancelled; what is written stays for resuming");
@@ -372,7 +428,7 @@ static tsr_status write_index(const tsr_transform *t) {
   tsr_text path = TSR_TEXT_EMPTY;
   int fd = -1;
   if (!index->length) return NULL;
-  tsr_text_addf(&path, "%s/model.safetensors.index.json", t->work.partial);
+  tsr_text_addf(&path, "%s/%s", t->work.partial, t->target->index_name);
   tsr_status status = tsr_text_check(&path);
   if (!status) status = tsr_io_create(tsr_text_string(&path), &fd);
   if (!status) status = tsr_io_reserve(fd, tsr_text_string(&path), 0);
@@ -409,6 +465,7 @@ static tsr_status run_all(running *run) {
   tsr_transform *t = run->t;
   TSR_TRY(tsr_work_begin(&t->work, t->options.existing));
   TSR_TRY(tsr_target_open(t->target, t->work.partial));
+  TSR_TRY(begin_hashes(t));
   TSR_TRY(tsr_journal_open(t->work.journal, t->job, t->options.existing == TSR_EXISTING_RESUME,
                            found_window, t, &run->journal));
   TSR_TRY(begin_files(t));
@@ -423,6 +480,7 @@ static tsr_status run_all(running *run) {
     return status;
   }
   TSR_TRY(flush(run));
+  TSR_TRY(finish_hashes(t));
   return write_index(t);
 }
 

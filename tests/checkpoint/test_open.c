@@ -229,8 +229,9 @@ static void formats_have_names(void **state) {
     assert_int_equal(format, i);
   }
   assert_string_equal(tsr_checkpoint_format_name(TSR_FORMAT_COUNT), "");
-  assert_fails_with(tsr_checkpoint_format_parse("zip", &format), BAD_ARGUMENT,
-                    "\"zip\" is no format of checkpoints; there are any, file, folder, ranks");
+  assert_fails_with(
+      tsr_checkpoint_format_parse("zip", &format), BAD_ARGUMENT,
+      "\"zip\" is no format of checkpoints; there are any, file, folder, ranks, tessera");
 }
 
 static void what_is_not_there_is_said(void **state) {

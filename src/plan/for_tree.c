@@ -1,0 +1,40 @@
+// A plan for one model used for another that has the same tensors, or some of them, perhaps of
+// other types: what was cast, or left out, keeps its specs and its reasons.
+#include "plan/plan.h"
+
+static tsr_status check_shape(const tsr_tensor *planned, const tsr_tensor *tensor) {
+  const tsr_shape was = tsr_tensor_shape(planned), is = tsr_tensor_shape(tensor);
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (tsr_shape_equal(&was, &is)) return NULL;
+  tsr_shape_print(&is, &text);
+  tsr_text_add(&text, ", but in the plan ");
+  tsr_shape_print(&was, &text);
+  tsr_status status =
+      tsr_fail(SHAPES_DIFFER, "tensor \"%s\" has shape %s", tensor->path, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status take_row(tsr_plan_builder *builder, const tsr_plan *plan, int64_t row,
+                           const tsr_tensor *tensor) {
+  const int64_t found = tsr_tree_find(tsr_plan_tree(plan), tensor->path);
+  tsr_plan_row planned;
+  if (found < 0) return tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan", tensor->path);
+  tsr_plan_get(plan, found, &planned);
+  TSR_TRY(check_shape(planned.tensor, tensor));
+  TSR_TRY(tsr_plan_builder_set(builder, row, planned.wanted, planned.final, planned.policy));
+  for (int i = 0; i < planned.note_count; i++)
+    TSR_TRY(tsr_plan_builder_note(builder, row, &planned.notes[i]));
+  return NULL;
+}
+
+tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree, tsr_plan **out_plan) {
+  tsr_plan_builder builder;
+  tsr_status status = tsr_plan_builder_init(&builder, tree, tsr_plan_mesh(plan));
+  if (!status) tsr_plan_builder_rules(&builder, tsr_plan_rules(plan), tsr_plan_logical_rules(plan));
+  for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++)
+    status = take_row(&builder, plan, i, tsr_tree_tensor(tree, i));
+  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
+  tsr_plan_builder_deinit(&builder);
+  return status;
+}
