@@ -1,13 +1,13 @@
 // Block-cyclic redistribution, against ScaLAPACK. Both find out anew in each round who sends what,
 // as a program that redistributes once would; the results are compared before the first round.
-// bench: 8192 x 8192 f64 on a 2 x 2 grid, blocks of 64 x 64 to 32 x 128
+// bench: 4096 x 4096 f64 on a 2 x 2 grid, blocks of 64 x 64 to 32 x 128
 // rival: pdgemr2d of ScaLAPACK
 // bar: 1.0 x
 #include "mpi_rounds.h"
 #include "tessera/layout.h"
 #include "tessera/transfer.h"
 
-enum { N = 8192, GRID = 2, RANKS = GRID * GRID };
+enum { N = 4096, GRID = 2, RANKS = GRID * GRID };
 
 // ScaLAPACK's, as Fortran has them.
 void Cblacs_get(int context, int what, int *value);

@@ -14,7 +14,8 @@ int case_gone_before(void);
 int case_gone_exit(void);
 int case_gone_late(void);
 int case_gone_stop(void);
-int case_unlike(void);
+int case_unlike_short(void);
+int case_unlike_long(void);
 
 extern int check_failures;  // of this rank
 int check_rank(void);

@@ -9,10 +9,18 @@ static const struct {
   const char *name;
   int (*run)(void);
 } cases[] = {
-    {"conformance", case_conformance}, {"exchange", case_exchange},   {"fast", case_fast},
-    {"mistakes", case_mistakes},       {"create", case_create},       {"open", case_open},
-    {"gone-before", case_gone_before}, {"gone-exit", case_gone_exit}, {"gone-late", case_gone_late},
-    {"gone-stop", case_gone_stop},     {"unlike", case_unlike},
+    {"conformance", case_conformance},
+    {"exchange", case_exchange},
+    {"fast", case_fast},
+    {"mistakes", case_mistakes},
+    {"create", case_create},
+    {"open", case_open},
+    {"gone-before", case_gone_before},
+    {"gone-exit", case_gone_exit},
+    {"gone-late", case_gone_late},
+    {"gone-stop", case_gone_stop},
+    {"unlike-short", case_unlike_short},
+    {"unlike-long", case_unlike_long},
 };
 
 int check_failures;

@@ -32,7 +32,7 @@ int case_mistakes(void) {
                             : tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, &in, &out);
     check_fails("another call", status, TSR_CAUSE_COMM_MISMATCH, part);
     check_ok("the next call", tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, &in, &out));
-    check_that("its sum", sum == (float)(size * (size - 1) / 2));
+    check_that("its sum", sum * 2 == (float)(size * (size - 1)));
   }
   // One rank's mistake fails the call on all.
   void *none = NULL;
@@ -79,20 +79,20 @@ int case_create(void) {
   return check_failures > 0;
 }
 
-// Rank 0 sends less than rank 1 wants, who tells rank 2, which waits for more.
-int case_unlike(void) {
+// Rank 0 sends other than rank 1 wants, who tells rank 2, which waits for more.
+static int be_unlike(int64_t sent, int64_t wanted, tsr_cause cause, const char *why) {
   tsr_comm *comm = make_comm(1);
   if (!comm) return 1;
   const int rank = check_rank();
   int64_t in_data[4] = {1, 2, 3, 4}, out_data[4] = {0};
   const void *in = in_data;
   void *out = out_data;
-  const tsr_copy copy = {
-      .source = rank == 2 ? 1 : 0, .target = rank == 2 ? 2 : 1, .length = rank == 0 ? 2 : 4};
+  const tsr_copy copy = {.source = rank == 2 ? 1 : 0,
+                         .target = rank == 2 ? 2 : 1,
+                         .length = rank == 0 ? sent : wanted};
   const tsr_exchange part = {.copies = &copy, .copy_count = 1, .bits = 64, .in = &in, .out = &out};
   tsr_status status = tsr_comm_exchange(comm, &part, 1);
-  const char *why = "rank 0 sent 16 bytes where rank 1 wanted 32";
-  if (rank == 1) check_fails("the one who sees it", status, TSR_CAUSE_COMM_MISMATCH, why);
+  if (rank == 1) check_fails("the one who sees it", status, cause, why);
   if (rank == 2) check_fails("the one who waits", status, TSR_CAUSE_COMM_FAILED, why);
   if (rank == 0) check_ok("the one who is done", status);
   // Rank 0 hears of it when it calls again.
@@ -102,6 +102,15 @@ int case_unlike(void) {
               rank == 0 ? "rank 1 failed at step" : "this comm broke at step");
   tsr_comm_release(comm);
   return check_failures > 0;
+}
+
+int case_unlike_short(void) {
+  return be_unlike(2, 4, TSR_CAUSE_COMM_MISMATCH, "rank 0 sent 16 bytes where rank 1 wanted 32");
+}
+
+int case_unlike_long(void) {
+  return be_unlike(4, 2, TSR_CAUSE_COMM_FAILED,
+                   "message from rank 0: MPI_Testsome: MPI_ERR_TRUNCATE");
 }
 
 // A program that does not call MPI itself; run without a launcher too.

@@ -55,7 +55,7 @@ static int compare_values(const void *a, const void *b) {
 }
 
 static tsr_status put_in_order(tsr_mpi_group *group) {
-  tsr_mpi_value *values = malloc((size_t)group->node_count * sizeof *values);
+  tsr_mpi_value *values = malloc(((size_t)group->node_count + 1) * sizeof *values);
   if (!values) return tsr_fail(NO_MEMORY, "%lld nodes", (long long)group->node_count);
   int64_t count = 0;
   for (int p = 0; p < group->party_count; p++)
@@ -72,7 +72,7 @@ static tsr_status make_group(const tsr_comm *comm, int64_t size, int *ranks, tsr
   const int count = list_ranks(comm, group->members, size, ranks);
   int64_t capacity = 0;
   group->mine = -1;
-  group->parties = calloc((size_t)count, sizeof *group->parties);
+  group->parties = calloc((size_t)count + 1, sizeof *group->parties);
   if (!group->parties) return tsr_fail(NO_MEMORY, "group over %d ranks", count);
   for (int i = 0; i < count; i++) TSR_TRY(add_party(comm, group, size, ranks[i], &capacity));
   return put_in_order(group);

@@ -48,12 +48,21 @@ static tsr_status look(tsr_mpi *mpi, int spins) {
   return tsr_mpi_now() - mpi->heard < mpi->timeout - roll ? NULL : tsr_mpi_call_roll(mpi, false);
 }
 
+// MPI_Testsome tells which requests failed, and why, in their statuses only.
+static tsr_status check_some(int code, int count, const MPI_Status *statuses) {
+  for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)
+    if (statuses[i].MPI_ERROR != MPI_SUCCESS && statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+      return tsr_note(tsr_mpi_check(statuses[i].MPI_ERROR, "MPI_Testsome"), "message from rank %d",
+                      statuses[i].MPI_SOURCE);
+  return tsr_mpi_check(code, "MPI_Testsome");
+}
+
 tsr_status tsr_mpi_some(tsr_mpi *mpi, MPI_Request *requests, int count, bool wait, int *out_count,
                         int *out_indices, MPI_Status *out_statuses) {
   int done = 0;
   for (int spins = 1;; spins = spins < 1 << 30 ? spins + 1 : SPINS) {
-    TSR_TRY(tsr_mpi_check(MPI_Testsome(count, requests, &done, out_indices, out_statuses),
-                          "MPI_Testsome"));
+    const int code = MPI_Testsome(count, requests, &done, out_indices, out_statuses);
+    TSR_TRY(check_some(code, done, out_statuses));
     if (done || !wait) break;
     TSR_TRY(look(mpi, spins));
   }
