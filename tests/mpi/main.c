@@ -21,6 +21,7 @@ static const struct {
     {"gone-stop", case_gone_stop},
     {"unlike-short", case_unlike_short},
     {"unlike-long", case_unlike_long},
+    {"arrays", case_arrays},
 };
 
 int check_failures;
