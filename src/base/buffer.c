@@ -151,8 +151,9 @@ int64_t tsr_buffer_pool_peak(tsr_buffer_pool *pool) { return read_locked(pool, &
 
 // ---- making ----
 
+// Never 0: an empty buffer counts too, or a pool would not know that it has one to give back.
 static int64_t capacity_for(int64_t bytes) {
-  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
 }
 
 static tsr_status allocate(int64_t bytes, tsr_buffer **out_buffer) {
