@@ -43,7 +43,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_cmd_check, cli_cmd_chunks, cli_cmd_completion, cli_cmd_convert,
     cli_cmd_data_layout, cli_cmd_diff, cli_cmd_explain, cli_cmd_lint, cli_cmd_mesh, cli_cmd_plan,
-    cli_cmd_show, cli_cmd_spec, cli_cmd_topology;
+    cli_cmd_redistribute, cli_cmd_show, cli_cmd_spec, cli_cmd_topology;
 extern const cli_command *const cli_commands[];  // sorted, ends with NULL
 
 // Splits argv (after the command's name) by the command's table. Wrong usage is a status with cause
@@ -57,7 +57,8 @@ tsr_status cli_required(const cli_args *args, const char *option, const char **o
 tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value);
 // A size such as 16G (binary), 16GB (decimal) or 16GiB, of an option that was given.
 tsr_status cli_bytes(const cli_args *args, const char *option, int64_t *out_bytes);
-void cli_format_bytes(int64_t bytes, char *out, size_t size);  // "16.1 GB"
+void cli_format_bytes(int64_t bytes, char *out, size_t size);     // "16.1 GB"
+void cli_format_seconds(double seconds, char *out, size_t size);  // "1.25 ms"
 // "2,4" or "2x4" as numbers.
 tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_values,
                     int *out_count);

@@ -61,6 +61,11 @@ void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out
 // The frame of a page, in colours for light and dark; what stands between is the caller's.
 void figure_begin_page(const char *title, tsr_text *out);
 void figure_end_page(tsr_text *out);
+// A picture up to and with its title; "</svg>" ends it. Its classes: t title, s subtitle, a and n
+// names of axes, c text on colours, p paper, f frame, cell what lights up under the pointer.
+void figure_begin_svg(double width, double height, const char *title, const char *subtitle,
+                      tsr_text *out);
+enum { FIGURE_MARGIN = 28, FIGURE_TITLE_HEIGHT = 64 };
 // Text with the five characters that HTML takes for its own written out.
 void figure_add_escaped(tsr_text *out, const char *text);
 
@@ -69,6 +74,9 @@ void figure_span_label(const cli_span *span, char *out, size_t size);
 
 // Colour `index` of `count` as red, green, blue.
 void figure_color(int index, int count, unsigned char out_rgb[3]);
+
+// How much of something, 0 to 1, as a colour that dark text can be read on.
+void figure_heat(double share, unsigned char out_rgb[3]);
 
 // "0-3,8" for 0 1 2 3 8: ids in ascending order, runs shortened, cut with "..." at `size`.
 void figure_list_ids(const int32_t *ids, int64_t count, char *out, size_t size);

@@ -6,8 +6,8 @@
 #include "cli/figure.h"
 
 enum {
-  MARGIN = 28,
-  TITLE_HEIGHT = 64,
+  MARGIN = FIGURE_MARGIN,
+  TITLE_HEIGHT = FIGURE_TITLE_HEIGHT,
   LABEL_HEIGHT = 44,
   LABEL_WIDTH = 96,
   PANEL_GAP = 36,
@@ -180,6 +180,20 @@ static void add_panel(const cli_figure *figure, int panel, const geometry *g, do
   }
 }
 
+void figure_begin_svg(double width, double height, const char *title, const char *subtitle,
+                      tsr_text *out) {
+  tsr_text_addf(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                "viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n"
+                "<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
+                width, height, width, height, style_sheet);
+  tsr_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 14);
+  figure_add_escaped(out, title);
+  tsr_text_addf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 38);
+  figure_add_escaped(out, subtitle);
+  tsr_text_add(out, "</text>\n");
+}
+
 void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   const geometry g = layout_figure_page(figure);
   const bool titled = *figure->panel_titles[0];
@@ -190,16 +204,7 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   double width = 2 * MARGIN + g.across * panel_width - PANEL_GAP;
   if (width < 520) width = 520;
   const double height = MARGIN + TITLE_HEIGHT + down * panel_height + MARGIN * 0.5;
-  tsr_text_addf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-                "viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n"
-                "<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
-                width, height, width, height, style_sheet);
-  tsr_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 14);
-  figure_add_escaped(out, figure->title);
-  tsr_text_addf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 38);
-  figure_add_escaped(out, figure->subtitle);
-  tsr_text_add(out, "</text>\n");
+  figure_begin_svg(width, height, figure->title, figure->subtitle, out);
   for (int p = 0; p < figure->panel_count; p++) {
     const int row = p / g.across, column = p % g.across;
     const double x = MARGIN + left + column * panel_width;

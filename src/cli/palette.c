@@ -9,12 +9,7 @@ static unsigned char channel(double linear) {
   return (unsigned char)(v < 0 ? 0 : v > 1 ? 255 : v * 255 + 0.5);
 }
 
-void figure_color(int index, int count, unsigned char out_rgb[3]) {
-  // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
-  const double turn = count <= 12 ? (double)index / (count > 0 ? count : 1) : index * 0.381966;
-  const double hue = 6.283185307179586 * (turn - floor(turn)) + 0.9;
-  const bool strong = count > 12 && index % 2;
-  const double lightness = strong ? 0.79 : 0.86, chroma = strong ? 0.105 : 0.09;
+static void from_oklch(double lightness, double chroma, double hue, unsigned char out_rgb[3]) {
   const double a = chroma * cos(hue), b = chroma * sin(hue);
   const double l_ = lightness + 0.3963377774 * a + 0.2158037573 * b;
   const double m_ = lightness - 0.1055613458 * a - 0.0638541728 * b;
@@ -23,4 +18,17 @@ void figure_color(int index, int count, unsigned char out_rgb[3]) {
   out_rgb[0] = channel(+4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s);
   out_rgb[1] = channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s);
   out_rgb[2] = channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
+}
+
+void figure_color(int index, int count, unsigned char out_rgb[3]) {
+  // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
+  const double turn = count <= 12 ? (double)index / (count > 0 ? count : 1) : index * 0.381966;
+  const double hue = 6.283185307179586 * (turn - floor(turn)) + 0.9;
+  const bool strong = count > 12 && index % 2;
+  from_oklch(strong ? 0.79 : 0.86, strong ? 0.105 : 0.09, hue, out_rgb);
+}
+
+// From pale yellow over orange to red: little and much differ in light and in hue.
+void figure_heat(double share, unsigned char out_rgb[3]) {
+  from_oklch(0.97 - 0.31 * share, 0.05 + 0.12 * share, 1.75 - 1.2 * share, out_rgb);
 }

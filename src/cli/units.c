@@ -16,6 +16,16 @@ void cli_format_bytes(int64_t bytes, char *out, size_t size) {
   snprintf(out, size, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
+void cli_format_seconds(double seconds, char *out, size_t size) {
+  static const char *const units[] = {"s", "ms", "us", "ns"};
+  size_t unit = 0;
+  while (seconds > 0 && seconds < 0.9995 && unit + 1 < sizeof units / sizeof *units) {
+    seconds *= 1000;
+    unit++;
+  }
+  snprintf(out, size, seconds < 999.5 ? "%.3g %s" : "%.0f %s", seconds, units[unit]);
+}
+
 tsr_status cli_bytes(const cli_args *args, const char *option, int64_t *out_bytes) {
   static const struct {
     const char *suffix;

@@ -1,0 +1,294 @@
+// `tessera redistribute`: from one layout of a tensor to another, directly and by collectives.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/notation.h"
+#include "cli/redistribute.h"
+
+void change_deinit(cli_change *change) {
+  tsr_layout_release(change->from);
+  tsr_layout_release(change->to);
+  tsr_copy_plan_release(change->plan);
+  traffic_deinit(&change->traffic);
+  tsr_sequence_release(change->sequence);
+  tsr_sequence_release(change->shardy);
+  tsr_text_deinit(&change->no_plan);
+  tsr_text_deinit(&change->no_sequence);
+  tsr_relabelling_deinit(&change->relabelling);
+}
+
+// ---- reading ----
+
+static tsr_status read_layout(const cli_args *args, const char *option, const tsr_mesh *mesh,
+                              const tsr_shape *shape, tsr_policy policy, tsr_layout **out_layout) {
+  const char *text = NULL;
+  TSR_TRY(cli_required(args, option, &text));
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_status status = cli_read_spec(text, NULL, mesh, shape->rank, shape, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, shape, policy, out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  return tsr_note(status, "--%s", option);
+}
+
+// Both meshes are of one machine; --to-mesh is only given when the target lies elsewhere.
+static tsr_status read_meshes(const cli_args *args, tsr_mesh **out_from, tsr_mesh **out_to) {
+  const char *text = NULL, *machine = cli_value(args, "topology");
+  const char *to_text = cli_value(args, "to-mesh");
+  TSR_TRY(cli_required(args, "mesh", &text));
+  tsr_topology *topology = NULL;
+  if (machine) TSR_TRY(tsr_topology_open(machine, &topology));
+  tsr_status status = cli_read_mesh(text, topology, out_from);
+  if (!status && to_text) status = cli_read_mesh(to_text, topology, out_to);
+  if (!status && !to_text) *out_to = tsr_mesh_retain(*out_from);
+  tsr_topology_release(topology);
+  return status;
+}
+
+// What a policy dropped is talk, not data.
+static void explain(const char *option, const tsr_layout *layout) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_layout_explain(layout, &text);
+  for (const char *line = tsr_text_string(&text); *line;) {
+    const size_t length = strcspn(line, "\n");
+    fprintf(stderr, "--%s: %.*s\n", option, (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+  tsr_text_deinit(&text);
+}
+
+static tsr_status read_change(const cli_args *args, cli_change *out) {
+  const char *shape = NULL, *dtype = cli_value(args, "dtype");
+  tsr_policy policy = TSR_POLICY_ERROR;
+  tsr_mesh *from = NULL, *to = NULL;
+  TSR_TRY(cli_required(args, "shape", &shape));
+  TSR_TRY(tsr_shape_parse(shape, &out->shape));
+  TSR_TRY(tsr_dtype_parse(dtype ? dtype : "f32", &out->dtype));
+  if (cli_has(args, "policy")) TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &policy));
+  tsr_status status = read_meshes(args, &from, &to);
+  if (!status) status = read_layout(args, "from", from, &out->shape, policy, &out->from);
+  if (!status) status = read_layout(args, "to", to, &out->shape, policy, &out->to);
+  tsr_mesh_release(from);
+  tsr_mesh_release(to);
+  if (status) return status;
+  if (tsr_layout_device_count(out->from) > CLI_MOST_DEVICES ||
+      tsr_layout_device_count(out->to) > CLI_MOST_DEVICES)
+    return tsr_fail(TOO_LARGE, "meshes of %lld and %lld devices, wanted at most %d",
+                    (long long)tsr_layout_device_count(out->from),
+                    (long long)tsr_layout_device_count(out->to), (int)CLI_MOST_DEVICES);
+  return NULL;
+}
+
+// ---- both ways ----
+
+// A reason why there is no such way becomes text; other failures stay failures.
+static tsr_status take_reason(tsr_status status, tsr_cause cause, tsr_text *out) {
+  if (!status || tsr_status_cause(status) != cause) return status;
+  tsr_text_add(out, tsr_status_text(status));
+  tsr_status_free(status);
+  return NULL;
+}
+
+static tsr_status find_direct(const cli_args *args, cli_change *out) {
+  tsr_status status = tsr_copy_plan_create(out->from, out->to, NULL, &out->plan);
+  TSR_TRY(take_reason(status, TSR_CAUSE_UNREDUCED_DIFFERS, &out->no_plan));
+  if (!out->plan && cli_has(args, "relabel"))
+    return tsr_fail(BAD_ARGUMENT, "--relabel is about the direct way, and %s",
+                    tsr_text_string(&out->no_plan));
+  if (!out->plan) return NULL;
+  TSR_TRY(tsr_copy_plan_certify(out->plan, out->dtype, &out->certificate));
+  TSR_TRY(traffic_from_plan(out->plan, out->dtype, &out->certificate, &out->traffic));
+  if (!cli_has(args, "relabel")) return NULL;
+  TSR_TRY(tsr_relabel(out->plan, out->dtype, &out->relabelling));
+  out->relabelled = true;
+  return NULL;
+}
+
+static tsr_status find_sequence(cli_change *change, tsr_sequence_method method, int64_t cap,
+                                tsr_text *reason, tsr_sequence **out) {
+  const tsr_sequence_options options = {
+      .size = sizeof options, .method = method, .memory_cap = cap};
+  tsr_status status =
+      tsr_sequence_create(tsr_layout_sharding(change->from), tsr_layout_sharding(change->to),
+                          &change->shape, change->dtype, &options, out);
+  status = take_reason(status, TSR_CAUSE_NO_SEQUENCE, reason);
+  return take_reason(status, TSR_CAUSE_DOES_NOT_FIT, reason);
+}
+
+static tsr_status find_sequences(const cli_args *args, cli_change *out) {
+  int64_t cap = 0;
+  const char *method = cli_value(args, "sequence");
+  const bool shardy = method && !strcmp(method, "shardy");
+  if (cli_has(args, "memory-cap")) TSR_TRY(cli_bytes(args, "memory-cap", &cap));
+  TSR_TRY(find_sequence(out, shardy ? TSR_SEQUENCE_SHARDY : TSR_SEQUENCE_BEST, cap,
+                        &out->no_sequence, &out->sequence));
+  tsr_text unused = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  if (!shardy) status = find_sequence(out, TSR_SEQUENCE_SHARDY, 0, &unused, &out->shardy);
+  tsr_text_deinit(&unused);
+  return status;
+}
+
+static tsr_status find_ways(const cli_args *args, cli_change *out) {
+  TSR_TRY(find_direct(args, out));
+  TSR_TRY(find_sequences(args, out));
+  if (out->plan || out->sequence) return NULL;
+  return tsr_fail(NO_SEQUENCE, "no way: %s; and by collectives: %s", tsr_text_string(&out->no_plan),
+                  tsr_text_string(&out->no_sequence));
+}
+
+// ---- the command ----
+
+static tsr_status write_picture(const cli_change *change, const char *path) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = change_print_svg(change, &text);
+  if (!status) status = cli_output(&text, path);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status print_plans(const cli_args *args, const cli_change *change, const cli_run *run) {
+  const char *svg = cli_value(args, "svg");
+  explain("from", change->from);
+  explain("to", change->to);
+  if (svg) TSR_TRY(write_picture(change, svg));
+  if (svg && !strcmp(svg, "-")) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  if (cli_has(args, "json")) {
+    tsr_json_writer writer;
+    tsr_json_writer_init(&writer, &text, 2);
+    tsr_json_begin_object(&writer);
+    status = change_to_json(change, cli_has(args, "copies"), &writer);
+    if (run) run_to_json(run, &writer);
+    tsr_json_end_object(&writer);
+    tsr_text_add_char(&text, '\n');
+  } else {
+    status = change_print(change, cli_has(args, "copies"), &text);
+    if (run) run_print(run, &text);
+  }
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// A comm has room for every device from 0 on.
+enum { MOST_RUNNING = 1 << 20 };
+
+static int64_t device_bound(const tsr_layout *layout) {
+  int64_t bound = 0;
+  for (int64_t p = 0; p < tsr_layout_device_count(layout); p++)
+    if (tsr_layout_device(layout, p) >= bound) bound = tsr_layout_device(layout, p) + 1;
+  return bound;
+}
+
+static tsr_status open_comm(const cli_args *args, const cli_change *change, tsr_comm **out_comm) {
+  const char *engine = cli_value(args, "engine");
+  int64_t workers = 0, timeout = 0;
+  TSR_TRY(cli_int(args, "workers", 0, &workers));
+  TSR_TRY(cli_int(args, "timeout", 0, &timeout));
+  if (workers < 0 || workers > 4096)
+    return tsr_fail(BAD_ARGUMENT, "--workers is %lld, wanted 1 to 4096", (long long)workers);
+  const int64_t a = device_bound(change->from), b = device_bound(change->to);
+  const int64_t devices = a > b ? a : b;
+  if (devices > MOST_RUNNING)
+    return tsr_fail(TOO_LARGE, "--run: device %lld, wanted ids below %d", (long long)devices - 1,
+                    (int)MOST_RUNNING);
+  const tsr_comm_options options = {
+      .size = sizeof options, .workers = (int)workers, .timeout = (double)timeout};
+  return tsr_comm_open(engine ? engine : "threads", devices, &options, out_comm);
+}
+
+// All ranks know all plans and fail alike, so the first one speaks for them.
+static tsr_status run_and_print(const cli_args *args, const cli_change *change, int *out_exit) {
+  tsr_comm *comm = NULL;
+  cli_run run;
+  TSR_TRY(open_comm(args, change, &comm));
+  const bool first = tsr_comm_rank(comm) == 0;
+  tsr_status status = change_run(change, comm, &run);
+  if (first && !status) status = print_plans(args, change, &run);
+  if (!first && status) {
+    *out_exit = EXIT_FAILED + (int)tsr_status_code(status);
+    tsr_status_free(status);
+    status = NULL;
+  }
+  tsr_comm_release(comm);
+  return status;
+}
+
+static tsr_status check_options(const cli_args *args) {
+  static const char *const of_run[] = {"engine", "workers", "timeout", NULL};
+  const char *method = cli_value(args, "sequence"), *svg = cli_value(args, "svg");
+  if (svg && !strcmp(svg, "-"))
+    TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "svg", "run", NULL}));
+  for (int i = 0; of_run[i] && !cli_has(args, "run"); i++)
+    if (cli_has(args, of_run[i]))
+      return tsr_fail(BAD_ARGUMENT, "--%s is about running: --run is missing", of_run[i]);
+  // What runs is the library's own choice, which knows neither.
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"run", "memory-cap", NULL}));
+  if (cli_has(args, "run") && method && !strcmp(method, "shardy"))
+    return tsr_fail(BAD_ARGUMENT, "--run takes the best sequence, not Shardy's");
+  return NULL;
+}
+
+static tsr_status run_redistribute(const cli_args *args, int *out_exit) {
+  cli_change change = {0};
+  tsr_status status = check_options(args);
+  if (!status) status = read_change(args, &change);
+  if (!status) status = find_ways(args, &change);
+  if (!status)
+    status = cli_has(args, "run") ? run_and_print(args, &change, out_exit)
+                                  : print_plans(args, &change, NULL);
+  change_deinit(&change);
+  return status;
+}
+
+// clang-format off
+static const cli_option options[] = {
+    {"from", 'f', "SPEC", NULL, "how the tensor is cut, in any notation"},
+    {"to", 0, "SPEC", NULL, "how it shall be cut"},
+    {"shape", 's', "SHAPE", NULL, "the tensor, as 4096,1024"},
+    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
+    {"to-mesh", 0, "MESH", NULL, "the mesh of the target, when it is another one"},
+    {"topology", 't', "TOPOLOGY", NULL, "the machine whose links tell the time (see `tessera calibrate`)"},
+    {"dtype", 0, "TYPE", NULL, "element type (default: f32)"},
+    {"policy", 'p', "POLICY", "error|trim|pad|uneven", "what to do with sizes that do not divide (default: error)"},
+    {"sequence", 0, "METHOD", "best|shardy", "which sequence of collectives (default: best)"},
+    {"memory-cap", 0, "SIZE", NULL, "bytes that a collective may take on a device, as 16G"},
+    {"relabel", 0, NULL, NULL, "show what other devices for the target would save"},
+    {"copies", 'c', NULL, NULL, "list the copies, however many"},
+    {"svg", 0, "FILE", NULL, "draw who sends what to whom (- = standard output)"},
+    {"json", 'j', NULL, NULL, "print both plans as data"},
+    {"run", 'r', NULL, NULL, "do it both ways, look at every element, and time it"},
+    {"engine", 0, "ENGINE", "threads|mpi", "what moves the bytes (default: threads)"},
+    {"workers", 'w', "N", NULL, "threads of a process (default: one for each processor)"},
+    {"timeout", 0, "SECONDS", NULL, "without progress until a rank is given up (default: 300)"},
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_redistribute = {
+    .name = "redistribute",
+    .summary = "plan, draw and run a change of layout",
+    .usage = "--from SPEC --to SPEC --shape SHAPE --mesh MESH [options]",
+    .min_args = 0,
+    .max_args = 0,
+    .options = options,
+    .description =
+        "There are two ways. The direct one copies from device to device, and moves no more than\n"
+        "devices lack. The other is the cheapest sequence of collectives, by the links of the\n"
+        "topology or, without one, by the bytes that are moved.\n\n"
+        "With --run, elements are made from their index, moved, and looked at one by one. Under\n"
+        "mpirun, with --engine mpi, the devices are shared out to the ranks.\n",
+    .examples =
+        "tessera redistribute --from 'x, _' --to '_, x' --shape 8,16 --mesh x=4\n"
+        "tessera redistribute --from 'x, y' --to 'y, x' -s 4096,4096 -m x=2,y=4 -t gpu:1x8:h100\n"
+        "tessera redistribute --from 'x, _' --to '_, x' -s 4096,4096 -m x=8 --svg moves.svg\n"
+        "tessera redistribute --from x --to x -s 1024 -m x=4 --to-mesh x=8 --relabel --json\n"
+        "tessera redistribute --from 'x, _' --to '_, x' -s 8192,8192 -m x=8 --run\n"
+        "mpirun -n 2 tessera redistribute --from x --to '_, x' -s 64,64 -m x=4 --run --engine "
+        "mpi\n",
+    .run = run_redistribute,
+};

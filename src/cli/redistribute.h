@@ -1,0 +1,58 @@
+// A change of layout as `tessera redistribute` shows it: both ways to make it, and what they cost.
+#ifndef TESSERA_CLI_REDISTRIBUTE_H
+#define TESSERA_CLI_REDISTRIBUTE_H
+
+#include "cli/cli.h"
+#include "cli/traffic.h"
+
+typedef struct cli_change {
+  tsr_shape shape;
+  tsr_dtype dtype;
+  tsr_layout *from, *to;  // owned, as all that follows
+  // The direct way; without a plan, why there is none.
+  tsr_copy_plan *plan;
+  tsr_text no_plan;
+  tsr_certificate certificate;
+  cli_traffic traffic;  // empty where there are too many copies to look at each
+  // The collectives that were asked for, the same by Shardy's order, and why there are none.
+  tsr_sequence *sequence, *shardy;
+  tsr_text no_sequence;
+  // With --relabel: whose places the target's devices should take.
+  bool relabelled;
+  tsr_relabelling relabelling;
+} cli_change;
+
+void change_deinit(cli_change *change);
+
+// One line: "f32 (8, 16): x, _ -> _, x", and the meshes of both.
+tsr_status change_title(const cli_change *change, const char *arrow, tsr_text *out);
+void change_mesh(const cli_change *change, tsr_text *out);
+
+// `all_copies` lists each one, however many.
+tsr_status change_print(const cli_change *change, bool all_copies, tsr_text *out);
+// The members of an object that the caller has begun, and ends.
+tsr_status change_to_json(const cli_change *change, bool all_copies, tsr_json_writer *writer);
+tsr_status change_print_svg(const cli_change *change, tsr_text *out);
+
+// ---- running ----
+
+typedef struct cli_timing {
+  double seconds, memcpy_seconds;  // the fastest of several rounds
+  int64_t bytes;                   // written, by all ranks together
+} cli_timing;
+
+typedef struct cli_run {
+  const char *engine;
+  int ranks, workers;
+  int64_t elements;  // that were looked at, by both ways and all ranks
+  bool direct, collectives;
+  cli_timing by_direct, by_collectives;
+} cli_run;
+
+// Collective. Makes the change both ways on real buffers, looks at every element, and counts what
+// the plan's copies move against the certificate.
+tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run);
+void run_print(const cli_run *run, tsr_text *out);
+void run_to_json(const cli_run *run, tsr_json_writer *writer);
+
+#endif

@@ -1,0 +1,380 @@
+// Both plans of a change, for people and for scripts.
+#include <string.h>
+
+#include "cli/redistribute.h"
+
+// What most people want to see at once; --copies lifts the first.
+enum { MOST_COPIES = 16, MOST_MATRIX = 16 };
+
+static void add_indented(const char *text, tsr_text *out) {
+  while (*text) {
+    const size_t length = strcspn(text, "\n");
+    tsr_text_add(out, "   ");
+    tsr_text_add_bytes(out, text, length);
+    tsr_text_add_char(out, '\n');
+    text += length + (text[length] == '\n');
+  }
+}
+
+static tsr_status add_spec(const tsr_layout *layout, tsr_text *out) {
+  const tsr_spec *spec = tsr_sharding_spec(tsr_layout_sharding(layout));
+  return tsr_spec_print(spec, TSR_FORM_SHORT, out);
+}
+
+tsr_status change_title(const cli_change *change, const char *arrow, tsr_text *out) {
+  tsr_text_addf(out, "%s ", tsr_dtype_get(change->dtype)->name);
+  tsr_shape_print(&change->shape, out);
+  tsr_text_add(out, ": ");
+  TSR_TRY(add_spec(change->from, out));
+  tsr_text_addf(out, " %s ", arrow);
+  return add_spec(change->to, out);
+}
+
+void change_mesh(const cli_change *change, tsr_text *out) {
+  const tsr_mesh *from = tsr_layout_mesh(change->from), *to = tsr_layout_mesh(change->to);
+  tsr_text_add(out, "mesh ");
+  tsr_mesh_print(from, out);
+  if (tsr_mesh_equal(from, to)) return;
+  tsr_text_add(out, " to mesh ");
+  tsr_mesh_print(to, out);
+}
+
+// ---- copies ----
+
+// The last element that a copy writes, in the target's buffer.
+static int64_t last_place(const tsr_copy *copy) {
+  int64_t place = copy->to + copy->length - 1;
+  for (int i = 0; i < copy->loop_count; i++)
+    place += (copy->loops[i].count - 1) * copy->loops[i].to;
+  return place;
+}
+
+// The box of the tensor that a copy fills, told by its first and last element; false where shards
+// or copies are no boxes.
+static bool box_of(const tsr_layout *to, int64_t position, const tsr_copy *copy, tsr_range *out) {
+  const int64_t shard = tsr_layout_shard(to, position);
+  tsr_range held[TSR_MAX_RANK];
+  tsr_status status = tsr_layout_box(to, shard, held);
+  if (status) {
+    tsr_status_free(status);
+    return false;
+  }
+  tsr_shape buffer;
+  tsr_layout_buffer_shape(to, shard, &buffer);
+  int64_t first = copy->to, last = last_place(copy), elements = 1;
+  for (int d = buffer.rank - 1; d >= 0; d--) {
+    out[d].lo = held[d].lo + first % buffer.dims[d];
+    out[d].hi = held[d].lo + last % buffer.dims[d] + 1;
+    first /= buffer.dims[d];
+    last /= buffer.dims[d];
+    elements *= out[d].hi > out[d].lo ? out[d].hi - out[d].lo : 0;
+  }
+  return elements == tsr_copy_elements(copy);
+}
+
+static void add_what(const cli_change *change, int64_t position, const tsr_copy *copy,
+                     tsr_text *out) {
+  tsr_range box[TSR_MAX_RANK];
+  tsr_text what = TSR_TEXT_EMPTY;
+  const bool is_box = change->shape.rank && box_of(change->to, position, copy, box);
+  for (int d = 0; is_box && d < change->shape.rank; d++)
+    tsr_text_addf(&what, "%s%lld:%lld", d ? ", " : "[", (long long)box[d].lo, (long long)box[d].hi);
+  tsr_text_add(&what, is_box ? "]" : "-");
+  const int64_t runs = tsr_copy_elements(copy) / copy->length;
+  tsr_text_addf(out, "%-24s  %lld x %lld, from %lld to %lld\n", tsr_text_string(&what),
+                (long long)runs, (long long)copy->length, (long long)copy->from,
+                (long long)copy->to);
+  tsr_text_deinit(&what);
+}
+
+static tsr_status print_copies_into(const cli_change *change, int64_t position, tsr_text *out) {
+  tsr_copies copies;
+  TSR_TRY(tsr_copies_init_into(&copies, change->plan, position));
+  tsr_status status = NULL;
+  for (tsr_copy copy; !status && tsr_copies_next(&copies, &copy);) {
+    int64_t bytes = 0;
+    status = tsr_dtype_bytes(change->dtype, tsr_copy_elements(&copy), &bytes);
+    tsr_text_addf(out, "   %6lld  %6lld  %10lld  ", (long long)copy.source, (long long)copy.target,
+                  (long long)bytes);
+    add_what(change, position, &copy, out);
+  }
+  tsr_copies_deinit(&copies);
+  return status;
+}
+
+static tsr_status print_copies(const cli_change *change, tsr_text *out) {
+  tsr_text_addf(out, "\n   %6s  %6s  %10s  %-24s  %s\n", "from", "to", "bytes", "what",
+                "runs of elements, and where in the buffers");
+  for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++)
+    TSR_TRY(print_copies_into(change, p, out));
+  return NULL;
+}
+
+// ---- the direct way ----
+
+static void print_matrix(const cli_traffic *traffic, tsr_text *out) {
+  char cell[32];
+  tsr_text_add(out, "\n   from \\ to");
+  for (int t = 0; t < traffic->rows; t++) {
+    traffic_label(traffic, t, cell, sizeof cell);
+    tsr_text_addf(out, "  %8s", cell);
+  }
+  tsr_text_add_char(out, '\n');
+  for (int s = 0; s < traffic->rows; s++) {
+    traffic_label(traffic, s, cell, sizeof cell);
+    tsr_text_addf(out, "   %9s", cell);
+    for (int t = 0; t < traffic->rows; t++) {
+      char bytes[24];
+      cli_format_bytes(traffic_at(traffic, s, t), bytes, sizeof bytes);
+      snprintf(cell, sizeof cell, s == t ? "(%s)" : "%s", bytes);
+      tsr_text_addf(out, "  %8s", traffic_at(traffic, s, t) ? cell : "-");
+    }
+    tsr_text_add_char(out, '\n');
+  }
+}
+
+static tsr_status print_direct(const cli_change *change, bool all_copies, tsr_text *out) {
+  tsr_text_add(out, " direct\n");
+  if (!change->plan) {
+    tsr_text_addf(out, "   none: %s\n", tsr_text_string(&change->no_plan));
+    return NULL;
+  }
+  tsr_text lines = TSR_TEXT_EMPTY;
+  tsr_certificate_print(&change->certificate, &lines);
+  add_indented(tsr_text_string(&lines), out);
+  tsr_text_deinit(&lines);
+  if (change->traffic.timed) {
+    char time[32];
+    cli_format_seconds(change->traffic.seconds, time, sizeof time);
+    tsr_text_addf(out, "   time by the links        %s on the busiest device\n", time);
+  }
+  if (change->traffic.rows && change->traffic.device_count <= MOST_MATRIX)
+    print_matrix(&change->traffic, out);
+  if (all_copies || change->certificate.copies <= MOST_COPIES) return print_copies(change, out);
+  tsr_text_addf(out, "\n   --copies lists the %lld copies\n",
+                (long long)change->certificate.copies);
+  return NULL;
+}
+
+// ---- collectives ----
+
+static tsr_status print_sequence(const cli_change *change, tsr_text *out) {
+  tsr_text_add(out, "\n collectives\n");
+  if (!change->sequence) {
+    tsr_text_addf(out, "   none: %s\n", tsr_text_string(&change->no_sequence));
+    return NULL;
+  }
+  tsr_text lines = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_sequence_print(change->sequence, &lines);
+  add_indented(tsr_text_string(&lines), out);
+  tsr_text_deinit(&lines);
+  return status;
+}
+
+// Shardy's order is only worth a line where it costs more.
+static void print_shardy(const cli_change *change, tsr_text *out) {
+  tsr_sequence_certificate own, greedy;
+  if (!change->sequence || !change->shardy) return;
+  tsr_sequence_certify(change->sequence, &own);
+  tsr_sequence_certify(change->shardy, &greedy);
+  if (greedy.bytes_moved <= own.bytes_moved) return;
+  tsr_text_addf(out, "   Shardy's greedy order: %d step%s, %lld bytes moved (%.3g times as many)\n",
+                greedy.step_count, greedy.step_count == 1 ? "" : "s", (long long)greedy.bytes_moved,
+                own.bytes_moved ? (double)greedy.bytes_moved / (double)own.bytes_moved : 0.0);
+}
+
+static void print_verdict(const cli_change *change, tsr_text *out) {
+  tsr_text_add(out, "\n cheaper: ");
+  if (!change->plan || !change->sequence) {
+    tsr_text_addf(out, "the only way is %s\n", change->plan ? "direct" : "by collectives");
+    return;
+  }
+  tsr_sequence_certificate sequence;
+  tsr_sequence_certify(change->sequence, &sequence);
+  if (change->traffic.timed) {
+    const bool direct = change->traffic.seconds <= sequence.seconds;
+    char a[32], b[32];
+    cli_format_seconds(change->traffic.seconds, a, sizeof a);
+    cli_format_seconds(sequence.seconds, b, sizeof b);
+    tsr_text_addf(out, "%s, %s against %s by the links\n", direct ? "direct" : "collectives",
+                  direct ? a : b, direct ? b : a);
+    return;
+  }
+  const int64_t more = sequence.bytes_moved - change->certificate.bytes_moved;
+  if (more > 0)
+    tsr_text_addf(out, "direct, by %lld bytes\n", (long long)more);
+  else
+    tsr_text_add(out, "neither, both move the same bytes\n");
+}
+
+static tsr_status print_relabelling(const cli_change *change, tsr_text *out) {
+  const tsr_relabelling *r = &change->relabelling;
+  tsr_text_addf(
+      out, "\n relabelled\n   %lld bytes move instead of %lld (no order moves less than %lld)\n",
+      (long long)r->bytes_after, (long long)r->bytes_before, (long long)r->bytes_bound);
+  if (r->bytes_after == r->bytes_before) return NULL;
+  tsr_layout *layout = NULL;
+  TSR_TRY(tsr_layout_with_devices(change->to, r->devices, &layout));
+  tsr_text_add(out, "   target mesh ");
+  tsr_mesh_print(tsr_layout_mesh(layout), out);
+  tsr_text_add_char(out, '\n');
+  tsr_layout_release(layout);
+  return NULL;
+}
+
+tsr_status change_print(const cli_change *change, bool all_copies, tsr_text *out) {
+  int64_t bytes = 0;
+  char size[24];
+  TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));
+  cli_format_bytes(bytes, size, sizeof size);
+  tsr_text_add_char(out, ' ');
+  TSR_TRY(change_title(change, "->", out));
+  tsr_text_addf(out, "  (%s)\n ", size);
+  change_mesh(change, out);
+  tsr_text_add(out, "\n\n");
+  TSR_TRY(print_direct(change, all_copies, out));
+  TSR_TRY(print_sequence(change, out));
+  print_shardy(change, out);
+  print_verdict(change, out);
+  return change->relabelled ? print_relabelling(change, out) : NULL;
+}
+
+// ---- as data ----
+
+static void write_copy(const tsr_copy *copy, tsr_json_writer *writer) {
+  tsr_json_begin_inline_object(writer);
+  tsr_json_write_key(writer, "source");
+  tsr_json_write_int(writer, copy->source);
+  tsr_json_write_key(writer, "target");
+  tsr_json_write_int(writer, copy->target);
+  tsr_json_write_key(writer, "from");
+  tsr_json_write_int(writer, copy->from);
+  tsr_json_write_key(writer, "to");
+  tsr_json_write_int(writer, copy->to);
+  tsr_json_write_key(writer, "length");
+  tsr_json_write_int(writer, copy->length);
+  tsr_json_write_key(writer, "loops");
+  tsr_json_begin_array(writer);
+  for (int i = 0; i < copy->loop_count; i++)
+    tsr_json_write_ints(
+        writer, (const int64_t[]){copy->loops[i].count, copy->loops[i].from, copy->loops[i].to}, 3);
+  tsr_json_end_array(writer);
+  tsr_json_end_object(writer);
+}
+
+static tsr_status write_copies(const cli_change *change, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, "copies");
+  tsr_json_begin_array(writer);
+  for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
+    tsr_copies copies;
+    TSR_TRY(tsr_copies_init_into(&copies, change->plan, p));
+    for (tsr_copy copy; tsr_copies_next(&copies, &copy);) write_copy(&copy, writer);
+    tsr_copies_deinit(&copies);
+  }
+  tsr_json_end_array(writer);
+  return NULL;
+}
+
+static tsr_status write_direct(const cli_change *change, bool all_copies, tsr_json_writer *writer) {
+  tsr_json_begin_object(writer);
+  if (!change->plan) {
+    tsr_json_write_key(writer, "none");
+    tsr_json_write_string(writer, tsr_text_string(&change->no_plan));
+    tsr_json_end_object(writer);
+    return NULL;
+  }
+  tsr_json_write_key(writer, "certificate");
+  tsr_certificate_to_json(&change->certificate, writer);
+  if (change->traffic.timed) {
+    tsr_json_write_key(writer, "seconds");
+    tsr_json_write_double(writer, change->traffic.seconds);
+  }
+  if (all_copies || change->certificate.copies <= MOST_COPIES)
+    TSR_TRY(write_copies(change, writer));
+  tsr_json_end_object(writer);
+  return NULL;
+}
+
+static void write_sequence(const tsr_sequence *sequence, const char *reason,
+                           tsr_json_writer *writer) {
+  if (sequence) {
+    tsr_sequence_to_json(sequence, writer);
+    return;
+  }
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "none");
+  tsr_json_write_string(writer, reason);
+  tsr_json_end_object(writer);
+}
+
+static void write_relabelling(const tsr_relabelling *r, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, "relabelling");
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "bytes_before");
+  tsr_json_write_int(writer, r->bytes_before);
+  tsr_json_write_key(writer, "bytes_after");
+  tsr_json_write_int(writer, r->bytes_after);
+  tsr_json_write_key(writer, "bytes_bound");
+  tsr_json_write_int(writer, r->bytes_bound);
+  tsr_json_write_key(writer, "devices");
+  tsr_json_begin_inline_array(writer);
+  for (int64_t i = 0; i < r->device_count; i++) tsr_json_write_int(writer, r->devices[i]);
+  tsr_json_end_array(writer);
+  tsr_json_end_object(writer);
+}
+
+static void write_side(const char *key, const tsr_layout *layout, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, key);
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "spec");
+  tsr_spec_to_json(tsr_sharding_spec(tsr_layout_sharding(layout)), writer);
+  tsr_json_write_key(writer, "mesh");
+  tsr_mesh_to_json(tsr_layout_mesh(layout), writer);
+  tsr_json_end_object(writer);
+}
+
+tsr_status change_to_json(const cli_change *change, bool all_copies, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, "shape");
+  tsr_json_write_ints(writer, change->shape.dims, (size_t)change->shape.rank);
+  tsr_json_write_key(writer, "dtype");
+  tsr_json_write_string(writer, tsr_dtype_get(change->dtype)->name);
+  write_side("from", change->from, writer);
+  write_side("to", change->to, writer);
+  tsr_json_write_key(writer, "direct");
+  TSR_TRY(write_direct(change, all_copies, writer));
+  tsr_json_write_key(writer, "collectives");
+  write_sequence(change->sequence, tsr_text_string(&change->no_sequence), writer);
+  if (change->shardy) {
+    tsr_json_write_key(writer, "shardy");
+    tsr_sequence_to_json(change->shardy, writer);
+  }
+  if (change->relabelled) write_relabelling(&change->relabelling, writer);
+  return NULL;
+}
+
+// ---- the picture ----
+
+tsr_status change_print_svg(const cli_change *change, tsr_text *out) {
+  if (!change->plan)
+    return tsr_fail(BAD_ARGUMENT, "--svg draws the direct way, and %s",
+                    tsr_text_string(&change->no_plan));
+  if (!change->traffic.rows)
+    return tsr_fail(TOO_LARGE, "a picture of %lld copies between %lld devices",
+                    (long long)change->certificate.copies,
+                    (long long)tsr_layout_device_count(change->to));
+  char moved[24], bound[24], local[24];
+  const tsr_certificate *c = &change->certificate;
+  cli_format_bytes(c->bytes_moved, moved, sizeof moved);
+  cli_format_bytes(c->bytes_lower_bound, bound, sizeof bound);
+  cli_format_bytes(c->bytes_local, local, sizeof local);
+  tsr_text title = TSR_TEXT_EMPTY, subtitle = TSR_TEXT_EMPTY;
+  tsr_status status = change_title(change, "→", &title);
+  change_mesh(change, &subtitle);
+  tsr_text_addf(&subtitle, ": %s move in %lld messages (at least %s must), %s stay", moved,
+                (long long)c->messages, bound, local);
+  if (!status)
+    traffic_print_svg(&change->traffic, tsr_text_string(&title), tsr_text_string(&subtitle), out);
+  tsr_text_deinit(&title);
+  tsr_text_deinit(&subtitle);
+  return status;
+}

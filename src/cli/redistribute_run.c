@@ -1,0 +1,437 @@
+// A change of layout on real buffers.
+//
+// Every element is made from its index in the tensor, so that whoever holds it can tell, alone,
+// whether it is the right one. Ranks that see a mistake tell the others: all fail, or none.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/redistribute.h"
+
+enum { ROUNDS = 5, COPY_BLOCK = 1 << 20, MESSAGE = 512 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- contents ----
+
+// The bits that an element may have: numbers that are finite and not negative, so that adding the
+// zeros of partial results leaves them as they are.
+typedef struct contents {
+  int bits;       // of an element
+  uint64_t mask;  // of each 64 of them
+} contents;
+
+static contents contents_of(tsr_dtype dtype) {
+  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const int bits = info->kind == TSR_CLASS_COMPLEX ? info->bits / 2 : info->bits;
+  uint64_t mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+  if (info->kind == TSR_CLASS_FLOAT || info->kind == TSR_CLASS_COMPLEX) mask >>= 2;
+  if (info->kind == TSR_CLASS_BOOL) mask = 1;
+  if (info->kind == TSR_CLASS_COMPLEX && bits < 64) mask |= mask << bits;
+  return (contents){info->bits, mask};
+}
+
+// Steele, Lea and Flood's SplitMix64.
+static uint64_t word_at(const contents *c, int64_t index) {
+  uint64_t z = ((uint64_t)index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (z ^ (z >> 31)) & c->mask;
+}
+
+// Element `index` of the tensor at `place` of a buffer. Sub-byte elements may straddle two bytes.
+static void write_element(const contents *c, unsigned char *data, int64_t place, int64_t index) {
+  const uint64_t words[2] = {word_at(c, index), word_at(c, ~index)};
+  if (c->bits >= 8) {
+    const size_t bytes = (size_t)c->bits / 8;
+    memcpy(data + (size_t)place * bytes, words, bytes);
+    return;
+  }
+  for (int b = 0; b < c->bits; b++) {
+    const int64_t bit = place * c->bits + b;
+    const unsigned char mask = (unsigned char)(1 << bit % 8);
+    data[bit / 8] = (unsigned char)((data[bit / 8] & ~mask) | (words[0] >> b & 1 ? mask : 0));
+  }
+}
+
+static bool is_element(const contents *c, const unsigned char *data, int64_t place, int64_t index) {
+  const uint64_t words[2] = {word_at(c, index), word_at(c, ~index)};
+  if (c->bits >= 8) {
+    const size_t bytes = (size_t)c->bits / 8;
+    return !memcmp(data + (size_t)place * bytes, words, bytes);
+  }
+  for (int b = 0; b < c->bits; b++) {
+    const int64_t bit = place * c->bits + b;
+    if ((data[bit / 8] >> bit % 8 & 1) != (int)(words[0] >> b & 1)) return false;
+  }
+  return true;
+}
+
+// ---- every element of a shard ----
+
+// Takes `count` elements whose indices follow each other, `stride` apart in the buffer. False
+// stops, with the element at fault.
+typedef bool row_fn(const contents *c, unsigned char *data, int64_t place, int64_t stride,
+                    int64_t index, int64_t count, int64_t *out_wrong);
+
+static bool fill_row(const contents *c, unsigned char *data, int64_t place, int64_t stride,
+                     int64_t index, int64_t count, int64_t *out_wrong) {
+  (void)out_wrong;
+  for (int64_t i = 0; i < count; i++) write_element(c, data, place + i * stride, index + i);
+  return true;
+}
+
+static bool check_row(const contents *c, unsigned char *data, int64_t place, int64_t stride,
+                      int64_t index, int64_t count, int64_t *out_wrong) {
+  for (int64_t i = 0; i < count; i++)
+    if (!is_element(c, data, place + i * stride, index + i)) {
+      *out_wrong = index + i;
+      return false;
+    }
+  return true;
+}
+
+static bool for_piece(const contents *c, const tsr_shape *shape, const tsr_piece *piece,
+                      unsigned char *data, row_fn *row, int64_t *out_wrong) {
+  const int last = shape->rank - 1;
+  int64_t strides[TSR_MAX_RANK], at[TSR_MAX_RANK];
+  if (last < 0) return row(c, data, piece->offset, 0, 0, 1, out_wrong);
+  tsr_shape_strides(shape, strides);
+  for (int d = 0; d <= last; d++) at[d] = piece->ranges[d].lo;
+  for (int d = 0; d >= 0;) {
+    int64_t place = piece->offset, index = 0;
+    for (int i = 0; i <= last; i++) {
+      place += (at[i] - piece->ranges[i].lo) * piece->strides[i];
+      index += at[i] * strides[i];
+    }
+    if (!row(c, data, place, piece->strides[last], index,
+             piece->ranges[last].hi - piece->ranges[last].lo, out_wrong))
+      return false;
+    for (d = last - 1; d >= 0 && ++at[d] == piece->ranges[d].hi; d--) at[d] = piece->ranges[d].lo;
+  }
+  return true;
+}
+
+static tsr_status for_shard(const tsr_layout *layout, tsr_dtype dtype, int64_t shard,
+                            unsigned char *data, row_fn *row, int64_t *out_wrong) {
+  const contents c = contents_of(dtype);
+  const tsr_shape shape = tsr_layout_shape(layout);
+  tsr_pieces pieces;
+  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+  for (tsr_piece piece; *out_wrong < 0 && tsr_pieces_next(&pieces, &piece);)
+    for_piece(&c, &shape, &piece, data, row, out_wrong);
+  tsr_pieces_deinit(&pieces);
+  return NULL;
+}
+
+// ---- ranks that agree ----
+
+typedef struct verdict {
+  int cause;
+  char message[MESSAGE];
+} verdict;
+
+// Collective. The failure of the lowest rank that has one becomes that of all.
+static tsr_status agree(tsr_comm *comm, tsr_status status) {
+  const int ranks = tsr_comm_rank_count(comm);
+  if (ranks == 1) return status;
+  verdict mine = {.cause = (int)tsr_status_cause(status)};
+  snprintf(mine.message, sizeof mine.message, "%s", tsr_status_text(status));
+  tsr_status_free(status);
+  verdict *all = calloc((size_t)ranks, sizeof *all);
+  status = all ? tsr_comm_share(comm, &mine, sizeof mine, all) : tsr_fail(NO_MEMORY, "verdicts");
+  for (int r = 0; r < ranks && !status; r++)
+    if (all[r].cause)
+      status = tsr_fail_at((tsr_cause)all[r].cause, __FILE__, __LINE__, "rank %d: %s", r,
+                           all[r].message);
+  free(all);
+  return status;
+}
+
+// Collective. The sum over all ranks.
+static tsr_status add_up(tsr_comm *comm, int64_t mine, int64_t *out_sum) {
+  const int ranks = tsr_comm_rank_count(comm);
+  int64_t *all = calloc((size_t)ranks, sizeof *all), sum = 0;
+  tsr_status status = all ? tsr_comm_share(comm, &mine, sizeof mine, all)
+                          : tsr_fail(NO_MEMORY, "numbers of %d ranks", ranks);
+  for (int r = 0; r < ranks && !status; r++) sum += all[r];
+  free(all);
+  if (!status) *out_sum = sum;
+  return status;
+}
+
+// ---- one run ----
+
+typedef struct runner {
+  const cli_change *change;
+  tsr_comm *comm;
+  tsr_progress *progress;
+  int64_t step_bytes;  // that this rank works on in one go, about
+  int64_t looked_at;   // elements here
+} runner;
+
+static tsr_status fill_part(void *context, const tsr_array_part *part, void *data) {
+  const runner *r = context;
+  int64_t wrong = -1;
+  memset(data, 0, (size_t)part->bytes);
+  return for_shard(r->change->from, r->change->dtype, part->shard, data, fill_row, &wrong);
+}
+
+// The same cuts without partial results. Shards keep their numbers.
+static tsr_status without_sums(const tsr_layout *layout, tsr_layout **out_layout) {
+  const tsr_sharding *old = tsr_layout_sharding(layout);
+  tsr_spec_desc desc = *tsr_spec_get(tsr_sharding_spec(old));
+  const tsr_shape shape = tsr_layout_shape(layout);
+  desc.unreduced_count = 0;
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_status status = tsr_spec_create(&desc, &spec);
+  if (!status) status = tsr_sharding_bind(tsr_sharding_mesh(old), spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, &shape, tsr_layout_policy(layout), out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  return status;
+}
+
+// Contents are told of whole values: partial results are made from them, the first of each group
+// taking it all.
+static tsr_status make_source(runner *r, tsr_array **out_array) {
+  tsr_layout *plain = NULL;
+  tsr_array *values = NULL;
+  TSR_TRY(without_sums(r->change->from, &plain));
+  tsr_status status = tsr_array_generate(r->comm, plain, r->change->dtype, fill_part, r, &values);
+  status = agree(r->comm, status);
+  if (!status) status = tsr_array_reshard(values, r->change->from, NULL, out_array);
+  tsr_array_release(values);
+  tsr_layout_release(plain);
+  tsr_progress_add(r->progress, r->step_bytes);
+  return status;
+}
+
+static tsr_status check_part(void *context, int64_t index, int worker) {
+  const tsr_array *array = context;
+  tsr_array_part part;
+  int64_t wrong = -1;
+  (void)worker;
+  TSR_TRY(tsr_array_local(array, index, &part));
+  // Nothing is written to it: a row of checks only reads.
+  unsigned char *data = (unsigned char *)(uintptr_t)part.data;
+  TSR_TRY(for_shard(tsr_array_layout(array), tsr_array_dtype(array), part.shard, data, check_row,
+                    &wrong));
+  if (wrong < 0) return NULL;
+  return tsr_fail(BROKEN_PLAN, "device %lld: element %lld of the tensor is not what it was",
+                  (long long)part.device, (long long)wrong);
+}
+
+static tsr_status check_elements(runner *r, tsr_array *array) {
+  tsr_layout *plain = NULL;
+  tsr_array *values = NULL;
+  TSR_TRY(without_sums(tsr_array_layout(array), &plain));
+  tsr_status status = tsr_array_reshard(array, plain, NULL, &values);
+  if (!status)
+    status = agree(r->comm, tsr_pool_run(tsr_comm_pool(r->comm), tsr_array_local_count(values),
+                                         check_part, values));
+  for (int64_t i = 0; !status && i < tsr_array_local_count(values); i++) {
+    const int64_t position = tsr_layout_find_device(plain, tsr_array_device(values, i));
+    r->looked_at += tsr_layout_shard_elements(plain, tsr_layout_shard(plain, position));
+  }
+  tsr_array_release(values);
+  tsr_layout_release(plain);
+  tsr_progress_add(r->progress, r->step_bytes);
+  return status;
+}
+
+// ---- time ----
+
+typedef struct block_copy {
+  char *to;
+  const char *from;
+  int64_t bytes;
+} block_copy;
+
+static tsr_status copy_block(void *context, int64_t index, int worker) {
+  const block_copy *job = context;
+  const int64_t start = index * COPY_BLOCK, left = job->bytes - start;
+  (void)worker;
+  memcpy(job->to + start, job->from + start, (size_t)(left < COPY_BLOCK ? left : COPY_BLOCK));
+  return NULL;
+}
+
+// As many bytes as the ways write here, by memcpy on the same workers.
+static tsr_status time_memcpy(runner *r, int64_t bytes, double *out_seconds) {
+  tsr_buffer *from = NULL, *to = NULL;
+  tsr_status status = tsr_buffer_create(tsr_comm_buffers(r->comm), bytes, &from);
+  if (!status) status = tsr_buffer_create(tsr_comm_buffers(r->comm), bytes, &to);
+  status = agree(r->comm, status);
+  if (!status && bytes) memset(tsr_buffer_data(from), 1, (size_t)bytes);
+  for (int round = 0; round < ROUNDS && !status; round++) {
+    block_copy job = {0};
+    if (bytes) job = (block_copy){tsr_buffer_data(to), tsr_buffer_data(from), bytes};
+    status = tsr_comm_barrier(r->comm);
+    const double start = now();
+    if (!status)
+      status = tsr_pool_run(tsr_comm_pool(r->comm), (bytes + COPY_BLOCK - 1) / COPY_BLOCK,
+                            copy_block, &job);
+    if (!status) status = tsr_comm_barrier(r->comm);
+    const double seconds = now() - start;
+    if (round == 0 || seconds < *out_seconds) *out_seconds = seconds;
+    tsr_progress_add(r->progress, r->step_bytes);
+  }
+  tsr_buffer_release(from);
+  tsr_buffer_release(to);
+  return status;
+}
+
+// The first round also pays for fresh pages; the fastest tells what the way costs.
+static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method method,
+                           cli_timing *out) {
+  const tsr_reshard_options options = {.size = sizeof options, .method = method, .unshare = true};
+  tsr_array *result = NULL;
+  tsr_status status = NULL;
+  for (int round = 0; round < ROUNDS && !status; round++) {
+    tsr_array_release(result);
+    result = NULL;
+    status = tsr_comm_barrier(r->comm);
+    const double start = now();
+    if (!status) status = tsr_array_reshard(source, r->change->to, &options, &result);
+    if (!status) status = tsr_comm_barrier(r->comm);
+    const double seconds = now() - start;
+    if (round == 0 || seconds < out->seconds) out->seconds = seconds;
+    tsr_progress_add(r->progress, r->step_bytes);
+  }
+  if (!status) status = check_elements(r, result);
+  const int64_t here = result ? tsr_array_memory(result) : 0;
+  tsr_array_release(result);
+  if (!status) status = add_up(r->comm, here, &out->bytes);
+  if (!status) status = time_memcpy(r, here, &out->memcpy_seconds);
+  return tsr_note(status, method == TSR_RESHARD_DIRECT ? "direct" : "by collectives");
+}
+
+// ---- bytes ----
+
+// Counts what the copies of all ranks move, which the certificate was not made from.
+static tsr_status count_moved(const runner *r, int64_t *out_elements) {
+  const cli_change *change = r->change;
+  for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
+    if (tsr_comm_local_index(r->comm, tsr_layout_device(change->to, p)) < 0) continue;
+    tsr_copies copies;
+    TSR_TRY(tsr_copies_init_into(&copies, change->plan, p));
+    for (tsr_copy copy; tsr_copies_next(&copies, &copy);)
+      if (copy.source != copy.target) *out_elements += tsr_copy_elements(&copy);
+    tsr_copies_deinit(&copies);
+  }
+  return NULL;
+}
+
+static tsr_status check_moved(const runner *r) {
+  int64_t elements = 0, bytes = 0;
+  TSR_TRY(agree(r->comm, count_moved(r, &elements)));
+  TSR_TRY(add_up(r->comm, elements, &elements));
+  TSR_TRY(tsr_dtype_bytes(r->change->dtype, elements, &bytes));
+  if (bytes == r->change->certificate.bytes_moved) return NULL;
+  return tsr_fail(BROKEN_PLAN, "the copies move %lld bytes, but %lld were certified",
+                  (long long)bytes, (long long)r->change->certificate.bytes_moved);
+}
+
+// ---- the whole ----
+
+// Source, result, and the two of memcpy. Ranks may share one machine.
+static tsr_status check_memory(int64_t bytes) {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages < 1 || page < 1 || bytes / page <= pages / 4) return NULL;
+  char wanted[24];
+  cli_format_bytes(bytes, wanted, sizeof wanted);
+  return tsr_fail(DOES_NOT_FIT, "--run: four times %s are needed, more than this machine has",
+                  wanted);
+}
+
+static tsr_status run_ways(runner *r, cli_run *out) {
+  tsr_array *source = NULL;
+  TSR_TRY(make_source(r, &source));
+  tsr_status status = NULL;
+  if (r->change->plan) {
+    out->direct = true;
+    status = time_way(r, source, TSR_RESHARD_DIRECT, &out->by_direct);
+    if (!status) status = check_moved(r);
+  }
+  if (!status && r->change->sequence) {
+    out->collectives = true;
+    status = time_way(r, source, TSR_RESHARD_SEQUENCE, &out->by_collectives);
+  }
+  tsr_array_release(source);
+  return status ? status : add_up(r->comm, r->looked_at, &out->elements);
+}
+
+tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run) {
+  int64_t bytes = 0;
+  TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));
+  TSR_TRY(check_memory(bytes));
+  cli_run run = {.engine = tsr_comm_engine_name(comm),
+                 .ranks = tsr_comm_rank_count(comm),
+                 .workers = tsr_pool_workers(tsr_comm_pool(comm))};
+  runner r = {.change = change, .comm = comm, .step_bytes = bytes / run.ranks};
+  const int ways = (change->plan != NULL) + (change->sequence != NULL);
+  const int64_t steps = 1 + ways * (2 * ROUNDS + 1);
+  const bool first = tsr_comm_rank(comm) == 0;
+  TSR_TRY(tsr_progress_create("redistribute", "B", r.step_bytes * steps, 0.1,
+                              first ? tsr_progress_bar : NULL, stderr, &r.progress));
+  tsr_status status = run_ways(&r, &run);
+  tsr_progress_finish(r.progress);
+  if (!status) *out_run = run;
+  return status;
+}
+
+// ---- the report ----
+
+static void print_timing(const char *name, const cli_timing *t, tsr_text *out) {
+  char bytes[24], time[32];
+  cli_format_bytes(t->bytes, bytes, sizeof bytes);
+  cli_format_seconds(t->seconds, time, sizeof time);
+  tsr_text_addf(out, "   %-12s %s written in %s", name, bytes, time);
+  if (t->seconds > 0)
+    tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes / t->seconds,
+                  t->memcpy_seconds / t->seconds);
+  tsr_text_add_char(out, '\n');
+}
+
+void run_print(const cli_run *run, tsr_text *out) {
+  tsr_text_addf(out, "\n run by %s: %d rank%s, %d worker%s each\n", run->engine, run->ranks,
+                run->ranks == 1 ? "" : "s", run->workers, run->workers == 1 ? "" : "s");
+  if (run->direct) print_timing("direct", &run->by_direct, out);
+  if (run->collectives) print_timing("collectives", &run->by_collectives, out);
+  tsr_text_addf(out, "   verified: %lld elements are what they were", (long long)run->elements);
+  tsr_text_add(out, run->direct ? ", bytes moved as certified\n" : "\n");
+}
+
+static void write_timing(const char *key, const cli_timing *t, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, key);
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "bytes_written");
+  tsr_json_write_int(writer, t->bytes);
+  tsr_json_write_key(writer, "seconds");
+  tsr_json_write_double(writer, t->seconds);
+  tsr_json_write_key(writer, "memcpy_seconds");
+  tsr_json_write_double(writer, t->memcpy_seconds);
+  tsr_json_end_object(writer);
+}
+
+void run_to_json(const cli_run *run, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, "run");
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "engine");
+  tsr_json_write_string(writer, run->engine);
+  tsr_json_write_key(writer, "ranks");
+  tsr_json_write_int(writer, run->ranks);
+  tsr_json_write_key(writer, "workers");
+  tsr_json_write_int(writer, run->workers);
+  tsr_json_write_key(writer, "verified_elements");
+  tsr_json_write_int(writer, run->elements);
+  if (run->direct) write_timing("direct", &run->by_direct, writer);
+  if (run->collectives) write_timing("collectives", &run->by_collectives, writer);
+  tsr_json_end_object(writer);
+}

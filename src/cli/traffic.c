@@ -1,0 +1,156 @@
+#include "cli/traffic.h"
+
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+// Looking at a copy takes well under a microsecond; nobody waits longer than for so many.
+enum { MOST_COPIES = 1 << 22, MOST_DEVICES = 1 << 20 };
+
+void traffic_deinit(cli_traffic *traffic) {
+  free(traffic->devices);
+  free(traffic->bytes);
+  *traffic = (cli_traffic){0};
+}
+
+int64_t traffic_at(const cli_traffic *traffic, int source, int target) {
+  return traffic->bytes[source * traffic->rows + target];
+}
+
+int64_t traffic_most(const cli_traffic *traffic) {
+  int64_t most = 0;
+  for (int s = 0; s < traffic->rows; s++)
+    for (int t = 0; t < traffic->rows; t++)
+      if (s != t && traffic_at(traffic, s, t) > most) most = traffic_at(traffic, s, t);
+  return most;
+}
+
+void traffic_label(const cli_traffic *traffic, int row, char *out, size_t size) {
+  const int64_t first = row * traffic->per_row;
+  int64_t last = first + traffic->per_row - 1;
+  if (last >= traffic->device_count) last = traffic->device_count - 1;
+  const long long a = traffic->devices[first], b = traffic->devices[last];
+  if (first == last)
+    snprintf(out, size, "%lld", a);
+  else
+    snprintf(out, size, "%lld-%lld", a, b);
+}
+
+// ---- devices ----
+
+static int by_id(const void *left, const void *right) {
+  const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+  return (a > b) - (a < b);
+}
+
+static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli_traffic *out) {
+  const int64_t a = tsr_layout_device_count(from), b = tsr_layout_device_count(to);
+  out->devices = malloc((size_t)(a + b) * sizeof *out->devices);
+  if (!out->devices) return tsr_fail(NO_MEMORY, "a list of %lld devices", (long long)(a + b));
+  for (int64_t p = 0; p < a; p++) out->devices[p] = tsr_layout_device(from, p);
+  for (int64_t p = 0; p < b; p++) out->devices[a + p] = tsr_layout_device(to, p);
+  qsort(out->devices, (size_t)(a + b), sizeof *out->devices, by_id);
+  int64_t count = 0;
+  for (int64_t i = 0; i < a + b; i++)
+    if (!count || out->devices[count - 1] != out->devices[i])
+      out->devices[count++] = out->devices[i];
+  out->device_count = count;
+  out->per_row = (count + TRAFFIC_MOST_ROWS - 1) / TRAFFIC_MOST_ROWS;
+  out->rows = (int)((count + out->per_row - 1) / out->per_row);
+  out->bytes = calloc((size_t)out->rows * (size_t)out->rows, sizeof *out->bytes);
+  return out->bytes ? NULL : tsr_fail(NO_MEMORY, "a matrix of %d rows", out->rows);
+}
+
+// ---- messages ----
+
+typedef struct tally {
+  cli_traffic *traffic;
+  const tsr_topology *topology;  // NULL = no links
+  double *sent, *got;            // seconds of each device
+} tally;
+
+static int64_t place_of(const cli_traffic *traffic, int64_t device) {
+  const int64_t *found = bsearch(&device, traffic->devices, (size_t)traffic->device_count,
+                                 sizeof *traffic->devices, by_id);
+  return found - traffic->devices;
+}
+
+static void add_message(const tally *t, int64_t source, int64_t target, int64_t bytes) {
+  cli_traffic *traffic = t->traffic;
+  const int64_t s = place_of(traffic, source), d = place_of(traffic, target);
+  traffic->bytes[s / traffic->per_row * traffic->rows + d / traffic->per_row] += bytes;
+  if (!t->topology || source == target) return;
+  const double seconds =
+      tsr_topology_cost(t->topology, tsr_topology_find(t->topology, (int32_t)source),
+                        tsr_topology_find(t->topology, (int32_t)target), bytes);
+  t->sent[s] += seconds;
+  t->got[d] += seconds;
+}
+
+// Copies come in order of their source, so that those of one message stand together.
+static tsr_status add_position(const tally *t, const tsr_copy_plan *plan, tsr_dtype dtype,
+                               int64_t position) {
+  tsr_copies copies;
+  TSR_TRY(tsr_copies_init_into(&copies, plan, position));
+  int64_t source = 0, target = 0, elements = 0;
+  tsr_status status = NULL;
+  bool more = true;
+  while (more && !status) {
+    tsr_copy copy;
+    more = tsr_copies_next(&copies, &copy);
+    if (elements && (!more || copy.source != source)) {
+      int64_t bytes = 0;
+      status = tsr_dtype_bytes(dtype, elements, &bytes);
+      add_message(t, source, target, bytes);
+      elements = 0;
+    }
+    if (!more) break;
+    source = copy.source;
+    target = copy.target;
+    elements += tsr_copy_elements(&copy);
+  }
+  tsr_copies_deinit(&copies);
+  return status;
+}
+
+static tsr_status add_all(const tally *t, const tsr_copy_plan *plan, tsr_dtype dtype) {
+  const int64_t positions = tsr_layout_device_count(tsr_copy_plan_to(plan));
+  for (int64_t p = 0; p < positions; p++) TSR_TRY(add_position(t, plan, dtype, p));
+  for (int64_t i = 0; i < t->traffic->device_count; i++) {
+    if (t->sent[i] > t->traffic->seconds) t->traffic->seconds = t->sent[i];
+    if (t->got[i] > t->traffic->seconds) t->traffic->seconds = t->got[i];
+  }
+  return NULL;
+}
+
+static const tsr_topology *topology_of(const tsr_layout *layout) {
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
+  return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_topology(mesh) : NULL;
+}
+
+tsr_status traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
+                             const tsr_certificate *certificate, cli_traffic *out_traffic) {
+  const tsr_layout *from = tsr_copy_plan_from(plan), *to = tsr_copy_plan_to(plan);
+  cli_traffic out = {0};
+  if (certificate->copies > MOST_COPIES || tsr_layout_device_count(from) > MOST_DEVICES ||
+      tsr_layout_device_count(to) > MOST_DEVICES) {
+    *out_traffic = out;
+    return NULL;
+  }
+  tally t = {.traffic = &out};
+  if (topology_of(from) && topology_of(from) == topology_of(to)) t.topology = topology_of(from);
+  out.timed = t.topology != NULL;
+  tsr_status status = list_devices(from, to, &out);
+  t.sent = calloc((size_t)out.device_count + 1, sizeof *t.sent);
+  t.got = calloc((size_t)out.device_count + 1, sizeof *t.got);
+  if (!status && (!t.sent || !t.got))
+    status = tsr_fail(NO_MEMORY, "the times of %lld devices", (long long)out.device_count);
+  if (!status) status = add_all(&t, plan, dtype);
+  free(t.sent);
+  free(t.got);
+  if (status)
+    traffic_deinit(&out);
+  else
+    *out_traffic = out;
+  return status;
+}

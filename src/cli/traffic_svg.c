@@ -1,0 +1,262 @@
+// Who sends what to whom, drawn.
+//
+// Up to eight devices are two columns, senders and receivers, with bands between them as wide as
+// their bytes: one sees where everything goes. With more, bands would be a tangle, and a matrix is
+// read more easily: rows send, columns receive, colour tells how much.
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/figure.h"
+#include "cli/traffic.h"
+
+enum {
+  MOST_BANDS = 8,
+  LEFT = FIGURE_MARGIN,
+  TOP = FIGURE_MARGIN + FIGURE_TITLE_HEIGHT,
+  NODE_WIDTH = 16,
+  NODE_GAP = 14,
+  NAME_WIDTH = 150,
+  BAND_WIDTH = 460,
+  BAND_HEIGHT = 380,
+  MATRIX = 704,
+  TICK = 84,
+  LEGEND = 72
+};
+
+// For a room that is dark; pages that set the colours themselves are nearer and win.
+static const char dark_style[] =
+    "<style>:root{color-scheme:light dark}.b{opacity:.78}.b:hover{opacity:1}"
+    ".k{fill:var(--faint,#5c6070);opacity:.16}"
+    ".w{font-size:11px;fill:var(--faint,#5c6070)}"
+    "@media(prefers-color-scheme:dark){svg{--ink:#e6e8ef;--faint:#9aa0b4;--paper:#16181f}}"
+    "</style>\n";
+
+static void add_label(double x, double y, const char *css, const char *anchor, const char *text,
+                      tsr_text *out) {
+  tsr_text_addf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", css, x, y,
+                anchor);
+  figure_add_escaped(out, text);
+  tsr_text_add(out, "</text>\n");
+}
+
+static void add_hint(const char *source, const char *target, int64_t bytes, tsr_text *out) {
+  char size[24];
+  cli_format_bytes(bytes, size, sizeof size);
+  if (strcmp(source, target) != 0)
+    tsr_text_addf(out, "<title>%s to %s: %s</title>", source, target, size);
+  else
+    tsr_text_addf(out, "<title>%s: %s stay</title>", source, size);
+}
+
+// ---- bands ----
+
+typedef struct bands {
+  const cli_traffic *traffic;
+  double scale;                                 // pixels of a byte
+  double left[MOST_BANDS], right[MOST_BANDS];   // where each device's bar begins
+  double sent[MOST_BANDS], gotten[MOST_BANDS];  // how much of it is used up
+} bands;
+
+static int64_t sum_of(const cli_traffic *traffic, int device, bool sent, bool moved_only) {
+  int64_t sum = 0;
+  for (int other = 0; other < traffic->rows; other++)
+    if (!moved_only || other != device)
+      sum += sent ? traffic_at(traffic, device, other) : traffic_at(traffic, other, device);
+  return sum;
+}
+
+static void lay_bands(const cli_traffic *traffic, bands *out) {
+  *out = (bands){.traffic = traffic};
+  double total = 0;
+  for (int d = 0; d < traffic->rows; d++) total += (double)sum_of(traffic, d, true, false);
+  const double room = BAND_HEIGHT - (double)(traffic->rows - 1) * NODE_GAP;
+  out->scale = total > 0 ? room / total : 0;
+  double left = TOP + 24, right = TOP + 24;
+  for (int d = 0; d < traffic->rows; d++) {
+    out->left[d] = left;
+    out->right[d] = right;
+    left += (double)sum_of(traffic, d, true, false) * out->scale + NODE_GAP;
+    right += (double)sum_of(traffic, d, false, false) * out->scale + NODE_GAP;
+  }
+}
+
+static void add_band(bands *b, int source, int target, tsr_text *out) {
+  const int64_t bytes = traffic_at(b->traffic, source, target);
+  if (!bytes) return;
+  const double height = (double)bytes * b->scale;
+  const double x0 = LEFT + NAME_WIDTH + NODE_WIDTH, x1 = x0 + BAND_WIDTH;
+  const double middle = (x0 + x1) / 2;
+  const double y0 = b->left[source] + b->sent[source], y1 = b->right[target] + b->gotten[target];
+  b->sent[source] += height;
+  b->gotten[target] += height;
+  char from[32], to[32], size[24];
+  traffic_label(b->traffic, source, from, sizeof from);
+  traffic_label(b->traffic, target, to, sizeof to);
+  cli_format_bytes(bytes, size, sizeof size);
+  unsigned char rgb[3];
+  figure_color(source, b->traffic->rows, rgb);
+  tsr_text_addf(out,
+                "<g class=\"%s\"><path %sd=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1fv%.1fC%.1f "
+                "%.1f %.1f %.1f %.1f %.1fz\"",
+                source == target ? "" : "b", source == target ? "class=\"k\" " : "", x0, y0, middle,
+                y0, middle, y1, x1, y1, height, middle, y1 + height, middle, y0 + height, x0,
+                y0 + height);
+  if (source != target) tsr_text_addf(out, " fill=\"#%02x%02x%02x\"", rgb[0], rgb[1], rgb[2]);
+  tsr_text_add(out, ">");
+  add_hint(from, to, bytes, out);
+  tsr_text_add(out, "</path></g>\n");
+  if (height >= 11 && source != target)
+    tsr_text_addf(out,
+                  "<text class=\"c\" style=\"text-anchor:start\" font-size=\"10\" x=\"%.1f\" "
+                  "y=\"%.1f\">%s</text>\n",
+                  x0 + 6, y0 + height / 2, size);
+}
+
+static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
+  const double height = (double)sum_of(b->traffic, device, sent, false) * b->scale;
+  const double x = LEFT + NAME_WIDTH + (sent ? 0 : NODE_WIDTH + BAND_WIDTH);
+  const double y = sent ? b->left[device] : b->right[device];
+  char label[32], name[48], size[24], sum[48];
+  traffic_label(b->traffic, device, label, sizeof label);
+  snprintf(name, sizeof name, "device %s", label);
+  cli_format_bytes(sum_of(b->traffic, device, sent, true), size, sizeof size);
+  snprintf(sum, sizeof sum, "%s %s", sent ? "sends" : "gets", size);
+  unsigned char rgb[3];
+  figure_color(device, b->traffic->rows, rgb);
+  tsr_text_addf(out,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"3\" "
+                "fill=\"#%02x%02x%02x\"/>\n",
+                x, y, (int)NODE_WIDTH, height > 2 ? height : 2, rgb[0], rgb[1], rgb[2]);
+  const double tx = sent ? x - 10 : x + NODE_WIDTH + 10, middle = y + height / 2;
+  add_label(tx, middle - 1, "n", sent ? "end" : "start", name, out);
+  add_label(tx, middle + 14, "a", sent ? "end" : "start", sum, out);
+}
+
+static void draw_bands(const cli_traffic *traffic, const char *title, const char *subtitle,
+                       tsr_text *out) {
+  bands b;
+  lay_bands(traffic, &b);
+  const double width = 2 * LEFT + 2 * NAME_WIDTH + 2 * NODE_WIDTH + BAND_WIDTH;
+  const double bottom = TOP + 24 + BAND_HEIGHT;
+  figure_begin_svg(width, bottom + LEGEND, title, subtitle, out);
+  tsr_text_add(out, dark_style);
+  for (int s = 0; s < traffic->rows; s++)
+    for (int t = 0; t < traffic->rows; t++) add_band(&b, s, t, out);
+  for (int d = 0; d < traffic->rows; d++) {
+    add_node(&b, d, true, out);
+    add_node(&b, d, false, out);
+  }
+  const double y = bottom + 30;
+  tsr_text_addf(out, "<rect class=\"k\" x=\"%d\" y=\"%.1f\" width=\"26\" height=\"14\"/>\n",
+                (int)LEFT, y);
+  add_label(LEFT + 34, y + 11, "a", "start",
+            "stays on its device; coloured bands move, as wide as their bytes", out);
+  tsr_text_add(out, "</svg>\n");
+}
+
+// ---- a matrix ----
+
+static void add_square(const cli_traffic *traffic, int source, int target, double cell,
+                       int64_t most, tsr_text *out) {
+  const int64_t bytes = traffic_at(traffic, source, target);
+  const double x = LEFT + TICK + target * cell, y = TOP + TICK + source * cell;
+  char from[32], to[32], size[24];
+  if (!bytes) {
+    tsr_text_addf(out,
+                  "<rect class=\"k\" style=\"opacity:.07\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                  "height=\"%.1f\"/>\n",
+                  x, y, cell - 1, cell - 1);
+    return;
+  }
+  traffic_label(traffic, source, from, sizeof from);
+  traffic_label(traffic, target, to, sizeof to);
+  cli_format_bytes(bytes, size, sizeof size);
+  tsr_text_add(out, "<g class=\"cell\">");
+  add_hint(from, to, bytes, out);
+  if (source == target) {
+    tsr_text_addf(out, "<rect class=\"k\" style=\"opacity:.34\" x=\"%.1f\" y=\"%.1f\"", x, y);
+  } else {
+    unsigned char rgb[3];
+    figure_heat((double)bytes / (double)most, rgb);
+    tsr_text_addf(out, "<rect fill=\"#%02x%02x%02x\" x=\"%.1f\" y=\"%.1f\"", rgb[0], rgb[1], rgb[2],
+                  x, y);
+  }
+  tsr_text_addf(out, " width=\"%.1f\" height=\"%.1f\"/>", cell - 1, cell - 1);
+  if (cell >= 40)
+    tsr_text_addf(out, "<text class=\"c\"%s x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">%s</text>",
+                  source == target ? " style=\"fill:var(--ink,#1c1e26)\"" : "", x + cell / 2,
+                  y + cell / 2, cell >= 56 ? 12.0 : 9.5, size);
+  tsr_text_add(out, "</g>\n");
+}
+
+// Names of rows and columns: not all of them when letters would touch, and upright when they are
+// longer than their column is wide.
+static void add_ticks(const cli_traffic *traffic, double cell, tsr_text *out) {
+  char label[32];
+  int step = 1;
+  while (step * cell < 13) step++;
+  traffic_label(traffic, traffic->rows - 1, label, sizeof label);
+  const bool upright = (double)strlen(label) * 6.2 > step * cell;
+  for (int d = 0; d < traffic->rows; d += step) {
+    traffic_label(traffic, d, label, sizeof label);
+    const double middle = (d + 0.5) * cell;
+    add_label(LEFT + TICK - 6, TOP + TICK + middle + 4, "w", "end", label, out);
+    if (upright)
+      tsr_text_addf(out,
+                    "<text class=\"w\" transform=\"translate(%.1f %d) rotate(-90)\">%s</text>\n",
+                    LEFT + TICK + middle + 4, TOP + TICK - 6, label);
+    else
+      add_label(LEFT + TICK + middle, TOP + TICK - 8, "w", "middle", label, out);
+  }
+  add_label(LEFT + TICK, upright ? TOP + 14 : TOP + TICK - 30, "n", "start", "receiving device",
+            out);
+  tsr_text_addf(out,
+                "<text class=\"n\" transform=\"translate(%d %.1f) rotate(-90)\" "
+                "text-anchor=\"middle\">sending device</text>\n",
+                LEFT + 10, TOP + TICK + traffic->rows * cell / 2);
+}
+
+static void add_legend(const cli_traffic *traffic, double y, tsr_text *out) {
+  char size[24];
+  cli_format_bytes(traffic_most(traffic), size, sizeof size);
+  for (int i = 0; i < 48; i++) {
+    unsigned char rgb[3];
+    figure_heat(i / 47.0, rgb);
+    tsr_text_addf(out,
+                  "<rect x=\"%.1f\" y=\"%.1f\" width=\"4.2\" height=\"14\" "
+                  "fill=\"#%02x%02x%02x\"/>",
+                  LEFT + TICK + i * 4.0, y, rgb[0], rgb[1], rgb[2]);
+  }
+  tsr_text_add_char(out, '\n');
+  add_label(LEFT + TICK, y + 30, "a", "start", "0", out);
+  add_label(LEFT + TICK + 192, y + 30, "a", "end", size, out);
+  tsr_text_addf(out,
+                "<rect class=\"k\" style=\"opacity:.34\" x=\"%d\" y=\"%.1f\" width=\"14\" "
+                "height=\"14\"/>\n",
+                LEFT + TICK + 232, y);
+  add_label(LEFT + TICK + 254, y + 11, "a", "start",
+            traffic->per_row > 1 ? "stays among the devices of the row" : "stays on its device",
+            out);
+}
+
+static void draw_matrix(const cli_traffic *traffic, const char *title, const char *subtitle,
+                        tsr_text *out) {
+  const double cell = (double)MATRIX / traffic->rows;
+  const int64_t most = traffic_most(traffic);
+  const double side = TICK + MATRIX;
+  figure_begin_svg(2 * LEFT + side, TOP + side + LEGEND, title, subtitle, out);
+  tsr_text_add(out, dark_style);
+  add_ticks(traffic, cell, out);
+  for (int s = 0; s < traffic->rows; s++)
+    for (int t = 0; t < traffic->rows; t++) add_square(traffic, s, t, cell, most, out);
+  add_legend(traffic, TOP + side + 20, out);
+  tsr_text_add(out, "</svg>\n");
+}
+
+void traffic_print_svg(const cli_traffic *traffic, const char *title, const char *subtitle,
+                       tsr_text *out) {
+  if (traffic->device_count <= MOST_BANDS)
+    draw_bands(traffic, title, subtitle, out);
+  else
+    draw_matrix(traffic, title, subtitle, out);
+}
