@@ -27,17 +27,31 @@ typedef enum tsr_existing {
   TSR_EXISTING_RESUME    // go on with the unfinished job, if it is this one
 } tsr_existing;
 
+// Floating point tensors whose name matches become of this type.
+typedef struct tsr_cast_rule {
+  const char *pattern;
+  tsr_dtype dtype;
+} tsr_cast_rule;
+
 typedef struct tsr_transform_options {
   size_t size;  // sizeof(tsr_transform_options)
   // Of the destination: TESSERA with a plan, FOLDER without, unless it is said.
   tsr_checkpoint_format format;
-  const tsr_plan *plan;   // how tensors are cut there; by name. NULL = stored whole
-  tsr_dtype dtype;        // that floats are cast to; TSR_DTYPE_NONE = as they are
+  const tsr_plan *plan;  // how tensors are cut there; by name. NULL = stored whole
+  tsr_dtype dtype;       // that floats are cast to; TSR_DTYPE_NONE = as they are
+  // Which tensors are written: those that match any of the patterns to include (none given: all),
+  // and none of those to exclude. Patterns are searched for as those of rules are; one that matches
+  // no tensor is refused.
+  const char *const *include, *const *exclude;
+  int include_count, exclude_count;
+  const tsr_cast_rule *casts;  // the first that matches decides, otherwise `dtype`
+  int cast_count;
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
   int64_t max_file_size;  // of all formats but FILE, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = tsr_cpu_count()
   tsr_existing existing;
   bool trust_copies;          // do not compare the copies of what the source stores several times
+  bool no_extras;             // leave config.json and other small files of the folder behind
   bool no_sync;               // do not wait for the disk: faster, and lost if the machine stops
   tsr_progress_fn *progress;  // bytes written; NULL = none. False cancels the job
   void *progress_context;
@@ -49,16 +63,23 @@ typedef struct tsr_transform_certificate {
   int64_t source_files, files;
   int64_t bytes_read, bytes_written;  // of tensors, and of the files as a whole
   int64_t least_read, least_written;  // that any way of doing it must
+  int64_t extras, extra_bytes;        // small files of the folder that are copied along
   int64_t peak_memory;                // of buffers
   int64_t bytes_free;                 // on the disk of the destination; -1 = not known
   int workers;
 } tsr_transform_certificate;
 
+// The tensors that a transform with these options writes, of the types they will have: what its
+// plan is for.
+TSR_API TSR_MUST_USE tsr_status tsr_transform_tree(const tsr_checkpoint *source,
+                                                   const tsr_transform_options *options,
+                                                   tsr_tree **out_tree);
+
 typedef struct tsr_transform tsr_transform;
 
 // Decides everything and writes nothing. Fails with does_not_fit when the memory is too little,
 // with disk_full when the disk is, with already_there when the destination is and may not be
-// replaced.
+// replaced, with bad_argument when one of source and destination lies in the other.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                                      const tsr_transform_options *options,
                                                      tsr_transform **out_transform);
@@ -68,6 +89,7 @@ TSR_API const tsr_transform_certificate *tsr_transform_certificate_of(
 // The files that will be written, relative to the destination.
 TSR_API const char *tsr_transform_file(const tsr_transform *transform, int file);
 TSR_API int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file);
+TSR_API const char *tsr_transform_extra(const tsr_transform *transform, int extra);
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
 

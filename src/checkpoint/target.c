@@ -10,6 +10,7 @@
 #include "base/name_index.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/select.h"
 
 // One shard in a file.
 typedef struct slot {
@@ -40,20 +41,10 @@ static bool is_cut(tsr_checkpoint_format format) {
 // ---- tensors and their layouts ----
 
 static tsr_status make_plan(const tsr_views *views, const tsr_plan *plan, tsr_plan **out_plan) {
-  tsr_tensor *tensors = calloc((size_t)views->count + 1, sizeof *tensors);
   tsr_tree *tree = NULL;
-  if (!tensors) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)views->count);
-  for (int64_t i = 0; i < views->count; i++) {
-    const tsr_view *view = views->items[i];
-    tensors[i] = (tsr_tensor){.path = view->name,
-                              .dtype = view->dtype,
-                              .rank = view->shape.rank,
-                              .dims = view->shape.dims};
-  }
-  tsr_status status = tsr_tree_create(tensors, views->count, &tree);
-  if (!status) status = tsr_plan_for_tree(plan, tree, out_plan);
+  TSR_TRY(tsr_views_tree(views, &tree));
+  tsr_status status = tsr_plan_for_tree(plan, tree, out_plan);
   tsr_tree_release(tree);
-  free(tensors);
   return tsr_note(status, "the plan of the destination");
 }
 

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/hash.h"
 #include "base/io.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/extras.h"
+#include "checkpoint/hash.h"
 #include "checkpoint/journal.h"
+#include "checkpoint/select.h"
 #include "checkpoint/target.h"
 #include "checkpoint/work.h"
 #include "tessera/transform.h"
@@ -28,6 +30,7 @@ struct tsr_transform {
   tsr_views views;
   tsr_target *target;
   tsr_work work;
+  tsr_extras extras;
   int64_t *first_window;     // owned: of each tensor, and one past the last
   int64_t *window_elements;  // owned: of each tensor's windows but its last
   int64_t *first_block;      // owned: of each tensor in `blocks`, and one past the last
@@ -126,17 +129,20 @@ static window window_at(const tsr_transform *t, int64_t index) {
 
 // ---- deciding ----
 
-static bool is_float(tsr_dtype dtype) { return tsr_dtype_get(dtype)->kind == TSR_CLASS_FLOAT; }
+static tsr_status make_views(const tsr_checkpoint *source, const tsr_transform_options *options,
+                             tsr_views *out_views) {
+  TSR_TRY(tsr_views_of(source, out_views));
+  return tsr_views_select(out_views, options);
+}
 
-static tsr_status make_views(tsr_transform *t) {
-  TSR_TRY(tsr_views_of(t->source, &t->views));
-  for (int64_t i = 0; i < t->views.count && t->options.dtype; i++) {
-    tsr_view *view = t->views.items[i];
-    if (!is_float(view->dtype)) continue;
-    t->views.items[i] = NULL;
-    TSR_TRY(tsr_view_cast(view, t->options.dtype, &t->views.items[i]));
-  }
-  return NULL;
+tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
+                              tsr_tree **out_tree) {
+  const tsr_transform_options none = {.size = sizeof none};
+  tsr_views views = {0};
+  tsr_status status = make_views(source, options ? options : &none, &views);
+  if (!status) status = tsr_views_tree(&views, out_tree);
+  tsr_views_deinit(&views);
+  return status;
 }
 
 static tsr_status choose_format(tsr_transform *t) {
@@ -181,12 +187,14 @@ static void certify(tsr_transform *t) {
   c->least_read = c->bytes_read;
   c->bytes_written = tsr_target_bytes(t->target);
   c->least_written = stored_bytes(t->target->store);
+  c->extras = t->extras.count;
+  c->extra_bytes = tsr_extras_bytes(&t->extras);
   c->bytes_free = tsr_work_bytes_free(&t->work);
 }
 
 static tsr_status check_disk(const tsr_transform *t) {
   const tsr_transform_certificate *c = &t->certificate;
-  int64_t needed = c->bytes_written;
+  int64_t needed = c->bytes_written + c->extra_bytes;
   if (t->options.existing != TSR_EXISTING_REFUSE) needed -= tsr_work_bytes_there(&t->work);
   if (c->bytes_free < 0 || needed <= c->bytes_free) return NULL;
   return tsr_fail(DISK_FULL, "%s: %lld bytes are needed, but only %lld are free", t->work.path,
@@ -229,7 +237,10 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   t->certificate.source_files = t->source->store->file_count;
   TSR_TRY(choose_format(t));
   TSR_TRY(tsr_work_init(&t->work, path, t->options.format == TSR_FORMAT_FILE, t->options.existing));
-  TSR_TRY(make_views(t));
+  TSR_TRY(tsr_work_check_apart(&t->work, t->source));
+  TSR_TRY(make_views(t->source, &t->options, &t->views));
+  if (t->options.format != TSR_FORMAT_FILE && !t->options.no_extras)
+    TSR_TRY(tsr_extras_find(t->source, &t->extras));
   TSR_TRY(make_target(t));
   TSR_TRY(choose_workers(t));
   TSR_TRY(make_windows(t));
@@ -258,6 +269,7 @@ void tsr_transform_destroy(tsr_transform *transform) {
   if (!transform) return;
   tsr_status_free(tsr_target_close(transform->target));  // a run closes it and says what it says
   tsr_work_deinit(&transform->work);
+  tsr_extras_deinit(&transform->extras);
   tsr_views_deinit(&transform->views);
   tsr_plan_release(transform->options.plan);
   tsr_checkpoint_release(transform->source);
@@ -279,6 +291,10 @@ const char *tsr_transform_file(const tsr_transform *transform, int file) {
 
 int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file) {
   return transform->target->files[file].plan.size;
+}
+
+const char *tsr_transform_extra(const tsr_transform *transform, int extra) {
+  return transform->extras.items[extra].name;
 }
 
 // ---- running ----
@@ -480,6 +496,7 @@ static tsr_status run_all(running *run) {
     return status;
   }
   TSR_TRY(flush(run));
+  TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, !t->options.no_sync));
   TSR_TRY(finish_hashes(t));
   return write_index(t);
 }

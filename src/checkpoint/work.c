@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,11 @@ static char *parent_of(const char *path, size_t length) {
 static bool exists(const char *path) {
   struct stat info;
   return !lstat(path, &info);
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
 // A folder that is there but empty is as good as none: `mkdir out` comes before many a command.
@@ -80,6 +86,40 @@ void tsr_work_deinit(tsr_work *work) {
   free(work->journal);
   free(work->parent);
   *work = (tsr_work){0};
+}
+
+// The path without links and dots, also of what is not there yet; "" where its folder is not
+// either.
+static void resolve(const tsr_work *work, char *out) {
+  char parent[PATH_MAX];
+  const char *slash = strrchr(work->path, '/'), *name = slash ? slash + 1 : work->path;
+  out[0] = '\0';
+  if (realpath(work->path, out) || !realpath(work->parent, parent)) return;
+  if (snprintf(out, PATH_MAX, "%s/%s", strcmp(parent, "/") ? parent : "", name) >= PATH_MAX)
+    out[0] = '\0';
+}
+
+static bool lies_in(const char *path, const char *folder) {
+  const size_t length = strlen(folder);
+  return !strncmp(path, folder, length) && (path[length] == '/' || path[length] == '\0');
+}
+
+tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source) {
+  char from[PATH_MAX], to[PATH_MAX];
+  const char *path = tsr_checkpoint_path(source);
+  resolve(work, to);
+  if (!to[0] || !realpath(path, from)) return NULL;
+  // An index stands for its folder.
+  char *slash = strrchr(from, '/');
+  if (tsr_checkpoint_format_of(source) != TSR_FORMAT_FILE && !is_folder(from) && slash)
+    *slash = '\0';
+  if (!strcmp(from, to))
+    return tsr_fail(BAD_ARGUMENT, "%s: source and destination are the same", work->path);
+  if (lies_in(to, from))
+    return tsr_fail(BAD_ARGUMENT, "the destination %s lies in the source %s", work->path, path);
+  if (lies_in(from, to))
+    return tsr_fail(BAD_ARGUMENT, "the source %s lies in the destination %s", path, work->path);
+  return NULL;
 }
 
 // ---- space ----

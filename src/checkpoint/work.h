@@ -16,6 +16,9 @@ typedef struct tsr_work {
 // Looks at what is there. Nothing is changed.
 TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, bool single,
                                       tsr_existing existing);
+// The destination is neither the source, nor in its folder, nor the other way round: one would
+// destroy the other.
+TSR_MUST_USE tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source);
 void tsr_work_deinit(tsr_work *work);
 // Bytes that may be written on the disk of the destination; -1 = not known.
 int64_t tsr_work_bytes_free(const tsr_work *work);

@@ -52,13 +52,21 @@ static tsr_status check_choice(const cli_option *option, const char *value) {
                   option->choices);
 }
 
+static tsr_status keep_value(cli_args *args, int index, const char *value) {
+  if (args->given_count == CLI_MAX_GIVEN)
+    return tsr_fail(BAD_ARGUMENT, "more than %d options are given", CLI_MAX_GIVEN);
+  args->given[args->given_count].option = index;
+  args->given[args->given_count++].value = value;
+  args->values[index] = value;
+  return NULL;
+}
+
 static tsr_status set_option(const cli_command *command, int index, const char *value, int argc,
                              char **argv, int *i, cli_args *args) {
   const cli_option *option = &command->options[index];
   if (!option->value) {
     if (value) return tsr_fail(BAD_ARGUMENT, "--%s takes no value", option->name);
-    args->values[index] = "";
-    return NULL;
+    return keep_value(args, index, "");
   }
   if (!value) {
     if (*i + 1 >= argc)
@@ -66,7 +74,7 @@ static tsr_status set_option(const cli_command *command, int index, const char *
                       option->value);
     value = argv[++*i];
   }
-  args->values[index] = value;
+  TSR_TRY(keep_value(args, index, value));
   return check_choice(option, value);
 }
 
@@ -126,6 +134,14 @@ tsr_status cli_parse(const cli_command *command, int argc, char **argv, const ch
 const char *cli_value(const cli_args *args, const char *option) {
   const int index = find_option(args->command, option, strlen(option));
   return index < 0 ? NULL : args->values[index];
+}
+
+int cli_values(const cli_args *args, const char *option, const char **out_values) {
+  const int index = find_option(args->command, option, strlen(option));
+  int count = 0;
+  for (int i = 0; i < args->given_count; i++)
+    if (args->given[i].option == index) out_values[count++] = args->given[i].value;
+  return count;
 }
 
 bool cli_has(const cli_args *args, const char *option) { return cli_value(args, option) != NULL; }

@@ -14,7 +14,7 @@
 // (3) from a missing file (7).
 enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
 
-enum { CLI_MAX_OPTIONS = 24 };
+enum { CLI_MAX_OPTIONS = 40, CLI_MAX_GIVEN = 64 };
 
 typedef struct cli_option {
   const char *name;     // "mesh" is written --mesh
@@ -29,6 +29,12 @@ typedef struct cli_args {
   int count;  // of positional arguments
   const char *const *positional;
   const char *values[CLI_MAX_OPTIONS];  // by option, in the order of the table; NULL = not given
+  // Every option that was given, in the order they were, for those that may be repeated.
+  struct {
+    int option;
+    const char *value;
+  } given[CLI_MAX_GIVEN];
+  int given_count;
 } cli_args;
 
 typedef struct cli_command {
@@ -41,9 +47,9 @@ typedef struct cli_command {
   tsr_status (*run)(const cli_args *args, int *out_exit);
 } cli_command;
 
-extern const cli_command cli_cmd_check, cli_cmd_chunks, cli_cmd_completion, cli_cmd_convert,
-    cli_cmd_data_layout, cli_cmd_diff, cli_cmd_explain, cli_cmd_lint, cli_cmd_mesh, cli_cmd_plan,
-    cli_cmd_redistribute, cli_cmd_show, cli_cmd_spec, cli_cmd_topology;
+#define COMMAND(name) extern const cli_command cli_cmd_##name;
+#include "cli/commands.def"
+#undef COMMAND
 extern const cli_command *const cli_commands[];  // sorted, ends with NULL
 
 // Splits argv (after the command's name) by the command's table. Wrong usage is a status with cause
@@ -51,6 +57,8 @@ extern const cli_command *const cli_commands[];  // sorted, ends with NULL
 tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,
                      cli_args *out_args, bool *out_help);
 const char *cli_value(const cli_args *args, const char *option);  // NULL = not given
+// All values of an option that may be repeated, CLI_MAX_GIVEN at most.
+int cli_values(const cli_args *args, const char *option, const char **out_values);
 bool cli_has(const cli_args *args, const char *option);
 // The value of an option that must be given; otherwise a message that shows how.
 tsr_status cli_required(const cli_args *args, const char *option, const char **out_value);

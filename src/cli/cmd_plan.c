@@ -6,81 +6,6 @@
 #include "cli/plan_source.h"
 #include "cli/plan_table.h"
 
-// ---- ways to decide ----
-
-static tsr_status plan_by_rules(const cli_args *args, const tsr_tree *tree, const tsr_mesh *mesh,
-                                tsr_plan **out_plan) {
-  tsr_match_options options = {.size = sizeof options,
-                               .allow_unmatched = cli_has(args, "allow-unmatched")};
-  TSR_TRY(cli_int(args, "min-size", 0, &options.min_size));
-  if (cli_has(args, "policy"))
-    TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &options.policy));
-  tsr_rules *rules = NULL;
-  TSR_TRY(cli_open_rules(args, args->positional[0], mesh, &rules));
-  tsr_status status = tsr_plan_match(tree, mesh, rules, &options, out_plan);
-  tsr_rules_release(rules);
-  return status;
-}
-
-static tsr_status plan_by_logical(const cli_args *args, const tsr_tree *tree, const tsr_mesh *mesh,
-                                  tsr_plan **out_plan) {
-  tsr_logical_rules *rules = NULL;
-  TSR_TRY(tsr_logical_rules_read(cli_value(args, "logical"), &rules));
-  tsr_status status = tsr_plan_logical(tree, mesh, rules, out_plan);
-  tsr_logical_rules_release(rules);
-  return status;
-}
-
-static tsr_status plan_auto(const cli_args *args, const tsr_tree *tree, const tsr_mesh *mesh,
-                            tsr_plan **out_plan) {
-  tsr_auto_options options = {.size = sizeof options};
-  TSR_TRY(cli_int(args, "min-size", 0, &options.min_size));
-  return tsr_plan_auto(tree, mesh, &options, out_plan);
-}
-
-static tsr_status plan_fit(const cli_args *args, const tsr_tree *tree, const tsr_mesh *mesh,
-                           tsr_plan **out_plan) {
-  tsr_fit_options options = {.size = sizeof options};
-  int64_t copies = 0;
-  TSR_TRY(cli_bytes(args, "fit", &options.limit));
-  TSR_TRY(cli_int(args, "copies", 0, &copies));
-  options.optimiser_copies = (double)copies;
-  tsr_fit_report report;
-  TSR_TRY(tsr_plan_fit(tree, mesh, &options, out_plan, &report));
-  char used[32], smallest[32];
-  cli_format_bytes(report.bytes_per_device, used, sizeof used);
-  cli_format_bytes(report.smallest, smallest, sizeof smallest);
-  fprintf(stderr, "%s on a device with all copies, %s would be the least possible; %s\n", used,
-          smallest, report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
-  return NULL;
-}
-
-static tsr_status make_plan(const cli_args *args, const tsr_tree *tree, const tsr_mesh *mesh,
-                            tsr_plan **out_plan) {
-  static const struct {
-    const char *option;
-    tsr_status (*run)(const cli_args *, const tsr_tree *, const tsr_mesh *, tsr_plan **);
-  } ways[] = {{"rules", plan_by_rules},
-              {"preset", plan_by_rules},
-              {"logical", plan_by_logical},
-              {"auto", plan_auto},
-              {"fit", plan_fit}};
-  const size_t count = sizeof ways / sizeof *ways;
-  size_t chosen = count;
-  for (size_t i = 0; i < count; i++) {
-    if (!cli_has(args, ways[i].option)) continue;
-    if (chosen < count)
-      return tsr_fail(BAD_ARGUMENT, "--%s and --%s exclude each other", ways[chosen].option,
-                      ways[i].option);
-    chosen = i;
-  }
-  if (chosen == count)
-    return tsr_fail(BAD_ARGUMENT,
-                    "how shall the tensors be cut? give --preset, --rules, --logical, "
-                    "--auto or --fit");
-  return ways[chosen].run(args, tree, mesh, out_plan);
-}
-
 // ---- showing ----
 
 static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {
@@ -105,7 +30,7 @@ static tsr_status run_plan(const cli_args *args, int *out_exit) {
   tsr_plan *plan = NULL;
   tsr_status status = cli_open_mesh(args, &mesh);
   if (!status) status = cli_open_tree(args->positional[0], &tree);
-  if (!status) status = make_plan(args, tree, mesh, &plan);
+  if (!status) status = cli_make_plan(args, args->positional[0], tree, mesh, &plan);
   if (!status) status = show_plan(args, plan);
   tsr_plan_release(plan);
   tsr_tree_release(tree);

@@ -6,11 +6,10 @@
 #include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_cmd_check,   &cli_cmd_chunks,       &cli_cmd_completion,
-    &cli_cmd_convert, &cli_cmd_data_layout,  &cli_cmd_diff,
-    &cli_cmd_explain, &cli_cmd_lint,         &cli_cmd_mesh,
-    &cli_cmd_plan,    &cli_cmd_redistribute, &cli_cmd_show,
-    &cli_cmd_spec,    &cli_cmd_topology,     NULL,
+#define COMMAND(name) &cli_cmd_##name,
+#include "cli/commands.def"
+#undef COMMAND
+    NULL,
 };
 
 void cli_print_overview(FILE *file) {

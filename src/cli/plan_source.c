@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void cli_warn(const char *path, const char *lines) {
+  while (*lines) {
+    const int length = (int)strcspn(lines, "\n");
+    fprintf(stderr, "warning: %s: %.*s\n", path, length, lines);
+    lines += length + (lines[length] != '\0');
+  }
+}
+
 tsr_status cli_open_tree(const char *path, tsr_tree **out_tree) {
   TSR_TRY(tsr_tree_open(path, out_tree));
-  const char *line = tsr_tree_warnings(*out_tree);
-  while (*line) {
-    const int length = (int)strcspn(line, "\n");
-    fprintf(stderr, "warning: %s: %.*s\n", path, length, line);
-    line += length + (line[length] != '\0');
-  }
+  cli_warn(path, tsr_tree_warnings(*out_tree));
   return NULL;
 }
 
@@ -125,4 +128,83 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mes
                   : tsr_rules_preset(preset, &options, out_rules);
   tsr_facts_deinit(&facts.config);
   return status;
+}
+
+// ---- ways to decide ----
+
+static tsr_status plan_by_rules(const cli_args *args, const char *model, const tsr_tree *tree,
+                                const tsr_mesh *mesh, tsr_plan **out_plan) {
+  tsr_match_options options = {.size = sizeof options,
+                               .allow_unmatched = cli_has(args, "allow-unmatched")};
+  TSR_TRY(cli_int(args, "min-size", 0, &options.min_size));
+  if (cli_has(args, "policy"))
+    TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &options.policy));
+  tsr_rules *rules = NULL;
+  TSR_TRY(cli_open_rules(args, model, mesh, &rules));
+  tsr_status status = tsr_plan_match(tree, mesh, rules, &options, out_plan);
+  tsr_rules_release(rules);
+  return status;
+}
+
+static tsr_status plan_by_logical(const cli_args *args, const char *model, const tsr_tree *tree,
+                                  const tsr_mesh *mesh, tsr_plan **out_plan) {
+  (void)model;
+  tsr_logical_rules *rules = NULL;
+  TSR_TRY(tsr_logical_rules_read(cli_value(args, "logical"), &rules));
+  tsr_status status = tsr_plan_logical(tree, mesh, rules, out_plan);
+  tsr_logical_rules_release(rules);
+  return status;
+}
+
+static tsr_status plan_auto(const cli_args *args, const char *model, const tsr_tree *tree,
+                            const tsr_mesh *mesh, tsr_plan **out_plan) {
+  (void)model;
+  tsr_auto_options options = {.size = sizeof options};
+  TSR_TRY(cli_int(args, "min-size", 0, &options.min_size));
+  return tsr_plan_auto(tree, mesh, &options, out_plan);
+}
+
+static tsr_status plan_fit(const cli_args *args, const char *model, const tsr_tree *tree,
+                           const tsr_mesh *mesh, tsr_plan **out_plan) {
+  (void)model;
+  tsr_fit_options options = {.size = sizeof options};
+  int64_t copies = 0;
+  TSR_TRY(cli_bytes(args, "fit", &options.limit));
+  TSR_TRY(cli_int(args, "copies", 0, &copies));
+  options.optimiser_copies = (double)copies;
+  tsr_fit_report report;
+  TSR_TRY(tsr_plan_fit(tree, mesh, &options, out_plan, &report));
+  char used[32], smallest[32];
+  cli_format_bytes(report.bytes_per_device, used, sizeof used);
+  cli_format_bytes(report.smallest, smallest, sizeof smallest);
+  fprintf(stderr, "%s on a device with all copies, %s would be the least possible; %s\n", used,
+          smallest, report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
+  return NULL;
+}
+
+tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
+                         const tsr_mesh *mesh, tsr_plan **out_plan) {
+  static const struct {
+    const char *option;
+    tsr_status (*run)(const cli_args *, const char *, const tsr_tree *, const tsr_mesh *,
+                      tsr_plan **);
+  } ways[] = {{"rules", plan_by_rules},
+              {"preset", plan_by_rules},
+              {"logical", plan_by_logical},
+              {"auto", plan_auto},
+              {"fit", plan_fit}};
+  const size_t count = sizeof ways / sizeof *ways;
+  size_t chosen = count;
+  for (size_t i = 0; i < count; i++) {
+    if (!cli_has(args, ways[i].option)) continue;
+    if (chosen < count)
+      return tsr_fail(BAD_ARGUMENT, "--%s and --%s exclude each other", ways[chosen].option,
+                      ways[i].option);
+    chosen = i;
+  }
+  if (chosen == count)
+    return tsr_fail(BAD_ARGUMENT,
+                    "how shall the tensors be cut? give --preset, --rules, --logical, "
+                    "--auto or --fit");
+  return ways[chosen].run(args, model, tree, mesh, out_plan);
 }

@@ -4,7 +4,8 @@
   X(io)           \
   X(open)         \
   X(view)         \
-  X(transform)
+  X(transform)    \
+  X(select)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

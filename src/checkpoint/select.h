@@ -1,0 +1,13 @@
+// Which tensors a transform writes, and as what types: the options' patterns applied to views.
+#ifndef TESSERA_CHECKPOINT_SELECT_H
+#define TESSERA_CHECKPOINT_SELECT_H
+
+#include "checkpoint/view.h"
+#include "tessera/transform.h"
+
+// Takes out the views that are not included, or excluded, and casts the others.
+TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_transform_options *options);
+// Names, types and shapes of views.
+TSR_MUST_USE tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree);
+
+#endif

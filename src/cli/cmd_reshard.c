@@ -1,0 +1,140 @@
+// `tessera reshard`, `shard`, `gather`, `split` and `merge`: a checkpoint written anew. One job
+// does it all; the commands differ in what they take and what they make.
+#include "cli/transform_job.h"
+
+// ---- reshard ----
+
+static tsr_status run_reshard(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  static const cli_transform_kind kind = {.whole_source = true, .cut_source = true, .cuts = true};
+  return cli_transform(args, &kind);
+}
+
+// clang-format off
+static const cli_option reshard_options[] = {
+    CLI_OPTIONS_CUT, CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
+// clang-format on
+
+#define RESUME_TEXT                                                                              \
+  "\nMemory stays below --max-memory whatever the size of the model. The result is there whole " \
+  "or not\nat all: until it is finished it grows in DST.partial, and a job that was stopped "    \
+  "goes on with --resume.\n"
+
+const cli_command cli_cmd_reshard = {
+    .name = "reshard",
+    .summary = "cut a checkpoint in another way, whatever way it is cut now",
+    .usage = "SRC DST --plan PLAN | --mesh MESH --preset|--rules|... [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = reshard_options,
+    .description =
+        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, or "
+        "a folder\nthat tessera wrote. DST becomes a folder of tessera's own, or one with files "
+        "for each rank as\ntensor-parallel engines read them (--format ranks).\n" RESUME_TEXT,
+    .examples =
+        "tessera reshard Llama-3-8B out --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run\n"
+        "tessera reshard out tp8 --mesh tp=8 --preset llama:tp --format ranks\n"
+        "tessera reshard ranks out --from old.json --plan new.json --max-memory 256M\n",
+    .run = run_reshard,
+};
+
+// ---- shard ----
+
+static tsr_status run_shard(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  static const cli_transform_kind kind = {.whole_source = true, .cuts = true};
+  return cli_transform(args, &kind);
+}
+
+static const cli_option shard_options[] = {
+    CLI_OPTIONS_CUT, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
+
+const cli_command cli_cmd_shard = {
+    .name = "shard",
+    .summary = "cut a model that is stored whole",
+    .usage = "SRC DST --plan PLAN | --mesh MESH --preset|--rules|... [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = shard_options,
+    .description =
+        "SRC is a safetensors file, or a Hugging Face folder; a config.json beside it "
+        "tells the sizes that\nfused tensors are cut by.\n" RESUME_TEXT,
+    .examples =
+        "tessera shard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp\n"
+        "tessera shard Llama-3-8B tp8 --mesh tp=8 --preset llama:tp --format ranks --dtype bf16\n",
+    .run = run_shard,
+};
+
+// ---- gather ----
+
+static tsr_status run_gather(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  static const cli_transform_kind kind = {.cut_source = true};
+  return cli_transform(args, &kind);
+}
+
+static const cli_option gather_options[] = {
+    CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
+
+const cli_command cli_cmd_gather = {
+    .name = "gather",
+    .summary = "make a checkpoint that is cut whole again",
+    .usage = "SRC DST [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = gather_options,
+    .description =
+        "DST becomes one file if its name ends in .safetensors, otherwise a Hugging Face "
+        "folder.\n" RESUME_TEXT,
+    .examples =
+        "tessera gather cut Llama-3-8B\n"
+        "tessera gather ranks model.safetensors --from plan.json\n",
+    .run = run_gather,
+};
+
+// ---- split and merge ----
+
+static tsr_status run_split(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  static const cli_transform_kind kind = {.whole_source = true};
+  return cli_transform(args, &kind);
+}
+
+static const cli_option split_options[] = {CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, {0}};
+
+const cli_command cli_cmd_split = {
+    .name = "split",
+    .summary = "deal the tensors of a model to files of limited size",
+    .usage = "SRC DST --max-file-size SIZE [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = split_options,
+    .description =
+        "DST becomes a Hugging Face folder with an index. A file is larger than the "
+        "limit only where a\nsingle tensor is.\n" RESUME_TEXT,
+    .examples = "tessera split model.safetensors Llama-3-8B --max-file-size 2G\n",
+    .run = run_split,
+};
+
+static tsr_status run_merge(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  static const cli_transform_kind kind = {.whole_source = true, .one_file = true};
+  return cli_transform(args, &kind);
+}
+
+static const cli_option merge_options[] = {CLI_OPTIONS_JOB, {0}};
+
+const cli_command cli_cmd_merge = {
+    .name = "merge",
+    .summary = "put the tensors of a model into one file",
+    .usage = "SRC DST [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = merge_options,
+    .description =
+        "DST becomes a file if its name ends in .safetensors, otherwise a folder with "
+        "model.safetensors\nand the small files that lay beside the old "
+        "ones.\n" RESUME_TEXT,
+    .examples = "tessera merge Llama-3-8B model.safetensors\n",
+    .run = run_merge,
+};

@@ -1,0 +1,325 @@
+// A job from its command line to its summary: source, plan, options, certificate, progress.
+#include "cli/transform_job.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "cli/plan_source.h"
+
+typedef struct job {
+  const cli_args *args;
+  const char *from, *to;
+  tsr_checkpoint *source;
+  tsr_plan *plan;
+  tsr_transform *transform;
+  tsr_transform_options options;
+  const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
+  tsr_cast_rule casts[CLI_MAX_GIVEN];
+  char *cast_patterns[CLI_MAX_GIVEN];  // owned
+  double seconds;                      // that writing took
+} job;
+
+// ---- options ----
+
+// "REGEX=bf16": the last equals sign, since patterns may have some too.
+static tsr_status read_cast(job *j, const char *text) {
+  const char *equals = strrchr(text, '=');
+  const int index = j->options.cast_count;
+  if (!equals || equals == text)
+    return tsr_fail(BAD_ARGUMENT, "--cast is \"%s\", wanted REGEX=DTYPE, as 'norm=f32'", text);
+  TSR_TRY_NOTE(tsr_dtype_parse(equals + 1, &j->casts[index].dtype), "--cast %s", text);
+  j->cast_patterns[index] = strndup(text, (size_t)(equals - text));
+  if (!j->cast_patterns[index]) return tsr_fail(NO_MEMORY, "a pattern");
+  j->casts[index].pattern = j->cast_patterns[index];
+  j->options.cast_count++;
+  return NULL;
+}
+
+static tsr_status read_selection(job *j) {
+  const char *casts[CLI_MAX_GIVEN];
+  const int count = cli_values(j->args, "cast", casts);
+  j->options.include = j->include;
+  j->options.exclude = j->exclude;
+  j->options.casts = j->casts;
+  j->options.include_count = cli_values(j->args, "include", j->include);
+  j->options.exclude_count = cli_values(j->args, "exclude", j->exclude);
+  for (int i = 0; i < count; i++) TSR_TRY(read_cast(j, casts[i]));
+  if (!cli_has(j->args, "dtype")) return NULL;
+  return tsr_note(tsr_dtype_parse(cli_value(j->args, "dtype"), &j->options.dtype), "--dtype");
+}
+
+static tsr_status read_limits(job *j) {
+  int64_t jobs = 0;
+  TSR_TRY(cli_int(j->args, "jobs", 0, &jobs));
+  if (jobs < 0 || jobs > 4096)
+    return tsr_fail(BAD_ARGUMENT, "--jobs is %lld, wanted 1 to 4096", (long long)jobs);
+  j->options.jobs = (int)jobs;
+  if (cli_has(j->args, "max-memory"))
+    TSR_TRY(cli_bytes(j->args, "max-memory", &j->options.max_memory));
+  if (cli_has(j->args, "max-file-size"))
+    TSR_TRY(cli_bytes(j->args, "max-file-size", &j->options.max_file_size));
+  return NULL;
+}
+
+static tsr_status read_options(job *j) {
+  const cli_args *args = j->args;
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"resume", "force", NULL}));
+  j->options.size = sizeof j->options;
+  j->options.existing = cli_has(args, "resume")  ? TSR_EXISTING_RESUME
+                        : cli_has(args, "force") ? TSR_EXISTING_REPLACE
+                                                 : TSR_EXISTING_REFUSE;
+  j->options.trust_copies = cli_has(args, "trust-copies");
+  j->options.no_extras = cli_has(args, "no-extras");
+  j->options.no_sync = cli_has(args, "no-sync");
+  TSR_TRY(read_limits(j));
+  return read_selection(j);
+}
+
+// ---- source and destination ----
+
+static tsr_status open_source(job *j, const cli_transform_kind *kind) {
+  TSR_TRY(cli_open_checkpoint(j->from, cli_value(j->args, "from"), &j->source));
+  const bool cut = tsr_checkpoint_plan(j->source) != NULL;
+  if (cut && !kind->cut_source)
+    return tsr_fail(BAD_ARGUMENT,
+                    "%s is cut; `tessera gather` makes it whole, and `tessera "
+                    "reshard` cuts it anew",
+                    j->from);
+  if (!cut && !kind->whole_source)
+    return tsr_fail(BAD_ARGUMENT,
+                    "%s is whole already; `tessera split` and `tessera merge` deal "
+                    "its tensors to other files",
+                    j->from);
+  return NULL;
+}
+
+// A plan has decided all that these options would.
+static tsr_status open_plan(job *j) {
+  static const char *const others[] = {"mesh", "preset", "rules", "logical", "auto", "fit"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    TSR_TRY(cli_check_one_of(j->args, (const char *const[]){"plan", others[i], NULL}));
+  return cli_open_plan(cli_value(j->args, "plan"), &j->plan);
+}
+
+static tsr_status plan_destination(job *j) {
+  tsr_tree *tree = NULL;
+  tsr_mesh *mesh = NULL;
+  if (cli_has(j->args, "plan")) return open_plan(j);
+  if (!cli_has(j->args, "mesh"))
+    return tsr_fail(BAD_ARGUMENT,
+                    "how shall the tensors be cut? give --plan, or --mesh with --preset, --rules, "
+                    "--logical, --auto or --fit");
+  tsr_status status = cli_open_mesh(j->args, &mesh);
+  if (!status) status = tsr_transform_tree(j->source, &j->options, &tree);
+  if (!status) status = cli_make_plan(j->args, j->from, tree, mesh, &j->plan);
+  tsr_tree_release(tree);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+static bool is_file_name(const char *path) {
+  static const char end[] = ".safetensors";
+  const size_t length = strlen(path);
+  return length >= sizeof end && !strcmp(path + length - (sizeof end - 1), end);
+}
+
+static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
+  if (!kind->cuts) {
+    j->options.format = is_file_name(j->to) ? TSR_FORMAT_FILE : TSR_FORMAT_FOLDER;
+    if (kind->one_file) j->options.max_file_size = INT64_MAX;
+    return NULL;
+  }
+  j->options.format = TSR_FORMAT_TESSERA;
+  if (cli_has(j->args, "format"))
+    TSR_TRY(tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format));
+  TSR_TRY(plan_destination(j));
+  j->options.plan = j->plan;
+  return NULL;
+}
+
+// ---- telling ----
+
+static const char *sized(int64_t bytes, char out[32]) {
+  cli_format_bytes(bytes, out, 32);
+  return out;
+}
+
+static void print_certificate(const job *j, tsr_text *out) {
+  const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
+  char a[32], b[32];
+  tsr_text_addf(out, "%s -> %s, format %s: %lld tensors in %lld windows\n", j->from, j->to,
+                tsr_checkpoint_format_name(j->options.format), (long long)c->tensors,
+                (long long)c->windows);
+  tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s; least possible: %lld\n",
+                (long long)c->bytes_read, sized(c->bytes_read, a), (long long)c->source_files,
+                c->source_files == 1 ? "" : "s", (long long)c->least_read);
+  tsr_text_addf(out, "written  %12lld bytes (%s); least possible: %lld\n",
+                (long long)c->bytes_written, sized(c->bytes_written, a),
+                (long long)c->least_written);
+  tsr_text_addf(out, "memory   %12lld bytes (%s) of buffers at most, for %d thread%s\n",
+                (long long)c->peak_memory, sized(c->peak_memory, a), c->workers,
+                c->workers == 1 ? "" : "s");
+  if (c->bytes_free >= 0)
+    tsr_text_addf(out, "disk     %12lld bytes (%s) are free\n", (long long)c->bytes_free,
+                  sized(c->bytes_free, b));
+  tsr_text_addf(out, "files    %12lld\n", (long long)c->files);
+  for (int i = 0; i < c->files; i++)
+    tsr_text_addf(out, "  %-40s %12lld\n", tsr_transform_file(j->transform, i),
+                  (long long)tsr_transform_file_bytes(j->transform, i));
+  for (int i = 0; i < c->extras; i++)
+    tsr_text_addf(out, "  %-40s %12s\n", tsr_transform_extra(j->transform, i), "copied along");
+}
+
+static void write_int(tsr_json_writer *json, const char *key, int64_t value) {
+  tsr_json_write_key(json, key);
+  tsr_json_write_int(json, value);
+}
+
+static void write_files(const job *j, tsr_json_writer *json) {
+  const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
+  tsr_json_write_key(json, "files");
+  tsr_json_begin_array(json);
+  for (int i = 0; i < c->files; i++) {
+    tsr_json_begin_object(json);
+    tsr_json_write_key(json, "name");
+    tsr_json_write_string(json, tsr_transform_file(j->transform, i));
+    write_int(json, "bytes", tsr_transform_file_bytes(j->transform, i));
+    tsr_json_end_object(json);
+  }
+  tsr_json_end_array(json);
+  tsr_json_write_key(json, "extras");
+  tsr_json_begin_array(json);
+  for (int i = 0; i < c->extras; i++)
+    tsr_json_write_string(json, tsr_transform_extra(j->transform, i));
+  tsr_json_end_array(json);
+}
+
+static int64_t peak_memory(void) {
+  struct rusage usage = {0};
+  return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
+}
+
+static void print_json(const job *j, bool done, tsr_text *out) {
+  const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
+  tsr_json_writer json;
+  tsr_json_writer_init(&json, out, 2);
+  tsr_json_begin_object(&json);
+  tsr_json_write_key(&json, "source");
+  tsr_json_write_string(&json, j->from);
+  tsr_json_write_key(&json, "destination");
+  tsr_json_write_string(&json, j->to);
+  tsr_json_write_key(&json, "format");
+  tsr_json_write_string(&json, tsr_checkpoint_format_name(j->options.format));
+  write_int(&json, "tensors", c->tensors);
+  write_int(&json, "windows", c->windows);
+  write_int(&json, "workers", c->workers);
+  write_int(&json, "source_files", c->source_files);
+  write_int(&json, "bytes_read", c->bytes_read);
+  write_int(&json, "least_read", c->least_read);
+  write_int(&json, "bytes_written", c->bytes_written);
+  write_int(&json, "least_written", c->least_written);
+  write_int(&json, "buffer_memory", c->peak_memory);
+  write_int(&json, "bytes_free", c->bytes_free);
+  write_files(j, &json);
+  if (done) {
+    tsr_json_write_key(&json, "seconds");
+    tsr_json_write_double(&json, j->seconds);
+    write_int(&json, "peak_memory", peak_memory());
+  }
+  tsr_json_end_object(&json);
+  tsr_text_add_char(out, '\n');
+}
+
+static tsr_status tell(const job *j, bool done) {
+  const bool json = cli_has(j->args, "json");
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (json)
+    print_json(j, done, &text);
+  else if (!done)
+    print_certificate(j, &text);
+  tsr_status status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static void summarise(const job *j) {
+  const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
+  const double rate = j->seconds > 0 ? (double)c->bytes_written / j->seconds : 0;
+  char bytes[32], per_second[32], peak[32];
+  fprintf(stderr, "%s: %lld tensors in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
+          (long long)c->tensors, (long long)c->files, c->files == 1 ? "" : "s",
+          sized(c->bytes_written, bytes), j->seconds, sized((int64_t)rate, per_second),
+          sized(peak_memory(), peak));
+}
+
+// ---- running ----
+
+// A signal's handler can reach nothing but a variable like this one.
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static bool show_progress(void *context, const tsr_progress_report *report) {
+  return tsr_progress_bar(context, report) && !interrupted;
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+// The first Ctrl-C ends the job between two windows; a second one ends the process.
+static tsr_status run_interruptibly(job *j) {
+  struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+  struct sigaction before_int, before_term;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &before_int);
+  sigaction(SIGTERM, &action, &before_term);
+  const double began = now();
+  tsr_status status = tsr_transform_run(j->transform);
+  j->seconds = now() - began;
+  sigaction(SIGINT, &before_int, NULL);
+  sigaction(SIGTERM, &before_term, NULL);
+  return status;
+}
+
+static tsr_status finish(job *j) {
+  tsr_status status = run_interruptibly(j);
+  if (status && tsr_status_cause(status) == TSR_CAUSE_CANCELLED)
+    fprintf(stderr,
+            "%s is not there yet. The same command with --resume goes on where it was, with "
+            "--force it begins anew\n",
+            j->to);
+  if (status) return status;
+  summarise(j);
+  return tell(j, true);
+}
+
+static tsr_status run(job *j, const cli_transform_kind *kind) {
+  TSR_TRY(read_options(j));
+  TSR_TRY(open_source(j, kind));
+  TSR_TRY(choose_destination(j, kind));
+  j->options.progress = show_progress;
+  j->options.progress_context = stderr;
+  TSR_TRY(tsr_transform_create(j->source, j->to, &j->options, &j->transform));
+  return cli_has(j->args, "dry-run") ? tell(j, false) : finish(j);
+}
+
+tsr_status cli_transform(const cli_args *args, const cli_transform_kind *kind) {
+  job j = {.args = args, .from = args->positional[0], .to = args->positional[1]};
+  tsr_status status = run(&j, kind);
+  tsr_transform_destroy(j.transform);
+  tsr_plan_release(j.plan);
+  tsr_checkpoint_release(j.source);
+  for (int i = 0; i < j.options.cast_count; i++) free(j.cast_patterns[i]);
+  return status;
+}

@@ -1,0 +1,37 @@
+# Writing checkpoints anew. A small Llama: 8 heads, 2 of them for keys and values, in two files.
+python3 $DATA/../../tools/make_model model --hidden 64 --inner 96 --vocab 128 --files 2; ls model
+# What would be done.
+tessera shard model cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run --jobs 1 | grep -v ^disk
+# Done: 2x4, then 4x2 as files for each rank, whole again, in one file. Nothing is lost on the way.
+tessera shard model cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp 2>/dev/null; ls cut
+tessera plan model --mesh fsdp=4,tp=2 --preset llama:fsdp+tp --json -o 4x2.json
+tessera reshard cut ranks --plan 4x2.json --format ranks 2>/dev/null; ls ranks
+tessera gather ranks whole --max-file-size 100kB 2>/dev/null; ls whole
+tessera merge whole one.safetensors 2>/dev/null; tessera merge model two.safetensors 2>/dev/null; cmp one.safetensors two.safetensors
+tessera split one.safetensors pieces --max-file-size 60kB 2>/dev/null; ls pieces
+# Files of ranks say not how they were cut.
+rm ranks/tessera-plan.json; tessera gather ranks whole.safetensors
+tessera gather ranks whole.safetensors --from 4x2.json 2>/dev/null; cmp one.safetensors whole.safetensors
+# KV heads fewer than ranks: ranks share them.
+tessera shard model tp8 --mesh tp=8 --preset llama:tp --format ranks --no-sync 2>/dev/null && tessera gather tp8 tp8.safetensors 2>/dev/null; cmp one.safetensors tp8.safetensors
+# Some tensors, in other types.
+tessera merge model small.safetensors --include 'layers\.0' --exclude mlp --cast 'norm=f32' --dtype f16 --json 2>/dev/null | sed -n '1,/bytes_written/p' | grep -v -e workers
+tessera plan small.safetensors --mesh x=1 --auto
+# The summary, with its numbers taken out.
+tessera merge model again.safetensors 2>&1 | sed 's/[0-9.]\+ \(s\|[kMG]*B\)/N/g'
+# What is refused.
+tessera shard cut again --mesh tp=2 --preset llama:tp
+tessera gather model again
+tessera reshard model again
+tessera reshard model again --mesh tp=2
+tessera reshard model again --mesh tp=2 --auto --plan 4x2.json
+tessera reshard model again --auto --plan 4x2.json
+tessera reshard model cut --mesh tp=2 --preset llama:tp
+tessera reshard model model/again --mesh tp=2 --preset llama:tp
+tessera reshard model again --mesh tp=2 --preset llama:tp --max-memory 1M
+tessera reshard model again --mesh tp=2 --preset llama:tp --jobs -1
+tessera merge model again --dtype f17
+tessera merge model again --cast bf16
+tessera merge model again --include embd
+tessera merge model again --resume --force
+tessera reshard nowhere again --mesh tp=2 --auto
