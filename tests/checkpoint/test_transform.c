@@ -166,7 +166,7 @@ static void a_cancelled_job_is_resumed(void **state) {
   int64_t some = 1;
   test_folder_make(&folder);
   test_tensor tensors[12];
-  char names[12][8];
+  char names[12][16];
   for (int i = 0; i < 12; i++) {
     snprintf(names[i], sizeof names[i], "t%d", i);
     tensors[i] = test_tensor_whole(names[i], TSR_SHAPE(100, 100));

@@ -66,7 +66,7 @@ static void the_same_process_gives_before_others(void **state) {
   tsr_copy_plan *plan =
       plan_of(placed("cpu:4x2", "y=4,x=2", "x", "8"), placed("cpu:4x2", "y=4,x=2", "_", "8"));
   for (int64_t p = 0; p < 8; p++) {
-    char wanted[16];
+    char wanted[48];
     snprintf(wanted, sizeof wanted, "%lld %lld", (long long)(p / 2 * 2),
              (long long)(p / 2 * 2 + 1));
     assert_sources(plan, p, wanted);
