@@ -52,6 +52,9 @@ typedef struct cli_command {
 #undef COMMAND
 extern const cli_command *const cli_commands[];  // sorted, ends with NULL
 
+// Says what went wrong on standard error, frees it, and gives the exit code of its kind.
+int cli_report(const cli_command *command, tsr_status status);
+
 // Splits argv (after the command's name) by the command's table. Wrong usage is a status with cause
 // bad_argument; `--help` sets `*out_help`. `positional` has room for argc entries.
 tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/engine.h"
 #include "cli/notation.h"
 #include "cli/redistribute.h"
 
@@ -174,9 +175,6 @@ static tsr_status print_plans(const cli_args *args, const cli_change *change, co
   return status;
 }
 
-// A comm has room for every device from 0 on.
-enum { MOST_RUNNING = 1 << 20 };
-
 static int64_t device_bound(const tsr_layout *layout) {
   int64_t bound = 0;
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++)
@@ -184,36 +182,15 @@ static int64_t device_bound(const tsr_layout *layout) {
   return bound;
 }
 
-static tsr_status open_comm(const cli_args *args, const cli_change *change, tsr_comm **out_comm) {
-  const char *engine = cli_value(args, "engine");
-  int64_t workers = 0, timeout = 0;
-  TSR_TRY(cli_int(args, "workers", 0, &workers));
-  TSR_TRY(cli_int(args, "timeout", 0, &timeout));
-  if (workers < 0 || workers > 4096)
-    return tsr_fail(BAD_ARGUMENT, "--workers is %lld, wanted 1 to 4096", (long long)workers);
-  const int64_t a = device_bound(change->from), b = device_bound(change->to);
-  const int64_t devices = a > b ? a : b;
-  if (devices > MOST_RUNNING)
-    return tsr_fail(TOO_LARGE, "--run: device %lld, wanted ids below %d", (long long)devices - 1,
-                    (int)MOST_RUNNING);
-  const tsr_comm_options options = {
-      .size = sizeof options, .workers = (int)workers, .timeout = (double)timeout};
-  return tsr_comm_open(engine ? engine : "threads", devices, &options, out_comm);
-}
-
 // All ranks know all plans and fail alike, so the first one speaks for them.
 static tsr_status run_and_print(const cli_args *args, const cli_change *change, int *out_exit) {
+  const int64_t a = device_bound(change->from), b = device_bound(change->to);
   tsr_comm *comm = NULL;
   cli_run run;
-  TSR_TRY(open_comm(args, change, &comm));
-  const bool first = tsr_comm_rank(comm) == 0;
+  TSR_TRY(cli_open_comm(args, a > b ? a : b, &comm));
   tsr_status status = change_run(change, comm, &run);
-  if (first && !status) status = print_plans(args, change, &run);
-  if (!first && status) {
-    *out_exit = EXIT_FAILED + (int)tsr_status_code(status);
-    tsr_status_free(status);
-    status = NULL;
-  }
+  if (!status && tsr_comm_rank(comm) == 0) status = print_plans(args, change, &run);
+  status = cli_end_together(args, comm, status, out_exit);
   tsr_comm_release(comm);
   return status;
 }
@@ -262,9 +239,7 @@ static const cli_option options[] = {
     {"svg", 0, "FILE", NULL, "draw who sends what to whom (- = standard output)"},
     {"json", 'j', NULL, NULL, "print both plans as data"},
     {"run", 'r', NULL, NULL, "do it both ways, look at every element, and time it"},
-    {"engine", 0, "ENGINE", "threads|mpi", "what moves the bytes (default: threads)"},
-    {"workers", 'w', "N", NULL, "threads of a process (default: one for each processor)"},
-    {"timeout", 0, "SECONDS", NULL, "without progress until a rank is given up (default: 300)"},
+    CLI_ENGINE_OPTIONS,
     {0},
 };
 // clang-format on

@@ -49,8 +49,8 @@ static int print_manual(const char *name) {
   return EXIT_YES;
 }
 
-// Says what went wrong, and ends with the code of its kind.
-static int report(const cli_command *command, tsr_status status, bool usage) {
+int cli_report(const cli_command *command, tsr_status status) {
+  const bool usage = tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT;
   fprintf(stderr, "tessera %s: %s\n", command->name, tsr_status_text(status));
   if (usage) fprintf(stderr, "`tessera %s --help` shows what it takes\n", command->name);
   const int code = usage ? EXIT_USAGE : EXIT_FAILED + (int)tsr_status_code(status);
@@ -60,19 +60,18 @@ static int report(const cli_command *command, tsr_status status, bool usage) {
 
 static int run(const cli_command *command, int argc, char **argv) {
   const char **positional = calloc((size_t)argc + 1, sizeof *positional);
-  if (!positional) return report(command, tsr_fail(NO_MEMORY, "arguments"), false);
+  if (!positional) return cli_report(command, tsr_fail(NO_MEMORY, "arguments"));
   cli_args args;
   bool help = false;
   int exit_code = EXIT_YES;
   tsr_status status = cli_parse(command, argc, argv, positional, &args, &help);
   if (status) {
-    exit_code = report(command, status, true);
+    exit_code = cli_report(command, status);
   } else if (help) {
     cli_print_help(command, stdout);
   } else {
     status = command->run(&args, &exit_code);
-    if (status)
-      exit_code = report(command, status, tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT);
+    if (status) exit_code = cli_report(command, status);
   }
   free(positional);
   return exit_code;

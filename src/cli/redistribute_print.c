@@ -196,6 +196,10 @@ static void print_verdict(const cli_change *change, tsr_text *out) {
     char a[32], b[32];
     cli_format_seconds(change->traffic.seconds, a, sizeof a);
     cli_format_seconds(sequence.seconds, b, sizeof b);
+    if (!strcmp(a, b)) {
+      tsr_text_addf(out, "neither, both take %s by the links\n", a);
+      return;
+    }
     tsr_text_addf(out, "%s, %s against %s by the links\n", direct ? "direct" : "collectives",
                   direct ? a : b, direct ? b : a);
     return;

@@ -3,14 +3,15 @@
 //
 // Relative errors are what matters over four orders of magnitude, so the squares of these are made
 // least: weights 1 / t^2. Of each size the fastest of several rounds is taken, for disturbances
-// only ever add.
+// only ever add; how far the rounds lie apart tells how much of them there was.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "comm/comm.h"
 
-enum { SIZES = 8, ROUNDS = 5, DEFAULT_MOST = 16 << 20 };
+enum { SIZES = TSR_MEASURE_SIZES, ROUNDS = 5, DEFAULT_MOST = 16 << 20 };
 
 static double now(void) {
   struct timespec t;
@@ -18,23 +19,28 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// The line alpha + beta * x through points; neither is negative.
-static void fit_line(const double *x, const double *y, double *out_alpha, double *out_beta) {
-  double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
+// The line alpha + beta * x through the points; neither is negative.
+static void fit_line(tsr_comm_fit *fit) {
+  double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0, squares = 0;
   for (int i = 0; i < SIZES; i++) {
-    const double weight = 1 / (y[i] * y[i]);
+    const double x = (double)fit->bytes[i], y = fit->seconds[i], weight = 1 / (y * y);
     w += weight;
-    wx += weight * x[i];
-    wxx += weight * x[i] * x[i];
-    wy += weight * y[i];
-    wxy += weight * x[i] * y[i];
+    wx += weight * x;
+    wxx += weight * x * x;
+    wy += weight * y;
+    wxy += weight * x * y;
   }
-  double beta = (w * wxy - wx * wy) / (w * wxx - wx * wx);
-  if (beta < 0) beta = 0;
-  double alpha = (wy - beta * wx) / w;
-  if (alpha < 0) alpha = 0;
-  *out_alpha = alpha;
-  *out_beta = beta;
+  const double spread = w * wxx - wx * wx;
+  fit->beta = spread > 0 ? (w * wxy - wx * wy) / spread : 0;
+  if (fit->beta < 0) fit->beta = 0;
+  fit->alpha = (wy - fit->beta * wx) / w;
+  if (fit->alpha < 0) fit->alpha = 0;
+  for (int i = 0; i < SIZES; i++) {
+    const double fitted = fit->alpha + fit->beta * (double)fit->bytes[i];
+    const double off = (fitted - fit->seconds[i]) / fit->seconds[i];
+    squares += off * off;
+  }
+  fit->error = sqrt(squares / SIZES);
 }
 
 // Two devices that send each other messages, and the buffers for them: NULL where they are not.
@@ -58,19 +64,27 @@ static tsr_status send(const probe *p, int64_t source, int64_t target, int64_t a
   return comm->engine->exchange(comm, &part, 1);
 }
 
+static int by_size(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
 // There and back, since only the one who sent first knows when both are over. Each round is about
 // other bytes, for data that is sent in earnest does not lie in the first cache.
-static tsr_status time_message(const probe *p, int64_t bytes, double *out_seconds) {
-  double best = 0;
+static tsr_status time_message(const probe *p, int64_t bytes, double *out_best,
+                               double *out_median) {
+  double rounds[ROUNDS];
   for (int round = 0; round < ROUNDS; round++) {
     const int64_t at = (p->most - bytes) / ROUNDS * round;
     const double start = now();
     TSR_TRY(send(p, p->a, p->b, at, bytes));
     TSR_TRY(send(p, p->b, p->a, at, bytes));
     const double seconds = (now() - start) / 2;
-    if (round == 0 || seconds < best) best = seconds;
+    rounds[round] = seconds > 0 ? seconds : 1e-9;
   }
-  *out_seconds = best > 0 ? best : 1e-9;
+  qsort(rounds, ROUNDS, sizeof *rounds, by_size);
+  *out_best = rounds[0];
+  *out_median = rounds[ROUNDS / 2];
   return NULL;
 }
 
@@ -92,36 +106,50 @@ static void free_buffers(const probe *p) {
   free((void *)p->buffers);
 }
 
-static tsr_status time_sizes(const probe *p, double out_line[2]) {
-  double x[SIZES], y[SIZES];
+static tsr_status time_sizes(const probe *p, tsr_comm_fit *out_fit) {
+  tsr_comm_fit fit = {0};
   int64_t bytes = p->most;
   for (int i = SIZES - 1; i >= 0; i--) {
-    x[i] = (double)bytes;
-    TSR_TRY(time_message(p, bytes, &y[i]));
+    double median = 0;
+    fit.bytes[i] = bytes;
+    TSR_TRY(time_message(p, bytes, &fit.seconds[i], &median));
+    const double noise = median / fit.seconds[i] - 1;
+    if (noise > fit.noise) fit.noise = noise;
     bytes = bytes / 4 > 1 ? bytes / 4 : 1;
   }
-  fit_line(x, y, &out_line[0], &out_line[1]);
+  fit_line(&fit);
+  *out_fit = fit;
   return NULL;
 }
 
-// Measures between two devices; the answer of the rank that has `a` becomes that of all.
-static tsr_status measure_pair(tsr_comm *comm, int64_t a, int64_t b, int64_t most,
-                               double out_line[2]) {
+static tsr_status check_probe(const probe *p) {
+  const int64_t count = tsr_comm_device_count(p->comm);
+  if (p->most < 1 || p->most > INT64_C(1) << 40)
+    return tsr_fail(BAD_ARGUMENT, "messages of %lld bytes, wanted 0 to 2^40", (long long)p->most);
+  if (p->a < 0 || p->a >= count || p->b < 0 || p->b >= count || p->a == p->b)
+    return tsr_fail(BAD_ARGUMENT, "messages from device %lld to %lld, wanted two of %lld",
+                    (long long)p->a, (long long)p->b, (long long)count);
+  return NULL;
+}
+
+// The answer of the rank that has `a` becomes that of all.
+tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_t most_bytes,
+                                    tsr_comm_fit *out_fit) {
+  const int64_t most = most_bytes ? most_bytes : DEFAULT_MOST;
   call c = tsr_call_begin(comm);
   tsr_call_describe(&c, "measure of %lld bytes between devices %lld and %lld", (long long)most,
                     (long long)a, (long long)b);
   probe p = {.comm = comm, .a = a, .b = b, .most = most};
-  double *lines = calloc((size_t)comm->rank_count, 2 * sizeof *lines);
+  tsr_comm_fit *fits = calloc((size_t)comm->rank_count, sizeof *fits), mine = {0};
   p.buffers = calloc((size_t)tsr_comm_local_count(comm) + 1, sizeof *p.buffers);
-  tsr_status status = NULL;
-  if (!lines || !p.buffers) status = tsr_fail(NO_MEMORY, "buffers to measure with");
+  tsr_status status = check_probe(&p);
+  if (!status && (!fits || !p.buffers)) status = tsr_fail(NO_MEMORY, "buffers to measure with");
   if (!status) status = alloc_buffers(&p);
   status = tsr_call_agree(&c, status);
-  double mine[2] = {0};
-  if (!status) status = tsr_call_end(&c, time_sizes(&p, mine));
-  if (!status) status = tsr_comm_share(comm, mine, sizeof mine, lines);
-  if (!status) memcpy(out_line, lines + 2 * tsr_comm_rank_of(comm, a), sizeof mine);
-  free(lines);
+  if (!status) status = tsr_call_end(&c, time_sizes(&p, &mine));
+  if (!status) status = tsr_comm_share(comm, &mine, sizeof mine, fits);
+  if (!status) *out_fit = fits[tsr_comm_rank_of(comm, a)];
+  free(fits);
   free_buffers(&p);
   return status;
 }
@@ -135,17 +163,15 @@ static int find_rank(const tsr_comm *comm, int rank, int64_t devices) {
 }
 
 tsr_status tsr_comm_measure(tsr_comm *comm, int64_t most_bytes, tsr_comm_cost *out_cost) {
-  if (most_bytes < 0 || most_bytes > INT64_C(1) << 40)
-    return tsr_fail(BAD_ARGUMENT, "messages of %lld bytes, wanted 0 to 2^40",
-                    (long long)most_bytes);
-  if (!most_bytes) most_bytes = DEFAULT_MOST;
-  double local[2] = {0}, far[2] = {0};
+  tsr_comm_fit local = {0}, far = {0};
   const int both = find_rank(comm, 0, 2), left = find_rank(comm, 0, 1);
   const int right = left < 0 ? -1 : find_rank(comm, left + 1, 1);
   if (both >= 0)
-    TSR_TRY(measure_pair(comm, comm->first[both], comm->first[both] + 1, most_bytes, local));
+    TSR_TRY(tsr_comm_measure_between(comm, comm->first[both], comm->first[both] + 1, most_bytes,
+                                     &local));
   if (right >= 0)
-    TSR_TRY(measure_pair(comm, comm->first[left], comm->first[right], most_bytes, far));
-  *out_cost = (tsr_comm_cost){local[0], local[1], far[0], far[1]};
+    TSR_TRY(
+        tsr_comm_measure_between(comm, comm->first[left], comm->first[right], most_bytes, &far));
+  *out_cost = (tsr_comm_cost){local.alpha, local.beta, far.alpha, far.beta};
   return NULL;
 }

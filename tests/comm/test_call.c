@@ -174,6 +174,18 @@ static void messages_between_ranks_are_measured(void **state) {
   assert_true(cost.rank_alpha + cost.rank_beta > 0);
   assert_fails(tsr_comm_measure(comm, -1, &cost), BAD_ARGUMENT,
                "messages of -1 bytes, wanted 0 to 2^40");
+  tsr_comm_fit fit;
+  assert_ok(tsr_comm_measure_between(comm, 1, 0, 1 << 16, &fit));
+  assert_int_equal(fit.bytes[0], 4);
+  assert_int_equal(fit.bytes[TSR_MEASURE_SIZES - 1], 1 << 16);
+  for (int i = 0; i < TSR_MEASURE_SIZES; i++) assert_true(fit.seconds[i] > 0);
+  assert_true(fit.error >= 0 && fit.noise >= 0);
+  assert_ok(tsr_comm_measure_between(comm, 0, 1, 1, &fit));  // one size only: there is no slope
+  assert_true(fit.beta == 0 && fit.alpha > 0);
+  assert_fails(tsr_comm_measure_between(comm, 0, 0, 0, &fit), BAD_ARGUMENT,
+               "messages from device 0 to 0, wanted two of 6");
+  assert_fails(tsr_comm_measure_between(comm, 0, 99, 0, &fit), BAD_ARGUMENT,
+               "messages from device 0 to 99, wanted two of 6");
   tsr_comm_release(comm);
 }
 
