@@ -245,7 +245,7 @@ static tsr_leaf random_leaf(test_random *random, tsr_comm *comm, const char *pat
 
 static tsr_array_tree *random_tree(test_random *random, tsr_comm *comm, const char *const *names,
                                    int count, void *memory) {
-  tsr_leaf leaves[MOST_LEAVES];
+  tsr_leaf leaves[MOST_LEAVES] = {{0}};
   tsr_array_tree *tree = NULL;
   for (int i = 0; i < count; i++)
     leaves[i] = random_leaf(random, comm, names[i], (char *)memory + i * MOST_BYTES);

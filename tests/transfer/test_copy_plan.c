@@ -27,8 +27,10 @@ static int list_specs(const char *const *axes, int axis_count, int rank, char (*
         if (before == '+') continue;  // the same as after the axis before
         const bool first = before == ',', last = after == ',';
         assert_true(made < MAX_SPECS);
-        snprintf(next[made++], sizeof *next, "%.*s%s%s%s%s", at, specs[s], first ? "" : "+",
-                 axes[a], first && !last ? "+" : "", specs[s] + at);
+        const int written =
+            snprintf(next[made++], sizeof *next, "%.*s%s%s%s%s", at, specs[s], first ? "" : "+",
+                     axes[a], first && !last ? "+" : "", specs[s] + at);
+        assert_true(written < (int)sizeof *next);
       }
     }
     count = made;
