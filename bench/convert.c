@@ -29,9 +29,10 @@ static tsr_status convert_all(void *context) {
 
 int main(void) {
   buffers b = {malloc(COUNT * sizeof *b.values), malloc(COUNT * sizeof *b.back), malloc(2 * COUNT)};
-  if (!b.values || !b.back || !b.narrow) return rounds_fail(tsr_fail(NO_MEMORY, "buffers"));
-  for (int i = 0; i < COUNT; i++) b.values[i] = (float)(i % 2003 - 1001) / 512;
-  const int code = rounds_serve(convert_all, &b);
+  const bool made = b.values && b.back && b.narrow;
+  for (int i = 0; made && i < COUNT; i++) b.values[i] = (float)(i % 2003 - 1001) / 512;
+  const int code =
+      made ? rounds_serve(convert_all, &b) : rounds_fail(tsr_fail(NO_MEMORY, "buffers"));
   free(b.values);
   free(b.back);
   free(b.narrow);

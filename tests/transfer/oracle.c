@@ -48,8 +48,10 @@ static int64_t list_product(const oracle *all, const char *text, int list) {
 
 static double local_bytes(const oracle *all, const char *text) {
   double bytes = (double)all->desc.element_bytes;
-  for (int d = 0; d < all->desc.shape.rank; d++)
-    bytes *= (double)(all->desc.shape.dims[d] / list_product(all, text, d));
+  for (int d = 0; d < all->desc.shape.rank; d++) {
+    const int64_t size = all->desc.shape.dims[d] / list_product(all, text, d);
+    bytes *= (double)size;
+  }
   return bytes;
 }
 
@@ -197,8 +199,10 @@ static void add_cut_edges(oracle *all, const char *text, const char *set, const 
 
 static void add_letter_edges(oracle *all, const char *text) {
   char free[TEXT] = "", to[TEXT];
-  for (char c = 'a'; c < 'a' + all->atom_count; c++)
+  for (int i = 0; i < all->atom_count; i++) {
+    const char c = (char)('a' + i);
     if (!strchr(text, c)) strncat(free, &c, 1);
+  }
   add_cut_edges(all, text, free, "");
   add_cut_edges(all, text, list_at(text, all->desc.shape.rank), "");
   for (const char *c = free; *c; c++) {
@@ -266,8 +270,10 @@ static void add_permute_edge(oracle *all, const char *a, const char *b) {
     moving += !same_place(all, a, b, device);
   char atoms[TEXT] = {0};
   int count = 0;
-  for (char c = 'a'; c < 'a' + all->atom_count; c++)
+  for (int i = 0; i < all->atom_count; i++) {
+    const char c = (char)('a' + i);
     if (standing(all, a, c) != standing(all, b, c)) atoms[count++] = c;
+  }
   add_edge(all, a, b, TSR_PERMUTE, atoms, count, local_bytes(all, a) * (double)moving);
 }
 

@@ -29,7 +29,7 @@ void oracle_destroy(oracle *all);
 int oracle_count(const oracle *all);
 bool oracle_is_whole(const oracle *all, int state);
 bool oracle_is_partial(const oracle *all, int state);
-tsr_sharding *oracle_sharding(const oracle *all, int state);
+tsr_sharding *oracle_sharding(const oracle *all, int at);
 double oracle_cost(const oracle *all, int from, int to);  // HUGE_VAL: no way
 
 #endif
