@@ -198,9 +198,9 @@ tsr_status tsr_array_agree(tsr_comm *comm, const char *what, tsr_status found) {
 tsr_status tsr_lists_init(tsr_lists *lists, const tsr_comm *comm) {
   const size_t count = (size_t)tsr_comm_local_count(comm);
   void **block = calloc(2 * count + 1, sizeof *block);
-  if (!block) return tsr_fail(NO_MEMORY, "%zu lists of buffers", count);
-  *lists = (tsr_lists){(const void **)block, block + count};
-  return NULL;
+  lists->in = (const void **)block;  // owns the block
+  lists->out = block ? block + count : NULL;
+  return block ? NULL : tsr_fail(NO_MEMORY, "%zu lists of buffers", count);
 }
 
 void tsr_lists_deinit(tsr_lists *lists) { free((void *)lists->in); }

@@ -45,9 +45,11 @@ static tsr_status add_extra(tsr_extras *extras, const char *name, int64_t bytes)
   void *items = tsr_grow(extras->items, extras->count, &extras->capacity, sizeof *extras->items);
   if (!items) return tsr_fail(NO_MEMORY, "a list of files");
   extras->items = items;
-  char *copy = strdup(name);
-  if (!copy) return tsr_fail(NO_MEMORY, "a list of files");
-  extras->items[extras->count++] = (tsr_extra){copy, bytes};
+  tsr_extra *extra = &extras->items[extras->count];
+  *extra = (tsr_extra){.bytes = bytes};
+  extra->name = strdup(name);
+  if (!extra->name) return tsr_fail(NO_MEMORY, "a list of files");
+  extras->count++;
   return NULL;
 }
 

@@ -71,9 +71,11 @@ static tsr_status add_file(rank_files *files, int64_t rank, const char *path) {
   void *items = tsr_grow(files->items, files->count, &files->capacity, sizeof *files->items);
   if (!items) return tsr_fail(NO_MEMORY, "a list of files");
   files->items = items;
-  char *copy = strdup(path);
-  if (!copy) return tsr_fail(NO_MEMORY, "a list of files");
-  files->items[files->count++] = (rank_file){rank, copy};
+  rank_file *file = &files->items[files->count];
+  *file = (rank_file){.rank = rank};
+  file->path = strdup(path);
+  if (!file->path) return tsr_fail(NO_MEMORY, "a list of files");
+  files->count++;
   return NULL;
 }
 

@@ -267,10 +267,10 @@ static bool meet(int rank, const tsr_piece *piece, const tsr_range *box, int64_t
 static tsr_status copies_of_shard(const tsr_layout *layout, int64_t shard, const tsr_range *box,
                                   tsr_box_holders holders, tsr_box_copy_fn *fn, void *context) {
   tsr_pieces pieces;
+  tsr_copy copy;
   tsr_status status = NULL;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);) {
-    tsr_copy copy;
     if (holders == TSR_BOX_OWNERS && !piece.owned) continue;
     if (meet(layout->rank, &piece, box, shard, &copy)) status = fn(context, &copy);
   }

@@ -268,7 +268,7 @@ static tsr_spot compose(const search *s, const hand *h, int lose, int lost, int 
     memcpy(spot.atoms + at, h->spot.atoms + h->start[l], (size_t)kept);
     at += kept;
     spot.count[l] = (uint8_t)kept;
-    if (l != gain) continue;
+    if (!gained || l != gain) continue;
     memcpy(spot.atoms + at, gained, (size_t)gained_count);
     at += gained_count;
     spot.count[l] = (uint8_t)(kept + gained_count);
