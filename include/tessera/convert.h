@@ -4,6 +4,7 @@
 
 #include "tessera/dtype.h"
 #include "tessera/status.h"
+#include "tessera/text.h"
 
 TSR_BEGIN_DECLS
 
@@ -27,6 +28,10 @@ TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
 // - Bools are 0 and 1; what is not 0, NaN included, becomes 1.
 TSR_API TSR_MUST_USE tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to,
                                             void *target, int64_t count);
+
+// Prints element `index` of a buffer: integers in decimal, floats as the shortest decimal that
+// reads back as the same element of this type, "true", "nan", "-inf", "1.5-2j".
+TSR_API void tsr_element_print(tsr_dtype dtype, const void *elements, int64_t index, tsr_text *out);
 
 TSR_END_DECLS
 

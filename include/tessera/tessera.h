@@ -43,6 +43,7 @@
 #include "tessera/topology.h"
 #include "tessera/transfer.h"
 #include "tessera/transform.h"
+#include "tessera/verify.h"
 #include "tessera/tree.h"
 
 #endif

@@ -50,7 +50,9 @@ typedef struct tsr_transform_options {
   int64_t max_file_size;  // of all formats but FILE, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = tsr_cpu_count()
   tsr_existing existing;
-  bool trust_copies;          // do not compare the copies of what the source stores several times
+  // Do not compare the copies of what the source stores several times. Otherwise they are read too,
+  // and the first that differs fails the job with copies_differ.
+  bool trust_copies;
   bool no_extras;             // leave config.json and other small files of the folder behind
   bool no_sync;               // do not wait for the disk: faster, and lost if the machine stops
   tsr_progress_fn *progress;  // bytes written; NULL = none. False cancels the job

@@ -15,13 +15,21 @@ enum {
   MOST_STAGED = 1 << 20,  // bytes
 };
 
+typedef enum box_mode {
+  READING,
+  WRITING,
+  COMPARING,  // all copies but the one that is read, with what was read
+} box_mode;
+
 typedef struct box_io {
   tsr_store *store;
   int64_t tensor;
-  int copy;  // to read; -1 = any
-  bool writing;
+  const tsr_box_index *index;
+  int64_t first;  // of the elements in the tensor, for messages
+  int copy;       // to read; negative = any
+  box_mode mode;
   int bits;
-  char *buffer;   // the caller's; not changed by writing
+  char *buffer;   // the caller's; changed by reading only
   int64_t place;  // of the box in it, in elements
   // Runs gathered so far.
   int file, count;
@@ -32,25 +40,74 @@ typedef struct box_io {
   char *staging;        // owned; NULL until needed
 } box_io;
 
+// ---- copies that differ ----
+
+static tsr_status find_owner(void *context, const tsr_copy *copy) {
+  *(int64_t *)context = copy->source;
+  return NULL;
+}
+
+static const tsr_stored_part *part_to_read(const box_io *io, int64_t shard) {
+  const int copies = io->store->tensors[io->tensor].copies;
+  if (io->copy >= 0) return tsr_store_part(io->store, io->tensor, shard, io->copy);
+  const tsr_stored_part *part = NULL;
+  for (int c = 0; c < copies; c++) {
+    part = tsr_store_part(io->store, io->tensor, shard, c);
+    if (part->file >= 0) break;
+  }
+  return part;
+}
+
+// Element `place` of the buffer is another one in `file`.
+static tsr_status fail_copies(const box_io *io, int file, int64_t place) {
+  const tsr_layout *layout = io->store->tensors[io->tensor].layout;
+  tsr_range box[TSR_MAX_RANK];
+  tsr_shape indices = {.rank = tsr_layout_rank(layout)};
+  int64_t at = io->first + place, shard = 0;
+  tsr_flat_next(layout, &at, at + 1, box);
+  TSR_TRY(tsr_box_copies(io->index, box, TSR_BOX_OWNERS, find_owner, &shard));
+  for (int d = 0; d < indices.rank; d++) indices.dims[d] = box[d].lo;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&indices, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status)
+    status = tsr_fail(COPIES_DIFFER, "%s and %s store element %s with different values",
+                      tsr_files_path(io->store->files, part_to_read(io, shard)->file),
+                      tsr_files_path(io->store->files, file), tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status compare_run(const box_io *io, const struct iovec *run, const char *stored) {
+  if (!memcmp(run->iov_base, stored, run->iov_len)) return NULL;
+  const char *wanted = run->iov_base;
+  int64_t byte = 0;
+  while (wanted[byte] == stored[byte]) byte++;
+  return fail_copies(io, io->file, (wanted - io->buffer + byte) / (io->bits / 8));
+}
+
 // ---- runs of whole bytes ----
 
 static tsr_status transfer(box_io *io, int fd, const char *path) {
-  if (io->writing) return tsr_io_write_parts(fd, path, io->runs, io->count, io->offset);
+  if (io->mode == WRITING) return tsr_io_write_parts(fd, path, io->runs, io->count, io->offset);
   return tsr_io_read_parts(fd, path, io->runs, io->count, io->offset);
 }
 
 static tsr_status transfer_staged(box_io *io, int fd, const char *path) {
+  const bool writing = io->mode == WRITING;
   if (!io->staging) io->staging = malloc(MOST_STAGED);
   if (!io->staging) return tsr_fail(NO_MEMORY, "a staging buffer");
-  if (!io->writing) TSR_TRY(tsr_io_read(fd, path, io->staging, io->end - io->offset, io->offset));
+  if (!writing) TSR_TRY(tsr_io_read(fd, path, io->staging, io->end - io->offset, io->offset));
   for (int i = 0; i < io->count; i++) {
     char *staged = io->staging + (io->offsets[i] - io->offset);
-    if (io->writing)
+    if (io->mode == COMPARING)
+      TSR_TRY(compare_run(io, &io->runs[i], staged));
+    else if (writing)
       memcpy(staged, io->runs[i].iov_base, io->runs[i].iov_len);
     else
       memcpy(io->runs[i].iov_base, staged, io->runs[i].iov_len);
   }
-  if (!io->writing) return NULL;
+  if (!writing) return NULL;
   return tsr_io_write(fd, path, io->staging, io->end - io->offset, io->offset);
 }
 
@@ -60,8 +117,9 @@ static tsr_status flush(box_io *io) {
   TSR_TRY(tsr_files_take(io->store->files, io->file, &fd));
   const char *path = tsr_files_path(io->store->files, io->file);
   const bool gaps = io->bytes < io->end - io->offset;
-  const bool staged = gaps || (io->count > 1 && io->end - io->offset <= MOST_STAGED &&
-                               io->bytes / io->count < SHORT_RUN);
+  const bool staged =
+      gaps || io->mode == COMPARING ||
+      (io->count > 1 && io->end - io->offset <= MOST_STAGED && io->bytes / io->count < SHORT_RUN);
   tsr_status status = staged ? transfer_staged(io, fd, path) : transfer(io, fd, path);
   tsr_files_give_back(io->store->files, io->file);
   io->count = 0;
@@ -74,10 +132,11 @@ static tsr_status flush(box_io *io) {
 static bool joins(const box_io *io, int file, int64_t offset, int64_t length) {
   if (io->count == 0) return true;
   if (io->count == MOST_RUNS || file != io->file || offset < io->end) return false;
-  const bool is_short = length < SHORT_RUN && io->bytes / io->count < SHORT_RUN;
+  const bool is_short =
+      io->mode == COMPARING || (length < SHORT_RUN && io->bytes / io->count < SHORT_RUN);
   if (is_short && offset + length - io->offset > MOST_STAGED) return false;
   if (offset == io->end) return is_short || io->bytes == io->end - io->offset;
-  return !io->writing && is_short && offset - io->end <= STAGED_GAP;
+  return io->mode != WRITING && is_short && offset - io->end <= STAGED_GAP;
 }
 
 static tsr_status add_run(box_io *io, int file, int64_t offset, char *place, int64_t length) {
@@ -118,9 +177,27 @@ static tsr_status each_run(box_io *io, const tsr_stored_part *part, const tsr_co
 
 static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
                                int64_t length) {
-  const int64_t width = io->bits / 8;
-  return add_run(io, part->file, part->offset + from * width, io->buffer + (io->place + to) * width,
-                 length * width);
+  const int64_t width = io->bits / 8, bytes = length * width;
+  const int64_t offset = part->offset + from * width;
+  char *place = io->buffer + (io->place + to) * width;
+  // What is compared goes through the staging buffer, so that no run may be longer.
+  const int64_t most = io->mode == COMPARING ? MOST_STAGED : bytes;
+  for (int64_t done = 0; done < bytes; done += most) {
+    const int64_t some = bytes - done < most ? bytes - done : most;
+    TSR_TRY(add_run(io, part->file, offset + done, place + done, some));
+  }
+  return NULL;
+}
+
+static tsr_status compare_bits(const box_io *io, int file, const char *stored, int64_t from,
+                               int64_t to, int64_t length) {
+  for (int64_t i = 0; i < length; i++) {
+    unsigned char a = 0, b = 0;
+    tsr_copy_run(&(tsr_copy){.from = from + i, .length = 1}, io->bits, stored, &a);
+    tsr_copy_run(&(tsr_copy){.from = to + i, .length = 1}, io->bits, io->buffer, &b);
+    if (a != b) return fail_copies(io, file, to + i);
+  }
+  return NULL;
 }
 
 // Elements smaller than a byte: the bytes that hold the run are read, changed and written back.
@@ -132,8 +209,10 @@ static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, i
   const int64_t aligned = from / 8 * 8, start = aligned * io->bits / 8;
   const int64_t count = ((from + length) * io->bits + 7) / 8 - start;
   TSR_TRY(tsr_io_read(fd, path, bytes, count, part->offset + start));
+  if (io->mode == COMPARING)
+    return compare_bits(io, part->file, bytes, from - aligned, io->place + to, length);
   tsr_copy copy = {.from = from - aligned, .to = io->place + to, .length = length};
-  if (!io->writing) {
+  if (io->mode == READING) {
     tsr_copy_run(&copy, io->bits, bytes, io->buffer);
     return NULL;
   }
@@ -160,17 +239,6 @@ static tsr_status do_part(box_io *io, const tsr_stored_part *part, const tsr_cop
   return each_run(io, part, copy, io->bits % 8 == 0 ? run_of_bytes : run_of_bits);
 }
 
-static const tsr_stored_part *part_to_read(const box_io *io, int64_t shard) {
-  const int copies = io->store->tensors[io->tensor].copies;
-  if (io->copy >= 0) return tsr_store_part(io->store, io->tensor, shard, io->copy);
-  const tsr_stored_part *part = NULL;
-  for (int c = 0; c < copies; c++) {
-    part = tsr_store_part(io->store, io->tensor, shard, c);
-    if (part->file >= 0) break;
-  }
-  return part;
-}
-
 static tsr_status read_copy(void *context, const tsr_copy *copy) {
   box_io *io = context;
   const tsr_stored_part *part = part_to_read(io, copy->source);
@@ -190,6 +258,17 @@ static tsr_status write_copy(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
+static tsr_status compare_copy(void *context, const tsr_copy *copy) {
+  box_io *io = context;
+  const tsr_stored_part *read = copy->target == 0 ? part_to_read(io, copy->source) : NULL;
+  const int copies = io->store->tensors[io->tensor].copies;
+  for (int c = 0; c < copies; c++) {
+    const tsr_stored_part *part = tsr_store_part(io->store, io->tensor, copy->source, c);
+    if (part->file >= 0 && part != read) TSR_TRY(do_part(io, part, copy));
+  }
+  return NULL;
+}
+
 // ---- boxes and ranges ----
 
 static tsr_status start(box_io *io) {
@@ -200,29 +279,29 @@ static tsr_status start(box_io *io) {
   return NULL;
 }
 
-static tsr_status do_box(box_io *io, const tsr_box_index *index, const tsr_range *box) {
-  if (io->writing) return tsr_box_copies(index, box, TSR_BOX_ALL, write_copy, io);
-  return tsr_box_copies(index, box, TSR_BOX_OWNERS, read_copy, io);
+static tsr_status do_box(box_io *io, const tsr_range *box) {
+  if (io->mode == READING) return tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io);
+  return tsr_box_copies(io->index, box, TSR_BOX_ALL,
+                        io->mode == WRITING ? write_copy : compare_copy, io);
 }
 
-static tsr_status do_boxes(box_io *io, const tsr_box_index *index, int64_t first, int64_t count) {
+static tsr_status do_boxes(box_io *io, int64_t count) {
   const tsr_layout *layout = io->store->tensors[io->tensor].layout;
   tsr_range box[TSR_MAX_RANK];
-  for (int64_t at = first; at < first + count;) {
-    io->place = at - first;
-    tsr_flat_next(layout, &at, first + count, box);
-    TSR_TRY(do_box(io, index, box));
+  for (int64_t at = io->first; at < io->first + count;) {
+    io->place = at - io->first;
+    tsr_flat_next(layout, &at, io->first + count, box);
+    TSR_TRY(do_box(io, box));
   }
   return NULL;
 }
 
-// A box, or with NULL the elements from `first` on.
-static tsr_status run(box_io *io, const tsr_box_index *index, const tsr_range *box, int64_t first,
-                      int64_t count) {
+// A box, or with NULL `count` elements from the first on.
+static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   tsr_status status = start(io);
-  const bool locked = io->writing && !status && io->bits % 8 != 0;
+  const bool locked = io->mode == WRITING && !status && io->bits % 8 != 0;
   if (locked) pthread_mutex_lock(&io->store->shared_bytes);
-  if (!status) status = box ? do_box(io, index, box) : do_boxes(io, index, first, count);
+  if (!status) status = box ? do_box(io, box) : do_boxes(io, count);
   if (!status) status = flush(io);
   if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
   free(io->runs);
@@ -233,26 +312,47 @@ static tsr_status run(box_io *io, const tsr_box_index *index, const tsr_range *b
 
 tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                           const tsr_range *box, int copy, void *out) {
-  box_io io = {.store = store, .tensor = tensor, .copy = copy, .buffer = out};
-  return run(&io, index, box, 0, 0);
+  box_io io = {.store = store, .tensor = tensor, .index = index, .copy = copy, .buffer = out};
+  return run(&io, box, 0);
 }
 
 tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                 int64_t first, int64_t count, int copy, void *out) {
-  box_io io = {.store = store, .tensor = tensor, .copy = copy, .buffer = out};
-  return run(&io, index, NULL, first, count);
+  box_io io = {.store = store,
+               .tensor = tensor,
+               .index = index,
+               .first = first,
+               .copy = copy,
+               .buffer = out};
+  return run(&io, NULL, count);
+}
+
+static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index, box_mode mode,
+                       const void *bytes) {
+  return (box_io){.store = store,
+                  .tensor = tensor,
+                  .index = index,
+                  .copy = -1,
+                  .mode = mode,
+                  .buffer = (char *)(uintptr_t)bytes};
 }
 
 tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                            const tsr_range *box, const void *bytes) {
-  box_io io = {
-      .store = store, .tensor = tensor, .writing = true, .buffer = (char *)(uintptr_t)bytes};
-  return run(&io, index, box, 0, 0);
+  box_io io = of_bytes(store, tensor, index, WRITING, bytes);
+  return run(&io, box, 0);
 }
 
 tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                  int64_t first, int64_t count, const void *bytes) {
-  box_io io = {
-      .store = store, .tensor = tensor, .writing = true, .buffer = (char *)(uintptr_t)bytes};
-  return run(&io, index, NULL, first, count);
+  box_io io = of_bytes(store, tensor, index, WRITING, bytes);
+  io.first = first;
+  return run(&io, NULL, count);
+}
+
+tsr_status tsr_store_check_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                 int64_t first, int64_t count, const void *bytes) {
+  box_io io = of_bytes(store, tensor, index, COMPARING, bytes);
+  io.first = first;
+  return run(&io, NULL, count);
 }

@@ -84,7 +84,7 @@ tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_hash128 *out_
 tsr_status tsr_checkpoint_hash(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_pool *pool,
                                tsr_hash128 *out_hash) {
   tsr_view *view = NULL;
-  TSR_TRY(tsr_view_stored(checkpoint, tensor, -1, &view));
+  TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
   tsr_status status = tsr_view_hash(view, pool, out_hash);
   tsr_view_destroy(view);
   return status;

@@ -97,6 +97,18 @@ int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t sha
   return (tsr_layout_buffer_elements(t->layout, shard) * bits + 7) / 8;
 }
 
+int64_t tsr_store_copied_bytes(const tsr_store *store, int64_t tensor) {
+  const tsr_stored_tensor *t = &store->tensors[tensor];
+  const tsr_shape shape = tsr_layout_shape(t->layout);
+  int64_t stored = 0, elements = 1;
+  for (int d = 0; d < shape.rank; d++) elements *= shape.dims[d];
+  for (int64_t shard = 0; shard < tsr_layout_shard_count(t->layout); shard++)
+    for (int copy = 0; copy < t->copies; copy++)
+      if (tsr_store_part(store, tensor, shard, copy)->file >= 0)
+        stored += tsr_layout_shard_elements(t->layout, shard);
+  return ((stored - elements) * tsr_dtype_get(t->dtype)->bits + 7) / 8;
+}
+
 tsr_status tsr_store_open(tsr_store *store, bool writable) {
   return tsr_files_create(store->paths, store->file_count, writable, &store->files);
 }

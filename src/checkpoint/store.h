@@ -70,4 +70,13 @@ TSR_MUST_USE tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor,
                                               const tsr_box_index *index, int64_t first,
                                               int64_t count, const void *bytes);
 
+// Holds every other stored copy of these elements against `bytes`, what tsr_store_read_range gave
+// for them: copies of whole shards, and elements that several shards hold. Fails with
+// copies_differ, naming both files, and the element by its place in the tensor.
+TSR_MUST_USE tsr_status tsr_store_check_range(tsr_store *store, int64_t tensor,
+                                              const tsr_box_index *index, int64_t first,
+                                              int64_t count, const void *bytes);
+// Bytes that this reads of a tensor; 0 = nothing of it is stored twice.
+int64_t tsr_store_copied_bytes(const tsr_store *store, int64_t tensor);
+
 #endif

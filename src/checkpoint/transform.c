@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "checkpoint/budget.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/extras.h"
 #include "checkpoint/hash.h"
@@ -17,8 +18,7 @@
 #include "checkpoint/work.h"
 #include "tessera/transform.h"
 
-static const int64_t default_memory = INT64_C(1) << 30, default_file_size = 5000000000;
-static const int64_t base_memory = INT64_C(24) << 20;   // of the program itself
+static const int64_t default_file_size = 5000000000;
 static const int64_t store_memory = 5 << 18;            // of writing through a store
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
 enum { MOST_BLOCKS = 8 };                               // of a window
@@ -62,17 +62,12 @@ static int64_t least_memory(const tsr_views *views) {
 }
 
 static tsr_status choose_workers(tsr_transform *t) {
-  const int64_t cap = t->options.max_memory ? t->options.max_memory : default_memory;
-  const int64_t least = least_memory(&t->views);
   const int64_t tables = t->views.count * 512 + t->certificate.source_files * 256;
-  const int64_t budget = cap - base_memory - tables;
-  const int64_t fit = budget / least;
-  if (fit < 1)
-    return tsr_fail(DOES_NOT_FIT, "%lld bytes of memory are too little: at least %lld are needed",
-                    (long long)cap, (long long)(base_memory + tables + least));
-  const int wanted = t->options.jobs > 0 ? t->options.jobs : tsr_cpu_count();
-  t->certificate.workers = (int)at_most(wanted, fit);
-  t->buffer_bytes = budget / t->certificate.workers;
+  tsr_budget budget;
+  TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views),
+                          t->options.jobs));
+  t->certificate.workers = budget.workers;
+  t->buffer_bytes = budget.worker_bytes;
   return NULL;
 }
 
@@ -131,7 +126,8 @@ static window window_at(const tsr_transform *t, int64_t index) {
 
 static tsr_status make_views(const tsr_checkpoint *source, const tsr_transform_options *options,
                              tsr_views *out_views) {
-  TSR_TRY(tsr_views_of(source, out_views));
+  const tsr_copies copies = options->trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
+  TSR_TRY(tsr_views_of(source, copies, out_views));
   return tsr_views_select(out_views, options);
 }
 
@@ -178,13 +174,28 @@ static int64_t stored_bytes(const tsr_store *store) {
   return bytes;
 }
 
+static int64_t bytes_read(const tsr_views *views) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < views->count; i++) bytes += tsr_view_bytes_read(views->items[i]);
+  return bytes;
+}
+
+// What would be read if copies were not compared.
+static tsr_status find_least_read(tsr_transform *t) {
+  tsr_transform_options options = t->options;
+  tsr_views views = {0};
+  options.trust_copies = true;
+  tsr_status status = make_views(t->source, &options, &views);
+  if (!status) t->certificate.least_read = bytes_read(&views);
+  tsr_views_deinit(&views);
+  return status;
+}
+
 static void certify(tsr_transform *t) {
   tsr_transform_certificate *c = &t->certificate;
   c->tensors = t->views.count;
   c->files = t->target->file_count;
-  for (int64_t i = 0; i < t->views.count; i++)
-    c->bytes_read += tsr_view_bytes_read(t->views.items[i]);
-  c->least_read = c->bytes_read;
+  c->bytes_read = bytes_read(&t->views);
   c->bytes_written = tsr_target_bytes(t->target);
   c->least_written = stored_bytes(t->target->store);
   c->extras = t->extras.count;
@@ -244,6 +255,7 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   TSR_TRY(make_target(t));
   TSR_TRY(choose_workers(t));
   TSR_TRY(make_windows(t));
+  TSR_TRY(find_least_read(t));
   certify(t);
   TSR_TRY(check_disk(t));
   return hash_job(t);

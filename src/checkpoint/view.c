@@ -39,15 +39,18 @@ typedef struct stored_view {
   tsr_view view;
   const tsr_checkpoint *checkpoint;  // shared
   int64_t tensor;
-  int copy;
+  int64_t
+      copied_bytes;  // of other copies that are read too; 0 = there are none, or they are trusted
 } stored_view;
 
 static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const stored_view *stored = (const stored_view *)view;
   tsr_box_index *index = NULL;
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
-  tsr_status status = tsr_store_read_range(stored->checkpoint->store, stored->tensor, index, first,
-                                           count, stored->copy, out);
+  tsr_store *store = stored->checkpoint->store;
+  tsr_status status = tsr_store_read_range(store, stored->tensor, index, first, count, -1, out);
+  if (!status && stored->copied_bytes)
+    status = tsr_store_check_range(store, stored->tensor, index, first, count, out);
   tsr_box_index_destroy(index);
   return status;
 }
@@ -58,7 +61,7 @@ static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
 }
 
 static int64_t bytes_of_stored(const tsr_view *view) {
-  return tsr_view_bytes(view, view->elements);
+  return tsr_view_bytes(view, view->elements) + ((const stored_view *)view)->copied_bytes;
 }
 
 static void destroy_stored(tsr_view *view) {
@@ -73,7 +76,7 @@ static const tsr_view_ops stored_ops = {
     .destroy = destroy_stored,
 };
 
-tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, int copy,
+tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_copies copies,
                            tsr_view **out_view) {
   const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
   stored_view *stored = malloc(sizeof *stored);
@@ -85,17 +88,19 @@ tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, int
                                    .elements = tsr_tensor_elements(t)},
                           .checkpoint = tsr_checkpoint_retain(checkpoint),
                           .tensor = tensor,
-                          .copy = copy};
+                          .copied_bytes = copies == TSR_COPIES_COMPARED
+                                              ? tsr_store_copied_bytes(checkpoint->store, tensor)
+                                              : 0};
   *out_view = &stored->view;
   return NULL;
 }
 
-tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_views *out_views) {
+tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copies copies, tsr_views *out_views) {
   const int64_t count = tsr_tree_count(checkpoint->tree);
   tsr_views views = {.items = calloc((size_t)count + 1, sizeof *views.items)};
   if (!views.items) return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
   for (int64_t i = 0; i < count; i++) {
-    tsr_status status = tsr_view_stored(checkpoint, i, -1, &views.items[i]);
+    tsr_status status = tsr_view_stored(checkpoint, i, copies, &views.items[i]);
     if (status) {
       tsr_views_deinit(&views);
       return status;

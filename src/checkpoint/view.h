@@ -34,10 +34,15 @@ typedef struct tsr_views {
 } tsr_views;
 void tsr_views_deinit(tsr_views *views);
 
-// A tensor of a checkpoint; `copy` as for tsr_store_read. The view shares the checkpoint.
-TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, int copy,
-                                        tsr_view **out_view);
-TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_views *out_views);
+// What of a tensor that is stored in several copies is read: one of them, or one while all others
+// are held against it.
+typedef enum tsr_copies { TSR_COPIES_TRUSTED, TSR_COPIES_COMPARED } tsr_copies;
+
+// A tensor of a checkpoint. The view shares the checkpoint.
+TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
+                                        tsr_copies copies, tsr_view **out_view);
+TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copies copies,
+                                     tsr_views *out_views);
 // Another view with its elements converted. Takes `inner` over, also when it fails.
 TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view);
 

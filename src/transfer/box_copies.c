@@ -216,6 +216,7 @@ static tsr_status walk_grid(grid_walk *walk, tsr_box_holders holders, tsr_box_co
     const int64_t shard = shard_of(walk, &owned);
     if (holders == TSR_BOX_OWNERS && !owned) continue;
     TSR_TRY(make_copy(walk, shard, &copy));
+    copy.target = !owned;
     TSR_TRY(fn(context, &copy));
   } while (turn(walk));
   return NULL;
@@ -246,7 +247,7 @@ static tsr_status copies_of_grid(const tsr_box_index *index, const tsr_range *bo
 static bool meet(int rank, const tsr_piece *piece, const tsr_range *box, int64_t shard,
                  tsr_copy *copy) {
   int64_t strides[TSR_MAX_RANK];
-  *copy = (tsr_copy){.source = shard, .from = piece->offset, .length = 1};
+  *copy = (tsr_copy){.source = shard, .target = !piece->owned, .from = piece->offset, .length = 1};
   box_strides(rank, box, strides);
   for (int d = rank - 1; d >= 0; d--) {
     const tsr_range p = piece->ranges[d], b = box[d];

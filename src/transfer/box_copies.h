@@ -15,7 +15,8 @@ typedef struct tsr_box_index tsr_box_index;
 TSR_MUST_USE tsr_status tsr_box_index_create(const tsr_layout *layout, tsr_box_index **out_index);
 void tsr_box_index_destroy(tsr_box_index *index);  // NULL is fine
 
-// One copy from a shard's buffer (`source` is the shard, `target` is 0) to the box's.
+// One copy from a shard's buffer to the box's: `source` is the shard, `target` is 0 where it owns
+// the elements and 1 where it holds another shard's too.
 typedef tsr_status tsr_box_copy_fn(void *context, const tsr_copy *copy);
 
 typedef enum tsr_box_holders {

@@ -445,7 +445,43 @@ static void nothing_is_allocated(void **state) {
   test_allocation_sweep(convert_some, codes);
 }
 
-SUITE(convert, TEST(every_code_has_its_value), TEST(values_between_codes_go_to_the_nearest),
+// ---- elements in words ----
+
+static const struct {
+  tsr_dtype dtype;
+  unsigned char bytes[16];
+  int64_t index;
+  const char *text;
+} printed[] = {
+    {TSR_BOOL, {0, 1}, 1, "true"},
+    {TSR_BOOL, {0, 1}, 0, "false"},
+    {TSR_I8, {0xff}, 0, "-1"},
+    {TSR_I4, {0xf1}, 1, "-1"},
+    {TSR_U2, {0xe4}, 3, "3"},
+    {TSR_U64, {255, 255, 255, 255, 255, 255, 255, 255}, 0, "18446744073709551615"},
+    {TSR_F32, {0xcd, 0xcc, 0xcc, 0x3d}, 0, "0.1"},
+    {TSR_F64, {0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f}, 0, "0.1"},
+    {TSR_BF16, {0, 0, 0x80, 0xbf}, 1, "-1.0"},
+    {TSR_F16, {0, 0x7c}, 0, "inf"},
+    {TSR_F16, {0, 0xfc}, 0, "-inf"},
+    {TSR_F16, {1, 0x7c}, 0, "nan"},
+    {TSR_F4E2M1FN, {0x7f}, 0, "-6.0"},
+    {TSR_C64, {0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}, 0, "1.0-2.0j"},
+    {TSR_C128, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, 0, "1.0+0.0j"},
+};
+
+static void elements_are_printed_in_the_fewest_digits(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(printed); i++) {
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_element_print(printed[i].dtype, printed[i].bytes, printed[i].index, &text);
+    assert_string_equal(tsr_text_string(&text), printed[i].text);
+    tsr_text_deinit(&text);
+  }
+}
+
+SUITE(convert, TEST(elements_are_printed_in_the_fewest_digits), TEST(every_code_has_its_value),
+      TEST(values_between_codes_go_to_the_nearest),
       TEST(every_code_survives_the_way_to_f32_and_back), TEST(any_float_goes_to_the_nearest),
       TEST(what_has_no_nearest_is_as_ml_dtypes_has_it),
       TEST(f8e8m0fnu_takes_the_nearest_power_of_two), TEST(f16_keeps_the_head_of_a_payload),

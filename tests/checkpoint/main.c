@@ -4,6 +4,7 @@
   X(io)           \
   X(open)         \
   X(view)         \
+  X(verify)       \
   X(transform)    \
   X(select)
 

@@ -97,7 +97,7 @@ static void casts_convert_what_is_read(void **state) {
   test_folder_make(&folder);
   write_whole(&folder);
   assert_ok(tsr_checkpoint_open(folder.path, NULL, &model));
-  assert_ok(tsr_view_stored(model, 0, -1, &view));
+  assert_ok(tsr_view_stored(model, 0, TSR_COPIES_TRUSTED, &view));
   const int64_t memory = tsr_view_memory(view, 100);
   assert_ok(tsr_view_cast(view, TSR_U8, &cast));
   assert_int_equal(cast->dtype, TSR_U8);
@@ -117,7 +117,7 @@ static void casts_convert_what_is_read(void **state) {
 static tsr_status hash_all(void *context) {
   tsr_views views;
   tsr_hash128 hash;
-  TSR_TRY(tsr_views_of(context, &views));
+  TSR_TRY(tsr_views_of(context, TSR_COPIES_COMPARED, &views));
   tsr_view *cast = NULL;
   tsr_status status = tsr_view_cast(views.items[0], TSR_U8, &cast);
   views.items[0] = cast;

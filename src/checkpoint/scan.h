@@ -1,0 +1,11 @@
+// One walk over all of a view, for what is asked of a single tensor.
+#ifndef TESSERA_CHECKPOINT_SCAN_H
+#define TESSERA_CHECKPOINT_SCAN_H
+
+#include "checkpoint/view.h"
+#include "tessera/verify.h"
+
+TSR_MUST_USE tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool,
+                                       tsr_tensor_stats *out_stats);
+
+#endif
