@@ -11,4 +11,15 @@
 // Opens a checkpoint. `plan` is a plan file, or NULL. What is odd about it goes to standard error.
 tsr_status cli_open_checkpoint(const char *path, const char *plan, tsr_checkpoint **out_checkpoint);
 
+// Rows of options of commands that read much, and what they say. 0 = not given.
+#define CLI_OPTIONS_LIMITS                                               \
+  {"max-memory", 0, "SIZE", NULL, "memory it may take (default: 1G)"}, { \
+    "jobs", 0, "N", NULL, "threads (default: one for each core)"         \
+  }
+tsr_status cli_read_limits(const cli_args *args, int64_t *out_memory, int *out_jobs);
+
+// Statistics of a tensor, on one line and as data.
+void cli_print_stats(const tsr_tensor_stats *stats, tsr_text *out);
+void cli_write_stats(const tsr_tensor_stats *stats, tsr_json_writer *json);
+
 #endif

@@ -1,0 +1,210 @@
+// `tessera verify`: whether two checkpoints hold the same tensors.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/checkpoint_source.h"
+
+// "0.001" or "0.001,0.01": the absolute error that is allowed, and the relative one.
+static tsr_status read_tolerance(const char *text, tsr_verify_options *options) {
+  char *end = NULL;
+  options->tolerant = true;
+  options->absolute = strtod(text, &end);
+  const bool has_absolute = end != text;
+  if (has_absolute && *end == ',') {
+    const char *second = end + 1;
+    options->relative = strtod(second, &end);
+    if (end == second) end = NULL;
+  }
+  if (has_absolute && end && !*end && options->absolute >= 0 && options->relative >= 0) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "--tolerance is \"%s\", wanted ABSOLUTE or ABSOLUTE,RELATIVE",
+                  text);
+}
+
+static tsr_status read_options(const cli_args *args, tsr_verify_options *options) {
+  TSR_TRY(cli_read_limits(args, &options->max_memory, &options->jobs));
+  options->trust_hashes = cli_has(args, "trust-hashes");
+  options->trust_copies = cli_has(args, "trust-copies");
+  options->hashes = cli_has(args, "hash");
+  options->stats = cli_has(args, "stats");
+  options->progress = tsr_progress_bar;
+  options->progress_context = stderr;
+  return cli_has(args, "tolerance") ? read_tolerance(cli_value(args, "tolerance"), options) : NULL;
+}
+
+// ---- as text ----
+
+static void print_row(const tsr_verification *result, int64_t index, tsr_text *out) {
+  static const char *const signs[2] = {"<", ">"};
+  const tsr_verify_row *row = tsr_verification_row(result, index);
+  if (row->verdict != TSR_VERDICT_SAME) {
+    tsr_verification_print_row(result, index, out);
+    if (row->absolute > 0)
+      tsr_text_addf(out, "; errors up to %.3g, %.3g of the value", row->absolute, row->relative);
+    tsr_text_add_char(out, '\n');
+  }
+  const bool same_hash =
+      row->hashed[0] && row->hashed[1] && tsr_hash128_equal(row->hashes[0], row->hashes[1]);
+  for (int w = 0; w < (same_hash ? 1 : 2); w++) {
+    if (!row->hashed[w]) continue;
+    tsr_hash128_print(row->hashes[w], out);
+    tsr_text_addf(out, " %s %s\n", same_hash ? "=" : signs[w], row->name);
+  }
+  for (int w = 0; w < 2; w++) {
+    if (!row->stats[w].count) continue;
+    tsr_text_addf(out, "%s %s: ", signs[w], row->name);
+    cli_print_stats(&row->stats[w], out);
+  }
+}
+
+static void print_totals(const tsr_verification *result, tsr_text *out) {
+  const char *separator = ". ";
+  tsr_text_addf(out, "%lld tensors", (long long)tsr_verification_count(result));
+  for (int v = 0; v < TSR_VERDICT_COUNT; v++) {
+    const int64_t total = tsr_verification_total(result, (tsr_verdict)v);
+    if (!total) continue;
+    tsr_text_addf(out, "%s%s: %lld", separator, tsr_verdict_text((tsr_verdict)v), (long long)total);
+    separator = "; ";
+  }
+  tsr_text_add_char(out, '\n');
+}
+
+static void print_text(const tsr_verification *result, bool quiet, tsr_text *out) {
+  for (int64_t i = 0; i < tsr_verification_count(result) && !quiet; i++) print_row(result, i, out);
+  print_totals(result, out);
+}
+
+// ---- as data ----
+
+static void write_hashes(const tsr_verify_row *row, tsr_json_writer *w) {
+  tsr_json_write_key(w, "hashes");
+  tsr_json_begin_inline_array(w);
+  for (int i = 0; i < 2; i++) {
+    tsr_text digits = TSR_TEXT_EMPTY;
+    if (row->hashed[i]) tsr_hash128_print(row->hashes[i], &digits);
+    tsr_json_write_string(w, row->hashed[i] ? tsr_text_string(&digits) : NULL);
+    tsr_text_deinit(&digits);
+  }
+  tsr_json_end_array(w);
+}
+
+static void write_values(const tsr_verify_row *row, tsr_json_writer *w) {
+  tsr_json_write_key(w, "differing");
+  tsr_json_write_int(w, row->differing);
+  tsr_json_write_key(w, "first");
+  tsr_json_write_int(w, row->first);
+  tsr_json_write_key(w, "values");
+  tsr_json_begin_inline_array(w);
+  for (int i = 0; i < 2; i++) tsr_json_write_string(w, row->values[i]);
+  tsr_json_end_array(w);
+  tsr_json_write_key(w, "absolute_error");
+  tsr_json_write_double(w, row->absolute);
+  tsr_json_write_key(w, "relative_error");
+  tsr_json_write_double(w, row->relative);
+}
+
+static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
+  tsr_json_begin_object(w);
+  tsr_json_write_key(w, "name");
+  tsr_json_write_string(w, row->name);
+  tsr_json_write_key(w, "verdict");
+  tsr_json_write_string(w, tsr_verdict_name(row->verdict));
+  if (row->hashed[0] || row->hashed[1]) write_hashes(row, w);
+  if (row->verdict == TSR_VERDICT_VALUES) write_values(row, w);
+  if (row->message) {
+    tsr_json_write_key(w, "message");
+    tsr_json_write_string(w, row->message);
+  }
+  if (row->stats[0].count || row->stats[1].count) {
+    tsr_json_write_key(w, "stats");
+    tsr_json_begin_array(w);
+    for (int i = 0; i < 2; i++) cli_write_stats(&row->stats[i], w);
+    tsr_json_end_array(w);
+  }
+  tsr_json_end_object(w);
+}
+
+static void write_data(const tsr_verification *result, bool quiet, tsr_text *out) {
+  tsr_json_writer w;
+  tsr_json_writer_init(&w, out, 2);
+  tsr_json_begin_object(&w);
+  tsr_json_write_key(&w, "equal");
+  tsr_json_write_bool(&w, tsr_verification_equal(result));
+  for (int v = 0; v < TSR_VERDICT_COUNT; v++) {
+    tsr_json_write_key(&w, tsr_verdict_name((tsr_verdict)v));
+    tsr_json_write_int(&w, tsr_verification_total(result, (tsr_verdict)v));
+  }
+  tsr_json_write_key(&w, "bytes_read");
+  tsr_json_write_int(&w, tsr_verification_bytes_read(result));
+  if (!quiet) {
+    tsr_json_write_key(&w, "tensors");
+    tsr_json_begin_array(&w);
+    for (int64_t i = 0; i < tsr_verification_count(result); i++)
+      write_row(tsr_verification_row(result, i), &w);
+    tsr_json_end_array(&w);
+  }
+  tsr_json_end_object(&w);
+  tsr_text_add_char(out, '\n');
+}
+
+// ---- the command ----
+
+static tsr_status print_result(const cli_args *args, const tsr_verification *result) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (cli_has(args, "json"))
+    write_data(result, cli_has(args, "quiet"), &text);
+  else
+    print_text(result, cli_has(args, "quiet"), &text);
+  tsr_status status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status run_verify(const cli_args *args, int *out_exit) {
+  tsr_verify_options options = {.size = sizeof options};
+  tsr_checkpoint *first = NULL, *second = NULL;
+  tsr_verification *result = NULL;
+  tsr_status status = read_options(args, &options);
+  if (!status) status = cli_open_checkpoint(args->positional[0], cli_value(args, "from"), &first);
+  if (!status)
+    status = cli_open_checkpoint(args->positional[1], cli_value(args, "from-second"), &second);
+  if (!status) status = tsr_checkpoint_verify(first, second, &options, &result);
+  if (!status) status = print_result(args, result);
+  if (!status && !tsr_verification_equal(result)) *out_exit = EXIT_NO;
+  tsr_verification_destroy(result);
+  tsr_checkpoint_release(first);
+  tsr_checkpoint_release(second);
+  return status;
+}
+
+static const cli_option verify_options[] = {
+    CLI_OPTION_FROM,
+    {"from-second", 0, "PLAN", NULL, "the same for B"},
+    {"tolerance", 0, "ABS[,REL]", NULL, "allow this error, and types that differ: after casts"},
+    {"trust-hashes", 0, NULL, NULL, "believe the hashes that tessera's own folders store"},
+    {"trust-copies", 0, NULL, NULL, "read one copy of what is stored several times"},
+    {"hash", 0, NULL, NULL, "print the hash of every tensor"},
+    {"stats", 0, NULL, NULL, "print NaNs, infinities, minimum, maximum, mean and norm of each"},
+    {"quiet", 'q', NULL, NULL, "print the totals only"},
+    CLI_OPTIONS_LIMITS,
+    {"json", 'j', NULL, NULL, "print the result as data"},
+    {0},
+};
+
+const cli_command cli_cmd_verify = {
+    .name = "verify",
+    .summary = "prove that two checkpoints hold the same tensors",
+    .usage = "A B [options]",
+    .min_args = 2,
+    .max_args = 2,
+    .options = verify_options,
+    .description =
+        "A and B are safetensors files, Hugging Face folders, folders with files for each rank or "
+        "folders\nthat tessera wrote, in any layout each. Tensors are compared by name, type, "
+        "shape and every\nelement; what differs is named with its first element.\n"
+        "\nExit code 1 when anything differs, as with diff(1).\n",
+    .examples =
+        "tessera verify Llama-3-8B cut\n"
+        "tessera verify Llama-3-8B bf16 --tolerance 0,0.004\n"
+        "tessera verify ranks whole.safetensors --from plan.json --json\n",
+    .run = run_verify,
+};
