@@ -41,6 +41,7 @@ TSR_BEGIN_DECLS
   X(MEMORY, "memory", "cut to fit the memory")                                                    \
   X(FITS, "fits", "fits the memory as it is")                                                     \
   X(CONVERTED, "converted", "converted from another mesh")                                        \
+  X(COMPANION, "companion", "goes with another tensor")                                           \
   X(USER, "user", "set by the user")
 #define X(id, word, text) TSR_WHY_##id,
 typedef enum tsr_why { TSR_REASONS(X) TSR_WHY_COUNT } tsr_why;
@@ -118,6 +119,7 @@ typedef struct tsr_match_options {
   bool raw;                      // strict = false: the rule's spec by name alone, also for scalars
   bool allow_unmatched;          // tensors without a rule are not cut, instead of refused
   const tsr_spec *default_spec;  // for tensors without a rule; NULL = none
+  bool companions;               // states and scales as tsr_plan_companions has them, without rules
   bool no_correction;            // keep specs as the rules say, whatever the mesh
   bool keep_group_members;       // correction drops single members of a group, not all of it
   tsr_policy policy;             // for sizes that do not divide; ERROR = correct by dropping
@@ -145,6 +147,13 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const 
 // and with shapes_differ.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree,
                                                   tsr_plan **out_plan);
+
+// The same plan, but with tensors that go with another one cut as that one is, whatever they were
+// before. What an optimiser keeps for a parameter (exp_avg, mu, master weights, ...) takes its row,
+// single numbers are not cut. Scales and zero points of quantised weights take the weight's cut,
+// counted in blocks; a cut through a block is refused (bad_cut). They are told by their names:
+// src/plan/companions.def. The plan must have a mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan);
 
 // ---- looking at plans ----
 

@@ -53,6 +53,7 @@ static const cli_option options[] = {
     {"min-size", 0, "N", NULL, "do not cut tensors with fewer elements"},
     {"policy", 0, "POLICY", "error|trim|pad|uneven", "for sizes that do not divide (default: they are not cut)"},
     {"allow-unmatched", 0, NULL, NULL, "replicate tensors without a rule instead of refusing"},
+    {"no-companions", 0, NULL, NULL, "let rules decide on optimiser states and scales too"},
     {"json", 'j', NULL, NULL, "print the plan as data, for check, explain, diff"},
     {"html", 0, "FILE", NULL, "write a report as one page"},
     {"output", 'o', "FILE", NULL, "write to a file instead of standard output"},

@@ -135,7 +135,8 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mes
 static tsr_status plan_by_rules(const cli_args *args, const char *model, const tsr_tree *tree,
                                 const tsr_mesh *mesh, tsr_plan **out_plan) {
   tsr_match_options options = {.size = sizeof options,
-                               .allow_unmatched = cli_has(args, "allow-unmatched")};
+                               .allow_unmatched = cli_has(args, "allow-unmatched"),
+                               .companions = !cli_has(args, "no-companions")};
   TSR_TRY(cli_int(args, "min-size", 0, &options.min_size));
   if (cli_has(args, "policy"))
     TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &options.policy));

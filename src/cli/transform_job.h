@@ -21,6 +21,7 @@
     {"min-size", 0, "N", NULL, "do not cut tensors with fewer elements"},                          \
     {"policy", 0, "POLICY", "error|trim|pad|uneven", "for sizes that do not divide (default: they are not cut)"}, \
     {"allow-unmatched", 0, NULL, NULL, "replicate tensors without a rule instead of refusing"},    \
+    {"no-companions", 0, NULL, NULL, "let rules decide on optimiser states and scales too"}, \
     {"format", 'f', "FORMAT", "tessera|ranks", "of the destination: our own folder (default), or files for each rank"}
 
 #define CLI_OPTIONS_JOB                                                                            \

@@ -4,6 +4,7 @@
 // of that on the mesh, in correct.c.
 #include <stdlib.h>
 
+#include "plan/companions.h"
 #include "plan/plan.h"
 #include "rules/decide.h"
 #include "tessera/pool.h"
@@ -62,13 +63,20 @@ static void add_unmatched(const matching *work, const char *path, tsr_text *out)
   tsr_text_addf(out, " \"%s\")", rule->pattern);
 }
 
+// Companions ask no rule: what they go with does.
+static bool needs_rule(const matching *work, int64_t index) {
+  int64_t of = -1;
+  if (work->decisions[index].kind != TSR_DECIDED_NO_RULE) return false;
+  return !work->options.companions || !tsr_companion_find(work->tree, index, &of);
+}
+
 static tsr_status check_matched(const matching *work) {
   const int64_t count = tsr_tree_count(work->tree);
   int64_t unmatched = 0;
   tsr_text names = TSR_TEXT_EMPTY;
   if (work->options.allow_unmatched || work->options.default_spec) return NULL;
   for (int64_t i = 0; i < count; i++) {
-    if (work->decisions[i].kind != TSR_DECIDED_NO_RULE) continue;
+    if (!needs_rule(work, i)) continue;
     if (unmatched++ >= SHOWN) continue;
     if (unmatched > 1) tsr_text_add(&names, ", ");
     add_unmatched(work, tsr_tree_tensor(work->tree, i)->path, &names);
@@ -157,6 +165,16 @@ static tsr_status read_options(const tsr_match_options *options, matching *work)
                   (long long)options->min_size);
 }
 
+static tsr_status build_with_companions(const matching *work, const tsr_mesh *mesh,
+                                        tsr_plan **out_plan) {
+  tsr_plan *plan = NULL;
+  if (!work->options.companions) return build(work, mesh, out_plan);
+  TSR_TRY(build(work, mesh, &plan));
+  tsr_status status = tsr_plan_companions(plan, out_plan);
+  tsr_plan_release(plan);
+  return status;
+}
+
 tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_rules *rules,
                           const tsr_match_options *options, tsr_plan **out_plan) {
   matching work = {.tree = tree, .rules = rules};
@@ -164,7 +182,7 @@ tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_
   if (!status) status = tsr_spec_of(NULL, 0, &work.uncut);
   if (!status) status = decide_all(&work);
   if (!status) status = check_matched(&work);
-  if (!status) status = build(&work, mesh, out_plan);
+  if (!status) status = build_with_companions(&work, mesh, out_plan);
   for (int64_t i = 0; work.decisions && i < tsr_tree_count(tree); i++)
     tsr_spec_release(work.decisions[i].spec);
   free(work.decisions);

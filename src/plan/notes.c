@@ -1,6 +1,7 @@
 // Notes as text. They are kept as numbers and put into words only for a reader.
 #include <string.h>
 
+#include "plan/companions.h"
 #include "plan/plan.h"
 #include "rules/entry.h"
 
@@ -98,6 +99,20 @@ static void print_converted(const tsr_plan_note *note, tsr_text *out) {
                   note->axis ? "" : ", but not here");
 }
 
+// Whom it goes with follows from the names, which may be gone where a part of a model was taken.
+static void print_companion(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
+                            tsr_text *out) {
+  int64_t of = -1;
+  print_dim(note, out);
+  if (note->dim >= 0)
+    tsr_text_addf(out, note->argument > 1 ? "cut with it, by blocks of %lld" : "cut with it",
+                  (long long)note->argument);
+  else if (tsr_companion_find(plan->tree, index, &of))
+    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_tensor(plan->tree, of)->path);
+  else
+    print_plain(note, out);
+}
+
 void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                          tsr_text *out) {
   tsr_plan_row row;
@@ -125,6 +140,9 @@ void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_not
       return;
     case TSR_WHY_CONVERTED:
       print_converted(note, out);
+      return;
+    case TSR_WHY_COMPANION:
+      print_companion(plan, index, note, out);
       return;
     case TSR_WHY_CUT_TO_RANK:
       print_change(&row, note, TSR_CHANGE_CUT_TO_RANK, out);
