@@ -1,8 +1,12 @@
 // Resharding a large array, against JAX. Both put the array from its rows to its columns, wait for
 // the result and drop it, again and again: after the first round our buffers come from the comm's
 // pool with their pages, and JAX's from the allocator of its CPU client, as in a program that does
-// this in a loop. bench: 1 GB f32 16384 x 16384, P('x', None) to P(None, 'x') on 8 devices rival:
-// jax.device_put bar: 2 x rounds: 7
+// this in a loop.
+//
+// bench: 1 GB f32 16384 x 16384, P('x', None) to P(None, 'x') on 8 devices
+// rival: jax.device_put
+// bar: 2 x
+// rounds: 7
 #include <stdlib.h>
 
 #include "rounds.h"
