@@ -138,13 +138,16 @@ static tsr_status hash_here(const tsr_array *array, uint64_t *hashes) {
 static tsr_status compare_far(const tsr_array *array) {
   tsr_comm *comm = array->comm;
   const int64_t most = most_local(comm), ranks = tsr_comm_rank_count(comm);
-  uint64_t *hashes = calloc((size_t)(most * (ranks + 1)), sizeof *hashes);
+  uint64_t *hashes = calloc((size_t)(most * (ranks + 1)) + 1, sizeof *hashes);
   tsr_status status =
       hashes ? hash_here(array, hashes)
              : tsr_fail(NO_MEMORY, "hashes of %lld devices", (long long)(most * ranks));
   status = tsr_array_agree(comm, "check of replicas", status);
-  if (!status) status = tsr_comm_share(comm, hashes, sizeof *hashes * (size_t)most, hashes + most);
-  if (!status) status = compare_hashes(array, hashes + most, most);
+  // Where memory was out, agreeing has failed.
+  if (!status && hashes) {
+    status = tsr_comm_share(comm, hashes, sizeof *hashes * (size_t)most, hashes + most);
+    if (!status) status = compare_hashes(array, hashes + most, most);
+  }
   free(hashes);
   return status;
 }

@@ -229,8 +229,10 @@ static tsr_status tell_name(saving *s) {
   char *names = malloc(PART_NAME * (size_t)ranks);
   tsr_status status =
       tsr_array_agree(comm, "save", names ? NULL : tsr_fail(NO_MEMORY, "%d file names", ranks));
-  if (!status) status = tsr_comm_share(comm, s->name, PART_NAME, names);
-  if (!status) memcpy(s->name, names, PART_NAME);
+  if (!status && names) {  // where memory was out, agreeing has failed
+    status = tsr_comm_share(comm, s->name, PART_NAME, names);
+    if (!status) memcpy(s->name, names, PART_NAME);
+  }
   free(names);
   return status;
 }

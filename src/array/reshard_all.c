@@ -178,7 +178,7 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
   tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "%d arrays", count);
   if (made && checked.donate) status = check_donated(arrays, count, made);
   status = tsr_array_agree(arrays[0]->comm, "reshard", status);
-  if (status) {
+  if (status || !made) {  // where memory was out, agreeing has failed
     free(made);
     return status;
   }

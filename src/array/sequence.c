@@ -172,7 +172,7 @@ static tsr_status do_step(const tsr_sequence *sequence, int number, tsr_array *i
   free(s.pairs);
   if (status) {
     tsr_array_release(s.out);
-    return tsr_note(status, "step %d of the sequence", number + 1);
+    return tsr_raised(tsr_note(status, "step %d of the sequence", number + 1));
   }
   tsr_array_share_leaders(s.out);
   *out_array = s.out;

@@ -117,7 +117,7 @@ static tsr_buffer *take_surplus(tsr_buffer_pool *pool, int64_t most) {
 }
 
 static void destroy_all(tsr_buffer *buffer) {
-  while (buffer) {
+  while (buffer) {  // NOLINT(clang-analyzer-unix.Malloc): taken out, a buffer is in no other list
     tsr_buffer *next = buffer->age.after;
     destroy(buffer);
     buffer = next;

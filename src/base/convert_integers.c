@@ -31,7 +31,7 @@ void tsr_block_load_i64(tsr_dtype dtype, const void *source, int64_t *out, int64
       WIDEN(uint8_t, extend_4(in[i]));
       return;
     case TSR_I8:
-      WIDEN(int8_t, in[i]);
+      WIDEN(int8_t, (int64_t)in[i]);  // NOLINT(bugprone-signed-char-misuse): a number
       return;
     case TSR_I16:
       WIDEN(i16_any, in[i]);

@@ -320,6 +320,6 @@ tsr_status cli_transform(const cli_args *args, const cli_transform_kind *kind) {
   tsr_transform_destroy(j.transform);
   tsr_plan_release(j.plan);
   tsr_checkpoint_release(j.source);
-  for (int i = 0; i < j.options.cast_count; i++) free(j.cast_patterns[i]);
+  for (int i = 0; i < CLI_MAX_GIVEN; i++) free(j.cast_patterns[i]);
   return status;
 }

@@ -1,4 +1,6 @@
 // Every member to every member: all_gather and all_to_all are a copy for each pair of a group.
+#include <assert.h>
+
 #include "comm/rounds.h"
 
 // The copy from member i to member j of a group, but for the devices.
@@ -142,6 +144,7 @@ tsr_status tsr_comm_all_to_all(tsr_comm *comm, const tsr_groups *groups, tsr_dty
   tsr_call_hash_groups(&c, groups);
   args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out};
   TSR_TRY(tsr_call_agree(&c, check_turn(&a, shape, split, concat)));
+  assert(shape);  // else agreeing has failed
   const turn t = turn_of(shape, split, concat, groups->size);
   return tsr_call_end(&c, move_between(&a, turn_between, &t));
 }

@@ -117,7 +117,7 @@ tsr_status tsr_comm_share(tsr_comm *comm, const void *mine, size_t bytes, void *
   if (bytes && (!mine || !out_all))
     status = tsr_fail(BAD_ARGUMENT, "%zu bytes without a buffer", bytes);
   TSR_TRY(tsr_call_agree(&c, status));
-  if (!bytes) return NULL;
+  if (!bytes || !mine || !out_all) return NULL;  // without a buffer, agreeing has failed
   if (comm->rank_count == 1) {
     memmove(out_all, mine, bytes);
     return NULL;

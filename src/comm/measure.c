@@ -147,8 +147,10 @@ tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_
   if (!status) status = alloc_buffers(&p);
   status = tsr_call_agree(&c, status);
   if (!status) status = tsr_call_end(&c, time_sizes(&p, &mine));
-  if (!status) status = tsr_comm_share(comm, &mine, sizeof mine, fits);
-  if (!status) *out_fit = fits[tsr_comm_rank_of(comm, a)];
+  if (!status && fits) {  // where memory was out, agreeing has failed
+    status = tsr_comm_share(comm, &mine, sizeof mine, fits);
+    if (!status) *out_fit = fits[tsr_comm_rank_of(comm, a)];
+  }
   free(fits);
   free_buffers(&p);
   return status;

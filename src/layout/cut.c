@@ -396,6 +396,7 @@ static held_at find_in_stage(const tsr_bound_stage *stage, int64_t m, int64_t el
   if (stage->kind == TSR_STAGE_SIZES) return find_in_sizes(stage->cut, element);
   if (stage->kind == TSR_STAGE_CYCLIC) return find_in_cyclic(stage, m, element);
   if (stage->kind == TSR_STAGE_PARTS) return find_in_parts(stage, element);
+  assert(m > 0);  // since the element is one of them
   const int64_t digit = element / ceil_div(m, stage->shards);
   return find_in_range(even_range(m, stage->shards, digit), digit, element);
 }

@@ -62,7 +62,7 @@ static void pair_spots(pairing *pair, const tsr_space *space, const tsr_spot *a,
 // ---- lists that line up ----
 
 static int find_root(const int8_t *parents, int atom) {
-  while (parents[atom] >= 0) atom = parents[atom];
+  while (parents[atom] >= 0) atom = (int)parents[atom];  // NOLINT(bugprone-signed-char-misuse)
   return atom;
 }
 

@@ -102,7 +102,7 @@ static void drop_last(axis_list *current, const tsr_sub_axis *part) {
   tsr_sub_axis *last = &current->items[current->count - 1];
   if (equal(last, part))
     current->count--;
-  else
+  else if (part->size > 0)
     last->size /= part->size;  // it was joined with what stands before it
 }
 

@@ -4,6 +4,7 @@
 // the way costs at least what must be sent by any means, at the speed of the fastest link: states
 // that lead away are put off, mostly for ever. Costs are seconds, or elements where the mesh has
 // no topology; among routes of equal cost the one with fewer moves wins.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,7 @@ static bool is_better(const node *found, const node *known) {
 // A way to a state: kept if it is new, or better than the one known.
 static tsr_status reach(search *s, node *found) {
   if ((size_t)s->node_count * 2 >= s->table_mask) TSR_TRY(grow_table(s));
+  assert(s->table);  // an empty search grows one at once
   const size_t slot = find_slot(s, &found->spot);
   int32_t known = s->table[slot];
   if (known < 0) {
@@ -148,6 +150,7 @@ static tsr_status reach(search *s, node *found) {
     TSR_TRY(add_node(s, found, slot));
     known = s->table[slot];
   } else {
+    assert(s->nodes);
     node *old = &s->nodes[known];
     if (!is_better(found, old)) return NULL;
     found->rest = old->rest;
