@@ -117,8 +117,9 @@ static tsr_buffer *take_surplus(tsr_buffer_pool *pool, int64_t most) {
 }
 
 static void destroy_all(tsr_buffer *buffer) {
-  while (buffer) {  // NOLINT(clang-analyzer-unix.Malloc): taken out, a buffer is in no other list
-    tsr_buffer *next = buffer->age.after;
+  while (buffer) {
+    // A buffer that was taken out is in no other list, which the analyser cannot know.
+    tsr_buffer *next = buffer->age.after;  // NOLINT(clang-analyzer-unix.Malloc)
     destroy(buffer);
     buffer = next;
   }

@@ -1,5 +1,6 @@
 #include "checkpoint/journal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,8 +48,7 @@ static bool read_line(const char *line, size_t length, int64_t *out_window, tsr_
                       int *out_count) {
   char text[MOST_BLOCKS * 33 + 64], digits[33];
   if (length < 20 || length >= sizeof text) return false;
-  memcpy(text, line, length);
-  text[length] = '\0';
+  snprintf(text, sizeof text, "%.*s", (int)length, line);
   const uint64_t check = tsr_hash64(text, length - 17, 0);
   if (text[length - 17] != ' ' || strtoull(text + length - 16, NULL, 16) != check) return false;
   text[length - 17] = '\0';

@@ -57,7 +57,7 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli
   out->device_count = count;
   out->per_row = count > 0 ? (count + TRAFFIC_MOST_ROWS - 1) / TRAFFIC_MOST_ROWS : 1;
   out->rows = (int)((count + out->per_row - 1) / out->per_row);
-  out->bytes = calloc((size_t)out->rows * (size_t)out->rows, sizeof *out->bytes);
+  out->bytes = calloc((size_t)out->rows * (size_t)out->rows + 1, sizeof *out->bytes);
   return out->bytes ? NULL : tsr_fail(NO_MEMORY, "a matrix of %d rows", out->rows);
 }
 
