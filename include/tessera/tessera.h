@@ -14,6 +14,7 @@
 #include "tessera/dlpack.h"
 #include "tessera/dtype.h"
 #include "tessera/engine.h"
+#include "tessera/fsck.h"
 #include "tessera/groups.h"
 #include "tessera/hash.h"
 #include "tessera/json.h"

@@ -5,6 +5,7 @@
   X(open)         \
   X(view)         \
   X(verify)       \
+  X(fsck)         \
   X(transform)    \
   X(select)
 

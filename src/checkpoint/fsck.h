@@ -1,0 +1,48 @@
+// What the checks of single formats share.
+#ifndef TESSERA_CHECKPOINT_FSCK_H
+#define TESSERA_CHECKPOINT_FSCK_H
+
+#include "base/arena.h"
+#include "tessera/fsck.h"
+
+typedef struct tsr_fsck_file {
+  const char *name;  // in the folder
+  tsr_model *model;  // owned; NULL = its header could not be read
+  bool named;        // by the index
+} tsr_fsck_file;
+
+struct tsr_fsck {
+  tsr_fsck_options options;
+  const char *path;  // of the folder or file; borrowed while it runs
+  tsr_arena arena;
+  int64_t count, capacity;
+  tsr_fault *faults;  // owned
+  int64_t totals[TSR_SEVERITY_COUNT];
+  int64_t tensors, file_count, file_capacity;
+  tsr_fsck_file *files;  // owned: all that end with .safetensors, by name
+  bool single;           // the path is a file
+  bool repaired;
+};
+
+// A fault is a row; the message is printed after the name of the file.
+typedef struct tsr_fault_place {
+  tsr_fault_kind kind;
+  tsr_severity severity;
+  bool repairable;
+  const char *file, *tensor;
+} tsr_fault_place;
+TSR_MUST_USE TSR_PRINTF(3, 4) tsr_status
+    tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char *format, ...);
+// A failure that is about the model becomes a fault; out of memory stays a failure.
+TSR_MUST_USE tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault_place *place,
+                                             tsr_status failure);
+// The header of a file, NULL where it is none; what is wrong with it is told.
+TSR_MUST_USE tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name,
+                                             tsr_model **out_model);
+// The path of a file in the folder, in the arena.
+TSR_MUST_USE tsr_status tsr_fsck_path(tsr_fsck *fsck, const char *name, const char **out_path);
+
+// Hugging Face folders: index, headers, config, and the index anew.
+TSR_MUST_USE tsr_status tsr_fsck_folder(tsr_fsck *fsck);
+
+#endif

@@ -1,0 +1,119 @@
+// `tessera fsck`: everything that is wrong with a checkpoint on disk.
+#include "cli/checkpoint_source.h"
+#include "cli/plan_source.h"
+
+static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
+  tsr_json_begin_object(w);
+  const struct {
+    const char *key, *value;
+  } fields[] = {{"fault", tsr_fault_name(fault->kind)},
+                {"severity", tsr_severity_name(fault->severity)},
+                {"file", fault->file},
+                {"tensor", fault->tensor},
+                {"message", fault->message}};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    tsr_json_write_key(w, fields[i].key);
+    tsr_json_write_string(w, fields[i].value);
+  }
+  tsr_json_write_key(w, "repairable");
+  tsr_json_write_bool(w, fault->repairable);
+  tsr_json_end_object(w);
+}
+
+static void write_report(const tsr_fsck *fsck, tsr_text *out) {
+  tsr_json_writer w;
+  tsr_json_writer_init(&w, out, 2);
+  tsr_json_begin_object(&w);
+  tsr_json_write_key(&w, "files");
+  tsr_json_write_int(&w, tsr_fsck_files(fsck));
+  tsr_json_write_key(&w, "tensors");
+  tsr_json_write_int(&w, tsr_fsck_tensors(fsck));
+  tsr_json_write_key(&w, "repaired");
+  tsr_json_write_bool(&w, tsr_fsck_repaired(fsck));
+  tsr_json_write_key(&w, "faults");
+  tsr_json_begin_array(&w);
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) write_fault(tsr_fsck_fault(fsck, i), &w);
+  tsr_json_end_array(&w);
+  tsr_json_end_object(&w);
+  tsr_text_add_char(out, '\n');
+}
+
+static void print_report(const tsr_fsck *fsck, tsr_text *out) {
+  const bool repaired = tsr_fsck_repaired(fsck);
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
+    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    const char *mended = !fault->repairable ? "" : repaired ? " (mended)" : " (--repair mends it)";
+    tsr_text_addf(out, "%s: %s%s\n", tsr_severity_name(fault->severity), fault->message, mended);
+  }
+  tsr_text_addf(out, "%lld files, %lld tensors: %lld errors, %lld warnings\n",
+                (long long)tsr_fsck_files(fsck), (long long)tsr_fsck_tensors(fsck),
+                (long long)tsr_fsck_total(fsck, TSR_SEVERITY_ERROR),
+                (long long)tsr_fsck_total(fsck, TSR_SEVERITY_WARNING));
+  if (repaired) tsr_text_add(out, "the index was written anew; the old one ends in .bak\n");
+}
+
+// Errors that are still there.
+static bool is_sound(const tsr_fsck *fsck) {
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
+    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    if (fault->severity == TSR_SEVERITY_ERROR && !(fault->repairable && tsr_fsck_repaired(fsck)))
+      return false;
+  }
+  return true;
+}
+
+static tsr_status print_all(const cli_args *args, const tsr_fsck *fsck) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (cli_has(args, "json"))
+    write_report(fsck, &text);
+  else
+    print_report(fsck, &text);
+  tsr_status status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status run_fsck(const cli_args *args, int *out_exit) {
+  tsr_fsck_options options = {.size = sizeof options,
+                              .deep = cli_has(args, "deep"),
+                              .repair = cli_has(args, "repair"),
+                              .progress = tsr_progress_bar,
+                              .progress_context = stderr};
+  tsr_plan *plan = NULL;
+  tsr_fsck *fsck = NULL;
+  TSR_TRY(cli_read_limits(args, &options.max_memory, &options.jobs));
+  if (cli_has(args, "from")) TSR_TRY(cli_open_plan(cli_value(args, "from"), &plan));
+  options.plan = plan;
+  tsr_status status = tsr_fsck_run(args->positional[0], &options, &fsck);
+  if (!status) status = print_all(args, fsck);
+  if (!status && !is_sound(fsck)) *out_exit = EXIT_NO;
+  tsr_fsck_destroy(fsck);
+  tsr_plan_release(plan);
+  return status;
+}
+
+static const cli_option fsck_options[] = {
+    {"deep", 0, NULL, NULL, "read all elements: stored hashes, and copies"},
+    {"repair", 0, NULL, NULL, "write the index anew from the headers, if that mends something"},
+    CLI_OPTION_FROM,
+    CLI_OPTIONS_LIMITS,
+    {"json", 'j', NULL, NULL, "print the faults as data"},
+    {0},
+};
+
+const cli_command cli_cmd_fsck = {
+    .name = "fsck",
+    .summary = "find everything that is wrong with a checkpoint on disk",
+    .usage = "PATH [options]",
+    .min_args = 1,
+    .max_args = 1,
+    .options = fsck_options,
+    .description =
+        "Holds index, headers and files against each other, and names every fault. Exit code 1 "
+        "when an\nerror is left; warnings and notes do not count.\n",
+    .examples =
+        "tessera fsck Llama-3-8B\n"
+        "tessera fsck cut --deep\n"
+        "tessera fsck Llama-3-8B --repair\n",
+    .run = run_fsck,
+};
