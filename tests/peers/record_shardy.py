@@ -4,7 +4,8 @@ jax_sharding.json.
 
 The answer is the list of its ops, each with the sharding after it. A permute that changes nothing is left
 out, as its own canonicaliser does; so are reshards that go over shards of unequal size, and those (on axes
-that do not divide one another) for which it makes a permute that its own verifier refuses."""
+that do not divide one another) for which it makes a permute that its own verifier refuses, or ends at another
+sharding than it was asked for."""
 import argparse
 import json
 import random
@@ -125,7 +126,7 @@ def record(rng):
             if op != "permute" or sharding != last:
                 steps.append([op, sharding])
             last = sharding
-        if sound:
+        if sound and last == shardy_text(whole, sides[1]):
             break
     return {"input": {"mesh": {"names": list(whole), "sizes": list(whole.values())}, "shape": shape,
                       "from": short_text(whole, sides[0]), "to": short_text(whole, sides[1])},
