@@ -43,7 +43,10 @@ static tsr_status read_all(int file, char **out_bytes, size_t *out_length) {
 }
 
 tsr_status tsr_file_read(const char *path, char **out_bytes, size_t *out_length) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = -1;
+  do {
+    file = open(path, O_RDONLY | O_CLOEXEC);
+  } while (file < 0 && errno == EINTR);
   if (file < 0) return tsr_fail(IO, "%s: %s", path, strerror(errno));
   tsr_status status = read_all(file, out_bytes, out_length);
   close(file);

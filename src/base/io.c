@@ -32,8 +32,24 @@ tsr_status tsr_io_open(const char *path, int *out_fd) {
   return open_as(path, O_RDONLY, "open it", out_fd);
 }
 
+static tsr_status not_made(const char *path, const char *what) {
+  if (errno == ENOENT)
+    return tsr_fail(NOT_FOUND, "%s: the folder that it should lie in is not there", path);
+  return failed(path, what);
+}
+
 tsr_status tsr_io_create(const char *path, int *out_fd) {
-  return open_as(path, O_RDWR | O_CREAT, "create it", out_fd);
+  int fd = -1;
+  do {
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return not_made(path, "create it");
+  *out_fd = fd;
+  return NULL;
+}
+
+tsr_status tsr_io_make_folder(const char *path) {
+  return mkdir(path, 0777) ? not_made(path, "make the folder") : NULL;
 }
 
 tsr_status tsr_io_size(int fd, const char *path, int64_t *out_size) {
@@ -120,11 +136,11 @@ tsr_status tsr_io_reserve(int fd, const char *path, int64_t size) {
   int error = 0;
   if (ftruncate(fd, size)) return failed(path, "set its size");
   if (size == 0) return NULL;
+  // Not posix_fallocate: where the file system cannot, that writes to every block.
   do {
-    error = posix_fallocate(fd, 0, size);
-  } while (error == EINTR);
-  if (!error || error == EOPNOTSUPP || error == EINVAL) return NULL;
-  errno = error;
+    error = fallocate(fd, 0, 0, size);
+  } while (error && errno == EINTR);
+  if (!error || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return NULL;
   return failed(path, "reserve its space");
 }
 
@@ -146,6 +162,10 @@ tsr_status tsr_io_sync_folder(const char *path) {
 
 tsr_status tsr_io_rename(const char *from, const char *to) {
   return rename(from, to) ? failed(to, "put it in its place") : NULL;
+}
+
+tsr_status tsr_io_remove(const char *path) {
+  return unlink(path) && errno != ENOENT ? failed(path, "remove it") : NULL;
 }
 
 tsr_status tsr_io_close(int fd, const char *path) {

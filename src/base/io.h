@@ -16,6 +16,7 @@
 TSR_MUST_USE tsr_status tsr_io_open(const char *path, int *out_fd);
 // Opens for reading and writing; a file that is there already is kept as it is.
 TSR_MUST_USE tsr_status tsr_io_create(const char *path, int *out_fd);
+TSR_MUST_USE tsr_status tsr_io_make_folder(const char *path);
 TSR_MUST_USE tsr_status tsr_io_size(int fd, const char *path, int64_t *out_size);
 
 // `path` is for messages. A file that ends too early is a failure.
@@ -37,6 +38,8 @@ TSR_MUST_USE tsr_status tsr_io_sync(int fd, const char *path);
 TSR_MUST_USE tsr_status tsr_io_sync_folder(const char *path);
 // Replaces `to` by `from` in one step.
 TSR_MUST_USE tsr_status tsr_io_rename(const char *from, const char *to);
+// Removes a file that may be missing.
+TSR_MUST_USE tsr_status tsr_io_remove(const char *path);
 // Closes it, and says so when what was written earlier turns out to be lost. fd -1 is fine.
 TSR_MUST_USE tsr_status tsr_io_close(int fd, const char *path);
 

@@ -64,7 +64,9 @@ static tsr_status make_room(tsr_files *files) {
   const int fd = oldest->fd;
   oldest->fd = -1;
   files->open_count--;
-  return tsr_io_close(fd, oldest->path);
+  tsr_status status = tsr_io_close(fd, oldest->path);
+  if (status) files->lost = true;
+  return status;
 }
 
 static tsr_status open_item(tsr_files *files, tsr_open_file *item) {

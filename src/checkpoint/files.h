@@ -19,6 +19,7 @@ typedef struct tsr_open_file {
 typedef struct tsr_files {
   pthread_mutex_t lock;
   bool writable;
+  bool lost;  // what was written to a file that has been closed since
   int count, open_count, open_limit;
   uint64_t uses;
   tsr_open_file *items;  // owned

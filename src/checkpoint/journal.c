@@ -1,133 +1,179 @@
 #include "checkpoint/journal.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/io.h"
 #include "tessera/text.h"
 
-enum { MOST_BLOCKS = 64 };
+enum { CHECK = 17, MOST_LINE = TSR_JOURNAL_BLOCKS * 33 + 128 };
 
 struct tsr_journal {
   char *path;  // owned
   int fd;
-  int64_t end;  // of what is in the file
+  int64_t end;  // of what is in the file and counts
   tsr_text pending;
 };
 
-static void print_head(tsr_hash128 job, tsr_text *out) {
-  tsr_text_add(out, "tessera-journal 1 ");
-  tsr_hash128_print(job, out);
-  tsr_text_add_char(out, '\n');
-}
+// ---- lines ----
 
-// A line without its check: "w 12 <hash> <hash>".
-static void print_window(int64_t window, const tsr_hash128 *blocks, int count, tsr_text *out) {
-  tsr_text_addf(out, "w %lld", (long long)window);
-  for (int i = 0; i < count; i++) {
-    tsr_text_add_char(out, ' ');
-    tsr_hash128_print(blocks[i], out);
-  }
-}
-
-static void print_checked(int64_t window, const tsr_hash128 *blocks, int count, tsr_text *out) {
-  const size_t start = out->length;
-  print_window(window, blocks, count, out);
+// Ends the line that began at `start` with its check.
+static void end_line(tsr_text *out, size_t start) {
   if (out->failed) return;
   const uint64_t check = tsr_hash64(out->data + start, out->length - start, 0);
-  tsr_text_addf(out, " %016llx\n", (unsigned long long)check);
+  tsr_text_addf(out, " %016" PRIx64 "\n", check);
+}
+
+// Copies a line without its check to `out`; false if it was not written whole.
+static bool check_line(const char *line, size_t length, char *out) {
+  char digits[CHECK];
+  if (length < CHECK || length >= MOST_LINE) return false;
+  const uint64_t check = tsr_hash64(line, length - CHECK, 0);
+  snprintf(digits, sizeof digits, "%016" PRIx64, check);
+  if (line[length - CHECK] != ' ' || memcmp(line + length - 16, digits, 16) != 0) return false;
+  memcpy(out, line, length - CHECK);
+  out[length - CHECK] = '\0';
+  return true;
+}
+
+static bool parse_hash(const char *text, tsr_hash128 *out_hash) {
+  char digits[33];
+  snprintf(digits, sizeof digits, "%.32s", text);
+  tsr_status status = tsr_hash128_parse(digits, out_hash);
+  tsr_status_free(status);
+  return !status;
+}
+
+static bool parse_head(const char *line, tsr_journal_state *out_state) {
+  char job[33], kind[8];
+  if (sscanf(line, "tessera-journal 2 %32s %7s", job, kind) != 2) return false;
+  out_state->replaces = !strcmp(kind, "replace");
+  out_state->begun = parse_hash(job, &out_state->job);
+  return out_state->begun;
+}
+
+// "w 12 3 <hash> <hash> <hash>": blocks 12 to 14.
+static bool parse_blocks(const char *line, int64_t *out_first, int *out_count, tsr_hash128 *hashes,
+                         int *out_hash_count) {
+  int used = 0;
+  *out_hash_count = 0;
+  if (sscanf(line, "w %" SCNd64 " %d%n", out_first, out_count, &used) != 2) return false;
+  for (line += used; *line == ' ' && *out_hash_count < TSR_JOURNAL_BLOCKS; line += 33)
+    if (strlen(line) < 33 || !parse_hash(line + 1, &hashes[(*out_hash_count)++])) return false;
+  return *line == '\0';
 }
 
 // ---- reading ----
 
-// Whether the line is one that was written whole; then its window and blocks.
-static bool read_line(const char *line, size_t length, int64_t *out_window, tsr_hash128 *blocks,
-                      int *out_count) {
-  char text[MOST_BLOCKS * 33 + 64], digits[33];
-  if (length < 20 || length >= sizeof text) return false;
-  snprintf(text, sizeof text, "%.*s", (int)length, line);
-  const uint64_t check = tsr_hash64(text, length - 17, 0);
-  if (text[length - 17] != ' ' || strtoull(text + length - 16, NULL, 16) != check) return false;
-  text[length - 17] = '\0';
-  char *at = NULL;
-  *out_count = 0;
-  *out_window = strtoll(text + 2, &at, 10);
-  for (; *at == ' ' && strlen(at) >= 33 && *out_count < MOST_BLOCKS; at += 33) {
-    memcpy(digits, at + 1, 32);
-    digits[32] = '\0';
-    tsr_status status = tsr_hash128_parse(digits, &blocks[(*out_count)++]);
-    if (status) {
-      tsr_status_free(status);
-      return false;
-    }
-  }
-  return *at == '\0';
+typedef struct reading {
+  tsr_journal_fn *found;
+  void *context;
+  tsr_journal_state *state;
+} reading;
+
+// Whether the line is one; then what it tells is told.
+static tsr_status take_line(const reading *r, const char *line, bool *out_known) {
+  tsr_hash128 hashes[TSR_JOURNAL_BLOCKS];
+  int64_t first = 0;
+  int count = 0, hash_count = 0;
+  *out_known = true;
+  if (!r->state->begun)
+    *out_known = parse_head(line, r->state);
+  else if (parse_blocks(line, &first, &count, hashes, &hash_count))
+    return r->found ? r->found(r->context, first, count, hashes, hash_count) : NULL;
+  else
+    *out_known = sscanf(line, "c %" SCNu64, &r->state->committed) == 1;
+  return NULL;
 }
 
-static tsr_status read_lines(tsr_journal *journal, const char *bytes, size_t length, size_t head,
-                             tsr_journal_fn *found, void *context) {
-  size_t at = head;
-  journal->end = (int64_t)head;
-  while (at < length) {
-    const char *newline = memchr(bytes + at, '\n', length - at);
-    tsr_hash128 blocks[MOST_BLOCKS];
-    int64_t window = -1;
-    int count = 0;
+// Up to the first line that is not whole; gives where it starts.
+static tsr_status read_lines(const reading *r, const char *bytes, size_t length, size_t *out_end) {
+  char line[MOST_LINE];
+  bool known = true;
+  *out_end = 0;
+  while (*out_end < length) {
+    const char *newline = memchr(bytes + *out_end, '\n', length - *out_end);
     if (!newline) break;
-    const size_t line = (size_t)(newline - (bytes + at));
-    if (!read_line(bytes + at, line, &window, blocks, &count)) break;
-    TSR_TRY(found(context, window, blocks, count));
-    at += line + 1;
-    journal->end = (int64_t)at;
+    const size_t size = (size_t)(newline - (bytes + *out_end));
+    if (!check_line(bytes + *out_end, size, line)) break;
+    TSR_TRY(take_line(r, line, &known));
+    if (!known) break;
+    *out_end += size + 1;
   }
   return NULL;
 }
 
-static tsr_status read_journal(tsr_journal *journal, const tsr_text *head, tsr_journal_fn *found,
-                               void *context) {
+tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state) {
   char *bytes = NULL;
-  size_t length = 0;
-  TSR_TRY(tsr_file_read(journal->path, &bytes, &length));
-  tsr_status status = NULL;
-  if (length < head->length && !memcmp(bytes, head->data, length))
-    journal->end = 0;  // killed while it was begun
-  else if (length < head->length || memcmp(bytes, head->data, head->length) != 0)
-    status = tsr_fail(JOURNAL_MISMATCH,
-                      "%s: it is of another job: the source, the plan or the options have changed",
-                      journal->path);
-  else
-    status = read_lines(journal, bytes, length, head->length, found, context);
+  size_t length = 0, end = 0;
+  *out_state = (tsr_journal_state){0};
+  if (access(path, F_OK)) return NULL;
+  TSR_TRY(tsr_file_read(path, &bytes, &length));
+  tsr_status status = read_lines(&(reading){.state = out_state}, bytes, length, &end);
+  out_state->foreign = !out_state->begun && memchr(bytes, '\n', length);
   free(bytes);
   return status;
 }
 
-// ---- life ----
-
-static tsr_status begin(tsr_journal *journal, tsr_hash128 job, bool resume, tsr_journal_fn *found,
-                        void *context) {
-  tsr_text head = TSR_TEXT_EMPTY;
-  print_head(job, &head);
-  tsr_status status = tsr_text_check(&head);
-  const bool there = !access(journal->path, F_OK);
-  if (!status && resume && there) status = read_journal(journal, &head, found, context);
-  if (!status) status = tsr_io_create(journal->path, &journal->fd);
-  if (!status) status = tsr_io_reserve(journal->fd, journal->path, journal->end);
-  if (!status && journal->end == 0) tsr_text_add_bytes(&journal->pending, head.data, head.length);
-  tsr_text_deinit(&head);
-  return status ? status : tsr_journal_flush(journal, false);
+tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job, tsr_journal_fn *found,
+                            void *context, tsr_journal_state *out_state) {
+  char *bytes = NULL;
+  size_t length = 0, end = 0;
+  TSR_TRY(tsr_journal_look(journal->path, out_state));
+  if (out_state->foreign || (out_state->begun && !tsr_hash128_equal(out_state->job, job)))
+    return tsr_fail(JOURNAL_MISMATCH,
+                    "%s: it is of another job: the source, the plan or the options have changed",
+                    journal->path);
+  *out_state = (tsr_journal_state){0};
+  TSR_TRY(tsr_file_read(journal->path, &bytes, &length));
+  const reading r = {.found = found, .context = context, .state = out_state};
+  tsr_status status = read_lines(&r, bytes, length, &end);
+  free(bytes);
+  if (status) return status;
+  journal->end = (int64_t)end;
+  return tsr_io_reserve(journal->fd, journal->path, journal->end);
 }
 
-tsr_status tsr_journal_open(const char *path, tsr_hash128 job, bool resume, tsr_journal_fn *found,
-                            void *context, tsr_journal **out_journal) {
+// ---- life ----
+
+// Another job that is done removes its journal: then the file that was locked is not the one that
+// is found there.
+static bool is_still_there(int fd, const char *path) {
+  struct stat here, there;
+  return !fstat(fd, &here) && !stat(path, &there) && here.st_ino == there.st_ino &&
+         here.st_dev == there.st_dev;
+}
+
+static tsr_status lock(tsr_journal *journal) {
+  for (;;) {
+    int result = 0;
+    TSR_TRY(tsr_io_create(journal->path, &journal->fd));
+    do {
+      result = flock(journal->fd, LOCK_EX | LOCK_NB);
+    } while (result && errno == EINTR);
+    // Some file systems have no locks, and work without.
+    if (result && errno == EWOULDBLOCK)
+      return tsr_fail(ALREADY_THERE, "%s: another job is at work on it", journal->path);
+    if (is_still_there(journal->fd, journal->path)) break;
+    tsr_status_free(tsr_io_close(journal->fd, journal->path));
+    journal->fd = -1;
+  }
+  return tsr_io_size(journal->fd, journal->path, &journal->end);
+}
+
+tsr_status tsr_journal_open(const char *path, tsr_journal **out_journal) {
   tsr_journal *journal = calloc(1, sizeof *journal);
   if (!journal) return tsr_fail(NO_MEMORY, "a journal");
   journal->fd = -1;
   journal->path = strdup(path);
-  tsr_status status = journal->path ? begin(journal, job, resume, found, context)
-                                    : tsr_fail(NO_MEMORY, "the path of a journal");
+  tsr_status status = journal->path ? lock(journal) : tsr_fail(NO_MEMORY, "the path of a journal");
   if (status)
     tsr_status_free(tsr_journal_close(journal));
   else
@@ -144,9 +190,42 @@ tsr_status tsr_journal_close(tsr_journal *journal) {
   return status;
 }
 
-tsr_status tsr_journal_add(tsr_journal *journal, int64_t window, const tsr_hash128 *blocks,
-                           int block_count) {
-  print_checked(window, blocks, block_count, &journal->pending);
+// The lock is held until the file is gone.
+tsr_status tsr_journal_remove(tsr_journal *journal) {
+  tsr_status status = tsr_io_remove(journal->path);
+  tsr_status closed = tsr_journal_close(journal);
+  if (!status) return closed;
+  tsr_status_free(closed);
+  return status;
+}
+
+bool tsr_journal_is_empty(const tsr_journal *journal) { return journal->end == 0; }
+
+// ---- writing ----
+
+tsr_status tsr_journal_clear(tsr_journal *journal) {
+  journal->end = 0;
+  tsr_text_clear(&journal->pending);
+  return tsr_io_reserve(journal->fd, journal->path, 0);
+}
+
+tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replaces, bool sync) {
+  tsr_text_add(&journal->pending, "tessera-journal 2 ");
+  tsr_hash128_print(job, &journal->pending);
+  tsr_text_add(&journal->pending, replaces ? " replace" : " new");
+  end_line(&journal->pending, 0);
+  return tsr_journal_flush(journal, sync);
+}
+
+tsr_status tsr_journal_add(tsr_journal *journal, int64_t first, int count,
+                           const tsr_hash128 *hashes, int hash_count) {
+  const size_t start = journal->pending.length;
+  tsr_text_addf(&journal->pending, "w %" PRId64 " %d", first, count);
+  for (int i = 0; i < hash_count; i++) {
+    tsr_text_add_char(&journal->pending, ' ');
+    tsr_hash128_print(hashes[i], &journal->pending);
+  }
+  end_line(&journal->pending, start);
   return tsr_text_check(&journal->pending);
 }
 
@@ -157,4 +236,11 @@ tsr_status tsr_journal_flush(tsr_journal *journal, bool sync) {
   journal->end += (int64_t)journal->pending.length;
   tsr_text_clear(&journal->pending);
   return sync ? tsr_io_sync(journal->fd, journal->path) : NULL;
+}
+
+tsr_status tsr_journal_commit(tsr_journal *journal, uint64_t inode, bool sync) {
+  const size_t start = journal->pending.length;
+  tsr_text_addf(&journal->pending, "c %" PRIu64, inode);
+  end_line(&journal->pending, start);
+  return tsr_journal_flush(journal, sync);
 }

@@ -1,8 +1,10 @@
-// The journal of a transform: which windows are written, so that a job that was killed can go on.
+// The journal of a transform: what of it is written, so that a job that was killed can go on.
 //
-// A text file. Its first line tells which job it is of, by a hash of everything that decides about
-// the result; each further line is a window that is written, with the hashes of its blocks and a
-// check of the line. A line that was torn by the end of the job is ignored, and all after it.
+// A text file, each of whose lines ends with a check. The first tells which job it is of, by a hash
+// of everything that decides about the result. Each further line is a run of blocks that are
+// written, with their hashes where those are kept; the last one says that all is written and what
+// will take the destination's place. A line that was torn by the end of the job is ignored, and all
+// after it. Whoever has the journal open holds its lock: there is one job on a destination.
 #ifndef TESSERA_CHECKPOINT_JOURNAL_H
 #define TESSERA_CHECKPOINT_JOURNAL_H
 
@@ -12,20 +14,44 @@
 
 typedef struct tsr_journal tsr_journal;
 
-// What is told of each window found in a journal.
-typedef tsr_status tsr_journal_fn(void *context, int64_t window, const tsr_hash128 *blocks,
-                                  int block_count);
+enum { TSR_JOURNAL_BLOCKS = 64 };  // of one line at most
 
-// Starts a journal, or goes on with the one that is there and tells what it holds. One of another
-// job is refused with journal_mismatch.
-TSR_MUST_USE tsr_status tsr_journal_open(const char *path, tsr_hash128 job, bool resume,
-                                         tsr_journal_fn *found, void *context,
-                                         tsr_journal **out_journal);
+// What is told of each run of blocks found in a journal.
+typedef tsr_status tsr_journal_fn(void *context, int64_t first, int count,
+                                  const tsr_hash128 *hashes, int hash_count);
+
+typedef struct tsr_journal_state {
+  bool foreign;  // the first line is whole, but not one of ours
+  bool begun;    // the first line is whole and ours; otherwise nothing below is known
+  bool replaces;
+  tsr_hash128 job;
+  uint64_t committed;  // the inode of what takes the destination's place; 0 = not ready for it
+} tsr_journal_state;
+
+// Looks at a journal that may be missing, or another's.
+TSR_MUST_USE tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state);
+
+// Opens it, or makes an empty one. Fails with already_there while another job has it open.
+TSR_MUST_USE tsr_status tsr_journal_open(const char *path, tsr_journal **out_journal);
 TSR_MUST_USE tsr_status tsr_journal_close(tsr_journal *journal);  // NULL is fine
+// Closes it with the file gone.
+TSR_MUST_USE tsr_status tsr_journal_remove(tsr_journal *journal);
+bool tsr_journal_is_empty(const tsr_journal *journal);
 
-// Adds a window; it is in the file after the next flush.
-TSR_MUST_USE tsr_status tsr_journal_add(tsr_journal *journal, int64_t window,
-                                        const tsr_hash128 *blocks, int block_count);
+// Tells what is there, and goes on after it. One of another job is refused with journal_mismatch.
+TSR_MUST_USE tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job,
+                                         tsr_journal_fn *found, void *context,
+                                         tsr_journal_state *out_state);
+// Throws away what is there.
+TSR_MUST_USE tsr_status tsr_journal_clear(tsr_journal *journal);
+// Writes the first line.
+TSR_MUST_USE tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replaces,
+                                          bool sync);
+// Adds blocks that are written; they are in the file after the next flush.
+TSR_MUST_USE tsr_status tsr_journal_add(tsr_journal *journal, int64_t first, int count,
+                                        const tsr_hash128 *hashes, int hash_count);
 TSR_MUST_USE tsr_status tsr_journal_flush(tsr_journal *journal, bool sync);
+// Writes the last line.
+TSR_MUST_USE tsr_status tsr_journal_commit(tsr_journal *journal, uint64_t inode, bool sync);
 
 #endif

@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "checkpoint/journal.h"
 
-static const char single_name[] = "model.safetensors";
+#define SINGLE "model.safetensors"
 
 // ---- paths ----
 
@@ -54,14 +55,38 @@ static bool is_empty_folder(const char *path) {
   return empty;
 }
 
-static tsr_status check_free(const tsr_work *work, tsr_existing existing) {
+static uint64_t inode_of(const char *path) {
+  struct stat info;
+  return lstat(path, &info) ? 0 : (uint64_t)info.st_ino;
+}
+
+bool tsr_work_is_done(const tsr_work *work, uint64_t inode) {
+  return inode && inode_of(work->path) == inode;
+}
+
+uint64_t tsr_work_inode(const tsr_work *work) { return inode_of(work->result); }
+
+tsr_status tsr_work_check_free(const tsr_work *work) {
+  if (!exists(work->path) || (!work->single && is_empty_folder(work->path))) return NULL;
+  return tsr_fail(ALREADY_THERE, "%s: it is there already", work->path);
+}
+
+// What a job that is resumed left may stand beside a result that it is to replace, or has replaced.
+static tsr_status check_resumed(const tsr_work *work) {
+  tsr_journal_state state;
+  TSR_TRY(tsr_journal_look(work->journal, &state));
+  if (state.begun && (state.replaces || tsr_work_is_done(work, state.committed))) return NULL;
+  return tsr_work_check_free(work);
+}
+
+static tsr_status check_before(const tsr_work *work, tsr_existing existing) {
   if (existing == TSR_EXISTING_REPLACE) return NULL;
-  const bool there = exists(work->path) && (work->single || !is_empty_folder(work->path));
-  if (there) return tsr_fail(ALREADY_THERE, "%s: it is there already", work->path);
-  if (existing == TSR_EXISTING_REFUSE && (exists(work->partial) || exists(work->journal)))
-    return tsr_fail(ALREADY_THERE, "%s: an unfinished job left it there; resume it, or replace it",
-                    exists(work->partial) ? work->partial : work->journal);
-  return NULL;
+  if (existing == TSR_EXISTING_RESUME) return check_resumed(work);
+  TSR_TRY(tsr_work_check_free(work));
+  const char *left = exists(work->partial) ? work->partial : work->journal;
+  if (!exists(left)) return NULL;
+  return tsr_fail(ALREADY_THERE, "%s: an unfinished job left it there; resume it, or replace it",
+                  left);
 }
 
 tsr_status tsr_work_init(tsr_work *work, const char *path, bool single, tsr_existing existing) {
@@ -71,10 +96,11 @@ tsr_status tsr_work_init(tsr_work *work, const char *path, bool single, tsr_exis
   *work = (tsr_work){.path = joined(path, length, ""),
                      .partial = joined(path, length, ".partial"),
                      .journal = joined(path, length, ".journal"),
+                     .result = joined(path, length, single ? ".partial/" SINGLE : ".partial"),
                      .parent = parent_of(path, length),
                      .single = single};
-  tsr_status status = work->path && work->partial && work->journal && work->parent
-                          ? check_free(work, existing)
+  tsr_status status = work->path && work->partial && work->journal && work->result && work->parent
+                          ? check_before(work, existing)
                           : tsr_fail(NO_MEMORY, "the path of a destination");
   if (status) tsr_work_deinit(work);
   return status;
@@ -84,6 +110,7 @@ void tsr_work_deinit(tsr_work *work) {
   free(work->path);
   free(work->partial);
   free(work->journal);
+  free(work->result);
   free(work->parent);
   *work = (tsr_work){0};
 }
@@ -160,49 +187,70 @@ static tsr_status remove_all(const char *path) {
   return NULL;
 }
 
-static tsr_status remove_file(const char *path) {
-  if (unlink(path) && errno != ENOENT)
-    return tsr_fail(IO, "%s: cannot remove it: %s", path, strerror(errno));
-  return NULL;
+static bool cannot_exchange(int error) {
+  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
 }
 
-tsr_status tsr_work_begin(const tsr_work *work, tsr_existing existing) {
-  if (existing != TSR_EXISTING_RESUME) {
-    TSR_TRY(remove_all(work->partial));
-    TSR_TRY(remove_file(work->journal));
-  }
-  if (mkdir(work->partial, 0777) && errno != EEXIST)
-    return tsr_fail(IO, "%s: cannot make the folder: %s", work->partial, strerror(errno));
-  return NULL;
+// A file takes the place of a file, and a folder that of an empty one, by a plain rename.
+static bool needs_exchange(const tsr_work *work) {
+  struct stat info;
+  if (lstat(work->path, &info)) return false;
+  return work->single ? S_ISDIR(info.st_mode) : !is_empty_folder(work->path);
 }
 
-// In one step, also when something is there: then the two change places.
-static tsr_status exchange(const char *from, const char *to) {
-  if (!exists(to)) return tsr_io_rename(from, to);
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE)) {
-    // Not every file system can. A folder takes the place of an empty one all the same.
-    if (errno != EINVAL && errno != ENOSYS)
-      return tsr_fail(IO, "%s: cannot put it in its place: %s", to, strerror(errno));
-    return tsr_io_rename(from, to);
-  }
-  return NULL;
+static tsr_status remove_folder(const char *path) {
+  return rmdir(path) ? tsr_fail(IO, "%s: cannot remove it: %s", path, strerror(errno)) : NULL;
 }
 
-tsr_status tsr_work_commit(const tsr_work *work, bool sync) {
-  tsr_status status = NULL;
-  if (sync) TSR_TRY(tsr_io_sync_folder(work->partial));
-  if (work->single) {
-    char *file = joined(work->partial, strlen(work->partial), "/");
-    char *from = file ? joined(file, strlen(file), single_name) : NULL;
-    status = from ? tsr_io_rename(from, work->path) : tsr_fail(NO_MEMORY, "the path of a file");
-    free(file);
-    free(from);
-  } else {
-    status = exchange(work->partial, work->path);
+static tsr_status exchange_folders(const tsr_work *work, const char *one, const char *other) {
+  TSR_TRY(tsr_io_make_folder(one));
+  TSR_TRY(tsr_io_make_folder(other));
+  if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE)) {
+    if (!cannot_exchange(errno))
+      return tsr_fail(IO, "%s: cannot rename it: %s", one, strerror(errno));
+    return tsr_fail(UNSUPPORTED,
+                    "%s: this file system cannot put another in its place in one step; remove it "
+                    "first, or write elsewhere",
+                    work->path);
   }
-  if (!status && sync) status = tsr_io_sync_folder(work->parent);
-  // From here on the result is there. What is left is only tidied up.
-  if (!status) status = remove_all(work->partial);
-  if (!status) status = remove_file(work->journal);
+  TSR_TRY(remove_folder(one));
+  return remove_folder(other);
+}
+
+// Whether two things can change places in one step, tried on two folders in ours: better known now
+// than when all is written.
+static tsr_status try_exchange(const tsr_work *work) {
+  const size_t length = strlen(work->partial);
+  char *one = joined(work->partial, length, "/one"), *other = joined(work->partial, length, "/two");
+  tsr_status status = one && other ? exchange_folders(work, one, other)
+                                   : tsr_fail(NO_MEMORY, "the path of a folder");
+  free(one);
+  free(other);
   return status;
 }
+
+tsr_status tsr_work_begin(const tsr_work *work, bool sync) {
+  TSR_TRY(remove_all(work->partial));
+  TSR_TRY(tsr_io_make_folder(work->partial));
+  if (needs_exchange(work)) TSR_TRY(try_exchange(work));
+  return sync ? tsr_io_sync_folder(work->parent) : NULL;
+}
+
+// In one step. Without leave to replace, what has come to be there meanwhile stays.
+static tsr_status put_in_place(const tsr_work *work, bool replaces) {
+  const bool swap = replaces && needs_exchange(work);
+  const unsigned flags = swap ? RENAME_EXCHANGE : work->single && !replaces ? RENAME_NOREPLACE : 0;
+  if (!flags) return tsr_io_rename(work->result, work->path);
+  if (!renameat2(AT_FDCWD, work->result, AT_FDCWD, work->path, flags)) return NULL;
+  if (errno == EEXIST || !cannot_exchange(errno) || swap)
+    return tsr_fail(IO, "%s: cannot put it in its place: %s", work->path, strerror(errno));
+  TSR_TRY(tsr_work_check_free(work));
+  return tsr_io_rename(work->result, work->path);
+}
+
+tsr_status tsr_work_commit(const tsr_work *work, bool replaces, bool sync) {
+  TSR_TRY(put_in_place(work, replaces));
+  return sync ? tsr_io_sync_folder(work->parent) : NULL;
+}
+
+tsr_status tsr_work_remove(const tsr_work *work) { return remove_all(work->partial); }

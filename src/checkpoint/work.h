@@ -9,6 +9,7 @@ typedef struct tsr_work {
   char *path;     // owned: the destination
   char *partial;  // owned: path + ".partial", a folder
   char *journal;  // owned: path + ".journal"
+  char *result;   // owned: what takes the destination's place: the folder, or its one file
   char *parent;   // owned: the folder that the destination lies in
   bool single;    // the destination is one file: model.safetensors of the folder
 } tsr_work;
@@ -24,9 +25,17 @@ void tsr_work_deinit(tsr_work *work);
 int64_t tsr_work_bytes_free(const tsr_work *work);
 int64_t tsr_work_bytes_there(const tsr_work *work);  // of an unfinished job
 
-// Makes the folder; with anything but RESUME what an unfinished job left is removed before.
-TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, tsr_existing existing);
-// Everything is written: the folder, or its one file, takes the place of the destination.
-TSR_MUST_USE tsr_status tsr_work_commit(const tsr_work *work, bool sync);
+// Fails with already_there if something is at the destination.
+TSR_MUST_USE tsr_status tsr_work_check_free(const tsr_work *work);
+// Makes the folder; what an unfinished job left is removed before.
+TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, bool sync);
+// What will take the destination's place, by its number; 0 = it is not there.
+uint64_t tsr_work_inode(const tsr_work *work);
+// Whether it has.
+bool tsr_work_is_done(const tsr_work *work, uint64_t inode);
+// Everything is written: the result takes the place of the destination, in one step.
+TSR_MUST_USE tsr_status tsr_work_commit(const tsr_work *work, bool replaces, bool sync);
+// Removes the folder, with what is left in it or was replaced.
+TSR_MUST_USE tsr_status tsr_work_remove(const tsr_work *work);
 
 #endif

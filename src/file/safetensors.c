@@ -280,7 +280,10 @@ static tsr_status read_open_file(tsr_model *model, int fd) {
 
 tsr_status tsr_model_read_file(tsr_model *model, const char *path) {
   TSR_TRY(tsr_model_add_file(model, path));
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = -1;
+  do {
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);
   if (fd < 0) return tsr_fail(IO, "%s: %s", path, strerror(errno));
   tsr_status status = read_open_file(model, fd);
   close(fd);

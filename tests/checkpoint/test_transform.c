@@ -202,6 +202,42 @@ static void a_cancelled_job_is_resumed(void **state) {
   test_folder_remove(&folder);
 }
 
+// A job that was too large for the machine goes on with less memory, or other workers.
+static void a_job_is_resumed_with_other_memory(void **state) {
+  (void)state;
+  test_folder folder;
+  int64_t some = 1;
+  test_folder_make(&folder);
+  test_tensor tensors[] = {test_tensor_whole("large", TSR_SHAPE(5, 1 << 19))};
+  test_write_safetensors(test_folder_path(&folder, "in.safetensors"), tensors, 1);
+  char in[96], out[96];
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(out, test_folder_path(&folder, "out"));
+  tsr_transform_options options = {.size = sizeof options,
+                                   .format = TSR_FORMAT_FILE,
+                                   .jobs = 1,
+                                   .max_memory = 35 << 20,
+                                   .no_sync = true,
+                                   .progress = stop_after_some,
+                                   .progress_context = &some,
+                                   .progress_interval = 1e-9};
+  assert_fails_with(transform(in, NULL, out, &options), CANCELLED, "cancelled");
+  options.existing = TSR_EXISTING_RESUME;
+  options.max_memory = 0;
+  options.jobs = 2;
+  options.progress = NULL;
+  assert_ok(transform(in, NULL, out, &options));
+  tsr_checkpoint *result = NULL;
+  uint32_t *words = calloc(5 << 19, sizeof *words);
+  assert_ok(tsr_checkpoint_open(out, NULL, &result));
+  assert_ok(tsr_checkpoint_read(result, 0, NULL, words));
+  for (int64_t e = 0; e < 5 << 19; e++)
+    if (words[e] != test_word("large", e)) fail_msg("element %lld", (long long)e);
+  free(words);
+  tsr_checkpoint_release(result);
+  test_folder_remove(&folder);
+}
+
 static void a_journal_of_another_job_is_refused(void **state) {
   (void)state;
   test_folder folder;
@@ -350,5 +386,6 @@ static void a_damaged_manifest_is_refused(void **state) {
 
 SUITE(transform, TEST(a_damaged_manifest_is_refused),
       TEST(a_model_goes_through_every_format_and_comes_back), TEST(the_certificate_tells_before),
-      TEST(a_cancelled_job_is_resumed), TEST(a_journal_of_another_job_is_refused),
-      TEST(what_does_not_fit_is_said_before), TEST(transforms_survive_failing_allocations))
+      TEST(a_cancelled_job_is_resumed), TEST(a_job_is_resumed_with_other_memory),
+      TEST(a_journal_of_another_job_is_refused), TEST(what_does_not_fit_is_said_before),
+      TEST(transforms_survive_failing_allocations))

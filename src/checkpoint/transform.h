@@ -1,0 +1,37 @@
+// A transform as it is decided (transform.c) and done (run.c).
+#ifndef TESSERA_CHECKPOINT_TRANSFORM_H
+#define TESSERA_CHECKPOINT_TRANSFORM_H
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/extras.h"
+#include "checkpoint/stamps.h"
+#include "checkpoint/target.h"
+#include "checkpoint/work.h"
+#include "tessera/transform.h"
+
+struct tsr_transform {
+  const tsr_checkpoint *source;  // shared
+  tsr_transform_options options;
+  tsr_transform_certificate certificate;
+  tsr_views views;
+  tsr_target *target;
+  tsr_work work;
+  tsr_extras extras;
+  tsr_stamp *stamps;         // owned: of the source's files
+  int64_t *first_window;     // owned: of each tensor, and one past the last
+  int64_t *window_elements;  // owned: of each tensor's windows but its last
+  int64_t *first_block;      // owned: of each tensor in all blocks, and one past the last
+  tsr_hash128 *blocks;       // owned: hashes, while it runs; NULL where no format keeps them
+  unsigned char *done;       // owned: of each block, while it runs
+  int64_t buffer_bytes;
+  tsr_hash128 job;
+  bool ran;
+};
+
+// A run of elements of one tensor: whole blocks, but for the tensor's end.
+typedef struct tsr_window {
+  int64_t tensor, first, count;
+} tsr_window;
+tsr_window tsr_transform_window(const tsr_transform *transform, int64_t index);
+
+#endif

@@ -1,0 +1,3 @@
+int suite_faults(void);
+
+int main(void) { return suite_faults(); }
