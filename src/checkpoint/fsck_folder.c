@@ -214,8 +214,10 @@ static tsr_status check_entry(folder *f, const tsr_json *member) {
   if (!name) return tsr_fail(NO_MEMORY, "the name of a tensor");
   const int64_t found = tsr_name_index_find(&f->names, name);
   const int64_t holder = found < 0 ? -1 : f->entries[found].file;
+  // A tensor that no file holds is lost: an index made anew would only forget that it was there.
+  if (found < 0) f->damaged = true;
   const tsr_fault_place place = {.kind = TSR_FAULT_NOT_IN_FILE,
-                                 .repairable = true,
+                                 .repairable = found >= 0,
                                  .file = f->fsck->files[said].name,
                                  .tensor = name};
   if (found < 0 || (holder != said && tsr_model_find(f->fsck->files[said].model, name) < 0)) {
