@@ -39,7 +39,7 @@ static const char *const usual_axes[] = {"dp", "fsdp", "tp", "sp", "ep"};
 
 typedef struct evaluator {
   tsr_scan scan;
-  const tsr_rules_options *options;
+  const tsr_rules_options *options;  // NULL = every fact is 1, and every division works out
   int depth;
 } evaluator;
 
@@ -103,6 +103,8 @@ static tsr_status unknown_fact(const tsr_rules_options *options, const char *nam
 }
 
 static tsr_status find_fact(const evaluator *e, const char *word, size_t length, int64_t *out) {
+  *out = 1;
+  if (!e->options) return NULL;
   if (find_given(e->options, word, length, out) || find_axis(e->options, word, length, out))
     return NULL;
   char *name = strndup(word, length);
@@ -116,6 +118,9 @@ static tsr_status find_fact(const evaluator *e, const char *word, size_t length,
 
 static tsr_status read_sum(evaluator *e, int64_t *out);
 static tsr_status read_deeper(evaluator *e, int64_t *out);
+
+// Every fact is 1 while only the form of an expression counts.
+static bool counts(const evaluator *e) { return e->options != NULL; }
 
 static tsr_status overflow(void) { return tsr_fail(OVERFLOW, "a value beyond 64 bits"); }
 
@@ -140,7 +145,7 @@ static tsr_status read_call(evaluator *e, const char *word, size_t length, int64
   else if (is_word(word, length, "max"))
     *out = a > b ? a : b;
   else if (is_word(word, length, "ceil_div"))
-    return divide(a, b, false, out);
+    return counts(e) ? divide(a, b, false, out) : NULL;
   else
     return tsr_fail(SYNTAX, "there is no function %.*s, only min, max and ceil_div", (int)length,
                     word);
@@ -182,7 +187,7 @@ static tsr_status read_product(evaluator *e, int64_t *out) {
       if (__builtin_mul_overflow(*out, right, out)) return overflow();
     } else if (tsr_scan_take(&e->scan, '/')) {
       TSR_TRY(read_deeper(e, &right));
-      TSR_TRY(divide(*out, right, true, out));
+      if (counts(e)) TSR_TRY(divide(*out, right, true, out));
     } else {
       return NULL;
     }
@@ -205,10 +210,16 @@ static tsr_status read_sum(evaluator *e, int64_t *out) {
   }
 }
 
-static tsr_status evaluate(const char *text, const tsr_rules_options *options, int64_t *out) {
+tsr_status tsr_facts_evaluate(const char *text, const tsr_rules_options *options,
+                              int64_t *out_value) {
   evaluator e = {.scan = TSR_SCAN(text), .options = options};
-  TSR_TRY(read_sum(&e, out));
+  TSR_TRY(read_sum(&e, out_value));
   return tsr_scan_end(&e.scan);
+}
+
+tsr_status tsr_facts_check(const char *text) {
+  int64_t value = 0;
+  return tsr_facts_evaluate(text, NULL, &value);
 }
 
 // ---- expansion ----
@@ -219,7 +230,7 @@ static tsr_status expand_one(const char *start, const char *end, const tsr_rules
   char *text = strndup(start, (size_t)(end - start));
   int64_t value = 0;
   if (!text) return tsr_fail(NO_MEMORY, "an expression");
-  tsr_status status = evaluate(text, options, &value);
+  tsr_status status = tsr_facts_evaluate(text, options, &value);
   if (!status) tsr_text_add_int(out, value);
   if (tsr_status_cause(status) == TSR_CAUSE_UNKNOWN_FACT && !*out_missing) {
     *out_missing = tsr_note(status, "in {%s}", text);

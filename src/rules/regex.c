@@ -99,16 +99,34 @@ static tsr_status compile_code(const tsr_regex_engine *engine, const char *patte
   return NULL;
 }
 
-tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern, tsr_arena *arena,
-                             tsr_regex *out) {
+static tsr_status compile(const tsr_regex_engine *engine, const char *pattern, bool capturing,
+                          tsr_arena *arena, tsr_regex *out) {
   tsr_regex_text text;
   tsr_regex regex = {.code = NULL};
   tsr_status status = tsr_regex_translate(pattern, arena, &text);
-  if (!status && !text.needs.exact) status = compile_code(engine, pattern, &text, &regex);
+  text.captures |= capturing;
+  if (!status && (capturing || !text.needs.exact))
+    status = compile_code(engine, pattern, &text, &regex);
   regex.needs = text.needs;
   tsr_text_deinit(&text.pattern);
   if (!status) *out = regex;
   return status;
+}
+
+tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern, tsr_arena *arena,
+                             tsr_regex *out) {
+  return compile(engine, pattern, false, arena, out);
+}
+
+tsr_status tsr_regex_compile_capturing(const tsr_regex_engine *engine, const char *pattern,
+                                       tsr_arena *arena, tsr_regex *out) {
+  return compile(engine, pattern, true, arena, out);
+}
+
+int tsr_regex_group_count(const tsr_regex *regex) {
+  uint32_t count = 0;
+  pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &count);
+  return (int)count;
 }
 
 void tsr_regex_deinit(tsr_regex *regex) {
@@ -150,6 +168,28 @@ tsr_status tsr_regex_search(const tsr_regex_engine *engine, const tsr_regex *reg
   if (!scratch->match_data) scratch->match_data = pcre2_match_data_create(1, engine->general);
   if (!scratch->match_data) return tsr_fail(NO_MEMORY, "a search");
   const int result = run(engine, regex, subject, length, scratch->match_data);
+  if (result < 0 && result != PCRE2_ERROR_NOMATCH) return search_failure(result);
+  *out_found = result >= 0;
+  return NULL;
+}
+
+static void copy_groups(pcre2_match_data *data, tsr_regex_group *groups, int count) {
+  const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(data);
+  for (int i = 0; i < count; i++) {
+    const PCRE2_SIZE start = ends[2 * i + 2], end = ends[2 * i + 3];
+    groups[i] =
+        start == PCRE2_UNSET ? (tsr_regex_group){0, 0} : (tsr_regex_group){start, end - start};
+  }
+}
+
+tsr_status tsr_regex_capture(const tsr_regex_engine *engine, const tsr_regex *regex,
+                             const char *subject, size_t length, bool *out_found,
+                             tsr_regex_group *out_groups, int group_count) {
+  pcre2_match_data *data = pcre2_match_data_create((uint32_t)group_count + 1, engine->general);
+  if (!data) return tsr_fail(NO_MEMORY, "a search");
+  const int result = run(engine, regex, subject, length, data);
+  if (result >= 0) copy_groups(data, out_groups, group_count);
+  pcre2_match_data_free(data);
   if (result < 0 && result != PCRE2_ERROR_NOMATCH) return search_failure(result);
   *out_found = result >= 0;
   return NULL;

@@ -21,7 +21,12 @@ typedef struct tsr_regex {
 // `out` needs tsr_regex_deinit after success.
 TSR_MUST_USE tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern,
                                           tsr_arena *arena, tsr_regex *out);
+// The same for a pattern whose groups are asked for.
+TSR_MUST_USE tsr_status tsr_regex_compile_capturing(const tsr_regex_engine *engine,
+                                                    const char *pattern, tsr_arena *arena,
+                                                    tsr_regex *out);
 void tsr_regex_deinit(tsr_regex *regex);
+int tsr_regex_group_count(const tsr_regex *regex);  // of one compiled for capturing
 
 // Scratch memory of one thread's searches; made when first needed.
 typedef struct tsr_regex_scratch {
@@ -36,5 +41,12 @@ void tsr_regex_scratch_deinit(tsr_regex_scratch *scratch);
 TSR_MUST_USE tsr_status tsr_regex_search(const tsr_regex_engine *engine, const tsr_regex *regex,
                                          const char *subject, size_t length,
                                          tsr_regex_scratch *scratch, bool *out_found);
+// The same for a pattern compiled for capturing, with what its groups 1, 2, ... matched.
+typedef struct tsr_regex_group {
+  size_t start, length;  // in the subject; both 0 for a group that took no part
+} tsr_regex_group;
+TSR_MUST_USE tsr_status tsr_regex_capture(const tsr_regex_engine *engine, const tsr_regex *regex,
+                                          const char *subject, size_t length, bool *out_found,
+                                          tsr_regex_group *out_groups, int group_count);
 
 #endif

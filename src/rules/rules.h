@@ -41,6 +41,11 @@ TSR_MUST_USE tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rule
 TSR_MUST_USE tsr_status tsr_facts_expand(const char *text, const tsr_rules_options *options,
                                          tsr_text *out, tsr_status *out_missing);
 
+// The value of one expression, without braces; and whether it is one, whatever its facts are.
+TSR_MUST_USE tsr_status tsr_facts_evaluate(const char *text, const tsr_rules_options *options,
+                                           int64_t *out_value);
+TSR_MUST_USE tsr_status tsr_facts_check(const char *text);
+
 // Options as the caller gave them, shorter structs of older callers included; NULL = none.
 TSR_MUST_USE tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
                                                tsr_rules_options *out_options);
