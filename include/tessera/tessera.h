@@ -20,6 +20,7 @@
 #include "tessera/json.h"
 #include "tessera/layout.h"
 #include "tessera/logical.h"
+#include "tessera/map.h"
 #include "tessera/mesh.h"
 #include "tessera/mesh_build.h"
 #include "tessera/notation.h"

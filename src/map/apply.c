@@ -1,0 +1,295 @@
+// A map applied to a tree: rules find their sources, and make destination tensors of them.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name_index.h"
+#include "map/map.h"
+
+enum { MOST_GROUPS = 128 };
+
+typedef struct applying {
+  const tsr_map *map;
+  tsr_map_world world;
+  tsr_mapping *mapping;
+  tsr_name_index index;  // of destination names
+  const tsr_map_rule *rule;
+  // Of a split: the whole and the parts taken so far.
+  const tsr_made *whole;
+  const int64_t *sizes;
+  int64_t part, first;
+  int dim;
+  int64_t part_count;  // while parts are counted
+} applying;
+
+static tsr_status note_line(const applying *a, int line, tsr_status status) {
+  return tsr_note(status, "%s:%d", a->map->name, line);
+}
+
+static tsr_status add_tensor(applying *a, const char *name, int line, int64_t order,
+                             const tsr_made *made) {
+  int64_t before = -1;
+  TSR_TRY(tsr_mapping_add(a->mapping, name, line, order, made));
+  const int64_t index = a->mapping->count - 1;
+  TSR_TRY(tsr_name_index_add(&a->index, a->mapping->items[index].name, index, &before));
+  if (before < 0) return NULL;
+  const int other = a->mapping->items[before].line;
+  if (!line)
+    return note_line(
+        a, other,
+        tsr_fail(DUPLICATE_PATH,
+                 "tensor \"%s\" is made here, but the source has one of that name that "
+                 "goes over unchanged; drop it or rename it",
+                 name));
+  return tsr_fail(DUPLICATE_PATH, "tensor \"%s\" is made in line %d already", name, other);
+}
+
+// ---- targets ----
+
+static tsr_status make_target(applying *a, const tsr_map_scope *scope, const tsr_made *made) {
+  const tsr_map_item *target = &a->rule->targets[0];
+  tsr_text name = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_map_name_fill(scope, &target->name, &name);
+  if (!status)
+    status = add_tensor(a, tsr_text_string(&name), a->rule->line, a->world.first_source, made);
+  tsr_text_deinit(&name);
+  return status;
+}
+
+// One turn of the loops left of the '=', if any: one tensor.
+static tsr_status make_one(void *context, tsr_map_scope *scope) {
+  applying *a = context;
+  tsr_made made = {0};
+  a->world.first_source = -1;
+  tsr_status status = tsr_map_evaluate(&a->world, a->rule->value, &made);
+  if (!status) status = make_target(a, scope, &made);
+  tsr_map_pieces_deinit(&made.pieces);
+  return status;
+}
+
+static tsr_status count_part(void *context, tsr_map_scope *scope) {
+  applying *a = context;
+  (void)scope;
+  a->part_count++;
+  return NULL;
+}
+
+typedef struct part_target {
+  applying *a;
+  const tsr_map_name *name;
+} part_target;
+
+static tsr_status make_part(void *context, tsr_map_scope *scope) {
+  const part_target *target = context;
+  applying *a = target->a;
+  tsr_made part = {0};
+  tsr_text name = TSR_TEXT_EMPTY;
+  const bool unstack = a->rule->value->op == TSR_MAP_UNSTACK;
+  const int64_t size = a->sizes[a->part];
+  tsr_status status = tsr_map_part(a->whole, a->dim, a->first, size, unstack, &part);
+  if (!status) status = tsr_map_name_fill(scope, target->name, &name);
+  if (!status)
+    status = add_tensor(a, tsr_text_string(&name), a->rule->line, a->world.first_source, &part);
+  a->part++;
+  a->first += size;
+  tsr_map_pieces_deinit(&part.pieces);
+  tsr_text_deinit(&name);
+  return status;
+}
+
+static tsr_status each_target(applying *a, bool making) {
+  for (int i = 0; i < a->rule->target_count; i++) {
+    const tsr_map_item *item = &a->rule->targets[i];
+    part_target target = {a, &item->name};
+    TSR_TRY(tsr_map_loops_run(&a->world.scope, item->loops, item->loop_count,
+                              making ? make_part : count_part, making ? (void *)&target : a));
+  }
+  return NULL;
+}
+
+static tsr_status take_parts(applying *a, const tsr_made *whole) {
+  a->part_count = a->part = a->first = 0;
+  TSR_TRY(each_target(a, false));
+  if (a->part_count == 0) return tsr_fail(BAD_ARGUMENT, "parts for no tensors");
+  int64_t *sizes = malloc(sizeof *sizes * (size_t)a->part_count);
+  if (!sizes) return tsr_fail(NO_MEMORY, "parts of a tensor");
+  a->whole = whole;
+  a->sizes = sizes;
+  tsr_status status =
+      tsr_map_part_sizes(&a->world, a->rule->value, whole, a->part_count, sizes, &a->dim);
+  if (!status) status = each_target(a, true);
+  free(sizes);
+  return status;
+}
+
+static tsr_status make_parts(applying *a) {
+  tsr_made whole = {0};
+  a->world.first_source = -1;
+  tsr_status status = tsr_map_evaluate(&a->world, a->rule->value, &whole);
+  if (!status) status = take_parts(a, &whole);
+  tsr_map_pieces_deinit(&whole.pieces);
+  return status;
+}
+
+static tsr_status make_targets(applying *a) {
+  const tsr_map_rule *rule = a->rule;
+  if (rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK) return make_parts(a);
+  return tsr_map_loops_run(&a->world.scope, rule->targets->loops, rule->targets->loop_count,
+                           make_one, a);
+}
+
+// ---- finding sources ----
+
+// What a capture stands for: its text, and a number if it is one.
+static tsr_map_word word_of(const char *word, const char *text) {
+  tsr_map_word result = {.word = word, .text = text};
+  const size_t length = strlen(text);
+  result.is_number = length > 0 && length < 19 && strspn(text, "0123456789") == length;
+  if (result.is_number) result.value = strtoll(text, NULL, 10);
+  return result;
+}
+
+static tsr_status use_match(applying *a, const char *path, const tsr_regex_group *groups,
+                            int64_t source) {
+  const tsr_map_rule *rule = a->rule;
+  const int before = a->world.scope.count;
+  tsr_arena texts = TSR_ARENA_EMPTY;
+  tsr_status status = NULL;
+  for (int i = 0; i < rule->capture_count && !status; i++) {
+    const tsr_regex_group *group = &groups[rule->groups[i] - 1];
+    const char *text = tsr_arena_copy(&texts, path + group->start, group->length);
+    status = text ? tsr_map_scope_push(&a->world.scope, word_of(rule->captures[i], text))
+                  : tsr_fail(NO_MEMORY, "captures");
+  }
+  if (!status && rule->drop)
+    a->world.used[source] = 1;
+  else if (!status)
+    status = tsr_note(make_targets(a), "tensor \"%s\"", path);
+  a->world.scope.count = before;
+  tsr_arena_deinit(&texts);
+  return status;
+}
+
+static tsr_status match_all(applying *a, bool *out_any) {
+  const tsr_map_rule *rule = a->rule;
+  const int64_t count = tsr_tree_count(a->world.source);
+  const int groups = tsr_regex_group_count(&rule->pattern);
+  tsr_regex_group found[MOST_GROUPS];
+  if (groups > MOST_GROUPS) return tsr_fail(TOO_LARGE, "more than %d groups", MOST_GROUPS);
+  for (int64_t i = 0; i < count; i++) {
+    const char *path = tsr_tree_tensor(a->world.source, i)->path;
+    bool matches = false;
+    TSR_TRY(tsr_regex_capture(a->map->engine, &rule->pattern, path, strlen(path), &matches, found,
+                              groups));
+    if (!matches) continue;
+    *out_any = true;
+    TSR_TRY(use_match(a, path, found, i));
+  }
+  return NULL;
+}
+
+// A rule without captures is used once, if its first source is there.
+static tsr_status match_plain(applying *a, bool *out_any) {
+  const tsr_map_rule *rule = a->rule;
+  bool plain = true;
+  for (int i = 0; i < rule->first->count; i++) plain &= rule->first->parts[i].text != NULL;
+  tsr_text path = TSR_TEXT_EMPTY;
+  int64_t source = 0;
+  tsr_status status = NULL;
+  if (plain) {
+    status = tsr_map_name_fill(&a->world.scope, rule->first, &path);
+    if (!status) source = tsr_tree_find(a->world.source, tsr_text_string(&path));
+  }
+  *out_any = source >= 0;
+  if (!status && *out_any && rule->drop && !plain) {
+    status = tsr_map_name_fill(&a->world.scope, rule->first, &path);
+    if (!status) source = tsr_tree_find(a->world.source, tsr_text_string(&path));
+    *out_any = source >= 0;
+  }
+  if (!status && *out_any && rule->drop)
+    a->world.used[source] = 1;
+  else if (!status && *out_any)
+    status = make_targets(a);
+  tsr_text_deinit(&path);
+  return status;
+}
+
+static tsr_status apply_rule(applying *a) {
+  const tsr_map_rule *rule = a->rule;
+  bool any = false;
+  TSR_TRY(rule->has_pattern ? match_all(a, &any) : match_plain(a, &any));
+  if (!any && !rule->optional)
+    tsr_text_addf(&a->mapping->warnings, "%s:%d: no tensor of the source matches\n", a->map->name,
+                  rule->line);
+  return NULL;
+}
+
+// ---- the rest ----
+
+static tsr_status pass_over(applying *a) {
+  const int64_t count = tsr_tree_count(a->world.source);
+  for (int64_t i = 0; i < count; i++) {
+    const tsr_tensor *tensor = tsr_tree_tensor(a->world.source, i);
+    if (a->world.used[i]) continue;
+    if (a->map->only) {
+      tsr_text_addf(&a->mapping->warnings, "%s: no line uses tensor \"%s\"\n", a->map->name,
+                    tensor->path);
+      continue;
+    }
+    tsr_made made = {.dtype = tensor->dtype, .shape = tsr_tensor_shape(tensor)};
+    tsr_status status = tsr_map_pieces_whole(&made.pieces, i, tsr_tensor_elements(tensor));
+    if (!status) status = add_tensor(a, tensor->path, 0, i, &made);
+    tsr_map_pieces_deinit(&made.pieces);
+    if (status) return status;
+  }
+  return NULL;
+}
+
+// Facts of the caller, and what the map says itself where the caller says nothing.
+static tsr_status push_facts(applying *a, const tsr_map_options *options) {
+  tsr_map_scope *scope = &a->world.scope;
+  for (int i = 0; options && i < options->fact_count; i++)
+    TSR_TRY(tsr_map_scope_push(scope, (tsr_map_word){.word = options->facts[i].name,
+                                                     .value = options->facts[i].value,
+                                                     .is_number = true}));
+  for (int i = 0; i < a->map->let_count; i++) {
+    const tsr_map_let *let = &a->map->lets[i];
+    tsr_map_word word = {.word = let->word, .is_number = true};
+    bool given = false;
+    for (int f = 0; options && f < options->fact_count; f++)
+      given |= !strcmp(options->facts[f].name, let->word);
+    if (given) continue;
+    tsr_status status = tsr_map_number(scope, let->number, &word.value);
+    if (status) return note_line(a, let->line, status);
+    TSR_TRY(tsr_map_scope_push(scope, word));
+  }
+  return NULL;
+}
+
+static tsr_status apply_all(applying *a, const tsr_map_options *options) {
+  TSR_TRY(push_facts(a, options));
+  for (int i = 0; i < a->map->rule_count; i++) {
+    a->rule = &a->map->rules[i];
+    tsr_status status = apply_rule(a);
+    if (status) return note_line(a, a->rule->line, status);
+  }
+  TSR_TRY(pass_over(a));
+  TSR_TRY(tsr_text_check(&a->mapping->warnings));
+  return tsr_mapping_finish(a->mapping);
+}
+
+tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_map_options *options,
+                         tsr_mapping **out_mapping) {
+  applying a = {.map = map, .world = {.source = source}};
+  TSR_TRY(tsr_mapping_create(source, &a.mapping));
+  a.world.mapping = a.mapping;
+  a.world.used = calloc((size_t)tsr_tree_count(source) + 1, 1);
+  tsr_status status = a.world.used ? apply_all(&a, options) : tsr_fail(NO_MEMORY, "a mapping");
+  free(a.world.used);
+  tsr_map_scope_deinit(&a.world.scope);
+  tsr_name_index_deinit(&a.index);
+  if (status)
+    tsr_mapping_release(a.mapping);
+  else
+    *out_mapping = a.mapping;
+  return status;
+}

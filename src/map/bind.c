@@ -1,0 +1,202 @@
+// Which words of a rule capture, and the pattern they make.
+//
+// The first name right of the '=' finds sources: its words in braces capture, unless they stand for
+// something already. All other names are filled in from there, and from loops.
+#include <string.h>
+
+#include "map/map.h"
+
+enum { MOST_CAPTURES = 32 };
+
+static bool is_fact(const tsr_map *map, const char *word) {
+  int count = 0;
+  const tsr_preset_fact *facts = tsr_preset_facts(&count);
+  for (int i = 0; i < count; i++)
+    if (!strcmp(facts[i].name, word)) return true;
+  for (int i = 0; i < map->let_count; i++)
+    if (!strcmp(map->lets[i].word, word)) return true;
+  return false;
+}
+
+// Loops around the place that is being looked at, outermost last.
+typedef struct loops {
+  const tsr_map_item *item;
+  const struct loops *outer;
+} loops;
+
+static bool is_variable(const loops *around, const char *word) {
+  for (; around; around = around->outer)
+    for (int i = 0; i < around->item->loop_count; i++)
+      if (!strcmp(around->item->loops[i].variable, word)) return true;
+  return false;
+}
+
+static bool is_capture(const tsr_map_rule *rule, const char *word) {
+  for (int i = 0; i < rule->capture_count; i++)
+    if (!strcmp(rule->captures[i], word)) return true;
+  return false;
+}
+
+const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr) {
+  while (expr->op != TSR_MAP_NAME) expr = expr->items[0].expr;
+  return &expr->name;
+}
+
+// ---- the pattern ----
+
+static void add_escaped(tsr_text *out, const char *text) {
+  for (; *text; text++) {
+    if (strchr("\\.^$*+?{}[]|()-&~# \t\n\r\v\f", *text)) tsr_text_add_char(out, '\\');
+    tsr_text_add_char(out, *text);
+  }
+}
+
+static tsr_status count_groups(const tsr_map *map, tsr_arena *arena, const char *pattern,
+                               int *out_count) {
+  tsr_regex regex;
+  *out_count = 0;
+  if (!pattern) return NULL;
+  TSR_TRY(tsr_regex_compile_capturing(map->engine, pattern, arena, &regex));
+  *out_count = tsr_regex_group_count(&regex);
+  tsr_regex_deinit(&regex);
+  return NULL;
+}
+
+static tsr_status add_capture(tsr_map *map, tsr_map_rule *rule, const tsr_name_part *part,
+                              int *group, tsr_text *out) {
+  if (is_capture(rule, part->word)) {
+    if (part->pattern) return tsr_fail(SYNTAX, "capture \"%s\" has two patterns", part->word);
+    tsr_text_addf(out, "(?P=%s)", part->word);
+    return NULL;
+  }
+  if (rule->capture_count == MOST_CAPTURES)
+    return tsr_fail(TOO_LARGE, "more than %d captures", MOST_CAPTURES);
+  int inner = 0;
+  TSR_TRY(count_groups(map, &map->arena, part->pattern, &inner));
+  tsr_text_addf(out, "(?P<%s>%s)", part->word, part->pattern ? part->pattern : "[0-9]+");
+  rule->captures[rule->capture_count] = part->word;
+  rule->groups[rule->capture_count++] = *group;
+  *group += 1 + inner;
+  return NULL;
+}
+
+// The pattern of the first name into `out`. What is neither plain nor a capture is left to later,
+// which works only where nothing is captured.
+static tsr_status add_parts(tsr_map *map, tsr_map_rule *rule, const loops *around, tsr_text *out) {
+  const char *computed = NULL;
+  int group = 1;
+  for (int i = 0; i < rule->first->count; i++) {
+    const tsr_name_part *part = &rule->first->parts[i];
+    const bool known = part->word && !part->pattern &&
+                       (is_variable(around, part->word) || is_fact(map, part->word));
+    if (part->text)
+      add_escaped(out, part->text);
+    else if (part->number || known)
+      computed = part->number ? part->number : part->word;
+    else if (is_variable(around, part->word) || is_fact(map, part->word))
+      return tsr_fail(SYNTAX, "\"%s\" stands for a number already and cannot capture", part->word);
+    else
+      TSR_TRY(add_capture(map, rule, part, &group, out));
+  }
+  if (computed && rule->capture_count > 0)
+    return tsr_fail(SYNTAX,
+                    "the name that captures {%s} cannot hold {%s}, which is computed: compute left "
+                    "of the '='",
+                    rule->captures[0], computed);
+  return NULL;
+}
+
+static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const loops *around) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  rule->captures = tsr_arena_zeros(&map->arena, MOST_CAPTURES, sizeof *rule->captures);
+  rule->groups = tsr_arena_zeros(&map->arena, MOST_CAPTURES, sizeof *rule->groups);
+  if (!rule->captures || !rule->groups) return tsr_fail(NO_MEMORY, "captures");
+  tsr_text_add(&text, "\\A");
+  tsr_status status = add_parts(map, rule, around, &text);
+  tsr_text_add(&text, "\\Z");
+  if (!status) status = tsr_text_check(&text);
+  if (!status && rule->capture_count > 0) {
+    status = tsr_regex_compile_capturing(map->engine, tsr_text_string(&text), &map->arena,
+                                         &rule->pattern);
+    rule->has_pattern = !status;
+  }
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// ---- the other names ----
+
+static tsr_status check_name(const tsr_map *map, const tsr_map_rule *rule, const loops *around,
+                             const tsr_map_name *name) {
+  for (int i = 0; i < name->count; i++) {
+    const tsr_name_part *part = &name->parts[i];
+    if (!part->word || name == rule->first) continue;
+    if (part->pattern)
+      return tsr_fail(SYNTAX, "{%s:%s} captures, which only the first name right of the '=' does",
+                      part->word, part->pattern);
+    if (!is_capture(rule, part->word) && !is_variable(around, part->word) &&
+        !is_fact(map, part->word))
+      return tsr_fail(SYNTAX, "{%s} is nothing that the first name right of the '=' captures",
+                      part->word);
+  }
+  return NULL;
+}
+
+static tsr_status check_loops(const tsr_map *map, const tsr_map_rule *rule, const loops *around) {
+  const tsr_map_item *item = around->item;
+  for (int i = 0; i < item->loop_count; i++) {
+    const char *variable = item->loops[i].variable;
+    bool taken = is_capture(rule, variable) || is_fact(map, variable) ||
+                 is_variable(around->outer, variable);
+    for (int j = 0; j < i; j++) taken |= !strcmp(item->loops[j].variable, variable);
+    if (taken)
+      return tsr_fail(SYNTAX, "the variable \"%s\" of a loop stands for something else already",
+                      variable);
+  }
+  return NULL;
+}
+
+static tsr_status check_expr(const tsr_map *map, const tsr_map_rule *rule, const loops *around,
+                             const tsr_map_expr *expr) {
+  if (expr->op == TSR_MAP_NAME) return check_name(map, rule, around, &expr->name);
+  for (int i = 0; i < expr->item_count; i++) {
+    const loops inner = {&expr->items[i], around};
+    TSR_TRY(check_loops(map, rule, &inner));
+    TSR_TRY(check_expr(map, rule, &inner, expr->items[i].expr));
+  }
+  return NULL;
+}
+
+// The loops around the first name.
+static tsr_status bind_first(tsr_map *map, tsr_map_rule *rule, const loops *around,
+                             const tsr_map_expr *expr) {
+  if (expr->op == TSR_MAP_NAME) {
+    rule->first = &expr->name;
+    return make_pattern(map, rule, around);
+  }
+  const loops inner = {&expr->items[0], around};
+  return bind_first(map, rule, &inner, expr->items[0].expr);
+}
+
+static tsr_status check_targets(const tsr_map *map, const tsr_map_rule *rule) {
+  for (int i = 0; i < rule->target_count; i++) {
+    const loops around = {&rule->targets[i], NULL};
+    TSR_TRY(check_loops(map, rule, &around));
+    TSR_TRY(check_name(map, rule, &around, &rule->targets[i].name));
+  }
+  return NULL;
+}
+
+tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule) {
+  const bool parts = rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK;
+  if (rule->target_count > 1 && !parts)
+    return tsr_fail(SYNTAX, "%d names left of the '=' want split or unstack right of it",
+                    rule->target_count);
+  const loops left = {rule->target_count ? rule->targets : NULL, NULL};
+  const loops *around = parts || !left.item ? NULL : &left;
+  tsr_status status = bind_first(map, rule, around, rule->value);
+  if (!status) status = check_expr(map, rule, around, rule->value);
+  if (!status) status = check_targets(map, rule);
+  if (status) tsr_regex_deinit(&rule->pattern);
+  return status;
+}

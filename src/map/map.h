@@ -1,0 +1,208 @@
+// What the files of this room share: maps as they are read, and mappings as they are made.
+#ifndef TESSERA_MAP_MAP_H
+#define TESSERA_MAP_MAP_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "map/pieces.h"
+#include "rules/regex.h"
+#include "tessera/map.h"
+
+// ---- a map as it is written ----
+
+// What a name is made of: plain text, a word in braces (a capture, or what it stands for), or an
+// expression over numbers.
+typedef struct tsr_name_part {
+  const char *text;     // plain, with braces as they are meant; NULL = none
+  const char *word;     // of {word} and {word:regex}; NULL = none
+  const char *pattern;  // the regex; NULL = none
+  const char *number;   // of {expression}; NULL = none
+} tsr_name_part;
+
+typedef struct tsr_map_name {
+  int count;
+  tsr_name_part *parts;
+} tsr_map_name;
+
+// for variable in from..to, `to` not included.
+typedef struct tsr_map_loop {
+  const char *variable, *from, *to;
+} tsr_map_loop;
+
+// Something repeated by loops, the first outermost: a name on the left, an operand on the right.
+typedef struct tsr_map_item {
+  const struct tsr_map_expr *expr;  // on the right
+  tsr_map_name name;                // on the left
+  int loop_count;
+  tsr_map_loop *loops;
+} tsr_map_item;
+
+// OP(id, word, least and most operands, least and most numbers); -1 = any. The dimension is the
+// first number of all but reshape and transpose.
+#define TSR_MAP_OPS(OP)                                                           \
+  OP(NAME, "", 0, 0, 0, 0)                /* a source */                          \
+  OP(CONCAT, "concat", 1, -1, 1, 1)       /* concat(dim, a, b, ...) */            \
+  OP(STACK, "stack", 1, -1, 1, 1)         /* stack(dim, a, b, ...) */             \
+  OP(SPLIT, "split", 1, 1, 1, -1)         /* split(x, dim[, size, ...]) */        \
+  OP(UNSTACK, "unstack", 1, 1, 1, 1)      /* unstack(x, dim) */                   \
+  OP(SLICE, "slice", 1, 1, 3, 3)          /* slice(x, dim, from:to) */            \
+  OP(TRANSPOSE, "transpose", 1, 1, 0, -1) /* transpose(x[, order, ...]) */        \
+  OP(RESHAPE, "reshape", 1, 1, 0, -1)     /* reshape(x, size, ...) */             \
+  OP(PERMUTE, "permute", 1, 1, 3, -1)     /* permute(x, dim, (sizes), (order)) */ \
+  OP(PAD, "pad", 1, 1, 2, 2)              /* pad(x, dim, size[, value]) */        \
+  OP(TRIM, "trim", 1, 1, 2, 2)            /* trim(x, dim, size) */
+#define OP(id, ...) TSR_MAP_##id,
+typedef enum tsr_map_op { TSR_MAP_OPS(OP) TSR_MAP_OP_COUNT } tsr_map_op;
+#undef OP
+typedef struct tsr_map_op_info {
+  const char *word;
+  int least_operands, most_operands, least_numbers, most_numbers;
+} tsr_map_op_info;
+extern const tsr_map_op_info tsr_map_ops[TSR_MAP_OP_COUNT];
+
+typedef struct tsr_map_expr {
+  tsr_map_op op;
+  int line;
+  tsr_map_name name;  // of NAME
+  int item_count;
+  tsr_map_item *items;  // the operands
+  int number_count;
+  const char **numbers;  // expressions; "_" = what is left; "" = the dimension's start or end
+  int size_count;        // of PERMUTE: numbers 1 .. size_count are sizes, the rest is the order
+  const char *value;     // of PAD; NULL = 0
+} tsr_map_expr;
+
+typedef struct tsr_map_rule {
+  int line;
+  bool optional;  // no word about it when it matches nothing
+  bool drop;      // no destination: `value` is the name
+  int target_count;
+  tsr_map_item *targets;
+  const tsr_map_expr *value;
+  // The first name of the value finds the sources to begin with. Its captures are groups of a
+  // pattern; without captures there is no pattern.
+  const tsr_map_name *first;
+  bool has_pattern;
+  tsr_regex pattern;
+  int capture_count;
+  const char **captures;
+  int *groups;  // of the pattern, for each capture
+} tsr_map_rule;
+
+typedef struct tsr_map_let {
+  const char *word, *number;
+  int line;
+} tsr_map_let;
+
+struct tsr_map {
+  atomic_int refs;
+  tsr_arena arena;
+  const char *name;
+  bool only;
+  int let_count, rule_count;
+  tsr_map_let *lets;
+  tsr_map_rule *rules;
+  tsr_regex_engine *engine;
+};
+
+// Fills a rule's pattern and captures, and holds names and loops against each other.
+TSR_MUST_USE tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule);
+// The first name in an expression; NULL if there is none.
+const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr);
+
+// ---- names and numbers where they are used ----
+
+// What words stand for: facts, lets, captures and variables of loops, the innermost last.
+typedef struct tsr_map_word {
+  const char *word;
+  const char *text;  // what a capture matched; NULL = the number
+  int64_t value;
+  bool is_number;
+} tsr_map_word;
+typedef struct tsr_map_scope {
+  tsr_map_word *words;  // owned
+  int count;
+  int64_t capacity;
+} tsr_map_scope;
+void tsr_map_scope_deinit(tsr_map_scope *scope);
+TSR_MUST_USE tsr_status tsr_map_scope_push(tsr_map_scope *scope, tsr_map_word word);
+TSR_MUST_USE tsr_status tsr_map_number(const tsr_map_scope *scope, const char *text, int64_t *out);
+TSR_MUST_USE tsr_status tsr_map_name_fill(const tsr_map_scope *scope, const tsr_map_name *name,
+                                          tsr_text *out);
+// Calls for every turn of some loops, with their variables in scope.
+typedef tsr_status tsr_map_turn_fn(void *context, tsr_map_scope *scope);
+TSR_MUST_USE tsr_status tsr_map_loops_run(tsr_map_scope *scope, const tsr_map_loop *loops,
+                                          int count, tsr_map_turn_fn *fn, void *context);
+
+// ---- mappings ----
+
+// A tensor under construction: type, shape, and where its elements come from.
+typedef struct tsr_made {
+  tsr_dtype dtype;
+  tsr_shape shape;
+  tsr_map_pieces pieces;
+} tsr_made;
+
+// What expressions are evaluated in.
+typedef struct tsr_map_world {
+  const tsr_tree *source;
+  unsigned char *used;  // of each source
+  tsr_map_scope scope;
+  struct tsr_mapping *mapping;  // that keeps constants
+  int64_t first_source;         // the last source looked up first
+} tsr_map_world;
+// `out` needs tsr_map_pieces_deinit, also after a failure.
+TSR_MUST_USE tsr_status tsr_map_evaluate(tsr_map_world *world, const tsr_map_expr *expr,
+                                         tsr_made *out);
+// The sizes of the parts of a split or unstack into so many.
+TSR_MUST_USE tsr_status tsr_map_part_sizes(tsr_map_world *world, const tsr_map_expr *expr,
+                                           const tsr_made *whole, int64_t parts, int64_t *out_sizes,
+                                           int *out_dim);
+// Part [first, first+size) of `whole`; `unstack` removes the dimension.
+TSR_MUST_USE tsr_status tsr_map_part(const tsr_made *whole, int dim, int64_t first, int64_t size,
+                                     bool unstack, tsr_made *out);
+
+// A piece as mappings keep it; constants are numbered by -1 - source.
+typedef struct tsr_map_kept {
+  int64_t source, from, to;
+  int loop_count;
+  const tsr_copy_loop *loops;
+} tsr_map_kept;
+typedef struct tsr_mapped {
+  const char *name;
+  tsr_dtype dtype;
+  tsr_shape shape;
+  int line;
+  int64_t order;  // that it stands in: by sources
+  int64_t piece_count;
+  const tsr_map_kept *pieces;
+} tsr_mapped;
+
+typedef struct tsr_map_constant {
+  unsigned char bytes[16];  // one element
+} tsr_map_constant;
+
+struct tsr_mapping {
+  atomic_int refs;
+  tsr_arena arena;
+  const tsr_tree *source, *tree;  // owned
+  int64_t count, capacity;
+  tsr_mapped *items;  // owned; as in the tree
+  int64_t constant_count, constant_capacity;
+  tsr_map_constant *constants;  // owned
+  tsr_text warnings;
+};
+
+TSR_MUST_USE tsr_status tsr_mapping_create(const tsr_tree *source, tsr_mapping **out_mapping);
+// Adds a tensor; copies the name.
+TSR_MUST_USE tsr_status tsr_mapping_add(tsr_mapping *mapping, const char *name, int line,
+                                        int64_t order, const tsr_made *made);
+// Sorts the tensors and makes the tree.
+TSR_MUST_USE tsr_status tsr_mapping_finish(tsr_mapping *mapping);
+// Where every element comes from, as text that tells one mapping from another.
+void tsr_mapping_describe(const tsr_mapping *mapping, tsr_text *out);
+const tsr_mapped *tsr_mapping_tensor(const tsr_mapping *mapping, int64_t tensor);
+tsr_map_piece tsr_map_kept_open(const tsr_map_kept *kept);
+
+#endif

@@ -1,0 +1,42 @@
+// Maps that ship with the library: the files of presets/maps/, put into it when it is built.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "map/map.h"
+
+// PRESET(name, text) in rows made by the build.
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+static const struct {
+  const char *name, *text;
+} presets[] = {
+#define PRESET(name, text) {name, text},
+#include "map/presets.inc"
+#undef PRESET
+};
+enum { PRESET_COUNT = sizeof presets / sizeof *presets };
+
+const char *tsr_map_preset_name(int index) {
+  return index >= 0 && index < (int)PRESET_COUNT ? presets[index].name : NULL;
+}
+
+const char *tsr_map_preset_text(const char *name) {
+  for (int i = 0; i < (int)PRESET_COUNT; i++)
+    if (!strcmp(presets[i].name, name)) return presets[i].text;
+  return NULL;
+}
+
+tsr_status tsr_map_preset(const char *name, tsr_map **out_map) {
+  const char *text = tsr_map_preset_text(name);
+  char *file = NULL;
+  tsr_suggestion near = tsr_suggestion_for(name);
+  for (int i = 0; i < (int)PRESET_COUNT; i++) tsr_suggestion_offer(&near, presets[i].name);
+  if (!text)
+    return tsr_fail(UNKNOWN_PRESET, "there is no map \"%s\"" TSR_DID_YOU_MEAN, name,
+                    TSR_SUGGESTED(near));
+  if (asprintf(&file, "%s.map", name) < 0) return tsr_fail(NO_MEMORY, "a map");
+  tsr_status status = tsr_map_parse(text, file, out_map);
+  free(file);
+  return status;
+}
