@@ -16,6 +16,7 @@
 #define TESSERA_TRANSFORM_H
 
 #include "tessera/checkpoint.h"
+#include "tessera/map.h"
 #include "tessera/progress.h"
 
 TSR_BEGIN_DECLS
@@ -38,7 +39,10 @@ typedef struct tsr_transform_options {
   // Of the destination: TESSERA with a plan, FOLDER without, unless it is said.
   tsr_checkpoint_format format;
   const tsr_plan *plan;  // how tensors are cut there; by name. NULL = stored whole
-  tsr_dtype dtype;       // that floats are cast to; TSR_DTYPE_NONE = as they are
+  // What the destination's tensors are made of; all that follows is about them. NULL = they are
+  // the source's.
+  const tsr_mapping *map;
+  tsr_dtype dtype;  // that floats are cast to; TSR_DTYPE_NONE = as they are
   // Which tensors are written: those that match any of the patterns to include (none given: all),
   // and none of those to exclude. Patterns are searched for as those of rules are; one that matches
   // no tensor is refused.

@@ -9,6 +9,7 @@
 #include "checkpoint/budget.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/select.h"
+#include "map/map.h"
 
 static const int64_t default_file_size = 5000000000;
 static const int64_t store_memory = 5 << 18;  // of writing through a store
@@ -95,10 +96,22 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
 
 // ---- deciding ----
 
+static tsr_status check_map(const tsr_checkpoint *source, const tsr_mapping *map) {
+  if (!map || tsr_tree_equal(tsr_mapping_source(map), tsr_checkpoint_tree(source))) return NULL;
+  return tsr_fail(TREE_MISMATCH, "the map was applied to another model than %s",
+                  tsr_checkpoint_path(source));
+}
+
 static tsr_status make_views(const tsr_checkpoint *source, const tsr_transform_options *options,
                              tsr_views *out_views) {
   const tsr_copies copies = options->trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
-  TSR_TRY(tsr_views_of(source, copies, out_views));
+  tsr_views sources = {0};
+  TSR_TRY(check_map(source, options->map));
+  TSR_TRY(tsr_views_of(source, copies, &sources));
+  if (!options->map)
+    *out_views = sources;
+  else
+    TSR_TRY(tsr_views_map(&sources, options->map, out_views));
   return tsr_views_select(out_views, options);
 }
 
@@ -197,6 +210,7 @@ static tsr_status hash_job(tsr_transform *t) {
   }
   tsr_json_writer_init(&json, &text, 0);
   if (t->options.plan) tsr_plan_to_json(t->options.plan, &json);
+  if (t->options.map) tsr_mapping_describe(t->options.map, &text);
   tsr_status status = tsr_text_check(&text);
   if (!status) t->job = tsr_block_hash(text.data, (int64_t)text.length);
   tsr_text_deinit(&text);
@@ -229,6 +243,7 @@ tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
   t->source = tsr_checkpoint_retain(source);
   if (options) t->options = *options;
   if (t->options.plan) tsr_plan_retain(t->options.plan);
+  tsr_mapping_retain(t->options.map);
   tsr_status status = decide(t, path);
   if (status)
     tsr_transform_destroy(t);
@@ -244,6 +259,7 @@ void tsr_transform_destroy(tsr_transform *transform) {
   tsr_extras_deinit(&transform->extras);
   tsr_views_deinit(&transform->views);
   tsr_plan_release(transform->options.plan);
+  tsr_mapping_release(transform->options.map);
   tsr_checkpoint_release(transform->source);
   free(transform->first_window);
   free(transform->window_elements);

@@ -4,6 +4,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "tessera/convert.h"
+#include "tessera/copy.h"
 
 // What reading through the store takes: lists of runs and a staging buffer.
 enum { STORE_MEMORY = 5 << 18 };
@@ -11,6 +12,57 @@ enum { STORE_MEMORY = 5 << 18 };
 tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count, void *out) {
   if (count == 0) return NULL;
   return tsr_note(view->ops->read(view, first, count, out), "tensor \"%s\"", view->name);
+}
+
+// A run of elements to place `to` of a buffer; `bytes` has room for one when they are smaller than
+// a byte.
+static tsr_status read_run(const tsr_view *view, int64_t first, int64_t count, char *bytes,
+                           void *out, int64_t to) {
+  const int bits = tsr_dtype_get(view->dtype)->bits;
+  if (!bytes) return view->ops->read(view, first, count, (char *)out + to * bits / 8);
+  const tsr_copy copy = {.to = to, .length = count};
+  bytes[(count * bits - 1) / 8] = 0;
+  TSR_TRY(view->ops->read(view, first, count, bytes));
+  tsr_copy_run(&copy, bits, bytes, out);
+  return NULL;
+}
+
+static tsr_status read_runs(const tsr_view *view, const tsr_range *box, char *bytes, void *out) {
+  const int rank = view->shape.rank;
+  const int64_t run = box[rank - 1].hi - box[rank - 1].lo;
+  int64_t strides[TSR_MAX_RANK], at[TSR_MAX_RANK];
+  tsr_shape_strides(&view->shape, strides);
+  for (int d = 0; d < rank; d++) at[d] = box[d].lo;
+  for (int64_t to = 0;; to += run) {
+    int64_t first = 0;
+    for (int d = 0; d < rank; d++) first += at[d] * strides[d];
+    TSR_TRY(read_run(view, first, run, bytes, out, to));
+    int d = rank - 2;
+    for (; d >= 0 && ++at[d] == box[d].hi; d--) at[d] = box[d].lo;
+    if (d < 0) return NULL;
+  }
+}
+
+// By runs of the last dimension.
+static tsr_status read_by_runs(const tsr_view *view, const tsr_range *box, void *out) {
+  const int rank = view->shape.rank, bits = tsr_dtype_get(view->dtype)->bits;
+  char *bytes = NULL;
+  if (rank == 0) return view->ops->read(view, 0, 1, out);
+  for (int d = 0; d < rank; d++)
+    if (box[d].lo >= box[d].hi) return NULL;
+  if (bits % 8) {
+    bytes = malloc((size_t)((box[rank - 1].hi - box[rank - 1].lo) * bits / 8 + 1));
+    if (!bytes) return tsr_fail(NO_MEMORY, "a run of elements");
+  }
+  tsr_status status = read_runs(view, box, bytes, out);
+  free(bytes);
+  return status;
+}
+
+tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range *box, void *out) {
+  tsr_status status =
+      view->ops->read_box ? view->ops->read_box(view, box, out) : read_by_runs(view, box, out);
+  return tsr_note(status, "tensor \"%s\"", view->name);
 }
 
 int64_t tsr_view_memory(const tsr_view *view, int64_t count) {
@@ -55,6 +107,17 @@ static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count
   return status;
 }
 
+static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, void *out) {
+  const stored_view *stored = (const stored_view *)view;
+  tsr_box_index *index = NULL;
+  if (stored->copied_bytes) return read_by_runs(view, box, out);  // copies are compared by runs
+  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
+  tsr_status status =
+      tsr_store_read(stored->checkpoint->store, stored->tensor, index, box, -1, out);
+  tsr_box_index_destroy(index);
+  return status;
+}
+
 static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
   (void)view, (void)count;
   return STORE_MEMORY;
@@ -71,6 +134,7 @@ static void destroy_stored(tsr_view *view) {
 
 static const tsr_view_ops stored_ops = {
     .read = read_stored,
+    .read_box = read_stored_box,
     .memory = memory_of_stored,
     .bytes_read = bytes_of_stored,
     .destroy = destroy_stored,

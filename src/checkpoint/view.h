@@ -6,12 +6,15 @@
 #define TESSERA_CHECKPOINT_VIEW_H
 
 #include "tessera/checkpoint.h"
+#include "tessera/map.h"
 
 typedef struct tsr_view tsr_view;
 
 typedef struct tsr_view_ops {
   // Elements first .. first+count-1 of the row-major tensor, packed; from any thread.
   tsr_status (*read)(const tsr_view *view, int64_t first, int64_t count, void *out);
+  // A box of it, a range for each dimension, dense and row-major; NULL = by runs of `read`.
+  tsr_status (*read_box)(const tsr_view *view, const tsr_range *box, void *out);
   // Bytes of memory that reading `count` elements takes, besides `out`.
   int64_t (*memory)(const tsr_view *view, int64_t count);
   // Bytes of files that reading all of it reads.
@@ -45,9 +48,14 @@ TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copie
                                      tsr_views *out_views);
 // Another view with its elements converted. Takes `inner` over, also when it fails.
 TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view);
+// The tensors of a mapping made of views of its source's tensors, in the order of its tree. Takes
+// the sources over, also when it fails; the views share the mapping.
+TSR_MUST_USE tsr_status tsr_views_map(tsr_views *sources, const tsr_mapping *mapping,
+                                      tsr_views *out_views);
 
 TSR_MUST_USE tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count,
                                       void *out);
+TSR_MUST_USE tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range *box, void *out);
 int64_t tsr_view_memory(const tsr_view *view, int64_t count);
 int64_t tsr_view_bytes_read(const tsr_view *view);
 void tsr_view_destroy(tsr_view *view);  // NULL is fine

@@ -1,0 +1,282 @@
+// Tensors made of others by a map, read piece by piece.
+//
+// A run of the result is the part of each of its pieces (map/pieces.h) that lies in it. Where that
+// is one run of a source it is read in place. Elsewhere the elements lie in boxes of the source,
+// which are read into a buffer of bounded size, and copied from there with the steps of the piece.
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint/view.h"
+#include "map/map.h"
+
+enum {
+  MOST_SCRATCH = 4 << 20,  // bytes of a box
+  MOST_LISTS = 1 << 16,    // bytes of lists of pieces, usually
+  SMALL_GAP = 4096         // bytes in a box that nobody wants: below, reading on is cheaper
+};
+
+// The sources, shared by the views made of them.
+typedef struct shared_sources {
+  atomic_long refs;
+  tsr_views views;
+  const tsr_mapping *mapping;  // shared
+} shared_sources;
+
+typedef struct mapped_view {
+  tsr_view view;
+  shared_sources *sources;
+  const tsr_mapped *mapped;
+} mapped_view;
+
+static void release_sources(shared_sources *sources) {
+  if (atomic_fetch_sub_explicit(&sources->refs, 1, memory_order_acq_rel) != 1) return;
+  tsr_views_deinit(&sources->views);
+  tsr_mapping_release(sources->mapping);
+  free(sources);
+}
+
+// ---- reading ----
+
+typedef struct reading {
+  const mapped_view *mapped;
+  int bits;
+  char *out;
+  char *scratch;  // owned; NULL until needed
+} reading;
+
+static tsr_status need_scratch(reading *r) {
+  if (!r->scratch) r->scratch = malloc(MOST_SCRATCH);
+  return r->scratch ? NULL : tsr_fail(NO_MEMORY, "%d bytes to rearrange", MOST_SCRATCH);
+}
+
+// A piece as a copy from the scratch buffer, whose steps along the source are `steps`.
+static void copy_out(const reading *r, const tsr_map_piece *piece, const int64_t *steps,
+                     int64_t first) {
+  tsr_copy copy = {.from = first, .to = piece->to, .length = 1};
+  for (int i = 0; i < piece->loop_count; i++)
+    copy.loops[copy.loop_count++] =
+        (tsr_copy_loop){piece->loops[i].count, steps[i], piece->loops[i].to};
+  tsr_copy_simplify(&copy);
+  tsr_copy_run(&copy, r->bits, r->scratch, r->out);
+}
+
+// One element again and again.
+static tsr_status fill(reading *r, const tsr_map_piece *piece) {
+  const tsr_map_constant *constant = &r->mapped->sources->mapping->constants[-1 - piece->source];
+  const int64_t steps[TSR_MAP_MOST_LOOPS] = {0};
+  TSR_TRY(need_scratch(r));
+  memcpy(r->scratch, constant->bytes, sizeof constant->bytes);
+  copy_out(r, piece, steps, 0);
+  return NULL;
+}
+
+// A piece turned around, so that `to` counts in the source and each loop stays in one dimension.
+typedef struct tile {
+  tsr_map_piece piece;
+  tsr_range box[TSR_MAX_RANK];
+  int dims[TSR_MAP_MOST_LOOPS];
+} tile;
+
+static void find_box(tile *t, const tsr_shape *shape, const int64_t *strides) {
+  for (int d = 0; d < shape->rank; d++) {
+    const int64_t at = t->piece.to / strides[d] % shape->dims[d];
+    t->box[d] = (tsr_range){at, at + 1};
+  }
+  for (int i = 0; i < t->piece.loop_count; i++) {
+    const tsr_copy_loop *loop = &t->piece.loops[i];
+    t->dims[i] = tsr_map_piece_dim(shape, strides, loop->to);
+    t->box[t->dims[i]].hi += (loop->count - 1) * (loop->to / strides[t->dims[i]]);
+  }
+}
+
+// The steps of a box's own row-major order; gives its elements.
+static int64_t box_strides(const tile *t, int rank, int64_t *out) {
+  int64_t elements = 1;
+  for (int d = rank; d-- > 0;) {
+    out[d] = elements;
+    elements *= t->box[d].hi - t->box[d].lo;
+  }
+  return elements;
+}
+
+// The loop to halve before the box is read: one that leaves large gaps in it, or, where the box is
+// too large, the outermost; -1 = none.
+static int loop_to_halve(const reading *r, const tile *t, const int64_t *strides,
+                         const int64_t *in_box, int64_t elements) {
+  int64_t inside[TSR_MAX_RANK];  // how far inner loops go in each dimension
+  for (int d = 0; d < TSR_MAX_RANK; d++) inside[d] = 1;
+  int found = -1;
+  for (int i = t->piece.loop_count; i-- > 0;) {
+    const int d = t->dims[i];
+    const int64_t step = t->piece.loops[i].to / strides[d];
+    if ((step - inside[d]) * in_box[d] * r->bits / 8 >= SMALL_GAP) found = i;
+    inside[d] += (t->piece.loops[i].count - 1) * step;
+  }
+  if (found >= 0) return found;
+  const int64_t most = INT64_C(8) * MOST_SCRATCH / r->bits;
+  return elements > most && t->piece.loop_count > 0 ? 0 : -1;
+}
+
+static tsr_status read_box(reading *r, const tile *t, const tsr_view *source,
+                           const int64_t *strides, const int64_t *in_box) {
+  int64_t steps[TSR_MAP_MOST_LOOPS];
+  tsr_map_piece piece = {.to = t->piece.from, .loop_count = t->piece.loop_count};
+  TSR_TRY(need_scratch(r));
+  TSR_TRY(tsr_view_read_box(source, t->box, r->scratch));
+  for (int i = 0; i < piece.loop_count; i++) {
+    const tsr_copy_loop *loop = &t->piece.loops[i];
+    steps[i] = loop->to / strides[t->dims[i]] * in_box[t->dims[i]];
+    piece.loops[i] = (tsr_copy_loop){loop->count, 0, loop->from};
+  }
+  copy_out(r, &piece, steps, 0);
+  return NULL;
+}
+
+static tsr_status read_tile(reading *r, const tsr_map_piece *piece, const tsr_view *source) {
+  int64_t strides[TSR_MAX_RANK], in_box[TSR_MAX_RANK];
+  tile t = {.piece = *piece};
+  tsr_shape_strides(&source->shape, strides);
+  find_box(&t, &source->shape, strides);
+  const int64_t elements = box_strides(&t, source->shape.rank, in_box);
+  const int loop = loop_to_halve(r, &t, strides, in_box, elements);
+  if (loop < 0) return read_box(r, &t, source, strides, in_box);
+  const tsr_copy_loop halved = piece->loops[loop];
+  const int64_t half = halved.count / 2;
+  tsr_map_piece part = tsr_map_piece_turns(piece, loop, 0, half);
+  TSR_TRY(read_tile(r, &part, source));
+  part = tsr_map_piece_turns(piece, loop, half, halved.count - half);
+  return read_tile(r, &part, source);
+}
+
+static tsr_status read_boxes(reading *r, const tsr_map_piece *piece, const tsr_view *source) {
+  tsr_map_pieces tiles = TSR_MAP_PIECES_EMPTY;
+  tsr_map_piece turned = *piece;
+  tsr_map_piece_swap(&turned);
+  tsr_status status = tsr_map_piece_align(&turned, &source->shape, &tiles);
+  for (int64_t i = 0; i < tiles.count && !status; i++)
+    status = read_tile(r, &tiles.items[i], source);
+  tsr_map_pieces_deinit(&tiles);
+  return status;
+}
+
+// One part of a piece; its places count from the start of the buffer.
+static tsr_status read_part(reading *r, tsr_map_piece *piece) {
+  tsr_map_piece_simplify(piece);
+  if (piece->source < 0) return fill(r, piece);
+  const tsr_view *source = r->mapped->sources->views.items[piece->source];
+  const tsr_copy_loop *loop = piece->loop_count ? &piece->loops[0] : NULL;
+  const bool run =
+      piece->loop_count == 0 || (piece->loop_count == 1 && loop->from == 1 && loop->to == 1);
+  const int64_t count = piece->loop_count ? loop->count : 1;
+  const bool whole_bytes =
+      r->bits % 8 == 0 || (piece->to * r->bits % 8 == 0 && count * r->bits % 8 == 0);
+  if (run && whole_bytes)
+    return tsr_view_read(source, piece->from, count, r->out + piece->to * r->bits / 8);
+  return read_boxes(r, piece, source);
+}
+
+static tsr_status read_piece(reading *r, const tsr_map_kept *kept, int64_t first, int64_t end) {
+  tsr_map_pieces parts = TSR_MAP_PIECES_EMPTY;
+  const tsr_map_piece piece = tsr_map_kept_open(kept);
+  if (piece.to >= end || piece.to + tsr_map_piece_span(&piece) < first) return NULL;
+  tsr_status status = tsr_map_piece_restrict(&piece, first, end, &parts);
+  for (int64_t i = 0; i < parts.count && !status; i++) {
+    parts.items[i].to -= first;
+    status = read_part(r, &parts.items[i]);
+  }
+  tsr_map_pieces_deinit(&parts);
+  return status;
+}
+
+static tsr_status read_mapped(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  const mapped_view *mapped = (const mapped_view *)view;
+  reading r = {.mapped = mapped, .bits = tsr_dtype_get(view->dtype)->bits, .out = out};
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < mapped->mapped->piece_count && !status; i++)
+    status = read_piece(&r, &mapped->mapped->pieces[i], first, first + count);
+  free(r.scratch);
+  return status;
+}
+
+// ---- what it takes ----
+
+static int64_t memory_of_mapped(const tsr_view *view, int64_t count) {
+  const mapped_view *mapped = (const mapped_view *)view;
+  int64_t most = 0;
+  for (int64_t i = 0; i < mapped->mapped->piece_count; i++) {
+    const int64_t source = mapped->mapped->pieces[i].source;
+    if (source < 0) continue;
+    const int64_t memory = tsr_view_memory(mapped->sources->views.items[source], count);
+    if (memory > most) most = memory;
+  }
+  return most + MOST_SCRATCH + MOST_LISTS;
+}
+
+static int64_t bytes_of_mapped(const tsr_view *view) {
+  const mapped_view *mapped = (const mapped_view *)view;
+  int64_t elements = 0;
+  for (int64_t i = 0; i < mapped->mapped->piece_count; i++) {
+    const tsr_map_piece piece = tsr_map_kept_open(&mapped->mapped->pieces[i]);
+    if (piece.source >= 0) elements += tsr_map_piece_elements(&piece);
+  }
+  return tsr_view_bytes(view, elements);
+}
+
+static void destroy_mapped(tsr_view *view) {
+  release_sources(((mapped_view *)view)->sources);
+  free(view);
+}
+
+static const tsr_view_ops mapped_ops = {
+    .read = read_mapped,
+    .memory = memory_of_mapped,
+    .bytes_read = bytes_of_mapped,
+    .destroy = destroy_mapped,
+};
+
+// ---- making ----
+
+static tsr_status make_mapped(shared_sources *sources, int64_t tensor, tsr_view **out_view) {
+  const tsr_mapped *mapped = tsr_mapping_tensor(sources->mapping, tensor);
+  mapped_view *view = malloc(sizeof *view);
+  if (!view) return tsr_fail(NO_MEMORY, "a view of a tensor");
+  *view = (mapped_view){.view = {.ops = &mapped_ops,
+                                 .name = mapped->name,
+                                 .dtype = mapped->dtype,
+                                 .shape = mapped->shape},
+                        .sources = sources,
+                        .mapped = mapped};
+  tsr_status status = tsr_shape_count(&mapped->shape, &view->view.elements);
+  if (status) {
+    free(view);
+    return status;
+  }
+  atomic_fetch_add_explicit(&sources->refs, 1, memory_order_relaxed);
+  *out_view = &view->view;
+  return NULL;
+}
+
+tsr_status tsr_views_map(tsr_views *sources, const tsr_mapping *mapping, tsr_views *out_views) {
+  const int64_t count = tsr_tree_count(tsr_mapping_tree(mapping));
+  shared_sources *shared = calloc(1, sizeof *shared);
+  tsr_views views = {.items = calloc((size_t)count + 1, sizeof *views.items)};
+  if (!shared || !views.items) {
+    free(shared);
+    free(views.items);
+    tsr_views_deinit(sources);
+    return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
+  }
+  *shared = (shared_sources){.views = *sources, .mapping = tsr_mapping_retain(mapping)};
+  atomic_init(&shared->refs, 1);
+  *sources = (tsr_views){0};
+  tsr_status status = NULL;
+  for (; views.count < count && !status; views.count += !status)
+    status = make_mapped(shared, views.count, &views.items[views.count]);
+  release_sources(shared);
+  if (status)
+    tsr_views_deinit(&views);
+  else
+    *out_views = views;
+  return status;
+}
