@@ -12,6 +12,7 @@
 #define TESSERA_VERIFY_H
 
 #include "tessera/checkpoint.h"
+#include "tessera/map.h"
 #include "tessera/progress.h"
 
 TSR_BEGIN_DECLS
@@ -41,6 +42,9 @@ typedef struct tsr_tensor_stats {
 
 typedef struct tsr_verify_options {
   size_t size;  // sizeof(tsr_verify_options)
+  // Compare what this makes of the first checkpoint's tensors with the second: it must have been
+  // applied to the first. Stored hashes of the first are not believed then. NULL = as they are.
+  const tsr_mapping *map;
   // Believe the hashes that a checkpoint stores: of tensors that have one in both, nothing is read
   // unless they differ. Finds what was written differently, not what was damaged later.
   bool trust_hashes;
@@ -62,7 +66,7 @@ typedef struct tsr_verify_options {
 typedef struct tsr_verify_row {
   const char *name;
   tsr_verdict verdict;
-  int64_t tensors[2];  // its place in the tree of each checkpoint; -1 = not there
+  int64_t tensors[2];  // its place in each tree that is compared; -1 = not there
   bool hashed[2];
   tsr_hash128 hashes[2];
   int64_t differing;          // elements that do

@@ -257,6 +257,12 @@ static tsr_status make_mapped(shared_sources *sources, int64_t tensor, tsr_view 
   return NULL;
 }
 
+tsr_status tsr_mapping_check_source(const tsr_mapping *mapping, const tsr_checkpoint *checkpoint) {
+  if (tsr_tree_equal(tsr_mapping_source(mapping), tsr_checkpoint_tree(checkpoint))) return NULL;
+  return tsr_fail(TREE_MISMATCH, "the map was applied to another model than %s",
+                  tsr_checkpoint_path(checkpoint));
+}
+
 tsr_status tsr_views_map(tsr_views *sources, const tsr_mapping *mapping, tsr_views *out_views) {
   const int64_t count = tsr_tree_count(tsr_mapping_tree(mapping));
   shared_sources *shared = calloc(1, sizeof *shared);

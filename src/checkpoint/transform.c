@@ -96,17 +96,11 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
 
 // ---- deciding ----
 
-static tsr_status check_map(const tsr_checkpoint *source, const tsr_mapping *map) {
-  if (!map || tsr_tree_equal(tsr_mapping_source(map), tsr_checkpoint_tree(source))) return NULL;
-  return tsr_fail(TREE_MISMATCH, "the map was applied to another model than %s",
-                  tsr_checkpoint_path(source));
-}
-
 static tsr_status make_views(const tsr_checkpoint *source, const tsr_transform_options *options,
                              tsr_views *out_views) {
   const tsr_copies copies = options->trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
   tsr_views sources = {0};
-  TSR_TRY(check_map(source, options->map));
+  if (options->map) TSR_TRY(tsr_mapping_check_source(options->map, source));
   TSR_TRY(tsr_views_of(source, copies, &sources));
   if (!options->map)
     *out_views = sources;

@@ -439,6 +439,16 @@ static void deinit(job *j) {
   free(j->first_block);
 }
 
+// What the map makes of the first side takes its place; hashes are stored of what it was.
+static tsr_status map_first(job *j, const tsr_checkpoint *first) {
+  tsr_views made = {0};
+  TSR_TRY(tsr_mapping_check_source(j->options.map, first));
+  TSR_TRY(tsr_views_map(&j->views[0], j->options.map, &made));
+  j->views[0] = made;
+  j->known[0] = NULL;
+  return NULL;
+}
+
 tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoint *second,
                                  const tsr_verify_options *options,
                                  tsr_verification **out_verification) {
@@ -454,6 +464,7 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
     status = tsr_views_of(sides[w], copies, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = sides[w]->hashes;
   }
+  if (!status && j.options.map) status = map_first(&j, first);
   if (!status) status = run(&j);
   deinit(&j);
   if (status)

@@ -48,6 +48,9 @@ TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copie
                                      tsr_views *out_views);
 // Another view with its elements converted. Takes `inner` over, also when it fails.
 TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view);
+// Refuses a mapping that was applied to other tensors than a checkpoint's.
+TSR_MUST_USE tsr_status tsr_mapping_check_source(const tsr_mapping *mapping,
+                                                 const tsr_checkpoint *checkpoint);
 // The tensors of a mapping made of views of its source's tensors, in the order of its tree. Takes
 // the sources over, also when it fails; the views share the mapping.
 TSR_MUST_USE tsr_status tsr_views_map(tsr_views *sources, const tsr_mapping *mapping,

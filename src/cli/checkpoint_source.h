@@ -8,6 +8,12 @@
 #define CLI_OPTION_FROM \
   { "from", 0, "PLAN", NULL, "how ranks' files were cut, where no tessera-plan.json says so" }
 
+// The rows of --map, and of --fact for commands that have no rules.
+#define CLI_OPTION_MAP \
+  { "map", 0, "MAP", NULL, "make tensors of tensors by a map file, or as llama-fuse" }
+#define CLI_OPTION_MAP_FACT \
+  { "fact", 0, "NAME=N,...", NULL, "numbers that a map asks for, where config.json lacks them" }
+
 // Opens a checkpoint. `plan` is a plan file, or NULL. What is odd about it goes to standard error.
 tsr_status cli_open_checkpoint(const char *path, const char *plan, tsr_checkpoint **out_checkpoint);
 

@@ -74,7 +74,7 @@ static tsr_status run_gather(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option gather_options[] = {
-    CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
+    CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, CLI_OPTION_MAP_FACT, {0}};
 
 const cli_command cli_cmd_gather = {
     .name = "gather",
@@ -100,7 +100,8 @@ static tsr_status run_split(const cli_args *args, int *out_exit) {
   return cli_transform(args, &kind);
 }
 
-static const cli_option split_options[] = {CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, {0}};
+static const cli_option split_options[] = {
+    CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, CLI_OPTION_MAP_FACT, {0}};
 
 const cli_command cli_cmd_split = {
     .name = "split",
@@ -122,7 +123,7 @@ static tsr_status run_merge(const cli_args *args, int *out_exit) {
   return cli_transform(args, &kind);
 }
 
-static const cli_option merge_options[] = {CLI_OPTIONS_JOB, {0}};
+static const cli_option merge_options[] = {CLI_OPTIONS_JOB, CLI_OPTION_MAP_FACT, {0}};
 
 const cli_command cli_cmd_merge = {
     .name = "merge",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/checkpoint_source.h"
+#include "cli/plan_source.h"
 
 // "0.001" or "0.001,0.01": the absolute error that is allowed, and the relative one.
 static tsr_status read_tolerance(const char *text, tsr_verify_options *options) {
@@ -163,14 +164,18 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
   tsr_verify_options options = {.size = sizeof options};
   tsr_checkpoint *first = NULL, *second = NULL;
   tsr_verification *result = NULL;
+  tsr_mapping *map = NULL;
   tsr_status status = read_options(args, &options);
   if (!status) status = cli_open_checkpoint(args->positional[0], cli_value(args, "from"), &first);
   if (!status)
     status = cli_open_checkpoint(args->positional[1], cli_value(args, "from-second"), &second);
+  if (!status) status = cli_open_map(args, args->positional[0], tsr_checkpoint_tree(first), &map);
+  options.map = map;
   if (!status) status = tsr_checkpoint_verify(first, second, &options, &result);
   if (!status) status = print_result(args, result);
   if (!status && !tsr_verification_equal(result)) *out_exit = EXIT_NO;
   tsr_verification_destroy(result);
+  tsr_mapping_release(map);
   tsr_checkpoint_release(first);
   tsr_checkpoint_release(second);
   return status;
@@ -179,6 +184,8 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
 static const cli_option verify_options[] = {
     CLI_OPTION_FROM,
     {"from-second", 0, "PLAN", NULL, "the same for B"},
+    {"map", 0, "MAP", NULL, "compare what a map makes of A, a file or as llama-fuse, with B"},
+    CLI_OPTION_MAP_FACT,
     {"tolerance", 0, "ABS[,REL]", NULL, "allow this error, and types that differ: after casts"},
     {"trust-hashes", 0, NULL, NULL, "believe the hashes that tessera's own folders store"},
     {"trust-copies", 0, NULL, NULL, "read one copy of what is stored several times"},

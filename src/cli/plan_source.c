@@ -130,6 +130,29 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mes
   return status;
 }
 
+// ---- maps ----
+
+static tsr_status read_map(const char *name, tsr_map **out_map) {
+  const bool preset = access(name, F_OK) && !strpbrk(name, "./");
+  return preset ? tsr_map_preset(name, out_map) : tsr_map_read(name, out_map);
+}
+
+tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
+                        tsr_mapping **out_mapping) {
+  fact_list facts = {0};
+  tsr_map *map = NULL;
+  if (!cli_has(args, "map")) return NULL;
+  tsr_status status = collect_facts(args, model, &facts);
+  const tsr_map_options options = {
+      .size = sizeof options, .facts = facts.items, .fact_count = facts.count};
+  if (!status) status = read_map(cli_value(args, "map"), &map);
+  if (!status) status = tsr_map_apply(map, tree, &options, out_mapping);
+  if (!status) cli_warn(model, tsr_mapping_warnings(*out_mapping));
+  tsr_map_release(map);
+  tsr_facts_deinit(&facts.config);
+  return status;
+}
+
 // ---- ways to decide ----
 
 static tsr_status plan_by_rules(const cli_args *args, const char *model, const tsr_tree *tree,

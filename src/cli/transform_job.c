@@ -16,6 +16,7 @@ typedef struct job {
   const char *from, *to;
   tsr_checkpoint *source;
   tsr_plan *plan;
+  tsr_mapping *map;
   tsr_transform *transform;
   tsr_transform_options options;
   const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
@@ -307,6 +308,8 @@ static tsr_status finish(job *j) {
 static tsr_status run(job *j, const cli_transform_kind *kind) {
   TSR_TRY(read_options(j));
   TSR_TRY(open_source(j, kind));
+  TSR_TRY(cli_open_map(j->args, j->from, tsr_checkpoint_tree(j->source), &j->map));
+  j->options.map = j->map;
   TSR_TRY(choose_destination(j, kind));
   j->options.progress = show_progress;
   j->options.progress_context = stderr;
@@ -319,6 +322,7 @@ tsr_status cli_transform(const cli_args *args, const cli_transform_kind *kind) {
   tsr_status status = run(&j, kind);
   tsr_transform_destroy(j.transform);
   tsr_plan_release(j.plan);
+  tsr_mapping_release(j.map);
   tsr_checkpoint_release(j.source);
   for (int i = 0; i < CLI_MAX_GIVEN; i++) free(j.cast_patterns[i]);
   return status;

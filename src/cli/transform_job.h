@@ -25,6 +25,7 @@
     {"format", 'f', "FORMAT", "tessera|ranks", "of the destination: our own folder (default), or files for each rank"}
 
 #define CLI_OPTIONS_JOB                                                                            \
+    CLI_OPTION_MAP,                                                                                \
     {"include", 0, "REGEX", NULL, "write only tensors whose name matches; may be repeated"},       \
     {"exclude", 0, "REGEX", NULL, "leave out tensors whose name matches; may be repeated"},        \
     {"dtype", 0, "DTYPE", NULL, "cast floating point tensors, as bf16"},                           \

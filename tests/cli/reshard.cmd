@@ -19,6 +19,11 @@ tessera merge model small.safetensors --include 'layers\.0' --exclude mlp --cast
 tessera plan small.safetensors --mesh x=1 --auto
 # The summary, with its numbers taken out.
 tessera merge model again.safetensors 2>&1 | sed 's/[0-9.]\+ \(s\|[kMG]*B\)/N/g'
+# By a map: q, k and v in one, then cut by their parts; and apart again.
+tessera shard model fused --map llama-fuse --mesh tp=2 --preset phi3:tp 2>/dev/null; tessera verify model fused --map llama-fuse
+tessera gather fused unfused.safetensors --map llama-unfuse 2>/dev/null; tessera verify model unfused.safetensors
+printf 'lm_head.kernel = transpose(lm_head.weight)\nx.{n} = nothing.{n}\n' > my.map; tessera merge model flax.safetensors --map my.map 2>&1 | grep warning; tessera verify model flax.safetensors --map my.map --quiet 2>/dev/null; tessera verify model flax.safetensors --quiet
+tessera merge model again --map llama-fuze; printf 'a = transpose(lm_head.weight, 0)\n' > bad.map; tessera merge model again --map bad.map; tessera merge model again --map ./none.map
 # What is refused.
 tessera shard cut again --mesh tp=2 --preset llama:tp
 tessera gather model again
