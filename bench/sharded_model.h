@@ -53,8 +53,9 @@ static inline int sharded_write_rank(const sharded_model *m, const char *folder,
   enum { WORDS = 1 << 18 };
   uint32_t *words = malloc(sizeof *words * WORDS);
   const int64_t slice = m->rows / m->ranks * m->columns;
-  snprintf(path, sizeof path, "%s/model-rank-%d-part-0.safetensors", folder, rank);
-  FILE *file = fopen(path, "wb");
+  const int length =
+      snprintf(path, sizeof path, "%s/model-rank-%d-part-0.safetensors", folder, rank);
+  FILE *file = length < (int)sizeof path ? fopen(path, "wb") : NULL;
   int bad = !file || !words || sharded_write_header(m, file);
   for (int i = 0; i < m->tensors && !bad; i++)
     for (int64_t at = 0; at < slice && !bad; at += WORDS) {

@@ -60,7 +60,8 @@ static bool is_there(const char *path) {
 
 static void remove_all(const char *path) {
   test_folder folder;
-  snprintf(folder.path, sizeof folder.path, "%s", path);
+  assert_true(strlen(path) < sizeof folder.path);
+  snprintf(folder.path, sizeof folder.path, "%.*s", (int)sizeof folder.path - 1, path);
   if (is_there(path)) test_folder_remove(&folder);
 }
 
