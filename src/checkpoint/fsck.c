@@ -2,6 +2,7 @@
 // what keeps us from saying anything (memory, a path that is not there) is a failure.
 #include "checkpoint/fsck.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -168,6 +169,7 @@ static bool ends_with(const char *text, const char *end) {
 static tsr_status check_link(tsr_fsck *fsck, const char *name, const char *path) {
   struct stat info;
   char folder[PATH_MAX], target[PATH_MAX];
+  assert(path);
   if (lstat(path, &info) || !S_ISLNK(info.st_mode)) return NULL;
   if (!realpath(path, target))
     return tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_FILE_MISSING, .file = name},

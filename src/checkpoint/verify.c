@@ -4,6 +4,7 @@
 // does not depend on who was faster.
 #include "tessera/verify.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ const char *tsr_verdict_name(tsr_verdict verdict) { return verdicts[verdict].nam
 const char *tsr_verdict_text(tsr_verdict verdict) { return verdicts[verdict].text; }
 
 static void print_tensor(const tsr_tensor *tensor, tsr_text *out) {
+  assert(tensor);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   tsr_text_addf(out, "%s", tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
   tsr_shape_print(&shape, out);
@@ -235,6 +237,7 @@ static tsr_status take_buffer(job *j, int worker, int which, void **out_buffer) 
 static void compare_block(const job *j, const tsr_dtype dtypes[2], const void *const bytes[2],
                           int64_t count, int64_t length, block *b) {
   const bool one_type = dtypes[0] == dtypes[1];
+  assert(bytes[0] && bytes[1]);
   const bool equal = one_type && !memcmp(bytes[0], bytes[1], (size_t)length);
   if (!equal) tsr_errors_find(dtypes, bytes, count, &j->tolerance, &b->errors);
   if (!one_type || !j->options.hashes) return;

@@ -2,6 +2,7 @@
 //
 // The first name right of the '=' finds sources: its words in braces capture, unless they stand for
 // something already. All other names are filled in from there, and from loops.
+#include <assert.h>
 #include <string.h>
 
 #include "map/map.h"
@@ -10,6 +11,7 @@ enum { MOST_CAPTURES = 32 };
 
 static bool is_fact(const tsr_map *map, const char *word) {
   int count = 0;
+  assert(word);
   const tsr_preset_fact *facts = tsr_preset_facts(&count);
   for (int i = 0; i < count; i++)
     if (!strcmp(facts[i].name, word)) return true;

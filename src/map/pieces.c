@@ -19,6 +19,15 @@ void tsr_map_pieces_deinit(tsr_map_pieces *pieces) {
   *pieces = (tsr_map_pieces)TSR_MAP_PIECES_EMPTY;
 }
 
+// The analyser does not see that the list is another one afterwards.
+static void replace(tsr_map_pieces *pieces, const tsr_map_pieces *others) {
+  tsr_map_piece *old = pieces->items;
+  pieces->items = others->items;
+  pieces->count = others->count;
+  pieces->capacity = others->capacity;
+  free(old);
+}
+
 tsr_status tsr_map_pieces_add(tsr_map_pieces *pieces, const tsr_map_piece *piece) {
   if (pieces->count == MOST_PIECES)
     return tsr_fail(TOO_LARGE, "a tensor in more than %d pieces", MOST_PIECES);
@@ -207,8 +216,7 @@ static tsr_status align_all(tsr_map_pieces *pieces, int64_t row) {
   tsr_status status = NULL;
   for (int64_t i = 0; i < pieces->count && !status; i++)
     status = align_to(&pieces->items[i], row, &aligned);
-  tsr_map_pieces_deinit(pieces);
-  *pieces = aligned;
+  replace(pieces, &aligned);
   return status;
 }
 
@@ -360,8 +368,7 @@ tsr_status tsr_map_pieces_slice(tsr_map_pieces *pieces, const tsr_shape *shape, 
     status = restrict_rows(&pieces->items[i], row, first * stride, end * stride, &kept);
   for (int64_t i = 0; i < kept.count; i++)
     change_rows(&kept.items[i], row, (end - first) * stride, -first * stride);
-  tsr_map_pieces_deinit(pieces);
-  *pieces = kept;
+  replace(pieces, &kept);
   return status;
 }
 

@@ -9,6 +9,7 @@
 //   name      = text without blanks and , ( ) = # ", or in quotes; {holes} inside
 //
 // A statement ends with its line, unless parentheses are open or a comma or '=' came last.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,7 @@ static tsr_status read_number(reader *r, const char **out) {
   skip(r);
   const char *at = r->at;
   TSR_TRY(read_raw(r, out));
+  assert(*out);
   if (!**out) return wanted(r, "a number");
   return check_number(r, at, *out);
 }

@@ -135,7 +135,7 @@ static reference windowed(reference x, int dim, int64_t first, int64_t size) {
   shape.dims[dim] = size;
   reference y = reference_make(shape);
   for (int64_t i = 0; i < y.count; i++) {
-    int64_t at[TSR_MAX_RANK];
+    int64_t at[TSR_MAX_RANK] = {0};
     coordinates(&shape, i, at);
     at[dim] += first;
     y.ids[i] = at[dim] < x.shape.dims[dim] ? x.ids[flat_of(&x.shape, at)] : constant_id;
@@ -148,7 +148,7 @@ static reference joined(reference a, reference b, int dim) {
   shape.dims[dim] += b.shape.dims[dim];
   reference y = reference_make(shape);
   for (int64_t i = 0; i < y.count; i++) {
-    int64_t at[TSR_MAX_RANK];
+    int64_t at[TSR_MAX_RANK] = {0};
     coordinates(&shape, i, at);
     const bool second = at[dim] >= a.shape.dims[dim];
     if (second) at[dim] -= a.shape.dims[dim];
