@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
@@ -18,11 +19,6 @@ enum { CHUNK = 1 << 18 };
 
 // ---- which ----
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), size = strlen(end);
-  return length >= size && !strcmp(text + length - size, end);
-}
-
 // Weights of this format and of others that lie beside it, and what says where they are.
 static bool is_weights(const char *name) {
   static const char *const ends[] = {".safetensors", ".index.json", ".bin",     ".pt",   ".pth",
@@ -30,7 +26,7 @@ static bool is_weights(const char *name) {
                                      ".npy",         ".npz",        ".journal"};
   if (!strcmp(name, TSR_MANIFEST) || !strcmp(name, TSR_RANKS_PLAN)) return true;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (ends_with(name, ends[i])) return true;
+    if (tsr_ends_with(name, ends[i])) return true;
   return false;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
@@ -159,11 +160,6 @@ tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name, tsr_model **ou
 
 // ---- the folder ----
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && !strcmp(text + length - end_length, end);
-}
-
 // Links that lead out of the folder are how Hugging Face's own cache looks, but a folder that is
 // copied loses what they point to.
 static tsr_status check_link(tsr_fsck *fsck, const char *name, const char *path) {
@@ -195,10 +191,10 @@ static tsr_status look_at_entry(tsr_fsck *fsck, const char *name) {
   const char *path = NULL;
   TSR_TRY(tsr_fsck_path(fsck, name, &path));
   TSR_TRY(check_link(fsck, name, path));
-  if (ends_with(name, ".partial") || ends_with(name, ".journal") || ends_with(name, ".part") ||
-      ends_with(name, ".incomplete"))
+  if (tsr_ends_with(name, ".partial") || tsr_ends_with(name, ".journal") ||
+      tsr_ends_with(name, ".part") || tsr_ends_with(name, ".incomplete"))
     return add_left_over(fsck, name, path);
-  if (!ends_with(name, ".safetensors")) return NULL;
+  if (!tsr_ends_with(name, ".safetensors")) return NULL;
   tsr_fsck_file *files =
       tsr_grow(fsck->files, fsck->file_count, &fsck->file_capacity, sizeof *files);
   if (!files) return tsr_fail(NO_MEMORY, "a list of files");

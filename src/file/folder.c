@@ -7,16 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ends_with.h"
 #include "file/model.h"
 #include "tessera/json.h"
 
 static const char index_name[] = "model.safetensors.index.json";
 static const char single_name[] = "model.safetensors";
-
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && !strcmp(text + length - end_length, end);
-}
 
 static tsr_status join(const char *folder, const char *name, size_t name_length, char *out) {
   const size_t folder_length = strlen(folder);
@@ -154,9 +150,9 @@ tsr_status tsr_model_open(const char *path, tsr_model **out_model) {
   if (stat(path, &info)) return tsr_fail(IO, "%s: %s", path, strerror(errno));
   tsr_model *model = NULL;
   TSR_TRY(tsr_model_create(&model));
-  tsr_status status = S_ISDIR(info.st_mode)      ? read_folder(model, path)
-                      : ends_with(path, ".json") ? read_index(model, path)
-                                                 : tsr_model_read_file(model, path);
+  tsr_status status = S_ISDIR(info.st_mode)          ? read_folder(model, path)
+                      : tsr_ends_with(path, ".json") ? read_index(model, path)
+                                                     : tsr_model_read_file(model, path);
   if (!status) status = tsr_text_check(&model->warnings);
   if (status)
     tsr_model_destroy(model);

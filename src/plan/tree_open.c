@@ -1,6 +1,7 @@
 // A model as users name it: a folder, a file of tensors, or a list of them in JSON.
 #include <string.h>
 
+#include "base/ends_with.h"
 #include "plan/tree.h"
 #include "tessera/plan.h"
 #include "tessera/safetensors.h"
@@ -43,14 +44,9 @@ static tsr_status from_plan(const tsr_json *value, tsr_tree **out_tree) {
   return NULL;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && !strcmp(text + length - end_length, end);
-}
-
 tsr_status tsr_tree_open(const char *path, tsr_tree **out_tree) {
   tsr_json_doc *doc = NULL;
-  if (!ends_with(path, ".json") || ends_with(path, ".index.json"))
+  if (!tsr_ends_with(path, ".json") || tsr_ends_with(path, ".index.json"))
     return open_model(path, out_tree);
   TSR_TRY(tsr_json_read_file(path, &doc));
   const tsr_json *root = tsr_json_root(doc);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ends_with.h"
 #include "base/file.h"
 #include "rules/logical_rules.h"
 #include "spec/forms.h"
@@ -104,11 +105,6 @@ void tsr_logical_rules_print(const tsr_logical_rules *rules, tsr_text *out) {
 
 // ---- files ----
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), tail = strlen(end);
-  return length >= tail && !strcmp(text + length - tail, end);
-}
-
 static tsr_status read_json(const char *path, tsr_logical_rules **out_rules) {
   tsr_json_doc *doc = NULL;
   TSR_TRY(tsr_json_read_file(path, &doc));
@@ -125,7 +121,7 @@ static tsr_status check_text(const char *path, const char *bytes, size_t length)
 }
 
 tsr_status tsr_logical_rules_read(const char *path, tsr_logical_rules **out_rules) {
-  if (ends_with(path, ".json")) return read_json(path, out_rules);
+  if (tsr_ends_with(path, ".json")) return read_json(path, out_rules);
   char *bytes = NULL;
   size_t length = 0;
   TSR_TRY(tsr_file_read(path, &bytes, &length));

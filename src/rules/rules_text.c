@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ends_with.h"
 #include "rules/rules.h"
 
 enum { MOST_INCLUDES = 16 };  // within one another
@@ -167,11 +168,6 @@ static tsr_status read_whole_file(const char *path, tsr_text *out) {
   return tsr_text_check(out);
 }
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), tail = strlen(end);
-  return length >= tail && !strcmp(text + length - tail, end);
-}
-
 // "a.rules:3 includes b.rules:7 includes a.rules"
 static tsr_status chain_failure(const source *from, const char *path, bool cycle) {
   tsr_text chain = TSR_TEXT_EMPTY, more = TSR_TEXT_EMPTY;
@@ -205,7 +201,7 @@ static tsr_status read_file(const reader *to, const source *outer, const char *p
   for (const source *s = outer; s; s = s->outer)
     if (!strcmp(s->path, path)) return chain_failure(outer, path, true);
   if (from.depth > MOST_INCLUDES) return chain_failure(outer, path, false);
-  if (ends_with(path, ".json")) return read_json_file(to, path);
+  if (tsr_ends_with(path, ".json")) return read_json_file(to, path);
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = read_whole_file(path, &text);
   if (!status) status = read_text(to, &from, tsr_text_string(&text));

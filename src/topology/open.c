@@ -3,12 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ends_with.h"
 #include "tessera/topology.h"
-
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && !strcmp(text + length - end_length, end);
-}
 
 static tsr_status read_file(const char *path, tsr_topology **out_topology) {
   tsr_json_doc *doc = NULL;
@@ -20,7 +16,7 @@ static tsr_status read_file(const char *path, tsr_topology **out_topology) {
 
 static tsr_status open_text(const char *text, tsr_topology **out_topology) {
   if (!strcmp(text, "machine")) return tsr_topology_detect(out_topology);
-  if (strchr(text, '/') || ends_with(text, ".json")) return read_file(text, out_topology);
+  if (strchr(text, '/') || tsr_ends_with(text, ".json")) return read_file(text, out_topology);
   tsr_status status = tsr_topology_parse(text, out_topology);
   if (tsr_status_cause(status) != TSR_CAUSE_UNKNOWN_PLATFORM) return status;
   tsr_status_free(status);
