@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy_runs.h"
 #include "base/io.h"
 #include "checkpoint/store.h"
 #include "layout/layout.h"
@@ -161,18 +162,10 @@ typedef tsr_status run_fn(box_io *io, const tsr_stored_part *part, int64_t from,
 static tsr_status each_run(box_io *io, const tsr_stored_part *part, const tsr_copy *copy,
                            run_fn *fn) {
   int64_t turns[TSR_MAX_RANK] = {0}, from = copy->from, to = copy->to;
-  for (;;) {
+  do {
     TSR_TRY(fn(io, part, from, to, copy->length));
-    int i = copy->loop_count - 1;
-    for (; i >= 0; i--) {
-      const tsr_copy_loop *loop = &copy->loops[i];
-      from += loop->from, to += loop->to;
-      if (++turns[i] < loop->count) break;
-      from -= loop->from * loop->count, to -= loop->to * loop->count;
-      turns[i] = 0;
-    }
-    if (i < 0) return NULL;
-  }
+  } while (tsr_copy_next_run(copy, turns, &from, &to));
+  return NULL;
 }
 
 static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/copy_runs.h"
 #include "base/grow.h"
 #include "base/saturated.h"
 #include "transfer/blocks.h"
@@ -153,18 +154,10 @@ static tsr_status check_copy(proof *p, const tsr_copy *copy) {
   int64_t turns[TSR_MAX_RANK] = {0}, from = copy->from, to = copy->to;
   TSR_TRY(open_source(p, copy));
   TSR_TRY(count_elements(p, copy));
-  for (;;) {
+  do {
     TSR_TRY(check_stretch(p, copy, from, to));
-    int i = copy->loop_count - 1;
-    for (; i >= 0; i--) {
-      const tsr_copy_loop *loop = &copy->loops[i];
-      from += loop->from, to += loop->to;
-      if (++turns[i] < loop->count) break;
-      from -= loop->from * loop->count, to -= loop->to * loop->count;
-      turns[i] = 0;
-    }
-    if (i < 0) return NULL;
-  }
+  } while (tsr_copy_next_run(copy, turns, &from, &to));
+  return NULL;
 }
 
 // ---- all of them ----
