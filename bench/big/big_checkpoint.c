@@ -1,85 +1,167 @@
-// What tools/big_checkpoint runs: writes a checkpoint whose contents are a function of tensor and
-// element, reshards it within 256 MB of memory, and holds every element of the result against the
-// function. One step each, so that the memory of each is its own.
+// What tools/big_checkpoint runs besides the command itself: a checkpoint cut by rows over 8 ranks
+// whose contents are a function of tensor and element; a look at every element of what became of
+// it, read from the bytes of the files and held against the function; and the memory that a command
+// takes. Only `make` uses the library.
 //
-// usage: big_checkpoint make|reshard|verify GIGABYTES FOLDER
+// usage: big_checkpoint make|verify GIGABYTES FOLDER
+//        big_checkpoint watch MEGABYTES COMMAND ARGUMENT...
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../rounds.h"
 #include "../sharded_model.h"
-#include "tessera/transform.h"
+#include "tessera/progress.h"
 
-enum { ROWS = 8192, COLUMNS = 8192 };
+enum { ROWS = 8192, COLUMNS = 8192, RANKS = 8, DOWN = 4, ACROSS = 2 };
 
-static tsr_status make(const sharded_model *m, const char *in) {
-  if (mkdir(in, 0777) || sharded_write(m, in))
-    return tsr_fail(IO, "%s: the model cannot be written", in);
+static int complain(const char *path, const char *what) {
+  fprintf(stderr, "big_checkpoint: %s: %s\n", path, what);
+  return -1;
+}
+
+// ---- make ----
+
+// How the files are cut, as the command wants to be told.
+static int write_plan(const sharded_model *m, const char *folder) {
+  char path[512];
+  tsr_plan *plan = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer json;
+  tsr_status status = sharded_plan(m, "x=8", "t -> x, _\n", &plan);
+  if (status) return -rounds_fail(status);
+  tsr_json_writer_init(&json, &text, 2);
+  tsr_plan_to_json(plan, &json);
+  tsr_plan_release(plan);
+  snprintf(path, sizeof path, "%.480s/tessera-plan.json", folder);
+  FILE *file = fopen(path, "wb");
+  int bad = !file || fwrite(text.data, 1, text.length, file) != text.length;
+  if (file && fclose(file)) bad = 1;
+  tsr_text_deinit(&text);
+  return bad ? complain(path, "cannot be written") : 0;
+}
+
+static int make(const sharded_model *m, const char *folder, tsr_progress *progress) {
+  if (mkdir(folder, 0777)) return complain(folder, "cannot be made");
+  for (int rank = 0; rank < m->ranks; rank++) {
+    if (sharded_write_rank(m, folder, rank)) return complain(folder, "a file cannot be written");
+    tsr_progress_add(progress, sharded_bytes(m) / m->ranks);
+  }
+  return write_plan(m, folder);
+}
+
+// ---- verify ----
+
+// The header of a safetensors file, as text; NULL if there is none.
+static char *read_header(FILE *file, uint64_t *out_length) {
+  if (fread(out_length, 8, 1, file) != 1 || *out_length > 100000000) return NULL;
+  char *text = calloc(*out_length + 1, 1);
+  if (text && fread(text, 1, *out_length, file) == *out_length) return text;
+  free(text);
   return NULL;
 }
 
-static tsr_status reshard(const sharded_model *m, const char *in, const char *out) {
-  tsr_plan *from = NULL, *to = NULL;
-  tsr_checkpoint *source = NULL;
-  tsr_transform *job = NULL;
-  tsr_status status = sharded_plan(m, "x=8", "t -> x, _\n", &from);
-  if (!status) status = sharded_plan(m, "x=4,y=2", "t -> x, y\n", &to);
-  const tsr_checkpoint_options opening = {.size = sizeof opening, .plan = from};
-  const tsr_transform_options options = {
-      .size = sizeof options, .plan = to, .max_memory = 256 << 20, .existing = TSR_EXISTING_RESUME};
-  if (!status) status = tsr_checkpoint_open(in, &opening, &source);
-  if (!status) status = tsr_transform_create(source, out, &options, &job);
-  if (!status) status = tsr_transform_run(job);
-  tsr_transform_destroy(job);
-  tsr_checkpoint_release(source);
-  tsr_plan_release(from);
-  tsr_plan_release(to);
-  return status;
-}
-
-// A band of 256 rows of a tensor.
-static tsr_status verify_band(const tsr_checkpoint *out, int tensor, int64_t row, uint32_t *words) {
-  const tsr_range box[] = {{row, row + 256}, {0, COLUMNS}};
+// Where the bytes of a tensor begin; -1 = it is not there, or not of the type and shape it should
+// be.
+static int64_t find_tensor(const char *header, uint64_t length, int tensor) {
   char name[16];
-  snprintf(name, sizeof name, "t.%03d", tensor);
-  TSR_TRY(tsr_checkpoint_read(out, tsr_tree_find(tsr_checkpoint_tree(out), name), box, words));
-  for (int64_t i = 0; i < 256 * COLUMNS; i++)
-    if (words[i] != sharded_word(tensor, row * COLUMNS + i))
-      return tsr_fail(IO, "element %lld of tensor \"%s\" is wrong", (long long)(row * COLUMNS + i),
-                      name);
-  return NULL;
+  int64_t rows = 0, columns = 0, begin = 0, end = 0;
+  snprintf(name, sizeof name, "\"t.%03d\":", tensor);
+  const char *entry = strstr(header, name);
+  const int found = !entry ? 0
+                           : sscanf(entry + strlen(name),
+                                    "{\"dtype\":\"F32\",\"shape\":[%" SCNd64 ",%" SCNd64
+                                    "],\"data_offsets\":[%" SCNd64 ",%" SCNd64 "]}",
+                                    &rows, &columns, &begin, &end);
+  const bool right = found == 4 && rows == ROWS / DOWN && columns == COLUMNS / ACROSS &&
+                     end - begin == rows * columns * 4;
+  return right ? 8 + (int64_t)length + begin : -1;
 }
 
-static tsr_status verify(const sharded_model *m, const char *path) {
-  tsr_checkpoint *out = NULL;
-  uint32_t *words = malloc((size_t)256 * COLUMNS * sizeof *words);
-  tsr_status status = words ? tsr_checkpoint_open(path, NULL, &out) : tsr_fail(NO_MEMORY, "a band");
-  for (int i = 0; i < m->tensors && !status; i++)
-    for (int64_t row = 0; row < ROWS && !status; row += 256)
-      status = verify_band(out, i, row, words);
-  tsr_checkpoint_release(out);
-  free(words);
-  return status;
+// A tensor's slice on the device at `down`, `across`, row by row.
+static int verify_slice(FILE *file, int tensor, int down, int across) {
+  static uint32_t words[COLUMNS / ACROSS];
+  for (int64_t row = 0; row < ROWS / DOWN; row++) {
+    const int64_t first = (down * (ROWS / DOWN) + row) * COLUMNS + across * (COLUMNS / ACROSS);
+    if (fread(words, sizeof words, 1, file) != 1) return -1;
+    for (int i = 0; i < COLUMNS / ACROSS; i++)
+      if (words[i] != sharded_word(tensor, first + i))
+        return fprintf(stderr, "big_checkpoint: element %lld of tensor %d is wrong\n",
+                       (long long)(first + i), tensor),
+               -1;
+  }
+  return 0;
+}
+
+static int verify_file(const sharded_model *m, const char *path, int device,
+                       tsr_progress *progress) {
+  uint64_t length = 0;
+  FILE *file = fopen(path, "rb");
+  char *header = file ? read_header(file, &length) : NULL;
+  int bad = !header;
+  for (int i = 0; i < m->tensors && !bad; i++) {
+    const int64_t at = find_tensor(header, length, i);
+    bad = at < 0 || fseeko(file, at, SEEK_SET) ||
+          verify_slice(file, i, device / ACROSS, device % ACROSS);
+    tsr_progress_add(progress, sharded_bytes(m) / m->tensors / (DOWN * ACROSS));
+  }
+  free(header);
+  if (file) fclose(file);
+  return bad ? complain(path, "it is not what it should be") : 0;
+}
+
+static int verify(const sharded_model *m, const char *folder, tsr_progress *progress) {
+  for (int device = 0; device < DOWN * ACROSS; device++) {
+    char path[512];
+    snprintf(path, sizeof path, "%.400s/data-%05d-of-%05d.safetensors", folder, device + 1,
+             DOWN * ACROSS);
+    if (verify_file(m, path, device, progress)) return -1;
+  }
+  printf("verify   all %lld elements are right\n", (long long)sharded_bytes(m) / 4);
+  return 0;
+}
+
+// ---- watch ----
+
+// Runs a command; fails when it does, or when it takes as many megabytes as are given.
+static int watch(char **argv) {
+  int code = 0;
+  struct rusage used;
+  const double began = rounds_clock(CLOCK_MONOTONIC);
+  const pid_t child = fork();
+  if (child == 0) {
+    execv(argv[1], argv + 1);
+    _exit(127);
+  }
+  if (child < 0 || wait4(child, &code, 0, &used) != child || !WIFEXITED(code) || WEXITSTATUS(code))
+    return complain(argv[1], "it failed");
+  const double megabytes = (double)used.ru_maxrss * 1024 / 1e6;
+  printf("%-8s %.1f s, ru_maxrss %.1f MB\n", argv[2], rounds_clock(CLOCK_MONOTONIC) - began,
+         megabytes);
+  return megabytes < atof(argv[0]) ? 0 : complain(argv[1], "that is too much memory");
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) return fprintf(stderr, "usage: big_checkpoint STEP GIGABYTES FOLDER\n"), 2;
-  const double wall = rounds_clock(CLOCK_MONOTONIC);
-  const double tensor = (double)ROWS * COLUMNS * 4 / 1e9;
-  const sharded_model m = {
-      .tensors = (int)(atof(argv[2]) / tensor + 0.5), .ranks = 8, .rows = ROWS, .columns = COLUMNS};
-  char in[512], out[512];
-  snprintf(in, sizeof in, "%s/in", argv[3]);
-  snprintf(out, sizeof out, "%s/out", argv[3]);
-  tsr_status status = !strcmp(argv[1], "make")      ? make(&m, in)
-                      : !strcmp(argv[1], "reshard") ? reshard(&m, in, out)
-                                                    : verify(&m, out);
+  if (argc > 4 && !strcmp(argv[1], "watch")) return watch(argv + 2) ? 1 : 0;
+  const bool makes = argc == 4 && !strcmp(argv[1], "make");
+  if (!makes && (argc != 4 || strcmp(argv[1], "verify") != 0)) {
+    fprintf(stderr, "usage: big_checkpoint make|verify GIGABYTES FOLDER\n");
+    return 2;
+  }
+  const double began = rounds_clock(CLOCK_MONOTONIC), tensor = (double)ROWS * COLUMNS * 4 / 1e9;
+  const sharded_model m = {.tensors = (int)(atof(argv[2]) / tensor + 0.5),
+                           .ranks = RANKS,
+                           .rows = ROWS,
+                           .columns = COLUMNS};
+  tsr_progress *progress = NULL;
+  tsr_status status = tsr_progress_create(argv[1], "B", sharded_bytes(&m), 0.1, tsr_progress_bar,
+                                          stderr, &progress);
   if (status) return rounds_fail(status);
-  struct rusage used;
-  getrusage(RUSAGE_SELF, &used);
-  printf("%-8s %.2f GB in %.1f s, ru_maxrss %.1f MB\n", argv[1], (double)sharded_bytes(&m) / 1e9,
-         rounds_clock(CLOCK_MONOTONIC) - wall, (double)used.ru_maxrss * 1024 / 1e6);
-  if (!strcmp(argv[1], "reshard") && used.ru_maxrss * 1024 >= 320000000)
-    return fprintf(stderr, "big_checkpoint: that is more than 320 MB\n"), 1;
-  return 0;
+  const int bad = makes ? make(&m, argv[3], progress) : verify(&m, argv[3], progress);
+  tsr_progress_finish(progress);
+  if (!bad)
+    printf("%-8s %.1f s, %d tensors, %.2f GB\n", argv[1], rounds_clock(CLOCK_MONOTONIC) - began,
+           m.tensors, (double)sharded_bytes(&m) / 1e9);
+  return bad ? 1 : 0;
 }
