@@ -1,26 +1,12 @@
-// A box is read and written run by run. Runs that follow each other in the file go in one call, by
-// vectors where they are long and through a staging buffer where they are short: a call costs about
-// as much as copying a few kilobytes, a vector as much as a few hundred bytes.
+// A box is read and written run by run; the runs of each copy are moved in the fewest calls.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/copy_runs.h"
 #include "base/io.h"
+#include "checkpoint/runs.h"
 #include "checkpoint/store.h"
 #include "layout/layout.h"
-
-enum {
-  MOST_RUNS = 4096,       // gathered for one call
-  SHORT_RUN = 512,        // bytes; on average shorter ones are staged
-  STAGED_GAP = 4096,      // bytes between short runs that are read and thrown away
-  MOST_STAGED = 1 << 20,  // bytes
-};
-
-typedef enum box_mode {
-  READING,
-  WRITING,
-  COMPARING,  // all copies but the one that is read, with what was read
-} box_mode;
 
 typedef struct box_io {
   tsr_store *store;
@@ -28,17 +14,10 @@ typedef struct box_io {
   const tsr_box_index *index;
   int64_t first;  // of the elements in the tensor, for messages
   int copy;       // to read; negative = any
-  box_mode mode;
   int bits;
   char *buffer;   // the caller's; changed by reading only
   int64_t place;  // of the box in it, in elements
-  // Runs gathered so far.
-  int file, count;
-  int64_t offset, end;  // in the file
-  int64_t bytes;        // without gaps
-  struct iovec *runs;   // owned: MOST_RUNS of them
-  int64_t *offsets;     // owned: of each in the file
-  char *staging;        // owned; NULL until needed
+  tsr_runs runs;  // its mode says what is done; COMPARE: all copies but the one that is read
 } box_io;
 
 // ---- copies that differ ----
@@ -79,78 +58,14 @@ static tsr_status fail_copies(const box_io *io, int file, int64_t place) {
   return status;
 }
 
-static tsr_status compare_run(const box_io *io, const struct iovec *run, const char *stored) {
+static tsr_status compare_run(void *context, int file, const struct iovec *run,
+                              const char *stored) {
+  const box_io *io = context;
   if (!memcmp(run->iov_base, stored, run->iov_len)) return NULL;
   const char *wanted = run->iov_base;
   int64_t byte = 0;
   while (wanted[byte] == stored[byte]) byte++;
-  return fail_copies(io, io->file, (wanted - io->buffer + byte) / (io->bits / 8));
-}
-
-// ---- runs of whole bytes ----
-
-static tsr_status transfer(box_io *io, int fd, const char *path) {
-  if (io->mode == WRITING) return tsr_io_write_parts(fd, path, io->runs, io->count, io->offset);
-  return tsr_io_read_parts(fd, path, io->runs, io->count, io->offset);
-}
-
-static tsr_status transfer_staged(box_io *io, int fd, const char *path) {
-  const bool writing = io->mode == WRITING;
-  if (!io->staging) io->staging = malloc(MOST_STAGED);
-  if (!io->staging) return tsr_fail(NO_MEMORY, "a staging buffer");
-  if (!writing) TSR_TRY(tsr_io_read(fd, path, io->staging, io->end - io->offset, io->offset));
-  for (int i = 0; i < io->count; i++) {
-    char *staged = io->staging + (io->offsets[i] - io->offset);
-    if (io->mode == COMPARING)
-      TSR_TRY(compare_run(io, &io->runs[i], staged));
-    else if (writing)
-      memcpy(staged, io->runs[i].iov_base, io->runs[i].iov_len);
-    else
-      memcpy(io->runs[i].iov_base, staged, io->runs[i].iov_len);
-  }
-  if (!writing) return NULL;
-  return tsr_io_write(fd, path, io->staging, io->end - io->offset, io->offset);
-}
-
-static tsr_status flush(box_io *io) {
-  int fd = -1;
-  if (io->count == 0) return NULL;
-  TSR_TRY(tsr_files_take(io->store->files, io->file, &fd));
-  const char *path = tsr_files_path(io->store->files, io->file);
-  const bool gaps = io->bytes < io->end - io->offset;
-  const bool staged =
-      gaps || io->mode == COMPARING ||
-      (io->count > 1 && io->end - io->offset <= MOST_STAGED && io->bytes / io->count < SHORT_RUN);
-  tsr_status status = staged ? transfer_staged(io, fd, path) : transfer(io, fd, path);
-  tsr_files_give_back(io->store->files, io->file);
-  io->count = 0;
-  io->bytes = 0;
-  return status;
-}
-
-// Whether a run can join those gathered: it starts where they end, or, for reading short ones
-// through the staging buffer, soon after.
-static bool joins(const box_io *io, int file, int64_t offset, int64_t length) {
-  if (io->count == 0) return true;
-  if (io->count == MOST_RUNS || file != io->file || offset < io->end) return false;
-  const bool is_short =
-      io->mode == COMPARING || (length < SHORT_RUN && io->bytes / io->count < SHORT_RUN);
-  if (is_short && offset + length - io->offset > MOST_STAGED) return false;
-  if (offset == io->end) return is_short || io->bytes == io->end - io->offset;
-  return io->mode != WRITING && is_short && offset - io->end <= STAGED_GAP;
-}
-
-static tsr_status add_run(box_io *io, int file, int64_t offset, char *place, int64_t length) {
-  if (!joins(io, file, offset, length)) TSR_TRY(flush(io));
-  if (io->count == 0) {
-    io->file = file;
-    io->offset = offset;
-  }
-  io->runs[io->count] = (struct iovec){place, (size_t)length};
-  io->offsets[io->count++] = offset;
-  io->end = offset + length;
-  io->bytes += length;
-  return NULL;
+  return fail_copies(io, file, (wanted - io->buffer + byte) / (io->bits / 8));
 }
 
 // ---- one copy ----
@@ -174,10 +89,10 @@ static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t 
   const int64_t offset = part->offset + from * width;
   char *place = io->buffer + (io->place + to) * width;
   // What is compared goes through the staging buffer, so that no run may be longer.
-  const int64_t most = io->mode == COMPARING ? MOST_STAGED : bytes;
+  const int64_t most = io->runs.mode == TSR_RUNS_COMPARE ? TSR_MOST_STAGED : bytes;
   for (int64_t done = 0; done < bytes; done += most) {
     const int64_t some = bytes - done < most ? bytes - done : most;
-    TSR_TRY(add_run(io, part->file, offset + done, place + done, some));
+    TSR_TRY(tsr_runs_add(&io->runs, part->file, offset + done, place + done, some));
   }
   return NULL;
 }
@@ -202,10 +117,10 @@ static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, i
   const int64_t aligned = from / 8 * 8, start = aligned * io->bits / 8;
   const int64_t count = ((from + length) * io->bits + 7) / 8 - start;
   TSR_TRY(tsr_io_read(fd, path, bytes, count, part->offset + start));
-  if (io->mode == COMPARING)
+  if (io->runs.mode == TSR_RUNS_COMPARE)
     return compare_bits(io, part->file, bytes, from - aligned, io->place + to, length);
   tsr_copy copy = {.from = from - aligned, .to = io->place + to, .length = length};
-  if (io->mode == READING) {
+  if (io->runs.mode == TSR_RUNS_READ) {
     tsr_copy_run(&copy, io->bits, bytes, io->buffer);
     return NULL;
   }
@@ -266,16 +181,17 @@ static tsr_status compare_copy(void *context, const tsr_copy *copy) {
 
 static tsr_status start(box_io *io) {
   io->bits = tsr_dtype_get(io->store->tensors[io->tensor].dtype)->bits;
-  io->runs = malloc(sizeof *io->runs * MOST_RUNS);
-  io->offsets = malloc(sizeof *io->offsets * MOST_RUNS);
-  if (!io->runs || !io->offsets) return tsr_fail(NO_MEMORY, "a list of %d runs", MOST_RUNS);
-  return NULL;
+  io->runs.files = io->store->files;
+  io->runs.compare = compare_run;
+  io->runs.context = io;
+  return tsr_runs_init(&io->runs);
 }
 
 static tsr_status do_box(box_io *io, const tsr_range *box) {
-  if (io->mode == READING) return tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io);
+  if (io->runs.mode == TSR_RUNS_READ)
+    return tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io);
   return tsr_box_copies(io->index, box, TSR_BOX_ALL,
-                        io->mode == WRITING ? write_copy : compare_copy, io);
+                        io->runs.mode == TSR_RUNS_WRITE ? write_copy : compare_copy, io);
 }
 
 static tsr_status do_boxes(box_io *io, int64_t count) {
@@ -292,14 +208,12 @@ static tsr_status do_boxes(box_io *io, int64_t count) {
 // A box, or with NULL `count` elements from the first on.
 static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   tsr_status status = start(io);
-  const bool locked = io->mode == WRITING && !status && io->bits % 8 != 0;
+  const bool locked = io->runs.mode == TSR_RUNS_WRITE && !status && io->bits % 8 != 0;
   if (locked) pthread_mutex_lock(&io->store->shared_bytes);
   if (!status) status = box ? do_box(io, box) : do_boxes(io, count);
-  if (!status) status = flush(io);
+  if (!status) status = tsr_runs_flush(&io->runs);
   if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
-  free(io->runs);
-  free(io->offsets);
-  free(io->staging);
+  tsr_runs_deinit(&io->runs);
   return status;
 }
 
@@ -320,32 +234,32 @@ tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_
   return run(&io, NULL, count);
 }
 
-static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index, box_mode mode,
-                       const void *bytes) {
+static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                       tsr_runs_mode mode, const void *bytes) {
   return (box_io){.store = store,
                   .tensor = tensor,
                   .index = index,
                   .copy = -1,
-                  .mode = mode,
+                  .runs = {.mode = mode},
                   .buffer = (char *)(uintptr_t)bytes};
 }
 
 tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                            const tsr_range *box, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, WRITING, bytes);
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
   return run(&io, box, 0);
 }
 
 tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                  int64_t first, int64_t count, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, WRITING, bytes);
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
   io.first = first;
   return run(&io, NULL, count);
 }
 
 tsr_status tsr_store_check_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                  int64_t first, int64_t count, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, COMPARING, bytes);
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_COMPARE, bytes);
   io.first = first;
   return run(&io, NULL, count);
 }

@@ -144,8 +144,8 @@ typedef struct grid_walk {
   const tsr_layout *layout;
   const tsr_range *box;
   share_list dims[TSR_MAX_RANK];
-  int64_t turns[TSR_MAX_RANK];    // which share of each dimension
-  int64_t strides[TSR_MAX_RANK];  // of the box
+  int64_t turns[TSR_MAX_RANK];  // which share of each dimension
+  const int64_t *strides;       // of the box
 } grid_walk;
 
 static void add_loop(tsr_copy *copy, int64_t count, int64_t from, int64_t to) {
@@ -231,10 +231,10 @@ static void box_strides(int rank, const tsr_range *box, int64_t *out_strides) {
 }
 
 static tsr_status copies_of_grid(const tsr_box_index *index, const tsr_range *box,
-                                 tsr_box_holders holders, tsr_box_copy_fn *fn, void *context) {
-  grid_walk walk = {.layout = index->layout, .box = box};
+                                 const int64_t *strides, tsr_box_holders holders,
+                                 tsr_box_copy_fn *fn, void *context) {
+  grid_walk walk = {.layout = index->layout, .box = box, .strides = strides};
   tsr_status status = NULL;
-  box_strides(walk.layout->rank, box, walk.strides);
   for (int d = 0; d < walk.layout->rank && !status; d++)
     status = clip_dim(index, d, box[d], &walk.dims[d]);
   if (!status) status = walk_grid(&walk, holders, fn, context);
@@ -244,11 +244,9 @@ static tsr_status copies_of_grid(const tsr_box_index *index, const tsr_range *bo
 
 // ---- boxes and flat ranges ----
 
-static bool meet(int rank, const tsr_piece *piece, const tsr_range *box, int64_t shard,
-                 tsr_copy *copy) {
-  int64_t strides[TSR_MAX_RANK];
+static bool meet(int rank, const tsr_piece *piece, const tsr_range *box, const int64_t *strides,
+                 int64_t shard, tsr_copy *copy) {
   *copy = (tsr_copy){.source = shard, .target = !piece->owned, .from = piece->offset, .length = 1};
-  box_strides(rank, box, strides);
   for (int d = rank - 1; d >= 0; d--) {
     const tsr_range p = piece->ranges[d], b = box[d];
     const int64_t lo = p.lo > b.lo ? p.lo : b.lo, hi = p.hi < b.hi ? p.hi : b.hi;
@@ -266,27 +264,37 @@ static bool meet(int rank, const tsr_piece *piece, const tsr_range *box, int64_t
 }
 
 static tsr_status copies_of_shard(const tsr_layout *layout, int64_t shard, const tsr_range *box,
-                                  tsr_box_holders holders, tsr_box_copy_fn *fn, void *context) {
+                                  const int64_t *strides, tsr_box_holders holders,
+                                  tsr_box_copy_fn *fn, void *context) {
   tsr_pieces pieces;
   tsr_copy copy;
   tsr_status status = NULL;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);) {
     if (holders == TSR_BOX_OWNERS && !piece.owned) continue;
-    if (meet(layout->rank, &piece, box, shard, &copy)) status = fn(context, &copy);
+    if (meet(layout->rank, &piece, box, strides, shard, &copy)) status = fn(context, &copy);
   }
   tsr_pieces_deinit(&pieces);
   return status;
 }
 
-tsr_status tsr_box_copies(const tsr_box_index *index, const tsr_range *box, tsr_box_holders holders,
-                          tsr_box_copy_fn *fn, void *context) {
+tsr_status tsr_box_copies_into(const tsr_box_index *index, const tsr_range *box,
+                               const int64_t *strides, tsr_box_holders holders, tsr_box_copy_fn *fn,
+                               void *context) {
   const tsr_layout *layout = index->layout;
   for (int d = 0; d < layout->rank; d++)
     if (box[d].lo >= box[d].hi) return NULL;
-  if (layout->kind == TSR_LAYOUT_GRID) return copies_of_grid(index, box, holders, fn, context);
+  if (layout->kind == TSR_LAYOUT_GRID)
+    return copies_of_grid(index, box, strides, holders, fn, context);
   const int64_t shards = tsr_layout_shard_count(layout);
   for (int64_t shard = 0; shard < shards; shard++)
-    TSR_TRY(copies_of_shard(layout, shard, box, holders, fn, context));
+    TSR_TRY(copies_of_shard(layout, shard, box, strides, holders, fn, context));
   return NULL;
+}
+
+tsr_status tsr_box_copies(const tsr_box_index *index, const tsr_range *box, tsr_box_holders holders,
+                          tsr_box_copy_fn *fn, void *context) {
+  int64_t strides[TSR_MAX_RANK];
+  box_strides(index->layout->rank, box, strides);
+  return tsr_box_copies_into(index, box, strides, holders, fn, context);
 }

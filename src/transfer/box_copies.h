@@ -28,5 +28,9 @@ typedef enum tsr_box_holders {
 // first failure. `box` has a range for each dimension, within the tensor.
 TSR_MUST_USE tsr_status tsr_box_copies(const tsr_box_index *index, const tsr_range *box,
                                        tsr_box_holders holders, tsr_box_copy_fn *fn, void *context);
+// The same where the box lies in its buffer with these steps, one for each dimension.
+TSR_MUST_USE tsr_status tsr_box_copies_into(const tsr_box_index *index, const tsr_range *box,
+                                            const int64_t *strides, tsr_box_holders holders,
+                                            tsr_box_copy_fn *fn, void *context);
 
 #endif
