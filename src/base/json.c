@@ -5,6 +5,7 @@
 
 #include "base/decimal.h"
 #include "base/json_node.h"
+#include "base/json_read.h"
 
 void tsr_json_destroy(tsr_json_doc *doc) {
   if (!doc) return;
@@ -109,12 +110,16 @@ static tsr_status wrong(tsr_cause cause, const tsr_json *value, const char *what
   return status;
 }
 
+tsr_status tsr_json_wrong_kind(const tsr_json *value, const char *what, const char *wanted) {
+  return wrong(TSR_CAUSE_JSON_KIND, value, what, wanted);
+}
+
 static bool is_kind(const tsr_json *value, tsr_json_kind kind) {
   return value && json_kind(value) == kind;
 }
 
 tsr_status tsr_json_get_bool(const tsr_json *value, const char *what, bool *out_bool) {
-  if (!is_kind(value, TSR_JSON_BOOL)) return wrong(TSR_CAUSE_JSON_KIND, value, what, "a bool");
+  if (!is_kind(value, TSR_JSON_BOOL)) return tsr_json_wrong_kind(value, what, "a bool");
   *out_bool = value->text[0] == 't';
   return NULL;
 }
@@ -133,8 +138,7 @@ static bool read_integer(const tsr_json *value, bool *out_negative, uint64_t *ou
 }
 
 static tsr_status check_integer(const tsr_json *value, const char *what) {
-  if (!is_kind(value, TSR_JSON_NUMBER))
-    return wrong(TSR_CAUSE_JSON_KIND, value, what, "an integer");
+  if (!is_kind(value, TSR_JSON_NUMBER)) return tsr_json_wrong_kind(value, what, "an integer");
   if (value->word & JSON_IS_FRACTION)
     return wrong(TSR_CAUSE_NOT_AN_INTEGER, value, what, "an integer");
   return NULL;
@@ -162,14 +166,14 @@ tsr_status tsr_json_get_uint(const tsr_json *value, const char *what, uint64_t *
 }
 
 tsr_status tsr_json_get_double(const tsr_json *value, const char *what, double *out_double) {
-  if (!is_kind(value, TSR_JSON_NUMBER)) return wrong(TSR_CAUSE_JSON_KIND, value, what, "a number");
+  if (!is_kind(value, TSR_JSON_NUMBER)) return tsr_json_wrong_kind(value, what, "a number");
   TSR_TRY_NOTE(tsr_decimal_parse(value->text, json_size(value), out_double), "%s", what);
   return NULL;
 }
 
 tsr_status tsr_json_get_string(const tsr_json *value, const char *what, const char **out_bytes,
                                size_t *out_length) {
-  if (!is_kind(value, TSR_JSON_STRING)) return wrong(TSR_CAUSE_JSON_KIND, value, what, "a string");
+  if (!is_kind(value, TSR_JSON_STRING)) return tsr_json_wrong_kind(value, what, "a string");
   *out_bytes = value->text;
   *out_length = json_size(value);
   return NULL;

@@ -28,8 +28,7 @@ tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys) {
 
 tsr_status tsr_json_want_array(const tsr_json *value, const char *what) {
   if (value && tsr_json_kind_of(value) == TSR_JSON_ARRAY) return NULL;
-  return tsr_fail(JSON_KIND, "%s: wanted an array, found %s", what,
-                  value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
+  return tsr_json_wrong_kind(value, what, "an array");
 }
 
 tsr_status tsr_json_copy_string(const tsr_json *value, const char *what, tsr_arena *arena,

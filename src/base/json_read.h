@@ -5,9 +5,12 @@
 #include "base/arena.h"
 #include "tessera/json.h"
 
+// The failure of a value of another kind than wanted, or NULL: "shape: wanted an array, found 3".
+TSR_MUST_USE tsr_status tsr_json_wrong_kind(const tsr_json *value, const char *what,
+                                            const char *wanted);
 // Fails unless the value is an object whose keys are all among `keys`, which ends with NULL.
 TSR_MUST_USE tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys);
-// Fails unless the value is an array; `what` names it. NULL reads "nothing".
+// Fails unless the value is an array; `what` names it. NULL reads "missing".
 TSR_MUST_USE tsr_status tsr_json_want_array(const tsr_json *value, const char *what);
 // A string as C has it, in the arena; a zero byte inside cannot be kept, so it is refused.
 TSR_MUST_USE tsr_status tsr_json_copy_string(const tsr_json *value, const char *what,

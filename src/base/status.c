@@ -35,6 +35,9 @@ static char *format_text(const char *format, va_list args) {
   char *text = length < 0 ? NULL : malloc((size_t)length + 1);
   if (text) vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);
+  // Messages quote files that nobody vouches for, and are read on terminals.
+  for (char *c = text; c && *c; c++)
+    if (((unsigned char)*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f) *c = '?';
   return text;
 }
 

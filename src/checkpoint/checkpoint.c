@@ -34,9 +34,13 @@ tsr_status tsr_checkpoint_format_parse(const char *name, tsr_checkpoint_format *
 
 static tsr_status find_format(const char *path, tsr_checkpoint_format *out_format) {
   struct stat info;
-  if (stat(path, &info))
-    return errno == ENOENT ? tsr_fail(NOT_FOUND, "%s: there is no such file or folder", path)
-                           : tsr_fail(IO, "%s: %s", path, strerror(errno));
+  if (stat(path, &info)) {
+    const int error = errno;
+    if (error != ENOENT) return tsr_fail(IO, "%s: %s", path, strerror(error));
+    return tsr_fail(
+        NOT_FOUND, "%s: %s", path,
+        lstat(path, &info) ? "there is no such file or folder" : "the link points to nothing");
+  }
   const bool folder = S_ISDIR(info.st_mode);
   const size_t length = strlen(path);
   const bool index = length > 5 && !strcmp(path + length - 5, ".json");

@@ -6,6 +6,7 @@
 
 #include "base/name_index.h"
 #include "checkpoint/fsck.h"
+#include "file/model.h"
 #include "file/replace.h"
 #include "tessera/json.h"
 
@@ -36,6 +37,10 @@ static int64_t find_file(const tsr_fsck *fsck, const char *name, size_t length) 
 
 // ---- the index ----
 
+static tsr_status add_index_failure(folder *f, const tsr_fault_place *place, tsr_status failure) {
+  return tsr_fsck_add_failure(f->fsck, place, tsr_note(failure, "%s/" INDEX_NAME, f->fsck->path));
+}
+
 static tsr_status read_index(folder *f) {
   const char *path = NULL;
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
@@ -44,14 +49,7 @@ static tsr_status read_index(folder *f) {
       .kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
   tsr_status status = tsr_json_read_file(path, &f->doc);
   if (status) return tsr_fsck_add_failure(f->fsck, &place, status);
-  f->map = tsr_json_find(tsr_json_root(f->doc), "weight_map");
-  if (f->map && tsr_json_kind_of(f->map) == TSR_JSON_OBJECT) return NULL;
-  f->map = NULL;
-  return tsr_fsck_add(f->fsck, &place, "%s: no object \"weight_map\" in the index", path);
-}
-
-static tsr_status add_index_failure(folder *f, const tsr_fault_place *place, tsr_status failure) {
-  return tsr_fsck_add_failure(f->fsck, place, tsr_note(failure, "%s/" INDEX_NAME, f->fsck->path));
+  return add_index_failure(f, &place, tsr_index_map(f->doc, &f->map));
 }
 
 // The file that an entry of the index names; each wrong name is told once.
@@ -60,7 +58,7 @@ static tsr_status name_file(folder *f, const tsr_json *member, const char **last
   const char *name = NULL;
   size_t length = 0;
   tsr_fault_place place = {.kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
-  tsr_status status = tsr_json_get_string(member, "weight_map", &name, &length);
+  tsr_status status = tsr_index_file(member, &name, &length);
   if (status) return add_index_failure(f, &place, status);
   if (*last && length == *last_length && !memcmp(name, *last, length)) return NULL;
   *last = name;
@@ -203,7 +201,7 @@ static tsr_status read_files(folder *f) {
 static tsr_status check_entry(folder *f, const tsr_json *member) {
   size_t key_length = 0, length = 0;
   const char *key = tsr_json_key(member, &key_length), *file = NULL;
-  tsr_status status = tsr_json_get_string(member, "weight_map", &file, &length);
+  tsr_status status = tsr_index_file(member, &file, &length);
   if (status) {
     tsr_status_free(status);  // told before
     return NULL;

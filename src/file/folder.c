@@ -1,5 +1,6 @@
 // Hugging Face folders: one file, or an index that says which file holds which tensor. The index is
 // held against the headers in both directions, since loaders take whatever they find.
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/ends_with.h"
+#include "base/json_read.h"
 #include "file/model.h"
 #include "tessera/json.h"
 
@@ -48,6 +50,27 @@ static bool has_file(const tsr_model *model, const char *path) {
   return false;
 }
 
+tsr_status tsr_index_map(const tsr_json_doc *doc, const tsr_json **out_map) {
+  const tsr_json *root = tsr_json_root(doc), *map = tsr_json_find(root, "weight_map");
+  if (tsr_json_kind_of(root) != TSR_JSON_OBJECT)
+    return tsr_json_wrong_kind(root, "the index", "an object with \"weight_map\"");
+  if (!map || tsr_json_kind_of(map) != TSR_JSON_OBJECT)
+    return tsr_json_wrong_kind(map, "weight_map", "an object with the file of each tensor");
+  *out_map = map;
+  return NULL;
+}
+
+tsr_status tsr_index_file(const tsr_json *member, const char **out_file, size_t *out_length) {
+  size_t length = 0;
+  const char *name = tsr_json_key(member, &length);
+  if (memchr(name, '\0', length))
+    return tsr_fail(BROKEN_FILE, "the name of tensor \"%.*s\" goes on after a zero byte",
+                    (int)length, name);
+  TSR_TRY_NOTE(tsr_json_get_string(member, "its file", out_file, out_length), "tensor \"%.*s\"",
+               (int)length, name);
+  return NULL;
+}
+
 // Reads the header of every file the index names, each once, in the order they appear.
 static tsr_status read_files(tsr_model *model, const tsr_json *map, const char *folder) {
   const char *last = NULL;
@@ -55,7 +78,8 @@ static tsr_status read_files(tsr_model *model, const tsr_json *map, const char *
   for (const tsr_json *m = tsr_json_first(map); m; m = tsr_json_next(m)) {
     const char *file = NULL;
     size_t length = 0;
-    TSR_TRY(tsr_json_get_string(m, "weight_map", &file, &length));
+    TSR_TRY(tsr_index_file(m, &file, &length));
+    assert(file);
     // Tensors of one file mostly stand together.
     if (last && length == last_length && !memcmp(file, last, length)) continue;
     last = file;
@@ -76,7 +100,8 @@ static const char *base_name(const char *path) {
 static tsr_status check_entry(const tsr_model *model, const tsr_json *member) {
   size_t key_length = 0, length = 0;
   const char *key = tsr_json_key(member, &key_length), *file = NULL;
-  TSR_TRY(tsr_json_get_string(member, "weight_map", &file, &length));
+  TSR_TRY(tsr_index_file(member, &file, &length));
+  assert(file);
   char *name = strndup(key, key_length);
   if (!name) return tsr_fail(NO_MEMORY, "index");
   const int64_t found = tsr_model_find(model, name);
@@ -124,14 +149,14 @@ static tsr_status read_index(tsr_model *model, const char *path) {
   if (strlen(path) >= sizeof folder) return tsr_fail(TOO_LARGE, "%s: the path is too long", path);
   folder_of(path, folder);
   tsr_json_doc *doc = NULL;
+  TSR_TRY(tsr_model_check_link(path));
   TSR_TRY(tsr_json_read_file(path, &doc));
-  const tsr_json *map = tsr_json_find(tsr_json_root(doc), "weight_map");
-  tsr_status status = NULL;
-  if (!map || tsr_json_kind_of(map) != TSR_JSON_OBJECT)
-    status = tsr_fail(BROKEN_FILE, "no object \"weight_map\" in the index");
+  const tsr_json *map = NULL;
+  tsr_status status = tsr_index_map(doc, &map);
   if (!status) status = read_files(model, map, folder);
   if (!status) status = check_against_files(model, map);
   if (!status) check_total(model, tsr_json_root(doc));
+  if (!status && !model->count) tsr_text_add(&model->warnings, "index: it names no tensor\n");
   tsr_json_destroy(doc);
   return tsr_note(status, "%s", path);
 }
@@ -139,7 +164,8 @@ static tsr_status read_index(tsr_model *model, const char *path) {
 static tsr_status read_folder(tsr_model *model, const char *folder) {
   char path[PATH_MAX];
   TSR_TRY(join(folder, index_name, sizeof index_name - 1, path));
-  if (!access(path, F_OK)) return read_index(model, path);
+  struct stat link;
+  if (!lstat(path, &link)) return read_index(model, path);
   TSR_TRY(join(folder, single_name, sizeof single_name - 1, path));
   if (!access(path, F_OK)) return tsr_model_read_file(model, path);
   return tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there", folder, index_name, single_name);

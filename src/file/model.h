@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/name_index.h"
+#include "tessera/json.h"
 #include "tessera/safetensors.h"
 
 struct tsr_model {
@@ -27,7 +28,14 @@ tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
                          const tsr_model_tensor *tensor);
 tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_length,
                                   const char *value, size_t value_length);
+// Fails if the path is a link to nothing, which the system tells like a path that is not there.
+tsr_status tsr_model_check_link(const char *path);
 // Reads the header of the file at `path` into the model.
 tsr_status tsr_model_read_file(tsr_model *model, const char *path);
+
+// What readers of model.safetensors.index.json share: its map of tensors, and of one of them the
+// file, a name that is not terminated.
+tsr_status tsr_index_map(const tsr_json_doc *doc, const tsr_json **out_map);
+tsr_status tsr_index_file(const tsr_json *member, const char **out_file, size_t *out_length);
 
 #endif

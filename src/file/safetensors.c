@@ -5,11 +5,13 @@
 // exactly. Positions in messages count from the start of the file.
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "file/model.h"
 #include "tessera/json.h"
 
@@ -28,21 +30,31 @@ static int64_t byte_of(const header *h, const tsr_json *value) {
 
 // ---- one tensor ----
 
+// Names that other ecosystems have are told in safetensors' own words.
+static tsr_status unknown_dtype(const char *name, size_t length) {
+  char word[32];
+  snprintf(word, sizeof word, "%.*s", (int)length, name);
+  const tsr_dtype meant = length < sizeof word ? tsr_dtype_find(word) : TSR_DTYPE_NONE;
+  const char *known = tsr_dtype_name(meant, TSR_NAMES_SAFETENSORS);
+  if (known)
+    return tsr_fail(UNKNOWN_DTYPE, "dtype \"%s\" is not one of safetensors', which says \"%s\"",
+                    word, known);
+  return tsr_fail(UNKNOWN_DTYPE, "dtype \"%.*s\" is not one of safetensors'", (int)length, name);
+}
+
 static tsr_status read_dtype(const tsr_json *value, tsr_dtype *out_dtype) {
   const char *name = NULL;
   size_t length = 0;
   TSR_TRY(tsr_json_get_string(value, "dtype", &name, &length));
   const tsr_dtype dtype = tsr_dtype_find_in(TSR_NAMES_SAFETENSORS, name, length);
-  if (dtype == TSR_DTYPE_NONE)
-    return tsr_fail(UNKNOWN_DTYPE, "dtype \"%.*s\" is not one of safetensors'", (int)length, name);
+  if (dtype == TSR_DTYPE_NONE) return unknown_dtype(name, length);
   *out_dtype = dtype;
   return NULL;
 }
 
 static tsr_status read_shape(const tsr_json *value, tsr_shape *out_shape) {
   if (!value || tsr_json_kind_of(value) != TSR_JSON_ARRAY)
-    return tsr_fail(JSON_KIND, "shape: %s, wanted an array",
-                    value ? "found another kind" : "missing");
+    return tsr_json_wrong_kind(value, "shape", "an array");
   if (tsr_json_count(value) > TSR_MAX_RANK)
     return tsr_fail(TOO_LARGE, "shape: %zu dimensions, at most %d are supported",
                     tsr_json_count(value), TSR_MAX_RANK);
@@ -55,13 +67,15 @@ static tsr_status read_shape(const tsr_json *value, tsr_shape *out_shape) {
 static tsr_status read_offsets(const header *h, const tsr_json *value, int64_t *out_begin,
                                int64_t *out_end) {
   if (!value || tsr_json_kind_of(value) != TSR_JSON_ARRAY || tsr_json_count(value) != 2)
-    return tsr_fail(JSON_KIND, "data_offsets: %s, wanted two numbers",
-                    value ? "found something else" : "missing");
+    return tsr_json_wrong_kind(value, "data_offsets", "two integers");
   int64_t begin = 0, end = 0;
   TSR_TRY(tsr_json_get_int(tsr_json_at(value, 0), "data_offsets", &begin));
   TSR_TRY(tsr_json_get_int(tsr_json_at(value, 1), "data_offsets", &end));
   const int64_t room = h->file_size - h->data_start;
-  if (begin < 0 || end < begin || end > room)
+  if (end < begin)
+    return tsr_fail(BROKEN_FILE, "data_offsets [%lld, %lld] end before they begin",
+                    (long long)begin, (long long)end);
+  if (begin < 0 || end > room)
     return tsr_fail(BROKEN_FILE,
                     "data_offsets [%lld, %lld] do not lie within the %lld bytes of data",
                     (long long)begin, (long long)end, (long long)room);
@@ -72,8 +86,7 @@ static tsr_status read_offsets(const header *h, const tsr_json *value, int64_t *
 
 static tsr_status check_fields(const tsr_json *value) {
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
-    return tsr_fail(JSON_KIND, "found %s, wanted an object",
-                    tsr_json_kind_name(tsr_json_kind_of(value)));
+    return tsr_json_wrong_kind(value, "its entry", "an object");
   for (const tsr_json *m = tsr_json_first(value); m; m = tsr_json_next(m)) {
     size_t length = 0;
     const char *key = tsr_json_key(m, &length);
@@ -117,13 +130,12 @@ static tsr_status read_tensor(const header *h, const tsr_json *member) {
 
 static tsr_status read_metadata(const header *h, const tsr_json *value) {
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
-    return tsr_fail(JSON_KIND, "__metadata__: found %s, wanted an object",
-                    tsr_json_kind_name(tsr_json_kind_of(value)));
+    return tsr_json_wrong_kind(value, "its value", "an object of strings");
   for (const tsr_json *m = tsr_json_first(value); m; m = tsr_json_next(m)) {
     size_t key_length = 0, length = 0;
     const char *key = tsr_json_key(m, &key_length), *text = NULL;
-    TSR_TRY_NOTE(tsr_json_get_string(m, "value", &text, &length), "__metadata__ \"%.*s\"",
-                 (int)key_length, key);
+    TSR_TRY_NOTE(tsr_json_get_string(m, "its value", &text, &length), "\"%.*s\" at byte %lld",
+                 (int)key_length, key, (long long)byte_of(h, m));
     TSR_TRY(tsr_model_add_metadata(h->model, key, key_length, text, length));
   }
   return NULL;
@@ -184,7 +196,7 @@ static tsr_status read_members(const header *h) {
     size_t length = 0;
     const char *key = tsr_json_key(m, &length);
     if (tsr_json_key_is(m, "__metadata__")) {
-      TSR_TRY(read_metadata(h, m));
+      TSR_TRY_NOTE(read_metadata(h, m), "__metadata__ at byte %lld", (long long)byte_of(h, m));
       continue;
     }
     if (memchr(key, '\0', length))
@@ -196,7 +208,34 @@ static tsr_status read_members(const header *h) {
   return check_tiling(h, first);
 }
 
-static tsr_status check_length(uint64_t length, int64_t file_size) {
+static uint64_t little_endian(const unsigned char *bytes) {
+  uint64_t value = 0;
+  for (int i = LENGTH_BYTES - 1; i >= 0; i--) value = value << 8 | bytes[i];
+  return value;
+}
+
+// What a file is whose first bytes are no length: files that are often found in a model's place.
+static const char *other_kind(const unsigned char *prefix) {
+  static const struct {
+    const char *bytes, *kind;
+  } kinds[] = {
+      {"PK\x03\x04", "a zip archive, as PyTorch and NumPy write them"},
+      {"\x80\x02", "a pickle, as PyTorch wrote them once"},
+      {"\x93NUMPY", "a NumPy array"},
+      {"version ", "a pointer of git lfs; `git lfs pull` fetches the file itself"},
+      {"GGUF", "a GGUF file"},
+      {"<", "a page of HTML or XML"},
+      {"{", "JSON without the eight bytes of its length"},
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (!memcmp(prefix, kinds[i].bytes, strlen(kinds[i].bytes))) return kinds[i].kind;
+  return NULL;
+}
+
+static tsr_status check_length(const unsigned char *prefix, int64_t file_size) {
+  const uint64_t length = little_endian(prefix);
+  const char *kind = length > LONGEST_HEADER ? other_kind(prefix) : NULL;
+  if (kind) return tsr_fail(BROKEN_FILE, "this is no safetensors file but %s", kind);
   if (length > LONGEST_HEADER)
     return tsr_fail(BROKEN_FILE, "the header's length is %llu bytes, at most %d are allowed",
                     (unsigned long long)length, LONGEST_HEADER);
@@ -206,16 +245,13 @@ static tsr_status check_length(uint64_t length, int64_t file_size) {
   return NULL;
 }
 
-static uint64_t little_endian(const unsigned char *bytes) {
-  uint64_t value = 0;
-  for (int i = LENGTH_BYTES - 1; i >= 0; i--) value = value << 8 | bytes[i];
-  return value;
-}
-
 static tsr_status read_header(tsr_model *model, const char *json, size_t length,
                               int64_t file_size) {
-  if (!length || json[0] != '{')
-    return tsr_fail(BROKEN_FILE, "the header does not begin with '{'; is this a safetensors file?");
+  if (!length)
+    return tsr_fail(BROKEN_FILE, "the header's length is 0 bytes, but the shortest header is {}");
+  if (json[0] != '{')
+    return tsr_fail(BROKEN_FILE, "the header begins with byte 0x%02x at byte %d, wanted '{' (0x7b)",
+                    (unsigned char)json[0], LENGTH_BYTES);
   header h = {.data_start = LENGTH_BYTES + (int64_t)length, .file_size = file_size, .model = model};
   TSR_TRY_NOTE(tsr_json_parse(json, length, &h.doc), "header (its bytes count from %d)",
                LENGTH_BYTES);
@@ -229,7 +265,7 @@ tsr_status tsr_safetensors_parse(const char *bytes, size_t length, int64_t file_
   if (length < LENGTH_BYTES || file_size < LENGTH_BYTES)
     return tsr_fail(BROKEN_FILE, "%zu bytes are too few for a header", length);
   const uint64_t header_length = little_endian((const unsigned char *)bytes);
-  TSR_TRY(check_length(header_length, file_size));
+  TSR_TRY(check_length((const unsigned char *)bytes, file_size));
   if (header_length > length - LENGTH_BYTES)
     return tsr_fail(BROKEN_FILE, "%zu bytes given, but the header has %llu", length,
                     (unsigned long long)header_length);
@@ -269,7 +305,7 @@ static tsr_status read_open_file(tsr_model *model, int fd) {
   unsigned char prefix[LENGTH_BYTES];
   TSR_TRY(read_at(fd, (char *)prefix, sizeof prefix, 0));
   const uint64_t length = little_endian(prefix);
-  TSR_TRY(check_length(length, info.st_size));
+  TSR_TRY(check_length(prefix, info.st_size));
   char *json = malloc(length ? (size_t)length : 1);
   if (!json) return tsr_fail(NO_MEMORY, "header of %llu bytes", (unsigned long long)length);
   tsr_status status = read_at(fd, json, (size_t)length, LENGTH_BYTES);
@@ -278,7 +314,14 @@ static tsr_status read_open_file(tsr_model *model, int fd) {
   return status;
 }
 
+tsr_status tsr_model_check_link(const char *path) {
+  struct stat link, target;
+  if (lstat(path, &link) || !S_ISLNK(link.st_mode) || !stat(path, &target)) return NULL;
+  return tsr_fail(IO, "%s: the link points to nothing", path);
+}
+
 tsr_status tsr_model_read_file(tsr_model *model, const char *path) {
+  TSR_TRY(tsr_model_check_link(path));
   TSR_TRY(tsr_model_add_file(model, path));
   int fd = -1;
   do {

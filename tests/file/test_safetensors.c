@@ -59,24 +59,24 @@ static const struct {
   tsr_cause cause;
   const char *part;
 } faults[] = {
-    {"[]", 0, TSR_CAUSE_BROKEN_FILE, "does not begin with '{'"},
-    {" {}", 0, TSR_CAUSE_BROKEN_FILE, "does not begin with '{'"},
+    {"[]", 0, TSR_CAUSE_BROKEN_FILE, "the header begins with byte 0x5b at byte 8"},
+    {" {}", 0, TSR_CAUSE_BROKEN_FILE, "the header begins with byte 0x20 at byte 8"},
     {"{", 0, TSR_CAUSE_JSON_SYNTAX, "header (its bytes count from 8)"},
     {"{\"a\":{},\"a\":{}}", 0, TSR_CAUSE_JSON_DUPLICATE_KEY, "a"},
-    {"{\"a\":1}", 0, TSR_CAUSE_JSON_KIND, "tensor \"a\" at byte 13: found number, wanted an object"},
+    {"{\"a\":1}", 0, TSR_CAUSE_JSON_KIND, "tensor \"a\" at byte 13: its entry: wanted an object, found 1"},
     {"{\"a\":{\"shape\":[],\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_JSON_KIND, "dtype"},
     {"{\"a\":{\"dtype\":\"float32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, TSR_CAUSE_UNKNOWN_DTYPE,
      "dtype \"float32\" is not one of safetensors'"},
     {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_JSON_KIND, "shape: missing, wanted an array"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":3,\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_JSON_KIND, "shape: found another kind"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":3,\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_JSON_KIND, "shape: wanted an array, found 3"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_BAD_ARGUMENT, "-1"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_NOT_AN_INTEGER, "shape"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"
      "\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_TOO_LARGE, "shape: 33 dimensions, at most 32"},
     {"{\"a\":{\"dtype\":\"F64\",\"shape\":[4611686018427387903],\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_OVERFLOW, ""},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1, TSR_CAUSE_JSON_KIND, "data_offsets: missing"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, TSR_CAUSE_JSON_KIND, "data_offsets: found something else"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", 1, TSR_CAUSE_BROKEN_FILE, "do not lie within the 1 bytes"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, TSR_CAUSE_JSON_KIND, "data_offsets: wanted two integers, found an array of 1"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", 1, TSR_CAUSE_BROKEN_FILE, "data_offsets [1, 0] end before they begin"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 1, TSR_CAUSE_BROKEN_FILE, "do not lie within the 1 bytes"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_BROKEN_FILE,
      "its type and shape take 2 bytes, its data_offsets 1"},
@@ -89,8 +89,8 @@ static const struct {
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}",
      3, TSR_CAUSE_BROKEN_FILE, "tensors \"b\" and \"a\" overlap"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 5, TSR_CAUSE_BROKEN_FILE, "at the end of the file belong to no tensor"},
-    {"{\"__metadata__\":3}", 0, TSR_CAUSE_JSON_KIND, "__metadata__: found number"},
-    {"{\"__metadata__\":{\"k\":3}}", 0, TSR_CAUSE_JSON_KIND, "__metadata__ \"k\""},
+    {"{\"__metadata__\":3}", 0, TSR_CAUSE_JSON_KIND, "__metadata__ at byte 24: its value: wanted an object of strings, found 3"},
+    {"{\"__metadata__\":{\"k\":3}}", 0, TSR_CAUSE_JSON_KIND, "\"k\" at byte 29"},
     {"{\"a\\u0000b\":{}}", 0, TSR_CAUSE_BROKEN_FILE, "holds a zero byte"},
 };
 // clang-format on

@@ -74,9 +74,9 @@ static void broken_documents_are_refused(void **state) {
     const char *part;
   } cases[] = {
       {"[]", TSR_CAUSE_JSON_KIND, "mesh: wanted an object, found array"},
-      {"{}", TSR_CAUSE_JSON_KIND, "mesh: axes: wanted an array, found nothing"},
-      {"{\"axes\": 4}", TSR_CAUSE_JSON_KIND, "mesh: axes: wanted an array, found number"},
-      {"{\"axes\": [\"x\"]}", TSR_CAUSE_JSON_KIND, "mesh: axis: wanted an array, found string"},
+      {"{}", TSR_CAUSE_JSON_KIND, "mesh: axes: missing, wanted an array"},
+      {"{\"axes\": 4}", TSR_CAUSE_JSON_KIND, "mesh: axes: wanted an array, found 4"},
+      {"{\"axes\": [\"x\"]}", TSR_CAUSE_JSON_KIND, "mesh: axis: wanted an array, found \"x\""},
       {"{\"axes\": [[\"x\"]]}", TSR_CAUSE_JSON_KIND, "mesh: axis: wanted [name, size], found 1 values"},
       {"{\"axes\": [[2, 2]]}", TSR_CAUSE_JSON_KIND, "axis name"},
       {"{\"axes\": [[\"x\", \"2\"]]}", TSR_CAUSE_JSON_KIND, "axis size"},

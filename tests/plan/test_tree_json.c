@@ -60,7 +60,7 @@ static const struct {
     {"[]", "tree: \"\": wanted an object, found array"},
     {"{\"a\": {\"b\": 3}}", "tree: \"a/b\": wanted an object, found number"},
     {"{\"a\": {\"shape\": [2]}}", "tree: tensor \"a\": dtype: missing, wanted a string"},
-    {"{\"a\": {\"dtype\": \"f32\"}}", "tree: tensor \"a\": shape: wanted an array, found nothing"},
+    {"{\"a\": {\"dtype\": \"f32\"}}", "tree: tensor \"a\": shape: missing, wanted an array"},
     {"{\"a\": {\"dtype\": \"f32\", \"shape\": [2], \"offset\": 1}}",
      "tree: tensor \"a\": key \"offset\" is not dtype, shape or logical"},
     {"{\"a\": {\"dtype\": \"f32\", \"shape\": [2.5]}}",
