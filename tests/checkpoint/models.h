@@ -1,18 +1,10 @@
-// What the tests of checkpoints share: folders of their own, and small safetensors files written by
-// hand, whose contents follow from the tensor's name and the element.
+// What the tests of checkpoints share: small safetensors files written by hand, whose contents
+// follow from the tensor's name and the element.
 #ifndef TESSERA_TESTS_CHECKPOINT_MODELS_H
 #define TESSERA_TESTS_CHECKPOINT_MODELS_H
 
-#include "support/test.h"
+#include "support/folder.h"
 #include "tessera/plan.h"
-
-typedef struct test_folder {
-  char path[64];
-} test_folder;
-void test_folder_make(test_folder *folder);
-void test_folder_remove(const test_folder *folder);  // with all that is in it
-// A path in it, in a buffer that is overwritten by the fourth call after this one.
-const char *test_folder_path(const test_folder *folder, const char *name);
 
 // A tensor of 32-bit words whose word `i`, counted in the whole tensor, is test_word(name, i).
 uint32_t test_word(const char *name, int64_t element);
