@@ -3,8 +3,6 @@ import re
 import sys
 import time
 
-sys.path.pop(0)  # bench/json.py beside this file is not the json that JAX wants
-
 import jax
 import jax.numpy as jnp
 from eformer.escale import match_partition_rules

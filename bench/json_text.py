@@ -1,4 +1,4 @@
-"""The rival of bench/json.c: Python's json, written in C, on the same header."""
+"""The rival of bench/json_text.c: Python's json, written in C, on the same header."""
 
 import sys
 
