@@ -144,6 +144,8 @@ tsr_status tsr_io_reserve(int fd, const char *path, int64_t size) {
   return failed(path, "reserve its space");
 }
 
+void tsr_io_start_sync(int fd) { sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
 tsr_status tsr_io_sync(int fd, const char *path) {
   int result = 0;
   do {

@@ -33,6 +33,9 @@ TSR_MUST_USE tsr_status tsr_io_write_parts(int fd, const char *path, struct iove
 // Gives the file this size with its space on the disk taken, so that a full disk shows now and not
 // halfway; where the file system cannot, only the size is set.
 TSR_MUST_USE tsr_status tsr_io_reserve(int fd, const char *path, int64_t size);
+// Sends what was written on its way to the disk and does not wait for it: a later sync is then
+// short. It is that sync which tells of failures.
+void tsr_io_start_sync(int fd);
 // Everything written reaches the disk before it returns: of a file, and of a folder's entries.
 TSR_MUST_USE tsr_status tsr_io_sync(int fd, const char *path);
 TSR_MUST_USE tsr_status tsr_io_sync_folder(const char *path);

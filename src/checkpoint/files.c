@@ -5,6 +5,9 @@
 
 #include "base/io.h"
 
+// Bytes written to a file before they are sent to the disk: enough for long transfers.
+static const int64_t send_interval = 8 << 20;
+
 // How many of them may be open at once: most of what the process may have, since the rest of the
 // program needs some too.
 static int open_limit(void) {
@@ -95,4 +98,15 @@ void tsr_files_give_back(tsr_files *files, int file) {
   pthread_mutex_lock(&files->lock);
   files->items[file].users--;
   pthread_mutex_unlock(&files->lock);
+}
+
+void tsr_files_wrote(tsr_files *files, int file, int64_t bytes) {
+  tsr_open_file *item = &files->items[file];
+  if (!files->sends) return;
+  pthread_mutex_lock(&files->lock);
+  item->unsent += bytes;
+  const bool enough = item->unsent >= send_interval;
+  if (enough) item->unsent = 0;
+  pthread_mutex_unlock(&files->lock);
+  if (enough) tsr_io_start_sync(item->fd);
 }

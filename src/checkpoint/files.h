@@ -14,12 +14,14 @@ typedef struct tsr_open_file {
   int fd;            // -1 = closed
   int users;
   uint64_t last_use;
+  int64_t unsent;  // bytes written since they were last sent to the disk
 } tsr_open_file;
 
 typedef struct tsr_files {
   pthread_mutex_t lock;
   bool writable;
-  bool lost;  // what was written to a file that has been closed since
+  bool sends;  // what is written goes to the disk while more is: for those who will wait for it
+  bool lost;   // what was written to a file that has been closed since
   int count, open_count, open_limit;
   uint64_t uses;
   tsr_open_file *items;  // owned
@@ -34,6 +36,8 @@ TSR_MUST_USE tsr_status tsr_files_close(tsr_files *files);
 // A file's descriptor, open until it is given back. From any thread.
 TSR_MUST_USE tsr_status tsr_files_take(tsr_files *files, int file, int *out_fd);
 void tsr_files_give_back(tsr_files *files, int file);
+// Between these two: so many bytes were written.
+void tsr_files_wrote(tsr_files *files, int file, int64_t bytes);
 const char *tsr_files_path(const tsr_files *files, int file);
 
 #endif

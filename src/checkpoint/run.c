@@ -268,6 +268,7 @@ static tsr_status begin(running *run) {
   tsr_transform *t = run->t;
   TSR_TRY(make_tables(t));
   TSR_TRY(tsr_target_open(t->target, t->work.partial));
+  t->target->store->files->sends = run->sync;
   TSR_TRY(tsr_journal_open(t->work.journal, &run->journal));
   run->replaces = t->options.existing == TSR_EXISTING_REPLACE;
   if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);

@@ -60,6 +60,7 @@ tsr_status tsr_runs_flush(tsr_runs *runs) {
       runs->count > 1 && bytes <= TSR_MOST_STAGED && runs->bytes / runs->count < SHORT_RUN;
   const bool staged = runs->bytes < bytes || runs->mode == TSR_RUNS_COMPARE || short_runs;
   tsr_status status = staged ? move_staged(runs, fd, path) : move(runs, fd, path);
+  if (!status && runs->mode == TSR_RUNS_WRITE) tsr_files_wrote(runs->files, runs->file, bytes);
   tsr_files_give_back(runs->files, runs->file);
   runs->calls++;
   runs->bytes_moved += bytes;
