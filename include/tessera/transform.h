@@ -70,7 +70,8 @@ typedef struct tsr_transform_certificate {
   int64_t bytes_read, bytes_written;  // of tensors, and of the files as a whole
   int64_t least_read, least_written;  // that any way of doing it must
   int64_t extras, extra_bytes;        // small files of the folder that are copied along
-  int64_t peak_memory;                // of buffers
+  int64_t table_memory;               // of names, layouts, headers, hashes: grows with the tensors
+  int64_t peak_memory;                // tables and buffers, beside a few megabytes of the program
   int64_t bytes_free;                 // on the disk of the destination; -1 = not known
   int workers;
 } tsr_transform_certificate;

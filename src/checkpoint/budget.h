@@ -1,19 +1,24 @@
-// How many workers fit into the memory that a job may take.
+// How many workers fit into the memory that a job may take, beside its tables.
 #ifndef TESSERA_CHECKPOINT_BUDGET_H
 #define TESSERA_CHECKPOINT_BUDGET_H
 
-#include <stdint.h>
-
-#include "tessera/status.h"
+#include "checkpoint/target.h"
+#include "checkpoint/view.h"
 
 typedef struct tsr_budget {
   int workers;
   int64_t worker_bytes;  // that each of them may take
 } tsr_budget;
 
+// Bytes of tables, at the job's peak: what holds for every model is in tests/memory. Of a
+// checkpoint that is open, of views of it, and of a destination (whose index may not be made yet).
+int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint);
+int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map);
+int64_t tsr_budget_target(const tsr_target *target);
+
 // `cap` bytes for all (0 = 1 GiB), of which `tables` are taken already, `least` for each worker,
 // and at most `jobs` of these (0 = tsr_cpu_count()). Fails with does_not_fit when not even one
-// fits.
+// fits, and says how much it would take.
 TSR_MUST_USE tsr_status tsr_budget_init(tsr_budget *budget, int64_t cap, int64_t tables,
                                         int64_t least, int jobs);
 

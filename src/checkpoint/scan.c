@@ -95,13 +95,15 @@ tsr_status tsr_checkpoint_check_copies(const tsr_checkpoint *checkpoint,
   tsr_pool *pool = NULL;
   tsr_budget budget;
   scan s = {0};
-  TSR_TRY(tsr_budget_init(&budget, o->max_memory, 512 * tsr_tree_count(checkpoint->tree),
-                          2 * BLOCK_BYTES, o->jobs));
-  s.workers = budget.workers;
-  s.buffers = calloc((size_t)s.workers, sizeof *s.buffers);
-  tsr_status status =
-      s.buffers ? tsr_pool_create(s.workers, &pool) : tsr_fail(NO_MEMORY, "buffers");
-  if (!status) status = tsr_views_of(checkpoint, TSR_COPIES_COMPARED, &views);
+  TSR_TRY(tsr_views_of(checkpoint, TSR_COPIES_COMPARED, &views));
+  const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&views, NULL);
+  tsr_status status = tsr_budget_init(&budget, o->max_memory, tables, 2 * BLOCK_BYTES, o->jobs);
+  if (!status) {
+    s.workers = budget.workers;
+    s.buffers = calloc((size_t)s.workers, sizeof *s.buffers);
+    if (!s.buffers) status = tsr_fail(NO_MEMORY, "buffers");
+  }
+  if (!status) status = tsr_pool_create(s.workers, &pool);
   if (!status)
     status = tsr_progress_create("copies", "B", bytes_to_check(checkpoint), interval, o->progress,
                                  o->progress_context, &s.progress);

@@ -35,12 +35,24 @@ static int64_t least_memory(const tsr_views *views) {
   return least;
 }
 
+// Of each block whether it is done, and its hash. Lines of the journal wait until a GiB is written,
+// and each is of a tensor's end or of a whole block.
+static int64_t memory_of_blocks(const tsr_transform *t) {
+  const int64_t lines = t->views.count + 256;
+  int64_t blocks = 0;
+  for (int64_t i = 0; i < t->views.count; i++) blocks += tsr_block_count(t->views.items[i]);
+  return blocks * (int64_t)(1 + sizeof(tsr_hash128)) + lines * 128;
+}
+
 static tsr_status choose_workers(tsr_transform *t) {
-  const int64_t tables = t->views.count * 512 + t->certificate.source_files * 256;
+  const int64_t tables = tsr_budget_checkpoint(t->source) +
+                         tsr_budget_views(&t->views, t->options.map) +
+                         tsr_budget_target(t->target) + memory_of_blocks(t);
   tsr_budget budget;
   TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views),
                           t->options.jobs));
   t->certificate.workers = budget.workers;
+  t->certificate.table_memory = tables;
   t->buffer_bytes = budget.worker_bytes;
   return NULL;
 }
@@ -72,7 +84,7 @@ static tsr_status make_windows(tsr_transform *t) {
   }
   t->buffer_bytes = largest;
   t->certificate.windows = t->first_window[count];
-  t->certificate.peak_memory = peak * t->certificate.workers;
+  t->certificate.peak_memory = t->certificate.table_memory + peak * t->certificate.workers;
   return NULL;
 }
 

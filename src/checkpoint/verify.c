@@ -37,6 +37,7 @@ typedef struct job {
   tsr_verification *result;
   tsr_verify_options options;
   tsr_tolerance tolerance;
+  const tsr_checkpoint *sides[2];
   tsr_views views[2];
   const tsr_hash128 *known[2];  // of each view; NULL = not stored, or not believed
   unsigned char *reads;         // owned: of each row, bit `w` = side w is read block by block
@@ -397,6 +398,17 @@ static int64_t memory_of_reading(const tsr_views *views) {
   return most;
 }
 
+static int64_t memory_of_tables(const job *j) {
+  int64_t bytes = j->result->count * (int64_t)sizeof(tsr_verify_row), blocks[2] = {0};
+  for (int w = 0; w < 2; w++) {
+    bytes += tsr_budget_checkpoint(j->sides[w]);
+    bytes += tsr_budget_views(&j->views[w], w == 0 ? j->options.map : NULL);
+    for (int64_t i = 0; i < j->views[w].count; i++)
+      blocks[w] += tsr_block_count(j->views[w].items[i]);
+  }
+  return bytes + (blocks[0] > blocks[1] ? blocks[0] : blocks[1]) * (int64_t)sizeof(block);
+}
+
 static tsr_status prepare(job *j) {
   tsr_verification *result = j->result;
   for (int w = 0; w < 2; w++) TSR_TRY(tsr_views_tree(&j->views[w], &result->trees[w]));
@@ -412,8 +424,7 @@ static tsr_status prepare(job *j) {
       if (j->reads[i] & (1 << w)) result->bytes_read += tsr_view_bytes_read(view_of(j, i, w));
   }
   const int64_t a = memory_of_reading(&j->views[0]), b = memory_of_reading(&j->views[1]);
-  const int64_t tables = (j->views[0].count + j->views[1].count) * 1024;
-  TSR_TRY(tsr_budget_init(&j->budget, j->options.max_memory, tables,
+  TSR_TRY(tsr_budget_init(&j->budget, j->options.max_memory, memory_of_tables(j),
                           3 * BLOCK_BYTES + (a > b ? a : b), j->options.jobs));
   j->buffers = calloc(2 * (size_t)j->budget.workers, sizeof *j->buffers);
   if (!j->buffers) return tsr_fail(NO_MEMORY, "buffers");
@@ -455,17 +466,16 @@ static tsr_status map_first(job *j, const tsr_checkpoint *first) {
 tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoint *second,
                                  const tsr_verify_options *options,
                                  tsr_verification **out_verification) {
-  job j = {.result = calloc(1, sizeof *j.result)};
+  job j = {.result = calloc(1, sizeof *j.result), .sides = {first, second}};
   if (!j.result) return tsr_fail(NO_MEMORY, "a comparison");
   if (options) j.options = *options;
   j.tolerance = (tsr_tolerance){
       .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
-  const tsr_checkpoint *sides[2] = {first, second};
   const tsr_copies copies = j.options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
   tsr_status status = NULL;
   for (int w = 0; w < 2 && !status; w++) {
-    status = tsr_views_of(sides[w], copies, &j.views[w]);
-    if (j.options.trust_hashes) j.known[w] = sides[w]->hashes;
+    status = tsr_views_of(j.sides[w], copies, &j.views[w]);
+    if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;
   }
   if (!status && j.options.map) status = map_first(&j, first);
   if (!status) status = run(&j);

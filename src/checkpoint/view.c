@@ -214,6 +214,8 @@ static const tsr_view_ops cast_ops = {
     .destroy = destroy_cast,
 };
 
+bool tsr_view_is_cast(const tsr_view *view) { return view->ops == &cast_ops; }
+
 static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view) {
   if (!tsr_convertible(inner->dtype, dtype))
     return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which cannot become %s", inner->name,

@@ -61,6 +61,7 @@ TSR_MUST_USE tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64
 TSR_MUST_USE tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range *box, void *out);
 int64_t tsr_view_memory(const tsr_view *view, int64_t count);
 int64_t tsr_view_bytes_read(const tsr_view *view);
+bool tsr_view_is_cast(const tsr_view *view);
 void tsr_view_destroy(tsr_view *view);  // NULL is fine
 // Bytes that `count` of its elements take, packed.
 int64_t tsr_view_bytes(const tsr_view *view, int64_t count);
