@@ -1,9 +1,10 @@
 // Checkpoint: a model on disk, however it is stored, seen as whole tensors.
 //
 // One view serves a safetensors file, a Hugging Face folder, the folders of tensor-parallel engines
-// with files for each rank, and Tessera's own sharded folder: a tree of tensors, each with a layout
-// whose shards lie somewhere in files. Only headers are read on opening; after that any box of any
-// tensor can be read, and only its bytes are.
+// with files for each rank, Tessera's own sharded folder, and NumPy's archives and arrays: a tree
+// of tensors, each with a layout whose shards lie somewhere in files. Only headers are read on
+// opening; after that any box of any tensor can be read, and only its bytes are (of what is packed,
+// also those before it).
 //
 //   tsr_checkpoint *model = NULL;
 //   TSR_TRY(tsr_checkpoint_open("llama", NULL, &model));
@@ -24,7 +25,9 @@ TSR_BEGIN_DECLS
   X(FILE, "file")       /* one safetensors file */                                               \
   X(FOLDER, "folder")   /* Hugging Face: one file, or several and an index */                    \
   X(RANKS, "ranks")     /* files for each rank, its slice of a tensor under the tensor's name */ \
-  X(TESSERA, "tessera") /* our own: each shard once, and a manifest with plan and hashes */
+  X(TESSERA, "tessera") /* our own: each shard once, and a manifest with plan and hashes */      \
+  X(NPZ, "npz")         /* NumPy's archive of arrays, stored or packed */                        \
+  X(NPY, "npy")         /* NumPy's arrays: one file, or a folder with one for each tensor */
 #define X(id, word) TSR_FORMAT_##id,
 typedef enum tsr_checkpoint_format {
   TSR_FORMAT_ANY,  // find out
@@ -44,11 +47,14 @@ typedef struct tsr_checkpoint_options {
   // neither, so that it is asked for there, unless tessera-plan.json lies beside them. It must not
   // be given elsewhere.
   const tsr_plan *plan;
+  // What elements are whose type NumPy's files do not say: those of ml_dtypes. For two bytes this
+  // is bf16 unless it is said, with a warning; one byte is refused.
+  tsr_dtype forgotten;
 } tsr_checkpoint_options;
 
-// A safetensors file, a folder, or a folder's index. Fails with broken_file where headers, index
-// and plan do not agree, naming file and tensor; with plan_required for ranks' files without a
-// plan. NULL options = find out.
+// A safetensors file, a folder, a folder's index, a .npz archive or a .npy file. Fails with
+// broken_file where headers, index and plan do not agree, naming file and tensor; with
+// plan_required for ranks' files without a plan. NULL options = find out.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_open(const char *path,
                                                     const tsr_checkpoint_options *options,
                                                     tsr_checkpoint **out_checkpoint);
@@ -71,7 +77,8 @@ TSR_API const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint);
 
 // Where one stored copy of a shard lies: bytes [offset, offset + bytes) of a file. Formats with
 // files for each rank have as many copies as the layout has replicas (of which some may be absent:
-// false), others have one.
+// false), others have one. False also where the bytes there are not the shard's, because they are
+// packed or in another order.
 typedef struct tsr_stored {
   int file;
   int64_t offset, bytes;

@@ -66,6 +66,8 @@ TSR_API const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index);
 TSR_API bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index);
 // Reads all elements, in the order of the data and the byte order of this machine.
 TSR_API TSR_MUST_USE tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements);
+// Reads all of it for its checksum only, in little memory.
+TSR_API TSR_MUST_USE tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index);
 
 typedef struct tsr_npz_item {
   const char *name;  // without .npy

@@ -180,6 +180,11 @@ static tsr_status compare_copy(void *context, const tsr_copy *copy) {
 // ---- boxes and ranges ----
 
 static tsr_status start(box_io *io) {
+  const tsr_foreign *foreign = io->store->tensors[io->tensor].foreign;
+  if (foreign && foreign->packed >= 0) {
+    io->runs.packed = io->store->packed;
+    io->runs.item = foreign->packed;
+  }
   io->bits = tsr_dtype_get(io->store->tensors[io->tensor].dtype)->bits;
   io->runs.files = io->store->files;
   io->runs.compare = compare_run;
@@ -217,14 +222,23 @@ static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   return status;
 }
 
+tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                              const tsr_range *box, void *out) {
+  box_io io = {.store = store, .tensor = tensor, .index = index, .copy = -1, .buffer = out};
+  return run(&io, box, 0);
+}
+
 tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                           const tsr_range *box, int copy, void *out) {
+  if (store->tensors[tensor].foreign) return tsr_foreign_read(store, tensor, index, box, out);
   box_io io = {.store = store, .tensor = tensor, .index = index, .copy = copy, .buffer = out};
   return run(&io, box, 0);
 }
 
 tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                 int64_t first, int64_t count, int copy, void *out) {
+  if (store->tensors[tensor].foreign)
+    return tsr_foreign_read_range(store, tensor, index, first, count, out);
   box_io io = {.store = store,
                .tensor = tensor,
                .index = index,

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ends_with.h"
+#include "checkpoint/numpy.h"
+
 // ---- formats ----
 
 static const char *const format_names[TSR_FORMAT_COUNT] = {[TSR_FORMAT_ANY] = "any",
@@ -41,13 +44,16 @@ static tsr_status find_format(const char *path, tsr_checkpoint_format *out_forma
         NOT_FOUND, "%s: %s", path,
         lstat(path, &info) ? "there is no such file or folder" : "the link points to nothing");
   }
-  const bool folder = S_ISDIR(info.st_mode);
-  const size_t length = strlen(path);
-  const bool index = length > 5 && !strcmp(path + length - 5, ".json");
-  *out_format = folder && tsr_checkpoint_has_manifest(path) ? TSR_FORMAT_TESSERA
-                : folder && tsr_checkpoint_has_ranks(path)  ? TSR_FORMAT_RANKS
-                : folder || index                           ? TSR_FORMAT_FOLDER
-                                                            : TSR_FORMAT_FILE;
+  if (S_ISDIR(info.st_mode))
+    *out_format = tsr_checkpoint_has_manifest(path) ? TSR_FORMAT_TESSERA
+                  : tsr_checkpoint_has_ranks(path)  ? TSR_FORMAT_RANKS
+                  : tsr_checkpoint_has_npy(path)    ? TSR_FORMAT_NPY
+                                                    : TSR_FORMAT_FOLDER;
+  else
+    *out_format = tsr_ends_with(path, ".json")  ? TSR_FORMAT_FOLDER
+                  : tsr_ends_with(path, ".npz") ? TSR_FORMAT_NPZ
+                  : tsr_ends_with(path, ".npy") ? TSR_FORMAT_NPY
+                                                : TSR_FORMAT_FILE;
   return NULL;
 }
 
@@ -79,11 +85,14 @@ static tsr_status create(const char *path, tsr_checkpoint **out_checkpoint) {
   return status;
 }
 
-static tsr_checkpoint_reader *reader_of(tsr_checkpoint_format format) {
-  return format == TSR_FORMAT_TESSERA ? tsr_checkpoint_read_manifest
-         : format == TSR_FORMAT_RANKS ? tsr_checkpoint_read_ranks
-                                      : tsr_checkpoint_read_plain;
-}
+static tsr_checkpoint_reader *const readers[TSR_FORMAT_COUNT] = {
+    [TSR_FORMAT_FILE] = tsr_checkpoint_read_plain,
+    [TSR_FORMAT_FOLDER] = tsr_checkpoint_read_plain,
+    [TSR_FORMAT_RANKS] = tsr_checkpoint_read_ranks,
+    [TSR_FORMAT_TESSERA] = tsr_checkpoint_read_manifest,
+    [TSR_FORMAT_NPZ] = tsr_checkpoint_read_numpy,
+    [TSR_FORMAT_NPY] = tsr_checkpoint_read_numpy,
+};
 
 tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *options,
                                tsr_checkpoint **out_checkpoint) {
@@ -94,7 +103,7 @@ tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *o
   if (format == TSR_FORMAT_ANY) TSR_TRY(find_format(path, &format));
   TSR_TRY(create(path, &checkpoint));
   checkpoint->format = format;
-  tsr_status status = reader_of(format)(checkpoint, options);
+  tsr_status status = readers[format](checkpoint, options);
   if (!status) status = tsr_text_check(&checkpoint->warnings);
   if (!status) status = tsr_store_open(checkpoint->store, false);
   if (status)
@@ -171,7 +180,7 @@ int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor) {
 bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard, int copy,
                          tsr_stored *out_stored) {
   const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
-  if (part->file < 0) return false;
+  if (part->file < 0 || checkpoint->store->tensors[tensor].foreign) return false;
   *out_stored = (tsr_stored){.file = part->file,
                              .offset = part->offset,
                              .bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard)};

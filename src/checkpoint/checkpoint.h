@@ -30,6 +30,8 @@ TSR_MUST_USE tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
                                                   const tsr_checkpoint_options *options);
 TSR_MUST_USE tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
                                                      const tsr_checkpoint_options *options);
+TSR_MUST_USE tsr_status tsr_checkpoint_read_numpy(tsr_checkpoint *checkpoint,
+                                                  const tsr_checkpoint_options *options);
 // Whether a folder has files for each rank, or a manifest.
 bool tsr_checkpoint_has_ranks(const char *folder);
 bool tsr_checkpoint_has_manifest(const char *folder);
@@ -44,6 +46,12 @@ TSR_MUST_USE tsr_status tsr_checkpoint_take_plan(tsr_checkpoint *checkpoint, con
 TSR_MUST_USE tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *path,
                                                    int64_t position);
 TSR_MUST_USE tsr_status tsr_checkpoint_check_whole(tsr_checkpoint *checkpoint);
+
+// A tensor that is stored whole at a place of a file; `whole` is tsr_sharding_whole's.
+TSR_MUST_USE tsr_status tsr_checkpoint_add_whole(tsr_checkpoint *checkpoint,
+                                                 const tsr_sharding *whole, tsr_dtype dtype,
+                                                 const tsr_shape *shape, int file, int64_t offset,
+                                                 int64_t *out_tensor);
 
 // Takes over what a file's header says besides its tensors.
 TSR_MUST_USE tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint,

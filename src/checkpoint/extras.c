@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/numpy.h"
 
 static const int64_t most_bytes = INT64_C(64) << 20;
 enum { CHUNK = 1 << 18 };
@@ -24,16 +25,27 @@ static bool is_weights(const char *name) {
   static const char *const ends[] = {".safetensors", ".index.json", ".bin",     ".pt",   ".pth",
                                      ".ckpt",        ".gguf",       ".msgpack", ".onnx", ".h5",
                                      ".npy",         ".npz",        ".journal"};
-  if (!strcmp(name, TSR_MANIFEST) || !strcmp(name, TSR_RANKS_PLAN)) return true;
+  static const char *const names[] = {TSR_MANIFEST, TSR_RANKS_PLAN, TSR_NPY_INDEX};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i])) return true;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
     if (tsr_ends_with(name, ends[i])) return true;
   return false;
 }
 
+static bool is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+// A folder, or that of an index; a file by itself has nothing that goes along.
+static bool has_folder(const tsr_checkpoint *checkpoint) {
+  return is_folder(checkpoint->path) || tsr_ends_with(checkpoint->path, ".json");
+}
+
 static char *folder_of(const tsr_checkpoint *checkpoint) {
   const char *path = checkpoint->path, *slash = strrchr(path, '/');
-  struct stat info;
-  if (!stat(path, &info) && S_ISDIR(info.st_mode)) return strdup(path);
+  if (is_folder(path)) return strdup(path);
   return slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
 }
 
@@ -79,7 +91,7 @@ static tsr_status list(tsr_extras *extras) {
 
 tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras) {
   tsr_extras extras = {0};
-  if (checkpoint->format == TSR_FORMAT_FILE) {
+  if (!has_folder(checkpoint)) {
     *out_extras = extras;
     return NULL;
   }

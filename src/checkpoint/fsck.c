@@ -17,6 +17,7 @@
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/numpy.h"
 #include "tessera/verify.h"
 
 static const char *const fault_names[TSR_FAULT_COUNT] = {
@@ -194,7 +195,7 @@ static tsr_status look_at_entry(tsr_fsck *fsck, const char *name) {
   if (tsr_ends_with(name, ".partial") || tsr_ends_with(name, ".journal") ||
       tsr_ends_with(name, ".part") || tsr_ends_with(name, ".incomplete"))
     return add_left_over(fsck, name, path);
-  if (!tsr_ends_with(name, ".safetensors")) return NULL;
+  if (!tsr_ends_with(name, fsck->ending)) return NULL;
   tsr_fsck_file *files =
       tsr_grow(fsck->files, fsck->file_count, &fsck->file_capacity, sizeof *files);
   if (!files) return tsr_fail(NO_MEMORY, "a list of files");
@@ -266,15 +267,16 @@ static tsr_status look_deeply(tsr_fsck *fsck, const tsr_checkpoint *model) {
                                       .progress_context = fsck->options.progress_context};
   TSR_TRY(tsr_fsck_add_failure(fsck, &(tsr_fault_place){.kind = TSR_FAULT_COPIES},
                                tsr_checkpoint_check_copies(model, &options)));
+  if (tsr_checkpoint_format_of(model) == TSR_FORMAT_NPZ) return tsr_fsck_members(fsck);
   return check_hashes(fsck, model);
 }
 
-// Opening holds plan or manifest against the headers; it can say one thing only, so that it comes
-// after the headers were looked at one by one.
-static tsr_status open_whole(tsr_fsck *fsck) {
-  const tsr_checkpoint_options options = {.size = sizeof options, .plan = fsck->options.plan};
+tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
+  // A type that is not known is no fault.
+  const tsr_checkpoint_options options = {
+      .size = sizeof options, .plan = fsck->options.plan, .forgotten = TSR_U8};
   tsr_checkpoint *model = NULL;
-  tsr_fault_place place = {.kind = TSR_FAULT_DISAGREES};
+  tsr_fault_place place = {.kind = kind};
   tsr_status status = tsr_checkpoint_open(fsck->path, &options, &model);
   if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED) place.severity = TSR_SEVERITY_NOTE;
   if (status) return tsr_fsck_add_failure(fsck, &place, status);
@@ -300,12 +302,14 @@ static tsr_status open_whole(tsr_fsck *fsck) {
 static tsr_status check_cut(tsr_fsck *fsck) {
   for (int64_t i = 0; i < fsck->file_count; i++)
     TSR_TRY(tsr_fsck_read_header(fsck, fsck->files[i].name, &fsck->files[i].model));
-  return fsck->totals[TSR_SEVERITY_ERROR] ? NULL : open_whole(fsck);
+  return fsck->totals[TSR_SEVERITY_ERROR] ? NULL : tsr_fsck_open_whole(fsck, TSR_FAULT_DISAGREES);
 }
 
 static tsr_status check_single(tsr_fsck *fsck) {
   tsr_model *model = NULL;
   fsck->single = true;
+  if (tsr_ends_with(fsck->path, ".npz") || tsr_ends_with(fsck->path, ".npy"))
+    return tsr_fsck_numpy_file(fsck);
   TSR_TRY(tsr_fsck_read_header(fsck, "", &model));
   if (model) fsck->tensors = tsr_model_count(model);
   tsr_model_destroy(model);
@@ -313,10 +317,13 @@ static tsr_status check_single(tsr_fsck *fsck) {
 }
 
 static tsr_status check_folder(tsr_fsck *fsck) {
+  const bool cut = tsr_checkpoint_has_manifest(fsck->path) || tsr_checkpoint_has_ranks(fsck->path);
+  const bool arrays = !cut && tsr_checkpoint_has_npy(fsck->path);
+  fsck->ending = arrays ? ".npy" : ".safetensors";
   TSR_TRY(look_beside(fsck));
   TSR_TRY(list_folder(fsck));
-  if (tsr_checkpoint_has_manifest(fsck->path) || tsr_checkpoint_has_ranks(fsck->path))
-    return check_cut(fsck);
+  if (cut) return check_cut(fsck);
+  if (arrays) return tsr_fsck_arrays(fsck);
   return tsr_fsck_folder(fsck);
 }
 

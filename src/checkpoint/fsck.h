@@ -19,7 +19,8 @@ struct tsr_fsck {
   tsr_fault *faults;  // owned
   int64_t totals[TSR_SEVERITY_COUNT];
   int64_t tensors, file_count, file_capacity;
-  tsr_fsck_file *files;  // owned: all that end with .safetensors, by name
+  const char *ending;    // of files with tensors
+  tsr_fsck_file *files;  // owned: all that end so, by name
   bool single;           // the path is a file
   bool repaired;
 };
@@ -42,6 +43,16 @@ TSR_MUST_USE tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name,
 // The path of a file in the folder, in the arena.
 TSR_MUST_USE tsr_status tsr_fsck_path(tsr_fsck *fsck, const char *name, const char **out_path);
 
+// Opens it as a checkpoint, which holds index, plan or manifest against the headers; that can say
+// one thing only, so that it comes after the headers were looked at one by one. `kind` is what a
+// failure is.
+TSR_MUST_USE tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind);
+
+// NumPy's arrays: a folder of them, and one file or archive.
+TSR_MUST_USE tsr_status tsr_fsck_arrays(tsr_fsck *fsck);
+TSR_MUST_USE tsr_status tsr_fsck_numpy_file(tsr_fsck *fsck);
+// The checksums of an archive.
+TSR_MUST_USE tsr_status tsr_fsck_members(tsr_fsck *fsck);
 // Hugging Face folders: index, headers, config, and the index anew.
 TSR_MUST_USE tsr_status tsr_fsck_folder(tsr_fsck *fsck);
 

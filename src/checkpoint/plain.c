@@ -15,19 +15,26 @@ static tsr_status add_files(tsr_checkpoint *checkpoint, const tsr_model *model) 
   return NULL;
 }
 
+tsr_status tsr_checkpoint_add_whole(tsr_checkpoint *checkpoint, const tsr_sharding *whole,
+                                    tsr_dtype dtype, const tsr_shape *shape, int file,
+                                    int64_t offset, int64_t *out_tensor) {
+  tsr_layout *layout = NULL;
+  TSR_TRY(tsr_layout_create(whole, shape, TSR_POLICY_ERROR, &layout));
+  tsr_status status = tsr_store_add_tensor(checkpoint->store, dtype, layout, 1, out_tensor);
+  tsr_layout_release(layout);
+  if (!status)
+    *tsr_store_part(checkpoint->store, *out_tensor, 0, 0) =
+        (tsr_stored_part){.file = file, .offset = offset};
+  return status;
+}
+
 static tsr_status add_tensor(tsr_checkpoint *checkpoint, const tsr_sharding *whole,
                              const tsr_model_tensor *found) {
-  tsr_layout *layout = NULL;
   tsr_shape shape;
   int64_t tensor = -1;
   TSR_TRY(tsr_shape_init(&shape, found->dims, found->rank));
-  TSR_TRY(tsr_layout_create(whole, &shape, TSR_POLICY_ERROR, &layout));
-  tsr_status status = tsr_store_add_tensor(checkpoint->store, found->dtype, layout, 1, &tensor);
-  tsr_layout_release(layout);
-  if (!status)
-    *tsr_store_part(checkpoint->store, tensor, 0, 0) =
-        (tsr_stored_part){.file = found->file, .offset = found->begin};
-  return status;
+  return tsr_checkpoint_add_whole(checkpoint, whole, found->dtype, &shape, found->file,
+                                  found->begin, &tensor);
 }
 
 static tsr_status make_tree(const tsr_model *model, const tsr_tree **out_tree) {

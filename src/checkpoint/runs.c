@@ -24,10 +24,21 @@ void tsr_runs_deinit(tsr_runs *runs) {
   free(runs->staging);
 }
 
+static tsr_status read_bytes(const tsr_runs *runs, int fd, const char *path, void *out,
+                             int64_t length, int64_t offset) {
+  if (!runs->packed) return tsr_io_read(fd, path, out, length, offset);
+  return tsr_packed_read(runs->packed, runs->item, fd, path, out, length, offset);
+}
+
 static tsr_status move(tsr_runs *runs, int fd, const char *path) {
   if (runs->mode == TSR_RUNS_WRITE)
     return tsr_io_write_parts(fd, path, runs->items, runs->count, runs->offset);
-  return tsr_io_read_parts(fd, path, runs->items, runs->count, runs->offset);
+  if (!runs->packed) return tsr_io_read_parts(fd, path, runs->items, runs->count, runs->offset);
+  for (int i = 0; i < runs->count; i++) {
+    const struct iovec *run = &runs->items[i];
+    TSR_TRY(read_bytes(runs, fd, path, run->iov_base, (int64_t)run->iov_len, runs->offsets[i]));
+  }
+  return NULL;
 }
 
 static tsr_status move_staged(tsr_runs *runs, int fd, const char *path) {
@@ -35,7 +46,7 @@ static tsr_status move_staged(tsr_runs *runs, int fd, const char *path) {
   const int64_t bytes = runs->end - runs->offset;
   if (!runs->staging) runs->staging = malloc(TSR_MOST_STAGED);
   if (!runs->staging) return tsr_fail(NO_MEMORY, "a staging buffer");
-  if (!writing) TSR_TRY(tsr_io_read(fd, path, runs->staging, bytes, runs->offset));
+  if (!writing) TSR_TRY(read_bytes(runs, fd, path, runs->staging, bytes, runs->offset));
   for (int i = 0; i < runs->count; i++) {
     const struct iovec *run = &runs->items[i];
     char *staged = runs->staging + (runs->offsets[i] - runs->offset);

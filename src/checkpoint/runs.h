@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "checkpoint/files.h"
+#include "checkpoint/packed.h"
 
 typedef enum tsr_runs_mode {
   TSR_RUNS_READ,
@@ -27,6 +28,9 @@ typedef struct tsr_runs {
   tsr_runs_mode mode;
   tsr_runs_compare_fn *compare;  // and its context, where that is the mode
   void *context;
+  tsr_packed_set
+      *packed;   // what is read from: offsets are those in the unpacked `item` of the file;
+  int64_t item;  // NULL = plain bytes of files
   int64_t calls, bytes_moved;  // so far; bytes with those between short runs
   // Gathered and not moved yet.
   int file, count;

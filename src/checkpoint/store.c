@@ -25,7 +25,12 @@ tsr_status tsr_store_close_files(tsr_store *store) {
 tsr_status tsr_store_close(tsr_store *store) {
   if (!store) return NULL;
   tsr_status status = tsr_store_close_files(store);
-  for (int64_t i = 0; i < store->count; i++) tsr_layout_release(store->tensors[i].layout);
+  for (int64_t i = 0; i < store->count; i++) {
+    tsr_layout_release(store->tensors[i].layout);
+    if (store->tensors[i].foreign) tsr_layout_release(store->tensors[i].foreign->turned);
+    free(store->tensors[i].foreign);
+  }
+  tsr_packed_set_destroy(store->packed);
   pthread_mutex_destroy(&store->shared_bytes);
   free(store->paths);
   free(store->file_sizes);
@@ -83,6 +88,17 @@ tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype, const tsr_lay
   store->tensors[store->count] = (tsr_stored_tensor){
       .dtype = dtype, .copies = copies, .layout = tsr_layout_retain(layout), .first_part = first};
   *out_tensor = store->count++;
+  return NULL;
+}
+
+tsr_status tsr_store_set_foreign(tsr_store *store, int64_t tensor, const tsr_foreign *foreign) {
+  tsr_foreign *copy = malloc(sizeof *copy);
+  if (!copy) {
+    tsr_layout_release(foreign->turned);
+    return tsr_fail(NO_MEMORY, "a list of tensors");
+  }
+  *copy = *foreign;
+  store->tensors[tensor].foreign = copy;
   return NULL;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "checkpoint/files.h"
+#include "checkpoint/packed.h"
 #include "tessera/layout.h"
 #include "transfer/box_copies.h"
 
@@ -17,11 +18,20 @@ typedef struct tsr_stored_part {
   int64_t offset;
 } tsr_stored_part;
 
+// What differs where a whole tensor is not stored as its layout's buffer: NumPy's files have other
+// orders, and may be packed.
+typedef struct tsr_foreign {
+  bool swapped;              // the other byte order
+  const tsr_layout *turned;  // owned: with the dimensions reversed, as they are stored; NULL = not
+  int64_t packed;            // in the store's set; -1 = plain bytes of the file
+} tsr_foreign;
+
 typedef struct tsr_stored_tensor {
   tsr_dtype dtype;
   int32_t copies;            // of each shard; absent ones counted
   const tsr_layout *layout;  // owned
   int64_t first_part;        // of shard 0; then all copies of shard 1, and so on
+  tsr_foreign *foreign;      // owned; NULL = nothing differs
 } tsr_stored_tensor;
 
 typedef struct tsr_store {
@@ -34,6 +44,7 @@ typedef struct tsr_store {
   int64_t part_count, part_capacity;
   tsr_stored_part *parts;        // owned
   tsr_files *files;              // once opened
+  tsr_packed_set *packed;        // owned; NULL = nothing is packed
   pthread_mutex_t shared_bytes;  // held while elements smaller than a byte are written
 } tsr_store;
 
@@ -47,6 +58,9 @@ TSR_MUST_USE tsr_status tsr_store_add_file(tsr_store *store, const char *path, i
 TSR_MUST_USE tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype,
                                              const tsr_layout *layout, int copies,
                                              int64_t *out_tensor);
+// Takes over `turned`, also when it fails.
+TSR_MUST_USE tsr_status tsr_store_set_foreign(tsr_store *store, int64_t tensor,
+                                              const tsr_foreign *foreign);
 tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t shard, int copy);
 int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard);
 // After the last file is added and before the first byte is read or written.
@@ -62,6 +76,19 @@ TSR_MUST_USE tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const t
 TSR_MUST_USE tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor,
                                              const tsr_box_index *index, int64_t first,
                                              int64_t count, int copy, void *out);
+// What foreign.c does for tensors that are stored otherwise, and what it does that by: a box of the
+// tensor as it is stored, with the index of that layout.
+TSR_MUST_USE tsr_status tsr_foreign_read(tsr_store *store, int64_t tensor,
+                                         const tsr_box_index *index, const tsr_range *box,
+                                         void *out);
+TSR_MUST_USE tsr_status tsr_foreign_read_range(tsr_store *store, int64_t tensor,
+                                               const tsr_box_index *index, int64_t first,
+                                               int64_t count, void *out);
+// Bytes of memory that takes besides `out`.
+int64_t tsr_foreign_memory(const tsr_store *store, int64_t tensor, int64_t count);
+TSR_MUST_USE tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor,
+                                           const tsr_box_index *index, const tsr_range *box,
+                                           void *out);
 // Writes it, to every shard that holds elements of it and to every copy that is there.
 TSR_MUST_USE tsr_status tsr_store_write(tsr_store *store, int64_t tensor,
                                         const tsr_box_index *index, const tsr_range *box,

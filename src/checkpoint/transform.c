@@ -135,6 +135,9 @@ static tsr_status choose_format(tsr_transform *t) {
   tsr_transform_options *options = &t->options;
   if (options->format == TSR_FORMAT_ANY)
     options->format = options->plan ? TSR_FORMAT_TESSERA : TSR_FORMAT_FOLDER;
+  if (options->format == TSR_FORMAT_NPZ || options->format == TSR_FORMAT_NPY)
+    return tsr_fail(UNSUPPORTED, "format \"%s\" is read only",
+                    tsr_checkpoint_format_name(options->format));
   const bool cut = options->format == TSR_FORMAT_RANKS || options->format == TSR_FORMAT_TESSERA;
   if (cut && (!options->plan || !tsr_plan_mesh(options->plan)))
     return tsr_fail(PLAN_REQUIRED, "format \"%s\" needs a plan with a mesh",

@@ -119,8 +119,8 @@ static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, vo
 }
 
 static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
-  (void)view, (void)count;
-  return STORE_MEMORY;
+  const stored_view *stored = (const stored_view *)view;
+  return STORE_MEMORY + tsr_foreign_memory(stored->checkpoint->store, stored->tensor, count);
 }
 
 static int64_t bytes_of_stored(const tsr_view *view) {

@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/ends_with.h"
 #include "base/io.h"
 #include "checkpoint/journal.h"
 
@@ -138,8 +139,7 @@ tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *sour
   if (!to[0] || !realpath(path, from)) return NULL;
   // An index stands for its folder.
   char *slash = strrchr(from, '/');
-  if (tsr_checkpoint_format_of(source) != TSR_FORMAT_FILE && !is_folder(from) && slash)
-    *slash = '\0';
+  if (tsr_ends_with(from, ".json") && !is_folder(from) && slash) *slash = '\0';
   if (!strcmp(from, to))
     return tsr_fail(BAD_ARGUMENT, "%s: source and destination are the same", work->path);
   if (lies_in(to, from))

@@ -100,6 +100,10 @@ const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index) {
   return &npz->arrays[index].placed;
 }
 
+const tsr_zip_member *tsr_npz_member(const tsr_npz *npz, int64_t index) {
+  return &npz->zip.members[index];
+}
+
 bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index) {
   return !npz->zip.members[index].deflated;
 }
@@ -113,6 +117,12 @@ tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements) {
                "%s: member \"%s\"", npz->zip.path, member->name);
   tsr_npy_swap(npy, out_elements, bytes / npy->width);
   return NULL;
+}
+
+tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index) {
+  const tsr_zip_member *member = &npz->zip.members[index];
+  return tsr_note(tsr_zip_check(&npz->zip, member), "%s: member \"%s\"", npz->zip.path,
+                  member->name);
 }
 
 // ---- writing ----

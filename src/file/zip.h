@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/name_index.h"
+#include "file/unpack.h"
 #include "tessera/status.h"
 
 typedef struct tsr_zip_member {
@@ -38,6 +39,10 @@ void tsr_zip_deinit(tsr_zip *zip);
 // When that is all of it, its checksum must be right.
 TSR_MUST_USE tsr_status tsr_zip_read(const tsr_zip *zip, const tsr_zip_member *member, void *head,
                                      int64_t skip, void *rest, int64_t length);
+// Reads all of it piece by piece, for its checksum only.
+TSR_MUST_USE tsr_status tsr_zip_check(const tsr_zip *zip, const tsr_zip_member *member);
+// Where the bytes of a deflated member lie.
+tsr_packed tsr_zip_packed(const tsr_zip_member *member);
 
 // ---- writing ----
 

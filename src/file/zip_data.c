@@ -1,5 +1,6 @@
 // The bytes of a zip archive's members: unpacked when read, stored when written, and held against
 // their checksums.
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -9,7 +10,7 @@
 #include "tessera/text.h"
 
 // zlib counts in 32 bits.
-enum { CHUNK = 1 << 16, MOST_AT_ONCE = 1 << 30 };
+enum { MOST_AT_ONCE = 1 << 30, PIECE = 1 << 20 };
 
 static uint32_t checksum(uint32_t crc, const void *bytes, int64_t length) {
   const unsigned char *at = bytes;
@@ -24,68 +25,58 @@ static uint32_t checksum(uint32_t crc, const void *bytes, int64_t length) {
 
 // ---- reading ----
 
-// A deflated member on its way: `at` to `end` are its packed bytes that are still to be read.
-typedef struct unpacking {
-  const tsr_zip *zip;
-  z_stream stream;
-  int64_t at, end;
-  unsigned char chunk[CHUNK];
-} unpacking;
-
-static tsr_status refill(unpacking *u) {
-  const int64_t step = u->end - u->at < CHUNK ? u->end - u->at : CHUNK;
-  if (!step)
-    return tsr_fail(BROKEN_FILE, "its packed bytes end too early, at byte %lld", (long long)u->end);
-  TSR_TRY(tsr_io_read(u->zip->fd, u->zip->path, u->chunk, step, u->at));
-  u->at += step;
-  u->stream.next_in = u->chunk;
-  u->stream.avail_in = (uInt)step;
-  return NULL;
-}
-
-static tsr_status unpack(unpacking *u, void *out, int64_t length) {
-  unsigned char *to = out;
-  for (int64_t left = length; left > 0;) {
-    if (!u->stream.avail_in) TSR_TRY(refill(u));
-    const uInt step = (uInt)(left < MOST_AT_ONCE ? left : MOST_AT_ONCE);
-    u->stream.next_out = to;
-    u->stream.avail_out = step;
-    const int result = inflate(&u->stream, Z_NO_FLUSH);
-    const int64_t done = step - u->stream.avail_out;
-    to += done;
-    left -= done;
-    if (result == Z_MEM_ERROR) return tsr_fail(NO_MEMORY, "unpacking");
-    if ((result == Z_STREAM_END && left) || (result != Z_OK && result != Z_STREAM_END))
-      return tsr_fail(BROKEN_FILE, "its packed bytes are damaged before byte %lld",
-                      (long long)(u->at - u->stream.avail_in));
-  }
-  return NULL;
+static tsr_status check_sum(const tsr_zip_member *member, uint32_t crc) {
+  if (crc == member->crc) return NULL;
+  return tsr_fail(BROKEN_FILE, "its checksum is %08lx, the directory says %08lx",
+                  (unsigned long)crc, (unsigned long)member->crc);
 }
 
 static tsr_status read_deflated(const tsr_zip *zip, const tsr_zip_member *member, void *head,
                                 int64_t skip, void *rest, int64_t length) {
-  unpacking u = {.zip = zip, .at = member->begin, .end = member->begin + member->packed};
-  // Negative: bare deflate, without a header of its own.
-  if (inflateInit2(&u.stream, -MAX_WBITS) != Z_OK) return tsr_fail(NO_MEMORY, "unpacking");
-  tsr_status status = unpack(&u, head, skip);
-  if (!status) status = unpack(&u, rest, length);
-  inflateEnd(&u.stream);
+  const tsr_packed stream = tsr_zip_packed(member);
+  tsr_unpacker *unpacker = NULL;
+  TSR_TRY(tsr_unpacker_create(&stream, &unpacker));
+  tsr_status status = tsr_unpacker_read(unpacker, zip->fd, zip->path, head, skip, 0);
+  if (!status) status = tsr_unpacker_read(unpacker, zip->fd, zip->path, rest, length, skip);
+  tsr_unpacker_destroy(unpacker);
   return status;
+}
+
+tsr_packed tsr_zip_packed(const tsr_zip_member *member) {
+  return (tsr_packed){member->begin, member->packed, member->size, member->crc};
 }
 
 tsr_status tsr_zip_read(const tsr_zip *zip, const tsr_zip_member *member, void *head, int64_t skip,
                         void *rest, int64_t length) {
-  if (member->deflated) {
-    TSR_TRY(read_deflated(zip, member, head, skip, rest, length));
-  } else {
-    TSR_TRY(tsr_io_read(zip->fd, zip->path, head, skip, member->begin));
-    TSR_TRY(tsr_io_read(zip->fd, zip->path, rest, length, member->begin + skip));
-  }
+  if (member->deflated) return read_deflated(zip, member, head, skip, rest, length);
+  TSR_TRY(tsr_io_read(zip->fd, zip->path, head, skip, member->begin));
+  TSR_TRY(tsr_io_read(zip->fd, zip->path, rest, length, member->begin + skip));
   if (skip + length < member->size) return NULL;
-  const uint32_t crc = checksum(checksum(0, head, skip), rest, length);
-  if (crc == member->crc) return NULL;
-  return tsr_fail(BROKEN_FILE, "its checksum is %08lx, the directory says %08lx",
-                  (unsigned long)crc, (unsigned long)member->crc);
+  return check_sum(member, checksum(checksum(0, head, skip), rest, length));
+}
+
+static tsr_status check_pieces(const tsr_zip *zip, const tsr_zip_member *member, char *piece) {
+  const tsr_packed stream = tsr_zip_packed(member);
+  tsr_unpacker *unpacker = NULL;
+  uint32_t crc = 0;
+  if (member->deflated) TSR_TRY(tsr_unpacker_create(&stream, &unpacker));
+  tsr_status status = NULL;
+  for (int64_t at = 0; at < member->size && !status; at += PIECE) {
+    const int64_t some = member->size - at < PIECE ? member->size - at : PIECE;
+    status = unpacker ? tsr_unpacker_read(unpacker, zip->fd, zip->path, piece, some, at)
+                      : tsr_io_read(zip->fd, zip->path, piece, some, member->begin + at);
+    if (!status) crc = checksum(crc, piece, some);
+  }
+  tsr_unpacker_destroy(unpacker);
+  return status ? status : check_sum(member, crc);
+}
+
+tsr_status tsr_zip_check(const tsr_zip *zip, const tsr_zip_member *member) {
+  char *piece = malloc(PIECE);
+  tsr_status status =
+      piece ? check_pieces(zip, member, piece) : tsr_fail(NO_MEMORY, "a piece of an archive");
+  free(piece);
+  return status;
 }
 
 // ---- writing ----

@@ -3,6 +3,7 @@
   X(store)        \
   X(io)           \
   X(open)         \
+  X(numpy)        \
   X(mapped)       \
   X(view)         \
   X(verify)       \

@@ -4,7 +4,8 @@
   X(safetensors_write) \
   X(folder)            \
   X(npy)               \
-  X(npz)
+  X(npz)               \
+  X(unpack)
 
 #define X(name) int suite_##name(void);
 SUITES(X)
