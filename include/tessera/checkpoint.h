@@ -27,7 +27,8 @@ TSR_BEGIN_DECLS
   X(RANKS, "ranks")     /* files for each rank, its slice of a tensor under the tensor's name */ \
   X(TESSERA, "tessera") /* our own: each shard once, and a manifest with plan and hashes */      \
   X(NPZ, "npz")         /* NumPy's archive of arrays, stored or packed */                        \
-  X(NPY, "npy")         /* NumPy's arrays: one file, or a folder with one for each tensor */
+  X(NPY, "npy")         /* NumPy's arrays: one file, or a folder with one for each tensor */     \
+  X(STAGES, "stages")   /* folders stage0, stage1, ... with a checkpoint each; read only */
 #define X(id, word) TSR_FORMAT_##id,
 typedef enum tsr_checkpoint_format {
   TSR_FORMAT_ANY,  // find out
@@ -63,9 +64,11 @@ TSR_API void tsr_checkpoint_release(const tsr_checkpoint *checkpoint);  // NULL 
 
 TSR_API tsr_checkpoint_format tsr_checkpoint_format_of(const tsr_checkpoint *checkpoint);
 TSR_API const char *tsr_checkpoint_path(const tsr_checkpoint *checkpoint);
-// The whole tensors, in the order of the files, or of the plan.
+// The whole tensors, in the order of the files, or of the plan. Those of pipeline stages are called
+// stage0.x, stage1.x and so on, since stages number their layers anew: a map makes them one model.
 TSR_API const tsr_tree *tsr_checkpoint_tree(const tsr_checkpoint *checkpoint);
-TSR_API const tsr_plan *tsr_checkpoint_plan(const tsr_checkpoint *checkpoint);  // NULL if not cut
+TSR_API const tsr_plan *tsr_checkpoint_plan(
+    const tsr_checkpoint *checkpoint);  // NULL if not cut, or cut in stages
 TSR_API const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor);
 TSR_API int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint);
 TSR_API const char *tsr_checkpoint_file(const tsr_checkpoint *checkpoint, int file);

@@ -47,6 +47,7 @@ static tsr_status find_format(const char *path, tsr_checkpoint_format *out_forma
   if (S_ISDIR(info.st_mode))
     *out_format = tsr_checkpoint_has_manifest(path) ? TSR_FORMAT_TESSERA
                   : tsr_checkpoint_has_ranks(path)  ? TSR_FORMAT_RANKS
+                  : tsr_checkpoint_has_stages(path) ? TSR_FORMAT_STAGES
                   : tsr_checkpoint_has_npy(path)    ? TSR_FORMAT_NPY
                                                     : TSR_FORMAT_FOLDER;
   else
@@ -90,6 +91,7 @@ static tsr_checkpoint_reader *const readers[TSR_FORMAT_COUNT] = {
     [TSR_FORMAT_FOLDER] = tsr_checkpoint_read_plain,
     [TSR_FORMAT_RANKS] = tsr_checkpoint_read_ranks,
     [TSR_FORMAT_TESSERA] = tsr_checkpoint_read_manifest,
+    [TSR_FORMAT_STAGES] = tsr_checkpoint_read_stages,
     [TSR_FORMAT_NPZ] = tsr_checkpoint_read_numpy,
     [TSR_FORMAT_NPY] = tsr_checkpoint_read_numpy,
 };
@@ -193,7 +195,7 @@ static const tsr_metadata *find_metadata(const tsr_checkpoint *checkpoint, const
   return NULL;
 }
 
-static tsr_status add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *item) {
+tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *item) {
   if (find_metadata(checkpoint, item->key)) return NULL;  // files of one model repeat theirs
   if (checkpoint->metadata_count == checkpoint->metadata_capacity) {
     const int capacity = checkpoint->metadata_capacity ? 2 * checkpoint->metadata_capacity : 8;
@@ -212,7 +214,7 @@ static tsr_status add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *i
 tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint, const tsr_model *model) {
   const tsr_metadata *items = NULL;
   const int count = tsr_model_metadata(model, &items);
-  for (int i = 0; i < count; i++) TSR_TRY(add_metadata(checkpoint, &items[i]));
+  for (int i = 0; i < count; i++) TSR_TRY(tsr_checkpoint_add_metadata(checkpoint, &items[i]));
   tsr_text_add(&checkpoint->warnings, tsr_model_warnings(model));
   return NULL;
 }

@@ -32,9 +32,12 @@ TSR_MUST_USE tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
                                                      const tsr_checkpoint_options *options);
 TSR_MUST_USE tsr_status tsr_checkpoint_read_numpy(tsr_checkpoint *checkpoint,
                                                   const tsr_checkpoint_options *options);
-// Whether a folder has files for each rank, or a manifest.
+TSR_MUST_USE tsr_status tsr_checkpoint_read_stages(tsr_checkpoint *checkpoint,
+                                                   const tsr_checkpoint_options *options);
+// Whether a folder has files for each rank, a manifest, or folders for pipeline stages.
 bool tsr_checkpoint_has_ranks(const char *folder);
 bool tsr_checkpoint_has_manifest(const char *folder);
+bool tsr_checkpoint_has_stages(const char *folder);
 
 // The file in a folder of ranks that says how tensors are cut, if it is there.
 #define TSR_RANKS_PLAN "tessera-plan.json"
@@ -53,6 +56,9 @@ TSR_MUST_USE tsr_status tsr_checkpoint_add_whole(tsr_checkpoint *checkpoint,
                                                  const tsr_shape *shape, int file, int64_t offset,
                                                  int64_t *out_tensor);
 
+// Of metadata with the same key, the first stays.
+TSR_MUST_USE tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint,
+                                                    const tsr_metadata *item);
 // Takes over what a file's header says besides its tensors.
 TSR_MUST_USE tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint,
                                                      const tsr_model *model);

@@ -138,6 +138,10 @@ static tsr_status choose_format(tsr_transform *t) {
   if (options->format == TSR_FORMAT_NPZ || options->format == TSR_FORMAT_NPY)
     return tsr_fail(UNSUPPORTED, "format \"%s\" is read only",
                     tsr_checkpoint_format_name(options->format));
+  if (options->format == TSR_FORMAT_STAGES)
+    return tsr_fail(
+        BAD_ARGUMENT,
+        "pipeline stages are written one by one, each with a map that numbers its layers");
   const bool cut = options->format == TSR_FORMAT_RANKS || options->format == TSR_FORMAT_TESSERA;
   if (cut && (!options->plan || !tsr_plan_mesh(options->plan)))
     return tsr_fail(PLAN_REQUIRED, "format \"%s\" needs a plan with a mesh",

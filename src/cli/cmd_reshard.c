@@ -28,9 +28,12 @@ const cli_command cli_cmd_reshard = {
     .max_args = 2,
     .options = reshard_options,
     .description =
-        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, or "
-        "a folder\nthat tessera wrote. DST becomes a folder of tessera's own, or one with files "
-        "for each rank as\ntensor-parallel engines read them (--format ranks).\n" RESUME_TEXT,
+        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, a "
+        "folder\nthat tessera wrote, or one of folders stage0, stage1, ... with a checkpoint each, "
+        "whose tensors a\nmap makes one model (docs/map.md). DST becomes a folder of tessera's "
+        "own, "
+        "or one with files for\neach rank as tensor-parallel engines read them (--format "
+        "ranks).\n" RESUME_TEXT,
     .examples =
         "tessera reshard Llama-3-8B out --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run\n"
         "tessera reshard out tp8 --mesh tp=8 --preset llama:tp --format ranks\n"

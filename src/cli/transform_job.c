@@ -85,6 +85,7 @@ static tsr_status read_options(job *j) {
 static tsr_status open_source(job *j, const cli_transform_kind *kind) {
   TSR_TRY(cli_open_checkpoint(j->from, cli_value(j->args, "from"), &j->source));
   const bool cut = tsr_checkpoint_plan(j->source) != NULL;
+  if (tsr_checkpoint_format_of(j->source) == TSR_FORMAT_STAGES) return NULL;  // one model each
   if (cut && !kind->cut_source)
     return tsr_fail(BAD_ARGUMENT,
                     "%s is cut; `tessera gather` makes it whole, and `tessera "

@@ -9,7 +9,8 @@
   X(verify)       \
   X(fsck)         \
   X(transform)    \
-  X(select)
+  X(select)       \
+  X(stages)
 
 #define X(name) int suite_##name(void);
 SUITES(X)
