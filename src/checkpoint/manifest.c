@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/json_read.h"
 #include "checkpoint/checkpoint.h"
+#include "file/model.h"
 
 static const char schema[] = "tessera-checkpoint/1";
 
@@ -57,7 +58,8 @@ void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const 
 bool tsr_checkpoint_has_manifest(const char *folder) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/%s", folder, TSR_MANIFEST) >= PATH_MAX) return false;
-  return !access(path, F_OK);
+  struct stat info;
+  return !lstat(path, &info);
 }
 
 // A file of the manifest must lie in its folder.
@@ -66,7 +68,8 @@ static tsr_status read_name(const tsr_json *value, const char *folder, char *out
   size_t length = 0;
   TSR_TRY(tsr_json_get_string(value, "name", &name, &length));
   if (!length || memchr(name, '/', length) || memchr(name, '\0', length) || name[0] == '.')
-    return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in its folder", (int)length, name);
+    return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in the manifest's folder", (int)length,
+                    name);
   if (snprintf(out, PATH_MAX, "%s/%.*s", folder, (int)length, name) >= PATH_MAX)
     return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
   return NULL;
@@ -81,8 +84,8 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
   TSR_TRY(tsr_json_get_int(tsr_json_find(value, "position"), "position", &position));
   TSR_TRY(tsr_json_get_int(tsr_json_find(value, "bytes"), "bytes", &bytes));
   if (position < 0 || position >= positions)
-    return tsr_fail(BROKEN_FILE, "position %lld of a mesh of %lld devices", (long long)position,
-                    (long long)positions);
+    return tsr_fail(BROKEN_FILE, "position %lld, wanted 0 to %lld: so many devices has the mesh",
+                    (long long)position, (long long)positions - 1);
   TSR_TRY(tsr_checkpoint_take_slices(checkpoint, path, position));
   const int64_t found = checkpoint->store->file_sizes[checkpoint->store->file_count - 1];
   if (found != bytes)
@@ -91,40 +94,56 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
   return NULL;
 }
 
+static tsr_status read_hash(tsr_checkpoint *checkpoint, const tsr_json *item, int64_t tensor) {
+  const char *digits = NULL;
+  TSR_TRY(tsr_json_copy_string(item, "its value", &checkpoint->arena, &digits));
+  return tsr_hash128_parse(digits, &checkpoint->hashes[tensor]);
+}
+
 static tsr_status read_hashes(tsr_checkpoint *checkpoint, const tsr_json *value) {
   const int64_t count = tsr_plan_count(checkpoint->plan);
   TSR_TRY(tsr_json_want_array(value, "hashes"));
   if ((int64_t)tsr_json_count(value) != count)
-    return tsr_fail(BROKEN_FILE, "%lld hashes for %lld tensors", (long long)tsr_json_count(value),
-                    (long long)count);
+    return tsr_fail(BROKEN_FILE, "hashes: there are %lld, but %lld tensors in the plan",
+                    (long long)tsr_json_count(value), (long long)count);
   checkpoint->hashes = calloc((size_t)count + 1, sizeof *checkpoint->hashes);
   if (!checkpoint->hashes) return tsr_fail(NO_MEMORY, "hashes");
   int64_t i = 0;
-  for (const tsr_json *item = tsr_json_first(value); item; item = tsr_json_next(item)) {
-    const char *digits = NULL;
-    TSR_TRY(tsr_json_copy_string(item, "hashes", &checkpoint->arena, &digits));
-    TSR_TRY_NOTE(tsr_hash128_parse(digits, &checkpoint->hashes[i++]), "hashes");
-  }
+  for (const tsr_json *item = tsr_json_first(value); item; item = tsr_json_next(item), i++)
+    TSR_TRY_NOTE(read_hash(checkpoint, item, i), "hashes[%lld], of tensor \"%s\"", (long long)i,
+                 tsr_tree_tensor(checkpoint->tree, i)->path);
   return NULL;
+}
+
+static tsr_status check_schema(const tsr_json *value) {
+  const char *found = NULL;
+  size_t length = 0;
+  if (tsr_json_is_string(value, schema)) return NULL;
+  TSR_TRY(tsr_json_get_string(value, "schema", &found, &length));
+  return tsr_fail(BROKEN_FILE, "schema \"%.*s\" is not the one known here, \"%s\"", (int)length,
+                  found, schema);
 }
 
 static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root) {
   static const char *const keys[] = {"schema", "files", "hashes", "plan", NULL};
   tsr_plan *plan = NULL;
+  // Others have manifests too: what this is comes before what is in it.
+  if (tsr_json_kind_of(root) == TSR_JSON_OBJECT)
+    TSR_TRY(check_schema(tsr_json_find(root, "schema")));
   TSR_TRY(tsr_json_check_keys(root, keys));
-  if (!tsr_json_is_string(tsr_json_find(root, "schema"), schema))
-    return tsr_fail(BROKEN_FILE, "the schema is not \"%s\"", schema);
-  if (!tsr_json_find(root, "plan")) return tsr_fail(BROKEN_FILE, "there is no plan");
-  TSR_TRY_NOTE(tsr_plan_from_json(tsr_json_find(root, "plan"), &plan), "plan");
+  if (!tsr_json_find(root, "plan"))
+    return tsr_json_wrong_kind(NULL, "plan", "an object that says how tensors are cut");
+  TSR_TRY(tsr_plan_from_json(tsr_json_find(root, "plan"), &plan));
   checkpoint->plan = plan;
-  if (!tsr_plan_mesh(plan)) return tsr_fail(BROKEN_FILE, "the plan has no mesh");
+  if (!tsr_plan_mesh(plan)) return tsr_json_wrong_kind(NULL, "plan: mesh", "an object");
   TSR_TRY(tsr_checkpoint_take_plan(checkpoint, plan, false));
   TSR_TRY(read_hashes(checkpoint, tsr_json_find(root, "hashes")));
   const tsr_json *files = tsr_json_find(root, "files");
   TSR_TRY(tsr_json_want_array(files, "files"));
   const int64_t positions = tsr_mesh_device_count(tsr_plan_mesh(plan));
-  for (const tsr_json *file = tsr_json_first(files); file; file = tsr_json_next(file))
-    TSR_TRY_NOTE(read_file(checkpoint, file, positions), "files");
+  int64_t i = 0;
+  for (const tsr_json *file = tsr_json_first(files); file; file = tsr_json_next(file), i++)
+    TSR_TRY_NOTE(read_file(checkpoint, file, positions), "files[%lld]", (long long)i);
   return tsr_checkpoint_check_whole(checkpoint);
 }
 
@@ -137,6 +156,7 @@ tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
                     checkpoint->path);
   if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_MANIFEST) >= PATH_MAX)
     return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
+  TSR_TRY(tsr_model_check_link(path));
   TSR_TRY(tsr_json_read_file(path, &doc));
   tsr_status status = read_manifest(checkpoint, tsr_json_root(doc));
   tsr_json_destroy(doc);

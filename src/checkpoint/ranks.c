@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "checkpoint/checkpoint.h"
+#include "file/model.h"
 
 typedef struct rank_file {
   int64_t rank;
@@ -194,7 +194,7 @@ tsr_status tsr_checkpoint_check_whole(tsr_checkpoint *checkpoint) {
       for (int copy = 0; copy < t->copies; copy++)
         there += tsr_store_part(checkpoint->store, i, shard, copy)->file >= 0;
       if (!there)
-        return tsr_fail(BROKEN_FILE, "%s: no rank has shard %lld of tensor \"%s\"",
+        return tsr_fail(BROKEN_FILE, "%s: no file has shard %lld of tensor \"%s\"",
                         checkpoint->path, (long long)shard,
                         tsr_tree_tensor(checkpoint->tree, i)->path);
       absent += t->copies - there;
@@ -233,29 +233,37 @@ static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files
   return tsr_checkpoint_check_whole(checkpoint);
 }
 
-// The plan that was given, or the one that lies beside the files.
-static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given) {
-  char path[PATH_MAX];
+// The plan that was given, or the one that lies beside the files; `path` is where that is.
+static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given, const char *path) {
+  struct stat info;
   tsr_plan *plan = NULL;
-  if (given) {
-    checkpoint->plan = tsr_plan_retain(given);
-  } else {
-    const int length = snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_RANKS_PLAN);
-    if (length < PATH_MAX && !access(path, F_OK)) TSR_TRY(tsr_plan_open(path, &plan));
-    checkpoint->plan = plan;
+  const bool beside = !given && !lstat(path, &info);
+  if (beside) {
+    TSR_TRY(tsr_model_check_link(path));
+    TSR_TRY(tsr_plan_open(path, &plan));
   }
+  checkpoint->plan = given ? tsr_plan_retain(given) : plan;
   if (checkpoint->plan && tsr_plan_mesh(checkpoint->plan)) return NULL;
+  if (beside) return tsr_fail(BAD_PLAN, "%s: a plan without a mesh tells of no ranks", path);
   return tsr_fail(PLAN_REQUIRED,
                   "%s: these are slices for each rank; how they were cut is for a plan with a mesh "
                   "to say",
                   checkpoint->path);
 }
 
+static tsr_status take_plan(tsr_checkpoint *checkpoint, const tsr_plan *given) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_RANKS_PLAN) >= PATH_MAX)
+    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
+  TSR_TRY(find_plan(checkpoint, given, path));
+  return tsr_note(tsr_checkpoint_take_plan(checkpoint, checkpoint->plan, true), "%s",
+                  given ? checkpoint->path : path);
+}
+
 tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
                                      const tsr_checkpoint_options *options) {
   rank_files files = {0};
-  TSR_TRY(find_plan(checkpoint, options->plan));
-  TSR_TRY(tsr_checkpoint_take_plan(checkpoint, checkpoint->plan, true));
+  TSR_TRY(take_plan(checkpoint, options->plan));
   tsr_status status = list_files(checkpoint->path, -1, &files);
   if (!status && files.count > 0)
     qsort(files.items, (size_t)files.count, sizeof *files.items, by_rank_and_path);

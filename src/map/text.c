@@ -587,8 +587,9 @@ tsr_status tsr_map_read(const char *path, tsr_map **out_map) {
     return no_memory();
   }
   text[length] = '\0';
-  tsr_status status = strlen(text) < length
-                          ? tsr_fail(SYNTAX, "%s holds a zero byte, so it is no text", path)
+  const size_t end = strlen(text);
+  tsr_status status = end < length
+                          ? tsr_fail(SYNTAX, "%s: byte %zu is zero, so it is no text", path, end)
                           : tsr_map_parse(text, path, out_map);
   free(text);
   return status;

@@ -119,18 +119,33 @@ typedef struct reading {
   int64_t spec_count, spec_capacity;
 } reading;
 
-static tsr_status read_tensors(reading *work) {
+// Which row a failure is about: by number, and by the tensor's path if it has one.
+static tsr_status note_row(tsr_status status, int64_t index, const tsr_json *row) {
+  const char *path = NULL;
+  size_t length = 0;
+  const tsr_status missing =
+      tsr_json_get_string(tsr_json_find(row, "path"), "path", &path, &length);
+  tsr_status_free(missing);
+  if (missing) return tsr_note(status, "tensors[%lld]", (long long)index);
+  return tsr_note(status, "tensors[%lld], \"%.*s\"", (long long)index, (int)length, path);
+}
+
+static tsr_status read_tensor(reading *work, const tsr_json *row, int64_t index) {
   static const char *const keys[] = {"path",  "dtype",  "shape",  "logical",
                                      "spec",  "wanted", "policy", "bytes_per_device",
                                      "notes", NULL};
+  TSR_TRY(tsr_json_check_keys(row, keys));
+  return tsr_tensor_from_json(row, true, &work->arena, &work->tensors[index]);
+}
+
+static tsr_status read_tensors(reading *work) {
   const size_t count = tsr_json_count(work->list);
   int64_t i = 0;
   work->tensors = tsr_arena_zeros(&work->arena, count + 1, sizeof *work->tensors);
   if (!work->tensors) return tsr_fail(NO_MEMORY, "plan of %zu tensors", count);
   for (const tsr_json *row = tsr_json_first(work->list); row; row = tsr_json_next(row), i++) {
-    TSR_TRY_NOTE(tsr_json_check_keys(row, keys), "tensors[%lld]", (long long)i);
-    TSR_TRY_NOTE(tsr_tensor_from_json(row, true, &work->arena, &work->tensors[i]), "tensors[%lld]",
-                 (long long)i);
+    const tsr_status status = read_tensor(work, row, i);
+    if (status) return note_row(status, i, row);
   }
   return tsr_tree_create(work->tensors, i, &work->tree);
 }
@@ -218,9 +233,10 @@ static tsr_status read_note(reading *work, const tsr_json *value, tsr_plan_note 
 static tsr_status read_notes(reading *work, int64_t row, const tsr_json *list) {
   if (!list) return NULL;
   TSR_TRY(tsr_json_want_array(list, "notes"));
-  for (const tsr_json *value = tsr_json_first(list); value; value = tsr_json_next(value)) {
+  int i = 0;
+  for (const tsr_json *value = tsr_json_first(list); value; value = tsr_json_next(value), i++) {
     tsr_plan_note note = {0};
-    TSR_TRY_NOTE(read_note(work, value, &note), "notes");
+    TSR_TRY_NOTE(read_note(work, value, &note), "notes[%d]", i);
     TSR_TRY(tsr_plan_builder_note(&work->builder, row, &note));
   }
   return NULL;
@@ -247,10 +263,11 @@ static tsr_status check_bytes(const reading *work, const tsr_plan *plan) {
     const tsr_json *value = tsr_json_find(row, "bytes_per_device");
     const int64_t bytes = plan->rows[i].bytes_per_device;
     if (!value) continue;
-    TSR_TRY_NOTE(tsr_json_get_int(value, "bytes_per_device", &told), "tensors[%lld]", (long long)i);
-    if (told != bytes)
-      return tsr_fail(BAD_PLAN, "tensors[%lld]: bytes_per_device is %lld, but the spec gives %lld",
-                      (long long)i, (long long)told, (long long)bytes);
+    tsr_status status = tsr_json_get_int(value, "bytes_per_device", &told);
+    if (!status && told != bytes)
+      status = tsr_fail(BAD_PLAN, "bytes_per_device is %lld, but the spec gives %lld",
+                        (long long)told, (long long)bytes);
+    if (status) return note_row(status, i, row);
   }
   return NULL;
 }
@@ -260,8 +277,10 @@ static tsr_status read_rows(reading *work, tsr_plan **out_plan) {
   tsr_plan *plan = NULL;
   TSR_TRY(tsr_plan_builder_init(&work->builder, work->tree, work->mesh));
   tsr_plan_builder_rules(&work->builder, work->rules, work->logical_rules);
-  for (const tsr_json *row = tsr_json_first(work->list); row; row = tsr_json_next(row), i++)
-    TSR_TRY_NOTE(read_row(work, i, row), "tensors[%lld]", (long long)i);
+  for (const tsr_json *row = tsr_json_first(work->list); row; row = tsr_json_next(row), i++) {
+    const tsr_status status = read_row(work, i, row);
+    if (status) return note_row(status, i, row);
+  }
   TSR_TRY(tsr_plan_builder_finish(&work->builder, &plan));
   tsr_status status = check_bytes(work, plan);
   if (status)

@@ -215,7 +215,7 @@ static void a_shard_that_no_rank_has_is_named(void **state) {
   write_rank(&folder, plan, 0, "rank-0.safetensors");
   test_write_safetensors(test_folder_path(&folder, "rank-1.safetensors"), first, 1);
   assert_fails_with(open_ranks(&folder, plan, &checkpoint), BROKEN_FILE,
-                    "no rank has shard 1 of tensor \"a\"");
+                    "no file has shard 1 of tensor \"a\"");
   tsr_plan_release(plan);
   test_folder_remove(&folder);
 }

@@ -324,14 +324,14 @@ static void transforms_survive_failing_allocations(void **state) {
 static const struct {
   const char *from, *to, *message;
 } damages[] = {
-    {"tessera-checkpoint/1", "tessera-checkpoint/9", "the schema is not \"tessera-checkpoint/1\""},
+    {"tessera-checkpoint/1", "tessera-checkpoint/9", "is not the one known here"},
     {"\"bytes\": ", "\"bytes\": 9", "by the manifest"},
-    {"\"position\": 1", "\"position\": 5", "position 5 of a mesh of 2 devices"},
-    {"data-00001-of-00002", "../ata-00001-of-00002", "is not one in its folder"},
+    {"\"position\": 1", "\"position\": 5", "position 5, wanted 0 to 1"},
+    {"data-00001-of-00002", "../ata-00001-of-00002", "is not one in the manifest's folder"},
     {"data-00002-of-00002", "data-00003-of-00002", "data-00003-of-00002.safetensors"},
     {"\"position\": 1", "\"position\": 0", "is in "},
     {"\"hashes\": [\n  \"", "\"hashes\": [\n  \"00", "32 digits"},
-    {"\"hashes\": [", "\"hashes\": [\"00\",", "hashes for"},
+    {"\"hashes\": [", "\"hashes\": [\"00\",", "hashes: there are 2"},
     {"\"plan\"", "\"plam\"", "plam"},
     {"\"files\": [", "\"files\": [7, ", "files"},
     {"\"shape\": [8, 6]", "\"shape\": [8, 8]", "bytes_per_device is 96"},

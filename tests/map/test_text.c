@@ -287,7 +287,7 @@ static void maps_are_read_from_files(void **state) {
   tsr_map_release(tsr_map_retain(map));
   tsr_map_release(map);
   assert_int_equal(pwrite(file, "", 1, 2), 1);
-  assert_fails_with(tsr_map_read(path, &map), SYNTAX, "holds a zero byte, so it is no text");
+  assert_fails_with(tsr_map_read(path, &map), SYNTAX, ": byte 2 is zero, so it is no text");
   close(file);
   unlink(path);
   assert_fails_with(tsr_map_read(path, &map), IO, path);
