@@ -45,7 +45,9 @@ corpus_answer corpus_ask(const corpus_kind *kind, const corpus_folder *folder) {
     tsr_text_addf(&said, "accepted%s%s", warnings.length ? ": " : "", tsr_text_string(&warnings));
   while (said.length && said.data[said.length - 1] == '\n') said.data[--said.length] = '\0';
   add_without_folder(tsr_text_string(&said), &where, &result.text);
-  if (kind->checkpoint) result.fsck_agrees = has_errors(kind, &where) == result.refused;
+  // That there is no plan is for the caller to mend, not for the folder.
+  const bool broken = status && tsr_status_cause(status) != TSR_CAUSE_PLAN_REQUIRED;
+  if (kind->checkpoint) result.fsck_agrees = has_errors(kind, &where) == broken;
   tsr_status_free(status);
   tsr_text_deinit(&warnings);
   tsr_text_deinit(&said);

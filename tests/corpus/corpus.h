@@ -13,7 +13,7 @@
 //   | TEXT       a line of it                                        gone      it is not there
 //   raw TEXT     bytes of it, no newline                             folder    it is a folder
 //   head TEXT    a safetensors header, after its length              link TO   it is a link
-//   data N       N zero bytes at the end
+//   data N       N bytes at the end, whatever they are
 //   - OLD / + NEW     replaces the only place where OLD stands       length N  as the header tells
 //   it cut N / cut -N    keeps the first N bytes / drops the last N     add TEXT  at the end >
 //   CAUSE: MESSAGE  what is said; DIR is the folder. "accepted" and the warnings if it is not

@@ -1,6 +1,7 @@
 // How files of each kind are opened.
 #include "corpus/corpus.h"
 #include "tessera/checkpoint.h"
+#include "tessera/map.h"
 
 static tsr_status open_checkpoint(const char *path, tsr_text *warnings) {
   tsr_checkpoint *checkpoint = NULL;
@@ -18,8 +19,38 @@ static tsr_status open_folder(const test_folder *folder, tsr_text *warnings) {
   return open_checkpoint(folder->path, warnings);
 }
 
+static tsr_status open_plan(const test_folder *folder, tsr_text *warnings) {
+  tsr_plan *plan = NULL;
+  (void)warnings;
+  TSR_TRY(tsr_plan_open(test_folder_path(folder, "plan.json"), &plan));
+  tsr_plan_release(plan);
+  return NULL;
+}
+
+// A map is read and applied to the model beside it.
+static tsr_status open_map(const test_folder *folder, tsr_text *warnings) {
+  static const tsr_fact facts[] = {{"heads", 4}};
+  const tsr_map_options options = {.size = sizeof options, .facts = facts, .fact_count = 1};
+  tsr_map *map = NULL;
+  tsr_mapping *mapping = NULL;
+  tsr_checkpoint *model = NULL;
+  TSR_TRY(tsr_map_read(test_folder_path(folder, "names.map"), &map));
+  tsr_status status =
+      tsr_checkpoint_open(test_folder_path(folder, "model.safetensors"), NULL, &model);
+  if (!status) status = tsr_map_apply(map, tsr_checkpoint_tree(model), &options, &mapping);
+  if (!status) tsr_text_add(warnings, tsr_mapping_warnings(mapping));
+  tsr_mapping_release(mapping);
+  tsr_checkpoint_release(model);
+  tsr_map_release(map);
+  return status;
+}
+
 const corpus_kind corpus_kinds[] = {
     {.name = "safetensors", .open = open_file, .checkpoint = true, .least = 60},
     {.name = "index", .open = open_folder, .checkpoint = true, .least = 40},
+    {.name = "manifest", .open = open_folder, .checkpoint = true, .least = 50},
+    {.name = "ranks", .open = open_folder, .checkpoint = true, .least = 20},
+    {.name = "plan", .open = open_plan, .least = 50},
+    {.name = "map", .open = open_map, .least = 50},
 };
 const int corpus_kind_count = COUNT_OF(corpus_kinds);

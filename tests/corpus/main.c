@@ -6,7 +6,9 @@
 #include "corpus/corpus.h"
 
 // One line a suite, so that suites added side by side merge.
-#define SUITES(X) X(cases)
+#define SUITES(X) \
+  X(cases)        \
+  X(sweeps)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

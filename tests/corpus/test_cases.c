@@ -72,14 +72,17 @@ static void check_named(const char *name) {
     if (!strcmp(corpus_kinds[i].name, name)) check_kind(&corpus_kinds[i]);
 }
 
-static void safetensors(void **state) {
-  (void)state;
-  check_named("safetensors");
-}
+#define KIND(function, name)           \
+  static void function(void **state) { \
+    (void)state;                       \
+    check_named(name);                 \
+  }
+KIND(safetensors, "safetensors")
+KIND(indices, "index")
+KIND(manifests, "manifest")
+KIND(files_of_ranks, "ranks")
+KIND(plans, "plan")
+KIND(maps, "map")
 
-static void indices(void **state) {
-  (void)state;
-  check_named("index");
-}
-
-SUITE(cases, TEST(safetensors), TEST(indices))
+SUITE(cases, TEST(safetensors), TEST(indices), TEST(manifests), TEST(files_of_ranks), TEST(plans),
+      TEST(maps))
