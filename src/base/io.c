@@ -59,6 +59,22 @@ tsr_status tsr_io_size(int fd, const char *path, int64_t *out_size) {
   return NULL;
 }
 
+tsr_status tsr_io_look(const char *path, bool *out_there, struct stat *out_info) {
+  *out_there = !lstat(path, out_info);
+  return *out_there || errno == ENOENT || errno == ENOTDIR ? NULL : failed(path, "look at it");
+}
+
+tsr_status tsr_io_next_name(DIR *listing, const char *path, const char **out_name) {
+  const struct dirent *entry = NULL;
+  do {
+    errno = 0;
+    entry = readdir(listing);
+    if (!entry && errno) return failed(path, "list the folder");
+  } while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
+  *out_name = entry ? entry->d_name : NULL;
+  return NULL;
+}
+
 // ---- reading and writing ----
 
 // Takes `done` bytes off the front of the parts; gives the number of parts left, moved to the front

@@ -6,8 +6,10 @@
 #ifndef TESSERA_BASE_IO_H
 #define TESSERA_BASE_IO_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "tessera/status.h"
@@ -18,6 +20,11 @@ TSR_MUST_USE tsr_status tsr_io_open(const char *path, int *out_fd);
 TSR_MUST_USE tsr_status tsr_io_create(const char *path, int *out_fd);
 TSR_MUST_USE tsr_status tsr_io_make_folder(const char *path);
 TSR_MUST_USE tsr_status tsr_io_size(int fd, const char *path, int64_t *out_size);
+// Whether something has this name, a link to nothing too, and what it is. Only what is surely not
+// there is missing: a disk that does not answer is a failure.
+TSR_MUST_USE tsr_status tsr_io_look(const char *path, bool *out_there, struct stat *out_info);
+// The next name in a folder, dots left out; NULL at its end, which is not that of a bad disk.
+TSR_MUST_USE tsr_status tsr_io_next_name(DIR *listing, const char *path, const char **out_name);
 
 // `path` is for messages. A file that ends too early is a failure.
 TSR_MUST_USE tsr_status tsr_io_read(int fd, const char *path, void *bytes, int64_t length,

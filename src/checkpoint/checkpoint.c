@@ -35,6 +35,22 @@ tsr_status tsr_checkpoint_format_parse(const char *name, tsr_checkpoint_format *
   return status;
 }
 
+tsr_status tsr_checkpoint_folder_format(const char *path, tsr_checkpoint_format *out_format) {
+  static const struct {
+    tsr_checkpoint_format format;
+    tsr_status (*has)(const char *folder, bool *out_found);
+  } formats[] = {{TSR_FORMAT_TESSERA, tsr_checkpoint_has_manifest},
+                 {TSR_FORMAT_RANKS, tsr_checkpoint_has_ranks},
+                 {TSR_FORMAT_STAGES, tsr_checkpoint_has_stages},
+                 {TSR_FORMAT_NPY, tsr_checkpoint_has_npy}};
+  bool found = false;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats && !found; i++) {
+    TSR_TRY(formats[i].has(path, &found));
+    *out_format = found ? formats[i].format : TSR_FORMAT_FOLDER;
+  }
+  return NULL;
+}
+
 static tsr_status find_format(const char *path, tsr_checkpoint_format *out_format) {
   struct stat info;
   if (stat(path, &info)) {
@@ -44,17 +60,11 @@ static tsr_status find_format(const char *path, tsr_checkpoint_format *out_forma
         NOT_FOUND, "%s: %s", path,
         lstat(path, &info) ? "there is no such file or folder" : "the link points to nothing");
   }
-  if (S_ISDIR(info.st_mode))
-    *out_format = tsr_checkpoint_has_manifest(path) ? TSR_FORMAT_TESSERA
-                  : tsr_checkpoint_has_ranks(path)  ? TSR_FORMAT_RANKS
-                  : tsr_checkpoint_has_stages(path) ? TSR_FORMAT_STAGES
-                  : tsr_checkpoint_has_npy(path)    ? TSR_FORMAT_NPY
-                                                    : TSR_FORMAT_FOLDER;
-  else
-    *out_format = tsr_ends_with(path, ".json")  ? TSR_FORMAT_FOLDER
-                  : tsr_ends_with(path, ".npz") ? TSR_FORMAT_NPZ
-                  : tsr_ends_with(path, ".npy") ? TSR_FORMAT_NPY
-                                                : TSR_FORMAT_FILE;
+  if (S_ISDIR(info.st_mode)) return tsr_checkpoint_folder_format(path, out_format);
+  *out_format = tsr_ends_with(path, ".json")  ? TSR_FORMAT_FOLDER
+                : tsr_ends_with(path, ".npz") ? TSR_FORMAT_NPZ
+                : tsr_ends_with(path, ".npy") ? TSR_FORMAT_NPY
+                                              : TSR_FORMAT_FILE;
   return NULL;
 }
 

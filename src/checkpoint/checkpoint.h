@@ -34,10 +34,13 @@ TSR_MUST_USE tsr_status tsr_checkpoint_read_numpy(tsr_checkpoint *checkpoint,
                                                   const tsr_checkpoint_options *options);
 TSR_MUST_USE tsr_status tsr_checkpoint_read_stages(tsr_checkpoint *checkpoint,
                                                    const tsr_checkpoint_options *options);
-// Whether a folder has files for each rank, a manifest, or folders for pipeline stages.
-bool tsr_checkpoint_has_ranks(const char *folder);
-bool tsr_checkpoint_has_manifest(const char *folder);
-bool tsr_checkpoint_has_stages(const char *folder);
+// Which format a folder has: that of a manifest, of files for each rank, of folders for pipeline
+// stages, of NumPy's arrays, or else the one that Hugging Face's libraries write.
+TSR_MUST_USE tsr_status tsr_checkpoint_folder_format(const char *path,
+                                                     tsr_checkpoint_format *out_format);
+TSR_MUST_USE tsr_status tsr_checkpoint_has_ranks(const char *folder, bool *out_found);
+TSR_MUST_USE tsr_status tsr_checkpoint_has_manifest(const char *folder, bool *out_found);
+TSR_MUST_USE tsr_status tsr_checkpoint_has_stages(const char *folder, bool *out_found);
 
 // The file in a folder of ranks that says how tensors are cut, if it is there.
 #define TSR_RANKS_PLAN "tessera-plan.json"

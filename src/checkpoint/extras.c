@@ -33,20 +33,18 @@ static bool is_weights(const char *name) {
   return false;
 }
 
-static bool is_folder(const char *path) {
+// A folder, or that of an index; NULL = a file by itself, which nothing goes along with.
+static tsr_status find_folder(const char *path, char **out_folder) {
+  const char *slash = strrchr(path, '/');
   struct stat info;
-  return !stat(path, &info) && S_ISDIR(info.st_mode);
-}
-
-// A folder, or that of an index; a file by itself has nothing that goes along.
-static bool has_folder(const tsr_checkpoint *checkpoint) {
-  return is_folder(checkpoint->path) || tsr_ends_with(checkpoint->path, ".json");
-}
-
-static char *folder_of(const tsr_checkpoint *checkpoint) {
-  const char *path = checkpoint->path, *slash = strrchr(path, '/');
-  if (is_folder(path)) return strdup(path);
-  return slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+  if (stat(path, &info)) return tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+  const bool folder = S_ISDIR(info.st_mode);
+  *out_folder = NULL;
+  if (!folder && !tsr_ends_with(path, ".json")) return NULL;
+  *out_folder = folder  ? strdup(path)
+                : slash ? strndup(path, (size_t)(slash - path) + (slash == path))
+                        : strdup(".");
+  return *out_folder ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
 }
 
 static tsr_status add_extra(tsr_extras *extras, const char *name, int64_t bytes) {
@@ -71,17 +69,25 @@ static tsr_status join(const char *folder, const char *name, char *out) {
   return tsr_fail(TOO_LARGE, "%s/%s: the path is longer than %d bytes", folder, name, PATH_MAX);
 }
 
+// Links to nothing stay behind, as folders and large files do.
+static tsr_status consider(tsr_extras *extras, const char *name) {
+  char path[PATH_MAX];
+  struct stat info;
+  TSR_TRY(join(extras->folder, name, path));
+  if (stat(path, &info))
+    return errno == ENOENT ? NULL
+                           : tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+  const bool small = S_ISREG(info.st_mode) && info.st_size <= most_bytes;
+  return small ? add_extra(extras, name, info.st_size) : NULL;
+}
+
 static tsr_status list(tsr_extras *extras) {
   DIR *listing = opendir(extras->folder);
   tsr_status status = NULL;
   if (!listing) return tsr_fail(IO, "%s: %s", extras->folder, strerror(errno));
-  for (const struct dirent *entry = NULL; !status && (entry = readdir(listing));) {
-    char path[PATH_MAX];
-    struct stat info;
-    if (entry->d_name[0] == '.' || is_weights(entry->d_name)) continue;
-    status = join(extras->folder, entry->d_name, path);
-    if (!status && !stat(path, &info) && S_ISREG(info.st_mode) && info.st_size <= most_bytes)
-      status = add_extra(extras, entry->d_name, info.st_size);
+  for (const char *name = "."; name && !status;) {
+    status = tsr_io_next_name(listing, extras->folder, &name);
+    if (!status && name && name[0] != '.' && !is_weights(name)) status = consider(extras, name);
   }
   closedir(listing);
   if (!status && extras->count > 0)
@@ -91,12 +97,8 @@ static tsr_status list(tsr_extras *extras) {
 
 tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras) {
   tsr_extras extras = {0};
-  if (!has_folder(checkpoint)) {
-    *out_extras = extras;
-    return NULL;
-  }
-  extras.folder = folder_of(checkpoint);
-  tsr_status status = extras.folder ? list(&extras) : tsr_fail(NO_MEMORY, "the path of a folder");
+  TSR_TRY(find_folder(checkpoint->path, &extras.folder));
+  tsr_status status = extras.folder ? list(&extras) : NULL;
   if (status)
     tsr_extras_deinit(&extras);
   else

@@ -317,14 +317,14 @@ static tsr_status check_single(tsr_fsck *fsck) {
 }
 
 static tsr_status check_folder(tsr_fsck *fsck) {
-  const bool cut = tsr_checkpoint_has_manifest(fsck->path) || tsr_checkpoint_has_ranks(fsck->path);
-  const bool arrays = !cut && tsr_checkpoint_has_npy(fsck->path);
-  fsck->ending = arrays ? ".npy" : ".safetensors";
+  tsr_checkpoint_format format = TSR_FORMAT_ANY;
+  TSR_TRY(tsr_checkpoint_folder_format(fsck->path, &format));
+  fsck->ending = format == TSR_FORMAT_NPY ? ".npy" : ".safetensors";
   TSR_TRY(look_beside(fsck));
   TSR_TRY(list_folder(fsck));
-  if (cut) return check_cut(fsck);
-  if (arrays) return tsr_fsck_arrays(fsck);
-  return tsr_fsck_folder(fsck);
+  if (format == TSR_FORMAT_NPY) return tsr_fsck_arrays(fsck);
+  const bool cut = format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS;
+  return cut ? check_cut(fsck) : tsr_fsck_folder(fsck);
 }
 
 // ---- the whole ----

@@ -51,9 +51,15 @@ static bool parse_hash(const char *text, tsr_hash128 *out_hash) {
   return !status;
 }
 
+// "c 1234 1700000000 500000000": all is written, to what has this mark.
+static bool parse_mark(const char *line, tsr_mark *out_mark) {
+  return sscanf(line, "c %" SCNu64 " %" SCNd64 " %" SCNd64, &out_mark->inode, &out_mark->seconds,
+                &out_mark->nanoseconds) == 3;
+}
+
 static bool parse_head(const char *line, tsr_journal_state *out_state) {
   char job[33], kind[8];
-  if (sscanf(line, "tessera-journal 2 %32s %7s", job, kind) != 2) return false;
+  if (sscanf(line, "tessera-journal 3 %32s %7s", job, kind) != 2) return false;
   out_state->replaces = !strcmp(kind, "replace");
   out_state->begun = parse_hash(job, &out_state->job);
   return out_state->begun;
@@ -89,7 +95,7 @@ static tsr_status take_line(const reading *r, const char *line, bool *out_known)
   else if (parse_blocks(line, &first, &count, hashes, &hash_count))
     return r->found ? r->found(r->context, first, count, hashes, hash_count) : NULL;
   else
-    *out_known = sscanf(line, "c %" SCNu64, &r->state->committed) == 1;
+    *out_known = parse_mark(line, &r->state->committed);
   return NULL;
 }
 
@@ -111,10 +117,13 @@ static tsr_status read_lines(const reading *r, const char *bytes, size_t length,
 }
 
 tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state) {
+  struct stat info;
+  bool there = false;
   char *bytes = NULL;
   size_t length = 0, end = 0;
   *out_state = (tsr_journal_state){0};
-  if (access(path, F_OK)) return NULL;
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  if (!there) return NULL;
   TSR_TRY(tsr_file_read(path, &bytes, &length));
   tsr_status status = read_lines(&(reading){.state = out_state}, bytes, length, &end);
   out_state->foreign = !out_state->begun && memchr(bytes, '\n', length);
@@ -145,15 +154,19 @@ tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job, tsr_journal_f
 
 // Another job that is done removes its journal: then the file that was locked is not the one that
 // is found there.
-static bool is_still_there(int fd, const char *path) {
+static tsr_status check_still_there(int fd, const char *path, bool *out_same) {
   struct stat here, there;
-  return !fstat(fd, &here) && !stat(path, &there) && here.st_ino == there.st_ino &&
-         here.st_dev == there.st_dev;
+  const bool found = !stat(path, &there);
+  if ((!found && errno != ENOENT) || fstat(fd, &here))
+    return tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+  *out_same = found && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+  return NULL;
 }
 
 static tsr_status lock(tsr_journal *journal) {
   for (;;) {
     int result = 0;
+    bool same = false;
     TSR_TRY(tsr_io_create(journal->path, &journal->fd));
     do {
       result = flock(journal->fd, LOCK_EX | LOCK_NB);
@@ -161,7 +174,8 @@ static tsr_status lock(tsr_journal *journal) {
     // Some file systems have no locks, and work without.
     if (result && errno == EWOULDBLOCK)
       return tsr_fail(ALREADY_THERE, "%s: another job is at work on it", journal->path);
-    if (is_still_there(journal->fd, journal->path)) break;
+    TSR_TRY(check_still_there(journal->fd, journal->path, &same));
+    if (same) break;
     tsr_status_free(tsr_io_close(journal->fd, journal->path));
     journal->fd = -1;
   }
@@ -210,7 +224,7 @@ tsr_status tsr_journal_clear(tsr_journal *journal) {
 }
 
 tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replaces, bool sync) {
-  tsr_text_add(&journal->pending, "tessera-journal 2 ");
+  tsr_text_add(&journal->pending, "tessera-journal 3 ");
   tsr_hash128_print(job, &journal->pending);
   tsr_text_add(&journal->pending, replaces ? " replace" : " new");
   end_line(&journal->pending, 0);
@@ -238,9 +252,10 @@ tsr_status tsr_journal_flush(tsr_journal *journal, bool sync) {
   return sync ? tsr_io_sync(journal->fd, journal->path) : NULL;
 }
 
-tsr_status tsr_journal_commit(tsr_journal *journal, uint64_t inode, bool sync) {
+tsr_status tsr_journal_commit(tsr_journal *journal, const tsr_mark *mark, bool sync) {
   const size_t start = journal->pending.length;
-  tsr_text_addf(&journal->pending, "c %" PRIu64, inode);
+  tsr_text_addf(&journal->pending, "c %" PRIu64 " %" PRId64 " %" PRId64, mark->inode, mark->seconds,
+                mark->nanoseconds);
   end_line(&journal->pending, start);
   return tsr_journal_flush(journal, sync);
 }

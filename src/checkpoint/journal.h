@@ -20,12 +20,22 @@ enum { TSR_JOURNAL_BLOCKS = 64 };  // of one line at most
 typedef tsr_status tsr_journal_fn(void *context, int64_t first, int count,
                                   const tsr_hash128 *hashes, int hash_count);
 
+// A file or folder as it is known again under another name: its number could be that of another one
+// made later, but not with the time of its last change too.
+typedef struct tsr_mark {
+  uint64_t inode;  // 0 = there is none
+  int64_t seconds, nanoseconds;
+} tsr_mark;
+static inline bool tsr_mark_equal(const tsr_mark *a, const tsr_mark *b) {
+  return a->inode == b->inode && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+}
+
 typedef struct tsr_journal_state {
   bool foreign;  // the first line is whole, but not one of ours
   bool begun;    // the first line is whole and ours; otherwise nothing below is known
   bool replaces;
   tsr_hash128 job;
-  uint64_t committed;  // the inode of what takes the destination's place; 0 = not ready for it
+  tsr_mark committed;  // what takes the destination's place, if it is ready for it
 } tsr_journal_state;
 
 // Looks at a journal that may be missing, or another's.
@@ -52,6 +62,6 @@ TSR_MUST_USE tsr_status tsr_journal_add(tsr_journal *journal, int64_t first, int
                                         const tsr_hash128 *hashes, int hash_count);
 TSR_MUST_USE tsr_status tsr_journal_flush(tsr_journal *journal, bool sync);
 // Writes the last line.
-TSR_MUST_USE tsr_status tsr_journal_commit(tsr_journal *journal, uint64_t inode, bool sync);
+TSR_MUST_USE tsr_status tsr_journal_commit(tsr_journal *journal, const tsr_mark *mark, bool sync);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/json_read.h"
 #include "checkpoint/checkpoint.h"
 #include "file/model.h"
@@ -55,11 +55,12 @@ void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const 
 
 // ---- reading ----
 
-bool tsr_checkpoint_has_manifest(const char *folder) {
+tsr_status tsr_checkpoint_has_manifest(const char *folder, bool *out_found) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/%s", folder, TSR_MANIFEST) >= PATH_MAX) return false;
   struct stat info;
-  return !lstat(path, &info);
+  *out_found = false;
+  if (snprintf(path, sizeof path, "%s/%s", folder, TSR_MANIFEST) >= PATH_MAX) return NULL;
+  return tsr_io_look(path, out_found, &info);
 }
 
 // A file of the manifest must lie in its folder.

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/ends_with.h"
 #include "base/grow.h"
+#include "base/io.h"
 #include "base/json_read.h"
 #include "checkpoint/checkpoint.h"
 #include "file/npz.h"
@@ -169,11 +169,11 @@ static tsr_status join(const char *folder, const char *name, size_t length, char
                   PATH_MAX);
 }
 
-static bool is_array_name(const struct dirent *entry) {
-  return entry->d_name[0] != '.' && tsr_ends_with(entry->d_name, ending);
+static bool is_array_name(const char *name) {
+  return name[0] != '.' && tsr_ends_with(name, ending);
 }
 
-static int array_entry(const struct dirent *entry) { return is_array_name(entry); }
+static int array_entry(const struct dirent *entry) { return is_array_name(entry->d_name); }
 
 static tsr_status read_folder(array_list *list) {
   const char *folder = list->checkpoint->path;
@@ -242,24 +242,35 @@ static tsr_status read_index(array_list *list, const char *path) {
   return tsr_note(status, "%s", path);
 }
 
-static bool has_index(const char *folder, char path[PATH_MAX]) {
-  return snprintf(path, PATH_MAX, "%s/%s", folder, TSR_NPY_INDEX) < PATH_MAX && !access(path, F_OK);
+// Whether a folder has a file of that name, and its path.
+static tsr_status find_file(const char *folder, const char *name, char path[PATH_MAX],
+                            bool *out_found) {
+  struct stat info;
+  *out_found = false;
+  if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) return NULL;
+  return tsr_io_look(path, out_found, &info);
 }
 
-bool tsr_checkpoint_has_npy(const char *folder) {
+static tsr_status find_array(const char *folder, bool *out_found) {
+  DIR *listing = opendir(folder);
+  tsr_status status = NULL;
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  for (const char *name = ""; name && !status && !*out_found;) {
+    status = tsr_io_next_name(listing, folder, &name);
+    *out_found = !status && name && is_array_name(name);
+  }
+  closedir(listing);
+  return status;
+}
+
+tsr_status tsr_checkpoint_has_npy(const char *folder, bool *out_found) {
   static const char *const others[] = {"model.safetensors", "model.safetensors.index.json"};
   char path[PATH_MAX];
-  if (has_index(folder, path)) return true;
-  for (int i = 0; i < 2; i++)
-    if (snprintf(path, sizeof path, "%s/%s", folder, others[i]) < PATH_MAX && !access(path, F_OK))
-      return false;
-  DIR *listing = opendir(folder);
-  bool found = false;
-  if (!listing) return false;
-  for (const struct dirent *entry = NULL; !found && (entry = readdir(listing));)
-    found = is_array_name(entry);
-  closedir(listing);
-  return found;
+  bool other = false;
+  TSR_TRY(find_file(folder, TSR_NPY_INDEX, path, out_found));
+  if (*out_found) return NULL;
+  for (int i = 0; i < 2 && !other; i++) TSR_TRY(find_file(folder, others[i], path, &other));
+  return other ? NULL : find_array(folder, out_found);
 }
 
 // ---- the whole ----
@@ -269,11 +280,13 @@ static tsr_status read_files(array_list *list) {
   const char *name = slash ? slash + 1 : path;
   char index[PATH_MAX];
   struct stat info;
+  bool indexed = false;
   if (stat(path, &info)) return tsr_fail(IO, "%s: %s", path, strerror(errno));
   const size_t length = strlen(name) - (tsr_ends_with(name, ending) ? ENDING : 0);
-  TSR_TRY(!S_ISDIR(info.st_mode)   ? read_file(list, path, name, length, TSR_DTYPE_NONE)
-          : has_index(path, index) ? read_index(list, index)
-                                   : read_folder(list));
+  if (S_ISDIR(info.st_mode)) TSR_TRY(find_file(path, TSR_NPY_INDEX, index, &indexed));
+  TSR_TRY(!S_ISDIR(info.st_mode) ? read_file(list, path, name, length, TSR_DTYPE_NONE)
+          : indexed              ? read_index(list, index)
+                                 : read_folder(list));
   TSR_TRY(make_tree(list, &list->checkpoint->tree));
   return make_tensors(list);
 }

@@ -1,5 +1,7 @@
 // Models whose tensors are stored whole: one file, or a Hugging Face folder.
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "checkpoint/checkpoint.h"
@@ -9,7 +11,8 @@ static tsr_status add_files(tsr_checkpoint *checkpoint, const tsr_model *model) 
     const char *path = tsr_model_file(model, i);
     struct stat info;
     int file = -1;
-    if (stat(path, &info)) return tsr_fail(IO, "%s: it has gone since it was read", path);
+    if (stat(path, &info))
+      return tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno));
     TSR_TRY(tsr_store_add_file(checkpoint->store, path, info.st_size, &file));
   }
   return NULL;

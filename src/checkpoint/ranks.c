@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
+#include "base/io.h"
 #include "checkpoint/checkpoint.h"
 #include "file/model.h"
 
@@ -51,18 +52,20 @@ static bool is_folder(const char *path) {
   return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-bool tsr_checkpoint_has_ranks(const char *folder) {
+tsr_status tsr_checkpoint_has_ranks(const char *folder, bool *out_found) {
   DIR *listing = opendir(folder);
-  bool found = false;
-  if (!listing) return false;
-  for (const struct dirent *entry = NULL; !found && (entry = readdir(listing));) {
+  tsr_status status = NULL;
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  *out_found = false;
+  for (const char *name = "."; name && !status && !*out_found;) {
     char path[PATH_MAX];
-    if (rank_of_name(entry->d_name) < 0) continue;
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    found = is_safetensors(entry->d_name) || is_folder(path);
+    status = tsr_io_next_name(listing, folder, &name);
+    if (status || !name || rank_of_name(name) < 0) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    *out_found = is_safetensors(name) || is_folder(path);
   }
   closedir(listing);
-  return found;
+  return status;
 }
 
 // ---- finding the files ----
@@ -85,13 +88,15 @@ static tsr_status list_files(const char *folder, int64_t rank, rank_files *files
   DIR *listing = opendir(folder);
   tsr_status status = NULL;
   if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  for (const struct dirent *entry = NULL; !status && (entry = readdir(listing));) {
+  for (const char *name = "."; name && !status;) {
     char path[PATH_MAX];
-    const int64_t named = rank_of_name(entry->d_name);
-    if (entry->d_name[0] == '.' || (rank < 0 && named < 0)) continue;
-    if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= PATH_MAX)
+    status = tsr_io_next_name(listing, folder, &name);
+    if (status || !name) break;
+    const int64_t named = rank_of_name(name);
+    if (name[0] == '.' || (rank < 0 && named < 0)) continue;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX)
       status = tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
-    else if (is_safetensors(entry->d_name))
+    else if (is_safetensors(name))
       status = add_file(files, rank < 0 ? named : rank, path);
     else if (rank < 0 && is_folder(path))
       status = list_files(path, named, files);
@@ -173,7 +178,7 @@ tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *pa
   int file = -1;
   TSR_TRY(tsr_safetensors_open(path, &model));
   tsr_status status = stat(path, &info)
-                          ? tsr_fail(IO, "it has gone since it was read")
+                          ? tsr_fail(IO, "it has gone since it was read: %s", strerror(errno))
                           : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
   for (int64_t i = 0; i < tsr_model_count(model) && !status; i++)
     status = take_slice(checkpoint, position, file, tsr_model_tensor_at(model, i));
@@ -236,8 +241,9 @@ static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files
 // The plan that was given, or the one that lies beside the files; `path` is where that is.
 static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given, const char *path) {
   struct stat info;
+  bool beside = false;
   tsr_plan *plan = NULL;
-  const bool beside = !given && !lstat(path, &info);
+  if (!given) TSR_TRY(tsr_io_look(path, &beside, &info));
   if (beside) {
     TSR_TRY(tsr_model_check_link(path));
     TSR_TRY(tsr_plan_open(path, &plan));

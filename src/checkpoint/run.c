@@ -227,13 +227,14 @@ static tsr_status write_index(const tsr_transform *t) {
 
 // Whether every file of the job is there with its size. Otherwise someone has been at them, or the
 // job was stopped before its first window: then nothing in the journal counts.
-static bool has_files(const tsr_transform *t) {
-  for (int i = 0; i < t->target->store->file_count; i++) {
+static tsr_status find_files(const tsr_transform *t, bool *out_there) {
+  *out_there = true;
+  for (int i = 0; i < t->target->store->file_count && *out_there; i++) {
     struct stat info;
-    if (stat(t->target->store->paths[i], &info)) return false;
-    if (info.st_size != t->target->files[i].plan.size) return false;
+    TSR_TRY(tsr_io_look(t->target->store->paths[i], out_there, &info));
+    if (*out_there) *out_there = info.st_size == t->target->files[i].plan.size;
   }
-  return true;
+  return NULL;
 }
 
 // ---- the job ----
@@ -253,13 +254,17 @@ static tsr_status start_anew(running *run) {
 static tsr_status go_on(running *run) {
   const tsr_transform *t = run->t;
   tsr_journal_state state;
+  tsr_mark mark;
+  bool there = false;
   TSR_TRY(tsr_journal_read(run->journal, t->job, found_blocks, run, &state));
   run->replaces = state.replaces;
-  run->finished = state.begun && tsr_work_is_done(&t->work, state.committed);
+  TSR_TRY(tsr_work_is_done(&t->work, &state.committed, &run->finished));
   if (run->finished) return NULL;
   // What was to take the destination's place must still be what lies beside it.
-  const bool moved = state.committed && tsr_work_inode(&t->work) != state.committed;
-  if (!state.begun || moved || !has_files(t)) return start_anew(run);
+  TSR_TRY(tsr_work_mark(&t->work, &mark));
+  const bool moved = state.committed.inode && mark.inode != state.committed.inode;
+  if (state.begun && !moved) TSR_TRY(find_files(t, &there));
+  if (!there) return start_anew(run);
   run->begun = true;
   return NULL;
 }
@@ -296,7 +301,7 @@ static tsr_status write_all(running *run) {
   tsr_transform *t = run->t;
   TSR_TRY(write_windows(run));
   tsr_status status = tsr_stamps_check(t->stamps, t->source->store);
-  run->worthless = status != NULL;
+  if (status) run->worthless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
   TSR_TRY(finish_hashes(t));
@@ -306,7 +311,9 @@ static tsr_status write_all(running *run) {
 
 static tsr_status commit(running *run) {
   const tsr_transform *t = run->t;
-  TSR_TRY(tsr_journal_commit(run->journal, tsr_work_inode(&t->work), run->sync));
+  tsr_mark mark;
+  TSR_TRY(tsr_work_mark(&t->work, &mark));
+  TSR_TRY(tsr_journal_commit(run->journal, &mark, run->sync));
   TSR_TRY(tsr_work_commit(&t->work, run->replaces, run->sync));
   run->finished = true;
   return NULL;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
+#include "base/io.h"
 #include "checkpoint/checkpoint.h"
 
 typedef struct stage {
@@ -48,15 +49,24 @@ static bool is_stage(const char *folder, const char *name, char out_path[PATH_MA
          S_ISDIR(info.st_mode);
 }
 
-bool tsr_checkpoint_has_stages(const char *folder) {
+// The next folder of a stage in a listing; NULL when there are no more.
+static tsr_status next_stage(DIR *listing, const char *folder, char out_path[PATH_MAX],
+                             const char **out_name) {
+  do {
+    TSR_TRY(tsr_io_next_name(listing, folder, out_name));
+  } while (*out_name && !is_stage(folder, *out_name, out_path));
+  return NULL;
+}
+
+tsr_status tsr_checkpoint_has_stages(const char *folder, bool *out_found) {
   DIR *listing = opendir(folder);
-  bool found = false;
+  const char *name = NULL;
   char path[PATH_MAX];
-  if (!listing) return false;
-  for (const struct dirent *entry = NULL; !found && (entry = readdir(listing));)
-    found = is_stage(folder, entry->d_name, path);
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  tsr_status status = next_stage(listing, folder, path, &name);
+  *out_found = !status && name;
   closedir(listing);
-  return found;
+  return status;
 }
 
 // ---- finding and opening ----
@@ -81,9 +91,10 @@ static tsr_status list_stages(const char *folder, stages *all) {
   tsr_status status = NULL;
   char path[PATH_MAX];
   if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  for (const struct dirent *entry = NULL; !status && (entry = readdir(listing));)
-    if (is_stage(folder, entry->d_name, path))
-      status = add_stage(all, stage_of_name(entry->d_name), path);
+  for (const char *name = ""; name && !status;) {
+    status = next_stage(listing, folder, path, &name);
+    if (!status && name) status = add_stage(all, stage_of_name(name), path);
+  }
   closedir(listing);
   if (!status && all->count == 0)
     status = tsr_fail(BROKEN_FILE, "%s: there is no folder stage0", folder);

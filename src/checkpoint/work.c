@@ -35,48 +35,69 @@ static char *parent_of(const char *path, size_t length) {
   return joined(path, slash > 1 ? slash - 1 : 1, "");
 }
 
-static bool exists(const char *path) {
-  struct stat info;
-  return !lstat(path, &info);
-}
-
 static bool is_folder(const char *path) {
   struct stat info;
   return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-// A folder that is there but empty is as good as none: `mkdir out` comes before many a command.
-static bool is_empty_folder(const char *path) {
-  DIR *listing = opendir(path);
-  bool empty = true;
-  if (!listing) return false;
-  for (const struct dirent *entry = NULL; empty && (entry = readdir(listing));)
-    empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+// What may be at the destination.
+typedef enum content { NOTHING, EMPTY_FOLDER, FOLDER, NO_FOLDER } content;
+
+static tsr_status look_into(const char *folder, content *out_content) {
+  const char *name = NULL;
+  DIR *listing = opendir(folder);
+  if (!listing) return tsr_fail(IO, "%s: cannot list the folder: %s", folder, strerror(errno));
+  tsr_status status = tsr_io_next_name(listing, folder, &name);
   closedir(listing);
-  return empty;
+  *out_content = name ? FOLDER : EMPTY_FOLDER;
+  return status;
 }
 
-static uint64_t inode_of(const char *path) {
+static tsr_status look(const char *path, content *out_content) {
   struct stat info;
-  return lstat(path, &info) ? 0 : (uint64_t)info.st_ino;
+  bool there = false;
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  if (there && S_ISDIR(info.st_mode)) return look_into(path, out_content);
+  *out_content = there ? NO_FOLDER : NOTHING;
+  return NULL;
 }
 
-bool tsr_work_is_done(const tsr_work *work, uint64_t inode) {
-  return inode && inode_of(work->path) == inode;
+static tsr_status mark_of(const char *path, tsr_mark *out_mark) {
+  struct stat info;
+  bool there = false;
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  *out_mark = (tsr_mark){0};
+  if (there)
+    *out_mark = (tsr_mark){(uint64_t)info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  return NULL;
 }
 
-uint64_t tsr_work_inode(const tsr_work *work) { return inode_of(work->result); }
+tsr_status tsr_work_mark(const tsr_work *work, tsr_mark *out_mark) {
+  return mark_of(work->result, out_mark);
+}
 
+tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark, bool *out_done) {
+  tsr_mark there;
+  TSR_TRY(mark_of(work->path, &there));
+  *out_done = mark->inode && tsr_mark_equal(mark, &there);
+  return NULL;
+}
+
+// A folder that is there but empty is as good as none: `mkdir out` comes before many a command.
 tsr_status tsr_work_check_free(const tsr_work *work) {
-  if (!exists(work->path) || (!work->single && is_empty_folder(work->path))) return NULL;
+  content there = NOTHING;
+  TSR_TRY(look(work->path, &there));
+  if (there == NOTHING || (there == EMPTY_FOLDER && !work->single)) return NULL;
   return tsr_fail(ALREADY_THERE, "%s: it is there already", work->path);
 }
 
 // What a job that is resumed left may stand beside a result that it is to replace, or has replaced.
 static tsr_status check_resumed(const tsr_work *work) {
   tsr_journal_state state;
+  bool done = false;
   TSR_TRY(tsr_journal_look(work->journal, &state));
-  if (state.begun && (state.replaces || tsr_work_is_done(work, state.committed))) return NULL;
+  TSR_TRY(tsr_work_is_done(work, &state.committed, &done));
+  if (state.begun && (state.replaces || done)) return NULL;
   return tsr_work_check_free(work);
 }
 
@@ -84,10 +105,15 @@ static tsr_status check_before(const tsr_work *work, tsr_existing existing) {
   if (existing == TSR_EXISTING_REPLACE) return NULL;
   if (existing == TSR_EXISTING_RESUME) return check_resumed(work);
   TSR_TRY(tsr_work_check_free(work));
-  const char *left = exists(work->partial) ? work->partial : work->journal;
-  if (!exists(left)) return NULL;
-  return tsr_fail(ALREADY_THERE, "%s: an unfinished job left it there; resume it, or replace it",
-                  left);
+  for (int i = 0; i < 2; i++) {
+    const char *left = i == 0 ? work->partial : work->journal;
+    content there = NOTHING;
+    TSR_TRY(look(left, &there));
+    if (there != NOTHING)
+      return tsr_fail(ALREADY_THERE,
+                      "%s: an unfinished job left it there; resume it, or replace it", left);
+  }
+  return NULL;
 }
 
 tsr_status tsr_work_init(tsr_work *work, const char *path, bool single, tsr_existing existing) {
@@ -192,10 +218,11 @@ static bool cannot_exchange(int error) {
 }
 
 // A file takes the place of a file, and a folder that of an empty one, by a plain rename.
-static bool needs_exchange(const tsr_work *work) {
-  struct stat info;
-  if (lstat(work->path, &info)) return false;
-  return work->single ? S_ISDIR(info.st_mode) : !is_empty_folder(work->path);
+static tsr_status check_exchange(const tsr_work *work, bool *out_needed) {
+  content there = NOTHING;
+  TSR_TRY(look(work->path, &there));
+  *out_needed = there == FOLDER || there == (work->single ? EMPTY_FOLDER : NO_FOLDER);
+  return NULL;
 }
 
 static tsr_status remove_folder(const char *path) {
@@ -230,15 +257,18 @@ static tsr_status try_exchange(const tsr_work *work) {
 }
 
 tsr_status tsr_work_begin(const tsr_work *work, bool sync) {
+  bool swap = false;
   TSR_TRY(remove_all(work->partial));
   TSR_TRY(tsr_io_make_folder(work->partial));
-  if (needs_exchange(work)) TSR_TRY(try_exchange(work));
+  TSR_TRY(check_exchange(work, &swap));
+  if (swap) TSR_TRY(try_exchange(work));
   return sync ? tsr_io_sync_folder(work->parent) : NULL;
 }
 
 // In one step. Without leave to replace, what has come to be there meanwhile stays.
 static tsr_status put_in_place(const tsr_work *work, bool replaces) {
-  const bool swap = replaces && needs_exchange(work);
+  bool swap = false;
+  if (replaces) TSR_TRY(check_exchange(work, &swap));
   const unsigned flags = swap ? RENAME_EXCHANGE : work->single && !replaces ? RENAME_NOREPLACE : 0;
   if (!flags) return tsr_io_rename(work->result, work->path);
   if (!renameat2(AT_FDCWD, work->result, AT_FDCWD, work->path, flags)) return NULL;

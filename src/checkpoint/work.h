@@ -3,6 +3,7 @@
 #ifndef TESSERA_CHECKPOINT_WORK_H
 #define TESSERA_CHECKPOINT_WORK_H
 
+#include "checkpoint/journal.h"
 #include "tessera/transform.h"
 
 typedef struct tsr_work {
@@ -29,10 +30,11 @@ int64_t tsr_work_bytes_there(const tsr_work *work);  // of an unfinished job
 TSR_MUST_USE tsr_status tsr_work_check_free(const tsr_work *work);
 // Makes the folder; what an unfinished job left is removed before.
 TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, bool sync);
-// What will take the destination's place, by its number; 0 = it is not there.
-uint64_t tsr_work_inode(const tsr_work *work);
+// What will take the destination's place, as it is known again.
+TSR_MUST_USE tsr_status tsr_work_mark(const tsr_work *work, tsr_mark *out_mark);
 // Whether it has.
-bool tsr_work_is_done(const tsr_work *work, uint64_t inode);
+TSR_MUST_USE tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark,
+                                         bool *out_done);
 // Everything is written: the result takes the place of the destination, in one step.
 TSR_MUST_USE tsr_status tsr_work_commit(const tsr_work *work, bool replaces, bool sync);
 // Removes the folder, with what is left in it or was replaced.

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/ends_with.h"
+#include "base/io.h"
 #include "base/json_read.h"
 #include "file/model.h"
 #include "tessera/json.h"
@@ -164,10 +164,13 @@ static tsr_status read_index(tsr_model *model, const char *path) {
 static tsr_status read_folder(tsr_model *model, const char *folder) {
   char path[PATH_MAX];
   TSR_TRY(join(folder, index_name, sizeof index_name - 1, path));
-  struct stat link;
-  if (!lstat(path, &link)) return read_index(model, path);
+  struct stat info;
+  bool there = false;
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  if (there) return read_index(model, path);
   TSR_TRY(join(folder, single_name, sizeof single_name - 1, path));
-  if (!access(path, F_OK)) return tsr_model_read_file(model, path);
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  if (there) return tsr_model_read_file(model, path);
   return tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there", folder, index_name, single_name);
 }
 

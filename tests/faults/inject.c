@@ -1,10 +1,13 @@
 #include "faults/inject.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
-#include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -24,6 +27,15 @@ int __real_mkdir(const char *path, mode_t mode);
 int __real_unlink(const char *path);
 int __real_remove(const char *path);
 int __real_rmdir(const char *path);
+int __real_stat(const char *path, struct stat *info);
+int __real_lstat(const char *path, struct stat *info);
+int __real_fstat(int fd, struct stat *info);
+DIR *__real_opendir(const char *path);
+struct dirent *__real_readdir(DIR *listing);
+int __real_nftw(const char *path, __nftw_func_t fn, int descriptors, int flags);
+char *__real_realpath(const char *path, char *out);
+int __real_statvfs(const char *path, struct statvfs *info);
+int __real_flock(int fd, int operation);
 
 static inject_kind kind;
 static long at, calls;
@@ -73,9 +85,12 @@ int __wrap_open(const char *path, int flags, ...) {
 }
 
 int __wrap_close(int fd) {
-  // A close that fails has closed all the same.
-  if (fails("close", false, false)) return __real_close(fd), errno = error, -1;
-  return __real_close(fd);
+  // A close that fails, or is interrupted, has closed all the same.
+  if (!fails("close", false, true)) return __real_close(fd);
+  const int reason = errno;
+  __real_close(fd);
+  errno = reason;
+  return -1;
 }
 
 // ---- reading ----
@@ -152,3 +167,41 @@ int __wrap_remove(const char *path) {
 }
 
 int __wrap_rmdir(const char *path) { return fails("rmdir", true, false) ? -1 : __real_rmdir(path); }
+
+// ---- looking ----
+
+int __wrap_stat(const char *path, struct stat *info) {
+  return fails("stat", false, false) ? -1 : __real_stat(path, info);
+}
+
+int __wrap_lstat(const char *path, struct stat *info) {
+  return fails("lstat", false, false) ? -1 : __real_lstat(path, info);
+}
+
+int __wrap_fstat(int fd, struct stat *info) {
+  return fails("fstat", false, false) ? -1 : __real_fstat(fd, info);
+}
+
+DIR *__wrap_opendir(const char *path) {
+  return fails("opendir", false, false) ? NULL : __real_opendir(path);
+}
+
+struct dirent *__wrap_readdir(DIR *listing) {
+  return fails("readdir", false, false) ? NULL : __real_readdir(listing);
+}
+
+int __wrap_nftw(const char *path, __nftw_func_t fn, int descriptors, int flags) {
+  return fails("nftw", false, false) ? -1 : __real_nftw(path, fn, descriptors, flags);
+}
+
+char *__wrap_realpath(const char *path, char *out) {
+  return fails("realpath", false, false) ? NULL : __real_realpath(path, out);
+}
+
+int __wrap_statvfs(const char *path, struct statvfs *info) {
+  return fails("statvfs", false, false) ? -1 : __real_statvfs(path, info);
+}
+
+int __wrap_flock(int fd, int operation) {
+  return fails("flock", false, true) ? -1 : __real_flock(fd, operation);
+}
