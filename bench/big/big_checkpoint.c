@@ -65,7 +65,7 @@ static char *read_header(FILE *file, uint64_t *out_length) {
 // Where the bytes of a tensor begin; -1 = it is not there, or not of the type and shape it should
 // be.
 static int64_t find_tensor(const char *header, uint64_t length, int tensor) {
-  char name[16];
+  char name[24];
   int64_t rows = 0, columns = 0, begin = 0, end = 0;
   snprintf(name, sizeof name, "\"t.%03d\":", tensor);
   const char *entry = strstr(header, name);

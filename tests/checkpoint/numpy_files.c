@@ -76,7 +76,7 @@ void test_write_npy(const char *path, const test_array *array) {
 // ---- archives ----
 
 static void add_number(tsr_text *out, uint64_t value, int width) {
-  for (int i = 0; i < width; i++) tsr_text_add_char(out, (char)(value >> 8 * i & 255));
+  for (int i = 0; i < width; i++, value >>= 8) tsr_text_add_char(out, (char)(value & 255));
 }
 
 static void add_packed(tsr_text *out, const tsr_text *plain, bool deflated) {
