@@ -39,6 +39,7 @@
 #include "tessera/sequence.h"
 #include "tessera/shape.h"
 #include "tessera/sharding.h"
+#include "tessera/slice.h"
 #include "tessera/spec.h"
 #include "tessera/status.h"
 #include "tessera/text.h"

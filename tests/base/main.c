@@ -7,6 +7,7 @@
   X(suggest)      \
   X(dtype)        \
   X(shape)        \
+  X(slice)        \
   X(copy)         \
   X(convert)      \
   X(scope)        \
