@@ -56,6 +56,17 @@ TSR_API int64_t tsr_tensor_bytes(const tsr_tensor *tensor);
 TSR_API int64_t tsr_tensor_elements(const tsr_tensor *tensor);
 TSR_API tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
 
+// Which tensors are meant: those that match any of the patterns to include (none given: all), and
+// none of those to exclude. Patterns are searched for as those of rules are.
+typedef struct tsr_tree_filter {
+  const char *const *include, *const *exclude;
+  int include_count, exclude_count;
+} tsr_tree_filter;
+// Their indices, ascending, in a block to free(). A pattern that matches no tensor is refused, and
+// so is a filter that leaves none.
+TSR_API TSR_MUST_USE tsr_status tsr_tree_select(const tsr_tree *tree, const tsr_tree_filter *filter,
+                                                int64_t **out_tensors, int64_t *out_count);
+
 // Tensors that differ only in numbers of their paths ("layers.0.", "layers.1.") and agree in type,
 // shape and logical axes, shown as one pattern: "layers.*.mlp.up_proj.weight", 32 of them. A number
 // is a whole part of a path between '.', '/' and brackets; where '/' parts it, "layers_0" has one

@@ -1,46 +1,20 @@
-// Patterns are those of rules, and searched for in the same way. One that matches nothing is
-// refused: it was meant to do something.
+// Patterns are those of rules, and searched for in the same way.
 #include "checkpoint/select.h"
 
 #include <stdlib.h>
 
-// ---- patterns ----
-
-static tsr_status compile(const char *const *patterns, int count, tsr_rules **out_rules) {
-  tsr_spec *whole = NULL;
-  tsr_rule *rules = calloc((size_t)count + 1, sizeof *rules);
-  tsr_status status = rules ? tsr_spec_parse("()", TSR_FORM_SHORT, &whole)
-                            : tsr_fail(NO_MEMORY, "a list of %d patterns", count);
-  for (int i = 0; i < count && !status; i++)
-    rules[i] = (tsr_rule){.pattern = patterns[i], .spec = whole, .file = ""};
-  if (!status) status = tsr_rules_create(rules, count, out_rules);
-  tsr_spec_release(whole);
-  free(rules);
-  return status;
-}
-
-static tsr_status check_used(const tsr_rules *rules, int pattern, const tsr_views *views) {
-  bool matches = false;
-  for (int64_t i = 0; i < views->count && !matches; i++)
-    TSR_TRY(tsr_rules_match_one(rules, pattern, views->items[i]->name, &matches));
-  if (matches) return NULL;
-  return tsr_fail(NOT_FOUND, "the pattern \"%s\" matches none of %lld tensors",
-                  tsr_rules_get(rules, pattern)->pattern, (long long)views->count);
-}
+#include "plan/patterns.h"
 
 // The first pattern that matches each view, or -1.
 static tsr_status match_all(const tsr_views *views, const char *const *patterns, int count,
                             const char *what, int *out_found) {
-  tsr_rules *rules = NULL;
-  tsr_status status = compile(patterns, count, &rules);
-  for (int i = 0; i < count && !status; i++) status = check_used(rules, i, views);
-  for (int64_t i = 0; i < views->count && !status; i++)
-    status = tsr_rules_match(rules, views->items[i]->name, &out_found[i]);
-  tsr_rules_release(rules);
-  return tsr_note(status, "%s", what);
+  const char **names = malloc(sizeof *names * (size_t)(views->count + 1));
+  if (!names) return tsr_fail(NO_MEMORY, "a list of %lld names", (long long)views->count);
+  for (int64_t i = 0; i < views->count; i++) names[i] = views->items[i]->name;
+  tsr_status status = tsr_patterns_match(patterns, count, what, names, views->count, out_found);
+  free(names);
+  return status;
 }
-
-// ---- what is done with them ----
 
 // Keeps the views that a pattern matches, or those that none does.
 static tsr_status keep(tsr_views *views, const char *const *patterns, int count, bool matching,

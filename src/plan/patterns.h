@@ -1,0 +1,16 @@
+// Names chosen by patterns, for options such as --include: those of rules, and searched for in the
+// same way.
+#ifndef TESSERA_PLAN_PATTERNS_H
+#define TESSERA_PLAN_PATTERNS_H
+
+#include <stdint.h>
+
+#include "tessera/status.h"
+
+// The first pattern that is found in each of `names`, or -1. A pattern that is found in none is
+// refused: it was meant to do something. `what` names the list in messages.
+TSR_MUST_USE tsr_status tsr_patterns_match(const char *const *patterns, int count, const char *what,
+                                           const char *const *names, int64_t name_count,
+                                           int *out_found);
+
+#endif
