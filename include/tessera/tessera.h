@@ -17,6 +17,7 @@
 #include "tessera/fsck.h"
 #include "tessera/groups.h"
 #include "tessera/hash.h"
+#include "tessera/inspect.h"
 #include "tessera/json.h"
 #include "tessera/layout.h"
 #include "tessera/logical.h"

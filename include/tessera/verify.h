@@ -39,6 +39,8 @@ typedef struct tsr_tensor_stats {
   int64_t count, nans, infinities;
   double min, max, mean, norm;
 } tsr_tensor_stats;
+// Makes them those of both; stats without elements (all 0) add nothing.
+TSR_API void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more);
 
 typedef struct tsr_verify_options {
   size_t size;  // sizeof(tsr_verify_options)

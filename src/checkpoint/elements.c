@@ -81,6 +81,20 @@ tsr_tensor_stats tsr_sums_stats(const tsr_sums *sums) {
                             .norm = finite ? sqrt(sums->squares) : NAN};
 }
 
+void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more) {
+  const int64_t a = stats->count - stats->nans - stats->infinities;
+  const int64_t b = more->count - more->nans - more->infinities;
+  stats->count += more->count;
+  stats->nans += more->nans;
+  stats->infinities += more->infinities;
+  if (b == 0 && a > 0) return;
+  const double part = a + b > 0 ? (double)b / (double)(a + b) : 1;
+  stats->min = a > 0 ? fmin(stats->min, more->min) : more->min;
+  stats->max = a > 0 ? fmax(stats->max, more->max) : more->max;
+  stats->mean = a > 0 ? stats->mean + (more->mean - stats->mean) * part : more->mean;
+  stats->norm = a > 0 ? hypot(stats->norm, more->norm) : more->norm;
+}
+
 // ---- differences ----
 
 static bool is_near(double a, double b, const tsr_tolerance *tolerance) {

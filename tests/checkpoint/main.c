@@ -8,6 +8,7 @@
   X(view)         \
   X(verify)       \
   X(fsck)         \
+  X(inspect)      \
   X(transform)    \
   X(select)       \
   X(stages)

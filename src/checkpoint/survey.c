@@ -1,0 +1,125 @@
+// Statistics and hashes of many tensors in one walk: their blocks are one list of tasks, so that a
+// thousand small tensors keep the workers as busy as one large one.
+#include <math.h>
+#include <stdlib.h>
+
+#include "checkpoint/budget.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/elements.h"
+#include "checkpoint/hash.h"
+#include "tessera/inspect.h"
+
+enum { BLOCK_BYTES = 4 << 20 };
+
+typedef struct survey {
+  tsr_verify_options options;
+  int64_t count;
+  tsr_view **views;      // owned, with the views
+  int64_t *first_block;  // owned: of each view, and one past the last
+  tsr_sums *sums;        // owned: of each block
+  tsr_hash128 *hashes;   // owned: of each block
+  void **buffers;        // owned: one for each worker; NULL until needed
+  tsr_budget budget;
+  tsr_pool *pool;
+  tsr_progress *progress;
+} survey;
+
+static int64_t view_of_block(const survey *s, int64_t index) {
+  int64_t low = 0, high = s->count - 1;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (s->first_block[middle + 1] <= index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static tsr_status look_at_block(void *context, int64_t index, int worker) {
+  survey *s = context;
+  const int64_t which = view_of_block(s, index);
+  const tsr_view *view = s->views[which];
+  const int64_t block = tsr_block_elements(view->dtype);
+  const int64_t first = (index - s->first_block[which]) * block;
+  const int64_t left = view->elements - first, count = left < block ? left : block;
+  const int64_t bytes = tsr_view_bytes(view, count);
+  if (!s->buffers[worker]) s->buffers[worker] = malloc(BLOCK_BYTES);
+  if (!s->buffers[worker]) return tsr_fail(NO_MEMORY, "a block of a tensor");
+  char *buffer = s->buffers[worker];
+  buffer[bytes - 1] = 0;  // bits past the last element are no part of it
+  TSR_TRY(tsr_view_read(view, first, count, buffer));
+  s->sums[index] = (tsr_sums)TSR_SUMS_EMPTY;
+  if (s->options.stats) tsr_sums_add(&s->sums[index], view->dtype, buffer, count);
+  if (s->options.hashes) s->hashes[index] = tsr_block_hash(buffer, bytes);
+  return tsr_progress_add(s->progress, bytes) ? NULL : tsr_fail(CANCELLED, "cancelled");
+}
+
+static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
+  tsr_sums all = TSR_SUMS_EMPTY;
+  *out = (tsr_survey_row){0};
+  for (int64_t i = s->first_block[which]; i < s->first_block[which + 1]; i++)
+    tsr_sums_join(&all, &s->sums[i]);
+  if (s->options.stats) out->stats = tsr_sums_stats(&all);
+  if (s->options.hashes)
+    out->hash = tsr_blocks_hash(s->views[which], &s->hashes[s->first_block[which]]);
+}
+
+static tsr_status open_views(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
+                             int64_t *out_bytes) {
+  const tsr_copies copies = s->options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
+  const int64_t known = tsr_tree_count(checkpoint->tree);
+  for (int64_t i = 0; i < s->count; i++) {
+    if (tensors[i] < 0 || tensors[i] >= known)
+      return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensors[i],
+                      (long long)known);
+    TSR_TRY(tsr_view_stored(checkpoint, tensors[i], copies, &s->views[i]));
+    s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views[i]);
+    *out_bytes += tsr_view_bytes(s->views[i], s->views[i]->elements);
+  }
+  return NULL;
+}
+
+static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors) {
+  int64_t bytes = 0;
+  s->views = calloc((size_t)s->count + 1, sizeof(tsr_view *));
+  s->first_block = calloc((size_t)s->count + 1, sizeof *s->first_block);
+  if (!s->views || !s->first_block) return tsr_fail(NO_MEMORY, "a list of tensors");
+  TSR_TRY(open_views(s, checkpoint, tensors, &bytes));
+  const size_t blocks = (size_t)s->first_block[s->count];
+  s->sums = calloc(blocks + 1, sizeof *s->sums);
+  s->hashes = calloc(blocks + 1, sizeof *s->hashes);
+  if (!s->sums || !s->hashes) return tsr_fail(NO_MEMORY, "sums of %zu blocks", blocks);
+  const int64_t tables = s->count * 1024 + (int64_t)blocks * 128;
+  TSR_TRY(
+      tsr_budget_init(&s->budget, s->options.max_memory, tables, 2 * BLOCK_BYTES, s->options.jobs));
+  s->buffers = calloc((size_t)s->budget.workers, sizeof *s->buffers);
+  if (!s->buffers) return tsr_fail(NO_MEMORY, "buffers");
+  TSR_TRY(tsr_pool_create(s->budget.workers, &s->pool));
+  const double interval = s->options.progress_interval > 0 ? s->options.progress_interval : 0.1;
+  return tsr_progress_create("read", "B", bytes, interval, s->options.progress,
+                             s->options.progress_context, &s->progress);
+}
+
+static void deinit(survey *s) {
+  for (int64_t i = 0; s->views && i < s->count; i++) tsr_view_destroy(s->views[i]);
+  for (int i = 0; s->buffers && i < s->budget.workers; i++) free(s->buffers[i]);
+  tsr_pool_destroy(s->pool);
+  free(s->views);
+  free(s->first_block);
+  free(s->sums);
+  free(s->hashes);
+  free(s->buffers);
+}
+
+tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t *tensors,
+                                 int64_t count, const tsr_verify_options *options,
+                                 tsr_survey_row *out_rows) {
+  survey s = {.options = options ? *options : (tsr_verify_options){0}, .count = count};
+  tsr_status status = prepare(&s, checkpoint, tensors);
+  if (!status) status = tsr_pool_run(s.pool, s.first_block[count], look_at_block, &s);
+  tsr_progress_finish(s.progress);
+  for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);
+  deinit(&s);
+  return status;
+}
