@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/figure.h"
 #include "cli/notation.h"
+#include "cli/pieces.h"
 
 // What most people want to see at once; --all lifts it.
 enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64 };
@@ -33,40 +34,11 @@ static int32_t device_id(const tsr_layout *layout, int64_t position) {
 
 // ---- pieces ----
 
-static void add_ranges(const tsr_layout *layout, const tsr_piece *piece, tsr_text *out) {
-  tsr_text_add_char(out, '[');
-  for (int d = 0; d < tsr_layout_rank(layout); d++)
-    tsr_text_addf(out, "%s%lld:%lld", d ? ", " : "", (long long)piece->ranges[d].lo,
-                  (long long)piece->ranges[d].hi);
-  tsr_text_add_char(out, ']');
-}
-
-// The pieces of a shard in one line, cut after a few: a cyclic shard may have thousands.
-static tsr_status add_piece_list(const tsr_layout *layout, int64_t shard, int most, tsr_text *out) {
-  tsr_pieces pieces;
-  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
-  int count = 0;
-  for (tsr_piece piece; tsr_pieces_next(&pieces, &piece); count++) {
-    if (count >= most) {
-      tsr_text_add(out, " ...");
-      break;
-    }
-    if (count) tsr_text_add_char(out, ' ');
-    add_ranges(layout, &piece, out);
-  }
-  if (!count) tsr_text_add(out, "nothing");
-  tsr_pieces_deinit(&pieces);
-  return NULL;
-}
-
 static void write_piece(tsr_json_writer *writer, const tsr_layout *layout, const tsr_piece *piece) {
   const int rank = tsr_layout_rank(layout);
   tsr_json_begin_object(writer);
   tsr_json_write_key(writer, "ranges");
-  tsr_json_begin_inline_array(writer);
-  for (int d = 0; d < rank; d++)
-    tsr_json_write_ints(writer, (const int64_t[]){piece->ranges[d].lo, piece->ranges[d].hi}, 2);
-  tsr_json_end_array(writer);
+  cli_write_ranges(piece->ranges, rank, writer);
   tsr_json_write_key(writer, "offset");
   tsr_json_write_int(writer, piece->offset);
   tsr_json_write_key(writer, "strides");
@@ -154,7 +126,7 @@ static tsr_status describe(const tsr_layout *layout, int64_t position, device_ro
   snprintf(row->replica, sizeof row->replica, "%lld",
            (long long)tsr_layout_replica_id(layout, position));
   tsr_text_clear(&row->pieces);
-  return add_piece_list(layout, shard, 6, &row->pieces);
+  return cli_print_pieces(layout, shard, 6, &row->pieces);
 }
 
 static tsr_status print_table(const tsr_layout *layout, int64_t first, int64_t end, bool html,

@@ -1,0 +1,218 @@
+// `tessera inspect`: what a checkpoint holds, and where.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/inspect.h"
+
+const char *cli_inspect_file(const cli_inspect *job, int file) {
+  const char *path = tsr_checkpoint_file(job->checkpoint, file), *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+bool cli_inspect_disagrees(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row) {
+  tsr_hash128 known;
+  return job->hashes && tsr_checkpoint_known_hash(job->checkpoint, tensor, &known) &&
+         !tsr_hash128_equal(known, row->hash);
+}
+
+// ---- options ----
+
+static tsr_status check_options(const cli_args *args) {
+  static const char *const apart[][3] = {{"tensor", "group", NULL},   {"tensor", "by", NULL},
+                                         {"tensor", "include", NULL}, {"tensor", "exclude", NULL},
+                                         {"tensor", "sort", NULL},    {"group", "by", NULL},
+                                         {"group", "hash", NULL},     {"by", "stats", NULL},
+                                         {"by", "hash", NULL},        {"by", "sort", NULL}};
+  for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+    TSR_TRY(cli_check_one_of(args, apart[i]));
+  if (cli_has(args, "slice") && !cli_has(args, "tensor"))
+    return tsr_fail(BAD_ARGUMENT, "--slice \"%s\": of which tensor? --tensor NAME says it",
+                    cli_value(args, "slice"));
+  return NULL;
+}
+
+// Which of the choices it is was checked with the option.
+static void read_share(cli_inspect *job) {
+  static const char *const words[TSR_SHARE_KIND_COUNT] = {
+#define X(id, word) [TSR_SHARE_BY_##id] = (word),
+      TSR_SHARES(X)
+#undef X
+  };
+  const char *by = cli_value(job->args, "by");
+  job->shared = by != NULL;
+  for (int i = 0; by && i < TSR_SHARE_KIND_COUNT; i++)
+    if (!strcmp(by, words[i])) job->by = (tsr_share_kind)i;
+}
+
+static tsr_status find_tensor(cli_inspect *job) {
+  const char *name = cli_value(job->args, "tensor");
+  const tsr_tree *tree = tsr_checkpoint_tree(job->checkpoint);
+  job->tensor = -1;
+  if (!name) return NULL;
+  job->tensor = tsr_tree_find(tree, name);
+  if (job->tensor >= 0) return NULL;
+  const char *nearest = tsr_tree_nearest(tree, name);
+  return nearest ? tsr_fail(NOT_FOUND, "%s has no tensor \"%s\"; did you mean \"%s\"?",
+                            job->args->positional[0], name, nearest)
+                 : tsr_fail(NOT_FOUND, "%s has no tensor \"%s\" among its %lld",
+                            job->args->positional[0], name, (long long)tsr_tree_count(tree));
+}
+
+static tsr_status read_slice(cli_inspect *job) {
+  const char *text = cli_value(job->args, "slice");
+  int64_t memory = 0;
+  int jobs = 0;
+  if (!text) return NULL;
+  const tsr_tensor *tensor = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), job->tensor);
+  const tsr_shape shape = tsr_tensor_shape(tensor);
+  TSR_TRY_NOTE(tsr_slice_parse(text, &shape, &job->slice), "tensor \"%s\"", tensor->path);
+  TSR_TRY(cli_read_limits(job->args, &memory, &jobs));
+  job->sliced = true;
+  job->values = (tsr_values_options){.size = sizeof job->values,
+                                     .most = cli_has(job->args, "full") ? INT64_MAX : 0,
+                                     .width = cli_width(),
+                                     .max_memory = memory};
+  return NULL;
+}
+
+// ---- gathering ----
+
+static tsr_status list(cli_inspect *job) {
+  const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
+  tsr_inspect_options options = {.size = sizeof options, .group = cli_has(job->args, "group")};
+  options.filter = (tsr_tree_filter){.include = include,
+                                     .exclude = exclude,
+                                     .include_count = cli_values(job->args, "include", include),
+                                     .exclude_count = cli_values(job->args, "exclude", exclude)};
+  if (cli_has(job->args, "sort"))
+    TSR_TRY(tsr_inspect_order_parse(cli_value(job->args, "sort"), &options.order));
+  TSR_TRY(tsr_inspection_create(job->checkpoint, &options, &job->listing));
+  return job->shared ? tsr_inspection_shares(job->listing, job->by, &job->shares, &job->share_count)
+                     : NULL;
+}
+
+static tsr_status read_tensors(const cli_inspect *job, const int64_t *tensors, int64_t count,
+                               tsr_survey_row *rows) {
+  tsr_verify_options options = {.size = sizeof options,
+                                .stats = job->stats,
+                                .hashes = job->hashes,
+                                .trust_copies = true,
+                                .progress = tsr_progress_bar,
+                                .progress_context = stderr};
+  TSR_TRY(cli_read_limits(job->args, &options.max_memory, &options.jobs));
+  return tsr_checkpoint_survey(job->checkpoint, tensors, count, &options, rows);
+}
+
+// All tensors of all rows in one go; then what belongs to a row is put together.
+static tsr_status survey_rows(cli_inspect *job, int64_t *tensors, tsr_survey_row *rows) {
+  const int64_t row_count = tsr_inspection_count(job->listing);
+  int64_t count = 0;
+  for (int64_t i = 0; i < row_count; i++) {
+    const tsr_inspect_row *row = tsr_inspection_row(job->listing, i);
+    memcpy(&tensors[count], row->tensors, sizeof *tensors * (size_t)row->count);
+    count += row->count;
+  }
+  TSR_TRY(read_tensors(job, tensors, count, rows));
+  for (int64_t i = 0; i < row_count; i++) {
+    job->survey[i] = *rows++;
+    for (int64_t k = 1; k < tsr_inspection_row(job->listing, i)->count; k++)
+      tsr_tensor_stats_join(&job->survey[i].stats, &rows++->stats);
+  }
+  return NULL;
+}
+
+static tsr_status survey(cli_inspect *job) {
+  const int64_t count =
+      job->listing ? tsr_inspection_sums(job->listing, TSR_DTYPE_NONE).tensors : 1;
+  if (!job->stats && !job->hashes) return NULL;
+  job->survey = calloc((size_t)count + 1, sizeof *job->survey);
+  if (!job->survey) return tsr_fail(NO_MEMORY, "a list of tensors");
+  if (!job->listing) return read_tensors(job, &job->tensor, 1, job->survey);
+  int64_t *tensors = calloc((size_t)count + 1, sizeof *tensors);
+  tsr_survey_row *rows = calloc((size_t)count + 1, sizeof *rows);
+  tsr_status status =
+      tensors && rows ? survey_rows(job, tensors, rows) : tsr_fail(NO_MEMORY, "a list of tensors");
+  free(tensors);
+  free(rows);
+  return status;
+}
+
+static bool all_agree(const cli_inspect *job) {
+  if (!job->survey) return true;
+  if (!job->listing) return !cli_inspect_disagrees(job, job->tensor, job->survey);
+  for (int64_t i = 0; i < tsr_inspection_count(job->listing); i++)
+    if (cli_inspect_disagrees(job, tsr_inspection_row(job->listing, i)->tensors[0],
+                              &job->survey[i]))
+      return false;
+  return true;
+}
+
+// ---- the command ----
+
+static tsr_status inspect(cli_inspect *job) {
+  TSR_TRY(check_options(job->args));
+  TSR_TRY(cli_open_checkpoint(job->args->positional[0], cli_value(job->args, "from"),
+                              &job->checkpoint));
+  TSR_TRY(find_tensor(job));
+  TSR_TRY(read_slice(job));
+  if (job->tensor < 0) TSR_TRY(list(job));
+  TSR_TRY(survey(job));
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status =
+      cli_has(job->args, "json") ? cli_inspect_write(job, &text) : cli_inspect_print(job, &text);
+  if (!status) status = cli_output(&text, NULL);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status run_inspect(const cli_args *args, int *out_exit) {
+  cli_inspect job = {
+      .args = args, .tensor = -1, .stats = cli_has(args, "stats"), .hashes = cli_has(args, "hash")};
+  read_share(&job);
+  tsr_status status = inspect(&job);
+  if (!status && !all_agree(&job)) *out_exit = EXIT_NO;
+  free(job.survey);
+  free(job.shares);
+  tsr_inspection_destroy(job.listing);
+  tsr_checkpoint_release(job.checkpoint);
+  return status;
+}
+
+static const cli_option inspect_options[] = {
+    {"group", 'g', NULL, NULL, "one line for tensors that differ only in numbers of their names"},
+    {"by", 'b', "WHAT", "file|rank|device", "instead of tensors, what each of these holds"},
+    {"include", 0, "REGEX", NULL, "only tensors whose name matches; may be repeated"},
+    {"exclude", 0, "REGEX", NULL, "not those whose name matches; may be repeated"},
+    {"sort", 0, "ORDER", "tree|name|bytes|file",
+     "of the tensors (default: tree, as they are listed)"},
+    {"tensor", 't', "NAME", NULL, "all about one tensor: its cut, and where each shard lies"},
+    {"slice", 's', "SLICE", NULL, "print elements of it, as Python writes it: '0:4, -1, ::2'"},
+    {"full", 0, NULL, NULL, "leave nothing out of long lists of shards and elements"},
+    {"stats", 0, NULL, NULL, "read NaNs, infinities, minimum, maximum, mean and norm"},
+    {"hash", 0, NULL, NULL, "read the hash, the same for every way of storing a tensor"},
+    CLI_OPTION_FROM,
+    CLI_OPTIONS_LIMITS,
+    {"json", 'j', NULL, NULL, "print it as data"},
+    {0},
+};
+
+const cli_command cli_cmd_inspect = {
+    .name = "inspect",
+    .summary = "show what a checkpoint holds: tensors, types, cuts, places, values",
+    .usage = "PATH [options]",
+    .min_args = 1,
+    .max_args = 1,
+    .options = inspect_options,
+    .description =
+        "PATH is a safetensors file, a Hugging Face folder or its index, a folder with files for "
+        "each rank,\nor one that tessera wrote. Only headers are read, unless --slice, --stats or "
+        "--hash ask for more;\nof a slice, only what is shown is read, in whatever layout the "
+        "tensor is stored.\n"
+        "\nExit code 1 when --hash finds that a tensor is not what its stored hash says.\n",
+    .examples =
+        "tessera inspect Llama-3-8B --group\n"
+        "tessera inspect cut --by device\n"
+        "tessera inspect cut --tensor lm_head.weight --slice '0:4, :8'\n"
+        "tessera inspect cut --include norm --stats --json\n",
+    .run = run_inspect,
+};

@@ -1,0 +1,76 @@
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void cli_table_init(cli_table *table) { *table = (cli_table){.text = TSR_TEXT_EMPTY}; }
+
+void cli_table_add_column(cli_table *table, cli_column column) {
+  if (table->column_count < CLI_MAX_COLUMNS) table->columns[table->column_count++] = column;
+}
+
+void cli_add_plain(tsr_text *out, const char *text) {
+  const size_t start = out->length;
+  tsr_text_add(out, text);
+  for (size_t i = start; i < out->length; i++)
+    if ((unsigned char)out->data[i] < ' ' || out->data[i] == 127) out->data[i] = '?';
+}
+
+void cli_table_add(cli_table *table, const char *cell) {
+  cli_add_plain(&table->text, cell);
+  tsr_text_add_char(&table->text, '\0');
+  table->cells++;
+}
+
+void cli_table_addf(cli_table *table, const char *format, ...) {
+  char cell[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(cell, sizeof cell, format, arguments);
+  va_end(arguments);
+  cli_table_add(table, cell);
+}
+
+// Columns of the screen: UTF-8's following bytes take none.
+static int width_of(const char *text) {
+  int width = 0;
+  for (; *text; text++) width += ((unsigned char)*text & 0xC0) != 0x80;
+  return width;
+}
+
+static void print_cell(const cli_column *column, const char *cell, int width, bool last,
+                       tsr_text *out) {
+  const int blanks = width - width_of(cell);
+  for (int i = 0; column->right && i < blanks; i++) tsr_text_add_char(out, ' ');
+  tsr_text_add(out, cell);
+  for (int i = 0; !column->right && !last && i < blanks; i++) tsr_text_add_char(out, ' ');
+}
+
+static const char *next_cell(const char *cell) { return cell + strlen(cell) + 1; }
+
+void cli_table_print(const cli_table *table, tsr_text *out) {
+  int widths[CLI_MAX_COLUMNS];
+  const int columns = table->column_count;
+  if (table->text.failed) out->failed = true;
+  if (out->failed) return;
+  for (int c = 0; c < columns; c++) widths[c] = width_of(table->columns[c].title);
+  const char *cell = table->text.data;
+  for (int64_t i = 0; i < table->cells; i++, cell = next_cell(cell)) {
+    const int c = (int)(i % columns), width = width_of(cell), most = table->columns[c].most;
+    if (width > widths[c]) widths[c] = most && width > most ? most : width;
+  }
+  for (int c = 0; c < columns; c++) {
+    tsr_text_add(out, c ? "  " : " ");
+    print_cell(&table->columns[c], table->columns[c].title, widths[c], c == columns - 1, out);
+  }
+  tsr_text_add_char(out, '\n');
+  cell = table->text.data;
+  for (int64_t i = 0; i < table->cells; i++, cell = next_cell(cell)) {
+    const int c = (int)(i % columns);
+    tsr_text_add(out, c ? "  " : " ");
+    print_cell(&table->columns[c], cell, widths[c], c == columns - 1, out);
+    if (c == columns - 1) tsr_text_add_char(out, '\n');
+  }
+}
+
+void cli_table_deinit(cli_table *table) { tsr_text_deinit(&table->text); }
