@@ -32,7 +32,7 @@ TSR_API void tsr_slice_print(const tsr_slice *slice, tsr_text *out);
 TSR_API void tsr_slice_whole(const tsr_shape *shape, tsr_slice *out_slice);
 // Of the result: single indices left out.
 TSR_API tsr_shape tsr_slice_shape(const tsr_slice *slice);
-TSR_API int64_t tsr_slice_elements(const tsr_slice *slice);
+TSR_API int64_t tsr_slice_elements(const tsr_slice *slice);  // at most 2^63 - 1
 
 TSR_END_DECLS
 

@@ -2,6 +2,7 @@
 // the rules of Python's slice.indices.
 #include "tessera/slice.h"
 
+#include "base/saturated.h"
 #include "base/scan.h"
 
 // One item between commas, as written.
@@ -159,6 +160,7 @@ tsr_shape tsr_slice_shape(const tsr_slice *slice) {
 
 int64_t tsr_slice_elements(const tsr_slice *slice) {
   int64_t elements = 1;
-  for (int d = 0; d < slice->rank; d++) elements *= slice->dims[d].count;
+  for (int d = 0; d < slice->rank; d++)
+    elements = tsr_saturated_multiply(elements, slice->dims[d].count);
   return elements;
 }
