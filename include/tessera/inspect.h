@@ -45,7 +45,7 @@ typedef struct tsr_inspect_row {
   const int64_t *tensors;   // their places in the checkpoint's tree, ascending
   const tsr_spec *spec;     // NULL = the checkpoint is not cut
   int64_t elements, bytes;  // of all of them, each counted once
-  int64_t stored;           // bytes in files, each copy counted
+  int64_t stored;           // bytes in files, each copy counted, as if none were packed
   int file;                 // the one with their first stored byte; -1 = all are empty
   int64_t offset;           // of that byte
   int files;                // how many hold something of them
@@ -82,7 +82,7 @@ typedef struct tsr_share {
   int64_t tensors;  // of which it has at least one element
   int64_t bytes;
 } tsr_share;
-// In a block to free(). Ranks and devices are unsupported where the checkpoint is not cut.
+// In a block to free(). Ranks and devices are unsupported where the checkpoint has no plan.
 TSR_API TSR_MUST_USE tsr_status tsr_inspection_shares(const tsr_inspection *inspection,
                                                       tsr_share_kind by, tsr_share **out_shares,
                                                       int64_t *out_count);

@@ -100,17 +100,18 @@ static void add_parts(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t 
   const int64_t shards = tsr_layout_shard_count(tsr_checkpoint_layout(checkpoint, tensor));
   const int copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
-    for (int copy = 0; copy < copies; copy++) {
-      tsr_stored part;
-      if (!tsr_checkpoint_find(checkpoint, tensor, shard, copy, &part) || !part.bytes) continue;
-      row->stored += part.bytes;
-      row->files += seen[part.file] != number;
-      seen[part.file] = number;
-      const bool earlier = row->file < 0 || part.file < row->file ||
-                           (part.file == row->file && part.offset < row->offset);
+    const int64_t bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard);
+    for (int copy = 0; copy < copies && bytes > 0; copy++) {
+      const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+      if (part->file < 0) continue;
+      row->stored += bytes;
+      row->files += seen[part->file] != number;
+      seen[part->file] = number;
+      const bool earlier = row->file < 0 || part->file < row->file ||
+                           (part->file == row->file && part->offset < row->offset);
       if (!earlier) continue;
-      row->file = part.file;
-      row->offset = part.offset;
+      row->file = part->file;
+      row->offset = part->offset;
     }
   }
 }

@@ -25,11 +25,12 @@ static void count_parts(const tsr_checkpoint *checkpoint, int64_t tensor, bool b
   const int64_t shards = tsr_layout_shard_count(layout);
   const int copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
+    const int64_t bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies; copy++) {
-      tsr_stored part;
-      if (!tsr_checkpoint_find(checkpoint, tensor, shard, copy, &part)) continue;
-      const int64_t at = by_file ? part.file : tsr_layout_replica(layout, shard, copy);
-      count_part(&shares[at], &last[at], tensor + 1, part.bytes);
+      const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+      if (part->file < 0) continue;
+      const int64_t at = by_file ? part->file : tsr_layout_replica(layout, shard, copy);
+      count_part(&shares[at], &last[at], tensor + 1, bytes);
     }
   }
 }
@@ -106,7 +107,7 @@ tsr_status tsr_inspection_shares(const tsr_inspection *inspection, tsr_share_kin
   const tsr_checkpoint *checkpoint = inspection->checkpoint;
   const bool by_file = by == TSR_SHARE_BY_FILE;
   if (!by_file && !checkpoint->plan)
-    return tsr_fail(UNSUPPORTED, "%s: its tensors are stored whole; no rank or device has a part",
+    return tsr_fail(UNSUPPORTED, "%s: no plan says what its ranks or devices hold",
                     checkpoint->path);
   const tsr_mesh *mesh = by_file ? NULL : tsr_plan_mesh(checkpoint->plan);
   const int64_t count =

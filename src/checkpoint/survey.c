@@ -13,8 +13,7 @@ enum { BLOCK_BYTES = 4 << 20 };
 
 typedef struct survey {
   tsr_verify_options options;
-  int64_t count;
-  tsr_view **views;      // owned, with the views
+  tsr_views views;
   int64_t *first_block;  // owned: of each view, and one past the last
   tsr_sums *sums;        // owned: of each block
   tsr_hash128 *hashes;   // owned: of each block
@@ -25,7 +24,7 @@ typedef struct survey {
 } survey;
 
 static int64_t view_of_block(const survey *s, int64_t index) {
-  int64_t low = 0, high = s->count - 1;
+  int64_t low = 0, high = s->views.count - 1;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (s->first_block[middle + 1] <= index)
@@ -39,7 +38,7 @@ static int64_t view_of_block(const survey *s, int64_t index) {
 static tsr_status look_at_block(void *context, int64_t index, int worker) {
   survey *s = context;
   const int64_t which = view_of_block(s, index);
-  const tsr_view *view = s->views[which];
+  const tsr_view *view = s->views.items[which];
   const int64_t block = tsr_block_elements(view->dtype);
   const int64_t first = (index - s->first_block[which]) * block;
   const int64_t left = view->elements - first, count = left < block ? left : block;
@@ -62,37 +61,38 @@ static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
     tsr_sums_join(&all, &s->sums[i]);
   if (s->options.stats) out->stats = tsr_sums_stats(&all);
   if (s->options.hashes)
-    out->hash = tsr_blocks_hash(s->views[which], &s->hashes[s->first_block[which]]);
+    out->hash = tsr_blocks_hash(s->views.items[which], &s->hashes[s->first_block[which]]);
 }
 
 static tsr_status open_views(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
-                             int64_t *out_bytes) {
+                             int64_t count) {
   const tsr_copies copies = s->options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
   const int64_t known = tsr_tree_count(checkpoint->tree);
-  for (int64_t i = 0; i < s->count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     if (tensors[i] < 0 || tensors[i] >= known)
       return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensors[i],
                       (long long)known);
-    TSR_TRY(tsr_view_stored(checkpoint, tensors[i], copies, &s->views[i]));
-    s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views[i]);
-    *out_bytes += tsr_view_bytes(s->views[i], s->views[i]->elements);
+    TSR_TRY(tsr_view_stored(checkpoint, tensors[i], copies, &s->views.items[i]));
+    s->views.count++;
+    s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views.items[i]);
   }
   return NULL;
 }
 
-static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors) {
-  int64_t bytes = 0;
-  s->views = calloc((size_t)s->count + 1, sizeof(tsr_view *));
-  s->first_block = calloc((size_t)s->count + 1, sizeof *s->first_block);
-  if (!s->views || !s->first_block) return tsr_fail(NO_MEMORY, "a list of tensors");
-  TSR_TRY(open_views(s, checkpoint, tensors, &bytes));
-  const size_t blocks = (size_t)s->first_block[s->count];
-  s->sums = calloc(blocks + 1, sizeof *s->sums);
-  s->hashes = calloc(blocks + 1, sizeof *s->hashes);
-  if (!s->sums || !s->hashes) return tsr_fail(NO_MEMORY, "sums of %zu blocks", blocks);
-  const int64_t tables = s->count * 1024 + (int64_t)blocks * 128;
-  TSR_TRY(
-      tsr_budget_init(&s->budget, s->options.max_memory, tables, 2 * BLOCK_BYTES, s->options.jobs));
+static tsr_status start_workers(survey *s, const tsr_checkpoint *checkpoint) {
+  const int64_t blocks = s->first_block[s->views.count];
+  const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&s->views, NULL) +
+                         blocks * (int64_t)(sizeof *s->sums + sizeof *s->hashes);
+  int64_t bytes = 0, reading = 0;
+  for (int64_t i = 0; i < s->views.count; i++) {
+    const tsr_view *view = s->views.items[i];
+    const int64_t block = tsr_block_elements(view->dtype);
+    const int64_t memory = tsr_view_memory(view, view->elements < block ? view->elements : block);
+    if (memory > reading) reading = memory;
+    bytes += tsr_view_bytes(view, view->elements);
+  }
+  TSR_TRY(tsr_budget_init(&s->budget, s->options.max_memory, tables, BLOCK_BYTES + reading,
+                          s->options.jobs));
   s->buffers = calloc((size_t)s->budget.workers, sizeof *s->buffers);
   if (!s->buffers) return tsr_fail(NO_MEMORY, "buffers");
   TSR_TRY(tsr_pool_create(s->budget.workers, &s->pool));
@@ -101,11 +101,23 @@ static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int
                              s->options.progress_context, &s->progress);
 }
 
+static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
+                          int64_t count) {
+  s->views.items = calloc((size_t)count + 1, sizeof *s->views.items);
+  s->first_block = calloc((size_t)count + 1, sizeof *s->first_block);
+  if (!s->views.items || !s->first_block) return tsr_fail(NO_MEMORY, "a list of tensors");
+  TSR_TRY(open_views(s, checkpoint, tensors, count));
+  const size_t blocks = (size_t)s->first_block[count];
+  s->sums = calloc(blocks + 1, sizeof *s->sums);
+  s->hashes = calloc(blocks + 1, sizeof *s->hashes);
+  if (!s->sums || !s->hashes) return tsr_fail(NO_MEMORY, "sums of %zu blocks", blocks);
+  return start_workers(s, checkpoint);
+}
+
 static void deinit(survey *s) {
-  for (int64_t i = 0; s->views && i < s->count; i++) tsr_view_destroy(s->views[i]);
+  tsr_views_deinit(&s->views);
   for (int i = 0; s->buffers && i < s->budget.workers; i++) free(s->buffers[i]);
   tsr_pool_destroy(s->pool);
-  free(s->views);
   free(s->first_block);
   free(s->sums);
   free(s->hashes);
@@ -115,8 +127,8 @@ static void deinit(survey *s) {
 tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t *tensors,
                                  int64_t count, const tsr_verify_options *options,
                                  tsr_survey_row *out_rows) {
-  survey s = {.options = options ? *options : (tsr_verify_options){0}, .count = count};
-  tsr_status status = prepare(&s, checkpoint, tensors);
+  survey s = {.options = options ? *options : (tsr_verify_options){0}};
+  tsr_status status = prepare(&s, checkpoint, tensors, count);
   if (!status) status = tsr_pool_run(s.pool, s.first_block[count], look_at_block, &s);
   tsr_progress_finish(s.progress);
   for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);

@@ -204,9 +204,10 @@ const cli_command cli_cmd_inspect = {
     .max_args = 1,
     .options = inspect_options,
     .description =
-        "PATH is a safetensors file, a Hugging Face folder or its index, a folder with files for "
-        "each rank,\nor one that tessera wrote. Only headers are read, unless --slice, --stats or "
-        "--hash ask for more;\nof a slice, only what is shown is read, in whatever layout the "
+        "PATH is whatever tessera reads: a safetensors file, a Hugging Face folder or its index, "
+        "a folder with\nfiles for each rank, one that tessera wrote, NumPy's arrays. Only headers "
+        "are read, unless --slice,\n--stats or --hash ask for more; of a slice, only what is shown "
+        "is read, in whatever layout the\n"
         "tensor is stored.\n"
         "\nExit code 1 when --hash finds that a tensor is not what its stored hash says.\n",
     .examples =

@@ -223,6 +223,7 @@ static tsr_status add_shard(const cli_inspect *job, int64_t shard, int copy, tsr
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   tsr_shape shape;
   tsr_stored stored;
+  const int copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   tsr_layout_buffer_shape(layout, shard, &shape);
   cli_table_addf(table, "%lld", (long long)shard);
   tsr_text_clear(scratch);
@@ -235,7 +236,7 @@ static tsr_status add_shard(const cli_inspect *job, int64_t shard, int copy, tsr
     cli_table_add(table, tsr_text_string(scratch));
   }
   if (!tsr_checkpoint_find(job->checkpoint, job->tensor, shard, copy, &stored)) {
-    cli_table_add(table, "absent");
+    cli_table_add(table, copies == 1 ? "packed, or in another order" : "absent");
     cli_table_add(table, "");
     cli_table_add(table, "");
     return NULL;

@@ -198,7 +198,7 @@ static void shares_add_up(void **state) {
   int64_t count = 0;
   assert_ok(tsr_inspection_create(whole, NULL, &listing));
   assert_fails_with(tsr_inspection_shares(listing, TSR_SHARE_BY_RANK, &shares, &count), UNSUPPORTED,
-                    "its tensors are stored whole; no rank or device has a part");
+                    "no plan says what its ranks or devices hold");
   tsr_inspection_destroy(listing);
   tsr_checkpoint_release(whole);
   tsr_checkpoint_release(own);
