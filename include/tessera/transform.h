@@ -67,7 +67,10 @@ typedef struct tsr_transform_options {
 typedef struct tsr_transform_certificate {
   int64_t tensors, windows;
   int64_t source_files, files;
-  int64_t bytes_read, bytes_written;  // of tensors, and of the files as a whole
+  // Of tensors; what lies in gaps of less than 4 kB and is read in vain is not counted, which only
+  // maps that rearrange tensors do.
+  int64_t bytes_read;
+  int64_t bytes_written;              // of the files as a whole, with the index: exact
   int64_t least_read, least_written;  // that any way of doing it must
   int64_t extras, extra_bytes;        // small files of the folder that are copied along
   int64_t table_memory;               // of names, layouts, headers, hashes: grows with the tensors
@@ -96,6 +99,8 @@ TSR_API const tsr_transform_certificate *tsr_transform_certificate_of(
 // The files that will be written, relative to the destination.
 TSR_API const char *tsr_transform_file(const tsr_transform *transform, int file);
 TSR_API int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file);
+// The file beside them that tells what they hold: a manifest, an index or a plan; NULL = none.
+TSR_API const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes);
 TSR_API const char *tsr_transform_extra(const tsr_transform *transform, int extra);
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);

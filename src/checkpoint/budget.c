@@ -54,7 +54,7 @@ int64_t tsr_budget_target(const tsr_target *target) {
   const tsr_store *store = target->store;
   int64_t bytes = store->count * (target->plan ? TARGET_CUT : TARGET_WHOLE) +
                   store->part_count * TARGET_PART + target->file_count * TARGET_FILE +
-                  (int64_t)target->index.length;
+                  target->index_bytes;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.length;
   return bytes;
 }

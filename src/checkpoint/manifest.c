@@ -42,8 +42,9 @@ void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const 
   tsr_json_begin_array(&json);
   for (int64_t i = 0; i < views->count; i++) {
     char digits[33];
-    snprintf(digits, sizeof digits, "%016llx%016llx", (unsigned long long)hashes[i].high,
-             (unsigned long long)hashes[i].low);
+    const tsr_hash128 hash = hashes ? hashes[i] : (tsr_hash128){0};
+    snprintf(digits, sizeof digits, "%016llx%016llx", (unsigned long long)hash.high,
+             (unsigned long long)hash.low);
     tsr_json_write_string(&json, digits);
   }
   tsr_json_end_array(&json);

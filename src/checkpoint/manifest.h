@@ -15,6 +15,7 @@
 
 #define TSR_MANIFEST "manifest.json"
 
+// Without hashes as long as with them.
 void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const tsr_hash128 *hashes,
                         tsr_text *out);
 

@@ -236,15 +236,24 @@ static tsr_status add_plan(tsr_target *target) {
 tsr_status tsr_target_add_hashes(tsr_target *target, const tsr_views *views,
                                  const tsr_hash128 *hashes) {
   if (target->format != TSR_FORMAT_TESSERA) return NULL;
-  target->index_name = TSR_MANIFEST;
   tsr_manifest_write(target, views, hashes, &target->index);
   return tsr_text_check(&target->index);
 }
 
-static tsr_status make_index(dealing *deal) {
+// Hashes have one length: that of the manifest is known without them.
+static tsr_status measure_manifest(const dealing *deal) {
+  tsr_target *target = deal->target;
+  tsr_text text = TSR_TEXT_EMPTY;
+  target->index_name = TSR_MANIFEST;
+  tsr_manifest_write(target, deal->views, NULL, &text);
+  tsr_status status = tsr_text_check(&text);
+  target->index_bytes = (int64_t)text.length;
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status make_folder_index(dealing *deal) {
   const int64_t count = deal->views->count;
-  if (deal->target->format == TSR_FORMAT_RANKS) return add_plan(deal->target);
-  if (deal->target->format != TSR_FORMAT_FOLDER || deal->count < 2) return NULL;
   deal->target->index_name = "model.safetensors.index.json";
   tsr_view **sorted = malloc(sizeof *sorted * (size_t)(count + 1));
   int64_t *places = malloc(sizeof *places * (size_t)(count + 1));
@@ -265,6 +274,15 @@ static tsr_status make_index(dealing *deal) {
   free(sorted);
   free(places);
   return status;
+}
+
+static tsr_status make_index(dealing *deal) {
+  const tsr_checkpoint_format format = deal->target->format;
+  if (format == TSR_FORMAT_TESSERA) return measure_manifest(deal);
+  if (format == TSR_FORMAT_RANKS) TSR_TRY(add_plan(deal->target));
+  if (format == TSR_FORMAT_FOLDER && deal->count > 1) TSR_TRY(make_folder_index(deal));
+  deal->target->index_bytes = (int64_t)deal->target->index.length;
+  return NULL;
 }
 
 // ---- the target ----
@@ -320,7 +338,7 @@ tsr_status tsr_target_open(tsr_target *target, const char *folder) {
 }
 
 int64_t tsr_target_bytes(const tsr_target *target) {
-  int64_t bytes = (int64_t)target->index.length;
+  int64_t bytes = target->index_bytes;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.size;
   return bytes;
 }

@@ -21,6 +21,7 @@ typedef struct tsr_target {
   tsr_target_file *files;  // owned
   const char *index_name;  // of the file that is written last, beside the tensors'; NULL = none
   tsr_text index;
+  int64_t index_bytes;  // that it has, or will have once hashes are known
 } tsr_target;
 
 typedef struct tsr_target_options {
@@ -35,7 +36,8 @@ TSR_MUST_USE tsr_status tsr_target_create(const tsr_views *views, const tsr_targ
                                           tsr_target **out_target);
 // Says so when what was written turns out to be lost. NULL is fine.
 TSR_MUST_USE tsr_status tsr_target_close(tsr_target *target);
-// Tensors' hashes are known at the end only: the index of a format that keeps them is made then.
+// Tensors' hashes are known at the end only: the index of a format that keeps them is made then, of
+// the length that was foreseen.
 TSR_MUST_USE tsr_status tsr_target_add_hashes(tsr_target *target, const tsr_views *views,
                                               const tsr_hash128 *hashes);
 // Opens the files below `folder` for writing.

@@ -295,6 +295,11 @@ int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file) {
   return transform->target->files[file].plan.size;
 }
 
+const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes) {
+  *out_bytes = transform->target->index_bytes;
+  return transform->target->index_name;
+}
+
 const char *tsr_transform_extra(const tsr_transform *transform, int extra) {
   return transform->extras.items[extra].name;
 }

@@ -156,9 +156,10 @@ static void print_certificate(const job *j, tsr_text *out) {
   tsr_text_addf(out, "%s -> %s, format %s: %lld tensors in %lld windows\n", j->from, j->to,
                 tsr_checkpoint_format_name(j->options.format), (long long)c->tensors,
                 (long long)c->windows);
-  tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s; least possible: %lld\n",
+  tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s%s; least possible: %lld\n",
                 (long long)c->bytes_read, sized(c->bytes_read, a), (long long)c->source_files,
-                c->source_files == 1 ? "" : "s", (long long)c->least_read);
+                c->source_files == 1 ? "" : "s", j->map ? ", small gaps not counted" : "",
+                (long long)c->least_read);
   tsr_text_addf(out, "written  %12lld bytes (%s); least possible: %lld\n",
                 (long long)c->bytes_written, sized(c->bytes_written, a),
                 (long long)c->least_written);
@@ -172,6 +173,9 @@ static void print_certificate(const job *j, tsr_text *out) {
   for (int i = 0; i < c->files; i++)
     tsr_text_addf(out, "  %-40s %12lld\n", tsr_transform_file(j->transform, i),
                   (long long)tsr_transform_file_bytes(j->transform, i));
+  int64_t index_bytes = 0;
+  const char *index = tsr_transform_index(j->transform, &index_bytes);
+  if (index) tsr_text_addf(out, "  %-40s %12lld\n", index, (long long)index_bytes);
   for (int i = 0; i < c->extras; i++)
     tsr_text_addf(out, "  %-40s %12s\n", tsr_transform_extra(j->transform, i), "copied along");
 }
@@ -179,6 +183,21 @@ static void print_certificate(const job *j, tsr_text *out) {
 static void write_int(tsr_json_writer *json, const char *key, int64_t value) {
   tsr_json_write_key(json, key);
   tsr_json_write_int(json, value);
+}
+
+static void write_index(const job *j, tsr_json_writer *json) {
+  int64_t bytes = 0;
+  const char *name = tsr_transform_index(j->transform, &bytes);
+  tsr_json_write_key(json, "index");
+  if (!name) {
+    tsr_json_write_null(json);
+    return;
+  }
+  tsr_json_begin_object(json);
+  tsr_json_write_key(json, "name");
+  tsr_json_write_string(json, name);
+  write_int(json, "bytes", bytes);
+  tsr_json_end_object(json);
 }
 
 static void write_files(const job *j, tsr_json_writer *json) {
@@ -193,6 +212,7 @@ static void write_files(const job *j, tsr_json_writer *json) {
     tsr_json_end_object(json);
   }
   tsr_json_end_array(json);
+  write_index(j, json);
   tsr_json_write_key(json, "extras");
   tsr_json_begin_array(json);
   for (int i = 0; i < c->extras; i++)
@@ -229,6 +249,7 @@ static void print_json(const job *j, bool done, tsr_text *out) {
   write_int(&json, "least_read", c->least_read);
   write_int(&json, "bytes_written", c->bytes_written);
   write_int(&json, "least_written", c->least_written);
+  write_int(&json, "extra_bytes", c->extra_bytes);
   write_int(&json, "table_memory", c->table_memory);
   write_int(&json, "buffer_memory", c->peak_memory - c->table_memory);
   write_int(&json, "bytes_free", c->bytes_free);

@@ -1,9 +1,11 @@
 // Transforms: every way to store a model into every other, whole or not at all.
 #include "tessera/transform.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint/models.h"
@@ -152,6 +154,57 @@ static void the_certificate_tells_before(void **state) {
   tsr_checkpoint_release(source);
   tsr_plan_release(plan);
   test_folder_remove(&folder);
+}
+
+static int64_t bytes_in(const char *path) {
+  int64_t bytes = 0;
+  struct stat info;
+  DIR *listing = opendir(path);
+  if (!listing) return !stat(path, &info) ? info.st_size : -1;
+  for (const struct dirent *entry = NULL; (entry = readdir(listing));) {
+    char file[512];
+    snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+    if (!stat(file, &info) && S_ISREG(info.st_mode)) bytes += info.st_size;
+  }
+  closedir(listing);
+  return bytes;
+}
+
+static void the_certificate_knows_what_will_be_written_to_the_byte(void **state) {
+  (void)state;
+  static const struct {
+    tsr_checkpoint_format format;
+    const char *index;
+  } cases[] = {{TSR_FORMAT_FILE, NULL},
+               {TSR_FORMAT_FOLDER, "model.safetensors.index.json"},
+               {TSR_FORMAT_RANKS, "tessera-plan.json"},
+               {TSR_FORMAT_TESSERA, "manifest.json"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    test_folder folder;
+    tsr_checkpoint *source = NULL;
+    tsr_transform *job = NULL;
+    int64_t index_bytes = -1;
+    tsr_plan *plan = test_plan(TREE, "dp=2,tp=4", COLUMNS);
+    test_folder_make(&folder);
+    write_model(&folder);
+    assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "in.safetensors"), NULL, &source));
+    const tsr_transform_options options = {.size = sizeof options,
+                                           .format = cases[i].format,
+                                           .plan = i < 2 ? NULL : plan,
+                                           .max_file_size = 100,
+                                           .no_sync = true};
+    const char *out = test_folder_path(&folder, "out");
+    assert_ok(tsr_transform_create(source, out, &options, &job));
+    const char *index = tsr_transform_index(job, &index_bytes);
+    assert_true((index_bytes > 0) == (cases[i].index != NULL));
+    if (cases[i].index) assert_string_equal(index, cases[i].index);
+    assert_ok(tsr_transform_run(job));
+    assert_int_equal(tsr_transform_certificate_of(job)->bytes_written, bytes_in(out));
+    tsr_transform_destroy(job);
+    tsr_checkpoint_release(source);
+    tsr_plan_release(plan);
+    test_folder_remove(&folder);
+  }
 }
 
 // ---- stopping and going on ----
@@ -386,6 +439,7 @@ static void a_damaged_manifest_is_refused(void **state) {
 
 SUITE(transform, TEST(a_damaged_manifest_is_refused),
       TEST(a_model_goes_through_every_format_and_comes_back), TEST(the_certificate_tells_before),
+      TEST(the_certificate_knows_what_will_be_written_to_the_byte),
       TEST(a_cancelled_job_is_resumed), TEST(a_job_is_resumed_with_other_memory),
       TEST(a_journal_of_another_job_is_refused), TEST(what_does_not_fit_is_said_before),
       TEST(transforms_survive_failing_allocations))
