@@ -27,7 +27,7 @@ setup: ## install what is missing on this machine (Debian), or print how
 	@tools/setup
 
 demo: ## show what the command can do
-	@tools/setup --quiet build
+	@tools/setup --quiet build demo
 	@$(MAKE) --no-print-directory all
 	@tools/demo
 
