@@ -30,13 +30,21 @@ TSR_BEGIN_DECLS
   X(TOTAL_SIZE, "total_size")     /* the index has the sum of bytes wrong */              \
   X(TIED, "tied")                 /* absent, as the config says that it is tied */        \
   X(LEFT_OVER, "left_over")       /* of a job that was not finished */                    \
-  X(DISAGREES, "disagrees")       /* files do not agree with manifest or plan */          \
+  X(NO_PLAN, "no_plan")           /* nothing says how ranks' tensors are cut */           \
+  X(BAD_MANIFEST, "bad_manifest") /* manifest or plan cannot be understood */             \
+  X(SIZE, "size")                 /* a file has not the bytes that the manifest says */   \
+  X(SLICE, "slice")               /* a slice is not of the type or shape of the plan */   \
+  X(NOT_IN_PLAN, "not_in_plan")   /* a file holds a tensor that the plan lacks */         \
+  X(LOST, "lost")                 /* no file holds a part of a tensor */                  \
+  X(DISAGREES, "disagrees")       /* files do not agree with each other otherwise */      \
   X(HASH, "hash")                 /* elements are not those that were hashed */           \
   X(COPIES, "copies")             /* copies of one thing differ */
 #define X(id, word) TSR_FAULT_##id,
 typedef enum tsr_fault_kind { TSR_FAULTS(X) TSR_FAULT_COUNT } tsr_fault_kind;
 #undef X
 TSR_API const char *tsr_fault_name(tsr_fault_kind kind);  // "file_missing"
+// What to do about faults of a kind: "bring the file back, or fetch it again".
+TSR_API const char *tsr_fault_remedy(tsr_fault_kind kind);
 
 typedef enum tsr_severity {
   TSR_SEVERITY_ERROR,    // loading it fails, or gives wrong weights
@@ -58,19 +66,23 @@ typedef struct tsr_fault {
 typedef struct tsr_fsck_options {
   size_t size;           // sizeof(tsr_fsck_options)
   const tsr_plan *plan;  // of ranks' files, where none lies beside them
-  bool deep;             // read all elements: stored hashes, and copies
+  // Read all elements: whether they can be read, are those that were hashed, and copies are equal.
+  // Only where nothing else is wrong.
+  bool deep;
   // Write model.safetensors.index.json anew from the headers, in one step, if that mends something
   // and every file can be read; the old one is kept as model.safetensors.index.json.bak.
   bool repair;
-  int64_t max_memory;  // of `deep`; 0 = 1 GiB
-  int jobs;            // workers; 0 = tsr_cpu_count()
-  tsr_progress_fn *progress;
+  int64_t max_memory;         // of `deep`; 0 = 1 GiB
+  int jobs;                   // workers; 0 = tsr_cpu_count()
+  tsr_progress_fn *progress;  // of `deep`: bytes read. False cancels: TSR_CAUSE_CANCELLED
   void *progress_context;
 } tsr_fsck_options;
 
 typedef struct tsr_fsck tsr_fsck;
 
-// Fails only when nothing can be said: the path is not there, or memory is out.
+// A file or folder of any format; the index, manifest or plan of a folder stands for the folder.
+// Fails only when nothing can be said: the path is not there, or memory is out, or what is allowed
+// is too little for `deep`.
 TSR_API TSR_MUST_USE tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options,
                                              tsr_fsck **out_fsck);
 TSR_API void tsr_fsck_destroy(tsr_fsck *fsck);  // NULL is fine

@@ -106,8 +106,16 @@ static tsr_checkpoint_reader *const readers[TSR_FORMAT_COUNT] = {
     [TSR_FORMAT_NPY] = tsr_checkpoint_read_numpy,
 };
 
-tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *options,
-                               tsr_checkpoint **out_checkpoint) {
+tsr_status tsr_checkpoint_complain(tsr_checkpoint *checkpoint, tsr_fault_kind kind,
+                                   const char *file, const char *tensor, tsr_status failure) {
+  if (!failure || !checkpoint->complain) return failure;
+  checkpoint->complaints++;
+  return checkpoint->complain(checkpoint->complain_context, kind, file, tensor, failure);
+}
+
+tsr_status tsr_checkpoint_open_telling(const char *path, const tsr_checkpoint_options *options,
+                                       tsr_complaint_fn *complain, void *context,
+                                       tsr_checkpoint **out_checkpoint) {
   const tsr_checkpoint_options none = {.size = sizeof none};
   tsr_checkpoint *checkpoint = NULL;
   tsr_checkpoint_format format = options ? options->format : TSR_FORMAT_ANY;
@@ -115,14 +123,21 @@ tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *o
   if (format == TSR_FORMAT_ANY) TSR_TRY(find_format(path, &format));
   TSR_TRY(create(path, &checkpoint));
   checkpoint->format = format;
+  checkpoint->complain = complain;
+  checkpoint->complain_context = context;
   tsr_status status = readers[format](checkpoint, options);
   if (!status) status = tsr_text_check(&checkpoint->warnings);
-  if (!status) status = tsr_store_open(checkpoint->store, false);
+  if (!status && !checkpoint->complaints) status = tsr_store_open(checkpoint->store, false);
   if (status)
     destroy(checkpoint);
   else
     *out_checkpoint = checkpoint;
   return status;
+}
+
+tsr_status tsr_checkpoint_open(const char *path, const tsr_checkpoint_options *options,
+                               tsr_checkpoint **out_checkpoint) {
+  return tsr_checkpoint_open_telling(path, options, NULL, NULL, out_checkpoint);
 }
 
 tsr_checkpoint *tsr_checkpoint_retain(const tsr_checkpoint *checkpoint) {

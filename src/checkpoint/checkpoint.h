@@ -6,6 +6,12 @@
 
 #include "checkpoint/store.h"
 #include "tessera/checkpoint.h"
+#include "tessera/fsck.h"
+
+// Hears what is wrong with a checkpoint and where; `file` and `tensor` may be NULL. Takes the
+// failure over and gives NULL, so that reading goes on, or gives one, so that it ends.
+typedef tsr_status tsr_complaint_fn(void *context, tsr_fault_kind kind, const char *file,
+                                    const char *tensor, tsr_status failure);
 
 struct tsr_checkpoint {
   atomic_int refs;
@@ -19,7 +25,21 @@ struct tsr_checkpoint {
   int metadata_count, metadata_capacity;
   tsr_metadata *metadata;  // owned
   tsr_text warnings;
+  tsr_complaint_fn *complain;  // NULL = what is wrong ends the reading
+  void *complain_context;
+  int64_t complaints;  // that were heard
 };
+
+// As tsr_checkpoint_open, but tells all that is wrong and goes on where it can. A checkpoint about
+// which something was told cannot be read.
+TSR_MUST_USE tsr_status tsr_checkpoint_open_telling(const char *path,
+                                                    const tsr_checkpoint_options *options,
+                                                    tsr_complaint_fn *complain, void *context,
+                                                    tsr_checkpoint **out_checkpoint);
+// What readers do with a failure after which they can go on; NULL stays NULL.
+TSR_MUST_USE tsr_status tsr_checkpoint_complain(tsr_checkpoint *checkpoint, tsr_fault_kind kind,
+                                                const char *file, const char *tensor,
+                                                tsr_status failure);
 
 // Readers of one format each: fill tree, plan and store of a checkpoint whose path is set.
 typedef tsr_status tsr_checkpoint_reader(tsr_checkpoint *checkpoint,

@@ -17,8 +17,8 @@
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/journal.h"
 #include "checkpoint/numpy.h"
-#include "tessera/verify.h"
 
 static const char *const fault_names[TSR_FAULT_COUNT] = {
 #define X(id, word) [TSR_FAULT_##id] = (word),
@@ -27,6 +27,37 @@ static const char *const fault_names[TSR_FAULT_COUNT] = {
 };
 
 const char *tsr_fault_name(tsr_fault_kind kind) { return fault_names[kind]; }
+
+const char *tsr_fault_remedy(tsr_fault_kind kind) {
+#define ANEW "once all files are there and whole, --repair writes the index anew"
+  static const char *const remedies[TSR_FAULT_COUNT] = {
+      [TSR_FAULT_UNREADABLE] = "see whether the file may be read and the disk is sound",
+      [TSR_FAULT_HEADER] = "fetch or copy the file again",
+      [TSR_FAULT_TRUNCATED] = "fetch or copy the file again; the copy was not finished",
+      [TSR_FAULT_BAD_INDEX] = ANEW,
+      [TSR_FAULT_NO_INDEX] = ANEW,
+      [TSR_FAULT_OUTSIDE] = "put the file itself into the folder before the folder is copied",
+      [TSR_FAULT_FILE_MISSING] = "bring the file back, or fetch it again",
+      [TSR_FAULT_FILE_SURPLUS] = "remove the file, or name it in the index",
+      [TSR_FAULT_NOT_IN_FILE] = "bring back the file that holds the tensor",
+      [TSR_FAULT_NOT_IN_INDEX] = ANEW,
+      [TSR_FAULT_TWICE] = "remove the file that is not meant",
+      [TSR_FAULT_TOTAL_SIZE] = ANEW,
+      [TSR_FAULT_TIED] = "nothing; loaders take the embedding",
+      [TSR_FAULT_LEFT_OVER] = "run the same command with --resume, or remove it",
+      [TSR_FAULT_NO_PLAN] = "say with --from how the ranks' tensors are cut",
+      [TSR_FAULT_BAD_MANIFEST] = "bring the file back from a copy of the checkpoint",
+      [TSR_FAULT_SIZE] = "fetch or copy the file again",
+      [TSR_FAULT_SLICE] = "bring the file back that was written with this plan",
+      [TSR_FAULT_NOT_IN_PLAN] = "bring the file back that was written with this plan",
+      [TSR_FAULT_LOST] = "bring back the files that hold the rest of the tensor",
+      [TSR_FAULT_DISAGREES] = "bring back files that were written together",
+      [TSR_FAULT_HASH] = "fetch or copy the files of the tensor again",
+      [TSR_FAULT_COPIES] = "find out which copy is right, and copy it over the other",
+  };
+#undef ANEW
+  return remedies[kind];
+}
 
 const char *tsr_severity_name(tsr_severity severity) {
   static const char *const names[TSR_SEVERITY_COUNT] = {"error", "warning", "note"};
@@ -220,94 +251,36 @@ static tsr_status list_folder(tsr_fsck *fsck) {
   return status;
 }
 
-// What a job that was stopped left beside the folder.
+// What a job that was to write here and was stopped left beside it.
 static tsr_status look_beside(tsr_fsck *fsck) {
-  static const char *const ends[] = {".partial", ".journal"};
-  for (int i = 0; i < 2; i++) {
-    char path[PATH_MAX];
-    size_t length = strlen(fsck->path);
-    while (length > 1 && fsck->path[length - 1] == '/') length--;
-    if (snprintf(path, sizeof path, "%.*s%s", (int)length, fsck->path, ends[i]) >= PATH_MAX)
-      continue;
-    if (!access(path, F_OK)) TSR_TRY(add_left_over(fsck, "", path));
-  }
-  return NULL;
+  const tsr_fault_place place = {.kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING};
+  char partial[PATH_MAX], journal[PATH_MAX];
+  size_t length = strlen(fsck->path);
+  while (length > 1 && fsck->path[length - 1] == '/') length--;
+  const int n = (int)length;
+  if (snprintf(partial, sizeof partial, "%.*s.partial", n, fsck->path) >= PATH_MAX ||
+      snprintf(journal, sizeof journal, "%.*s.journal", n, fsck->path) >= PATH_MAX)
+    return NULL;
+  tsr_journal_state state;
+  tsr_status status = tsr_journal_look(journal, &state);
+  if (tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
+  const bool begun = !status && state.begun;
+  tsr_status_free(status);
+  if (begun)
+    return tsr_fsck_add(fsck, &place,
+                        "%s: a job that was to write here was not finished; the same command with "
+                        "--resume goes on",
+                        journal);
+  if (!access(journal, F_OK)) TSR_TRY(add_left_over(fsck, "", journal));
+  return access(partial, F_OK) ? NULL : add_left_over(fsck, "", partial);
 }
 
-// ---- formats that are read as a whole ----
-
-static tsr_status check_hashes(tsr_fsck *fsck, const tsr_checkpoint *model) {
-  const tsr_tree *tree = tsr_checkpoint_tree(model);
-  tsr_pool *pool = NULL;
-  TSR_TRY(tsr_pool_create(fsck->options.jobs, &pool));
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++) {
-    tsr_hash128 known, found;
-    const char *name = tsr_tree_tensor(tree, i)->path;
-    const tsr_fault_place place = {.kind = TSR_FAULT_HASH, .tensor = name};
-    if (!tsr_checkpoint_known_hash(model, i, &known)) break;
-    status = tsr_checkpoint_hash(model, i, pool, &found);
-    if (status)
-      status = tsr_fsck_add_failure(fsck, &place, status);
-    else if (!tsr_hash128_equal(known, found))
-      status = tsr_fsck_add(fsck, &place,
-                            "%s: tensor \"%s\" is not what it was when it was written: its hash is "
-                            "another one than in the manifest",
-                            fsck->path, name);
-  }
-  tsr_pool_destroy(pool);
-  return status;
-}
-
-static tsr_status look_deeply(tsr_fsck *fsck, const tsr_checkpoint *model) {
-  const tsr_verify_options options = {.size = sizeof options,
-                                      .max_memory = fsck->options.max_memory,
-                                      .jobs = fsck->options.jobs,
-                                      .progress = fsck->options.progress,
-                                      .progress_context = fsck->options.progress_context};
-  TSR_TRY(tsr_fsck_add_failure(fsck, &(tsr_fault_place){.kind = TSR_FAULT_COPIES},
-                               tsr_checkpoint_check_copies(model, &options)));
-  if (tsr_checkpoint_format_of(model) == TSR_FORMAT_NPZ) return tsr_fsck_members(fsck);
-  return check_hashes(fsck, model);
-}
-
-tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
-  // A type that is not known is no fault.
-  const tsr_checkpoint_options options = {
-      .size = sizeof options, .plan = fsck->options.plan, .forgotten = TSR_U8};
-  tsr_checkpoint *model = NULL;
-  tsr_fault_place place = {.kind = kind};
-  tsr_status status = tsr_checkpoint_open(fsck->path, &options, &model);
-  if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED) place.severity = TSR_SEVERITY_NOTE;
-  if (status) return tsr_fsck_add_failure(fsck, &place, status);
-  fsck->tensors = tsr_tree_count(tsr_checkpoint_tree(model));
-  for (int64_t i = 0; i < fsck->file_count; i++)
-    for (int f = 0; f < tsr_checkpoint_file_count(model); f++) {
-      const char *slash = strrchr(tsr_checkpoint_file(model, f), '/');
-      if (slash && !strcmp(slash + 1, fsck->files[i].name)) fsck->files[i].named = true;
-    }
-  for (int64_t i = 0; i < fsck->file_count && !status; i++)
-    if (!fsck->files[i].named)
-      status =
-          tsr_fsck_add(fsck,
-                       &(tsr_fault_place){.kind = TSR_FAULT_FILE_SURPLUS,
-                                          .severity = TSR_SEVERITY_WARNING,
-                                          .file = fsck->files[i].name},
-                       "%s/%s: it is no part of the checkpoint", fsck->path, fsck->files[i].name);
-  if (!status && fsck->options.deep) status = look_deeply(fsck, model);
-  tsr_checkpoint_release(model);
-  return status;
-}
-
-static tsr_status check_cut(tsr_fsck *fsck) {
-  for (int64_t i = 0; i < fsck->file_count; i++)
-    TSR_TRY(tsr_fsck_read_header(fsck, fsck->files[i].name, &fsck->files[i].model));
-  return fsck->totals[TSR_SEVERITY_ERROR] ? NULL : tsr_fsck_open_whole(fsck, TSR_FAULT_DISAGREES);
-}
+// ---- files and folders ----
 
 static tsr_status check_single(tsr_fsck *fsck) {
   tsr_model *model = NULL;
   fsck->single = true;
+  TSR_TRY(look_beside(fsck));
   if (tsr_ends_with(fsck->path, ".npz") || tsr_ends_with(fsck->path, ".npy"))
     return tsr_fsck_numpy_file(fsck);
   TSR_TRY(tsr_fsck_read_header(fsck, "", &model));
@@ -323,11 +296,39 @@ static tsr_status check_folder(tsr_fsck *fsck) {
   TSR_TRY(look_beside(fsck));
   TSR_TRY(list_folder(fsck));
   if (format == TSR_FORMAT_NPY) return tsr_fsck_arrays(fsck);
-  const bool cut = format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS;
-  return cut ? check_cut(fsck) : tsr_fsck_folder(fsck);
+  if (format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS) return tsr_fsck_cut(fsck);
+  if (format == TSR_FORMAT_STAGES) return tsr_fsck_open_whole(fsck, TSR_FAULT_DISAGREES);
+  return tsr_fsck_folder(fsck);
 }
 
 // ---- the whole ----
+
+// What describes a folder stands for the folder.
+static tsr_status find_folder(tsr_fsck *fsck, const char *path) {
+  static const char *const known[] = {"model.safetensors.index.json", "manifest.json",
+                                      TSR_RANKS_PLAN};
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(name, known[i]) != 0) continue;
+    const size_t length = slash ? (size_t)(slash - path) : 1;
+    fsck->path = tsr_arena_copy(&fsck->arena, slash ? path : ".", length ? length : 1);
+    return fsck->path ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
+  }
+  return tsr_fail(BAD_ARGUMENT,
+                  "%s: of files that end with .json, %s, %s and %s tell of a checkpoint", path,
+                  known[0], known[1], known[2]);
+}
+
+static tsr_status check(tsr_fsck *fsck, bool is_folder) {
+  TSR_TRY(is_folder ? check_folder(fsck) : check_single(fsck));
+  if (!fsck->options.deep || fsck->totals[TSR_SEVERITY_ERROR]) return NULL;
+  // What was read of the headers makes room.
+  for (int64_t i = 0; i < fsck->file_count; i++) {
+    tsr_model_destroy(fsck->files[i].model);
+    fsck->files[i].model = NULL;
+  }
+  return tsr_fsck_deep(fsck);
+}
 
 tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_fsck **out_fsck) {
   struct stat info;
@@ -338,7 +339,9 @@ tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_f
   if (!fsck) return tsr_fail(NO_MEMORY, "a list of faults");
   fsck->path = path;
   if (options) fsck->options = *options;
-  tsr_status status = S_ISDIR(info.st_mode) ? check_folder(fsck) : check_single(fsck);
+  const bool described = !S_ISDIR(info.st_mode) && tsr_ends_with(path, ".json");
+  tsr_status status = described ? find_folder(fsck, path) : NULL;
+  if (!status) status = check(fsck, described || S_ISDIR(info.st_mode));
   if (status)
     tsr_fsck_destroy(fsck);
   else

@@ -43,11 +43,14 @@ TSR_MUST_USE tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name,
 // The path of a file in the folder, in the arena.
 TSR_MUST_USE tsr_status tsr_fsck_path(tsr_fsck *fsck, const char *name, const char **out_path);
 
-// Opens it as a checkpoint, which holds index, plan or manifest against the headers; that can say
-// one thing only, so that it comes after the headers were looked at one by one. `kind` is what a
-// failure is.
+// Opens it as a checkpoint, which holds index, plan or manifest against the headers. `kind` is what
+// a failure is after which nothing more can be said.
 TSR_MUST_USE tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind);
 
+// Our own folders, and those with files for each rank.
+TSR_MUST_USE tsr_status tsr_fsck_cut(tsr_fsck *fsck);
+// Reads all elements; of what was sound so far.
+TSR_MUST_USE tsr_status tsr_fsck_deep(tsr_fsck *fsck);
 // NumPy's arrays: a folder of them, and one file or archive.
 TSR_MUST_USE tsr_status tsr_fsck_arrays(tsr_fsck *fsck);
 TSR_MUST_USE tsr_status tsr_fsck_numpy_file(tsr_fsck *fsck);

@@ -327,7 +327,7 @@ static tsr_status repair(folder *f) {
   tsr_replacement file;
   int64_t mendable = 0;
   for (int64_t i = 0; i < f->fsck->count; i++) mendable += f->fsck->faults[i].repairable;
-  if (!f->fsck->options.repair || !mendable || f->damaged || !f->count) return NULL;
+  if (!f->fsck->options.repair || !mendable) return NULL;
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME ".bak", &kept));
   qsort(f->entries, (size_t)f->count, sizeof *f->entries, by_tensor);
@@ -353,6 +353,9 @@ tsr_status tsr_fsck_folder(tsr_fsck *fsck) {
   if (!status) status = read_files(&f);
   if (!status) status = compare(&f);
   if (!status) status = check_tied(&f);
+  // An index of what is left would hide what is lost: then nothing is mended.
+  for (int64_t i = 0; i < fsck->count; i++)
+    if (f.damaged || !f.count) fsck->faults[i].repairable = false;
   if (!status) status = repair(&f);
   tsr_name_index_deinit(&f.names);
   tsr_json_destroy(f.doc);

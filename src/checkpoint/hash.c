@@ -49,6 +49,7 @@ typedef struct hashing {
   const tsr_view *view;
   tsr_hash128 *blocks;
   void **buffers;  // one for each worker, of one block; NULL until needed
+  tsr_progress *progress;
 } hashing;
 
 static tsr_status hash_block(void *context, int64_t index, int worker) {
@@ -62,13 +63,15 @@ static tsr_status hash_block(void *context, int64_t index, int worker) {
   ((char *)work->buffers[worker])[bytes - 1] = 0;
   TSR_TRY(tsr_view_read(work->view, first, count, work->buffers[worker]));
   work->blocks[index] = tsr_block_hash(work->buffers[worker], bytes);
-  return NULL;
+  return tsr_progress_add(work->progress, bytes) ? NULL : tsr_fail(CANCELLED, "cancelled");
 }
 
-tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_hash128 *out_hash) {
+tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_progress *progress,
+                         tsr_hash128 *out_hash) {
   const int64_t count = tsr_block_count(view);
   const int workers = pool ? tsr_pool_workers(pool) : 1;
   hashing work = {.view = view,
+                  .progress = progress,
                   .blocks = calloc((size_t)count + 1, sizeof *work.blocks),
                   .buffers = calloc((size_t)workers, sizeof *work.buffers)};
   tsr_status status = work.blocks && work.buffers
@@ -85,7 +88,7 @@ tsr_status tsr_checkpoint_hash(const tsr_checkpoint *checkpoint, int64_t tensor,
                                tsr_hash128 *out_hash) {
   tsr_view *view = NULL;
   TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
-  tsr_status status = tsr_view_hash(view, pool, out_hash);
+  tsr_status status = tsr_view_hash(view, pool, NULL, out_hash);
   tsr_view_destroy(view);
   return status;
 }

@@ -7,6 +7,7 @@
 #define TESSERA_CHECKPOINT_HASH_H
 
 #include "checkpoint/view.h"
+#include "tessera/progress.h"
 
 // Elements of a block: 4 MiB of them, or a little less, so that every block begins with a byte.
 int64_t tsr_block_elements(tsr_dtype dtype);
@@ -14,7 +15,8 @@ int64_t tsr_block_count(const tsr_view *view);
 tsr_hash128 tsr_block_hash(const void *bytes, int64_t length);
 // Of the whole tensor, from the hashes of its blocks.
 tsr_hash128 tsr_blocks_hash(const tsr_view *view, const tsr_hash128 *blocks);
-// All of it, by the workers of a pool, a block each at a time.
-TSR_MUST_USE tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_hash128 *out_hash);
+// All of it, by the workers of a pool, a block each at a time; `progress` may be NULL.
+TSR_MUST_USE tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_progress *progress,
+                                      tsr_hash128 *out_hash);
 
 #endif

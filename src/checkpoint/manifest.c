@@ -1,5 +1,6 @@
 #include "checkpoint/manifest.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,11 @@ tsr_status tsr_checkpoint_has_manifest(const char *folder, bool *out_found) {
   return tsr_io_look(path, out_found, &info);
 }
 
+// What is wrong with one row; the others may be right.
+static tsr_status bad_manifest(tsr_checkpoint *checkpoint, tsr_status failure) {
+  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_BAD_MANIFEST, TSR_MANIFEST, NULL, failure);
+}
+
 // A file of the manifest must lie in its folder.
 static tsr_status read_name(const tsr_json *value, const char *folder, char *out) {
   const char *name = NULL;
@@ -80,6 +86,7 @@ static tsr_status read_name(const tsr_json *value, const char *folder, char *out
 static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, int64_t positions) {
   static const char *const keys[] = {"name", "position", "bytes", NULL};
   char path[PATH_MAX];
+  struct stat info;
   int64_t position = -1, bytes = -1;
   TSR_TRY(tsr_json_check_keys(value, keys));
   TSR_TRY(read_name(tsr_json_find(value, "name"), checkpoint->path, path));
@@ -88,12 +95,16 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
   if (position < 0 || position >= positions)
     return tsr_fail(BROKEN_FILE, "position %lld, wanted 0 to %lld: so many devices has the mesh",
                     (long long)position, (long long)positions - 1);
+  TSR_TRY(tsr_model_check_link(path));
+  if (stat(path, &info))
+    return tsr_checkpoint_complain(checkpoint, TSR_FAULT_FILE_MISSING, path, NULL,
+                                   tsr_fail(IO, "%s: %s", path, strerror(errno)));
   TSR_TRY(tsr_checkpoint_take_slices(checkpoint, path, position));
-  const int64_t found = checkpoint->store->file_sizes[checkpoint->store->file_count - 1];
-  if (found != bytes)
-    return tsr_fail(BROKEN_FILE, "%s: it has %lld bytes, but by the manifest %lld", path,
-                    (long long)found, (long long)bytes);
-  return NULL;
+  if (info.st_size == bytes) return NULL;
+  return tsr_checkpoint_complain(
+      checkpoint, TSR_FAULT_SIZE, path, NULL,
+      tsr_fail(BROKEN_FILE, "%s: it has %lld bytes, but by the manifest %lld", path,
+               (long long)info.st_size, (long long)bytes));
 }
 
 static tsr_status read_hash(tsr_checkpoint *checkpoint, const tsr_json *item, int64_t tensor) {
@@ -106,14 +117,16 @@ static tsr_status read_hashes(tsr_checkpoint *checkpoint, const tsr_json *value)
   const int64_t count = tsr_plan_count(checkpoint->plan);
   TSR_TRY(tsr_json_want_array(value, "hashes"));
   if ((int64_t)tsr_json_count(value) != count)
-    return tsr_fail(BROKEN_FILE, "hashes: there are %lld, but %lld tensors in the plan",
-                    (long long)tsr_json_count(value), (long long)count);
+    return bad_manifest(
+        checkpoint, tsr_fail(BROKEN_FILE, "hashes: there are %lld, but %lld tensors in the plan",
+                             (long long)tsr_json_count(value), (long long)count));
   checkpoint->hashes = calloc((size_t)count + 1, sizeof *checkpoint->hashes);
   if (!checkpoint->hashes) return tsr_fail(NO_MEMORY, "hashes");
   int64_t i = 0;
   for (const tsr_json *item = tsr_json_first(value); item; item = tsr_json_next(item), i++)
-    TSR_TRY_NOTE(read_hash(checkpoint, item, i), "hashes[%lld], of tensor \"%s\"", (long long)i,
-                 tsr_tree_tensor(checkpoint->tree, i)->path);
+    TSR_TRY(bad_manifest(checkpoint,
+                         tsr_note(read_hash(checkpoint, item, i), "hashes[%lld], of tensor \"%s\"",
+                                  (long long)i, tsr_tree_tensor(checkpoint->tree, i)->path)));
   return NULL;
 }
 
@@ -145,7 +158,8 @@ static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root
   const int64_t positions = tsr_mesh_device_count(tsr_plan_mesh(plan));
   int64_t i = 0;
   for (const tsr_json *file = tsr_json_first(files); file; file = tsr_json_next(file), i++)
-    TSR_TRY_NOTE(read_file(checkpoint, file, positions), "files[%lld]", (long long)i);
+    TSR_TRY(bad_manifest(
+        checkpoint, tsr_note(read_file(checkpoint, file, positions), "files[%lld]", (long long)i)));
   return tsr_checkpoint_check_whole(checkpoint);
 }
 

@@ -111,23 +111,29 @@ static int by_rank_and_path(const void *left, const void *right) {
   return strcmp(a->path, b->path);
 }
 
+static tsr_status rank_missing(tsr_checkpoint *checkpoint, int64_t rank, int64_t count) {
+  return tsr_checkpoint_complain(
+      checkpoint, TSR_FAULT_FILE_MISSING, NULL, NULL,
+      tsr_fail(BROKEN_FILE, "%s: there is no file for rank %lld; the plan's mesh has %lld devices",
+               checkpoint->path, (long long)rank, (long long)count));
+}
+
 // Ranks are 0 .. count-1, each with a file.
-static tsr_status check_ranks(const rank_files *files, const char *folder, int64_t count) {
+static tsr_status check_ranks(tsr_checkpoint *checkpoint, const rank_files *files, int64_t count) {
   int64_t next = 0;
   for (int64_t i = 0; i < files->count; i++) {
+    const char *path = files->items[i].path;
     const int64_t rank = files->items[i].rank;
+    for (; next < rank && rank < count; next++) TSR_TRY(rank_missing(checkpoint, next, count));
+    if (rank == next && rank < count) next++;
     if (rank >= count)
-      return tsr_fail(BROKEN_FILE,
-                      "%s: there is a file for rank %lld, but the plan's mesh has %lld devices",
-                      files->items[i].path, (long long)rank, (long long)count);
-    if (rank > next)
-      return tsr_fail(BROKEN_FILE, "%s: there is no file for rank %lld", folder, (long long)next);
-    if (rank == next) next++;
+      TSR_TRY(tsr_checkpoint_complain(
+          checkpoint, TSR_FAULT_FILE_SURPLUS, path, NULL,
+          tsr_fail(BROKEN_FILE,
+                   "%s: there is a file for rank %lld, but the plan's mesh has %lld devices", path,
+                   (long long)rank, (long long)count)));
   }
-  if (next < count)
-    return tsr_fail(BROKEN_FILE,
-                    "%s: there is no file for rank %lld; the plan's mesh has %lld devices", folder,
-                    (long long)next, (long long)count);
+  for (; next < count; next++) TSR_TRY(rank_missing(checkpoint, next, count));
   return NULL;
 }
 
@@ -154,18 +160,23 @@ static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, 
   return status;
 }
 
+// `out_kind` is what a failure is.
 static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int file,
-                             const tsr_model_tensor *found) {
+                             const tsr_model_tensor *found, tsr_fault_kind *out_kind) {
   const int64_t tensor = tsr_tree_find(checkpoint->tree, found->name);
+  *out_kind = TSR_FAULT_NOT_IN_PLAN;
   if (tensor < 0) return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->name);
   const tsr_layout *layout = checkpoint->store->tensors[tensor].layout;
   const int64_t shard = tsr_layout_shard(layout, position);
   const int64_t replica = tsr_layout_replica_id(layout, position);
   const int copy = replica < checkpoint->store->tensors[tensor].copies ? (int)replica : 0;
   tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+  *out_kind = TSR_FAULT_TWICE;
   if (part->file >= 0)
     return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->name,
                     checkpoint->store->paths[part->file]);
+  *out_kind = TSR_FAULT_SLICE;
+  part->file = -2;
   TSR_TRY(check_slice(checkpoint, tensor, shard, found));
   *part = (tsr_stored_part){.file = file, .offset = found->begin};
   return NULL;
@@ -176,35 +187,57 @@ tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *pa
   tsr_model *model = NULL;
   struct stat info;
   int file = -1;
-  TSR_TRY(tsr_safetensors_open(path, &model));
-  tsr_status status = stat(path, &info)
-                          ? tsr_fail(IO, "it has gone since it was read: %s", strerror(errno))
-                          : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
-  for (int64_t i = 0; i < tsr_model_count(model) && !status; i++)
-    status = take_slice(checkpoint, position, file, tsr_model_tensor_at(model, i));
+  tsr_status status = tsr_safetensors_open(path, &model);
+  if (status) return tsr_checkpoint_complain(checkpoint, TSR_FAULT_HEADER, path, NULL, status);
+  status = stat(path, &info)
+               ? tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno))
+               : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
+  for (int64_t i = 0; i < tsr_model_count(model) && !status; i++) {
+    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
+    tsr_fault_kind kind = TSR_FAULT_SLICE;
+    status = tsr_note(take_slice(checkpoint, position, file, found, &kind), "%s", path);
+    status = tsr_checkpoint_complain(checkpoint, kind, path, found->name, status);
+  }
   if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
   tsr_model_destroy(model);
-  return tsr_note(status, "%s", path);
+  return status;
+}
+
+// Whether no copy of a shard is there; `absent` counts those that are not.
+static bool is_lost(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                    int64_t *absent) {
+  const int copies = checkpoint->store->tensors[tensor].copies;
+  int there = 0;
+  for (int copy = 0; copy < copies; copy++)
+    there += tsr_store_part(checkpoint->store, tensor, shard, copy)->file != -1;
+  *absent += copies - there;
+  return there == 0;
+}
+
+static tsr_status check_tensor(tsr_checkpoint *checkpoint, int64_t tensor, int64_t *absent) {
+  const char *name = tsr_tree_tensor(checkpoint->tree, tensor)->path;
+  const int64_t shards = tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout);
+  int64_t first = -1, lost = 0;
+  for (int64_t shard = 0; shard < shards; shard++)
+    if (is_lost(checkpoint, tensor, shard, absent) && ++lost == 1) first = shard;
+  if (!lost) return NULL;
+  tsr_status status =
+      lost == 1
+          ? tsr_fail(BROKEN_FILE, "%s: no file has shard %lld of tensor \"%s\"", checkpoint->path,
+                     (long long)first, name)
+          : tsr_fail(BROKEN_FILE,
+                     "%s: no file has %lld of the %lld shards of tensor \"%s\", the first "
+                     "being %lld",
+                     checkpoint->path, (long long)lost, (long long)shards, name, (long long)first);
+  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_LOST, NULL, name, status);
 }
 
 // Every shard is there at least once. Copies may be absent: engines leave out what a rank does not
 // need.
 tsr_status tsr_checkpoint_check_whole(tsr_checkpoint *checkpoint) {
   int64_t absent = 0;
-  for (int64_t i = 0; i < checkpoint->store->count; i++) {
-    const tsr_stored_tensor *t = &checkpoint->store->tensors[i];
-    const int64_t shards = tsr_layout_shard_count(t->layout);
-    for (int64_t shard = 0; shard < shards; shard++) {
-      int there = 0;
-      for (int copy = 0; copy < t->copies; copy++)
-        there += tsr_store_part(checkpoint->store, i, shard, copy)->file >= 0;
-      if (!there)
-        return tsr_fail(BROKEN_FILE, "%s: no file has shard %lld of tensor \"%s\"",
-                        checkpoint->path, (long long)shard,
-                        tsr_tree_tensor(checkpoint->tree, i)->path);
-      absent += t->copies - there;
-    }
-  }
+  for (int64_t i = 0; i < checkpoint->store->count; i++)
+    TSR_TRY(check_tensor(checkpoint, i, &absent));
   if (absent)
     tsr_text_addf(&checkpoint->warnings, "%lld copies of shards are absent; others are there\n",
                   (long long)absent);
@@ -231,9 +264,9 @@ tsr_status tsr_checkpoint_take_plan(tsr_checkpoint *checkpoint, const tsr_plan *
 }
 
 static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files) {
-  TSR_TRY(
-      check_ranks(files, checkpoint->path, tsr_mesh_device_count(tsr_plan_mesh(checkpoint->plan))));
-  for (int64_t i = 0; i < files->count; i++)
+  const int64_t count = tsr_mesh_device_count(tsr_plan_mesh(checkpoint->plan));
+  TSR_TRY(check_ranks(checkpoint, files, count));
+  for (int64_t i = 0; i < files->count && files->items[i].rank < count; i++)
     TSR_TRY(tsr_checkpoint_take_slices(checkpoint, files->items[i].path, files->items[i].rank));
   return tsr_checkpoint_check_whole(checkpoint);
 }

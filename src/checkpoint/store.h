@@ -14,7 +14,7 @@
 #include "transfer/box_copies.h"
 
 typedef struct tsr_stored_part {
-  int32_t file;  // -1 = this copy is not there
+  int32_t file;  // -1 = this copy is not there; -2 = it is, but was told to be wrong
   int64_t offset;
 } tsr_stored_part;
 

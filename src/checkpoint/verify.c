@@ -362,7 +362,7 @@ static tsr_status look_apart(const job *j, int64_t row) {
     if (!view) continue;
     const bool alone = r->verdict != TSR_VERDICT_SAME && r->verdict != TSR_VERDICT_VALUES;
     if (j->options.hashes && !r->hashed[w]) {
-      TSR_TRY(tsr_view_hash(view, j->pool, &r->hashes[w]));
+      TSR_TRY(tsr_view_hash(view, j->pool, NULL, &r->hashes[w]));
       r->hashed[w] = true;
     }
     if (j->options.stats && alone) TSR_TRY(tsr_view_stats(view, j->pool, &r->stats[w]));

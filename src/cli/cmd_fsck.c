@@ -10,7 +10,8 @@ static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
                 {"severity", tsr_severity_name(fault->severity)},
                 {"file", fault->file},
                 {"tensor", fault->tensor},
-                {"message", fault->message}};
+                {"message", fault->message},
+                {"remedy", tsr_fault_remedy(fault->kind)}};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     tsr_json_write_key(w, fields[i].key);
     tsr_json_write_string(w, fields[i].value);
@@ -38,6 +39,19 @@ static void write_report(const tsr_fsck *fsck, tsr_text *out) {
   tsr_text_add_char(out, '\n');
 }
 
+// Once for each kind of fault that --repair does not mend.
+static void print_remedies(const tsr_fsck *fsck, tsr_text *out) {
+  bool told[TSR_FAULT_COUNT] = {0}, any = false;
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
+    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    if (told[fault->kind] || fault->repairable) continue;
+    told[fault->kind] = true;
+    tsr_text_addf(out, "%s  %s: %s\n", any ? "" : "what to do about\n", tsr_fault_name(fault->kind),
+                  tsr_fault_remedy(fault->kind));
+    any = true;
+  }
+}
+
 static void print_report(const tsr_fsck *fsck, tsr_text *out) {
   const bool repaired = tsr_fsck_repaired(fsck);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
@@ -50,6 +64,7 @@ static void print_report(const tsr_fsck *fsck, tsr_text *out) {
                 (long long)tsr_fsck_total(fsck, TSR_SEVERITY_ERROR),
                 (long long)tsr_fsck_total(fsck, TSR_SEVERITY_WARNING));
   if (repaired) tsr_text_add(out, "the index was written anew; the old one ends in .bak\n");
+  print_remedies(fsck, out);
 }
 
 // Errors that are still there.
@@ -93,7 +108,7 @@ static tsr_status run_fsck(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option fsck_options[] = {
-    {"deep", 0, NULL, NULL, "read all elements: stored hashes, and copies"},
+    {"deep", 0, NULL, NULL, "read all elements too: stored hashes, copies, the disk"},
     {"repair", 0, NULL, NULL, "write the index anew from the headers, if that mends something"},
     CLI_OPTION_FROM,
     CLI_OPTIONS_LIMITS,
@@ -109,8 +124,12 @@ const cli_command cli_cmd_fsck = {
     .max_args = 1,
     .options = fsck_options,
     .description =
-        "Holds index, headers and files against each other, and names every fault. Exit code 1 "
-        "when an\nerror is left; warnings and notes do not count.\n",
+        "Holds index, headers and files against each other, and names every fault; then, for each "
+        "kind of\nfault, what can be done. PATH is a file or folder of any format; the index, "
+        "manifest "
+        "or plan of a\nfolder stands for the folder. Exit code 1 when an error is left; warnings "
+        "and "
+        "notes do not count.\n",
     .examples =
         "tessera fsck Llama-3-8B\n"
         "tessera fsck cut --deep\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checkpoint/journal.h"
 #include "checkpoint/models.h"
 
 #define ONE "model-00001-of-00002.safetensors"
@@ -127,6 +128,72 @@ static void one_file_is_checked_too(void **state) {
   test_folder_remove(&folder);
 }
 
+static bool count_reports(void *context, const tsr_progress_report *report) {
+  int64_t *done = context;
+  *done = report->done;
+  return true;
+}
+
+static void reading_all_is_told_and_bounded(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_fsck *fsck = NULL;
+  int64_t done = 0;
+  tsr_fsck_options options = {.size = sizeof options,
+                              .deep = true,
+                              .jobs = 2,
+                              .progress = count_reports,
+                              .progress_context = &done};
+  test_folder_make(&folder);
+  write_files(&folder);
+  test_write_text(test_folder_path(&folder, INDEX), MAP(WHOLE));
+  assert_ok(tsr_fsck_run(folder.path, &options, &fsck));
+  assert_int_equal(tsr_fsck_count(fsck), 0);
+  assert_int_equal(done, 36);
+  tsr_fsck_destroy(fsck);
+  options.max_memory = 1 << 20;
+  assert_fails_with(tsr_fsck_run(folder.path, &options, &fsck), DOES_NOT_FIT, "1048576");
+  // Where something is wrong already, nothing is read.
+  unlink(test_folder_path(&folder, TWO));
+  check(&folder, &options, "file_missing", false);
+  test_folder_remove(&folder);
+}
+
+static void what_describes_a_folder_stands_for_it(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_fsck *fsck = NULL;
+  test_folder_make(&folder);
+  write_files(&folder);
+  test_write_text(test_folder_path(&folder, INDEX), MAP(WHOLE));
+  test_write_text(test_folder_path(&folder, "config.json"), "{}");
+  assert_ok(tsr_fsck_run(test_folder_path(&folder, INDEX), NULL, &fsck));
+  assert_int_equal(tsr_fsck_files(fsck), 2);
+  assert_int_equal(tsr_fsck_count(fsck), 0);
+  tsr_fsck_destroy(fsck);
+  assert_fails_with(tsr_fsck_run(test_folder_path(&folder, "config.json"), NULL, &fsck),
+                    BAD_ARGUMENT, "tell of a checkpoint");
+  test_folder_remove(&folder);
+}
+
+static void jobs_that_can_go_on_are_told(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_fsck *fsck = NULL;
+  tsr_journal *journal = NULL;
+  test_folder_make(&folder);
+  write_files(&folder);
+  assert_ok(tsr_journal_open(test_folder_path(&folder, ONE ".journal"), &journal));
+  assert_ok(tsr_journal_begin(journal, (tsr_hash128){1, 2}, false, false));
+  assert_ok(tsr_journal_close(journal));
+  assert_ok(tsr_fsck_run(test_folder_path(&folder, ONE), NULL, &fsck));
+  assert_int_equal(tsr_fsck_count(fsck), 1);
+  assert_int_equal(tsr_fsck_fault(fsck, 0)->kind, TSR_FAULT_LEFT_OVER);
+  assert_non_null(strstr(tsr_fsck_fault(fsck, 0)->message, "--resume goes on"));
+  tsr_fsck_destroy(fsck);
+  test_folder_remove(&folder);
+}
+
 static tsr_status run_all(void *context) {
   tsr_fsck *fsck = NULL;
   const tsr_fsck_options options = {.size = sizeof options, .repair = true};
@@ -146,4 +213,6 @@ static void checks_survive_failing_allocations(void **state) {
 }
 
 SUITE(fsck, TEST(faults_are_told_apart_and_mended), TEST(files_and_links_are_looked_at),
-      TEST(one_file_is_checked_too), TEST(checks_survive_failing_allocations))
+      TEST(reading_all_is_told_and_bounded), TEST(what_describes_a_folder_stands_for_it),
+      TEST(jobs_that_can_go_on_are_told), TEST(one_file_is_checked_too),
+      TEST(checks_survive_failing_allocations))

@@ -122,7 +122,7 @@ static tsr_status hash_all(void *context) {
   tsr_status status = tsr_view_cast(views.items[0], TSR_U8, &cast);
   views.items[0] = cast;
   for (int64_t i = 0; i < views.count && !status; i++)
-    status = tsr_view_hash(views.items[i], NULL, &hash);
+    status = tsr_view_hash(views.items[i], NULL, NULL, &hash);
   tsr_views_deinit(&views);
   return status;
 }

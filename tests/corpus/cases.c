@@ -37,10 +37,12 @@ corpus_answer corpus_ask(const corpus_kind *kind, const corpus_folder *folder) {
   test_folder_make(&where);
   corpus_folder_make(folder, &where);
   tsr_status status = kind->open(&where, &warnings);
-  result.refused = status != NULL;
+  result.refused = status || (kind->report && warnings.length);
   if (status)
     tsr_text_addf(&said, "%s: %s", tsr_cause_slug(tsr_status_cause(status)),
                   tsr_status_text(status));
+  else if (kind->report)
+    tsr_text_add(&said, tsr_text_string(&warnings));
   else
     tsr_text_addf(&said, "accepted%s%s", warnings.length ? ": " : "", tsr_text_string(&warnings));
   while (said.length && said.data[said.length - 1] == '\n') said.data[--said.length] = '\0';

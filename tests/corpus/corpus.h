@@ -8,18 +8,23 @@
 //   head {"a":{"dtype":...      + [-2,3]
 //   data 24                     > bad_argument: DIR/model.safetensors: tensor "a" at byte 14: ...
 //
-// In a block:
-//   file NAME    the file that the lines after it spell out anew     in NAME   the one they change
-//   | TEXT       a line of it                                        gone      it is not there
-//   raw TEXT     bytes of it, no newline                             folder    it is a folder
-//   head TEXT    a safetensors header, after its length              link TO   it is a link
-//   data N       N bytes at the end, whatever they are
-//   - OLD / + NEW     replaces the only place where OLD stands       length N  as the header tells
-//   it cut N / cut -N    keeps the first N bytes / drops the last N     add TEXT  at the end >
-//   CAUSE: MESSAGE  what is said; DIR is the folder. "accepted" and the warnings if it is not
-//   refused
+// Lines of a block:
+//   file NAME          the file that the lines after it spell out anew
+//   | TEXT             a line of it
+//   raw TEXT           bytes of it, no newline
+//   head TEXT          a safetensors header, with its length before it
+//   data N             N bytes at the end, whatever they are
+//   in NAME            the file that the lines after it change; at first, the first one
+//   - OLD, + NEW       replaces the only place where OLD stands
+//   length N           what its header tells of its length
+//   cut N, cut -N      keeps the first N bytes, drops the last N
+//   add TEXT           at its end
+//   gone, folder       it is not there, or a folder
+//   link TO            it is a link
+//   > CAUSE: MESSAGE   what is said, with DIR for the folder; "accepted" and the warnings if it is
+//                      not refused; in fsck.cases, every fault that is found
 //
-// In TEXT, \n, \t, \r, \\ and \xNN are bytes and \*N c (without the blank) is N times c.
+// In TEXT, \n, \t, \r, \\ and \xNN are bytes, and \*13c is 13 times c.
 #ifndef TESSERA_TESTS_CORPUS_CORPUS_H
 #define TESSERA_TESTS_CORPUS_CORPUS_H
 
@@ -60,6 +65,7 @@ typedef struct corpus_kind {
   const char *name;
   corpus_open *open;
   bool checkpoint;  // fsck has to find an error exactly when it is refused
+  bool report;      // what is said are all warnings, a line each; nothing is refused
   int least;        // so many are refused
 } corpus_kind;
 extern const corpus_kind corpus_kinds[];

@@ -1,6 +1,7 @@
 // How files of each kind are opened.
 #include "corpus/corpus.h"
 #include "tessera/checkpoint.h"
+#include "tessera/fsck.h"
 #include "tessera/map.h"
 
 static tsr_status open_checkpoint(const char *path, tsr_text *warnings) {
@@ -45,12 +46,28 @@ static tsr_status open_map(const test_folder *folder, tsr_text *warnings) {
   return status;
 }
 
+// Every fault, as "error kind: message", with '+' where --repair mends it.
+static tsr_status open_fsck(const test_folder *folder, tsr_text *warnings) {
+  const tsr_fsck_options options = {.size = sizeof options, .deep = true, .jobs = 1};
+  tsr_fsck *fsck = NULL;
+  TSR_TRY(tsr_fsck_run(folder->path, &options, &fsck));
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
+    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    tsr_text_addf(warnings, "%s %s%s: %s\n", tsr_severity_name(fault->severity),
+                  tsr_fault_name(fault->kind), fault->repairable ? "+" : "", fault->message);
+    assert_true(*tsr_fault_remedy(fault->kind));
+  }
+  tsr_fsck_destroy(fsck);
+  return NULL;
+}
+
 const corpus_kind corpus_kinds[] = {
     {.name = "safetensors", .open = open_file, .checkpoint = true, .least = 60},
     {.name = "index", .open = open_folder, .checkpoint = true, .least = 40},
     {.name = "manifest", .open = open_folder, .checkpoint = true, .least = 50},
     {.name = "ranks", .open = open_folder, .checkpoint = true, .least = 20},
     {.name = "plan", .open = open_plan, .least = 50},
+    {.name = "fsck", .open = open_fsck, .report = true, .least = 20},
     {.name = "map", .open = open_map, .least = 50},
 };
 const int corpus_kind_count = COUNT_OF(corpus_kinds);

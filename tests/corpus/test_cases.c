@@ -83,6 +83,7 @@ KIND(manifests, "manifest")
 KIND(files_of_ranks, "ranks")
 KIND(plans, "plan")
 KIND(maps, "map")
+KIND(faults, "fsck")
 
 SUITE(cases, TEST(safetensors), TEST(indices), TEST(manifests), TEST(files_of_ranks), TEST(plans),
-      TEST(maps))
+      TEST(maps), TEST(faults))

@@ -297,7 +297,33 @@ static void an_index_with_a_flipped_bit_is_refused_or_means_the_same(void **stat
   remove_sample(&s);
 }
 
-SUITE(sweeps, TEST(files_cut_anywhere_are_refused), TEST(maps_cut_anywhere_say_their_beginning),
+// ---- memory ----
+
+static tsr_status find_faults(void *context) {
+  const tsr_fsck_options options = {.size = sizeof options, .deep = true, .jobs = 1};
+  const test_folder *folder = context;
+  tsr_fsck *fsck = NULL;
+  TSR_TRY(tsr_fsck_run(folder->path, &options, &fsck));
+  tsr_fsck_destroy(fsck);
+  return NULL;
+}
+
+static void finding_faults_survives_failing_allocations(void **state) {
+  static const char *const kinds[] = {"index", "manifest", "ranks"};
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+    sample s;
+    make_sample(kinds[i], &s);
+    // Notes on copies that differ, as in this one, are left out when memory is, and nothing else.
+    if (strcmp(kinds[i], "ranks") != 0) test_allocation_sweep(find_faults, &s.where);
+    unlink(test_folder_path(&s.where, s.folder.files[2].name));
+    test_allocation_sweep(find_faults, &s.where);
+    remove_sample(&s);
+  }
+}
+
+SUITE(sweeps, TEST(finding_faults_survives_failing_allocations),
+      TEST(files_cut_anywhere_are_refused), TEST(maps_cut_anywhere_say_their_beginning),
       TEST(headers_with_a_flipped_bit_say_what_is_there),
       TEST(our_own_folders_are_never_wrong_in_silence),
       TEST(an_index_with_a_flipped_bit_is_refused_or_means_the_same))
