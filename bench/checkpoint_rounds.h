@@ -48,11 +48,11 @@ static tsr_status checkpoint_reshard(void *context) {
   return status;
 }
 
-static tsr_status checkpoint_set_up(checkpoint_bench *b) {
+static tsr_status checkpoint_set_up(checkpoint_bench *b, int tensors) {
   // ctest wants to know only whether it works.
   const char *few = getenv("BENCH_TENSORS");
-  b->model =
-      (sharded_model){.tensors = few ? atoi(few) : 100, .ranks = 4, .rows = 640, .columns = 4096};
+  b->model = (sharded_model){
+      .tensors = few ? atoi(few) : tensors, .ranks = 4, .rows = 640, .columns = 4096};
   strcpy(b->folder, "/tmp/tessera-bench-XXXXXX");
   if (!mkdtemp(b->folder)) return tsr_fail(IO, "%s: the folder cannot be made", b->folder);
   snprintf(b->in, sizeof b->in, "%s/in", b->folder);
@@ -63,14 +63,18 @@ static tsr_status checkpoint_set_up(checkpoint_bench *b) {
   return sharded_plan(&b->model, "x=8", "t -> _, x\n", &b->columns);
 }
 
+static void checkpoint_tear_down(checkpoint_bench *b) {
+  tsr_plan_release(b->rows);
+  tsr_plan_release(b->columns);
+  checkpoint_remove(b->folder);
+}
+
 // Sets up, serves rounds and removes all again. The exit code.
-static int checkpoint_serve(bool sync, tsr_status (*round)(void *context)) {
+static inline int checkpoint_serve(bool sync, tsr_status (*round)(void *context)) {
   checkpoint_bench b = {.sync = sync};
-  tsr_status status = checkpoint_set_up(&b);
+  tsr_status status = checkpoint_set_up(&b, 100);
   const int code = status ? rounds_fail(status) : rounds_serve(round, &b);
-  tsr_plan_release(b.rows);
-  tsr_plan_release(b.columns);
-  checkpoint_remove(b.folder);
+  checkpoint_tear_down(&b);
   return code;
 }
 

@@ -151,3 +151,10 @@ void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int
   }
   *out_errors = errors;
 }
+
+void tsr_errors_join(tsr_errors *errors, const tsr_errors *more, int64_t offset) {
+  if (errors->first < 0 && more->first >= 0) errors->first = offset + more->first;
+  errors->differing += more->differing;
+  if (more->absolute > errors->absolute) errors->absolute = more->absolute;
+  if (more->relative > errors->relative) errors->relative = more->relative;
+}

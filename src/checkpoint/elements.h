@@ -25,6 +25,9 @@ typedef struct tsr_errors {
   double absolute, relative;
 } tsr_errors;
 
+// Adds those of the elements from `offset` on. Errors of none have `first` -1.
+void tsr_errors_join(tsr_errors *errors, const tsr_errors *more, int64_t offset);
+
 typedef struct tsr_tolerance {
   bool exact;  // bit for bit; otherwise as in tsr_verify_options
   double absolute, relative;

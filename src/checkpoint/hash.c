@@ -22,6 +22,30 @@ tsr_hash128 tsr_block_hash(const void *bytes, int64_t length) {
   return from_xxh(XXH3_128bits(bytes, (size_t)length));
 }
 
+struct tsr_hasher {
+  XXH3_state_t state;
+};
+
+// The state wants an alignment that malloc does not promise.
+tsr_hasher *tsr_hasher_create(void) {
+  const size_t align = _Alignof(tsr_hasher);
+  return aligned_alloc(align, (sizeof(tsr_hasher) + align - 1) / align * align);
+}
+
+void tsr_hasher_destroy(tsr_hasher *hasher) { free(hasher); }
+
+void tsr_hasher_reset(tsr_hasher *hasher) { XXH3_128bits_reset(&hasher->state); }
+
+void tsr_hasher_copy(tsr_hasher *to, const tsr_hasher *from) { *to = *from; }
+
+void tsr_hasher_add(tsr_hasher *hasher, const void *bytes, int64_t length) {
+  XXH3_128bits_update(&hasher->state, bytes, (size_t)length);
+}
+
+tsr_hash128 tsr_hasher_digest(const tsr_hasher *hasher) {
+  return from_xxh(XXH3_128bits_digest(&hasher->state));
+}
+
 // Numbers are hashed as eight bytes, lowest first, on every machine.
 static void add_number(XXH3_state_t *state, uint64_t number) {
   unsigned char bytes[8];

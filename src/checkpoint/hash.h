@@ -13,6 +13,14 @@
 int64_t tsr_block_elements(tsr_dtype dtype);
 int64_t tsr_block_count(const tsr_view *view);
 tsr_hash128 tsr_block_hash(const void *bytes, int64_t length);
+// The same of a block that comes in pieces.
+typedef struct tsr_hasher tsr_hasher;
+tsr_hasher *tsr_hasher_create(void);          // NULL without memory
+void tsr_hasher_destroy(tsr_hasher *hasher);  // NULL is fine
+void tsr_hasher_reset(tsr_hasher *hasher);    // before the first piece
+void tsr_hasher_copy(tsr_hasher *to, const tsr_hasher *from);
+void tsr_hasher_add(tsr_hasher *hasher, const void *bytes, int64_t length);
+tsr_hash128 tsr_hasher_digest(const tsr_hasher *hasher);
 // Of the whole tensor, from the hashes of its blocks.
 tsr_hash128 tsr_blocks_hash(const tsr_view *view, const tsr_hash128 *blocks);
 // All of it, by the workers of a pool, a block each at a time; `progress` may be NULL.

@@ -149,7 +149,8 @@ tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr
                                    .name = t->path,
                                    .dtype = t->dtype,
                                    .shape = tsr_tensor_shape(t),
-                                   .elements = tsr_tensor_elements(t)},
+                                   .elements = tsr_tensor_elements(t),
+                                   .in_pieces = !checkpoint->store->tensors[tensor].foreign},
                           .checkpoint = tsr_checkpoint_retain(checkpoint),
                           .tensor = tensor,
                           .copied_bytes = copies == TSR_COPIES_COMPARED

@@ -28,6 +28,7 @@ struct tsr_view {
   tsr_dtype dtype;
   tsr_shape shape;
   int64_t elements;
+  bool in_pieces;  // reading a few hundred kilobytes at a time costs no more than reading megabytes
 };
 
 // All tensors of a checkpoint as views, in its order. They share it.

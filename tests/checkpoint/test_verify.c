@@ -165,6 +165,42 @@ static void a_flipped_byte_is_found_and_named(void **state) {
   test_folder_remove(&folder);
 }
 
+static void check_hash(const test_folder *folder, const char *name, tsr_hash128 wanted) {
+  tsr_checkpoint *model = NULL;
+  tsr_hash128 hash;
+  assert_ok(tsr_checkpoint_open(test_folder_path(folder, name), NULL, &model));
+  assert_ok(tsr_checkpoint_hash(model, 0, NULL, &hash));
+  assert_true(tsr_hash128_equal(hash, wanted));
+  tsr_checkpoint_release(model);
+}
+
+// Blocks are read in pieces: what differs is counted over all of them, and each side has its hash.
+static void pieces_of_a_block_are_put_together(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_verification *result = NULL;
+  test_folder_make(&folder);
+  write_model(&folder);
+  rename_in(&folder, "in.safetensors", "a.safetensors");
+  write_model(&folder);
+  const int64_t elements = 1200 * 1001, places[] = {300000, 300001, 900000, elements - 7};
+  for (size_t i = 0; i < COUNT_OF(places); i++)
+    damage(&folder, "in.safetensors", 4 * (48 + 5 + elements - places[i]), 1 << i);
+  const tsr_verify_options options = {
+      .size = sizeof options, .hashes = true, .stats = true, .jobs = 1};
+  assert_ok(verify(&folder, "a.safetensors", "in.safetensors", &options, &result));
+  const tsr_verify_row *row = tsr_verification_row(result, 0);
+  assert_int_equal(row->differing, 4);
+  assert_int_equal(row->first, 300000);
+  assert_float_equal(row->absolute, 8, 0);
+  assert_int_equal(row->stats[0].count, elements);
+  assert_int_equal(row->stats[1].count, elements);
+  check_hash(&folder, "a.safetensors", row->hashes[0]);
+  check_hash(&folder, "in.safetensors", row->hashes[1]);
+  tsr_verification_destroy(result);
+  test_folder_remove(&folder);
+}
+
 static void a_swapped_shard_is_found(void **state) {
   (void)state;
   test_folder folder;
@@ -514,9 +550,9 @@ static void comparisons_survive_failing_allocations(void **state) {
 }
 
 SUITE(verify, TEST(formats_and_layouts_do_not_matter), TEST(a_flipped_byte_is_found_and_named),
-      TEST(a_swapped_shard_is_found), TEST(a_dropped_equal_shard_is_found),
-      TEST(names_types_and_shapes_are_compared_first), TEST(casts_are_equal_within_a_tolerance),
-      TEST(narrow_and_complex_elements_are_compared_too),
+      TEST(pieces_of_a_block_are_put_together), TEST(a_swapped_shard_is_found),
+      TEST(a_dropped_equal_shard_is_found), TEST(names_types_and_shapes_are_compared_first),
+      TEST(casts_are_equal_within_a_tolerance), TEST(narrow_and_complex_elements_are_compared_too),
       TEST(statistics_are_of_the_finite_numbers), TEST(stored_hashes_are_believed_only_when_told),
       TEST(copies_that_differ_are_named), TEST(the_certificate_counts_copies_that_are_compared),
       TEST(copies_of_narrow_elements_are_compared),
