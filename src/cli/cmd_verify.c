@@ -59,7 +59,8 @@ static void print_row(const tsr_verification *result, int64_t index, tsr_text *o
 
 static void print_totals(const tsr_verification *result, tsr_text *out) {
   const char *separator = ". ";
-  tsr_text_addf(out, "%lld tensors", (long long)tsr_verification_count(result));
+  const int64_t count = tsr_verification_count(result);
+  tsr_text_addf(out, "%lld tensor%s", (long long)count, count == 1 ? "" : "s");
   for (int v = 0; v < TSR_VERDICT_COUNT; v++) {
     const int64_t total = tsr_verification_total(result, (tsr_verdict)v);
     if (!total) continue;

@@ -123,6 +123,38 @@ static tsr_status plan_destination(job *j) {
   return status;
 }
 
+// Why a tensor is cut less than was asked for: its sizes; NULL = it is not.
+static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
+  for (int i = 0; i < row->note_count; i++) {
+    const tsr_why why = row->notes[i].why;
+    if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT) return &row->notes[i];
+  }
+  return NULL;
+}
+
+// What is not cut is on every rank: too much to happen in silence.
+static tsr_status warn_of_misfits(const job *j) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  int64_t misfits = 0;
+  for (int64_t i = 0; i < tsr_plan_count(j->plan); i++) {
+    tsr_plan_row row;
+    tsr_plan_get(j->plan, i, &row);
+    const tsr_plan_note *note = tsr_spec_equal(row.wanted, row.final) ? NULL : find_misfit(&row);
+    if (note && misfits++ == 0) {
+      tsr_text_addf(&text, "as %s: ", row.tensor->path);
+      tsr_plan_note_print(j->plan, i, note, &text);
+    }
+  }
+  tsr_status status = tsr_text_check(&text);
+  if (misfits && !status)
+    fprintf(stderr,
+            "warning: %s: %lld of %lld tensors are cut less than asked for, %s (`tessera plan` "
+            "tells of all, --policy may help)\n",
+            j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
 static bool is_file_name(const char *path) {
   static const char end[] = ".safetensors";
   const size_t length = strlen(path);
@@ -140,7 +172,7 @@ static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
     TSR_TRY(tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format));
   TSR_TRY(plan_destination(j));
   j->options.plan = j->plan;
-  return NULL;
+  return warn_of_misfits(j);
 }
 
 // ---- telling ----
@@ -153,9 +185,9 @@ static const char *sized(int64_t bytes, char out[32]) {
 static void print_certificate(const job *j, tsr_text *out) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   char a[32], b[32];
-  tsr_text_addf(out, "%s -> %s, format %s: %lld tensors in %lld windows\n", j->from, j->to,
+  tsr_text_addf(out, "%s -> %s, format %s: %lld tensor%s in %lld window%s\n", j->from, j->to,
                 tsr_checkpoint_format_name(j->options.format), (long long)c->tensors,
-                (long long)c->windows);
+                c->tensors == 1 ? "" : "s", (long long)c->windows, c->windows == 1 ? "" : "s");
   tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s%s; least possible: %lld\n",
                 (long long)c->bytes_read, sized(c->bytes_read, a), (long long)c->source_files,
                 c->source_files == 1 ? "" : "s", j->map ? ", small gaps not counted" : "",
@@ -279,10 +311,10 @@ static void summarise(const job *j) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   const double rate = j->seconds > 0 ? (double)c->bytes_written / j->seconds : 0;
   char bytes[32], per_second[32], peak[32];
-  fprintf(stderr, "%s: %lld tensors in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
-          (long long)c->tensors, (long long)c->files, c->files == 1 ? "" : "s",
-          sized(c->bytes_written, bytes), j->seconds, sized((int64_t)rate, per_second),
-          sized(peak_memory(), peak));
+  fprintf(stderr, "%s: %lld tensor%s in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
+          (long long)c->tensors, c->tensors == 1 ? "" : "s", (long long)c->files,
+          c->files == 1 ? "" : "s", sized(c->bytes_written, bytes), j->seconds,
+          sized((int64_t)rate, per_second), sized(peak_memory(), peak));
 }
 
 // ---- running ----

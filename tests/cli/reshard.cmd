@@ -40,3 +40,6 @@ tessera merge model again --cast bf16
 tessera merge model again --include embd
 tessera merge model again --resume --force
 tessera reshard nowhere again --mesh tp=2 --auto
+# What does not divide is on every rank, and that is said.
+tessera reshard model three --mesh tp=3 --preset llama:tp --dry-run > /dev/null
+tessera reshard model three --mesh tp=3 --preset llama:tp --policy uneven --dry-run > /dev/null
