@@ -14,8 +14,10 @@
 #define CLI_OPTION_MAP_FACT \
   { "fact", 0, "NAME=N,...", NULL, "numbers that a map asks for, where config.json lacks them" }
 
-// Opens a checkpoint. `plan` is a plan file, or NULL. What is odd about it goes to standard error.
-tsr_status cli_open_checkpoint(const char *path, const char *plan, tsr_checkpoint **out_checkpoint);
+// Opens a checkpoint, whose plan is the value of an option, "from" or one like it, if that is
+// given. What is odd about it goes to standard error.
+tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const char *option,
+                               tsr_checkpoint **out_checkpoint);
 
 // Rows of options of commands that read much, and what they say. 0 = not given.
 #define CLI_OPTIONS_LIMITS                                               \

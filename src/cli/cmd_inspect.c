@@ -151,8 +151,7 @@ static bool all_agree(const cli_inspect *job) {
 
 static tsr_status inspect(cli_inspect *job) {
   TSR_TRY(check_options(job->args));
-  TSR_TRY(cli_open_checkpoint(job->args->positional[0], cli_value(job->args, "from"),
-                              &job->checkpoint));
+  TSR_TRY(cli_open_checkpoint(job->args, job->args->positional[0], "from", &job->checkpoint));
   TSR_TRY(find_tensor(job));
   TSR_TRY(read_slice(job));
   if (job->tensor < 0) TSR_TRY(list(job));

@@ -167,9 +167,8 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
   tsr_verification *result = NULL;
   tsr_mapping *map = NULL;
   tsr_status status = read_options(args, &options);
-  if (!status) status = cli_open_checkpoint(args->positional[0], cli_value(args, "from"), &first);
-  if (!status)
-    status = cli_open_checkpoint(args->positional[1], cli_value(args, "from-second"), &second);
+  if (!status) status = cli_open_checkpoint(args, args->positional[0], "from", &first);
+  if (!status) status = cli_open_checkpoint(args, args->positional[1], "from-second", &second);
   if (!status) status = cli_open_map(args, args->positional[0], tsr_checkpoint_tree(first), &map);
   options.map = map;
   if (!status) status = tsr_checkpoint_verify(first, second, &options, &result);

@@ -83,7 +83,7 @@ static tsr_status read_options(job *j) {
 // ---- source and destination ----
 
 static tsr_status open_source(job *j, const cli_transform_kind *kind) {
-  TSR_TRY(cli_open_checkpoint(j->from, cli_value(j->args, "from"), &j->source));
+  TSR_TRY(cli_open_checkpoint(j->args, j->from, "from", &j->source));
   const bool cut = tsr_checkpoint_plan(j->source) != NULL;
   if (tsr_checkpoint_format_of(j->source) == TSR_FORMAT_STAGES) return NULL;  // one model each
   if (cut && !kind->cut_source)
