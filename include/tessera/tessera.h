@@ -20,6 +20,7 @@
 #include "tessera/inspect.h"
 #include "tessera/json.h"
 #include "tessera/layout.h"
+#include "tessera/load.h"
 #include "tessera/logical.h"
 #include "tessera/map.h"
 #include "tessera/mesh.h"

@@ -28,14 +28,7 @@ static tsr_status find_owner(void *context, const tsr_copy *copy) {
 }
 
 static const tsr_stored_part *part_to_read(const box_io *io, int64_t shard) {
-  const int copies = io->store->tensors[io->tensor].copies;
-  if (io->copy >= 0) return tsr_store_part(io->store, io->tensor, shard, io->copy);
-  const tsr_stored_part *part = NULL;
-  for (int c = 0; c < copies; c++) {
-    part = tsr_store_part(io->store, io->tensor, shard, c);
-    if (part->file >= 0) break;
-  }
-  return part;
+  return tsr_store_part_to_read(io->store, io->tensor, shard, io->copy);
 }
 
 // Element `place` of the buffer is another one in `file`.

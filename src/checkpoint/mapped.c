@@ -223,6 +223,22 @@ static int64_t bytes_of_mapped(const tsr_view *view) {
   return tsr_view_bytes(view, elements);
 }
 
+// A tensor that was only renamed is still its source.
+static int64_t origin_of_mapped(const tsr_view *view, bool *out_same) {
+  const mapped_view *mapped = (const mapped_view *)view;
+  *out_same = false;
+  if (mapped->mapped->piece_count == 0 || mapped->mapped->pieces[0].source < 0) return -1;
+  tsr_map_piece piece = tsr_map_kept_open(&mapped->mapped->pieces[0]);
+  const tsr_view *source = mapped->sources->views.items[piece.source];
+  const int64_t origin = tsr_view_origin(source, out_same);
+  tsr_map_piece_simplify(&piece);
+  const bool run = piece.loop_count == 0 ||
+                   (piece.loop_count == 1 && piece.loops[0].from == 1 && piece.loops[0].to == 1);
+  *out_same = *out_same && run && tsr_map_piece_elements(&piece) == source->elements &&
+              tsr_shape_equal(&source->shape, &view->shape);
+  return origin;
+}
+
 static void destroy_mapped(tsr_view *view) {
   release_sources(((mapped_view *)view)->sources);
   free(view);
@@ -232,6 +248,7 @@ static const tsr_view_ops mapped_ops = {
     .read = read_mapped,
     .memory = memory_of_mapped,
     .bytes_read = bytes_of_mapped,
+    .origin = origin_of_mapped,
     .destroy = destroy_mapped,
 };
 

@@ -17,7 +17,10 @@ typedef enum tsr_runs_mode {
   TSR_RUNS_COMPARE,  // what is stored with what is in memory
 } tsr_runs_mode;
 
-enum { TSR_MOST_STAGED = 1 << 20 };  // bytes; no run that is compared may be longer
+enum {
+  TSR_MOST_STAGED = 1 << 20,                     // bytes; no run that is compared may be longer
+  TSR_RUNS_MEMORY = TSR_MOST_STAGED + (1 << 17)  // bytes that it takes
+};
 
 // One run that is compared, and the bytes that the file has.
 typedef tsr_status tsr_runs_compare_fn(void *context, int file, const struct iovec *run,

@@ -107,6 +107,18 @@ tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t 
   return &store->parts[t->first_part + shard * t->copies + copy];
 }
 
+const tsr_stored_part *tsr_store_part_to_read(const tsr_store *store, int64_t tensor, int64_t shard,
+                                              int copy) {
+  const int copies = store->tensors[tensor].copies;
+  if (copy >= 0) return tsr_store_part(store, tensor, shard, copy);
+  const tsr_stored_part *part = NULL;
+  for (int c = 0; c < copies; c++) {
+    part = tsr_store_part(store, tensor, shard, c);
+    if (part->file >= 0) break;
+  }
+  return part;
+}
+
 int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
   const int64_t bits = tsr_dtype_get(t->dtype)->bits;

@@ -62,6 +62,9 @@ TSR_MUST_USE tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype,
 TSR_MUST_USE tsr_status tsr_store_set_foreign(tsr_store *store, int64_t tensor,
                                               const tsr_foreign *foreign);
 tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t shard, int copy);
+// The copy of a shard that is read: the first that is there, or with `copy` >= 0 that one.
+const tsr_stored_part *tsr_store_part_to_read(const tsr_store *store, int64_t tensor, int64_t shard,
+                                              int copy);
 int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard);
 // After the last file is added and before the first byte is read or written.
 TSR_MUST_USE tsr_status tsr_store_open(tsr_store *store, bool writable);

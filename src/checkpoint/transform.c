@@ -108,8 +108,8 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
 
 // ---- deciding ----
 
-static tsr_status make_views(const tsr_checkpoint *source, const tsr_transform_options *options,
-                             tsr_views *out_views) {
+tsr_status tsr_transform_views(const tsr_checkpoint *source, const tsr_transform_options *options,
+                               tsr_views *out_views) {
   const tsr_copies copies = options->trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
   tsr_views sources = {0};
   if (options->map) TSR_TRY(tsr_mapping_check_source(options->map, source));
@@ -125,7 +125,7 @@ tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_
                               tsr_tree **out_tree) {
   const tsr_transform_options none = {.size = sizeof none};
   tsr_views views = {0};
-  tsr_status status = make_views(source, options ? options : &none, &views);
+  tsr_status status = tsr_transform_views(source, options ? options : &none, &views);
   if (!status) status = tsr_views_tree(&views, out_tree);
   tsr_views_deinit(&views);
   return status;
@@ -182,7 +182,7 @@ static tsr_status find_least_read(tsr_transform *t) {
   tsr_transform_options options = t->options;
   tsr_views views = {0};
   options.trust_copies = true;
-  tsr_status status = make_views(t->source, &options, &views);
+  tsr_status status = tsr_transform_views(t->source, &options, &views);
   if (!status) t->certificate.least_read = bytes_read(&views);
   tsr_views_deinit(&views);
   return status;
@@ -235,7 +235,7 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   TSR_TRY(choose_format(t));
   TSR_TRY(tsr_work_init(&t->work, path, t->options.format == TSR_FORMAT_FILE, t->options.existing));
   TSR_TRY(tsr_work_check_apart(&t->work, t->source));
-  TSR_TRY(make_views(t->source, &t->options, &t->views));
+  TSR_TRY(tsr_transform_views(t->source, &t->options, &t->views));
   if (t->options.format != TSR_FORMAT_FILE && !t->options.no_extras)
     TSR_TRY(tsr_extras_find(t->source, &t->extras));
   TSR_TRY(make_target(t));

@@ -28,6 +28,11 @@ struct tsr_transform {
   bool ran;
 };
 
+// The tensors that a transform with these options writes.
+TSR_MUST_USE tsr_status tsr_transform_views(const tsr_checkpoint *source,
+                                            const tsr_transform_options *options,
+                                            tsr_views *out_views);
+
 // A run of elements of one tensor: whole blocks, but for the tensor's end.
 typedef struct tsr_window {
   int64_t tensor, first, count;

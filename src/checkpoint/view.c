@@ -71,6 +71,10 @@ int64_t tsr_view_memory(const tsr_view *view, int64_t count) {
 
 int64_t tsr_view_bytes_read(const tsr_view *view) { return view->ops->bytes_read(view); }
 
+int64_t tsr_view_origin(const tsr_view *view, bool *out_same) {
+  return view->ops->origin(view, out_same);
+}
+
 void tsr_view_destroy(tsr_view *view) {
   if (view) view->ops->destroy(view);
 }
@@ -127,6 +131,14 @@ static int64_t bytes_of_stored(const tsr_view *view) {
   return tsr_view_bytes(view, view->elements) + ((const stored_view *)view)->copied_bytes;
 }
 
+// What is stored otherwise, or in copies that are compared, is read through the view only.
+static int64_t origin_of_stored(const tsr_view *view, bool *out_same) {
+  const stored_view *stored = (const stored_view *)view;
+  const tsr_store *store = stored->checkpoint->store;
+  *out_same = stored->copied_bytes == 0 && !store->tensors[stored->tensor].foreign;
+  return stored->tensor;
+}
+
 static void destroy_stored(tsr_view *view) {
   tsr_checkpoint_release(((stored_view *)view)->checkpoint);
   free(view);
@@ -137,6 +149,7 @@ static const tsr_view_ops stored_ops = {
     .read_box = read_stored_box,
     .memory = memory_of_stored,
     .bytes_read = bytes_of_stored,
+    .origin = origin_of_stored,
     .destroy = destroy_stored,
 };
 
@@ -203,6 +216,10 @@ static int64_t bytes_of_cast(const tsr_view *view) {
   return tsr_view_bytes_read(((const cast_view *)view)->inner);
 }
 
+static int64_t origin_of_cast(const tsr_view *view, bool *out_same) {
+  return tsr_view_origin(((const cast_view *)view)->inner, out_same);
+}
+
 static void destroy_cast(tsr_view *view) {
   tsr_view_destroy(((cast_view *)view)->inner);
   free(view);
@@ -212,6 +229,7 @@ static const tsr_view_ops cast_ops = {
     .read = read_cast,
     .memory = memory_of_cast,
     .bytes_read = bytes_of_cast,
+    .origin = origin_of_cast,
     .destroy = destroy_cast,
 };
 

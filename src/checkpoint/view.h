@@ -19,6 +19,9 @@ typedef struct tsr_view_ops {
   int64_t (*memory)(const tsr_view *view, int64_t count);
   // Bytes of files that reading all of it reads.
   int64_t (*bytes_read)(const tsr_view *view);
+  // The stored tensor that it is made of, the first of several; -1 = none. `*out_same` is whether
+  // its elements are that one's, whatever their type, in the same shape.
+  int64_t (*origin)(const tsr_view *view, bool *out_same);
   void (*destroy)(tsr_view *view);
 } tsr_view_ops;
 
@@ -63,6 +66,7 @@ TSR_MUST_USE tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range 
 int64_t tsr_view_memory(const tsr_view *view, int64_t count);
 int64_t tsr_view_bytes_read(const tsr_view *view);
 bool tsr_view_is_cast(const tsr_view *view);
+int64_t tsr_view_origin(const tsr_view *view, bool *out_same);
 void tsr_view_destroy(tsr_view *view);  // NULL is fine
 // Bytes that `count` of its elements take, packed.
 int64_t tsr_view_bytes(const tsr_view *view, int64_t count);

@@ -11,7 +11,9 @@
   X(inspect)      \
   X(transform)    \
   X(select)       \
-  X(stages)
+  X(stages)       \
+  X(load)         \
+  X(load_ranks)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

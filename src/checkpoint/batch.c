@@ -1,0 +1,151 @@
+#include "checkpoint/batch.h"
+
+#include <stdlib.h>
+
+#include "base/gcd.h"
+#include "tessera/convert.h"
+#include "tessera/copy.h"
+
+enum { MOST_READS = 16384 };  // gathered at once
+
+typedef struct tsr_batch_read {
+  int file;
+  int64_t offset, bytes;
+  char *place;
+} batch_read;
+
+// Elements in the scratch buffer, `skip` of them before the first that is wanted.
+typedef struct tsr_batch_conversion {
+  const char *scratch;
+  int64_t skip, to, length;
+  tsr_dtype stored, dtype;
+  char *data;
+} conversion;
+
+int64_t tsr_batch_memory(void) {
+  return MOST_READS * (int64_t)(sizeof(batch_read) + sizeof(conversion)) + TSR_RUNS_MEMORY;
+}
+
+tsr_status tsr_batch_init(tsr_batch *batch) {
+  batch->reads = malloc(sizeof *batch->reads * MOST_READS);
+  if (!batch->reads) return tsr_fail(NO_MEMORY, "a list of %d runs", MOST_READS);
+  return tsr_runs_init(&batch->runs);
+}
+
+void tsr_batch_deinit(tsr_batch *batch) {
+  tsr_runs_deinit(&batch->runs);
+  free(batch->reads);
+  free(batch->conversions);
+  free(batch->scratch);
+}
+
+// ---- reading ----
+
+static int by_place_in_file(const void *left, const void *right) {
+  const batch_read *a = left, *b = right;
+  if (a->file != b->file) return a->file < b->file ? -1 : 1;
+  return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+// Runs for one buffer come in order; only those of several buffers have to be sorted.
+static void sort(tsr_batch *batch) {
+  for (int i = 1; i < batch->count; i++) {
+    if (by_place_in_file(&batch->reads[i - 1], &batch->reads[i]) <= 0) continue;
+    qsort(batch->reads, (size_t)batch->count, sizeof *batch->reads, by_place_in_file);
+    return;
+  }
+}
+
+// Where one of the types is narrower than a byte, by way of a buffer that begins with one.
+static tsr_status convert_bits(const conversion *c) {
+  const int bits = tsr_dtype_get(c->dtype)->bits;
+  const int64_t count = c->skip + c->length;
+  const tsr_copy copy = {.from = c->skip, .to = c->to, .length = c->length};
+  char *converted = malloc((size_t)(count / 8 * bits + bits));
+  if (!converted) return tsr_fail(NO_MEMORY, "%lld elements to cast", (long long)count);
+  tsr_status status = tsr_convert(c->stored, c->scratch, c->dtype, converted, count);
+  if (!status) tsr_copy_run(&copy, bits, converted, c->data);
+  free(converted);
+  return status;
+}
+
+static tsr_status convert(const conversion *c) {
+  const int bits = tsr_dtype_get(c->dtype)->bits;
+  if (c->stored == c->dtype) {
+    const tsr_copy copy = {.from = c->skip, .to = c->to, .length = c->length};
+    tsr_copy_run(&copy, bits, c->scratch, c->data);
+    return NULL;
+  }
+  if (bits % 8 || c->skip) return convert_bits(c);
+  return tsr_convert(c->stored, c->scratch, c->dtype, c->data + c->to * (bits / 8), c->length);
+}
+
+tsr_status tsr_batch_drain(tsr_batch *batch) {
+  sort(batch);
+  for (int i = 0; i < batch->count; i++) {
+    const batch_read *read = &batch->reads[i];
+    TSR_TRY(tsr_runs_add(&batch->runs, read->file, read->offset, read->place, read->bytes));
+  }
+  TSR_TRY(tsr_runs_flush(&batch->runs));
+  for (int i = 0; i < batch->conversion_count; i++) TSR_TRY(convert(&batch->conversions[i]));
+  batch->count = batch->conversion_count = 0;
+  batch->scratch_used = 0;
+  return NULL;
+}
+
+// ---- gathering ----
+
+static tsr_status add_read(tsr_batch *batch, int file, int64_t offset, int64_t bytes, char *place) {
+  if (batch->count == MOST_READS) TSR_TRY(tsr_batch_drain(batch));
+  batch->reads[batch->count++] = (batch_read){file, offset, bytes, place};
+  batch->bytes_wanted += bytes;
+  return NULL;
+}
+
+static tsr_status need_scratch(tsr_batch *batch, int64_t bytes) {
+  if (!batch->scratch) batch->scratch = malloc((size_t)batch->scratch_bytes);
+  if (!batch->conversions) batch->conversions = malloc(sizeof *batch->conversions * MOST_READS);
+  if (!batch->scratch || !batch->conversions) return tsr_fail(NO_MEMORY, "a scratch buffer");
+  if (batch->scratch_bytes - batch->scratch_used < bytes || batch->count == MOST_READS)
+    return tsr_batch_drain(batch);
+  return NULL;
+}
+
+// Elements that fit into the scratch buffer: the bytes that hold them, from the last element before
+// them that begins with a byte.
+static tsr_status add_converted(tsr_batch *batch, const tsr_batch_run *run) {
+  const int bits = tsr_dtype_get(run->stored)->bits;
+  const int64_t aligned = 8 / tsr_gcd(8, bits), first = run->from / aligned * aligned;
+  const int64_t start = first / 8 * bits + first % 8 * bits / 8;
+  const int64_t count = run->from - first + run->length;
+  const int64_t bytes = count / 8 * bits + (count % 8 * bits + 7) / 8;
+  TSR_TRY(need_scratch(batch, bytes));
+  char *place = batch->scratch + batch->scratch_used;
+  batch->scratch_used += bytes;
+  batch->conversions[batch->conversion_count++] = (conversion){.scratch = place,
+                                                               .skip = run->from - first,
+                                                               .to = run->to,
+                                                               .length = run->length,
+                                                               .stored = run->stored,
+                                                               .dtype = run->dtype,
+                                                               .data = run->data};
+  return add_read(batch, run->file, run->offset + start, bytes, place);
+}
+
+tsr_status tsr_batch_add(tsr_batch *batch, const tsr_batch_run *run) {
+  const int64_t bits = tsr_dtype_get(run->stored)->bits;
+  const bool whole_bytes =
+      run->from * bits % 8 == 0 && run->to * bits % 8 == 0 && run->length * bits % 8 == 0;
+  if (run->stored == run->dtype && whole_bytes)
+    return add_read(batch, run->file, run->offset + run->from * bits / 8, run->length * bits / 8,
+                    run->data + run->to * bits / 8);
+  const int64_t most = (batch->scratch_bytes * 8 / bits - 16) / 8 * 8;  // elements
+  for (int64_t done = 0; done < run->length; done += most) {
+    tsr_batch_run some = *run;
+    some.from += done;
+    some.to += done;
+    some.length = run->length - done < most ? run->length - done : most;
+    TSR_TRY(add_converted(batch, &some));
+  }
+  return NULL;
+}

@@ -1,0 +1,67 @@
+// One shard into the caller's memory: a load of one tensor with one slot, on this rank alone.
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint/load.h"
+#include "layout/layout.h"
+
+static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const tsr_layout *layout,
+                        int64_t shard) {
+  const int64_t count = tsr_tree_count(checkpoint->tree);
+  if (tensor < 0 || tensor >= count)
+    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensor,
+                    (long long)count);
+  const tsr_shape stored = tsr_tensor_shape(tsr_tree_tensor(checkpoint->tree, tensor));
+  const tsr_shape wanted = tsr_layout_shape(layout);
+  TSR_TRY(tsr_layout_check_shard(layout, shard));
+  if (tsr_shape_equal(&stored, &wanted)) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&stored, &text);
+  tsr_text_add(&text, ", the layout has ");
+  tsr_shape_print(&wanted, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_fail(SHAPES_DIFFER, "the tensor has shape %s", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// Padding, and the bits after the last element, are zero.
+static void clear(const tsr_layout *layout, int64_t shard, int bits, char *out) {
+  const int64_t elements = tsr_layout_buffer_elements(layout, shard);
+  const int64_t bytes = elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+  if (elements > tsr_layout_shard_elements(layout, shard))
+    memset(out, 0, (size_t)bytes);
+  else if (bytes > 0 && bits < 8)
+    out[bytes - 1] = 0;
+}
+
+static tsr_status read_slot(const tsr_checkpoint *checkpoint, tsr_pool *pool, const tsr_view *view,
+                            const tsr_layout *layout, tsr_load_slot *slot,
+                            tsr_load_report *out_report) {
+  tsr_load_tensor t = {0};
+  tsr_load load = {.checkpoint = checkpoint, .pool = pool, .tensors = &t, .count = 1};
+  const int64_t first = 0;
+  tsr_status status = tsr_load_tensor_init(&t, &load, view, tsr_layout_retain(layout));
+  t.slots = slot;
+  t.slot_count = 1;
+  if (!status) status = tsr_load_fit_memory(&load);
+  if (!status) status = tsr_load_read(&load, &first, 1, NULL);
+  if (!status && out_report) *out_report = load.report;
+  tsr_box_index_destroy(t.index);
+  tsr_layout_release(t.layout);
+  free(load.touched);
+  return status;
+}
+
+tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint, int64_t tensor,
+                                     const tsr_layout *layout, int64_t shard, tsr_pool *pool,
+                                     void *out, tsr_load_report *out_report) {
+  tsr_view *view = NULL;
+  tsr_load_slot slot = {.shard = shard, .data = out, .dim = -1, .part = {0, 1}};
+  TSR_TRY(check(checkpoint, tensor, layout, shard));
+  TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
+  clear(layout, shard, tsr_dtype_get(view->dtype)->bits, out);
+  tsr_status status = read_slot(checkpoint, pool, view, layout, &slot, out_report);
+  tsr_view_destroy(view);
+  return status;
+}
