@@ -111,11 +111,20 @@ static int by_rank_and_path(const void *left, const void *right) {
   return strcmp(a->path, b->path);
 }
 
-static tsr_status rank_missing(tsr_checkpoint *checkpoint, int64_t rank, int64_t count) {
-  return tsr_checkpoint_complain(
-      checkpoint, TSR_FAULT_FILE_MISSING, NULL, NULL,
-      tsr_fail(BROKEN_FILE, "%s: there is no file for rank %lld; the plan's mesh has %lld devices",
-               checkpoint->path, (long long)rank, (long long)count));
+// Ranks `from` to `to`, the last not included, have no file; a mesh may have millions.
+static tsr_status ranks_missing(tsr_checkpoint *checkpoint, int64_t from, int64_t to,
+                                int64_t count) {
+  if (from >= to) return NULL;
+  tsr_status status =
+      to - from == 1
+          ? tsr_fail(BROKEN_FILE,
+                     "%s: there is no file for rank %lld; the plan's mesh has %lld devices",
+                     checkpoint->path, (long long)from, (long long)count)
+          : tsr_fail(
+                BROKEN_FILE,
+                "%s: there are no files for ranks %lld to %lld; the plan's mesh has %lld devices",
+                checkpoint->path, (long long)from, (long long)to - 1, (long long)count);
+  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_FILE_MISSING, NULL, NULL, status);
 }
 
 // Ranks are 0 .. count-1, each with a file.
@@ -124,17 +133,18 @@ static tsr_status check_ranks(tsr_checkpoint *checkpoint, const rank_files *file
   for (int64_t i = 0; i < files->count; i++) {
     const char *path = files->items[i].path;
     const int64_t rank = files->items[i].rank;
-    for (; next < rank && rank < count; next++) TSR_TRY(rank_missing(checkpoint, next, count));
-    if (rank == next && rank < count) next++;
-    if (rank >= count)
+    if (rank < count) {
+      TSR_TRY(ranks_missing(checkpoint, next, rank, count));
+      next = rank + 1;
+    } else {
       TSR_TRY(tsr_checkpoint_complain(
           checkpoint, TSR_FAULT_FILE_SURPLUS, path, NULL,
           tsr_fail(BROKEN_FILE,
                    "%s: there is a file for rank %lld, but the plan's mesh has %lld devices", path,
                    (long long)rank, (long long)count)));
+    }
   }
-  for (; next < count; next++) TSR_TRY(rank_missing(checkpoint, next, count));
-  return NULL;
+  return ranks_missing(checkpoint, next, count, count);
 }
 
 // ---- slices ----
