@@ -138,9 +138,10 @@ static tsr_status read_archive(array_list *list) {
   tsr_npz *npz = NULL;
   array found = {0};
   TSR_TRY(tsr_npz_open(path, &npz));
-  tsr_status status = stat(path, &info) ? tsr_fail(IO, "%s: it has gone since it was read", path)
-                                        : tsr_store_add_file(list->checkpoint->store, path,
-                                                             info.st_size, &found.file);
+  tsr_status status =
+      stat(path, &info)
+          ? tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno))
+          : tsr_store_add_file(list->checkpoint->store, path, info.st_size, &found.file);
   for (int64_t i = 0; i < tsr_npz_count(npz) && !status; i++) {
     const char *name = tsr_npz_name(npz, i);
     found.npy = *tsr_npz_array(npz, i);

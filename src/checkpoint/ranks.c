@@ -47,9 +47,10 @@ static bool is_safetensors(const char *name) {
   return length > 12 && !strcmp(name + length - 12, ".safetensors");
 }
 
+// In doubt it is one: opening it tells why not.
 static bool is_folder(const char *path) {
   struct stat info;
-  return !stat(path, &info) && S_ISDIR(info.st_mode);
+  return stat(path, &info) ? errno != ENOENT : S_ISDIR(info.st_mode);
 }
 
 tsr_status tsr_checkpoint_has_ranks(const char *folder, bool *out_found) {

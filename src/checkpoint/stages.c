@@ -43,18 +43,27 @@ static bool join(const char *folder, const char *name, char out[PATH_MAX]) {
   return snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-static bool is_stage(const char *folder, const char *name, char out_path[PATH_MAX]) {
+// A disk that does not answer fails: a stage that is overlooked would be missed by nobody.
+static tsr_status check_stage(const char *folder, const char *name, char out_path[PATH_MAX],
+                              bool *out_stage) {
   struct stat info;
-  return stage_of_name(name) >= 0 && join(folder, name, out_path) && !stat(out_path, &info) &&
-         S_ISDIR(info.st_mode);
+  *out_stage = false;
+  if (stage_of_name(name) < 0 || !join(folder, name, out_path)) return NULL;
+  if (stat(out_path, &info))
+    return errno == ENOENT ? NULL
+                           : tsr_fail(IO, "%s: cannot look at it: %s", out_path, strerror(errno));
+  *out_stage = S_ISDIR(info.st_mode);
+  return NULL;
 }
 
 // The next folder of a stage in a listing; NULL when there are no more.
 static tsr_status next_stage(DIR *listing, const char *folder, char out_path[PATH_MAX],
                              const char **out_name) {
+  bool found = false;
   do {
     TSR_TRY(tsr_io_next_name(listing, folder, out_name));
-  } while (*out_name && !is_stage(folder, *out_name, out_path));
+    if (*out_name) TSR_TRY(check_stage(folder, *out_name, out_path, &found));
+  } while (*out_name && !found);
   return NULL;
 }
 

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "checkpoint/numpy_files.h"
+
 #define TREE                                           \
   "{\"a\": {\"dtype\": \"u32\", \"shape\": [24, 10]}," \
   " \"b\": {\"dtype\": \"u32\", \"shape\": [5]},"      \
@@ -22,9 +24,12 @@
   " \"new.b\": {\"dtype\": \"u32\", \"shape\": [5]},"      \
   " \"new.c\": {\"dtype\": \"u32\", \"shape\": [8, 300]}}"
 
+// What makes one model of stages.
+#define JOIN "{x} = stage{n}.{x:.*}\n"
+
 // Sources: a file, or a folder with an index, files for each rank, or one of ours, these with small
-// files that go along.
-typedef enum kind { ONE_FILE, INDEXED, RANKS, OURS } kind;
+// files that go along; a packed archive of NumPy's; pipeline stages in two formats.
+typedef enum kind { ONE_FILE, INDEXED, RANKS, OURS, ARCHIVE, STAGES } kind;
 
 static const struct {
   tsr_checkpoint_format format;
@@ -50,6 +55,14 @@ static const struct {
     {.format = TSR_FORMAT_TESSERA, OLD_FOLDER, OURS},
     {.format = TSR_FORMAT_FOLDER, NOTHING, ONE_FILE, true},
     {.format = TSR_FORMAT_TESSERA, OLD_FOLDER, RANKS, true},
+    {.format = TSR_FORMAT_RANKS, NOTHING, ARCHIVE},
+    {.format = TSR_FORMAT_TESSERA, NOTHING, STAGES, true},
+};
+
+static const test_array arrays[] = {
+    {.name = "a", "<u4", 4, 4, .shape = {.rank = 2, .dims = {24, 10}}},
+    {.name = "b", "<u4", 4, 4, .shape = {.rank = 1, .dims = {5}}},
+    {.name = "c", "<u4", 4, 4, .shape = {.rank = 2, .dims = {8, 300}}},
 };
 
 static void write_new(const char *path) {
@@ -111,18 +124,45 @@ static void print_extra(const char *name, char *out, size_t size) {
 
 static const char *const extras[] = {"config.json", "tokenizer.json"};
 
+static void make_archive(scene *s) {
+  assert_int_equal(unlink(s->in), 0);
+  strcpy(s->in, test_folder_path(&s->folder, "in.npz"));
+  test_write_npz(s->in, arrays, COUNT_OF(arrays), true);
+}
+
+static void make_stages(scene *s, const tsr_plan *plan) {
+  static const char *const first[] = {"^[ab]$"}, *const second[] = {"^c$"};
+  tsr_transform_options options = {.size = sizeof options, .include = first, .include_count = 1};
+  const char *whole = test_folder_path(&s->folder, "in.safetensors");
+  assert_int_equal(mkdir(test_folder_path(&s->folder, "in"), 0777), 0);
+  options.plan = plan;
+  options.format = TSR_FORMAT_RANKS;
+  copy(whole, test_folder_path(&s->folder, "in/stage0"), &options);
+  options.plan = NULL;
+  options.format = TSR_FORMAT_FOLDER;
+  options.include = second;
+  copy(whole, test_folder_path(&s->folder, "in/stage1"), &options);
+}
+
 static void make_source(scene *s, kind made) {
   static const tsr_checkpoint_format formats[] = {
       [INDEXED] = TSR_FORMAT_FOLDER, [RANKS] = TSR_FORMAT_RANKS, [OURS] = TSR_FORMAT_TESSERA};
   strcpy(s->in, test_folder_path(&s->folder, "in.safetensors"));
   write_new(s->in);
   if (made == ONE_FILE) return;
+  if (made == ARCHIVE) {
+    make_archive(s);
+    return;
+  }
   tsr_plan *plan = test_plan(TREE, "x=2", "a -> x, _\nc -> _, x\n");
   const tsr_transform_options options = {.size = sizeof options,
                                          .format = formats[made],
                                          .plan = made == INDEXED ? NULL : plan,
                                          .max_file_size = 6000};
-  copy(s->in, test_folder_path(&s->folder, "in"), &options);
+  if (made == STAGES)
+    make_stages(s, plan);
+  else
+    copy(s->in, test_folder_path(&s->folder, "in"), &options);
   tsr_plan_release(plan);
   assert_int_equal(unlink(s->in), 0);
   strcpy(s->in, test_folder_path(&s->folder, "in"));
@@ -134,12 +174,12 @@ static void make_source(scene *s, kind made) {
   }
 }
 
-static tsr_mapping *make_map(const scene *s) {
+static tsr_mapping *make_map(const scene *s, const char *text) {
   tsr_map *map = NULL;
   tsr_mapping *mapping = NULL;
   tsr_checkpoint *source = NULL;
   assert_ok(tsr_checkpoint_open(s->in, NULL, &source));
-  assert_ok(tsr_map_parse(MAP, "test", &map));
+  assert_ok(tsr_map_parse(text, "test", &map));
   assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(source), NULL, &mapping));
   tsr_map_release(map);
   tsr_checkpoint_release(source);
@@ -147,23 +187,26 @@ static tsr_mapping *make_map(const scene *s) {
 }
 
 void scene_make(scene *s, size_t index) {
-  const bool mapped = cases[index].mapped;
+  const bool stages = cases[index].source == STAGES;
+  const bool renamed = cases[index].mapped && !stages;
   make_folder(&s->folder);
   strcpy(s->out, test_folder_path(&s->folder, "out"));
   strcpy(s->partial, test_folder_path(&s->folder, "out.partial"));
   strcpy(s->journal, test_folder_path(&s->folder, "out.journal"));
   make_source(s, cases[index].source);
-  s->map = mapped ? make_map(s) : NULL;
-  s->plan = test_plan(mapped ? MAPPED_TREE : TREE, "x=2,y=2", "a -> x, y\nc -> _, y\n");
+  s->map = cases[index].mapped ? make_map(s, stages ? JOIN : MAP) : NULL;
+  s->plan = test_plan(renamed ? MAPPED_TREE : TREE, "x=2,y=2", "a -> x, y\nc -> _, y\n");
   const bool cut = cases[index].format > TSR_FORMAT_FOLDER;
   s->before = cases[index].before;
-  s->extras = cases[index].source != ONE_FILE && cases[index].format != TSR_FORMAT_FILE;
   s->options = (tsr_transform_options){.size = sizeof s->options,
                                        .format = cases[index].format,
                                        .plan = cut ? s->plan : NULL,
                                        .map = s->map,
                                        .max_file_size = 1000,
                                        .jobs = 1};
+  s->archive = cases[index].source == ARCHIVE;
+  s->extras =
+      cases[index].source != ONE_FILE && !s->archive && s->options.format != TSR_FORMAT_FILE;
 }
 
 void scene_drop(const scene *s) {
@@ -203,15 +246,25 @@ void scene_leave_unfinished(scene *s) {
 
 // ---- what is there ----
 
-static void check_tensor(const tsr_checkpoint *checkpoint, int64_t index) {
+static uint32_t word_of_archive(const char *name, int64_t element) {
+  uint32_t word = 0;
+  for (int byte = 0; byte < 4; byte++)
+    word |= (uint32_t)test_array_byte(&arrays[name[0] - 'a'], element, byte) << 8 * byte;
+  return word;
+}
+
+static void check_tensor(const scene *s, const tsr_checkpoint *checkpoint, int64_t index) {
   const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(checkpoint), index);
   static uint32_t words[4096];
   const bool mapped = !strncmp(t->path, "new.", 4), halves = !strcmp(t->path, "new.a");
   const char *name = mapped ? t->path + 4 : t->path;
   const int64_t count = tsr_tensor_elements(t);
   assert_ok(tsr_checkpoint_read(checkpoint, index, NULL, words));
-  for (int64_t e = 0; e < count; e++)
-    assert_int_equal(words[e], test_word(name, halves ? (e + count / 2) % count : e));
+  for (int64_t e = 0; e < count; e++) {
+    const int64_t from = halves ? (e + count / 2) % count : e;
+    const bool archived = s->archive && strcmp(name, "old") != 0;
+    assert_int_equal(words[e], archived ? word_of_archive(name, from) : test_word(name, from));
+  }
 }
 
 static void check_extras(const scene *s) {
@@ -232,7 +285,7 @@ found scene_look(const scene *s) {
   if (!scene_is_there(s->out)) return FOUND_NOTHING;
   assert_ok(tsr_checkpoint_open(s->out, NULL, &checkpoint));
   const int64_t count = tsr_tree_count(tsr_checkpoint_tree(checkpoint));
-  for (int64_t i = 0; i < count; i++) check_tensor(checkpoint, i);
+  for (int64_t i = 0; i < count; i++) check_tensor(s, checkpoint, i);
   const bool old = tsr_tree_find(tsr_checkpoint_tree(checkpoint), "old") >= 0;
   assert_int_equal(count, old ? 1 : 3);
   if (!old) assert_int_equal(tsr_checkpoint_format_of(checkpoint), s->options.format);

@@ -17,12 +17,13 @@ typedef struct scene {
   tsr_transform_options options;
   before before;
   bool extras;         // go along
+  bool archive;        // NumPy's is the source
   int64_t stop_after;  // bytes after which a job is cancelled
 } scene;
 
 // A file, a folder, files for ranks or one of ours are written (scenes 0 to 9 by twos or threes: to
 // nothing, over a file, over a folder); then the same from other sources, and through a map.
-enum { SCENE_CASES = 18 };
+enum { SCENE_CASES = 20 };
 void scene_make(scene *s, size_t index);
 void scene_drop(const scene *s);
 // The destination as it was before any job.
