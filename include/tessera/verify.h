@@ -44,9 +44,11 @@ TSR_API void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_sta
 
 typedef struct tsr_verify_options {
   size_t size;  // sizeof(tsr_verify_options)
-  // Compare what this makes of the first checkpoint's tensors with the second: it must have been
-  // applied to the first. Stored hashes of the first are not believed then. NULL = as they are.
+  // Compare what this makes of one checkpoint's tensors with the other: it must have been applied
+  // to the first, or where `mapped` is 1 to the second (tsr_map_apply_to_either tells which). The
+  // hashes that this one stores are not believed then. NULL = as they are.
   const tsr_mapping *map;
+  int mapped;
   // Believe the hashes that a checkpoint stores: of tensors that have one in both, nothing is read
   // unless they differ. Finds what was written differently, not what was damaged later.
   bool trust_hashes;

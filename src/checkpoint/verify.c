@@ -118,7 +118,7 @@ static int64_t memory_of_tables(const tsr_verify_job *j) {
   int64_t bytes = j->result->count * (int64_t)sizeof(tsr_verify_row);
   for (int w = 0; w < 2; w++) {
     bytes += tsr_budget_checkpoint(j->sides[w]);
-    bytes += tsr_budget_views(&j->views[w], w == 0 ? j->options.map : NULL);
+    bytes += tsr_budget_views(&j->views[w], w == j->options.mapped ? j->options.map : NULL);
   }
   return bytes + tsr_verify_block_memory(j);
 }
@@ -165,13 +165,15 @@ static void deinit(tsr_verify_job *j) {
   free(j->first_block);
 }
 
-// What the map makes of the first side takes its place; hashes are stored of what it was.
-static tsr_status map_first(tsr_verify_job *j, const tsr_checkpoint *first) {
+// What the map makes of a side takes its place; hashes are stored of what it was.
+static tsr_status map_side(tsr_verify_job *j, int which) {
   tsr_views made = {0};
-  TSR_TRY(tsr_mapping_check_source(j->options.map, first));
-  TSR_TRY(tsr_views_map(&j->views[0], j->options.map, &made));
-  j->views[0] = made;
-  j->known[0] = NULL;
+  if (which != 0 && which != 1)
+    return tsr_fail(BAD_ARGUMENT, "the map is for checkpoint %d, wanted 0 or 1", which);
+  TSR_TRY(tsr_mapping_check_source(j->options.map, j->sides[which]));
+  TSR_TRY(tsr_views_map(&j->views[which], j->options.map, &made));
+  j->views[which] = made;
+  j->known[which] = NULL;
   return NULL;
 }
 
@@ -189,7 +191,7 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
     status = tsr_views_of(j.sides[w], copies, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;
   }
-  if (!status && j.options.map) status = map_first(&j, first);
+  if (!status && j.options.map) status = map_side(&j, j.options.mapped);
   if (!status) status = run(&j);
   deinit(&j);
   if (status)

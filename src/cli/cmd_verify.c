@@ -125,12 +125,15 @@ static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
   tsr_json_end_object(w);
 }
 
-static void write_data(const tsr_verification *result, bool quiet, tsr_text *out) {
+// `mapped`: what a map made of it was compared; -1 = without a map.
+static void write_data(const tsr_verification *result, int mapped, bool quiet, tsr_text *out) {
   tsr_json_writer w;
   tsr_json_writer_init(&w, out, 2);
   tsr_json_begin_object(&w);
   tsr_json_write_key(&w, "equal");
   tsr_json_write_bool(&w, tsr_verification_equal(result));
+  tsr_json_write_key(&w, "mapped");
+  tsr_json_write_string(&w, mapped < 0 ? NULL : mapped ? "second" : "first");
   for (int v = 0; v < TSR_VERDICT_COUNT; v++) {
     tsr_json_write_key(&w, tsr_verdict_name((tsr_verdict)v));
     tsr_json_write_int(&w, tsr_verification_total(result, (tsr_verdict)v));
@@ -150,15 +153,24 @@ static void write_data(const tsr_verification *result, bool quiet, tsr_text *out
 
 // ---- the command ----
 
-static tsr_status print_result(const cli_args *args, const tsr_verification *result) {
+static tsr_status print_result(const cli_args *args, const tsr_verification *result, int mapped) {
   tsr_text text = TSR_TEXT_EMPTY;
   if (cli_has(args, "json"))
-    write_data(result, cli_has(args, "quiet"), &text);
+    write_data(result, mapped, cli_has(args, "quiet"), &text);
   else
     print_text(result, cli_has(args, "quiet"), &text);
   tsr_status status = cli_output(&text, NULL);
   tsr_text_deinit(&text);
   return status;
+}
+
+static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,
+                           const tsr_checkpoint *second, int *out_which, tsr_mapping **out_map) {
+  const tsr_tree *const trees[2] = {tsr_checkpoint_tree(first), tsr_checkpoint_tree(second)};
+  if (cli_has(args, "map-of") && !cli_has(args, "map"))
+    return tsr_fail(BAD_ARGUMENT, "--map-of %s: of which map? --map MAP says it",
+                    cli_value(args, "map-of"));
+  return cli_open_map_of_either(args, args->positional, trees, out_which, out_map);
 }
 
 static tsr_status run_verify(const cli_args *args, int *out_exit) {
@@ -169,10 +181,10 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
   tsr_status status = read_options(args, &options);
   if (!status) status = cli_open_checkpoint(args, args->positional[0], "from", &first);
   if (!status) status = cli_open_checkpoint(args, args->positional[1], "from-second", &second);
-  if (!status) status = cli_open_map(args, args->positional[0], tsr_checkpoint_tree(first), &map);
+  if (!status) status = open_map(args, first, second, &options.mapped, &map);
   options.map = map;
   if (!status) status = tsr_checkpoint_verify(first, second, &options, &result);
-  if (!status) status = print_result(args, result);
+  if (!status) status = print_result(args, result, map ? options.mapped : -1);
   if (!status && !tsr_verification_equal(result)) *out_exit = EXIT_NO;
   tsr_verification_destroy(result);
   tsr_mapping_release(map);
@@ -184,7 +196,9 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
 static const cli_option verify_options[] = {
     CLI_OPTION_FROM,
     {"from-second", 0, "PLAN", NULL, "the same for B"},
-    {"map", 0, "MAP", NULL, "compare what a map makes of A, a file or as llama-fuse, with B"},
+    {"map", 0, "MAP", NULL, "compare what a map, a file or as llama-fuse, makes of one of them"},
+    {"map-of", 0, "WHICH", "a|b",
+     "the one with the map's sources (default: found by names and shapes)"},
     CLI_OPTION_MAP_FACT,
     {"tolerance", 0, "ABS[,REL]", NULL, "allow this error, and types that differ: after casts"},
     {"trust-hashes", 0, NULL, NULL, "believe the hashes that tessera's own folders store"},
@@ -207,11 +221,14 @@ const cli_command cli_cmd_verify = {
     .description =
         "A and B are safetensors files, Hugging Face folders, folders with files for each rank or "
         "folders\nthat tessera wrote, in any layout each. Tensors are compared by name, type, "
-        "shape and every\nelement; what differs is named with its first element.\n"
+        "shape and every\nelement; what differs is named with its first element. With --map, what "
+        "it "
+        "makes of one of them is\ncompared with the other: of the one that has its sources.\n"
         "\nExit code 1 when anything differs, as with diff(1).\n",
     .examples =
         "tessera verify Llama-3-8B cut\n"
         "tessera verify Llama-3-8B bf16 --tolerance 0,0.004\n"
+        "tessera verify fused Llama-3-8B --map llama-fuse\n"
         "tessera verify ranks whole.safetensors --from plan.json --json\n",
     .run = run_verify,
 };

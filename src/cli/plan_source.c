@@ -153,6 +153,45 @@ tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree 
   return status;
 }
 
+// Facts of a model that has no config.json are those of the other: they are to be the same model.
+static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
+                                  const char *const paths[2], const tsr_tree *const trees[2],
+                                  int *out_which, tsr_mapping **out_mapping) {
+  fact_list facts[2];
+  tsr_map_options options[2];
+  memset(facts, 0, sizeof facts);
+  tsr_status status = NULL;
+  for (int w = 0; w < 2 && !status; w++) status = collect_facts(args, paths[w], &facts[w]);
+  for (int w = 0; w < 2; w++) {
+    const fact_list *list = &facts[facts[w].config.count ? w : !w];
+    options[w] =
+        (tsr_map_options){.size = sizeof *options, .facts = list->items, .fact_count = list->count};
+  }
+  const char *of = cli_value(args, "map-of");
+  if (of) *out_which = !strcmp(of, "b");
+  if (!status)
+    status = of ? tsr_map_apply(map, trees[*out_which], &options[*out_which], out_mapping)
+                : tsr_map_apply_to_either(map, trees, options, out_which, out_mapping);
+  for (int w = 0; w < 2; w++) tsr_facts_deinit(&facts[w].config);
+  return status;
+}
+
+tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
+                                  const tsr_tree *const trees[2], int *out_which,
+                                  tsr_mapping **out_mapping) {
+  const char *name = cli_value(args, "map");
+  tsr_map *map = NULL;
+  if (!name) return NULL;
+  TSR_TRY(read_map(name, &map));
+  tsr_status status = apply_to_either(args, map, paths, trees, out_which, out_mapping);
+  tsr_map_release(map);
+  if (status) return tsr_note(status, "--map %s", name);
+  cli_warn(paths[*out_which], tsr_mapping_warnings(*out_mapping));
+  fprintf(stderr, "what %s makes of %s is compared with %s\n", name, paths[*out_which],
+          paths[!*out_which]);
+  return NULL;
+}
+
 // ---- ways to decide ----
 
 static tsr_status plan_by_rules(const cli_args *args, const char *model, const tsr_tree *tree,

@@ -201,6 +201,64 @@ static void pieces_of_a_block_are_put_together(void **state) {
   test_folder_remove(&folder);
 }
 
+// A map from the model to one with `b` doubled, applied to whichever side has the model.
+static tsr_status verify_mapped(const test_folder *folder, const char *first, const char *second,
+                                int mapped, bool trust, tsr_verification **out) {
+  const char *names[2] = {first, second};
+  tsr_checkpoint *sides[2] = {NULL, NULL};
+  tsr_map *map = NULL;
+  tsr_mapping *mapping = NULL;
+  for (int w = 0; w < 2; w++)
+    assert_ok(tsr_checkpoint_open(test_folder_path(folder, names[w]), NULL, &sides[w]));
+  assert_ok(tsr_map_parse("b = concat(0, b, b)", "test", &map));
+  assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(sides[mapped == 1]), NULL, &mapping));
+  const tsr_verify_options options = {.size = sizeof options,
+                                      .map = mapping,
+                                      .mapped = mapped,
+                                      .hashes = true,
+                                      .trust_hashes = trust};
+  tsr_status status = tsr_checkpoint_verify(sides[0], sides[1], &options, out);
+  tsr_mapping_release(mapping);
+  tsr_map_release(map);
+  for (int w = 0; w < 2; w++) tsr_checkpoint_release(sides[w]);
+  return status;
+}
+
+static void a_map_may_be_of_either_side(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_verification *result = NULL;
+  test_folder_make(&folder);
+  write_all(&folder);
+  tsr_checkpoint *own = NULL;
+  tsr_map *map = NULL;
+  tsr_mapping *mapping = NULL;
+  tsr_transform_options options = {.size = sizeof options, .no_sync = true};
+  assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "own"), NULL, &own));
+  assert_ok(tsr_map_parse("b = concat(0, b, b)", "test", &map));
+  assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(own), NULL, &mapping));
+  options.map = mapping;
+  assert_ok(write_as(&folder, "own", "doubled", &options));
+  for (int mapped = 0; mapped < 2; mapped++) {
+    const char *first = mapped ? "doubled" : "own", *second = mapped ? "own" : "doubled";
+    for (int trust = 0; trust < 2; trust++) {
+      assert_ok(verify_mapped(&folder, first, second, mapped, trust, &result));
+      assert_true(tsr_verification_equal(result));
+      assert_int_equal(tsr_verification_count(result), 4);
+      tsr_verification_destroy(result);
+    }
+    assert_ok(verify_mapped(&folder, "own", "own", mapped, false, &result));
+    assert_int_equal(tsr_verification_total(result, TSR_VERDICT_SHAPES), 1);
+    tsr_verification_destroy(result);
+  }
+  assert_fails(verify_mapped(&folder, "own", "own", 2, false, &result), BAD_ARGUMENT,
+               "the map is for checkpoint 2, wanted 0 or 1");
+  tsr_mapping_release(mapping);
+  tsr_map_release(map);
+  tsr_checkpoint_release(own);
+  test_folder_remove(&folder);
+}
+
 static void a_swapped_shard_is_found(void **state) {
   (void)state;
   test_folder folder;
@@ -550,9 +608,10 @@ static void comparisons_survive_failing_allocations(void **state) {
 }
 
 SUITE(verify, TEST(formats_and_layouts_do_not_matter), TEST(a_flipped_byte_is_found_and_named),
-      TEST(pieces_of_a_block_are_put_together), TEST(a_swapped_shard_is_found),
-      TEST(a_dropped_equal_shard_is_found), TEST(names_types_and_shapes_are_compared_first),
-      TEST(casts_are_equal_within_a_tolerance), TEST(narrow_and_complex_elements_are_compared_too),
+      TEST(pieces_of_a_block_are_put_together), TEST(a_map_may_be_of_either_side),
+      TEST(a_swapped_shard_is_found), TEST(a_dropped_equal_shard_is_found),
+      TEST(names_types_and_shapes_are_compared_first), TEST(casts_are_equal_within_a_tolerance),
+      TEST(narrow_and_complex_elements_are_compared_too),
       TEST(statistics_are_of_the_finite_numbers), TEST(stored_hashes_are_believed_only_when_told),
       TEST(copies_that_differ_are_named), TEST(the_certificate_counts_copies_that_are_compared),
       TEST(copies_of_narrow_elements_are_compared),

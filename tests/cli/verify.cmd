@@ -22,6 +22,23 @@ tessera verify model f16.safetensors --quiet
 tessera verify model f16.safetensors --tolerance 1e-3
 tessera verify model f16.safetensors --tolerance 0,1e-7 --stats | head -3
 tessera verify model model --stats --json | grep -m1 -A3 stats
+# Through a map, whichever of them has its sources.
+tessera merge model fused.safetensors --map llama-fuse --no-sync 2>/dev/null
+tessera verify model fused.safetensors --map llama-fuse
+tessera verify fused.safetensors model --map llama-fuse
+tessera verify fused.safetensors cut --map llama-unfuse
+tessera verify cut fused.safetensors --map llama-unfuse --json --quiet 2>/dev/null | head -3
+printf '\001' | dd of=fused.safetensors bs=1 seek=9000 conv=notrunc 2>/dev/null
+tessera verify fused.safetensors model --map llama-fuse 2>/dev/null
+tessera verify model fused.safetensors --map llama-fuse --map-of b --quiet
+tessera verify model model --map llama-fuse --map-of a --quiet 2>/dev/null
+# A map that fits neither way.
+tessera verify fused.safetensors fused.safetensors --map llama-fuse
+printf 'x.{n} = model.layers.{n}.input_layernorm.weight\nonly\n' > x.map; tessera verify model cut --map x.map
+printf 'x = concat(0, model.norm.weight, lm_head.weight)\n' > x.map; tessera verify model cut --map x.map
+printf 'lm_head.weight = transpose(lm_head.weight)\nnothing = model.norms\n' > x.map; tessera verify model model --map x.map
+tessera verify model cut --map nowhere.map
+tessera verify model cut --map-of a
 # What is refused.
 tessera verify model
 tessera verify model nowhere

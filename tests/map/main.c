@@ -1,6 +1,7 @@
 // One line a suite, so that suites added side by side merge.
 #define SUITES(X) \
   X(text)         \
+  X(either)       \
   X(apply)
 
 #define X(name) int suite_##name(void);

@@ -1,0 +1,98 @@
+// Which of two models a map is for. Sources and what is made of them seldom have the same names, so
+// that applying it to the wrong one makes nothing, or things that the other has not.
+#include <stdlib.h>
+
+#include "map/map.h"
+
+// A map applied to one of the models.
+typedef struct trial {
+  tsr_status status;     // owned
+  tsr_mapping *mapping;  // owned; NULL = it does not apply
+  bool acts;             // some line makes or drops something
+  int64_t common;        // tensors that come out and are in the other model, with their shape
+  int64_t matched;       // of these, those that a line makes
+} trial;
+
+static bool has_like(const tsr_tree *tree, const tsr_tensor *tensor) {
+  const int64_t there = tsr_tree_find(tree, tensor->path);
+  if (there < 0) return false;
+  const tsr_shape a = tsr_tensor_shape(tensor), b = tsr_tensor_shape(tsr_tree_tensor(tree, there));
+  return tsr_shape_equal(&a, &b);
+}
+
+static trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tree *other,
+                     const tsr_map_options *options) {
+  trial t = {0};
+  t.status = tsr_map_apply(map, model, options, &t.mapping);
+  if (t.status) return t;
+  const tsr_tree *tree = tsr_mapping_tree(t.mapping);
+  const int64_t count = tsr_tree_count(tree);
+  t.acts = count > 0 && count != tsr_tree_count(model);  // dropped: no line that is left tells it
+  for (int64_t i = 0; i < count; i++) {
+    const bool by_line = tsr_mapping_line(t.mapping, i) > 0;
+    const bool common = has_like(other, tsr_tree_tensor(tree, i));
+    t.acts = t.acts || by_line;
+    t.common += common;
+    t.matched += common && by_line;
+  }
+  return t;
+}
+
+static bool fits(const trial *t) { return t->acts && t->common > 0; }
+
+// The model that the map is for; -1 = neither. That it does not apply to one is passed over only
+// where it makes something of the other that is there: otherwise someone should hear of it.
+static int choose(const trial trials[2]) {
+  for (int w = 0; w < 2; w++)
+    if (trials[w].status && !(fits(&trials[!w]) && trials[!w].matched)) return -1;
+  if (!fits(&trials[0]) || !fits(&trials[1]))
+    return fits(&trials[0]) ? 0 : fits(&trials[1]) ? 1 : -1;
+  if (trials[0].matched != trials[1].matched) return trials[0].matched < trials[1].matched;
+  return trials[0].common < trials[1].common;
+}
+
+static tsr_status take_status(trial *t) {
+  tsr_status status = t->status;
+  t->status = NULL;
+  return status;
+}
+
+static tsr_status explain(trial trials[2]) {
+  for (int w = 0; w < 2; w++)
+    if (trials[w].status && !trials[!w].status)
+      return tsr_note(take_status(&trials[w]), "applied to the %s", w ? "second" : "first");
+  if (trials[0].status)
+    return tsr_fail(TREE_MISMATCH,
+                    "the map applies to neither of them; to the first: %s; to the second: %s",
+                    tsr_status_text(trials[0].status), tsr_status_text(trials[1].status));
+  if (!trials[0].acts && !trials[1].acts)
+    return tsr_fail(NOT_FOUND, "no line of the map finds a source in either of them");
+  const int acting = trials[0].acts ? 0 : 1;
+  const tsr_tree *tree = tsr_mapping_tree(trials[acting].mapping);
+  return tsr_fail(TREE_MISMATCH,
+                  "nothing that the map makes of the %s is in the %s with its shape, as \"%s\"%s",
+                  acting ? "second" : "first", acting ? "first" : "second",
+                  tsr_tree_tensor(tree, 0)->path,
+                  trials[!acting].acts ? ", nor the other way around" : "");
+}
+
+tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const models[2],
+                                   const tsr_map_options options[2], int *out_which,
+                                   tsr_mapping **out_mapping) {
+  trial trials[2];
+  for (int w = 0; w < 2; w++) trials[w] = try_one(map, models[w], models[!w], &options[w]);
+  tsr_status status = NULL;
+  for (int w = 0; w < 2 && !status; w++)
+    if (tsr_status_cause(trials[w].status) == TSR_CAUSE_NO_MEMORY) status = take_status(&trials[w]);
+  const int which = choose(trials);
+  if (!status && which < 0) status = explain(trials);
+  if (!status) {
+    *out_which = which;
+    *out_mapping = tsr_mapping_retain(trials[which].mapping);
+  }
+  for (int w = 0; w < 2; w++) {
+    tsr_mapping_release(trials[w].mapping);
+    tsr_status_free(trials[w].status);
+  }
+  return status;
+}
