@@ -8,7 +8,8 @@
 // One line a suite, so that suites added side by side merge.
 #define SUITES(X) \
   X(cases)        \
-  X(sweeps)
+  X(sweeps)       \
+  X(journal)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

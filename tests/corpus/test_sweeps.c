@@ -29,7 +29,7 @@ static void make_sample(const char *kind, sample *out) {
   corpus_block_end(&block, &none);
   corpus_folder_clear(&none);
   free(text);
-  test_folder_make(&out->where);
+  test_folder_make_in_memory(&out->where);
   corpus_folder_make(&out->folder, &out->where);
 }
 

@@ -10,6 +10,11 @@ void test_folder_make(test_folder *folder) {
   assert_non_null(mkdtemp(folder->path));
 }
 
+void test_folder_make_in_memory(test_folder *folder) {
+  strcpy(folder->path, "/dev/shm/tessera-test-XXXXXX");
+  if (!mkdtemp(folder->path)) test_folder_make(folder);
+}
+
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where) {
   (void)info, (void)kind, (void)where;
   return remove(path);
