@@ -36,7 +36,10 @@ typedef struct tsr_cast_rule {
 
 typedef struct tsr_transform_options {
   size_t size;  // sizeof(tsr_transform_options)
-  // Of the destination: TESSERA with a plan, FOLDER without, unless it is said.
+  // Of the destination: TESSERA with a plan, FOLDER without, unless it is said. NPZ makes an
+  // archive of stored arrays, as numpy.savez does, with its data aligned; NPY a folder of arrays
+  // and an index. Types that NumPy does not know are noted in either. Elements smaller than a byte
+  // are refused there, and in archives names that lead out of a folder.
   tsr_checkpoint_format format;
   const tsr_plan *plan;  // how tensors are cut there; by name. NULL = stored whole
   // What the destination's tensors are made of; all that follows is about them. NULL = they are
@@ -51,7 +54,7 @@ typedef struct tsr_transform_options {
   const tsr_cast_rule *casts;  // the first that matches decides, otherwise `dtype`
   int cast_count;
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
-  int64_t max_file_size;  // of all formats but FILE, unless one tensor is larger; 0 = 5 GB
+  int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = tsr_cpu_count()
   tsr_existing existing;
   // Do not compare the copies of what the source stores several times. Otherwise they are read too,

@@ -54,7 +54,8 @@ int64_t tsr_budget_target(const tsr_target *target) {
   const tsr_store *store = target->store;
   int64_t bytes = store->count * (target->plan ? TARGET_CUT : TARGET_WHOLE) +
                   store->part_count * TARGET_PART + target->file_count * TARGET_FILE +
-                  target->index_bytes;
+                  target->index_bytes + (int64_t)target->zip.text.length +
+                  (int64_t)target->zip.directory.length;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.length;
   return bytes;
 }

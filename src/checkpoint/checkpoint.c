@@ -61,10 +61,10 @@ static tsr_status find_format(const char *path, tsr_checkpoint_format *out_forma
         lstat(path, &info) ? "there is no such file or folder" : "the link points to nothing");
   }
   if (S_ISDIR(info.st_mode)) return tsr_checkpoint_folder_format(path, out_format);
-  *out_format = tsr_ends_with(path, ".json")  ? TSR_FORMAT_FOLDER
-                : tsr_ends_with(path, ".npz") ? TSR_FORMAT_NPZ
-                : tsr_ends_with(path, ".npy") ? TSR_FORMAT_NPY
-                                              : TSR_FORMAT_FILE;
+  *out_format = TSR_FORMAT_FOLDER;
+  if (tsr_ends_with(path, ".json")) return NULL;
+  TSR_TRY(tsr_checkpoint_numpy_kind(path, out_format));
+  if (*out_format == TSR_FORMAT_ANY) *out_format = TSR_FORMAT_FILE;
   return NULL;
 }
 

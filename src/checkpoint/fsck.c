@@ -278,11 +278,14 @@ static tsr_status look_beside(tsr_fsck *fsck) {
 // ---- files and folders ----
 
 static tsr_status check_single(tsr_fsck *fsck) {
+  const tsr_fault_place unreadable = {.kind = TSR_FAULT_UNREADABLE};
+  tsr_checkpoint_format numpys = TSR_FORMAT_ANY;
   tsr_model *model = NULL;
   fsck->single = true;
   TSR_TRY(look_beside(fsck));
-  if (tsr_ends_with(fsck->path, ".npz") || tsr_ends_with(fsck->path, ".npy"))
-    return tsr_fsck_numpy_file(fsck);
+  tsr_status status = tsr_checkpoint_numpy_kind(fsck->path, &numpys);
+  if (status) return tsr_fsck_add_failure(fsck, &unreadable, status);
+  if (numpys != TSR_FORMAT_ANY) return tsr_fsck_numpy_file(fsck);
   TSR_TRY(tsr_fsck_read_header(fsck, "", &model));
   if (model) fsck->tensors = tsr_model_count(model);
   tsr_model_destroy(model);

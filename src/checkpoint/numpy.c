@@ -16,6 +16,7 @@
 #include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/io.h"
 #include "base/json_read.h"
 #include "checkpoint/checkpoint.h"
 #include "file/npz.h"
@@ -48,10 +49,11 @@ static tsr_status recall_dtype(array_list *list, const char *name, tsr_dtype not
   if (noted) return tsr_npy_set_dtype(npy, noted);
   if (given && tsr_dtype_get(given)->bits == bits) return tsr_npy_set_dtype(npy, given);
   if (npy->width != 2)
-    return tsr_fail(UNSUPPORTED,
-                    "array \"%s\" has elements of %d bits whose type NumPy did not note; say which "
-                    "it is (the option `forgotten`), or write it as an integer type",
-                    name, bits);
+    return tsr_fail(
+        UNSUPPORTED,
+        "array \"%s\" has elements of %d bits whose type NumPy did not note; it must be "
+        "said (tsr_checkpoint_options.forgotten, --npy-dtype)",
+        name, bits);
   tsr_text_addf(
       &list->checkpoint->warnings,
       "array \"%s\" has elements of 16 bits whose type NumPy did not note: taken as bf16\n", name);
@@ -272,6 +274,33 @@ tsr_status tsr_checkpoint_has_npy(const char *folder, bool *out_found) {
   if (*out_found) return NULL;
   for (int i = 0; i < 2 && !other; i++) TSR_TRY(find_file(folder, others[i], path, &other));
   return other ? NULL : find_array(folder, out_found);
+}
+
+// ---- what a file is ----
+
+static tsr_status read_start(const char *path, char bytes[8]) {
+  int fd = -1;
+  int64_t size = 0;
+  TSR_TRY(tsr_io_open(path, &fd));
+  tsr_status status = tsr_io_size(fd, path, &size);
+  if (!status) status = tsr_io_read(fd, path, bytes, size < 8 ? size : 8, 0);
+  tsr_status_free(tsr_io_close(fd, path));  // nothing was written
+  return status;
+}
+
+// A safetensors file starts with the length of its header, whose four high bytes are zero; in an
+// archive they are not, unless it is empty, and then the length would be too large.
+tsr_status tsr_checkpoint_numpy_kind(const char *path, tsr_checkpoint_format *out_format) {
+  static const char zeros[4];
+  char bytes[8] = {0};
+  *out_format = TSR_FORMAT_ANY;
+  if (tsr_ends_with(path, ".safetensors")) return NULL;  // it says what it should be
+  TSR_TRY(read_start(path, bytes));
+  const bool member = !memcmp(bytes, "PK\3\4", 4) && memcmp(bytes + 4, zeros, 4) != 0;
+  const bool archive = member || !memcmp(bytes, "PK\5\6", 4) || tsr_ends_with(path, ".npz");
+  const bool one = !memcmp(bytes, "\x93NUMPY", 6) || tsr_ends_with(path, ".npy");
+  *out_format = archive ? TSR_FORMAT_NPZ : one ? TSR_FORMAT_NPY : TSR_FORMAT_ANY;
+  return NULL;
 }
 
 // ---- the whole ----

@@ -75,9 +75,15 @@ static tsr_status found_blocks(void *context, int64_t first, int count, const ts
 static tsr_status make_tables(tsr_transform *t) {
   const size_t all = (size_t)t->first_block[t->views.count] + 1;
   t->done = calloc(all, 1);
-  if (t->options.format == TSR_FORMAT_TESSERA) t->blocks = calloc(all, sizeof *t->blocks);
-  if (t->done && (t->blocks || t->options.format != TSR_FORMAT_TESSERA)) return NULL;
+  const bool wanted = tsr_target_digest(t->target) != TSR_DIGEST_NONE;
+  if (wanted) t->blocks = calloc(all, sizeof *t->blocks);
+  if (t->done && (t->blocks || !wanted)) return NULL;
   return tsr_fail(NO_MEMORY, "a table of %zu blocks", all);
+}
+
+static tsr_hash128 digest(const tsr_transform *t, const void *bytes, int64_t length) {
+  if (tsr_target_digest(t->target) == TSR_DIGEST_HASH) return tsr_block_hash(bytes, length);
+  return (tsr_hash128){.low = tsr_zip_crc(0, bytes, length)};
 }
 
 static void hash_window(const tsr_transform *t, const tsr_window *w, const char *buffer) {
@@ -87,19 +93,43 @@ static void hash_window(const tsr_transform *t, const tsr_window *w, const char 
   for (int i = 0; i < blocks.count && t->blocks; i++) {
     const int64_t some = at_most(block, w->count - i * block);
     t->blocks[blocks.first + i] =
-        tsr_block_hash(buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
+        digest(t, buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
   }
 }
 
 static tsr_status finish_hashes(tsr_transform *t) {
   const int64_t count = t->views.count;
-  if (!t->blocks) return NULL;
+  if (tsr_target_digest(t->target) != TSR_DIGEST_HASH) return NULL;
   tsr_hash128 *hashes = calloc((size_t)count + 1, sizeof *hashes);
   if (!hashes) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)count);
   for (int64_t i = 0; i < count; i++)
     hashes[i] = tsr_blocks_hash(t->views.items[i], t->blocks + t->first_block[i]);
   tsr_status status = tsr_target_add_hashes(t->target, &t->views, hashes);
   free(hashes);
+  return status;
+}
+
+// Of a whole tensor, from those of its blocks.
+static uint32_t join_crcs(const tsr_transform *t, int64_t tensor) {
+  const tsr_view *view = t->views.items[tensor];
+  const int64_t block = tsr_block_elements(view->dtype);
+  const tsr_hash128 *blocks = t->blocks + t->first_block[tensor];
+  uint32_t crc = 0;
+  for (int64_t at = 0; at < view->elements; at += block) {
+    const int64_t bytes = tsr_view_bytes(view, at_most(block, view->elements - at));
+    crc = tsr_zip_crc_join(crc, (uint32_t)blocks[at / block].low, bytes);
+  }
+  return crc;
+}
+
+static tsr_status finish_archive(const tsr_transform *t) {
+  const int64_t count = t->views.count;
+  if (tsr_target_digest(t->target) != TSR_DIGEST_CRC) return NULL;
+  uint32_t *crcs = calloc((size_t)count + 1, sizeof *crcs);
+  if (!crcs) return tsr_fail(NO_MEMORY, "checksums of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) crcs[i] = join_crcs(t, i);
+  tsr_status status = tsr_target_end_archive(t->target, crcs, !t->options.no_sync);
+  free(crcs);
   return status;
 }
 
@@ -305,6 +335,7 @@ static tsr_status write_all(running *run) {
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
   TSR_TRY(finish_hashes(t));
+  TSR_TRY(finish_archive(t));
   TSR_TRY(write_index(t));
   return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
 }

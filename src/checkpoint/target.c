@@ -9,30 +9,10 @@
 #include "base/grow.h"
 #include "base/name_index.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/dealing.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/numpy.h"
 #include "checkpoint/select.h"
-
-// One shard in a file.
-typedef struct slot {
-  int64_t tensor;
-  int32_t shard, copy;
-} slot;
-
-typedef struct bin {
-  int64_t rank;  // -1 = of a file of whole tensors
-  int part;      // of the rank
-  int64_t bytes;
-  slot *slots;  // owned
-  int64_t count, capacity;
-} bin;
-
-typedef struct dealing {
-  const tsr_views *views;
-  const tsr_target_options *options;
-  tsr_target *target;
-  bin *bins;  // owned
-  int64_t count, capacity;
-} dealing;
 
 static bool is_cut(tsr_checkpoint_format format) {
   return format == TSR_FORMAT_RANKS || format == TSR_FORMAT_TESSERA;
@@ -48,7 +28,7 @@ static tsr_status make_plan(const tsr_views *views, const tsr_plan *plan, tsr_pl
   return tsr_note(status, "the plan of the destination");
 }
 
-static tsr_status add_tensors(dealing *deal) {
+static tsr_status add_tensors(tsr_dealing *deal) {
   tsr_target *target = deal->target;
   tsr_sharding *whole = NULL;
   tsr_status status = tsr_sharding_whole(&whole);
@@ -71,19 +51,21 @@ static tsr_status add_tensors(dealing *deal) {
 
 // ---- dealing ----
 
-static tsr_status add_bin(dealing *deal, int64_t rank, int part) {
+static tsr_status add_bin(tsr_dealing *deal, int64_t rank, int part) {
   void *bins = tsr_grow(deal->bins, deal->count, &deal->capacity, sizeof *deal->bins);
   if (!bins) return tsr_fail(NO_MEMORY, "a list of files");
   deal->bins = bins;
-  deal->bins[deal->count++] = (bin){.rank = rank, .part = part};
+  deal->bins[deal->count++] = (tsr_bin){.rank = rank, .part = part};
   return NULL;
 }
 
-static tsr_status add_slot(dealing *deal, const slot *s) {
-  bin *last = &deal->bins[deal->count - 1];
+static tsr_status add_slot(tsr_dealing *deal, const tsr_slot *s) {
+  tsr_bin *last = &deal->bins[deal->count - 1];
   const int64_t bytes = tsr_store_part_bytes(deal->target->store, s->tensor, s->shard);
-  const bool splits = deal->options->format != TSR_FORMAT_FILE;
-  if (splits && last->count > 0 && bytes > deal->options->max_file_size - last->bytes) {
+  const bool single = tsr_target_single_name(deal->options->format) != NULL;
+  const bool full =
+      bytes > deal->options->max_file_size - last->bytes || deal->options->format == TSR_FORMAT_NPY;
+  if (!single && last->count > 0 && full) {
     TSR_TRY(add_bin(deal, last->rank, last->part + 1));
     last = &deal->bins[deal->count - 1];
   }
@@ -95,27 +77,29 @@ static tsr_status add_slot(dealing *deal, const slot *s) {
   return NULL;
 }
 
-static tsr_status deal_whole(dealing *deal) {
+static tsr_status deal_whole(tsr_dealing *deal) {
+  if (deal->target->format == TSR_FORMAT_NPY && !deal->views->count) return NULL;
   TSR_TRY(add_bin(deal, -1, 0));
-  for (int64_t i = 0; i < deal->views->count; i++) TSR_TRY(add_slot(deal, &(slot){.tensor = i}));
+  for (int64_t i = 0; i < deal->views->count; i++)
+    TSR_TRY(add_slot(deal, &(tsr_slot){.tensor = i}));
   return NULL;
 }
 
 // A rank's files hold its slice of every tensor; ours hold each shard once, by its first replica.
-static tsr_status deal_rank(dealing *deal, int64_t rank) {
+static tsr_status deal_rank(tsr_dealing *deal, int64_t rank) {
   const bool once = deal->target->format == TSR_FORMAT_TESSERA;
   TSR_TRY(add_bin(deal, rank, 0));
   for (int64_t i = 0; i < deal->views->count; i++) {
     const tsr_layout *layout = deal->target->store->tensors[i].layout;
     if (once && tsr_layout_replica_id(layout, rank) > 0) continue;
-    TSR_TRY(add_slot(deal, &(slot){.tensor = i,
-                                   .shard = (int32_t)tsr_layout_shard(layout, rank),
-                                   .copy = (int32_t)tsr_layout_replica_id(layout, rank)}));
+    TSR_TRY(add_slot(deal, &(tsr_slot){.tensor = i,
+                                       .shard = (int32_t)tsr_layout_shard(layout, rank),
+                                       .copy = (int32_t)tsr_layout_replica_id(layout, rank)}));
   }
   return NULL;
 }
 
-static tsr_status deal_out(dealing *deal) {
+static tsr_status deal_out(tsr_dealing *deal) {
   if (!is_cut(deal->target->format)) return deal_whole(deal);
   const int64_t ranks = tsr_mesh_device_count(tsr_plan_mesh(deal->options->plan));
   for (int64_t rank = 0; rank < ranks; rank++) {
@@ -129,9 +113,20 @@ static tsr_status deal_out(dealing *deal) {
 
 // ---- files ----
 
-static void name_file(const dealing *deal, int64_t index, char *out, size_t size) {
-  const bin *b = &deal->bins[index];
-  if (deal->target->format == TSR_FORMAT_TESSERA)
+const char *tsr_target_single_name(tsr_checkpoint_format format) {
+  return format == TSR_FORMAT_FILE  ? "model.safetensors"
+         : format == TSR_FORMAT_NPZ ? "model.npz"
+                                    : NULL;
+}
+
+static void name_file(const tsr_dealing *deal, int64_t index, char *out, size_t size) {
+  const tsr_bin *b = &deal->bins[index];
+  const char *single = tsr_target_single_name(deal->target->format);
+  if (single)
+    snprintf(out, size, "%s", single);
+  else if (deal->target->format == TSR_FORMAT_NPY)
+    tsr_npy_file_name(deal->views->items[index]->name, out);  // one each
+  else if (deal->target->format == TSR_FORMAT_TESSERA)
     snprintf(out, size, "data-%05lld-of-%05lld.safetensors", (long long)index + 1,
              (long long)deal->count);
   else if (b->rank >= 0)
@@ -143,7 +138,7 @@ static void name_file(const dealing *deal, int64_t index, char *out, size_t size
              (long long)deal->count);
 }
 
-static void describe(const dealing *deal, const slot *s, tsr_shape *shape,
+static void describe(const tsr_dealing *deal, const tsr_slot *s, tsr_shape *shape,
                      tsr_model_tensor *out_tensor) {
   const tsr_view *view = deal->views->items[s->tensor];
   tsr_layout_buffer_shape(deal->target->store->tensors[s->tensor].layout, s->shard, shape);
@@ -151,7 +146,10 @@ static void describe(const dealing *deal, const slot *s, tsr_shape *shape,
       .name = view->name, .dtype = view->dtype, .rank = shape->rank, .dims = shape->dims};
 }
 
-static tsr_status plan_file(const dealing *deal, const bin *b, tsr_safetensors_file *out_file) {
+static tsr_status plan_file(const tsr_dealing *deal, const tsr_bin *b,
+                            tsr_safetensors_file *out_file) {
+  if (deal->target->format == TSR_FORMAT_NPZ) return tsr_target_plan_archive(deal, b, out_file);
+  if (deal->target->format == TSR_FORMAT_NPY) return tsr_target_plan_array(deal, b, out_file);
   tsr_model_tensor *tensors = calloc((size_t)b->count + 1, sizeof *tensors);
   tsr_shape *shapes = calloc((size_t)b->count + 1, sizeof *shapes);
   tsr_status status = NULL;
@@ -167,10 +165,10 @@ static tsr_status plan_file(const dealing *deal, const bin *b, tsr_safetensors_f
   return status;
 }
 
-static tsr_status add_file(dealing *deal, int64_t index) {
+static tsr_status add_file(tsr_dealing *deal, int64_t index) {
   tsr_target *target = deal->target;
-  const bin *b = &deal->bins[index];
-  char name[64];
+  const tsr_bin *b = &deal->bins[index];
+  char name[TSR_NPY_FILE_NAME];
   tsr_target_file *file = &target->files[target->file_count];
   name_file(deal, index, name, sizeof name);
   TSR_TRY_NOTE(plan_file(deal, b, &file->plan), "%s", name);
@@ -184,7 +182,7 @@ static tsr_status add_file(dealing *deal, int64_t index) {
   return NULL;
 }
 
-static tsr_status add_files(dealing *deal) {
+static tsr_status add_files(tsr_dealing *deal) {
   deal->target->files = calloc((size_t)deal->count + 1, sizeof *deal->target->files);
   if (!deal->target->files) return tsr_fail(NO_MEMORY, "a list of files");
   for (int64_t i = 0; i < deal->count; i++) TSR_TRY(add_file(deal, i));
@@ -199,7 +197,7 @@ static int by_name(const void *left, const void *right) {
 }
 
 // As Hugging Face's libraries write it: sorted, indented by 2.
-static void write_index(const dealing *deal, tsr_view **sorted, const int64_t *places,
+static void write_index(const tsr_dealing *deal, tsr_view **sorted, const int64_t *places,
                         tsr_text *out) {
   tsr_json_writer json;
   int64_t total = 0;
@@ -241,7 +239,7 @@ tsr_status tsr_target_add_hashes(tsr_target *target, const tsr_views *views,
 }
 
 // Hashes have one length: that of the manifest is known without them.
-static tsr_status measure_manifest(const dealing *deal) {
+static tsr_status measure_manifest(const tsr_dealing *deal) {
   tsr_target *target = deal->target;
   tsr_text text = TSR_TEXT_EMPTY;
   target->index_name = TSR_MANIFEST;
@@ -252,7 +250,7 @@ static tsr_status measure_manifest(const dealing *deal) {
   return status;
 }
 
-static tsr_status make_folder_index(dealing *deal) {
+static tsr_status make_folder_index(tsr_dealing *deal) {
   const int64_t count = deal->views->count;
   deal->target->index_name = "model.safetensors.index.json";
   tsr_view **sorted = malloc(sizeof *sorted * (size_t)(count + 1));
@@ -276,10 +274,11 @@ static tsr_status make_folder_index(dealing *deal) {
   return status;
 }
 
-static tsr_status make_index(dealing *deal) {
+static tsr_status make_index(tsr_dealing *deal) {
   const tsr_checkpoint_format format = deal->target->format;
   if (format == TSR_FORMAT_TESSERA) return measure_manifest(deal);
   if (format == TSR_FORMAT_RANKS) TSR_TRY(add_plan(deal->target));
+  if (format == TSR_FORMAT_NPY) TSR_TRY(tsr_target_index_arrays(deal));
   if (format == TSR_FORMAT_FOLDER && deal->count > 1) TSR_TRY(make_folder_index(deal));
   deal->target->index_bytes = (int64_t)deal->target->index.length;
   return NULL;
@@ -291,7 +290,7 @@ tsr_status tsr_target_create(const tsr_views *views, const tsr_target_options *o
                              tsr_target **out_target) {
   tsr_target *target = calloc(1, sizeof *target);
   if (!target) return tsr_fail(NO_MEMORY, "a destination");
-  dealing deal = {.views = views, .options = options, .target = target};
+  tsr_dealing deal = {.views = views, .options = options, .target = target};
   target->format = options->format;
   tsr_status status = tsr_store_create(&target->store);
   if (!status) status = add_tensors(&deal);
@@ -316,6 +315,7 @@ tsr_status tsr_target_close(tsr_target *target) {
   }
   free(target->files);
   tsr_plan_release(target->plan);
+  tsr_zip_plan_deinit(&target->zip);
   tsr_text_deinit(&target->index);
   free(target);
   return status;

@@ -4,6 +4,7 @@
 
 #include "checkpoint/store.h"
 #include "checkpoint/view.h"
+#include "file/zip_plan.h"
 #include "tessera/transform.h"
 
 // A file to be: its name below the destination, and its header.
@@ -19,6 +20,7 @@ typedef struct tsr_target {
   tsr_store *store;  // owned; tensor i is view i. Its paths are set by tsr_target_open
   int file_count;
   tsr_target_file *files;  // owned
+  tsr_zip_plan zip;        // of an archive: what stands between its arrays
   const char *index_name;  // of the file that is written last, beside the tensors'; NULL = none
   tsr_text index;
   int64_t index_bytes;  // that it has, or will have once hashes are known
@@ -40,6 +42,13 @@ TSR_MUST_USE tsr_status tsr_target_close(tsr_target *target);
 // the length that was foreseen.
 TSR_MUST_USE tsr_status tsr_target_add_hashes(tsr_target *target, const tsr_views *views,
                                               const tsr_hash128 *hashes);
+// What its format wants to know of each block of a tensor (hash.h), for the end.
+typedef enum tsr_block_digest { TSR_DIGEST_NONE, TSR_DIGEST_HASH, TSR_DIGEST_CRC } tsr_block_digest;
+tsr_block_digest tsr_target_digest(const tsr_target *target);
+// Writes what an archive's checksums are needed for, from that of each tensor. Others need nothing.
+TSR_MUST_USE tsr_status tsr_target_end_archive(tsr_target *target, const uint32_t *crcs, bool sync);
+// The file that is the whole result; NULL = a folder is.
+const char *tsr_target_single_name(tsr_checkpoint_format format);
 // Opens the files below `folder` for writing.
 TSR_MUST_USE tsr_status tsr_target_open(tsr_target *target, const char *folder);
 // Bytes of all files and of the index.

@@ -135,9 +135,6 @@ static tsr_status choose_format(tsr_transform *t) {
   tsr_transform_options *options = &t->options;
   if (options->format == TSR_FORMAT_ANY)
     options->format = options->plan ? TSR_FORMAT_TESSERA : TSR_FORMAT_FOLDER;
-  if (options->format == TSR_FORMAT_NPZ || options->format == TSR_FORMAT_NPY)
-    return tsr_fail(UNSUPPORTED, "format \"%s\" is read only",
-                    tsr_checkpoint_format_name(options->format));
   if (options->format == TSR_FORMAT_STAGES)
     return tsr_fail(
         BAD_ARGUMENT,
@@ -221,6 +218,9 @@ static tsr_status hash_job(tsr_transform *t) {
     tsr_hash128_print(tsr_block_hash(file->plan.header, file->plan.length), &text);
     tsr_text_add_char(&text, '\n');
   }
+  const tsr_zip_plan *zip = &t->target->zip;
+  tsr_hash128_print(tsr_block_hash(zip->text.data, (int64_t)zip->text.length), &text);
+  tsr_hash128_print(tsr_block_hash(zip->directory.data, (int64_t)zip->directory.length), &text);
   tsr_json_writer_init(&json, &text, 0);
   if (t->options.plan) tsr_plan_to_json(t->options.plan, &json);
   if (t->options.map) tsr_mapping_describe(t->options.map, &text);
@@ -233,11 +233,11 @@ static tsr_status hash_job(tsr_transform *t) {
 static tsr_status decide(tsr_transform *t, const char *path) {
   t->certificate.source_files = t->source->store->file_count;
   TSR_TRY(choose_format(t));
-  TSR_TRY(tsr_work_init(&t->work, path, t->options.format == TSR_FORMAT_FILE, t->options.existing));
+  const char *single = tsr_target_single_name(t->options.format);
+  TSR_TRY(tsr_work_init(&t->work, path, single, t->options.existing));
   TSR_TRY(tsr_work_check_apart(&t->work, t->source));
   TSR_TRY(tsr_transform_views(t->source, &t->options, &t->views));
-  if (t->options.format != TSR_FORMAT_FILE && !t->options.no_extras)
-    TSR_TRY(tsr_extras_find(t->source, &t->extras));
+  if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
   TSR_TRY(make_target(t));
   TSR_TRY(choose_workers(t));
   TSR_TRY(make_windows(t));

@@ -21,7 +21,7 @@ struct tsr_transform {
   int64_t *first_window;     // owned: of each tensor, and one past the last
   int64_t *window_elements;  // owned: of each tensor's windows but its last
   int64_t *first_block;      // owned: of each tensor in all blocks, and one past the last
-  tsr_hash128 *blocks;       // owned: hashes, while it runs; NULL where no format keeps them
+  tsr_hash128 *blocks;       // owned: digests, while it runs; NULL where the format wants none
   unsigned char *done;       // owned: of each block, while it runs
   int64_t buffer_bytes;
   tsr_hash128 job;

@@ -16,8 +16,6 @@
 #include "base/io.h"
 #include "checkpoint/journal.h"
 
-#define SINGLE "model.safetensors"
-
 // ---- paths ----
 
 static char *joined(const char *path, size_t length, const char *end) {
@@ -116,16 +114,24 @@ static tsr_status check_before(const tsr_work *work, tsr_existing existing) {
   return NULL;
 }
 
-tsr_status tsr_work_init(tsr_work *work, const char *path, bool single, tsr_existing existing) {
+// The folder, or its one file.
+static char *result_of(const char *path, size_t length, const char *single) {
+  char end[64] = ".partial";
+  if (single) snprintf(end, sizeof end, ".partial/%s", single);
+  return joined(path, length, end);
+}
+
+tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
+                         tsr_existing existing) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') length--;
   if (length == 0) return tsr_fail(BAD_ARGUMENT, "the destination has no name");
   *work = (tsr_work){.path = joined(path, length, ""),
                      .partial = joined(path, length, ".partial"),
                      .journal = joined(path, length, ".journal"),
-                     .result = joined(path, length, single ? ".partial/" SINGLE : ".partial"),
+                     .result = result_of(path, length, single),
                      .parent = parent_of(path, length),
-                     .single = single};
+                     .single = single != NULL};
   tsr_status status = work->path && work->partial && work->journal && work->result && work->parent
                           ? check_before(work, existing)
                           : tsr_fail(NO_MEMORY, "the path of a destination");

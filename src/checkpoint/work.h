@@ -12,11 +12,12 @@ typedef struct tsr_work {
   char *journal;  // owned: path + ".journal"
   char *result;   // owned: what takes the destination's place: the folder, or its one file
   char *parent;   // owned: the folder that the destination lies in
-  bool single;    // the destination is one file: model.safetensors of the folder
+  bool single;    // the destination is one file: that one of the folder
 } tsr_work;
 
-// Looks at what is there. Nothing is changed.
-TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, bool single,
+// Looks at what is there. Nothing is changed. `single` is the name of the one file that the
+// destination will be; NULL = it will be a folder.
+TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
                                       tsr_existing existing);
 // The destination is neither the source, nor in its folder, nor the other way round: one would
 // destroy the other.

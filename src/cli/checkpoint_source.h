@@ -8,6 +8,13 @@
 #define CLI_OPTION_FROM \
   { "from", 0, "PLAN", NULL, "how ranks' files were cut, where no tessera-plan.json says so" }
 
+// And of --npy-dtype.
+#define CLI_OPTION_NPY_DTYPE                                                  \
+  {                                                                           \
+    "npy-dtype", 0, "DTYPE", NULL,                                            \
+        "what elements of NumPy's arrays are that do not say it, as f8e4m3fn" \
+  }
+
 // The rows of --map, and of --fact for commands that have no rules.
 #define CLI_OPTION_MAP \
   { "map", 0, "MAP", NULL, "make tensors of tensors by a map file, or as llama-fuse" }
@@ -15,7 +22,7 @@
   { "fact", 0, "NAME=N,...", NULL, "numbers that a map asks for, where config.json lacks them" }
 
 // Opens a checkpoint, whose plan is the value of an option, "from" or one like it, if that is
-// given. What is odd about it goes to standard error.
+// given; --npy-dtype is asked too. What is odd about it goes to standard error.
 tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const char *option,
                                tsr_checkpoint **out_checkpoint);
 

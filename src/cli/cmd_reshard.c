@@ -28,12 +28,11 @@ const cli_command cli_cmd_reshard = {
     .max_args = 2,
     .options = reshard_options,
     .description =
-        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, a "
-        "folder\nthat tessera wrote, or one of folders stage0, stage1, ... with a checkpoint each, "
-        "whose tensors a\nmap makes one model (docs/map.md). DST becomes a folder of tessera's "
-        "own, "
-        "or one with files for\neach rank as tensor-parallel engines read them (--format "
-        "ranks).\n" RESUME_TEXT,
+        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, one "
+        "that tessera\nwrote, NumPy's archive (.npz), array (.npy) or folder of arrays, or a "
+        "folder of folders stage0, stage1,\n... with a checkpoint each, whose tensors a map makes "
+        "one model (docs/map.md). DST becomes a folder of\ntessera's own, or one with files for "
+        "each rank as tensor-parallel engines read them (--format ranks).\n" RESUME_TEXT,
     .examples =
         "tessera reshard Llama-3-8B out --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run\n"
         "tessera reshard out tp8 --mesh tp=8 --preset llama:tp --format ranks\n"
@@ -60,8 +59,9 @@ const cli_command cli_cmd_shard = {
     .max_args = 2,
     .options = shard_options,
     .description =
-        "SRC is a safetensors file, or a Hugging Face folder; a config.json beside it "
-        "tells the sizes that\nfused tensors are cut by.\n" RESUME_TEXT,
+        "SRC is a safetensors file, a Hugging Face folder, or NumPy's: a .npz archive, a .npy "
+        "file, a folder of\nthese. A config.json beside it tells the sizes that fused tensors are "
+        "cut by.\n" RESUME_TEXT,
     .examples =
         "tessera shard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp\n"
         "tessera shard Llama-3-8B tp8 --mesh tp=8 --preset llama:tp --format ranks --dtype bf16\n",
@@ -76,8 +76,9 @@ static tsr_status run_gather(const cli_args *args, int *out_exit) {
   return cli_transform(args, &kind);
 }
 
-static const cli_option gather_options[] = {
-    CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, CLI_OPTION_MAP_FACT, {0}};
+static const cli_option gather_options[] = {CLI_OPTIONS_CUT_SOURCE,  CLI_OPTIONS_JOB,
+                                            CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_FILE_SIZE,
+                                            CLI_OPTION_MAP_FACT,     {0}};
 
 const cli_command cli_cmd_gather = {
     .name = "gather",
@@ -87,8 +88,9 @@ const cli_command cli_cmd_gather = {
     .max_args = 2,
     .options = gather_options,
     .description =
-        "DST becomes one file if its name ends in .safetensors, otherwise a Hugging Face "
-        "folder.\n" RESUME_TEXT,
+        "DST becomes one file if its name ends in .safetensors, NumPy's archive if it ends in "
+        ".npz, otherwise a\nHugging Face folder; --format npy makes a folder of NumPy's "
+        "arrays.\n" RESUME_TEXT,
     .examples =
         "tessera gather cut Llama-3-8B\n"
         "tessera gather ranks model.safetensors --from plan.json\n",
@@ -126,7 +128,8 @@ static tsr_status run_merge(const cli_args *args, int *out_exit) {
   return cli_transform(args, &kind);
 }
 
-static const cli_option merge_options[] = {CLI_OPTIONS_JOB, CLI_OPTION_MAP_FACT, {0}};
+static const cli_option merge_options[] = {
+    CLI_OPTIONS_JOB, CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_MAP_FACT, {0}};
 
 const cli_command cli_cmd_merge = {
     .name = "merge",
@@ -136,9 +139,12 @@ const cli_command cli_cmd_merge = {
     .max_args = 2,
     .options = merge_options,
     .description =
-        "DST becomes a file if its name ends in .safetensors, otherwise a folder with "
-        "model.safetensors\nand the small files that lay beside the old "
-        "ones.\n" RESUME_TEXT,
-    .examples = "tessera merge Llama-3-8B model.safetensors\n",
+        "DST becomes a file if its name ends in .safetensors, NumPy's archive if it ends in .npz, "
+        "otherwise a\nfolder with model.safetensors and the small files that lay beside the old "
+        "ones; --format npy makes a\nfolder of NumPy's arrays. What NumPy has no type for, as "
+        "bf16, is noted beside the arrays.\n" RESUME_TEXT,
+    .examples =
+        "tessera merge Llama-3-8B model.safetensors\n"
+        "tessera merge Llama-3-8B model.npz --dtype f32\n",
     .run = run_merge,
 };

@@ -196,6 +196,7 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
 static const cli_option verify_options[] = {
     CLI_OPTION_FROM,
     {"from-second", 0, "PLAN", NULL, "the same for B"},
+    CLI_OPTION_NPY_DTYPE,
     {"map", 0, "MAP", NULL, "compare what a map, a file or as llama-fuse, makes of one of them"},
     {"map-of", 0, "WHICH", "a|b",
      "the one with the map's sources (default: found by names and shapes)"},
@@ -219,11 +220,11 @@ const cli_command cli_cmd_verify = {
     .max_args = 2,
     .options = verify_options,
     .description =
-        "A and B are safetensors files, Hugging Face folders, folders with files for each rank or "
-        "folders\nthat tessera wrote, in any layout each. Tensors are compared by name, type, "
-        "shape and every\nelement; what differs is named with its first element. With --map, what "
-        "it "
-        "makes of one of them is\ncompared with the other: of the one that has its sources.\n"
+        "A and B are safetensors files, Hugging Face folders, folders with files for each rank, "
+        "folders that\ntessera wrote, or NumPy's archives and arrays, in any layout each. Tensors "
+        "are compared by name, type,\nshape and every element; what differs is named with its "
+        "first element. With --map, what it makes of\none of them is compared with the other: of "
+        "the one that has its sources.\n"
         "\nExit code 1 when anything differs, as with diff(1).\n",
     .examples =
         "tessera verify Llama-3-8B cut\n"

@@ -155,17 +155,24 @@ static tsr_status warn_of_misfits(const job *j) {
   return status;
 }
 
-static bool is_file_name(const char *path) {
-  static const char end[] = ".safetensors";
-  const size_t length = strlen(path);
-  return length >= sizeof end && !strcmp(path + length - (sizeof end - 1), end);
+static bool ends_with(const char *path, const char *end) {
+  const size_t length = strlen(path), end_length = strlen(end);
+  return length > end_length && !strcmp(path + length - end_length, end);
+}
+
+static tsr_status choose_whole_format(job *j) {
+  if (cli_has(j->args, "format"))
+    return tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format);
+  j->options.format = ends_with(j->to, ".safetensors") ? TSR_FORMAT_FILE
+                      : ends_with(j->to, ".npz")       ? TSR_FORMAT_NPZ
+                                                       : TSR_FORMAT_FOLDER;
+  return NULL;
 }
 
 static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
   if (!kind->cuts) {
-    j->options.format = is_file_name(j->to) ? TSR_FORMAT_FILE : TSR_FORMAT_FOLDER;
     if (kind->one_file) j->options.max_file_size = INT64_MAX;
-    return NULL;
+    return choose_whole_format(j);
   }
   j->options.format = TSR_FORMAT_TESSERA;
   if (cli_has(j->args, "format"))

@@ -26,6 +26,7 @@
 
 #define CLI_OPTIONS_JOB                                                                            \
     CLI_OPTION_MAP,                                                                                \
+    CLI_OPTION_NPY_DTYPE,                                                                          \
     {"include", 0, "REGEX", NULL, "write only tensors whose name matches; may be repeated"},       \
     {"exclude", 0, "REGEX", NULL, "leave out tensors whose name matches; may be repeated"},        \
     {"dtype", 0, "DTYPE", NULL, "cast floating point tensors, as bf16"},                           \
@@ -42,6 +43,9 @@
 #define CLI_OPTIONS_CUT_SOURCE                                                                     \
     CLI_OPTION_FROM,                                                                               \
     {"trust-copies", 0, NULL, NULL, "do not compare copies that the source stores of one thing"}
+// Of destinations that hold tensors whole.
+#define CLI_OPTION_WHOLE_FORMAT                                                                    \
+    {"format", 'f', "FORMAT", "file|folder|npz|npy", "of the destination, where its name does not say"}
 #define CLI_OPTION_FILE_SIZE                                                                       \
     {"max-file-size", 0, "SIZE", NULL, "start another file after this much, as 2G (default: 5GB)"}
 // clang-format on

@@ -27,12 +27,19 @@ struct tsr_npz {
 
 // ---- reading ----
 
+static tsr_status recall_dtype(const char *note, tsr_npy *npy) {
+  tsr_dtype dtype = TSR_DTYPE_NONE;
+  TSR_TRY(tsr_dtype_parse(note, &dtype));
+  return tsr_npy_set_dtype(npy, dtype);
+}
+
 static tsr_status read_header(tsr_npz *npz, const tsr_zip_member *member, array *out) {
   char bytes[TSR_NPY_MOST_BYTES];
   const int64_t most = (int64_t)sizeof bytes;
   const int64_t length = member->size < most ? member->size : most;
   TSR_TRY(tsr_zip_read(&npz->zip, member, bytes, length, NULL, 0));
   TSR_TRY(tsr_npy_parse(bytes, (size_t)length, &out->npy));
+  if (!out->npy.dtype && member->note) TSR_TRY(recall_dtype(member->note, &out->npy));
   if (out->npy.end != member->size)
     return tsr_fail(BROKEN_FILE, "its array ends at byte %lld of %lld", (long long)out->npy.end,
                     (long long)member->size);
@@ -127,6 +134,16 @@ tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index) {
 
 // ---- writing ----
 
+// Whoever unpacks an archive writes files by its names.
+static bool leaves_folder(const char *name) {
+  if (name[0] == '/') return true;
+  for (const char *at = name; at; at = strchr(at, '/')) {
+    at += at > name;
+    if (at[0] == '.' && at[1] == '.' && at[2] == '/') return true;
+  }
+  return false;
+}
+
 static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
   tsr_name_index names = TSR_NAME_INDEX_EMPTY;
   tsr_status status = NULL;
@@ -135,6 +152,10 @@ static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
     if (!tsr_utf8_is_valid(items[i].name) || strlen(items[i].name) > MOST_NAME)
       status = tsr_fail(BAD_ARGUMENT, "name \"%.100s\" is no UTF-8, or longer than %d bytes",
                         items[i].name, MOST_NAME);
+    else if (leaves_folder(items[i].name))
+      status = tsr_fail(BAD_ARGUMENT,
+                        "array \"%s\" would leave the folder that the archive is unpacked in",
+                        items[i].name);
     if (!status) status = tsr_name_index_add(&names, items[i].name, i, &existing);
     if (!status && existing >= 0)
       status = tsr_fail(BAD_ARGUMENT, "array \"%s\" is given twice", items[i].name);
@@ -143,36 +164,63 @@ static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
   return status;
 }
 
-static tsr_status write_item(tsr_zip_writer *writer, const tsr_npz_item *item) {
+// NumPy forgets what is not its own: the directory keeps the name for us.
+static tsr_status plan_item(tsr_zip_plan *plan, const char *name, const tsr_npz_item *item,
+                            int64_t *out_begin) {
   char *header = NULL;
   size_t length = 0;
   int64_t bytes = 0;
+  tsr_npy known;
   TSR_TRY(tsr_npy_header(item->dtype, item->shape, item->fortran, &header, &length));
-  tsr_text name = TSR_TEXT_EMPTY;
-  tsr_text_add(&name, item->name);
-  tsr_text_add(&name, ending);
-  tsr_status status = tsr_text_check(&name);
+  tsr_status status = tsr_npy_parse(header, length, &known);
   if (!status) status = tsr_shape_bytes(item->shape, item->dtype, &bytes);
+  const char *note = known.dtype ? NULL : tsr_dtype_name(item->dtype, TSR_NAMES_OWN);
   if (!status)
-    status = tsr_zip_add(writer, name.data, header, (int64_t)length, item->elements, bytes);
-  tsr_text_deinit(&name);
+    status = tsr_zip_plan_add(plan, name, note, header, (int64_t)length, bytes, out_begin);
   free(header);
   return status;
 }
 
+tsr_status tsr_npz_plan(const tsr_npz_item *items, int64_t count, tsr_zip_plan *plan,
+                        int64_t *out_begins) {
+  tsr_text name = TSR_TEXT_EMPTY;
+  tsr_status status = check_names(items, count);
+  for (int64_t i = 0; i < count && !status; i++) {
+    tsr_text_clear(&name);
+    tsr_text_add(&name, items[i].name);
+    tsr_text_add(&name, ending);
+    status = tsr_text_check(&name);
+    if (!status)
+      status = tsr_note(plan_item(plan, name.data, &items[i], &out_begins[i]), "array \"%s\"",
+                        items[i].name);
+  }
+  tsr_text_deinit(&name);
+  return status ? status : tsr_zip_plan_end(plan);
+}
+
+static tsr_status write_items(const tsr_npz_item *items, tsr_zip_plan *plan, const int64_t *begins,
+                              tsr_replacement *file) {
+  for (int64_t i = 0; i < plan->count; i++) {
+    const int64_t bytes = plan->members[i].rest;
+    TSR_TRY(tsr_replacement_write(file, items[i].elements, bytes, begins[i]));
+    tsr_zip_plan_set_crc(plan, i, tsr_zip_crc(0, items[i].elements, bytes));
+  }
+  return tsr_zip_plan_write(plan, file->fd, file->path);
+}
+
 tsr_status tsr_npz_write_as(const char *path, const tsr_npz_item *items, int64_t count,
                             bool always_64) {
-  TSR_TRY_NOTE(check_names(items, count), "%s", path);
+  tsr_zip_plan plan = {.always_64 = always_64};
   tsr_replacement file;
-  tsr_text directory = TSR_TEXT_EMPTY;
-  TSR_TRY(tsr_replacement_begin(&file, path));
-  tsr_zip_writer writer = {.file = &file, .always_64 = always_64, .directory = &directory};
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < count && !status; i++)
-    status = tsr_note(write_item(&writer, &items[i]), "%s: array \"%s\"", path, items[i].name);
-  if (!status) status = tsr_zip_finish(&writer);
-  tsr_text_deinit(&directory);
-  return tsr_replacement_end(&file, status);
+  int64_t *begins = calloc((size_t)count + 1, sizeof *begins);
+  tsr_status status = begins ? tsr_npz_plan(items, count, &plan, begins)
+                             : tsr_fail(NO_MEMORY, "an archive of %lld arrays", (long long)count);
+  status = tsr_note(status, "%s", path);
+  if (!status) status = tsr_replacement_begin(&file, path);
+  if (!status) status = tsr_replacement_end(&file, write_items(items, &plan, begins, &file));
+  tsr_zip_plan_deinit(&plan);
+  free(begins);
+  return status;
 }
 
 tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items, int64_t count) {

@@ -130,6 +130,22 @@ static tsr_status read_extra_64(const unsigned char *extra, size_t length, uint6
   return NULL;
 }
 
+// Our own field, if there is one.
+static const char *read_note(tsr_arena *arena, const unsigned char *extra, size_t length,
+                             bool *out_failed) {
+  for (size_t at = 0; at + 4 <= length;) {
+    const size_t field = number(extra + at + 2, 2);
+    if (field > length - at - 4) break;
+    if (number(extra + at, 2) == TSR_ZIP_NOTE) {
+      const char *note = tsr_arena_copy(arena, (const char *)extra + at + 4, field);
+      *out_failed = !note;
+      return note;
+    }
+    at += 4 + field;
+  }
+  return NULL;
+}
+
 static tsr_status check_member(const tsr_zip *zip, int flags, int method, uint64_t size,
                                uint64_t packed, uint64_t header) {
   if (flags & 1) return tsr_fail(UNSUPPORTED, "it is encrypted");
@@ -187,8 +203,11 @@ static tsr_status add_member(tsr_zip *zip, const unsigned char *entry, size_t na
                            .packed = (int64_t)packed,
                            .size = (int64_t)size,
                            .header = (int64_t)header};
+  bool failed = false;
   member.name = tsr_arena_copy(&zip->arena, (const char *)entry + ENTRY_BYTES, name_length);
-  if (!member.name) return tsr_fail(NO_MEMORY, "archive of %lld members", (long long)zip->count);
+  member.note = read_note(&zip->arena, entry + ENTRY_BYTES + name_length, extra_length, &failed);
+  if (!member.name || failed)
+    return tsr_fail(NO_MEMORY, "archive of %lld members", (long long)zip->count);
   if (strlen(member.name) != name_length || !tsr_utf8_is_valid(member.name))
     return tsr_fail(BROKEN_FILE, "its name is no UTF-8");
   int64_t existing = -1;

@@ -12,8 +12,12 @@
 #include "file/unpack.h"
 #include "tessera/status.h"
 
+// The extra field of a directory entry that holds a note: 'Ts'.
+enum { TSR_ZIP_NOTE = 0x7354 };
+
 typedef struct tsr_zip_member {
   const char *name;
+  const char *note;  // that tsr_zip_plan_add was given; NULL = none
   bool deflated;
   uint32_t crc;
   int64_t packed, size;  // bytes in the archive, and unpacked
@@ -43,20 +47,5 @@ TSR_MUST_USE tsr_status tsr_zip_read(const tsr_zip *zip, const tsr_zip_member *m
 TSR_MUST_USE tsr_status tsr_zip_check(const tsr_zip *zip, const tsr_zip_member *member);
 // Where the bytes of a deflated member lie.
 tsr_packed tsr_zip_packed(const tsr_zip_member *member);
-
-// ---- writing ----
-
-typedef struct tsr_zip_writer {
-  struct tsr_replacement *file;
-  int64_t at;  // bytes written so far
-  int64_t count;
-  bool always_64;  // fields of 64 bits even where 32 would do
-  struct tsr_text *directory;
-} tsr_zip_writer;
-
-// Adds a member that consists of two pieces of memory, stored.
-TSR_MUST_USE tsr_status tsr_zip_add(tsr_zip_writer *writer, const char *name, const void *head,
-                                    int64_t head_length, const void *rest, int64_t rest_length);
-TSR_MUST_USE tsr_status tsr_zip_finish(tsr_zip_writer *writer);
 
 #endif

@@ -4,6 +4,7 @@
   X(io)           \
   X(open)         \
   X(numpy)        \
+  X(numpy_write)  \
   X(mapped)       \
   X(view)         \
   X(verify)       \

@@ -24,6 +24,12 @@ tessera shard model fused --map llama-fuse --mesh tp=2 --preset phi3:tp 2>/dev/n
 tessera gather fused unfused.safetensors --map llama-unfuse 2>/dev/null; tessera verify model unfused.safetensors
 printf 'lm_head.kernel = transpose(lm_head.weight)\nx.{n} = nothing.{n}\n' > my.map; tessera merge model flax.safetensors --map my.map 2>&1 | grep warning; tessera verify model flax.safetensors --map my.map --quiet 2>/dev/null; tessera verify model flax.safetensors --quiet
 tessera merge model again --map llama-fuze; printf 'a = transpose(lm_head.weight, 0)\n' > bad.map; tessera merge model again --map bad.map; tessera merge model again --map ./none.map
+# NumPy's archive, and a folder of its arrays: out, cut, and whole again.
+tessera merge model m.npz 2>/dev/null; python3 -m zipfile -t m.npz; tessera fsck m.npz --deep; tessera verify model m.npz
+tessera merge m.npz arrays --format npy 2>/dev/null; ls arrays | head -3; tessera fsck arrays; tessera verify m.npz arrays --quiet
+tessera shard m.npz cut3 --mesh tp=2 --preset llama:tp --fact heads=8,kv_heads=2,head_dim=8 2>/dev/null; tessera gather cut3 m2.npz 2>/dev/null; tessera verify m.npz m2.npz --quiet
+tessera merge arrays back.safetensors 2>/dev/null; tessera verify one.safetensors back.safetensors --quiet
+tessera merge m.npz again --format nzp
 # What is refused.
 tessera shard cut again --mesh tp=2 --preset llama:tp
 tessera gather model again

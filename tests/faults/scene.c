@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "checkpoint/numpy_files.h"
+#include "tessera/npy.h"
 
 #define TREE                                           \
   "{\"a\": {\"dtype\": \"u32\", \"shape\": [24, 10]}," \
@@ -27,9 +28,9 @@
 // What makes one model of stages.
 #define JOIN "{x} = stage{n}.{x:.*}\n"
 
-// Sources: a file, or a folder with an index, files for each rank, or one of ours, these with small
-// files that go along; a packed archive of NumPy's; pipeline stages in two formats.
-typedef enum kind { ONE_FILE, INDEXED, RANKS, OURS, ARCHIVE, STAGES } kind;
+// Sources: a file, or a folder with an index, files for each rank, one of ours, or arrays, these
+// with small files that go along; a packed archive of NumPy's; pipeline stages in two formats.
+typedef enum kind { ONE_FILE, INDEXED, RANKS, OURS, ARRAYS, ARCHIVE, STAGES } kind;
 
 static const struct {
   tsr_checkpoint_format format;
@@ -57,6 +58,11 @@ static const struct {
     {.format = TSR_FORMAT_TESSERA, OLD_FOLDER, RANKS, true},
     {.format = TSR_FORMAT_RANKS, NOTHING, ARCHIVE},
     {.format = TSR_FORMAT_TESSERA, NOTHING, STAGES, true},
+    {.format = TSR_FORMAT_NPZ, NOTHING},
+    {.format = TSR_FORMAT_NPZ, OLD_FILE, ARRAYS},
+    {.format = TSR_FORMAT_NPZ, OLD_FOLDER, RANKS, true},
+    {.format = TSR_FORMAT_NPY, NOTHING},
+    {.format = TSR_FORMAT_NPY, OLD_FOLDER, INDEXED},
 };
 
 static const test_array arrays[] = {
@@ -144,9 +150,19 @@ static void make_stages(scene *s, const tsr_plan *plan) {
   copy(whole, test_folder_path(&s->folder, "in/stage1"), &options);
 }
 
+static bool is_cut(tsr_checkpoint_format format) {
+  return format == TSR_FORMAT_RANKS || format == TSR_FORMAT_TESSERA;
+}
+
+bool scene_is_single(tsr_checkpoint_format format) {
+  return format == TSR_FORMAT_FILE || format == TSR_FORMAT_NPZ;
+}
+
 static void make_source(scene *s, kind made) {
-  static const tsr_checkpoint_format formats[] = {
-      [INDEXED] = TSR_FORMAT_FOLDER, [RANKS] = TSR_FORMAT_RANKS, [OURS] = TSR_FORMAT_TESSERA};
+  static const tsr_checkpoint_format formats[STAGES + 1] = {[INDEXED] = TSR_FORMAT_FOLDER,
+                                                            [RANKS] = TSR_FORMAT_RANKS,
+                                                            [OURS] = TSR_FORMAT_TESSERA,
+                                                            [ARRAYS] = TSR_FORMAT_NPY};
   strcpy(s->in, test_folder_path(&s->folder, "in.safetensors"));
   write_new(s->in);
   if (made == ONE_FILE) return;
@@ -157,7 +173,7 @@ static void make_source(scene *s, kind made) {
   tsr_plan *plan = test_plan(TREE, "x=2", "a -> x, _\nc -> _, x\n");
   const tsr_transform_options options = {.size = sizeof options,
                                          .format = formats[made],
-                                         .plan = made == INDEXED ? NULL : plan,
+                                         .plan = is_cut(formats[made]) ? plan : NULL,
                                          .max_file_size = 6000};
   if (made == STAGES)
     make_stages(s, plan);
@@ -196,7 +212,7 @@ void scene_make(scene *s, size_t index) {
   make_source(s, cases[index].source);
   s->map = cases[index].mapped ? make_map(s, stages ? JOIN : MAP) : NULL;
   s->plan = test_plan(renamed ? MAPPED_TREE : TREE, "x=2,y=2", "a -> x, y\nc -> _, y\n");
-  const bool cut = cases[index].format > TSR_FORMAT_FOLDER;
+  const bool cut = is_cut(cases[index].format);
   s->before = cases[index].before;
   s->options = (tsr_transform_options){.size = sizeof s->options,
                                        .format = cases[index].format,
@@ -205,8 +221,7 @@ void scene_make(scene *s, size_t index) {
                                        .max_file_size = 1000,
                                        .jobs = 1};
   s->archive = cases[index].source == ARCHIVE;
-  s->extras =
-      cases[index].source != ONE_FILE && !s->archive && s->options.format != TSR_FORMAT_FILE;
+  s->extras = cases[index].source != ONE_FILE && !s->archive && !scene_is_single(s->options.format);
 }
 
 void scene_drop(const scene *s) {
@@ -280,6 +295,14 @@ static void check_extras(const scene *s) {
   }
 }
 
+// The checksums of an archive, which reading by places does not ask for.
+static void check_archive(const char *path) {
+  tsr_npz *npz = NULL;
+  assert_ok(tsr_npz_open(path, &npz));
+  for (int64_t i = 0; i < tsr_npz_count(npz); i++) assert_ok(tsr_npz_check(npz, i));
+  tsr_npz_destroy(npz);
+}
+
 found scene_look(const scene *s) {
   tsr_checkpoint *checkpoint = NULL;
   if (!scene_is_there(s->out)) return FOUND_NOTHING;
@@ -290,6 +313,7 @@ found scene_look(const scene *s) {
   assert_int_equal(count, old ? 1 : 3);
   if (!old) assert_int_equal(tsr_checkpoint_format_of(checkpoint), s->options.format);
   if (!old && s->extras) check_extras(s);
+  if (!old && s->options.format == TSR_FORMAT_NPZ) check_archive(s->out);
   tsr_checkpoint_release(checkpoint);
   return old ? FOUND_OLD : FOUND_NEW;
 }

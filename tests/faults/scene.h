@@ -22,14 +22,16 @@ typedef struct scene {
 } scene;
 
 // A file, a folder, files for ranks or one of ours are written (scenes 0 to 9 by twos or threes: to
-// nothing, over a file, over a folder); then the same from other sources, and through a map.
-enum { SCENE_CASES = 20 };
+// nothing, over a file, over a folder); then the same from other sources, and through a map; then
+// NumPy's archives and arrays.
+enum { SCENE_CASES = 25 };
 void scene_make(scene *s, size_t index);
 void scene_drop(const scene *s);
 // The destination as it was before any job.
 void scene_restore(const scene *s);
 void scene_write_old(const char *path);
-void scene_remove(const char *path);  // with all that is in it
+void scene_remove(const char *path);                 // with all that is in it
+bool scene_is_single(tsr_checkpoint_format format);  // a result of it is one file
 bool scene_is_there(const char *path);
 int scene_count_entries(const char *path);
 

@@ -172,7 +172,7 @@ static void without_exchange_nothing_is_replaced_in_two_steps(void **state) {
     scene_make(&s, i);
     scene_restore(&s);
     const bool plain =
-        s.before == NOTHING || (s.before == OLD_FILE && s.options.format == TSR_FORMAT_FILE);
+        s.before == NOTHING || (s.before == OLD_FILE && scene_is_single(s.options.format));
     inject_begin(INJECT_NO_EXCHANGE, 0, 0);
     tsr_status status = scene_transform(&s, scene_first_try(&s));
     inject_end(NULL);
