@@ -1,6 +1,6 @@
 // Tensors made of others by a map, read piece by piece.
 //
-// A run of the result is the part of each of its pieces (map/pieces.h) that lies in it. Where that
+// A run or a box of the result is the part of each of its pieces (map/pieces.h) in it. Where that
 // is one run of a source it is read in place. Elsewhere the elements lie in boxes of the source,
 // which are read into a buffer of bounded size, and copied from there with the steps of the piece.
 #include <stdatomic.h>
@@ -199,6 +199,98 @@ static tsr_status read_mapped(const tsr_view *view, int64_t first, int64_t count
   return status;
 }
 
+// ---- boxes of the result ----
+
+typedef struct boxed {
+  reading r;
+  const tsr_shape *shape;         // of the result
+  int64_t strides[TSR_MAX_RANK];  // of the result
+  const tsr_range *box;
+  int64_t in_box[TSR_MAX_RANK];  // strides of the box
+} boxed;
+
+// A piece within the box, its places counted there.
+static tsr_status read_inside(boxed *b, const tile *t) {
+  tsr_map_piece piece = t->piece;
+  piece.to = 0;
+  for (int d = 0; d < b->shape->rank; d++) piece.to += (t->box[d].lo - b->box[d].lo) * b->in_box[d];
+  for (int i = 0; i < piece.loop_count; i++)
+    piece.loops[i].to = piece.loops[i].to / b->strides[t->dims[i]] * b->in_box[t->dims[i]];
+  return read_part(&b->r, &piece);
+}
+
+// The dimension in which a piece reaches out of the box; -1 = none, -2 = it does not meet it.
+static int reaches_out(const boxed *b, const tile *t) {
+  int found = -1;
+  for (int d = 0; d < b->shape->rank; d++) {
+    const tsr_range held = t->box[d], wanted = b->box[d];
+    if (held.hi <= wanted.lo || held.lo >= wanted.hi) return -2;
+    if (held.lo < wanted.lo || held.hi > wanted.hi) found = d;
+  }
+  return found;
+}
+
+// What of a piece whose loops stay in one dimension each lies in the box: turns of the outermost
+// loop that are wholly within, and the one before and the one after by what is in them.
+static tsr_status read_within(boxed *b, const tsr_map_piece *piece) {
+  tile t = {.piece = *piece};
+  find_box(&t, b->shape, b->strides);
+  const int dim = reaches_out(b, &t);
+  if (dim == -2) return NULL;
+  if (dim == -1) return read_inside(b, &t);
+  int loop = 0;
+  while (t.dims[loop] != dim) loop++;
+  const tsr_copy_loop *cut = &piece->loops[loop];
+  const tsr_range held = t.box[dim], wanted = b->box[dim];
+  const int64_t step = cut->to / b->strides[dim];
+  const int64_t inside = held.hi - held.lo - (cut->count - 1) * step;
+  int64_t begin = held.lo >= wanted.lo ? 0 : (wanted.lo - held.lo - 1) / step + 1;
+  int64_t stop = held.lo + inside <= wanted.hi ? (wanted.hi - held.lo - inside) / step + 1 : 0;
+  if (begin > cut->count) begin = cut->count;
+  if (stop > cut->count) stop = cut->count;
+  const int64_t before = begin - 1, after = stop > before ? stop : begin;
+  tsr_map_piece part;
+  if (before >= 0) {
+    part = tsr_map_piece_turns(piece, loop, before, 1);
+    TSR_TRY(read_within(b, &part));
+  }
+  if (begin < stop) {
+    part = tsr_map_piece_turns(piece, loop, begin, stop - begin);
+    TSR_TRY(read_within(b, &part));
+  }
+  if (after >= cut->count) return NULL;
+  part = tsr_map_piece_turns(piece, loop, after, 1);
+  return read_within(b, &part);
+}
+
+static tsr_status read_boxed(boxed *b, const tsr_map_kept *kept) {
+  tsr_map_pieces aligned = TSR_MAP_PIECES_EMPTY;
+  const tsr_map_piece piece = tsr_map_kept_open(kept);
+  tsr_status status = tsr_map_piece_align(&piece, b->shape, &aligned);
+  for (int64_t i = 0; i < aligned.count && !status; i++) status = read_within(b, &aligned.items[i]);
+  tsr_map_pieces_deinit(&aligned);
+  return status;
+}
+
+static tsr_status read_mapped_box(const tsr_view *view, const tsr_range *box, void *out) {
+  const mapped_view *mapped = (const mapped_view *)view;
+  boxed b = {.r = {.mapped = mapped, .bits = tsr_dtype_get(view->dtype)->bits, .out = out},
+             .shape = &view->shape,
+             .box = box};
+  tile whole = {0};
+  for (int d = 0; d < view->shape.rank; d++) {
+    if (box[d].lo >= box[d].hi) return NULL;
+    whole.box[d] = box[d];
+  }
+  tsr_shape_strides(&view->shape, b.strides);
+  box_strides(&whole, view->shape.rank, b.in_box);
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < mapped->mapped->piece_count && !status; i++)
+    status = read_boxed(&b, &mapped->mapped->pieces[i]);
+  free(b.r.scratch);
+  return status;
+}
+
 // ---- what it takes ----
 
 static int64_t memory_of_mapped(const tsr_view *view, int64_t count) {
@@ -246,6 +338,7 @@ static void destroy_mapped(tsr_view *view) {
 
 static const tsr_view_ops mapped_ops = {
     .read = read_mapped,
+    .read_box = read_mapped_box,
     .memory = memory_of_mapped,
     .bytes_read = bytes_of_mapped,
     .origin = origin_of_mapped,

@@ -27,9 +27,16 @@ static tsr_status read_run(const tsr_view *view, int64_t first, int64_t count, c
   return NULL;
 }
 
-static tsr_status read_runs(const tsr_view *view, const tsr_range *box, char *bytes, void *out) {
+// The dimension whose range, with all of the dimensions after it, is one run.
+static int run_dim(const tsr_view *view, const tsr_range *box) {
+  int dim = view->shape.rank - 1;
+  while (dim > 0 && box[dim].lo == 0 && box[dim].hi == view->shape.dims[dim]) dim--;
+  return dim;
+}
+
+static tsr_status read_runs(const tsr_view *view, const tsr_range *box, int dim, int64_t run,
+                            char *bytes, void *out) {
   const int rank = view->shape.rank;
-  const int64_t run = box[rank - 1].hi - box[rank - 1].lo;
   int64_t strides[TSR_MAX_RANK], at[TSR_MAX_RANK];
   tsr_shape_strides(&view->shape, strides);
   for (int d = 0; d < rank; d++) at[d] = box[d].lo;
@@ -37,24 +44,27 @@ static tsr_status read_runs(const tsr_view *view, const tsr_range *box, char *by
     int64_t first = 0;
     for (int d = 0; d < rank; d++) first += at[d] * strides[d];
     TSR_TRY(read_run(view, first, run, bytes, out, to));
-    int d = rank - 2;
+    int d = dim - 1;
     for (; d >= 0 && ++at[d] == box[d].hi; d--) at[d] = box[d].lo;
     if (d < 0) return NULL;
   }
 }
 
-// By runs of the last dimension.
+// By runs of the last dimension, and of those before it as long as what follows is whole.
 static tsr_status read_by_runs(const tsr_view *view, const tsr_range *box, void *out) {
   const int rank = view->shape.rank, bits = tsr_dtype_get(view->dtype)->bits;
   char *bytes = NULL;
   if (rank == 0) return view->ops->read(view, 0, 1, out);
   for (int d = 0; d < rank; d++)
     if (box[d].lo >= box[d].hi) return NULL;
+  const int dim = run_dim(view, box);
+  int64_t run = 1;
+  for (int d = dim; d < rank; d++) run *= box[d].hi - box[d].lo;
   if (bits % 8) {
-    bytes = malloc((size_t)((box[rank - 1].hi - box[rank - 1].lo) * bits / 8 + 1));
+    bytes = malloc((size_t)(run * bits / 8 + 1));
     if (!bytes) return tsr_fail(NO_MEMORY, "a run of elements");
   }
-  tsr_status status = read_runs(view, box, bytes, out);
+  tsr_status status = read_runs(view, box, dim, run, bytes, out);
   free(bytes);
   return status;
 }
@@ -207,6 +217,20 @@ static tsr_status read_cast(const tsr_view *view, int64_t first, int64_t count, 
   return status;
 }
 
+static tsr_status read_cast_box(const tsr_view *view, const tsr_range *box, void *out) {
+  const cast_view *cast = (const cast_view *)view;
+  int64_t count = 1;
+  for (int d = 0; d < view->shape.rank; d++) count *= box[d].hi - box[d].lo;
+  if (count == 0) return NULL;
+  const int64_t bytes = tsr_view_bytes(cast->inner, count);
+  void *uncast = malloc((size_t)bytes);
+  if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
+  tsr_status status = tsr_view_read_box(cast->inner, box, uncast);
+  if (!status) status = tsr_convert(cast->inner->dtype, uncast, view->dtype, out, count);
+  free(uncast);
+  return status;
+}
+
 static int64_t memory_of_cast(const tsr_view *view, int64_t count) {
   const tsr_view *inner = ((const cast_view *)view)->inner;
   return tsr_view_bytes(inner, count) + tsr_view_memory(inner, count);
@@ -227,6 +251,7 @@ static void destroy_cast(tsr_view *view) {
 
 static const tsr_view_ops cast_ops = {
     .read = read_cast,
+    .read_box = read_cast_box,
     .memory = memory_of_cast,
     .bytes_read = bytes_of_cast,
     .origin = origin_of_cast,

@@ -342,6 +342,33 @@ static void check_range(const tsr_view *view, const reference *wanted, int64_t f
   free(out);
 }
 
+// A box of it, dense and row-major.
+static void check_box(generator *g, const tsr_view *view, const reference *wanted,
+                      const char *text) {
+  const int rank = view->shape.rank;
+  tsr_range box[TSR_MAX_RANK];
+  int64_t count = 1;
+  for (int d = 0; d < rank; d++) {
+    box[d].lo = pick(g, 0, view->shape.dims[d] - 1);
+    box[d].hi = pick(g, box[d].lo + 1, view->shape.dims[d]);
+    count *= box[d].hi - box[d].lo;
+  }
+  char *out = calloc((size_t)tsr_view_bytes(view, count) + 2, 1);
+  assert_ok(tsr_view_read_box(view, box, out));
+  for (int64_t i = 0; i < count; i++) {
+    int64_t element = 0, stride = 1, left = i;
+    for (int d = rank - 1; d >= 0; d--) {
+      const int64_t size = box[d].hi - box[d].lo;
+      element += (box[d].lo + left % size) * stride;
+      stride *= view->shape.dims[d];
+      left /= size;
+    }
+    if (!same_element(view->dtype, out, i, wanted->ids[element]))
+      fail_msg("element %lld of a box of %s", (long long)element, text);
+  }
+  free(out);
+}
+
 static const tsr_dtype dtypes[] = {TSR_U8, TSR_U16, TSR_U32, TSR_U64, TSR_U4};
 
 static tsr_tree *source_tree(generator *g, tsr_dtype dtype) {
@@ -380,6 +407,7 @@ static void check_expression(generator *g, tsr_dtype dtype) {
     const int64_t first = i ? pick(g, 0, wanted.count - 1) : 0;
     const int64_t count = i ? pick(g, 1, wanted.count - first) : wanted.count;
     check_range(view, &wanted, first, count, tsr_text_string(&text));
+    check_box(g, view, &wanted, tsr_text_string(&text));
   }
   free(wanted.ids);
   tsr_views_deinit(&made);
