@@ -6,7 +6,10 @@
 #include "tessera/convert.h"
 #include "tessera/copy.h"
 
-enum { MOST_READS = 16384 };  // gathered at once
+enum {
+  MOST_READS = 4096,  // gathered at once
+  MOST_ROWS = 64,     // that are merged; where there are more, all is sorted
+};
 
 typedef struct tsr_batch_read {
   int file;
@@ -47,13 +50,57 @@ static int by_place_in_file(const void *left, const void *right) {
   return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-// Runs for one buffer come in order; only those of several buffers have to be sorted.
-static void sort(tsr_batch *batch) {
-  for (int i = 1; i < batch->count; i++) {
-    if (by_place_in_file(&batch->reads[i - 1], &batch->reads[i]) <= 0) continue;
-    qsort(batch->reads, (size_t)batch->count, sizeof *batch->reads, by_place_in_file);
-    return;
+// Reads for one buffer come in order, so that those gathered are a few ascending rows.
+typedef struct rows {
+  int count;
+  int next[MOST_ROWS], end[MOST_ROWS];  // of each row: what is left of it
+} rows;
+
+static bool find_rows(const tsr_batch *batch, rows *r) {
+  r->count = 0;
+  for (int i = 0; i < batch->count; i++) {
+    const bool goes_on = i > 0 && by_place_in_file(&batch->reads[i - 1], &batch->reads[i]) <= 0;
+    if (!goes_on && r->count == MOST_ROWS) return false;
+    if (!goes_on) r->next[r->count++] = i;
+    r->end[r->count - 1] = i + 1;
   }
+  return true;
+}
+
+// The row that has the next read of all. Mostly it goes on where the last one ended, in the next
+// row: the next device's share of a row of a matrix.
+static int next_row(const batch_read *reads, const rows *r, int row, const batch_read *last) {
+  const int after = row + 1 < r->count ? row + 1 : 0;
+  const batch_read *guess = &reads[r->next[after]];
+  if (last && r->next[after] < r->end[after] && guess->file == last->file &&
+      guess->offset == last->offset + last->bytes)
+    return after;
+  int first = -1;
+  for (int i = 0; i < r->count; i++)
+    if (r->next[i] < r->end[i] &&
+        (first < 0 || by_place_in_file(&reads[r->next[i]], &reads[r->next[first]]) < 0))
+      first = i;
+  return first;
+}
+
+static tsr_status read_rows(tsr_batch *batch, rows *r) {
+  const batch_read *last = NULL;
+  int row = 0;
+  for (int i = 0; i < batch->count; i++) {
+    row = next_row(batch->reads, r, row, last);
+    last = &batch->reads[r->next[row]++];
+    TSR_TRY(tsr_runs_add(&batch->runs, last->file, last->offset, last->place, last->bytes));
+  }
+  return tsr_runs_flush(&batch->runs);
+}
+
+static tsr_status read_all(tsr_batch *batch) {
+  rows r;
+  if (!find_rows(batch, &r)) {
+    qsort(batch->reads, (size_t)batch->count, sizeof *batch->reads, by_place_in_file);
+    r = (rows){.count = 1, .end = {batch->count}};
+  }
+  return read_rows(batch, &r);
 }
 
 // Where one of the types is narrower than a byte, by way of a buffer that begins with one.
@@ -81,12 +128,7 @@ static tsr_status convert(const conversion *c) {
 }
 
 tsr_status tsr_batch_drain(tsr_batch *batch) {
-  sort(batch);
-  for (int i = 0; i < batch->count; i++) {
-    const batch_read *read = &batch->reads[i];
-    TSR_TRY(tsr_runs_add(&batch->runs, read->file, read->offset, read->place, read->bytes));
-  }
-  TSR_TRY(tsr_runs_flush(&batch->runs));
+  TSR_TRY(read_all(batch));
   for (int i = 0; i < batch->conversion_count; i++) TSR_TRY(convert(&batch->conversions[i]));
   batch->count = batch->conversion_count = 0;
   batch->scratch_used = 0;
@@ -132,11 +174,16 @@ static tsr_status add_converted(tsr_batch *batch, const tsr_batch_run *run) {
   return add_read(batch, run->file, run->offset + start, bytes, place);
 }
 
+// Elements that go straight to their place: of whole bytes, or narrower, but filling theirs.
+static bool is_plain(const tsr_batch_run *run, int64_t bits) {
+  if (run->stored != run->dtype) return false;
+  return bits % 8 == 0 ||
+         (run->from * bits % 8 == 0 && run->to * bits % 8 == 0 && run->length * bits % 8 == 0);
+}
+
 tsr_status tsr_batch_add(tsr_batch *batch, const tsr_batch_run *run) {
   const int64_t bits = tsr_dtype_get(run->stored)->bits;
-  const bool whole_bytes =
-      run->from * bits % 8 == 0 && run->to * bits % 8 == 0 && run->length * bits % 8 == 0;
-  if (run->stored == run->dtype && whole_bytes)
+  if (is_plain(run, bits))
     return add_read(batch, run->file, run->offset + run->from * bits / 8, run->length * bits / 8,
                     run->data + run->to * bits / 8);
   const int64_t most = (batch->scratch_bytes * 8 / bits - 16) / 8 * 8;  // elements
