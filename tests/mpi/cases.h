@@ -8,6 +8,7 @@ int case_conformance(void);
 int case_exchange(void);
 int case_fast(void);
 int case_arrays(void);
+int case_load(void);
 int case_mistakes(void);
 int case_create(void);
 int case_open(void);

@@ -22,6 +22,7 @@ static const struct {
     {"unlike-short", case_unlike_short},
     {"unlike-long", case_unlike_long},
     {"arrays", case_arrays},
+    {"load", case_load},
 };
 
 int check_failures;
