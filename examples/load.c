@@ -1,0 +1,109 @@
+// A model is written for one use and loaded for another: from a file of whole tensors onto four
+// devices, the weights cut in columns and cast to bf16 on the way; and then one shard alone, for
+// those who have arrays of their own.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tessera/tessera.h>
+#include <unistd.h>
+
+enum { ROWS = 8, COLUMNS = 16 };
+
+// ---- a small model to load ----
+
+static tsr_status write_model(const char *path) {
+  const int64_t matrix[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
+  const tsr_model_tensor tensors[] = {
+      {.name = "mlp.weight", .dtype = TSR_F32, .rank = 2, .dims = matrix},
+      {.name = "norm", .dtype = TSR_F32, .rank = 1, .dims = row}};
+  tsr_safetensors_file plan;
+  TSR_TRY(tsr_safetensors_plan(tensors, 2, NULL, 0, &plan));
+  FILE *file = fopen(path, "wb");
+  bool written = file && fwrite(plan.header, (size_t)plan.length, 1, file) == 1;
+  for (int i = 0; i < ROWS * COLUMNS + COLUMNS && written; i++) {
+    const float value = (float)i;
+    written = fwrite(&value, sizeof value, 1, file) == 1;
+  }
+  tsr_safetensors_file_deinit(&plan);
+  if (file && fclose(file)) written = false;
+  return written ? NULL : tsr_fail(IO, "%s cannot be written", path);
+}
+
+// ---- loading ----
+
+static void show(const tsr_array_tree *tree) {
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    tsr_text line = {0};
+    tsr_array_print(leaf->array, &line);
+    printf("%-10s  %s\n", leaf->path, tsr_text_string(&line));
+    tsr_text_deinit(&line);
+  }
+}
+
+// What it takes is known before; here there is one rank, so that nothing is sent.
+static tsr_status load(const tsr_checkpoint *model, const tsr_plan *plan, tsr_comm *comm) {
+  const tsr_load_options options = {.size = sizeof options, .dtype = TSR_BF16};
+  tsr_load *job = NULL;
+  tsr_array_tree *tree = NULL;
+  TSR_TRY(tsr_load_create(model, plan, comm, &options, &job));
+  const tsr_load_certificate *c = tsr_load_certificate_of(job);
+  printf("%" PRId64 " tensors: %" PRId64 " bytes will be read, %" PRId64 " bytes of arrays\n",
+         c->tensors, c->bytes_read, c->array_bytes);
+  tsr_status status = tsr_load_run(job, &tree);
+  if (!status) {
+    const tsr_load_report *report = tsr_load_report_of(job);
+    printf("read %" PRId64 " bytes in %" PRId64 " call\n", report->bytes_read, report->calls);
+    show(tree);
+  }
+  tsr_array_tree_release(tree);
+  tsr_load_destroy(job);
+  return status;
+}
+
+static tsr_status load_shard(const tsr_checkpoint *model, const tsr_plan *plan) {
+  float shard[ROWS / 2][COLUMNS / 2];
+  tsr_layout *layout = NULL;
+  const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(model), "mlp.weight");
+  TSR_TRY(tsr_plan_layout(plan, tensor, &layout));
+  tsr_status status = tsr_checkpoint_read_shard(model, tensor, layout, 3, NULL, shard, NULL);
+  if (!status)
+    printf("shard 3 of mlp.weight begins with %g and ends with %g\n", shard[0][0],
+           shard[ROWS / 2 - 1][COLUMNS / 2 - 1]);
+  tsr_layout_release(layout);
+  return status;
+}
+
+static tsr_status make_plan(const tsr_checkpoint *model, tsr_plan **out_plan) {
+  tsr_mesh *mesh = NULL;
+  tsr_rules *rules = NULL;
+  tsr_status status = tsr_mesh_parse("dp=2,tp=2", NULL, &mesh);
+  if (!status) status = tsr_rules_parse("mlp -> dp, tp\nnorm -> ()\n", "example", NULL, &rules);
+  if (!status) status = tsr_plan_match(tsr_checkpoint_tree(model), mesh, rules, NULL, out_plan);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+int main(void) {
+  char path[] = "/tmp/tessera-example.XXXXXX";
+  tsr_comm *comm = NULL;
+  tsr_checkpoint *model = NULL;
+  tsr_plan *plan = NULL;
+  const int made = mkstemp(path);
+  if (made >= 0) close(made);
+  tsr_status status = write_model(path);
+  if (!status) status = tsr_comm_create(4, NULL, &comm);
+  if (!status) status = tsr_checkpoint_open(path, NULL, &model);
+  if (!status) status = make_plan(model, &plan);
+  if (!status) status = load(model, plan, comm);
+  if (!status) status = load_shard(model, plan);
+  if (status) fprintf(stderr, "load: %s\n", tsr_status_text(status));
+  const int code = status ? 1 : 0;
+  tsr_status_free(status);
+  tsr_plan_release(plan);
+  tsr_checkpoint_release(model);
+  tsr_comm_release(comm);
+  remove(path);
+  return code;
+}
