@@ -6,6 +6,12 @@
 
 const char *cli_inspect_file(const cli_inspect *job, int file) {
   const char *path = tsr_checkpoint_file(job->checkpoint, file), *slash = strrchr(path, '/');
+  const char *folder = tsr_checkpoint_path(job->checkpoint);
+  size_t length = strlen(folder);
+  while (length > 1 && folder[length - 1] == '/') length--;
+  // Stages have files of the same names in folders of their own.
+  if (!strncmp(path, folder, length) && path[length] == '/')
+    return path + length + strspn(path + length, "/");
   return slash ? slash + 1 : path;
 }
 

@@ -8,5 +8,6 @@ printf 'model.embed_tokens.weight = stage0.embed.weight\nmodel.layers.{n+2*stage
 cp model/config.json pp; tessera reshard pp tp4 --map join.map --mesh tp=4 --preset llama:tp 2>/dev/null; tessera verify model tp4; tessera verify pp model --map join.map
 # Without a map, names tell the stage.
 tessera merge pp all.safetensors 2>/dev/null; tessera plan all.safetensors --mesh x=2 --auto
+tessera inspect pp/ --by file; tessera inspect pp --tensor stage1.head.weight | tail -3
 # What is refused.
 tessera gather pp whole --from none.json; mv pp/stage1 pp/stage2; tessera gather pp whole
