@@ -31,7 +31,7 @@ const char *tsr_json_kind_name(tsr_json_kind kind) {
 size_t tsr_json_position(const tsr_json_doc *doc, const tsr_json *value) {
   const uintptr_t text = (uintptr_t)value->text, shadow = (uintptr_t)doc->shadow;
   const bool in_shadow = doc->shadow && text >= shadow && text - shadow < doc->length;
-  const size_t offset = text - (in_shadow ? shadow : (uintptr_t)doc->bytes);
+  const size_t offset = doc->start + (text - (in_shadow ? shadow : (uintptr_t)doc->bytes));
   return json_kind(value) == TSR_JSON_STRING ? offset - 1 : offset;  // the quote
 }
 

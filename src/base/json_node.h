@@ -43,7 +43,8 @@ typedef struct tsr_json_index {
 struct tsr_json_doc {
   const char *bytes;
   size_t length;
-  char *owned;  // the bytes, if they are the document's own
+  size_t start;  // where they begin in their file, from which positions count
+  char *owned;   // the bytes, if they are the document's own
   // Strings with escapes are resolved to the place they have in the text, but in this second text
   // of the same length, which is made when the first one is met and touched only where they are.
   char *shadow;

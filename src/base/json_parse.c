@@ -5,6 +5,7 @@
 // at its bottom lies an array that stands for the document and holds the one value. Objects are
 // checked for duplicate keys when they close: a few keys in pairs, many by an index.
 #include "base/json_node.h"
+#include "base/json_read.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ static tsr_status note_place(tsr_status status, const parser *p, const char *at)
     else if (((unsigned char)*c & 0xc0) != 0x80)
       column++;
   }
-  const size_t byte = (size_t)(at - p->doc->bytes);
+  const size_t byte = p->doc->start + (size_t)(at - p->doc->bytes);
   return tsr_note(status, "line %zu, column %zu (byte %zu)", line, column, byte);
 }
 
@@ -392,12 +393,18 @@ static tsr_status parse_into(tsr_json_doc *doc, tsr_json_doc **out_doc) {
   return NULL;
 }
 
-tsr_status tsr_json_parse(const char *bytes, size_t length, tsr_json_doc **out_doc) {
+tsr_status tsr_json_parse_part(const char *bytes, size_t length, size_t start,
+                               tsr_json_doc **out_doc) {
   tsr_json_doc *doc = calloc(1, sizeof *doc);
   if (!doc) return tsr_fail(NO_MEMORY, "JSON document");
   doc->bytes = bytes;
   doc->length = length;
+  doc->start = start;
   return parse_into(doc, out_doc);
+}
+
+tsr_status tsr_json_parse(const char *bytes, size_t length, tsr_json_doc **out_doc) {
+  return tsr_json_parse_part(bytes, length, 0, out_doc);
 }
 
 tsr_status tsr_json_read_file(const char *path, tsr_json_doc **out_doc) {

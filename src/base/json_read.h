@@ -5,6 +5,10 @@
 #include "base/arena.h"
 #include "tessera/json.h"
 
+// As tsr_json_parse, for a text that begins at byte `start` of a file: positions count from the
+// file's first byte.
+TSR_MUST_USE tsr_status tsr_json_parse_part(const char *bytes, size_t length, size_t start,
+                                            tsr_json_doc **out_doc);
 // The failure of a value of another kind than wanted, or NULL: "shape: wanted an array, found 3".
 TSR_MUST_USE tsr_status tsr_json_wrong_kind(const tsr_json *value, const char *what,
                                             const char *wanted);

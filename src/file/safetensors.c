@@ -25,7 +25,7 @@ typedef struct header {
 } header;
 
 static int64_t byte_of(const header *h, const tsr_json *value) {
-  return LENGTH_BYTES + (int64_t)tsr_json_position(h->doc, value);
+  return (int64_t)tsr_json_position(h->doc, value);
 }
 
 // ---- one tensor ----
@@ -253,8 +253,7 @@ static tsr_status read_header(tsr_model *model, const char *json, size_t length,
     return tsr_fail(BROKEN_FILE, "the header begins with byte 0x%02x at byte %d, wanted '{' (0x7b)",
                     (unsigned char)json[0], LENGTH_BYTES);
   header h = {.data_start = LENGTH_BYTES + (int64_t)length, .file_size = file_size, .model = model};
-  TSR_TRY_NOTE(tsr_json_parse(json, length, &h.doc), "header (its bytes count from %d)",
-               LENGTH_BYTES);
+  TSR_TRY_NOTE(tsr_json_parse_part(json, length, LENGTH_BYTES, &h.doc), "header");
   tsr_status status = read_members(&h);
   tsr_json_destroy(h.doc);
   return status;

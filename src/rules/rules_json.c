@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "rules/rules.h"
 
 static tsr_status copy_string(const tsr_json *value, const char *what, char **out) {
@@ -42,9 +43,10 @@ static tsr_status read_place(const tsr_json *value, place *out) {
   int64_t number = 0;
   if (!value) return NULL;
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
-    return tsr_fail(JSON_KIND, "a rule's place must be an object");
+    return tsr_json_wrong_kind(value, "its place", "an object with file and line");
   if (line) TSR_TRY(tsr_json_get_int(line, "line", &number));
-  if (number < 0 || number > INT_MAX) return tsr_fail(BAD_ARGUMENT, "line %lld", (long long)number);
+  if (number < 0 || number > INT_MAX)
+    return tsr_fail(BAD_ARGUMENT, "line %lld, wanted 0 to %d", (long long)number, INT_MAX);
   out->line = (int)number;
   return file ? copy_string(file, "file", &out->file) : NULL;
 }
@@ -53,7 +55,7 @@ static tsr_status add_rule(tsr_rules_builder *builder, const tsr_json *rule, con
                            const tsr_rules_options *options) {
   const size_t count = tsr_json_count(rule);
   if (tsr_json_kind_of(rule) != TSR_JSON_ARRAY || count < 2 || count > 3)
-    return tsr_fail(JSON_KIND, "a rule must be a list of pattern and spec");
+    return tsr_json_wrong_kind(rule, "a rule", "a list of pattern and spec");
   const tsr_json *first = tsr_json_first(rule), *second = tsr_json_next(first);
   char *pattern = NULL;
   place written = {NULL, 0};

@@ -61,7 +61,7 @@ static const struct {
 } faults[] = {
     {"[]", 0, TSR_CAUSE_BROKEN_FILE, "the header begins with byte 0x5b at byte 8"},
     {" {}", 0, TSR_CAUSE_BROKEN_FILE, "the header begins with byte 0x20 at byte 8"},
-    {"{", 0, TSR_CAUSE_JSON_SYNTAX, "header (its bytes count from 8)"},
+    {"{", 0, TSR_CAUSE_JSON_SYNTAX, "header: line 1, column 2 (byte 9)"},
     {"{\"a\":{},\"a\":{}}", 0, TSR_CAUSE_JSON_DUPLICATE_KEY, "a"},
     {"{\"a\":1}", 0, TSR_CAUSE_JSON_KIND, "tensor \"a\" at byte 13: its entry: wanted an object, found 1"},
     {"{\"a\":{\"shape\":[],\"data_offsets\":[0,1]}}", 1, TSR_CAUSE_JSON_KIND, "dtype"},
