@@ -94,7 +94,7 @@ static tsr_status linger(void *context, int64_t index, int worker) {
   (void)index;
   atomic_int *here = context;
   atomic_fetch_or(here, 1 << worker);
-  while (atomic_load(here) != 3) sched_yield();
+  while ((atomic_load(here) & 3) != 3) sched_yield();
   if (worker) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
   if (worker) atomic_fetch_or(here, 4);
   return NULL;
