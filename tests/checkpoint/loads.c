@@ -32,13 +32,13 @@ static int64_t bytes_of(const tsr_tensor *t, tsr_dtype dtype) {
   return (tsr_tensor_elements(t) * tsr_dtype_get(dtype)->bits + 7) / 8;
 }
 
-void test_load_write(const char *path) {
+void test_load_write_tree(const char *path, const char *tree_json) {
   tsr_tree *tree = NULL;
   tsr_safetensors_file plan;
   tsr_model_tensor tensors[16] = {{0}};
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
-  assert_ok(read_tree(TEST_LOAD_TREE, &tree));
+  assert_ok(read_tree(tree_json, &tree));
   const int64_t count = tsr_tree_count(tree);
   for (int64_t i = 0; i < count; i++) {
     const tsr_tensor *t = tsr_tree_tensor(tree, i);
@@ -55,6 +55,8 @@ void test_load_write(const char *path) {
   tsr_safetensors_file_deinit(&plan);
   tsr_tree_release(tree);
 }
+
+void test_load_write(const char *path) { test_load_write_tree(path, TEST_LOAD_TREE); }
 
 // ---- plans ----
 

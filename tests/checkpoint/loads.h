@@ -18,6 +18,8 @@
   " \"qkv\": {\"dtype\": \"f16\", \"shape\": [16, 6]},"    \
   " \"s\": {\"dtype\": \"f32\", \"shape\": []}}"
 void test_load_write(const char *path);  // as one file
+// The same for tensors of any other tree.
+void test_load_write_tree(const char *path, const char *tree_json);
 
 // A random plan for the model, over 8 devices; for files, whose shards must end with a byte.
 tsr_plan *test_load_plan(test_random *random, bool for_files);

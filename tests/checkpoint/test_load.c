@@ -266,6 +266,67 @@ static void tensors_are_made_by_maps_on_the_way(void **state) {
   free_fixture(&f);
 }
 
+// ---- tensors of many windows ----
+
+#define LARGE                                                  \
+  "{\"big\": {\"dtype\": \"f32\", \"shape\": [3, 200, 1001]}," \
+  " \"flat\": {\"dtype\": \"bf16\", \"shape\": [300001]},"     \
+  " \"narrow\": {\"dtype\": \"f4e2m1fn\", \"shape\": [600, 1024]}}"
+
+typedef struct counted {
+  int64_t done, total;
+  bool finished;
+} counted;
+
+static bool count(void *context, const tsr_progress_report *report) {
+  *(counted *)context = (counted){report->done, report->total, report->finished};
+  return true;
+}
+
+static void check_large(const fixture *f, const char *rules, tsr_load_options *options) {
+  tsr_load *load = NULL;
+  tsr_array_tree *tree = NULL;
+  counted progress = {0};
+  tsr_plan *plan = test_plan(LARGE, "x=2,y=4", rules);
+  options->progress = count;
+  options->progress_context = &progress;
+  options->max_memory = 4 << 20;
+  assert_ok(tsr_load_create(f->whole, plan, f->comm, options, &load));
+  const tsr_load_certificate *c = tsr_load_certificate_of(load);
+  assert_in_range(c->peak_memory, 1 << 20, options->max_memory);
+  assert_int_equal(c->total_read, model_bytes(f->whole));
+  assert_ok(tsr_load_run(load, &tree));
+  assert_ok(test_load_check(tree, f->whole));
+  assert_in_range(tsr_load_report_of(load)->bytes_wanted, c->bytes_read,
+                  c->bytes_read + 600 * 1024 / 2);
+  assert_true(progress.finished && progress.total == c->bytes_read);
+  assert_int_equal(progress.done, c->bytes_read);
+  tsr_array_tree_release(tree);
+  tsr_load_destroy(load);
+  tsr_plan_release(plan);
+}
+
+static void large_tensors_are_read_by_windows(void **state) {
+  (void)state;
+  static const char *const rules[] = {"big -> _, y, x\nflat -> y+x\nnarrow -> y\n",
+                                      "big -> x, _, y/cyclic(3)\nflat -> y/cyclic(1000)\n",
+                                      "big -> y, _, x\nflat -> x\nnarrow -> _, y+x\n"};
+  fixture f;
+  make_fixture(&f);
+  tsr_checkpoint_release(f.whole);
+  test_load_write_tree(f.in, LARGE);
+  assert_ok(tsr_checkpoint_open(f.in, NULL, &f.whole));
+  for (size_t i = 0; i < COUNT_OF(rules); i++) {
+    tsr_load_options options = {.size = sizeof options};
+    check_large(&f, rules[i], &options);
+    options = (tsr_load_options){.size = sizeof options, .dtype = TSR_F16};
+    check_large(&f, rules[i], &options);
+  }
+  test_random random = {23};
+  check_map(&f, "only\nt = transpose(big, 2, 0, 1)\nw = reshape(flat, 1, 300001)\n", &random);
+  free_fixture(&f);
+}
+
 // ---- what is refused ----
 
 static bool cancel(void *context, const tsr_progress_report *report) {
@@ -400,5 +461,5 @@ static void loads_survive_failing_allocations(void **state) {
 SUITE(load, TEST(every_format_is_loaded_into_random_layouts), TEST(every_byte_is_read_once),
       TEST(neighbours_are_read_together), TEST(one_shard_reads_its_bytes_only),
       TEST(shards_of_boxes_and_flat_ranges_are_read), TEST(tensors_are_made_by_maps_on_the_way),
-      TEST(bad_loads_are_refused), TEST(copies_that_differ_are_found_when_asked),
-      TEST(loads_survive_failing_allocations))
+      TEST(large_tensors_are_read_by_windows), TEST(bad_loads_are_refused),
+      TEST(copies_that_differ_are_found_when_asked), TEST(loads_survive_failing_allocations))
