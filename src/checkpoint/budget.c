@@ -60,6 +60,10 @@ int64_t tsr_budget_target(const tsr_target *target) {
   return bytes;
 }
 
+int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs) {
+  return checkpoint->store->packed ? 1 : jobs;
+}
+
 tsr_status tsr_budget_init(tsr_budget *budget, int64_t cap, int64_t tables, int64_t least,
                            int jobs) {
   if (!cap) cap = default_memory;

@@ -46,9 +46,9 @@ static tsr_status start(walk *w, const tsr_views *views) {
   int64_t bytes = 0;
   for (int64_t i = 0; i < views->count; i++)
     bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
-  TSR_TRY(tsr_budget_init(&budget, options->max_memory,
-                          tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL),
-                          2 * BLOCK_BYTES + memory_of_reading(views), options->jobs));
+  TSR_TRY(tsr_budget_init(
+      &budget, options->max_memory, tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL),
+      2 * BLOCK_BYTES + memory_of_reading(views), tsr_budget_jobs(w->model, options->jobs)));
   TSR_TRY(tsr_pool_create(budget.workers, &w->pool));
   return tsr_progress_create("fsck", "B", bytes, 0.1, options->progress, options->progress_context,
                              &w->progress);

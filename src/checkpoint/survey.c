@@ -92,7 +92,7 @@ static tsr_status start_workers(survey *s, const tsr_checkpoint *checkpoint) {
     bytes += tsr_view_bytes(view, view->elements);
   }
   TSR_TRY(tsr_budget_init(&s->budget, s->options.max_memory, tables, BLOCK_BYTES + reading,
-                          s->options.jobs));
+                          tsr_budget_jobs(checkpoint, s->options.jobs)));
   s->buffers = calloc((size_t)s->budget.workers, sizeof *s->buffers);
   if (!s->buffers) return tsr_fail(NO_MEMORY, "buffers");
   TSR_TRY(tsr_pool_create(s->budget.workers, &s->pool));

@@ -50,7 +50,7 @@ static tsr_status choose_workers(tsr_transform *t) {
                          tsr_budget_target(t->target) + memory_of_blocks(t);
   tsr_budget budget;
   TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views),
-                          t->options.jobs));
+                          tsr_budget_jobs(t->source, t->options.jobs)));
   t->certificate.workers = budget.workers;
   t->certificate.table_memory = tables;
   t->buffer_bytes = budget.worker_bytes;

@@ -138,8 +138,9 @@ static tsr_status prepare(tsr_verify_job *j) {
       if (j->reads[i] & (1 << w))
         result->bytes_read += tsr_view_bytes_read(tsr_verify_view(j, i, w));
   }
+  const int jobs = tsr_budget_jobs(j->sides[0], tsr_budget_jobs(j->sides[1], j->options.jobs));
   TSR_TRY(tsr_budget_init(&j->budget, j->options.max_memory, memory_of_tables(j),
-                          tsr_verify_worker_memory(j), j->options.jobs));
+                          tsr_verify_worker_memory(j), jobs));
   TSR_TRY(tsr_verify_make_workers(j));
   return tsr_pool_create(j->budget.workers, &j->pool);
 }

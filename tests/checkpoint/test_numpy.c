@@ -8,6 +8,7 @@
 #include "checkpoint/models.h"
 #include "checkpoint/numpy_files.h"
 #include "tessera/checkpoint.h"
+#include "tessera/transform.h"
 #include "tessera/fsck.h"
 
 #define ARRAY(name, descr, width, part, big, fortran, rank, ...) \
@@ -390,7 +391,29 @@ static void memory_may_be_out(void **state) {
   test_folder_remove(&folder);
 }
 
+// Workers that took turns on a packed array would each unpack it from its start.
+static void one_worker_goes_through_packed_arrays(void **state) {
+  (void)state;
+  for (int deflated = 0; deflated < 2; deflated++) {
+    test_folder folder;
+    tsr_checkpoint *model = NULL;
+    tsr_transform *job = NULL;
+    const tsr_transform_options options = {
+        .size = sizeof options, .format = TSR_FORMAT_FOLDER, .jobs = 3};
+    test_folder_make(&folder);
+    const char *path = test_folder_path(&folder, "x.npz");
+    test_write_npz(path, arrays, 1, deflated);
+    assert_ok(tsr_checkpoint_open(path, NULL, &model));
+    assert_ok(tsr_transform_create(model, test_folder_path(&folder, "out"), &options, &job));
+    assert_int_equal(tsr_transform_certificate_of(job)->workers, deflated ? 1 : 3);
+    tsr_transform_destroy(job);
+    tsr_checkpoint_release(model);
+    test_folder_remove(&folder);
+  }
+}
+
 SUITE(numpy, TEST(archives_are_read_stored_and_packed), TEST(folders_of_arrays_are_read),
       TEST(a_single_array_is_called_as_its_file), TEST(a_forgotten_type_must_be_told),
       TEST(what_is_no_checkpoint_is_refused), TEST(damaged_packed_bytes_are_found),
-      TEST(faults_of_arrays_are_found), TEST(threads_share_packed_arrays), TEST(memory_may_be_out))
+      TEST(faults_of_arrays_are_found), TEST(threads_share_packed_arrays),
+      TEST(one_worker_goes_through_packed_arrays), TEST(memory_may_be_out))
