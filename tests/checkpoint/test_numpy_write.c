@@ -174,11 +174,10 @@ static void names_become_names_of_files(void **state) {
     tensor[length] = '\0';
     tsr_npy_file_name(tensor, name);
     assert_int_equal(strlen(name), 200 + 33 + 4);
-    tensor[length] = 'x';
     tensor[0] = 'y';
     tsr_npy_file_name(tensor, other);
     assert_string_not_equal(name, other);
-    tensor[0] = 'x';
+    tensor[0] = tensor[length] = 'x';
   }
   for (int i = 0; i < 199; i++) memcpy(tensor + 3 * i, "\xe6\x97\xa5", 3);
   tensor[3 * 199] = '\0';

@@ -49,12 +49,14 @@ static void bad_rules_are_named(void **state) {
     const char *part;
   } cases[] = {
       {"{}", TSR_CAUSE_JSON_KIND, "rules must be a list of [pattern, spec]"},
-      {"[[\"a\",[]],3]", TSR_CAUSE_JSON_KIND, "rule 1: a rule: wanted a list of pattern and spec, found 3"},
+      {"[[\"a\",[]],3]", TSR_CAUSE_JSON_KIND,
+       "rule 1: a rule: wanted a list of pattern and spec, found 3"},
       {"[[\"a\"]]", TSR_CAUSE_JSON_KIND, "rule 0: a rule: wanted a list"},
       {"[[\"a\",[],{},1]]", TSR_CAUSE_JSON_KIND, "rule 0: a rule: wanted a list"},
       {"[[1,[]]]", TSR_CAUSE_JSON_KIND, "rule 0: "},
       {"[[\"a\",7]]", TSR_CAUSE_JSON_KIND, "rule 0: "},
-      {"[[\"a\",[],3]]", TSR_CAUSE_JSON_KIND, "rule 0: its place: wanted an object with file and line, found 3"},
+      {"[[\"a\",[],3]]", TSR_CAUSE_JSON_KIND,
+       "rule 0: its place: wanted an object with file and line, found 3"},
       {"[[\"a\",[],{\"line\":-1}]]", TSR_CAUSE_BAD_ARGUMENT, "rule 0: line -1"},
       {"[[\"a\\u0000\",[]]]", TSR_CAUSE_SYNTAX, "rule 0: a pattern with a zero byte"},
       {"[[\"a\",\"x{\"]]", TSR_CAUSE_SYNTAX, "rule 0: a { without its }"},
