@@ -2,6 +2,7 @@
 // is a checkpoint by itself, in any format and cut over a mesh of its own. Stages count their
 // layers anew, so that names would clash: tensor `w` of stage 1 is called stage1.w here, which a
 // map turns into what the whole model calls it.
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -167,6 +168,13 @@ static tsr_status make_tree(tsr_checkpoint *checkpoint, const stages *all) {
   return status;
 }
 
+// What NumPy's arrays have in another order; a stage is a folder, so that nothing is packed.
+static tsr_status take_foreign(tsr_store *store, int64_t tensor, const tsr_foreign *foreign) {
+  assert(foreign->packed < 0);
+  if (foreign->turned) tsr_layout_retain(foreign->turned);
+  return tsr_store_set_foreign(store, tensor, foreign);
+}
+
 static tsr_status take_store(tsr_store *store, const tsr_store *other) {
   const int first_file = store->file_count;
   for (int i = 0; i < other->file_count; i++) {
@@ -177,10 +185,8 @@ static tsr_status take_store(tsr_store *store, const tsr_store *other) {
     const tsr_stored_tensor *t = &other->tensors[i];
     const int64_t parts = tsr_layout_shard_count(t->layout) * t->copies;
     int64_t tensor = -1;
-    if (t->foreign)
-      return tsr_fail(UNSUPPORTED, "tensor %lld is packed, or in an order of NumPy's",
-                      (long long)i);
     TSR_TRY(tsr_store_add_tensor(store, t->dtype, t->layout, t->copies, &tensor));
+    if (t->foreign) TSR_TRY(take_foreign(store, tensor, t->foreign));
     for (int64_t k = 0; k < parts; k++) {
       tsr_stored_part part = other->parts[t->first_part + k];
       if (part.file >= 0) part.file += first_file;

@@ -367,6 +367,29 @@ static void threads_share_packed_arrays(void **state) {
   test_folder_remove(&folder);
 }
 
+static void stages_may_be_numpys(void **state) {
+  (void)state;
+  test_array there = arrays[3];
+  test_folder folder;
+  tsr_checkpoint *model = NULL;
+  char sub[128];
+  test_folder_make(&folder);
+  for (int i = 0; i < 2; i++) {
+    snprintf(sub, sizeof sub, "%s/stage%d", folder.path, i);
+    assert_int_equal(mkdir(sub, 0777), 0);
+    strcat(sub, "/big.npy");
+    there.name = i ? "stage1.big" : "stage0.big";
+    test_write_npy(sub, &there);
+  }
+  assert_ok(tsr_checkpoint_open(folder.path, NULL, &model));
+  for (int i = 0; i < 2; i++) {
+    there.name = i ? "stage1.big" : "stage0.big";
+    check_array(model, &there, TSR_F64);
+  }
+  tsr_checkpoint_release(model);
+  test_folder_remove(&folder);
+}
+
 static tsr_status open_and_read(void *context) {
   tsr_checkpoint *model = NULL;
   tsr_status status = tsr_checkpoint_open(context, NULL, &model);
@@ -416,4 +439,5 @@ SUITE(numpy, TEST(archives_are_read_stored_and_packed), TEST(folders_of_arrays_a
       TEST(a_single_array_is_called_as_its_file), TEST(a_forgotten_type_must_be_told),
       TEST(what_is_no_checkpoint_is_refused), TEST(damaged_packed_bytes_are_found),
       TEST(faults_of_arrays_are_found), TEST(threads_share_packed_arrays),
-      TEST(one_worker_goes_through_packed_arrays), TEST(memory_may_be_out))
+      TEST(one_worker_goes_through_packed_arrays), TEST(stages_may_be_numpys),
+      TEST(memory_may_be_out))
