@@ -7,6 +7,8 @@
 #include "file/npy.h"
 #include "layout/layout.h"
 
+enum { TURN_MEMORY = 1 << 20 };  // besides the box that is turned: its index, and what malloc adds
+
 // Elements of a box whose first index runs fastest into one whose last does.
 static void turn(const tsr_shape *box, int bits, const void *stored, void *out) {
   tsr_copy copy = {.length = 1, .loop_count = box->rank};
@@ -71,5 +73,6 @@ int64_t tsr_foreign_memory(const tsr_store *store, int64_t tensor, int64_t count
   const tsr_stored_tensor *t = &store->tensors[tensor];
   if (!t->foreign) return 0;
   const int64_t packed = t->foreign->packed < 0 ? 0 : TSR_PACKED_MEMORY;
-  return packed + (t->foreign->turned ? count * (tsr_dtype_get(t->dtype)->bits / 8) : 0);
+  if (!t->foreign->turned) return packed;
+  return packed + TURN_MEMORY + count * (tsr_dtype_get(t->dtype)->bits / 8);
 }
