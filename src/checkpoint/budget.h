@@ -16,8 +16,8 @@ int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint);
 int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map);
 int64_t tsr_budget_target(const tsr_target *target);
 
-// Workers for reading a checkpoint, of those wanted: a packed member is unpacked from its start, and
-// workers that take turns on one would begin anew each time. One goes through it in order.
+// Workers for reading a checkpoint, of those wanted: a packed member is unpacked from its start,
+// and workers that take turns on one would begin anew each time. One goes through it in order.
 int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs);
 
 // `cap` bytes for all (0 = 1 GiB), of which `tables` are taken already, `least` for each worker,

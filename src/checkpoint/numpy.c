@@ -16,7 +16,6 @@
 #include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
-#include "base/io.h"
 #include "base/json_read.h"
 #include "checkpoint/checkpoint.h"
 #include "file/npz.h"
