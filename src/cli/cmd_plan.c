@@ -69,7 +69,7 @@ const cli_command cli_cmd_plan = {
     .max_args = 1,
     .options = options,
     .description =
-        "MODEL is a safetensors file, a Hugging Face folder or index (only headers are "
+        "MODEL is a checkpoint of any format, as `tessera inspect` takes it (only headers are "
         "read), or a JSON\nlist of tensors. The table shows like tensors together: "
         "layers.*.mlp.up_proj.weight  x32.\n",
     .examples =

@@ -13,9 +13,22 @@ void cli_warn(const char *path, const char *lines) {
   }
 }
 
+static bool is_json(const char *path) {
+  const size_t length = strlen(path);
+  return length >= 5 && !strcmp(path + length - 5, ".json");
+}
+
 tsr_status cli_open_tree(const char *path, tsr_tree **out_tree) {
-  TSR_TRY(tsr_tree_open(path, out_tree));
-  cli_warn(path, tsr_tree_warnings(*out_tree));
+  tsr_checkpoint *checkpoint = NULL;
+  if (is_json(path)) {
+    TSR_TRY(tsr_tree_open(path, out_tree));
+    cli_warn(path, tsr_tree_warnings(*out_tree));
+    return NULL;
+  }
+  TSR_TRY(tsr_checkpoint_open(path, NULL, &checkpoint));
+  cli_warn(path, tsr_checkpoint_warnings(checkpoint));
+  *out_tree = tsr_tree_retain(tsr_checkpoint_tree(checkpoint));
+  tsr_checkpoint_release(checkpoint);
   return NULL;
 }
 

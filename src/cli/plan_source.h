@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-// A model; what its files are warned about goes to standard error.
+// A model: a list of tensors in JSON, or a checkpoint of any format. What its files are warned
+// about goes to standard error.
 tsr_status cli_open_tree(const char *path, tsr_tree **out_tree);
 
 // Warnings about a file, one a line, to standard error.

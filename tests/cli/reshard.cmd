@@ -5,6 +5,7 @@ tessera shard model cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run --jo
 # Done: 2x4, then 4x2 as files for each rank, whole again, in one file. Nothing is lost on the way.
 tessera shard model cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp 2>/dev/null; ls cut
 tessera plan model --mesh fsdp=4,tp=2 --preset llama:fsdp+tp --json -o 4x2.json
+tessera plan cut --mesh fsdp=4,tp=2 --preset llama:fsdp+tp --json | cmp - 4x2.json
 tessera reshard cut ranks --plan 4x2.json --format ranks 2>/dev/null; ls ranks
 tessera gather ranks whole --max-file-size 100kB 2>/dev/null; ls whole
 tessera merge whole one.safetensors 2>/dev/null; tessera merge model two.safetensors 2>/dev/null; cmp one.safetensors two.safetensors
