@@ -62,6 +62,11 @@ TSR_MUST_USE tsr_status tsr_checkpoint_has_ranks(const char *folder, bool *out_f
 TSR_MUST_USE tsr_status tsr_checkpoint_has_manifest(const char *folder, bool *out_found);
 TSR_MUST_USE tsr_status tsr_checkpoint_has_stages(const char *folder, bool *out_found);
 
+// Calls `fn` for the path of each stage, by number; stops at its first failure.
+typedef tsr_status tsr_stage_fn(void *context, const char *path);
+TSR_MUST_USE tsr_status tsr_checkpoint_each_stage(const char *folder, tsr_stage_fn *fn,
+                                                  void *context);
+
 // The file in a folder of ranks that says how tensors are cut, if it is there.
 #define TSR_RANKS_PLAN "tessera-plan.json"
 

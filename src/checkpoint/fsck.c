@@ -300,7 +300,7 @@ static tsr_status check_folder(tsr_fsck *fsck) {
   TSR_TRY(list_folder(fsck));
   if (format == TSR_FORMAT_NPY) return tsr_fsck_arrays(fsck);
   if (format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS) return tsr_fsck_cut(fsck);
-  if (format == TSR_FORMAT_STAGES) return tsr_fsck_open_whole(fsck, TSR_FAULT_DISAGREES);
+  if (format == TSR_FORMAT_STAGES) return tsr_fsck_stages(fsck);
   return tsr_fsck_folder(fsck);
 }
 
@@ -372,5 +372,7 @@ int64_t tsr_fsck_total(const tsr_fsck *fsck, tsr_severity severity) {
 }
 
 int64_t tsr_fsck_tensors(const tsr_fsck *fsck) { return fsck->tensors; }
-int64_t tsr_fsck_files(const tsr_fsck *fsck) { return fsck->single ? 1 : fsck->file_count; }
+int64_t tsr_fsck_files(const tsr_fsck *fsck) {
+  return fsck->single ? 1 : fsck->file_count + fsck->stage_files;
+}
 bool tsr_fsck_repaired(const tsr_fsck *fsck) { return fsck->repaired; }

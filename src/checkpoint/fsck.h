@@ -21,6 +21,7 @@ struct tsr_fsck {
   int64_t tensors, file_count, file_capacity;
   const char *ending;    // of files with tensors
   tsr_fsck_file *files;  // owned: all that end so, by name
+  int64_t stage_files;   // that pipeline stages have
   bool single;           // the path is a file
   bool repaired;
 };
@@ -49,6 +50,8 @@ TSR_MUST_USE tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind)
 
 // Our own folders, and those with files for each rank.
 TSR_MUST_USE tsr_status tsr_fsck_cut(tsr_fsck *fsck);
+// Pipeline stages: each by itself, then all together.
+TSR_MUST_USE tsr_status tsr_fsck_stages(tsr_fsck *fsck);
 // Reads all elements; of what was sound so far.
 TSR_MUST_USE tsr_status tsr_fsck_deep(tsr_fsck *fsck);
 // NumPy's arrays: a folder of them, and one file or archive.

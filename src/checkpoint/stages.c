@@ -112,6 +112,34 @@ static tsr_status list_stages(const char *folder, stages *all) {
   return status;
 }
 
+// Stages of stages would be opened within each other, however deep folders go.
+static tsr_status check_depth(const stages *all) {
+  for (int64_t i = 0; i < all->count; i++) {
+    tsr_checkpoint_format format = TSR_FORMAT_ANY;
+    TSR_TRY(tsr_checkpoint_folder_format(all->items[i].path, &format));
+    if (format == TSR_FORMAT_STAGES)
+      return tsr_fail(BROKEN_FILE, "%s: it has stages itself", all->items[i].path);
+  }
+  return NULL;
+}
+
+static void free_stages(stages *all) {
+  for (int64_t i = 0; i < all->count; i++) {
+    tsr_checkpoint_release(all->items[i].model);
+    free(all->items[i].path);
+  }
+  free(all->items);
+}
+
+tsr_status tsr_checkpoint_each_stage(const char *folder, tsr_stage_fn *fn, void *context) {
+  stages all = {0};
+  tsr_status status = list_stages(folder, &all);
+  if (!status) status = check_depth(&all);
+  for (int64_t i = 0; i < all.count && !status; i++) status = fn(context, all.items[i].path);
+  free_stages(&all);
+  return status;
+}
+
 static tsr_status check_numbers(const stages *all, const char *folder) {
   for (int64_t i = 0; i < all->count; i++) {
     const stage *s = &all->items[i];
@@ -129,8 +157,6 @@ static tsr_status open_stages(stages *all) {
   for (int64_t i = 0; i < all->count; i++) {
     stage *s = &all->items[i];
     TSR_TRY(tsr_note(tsr_checkpoint_open(s->path, NULL, &s->model), "stage %lld", (long long)i));
-    if (s->model->format == TSR_FORMAT_STAGES)
-      return tsr_fail(BROKEN_FILE, "%s: it has stages itself", s->path);
     all->tensors += tsr_tree_count(s->model->tree);
   }
   return NULL;
@@ -215,6 +241,7 @@ static tsr_status take_hashes(tsr_checkpoint *checkpoint, const stages *all) {
 static tsr_status take_stages(tsr_checkpoint *checkpoint, stages *all) {
   TSR_TRY(list_stages(checkpoint->path, all));
   TSR_TRY(check_numbers(all, checkpoint->path));
+  TSR_TRY(check_depth(all));
   TSR_TRY(open_stages(all));
   TSR_TRY(make_tree(checkpoint, all));
   for (int64_t i = 0; i < all->count; i++) {
@@ -238,10 +265,6 @@ tsr_status tsr_checkpoint_read_stages(tsr_checkpoint *checkpoint,
                     " beside its files",
                     checkpoint->path);
   tsr_status status = take_stages(checkpoint, &all);
-  for (int64_t i = 0; i < all.count; i++) {
-    tsr_checkpoint_release(all.items[i].model);
-    free(all.items[i].path);
-  }
-  free(all.items);
+  free_stages(&all);
   return status;
 }

@@ -7,6 +7,7 @@
 
 #include "checkpoint/models.h"
 #include "tessera/checkpoint.h"
+#include "tessera/fsck.h"
 #include "tessera/map.h"
 #include "tessera/transform.h"
 
@@ -215,6 +216,54 @@ static void a_plan_for_all_stages_is_refused_and_none_are_written(void **state) 
   test_folder_remove(&folder);
 }
 
+// Every fault of every stage, under the name of its folder.
+static void faults_of_all_stages_are_told(void **state) {
+  (void)state;
+  char path[PATH_MAX];
+  test_folder folder;
+  tsr_fsck *report = NULL;
+  const tsr_fsck_options deep = {.size = sizeof deep, .deep = true};
+  test_folder_make(&folder);
+  write_stages(&folder);
+  assert_ok(tsr_fsck_run(folder.path, &deep, &report));
+  assert_int_equal(tsr_fsck_count(report), 0);
+  assert_int_equal(tsr_fsck_files(report), 3);
+  assert_int_equal(tsr_fsck_tensors(report), 6);
+  tsr_fsck_destroy(report);
+  test_write_text(path_in(folder.path, "pp_1/model.safetensors", path), "no header");
+  assert_int_equal(remove(path_in(folder.path, "stage0/model-rank-1-part-0.safetensors", path)), 0);
+  assert_ok(tsr_fsck_run(folder.path, &deep, &report));
+  assert_true(tsr_fsck_total(report, TSR_SEVERITY_ERROR) > 1);
+  assert_string_equal(tsr_fsck_fault(report, 0)->file, "stage0");
+  assert_int_equal(tsr_fsck_fault(report, 0)->kind, TSR_FAULT_FILE_MISSING);
+  const tsr_fault *last = tsr_fsck_fault(report, tsr_fsck_count(report) - 1);
+  assert_string_equal(last->file, "pp_1/model.safetensors");
+  assert_int_equal(last->kind, TSR_FAULT_HEADER);
+  tsr_fsck_destroy(report);
+  test_folder_remove(&folder);
+}
+
+static void stages_that_do_not_belong_together_are_told(void **state) {
+  (void)state;
+  test_folder folder;
+  tsr_fsck *report = NULL;
+  test_folder_make(&folder);
+  test_tensor one[] = {test_tensor_whole("a", TSR_SHAPE(2))};
+  test_tensor other[] = {test_tensor_whole("a", TSR_SHAPE(2))};
+  write_stage(&folder, "stage1", one, 1);
+  assert_ok(tsr_fsck_run(folder.path, NULL, &report));
+  assert_int_equal(tsr_fsck_count(report), 1);
+  assert_non_null(strstr(tsr_fsck_fault(report, 0)->message, "there is no stage 0"));
+  tsr_fsck_destroy(report);
+  make_folder(&folder, "stage0");
+  write_stage(&folder, "stage0/stage0", other, 1);
+  assert_ok(tsr_fsck_run(folder.path, NULL, &report));
+  assert_int_equal(tsr_fsck_count(report), 1);
+  assert_non_null(strstr(tsr_fsck_fault(report, 0)->message, "it has stages itself"));
+  tsr_fsck_destroy(report);
+  test_folder_remove(&folder);
+}
+
 static tsr_status open_and_release(void *context) {
   tsr_checkpoint *model = NULL;
   TSR_TRY(tsr_checkpoint_open(context, NULL, &model));
@@ -222,15 +271,28 @@ static tsr_status open_and_release(void *context) {
   return NULL;
 }
 
+static tsr_status check_and_destroy(void *context) {
+  tsr_fsck *report = NULL;
+  TSR_TRY(tsr_fsck_run(context, NULL, &report));
+  tsr_fsck_destroy(report);
+  return NULL;
+}
+
 static void memory_may_run_out(void **state) {
   (void)state;
+  char path[PATH_MAX];
   test_folder folder;
   test_folder_make(&folder);
   write_stages(&folder);
   test_allocation_sweep(open_and_release, folder.path);
+  test_tensor surplus[] = {test_tensor_whole("a", TSR_SHAPE(2))};
+  test_write_safetensors(path_in(folder.path, "pp_1/more.safetensors", path), surplus, 1);
+  test_allocation_sweep(check_and_destroy, folder.path);
   test_folder_remove(&folder);
 }
 
 SUITE(stages, TEST(stages_are_one_checkpoint), TEST(a_map_makes_them_one_model),
       TEST(hashes_of_stages_are_kept), TEST(what_is_wrong_with_stages_is_said),
-      TEST(a_plan_for_all_stages_is_refused_and_none_are_written), TEST(memory_may_run_out))
+      TEST(a_plan_for_all_stages_is_refused_and_none_are_written),
+      TEST(faults_of_all_stages_are_told), TEST(stages_that_do_not_belong_together_are_told),
+      TEST(memory_may_run_out))
