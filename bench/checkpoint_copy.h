@@ -28,7 +28,6 @@ static tsr_status checkpoint_copy_file(const checkpoint_bench *b, int rank, char
 static tsr_status checkpoint_copy(void *context) {
   const checkpoint_bench *b = context;
   static char buffer[256 << 10];
-  checkpoint_remove(b->out);
   if (mkdir(b->out, 0777)) return tsr_fail(IO, "%s: the folder cannot be made", b->out);
   for (int i = 0; i < b->model.ranks; i++)
     TSR_TRY(checkpoint_copy_file(b, i, buffer, sizeof buffer));

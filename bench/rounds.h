@@ -20,10 +20,13 @@ static inline int rounds_fail(tsr_status status) {
   return 1;
 }
 
-// Answers every line of input with the wall and CPU seconds of one call of `round`. The exit code.
-static inline int rounds_serve(tsr_status (*round)(void *context), void *context) {
+// Answers every line of input with the wall and CPU seconds of one call of `round`, after a call of
+// `prepare` that is not counted. The exit code.
+static inline int rounds_serve_prepared(void (*prepare)(void *context),
+                                        tsr_status (*round)(void *context), void *context) {
   char line[64];
   while (fgets(line, sizeof line, stdin)) {
+    if (prepare) prepare(context);
     const double wall = rounds_clock(CLOCK_MONOTONIC), cpu = rounds_clock(CLOCK_PROCESS_CPUTIME_ID);
     tsr_status status = round(context);
     const double wall_end = rounds_clock(CLOCK_MONOTONIC);
@@ -33,6 +36,10 @@ static inline int rounds_serve(tsr_status (*round)(void *context), void *context
     fflush(stdout);
   }
   return 0;
+}
+
+static inline int rounds_serve(tsr_status (*round)(void *context), void *context) {
+  return rounds_serve_prepared(NULL, round, context);
 }
 
 #endif
