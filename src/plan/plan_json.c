@@ -208,11 +208,15 @@ static tsr_status read_number(const tsr_json *value, const char *what, int64_t e
   return NULL;
 }
 
+static bool names_logical_rule(tsr_why why) {
+  return why == TSR_WHY_LOGICAL || why == TSR_WHY_LOGICAL_BLOCKED;
+}
+
 // How many rules a note of this kind may choose from; any number where they are not kept.
 static int64_t rule_count(const reading *work, tsr_why why) {
   if (work->rules && why == TSR_WHY_RULE) return tsr_rules_count(work->rules);
-  const bool logical = why == TSR_WHY_LOGICAL || why == TSR_WHY_LOGICAL_BLOCKED;
-  if (work->logical_rules && logical) return tsr_logical_rules_count(work->logical_rules);
+  if (work->logical_rules && names_logical_rule(why))
+    return tsr_logical_rules_count(work->logical_rules);
   return INT_MAX;
 }
 
@@ -224,7 +228,7 @@ static tsr_status read_note(reading *work, const tsr_json *value, tsr_plan_note 
   TSR_TRY(read_number(tsr_json_find(value, "dim"), "dim", INT_MAX, &note->dim));
   TSR_TRY(
       read_number(tsr_json_find(value, "rule"), "rule", rule_count(work, note->why), &note->rule));
-  if (note->rule < 0 && (note->why == TSR_WHY_RULE || note->why == TSR_WHY_LOGICAL))
+  if (note->rule < 0 && (note->why == TSR_WHY_RULE || names_logical_rule(note->why)))
     return tsr_fail(BAD_PLAN, "rule: missing, wanted the rule's number");
   if (argument) TSR_TRY(tsr_json_get_int(argument, "argument", &note->argument));
   return axis ? tsr_json_copy_string(axis, "axis", &work->arena, &note->axis) : NULL;

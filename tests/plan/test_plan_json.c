@@ -124,6 +124,8 @@ static const struct {
      "plan: tensors[0], \"a\": notes[0]: dim -1, wanted 0 to "},
     {PLAN(ROW ",\"spec\":\"x\",\"notes\":[{\"why\":\"rule\"}]"),
      "plan: tensors[0], \"a\": notes[0]: rule: missing, wanted the rule's number"},
+    {PLAN(ROW ",\"spec\":\"x\",\"notes\":[{\"why\":\"logical_blocked\"}]"),
+     "plan: tensors[0], \"a\": notes[0]: rule: missing, wanted the rule's number"},
     {PLAN(ROW ",\"spec\":\"x\",\"notes\":{}"),
      "plan: tensors[0], \"a\": notes: wanted an array, found an object of 0"},
     {PLAN(ROW ",\"spec\":\"x\",\"cut\":1"), "plan: tensors[0], \"a\": key \"cut\" is not path, "},
