@@ -2,6 +2,8 @@
 #ifndef TESSERA_CHECKPOINT_ELEMENTS_H
 #define TESSERA_CHECKPOINT_ELEMENTS_H
 
+#include <math.h>
+
 #include "tessera/verify.h"
 
 // Sums over a block, from which those of a tensor are made.

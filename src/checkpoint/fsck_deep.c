@@ -5,8 +5,6 @@
 #include "checkpoint/fsck.h"
 #include "checkpoint/hash.h"
 
-enum { BLOCK_BYTES = 4 << 20 };
-
 typedef struct walk {
   tsr_fsck *fsck;
   const tsr_checkpoint *model;
@@ -29,17 +27,6 @@ static tsr_status check_tensor(walk *w, int64_t tensor, const tsr_view *view) {
                       w->fsck->path, view->name);
 }
 
-static int64_t memory_of_reading(const tsr_views *views) {
-  int64_t most = 0;
-  for (int64_t i = 0; i < views->count; i++) {
-    const tsr_view *view = views->items[i];
-    const int64_t block = tsr_block_elements(view->dtype);
-    const int64_t bytes = tsr_view_memory(view, view->elements < block ? view->elements : block);
-    if (bytes > most) most = bytes;
-  }
-  return most;
-}
-
 static tsr_status start(walk *w, const tsr_views *views) {
   const tsr_fsck_options *options = &w->fsck->options;
   tsr_budget budget;
@@ -48,7 +35,7 @@ static tsr_status start(walk *w, const tsr_views *views) {
     bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
   TSR_TRY(tsr_budget_init(
       &budget, options->max_memory, tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL),
-      2 * BLOCK_BYTES + memory_of_reading(views), tsr_budget_jobs(w->model, options->jobs)));
+      2 * TSR_BLOCK_BYTES + tsr_block_memory(views), tsr_budget_jobs(w->model, options->jobs)));
   TSR_TRY(tsr_pool_create(budget.workers, &w->pool));
   return tsr_progress_create("fsck", "B", bytes, 0.1, options->progress, options->progress_context,
                              &w->progress);

@@ -6,12 +6,8 @@
 #ifndef TESSERA_CHECKPOINT_HASH_H
 #define TESSERA_CHECKPOINT_HASH_H
 
-#include "checkpoint/view.h"
-#include "tessera/progress.h"
+#include "checkpoint/blocks.h"
 
-// Elements of a block: 4 MiB of them, or a little less, so that every block begins with a byte.
-int64_t tsr_block_elements(tsr_dtype dtype);
-int64_t tsr_block_count(const tsr_view *view);
 tsr_hash128 tsr_block_hash(const void *bytes, int64_t length);
 // The same of a block that comes in pieces.
 typedef struct tsr_hasher tsr_hasher;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
@@ -42,11 +43,6 @@ static int64_t rank_of_name(const char *name) {
   return errno || rank > INT32_MAX ? -1 : rank;
 }
 
-static bool is_safetensors(const char *name) {
-  const size_t length = strlen(name);
-  return length > 12 && !strcmp(name + length - 12, ".safetensors");
-}
-
 // In doubt it is one: opening it tells why not.
 static bool is_folder(const char *path) {
   struct stat info;
@@ -63,7 +59,7 @@ tsr_status tsr_checkpoint_has_ranks(const char *folder, bool *out_found) {
     status = tsr_io_next_name(listing, folder, &name);
     if (status || !name || rank_of_name(name) < 0) continue;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    *out_found = is_safetensors(name) || is_folder(path);
+    *out_found = tsr_ends_with(name, ".safetensors") || is_folder(path);
   }
   closedir(listing);
   return status;
@@ -97,7 +93,7 @@ static tsr_status list_files(const char *folder, int64_t rank, rank_files *files
     if (name[0] == '.' || (rank < 0 && named < 0)) continue;
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX)
       status = tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
-    else if (is_safetensors(name))
+    else if (tsr_ends_with(name, ".safetensors"))
       status = add_file(files, rank < 0 ? named : rank, path);
     else if (rank < 0 && is_folder(path))
       status = list_files(path, named, files);

@@ -1,6 +1,5 @@
 // Statistics and hashes of many tensors in one walk: their blocks are one list of tasks, so that a
 // thousand small tensors keep the workers as busy as one large one.
-#include <math.h>
 #include <stdlib.h>
 
 #include "checkpoint/budget.h"
@@ -9,49 +8,22 @@
 #include "checkpoint/hash.h"
 #include "tessera/inspect.h"
 
-enum { BLOCK_BYTES = 4 << 20 };
-
 typedef struct survey {
   tsr_verify_options options;
   tsr_views views;
   int64_t *first_block;  // owned: of each view, and one past the last
   tsr_sums *sums;        // owned: of each block
   tsr_hash128 *hashes;   // owned: of each block
-  void **buffers;        // owned: one for each worker; NULL until needed
-  tsr_budget budget;
   tsr_pool *pool;
   tsr_progress *progress;
 } survey;
 
-static int64_t view_of_block(const survey *s, int64_t index) {
-  int64_t low = 0, high = s->views.count - 1;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (s->first_block[middle + 1] <= index)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-static tsr_status look_at_block(void *context, int64_t index, int worker) {
+static void look_at_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
+                          int64_t elements) {
   survey *s = context;
-  const int64_t which = view_of_block(s, index);
-  const tsr_view *view = s->views.items[which];
-  const int64_t block = tsr_block_elements(view->dtype);
-  const int64_t first = (index - s->first_block[which]) * block;
-  const int64_t left = view->elements - first, count = left < block ? left : block;
-  const int64_t bytes = tsr_view_bytes(view, count);
-  if (!s->buffers[worker]) s->buffers[worker] = malloc(BLOCK_BYTES);
-  if (!s->buffers[worker]) return tsr_fail(NO_MEMORY, "a block of a tensor");
-  char *buffer = s->buffers[worker];
-  buffer[bytes - 1] = 0;  // bits past the last element are no part of it
-  TSR_TRY(tsr_view_read(view, first, count, buffer));
   s->sums[index] = (tsr_sums)TSR_SUMS_EMPTY;
-  if (s->options.stats) tsr_sums_add(&s->sums[index], view->dtype, buffer, count);
-  if (s->options.hashes) s->hashes[index] = tsr_block_hash(buffer, bytes);
-  return tsr_progress_add(s->progress, bytes) ? NULL : tsr_fail(CANCELLED, "cancelled");
+  if (s->options.stats) tsr_sums_add(&s->sums[index], view->dtype, bytes, elements);
+  if (s->options.hashes) s->hashes[index] = tsr_block_hash(bytes, tsr_view_bytes(view, elements));
 }
 
 static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
@@ -83,19 +55,14 @@ static tsr_status start_workers(survey *s, const tsr_checkpoint *checkpoint) {
   const int64_t blocks = s->first_block[s->views.count];
   const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&s->views, NULL) +
                          blocks * (int64_t)(sizeof *s->sums + sizeof *s->hashes);
-  int64_t bytes = 0, reading = 0;
-  for (int64_t i = 0; i < s->views.count; i++) {
-    const tsr_view *view = s->views.items[i];
-    const int64_t block = tsr_block_elements(view->dtype);
-    const int64_t memory = tsr_view_memory(view, view->elements < block ? view->elements : block);
-    if (memory > reading) reading = memory;
-    bytes += tsr_view_bytes(view, view->elements);
-  }
-  TSR_TRY(tsr_budget_init(&s->budget, s->options.max_memory, tables, BLOCK_BYTES + reading,
+  int64_t bytes = 0;
+  tsr_budget budget;
+  for (int64_t i = 0; i < s->views.count; i++)
+    bytes += tsr_view_bytes(s->views.items[i], s->views.items[i]->elements);
+  TSR_TRY(tsr_budget_init(&budget, s->options.max_memory, tables,
+                          TSR_BLOCK_BYTES + tsr_block_memory(&s->views),
                           tsr_budget_jobs(checkpoint, s->options.jobs)));
-  s->buffers = calloc((size_t)s->budget.workers, sizeof *s->buffers);
-  if (!s->buffers) return tsr_fail(NO_MEMORY, "buffers");
-  TSR_TRY(tsr_pool_create(s->budget.workers, &s->pool));
+  TSR_TRY(tsr_pool_create(budget.workers, &s->pool));
   const double interval = s->options.progress_interval > 0 ? s->options.progress_interval : 0.1;
   return tsr_progress_create("read", "B", bytes, interval, s->options.progress,
                              s->options.progress_context, &s->progress);
@@ -116,12 +83,10 @@ static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int
 
 static void deinit(survey *s) {
   tsr_views_deinit(&s->views);
-  for (int i = 0; s->buffers && i < s->budget.workers; i++) free(s->buffers[i]);
   tsr_pool_destroy(s->pool);
   free(s->first_block);
   free(s->sums);
   free(s->hashes);
-  free(s->buffers);
 }
 
 tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t *tensors,
@@ -129,7 +94,9 @@ tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t
                                  tsr_survey_row *out_rows) {
   survey s = {.options = options ? *options : (tsr_verify_options){0}};
   tsr_status status = prepare(&s, checkpoint, tensors, count);
-  if (!status) status = tsr_pool_run(s.pool, s.first_block[count], look_at_block, &s);
+  if (!status)
+    status =
+        tsr_blocks_walk(s.views.items, s.first_block, count, s.pool, s.progress, look_at_block, &s);
   tsr_progress_finish(s.progress);
   for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);
   deinit(&s);

@@ -88,20 +88,9 @@ static tsr_status make_windows(tsr_transform *t) {
   return NULL;
 }
 
-static int64_t tensor_of_window(const tsr_transform *t, int64_t window) {
-  int64_t low = 0, high = t->views.count - 1;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (t->first_window[middle + 1] <= window)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
-  const int64_t tensor = tensor_of_window(t, index), elements = t->window_elements[tensor];
+  const int64_t tensor = tsr_owner_of(t->first_window, t->views.count, index);
+  const int64_t elements = t->window_elements[tensor];
   const int64_t first = (index - t->first_window[tensor]) * elements;
   return (tsr_window){tensor, first, at_most(elements, t->views.items[tensor]->elements - first)};
 }

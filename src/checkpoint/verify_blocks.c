@@ -12,7 +12,7 @@
 #include "checkpoint/verify.h"
 #include "tessera/convert.h"
 
-enum { BLOCK_BYTES = 4 << 20, PIECES = 8 };
+enum { PIECES = 8 };
 
 // What a worker saw of one block.
 struct tsr_verify_block {
@@ -45,7 +45,7 @@ void tsr_verify_free_workers(tsr_verify_job *job) {
 }
 
 static tsr_status equip(tsr_verify_worker *worker, int which) {
-  if (!worker->buffers[which]) worker->buffers[which] = malloc(BLOCK_BYTES);
+  if (!worker->buffers[which]) worker->buffers[which] = malloc(TSR_BLOCK_BYTES);
   if (!worker->hashers[which]) worker->hashers[which] = tsr_hasher_create();
   return worker->buffers[which] && worker->hashers[which]
              ? NULL
@@ -82,18 +82,6 @@ static void free_blocks(tsr_verify_job *job) {
   job->blocks = NULL;
 }
 
-static int64_t row_of_block(const tsr_verify_job *job, int64_t index) {
-  int64_t low = 0, high = job->result->count - 1;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (job->first_block[middle + 1] <= index)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 int64_t tsr_verify_block_memory(const tsr_verify_job *job) {
   int64_t blocks[2] = {0};
   for (int w = 0; w < 2; w++)
@@ -105,16 +93,8 @@ int64_t tsr_verify_block_memory(const tsr_verify_job *job) {
 // Buffers for a piece of both sides, or for the whole block where a view is not read in pieces;
 // and what a worker has when it hashes a tensor by itself.
 int64_t tsr_verify_worker_memory(const tsr_verify_job *job) {
-  int64_t most = 0;
-  for (int w = 0; w < 2; w++) {
-    for (int64_t i = 0; i < job->views[w].count; i++) {
-      const tsr_view *view = job->views[w].items[i];
-      const int64_t size = tsr_block_elements(view->dtype);
-      const int64_t memory = tsr_view_memory(view, view->elements < size ? view->elements : size);
-      if (memory > most) most = memory;
-    }
-  }
-  return 3 * (int64_t)BLOCK_BYTES + most;
+  const int64_t first = tsr_block_memory(&job->views[0]), second = tsr_block_memory(&job->views[1]);
+  return 3 * (int64_t)TSR_BLOCK_BYTES + (first > second ? first : second);
 }
 
 // ---- one block ----
@@ -206,7 +186,8 @@ static void end_look(look *l) {
 
 static tsr_status do_block(void *context, int64_t index, int worker) {
   tsr_verify_job *job = context;
-  const int64_t row = row_of_block(job, index), size = block_elements(job, row);
+  const int64_t row = tsr_owner_of(job->first_block, job->result->count, index),
+                size = block_elements(job, row);
   look l = {.job = job,
             .worker = &job->workers[worker],
             .block = &job->blocks[index],
