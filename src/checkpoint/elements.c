@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "tessera/convert.h"
 #include "tessera/copy.h"
 
@@ -25,8 +26,6 @@ static void as_doubles(tsr_dtype real, const void *elements, int64_t first, int6
   // Every real type becomes a double.
   tsr_status_free(tsr_convert(real, element_at(real, elements, first), TSR_F64, out, count));
 }
-
-static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- sums ----
 
@@ -54,7 +53,7 @@ void tsr_sums_add(tsr_sums *sums, tsr_dtype dtype, const void *elements, int64_t
   const tsr_dtype real = real_of(dtype, &parts);
   double values[CHUNK];
   for (int64_t i = 0; i < count * parts; i += CHUNK) {
-    const int64_t some = at_most(CHUNK, count * parts - i);
+    const int64_t some = tsr_least(CHUNK, count * parts - i);
     as_doubles(real, elements, i, some, values);
     add_doubles(sums, values, some);
   }
@@ -135,7 +134,7 @@ void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int
   double values[2][CHUNK];
   tsr_errors errors = {.first = -1};
   for (int64_t i = 0; i < count * parts; i += CHUNK) {
-    const int64_t some = at_most(CHUNK, count * parts - i);
+    const int64_t some = tsr_least(CHUNK, count * parts - i);
     for (int w = 0; w < 2; w++) as_doubles(reals[w], blocks[w], i, some, values[w]);
     for (int64_t k = 0; k < some; k += parts) {
       const int64_t element = (i + k) / parts;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/least.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/journal.h"
 #include "checkpoint/transform.h"
@@ -43,8 +44,6 @@ static tsr_status first_of(tsr_status first, tsr_status second) {
   tsr_status_free(second);
   return first;
 }
-
-static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- blocks ----
 
@@ -91,7 +90,7 @@ static void hash_window(const tsr_transform *t, const tsr_window *w, const char 
   const int64_t block = tsr_block_elements(view->dtype);
   const block_range blocks = blocks_of(t, w);
   for (int i = 0; i < blocks.count && t->blocks; i++) {
-    const int64_t some = at_most(block, w->count - i * block);
+    const int64_t some = tsr_least(block, w->count - i * block);
     t->blocks[blocks.first + i] =
         digest(t, buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
   }
@@ -116,7 +115,7 @@ static uint32_t join_crcs(const tsr_transform *t, int64_t tensor) {
   const tsr_hash128 *blocks = t->blocks + t->first_block[tensor];
   uint32_t crc = 0;
   for (int64_t at = 0; at < view->elements; at += block) {
-    const int64_t bytes = tsr_view_bytes(view, at_most(block, view->elements - at));
+    const int64_t bytes = tsr_view_bytes(view, tsr_least(block, view->elements - at));
     crc = tsr_zip_crc_join(crc, (uint32_t)blocks[at / block].low, bytes);
   }
   return crc;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/least.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/select.h"
@@ -21,15 +22,13 @@ static int64_t memory_of(const tsr_view *view, int64_t elements) {
   return tsr_view_bytes(view, elements) + tsr_view_memory(view, elements) + store_memory;
 }
 
-static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // The least memory that any window of any tensor needs.
 static int64_t least_memory(const tsr_views *views) {
   int64_t least = store_memory;
   for (int64_t i = 0; i < views->count; i++) {
     const tsr_view *view = views->items[i];
     const int64_t needed =
-        memory_of(view, at_most(view->elements, tsr_block_elements(view->dtype)));
+        memory_of(view, tsr_least(view->elements, tsr_block_elements(view->dtype)));
     if (needed > least) least = needed;
   }
   return least;
@@ -75,7 +74,7 @@ static tsr_status make_windows(tsr_transform *t) {
   t->first_window[0] = t->first_block[0] = 0;
   for (int64_t i = 0; i < count; i++) {
     const tsr_view *view = t->views.items[i];
-    const int64_t elements = choose_window(t, view), some = at_most(elements, view->elements);
+    const int64_t elements = choose_window(t, view), some = tsr_least(elements, view->elements);
     t->window_elements[i] = elements;
     t->first_window[i + 1] = t->first_window[i] + (view->elements + elements - 1) / elements;
     t->first_block[i + 1] = t->first_block[i] + tsr_block_count(view);
@@ -92,7 +91,7 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
   const int64_t tensor = tsr_owner_of(t->first_window, t->views.count, index);
   const int64_t elements = t->window_elements[tensor];
   const int64_t first = (index - t->first_window[tensor]) * elements;
-  return (tsr_window){tensor, first, at_most(elements, t->views.items[tensor]->elements - first)};
+  return (tsr_window){tensor, first, tsr_least(elements, t->views.items[tensor]->elements - first)};
 }
 
 // ---- deciding ----

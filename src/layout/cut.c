@@ -2,14 +2,14 @@
 
 #include <assert.h>
 
-static int64_t ceil_div(int64_t n, int64_t k) { return n / k + (n % k != 0); }
-static int64_t at_most(int64_t n, int64_t bound) { return n < bound ? n : bound; }
+#include "base/least.h"
 
+static int64_t ceil_div(int64_t n, int64_t k) { return n / k + (n % k != 0); }
 // ---- one stage: the selection of shard i among m elements ----
 
 static tsr_range even_range(int64_t m, int64_t shards, int64_t i) {
   const int64_t chunk = ceil_div(m, shards);
-  return (tsr_range){at_most(i * chunk, m), at_most((i + 1) * chunk, m)};
+  return (tsr_range){tsr_least(i * chunk, m), tsr_least((i + 1) * chunk, m)};
 }
 
 static tsr_range sizes_range(const tsr_stage *cut, int64_t i) {
@@ -373,7 +373,7 @@ static held_at find_in_sizes(const tsr_stage *cut, int64_t element) {
 
 static held_at find_in_cyclic(const tsr_bound_stage *stage, int64_t m, int64_t element) {
   const int64_t block = stage->cut->block, number = element / block, at = element % block;
-  const int64_t length = at_most(block, m - number * block);
+  const int64_t length = tsr_least(block, m - number * block);
   return (held_at){number % stage->shards, number / stage->shards * block + at, length - at};
 }
 
@@ -408,7 +408,7 @@ int64_t tsr_cut_owner(const tsr_cut *cut, int64_t element, int64_t *out_length) 
     const tsr_bound_stage *stage = &cut->stages[s];
     const held_at found = find_in_stage(stage, m, element);
     index = index * stage->shards + found.digit;
-    length = at_most(length, found.length);
+    length = tsr_least(length, found.length);
     m = stage_length(stage, m, found.digit);
     element = found.place;
   }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+#include "base/least.h"
 
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 // ---- the order in which axes nest ----
 
 // The dimension from major to minor as slots, filled by a part of an axis or open (axis -1). The
@@ -111,7 +111,7 @@ static void copy_elements(cursor *from, int64_t start, int64_t length, holding *
       from->at++;
       continue;
     }
-    const int64_t taken = least(length, at->length - offset);
+    const int64_t taken = tsr_least(length, at->length - offset);
     append_run(to, at->start + offset, taken);
     start += taken;
     length -= taken;
@@ -121,8 +121,8 @@ static void copy_elements(cursor *from, int64_t start, int64_t length, holding *
 // Chunk `index` of `count` of the elements [start, start + length) of a holding.
 static void copy_chunk(cursor *from, int64_t start, int64_t length, int64_t count, int64_t index,
                        holding *to) {
-  const int64_t chunk = ceil_div(length, count), skipped = least(index * chunk, length);
-  copy_elements(from, start + skipped, least(chunk, length - skipped), to);
+  const int64_t chunk = ceil_div(length, count), skipped = tsr_least(index * chunk, length);
+  copy_elements(from, start + skipped, tsr_least(chunk, length - skipped), to);
 }
 
 static void apply_cut(const holding *from, const tsr_torch_cut *cut, int64_t index, holding *to) {
@@ -131,7 +131,7 @@ static void apply_cut(const holding *from, const tsr_torch_cut *cut, int64_t ind
   to->total = 0;
   const int64_t part = ceil_div(from->total, cut->factor);
   for (int64_t start = 0; start < from->total; start += part)
-    copy_chunk(&at, start, least(part, from->total - start), cut->size, index, to);
+    copy_chunk(&at, start, tsr_least(part, from->total - start), cut->size, index, to);
 }
 
 static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mesh *mesh,
@@ -147,8 +147,8 @@ static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mes
       shards *= part->size;
     }
     const int64_t chunk = ceil_div(piece.length, shards);
-    const int64_t skipped = least(index * chunk, piece.length);
-    piece = (run){piece.start + skipped, least(chunk, piece.length - skipped)};
+    const int64_t skipped = tsr_least(index * chunk, piece.length);
+    piece = (run){piece.start + skipped, tsr_least(chunk, piece.length - skipped)};
   }
   return piece;
 }

@@ -13,6 +13,12 @@ typedef struct test_array {
   bool big, fortran;
   tsr_shape shape;
 } test_array;
+#define TEST_ARRAY(name, descr, width, part, big, fortran, rank, ...) \
+  {                                                                   \
+    name, descr, width, part, big, fortran, {                         \
+      rank, { __VA_ARGS__ }                                           \
+    }                                                                 \
+  }
 
 int64_t test_array_elements(const test_array *array);
 // Byte `byte` of element `element`, counted row-major, on a machine that has the lowest first.

@@ -11,27 +11,20 @@
 #include "tessera/transform.h"
 #include "tessera/fsck.h"
 
-#define ARRAY(name, descr, width, part, big, fortran, rank, ...) \
-  {                                                              \
-    name, descr, width, part, big, fortran, {                    \
-      rank, { __VA_ARGS__ }                                      \
-    }                                                            \
-  }
-
 // Every order, type and shape that matters; big.turned has more than one window of places.
 static const test_array arrays[] = {
-    ARRAY("a.w", "<f4", 4, 4, false, false, 2, 8, 6),
-    ARRAY("a.turned", "<f4", 4, 4, false, true, 2, 8, 6),
-    ARRAY("big.endian", ">i2", 2, 2, true, false, 3, 5, 3, 2),
-    ARRAY("big.both", ">f8", 8, 8, true, true, 3, 5, 3, 2),
-    ARRAY("complex", ">c16", 16, 8, true, true, 2, 3, 4),
-    ARRAY("bytes", "|u1", 1, 1, false, true, 2, 3, 5),
-    ARRAY("flags", "|b1", 1, 1, false, false, 1, 9),
-    ARRAY("none", "<i8", 8, 8, false, true, 3, 4, 0, 2),
-    ARRAY("half", "<V2", 2, 2, false, true, 2, 7, 2),
-    ARRAY("one", ">u4", 4, 4, true, true, 1, 1),
-    ARRAY("large", "<u2", 2, 2, false, true, 2, 700, 300),
-    ARRAY("d/\xc3\xa9 '\"", "<f2", 2, 2, false, false, 1, 4),
+    TEST_ARRAY("a.w", "<f4", 4, 4, false, false, 2, 8, 6),
+    TEST_ARRAY("a.turned", "<f4", 4, 4, false, true, 2, 8, 6),
+    TEST_ARRAY("big.endian", ">i2", 2, 2, true, false, 3, 5, 3, 2),
+    TEST_ARRAY("big.both", ">f8", 8, 8, true, true, 3, 5, 3, 2),
+    TEST_ARRAY("complex", ">c16", 16, 8, true, true, 2, 3, 4),
+    TEST_ARRAY("bytes", "|u1", 1, 1, false, true, 2, 3, 5),
+    TEST_ARRAY("flags", "|b1", 1, 1, false, false, 1, 9),
+    TEST_ARRAY("none", "<i8", 8, 8, false, true, 3, 4, 0, 2),
+    TEST_ARRAY("half", "<V2", 2, 2, false, true, 2, 7, 2),
+    TEST_ARRAY("one", ">u4", 4, 4, true, true, 1, 1),
+    TEST_ARRAY("large", "<u2", 2, 2, false, true, 2, 700, 300),
+    TEST_ARRAY("d/\xc3\xa9 '\"", "<f2", 2, 2, false, false, 1, 4),
 };
 static const test_array scalar = {"scalar", ">i4", 4, 4, true, false, {.rank = 0}};
 enum { COUNT = COUNT_OF(arrays) };
@@ -182,7 +175,7 @@ static void a_single_array_is_called_as_its_file(void **state) {
 
 static void a_forgotten_type_must_be_told(void **state) {
   (void)state;
-  static const test_array eight = ARRAY("e", "|V1", 1, 1, false, false, 1, 6);
+  static const test_array eight = TEST_ARRAY("e", "|V1", 1, 1, false, false, 1, 6);
   test_folder folder;
   tsr_checkpoint *model = NULL;
   test_folder_make(&folder);
@@ -295,7 +288,7 @@ static void check_faults(const char *path, bool deep, int64_t tensors, const cha
 
 static void faults_of_arrays_are_found(void **state) {
   (void)state;
-  static const test_array eight = ARRAY("e", "|V1", 1, 1, false, false, 1, 6);
+  static const test_array eight = TEST_ARRAY("e", "|V1", 1, 1, false, false, 1, 6);
   test_folder folder;
   char path[128];
   test_folder_make(&folder);
@@ -342,11 +335,11 @@ static tsr_status hash_one(void *context, int64_t index, int worker) {
 // More packed arrays at once than are kept ready, from several threads.
 static void threads_share_packed_arrays(void **state) {
   (void)state;
-  static const test_array four[] = {ARRAY("1", "<u2", 2, 2, false, true, 2, 70, 300),
-                                    ARRAY("2", "<u2", 2, 2, false, false, 2, 210, 100),
-                                    ARRAY("3", "<u2", 2, 2, false, false, 1, 21000),
-                                    ARRAY("4", "<u2", 2, 2, false, true, 2, 300, 70),
-                                    ARRAY("5", "<u2", 2, 2, false, true, 2, 30, 700)};
+  static const test_array four[] = {TEST_ARRAY("1", "<u2", 2, 2, false, true, 2, 70, 300),
+                                    TEST_ARRAY("2", "<u2", 2, 2, false, false, 2, 210, 100),
+                                    TEST_ARRAY("3", "<u2", 2, 2, false, false, 1, 21000),
+                                    TEST_ARRAY("4", "<u2", 2, 2, false, true, 2, 300, 70),
+                                    TEST_ARRAY("5", "<u2", 2, 2, false, true, 2, 30, 700)};
   test_folder folder;
   tsr_checkpoint *model = NULL;
   tsr_pool *pool = NULL;

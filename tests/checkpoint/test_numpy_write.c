@@ -55,19 +55,12 @@ static void check_archive(const char *path) {
   tsr_npz_destroy(npz);
 }
 
-#define ARRAY(name, descr, width, part, big, fortran, rank, ...) \
-  {                                                              \
-    name, descr, width, part, big, fortran, {                    \
-      rank, { __VA_ARGS__ }                                      \
-    }                                                            \
-  }
-
 static const test_array arrays[] = {
-    ARRAY("a.w", ">f4", 4, 4, true, true, 2, 12, 8),
-    ARRAY("half", "<V2", 2, 2, false, false, 2, 7, 4),
-    ARRAY("none", "<i8", 8, 8, false, false, 2, 0, 4),
-    ARRAY("scale/\xe6\x97\xa5 \"'%~:", "<f8", 8, 8, false, false, 1, 4),
-    ARRAY("flags", "|b1", 1, 1, false, false, 1, 9),
+    TEST_ARRAY("a.w", ">f4", 4, 4, true, true, 2, 12, 8),
+    TEST_ARRAY("half", "<V2", 2, 2, false, false, 2, 7, 4),
+    TEST_ARRAY("none", "<i8", 8, 8, false, false, 2, 0, 4),
+    TEST_ARRAY("scale/\xe6\x97\xa5 \"'%~:", "<f8", 8, 8, false, false, 1, 4),
+    TEST_ARRAY("flags", "|b1", 1, 1, false, false, 1, 9),
     {"one", "<u2", 2, 2, false, false, {.rank = 0}},
     {"", "<u2", 2, 2, false, false, {.rank = 1, .dims = {3}}},
 };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "comm/mpi/cell.h"
+#include "base/least.h"
 #include "comm/mpi/mpi_engine.h"
 
 enum {
@@ -50,8 +51,6 @@ typedef struct reduction {
   MPI_Status *statuses;
   int *indices;
 } reduction;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- the walk over the cells ----
 
@@ -97,12 +96,12 @@ static bool cell_at(const reduction *r, tsr_mpi_cell *out_cell) {
   if (group->mine < 0) return false;
   const int64_t all = r->job.job->outer * r->job.job->inner;
   const int64_t slice = slice_of(r, group), cell = cell_of(r, group);
-  const int64_t start = r->job.job->scatter ? 0 : least(w->part * slice, all);
-  const int64_t end = r->job.job->scatter ? all : least(start + slice, all);
+  const int64_t start = r->job.job->scatter ? 0 : tsr_least(w->part * slice, all);
+  const int64_t end = r->job.job->scatter ? all : tsr_least(start + slice, all);
   *out_cell = (tsr_mpi_cell){.group = group,
                              .part = w->part,
-                             .begin = least(start + w->chunk * cell, end),
-                             .end = least(start + (w->chunk + 1) * cell, end)};
+                             .begin = tsr_least(start + w->chunk * cell, end),
+                             .end = tsr_least(start + (w->chunk + 1) * cell, end)};
   return out_cell->begin < out_cell->end;
 }
 
