@@ -5,6 +5,7 @@
 #include "base/least.h"
 
 static int64_t ceil_div(int64_t n, int64_t k) { return n / k + (n % k != 0); }
+
 // ---- one stage: the selection of shard i among m elements ----
 
 static tsr_range even_range(int64_t m, int64_t shards, int64_t i) {

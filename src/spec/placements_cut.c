@@ -7,6 +7,7 @@
 #include "base/least.h"
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 // ---- the order in which axes nest ----
 
 // The dimension from major to minor as slots, filled by a part of an axis or open (axis -1). The
