@@ -122,6 +122,37 @@ static void a_model_goes_through_every_format_and_comes_back(void **state) {
   test_folder_remove(&folder);
 }
 
+// It is kept in the files, and without tensors no device has a reason to write one.
+static void metadata_outlives_a_model_without_tensors(void **state) {
+  (void)state;
+  static const char bytes[] = " \0\0\0\0\0\0\0{\"__metadata__\":{\"format\":\"pt\"}}";
+  static const tsr_checkpoint_format cut[] = {TSR_FORMAT_TESSERA, TSR_FORMAT_RANKS};
+  for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+    char in[96], there[96], back[96];
+    char found[sizeof bytes];
+    test_folder folder;
+    test_folder_make(&folder);
+    strcpy(in, test_folder_path(&folder, "in.safetensors"));
+    strcpy(there, test_folder_path(&folder, "there"));
+    strcpy(back, test_folder_path(&folder, "back.safetensors"));
+    FILE *file = fopen(in, "wb");
+    assert_int_equal(fwrite(bytes, 1, sizeof bytes - 1, file), sizeof bytes - 1);
+    assert_int_equal(fclose(file), 0);
+    tsr_plan *plan = test_plan("{}", "dp=2", ". -> dp\n");
+    tsr_transform_options options = {.size = sizeof options, .format = cut[i], .plan = plan};
+    assert_ok(transform(in, NULL, there, &options));
+    options.plan = NULL;
+    options.format = TSR_FORMAT_FILE;
+    assert_ok(transform(there, NULL, back, &options));
+    file = fopen(back, "rb");
+    assert_int_equal(fread(found, 1, sizeof found, file), sizeof bytes - 1);
+    assert_int_equal(fclose(file), 0);
+    assert_memory_equal(found, bytes, sizeof bytes - 1);
+    tsr_plan_release(plan);
+    test_folder_remove(&folder);
+  }
+}
+
 static void the_certificate_tells_before(void **state) {
   (void)state;
   test_folder folder;
@@ -439,6 +470,7 @@ static void a_damaged_manifest_is_refused(void **state) {
 
 SUITE(transform, TEST(a_damaged_manifest_is_refused),
       TEST(a_model_goes_through_every_format_and_comes_back), TEST(the_certificate_tells_before),
+      TEST(metadata_outlives_a_model_without_tensors),
       TEST(the_certificate_knows_what_will_be_written_to_the_byte),
       TEST(a_cancelled_job_is_resumed), TEST(a_job_is_resumed_with_other_memory),
       TEST(a_journal_of_another_job_is_refused), TEST(what_does_not_fit_is_said_before),
