@@ -60,7 +60,7 @@ golden: ## judge us by recorded answers [FILES="a.json b.json"] [ONLY=fn,fn]
 	@build/tests/golden/golden $(if $(ONLY),--only $(ONLY)) $(FILES)
 
 text: all ## rewrite the kept output of the command and the examples; read the difference
-	@tests/text/run --update --path build --path build/examples tests/cli/*.cmd examples/*.cmd
+	@tests/text/run --update --path build --path build/examples --path build/examples/openmpi tests/cli/*.cmd examples/*.cmd
 
 coverage: ## run the tests counting lines; a table per room, fails under 90 %
 	@tools/setup --quiet build test mpi lint
