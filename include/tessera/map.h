@@ -5,11 +5,12 @@
 // says, line by line, how each destination tensor is put together (docs/map.md has it all):
 //
 //   # names hold {captures}: a whole number, or what a regex matches, {x:regex}
-//   layers.{n}.qkv.weight = concat(0, layers.{n}.q.weight, layers.{n}.k.weight,
-//   layers.{n}.v.weight) layers.{n}.q.bias, layers.{n}.k.bias = split(layers.{n}.qk.bias, 0,
-//   heads*head_dim, _) layers.{n+8*stage}.{rest} = stage{stage}.layers.{n}.{rest:.*} {x}.kernel =
-//   transpose({x:.*}.weight) experts.w1 = stack(0, experts.{e}.w1 for e in 0..experts) drop
-//   {x:.*}rotary_emb.inv_freq
+//   layers.{n}.qkv = concat(0, layers.{n}.q, layers.{n}.k, layers.{n}.v)
+//   layers.{n}.q.bias, layers.{n}.k.bias = split(layers.{n}.qk.bias, 0, heads*head_dim, _)
+//   layers.{n+8*stage}.{rest} = stage{stage}.layers.{n}.{rest:.*}
+//   {x}.kernel = transpose({x:.*}.weight)
+//   layers.{n}.w1 = stack(0, layers.{n}.experts.{e}.w1 for e in 0..experts)
+//   drop {x:.*}rotary_emb.inv_freq
 //
 // Whatever no line mentions goes over unchanged, unless the file says `only`. Nothing is computed,
 // elements are only arranged; so a map that loses none of them can be turned around.

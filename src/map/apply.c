@@ -109,7 +109,7 @@ static tsr_status each_target(applying *a, bool making) {
 static tsr_status take_parts(applying *a, const tsr_made *whole) {
   a->part_count = a->part = a->first = 0;
   TSR_TRY(each_target(a, false));
-  if (a->part_count == 0) return tsr_fail(BAD_ARGUMENT, "parts for no tensors");
+  if (a->part_count == 0) return tsr_fail(SYNTAX, "parts for no tensors");
   int64_t *sizes = malloc(sizeof *sizes * (size_t)a->part_count);
   if (!sizes) return tsr_fail(NO_MEMORY, "parts of a tensor");
   a->whole = whole;
@@ -169,17 +169,16 @@ static tsr_status use_match(applying *a, const char *path, const tsr_regex_group
   return status;
 }
 
-static tsr_status match_all(applying *a, bool *out_any) {
-  const tsr_map_rule *rule = a->rule;
+static tsr_status match_all(applying *a, const tsr_regex *pattern, bool *out_any) {
   const int64_t count = tsr_tree_count(a->world.source);
-  const int groups = tsr_regex_group_count(&rule->pattern);
+  const int groups = tsr_regex_group_count(pattern);
   tsr_regex_group found[MOST_GROUPS];
   if (groups > MOST_GROUPS) return tsr_fail(TOO_LARGE, "more than %d groups", MOST_GROUPS);
   for (int64_t i = 0; i < count; i++) {
     const char *path = tsr_tree_tensor(a->world.source, i)->path;
     bool matches = false;
-    TSR_TRY(tsr_regex_capture(a->map->engine, &rule->pattern, path, strlen(path), &matches, found,
-                              groups));
+    TSR_TRY(
+        tsr_regex_capture(a->map->engine, pattern, path, strlen(path), &matches, found, groups));
     if (!matches) continue;
     *out_any = true;
     TSR_TRY(use_match(a, path, found, i));
@@ -187,27 +186,56 @@ static tsr_status match_all(applying *a, bool *out_any) {
   return NULL;
 }
 
+static tsr_status push_loops(tsr_map_scope *scope, const tsr_map_item *item) {
+  for (int i = 0; i < item->loop_count; i++) {
+    tsr_map_word word = {.word = item->loops[i].variable, .is_number = true};
+    TSR_TRY(tsr_map_number(scope, item->loops[i].from, &word.value));
+    TSR_TRY(tsr_map_scope_push(scope, word));
+  }
+  return NULL;
+}
+
+// The loops around a rule's first name at their first turn, when it finds sources.
+static tsr_status push_first_turns(applying *a) {
+  const tsr_map_expr *expr = a->rule->value;
+  const bool parts = expr->op == TSR_MAP_SPLIT || expr->op == TSR_MAP_UNSTACK;
+  if (a->rule->target_count && !parts) TSR_TRY(push_loops(&a->world.scope, a->rule->targets));
+  for (; expr->op != TSR_MAP_NAME; expr = expr->items[0].expr)
+    TSR_TRY(push_loops(&a->world.scope, &expr->items[0]));
+  return NULL;
+}
+
+// A name with parts that are known only now, as {e} for e in 0..8.
+static tsr_status match_computed(applying *a, bool *out_any) {
+  const int before = a->world.scope.count;
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_regex pattern = {0};
+  tsr_status status = push_first_turns(a);
+  if (!status) status = tsr_map_rule_pattern(a->rule, &a->world.scope, &text);
+  a->world.scope.count = before;
+  if (!status)
+    status = tsr_regex_compile_capturing(a->map->engine, tsr_text_string(&text), &arena, &pattern);
+  if (!status) status = match_all(a, &pattern, out_any);
+  tsr_regex_deinit(&pattern);
+  tsr_text_deinit(&text);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
 // A rule without captures is used once, if its first source is there.
 static tsr_status match_plain(applying *a, bool *out_any) {
-  const tsr_map_rule *rule = a->rule;
-  bool plain = true;
-  for (int i = 0; i < rule->first->count; i++) plain &= rule->first->parts[i].text != NULL;
+  const int before = a->world.scope.count;
   tsr_text path = TSR_TEXT_EMPTY;
-  int64_t source = 0;
-  tsr_status status = NULL;
-  if (plain) {
-    status = tsr_map_name_fill(&a->world.scope, rule->first, &path);
-    if (!status) source = tsr_tree_find(a->world.source, tsr_text_string(&path));
-  }
+  int64_t source = -1;
+  tsr_status status = push_first_turns(a);
+  if (!status) status = tsr_map_name_fill(&a->world.scope, a->rule->first, &path);
+  if (!status) source = tsr_tree_find(a->world.source, tsr_text_string(&path));
+  a->world.scope.count = before;
   *out_any = source >= 0;
-  if (!status && *out_any && rule->drop && !plain) {
-    status = tsr_map_name_fill(&a->world.scope, rule->first, &path);
-    if (!status) source = tsr_tree_find(a->world.source, tsr_text_string(&path));
-    *out_any = source >= 0;
-  }
-  if (!status && *out_any && rule->drop)
+  if (*out_any && a->rule->drop)
     a->world.used[source] = 1;
-  else if (!status && *out_any)
+  else if (*out_any)
     status = make_targets(a);
   tsr_text_deinit(&path);
   return status;
@@ -216,25 +244,41 @@ static tsr_status match_plain(applying *a, bool *out_any) {
 static tsr_status apply_rule(applying *a) {
   const tsr_map_rule *rule = a->rule;
   bool any = false;
-  TSR_TRY(rule->has_pattern ? match_all(a, &any) : match_plain(a, &any));
-  if (!any && !rule->optional)
-    tsr_text_addf(&a->mapping->warnings, "%s:%d: no tensor of the source matches\n", a->map->name,
-                  rule->line);
+  TSR_TRY(!rule->has_pattern ? match_plain(a, &any)
+          : rule->computed   ? match_computed(a, &any)
+                             : match_all(a, &rule->pattern, &any));
+  if (any || rule->optional) return NULL;
+  tsr_text *warnings = &a->mapping->warnings;
+  tsr_text_addf(warnings, "%s:%d: no tensor of the source matches ", a->map->name, rule->line);
+  tsr_map_name_print(rule->first, warnings);
+  tsr_text_add_char(warnings, '\n');
   return NULL;
 }
 
 // ---- the rest ----
+
+// Under `only`: one line for all that is left out, with the first names.
+static void report_unused(applying *a) {
+  enum { SHOWN = 3 };
+  tsr_text *warnings = &a->mapping->warnings;
+  const int64_t count = tsr_tree_count(a->world.source);
+  int64_t unused = 0, shown = 0;
+  for (int64_t i = 0; i < count; i++) unused += !a->world.used[i];
+  if (!unused) return;
+  tsr_text_addf(warnings, "%s: no line uses %lld of %lld tensors:", a->map->name, (long long)unused,
+                (long long)count);
+  for (int64_t i = 0; i < count && shown < SHOWN; i++)
+    if (!a->world.used[i])
+      tsr_text_addf(warnings, "%s \"%s\"", shown++ ? "," : "",
+                    tsr_tree_tensor(a->world.source, i)->path);
+  tsr_text_addf(warnings, "%s\n", unused > shown ? ", ..." : "");
+}
 
 static tsr_status pass_over(applying *a) {
   const int64_t count = tsr_tree_count(a->world.source);
   for (int64_t i = 0; i < count; i++) {
     const tsr_tensor *tensor = tsr_tree_tensor(a->world.source, i);
     if (a->world.used[i]) continue;
-    if (a->map->only) {
-      tsr_text_addf(&a->mapping->warnings, "%s: no line uses tensor \"%s\"\n", a->map->name,
-                    tensor->path);
-      continue;
-    }
     tsr_made made = {.dtype = tensor->dtype, .shape = tsr_tensor_shape(tensor)};
     tsr_status status = tsr_map_pieces_whole(&made.pieces, i, tsr_tensor_elements(tensor));
     if (!status) status = add_tensor(a, tensor->path, 0, i, &made);
@@ -272,7 +316,10 @@ static tsr_status apply_all(applying *a, const tsr_map_options *options) {
     tsr_status status = apply_rule(a);
     if (status) return note_line(a, a->rule->line, status);
   }
-  TSR_TRY(pass_over(a));
+  if (a->map->only)
+    report_unused(a);
+  else
+    TSR_TRY(pass_over(a));
   TSR_TRY(tsr_text_check(&a->mapping->warnings));
   return tsr_mapping_finish(a->mapping);
 }

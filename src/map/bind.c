@@ -1,7 +1,8 @@
 // Which words of a rule capture, and the pattern they make.
 //
 // The first name right of the '=' finds sources: its words in braces capture, unless they stand for
-// something already. All other names are filled in from there, and from loops.
+// something already; a variable of a loop then stands for its first value. All other names are
+// filled in from there, and from loops.
 #include <assert.h>
 #include <string.h>
 
@@ -33,10 +34,14 @@ static bool is_variable(const loops *around, const char *word) {
   return false;
 }
 
-static bool is_capture(const tsr_map_rule *rule, const char *word) {
+static int find_capture(const tsr_map_rule *rule, const char *word) {
   for (int i = 0; i < rule->capture_count; i++)
-    if (!strcmp(rule->captures[i], word)) return true;
-  return false;
+    if (!strcmp(rule->captures[i], word)) return i;
+  return -1;
+}
+
+static bool is_capture(const tsr_map_rule *rule, const char *word) {
+  return find_capture(rule, word) >= 0;
 }
 
 const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr) {
@@ -65,47 +70,88 @@ static tsr_status count_groups(const tsr_map *map, tsr_arena *arena, const char 
 }
 
 static tsr_status add_capture(tsr_map *map, tsr_map_rule *rule, const tsr_name_part *part,
-                              int *group, tsr_text *out) {
-  if (is_capture(rule, part->word)) {
-    if (part->pattern) return tsr_fail(SYNTAX, "capture \"%s\" has two patterns", part->word);
-    tsr_text_addf(out, "(?P=%s)", part->word);
-    return NULL;
-  }
+                              int *group) {
+  if (is_capture(rule, part->word))
+    return part->pattern ? tsr_fail(SYNTAX, "capture \"%s\" has two patterns", part->word) : NULL;
   if (rule->capture_count == MOST_CAPTURES)
     return tsr_fail(TOO_LARGE, "more than %d captures", MOST_CAPTURES);
   int inner = 0;
   TSR_TRY(count_groups(map, &map->arena, part->pattern, &inner));
-  tsr_text_addf(out, "(?P<%s>%s)", part->word, part->pattern ? part->pattern : "[0-9]+");
   rule->captures[rule->capture_count] = part->word;
   rule->groups[rule->capture_count++] = *group;
   *group += 1 + inner;
   return NULL;
 }
 
-// The pattern of the first name into `out`. What is neither plain nor a capture is left to later,
-// which works only where nothing is captured.
-static tsr_status add_parts(tsr_map *map, tsr_map_rule *rule, const loops *around, tsr_text *out) {
-  const char *computed = NULL;
+// Whether an expression has a captured word in it, which is known only after the search.
+static bool mentions_capture(const tsr_map_rule *rule, const char *text) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  for (; *text; text += !!*text) {
+    const size_t length = strspn(text, letters);
+    for (int i = 0; i < rule->capture_count; i++)
+      if (strlen(rule->captures[i]) == length && !memcmp(rule->captures[i], text, length))
+        return true;
+    text += length;
+  }
+  return false;
+}
+
+static tsr_status check_number(const tsr_map_rule *rule, const char *number, const char *shown) {
+  if (!mentions_capture(rule, number)) return NULL;
+  return tsr_fail(
+      SYNTAX,
+      "the name that captures {%s} cannot hold {%s}, which is computed from it: compute "
+      "left of the '='",
+      rule->captures[0], shown);
+}
+
+// What is computed in the first name must be known before the search.
+static tsr_status check_computed(const tsr_map_rule *rule, const loops *around) {
+  for (int i = 0; i < rule->first->count; i++)
+    if (rule->first->parts[i].number)
+      TSR_TRY(check_number(rule, rule->first->parts[i].number, rule->first->parts[i].number));
+  for (; rule->computed && around; around = around->outer)
+    for (int i = 0; i < around->item->loop_count; i++) {
+      const tsr_map_loop *loop = &around->item->loops[i];
+      TSR_TRY(check_number(rule, loop->from, loop->variable));
+    }
+  return NULL;
+}
+
+// The captures of the first name. What is neither plain nor a capture is known before the search.
+static tsr_status find_captures(tsr_map *map, tsr_map_rule *rule, const loops *around) {
   int group = 1;
   for (int i = 0; i < rule->first->count; i++) {
     const tsr_name_part *part = &rule->first->parts[i];
-    const bool known = part->word && !part->pattern &&
-                       (is_variable(around, part->word) || is_fact(map, part->word));
+    const bool known = part->word && (is_variable(around, part->word) || is_fact(map, part->word));
+    rule->computed |= part->number || known;
+    if (known && part->pattern)
+      return tsr_fail(SYNTAX, "\"%s\" stands for a number already and cannot capture", part->word);
+    if (part->word && !known) TSR_TRY(add_capture(map, rule, part, &group));
+  }
+  return check_computed(rule, around);
+}
+
+tsr_status tsr_map_rule_pattern(const tsr_map_rule *rule, const tsr_map_scope *scope,
+                                tsr_text *out) {
+  bool seen[MOST_CAPTURES] = {false};
+  tsr_text_add(out, "\\A");
+  for (int i = 0; i < rule->first->count; i++) {
+    const tsr_name_part *part = &rule->first->parts[i];
+    const tsr_map_name alone = {1, &rule->first->parts[i]};
+    const int capture = part->word ? find_capture(rule, part->word) : -1;
     if (part->text)
       add_escaped(out, part->text);
-    else if (part->number || known)
-      computed = part->number ? part->number : part->word;
-    else if (is_variable(around, part->word) || is_fact(map, part->word))
-      return tsr_fail(SYNTAX, "\"%s\" stands for a number already and cannot capture", part->word);
-    else
-      TSR_TRY(add_capture(map, rule, part, &group, out));
+    else if (capture >= 0 && seen[capture])
+      tsr_text_addf(out, "(?P=%s)", part->word);
+    else if (capture >= 0)
+      tsr_text_addf(out, "(?P<%s>%s)", part->word, part->pattern ? part->pattern : "[0-9]+");
+    else if (scope)
+      TSR_TRY(tsr_map_name_fill(scope, &alone, out));
+    if (capture >= 0) seen[capture] = true;
   }
-  if (computed && rule->capture_count > 0)
-    return tsr_fail(SYNTAX,
-                    "the name that captures {%s} cannot hold {%s}, which is computed: compute left "
-                    "of the '='",
-                    rule->captures[0], computed);
-  return NULL;
+  tsr_text_add(out, "\\Z");
+  return tsr_text_check(out);
 }
 
 static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const loops *around) {
@@ -113,10 +159,8 @@ static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const loops *ar
   rule->captures = tsr_arena_zeros(&map->arena, MOST_CAPTURES, sizeof *rule->captures);
   rule->groups = tsr_arena_zeros(&map->arena, MOST_CAPTURES, sizeof *rule->groups);
   if (!rule->captures || !rule->groups) return tsr_fail(NO_MEMORY, "captures");
-  tsr_text_add(&text, "\\A");
-  tsr_status status = add_parts(map, rule, around, &text);
-  tsr_text_add(&text, "\\Z");
-  if (!status) status = tsr_text_check(&text);
+  tsr_status status = find_captures(map, rule, around);
+  if (!status) status = tsr_map_rule_pattern(rule, NULL, &text);
   if (!status && rule->capture_count > 0) {
     status = tsr_regex_compile_capturing(map->engine, tsr_text_string(&text), &map->arena,
                                          &rule->pattern);

@@ -155,8 +155,7 @@ static tsr_status join_items(joining *j, tsr_made *out) {
     j->operand = item->expr;
     TSR_TRY(tsr_map_loops_run(&j->world->scope, item->loops, item->loop_count, evaluate_item, j));
   }
-  if (j->count == 0)
-    return tsr_fail(BAD_ARGUMENT, "%s of no tensors", tsr_map_ops[j->expr->op].word);
+  if (j->count == 0) return tsr_fail(SYNTAX, "%s of no tensors", tsr_map_ops[j->expr->op].word);
   TSR_TRY(read_dim(j->world, j->expr, &j->items[0].shape, stack, &dim));
   for (int64_t i = 0; i < j->count && stack; i++) {
     if (dim > j->items[i].shape.rank) return check_alike(j, i, -1);
@@ -177,8 +176,9 @@ static tsr_status make_joined(tsr_map_world *world, const tsr_map_expr *expr, ts
 
 static tsr_status cut(tsr_made *made, int dim, int64_t first, int64_t end) {
   if (first < 0 || end < first || end > made->shape.dims[dim])
-    return FAIL_SHAPE(&made->shape, INDEX_OUT_OF_RANGE, "%lld:%lld is not within dimension %d",
-                      (long long)first, (long long)end, dim);
+    return FAIL_SHAPE(&made->shape, INDEX_OUT_OF_RANGE,
+                      "%lld:%lld is not within dimension %d, 0:%lld", (long long)first,
+                      (long long)end, dim, (long long)made->shape.dims[dim]);
   TSR_TRY(tsr_map_pieces_slice(&made->pieces, &made->shape, dim, first, end));
   made->shape.dims[dim] = end - first;
   return NULL;
@@ -199,7 +199,7 @@ static tsr_status do_trim(tsr_map_world *world, const tsr_map_expr *expr, tsr_ma
   TSR_TRY(read_dim(world, expr, &made->shape, 0, &dim));
   TSR_TRY(number(world, expr, 1, &size));
   if (size > made->shape.dims[dim] || size < 0)
-    return FAIL_SHAPE(&made->shape, BAD_ARGUMENT,
+    return FAIL_SHAPE(&made->shape, INDEX_OUT_OF_RANGE,
                       "trim to %lld along dimension %d, wanted 0 to %lld", (long long)size, dim,
                       (long long)made->shape.dims[dim]);
   return cut(made, dim, 0, size);
@@ -213,7 +213,7 @@ static tsr_status read_order(const tsr_map_world *world, const tsr_map_expr *exp
     int64_t dim = 0;
     TSR_TRY(number(world, expr, first + i, &dim));
     if (dim < 0 || dim >= rank || seen[dim])
-      return tsr_fail(BAD_ARGUMENT,
+      return tsr_fail(INDEX_OUT_OF_RANGE,
                       "%lld in an order of %d dimensions, wanted each of 0 to %d once",
                       (long long)dim, rank, rank - 1);
     seen[dim] = true;
@@ -232,11 +232,12 @@ static tsr_status turn(tsr_made *made, const int *order) {
 static tsr_status do_transpose(tsr_map_world *world, const tsr_map_expr *expr, tsr_made *made) {
   int order[TSR_MAX_RANK] = {1, 0};
   if (expr->number_count == 0 && made->shape.rank != 2)
-    return FAIL_SHAPE(&made->shape, BAD_ARGUMENT,
+    return FAIL_SHAPE(&made->shape, SHAPES_DIFFER,
                       "transpose of %d dimensions wants their order, as in transpose(x, 1, 0, 2)",
                       made->shape.rank);
   if (expr->number_count > 0 && expr->number_count != made->shape.rank)
-    return FAIL_SHAPE(&made->shape, BAD_ARGUMENT, "an order of %d dimensions", expr->number_count);
+    return FAIL_SHAPE(&made->shape, SHAPES_DIFFER, "an order of %d dimension%s, wanted %d",
+                      expr->number_count, expr->number_count == 1 ? "" : "s", made->shape.rank);
   if (expr->number_count > 0) TSR_TRY(read_order(world, expr, 0, made->shape.rank, order));
   return turn(made, order);
 }
@@ -249,14 +250,14 @@ static tsr_status read_sizes(const tsr_map_world *world, const tsr_map_expr *exp
   for (int i = 0; i < count; i++) {
     out_sizes[i] = 1;
     if (!strcmp(expr->numbers[first + i], "_")) {
-      if (open >= 0) return tsr_fail(BAD_ARGUMENT, "two sizes that are \"_\"");
+      if (open >= 0) return tsr_fail(SYNTAX, "two sizes that are \"_\"");
       open = i;
       continue;
     }
     TSR_TRY(number(world, expr, first + i, &out_sizes[i]));
     if (out_sizes[i] < 0)
-      return tsr_fail(BAD_ARGUMENT, "the size %lld in \"%s\"", (long long)out_sizes[i],
-                      tsr_map_ops[expr->op].word);
+      return tsr_fail(INDEX_OUT_OF_RANGE, "the size %lld in \"%s\", wanted 0 or more",
+                      (long long)out_sizes[i], tsr_map_ops[expr->op].word);
     if (__builtin_mul_overflow(product, out_sizes[i], &product))
       return tsr_fail(OVERFLOW, "sizes whose product is beyond 64 bits");
   }
@@ -287,7 +288,7 @@ static tsr_status do_permute(tsr_map_world *world, const tsr_map_expr *expr, tsr
   const int parts = expr->size_count;
   int order[TSR_MAX_RANK], dim = 0;
   if (parts != expr->number_count - 1 - parts)
-    return tsr_fail(BAD_ARGUMENT, "%d sizes and an order of %d", parts,
+    return tsr_fail(SYNTAX, "%d sizes and an order of %d, wanted as many", parts,
                     expr->number_count - 1 - parts);
   TSR_TRY(read_dim(world, expr, &before, 0, &dim));
   tsr_shape parted = {.rank = before.rank + parts - 1};
@@ -321,7 +322,7 @@ static tsr_status read_constant(const tsr_map_expr *expr, tsr_dtype dtype, tsr_m
   TSR_TRY(tsr_convert(TSR_F64, &value, dtype, out->bytes, 1));
   TSR_TRY(tsr_convert(dtype, out->bytes, TSR_F64, &back, 1));
   if (tsr_dtype_get(dtype)->kind != TSR_CLASS_FLOAT && back != value)
-    return tsr_fail(BAD_ARGUMENT, "the value %s of pad is not one of %s", expr->value,
+    return tsr_fail(INDEX_OUT_OF_RANGE, "the value %s of pad is not one of %s", expr->value,
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   return NULL;
 }
@@ -349,7 +350,7 @@ static tsr_status do_pad(tsr_map_world *world, const tsr_map_expr *expr, tsr_mad
   TSR_TRY(read_dim(world, expr, &made->shape, 0, &dim));
   TSR_TRY(number(world, expr, 1, &size));
   if (size < made->shape.dims[dim])
-    return FAIL_SHAPE(&made->shape, BAD_ARGUMENT,
+    return FAIL_SHAPE(&made->shape, INDEX_OUT_OF_RANGE,
                       "pad to %lld along dimension %d, wanted %lld or more", (long long)size, dim,
                       (long long)made->shape.dims[dim]);
   TSR_TRY(read_constant(expr, made->dtype, &constant));
@@ -396,7 +397,9 @@ tsr_status tsr_map_part_sizes(tsr_map_world *world, const tsr_map_expr *expr, co
   const bool unstack = expr->op == TSR_MAP_UNSTACK;
   if (unstack && size != parts)
     return FAIL_SHAPE(&whole->shape, SHAPES_DIFFER,
-                      "unstacked along dimension %d into %lld tensors", *out_dim, (long long)parts);
+                      "unstacked along dimension %d it makes %lld tensors, but there are names "
+                      "for %lld",
+                      *out_dim, (long long)size, (long long)parts);
   if (unstack || expr->number_count == 1) {
     if (size % parts)
       return FAIL_SHAPE(&whole->shape, INDIVISIBLE, "dimension %d is not %lld equal parts",
@@ -405,24 +408,26 @@ tsr_status tsr_map_part_sizes(tsr_map_world *world, const tsr_map_expr *expr, co
     return NULL;
   }
   if (expr->number_count - 1 != parts)
-    return tsr_fail(BAD_ARGUMENT, "split has %d sizes for %lld tensors", expr->number_count - 1,
-                    (long long)parts);
+    return tsr_fail(SYNTAX, "split has %d size%s for %lld tensors", expr->number_count - 1,
+                    expr->number_count == 2 ? "" : "s", (long long)parts);
   int64_t sum = 0, open = -1;
   for (int64_t i = 0; i < parts; i++) {
     out_sizes[i] = 0;
     if (!strcmp(expr->numbers[i + 1], "_")) {
-      if (open >= 0) return tsr_fail(BAD_ARGUMENT, "two sizes that are \"_\"");
+      if (open >= 0) return tsr_fail(SYNTAX, "two sizes that are \"_\"");
       open = i;
       continue;
     }
     TSR_TRY(number(world, expr, (int)i + 1, &out_sizes[i]));
     if (out_sizes[i] < 0 || __builtin_add_overflow(sum, out_sizes[i], &sum))
-      return tsr_fail(BAD_ARGUMENT, "a part of size %lld", (long long)out_sizes[i]);
+      return tsr_fail(INDEX_OUT_OF_RANGE, "a part of size %lld", (long long)out_sizes[i]);
   }
   if (open >= 0 && sum <= size) out_sizes[open] = size - sum;
   if (open >= 0 ? sum > size : sum != size)
-    return FAIL_SHAPE(&whole->shape, SHAPES_DIFFER, "parts of dimension %d add up to %lld",
-                      *out_dim, (long long)sum);
+    return FAIL_SHAPE(&whole->shape, SHAPES_DIFFER,
+                      "parts of dimension %d add up to %lld, "
+                      "wanted %s%lld",
+                      *out_dim, (long long)sum, open >= 0 ? "at most " : "", (long long)size);
   return NULL;
 }
 

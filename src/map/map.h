@@ -81,9 +81,10 @@ typedef struct tsr_map_rule {
   tsr_map_item *targets;
   const tsr_map_expr *value;
   // The first name of the value finds the sources to begin with. Its captures are groups of a
-  // pattern; without captures there is no pattern.
+  // pattern; without captures there is no pattern. Where parts of the name are computed, the
+  // pattern lacks them: it is made anew when the numbers are known.
   const tsr_map_name *first;
-  bool has_pattern;
+  bool has_pattern, computed;
   tsr_regex pattern;
   int capture_count;
   const char **captures;
@@ -105,11 +106,6 @@ struct tsr_map {
   tsr_map_rule *rules;
   tsr_regex_engine *engine;
 };
-
-// Fills a rule's pattern and captures, and holds names and loops against each other.
-TSR_MUST_USE tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule);
-// The first name in an expression; NULL if there is none.
-const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr);
 
 // ---- names and numbers where they are used ----
 
@@ -134,6 +130,15 @@ TSR_MUST_USE tsr_status tsr_map_name_fill(const tsr_map_scope *scope, const tsr_
 typedef tsr_status tsr_map_turn_fn(void *context, tsr_map_scope *scope);
 TSR_MUST_USE tsr_status tsr_map_loops_run(tsr_map_scope *scope, const tsr_map_loop *loops,
                                           int count, tsr_map_turn_fn *fn, void *context);
+
+// Fills a rule's pattern and captures, and holds names and loops against each other.
+TSR_MUST_USE tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule);
+// The pattern of the first name, with computed parts as they are in `scope`; NULL = without them.
+TSR_MUST_USE tsr_status tsr_map_rule_pattern(const tsr_map_rule *rule, const tsr_map_scope *scope,
+                                             tsr_text *out);
+void tsr_map_name_print(const tsr_map_name *name, tsr_text *out);  // as it is written
+// The first name in an expression; NULL if there is none.
+const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr);
 
 // ---- mappings ----
 

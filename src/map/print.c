@@ -29,7 +29,7 @@ static void print_text(const char *text, bool quoted, tsr_text *out) {
   }
 }
 
-static void print_name(const tsr_map_name *name, tsr_text *out) {
+void tsr_map_name_print(const tsr_map_name *name, tsr_text *out) {
   const bool quoted = wants_quotes(name);
   if (quoted) tsr_text_add_char(out, '"');
   for (int i = 0; i < name->count; i++) {
@@ -74,7 +74,7 @@ static void print_numbers(const tsr_map_expr *expr, tsr_text *out) {
 
 static void print_expr(const tsr_map_expr *expr, tsr_text *out) {
   if (expr->op == TSR_MAP_NAME) {
-    print_name(&expr->name, out);
+    tsr_map_name_print(&expr->name, out);
     return;
   }
   const bool joined = tsr_map_ops[expr->op].most_operands < 0;
@@ -94,7 +94,7 @@ static void print_rule(const tsr_map_rule *rule, tsr_text *out) {
   if (rule->drop) tsr_text_add(out, "drop ");
   for (int i = 0; i < rule->target_count; i++) {
     if (i > 0) tsr_text_add(out, ", ");
-    print_name(&rule->targets[i].name, out);
+    tsr_map_name_print(&rule->targets[i].name, out);
     print_loops(&rule->targets[i], out);
   }
   if (!rule->drop) tsr_text_add(out, " = ");

@@ -59,7 +59,12 @@ static tsr_status fill_part(const tsr_map_scope *scope, const tsr_name_part *par
     tsr_text_add(out, part->text ? part->text : word->text);
     return NULL;
   }
-  TSR_TRY(tsr_map_number(scope, part->word ? part->word : part->number, &value));
+  const char *number = part->word ? part->word : part->number;
+  TSR_TRY(tsr_map_number(scope, number, &value));
+  // Layers counted from the wrong end would otherwise become names that nobody looks for.
+  if (value < 0)
+    return tsr_fail(INDEX_OUT_OF_RANGE, "{%s} of a name is %lld, wanted 0 or more", number,
+                    (long long)value);
   tsr_text_add_int(out, value);
   return NULL;
 }
