@@ -5,9 +5,12 @@
 #include "plan/companions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/arena.h"
+#include "plan/companion_dim.h"
 #include "plan/plan.h"
+
+typedef tsr_companion_dim beside;
 
 typedef struct following {
   const tsr_plan *plan;
@@ -16,153 +19,120 @@ typedef struct following {
   unsigned char *set;  // owned: which rows are
 } following;
 
-// One dimension of a scale beside that of its weight.
-typedef struct beside {
-  const tsr_tensor *scale, *weight;
-  int dim;           // of the scale
-  int64_t has, was;  // its size, and the weight's
-  int64_t block;     // elements for one of the scale, or
-  int64_t factor;    // elements of the scale for one of the weight's
-  tsr_arena *arena;
-} beside;
-
-// ---- cuts in blocks ----
-
-static tsr_status through_block(const beside *b, int64_t size) {
-  return tsr_fail(BAD_CUT,
-                  "tensor \"%s\": \"%s\" is cut at %lld elements of dimension %d, through one of "
-                  "the blocks of %lld that have a scale each",
-                  b->scale->path, b->weight->path, (long long)size, b->dim, (long long)b->block);
-}
-
-// A size of the weight in elements of the scale.
-static tsr_status in_blocks(const beside *b, int64_t size, int64_t *out_size) {
-  if (b->factor > 1) {
-    if (__builtin_mul_overflow(size, b->factor, out_size))
-      return tsr_fail(OVERFLOW, "tensor \"%s\" is too large", b->scale->path);
-    return NULL;
-  }
-  if (size % b->block) return through_block(b, size);
-  *out_size = size / b->block;
-  return NULL;
-}
-
-static tsr_status scale_sizes(const beside *b, tsr_stage *stage) {
-  int64_t *sizes = tsr_arena_zeros(b->arena, (size_t)stage->count, sizeof *sizes);
-  if (!sizes) return tsr_fail(NO_MEMORY, "the sizes of a cut");
-  for (int i = 0; i < stage->count; i++) TSR_TRY(in_blocks(b, stage->sizes[i], &sizes[i]));
-  stage->sizes = sizes;
-  return NULL;
-}
-
-// Each shard's piece of a part becomes one grain: grains themselves may be smaller than blocks.
-static tsr_status scale_parts(const beside *b, int64_t shards, tsr_stage *stage) {
-  tsr_part *parts = tsr_arena_zeros(b->arena, (size_t)stage->count, sizeof *parts);
-  if (!parts) return tsr_fail(NO_MEMORY, "the parts of a cut");
-  for (int i = 0; i < stage->count; i++) {
-    parts[i] = stage->parts[i];
-    const int64_t pieces = parts[i].copies > 0 ? shards / parts[i].copies : shards;
-    if (pieces < 1 || parts[i].size % pieces) return through_block(b, parts[i].size);
-    TSR_TRY(in_blocks(b, parts[i].size / pieces, &parts[i].grain));
-    parts[i].size = parts[i].grain * pieces;
-  }
-  stage->parts = parts;
-  return NULL;
-}
-
-// What a stage divides is halved, quartered, ... by `left`; it must be so without a remainder.
-static tsr_status scale_stage(const beside *b, const tsr_bound_stage *bound, int64_t *left,
-                              tsr_stage *stage) {
-  int64_t ignored = 0;
-  switch (stage->kind) {
-    case TSR_STAGE_SIZES:
-      return scale_sizes(b, stage);
-    case TSR_STAGE_PARTS:
-      return scale_parts(b, bound->shards, stage);
-    case TSR_STAGE_CYCLIC:
-      return in_blocks(b, stage->block, &stage->block);
-    case TSR_STAGE_EVEN:
-      if (*left % bound->shards) return through_block(b, *left / bound->shards);
-      *left /= bound->shards;
-      return in_blocks(b, *left, &ignored);
-  }
-  return NULL;
-}
-
-// Only even cuts leave parts of one size for the stage that follows.
-static tsr_status check_order(const beside *b, const tsr_sharding_dim *bound) {
-  for (int i = 0; i + 1 < bound->stage_count; i++)
-    if (bound->stages[i].kind != TSR_STAGE_EVEN)
-      return tsr_fail(UNSUPPORTED,
-                      "tensor \"%s\": \"%s\" is cut in stages that are not even in dimension %d, "
-                      "which its scale cannot follow",
-                      b->scale->path, b->weight->path, b->dim);
-  return NULL;
-}
-
-static tsr_status scale_dim(const beside *b, const tsr_sharding_dim *bound, tsr_spec_dim *dim) {
-  tsr_stage *stages = tsr_arena_zeros(b->arena, (size_t)dim->stage_count, sizeof *stages);
-  int64_t left = b->was;
-  if (!stages) return tsr_fail(NO_MEMORY, "the stages of a cut");
-  TSR_TRY(check_order(b, bound));
-  for (int i = 0; i < dim->stage_count; i++) {
-    stages[i] = dim->stages[i];
-    TSR_TRY(scale_stage(b, &bound->stages[i], &left, &stages[i]));
-  }
-  dim->stages = stages;
-  return NULL;
-}
-
 // ---- which dimensions belong together ----
 
-static bool aligns(const tsr_tensor *scale, const tsr_tensor *weight, int first) {
-  for (int d = 0; d < scale->rank; d++)
-    if (scale->dims[d] != 1 && scale->dims[d] != weight->dims[first + d]) return false;
+// The dimensions of both, paired: for each of the companion that of the weight, or -1.
+typedef struct pairing {
+  int of[TSR_MAX_RANK];
+  bool whole[TSR_MAX_RANK];  // paired, but not to be cut
+} pairing;
+
+static int find_letter(const char *axes, char letter) {
+  const char *at = strchr(axes, letter == 'g' ? 'i' : letter);
+  return at ? (int)(at - axes) : -1;
+}
+
+// By letters: those of the companion are found among the weight's, and what stands before them is
+// the same for both.
+static bool pair_by_letters(const beside *b, const tsr_companion *c, pairing *out) {
+  const int own = b->scale->rank - (int)strlen(c->axes);
+  const int before = b->weight->rank - (int)strlen(c->of_axes);
+  if (own != before || own < 0) return false;
+  for (int d = 0; d < b->scale->rank; d++) {
+    const char letter = d < own ? '\0' : c->axes[d - own];
+    const int at = letter ? find_letter(c->of_axes, letter) : -1;
+    out->of[d] = !letter ? d : at < 0 ? -1 : before + at;
+    out->whole[d] = letter == 'g' && c->indexed;
+  }
   return true;
 }
 
-// The dimension of the weight that belongs to the scale's first: they stand at the same places, or
-// the weight has some more before them.
-static int first_dim(const tsr_tensor *scale, const tsr_tensor *weight) {
-  const int more = weight->rank - scale->rank;
-  return more > 0 && !aligns(scale, weight, 0) && aligns(scale, weight, more) ? more : 0;
+// The weight's dimensions with outputs before inputs.
+static int in_order(const beside *b, const tsr_companion *c, int d) {
+  const int before = b->weight->rank - (int)strlen(c->of_axes);
+  if (before < 0 || d < before) return d;
+  const int at = d - before < 2 ? find_letter(c->of_axes, "oi"[d - before]) : d - before;
+  return before + at;
 }
 
-// The entry of a spec for dimension `b->dim` of the scale.
-static tsr_status follow_dim(beside *b, const tsr_sharding *sharding, int of, tsr_spec_dim *out) {
-  const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(sharding));
-  *out = (tsr_spec_dim){.priority = TSR_NO_PRIORITY};
-  if (of >= desc->dim_count || of >= b->weight->rank || !desc->dims[of].stage_count) return NULL;
-  b->has = b->scale->dims[b->dim];
-  b->was = b->weight->dims[of];
-  if (b->has == 1 && b->was != 1) return NULL;
-  *out = desc->dims[of];
-  if (b->has == b->was || b->has == 0) return NULL;
-  b->block = b->has < b->was ? (b->was + b->has - 1) / b->has : 1;
-  b->factor = b->has > b->was && b->was > 0 ? b->has / b->was : 1;
-  if (b->has > b->was && b->has != b->factor * b->was)
-    return tsr_fail(BAD_CUT,
-                    "tensor \"%s\": size %lld of dimension %d is no multiple of \"%s\"'s %lld",
-                    b->scale->path, (long long)b->has, b->dim, b->weight->path, (long long)b->was);
-  return scale_dim(b, tsr_sharding_dim_at(sharding, of), out);
+static bool aligns(const beside *b, const tsr_companion *c, int first) {
+  if (first < 0) return false;
+  for (int d = 0; d < b->scale->rank; d++) {
+    const int64_t was = b->weight->dims[in_order(b, c, first + d)];
+    if (b->scale->dims[d] != 1 && b->scale->dims[d] != was) return false;
+  }
+  return true;
 }
 
-static tsr_status note_dim(following *work, int64_t row, const beside *b) {
-  const tsr_plan_note note = {
-      .why = TSR_WHY_COMPANION, .dim = b->dim, .rule = -1, .argument = b->block};
+// A companion of fewer dimensions than its letters has a number for each output, as a rule, or for
+// each input: its sizes tell.
+static bool pair_by_sizes(const beside *b, const tsr_companion *c, pairing *out) {
+  const int more = b->weight->rank - b->scale->rank;
+  const int places[] = {0, more - 1, more};
+  int at = 0;
+  while (at < 3 && (places[at] > more || !aligns(b, c, places[at]))) at++;
+  if (at == 3) return false;
+  for (int d = 0; d < b->scale->rank; d++) {
+    out->of[d] = in_order(b, c, places[at] + d);
+  }
+  return true;
+}
+
+static bool is_cut(const tsr_spec_desc *desc, int rank) {
+  for (int d = 0; d < desc->dim_count && d < rank; d++)
+    if (desc->dims[d].stage_count) return true;
+  return false;
+}
+
+static tsr_status pair(const beside *b, const tsr_companion *c, bool cut, pairing *out) {
+  memset(out, 0, sizeof *out);
+  if (pair_by_letters(b, c, out) || pair_by_sizes(b, c, out)) return NULL;
+  for (int d = 0; d < b->scale->rank; d++) out->of[d] = -1;
+  if (!cut || tsr_tensor_elements(b->scale) == 1) return NULL;
+  tsr_text shapes = TSR_TEXT_EMPTY;
+  const tsr_shape own = tsr_tensor_shape(b->scale), other = tsr_tensor_shape(b->weight);
+  tsr_shape_print(&own, &shapes);
+  tsr_text_addf(&shapes, " beside \"%s\" of ", b->weight->path);
+  tsr_shape_print(&other, &shapes);
+  tsr_status status = tsr_fail(BAD_CUT,
+                               "tensor \"%s\" has shape %s: it is not known which dimensions "
+                               "belong together; give both rules, with --no-companions",
+                               b->scale->path, tsr_text_string(&shapes));
+  tsr_text_deinit(&shapes);
+  return status;
+}
+
+// ---- specs ----
+
+static tsr_status note_dim(following *work, int64_t row, const beside *b, tsr_why why) {
+  const tsr_plan_note note = {.why = why, .dim = b->dim, .rule = -1, .argument = b->unit};
   return tsr_plan_builder_note(work->builder, row, &note);
 }
 
-static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sharding, beside *b,
-                            tsr_spec **out_spec) {
+// The entry of a spec for dimension `b->dim` of the companion, cut as `b->of` of the weight is.
+static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_sharding *sharding,
+                             bool whole, tsr_spec_dim *out) {
+  const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(sharding));
+  *out = (tsr_spec_dim){.priority = TSR_NO_PRIORITY};
+  if (b->of < 0 || b->of >= desc->dim_count || !desc->dims[b->of].stage_count) return NULL;
+  if (b->scale->dims[b->dim] == 1 && b->weight->dims[b->of] != 1) return NULL;
+  b->unit = 1;
+  if (whole) return note_dim(work, row, b, TSR_WHY_INDEXED);
+  *out = desc->dims[b->of];
+  TSR_TRY(tsr_companion_dim_cut(b, tsr_sharding_dim_at(sharding, b->of), out));
+  return note_dim(work, row, b, TSR_WHY_COMPANION);
+}
+
+static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sharding,
+                            const tsr_companion *c, beside *b, tsr_spec **out_spec) {
   tsr_spec_dim dims[TSR_MAX_RANK];
-  const int first = first_dim(b->scale, b->weight);
+  pairing pairs;
+  const bool cut = is_cut(tsr_spec_get(tsr_sharding_spec(sharding)), b->weight->rank);
+  TSR_TRY(pair(b, c, cut, &pairs));
   for (int d = 0; d < b->scale->rank; d++) {
     b->dim = d;
-    b->block = 1;
-    b->factor = 1;
-    TSR_TRY(follow_dim(b, sharding, first + d, &dims[d]));
-    if (dims[d].stage_count) TSR_TRY(note_dim(work, row, b));
+    b->of = pairs.of[d];
+    TSR_TRY(follow_dim(work, row, b, sharding, pairs.whole[d], &dims[d]));
   }
   const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = b->scale->rank, .dims = dims};
   return tsr_spec_create(&desc, out_spec);
@@ -170,14 +140,15 @@ static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sh
 
 // ---- rows ----
 
-static tsr_status set_scale(following *work, int64_t row, const tsr_plan_row *weight) {
+static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
+                           const tsr_plan_row *weight) {
   tsr_sharding *sharding = NULL;
   tsr_spec *spec = NULL;
   tsr_arena arena = TSR_ARENA_EMPTY;
   beside b = {
       .scale = tsr_tree_tensor(work->plan->tree, row), .weight = weight->tensor, .arena = &arena};
   TSR_TRY(tsr_sharding_bind(work->plan->mesh, weight->final, false, &sharding));
-  tsr_status status = make_spec(work, row, sharding, &b, &spec);
+  tsr_status status = make_spec(work, row, sharding, c, &b, &spec);
   if (!status) status = tsr_plan_builder_set(work->builder, row, spec, spec, weight->policy);
   tsr_spec_release(spec);
   tsr_arena_deinit(&arena);
@@ -190,6 +161,24 @@ static tsr_status set_state(following *work, int64_t row, const tsr_plan_row *pa
   const tsr_shape other = tsr_tensor_shape(parameter->tensor);
   const tsr_spec *spec = tsr_shape_equal(&shape, &other) ? parameter->final : work->uncut;
   return tsr_plan_builder_set(work->builder, row, spec, spec, parameter->policy);
+}
+
+// The parameter's spec without one of its dimensions.
+static tsr_status set_factor(following *work, int64_t row, int lacks,
+                             const tsr_plan_row *parameter) {
+  const tsr_spec_desc *whole = tsr_spec_get(parameter->final);
+  tsr_spec_dim dims[TSR_MAX_RANK];
+  tsr_spec_desc desc = *whole;
+  tsr_spec *spec = NULL;
+  int count = 0;
+  for (int d = 0; d < whole->dim_count; d++)
+    if (d != lacks) dims[count++] = whole->dims[d];
+  desc.dims = dims;
+  desc.dim_count = count;
+  TSR_TRY(tsr_spec_create(&desc, &spec));
+  tsr_status status = tsr_plan_builder_set(work->builder, row, spec, spec, parameter->policy);
+  tsr_spec_release(spec);
+  return status;
 }
 
 static tsr_status copy_row(following *work, int64_t row) {
@@ -210,21 +199,31 @@ static void get_set_row(const following *work, int64_t row, tsr_plan_row *out) {
   out->policy = (tsr_policy)stored->policy;
 }
 
+static tsr_status note_row(following *work, int64_t row, tsr_why why) {
+  const tsr_plan_note note = {.why = why, .dim = -1, .rule = -1};
+  return tsr_plan_builder_note(work->builder, row, &note);
+}
+
+static tsr_status set_whole(following *work, int64_t row) {
+  TSR_TRY(note_row(work, row, TSR_WHY_WHOLE));
+  return tsr_plan_builder_set(work->builder, row, work->uncut, work->uncut, TSR_POLICY_ERROR);
+}
+
 // A companion may go with a companion, which is set first. Chains end: each name in one has a word
 // less than the one before, or ends as no companion does.
 static tsr_status set_row(following *work, int64_t row) {
-  int64_t of = -1;
   tsr_plan_row parent;
   if (work->set[row]) return NULL;
   work->set[row] = 1;
-  const tsr_companion_kind kind = tsr_companion_find(work->plan->tree, row, &of);
-  if (kind == TSR_COMPANION_NONE) return copy_row(work, row);
-  TSR_TRY(set_row(work, of));
-  get_set_row(work, of, &parent);
-  const tsr_plan_note note = {.why = TSR_WHY_COMPANION, .dim = -1, .rule = -1};
-  TSR_TRY(tsr_plan_builder_note(work->builder, row, &note));
-  return kind == TSR_COMPANION_SCALE ? set_scale(work, row, &parent)
-                                     : set_state(work, row, &parent);
+  const tsr_companion c = tsr_companion_find(work->plan->tree, row);
+  if (c.kind == TSR_COMPANION_NONE) return copy_row(work, row);
+  if (c.kind == TSR_COMPANION_WHOLE) return set_whole(work, row);
+  TSR_TRY(set_row(work, c.of));
+  get_set_row(work, c.of, &parent);
+  TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
+  if (c.kind == TSR_COMPANION_PART) return set_part(work, row, &c, &parent);
+  if (c.kind == TSR_COMPANION_FACTOR) return set_factor(work, row, c.lacks, &parent);
+  return set_state(work, row, &parent);
 }
 
 static tsr_status set_all(following *work, int64_t count) {

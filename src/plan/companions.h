@@ -6,11 +6,28 @@
 
 typedef enum tsr_companion_kind {
   TSR_COMPANION_NONE,
-  TSR_COMPANION_STATE,  // of an optimiser: of the parameter's shape, or a single number
-  TSR_COMPANION_SCALE   // of a quantised weight: a number for each block of it
+  TSR_COMPANION_STATE,   // of an optimiser: of the parameter's shape, or a single number
+  TSR_COMPANION_FACTOR,  // of an optimiser: the parameter's shape without one dimension
+  TSR_COMPANION_PART,    // of a weight in several tensors: dimensions by letters
+  TSR_COMPANION_WHOLE    // not to be cut, whatever it goes with
 } tsr_companion_kind;
 
-// What tensor `index` is, and of which one.
-tsr_companion_kind tsr_companion_find(const tsr_tree *tree, int64_t index, int64_t *out_of);
+// A tensor that goes with another one, and how.
+typedef struct tsr_companion {
+  tsr_companion_kind kind;
+  int64_t of;                  // the tensor it goes with; -1 = none that is in the tree
+  int lacks;                   // a factor: the dimension of the parameter that it has not
+  const char *axes, *of_axes;  // a part: the letters of its dimensions and of the other's
+  bool indexed;                // a part: an index says the group of every input
+  const char *why;             // whole: the reason
+} tsr_companion;
+
+// What tensor `index` is.
+tsr_companion tsr_companion_find(const tsr_tree *tree, int64_t index);
+
+enum { TSR_COMPANION_NAME = 1024 };  // longer names have no companions
+// As a state of an optimiser (companion_states.c), and as a part of a weight (companion_parts.c).
+tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index);
+tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index);
 
 #endif

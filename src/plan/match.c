@@ -65,9 +65,8 @@ static void add_unmatched(const matching *work, const char *path, tsr_text *out)
 
 // Companions ask no rule: what they go with does.
 static bool needs_rule(const matching *work, int64_t index) {
-  int64_t of = -1;
   if (work->decisions[index].kind != TSR_DECIDED_NO_RULE) return false;
-  return !work->options.companions || !tsr_companion_find(work->tree, index, &of);
+  return !work->options.companions || !tsr_companion_find(work->tree, index).kind;
 }
 
 static tsr_status check_matched(const matching *work) {

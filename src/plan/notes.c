@@ -102,13 +102,24 @@ static void print_converted(const tsr_plan_note *note, tsr_text *out) {
 // Whom it goes with follows from the names, which may be gone where a part of a model was taken.
 static void print_companion(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                             tsr_text *out) {
-  int64_t of = -1;
   print_dim(note, out);
-  if (note->dim >= 0)
+  if (note->dim >= 0) {
     tsr_text_addf(out, note->argument > 1 ? "cut with it, by blocks of %lld" : "cut with it",
                   (long long)note->argument);
-  else if (tsr_companion_find(plan->tree, index, &of))
-    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_tensor(plan->tree, of)->path);
+    return;
+  }
+  const tsr_companion found = tsr_companion_find(plan->tree, index);
+  if (found.of >= 0)
+    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_tensor(plan->tree, found.of)->path);
+  else
+    print_plain(note, out);
+}
+
+static void print_whole(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
+                        tsr_text *out) {
+  const tsr_companion found = tsr_companion_find(plan->tree, index);
+  if (found.why)
+    tsr_text_addf(out, "kept whole, as %s", found.why);
   else
     print_plain(note, out);
 }
@@ -143,6 +154,9 @@ void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_not
       return;
     case TSR_WHY_COMPANION:
       print_companion(plan, index, note, out);
+      return;
+    case TSR_WHY_WHOLE:
+      print_whole(plan, index, note, out);
       return;
     case TSR_WHY_CUT_TO_RANK:
       print_change(&row, note, TSR_CHANGE_CUT_TO_RANK, out);

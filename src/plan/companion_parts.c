@@ -1,0 +1,105 @@
+// What a weight in several tensors is made of, told by how their names end.
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/companions.h"
+
+static const struct {
+  const char *end, *axes, *weight;
+} carriers[] = {
+#define CARRIER(end, axes, weight) {end, axes, weight},
+#include "plan/companions.def"
+};
+
+static const struct {
+  const char *end, *axes, *base;
+} parts[] = {
+#define PART(end, axes, base) {end, axes, base},
+#include "plan/companions.def"
+};
+
+static const char *const numbers[] = {
+#define NUMBER(end) end,
+#include "plan/companions.def"
+};
+
+static const struct {
+  const char *end, *base, *why;
+} wholes[] = {
+#define WHOLE(end, base, why) {end, base, why},
+#include "plan/companions.def"
+};
+
+// ---- names ----
+
+// How long a path is without its end; 0 if it ends otherwise. A "*" is a last part of any name.
+static size_t stem_of(const char *path, const char *end) {
+  size_t length = strlen(path), own = strlen(end);
+  if (own && end[own - 1] == '*') {
+    own--;
+    while (length && path[length - 1] != '.' && path[length - 1] != '/') length--;
+  }
+  return length > own && !memcmp(path + length - own, end, own) ? length - own : 0;
+}
+
+// The tensor whose name has these first characters of `path` and another end.
+static int64_t find_beside(const tsr_tree *tree, const char *path, size_t stem, const char *end) {
+  char name[TSR_COMPANION_NAME + 32];
+  snprintf(name, sizeof name, "%.*s%s", (int)stem, path, end);
+  return tsr_tree_find(tree, name);
+}
+
+// ---- kinds ----
+
+static const char *axes_of(const char *base) {
+  for (size_t i = 0; i < sizeof carriers / sizeof *carriers; i++)
+    if (!strcmp(carriers[i].end, base)) return carriers[i].axes;
+  return "oi";
+}
+
+static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
+  const char *path = tsr_tree_tensor(tree, index)->path;
+  for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+    const size_t stem = stem_of(path, wholes[i].end);
+    const int64_t of = stem ? find_beside(tree, path, stem, wholes[i].base) : -1;
+    if (of >= 0)
+      return (tsr_companion){
+          .kind = TSR_COMPANION_WHOLE, .of = of == index ? -1 : of, .why = wholes[i].why};
+  }
+  return (tsr_companion){.of = -1};
+}
+
+static tsr_companion find_number(const tsr_tree *tree, int64_t index) {
+  const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (tsr_tensor_elements(tensor) == 1 && stem_of(tensor->path, numbers[i]))
+      return (tsr_companion){
+          .kind = TSR_COMPANION_WHOLE, .of = -1, .why = "it is a single number of its layer"};
+  return (tsr_companion){.of = -1};
+}
+
+tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
+  const char *path = tsr_tree_tensor(tree, index)->path;
+  const tsr_companion fixed = find_whole(tree, index);
+  if (fixed.kind) return fixed;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    const size_t stem = stem_of(path, parts[i].end);
+    const int64_t of = stem ? find_beside(tree, path, stem, parts[i].base) : -1;
+    if (of < 0) continue;
+    const bool indexed = find_beside(tree, path, stem, ".g_idx") >= 0 ||
+                         find_beside(tree, path, stem, ".weight_g_idx") >= 0;
+    return (tsr_companion){.kind = TSR_COMPANION_PART,
+                           .of = of,
+                           .axes = parts[i].axes,
+                           .of_axes = axes_of(parts[i].base),
+                           .indexed = indexed};
+  }
+  return find_number(tree, index);
+}
+
+tsr_companion tsr_companion_find(const tsr_tree *tree, int64_t index) {
+  if (strlen(tsr_tree_tensor(tree, index)->path) >= TSR_COMPANION_NAME)
+    return (tsr_companion){.of = -1};
+  const tsr_companion state = tsr_companion_find_state(tree, index);
+  return state.kind ? state : tsr_companion_find_part(tree, index);
+}
