@@ -26,6 +26,16 @@ tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys) {
   return NULL;
 }
 
+tsr_status tsr_json_check_schema(const tsr_json *value, const char *schema) {
+  const tsr_json *told = tsr_json_find(value, "schema");
+  const char *found = NULL;
+  size_t length = 0;
+  if (tsr_json_is_string(told, schema)) return NULL;
+  TSR_TRY(tsr_json_get_string(told, "schema", &found, &length));
+  return tsr_fail(UNSUPPORTED, "schema \"%.*s\" is not the one known here, \"%s\"", (int)length,
+                  found, schema);
+}
+
 tsr_status tsr_json_want_array(const tsr_json *value, const char *what) {
   if (value && tsr_json_kind_of(value) == TSR_JSON_ARRAY) return NULL;
   return tsr_json_wrong_kind(value, what, "an array");

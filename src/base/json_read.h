@@ -14,6 +14,9 @@ TSR_MUST_USE tsr_status tsr_json_wrong_kind(const tsr_json *value, const char *w
                                             const char *wanted);
 // Fails unless the value is an object whose keys are all among `keys`, which ends with NULL.
 TSR_MUST_USE tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys);
+// Fails unless the member "schema" of an object is this one: what is of another, also a later
+// version, is not supported.
+TSR_MUST_USE tsr_status tsr_json_check_schema(const tsr_json *value, const char *schema);
 // Fails unless the value is an array; `what` names it. NULL reads "missing".
 TSR_MUST_USE tsr_status tsr_json_want_array(const tsr_json *value, const char *what);
 // A string as C has it, in the arena; a zero byte inside cannot be kept, so it is refused.

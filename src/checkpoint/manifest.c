@@ -130,21 +130,11 @@ static tsr_status read_hashes(tsr_checkpoint *checkpoint, const tsr_json *value)
   return NULL;
 }
 
-static tsr_status check_schema(const tsr_json *value) {
-  const char *found = NULL;
-  size_t length = 0;
-  if (tsr_json_is_string(value, schema)) return NULL;
-  TSR_TRY(tsr_json_get_string(value, "schema", &found, &length));
-  return tsr_fail(BROKEN_FILE, "schema \"%.*s\" is not the one known here, \"%s\"", (int)length,
-                  found, schema);
-}
-
 static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root) {
   static const char *const keys[] = {"schema", "files", "hashes", "plan", NULL};
   tsr_plan *plan = NULL;
   // Others have manifests too: what this is comes before what is in it.
-  if (tsr_json_kind_of(root) == TSR_JSON_OBJECT)
-    TSR_TRY(check_schema(tsr_json_find(root, "schema")));
+  if (tsr_json_kind_of(root) == TSR_JSON_OBJECT) TSR_TRY(tsr_json_check_schema(root, schema));
   TSR_TRY(tsr_json_check_keys(root, keys));
   if (!tsr_json_find(root, "plan"))
     return tsr_json_wrong_kind(NULL, "plan", "an object that says how tensors are cut");

@@ -294,21 +294,12 @@ static tsr_status read_rows(reading *work, tsr_plan **out_plan) {
   return status;
 }
 
-static tsr_status check_schema(const tsr_json *value) {
-  if (tsr_json_is_string(value, schema)) return NULL;
-  const char *bytes = NULL;
-  size_t length = 0;
-  TSR_TRY(tsr_json_get_string(value, "schema", &bytes, &length));
-  return tsr_fail(UNSUPPORTED, "schema \"%.*s\" is not the one known here, \"%s\"", (int)length,
-                  bytes, schema);
-}
-
 static tsr_status read_plan(reading *work, const tsr_json *value, tsr_plan **out_plan) {
   static const char *const keys[] = {"schema", "mesh", "rules", "logical_rules", "tensors", NULL};
   const tsr_json *mesh = tsr_json_find(value, "mesh"), *rules = tsr_json_find(value, "rules");
   const tsr_json *logical = tsr_json_find(value, "logical_rules");
   TSR_TRY(tsr_json_check_keys(value, keys));
-  TSR_TRY(check_schema(tsr_json_find(value, "schema")));
+  TSR_TRY(tsr_json_check_schema(value, schema));
   if (mesh) TSR_TRY(tsr_mesh_from_json(mesh, NULL, &work->mesh));
   if (rules) TSR_TRY_NOTE(tsr_rules_from_json(rules, &work->rules), "rules");
   if (logical)
