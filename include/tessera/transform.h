@@ -38,8 +38,9 @@ typedef struct tsr_transform_options {
   size_t size;  // sizeof(tsr_transform_options)
   // Of the destination: TESSERA with a plan, FOLDER without, unless it is said. NPZ makes an
   // archive of stored arrays, as numpy.savez does, with its data aligned; NPY a folder of arrays
-  // and an index. Types that NumPy does not know are noted in either. Elements smaller than a byte
-  // are refused there, and in archives names that lead out of a folder.
+  // and an index. Types that NumPy does not know and the source's metadata are noted in either (but
+  // not in an archive without arrays). Elements smaller than a byte are refused there, and in
+  // archives names that lead out of a folder.
   tsr_checkpoint_format format;
   const tsr_plan *plan;  // how tensors are cut there; by name. NULL = stored whole
   // What the destination's tensors are made of; all that follows is about them. NULL = they are

@@ -76,7 +76,9 @@ static void destroy(tsr_checkpoint *checkpoint) {
   tsr_plan_release(checkpoint->plan);
   tsr_arena_deinit(&checkpoint->arena);
   tsr_text_deinit(&checkpoint->warnings);
-  free(checkpoint->metadata);
+  tsr_metadata_list_deinit(&checkpoint->metadata);
+  tsr_name_index_deinit(&checkpoint->metadata_names);
+  tsr_name_index_deinit(&checkpoint->metadata_told);
   free(checkpoint->hashes);
   free(checkpoint->path);
   free(checkpoint);
@@ -192,8 +194,8 @@ int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file) {
 }
 
 int tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint, const tsr_metadata **out_items) {
-  *out_items = checkpoint->metadata;
-  return checkpoint->metadata_count;
+  *out_items = checkpoint->metadata.items;
+  return (int)checkpoint->metadata.count;
 }
 
 const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint) {
@@ -212,36 +214,6 @@ bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64
                              .offset = part->offset,
                              .bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard)};
   return true;
-}
-
-static const tsr_metadata *find_metadata(const tsr_checkpoint *checkpoint, const char *key) {
-  for (int i = 0; i < checkpoint->metadata_count; i++)
-    if (!strcmp(checkpoint->metadata[i].key, key)) return &checkpoint->metadata[i];
-  return NULL;
-}
-
-tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *item) {
-  if (find_metadata(checkpoint, item->key)) return NULL;  // files of one model repeat theirs
-  if (checkpoint->metadata_count == checkpoint->metadata_capacity) {
-    const int capacity = checkpoint->metadata_capacity ? 2 * checkpoint->metadata_capacity : 8;
-    tsr_metadata *items = realloc(checkpoint->metadata, sizeof *items * (size_t)capacity);
-    if (!items) return tsr_fail(NO_MEMORY, "metadata");
-    checkpoint->metadata = items;
-    checkpoint->metadata_capacity = capacity;
-  }
-  const char *key = tsr_arena_copy(&checkpoint->arena, item->key, strlen(item->key));
-  const char *value = tsr_arena_copy(&checkpoint->arena, item->value, strlen(item->value));
-  if (!key || !value) return tsr_fail(NO_MEMORY, "metadata");
-  checkpoint->metadata[checkpoint->metadata_count++] = (tsr_metadata){key, value};
-  return NULL;
-}
-
-tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint, const tsr_model *model) {
-  const tsr_metadata *items = NULL;
-  const int count = tsr_model_metadata(model, &items);
-  for (int i = 0; i < count; i++) TSR_TRY(tsr_checkpoint_add_metadata(checkpoint, &items[i]));
-  tsr_text_add(&checkpoint->warnings, tsr_model_warnings(model));
-  return NULL;
 }
 
 bool tsr_checkpoint_known_hash(const tsr_checkpoint *checkpoint, int64_t tensor,

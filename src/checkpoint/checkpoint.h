@@ -4,7 +4,9 @@
 
 #include <stdatomic.h>
 
+#include "base/name_index.h"
 #include "checkpoint/store.h"
+#include "file/metadata.h"
 #include "tessera/checkpoint.h"
 #include "tessera/fsck.h"
 
@@ -22,8 +24,8 @@ struct tsr_checkpoint {
   tsr_store *store;      // owned; its tensors are the tree's
   tsr_hash128 *hashes;   // owned: of each tensor, as the manifest has them; NULL without one
   tsr_arena arena;       // metadata
-  int metadata_count, metadata_capacity;
-  tsr_metadata *metadata;  // owned
+  tsr_metadata_list metadata;
+  tsr_name_index metadata_names, metadata_told;  // all keys; those that were warned of
   tsr_text warnings;
   tsr_complaint_fn *complain;  // NULL = what is wrong ends the reading
   void *complain_context;
@@ -84,7 +86,7 @@ TSR_MUST_USE tsr_status tsr_checkpoint_add_whole(tsr_checkpoint *checkpoint,
                                                  const tsr_shape *shape, int file, int64_t offset,
                                                  int64_t *out_tensor);
 
-// Of metadata with the same key, the first stays.
+// Of metadata with the same key, the first stays; where another differs, a warning tells.
 TSR_MUST_USE tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint,
                                                     const tsr_metadata *item);
 // Takes over what a file's header says besides its tensors.

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/json_read.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/metadata.h"
 #include "file/npz.h"
 
 static const char ending[] = ".npy";
@@ -149,6 +150,10 @@ static tsr_status read_archive(array_list *list) {
     found.member = tsr_npz_member(npz, i);
     status = tsr_note(add_array(list, name, strlen(name), TSR_DTYPE_NONE, &found), "%s", path);
   }
+  size_t length = 0;
+  const char *record = tsr_npz_record(npz, &length);
+  if (!status && record)
+    status = tsr_note(tsr_checkpoint_read_record(list->checkpoint, record, length), "%s", path);
   if (!status) status = make_tree(list, &list->checkpoint->tree);
   if (!status) status = make_tensors(list);
   tsr_npz_destroy(npz);
@@ -211,35 +216,38 @@ static tsr_status read_entry(array_list *list, const tsr_json *member) {
   if (!length || memchr(file, '/', length) || memchr(file, '\0', length) || file[0] == '.')
     return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in its folder", (int)length, file);
   if (memchr(name, '\0', name_length))
-    return tsr_fail(BROKEN_FILE, "the name of a tensor has a zero byte");
+    return tsr_fail(BROKEN_FILE, "its name goes on after a zero byte");
   snprintf(dtype_name, sizeof dtype_name, "%.*s", (int)word_length, word);
   TSR_TRY(tsr_dtype_parse(dtype_name, &dtype));
   TSR_TRY(join(list->checkpoint->path, file, length, path));
   TSR_TRY(read_file(list, path, name, name_length, dtype));
   const array *found = &list->items[list->count - 1];
   if (found->npy.dtype == dtype) return NULL;
-  return tsr_fail(BROKEN_FILE, "tensor \"%s\" is %s here, but %s in its file", found->name,
+  return tsr_fail(BROKEN_FILE, "it is %s here, but %s in its file",
                   tsr_dtype_name(dtype, TSR_NAMES_OWN),
                   tsr_dtype_name(found->npy.dtype, TSR_NAMES_OWN));
 }
 
-static tsr_status read_entries(array_list *list, const tsr_json *root) {
-  static const char *const keys[] = {"schema", "tensors", NULL};
+static tsr_status read_entries(array_list *list, const tsr_json_doc *doc) {
+  static const char *const keys[] = {"schema", "metadata", "tensors", NULL};
+  const tsr_json *root = tsr_json_root(doc);
   const tsr_json *tensors = tsr_json_find(root, "tensors");
   TSR_TRY(tsr_json_check_keys(root, keys));
-  if (!tsr_json_is_string(tsr_json_find(root, "schema"), TSR_NPY_SCHEMA))
-    return tsr_fail(UNSUPPORTED, "its schema is not \"%s\"", TSR_NPY_SCHEMA);
+  TSR_TRY(tsr_json_check_schema(root, TSR_NPY_SCHEMA));
   if (!tensors || tsr_json_kind_of(tensors) != TSR_JSON_OBJECT)
-    return tsr_fail(BROKEN_FILE, "there is no object \"tensors\"");
-  for (const tsr_json *m = tsr_json_first(tensors); m; m = tsr_json_next(m))
-    TSR_TRY(read_entry(list, m));
-  return NULL;
+    return tsr_json_wrong_kind(tensors, "tensors", "an object");
+  for (const tsr_json *m = tsr_json_first(tensors); m; m = tsr_json_next(m)) {
+    size_t length = 0;
+    const char *name = tsr_json_key(m, &length);
+    TSR_TRY_NOTE(read_entry(list, m), "tensor \"%.*s\"", (int)length, name);
+  }
+  return tsr_checkpoint_read_metadata(list->checkpoint, doc, tsr_json_find(root, "metadata"));
 }
 
 static tsr_status read_index(array_list *list, const char *path) {
   tsr_json_doc *doc = NULL;
   TSR_TRY(tsr_json_read_file(path, &doc));
-  tsr_status status = read_entries(list, tsr_json_root(doc));
+  tsr_status status = read_entries(list, doc);
   tsr_json_destroy(doc);
   return tsr_note(status, "%s", path);
 }

@@ -247,8 +247,8 @@ static tsr_status take_stages(tsr_checkpoint *checkpoint, stages *all) {
   for (int64_t i = 0; i < all->count; i++) {
     const tsr_checkpoint *model = all->items[i].model;
     TSR_TRY(tsr_note(take_store(checkpoint->store, model->store), "%s", model->path));
-    for (int k = 0; k < model->metadata_count; k++)
-      TSR_TRY(tsr_checkpoint_add_metadata(checkpoint, &model->metadata[k]));
+    for (int64_t k = 0; k < model->metadata.count; k++)
+      TSR_TRY(tsr_checkpoint_add_metadata(checkpoint, &model->metadata.items[k]));
     if (model->warnings.length)
       tsr_text_addf(&checkpoint->warnings, "stage %lld: %s", (long long)i,
                     tsr_text_string(&model->warnings));

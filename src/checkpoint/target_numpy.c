@@ -10,7 +10,9 @@
 #include "base/io.h"
 #include "checkpoint/dealing.h"
 #include "checkpoint/hash.h"
+#include "checkpoint/metadata.h"
 #include "checkpoint/numpy.h"
+#include "file/metadata.h"
 #include "file/npz.h"
 
 static const char ending[] = ".npy";
@@ -77,12 +79,20 @@ tsr_status tsr_target_plan_archive(const tsr_dealing *deal, const tsr_bin *bin,
                                    tsr_safetensors_file *out_file) {
   tsr_npz_item *items = calloc((size_t)bin->count + 1, sizeof *items);
   tsr_safetensors_file file = {.begins = calloc((size_t)bin->count + 1, sizeof *file.begins)};
+  tsr_text record = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   if (!items || !file.begins)
     status = tsr_fail(NO_MEMORY, "an archive of %lld tensors", (long long)bin->count);
   for (int64_t i = 0; i < bin->count && !status; i++)
     items[i] = item_of(deal->views->items[bin->slots[i].tensor]);
-  if (!status) status = tsr_npz_plan(items, bin->count, &deal->target->zip, file.begins);
+  // NumPy knows an archive by its first bytes: of an empty one they must be those of its end.
+  if (!status && bin->count > 0)
+    status =
+        tsr_metadata_write_record(deal->options->metadata, deal->options->metadata_count, &record);
+  if (!status)
+    status =
+        tsr_npz_plan(items, bin->count, tsr_text_string(&record), &deal->target->zip, file.begins);
+  tsr_text_deinit(&record);
   free(items);
   if (status) {
     free(file.begins);
@@ -102,6 +112,10 @@ tsr_status tsr_target_index_arrays(const tsr_dealing *deal) {
   tsr_json_begin_object(&json);
   tsr_json_write_key(&json, "schema");
   tsr_json_write_string(&json, TSR_NPY_SCHEMA);
+  if (deal->options->metadata_count > 0) {
+    tsr_json_write_key(&json, "metadata");
+    TSR_TRY(tsr_metadata_write(deal->options->metadata, deal->options->metadata_count, &json));
+  }
   tsr_json_write_key(&json, "tensors");
   tsr_json_begin_object(&json);
   for (int64_t i = 0; i < deal->views->count; i++) {

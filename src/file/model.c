@@ -20,7 +20,7 @@ void tsr_model_destroy(tsr_model *model) {
   tsr_text_deinit(&model->warnings);
   free(model->tensors);
   free(model->files);
-  free(model->metadata);
+  tsr_metadata_list_deinit(&model->metadata);
   free(model);
 }
 
@@ -60,21 +60,6 @@ tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
   return NULL;
 }
 
-tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_length,
-                                  const char *value, size_t value_length) {
-  int64_t capacity = model->metadata_capacity;
-  tsr_metadata *metadata =
-      tsr_grow(model->metadata, model->metadata_count, &capacity, sizeof *metadata);
-  if (!metadata) return tsr_fail(NO_MEMORY, "model");
-  model->metadata = metadata;
-  model->metadata_capacity = (int)capacity;
-  const tsr_metadata item = {tsr_arena_copy(&model->arena, key, key_length),
-                             tsr_arena_copy(&model->arena, value, value_length)};
-  if (!item.key || !item.value) return tsr_fail(NO_MEMORY, "model");
-  metadata[model->metadata_count++] = item;
-  return NULL;
-}
-
 int64_t tsr_model_count(const tsr_model *model) { return model->count; }
 
 const tsr_model_tensor *tsr_model_tensor_at(const tsr_model *model, int64_t index) {
@@ -92,8 +77,8 @@ const char *tsr_model_file(const tsr_model *model, int file) { return model->fil
 int64_t tsr_model_bytes(const tsr_model *model) { return model->bytes; }
 
 int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items) {
-  *out_items = model->metadata;
-  return model->metadata_count;
+  *out_items = model->metadata.items;
+  return (int)model->metadata.count;
 }
 
 const char *tsr_model_warnings(const tsr_model *model) { return tsr_text_string(&model->warnings); }

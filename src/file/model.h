@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/name_index.h"
+#include "file/metadata.h"
 #include "tessera/json.h"
 #include "tessera/safetensors.h"
 
@@ -14,8 +15,7 @@ struct tsr_model {
   tsr_name_index names;
   int file_count, file_capacity;
   const char **files;
-  int metadata_count, metadata_capacity;
-  tsr_metadata *metadata;
+  tsr_metadata_list metadata;
   int64_t bytes;
   tsr_text warnings;
 };
@@ -26,8 +26,6 @@ tsr_status tsr_model_add_file(tsr_model *model, const char *path);
 // Copies name and dims. A name that stands in the model already is an error.
 tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
                          const tsr_model_tensor *tensor);
-tsr_status tsr_model_add_metadata(tsr_model *model, const char *key, size_t key_length,
-                                  const char *value, size_t value_length);
 // Fails if the path is a link to nothing, which the system tells like a path that is not there.
 tsr_status tsr_model_check_link(const char *path);
 // Reads the header of the file at `path` into the model.

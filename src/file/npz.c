@@ -111,6 +111,11 @@ const tsr_zip_member *tsr_npz_member(const tsr_npz *npz, int64_t index) {
   return &npz->zip.members[index];
 }
 
+const char *tsr_npz_record(const tsr_npz *npz, size_t *out_length) {
+  *out_length = npz->zip.record_length;
+  return npz->zip.record;
+}
+
 bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index) {
   return !npz->zip.members[index].deflated;
 }
@@ -181,8 +186,8 @@ static tsr_status plan_item(tsr_zip_plan *plan, const char *name, const tsr_npz_
   return status;
 }
 
-tsr_status tsr_npz_plan(const tsr_npz_item *items, int64_t count, tsr_zip_plan *plan,
-                        int64_t *out_begins) {
+tsr_status tsr_npz_plan(const tsr_npz_item *items, int64_t count, const char *record,
+                        tsr_zip_plan *plan, int64_t *out_begins) {
   tsr_text name = TSR_TEXT_EMPTY;
   tsr_status status = check_names(items, count);
   for (int64_t i = 0; i < count && !status; i++) {
@@ -195,7 +200,7 @@ tsr_status tsr_npz_plan(const tsr_npz_item *items, int64_t count, tsr_zip_plan *
                         items[i].name);
   }
   tsr_text_deinit(&name);
-  return status ? status : tsr_zip_plan_end(plan);
+  return status ? status : tsr_zip_plan_end(plan, record, strlen(record));
 }
 
 static tsr_status write_items(const tsr_npz_item *items, tsr_zip_plan *plan, const int64_t *begins,
@@ -213,7 +218,7 @@ tsr_status tsr_npz_write_as(const char *path, const tsr_npz_item *items, int64_t
   tsr_zip_plan plan = {.always_64 = always_64};
   tsr_replacement file;
   int64_t *begins = calloc((size_t)count + 1, sizeof *begins);
-  tsr_status status = begins ? tsr_npz_plan(items, count, &plan, begins)
+  tsr_status status = begins ? tsr_npz_plan(items, count, "", &plan, begins)
                              : tsr_fail(NO_MEMORY, "an archive of %lld arrays", (long long)count);
   status = tsr_note(status, "%s", path);
   if (!status) status = tsr_replacement_begin(&file, path);

@@ -129,16 +129,8 @@ static tsr_status read_tensor(const header *h, const tsr_json *member) {
 }
 
 static tsr_status read_metadata(const header *h, const tsr_json *value) {
-  if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
-    return tsr_json_wrong_kind(value, "its value", "an object of strings");
-  for (const tsr_json *m = tsr_json_first(value); m; m = tsr_json_next(m)) {
-    size_t key_length = 0, length = 0;
-    const char *key = tsr_json_key(m, &key_length), *text = NULL;
-    TSR_TRY_NOTE(tsr_json_get_string(m, "its value", &text, &length), "\"%.*s\" at byte %lld",
-                 (int)key_length, key, (long long)byte_of(h, m));
-    TSR_TRY(tsr_model_add_metadata(h->model, key, key_length, text, length));
-  }
-  return NULL;
+  tsr_model *model = h->model;
+  return tsr_metadata_list_read(&model->metadata, &model->arena, h->doc, value, &model->warnings);
 }
 
 // ---- the whole header ----

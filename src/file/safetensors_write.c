@@ -4,6 +4,7 @@
 
 #include "base/name_index.h"
 #include "base/utf8.h"
+#include "file/metadata.h"
 #include "tessera/json.h"
 #include "tessera/safetensors.h"
 
@@ -33,10 +34,6 @@ static int by_type_and_name(const void *left, const void *right) {
   const entry *a = left, *b = right;
   const int types = place_of(b->tensor->dtype) - place_of(a->tensor->dtype);
   return types ? types : strcmp(a->tensor->name, b->tensor->name);
-}
-
-static int by_key(const void *left, const void *right) {
-  return strcmp(((const tsr_metadata *)left)->key, ((const tsr_metadata *)right)->key);
 }
 
 // ---- checks ----
@@ -89,22 +86,6 @@ static tsr_status check_names(const entry *entries, int64_t count) {
 
 // ---- the header ----
 
-static tsr_status write_metadata(tsr_json_writer *json, const tsr_metadata *items, int count) {
-  tsr_metadata *sorted = malloc(sizeof *sorted * (size_t)(count + 1));
-  if (!sorted) return tsr_fail(NO_MEMORY, "metadata");
-  memcpy(sorted, items, sizeof *sorted * (size_t)count);
-  qsort(sorted, (size_t)count, sizeof *sorted, by_key);
-  tsr_json_write_key(json, "__metadata__");
-  tsr_json_begin_object(json);
-  for (int i = 0; i < count; i++) {
-    tsr_json_write_key(json, sorted[i].key);
-    tsr_json_write_string(json, sorted[i].value);
-  }
-  tsr_json_end_object(json);
-  free(sorted);
-  return NULL;
-}
-
 static void write_entry(tsr_json_writer *json, const entry *e, int64_t begin) {
   tsr_json_write_key(json, e->tensor->name);
   tsr_json_begin_object(json);
@@ -125,7 +106,10 @@ static tsr_status write_header(const entry *entries, int64_t count, const tsr_me
   int64_t data = 0;
   tsr_json_writer_init(&json, out, 0);
   tsr_json_begin_object(&json);
-  if (metadata_count > 0) TSR_TRY(write_metadata(&json, metadata, metadata_count));
+  if (metadata_count > 0) {
+    tsr_json_write_key(&json, "__metadata__");
+    TSR_TRY(tsr_metadata_write(metadata, metadata_count, &json));
+  }
   for (int64_t i = 0; i < count; i++) {
     write_entry(&json, &entries[i], data);
     begins[entries[i].index] = data;

@@ -1,6 +1,7 @@
 // The directory of a zip archive stands at its end, and says where the members are:
 //
 //   local header, bytes of a member   (once for each)
+//   [record]                          what we note of the whole
 //   directory entry                   (once for each)
 //   [zip64 end record, its locator]   where a number does not fit 16 or 32 bits
 //   end record, comment
@@ -247,18 +248,46 @@ static int compare_places(const void *a, const void *b) {
 }
 
 // Members that share bytes unpack to more than an archive can hold.
-static tsr_status check_overlaps(const tsr_zip *zip) {
+static tsr_status check_overlaps(const tsr_zip *zip, int64_t *out_end) {
   const tsr_zip_member **sorted = malloc((size_t)(zip->count + 1) * sizeof *sorted);
   if (!sorted) return tsr_fail(NO_MEMORY, "archive of %lld members", (long long)zip->count);
   for (int64_t i = 0; i < zip->count; i++) sorted[i] = &zip->members[i];
   qsort(sorted, (size_t)zip->count, sizeof *sorted, compare_places);
   tsr_status status = NULL;
-  for (int64_t i = 1; i < zip->count && !status; i++)
-    if (sorted[i]->header < sorted[i - 1]->begin + sorted[i - 1]->packed)
+  int64_t end = 0;
+  for (int64_t i = 0; i < zip->count && !status; i++) {
+    if (sorted[i]->header < end)
       status = tsr_fail(BROKEN_FILE, "members \"%s\" and \"%s\" overlap at byte %lld",
                         sorted[i - 1]->name, sorted[i]->name, (long long)sorted[i]->header);
+    end = sorted[i]->begin + sorted[i]->packed;
+  }
   free(sorted);
+  *out_end = end;
   return status;
+}
+
+// ---- the record before the directory ----
+
+// Other things may stand there too, as checksums that were not known when their member began.
+static tsr_status read_record(tsr_zip *zip, int64_t begin) {
+  unsigned char head[TSR_ZIP_RECORD_HEAD];
+  const int64_t room = zip->directory - begin - TSR_ZIP_RECORD_HEAD;
+  if (room < 0) return NULL;
+  TSR_TRY(tsr_io_read(zip->fd, zip->path, head, sizeof head, begin));
+  if (mark_of(head) != TSR_ZIP_RECORD) return NULL;
+  const int64_t length = (int64_t)number(head + 4, 4);
+  if (length != room || length > TSR_ZIP_MOST_RECORD)
+    return tsr_fail(BROKEN_FILE,
+                    "the record of %lld bytes at byte %lld does not end at the directory, at byte "
+                    "%lld, or is longer than %d",
+                    (long long)length, (long long)begin, (long long)zip->directory,
+                    TSR_ZIP_MOST_RECORD);
+  char *record = tsr_arena_alloc(&zip->arena, (size_t)length + 1);
+  if (!record) return tsr_fail(NO_MEMORY, "record of %lld bytes", (long long)length);
+  TSR_TRY(tsr_io_read(zip->fd, zip->path, record, length, begin + TSR_ZIP_RECORD_HEAD));
+  zip->record = record;
+  zip->record_length = (size_t)length;
+  return NULL;
 }
 
 static tsr_status read_directory(tsr_zip *zip) {
@@ -272,7 +301,9 @@ static tsr_status read_directory(tsr_zip *zip) {
   tsr_status status = tsr_io_read(zip->fd, zip->path, bytes, (int64_t)e.size, (int64_t)e.begin);
   if (!status) status = read_entries(zip, bytes, &e);
   free(bytes);
-  return status ? status : check_overlaps(zip);
+  int64_t last = 0;
+  if (!status) status = check_overlaps(zip, &last);
+  return status ? status : read_record(zip, last);
 }
 
 tsr_status tsr_zip_open(const char *path, tsr_zip *zip) {

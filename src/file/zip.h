@@ -15,6 +15,10 @@
 // The extra field of a directory entry that holds a note: 'Ts'.
 enum { TSR_ZIP_NOTE = 0x7354 };
 
+// Between the last member and the directory a record of any bytes may stand, the format's "archive
+// extra data": this mark, their number in four bytes, and they. Who unpacks members passes over it.
+enum { TSR_ZIP_RECORD = 0x08064b50, TSR_ZIP_RECORD_HEAD = 8, TSR_ZIP_MOST_RECORD = 1 << 28 };
+
 typedef struct tsr_zip_member {
   const char *name;
   const char *note;  // that tsr_zip_plan_add was given; NULL = none
@@ -29,6 +33,8 @@ typedef struct tsr_zip {
   int fd;
   const char *path;  // for messages; in the arena
   int64_t file_size, directory;
+  const char *record;  // that tsr_zip_plan_end was given, in the arena; NULL = none
+  size_t record_length;
   int64_t count, capacity;
   tsr_zip_member *members;
   tsr_name_index names;

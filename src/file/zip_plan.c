@@ -157,8 +157,23 @@ static void add_end_64(tsr_text *out, uint64_t count, uint64_t size, uint64_t be
   add_number(out, 1, 4);
 }
 
-tsr_status tsr_zip_plan_end(tsr_zip_plan *plan) {
+static tsr_status add_record(tsr_zip_plan *plan, const char *record, size_t length) {
+  if (!length) return NULL;
+  if (length > TSR_ZIP_MOST_RECORD)
+    return tsr_fail(TOO_LARGE, "a record of %zu bytes; an archive takes at most %d", length,
+                    TSR_ZIP_MOST_RECORD);
+  add_number(&plan->record, TSR_ZIP_RECORD, 4);
+  add_number(&plan->record, length, 4);
+  tsr_text_add_bytes(&plan->record, record, length);
+  TSR_TRY(tsr_text_check(&plan->record));
+  if (__builtin_add_overflow(plan->size, (int64_t)plan->record.length, &plan->size))
+    return tsr_fail(OVERFLOW, "an archive of more than 2^63 bytes");
+  return NULL;
+}
+
+tsr_status tsr_zip_plan_end(tsr_zip_plan *plan, const char *record, size_t length) {
   tsr_text *out = &plan->directory;
+  TSR_TRY(add_record(plan, record, length));
   const uint64_t count = (uint64_t)plan->count, begin = (uint64_t)plan->size, size = out->length;
   const bool is_64 =
       plan->always_64 || count >= 0xffff || begin >= 0xffffffff || size >= 0xffffffff;
@@ -192,12 +207,15 @@ tsr_status tsr_zip_plan_write(const tsr_zip_plan *plan, int fd, const char *path
     const tsr_zip_planned *m = &plan->members[i];
     TSR_TRY(tsr_io_write(fd, path, plan->text.data + m->text, (int64_t)m->length, m->header));
   }
-  const int64_t length = (int64_t)plan->directory.length;
-  return tsr_io_write(fd, path, plan->directory.data, length, plan->size - length);
+  const int64_t length = (int64_t)plan->directory.length, record = (int64_t)plan->record.length;
+  const int64_t begin = plan->size - length;
+  TSR_TRY(tsr_io_write(fd, path, plan->record.data, record, begin - record));
+  return tsr_io_write(fd, path, plan->directory.data, length, begin);
 }
 
 void tsr_zip_plan_deinit(tsr_zip_plan *plan) {
   tsr_text_deinit(&plan->text);
+  tsr_text_deinit(&plan->record);
   tsr_text_deinit(&plan->directory);
   free(plan->members);
   *plan = (tsr_zip_plan){0};

@@ -22,7 +22,7 @@ typedef struct tsr_zip_plan {
   int64_t size;    // of the archive so far
   int64_t count, capacity;
   tsr_zip_planned *members;  // owned
-  tsr_text text, directory;
+  tsr_text text, record, directory;
 } tsr_zip_plan;
 
 // Elements begin at multiples of this where a member's head is a multiple of it, as NumPy's are.
@@ -33,8 +33,9 @@ enum { TSR_ZIP_ALIGNMENT = 64 };
 TSR_MUST_USE tsr_status tsr_zip_plan_add(tsr_zip_plan *plan, const char *name, const char *note,
                                          const void *head, int64_t head_length, int64_t rest,
                                          int64_t *out_begin);
-// Ends the directory; no member is added after this.
-TSR_MUST_USE tsr_status tsr_zip_plan_end(tsr_zip_plan *plan);
+// Ends the directory; no member is added after this. A record of `length` bytes stands before it,
+// 0 = none.
+TSR_MUST_USE tsr_status tsr_zip_plan_end(tsr_zip_plan *plan, const char *record, size_t length);
 // The checksum of a member's bytes after its head.
 void tsr_zip_plan_set_crc(tsr_zip_plan *plan, int64_t member, uint32_t crc);
 // Writes all but the bytes after the heads.

@@ -5,6 +5,7 @@
   X(open)         \
   X(numpy)        \
   X(numpy_write)  \
+  X(metadata)     \
   X(mapped)       \
   X(view)         \
   X(verify)       \

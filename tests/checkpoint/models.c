@@ -124,3 +124,16 @@ tsr_plan *test_plan(const char *tree_json, const char *mesh_text, const char *ru
   tsr_json_destroy(doc);
   return plan;
 }
+
+// ---- jobs ----
+
+tsr_status test_transform(const char *from, const char *to, const tsr_transform_options *options) {
+  tsr_checkpoint *source = NULL;
+  tsr_transform *job = NULL;
+  TSR_TRY(tsr_checkpoint_open(from, NULL, &source));
+  tsr_status status = tsr_transform_create(source, to, options, &job);
+  if (!status) status = tsr_transform_run(job);
+  tsr_transform_destroy(job);
+  tsr_checkpoint_release(source);
+  return status;
+}

@@ -5,6 +5,7 @@
 
 #include "support/folder.h"
 #include "tessera/plan.h"
+#include "tessera/transform.h"
 
 // A tensor of 32-bit words whose word `i`, counted in the whole tensor, is test_word(name, i).
 uint32_t test_word(const char *name, int64_t element);
@@ -23,5 +24,8 @@ void test_write_text(const char *path, const char *text);
 
 // A plan for tensors of U32: a tree as {"name": shape, ...} by rules in text, on a mesh in text.
 tsr_plan *test_plan(const char *tree_json, const char *mesh, const char *rules);
+
+// Opens, transforms and closes.
+tsr_status test_transform(const char *from, const char *to, const tsr_transform_options *options);
 
 #endif

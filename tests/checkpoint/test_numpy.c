@@ -200,15 +200,16 @@ static void what_is_no_checkpoint_is_refused(void **state) {
     tsr_cause cause;
   } cases[] = {
       {"[]", "array", TSR_CAUSE_JSON_KIND},
-      {"{\"schema\": \"tessera-npy/2\", \"tensors\": {}}", "its schema is not",
+      {"{\"schema\": \"tessera-npy/2\", \"tensors\": {}}", "is not the one known here",
        TSR_CAUSE_UNSUPPORTED},
-      {"{\"schema\": \"tessera-npy/1\"}", "there is no object \"tensors\"", TSR_CAUSE_BROKEN_FILE},
+      {"{\"schema\": \"tessera-npy/1\"}", "tensors: missing, wanted an object",
+       TSR_CAUSE_JSON_KIND},
       {"{\"schema\": \"tessera-npy/1\", \"tensors\": {\"a\": {\"file\": \"../x.npy\", \"dtype\": "
        "\"f32\"}}}",
        "file \"../x.npy\" is not one in its folder", TSR_CAUSE_BROKEN_FILE},
       {"{\"schema\": \"tessera-npy/1\", \"tensors\": {\"a\": {\"file\": \"a.w.npy\", \"dtype\": "
        "\"f16\"}}}",
-       "tensor \"a\" is f16 here, but f32 in its file", TSR_CAUSE_BROKEN_FILE},
+       "tensor \"a\": it is f16 here, but f32 in its file", TSR_CAUSE_BROKEN_FILE},
       {"{\"schema\": \"tessera-npy/1\", \"tensors\": {\"a\": {\"file\": \"gone.npy\", \"dtype\": "
        "\"f16\"}}}",
        "gone.npy", TSR_CAUSE_NOT_FOUND},

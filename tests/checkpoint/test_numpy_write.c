@@ -8,20 +8,7 @@
 #include "checkpoint/numpy.h"
 #include "checkpoint/numpy_files.h"
 #include "tessera/npy.h"
-#include "tessera/transform.h"
 #include "tessera/verify.h"
-
-static tsr_status transform(const char *from, const char *to,
-                            const tsr_transform_options *options) {
-  tsr_checkpoint *source = NULL;
-  tsr_transform *job = NULL;
-  TSR_TRY(tsr_checkpoint_open(from, NULL, &source));
-  tsr_status status = tsr_transform_create(source, to, options, &job);
-  if (!status) status = tsr_transform_run(job);
-  tsr_transform_destroy(job);
-  tsr_checkpoint_release(source);
-  return status;
-}
 
 static void assert_same(const char *left, const char *right, tsr_checkpoint_format format) {
   tsr_checkpoint *a = NULL, *b = NULL;
@@ -85,7 +72,7 @@ static void models_go_through_numpys_formats_and_come_back(void **state) {
     const tsr_transform_options options = {
         .size = sizeof options, .format = steps[i].format, .max_file_size = 50, .no_sync = i > 0};
     strcpy(to, test_folder_path(&folder, steps[i].name));
-    assert_ok(transform(from, to, &options));
+    assert_ok(test_transform(from, to, &options));
     assert_same(first, to, steps[i].format);
     if (steps[i].format == TSR_FORMAT_NPZ) check_archive(to);
     strcpy(from, to);
@@ -117,18 +104,18 @@ static void resumed_archives_have_right_checksums(void **state) {
                                    .max_memory = 24 << 20,
                                    .progress = stop_soon,
                                    .progress_interval = 1e-9};
-  assert_fails_with(transform(in, out, &options), CANCELLED, "cancelled");
+  assert_fails_with(test_transform(in, out, &options), CANCELLED, "cancelled");
   assert_int_not_equal(access(out, F_OK), 0);
   options.progress = NULL;
   options.existing = TSR_EXISTING_RESUME;
-  assert_ok(transform(in, out, &options));
+  assert_ok(test_transform(in, out, &options));
   assert_same(in, out, TSR_FORMAT_NPZ);
   check_archive(out);
   // One that was not stopped is the same, byte for byte.
   options.existing = TSR_EXISTING_REFUSE;
   options.max_memory = 0;
   options.jobs = 3;
-  assert_ok(transform(in, whole, &options));
+  assert_ok(test_transform(in, whole, &options));
   char command[256];
   snprintf(command, sizeof command, "cmp %s %s", out, whole);
   assert_int_equal(system(command), 0);
@@ -211,7 +198,7 @@ static void what_numpy_cannot_hold_is_refused(void **state) {
     fprintf(file, "%s1234", text);
     fclose(file);
     const tsr_transform_options options = {.size = sizeof options, .format = cases[i].format};
-    test_assert_fails_with(transform(in, test_folder_path(&folder, "out"), &options),
+    test_assert_fails_with(test_transform(in, test_folder_path(&folder, "out"), &options),
                            cases[i].cause, cases[i].message, __FILE__, __LINE__);
   }
   test_folder_remove(&folder);
@@ -227,10 +214,10 @@ static void an_empty_model_is_one_too(void **state) {
   strcpy(npy, test_folder_path(&folder, "out"));
   test_write_safetensors(in, NULL, 0);
   tsr_transform_options options = {.size = sizeof options, .format = TSR_FORMAT_NPZ};
-  assert_ok(transform(in, npz, &options));
+  assert_ok(test_transform(in, npz, &options));
   assert_same(in, npz, TSR_FORMAT_NPZ);
   options.format = TSR_FORMAT_NPY;
-  assert_ok(transform(npz, npy, &options));
+  assert_ok(test_transform(npz, npy, &options));
   assert_same(npz, npy, TSR_FORMAT_NPY);
   test_folder_remove(&folder);
 }
@@ -247,7 +234,7 @@ static tsr_status replace(void *context) {
                                          .jobs = 1,
                                          .existing = TSR_EXISTING_REPLACE,
                                          .no_sync = true};
-  return transform(s->from, s->to, &options);
+  return test_transform(s->from, s->to, &options);
 }
 
 static void memory_may_be_out(void **state) {

@@ -20,10 +20,9 @@ static void add_without_folder(const char *text, const test_folder *folder, tsr_
 }
 
 static bool has_errors(const corpus_kind *kind, const test_folder *folder) {
-  const bool single = !strcmp(kind->name, "safetensors");
   tsr_fsck *fsck = NULL;
-  tsr_status status = tsr_fsck_run(
-      single ? test_folder_path(folder, "model.safetensors") : folder->path, NULL, &fsck);
+  tsr_status status =
+      tsr_fsck_run(kind->file ? test_folder_path(folder, kind->file) : folder->path, NULL, &fsck);
   const bool found = status || tsr_fsck_total(fsck, TSR_SEVERITY_ERROR) > 0;
   tsr_status_free(status);
   tsr_fsck_destroy(fsck);

@@ -64,9 +64,10 @@ typedef tsr_status corpus_open(const test_folder *folder, tsr_text *warnings);
 typedef struct corpus_kind {
   const char *name;
   corpus_open *open;
-  bool checkpoint;  // fsck has to find an error exactly when it is refused
-  bool report;      // what is said are all warnings, a line each; nothing is refused
-  int least;        // so many are refused
+  bool checkpoint;   // fsck has to find an error exactly when it is refused
+  const char *file;  // that is the checkpoint; NULL = the folder is
+  bool report;       // what is said are all warnings, a line each; nothing is refused
+  int least;         // so many are refused
 } corpus_kind;
 extern const corpus_kind corpus_kinds[];
 extern const int corpus_kind_count;

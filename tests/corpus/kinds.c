@@ -16,6 +16,10 @@ static tsr_status open_file(const test_folder *folder, tsr_text *warnings) {
   return open_checkpoint(test_folder_path(folder, "model.safetensors"), warnings);
 }
 
+static tsr_status open_archive(const test_folder *folder, tsr_text *warnings) {
+  return open_checkpoint(test_folder_path(folder, "model.npz"), warnings);
+}
+
 static tsr_status open_folder(const test_folder *folder, tsr_text *warnings) {
   return open_checkpoint(folder->path, warnings);
 }
@@ -62,10 +66,16 @@ static tsr_status open_fsck(const test_folder *folder, tsr_text *warnings) {
 }
 
 const corpus_kind corpus_kinds[] = {
-    {.name = "safetensors", .open = open_file, .checkpoint = true, .least = 60},
+    {.name = "safetensors",
+     .open = open_file,
+     .checkpoint = true,
+     .file = "model.safetensors",
+     .least = 60},
     {.name = "index", .open = open_folder, .checkpoint = true, .least = 40},
     {.name = "manifest", .open = open_folder, .checkpoint = true, .least = 50},
     {.name = "ranks", .open = open_folder, .checkpoint = true, .least = 20},
+    {.name = "npy", .open = open_folder, .checkpoint = true, .least = 20},
+    {.name = "npz", .open = open_archive, .checkpoint = true, .file = "model.npz", .least = 12},
     {.name = "plan", .open = open_plan, .least = 50},
     {.name = "fsck", .open = open_fsck, .report = true, .least = 20},
     {.name = "map", .open = open_map, .least = 50},

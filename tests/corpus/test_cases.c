@@ -81,9 +81,11 @@ KIND(safetensors, "safetensors")
 KIND(indices, "index")
 KIND(manifests, "manifest")
 KIND(files_of_ranks, "ranks")
+KIND(arrays, "npy")
+KIND(archives, "npz")
 KIND(plans, "plan")
 KIND(maps, "map")
 KIND(faults, "fsck")
 
-SUITE(cases, TEST(safetensors), TEST(indices), TEST(manifests), TEST(files_of_ranks), TEST(plans),
-      TEST(maps), TEST(faults))
+SUITE(cases, TEST(safetensors), TEST(indices), TEST(manifests), TEST(files_of_ranks), TEST(arrays),
+      TEST(archives), TEST(plans), TEST(maps), TEST(faults))

@@ -273,7 +273,7 @@ static void put_member(const char *name, const void *head, int64_t head_length, 
   int64_t begin = 0;
   assert_ok(tsr_replacement_begin(&file, path));
   tsr_status status = tsr_zip_plan_add(&plan, name, NULL, head, head_length, rest, &begin);
-  if (!status) status = tsr_zip_plan_end(&plan);
+  if (!status) status = tsr_zip_plan_end(&plan, NULL, 0);
   if (!status) status = tsr_replacement_write(&file, zeros, rest, begin);
   if (!status) tsr_zip_plan_set_crc(&plan, 0, tsr_zip_crc(0, zeros, rest));
   if (!status) status = tsr_zip_plan_write(&plan, file.fd, path);

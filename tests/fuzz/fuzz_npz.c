@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tessera/checkpoint.h"
 #include "tessera/npy.h"
 #include "tessera/text.h"
 
@@ -23,6 +24,19 @@ static void read_arrays(const tsr_npz *npz) {
   }
 }
 
+// What is noted of the whole archive is read by checkpoints only.
+static void open_checkpoint(const char *path) {
+  const tsr_checkpoint_options options = {.size = sizeof options, .format = TSR_FORMAT_NPZ};
+  const tsr_metadata *metadata = NULL;
+  tsr_checkpoint *checkpoint = NULL;
+  tsr_status status = tsr_checkpoint_open(path, &options, &checkpoint);
+  if (!status)
+    for (int i = tsr_checkpoint_metadata(checkpoint, &metadata) - 1; i >= 0; i--)
+      assert(metadata[i].key && metadata[i].value);
+  tsr_status_free(status);
+  tsr_checkpoint_release(checkpoint);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const int fd = memfd_create("npz", 0);
   assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
@@ -33,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!status) read_arrays(npz);
   tsr_status_free(status);
   tsr_npz_destroy(npz);
+  open_checkpoint(tsr_text_string(&path));
   tsr_text_deinit(&path);
   close(fd);
   return 0;

@@ -148,13 +148,13 @@ def check_whole(run, rng, folder, source, wanted):
     same(parts, wanted, "the folder")
 
 
-def check_arrays(run, model, folder):
+def check_arrays(run, model, metadata, folder):
     """Through NumPy's formats. It has no elements smaller than a byte, and archives no names that climb."""
     kept = {n: t for n, t in model.items() if not n.startswith("sub/")}
     flat = {n: t for n, t in kept.items() if ".." not in n}
     for name, tensors, result in (("kept", kept, "f"), ("flat", flat, "e.npz")):
         there, back = folder / (name + ".safetensors"), folder / (name + ".back.safetensors")
-        write(tensors, there, None)
+        write(tensors, there, metadata if tensors else None)
         run("merge", there, folder / result, "--no-sync", "--format", "npy" if result == "f" else "npz")
         run("fsck", folder / result, "--deep")
         run("verify", there, folder / result)
@@ -201,7 +201,7 @@ def check(tessera, rng):
             raise SystemExit("tessera %s\n%s%s" % (" ".join(map(str, arguments)), done.stdout, done.stderr))
 
     model = random_model(rng)
-    metadata = rng.choice([None, {"format": "pt"}])
+    metadata = rng.choice([None, {"format": "pt"}, {"n\u00f6te": "\"\n\u00e9" * rng.choice([1, 40000])}])
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         source = folder / "in.safetensors"
@@ -210,7 +210,7 @@ def check(tessera, rng):
         run("reshard", folder / "a", folder / "b", *random_cut(rng, folder, "b"))
         run("verify", folder / "a", folder / "b")
         check_whole(run, rng, folder, source, read(source))
-        check_arrays(run, model, folder)
+        check_arrays(run, model, metadata, folder)
         check_numpys_own(run, rng, model, folder)
 
 
