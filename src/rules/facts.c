@@ -289,9 +289,28 @@ tsr_status tsr_facts_expand(const char *text, const tsr_rules_options *options, 
 
 // ---- config.json ----
 
+static bool is_true(const tsr_json *config, const char *key) {
+  const tsr_json *value = tsr_json_find(config, key);
+  bool is = false;
+  if (!value || tsr_json_kind_of(value) != TSR_JSON_BOOL) return false;
+  tsr_status_free(tsr_json_get_bool(value, key, &is));
+  return is;
+}
+
+// One key and value head for all queries, whatever number Falcon's config has beside it; its new
+// architecture means that number.
+static bool is_multi_query(const tsr_json *config) {
+  return is_true(config, "multi_query") && !is_true(config, "new_decoder_architecture");
+}
+
 // The number a config gives for a fact; null and absent are the same.
 static tsr_status read_config(const tsr_json *config, const tsr_preset_fact *fact, int64_t *out,
                               bool *out_found) {
+  if (!strcmp(fact->name, "kv_heads") && is_multi_query(config)) {
+    *out = 1;
+    *out_found = true;
+    return NULL;
+  }
   for (const char *const *key = fact->keys; *key; key++) {
     const tsr_json *value = tsr_json_find(config, *key);
     if (!value || tsr_json_kind_of(value) != TSR_JSON_NUMBER) continue;

@@ -24,9 +24,10 @@ enum { PRESET_COUNT = sizeof presets / sizeof *presets };
 
 // Families whose tensors are named and laid out as those of another.
 static const preset aliases[] = {
-    {"mistral", "llama"},        {"qwen2", "llama"},  {"qwen3", "llama"},
-    {"qwen", "llama"},           {"gemma2", "gemma"}, {"deepseek_v2", "deepseek"},
-    {"deepseek_v3", "deepseek"},
+    {"mistral", "llama"},        {"qwen2", "llama"},        {"qwen3", "llama"},
+    {"qwen", "llama"},           {"gemma2", "gemma"},       {"deepseek_v2", "deepseek"},
+    {"deepseek_v3", "deepseek"}, {"qwen2_moe", "qwen_moe"}, {"qwen3_moe", "qwen_moe"},
+    {"pythia", "gpt_neox"},      {"bloom", "gpt_neox"},     {"falcon", "gpt_neox"},
 };
 enum { ALIAS_COUNT = sizeof aliases / sizeof *aliases };
 

@@ -437,7 +437,7 @@ static const tsr_map_options options = {
     .size = sizeof options, .facts = facts, .fact_count = (int)COUNT_OF(facts)};
 
 #define LLAMA                                                                              \
-  "{\"model.embed_tokens.weight\": {\"dtype\": \"u16\", \"shape\": [50, 32]},"             \
+  "\"model.embed_tokens.weight\": {\"dtype\": \"u16\", \"shape\": [50, 32]},"              \
   "\"model.layers.0.self_attn.q_proj.weight\": {\"dtype\": \"u16\", \"shape\": [32, 32]}," \
   "\"model.layers.0.self_attn.k_proj.weight\": {\"dtype\": \"u16\", \"shape\": [8, 32]},"  \
   "\"model.layers.0.self_attn.v_proj.weight\": {\"dtype\": \"u16\", \"shape\": [8, 32]},"  \
@@ -448,7 +448,14 @@ static const tsr_map_options options = {
   "\"model.layers.0.mlp.gate_proj.weight\": {\"dtype\": \"u16\", \"shape\": [12, 32]},"    \
   "\"model.layers.0.mlp.up_proj.weight\": {\"dtype\": \"u16\", \"shape\": [12, 32]},"      \
   "\"model.layers.0.mlp.down_proj.weight\": {\"dtype\": \"u16\", \"shape\": [32, 12]},"    \
-  "\"model.layers.0.input_layernorm.weight\": {\"dtype\": \"u16\", \"shape\": [32]}}"
+  "\"model.layers.0.input_layernorm.weight\": {\"dtype\": \"u16\", \"shape\": [32]}"
+#define WHOLE_LLAMA                                                                            \
+  "{" LLAMA                                                                                    \
+  ","                                                                                          \
+  "\"model.layers.0.post_attention_layernorm.weight\": {\"dtype\": \"u16\", \"shape\": [32]}," \
+  "\"model.layers.0.self_attn.q_norm.weight\": {\"dtype\": \"u16\", \"shape\": [4]},"          \
+  "\"model.norm.weight\": {\"dtype\": \"u16\", \"shape\": [32]},"                              \
+  "\"lm_head.weight\": {\"dtype\": \"u16\", \"shape\": [50, 32]}}"
 #define EXPERT(e)                                            \
   "\"m.0.block_sparse_moe.experts." #e                       \
   ".w1.weight\": {\"dtype\": \"u16\", \"shape\": [12, 32]}," \
@@ -457,9 +464,10 @@ static const tsr_map_options options = {
   "\"m.0.block_sparse_moe.experts." #e ".w3.weight\": {\"dtype\": \"u16\", \"shape\": [12, 32]}"
 
 static const round_trip trips[] = {
-    {"llama-fuse", "llama-unfuse", LLAMA},
-    {"llama-to-flax", "llama-from-flax", LLAMA},
-    {"megatron-qkv", "megatron-qkv-back", LLAMA},
+    {"llama-fuse", "llama-unfuse", "{" LLAMA "}"},
+    {"llama-to-flax", "llama-from-flax", "{" LLAMA "}"},
+    {"megatron-qkv", "megatron-qkv-back", "{" LLAMA "}"},
+    {"llama-to-megatron", "llama-from-megatron", WHOLE_LLAMA},
     {"mixtral-stack", "mixtral-unstack", "{" EXPERT(0) "," EXPERT(1) "," EXPERT(2) "}"},
 };
 

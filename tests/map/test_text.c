@@ -307,7 +307,7 @@ static void presets_are_known_by_name(void **state) {
     assert_true(tsr_map_count(map) > 0);
     tsr_map_release(map);
   }
-  assert_int_equal(count, 8);
+  assert_int_equal(count, 10);
 }
 
 SUITE(text, TEST(wrong_maps_are_refused_with_line_and_column),

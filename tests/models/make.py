@@ -96,6 +96,72 @@ def mixtral():
     return m
 
 
+def qwen3_moe():
+    c = config(2048, 6144, 32, 4, 48, 151936, head_dim=128, num_experts=128, moe_intermediate_size=768)
+    m = Model("qwen3-30b-a3b", "qwen3_moe", "fsdp=4,ep=2,tp=8", c)
+    at = "model.layers.{0..47}"
+    m.add("model.embed_tokens.weight", 151936, 2048)
+    attention(m, at)
+    for p in "qk":
+        m.norm(at + ".self_attn.%s_norm" % p, 128)
+    m.linear(at + ".mlp.gate", 2048, 128)
+    gated(m, at + ".mlp.experts.{0..127}", 2048, 768)
+    m.norm(at + ".input_layernorm", 2048)
+    m.norm(at + ".post_attention_layernorm", 2048)
+    m.norm("model.norm", 2048)
+    m.linear("lm_head", 2048, 151936)
+    return m
+
+
+def grouped(name, preset, mesh, c, names, rows, bias):
+    """GPT-NeoX and Falcon: query_key_value by groups. `names`: prefix, layers, attention, both embeddings."""
+    m = Model(name, preset, mesh, c)
+    hidden, (prefix, at, attn, first, last) = c["hidden_size"], names
+    at = "%s.%s.%s" % (prefix, at, layers(c["num_hidden_layers"]))
+    m.add("%s.%s.weight" % (prefix, first), c["vocab_size"], hidden)
+    m.linear("%s.%s.query_key_value" % (at, attn), hidden, rows, bias)
+    m.linear("%s.%s.dense" % (at, attn), hidden, hidden, bias)
+    m.linear(at + ".mlp.dense_h_to_4h", hidden, 4 * hidden, bias)
+    m.linear(at + ".mlp.dense_4h_to_h", 4 * hidden, hidden, bias)
+    for norm in ("input_layernorm", "post_attention_layernorm") if bias else ("ln_attn", "ln_mlp"):
+        m.norm("%s.%s" % (at, norm), hidden, True)
+    m.norm("%s.%s" % (prefix, "final_layer_norm" if bias else "ln_f"), hidden, True)
+    m.linear(last, hidden, c["vocab_size"])
+    return m
+
+
+def pythia():
+    c = {"hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 8,
+         "num_hidden_layers": 16, "vocab_size": 50304}
+    m = grouped("pythia-1b", "gpt_neox", "fsdp=2,tp=8", c,
+                ("gpt_neox", "layers", "attention", "embed_in", "embed_out"), 6144, True)
+    m.add("gpt_neox.layers.{0..15}.attention.bias", 1, 1, 2048, 2048, dtype="U8")
+    m.add("gpt_neox.layers.{0..15}.attention.rotary_emb.inv_freq", 32)
+    return m
+
+
+def falcon():
+    c = {"hidden_size": 8192, "num_attention_heads": 128, "num_kv_heads": 8, "num_hidden_layers": 60,
+         "vocab_size": 65024, "multi_query": True, "new_decoder_architecture": True}
+    return grouped("falcon-40b", "falcon", "fsdp=4,tp=8", c,
+                   ("transformer", "h", "self_attention", "word_embeddings", "lm_head"), 9216, False)
+
+
+def megatron():
+    m = Model("llama-3-8b-megatron", "megatron", "fsdp=4,tp=8", config(4096, 14336, 32, 8, 32, 128256))
+    at = "decoder.layers.{0..31}"
+    m.add("embedding.word_embeddings.weight", 128256, 4096)
+    m.linear(at + ".self_attention.linear_qkv", 4096, 6144)
+    m.add(at + ".self_attention.linear_qkv.layer_norm_weight", 4096)
+    m.linear(at + ".self_attention.linear_proj", 4096, 4096)
+    m.linear(at + ".mlp.linear_fc1", 4096, 28672)
+    m.add(at + ".mlp.linear_fc1.layer_norm_weight", 4096)
+    m.linear(at + ".mlp.linear_fc2", 14336, 4096)
+    m.norm("decoder.final_layernorm", 4096)
+    m.linear("output_layer", 4096, 128256)
+    return m
+
+
 def phi3():
     m = Model("phi-3-mini", "phi3", "fsdp=4,tp=8", config(3072, 8192, 32, 32, 32, 32064))
     at = "model.layers.{0..31}"
@@ -282,7 +348,7 @@ def models():
     yield llama_like("qwen2-7b", "qwen2", "fsdp=8,tp=4", config(3584, 18944, 28, 4, 28, 152064), True)
     yield llama_like("gemma-2-9b", "gemma2", "fsdp=8,tp=16",
                      config(3584, 14336, 16, 8, 42, 256000, head_dim=256), norms=gemma_norms, tied=True)
-    yield from (mixtral(), phi3(), t5(), gpt2(), bert(), vit(), whisper())
+    yield from (mixtral(), qwen3_moe(), phi3(), pythia(), falcon(), megatron(), t5(), gpt2(), bert(), vit(), whisper())
     yield deepseek("deepseek-v2-lite", "fsdp=8,ep=4,tp=4", LITE)
     yield deepseek("deepseek-v3", "fsdp=8,ep=8,tp=8", V3)
 

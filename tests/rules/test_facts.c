@@ -191,6 +191,15 @@ static void configs_give_facts(void **state) {
                 "heads=12 hidden=768 layers=12 kv_heads=12 head_dim=64 intermediate=3072");
   assert_config("{\"num_heads\":64,\"d_model\":4096,\"d_kv\":64,\"d_ff\":10240}",
                 "heads=64 hidden=4096 head_dim=64 intermediate=10240 kv_heads=64");
+  // Falcon: its older architecture has one key and value head, whatever number stands there.
+  assert_config("{\"num_attention_heads\":71,\"num_kv_heads\":71,\"multi_query\":true}",
+                "heads=71 kv_heads=1");
+  assert_config(
+      "{\"num_attention_heads\":128,\"num_kv_heads\":8,\"multi_query\":true,"
+      "\"new_decoder_architecture\":true}",
+      "heads=128 kv_heads=8");
+  assert_config("{\"n_head\":4,\"n_embed\":8,\"multi_query\":null}",
+                "heads=4 hidden=8 kv_heads=4 head_dim=2 intermediate=32");
   assert_config(
       "{\"model_type\":\"x\",\"text_config\":{\"hidden_size\":10,\"num_attention_heads\":3,"
       "\"intermediate_size\":7}}",

@@ -62,7 +62,7 @@ static void check_variants(const real_model *model, void *context) {
 static void presets_serve_every_tensor_of_real_models(void **state) {
   (void)state;
   int64_t tensors = 0;
-  assert_int_equal(each_real_model(check_variants, &tensors), 13);
+  assert_int_equal(each_real_model(check_variants, &tensors), 17);
   assert_true(tensors > 300000);
 }
 
@@ -118,6 +118,17 @@ static void tensors_are_cut_as_megatron_cuts_them(void **state) {
        "tp/parts(q:3072/96, k:3072/96, v:3072/96), fsdp"},
       {"phi-3-mini.json", "tp", "model.layers.0.mlp.gate_up_proj.weight",
        "tp/parts(gate:8192, up:8192), _"},
+      {"phi-3-mini.json", "tp", "model.layers.0.self_attn.qkv_proj.bias",
+       "tp/parts(q:3072/96, k:3072/96, v:3072/96)"},
+      // Query, key and value of each group beside each other: cut between groups.
+      {"pythia-1b.json", "tp", "gpt_neox.layers.0.attention.query_key_value.weight", "tp, _"},
+      {"falcon-40b.json", "fsdp+tp", "transformer.h.0.self_attention.query_key_value.weight",
+       "tp, fsdp"},
+      {"falcon-40b.json", "fsdp+tp", "transformer.h.0.self_attention.dense.weight", "fsdp, tp"},
+      {"llama-3-8b-megatron.json", "tp", "decoder.layers.0.self_attention.linear_qkv.weight",
+       "tp, _"},
+      {"llama-3-8b-megatron.json", "tp", "decoder.layers.0.mlp.linear_fc1.weight",
+       "tp/parts(gate:14336, up:14336), _"},
       {"phi-3-mini.json", "fsdp", "model.layers.0.mlp.gate_up_proj.weight", "_, fsdp"},
       // Experts.
       {"mixtral-8x7b.json", "fsdp+ep+tp", "model.layers.0.block_sparse_moe.experts.3.w1.weight",
@@ -125,6 +136,15 @@ static void tensors_are_cut_as_megatron_cuts_them(void **state) {
       {"mixtral-8x7b.json", "ep", "model.layers.0.mlp.experts.gate_up_proj", "ep, _, _"},
       {"mixtral-8x7b.json", "tp", "model.layers.0.mlp.experts.gate_up_proj",
        "_, tp/parts(gate:14336, up:14336), _"},
+      {"mixtral-8x7b.json", "ep+tp", "model.layers.0.block_sparse_moe.experts.w13_weight",
+       "ep, tp/parts(gate:14336, up:14336), _"},
+      {"mixtral-8x7b.json", "ep+tp", "model.layers.0.block_sparse_moe.experts.w2_weight",
+       "ep, _, tp"},
+      {"qwen3-30b-a3b.json", "fsdp+ep+tp", "model.layers.0.mlp.experts.3.down_proj.weight",
+       "fsdp, ep+tp"},
+      {"qwen3-30b-a3b.json", "ep+tp", "model.layers.0.mlp.experts.gate_up_proj",
+       "ep, tp/parts(gate:768, up:768), _"},
+      {"qwen3-30b-a3b.json", "tp", "model.layers.0.mlp.shared_expert_gate.weight", "_"},
       {"deepseek-v3.json", "fsdp+tp", "model.layers.5.mlp.shared_experts.down_proj.weight",
        "fsdp, tp"},
       {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.kv_a_proj_with_mqa.weight",
@@ -147,9 +167,10 @@ static void tensors_are_cut_as_megatron_cuts_them(void **state) {
 
 static void families_and_aliases_are_listed(void **state) {
   (void)state;
-  static const char *const wanted[] = {"gpt2",  "llama", "mistral", "qwen",    "qwen2",
-                                       "qwen3", "gemma", "phi3",    "mixtral", "deepseek",
-                                       "t5",    "bert",  "vit",     "whisper"};
+  static const char *const wanted[] = {"gpt2",      "llama",    "mistral", "qwen",    "qwen2",
+                                       "qwen3",     "gemma",    "phi3",    "mixtral", "deepseek",
+                                       "t5",        "bert",     "vit",     "whisper", "qwen_moe",
+                                       "qwen3_moe", "gpt_neox", "falcon",  "megatron"};
   for (size_t i = 0; i < COUNT_OF(wanted); i++) {
     bool listed = false;
     for (int j = 0; tsr_preset_family(j); j++) listed |= !strcmp(tsr_preset_family(j), wanted[i]);
@@ -209,17 +230,17 @@ static void facts_are_asked_for_only_when_needed(void **state) {
                     "a preset's variant says which axes to keep");
 }
 
-static tsr_status open_t5(void *context) {
+static tsr_status open_deepseek(void *context) {
   (void)context;
   tsr_rules *rules = NULL;
-  tsr_status status = tsr_rules_preset("t5:fsdp+tp", NULL, &rules);
+  tsr_status status = tsr_rules_preset("deepseek:fsdp+tp", NULL, &rules);
   tsr_rules_release(rules);
   return status;
 }
 
 static void running_out_of_memory_is_reported(void **state) {
   (void)state;
-  test_allocation_sweep(open_t5, NULL);
+  test_allocation_sweep(open_deepseek, NULL);
 }
 
 SUITE(presets, TEST(presets_serve_every_tensor_of_real_models),
