@@ -8,13 +8,14 @@
 // Bytes written to a file before they are sent to the disk: enough for long transfers.
 static const int64_t send_interval = 8 << 20;
 
-// How many of them may be open at once: most of what the process may have, since the rest of the
-// program needs some too.
+// How many of them may be open at once. A job has two such sets, what it reads and what it writes,
+// and the rest of the program needs some descriptors too.
 static int open_limit(void) {
+  enum { MOST = 2048, OTHERS = 16 };
   struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit)) return 64;
-  const rlim_t most = limit.rlim_cur == RLIM_INFINITY ? 4096 : limit.rlim_cur;
-  return most > 4096 ? 2048 : most > 32 ? (int)(most / 2) : 8;
+  if (getrlimit(RLIMIT_NOFILE, &limit)) return 16;
+  const rlim_t each = limit.rlim_cur < OTHERS + 3 ? 1 : (limit.rlim_cur - OTHERS) / 3;
+  return each < MOST ? (int)each : MOST;
 }
 
 tsr_status tsr_files_create(const char *const *paths, int count, bool writable,
@@ -30,6 +31,7 @@ tsr_status tsr_files_create(const char *const *paths, int count, bool writable,
   files->writable = writable;
   files->count = count;
   files->open_limit = open_limit();
+  files->oldest = files->newest = -1;
   for (int i = 0; i < count; i++) files->items[i] = (tsr_open_file){.path = paths[i], .fd = -1};
   *out_files = files;
   return NULL;
@@ -53,30 +55,61 @@ tsr_status tsr_files_close(tsr_files *files) {
 
 const char *tsr_files_path(const tsr_files *files, int file) { return files->items[file].path; }
 
-// Closes the file that has been out of use longest; when all are in use, one more is opened than
-// wanted.
-static tsr_status make_room(tsr_files *files) {
-  tsr_open_file *oldest = NULL;
-  if (files->open_count < files->open_limit) return NULL;
-  for (int i = 0; i < files->count; i++) {
-    tsr_open_file *item = &files->items[i];
-    if (item->fd < 0 || item->users) continue;
-    if (!oldest || item->last_use < oldest->last_use) oldest = item;
-  }
-  if (!oldest) return NULL;
-  const int fd = oldest->fd;
-  oldest->fd = -1;
+// ---- those out of use, the oldest first ----
+
+static void put_aside(tsr_files *files, int file) {
+  tsr_open_file *item = &files->items[file];
+  item->older = files->newest;
+  item->newer = -1;
+  if (item->older < 0)
+    files->oldest = file;
+  else
+    files->items[item->older].newer = file;
+  files->newest = file;
+}
+
+static void take_back(tsr_files *files, int file) {
+  const tsr_open_file *item = &files->items[file];
+  if (item->older < 0)
+    files->oldest = item->newer;
+  else
+    files->items[item->older].newer = item->newer;
+  if (item->newer < 0)
+    files->newest = item->older;
+  else
+    files->items[item->newer].older = item->older;
+}
+
+static tsr_status close_oldest(tsr_files *files) {
+  tsr_open_file *item = &files->items[files->oldest];
+  const int fd = item->fd;
+  take_back(files, files->oldest);
+  item->fd = -1;
   files->open_count--;
-  tsr_status status = tsr_io_close(fd, oldest->path);
+  tsr_status status = tsr_io_close(fd, item->path);
   if (status) files->lost = true;
   return status;
 }
 
+// ---- taking ----
+
+// When all are in use, one more is opened than wanted.
+static tsr_status make_room(tsr_files *files) {
+  return files->open_count >= files->open_limit && files->oldest >= 0 ? close_oldest(files) : NULL;
+}
+
 static tsr_status open_item(tsr_files *files, tsr_open_file *item) {
-  if (item->fd >= 0) return NULL;
   TSR_TRY(make_room(files));
-  TSR_TRY(files->writable ? tsr_io_create(item->path, &item->fd)
-                          : tsr_io_open(item->path, &item->fd));
+  for (;;) {
+    tsr_status status =
+        files->writable ? tsr_io_create(item->path, &item->fd) : tsr_io_open(item->path, &item->fd);
+    if (!status) break;
+    // Others in the process may have so many open that there is no room for one more.
+    if (tsr_status_cause(status) != TSR_CAUSE_IO || files->oldest < 0) return status;
+    tsr_status_free(status);
+    files->open_limit = files->open_count;
+    TSR_TRY(close_oldest(files));
+  }
   files->open_count++;
   return NULL;
 }
@@ -84,10 +117,13 @@ static tsr_status open_item(tsr_files *files, tsr_open_file *item) {
 tsr_status tsr_files_take(tsr_files *files, int file, int *out_fd) {
   tsr_open_file *item = &files->items[file];
   pthread_mutex_lock(&files->lock);
-  tsr_status status = open_item(files, item);
+  tsr_status status = NULL;
+  if (item->fd < 0)
+    status = open_item(files, item);
+  else if (!item->users)
+    take_back(files, file);
   if (!status) {
     item->users++;
-    item->last_use = ++files->uses;
     *out_fd = item->fd;
   }
   pthread_mutex_unlock(&files->lock);
@@ -96,7 +132,7 @@ tsr_status tsr_files_take(tsr_files *files, int file, int *out_fd) {
 
 void tsr_files_give_back(tsr_files *files, int file) {
   pthread_mutex_lock(&files->lock);
-  files->items[file].users--;
+  if (!--files->items[file].users) put_aside(files, file);
   pthread_mutex_unlock(&files->lock);
 }
 

@@ -13,8 +13,8 @@ typedef struct tsr_open_file {
   const char *path;  // borrowed
   int fd;            // -1 = closed
   int users;
-  uint64_t last_use;
-  int64_t unsent;  // bytes written since they were last sent to the disk
+  int older, newer;  // neighbours among those that are open and out of use; -1 = none
+  int64_t unsent;    // bytes written since they were last sent to the disk
 } tsr_open_file;
 
 typedef struct tsr_files {
@@ -23,7 +23,7 @@ typedef struct tsr_files {
   bool sends;  // what is written goes to the disk while more is: for those who will wait for it
   bool lost;   // what was written to a file that has been closed since
   int count, open_count, open_limit;
-  uint64_t uses;
+  int oldest, newest;    // of those that are open and out of use; -1 = there are none
   tsr_open_file *items;  // owned
 } tsr_files;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "checkpoint/files.h"
@@ -110,7 +111,47 @@ static void files_beyond_the_limit_are_closed_and_opened_again(void **state) {
   for (int i = 0; i < COUNT; i++) unlink(paths[i]);
 }
 
+// As many as the process may have are open before ours: those out of use make way.
+static void files_make_room_for_what_others_have_open(void **state) {
+  (void)state;
+  enum { COUNT = 6, LIMIT = 40 };
+  char names[COUNT][32];
+  const char *paths[COUNT];
+  struct rlimit before, few;
+  int others[LIMIT], other_count = 0, fd = -1;
+  tsr_files *files = NULL;
+  for (int i = 0; i < COUNT; i++) {
+    make_path(names[i]);
+    paths[i] = names[i];
+  }
+  assert_ok(tsr_files_create(paths, COUNT, true, &files));
+  for (int i = 0; i < 2; i++) {
+    assert_ok(tsr_files_take(files, i, &fd));
+    tsr_files_give_back(files, i);
+  }
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  few = before;
+  few.rlim_cur = LIMIT;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+  while (other_count < LIMIT && (fd = dup(0)) >= 0) others[other_count++] = fd;
+  for (int i = COUNT; i-- > 0;) {
+    assert_ok(tsr_files_take(files, i, &fd));
+    assert_ok(tsr_io_write(fd, paths[i], "x", 1, 0));
+    tsr_files_give_back(files, i);
+  }
+  int all[2] = {-1, -1};  // with all in use, there is none that could make way
+  assert_ok(tsr_files_take(files, 0, &all[0]));
+  assert_ok(tsr_files_take(files, 1, &all[1]));
+  assert_fails_with(tsr_files_take(files, 2, &fd), IO, "Too many open files");
+  for (int i = 0; i < 2; i++) tsr_files_give_back(files, i);
+  while (other_count > 0) close(others[--other_count]);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_ok(tsr_files_close(files));
+  for (int i = 0; i < COUNT; i++) unlink(paths[i]);
+}
+
 SUITE(io, TEST(what_is_written_in_parts_is_read_whole),
       TEST(a_file_that_ends_too_early_is_said_with_the_byte), TEST(a_missing_file_is_not_found),
       TEST(a_closed_descriptor_fails_with_the_reason), TEST(space_is_reserved_and_reaches_the_disk),
-      TEST(files_beyond_the_limit_are_closed_and_opened_again))
+      TEST(files_beyond_the_limit_are_closed_and_opened_again),
+      TEST(files_make_room_for_what_others_have_open))
