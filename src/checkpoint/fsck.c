@@ -66,6 +66,20 @@ const char *tsr_severity_name(tsr_severity severity) {
 
 // ---- collecting ----
 
+// What others ask about the faults so far, so that they need not look through all of them.
+static tsr_status remember(tsr_fsck *fsck, const tsr_fault *fault) {
+  int64_t existing = -1;
+  if (fault->kind == TSR_FAULT_FILE_MISSING || fault->kind == TSR_FAULT_HEADER ||
+      fault->kind == TSR_FAULT_TRUNCATED || fault->kind == TSR_FAULT_UNREADABLE)
+    fsck->files_lost = true;
+  if (fault->severity != TSR_SEVERITY_ERROR) return NULL;
+  return tsr_name_index_add(&fsck->told, fault->file, 0, &existing);
+}
+
+bool tsr_fsck_is_told(const tsr_fsck *fsck, const char *file) {
+  return tsr_name_index_find(&fsck->told, file) >= 0;
+}
+
 tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char *format, ...) {
   tsr_fault *faults = tsr_grow(fsck->faults, fsck->count, &fsck->capacity, sizeof *faults);
   if (!faults) return tsr_fail(NO_MEMORY, "a list of faults");
@@ -90,7 +104,7 @@ tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char
     return tsr_fail(NO_MEMORY, "a fault");
   fsck->faults[fsck->count++] = fault;
   fsck->totals[place->severity]++;
-  return NULL;
+  return remember(fsck, &fault);
 }
 
 tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault_place *place, tsr_status failure) {
@@ -355,6 +369,7 @@ tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_f
 void tsr_fsck_destroy(tsr_fsck *fsck) {
   if (!fsck) return;
   for (int64_t i = 0; i < fsck->file_count; i++) tsr_model_destroy(fsck->files[i].model);
+  tsr_name_index_deinit(&fsck->told);
   tsr_arena_deinit(&fsck->arena);
   free(fsck->files);
   free(fsck->faults);

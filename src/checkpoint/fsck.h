@@ -3,6 +3,7 @@
 #define TESSERA_CHECKPOINT_FSCK_H
 
 #include "base/arena.h"
+#include "base/name_index.h"
 #include "tessera/fsck.h"
 
 typedef struct tsr_fsck_file {
@@ -18,6 +19,8 @@ struct tsr_fsck {
   int64_t count, capacity;
   tsr_fault *faults;  // owned
   int64_t totals[TSR_SEVERITY_COUNT];
+  tsr_name_index told;  // files with an error
+  bool files_lost;      // some file is missing or cannot be read
   int64_t tensors, file_count, file_capacity;
   const char *ending;    // of files with tensors
   tsr_fsck_file *files;  // owned: all that end so, by name
@@ -41,6 +44,8 @@ TSR_MUST_USE tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault_pla
 // The header of a file, NULL where it is none; what is wrong with it is told.
 TSR_MUST_USE tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name,
                                              tsr_model **out_model);
+// Whether an error of this file has been added.
+bool tsr_fsck_is_told(const tsr_fsck *fsck, const char *file);
 // The path of a file in the folder, in the arena.
 TSR_MUST_USE tsr_status tsr_fsck_path(tsr_fsck *fsck, const char *name, const char **out_path);
 

@@ -18,30 +18,13 @@ static const char *relative(const tsr_fsck *fsck, const char *path) {
   return path + strspn(path, "/");
 }
 
-static bool is_told(const tsr_fsck *fsck, const char *file) {
-  for (int64_t i = 0; i < fsck->count; i++)
-    if (fsck->faults[i].severity == TSR_SEVERITY_ERROR && !strcmp(fsck->faults[i].file, file))
-      return true;
-  return false;
-}
-
-static bool has_lost_files(const tsr_fsck *fsck) {
-  for (int64_t i = 0; i < fsck->count; i++) {
-    const tsr_fault_kind kind = fsck->faults[i].kind;
-    if (kind == TSR_FAULT_FILE_MISSING || kind == TSR_FAULT_HEADER || kind == TSR_FAULT_TRUNCATED ||
-        kind == TSR_FAULT_UNREADABLE)
-      return true;
-  }
-  return false;
-}
-
 // What follows from faults told before is not told again, but for what is lost, in one line.
 static bool follows(hearing *h, tsr_fault_kind kind, const char *file, const char *tensor) {
-  if (kind == TSR_FAULT_LOST && has_lost_files(h->fsck)) {
+  if (kind == TSR_FAULT_LOST && h->fsck->files_lost) {
     if (!h->lost++) h->first = tsr_arena_copy(&h->fsck->arena, tensor, strlen(tensor));
     return true;
   }
-  return (kind == TSR_FAULT_HEADER || kind == TSR_FAULT_SIZE) && is_told(h->fsck, file);
+  return (kind == TSR_FAULT_HEADER || kind == TSR_FAULT_SIZE) && tsr_fsck_is_told(h->fsck, file);
 }
 
 static tsr_status hear(void *context, tsr_fault_kind kind, const char *path, const char *tensor,
@@ -69,19 +52,28 @@ static tsr_status tell_lost(const hearing *h) {
                       h->fsck->path, (long long)h->lost, h->first);
 }
 
-static tsr_status tell_surplus(tsr_fsck *fsck, const tsr_checkpoint *model) {
-  for (int64_t i = 0; i < fsck->file_count; i++) {
-    const char *name = fsck->files[i].name;
-    for (int f = 0; f < tsr_checkpoint_file_count(model) && !fsck->files[i].named; f++)
-      fsck->files[i].named = !strcmp(relative(fsck, tsr_checkpoint_file(model, f)), name);
-    if (fsck->files[i].named || is_told(fsck, name)) continue;
-    TSR_TRY(tsr_fsck_add(
-        fsck,
-        &(tsr_fault_place){
-            .kind = TSR_FAULT_FILE_SURPLUS, .severity = TSR_SEVERITY_WARNING, .file = name},
-        "%s/%s: it is no part of the checkpoint", fsck->path, name));
+static tsr_status index_files(const tsr_fsck *fsck, const tsr_checkpoint *model,
+                              tsr_name_index *index) {
+  for (int f = 0; f < tsr_checkpoint_file_count(model); f++) {
+    int64_t existing = -1;
+    TSR_TRY(tsr_name_index_add(index, relative(fsck, tsr_checkpoint_file(model, f)), f, &existing));
   }
   return NULL;
+}
+
+static tsr_status tell_surplus(tsr_fsck *fsck, const tsr_checkpoint *model) {
+  const tsr_fault_place place = {.kind = TSR_FAULT_FILE_SURPLUS, .severity = TSR_SEVERITY_WARNING};
+  tsr_name_index index = TSR_NAME_INDEX_EMPTY;
+  tsr_status status = index_files(fsck, model, &index);
+  for (int64_t i = 0; i < fsck->file_count && !status; i++) {
+    tsr_fault_place here = place;
+    here.file = fsck->files[i].name;
+    if (tsr_name_index_find(&index, here.file) < 0 && !tsr_fsck_is_told(fsck, here.file))
+      status = tsr_fsck_add(fsck, &here, "%s/%s: it is no part of the checkpoint", fsck->path,
+                            here.file);
+  }
+  tsr_name_index_deinit(&index);
+  return status;
 }
 
 tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
