@@ -9,34 +9,15 @@
 //   4. it does, in one step; what is left is removed, the journal last
 //
 // A job that is resumed finds out from the journal in which of these it was stopped.
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/least.h"
-#include "checkpoint/hash.h"
-#include "checkpoint/journal.h"
-#include "checkpoint/transform.h"
+#include "checkpoint/run.h"
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
-
-typedef struct running {
-  tsr_transform *t;
-  tsr_journal *journal;
-  tsr_progress *progress;
-  void **buffers;  // one for each worker; NULL until needed
-  pthread_mutex_t lock;
-  int64_t unflushed;  // bytes written since the journal was
-  bool sync;
-  bool begun;      // the folder and the journal are this job's
-  bool replaces;   // what is at the destination
-  bool finished;   // the result is at the destination
-  bool kept;       // some of what is written is worth resuming
-  bool lost;       // something that was written is not on the disk
-  bool worthless;  // what is written is of a source that has changed
-} running;
 
 // Of two failures, the one that came first.
 static tsr_status first_of(tsr_status first, tsr_status second) {
@@ -47,20 +28,9 @@ static tsr_status first_of(tsr_status first, tsr_status second) {
 
 // ---- blocks ----
 
-typedef struct block_range {
-  int64_t first;
-  int count;
-} block_range;
-
-static block_range blocks_of(const tsr_transform *t, const tsr_window *w) {
-  const int64_t block = tsr_block_elements(t->views.items[w->tensor]->dtype);
-  return (block_range){t->first_block[w->tensor] + w->first / block,
-                       (int)((w->count + block - 1) / block)};
-}
-
 static tsr_status found_blocks(void *context, int64_t first, int count, const tsr_hash128 *hashes,
                                int hash_count) {
-  running *run = context;
+  tsr_running *run = context;
   tsr_transform *t = run->t;
   const int64_t all = t->first_block[t->views.count];
   if (first < 0 || count < 1 || count > all || first > all - count) return NULL;
@@ -80,63 +50,11 @@ static tsr_status make_tables(tsr_transform *t) {
   return tsr_fail(NO_MEMORY, "a table of %zu blocks", all);
 }
 
-static tsr_hash128 digest(const tsr_transform *t, const void *bytes, int64_t length) {
-  if (tsr_target_digest(t->target) == TSR_DIGEST_HASH) return tsr_block_hash(bytes, length);
-  return (tsr_hash128){.low = tsr_zip_crc(0, bytes, length)};
-}
-
-static void hash_window(const tsr_transform *t, const tsr_window *w, const char *buffer) {
-  const tsr_view *view = t->views.items[w->tensor];
-  const int64_t block = tsr_block_elements(view->dtype);
-  const block_range blocks = blocks_of(t, w);
-  for (int i = 0; i < blocks.count && t->blocks; i++) {
-    const int64_t some = tsr_least(block, w->count - i * block);
-    t->blocks[blocks.first + i] =
-        digest(t, buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
-  }
-}
-
-static tsr_status finish_hashes(tsr_transform *t) {
-  const int64_t count = t->views.count;
-  if (tsr_target_digest(t->target) != TSR_DIGEST_HASH) return NULL;
-  tsr_hash128 *hashes = calloc((size_t)count + 1, sizeof *hashes);
-  if (!hashes) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)count);
-  for (int64_t i = 0; i < count; i++)
-    hashes[i] = tsr_blocks_hash(t->views.items[i], t->blocks + t->first_block[i]);
-  tsr_status status = tsr_target_add_hashes(t->target, &t->views, hashes);
-  free(hashes);
-  return status;
-}
-
-// Of a whole tensor, from those of its blocks.
-static uint32_t join_crcs(const tsr_transform *t, int64_t tensor) {
-  const tsr_view *view = t->views.items[tensor];
-  const int64_t block = tsr_block_elements(view->dtype);
-  const tsr_hash128 *blocks = t->blocks + t->first_block[tensor];
-  uint32_t crc = 0;
-  for (int64_t at = 0; at < view->elements; at += block) {
-    const int64_t bytes = tsr_view_bytes(view, tsr_least(block, view->elements - at));
-    crc = tsr_zip_crc_join(crc, (uint32_t)blocks[at / block].low, bytes);
-  }
-  return crc;
-}
-
-static tsr_status finish_archive(const tsr_transform *t) {
-  const int64_t count = t->views.count;
-  if (tsr_target_digest(t->target) != TSR_DIGEST_CRC) return NULL;
-  uint32_t *crcs = calloc((size_t)count + 1, sizeof *crcs);
-  if (!crcs) return tsr_fail(NO_MEMORY, "checksums of %lld tensors", (long long)count);
-  for (int64_t i = 0; i < count; i++) crcs[i] = join_crcs(t, i);
-  tsr_status status = tsr_target_end_archive(t->target, crcs, !t->options.no_sync);
-  free(crcs);
-  return status;
-}
-
 // ---- windows ----
 
 // What the journal says is written must be on the disk. After a sync that failed, the next one may
 // succeed though the data are lost: then nothing more goes into the journal.
-static tsr_status flush(running *run) {
+tsr_status tsr_running_flush(tsr_running *run) {
   const tsr_store *store = run->t->target->store;
   for (int i = 0; i < store->file_count && run->sync; i++) {
     int fd = -1;
@@ -147,18 +65,22 @@ static tsr_status flush(running *run) {
     if (status) return status;
   }
   run->unflushed = 0;
-  return tsr_journal_flush(run->journal, run->sync);
+  return run->journal ? tsr_journal_flush(run->journal, run->sync) : NULL;
 }
 
-static tsr_status finish_window(running *run, const tsr_window *w, int64_t bytes) {
-  const block_range blocks = blocks_of(run->t, w);
+// Arrays are gone with their process: what is written of them is nothing to go on with.
+static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t bytes) {
+  const tsr_block_range blocks = tsr_transform_blocks(run->t, w);
   const tsr_hash128 *hashes = run->t->blocks ? run->t->blocks + blocks.first : NULL;
+  tsr_status status = NULL;
   pthread_mutex_lock(&run->lock);
-  tsr_status status =
-      tsr_journal_add(run->journal, blocks.first, blocks.count, hashes, hashes ? blocks.count : 0);
-  run->kept = true;
+  if (run->t->source) {
+    status = tsr_journal_add(run->journal, blocks.first, blocks.count, hashes,
+                             hashes ? blocks.count : 0);
+    run->kept = true;
+  }
   run->unflushed += bytes;
-  if (!status && run->unflushed >= sync_interval) status = flush(run);
+  if (!status && run->unflushed >= sync_interval) status = tsr_running_flush(run);
   pthread_mutex_unlock(&run->lock);
   return status;
 }
@@ -168,7 +90,7 @@ static tsr_status move_window(const tsr_transform *t, const tsr_window *w, void 
   tsr_box_index *index = NULL;
   if (w->count > 0) ((char *)buffer)[tsr_view_bytes(view, w->count) - 1] = 0;
   TSR_TRY(tsr_view_read(view, w->first, w->count, buffer));
-  hash_window(t, w, buffer);
+  tsr_transform_digest(t, w, buffer);
   TSR_TRY(tsr_box_index_create(t->target->store->tensors[w->tensor].layout, &index));
   tsr_status status =
       tsr_store_write_range(t->target->store, w->tensor, index, w->first, w->count, buffer);
@@ -177,14 +99,21 @@ static tsr_status move_window(const tsr_transform *t, const tsr_window *w, void 
 }
 
 static bool is_done(const tsr_transform *t, const tsr_window *w) {
-  const block_range blocks = blocks_of(t, w);
+  const tsr_block_range blocks = tsr_transform_blocks(t, w);
   return !memchr(t->done + blocks.first, 0, (size_t)blocks.count);
 }
 
+// Windows to be written: those of a list, or all.
+typedef struct writing {
+  tsr_running *run;
+  const int64_t *windows;
+} writing;
+
 static tsr_status do_window(void *context, int64_t index, int worker) {
-  running *run = context;
+  const writing *some = context;
+  tsr_running *run = some->run;
   const tsr_transform *t = run->t;
-  const tsr_window w = tsr_transform_window(t, index);
+  const tsr_window w = tsr_transform_window(t, some->windows ? some->windows[index] : index);
   const int64_t bytes = tsr_view_bytes(t->views.items[w.tensor], w.count);
   if (!is_done(t, &w)) {
     if (!run->buffers[worker]) run->buffers[worker] = malloc((size_t)t->buffer_bytes + 1);
@@ -193,22 +122,20 @@ static tsr_status do_window(void *context, int64_t index, int worker) {
     TSR_TRY(move_window(t, &w, run->buffers[worker]));
     TSR_TRY(finish_window(run, &w, bytes));
   }
-  if (!tsr_progress_add(run->progress, bytes))
-    return tsr_fail(CANCELLED, "cancelled; what is written stays for resuming");
-  return NULL;
+  if (tsr_progress_add(run->progress, bytes)) return NULL;
+  return tsr_fail(CANCELLED, t->source ? "cancelled; what is written stays for resuming"
+                                       : "the save was cancelled");
 }
 
-static tsr_status run_windows(running *run) {
-  tsr_transform *t = run->t;
-  tsr_pool *pool = NULL;
-  run->buffers = calloc((size_t)t->certificate.workers, sizeof *run->buffers);
-  if (!run->buffers) return tsr_fail(NO_MEMORY, "buffers");
-  tsr_status status = tsr_pool_create(t->certificate.workers, &pool);
-  if (!status) status = tsr_pool_run(pool, t->certificate.windows, do_window, run);
-  tsr_pool_destroy(pool);
-  for (int i = 0; i < t->certificate.workers; i++) free(run->buffers[i]);
-  free(run->buffers);
-  return status;
+tsr_status tsr_running_write(tsr_running *run, const int64_t *windows, int64_t count) {
+  return tsr_pool_run(run->pool, count, do_window, &(writing){run, windows});
+}
+
+tsr_status tsr_running_expect(tsr_running *run, int64_t bytes) {
+  const tsr_transform_options *o = &run->t->options;
+  const double interval = o->progress_interval > 0 ? o->progress_interval : 0.1;
+  return tsr_progress_create("write", "B", bytes, interval, o->progress, o->progress_context,
+                             &run->progress);
 }
 
 // What the windows add up to: every element once, however often it is stored.
@@ -222,7 +149,7 @@ static int64_t total_bytes(const tsr_transform *t) {
 // ---- files ----
 
 // Files with their size and their headers; what a job before wrote of them stays.
-static tsr_status begin_files(const running *run) {
+static tsr_status begin_files(const tsr_running *run) {
   const tsr_transform *t = run->t;
   const tsr_store *store = t->target->store;
   for (int i = 0; i < store->file_count; i++) {
@@ -268,7 +195,7 @@ static tsr_status find_files(const tsr_transform *t, bool *out_there) {
 
 // ---- the job ----
 
-static tsr_status start_anew(running *run) {
+static tsr_status start_anew(tsr_running *run) {
   tsr_transform *t = run->t;
   if (!run->replaces) TSR_TRY(tsr_work_check_free(&t->work));
   memset(t->done, 0, (size_t)t->first_block[t->views.count] + 1);
@@ -280,7 +207,7 @@ static tsr_status start_anew(running *run) {
 }
 
 // Goes on with the job that was stopped, as far as it got.
-static tsr_status go_on(running *run) {
+static tsr_status go_on(tsr_running *run) {
   const tsr_transform *t = run->t;
   tsr_journal_state state;
   tsr_mark mark;
@@ -298,11 +225,15 @@ static tsr_status go_on(running *run) {
   return NULL;
 }
 
-static tsr_status begin(running *run) {
-  tsr_transform *t = run->t;
-  TSR_TRY(make_tables(t));
-  TSR_TRY(tsr_target_open(t->target, t->work.partial));
-  t->target->store->files->sends = run->sync;
+static tsr_status open_files(tsr_running *run) {
+  TSR_TRY(tsr_target_open(run->t->target, run->t->work.partial));
+  run->t->target->store->files->sends = run->sync;
+  return NULL;
+}
+
+static tsr_status begin(tsr_running *run) {
+  const tsr_transform *t = run->t;
+  TSR_TRY(open_files(run));
   TSR_TRY(tsr_journal_open(t->work.journal, &run->journal));
   run->replaces = t->options.existing == TSR_EXISTING_REPLACE;
   if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);
@@ -312,34 +243,47 @@ static tsr_status begin(running *run) {
   return start_anew(run);
 }
 
-static tsr_status write_windows(running *run) {
-  const tsr_transform *t = run->t;
-  const double interval = t->options.progress_interval > 0 ? t->options.progress_interval : 0.1;
-  TSR_TRY(begin_files(run));
-  TSR_TRY(tsr_progress_create("write", "B", total_bytes(t), interval, t->options.progress,
-                              t->options.progress_context, &run->progress));
-  tsr_status status = run_windows(run);
+static void release(tsr_running *run) {
   tsr_progress_finish(run->progress);
-  if (!status) return flush(run);
-  // What the other workers have done is kept for whoever resumes; the failure is what counts.
-  if (!run->lost && !t->target->store->files->lost) tsr_status_free(flush(run));
+  tsr_pool_destroy(run->pool);
+  for (int i = 0; i < run->t->certificate.workers && run->buffers; i++) free(run->buffers[i]);
+  free(run->buffers);
+  pthread_mutex_destroy(&run->lock);
+}
+
+tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
+  const int workers = transform->certificate.workers;
+  *run = (tsr_running){.t = transform, .sync = !transform->options.no_sync};
+  if (transform->ran) return tsr_fail(BAD_ARGUMENT, "a transform runs once");
+  transform->ran = true;
+  if (pthread_mutex_init(&run->lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
+  run->buffers = calloc((size_t)workers, sizeof *run->buffers);
+  tsr_status status = run->buffers ? make_tables(transform) : tsr_fail(NO_MEMORY, "buffers");
+  if (!status) status = tsr_pool_create(workers, &run->pool);
+  if (status) release(run);
   return status;
 }
 
-static tsr_status write_all(running *run) {
+tsr_status tsr_running_begin(tsr_running *run) {
+  TSR_TRY(begin(run));
+  return run->finished ? NULL : begin_files(run);
+}
+
+tsr_status tsr_running_join(tsr_running *run) { return open_files(run); }
+
+tsr_status tsr_running_finish(tsr_running *run) {
   tsr_transform *t = run->t;
-  TSR_TRY(write_windows(run));
-  tsr_status status = tsr_stamps_check(t->stamps, t->source->store);
+  tsr_status status = t->source ? tsr_stamps_check(t->stamps, t->source->store) : NULL;
   if (status) run->worthless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
-  TSR_TRY(finish_hashes(t));
-  TSR_TRY(finish_archive(t));
+  TSR_TRY(tsr_transform_end_hashes(t));
+  TSR_TRY(tsr_transform_end_archive(t));
   TSR_TRY(write_index(t));
   return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
 }
 
-static tsr_status commit(running *run) {
+tsr_status tsr_running_commit(tsr_running *run) {
   const tsr_transform *t = run->t;
   tsr_mark mark;
   TSR_TRY(tsr_work_mark(&t->work, &mark));
@@ -349,8 +293,8 @@ static tsr_status commit(running *run) {
   return NULL;
 }
 
-// Closes the files. Without syncs there is no telling what a close that failed has lost.
-static tsr_status close_files(running *run) {
+// Without syncs there is no telling what a close that failed has lost.
+tsr_status tsr_running_close(tsr_running *run) {
   const tsr_files *files = run->t->target->store->files;
   const bool lost = run->lost || (files && files->lost);
   tsr_status status = tsr_store_close_files(run->t->target->store);
@@ -359,7 +303,7 @@ static tsr_status close_files(running *run) {
 }
 
 // Removes what is of no use: all that lies beside a result, or nothing worth resuming.
-static tsr_status tidy(running *run, tsr_status status) {
+static tsr_status tidy(tsr_running *run, tsr_status status) {
   const bool useless = run->finished || (run->begun && (!run->kept || run->worthless));
   tsr_journal *journal = run->journal;
   if (!journal) return status;
@@ -376,16 +320,33 @@ static tsr_status tidy(running *run, tsr_status status) {
   return first_of(status, tsr_journal_close(journal));
 }
 
-tsr_status tsr_transform_run(tsr_transform *transform) {
-  running run = {.t = transform, .sync = !transform->options.no_sync};
-  if (transform->ran) return tsr_fail(BAD_ARGUMENT, "a transform runs once");
-  transform->ran = true;
-  if (pthread_mutex_init(&run.lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
-  tsr_status status = begin(&run);
-  if (!status && !run.finished) status = write_all(&run);
-  status = first_of(status, close_files(&run));
-  if (!status && !run.finished) status = commit(&run);
-  status = tidy(&run, status);
-  pthread_mutex_destroy(&run.lock);
+tsr_status tsr_running_end(tsr_running *run, tsr_status status) {
+  status = tidy(run, status);
+  release(run);
   return status;
+}
+
+// ---- all of them ----
+
+static tsr_status write_all(tsr_running *run) {
+  const tsr_transform *t = run->t;
+  TSR_TRY(tsr_running_expect(run, total_bytes(t)));
+  tsr_status status = tsr_running_write(run, NULL, t->certificate.windows);
+  tsr_progress_finish(run->progress);
+  run->progress = NULL;
+  if (!status) return tsr_running_flush(run);
+  // What the other workers have done is kept for whoever resumes; the failure is what counts.
+  if (!run->lost && !t->target->store->files->lost) tsr_status_free(tsr_running_flush(run));
+  return status;
+}
+
+tsr_status tsr_transform_run(tsr_transform *transform) {
+  tsr_running run;
+  TSR_TRY(tsr_running_init(&run, transform));
+  tsr_status status = tsr_running_begin(&run);
+  if (!status && !run.finished) status = write_all(&run);
+  if (!status && !run.finished) status = tsr_running_finish(&run);
+  status = first_of(status, tsr_running_close(&run));
+  if (!status && !run.finished) status = tsr_running_commit(&run);
+  return tsr_running_end(&run, status);
 }

@@ -39,4 +39,19 @@ typedef struct tsr_window {
 } tsr_window;
 tsr_window tsr_transform_window(const tsr_transform *transform, int64_t index);
 
+// ---- digests (digests.c) ----
+
+typedef struct tsr_block_range {
+  int64_t first;
+  int count;
+} tsr_block_range;
+// The blocks of a window, among those of all tensors.
+tsr_block_range tsr_transform_blocks(const tsr_transform *transform, const tsr_window *window);
+// Of each block of a window, where the format wants them.
+void tsr_transform_digest(const tsr_transform *transform, const tsr_window *window,
+                          const char *buffer);
+// What the digests of all blocks come to: the manifest's hashes, an archive's checksums.
+TSR_MUST_USE tsr_status tsr_transform_end_hashes(tsr_transform *transform);
+TSR_MUST_USE tsr_status tsr_transform_end_archive(const tsr_transform *transform);
+
 #endif
