@@ -37,6 +37,7 @@
 #include "tessera/reduction.h"
 #include "tessera/rules.h"
 #include "tessera/safetensors.h"
+#include "tessera/save.h"
 #include "tessera/scope.h"
 #include "tessera/sequence.h"
 #include "tessera/shape.h"

@@ -44,12 +44,12 @@ static int64_t memory_of_blocks(const tsr_transform *t) {
 }
 
 static tsr_status choose_workers(tsr_transform *t) {
-  const int64_t tables = tsr_budget_checkpoint(t->source) +
+  const int64_t tables = (t->source ? tsr_budget_checkpoint(t->source) : 0) +
                          tsr_budget_views(&t->views, t->options.map) +
                          tsr_budget_target(t->target) + memory_of_blocks(t);
+  const int jobs = t->source ? tsr_budget_jobs(t->source, t->options.jobs) : t->options.jobs;
   tsr_budget budget;
-  TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views),
-                          tsr_budget_jobs(t->source, t->options.jobs)));
+  TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views), jobs));
   t->certificate.workers = budget.workers;
   t->certificate.table_memory = tables;
   t->buffer_bytes = budget.worker_bytes;
@@ -137,12 +137,13 @@ static tsr_status choose_format(tsr_transform *t) {
   return NULL;
 }
 
-static tsr_status make_target(tsr_transform *t) {
-  tsr_target_options options = {
+static tsr_status make_target(tsr_transform *t, const tsr_metadata *metadata, int metadata_count) {
+  const tsr_target_options options = {
       .format = t->options.format,
       .plan = t->options.plan,
-      .max_file_size = t->options.max_file_size ? t->options.max_file_size : default_file_size};
-  options.metadata_count = tsr_checkpoint_metadata(t->source, &options.metadata);
+      .max_file_size = t->options.max_file_size ? t->options.max_file_size : default_file_size,
+      .metadata = metadata,
+      .metadata_count = metadata_count};
   return tsr_target_create(&t->views, &options, &t->target);
 }
 
@@ -199,7 +200,7 @@ static tsr_status check_disk(const tsr_transform *t) {
 static tsr_status hash_job(tsr_transform *t) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_json_writer json;
-  tsr_stamps_print(t->stamps, t->source->store, &text);
+  if (t->source) tsr_stamps_print(t->stamps, t->source->store, &text);
   for (int i = 0; i < t->target->file_count; i++) {
     const tsr_target_file *file = &t->target->files[i];
     tsr_text_addf(&text, "%s ", file->name);
@@ -218,7 +219,19 @@ static tsr_status hash_job(tsr_transform *t) {
   return status;
 }
 
+// With views and target known: windows, memory, disk.
+static tsr_status decide_rest(tsr_transform *t) {
+  TSR_TRY(choose_workers(t));
+  TSR_TRY(make_windows(t));
+  if (t->source) TSR_TRY(find_least_read(t));
+  certify(t);
+  TSR_TRY(check_disk(t));
+  if (t->source) TSR_TRY(tsr_stamps_take(t->source->store, &t->stamps));
+  return hash_job(t);
+}
+
 static tsr_status decide(tsr_transform *t, const char *path) {
+  const tsr_metadata *metadata = NULL;
   t->certificate.source_files = t->source->store->file_count;
   TSR_TRY(choose_format(t));
   const char *single = tsr_target_single_name(t->options.format);
@@ -226,26 +239,49 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   TSR_TRY(tsr_work_check_apart(&t->work, t->source));
   TSR_TRY(tsr_transform_views(t->source, &t->options, &t->views));
   if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
-  TSR_TRY(make_target(t));
-  TSR_TRY(choose_workers(t));
-  TSR_TRY(make_windows(t));
-  TSR_TRY(find_least_read(t));
-  certify(t);
-  TSR_TRY(check_disk(t));
-  TSR_TRY(tsr_stamps_take(t->source->store, &t->stamps));
-  return hash_job(t);
+  const int metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
+  TSR_TRY(make_target(t, metadata, metadata_count));
+  return decide_rest(t);
+}
+
+static tsr_transform *make(const tsr_transform_options *options) {
+  tsr_transform *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  if (options) t->options = *options;
+  if (t->options.plan) tsr_plan_retain(t->options.plan);
+  tsr_mapping_retain(t->options.map);
+  return t;
 }
 
 tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                 const tsr_transform_options *options,
                                 tsr_transform **out_transform) {
-  tsr_transform *t = calloc(1, sizeof *t);
+  tsr_transform *t = make(options);
   if (!t) return tsr_fail(NO_MEMORY, "a transform");
   t->source = tsr_checkpoint_retain(source);
-  if (options) t->options = *options;
-  if (t->options.plan) tsr_plan_retain(t->options.plan);
-  tsr_mapping_retain(t->options.map);
   tsr_status status = decide(t, path);
+  if (status)
+    tsr_transform_destroy(t);
+  else
+    *out_transform = t;
+  return status;
+}
+
+tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
+                                  const tsr_transform_options *options,
+                                  const tsr_metadata *metadata, int metadata_count,
+                                  tsr_transform **out_transform) {
+  tsr_transform *t = make(options);
+  tsr_status status = t ? choose_format(t) : tsr_fail(NO_MEMORY, "a transform");
+  if (!status)
+    status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format),
+                           t->options.existing);
+  if (!status) {
+    t->views = *views;
+    *views = (tsr_views){0};
+    status = make_target(t, metadata, metadata_count);
+  }
+  if (!status) status = decide_rest(t);
   if (status)
     tsr_transform_destroy(t);
   else

@@ -10,7 +10,7 @@
 #include "tessera/transform.h"
 
 struct tsr_transform {
-  const tsr_checkpoint *source;  // shared
+  const tsr_checkpoint *source;  // shared; NULL = the views are of no checkpoint
   tsr_transform_options options;
   tsr_transform_certificate certificate;
   tsr_views views;
@@ -32,6 +32,13 @@ struct tsr_transform {
 TSR_MUST_USE tsr_status tsr_transform_views(const tsr_checkpoint *source,
                                             const tsr_transform_options *options,
                                             tsr_views *out_views);
+
+// A transform of views of something else than a checkpoint, with metadata for its files. Takes the
+// views, and leaves none, unless it fails before.
+TSR_MUST_USE tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
+                                               const tsr_transform_options *options,
+                                               const tsr_metadata *metadata, int metadata_count,
+                                               tsr_transform **out_transform);
 
 // A run of elements of one tensor: whole blocks, but for the tensor's end.
 typedef struct tsr_window {

@@ -15,7 +15,8 @@
   X(select)       \
   X(stages)       \
   X(load)         \
-  X(load_ranks)
+  X(load_ranks)   \
+  X(save)
 
 #define X(name) int suite_##name(void);
 SUITES(X)

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "checkpoint/numpy_files.h"
+#include "tessera/load.h"
 #include "tessera/npy.h"
+#include "tessera/save.h"
 
 #define TREE                                           \
   "{\"a\": {\"dtype\": \"u32\", \"shape\": [24, 10]}," \
@@ -220,6 +222,7 @@ void scene_make(scene *s, size_t index) {
                                        .map = s->map,
                                        .max_file_size = 1000,
                                        .jobs = 1};
+  s->saves = false;
   s->archive = cases[index].source == ARCHIVE;
   s->extras = cases[index].source != ONE_FILE && !s->archive && !scene_is_single(s->options.format);
 }
@@ -234,10 +237,41 @@ tsr_existing scene_first_try(const scene *s) {
   return s->before == NOTHING ? TSR_EXISTING_REFUSE : TSR_EXISTING_REPLACE;
 }
 
+static tsr_status save(const scene *s, const tsr_checkpoint *source, tsr_comm *comm) {
+  const tsr_transform_options *o = &s->options;
+  const tsr_save_options options = {.size = sizeof options,
+                                    .format = o->format,
+                                    .plan = o->plan,
+                                    .max_file_size = o->max_file_size,
+                                    .existing = o->existing,
+                                    .no_sync = o->no_sync,
+                                    .progress = o->progress,
+                                    .progress_context = o->progress_context,
+                                    .progress_interval = o->progress_interval};
+  tsr_array_tree *tree = NULL;
+  TSR_TRY(tsr_checkpoint_load(source, s->plan, comm, NULL, &tree));
+  tsr_status status = tsr_checkpoint_save(tree, s->out, comm, &options);
+  tsr_array_tree_release(tree);
+  return status;
+}
+
+static tsr_status load_and_save(const scene *s) {
+  const tsr_comm_options options = {.size = sizeof options, .workers = 1};
+  tsr_checkpoint *source = NULL;
+  tsr_comm *comm = NULL;
+  tsr_status status = tsr_comm_create(4, &options, &comm);
+  if (!status) status = tsr_checkpoint_open(s->in, NULL, &source);
+  if (!status) status = save(s, source, comm);
+  tsr_checkpoint_release(source);
+  tsr_comm_release(comm);
+  return status;
+}
+
 tsr_status scene_transform(scene *s, tsr_existing existing) {
   tsr_checkpoint *source = NULL;
   tsr_transform *job = NULL;
   s->options.existing = existing;
+  if (s->saves) return load_and_save(s);
   TSR_TRY(tsr_checkpoint_open(s->in, NULL, &source));
   tsr_status status = tsr_transform_create(source, s->out, &s->options, &job);
   if (!status) status = tsr_transform_run(job);

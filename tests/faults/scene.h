@@ -18,6 +18,7 @@ typedef struct scene {
   before before;
   bool extras;         // go along
   bool archive;        // NumPy's is the source
+  bool saves;          // arrays, which are loaded from the source first
   int64_t stop_after;  // bytes after which a job is cancelled
 } scene;
 
@@ -35,6 +36,7 @@ bool scene_is_single(tsr_checkpoint_format format);  // a result of it is one fi
 bool scene_is_there(const char *path);
 int scene_count_entries(const char *path);
 
+// The job: a transform, or a save.
 tsr_status scene_transform(scene *s, tsr_existing existing);
 // How a job is to be started when nothing of it is there.
 tsr_existing scene_first_try(const scene *s);
