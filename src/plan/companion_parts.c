@@ -5,9 +5,9 @@
 #include "plan/companions.h"
 
 static const struct {
-  const char *end, *axes, *weight;
+  const char *end, *axes;
 } carriers[] = {
-#define CARRIER(end, axes, weight) {end, axes, weight},
+#define CARRIER(end, axes, weight, form) {end, axes},
 #include "plan/companions.def"
 };
 
@@ -42,8 +42,8 @@ static size_t stem_of(const char *path, const char *end) {
   return length > own && !memcmp(path + length - own, end, own) ? length - own : 0;
 }
 
-// The tensor whose name has these first characters of `path` and another end.
-static int64_t find_beside(const tsr_tree *tree, const char *path, size_t stem, const char *end) {
+int64_t tsr_companion_find_beside(const tsr_tree *tree, const char *path, size_t stem,
+                                  const char *end) {
   char name[TSR_COMPANION_NAME + 32];
   snprintf(name, sizeof name, "%.*s%s", (int)stem, path, end);
   return tsr_tree_find(tree, name);
@@ -61,7 +61,7 @@ static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
   const char *path = tsr_tree_tensor(tree, index)->path;
   for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
     const size_t stem = stem_of(path, wholes[i].end);
-    const int64_t of = stem ? find_beside(tree, path, stem, wholes[i].base) : -1;
+    const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, wholes[i].base) : -1;
     if (of >= 0)
       return (tsr_companion){
           .kind = TSR_COMPANION_WHOLE, .of = of == index ? -1 : of, .why = wholes[i].why};
@@ -72,10 +72,19 @@ static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
 static tsr_companion find_number(const tsr_tree *tree, int64_t index) {
   const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    if (tsr_tensor_elements(tensor) == 1 && stem_of(tensor->path, numbers[i]))
+    if (tensor->rank && tsr_tensor_elements(tensor) == 1 && stem_of(tensor->path, numbers[i]))
       return (tsr_companion){
           .kind = TSR_COMPANION_WHOLE, .of = -1, .why = "it is a single number of its layer"};
   return (tsr_companion){.of = -1};
+}
+
+// The letters of a part's dimensions, turned round where only so it has all outputs.
+static const char *turned(const tsr_tree *tree, int64_t index, int64_t of, const char *axes) {
+  const tsr_tensor *part = tsr_tree_tensor(tree, index), *weight = tsr_tree_tensor(tree, of);
+  if (*axes != '?') return axes;
+  const bool round = part->rank == 2 && weight->rank == 2 && part->dims[0] != weight->dims[0] &&
+                     part->dims[1] == weight->dims[0];
+  return round ? "io" : axes + 1;
 }
 
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
@@ -84,13 +93,13 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
   if (fixed.kind) return fixed;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     const size_t stem = stem_of(path, parts[i].end);
-    const int64_t of = stem ? find_beside(tree, path, stem, parts[i].base) : -1;
+    const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, parts[i].base) : -1;
     if (of < 0) continue;
-    const bool indexed = find_beside(tree, path, stem, ".g_idx") >= 0 ||
-                         find_beside(tree, path, stem, ".weight_g_idx") >= 0;
+    const bool indexed = tsr_companion_find_beside(tree, path, stem, ".g_idx") >= 0 ||
+                         tsr_companion_find_beside(tree, path, stem, ".weight_g_idx") >= 0;
     return (tsr_companion){.kind = TSR_COMPANION_PART,
                            .of = of,
-                           .axes = parts[i].axes,
+                           .axes = turned(tree, index, of, parts[i].axes),
                            .of_axes = axes_of(parts[i].base),
                            .indexed = indexed};
   }

@@ -112,10 +112,9 @@ static tsr_companion try_before(const tsr_tree *tree, int64_t index, const char 
   char name[TSR_COMPANION_NAME];
   snprintf(name, sizeof name, "%.*s", part > path ? (int)(part - path) - 1 : 0, path);
   const int64_t of = find_parameter(tree, index, name);
-  if (of < 0) return (tsr_companion){.of = -1};
+  if (of < 0 || (!ends && kind == LOOSE)) return (tsr_companion){.of = -1};
   if (ends) return judge(tree, index, of, kind);
-  return kind == LOOSE ? (tsr_companion){.of = -1}
-                       : whole(of, "it is one of several tensors of a state");
+  return whole(of, "it is one of several tensors of a state");
 }
 
 static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *part,
@@ -129,7 +128,11 @@ static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *p
   if (!found.kind) found = try_before(tree, index, part, kind, !*rest);
   const bool blocks = kind == BLOCKS && (has_sibling(tree, path, part, "absmax1") ||
                                          has_sibling(tree, path, part, "absmax2"));
-  return blocks || kind == BESIDE ? whole(found.of, in_blocks) : found;
+  if (blocks || kind == BESIDE) return whole(found.of, in_blocks);
+  const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
+  if (!found.kind && tensor->rank && tsr_tensor_elements(tensor) == 1)
+    return whole(-1, "it is a single number of its optimiser");
+  return found;
 }
 
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index) {
@@ -144,4 +147,13 @@ tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index) {
     part += length + (part[length] != '\0');
   }
   return (tsr_companion){.of = -1};
+}
+
+bool tsr_companion_parameter(const tsr_tree *tree, int64_t index, char *out_path, size_t size) {
+  const char *path = tsr_tree_tensor(tree, index)->path, *last = path + strlen(path);
+  while (last > path && !is_separator(last[-1])) last--;
+  const int word = find_word(last, strlen(last));
+  if (last == path || word < 0 || words[word].kind > LOOSE) return false;
+  snprintf(out_path, size, "%.*s", (int)(last - path) - 1, path);
+  return true;
 }

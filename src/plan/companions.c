@@ -9,6 +9,7 @@
 
 #include "plan/companion_dim.h"
 #include "plan/plan.h"
+#include "plan/stand_ins.h"
 
 typedef tsr_companion_dim beside;
 
@@ -16,7 +17,9 @@ typedef struct following {
   const tsr_plan *plan;
   tsr_plan_builder *builder;
   tsr_spec *uncut;
-  unsigned char *set;  // owned: which rows are
+  unsigned char *set;         // owned: which rows are
+  const tsr_plan *weights;    // that tensors stand for; NULL = none
+  const int64_t *stands_for;  // for each tensor its row there, -1 = none
 } following;
 
 // ---- which dimensions belong together ----
@@ -209,18 +212,56 @@ static tsr_status set_whole(following *work, int64_t row) {
   return tsr_plan_builder_set(work->builder, row, work->uncut, work->uncut, TSR_POLICY_ERROR);
 }
 
+// ---- weights in other forms ----
+
+// The reasons of the weight's row, at the dimensions of the tensor that stands for it.
+static tsr_status copy_notes(following *work, int64_t row, const tsr_plan_row *weight,
+                             const char *axes) {
+  for (int i = 0; i < weight->note_count; i++) {
+    tsr_plan_note note = weight->notes[i];
+    const char letter = note.dim == 0 ? 'o' : 'i';
+    const char *at = axes && note.dim >= 0 ? strchr(axes, letter) : NULL;
+    if (axes && note.dim >= 0 && !at) continue;
+    if (at) note.dim = (int)(at - axes);
+    TSR_TRY(tsr_plan_builder_note(work->builder, row, &note));
+  }
+  return NULL;
+}
+
+static tsr_status set_stand_in(following *work, int64_t row) {
+  tsr_plan_row weight;
+  tsr_stand_in found;
+  tsr_plan_get(work->weights, work->stands_for[row], &weight);
+  if (!tsr_stand_in_find(work->plan->tree, row, &found)) found.axes = NULL;
+  TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
+  TSR_TRY(copy_notes(work, row, &weight, found.axes));
+  if (!found.axes)
+    return tsr_plan_builder_set(work->builder, row, weight.wanted, weight.final, weight.policy);
+  const tsr_companion c = {.kind = TSR_COMPANION_PART, .axes = found.axes, .of_axes = "oi"};
+  return set_part(work, row, &c, &weight);
+}
+
+static bool stands(const following *work, int64_t row) {
+  return work->stands_for && work->stands_for[row] >= 0;
+}
+
 // A companion may go with a companion, which is set first. Chains end: each name in one has a word
 // less than the one before, or ends as no companion does.
 static tsr_status set_row(following *work, int64_t row) {
   tsr_plan_row parent;
   if (work->set[row]) return NULL;
   work->set[row] = 1;
-  const tsr_companion c = tsr_companion_find(work->plan->tree, row);
+  if (stands(work, row)) return set_stand_in(work, row);
+  tsr_companion c = tsr_companion_find(work->plan->tree, row);
   if (c.kind == TSR_COMPANION_NONE) return copy_row(work, row);
   if (c.kind == TSR_COMPANION_WHOLE) return set_whole(work, row);
   TSR_TRY(set_row(work, c.of));
   get_set_row(work, c.of, &parent);
   TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
+  if (c.kind == TSR_COMPANION_PART && stands(work, c.of)) {
+    tsr_plan_get(work->weights, work->stands_for[c.of], &parent);
+    c.of_axes = "oi";
+  }
   if (c.kind == TSR_COMPANION_PART) return set_part(work, row, &c, &parent);
   if (c.kind == TSR_COMPANION_FACTOR) return set_factor(work, row, c.lacks, &parent);
   return set_state(work, row, &parent);
@@ -236,9 +277,11 @@ static tsr_status set_all(following *work, int64_t count) {
   return status;
 }
 
-tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan) {
+tsr_status tsr_plan_follow(const tsr_plan *plan, const tsr_plan *weights, const int64_t *stands_for,
+                           tsr_plan **out_plan) {
   tsr_plan_builder builder;
-  following work = {.plan = plan, .builder = &builder};
+  following work = {
+      .plan = plan, .builder = &builder, .weights = weights, .stands_for = stands_for};
   if (!plan->mesh)
     return tsr_fail(BAD_ARGUMENT, "a plan without a mesh does not say how companions are cut");
   TSR_TRY(tsr_plan_builder_init(&builder, plan->tree, plan->mesh));
@@ -247,4 +290,8 @@ tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan) {
   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
   tsr_plan_builder_deinit(&builder);
   return status;
+}
+
+tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan) {
+  return tsr_plan_follow(plan, NULL, NULL, out_plan);
 }

@@ -29,5 +29,11 @@ enum { TSR_COMPANION_NAME = 1024 };  // longer names have no companions
 // As a state of an optimiser (companion_states.c), and as a part of a weight (companion_parts.c).
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index);
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index);
+// The tensor whose name has the first `stem` characters of `path` and another end; -1 = none.
+int64_t tsr_companion_find_beside(const tsr_tree *tree, const char *path, size_t stem,
+                                  const char *end);
+// The name of the parameter that a state without one in the tree was kept for: what stands before
+// its word, as the last part.
+bool tsr_companion_parameter(const tsr_tree *tree, int64_t index, char *out_path, size_t size);
 
 #endif

@@ -4,8 +4,8 @@
 // of that on the mesh, in correct.c.
 #include <stdlib.h>
 
-#include "plan/companions.h"
 #include "plan/plan.h"
+#include "plan/stand_ins.h"
 #include "rules/decide.h"
 #include "tessera/pool.h"
 
@@ -22,6 +22,8 @@ typedef struct matching {
   int64_t min_size;
   tsr_decision *decisions;  // owned, with a reference to each spec
   tsr_spec *uncut;
+  tsr_stand_ins stand_ins;
+  tsr_plan *weights;  // of the stand-ins; NULL = there are none
 } matching;
 
 // ---- asking the rules ----
@@ -63,9 +65,10 @@ static void add_unmatched(const matching *work, const char *path, tsr_text *out)
   tsr_text_addf(out, " \"%s\")", rule->pattern);
 }
 
-// Companions ask no rule: what they go with does.
+// Companions ask no rule: what they go with does, or the weight they stand for.
 static bool needs_rule(const matching *work, int64_t index) {
   if (work->decisions[index].kind != TSR_DECIDED_NO_RULE) return false;
+  if (work->weights && work->stand_ins.of[index] >= 0) return false;
   return !work->options.companions || !tsr_companion_find(work->tree, index).kind;
 }
 
@@ -164,12 +167,48 @@ static tsr_status read_options(const tsr_match_options *options, matching *work)
                   (long long)options->min_size);
 }
 
+// ---- companions ----
+
+static void forget(const tsr_tree *tree, tsr_decision *decisions) {
+  for (int64_t i = 0; decisions && i < tsr_tree_count(tree); i++)
+    tsr_spec_release(decisions[i].spec);
+  free(decisions);
+}
+
+// A plan for the weights that tensors stand for. Those without a rule stand for nothing.
+static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
+  matching inner = *work;
+  inner.tree = work->stand_ins.tree;
+  inner.decisions = NULL;
+  tsr_status status = decide_all(&inner);
+  for (int64_t i = 0; i < tsr_tree_count(work->tree) && !status; i++) {
+    int64_t *of = &work->stand_ins.of[i];
+    if (*of >= 0 && inner.decisions[*of].kind == TSR_DECIDED_NO_RULE) *of = -1;
+  }
+  if (!status) status = build(&inner, mesh, &work->weights);
+  forget(inner.tree, inner.decisions);
+  return status;
+}
+
+static tsr_status find_weights(matching *work, const tsr_mesh *mesh) {
+  const int64_t count = tsr_tree_count(work->tree);
+  if (!work->options.companions) return NULL;
+  bool *decided = calloc((size_t)count + 1, sizeof *decided);
+  if (!decided) return tsr_fail(NO_MEMORY, "decisions on %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) decided[i] = work->decisions[i].kind != TSR_DECIDED_NO_RULE;
+  tsr_status status = tsr_stand_ins_init(&work->stand_ins, work->tree, decided);
+  free(decided);
+  if (!status && work->stand_ins.tree) status = plan_weights(work, mesh);
+  return status;
+}
+
 static tsr_status build_with_companions(const matching *work, const tsr_mesh *mesh,
                                         tsr_plan **out_plan) {
   tsr_plan *plan = NULL;
   if (!work->options.companions) return build(work, mesh, out_plan);
   TSR_TRY(build(work, mesh, &plan));
-  tsr_status status = tsr_plan_companions(plan, out_plan);
+  tsr_status status =
+      tsr_plan_follow(plan, work->weights, work->weights ? work->stand_ins.of : NULL, out_plan);
   tsr_plan_release(plan);
   return status;
 }
@@ -180,11 +219,12 @@ tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_
   tsr_status status = read_options(options, &work);
   if (!status) status = tsr_spec_of(NULL, 0, &work.uncut);
   if (!status) status = decide_all(&work);
+  if (!status) status = find_weights(&work, mesh);
   if (!status) status = check_matched(&work);
   if (!status) status = build_with_companions(&work, mesh, out_plan);
-  for (int64_t i = 0; work.decisions && i < tsr_tree_count(tree); i++)
-    tsr_spec_release(work.decisions[i].spec);
-  free(work.decisions);
+  forget(tree, work.decisions);
+  tsr_stand_ins_deinit(&work.stand_ins);
+  tsr_plan_release(work.weights);
   tsr_spec_release(work.uncut);
   return status;
 }

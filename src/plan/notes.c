@@ -3,6 +3,7 @@
 
 #include "plan/companions.h"
 #include "plan/plan.h"
+#include "plan/stand_ins.h"
 #include "rules/entry.h"
 
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
@@ -108,8 +109,11 @@ static void print_companion(const tsr_plan *plan, int64_t index, const tsr_plan_
                   (long long)note->argument);
     return;
   }
+  tsr_stand_in weight;
   const tsr_companion found = tsr_companion_find(plan->tree, index);
-  if (found.of >= 0)
+  if (tsr_stand_in_find(plan->tree, index, &weight))
+    tsr_text_addf(out, "stands for \"%s\"", weight.path);
+  else if (found.of >= 0)
     tsr_text_addf(out, "goes with \"%s\"", tsr_tree_tensor(plan->tree, found.of)->path);
   else
     print_plain(note, out);
