@@ -42,6 +42,7 @@ typedef enum piece_kind { PIECE_NONE, PIECE_ANCHOR, PIECE_REPEAT, PIECE_ITEM } p
 typedef struct piece {
   width width;
   tsr_needs needs;
+  size_t start;  // of what was written for it
 } piece;
 
 static tsr_status parse_alternatives(parser *p, bool top, piece *out);
@@ -244,7 +245,7 @@ static tsr_status parse_sequence(parser *p, bool first, piece *out);
 
 static tsr_status parse_condition(parser *p, const char *at, piece *out) {
   int number = 0;
-  piece otherwise = {{0, 0}, {0}};
+  piece otherwise = {.width = {0, 0}};
   TSR_TRY(read_condition(p, &number));
   p->captures = true;
   if (++p->depth > MOST_DEPTH)
@@ -416,11 +417,25 @@ static tsr_status parse_set(parser *p, piece *out) {
 
 // ---- repetition ----
 
+// PCRE2's compiled code (10.42) forgets to give back what (x)*+ captured when the match goes back
+// before it, and does not in (?:(x))*+.
+static void wrap_group(tsr_text *out, size_t start) {
+  const size_t length = out->length - start;
+  tsr_text_add(out, "(?:)");
+  if (out->failed) return;
+  memmove(out->data + start + 3, out->data + start, length);
+  memcpy(out->data + start, "(?:", 3);
+  out->data[out->length - 1] = ')';
+}
+
 static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint64_t min,
                                uint64_t max, piece *item) {
   if (last == PIECE_NONE || last == PIECE_ANCHOR)
     return tsr_regex_fail(&p->in, at, "nothing to repeat");
   if (last == PIECE_REPEAT) return tsr_regex_fail(&p->in, at, "multiple repeat");
+  const bool possessive = *p->in.at == '+';
+  if (possessive && max == TSR_REGEX_ENDLESS && tsr_text_string(p->in.out)[item->start] == '(')
+    wrap_group(p->in.out, item->start);
   tsr_regex_write_repeat(&p->in, min, max);
   item->width = repeated(item->width, min, max);
   if (min == 0)
@@ -496,10 +511,12 @@ static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_t
       return NULL;
     }
   }
+  const size_t start = p->in.out->length;
   piece next;
   piece_kind kind = PIECE_NONE;
   TSR_TRY(parse_piece(p, at, token, first && s->kind == PIECE_NONE, &next, &kind));
   if (kind == PIECE_NONE) return NULL;
+  next.start = start;
   TSR_TRY(settle(s));
   s->last = next;
   s->kind = kind;
