@@ -70,6 +70,8 @@ static uint32_t options_of(const tsr_regex_text *text) {
   if (text->multiline) options |= PCRE2_MULTILINE;
   if (text->dotall) options |= PCRE2_DOTALL;
   if (!text->captures) options |= PCRE2_NO_AUTO_CAPTURE;
+  // Skipping ahead, PCRE2's compiled code (10.42) misses matches of (?>.-+?)$ and its like.
+  if (text->atomic) options |= PCRE2_NO_START_OPTIMIZE;
   return options;
 }
 

@@ -34,7 +34,7 @@ typedef struct parser {
   int far_group;
   tsr_regex_flags flags;  // those that hold here
   bool ascii_said, unicode_said;
-  bool captures;
+  bool captures, atomic;
 } parser;
 
 // What was learnt about a piece of the pattern.
@@ -322,6 +322,7 @@ static tsr_status parse_extension(parser *p, const char *at, bool first, piece *
     case ':':
     case '>':
       p->in.at++;
+      p->atomic |= c == '>';
       tsr_text_addf(p->in.out, "(?%c", c);
       return parse_inside(p, at, out);
     case '#':
@@ -417,14 +418,17 @@ static tsr_status parse_set(parser *p, piece *out) {
 
 // ---- repetition ----
 
-// PCRE2's compiled code (10.42) forgets to give back what (x)*+ captured when the match goes back
-// before it, and does not in (?:(x))*+.
-static void wrap_group(tsr_text *out, size_t start) {
+// Python (3.11) never goes back into a round of (x)*+, not even for the sake of the next one. So
+// every round is an atomic group, which also makes PCRE2's compiled code (10.42) give back what (x)
+// captured when the match goes back before all rounds.
+static void make_rounds_atomic(parser *p, size_t start) {
+  tsr_text *out = p->in.out;
   const size_t length = out->length - start;
-  tsr_text_add(out, "(?:)");
+  p->atomic = true;
+  tsr_text_add(out, "(?>)");
   if (out->failed) return;
   memmove(out->data + start + 3, out->data + start, length);
-  memcpy(out->data + start, "(?:", 3);
+  memcpy(out->data + start, "(?>", 3);
   out->data[out->length - 1] = ')';
 }
 
@@ -434,8 +438,8 @@ static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint6
     return tsr_regex_fail(&p->in, at, "nothing to repeat");
   if (last == PIECE_REPEAT) return tsr_regex_fail(&p->in, at, "multiple repeat");
   const bool possessive = *p->in.at == '+';
-  if (possessive && max == TSR_REGEX_ENDLESS && tsr_text_string(p->in.out)[item->start] == '(')
-    wrap_group(p->in.out, item->start);
+  if (possessive && tsr_text_string(p->in.out)[item->start] == '(')
+    make_rounds_atomic(p, item->start);
   tsr_regex_write_repeat(&p->in, min, max);
   item->width = repeated(item->width, min, max);
   if (min == 0)
@@ -572,6 +576,7 @@ tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena, tsr_regex_
   out->multiline = p.flags.multiline;
   out->dotall = p.flags.dotall;
   out->captures = p.captures;
+  out->atomic = p.atomic;
   out->needs = whole.needs;
   return NULL;
 }

@@ -156,6 +156,12 @@ def names_near(maker, pattern):
             for _ in range(6)]
 
 
+def comparable(pattern, name):
+    """Whether letters of a name mean the same to both: not where a reference ignores case."""
+    refers = re.search(r"\\[1-9]|\(\?P=", pattern) and re.search(r"\(\?[a-zA-Z-]*i", pattern)
+    return not (refers and any(letter in name for letter in "ſςσΣİ\u212a"))
+
+
 class TooSlow(Exception):
     pass
 
@@ -210,7 +216,8 @@ def main():
         pattern = maker.pattern()
         if "\0" in pattern or untranslated(pattern):
             continue
-        names = sorted({maker.name() for _ in range(12)} | set(names_near(maker, pattern)))
+        names = {maker.name() for _ in range(12)} | set(names_near(maker, pattern))
+        names = sorted(name for name in names if comparable(pattern, name))
         try:
             specs, problem = ask(pattern, names)
         except (TooSlow, RecursionError):

@@ -42,7 +42,7 @@ static void patterns_are_written_anew_for_the_engine(void **state) {
       {"(?ai)k", "[kK]"},
       {"\\101\\07\\x41\\u00e9\\U0001F600", "A\\x{7}A\\x{e9}\\x{1f600}"},
       {"(?#c)a(?>b)c*+d??", "a(?>b)c*+d??"},
-      {"x(a)*+b(?P<n>\\(){2,}+c(d)*", "x(?:(a))*+b(?:(\\()){2,}+c(d)*"},
+      {"x(a)*+b(?P<n>\\(){2,}+c(d)*", "x(?>(a))*+b(?>(\\()){2,}+c(d)*"},
       {"(a)?(?(1)b|c)", "(a)?(?(1)b|c)"},
       {"é", "\\x{e9}"},
   };
@@ -210,6 +210,8 @@ static void searches_mean_what_they_mean_in_python(void **state) {
       {"a(b)*+x|\\1b", "abbb", false},  // what was captured on a way that failed is forgotten
       {"a(b)*+x|(?(1)b|z)", "abbb", false},
       {"a(b)*+c\\1", "abbcb", true},
+      {"(?>.-+?)$", "k1--", true},
+      {"(?:-|.b){2}+b", "-b-bb", false},  // the round that took '-' is not tried anew
       {"[\\W\\d]x", "5x", true},
       {"[^\\W\\d]x", "5x", false},
   };
