@@ -3,8 +3,10 @@
 
 #include "rules/regex_syntax.h"
 
-static tsr_status set_flag(tsr_regex_reader *in, const char *at, uint32_t c,
+static tsr_status set_flag(tsr_regex_reader *in, const char *at, uint32_t c, bool off,
                            tsr_regex_letters *letters) {
+  if (off && (c == 'a' || c == 'u'))
+    return tsr_regex_fail(in, at, "flags a and u cannot be turned off");
   switch (c) {
     case 'i':
       letters->i = true;
@@ -36,8 +38,8 @@ static tsr_status set_flag(tsr_regex_reader *in, const char *at, uint32_t c,
 }
 
 // Reads letters up to one of `ends`, which it takes and returns.
-static tsr_status read_letters(tsr_regex_reader *in, const char *ends, tsr_regex_letters *letters,
-                               char *out_end) {
+static tsr_status read_letters(tsr_regex_reader *in, const char *ends, bool off,
+                               tsr_regex_letters *letters, char *out_end) {
   for (;;) {
     const char *at = in->at;
     const tsr_regex_token token = tsr_regex_get(in);
@@ -46,13 +48,12 @@ static tsr_status read_letters(tsr_regex_reader *in, const char *ends, tsr_regex
       *out_end = (char)token.c;
       return NULL;
     }
-    TSR_TRY(set_flag(in, at, token.escaped ? 0 : token.c, letters));
+    TSR_TRY(set_flag(in, at, token.escaped ? 0 : token.c, off, letters));
   }
 }
 
 static tsr_status check_letters(tsr_regex_reader *in, const char *at, const tsr_regex_letters *on,
                                 const tsr_regex_letters *off) {
-  if (off->a || off->u) return tsr_regex_fail(in, at, "flags a and u cannot be turned off");
   if ((on->i && off->i) || (on->m && off->m) || (on->s && off->s) || (on->x && off->x))
     return tsr_regex_fail(in, at, "a flag turned on and off at once");
   return NULL;
@@ -92,13 +93,13 @@ tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at, tsr_regex_
   char end = '-';
   *out_on = *out_off = (tsr_regex_letters){0};
   if (*in->at != '-')
-    TSR_TRY(read_letters(in, ")-:", out_on, &end));
+    TSR_TRY(read_letters(in, ")-:", false, out_on, &end));
   else
     in->at++;
   *out_global = end == ')';
   if (end == '-') {
     if (*in->at == ':') return tsr_regex_fail(in, in->at, "missing flag");
-    TSR_TRY(read_letters(in, ":", out_off, &end));
+    TSR_TRY(read_letters(in, ":", true, out_off, &end));
   }
   return check_letters(in, at, out_on, out_off);
 }

@@ -34,7 +34,7 @@ typedef struct parser {
   int far_group;
   tsr_regex_flags flags;  // those that hold here
   bool ascii_said, unicode_said;
-  bool captures, atomic;
+  bool captures;
 } parser;
 
 // What was learnt about a piece of the pattern.
@@ -118,7 +118,9 @@ static tsr_status check_lookbehind(const parser *p, const char *at, int number) 
 static tsr_status write_reference(parser *p, const char *at, int number, piece *out) {
   TSR_TRY(check_closed(p, at, number));
   TSR_TRY(check_lookbehind(p, at, number));
-  tsr_text_addf(p->in.out, "\\g{%d}", number);
+  // Letters that ignore case in ASCII are written out as sets, which a reference cannot be.
+  const bool spelt = p->flags.ignore_case && p->flags.ascii;
+  tsr_text_addf(p->in.out, spelt ? "(?i:\\g{%d})" : "\\g{%d}", number);
   p->captures = true;
   *out = (piece){.width = p->groups[number].width};
   return NULL;
@@ -322,7 +324,6 @@ static tsr_status parse_extension(parser *p, const char *at, bool first, piece *
     case ':':
     case '>':
       p->in.at++;
-      p->atomic |= c == '>';
       tsr_text_addf(p->in.out, "(?%c", c);
       return parse_inside(p, at, out);
     case '#':
@@ -418,18 +419,27 @@ static tsr_status parse_set(parser *p, piece *out) {
 
 // ---- repetition ----
 
-// Python (3.11) never goes back into a round of (x)*+, not even for the sake of the next one. So
-// every round is an atomic group, which also makes PCRE2's compiled code (10.42) give back what (x)
-// captured when the match goes back before all rounds.
-static void make_rounds_atomic(parser *p, size_t start) {
-  tsr_text *out = p->in.out;
+// Puts what was written from `start` on into a group that opens with these 3 letters.
+static void enclose(tsr_text *out, size_t start, const char *opening) {
   const size_t length = out->length - start;
-  p->atomic = true;
-  tsr_text_add(out, "(?>)");
+  tsr_text_addf(out, "%s)", opening);
   if (out->failed) return;
   memmove(out->data + start + 3, out->data + start, length);
-  memcpy(out->data + start, "(?>", 3);
+  memcpy(out->data + start, opening, 3);
   out->data[out->length - 1] = ')';
+}
+
+// Python (3.11) never goes back into a round of (x)*+, not even for the sake of the next one. So
+// every round is an atomic group, which also makes PCRE2's compiled code (10.42) give back what (x)
+// captured when the match goes back before all rounds. In (x|^y){0}, PCRE2 takes the anchor for one
+// of the whole pattern unless the alternatives are one group.
+static void enclose_rounds(const parser *p, size_t start, uint64_t max) {
+  const bool possessive = *p->in.at == '+';
+  if (tsr_text_string(p->in.out)[start] != '(') return;
+  if (possessive)
+    enclose(p->in.out, start, "(?>");
+  else if (max == 0)
+    enclose(p->in.out, start, "(?:");
 }
 
 static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint64_t min,
@@ -437,9 +447,7 @@ static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint6
   if (last == PIECE_NONE || last == PIECE_ANCHOR)
     return tsr_regex_fail(&p->in, at, "nothing to repeat");
   if (last == PIECE_REPEAT) return tsr_regex_fail(&p->in, at, "multiple repeat");
-  const bool possessive = *p->in.at == '+';
-  if (possessive && tsr_text_string(p->in.out)[item->start] == '(')
-    make_rounds_atomic(p, item->start);
+  enclose_rounds(p, item->start, max);
   tsr_regex_write_repeat(&p->in, min, max);
   item->width = repeated(item->width, min, max);
   if (min == 0)
@@ -576,7 +584,6 @@ tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena, tsr_regex_
   out->multiline = p.flags.multiline;
   out->dotall = p.flags.dotall;
   out->captures = p.captures;
-  out->atomic = p.atomic;
   out->needs = whole.needs;
   return NULL;
 }

@@ -37,7 +37,6 @@ typedef struct tsr_regex_text {
   tsr_text pattern;  // for PCRE2, in ASCII
   bool caseless, multiline, dotall;
   bool captures;  // something refers to a group, so groups must be kept
-  bool atomic;    // there is a group that is not gone back into
   tsr_needs needs;
 } tsr_regex_text;
 

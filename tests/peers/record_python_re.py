@@ -174,8 +174,37 @@ def untranslated(pattern):
     """What we refuse and Python takes: listed in docs/compatibility.md."""
     return ("\\N" in pattern or re.search(r"\\u[dD][89a-fA-F]|\\U0000[dD]", pattern)
             or re.search(r"\{\d{5,}|,\d{5,}\}", pattern) or re.search(r"\(\?[a-zA-Z]*t", pattern)
-            or re.search(r"\(\?<[=!].*\{0\}", pattern, re.S)
             or re.search(r"\(\?\(\s*[+_\s]|\(\?\(\d*[_\s]", pattern))
+
+
+REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+
+
+def pieces(tree):
+    """All pieces of a parsed pattern with those inside of them."""
+    for op, value in tree:
+        yield str(op), value
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            for inner in part if isinstance(part, list) else [part]:
+                if isinstance(inner, re._parser.SubPattern):
+                    yield from pieces(inner)
+
+
+def repeats_nothing(tree):
+    """Whether something that has no width is repeated, or a thing no times."""
+    return any(op in REPEATS and value[1] * value[2].getwidth()[1] == 0 for op, value in pieces(tree))
+
+
+def looks_behind_at_nothing(pattern):
+    """A lookbehind that repeats nothing, by itself or in a group it refers to: PCRE2 cannot tell its width."""
+    tree = re._parser.parse(pattern)
+    behinds = [value[1] for op, value in pieces(tree) if op in ("ASSERT", "ASSERT_NOT") and value[0] < 0]
+    refers = any(op.startswith("GROUPREF") for behind in behinds for op, _ in pieces(behind))
+    return repeats_nothing(tree) if refers else any(map(repeats_nothing, behinds))
+
+
+class Untranslated(Exception):
+    pass
 
 
 class Contradiction(Exception):
@@ -192,9 +221,11 @@ def search(compiled, name):
 
 
 def ask(pattern, names):
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    signal.setitimer(signal.ITIMER_REAL, 0.03)
     try:
         compiled = re.compile(pattern)
+        if looks_behind_at_nothing(pattern):
+            raise Untranslated
         return [["hit"] if search(compiled, name) else [] for name in names], None
     except (re.error, OverflowError, ValueError) as problem:
         return None, problem
@@ -220,7 +251,7 @@ def main():
         names = sorted(name for name in names if comparable(pattern, name))
         try:
             specs, problem = ask(pattern, names)
-        except (TooSlow, RecursionError):
+        except (TooSlow, Untranslated, RecursionError):
             continue
         except (Contradiction, SystemError):
             contradictions += 1

@@ -75,6 +75,8 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
        "at column 1 of the pattern \"(?<=a+)b\": a lookbehind must have one fixed width"},
       {"(?<=a|bc)",
        "at column 1 of the pattern \"(?<=a|bc)\": a lookbehind must have one fixed width"},
+      {"(?i-sat:b)",
+       "at column 6 of the pattern \"(?i-sat:b)\": flags a and u cannot be turned off"},
       {"a(?i)b",
        "at column 2 of the pattern \"a(?i)b\": global flags must stand at the start of the "
        "pattern"},
@@ -111,7 +113,7 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"(?L)a", "at column 3 of the pattern \"(?L)a\": flag L, which is for patterns of bytes"},
       {"(?au:a)", "at column 4 of the pattern \"(?au:a)\": flags a and u exclude each other"},
       {"(?a)(?u)b", "at column 5 of the pattern \"(?a)(?u)b\": flags a and u exclude each other"},
-      {"(?-a:b)", "at column 1 of the pattern \"(?-a:b)\": flags a and u cannot be turned off"},
+      {"(?-a:b)", "at column 4 of the pattern \"(?-a:b)\": flags a and u cannot be turned off"},
       {"(?i-i:b)", "at column 1 of the pattern \"(?i-i:b)\": a flag turned on and off at once"},
       {"(?-:b)", "at column 4 of the pattern \"(?-:b)\": missing flag"},
       {"(?iz)", "at column 4 of the pattern \"(?iz)\": unknown flag, wanted one of i m s x a u"},
@@ -211,6 +213,10 @@ static void searches_mean_what_they_mean_in_python(void **state) {
       {"a(b)*+x|(?(1)b|z)", "abbb", false},
       {"a(b)*+c\\1", "abbcb", true},
       {"(?>.-+?)$", "k1--", true},
+      {"(?:a/|a)b*\\b", "a/", true},
+      {"(a|^b){0}c", "abc", true},
+      {"(a|^b){0}+c", "abc", true},
+      {"(?ai)(k)\\1", "Kk", true},
       {"(?:-|.b){2}+b", "-b-bb", false},  // the round that took '-' is not tried anew
       {"[\\W\\d]x", "5x", true},
       {"[^\\W\\d]x", "5x", false},
