@@ -9,7 +9,7 @@ static tsr_status unknown_key(const tsr_json *member, const char *const *keys) {
   for (int i = 0; keys[i]; i++)
     tsr_text_addf(&known, "%s%s", i == 0 ? "" : keys[i + 1] ? ", " : " or ", keys[i]);
   tsr_status status =
-      tsr_fail(BAD_ARGUMENT, "key \"%.*s\" is not %s", (int)length, key, tsr_text_string(&known));
+      tsr_fail(UNKNOWN_FIELD, "key \"%.*s\" is not %s", (int)length, key, tsr_text_string(&known));
   tsr_text_deinit(&known);
   return status;
 }

@@ -32,9 +32,16 @@ static tsr_status keep(tsr_views *views, const char *const *patterns, int count,
   return kept ? NULL : tsr_fail(NOT_FOUND, "no tensor is left after leaving out what was excluded");
 }
 
+// Weights are mostly smaller than 1, so that as whole numbers they would be nothing.
 static tsr_status cast(tsr_view **view, tsr_dtype dtype) {
   tsr_view *inner = *view;
   if (!dtype || tsr_dtype_get(inner->dtype)->kind != TSR_CLASS_FLOAT) return NULL;
+  if (tsr_dtype_get(dtype)->kind < TSR_CLASS_FLOAT)
+    return tsr_fail(BAD_ARGUMENT,
+                    "tensor \"%s\": a cast from %s to %s would lose all fractions, wanted a "
+                    "floating point type, as bf16",
+                    inner->name, tsr_dtype_name(inner->dtype, TSR_NAMES_OWN),
+                    tsr_dtype_name(dtype, TSR_NAMES_OWN));
   *view = NULL;
   return tsr_view_cast(inner, dtype, view);
 }

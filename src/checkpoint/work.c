@@ -86,7 +86,7 @@ tsr_status tsr_work_check_free(const tsr_work *work) {
   content there = NOTHING;
   TSR_TRY(look(work->path, &there));
   if (there == NOTHING || (there == EMPTY_FOLDER && !work->single)) return NULL;
-  return tsr_fail(ALREADY_THERE, "%s: it is there already", work->path);
+  return tsr_fail(ALREADY_THERE, "%s: it is there already; --force replaces it", work->path);
 }
 
 // What a job that is resumed left may stand beside a result that it is to replace, or has replaced.

@@ -52,6 +52,10 @@ static void print_remedies(const tsr_fsck *fsck, tsr_text *out) {
   }
 }
 
+static void print_count(int64_t count, const char *what, const char *then, tsr_text *out) {
+  tsr_text_addf(out, "%lld %s%s%s", (long long)count, what, count == 1 ? "" : "s", then);
+}
+
 static void print_report(const tsr_fsck *fsck, tsr_text *out) {
   const bool repaired = tsr_fsck_repaired(fsck);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
@@ -59,10 +63,10 @@ static void print_report(const tsr_fsck *fsck, tsr_text *out) {
     const char *mended = !fault->repairable ? "" : repaired ? " (mended)" : " (--repair mends it)";
     tsr_text_addf(out, "%s: %s%s\n", tsr_severity_name(fault->severity), fault->message, mended);
   }
-  tsr_text_addf(out, "%lld files, %lld tensors: %lld errors, %lld warnings\n",
-                (long long)tsr_fsck_files(fsck), (long long)tsr_fsck_tensors(fsck),
-                (long long)tsr_fsck_total(fsck, TSR_SEVERITY_ERROR),
-                (long long)tsr_fsck_total(fsck, TSR_SEVERITY_WARNING));
+  print_count(tsr_fsck_files(fsck), "file", ", ", out);
+  print_count(tsr_fsck_tensors(fsck), "tensor", ": ", out);
+  print_count(tsr_fsck_total(fsck, TSR_SEVERITY_ERROR), "error", ", ", out);
+  print_count(tsr_fsck_total(fsck, TSR_SEVERITY_WARNING), "warning", "\n", out);
   if (repaired) tsr_text_add(out, "the index was written anew; the old one ends in .bak\n");
   print_remedies(fsck, out);
 }

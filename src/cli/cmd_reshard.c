@@ -101,7 +101,7 @@ const cli_command cli_cmd_gather = {
 
 static tsr_status run_split(const cli_args *args, int *out_exit) {
   (void)out_exit;
-  static const cli_transform_kind kind = {.whole_source = true};
+  static const cli_transform_kind kind = {.whole_source = true, .folder = true};
   return cli_transform(args, &kind);
 }
 

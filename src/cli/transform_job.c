@@ -63,6 +63,8 @@ static tsr_status read_limits(job *j) {
     TSR_TRY(cli_bytes(j->args, "max-memory", &j->options.max_memory));
   if (cli_has(j->args, "max-file-size"))
     TSR_TRY(cli_bytes(j->args, "max-file-size", &j->options.max_file_size));
+  if (cli_has(j->args, "max-file-size") && j->options.max_file_size < 1)
+    return tsr_fail(BAD_ARGUMENT, "--max-file-size is 0, wanted 1 or more");
   return NULL;
 }
 
@@ -160,23 +162,50 @@ static bool ends_with(const char *path, const char *end) {
   return length > end_length && !strcmp(path + length - end_length, end);
 }
 
-static tsr_status choose_whole_format(job *j) {
+static tsr_checkpoint_format format_of_name(const char *path) {
+  return ends_with(path, ".safetensors") ? TSR_FORMAT_FILE
+         : ends_with(path, ".npz")       ? TSR_FORMAT_NPZ
+                                         : TSR_FORMAT_FOLDER;
+}
+
+// Who names a file gets a file of that kind, or an answer: not a folder that looks like one.
+static tsr_status check_name(const job *j) {
+  static const char *const others[] = {".pt",   ".pth", ".bin",  ".ckpt",    ".pkl", ".gguf",
+                                       ".ggml", ".h5",  ".onnx", ".msgpack", ".npy", ".zip"};
+  const tsr_checkpoint_format named = format_of_name(j->to), format = j->options.format;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (ends_with(j->to, others[i]))
+      return tsr_fail(BAD_ARGUMENT,
+                      "%s: no %s file can be written, wanted a name that ends in .safetensors or "
+                      ".npz, or that of a folder",
+                      j->to, others[i]);
+  if (named == TSR_FORMAT_FOLDER || named == format) return NULL;
+  if (format == TSR_FORMAT_FILE || format == TSR_FORMAT_NPZ)
+    return tsr_fail(BAD_ARGUMENT, "%s does not fit format %s, wanted a name that ends in %s", j->to,
+                    tsr_checkpoint_format_name(format),
+                    format == TSR_FORMAT_FILE ? ".safetensors" : ".npz");
+  return tsr_fail(BAD_ARGUMENT, "%s would be a folder (format %s), wanted a name without %s", j->to,
+                  tsr_checkpoint_format_name(format),
+                  named == TSR_FORMAT_FILE ? ".safetensors" : ".npz");
+}
+
+static tsr_status choose_whole_format(job *j, const cli_transform_kind *kind) {
   if (cli_has(j->args, "format"))
     return tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format);
-  j->options.format = ends_with(j->to, ".safetensors") ? TSR_FORMAT_FILE
-                      : ends_with(j->to, ".npz")       ? TSR_FORMAT_NPZ
-                                                       : TSR_FORMAT_FOLDER;
+  j->options.format = kind->folder ? TSR_FORMAT_FOLDER : format_of_name(j->to);
   return NULL;
 }
 
 static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
   if (!kind->cuts) {
     if (kind->one_file) j->options.max_file_size = INT64_MAX;
-    return choose_whole_format(j);
+    TSR_TRY(choose_whole_format(j, kind));
+    return check_name(j);
   }
   j->options.format = TSR_FORMAT_TESSERA;
   if (cli_has(j->args, "format"))
     TSR_TRY(tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format));
+  TSR_TRY(check_name(j));
   TSR_TRY(plan_destination(j));
   j->options.plan = j->plan;
   return warn_of_misfits(j);

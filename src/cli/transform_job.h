@@ -55,6 +55,7 @@ typedef struct cli_transform_kind {
   bool whole_source, cut_source;
   bool cuts;      // the result is cut by a plan; otherwise its tensors are whole
   bool one_file;  // all of them in one
+  bool folder;    // in a folder, whatever its name
 } cli_transform_kind;
 
 // Opens the first argument, decides by the options, and writes the second one.

@@ -27,14 +27,25 @@ const char *tsr_map_preset_text(const char *name) {
   return NULL;
 }
 
+static tsr_status unknown_map(const char *name) {
+  tsr_suggestion near = tsr_suggestion_for(name);
+  tsr_text known = TSR_TEXT_EMPTY;
+  for (int i = 0; i < (int)PRESET_COUNT; i++) {
+    tsr_suggestion_offer(&near, presets[i].name);
+    tsr_text_addf(&known, "%s%s", i ? ", " : "", presets[i].name);
+  }
+  tsr_status status =
+      known.failed ? tsr_fail(NO_MEMORY, "a message")
+                   : tsr_fail(UNKNOWN_PRESET, "there is no map \"%s\", only %s" TSR_DID_YOU_MEAN,
+                              name, tsr_text_string(&known), TSR_SUGGESTED(near));
+  tsr_text_deinit(&known);
+  return status;
+}
+
 tsr_status tsr_map_preset(const char *name, tsr_map **out_map) {
   const char *text = tsr_map_preset_text(name);
   char *file = NULL;
-  tsr_suggestion near = tsr_suggestion_for(name);
-  for (int i = 0; i < (int)PRESET_COUNT; i++) tsr_suggestion_offer(&near, presets[i].name);
-  if (!text)
-    return tsr_fail(UNKNOWN_PRESET, "there is no map \"%s\"" TSR_DID_YOU_MEAN, name,
-                    TSR_SUGGESTED(near));
+  if (!text) return unknown_map(name);
   if (asprintf(&file, "%s.map", name) < 0) return tsr_fail(NO_MEMORY, "a map");
   tsr_status status = tsr_map_parse(text, file, out_map);
   free(file);

@@ -179,6 +179,9 @@ int64_t tsr_tree_find(const tsr_tree *tree, const char *path) {
 const char *tsr_tree_nearest(const tsr_tree *tree, const char *path) {
   tsr_suggestion near = tsr_suggestion_for(path);
   for (int64_t i = 0; i < tree->count; i++) tsr_suggestion_offer(&near, tree->tensors[i].path);
+  // What is left out of a name, as ".weight", makes it no other one.
+  for (int64_t i = 0; i < tree->count && !near.best && path[0] && path[1]; i++)
+    if (strstr(tree->tensors[i].path, path)) near.best = tree->tensors[i].path;
   return near.best;
 }
 

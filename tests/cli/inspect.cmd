@@ -13,6 +13,7 @@ tessera inspect cut --by device
 tessera inspect ranks --by rank --include norm
 # One tensor.
 tessera inspect cut --tensor lm_head.weight --hash --stats
+tessera inspect cut --tensor lm_head
 tessera inspect ranks --tensor model.layers.1.self_attn.k_proj.weight
 tessera inspect model -t model.norm.weight --hash
 # Elements: the same from every layout, of which only what is shown is read.

@@ -43,7 +43,13 @@ tessera reshard model model/again --mesh tp=2 --preset llama:tp
 tessera reshard model again --mesh tp=2 --preset llama:tp --max-memory 1M
 tessera reshard model again --mesh tp=2 --preset llama:tp --jobs -1
 tessera merge model again --dtype f17
+tessera merge model again --dtype i8; tessera merge model again --cast norm=u8
 tessera merge model again --cast bf16
+# Who names a file gets a file of that kind.
+tessera merge model again.pt; tessera gather cut again.gguf
+tessera merge model again.safetensors --format npz; tessera merge model again.npz --format folder
+tessera split model again.safetensors --max-file-size 1M; tessera split model again --max-file-size 0
+tessera shard model again.safetensors --mesh tp=2 --preset llama:tp
 tessera merge model again --include embd
 tessera merge model again --resume --force
 tessera reshard nowhere again --mesh tp=2 --auto

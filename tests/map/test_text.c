@@ -297,8 +297,10 @@ static void maps_are_read_from_files(void **state) {
 static void presets_are_known_by_name(void **state) {
   (void)state;
   tsr_map *map = NULL;
-  assert_fails(tsr_map_preset("llama-fuze", &map), UNKNOWN_PRESET,
-               "there is no map \"llama-fuze\"; did you mean \"llama-fuse\"?");
+  assert_fails_with(tsr_map_preset("llama-fuze", &map), UNKNOWN_PRESET,
+                    "there is no map \"llama-fuze\", only llama-from-flax, ");
+  assert_fails_with(tsr_map_preset("llama-fuze", &map), UNKNOWN_PRESET,
+                    "; did you mean \"llama-fuse\"?");
   assert_null(tsr_map_preset_name(-1));
   assert_null(tsr_map_preset_text("llama"));
   int count = 0;

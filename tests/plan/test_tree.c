@@ -13,7 +13,9 @@ static void tensors_are_found_by_path(void **state) {
   assert_int_equal(tsr_tree_find(tree, "layers.1.norm.weight"), 4);
   assert_int_equal(tsr_tree_find(tree, "layers.2.norm.weight"), -1);
   assert_string_equal(tsr_tree_nearest(tree, "layers.1.nrom.weight"), "layers.1.norm.weight");
+  assert_string_equal(tsr_tree_nearest(tree, "layers.1.norm"), "layers.1.norm.weight");
   assert_null(tsr_tree_nearest(tree, "something else entirely"));
+  assert_null(tsr_tree_nearest(tree, ""));
   const tsr_tensor *up = tsr_tree_tensor(tree, 1);
   assert_string_equal(up->path, "layers.0.mlp.up.weight");
   assert_int_equal(up->rank, 2);
