@@ -31,6 +31,9 @@ typedef struct tsr_load_options {
   int include_count, exclude_count;
   const tsr_cast_rule *casts;
   int cast_count;
+  // Only tensors that the plan has are loaded, and all of these must be there: the parameters of a
+  // whole train state, say. Otherwise a tensor that the plan lacks is refused.
+  bool planned_only;
   // Of what is stored several times, read every copy and fail with copies_differ where they are not
   // the same. Otherwise the first that is there is read.
   bool check_copies;
@@ -74,15 +77,17 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_open_all(tsr_comm *comm, const ch
                                                         tsr_checkpoint **out_checkpoint);
 
 // The tensors that a load with these options gives, of the types they will have: what its plan is
-// for.
+// for. Without a plan there are no planned ones: all that are chosen are given.
 TSR_API TSR_MUST_USE tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint,
                                               const tsr_load_options *options, tsr_tree **out_tree);
 
 typedef struct tsr_load tsr_load;
 
-// Collective. Decides who reads what. The plan has a row for each tensor, by name, and a mesh whose
-// devices are the comm's. Fails with plan_required without a mesh, with comm_mismatch where ranks
-// are about to load different things, with does_not_fit when the memory is too little.
+// Collective. Decides who reads what. The plan has a row for each tensor, by name, of its shape,
+// and a mesh whose devices are the comm's; it is not kept, but patterns of the options must live as
+// long as this call, and a map is held. Fails with plan_required without a mesh, with not_found for
+// a tensor that the plan lacks, with shapes_differ, with comm_mismatch where ranks are about to
+// load different things, with does_not_fit when the memory is too little.
 TSR_API TSR_MUST_USE tsr_status tsr_load_create(const tsr_checkpoint *checkpoint,
                                                 const tsr_plan *plan, tsr_comm *comm,
                                                 const tsr_load_options *options,

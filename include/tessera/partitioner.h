@@ -18,10 +18,12 @@
 #define TESSERA_PARTITIONER_H
 
 #include "tessera/chunks.h"
+#include "tessera/load.h"
 #include "tessera/logical.h"
 #include "tessera/mesh_build.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"
+#include "tessera/save.h"
 
 TSR_BEGIN_DECLS
 
@@ -144,6 +146,28 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_tree_from_host_local(const tsr_array_t
                                                                const tsr_spec *const *specs,
                                                                tsr_comm *comm,
                                                                tsr_array_tree **out_tree);
+
+// ---- checkpoints ----
+
+// Collective. restore: the tensors of a train state (parameters, what the optimizer keeps, the
+// step) from a checkpoint in any format, each on its devices as the plan of
+// tsr_partitioner_mesh_axes says. It must have all of them, under the state's paths (or the
+// options' map makes those), and of the state's shapes; others it has are not read. Types are those
+// stored, unless the options cast them. They go straight to the devices, whatever params_on_devices
+// says. NULL options = defaults; `planned_only` is taken for granted.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_restore(const tsr_partitioner *partitioner,
+                                                        const tsr_checkpoint *checkpoint,
+                                                        const tsr_plan *axes, tsr_comm *comm,
+                                                        const tsr_load_options *options,
+                                                        tsr_array_tree **out_state);
+// Collective. save: a train state as a checkpoint (tsr_checkpoint_save), whole or not at all. In
+// formats that cut tensors they are cut as `axes` says, whether they lie so or are in host memory,
+// unless the options have a plan of their own. NULL options = defaults.
+TSR_API TSR_MUST_USE tsr_status tsr_partitioner_save(const tsr_partitioner *partitioner,
+                                                     const tsr_array_tree *state,
+                                                     const tsr_plan *axes, const char *path,
+                                                     tsr_comm *comm,
+                                                     const tsr_save_options *options);
 
 TSR_END_DECLS
 

@@ -1,4 +1,5 @@
 // Arrays as views: runs of the row-major tensor from wherever its shards lie.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   for (int64_t i = 0; part < 0 && i < tsr_layout_replica_count(layout); i++)
     part = tsr_array_find_device(
         g->array, tsr_layout_device(layout, tsr_layout_replica(layout, copy->source, i)));
+  assert(part >= 0);
   tsr_copy_run(copy, g->array->bits, g->array->slots[part].data, g->out);
   return NULL;
 }

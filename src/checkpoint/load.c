@@ -262,6 +262,39 @@ static tsr_status bind_plan(tsr_load *load, const tsr_plan *plan, tsr_plan **out
   return tsr_note(status, "the plan of the load");
 }
 
+static tsr_status check_found(const tsr_plan *plan, const bool *found, const tsr_tree *there) {
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    const char *path = tsr_tree_tensor(tsr_plan_tree(plan), i)->path;
+    const char *nearest = found[i] ? NULL : tsr_tree_nearest(there, path);
+    if (!found[i])
+      return tsr_fail(NOT_FOUND, "the checkpoint has no tensor \"%s\"%s%s%s, which the plan has",
+                      path, nearest ? " (is it \"" : "", nearest ? nearest : "",
+                      nearest ? "\"?)" : "");
+  }
+  return NULL;
+}
+
+// Drops the tensors that the plan lacks.
+static tsr_status keep_planned(tsr_views *views, const tsr_plan *plan) {
+  bool *found = calloc((size_t)tsr_plan_count(plan) + 1, sizeof *found);
+  tsr_tree *there = NULL;
+  int64_t kept = 0;
+  tsr_status status = found ? tsr_views_tree(views, &there) : tsr_fail(NO_MEMORY, "a plan");
+  for (int64_t i = 0; i < views->count && !status; i++) {
+    const int64_t row = tsr_tree_find(tsr_plan_tree(plan), views->items[i]->name);
+    if (row < 0)
+      tsr_view_destroy(views->items[i]);
+    else
+      views->items[kept++] = views->items[i];
+    if (row >= 0) found[row] = true;
+  }
+  if (!status) views->count = kept;
+  if (!status) status = check_found(plan, found, there);
+  tsr_tree_release(there);
+  free(found);
+  return status;
+}
+
 static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_plan) {
   const tsr_transform_options selection = selection_of(&load->options);
   if (load->options.max_memory < 0 || load->options.least_part < 0)
@@ -269,6 +302,7 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
                     (long long)load->options.max_memory, (long long)load->options.least_part);
   if (!load->options.least_part) load->options.least_part = default_part;
   TSR_TRY(tsr_transform_views(load->checkpoint, &selection, &load->views));
+  if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));
   TSR_TRY(bind_plan(load, plan, out_plan));
   TSR_TRY(make_tensors(load, *out_plan));
   TSR_TRY(sort_tensors(load));

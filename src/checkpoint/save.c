@@ -147,8 +147,9 @@ static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_
   TSR_TRY(tsr_views_select(views, how));
   if (cut && !how->plan) TSR_TRY(plan_as_it_lies(save, views, &lies));
   if (lies) how->plan = lies;
+  // The smaller a window, the more often one rank holds all of it.
   tsr_status status = tsr_transform_of_views(views, path, how, options->metadata,
-                                             options->metadata_count, &save->t);
+                                             options->metadata_count, save->stage.used, &save->t);
   tsr_plan_release(lies);
   return status;
 }

@@ -58,7 +58,7 @@ static tsr_status choose_workers(tsr_transform *t) {
 
 static int64_t choose_window(const tsr_transform *t, const tsr_view *view) {
   const int64_t block = tsr_block_elements(view->dtype);
-  int blocks = MOST_BLOCKS;
+  int blocks = t->most_blocks;
   while (blocks > 1 && memory_of(view, blocks * block) > t->buffer_bytes) blocks--;
   return blocks * block;
 }
@@ -258,6 +258,7 @@ tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                 tsr_transform **out_transform) {
   tsr_transform *t = make(options);
   if (!t) return tsr_fail(NO_MEMORY, "a transform");
+  t->most_blocks = MOST_BLOCKS;
   t->source = tsr_checkpoint_retain(source);
   tsr_status status = decide(t, path);
   if (status)
@@ -270,9 +271,10 @@ tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
 tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
                                   const tsr_transform_options *options,
                                   const tsr_metadata *metadata, int metadata_count,
-                                  tsr_transform **out_transform) {
+                                  bool small_windows, tsr_transform **out_transform) {
   tsr_transform *t = make(options);
   tsr_status status = t ? choose_format(t) : tsr_fail(NO_MEMORY, "a transform");
+  if (t) t->most_blocks = small_windows ? 1 : MOST_BLOCKS;
   if (!status)
     status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format),
                            t->options.existing);

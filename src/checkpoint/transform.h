@@ -23,6 +23,7 @@ struct tsr_transform {
   int64_t *first_block;      // owned: of each tensor in all blocks, and one past the last
   tsr_hash128 *blocks;       // owned: digests, while it runs; NULL where the format wants none
   unsigned char *done;       // owned: of each block, while it runs
+  int most_blocks;           // of a window
   int64_t buffer_bytes;
   tsr_hash128 job;
   bool ran;
@@ -33,12 +34,12 @@ TSR_MUST_USE tsr_status tsr_transform_views(const tsr_checkpoint *source,
                                             const tsr_transform_options *options,
                                             tsr_views *out_views);
 
-// A transform of views of something else than a checkpoint, with metadata for its files. Takes the
-// views, and leaves none, unless it fails before.
+// A transform of views of something else than a checkpoint, with metadata for its files; windows
+// may be kept to one block. Takes the views, and leaves none, unless it fails before.
 TSR_MUST_USE tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
                                                const tsr_transform_options *options,
                                                const tsr_metadata *metadata, int metadata_count,
-                                               tsr_transform **out_transform);
+                                               bool small_windows, tsr_transform **out_transform);
 
 // A run of elements of one tensor: whole blocks, but for the tensor's end.
 typedef struct tsr_window {

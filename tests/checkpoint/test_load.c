@@ -406,6 +406,32 @@ static void copies_that_differ_are_found_when_asked(void **state) {
   free_fixture(&f);
 }
 
+// ---- the tensors of a plan ----
+
+static void only_what_the_plan_has_is_loaded_when_asked(void **state) {
+  (void)state;
+  fixture f;
+  tsr_array_tree *tree = NULL;
+  const tsr_load_options options = {.size = sizeof options, .planned_only = true};
+  make_fixture(&f);
+  tsr_plan *some =
+      test_plan("{\"qkv\": {\"dtype\": \"f16\", \"shape\": [16, 6]}}", "x=8", "qkv -> x\n");
+  tsr_plan *other =
+      test_plan("{\"qvk\": {\"dtype\": \"f16\", \"shape\": [16, 6]}}", "x=8", "qvk -> x\n");
+  assert_fails_with(tsr_checkpoint_load(f.whole, some, f.comm, NULL, &tree), NOT_FOUND, "the plan");
+  assert_ok(tsr_checkpoint_load(f.whole, some, f.comm, &options, &tree));
+  assert_int_equal(tsr_array_tree_count(tree), 1);
+  assert_ok(test_load_check(tree, f.whole));
+  tsr_array_tree_release(tree);
+  assert_fails_with(tsr_checkpoint_load(f.whole, other, f.comm, &options, &tree), NOT_FOUND,
+                    "the checkpoint has no tensor \"qvk\" (is it \"qkv\"?)");
+  assert_fails_with(tsr_checkpoint_load(f.whole, NULL, f.comm, &options, &tree), PLAN_REQUIRED,
+                    "needs a plan");
+  tsr_plan_release(other);
+  tsr_plan_release(some);
+  free_fixture(&f);
+}
+
 // ---- memory ----
 
 typedef struct sweep {
@@ -462,4 +488,5 @@ SUITE(load, TEST(every_format_is_loaded_into_random_layouts), TEST(every_byte_is
       TEST(neighbours_are_read_together), TEST(one_shard_reads_its_bytes_only),
       TEST(shards_of_boxes_and_flat_ranges_are_read), TEST(tensors_are_made_by_maps_on_the_way),
       TEST(large_tensors_are_read_by_windows), TEST(bad_loads_are_refused),
-      TEST(copies_that_differ_are_found_when_asked), TEST(loads_survive_failing_allocations))
+      TEST(copies_that_differ_are_found_when_asked),
+      TEST(only_what_the_plan_has_is_loaded_when_asked), TEST(loads_survive_failing_allocations))

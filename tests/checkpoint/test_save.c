@@ -261,7 +261,7 @@ static void large_tensors_are_dealt_out_by_windows(void **state) {
     job j = make_job(&f, lies);
     j.options.format = TSR_FORMAT_TESSERA;
     j.options.plan = stored;
-    j.options.max_memory = 48 << 20;  // windows of one block
+    j.options.max_memory = 48 << 20;
     assert_ok(run_job(&j, &worlds[2]));
     certificates_agree(&j, 4);
     assert_true(same_files(f.out, f.wanted));

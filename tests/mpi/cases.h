@@ -9,6 +9,7 @@ int case_exchange(void);
 int case_fast(void);
 int case_arrays(void);
 int case_load(void);
+int case_save(void);
 int case_mistakes(void);
 int case_create(void);
 int case_open(void);

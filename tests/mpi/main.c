@@ -23,6 +23,7 @@ static const struct {
     {"unlike-long", case_unlike_long},
     {"arrays", case_arrays},
     {"load", case_load},
+    {"save", case_save},
 };
 
 int check_failures;

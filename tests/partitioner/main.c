@@ -2,7 +2,9 @@ int suite_partitioner(void);
 int suite_data_layout(void);
 int suite_state_axes(void);
 int suite_move_params(void);
+int suite_checkpoints(void);
 
 int main(void) {
-  return suite_partitioner() + suite_data_layout() + suite_state_axes() + suite_move_params();
+  return suite_partitioner() + suite_data_layout() + suite_state_axes() + suite_move_params() +
+         suite_checkpoints();
 }

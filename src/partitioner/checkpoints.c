@@ -1,0 +1,29 @@
+// Train states in checkpoints: restored onto the devices, and saved from them.
+#include "partitioner/partitioner.h"
+#include "tessera/load.h"
+#include "tessera/save.h"
+
+static bool cuts(tsr_checkpoint_format format) {
+  return format == TSR_FORMAT_ANY || format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS;
+}
+
+tsr_status tsr_partitioner_restore(const tsr_partitioner *partitioner,
+                                   const tsr_checkpoint *checkpoint, const tsr_plan *axes,
+                                   tsr_comm *comm, const tsr_load_options *options,
+                                   tsr_array_tree **out_state) {
+  tsr_load_options how = {.size = sizeof how};
+  TSR_TRY(tsr_partitioner_need_mesh(partitioner));
+  if (options) how = *options;
+  how.planned_only = true;
+  return tsr_checkpoint_load(checkpoint, axes, comm, &how, out_state);
+}
+
+tsr_status tsr_partitioner_save(const tsr_partitioner *partitioner, const tsr_array_tree *state,
+                                const tsr_plan *axes, const char *path, tsr_comm *comm,
+                                const tsr_save_options *options) {
+  tsr_save_options how = {.size = sizeof how};
+  TSR_TRY(tsr_partitioner_need_mesh(partitioner));
+  if (options) how = *options;
+  if (!how.plan && cuts(how.format)) how.plan = axes;
+  return tsr_checkpoint_save(state, path, comm, &how);
+}
