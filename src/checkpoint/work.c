@@ -108,8 +108,10 @@ static tsr_status check_before(const tsr_work *work, tsr_existing existing) {
     content there = NOTHING;
     TSR_TRY(look(left, &there));
     if (there != NOTHING)
-      return tsr_fail(ALREADY_THERE,
-                      "%s: an unfinished job left it there; resume it, or replace it", left);
+      return tsr_fail(
+          ALREADY_THERE,
+          "%s: an unfinished job left it there; --resume goes on with it, --force begins anew",
+          left);
   }
   return NULL;
 }

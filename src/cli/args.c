@@ -146,6 +146,10 @@ int cli_values(const cli_args *args, const char *option, const char **out_values
 
 bool cli_has(const cli_args *args, const char *option) { return cli_value(args, option) != NULL; }
 
+bool cli_takes(const cli_args *args, const char *option) {
+  return find_option(args->command, option, strlen(option)) >= 0;
+}
+
 tsr_status cli_required(const cli_args *args, const char *option, const char **out_value) {
   const char *value = cli_value(args, option);
   if (value) {

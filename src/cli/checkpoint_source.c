@@ -4,11 +4,18 @@
 
 #include "cli/plan_source.h"
 
-// Says by which option the plan is given.
-static tsr_status want_plan(tsr_status status, const char *option) {
+// Says by which option the plan is given, and where there is one.
+static tsr_status want_plan(const cli_args *args, tsr_status status, const char *option) {
   if (tsr_status_cause(status) != TSR_CAUSE_PLAN_REQUIRED) return status;
   tsr_status better =
-      tsr_fail(PLAN_REQUIRED, "%s: --%s PLAN.json", tsr_status_text(status), option);
+      cli_takes(args, option)
+          ? tsr_fail(PLAN_REQUIRED,
+                     "%s: --%s PLAN.json, as `tessera plan --json` makes it of a model with the "
+                     "same tensors, or a tessera-plan.json beside them",
+                     tsr_status_text(status), option)
+          : tsr_fail(PLAN_REQUIRED,
+                     "%s; `tessera gather` makes them whole, and `tessera reshard` cuts them anew",
+                     tsr_status_text(status));
   tsr_status_free(status);
   return better;
 }
@@ -24,7 +31,7 @@ tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const cha
   options.plan = cut;
   tsr_status status = tsr_checkpoint_open(path, &options, out_checkpoint);
   tsr_plan_release(cut);
-  if (status) return want_plan(status, option);
+  if (status) return want_plan(args, status, option);
   cli_warn(path, tsr_checkpoint_warnings(*out_checkpoint));
   return NULL;
 }

@@ -63,6 +63,7 @@ const char *cli_value(const cli_args *args, const char *option);  // NULL = not 
 // All values of an option that may be repeated, CLI_MAX_GIVEN at most.
 int cli_values(const cli_args *args, const char *option, const char **out_values);
 bool cli_has(const cli_args *args, const char *option);
+bool cli_takes(const cli_args *args, const char *option);  // whether the command has it
 // The value of an option that must be given; otherwise a message that shows how.
 tsr_status cli_required(const cli_args *args, const char *option, const char **out_value);
 tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value);

@@ -45,6 +45,7 @@ tessera reshard model again --mesh tp=2 --preset llama:tp --jobs -1
 tessera merge model again --dtype f17
 tessera merge model again --dtype i8; tessera merge model again --cast norm=u8
 tessera merge model again --cast bf16
+tessera merge ranks again; tessera shard ranks again --mesh tp=2 --preset llama:tp
 # Who names a file gets a file of that kind.
 tessera merge model again.pt; tessera gather cut again.gguf
 tessera merge model again.safetensors --format npz; tessera merge model again.npz --format folder
