@@ -1,0 +1,131 @@
+// Names of tensors in a map's text: characters as they are, escapes in quotes, and {holes}.
+#include <string.h>
+
+#include "base/quote.h"
+#include "map/reader.h"
+#include "rules/rules.h"
+
+static tsr_status add_part(tsr_map_reader *r, tsr_map_name *name, tsr_name_part part) {
+  tsr_name_part *parts = tsr_map_more(r, name->parts, name->count, sizeof *parts);
+  if (!parts) return tsr_map_no_memory();
+  name->parts = parts;
+  name->parts[name->count++] = part;
+  return NULL;
+}
+
+static tsr_status flush_text(tsr_map_reader *r, tsr_map_name *name, tsr_text *text) {
+  if (text->failed) return tsr_map_no_memory();
+  if (text->length == 0) return NULL;
+  tsr_name_part part = {.text = tsr_arena_copy(&r->map->arena, text->data, text->length)};
+  tsr_text_clear(text);
+  return part.text ? add_part(r, name, part) : tsr_map_no_memory();
+}
+
+// The brace that closes the one before `at`; NULL when the line ends first.
+static const char *closing_brace(const char *at) {
+  int open = 1;
+  for (; *at && *at != '\n'; at++) {
+    open += (*at == '{') - (*at == '}');
+    if (open == 0) return at;
+  }
+  return NULL;
+}
+
+static bool has_numbered_reference(const char *pattern) {
+  for (const char *at = pattern; *at; at += *at == '\\' && at[1] ? 2 : 1)
+    if (at[0] == '\\' && at[1] >= '1' && at[1] <= '9') return true;
+  return false;
+}
+
+// {word:regex}; the regex is tried by itself, so that it cannot close the group around it.
+static tsr_status read_pattern(tsr_map_reader *r, const char *at, const char *end,
+                               tsr_name_part *part) {
+  tsr_regex regex;
+  part->pattern = tsr_arena_copy(&r->map->arena, at, (size_t)(end - at));
+  if (!part->pattern) return tsr_map_no_memory();
+  if (at == end)
+    return tsr_map_place(r, at,
+                         tsr_fail(SYNTAX, "capture \"%s\" has an empty pattern", part->word));
+  if (has_numbered_reference(part->pattern))
+    return tsr_map_place(
+        r, at, tsr_fail(UNSUPPORTED, "a reference by number in the pattern \"%s\"", part->pattern));
+  tsr_status status =
+      tsr_regex_compile_capturing(r->map->engine, part->pattern, &r->map->arena, &regex);
+  if (status) return tsr_map_place(r, at, status);
+  tsr_regex_deinit(&regex);
+  return NULL;
+}
+
+static tsr_status read_hole(tsr_map_reader *r, tsr_map_name *name) {
+  const char *begin = ++r->at, *end = closing_brace(begin);
+  tsr_name_part part = {0};
+  if (!end) return tsr_map_place(r, begin - 1, tsr_fail(SYNTAX, "a { without its }"));
+  r->at = end + 1;
+  const char *at = begin, *stop = end;
+  while (at < stop && tsr_map_is_blank(*at)) at++;
+  while (stop > at && tsr_map_is_blank(stop[-1])) stop--;
+  if (at == stop)
+    return tsr_map_place(r, begin - 1,
+                         tsr_fail(SYNTAX, "nothing in {}; a plain brace is written {{"));
+  const size_t length = tsr_map_word_length(at);
+  const bool bare = length > 0 && at + length == stop, pattern = length > 0 && at[length] == ':';
+  const char *text =
+      tsr_arena_copy(&r->map->arena, at, bare || pattern ? length : (size_t)(stop - at));
+  if (!text) return tsr_map_no_memory();
+  if (bare || pattern)
+    part.word = text;
+  else
+    part.number = text;
+  if (pattern) TSR_TRY(read_pattern(r, at + length + 1, end, &part));
+  if (part.number) TSR_TRY(tsr_map_check_number(r, at, part.number));
+  return add_part(r, name, part);
+}
+
+static bool ends_name(char c, bool quoted) {
+  if (quoted) return c == '"' || c == '\0' || c == '\n';
+  return c == '\0' || strchr(" \t\r\n,()=#\"", c) != NULL;
+}
+
+// One character of a name, or a hole.
+static tsr_status read_character(tsr_map_reader *r, bool quoted, tsr_map_name *name,
+                                 tsr_text *text) {
+  const char c = *r->at;
+  if ((c == '{' || c == '}') && r->at[1] == c) {
+    tsr_text_add_char(text, c);
+    r->at += 2;
+    return NULL;
+  }
+  if (c == '}')
+    return tsr_map_place(r, r->at,
+                         tsr_fail(SYNTAX, "a } without its {; a plain one is written }}"));
+  if (c == '{') {
+    TSR_TRY(flush_text(r, name, text));
+    return read_hole(r, name);
+  }
+  char byte = c;
+  const char *end = quoted && c == '\\' ? tsr_unescape(r->at, &byte) : r->at + 1;
+  if (!end || byte == '\0')
+    return tsr_map_place(r, r->at, tsr_fail(SYNTAX, "there is no such escape"));
+  tsr_text_add_char(text, byte);
+  r->at = end;
+  return NULL;
+}
+
+tsr_status tsr_map_read_name(tsr_map_reader *r, tsr_map_name *name) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = NULL;
+  *name = (tsr_map_name){0};
+  tsr_map_skip(r);
+  const char *begin = r->at;
+  const bool quoted = *r->at == '"';
+  r->at += quoted;
+  while (!status && !ends_name(*r->at, quoted)) status = read_character(r, quoted, name, &text);
+  if (!status && quoted && *r->at != '"')
+    status = tsr_map_place(r, begin, tsr_fail(SYNTAX, "a name whose \" is not closed"));
+  if (!status) status = flush_text(r, name, &text);
+  tsr_text_deinit(&text);
+  if (status) return status;
+  r->at += quoted;
+  if (!quoted && r->at == begin) return tsr_map_wanted(r, "a tensor's name");
+  return NULL;
+}
