@@ -114,7 +114,9 @@ TSR_API void tsr_relabelling_deinit(tsr_relabelling *relabelling);
 // ---- many plans at once ----
 
 // The copies of many plans that touch the devices of one rank, in rounds: what an engine exchanges
-// (tsr_comm_exchange), with one message per pair of ranks and round.
+// (tsr_comm_exchange), with one message per pair of ranks and round. It is for those who own the
+// buffers; arrays go in rounds of whole ones (tsr_array_reshard_all), to make and free theirs
+// between.
 //
 //   for (int64_t r = 0; r < tsr_copy_batch_round_count(batch); r++) {
 //     TSR_TRY(tsr_copy_batch_open(batch, r));

@@ -2,7 +2,8 @@
 //
 // Along each dimension of a grid a shard holds a few runs, each an arithmetic progression of blocks
 // on both sides. A run in each dimension gives one copy of up to two loops per dimension: the
-// blocks and what is in a block. Other kinds of layouts are taken piece by piece.
+// blocks and what is in a block. Other kinds of layouts are taken piece by piece. A box that meets
+// several shards in part is another matter: transfer/box_copies.c.
 #include <stdlib.h>
 
 #include "array/array.h"

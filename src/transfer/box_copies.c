@@ -1,9 +1,13 @@
 // In a grid the copies are a product over the dimensions: of each one, the runs of all its shards
 // that meet the box's range, clipped to it. Boxes and flat ranges are met one by one.
+//
+// Arrays have copies of their own kind (array/copies.c): of one shard and all of a tensor in host
+// memory, for which runs need no index and no clipping.
 #include "transfer/box_copies.h"
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "layout/layout.h"
 
 // What one shard of a dimension holds of a range.
@@ -23,14 +27,10 @@ struct tsr_box_index {
 };
 
 static tsr_status add_share(share_list *list, int64_t shard, const tsr_run *run) {
-  if (list->count == list->capacity) {
-    const int64_t capacity = list->capacity ? 2 * list->capacity : 8;
-    share *items = realloc(list->items, sizeof *items * (size_t)capacity);
-    if (!items) return tsr_fail(NO_MEMORY, "%lld runs of a layout", (long long)capacity);
-    list->items = items;
-    list->capacity = capacity;
-  }
-  list->items[list->count++] = (share){shard, *run};
+  share *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "%lld runs of a layout", (long long)list->count + 1);
+  list->items = items;
+  items[list->count++] = (share){shard, *run};
   return NULL;
 }
 
@@ -85,9 +85,9 @@ static tsr_run part_of_block(const tsr_run *run, int64_t block, tsr_range range)
                        run->owned);
 }
 
-// The blocks of a run that meet a range: whole ones stay a progression, those cut by an end of the
-// range stand alone.
-static tsr_status clip(share_list *list, const share *whole, tsr_range range) {
+// The blocks of a run that meet a range. If `joined`, whole ones stay a progression, and only those
+// cut by an end of the range stand alone.
+static tsr_status clip(share_list *list, const share *whole, tsr_range range, bool joined) {
   const tsr_run *run = &whole->run;
   if (tsr_run_end(run) <= range.lo || run->global >= range.hi) return NULL;
   const int64_t before = range.lo - run->global - run->length;  // < 0: the first block meets it
@@ -95,6 +95,10 @@ static tsr_status clip(share_list *list, const share *whole, tsr_range range) {
   const int64_t beyond = (range.hi - 1 - run->global) / run->step;
   int64_t last = beyond < run->count - 1 ? beyond : run->count - 1;
   if (first > last) return NULL;
+  for (; !joined && first < last; first++) {
+    const tsr_run block = part_of_block(run, first, range);
+    TSR_TRY(add_share(list, whole->shard, &block));
+  }
   const tsr_run head = part_of_block(run, first, range), tail = part_of_block(run, last, range);
   if (head.length < run->length || first == last) {
     TSR_TRY(add_share(list, whole->shard, &head));
@@ -127,13 +131,15 @@ static int64_t first_share(const share_list *list, bool ascending, int64_t lo) {
   return low;
 }
 
+// A block is a loop of a copy, and so are the blocks of a progression; a tensor whose copies could
+// need more of them than there may be is met block by block.
 static tsr_status clip_dim(const tsr_box_index *index, int dim, tsr_range range, share_list *list) {
   const tsr_cut cut = tsr_layout_cut(index->layout, dim);
   const share_list *all = &index->dims[dim];
-  const bool ascending = tsr_cut_is_plain(&cut);
+  const bool ascending = tsr_cut_is_plain(&cut), joined = 2 * index->layout->rank <= TSR_MAX_RANK;
   for (int64_t i = first_share(all, ascending, range.lo); i < all->count; i++) {
     if (ascending && all->items[i].run.global >= range.hi) break;
-    TSR_TRY(clip(list, &all->items[i], range));
+    TSR_TRY(clip(list, &all->items[i], range, joined));
   }
   return NULL;
 }
@@ -152,15 +158,6 @@ static void add_loop(tsr_copy *copy, int64_t count, int64_t from, int64_t to) {
   if (count > 1) copy->loops[copy->loop_count++] = (tsr_copy_loop){count, from, to};
 }
 
-// Loops are made from the inside out and turned round at the end, so that `length` is known first.
-static void turn_loops(tsr_copy *copy) {
-  for (int i = 0, j = copy->loop_count - 1; i < j; i++, j--) {
-    const tsr_copy_loop loop = copy->loops[i];
-    copy->loops[i] = copy->loops[j];
-    copy->loops[j] = loop;
-  }
-}
-
 static int64_t shard_of(const grid_walk *walk, bool *out_owned) {
   int64_t shard = 0;
   *out_owned = true;
@@ -172,30 +169,20 @@ static int64_t shard_of(const grid_walk *walk, bool *out_owned) {
   return shard;
 }
 
-// Blocks of a dimension are a loop of the copy as long as there is room for one; past that (more
-// than sixteen cyclic dimensions) they are refused rather than copied wrongly.
-static tsr_status make_copy(const grid_walk *walk, int64_t shard, tsr_copy *copy) {
+static void make_copy(const grid_walk *walk, int64_t shard, tsr_copy *copy) {
   tsr_shape buffer;
-  int64_t stride = 1;
+  int64_t strides[TSR_MAX_RANK];
   tsr_layout_buffer_shape(walk->layout, shard, &buffer);
+  tsr_shape_strides(&buffer, strides);
   *copy = (tsr_copy){.source = shard, .length = 1};
-  for (int d = walk->layout->rank - 1; d >= 0; d--) {
+  for (int d = 0; d < walk->layout->rank; d++) {
     const tsr_run *run = &walk->dims[d].items[walk->turns[d]].run;
-    copy->from += run->local * stride;
+    copy->from += run->local * strides[d];
     copy->to += (run->global - walk->box[d].lo) * walk->strides[d];
-    if (copy->loop_count + 2 > TSR_MAX_RANK)
-      return tsr_fail(UNSUPPORTED, "a tensor of rank %d with this many cyclic cuts",
-                      walk->layout->rank);
-    if (d == walk->layout->rank - 1)
-      copy->length = run->length;
-    else
-      add_loop(copy, run->length, stride, walk->strides[d]);
-    add_loop(copy, run->count, run->local_step * stride, run->step * walk->strides[d]);
-    stride *= buffer.dims[d];
+    add_loop(copy, run->count, run->local_step * strides[d], run->step * walk->strides[d]);
+    add_loop(copy, run->length, strides[d], walk->strides[d]);
   }
-  turn_loops(copy);
   tsr_copy_simplify(copy);
-  return NULL;
 }
 
 static bool turn(grid_walk *walk) {
@@ -215,7 +202,7 @@ static tsr_status walk_grid(grid_walk *walk, tsr_box_holders holders, tsr_box_co
     tsr_copy copy;
     const int64_t shard = shard_of(walk, &owned);
     if (holders == TSR_BOX_OWNERS && !owned) continue;
-    TSR_TRY(make_copy(walk, shard, &copy));
+    make_copy(walk, shard, &copy);
     copy.target = !owned;
     TSR_TRY(fn(context, &copy));
   } while (turn(walk));
@@ -247,18 +234,14 @@ static tsr_status copies_of_grid(const tsr_box_index *index, const tsr_range *bo
 static bool meet(int rank, const tsr_piece *piece, const tsr_range *box, const int64_t *strides,
                  int64_t shard, tsr_copy *copy) {
   *copy = (tsr_copy){.source = shard, .target = !piece->owned, .from = piece->offset, .length = 1};
-  for (int d = rank - 1; d >= 0; d--) {
+  for (int d = 0; d < rank; d++) {
     const tsr_range p = piece->ranges[d], b = box[d];
     const int64_t lo = p.lo > b.lo ? p.lo : b.lo, hi = p.hi < b.hi ? p.hi : b.hi;
     if (lo >= hi) return false;
     copy->from += (lo - p.lo) * piece->strides[d];
     copy->to += (lo - b.lo) * strides[d];
-    if (d == rank - 1)
-      copy->length = hi - lo;
-    else
-      add_loop(copy, hi - lo, piece->strides[d], strides[d]);
+    add_loop(copy, hi - lo, piece->strides[d], strides[d]);
   }
-  turn_loops(copy);
   tsr_copy_simplify(copy);
   return true;
 }
