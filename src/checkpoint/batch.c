@@ -6,10 +6,7 @@
 #include "tessera/convert.h"
 #include "tessera/copy.h"
 
-enum {
-  MOST_READS = 4096,  // gathered at once
-  MOST_ROWS = 64,     // that are merged; where there are more, all is sorted
-};
+enum { MOST_ROWS = 64 };  // that are merged; where there are more, all is sorted
 
 typedef struct tsr_batch_read {
   int file;
@@ -26,12 +23,12 @@ typedef struct tsr_batch_conversion {
 } conversion;
 
 int64_t tsr_batch_memory(void) {
-  return MOST_READS * (int64_t)(sizeof(batch_read) + sizeof(conversion)) + TSR_RUNS_MEMORY;
+  return TSR_MOST_READS * (int64_t)(sizeof(batch_read) + sizeof(conversion)) + TSR_RUNS_MEMORY;
 }
 
 tsr_status tsr_batch_init(tsr_batch *batch) {
-  batch->reads = malloc(sizeof *batch->reads * MOST_READS);
-  if (!batch->reads) return tsr_fail(NO_MEMORY, "a list of %d runs", MOST_READS);
+  batch->reads = malloc(sizeof *batch->reads * TSR_MOST_READS);
+  if (!batch->reads) return tsr_fail(NO_MEMORY, "a list of %d runs", TSR_MOST_READS);
   return tsr_runs_init(&batch->runs);
 }
 
@@ -137,8 +134,12 @@ tsr_status tsr_batch_drain(tsr_batch *batch) {
 
 // ---- gathering ----
 
+tsr_status tsr_batch_make_room(tsr_batch *batch, int64_t runs) {
+  return runs > TSR_MOST_READS - batch->count ? tsr_batch_drain(batch) : NULL;
+}
+
 static tsr_status add_read(tsr_batch *batch, int file, int64_t offset, int64_t bytes, char *place) {
-  if (batch->count == MOST_READS) TSR_TRY(tsr_batch_drain(batch));
+  if (batch->count == TSR_MOST_READS) TSR_TRY(tsr_batch_drain(batch));
   batch->reads[batch->count++] = (batch_read){file, offset, bytes, place};
   batch->bytes_wanted += bytes;
   return NULL;
@@ -146,9 +147,9 @@ static tsr_status add_read(tsr_batch *batch, int file, int64_t offset, int64_t b
 
 static tsr_status need_scratch(tsr_batch *batch, int64_t bytes) {
   if (!batch->scratch) batch->scratch = malloc((size_t)batch->scratch_bytes);
-  if (!batch->conversions) batch->conversions = malloc(sizeof *batch->conversions * MOST_READS);
+  if (!batch->conversions) batch->conversions = malloc(sizeof *batch->conversions * TSR_MOST_READS);
   if (!batch->scratch || !batch->conversions) return tsr_fail(NO_MEMORY, "a scratch buffer");
-  if (batch->scratch_bytes - batch->scratch_used < bytes || batch->count == MOST_READS)
+  if (batch->scratch_bytes - batch->scratch_used < bytes || batch->count == TSR_MOST_READS)
     return tsr_batch_drain(batch);
   return NULL;
 }

@@ -9,6 +9,8 @@
 #include "checkpoint/runs.h"
 #include "tessera/dtype.h"
 
+enum { TSR_MOST_READS = 4096 };  // gathered at once
+
 // `length` elements from number `from` of a stored buffer, which begins at `offset` of a file, to
 // number `to` of a buffer in memory.
 typedef struct tsr_batch_run {
@@ -33,6 +35,8 @@ typedef struct tsr_batch {
 int64_t tsr_batch_memory(void);
 // After `runs.files` and `scratch_bytes` (1024 at least) are set. Deinit also after a failure.
 TSR_MUST_USE tsr_status tsr_batch_init(tsr_batch *batch);
+// Reads what was gathered, unless there is room for so many runs more.
+TSR_MUST_USE tsr_status tsr_batch_make_room(tsr_batch *batch, int64_t runs);
 // May read what was gathered before, to have room.
 TSR_MUST_USE tsr_status tsr_batch_add(tsr_batch *batch, const tsr_batch_run *run);
 // Reads all that was gathered: only then is it there.

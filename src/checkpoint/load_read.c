@@ -108,6 +108,7 @@ static tsr_status do_task(reading *r, int worker, const tsr_load_task *task) {
   tsr_range box[TSR_MAX_RANK];
   for (int64_t i = task->first; i < task->first + task->count; i++) {
     tsr_load_window(w, t->view->shape.rank, i, box);
+    TSR_TRY_NOTE(tsr_batch_make_room(&r->batches[worker], w->runs), "tensor \"%s\"", t->view->name);
     for (int64_t s = 0; s < t->slot_count; s++)
       TSR_TRY_NOTE(read_slot(r, worker, t, &t->slots[s], box), "tensor \"%s\"", t->view->name);
   }

@@ -64,16 +64,43 @@ tsr_status tsr_load_slot_elements(const tsr_load_tensor *t, const tsr_load_slot 
 
 // ---- windows ----
 
-static tsr_status find_hull(const tsr_load_tensor *t, tsr_load_windows *w, int64_t *out_elements) {
+static int64_t size_of(tsr_range range) {
+  assert(range.lo < range.hi);  // a hull of something
+  return range.hi - range.lo;
+}
+
+// In about how many runs a piece lies in its file: what is whole on both sides goes on in the next
+// index of the dimension before it.
+static int64_t piece_runs(const tsr_load_tensor *t, const tsr_shape *stored,
+                          const tsr_piece *piece) {
+  const tsr_shape *whole = &t->view->shape;
+  int64_t runs = 1;
+  int d = whole->rank - 1;
+  for (; d >= 0; d--) {
+    const int64_t held = size_of(piece->ranges[d]);
+    if (stored->dims[d] < held) runs *= (held + stored->dims[d] - 1) / stored->dims[d];
+    if (held < whole->dims[d] || stored->dims[d] < whole->dims[d]) break;
+  }
+  for (d--; d >= 0; d--) runs = tsr_saturated_multiply(runs, size_of(piece->ranges[d]));
+  return runs;
+}
+
+// The hull of what is read; how many elements that is, and in how many runs.
+static tsr_status find_hull(const tsr_load *load, const tsr_load_tensor *t, tsr_load_windows *w,
+                            int64_t *out_elements, int64_t *out_runs) {
   const int rank = tsr_layout_rank(t->layout);
+  tsr_shape stored = t->view->shape;
   tsr_piece piece;
-  *out_elements = 0;
+  *out_elements = *out_runs = 0;
+  if (t->direct)
+    tsr_layout_shard_shape(tsr_checkpoint_layout(load->checkpoint, t->origin), 0, &stored);
   for (int d = 0; d < rank; d++) w->hull[d] = (tsr_range){INT64_MAX, 0};
   for (int64_t i = 0; i < t->slot_count; i++) {
     tsr_pieces pieces;
     TSR_TRY(tsr_pieces_init(&pieces, t->layout, t->slots[i].shard));
     while (tsr_load_next_piece(t, &t->slots[i], &pieces, NULL, &piece)) {
       *out_elements += piece_elements(&piece, rank);
+      *out_runs = tsr_saturated_add(*out_runs, piece_runs(t, &stored, &piece));
       for (int d = 0; d < rank; d++) {
         if (piece.ranges[d].lo < w->hull[d].lo) w->hull[d].lo = piece.ranges[d].lo;
         if (piece.ranges[d].hi > w->hull[d].hi) w->hull[d].hi = piece.ranges[d].hi;
@@ -82,11 +109,6 @@ static tsr_status find_hull(const tsr_load_tensor *t, tsr_load_windows *w, int64
     tsr_pieces_deinit(&pieces);
   }
   return NULL;
-}
-
-static int64_t size_of(tsr_range range) {
-  assert(range.lo < range.hi);  // a hull of something
-  return range.hi - range.lo;
 }
 
 // Windows of about so many elements.
@@ -120,16 +142,21 @@ void tsr_load_window(const tsr_load_windows *w, int rank, int64_t index, tsr_ran
 static tsr_status make_windows(const tsr_load *load, int64_t tensor, tsr_load_windows *w) {
   const tsr_load_tensor *t = &load->tensors[tensor];
   const int rank = tsr_layout_rank(t->layout);
-  int64_t elements = 0, hull = 1;
+  int64_t elements = 0, runs = 0, hull = 1;
   *w = (tsr_load_windows){.tensor = tensor};
-  TSR_TRY(find_hull(t, w, &elements));
+  TSR_TRY(find_hull(load, t, w, &elements, &runs));
   if (elements == 0) return NULL;
   w->bytes = tsr_load_stored_bytes(load, t, elements);
   int64_t most = load->window_bytes * 8 / tsr_dtype_get(t->view->dtype)->bits;
+  // All runs of a window are gathered before they are read, or what lies between those of one
+  // device would be read for the next again.
+  const int64_t gathered = tsr_saturated_multiply(elements / runs, TSR_MOST_READS);
+  if (t->direct && runs > TSR_MOST_READS && gathered < most) most = gathered;
   // What lies between the pieces is not read, so that a window may span more.
   for (int d = 0; d < rank; d++) hull *= size_of(w->hull[d]);
   if (t->direct) most = tsr_saturated_multiply(most, hull / elements > 1 ? hull / elements : 1);
   cut_windows(w, rank, most);
+  w->runs = (runs + w->count - 1) / w->count;
   return NULL;
 }
 

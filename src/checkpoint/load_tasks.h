@@ -14,6 +14,7 @@ typedef struct tsr_load_windows {
   int64_t along;  // windows along the dimension
   int64_t count;
   int64_t bytes;  // that are read, in all of them
+  int64_t runs;   // about, in each
 } tsr_load_windows;
 void tsr_load_window(const tsr_load_windows *windows, int rank, int64_t index, tsr_range *out_box);
 

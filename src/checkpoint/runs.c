@@ -9,6 +9,7 @@ enum {
   MOST_RUNS = 4096,   // gathered for one call
   SHORT_RUN = 512,    // bytes; on average shorter ones are staged
   STAGED_GAP = 4096,  // bytes between short runs that are read and thrown away
+  STAGED_STEP = 4096  // bytes of a longer run and the gap before it that are read so, at most
 };
 
 tsr_status tsr_runs_init(tsr_runs *runs) {
@@ -80,13 +81,22 @@ tsr_status tsr_runs_flush(tsr_runs *runs) {
   return status;
 }
 
+// Whether a run that is read and the gap before it cost less than a call of their own would.
+static bool is_close(const tsr_runs *runs, int64_t offset, int64_t length) {
+  const int64_t span = runs->end - runs->offset;
+  const bool gaps = offset > runs->end || runs->bytes < span;
+  return runs->mode == TSR_RUNS_READ && gaps && offset - runs->end + length <= STAGED_STEP &&
+         span / runs->count <= STAGED_STEP;
+}
+
 // Whether a run can join those gathered: it starts where they end, or, for reading short ones
 // through the staging buffer, soon after.
 static bool joins(const tsr_runs *runs, int file, int64_t offset, int64_t length) {
   if (runs->count == 0) return true;
   if (runs->count == MOST_RUNS || file != runs->file || offset < runs->end) return false;
   const bool is_short = runs->mode == TSR_RUNS_COMPARE ||
-                        (length < SHORT_RUN && runs->bytes / runs->count < SHORT_RUN);
+                        (length < SHORT_RUN && runs->bytes / runs->count < SHORT_RUN) ||
+                        is_close(runs, offset, length);
   if (is_short && offset + length - runs->offset > TSR_MOST_STAGED) return false;
   if (offset == runs->end) return is_short || runs->bytes == runs->end - runs->offset;
   return runs->mode != TSR_RUNS_WRITE && is_short && offset - runs->end <= STAGED_GAP;

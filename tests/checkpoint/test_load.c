@@ -486,6 +486,7 @@ static void loads_survive_failing_allocations(void **state) {
 
 SUITE(load, TEST(every_format_is_loaded_into_random_layouts), TEST(every_byte_is_read_once),
       TEST(neighbours_are_read_together), TEST(one_shard_reads_its_bytes_only),
+
       TEST(shards_of_boxes_and_flat_ranges_are_read), TEST(tensors_are_made_by_maps_on_the_way),
       TEST(large_tensors_are_read_by_windows), TEST(bad_loads_are_refused),
       TEST(copies_that_differ_are_found_when_asked),
