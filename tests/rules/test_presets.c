@@ -149,6 +149,7 @@ static void tensors_are_cut_as_megatron_cuts_them(void **state) {
        "fsdp, tp"},
       {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.kv_a_proj_with_mqa.weight",
        "_, fsdp"},
+      {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.q_b_proj.weight", "tp, fsdp"},
       {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_a_layernorm.weight", "_"},
       {"t5-v1_1-xxl.json", "tp", "decoder.block.0.layer.1.EncDecAttention.o.weight", "_, tp"},
       {"t5-v1_1-xxl.json", "tp",
@@ -230,17 +231,19 @@ static void facts_are_asked_for_only_when_needed(void **state) {
                     "a preset's variant says which axes to keep");
 }
 
-static tsr_status open_deepseek(void *context) {
+static tsr_status open_t5(void *context) {
   (void)context;
+  static const tsr_fact facts[] = {{"heads", 64}, {"head_dim", 64}};
+  const tsr_rules_options options = {.size = sizeof options, .facts = facts, .fact_count = 2};
   tsr_rules *rules = NULL;
-  tsr_status status = tsr_rules_preset("deepseek:fsdp+tp", NULL, &rules);
+  tsr_status status = tsr_rules_preset("t5:fsdp+tp", &options, &rules);
   tsr_rules_release(rules);
   return status;
 }
 
 static void running_out_of_memory_is_reported(void **state) {
   (void)state;
-  test_allocation_sweep(open_deepseek, NULL);
+  test_allocation_sweep(open_t5, NULL);
 }
 
 SUITE(presets, TEST(presets_serve_every_tensor_of_real_models),
