@@ -1,6 +1,7 @@
 // Maps applied to trees: which tensors come out, with what shapes, and what is refused.
 #include <string.h>
 
+#include "map/bad_maps.h"
 #include "support/test.h"
 #include "tessera/map.h"
 
@@ -36,12 +37,6 @@ static tsr_status apply(const char *text, tsr_mapping **out_mapping) {
   tsr_map_release(map);
   return status;
 }
-
-typedef struct bad_map {
-  const char *text;
-  tsr_cause cause;
-  const char *message;
-} bad_map;
 
 // clang-format off
 static const bad_map bad_maps[] = {
@@ -164,14 +159,17 @@ static const bad_map bad_maps[] = {
 };
 // clang-format on
 
+static tsr_status apply_only(const char *text) {
+  tsr_mapping *mapping = NULL;
+  tsr_status status = apply(text, &mapping);
+  assert_true(!mapping == !!status);
+  tsr_mapping_release(mapping);
+  return status;
+}
+
 static void what_does_not_fit_is_refused_with_line_and_sizes(void **state) {
   (void)state;
-  for (size_t i = 0; i < COUNT_OF(bad_maps); i++) {
-    tsr_mapping *mapping = NULL;
-    test_assert_fails(apply(bad_maps[i].text, &mapping), bad_maps[i].cause, bad_maps[i].message,
-                      bad_maps[i].text, (int)i);
-    assert_null(mapping);
-  }
+  assert_maps_refused(bad_maps, COUNT_OF(bad_maps), apply_only);
 }
 
 // A map, and the tensors it makes with `only`: "name type shape line" each, then warnings.
