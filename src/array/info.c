@@ -1,7 +1,6 @@
 // Looking at an array: its parts as JAX shows addressable shards, what memory it takes, whether
 // replicas are what they should be.
 #include <stdlib.h>
-#include <string.h>
 
 #include "array/array.h"
 #include "tessera/hash.h"

@@ -4,7 +4,6 @@
 #include "base/suggest.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "tessera/text.h"

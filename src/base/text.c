@@ -1,7 +1,6 @@
 // A text doubles its memory when it is full, so that building n bytes costs O(n).
 #include "tessera/text.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 // outside of one that has; the others make a box, which is one piece of the result. Short steps of
 // the last dimension are read over, and picked from what was read.
 #include <stdlib.h>
-#include <string.h>
 
 #include "checkpoint/checkpoint.h"
 #include "tessera/copy.h"

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "base/least.h"
 #include "checkpoint/run.h"
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes

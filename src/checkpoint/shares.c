@@ -4,7 +4,6 @@
 // in which the layers of a model agree: each kind of tensor is asked for once, so that 100,000
 // tensors on as many devices are a matter of the few kinds there are.
 #include <stdlib.h>
-#include <string.h>
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/inspect.h"

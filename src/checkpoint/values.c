@@ -4,7 +4,6 @@
 // out it is not read either, so that a look at a tensor of any size is a look at a few bytes.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tessera/convert.h"
 #include "tessera/copy.h"

@@ -4,7 +4,6 @@
 // Blocks are those of the logical hash. They are read in pieces that fit into the processor's
 // caches, where a view can be read so: what was read is compared there and need not go to memory.
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

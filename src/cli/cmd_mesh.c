@@ -1,5 +1,4 @@
 // `tessera mesh`: show a mesh, or build one that fits a machine.
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

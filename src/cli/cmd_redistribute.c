@@ -1,5 +1,4 @@
 // `tessera redistribute`: from one layout of a tensor to another, directly and by collectives.
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/engine.h"

@@ -1,6 +1,4 @@
 // `tessera show`: which device holds which piece of a tensor.
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/figure.h"

@@ -1,5 +1,4 @@
 // What `tessera inspect` found, for people.
-#include <string.h>
 
 #include "cli/inspect.h"
 #include "cli/pieces.h"

@@ -1,6 +1,5 @@
 #include "cli/plan_report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

@@ -1,6 +1,5 @@
 #include "cli/plan_source.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

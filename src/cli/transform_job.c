@@ -1,8 +1,6 @@
 // A job from its command line to its summary: source, plan, options, certificate, progress.
 #include "cli/transform_job.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // What is passed on to the engine nearly as it comes: reductions, exchanges, control data.
-#include <stdlib.h>
 #include <string.h>
 
 #include "comm/rounds.h"

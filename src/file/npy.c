@@ -8,7 +8,6 @@
 #include "file/npy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/scan.h"

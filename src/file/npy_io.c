@@ -1,6 +1,5 @@
 // Arrays of .npy files: headers without the data, and data in this machine's byte order.
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/io.h"
 #include "file/npy.h"

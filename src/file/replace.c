@@ -1,8 +1,6 @@
 #include "file/replace.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"

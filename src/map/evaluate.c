@@ -1,5 +1,4 @@
 // Expressions evaluated: shapes checked, and pieces rearranged (pieces.h).
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 // an axis can take of a remaining size is their greatest common divisor, each prime independent of
 // the others; so the partly taken axes take what they can, in order, and then the untouched ones.
 #include <assert.h>
-#include <string.h>
 
 #include "base/gcd.h"
 #include "mesh/jax.h"

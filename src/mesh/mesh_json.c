@@ -2,8 +2,6 @@
 // [3, 1, 0, 2], "abstract": true}, where only "axes" is always there.
 #include "mesh/mesh.h"
 
-#include <string.h>
-
 #include "base/json_read.h"
 
 static const char *const keys[] = {"axes", "types", "devices", "abstract", NULL};

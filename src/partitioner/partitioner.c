@@ -3,7 +3,6 @@
 #include "partitioner/partitioner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool has_submesh(const tsr_partitioner_options *options) {
   return options->model_parallel_submesh && options->model_parallel_submesh->count;

@@ -2,7 +2,6 @@
 //
 // Tensors alike are looked at once. Bytes per device come from device_bytes.c; the rest are sums.
 #include <stdlib.h>
-#include <string.h>
 
 #include "layout/layout.h"
 #include "mesh/cost.h"

@@ -1,6 +1,5 @@
 // A diff in words. Tensors are grouped by pattern as far as the same happens to them.
 #include <stdlib.h>
-#include <string.h>
 
 #include "plan/plan.h"
 #include "plan/tree.h"

@@ -1,5 +1,4 @@
 // Notes as text. They are kept as numbers and put into words only for a reader.
-#include <string.h>
 
 #include "plan/companions.h"
 #include "plan/plan.h"

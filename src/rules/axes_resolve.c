@@ -4,7 +4,6 @@
 // generation mode the rule may have a twin. A rule is followed until only mesh axes are left:
 // through fields, which hold mesh axes, and through other names. Whatever groups were met on the
 // way, the result is one flat list, and nothing leaves no trace in it.
-#include <stdlib.h>
 #include <string.h>
 
 #include "rules/axes.h"

@@ -1,5 +1,4 @@
 // Semantic axes to read: as JSON and as a table.
-#include <string.h>
 
 #include "rules/axes.h"
 

@@ -1,7 +1,6 @@
 // The names of one tensor's dimensions: lists of entries, and how transforms that add or remove a
 // dimension (scan over layers, vmap) change them.
 #include <stdlib.h>
-#include <string.h>
 
 #include "rules/entry.h"
 

@@ -3,7 +3,6 @@
 // The separators of the language are characters of regular expressions as well, so the text is
 // first parted with an eye on brackets: what stands in parentheses, in a set or in {2,5} is the
 // pattern's own, and so is what follows a backslash.
-#include <stdlib.h>
 #include <string.h>
 
 #include "rules/rules.h"

@@ -3,8 +3,6 @@
 // A spec is written once for many tensors and meshes. Rather than refuse where it does not fit,
 // each entry is kept or dropped, and every change is recorded with its reason. Nothing is ever
 // moved to another dimension.
-#include <stdlib.h>
-#include <string.h>
 
 #include "spec/builder.h"
 #include "spec/changes.h"

@@ -6,7 +6,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mesh/mesh.h"
 #include "spec/axis_ref.h"

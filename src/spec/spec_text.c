@@ -1,5 +1,4 @@
 // Which notation a text is in, and the doors to all of them.
-#include <string.h>
 
 #include "spec/forms.h"
 

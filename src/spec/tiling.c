@@ -2,7 +2,6 @@
 #include "spec/tiling.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // ---- lifetime ----
 

@@ -5,7 +5,6 @@
 // that do not match); those are refused here.
 #include "spec/tiling.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "spec/tiling_metadata.h"

@@ -1,5 +1,4 @@
 // What one move, or a whole route, costs.
-#include <string.h>
 
 #include "mesh/cost.h"
 #include "transfer/sequence.h"

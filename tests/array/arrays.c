@@ -1,7 +1,6 @@
 #include "array/arrays.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // ---- elements ----
 

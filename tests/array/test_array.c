@@ -1,7 +1,6 @@
 // Making arrays and looking at them.
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "array/arrays.h"
 

@@ -1,7 +1,5 @@
 // Which part of a tensor the devices of a process hold together.
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/test.h"
 #include "tessera/tessera.h"

@@ -1,7 +1,6 @@
 // Arrays in NumPy's files.
 #include "tessera/npy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 #include "tessera/shape.h"
 
-#include <string.h>
-
 #include "support/test.h"
 
 static const struct {

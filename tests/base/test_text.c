@@ -1,7 +1,6 @@
 #include "tessera/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/test.h"
 

@@ -2,7 +2,6 @@
 #include "tessera/load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "checkpoint/loads.h"

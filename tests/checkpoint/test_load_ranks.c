@@ -1,7 +1,6 @@
 // Loads over several ranks: each byte is read by one of them, all get what they hold, and what
 // fails on one fails on all.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // Tensors made by maps, read by ranges: held against a simple-minded reference that moves whole
 // tensors element by element.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // Which tensors a transform writes, as what types, and what it takes along.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

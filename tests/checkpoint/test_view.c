@@ -2,8 +2,6 @@
 #include "checkpoint/view.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "checkpoint/hash.h"
 #include "checkpoint/models.h"

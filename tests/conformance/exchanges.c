@@ -1,6 +1,5 @@
 // Exchanges of boxes with any strides: transposes, blocks, several arrays at once, and random ones.
 #include <stdlib.h>
-#include <string.h>
 
 #include "conformance/conformance.h"
 

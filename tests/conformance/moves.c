@@ -1,6 +1,5 @@
 // all_gather, all_to_all, broadcast and permute: every element where it belongs.
 #include <stdlib.h>
-#include <string.h>
 
 #include "conformance/conformance.h"
 

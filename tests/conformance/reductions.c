@@ -1,7 +1,6 @@
 // all_reduce and reduce_scatter: every operation on every type, held against sums made one by one.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "conformance/conformance.h"
 #include "tessera/convert.h"

@@ -1,5 +1,4 @@
 // Headers of single files, in memory and on disk.
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/test.h"

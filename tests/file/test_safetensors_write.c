@@ -1,6 +1,4 @@
 // Headers to write: byte for byte those of the reference library, version 0.8.0.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/test.h"

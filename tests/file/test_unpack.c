@@ -1,5 +1,4 @@
 // A deflated stream read from any place on says what it says from the start.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 // finds its tensors, and every tensor is in exactly one group.
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "tessera/tree.h"
 

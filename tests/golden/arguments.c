@@ -1,7 +1,6 @@
 // What all handlers need: arguments out of a case, meshes into an answer.
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "golden/golden.h"
 

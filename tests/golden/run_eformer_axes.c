@@ -1,5 +1,4 @@
 // eformer's semantic axes: PartitionAxis, its registry, PartitionManager.
-#include <string.h>
 
 #include "golden/golden.h"
 

@@ -1,5 +1,4 @@
 // eformer's rules: match_partition_rules and the mini-language.
-#include <string.h>
 
 #include "golden/golden.h"
 #include "rules/decide.h"

@@ -1,5 +1,4 @@
 // flax: logical names and rules, by both of its mappings, and what they do to values on a mesh.
-#include <string.h>
 
 #include "golden/golden.h"
 #include "support/pattern.h"

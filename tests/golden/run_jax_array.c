@@ -1,6 +1,5 @@
 // JAX's device_put: arrays on devices, and what every device holds.
 #include <stdlib.h>
-#include <string.h>
 
 #include "golden/golden.h"
 

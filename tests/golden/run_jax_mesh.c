@@ -1,6 +1,5 @@
 // JAX's mesh builders on recorded machines.
 #include <stdio.h>
-#include <string.h>
 
 #include "golden/golden.h"
 

@@ -1,5 +1,4 @@
 // NumPy, ml_dtypes and safetensors: arrays and headers byte for byte, as hexadecimal text.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

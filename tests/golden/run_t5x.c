@@ -1,6 +1,5 @@
 // t5x's meshes on recorded fleets, and its rules for logical axes.
 #include <stdio.h>
-#include <string.h>
 
 #include "golden/golden.h"
 

@@ -1,8 +1,6 @@
 // Trees of specs as eformer's recordings write them: nested dicts and lists with {"$": "spec"}
 // leaves.
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "golden/golden.h"
 

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/test.h"
 #include "tessera/layout.h"

@@ -1,7 +1,5 @@
 #include "layout/run.h"
 
-#include <string.h>
-
 #include "support/test.h"
 
 enum { SPACE = 400 };

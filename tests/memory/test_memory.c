@@ -1,10 +1,8 @@
 // --max-memory is a cap on what the process takes, whatever the job. Each job here is asked how
 // much it needs at least, by a cap of one byte; then it is run within just that, and within a
 // little more, and the kernel's peak of its resident memory is held against the cap.
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

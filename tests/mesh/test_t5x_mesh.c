@@ -1,4 +1,3 @@
-#include <stdlib.h>
 
 #include "mesh/machines.h"
 #include "tessera/mesh_build.h"

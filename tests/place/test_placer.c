@@ -1,7 +1,5 @@
 // Shard and gather functions of a tree, made from specs and from plans.
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "place/arrays.h"
 

@@ -1,6 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan/plan.h"
 #include "plan/random_models.h"

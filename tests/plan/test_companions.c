@@ -1,5 +1,4 @@
 // Optimiser states and quantisation scales: cut with what they go with.
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/random_models.h"

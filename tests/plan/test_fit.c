@@ -1,6 +1,4 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "plan/random_models.h"
 #include "support/models.h"

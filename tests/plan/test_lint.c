@@ -1,5 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan/near.h"
 #include "support/models.h"

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/models.h"
 #include "support/test.h"

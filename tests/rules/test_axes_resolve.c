@@ -1,6 +1,5 @@
 // From semantic names to mesh axes: modes, groups, the registry.
 #include <stdio.h>
-#include <string.h>
 
 #include "rules/entries.h"
 #include "support/test.h"

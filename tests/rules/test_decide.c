@@ -2,7 +2,6 @@
 #include "rules/decide.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/test.h"
 

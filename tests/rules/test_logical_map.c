@@ -1,5 +1,4 @@
 // linen's mapping: order of rules, axes that are taken, reasons, fallbacks, and the rules in scope.
-#include <stdlib.h>
 #include <string.h>
 
 #include "rules/entries.h"

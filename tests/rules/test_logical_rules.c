@@ -1,7 +1,6 @@
 // Logical rules as values: made by calls, text and JSON, joined, and t5x's standard ones.
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "rules/entries.h"

@@ -2,7 +2,6 @@
 // The far larger comparison with Python itself is tests/peers/record_python_re.py.
 #include "rules/regex.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/test.h"

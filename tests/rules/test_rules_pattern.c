@@ -1,6 +1,5 @@
 // eformer's mini-language, with what its users expect where eformer fails them
 // (docs/compatibility.md).
-#include <string.h>
 
 #include "support/test.h"
 #include "tessera/rules.h"

@@ -1,8 +1,5 @@
 #include "spec/random_specs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "spec/builder.h"
 
 static bool chance(test_random *random, int64_t in) {

@@ -1,5 +1,4 @@
 // Normal form and equivalence, judged by a slow reading of what a cut means.
-#include <stdlib.h>
 #include <string.h>
 
 #include "spec/random_specs.h"

@@ -1,8 +1,6 @@
 // Binding: the checks in JAX's order, and which shard a position holds.
 #include "tessera/sharding.h"
 
-#include <string.h>
-
 #include "support/test.h"
 
 static tsr_status bind(const char *mesh_text, const char *spec_text, bool strict,

@@ -2,7 +2,6 @@
 #include "tessera/spec.h"
 
 #include <malloc.h>
-#include <string.h>
 
 #include "support/test.h"
 

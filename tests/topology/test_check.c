@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "support/test.h"
 #include "tessera/topology.h"

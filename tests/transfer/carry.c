@@ -1,7 +1,6 @@
 #include "transfer/carry.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // ---- lists ----
 

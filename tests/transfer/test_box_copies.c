@@ -1,7 +1,6 @@
 // Copies between shards and a box: each element of the box once from its owner, and once for every
 // shard that holds it.
 #include <stdlib.h>
-#include <string.h>
 
 #include "transfer/any_layout.h"
 #include "transfer/box_copies.h"

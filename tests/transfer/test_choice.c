@@ -1,7 +1,5 @@
 // Who gives what, how few copies there are, and what is refused.
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/layouts.h"
 #include "transfer/carry.h"

@@ -1,5 +1,4 @@
 // Every allocation fails once, in everything a plan does.
-#include <stdlib.h>
 
 #include "transfer/carry.h"
 

@@ -1,5 +1,4 @@
 // Relabelling: as good as trying all permutations.
-#include <stdlib.h>
 
 #include "transfer/assign.h"
 #include "transfer/carry.h"

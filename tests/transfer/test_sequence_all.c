@@ -1,6 +1,5 @@
 // Every pair of specs on small meshes: the cheapest there is, right when carried out, and never
 // dearer than Shardy's order.
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tessera/sequence.h"

@@ -1,6 +1,5 @@
 // Links of all speeds, and little memory: compared with all ways there are.
 #include <math.h>
-#include <stdlib.h>
 
 #include "tessera/sequence.h"
 #include "transfer/oracle.h"

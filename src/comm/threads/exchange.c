@@ -9,7 +9,6 @@
 // of 8, and copies into one buffer whose runs do not all start and end on bytes of it are *tied*:
 // whoever meets the first of them does all.
 #include <stdlib.h>
-#include <string.h>
 
 #include "comm/threads/threads.h"
 

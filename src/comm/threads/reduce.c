@@ -2,7 +2,6 @@
 // that fits the first cache, reduced there, and written to everyone who gets it. Which worker does
 // which stretch changes nothing, since elements are independent and their tree is fixed.
 #include <stdlib.h>
-#include <string.h>
 
 #include "comm/threads/threads.h"
 
