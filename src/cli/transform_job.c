@@ -123,11 +123,13 @@ static tsr_status plan_destination(job *j) {
   return status;
 }
 
-// Why a tensor is cut less than was asked for: its sizes; NULL = it is not.
+// Why a tensor is cut less than was asked for: its sizes, or an axis that the mesh lacks; NULL = it
+// is not.
 static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
   for (int i = 0; i < row->note_count; i++) {
     const tsr_why why = row->notes[i].why;
-    if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT) return &row->notes[i];
+    if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT || why == TSR_WHY_AXIS_MISSING)
+      return &row->notes[i];
   }
   return NULL;
 }
@@ -135,12 +137,15 @@ static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
 // What is not cut is on every rank: too much to happen in silence.
 static tsr_status warn_of_misfits(const job *j) {
   tsr_text text = TSR_TEXT_EMPTY;
+  const char *help = "";
   int64_t misfits = 0;
   for (int64_t i = 0; i < tsr_plan_count(j->plan); i++) {
     tsr_plan_row row;
     tsr_plan_get(j->plan, i, &row);
     const tsr_plan_note *note = tsr_spec_equal(row.wanted, row.final) ? NULL : find_misfit(&row);
     if (note && misfits++ == 0) {
+      help =
+          note->why == TSR_WHY_AXIS_MISSING ? "--axes gives axes other names" : "--policy may help";
       tsr_text_addf(&text, "as %s: ", row.tensor->path);
       tsr_plan_note_print(j->plan, i, note, &text);
     }
@@ -149,8 +154,9 @@ static tsr_status warn_of_misfits(const job *j) {
   if (misfits && !status)
     fprintf(stderr,
             "warning: %s: %lld of %lld tensors are cut less than asked for, %s (`tessera plan` "
-            "tells of all, --policy may help)\n",
-            j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text));
+            "tells of all, %s)\n",
+            j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text),
+            help);
   tsr_text_deinit(&text);
   return status;
 }

@@ -1,6 +1,7 @@
 // Hugging Face folders: one file, or an index that says which file holds which tensor. The index is
 // held against the headers in both directions, since loaders take whatever they find.
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -161,6 +162,59 @@ static tsr_status read_index(tsr_model *model, const char *path) {
   return tsr_note(status, "%s", path);
 }
 
+// ---- folders without a model ----
+
+static bool is_index(const char *name) { return tsr_ends_with(name, ".safetensors.index.json"); }
+
+// Weights in formats that are not read here.
+static bool is_foreign(const char *name) {
+  static const char *const ends[] = {".bin",  ".pt", ".pth",  ".ckpt",
+                                     ".gguf", ".h5", ".onnx", ".msgpack"};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (tsr_ends_with(name, ends[i])) return true;
+  return false;
+}
+
+static int is_weights(const struct dirent *entry) {
+  const char *name = entry->d_name;
+  return is_index(name) || tsr_ends_with(name, ".safetensors") || is_foreign(name);
+}
+
+// What lies there instead, to be named itself or to be turned into safetensors.
+static tsr_status not_a_model(const char *folder) {
+  struct dirent **entries = NULL;
+  const int count = scandir(folder, &entries, is_weights, alphasort);
+  const char *index = NULL, *file = NULL, *foreign = NULL;
+  int files = 0;
+  for (int i = count - 1; i >= 0; i--) {
+    const char *name = entries[i]->d_name;
+    if (is_index(name))
+      index = name;
+    else if (is_foreign(name))
+      foreign = name;
+    else
+      file = name, files++;
+  }
+  tsr_text hint = TSR_TEXT_EMPTY;
+  if (index)
+    tsr_text_addf(&hint, "; %s/%s can be named itself", folder, index);
+  else if (files > 1)
+    tsr_text_addf(&hint,
+                  "; of %d files, as %s, each can be named itself, and `tessera fsck --repair` "
+                  "makes an index for the parts of one model",
+                  files, file);
+  else if (file)
+    tsr_text_addf(&hint, "; %s/%s can be named itself", folder, file);
+  else if (foreign)
+    tsr_text_addf(&hint, "; %s is of a format that is not read here", foreign);
+  tsr_status status = tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there%s", folder, index_name,
+                               single_name, tsr_text_string(&hint));
+  for (int i = 0; i < count; i++) free(entries[i]);
+  free(entries);
+  tsr_text_deinit(&hint);
+  return status;
+}
+
 static tsr_status read_folder(tsr_model *model, const char *folder) {
   char path[PATH_MAX];
   TSR_TRY(join(folder, index_name, sizeof index_name - 1, path));
@@ -171,7 +225,7 @@ static tsr_status read_folder(tsr_model *model, const char *folder) {
   TSR_TRY(join(folder, single_name, sizeof single_name - 1, path));
   TSR_TRY(tsr_io_look(path, &there, &info));
   if (there) return tsr_model_read_file(model, path);
-  return tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there", folder, index_name, single_name);
+  return not_a_model(folder);
 }
 
 tsr_status tsr_model_open(const char *path, tsr_model **out_model) {

@@ -57,3 +57,10 @@ tessera reshard nowhere again --mesh tp=2 --auto
 # What does not divide is on every rank, and that is said.
 tessera reshard model three --mesh tp=3 --preset llama:tp --dry-run > /dev/null
 tessera reshard model three --mesh tp=3 --preset llama:tp --policy uneven --dry-run > /dev/null
+# So is what an axis would cut that the mesh lacks.
+tessera reshard model four --mesh model=4 --preset llama:tp --dry-run > /dev/null
+tessera reshard model four --mesh model=4 --preset llama:tp --axes tp=model --dry-run > /dev/null
+# Folders that hold something else.
+mkdir odd; cp model/config.json odd; touch odd/pytorch_model.bin; tessera inspect odd
+cp one.safetensors odd/adapter_model.safetensors; tessera inspect odd; cp one.safetensors odd/more.safetensors; tessera inspect odd
+echo '{}' > odd/other.safetensors.index.json; tessera inspect odd
