@@ -7,10 +7,14 @@
 //
 //   tsr_checkpoint *model = NULL;
 //   tsr_array_tree *parameters = NULL;
-//   TSR_TRY(tsr_checkpoint_open_all(comm, "llama", NULL, &model));
-//   TSR_TRY(tsr_checkpoint_load(model, plan, comm, NULL, &parameters));
+//   tsr_status status = tsr_checkpoint_open_all(comm, "llama", NULL, &model);
+//   if (!status) status = tsr_checkpoint_load(model, plan, comm, NULL, &parameters);
+//   if (!status) use(tsr_array_tree_find(parameters, "lm_head.weight")->array);
+//   tsr_array_tree_release(parameters);  // the arrays go with it, unless someone retains them
+//   tsr_checkpoint_release(model);       // any time after the load
 //
-// What it takes is known before the first byte is read: tsr_load_create and its certificate.
+// What it takes is known before the first byte is read: tsr_load_create and its certificate. Arrays
+// are saved again by tessera/save.h.
 // "Collective" is meant as in tessera/comm.h: what fails on one rank, a file that only it cannot
 // read included, fails on all, and says which rank it was.
 #ifndef TESSERA_LOAD_H
@@ -22,6 +26,7 @@
 
 TSR_BEGIN_DECLS
 
+// All zero but for the size are the defaults, and so is NULL in place of the options.
 typedef struct tsr_load_options {
   size_t size;  // sizeof(tsr_load_options)
   // Which tensors are loaded, and as what: as in tsr_transform_options.
@@ -94,8 +99,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_load_create(const tsr_checkpoint *checkpoint
                                                 tsr_load **out_load);
 TSR_API void tsr_load_destroy(tsr_load *load);  // NULL is fine
 TSR_API const tsr_load_certificate *tsr_load_certificate_of(const tsr_load *load);
-// Collective. Does it: an array for each tensor, in the plan's layout, under the tensor's name. May
-// be called again, for arrays of their own.
+// Collective. Does it: an array for each tensor, in the plan's layout, under the tensor's name, in
+// the order of the checkpoint (or the map); for the caller to release. May be called again, for
+// arrays of their own.
 TSR_API TSR_MUST_USE tsr_status tsr_load_run(tsr_load *load, tsr_array_tree **out_tree);
 TSR_API const tsr_load_report *tsr_load_report_of(const tsr_load *load);  // of the last run
 
@@ -106,8 +112,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_load(const tsr_checkpoint *checkp
                                                     tsr_array_tree **out_tree);
 
 // For those who have arrays of their own: one shard of any layout of a tensor, as its buffer lies
-// (tsr_layout_buffer_shape), padding zero, into the caller's memory. `pool` may be NULL; no rank
-// but this one takes part. `out_report` may be NULL.
+// (tsr_layout_buffer_shape), padding zero, into the caller's memory: at `out` room for its
+// tsr_layout_buffer_elements of the stored type, packed. `tensor` is an index of
+// tsr_checkpoint_tree. `pool` may be NULL; no rank but this one takes part. `out_report` may be
+// NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint,
                                                           int64_t tensor, const tsr_layout *layout,
                                                           int64_t shard, tsr_pool *pool, void *out,

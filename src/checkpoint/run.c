@@ -255,7 +255,8 @@ static void release(tsr_running *run) {
 tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
   const int workers = transform->certificate.workers;
   *run = (tsr_running){.t = transform, .sync = !transform->options.no_sync};
-  if (transform->ran) return tsr_fail(BAD_ARGUMENT, "a transform runs once");
+  if (transform->ran)
+    return tsr_fail(BAD_ARGUMENT, "a %s runs once", transform->source ? "transform" : "save");
   transform->ran = true;
   if (pthread_mutex_init(&run->lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
   run->buffers = calloc((size_t)workers, sizeof *run->buffers);

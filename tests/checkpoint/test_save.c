@@ -38,6 +38,10 @@ static tsr_status save_tree(job *j, const tsr_array_tree *tree, tsr_comm *comm) 
   TSR_TRY(tsr_save_create(tree, j->out, comm, &options, &save));
   j->certificates[tsr_comm_rank(comm)] = *tsr_save_certificate_of(save);
   tsr_status status = tsr_save_run(save);
+  tsr_status again = tsr_save_run(save);
+  if (!again || !strstr(tsr_status_text(again), "a save runs once"))
+    status = status ? status : tsr_fail(BROKEN_PLAN, "it ran twice");
+  tsr_status_free(again);
   tsr_save_destroy(save);
   return status;
 }
