@@ -56,6 +56,12 @@ static void print_count(int64_t count, const char *what, const char *then, tsr_t
   tsr_text_addf(out, "%lld %s%s%s", (long long)count, what, count == 1 ? "" : "s", then);
 }
 
+static bool had_index(const tsr_fsck *fsck) {
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++)
+    if (tsr_fsck_fault(fsck, i)->kind == TSR_FAULT_NO_INDEX) return false;
+  return true;
+}
+
 static void print_report(const tsr_fsck *fsck, tsr_text *out) {
   const bool repaired = tsr_fsck_repaired(fsck);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
@@ -67,7 +73,9 @@ static void print_report(const tsr_fsck *fsck, tsr_text *out) {
   print_count(tsr_fsck_tensors(fsck), "tensor", ": ", out);
   print_count(tsr_fsck_total(fsck, TSR_SEVERITY_ERROR), "error", ", ", out);
   print_count(tsr_fsck_total(fsck, TSR_SEVERITY_WARNING), "warning", "\n", out);
-  if (repaired) tsr_text_add(out, "the index was written anew; the old one ends in .bak\n");
+  if (repaired)
+    tsr_text_add(out, had_index(fsck) ? "the index was written anew; the old one ends in .bak\n"
+                                      : "the index was written\n");
   print_remedies(fsck, out);
 }
 
