@@ -44,11 +44,6 @@ static bool is_capture(const tsr_map_rule *rule, const char *word) {
   return find_capture(rule, word) >= 0;
 }
 
-const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr) {
-  while (expr->op != TSR_MAP_NAME) expr = expr->items[0].expr;
-  return &expr->name;
-}
-
 // ---- the pattern ----
 
 static void add_escaped(tsr_text *out, const char *text) {

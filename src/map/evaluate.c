@@ -381,7 +381,7 @@ static change_fn *const changes[TSR_MAP_OP_COUNT] = {
 
 tsr_status tsr_map_evaluate(tsr_map_world *world, const tsr_map_expr *expr, tsr_made *out) {
   if (expr->op == TSR_MAP_NAME) return make_source(world, expr, out);
-  if (tsr_map_ops[expr->op].most_operands < 0) return make_joined(world, expr, out);
+  if (tsr_map_ops[expr->op].joins) return make_joined(world, expr, out);
   TSR_TRY(tsr_map_evaluate(world, expr->items[0].expr, out));
   if (!changes[expr->op]) return NULL;  // split and unstack: whoever asks takes the parts
   return tsr_note(changes[expr->op](world, expr, out), "%s", tsr_map_ops[expr->op].word);

@@ -47,7 +47,7 @@ static tsr_status read_into(tsr_map_reader *r, tsr_map_expr *expr,
 
 static tsr_status read_operand(tsr_map_reader *r, tsr_map_expr *expr) {
   tsr_map_item item = {0};
-  const bool many = tsr_map_ops[expr->op].most_operands < 0;
+  const bool many = tsr_map_ops[expr->op].joins;
   TSR_TRY(tsr_map_read_expr(r, false, &item.expr));
   if (many) TSR_TRY(tsr_map_read_loops(r, &item));
   tsr_map_item *items = tsr_map_more(r, expr->items, expr->item_count, sizeof *items);
@@ -95,8 +95,7 @@ static tsr_status read_value(tsr_map_reader *r, tsr_map_expr *expr) {
 // The numbers after the operand.
 static tsr_status read_numbers(tsr_map_reader *r, tsr_map_expr *expr) {
   const tsr_map_op_info *op = &tsr_map_ops[expr->op];
-  const bool all = op->most_numbers < 0 && expr->op != TSR_MAP_PERMUTE;
-  if (all) {
+  if (op->open_numbers) {
     while (tsr_map_take(r, ',')) TSR_TRY(read_into(r, expr, tsr_map_read_size));
     if (expr->number_count < op->least_numbers) return tsr_map_wanted(r, "',' and a dimension");
     return NULL;
@@ -138,7 +137,7 @@ static tsr_status read_call(tsr_map_reader *r, bool top, size_t length, tsr_map_
                                   tsr_map_ops[expr->op].word));
   r->at += length + 1;
   r->open++;
-  if (tsr_map_ops[expr->op].most_operands < 0) {
+  if (tsr_map_ops[expr->op].joins) {
     TSR_TRY(read_joined(r, expr));
   } else {
     TSR_TRY(read_operand(r, expr));

@@ -38,26 +38,27 @@ typedef struct tsr_map_item {
   tsr_map_loop *loops;
 } tsr_map_item;
 
-// OP(id, word, least and most operands, least and most numbers); -1 = any. The dimension is the
-// first number of all but reshape and transpose.
-#define TSR_MAP_OPS(OP)                                                           \
-  OP(NAME, "", 0, 0, 0, 0)                /* a source */                          \
-  OP(CONCAT, "concat", 1, -1, 1, 1)       /* concat(dim, a, b, ...) */            \
-  OP(STACK, "stack", 1, -1, 1, 1)         /* stack(dim, a, b, ...) */             \
-  OP(SPLIT, "split", 1, 1, 1, -1)         /* split(x, dim[, size, ...]) */        \
-  OP(UNSTACK, "unstack", 1, 1, 1, 1)      /* unstack(x, dim) */                   \
-  OP(SLICE, "slice", 1, 1, 3, 3)          /* slice(x, dim, from:to) */            \
-  OP(TRANSPOSE, "transpose", 1, 1, 0, -1) /* transpose(x[, order, ...]) */        \
-  OP(RESHAPE, "reshape", 1, 1, 0, -1)     /* reshape(x, size, ...) */             \
-  OP(PERMUTE, "permute", 1, 1, 3, -1)     /* permute(x, dim, (sizes), (order)) */ \
-  OP(PAD, "pad", 1, 1, 2, 2)              /* pad(x, dim, size[, value]) */        \
-  OP(TRIM, "trim", 1, 1, 2, 2)            /* trim(x, dim, size) */
+// OP(id, word, whether it joins any number of operands, whether any number of numbers follows the
+// operand, and how many at least).
+#define TSR_MAP_OPS(OP)                                                              \
+  OP(NAME, "", false, false, 0)              /* a source */                          \
+  OP(CONCAT, "concat", true, false, 0)       /* concat(dim, a, b, ...) */            \
+  OP(STACK, "stack", true, false, 0)         /* stack(dim, a, b, ...) */             \
+  OP(SPLIT, "split", false, true, 1)         /* split(x, dim[, size, ...]) */        \
+  OP(UNSTACK, "unstack", false, false, 0)    /* unstack(x, dim) */                   \
+  OP(SLICE, "slice", false, false, 0)        /* slice(x, dim, from:to) */            \
+  OP(TRANSPOSE, "transpose", false, true, 0) /* transpose(x[, order, ...]) */        \
+  OP(RESHAPE, "reshape", false, true, 0)     /* reshape(x, size, ...) */             \
+  OP(PERMUTE, "permute", false, false, 0)    /* permute(x, dim, (sizes), (order)) */ \
+  OP(PAD, "pad", false, false, 0)            /* pad(x, dim, size[, value]) */        \
+  OP(TRIM, "trim", false, false, 0)          /* trim(x, dim, size) */
 #define OP(id, ...) TSR_MAP_##id,
 typedef enum tsr_map_op { TSR_MAP_OPS(OP) TSR_MAP_OP_COUNT } tsr_map_op;
 #undef OP
 typedef struct tsr_map_op_info {
   const char *word;
-  int least_operands, most_operands, least_numbers, most_numbers;
+  bool joins, open_numbers;
+  int least_numbers;  // where they are open
 } tsr_map_op_info;
 extern const tsr_map_op_info tsr_map_ops[TSR_MAP_OP_COUNT];
 
@@ -137,8 +138,6 @@ TSR_MUST_USE tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule);
 TSR_MUST_USE tsr_status tsr_map_rule_pattern(const tsr_map_rule *rule, const tsr_map_scope *scope,
                                              tsr_text *out);
 void tsr_map_name_print(const tsr_map_name *name, tsr_text *out);  // as it is written
-// The first name in an expression; NULL if there is none.
-const tsr_map_name *tsr_map_first_name(const tsr_map_expr *expr);
 
 // ---- mappings ----
 

@@ -77,7 +77,7 @@ static void print_expr(const tsr_map_expr *expr, tsr_text *out) {
     tsr_map_name_print(&expr->name, out);
     return;
   }
-  const bool joined = tsr_map_ops[expr->op].most_operands < 0;
+  const bool joined = tsr_map_ops[expr->op].joins;
   tsr_text_addf(out, "%s(", tsr_map_ops[expr->op].word);
   if (joined) tsr_text_add(out, expr->numbers[0]);
   for (int i = 0; i < expr->item_count; i++) {

@@ -49,9 +49,7 @@ TSR_MUST_USE tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t sou
 // Where a device is, as far as a topology of the plan tells; else process 0.
 int32_t tsr_source_process(const tsr_copy_plan *plan, int64_t device);
 bool tsr_source_has_topology(const tsr_copy_plan *plan);
-// Partial results: the term that a position of the target is to hold, and the group of a position
-// of the source, which is its shard * terms + its term.
-int64_t tsr_source_term(const tsr_copy_plan *plan, int64_t target);
+// Partial results: the group of a position of the source, which is its shard * terms + its term.
 int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source);
 
 // ---- who overlaps whom (reach.c) ----
