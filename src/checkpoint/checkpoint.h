@@ -23,7 +23,7 @@ struct tsr_checkpoint {
   const tsr_plan *plan;  // owned; NULL if nothing is cut
   tsr_store *store;      // owned; its tensors are the tree's
   tsr_hash128 *hashes;   // owned: of each tensor, as the manifest has them; NULL without one
-  tsr_arena arena;       // metadata
+  tsr_arena arena;       // metadata, and texts of readers
   tsr_metadata_list metadata;
   tsr_name_index metadata_names, metadata_told;  // all keys; those that were warned of
   tsr_text warnings;

@@ -34,7 +34,6 @@ struct tsr_view {
   bool in_pieces;  // reading a few hundred kilobytes at a time costs no more than reading megabytes
 };
 
-// All tensors of a checkpoint as views, in its order. They share it.
 typedef struct tsr_views {
   int64_t count;
   tsr_view **items;  // owned, with the views
@@ -48,6 +47,7 @@ typedef enum tsr_copies { TSR_COPIES_TRUSTED, TSR_COPIES_COMPARED } tsr_copies;
 // A tensor of a checkpoint. The view shares the checkpoint.
 TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
                                         tsr_copies copies, tsr_view **out_view);
+// All of its tensors, in its order.
 TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copies copies,
                                      tsr_views *out_views);
 // Another view with its elements converted. Takes `inner` over, also when it fails.
