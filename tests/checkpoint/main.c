@@ -17,6 +17,7 @@
   X(select)       \
   X(stages)       \
   X(load)         \
+  X(load_runs)    \
   X(load_ranks)   \
   X(save)
 
