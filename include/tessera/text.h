@@ -36,6 +36,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_text_check(const tsr_text *text);
 // Hands the text to the caller, who frees it with free(); `text` is empty afterwards.
 TSR_API TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);
 
+// Replaces what a terminal would obey or could not show by '?': control characters but for tabs and
+// ends of lines, those that turn the direction of text, and bytes that are no UTF-8. Names in files
+// that nobody vouches for may hold any of them.
+TSR_API void tsr_make_plain(char *bytes, size_t length);
+
 // "did you mean": the one of `known` (ends with NULL) that is nearest to a misspelt word; NULL if
 // none is near.
 TSR_API const char *tsr_nearest_word(const char *word, const char *const *known);

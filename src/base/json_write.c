@@ -66,18 +66,43 @@ static void add_escape(tsr_text *out, unsigned char c) {
     tsr_text_addf(out, "\\u%04x", c);
 }
 
+// A character of two or three bytes.
+static void add_wide_escape(tsr_text *out, const char *bytes, size_t length) {
+  unsigned character = (unsigned char)bytes[0] & (length == 2 ? 0x1fu : 0x0fu);
+  for (size_t i = 1; i < length; i++)
+    character = character << 6 | ((unsigned char)bytes[i] & 0x3fu);
+  tsr_text_addf(out, "\\u%04x", character);
+}
+
+// Without quotes, backslashes and what is below ' '.
+static void add_plain(const tsr_json_writer *w, const char *bytes, size_t length) {
+  const char *found = NULL;
+  while (w->indent && length && (found = memchr(bytes, 0x7f, length))) {
+    const size_t before = (size_t)(found - bytes);
+    tsr_text_add_bytes(w->out, bytes, before);
+    add_escape(w->out, 0x7f);
+    bytes += before + 1;
+    length -= before + 1;
+  }
+  tsr_text_add_bytes(w->out, bytes, length);
+}
+
 // Bytes that are no UTF-8 (file names may hold any) become U+FFFD: what is written can be read.
-static void add_string(tsr_text *out, const char *bytes, size_t length) {
+// Lines are for people: in these, what a terminal would obey is escaped though JSON allows it.
+static void add_string(const tsr_json_writer *w, const char *bytes, size_t length) {
   const char *at = bytes, *const stop = bytes + length;
+  tsr_text *out = w->out;
   tsr_text_add_char(out, '"');
   while (at < stop) {
     const char *special = json_skip_plain(at, stop);
-    tsr_text_add_bytes(out, at, (size_t)(special - at));
+    add_plain(w, at, (size_t)(special - at));
     at = special;
     if (at == stop) break;
     const size_t wide = tsr_utf8_length(at, (size_t)(stop - at));
     if (wide == 1)
       add_escape(out, (unsigned char)*at);
+    else if (w->indent && tsr_utf8_is_control(at, wide))
+      add_wide_escape(out, at, wide);
     else if (wide)
       tsr_text_add_bytes(out, at, wide);
     else
@@ -107,7 +132,7 @@ void tsr_json_end_array(tsr_json_writer *writer) { end(writer, ']'); }
 static void write_key_bytes(tsr_json_writer *w, const char *key, size_t length) {
   assert(!w->after_key);
   separate(w);
-  add_string(w->out, key, length);
+  add_string(w, key, length);
   tsr_text_add(w->out, w->indent ? ": " : ":");
   w->need_comma = true;
   w->after_key = true;
@@ -119,7 +144,7 @@ void tsr_json_write_key(tsr_json_writer *writer, const char *key) {
 
 void tsr_json_write_bytes(tsr_json_writer *writer, const char *bytes, size_t length) {
   separate(writer);
-  add_string(writer->out, bytes, length);
+  add_string(writer, bytes, length);
   writer->need_comma = true;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tessera/text.h"
+
 struct tsr_failure {
   tsr_cause cause;
   char origin[56];
@@ -36,8 +38,7 @@ static char *format_text(const char *format, va_list args) {
   if (text) vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);
   // Messages quote files that nobody vouches for, and are read on terminals.
-  for (char *c = text; c && *c; c++)
-    if (((unsigned char)*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f) *c = '?';
+  if (text) tsr_make_plain(text, (size_t)length);
   return text;
 }
 

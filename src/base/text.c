@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 enum { FIRST_CAPACITY = 64 };
 
 // Makes room for `more` bytes and the final '\0'.
@@ -96,4 +98,13 @@ tsr_status tsr_text_take(tsr_text *text, char **out_string) {
   *out_string = text->data;
   *text = (tsr_text)TSR_TEXT_EMPTY;
   return NULL;
+}
+
+void tsr_make_plain(char *bytes, size_t length) {
+  for (size_t i = 0; i < length;) {
+    const size_t known = tsr_utf8_length(bytes + i, length - i), size = known ? known : 1;
+    const bool kept = bytes[i] == '\n' || bytes[i] == '\t';
+    if (!kept && (!known || tsr_utf8_is_control(bytes + i, size))) memset(bytes + i, '?', size);
+    i += size;
+  }
 }

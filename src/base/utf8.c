@@ -46,6 +46,15 @@ size_t tsr_utf8_encode(uint32_t character, char *out) {
   return length;
 }
 
+bool tsr_utf8_is_control(const char *bytes, size_t length) {
+  const unsigned char *c = (const unsigned char *)bytes;
+  if (length == 1) return c[0] < ' ' || c[0] == 0x7f;
+  if (length == 2) return c[0] == 0xc2 && c[1] < 0xa0;  // U+0080 to U+009F
+  if (length != 3 || c[0] != 0xe2) return false;
+  return (c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||  // U+202A to U+202E
+         (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);    // U+2066 to U+2069
+}
+
 bool tsr_utf8_is_valid(const char *text) {
   const char *const end = text + strlen(text);
   while (text < end) {

@@ -108,6 +108,21 @@ static void strings_are_escaped_and_stay_utf8(void **state) {
   }
 }
 
+static void lines_for_people_have_nothing_that_terminals_obey(void **state) {
+  (void)state;
+  static const char bytes[] = "\x7f|\xc2\x9b\xc2\xa0\xe2\x80\xae\x7f\x7f|";
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer w;
+  tsr_json_writer_init(&w, &text, 2);
+  tsr_json_write_string(&w, bytes);
+  assert_string_equal(tsr_text_string(&text), "\"\\u007f|\\u009b\xc2\xa0\\u202e\\u007f\\u007f|\"");
+  tsr_text_clear(&text);
+  tsr_json_writer_init(&w, &text, 0);
+  tsr_json_write_string(&w, bytes);
+  assert_int_equal(text.length, sizeof bytes + 1);
+  tsr_text_deinit(&text);
+}
+
 // As Python's repr prints them.
 static const struct {
   double value;
@@ -252,7 +267,9 @@ static void writing_survives_running_out_of_memory(void **state) {
 }
 
 SUITE(json_writer, TEST(commas_and_lines_are_put_by_the_writer), TEST(deep_nesting_stays_balanced),
-      TEST(strings_are_escaped_and_stay_utf8), TEST(doubles_are_written_in_the_fewest_digits),
-      TEST(all_doubles_round_trip), TEST(long_numbers_are_read_with_correct_rounding),
+      TEST(strings_are_escaped_and_stay_utf8),
+      TEST(lines_for_people_have_nothing_that_terminals_obey),
+      TEST(doubles_are_written_in_the_fewest_digits), TEST(all_doubles_round_trip),
+      TEST(long_numbers_are_read_with_correct_rounding),
       TEST(numbers_without_value_are_written_as_null), TEST(the_locale_changes_nothing),
       TEST(writing_survives_running_out_of_memory))

@@ -53,5 +53,31 @@ static void an_empty_text_can_be_taken(void **state) {
   free(string);
 }
 
+static void what_terminals_obey_is_made_plain(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to;
+  } cases[] = {
+      {"", ""},
+      {"a\tb\n", "a\tb\n"},
+      {"\x1b[31m\x7f\r", "?[31m??"},
+      {"\xc2\x9b"
+       "1m",
+       "??1m"},
+      {"\xc2\xa0\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+       "\xc2\xa0\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+      {"\xe2\x80\xa9\xe2\x80\xaa\xe2\x80\xae\xe2\x80\xaf", "\xe2\x80\xa9??????\xe2\x80\xaf"},
+      {"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\xe2\x81\xa5??????\xe2\x81\xaa"},
+      {"\x9b\xe9t\xe9 \xe2\x82", "??t? ??"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char text[64];
+    strcpy(text, cases[i].from);
+    tsr_make_plain(text, strlen(text));
+    assert_string_equal(text, cases[i].to);
+  }
+}
+
 SUITE(text, TEST(texts_grow), TEST(integers_print_exactly),
-      TEST(running_out_of_memory_is_reported_once), TEST(an_empty_text_can_be_taken))
+      TEST(running_out_of_memory_is_reported_once), TEST(an_empty_text_can_be_taken),
+      TEST(what_terminals_obey_is_made_plain))
