@@ -28,8 +28,20 @@ static tsr_status open_as(const char *path, int flags, const char *what, int *ou
   return NULL;
 }
 
+// Without waiting: a pipe would be opened only when someone writes to it.
 tsr_status tsr_io_open(const char *path, int *out_fd) {
-  return open_as(path, O_RDONLY, "open it", out_fd);
+  struct stat info;
+  int fd = -1;
+  TSR_TRY(open_as(path, O_RDONLY | O_NONBLOCK, "open it", &fd));
+  const bool asked = !fstat(fd, &info), regular = asked && S_ISREG(info.st_mode);
+  if (regular) {
+    *out_fd = fd;
+    return NULL;
+  }
+  tsr_status status =
+      asked ? tsr_fail(IO, "%s: not a regular file", path) : failed(path, "look at it");
+  close(fd);
+  return status;
 }
 
 static tsr_status not_made(const char *path, const char *what) {

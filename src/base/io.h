@@ -14,7 +14,7 @@
 
 #include "tessera/status.h"
 
-// Opens for reading. A missing file is TSR_CAUSE_NOT_FOUND.
+// Opens a regular file for reading. A missing one is TSR_CAUSE_NOT_FOUND.
 TSR_MUST_USE tsr_status tsr_io_open(const char *path, int *out_fd);
 // Opens for reading and writing; a file that is there already is kept as it is.
 TSR_MUST_USE tsr_status tsr_io_create(const char *path, int *out_fd);

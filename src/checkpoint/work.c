@@ -123,11 +123,22 @@ static char *result_of(const char *path, size_t length, const char *single) {
   return joined(path, length, end);
 }
 
+// Whether it ends in a name that can be given to something else: not in ".", ".." or the root.
+static bool has_name(const char *path, size_t length) {
+  while (length > 0 && path[length - 1] == '.') length--;
+  const size_t dots = strspn(path + length, ".");
+  return dots > 2 || (length > 0 && path[length - 1] != '/') || (length == 0 && !dots);
+}
+
 tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
                          tsr_existing existing) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') length--;
   if (length == 0) return tsr_fail(BAD_ARGUMENT, "the destination has no name");
+  if (!has_name(path, length))
+    return tsr_fail(BAD_ARGUMENT,
+                    "%s: the destination needs a name of its own, not \".\", \"..\" or \"/\"",
+                    path);
   *work = (tsr_work){.path = joined(path, length, ""),
                      .partial = joined(path, length, ".partial"),
                      .journal = joined(path, length, ".journal"),

@@ -316,7 +316,7 @@ tsr_status tsr_model_read_file(tsr_model *model, const char *path) {
   TSR_TRY(tsr_model_add_file(model, path));
   int fd = -1;
   do {
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is not waited for
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return tsr_fail(IO, "%s: %s", path, strerror(errno));
   tsr_status status = read_open_file(model, fd);
