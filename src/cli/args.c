@@ -245,18 +245,6 @@ void cli_print_help(const cli_command *command, FILE *file) {
   }
 }
 
-tsr_status cli_output(const tsr_text *text, const char *path) {
-  TSR_TRY(tsr_text_check(text));
-  const bool to_stdout = !path || !strcmp(path, "-");
-  FILE *file = to_stdout ? stdout : fopen(path, "w");
-  if (!file) return tsr_fail(IO, "cannot write %s: %s", path, strerror(errno));
-  const bool written = fwrite(tsr_text_string(text), 1, text->length, file) == text->length;
-  const bool flushed = to_stdout ? !fflush(file) : !fclose(file);
-  if (!written || !flushed)
-    return tsr_fail(IO, "cannot write %s: %s", to_stdout ? "the output" : path, strerror(errno));
-  return NULL;
-}
-
 bool cli_use_color(const cli_args *args) {
   const char *choice = cli_value(args, "color");
   if (choice && !strcmp(choice, "always")) return true;

@@ -84,7 +84,11 @@ void cli_print_overview(FILE *file);
 void cli_print_manual(const cli_command *command, FILE *file);
 
 // Writes a finished text to stdout, or to the file of an option such as --svg ("-" = stdout).
-tsr_status cli_output(const tsr_text *text, const char *path);
+// What a terminal would obey is not sent to stdout, but for the colours of figures.
+tsr_status cli_output(tsr_text *text, const char *path);
+tsr_status cli_output_figure(const tsr_text *text, const char *path);
+// To stderr, what is longer than a few lines cut off.
+TSR_PRINTF(1, 2) void cli_say(const char *format, ...);
 
 // Whether to colour: --color always|never, else when stdout is a terminal and NO_COLOR is not set.
 bool cli_use_color(const cli_args *args);

@@ -309,7 +309,7 @@ static tsr_status show_mesh(const cli_args *args, const tsr_mesh *mesh) {
   } else {
     status = print_picture(args, mesh, &text);
   }
-  if (!status) status = cli_output(&text, cli_value(args, "svg"));
+  if (!status) status = cli_output_figure(&text, cli_value(args, "svg"));
   tsr_text_deinit(&text);
   return status;
 }

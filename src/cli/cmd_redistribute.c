@@ -53,7 +53,7 @@ static void explain(const char *option, const tsr_layout *layout) {
   tsr_layout_explain(layout, &text);
   for (const char *line = tsr_text_string(&text); *line;) {
     const size_t length = strcspn(line, "\n");
-    fprintf(stderr, "--%s: %.*s\n", option, (int)length, line);
+    cli_say("--%s: %.*s\n", option, (int)length, line);
     line += length + (line[length] == '\n');
   }
   tsr_text_deinit(&text);

@@ -235,7 +235,7 @@ static tsr_status print_picture(const cli_args *args, const tsr_layout *layout) 
     tsr_text_add_char(&text, '\n');
     if (cli_has(args, "dtype")) status = print_bytes(layout, cli_value(args, "dtype"), &text);
     if (!status) status = print_devices(layout, cli_has(args, "all"), false, &text);
-    if (!status) status = cli_output(&text, NULL);
+    if (!status) status = cli_output_figure(&text, NULL);
   }
   tsr_text_deinit(&text);
   figure_deinit(&figure);

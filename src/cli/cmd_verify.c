@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/checkpoint_source.h"
+#include "cli/table.h"
 #include "cli/plan_source.h"
 
 // "0.001" or "0.001,0.01": the absolute error that is allowed, and the relative one.
@@ -38,7 +39,11 @@ static void print_row(const tsr_verification *result, int64_t index, tsr_text *o
   static const char *const signs[2] = {"<", ">"};
   const tsr_verify_row *row = tsr_verification_row(result, index);
   if (row->verdict != TSR_VERDICT_SAME) {
-    tsr_verification_print_row(result, index, out);
+    tsr_text line = TSR_TEXT_EMPTY;
+    tsr_verification_print_row(result, index, &line);
+    cli_add_plain(out, tsr_text_string(&line));
+    out->failed |= line.failed;
+    tsr_text_deinit(&line);
     if (row->absolute > 0)
       tsr_text_addf(out, "; errors up to %.3g, %.3g of the value", row->absolute, row->relative);
     tsr_text_add_char(out, '\n');
@@ -48,11 +53,15 @@ static void print_row(const tsr_verification *result, int64_t index, tsr_text *o
   for (int w = 0; w < (same_hash ? 1 : 2); w++) {
     if (!row->hashed[w]) continue;
     tsr_hash128_print(row->hashes[w], out);
-    tsr_text_addf(out, " %s %s\n", same_hash ? "=" : signs[w], row->name);
+    tsr_text_addf(out, " %s ", same_hash ? "=" : signs[w]);
+    cli_add_plain(out, row->name);
+    tsr_text_add_char(out, '\n');
   }
   for (int w = 0; w < 2; w++) {
     if (!row->stats[w].count) continue;
-    tsr_text_addf(out, "%s %s: ", signs[w], row->name);
+    tsr_text_addf(out, "%s ", signs[w]);
+    cli_add_plain(out, row->name);
+    tsr_text_add(out, ": ");
     cli_print_stats(&row->stats[w], out);
   }
 }

@@ -36,9 +36,9 @@ static int unknown_command(const char *name) {
   for (; cli_commands[count]; count++) names[count] = cli_commands[count]->name;
   names[count] = NULL;
   const char *nearest = tsr_nearest_word(name, names);
-  fprintf(stderr, "tessera: no command \"%s\"", name);
-  if (nearest) fprintf(stderr, "; did you mean \"%s\"?", nearest);
-  fprintf(stderr, "\n`tessera help` lists the commands\n");
+  cli_say("tessera: no command \"%s\"", name);
+  if (nearest) cli_say("; did you mean \"%s\"?", nearest);
+  cli_say("\n`tessera help` lists the commands\n");
   return EXIT_USAGE;
 }
 

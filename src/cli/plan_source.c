@@ -7,7 +7,7 @@
 void cli_warn(const char *path, const char *lines) {
   while (*lines) {
     const int length = (int)strcspn(lines, "\n");
-    fprintf(stderr, "warning: %s: %.*s\n", path, length, lines);
+    cli_say("warning: %s: %.*s\n", path, length, lines);
     lines += length + (lines[length] != '\0');
   }
 }
@@ -199,8 +199,7 @@ tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[
   tsr_map_release(map);
   if (status) return tsr_note(status, "--map %s", name);
   cli_warn(paths[*out_which], tsr_mapping_warnings(*out_mapping));
-  fprintf(stderr, "what %s makes of %s is compared with %s\n", name, paths[*out_which],
-          paths[!*out_which]);
+  cli_say("what %s makes of %s is compared with %s\n", name, paths[*out_which], paths[!*out_which]);
   return NULL;
 }
 
@@ -252,8 +251,8 @@ static tsr_status plan_fit(const cli_args *args, const char *model, const tsr_tr
   char used[32], smallest[32];
   cli_format_bytes(report.bytes_per_device, used, sizeof used);
   cli_format_bytes(report.smallest, smallest, sizeof smallest);
-  fprintf(stderr, "%s on a device with all copies, %s would be the least possible; %s\n", used,
-          smallest, report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
+  cli_say("%s on a device with all copies, %s would be the least possible; %s\n", used, smallest,
+          report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
   return NULL;
 }
 

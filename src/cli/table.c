@@ -12,8 +12,9 @@ void cli_table_add_column(cli_table *table, cli_column column) {
 void cli_add_plain(tsr_text *out, const char *text) {
   const size_t start = out->length;
   tsr_text_add(out, text);
+  if (out->length > start) tsr_make_plain(out->data + start, out->length - start);
   for (size_t i = start; i < out->length; i++)
-    if ((unsigned char)out->data[i] < ' ' || out->data[i] == 127) out->data[i] = '?';
+    if (out->data[i] == '\n' || out->data[i] == '\t') out->data[i] = '?';
 }
 
 void cli_table_add(cli_table *table, const char *cell) {

@@ -152,11 +152,11 @@ static tsr_status warn_of_misfits(const job *j) {
   }
   tsr_status status = tsr_text_check(&text);
   if (misfits && !status)
-    fprintf(stderr,
-            "warning: %s: %lld of %lld tensors are cut less than asked for, %s (`tessera plan` "
-            "tells of all, %s)\n",
-            j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text),
-            help);
+    cli_say(
+        "warning: %s: %lld of %lld tensors are cut less than asked for, %s (`tessera plan` "
+        "tells of all, %s)\n",
+        j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text),
+        help);
   tsr_text_deinit(&text);
   return status;
 }
@@ -351,7 +351,7 @@ static void summarise(const job *j) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   const double rate = j->seconds > 0 ? (double)c->bytes_written / j->seconds : 0;
   char bytes[32], per_second[32], peak[32];
-  fprintf(stderr, "%s: %lld tensor%s in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
+  cli_say("%s: %lld tensor%s in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
           (long long)c->tensors, c->tensors == 1 ? "" : "s", (long long)c->files,
           c->files == 1 ? "" : "s", sized(c->bytes_written, bytes), j->seconds,
           sized((int64_t)rate, per_second), sized(peak_memory(), peak));
@@ -395,10 +395,10 @@ static tsr_status run_interruptibly(job *j) {
 static tsr_status finish(job *j) {
   tsr_status status = run_interruptibly(j);
   if (status && tsr_status_cause(status) == TSR_CAUSE_CANCELLED)
-    fprintf(stderr,
-            "%s is not there yet. The same command with --resume goes on where it was, with "
-            "--force it begins anew\n",
-            j->to);
+    cli_say(
+        "%s is not there yet. The same command with --resume goes on where it was, with "
+        "--force it begins anew\n",
+        j->to);
   if (status) return status;
   summarise(j);
   return tell(j, true);

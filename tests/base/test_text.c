@@ -1,6 +1,7 @@
 #include "tessera/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/test.h"
 
