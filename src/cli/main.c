@@ -1,5 +1,6 @@
 // The `tessera` command: finds the row of a command and runs it.
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ static int run_named(int argc, char **argv) {
 
 // Help is output too: a full disk must not go unseen.
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow so large is a failure, which is told
   const int code = run_named(argc, argv);
   if (code != EXIT_YES || !fflush(stdout)) return code;
   fprintf(stderr, "tessera: cannot write the output: %s\n", strerror(errno));
