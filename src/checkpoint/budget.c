@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/saturated.h"
 #include "checkpoint/checkpoint.h"
 #include "map/map.h"
 #include "tessera/pool.h"
@@ -13,6 +14,8 @@ static const int64_t default_memory = INT64_C(1) << 30;
 // The program and its libraries, stacks, lists that do not grow with the model, and what malloc
 // keeps back.
 static const int64_t base_memory = INT64_C(16) << 20;
+// What may be taken to tell exactly how much a job needs that will be refused.
+static const int64_t little_memory = INT64_C(64) << 20;
 
 enum {
   SOURCE_WHOLE = 480,  // bytes of a tensor: of the tree and the store
@@ -27,7 +30,8 @@ enum {
   TARGET_CUT = 1200,
   TARGET_PART = 64,
   TARGET_FILE = 1024,
-  NAMES = 4  // times that the name of a source's tensor, or of one that is written, is kept
+  HEADER = 48,  // besides the name, in a file
+  NAMES = 4     // times that the name of a source's tensor, or of one that is written, is kept
 };
 
 int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint) {
@@ -58,6 +62,31 @@ int64_t tsr_budget_target(const tsr_target *target) {
                   (int64_t)target->zip.directory.length;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.length;
   return bytes;
+}
+
+int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint) {
+  return checkpoint->store->count * VIEW;
+}
+
+// A file for each rank holds a part of every tensor, and a header that names it.
+int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
+                                int64_t ranks) {
+  const int64_t count = checkpoint->store->count;
+  int64_t part = count * (TARGET_PART + HEADER);
+  for (int64_t i = 0; i < count; i++)
+    part += (int64_t)strlen(tsr_tree_tensor(checkpoint->tree, i)->path);
+  if (format == TSR_FORMAT_RANKS) part = tsr_saturated_multiply(part, ranks);
+  return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), part);
+}
+
+tsr_status tsr_budget_check(int64_t cap, int64_t tables) {
+  if (!cap) cap = default_memory;
+  const int64_t needed = tsr_saturated_add(base_memory, tables);
+  if (needed <= (cap < little_memory ? little_memory : cap)) return NULL;
+  return tsr_fail(DOES_NOT_FIT,
+                  "%lld bytes of memory are too little: at least %lld are needed, of which tables "
+                  "take %lld",
+                  (long long)cap, (long long)needed, (long long)tables);
 }
 
 int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs) {

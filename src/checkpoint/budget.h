@@ -16,6 +16,15 @@ int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint);
 int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map);
 int64_t tsr_budget_target(const tsr_target *target);
 
+// The same of what is not made yet, and at least: views of all its tensors, and a destination of
+// all of them, for `ranks` devices where it is cut (0 = it is not).
+int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint);
+int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
+                                int64_t ranks);
+// Fails with does_not_fit where tables that are yet to be made would take more than the cap for
+// all, and more than little: a job that will be refused should not have taken the memory before.
+TSR_MUST_USE tsr_status tsr_budget_check(int64_t cap, int64_t tables);
+
 // Workers for reading a checkpoint, of those wanted: a packed member is unpacked from its start,
 // and workers that take turns on one would begin anew each time. One goes through it in order.
 int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/least.h"
+#include "base/saturated.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/select.h"
@@ -54,6 +55,17 @@ static tsr_status choose_workers(tsr_transform *t) {
   t->certificate.table_memory = tables;
   t->buffer_bytes = budget.worker_bytes;
   return NULL;
+}
+
+// Before there are views of the source and a destination: what these take at least. Of a choice of
+// tensors, or what a map makes of them, nothing is known yet.
+static tsr_status check_memory(const tsr_transform *t) {
+  const tsr_transform_options *options = &t->options;
+  const int64_t ranks = options->plan ? tsr_mesh_device_count(tsr_plan_mesh(options->plan)) : 0;
+  int64_t tables = tsr_budget_checkpoint(t->source) + tsr_budget_views_least(t->source);
+  if (!options->map && !options->include_count && !options->exclude_count)
+    tables = tsr_saturated_add(tables, tsr_budget_target_least(t->source, options->format, ranks));
+  return tsr_budget_check(options->max_memory, tables);
 }
 
 static int64_t choose_window(const tsr_transform *t, const tsr_view *view) {
@@ -237,6 +249,7 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   const char *single = tsr_target_single_name(t->options.format);
   TSR_TRY(tsr_work_init(&t->work, path, single, t->options.existing));
   TSR_TRY(tsr_work_check_apart(&t->work, t->source));
+  TSR_TRY(check_memory(t));
   TSR_TRY(tsr_transform_views(t->source, &t->options, &t->views));
   if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
   const int metadata_count = tsr_checkpoint_metadata(t->source, &metadata);

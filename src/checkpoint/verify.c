@@ -123,6 +123,14 @@ static int64_t memory_of_tables(const tsr_verify_job *j) {
   return bytes + tsr_verify_block_memory(j);
 }
 
+// What they take at least, before they are made.
+static int64_t least_tables(const tsr_verify_job *j) {
+  int64_t bytes = 0;
+  for (int w = 0; w < 2; w++)
+    bytes += tsr_budget_checkpoint(j->sides[w]) + tsr_budget_views_least(j->sides[w]);
+  return bytes;
+}
+
 static tsr_status prepare(tsr_verify_job *j) {
   tsr_verification *result = j->result;
   for (int w = 0; w < 2; w++) TSR_TRY(tsr_views_tree(&j->views[w], &result->trees[w]));
@@ -187,7 +195,7 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
   j.tolerance = (tsr_tolerance){
       .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
   const tsr_copies copies = j.options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
-  tsr_status status = NULL;
+  tsr_status status = tsr_budget_check(j.options.max_memory, least_tables(&j));
   for (int w = 0; w < 2 && !status; w++) {
     status = tsr_views_of(j.sides[w], copies, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;
