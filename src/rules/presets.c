@@ -27,7 +27,9 @@ static const preset aliases[] = {
     {"mistral", "llama"},        {"qwen2", "llama"},        {"qwen3", "llama"},
     {"qwen", "llama"},           {"gemma2", "gemma"},       {"deepseek_v2", "deepseek"},
     {"deepseek_v3", "deepseek"}, {"qwen2_moe", "qwen_moe"}, {"qwen3_moe", "qwen_moe"},
-    {"pythia", "gpt_neox"},      {"bloom", "gpt_neox"},     {"falcon", "gpt_neox"},
+    {"gemma3", "gemma"},         {"qwen2_vl", "llama"},     {"qwen2_5_vl", "llama"},
+    {"command_r", "cohere"},     {"cohere2", "cohere"},     {"pythia", "gpt_neox"},
+    {"bloom", "gpt_neox"},       {"falcon", "gpt_neox"},
 };
 enum { ALIAS_COUNT = sizeof aliases / sizeof *aliases };
 

@@ -329,6 +329,95 @@ def whisper():
     return m
 
 
+def llama4():
+    """Llama 4 Scout, and some of its tower."""
+    c = {"text_config": config(5120, 8192, 40, 8, 48, 202048, head_dim=128, intermediate_size_mlp=16384,
+                               num_local_experts=16)}
+    m = Model("llama-4-scout", "llama4", "fsdp=2,ep=4,tp=8", c)
+    at = "language_model.model.layers.{0..47}"
+    m.add("language_model.model.embed_tokens.weight", 202048, 5120)
+    m.config = c["text_config"]
+    attention(m, at)
+    m.config = c
+    m.add(at + ".feed_forward.experts.gate_up_proj", 16, 5120, 16384)
+    m.add(at + ".feed_forward.experts.down_proj", 16, 8192, 5120)
+    gated(m, at + ".feed_forward.shared_expert", 5120, 8192)
+    m.linear(at + ".feed_forward.router", 5120, 16)
+    m.norm(at + ".input_layernorm", 5120)
+    m.norm(at + ".post_attention_layernorm", 5120)
+    m.norm("language_model.model.norm", 5120)
+    m.linear("language_model.lm_head", 5120, 202048)
+    m.linear("multi_modal_projector.linear_1", 4096, 5120)
+    m.add("vision_model.class_embedding", 1408)
+    m.add("vision_model.positional_embedding_vlm", 577, 1408)
+    m.linear("vision_model.patch_embedding.linear", 588, 1408)
+    m.linear("vision_model.model.layers.{0..33}.self_attn.q_proj", 1408, 1408, True)
+    m.linear("vision_model.model.layers.{0..33}.mlp.fc1", 1408, 5632, True)
+    return m
+
+
+def gpt_oss():
+    c = config(2880, 2880, 64, 8, 24, 201088, head_dim=64, num_local_experts=32)
+    m = Model("gpt-oss-20b", "gpt_oss", "fsdp=2,ep=4,tp=2", c)
+    at = "model.layers.{0..23}"
+    m.add("model.embed_tokens.weight", 201088, 2880)
+    attention(m, at, True)
+    m.add(at + ".self_attn.o_proj.bias", 2880)
+    m.add(at + ".self_attn.sinks", 64)
+    m.linear(at + ".mlp.router", 2880, 32, True)
+    for name, outputs in (("gate_up_proj", 5760), ("down_proj", 2880)):
+        m.add(at + ".mlp.experts.%s_blocks" % name, 32, outputs, 90, 16, dtype="U8")
+        m.add(at + ".mlp.experts.%s_scales" % name, 32, outputs, 90, dtype="U8")
+        m.add(at + ".mlp.experts.%s_bias" % name, 32, outputs)
+    m.norm(at + ".input_layernorm", 2880)
+    m.norm(at + ".post_attention_layernorm", 2880)
+    m.norm("model.norm", 2880)
+    m.linear("lm_head", 2880, 201088)
+    return m
+
+
+def mamba2():
+    """Codestral Mamba."""
+    c = {"hidden_size": 4096, "num_heads": 128, "head_dim": 64, "n_groups": 8, "state_size": 128,
+         "conv_kernel": 4, "num_hidden_layers": 64, "vocab_size": 32768}
+    m = Model("mamba-codestral-7b", "mamba2", "fsdp=4,tp=16", c)
+    at = "backbone.layers.{0..63}"
+    m.add("backbone.embeddings.weight", 32768, 4096)
+    m.linear(at + ".mixer.in_proj", 4096, 2 * 8192 + 2 * 8 * 128 + 128)
+    m.add(at + ".mixer.conv1d.weight", 8192 + 2 * 8 * 128, 1, 4)
+    m.add(at + ".mixer.conv1d.bias", 8192 + 2 * 8 * 128)
+    for name in ("A_log", "D", "dt_bias"):
+        m.add(at + ".mixer." + name, 128)
+    m.norm(at + ".mixer.norm", 8192)
+    m.linear(at + ".mixer.out_proj", 8192, 4096)
+    m.norm(at + ".norm", 4096)
+    m.norm("backbone.norm_f", 4096)
+    m.linear("lm_head", 4096, 32768)
+    return m
+
+
+def command_r():
+    m = llama_like("command-r-plus", "command_r", "fsdp=8,tp=16", config(12288, 33792, 96, 8, 64, 256000),
+                   norms=("input",), tied=True)
+    m.add("model.layers.{0..63}.self_attn.q_norm.weight", 96, 128)
+    m.add("model.layers.{0..63}.self_attn.k_norm.weight", 8, 128)
+    return m
+
+
+def qwen2_vl():
+    m = llama_like("qwen2-vl-7b", "qwen2_vl", "fsdp=8,tp=4", config(3584, 18944, 28, 4, 28, 152064), True)
+    at = "visual.blocks.{0..31}"
+    m.add("visual.patch_embed.proj.weight", 1280, 3, 2, 14, 14)
+    m.linear(at + ".attn.qkv", 1280, 3840, True)
+    m.linear(at + ".attn.proj", 1280, 1280, True)
+    m.linear(at + ".mlp.fc1", 1280, 5120, True)
+    m.linear(at + ".mlp.fc2", 5120, 1280, True)
+    for name in ("norm1", "norm2"):
+        m.norm(at + "." + name, 1280, True)
+    m.linear("visual.merger.mlp.0", 5120, 5120, True)
+    return m
+
+
 LITE = {"hidden_size": 2048, "intermediate_size": 10944, "moe_intermediate_size": 1408,
         "num_attention_heads": 16, "num_key_value_heads": 16, "num_hidden_layers": 27,
         "n_routed_experts": 64, "n_shared_experts": 2, "first_k_dense_replace": 1,
@@ -349,6 +438,7 @@ def models():
     yield llama_like("gemma-2-9b", "gemma2", "fsdp=8,tp=16",
                      config(3584, 14336, 16, 8, 42, 256000, head_dim=256), norms=gemma_norms, tied=True)
     yield from (mixtral(), qwen3_moe(), phi3(), pythia(), falcon(), megatron(), t5(), gpt2(), bert(), vit(), whisper())
+    yield from (llama4(), gpt_oss(), mamba2(), command_r(), qwen2_vl())
     yield deepseek("deepseek-v2-lite", "fsdp=8,ep=4,tp=4", LITE)
     yield deepseek("deepseek-v3", "fsdp=8,ep=8,tp=8", V3)
 

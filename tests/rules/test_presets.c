@@ -62,7 +62,7 @@ static void check_variants(const real_model *model, void *context) {
 static void presets_serve_every_tensor_of_real_models(void **state) {
   (void)state;
   int64_t tensors = 0;
-  assert_int_equal(each_real_model(check_variants, &tensors), 17);
+  assert_int_equal(each_real_model(check_variants, &tensors), 22);
   assert_true(tensors > 300000);
 }
 
@@ -151,6 +151,23 @@ static void tensors_are_cut_as_megatron_cuts_them(void **state) {
        "_, fsdp"},
       {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.q_b_proj.weight", "tp, fsdp"},
       {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_a_layernorm.weight", "_"},
+      {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_b_proj.weight", "tp, _"},
+      {"llama-4-scout.json", "fsdp+ep+tp",
+       "language_model.model.layers.0.feed_forward.experts.gate_up_proj",
+       "ep, fsdp, tp/parts(gate:8192, up:8192)"},
+      {"llama-4-scout.json", "tp", "vision_model.model.layers.0.self_attn.q_proj.weight", "_"},
+      // Gate and up in turns: pairs stay together, and so do the 32 inputs of a block of down.
+      {"gpt-oss-20b.json", "ep+tp", "model.layers.0.mlp.experts.gate_up_proj_blocks",
+       "ep, tp, _, _"},
+      {"gpt-oss-20b.json", "tp", "model.layers.0.mlp.experts.down_proj_blocks", "_, _, tp, _"},
+      {"gpt-oss-20b.json", "tp", "model.layers.0.mlp.experts.gate_up_proj", "_, _, tp"},
+      // Five parts, two of them with fewer groups than ranks.
+      {"mamba-codestral-7b.json", "tp", "backbone.layers.0.mixer.in_proj.weight",
+       "tp/parts(z:8192/64, x:8192/64, B:1024/128*2, C:1024/128*2, dt:128), _"},
+      {"mamba-codestral-7b.json", "tp", "backbone.layers.0.mixer.conv1d.bias",
+       "tp/parts(x:8192/64, B:1024/128*2, C:1024/128*2)"},
+      {"command-r-plus.json", "tp", "model.layers.0.self_attn.k_norm.weight", "tp/parts(8*2), _"},
+      {"qwen2-vl-7b.json", "fsdp+tp", "visual.blocks.0.attn.qkv.weight", "fsdp"},
       {"t5-v1_1-xxl.json", "tp", "decoder.block.0.layer.1.EncDecAttention.o.weight", "_, tp"},
       {"t5-v1_1-xxl.json", "tp",
        "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", "_, tp"},
