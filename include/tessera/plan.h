@@ -121,7 +121,7 @@ typedef struct tsr_match_options {
   bool raw;                      // strict = false: the rule's spec by name alone, also for scalars
   bool allow_unmatched;          // tensors without a rule are not cut, instead of refused
   const tsr_spec *default_spec;  // for tensors without a rule; NULL = none
-  bool companions;               // states and scales as tsr_plan_companions has them, without rules
+  bool companions;               // as tsr_plan_companions has them; packed weights take their rules
   bool no_correction;            // keep specs as the rules say, whatever the mesh
   bool keep_group_members;       // correction drops single members of a group, not all of it
   tsr_policy policy;             // for sizes that do not divide; ERROR = correct by dropping
@@ -153,8 +153,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_for_tree(const tsr_plan *plan, const ts
 // The same plan, but with tensors that go with another one cut as that one is, whatever they were
 // before. What an optimiser keeps for a parameter (exp_avg, mu, master weights, ...) takes its row,
 // single numbers are not cut. Scales and zero points of quantised weights take the weight's cut,
-// counted in blocks; a cut through a block is refused (bad_cut). They are told by their names:
-// src/plan/companions.def. The plan must have a mesh.
+// counted in blocks; a cut through a block is refused (bad_cut). Forms that no cut can follow stay
+// whole. All are told by their names: docs/companions.md. The plan must have a mesh.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan);
 
 // ---- looking at plans ----
