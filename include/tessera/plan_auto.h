@@ -112,7 +112,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_fit_each(const tsr_tree *tree, const ts
 // of the same role (dp, data; fsdp, zero; tp, model; sp, seq; ep, expert; pp, stage); else to one
 // of the same size; else it shares one of its family (data or model). Where that cuts a dimension
 // in fewer shards than before, axes without a predecessor come to help, as close to the old number
-// as they get. What was not cut stays so, and sizes always divide. Notes tell each choice.
+// as they get. What was not cut stays so, and sizes always divide. Notes tell each choice. Tensors
+// that go with others (tsr_plan_companions) in the plan do so in the new one.
 // `strategy` is "preserve_balance" (NULL too); others fail with unknown_strategy.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh,
                                                  const char *strategy, tsr_plan **out_plan);

@@ -256,6 +256,23 @@ static tsr_status plan_fit(const cli_args *args, const char *model, const tsr_tr
   return NULL;
 }
 
+// Rules see to companions themselves; other ways have decided on each tensor alone.
+static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
+  tsr_plan *apart = *inout_plan;
+  if (cli_has(args, "rules") || cli_has(args, "preset") || cli_has(args, "no-companions"))
+    return NULL;
+  tsr_status status = tsr_plan_companions(apart, inout_plan);
+  if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart)) {
+    char more[32];
+    cli_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart),
+                     more, sizeof more);
+    fprintf(stderr, "%s more, as scales and states are cut with what they go with\n", more);
+  }
+  tsr_plan_release(apart);
+  if (status) *inout_plan = NULL;
+  return status;
+}
+
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
                          const tsr_mesh *mesh, tsr_plan **out_plan) {
   static const struct {
@@ -280,5 +297,6 @@ tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree
     return tsr_fail(BAD_ARGUMENT,
                     "how shall the tensors be cut? give --preset, --rules, --logical, "
                     "--auto or --fit");
-  return ways[chosen].run(args, model, tree, mesh, out_plan);
+  TSR_TRY(ways[chosen].run(args, model, tree, mesh, out_plan));
+  return follow(args, out_plan);
 }

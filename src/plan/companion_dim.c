@@ -31,7 +31,7 @@ static tsr_status scale_sizes(const tsr_companion_dim *b, tsr_stage *stage) {
   return NULL;
 }
 
-// Each shard's piece of a part becomes one grain: grains themselves may be smaller than blocks.
+// Grains that hold whole blocks stay; smaller than that, each shard's piece of a part becomes one.
 static tsr_status scale_parts(const tsr_companion_dim *b, int64_t shards, tsr_stage *stage) {
   tsr_part *parts = tsr_arena_zeros(b->arena, (size_t)stage->count, sizeof *parts);
   if (!parts) return tsr_fail(NO_MEMORY, "the parts of a cut");
@@ -39,8 +39,11 @@ static tsr_status scale_parts(const tsr_companion_dim *b, int64_t shards, tsr_st
     parts[i] = stage->parts[i];
     const int64_t pieces = parts[i].copies > 0 ? shards / parts[i].copies : shards;
     if (pieces < 1 || parts[i].size % pieces) return through_block(b, parts[i].size);
-    TSR_TRY(in_blocks(b, parts[i].size / pieces, &parts[i].grain));
-    parts[i].size = parts[i].grain * pieces;
+    int64_t piece = 0;
+    TSR_TRY(in_blocks(b, parts[i].size / pieces, &piece));
+    const bool finer = parts[i].grain > 1 && parts[i].grain % b->unit == 0;
+    parts[i].grain = finer ? parts[i].grain / b->unit * b->step : piece;
+    parts[i].size = piece * pieces;
   }
   stage->parts = parts;
   return NULL;

@@ -295,3 +295,13 @@ tsr_status tsr_plan_follow(const tsr_plan *plan, const tsr_plan *weights, const 
 tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan) {
   return tsr_plan_follow(plan, NULL, NULL, out_plan);
 }
+
+bool tsr_plan_has_companions(const tsr_plan *plan) {
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_plan_row row;
+    tsr_plan_get(plan, i, &row);
+    for (int n = 0; n < row.note_count; n++)
+      if (row.notes[n].why == TSR_WHY_COMPANION || row.notes[n].why == TSR_WHY_WHOLE) return true;
+  }
+  return false;
+}

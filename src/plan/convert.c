@@ -437,6 +437,16 @@ static void release_results(convert_job *job) {
   free(job->notes);
 }
 
+// Each row found its own cut; what goes with another must have that one's.
+static tsr_status convert_together(convert_job *job, tsr_plan **out_plan) {
+  tsr_plan *apart = NULL;
+  if (!tsr_plan_has_companions(job->plan)) return convert_all(job, out_plan);
+  TSR_TRY(convert_all(job, &apart));
+  tsr_status status = tsr_plan_companions(apart, out_plan);
+  tsr_plan_release(apart);
+  return status;
+}
+
 tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const char *strategy,
                             tsr_plan **out_plan) {
   TSR_TRY(tsr_mesh_or_current(mesh, &mesh));
@@ -446,7 +456,7 @@ tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const ch
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   convert_job job = {.plan = plan, .mesh = mesh, .table = TSR_SHAPE_TABLE_EMPTY};
   tsr_heirs_find(plan->mesh, mesh, &job.heirs);
-  const tsr_status status = convert_all(&job, out_plan);
+  const tsr_status status = convert_together(&job, out_plan);
   release_results(&job);
   return status;
 }

@@ -102,6 +102,9 @@ TSR_MUST_USE tsr_status tsr_plan_builder_note(tsr_plan_builder *builder, int64_t
 // Works out the bytes per device. Every row must have been set (asserted).
 TSR_MUST_USE tsr_status tsr_plan_builder_finish(tsr_plan_builder *builder, tsr_plan **out_plan);
 
+// Whether tensors of the plan go with others.
+bool tsr_plan_has_companions(const tsr_plan *plan);
+
 // Names a rule: `rule 3 (llama.rules:12)`.
 void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out);
 // A spec in its short form, as part of a text.

@@ -9,6 +9,13 @@ echo '{"tensors": [{"path": "model.layers.0.mlp.down_proj.weight", "dtype": "F8_
 tessera plan fp8.json --mesh tp=3 --preset llama:tp --fact heads=8,kv_heads=8,head_dim=64
 tessera plan fp8.json --mesh tp=2 --preset llama:tp --fact heads=8,kv_heads=8,head_dim=64
 
+# Whoever decides, they stay together.
+tessera plan fp8.json --mesh tp=3 --auto
+tessera plan fp8.json --mesh tp=4 --auto
+tessera plan fp8.json --mesh tp=4 --auto --no-companions
+tessera plan fp8.json --mesh tp=2,dp=2 --fit 200K
+tessera plan fp8.json --mesh tp=3 --auto --json -o auto.json; tessera convert auto.json --mesh tp=9; tessera convert auto.json --mesh tp=2
+
 # What is not known has no rule.
 echo '{"tensors": [{"path": "model.layers.0.mlp.down_proj.q_invperm", "dtype": "I16", "shape": [512]}]}' > exl2.json
 tessera plan exl2.json --mesh tp=2 --preset llama:tp --fact heads=8,kv_heads=8,head_dim=64

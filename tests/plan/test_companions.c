@@ -4,6 +4,7 @@
 #include "plan/random_models.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/plan_auto.h"
 
 static const struct {
   const char *title, *spec;  // of the first tensor, the weight
@@ -241,6 +242,32 @@ static void a_part_of_a_model_forgets_whom_it_went_with(void **state) {
   tsr_tree_release(tree);
 }
 
+// On another mesh scales are cut with their weight again, or refused with it.
+static void converted_plans_keep_companions_together(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {TENSOR("a.weight", 8, 1152), TENSOR("a.weight_scale_inv", 8, 9)};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_mesh *three = make_mesh("tp=3"), *nine = make_mesh("tp=9"), *two = make_mesh("tp=2");
+  tsr_spec *spec = make_spec("_, tp");
+  tsr_plan *apart = NULL, *plan = NULL, *converted = NULL;
+  assert_ok(tsr_plan_from_specs(tree, three, (const tsr_spec *const[]){spec, NULL}, &apart));
+  assert_ok(tsr_plan_companions(apart, &plan));
+  assert_ok(tsr_plan_convert(plan, nine, NULL, &converted));
+  assert_row(converted, 1, "_, tp -> _, tp 32; companion -1 -1 0 -; companion 1 -1 128 -");
+  tsr_plan_release(converted);
+  assert_fails_with(tsr_plan_convert(plan, two, NULL, &converted), BAD_CUT,
+                    "\"a.weight\" is cut at 576 elements of dimension 1");
+  assert_ok(tsr_plan_convert(apart, two, NULL, &converted));  // they never went together
+  tsr_plan_release(converted);
+  tsr_plan_release(plan);
+  tsr_plan_release(apart);
+  tsr_spec_release(spec);
+  tsr_mesh_release(three);
+  tsr_mesh_release(nine);
+  tsr_mesh_release(two);
+  tsr_tree_release(tree);
+}
+
 static void companions_ask_for_a_mesh(void **state) {
   (void)state;
   tsr_tree *tree = make_tree(quantised, 1);
@@ -271,5 +298,6 @@ static void companions_survive_failing_allocations(void **state) {
 
 SUITE(companions, TEST(companions_are_cut_as_what_they_go_with),
       TEST(devices_hold_the_scales_of_their_elements), TEST(companions_need_no_rule),
-      TEST(a_part_of_a_model_forgets_whom_it_went_with), TEST(companions_ask_for_a_mesh),
+      TEST(a_part_of_a_model_forgets_whom_it_went_with),
+      TEST(converted_plans_keep_companions_together), TEST(companions_ask_for_a_mesh),
       TEST(companions_survive_failing_allocations))
