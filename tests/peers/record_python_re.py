@@ -173,7 +173,7 @@ def stop(*_):
 def untranslated(pattern):
     """What we refuse and Python takes: listed in docs/compatibility.md."""
     return ("\\N" in pattern or re.search(r"\\u[dD][89a-fA-F]|\\U0000[dD]", pattern)
-            or re.search(r"\{\d{5,}|,\d{5,}\}", pattern) or re.search(r"\(\?[a-zA-Z]*t", pattern)
+            or re.search(r"\{\d{4,}|,\d{4,}\}", pattern) or re.search(r"\(\?[a-zA-Z]*t", pattern)
             or re.search(r"\(\?\(\s*[+_\s]|\(\?\(\d*[_\s]", pattern))
 
 
