@@ -174,8 +174,8 @@ static tsr_checkpoint_format format_of_name(const char *path) {
 
 // Who names a file gets a file of that kind, or an answer: not a folder that looks like one.
 static tsr_status check_name(const job *j) {
-  static const char *const others[] = {".pt",   ".pth", ".bin",  ".ckpt",    ".pkl", ".gguf",
-                                       ".ggml", ".h5",  ".onnx", ".msgpack", ".npy", ".zip"};
+  static const char *const others[] = {".pt", ".pth", ".bin",  ".pkl",     ".gguf", ".ggml",
+                                       ".h5", ".npy", ".onnx", ".msgpack", ".zip"};
   const tsr_checkpoint_format named = format_of_name(j->to), format = j->options.format;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (ends_with(j->to, others[i]))
