@@ -138,6 +138,7 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mes
   if (!status)
     status = file ? tsr_rules_read(file, &options, out_rules)
                   : tsr_rules_preset(preset, &options, out_rules);
+  if (!status) cli_warn(file ? file : preset, tsr_rules_warnings(*out_rules));
   tsr_facts_deinit(&facts.config);
   return status;
 }

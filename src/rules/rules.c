@@ -21,6 +21,7 @@ struct tsr_rules {
   tsr_arena arena;  // of texts, and of what patterns need
   int count, compiled;
   tsr_rule *items;
+  const char *warning;  // NULL = none
   tsr_regex *regexes;
   tsr_regex_engine *engine;
   tsr_prefilter *filter;
@@ -70,6 +71,15 @@ tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const char *pattern
   return NULL;
 }
 
+tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason) {
+  if (!builder->warning) {
+    const char *text = tsr_status_text(reason);
+    builder->warning = tsr_arena_copy(&builder->arena, text, strlen(text));
+  }
+  tsr_status_free(reason);
+  return builder->warning ? NULL : tsr_fail(NO_MEMORY, "a warning");
+}
+
 static void release_specs(const tsr_rule *items, int count) {
   for (int i = 0; i < count; i++) tsr_spec_release(items[i].spec);
 }
@@ -110,6 +120,7 @@ tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_
   *rules = (tsr_rules){.arena = builder->arena,
                        .count = builder->count,
                        .items = builder->items,
+                       .warning = builder->warning,
                        .regexes = regexes};
   atomic_init(&rules->refs, 1);
   *builder = (tsr_rules_builder)TSR_RULES_BUILDER_EMPTY;
@@ -158,6 +169,10 @@ void tsr_rules_release(const tsr_rules *shared) {
   free(rules->items);
   tsr_arena_deinit(&rules->arena);
   free(rules);
+}
+
+const char *tsr_rules_warnings(const tsr_rules *rules) {
+  return rules->warning ? rules->warning : "";
 }
 
 int tsr_rules_count(const tsr_rules *rules) { return rules->count; }

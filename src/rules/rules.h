@@ -10,6 +10,7 @@ typedef struct tsr_rules_builder {
   tsr_arena arena;
   tsr_rule *items;  // specs are retained
   int count, capacity;
+  const char *warning;  // the first; NULL = none
 } tsr_rules_builder;
 
 #define TSR_RULES_BUILDER_EMPTY \
@@ -19,6 +20,8 @@ typedef struct tsr_rules_builder {
 TSR_MUST_USE tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const char *pattern,
                                               size_t pattern_length, const tsr_spec *spec,
                                               const char *file, int line);
+// Keeps the first reason why a rule is another one than it could be, and frees it.
+TSR_MUST_USE tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason);
 TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules);
 void tsr_rules_builder_deinit(tsr_rules_builder *builder);  // always, also after finish
 
@@ -29,8 +32,9 @@ TSR_MUST_USE tsr_status tsr_rules_add_json(tsr_rules_builder *builder, const tsr
                                            const char *name, const tsr_rules_options *options);
 
 // The spec of a rule as it is written: {expressions} computed, axes dropped and renamed.
-TSR_MUST_USE tsr_status tsr_rule_spec_parse(const char *text, const tsr_rules_options *options,
-                                            tsr_spec **out_spec);
+// Where facts are missing it is the one behind `else`, of which the builder is told.
+TSR_MUST_USE tsr_status tsr_rule_spec_parse(tsr_rules_builder *builder, const char *text,
+                                            const tsr_rules_options *options, tsr_spec **out_spec);
 // The same for a spec that is one already.
 TSR_MUST_USE tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rules_options *options,
                                             tsr_spec **out_spec);

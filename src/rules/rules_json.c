@@ -16,12 +16,12 @@ static tsr_status copy_string(const tsr_json *value, const char *what, char **ou
 }
 
 // A text may hold expressions, a list may not.
-static tsr_status read_spec(const tsr_json *value, const tsr_rules_options *options,
-                            tsr_spec **out) {
+static tsr_status read_spec(tsr_rules_builder *builder, const tsr_json *value,
+                            const tsr_rules_options *options, tsr_spec **out) {
   if (value && tsr_json_kind_of(value) == TSR_JSON_STRING) {
     char *text = NULL;
     TSR_TRY(copy_string(value, "spec", &text));
-    tsr_status status = tsr_rule_spec_parse(text, options, out);
+    tsr_status status = tsr_rule_spec_parse(builder, text, options, out);
     free(text);
     return status;
   }
@@ -61,7 +61,7 @@ static tsr_status add_rule(tsr_rules_builder *builder, const tsr_json *rule, con
   place written = {NULL, 0};
   tsr_spec *spec = NULL;
   tsr_status status = copy_string(first, "pattern", &pattern);
-  if (!status) status = read_spec(second, options, &spec);
+  if (!status) status = read_spec(builder, second, options, &spec);
   if (!status) status = read_place(tsr_json_next(second), &written);
   if (!status)
     status = tsr_rules_builder_add(builder, pattern, strlen(pattern), spec,

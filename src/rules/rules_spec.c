@@ -1,5 +1,6 @@
 // The spec of a rule: as written, with its expressions computed, then fitted to what the caller
 // wants of it: fewer axes (one file serves fsdp, tp and fsdp+tp), other names for them.
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/rules.h"
@@ -145,8 +146,8 @@ static tsr_status parse_expanded(const char *text, const tsr_rules_options *opti
   return status;
 }
 
-tsr_status tsr_rule_spec_parse(const char *text, const tsr_rules_options *options,
-                               tsr_spec **out_spec) {
+static tsr_status parse_one(const char *text, const tsr_rules_options *options,
+                            tsr_spec **out_spec) {
   tsr_text expanded = TSR_TEXT_EMPTY;
   tsr_status missing = NULL, status = NULL;
   // Shardy's braces hold axes, not expressions.
@@ -159,4 +160,29 @@ tsr_status tsr_rule_spec_parse(const char *text, const tsr_rules_options *option
   tsr_status_free(missing);
   tsr_text_deinit(&expanded);
   return status;
+}
+
+static const char else_word[] = " else ";
+
+// Where a spec tells what to do without its facts, outside of quotes; NULL = it does not.
+static const char *find_else(const char *text) {
+  bool quoted = false;
+  for (; *text; text++) {
+    if (*text == '"') quoted = !quoted;
+    if (!quoted && !strncmp(text, else_word, sizeof else_word - 1)) return text;
+  }
+  return NULL;
+}
+
+tsr_status tsr_rule_spec_parse(tsr_rules_builder *builder, const char *text,
+                               const tsr_rules_options *options, tsr_spec **out_spec) {
+  const char *otherwise = find_else(text);
+  if (!otherwise) return parse_one(text, options, out_spec);
+  char *first = strndup(text, (size_t)(otherwise - text));
+  if (!first) return tsr_fail(NO_MEMORY, "a rule");
+  tsr_status status = parse_one(first, options, out_spec);
+  free(first);
+  if (!status || tsr_status_cause(status) != TSR_CAUSE_UNKNOWN_FACT) return status;
+  TSR_TRY(tsr_rules_builder_warn(builder, status));
+  return parse_one(otherwise + sizeof else_word - 1, options, out_spec);
 }

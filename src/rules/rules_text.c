@@ -123,7 +123,7 @@ static tsr_status add_rule(const reader *to, const source *from, const char *pat
   char *spec_text = copy_slice(text);
   tsr_spec *spec = NULL;
   if (!spec_text) return tsr_fail(NO_MEMORY, "a rule");
-  tsr_status status = tsr_rule_spec_parse(spec_text, to->options, &spec);
+  tsr_status status = tsr_rule_spec_parse(to->builder, spec_text, to->options, &spec);
   if (!status)
     status =
         tsr_rules_builder_add(to->builder, pattern, strlen(pattern), spec, from->name, from->line);

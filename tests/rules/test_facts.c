@@ -119,6 +119,9 @@ static void axes_are_dropped_and_renamed(void **state) {
       {"fsdp;tp, x:(2)4", "model, y:(2)4"},
       {"fsdp/parts(4, 4), tp/parts(q:4/2)", "_, model/parts(q:4/2)"},
       {"fsdp/parts({unknown}), tp", "_, model"},  // a fact nobody needs is not asked for
+      {"tp/parts({unknown}), x else x, tp", "y, model"},
+      {"tp/parts({4+4}), x else x, tp", "model/parts(8), y"},
+      {"fsdp/parts({unknown}), tp else tp", "_, model"},
       {"?, fsdp+?, tp@3", "?, ?, model@3"},
       {"_ | unreduced=tp+dp replicated=x mesh=m", "_ | unreduced=model replicated=y mesh=m"},
   };
@@ -127,6 +130,9 @@ static void axes_are_dropped_and_renamed(void **state) {
   tsr_text out = TSR_TEXT_EMPTY;
   assert_fails_with(spec_of("tp/parts({unknown})", &options, &out), UNKNOWN_FACT, "unknown");
   assert_fails_with(spec_of("tp:(1){unknown}", &options, &out), UNKNOWN_FACT, "unknown");
+  assert_fails_with(spec_of("tp/parts({unknown}) else tp/parts({unheard})", &options, &out),
+                    UNKNOWN_FACT, "unheard");
+  assert_fails_with(spec_of("tp/parts( else tp", &options, &out), SYNTAX, "");
   tsr_text_deinit(&out);
 }
 

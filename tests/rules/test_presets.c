@@ -248,6 +248,23 @@ static void facts_are_asked_for_only_when_needed(void **state) {
                     "a preset's variant says which axes to keep");
 }
 
+static void heads_are_minded_where_they_are_known(void **state) {
+  (void)state;
+  static const char *const families[] = {"t5:tp", "bert:tp", "vit:tp", "whisper:tp", "deepseek:tp"};
+  for (size_t i = 0; i < COUNT_OF(families); i++) {
+    tsr_rules *rules = NULL;
+    assert_ok(tsr_rules_preset(families[i], NULL, &rules));
+    assert_non_null(strstr(tsr_rules_warnings(rules), "the fact \"heads\" is not known"));
+    tsr_rules_release(rules);
+  }
+  static const tsr_fact facts[] = {{"heads", 64}, {"head_dim", 64}};
+  const tsr_rules_options options = {.size = sizeof options, .facts = facts, .fact_count = 2};
+  tsr_rules *rules = NULL;
+  assert_ok(tsr_rules_preset("t5:tp", &options, &rules));
+  assert_string_equal(tsr_rules_warnings(rules), "");
+  tsr_rules_release(rules);
+}
+
 static tsr_status open_t5(void *context) {
   (void)context;
   static const tsr_fact facts[] = {{"heads", 64}, {"head_dim", 64}};
@@ -263,7 +280,8 @@ static void running_out_of_memory_is_reported(void **state) {
   test_allocation_sweep(open_t5, NULL);
 }
 
-SUITE(presets, TEST(presets_serve_every_tensor_of_real_models),
-      TEST(tensors_are_cut_as_megatron_cuts_them), TEST(families_and_aliases_are_listed),
-      TEST(presets_are_their_files), TEST(wrong_names_are_explained),
-      TEST(facts_are_asked_for_only_when_needed), TEST(running_out_of_memory_is_reported))
+SUITE(presets, TEST(heads_are_minded_where_they_are_known),
+      TEST(presets_serve_every_tensor_of_real_models), TEST(tensors_are_cut_as_megatron_cuts_them),
+      TEST(families_and_aliases_are_listed), TEST(presets_are_their_files),
+      TEST(wrong_names_are_explained), TEST(facts_are_asked_for_only_when_needed),
+      TEST(running_out_of_memory_is_reported))
