@@ -174,18 +174,24 @@ tsr_status tsr_io_reserve(int fd, const char *path, int64_t size) {
 
 void tsr_io_start_sync(int fd) { sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
-tsr_status tsr_io_sync(int fd, const char *path) {
+static bool sync_now(int fd) {
   int result = 0;
   do {
     result = fsync(fd);
   } while (result && errno == EINTR);
-  return result ? failed(path, "bring it to the disk") : NULL;
+  return !result;
+}
+
+tsr_status tsr_io_sync(int fd, const char *path) {
+  return sync_now(fd) ? NULL : failed(path, "bring it to the disk");
 }
 
 tsr_status tsr_io_sync_folder(const char *path) {
   int fd = -1;
   TSR_TRY(open_as(path, O_RDONLY | O_DIRECTORY, "open the folder", &fd));
-  tsr_status status = tsr_io_sync(fd, path);
+  // Some network file systems know no such thing for folders, and see to names themselves.
+  const bool done = sync_now(fd) || errno == EINVAL;
+  tsr_status status = done ? NULL : failed(path, "bring it to the disk");
   close(fd);
   return status;
 }
