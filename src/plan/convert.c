@@ -3,6 +3,7 @@
 // Where every axis of a spec has an heir of its own size, the spec only changes names. Otherwise
 // each dimension keeps what heirs it can use; then, where it is cut in fewer shards than before,
 // axes that are no one's heir join it, so that the number comes as near to the old one as it can.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -414,6 +415,7 @@ static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t i
   tsr_plan_row row;
   tsr_plan_get(job->plan, index, &row);
   TSR_TRY(find_result(job, index, &row, &result));
+  assert(result);  // it was there, or has just been made
   for (int64_t i = 0; i < result->note_count; i++)
     TSR_TRY(tsr_plan_builder_note(builder, index, &job->notes[result->first_note + i]));
   return tsr_plan_builder_set(builder, index, result->spec, result->spec, row.policy);
