@@ -7,16 +7,13 @@ GPT-NeoX, Falcon, BERT) is written by the safetensors library and cut by the fam
 ranks, and anew for another: each rank must hold what a model of so many ranks computes with, taken from the
 arrays by hand, tensor by tensor. Ready-made maps must make what NumPy makes, and their way back the model.
 """
-import argparse
 import json
-import pathlib
-import random
-import subprocess
-import tempfile
 
 import ml_dtypes
 import numpy
 from safetensors.numpy import load_file, save_file
+
+import cases
 
 
 # ---- what rank r of n holds ----
@@ -358,12 +355,11 @@ def write(model, folder, rng):
 FAMILIES = [llama, llama, phi3, mixtral, qwen_moe, deepseek, gpt2, grouped, bert]
 
 
-def check(tessera, rng, folder):
+def check(ask, rng, folder):
     def run(*arguments):
-        done = subprocess.run([tessera, *map(str, arguments)], capture_output=True, text=True)
-        if done.returncode or "warning" in done.stderr:
-            raise SystemExit("tessera %s: exit code %d\n%s%s" % (" ".join(map(str, arguments)), done.returncode,
-                                                               done.stdout, done.stderr))
+        done = ask(*arguments)
+        if "warning" in done.stderr:
+            raise SystemExit("tessera %s\n%s" % (" ".join(map(str, arguments)), done.stderr))
 
     model = rng.choice(FAMILIES)(rng)
     source, before = folder / "model", folder / "model"
@@ -388,20 +384,5 @@ def check(tessera, rng, folder):
         same(load_file(folder / "back.safetensors"), model.tensors, back)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tessera", default="tessera")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=100)
-    arguments = parser.parse_args()
-    for case in range(arguments.count):
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                check(arguments.tessera, random.Random(arguments.seed * 1000003 + case), pathlib.Path(scratch))
-            except SystemExit as failure:
-                raise SystemExit("case %d of seed %d: %s" % (case, arguments.seed, failure)) from None
-    print("families: %d models were cut and mapped as NumPy does it" % arguments.count)
-
-
 if __name__ == "__main__":
-    main()
+    cases.run(check, "families: %d models were cut and mapped as NumPy does it")

@@ -7,16 +7,14 @@ expressions: every function of docs/map.md in any nesting, captures, loops, part
 of the same arrays what the map says; every element of what the command writes must be that, and `verify`
 must find it the same from both sides, and different once a byte is.
 """
-import argparse
 import itertools
-import pathlib
 import random
-import subprocess
-import tempfile
 
 import ml_dtypes
 import numpy
 from safetensors.numpy import load_file, save_file
+
+import cases
 
 DTYPES = [numpy.float32, numpy.float16, ml_dtypes.bfloat16, numpy.float64, numpy.int8, numpy.uint16, numpy.int64,
           numpy.bool_]
@@ -363,13 +361,7 @@ def store(run, rng, folder, tensors):
     return whole if way == 3 else stored
 
 
-def check(tessera, rng, folder):
-    def run(*arguments, wanted=0):
-        done = subprocess.run([tessera, *map(str, arguments)], capture_output=True, text=True)
-        if done.returncode != wanted:
-            raise SystemExit("tessera %s: exit code %d\n%s%s" % (" ".join(map(str, arguments)), done.returncode,
-                                                               done.stdout, done.stderr))
-
+def check_map(run, rng, folder):
     kinds, layers, tensors = random_source(rng)
     source = store(run, rng, folder, tensors)
     wanted = Map(rng, kinds, layers, tensors)
@@ -395,22 +387,13 @@ def check(tessera, rng, folder):
         run("verify", *rng.sample([source, result], 2), "--map", path, wanted=1)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tessera", default="tessera")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=100)
-    arguments = parser.parse_args()
-    for case in range(arguments.count):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            try:
-                check(arguments.tessera, random.Random(arguments.seed * 1000003 + case), folder)
-            except SystemExit as failure:
-                text = (folder / "random.map").read_text() if (folder / "random.map").exists() else ""
-                raise SystemExit("case %d of seed %d: %s\n%s" % (case, arguments.seed, failure, text)) from None
-    print("maps: %d random ones made what NumPy makes" % arguments.count)
+def check(run, rng, folder):
+    try:
+        check_map(run, rng, folder)
+    except SystemExit as failure:
+        path = folder / "random.map"
+        raise SystemExit("%s\n%s" % (failure, path.read_text() if path.exists() else "")) from None
 
 
 if __name__ == "__main__":
-    main()
+    cases.run(check, "maps: %d random ones made what NumPy makes")

@@ -8,18 +8,15 @@ whole by `gather`, as every format. The library must read from the result what i
 file must be its own, byte for byte; NumPy must read our archives and arrays as it reads its own, and we
 its own, whatever their order.
 """
-import argparse
 import ctypes
 import json
-import pathlib
-import random
 import struct
-import subprocess
-import tempfile
 
 import ml_dtypes
 import numpy
 import safetensors
+
+import cases
 
 # What the library calls a type, and its bits; those it reads and cannot write are written by hand.
 BITS = {"bool": 8, "uint8": 8, "int8": 8, "uint16": 16, "int16": 16, "float16": 16, "bfloat16": 16,
@@ -194,39 +191,18 @@ def check_numpys_own(run, rng, model, folder):
         raise SystemExit("j.safetensors: the file is not the library's own")
 
 
-def check(tessera, rng):
-    def run(*arguments):
-        done = subprocess.run([tessera, *map(str, arguments)], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit("tessera %s\n%s%s" % (" ".join(map(str, arguments)), done.stdout, done.stderr))
-
+def check(run, rng, folder):
     model = random_model(rng)
     metadata = rng.choice([None, {"format": "pt"}, {"n\u00f6te": "\"\n\u00e9" * rng.choice([1, 40000])}])
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
-        source = folder / "in.safetensors"
-        write(model, source, metadata)
-        run("shard", source, folder / "a", *random_cut(rng, folder, "a"))
-        run("reshard", folder / "a", folder / "b", *random_cut(rng, folder, "b"))
-        run("verify", folder / "a", folder / "b")
-        check_whole(run, rng, folder, source, read(source))
-        check_arrays(run, model, metadata, folder)
-        check_numpys_own(run, rng, model, folder)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tessera", default="tessera")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=100)
-    arguments = parser.parse_args()
-    for case in range(arguments.count):
-        try:
-            check(arguments.tessera, random.Random(arguments.seed * 1000003 + case))
-        except SystemExit as failure:
-            raise SystemExit("case %d of seed %d: %s" % (case, arguments.seed, failure)) from None
-    print("safetensors: %d models went round and came back the same" % arguments.count)
+    source = folder / "in.safetensors"
+    write(model, source, metadata)
+    run("shard", source, folder / "a", *random_cut(rng, folder, "a"))
+    run("reshard", folder / "a", folder / "b", *random_cut(rng, folder, "b"))
+    run("verify", folder / "a", folder / "b")
+    check_whole(run, rng, folder, source, read(source))
+    check_arrays(run, model, metadata, folder)
+    check_numpys_own(run, rng, model, folder)
 
 
 if __name__ == "__main__":
-    main()
+    cases.run(check, "safetensors: %d models went round and came back the same")
