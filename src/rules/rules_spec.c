@@ -174,15 +174,27 @@ static const char *find_else(const char *text) {
   return NULL;
 }
 
+// A spec that is not needed, and may lack facts, but must be one.
+static tsr_status check_unused(const char *text, const tsr_rules_options *options) {
+  tsr_spec *spec = NULL;
+  tsr_status status = parse_one(text, options, &spec);
+  tsr_spec_release(spec);
+  if (tsr_status_cause(status) != TSR_CAUSE_UNKNOWN_FACT) return status;
+  tsr_status_free(status);
+  return NULL;
+}
+
 tsr_status tsr_rule_spec_parse(tsr_rules_builder *builder, const char *text,
                                const tsr_rules_options *options, tsr_spec **out_spec) {
   const char *otherwise = find_else(text);
   if (!otherwise) return parse_one(text, options, out_spec);
+  const char *fallback = otherwise + sizeof else_word - 1;
+  TSR_TRY_NOTE(check_unused(fallback, options), "behind else");
   char *first = strndup(text, (size_t)(otherwise - text));
   if (!first) return tsr_fail(NO_MEMORY, "a rule");
   tsr_status status = parse_one(first, options, out_spec);
   free(first);
-  if (!status || tsr_status_cause(status) != TSR_CAUSE_UNKNOWN_FACT) return status;
+  if (tsr_status_cause(status) != TSR_CAUSE_UNKNOWN_FACT) return status;
   TSR_TRY(tsr_rules_builder_warn(builder, status));
-  return parse_one(otherwise + sizeof else_word - 1, options, out_spec);
+  return parse_one(fallback, options, out_spec);
 }

@@ -122,6 +122,7 @@ static void axes_are_dropped_and_renamed(void **state) {
       {"tp/parts({unknown}), x else x, tp", "y, model"},
       {"tp/parts({4+4}), x else x, tp", "model/parts(8), y"},
       {"fsdp/parts({unknown}), tp else tp", "_, model"},
+      {"tp else tp/parts({unknown})", "model"},
       {"?, fsdp+?, tp@3", "?, ?, model@3"},
       {"_ | unreduced=tp+dp replicated=x mesh=m", "_ | unreduced=model replicated=y mesh=m"},
   };
@@ -133,6 +134,8 @@ static void axes_are_dropped_and_renamed(void **state) {
   assert_fails_with(spec_of("tp/parts({unknown}) else tp/parts({unheard})", &options, &out),
                     UNKNOWN_FACT, "unheard");
   assert_fails_with(spec_of("tp/parts( else tp", &options, &out), SYNTAX, "");
+  assert_fails_with(spec_of("tp else tp/parts(", &options, &out), SYNTAX, "behind else");
+  assert_fails_with(spec_of("tp else tp else tp", &options, &out), SYNTAX, "behind else");
   tsr_text_deinit(&out);
 }
 
