@@ -18,8 +18,7 @@ static tsr_status place_copy(void *context, const tsr_copy *found) {
   const placed *p = context;
   tsr_copy copy = *found;
   copy.to += p->place;
-  TSR_TRY(p->fn(p->context, &copy));
-  return NULL;
+  return p->fn(p->context, &copy);
 }
 
 tsr_status tsr_array_range_copies(const tsr_array *array, int64_t first, int64_t count,

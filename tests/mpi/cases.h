@@ -25,6 +25,8 @@ int check_rank(void);
 int check_size(void);
 bool check_ok(const char *what, tsr_status status);
 void check_that(const char *what, bool holds);
+// Calls it with so many devices, dealt to the ranks; gives back whether anything was wrong.
+int check_on_devices(int64_t devices, void (*check)(tsr_comm *comm));
 // Fails with this cause and a message that contains `part`.
 void check_fails(const char *what, tsr_status status, tsr_cause cause, const char *part);
 

@@ -54,6 +54,16 @@ void check_that(const char *what, bool holds) {
   check_failures++;
 }
 
+int check_on_devices(int64_t devices, void (*check)(tsr_comm *comm)) {
+  tsr_comm *comm = NULL;
+  const tsr_comm_options options = {.size = sizeof options, .workers = 1};
+  const int64_t rank = check_rank(), size = check_size();
+  const int64_t local = devices * (rank + 1) / size - devices * rank / size;
+  if (check_ok("comm", tsr_comm_create_mpi(MPI_COMM_WORLD, local, &options, &comm))) check(comm);
+  tsr_comm_release(comm);
+  return check_failures > 0;
+}
+
 void check_fails(const char *what, tsr_status status, tsr_cause cause, const char *part) {
   if (tsr_status_cause(status) != cause || !strstr(tsr_status_text(status), part)) {
     printf("rank %d: %s: \"%s\" (%s), wanted \"%s\" (%s)\n", check_rank(), what,

@@ -148,13 +148,4 @@ static void check_all(tsr_comm *comm) {
   free(whole);
 }
 
-int case_save(void) {
-  tsr_comm *comm = NULL;
-  const tsr_comm_options options = {.size = sizeof options, .workers = 1};
-  const int64_t rank = check_rank(), size = check_size();
-  const int64_t local = DEVICES * (rank + 1) / size - DEVICES * rank / size;
-  if (check_ok("comm", tsr_comm_create_mpi(MPI_COMM_WORLD, local, &options, &comm)))
-    check_all(comm);
-  tsr_comm_release(comm);
-  return check_failures > 0;
-}
+int case_save(void) { return check_on_devices(DEVICES, check_all); }
