@@ -2,6 +2,10 @@
 // the hash.
 #include "tessera/hash.h"
 
+#include <string.h>
+
+#include "base/hash_chain.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -10,6 +14,18 @@ uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed) {
 }
 
 bool tsr_hash128_equal(tsr_hash128 a, tsr_hash128 b) { return a.low == b.low && a.high == b.high; }
+
+// The own hash of the bytes comes first: a seed has 64 bits only.
+tsr_hash128 tsr_hash128_add(tsr_hash128 hash, const void *bytes, size_t length) {
+  const XXH128_hash_t own = XXH3_128bits(bytes, length);
+  const uint64_t both[] = {hash.low, hash.high, own.low64, own.high64};
+  const XXH128_hash_t joined = XXH3_128bits(both, sizeof both);
+  return (tsr_hash128){joined.low64, joined.high64};
+}
+
+tsr_hash128 tsr_hash128_add_text(tsr_hash128 hash, const char *text) {
+  return tsr_hash128_add(hash, text ? text : "", text ? strlen(text) + 1 : 0);
+}
 
 void tsr_hash128_print(tsr_hash128 hash, tsr_text *out) {
   tsr_text_addf(out, "%016llx%016llx", (unsigned long long)hash.high, (unsigned long long)hash.low);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "layout/cut.h"
+#include "tessera/hash.h"
 #include "tessera/layout.h"
 
 // The shards of a layout that was given as boxes or flat ranges. One block.
@@ -58,6 +59,23 @@ TSR_MUST_USE tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t
 // Fails where devices or shards would be listed one by one and are too many: an abstract mesh may
 // have 2^62 of them.
 TSR_MUST_USE tsr_status tsr_layout_check_listed(int64_t count, const char *what);
+
+// ---- layouts as values (layout_digest.c) ----
+
+// The same sizes, policy, mesh (devices in their order) and spec, or the same boxes or ranges: what
+// ranks of one collective must have in common. tsr_layout_equivalent looks at what is held instead.
+bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
+// What was last digested: layouts of many tensors share meshes and shardings. Begins as zero, and
+// must not outlive the layouts.
+typedef struct tsr_layout_memo {
+  const tsr_mesh *mesh;
+  const tsr_sharding *sharding;
+  tsr_hash128 of_mesh, of_sharding;
+} tsr_layout_memo;
+// Of layouts that are the same, the same 128 bits.
+tsr_hash128 tsr_layout_digest(const tsr_layout *layout, tsr_layout_memo *memo);
+// `(8, 16) over {x=2,y=4} as x, _`: also the policy, unless it is to refuse.
+void tsr_layout_describe(const tsr_layout *layout, tsr_text *out);
 
 // The boxes of a flat range, in the order of its elements, at most 2 * rank - 1 of them: the
 // largest one that starts at `*at` and ends by `end`, where it starts; moves `*at` on. False at the

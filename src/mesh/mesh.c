@@ -196,8 +196,8 @@ static int count_processes(const tsr_mesh *mesh) {
   return count;
 }
 
-static uint64_t hash_mesh(const tsr_mesh *mesh) {
-  uint64_t hash = (uint64_t)mesh->axis_count + (mesh->is_abstract ? 1000 : 0);
+static uint64_t hash_mesh(const tsr_mesh *mesh, uint64_t seed) {
+  uint64_t hash = seed + (uint64_t)mesh->axis_count + (mesh->is_abstract ? 1000 : 0);
   for (int i = 0; i < mesh->axis_count; i++) {
     const tsr_axis *axis = &mesh->axes[i];
     const int64_t numbers[] = {axis->size, axis->type};
@@ -235,7 +235,7 @@ tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) {
     return status;
   }
   mesh->process_count = count_processes(mesh);
-  mesh->hash = hash_mesh(mesh);
+  mesh->hash = hash_mesh(mesh, 0);
   *out_mesh = mesh;
   return NULL;
 }
@@ -268,6 +268,10 @@ bool tsr_mesh_equal(const tsr_mesh *a, const tsr_mesh *b) {
 }
 
 uint64_t tsr_mesh_hash(const tsr_mesh *mesh) { return mesh->hash; }
+
+tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh) {
+  return (tsr_hash128){mesh->hash, hash_mesh(mesh, UINT64_C(0x9e3779b97f4a7c15))};
+}
 
 // ---- accessors ----
 

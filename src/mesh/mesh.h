@@ -2,6 +2,7 @@
 #ifndef TESSERA_MESH_MESH_H
 #define TESSERA_MESH_MESH_H
 
+#include "tessera/hash.h"
 #include "tessera/mesh.h"
 
 // ---- names and messages ----
@@ -37,6 +38,10 @@ int64_t tsr_mesh_stride(const tsr_mesh *mesh, int axis);
 // Whether a reader of this mesh's text finds its devices without being told: they are 0, 1, 2, ...
 // and its topology, if it has one, lists them so.
 bool tsr_mesh_has_default_devices(const tsr_mesh *mesh);
+
+// Equal meshes have equal digests: 128 bits, of which tsr_mesh_hash are the lower ones. Looks at
+// every device, unless they are 0, 1, 2, ...
+tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh);
 
 // The groups of devices whose positions differ in some digits only (position / stride % size),
 // which must be independent of each other. Members count through the digits, last one fastest.

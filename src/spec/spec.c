@@ -216,17 +216,17 @@ static uint64_t hash_stage(const tsr_stage *stage, uint64_t hash) {
   return hash;
 }
 
-static uint64_t hash_desc(const tsr_spec_desc *desc) {
-  uint64_t hash = (uint64_t)desc->dim_count;
+static uint64_t hash_desc(const tsr_spec_desc *desc, uint64_t seed) {
+  uint64_t hash = seed + (uint64_t)desc->dim_count;
   for (int d = 0; d < desc->dim_count; d++) {
     const tsr_spec_dim *dim = &desc->dims[d];
     const int64_t numbers[] = {dim->stage_count, dim->open, dim->priority};
     hash = tsr_hash64(numbers, sizeof numbers, hash);
     for (int s = 0; s < dim->stage_count; s++) hash = hash_stage(&dim->stages[s], hash);
   }
-  const uint64_t rest[] = {hash_set(desc->unreduced, desc->unreduced_count, 1),
-                           hash_set(desc->reduced, desc->reduced_count, 2),
-                           hash_set(desc->replicated, desc->replicated_count, 3),
+  const uint64_t rest[] = {hash_set(desc->unreduced, desc->unreduced_count, seed + 1),
+                           hash_set(desc->reduced, desc->reduced_count, seed + 2),
+                           hash_set(desc->replicated, desc->replicated_count, seed + 3),
                            (uint64_t)desc->reduction};
   hash = tsr_hash64(rest, sizeof rest, hash);
   return desc->mesh_name ? tsr_hash64(desc->mesh_name, strlen(desc->mesh_name), hash) : hash;
@@ -306,7 +306,7 @@ static tsr_status create(const tsr_spec_desc *desc, tsr_arena *arena, tsr_spec *
   for (int i = 0; i < table.count; i++) strcpy(names + table.offsets[i], table.names[i]);
   pack(&to, desc, &spec->desc);
   atomic_init(&spec->refs, 1);
-  spec->hash = hash_desc(&spec->desc);
+  spec->hash = hash_desc(&spec->desc, 0);
   *out_spec = spec;
   return NULL;
 }
@@ -338,3 +338,7 @@ bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b) {
 }
 
 uint64_t tsr_spec_hash(const tsr_spec *spec) { return spec->hash; }
+
+tsr_hash128 tsr_spec_digest(const tsr_spec *spec) {
+  return (tsr_hash128){spec->hash, hash_desc(&spec->desc, UINT64_C(0x9e3779b97f4a7c15))};
+}

@@ -2,6 +2,7 @@
 #ifndef TESSERA_SPEC_SPEC_H
 #define TESSERA_SPEC_SPEC_H
 
+#include "tessera/hash.h"
 #include "tessera/spec.h"
 
 // Axes, parts and set members of one spec together: far beyond any mesh, and small enough that
@@ -14,5 +15,7 @@ TSR_MUST_USE tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc);
 bool tsr_stage_cut_equal(const tsr_stage *a, const tsr_stage *b);
 // Whether a stage names no axis: an empty group, or a group of one None.
 bool tsr_stage_is_empty(const tsr_stage *stage);
+// Equal specs have equal digests: 128 bits, of which tsr_spec_hash are the lower ones.
+tsr_hash128 tsr_spec_digest(const tsr_spec *spec);
 
 #endif

@@ -1,0 +1,102 @@
+// Layouts as values: equal, digested, printed. Whether two put the same elements on the same
+// devices, however they are written, is for equivalent.c to say.
+#include <string.h>
+
+#include "base/hash_chain.h"
+#include "layout/layout.h"
+#include "mesh/mesh.h"
+#include "spec/spec.h"
+
+// ---- equality ----
+
+static int64_t range_count(const tsr_layout *layout) {
+  const tsr_box_table *table = layout->table;
+  if (layout->kind == TSR_LAYOUT_FLAT) return table->shard_count;
+  return table->first[table->shard_count] * layout->rank;
+}
+
+static bool same_table(const tsr_layout *a, const tsr_layout *b) {
+  const tsr_box_table *x = a->table, *y = b->table;
+  const size_t starts = sizeof *x->first * ((size_t)x->shard_count + 1);
+  if (x->shard_count != y->shard_count) return false;
+  if (a->kind == TSR_LAYOUT_BOXES && memcmp(x->first, y->first, starts) != 0) return false;
+  const size_t bytes = sizeof *x->ranges * (size_t)range_count(a);
+  return !bytes || !memcmp(x->ranges, y->ranges, bytes);
+}
+
+bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->policy != b->policy || a->rank != b->rank || !a->mesh != !b->mesh ||
+      memcmp(a->dims, b->dims, sizeof *a->dims * a->rank) != 0)
+    return false;
+  if (a->kind == TSR_LAYOUT_GRID) return tsr_sharding_equal(a->sharding, b->sharding);
+  return (!a->mesh || tsr_mesh_equal(a->mesh, b->mesh)) && same_table(a, b);
+}
+
+// ---- digest ----
+
+static tsr_hash128 digest_mesh(const tsr_mesh *mesh, tsr_layout_memo *memo) {
+  if (mesh && mesh != memo->mesh) {
+    memo->mesh = mesh;
+    memo->of_mesh = tsr_mesh_digest(mesh);
+  }
+  return mesh ? memo->of_mesh : TSR_HASH128_EMPTY;
+}
+
+static tsr_hash128 digest_sharding(const tsr_sharding *sharding, tsr_layout_memo *memo) {
+  if (sharding != memo->sharding) {
+    const tsr_hash128 spec = tsr_spec_digest(tsr_sharding_spec(sharding));
+    memo->sharding = sharding;
+    memo->of_sharding =
+        tsr_hash128_add(digest_mesh(tsr_sharding_mesh(sharding), memo), &spec, sizeof spec);
+  }
+  return memo->of_sharding;
+}
+
+static tsr_hash128 digest_table(const tsr_layout *layout, tsr_layout_memo *memo) {
+  const tsr_box_table *table = layout->table;
+  tsr_hash128 hash = digest_mesh(layout->mesh, memo);
+  if (layout->kind == TSR_LAYOUT_BOXES)
+    hash = tsr_hash128_add(hash, table->first,
+                           sizeof *table->first * ((size_t)table->shard_count + 1));
+  return tsr_hash128_add(hash, table->ranges, sizeof *table->ranges * (size_t)range_count(layout));
+}
+
+tsr_hash128 tsr_layout_digest(const tsr_layout *layout, tsr_layout_memo *memo) {
+  const tsr_hash128 how = layout->kind == TSR_LAYOUT_GRID ? digest_sharding(layout->sharding, memo)
+                                                          : digest_table(layout, memo);
+  uint64_t numbers[TSR_MAX_RANK + 5] = {how.low, how.high, layout->kind, layout->policy,
+                                        layout->mesh != NULL};
+  memcpy(numbers + 5, layout->dims, sizeof *layout->dims * layout->rank);
+  return tsr_hash128_add(TSR_HASH128_EMPTY, numbers, sizeof *numbers * (5U + layout->rank));
+}
+
+// ---- words ----
+
+static void print_spec(const tsr_spec *spec, tsr_text *out) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_spec_print(spec, TSR_FORM_SHORT, &text);
+  tsr_text_add(out, text.length ? tsr_text_string(&text) : "()");
+  if (status) out->failed = true;  // the short form can say everything: memory is out
+  tsr_status_free(status);
+  tsr_text_deinit(&text);
+}
+
+void tsr_layout_describe(const tsr_layout *layout, tsr_text *out) {
+  const tsr_shape shape = tsr_layout_shape(layout);
+  tsr_shape_print(&shape, out);
+  if (layout->mesh) {
+    tsr_text_add(out, " over {");
+    tsr_mesh_print(layout->mesh, out);
+    tsr_text_add(out, "}");
+  }
+  if (layout->kind != TSR_LAYOUT_GRID) {
+    tsr_text_addf(out, " in %lld shards of %s", (long long)tsr_layout_shard_count(layout),
+                  layout->kind == TSR_LAYOUT_FLAT ? "flat ranges" : "boxes");
+    return;
+  }
+  tsr_text_add(out, " as ");
+  print_spec(tsr_sharding_spec(layout->sharding), out);
+  if (layout->policy != TSR_POLICY_ERROR)
+    tsr_text_addf(out, ", %s", tsr_policy_name((tsr_policy)layout->policy));
+}
