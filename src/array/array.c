@@ -188,8 +188,7 @@ tsr_status tsr_array_check_alive(const tsr_array *array) {
 }
 
 tsr_status tsr_array_agree(tsr_comm *comm, const char *what, tsr_status found) {
-  call c = tsr_call_begin(comm);
-  tsr_call_describe(&c, "%s", what);
+  const tsr_call c = tsr_call_begin(comm, what);
   return tsr_call_agree(&c, found);
 }
 

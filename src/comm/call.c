@@ -1,24 +1,27 @@
-// Before anything moves, the ranks compare what they are about to do: 16 bytes each. Only when
-// these differ, or somebody found a mistake in its arguments, do they exchange texts, from which
-// every rank makes its message. So a rank that calls something else is an error, not a hang, and a
+// Before anything moves, the ranks compare what they are about to do: a digest of 128 bits each.
+// Only when these differ, or somebody found a mistake in its arguments, do they exchange more: a
+// search by halves finds the first item that differs, and every rank makes its message of all
+// ranks' texts. So a rank that asks for something else is an error, not a hang or wrong data, and a
 // call fails on every rank or on none.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash_chain.h"
 #include "comm/comm.h"
-#include "tessera/hash.h"
 
-call tsr_call_begin(tsr_comm *comm) {
-  comm->step++;
-  return (call){.comm = comm};
+enum { MOST_GROUPS = 4, MOST_RANKS_SHOWN = 8 };
+
+tsr_call tsr_call_begin(tsr_comm *comm, const char *name) {
+  atomic_fetch_add_explicit(&comm->step, 1, memory_order_relaxed);
+  return (tsr_call){.comm = comm, .name = name};
 }
 
-void tsr_call_hash(call *c, const void *bytes, size_t length) {
-  if (c->comm->rank_count > 1 && length) c->hash = tsr_hash64(bytes, length, c->hash);
+void tsr_call_hash(tsr_call *c, const void *bytes, size_t length) {
+  if (c->comm->rank_count > 1) c->hash = tsr_hash128_add(c->hash, bytes, length);
 }
 
-void tsr_call_describe(call *c, const char *format, ...) {
+void tsr_call_describe(tsr_call *c, const char *format, ...) {
   if (c->comm->rank_count == 1) return;
   va_list arguments;
   va_start(arguments, format);
@@ -27,91 +30,179 @@ void tsr_call_describe(call *c, const char *format, ...) {
   tsr_call_hash(c, c->text, strlen(c->text));
 }
 
-tsr_status tsr_call_end(const call *c, tsr_status status) {
+static const char *text_of(const tsr_call *c) { return c->text[0] ? c->text : c->name; }
+
+tsr_status tsr_call_end(const tsr_call *c, tsr_status status) {
   if (!status || c->comm->rank_count == 1) return status;
-  return tsr_note(status, "step %lld, %s", (long long)c->comm->step, c->text);
+  return tsr_note(status, "step %lld, %s", (long long)tsr_comm_step(c->comm), text_of(c));
 }
 
-// ---- when they differ ----
+// ---- digests ----
 
-static void add_ranks(tsr_text *out, const tsr_comm *comm, int like) {
-  int count = 0;
-  for (int r = 0; r < comm->rank_count; r++)
-    count += comm->records[r].call == comm->records[like].call;
-  tsr_text_addf(out, count == 1 ? "rank " : "ranks ");
-  int shown = 0;
-  for (int r = 0; r < comm->rank_count && shown < 8; r++) {
-    if (comm->records[r].call != comm->records[like].call) continue;
-    tsr_text_addf(out, "%s%d", shown++ ? ", " : "", r);
+// Of the call and its first items; of the call alone it tells how many items there are.
+static tsr_hash128 digest(const tsr_call *c, int64_t items) {
+  tsr_hash128 hash = tsr_hash128_add_text(c->hash, c->name);
+  hash = tsr_hash128_add(hash, &c->items.count, sizeof c->items.count);
+  for (int64_t i = 0; i < items; i++) {
+    const tsr_hash128 item = c->items.digest(c->items.context, i);
+    hash = tsr_hash128_add(hash, &item, sizeof item);
   }
-  if (count > shown) tsr_text_addf(out, " and %d more", count - shown);
-  tsr_text_addf(out, count == 1 ? " calls %s" : " call %s", comm->texts[like]);
+  return hash;
 }
 
-static bool is_new(const tsr_comm *comm, int rank) {
-  for (int r = 0; r < rank; r++) {
-    if (comm->records[r].call == comm->records[rank].call) return false;
-  }
-  return true;
+tsr_hash128 tsr_call_digest(const tsr_call *c) {
+  return c->comm->rank_count > 1 ? digest(c, c->items.count) : TSR_HASH128_EMPTY;
 }
 
-static tsr_status mismatch(const tsr_comm *comm) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  for (int r = 0; r < comm->rank_count; r++) {
-    if (!is_new(comm, r)) continue;
-    if (r) tsr_text_add(&text, "; ");
-    add_ranks(&text, comm, r);
-  }
-  tsr_status status = tsr_text_check(&text);
-  if (!status)
-    status = tsr_fail(COMM_MISMATCH, "ranks differ in step %lld: %s", (long long)comm->step,
-                      tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+static bool names_differ(const tsr_comm *comm) {
+  for (int r = 1; r < comm->rank_count; r++)
+    if (comm->records[r].name != comm->records[0].name) return true;
+  return false;
 }
 
-// The failure of the lowest rank that has one, as the others report it.
-static tsr_status failed_elsewhere(const tsr_comm *comm) {
-  int rank = 0;
-  while (!comm->records[rank].cause) rank++;
-  return tsr_fail_at((tsr_cause)comm->records[rank].cause, __FILE__, __LINE__, "rank %d: %s", rank,
-                     comm->texts[rank]);
+static bool asked_the_same(const tsr_comm *comm, int a, int b) {
+  return tsr_hash128_equal(comm->records[a].asked, comm->records[b].asked);
 }
 
-// Which kind of trouble the records tell of.
-static bool calls_differ(const tsr_comm *comm) {
-  for (int r = 1; r < comm->rank_count; r++) {
-    if (comm->records[r].call != comm->records[0].call) return true;
-  }
+static bool digests_differ(const tsr_comm *comm) {
+  for (int r = 1; r < comm->rank_count; r++)
+    if (!asked_the_same(comm, r, 0)) return true;
   return false;
 }
 
 static bool somebody_failed(const tsr_comm *comm) {
-  for (int r = 0; r < comm->rank_count; r++) {
+  for (int r = 0; r < comm->rank_count; r++)
     if (comm->records[r].cause) return true;
-  }
   return false;
 }
 
-static tsr_status share_texts(const call *c, bool differ, tsr_status found) {
+// ---- who says what ----
+
+static tsr_status share_record(const tsr_call *c, record mine) {
+  return tsr_call_end(c, c->comm->engine->share(c->comm, &mine, sizeof mine, c->comm->records));
+}
+
+static tsr_status share_text(const tsr_call *c, const char *mine) {
   tsr_comm *comm = c->comm;
-  char text[CALL_TEXT] = "";
-  snprintf(text, sizeof text, "%s", differ ? c->text : tsr_status_text(found));
-  TSR_TRY(comm->engine->share(comm, text, sizeof text, comm->texts));
-  for (int r = 0; r < comm->rank_count; r++) comm->texts[r][CALL_TEXT - 1] = '\0';
+  char text[TSR_CALL_TEXT] = "";
+  if (snprintf(text, sizeof text, "%s", mine) >= TSR_CALL_TEXT)
+    strcpy(text + TSR_CALL_TEXT - 4, "...");
+  TSR_TRY(tsr_call_end(c, comm->engine->share(comm, text, sizeof text, comm->texts)));
+  for (int r = 0; r < comm->rank_count; r++) comm->texts[r][TSR_CALL_TEXT - 1] = '\0';
   return NULL;
 }
 
-tsr_status tsr_call_agree(const call *c, tsr_status found) {
+static bool is_first_of_its_kind(const tsr_comm *comm, int rank) {
+  for (int r = 0; r < rank; r++)
+    if (asked_the_same(comm, r, rank)) return false;
+  return true;
+}
+
+// Whether a text is too short to show what differs.
+static bool is_ambiguous(const tsr_comm *comm, int rank) {
+  for (int r = 0; r < comm->rank_count; r++)
+    if (!asked_the_same(comm, r, rank) && !strcmp(comm->texts[r], comm->texts[rank])) return true;
+  return false;
+}
+
+static void add_ranks(tsr_text *out, const tsr_comm *comm, int like, const char *verb) {
+  int count = 0, shown = 0;
+  for (int r = 0; r < comm->rank_count; r++) count += asked_the_same(comm, r, like);
+  tsr_text_add(out, count == 1 ? "rank " : "ranks ");
+  for (int r = 0; r < comm->rank_count && shown < MOST_RANKS_SHOWN; r++)
+    if (asked_the_same(comm, r, like)) tsr_text_addf(out, "%s%d", shown++ ? ", " : "", r);
+  if (count > shown) tsr_text_addf(out, " and %d more", count - shown);
+  tsr_text_addf(out, " %s%s%s %s", verb, count == 1 ? "s" : "", !strcmp(verb, "ask") ? " for" : "",
+                comm->texts[like]);
+  if (is_ambiguous(comm, like))
+    tsr_text_addf(out, " (digest %016llx)", (unsigned long long)comm->records[like].asked.low);
+}
+
+// What ranks call, or what they ask for of one item, from the records and the texts of all.
+static tsr_status mismatch(const tsr_call *c, bool of_item) {
+  const tsr_comm *comm = c->comm;
+  tsr_text text = TSR_TEXT_EMPTY;
+  int kinds = 0;
+  for (int r = 0; r < comm->rank_count; r++) {
+    if (!is_first_of_its_kind(comm, r) || ++kinds > MOST_GROUPS) continue;
+    if (r) tsr_text_add(&text, "; ");
+    add_ranks(&text, comm, r, of_item ? "ask" : "call");
+  }
+  if (kinds > MOST_GROUPS)
+    tsr_text_addf(&text, "; others differ in %d more ways", kinds - MOST_GROUPS);
+  tsr_status status = tsr_text_check(&text);
+  if (!status)
+    status =
+        tsr_fail(COMM_MISMATCH, "ranks differ in step %lld%s%s: %s", (long long)tsr_comm_step(comm),
+                 of_item ? ", " : "", of_item ? text_of(c) : "", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// ---- where they differ ----
+
+// The first item that is not the same on all ranks. There is one, and all have as many of them.
+static tsr_status find_item(const tsr_call *c, int64_t *out_item) {
+  int64_t same = 0, differing = c->items.count;  // numbers of items that do not, and do, differ
+  while (differing - same > 1) {
+    const int64_t middle = same + (differing - same) / 2;
+    TSR_TRY(share_record(c, (record){.asked = digest(c, middle)}));
+    if (digests_differ(c->comm))
+      differing = middle;
+    else
+      same = middle;
+  }
+  *out_item = same;
+  return NULL;
+}
+
+static tsr_status compare_items(const tsr_call *c) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  int64_t item = 0;
+  TSR_TRY(find_item(c, &item));
+  TSR_TRY(share_record(c, (record){.asked = c->items.digest(c->items.context, item)}));
+  c->items.describe(c->items.context, item, &text);
+  tsr_status status =
+      share_text(c, text.failed ? "what memory is too short to say" : tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status ? status : mismatch(c, true);
+}
+
+static tsr_status compare_calls(const tsr_call *c) {
+  TSR_TRY(share_record(c, (record){.asked = digest(c, 0)}));
+  if (!digests_differ(c->comm)) return compare_items(c);
+  TSR_TRY(share_text(c, text_of(c)));
+  return mismatch(c, false);
+}
+
+// ---- mistakes ----
+
+// The failure of the lowest rank that has one, as the others report it.
+static tsr_status failed_elsewhere(const tsr_call *c) {
+  const tsr_comm *comm = c->comm;
+  int rank = 0;
+  while (!comm->records[rank].cause) rank++;
+  return tsr_call_end(c, tsr_fail_at((tsr_cause)comm->records[rank].cause, __FILE__, __LINE__,
+                                     "rank %d: %s", rank, comm->texts[rank]));
+}
+
+static tsr_status compare_mistakes(const tsr_call *c, tsr_status found) {
+  tsr_status status = share_text(c, tsr_status_text(found));
+  if (!status) return found ? found : failed_elsewhere(c);
+  tsr_status_free(found);
+  return status;
+}
+
+tsr_status tsr_call_agree(const tsr_call *c, tsr_status found) {
   tsr_comm *comm = c->comm;
   if (comm->rank_count == 1) return found;
-  const record mine = {c->hash, tsr_status_cause(found)};
-  tsr_status status = comm->engine->share(comm, &mine, sizeof mine, comm->records);
-  const bool differ = !status && calls_differ(comm);
-  if (!status && !differ && !somebody_failed(comm)) return NULL;
-  if (!status) status = share_texts(c, differ, found);
-  if (!status && !differ && found) return found;
+  const record mine = {.name = tsr_hash64(c->name, strlen(c->name), 0),
+                       .asked = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
+                       .cause = tsr_status_cause(found)};
+  tsr_status status = share_record(c, mine);
+  const bool other_calls = !status && names_differ(comm);
+  if (!status && !other_calls && somebody_failed(comm)) return compare_mistakes(c, found);
   tsr_status_free(found);
-  if (!status && differ) return mismatch(comm);
-  return tsr_call_end(c, status ? status : failed_elsewhere(comm));
+  if (status) return status;
+  return other_calls || digests_differ(comm) ? compare_calls(c) : NULL;
 }

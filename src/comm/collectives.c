@@ -1,5 +1,6 @@
 // Every member to every member: all_gather and all_to_all are a copy for each pair of a group.
 #include <assert.h>
+#include <stdio.h>
 
 #include "comm/rounds.h"
 
@@ -49,11 +50,11 @@ static void gather_between(const void *context, int64_t i, int64_t j, tsr_copy *
 tsr_status tsr_comm_all_gather(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype,
                                int64_t outer, int64_t inner, const void *const *in,
                                void *const *out) {
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "all_gather");
   tsr_call_describe(&c, "all_gather of %lld x %lld %s, %lld groups of %lld", (long long)outer,
                     (long long)inner, tsr_type_name(dtype), tsr_group_count(groups),
                     tsr_group_size(groups));
-  tsr_call_hash_groups(&c, groups);
+  tsr_call_add_groups(&c, groups);
   args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out, .alike = true};
   tsr_status status = tsr_groups_check(comm, groups);
   if (!status) status = tsr_blocks_check(dtype, outer, 1, inner, &a.in_bytes);
@@ -132,16 +133,28 @@ static tsr_status check_turn(args *a, const tsr_shape *shape, int split, int con
   return tsr_buffers_check(a->comm, tsr_member_role, a, a->in, a->out);
 }
 
+// `4x8`; what is no shape is said otherwise.
+static void print_sizes(const tsr_shape *shape, char *out, size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  if (!shape || shape->rank < 0 || shape->rank > TSR_MAX_RANK) return;
+  for (int d = 0; d < shape->rank && used < size; d++)
+    used += (size_t)snprintf(out + used, size - used, "%s%lld", d ? "x" : "",
+                             (long long)shape->dims[d]);
+}
+
 tsr_status tsr_comm_all_to_all(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype,
                                const tsr_shape *shape, int split, int concat, const void *const *in,
                                void *const *out) {
-  call c = tsr_call_begin(comm);
-  tsr_call_describe(&c, "all_to_all of rank %d %s, split %d, concat %d, %lld groups of %lld",
-                    shape ? shape->rank : 0, tsr_type_name(dtype), split, concat,
+  tsr_call c = tsr_call_begin(comm, "all_to_all");
+  char sizes[TSR_CALL_TEXT / 2];
+  print_sizes(shape, sizes, sizeof sizes);
+  tsr_call_describe(&c, "all_to_all of rank %d %s %s, split %d, concat %d, %lld groups of %lld",
+                    shape ? shape->rank : 0, tsr_type_name(dtype), sizes, split, concat,
                     tsr_group_count(groups), tsr_group_size(groups));
   if (shape && shape->rank > 0 && shape->rank <= TSR_MAX_RANK)
     tsr_call_hash(&c, shape->dims, sizeof *shape->dims * (size_t)shape->rank);
-  tsr_call_hash_groups(&c, groups);
+  tsr_call_add_groups(&c, groups);
   args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out};
   TSR_TRY(tsr_call_agree(&c, check_turn(&a, shape, split, concat)));
   assert(shape);  // else agreeing has failed

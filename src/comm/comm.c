@@ -142,7 +142,9 @@ tsr_buffer_pool *tsr_comm_buffers(const tsr_comm *comm) { return comm->buffers; 
 void *tsr_comm_engine_state(const tsr_comm *comm) { return comm->state; }
 double tsr_comm_timeout(const tsr_comm *comm) { return comm->timeout; }
 size_t tsr_comm_in_flight(const tsr_comm *comm) { return comm->in_flight; }
-int64_t tsr_comm_step(const tsr_comm *comm) { return comm->step; }
+int64_t tsr_comm_step(const tsr_comm *comm) {
+  return atomic_load_explicit(&comm->step, memory_order_relaxed);
+}
 
 int64_t tsr_comm_first_device(const tsr_comm *comm, int rank) {
   if (rank < 0) return 0;

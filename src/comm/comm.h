@@ -4,9 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "comm/call.h"
 #include "tessera/engine.h"
-
-enum { CALL_TEXT = 240 };
 
 // A buffer of one local device in a call, for finding overlaps.
 typedef struct span {
@@ -18,8 +17,9 @@ typedef struct span {
 
 // What a rank tells the others before a call: the same for all, unless somebody is mistaken.
 typedef struct record {
-  uint64_t call;  // hash of what is called, with its arguments
-  int64_t cause;  // of the mistake found here, or 0
+  uint64_t name;      // hash of what is called
+  tsr_hash128 asked;  // digest of its arguments; of nothing when there is a mistake
+  int64_t cause;      // of the mistake found here, or 0
 } record;
 
 struct tsr_comm {
@@ -31,36 +31,17 @@ struct tsr_comm {
   tsr_buffer_pool *buffers;
   double timeout;
   size_t in_flight;
-  int64_t step;
+  _Atomic int64_t step;
   // Room for every call, so that no call of one rank alone can fail for want of memory.
   int64_t *first;      // per rank, and the number of devices
   int64_t *member_of;  // per device: which group it is in, or -1
   bool *sends;         // per device: whether it is a source of a permutation
   span *spans;         // two per local device
   record *records;     // per rank
-  char (*texts)[CALL_TEXT];
+  char (*texts)[TSR_CALL_TEXT];
 };
 
 extern const tsr_engine tsr_threads_engine;
-
-// ---- calls ----
-
-// A call as the ranks compare it: a hash of its arguments and a text for people. Both are only made
-// when there are several ranks.
-typedef struct call {
-  tsr_comm *comm;
-  uint64_t hash;
-  char text[CALL_TEXT];
-} call;
-
-call tsr_call_begin(tsr_comm *comm);
-void tsr_call_hash(call *c, const void *bytes, size_t length);
-TSR_PRINTF(2, 3) void tsr_call_describe(call *c, const char *format, ...);
-// Whether all ranks call the same and none found a mistake; `found` is the one found here, or NULL.
-// Ends with the same verdict on all ranks.
-TSR_MUST_USE tsr_status tsr_call_agree(const call *c, tsr_status found);
-// Adds to a failure what was being done.
-TSR_MUST_USE tsr_status tsr_call_end(const call *c, tsr_status status);
 
 // ---- checks ----
 

@@ -15,13 +15,13 @@ static tsr_status check_reduce(args *a, const tsr_reduce_job *job) {
 }
 
 static tsr_status reduce(tsr_comm *comm, const tsr_reduce_job *job) {
-  call c = tsr_call_begin(comm);
+  const char *name = job->scatter ? "reduce_scatter" : "all_reduce";
   const char *op = tsr_reduction_name(job->op);
-  tsr_call_describe(&c, "%s of %lld x %lld %s, %s, %lld groups of %lld",
-                    job->scatter ? "reduce_scatter" : "all_reduce", (long long)job->outer,
-                    (long long)job->inner, tsr_type_name(job->dtype), op ? op : "?",
-                    tsr_group_count(job->groups), tsr_group_size(job->groups));
-  tsr_call_hash_groups(&c, job->groups);
+  tsr_call c = tsr_call_begin(comm, name);
+  tsr_call_describe(&c, "%s of %lld x %lld %s, %s, %lld groups of %lld", name,
+                    (long long)job->outer, (long long)job->inner, tsr_type_name(job->dtype),
+                    op ? op : "?", tsr_group_count(job->groups), tsr_group_size(job->groups));
+  tsr_call_add_groups(&c, job->groups);
   args a = {.comm = comm, .groups = job->groups, .in_place = !job->scatter, .alike = !job->scatter};
   TSR_TRY(tsr_call_agree(&c, check_reduce(&a, job)));
   if (!a.in_bytes || !job->groups->count) return NULL;
@@ -92,11 +92,22 @@ static tsr_status check_parts(const tsr_comm *comm, const tsr_exchange *parts, i
   return NULL;
 }
 
+// Copies are each rank's own; all know the arrays.
+static tsr_hash128 digest_part(void *context, int64_t item) {
+  const tsr_exchange *parts = context;
+  return (tsr_hash128){(uint64_t)parts[item].bits, 0};
+}
+
+static void describe_part(void *context, int64_t item, tsr_text *out) {
+  const tsr_exchange *parts = context;
+  tsr_text_addf(out, "array %lld of elements of %d bits", (long long)item, parts[item].bits);
+}
+
 tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "exchange");
   tsr_call_describe(&c, "exchange of %d arrays", part_count);
-  for (int i = 0; parts && i < part_count; i++)
-    tsr_call_hash(&c, &parts[i].bits, sizeof parts[i].bits);
+  if (parts && part_count > 0)
+    c.items = (tsr_call_items){part_count, (void *)(uintptr_t)parts, digest_part, describe_part};
   TSR_TRY(tsr_call_agree(&c, check_parts(comm, parts, part_count)));
   return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
 }
@@ -104,13 +115,13 @@ tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int part
 // ---- control ----
 
 tsr_status tsr_comm_barrier(tsr_comm *comm) {
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "barrier");
   tsr_call_describe(&c, "barrier");
   return tsr_call_agree(&c, NULL);  // which waits for all
 }
 
 tsr_status tsr_comm_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all) {
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "share");
   tsr_call_describe(&c, "share of %zu bytes", bytes);
   tsr_status status = NULL;
   if (bytes && (!mine || !out_all))

@@ -136,7 +136,7 @@ static tsr_status check_probe(const probe *p) {
 tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_t most_bytes,
                                     tsr_comm_fit *out_fit) {
   const int64_t most = most_bytes ? most_bytes : DEFAULT_MOST;
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "measure");
   tsr_call_describe(&c, "measure of %lld bytes between devices %lld and %lld", (long long)most,
                     (long long)a, (long long)b);
   probe p = {.comm = comm, .a = a, .b = b, .most = most};

@@ -1,6 +1,7 @@
 // From chosen devices to others: broadcast and permute.
 #include <string.h>
 
+#include "base/hash_chain.h"
 #include "comm/rounds.h"
 
 // ---- broadcast ----
@@ -50,11 +51,11 @@ static tsr_status cast_group(rounds *r, const int32_t *members, int64_t root, in
 tsr_status tsr_comm_broadcast(tsr_comm *comm, const tsr_groups *groups, int64_t root,
                               tsr_dtype dtype, int64_t count, const void *const *in,
                               void *const *out) {
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "broadcast");
   tsr_call_describe(&c, "broadcast of %lld %s from member %lld, %lld groups of %lld",
                     (long long)count, tsr_type_name(dtype), (long long)root,
                     tsr_group_count(groups), tsr_group_size(groups));
-  tsr_call_hash_groups(&c, groups);
+  tsr_call_add_groups(&c, groups);
   cast b = {{.comm = comm,
              .groups = groups,
              .dtype = dtype,
@@ -151,18 +152,33 @@ static tsr_status permute(permutation *p) {
   return tsr_rounds_end(&r, status);
 }
 
+static tsr_hash128 digest_pairs(void *context, int64_t item) {
+  const permutation *p = context;
+  (void)item;
+  return tsr_hash128_add(TSR_HASH128_EMPTY, p->pairs, sizeof *p->pairs * (size_t)p->pair_count);
+}
+
+static void describe_pairs(void *context, int64_t item, tsr_text *out) {
+  const permutation *p = context;
+  (void)item;
+  tsr_text_add(out, "pairs");
+  for (int64_t i = 0; i < p->pair_count && out->length < TSR_CALL_TEXT; i++)
+    tsr_text_addf(out, "%s %d to %d", i ? "," : "", (int)p->pairs[i].source,
+                  (int)p->pairs[i].target);
+}
+
 tsr_status tsr_comm_permute(tsr_comm *comm, const tsr_pair *pairs, int64_t pair_count,
                             tsr_dtype dtype, int64_t count, const void *const *in,
                             void *const *out) {
-  call c = tsr_call_begin(comm);
+  tsr_call c = tsr_call_begin(comm, "permute");
   tsr_call_describe(&c, "permute of %lld %s, %lld pairs", (long long)count, tsr_type_name(dtype),
                     (long long)pair_count);
-  if (pairs && pair_count > 0 && pair_count <= tsr_comm_device_count(comm))
-    tsr_call_hash(&c, pairs, sizeof *pairs * (size_t)pair_count);
   permutation p = {.args = {.comm = comm, .dtype = dtype, .in = in, .out = out},
                    .pairs = pairs,
                    .pair_count = pair_count,
                    .count = count};
+  if (pairs && pair_count > 0 && pair_count <= tsr_comm_device_count(comm))
+    c.items = (tsr_call_items){1, &p, digest_pairs, describe_pairs};
   TSR_TRY(tsr_call_agree(&c, check_permutation(&p)));
   return tsr_call_end(&c, permute(&p));
 }

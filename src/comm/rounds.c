@@ -4,14 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_chain.h"
+
 enum { PAIRS_PER_ROUND = 1 << 12 };
 
-void tsr_call_hash_groups(call *c, const tsr_groups *groups) {
-  if (!groups || groups->count < 0 || groups->size < 1 || !groups->members) return;
-  const int64_t devices = tsr_comm_device_count(c->comm);
-  if (groups->count > devices / groups->size) return;
-  tsr_call_hash(c, groups->members,
-                sizeof *groups->members * (size_t)(groups->count * groups->size));
+// ---- what ranks compare ----
+
+static tsr_hash128 digest_groups(void *context, int64_t item) {
+  const tsr_groups *groups = context;
+  (void)item;
+  return tsr_hash128_add(TSR_HASH128_EMPTY, groups->members,
+                         sizeof *groups->members * (size_t)(groups->count * groups->size));
+}
+
+static void describe_groups(void *context, int64_t item, tsr_text *out) {
+  const tsr_groups *groups = context;
+  (void)item;
+  tsr_text_add(out, "groups");
+  for (int64_t i = 0; i < groups->count * groups->size && out->length < TSR_CALL_TEXT; i++)
+    tsr_text_addf(out, "%s%d%s", i % groups->size ? ", " : " [", (int)groups->members[i],
+                  (i + 1) % groups->size ? "" : "]");
+}
+
+void tsr_call_add_groups(tsr_call *c, const tsr_groups *groups) {
+  if (!groups || groups->count < 1 || groups->size < 1 || !groups->members) return;
+  if (groups->count > tsr_comm_device_count(c->comm) / groups->size) return;
+  c->items = (tsr_call_items){1, (void *)(uintptr_t)groups, digest_groups, describe_groups};
 }
 
 long long tsr_group_count(const tsr_groups *groups) { return groups ? groups->count : 0; }

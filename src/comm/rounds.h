@@ -17,8 +17,8 @@ typedef struct args {
 
 // The role of a device as a member of the groups; context is the args.
 role tsr_member_role(const void *context, int64_t device);
-// Adds groups to what ranks compare.
-void tsr_call_hash_groups(call *c, const tsr_groups *groups);
+// Adds groups to what ranks compare; they must live as long as the call.
+void tsr_call_add_groups(tsr_call *c, const tsr_groups *groups);
 // For texts: what is there, even when it is wrong.
 long long tsr_group_count(const tsr_groups *groups);
 long long tsr_group_size(const tsr_groups *groups);

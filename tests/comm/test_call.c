@@ -25,9 +25,10 @@ static tsr_status play_share(tsr_comm *comm, const void *mine, size_t bytes, voi
     memcpy(to, mine, bytes);
     if (r && bytes == sizeof(record)) {
       record *theirs = (record *)(void *)to;
-      theirs->call += s->other_calls[r];
+      theirs->name += s->other_calls[r];
+      theirs->asked.low += s->other_calls[r];
       theirs->cause = s->causes[r];
-    } else if (r && bytes == CALL_TEXT && s->calls[r]) {
+    } else if (r && bytes == TSR_CALL_TEXT && s->calls[r]) {
       strncpy(to, s->calls[r], bytes);
     }
   }
