@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "comm/call.h"
 #include "layout/layout.h"
 #include "tessera/array.h"
 
@@ -113,12 +114,29 @@ TSR_MUST_USE tsr_status tsr_array_reduce(tsr_array *array, tsr_array **out_array
 
 // ---- ranks ----
 
-// Collective. What was found here becomes the verdict of all ranks: each fails if one does.
+// Collective. What was found here becomes the verdict of all ranks: each fails if one does. For the
+// steps of a call whose arguments have been compared.
 TSR_MUST_USE tsr_status tsr_array_agree(tsr_comm *comm, const char *what, tsr_status found);
+
+// Arrays and layouts that a collective was asked about, as ranks compare them (asked.c).
+typedef struct tsr_asked {
+  int64_t count;
+  tsr_array *const *arrays;          // as they lie
+  const tsr_layout *const *layouts;  // as they shall lie; NULL = they stay, as does one whose is
+  tsr_layout_memo from, to;
+} tsr_asked;
+tsr_call_items tsr_asked_items(tsr_asked *asked);  // which must outlive them
+// The options of a reshard in words, as texts of calls have them.
+void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out, size_t size);
+// One array that stays where it is.
+#define TSR_ASKED_ARRAY(array) ((tsr_asked){.count = 1, .arrays = (tsr_array *[]){array}})
 
 // ---- options ----
 
 TSR_MUST_USE tsr_status tsr_host_options_check(const tsr_host_options *given,
                                                tsr_host_options *out_options);
+// The places of a strided tensor, counted in elements from its first, must be numbers.
+TSR_MUST_USE tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *ranges,
+                                               const int64_t *strides);
 
 #endif

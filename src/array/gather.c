@@ -69,7 +69,6 @@ static tsr_status gather_far(tsr_array *array, void *host, const tsr_host_option
   const int64_t *strides = options->strides;
   tsr_layout *layout = NULL;
   tsr_array *whole = NULL;
-  TSR_TRY(check_ranks(array->comm, options->root));
   tsr_status status =
       tsr_array_agree(array->comm, "gather", whole_layout(array, options->root, &layout));
   if (!status) status = exchange_whole(array, layout, strides ? NULL : host, &whole);
@@ -87,13 +86,33 @@ static tsr_status check_host(const tsr_comm *comm, const void *host, int root) {
                   tsr_comm_rank(comm));
 }
 
+static tsr_status check(const tsr_array *array, const void *host, const tsr_host_options *given,
+                        tsr_host_options *out_options) {
+  const tsr_shape shape = tsr_layout_shape(array->layout);
+  TSR_TRY(tsr_host_options_check(given, out_options));
+  TSR_TRY(tsr_array_check_alive(array));
+  TSR_TRY(check_host(array->comm, host, out_options->root));
+  TSR_TRY(tsr_host_strides_check(&shape, NULL, out_options->strides));
+  return tsr_comm_rank_count(array->comm) > 1 ? check_ranks(array->comm, out_options->root) : NULL;
+}
+
+// Where the tensor goes in memory is each rank's own affair.
+static tsr_status agree(tsr_array *array, int root, tsr_status found) {
+  tsr_asked asked = TSR_ASKED_ARRAY(array);
+  tsr_call c = tsr_call_begin(array->comm, "gather");
+  if (root < 0)
+    tsr_call_describe(&c, "gather to all ranks");
+  else
+    tsr_call_describe(&c, "gather to rank %d", root);
+  c.items = tsr_asked_items(&asked);
+  return tsr_call_agree(&c, found);
+}
+
 tsr_status tsr_array_gather(tsr_array *array, void *host, const tsr_host_options *options) {
   tsr_host_options checked;
   tsr_array *reduced = NULL;
-  TSR_TRY(tsr_host_options_check(options, &checked));
-  tsr_status status = tsr_array_check_alive(array);
-  if (!status) status = check_host(array->comm, host, checked.root);
-  TSR_TRY(tsr_array_agree(array->comm, "gather", status));
+  tsr_status status = check(array, host, options, &checked);
+  TSR_TRY(agree(array, checked.root, status));
   TSR_TRY(tsr_array_reduce(array, &reduced));
   status = tsr_comm_rank_count(array->comm) == 1
                ? tsr_array_gather_here(reduced, host, NULL, checked.strides)

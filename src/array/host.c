@@ -18,9 +18,8 @@ tsr_status tsr_host_options_check(const tsr_host_options *given, tsr_host_option
   return NULL;
 }
 
-// The places of a strided tensor, counted in elements from its first, must be numbers.
-static tsr_status check_strides(const tsr_shape *shape, const tsr_range *ranges,
-                                const int64_t *strides) {
+tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *ranges,
+                                  const int64_t *strides) {
   int64_t reach = 0;
   for (int d = 0; strides && d < shape->rank; d++) {
     const int64_t size = ranges ? ranges[d].hi - ranges[d].lo : shape->dims[d];
@@ -136,7 +135,7 @@ static tsr_status shard_box(tsr_comm *comm, const tsr_layout *layout, tsr_dtype 
   const tsr_shape shape = tsr_layout_shape(layout);
   sharding_job job = {.copies = TSR_COPY_VECTOR_EMPTY};
   loan *terms = NULL;
-  TSR_TRY(check_strides(&shape, ranges, options->strides));
+  TSR_TRY(tsr_host_strides_check(&shape, ranges, options->strides));
   TSR_TRY(tsr_array_alloc(comm, layout, dtype, &job.array));
   tsr_host_view_init(&job.view, &shape, ranges, options->strides);
   job.host = tsr_host_view_base(&job.view, host, job.array->bits);
@@ -218,7 +217,7 @@ tsr_status tsr_array_gather_here(const tsr_array *array, void *host, const tsr_r
                                  const int64_t *strides) {
   const tsr_shape shape = tsr_layout_shape(array->layout);
   gathering g = {.array = array, .copies = TSR_COPY_VECTOR_EMPTY};
-  TSR_TRY(check_strides(&shape, ranges, strides));
+  TSR_TRY(tsr_host_strides_check(&shape, ranges, strides));
   TSR_TRY(tsr_lists_init(&g.lists, array->comm));
   tsr_host_view_init(&g.view, &shape, ranges, strides);
   host = tsr_host_view_base(&g.view, host, array->bits);

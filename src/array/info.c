@@ -88,33 +88,12 @@ int64_t tsr_array_memory(const tsr_array *array) {
 
 // ---- one line ----
 
-static void print_layout(const tsr_layout *layout, tsr_text *out) {
-  const tsr_sharding *sharding = tsr_layout_sharding(layout);
-  if (!sharding) {
-    tsr_text_addf(out, "in %lld shards of %s", (long long)tsr_layout_shard_count(layout),
-                  tsr_layout_kind_of(layout) == TSR_LAYOUT_FLAT ? "flat ranges" : "boxes");
-    return;
-  }
-  tsr_text_add(out, "over {");
-  tsr_mesh_print(tsr_sharding_mesh(sharding), out);
-  tsr_text_add(out, "} as ");
-  tsr_text spec = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_spec_print(tsr_sharding_spec(sharding), TSR_FORM_SHORT, &spec);
-  tsr_text_add(out, spec.length ? tsr_text_string(&spec) : "()");
-  if (status) out->failed = true;  // the short form can say everything: memory is out
-  tsr_status_free(status);
-  tsr_text_deinit(&spec);
-}
-
 void tsr_array_print(const tsr_array *array, tsr_text *out) {
-  const tsr_shape shape = tsr_layout_shape(array->layout);
   int64_t buffers = 0;
   for (int64_t i = 0; i < array->slot_count; i++)
     buffers += has_own_memory(array, &array->slots[i]);
   tsr_text_addf(out, "%s ", tsr_dtype_get(array->dtype)->name);
-  tsr_shape_print(&shape, out);
-  tsr_text_add(out, " ");
-  print_layout(array->layout, out);
+  tsr_layout_describe(array->layout, out);
   if (tsr_array_is_deleted(array)) {
     tsr_text_add(out, ": donated");
     return;

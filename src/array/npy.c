@@ -262,7 +262,12 @@ static tsr_status save(const tsr_array *array, const char *path) {
 
 tsr_status tsr_array_save_npy(tsr_array *array, const char *path) {
   tsr_array *reduced = NULL;
-  TSR_TRY(tsr_array_agree(array->comm, "save", tsr_array_check_alive(array)));
+  tsr_asked asked = TSR_ASKED_ARRAY(array);
+  tsr_call c = tsr_call_begin(array->comm, "save_npy");
+  tsr_call_describe(&c, "save_npy of \"%s\"", path);
+  tsr_call_hash(&c, path, strlen(path));
+  c.items = tsr_asked_items(&asked);
+  TSR_TRY(tsr_call_agree(&c, tsr_array_check_alive(array)));
   TSR_TRY(tsr_array_reduce(array, &reduced));
   tsr_status status = save(reduced, path);
   tsr_array_release(reduced);

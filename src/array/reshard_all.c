@@ -1,5 +1,6 @@
 // Many arrays at once. They are cut into rounds of consecutive arrays, so that the new buffers of a
 // round take no more memory than allowed; the arrays of a round are exchanged together.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,18 +168,43 @@ static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *l
   return NULL;
 }
 
+// ---- ranks ----
+
+static tsr_status check(tsr_array *const *arrays, int count, const tsr_reshard_options *given,
+                        tsr_array **made, tsr_reshard_options *out_options) {
+  TSR_TRY(check_options(given, out_options));
+  TSR_TRY(check_arrays(arrays, count));
+  if (!made) return tsr_fail(NO_MEMORY, "%d arrays", count);
+  return out_options->donate ? check_donated(arrays, count, made) : NULL;
+}
+
+void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out, size_t size) {
+  snprintf(out, size, "%s, most_memory %lld%s%s%s",
+           options->method == TSR_RESHARD_SEQUENCE ? "by sequences" : "directly",
+           (long long)options->most_memory, options->donate ? ", donate" : "",
+           options->unshare ? ", unshare" : "", options->relabel ? ", relabel" : "");
+}
+
+// All that is asked for must be the same on all ranks: copies are listed from it on each.
+static tsr_status agree(tsr_asked *asked, const tsr_reshard_options *options, tsr_status found) {
+  char how[TSR_CALL_TEXT / 2];
+  tsr_call c = tsr_call_begin(asked->arrays[0]->comm, "reshard");
+  tsr_reshard_options_describe(options, how, sizeof how);
+  tsr_call_describe(&c, "reshard of %lld arrays %s", (long long)asked->count, how);
+  c.items = tsr_asked_items(asked);
+  return tsr_call_agree(&c, found);
+}
+
 tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *const *layouts,
                                  int count, const tsr_reshard_options *options,
                                  tsr_array **out_arrays) {
   tsr_reshard_options checked;
-  TSR_TRY(check_options(options, &checked));
-  TSR_TRY(check_arrays(arrays, count));
-  if (count == 0) return NULL;
+  tsr_asked asked = {.count = count, .arrays = arrays, .layouts = layouts};
+  if (count == 0) return check_options(options, &checked);
   tsr_array **made = calloc((size_t)count, sizeof *made);
-  tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "%d arrays", count);
-  if (made && checked.donate) status = check_donated(arrays, count, made);
-  status = tsr_array_agree(arrays[0]->comm, "reshard", status);
-  if (status || !made) {  // where memory was out, agreeing has failed
+  tsr_status status = check(arrays, count, options, made, &checked);
+  status = agree(&asked, &checked, status);
+  if (status || !made) {  // without memory, agreeing has failed
     free(made);
     return status;
   }
