@@ -1,8 +1,10 @@
 // Moving a train state to the devices: every tensor put as a plan says.
 #include <stdlib.h>
 
-#include "array/array.h"
 #include "partitioner/partitioner.h"
+#include "place/place.h"
+
+static const char call[] = "move_params";  // as ranks compare it
 
 static tsr_status check_options(const tsr_move_options *options) {
   if (options->size < sizeof *options)
@@ -46,10 +48,35 @@ static tsr_status move_whole(const tsr_array_tree *state, const tsr_plan *axes,
   const tsr_place_options place = {
       .size = sizeof place, .comm = options->comm, .reshard = &reshard};
   tsr_placer *placer = NULL;
-  TSR_TRY(tsr_placer_create(axes, &place, &placer));
-  const tsr_status status = tsr_placer_shard(placer, state, out_state, NULL);
+  tsr_status status = tsr_placer_create(axes, &place, &placer);
+  if (status) return tsr_array_agree(tsr_array_tree_comm(state, options->comm), call, status);
+  status = tsr_placer_shard_as(call, placer, state, out_state, NULL);
   tsr_placer_release(placer);
   return status;
+}
+
+// The arrays that parts make are compared, which tells shapes and specs.
+static tsr_status join_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
+                             const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_global) {
+  tsr_asked_leaves asked = {0};
+  tsr_call c = tsr_call_begin(tsr_array_tree_comm(state, comm), call);
+  tsr_status status = move_parts(partitioner, state, axes, comm, out_global);
+  if (!status) asked = tsr_asked_leaves_of(*out_global);
+  tsr_call_describe(&c, "%s of %lld leaves, parts of each rank", call,
+                    (long long)tsr_array_tree_count(state));
+  c.items = tsr_asked_leaves_items(&asked);
+  return tsr_call_agree(&c, status);
+}
+
+static tsr_status leave(const tsr_array_tree *state, tsr_comm *comm, tsr_array_tree **out_state) {
+  tsr_asked_leaves asked = tsr_asked_leaves_of(state);
+  tsr_call c = tsr_call_begin(tsr_array_tree_comm(state, comm), call);
+  tsr_call_describe(&c, "%s of %lld leaves, which stay where they are", call,
+                    (long long)asked.count);
+  c.items = tsr_asked_leaves_items(&asked);
+  TSR_TRY(tsr_call_agree(&c, NULL));
+  *out_state = tsr_array_tree_retain(state);
+  return NULL;
 }
 
 tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
@@ -57,15 +84,13 @@ tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
                                        const tsr_move_options *options,
                                        tsr_array_tree **out_state) {
   TSR_TRY(check_options(options));
-  TSR_TRY(tsr_partitioner_need_mesh(partitioner));
-  if (!tsr_partitioner_params_on_devices(partitioner)) {
-    *out_state = tsr_array_tree_retain(state);
-    return NULL;
-  }
+  tsr_status status = tsr_partitioner_need_mesh(partitioner);
+  if (status) return tsr_array_agree(tsr_array_tree_comm(state, options->comm), call, status);
+  if (!tsr_partitioner_params_on_devices(partitioner))
+    return leave(state, options->comm, out_state);
   if (!options->host_local) return move_whole(state, axes, options, out_state);
   tsr_array_tree *global = NULL;
-  tsr_status status = move_parts(partitioner, state, axes, options->comm, &global);
-  status = tsr_array_agree(options->comm, "move_params", status);
+  status = join_parts(partitioner, state, axes, options->comm, &global);
   if (!status) status = move_whole(global, axes, options, out_state);
   tsr_array_tree_release(global);
   return status;

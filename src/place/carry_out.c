@@ -4,57 +4,54 @@
 #include "array/array.h"
 #include "place/place.h"
 
-// Whether the array lies so already, under the same names.
-static bool lies_so(const tsr_array *array, const tsr_layout *layout) {
-  const tsr_layout *now = tsr_array_layout(array);
-  const tsr_sharding *have = tsr_layout_sharding(now), *want = tsr_layout_sharding(layout);
-  if (now == layout) return true;
-  return have && want && tsr_layout_policy(now) == tsr_layout_policy(layout) &&
-         tsr_sharding_equal(have, want);
-}
-
 static void hand_out(tsr_decision *decision, tsr_place_report *out_report) {
   if (!out_report) return;
   *out_report = decision->report;
   decision->report = (tsr_place_report){.outcome = TSR_OUTCOME_PLACED};
 }
 
-// ---- one ----
-
-tsr_status tsr_carry_out(tsr_array *array, tsr_status decided, tsr_decision *decision,
-                         const tsr_place_how *how, tsr_array **out_array,
-                         tsr_place_report *out_report) {
-  TSR_TRY(tsr_array_agree(tsr_array_comm(array), "place", decided));
-  const bool stays = !decision->layout || lies_so(array, decision->layout);
-  if (decision->layout && stays) decision->report.outcome = TSR_OUTCOME_SAME;
-  if (stays)
-    *out_array = tsr_array_retain(array);
-  else
-    TSR_TRY(tsr_array_reshard(array, decision->layout, &how->reshard, out_array));
-  hand_out(decision, out_report);
-  return NULL;
-}
-
-tsr_status tsr_carry_out_leaf(const tsr_leaf *leaf, tsr_status decided, tsr_decision *decision,
-                              const tsr_place_how *how, tsr_array **out_array,
-                              tsr_place_report *out_report) {
-  if (leaf->kind == TSR_LEAF_ARRAY)
-    return tsr_carry_out(leaf->array, decided, decision, how, out_array, out_report);
-  TSR_TRY(decided);
-  TSR_TRY(tsr_array_shard(how->comm, decision->layout, leaf->dtype, leaf->data, NULL, out_array));
-  hand_out(decision, out_report);
-  return NULL;
-}
-
 // ---- ranks ----
 
-tsr_status tsr_array_tree_agree(const tsr_array_tree *tree, const char *what, tsr_status found) {
-  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
-    if (leaf->kind == TSR_LEAF_ARRAY)
-      return tsr_array_agree(tsr_array_comm(leaf->array), what, found);
+static tsr_status agree(tsr_comm *comm, const tsr_place_how *how, tsr_asked_leaves *asked,
+                        tsr_status found) {
+  char moved[TSR_CALL_TEXT / 2];
+  if (!comm) return found;
+  tsr_call c = tsr_call_begin(comm, how->call);
+  tsr_reshard_options_describe(&how->reshard, moved, sizeof moved);
+  tsr_call_describe(&c, "%s of %lld leaves %s", how->call, (long long)asked->count, moved);
+  c.items = tsr_asked_leaves_items(asked);
+  return tsr_call_agree(&c, found);
+}
+
+// ---- one ----
+
+static tsr_status place_array(tsr_array *array, tsr_decision *decision, const tsr_place_how *how,
+                              tsr_array **out_array) {
+  const bool stays = !decision->layout || tsr_layout_same(array->layout, decision->layout);
+  if (!stays) return tsr_array_reshard(array, decision->layout, &how->reshard, out_array);
+  if (decision->layout) decision->report.outcome = TSR_OUTCOME_SAME;
+  *out_array = tsr_array_retain(array);
+  return NULL;
+}
+
+tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_decision *decision,
+                         const tsr_place_how *how, tsr_array **out_array,
+                         tsr_place_report *out_report) {
+  const bool on_devices = leaf->kind == TSR_LEAF_ARRAY;
+  tsr_asked_leaves asked = {.count = 1, .leaves = leaf, .decisions = decision};
+  tsr_array *made = NULL;
+  if (!found && !on_devices)
+    found = tsr_array_shard(how->comm, decision->layout, leaf->dtype, leaf->data, NULL, &made);
+  tsr_status status =
+      agree(on_devices ? tsr_array_comm(leaf->array) : how->comm, how, &asked, found);
+  if (!status && on_devices) status = place_array(leaf->array, decision, how, &made);
+  if (status) {
+    tsr_array_release(made);
+    return status;
   }
-  return found;
+  *out_array = made;
+  hand_out(decision, out_report);
+  return NULL;
 }
 
 // ---- a tree ----
@@ -121,7 +118,7 @@ static tsr_status prepare(work *at, int64_t index) {
   const tsr_leaf *leaf = &at->leaves[index];
   if (!decision->layout) return NULL;
   if (leaf->kind == TSR_LEAF_HOST) return place_host(at, index);
-  if (lies_so(leaf->array, decision->layout)) {
+  if (tsr_layout_same(leaf->array->layout, decision->layout)) {
     decision->report.outcome = TSR_OUTCOME_SAME;
     return NULL;
   }
@@ -207,12 +204,29 @@ static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
   return status;
 }
 
+// Which arrays several leaves have must be the same on all ranks, since these are moved twice.
+static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t tied_count,
+                                tsr_status found) {
+  tsr_comm *comm = tsr_array_tree_comm(at->tree, NULL);
+  if (!comm) return found;
+  tsr_call c = tsr_call_begin(comm, at->how->call);
+  int count = 0;
+  for (int i = 0; !found && i < at->moving && tied_count; i++) {
+    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, compare_arrays)) continue;
+    tsr_call_hash(&c, &at->rows[i], sizeof at->rows[i]);
+    count++;
+  }
+  tsr_call_describe(&c, "%s, where %d of %d arrays that move are those of several leaves",
+                    at->how->call, count, at->moving);
+  return tsr_call_agree(&c, found);
+}
+
 static tsr_status donate_all(work *at) {
   tsr_array **tied = NULL, **aliases = calloc((size_t)at->moving + 1, sizeof *aliases);
   size_t tied_count = 0;
   tsr_status status =
       aliases ? find_tied(at, &tied, &tied_count) : tsr_fail(NO_MEMORY, "%d arrays", at->moving);
-  status = tsr_array_tree_agree(at->tree, "place", status);
+  status = agree_on_tied(at, tied, tied_count, status);
   if (!status && tied_count && at->moving) status = untie(at, tied, tied_count, aliases);
   if (!status) status = move_all(at);
   for (int i = 0; aliases && i < at->moving; i++) tsr_array_release(aliases[i]);
@@ -221,14 +235,16 @@ static tsr_status donate_all(work *at) {
   return status;
 }
 
-tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_decide_fn *decide, const void *question,
-                          const tsr_place_how *how, tsr_array_tree **out_tree,
+tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_decide_fn *decide,
+                          const void *question, const tsr_place_how *how, tsr_array_tree **out_tree,
                           tsr_place_report *out_reports) {
-  work at;
+  tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
+  work at = {.tree = tree};
   // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
-  tsr_status status = work_init(&at, tree, how);
-  if (!status) status = decide_all(&at, decide, question);
-  status = tsr_array_tree_agree(tree, "place", status);
+  if (!found) found = work_init(&at, tree, how);
+  if (!found) found = decide_all(&at, decide, question);
+  asked.decisions = at.decisions;
+  tsr_status status = agree(tsr_array_tree_comm(tree, how->comm), how, &asked, found);
   if (!status) status = how->reshard.donate ? donate_all(&at) : move_all(&at);
   if (!status) status = tsr_array_tree_create(at.leaves, at.count, out_tree);
   for (int64_t i = 0; !status && out_reports && i < at.count; i++)

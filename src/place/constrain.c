@@ -4,17 +4,37 @@
 
 // ---- by a spec ----
 
+static tsr_leaf leaf_of(tsr_array *array) {
+  return (tsr_leaf){.path = "",
+                    .kind = TSR_LEAF_ARRAY,
+                    .array = array,
+                    .dtype = tsr_array_dtype(array),
+                    .shape = tsr_array_shape(array)};
+}
+
+// `found` is what went wrong before.
+static tsr_status constrain(const char *call, tsr_array *array, tsr_status found,
+                            const tsr_spec *spec, const tsr_mesh *mesh,
+                            const tsr_place_options *options, tsr_array **out_array,
+                            tsr_place_report *out_report) {
+  const tsr_leaf leaf = leaf_of(array);
+  tsr_place_how how;
+  tsr_decision decision = {0};
+  tsr_status status = tsr_place_how_init(&how, call, options);
+  if (found) {
+    tsr_status_free(status);
+    status = found;
+  }
+  if (!status) status = tsr_decide_constraint(spec, mesh, &leaf.shape, &how, &decision);
+  status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
+  tsr_decision_deinit(&decision);
+  return status;
+}
+
 tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
                                const tsr_place_options *options, tsr_array **out_array,
                                tsr_place_report *out_report) {
-  const tsr_shape shape = tsr_array_shape(array);
-  tsr_place_how how;
-  tsr_decision decision = {0};
-  TSR_TRY(tsr_place_how_init(&how, options));
-  tsr_status status = tsr_decide_constraint(spec, mesh, &shape, &how, &decision);
-  status = tsr_carry_out(array, status, &decision, &how, out_array, out_report);
-  tsr_decision_deinit(&decision);
-  return status;
+  return constrain("constrain", array, NULL, spec, mesh, options, out_array, out_report);
 }
 
 typedef struct spec_question {
@@ -34,8 +54,8 @@ tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *
                                     tsr_array_tree **out_tree, tsr_place_report *out_reports) {
   const spec_question question = {spec, mesh};
   tsr_place_how how;
-  TSR_TRY(tsr_place_how_init(&how, options));
-  return tsr_place_tree(tree, decide_by_spec, &question, &how, out_tree, out_reports);
+  const tsr_status status = tsr_place_how_init(&how, "tree_constrain", options);
+  return tsr_place_tree(tree, status, decide_by_spec, &question, &how, out_tree, out_reports);
 }
 
 // ---- by semantic axes ----
@@ -49,9 +69,9 @@ tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
   tsr_axes_request of_array = *request;
   tsr_spec *wanted = NULL;
   of_array.shape = &shape;
-  TSR_TRY(tsr_axes_resolve_request(axes, registry, &of_array, &wanted));
-  tsr_status status = !mesh && auto_correct ? tsr_mesh_require(&mesh) : NULL;
-  if (!status) status = tsr_array_constrain(array, wanted, mesh, options, out_array, out_report);
+  tsr_status status = tsr_axes_resolve_request(axes, registry, &of_array, &wanted);
+  if (!status && !mesh && auto_correct) status = tsr_mesh_require(&mesh);
+  status = constrain("constrain_axes", array, status, wanted, mesh, options, out_array, out_report);
   tsr_spec_release(wanted);
   return status;
 }
@@ -82,12 +102,12 @@ tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names
                                        const tsr_logical_rules *rules, const tsr_mesh *mesh,
                                        tsr_fallback fallback, const tsr_place_options *options,
                                        tsr_array **out_array, tsr_place_report *out_report) {
-  const tsr_shape shape = tsr_array_shape(array);
+  const tsr_leaf leaf = leaf_of(array);
   tsr_place_how how;
   tsr_decision decision = {0};
-  TSR_TRY(tsr_place_how_init(&how, options));
-  tsr_status status = decide_by_names(names, rules, mesh, fallback, &shape, &how, &decision);
-  status = tsr_carry_out(array, status, &decision, &how, out_array, out_report);
+  tsr_status status = tsr_place_how_init(&how, "constrain_logical", options);
+  if (!status) status = decide_by_names(names, rules, mesh, fallback, &leaf.shape, &how, &decision);
+  status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
 }
@@ -114,8 +134,8 @@ tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
                                             tsr_place_report *out_reports) {
   const names_question question = {names, rules, mesh, fallback};
   tsr_place_how how;
-  TSR_TRY(tsr_place_how_init(&how, options));
-  return tsr_place_tree(tree, decide_leaf_by_names, &question, &how, out_tree, out_reports);
+  const tsr_status status = tsr_place_how_init(&how, "tree_constrain_logical", options);
+  return tsr_place_tree(tree, status, decide_leaf_by_names, &question, &how, out_tree, out_reports);
 }
 
 // jax.reshard drops entries beyond the rank that cut nothing, where a constraint refuses them.
@@ -148,15 +168,15 @@ tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *name
                                  const tsr_logical_rules *rules, const tsr_mesh *mesh,
                                  const tsr_place_options *options, tsr_array **out_array,
                                  tsr_place_report *out_report) {
-  const tsr_shape shape = tsr_array_shape(array);
+  const tsr_leaf leaf = leaf_of(array);
   tsr_place_how how;
   tsr_decision decision = {0};
   tsr_shard_action action = TSR_SHARD_NOTHING;
   tsr_sharding *sharding = NULL;
-  TSR_TRY(tsr_place_how_init(&how, options));
-  TSR_TRY(tsr_logical_shard_value(names, rules, mesh, &action, &sharding));
-  tsr_status status = decide_value(sharding, action, &shape, &how, &decision);
-  status = tsr_carry_out(array, status, &decision, &how, out_array, out_report);
+  tsr_status status = tsr_place_how_init(&how, "shard_value", options);
+  if (!status) status = tsr_logical_shard_value(names, rules, mesh, &action, &sharding);
+  if (!status) status = decide_value(sharding, action, &leaf.shape, &how, &decision);
+  status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   tsr_sharding_release(sharding);
   return status;
@@ -169,8 +189,8 @@ tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const ts
                                 tsr_place_report *out_report) {
   const tsr_shape shape = tsr_array_shape(array);
   tsr_spec *spec = NULL;
-  TSR_TRY(tsr_auto_spec(&shape, mesh, how, &spec));
-  tsr_status status = tsr_array_constrain(array, spec, mesh, options, out_array, out_report);
+  tsr_status status = tsr_auto_spec(&shape, mesh, how, &spec);
+  status = constrain("auto_shard", array, status, spec, mesh, options, out_array, out_report);
   if (!status && out_report && out_report->outcome == TSR_OUTCOME_EMPTY_SPEC)
     out_report->outcome = TSR_OUTCOME_TOO_SMALL;
   tsr_spec_release(spec);
@@ -192,6 +212,6 @@ tsr_status tsr_array_tree_place(const tsr_array_tree *tree, const tsr_layout *co
                                 const tsr_place_options *options, tsr_array_tree **out_tree,
                                 tsr_place_report *out_reports) {
   tsr_place_how how;
-  TSR_TRY(tsr_place_how_init(&how, options));
-  return tsr_place_tree(tree, decide_by_layout, layouts, &how, out_tree, out_reports);
+  const tsr_status status = tsr_place_how_init(&how, "tree_place", options);
+  return tsr_place_tree(tree, status, decide_by_layout, layouts, &how, out_tree, out_reports);
 }

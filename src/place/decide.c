@@ -10,8 +10,10 @@ static tsr_status check_size(const char *what, size_t size, size_t wanted) {
   return tsr_fail(BAD_ARGUMENT, "%s has size %zu, wanted %zu", what, size, wanted);
 }
 
-tsr_status tsr_place_how_init(tsr_place_how *how, const tsr_place_options *options) {
-  *how = (tsr_place_how){.correct = {.size = sizeof how->correct},
+tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
+                              const tsr_place_options *options) {
+  *how = (tsr_place_how){.call = call,
+                         .correct = {.size = sizeof how->correct},
                          .reshard = {.size = sizeof how->reshard}};
   if (!options) return NULL;
   TSR_TRY(check_size("tsr_place_options", options->size, sizeof *options));

@@ -43,12 +43,26 @@ static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_lea
   return NULL;
 }
 
-tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root, tsr_array_tree **out_tree) {
+static tsr_status agree(const char *call, const tsr_array_tree *tree, int root, tsr_status found) {
+  tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
+  tsr_comm *comm = tsr_array_tree_comm(tree, NULL);
+  if (!comm) return found;
+  tsr_call c = tsr_call_begin(comm, call);
+  if (root < 0)
+    tsr_call_describe(&c, "%s of %lld leaves to all ranks", call, (long long)asked.count);
+  else
+    tsr_call_describe(&c, "%s of %lld leaves to rank %d", call, (long long)asked.count, root);
+  c.items = tsr_asked_leaves_items(&asked);
+  return tsr_call_agree(&c, found);
+}
+
+tsr_status tsr_gather_tree_as(const char *call, const tsr_array_tree *tree, int root,
+                              tsr_status found, tsr_array_tree **out_tree) {
   const int64_t count = tsr_array_tree_count(tree);
   tsr_leaf *leaves = calloc((size_t)count + 1, sizeof *leaves);
-  tsr_status status = leaves ? make_leaves(tree, root, leaves)
-                             : tsr_fail(NO_MEMORY, "tree of %lld arrays", (long long)count);
-  status = tsr_array_tree_agree(tree, "gather", status);
+  if (!found && !leaves) found = tsr_fail(NO_MEMORY, "tree of %lld arrays", (long long)count);
+  if (!found) found = make_leaves(tree, root, leaves);
+  tsr_status status = agree(call, tree, root, found);
   if (leaves && !status) status = gather_all(tree, root, leaves);
   if (!status) status = tsr_array_tree_create(leaves, count, out_tree);
   // The new tree holds the buffers that were made here; others are the old one's.
@@ -56,4 +70,8 @@ tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root, tsr_array
     if (tsr_array_tree_leaf(tree, i)->kind == TSR_LEAF_ARRAY) tsr_buffer_release(leaves[i].buffer);
   free(leaves);
   return status;
+}
+
+tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root, tsr_array_tree **out_tree) {
+  return tsr_gather_tree_as("tree_gather", tree, root, NULL, out_tree);
 }

@@ -2,6 +2,7 @@
 #ifndef TESSERA_PLACE_PLACE_H
 #define TESSERA_PLACE_PLACE_H
 
+#include "array/array.h"
 #include "tessera/place.h"
 
 // What is to become of a leaf, and the report of it.
@@ -13,12 +14,15 @@ void tsr_decision_deinit(tsr_decision *decision);
 
 // The options with everything filled in.
 typedef struct tsr_place_how {
-  tsr_comm *comm;  // borrowed
+  const char *call;  // what ranks compare and messages name: "constrain"
+  tsr_comm *comm;    // borrowed
   tsr_policy policy;
   tsr_correct_options correct;
   tsr_reshard_options reshard;
 } tsr_place_how;
-TSR_MUST_USE tsr_status tsr_place_how_init(tsr_place_how *how, const tsr_place_options *options);
+// On failure `how` has the defaults.
+TSR_MUST_USE tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
+                                           const tsr_place_options *options);
 
 // ---- deciding: fills `decision`, which was zero before and is to be released in any case ----
 
@@ -36,29 +40,45 @@ TSR_MUST_USE tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const 
 // A layout as it is.
 void tsr_decide_layout(const tsr_layout *layout, tsr_decision *decision);
 
+// ---- ranks (leaves.c) ----
+
+// Leaves as ranks compare them: what they are, and what was decided about them.
+typedef struct tsr_asked_leaves {
+  int64_t count;
+  const tsr_leaf *leaves;
+  const tsr_decision *decisions;  // NULL = none
+  tsr_layout_memo from, to;
+} tsr_asked_leaves;
+tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree);
+tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked);  // which must outlive them
+// The comm of the first array; `other` where there are none.
+tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other);
+
 // ---- carrying out ----
+//
+// `found` is what went wrong here before, while deciding for instance: a function fails on every
+// rank if it does on one.
 
-// Collective. A new reference to the array, or the array in its new layout. `decided` is the status
-// of the decision here; it fails on every rank if it failed on one. Hands the report out (or throws
-// it away, when `out_report` is NULL).
-TSR_MUST_USE tsr_status tsr_carry_out(tsr_array *array, tsr_status decided, tsr_decision *decision,
-                                      const tsr_place_how *how, tsr_array **out_array,
-                                      tsr_place_report *out_report);
-// The same for a leaf of any kind but a shape; `how->comm` places those in host memory.
-TSR_MUST_USE tsr_status tsr_carry_out_leaf(const tsr_leaf *leaf, tsr_status decided,
-                                           tsr_decision *decision, const tsr_place_how *how,
-                                           tsr_array **out_array, tsr_place_report *out_report);
-
-// Collective. The verdict of all ranks that hold arrays of the tree; `found` where there are none.
-TSR_MUST_USE tsr_status tsr_array_tree_agree(const tsr_array_tree *tree, const char *what,
-                                             tsr_status found);
+// Collective. A new reference to an array, or the array in its new layout, or the array that a
+// tensor in host memory becomes on `how->comm`. Hands the report out (or throws it away, when
+// `out_report` is NULL).
+TSR_MUST_USE tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found,
+                                      tsr_decision *decision, const tsr_place_how *how,
+                                      tsr_array **out_array, tsr_place_report *out_report);
 
 // Decides about leaf `index` of a tree, whose shape is given.
 typedef tsr_status tsr_decide_fn(const void *question, int64_t index, const tsr_leaf *leaf,
                                  const tsr_place_how *how, tsr_decision *decision);
-// All leaves of a tree: decided one by one, moved in one round.
-TSR_MUST_USE tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_decide_fn *decide,
-                                       const void *question, const tsr_place_how *how,
-                                       tsr_array_tree **out_tree, tsr_place_report *out_reports);
+// Collective. All leaves of a tree: decided one by one, moved in one round.
+TSR_MUST_USE tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found,
+                                       tsr_decide_fn *decide, const void *question,
+                                       const tsr_place_how *how, tsr_array_tree **out_tree,
+                                       tsr_place_report *out_reports);
+// Collective. tsr_placer_shard and tsr_array_tree_gather under the names of other calls.
+TSR_MUST_USE tsr_status tsr_placer_shard_as(const char *call, const tsr_placer *placer,
+                                            const tsr_array_tree *tree, tsr_array_tree **out_tree,
+                                            tsr_place_report *out_reports);
+TSR_MUST_USE tsr_status tsr_gather_tree_as(const char *call, const tsr_array_tree *tree, int root,
+                                           tsr_status found, tsr_array_tree **out_tree);
 
 #endif

@@ -91,7 +91,7 @@ tsr_status tsr_placer_from_specs(const char *const *paths, const tsr_spec *const
                                  const tsr_place_options *options, tsr_placer **out_placer) {
   tsr_place_how how;
   tsr_spec *empty = NULL;
-  TSR_TRY(tsr_place_how_init(&how, options));
+  TSR_TRY(tsr_place_how_init(&how, "placer_shard", options));
   if (count < 0 || count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a placer of %lld paths, wanted 0 to %d", (long long)count,
                     INT32_MAX);
@@ -109,7 +109,7 @@ tsr_status tsr_placer_create(const tsr_plan *plan, const tsr_place_options *opti
                              tsr_placer **out_placer) {
   const int64_t count = tsr_plan_count(plan);
   tsr_place_how how;
-  TSR_TRY(tsr_place_how_init(&how, options));
+  TSR_TRY(tsr_place_how_init(&how, "placer_shard", options));
   row *rows = calloc((size_t)count + 1, sizeof *rows);
   if (!rows) return tsr_fail(NO_MEMORY, "placer of %lld paths", (long long)count);
   for (int64_t i = 0; i < count; i++) {
@@ -187,38 +187,56 @@ static tsr_status find_comm(const tsr_placer *placer, const tsr_array_tree *tree
                   on_host->path);
 }
 
+tsr_status tsr_placer_shard_as(const char *call, const tsr_placer *placer,
+                               const tsr_array_tree *tree, tsr_array_tree **out_tree,
+                               tsr_place_report *out_reports) {
+  tsr_place_how how = placer->how;
+  how.call = call;
+  TSR_TRY(find_comm(placer, tree, &how.comm));  // else there is nobody to talk to
+  return tsr_place_tree(tree, NULL, decide_by_path, placer, &how, out_tree, out_reports);
+}
+
 tsr_status tsr_placer_shard(const tsr_placer *placer, const tsr_array_tree *tree,
                             tsr_array_tree **out_tree, tsr_place_report *out_reports) {
-  tsr_place_how how = placer->how;
-  TSR_TRY(find_comm(placer, tree, &how.comm));
-  return tsr_place_tree(tree, decide_by_path, placer, &how, out_tree, out_reports);
+  return tsr_placer_shard_as("placer_shard", placer, tree, out_tree, out_reports);
+}
+
+static tsr_status check_leaf(const tsr_placer *placer, const tsr_leaf *leaf) {
+  if (leaf->kind == TSR_LEAF_SHAPE) return tsr_fail(UNSUPPORTED_LEAF, "it is a shape without data");
+  if (leaf->kind == TSR_LEAF_HOST && !placer->how.comm)
+    return tsr_fail(BAD_ARGUMENT, "it is in host memory, and the placer was made without a comm");
+  return NULL;
 }
 
 tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
                                  tsr_array **out_array, tsr_place_report *out_report) {
   tsr_leaf whole = *leaf;
   tsr_decision decision = {0};
-  if (leaf->kind == TSR_LEAF_SHAPE)
-    return tsr_fail(UNSUPPORTED_LEAF, "leaf \"%s\" is a shape without data", leaf->path);
-  if (leaf->kind == TSR_LEAF_HOST && !placer->how.comm)
-    return tsr_fail(BAD_ARGUMENT,
-                    "leaf \"%s\" is in host memory, and the placer was made without a comm",
-                    leaf->path);
-  if (leaf->kind == TSR_LEAF_ARRAY) whole.shape = tsr_array_shape(leaf->array);
-  tsr_status status = decide_by_path(placer, 0, &whole, &placer->how, &decision);
-  status = tsr_carry_out_leaf(&whole, status, &decision, &placer->how, out_array, out_report);
+  tsr_place_how how = placer->how;
+  how.call = "placer_shard_leaf";
+  if (leaf->kind == TSR_LEAF_ARRAY) {
+    whole.shape = tsr_array_shape(leaf->array);
+    whole.dtype = tsr_array_dtype(leaf->array);
+  }
+  tsr_status status = check_leaf(placer, leaf);
+  if (!status) status = decide_by_path(placer, 0, &whole, &how, &decision);
+  status = tsr_carry_out(&whole, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return tsr_note(status, "leaf \"%s\"", leaf->path);
 }
 
 // ---- gathering ----
 
-tsr_status tsr_placer_gather(const tsr_placer *placer, const tsr_array_tree *tree,
-                             tsr_array_tree **out_tree) {
+static tsr_status check_paths(const tsr_placer *placer, const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const char *path = tsr_array_tree_leaf(tree, i)->path;
     const row *found = NULL;
     TSR_TRY_NOTE(find_row(placer, path, &found), "leaf \"%s\"", path);
   }
-  return tsr_array_tree_gather(tree, -1, out_tree);
+  return NULL;
+}
+
+tsr_status tsr_placer_gather(const tsr_placer *placer, const tsr_array_tree *tree,
+                             tsr_array_tree **out_tree) {
+  return tsr_gather_tree_as("placer_gather", tree, -1, check_paths(placer, tree), out_tree);
 }

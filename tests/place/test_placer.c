@@ -92,10 +92,10 @@ static void single_leaves_are_placed_by_their_path(void **state) {
   assert_fails(tsr_placer_shard_leaf(placer, &leaf, &array, NULL), TREE_MISMATCH,
                "leaf \"ww\": there is no spec for it; did you mean \"w\"?");
   assert_fails(tsr_placer_shard_leaf(placer, tsr_array_tree_find(tree, "x"), &array, NULL),
-               UNSUPPORTED_LEAF, "leaf \"x\" is a shape without data");
+               UNSUPPORTED_LEAF, "leaf \"x\": it is a shape without data");
   assert_fails(tsr_placer_shard_leaf(without, tsr_array_tree_find(tree, "h"), &array, NULL),
                BAD_ARGUMENT,
-               "leaf \"h\" is in host memory, and the placer was made without a comm");
+               "leaf \"h\": it is in host memory, and the placer was made without a comm");
   tsr_array_tree_release(tree);
   tsr_placer_release(placer);
   tsr_placer_release(without);

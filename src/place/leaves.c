@@ -1,0 +1,64 @@
+// What ranks must have in common about the leaves of a tree: paths, kinds, types, shapes, how they
+// lie, how they shall lie, in one order.
+#include "base/hash_chain.h"
+#include "place/place.h"
+#include "spec/spec.h"
+
+static tsr_hash128 digest_spec(const tsr_spec *spec) {
+  return spec ? tsr_spec_digest(spec) : TSR_HASH128_EMPTY;
+}
+
+static tsr_hash128 digest_leaf(void *context, int64_t item) {
+  tsr_asked_leaves *asked = context;
+  const tsr_leaf *leaf = &asked->leaves[item];
+  const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
+  const tsr_layout *target = decision ? decision->layout : NULL;
+  const tsr_hash128 parts[] = {
+      tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->path),
+      leaf->kind == TSR_LEAF_ARRAY
+          ? tsr_layout_digest(leaf->array->layout, &asked->from)
+          : tsr_hash128_add(digest_spec(leaf->spec), leaf->shape.dims,
+                            sizeof *leaf->shape.dims * (size_t)leaf->shape.rank),
+      target ? tsr_layout_digest(target, &asked->to) : TSR_HASH128_EMPTY,
+      digest_spec(decision ? decision->report.wanted : NULL),
+      {(uint64_t)leaf->kind << 32 | (uint64_t)leaf->dtype,
+       decision ? (uint64_t)decision->report.outcome : 0}};
+  return tsr_hash128_add(TSR_HASH128_EMPTY, parts, sizeof parts);
+}
+
+static void describe_leaf(void *context, int64_t item, tsr_text *out) {
+  const tsr_asked_leaves *asked = context;
+  const tsr_leaf *leaf = &asked->leaves[item];
+  const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
+  if (leaf->path[0]) tsr_text_addf(out, "leaf %lld \"%s\": ", (long long)item, leaf->path);
+  tsr_text_addf(out, "%s ", tsr_dtype_get(leaf->dtype)->name);
+  if (leaf->kind == TSR_LEAF_ARRAY)
+    tsr_layout_describe(leaf->array->layout, out);
+  else
+    tsr_shape_print(&leaf->shape, out);
+  if (leaf->kind == TSR_LEAF_HOST) tsr_text_add(out, " in host memory");
+  if (leaf->kind == TSR_LEAF_SHAPE) tsr_text_add(out, " without data");
+  if (!decision) return;
+  tsr_text_add(out, decision->layout ? " to " : ", ");
+  if (decision->layout)
+    tsr_layout_describe(decision->layout, out);
+  else
+    tsr_text_add(out, tsr_outcome_text(decision->report.outcome));
+}
+
+tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree) {
+  const int64_t count = tsr_array_tree_count(tree);
+  return (tsr_asked_leaves){.count = count, .leaves = count ? tsr_array_tree_leaf(tree, 0) : NULL};
+}
+
+tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked) {
+  return (tsr_call_items){asked->count, asked, digest_leaf, describe_leaf};
+}
+
+tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other) {
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    if (leaf->kind == TSR_LEAF_ARRAY) return tsr_array_comm(leaf->array);
+  }
+  return other;
+}
