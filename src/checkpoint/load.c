@@ -3,7 +3,6 @@
 // Rounds only bound the lists of copies, since everything lies in the arrays' own buffers.
 #include "checkpoint/load.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/saturated.h"
@@ -16,7 +15,7 @@ static const int64_t round_memory = INT64_C(32) << 20;  // of lists of copies
 
 // ---- which tensors ----
 
-static tsr_transform_options selection_of(const tsr_load_options *options) {
+tsr_transform_options tsr_load_selection(const tsr_load_options *options) {
   const tsr_load_options none = {.size = sizeof none};
   if (!options) options = &none;
   return (tsr_transform_options){.size = sizeof(tsr_transform_options),
@@ -33,7 +32,7 @@ static tsr_transform_options selection_of(const tsr_load_options *options) {
 
 tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint, const tsr_load_options *options,
                          tsr_tree **out_tree) {
-  const tsr_transform_options selection = selection_of(options);
+  const tsr_transform_options selection = tsr_load_selection(options);
   return tsr_transform_tree(checkpoint, &selection, out_tree);
 }
 
@@ -295,7 +294,7 @@ static tsr_status keep_planned(tsr_views *views, const tsr_plan *plan) {
 }
 
 static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_plan) {
-  const tsr_transform_options selection = selection_of(&load->options);
+  const tsr_transform_options selection = tsr_load_selection(&load->options);
   if (load->options.max_memory < 0 || load->options.least_part < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and parts of %lld bytes, wanted 0 or more",
                     (long long)load->options.max_memory, (long long)load->options.least_part);
@@ -313,50 +312,31 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
   return NULL;
 }
 
-// What ranks must have in common, in a few words: a hash tells whether they do.
-static tsr_status describe(const tsr_load *load, const tsr_plan *plan, char *out, size_t size) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_json_writer json;
-  tsr_json_writer_init(&json, &text, 0);
-  tsr_plan_to_json(plan, &json);
-  for (int64_t i = 0; i < load->count; i++)
-    tsr_text_addf(&text, "%lld %d\n", (long long)load->order[i],
-                  (int)load->tensors[load->order[i]].view->dtype);
-  tsr_text_addf(&text, "%d %lld", load->options.alone, (long long)load->options.least_part);
-  tsr_status status = tsr_text_check(&text);
-  if (!status)
-    snprintf(out, size, "load of %lld tensors, %lld bytes, plan and order %016llx",
-             (long long)load->count, (long long)load->certificate.total_read,
-             (unsigned long long)tsr_hash64(text.data, text.length, 0));
-  tsr_text_deinit(&text);
-  return status;
+tsr_status tsr_load_agree_on(const tsr_call *c, tsr_status found) {
+  const bool failed = found != NULL;
+  tsr_status status = tsr_call_agree(c, found);
+  if (!failed || tsr_comm_rank_count(c->comm) == 1 ||
+      tsr_status_cause(status) == TSR_CAUSE_COMM_MISMATCH)
+    return status;
+  return tsr_note(status, "rank %d", tsr_comm_rank(c->comm));
 }
 
 tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found) {
-  const bool failed = found != NULL;
-  tsr_status status = tsr_array_agree(comm, what, found);
-  if (!failed || tsr_comm_rank_count(comm) == 1) return status;
-  return tsr_note(status, "rank %d", tsr_comm_rank(comm));
+  const tsr_call c = tsr_call_begin(comm, what);
+  return tsr_load_agree_on(&c, found);
 }
 
 tsr_status tsr_load_create(const tsr_checkpoint *checkpoint, const tsr_plan *plan, tsr_comm *comm,
                            const tsr_load_options *options, tsr_load **out_load) {
-  char what[160] = "load";
   tsr_plan *bound = NULL;
   tsr_load *load = calloc(1, sizeof *load);
-  tsr_status status = load ? NULL : tsr_fail(NO_MEMORY, "a load");
-  if (load) {
-    load->checkpoint = tsr_checkpoint_retain(checkpoint);
-    load->comm = tsr_comm_retain(comm);
-    load->pool = tsr_comm_pool(comm);
-    if (options) load->options = *options;
-    tsr_mapping_retain(load->options.map);
-    status = decide(load, plan, &bound);
-    if (!status) status = describe(load, bound, what, sizeof what);
-  }
-  // Two steps: a rank that failed has nothing to compare.
-  status = tsr_load_agree(comm, "load", status);
-  if (!status) status = tsr_load_agree(comm, what, NULL);
+  if (!load) return tsr_load_agree(comm, "load", tsr_fail(NO_MEMORY, "a load"));
+  load->checkpoint = tsr_checkpoint_retain(checkpoint);
+  load->comm = tsr_comm_retain(comm);
+  load->pool = tsr_comm_pool(comm);
+  if (options) load->options = *options;
+  tsr_mapping_retain(load->options.map);
+  tsr_status status = tsr_load_compare(load, decide(load, plan, &bound));
   tsr_plan_release(bound);
   if (status)
     tsr_load_destroy(load);

@@ -52,6 +52,7 @@ struct tsr_load {
   atomic_bool *touched;  // owned: files that were read from
   tsr_load_certificate certificate;
   tsr_load_report report;
+  tsr_hash128 asked;  // what ranks have agreed on
 };
 
 // ---- deciding (load.c) ----
@@ -63,8 +64,19 @@ TSR_MUST_USE tsr_status tsr_load_tensor_init(tsr_load_tensor *t, const tsr_load 
 TSR_MUST_USE tsr_status tsr_load_fit_memory(tsr_load *load);
 // Bytes of elements as they are stored, or as a map makes them.
 int64_t tsr_load_stored_bytes(const tsr_load *load, const tsr_load_tensor *t, int64_t elements);
+// The options as those of a transform.
+tsr_transform_options tsr_load_selection(const tsr_load_options *options);
 // Collective. The verdict of all ranks; a failure that is found here says which rank this is.
 TSR_MUST_USE tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found);
+TSR_MUST_USE tsr_status tsr_load_agree_on(const tsr_call *c, tsr_status found);
+
+// ---- what ranks have in common (load_asked.c) ----
+
+// Of names, patterns, types and the map of a load or a save.
+tsr_hash128 tsr_selection_digest(const tsr_transform_options *options);
+void tsr_selection_describe(const tsr_transform_options *options, tsr_text *out);
+// Collective. Whether all ranks are to load the same; `found` is what went wrong here.
+TSR_MUST_USE tsr_status tsr_load_compare(tsr_load *load, tsr_status found);
 
 // ---- who reads what (readers.c) ----
 

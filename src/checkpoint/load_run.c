@@ -7,6 +7,15 @@ static tsr_status agree(const tsr_load *load, tsr_status found) {
   return tsr_load_agree(load->comm, "load", found);
 }
 
+// Of loads that were decided together, all ranks must run the same.
+static tsr_status agree_to_start(const tsr_load *load, tsr_status found) {
+  tsr_call c = tsr_call_begin(load->comm, "load_run");
+  tsr_call_describe(&c, "load_run of %lld tensors, %lld bytes", (long long)load->count,
+                    (long long)load->certificate.total_read);
+  tsr_call_hash(&c, &load->asked, sizeof load->asked);
+  return tsr_load_agree_on(&c, found);
+}
+
 // ---- arrays ----
 
 static void release_arrays(tsr_array **arrays, int64_t count) {
@@ -72,7 +81,7 @@ tsr_status tsr_load_run(tsr_load *load, tsr_array_tree **out_tree) {
   load->report = (tsr_load_report){0};
   free(load->touched);
   load->touched = NULL;
-  tsr_status status = agree(load, start(load, &arrays, &progress));
+  tsr_status status = agree_to_start(load, start(load, &arrays, &progress));
   if (!status) status = do_rounds(load, progress);
   if (!status) status = agree(load, make_tree(load, arrays, &tree));
   tsr_progress_finish(progress);

@@ -1,7 +1,6 @@
 // A save is decided first, by every rank for itself and the same on all, and agreed on.
 #include "checkpoint/save.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "checkpoint/load.h"
@@ -107,7 +106,7 @@ static tsr_status plan_as_it_lies(const tsr_save *save, const tsr_views *views,
 
 // ---- deciding ----
 
-static tsr_transform_options transform_of(const tsr_save_options *o, int jobs) {
+tsr_transform_options tsr_save_selection(const tsr_save_options *o) {
   return (tsr_transform_options){
       .size = sizeof(tsr_transform_options),
       .format = o->format == TSR_FORMAT_ANY ? TSR_FORMAT_TESSERA : o->format,
@@ -121,7 +120,6 @@ static tsr_transform_options transform_of(const tsr_save_options *o, int jobs) {
       .cast_count = o->cast_count,
       .max_memory = o->max_memory,
       .max_file_size = o->max_file_size,
-      .jobs = jobs,
       .existing = o->existing,
       .no_sync = o->no_sync,
       .progress = o->progress,
@@ -156,8 +154,9 @@ static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_
 
 static tsr_status decide(tsr_save *save, const char *path, const tsr_save_options *options,
                          int jobs) {
-  tsr_transform_options how = transform_of(options, jobs);
+  tsr_transform_options how = tsr_save_selection(options);
   tsr_views views = {0};
+  how.jobs = jobs;
   if (options->max_memory < 0 || options->max_file_size < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and files of %lld bytes, wanted 0 or more",
                     (long long)options->max_memory, (long long)options->max_file_size);
@@ -186,36 +185,19 @@ static tsr_status agree_on_jobs(tsr_comm *comm, int *out_jobs) {
   return status;
 }
 
-// What ranks must have in common, in a few words: a hash tells whether they do. That of the job has
-// names, types and places of all tensors, and the plan; writers follow from how the arrays lie.
-static void describe(const tsr_save *save, char *out, size_t size) {
-  const uint64_t windows = (uint64_t)save->t->certificate.windows;
-  const uint64_t hash = tsr_hash64(save->writers, sizeof *save->writers * (size_t)windows,
-                                   save->t->job.low ^ (uint64_t)save->t->options.existing);
-  snprintf(out, size, "save of %lld tensors, %lld bytes, files and writers %016llx",
-           (long long)save->certificate.tensors, (long long)save->certificate.total_written,
-           (unsigned long long)hash);
-}
-
 tsr_status tsr_save_create(const tsr_array_tree *tree, const char *path, tsr_comm *comm,
                            const tsr_save_options *options, tsr_save **out_save) {
   const tsr_save_options defaults = {.size = sizeof defaults};
-  char what[160] = "save";
   int jobs = 1;
+  if (!options) options = &defaults;
   TSR_TRY(agree_on_jobs(comm, &jobs));
   tsr_save *save = calloc(1, sizeof *save);
-  tsr_status status = save ? NULL : tsr_fail(NO_MEMORY, "a save");
-  if (save) {
-    save->comm = tsr_comm_retain(comm);
-    save->tree = tsr_array_tree_retain(tree);
-    save->root = tsr_comm_rank_of(comm, 0);
-    save->stage.used = tsr_comm_rank_count(comm) > 1;
-    status = decide(save, path, options ? options : &defaults, jobs);
-    if (!status) describe(save, what, sizeof what);
-  }
-  // Two steps: a rank that failed has nothing to compare.
-  status = tsr_load_agree(comm, "save", status);
-  if (!status) status = tsr_load_agree(comm, what, NULL);
+  if (!save) return tsr_load_agree(comm, "save", tsr_fail(NO_MEMORY, "a save"));
+  save->comm = tsr_comm_retain(comm);
+  save->tree = tsr_array_tree_retain(tree);
+  save->root = tsr_comm_rank_of(comm, 0);
+  save->stage.used = tsr_comm_rank_count(comm) > 1;
+  tsr_status status = tsr_save_compare(save, path, options, decide(save, path, options, jobs));
   if (status)
     tsr_save_destroy(save);
   else

@@ -12,6 +12,15 @@ static tsr_status agree(const tsr_save *save, tsr_status found) {
   return tsr_load_agree(save->comm, "save", found);
 }
 
+// Of saves that were decided together, all ranks must run the same.
+static tsr_status agree_to_start(const tsr_save *save, tsr_status found) {
+  tsr_call c = tsr_call_begin(save->comm, "save_run");
+  tsr_call_describe(&c, "save_run of %lld tensors to \"%s\"", (long long)save->certificate.tensors,
+                    save->t->work.path);
+  tsr_call_hash(&c, &save->asked, sizeof save->asked);
+  return tsr_load_agree_on(&c, found);
+}
+
 // Of what only one rank does.
 static tsr_status agree_on_root(const tsr_save *save, tsr_running *run,
                                 tsr_status (*step)(tsr_running *)) {
@@ -207,7 +216,7 @@ tsr_status tsr_save_run(tsr_save *save) {
   tsr_running run;
   tsr_status status = tsr_running_init(&run, save->t);
   const bool ready = !status;
-  status = agree(save, status);
+  status = agree_to_start(save, status);
   if (!ready) return status;
   if (!status) status = write_all(save, &run);
   tsr_status closed = tsr_running_close(&run);
