@@ -14,11 +14,16 @@ static void hand_out(tsr_decision *decision, tsr_place_report *out_report) {
 
 static tsr_status agree(tsr_comm *comm, const tsr_place_how *how, tsr_asked_leaves *asked,
                         tsr_status found) {
+  const tsr_correct_options *correct = &how->correct;
   char moved[TSR_CALL_TEXT / 2];
   if (!comm) return found;
   tsr_call c = tsr_call_begin(comm, how->call);
   tsr_reshard_options_describe(&how->reshard, moved, sizeof moved);
-  tsr_call_describe(&c, "%s of %lld leaves %s", how->call, (long long)asked->count, moved);
+  tsr_call_describe(
+      &c, "%s of %lld leaves %s, policy %d%s%s%s%s", how->call, (long long)asked->count, moved,
+      (int)how->policy, correct->strict ? ", strict" : "",
+      correct->allow_no_mesh ? ", allow_no_mesh" : "",
+      correct->keep_group_members ? ", keep_group_members" : "", correct->uneven ? ", uneven" : "");
   c.items = tsr_asked_leaves_items(asked);
   return tsr_call_agree(&c, found);
 }

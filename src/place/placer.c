@@ -220,9 +220,10 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
   }
   tsr_status status = check_leaf(placer, leaf);
   if (!status) status = decide_by_path(placer, 0, &whole, &how, &decision);
+  status = tsr_note(status, "leaf \"%s\"", leaf->path);
   status = tsr_carry_out(&whole, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
-  return tsr_note(status, "leaf \"%s\"", leaf->path);
+  return status;
 }
 
 // ---- gathering ----

@@ -12,6 +12,9 @@
 
 // Collective. Runs everything on `comm` and tells of every failure seen by this rank; their number.
 int conformance_run(tsr_comm *comm, FILE *out);
+// Collective. Every collective with each argument swapped on one rank: what this rank finds wrong.
+// The comm has two devices on each of several ranks.
+int swaps_run(tsr_comm *comm, FILE *out);
 
 // ---- for the files of the suite ----
 

@@ -1,5 +1,6 @@
 // The conformance suite on the engine of one process, with several numbers of devices and workers.
 #include "conformance/conformance.h"
+#include "support/ranks.h"
 #include "support/test.h"
 
 static const struct {
@@ -21,7 +22,20 @@ static void threads_conform(void **state) {
   }
 }
 
+static tsr_status run_swaps(void *context, tsr_comm *comm) {
+  (void)context;
+  const int failures = swaps_run(comm, stderr);
+  return failures ? tsr_fail(BAD_ARGUMENT, "%d failures", failures) : NULL;
+}
+
+static void other_arguments_on_one_rank_fail_on_all(void **state) {
+  (void)state;
+  assert_ok(test_ranks_run(2, (int64_t[]){0, 2, 4}, run_swaps, NULL));
+  assert_ok(test_ranks_run(3, (int64_t[]){0, 2, 4, 6}, run_swaps, NULL));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(threads_conform)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(threads_conform),
+                                     cmocka_unit_test(other_arguments_on_one_rank_fail_on_all)};
   return cmocka_run_group_tests_name("conformance", tests, NULL, NULL);
 }

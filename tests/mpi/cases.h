@@ -5,6 +5,7 @@
 #include "tessera/mpi.h"
 
 int case_conformance(void);
+int case_swaps(void);
 int case_exchange(void);
 int case_fast(void);
 int case_arrays(void);

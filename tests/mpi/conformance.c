@@ -23,3 +23,13 @@ int case_conformance(void) {
   }
   return check_failures > 0;
 }
+
+// Every collective with each argument swapped on one rank.
+int case_swaps(void) {
+  const tsr_comm_options options = {.size = sizeof options, .workers = 1, .timeout = 60};
+  tsr_comm *comm = NULL;
+  if (!check_ok("create", tsr_comm_create_mpi(MPI_COMM_WORLD, 2, &options, &comm))) return 1;
+  check_failures += swaps_run(comm, stdout);
+  tsr_comm_release(comm);
+  return check_failures > 0;
+}

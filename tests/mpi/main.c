@@ -10,6 +10,7 @@ static const struct {
   int (*run)(void);
 } cases[] = {
     {"conformance", case_conformance},
+    {"swaps", case_swaps},
     {"exchange", case_exchange},
     {"fast", case_fast},
     {"mistakes", case_mistakes},
