@@ -14,7 +14,9 @@
 //   TSR_TRY(tsr_array_reshard(rows, by_columns, NULL, &columns));
 //   TSR_TRY(tsr_array_gather(columns, host, NULL));
 //
-// "Collective" is meant as in tessera/comm.h. The other functions may be called on one rank alone.
+// "Collective" is meant as in tessera/comm.h: ranks compare element types, layouts by value (also
+// the order of devices), the order of arrays, roots, paths and all options; memory and strides are
+// each rank's own. The other functions may be called on one rank alone.
 #ifndef TESSERA_ARRAY_H
 #define TESSERA_ARRAY_H
 
@@ -183,8 +185,9 @@ typedef struct tsr_reshard_options {
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
                                                   const tsr_reshard_options *options,
                                                   tsr_array **out_array);
-// Collective. Many arrays of one comm, in as few rounds of messages as `most_memory` allows; one
-// that is listed twice cannot be donated. On failure no array is made, but those of earlier rounds
+// Collective, unless `count` is 0: that is nothing to do, and no comm to say so. Many arrays of one
+// comm, in as few rounds of messages as `most_memory` allows; one that is listed twice cannot be
+// donated. On failure no array is made, but those of earlier rounds
 // are already donated.
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
                                                       const tsr_layout *const *layouts, int count,

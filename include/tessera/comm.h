@@ -10,9 +10,11 @@
 // first in the lowest bits; the bits after a buffer's last element are left alone.
 //
 // A function that says "Collective" is called by all ranks with the same arguments but for the
-// buffers, and fails on every rank or on none. One comm is used by one thread at a time. Results
-// never depend on the number of workers or ranks: reductions follow a fixed tree over the members
-// of a group.
+// buffers, and fails on every rank or on none. Ranks compare a digest of what they ask for before
+// anything moves: where one calls something else, or with other arguments, all fail with
+// comm_mismatch, in the same words, which name the ranks and what differs, and the comm can be used
+// afterwards. One comm is used by one thread at a time. Results never depend on the number of
+// workers or ranks: reductions follow a fixed tree over the members of a group.
 #ifndef TESSERA_COMM_H
 #define TESSERA_COMM_H
 

@@ -16,7 +16,8 @@
 // What it takes is known before the first byte is read: tsr_load_create and its certificate. Arrays
 // are saved again by tessera/save.h.
 // "Collective" is meant as in tessera/comm.h: what fails on one rank, a file that only it cannot
-// read included, fails on all, and says which rank it was.
+// read included, fails on all, and says which rank it was. Ranks compare the tensors with their
+// layouts in the order they are read, and the options but for the progress functions.
 #ifndef TESSERA_LOAD_H
 #define TESSERA_LOAD_H
 
@@ -76,7 +77,8 @@ typedef struct tsr_load_report {
   int64_t files;         // that were read from, by these
 } tsr_load_report;
 
-// Collective. Opens a checkpoint on every rank, or on none; the path may differ.
+// Collective. Opens a checkpoint on every rank, or on none; path and options may differ, since each
+// rank may have files of its own.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_open_all(tsr_comm *comm, const char *path,
                                                         const tsr_checkpoint_options *options,
                                                         tsr_checkpoint **out_checkpoint);

@@ -128,7 +128,8 @@ typedef struct tsr_move_options {
   bool host_local;  // tensors in host memory are this process's parts, as in t5x with several
 } tsr_move_options;
 
-// Collective. move_params_to_devices: every tensor of a train state put as the plan of
+// Collective over the comm of the options (tessera/comm.h); ranks compare the state's tensors, the
+// plan, the options and params_on_devices. move_params_to_devices: every tensor of a train state put as the plan of
 // tsr_partitioner_mesh_axes says. Tensors in host memory are cut, arrays moved and donated. While
 // params_on_devices is false nothing is moved: the state itself, held once more, whose tensors stay
 // in host memory, where they were.

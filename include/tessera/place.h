@@ -7,9 +7,12 @@
 //   TSR_TRY(tsr_placer_shard(placer, parameters, &placed, NULL));
 //   TSR_TRY(tsr_placer_gather(placer, placed, &back));
 //
-// Everything here is collective over the arrays' comm, as in tessera/comm.h. Arrays are never
-// changed, but made anew; what already lies as asked is the same array, held once more. Where an
-// array is left alone, or its spec is corrected, a *report* tells why.
+// "Collective" is meant as in tessera/comm.h, over the comm of the (first) array, or, of a tree
+// without arrays, over that of the options; without either there is nobody to talk to. Ranks
+// compare paths, kinds, types, shapes and layouts of leaves in their order, what was decided about
+// each, and the options. Arrays are never changed, but made again; what already lies as asked is
+// the same array, held once more. Where an array is left alone, or its spec is corrected, a
+// *report* says why.
 #ifndef TESSERA_PLACE_H
 #define TESSERA_PLACE_H
 
@@ -106,52 +109,54 @@ typedef struct tsr_place_options {
 // NULL options are defaults and a NULL mesh is the current one, everywhere. `out_report` may be
 // NULL; in functions of trees it has a place for each leaf. A tree moves in one round.
 
-// eformer's with_sharding_constraint: the spec is corrected for mesh and shape, then the array is
-// put so. The empty spec, and no mesh at all, leave it alone; a spec of which nothing is left, and
-// `_`, replicate it. As in JAX only Auto axes may be used (constraint_needs_auto_axis).
+// Collective. eformer's with_sharding_constraint: the spec is corrected for mesh and shape, then
+// the array is put so. The empty spec, and no mesh at all, leave it alone; a spec of which nothing
+// is left, and `_`, replicate it. As in JAX only Auto axes may be used
+// (constraint_needs_auto_axis).
 TSR_API TSR_MUST_USE tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec,
                                                     const tsr_mesh *mesh,
                                                     const tsr_place_options *options,
                                                     tsr_array **out_array,
                                                     tsr_place_report *out_report);
-// The same spec for every leaf.
+// Collective. The same spec for every leaf.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree,
                                                          const tsr_spec *spec, const tsr_mesh *mesh,
                                                          const tsr_place_options *options,
                                                          tsr_array_tree **out_tree,
                                                          tsr_place_report *out_reports);
-// PartitionManager.shard and apply_logical_sharding: the spec that semantic axes and a mode come
-// to (NULL axes = the current ones). The request's shape is the array's, whatever it says. Without
-// a mesh `auto_correct` fails, its absence leaves the array alone; specs are corrected in any case.
+// Collective. PartitionManager.shard and apply_logical_sharding: the spec that semantic axes and a
+// mode come to (NULL axes = the current ones). The request's shape is the array's, whatever it
+// says. Without a mesh `auto_correct` fails, its absence leaves the array alone; specs are
+// corrected in any case.
 TSR_API TSR_MUST_USE tsr_status tsr_array_constrain_axes(
     tsr_array *array, const tsr_axes *axes, const tsr_axis_registry *registry,
     const tsr_axes_request *request, const tsr_mesh *mesh, bool auto_correct,
     const tsr_place_options *options, tsr_array **out_array, tsr_place_report *out_report);
-// linen's with_logical_constraint (tsr_logical_constrain). Nothing is corrected: what does not fit
-// fails, unless the options' policy allows it.
+// Collective. linen's with_logical_constraint (tsr_logical_constrain). Nothing is corrected: what
+// does not fit fails, unless the options' policy allows it.
 TSR_API TSR_MUST_USE tsr_status tsr_array_constrain_logical(
     tsr_array *array, const tsr_logical_names *names, const tsr_logical_rules *rules,
     const tsr_mesh *mesh, tsr_fallback fallback, const tsr_place_options *options,
     tsr_array **out_array, tsr_place_report *out_report);
-// `names` has an entry for each leaf; NULL = it is left alone.
+// Collective. `names` has an entry for each leaf; NULL = it is left alone.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_constrain_logical(
     const tsr_array_tree *tree, const tsr_logical_names *const *names,
     const tsr_logical_rules *rules, const tsr_mesh *mesh, tsr_fallback fallback,
     const tsr_place_options *options, tsr_array_tree **out_tree, tsr_place_report *out_reports);
-// flax's shard_value (tsr_logical_shard_value): reshards where all axes of the mesh are Explicit,
-// constrains where all are Auto, which is the same for arrays; other meshes fail. Nothing is
-// corrected.
+// Collective. flax's shard_value (tsr_logical_shard_value): reshards where all axes of the mesh are
+// Explicit, constrains where all are Auto, which is the same for arrays; other meshes fail. Nothing
+// is corrected.
 TSR_API TSR_MUST_USE tsr_status tsr_array_shard_value(
     tsr_array *array, const tsr_logical_names *names, const tsr_logical_rules *rules,
     const tsr_mesh *mesh, const tsr_place_options *options, tsr_array **out_array,
     tsr_place_report *out_report);
-// auto_shard_array: constrained to its automatic spec. Too small arrays are left alone.
+// Collective. auto_shard_array: constrained to its automatic spec. Too small arrays are left alone.
 TSR_API TSR_MUST_USE tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh,
                                                      const tsr_auto_options *how,
                                                      const tsr_place_options *options,
                                                      tsr_array **out_array,
                                                      tsr_place_report *out_report);
-// Each leaf in a layout of its own; NULL = left alone.
+// Collective. Each leaf in a layout of its own; NULL = left alone.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_place(const tsr_array_tree *tree,
                                                      const tsr_layout *const *layouts,
                                                      const tsr_place_options *options,
@@ -190,7 +195,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_placer_shard(const tsr_placer *placer,
                                                  const tsr_array_tree *tree,
                                                  tsr_array_tree **out_tree,
                                                  tsr_place_report *out_reports);
-// One leaf, told by its path. A shape is refused.
+// Collective. One leaf, told by its path. A shape is refused.
 TSR_API TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer,
                                                       const tsr_leaf *leaf, tsr_array **out_array,
                                                       tsr_place_report *out_report);

@@ -13,7 +13,8 @@
 // TSR_EXISTING_REPLACE takes them away.
 //
 // "Collective" is meant as in tessera/comm.h: what fails on one rank, a disk that only it finds
-// full included, fails on all, and says which rank it was.
+// full included, fails on all, and says which rank it was. Ranks compare the leaves of the tree
+// with their layouts, the path, the plan, and the options but for the progress functions.
 #ifndef TESSERA_SAVE_H
 #define TESSERA_SAVE_H
 

@@ -12,7 +12,7 @@
 // part.
 typedef struct hello {
   char version[16];
-  int64_t local_count;
+  int64_t local_count, wanted_count;  // wanted of all ranks together; 0 = not said
   uint64_t in_flight;
   int32_t fast, cause;
   char failure[TSR_MPI_ROLL_TEXT];
@@ -97,6 +97,9 @@ static tsr_status compare(const tsr_mpi *mpi, const hello *all) {
     if (strcmp(all[r].version, all[0].version))
       return tsr_fail(COMM_MISMATCH, "rank 0 has Tessera %s, rank %d has %s", all[0].version, r,
                       all[r].version);
+    if (all[r].wanted_count != all[0].wanted_count)
+      return tsr_fail(COMM_MISMATCH, "rank 0 wants %lld devices, rank %d wants %lld",
+                      (long long)all[0].wanted_count, r, (long long)all[r].wanted_count);
     if (all[r].in_flight != all[0].in_flight)
       return tsr_fail(COMM_MISMATCH, "rank 0 wants %llu bytes in flight, rank %d wants %llu",
                       (unsigned long long)all[0].in_flight, r,
@@ -151,19 +154,30 @@ static tsr_status settle(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
              : tsr_fail(COMM_FAILED, "rank %d could not make its part of the comm", first_failed);
 }
 
-static tsr_status make(MPI_Comm comm, int64_t local_count, size_t in_flight,
+// What this rank brings, or why it cannot.
+static hello introduce(const tsr_mpi *mpi, int64_t local_count, const int64_t *total,
+                       size_t in_flight, bool has_memory) {
+  const int64_t count = total ? *total : local_count, least = total ? 1 : 0;
+  hello mine = {.local_count = local_count,
+                .wanted_count = total ? *total : 0,
+                .in_flight = in_flight,
+                .fast = mpi->fast};
+  snprintf(mine.version, sizeof mine.version, "%s", tsr_version());
+  if (!has_memory) {
+    mine.cause = TSR_CAUSE_NO_MEMORY;
+  } else if (count < least) {
+    mine.cause = TSR_CAUSE_BAD_ARGUMENT;
+    snprintf(mine.failure, sizeof mine.failure, "%lld devices, wanted %lld or more",
+             (long long)count, (long long)least);
+  }
+  return mine;
+}
+
+static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total, size_t in_flight,
                        const tsr_comm_options *options, tsr_mpi *mpi, tsr_comm **out_comm) {
   TSR_TRY(duplicate(mpi, comm));
   int64_t *first = calloc((size_t)mpi->size + 1, sizeof *first);
-  hello mine = {.local_count = local_count, .in_flight = in_flight, .fast = mpi->fast};
-  snprintf(mine.version, sizeof mine.version, "%s", tsr_version());
-  if (!first) {
-    mine.cause = TSR_CAUSE_NO_MEMORY;
-  } else if (local_count < 0) {
-    mine.cause = TSR_CAUSE_BAD_ARGUMENT;
-    snprintf(mine.failure, sizeof mine.failure, "%lld devices, wanted 0 or more",
-             (long long)local_count);
-  }
+  const hello mine = introduce(mpi, local_count, total, in_flight, first != NULL);
   int64_t nothing[2];
   tsr_comm *made = NULL;
   tsr_status status = greet(mpi, &mine, first ? first : nothing);
@@ -181,8 +195,8 @@ static tsr_status make(MPI_Comm comm, int64_t local_count, size_t in_flight,
   return status;
 }
 
-tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count, const tsr_comm_options *options,
-                               tsr_comm **out_comm) {
+tsr_status tsr_mpi_create(MPI_Comm comm, int64_t local_count, const int64_t *total,
+                          const tsr_comm_options *options, tsr_comm **out_comm) {
   TSR_TRY(check_mpi());
   const tsr_comm_options wanted = read_options(options);
   tsr_mpi *mpi = calloc(1, sizeof *mpi);
@@ -191,10 +205,15 @@ tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count, const tsr_com
   mpi->timeout = wanted.timeout == 0 || isnan(wanted.timeout) ? 300 : wanted.timeout;
   mpi->fast = wanted.fast;
   mpi->heard = tsr_mpi_now();
-  tsr_status status = make(comm, local_count, wanted.in_flight, options, mpi, out_comm);
+  tsr_status status = make(comm, local_count, total, wanted.in_flight, options, mpi, out_comm);
   if (!status || mpi->broken) return status;
   if (mpi->data != MPI_COMM_NULL) MPI_Comm_free(&mpi->data);
   if (mpi->control != MPI_COMM_NULL) MPI_Comm_free(&mpi->control);
   free_state(mpi);
   return status;
+}
+
+tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count, const tsr_comm_options *options,
+                               tsr_comm **out_comm) {
+  return tsr_mpi_create(comm, local_count, NULL, options, out_comm);
 }

@@ -85,4 +85,11 @@ tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_
 tsr_status tsr_mpi_reduce(tsr_comm *comm, const tsr_reduce_job *job);
 tsr_status tsr_mpi_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
 
+// ---- making (create.c) ----
+
+// tsr_comm_create_mpi; `total`, unless it is NULL, is how many devices all ranks want together, and
+// must be the same on all of them.
+TSR_MUST_USE tsr_status tsr_mpi_create(MPI_Comm comm, int64_t local_count, const int64_t *total,
+                                       const tsr_comm_options *options, tsr_comm **out_comm);
+
 #endif

@@ -51,11 +51,9 @@ static tsr_status open_world(int64_t device_count, const tsr_comm_options *optio
   TSR_TRY(tsr_mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size"));
   TSR_TRY(tsr_mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank"));
   TSR_TRY(check_size(size));
-  if (device_count < 1)
-    return tsr_fail(BAD_ARGUMENT, "%lld devices, wanted 1 or more", (long long)device_count);
   // The first ranks take one more when the devices cannot be shared out evenly.
   const int64_t mine = device_count / size + (rank < device_count % size);
-  return tsr_comm_create_mpi(MPI_COMM_WORLD, mine, options, out_comm);
+  return tsr_mpi_create(MPI_COMM_WORLD, mine, &device_count, options, out_comm);
 }
 
 tsr_status tsr_comm_open_mpi(int64_t device_count, const tsr_comm_options *options,
