@@ -132,7 +132,8 @@ typedef struct tsr_exchange {
 } tsr_exchange;
 // Collective. Does the copies of all parts (arrays) in one round: one message per pair of ranks,
 // cut so that no more than `in_flight` bytes are packed at once. Targets must not overlap, nor
-// overlap any source.
+// overlap any source. Ranks compare the number of parts, the widths of elements, and the copies
+// that go from one to another.
 TSR_API TSR_MUST_USE tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts,
                                                   int part_count);
 

@@ -58,7 +58,7 @@ static tsr_status exchange_whole(tsr_array *array, const tsr_layout *layout, voi
   if (!status) status = tsr_move_plan(&move, layout, 0);
   status = tsr_array_agree(array->comm, "gather", status);
   const tsr_exchange part = tsr_move_part(&move);
-  if (!status) status = tsr_comm_exchange(array->comm, &part, 1);
+  if (!status) status = tsr_exchange_agreed(array->comm, &part, 1);
   if (!status) *out_whole = tsr_move_take(&move);
   tsr_move_deinit(&move);
   tsr_buffer_release(into);

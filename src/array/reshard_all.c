@@ -138,7 +138,7 @@ static tsr_status do_round(round *r, int first, const tsr_reshard_options *optio
   TSR_TRY(tsr_array_agree(comm, "reshard", alloc_round(r)));
   TSR_TRY(reduce_sources(r));
   TSR_TRY(tsr_array_agree(comm, "reshard", plan_moves(r, first, options)));
-  TSR_TRY(tsr_comm_exchange(comm, r->parts, r->count));
+  TSR_TRY(tsr_exchange_agreed(comm, r->parts, r->count));
   for (int i = 0; i < r->count; i++) {
     out_arrays[i] = tsr_move_take(&r->moves[i]);
     if (options->donate) tsr_array_delete(r->arrays[i]);

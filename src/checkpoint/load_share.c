@@ -200,7 +200,7 @@ static tsr_status prepare_all(const tsr_load *load, const int64_t *tensors, int6
 tsr_status tsr_load_share(const tsr_load *load, const int64_t *tensors, int64_t count) {
   sending s = {0};
   tsr_status status = tsr_array_agree(load->comm, "load", prepare_all(load, tensors, count, &s));
-  if (!status && s.count) status = tsr_comm_exchange(load->comm, s.parts, s.count);
+  if (!status && s.count) status = tsr_exchange_agreed(load->comm, s.parts, s.count);
   for (int i = 0; i < s.count; i++) {
     tsr_copy_vector_deinit(&s.copies[i]);
     tsr_lists_deinit(&s.lists[i]);

@@ -97,7 +97,7 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, bringing *b) {
 static tsr_status bring(tsr_save *save, int64_t round) {
   bringing b = {0};
   tsr_status status = agree(save, prepare_all(save, round, &b));
-  if (!status) status = tsr_comm_exchange(save->comm, b.parts, b.count);
+  if (!status) status = tsr_exchange_agreed(save->comm, b.parts, b.count);
   for (int i = 0; i < b.count; i++) {
     tsr_copy_vector_deinit(&b.copies[i]);
     tsr_lists_deinit(&b.lists[i]);
@@ -186,7 +186,7 @@ static tsr_status gather_digests(const tsr_save *save) {
                                .bits = 64,
                                .in = lists.in,
                                .out = lists.out};
-    status = tsr_comm_exchange(save->comm, &part, 1);
+    status = tsr_exchange_agreed(save->comm, &part, 1);
   }
   tsr_copy_vector_deinit(&copies);
   tsr_lists_deinit(&lists);

@@ -198,11 +198,13 @@ tsr_status tsr_call_agree(const tsr_call *c, tsr_status found) {
   if (comm->rank_count == 1) return found;
   const record mine = {.name = tsr_hash64(c->name, strlen(c->name), 0),
                        .asked = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
+                       .balance = found ? TSR_HASH128_EMPTY : c->balance,
                        .cause = tsr_status_cause(found)};
   tsr_status status = share_record(c, mine);
   const bool other_calls = !status && names_differ(comm);
   if (!status && !other_calls && somebody_failed(comm)) return compare_mistakes(c, found);
   tsr_status_free(found);
   if (status) return status;
-  return other_calls || digests_differ(comm) ? compare_calls(c) : NULL;
+  if (other_calls || digests_differ(comm)) return compare_calls(c);
+  return tsr_records_balance(comm) ? NULL : tsr_call_find_lane(c);
 }

@@ -24,6 +24,7 @@ typedef struct tsr_call {
   tsr_hash128 hash;
   char text[TSR_CALL_TEXT];
   tsr_call_items items;
+  tsr_hash128 balance;  // of copies to other ranks and from them
 } tsr_call;
 
 tsr_call tsr_call_begin(tsr_comm *comm, const char *name);
@@ -32,11 +33,15 @@ void tsr_call_hash(tsr_call *c, const void *bytes, size_t length);
 TSR_PRINTF(2, 3) void tsr_call_describe(tsr_call *c, const char *format, ...);
 // Whether all ranks call the same and none found a mistake; `found` is the one found here, or NULL:
 // then the items are not looked at. Ends with the same verdict on all ranks: a mistake that a rank
-// found, or comm_mismatch, which names ranks and the first item that differs. One round of 40 bytes
+// found, or comm_mismatch, which names ranks and the first item that differs. One round of 48 bytes
 // where all is well.
 TSR_MUST_USE tsr_status tsr_call_agree(const tsr_call *c, tsr_status found);
 // The digest that ranks compare; of nothing when there is one rank.
 tsr_hash128 tsr_call_digest(const tsr_call *c);
+// Collective. tsr_comm_exchange of copies that follow from what ranks have agreed on: these are not
+// compared.
+TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts,
+                                            int part_count);
 // Adds to a failure what was being done.
 TSR_MUST_USE tsr_status tsr_call_end(const tsr_call *c, tsr_status status);
 

@@ -61,7 +61,10 @@ static tsr_status alloc_lists(tsr_comm *comm, int64_t devices, int64_t local) {
   comm->spans = malloc(sizeof *comm->spans * (size_t)(2 * local + 1));
   comm->records = malloc(sizeof *comm->records * ranks);
   comm->texts = malloc(sizeof *comm->texts * ranks);
-  if (comm->first && comm->member_of && comm->sends && comm->spans && comm->records && comm->texts)
+  comm->sent = malloc(2 * sizeof *comm->sent * ranks);
+  comm->received = comm->sent ? comm->sent + ranks : NULL;
+  if (comm->first && comm->member_of && comm->sends && comm->spans && comm->records &&
+      comm->texts && comm->sent)
     return NULL;
   return tsr_fail(NO_MEMORY, "comm of %lld devices", (long long)devices);
 }
@@ -75,6 +78,7 @@ static void destroy(tsr_comm *comm) {
   free(comm->spans);
   free(comm->records);
   free(comm->texts);
+  free(comm->sent);
   free(comm);
 }
 

@@ -17,10 +17,17 @@ typedef struct span {
 
 // What a rank tells the others before a call: the same for all, unless somebody is mistaken.
 typedef struct record {
-  uint64_t name;      // hash of what is called
-  tsr_hash128 asked;  // digest of its arguments; of nothing when there is a mistake
-  int64_t cause;      // of the mistake found here, or 0
+  uint64_t name;        // hash of what is called
+  tsr_hash128 asked;    // digest of its arguments; of nothing when there is a mistake
+  tsr_hash128 balance;  // of the copies between ranks (balance.c): of all ranks zero
+  int64_t cause;        // of the mistake found here, or 0
 } record;
+
+// All copies from one rank to another, as one of the two lists them.
+typedef struct lane {
+  tsr_hash128 sum;  // of their hashes
+  int64_t copies, elements;
+} lane;
 
 struct tsr_comm {
   atomic_int refs;
@@ -38,10 +45,21 @@ struct tsr_comm {
   bool *sends;         // per device: whether it is a source of a permutation
   span *spans;         // two per local device
   record *records;     // per rank
+  lane *sent;          // per rank: what goes there
+  lane *received;      // per rank: what comes from there; in the block of `sent`
   char (*texts)[TSR_CALL_TEXT];
 };
 
 extern const tsr_engine tsr_threads_engine;
+
+// ---- copies between ranks (balance.c) ----
+
+// Adds the copies of an exchange to what ranks compare.
+void tsr_call_balance(tsr_call *c, const tsr_exchange *parts, int part_count);
+// Whether the copies of all ranks fit together, by their records.
+bool tsr_records_balance(const tsr_comm *comm);
+// Collective. The failure that names a lane which its ends list differently.
+TSR_MUST_USE tsr_status tsr_call_find_lane(const tsr_call *c);
 
 // ---- checks ----
 

@@ -185,7 +185,7 @@ const collective comm_collectives[] = {
     {"tsr_comm_broadcast", "groups root dtype count", broadcast},
     {"tsr_comm_barrier", "", barrier},
     {"tsr_comm_share", "bytes", share},
-    {"tsr_comm_exchange", "part_count bits", exchange},
+    {"tsr_comm_exchange", "part_count bits from to length copy_count", exchange},
     {"tsr_comm_measure_between", "a b most_bytes", measure_between},
     {"tsr_comm_measure", "most_bytes", measure},
     {0}};

@@ -1,0 +1,102 @@
+// Whether ranks list the same copies to each other in an exchange. Lists are each rank's own, so
+// there is nothing that all have in common; but a copy from one rank to another stands in two of
+// them. Its hash is added where it is sent and taken off where it is received, so that the sums of
+// all ranks come to nothing. Only where they do not are the lanes compared, one after the other.
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash_chain.h"
+#include "comm/comm.h"
+
+// ---- lanes ----
+
+// A copy is known by its place in the lane too: messages have no headers.
+static void add_copy(lane *at, const tsr_copy *copy, int part) {
+  int64_t numbers[8 + 3 * TSR_MAX_RANK] = {part,         at->copies++,    copy->source,
+                                           copy->target, copy->from,      copy->to,
+                                           copy->length, copy->loop_count};
+  const size_t loops = sizeof *copy->loops * (size_t)copy->loop_count;
+  memcpy(numbers + 8, copy->loops, loops);
+  const tsr_hash128 hash = tsr_hash128_add(TSR_HASH128_EMPTY, numbers, 8 * sizeof *numbers + loops);
+  at->sum.low += hash.low;
+  at->sum.high += hash.high;
+  at->elements += tsr_copy_elements(copy);
+}
+
+static void add_part(tsr_comm *comm, const tsr_exchange *part, int number) {
+  for (int64_t i = 0; i < part->copy_count; i++) {
+    const tsr_copy *copy = &part->copies[i];
+    const int from = tsr_comm_rank_of(comm, copy->source);
+    const int to = tsr_comm_rank_of(comm, copy->target);
+    if (from == to || !tsr_copy_elements(copy)) continue;
+    add_copy(from == comm->rank ? &comm->sent[to] : &comm->received[from], copy, number);
+  }
+}
+
+void tsr_call_balance(tsr_call *c, const tsr_exchange *parts, int part_count) {
+  tsr_comm *comm = c->comm;
+  if (comm->rank_count == 1) return;
+  memset(comm->sent, 0, sizeof *comm->sent * (size_t)comm->rank_count);
+  memset(comm->received, 0, sizeof *comm->received * (size_t)comm->rank_count);
+  for (int p = 0; p < part_count; p++) add_part(comm, &parts[p], p);
+  for (int r = 0; r < comm->rank_count; r++) {
+    c->balance.low += comm->sent[r].sum.low - comm->received[r].sum.low;
+    c->balance.high += comm->sent[r].sum.high - comm->received[r].sum.high;
+  }
+}
+
+bool tsr_records_balance(const tsr_comm *comm) {
+  tsr_hash128 sum = TSR_HASH128_EMPTY;
+  for (int r = 0; r < comm->rank_count; r++) {
+    sum.low += comm->records[r].balance.low;
+    sum.high += comm->records[r].balance.high;
+  }
+  return tsr_hash128_equal(sum, TSR_HASH128_EMPTY);
+}
+
+// ---- which lane it is ----
+
+// A lane as its ends see it, `step` ranks apart.
+typedef struct ends {
+  lane sent, received;
+} ends;
+
+static bool same_lane(const lane *a, const lane *b) {
+  return tsr_hash128_equal(a->sum, b->sum) && a->copies == b->copies;
+}
+
+static tsr_status mismatch(const tsr_call *c, int from, int to, const lane *sent,
+                           const lane *received) {
+  const bool alike = sent->copies == received->copies && sent->elements == received->elements;
+  return tsr_fail(COMM_MISMATCH,
+                  "ranks differ in step %lld, %s: rank %d sends rank %d %lld copies of %lld "
+                  "elements, rank %d lists %lld of %lld from it%s",
+                  (long long)tsr_comm_step(c->comm), c->text, from, to, (long long)sent->copies,
+                  (long long)sent->elements, to, (long long)received->copies,
+                  (long long)received->elements,
+                  alike ? ", in another order or at other places" : "");
+}
+
+// In turn the lanes to the next rank, to the one after that, and so on. Records have room for them.
+tsr_status tsr_call_find_lane(const tsr_call *c) {
+  tsr_comm *comm = c->comm;
+  const int ranks = comm->rank_count;
+  static_assert(sizeof(ends) <= TSR_CALL_TEXT, "texts have room for the ends of a lane");
+  for (int step = 1; step < ranks; step++) {
+    const ends mine = {comm->sent[(comm->rank + step) % ranks],
+                       comm->received[(comm->rank + ranks - step) % ranks]};
+    char all[TSR_CALL_TEXT] = "";
+    memcpy(all, &mine, sizeof mine);
+    TSR_TRY(tsr_call_end(c, comm->engine->share(comm, all, sizeof all, comm->texts)));
+    for (int from = 0; from < ranks; from++) {
+      const int to = (from + step) % ranks;
+      ends there, here;
+      memcpy(&here, comm->texts[from], sizeof here);
+      memcpy(&there, comm->texts[to], sizeof there);
+      if (!same_lane(&here.sent, &there.received))
+        return mismatch(c, from, to, &here.sent, &there.received);
+    }
+  }
+  return tsr_fail(COMM_MISMATCH, "ranks differ in step %lld, %s", (long long)tsr_comm_step(comm),
+                  c->text);
+}
