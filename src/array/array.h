@@ -123,7 +123,6 @@ typedef struct tsr_asked {
   int64_t count;
   tsr_array *const *arrays;          // as they lie
   const tsr_layout *const *layouts;  // as they shall lie; NULL = they stay, as does one whose is
-  tsr_layout_memo from, to;
 } tsr_asked;
 tsr_call_items tsr_asked_items(tsr_asked *asked);  // which must outlive them
 // The options of a reshard in words, as texts of calls have them.

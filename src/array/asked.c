@@ -11,8 +11,8 @@ static tsr_hash128 digest_array(void *context, int64_t item) {
   tsr_asked *asked = context;
   const tsr_array *array = asked->arrays[item];
   const tsr_layout *layout = target(asked, item);
-  const tsr_hash128 from = tsr_layout_digest(array->layout, &asked->from);
-  const tsr_hash128 to = layout ? tsr_layout_digest(layout, &asked->to) : TSR_HASH128_EMPTY;
+  const tsr_hash128 from = tsr_layout_digest(array->layout);
+  const tsr_hash128 to = layout ? tsr_layout_digest(layout) : TSR_HASH128_EMPTY;
   const uint64_t both[] = {(uint64_t)array->dtype, from.low, from.high, to.low, to.high};
   return tsr_hash128_add(TSR_HASH128_EMPTY, both, sizeof both);
 }

@@ -50,7 +50,6 @@ void tsr_selection_describe(const tsr_transform_options *o, tsr_text *out) {
 typedef struct asking {
   const tsr_load *load;
   tsr_transform_options selection;
-  tsr_layout_memo memo;
 } asking;
 
 // The tensors in their order, then how they are chosen.
@@ -60,7 +59,7 @@ static tsr_hash128 digest_tensor(void *context, int64_t item) {
   if (item == load->count) return tsr_selection_digest(&a->selection);
   const int64_t number = load->order[item];
   const tsr_load_tensor *t = &load->tensors[number];
-  const tsr_hash128 layout = tsr_layout_digest(t->layout, &a->memo);
+  const tsr_hash128 layout = tsr_layout_digest(t->layout);
   const uint64_t numbers[] = {layout.low, layout.high, (uint64_t)number, (uint64_t)t->view->dtype,
                               (uint64_t)tsr_load_stored_bytes(load, t, t->view->elements)};
   const tsr_hash128 name = tsr_hash128_add_text(TSR_HASH128_EMPTY, t->view->name);

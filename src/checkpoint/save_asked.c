@@ -5,6 +5,7 @@
 #include "base/hash_chain.h"
 #include "checkpoint/load.h"
 #include "checkpoint/save.h"
+#include "mesh/mesh.h"
 #include "place/place.h"
 #include "spec/spec.h"
 
@@ -23,8 +24,8 @@ static tsr_hash128 digest_row(const tsr_plan *plan, int64_t index) {
   tsr_plan_get(plan, index, &row);
   const tsr_mesh *mesh = tsr_plan_mesh(plan);
   const tsr_hash128 spec = tsr_spec_digest(row.final);
-  const uint64_t numbers[] = {spec.low, spec.high, (uint64_t)row.policy,
-                              mesh ? tsr_mesh_hash(mesh) : 0};
+  const tsr_hash128 of_mesh = mesh ? tsr_mesh_digest(mesh) : TSR_HASH128_EMPTY;
+  const uint64_t numbers[] = {spec.low, spec.high, of_mesh.low, of_mesh.high, (uint64_t)row.policy};
   return tsr_hash128_add(tsr_hash128_add_text(TSR_HASH128_EMPTY, row.tensor->path), numbers,
                          sizeof numbers);
 }

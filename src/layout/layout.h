@@ -65,15 +65,8 @@ TSR_MUST_USE tsr_status tsr_layout_check_listed(int64_t count, const char *what)
 // The same sizes, policy, mesh (devices in their order) and spec, or the same boxes or ranges: what
 // ranks of one collective must have in common. tsr_layout_equivalent looks at what is held instead.
 bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b);
-// What was last digested: layouts of many tensors share meshes and shardings. Begins as zero, and
-// must not outlive the layouts.
-typedef struct tsr_layout_memo {
-  const tsr_mesh *mesh;
-  const tsr_sharding *sharding;
-  tsr_hash128 of_mesh, of_sharding;
-} tsr_layout_memo;
-// Of layouts that are the same, the same 128 bits.
-tsr_hash128 tsr_layout_digest(const tsr_layout *layout, tsr_layout_memo *memo);
+// Of layouts that are the same, the same 128 bits. Meshes and specs have theirs ready.
+tsr_hash128 tsr_layout_digest(const tsr_layout *layout);
 // `(8, 16) over {x=2,y=4} as x, _`: also the policy, unless it is to refuse.
 void tsr_layout_describe(const tsr_layout *layout, tsr_text *out);
 

@@ -35,40 +35,24 @@ bool tsr_layout_same(const tsr_layout *a, const tsr_layout *b) {
 
 // ---- digest ----
 
-static tsr_hash128 digest_mesh(const tsr_mesh *mesh, tsr_layout_memo *memo) {
-  if (mesh && mesh != memo->mesh) {
-    memo->mesh = mesh;
-    memo->of_mesh = tsr_mesh_digest(mesh);
-  }
-  return mesh ? memo->of_mesh : TSR_HASH128_EMPTY;
-}
-
-static tsr_hash128 digest_sharding(const tsr_sharding *sharding, tsr_layout_memo *memo) {
-  if (sharding != memo->sharding) {
-    const tsr_hash128 spec = tsr_spec_digest(tsr_sharding_spec(sharding));
-    memo->sharding = sharding;
-    memo->of_sharding =
-        tsr_hash128_add(digest_mesh(tsr_sharding_mesh(sharding), memo), &spec, sizeof spec);
-  }
-  return memo->of_sharding;
-}
-
-static tsr_hash128 digest_table(const tsr_layout *layout, tsr_layout_memo *memo) {
+static tsr_hash128 digest_table(const tsr_layout *layout) {
   const tsr_box_table *table = layout->table;
-  tsr_hash128 hash = digest_mesh(layout->mesh, memo);
+  tsr_hash128 hash = TSR_HASH128_EMPTY;
   if (layout->kind == TSR_LAYOUT_BOXES)
     hash = tsr_hash128_add(hash, table->first,
                            sizeof *table->first * ((size_t)table->shard_count + 1));
   return tsr_hash128_add(hash, table->ranges, sizeof *table->ranges * (size_t)range_count(layout));
 }
 
-tsr_hash128 tsr_layout_digest(const tsr_layout *layout, tsr_layout_memo *memo) {
-  const tsr_hash128 how = layout->kind == TSR_LAYOUT_GRID ? digest_sharding(layout->sharding, memo)
-                                                          : digest_table(layout, memo);
-  uint64_t numbers[TSR_MAX_RANK + 5] = {how.low, how.high, layout->kind, layout->policy,
-                                        layout->mesh != NULL};
-  memcpy(numbers + 5, layout->dims, sizeof *layout->dims * layout->rank);
-  return tsr_hash128_add(TSR_HASH128_EMPTY, numbers, sizeof *numbers * (5U + layout->rank));
+tsr_hash128 tsr_layout_digest(const tsr_layout *layout) {
+  const tsr_hash128 cut = layout->kind == TSR_LAYOUT_GRID
+                              ? tsr_spec_digest(tsr_sharding_spec(layout->sharding))
+                              : digest_table(layout);
+  const tsr_hash128 mesh = layout->mesh ? tsr_mesh_digest(layout->mesh) : TSR_HASH128_EMPTY;
+  const uint64_t numbers[] = {cut.low,      cut.high,       mesh.low,     mesh.high,
+                              layout->kind, layout->policy, layout->rank, layout->mesh != NULL};
+  const tsr_hash128 hash = tsr_hash128_add(TSR_HASH128_EMPTY, numbers, sizeof numbers);
+  return tsr_hash128_add(hash, layout->dims, sizeof *layout->dims * layout->rank);
 }
 
 // ---- words ----

@@ -22,7 +22,7 @@ struct tsr_mesh {
   int process_count;
   bool is_abstract;
   int64_t device_count;
-  uint64_t hash;
+  tsr_hash128 digest;
   const tsr_topology *topology;
   const int32_t *devices;  // NULL = 0, 1, 2, ...
   const int32_t *slots;    // position + 1, or 0 = free; slot_mask + 1 of them
@@ -196,6 +196,8 @@ static int count_processes(const tsr_mesh *mesh) {
   return count;
 }
 
+static const uint64_t second_seed = UINT64_C(0x9e3779b97f4a7c15);  // of the upper 64 bits
+
 static uint64_t hash_mesh(const tsr_mesh *mesh, uint64_t seed) {
   uint64_t hash = seed + (uint64_t)mesh->axis_count + (mesh->is_abstract ? 1000 : 0);
   for (int i = 0; i < mesh->axis_count; i++) {
@@ -235,7 +237,7 @@ tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) {
     return status;
   }
   mesh->process_count = count_processes(mesh);
-  mesh->hash = hash_mesh(mesh, 0);
+  mesh->digest = (tsr_hash128){hash_mesh(mesh, 0), hash_mesh(mesh, second_seed)};
   *out_mesh = mesh;
   return NULL;
 }
@@ -256,8 +258,8 @@ void tsr_mesh_release(const tsr_mesh *mesh) {
 
 bool tsr_mesh_equal(const tsr_mesh *a, const tsr_mesh *b) {
   if (a == b) return true;
-  if (a->hash != b->hash || a->axis_count != b->axis_count || a->is_abstract != b->is_abstract ||
-      !a->devices != !b->devices)
+  if (a->digest.low != b->digest.low || a->axis_count != b->axis_count ||
+      a->is_abstract != b->is_abstract || !a->devices != !b->devices)
     return false;
   for (int i = 0; i < a->axis_count; i++)
     if (strcmp(a->axes[i].name, b->axes[i].name) || a->axes[i].size != b->axes[i].size ||
@@ -267,11 +269,8 @@ bool tsr_mesh_equal(const tsr_mesh *a, const tsr_mesh *b) {
          !memcmp(a->devices, b->devices, sizeof *a->devices * (size_t)a->device_count);
 }
 
-uint64_t tsr_mesh_hash(const tsr_mesh *mesh) { return mesh->hash; }
-
-tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh) {
-  return (tsr_hash128){mesh->hash, hash_mesh(mesh, UINT64_C(0x9e3779b97f4a7c15))};
-}
+uint64_t tsr_mesh_hash(const tsr_mesh *mesh) { return mesh->digest.low; }
+tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh) { return mesh->digest; }
 
 // ---- accessors ----
 

@@ -16,10 +16,10 @@ static tsr_hash128 digest_leaf(void *context, int64_t item) {
   const tsr_hash128 parts[] = {
       tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->path),
       leaf->kind == TSR_LEAF_ARRAY
-          ? tsr_layout_digest(leaf->array->layout, &asked->from)
+          ? tsr_layout_digest(leaf->array->layout)
           : tsr_hash128_add(digest_spec(leaf->spec), leaf->shape.dims,
                             sizeof *leaf->shape.dims * (size_t)leaf->shape.rank),
-      target ? tsr_layout_digest(target, &asked->to) : TSR_HASH128_EMPTY,
+      target ? tsr_layout_digest(target) : TSR_HASH128_EMPTY,
       digest_spec(decision ? decision->report.wanted : NULL),
       {(uint64_t)leaf->kind << 32 | (uint64_t)leaf->dtype,
        decision ? (uint64_t)decision->report.outcome : 0}};

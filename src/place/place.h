@@ -47,7 +47,6 @@ typedef struct tsr_asked_leaves {
   int64_t count;
   const tsr_leaf *leaves;
   const tsr_decision *decisions;  // NULL = none
-  tsr_layout_memo from, to;
 } tsr_asked_leaves;
 tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree);
 tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked);  // which must outlive them

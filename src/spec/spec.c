@@ -16,7 +16,7 @@
 
 struct tsr_spec {
   atomic_int refs;
-  uint64_t hash;
+  tsr_hash128 digest;
   tsr_spec_desc desc;
   // then dims, stages, axes, sizes, parts, and the bytes of the names
 };
@@ -189,6 +189,8 @@ static void pack(packer *to, const tsr_spec_desc *desc, tsr_spec_desc *out_desc)
 
 // ---- content hash ----
 
+static const uint64_t second_seed = UINT64_C(0x9e3779b97f4a7c15);  // of the upper 64 bits
+
 static uint64_t hash_ref(const tsr_axis_ref *ref, uint64_t seed) {
   const int64_t numbers[] = {ref->pre, ref->size};
   return tsr_hash64(ref->name, strlen(ref->name), tsr_hash64(numbers, sizeof numbers, seed));
@@ -306,7 +308,7 @@ static tsr_status create(const tsr_spec_desc *desc, tsr_arena *arena, tsr_spec *
   for (int i = 0; i < table.count; i++) strcpy(names + table.offsets[i], table.names[i]);
   pack(&to, desc, &spec->desc);
   atomic_init(&spec->refs, 1);
-  spec->hash = hash_desc(&spec->desc, 0);
+  spec->digest = (tsr_hash128){hash_desc(&spec->desc, 0), hash_desc(&spec->desc, second_seed)};
   *out_spec = spec;
   return NULL;
 }
@@ -334,11 +336,8 @@ void tsr_spec_release(const tsr_spec *spec) {
 const tsr_spec_desc *tsr_spec_get(const tsr_spec *spec) { return &spec->desc; }
 
 bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b) {
-  return a == b || (a->hash == b->hash && descs_equal(&a->desc, &b->desc));
+  return a == b || (a->digest.low == b->digest.low && descs_equal(&a->desc, &b->desc));
 }
 
-uint64_t tsr_spec_hash(const tsr_spec *spec) { return spec->hash; }
-
-tsr_hash128 tsr_spec_digest(const tsr_spec *spec) {
-  return (tsr_hash128){spec->hash, hash_desc(&spec->desc, UINT64_C(0x9e3779b97f4a7c15))};
-}
+uint64_t tsr_spec_hash(const tsr_spec *spec) { return spec->digest.low; }
+tsr_hash128 tsr_spec_digest(const tsr_spec *spec) { return spec->digest; }
