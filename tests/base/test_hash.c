@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash_chain.h"
 #include "support/test.h"
 
 // XXH3's published values for these inputs, so that hashes kept in files stay valid.
@@ -116,6 +117,22 @@ static void hashing_survives_running_out_of_memory(void **state) {
   test_allocation_sweep(hash_once, a);
 }
 
-SUITE(hash, TEST(hashes_are_stable), TEST(long_hashes_are_printed_and_read),
-      TEST(digests_are_python_integers), TEST(names_fail_as_in_python),
-      TEST(hashing_survives_running_out_of_memory))
+static void chains_tell_order_and_ends_of_items(void **state) {
+  (void)state;
+  const tsr_hash128 ab = tsr_hash128_add_text(tsr_hash128_add_text(TSR_HASH128_EMPTY, "a"), "b");
+  const tsr_hash128 others[] = {
+      tsr_hash128_add_text(tsr_hash128_add_text(TSR_HASH128_EMPTY, "b"), "a"),
+      tsr_hash128_add_text(TSR_HASH128_EMPTY, "ab"),
+      tsr_hash128_add_text(tsr_hash128_add_text(TSR_HASH128_EMPTY, "ab"), ""),
+      tsr_hash128_add_text(tsr_hash128_add_text(TSR_HASH128_EMPTY, "ab"), NULL)};
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
+    assert_false(tsr_hash128_equal(ab, others[i]));
+    for (size_t k = 0; k < i; k++) assert_false(tsr_hash128_equal(others[i], others[k]));
+  }
+  assert_true(
+      tsr_hash128_equal(ab, tsr_hash128_add(tsr_hash128_add(TSR_HASH128_EMPTY, "a", 2), "b", 2)));
+}
+
+SUITE(hash, TEST(chains_tell_order_and_ends_of_items), TEST(hashes_are_stable),
+      TEST(long_hashes_are_printed_and_read), TEST(digests_are_python_integers),
+      TEST(names_fail_as_in_python), TEST(hashing_survives_running_out_of_memory))

@@ -2,6 +2,7 @@
 
 // One line a suite, so that suites added side by side merge.
 #define SUITES(X) \
+  X(agree)        \
   X(call)         \
   X(comm)         \
   X(reduce)

@@ -90,4 +90,73 @@ static void what_one_rank_is_refused_all_are(void **state) {
   tsr_mesh_release(mesh);
 }
 
-SUITE(place_ranks, TEST(trees_are_placed_over_ranks), TEST(what_one_rank_is_refused_all_are))
+// ---- other trees on one rank ----
+
+// Two leaves that move with donation. They have one array, but on the odd rank one each.
+static tsr_status tie_some(void *context, tsr_comm *comm) {
+  const ingredients *with = context;
+  const bool odd = tsr_comm_rank(comm) == 2;
+  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true};
+  const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
+  tsr_array *one = NULL, *other = NULL;
+  tsr_array_tree *tree = NULL, *moved = NULL;
+  tsr_status status = pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &one);
+  if (!status) status = pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &other);
+  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = one},
+                             {.path = "b", .kind = TSR_LEAF_ARRAY, .array = odd ? other : one}};
+  if (!status) status = tsr_array_tree_create(leaves, 2, &tree);
+  if (!status)
+    status = tsr_array_tree_constrain(tree, with->by_rows, with->mesh, &options, &moved, NULL);
+  tsr_array_tree_release(moved);
+  tsr_array_tree_release(tree);
+  tsr_array_release(one);
+  tsr_array_release(other);
+  return status;
+}
+
+static void leaves_are_tied_on_all_ranks_or_on_none(void **state) {
+  (void)state;
+  tsr_mesh *mesh = make_mesh("dp=2,tp=4");
+  tsr_spec *rows = make_spec("tp+dp");
+  ingredients with = {mesh, rows, NULL, NULL};
+  assert_fails(test_ranks_run(3, first_devices, tie_some, &with), COMM_MISMATCH,
+               "rank 0: ranks differ in step 2: ranks 0, 1 call tree_constrain, where 2 of 2 "
+               "arrays that move are those of several leaves; rank 2 calls tree_constrain, where "
+               "0 of 2 arrays that move are those of several leaves");
+  tsr_spec_release(rows);
+  tsr_mesh_release(mesh);
+}
+
+// Boxes that every rank but the first makes again; the first gives those the array has.
+static tsr_status place_in_equal_boxes(void *context, tsr_comm *comm) {
+  const tsr_range boxes[] = {{0, 5}, {5, 16}};
+  tsr_array *array = NULL;
+  tsr_array_tree *tree = NULL, *placed = NULL;
+  tsr_layout *lies = NULL, *again = NULL;
+  tsr_place_report report;
+  (void)context;
+  tsr_status status = tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int[]){1, 1}, boxes, &lies);
+  if (!status) status = tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int[]){1, 1}, boxes, &again);
+  if (!status) status = tsr_array_zeros(comm, lies, TSR_U8, &array);
+  const tsr_layout *wanted = tsr_comm_rank(comm) ? again : lies;
+  const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
+  if (!status) status = tsr_array_tree_create(&leaf, 1, &tree);
+  if (!status) status = tsr_array_tree_place(tree, &wanted, NULL, &placed, &report);
+  if (!status && report.outcome != TSR_OUTCOME_SAME)
+    status = tsr_fail(BAD_ARGUMENT, "it does not lie so: %s", tsr_outcome_word(report.outcome));
+  if (placed) tsr_place_report_deinit(&report);
+  tsr_array_tree_release(placed);
+  tsr_array_tree_release(tree);
+  tsr_array_release(array);
+  tsr_layout_release(lies);
+  tsr_layout_release(again);
+  return status;
+}
+
+static void equal_boxes_are_one_layout(void **state) {
+  (void)state;
+  assert_ok(test_ranks_run(2, (int64_t[]){0, 1, 2}, place_in_equal_boxes, NULL));
+}
+
+SUITE(place_ranks, TEST(leaves_are_tied_on_all_ranks_or_on_none), TEST(equal_boxes_are_one_layout),
+      TEST(trees_are_placed_over_ranks), TEST(what_one_rank_is_refused_all_are))
