@@ -129,10 +129,10 @@ typedef struct tsr_move_options {
 } tsr_move_options;
 
 // Collective over the comm of the options (tessera/comm.h); ranks compare the state's tensors, the
-// plan, the options and params_on_devices. move_params_to_devices: every tensor of a train state put as the plan of
-// tsr_partitioner_mesh_axes says. Tensors in host memory are cut, arrays moved and donated. While
-// params_on_devices is false nothing is moved: the state itself, held once more, whose tensors stay
-// in host memory, where they were.
+// plan, the options and params_on_devices. move_params_to_devices: every tensor of a train state
+// put as the plan of tsr_partitioner_mesh_axes says. Tensors in host memory are cut, arrays moved
+// and donated. While params_on_devices is false nothing is moved: the state itself, held once more,
+// whose tensors stay in host memory, where they were.
 TSR_API TSR_MUST_USE tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
                                                             const tsr_array_tree *state,
                                                             const tsr_plan *axes,

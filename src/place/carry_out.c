@@ -244,7 +244,7 @@ tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_deci
                           const void *question, const tsr_place_how *how, tsr_array_tree **out_tree,
                           tsr_place_report *out_reports) {
   tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
-  work at = {.tree = tree};
+  work at = {.tree = tree, .how = how};
   // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
   if (!found) found = work_init(&at, tree, how);
   if (!found) found = decide_all(&at, decide, question);
