@@ -47,14 +47,14 @@ void tsr_selection_describe(const tsr_transform_options *o, tsr_text *out) {
 
 // ---- a load ----
 
-typedef struct asking {
+typedef struct load_asking {
   const tsr_load *load;
   tsr_transform_options selection;
-} asking;
+} load_asking;
 
 // The tensors in their order, then how they are chosen.
 static tsr_hash128 digest_tensor(void *context, int64_t item) {
-  asking *a = context;
+  load_asking *a = context;
   const tsr_load *load = a->load;
   if (item == load->count) return tsr_selection_digest(&a->selection);
   const int64_t number = load->order[item];
@@ -67,7 +67,7 @@ static tsr_hash128 digest_tensor(void *context, int64_t item) {
 }
 
 static void describe_tensor(void *context, int64_t item, tsr_text *out) {
-  const asking *a = context;
+  const load_asking *a = context;
   const tsr_load *load = a->load;
   if (item == load->count) {
     tsr_selection_describe(&a->selection, out);
@@ -82,7 +82,7 @@ static void describe_tensor(void *context, int64_t item, tsr_text *out) {
 
 tsr_status tsr_load_compare(tsr_load *load, tsr_status found) {
   const tsr_load_options *o = &load->options;
-  asking a = {.load = load, .selection = tsr_load_selection(o)};
+  load_asking a = {.load = load, .selection = tsr_load_selection(o)};
   tsr_call c = tsr_call_begin(load->comm, "load");
   tsr_call_describe(&c, "load of %lld tensors, %lld bytes, least_part %lld, max_memory %lld%s%s%s",
                     (long long)load->count, (long long)load->certificate.total_read,

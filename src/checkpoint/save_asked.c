@@ -9,13 +9,13 @@
 #include "place/place.h"
 #include "spec/spec.h"
 
-typedef struct asking {
+typedef struct save_asking {
   const tsr_save *save;
   const tsr_save_options *options;
   tsr_transform_options selection;
   tsr_asked_leaves leaves;
   int64_t rows;  // of the plan
-} asking;
+} save_asking;
 
 // ---- the plan ----
 
@@ -60,7 +60,7 @@ static void describe_files(const tsr_save *save, tsr_text *out) {
 // ---- items: leaves, rows of the plan, how leaves are chosen, files ----
 
 static tsr_hash128 digest_item(void *context, int64_t item) {
-  asking *a = context;
+  save_asking *a = context;
   const int64_t leaves = a->leaves.count;
   if (item < leaves) return tsr_asked_leaves_items(&a->leaves).digest(&a->leaves, item);
   if (item < leaves + a->rows) return digest_row(a->options->plan, item - leaves);
@@ -68,7 +68,7 @@ static tsr_hash128 digest_item(void *context, int64_t item) {
 }
 
 static void describe_item(void *context, int64_t item, tsr_text *out) {
-  asking *a = context;
+  save_asking *a = context;
   const int64_t leaves = a->leaves.count;
   if (item < leaves)
     tsr_asked_leaves_items(&a->leaves).describe(&a->leaves, item, out);
@@ -82,11 +82,11 @@ static void describe_item(void *context, int64_t item, tsr_text *out) {
 
 tsr_status tsr_save_compare(tsr_save *save, const char *path, const tsr_save_options *o,
                             tsr_status found) {
-  asking a = {.save = save,
-              .options = o,
-              .selection = tsr_save_selection(o),
-              .leaves = tsr_asked_leaves_of(save->tree),
-              .rows = o->plan ? tsr_plan_count(o->plan) : 0};
+  save_asking a = {.save = save,
+                   .options = o,
+                   .selection = tsr_save_selection(o),
+                   .leaves = tsr_asked_leaves_of(save->tree),
+                   .rows = o->plan ? tsr_plan_count(o->plan) : 0};
   tsr_call c = tsr_call_begin(save->comm, "save");
   tsr_call_describe(
       &c,

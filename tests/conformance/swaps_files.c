@@ -80,18 +80,29 @@ static tsr_status make_saving(const scene *s, int swapped, const char *name, sav
   return NULL;
 }
 
-static tsr_status save_create(scene *s, int swapped) {
+static tsr_status save_as(scene *s, int swapped, const char *name, bool decide_only) {
   saving with = {0};
   tsr_array_tree *tree = NULL;
   tsr_save *save = NULL;
   tsr_status status = swap_tree(s, trees[swapped < 6 ? swapped : 0], &tree);
-  if (!status) status = make_saving(s, swapped - 5, "created", &with);
-  if (!status) status = tsr_save_create(tree, with.path, s->comm, &with.options, &save);
+  if (!status) status = make_saving(s, swapped - 5, name, &with);
+  if (!status && decide_only)
+    status = tsr_save_create(tree, with.path, s->comm, &with.options, &save);
+  if (!status && !decide_only) {
+    status = tsr_checkpoint_save(tree, with.path, s->comm, &with.options);
+    if (!status) status = check_saved(s, with.path);
+  }
   tsr_save_destroy(save);
   tsr_plan_release(with.plan);
   tsr_array_tree_release(tree);
   return status;
 }
+
+static tsr_status save_create(scene *s, int swapped) {
+  return save_as(s, swapped, "created", true);
+}
+
+static tsr_status save(scene *s, int swapped) { return save_as(s, swapped, "model", false); }
 
 // Two saves that all ranks have made; one runs the other.
 static tsr_status save_run(scene *s, int swapped) {
@@ -109,18 +120,6 @@ static tsr_status save_run(scene *s, int swapped) {
   tsr_save_destroy(saves[1]);
   tsr_plan_release(with.plan);
   tsr_plan_release(other.plan);
-  tsr_array_tree_release(tree);
-  return status;
-}
-
-static tsr_status save(scene *s, int swapped) {
-  saving with = {0};
-  tsr_array_tree *tree = NULL;
-  tsr_status status = swap_tree(s, trees[swapped < 6 ? swapped : 0], &tree);
-  if (!status) status = make_saving(s, swapped - 5, "model", &with);
-  if (!status) status = tsr_checkpoint_save(tree, with.path, s->comm, &with.options);
-  if (!status) status = check_saved(s, with.path);
-  tsr_plan_release(with.plan);
   tsr_array_tree_release(tree);
   return status;
 }
