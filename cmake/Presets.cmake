@@ -15,5 +15,29 @@ function(embed_presets pattern output)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${output} @ONLY
        CONTENT "// Made from ${pattern} by cmake/Presets.cmake.\n${preset_rows}")
 endfunction()
+
+# The words of the lines "# model_type: llama mistral; also qwen" of presets, as rows MODEL_TYPE("mistral", "llama") and
+# NICKNAME("qwen", "llama").
+function(embed_preset_types pattern output)
+  file(GLOB preset_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
+  set(type_rows "")
+  foreach(file ${preset_files})
+    cmake_path(GET file STEM name)
+    file(READ ${file} text)
+    string(REGEX MATCH "\n# model_type: ([^;\n]*)(; also ([^\n]*))?" found "${text}")
+    set(MODEL_TYPE "${CMAKE_MATCH_1}")
+    set(NICKNAME "${CMAKE_MATCH_3}")
+    foreach(row MODEL_TYPE NICKNAME)
+      string(REPLACE " " ";" words "${${row}}")
+      foreach(word ${words})
+        string(APPEND type_rows "${row}(\"${word}\", \"${name}\")\n")
+      endforeach()
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${output} @ONLY
+       CONTENT "// Made from ${pattern} by cmake/Presets.cmake.\n${type_rows}")
+endfunction()
+
 embed_presets(presets/*.rules rules/presets.inc)
 embed_presets(presets/maps/*.map map/presets.inc)
+embed_preset_types(presets/*.rules rules/preset_types.inc)

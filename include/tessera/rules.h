@@ -87,12 +87,29 @@ TSR_API TSR_MUST_USE tsr_status tsr_rules_from_pattern_literal(const char *patte
 
 // Rules that ship with the library, by the names of Hugging Face: "family:variant" as in
 // "llama:fsdp+tp". Variants are the axes to use, joined by '+': fsdp, tp and, for experts, ep.
-// `keep_axes` of the options must not be given as well.
+// Without a variant ("llama") they are those that the options' mesh has; a mesh with none of them,
+// or with one that the family has no rules for, is an error. `keep_axes` of the options must not be
+// given as well.
 TSR_API TSR_MUST_USE tsr_status tsr_rules_preset(const char *name, const tsr_rules_options *options,
                                                  tsr_rules **out_rules);
-// The families, aliases (mistral for llama) after them; NULL after the last.
+// The name with its variant, as tsr_rules_preset takes it: "llama" on fsdp=2,tp=4 is
+// "llama:fsdp+tp". The same names are errors.
+TSR_API TSR_MUST_USE tsr_status tsr_preset_name(const char *name, const tsr_rules_options *options,
+                                                tsr_text *out_name);
+// The families, further names (mistral for llama) after them; NULL after the last.
 TSR_API const char *tsr_preset_family(int index);
 TSR_API const char *tsr_preset_text(const char *family);  // NULL if there is none
+
+// The values of `model_type` that presets are for, each with its family; NULL after the last.
+TSR_API const char *tsr_preset_model_type(int index, const char **out_family);
+// The family for a model, by its config.json: by its model_type, else by that of the model it wraps
+// (in text_config, llm_config or language_config); the first of `architectures` stands for a
+// model_type that is missing. NULL if no preset is for it. `out_reason`, unless it is NULL, gets
+// what was found, as `model_type "llama"`; nothing if the config names no type. A config that is no
+// object is an error.
+TSR_API TSR_MUST_USE tsr_status tsr_preset_from_config(const tsr_json *config,
+                                                       const char **out_family,
+                                                       tsr_text *out_reason);
 
 // ---- facts ----
 
@@ -108,7 +125,8 @@ typedef struct tsr_facts {
   tsr_fact *items;  // owned; names are those of tsr_preset_facts
 } tsr_facts;
 // What a config.json tells, with what follows from it: head_dim from hidden and heads, kv_heads
-// from heads. Of a model with several parts, its text_config is read.
+// from heads. Of a model with several parts, the one in text_config, llm_config or
+// language_config is read.
 TSR_API TSR_MUST_USE tsr_status tsr_facts_from_config(const tsr_json *config, tsr_facts *out_facts);
 TSR_API void tsr_facts_deinit(tsr_facts *facts);
 

@@ -2,11 +2,13 @@
 //
 // The files of presets/ are put into the library when it is built (rules/presets.inc), so that
 // a preset is there wherever the library is. A variant names the axes to keep of those a file uses.
+// Headers of the files ("# model_type: llama mistral; also qwen") say which models they are for.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
+#include "mesh/mesh.h"
 #include "rules/rules.h"
 
 typedef struct preset {
@@ -22,28 +24,64 @@ static const preset presets[] = {
 };
 enum { PRESET_COUNT = sizeof presets / sizeof *presets };
 
-// Families whose tensors are named and laid out as those of another.
-static const preset aliases[] = {
-    {"mistral", "llama"},        {"qwen2", "llama"},        {"qwen3", "llama"},
-    {"qwen", "llama"},           {"gemma2", "gemma"},       {"deepseek_v2", "deepseek"},
-    {"deepseek_v3", "deepseek"}, {"qwen2_moe", "qwen_moe"}, {"qwen3_moe", "qwen_moe"},
-    {"gemma3", "gemma"},         {"qwen2_vl", "llama"},     {"qwen2_5_vl", "llama"},
-    {"command_r", "cohere"},     {"cohere2", "cohere"},     {"pythia", "gpt_neox"},
-    {"bloom", "gpt_neox"},       {"falcon", "gpt_neox"},
+// Further names of families: the model_type values that their headers list, then nicknames.
+typedef struct preset_word {
+  const char *word, *family;
+} preset_word;
+
+#define MODEL_TYPE(word, family) {word, family},
+#define NICKNAME(word, family)
+static const preset_word model_types[] = {
+#include "rules/preset_types.inc"
 };
-enum { ALIAS_COUNT = sizeof aliases / sizeof *aliases };
+#undef MODEL_TYPE
+#undef NICKNAME
+#define MODEL_TYPE(word, family)
+#define NICKNAME(word, family) {word, family},
+static const preset_word nicknames[] = {
+#include "rules/preset_types.inc"
+};
+#undef MODEL_TYPE
+#undef NICKNAME
+enum {
+  TYPE_COUNT = sizeof model_types / sizeof *model_types,
+  NICKNAME_COUNT = sizeof nicknames / sizeof *nicknames
+};
+
+const char *tsr_preset_model_type(int index, const char **out_family) {
+  if (index < 0 || index >= (int)TYPE_COUNT) return NULL;
+  *out_family = model_types[index].family;
+  return model_types[index].word;
+}
+
+static bool is_family(const char *word) {
+  for (int i = 0; i < (int)PRESET_COUNT; i++)
+    if (!strcmp(presets[i].family, word)) return true;
+  return false;
+}
 
 const char *tsr_preset_family(int index) {
-  if (index < 0 || index >= (int)PRESET_COUNT + (int)ALIAS_COUNT) return NULL;
-  return index < (int)PRESET_COUNT ? presets[index].family
-                                   : aliases[index - (int)PRESET_COUNT].family;
+  if (index < 0) return NULL;
+  if (index < (int)PRESET_COUNT) return presets[index].family;
+  index -= (int)PRESET_COUNT;
+  for (int i = 0; i < (int)TYPE_COUNT; i++)
+    if (!is_family(model_types[i].word) && index-- == 0) return model_types[i].word;
+  return index < (int)NICKNAME_COUNT ? nicknames[index].word : NULL;
+}
+
+// The family of a further name; the name itself where it is none.
+static const char *family_of(const char *name) {
+  for (int i = 0; i < (int)TYPE_COUNT; i++)
+    if (!strcmp(model_types[i].word, name)) return model_types[i].family;
+  for (int i = 0; i < (int)NICKNAME_COUNT; i++)
+    if (!strcmp(nicknames[i].word, name)) return nicknames[i].family;
+  return name;
 }
 
 const char *tsr_preset_text(const char *family) {
-  for (int i = 0; i < (int)ALIAS_COUNT; i++)
-    if (!strcmp(aliases[i].family, family)) family = aliases[i].text;
+  const char *own = is_family(family) ? family : family_of(family);
   for (int i = 0; i < (int)PRESET_COUNT; i++)
-    if (!strcmp(presets[i].family, family)) return presets[i].text;
+    if (!strcmp(presets[i].family, own)) return presets[i].text;
   return NULL;
 }
 
@@ -61,10 +99,9 @@ typedef struct preset_name {
 static tsr_status unknown_family(const char *family) {
   tsr_suggestion near = tsr_suggestion_for(family);
   tsr_text known = TSR_TEXT_EMPTY;
-  for (int i = 0; tsr_preset_family(i); i++) {
-    tsr_suggestion_offer(&near, tsr_preset_family(i));
-    tsr_text_addf(&known, "%s%s", i ? ", " : "", tsr_preset_family(i));
-  }
+  for (int i = 0; tsr_preset_family(i); i++) tsr_suggestion_offer(&near, tsr_preset_family(i));
+  for (int i = 0; i < (int)PRESET_COUNT; i++)
+    tsr_text_addf(&known, "%s%s", i ? ", " : "", presets[i].family);
   tsr_status status =
       known.failed ? tsr_fail(NO_MEMORY, "a message")
                    : tsr_fail(UNKNOWN_PRESET, "there is no preset \"%s\", only %s" TSR_DID_YOU_MEAN,
@@ -73,14 +110,22 @@ static tsr_status unknown_family(const char *family) {
   return status;
 }
 
+// The axes that presets know, in the order of their variants.
+static const char *const preset_axes[] = {"fsdp", "ep", "tp"};
+enum { PRESET_AXIS_COUNT = sizeof preset_axes / sizeof *preset_axes };
+
+static bool is_preset_axis(const char *axis) {
+  for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++)
+    if (!strcmp(preset_axes[i], axis)) return true;
+  return false;
+}
+
 // Whether a file's specs use an axis: one of those that presets know, as a word of its own.
 static bool uses_axis(const char *text, const char *axis) {
-  static const char known[][8] = {"fsdp", "tp", "ep"};
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const size_t length = strlen(axis);
-  bool is_known = false;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) is_known |= !strcmp(axis, known[i]);
-  for (const char *line = text; is_known && *line; line += strcspn(line, "\n"), line += !!*line) {
+  if (!is_preset_axis(axis)) return false;
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += !!*line) {
     const char *arrow = strstr(line, " -> "), *end = line + strcspn(line, "\n");
     if (*line == '#' || !arrow || arrow > end) continue;
     for (const char *at = arrow + 4; at < end; at += strspn(at, letters), at += at < end)
@@ -89,23 +134,67 @@ static bool uses_axis(const char *text, const char *axis) {
   return false;
 }
 
+// "fsdp, ep, tp": the axes that a file's specs use.
+static void list_axes(const char *text, tsr_text *out) {
+  for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++)
+    if (uses_axis(text, preset_axes[i]))
+      tsr_text_addf(out, "%s%s", out->length ? ", " : "", preset_axes[i]);
+}
+
+static tsr_status no_such_axis(const char *text, const char *family, const char *axis) {
+  tsr_text axes = TSR_TEXT_EMPTY;
+  list_axes(text, &axes);
+  tsr_status status = tsr_text_check(&axes);
+  if (!status)
+    status = tsr_fail(UNKNOWN_PRESET, "preset \"%s\" has no rules for axis \"%s\", only for %s",
+                      family, axis, tsr_text_string(&axes));
+  tsr_text_deinit(&axes);
+  return status;
+}
+
 static tsr_status check_axes(const char *text, const preset_name *name) {
   for (int i = 0; i < name->axis_count; i++)
-    if (!uses_axis(text, name->axes[i]))
-      return tsr_fail(UNKNOWN_PRESET, "preset \"%s\" has no rules for axis \"%s\"", name->family,
-                      name->axes[i]);
+    if (!uses_axis(text, name->axes[i])) return no_such_axis(text, name->family, name->axes[i]);
   return NULL;
 }
 
-static tsr_status split_name(char *text, preset_name *out) {
-  char *colon = strchr(text, ':');
-  *out = (preset_name){.family = text};
-  if (!colon || !colon[1])
-    return tsr_fail(UNKNOWN_PRESET,
-                    "preset \"%s\" wants a variant, the axes to use, as in \"%.*s:fsdp+tp\"", text,
-                    (int)strcspn(text, ":"), text);
-  *colon = '\0';
-  for (char *axis = colon + 1; axis;) {
+// ---- variants ----
+
+static const char *name_in_mesh(const tsr_rules_options *options, const char *axis) {
+  for (int i = 0; i < options->rename_axis_count; i++)
+    if (!strcmp(options->rename_axes[2 * i], axis)) return options->rename_axes[2 * i + 1];
+  return axis;
+}
+
+static tsr_status no_common_axis(const char *text, const char *family, const tsr_mesh *mesh) {
+  tsr_text axes = TSR_TEXT_EMPTY, given = TSR_TEXT_EMPTY;
+  list_axes(text, &axes);
+  tsr_mesh_describe(mesh, &given);
+  tsr_status status = tsr_text_check(&axes);
+  if (!status) status = tsr_text_check(&given);
+  if (!status)
+    status = tsr_fail(UNKNOWN_PRESET,
+                      "mesh %s has none of the axes that preset \"%s\" has rules for: %s",
+                      tsr_text_string(&given), family, tsr_text_string(&axes));
+  tsr_text_deinit(&axes);
+  tsr_text_deinit(&given);
+  return status;
+}
+
+// The axes of the mesh that presets know. One that this preset has no rules for would only make
+// copies, which nobody means who names it so.
+static tsr_status infer_axes(const char *text, const tsr_rules_options *options,
+                             preset_name *name) {
+  for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++) {
+    if (tsr_mesh_find_axis(options->mesh, name_in_mesh(options, preset_axes[i])) < 0) continue;
+    if (!uses_axis(text, preset_axes[i])) return no_such_axis(text, name->family, preset_axes[i]);
+    name->axes[name->axis_count++] = preset_axes[i];
+  }
+  return name->axis_count ? NULL : no_common_axis(text, name->family, options->mesh);
+}
+
+static tsr_status split_axes(char *axes, preset_name *out) {
+  for (char *axis = axes; axis;) {
     char *plus = strchr(axis, '+');
     if (plus) *plus = '\0';
     if (!*axis || out->axis_count == MOST_AXES)
@@ -116,15 +205,55 @@ static tsr_status split_name(char *text, preset_name *out) {
   return NULL;
 }
 
+// Takes a name apart, in place: the family's rules and the axes to keep of them, which without a
+// variant are those of the mesh.
+static tsr_status read_name(char *text, const tsr_rules_options *options, preset_name *out,
+                            const char **out_rules) {
+  char *colon = strchr(text, ':');
+  *out = (preset_name){.family = text};
+  if (colon ? !colon[1] : !options->mesh)
+    return tsr_fail(UNKNOWN_PRESET,
+                    "preset \"%s\" wants a variant, the axes to use, as in \"%.*s:fsdp+tp\"", text,
+                    (int)strcspn(text, ":"), text);
+  if (colon) {
+    *colon = '\0';
+    TSR_TRY(split_axes(colon + 1, out));
+  }
+  const char *rules = tsr_preset_text(out->family);
+  if (!rules) return unknown_family(out->family);
+  TSR_TRY(colon ? check_axes(rules, out) : infer_axes(rules, options, out));
+  *out_rules = rules;
+  return NULL;
+}
+
+static tsr_status print_name(char *text, const tsr_rules_options *options, tsr_text *out) {
+  preset_name name;
+  tsr_rules_options own;
+  const char *rules = NULL;
+  TSR_TRY(tsr_rules_options_copy(options, &own));
+  TSR_TRY(read_name(text, &own, &name, &rules));
+  tsr_text_add(out, name.family);
+  for (int i = 0; i < name.axis_count; i++) tsr_text_addf(out, "%c%s", i ? '+' : ':', name.axes[i]);
+  return tsr_text_check(out);
+}
+
+tsr_status tsr_preset_name(const char *name, const tsr_rules_options *options, tsr_text *out_name) {
+  char *copy = strdup(name);
+  if (!copy) return tsr_fail(NO_MEMORY, "a preset");
+  tsr_status status = print_name(copy, options, out_name);
+  free(copy);
+  return status;
+}
+
+// ---- rules ----
+
 static tsr_status make_preset(char *text, const tsr_rules_options *options, tsr_rules **out_rules) {
   preset_name name;
   tsr_rules_options own;
+  const char *rules = NULL;
   TSR_TRY(tsr_rules_options_copy(options, &own));
   if (own.keep_axes) return tsr_fail(BAD_ARGUMENT, "a preset's variant says which axes to keep");
-  TSR_TRY(split_name(text, &name));
-  const char *rules = tsr_preset_text(name.family);
-  if (!rules) return unknown_family(name.family);
-  TSR_TRY(check_axes(rules, &name));
+  TSR_TRY(read_name(text, &own, &name, &rules));
   own.keep_axes = name.axes;
   own.keep_axis_count = name.axis_count;
   char *file = NULL;

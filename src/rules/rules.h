@@ -50,6 +50,9 @@ TSR_MUST_USE tsr_status tsr_facts_evaluate(const char *text, const tsr_rules_opt
                                            int64_t *out_value);
 TSR_MUST_USE tsr_status tsr_facts_check(const char *text);
 
+// The config of the part that writes text, inside that of a model with several; NULL = none.
+const tsr_json *tsr_config_text_part(const tsr_json *config, const char **out_key);
+
 // Options as the caller gave them, shorter structs of older callers included; NULL = none.
 TSR_MUST_USE tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
                                                tsr_rules_options *out_options);

@@ -6,7 +6,7 @@ usage: make.py                   rewrites the *.json beside it
                                  FOLDER/model.json, and its configuration to FOLDER/config.json
 
 A list is compact: {0..31} in a path stands for that many tensors of one shape. `preset` is the family
-whose rules fit, `mesh` one on which the model would sensibly run.
+whose rules fit, by its model_type, `mesh` one on which the model would sensibly run.
 """
 import itertools
 import json
@@ -39,10 +39,14 @@ class Model:
         if bias:
             self.add(path + ".bias", size)
 
+    def published(self):
+        """Its config.json. What a map makes of a Llama keeps Llama's."""
+        return {"model_type": "llama" if self.preset == "megatron" else self.preset, **self.config}
+
     def text(self):
         rows = ",\n".join("    " + json.dumps(row) for row in self.tensors)
         return '{\n  "preset": %s,\n  "mesh": %s,\n  "config": %s,\n  "tensors": [\n%s\n  ]\n}\n' % (
-            json.dumps(self.preset), json.dumps(self.mesh), json.dumps(self.config), rows)
+            json.dumps(self.preset), json.dumps(self.mesh), json.dumps(self.published()), rows)
 
 
 def attention(m, at, bias=False):
@@ -177,8 +181,8 @@ def phi3():
     return m
 
 
-def deepseek(name, mesh, c):
-    m = Model(name, "deepseek", mesh, c)
+def deepseek(name, preset, mesh, c):
+    m = Model(name, preset, mesh, c)
     hidden, heads, moe = c["hidden_size"], c["num_attention_heads"], c["moe_intermediate_size"]
     nope, rope, v = c["qk_nope_head_dim"], c["qk_rope_head_dim"], c["v_head_dim"]
     count, dense = c["num_hidden_layers"], c["first_k_dense_replace"]
@@ -332,7 +336,7 @@ def whisper():
 def llama4():
     """Llama 4 Scout, and some of its tower."""
     c = {"text_config": config(5120, 8192, 40, 8, 48, 202048, head_dim=128, intermediate_size_mlp=16384,
-                               num_local_experts=16)}
+                               num_local_experts=16, model_type="llama4_text")}
     m = Model("llama-4-scout", "llama4", "fsdp=2,ep=4,tp=8", c)
     at = "language_model.model.layers.{0..47}"
     m.add("language_model.model.embed_tokens.weight", 202048, 5120)
@@ -397,7 +401,7 @@ def mamba2():
 
 
 def command_r():
-    m = llama_like("command-r-plus", "command_r", "fsdp=8,tp=16", config(12288, 33792, 96, 8, 64, 256000),
+    m = llama_like("command-r-plus", "cohere", "fsdp=8,tp=16", config(12288, 33792, 96, 8, 64, 256000),
                    norms=("input",), tied=True)
     m.add("model.layers.{0..63}.self_attn.q_norm.weight", 96, 128)
     m.add("model.layers.{0..63}.self_attn.k_norm.weight", 8, 128)
@@ -439,8 +443,8 @@ def models():
                      config(3584, 14336, 16, 8, 42, 256000, head_dim=256), norms=gemma_norms, tied=True)
     yield from (mixtral(), qwen3_moe(), phi3(), pythia(), falcon(), megatron(), t5(), gpt2(), bert(), vit(), whisper())
     yield from (llama4(), gpt_oss(), mamba2(), command_r(), qwen2_vl())
-    yield deepseek("deepseek-v2-lite", "fsdp=8,ep=4,tp=4", LITE)
-    yield deepseek("deepseek-v3", "fsdp=8,ep=8,tp=8", V3)
+    yield deepseek("deepseek-v2-lite", "deepseek_v2", "fsdp=8,ep=4,tp=4", LITE)
+    yield deepseek("deepseek-v3", "deepseek_v3", "fsdp=8,ep=8,tp=8", V3)
 
 
 def expand(path):

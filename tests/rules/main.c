@@ -8,6 +8,7 @@ int suite_logical_names(void);
 int suite_logical_rules(void);
 int suite_logical_spmd(void);
 int suite_prefilter(void);
+int suite_preset_choice(void);
 int suite_presets(void);
 int suite_regex(void);
 int suite_rules(void);
@@ -27,6 +28,7 @@ int main(void) {
   failed += suite_logical_rules();
   failed += suite_logical_spmd();
   failed += suite_prefilter();
+  failed += suite_preset_choice();
   failed += suite_presets();
   failed += suite_regex();
   failed += suite_rules();

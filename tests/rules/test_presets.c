@@ -66,6 +66,22 @@ static void presets_serve_every_tensor_of_real_models(void **state) {
   assert_true(tensors > 300000);
 }
 
+// What a map made of a Llama still has Llama's config.json.
+static void check_choice(const real_model *model, void *context) {
+  int *count = context;
+  const bool mapped = !strcmp(model->preset, "megatron");
+  assert_string_equal(tsr_preset_text(model->chosen),
+                      tsr_preset_text(mapped ? "llama" : model->preset));
+  ++*count;
+}
+
+static void real_models_name_their_preset(void **state) {
+  (void)state;
+  int count = 0;
+  each_real_model(check_choice, &count);
+  assert_int_equal(count, 22);
+}
+
 // ---- single cuts, by eye ----
 
 static void assert_cut(const char *file, const char *variant, const char *path,
@@ -223,7 +239,7 @@ static void wrong_names_are_explained(void **state) {
       {"llama:", "wants a variant"},
       {"llama:tp+", "a variant is a list of axes such as fsdp+tp"},
       {"llama:a+b+c+d+e+f+g+h+i", "a variant is a list of axes"},
-      {"llama:ep", "preset \"llama\" has no rules for axis \"ep\""},
+      {"llama:ep", "preset \"llama\" has no rules for axis \"ep\", only for fsdp, tp"},
       {"llama:heads", "preset \"llama\" has no rules for axis \"heads\""},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -281,7 +297,7 @@ static void running_out_of_memory_is_reported(void **state) {
 }
 
 SUITE(presets, TEST(heads_are_minded_where_they_are_known),
-      TEST(presets_serve_every_tensor_of_real_models), TEST(tensors_are_cut_as_megatron_cuts_them),
-      TEST(families_and_aliases_are_listed), TEST(presets_are_their_files),
-      TEST(wrong_names_are_explained), TEST(facts_are_asked_for_only_when_needed),
-      TEST(running_out_of_memory_is_reported))
+      TEST(presets_serve_every_tensor_of_real_models), TEST(real_models_name_their_preset),
+      TEST(tensors_are_cut_as_megatron_cuts_them), TEST(families_and_aliases_are_listed),
+      TEST(presets_are_their_files), TEST(wrong_names_are_explained),
+      TEST(facts_are_asked_for_only_when_needed), TEST(running_out_of_memory_is_reported))

@@ -86,6 +86,13 @@ static tsr_tree *read_tensors(const tsr_json *rows) {
 
 // ---- models ----
 
+static char *choose_preset(const tsr_json *config) {
+  const char *family = NULL;
+  assert_ok(tsr_preset_from_config(config, &family, NULL));
+  assert_non_null(family);
+  return strdup(family);
+}
+
 void real_model_open(const char *file, real_model *out_model) {
   char path[512];
   tsr_json_doc *doc = NULL;
@@ -96,6 +103,7 @@ void real_model_open(const char *file, real_model *out_model) {
   char *mesh = copy_string(tsr_json_find(root, "mesh"));
   assert_ok(tsr_mesh_parse(mesh, NULL, &out_model->mesh));
   out_model->preset = copy_string(tsr_json_find(root, "preset"));
+  out_model->chosen = choose_preset(tsr_json_find(root, "config"));
   assert_ok(tsr_facts_from_config(tsr_json_find(root, "config"), &out_model->facts));
   out_model->tree = read_tensors(tsr_json_find(root, "tensors"));
   free(mesh);
@@ -106,6 +114,7 @@ void real_model_close(real_model *model) {
   tsr_tree_release(model->tree);
   tsr_facts_deinit(&model->facts);
   free(model->preset);
+  free(model->chosen);
   tsr_mesh_release(model->mesh);
 }
 

@@ -9,6 +9,7 @@ typedef struct real_model {
   tsr_tree *tree;
   tsr_mesh *mesh;  // on which it would sensibly run
   char *preset;    // the family whose rules it takes
+  char *chosen;    // and the one that its config.json names
   tsr_facts facts;
 } real_model;
 

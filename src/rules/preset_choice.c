@@ -1,0 +1,100 @@
+// Which preset a model takes: the one whose header lists the model_type of its config.json.
+//
+// Models that see or hear wrap one that writes: its config lies inside theirs, and where no preset
+// is for the whole, the one for that part serves, towers included. Old configs lack a model_type;
+// the class in `architectures` has it in its name ("Qwen2MoeForCausalLM").
+#include <ctype.h>
+#include <string.h>
+
+#include "rules/rules.h"
+
+// A type as it stands in a config, and where.
+typedef struct found_type {
+  const char *text;
+  size_t length;
+  const char *key, *part;  // "model_type"; of the part with this name, NULL = of the whole
+  bool is_class;           // "LlamaForCausalLM"
+} found_type;
+
+static const char *const part_keys[] = {"text_config", "llm_config", "language_config"};
+
+const tsr_json *tsr_config_text_part(const tsr_json *config, const char **out_key) {
+  for (size_t i = 0; i < sizeof part_keys / sizeof *part_keys; i++) {
+    const tsr_json *part = tsr_json_find(config, part_keys[i]);
+    if (!part || tsr_json_kind_of(part) != TSR_JSON_OBJECT) continue;
+    *out_key = part_keys[i];
+    return part;
+  }
+  return NULL;
+}
+
+static bool read_string(const tsr_json *value, found_type *out) {
+  if (!value || tsr_json_kind_of(value) != TSR_JSON_STRING) return false;
+  tsr_status_free(tsr_json_get_string(value, "model_type", &out->text, &out->length));
+  return out->length > 0;
+}
+
+static bool find_type(const tsr_json *config, const char *part, found_type *out) {
+  *out = (found_type){.key = "model_type", .part = part};
+  if (read_string(tsr_json_find(config, "model_type"), out)) return true;
+  const tsr_json *classes = tsr_json_find(config, "architectures");
+  if (!classes || tsr_json_kind_of(classes) != TSR_JSON_ARRAY) return false;
+  *out = (found_type){.key = "architectures", .part = part, .is_class = true};
+  return read_string(tsr_json_at(classes, 0), out);
+}
+
+// The part of a class's name that is the model's: "Qwen2Moe".
+static size_t stem_length(const char *name, size_t length) {
+  static const char *const ends[] = {"For", "LMHeadModel", "Model"};
+  for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+    const char *end = memmem(name, length, ends[e], strlen(ends[e]));
+    if (end && end != name) return (size_t)(end - name);
+  }
+  return length;
+}
+
+// Whether a stem is a type in capitals: "Qwen2Moe" is "qwen2_moe".
+static bool is_stem_of(const char *stem, size_t length, const char *type) {
+  size_t at = 0;
+  for (; *type; type++) {
+    if (*type == '_' || *type == '-') continue;
+    if (at == length || tolower((unsigned char)stem[at++]) != *type) return false;
+  }
+  return at == length;
+}
+
+static bool is_type(const found_type *found, const char *type) {
+  if (found->is_class)
+    return is_stem_of(found->text, stem_length(found->text, found->length), type);
+  return strlen(type) == found->length && !memcmp(type, found->text, found->length);
+}
+
+static const char *family_for(const found_type *found) {
+  const char *family = NULL, *type = NULL;
+  for (int i = 0; (type = tsr_preset_model_type(i, &family)); i++)
+    if (is_type(found, type)) return family;
+  return NULL;
+}
+
+static void print_found(const found_type *found, tsr_text *out) {
+  tsr_text_addf(out, "%s%s%s \"%.*s\"", found->part ? found->part : "", found->part ? "." : "",
+                found->key, (int)found->length, found->text);
+}
+
+tsr_status tsr_preset_from_config(const tsr_json *config, const char **out_family,
+                                  tsr_text *out_reason) {
+  found_type whole, part;
+  const char *key = NULL, *family = NULL;
+  if (!config || tsr_json_kind_of(config) != TSR_JSON_OBJECT)
+    return tsr_fail(JSON_KIND, "a model's config must be an object");
+  const found_type *found = find_type(config, NULL, &whole) ? &whole : NULL;
+  if (found) family = family_for(found);
+  const tsr_json *inner = tsr_config_text_part(config, &key);
+  if (!family && inner && find_type(inner, key, &part)) {
+    family = family_for(&part);
+    if (family || !found) found = &part;
+  }
+  if (out_reason && found) print_found(found, out_reason);
+  *out_family = family;
+  return out_reason ? tsr_text_check(out_reason) : NULL;
+}
