@@ -4,6 +4,7 @@
 
 #include "cli/checkpoint_source.h"
 #include "cli/table.h"
+#include "cli/map_source.h"
 #include "cli/plan_source.h"
 
 // "0.001" or "0.001,0.01": the absolute error that is allowed, and the relative one.

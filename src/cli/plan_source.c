@@ -1,8 +1,8 @@
 #include "cli/plan_source.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "cli/fact_source.h"
 
 void cli_warn(const char *path, const char *lines) {
   while (*lines) {
@@ -39,68 +39,6 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan) {
   return tsr_note(status, "%s", path);
 }
 
-// ---- facts ----
-
-enum { MOST_FACTS = 64 };
-
-typedef struct fact_list {
-  char buffer[1024];  // names given by --fact
-  int count;
-  tsr_fact items[MOST_FACTS];
-  tsr_facts config;  // those of config.json
-} fact_list;
-
-// "heads=32,kv_heads=8" stands before what config.json says, so that it wins.
-static tsr_status add_given_facts(const char *text, fact_list *facts) {
-  const char *items[MOST_FACTS];
-  int count = 0;
-  TSR_TRY(
-      cli_names("--fact", text, MOST_FACTS, facts->buffer, sizeof facts->buffer, items, &count));
-  for (int i = 0; i < count; i++) {
-    char *equals = strchr((char *)(uintptr_t)items[i], '=');
-    if (!equals)
-      return tsr_fail(BAD_ARGUMENT, "--fact \"%s\" has no value, wanted name=number", items[i]);
-    *equals = '\0';
-    int one = 0;
-    tsr_fact *fact = &facts->items[facts->count++];
-    fact->name = items[i];
-    TSR_TRY(cli_ints(items[i], equals + 1, 1, &fact->value, &one));
-  }
-  return NULL;
-}
-
-static bool has_fact(const fact_list *facts, const char *name) {
-  for (int i = 0; i < facts->count; i++)
-    if (!strcmp(facts->items[i].name, name)) return true;
-  return false;
-}
-
-// The config.json beside a model: in its folder, or in the folder of its file.
-static tsr_status read_config(const char *model, fact_list *facts) {
-  struct stat info;
-  char path[4096];
-  const bool folder = !stat(model, &info) && S_ISDIR(info.st_mode);
-  const char *slash = strrchr(model, '/');
-  const int length = folder ? (int)strlen(model) : slash ? (int)(slash - model) : 0;
-  const int needed =
-      snprintf(path, sizeof path, "%.*s%sconfig.json", length, model, length || slash ? "/" : "");
-  if (needed >= (int)sizeof path || access(path, F_OK)) return NULL;
-  tsr_json_doc *doc = NULL;
-  TSR_TRY(tsr_json_read_file(path, &doc));
-  tsr_status status = tsr_facts_from_config(tsr_json_root(doc), &facts->config);
-  tsr_json_destroy(doc);
-  return tsr_note(status, "%s", path);
-}
-
-static tsr_status collect_facts(const cli_args *args, const char *model, fact_list *facts) {
-  if (cli_has(args, "fact")) TSR_TRY(add_given_facts(cli_value(args, "fact"), facts));
-  if (model) TSR_TRY(read_config(model, facts));
-  for (int i = 0; i < facts->config.count && facts->count < MOST_FACTS; i++)
-    if (!has_fact(facts, facts->config.items[i].name))
-      facts->items[facts->count++] = facts->config.items[i];
-  return NULL;
-}
-
 // ---- rules ----
 
 // "tp=model,fsdp=data" as pairs of old and new names.
@@ -124,11 +62,11 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mes
   const char *file = cli_value(args, "rules"), *preset = cli_value(args, "preset");
   if (file && preset) return tsr_fail(BAD_ARGUMENT, "--rules and --preset exclude each other");
   if (!file && !preset) return NULL;
-  fact_list facts = {0};
+  cli_facts facts = {0};
   char buffer[1024];
   const char *pairs[2 * TSR_MAX_AXES];
   tsr_rules_options options = {.size = sizeof options, .mesh = mesh};
-  tsr_status status = collect_facts(args, model, &facts);
+  tsr_status status = cli_collect_facts(args, model, &facts);
   if (!status && cli_has(args, "axes"))
     status = read_renames(cli_value(args, "axes"), buffer, sizeof buffer, pairs,
                           &options.rename_axis_count);
@@ -139,69 +77,8 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mes
     status = file ? tsr_rules_read(file, &options, out_rules)
                   : tsr_rules_preset(preset, &options, out_rules);
   if (!status) cli_warn(file ? file : preset, tsr_rules_warnings(*out_rules));
-  tsr_facts_deinit(&facts.config);
+  cli_facts_deinit(&facts);
   return status;
-}
-
-// ---- maps ----
-
-static tsr_status read_map(const char *name, tsr_map **out_map) {
-  const bool preset = access(name, F_OK) && !strpbrk(name, "./");
-  return preset ? tsr_map_preset(name, out_map) : tsr_map_read(name, out_map);
-}
-
-tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
-                        tsr_mapping **out_mapping) {
-  fact_list facts = {0};
-  tsr_map *map = NULL;
-  if (!cli_has(args, "map")) return NULL;
-  tsr_status status = collect_facts(args, model, &facts);
-  const tsr_map_options options = {
-      .size = sizeof options, .facts = facts.items, .fact_count = facts.count};
-  if (!status) status = read_map(cli_value(args, "map"), &map);
-  if (!status) status = tsr_map_apply(map, tree, &options, out_mapping);
-  if (!status) cli_warn(model, tsr_mapping_warnings(*out_mapping));
-  tsr_map_release(map);
-  tsr_facts_deinit(&facts.config);
-  return status;
-}
-
-// Facts of a model that has no config.json are those of the other: they are to be the same model.
-static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
-                                  const char *const paths[2], const tsr_tree *const trees[2],
-                                  int *out_which, tsr_mapping **out_mapping) {
-  fact_list facts[2];
-  tsr_map_options options[2];
-  memset(facts, 0, sizeof facts);
-  tsr_status status = NULL;
-  for (int w = 0; w < 2 && !status; w++) status = collect_facts(args, paths[w], &facts[w]);
-  for (int w = 0; w < 2; w++) {
-    const fact_list *list = &facts[facts[w].config.count ? w : !w];
-    options[w] =
-        (tsr_map_options){.size = sizeof *options, .facts = list->items, .fact_count = list->count};
-  }
-  const char *of = cli_value(args, "map-of");
-  if (of) *out_which = !strcmp(of, "b");
-  if (!status)
-    status = of ? tsr_map_apply(map, trees[*out_which], &options[*out_which], out_mapping)
-                : tsr_map_apply_to_either(map, trees, options, out_which, out_mapping);
-  for (int w = 0; w < 2; w++) tsr_facts_deinit(&facts[w].config);
-  return status;
-}
-
-tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
-                                  const tsr_tree *const trees[2], int *out_which,
-                                  tsr_mapping **out_mapping) {
-  const char *name = cli_value(args, "map");
-  tsr_map *map = NULL;
-  if (!name) return NULL;
-  TSR_TRY(read_map(name, &map));
-  tsr_status status = apply_to_either(args, map, paths, trees, out_which, out_mapping);
-  tsr_map_release(map);
-  if (status) return tsr_note(status, "--map %s", name);
-  cli_warn(paths[*out_which], tsr_mapping_warnings(*out_mapping));
-  cli_say("what %s makes of %s is compared with %s\n", name, paths[*out_which], paths[!*out_which]);
-  return NULL;
 }
 
 // ---- ways to decide ----

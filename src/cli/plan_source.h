@@ -19,17 +19,6 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan);
 tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mesh *mesh,
                           tsr_rules **out_rules);
 
-// The map that --map names (a file, or one that ships with tessera), applied to the tensors of a
-// model, with facts as rules have them. What is odd goes to standard error. NULL without --map.
-tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
-                        tsr_mapping **out_mapping);
-
-// The same for two models, whichever of them it fits; or with --map-of, the one that this says.
-// Which it is goes to standard error.
-tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
-                                  const tsr_tree *const trees[2], int *out_which,
-                                  tsr_mapping **out_mapping);
-
 // A plan for the tensors of a model by the one of --preset, --rules, --logical, --auto and --fit
 // that is given. `model` is its path, beside which config.json may lie.
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/map_source.h"
 #include "cli/plan_source.h"
 
 typedef struct job {

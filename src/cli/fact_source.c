@@ -1,0 +1,63 @@
+#include "cli/fact_source.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// "heads=32,kv_heads=8" stands before what config.json says, so that it wins.
+static tsr_status add_given_facts(const char *text, cli_facts *facts) {
+  const char *items[CLI_MAX_FACTS];
+  int count = 0;
+  TSR_TRY(
+      cli_names("--fact", text, CLI_MAX_FACTS, facts->buffer, sizeof facts->buffer, items, &count));
+  for (int i = 0; i < count; i++) {
+    char *equals = strchr((char *)(uintptr_t)items[i], '=');
+    if (!equals)
+      return tsr_fail(BAD_ARGUMENT, "--fact \"%s\" has no value, wanted name=number", items[i]);
+    *equals = '\0';
+    int one = 0;
+    tsr_fact *fact = &facts->items[facts->count++];
+    fact->name = items[i];
+    TSR_TRY(cli_ints(items[i], equals + 1, 1, &fact->value, &one));
+  }
+  return NULL;
+}
+
+static bool has_fact(const cli_facts *facts, const char *name) {
+  for (int i = 0; i < facts->count; i++)
+    if (!strcmp(facts->items[i].name, name)) return true;
+  return false;
+}
+
+tsr_status cli_open_config(const char *model, tsr_json_doc **out_doc) {
+  struct stat info;
+  char path[4096];
+  const bool folder = !stat(model, &info) && S_ISDIR(info.st_mode);
+  const char *slash = strrchr(model, '/');
+  const int length = folder ? (int)strlen(model) : slash ? (int)(slash - model) : 0;
+  const int needed =
+      snprintf(path, sizeof path, "%.*s%sconfig.json", length, model, length || slash ? "/" : "");
+  *out_doc = NULL;
+  if (needed >= (int)sizeof path || access(path, F_OK)) return NULL;
+  return tsr_json_read_file(path, out_doc);
+}
+
+static tsr_status read_config(const char *model, cli_facts *facts) {
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(cli_open_config(model, &doc));
+  if (!doc) return NULL;
+  tsr_status status = tsr_facts_from_config(tsr_json_root(doc), &facts->config);
+  tsr_json_destroy(doc);
+  return tsr_note(status, "the config.json of %s", model);
+}
+
+tsr_status cli_collect_facts(const cli_args *args, const char *model, cli_facts *facts) {
+  if (cli_has(args, "fact")) TSR_TRY(add_given_facts(cli_value(args, "fact"), facts));
+  if (model) TSR_TRY(read_config(model, facts));
+  for (int i = 0; i < facts->config.count && facts->count < CLI_MAX_FACTS; i++)
+    if (!has_fact(facts, facts->config.items[i].name))
+      facts->items[facts->count++] = facts->config.items[i];
+  return NULL;
+}
+
+void cli_facts_deinit(cli_facts *facts) { tsr_facts_deinit(&facts->config); }

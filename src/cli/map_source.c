@@ -1,0 +1,66 @@
+#include "cli/map_source.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/fact_source.h"
+#include "cli/plan_source.h"
+
+static tsr_status read_map(const char *name, tsr_map **out_map) {
+  const bool preset = access(name, F_OK) && !strpbrk(name, "./");
+  return preset ? tsr_map_preset(name, out_map) : tsr_map_read(name, out_map);
+}
+
+tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
+                        tsr_mapping **out_mapping) {
+  cli_facts facts = {0};
+  tsr_map *map = NULL;
+  if (!cli_has(args, "map")) return NULL;
+  tsr_status status = cli_collect_facts(args, model, &facts);
+  const tsr_map_options options = {
+      .size = sizeof options, .facts = facts.items, .fact_count = facts.count};
+  if (!status) status = read_map(cli_value(args, "map"), &map);
+  if (!status) status = tsr_map_apply(map, tree, &options, out_mapping);
+  if (!status) cli_warn(model, tsr_mapping_warnings(*out_mapping));
+  tsr_map_release(map);
+  cli_facts_deinit(&facts);
+  return status;
+}
+
+// Facts of a model that has no config.json are those of the other: they are to be the same model.
+static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
+                                  const char *const paths[2], const tsr_tree *const trees[2],
+                                  int *out_which, tsr_mapping **out_mapping) {
+  cli_facts facts[2];
+  tsr_map_options options[2];
+  memset(facts, 0, sizeof facts);
+  tsr_status status = NULL;
+  for (int w = 0; w < 2 && !status; w++) status = cli_collect_facts(args, paths[w], &facts[w]);
+  for (int w = 0; w < 2; w++) {
+    const cli_facts *list = &facts[facts[w].config.count ? w : !w];
+    options[w] =
+        (tsr_map_options){.size = sizeof *options, .facts = list->items, .fact_count = list->count};
+  }
+  const char *of = cli_value(args, "map-of");
+  if (of) *out_which = !strcmp(of, "b");
+  if (!status)
+    status = of ? tsr_map_apply(map, trees[*out_which], &options[*out_which], out_mapping)
+                : tsr_map_apply_to_either(map, trees, options, out_which, out_mapping);
+  for (int w = 0; w < 2; w++) cli_facts_deinit(&facts[w]);
+  return status;
+}
+
+tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
+                                  const tsr_tree *const trees[2], int *out_which,
+                                  tsr_mapping **out_mapping) {
+  const char *name = cli_value(args, "map");
+  tsr_map *map = NULL;
+  if (!name) return NULL;
+  TSR_TRY(read_map(name, &map));
+  tsr_status status = apply_to_either(args, map, paths, trees, out_which, out_mapping);
+  tsr_map_release(map);
+  if (status) return tsr_note(status, "--map %s", name);
+  cli_warn(paths[*out_which], tsr_mapping_warnings(*out_mapping));
+  cli_say("what %s makes of %s is compared with %s\n", name, paths[*out_which], paths[!*out_which]);
+  return NULL;
+}
