@@ -52,7 +52,19 @@ static tsr_status check_choice(const cli_option *option, const char *value) {
                   option->choices);
 }
 
+static bool may_be_repeated(const cli_option *option) {
+  static const char *const names[] = {"include", "exclude", "cast"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(option->name, names[i])) return true;
+  return false;
+}
+
 static tsr_status keep_value(cli_args *args, int index, const char *value) {
+  const cli_option *option = &args->command->options[index];
+  const char *before = args->values[index];
+  if (before && strcmp(before, value) != 0 && !may_be_repeated(option))
+    return tsr_fail(BAD_ARGUMENT, "--%s is given twice, as \"%s\" and as \"%s\"", option->name,
+                    before, value);
   if (args->given_count == CLI_MAX_GIVEN)
     return tsr_fail(BAD_ARGUMENT, "more than %d options are given", CLI_MAX_GIVEN);
   args->given[args->given_count].option = index;
@@ -280,12 +292,52 @@ tsr_status cli_read_mesh(const char *text, const tsr_topology *topology, tsr_mes
   return tsr_note(status, "%s", text);
 }
 
+// Outermost first: what talks most is innermost, where devices are neighbours.
+static const char *const axis_options[] = {"dp", "fsdp", "ep", "tp"};
+enum { AXIS_OPTION_COUNT = sizeof axis_options / sizeof *axis_options };
+
+bool cli_has_mesh(const cli_args *args) {
+  for (int i = 0; i < (int)AXIS_OPTION_COUNT; i++)
+    if (cli_has(args, axis_options[i])) return true;
+  return cli_has(args, "mesh");
+}
+
+// "dp=2,tp=8", of --dp 2 --tp 8; "" if there are none.
+static tsr_status write_axes(const cli_args *args, char *out, size_t size) {
+  size_t length = 0;
+  out[0] = '\0';
+  for (int i = 0; i < (int)AXIS_OPTION_COUNT; i++) {
+    int64_t count = 0;
+    if (!cli_has(args, axis_options[i])) continue;
+    TSR_TRY(cli_check_one_of(args, (const char *const[]){"mesh", axis_options[i], NULL}));
+    TSR_TRY(cli_int(args, axis_options[i], 1, &count));
+    if (count < 1)
+      return tsr_fail(BAD_ARGUMENT, "--%s is %lld, wanted 1 or more", axis_options[i],
+                      (long long)count);
+    length += (size_t)snprintf(out + length, size - length, "%s%s=%lld", length ? "," : "",
+                               axis_options[i], (long long)count);
+  }
+  return NULL;
+}
+
+static void warn_of_idle_devices(const tsr_mesh *mesh, const tsr_topology *topology,
+                                 const char *machine) {
+  const int64_t used = tsr_mesh_device_count(mesh), all = tsr_topology_device_count(topology);
+  if (used < all)
+    cli_say("warning: the mesh has %lld of the %lld devices of --topology %s; %lld stay unused\n",
+            (long long)used, (long long)all, machine, (long long)(all - used));
+}
+
 tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
   const char *text = NULL, *machine = cli_value(args, "topology");
-  TSR_TRY(cli_required(args, "mesh", &text));
+  char axes[128];
+  TSR_TRY(write_axes(args, axes, sizeof axes));
+  text = axes;
+  if (!*axes) TSR_TRY(cli_required(args, "mesh", &text));
   tsr_topology *topology = NULL;
   if (machine) TSR_TRY(tsr_topology_open(machine, &topology));
   tsr_status status = cli_read_mesh(text, topology, out_mesh);
+  if (!status && machine) warn_of_idle_devices(*out_mesh, topology, machine);
   tsr_topology_release(topology);
   return status;
 }

@@ -14,7 +14,7 @@
 // (3) from a missing file (7).
 enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
 
-enum { CLI_MAX_OPTIONS = 40, CLI_MAX_GIVEN = 64 };
+enum { CLI_MAX_OPTIONS = 48, CLI_MAX_GIVEN = 64 };
 
 typedef struct cli_option {
   const char *name;     // "mesh" is written --mesh
@@ -97,7 +97,17 @@ int cli_width(void);  // columns of the terminal, or 100
 // A mesh as a user writes it: its text, or the name of a .json file that `tessera mesh --json`
 // made.
 tsr_status cli_read_mesh(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh);
-// The mesh that --mesh (and --topology) describe.
+// Rows of options that stand for a mesh, one for each axis that presets know.
+// clang-format off
+#define CLI_OPTIONS_AXES                                                                           \
+    {"tp", 0, "N", NULL, "tensor parallel: N ranks share every layer"},                            \
+    {"fsdp", 0, "N", NULL, "fully sharded: N ranks share every tensor"},                           \
+    {"ep", 0, "N", NULL, "expert parallel: N ranks share the experts"},                            \
+    {"dp", 0, "N", NULL, "data parallel: N copies; the mesh has dp outermost, then fsdp, ep, tp"}
+// clang-format on
+bool cli_has_mesh(const cli_args *args);  // --mesh, or one of these
+// The mesh that --mesh or the options of axes (and --topology) describe. Warns of devices that the
+// topology has more.
 tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh);
 
 // Fails when more than one of these options is given; `options` ends with NULL.

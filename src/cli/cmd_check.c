@@ -47,7 +47,7 @@ static tsr_status run_check(const cli_args *args, int *out_exit) {
   tsr_plan *plan = NULL;
   tsr_findings findings = {0};
   tsr_text text = TSR_TEXT_EMPTY;
-  TSR_TRY(cli_open_plan(args->positional[0], &plan));
+  TSR_TRY(cli_plan_of(args, args->positional[0], &plan));
   tsr_status status = tsr_plan_check(plan, &options, &findings);
   if (!status && cli_has(args, "json")) {
     write_findings(&findings, plan, &text);
@@ -69,6 +69,7 @@ static const cli_option check_options[] = {
     {"memory", 0, "SIZE", NULL, "what a device may hold, as 16G (default: as the topology says)"},
     {"warn-as-error", 'W', NULL, NULL, "warnings fail too"},
     {"json", 'j', NULL, NULL, "print the findings as data"},
+    CLI_OPTIONS_DECIDE,
     {0},
 };
 // clang-format on
@@ -76,16 +77,18 @@ static const cli_option check_options[] = {
 const cli_command cli_cmd_check = {
     .name = "check",
     .summary = "find every problem of a plan in one pass",
-    .usage = "PLAN [options]",
+    .usage = "PLAN|MODEL [--tp N|--mesh MESH ...] [options]",
     .min_args = 1,
     .max_args = 1,
     .options = check_options,
     .description =
         "Exit code 1 when the plan has errors: unknown or repeated axes, sizes that do not "
         "divide,\nspecs longer than the rank, cuts that do not fit, more memory than a "
-        "device has.\n",
+        "device has. PLAN is a file, or a checkpoint that is\ncut; a MODEL is planned as `tessera "
+        "plan` does it with the same options.\n" CLI_TEXT_CHOICE,
     .examples =
         "tessera check plan.json --memory 16G\n"
+        "tessera check Llama-3-8B --tp 8 --memory 80GB\n"
         "tessera plan model -m tp=8 -p llama:tp --json | tessera check - --warn-as-error\n",
     .run = run_check,
 };

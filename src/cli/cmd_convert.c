@@ -22,6 +22,7 @@ static tsr_status run_convert(const cli_args *args, int *out_exit) {
 // clang-format off
 static const cli_option options[] = {
     {"mesh", 'm', "MESH", NULL, "the new mesh"},
+    CLI_OPTIONS_AXES,
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
     {"strategy", 0, "NAME", NULL, "how to choose (default: preserve_balance)"},
     {"json", 'j', NULL, NULL, "print the plan as data"},

@@ -5,7 +5,7 @@
 static tsr_status run_explain(const cli_args *args, int *out_exit) {
   (void)out_exit;
   tsr_plan *plan = NULL;
-  TSR_TRY(cli_open_plan(args->positional[0], &plan));
+  TSR_TRY(cli_plan_of(args, args->positional[0], &plan));
   const tsr_tree *tree = tsr_plan_tree(plan);
   const int64_t row = tsr_tree_find(tree, args->positional[1]);
   tsr_text text = TSR_TEXT_EMPTY;
@@ -22,17 +22,21 @@ static tsr_status run_explain(const cli_args *args, int *out_exit) {
   return status;
 }
 
-static const cli_option explain_options[] = {{0}};
+static const cli_option explain_options[] = {CLI_OPTIONS_DECIDE, {0}};
 
 const cli_command cli_cmd_explain = {
     .name = "explain",
     .summary = "say why a tensor of a plan has its spec",
-    .usage = "PLAN TENSOR",
+    .usage = "PLAN|MODEL TENSOR [--tp N|--mesh MESH ...] [options]",
     .min_args = 2,
     .max_args = 2,
     .options = explain_options,
     .description =
-        "Shows the rules that were tried, the one that matched, and what was corrected.\n",
-    .examples = "tessera explain plan.json model.layers.0.mlp.up_proj.weight\n",
+        "Shows the rules that were tried, the one that matched, and what was corrected. PLAN is a "
+        "file, or a\ncheckpoint that is cut; a MODEL is planned as `tessera plan` does it with the "
+        "same options.\n" CLI_TEXT_CHOICE,
+    .examples =
+        "tessera explain plan.json model.layers.0.mlp.up_proj.weight\n"
+        "tessera explain Llama-3-8B model.layers.0.self_attn.k_proj.weight --tp 16\n",
     .run = run_explain,
 };

@@ -1,6 +1,8 @@
 // `tessera lint`: what is odd about rules.
 #include "cli/cli.h"
+#include "cli/fact_source.h"
 #include "cli/plan_source.h"
+#include "cli/rules_source.h"
 
 static void write_rule(const char *key, const tsr_rules *rules, int rule, tsr_json_writer *w) {
   tsr_json_write_key(w, key);
@@ -47,9 +49,16 @@ static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tre
                        tsr_text *text, int *out_exit) {
   tsr_rules *rules = NULL;
   tsr_lints lints = {0};
-  TSR_TRY(cli_open_rules(args, args->positional[0], mesh, &rules));
-  if (!rules) return tsr_fail(BAD_ARGUMENT, "which rules? give --rules or --preset");
-  tsr_status status = tsr_rules_lint(rules, tree, mesh, &lints);
+  uint64_t unasked = UINT64_MAX;
+  if (!mesh && !cli_has(args, "rules") && !cli_has(args, "preset"))
+    return tsr_fail(BAD_ARGUMENT,
+                    "which rules? give --rules or --preset, or --tp N (--fsdp, --ep, --dp, --mesh "
+                    "likewise) for the preset of the model");
+  if (!mesh && cli_has(args, "topology"))
+    return tsr_fail(BAD_ARGUMENT, "--topology has no effect without a mesh");
+  TSR_TRY(cli_open_rules(args, args->positional[0], tree, mesh, &unasked, &rules));
+  tsr_status status = cli_check_facts(args, unasked);
+  if (!status) status = tsr_rules_lint(rules, tree, mesh, &lints);
   if (!status && cli_has(args, "json")) {
     write_lints(&lints, rules, tree, text);
   } else if (!status) {
@@ -65,7 +74,7 @@ static tsr_status run_lint(const cli_args *args, int *out_exit) {
   tsr_mesh *mesh = NULL;
   tsr_tree *tree = NULL;
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = cli_has(args, "mesh") ? cli_open_mesh(args, &mesh) : NULL;
+  tsr_status status = cli_has_mesh(args) ? cli_open_mesh(args, &mesh) : NULL;
   if (!status) status = cli_open_tree(args->positional[0], &tree);
   if (!status) status = lint(args, mesh, tree, &text, out_exit);
   if (!status) status = cli_output(&text, NULL);
@@ -78,7 +87,9 @@ static tsr_status run_lint(const cli_args *args, int *out_exit) {
 // clang-format off
 static const cli_option lint_options[] = {
     {"rules", 'r', "FILE", NULL, "the rules to look at"},
-    {"preset", 'p', "FAMILY:AXES", NULL, "or rules that ship with tessera"},
+    {"preset", 'p', "FAMILY[:AXES]", NULL, "or rules that ship with tessera (default: by config.json)"},
+    {"any-model-type", 0, NULL, NULL, "look at the preset also for a model_type that it is not for"},
+    CLI_OPTIONS_AXES,
     {"mesh", 'm', "MESH", NULL, "the mesh, to find axes that are unknown or dropped"},
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
     {"axes", 0, "OLD=NEW,...", NULL, "new names for the axes of rules"},
@@ -91,7 +102,7 @@ static const cli_option lint_options[] = {
 const cli_command cli_cmd_lint = {
     .name = "lint",
     .summary = "find rules that never match, are shadowed, or lose axes",
-    .usage = "MODEL --rules FILE|--preset FAMILY:AXES [--mesh MESH] [options]",
+    .usage = "MODEL --rules FILE|--preset FAMILY[:AXES] [--tp N|--mesh MESH ...] [options]",
     .min_args = 1,
     .max_args = 1,
     .options = lint_options,

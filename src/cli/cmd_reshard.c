@@ -23,7 +23,7 @@ static const cli_option reshard_options[] = {
 const cli_command cli_cmd_reshard = {
     .name = "reshard",
     .summary = "cut a checkpoint in another way, whatever way it is cut now",
-    .usage = "SRC DST --plan PLAN | --mesh MESH --preset|--rules|... [options]",
+    .usage = "SRC DST --tp N|--mesh MESH ... | --plan PLAN [options]",
     .min_args = 2,
     .max_args = 2,
     .options = reshard_options,
@@ -32,10 +32,12 @@ const cli_command cli_cmd_reshard = {
         "that tessera\nwrote, NumPy's archive (.npz), array (.npy) or folder of arrays, or a "
         "folder of folders stage0, stage1,\n... with a checkpoint each, whose tensors a map makes "
         "one model (docs/map.md). DST becomes a folder of\ntessera's own, or one with files for "
-        "each rank as tensor-parallel engines read them (--format ranks).\n" RESUME_TEXT,
+        "each rank as tensor-parallel engines read them (--format ranks).\n" CLI_TEXT_CHOICE
+            RESUME_TEXT,
     .examples =
-        "tessera reshard Llama-3-8B out --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run\n"
-        "tessera reshard out tp8 --mesh tp=8 --preset llama:tp --format ranks\n"
+        "tessera reshard Llama-3-8B tp8 --tp 8\n"
+        "tessera reshard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run\n"
+        "tessera reshard tp8 out --tp 4 --fsdp 2 --format ranks\n"
         "tessera reshard ranks out --from old.json --plan new.json --max-memory 256M\n",
     .run = run_reshard,
 };
@@ -54,17 +56,17 @@ static const cli_option shard_options[] = {
 const cli_command cli_cmd_shard = {
     .name = "shard",
     .summary = "cut a model that is stored whole",
-    .usage = "SRC DST --plan PLAN | --mesh MESH --preset|--rules|... [options]",
+    .usage = "SRC DST --tp N|--mesh MESH ... | --plan PLAN [options]",
     .min_args = 2,
     .max_args = 2,
     .options = shard_options,
     .description =
         "SRC is a safetensors file, a Hugging Face folder, or NumPy's: a .npz archive, a .npy "
         "file, a folder of\nthese. A config.json beside it tells the sizes that fused tensors are "
-        "cut by.\n" RESUME_TEXT,
+        "cut by.\n" CLI_TEXT_CHOICE RESUME_TEXT,
     .examples =
-        "tessera shard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp\n"
-        "tessera shard Llama-3-8B tp8 --mesh tp=8 --preset llama:tp --format ranks --dtype bf16\n",
+        "tessera shard Llama-3-8B tp8 --tp 8 --format ranks --dtype bf16\n"
+        "tessera shard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp\n",
     .run = run_shard,
 };
 

@@ -17,6 +17,7 @@ static tsr_status add_given_facts(const char *text, cli_facts *facts) {
     *equals = '\0';
     int one = 0;
     tsr_fact *fact = &facts->items[facts->count++];
+    facts->given_count++;
     fact->name = items[i];
     TSR_TRY(cli_ints(items[i], equals + 1, 1, &fact->value, &one));
   }
@@ -61,3 +62,33 @@ tsr_status cli_collect_facts(const cli_args *args, const char *model, cli_facts 
 }
 
 void cli_facts_deinit(cli_facts *facts) { tsr_facts_deinit(&facts->config); }
+
+int cli_facts_without(const cli_facts *facts, int index, tsr_fact *out_items) {
+  int count = 0;
+  for (int i = 0; i < facts->count; i++)
+    if (i != index) out_items[count++] = facts->items[i];
+  return count;
+}
+
+static tsr_status unasked_fact(const char *name) {
+  int count = 0;
+  const tsr_preset_fact *table = tsr_preset_facts(&count);
+  const char *known[CLI_MAX_FACTS + 1];
+  if (count > CLI_MAX_FACTS) count = CLI_MAX_FACTS;
+  for (int i = 0; i < count; i++) known[i] = table[i].name;
+  known[count] = NULL;
+  const char *near = tsr_nearest_word(name, known);
+  const bool misspelt = near && strcmp(near, name) != 0;
+  return tsr_fail(BAD_ARGUMENT, "--fact %s has no effect: no rule and no map asks for it%s%s%s",
+                  name, misspelt ? "; did you mean \"" : "", misspelt ? near : "",
+                  misspelt ? "\"?" : "");
+}
+
+tsr_status cli_check_facts(const cli_args *args, uint64_t unasked) {
+  cli_facts facts = {0};
+  if (!cli_has(args, "fact")) return NULL;
+  TSR_TRY(add_given_facts(cli_value(args, "fact"), &facts));
+  for (int i = 0; i < facts.count; i++)
+    if (unasked >> i & 1) return unasked_fact(facts.items[i].name);
+  return NULL;
+}

@@ -7,8 +7,8 @@
 enum { CLI_MAX_FACTS = 64 };
 
 typedef struct cli_facts {
-  char buffer[1024];  // names given by --fact
-  int count;
+  char buffer[1024];       // names given by --fact
+  int count, given_count;  // those of --fact come first
   tsr_fact items[CLI_MAX_FACTS];
   tsr_facts config;  // those of config.json
 } cli_facts;
@@ -21,5 +21,11 @@ tsr_status cli_open_config(const char *model, tsr_json_doc **out_doc);
 // be NULL. To be freed also after a failure.
 tsr_status cli_collect_facts(const cli_args *args, const char *model, cli_facts *facts);
 void cli_facts_deinit(cli_facts *facts);
+
+// All facts but one; their number.
+int cli_facts_without(const cli_facts *facts, int index, tsr_fact *out_items);
+
+// Fails for a fact of --fact that nothing asks for: bit i of `unasked` is that of the i-th.
+tsr_status cli_check_facts(const cli_args *args, uint64_t unasked);
 
 #endif

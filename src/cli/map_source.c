@@ -11,8 +11,22 @@ static tsr_status read_map(const char *name, tsr_map **out_map) {
   return preset ? tsr_map_preset(name, out_map) : tsr_map_read(name, out_map);
 }
 
+// Whether a map asks for a fact: without it, it cannot be applied.
+static bool asks_for(const tsr_map *map, const tsr_tree *tree, const cli_facts *facts, int fact) {
+  tsr_fact others[CLI_MAX_FACTS];
+  tsr_mapping *without = NULL;
+  const tsr_map_options options = {.size = sizeof options,
+                                   .facts = others,
+                                   .fact_count = cli_facts_without(facts, fact, others)};
+  tsr_status status = tsr_map_apply(map, tree, &options, &without);
+  const bool asks = status != NULL;
+  tsr_status_free(status);
+  tsr_mapping_release(without);
+  return asks;
+}
+
 tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
-                        tsr_mapping **out_mapping) {
+                        uint64_t *inout_unasked, tsr_mapping **out_mapping) {
   cli_facts facts = {0};
   tsr_map *map = NULL;
   if (!cli_has(args, "map")) return NULL;
@@ -22,6 +36,8 @@ tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree 
   if (!status) status = read_map(cli_value(args, "map"), &map);
   if (!status) status = tsr_map_apply(map, tree, &options, out_mapping);
   if (!status) cli_warn(model, tsr_mapping_warnings(*out_mapping));
+  for (int i = 0; i < facts.given_count && !status; i++)
+    if (asks_for(map, tree, &facts, i)) *inout_unasked &= ~(UINT64_C(1) << i);
   tsr_map_release(map);
   cli_facts_deinit(&facts);
   return status;

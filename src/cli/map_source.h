@@ -6,8 +6,9 @@
 
 // The map that --map names (a file, or one that ships with tessera), applied to the tensors of a
 // model, with facts as rules have them. What is odd goes to standard error. NULL without --map.
+// Bits of `*inout_unasked` are cleared for the facts of --fact that it asks for.
 tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
-                        tsr_mapping **out_mapping);
+                        uint64_t *inout_unasked, tsr_mapping **out_mapping);
 
 // The same for two models, whichever of them it fits; or with --map-of, the one that this says.
 // Which it is goes to standard error.

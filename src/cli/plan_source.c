@@ -1,8 +1,10 @@
 #include "cli/plan_source.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/fact_source.h"
+#include "cli/rules_source.h"
 
 void cli_warn(const char *path, const char *lines) {
   while (*lines) {
@@ -39,52 +41,19 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan) {
   return tsr_note(status, "%s", path);
 }
 
-// ---- rules ----
-
-// "tp=model,fsdp=data" as pairs of old and new names.
-static tsr_status read_renames(const char *text, char *buffer, size_t size, const char **out_pairs,
-                               int *out_count) {
-  const char *items[TSR_MAX_AXES];
-  TSR_TRY(cli_names("--axes", text, TSR_MAX_AXES, buffer, size, items, out_count));
-  for (int i = 0; i < *out_count; i++) {
-    char *equals = strchr((char *)(uintptr_t)items[i], '=');
-    if (!equals)
-      return tsr_fail(BAD_ARGUMENT, "--axes \"%s\" has no new name, wanted old=new", items[i]);
-    *equals = '\0';
-    out_pairs[2 * i] = items[i];
-    out_pairs[2 * i + 1] = equals + 1;
-  }
-  return NULL;
-}
-
-tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_mesh *mesh,
-                          tsr_rules **out_rules) {
-  const char *file = cli_value(args, "rules"), *preset = cli_value(args, "preset");
-  if (file && preset) return tsr_fail(BAD_ARGUMENT, "--rules and --preset exclude each other");
-  if (!file && !preset) return NULL;
-  cli_facts facts = {0};
-  char buffer[1024];
-  const char *pairs[2 * TSR_MAX_AXES];
-  tsr_rules_options options = {.size = sizeof options, .mesh = mesh};
-  tsr_status status = cli_collect_facts(args, model, &facts);
-  if (!status && cli_has(args, "axes"))
-    status = read_renames(cli_value(args, "axes"), buffer, sizeof buffer, pairs,
-                          &options.rename_axis_count);
-  options.facts = facts.items;
-  options.fact_count = facts.count;
-  options.rename_axes = pairs;
-  if (!status)
-    status = file ? tsr_rules_read(file, &options, out_rules)
-                  : tsr_rules_preset(preset, &options, out_rules);
-  if (!status) cli_warn(file ? file : preset, tsr_rules_warnings(*out_rules));
-  cli_facts_deinit(&facts);
-  return status;
-}
-
 // ---- ways to decide ----
 
-static tsr_status plan_by_rules(const cli_args *args, const char *model, const tsr_tree *tree,
-                                const tsr_mesh *mesh, tsr_plan **out_plan) {
+// A model whose tensors are to be cut, and what has been asked about it.
+typedef struct subject {
+  const cli_args *args;
+  const char *model;  // its path, beside which config.json may lie
+  const tsr_tree *tree;
+  const tsr_mesh *mesh;
+  uint64_t *unasked;  // facts of --fact that nothing has asked for
+} subject;
+
+static tsr_status plan_by_rules(const subject *of, tsr_plan **out_plan) {
+  const cli_args *args = of->args;
   tsr_match_options options = {.size = sizeof options,
                                .allow_unmatched = cli_has(args, "allow-unmatched"),
                                .companions = !cli_has(args, "no-companions")};
@@ -92,40 +61,54 @@ static tsr_status plan_by_rules(const cli_args *args, const char *model, const t
   if (cli_has(args, "policy"))
     TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &options.policy));
   tsr_rules *rules = NULL;
-  TSR_TRY(cli_open_rules(args, model, mesh, &rules));
-  tsr_status status = tsr_plan_match(tree, mesh, rules, &options, out_plan);
+  TSR_TRY(cli_open_rules(args, of->model, of->tree, of->mesh, of->unasked, &rules));
+  tsr_status status = cli_check_rule_axes(rules, of->mesh);
+  if (!status) status = tsr_plan_match(of->tree, of->mesh, rules, &options, out_plan);
   tsr_rules_release(rules);
   return status;
 }
 
-static tsr_status plan_by_logical(const cli_args *args, const char *model, const tsr_tree *tree,
-                                  const tsr_mesh *mesh, tsr_plan **out_plan) {
-  (void)model;
+// What has no names for its dimensions is not cut, whatever the rules say.
+static tsr_status check_logical_names(const subject *of) {
+  const int64_t count = tsr_tree_count(of->tree);
+  int64_t unnamed = 0;
+  for (int64_t i = 0; i < count; i++) unnamed += !tsr_tree_tensor(of->tree, i)->logical;
+  if (count && unnamed == count)
+    return tsr_fail(BAD_ARGUMENT,
+                    "--logical has no effect: no tensor of %s has names for its dimensions; a JSON "
+                    "list of tensors gives them, as \"logical\": [\"vocab\", \"embed\"]",
+                    of->model);
+  if (unnamed)
+    cli_say(
+        "warning: %s: %lld of %lld tensors have no names for their dimensions, so that they "
+        "are not cut\n",
+        of->model, (long long)unnamed, (long long)count);
+  return NULL;
+}
+
+static tsr_status plan_by_logical(const subject *of, tsr_plan **out_plan) {
   tsr_logical_rules *rules = NULL;
-  TSR_TRY(tsr_logical_rules_read(cli_value(args, "logical"), &rules));
-  tsr_status status = tsr_plan_logical(tree, mesh, rules, out_plan);
+  TSR_TRY(tsr_logical_rules_read(cli_value(of->args, "logical"), &rules));
+  tsr_status status = check_logical_names(of);
+  if (!status) status = tsr_plan_logical(of->tree, of->mesh, rules, out_plan);
   tsr_logical_rules_release(rules);
   return status;
 }
 
-static tsr_status plan_auto(const cli_args *args, const char *model, const tsr_tree *tree,
-                            const tsr_mesh *mesh, tsr_plan **out_plan) {
-  (void)model;
+static tsr_status plan_auto(const subject *of, tsr_plan **out_plan) {
   tsr_auto_options options = {.size = sizeof options};
-  TSR_TRY(cli_int(args, "min-size", 0, &options.min_size));
-  return tsr_plan_auto(tree, mesh, &options, out_plan);
+  TSR_TRY(cli_int(of->args, "min-size", 0, &options.min_size));
+  return tsr_plan_auto(of->tree, of->mesh, &options, out_plan);
 }
 
-static tsr_status plan_fit(const cli_args *args, const char *model, const tsr_tree *tree,
-                           const tsr_mesh *mesh, tsr_plan **out_plan) {
-  (void)model;
+static tsr_status plan_fit(const subject *of, tsr_plan **out_plan) {
   tsr_fit_options options = {.size = sizeof options};
   int64_t copies = 0;
-  TSR_TRY(cli_bytes(args, "fit", &options.limit));
-  TSR_TRY(cli_int(args, "copies", 0, &copies));
+  TSR_TRY(cli_bytes(of->args, "fit", &options.limit));
+  TSR_TRY(cli_int(of->args, "copies", 0, &copies));
   options.optimiser_copies = (double)copies;
   tsr_fit_report report;
-  TSR_TRY(tsr_plan_fit(tree, mesh, &options, out_plan, &report));
+  TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
   char used[32], smallest[32];
   cli_format_bytes(report.bytes_per_device, used, sizeof used);
   cli_format_bytes(report.smallest, smallest, sizeof smallest);
@@ -137,8 +120,7 @@ static tsr_status plan_fit(const cli_args *args, const char *model, const tsr_tr
 // Rules see to companions themselves; other ways have decided on each tensor alone.
 static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
   tsr_plan *apart = *inout_plan;
-  if (cli_has(args, "rules") || cli_has(args, "preset") || cli_has(args, "no-companions"))
-    return NULL;
+  if (cli_has(args, "no-companions")) return NULL;
   tsr_status status = tsr_plan_companions(apart, inout_plan);
   if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart)) {
     char more[32];
@@ -151,30 +133,137 @@ static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
   return status;
 }
 
-tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
-                         const tsr_mesh *mesh, tsr_plan **out_plan) {
-  static const struct {
-    const char *option;
-    tsr_status (*run)(const cli_args *, const char *, const tsr_tree *, const tsr_mesh *,
-                      tsr_plan **);
-  } ways[] = {{"rules", plan_by_rules},
-              {"preset", plan_by_rules},
-              {"logical", plan_by_logical},
-              {"auto", plan_auto},
-              {"fit", plan_fit}};
-  const size_t count = sizeof ways / sizeof *ways;
-  size_t chosen = count;
-  for (size_t i = 0; i < count; i++) {
-    if (!cli_has(args, ways[i].option)) continue;
-    if (chosen < count)
-      return tsr_fail(BAD_ARGUMENT, "--%s and --%s exclude each other", ways[chosen].option,
-                      ways[i].option);
-    chosen = i;
+// ---- the choice between them ----
+
+enum { BY_RULES = 1, BY_LOGICAL = 2, BY_AUTO = 4, BY_FIT = 8 };
+
+typedef struct way {
+  const char *option;
+  int kind;
+  tsr_status (*run)(const subject *of, tsr_plan **out_plan);
+} way;
+
+// The last is taken when none is given: the preset for the model.
+static const way ways[] = {{"rules", BY_RULES, plan_by_rules},
+                           {"preset", BY_RULES, plan_by_rules},
+                           {"logical", BY_LOGICAL, plan_by_logical},
+                           {"auto", BY_AUTO, plan_auto},
+                           {"fit", BY_FIT, plan_fit},
+                           {NULL, BY_RULES, plan_by_rules}};
+
+// Options that count in some ways only.
+static const struct {
+  const char *option;
+  int kinds;
+  const char *with;
+} partial_options[] = {
+    {"copies", BY_FIT, "--fit"},
+    {"axes", BY_RULES, "--preset and --rules"},
+    {"policy", BY_RULES, "--preset and --rules"},
+    {"allow-unmatched", BY_RULES, "--preset and --rules"},
+    {"min-size", BY_RULES | BY_AUTO, "--preset, --rules and --auto"},
+};
+
+static tsr_status choose_way(const cli_args *args, const way **out_way) {
+  const way *chosen = NULL, *at = ways;
+  for (; at->option; at++) {
+    if (!cli_has(args, at->option)) continue;
+    if (chosen)
+      return tsr_fail(BAD_ARGUMENT, "--%s and --%s exclude each other", chosen->option, at->option);
+    chosen = at;
   }
-  if (chosen == count)
-    return tsr_fail(BAD_ARGUMENT,
-                    "how shall the tensors be cut? give --preset, --rules, --logical, "
-                    "--auto or --fit");
-  TSR_TRY(ways[chosen].run(args, model, tree, mesh, out_plan));
-  return follow(args, out_plan);
+  *out_way = chosen ? chosen : at;
+  return NULL;
+}
+
+static tsr_status check_partial_options(const cli_args *args, const way *chosen) {
+  for (size_t i = 0; i < sizeof partial_options / sizeof *partial_options; i++)
+    if (cli_has(args, partial_options[i].option) && !(partial_options[i].kinds & chosen->kind))
+      return tsr_fail(BAD_ARGUMENT, "--%s has no effect with %s%s, only with %s",
+                      partial_options[i].option, chosen->option ? "--" : "",
+                      chosen->option ? chosen->option : "the preset for the model",
+                      partial_options[i].with);
+  if (cli_has(args, "any-model-type") && !cli_has(args, "preset"))
+    return tsr_fail(BAD_ARGUMENT, "--any-model-type has no effect without --preset");
+  return NULL;
+}
+
+static void warn_if_whole(const subject *of, const tsr_plan *plan) {
+  const int64_t devices = tsr_mesh_device_count(of->mesh);
+  if (devices < 2 || !tsr_plan_count(plan)) return;
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_plan_row row;
+    tsr_plan_get(plan, i, &row);
+    if (row.bytes_per_device < tsr_tensor_bytes(row.tensor)) return;
+  }
+  cli_say("warning: %s: no tensor is cut, so that each of %lld devices holds the whole model\n",
+          of->model, (long long)devices);
+}
+
+tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
+                         const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_plan **out_plan) {
+  const subject of = {args, model, tree, mesh, inout_unasked};
+  const way *chosen = NULL;
+  tsr_plan *plan = NULL;
+  TSR_TRY(choose_way(args, &chosen));
+  TSR_TRY(check_partial_options(args, chosen));
+  TSR_TRY(chosen->run(&of, &plan));
+  tsr_status status = chosen->kind == BY_RULES ? NULL : follow(args, &plan);
+  if (status) return status;
+  warn_if_whole(&of, plan);
+  *out_plan = plan;
+  return NULL;
+}
+
+// ---- plans and models ----
+
+static tsr_status plan_model(const cli_args *args, const char *path, tsr_plan **out_plan) {
+  uint64_t unasked = UINT64_MAX;
+  tsr_mesh *mesh = NULL;
+  tsr_tree *tree = NULL;
+  tsr_plan *plan = NULL;
+  tsr_status status = cli_open_mesh(args, &mesh);
+  if (!status) status = cli_open_tree(path, &tree);
+  if (!status) status = cli_make_plan(args, path, tree, mesh, &unasked, &plan);
+  if (!status) status = cli_check_facts(args, unasked);
+  if (!status) *out_plan = tsr_plan_retain(plan);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+tsr_status cli_refuse_deciding(const cli_args *args, const char *why) {
+  static const cli_option deciding[] = {CLI_OPTIONS_DECIDE, {0}};
+  for (const cli_option *at = deciding; at->name; at++)
+    if (cli_has(args, at->name) && strcmp(at->name, "fact") != 0)
+      return tsr_fail(BAD_ARGUMENT, "--%s has no effect: %s", at->name, why);
+  return NULL;
+}
+
+// The plan that a checkpoint was cut by.
+static tsr_status plan_of_checkpoint(const char *path, tsr_plan **out_plan) {
+  tsr_checkpoint *checkpoint = NULL;
+  TSR_TRY(tsr_checkpoint_open(path, NULL, &checkpoint));
+  cli_warn(path, tsr_checkpoint_warnings(checkpoint));
+  const tsr_plan *plan = tsr_checkpoint_plan(checkpoint);
+  tsr_status status =
+      plan ? NULL
+           : tsr_fail(BAD_ARGUMENT,
+                      "%s is stored whole, so how shall it be cut? give --tp N (--fsdp, --ep, --dp "
+                      "likewise) or --mesh MESH",
+                      path);
+  if (plan) *out_plan = tsr_plan_retain(plan);
+  tsr_checkpoint_release(checkpoint);
+  return status;
+}
+
+tsr_status cli_plan_of(const cli_args *args, const char *path, tsr_plan **out_plan) {
+  if (cli_has_mesh(args)) return plan_model(args, path, out_plan);
+  TSR_TRY(cli_refuse_deciding(
+      args, "without --tp, --fsdp, --ep, --dp or --mesh there is nothing to decide"));
+  TSR_TRY(cli_check_facts(args, UINT64_MAX));
+  struct stat info;
+  const bool file = is_json(path) || !strcmp(path, "-") || stat(path, &info);
+  return file ? cli_open_plan(path, out_plan) : plan_of_checkpoint(path, out_plan);
 }

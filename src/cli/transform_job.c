@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/fact_source.h"
 #include "cli/map_source.h"
-#include "cli/plan_source.h"
 
 typedef struct job {
   const cli_args *args;
@@ -20,6 +20,7 @@ typedef struct job {
   const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
   tsr_cast_rule casts[CLI_MAX_GIVEN];
   char *cast_patterns[CLI_MAX_GIVEN];  // owned
+  uint64_t unasked;                    // facts of --fact that nothing asks for
   double seconds;                      // that writing took
 } job;
 
@@ -100,25 +101,20 @@ static tsr_status open_source(job *j, const cli_transform_kind *kind) {
   return NULL;
 }
 
-// A plan has decided all that these options would.
-static tsr_status open_plan(job *j) {
-  static const char *const others[] = {"mesh", "preset", "rules", "logical", "auto", "fit"};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    TSR_TRY(cli_check_one_of(j->args, (const char *const[]){"plan", others[i], NULL}));
-  return cli_open_plan(cli_value(j->args, "plan"), &j->plan);
-}
-
 static tsr_status plan_destination(job *j) {
   tsr_tree *tree = NULL;
   tsr_mesh *mesh = NULL;
-  if (cli_has(j->args, "plan")) return open_plan(j);
-  if (!cli_has(j->args, "mesh"))
+  if (cli_has(j->args, "plan")) {
+    TSR_TRY(cli_refuse_deciding(j->args, "--plan says how the tensors will be cut"));
+    return cli_open_plan(cli_value(j->args, "plan"), &j->plan);
+  }
+  if (!cli_has_mesh(j->args))
     return tsr_fail(BAD_ARGUMENT,
-                    "how shall the tensors be cut? give --plan, or --mesh with --preset, --rules, "
-                    "--logical, --auto or --fit");
+                    "how shall the tensors be cut? give --tp N (--fsdp, --ep, --dp likewise), "
+                    "--mesh MESH or --plan PLAN");
   tsr_status status = cli_open_mesh(j->args, &mesh);
   if (!status) status = tsr_transform_tree(j->source, &j->options, &tree);
-  if (!status) status = cli_make_plan(j->args, j->from, tree, mesh, &j->plan);
+  if (!status) status = cli_make_plan(j->args, j->from, tree, mesh, &j->unasked, &j->plan);
   tsr_tree_release(tree);
   tsr_mesh_release(mesh);
   return status;
@@ -214,6 +210,21 @@ static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
   TSR_TRY(plan_destination(j));
   j->options.plan = j->plan;
   return warn_of_misfits(j);
+}
+
+// Options that this source or this destination has no use for.
+static tsr_status check_useless(const job *j) {
+  const tsr_checkpoint_format source = tsr_checkpoint_format_of(j->source);
+  const tsr_checkpoint_format made = j->options.format;
+  if (cli_has(j->args, "npy-dtype") && source != TSR_FORMAT_NPZ && source != TSR_FORMAT_NPY &&
+      source != TSR_FORMAT_STAGES)
+    return tsr_fail(BAD_ARGUMENT, "--npy-dtype has no effect: %s is no NumPy's, but of format %s",
+                    j->from, tsr_checkpoint_format_name(source));
+  if (cli_has(j->args, "max-file-size") &&
+      (made == TSR_FORMAT_FILE || made == TSR_FORMAT_NPZ || made == TSR_FORMAT_NPY))
+    return tsr_fail(BAD_ARGUMENT, "--max-file-size has no effect: %s will be %s", j->to,
+                    made == TSR_FORMAT_NPY ? "one file for each tensor" : "one file");
+  return cli_check_facts(j->args, j->unasked);
 }
 
 // ---- telling ----
@@ -408,9 +419,10 @@ static tsr_status finish(job *j) {
 static tsr_status run(job *j, const cli_transform_kind *kind) {
   TSR_TRY(read_options(j));
   TSR_TRY(open_source(j, kind));
-  TSR_TRY(cli_open_map(j->args, j->from, tsr_checkpoint_tree(j->source), &j->map));
+  TSR_TRY(cli_open_map(j->args, j->from, tsr_checkpoint_tree(j->source), &j->unasked, &j->map));
   j->options.map = j->map;
   TSR_TRY(choose_destination(j, kind));
+  TSR_TRY(check_useless(j));
   j->options.progress = show_progress;
   j->options.progress_context = stderr;
   TSR_TRY(tsr_transform_create(j->source, j->to, &j->options, &j->transform));
@@ -418,7 +430,8 @@ static tsr_status run(job *j, const cli_transform_kind *kind) {
 }
 
 tsr_status cli_transform(const cli_args *args, const cli_transform_kind *kind) {
-  job j = {.args = args, .from = args->positional[0], .to = args->positional[1]};
+  job j = {
+      .args = args, .from = args->positional[0], .to = args->positional[1], .unasked = UINT64_MAX};
   tsr_status status = run(&j, kind);
   tsr_transform_destroy(j.transform);
   tsr_plan_release(j.plan);

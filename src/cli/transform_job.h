@@ -3,25 +3,13 @@
 #define TESSERA_CLI_TRANSFORM_JOB_H
 
 #include "cli/checkpoint_source.h"
+#include "cli/plan_source.h"
 
 // Rows of options: how the tensors are cut at the destination, and how the job is done.
 // clang-format off
 #define CLI_OPTIONS_CUT                                                                            \
-    {"plan", 0, "PLAN", NULL, "how the tensors will be cut, as `tessera plan --json` wrote it"},   \
-    {"mesh", 'm', "MESH", NULL, "or the mesh, as fsdp=8,tp=4, with a way to decide:"},             \
-    {"preset", 'p', "FAMILY:AXES", NULL, "rules that ship with tessera, as llama:fsdp+tp"},        \
-    {"rules", 'r', "FILE", NULL, "rules of your own: a regex, ->, a spec on each line"},           \
-    {"logical", 'l', "FILE", NULL, "rules for logical axes"},                                      \
-    {"auto", 0, NULL, NULL, "largest dimensions over largest axes"},                               \
-    {"fit", 0, "SIZE", NULL, "cut until a device holds at most this much, as 16G"},                \
-    {"copies", 0, "N", NULL, "--fit: gradient and optimiser copies of each tensor"},               \
-    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},                      \
-    {"axes", 0, "OLD=NEW,...", NULL, "new names for the axes of rules, as tp=model"},              \
-    {"fact", 0, "NAME=N,...", NULL, "numbers that rules ask for, where config.json lacks them"},   \
-    {"min-size", 0, "N", NULL, "do not cut tensors with fewer elements"},                          \
-    {"policy", 0, "POLICY", "error|trim|pad|uneven", "for sizes that do not divide (default: they are not cut)"}, \
-    {"allow-unmatched", 0, NULL, NULL, "replicate tensors without a rule instead of refusing"},    \
-    {"no-companions", 0, NULL, NULL, "let rules decide on optimiser states and scales too"}, \
+    CLI_OPTIONS_DECIDE,                                                                            \
+    {"plan", 0, "PLAN", NULL, "or how the tensors will be cut, as `tessera plan --json` wrote it"}, \
     {"format", 'f', "FORMAT", "tessera|ranks", "of the destination: our own folder (default), or files for each rank"}
 
 #define CLI_OPTIONS_JOB                                                                            \

@@ -71,6 +71,7 @@ const char *tsr_preset_family(int index) {
 
 // The family of a further name; the name itself where it is none.
 static const char *family_of(const char *name) {
+  if (is_family(name)) return name;
   for (int i = 0; i < (int)TYPE_COUNT; i++)
     if (!strcmp(model_types[i].word, name)) return model_types[i].family;
   for (int i = 0; i < (int)NICKNAME_COUNT; i++)
@@ -79,7 +80,7 @@ static const char *family_of(const char *name) {
 }
 
 const char *tsr_preset_text(const char *family) {
-  const char *own = is_family(family) ? family : family_of(family);
+  const char *own = family_of(family);
   for (int i = 0; i < (int)PRESET_COUNT; i++)
     if (!strcmp(presets[i].family, own)) return presets[i].text;
   return NULL;
@@ -174,7 +175,8 @@ static tsr_status no_common_axis(const char *text, const char *family, const tsr
   if (!status) status = tsr_text_check(&given);
   if (!status)
     status = tsr_fail(UNKNOWN_PRESET,
-                      "mesh %s has none of the axes that preset \"%s\" has rules for: %s",
+                      "mesh %s has none of the axes that preset \"%s\" has rules for: %s; each "
+                      "device would hold the whole model, so name one of the mesh's axes thus",
                       tsr_text_string(&given), family, tsr_text_string(&axes));
   tsr_text_deinit(&axes);
   tsr_text_deinit(&given);
@@ -257,7 +259,8 @@ static tsr_status make_preset(char *text, const tsr_rules_options *options, tsr_
   own.keep_axes = name.axes;
   own.keep_axis_count = name.axis_count;
   char *file = NULL;
-  if (asprintf(&file, "%s.rules", name.family) < 0) return tsr_fail(NO_MEMORY, "a preset");
+  if (asprintf(&file, "%s.rules", family_of(name.family)) < 0)
+    return tsr_fail(NO_MEMORY, "a preset");
   tsr_status status = tsr_rules_parse(rules, file, &own, out_rules);
   free(file);
   return status;

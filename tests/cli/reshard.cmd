@@ -35,7 +35,6 @@ tessera merge m.npz again --format nzp
 tessera shard cut again --mesh tp=2 --preset llama:tp
 tessera gather model again
 tessera reshard model again
-tessera reshard model again --mesh tp=2
 tessera reshard model again --mesh tp=2 --auto --plan 4x2.json
 tessera reshard model again --auto --plan 4x2.json
 tessera reshard model cut --mesh tp=2 --preset llama:tp
@@ -57,7 +56,8 @@ tessera reshard nowhere again --mesh tp=2 --auto
 # What does not divide is on every rank, and that is said.
 tessera reshard model three --mesh tp=3 --preset llama:tp --dry-run > /dev/null
 tessera reshard model three --mesh tp=3 --preset llama:tp --policy uneven --dry-run > /dev/null
-# So is what an axis would cut that the mesh lacks.
+# So is what an axis would cut that the mesh lacks; where it lacks all of them, nothing is left to cut.
+tessera reshard model four --mesh tp=4 --preset llama:fsdp+tp --dry-run > /dev/null
 tessera reshard model four --mesh model=4 --preset llama:tp --dry-run > /dev/null
 tessera reshard model four --mesh model=4 --preset llama:tp --axes tp=model --dry-run > /dev/null
 # Folders that hold something else.

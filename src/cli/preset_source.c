@@ -1,0 +1,185 @@
+// A preset that does not fit writes wrong weights or whole copies without a word. So what a model
+// says it is counts for more than what a user may have typed, and where the two differ, the names
+// of the tensors decide: what a map has made of a model still has the old config.json.
+#include "cli/preset_source.h"
+
+#include <string.h>
+
+#include "cli/fact_source.h"
+
+typedef struct choice {
+  const cli_args *args;
+  const char *model;
+  const tsr_tree *tree;
+  bool has_config;
+  const char *family;  // by config.json; NULL = no preset is for it
+  tsr_text type;       // what config.json says: model_type "llama"; "" = nothing
+} choice;
+
+static tsr_status ask_config(choice *c) {
+  tsr_json_doc *doc = NULL;
+  TSR_TRY(cli_open_config(c->model, &doc));
+  c->has_config = doc != NULL;
+  if (!doc) return NULL;
+  tsr_status status = tsr_preset_from_config(tsr_json_root(doc), &c->family, &c->type);
+  tsr_json_destroy(doc);
+  return tsr_note(status, "the config.json of %s", c->model);
+}
+
+static bool same_rules(const char *a, const char *b) {
+  return tsr_preset_text(a) == tsr_preset_text(b);
+}
+
+// ---- by names ----
+
+// How many tensors a family has no rule for. Its fsdp variant asks for no facts.
+static tsr_status count_unserved(const char *family, const tsr_tree *tree, int64_t *out_count) {
+  char name[64];
+  tsr_rules *rules = NULL;
+  int64_t count = 0;
+  snprintf(name, sizeof name, "%s:fsdp", family);
+  TSR_TRY(tsr_rules_preset(name, NULL, &rules));
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++) {
+    int rule = -1;
+    status = tsr_rules_match(rules, tsr_tree_tensor(tree, i)->path, &rule);
+    count += rule < 0;
+  }
+  tsr_rules_release(rules);
+  *out_count = count;
+  return status;
+}
+
+// The families whose rules serve every tensor, apart by commas, and the first of them.
+static tsr_status find_serving(const tsr_tree *tree, tsr_text *out_names, const char **out_first,
+                               int *out_count) {
+  *out_count = 0;
+  for (int i = 0; tsr_preset_family(i); i++) {
+    const char *family = tsr_preset_family(i);
+    int64_t unserved = 0;
+    bool listed = false;
+    for (int j = 0; j < i; j++) listed |= same_rules(tsr_preset_family(j), family);
+    if (listed) continue;
+    TSR_TRY(count_unserved(family, tree, &unserved));
+    if (unserved) continue;
+    if (!(*out_count)++) *out_first = family;
+    tsr_text_addf(out_names, "%s%s", *out_count > 1 ? ", " : "", family);
+  }
+  return tsr_text_check(out_names);
+}
+
+// ---- without --preset ----
+
+static void add_types(const char *family, tsr_text *out) {
+  const char *type = NULL, *of = NULL;
+  bool first = true;
+  for (int i = 0; (type = tsr_preset_model_type(i, &of)); i++) {
+    if (family && !same_rules(of, family)) continue;
+    tsr_text_addf(out, "%s%s", first ? "" : ", ", type);
+    first = false;
+  }
+}
+
+static tsr_status no_preset(const choice *c, const char *serving) {
+  const char *type = tsr_text_string(&c->type);
+  tsr_text known = TSR_TEXT_EMPTY;
+  add_types(NULL, &known);
+  tsr_status status = tsr_text_check(&known);
+  if (!status)
+    status = tsr_fail(UNKNOWN_PRESET,
+                      "%s: %s%s, so that no preset is chosen; presets are for model_type %s. Give "
+                      "--preset FAMILY%s%s%s, --rules FILE or --auto",
+                      c->model,
+                      !c->has_config ? "there is no config.json"
+                      : *type        ? "no preset is for "
+                                     : "config.json has no model_type",
+                      c->has_config ? type : "", tsr_text_string(&known), *serving ? " (" : "",
+                      serving, *serving ? " have rules for all its tensors)" : "");
+  tsr_text_deinit(&known);
+  return status;
+}
+
+// The type's own preset; where it leaves tensors without a rule, or there is no type, the only one
+// that leaves none.
+static tsr_status choose_for_model(choice *c, tsr_text *out_family, tsr_text *out_reason) {
+  const bool unknown = !c->family && c->type.length;
+  const char *first = NULL;
+  tsr_text serving = TSR_TEXT_EMPTY;
+  int64_t unserved = 0;
+  int count = 0;
+  tsr_status status = c->family ? count_unserved(c->family, c->tree, &unserved) : NULL;
+  if (!status && (!c->family || unserved)) status = find_serving(c->tree, &serving, &first, &count);
+  if (!status && !unknown && count == 1) {
+    tsr_text_add(out_family, first);
+    tsr_text_add(out_reason, "no other has rules for all tensors");
+    if (c->family)
+      tsr_text_addf(out_reason, ", though config.json has %s", tsr_text_string(&c->type));
+  } else if (!status && c->family) {
+    tsr_text_add(out_family, c->family);
+    tsr_text_addf(out_reason, "config.json has %s", tsr_text_string(&c->type));
+  } else if (!status) {
+    status = no_preset(c, tsr_text_string(&serving));
+  }
+  tsr_text_deinit(&serving);
+  return status;
+}
+
+// ---- with --preset ----
+
+static tsr_status refuse(choice *c, const char *family) {
+  tsr_text types = TSR_TEXT_EMPTY;
+  add_types(family, &types);
+  tsr_status status = tsr_text_check(&types);
+  if (!status)
+    status = tsr_fail(BAD_ARGUMENT,
+                      "--preset %s is for %s%s, and config.json has %s, which preset %s "
+                      "is for; leave --preset out, or add --any-model-type to take it all the same",
+                      family, types.length ? "model_type " : "what a map makes of models",
+                      tsr_text_string(&types), tsr_text_string(&c->type), c->family);
+  tsr_text_deinit(&types);
+  return status;
+}
+
+static tsr_status check_given(choice *c, const char *family, tsr_text *out_reason) {
+  int64_t own = 0, given = 0;
+  if (!tsr_preset_text(family) || cli_has(c->args, "any-model-type")) return NULL;
+  if (!c->family && c->type.length)
+    cli_say("warning: --preset %s: no preset is known to fit %s; look at `tessera plan`\n", family,
+            tsr_text_string(&c->type));
+  if (!c->family || same_rules(family, c->family)) return NULL;
+  TSR_TRY(count_unserved(c->family, c->tree, &own));
+  TSR_TRY(count_unserved(family, c->tree, &given));
+  if (given >= own) return refuse(c, family);
+  tsr_text_addf(out_reason, "the tensors have its names, though config.json has %s",
+                tsr_text_string(&c->type));
+  return NULL;
+}
+
+static tsr_status take_given(choice *c, const char *name, tsr_text *out_family,
+                             tsr_text *out_reason) {
+  char family[64];
+  const size_t length = strcspn(name, ":");
+  tsr_text_add(out_family, name);
+  if (length >= sizeof family) return NULL;  // no preset has such a name, as its reader will say
+  snprintf(family, sizeof family, "%.*s", (int)length, name);
+  TSR_TRY(check_given(c, family, out_reason));
+  if (!name[length] && !out_reason->length) tsr_text_add(out_reason, "by the axes of the mesh");
+  return NULL;
+}
+
+tsr_status cli_choose_preset(const cli_args *args, const char *model, const tsr_tree *tree,
+                             const tsr_rules_options *options, tsr_text *out_name,
+                             tsr_text *out_reason) {
+  const char *given = cli_value(args, "preset");
+  choice c = {.args = args, .model = model, .tree = tree, .type = TSR_TEXT_EMPTY};
+  tsr_text name = TSR_TEXT_EMPTY;
+  tsr_status status = ask_config(&c);
+  if (!status)
+    status =
+        given ? take_given(&c, given, &name, out_reason) : choose_for_model(&c, &name, out_reason);
+  if (!status) status = tsr_text_check(&name);
+  if (!status) status = tsr_preset_name(tsr_text_string(&name), options, out_name);
+  tsr_text_deinit(&name);
+  tsr_text_deinit(&c.type);
+  return status;
+}

@@ -1,0 +1,209 @@
+#include "cli/rules_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fact_source.h"
+#include "cli/plan_source.h"
+#include "cli/preset_source.h"
+
+// All that rules are read with.
+typedef struct rules_source {
+  const char *file;  // NULL = a preset
+  tsr_text preset, reason;
+  cli_facts facts;
+  char buffer[1024];  // names given by --axes
+  const char *pairs[2 * TSR_MAX_AXES];
+  tsr_rules_options options;
+} rules_source;
+
+// ---- axes ----
+
+// "tp=model,fsdp=data" as pairs of old and new names.
+static tsr_status read_renames(const char *text, rules_source *source) {
+  const char *items[TSR_MAX_AXES];
+  int count = 0;
+  TSR_TRY(cli_names("--axes", text, TSR_MAX_AXES, source->buffer, sizeof source->buffer, items,
+                    &count));
+  for (int i = 0; i < count; i++) {
+    char *equals = strchr((char *)(uintptr_t)items[i], '=');
+    if (!equals)
+      return tsr_fail(BAD_ARGUMENT, "--axes \"%s\" has no new name, wanted old=new", items[i]);
+    *equals = '\0';
+    source->pairs[2 * i] = items[i];
+    source->pairs[2 * i + 1] = equals + 1;
+  }
+  source->options.rename_axes = source->pairs;
+  source->options.rename_axis_count = count;
+  return NULL;
+}
+
+// The names of all axes in rules, in a block to free().
+static tsr_status list_axes(const tsr_rules *rules, const char ***out_names, int *out_count) {
+  const int count = tsr_rules_count(rules);
+  const tsr_spec **specs = malloc(sizeof *specs * ((size_t)count + 1));
+  if (!specs) return tsr_fail(NO_MEMORY, "%d specs", count);
+  for (int i = 0; i < count; i++) specs[i] = tsr_rules_get(rules, i)->spec;
+  tsr_status status = tsr_spec_axis_names(specs, count, out_names, out_count);
+  free(specs);
+  return status;
+}
+
+static bool is_among(const char *name, const char *const *names, int count) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(names[i], name)) return true;
+  return false;
+}
+
+static void add_names(const char *const *names, int count, tsr_text *out) {
+  for (int i = 0; i < count; i++) tsr_text_addf(out, "%s%s", i ? ", " : "", names[i]);
+}
+
+static tsr_status no_such_axis(const char *old, const char *new, const char *const *names,
+                               int count) {
+  tsr_text known = TSR_TEXT_EMPTY;
+  add_names(names, count, &known);
+  tsr_status status = tsr_text_check(&known);
+  if (!status)
+    status = tsr_fail(BAD_ARGUMENT,
+                      "--axes %s=%s has no effect: no rule names axis \"%s\"; with --axes they "
+                      "name %s",
+                      old, new, old, count ? tsr_text_string(&known) : "none");
+  tsr_text_deinit(&known);
+  return status;
+}
+
+// A new name that no rule has afterwards was for an axis that none had before. A preset says itself
+// which axes it knows, also those that its variant leaves out.
+static tsr_status check_renames(const rules_source *source, const tsr_rules *rules) {
+  const char **names = NULL;
+  int count = 0;
+  tsr_status status = list_axes(rules, &names, &count);
+  for (int i = 0; i < source->options.rename_axis_count && !status; i++) {
+    const char *old = source->pairs[2 * i], *new = source->pairs[2 * i + 1];
+    if (is_among(new, names, count)) continue;
+    tsr_text full = TSR_TEXT_EMPTY, name = TSR_TEXT_EMPTY;
+    if (source->file) {
+      status = no_such_axis(old, new, names, count);
+    } else {
+      const char *preset = tsr_text_string(&source->preset);
+      tsr_text_addf(&name, "%.*s:%s", (int)strcspn(preset, ":"), preset, old);
+      status = tsr_preset_name(tsr_text_string(&name), NULL, &full);
+      if (status) status = tsr_note(status, "--axes %s=%s", old, new);
+    }
+    tsr_text_deinit(&full);
+    tsr_text_deinit(&name);
+  }
+  free(names);
+  return status;
+}
+
+static tsr_status no_common_axis(const char *const *names, int count, const tsr_mesh *mesh) {
+  tsr_text known = TSR_TEXT_EMPTY, given = TSR_TEXT_EMPTY;
+  add_names(names, count, &known);
+  tsr_mesh_print(mesh, &given);
+  tsr_status status = tsr_text_check(&known);
+  if (!status) status = tsr_text_check(&given);
+  if (!status)
+    status = tsr_fail(BAD_ARGUMENT,
+                      "no axis of the rules is in the mesh: they name %s, and the mesh is %s, so "
+                      "that each of %lld devices would hold the whole model; name axes alike, or "
+                      "give --axes %s=%s",
+                      tsr_text_string(&known), tsr_text_string(&given),
+                      (long long)tsr_mesh_device_count(mesh), names[0],
+                      tsr_mesh_axis_count(mesh) ? tsr_mesh_axis(mesh, 0)->name : "...");
+  tsr_text_deinit(&known);
+  tsr_text_deinit(&given);
+  return status;
+}
+
+static void warn_of_copies(const char *const *names, int count, const tsr_mesh *mesh) {
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
+    const tsr_axis *axis = tsr_mesh_axis(mesh, i);
+    if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !is_among(axis->name, names, count))
+      cli_say(
+          "warning: no rule names axis \"%s\" of the mesh: it cuts nothing, and each piece is "
+          "there %lld times\n",
+          axis->name, (long long)axis->size);
+  }
+}
+
+tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh) {
+  const char **names = NULL;
+  int count = 0, common = 0;
+  TSR_TRY(list_axes(rules, &names, &count));
+  for (int i = 0; i < count; i++) common += tsr_mesh_find_axis(mesh, names[i]) >= 0;
+  tsr_status status = count && !common ? no_common_axis(names, count, mesh) : NULL;
+  if (!status) warn_of_copies(names, count, mesh);
+  free(names);
+  return status;
+}
+
+// ---- reading ----
+
+static tsr_status prepare(const cli_args *args, const char *model, const tsr_tree *tree,
+                          const tsr_mesh *mesh, rules_source *source) {
+  source->file = cli_value(args, "rules");
+  source->options = (tsr_rules_options){.size = sizeof source->options, .mesh = mesh};
+  if (source->file && cli_has(args, "preset"))
+    return tsr_fail(BAD_ARGUMENT, "--rules and --preset exclude each other");
+  TSR_TRY(cli_collect_facts(args, model, &source->facts));
+  source->options.facts = source->facts.items;
+  source->options.fact_count = source->facts.count;
+  if (cli_has(args, "axes")) TSR_TRY(read_renames(cli_value(args, "axes"), source));
+  if (source->file) return NULL;
+  return cli_choose_preset(args, model, tree, &source->options, &source->preset, &source->reason);
+}
+
+static tsr_status read_rules(const rules_source *source, const tsr_rules_options *options,
+                             tsr_rules **out_rules) {
+  return source->file ? tsr_rules_read(source->file, options, out_rules)
+                      : tsr_rules_preset(tsr_text_string(&source->preset), options, out_rules);
+}
+
+// Whether rules ask for a fact: without it they cannot be read, or only with a fallback.
+static bool ask_for(const rules_source *source, const tsr_rules *rules, int fact) {
+  tsr_fact others[CLI_MAX_FACTS];
+  tsr_rules_options options = source->options;
+  tsr_rules *without = NULL;
+  options.fact_count = cli_facts_without(&source->facts, fact, others);
+  options.facts = others;
+  tsr_status status = read_rules(source, &options, &without);
+  const bool asks = status || strcmp(tsr_rules_warnings(rules), tsr_rules_warnings(without)) != 0;
+  tsr_status_free(status);
+  tsr_rules_release(without);
+  return asks;
+}
+
+static void say_choice(const rules_source *source) {
+  tsr_text mesh = TSR_TEXT_EMPTY;
+  const int dp = source->options.mesh ? tsr_mesh_find_axis(source->options.mesh, "dp") : -1;
+  if (!source->reason.length || !source->options.mesh) return;
+  tsr_mesh_print(source->options.mesh, &mesh);
+  cli_say("preset %s: %s; mesh %s%s\n", tsr_text_string(&source->preset),
+          tsr_text_string(&source->reason), tsr_text_string(&mesh),
+          dp >= 0 ? ", where dp makes copies" : "");
+  tsr_text_deinit(&mesh);
+}
+
+tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_tree *tree,
+                          const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_rules **out_rules) {
+  rules_source source = {.preset = TSR_TEXT_EMPTY, .reason = TSR_TEXT_EMPTY};
+  tsr_rules *rules = NULL;
+  tsr_status status = prepare(args, model, tree, mesh, &source);
+  if (!status) status = read_rules(&source, &source.options, &rules);
+  if (!status) status = check_renames(&source, rules);
+  for (int i = 0; i < source.facts.given_count && !status; i++)
+    if (ask_for(&source, rules, i)) *inout_unasked &= ~(UINT64_C(1) << i);
+  if (!status) {
+    say_choice(&source);
+    cli_warn(source.file ? source.file : tsr_text_string(&source.preset),
+             tsr_rules_warnings(rules));
+    *out_rules = tsr_rules_retain(rules);
+  }
+  tsr_rules_release(rules);
+  tsr_text_deinit(&source.preset);
+  tsr_text_deinit(&source.reason);
+  cli_facts_deinit(&source.facts);
+  return status;
+}
