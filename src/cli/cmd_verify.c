@@ -4,6 +4,7 @@
 
 #include "cli/checkpoint_source.h"
 #include "cli/table.h"
+#include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "cli/plan_source.h"
 
@@ -180,6 +181,7 @@ static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,
   if (cli_has(args, "map-of") && !cli_has(args, "map"))
     return tsr_fail(BAD_ARGUMENT, "--map-of %s: of which map? --map MAP says it",
                     cli_value(args, "map-of"));
+  if (!cli_has(args, "map")) TSR_TRY(cli_check_facts(args, UINT64_MAX));
   return cli_open_map_of_either(args, args->positional, trees, out_which, out_map);
 }
 

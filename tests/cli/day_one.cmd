@@ -40,7 +40,7 @@ tessera reshard model out --tp 2 --preset megatron
 tessera plan model --tp 2 --preset gemma
 tessera plan model --tp 2 --preset gemma --any-model-type -o /dev/null
 tessera plan model --tp 2 --preset mistral -o /dev/null
-tessera plan model --tp 2 --preset lama
+tessera plan model --tp 2 --preset lama; tessera plan model --tp 2 --preset $(printf 'x%.0s' {1..70}) 2>&1 | cut -c 1-40
 tessera plan model --tp 2 --any-model-type
 # Models that no preset is for, and those that do not say what they are.
 mkdir new bare; cp model/model.safetensors new; cp model/model.safetensors bare; sed 's/"llama"/"newest"/' model/config.json > new/config.json; tessera reshard new out --tp 2; tessera plan new --tp 2 --preset llama -o /dev/null
@@ -64,5 +64,6 @@ echo '{"tensors": [{"path": "a", "dtype": "F32", "shape": [8, 4], "logical": ["e
 tessera check p2.json --preset llama; tessera check p2.json --fact heads=3; tessera explain p2.json lm_head.weight --auto
 tessera reshard model out --plan p2.json --tp 2; tessera reshard model out --plan p2.json --policy uneven; tessera reshard model out --plan p2.json --fact heads=8
 tessera gather mixed out --fact heads=8; tessera gather mixed out --npy-dtype bf16; tessera gather mixed out.npz --max-file-size 1M; tessera gather mixed out --format npy --max-file-size 1M
-tessera gather mixed fused2 --map llama-fuse --fact heads=8 --dry-run
+tessera gather mixed fused2 --map llama-fuse --fact heads=8 --dry-run; tessera gather mixed megatron --map llama-to-megatron --fact heads=8 --dry-run > /dev/null
+tessera verify model mixed --fact heads=8
 tessera lint model --preset llama:fsdp --topology gpu:2x4:h100; tessera lint model --preset llama
