@@ -43,18 +43,18 @@ tsr_status cli_open_config(const char *model, tsr_json_doc **out_doc) {
   return tsr_json_read_file(path, out_doc);
 }
 
-static tsr_status read_config(const char *model, cli_facts *facts) {
+tsr_status cli_read_config(const char *model, tsr_facts *out_facts) {
   tsr_json_doc *doc = NULL;
   TSR_TRY(cli_open_config(model, &doc));
   if (!doc) return NULL;
-  tsr_status status = tsr_facts_from_config(tsr_json_root(doc), &facts->config);
+  tsr_status status = tsr_facts_from_config(tsr_json_root(doc), out_facts);
   tsr_json_destroy(doc);
   return tsr_note(status, "the config.json of %s", model);
 }
 
 tsr_status cli_collect_facts(const cli_args *args, const char *model, cli_facts *facts) {
   if (cli_has(args, "fact")) TSR_TRY(add_given_facts(cli_value(args, "fact"), facts));
-  if (model) TSR_TRY(read_config(model, facts));
+  if (model) TSR_TRY(cli_read_config(model, &facts->config));
   for (int i = 0; i < facts->config.count && facts->count < CLI_MAX_FACTS; i++)
     if (!has_fact(facts, facts->config.items[i].name))
       facts->items[facts->count++] = facts->config.items[i];

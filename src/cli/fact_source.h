@@ -17,6 +17,9 @@ typedef struct cli_facts {
 // there.
 tsr_status cli_open_config(const char *model, tsr_json_doc **out_doc);
 
+// Its facts. None, and `*out_facts` as it was, where there is no such file.
+tsr_status cli_read_config(const char *model, tsr_facts *out_facts);
+
 // The facts that --fact gives, and those of the model's config.json that it does not. `model` may
 // be NULL. To be freed also after a failure.
 tsr_status cli_collect_facts(const cli_args *args, const char *model, cli_facts *facts);

@@ -59,8 +59,8 @@ static void add_names(const char *const *names, int count, tsr_text *out) {
   for (int i = 0; i < count; i++) tsr_text_addf(out, "%s%s", i ? ", " : "", names[i]);
 }
 
-static tsr_status no_such_axis(const char *old, const char *new, const char *const *names,
-                               int count) {
+static tsr_status no_axis_of_file(const char *old, const char *new, const char *const *names,
+                                  int count) {
   tsr_text known = TSR_TEXT_EMPTY;
   add_names(names, count, &known);
   tsr_status status = tsr_text_check(&known);
@@ -73,8 +73,18 @@ static tsr_status no_such_axis(const char *old, const char *new, const char *con
   return status;
 }
 
-// A new name that no rule has afterwards was for an axis that none had before. A preset says itself
-// which axes it knows, also those that its variant leaves out.
+// A preset says itself which axes it knows; those that its variant leaves out may be renamed.
+static tsr_status check_axis_of_preset(const char *preset, const char *old, const char *new) {
+  tsr_text variant = TSR_TEXT_EMPTY, name = TSR_TEXT_EMPTY;
+  tsr_text_addf(&variant, "%.*s:%s", (int)strcspn(preset, ":"), preset, old);
+  tsr_status status = tsr_text_check(&variant);
+  if (!status) status = tsr_preset_name(tsr_text_string(&variant), NULL, &name);
+  tsr_text_deinit(&variant);
+  tsr_text_deinit(&name);
+  return status ? tsr_note(status, "--axes %s=%s", old, new) : NULL;
+}
+
+// A new name that no rule has afterwards was for an axis that none had before.
 static tsr_status check_renames(const rules_source *source, const tsr_rules *rules) {
   const char **names = NULL;
   int count = 0;
@@ -82,17 +92,8 @@ static tsr_status check_renames(const rules_source *source, const tsr_rules *rul
   for (int i = 0; i < source->options.rename_axis_count && !status; i++) {
     const char *old = source->pairs[2 * i], *new = source->pairs[2 * i + 1];
     if (is_among(new, names, count)) continue;
-    tsr_text full = TSR_TEXT_EMPTY, name = TSR_TEXT_EMPTY;
-    if (source->file) {
-      status = no_such_axis(old, new, names, count);
-    } else {
-      const char *preset = tsr_text_string(&source->preset);
-      tsr_text_addf(&name, "%.*s:%s", (int)strcspn(preset, ":"), preset, old);
-      status = tsr_preset_name(tsr_text_string(&name), NULL, &full);
-      if (status) status = tsr_note(status, "--axes %s=%s", old, new);
-    }
-    tsr_text_deinit(&full);
-    tsr_text_deinit(&name);
+    status = source->file ? no_axis_of_file(old, new, names, count)
+                          : check_axis_of_preset(tsr_text_string(&source->preset), old, new);
   }
   free(names);
   return status;

@@ -161,12 +161,6 @@ static tsr_status check_axes(const char *text, const preset_name *name) {
 
 // ---- variants ----
 
-static const char *name_in_mesh(const tsr_rules_options *options, const char *axis) {
-  for (int i = 0; i < options->rename_axis_count; i++)
-    if (!strcmp(options->rename_axes[2 * i], axis)) return options->rename_axes[2 * i + 1];
-  return axis;
-}
-
 static tsr_status no_common_axis(const char *text, const char *family, const tsr_mesh *mesh) {
   tsr_text axes = TSR_TEXT_EMPTY, given = TSR_TEXT_EMPTY;
   list_axes(text, &axes);
@@ -188,7 +182,7 @@ static tsr_status no_common_axis(const char *text, const char *family, const tsr
 static tsr_status infer_axes(const char *text, const tsr_rules_options *options,
                              preset_name *name) {
   for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++) {
-    if (tsr_mesh_find_axis(options->mesh, name_in_mesh(options, preset_axes[i])) < 0) continue;
+    if (tsr_mesh_find_axis(options->mesh, tsr_renamed_axis(options, preset_axes[i])) < 0) continue;
     if (!uses_axis(text, preset_axes[i])) return no_such_axis(text, name->family, preset_axes[i]);
     name->axes[name->axis_count++] = preset_axes[i];
   }

@@ -39,6 +39,9 @@ TSR_MUST_USE tsr_status tsr_rule_spec_parse(tsr_rules_builder *builder, const ch
 TSR_MUST_USE tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rules_options *options,
                                             tsr_spec **out_spec);
 
+// The name that an axis of rules has in the mesh.
+const char *tsr_renamed_axis(const tsr_rules_options *options, const char *axis);
+
 // Replaces each {expression} outside double quotes by its value. `*out_missing` is set, and 1
 // stands for every expression, when a fact is not known: the failure to raise, should the numbers
 // matter.

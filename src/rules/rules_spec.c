@@ -14,7 +14,7 @@ static bool is_kept(const tsr_rules_options *options, const char *axis) {
   return false;
 }
 
-static const char *renamed(const tsr_rules_options *options, const char *axis) {
+const char *tsr_renamed_axis(const tsr_rules_options *options, const char *axis) {
   for (int i = 0; i < options->rename_axis_count; i++)
     if (!strcmp(options->rename_axes[2 * i], axis)) return options->rename_axes[2 * i + 1];
   return axis;
@@ -25,7 +25,8 @@ static int64_t count_shards(const tsr_rules_options *options, const tsr_stage *s
   int64_t shards = 1;
   for (int i = 0; i < stage->axis_count; i++) {
     if (!is_kept(options, stage->axes[i].name)) continue;
-    const int axis = tsr_mesh_find_axis(options->mesh, renamed(options, stage->axes[i].name));
+    const int axis =
+        tsr_mesh_find_axis(options->mesh, tsr_renamed_axis(options, stage->axes[i].name));
     if (axis < 0 || stage->axes[i].size) return 0;
     if (__builtin_mul_overflow(shards, tsr_mesh_axis(options->mesh, axis)->size, &shards)) return 0;
   }
@@ -51,7 +52,7 @@ static tsr_status adapt_stage(const tsr_stage *stage, const tsr_rules_options *o
   for (int i = 0; i < stage->axis_count; i++) {
     tsr_axis_ref ref = stage->axes[i];
     if (!is_kept(options, ref.name)) continue;
-    ref.name = renamed(options, ref.name);
+    ref.name = tsr_renamed_axis(options, ref.name);
     TSR_TRY(tsr_spec_builder_axis(builder, &ref));
   }
   return is_even_in_disguise(options, stage) ? NULL : tsr_spec_builder_copy_cut(builder, stage);
@@ -74,7 +75,7 @@ static tsr_status adapt_set(const tsr_axis_ref *refs, int count, tsr_spec_set se
   for (int i = 0; i < count; i++) {
     tsr_axis_ref ref = refs[i];
     if (!is_kept(options, ref.name)) continue;
-    ref.name = renamed(options, ref.name);
+    ref.name = tsr_renamed_axis(options, ref.name);
     TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
   }
   return NULL;
