@@ -76,9 +76,12 @@ static const char *family_for(const found_type *found) {
   return NULL;
 }
 
+// Names are short; what is not is no name, and its beginning says enough.
 static void print_found(const found_type *found, tsr_text *out) {
-  tsr_text_addf(out, "%s%s%s \"%.*s\"", found->part ? found->part : "", found->part ? "." : "",
-                found->key, (int)found->length, found->text);
+  enum { MOST = 64 };
+  const bool is_long = found->length > MOST;
+  tsr_text_addf(out, "%s%s%s \"%.*s%s\"", found->part ? found->part : "", found->part ? "." : "",
+                found->key, is_long ? MOST : (int)found->length, found->text, is_long ? "..." : "");
 }
 
 tsr_status tsr_preset_from_config(const tsr_json *config, const char **out_family,

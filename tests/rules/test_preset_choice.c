@@ -62,6 +62,8 @@ static void configs_name_their_preset(void **state) {
       {"{\"model_type\": \"\"}", NULL, ""},
       {"{\"model_type\": 3}", NULL, ""},
       {"{\"hidden_size\": 64}", NULL, ""},
+      {"{\"model_type\": \"0123456789012345678901234567890123456789012345678901234567890123456\"}",
+       NULL, "model_type \"0123456789012345678901234567890123456789012345678901234567890123...\""},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const char *family = "unset", *silent = "unset";
