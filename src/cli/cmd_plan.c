@@ -28,7 +28,7 @@ static tsr_status run_plan(const cli_args *args, int *out_exit) {
   if (!cli_has_mesh(args))
     return tsr_fail(BAD_ARGUMENT,
                     "on which mesh? give --tp N (--fsdp, --ep, --dp likewise) or --mesh MESH");
-  tsr_status status = cli_plan_of(args, args->positional[0], &plan);
+  tsr_status status = cli_plan_model(args, args->positional[0], &plan);
   if (!status) status = show_plan(args, plan);
   tsr_plan_release(plan);
   return status;

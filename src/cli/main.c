@@ -22,7 +22,8 @@ void cli_print_overview(FILE *file) {
     fprintf(file, "  %-12s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
   fprintf(file,
           "\n`tessera COMMAND --help` tells more. Try:\n"
-          "  tessera show 8,16 'data, model' --mesh data=2,model=4\n");
+          "  tessera show 8,16 'data, model' --mesh data=2,model=4\n"
+          "  tessera reshard Llama-3-8B tp8 --tp 8\n");
 }
 
 static const cli_command *find_command(const char *name) {

@@ -217,7 +217,7 @@ tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree
 
 // ---- plans and models ----
 
-static tsr_status plan_model(const cli_args *args, const char *path, tsr_plan **out_plan) {
+tsr_status cli_plan_model(const cli_args *args, const char *path, tsr_plan **out_plan) {
   uint64_t unasked = UINT64_MAX;
   tsr_mesh *mesh = NULL;
   tsr_tree *tree = NULL;
@@ -258,8 +258,25 @@ static tsr_status plan_of_checkpoint(const char *path, tsr_plan **out_plan) {
   return status;
 }
 
+// A plan is also a list of tensors, but who gives one to look at means its cuts.
+static tsr_status refuse_plan(const char *path) {
+  tsr_plan *plan = NULL;
+  if (!is_json(path)) return NULL;
+  tsr_status_free(cli_open_plan(path, &plan));
+  const bool is_plan = plan != NULL;
+  tsr_plan_release(plan);
+  if (!is_plan) return NULL;
+  return tsr_fail(BAD_ARGUMENT,
+                  "%s is a plan for a mesh of its own, so that no other one counts; `tessera "
+                  "convert` carries it to another",
+                  path);
+}
+
 tsr_status cli_plan_of(const cli_args *args, const char *path, tsr_plan **out_plan) {
-  if (cli_has_mesh(args)) return plan_model(args, path, out_plan);
+  if (cli_has_mesh(args)) {
+    TSR_TRY(refuse_plan(path));
+    return cli_plan_model(args, path, out_plan);
+  }
   TSR_TRY(cli_refuse_deciding(
       args, "without --tp, --fsdp, --ep, --dp or --mesh there is nothing to decide"));
   TSR_TRY(cli_check_facts(args, UINT64_MAX));

@@ -48,6 +48,10 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan);
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
                          const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_plan **out_plan);
 
+// The same for the model at a path, on the mesh of the options. Facts that nothing asks for are
+// refused.
+tsr_status cli_plan_model(const cli_args *args, const char *path, tsr_plan **out_plan);
+
 // What an argument that is a plan or a model stands for: with a mesh, a model that is planned as
 // the options say; else a plan file, or the plan that a checkpoint was cut by.
 tsr_status cli_plan_of(const cli_args *args, const char *path, tsr_plan **out_plan);

@@ -61,7 +61,7 @@ tessera plan model --tp 2 --auto --fact heads=8
 printf '%s\n' 'vocab -> tp' > logical.rules; tessera plan model --tp 2 --logical logical.rules
 echo '{"tensors": [{"path": "a", "dtype": "F32", "shape": [8, 4], "logical": ["vocab", "embed"]}, {"path": "b", "dtype": "F32", "shape": [8]}]}' > named.json; tessera plan named.json --tp 2 --logical logical.rules -o /dev/null
 echo '{"tensors": [{"path": "a", "dtype": "F32", "shape": [8, 4], "logical": ["embed", "embed"]}]}' > named.json; tessera plan named.json --tp 2 --logical logical.rules -o /dev/null
-tessera check p2.json --preset llama; tessera check p2.json --fact heads=3; tessera explain p2.json lm_head.weight --auto
+tessera check p2.json --tp 2 --auto; tessera check p2.json --preset llama; tessera check p2.json --fact heads=3; tessera explain p2.json lm_head.weight --auto
 tessera reshard model out --plan p2.json --tp 2; tessera reshard model out --plan p2.json --policy uneven; tessera reshard model out --plan p2.json --fact heads=8
 tessera gather mixed out --fact heads=8; tessera gather mixed out --npy-dtype bf16; tessera gather mixed out.npz --max-file-size 1M; tessera gather mixed out --format npy --max-file-size 1M
 tessera gather mixed fused2 --map llama-fuse --fact heads=8 --dry-run; tessera gather mixed megatron --map llama-to-megatron --fact heads=8 --dry-run > /dev/null
