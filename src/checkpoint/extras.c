@@ -69,16 +69,21 @@ static tsr_status join(const char *folder, const char *name, char *out) {
   return tsr_fail(TOO_LARGE, "%s/%s: the path is longer than %d bytes", folder, name, PATH_MAX);
 }
 
-// Links to nothing stay behind, as folders and large files do.
+// Links to nothing stay behind, as folders and large files do. What cannot be read is better known
+// now than when all tensors are written.
 static tsr_status consider(tsr_extras *extras, const char *name) {
   char path[PATH_MAX];
   struct stat info;
+  int fd = -1;
   TSR_TRY(join(extras->folder, name, path));
   if (stat(path, &info))
     return errno == ENOENT ? NULL
                            : tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
   const bool small = S_ISREG(info.st_mode) && info.st_size <= most_bytes;
-  return small ? add_extra(extras, name, info.st_size) : NULL;
+  if (!small) return NULL;
+  TSR_TRY(tsr_io_open(path, &fd));
+  tsr_status_free(tsr_io_close(fd, path));  // nothing was written
+  return add_extra(extras, name, info.st_size);
 }
 
 static tsr_status list(tsr_extras *extras) {
