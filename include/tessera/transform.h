@@ -24,7 +24,10 @@ TSR_BEGIN_DECLS
 // What to do about a destination that is there already.
 typedef enum tsr_existing {
   TSR_EXISTING_REFUSE,   // also when an unfinished job left something behind
-  TSR_EXISTING_REPLACE,  // in one step, at the end; what an unfinished job left is thrown away
+  // In one step, at the end; what an unfinished job left is thrown away. Only checkpoints are
+  // replaced: a file or folder that is none, or a folder that holds anything else besides, is
+  // refused with already_there. Of a link, the link is replaced, not what it names.
+  TSR_EXISTING_REPLACE,
   TSR_EXISTING_RESUME    // go on with the unfinished job, if it is this one
 } tsr_existing;
 
@@ -93,7 +96,8 @@ typedef struct tsr_transform tsr_transform;
 
 // Decides everything and writes nothing. Fails with does_not_fit when the memory is too little,
 // with disk_full when the disk is, with already_there when the destination is and may not be
-// replaced, with bad_argument when one of source and destination lies in the other.
+// replaced, with bad_argument when one of source and destination lies in the other, with
+// unsupported when the destination is a mount point: nothing can take its place.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                                      const tsr_transform_options *options,
                                                      tsr_transform **out_transform);

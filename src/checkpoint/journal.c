@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "tessera/text.h"
 
+#define HEAD "tessera-journal "
 enum { CHECK = 17, MOST_LINE = TSR_JOURNAL_BLOCKS * 33 + 128 };
 
 struct tsr_journal {
@@ -58,7 +59,7 @@ static bool parse_mark(const char *line, tsr_mark *out_mark) {
 
 static bool parse_head(const char *line, tsr_journal_state *out_state) {
   char job[33], kind[8];
-  if (sscanf(line, "tessera-journal 3 %32s %7s", job, kind) != 2) return false;
+  if (sscanf(line, HEAD "3 %32s %7s", job, kind) != 2) return false;
   out_state->replaces = !strcmp(kind, "replace");
   out_state->begun = parse_hash(job, &out_state->job);
   return out_state->begun;
@@ -126,6 +127,8 @@ tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state) {
   TSR_TRY(tsr_file_read(path, &bytes, &length));
   tsr_status status = read_lines(&(reading){.state = out_state}, bytes, length, &end);
   out_state->foreign = !out_state->begun && memchr(bytes, '\n', length);
+  out_state->other =
+      !out_state->begun && strncmp(bytes, HEAD, length < strlen(HEAD) ? length : strlen(HEAD));
   free(bytes);
   return status;
 }
@@ -223,7 +226,7 @@ tsr_status tsr_journal_clear(tsr_journal *journal) {
 }
 
 tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replaces, bool sync) {
-  tsr_text_add(&journal->pending, "tessera-journal 3 ");
+  tsr_text_add(&journal->pending, HEAD "3 ");
   tsr_hash128_print(job, &journal->pending);
   tsr_text_add(&journal->pending, replaces ? " replace" : " new");
   end_line(&journal->pending, 0);

@@ -32,6 +32,7 @@ static inline bool tsr_mark_equal(const tsr_mark *a, const tsr_mark *b) {
 
 typedef struct tsr_journal_state {
   bool foreign;  // the first line is whole, but not one of ours
+  bool other;    // and not one of another version either
   bool begun;    // the first line is whole and ours; otherwise nothing below is known
   bool replaces;
   tsr_hash128 job;

@@ -247,11 +247,12 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   t->certificate.source_files = t->source->store->file_count;
   TSR_TRY(choose_format(t));
   const char *single = tsr_target_single_name(t->options.format);
-  TSR_TRY(tsr_work_init(&t->work, path, single, t->options.existing));
+  if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
+  TSR_TRY(tsr_work_init(&t->work, path, single, &t->extras));
   TSR_TRY(tsr_work_check_apart(&t->work, t->source));
+  TSR_TRY(tsr_work_check_before(&t->work, t->options.existing));
   TSR_TRY(check_memory(t));
   TSR_TRY(tsr_transform_views(t->source, &t->options, &t->views));
-  if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
   const int metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
   TSR_TRY(make_target(t, metadata, metadata_count));
   return decide_rest(t);
@@ -289,8 +290,8 @@ tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
   tsr_status status = t ? choose_format(t) : tsr_fail(NO_MEMORY, "a transform");
   if (t) t->most_blocks = small_windows ? 1 : MOST_BLOCKS;
   if (!status)
-    status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format),
-                           t->options.existing);
+    status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format), NULL);
+  if (!status) status = tsr_work_check_before(&t->work, t->options.existing);
   if (!status) {
     t->views = *views;
     *views = (tsr_views){0};

@@ -15,6 +15,7 @@
 #include "base/ends_with.h"
 #include "base/io.h"
 #include "checkpoint/journal.h"
+#include "checkpoint/replaceable.h"
 
 // ---- paths ----
 
@@ -99,8 +100,14 @@ static tsr_status check_resumed(const tsr_work *work) {
   return tsr_work_check_free(work);
 }
 
-static tsr_status check_before(const tsr_work *work, tsr_existing existing) {
-  if (existing == TSR_EXISTING_REPLACE) return NULL;
+static tsr_status check_replaced(const tsr_work *work) {
+  TSR_TRY(tsr_replaceable_check_left(work->partial, work->journal));
+  return tsr_replaceable_check(work->path, work->extras);
+}
+
+tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
+  TSR_TRY(tsr_replaceable_check_mount(work->path, work->parent));
+  if (existing == TSR_EXISTING_REPLACE) return check_replaced(work);
   if (existing == TSR_EXISTING_RESUME) return check_resumed(work);
   TSR_TRY(tsr_work_check_free(work));
   for (int i = 0; i < 2; i++) {
@@ -131,7 +138,7 @@ static bool has_name(const char *path, size_t length) {
 }
 
 tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
-                         tsr_existing existing) {
+                         const tsr_extras *extras) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') length--;
   if (length == 0) return tsr_fail(BAD_ARGUMENT, "the destination has no name");
@@ -144,12 +151,11 @@ tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
                      .journal = joined(path, length, ".journal"),
                      .result = result_of(path, length, single),
                      .parent = parent_of(path, length),
-                     .single = single != NULL};
-  tsr_status status = work->path && work->partial && work->journal && work->result && work->parent
-                          ? check_before(work, existing)
-                          : tsr_fail(NO_MEMORY, "the path of a destination");
-  if (status) tsr_work_deinit(work);
-  return status;
+                     .single = single != NULL,
+                     .extras = extras};
+  if (work->path && work->partial && work->journal && work->result && work->parent) return NULL;
+  tsr_work_deinit(work);
+  return tsr_fail(NO_MEMORY, "the path of a destination");
 }
 
 void tsr_work_deinit(tsr_work *work) {
@@ -284,9 +290,11 @@ tsr_status tsr_work_begin(const tsr_work *work, bool sync) {
   return sync ? tsr_io_sync_folder(work->parent) : NULL;
 }
 
-// In one step. Without leave to replace, what has come to be there meanwhile stays.
+// In one step. Without `replace`, what has come to be there meanwhile stays; with it, what would be
+// lost is looked at again.
 static tsr_status put_in_place(const tsr_work *work, bool replaces) {
   bool swap = false;
+  if (replaces) TSR_TRY(tsr_replaceable_check(work->path, work->extras));
   if (replaces) TSR_TRY(check_exchange(work, &swap));
   const unsigned flags = swap ? RENAME_EXCHANGE : work->single && !replaces ? RENAME_NOREPLACE : 0;
   if (!flags) return tsr_io_rename(work->result, work->path);

@@ -3,6 +3,7 @@
 #ifndef TESSERA_CHECKPOINT_WORK_H
 #define TESSERA_CHECKPOINT_WORK_H
 
+#include "checkpoint/extras.h"
 #include "checkpoint/journal.h"
 #include "tessera/transform.h"
 
@@ -13,12 +14,15 @@ typedef struct tsr_work {
   char *result;   // owned: what takes the destination's place: the folder, or its one file
   char *parent;   // owned: the folder that the destination lies in
   bool single;    // the destination is one file: that one of the folder
+  const tsr_extras *extras;  // borrowed: files that go along; NULL = none
 } tsr_work;
 
-// Looks at what is there. Nothing is changed. `single` is the name of the one file that the
-// destination will be; NULL = it will be a folder.
+// `single` is the name of the one file that the destination will be; NULL = it will be a folder.
+// `extras` live as long as the work.
 TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
-                                      tsr_existing existing);
+                                      const tsr_extras *extras);
+// Looks at what is there, and whether the result may take its place. Nothing is changed.
+TSR_MUST_USE tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing);
 // The destination is neither the source, nor in its folder, nor the other way round: one would
 // destroy the other.
 TSR_MUST_USE tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source);

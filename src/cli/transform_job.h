@@ -22,7 +22,7 @@
     {"max-memory", 0, "SIZE", NULL, "memory the job may take (default: 1G)"},                      \
     {"jobs", 0, "N", NULL, "threads (default: one for each core)"},                                \
     {"resume", 0, NULL, NULL, "go on with a job that was stopped"},                                \
-    {"force", 0, NULL, NULL, "replace what is at the destination, at the end and in one step"},    \
+    {"force", 0, NULL, NULL, "replace the checkpoint at the destination, at the end and in one step"}, \
     {"dry-run", 'n', NULL, NULL, "say what would be done and what it takes, and write nothing"},   \
     {"no-extras", 0, NULL, NULL, "leave config.json, tokenizer and other small files behind"},     \
     {"no-sync", 0, NULL, NULL, "do not wait for the disk at the end"},                             \

@@ -15,6 +15,7 @@
   X(inspect)      \
   X(transform)    \
   X(select)       \
+  X(replace)      \
   X(stages)       \
   X(load)         \
   X(load_runs)    \

@@ -445,7 +445,11 @@ static void what_fails_on_one_rank_leaves_nothing(void **state) {
   for (size_t i = 0; i < COUNT_OF(worlds); i++) {
     const world *w = &worlds[i];
     job j = make_job(&f, lies);
-    test_write_text(f.out, "old");
+    test_tensor old = test_tensor_whole("old", TSR_SHAPE(7, 3));
+    char *before = NULL, *after = NULL;
+    size_t length = 0, kept = 0;
+    test_write_safetensors(f.out, &old, 1);
+    assert_ok(tsr_file_read(f.out, &before, &length));
     if (w->ranks > 1) {
       j.odd_rank = w->ranks - 1;
       assert_fails_with(run_job(&j, w), COMM_MISMATCH, "save of 8 tensors");
@@ -456,11 +460,11 @@ static void what_fails_on_one_rank_leaves_nothing(void **state) {
     assert_fails_with(run_job(&j, w), CANCELLED, "cancelled");
     for (int r = 0; r < w->ranks; r++) assert_non_null(strstr(j.messages[r], "cancelled"));
     check_nothing_beside(&f);
-    char *text = NULL;
-    size_t length = 0;
-    assert_ok(tsr_file_read(f.out, &text, &length));
-    assert_int_equal(length, 3);
-    free(text);
+    assert_ok(tsr_file_read(f.out, &after, &kept));
+    assert_int_equal(kept, length);
+    assert_memory_equal(after, before, length);
+    free(before);
+    free(after);
     j.options.progress = NULL;
     snprintf(j.out, sizeof j.out, "%s/nowhere/out", f.folder.path);
     assert_fails_with(run_job(&j, w), NOT_FOUND, "nowhere");
