@@ -37,6 +37,7 @@ typedef struct tsr_load_options {
   int include_count, exclude_count;
   const tsr_cast_rule *casts;
   int cast_count;
+  bool no_companions;
   // Only tensors that the plan has are loaded, and all of these must be there: the parameters of a
   // whole train state, say. Otherwise a tensor that the plan lacks is refused.
   bool planned_only;

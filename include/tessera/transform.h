@@ -23,12 +23,12 @@ TSR_BEGIN_DECLS
 
 // What to do about a destination that is there already.
 typedef enum tsr_existing {
-  TSR_EXISTING_REFUSE,   // also when an unfinished job left something behind
+  TSR_EXISTING_REFUSE,  // also when an unfinished job left something behind
   // In one step, at the end; what an unfinished job left is thrown away. Only checkpoints are
   // replaced: a file or folder that is none, or a folder that holds anything else besides, is
   // refused with already_there. Of a link, the link is replaced, not what it names.
   TSR_EXISTING_REPLACE,
-  TSR_EXISTING_RESUME    // go on with the unfinished job, if it is this one
+  TSR_EXISTING_RESUME  // go on with the unfinished job, if it is this one
 } tsr_existing;
 
 // Floating point tensors whose name matches become of this type.
@@ -57,6 +57,11 @@ typedef struct tsr_transform_options {
   int include_count, exclude_count;
   const tsr_cast_rule *casts;  // the first that matches decides, otherwise `dtype`
   int cast_count;
+  // Optimiser states and the scales of quantised weights are tensors like any others. Otherwise a
+  // map that takes a tensor and leaves behind what goes with it (docs/companions.md) is refused
+  // with companions_apart, and with quantised a cast of quantised values, or one that rounds their
+  // scales.
+  bool no_companions;
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
   int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = tsr_cpu_count()

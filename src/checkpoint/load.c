@@ -27,6 +27,7 @@ tsr_transform_options tsr_load_selection(const tsr_load_options *options) {
                                  .exclude_count = options->exclude_count,
                                  .casts = options->casts,
                                  .cast_count = options->cast_count,
+                                 .no_companions = options->no_companions,
                                  .trust_copies = !options->check_copies};
 }
 

@@ -118,6 +118,7 @@ tsr_transform_options tsr_save_selection(const tsr_save_options *o) {
       .exclude_count = o->exclude_count,
       .casts = o->casts,
       .cast_count = o->cast_count,
+      .no_companions = o->no_companions,
       .max_memory = o->max_memory,
       .max_file_size = o->max_file_size,
       .existing = o->existing,
@@ -142,7 +143,7 @@ static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_
   const bool cut = how->format == TSR_FORMAT_TESSERA || how->format == TSR_FORMAT_RANKS;
   tsr_plan *lies = NULL;
   TSR_TRY(make_views(save, views));
-  TSR_TRY(tsr_views_select(views, how));
+  TSR_TRY(tsr_views_select(views, NULL, how));
   if (cut && !how->plan) TSR_TRY(plan_as_it_lies(save, views, &lies));
   if (lies) how->plan = lies;
   // The smaller a window, the more often one rank holds all of it.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "plan/patterns.h"
+#include "plan/quantised.h"
 
 // The first pattern that matches each view, or -1.
 static tsr_status match_all(const tsr_views *views, const char *const *patterns, int count,
@@ -32,8 +33,62 @@ static tsr_status keep(tsr_views *views, const char *const *patterns, int count,
   return kept ? NULL : tsr_fail(NOT_FOUND, "no tensor is left after leaving out what was excluded");
 }
 
+// ---- casts ----
+
+// What tensors are, where some are cast.
+typedef struct casting {
+  const tsr_tree *tree;  // of the source, or own
+  tsr_tree *own;         // owned: of the views; NULL = they have a source
+  tsr_quantised *items;  // owned: of each tensor of the tree; NULL = nobody asks
+} casting;
+
+static tsr_status start_casting(casting *c, const tsr_views *views, const tsr_tree *source,
+                                const tsr_transform_options *options) {
+  const bool casts = options->dtype || options->cast_count;
+  *c = (casting){.tree = source};
+  if (!casts || options->no_companions) return NULL;
+  if (!source) TSR_TRY(tsr_views_tree(views, &c->own));
+  if (!source) c->tree = c->own;
+  return tsr_quantised_find(c->tree, &c->items);
+}
+
+static void end_casting(casting *c) {
+  tsr_tree_release(c->own);
+  free(c->items);
+}
+
+static bool holds_all(tsr_dtype wide, tsr_dtype narrow) {
+  return (wide == TSR_F32 && (narrow == TSR_F16 || narrow == TSR_BF16)) ||
+         (wide == TSR_F64 && (narrow == TSR_F16 || narrow == TSR_BF16 || narrow == TSR_F32));
+}
+
+// Codes are not what they stand for, and a rounded scale is wrong for all that is counted in it.
+static tsr_status check_quantised(const casting *c, const tsr_view *view, tsr_dtype dtype) {
+  bool same = false;
+  const int64_t at = c->own ? tsr_tree_find(c->own, view->name) : tsr_view_origin(view, &same);
+  if (!c->items || at < 0 || view->dtype == dtype) return NULL;
+  const tsr_quantised *is = &c->items[at];
+  const char *name = tsr_tree_tensor(c->tree, at)->path;
+  const char *with = is->kind ? tsr_tree_tensor(c->tree, is->with)->path : NULL;
+  const char *from = tsr_dtype_name(view->dtype, TSR_NAMES_OWN);
+  const char *to = tsr_dtype_name(dtype, TSR_NAMES_OWN);
+  if (is->kind == TSR_QUANTISED_CODES)
+    return tsr_fail(QUANTISED,
+                    "tensor \"%s\" holds quantised values of type %s, which mean nothing without "
+                    "\"%s\": a cast to %s would part them; cast only tensors that are not "
+                    "quantised, by patterns",
+                    name, from, with, to);
+  if (is->kind == TSR_QUANTISED_NOT || holds_all(dtype, view->dtype)) return NULL;
+  return tsr_fail(
+      QUANTISED,
+      "tensor \"%s\" holds what the values of%s%s%s are counted in: a cast from %s to %s "
+      "would round it; cast only tensors that are not quantised, by patterns",
+      name, is->with == at ? " its layer" : " \"", is->with == at ? "" : with,
+      is->with == at ? "" : "\"", from, to);
+}
+
 // Weights are mostly smaller than 1, so that as whole numbers they would be nothing.
-static tsr_status cast(tsr_view **view, tsr_dtype dtype) {
+static tsr_status cast(const casting *c, tsr_view **view, tsr_dtype dtype) {
   tsr_view *inner = *view;
   if (!dtype || tsr_dtype_get(inner->dtype)->kind != TSR_CLASS_FLOAT) return NULL;
   if (tsr_dtype_get(dtype)->kind < TSR_CLASS_FLOAT)
@@ -42,11 +97,13 @@ static tsr_status cast(tsr_view **view, tsr_dtype dtype) {
                     "floating point type, as bf16",
                     inner->name, tsr_dtype_name(inner->dtype, TSR_NAMES_OWN),
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
+  TSR_TRY(check_quantised(c, inner, dtype));
   *view = NULL;
   return tsr_view_cast(inner, dtype, view);
 }
 
-static tsr_status cast_all(tsr_views *views, const tsr_transform_options *options, int *found) {
+static tsr_status cast_all(const casting *c, tsr_views *views, const tsr_transform_options *options,
+                           int *found) {
   const int count = options->cast_count;
   const char **patterns = calloc((size_t)count + 1, sizeof *patterns);
   if (!patterns) return tsr_fail(NO_MEMORY, "a list of %d patterns", count);
@@ -54,17 +111,21 @@ static tsr_status cast_all(tsr_views *views, const tsr_transform_options *option
   tsr_status status = match_all(views, patterns, count, "cast", found);
   for (int64_t i = 0; i < views->count && !status; i++)
     status =
-        cast(&views->items[i], found[i] >= 0 ? options->casts[found[i]].dtype : options->dtype);
+        cast(c, &views->items[i], found[i] >= 0 ? options->casts[found[i]].dtype : options->dtype);
   free(patterns);
   return status;
 }
 
-tsr_status tsr_views_select(tsr_views *views, const tsr_transform_options *options) {
+tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
+                            const tsr_transform_options *options) {
+  casting c;
   int *found = malloc(sizeof *found * (size_t)(views->count + 1));
   if (!found) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)views->count);
-  tsr_status status = keep(views, options->include, options->include_count, true, found);
+  tsr_status status = start_casting(&c, views, source, options);
+  if (!status) status = keep(views, options->include, options->include_count, true, found);
   if (!status) status = keep(views, options->exclude, options->exclude_count, false, found);
-  if (!status) status = cast_all(views, options, found);
+  if (!status) status = cast_all(&c, views, options, found);
+  end_casting(&c);
   free(found);
   return status;
 }

@@ -5,8 +5,10 @@
 #include "checkpoint/view.h"
 #include "tessera/transform.h"
 
-// Takes out the views that are not included, or excluded, and casts the others.
-TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_transform_options *options);
+// Takes out the views that are not included, or excluded, and casts the others. `source` are the
+// tensors that views come from, for what goes with them; NULL = the views themselves.
+TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
+                                         const tsr_transform_options *options);
 // Names, types and shapes of views.
 TSR_MUST_USE tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree);
 

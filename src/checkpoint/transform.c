@@ -113,12 +113,13 @@ tsr_status tsr_transform_views(const tsr_checkpoint *source, const tsr_transform
   const tsr_copies copies = options->trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
   tsr_views sources = {0};
   if (options->map) TSR_TRY(tsr_mapping_check_source(options->map, source));
+  if (options->map) TSR_TRY(tsr_mapping_check(options->map, options->no_companions));
   TSR_TRY(tsr_views_of(source, copies, &sources));
   if (!options->map)
     *out_views = sources;
   else
     TSR_TRY(tsr_views_map(&sources, options->map, out_views));
-  return tsr_views_select(out_views, options);
+  return tsr_views_select(out_views, source->tree, options);
 }
 
 tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,

@@ -78,9 +78,13 @@ static tsr_status run_gather(const cli_args *args, int *out_exit) {
   return cli_transform(args, &kind);
 }
 
-static const cli_option gather_options[] = {CLI_OPTIONS_CUT_SOURCE,  CLI_OPTIONS_JOB,
-                                            CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_FILE_SIZE,
-                                            CLI_OPTION_MAP_FACT,     {0}};
+static const cli_option gather_options[] = {CLI_OPTIONS_CUT_SOURCE,
+                                            CLI_OPTIONS_JOB,
+                                            CLI_OPTION_WHOLE_FORMAT,
+                                            CLI_OPTION_FILE_SIZE,
+                                            CLI_OPTION_MAP_FACT,
+                                            CLI_OPTION_NO_COMPANIONS,
+                                            {0}};
 
 const cli_command cli_cmd_gather = {
     .name = "gather",
@@ -108,7 +112,7 @@ static tsr_status run_split(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option split_options[] = {
-    CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, CLI_OPTION_MAP_FACT, {0}};
+    CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, CLI_OPTION_MAP_FACT, CLI_OPTION_NO_COMPANIONS, {0}};
 
 const cli_command cli_cmd_split = {
     .name = "split",
@@ -131,7 +135,7 @@ static tsr_status run_merge(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option merge_options[] = {
-    CLI_OPTIONS_JOB, CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_MAP_FACT, {0}};
+    CLI_OPTIONS_JOB, CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_MAP_FACT, CLI_OPTION_NO_COMPANIONS, {0}};
 
 const cli_command cli_cmd_merge = {
     .name = "merge",

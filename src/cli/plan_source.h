@@ -32,7 +32,7 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan);
     {"min-size", 0, "N", NULL, "do not cut tensors with fewer elements"},                          \
     {"policy", 0, "POLICY", "error|trim|pad|uneven", "for sizes that do not divide (default: they are not cut)"}, \
     {"allow-unmatched", 0, NULL, NULL, "replicate tensors without a rule instead of refusing"},    \
-    {"no-companions", 0, NULL, NULL, "let rules decide on optimiser states and scales too"}
+    {"no-companions", 0, NULL, NULL, "treat optimiser states and scales as any other tensors"}
 // clang-format on
 
 // For the descriptions of commands that have these options.

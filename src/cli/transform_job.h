@@ -27,6 +27,9 @@
     {"no-extras", 0, NULL, NULL, "leave config.json, tokenizer and other small files behind"},     \
     {"no-sync", 0, NULL, NULL, "do not wait for the disk at the end"},                             \
     {"json", 'j', NULL, NULL, "print what was done (or would be) as data"}
+// Of commands that cut nothing; CLI_OPTIONS_CUT has it too.
+#define CLI_OPTION_NO_COMPANIONS                                                                   \
+    {"no-companions", 0, NULL, NULL, "treat optimiser states and scales as any other tensors"}
 // Of sources that are cut.
 #define CLI_OPTIONS_CUT_SOURCE                                                                     \
     CLI_OPTION_FROM,                                                                               \

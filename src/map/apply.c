@@ -12,6 +12,8 @@ typedef struct applying {
   tsr_map_world world;
   tsr_mapping *mapping;
   tsr_name_index index;  // of destination names
+  tsr_map_hiddens hiddens;
+  bool any, required;  // some line found something; some line should
   const tsr_map_rule *rule;
   // Of a split: the whole and the parts taken so far.
   const tsr_made *whole;
@@ -148,6 +150,10 @@ static tsr_map_word word_of(const char *word, const char *text) {
   return result;
 }
 
+static void drop(applying *a, int64_t source) {
+  if (!a->world.used[source]) a->world.used[source] = TSR_SOURCE_DROPPED;
+}
+
 static tsr_status use_match(applying *a, const char *path, const tsr_regex_group *groups,
                             int64_t source) {
   const tsr_map_rule *rule = a->rule;
@@ -161,12 +167,25 @@ static tsr_status use_match(applying *a, const char *path, const tsr_regex_group
                   : tsr_fail(NO_MEMORY, "captures");
   }
   if (!status && rule->drop)
-    a->world.used[source] = 1;
+    drop(a, source);
   else if (!status)
     status = tsr_note(make_targets(a), "tensor \"%s\"", path);
   a->world.scope.count = before;
   tsr_arena_deinit(&texts);
   return status;
+}
+
+// Weights that the line is for, and that are there in another form only.
+static tsr_status match_hidden(applying *a, const tsr_regex *pattern, int groups) {
+  tsr_regex_group found[MOST_GROUPS];
+  for (int64_t i = 0; i < a->hiddens.count; i++) {
+    tsr_map_hidden *hidden = &a->hiddens.items[i];
+    bool matches = false;
+    TSR_TRY(tsr_regex_capture(a->map->engine, pattern, hidden->path, strlen(hidden->path), &matches,
+                              found, groups));
+    if (matches && !hidden->line) hidden->line = a->rule->line;
+  }
+  return NULL;
 }
 
 static tsr_status match_all(applying *a, const tsr_regex *pattern, bool *out_any) {
@@ -183,7 +202,7 @@ static tsr_status match_all(applying *a, const tsr_regex *pattern, bool *out_any
     *out_any = true;
     TSR_TRY(use_match(a, path, found, i));
   }
-  return NULL;
+  return a->rule->drop ? NULL : match_hidden(a, pattern, groups);
 }
 
 static tsr_status push_loops(tsr_map_scope *scope, const tsr_map_item *item) {
@@ -231,10 +250,13 @@ static tsr_status match_plain(applying *a, bool *out_any) {
   tsr_status status = push_first_turns(a);
   if (!status) status = tsr_map_name_fill(&a->world.scope, a->rule->first, &path);
   if (!status) source = tsr_tree_find(a->world.source, tsr_text_string(&path));
+  for (int64_t i = 0; i < a->hiddens.count && !status && !a->rule->drop; i++)
+    if (!strcmp(a->hiddens.items[i].path, tsr_text_string(&path)))
+      a->hiddens.items[i].line = a->rule->line;
   a->world.scope.count = before;
   *out_any = source >= 0;
   if (*out_any && a->rule->drop)
-    a->world.used[source] = 1;
+    drop(a, source);
   else if (*out_any)
     status = make_targets(a);
   tsr_text_deinit(&path);
@@ -247,6 +269,8 @@ static tsr_status apply_rule(applying *a) {
   TSR_TRY(!rule->has_pattern ? match_plain(a, &any)
           : rule->computed   ? match_computed(a, &any)
                              : match_all(a, &rule->pattern, &any));
+  a->any = a->any || any;
+  a->required = a->required || !rule->optional;
   if (any || rule->optional) return NULL;
   tsr_text *warnings = &a->mapping->warnings;
   tsr_text_addf(warnings, "%s:%d: no tensor of the source matches ", a->map->name, rule->line);
@@ -320,7 +344,9 @@ static tsr_status apply_all(applying *a, const tsr_map_options *options) {
     report_unused(a);
   else
     TSR_TRY(pass_over(a));
+  a->mapping->idle = a->required && !a->any;
   TSR_TRY(tsr_text_check(&a->mapping->warnings));
+  TSR_TRY(tsr_mapping_find_apart(a->mapping, a->map, a->world.used, &a->hiddens));
   return tsr_mapping_finish(a->mapping);
 }
 
@@ -330,8 +356,11 @@ tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_m
   TSR_TRY(tsr_mapping_create(source, &a.mapping));
   a.world.mapping = a.mapping;
   a.world.used = calloc((size_t)tsr_tree_count(source) + 1, 1);
-  tsr_status status = a.world.used ? apply_all(&a, options) : tsr_fail(NO_MEMORY, "a mapping");
+  tsr_status status =
+      a.world.used ? tsr_map_hiddens_init(&a.hiddens, source) : tsr_fail(NO_MEMORY, "a mapping");
+  if (!status) status = apply_all(&a, options);
   free(a.world.used);
+  tsr_map_hiddens_deinit(&a.hiddens);
   tsr_map_scope_deinit(&a.world.scope);
   tsr_name_index_deinit(&a.index);
   if (status)

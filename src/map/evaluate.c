@@ -65,7 +65,7 @@ static tsr_status make_source(tsr_map_world *world, const tsr_map_expr *expr, ts
   int64_t source = -1;
   TSR_TRY(find_source(world, &expr->name, &source));
   const tsr_tensor *tensor = tsr_tree_tensor(world->source, source);
-  world->used[source] = 1;
+  world->used[source] = TSR_SOURCE_USED;
   if (world->first_source < 0) world->first_source = source;
   out->dtype = tensor->dtype;
   out->shape = tsr_tensor_shape(tensor);

@@ -148,10 +148,17 @@ typedef struct tsr_made {
   tsr_map_pieces pieces;
 } tsr_made;
 
+// What became of a source.
+typedef enum tsr_source_use {
+  TSR_SOURCE_UNUSED,
+  TSR_SOURCE_USED,
+  TSR_SOURCE_DROPPED
+} tsr_source_use;
+
 // What expressions are evaluated in.
 typedef struct tsr_map_world {
   const tsr_tree *source;
-  unsigned char *used;  // of each source
+  unsigned char *used;  // of each source: a tsr_source_use
   tsr_map_scope scope;
   struct tsr_mapping *mapping;  // that keeps constants
   int64_t first_source;         // the last source looked up first
@@ -196,7 +203,28 @@ struct tsr_mapping {
   int64_t constant_count, constant_capacity;
   tsr_map_constant *constants;  // owned
   tsr_text warnings;
+  bool idle;       // no line finds anything
+  tsr_text apart;  // what no longer fits together, for a message; "" = nothing
 };
+
+// Weights that the source has in another form only, as packed codes or factors: names that lines
+// are written for, and find nothing.
+typedef struct tsr_map_hidden {
+  const char *path;
+  int64_t tensor;  // that stands for it
+  int line;        // of the map that is for it; 0 = none
+} tsr_map_hidden;
+typedef struct tsr_map_hiddens {
+  tsr_arena arena;
+  tsr_map_hidden *items;  // owned
+  int64_t count, capacity;
+} tsr_map_hiddens;
+TSR_MUST_USE tsr_status tsr_map_hiddens_init(tsr_map_hiddens *hiddens, const tsr_tree *source);
+void tsr_map_hiddens_deinit(tsr_map_hiddens *hiddens);
+// Notes what lines take or are for, and what they leave behind, once all were applied.
+TSR_MUST_USE tsr_status tsr_mapping_find_apart(tsr_mapping *mapping, const tsr_map *map,
+                                               const unsigned char *used,
+                                               const tsr_map_hiddens *hiddens);
 
 TSR_MUST_USE tsr_status tsr_mapping_create(const tsr_tree *source, tsr_mapping **out_mapping);
 // Adds a tensor; copies the name.
@@ -206,6 +234,10 @@ TSR_MUST_USE tsr_status tsr_mapping_add(tsr_mapping *mapping, const char *name, 
 TSR_MUST_USE tsr_status tsr_mapping_finish(tsr_mapping *mapping);
 // Where every element comes from, as text that tells one mapping from another.
 void tsr_mapping_describe(const tsr_mapping *mapping, tsr_text *out);
+// Refuses a mapping that changes nothing though it should, with not_found, and unless that is
+// allowed one that takes a tensor and leaves behind what goes with it (plan/companions.def), with
+// companions_apart.
+TSR_MUST_USE tsr_status tsr_mapping_check(const tsr_mapping *mapping, bool apart_allowed);
 const tsr_mapped *tsr_mapping_tensor(const tsr_mapping *mapping, int64_t tensor);
 tsr_map_piece tsr_map_kept_open(const tsr_map_kept *kept);
 

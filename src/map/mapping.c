@@ -26,6 +26,7 @@ void tsr_mapping_release(const tsr_mapping *mapping) {
   tsr_tree_release(shared->source);
   tsr_tree_release(shared->tree);
   tsr_text_deinit(&shared->warnings);
+  tsr_text_deinit(&shared->apart);
   free(shared->items);
   free(shared->constants);
   tsr_arena_deinit(&shared->arena);
@@ -213,7 +214,9 @@ static tsr_status invert_into(const tsr_mapping *mapping, tsr_mapping *inverse) 
 tsr_status tsr_mapping_invert(const tsr_mapping *mapping, tsr_mapping **out_inverse) {
   tsr_mapping *inverse = NULL;
   TSR_TRY(tsr_mapping_create(mapping->tree, &inverse));
-  tsr_status status = invert_into(mapping, inverse);
+  tsr_text_add(&inverse->apart, tsr_text_string(&mapping->apart));
+  tsr_status status = tsr_text_check(&inverse->apart);
+  if (!status) status = invert_into(mapping, inverse);
   if (status)
     tsr_mapping_release(inverse);
   else

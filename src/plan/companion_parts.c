@@ -13,8 +13,10 @@ static const struct {
 
 static const struct {
   const char *end, *axes, *base;
+  bool along;
 } parts[] = {
-#define PART(end, axes, base) {end, axes, base},
+#define PART(end, axes, base) {end, axes, base, false},
+#define ALONG(end, axes, base) {end, axes, base, true},
 #include "plan/companions.def"
 };
 
@@ -69,13 +71,29 @@ static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
   return (tsr_companion){.of = -1};
 }
 
+// The stem of a single number's path; 0 if it is none.
+static size_t number_stem(const tsr_tensor *tensor) {
+  size_t stem = 0;
+  if (tsr_tensor_elements(tensor) != 1) return 0;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !stem; i++)
+    stem = stem_of(tensor->path, numbers[i]);
+  return stem;
+}
+
 static tsr_companion find_number(const tsr_tree *tree, int64_t index) {
   const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    if (tensor->rank && tsr_tensor_elements(tensor) == 1 && stem_of(tensor->path, numbers[i]))
-      return (tsr_companion){
-          .kind = TSR_COMPANION_WHOLE, .of = -1, .why = "it is a single number of its layer"};
-  return (tsr_companion){.of = -1};
+  if (!tensor->rank || !number_stem(tensor)) return (tsr_companion){.of = -1};
+  return (tsr_companion){
+      .kind = TSR_COMPANION_WHOLE, .of = -1, .why = "it is a single number of its layer"};
+}
+
+bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_weight) {
+  const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
+  const size_t stem = strlen(tensor->path) < TSR_COMPANION_NAME ? number_stem(tensor) : 0;
+  *out_weight = stem ? tsr_companion_find_beside(tree, tensor->path, stem, ".weight") : -1;
+  for (size_t i = 0; i < sizeof carriers / sizeof *carriers && stem && *out_weight < 0; i++)
+    *out_weight = tsr_companion_find_beside(tree, tensor->path, stem, carriers[i].end);
+  return stem > 0;
 }
 
 // The letters of a part's dimensions, turned round where only so it has all outputs.
@@ -101,7 +119,8 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
                            .of = of,
                            .axes = turned(tree, index, of, parts[i].axes),
                            .of_axes = axes_of(parts[i].base),
-                           .indexed = indexed};
+                           .indexed = indexed,
+                           .along = parts[i].along};
   }
   return find_number(tree, index);
 }
@@ -109,6 +128,7 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
 tsr_companion tsr_companion_find(const tsr_tree *tree, int64_t index) {
   if (strlen(tsr_tree_tensor(tree, index)->path) >= TSR_COMPANION_NAME)
     return (tsr_companion){.of = -1};
-  const tsr_companion state = tsr_companion_find_state(tree, index);
+  tsr_companion state = tsr_companion_find_state(tree, index);
+  state.state = true;
   return state.kind ? state : tsr_companion_find_part(tree, index);
 }

@@ -128,7 +128,11 @@ static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *p
   if (!found.kind) found = try_before(tree, index, part, kind, !*rest);
   const bool blocks = kind == BLOCKS && (has_sibling(tree, path, part, "absmax1") ||
                                          has_sibling(tree, path, part, "absmax2"));
-  if (blocks || kind == BESIDE) return whole(found.of, in_blocks);
+  if (blocks || kind == BESIDE) {
+    found = whole(found.of, in_blocks);
+    found.scales = kind == BESIDE;
+    return found;
+  }
   const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
   if (!found.kind && tensor->rank && tsr_tensor_elements(tensor) == 1)
     return whole(-1, "it is a single number of its optimiser");

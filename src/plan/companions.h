@@ -19,6 +19,9 @@ typedef struct tsr_companion {
   int lacks;                   // a factor: the dimension of the parameter that it has not
   const char *axes, *of_axes;  // a part: the letters of its dimensions and of the other's
   bool indexed;                // a part: an index says the group of every input
+  bool along;                  // a part: the other's values do not depend on it
+  bool state;                  // it is of an optimiser
+  bool scales;                 // of an optimiser: what other states of it are counted in
   const char *why;             // whole: the reason
 } tsr_companion;
 
@@ -29,6 +32,8 @@ enum { TSR_COMPANION_NAME = 1024 };  // longer names have no companions
 // As a state of an optimiser (companion_states.c), and as a part of a weight (companion_parts.c).
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index);
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index);
+// Whether it is a single number of a layer, as input_scale, and the layer's weight; -1 = none.
+bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_weight);
 // The tensor whose name has the first `stem` characters of `path` and another end; -1 = none.
 int64_t tsr_companion_find_beside(const tsr_tree *tree, const char *path, size_t stem,
                                   const char *end);

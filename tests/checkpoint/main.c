@@ -16,6 +16,7 @@
   X(transform)    \
   X(select)       \
   X(replace)      \
+  X(casts)        \
   X(stages)       \
   X(load)         \
   X(load_runs)    \

@@ -4,3 +4,15 @@ python3 $DATA/../../tools/make_model model --hidden 64 --inner 96 --vocab 128; t
 mkdir papers; touch papers/letter.odt papers/tax.pdf; tessera merge model papers --force; ls papers
 cp -r cut mine; touch mine/thesis.tex; mkdir mine/runs; tessera gather cut mine --force; ls mine | grep -c thesis
 rm -r mine/thesis.tex mine/runs; tessera merge model mine --force --no-sync 2>/dev/null; tessera verify model mine --quiet
+# A quantised weight is several tensors: maps and casts do not part them. FP8 with scales for blocks, and GPTQ.
+l=model.layers.0.self_attn; for p in q k v; do set -- "$@" "$l.${p}_proj.weight F8_E4M3 128,128" "$l.${p}_proj.weight_scale_inv F32 1,1"; done; $DATA/../support/make_tensors fp8.safetensors 'model.norm.weight BF16 128' "$@"
+l=model.layers.0.self_attn; for p in q k v; do set -- "$@" "$l.${p}_proj.qweight I32 16,128" "$l.${p}_proj.scales F16 1,128" "$l.${p}_proj.qzeros I32 1,16"; done; $DATA/../support/make_tensors gptq.safetensors 'model.norm.weight F16 128' "$@"
+for m in llama-fuse llama-to-flax; do for f in fp8 gptq; do tessera merge $f.safetensors no.safetensors --map $m 2>&1 | grep -v warning; done; done
+echo '{p}.qkv_proj.{w} = concat(0, {p:.*}.q_proj.{w:weight|weight_scale_inv}, {p}.k_proj.{w}, {p}.v_proj.{w})' > both.map; tessera merge fp8.safetensors fused.safetensors --map both.map 2>/dev/null; tessera verify fp8.safetensors fused.safetensors --map both.map --quiet 2>/dev/null
+tessera merge fp8.safetensors apart.safetensors --map llama-fuse --no-companions 2>/dev/null; tessera inspect apart.safetensors | grep -c scale
+tessera merge fp8.safetensors no.safetensors --dtype bf16
+tessera merge gptq.safetensors no.safetensors --dtype bf16
+tessera shard fp8.safetensors no --mesh tp=2 --auto --dtype f16 2>&1 | grep -c quantised
+tessera merge fp8.safetensors some.safetensors --cast norm=f32 2>/dev/null; tessera inspect some.safetensors | grep -c f8
+# A map that finds nothing changes nothing.
+tessera merge model no.safetensors --map llama-unfuse --fact heads=8,kv_heads=2,head_dim=8 2>&1 | tail -1

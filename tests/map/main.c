@@ -4,6 +4,7 @@
 #define SUITES(X) \
   X(text)         \
   X(either)       \
+  X(apart)        \
   X(apply)
 
 MAIN_OF(SUITES)

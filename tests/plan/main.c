@@ -17,6 +17,7 @@ int suite_fit(void);
 int suite_analyze(void);
 int suite_convert(void);
 int suite_companions(void);
+int suite_quantised(void);
 int suite_families(void);
 
 int main(void) {
@@ -25,6 +26,6 @@ int main(void) {
                suite_lint();
   // and the automatic ones, on a line of their own
   failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit() + suite_analyze() +
-            suite_convert() + suite_companions() + suite_families();
+            suite_convert() + suite_companions() + suite_quantised() + suite_families();
   return failed;
 }
