@@ -37,7 +37,7 @@ typedef struct tsr_load_options {
   int include_count, exclude_count;
   const tsr_cast_rule *casts;
   int cast_count;
-  bool no_companions;
+  bool no_companions, allow_overflow;
   // Only tensors that the plan has are loaded, and all of these must be there: the parameters of a
   // whole train state, say. Otherwise a tensor that the plan lacks is refused.
   bool planned_only;
@@ -72,10 +72,11 @@ typedef struct tsr_load_certificate {
 
 // What a load did here.
 typedef struct tsr_load_report {
-  int64_t bytes_wanted;  // from files: the certificate's bytes_read
-  int64_t bytes_read;    // with what lies between short runs, which is read and thrown away
-  int64_t calls;         // of the system that read, for tensors that no map makes
-  int64_t files;         // that were read from, by these
+  int64_t bytes_wanted;   // from files: the certificate's bytes_read
+  int64_t bytes_read;     // with what lies between short runs, which is read and thrown away
+  int64_t calls;          // of the system that read, for tensors that no map makes
+  int64_t files;          // that were read from, by these
+  int64_t lost_elements;  // that a cast had no place for (allow_overflow)
 } tsr_load_report;
 
 // Collective. Opens a checkpoint on every rank, or on none; path and options may differ, since each

@@ -35,7 +35,7 @@ typedef struct tsr_save_options {
   int include_count, exclude_count;
   const tsr_cast_rule *casts;
   int cast_count;
-  bool no_companions;
+  bool no_companions, allow_overflow;
   const tsr_metadata *metadata;  // for every safetensors file; copied
   int metadata_count;
   int64_t max_memory;     // bytes of this process beside the arrays and the comm's; 0 = 1 GiB

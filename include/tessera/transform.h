@@ -62,6 +62,10 @@ typedef struct tsr_transform_options {
   // with companions_apart, and with quantised a cast of quantised values, or one that rounds their
   // scales.
   bool no_companions;
+  // A number that is too large for the type it is cast to becomes infinite, NaN, or the largest
+  // there is (tsr_convert), and is counted in the report. Otherwise it fails the job with
+  // cast_overflow; with this, that job can be resumed.
+  bool allow_overflow;
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
   int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = tsr_cpu_count()
@@ -69,6 +73,11 @@ typedef struct tsr_transform_options {
   // Do not compare the copies of what the source stores several times. Otherwise they are read too,
   // and the first that differs fails the job with copies_differ.
   bool trust_copies;
+  // Do not hold what is read against the hashes that a folder of tessera's carries. Otherwise each
+  // tensor that is read in order, block by block, is: as it lies, renamed, cast, joined along its
+  // first dimension in most sizes; one that differs fails the job with source_damaged. Those that
+  // are read in other pieces or in parts, as transposed ones, are counted in the report.
+  bool trust_source;
   bool no_extras;             // leave config.json and other small files of the folder behind
   bool no_sync;               // do not wait for the disk: faster, and lost if the machine stops
   tsr_progress_fn *progress;  // bytes written; NULL = none. False cancels the job
@@ -117,6 +126,25 @@ TSR_API const char *tsr_transform_index(const tsr_transform *transform, int64_t 
 TSR_API const char *tsr_transform_extra(const tsr_transform *transform, int extra);
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
+
+// A tensor some of whose numbers a cast had no place for (allow_overflow).
+typedef struct tsr_cast_loss {
+  const char *tensor;
+  int64_t elements;
+} tsr_cast_loss;
+
+// What is worth saying about a job that is done.
+typedef struct tsr_transform_report {
+  bool resumed;                 // part of it was written by a job before: losses are of the rest
+  int64_t lost_elements;        // of all tensors
+  int64_t loss_count;           // tensors with losses
+  const tsr_cast_loss *losses;  // of these, those with the most first; as long as the transform
+  // Tensors of the source that were read: held against the hashes it carries, and those that could
+  // not be. Both are 0 where it carries none, or is trusted.
+  int64_t checked, unchecked;
+} tsr_transform_report;
+// All zero before it has run.
+TSR_API const tsr_transform_report *tsr_transform_report_of(const tsr_transform *transform);
 
 TSR_END_DECLS
 

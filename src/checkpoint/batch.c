@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
-#include "tessera/convert.h"
+#include "checkpoint/overflow.h"
 #include "tessera/copy.h"
 
 enum { MOST_ROWS = 64 };  // that are merged; where there are more, all is sorted
@@ -20,6 +20,7 @@ typedef struct tsr_batch_conversion {
   int64_t skip, to, length;
   tsr_dtype stored, dtype;
   char *data;
+  const char *name;
 } conversion;
 
 int64_t tsr_batch_memory(void) {
@@ -101,32 +102,43 @@ static tsr_status read_all(tsr_batch *batch) {
 }
 
 // Where one of the types is narrower than a byte, by way of a buffer that begins with one.
-static tsr_status convert_bits(const conversion *c) {
+static tsr_status convert_bits(const conversion *c, tsr_overflow *overflow) {
   const int bits = tsr_dtype_get(c->dtype)->bits;
   const int64_t count = c->skip + c->length;
   const tsr_copy copy = {.from = c->skip, .to = c->to, .length = c->length};
   char *converted = malloc((size_t)(count / 8 * bits + bits));
   if (!converted) return tsr_fail(NO_MEMORY, "%lld elements to cast", (long long)count);
-  tsr_status status = tsr_convert(c->stored, c->scratch, c->dtype, converted, count);
+  tsr_status status =
+      tsr_convert_checked(c->stored, c->scratch, c->dtype, converted, count, overflow);
   if (!status) tsr_copy_run(&copy, bits, converted, c->data);
   free(converted);
   return status;
 }
 
-static tsr_status convert(const conversion *c) {
+static tsr_status convert(const conversion *c, tsr_overflow *overflow) {
   const int bits = tsr_dtype_get(c->dtype)->bits;
   if (c->stored == c->dtype) {
     const tsr_copy copy = {.from = c->skip, .to = c->to, .length = c->length};
     tsr_copy_run(&copy, bits, c->scratch, c->data);
     return NULL;
   }
-  if (bits % 8 || c->skip) return convert_bits(c);
-  return tsr_convert(c->stored, c->scratch, c->dtype, c->data + c->to * (bits / 8), c->length);
+  if (bits % 8 || c->skip) return convert_bits(c, overflow);
+  return tsr_convert_checked(c->stored, c->scratch, c->dtype, c->data + c->to * (bits / 8),
+                             c->length, overflow);
+}
+
+static tsr_status convert_one(tsr_batch *batch, const conversion *c) {
+  tsr_overflow overflow = {0};
+  TSR_TRY(convert(c, &overflow));
+  batch->overflows += overflow.count;
+  if (overflow.count == 0 || batch->allow_overflow) return NULL;
+  return tsr_note(tsr_overflow_fail(&overflow, -1, c->dtype), "tensor \"%s\"", c->name);
 }
 
 tsr_status tsr_batch_drain(tsr_batch *batch) {
   TSR_TRY(read_all(batch));
-  for (int i = 0; i < batch->conversion_count; i++) TSR_TRY(convert(&batch->conversions[i]));
+  for (int i = 0; i < batch->conversion_count; i++)
+    TSR_TRY(convert_one(batch, &batch->conversions[i]));
   batch->count = batch->conversion_count = 0;
   batch->scratch_used = 0;
   return NULL;
@@ -171,7 +183,8 @@ static tsr_status add_converted(tsr_batch *batch, const tsr_batch_run *run) {
                                                                .length = run->length,
                                                                .stored = run->stored,
                                                                .dtype = run->dtype,
-                                                               .data = run->data};
+                                                               .data = run->data,
+                                                               .name = run->name};
   return add_read(batch, run->file, run->offset + start, bytes, place);
 }
 

@@ -6,6 +6,8 @@
 #ifndef TESSERA_CHECKPOINT_BATCH_H
 #define TESSERA_CHECKPOINT_BATCH_H
 
+#include <stdbool.h>
+
 #include "checkpoint/runs.h"
 #include "tessera/dtype.h"
 
@@ -19,6 +21,7 @@ typedef struct tsr_batch_run {
   tsr_dtype stored, dtype;
   int64_t from, to, length;
   char *data;
+  const char *name;  // of the tensor; outlives the batch
 } tsr_batch_run;
 
 typedef struct tsr_batch {
@@ -27,6 +30,8 @@ typedef struct tsr_batch {
   int64_t scratch_bytes, scratch_used;
   char *scratch;  // owned; NULL until needed
   int count, conversion_count;
+  bool allow_overflow;                       // count numbers that a cast has no place for
+  int64_t overflows;                         // so far
   struct tsr_batch_read *reads;              // owned
   struct tsr_batch_conversion *conversions;  // owned; NULL until needed
 } tsr_batch;

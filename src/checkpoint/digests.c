@@ -17,14 +17,26 @@ static tsr_hash128 digest(const tsr_transform *t, const void *bytes, int64_t len
   return (tsr_hash128){.low = tsr_zip_crc(0, bytes, length)};
 }
 
+// The stored tensor that a view is, element for element, and whose blocks are hashed as they are
+// read; -1 = none.
+static int64_t find_hashed(const tsr_transform *t, const tsr_view *view) {
+  bool same = false;
+  if (!t->hashes || tsr_target_digest(t->target) != TSR_DIGEST_HASH) return -1;
+  const int64_t origin = tsr_view_origin(view, &same);
+  return same && view->dtype == tsr_tree_tensor(t->source->tree, origin)->dtype ? origin : -1;
+}
+
 void tsr_transform_digest(const tsr_transform *t, const tsr_window *w, const char *buffer) {
   const tsr_view *view = t->views.items[w->tensor];
   const int64_t block = tsr_block_elements(view->dtype);
   const tsr_block_range blocks = tsr_transform_blocks(t, w);
+  const int64_t hashed = t->blocks ? find_hashed(t, view) : -1;
   for (int i = 0; i < blocks.count && t->blocks; i++) {
     const int64_t some = tsr_least(block, w->count - i * block);
-    t->blocks[blocks.first + i] =
-        digest(t, buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
+    tsr_hash128 *out = &t->blocks[blocks.first + i];
+    if (hashed >= 0 && tsr_source_hashes_block(t->hashes, hashed, w->first / block + i, out))
+      continue;
+    *out = digest(t, buffer + tsr_view_bytes(view, i * block), tsr_view_bytes(view, some));
   }
 }
 

@@ -65,12 +65,14 @@ static bool parse_head(const char *line, tsr_journal_state *out_state) {
   return out_state->begun;
 }
 
-// "w 12 3 <hash> <hash> <hash>": blocks 12 to 14.
+// "w 12 3 <hash> <hash> <hash>": blocks 12 to 14 are written; "r 5 1 <hash>": block 5 was read.
 static bool parse_blocks(const char *line, int64_t *out_first, int *out_count, tsr_hash128 *hashes,
                          int *out_hash_count) {
   int used = 0;
   *out_hash_count = 0;
-  if (sscanf(line, "w %" SCNd64 " %d%n", out_first, out_count, &used) != 2) return false;
+  if (*line != TSR_JOURNAL_WRITTEN && *line != TSR_JOURNAL_READ) return false;
+  if (sscanf(line + 1, " %" SCNd64 " %d%n", out_first, out_count, &used) != 2) return false;
+  used++;
   for (line += used; *line == ' ' && *out_hash_count < TSR_JOURNAL_BLOCKS; line += 33)
     if (strlen(line) < 33 || !parse_hash(line + 1, &hashes[(*out_hash_count)++])) return false;
   return *line == '\0';
@@ -93,7 +95,9 @@ static tsr_status take_line(const reading *r, const char *line, bool *out_known)
   if (!r->state->begun)
     *out_known = parse_head(line, r->state);
   else if (parse_blocks(line, &first, &count, hashes, &hash_count))
-    return r->found ? r->found(r->context, first, count, hashes, hash_count) : NULL;
+    return r->found
+               ? r->found(r->context, (tsr_journal_kind)*line, first, count, hashes, hash_count)
+               : NULL;
   else
     *out_known = parse_mark(line, &r->state->committed);
   return NULL;
@@ -233,10 +237,10 @@ tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replace
   return tsr_journal_flush(journal, sync);
 }
 
-tsr_status tsr_journal_add(tsr_journal *journal, int64_t first, int count,
+tsr_status tsr_journal_add(tsr_journal *journal, tsr_journal_kind kind, int64_t first, int count,
                            const tsr_hash128 *hashes, int hash_count) {
   const size_t start = journal->pending.length;
-  tsr_text_addf(&journal->pending, "w %" PRId64 " %d", first, count);
+  tsr_text_addf(&journal->pending, "%c %" PRId64 " %d", (char)kind, first, count);
   for (int i = 0; i < hash_count; i++) {
     tsr_text_add_char(&journal->pending, ' ');
     tsr_hash128_print(hashes[i], &journal->pending);

@@ -2,7 +2,8 @@
 //
 // A text file, each of whose lines ends with a check. The first tells which job it is of, by a hash
 // of everything that decides about the result. Each further line is a run of blocks that are
-// written, with their hashes where those are kept; the last one says that all is written and what
+// written, with their hashes where those are kept, or the hash of a block of the source where that
+// carries hashes; the last one says that all is written and what
 // will take the destination's place. A line that was torn by the end of the job is ignored, and all
 // after it. Whoever has the journal open holds its lock: there is one job on a destination.
 #ifndef TESSERA_CHECKPOINT_JOURNAL_H
@@ -16,8 +17,14 @@ typedef struct tsr_journal tsr_journal;
 
 enum { TSR_JOURNAL_BLOCKS = 64 };  // of one line at most
 
+// Blocks of the result that are written, and blocks of the source as they were read.
+typedef enum tsr_journal_kind {
+  TSR_JOURNAL_WRITTEN = 'w',
+  TSR_JOURNAL_READ = 'r'
+} tsr_journal_kind;
+
 // What is told of each run of blocks found in a journal.
-typedef tsr_status tsr_journal_fn(void *context, int64_t first, int count,
+typedef tsr_status tsr_journal_fn(void *context, tsr_journal_kind kind, int64_t first, int count,
                                   const tsr_hash128 *hashes, int hash_count);
 
 // A file or folder as it is known again under another name: its number could be that of another one
@@ -58,9 +65,9 @@ TSR_MUST_USE tsr_status tsr_journal_clear(tsr_journal *journal);
 // Writes the first line.
 TSR_MUST_USE tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replaces,
                                           bool sync);
-// Adds blocks that are written; they are in the file after the next flush.
-TSR_MUST_USE tsr_status tsr_journal_add(tsr_journal *journal, int64_t first, int count,
-                                        const tsr_hash128 *hashes, int hash_count);
+// Adds blocks; they are in the file after the next flush.
+TSR_MUST_USE tsr_status tsr_journal_add(tsr_journal *journal, tsr_journal_kind kind, int64_t first,
+                                        int count, const tsr_hash128 *hashes, int hash_count);
 TSR_MUST_USE tsr_status tsr_journal_flush(tsr_journal *journal, bool sync);
 // Writes the last line.
 TSR_MUST_USE tsr_status tsr_journal_commit(tsr_journal *journal, const tsr_mark *mark, bool sync);

@@ -28,6 +28,7 @@ tsr_transform_options tsr_load_selection(const tsr_load_options *options) {
                                  .casts = options->casts,
                                  .cast_count = options->cast_count,
                                  .no_companions = options->no_companions,
+                                 .allow_overflow = options->allow_overflow,
                                  .trust_copies = !options->check_copies};
 }
 
@@ -300,7 +301,7 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
     return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and parts of %lld bytes, wanted 0 or more",
                     (long long)load->options.max_memory, (long long)load->options.least_part);
   if (!load->options.least_part) load->options.least_part = default_part;
-  TSR_TRY(tsr_transform_views(load->checkpoint, &selection, &load->views));
+  TSR_TRY(tsr_transform_views(load->checkpoint, &selection, NULL, &load->views));
   if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));
   TSR_TRY(bind_plan(load, plan, out_plan));
   TSR_TRY(make_tensors(load, *out_plan));

@@ -52,7 +52,8 @@ struct tsr_load {
   atomic_bool *touched;  // owned: files that were read from
   tsr_load_certificate certificate;
   tsr_load_report report;
-  tsr_hash128 asked;  // what ranks have agreed on
+  tsr_hash128 asked;    // what ranks have agreed on
+  int64_t lost_before;  // elements, in tensors made of others, before this run
 };
 
 // ---- deciding (load.c) ----

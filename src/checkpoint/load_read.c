@@ -38,7 +38,8 @@ static tsr_status gather_copy(void *context, const tsr_copy *copy) {
                        .from = copy->from,
                        .to = copy->to + to->offset,
                        .length = copy->length,
-                       .data = to->data};
+                       .data = to->data,
+                       .name = to->t->view->name};
   int64_t turns[TSR_MAX_RANK] = {0};
   atomic_store_explicit(&to->r->load->touched[part->file], true, memory_order_relaxed);
   do {
@@ -119,6 +120,7 @@ static tsr_status start_batch(reading *r, tsr_batch *batch) {
   if (batch->runs.files) return NULL;
   batch->runs.files = r->load->checkpoint->store->files;
   batch->scratch_bytes = r->load->window_bytes;
+  batch->allow_overflow = r->load->options.allow_overflow;
   return tsr_batch_init(batch);
 }
 
@@ -155,6 +157,7 @@ static void finish(reading *r) {
     report->bytes_wanted += batch->bytes_wanted;
     report->bytes_read += batch->runs.bytes_moved;
     report->calls += batch->runs.calls;
+    report->lost_elements += batch->overflows;
     tsr_batch_deinit(&r->batches[i]);
     if (r->boxes) free(r->boxes[i]);
   }
@@ -169,6 +172,10 @@ tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, int64_t count,
   tsr_status status = start(&r, tensors, count);
   if (!status) status = tsr_pool_run(load->pool, r.tasks.job_count, do_job, &r);
   finish(&r);
+  int64_t lost = 0;
+  for (int64_t i = 0; i < load->views.count; i++) lost += tsr_view_overflows(load->views.items[i]);
+  load->report.lost_elements += lost - load->lost_before;
+  load->lost_before = lost;
   load->report.files = 0;
   for (int i = 0; i < tsr_checkpoint_file_count(load->checkpoint) && load->touched; i++)
     load->report.files += atomic_load(&load->touched[i]);

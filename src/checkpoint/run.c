@@ -27,11 +27,14 @@ static tsr_status first_of(tsr_status first, tsr_status second) {
 
 // ---- blocks ----
 
-static tsr_status found_blocks(void *context, int64_t first, int count, const tsr_hash128 *hashes,
-                               int hash_count) {
+static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t first, int count,
+                               const tsr_hash128 *hashes, int hash_count) {
   tsr_running *run = context;
   tsr_transform *t = run->t;
   const int64_t all = t->first_block[t->views.count];
+  if (kind == TSR_JOURNAL_READ)
+    return t->hashes && hash_count == 1 ? tsr_source_hashes_restore(t->hashes, first, *hashes)
+                                        : NULL;
   if (first < 0 || count < 1 || count > all || first > all - count) return NULL;
   if (hash_count != (t->blocks ? count : 0)) return NULL;  // done again
   if (t->blocks) memcpy(t->blocks + first, hashes, sizeof *hashes * (size_t)count);
@@ -67,6 +70,16 @@ tsr_status tsr_running_flush(tsr_running *run) {
   return run->journal ? tsr_journal_flush(run->journal, run->sync) : NULL;
 }
 
+// What was read of the source, before what is written of it.
+static tsr_status add_read_blocks(tsr_running *run) {
+  tsr_source_hashes *hashes = run->t->hashes;
+  int64_t block = 0;
+  tsr_hash128 hash;
+  while (hashes && tsr_source_hashes_next(hashes, &block, &hash))
+    TSR_TRY(tsr_journal_add(run->journal, TSR_JOURNAL_READ, block, 1, &hash, 1));
+  return NULL;
+}
+
 // Arrays are gone with their process: what is written of them is nothing to go on with.
 static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t bytes) {
   const tsr_block_range blocks = tsr_transform_blocks(run->t, w);
@@ -74,8 +87,10 @@ static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t b
   tsr_status status = NULL;
   pthread_mutex_lock(&run->lock);
   if (run->t->source) {
-    status = tsr_journal_add(run->journal, blocks.first, blocks.count, hashes,
-                             hashes ? blocks.count : 0);
+    status = add_read_blocks(run);
+    if (!status)
+      status = tsr_journal_add(run->journal, TSR_JOURNAL_WRITTEN, blocks.first, blocks.count,
+                               hashes, hashes ? blocks.count : 0);
     run->kept = true;
   }
   run->unflushed += bytes;
@@ -198,7 +213,8 @@ static tsr_status start_anew(tsr_running *run) {
   tsr_transform *t = run->t;
   if (!run->replaces) TSR_TRY(tsr_work_check_free(&t->work));
   memset(t->done, 0, (size_t)t->first_block[t->views.count] + 1);
-  run->kept = false;
+  if (t->hashes) tsr_source_hashes_clear(t->hashes);
+  run->kept = run->resumed = false;
   TSR_TRY(tsr_journal_clear(run->journal));
   run->begun = true;
   TSR_TRY(tsr_work_begin(&t->work, run->sync));
@@ -221,6 +237,7 @@ static tsr_status go_on(tsr_running *run) {
   if (state.begun && !moved) TSR_TRY(find_files(t, &there));
   if (!there) return start_anew(run);
   run->begun = true;
+  run->resumed = run->kept;
   return NULL;
 }
 
@@ -337,6 +354,8 @@ static tsr_status write_all(tsr_running *run) {
   tsr_progress_finish(run->progress);
   run->progress = NULL;
   if (!status) return tsr_running_flush(run);
+  // Of a damaged source nothing is worth resuming.
+  if (tsr_status_cause(status) == TSR_CAUSE_SOURCE_DAMAGED) run->worthless = true;
   // What the other workers have done is kept for whoever resumes; the failure is what counts.
   if (!run->lost && !t->target->store->files->lost) tsr_status_free(tsr_running_flush(run));
   return status;
@@ -350,5 +369,6 @@ tsr_status tsr_transform_run(tsr_transform *transform) {
   if (!status && !run.finished) status = tsr_running_finish(&run);
   status = first_of(status, tsr_running_close(&run));
   if (!status && !run.finished) status = tsr_running_commit(&run);
+  if (!status) status = tsr_transform_make_report(transform, run.resumed);
   return tsr_running_end(&run, status);
 }

@@ -26,6 +26,7 @@ typedef struct tsr_running {
   bool replaces;   // what is at the destination
   bool finished;   // the result is at the destination
   bool kept;       // some of what is written is worth resuming
+  bool resumed;    // some of it was written by a job before
   bool lost;       // something that was written is not on the disk
   bool worthless;  // what is written is of a source that has changed
 } tsr_running;

@@ -119,6 +119,7 @@ tsr_transform_options tsr_save_selection(const tsr_save_options *o) {
       .casts = o->casts,
       .cast_count = o->cast_count,
       .no_companions = o->no_companions,
+      .allow_overflow = o->allow_overflow,
       .max_memory = o->max_memory,
       .max_file_size = o->max_file_size,
       .existing = o->existing,

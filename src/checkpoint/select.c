@@ -40,12 +40,15 @@ typedef struct casting {
   const tsr_tree *tree;  // of the source, or own
   tsr_tree *own;         // owned: of the views; NULL = they have a source
   tsr_quantised *items;  // owned: of each tensor of the tree; NULL = nobody asks
+  tsr_overflowing overflowing;
 } casting;
 
 static tsr_status start_casting(casting *c, const tsr_views *views, const tsr_tree *source,
                                 const tsr_transform_options *options) {
   const bool casts = options->dtype || options->cast_count;
-  *c = (casting){.tree = source};
+  *c = (casting){
+      .tree = source,
+      .overflowing = options->allow_overflow ? TSR_OVERFLOW_COUNTED : TSR_OVERFLOW_REFUSED};
   if (!casts || options->no_companions) return NULL;
   if (!source) TSR_TRY(tsr_views_tree(views, &c->own));
   if (!source) c->tree = c->own;
@@ -99,7 +102,7 @@ static tsr_status cast(const casting *c, tsr_view **view, tsr_dtype dtype) {
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   TSR_TRY(check_quantised(c, inner, dtype));
   *view = NULL;
-  return tsr_view_cast(inner, dtype, view);
+  return tsr_view_cast(inner, dtype, c->overflowing, view);
 }
 
 static tsr_status cast_all(const casting *c, tsr_views *views, const tsr_transform_options *options,

@@ -47,7 +47,8 @@ static int64_t memory_of_blocks(const tsr_transform *t) {
 static tsr_status choose_workers(tsr_transform *t) {
   const int64_t tables = (t->source ? tsr_budget_checkpoint(t->source) : 0) +
                          tsr_budget_views(&t->views, t->options.map) +
-                         tsr_budget_target(t->target) + memory_of_blocks(t);
+                         tsr_budget_target(t->target) + memory_of_blocks(t) +
+                         (t->hashes ? tsr_source_hashes_memory(t->source) : 0);
   const int jobs = t->source ? tsr_budget_jobs(t->source, t->options.jobs) : t->options.jobs;
   tsr_budget budget;
   TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views), jobs));
@@ -109,12 +110,14 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
 // ---- deciding ----
 
 tsr_status tsr_transform_views(const tsr_checkpoint *source, const tsr_transform_options *options,
-                               tsr_views *out_views) {
+                               tsr_source_hashes *hashes, tsr_views *out_views) {
   const tsr_copies copies = options->trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
   tsr_views sources = {0};
   if (options->map) TSR_TRY(tsr_mapping_check_source(options->map, source));
   if (options->map) TSR_TRY(tsr_mapping_check(options->map, options->no_companions));
   TSR_TRY(tsr_views_of(source, copies, &sources));
+  for (int64_t i = 0; i < sources.count && hashes; i++)
+    tsr_view_set_hashes(sources.items[i], hashes);
   if (!options->map)
     *out_views = sources;
   else
@@ -126,7 +129,7 @@ tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_
                               tsr_tree **out_tree) {
   const tsr_transform_options none = {.size = sizeof none};
   tsr_views views = {0};
-  tsr_status status = tsr_transform_views(source, options ? options : &none, &views);
+  tsr_status status = tsr_transform_views(source, options ? options : &none, NULL, &views);
   if (!status) status = tsr_views_tree(&views, out_tree);
   tsr_views_deinit(&views);
   return status;
@@ -181,7 +184,7 @@ static tsr_status find_least_read(tsr_transform *t) {
   tsr_transform_options options = t->options;
   tsr_views views = {0};
   options.trust_copies = true;
-  tsr_status status = tsr_transform_views(t->source, &options, &views);
+  tsr_status status = tsr_transform_views(t->source, &options, NULL, &views);
   if (!status) t->certificate.least_read = bytes_read(&views);
   tsr_views_deinit(&views);
   return status;
@@ -253,7 +256,8 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   TSR_TRY(tsr_work_check_apart(&t->work, t->source));
   TSR_TRY(tsr_work_check_before(&t->work, t->options.existing));
   TSR_TRY(check_memory(t));
-  TSR_TRY(tsr_transform_views(t->source, &t->options, &t->views));
+  if (!t->options.trust_source) TSR_TRY(tsr_source_hashes_create(t->source, &t->hashes));
+  TSR_TRY(tsr_transform_views(t->source, &t->options, t->hashes, &t->views));
   const int metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
   TSR_TRY(make_target(t, metadata, metadata_count));
   return decide_rest(t);
@@ -312,6 +316,8 @@ void tsr_transform_destroy(tsr_transform *transform) {
   tsr_work_deinit(&transform->work);
   tsr_extras_deinit(&transform->extras);
   tsr_views_deinit(&transform->views);
+  tsr_source_hashes_destroy(transform->hashes);
+  free(transform->losses);
   tsr_plan_release(transform->options.plan);
   tsr_mapping_release(transform->options.map);
   tsr_checkpoint_release(transform->source);

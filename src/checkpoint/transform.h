@@ -17,22 +17,26 @@ struct tsr_transform {
   tsr_target *target;
   tsr_work work;
   tsr_extras extras;
-  tsr_stamp *stamps;         // owned: of the source's files
-  int64_t *first_window;     // owned: of each tensor, and one past the last
-  int64_t *window_elements;  // owned: of each tensor's windows but its last
-  int64_t *first_block;      // owned: of each tensor in all blocks, and one past the last
-  tsr_hash128 *blocks;       // owned: digests, while it runs; NULL where the format wants none
-  unsigned char *done;       // owned: of each block, while it runs
-  int most_blocks;           // of a window
+  tsr_stamp *stamps;          // owned: of the source's files
+  tsr_source_hashes *hashes;  // owned: of what is read of it; NULL = nothing is checked
+  int64_t *first_window;      // owned: of each tensor, and one past the last
+  int64_t *window_elements;   // owned: of each tensor's windows but its last
+  int64_t *first_block;       // owned: of each tensor in all blocks, and one past the last
+  tsr_hash128 *blocks;        // owned: digests, while it runs; NULL where the format wants none
+  unsigned char *done;        // owned: of each block, while it runs
+  int most_blocks;            // of a window
   int64_t buffer_bytes;
   tsr_hash128 job;
   bool ran;
+  tsr_transform_report report;
+  tsr_cast_loss *losses;  // owned: of the report
 };
 
 // The tensors that a transform with these options writes.
+// What is read is held against `hashes`, which outlive the views; NULL = it is not.
 TSR_MUST_USE tsr_status tsr_transform_views(const tsr_checkpoint *source,
                                             const tsr_transform_options *options,
-                                            tsr_views *out_views);
+                                            tsr_source_hashes *hashes, tsr_views *out_views);
 
 // A transform of views of something else than a checkpoint, with metadata for its files; windows
 // may be kept to one block. Takes the views, and leaves none, unless it fails before.
@@ -40,6 +44,9 @@ TSR_MUST_USE tsr_status tsr_transform_of_views(tsr_views *views, const char *pat
                                                const tsr_transform_options *options,
                                                const tsr_metadata *metadata, int metadata_count,
                                                bool small_windows, tsr_transform **out_transform);
+
+// What is worth saying once it is done (transform_report.c).
+TSR_MUST_USE tsr_status tsr_transform_make_report(tsr_transform *transform, bool resumed);
 
 // A run of elements of one tensor: whole blocks, but for the tensor's end.
 typedef struct tsr_window {

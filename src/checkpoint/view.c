@@ -1,9 +1,10 @@
 #include "checkpoint/view.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
-#include "tessera/convert.h"
+#include "checkpoint/overflow.h"
 #include "tessera/copy.h"
 
 // What reading through the store takes: lists of runs and a staging buffer.
@@ -107,27 +108,64 @@ typedef struct stored_view {
   int64_t tensor;
   int64_t
       copied_bytes;  // of other copies that are read too; 0 = there are none, or they are trusted
+  tsr_source_hashes *hashes;  // borrowed; NULL = what is read is not hashed
 } stored_view;
+
+void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes) {
+  ((stored_view *)stored)->hashes = hashes;
+}
+
+// Bits after the last element are no part of what is hashed.
+static void clear_last(const tsr_view *view, int64_t count, void *out) {
+  if (count * tsr_dtype_get(view->dtype)->bits % 8)
+    ((char *)out)[tsr_view_bytes(view, count) - 1] = 0;
+}
+
+static tsr_status hash_stored(const stored_view *stored, int64_t first, int64_t count,
+                              const void *bytes) {
+  if (!stored->hashes) return NULL;
+  return tsr_source_hashes_add(stored->hashes, stored->tensor, first, count, bytes);
+}
 
 static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const stored_view *stored = (const stored_view *)view;
   tsr_box_index *index = NULL;
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
   tsr_store *store = stored->checkpoint->store;
+  if (stored->hashes) clear_last(view, count, out);
   tsr_status status = tsr_store_read_range(store, stored->tensor, index, first, count, -1, out);
   if (!status && stored->copied_bytes)
     status = tsr_store_check_range(store, stored->tensor, index, first, count, out);
+  if (!status) status = hash_stored(stored, first, count, out);
   tsr_box_index_destroy(index);
   return status;
+}
+
+// Where a box is one run of the tensor: its first element, and how many; -1 = it is several.
+static int64_t box_is_run(const tsr_view *view, const tsr_range *box, int64_t *out_count) {
+  int64_t first = 0, count = 1;
+  const int dim = view->shape.rank ? run_dim(view, box) : 0;
+  for (int d = 0; d < view->shape.rank; d++) {
+    const int64_t size = box[d].hi - box[d].lo;
+    if (d < dim && size != 1) return -1;
+    first = first * view->shape.dims[d] + box[d].lo;
+    count *= size;
+  }
+  *out_count = count;
+  return first;
 }
 
 static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, void *out) {
   const stored_view *stored = (const stored_view *)view;
   tsr_box_index *index = NULL;
+  int64_t count = 0;
   if (stored->copied_bytes) return read_by_runs(view, box, out);  // copies are compared by runs
+  const int64_t first = stored->hashes ? box_is_run(view, box, &count) : -1;
+  if (first >= 0) clear_last(view, count, out);
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
   tsr_status status =
       tsr_store_read(stored->checkpoint->store, stored->tensor, index, box, -1, out);
+  if (!status) status = hash_stored(stored, first < 0 ? 0 : first, count, out);
   tsr_box_index_destroy(index);
   return status;
 }
@@ -204,7 +242,21 @@ tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copies copies, tsr
 typedef struct cast_view {
   tsr_view view;
   tsr_view *inner;  // owned
+  tsr_overflowing overflowing;
+  atomic_llong *overflows;  // owned
 } cast_view;
+
+// `first` is the place of the first element in the tensor; -1 = they do not follow each other.
+static tsr_status cast_elements(const cast_view *cast, const void *uncast, int64_t first,
+                                int64_t count, void *out) {
+  tsr_overflow overflow = {0};
+  const tsr_dtype dtype = cast->view.dtype;
+  TSR_TRY(tsr_convert_checked(cast->inner->dtype, uncast, dtype, out, count, &overflow));
+  if (overflow.count == 0) return NULL;
+  atomic_fetch_add_explicit(cast->overflows, overflow.count, memory_order_relaxed);
+  if (cast->overflowing == TSR_OVERFLOW_COUNTED) return NULL;
+  return tsr_overflow_fail(&overflow, first < 0 ? -1 : first + overflow.first, dtype);
+}
 
 static tsr_status read_cast(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const cast_view *cast = (const cast_view *)view;
@@ -212,7 +264,7 @@ static tsr_status read_cast(const tsr_view *view, int64_t first, int64_t count, 
   void *uncast = malloc((size_t)bytes);
   if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
   tsr_status status = tsr_view_read(cast->inner, first, count, uncast);
-  if (!status) status = tsr_convert(cast->inner->dtype, uncast, view->dtype, out, count);
+  if (!status) status = cast_elements(cast, uncast, first, count, out);
   free(uncast);
   return status;
 }
@@ -226,7 +278,7 @@ static tsr_status read_cast_box(const tsr_view *view, const tsr_range *box, void
   void *uncast = malloc((size_t)bytes);
   if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
   tsr_status status = tsr_view_read_box(cast->inner, box, uncast);
-  if (!status) status = tsr_convert(cast->inner->dtype, uncast, view->dtype, out, count);
+  if (!status) status = cast_elements(cast, uncast, -1, count, out);
   free(uncast);
   return status;
 }
@@ -246,6 +298,7 @@ static int64_t origin_of_cast(const tsr_view *view, bool *out_same) {
 
 static void destroy_cast(tsr_view *view) {
   tsr_view_destroy(((cast_view *)view)->inner);
+  free(((cast_view *)view)->overflows);
   free(view);
 }
 
@@ -260,26 +313,39 @@ static const tsr_view_ops cast_ops = {
 
 bool tsr_view_is_cast(const tsr_view *view) { return view->ops == &cast_ops; }
 
-static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view) {
+int64_t tsr_view_overflows(const tsr_view *view) {
+  return tsr_view_is_cast(view) ? atomic_load(((const cast_view *)view)->overflows) : 0;
+}
+
+static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing overflowing,
+                            tsr_view **out_view) {
   if (!tsr_convertible(inner->dtype, dtype))
     return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which cannot become %s", inner->name,
                     tsr_dtype_name(inner->dtype, TSR_NAMES_OWN),
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   cast_view *cast = malloc(sizeof *cast);
-  if (!cast) return tsr_fail(NO_MEMORY, "a view of a tensor");
-  *cast = (cast_view){.view = *inner, .inner = inner};
+  atomic_llong *overflows = malloc(sizeof *overflows);
+  if (!cast || !overflows) {
+    free(cast);
+    free(overflows);
+    return tsr_fail(NO_MEMORY, "a view of a tensor");
+  }
+  atomic_init(overflows, 0);
+  *cast = (cast_view){
+      .view = *inner, .inner = inner, .overflowing = overflowing, .overflows = overflows};
   cast->view.ops = &cast_ops;
   cast->view.dtype = dtype;
   *out_view = &cast->view;
   return NULL;
 }
 
-tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view) {
+tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing overflowing,
+                         tsr_view **out_view) {
   if (inner->dtype == dtype) {
     *out_view = inner;
     return NULL;
   }
-  tsr_status status = make_cast(inner, dtype, out_view);
+  tsr_status status = make_cast(inner, dtype, overflowing, out_view);
   if (status) tsr_view_destroy(inner);
   return status;
 }

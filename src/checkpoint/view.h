@@ -5,6 +5,7 @@
 #ifndef TESSERA_CHECKPOINT_VIEW_H
 #define TESSERA_CHECKPOINT_VIEW_H
 
+#include "checkpoint/source_hashes.h"
 #include "tessera/checkpoint.h"
 #include "tessera/map.h"
 
@@ -47,11 +48,20 @@ typedef enum tsr_copies { TSR_COPIES_TRUSTED, TSR_COPIES_COMPARED } tsr_copies;
 // A tensor of a checkpoint. The view shares the checkpoint.
 TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
                                         tsr_copies copies, tsr_view **out_view);
+// Holds what is read of a stored tensor against the hashes of its source, which outlive the view.
+void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes);
 // All of its tensors, in its order.
 TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_copies copies,
                                      tsr_views *out_views);
+// What becomes of numbers that a cast has no place for: a failure with cast_overflow, or what
+// tsr_convert makes of them, counted.
+typedef enum tsr_overflowing { TSR_OVERFLOW_REFUSED, TSR_OVERFLOW_COUNTED } tsr_overflowing;
+
 // Another view with its elements converted. Takes `inner` over, also when it fails.
-TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_view **out_view);
+TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing overflowing,
+                                      tsr_view **out_view);
+// How many numbers did not fit of those that were read so far.
+int64_t tsr_view_overflows(const tsr_view *view);
 // Refuses a mapping that was applied to other tensors than a checkpoint's.
 TSR_MUST_USE tsr_status tsr_mapping_check_source(const tsr_mapping *mapping,
                                                  const tsr_checkpoint *checkpoint);

@@ -8,6 +8,7 @@
 
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
+#include "cli/transform_talk.h"
 
 typedef struct job {
   const cli_args *args;
@@ -76,6 +77,8 @@ static tsr_status read_options(job *j) {
                         : cli_has(args, "force") ? TSR_EXISTING_REPLACE
                                                  : TSR_EXISTING_REFUSE;
   j->options.trust_copies = cli_has(args, "trust-copies");
+  j->options.trust_source = cli_has(args, "trust-source");
+  j->options.allow_overflow = cli_has(args, "allow-overflow");
   j->options.no_companions = cli_has(args, "no-companions");
   j->options.no_extras = cli_has(args, "no-extras");
   j->options.no_sync = cli_has(args, "no-sync");
@@ -340,6 +343,7 @@ static void print_json(const job *j, bool done, tsr_text *out) {
   write_int(&json, "bytes_free", c->bytes_free);
   write_files(j, &json);
   if (done) {
+    cli_write_transform_report(tsr_transform_report_of(j->transform), &json);
     tsr_json_write_key(&json, "seconds");
     tsr_json_write_double(&json, j->seconds);
     write_int(&json, "peak_memory", peak_memory());
@@ -414,6 +418,8 @@ static tsr_status finish(job *j) {
         j->to);
   if (status) return status;
   summarise(j);
+  TSR_TRY(cli_say_transform_report(tsr_transform_report_of(j->transform), j->from, j->to));
+  if (j->options.dtype && !j->options.no_extras) cli_warn_of_config(j->to, j->options.dtype);
   return tell(j, true);
 }
 
@@ -430,30 +436,10 @@ static tsr_status run(job *j, const cli_transform_kind *kind) {
   return cli_has(j->args, "dry-run") ? tell(j, false) : finish(j);
 }
 
-// Says which option helps.
-static tsr_status advise(tsr_status status) {
-  static const struct {
-    tsr_cause cause;
-    const char *help;
-  } advice[] = {
-      {TSR_CAUSE_COMPANIONS_APART, "--no-companions does it all the same"},
-      {TSR_CAUSE_QUANTISED,
-       "--cast REGEX=DTYPE casts only what matches, --no-companions all the same"},
-  };
-  for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
-    if (tsr_status_cause(status) != advice[i].cause) continue;
-    tsr_status better = tsr_fail_at(advice[i].cause, __FILE__, __LINE__, "%s (%s)",
-                                    tsr_status_text(status), advice[i].help);
-    tsr_status_free(status);
-    return better;
-  }
-  return status;
-}
-
 tsr_status cli_transform(const cli_args *args, const cli_transform_kind *kind) {
   job j = {
       .args = args, .from = args->positional[0], .to = args->positional[1], .unasked = UINT64_MAX};
-  tsr_status status = advise(run(&j, kind));
+  tsr_status status = cli_advise_on_transform(run(&j, kind));
   tsr_transform_destroy(j.transform);
   tsr_plan_release(j.plan);
   tsr_mapping_release(j.map);

@@ -17,6 +17,7 @@
   X(select)       \
   X(replace)      \
   X(casts)        \
+  X(damage)       \
   X(stages)       \
   X(load)         \
   X(load_runs)    \

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "checkpoint/models.h"
+#include "checkpoint/overflow.h"
 #include "tessera/load.h"
 #include "tessera/save.h"
 
@@ -156,6 +158,209 @@ static void a_map_that_parts_them_is_refused(void **state) {
   test_folder_remove(&f.folder);
 }
 
+// ---- numbers that do not fit ----
+
+static const struct {
+  double value;
+  tsr_dtype from, to;
+  bool lost;
+} numbers[] = {
+    {65504, TSR_F32, TSR_F16, false},
+    {65519.9, TSR_F32, TSR_F16, false},  // rounded to the largest
+    {65520, TSR_F32, TSR_F16, true},
+    {-65520, TSR_F32, TSR_F16, true},
+    {HUGE_VAL, TSR_F32, TSR_F16, false},  // it was infinite before
+    {NAN, TSR_F32, TSR_F16, false},
+    {1e38, TSR_BF16, TSR_F16, true},
+    {3.38e38, TSR_F32, TSR_BF16, false},
+    {3.4e38, TSR_F32, TSR_BF16, true},
+    {1e300, TSR_F64, TSR_F32, true},
+    {1e38, TSR_F64, TSR_F32, false},
+    {65504, TSR_F16, TSR_BF16, false},
+    {448, TSR_F32, TSR_F8E4M3FN, false},
+    {500, TSR_F32, TSR_F8E4M3FN, true},
+    {240, TSR_F32, TSR_F8E4M3FNUZ, false},
+    {300, TSR_F32, TSR_F8E4M3FNUZ, true},
+    {57344, TSR_F32, TSR_F8E5M2, false},
+    {70000, TSR_F32, TSR_F8E5M2, true},
+    {16, TSR_F32, TSR_F8E3M4, true},
+    {1, TSR_F32, TSR_F8E8M0FNU, false},
+    {-1, TSR_F32, TSR_F8E8M0FNU, true},
+    {6, TSR_F32, TSR_F4E2M1FN, false},
+    {6.9, TSR_F32, TSR_F4E2M1FN, false},
+    {7, TSR_F32, TSR_F4E2M1FN, true},
+    {HUGE_VAL, TSR_F32, TSR_F4E2M1FN, true},
+    {NAN, TSR_F32, TSR_F4E2M1FN, true},
+    {8, TSR_F16, TSR_F6E2M3FN, true},
+    {28, TSR_F16, TSR_F6E3M2FN, false},
+    {32, TSR_F16, TSR_F6E3M2FN, true},
+    {300, TSR_F32, TSR_U8, false},  // not a float any more: others look at that
+};
+
+// Alone, and among many others, wherever chunks begin and end.
+static void what_does_not_fit_is_counted(void **state) {
+  (void)state;
+  enum { COUNT = 20000 };
+  static const int64_t places[] = {0, 1, 8191, 8192, 16384, COUNT - 1};
+  double *wide = calloc(COUNT, sizeof *wide);
+  char *source = calloc(COUNT, sizeof *wide), *cast = calloc(COUNT, sizeof *wide);
+  char *expected = calloc(COUNT, sizeof *wide);
+  assert_true(wide && source && cast && expected);
+  for (size_t i = 0; i < COUNT_OF(numbers); i++)
+    for (size_t p = 0; p < COUNT_OF(places); p++) {
+      tsr_overflow overflow = {0};
+      for (int64_t e = 0; e < COUNT; e++) wide[e] = 1;
+      wide[places[p]] = numbers[i].value;
+      assert_ok(tsr_convert(TSR_F64, wide, numbers[i].from, source, COUNT));
+      assert_ok(tsr_convert(numbers[i].from, source, numbers[i].to, expected, COUNT));
+      assert_ok(
+          tsr_convert_checked(numbers[i].from, source, numbers[i].to, cast, COUNT, &overflow));
+      assert_memory_equal(cast, expected, COUNT / 8 * (size_t)tsr_dtype_get(numbers[i].to)->bits);
+      if (overflow.count != numbers[i].lost)
+        fail_msg("%g to %s: %lld", numbers[i].value, tsr_dtype_name(numbers[i].to, TSR_NAMES_OWN),
+                 (long long)overflow.count);
+      if (numbers[i].lost) assert_int_equal(overflow.first, places[p]);
+    }
+  free(wide);
+  free(source);
+  free(cast);
+  free(expected);
+}
+
+#define FLOATS                                                                                  \
+  "{" T("a", "F32", "4", "0", "16") "," T("b", "F32", "1,3", "16", "28") "," T("c", "F32", "1", \
+                                                                               "28", "32") "}"
+
+static void write_floats(const fixture *f) {
+  static const float values[8] = {1, 70000, 2, -1e6F, 1e5F, 0, 0, 3};
+  write_zeros(f->in, FLOATS, 0);
+  FILE *file = fopen(f->in, "ab");
+  assert_int_equal(fwrite(values, sizeof values, 1, file), 1);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void a_transform_refuses_what_does_not_fit(void **state) {
+  (void)state;
+  fixture f;
+  tsr_checkpoint *model = NULL;
+  tsr_transform *job = NULL;
+  make_fixture(&f);
+  write_floats(&f);
+  tsr_transform_options options = {.size = sizeof options,
+                                   .format = TSR_FORMAT_FILE,
+                                   .dtype = TSR_F16,
+                                   .jobs = 1,
+                                   .no_sync = true};
+  assert_fails_with(test_transform(f.in, f.out, &options), CAST_OVERFLOW,
+                    "tensor \"a\": element 1 is 70000, which does not fit into f16, whose largest "
+                    "number is 65504");
+  assert_int_equal(access(f.out, F_OK), -1);
+  options.allow_overflow = true;
+  assert_ok(tsr_checkpoint_open(f.in, NULL, &model));
+  assert_ok(tsr_transform_create(model, f.out, &options, &job));
+  assert_int_equal(tsr_transform_report_of(job)->lost_elements, 0);
+  assert_ok(tsr_transform_run(job));
+  const tsr_transform_report *report = tsr_transform_report_of(job);
+  assert_int_equal(report->lost_elements, 3);
+  assert_int_equal(report->loss_count, 2);
+  assert_string_equal(report->losses[0].tensor, "a");
+  assert_int_equal(report->losses[0].elements, 2);
+  assert_string_equal(report->losses[1].tensor, "b");
+  tsr_transform_destroy(job);
+  tsr_checkpoint_release(model);
+  test_folder_remove(&f.folder);
+}
+
+// Straight from the file, and by way of a map, which reads boxes.
+static void a_load_refuses_what_does_not_fit(void **state) {
+  (void)state;
+  static const char tree[] =
+      "{\"a\": {\"dtype\": \"f16\", \"shape\": [4]}, \"b\": {\"dtype\": \"f16\", \"shape\": [1, "
+      "3]},"
+      " \"c\": {\"dtype\": \"f16\", \"shape\": [1]}}";
+  static const char turned[] =
+      "{\"a\": {\"dtype\": \"f16\", \"shape\": [4]}, \"b\": {\"dtype\": \"f16\", \"shape\": [3, "
+      "1]},"
+      " \"c\": {\"dtype\": \"f16\", \"shape\": [1]}}";
+  fixture f;
+  tsr_comm *comm = NULL;
+  tsr_checkpoint *model = NULL;
+  tsr_map *map = NULL;
+  tsr_mapping *mapping = NULL;
+  make_fixture(&f);
+  write_floats(&f);
+  assert_ok(tsr_comm_create(1, NULL, &comm));
+  assert_ok(tsr_checkpoint_open(f.in, NULL, &model));
+  assert_ok(tsr_map_parse("b = transpose(b)\n", "t.map", &map));
+  assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(model), NULL, &mapping));
+  for (int mapped = 0; mapped < 2; mapped++) {
+    tsr_plan *plan = test_plan(mapped ? turned : tree, "x=1", "");
+    tsr_load *load = NULL;
+    tsr_array_tree *arrays = NULL;
+    tsr_load_options options = {
+        .size = sizeof options, .dtype = TSR_F16, .map = mapped ? mapping : NULL};
+    assert_fails_with(tsr_checkpoint_load(model, plan, comm, &options, &arrays), CAST_OVERFLOW,
+                      "does not fit into f16, whose largest number is 65504");
+    options.allow_overflow = true;
+    assert_ok(tsr_load_create(model, plan, comm, &options, &load));
+    for (int again = 0; again < 2; again++) {
+      assert_ok(tsr_load_run(load, &arrays));
+      assert_int_equal(tsr_load_report_of(load)->lost_elements, 3);
+      tsr_array_tree_release(arrays);
+    }
+    tsr_load_destroy(load);
+    tsr_plan_release(plan);
+  }
+  tsr_mapping_release(mapping);
+  tsr_map_release(map);
+  tsr_checkpoint_release(model);
+  tsr_comm_release(comm);
+  test_folder_remove(&f.folder);
+}
+
+static void a_save_refuses_what_does_not_fit(void **state) {
+  (void)state;
+  static const float values[2] = {1, 70000};
+  static const uint8_t codes[4];
+  fixture f;
+  tsr_comm *comm = NULL;
+  tsr_array_tree *tree = NULL;
+  const tsr_leaf leaves[] = {
+      {.path = "w",
+       .kind = TSR_LEAF_HOST,
+       .dtype = TSR_F32,
+       .shape = *TSR_SHAPE(2),
+       .data = values},
+      {.path = "q.weight",
+       .kind = TSR_LEAF_HOST,
+       .dtype = TSR_F8E4M3FN,
+       .shape = *TSR_SHAPE(2, 2),
+       .data = codes},
+      {.path = "q.weight_scale", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .data = values}};
+  make_fixture(&f);
+  assert_ok(tsr_comm_create(1, NULL, &comm));
+  assert_ok(tsr_array_tree_create(leaves, 3, &tree));
+  static const tsr_cast_rule rule = {"^w", TSR_F16};
+  tsr_save_options options = {.size = sizeof options,
+                              .format = TSR_FORMAT_FILE,
+                              .casts = &rule,
+                              .cast_count = 1,
+                              .no_sync = true};
+  assert_fails_with(tsr_checkpoint_save(tree, f.out, comm, &options), CAST_OVERFLOW,
+                    "element 1 is 70000");
+  options.allow_overflow = true;
+  assert_ok(tsr_checkpoint_save(tree, f.out, comm, &options));
+  options.dtype = TSR_BF16;
+  options.existing = TSR_EXISTING_REPLACE;
+  assert_fails_with(tsr_checkpoint_save(tree, f.out, comm, &options), QUANTISED,
+                    "tensor \"q.weight\" holds quantised values");
+  options.no_companions = true;
+  assert_ok(tsr_checkpoint_save(tree, f.out, comm, &options));
+  tsr_array_tree_release(tree);
+  tsr_comm_release(comm);
+  test_folder_remove(&f.folder);
+}
+
 static tsr_status cast_some(void *context) {
   const fixture *f = context;
   tsr_cast_rule rule;
@@ -172,6 +377,8 @@ static void casts_survive_failing_allocations(void **state) {
   test_folder_remove(&f.folder);
 }
 
-SUITE(casts, TEST(quantised_values_and_their_scales_are_not_cast),
+SUITE(casts, TEST(what_does_not_fit_is_counted), TEST(a_transform_refuses_what_does_not_fit),
+      TEST(a_load_refuses_what_does_not_fit), TEST(a_save_refuses_what_does_not_fit),
+      TEST(quantised_values_and_their_scales_are_not_cast),
       TEST(maps_and_selections_do_not_hide_them), TEST(a_map_that_parts_them_is_refused),
       TEST(casts_survive_failing_allocations))

@@ -11,10 +11,11 @@ typedef struct told {
   int64_t blocks;
 } told;
 
-static tsr_status count_blocks(void *context, int64_t first, int count, const tsr_hash128 *hashes,
-                               int hash_count) {
+static tsr_status count_blocks(void *context, tsr_journal_kind kind, int64_t first, int count,
+                               const tsr_hash128 *hashes, int hash_count) {
   told *t = context;
   (void)first, (void)hashes;
+  assert(kind == TSR_JOURNAL_WRITTEN || kind == TSR_JOURNAL_READ);
   assert(hash_count >= 0 && hash_count <= TSR_JOURNAL_BLOCKS);
   t->lines++;
   t->blocks += count;
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   assert(!status);
   if (state.begun) {
     read_journal(journal, state.job, &before);
-    status = tsr_journal_add(journal, 7, 1, &(tsr_hash128){1, 2}, 1);
+    status = tsr_journal_add(journal, TSR_JOURNAL_READ, 7, 1, &(tsr_hash128){1, 2}, 1);
     if (!status) status = tsr_journal_flush(journal, false);
     assert(!status);
     read_journal(journal, state.job, &after);

@@ -1,0 +1,111 @@
+#include "cli/transform_talk.h"
+
+#include <limits.h>
+
+// ---- reports ----
+
+static void write_number(tsr_json_writer *json, const char *key, int64_t value) {
+  tsr_json_write_key(json, key);
+  tsr_json_write_int(json, value);
+}
+
+void cli_write_transform_report(const tsr_transform_report *report, tsr_json_writer *json) {
+  write_number(json, "tensors_checked", report->checked);
+  write_number(json, "tensors_unchecked", report->unchecked);
+  write_number(json, "elements_lost", report->lost_elements);
+  tsr_json_write_key(json, "lost");
+  tsr_json_begin_array(json);
+  for (int64_t i = 0; i < report->loss_count; i++) {
+    tsr_json_begin_inline_object(json);
+    tsr_json_write_key(json, "tensor");
+    tsr_json_write_string(json, report->losses[i].tensor);
+    write_number(json, "elements", report->losses[i].elements);
+    tsr_json_end_object(json);
+  }
+  tsr_json_end_array(json);
+}
+
+// What a cast lost, the worst first.
+static tsr_status say_losses(const tsr_transform_report *report, const char *to) {
+  enum { SHOWN = 3 };
+  const long long elements = report->lost_elements, tensors = report->loss_count;
+  tsr_text names = TSR_TEXT_EMPTY;
+  for (int64_t i = 0; i < tensors && i < SHOWN; i++)
+    tsr_text_addf(&names, "%s%s: %lld", i ? ", " : "", report->losses[i].tensor,
+                  (long long)report->losses[i].elements);
+  if (tensors > SHOWN) tsr_text_add(&names, ", ...");
+  tsr_status status = tsr_text_check(&names);
+  if (!status)
+    cli_say(
+        "warning: %s: %s%lld element%s of %lld tensor%s did not fit into the type of the cast and "
+        "became inf, nan or the largest number (%s)\n",
+        to, report->resumed ? "since the job was resumed, " : "", elements,
+        elements == 1 ? "" : "s", tensors, tensors == 1 ? "" : "s", tsr_text_string(&names));
+  tsr_text_deinit(&names);
+  return status;
+}
+
+tsr_status cli_say_transform_report(const tsr_transform_report *report, const char *from,
+                                    const char *to) {
+  if (report->unchecked)
+    cli_say(
+        "note: %lld of %lld tensors were read in part or in another order, and so not held against "
+        "the "
+        "hashes of %s; `tessera fsck --deep` does that\n",
+        (long long)report->unchecked, (long long)(report->checked + report->unchecked), from);
+  return report->loss_count ? say_losses(report, to) : NULL;
+}
+
+// ---- config.json ----
+
+// The type that a member of it names; NONE where that is not there, or no type.
+static tsr_dtype dtype_in(const tsr_json *config, const char *key, char name[32]) {
+  const char *bytes = NULL;
+  size_t length = 0;
+  tsr_dtype dtype = TSR_DTYPE_NONE;
+  tsr_status status = tsr_json_get_string(tsr_json_find(config, key), key, &bytes, &length);
+  if (!status) snprintf(name, 32, "%.*s", length < 32 ? (int)length : 31, bytes);
+  if (!status) status = tsr_dtype_parse(name, &dtype);
+  tsr_status_free(status);
+  return dtype;
+}
+
+void cli_warn_of_config(const char *folder, tsr_dtype cast) {
+  static const char *const keys[] = {"torch_dtype", "dtype"};
+  char path[PATH_MAX], name[32];
+  tsr_json_doc *doc = NULL;
+  snprintf(path, sizeof path, "%s/config.json", folder);
+  tsr_status_free(tsr_json_read_file(path, &doc));  // there need not be one
+  for (int i = 0; i < 2 && doc; i++) {
+    const tsr_dtype said = dtype_in(tsr_json_root(doc), keys[i], name);
+    if (said == TSR_DTYPE_NONE || said == cast) continue;
+    cli_say("warning: %s was copied as it was: its %s is \"%s\", but tensors were cast to %s\n",
+            path, keys[i], name, tsr_dtype_name(cast, TSR_NAMES_OWN));
+  }
+  tsr_json_destroy(doc);
+}
+
+// ---- failures ----
+
+tsr_status cli_advise_on_transform(tsr_status status) {
+  static const struct {
+    tsr_cause cause;
+    const char *help;
+  } advice[] = {
+      {TSR_CAUSE_COMPANIONS_APART, "--no-companions does it all the same"},
+      {TSR_CAUSE_QUANTISED,
+       "--cast REGEX=DTYPE casts only what matches, --no-companions all the same"},
+      {TSR_CAUSE_CAST_OVERFLOW,
+       "--allow-overflow lets it become inf or nan, and counts; with --resume the job goes on"},
+      {TSR_CAUSE_SOURCE_DAMAGED,
+       "`tessera fsck --deep` finds all that is damaged, --trust-source takes it as it is"},
+  };
+  for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
+    if (tsr_status_cause(status) != advice[i].cause) continue;
+    tsr_status better = tsr_fail_at(advice[i].cause, __FILE__, __LINE__, "%s (%s)",
+                                    tsr_status_text(status), advice[i].help);
+    tsr_status_free(status);
+    return better;
+  }
+  return status;
+}

@@ -1,0 +1,362 @@
+// A source that carries hashes and is damaged: whoever reads it says so, and writes nothing.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/models.h"
+#include "checkpoint/source_hashes.h"
+
+#define TREE                                                   \
+  "{\"a.w\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]},"   \
+  " \"b.w\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]},"   \
+  " \"large\": {\"dtype\": \"u32\", \"shape\": [2560, 1024]}," \
+  " \"none\": {\"dtype\": \"u32\", \"shape\": [0, 4]},"        \
+  " \"s\": {\"dtype\": \"u32\", \"shape\": []}}"
+
+typedef struct fixture {
+  test_folder folder;
+  char cut[96], out[96];
+  tsr_plan *plan, *other;
+} fixture;
+
+static void make_fixture(fixture *f) {
+  char in[96];
+  test_tensor tensors[] = {test_tensor_whole("a.w", TSR_SHAPE(1200, 1001)),
+                           test_tensor_whole("b.w", TSR_SHAPE(1200, 1001)),
+                           test_tensor_whole("large", TSR_SHAPE(2560, 1024)),
+                           test_tensor_whole("none", TSR_SHAPE(0, 4)),
+                           test_tensor_whole("s", TSR_SCALAR)};
+  test_folder_make(&f->folder);
+  strcpy(in, test_folder_path(&f->folder, "in.safetensors"));
+  strcpy(f->cut, test_folder_path(&f->folder, "cut"));
+  strcpy(f->out, test_folder_path(&f->folder, "out"));
+  test_write_safetensors(in, tensors, 5);
+  f->plan = test_plan(TREE, "x=4", "w -> _, x\nlarge -> x\n");
+  f->other = test_plan(TREE, "x=2", "w -> x\n");
+  const tsr_transform_options options = {.size = sizeof options, .plan = f->plan, .no_sync = true};
+  assert_ok(test_transform(in, f->cut, &options));
+}
+
+static void free_fixture(fixture *f) {
+  tsr_plan_release(f->plan);
+  tsr_plan_release(f->other);
+  test_folder_remove(&f->folder);
+}
+
+// Flips a bit of an element, counted in the tensor; once more, and it is as it was.
+static void flip(const fixture *f, const char *tensor, int64_t shard, int64_t element) {
+  tsr_checkpoint *model = NULL;
+  tsr_stored stored;
+  assert_ok(tsr_checkpoint_open(f->cut, NULL, &model));
+  const int64_t at = tsr_tree_find(tsr_checkpoint_tree(model), tensor);
+  assert_true(at >= 0 && tsr_checkpoint_find(model, at, shard, 0, &stored));
+  FILE *file = fopen(tsr_checkpoint_file(model, stored.file), "r+b");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, (long)(stored.offset + 4 * element), SEEK_SET), 0);
+  const int byte = fgetc(file);
+  assert_int_not_equal(byte, EOF);
+  assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+  assert_int_not_equal(fputc(byte ^ 8, file), EOF);
+  assert_int_equal(fclose(file), 0);
+  tsr_checkpoint_release(model);
+}
+
+static bool is_there(const fixture *f, const char *name) {
+  return !access(test_folder_path(&f->folder, name), F_OK);
+}
+
+// The result, the report, or the failure.
+static tsr_status run(const fixture *f, const tsr_transform_options *options,
+                      tsr_transform_report *out_report) {
+  tsr_checkpoint *source = NULL;
+  tsr_transform *job = NULL;
+  TSR_TRY(tsr_checkpoint_open(f->cut, NULL, &source));
+  tsr_status status = tsr_transform_create(source, f->out, options, &job);
+  if (!status) status = tsr_transform_run(job);
+  if (!status) *out_report = *tsr_transform_report_of(job);
+  tsr_transform_destroy(job);
+  tsr_checkpoint_release(source);
+  return status;
+}
+
+static const struct {
+  tsr_checkpoint_format format;
+  bool other;  // by the other plan
+  const char *map;
+  int jobs;
+  int64_t max_memory;
+} jobs[] = {
+    {.format = TSR_FORMAT_FILE},
+    {.format = TSR_FORMAT_FILE, .jobs = 1, .max_memory = 40 << 20},
+    {.format = TSR_FORMAT_FOLDER},
+    {.format = TSR_FORMAT_NPZ},
+    {.format = TSR_FORMAT_NPY},
+    {.format = TSR_FORMAT_TESSERA, .other = true},
+    {.format = TSR_FORMAT_RANKS, .other = true},
+    {.format = TSR_FORMAT_FILE, .map = "new.{x} = {x:.*}\n"},
+    {.format = TSR_FORMAT_FILE, .map = "ab = concat(0, a.w, b.w)\n"},
+    {.format = TSR_FORMAT_FILE, .map = "only\nx = large\ns = s\n"},
+};
+
+static const struct {
+  const char *tensor;
+  int64_t shard, element;
+  const char *message;
+} damages[] = {
+    {"large", 0, 0, "data-00001-of-00004.safetensors and other files hold of it has the hash "},
+    {"large", 3, 655359, "but the manifest says "},
+    {"large", 1, 77, "the source is damaged, or was changed"},
+    {"s", 0, 0, "holds of it has the hash "},
+};
+
+static tsr_transform_options options_of(const fixture *f, size_t i, tsr_mapping **out_mapping) {
+  tsr_transform_options options = {.size = sizeof options,
+                                   .format = jobs[i].format,
+                                   .plan = jobs[i].other ? f->other : NULL,
+                                   .existing = TSR_EXISTING_REPLACE,
+                                   .jobs = jobs[i].jobs,
+                                   .max_memory = jobs[i].max_memory,
+                                   .no_sync = true};
+  *out_mapping = NULL;
+  if (!jobs[i].map) return options;
+  tsr_checkpoint *model = NULL;
+  tsr_map *map = NULL;
+  assert_ok(tsr_checkpoint_open(f->cut, NULL, &model));
+  assert_ok(tsr_map_parse(jobs[i].map, "t.map", &map));
+  assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(model), NULL, out_mapping));
+  options.map = *out_mapping;
+  tsr_map_release(map);
+  tsr_checkpoint_release(model);
+  return options;
+}
+
+static void one_flipped_bit_fails_every_job(void **state) {
+  (void)state;
+  fixture f;
+  make_fixture(&f);
+  for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+    tsr_mapping *mapping = NULL;
+    tsr_transform_report report;
+    tsr_transform_options options = options_of(&f, i, &mapping);
+    for (size_t d = 0; d < COUNT_OF(damages); d++) {
+      flip(&f, damages[d].tensor, damages[d].shard, damages[d].element);
+      assert_fails_with(run(&f, &options, &report), SOURCE_DAMAGED, damages[d].message);
+      assert_false(is_there(&f, "out"));
+      assert_false(is_there(&f, "out.partial"));
+      assert_false(is_there(&f, "out.journal"));
+      flip(&f, damages[d].tensor, damages[d].shard, damages[d].element);
+    }
+    assert_ok(run(&f, &options, &report));
+    assert_int_equal(report.checked, jobs[i].map && jobs[i].map[0] == 'o' ? 2 : 4);
+    assert_int_equal(report.unchecked, 0);
+    assert_false(report.resumed);
+    test_folder out;
+    snprintf(out.path, sizeof out.path, "%.*s", (int)sizeof out.path - 1, f.out);
+    test_folder_remove(&out);
+    tsr_mapping_release(mapping);
+  }
+  free_fixture(&f);
+}
+
+static void a_source_may_be_trusted(void **state) {
+  (void)state;
+  fixture f;
+  tsr_transform_report report;
+  make_fixture(&f);
+  flip(&f, "large", 0, 0);
+  const tsr_transform_options options = {
+      .size = sizeof options, .format = TSR_FORMAT_FILE, .trust_source = true, .no_sync = true};
+  assert_ok(run(&f, &options, &report));
+  assert_int_equal(report.checked, 0);
+  free_fixture(&f);
+}
+
+// A large transpose is read by columns, and a slice in part: neither is a hash's order.
+static void what_is_read_otherwise_is_counted(void **state) {
+  (void)state;
+  fixture f;
+  tsr_checkpoint *model = NULL;
+  tsr_map *map = NULL;
+  tsr_mapping *mapping = NULL;
+  tsr_transform_report report;
+  make_fixture(&f);
+  assert_ok(tsr_checkpoint_open(f.cut, NULL, &model));
+  assert_ok(tsr_map_parse("large = transpose(large)\na.w = slice(a.w, 0, 0:7)\n", "t.map", &map));
+  assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(model), NULL, &mapping));
+  const tsr_transform_options options = {
+      .size = sizeof options, .format = TSR_FORMAT_FILE, .map = mapping, .no_sync = true};
+  assert_ok(run(&f, &options, &report));
+  assert_int_equal(report.checked, 2);  // b.w and s
+  assert_int_equal(report.unchecked, 2);
+  tsr_mapping_release(mapping);
+  tsr_map_release(map);
+  tsr_checkpoint_release(model);
+  free_fixture(&f);
+}
+
+// ---- casts ----
+
+static void what_is_cast_is_checked_before(void **state) {
+  (void)state;
+  static const char tree[] = "{\"f\": {\"dtype\": \"f32\", \"shape\": [1500, 1024]}}";
+  test_folder folder;
+  char in[96], cut[96], out[96];
+  tsr_checkpoint *model = NULL;
+  tsr_stored stored;
+  test_folder_make(&folder);
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(cut, test_folder_path(&folder, "cut"));
+  strcpy(out, test_folder_path(&folder, "out.safetensors"));
+  FILE *file = fopen(in, "wb");
+  static const char header[] =
+      "{\"f\":{\"dtype\":\"F32\",\"shape\":[1500,1024],\"data_offsets\":[0,6144000]}}";
+  const uint64_t length = sizeof header - 1;
+  assert_int_equal(fwrite(&length, sizeof length, 1, file), 1);
+  assert_int_equal(fwrite(header, 1, sizeof header - 1, file), sizeof header - 1);
+  for (int i = 0; i < 1536000; i++) {
+    const float value = (float)i / 1536;
+    assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+  }
+  assert_int_equal(fclose(file), 0);
+  tsr_plan *plan = test_plan(tree, "x=3", "f -> x\n");
+  tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
+  assert_ok(test_transform(in, cut, &options));
+  // The last bit of an element, which the cast rounds away.
+  assert_ok(tsr_checkpoint_open(cut, NULL, &model));
+  assert_true(tsr_checkpoint_find(model, 0, 2, 0, &stored));
+  file = fopen(tsr_checkpoint_file(model, stored.file), "r+b");
+  assert_int_equal(fseek(file, (long)stored.offset + 400, SEEK_SET), 0);
+  const int byte = fgetc(file);
+  assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+  assert_int_not_equal(fputc(byte ^ 1, file), EOF);
+  assert_int_equal(fclose(file), 0);
+  tsr_checkpoint_release(model);
+  options = (tsr_transform_options){
+      .size = sizeof options, .format = TSR_FORMAT_FILE, .dtype = TSR_BF16, .no_sync = true};
+  assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+  options.dtype = TSR_F64;
+  options.max_memory = 40 << 20;
+  options.jobs = 1;
+  assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+  tsr_plan_release(plan);
+  test_folder_remove(&folder);
+}
+
+// ---- resumed jobs ----
+
+// Lets a job write its first window, and a little more.
+static bool stop_after_some(void *context, const tsr_progress_report *report) {
+  return report->done <= *(const int64_t *)context;
+}
+
+static void a_resumed_job_remembers_what_it_read(void **state) {
+  (void)state;
+  fixture f;
+  tsr_transform_report report;
+  int64_t some = 1;
+  make_fixture(&f);
+  for (int damaged = 0; damaged < 2; damaged++) {
+    // In the first block of the first tensor: it is read by the job that is stopped.
+    if (damaged) flip(&f, "large", 0, 5);
+    tsr_transform_options options = {.size = sizeof options,
+                                     .format = TSR_FORMAT_FILE,
+                                     .include = (const char *const[]){"large"},
+                                     .include_count = 1,
+                                     .jobs = 1,
+                                     .max_memory = 24 << 20,  // a block at a time
+                                     .no_sync = true,
+                                     .progress = stop_after_some,
+                                     .progress_context = &some,
+                                     .progress_interval = 1e-9};
+    assert_fails_with(run(&f, &options, &report), CANCELLED, "cancelled");
+    assert_true(is_there(&f, "out.journal"));
+    options.existing = TSR_EXISTING_RESUME;
+    options.progress = NULL;
+    if (damaged) {
+      assert_fails_with(run(&f, &options, &report), SOURCE_DAMAGED, "the source is damaged");
+      assert_false(is_there(&f, "out.journal"));
+    } else {
+      assert_ok(run(&f, &options, &report));
+      assert_true(report.resumed);
+      assert_int_equal(report.checked, 1);
+      assert_int_equal(report.unchecked, 0);
+      assert_int_equal(unlink(f.out), 0);
+    }
+  }
+  free_fixture(&f);
+}
+
+// ---- the table ----
+
+static void blocks_come_in_any_order_and_once(void **state) {
+  (void)state;
+  fixture f;
+  tsr_checkpoint *model = NULL;
+  tsr_source_hashes *hashes = NULL, *again = NULL;
+  make_fixture(&f);
+  assert_ok(tsr_checkpoint_open(f.cut, NULL, &model));
+  assert_ok(tsr_source_hashes_create(model, &hashes));
+  assert_ok(tsr_source_hashes_create(model, &again));
+  const int64_t large = tsr_tree_find(tsr_checkpoint_tree(model), "large"), block = 1 << 20;
+  uint32_t *words = calloc(2560 * 1024, sizeof *words);
+  tsr_hash128 hash;
+  int64_t index = -1;
+  int count = 0;
+  assert_non_null(words);
+  assert_ok(tsr_checkpoint_read(model, large, NULL, words));
+  assert_false(tsr_source_hashes_block(hashes, large, 0, &hash));
+  assert_ok(tsr_source_hashes_add(hashes, large, 5, block, words + 5));  // no whole block
+  assert_false(tsr_source_hashes_next(hashes, &index, &hash));
+  assert_int_equal(tsr_source_hashes_count(hashes).unchecked, 1);
+  assert_ok(tsr_source_hashes_add(hashes, large, 7, 2560 * 1024 - 7, words + 7));  // 1 and 2
+  assert_true(tsr_source_hashes_block(hashes, large, 2, &hash));
+  assert_ok(tsr_source_hashes_add(hashes, large, 0, block, words));
+  assert_ok(tsr_source_hashes_add(hashes, large, 0, block, words));  // seen already
+  assert_int_equal(tsr_source_hashes_count(hashes).checked, 1);
+  assert_int_equal(tsr_source_hashes_count(hashes).unchecked, 0);
+  while (tsr_source_hashes_next(hashes, &index, &hash)) {
+    assert_ok(tsr_source_hashes_restore(again, index, hash));
+    assert_ok(tsr_source_hashes_restore(again, index, hash));
+    count++;
+  }
+  assert_int_equal(count, 3);
+  assert_int_equal(tsr_source_hashes_count(again).checked, 1);
+  assert_ok(tsr_source_hashes_restore(again, -1, hash));
+  assert_ok(tsr_source_hashes_restore(again, INT64_MAX, hash));
+  tsr_source_hashes_clear(again);
+  assert_int_equal(tsr_source_hashes_count(again).checked, 0);
+  words[0] ^= 1;
+  assert_ok(tsr_source_hashes_add(again, large, 0, 2 * block, words));
+  assert_fails_with(tsr_source_hashes_add(again, large, 2 * block, block / 2, words + 2 * block),
+                    SOURCE_DAMAGED, "the source is damaged");
+  free(words);
+  tsr_source_hashes_destroy(hashes);
+  tsr_source_hashes_destroy(again);
+  tsr_checkpoint_release(model);
+  free_fixture(&f);
+}
+
+static tsr_status make_hashes(void *context) {
+  tsr_source_hashes *hashes = NULL;
+  TSR_TRY(tsr_source_hashes_create(context, &hashes));
+  tsr_source_hashes_destroy(hashes);
+  return NULL;
+}
+
+static void tables_survive_failing_allocations(void **state) {
+  (void)state;
+  fixture f;
+  tsr_checkpoint *model = NULL;
+  make_fixture(&f);
+  assert_ok(tsr_checkpoint_open(f.cut, NULL, &model));
+  test_allocation_sweep(make_hashes, model);
+  tsr_checkpoint_release(model);
+  free_fixture(&f);
+}
+
+SUITE(damage, TEST(one_flipped_bit_fails_every_job), TEST(a_source_may_be_trusted),
+      TEST(what_is_read_otherwise_is_counted), TEST(what_is_cast_is_checked_before),
+      TEST(a_resumed_job_remembers_what_it_read), TEST(blocks_come_in_any_order_and_once),
+      TEST(tables_survive_failing_allocations))
