@@ -44,6 +44,7 @@ TSR_BEGIN_DECLS
   X(COMPANION, "companion", "goes with another tensor")                                           \
   X(INDEXED, "indexed", "not cut with it: an index counts groups over the whole weight")          \
   X(WHOLE, "whole", "kept whole: no cut can be followed")                                         \
+  X(TOGETHER, "together", "not cut, as its group cannot be cut together")                         \
   X(USER, "user", "set by the user")
 #define X(id, word, text) TSR_WHY_##id,
 typedef enum tsr_why { TSR_REASONS(X) TSR_WHY_COUNT } tsr_why;

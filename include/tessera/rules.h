@@ -10,6 +10,10 @@
 //   (q|o)_proj\.weight$              ->  tp, fsdp        # any notation of tessera/spec.h
 //   norm\.weight$                    ->  _
 //   "quoted -> as in JSON # text"     ->  ()
+//   together attention over tp               # up to `end`: cut over tp all of them, or none
+//   (q|k|v)_proj\.weight$           ->  tp, _
+//   o_proj\.weight$                 ->  _, tp
+//   end
 //   qkv_proj\.weight$  ->  tp/parts(q:{heads*head_dim}/{head_dim},
 //   k:{kv_heads*head_dim}/{head_dim})
 //
@@ -32,6 +36,11 @@ typedef struct tsr_rule {
   const tsr_spec *spec;
   const char *file;  // where it was written; "" = by a call
   int line;          // counted from 1; 0 = by a call
+  // Rules of one group cut their tensors over an axis together or not at all: where one tensor of a
+  // layer cannot be cut over it, the others of its group are not either. NULL = no group.
+  const char *together;  // the group's name, a word
+  const char *over;      // the axis; given with `together`
+  const char *written;   // the spec before its {expressions} were computed; NULL = it has none
 } tsr_rule;
 
 // A named whole number for {expressions} in specs.

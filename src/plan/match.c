@@ -6,6 +6,7 @@
 
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
+#include "plan/together.h"
 #include "rules/decide.h"
 #include "tessera/pool.h"
 
@@ -24,6 +25,7 @@ typedef struct matching {
   tsr_spec *uncut;
   tsr_stand_ins stand_ins;
   tsr_plan *weights;  // of the stand-ins; NULL = there are none
+  tsr_together *groups;
 } matching;
 
 // ---- asking the rules ----
@@ -140,6 +142,24 @@ static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64
   return tsr_plan_builder_correct(builder, row, wanted, work->options.policy);
 }
 
+// Packed weights that no cut can follow stay whole, and so do the tensors beside them.
+static bool stays_whole(const matching *work, int64_t row) {
+  const tsr_dtype_class kind = tsr_dtype_get(tsr_tree_tensor(work->tree, row)->dtype)->kind;
+  if (!work->options.companions || kind == TSR_CLASS_FLOAT) return false;
+  return tsr_companion_find(work->tree, row).kind == TSR_COMPANION_WHOLE;
+}
+
+static tsr_status cut_together(const matching *work, tsr_plan_builder *builder) {
+  const int64_t count = tsr_tree_count(work->tree);
+  if (!work->groups->any_group || work->options.no_correction) return NULL;
+  for (int64_t i = 0; i < count; i++)
+    TSR_TRY(
+        tsr_together_look(work->groups, builder, i, work->decisions[i].rule, stays_whole(work, i)));
+  for (int64_t i = 0; i < count; i++)
+    TSR_TRY(tsr_together_apply(work->groups, builder, i, work->decisions[i].rule));
+  return NULL;
+}
+
 static tsr_status build(const matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
   tsr_plan_builder builder;
   TSR_TRY(tsr_plan_builder_init(&builder, work->tree, mesh));
@@ -148,6 +168,7 @@ static tsr_status build(const matching *work, const tsr_mesh *mesh, tsr_plan **o
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_tree_count(work->tree) && !status; i++)
     status = set_row(work, &builder, i);
+  if (!status) status = cut_together(work, &builder);
   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
   tsr_plan_builder_deinit(&builder);
   return status;
@@ -202,20 +223,32 @@ static tsr_status find_weights(matching *work, const tsr_mesh *mesh) {
   return status;
 }
 
-static tsr_status build_with_companions(const matching *work, const tsr_mesh *mesh,
-                                        tsr_plan **out_plan) {
+static tsr_status replan_weights(matching *work, const tsr_mesh *mesh) {
+  tsr_plan_release(work->weights);
+  work->weights = NULL;
+  return plan_weights(work, mesh);
+}
+
+static tsr_status build_with_companions(matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
   tsr_plan *plan = NULL;
   if (!work->options.companions) return build(work, mesh, out_plan);
+  const int64_t known = work->groups->broken;
   TSR_TRY(build(work, mesh, &plan));
-  tsr_status status =
-      tsr_plan_follow(plan, work->weights, work->weights ? work->stand_ins.of : NULL, out_plan);
+  tsr_status status = NULL;
+  // Weights were decided on before the tensors that stand beside them in their groups.
+  if (work->weights && work->groups->broken > known) status = replan_weights(work, mesh);
+  if (!status)
+    status =
+        tsr_plan_follow(plan, work->weights, work->weights ? work->stand_ins.of : NULL, out_plan);
   tsr_plan_release(plan);
   return status;
 }
 
 tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_rules *rules,
                           const tsr_match_options *options, tsr_plan **out_plan) {
-  matching work = {.tree = tree, .rules = rules};
+  tsr_together groups;
+  matching work = {.tree = tree, .rules = rules, .groups = &groups};
+  tsr_together_init(&groups, rules, mesh);
   tsr_status status = read_options(options, &work);
   if (!status) status = tsr_spec_of(NULL, 0, &work.uncut);
   if (!status) status = decide_all(&work);
@@ -226,5 +259,6 @@ tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_
   tsr_stand_ins_deinit(&work.stand_ins);
   tsr_plan_release(work.weights);
   tsr_spec_release(work.uncut);
+  tsr_together_deinit(&groups);
   return status;
 }

@@ -127,6 +127,61 @@ static void print_whole(const tsr_plan *plan, int64_t index, const tsr_plan_note
     print_plain(note, out);
 }
 
+// The part of a dimension whose pieces, each to stay whole, the shards do not divide; NULL = none.
+static const tsr_part *find_indivisible(const tsr_spec *spec, int dim, int64_t shards) {
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  if (dim < 0 || dim >= desc->dim_count) return NULL;
+  for (int s = 0; s < desc->dims[dim].stage_count; s++) {
+    const tsr_stage *stage = &desc->dims[dim].stages[s];
+    for (int i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++) {
+      const tsr_part *part = &stage->parts[i];
+      if (part->grain == 1 || part->size % part->grain != 0) continue;
+      if (part->size / part->grain * part->copies % shards != 0) return part;
+    }
+  }
+  return NULL;
+}
+
+// "14 pieces of 64 are not divisible by 4", or of q, where the part has a name.
+static void print_pieces(const tsr_part *part, int64_t shards, tsr_text *out) {
+  tsr_text_addf(out, "%lld pieces of %lld", (long long)(part->size / part->grain),
+                (long long)part->grain);
+  if (*part->name) tsr_text_addf(out, " in %s", part->name);
+  if (part->copies > 1) tsr_text_addf(out, ", each for %lld shards,", (long long)part->copies);
+  tsr_text_addf(out, " are not divisible by %lld", (long long)shards);
+}
+
+static void print_misfit(const tsr_plan_row *row, const tsr_plan_note *note, tsr_text *out) {
+  const tsr_part *part =
+      note->argument < 1 ? NULL : find_indivisible(row->wanted, note->dim, note->argument);
+  if (!part) {
+    print_change(row, note, TSR_CHANGE_CUT_MISFIT, out);
+    return;
+  }
+  print_dim(note, out);
+  print_pieces(part, note->argument, out);
+  tsr_text_add(out, ", so it is not cut");
+}
+
+static void print_together(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
+  const tsr_rule *rule = plan->rules ? tsr_rules_get(plan->rules, note->rule) : NULL;
+  if (!rule || !rule->together) {
+    print_plain(note, out);
+    return;
+  }
+  const int64_t shards = note->argument < 1 ? 1 : note->argument;
+  const tsr_part *part = NULL;
+  tsr_text_addf(out, "not cut, as %s is cut over %s together or not at all, and ", rule->together,
+                note->axis ? note->axis : "");
+  tsr_rule_print_place(note->rule, rule->file, rule->line, out);
+  tsr_text_addf(out, " \"%s\" cannot be", rule->pattern);
+  for (int d = 0; d < tsr_spec_get(rule->spec)->dim_count && !part; d++)
+    part = find_indivisible(rule->spec, d, shards);
+  if (!part) return;
+  tsr_text_add(out, ": ");
+  print_pieces(part, shards, out);
+}
+
 void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                          tsr_text *out) {
   tsr_plan_row row;
@@ -174,7 +229,11 @@ void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_not
       print_change(&row, note, TSR_CHANGE_INDIVISIBLE, out);
       return;
     case TSR_WHY_CUT_MISFIT:
-      print_change(&row, note, TSR_CHANGE_CUT_MISFIT, out);
+      print_misfit(&row, note, out);
+      return;
+    case TSR_WHY_TOGETHER:
+      print_dim(note, out);
+      print_together(plan, note, out);
       return;
     case TSR_WHY_UNCONSTRAINED:
       print_change(&row, note, TSR_CHANGE_UNCONSTRAINED, out);

@@ -12,6 +12,9 @@ TSR_MUST_USE tsr_status tsr_tree_keep_warnings(tsr_tree *tree, const char *lines
 bool tsr_tensor_same_shape(const tsr_tensor *a, const tsr_tensor *b);
 bool tsr_tensor_same_logical(const tsr_tensor *a, const tsr_tensor *b);
 
+// The length of a path up to the end of its last number: "model.layers.3" of what is in that layer.
+size_t tsr_path_layer(const char *path);
+
 // Groups as tsr_tree_group_by_pattern makes them, but members also agree in their key; NULL = none.
 TSR_MUST_USE tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
                                           tsr_tree_groups *out_groups);

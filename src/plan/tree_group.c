@@ -39,6 +39,15 @@ static void print_pattern(const char *path, tsr_text *out) {
   }
 }
 
+size_t tsr_path_layer(const char *path) {
+  const bool slashes = strchr(path, '/') != NULL;
+  for (const char *at = path + strlen(path); at-- > path;) {
+    const size_t number = number_at(path, at, slashes);
+    if (number) return (size_t)(at - path) + number;
+  }
+  return 0;
+}
+
 // ---- gathering ----
 
 typedef struct group {

@@ -41,12 +41,16 @@ tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
   return NULL;
 }
 
+static const char *keep_text(tsr_rules_builder *builder, const char *text) {
+  return tsr_arena_copy(&builder->arena, text, strlen(text));
+}
+
 // Rules of one file share its name.
 static const char *file_of(tsr_rules_builder *builder, const char *file) {
   if (!*file) return "";
   if (builder->count && !strcmp(builder->items[builder->count - 1].file, file))
     return builder->items[builder->count - 1].file;
-  return tsr_arena_copy(&builder->arena, file, strlen(file));
+  return keep_text(builder, file);
 }
 
 static tsr_status make_room(tsr_rules_builder *builder) {
@@ -60,15 +64,41 @@ static tsr_status make_room(tsr_rules_builder *builder) {
   return NULL;
 }
 
-tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const char *pattern,
-                                 size_t pattern_length, const tsr_spec *spec, const char *file,
-                                 int line) {
+tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const tsr_rule *rule,
+                                 size_t pattern_length) {
   TSR_TRY(make_room(builder));
-  const char *name = file_of(builder, file);
-  const char *copy = tsr_arena_copy(&builder->arena, pattern, pattern_length);
-  if (!name || !copy) return tsr_fail(NO_MEMORY, "a rule");
-  builder->items[builder->count++] = (tsr_rule){copy, tsr_spec_retain(spec), name, line};
+  tsr_rule own = {.file = file_of(builder, rule->file),
+                  .line = rule->line,
+                  .pattern = tsr_arena_copy(&builder->arena, rule->pattern, pattern_length),
+                  .together = builder->together,
+                  .over = builder->over,
+                  .written = rule->written ? keep_text(builder, rule->written) : NULL};
+  if (!own.file || !own.pattern || (rule->written && !own.written))
+    return tsr_fail(NO_MEMORY, "a rule");
+  own.spec = tsr_spec_retain(rule->spec);
+  builder->items[builder->count++] = own;
   return NULL;
+}
+
+static bool is_word(const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return *name && !name[strspn(name, letters)];
+}
+
+tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, const char *name,
+                                      const char *over, const tsr_rules_options *options) {
+  builder->together = builder->over = NULL;
+  if (!name && !over) return NULL;
+  if (!name || !over || !*over)
+    return tsr_fail(BAD_ARGUMENT, "a group wants a name and an axis, as in attention over tp");
+  if (!is_word(name))
+    return tsr_fail(BAD_ARGUMENT, "the group \"%s\" is no word of letters, digits, _, - and .",
+                    name);
+  const char *axis = tsr_rule_axis_kept(options, over);
+  if (!axis) return NULL;
+  builder->together = keep_text(builder, name);
+  builder->over = keep_text(builder, axis);
+  return builder->together && builder->over ? NULL : tsr_fail(NO_MEMORY, "a group of rules");
 }
 
 tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason) {
@@ -134,12 +164,14 @@ tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_
 }
 
 static tsr_status add_given(tsr_rules_builder *builder, const tsr_rule *rules, int count) {
+  static const tsr_rules_options all = {.size = sizeof all};
   for (int i = 0; i < count; i++) {
-    const char *file = rules[i].file ? rules[i].file : "";
-    if (!rules[i].pattern || !rules[i].spec)
-      return tsr_fail(BAD_ARGUMENT, "rule %d has no %s", i, rules[i].pattern ? "spec" : "pattern");
-    TSR_TRY(tsr_rules_builder_add(builder, rules[i].pattern, strlen(rules[i].pattern),
-                                  rules[i].spec, file, rules[i].line));
+    tsr_rule rule = rules[i];
+    if (!rule.file) rule.file = "";
+    if (!rule.pattern || !rule.spec)
+      return tsr_fail(BAD_ARGUMENT, "rule %d has no %s", i, rule.pattern ? "spec" : "pattern");
+    TSR_TRY_NOTE(tsr_rules_builder_together(builder, rule.together, rule.over, &all), "rule %d", i);
+    TSR_TRY(tsr_rules_builder_add(builder, &rule, strlen(rule.pattern)));
   }
   return NULL;
 }

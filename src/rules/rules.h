@@ -10,16 +10,20 @@ typedef struct tsr_rules_builder {
   tsr_arena arena;
   tsr_rule *items;  // specs are retained
   int count, capacity;
-  const char *warning;  // the first; NULL = none
+  const char *warning;          // the first; NULL = none
+  const char *together, *over;  // of the rules that follow, in the arena; NULL = no group
 } tsr_rules_builder;
 
 #define TSR_RULES_BUILDER_EMPTY \
   { .arena = TSR_ARENA_EMPTY }
 
-// Copies the texts and retains the spec.
-TSR_MUST_USE tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const char *pattern,
-                                              size_t pattern_length, const tsr_spec *spec,
-                                              const char *file, int line);
+// Copies the texts and retains the spec. The group is the builder's.
+TSR_MUST_USE tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const tsr_rule *rule,
+                                              size_t pattern_length);
+// Begins a group, or with NULL ends it. An axis that is not kept makes no group.
+TSR_MUST_USE tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, const char *name,
+                                                   const char *over,
+                                                   const tsr_rules_options *options);
 // Keeps the first reason why a rule is another one than it could be, and frees it.
 TSR_MUST_USE tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason);
 TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules);
@@ -35,6 +39,10 @@ TSR_MUST_USE tsr_status tsr_rules_add_json(tsr_rules_builder *builder, const tsr
 // Where facts are missing it is the one behind `else`, of which the builder is told.
 TSR_MUST_USE tsr_status tsr_rule_spec_parse(tsr_rules_builder *builder, const char *text,
                                             const tsr_rules_options *options, tsr_spec **out_spec);
+// Whether a spec's text has expressions.
+bool tsr_rule_spec_is_computed(const char *text);
+// The name that an axis of rules has in the mesh; NULL = it is not kept.
+const char *tsr_rule_axis_kept(const tsr_rules_options *options, const char *axis);
 // The same for a spec that is one already.
 TSR_MUST_USE tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rules_options *options,
                                             tsr_spec **out_spec);

@@ -15,14 +15,17 @@ static tsr_status copy_string(const tsr_json *value, const char *what, char **ou
   return *out ? NULL : tsr_fail(NO_MEMORY, "a %s", what);
 }
 
-// A text may hold expressions, a list may not.
+// A text may hold expressions, and is kept then; a list may not.
 static tsr_status read_spec(tsr_rules_builder *builder, const tsr_json *value,
-                            const tsr_rules_options *options, tsr_spec **out) {
+                            const tsr_rules_options *options, tsr_spec **out, char **out_written) {
   if (value && tsr_json_kind_of(value) == TSR_JSON_STRING) {
     char *text = NULL;
     TSR_TRY(copy_string(value, "spec", &text));
     tsr_status status = tsr_rule_spec_parse(builder, text, options, out);
-    free(text);
+    if (!status && tsr_rule_spec_is_computed(text))
+      *out_written = text;
+    else
+      free(text);
     return status;
   }
   tsr_spec *spec = NULL;
@@ -32,14 +35,23 @@ static tsr_status read_spec(tsr_rules_builder *builder, const tsr_json *value,
   return status;
 }
 
-// Where a rule was written, if its third member says so.
-typedef struct place {
-  char *file;  // owned; NULL = the whole list's name
+// What the third member says of a rule: where it was written, and its group. Texts are owned.
+typedef struct remarks {
+  char *file;  // NULL = the whole list's name
   int line;
-} place;
+  char *together, *over, *written;
+} remarks;
 
-static tsr_status read_place(const tsr_json *value, place *out) {
-  const tsr_json *file = tsr_json_find(value, "file"), *line = tsr_json_find(value, "line");
+static tsr_status read_text(const tsr_json *value, const char *key, char **out) {
+  const tsr_json *member = tsr_json_find(value, key);
+  if (!member) return NULL;
+  free(*out);
+  *out = NULL;
+  return copy_string(member, key, out);
+}
+
+static tsr_status read_remarks(const tsr_json *value, remarks *out) {
+  const tsr_json *line = tsr_json_find(value, "line");
   int64_t number = 0;
   if (!value) return NULL;
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
@@ -48,7 +60,17 @@ static tsr_status read_place(const tsr_json *value, place *out) {
   if (number < 0 || number > INT_MAX)
     return tsr_fail(BAD_ARGUMENT, "line %lld, wanted 0 to %d", (long long)number, INT_MAX);
   out->line = (int)number;
-  return file ? copy_string(file, "file", &out->file) : NULL;
+  TSR_TRY(read_text(value, "together", &out->together));
+  TSR_TRY(read_text(value, "over", &out->over));
+  TSR_TRY(read_text(value, "written", &out->written));
+  return read_text(value, "file", &out->file);
+}
+
+static void forget_remarks(remarks *of) {
+  free(of->file);
+  free(of->together);
+  free(of->over);
+  free(of->written);
 }
 
 static tsr_status add_rule(tsr_rules_builder *builder, const tsr_json *rule, const char *name,
@@ -58,16 +80,20 @@ static tsr_status add_rule(tsr_rules_builder *builder, const tsr_json *rule, con
     return tsr_json_wrong_kind(rule, "a rule", "a list of pattern and spec");
   const tsr_json *first = tsr_json_first(rule), *second = tsr_json_next(first);
   char *pattern = NULL;
-  place written = {NULL, 0};
+  remarks more = {0};
   tsr_spec *spec = NULL;
   tsr_status status = copy_string(first, "pattern", &pattern);
-  if (!status) status = read_spec(builder, second, options, &spec);
-  if (!status) status = read_place(tsr_json_next(second), &written);
-  if (!status)
-    status = tsr_rules_builder_add(builder, pattern, strlen(pattern), spec,
-                                   written.file ? written.file : name, written.line);
+  if (!status) status = read_spec(builder, second, options, &spec, &more.written);
+  if (!status) status = read_remarks(tsr_json_next(second), &more);
+  if (!status) status = tsr_rules_builder_together(builder, more.together, more.over, options);
+  const tsr_rule own = {.pattern = pattern,
+                        .spec = spec,
+                        .file = more.file ? more.file : name,
+                        .line = more.line,
+                        .written = more.written};
+  if (!status) status = tsr_rules_builder_add(builder, &own, strlen(pattern));
   tsr_spec_release(spec);
-  free(written.file);
+  forget_remarks(&more);
   free(pattern);
   return status;
 }
@@ -95,13 +121,24 @@ tsr_status tsr_rules_from_json(const tsr_json *value, tsr_rules **out_rules) {
   return status;
 }
 
-static void write_place(const tsr_rule *rule, tsr_json_writer *writer) {
-  if (!*rule->file && !rule->line) return;
+static void write_member(const char *key, const char *text, tsr_json_writer *writer) {
+  if (!text) return;
+  tsr_json_write_key(writer, key);
+  tsr_json_write_string(writer, text);
+}
+
+static void write_remarks(const tsr_rule *rule, tsr_json_writer *writer) {
+  const bool placed = *rule->file || rule->line;
+  if (!placed && !rule->together && !rule->written) return;
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "file");
-  tsr_json_write_string(writer, rule->file);
-  tsr_json_write_key(writer, "line");
-  tsr_json_write_int(writer, rule->line);
+  if (placed) {
+    write_member("file", rule->file, writer);
+    tsr_json_write_key(writer, "line");
+    tsr_json_write_int(writer, rule->line);
+  }
+  write_member("together", rule->together, writer);
+  write_member("over", rule->over, writer);
+  write_member("written", rule->written, writer);
   tsr_json_end_object(writer);
 }
 
@@ -112,7 +149,7 @@ void tsr_rules_to_json(const tsr_rules *rules, tsr_json_writer *writer) {
     tsr_json_begin_inline_array(writer);
     tsr_json_write_string(writer, rule->pattern);
     tsr_spec_to_json(rule->spec, writer);
-    write_place(rule, writer);
+    write_remarks(rule, writer);
     tsr_json_end_array(writer);
   }
   tsr_json_end_array(writer);

@@ -137,7 +137,8 @@ static tsr_status add_alternatives(slice text, const tsr_spec *spec, tsr_rules_b
   for (;; text.start++) {
     const char *bar = find(text, "|");
     const slice one = trim(text.start, bar);
-    TSR_TRY(tsr_rules_builder_add(builder, one.start, (size_t)(one.end - one.start), spec, "", 0));
+    const tsr_rule rule = {.pattern = one.start, .spec = spec, .file = ""};
+    TSR_TRY(tsr_rules_builder_add(builder, &rule, (size_t)(one.end - one.start)));
     text.start = bar;
     if (bar == text.end) return NULL;
   }

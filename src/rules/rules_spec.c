@@ -20,6 +20,10 @@ const char *tsr_renamed_axis(const tsr_rules_options *options, const char *axis)
   return axis;
 }
 
+const char *tsr_rule_axis_kept(const tsr_rules_options *options, const char *axis) {
+  return is_kept(options, axis) ? tsr_renamed_axis(options, axis) : NULL;
+}
+
 // How many pieces the axes kept of a stage make on the mesh; 0 if it cannot be told.
 static int64_t count_shards(const tsr_rules_options *options, const tsr_stage *stage) {
   int64_t shards = 1;
@@ -161,6 +165,20 @@ static tsr_status parse_one(const char *text, const tsr_rules_options *options,
   tsr_status_free(missing);
   tsr_text_deinit(&expanded);
   return status;
+}
+
+bool tsr_rule_spec_is_computed(const char *text) {
+  bool quoted = false;
+  if (tsr_spec_looks_shardy(text)) return false;
+  for (; *text; text++) {
+    if (quoted && *text == '\\' && text[1])
+      text++;
+    else if (*text == '"')
+      quoted = !quoted;
+    else if (!quoted && *text == '{')
+      return true;
+  }
+  return false;
 }
 
 static const char else_word[] = " else ";

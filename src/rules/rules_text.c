@@ -21,6 +21,7 @@ typedef struct source {
   int line;
   const struct source *outer;
   int depth;
+  int group_line;  // where the group that is open began; 0 = none is
 } source;
 
 typedef struct reader {
@@ -119,20 +120,30 @@ static tsr_status unquote(slice quoted, char **out) {
   return status;
 }
 
+// A text as it is, or a JSON string.
+static tsr_status copy_text(slice text, char **out) {
+  if (text.start < text.end && *text.start == '"') return unquote(text, out);
+  *out = copy_slice(text);
+  return *out ? NULL : tsr_fail(NO_MEMORY, "a text");
+}
+
 static tsr_status add_rule(const reader *to, const source *from, const char *pattern, slice text) {
   char *spec_text = copy_slice(text);
   tsr_spec *spec = NULL;
   if (!spec_text) return tsr_fail(NO_MEMORY, "a rule");
   tsr_status status = tsr_rule_spec_parse(to->builder, spec_text, to->options, &spec);
-  if (!status)
-    status =
-        tsr_rules_builder_add(to->builder, pattern, strlen(pattern), spec, from->name, from->line);
+  const tsr_rule rule = {.pattern = pattern,
+                         .spec = spec,
+                         .file = from->name,
+                         .line = from->line,
+                         .written = tsr_rule_spec_is_computed(spec_text) ? spec_text : NULL};
+  if (!status) status = tsr_rules_builder_add(to->builder, &rule, strlen(pattern));
   tsr_spec_release(spec);
   free(spec_text);
   return status;
 }
 
-static tsr_status read_rule(const reader *to, const source *from, slice line) {
+static tsr_status read_rule(const reader *to, source *from, slice line) {
   const char *quoted = end_of_quoted(line);
   const char *arrow = first_arrow(line, quoted ? quoted : line.start);
   char *pattern = NULL;
@@ -197,7 +208,7 @@ static tsr_status read_json_file(const reader *to, const char *path) {
 }
 
 static tsr_status read_file(const reader *to, const source *outer, const char *path) {
-  source from = {path, path, 0, outer, outer ? outer->depth + 1 : 0};
+  source from = {.name = path, .path = path, .outer = outer, .depth = outer ? outer->depth + 1 : 0};
   for (const source *s = outer; s; s = s->outer)
     if (!strcmp(s->path, path)) return chain_failure(outer, path, true);
   if (from.depth > MOST_INCLUDES) return chain_failure(outer, path, false);
@@ -220,7 +231,7 @@ static char *path_beside(const char *path, slice name) {
   return joined;
 }
 
-static tsr_status read_include(const reader *to, const source *from, slice line) {
+static tsr_status read_include(const reader *to, source *from, slice line) {
   slice name = trim(line.start + strlen("include"), line.end);
   for (const char *at = name.start + 1; at < name.end; at++)
     if (*at == '#' && is_blank(at[-1])) name = trim(name.start, at);
@@ -233,19 +244,81 @@ static tsr_status read_include(const reader *to, const source *from, slice line)
   return status;
 }
 
+// ---- groups ----
+
+// The next word of a line, or the empty one at its end or at a comment.
+static slice next_word(slice *line) {
+  *line = trim(line->start, line->end);
+  const char *end = line->start;
+  bool quoted = false;
+  if (end < line->end && *end == '#') line->end = end;
+  while (end < line->end && (quoted || !is_blank(*end))) end = step(end, line->end, &quoted);
+  const slice word = {line->start, end};
+  line->start = end;
+  return word;
+}
+
+static bool is_word(slice word, const char *text) {
+  const size_t length = strlen(text);
+  return (size_t)(word.end - word.start) == length && !memcmp(word.start, text, length);
+}
+
+static tsr_status open_group(const reader *to, source *from, slice name, slice axis) {
+  char *own_name = copy_slice(name), *own_axis = NULL;
+  tsr_status status = own_name ? NULL : tsr_fail(NO_MEMORY, "a group of rules");
+  if (!status) status = copy_text(axis, &own_axis);
+  if (!status) status = tsr_rules_builder_together(to->builder, own_name, own_axis, to->options);
+  free(own_name);
+  free(own_axis);
+  if (!status) from->group_line = from->line;
+  return status;
+}
+
+// "together NAME over AXIS"
+static tsr_status read_together(const reader *to, source *from, slice line) {
+  next_word(&line);
+  const slice name = next_word(&line), over = next_word(&line), axis = next_word(&line);
+  const slice rest = next_word(&line);
+  if (axis.start == axis.end || !is_word(over, "over") || rest.start != rest.end)
+    return tsr_fail(SYNTAX, "wanted \"together NAME over AXIS\", as in together attention over tp");
+  if (from->group_line)
+    return tsr_fail(SYNTAX, "the group of line %d has no end yet", from->group_line);
+  if (from->outer && to->builder->together)
+    return tsr_fail(SYNTAX, "a group within \"%s\" of the file that includes this one",
+                    to->builder->together);
+  return open_group(to, from, name, axis);
+}
+
+static tsr_status read_end(const reader *to, source *from, slice line) {
+  next_word(&line);
+  const slice rest = next_word(&line);
+  if (rest.start != rest.end) return tsr_fail(SYNTAX, "nothing follows end");
+  if (!from->group_line) return tsr_fail(SYNTAX, "end without \"together NAME over AXIS\"");
+  from->group_line = 0;
+  return tsr_rules_builder_together(to->builder, NULL, NULL, to->options);
+}
+
 // ---- the text ----
 
-static bool is_include(slice line) {
-  const size_t length = strlen("include");
-  if ((size_t)(line.end - line.start) < length || memcmp(line.start, "include", length) != 0)
-    return false;
-  return (line.start + length == line.end || is_blank(line.start[length])) &&
-         !first_arrow(line, line.start);
+// Lines that are no rules: they begin with a word of their own, and have no arrow.
+static const struct statement {
+  const char *word;
+  tsr_status (*read)(const reader *to, source *from, slice line);
+} statements[] = {{"include", read_include}, {"together", read_together}, {"end", read_end}};
+
+static const struct statement *find_statement(slice line) {
+  slice rest = line;
+  const slice word = next_word(&rest);
+  if (first_arrow(line, line.start)) return NULL;
+  for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+    if (is_word(word, statements[i].word)) return &statements[i];
+  return NULL;
 }
 
 static tsr_status read_line(const reader *to, source *from, slice line) {
   if (line.start == line.end || *line.start == '#') return NULL;
-  tsr_status status = is_include(line) ? read_include(to, from, line) : read_rule(to, from, line);
+  const struct statement *statement = find_statement(line);
+  tsr_status status = (statement ? statement->read : read_rule)(to, from, line);
   // A chain of includes names its lines itself.
   if (!status || tsr_status_cause(status) == TSR_CAUSE_INCLUDE_CYCLE) return status;
   return tsr_note(status, "%s:%d", from->name, from->line);
@@ -258,7 +331,8 @@ static tsr_status read_text(const reader *to, source *from, const char *text) {
     TSR_TRY(read_line(to, from, trim(text, end)));
     text = *end ? end + 1 : end;
   }
-  return NULL;
+  if (!from->group_line) return NULL;
+  return tsr_fail(SYNTAX, "%s:%d: a group without its end", from->name, from->group_line);
 }
 
 tsr_status tsr_rules_add_text(tsr_rules_builder *builder, const char *text, const char *name,
@@ -297,7 +371,8 @@ tsr_status tsr_rules_read(const char *path, const tsr_rules_options *options,
 static bool wants_quotes(const char *pattern) {
   const slice line = {pattern, pattern + strlen(pattern)};
   const slice trimmed = trim(line.start, line.end);
-  if (line.start == line.end || *pattern == '"' || *pattern == '#' || is_include(line)) return true;
+  if (line.start == line.end || *pattern == '"' || *pattern == '#' || find_statement(line))
+    return true;
   if (trimmed.start != line.start || trimmed.end != line.end) return true;
   if (first_arrow(line, line.start) || !strncmp(pattern, "include", strlen("include"))) return true;
   for (const char *at = pattern; *at; at++)
@@ -315,9 +390,38 @@ static void print_pattern(const char *pattern, tsr_text *out) {
   tsr_json_write_string(&writer, pattern);
 }
 
+static bool same_group(const tsr_rule *a, const tsr_rule *b) {
+  if (!a || !b || !a->together || !b->together) return (a && a->together) == (b && b->together);
+  return !strcmp(a->together, b->together) && !strcmp(a->over, b->over);
+}
+
+static void print_axis(const char *axis, tsr_text *out) {
+  if (!axis[strcspn(axis, " \t\r\n\"#")]) {
+    tsr_text_add(out, axis);
+    return;
+  }
+  tsr_json_writer writer;
+  tsr_json_writer_init(&writer, out, 0);
+  tsr_json_write_string(&writer, axis);
+}
+
+// Ends the group of the rule before and begins that of the next, where they differ; either may be
+// NULL.
+static void print_group(const tsr_rule *before, const tsr_rule *next, tsr_text *out) {
+  if (same_group(before, next)) return;
+  if (before && before->together) tsr_text_add(out, "end\n");
+  if (!next || !next->together) return;
+  tsr_text_addf(out, "together %s over ", next->together);
+  print_axis(next->over, out);
+  tsr_text_add_char(out, '\n');
+}
+
 void tsr_rules_print(const tsr_rules *rules, tsr_text *out) {
-  for (int i = 0; i < tsr_rules_count(rules); i++) {
+  const int count = tsr_rules_count(rules);
+  for (int i = 0; i <= count; i++) {
     const tsr_rule *rule = tsr_rules_get(rules, i);
+    print_group(tsr_rules_get(rules, i - 1), rule, out);
+    if (!rule) break;
     print_pattern(rule->pattern, out);
     tsr_text_add(out, "  ->  ");
     // The short form can say everything; running out of memory is remembered by the text.

@@ -51,3 +51,10 @@ printf '\65\0\0\0\0\0\0\0{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}ab
 echo '{"metadata": {"total_size": 8}, "weight_map": {"a": "one.safetensors"}}' > model.safetensors.index.json
 tessera plan . --mesh tp=3 --auto
 tessera lint . --rules few.rules
+
+# Attention is cut by heads, all of it or nothing: 14 heads and 2 of keys and values.
+mkdir qwen; echo '{"num_attention_heads": 14, "num_key_value_heads": 2, "hidden_size": 896}' > qwen/config.json
+echo '{"tensors": [{"path": "model.layers.0.self_attn.q_proj.weight", "dtype": "BF16", "shape": [896, 896]}, {"path": "model.layers.0.self_attn.k_proj.weight", "dtype": "BF16", "shape": [128, 896]}, {"path": "model.layers.0.self_attn.v_proj.bias", "dtype": "BF16", "shape": [128]}, {"path": "model.layers.0.self_attn.o_proj.weight", "dtype": "BF16", "shape": [896, 896]}]}' > qwen/model.json
+tessera plan qwen/model.json --mesh fsdp=2,tp=4 --preset qwen2:fsdp+tp
+tessera plan qwen/model.json --mesh tp=4 --preset qwen2:tp --policy uneven
+tessera plan qwen/model.json --mesh tp=2 --preset qwen2:tp

@@ -19,6 +19,7 @@ int suite_convert(void);
 int suite_companions(void);
 int suite_quantised(void);
 int suite_families(void);
+int suite_together(void);
 
 int main(void) {
   int failed = suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() +
@@ -26,6 +27,7 @@ int main(void) {
                suite_lint();
   // and the automatic ones, on a line of their own
   failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit() + suite_analyze() +
-            suite_convert() + suite_companions() + suite_quantised() + suite_families();
+            suite_convert() + suite_companions() + suite_quantised() + suite_families() +
+            suite_together();
   return failed;
 }

@@ -69,7 +69,8 @@ static void rules_by_calls_have_numbers(void **state) {
   (void)state;
   tsr_tree *tree = make_small_tree();
   tsr_spec *spec = make_spec("_");
-  const tsr_rule given[] = {{"weight", spec, NULL, 0}, {"lm_head", spec, NULL, 0}};
+  const tsr_rule given[] = {{.pattern = "weight", .spec = spec},
+                            {.pattern = "lm_head", .spec = spec}};
   tsr_rules *rules = NULL;
   tsr_lints lints;
   assert_ok(tsr_rules_create(given, 2, &rules));

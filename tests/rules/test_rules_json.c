@@ -16,12 +16,14 @@ static void writing_gives_what_was_read(void **state) {
   (void)state;
   static const char text[] =
       "[[\"kernel$\",[\"dp\",null,[\"a\",\"b\"]]],"
-      "[\"x\",\"tp/parts(q:4/2*2)\",{\"file\":\"llama.rules\",\"line\":12}],[\"\",[]]]";
+      "[\"x\",\"tp/parts(q:4/2*2)\",{\"file\":\"llama.rules\",\"line\":12}],[\"\",[]],"
+      "[\"y\",[\"tp\"],{\"together\":\"mlp\",\"over\":\"tp\",\"written\":\"tp/parts({n})\"}]]";
   tsr_rules *rules = NULL;
   tsr_text out = TSR_TEXT_EMPTY;
   tsr_json_writer writer;
   assert_ok(from_json(text, &rules));
-  assert_int_equal(tsr_rules_count(rules), 3);
+  assert_int_equal(tsr_rules_count(rules), 4);
+  assert_string_equal(tsr_rules_get(rules, 3)->written, "tp/parts({n})");
   assert_string_equal(tsr_rules_get(rules, 1)->file, "llama.rules");
   assert_int_equal(tsr_rules_get(rules, 1)->line, 12);
   tsr_json_writer_init(&writer, &out, 0);
@@ -57,6 +59,9 @@ static void bad_rules_are_named(void **state) {
       {"[[\"a\",7]]", TSR_CAUSE_JSON_KIND, "rule 0: "},
       {"[[\"a\",[],3]]", TSR_CAUSE_JSON_KIND,
        "rule 0: its place: wanted an object with file and line, found 3"},
+      {"[[\"a\",[],{\"together\":\"x\"}]]", TSR_CAUSE_BAD_ARGUMENT,
+       "rule 0: a group wants a name and an axis"},
+      {"[[\"a\",[],{\"over\":3}]]", TSR_CAUSE_JSON_KIND, "rule 0: "},
       {"[[\"a\",[],{\"line\":-1}]]", TSR_CAUSE_BAD_ARGUMENT, "rule 0: line -1"},
       {"[[\"a\\u0000\",[]]]", TSR_CAUSE_SYNTAX, "rule 0: a pattern with a zero byte"},
       {"[[\"a\",\"x{\"]]", TSR_CAUSE_SYNTAX, "rule 0: a { without its }"},

@@ -83,6 +83,21 @@ static void bad_lines_are_named(void **state) {
       {"\"a\\q\" -> x", TSR_CAUSE_JSON_SYNTAX, NULL},
       {"\"a\\u0000\" -> x", TSR_CAUSE_SYNTAX, "f:1: a pattern with a zero byte; write \\x00"},
       {"include x.rules", TSR_CAUSE_UNSUPPORTED, "f:1: include works in files only"},
+      {"together a over", TSR_CAUSE_SYNTAX,
+       "f:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
+      {"together a by tp", TSR_CAUSE_SYNTAX,
+       "f:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
+      {"together a over tp fsdp", TSR_CAUSE_SYNTAX,
+       "f:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
+      {"together a/b over tp", TSR_CAUSE_BAD_ARGUMENT,
+       "f:1: the group \"a/b\" is no word of letters, digits, _, - and ."},
+      {"together a over \"\"", TSR_CAUSE_BAD_ARGUMENT,
+       "f:1: a group wants a name and an axis, as in attention over tp"},
+      {"together a over tp\nx -> tp\ntogether b over tp", TSR_CAUSE_SYNTAX,
+       "f:3: the group of line 1 has no end yet"},
+      {"x -> tp\ntogether a over tp", TSR_CAUSE_SYNTAX, "f:2: a group without its end"},
+      {"x -> tp\nend", TSR_CAUSE_SYNTAX, "f:2: end without \"together NAME over AXIS\""},
+      {"together a over tp\nend of it", TSR_CAUSE_SYNTAX, "f:2: nothing follows end"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_rules *rules = NULL;
@@ -94,34 +109,118 @@ static void bad_lines_are_named(void **state) {
   }
 }
 
+// The group of each rule, as "name/axis" or "-".
+static void assert_groups(const tsr_rules *rules, const char *expected) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  for (int i = 0; i < tsr_rules_count(rules); i++) {
+    const tsr_rule *rule = tsr_rules_get(rules, i);
+    if (rule->together)
+      tsr_text_addf(&text, " %s/%s", rule->together, rule->over);
+    else
+      tsr_text_add(&text, " -");
+  }
+  assert_string_equal(tsr_text_string(&text), expected);
+  tsr_text_deinit(&text);
+}
+
+static const char grouped[] =
+    "a -> tp\n"
+    "together attention over tp  # by heads\n"
+    "q -> tp, _\n"
+    "o -> _, tp\n"
+    "end  # of it\n"
+    "together mlp over ep\n"
+    "up -> ep\n"
+    "end\n"
+    "end -> tp\n"
+    "together x over y -> tp\n";
+
+static void rules_between_together_and_end_are_a_group(void **state) {
+  (void)state;
+  static const char *const keep[] = {"tp"}, *const rename[] = {"tp", "my axis"};
+  const tsr_rules_options options = {.size = sizeof options,
+                                     .keep_axes = keep,
+                                     .keep_axis_count = 1,
+                                     .rename_axes = rename,
+                                     .rename_axis_count = 1};
+  tsr_rules *rules = NULL, *fewer = NULL, *again = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  assert_ok(tsr_rules_parse(grouped, "f", NULL, &rules));
+  assert_groups(rules, " - attention/tp attention/tp mlp/ep - -");
+  assert_ok(tsr_rules_parse(grouped, "f", &options, &fewer));  // no ep, so no mlp
+  assert_groups(fewer, " - attention/my axis attention/my axis - - -");
+  tsr_rules_print(fewer, &text);
+  assert_string_equal(tsr_text_string(&text),
+                      "a  ->  \"my axis\"\n"
+                      "together attention over \"my axis\"\n"
+                      "q  ->  \"my axis\", _\n"
+                      "o  ->  _, \"my axis\"\n"
+                      "end\n"
+                      "up  ->  _\n"
+                      "\"end\"  ->  \"my axis\"\n"
+                      "\"together x over y\"  ->  \"my axis\"\n");
+  assert_ok(tsr_rules_parse(tsr_text_string(&text), "f", NULL, &again));
+  assert_groups(again, " - attention/my axis attention/my axis - - -");
+  tsr_text_deinit(&text);
+  tsr_rules_release(again);
+  tsr_rules_release(fewer);
+  tsr_rules_release(rules);
+}
+
+static void neighbouring_groups_are_printed_apart(void **state) {
+  (void)state;
+  tsr_spec *spec = NULL;
+  tsr_rules *rules = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  assert_ok(tsr_spec_parse("tp", TSR_FORM_SHORT, &spec));
+  const tsr_rule given[] = {{.pattern = "a", .spec = spec, .together = "x", .over = "tp"},
+                            {.pattern = "b", .spec = spec, .together = "y", .over = "tp"},
+                            {.pattern = "c", .spec = spec, .together = "y", .over = "ep"}};
+  const tsr_rule half = {.pattern = "a", .spec = spec, .together = "x"};
+  assert_ok(tsr_rules_create(given, COUNT_OF(given), &rules));
+  tsr_rules_print(rules, &text);
+  assert_string_equal(tsr_text_string(&text),
+                      "together x over tp\na  ->  tp\nend\n"
+                      "together y over tp\nb  ->  tp\nend\n"
+                      "together y over ep\nc  ->  tp\nend\n");
+  tsr_rules_release(rules);
+  rules = NULL;
+  assert_fails(tsr_rules_create(&half, 1, &rules), BAD_ARGUMENT,
+               "rule 0: a group wants a name and an axis, as in attention over tp");
+  tsr_text_deinit(&text);
+  tsr_spec_release(spec);
+}
+
+static tsr_status parse_grouped(void *context) {
+  (void)context;
+  tsr_rules *rules = NULL;
+  tsr_status status = tsr_rules_parse(grouped, "f", NULL, &rules);
+  tsr_rules_release(rules);
+  return status;
+}
+
+static void groups_survive_failing_allocations(void **state) {
+  (void)state;
+  test_allocation_sweep(parse_grouped, NULL);
+}
+
 static void printing_is_the_inverse_of_parsing(void **state) {
   (void)state;
   static const char *const patterns[] = {
-      "a",
-      "",
-      " a",
-      "a ",
-      "#a",
-      "a #b",
-      "a -> b",
-      "->",
-      "\"a\"",
-      "\"",
-      "include",
-      "include x",
-      "inc",
-      "a\nb",
-      "\xc3\xa9",
-      "a\\ ",
-      "x\\\\",
-      "\x7f",
-      "(?x) a # c\n b",
-      "a ->",
-      "-> a",
-      "a\tb",
-      "a -> \"b",
-      "{",
-      "\\\"",
+      "a",        "",
+      " a",       "a ",
+      "#a",       "a #b",
+      "a -> b",   "->",
+      "\"a\"",    "\"",
+      "include",  "include x",
+      "together", "together a over b",
+      "end",      "inc",
+      "a\nb",     "\xc3\xa9",
+      "a\\ ",     "x\\\\",
+      "\x7f",     "(?x) a # c\n b",
+      "a ->",     "-> a",
+      "a\tb",     "a -> \"b",
+      "{",        "\\\"",
   };
   tsr_spec *spec = NULL;
   tsr_rule rules[COUNT_OF(patterns)];
@@ -238,6 +337,8 @@ static void faults_in_files_name_the_way_to_them(void **state) {
   remove_folder(&f);
 }
 
-SUITE(rules_text, TEST(lines_are_rules), TEST(comments_and_blank_lines_count_as_lines),
+SUITE(rules_text, TEST(rules_between_together_and_end_are_a_group),
+      TEST(neighbouring_groups_are_printed_apart), TEST(groups_survive_failing_allocations),
+      TEST(lines_are_rules), TEST(comments_and_blank_lines_count_as_lines),
       TEST(bad_lines_are_named), TEST(printing_is_the_inverse_of_parsing),
       TEST(files_include_files_beside_them), TEST(faults_in_files_name_the_way_to_them))

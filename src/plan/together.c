@@ -1,0 +1,211 @@
+// Cutting together. Correction looks at one tensor at a time, so that 14 query heads may stay whole
+// on 4 ranks while the 2 key heads beside them are cut with copies: each is right alone, and
+// together they are no attention. Here the tensors of a group are compared, layer by layer.
+//
+// A group agrees if all its tensors are cut over the axis, and evenly. Under a policy that allows
+// uneven shards they may be uneven too, as long as all are made of equally many pieces: 14 heads
+// everywhere give the same ranks the same heads, but 14 of one and 2 of another do not. (Trimming
+// takes fewer axes for each tensor alone, so there nothing may be uneven.)
+//
+// A layer is what a path has up to its last number. Models that agree, nearly all, cost a look at
+// the specs of each row; names are only compared where something was dropped.
+#include "plan/together.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "plan/tree.h"
+
+void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_mesh *mesh) {
+  *groups = (tsr_together)TSR_TOGETHER_EMPTY;
+  groups->rules = rules;
+  groups->mesh = mesh;
+  for (int i = 0; mesh && i < tsr_rules_count(rules); i++)
+    groups->any_group |= tsr_rules_get(rules, i)->together != NULL;
+}
+
+void tsr_together_deinit(tsr_together *groups) {
+  tsr_name_index_deinit(&groups->names);
+  tsr_arena_deinit(&groups->arena);
+  tsr_text_deinit(&groups->key);
+  free(groups->layers);
+  *groups = (tsr_together)TSR_TOGETHER_EMPTY;
+}
+
+// ---- specs ----
+
+static const tsr_stage *find_stage(const tsr_spec_dim *dim, const char *axis) {
+  for (int s = 0; s < dim->stage_count; s++)
+    for (int i = 0; i < dim->stages[s].axis_count; i++)
+      if (!strcmp(dim->stages[s].axes[i].name, axis)) return &dim->stages[s];
+  return NULL;
+}
+
+// The first dimension that an axis cuts; -1 = none.
+static int find_dim(const tsr_spec_desc *desc, const char *axis) {
+  for (int d = 0; d < desc->dim_count; d++)
+    if (find_stage(&desc->dims[d], axis)) return d;
+  return -1;
+}
+
+// ---- layers ----
+
+static tsr_status make_key(tsr_together *groups, const tsr_rule *rule, const char *path) {
+  tsr_text_clear(&groups->key);
+  tsr_text_add(&groups->key, rule->together);
+  tsr_text_add_char(&groups->key, ' ');
+  tsr_text_add(&groups->key, rule->over);
+  tsr_text_add_char(&groups->key, ' ');
+  tsr_text_add_bytes(&groups->key, path, tsr_path_layer(path));
+  return tsr_text_check(&groups->key);
+}
+
+static tsr_status find_layer(tsr_together *groups, const tsr_rule *rule, const char *path,
+                             tsr_together_layer **out_layer) {
+  TSR_TRY(make_key(groups, rule, path));
+  const int64_t known = tsr_name_index_find(&groups->names, tsr_text_string(&groups->key));
+  *out_layer = known < 0 ? NULL : &groups->layers[known];
+  return NULL;
+}
+
+static tsr_status add_layer(tsr_together *groups, const tsr_rule *rule, const char *path,
+                            tsr_together_layer **out_layer) {
+  TSR_TRY(find_layer(groups, rule, path, out_layer));
+  if (*out_layer) return NULL;
+  int64_t existing = -1;
+  tsr_together_layer *layers =
+      tsr_grow(groups->layers, groups->count, &groups->capacity, sizeof *layers);
+  if (layers) groups->layers = layers;
+  const char *name = tsr_arena_copy(&groups->arena, groups->key.data, groups->key.length);
+  if (!layers || !name) return tsr_fail(NO_MEMORY, "groups of rules");
+  TSR_TRY(tsr_name_index_add(&groups->names, name, groups->count, &existing));
+  layers[groups->count] = (tsr_together_layer){.rule = -1, .first_rule = -1};
+  *out_layer = &layers[groups->count++];
+  return NULL;
+}
+
+static void mark(tsr_together *groups, tsr_together_layer *layer, int rule, int64_t shards) {
+  if (layer->rule >= 0) return;
+  layer->rule = rule;
+  layer->shards = shards;
+  groups->broken++;
+}
+
+// ---- looking ----
+
+// What a stage deals out: pieces that stay whole, each to so many shards. Parts that differ have no
+// one answer.
+static bool count_pieces(const tsr_stage *stage, int64_t size, int64_t *pieces, int64_t *copies) {
+  *pieces = size;
+  *copies = 1;
+  if (stage->kind != TSR_STAGE_PARTS) return stage->kind == TSR_STAGE_EVEN;
+  for (int i = 0; i < stage->count; i++) {
+    const tsr_part *part = &stage->parts[i];
+    const int64_t own = part->size / part->grain;
+    if (i && (own != *pieces || part->copies != *copies)) return false;
+    *pieces = own;
+    *copies = part->copies;
+  }
+  return true;
+}
+
+// Compares a cut with those of the layer before it.
+static tsr_status compare(tsr_together *groups, tsr_together_layer *layer, int rule,
+                          const tsr_stage *stage, int64_t size, bool evenly, int64_t shards) {
+  int64_t pieces = 0, copies = 0;
+  const bool one = count_pieces(stage, size, &pieces, &copies);
+  if (layer->first_rule < 0) {
+    layer->first_rule = rule;
+    layer->pieces = pieces;
+    layer->copies = copies;
+  }
+  layer->mixed |= !one || pieces != layer->pieces || copies != layer->copies;
+  layer->uneven |= !evenly;
+  if (layer->uneven && layer->mixed) mark(groups, layer, rule, shards);
+  return NULL;
+}
+
+static int64_t axis_size(const tsr_together *groups, const char *axis) {
+  const int found = tsr_mesh_find_axis(groups->mesh, axis);
+  return found < 0 ? 1 : tsr_mesh_axis(groups->mesh, found)->size;
+}
+
+tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
+                             int rule_index, bool whole) {
+  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  if (!groups->any_group || !rule || !rule->together) return NULL;
+  const tsr_stored_row *stored = &builder->plan->rows[row];
+  const bool strict = stored->policy == TSR_POLICY_ERROR;
+  if (strict && stored->wanted == stored->final && !whole) return NULL;
+  const tsr_tensor *tensor = tsr_tree_tensor(builder->plan->tree, row);
+  const tsr_spec_desc *wanted = tsr_spec_get(builder->plan->specs[stored->wanted]);
+  const tsr_spec_desc *final = tsr_spec_get(builder->plan->specs[stored->final]);
+  const int dim = find_dim(wanted, rule->over);
+  const int64_t shards = axis_size(groups, rule->over);
+  if (dim < 0 || dim >= tensor->rank || shards == 1) return NULL;
+  tsr_together_layer *layer = NULL;
+  bool evenly = true;
+  const bool lost = whole || find_dim(final, rule->over) < 0;
+  if (strict && !lost) return NULL;
+  TSR_TRY(add_layer(groups, rule, tensor->path, &layer));
+  if (lost) {
+    mark(groups, layer, rule_index, shards);
+    return NULL;
+  }
+  const int64_t size = tensor->dims[dim];
+  TSR_TRY(tsr_spec_entry_fits(&wanted->dims[dim], groups->mesh, size, TSR_POLICY_ERROR, &evenly));
+  layer->mixed |= stored->policy == TSR_POLICY_TRIM;
+  return compare(groups, layer, rule_index, find_stage(&wanted->dims[dim], rule->over), size,
+                 evenly, shards);
+}
+
+// ---- applying ----
+
+// The spec without the entries that an axis is in.
+static tsr_status drop_axis(const tsr_spec *spec, const char *axis, tsr_spec **out_spec) {
+  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_dim dims[TSR_MAX_RANK];
+  bool cut = false;
+  for (int d = 0; d < desc.dim_count; d++) {
+    dims[d] = desc.dims[d];
+    if (find_stage(&dims[d], axis)) dims[d].stage_count = 0;
+    cut |= dims[d].stage_count > 0;
+  }
+  desc.dims = dims;
+  if (!cut) desc.dim_count = 0;
+  return tsr_spec_create(&desc, out_spec);
+}
+
+static tsr_status note_drops(const tsr_spec *spec, const tsr_together_layer *layer,
+                             const char *axis, tsr_plan_builder *builder, int64_t row) {
+  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  for (int d = 0; d < desc->dim_count; d++) {
+    if (!find_stage(&desc->dims[d], axis)) continue;
+    const tsr_plan_note note = {.why = TSR_WHY_TOGETHER,
+                                .dim = d,
+                                .rule = layer->rule,
+                                .argument = layer->shards,
+                                .axis = axis};
+    TSR_TRY(tsr_plan_builder_note(builder, row, &note));
+  }
+  return NULL;
+}
+
+tsr_status tsr_together_apply(tsr_together *groups, tsr_plan_builder *builder, int64_t row,
+                              int rule_index) {
+  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  if (!groups->broken || !rule || !rule->together) return NULL;
+  tsr_stored_row *stored = &builder->plan->rows[row];
+  const tsr_spec *final = builder->plan->specs[stored->final];
+  tsr_together_layer *layer = NULL;
+  tsr_spec *without = NULL;
+  if (find_dim(tsr_spec_get(final), rule->over) < 0) return NULL;
+  TSR_TRY(find_layer(groups, rule, tsr_tree_tensor(builder->plan->tree, row)->path, &layer));
+  if (!layer || layer->rule < 0) return NULL;
+  TSR_TRY(note_drops(final, layer, rule->over, builder, row));
+  TSR_TRY(drop_axis(final, rule->over, &without));
+  const tsr_status status = tsr_plan_builder_intern(builder, without, &stored->final);
+  tsr_spec_release(without);
+  return status;
+}
