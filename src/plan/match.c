@@ -142,19 +142,32 @@ static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64
   return tsr_plan_builder_correct(builder, row, wanted, work->options.policy);
 }
 
-// Packed weights that no cut can follow stay whole, and so do the tensors beside them.
-static bool stays_whole(const matching *work, int64_t row) {
-  const tsr_dtype_class kind = tsr_dtype_get(tsr_tree_tensor(work->tree, row)->dtype)->kind;
-  if (!work->options.companions || kind == TSR_CLASS_FLOAT) return false;
-  return tsr_companion_find(work->tree, row).kind == TSR_COMPANION_WHOLE;
+// What a row is to its group. Companions are decided on with what they go with, but a packed weight
+// that no cut can follow stays whole, and so must the tensors beside it.
+typedef enum part_in_group { TAKES_PART, STAYS_WHOLE, FOLLOWS } part_in_group;
+
+static part_in_group find_part(const matching *work, int64_t row) {
+  if (!work->options.companions) return TAKES_PART;
+  if (work->stand_ins.of && work->stand_ins.of[row] >= 0) return FOLLOWS;
+  if (tsr_companion_find(work->tree, row).kind == TSR_COMPANION_NONE) return TAKES_PART;
+  const bool whole = tsr_companion_find_part(work->tree, row).kind == TSR_COMPANION_WHOLE;
+  return whole && tsr_tree_tensor(work->tree, row)->rank > 1 ? STAYS_WHOLE : FOLLOWS;
+}
+
+static tsr_status look_at(const matching *work, const tsr_plan_builder *builder, int64_t row) {
+  const int rule = work->decisions[row].rule;
+  const tsr_dtype dtype = tsr_tree_tensor(work->tree, row)->dtype;
+  const bool packed = work->options.companions && tsr_dtype_get(dtype)->kind != TSR_CLASS_FLOAT;
+  if (!packed && !tsr_together_concerns(work->groups, builder, row, rule)) return NULL;
+  const part_in_group part = find_part(work, row);
+  if (part == FOLLOWS) return NULL;
+  return tsr_together_look(work->groups, builder, row, rule, part == STAYS_WHOLE);
 }
 
 static tsr_status cut_together(const matching *work, tsr_plan_builder *builder) {
   const int64_t count = tsr_tree_count(work->tree);
   if (!work->groups->any_group || work->options.no_correction) return NULL;
-  for (int64_t i = 0; i < count; i++)
-    TSR_TRY(
-        tsr_together_look(work->groups, builder, i, work->decisions[i].rule, stays_whole(work, i)));
+  for (int64_t i = 0; i < count; i++) TSR_TRY(look_at(work, builder, i));
   for (int64_t i = 0; i < count; i++)
     TSR_TRY(tsr_together_apply(work->groups, builder, i, work->decisions[i].rule));
   return NULL;
@@ -201,6 +214,7 @@ static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
   matching inner = *work;
   inner.tree = work->stand_ins.tree;
   inner.decisions = NULL;
+  inner.stand_ins = (tsr_stand_ins){0};
   tsr_status status = decide_all(&inner);
   for (int64_t i = 0; i < tsr_tree_count(work->tree) && !status; i++) {
     int64_t *of = &work->stand_ins.of[i];

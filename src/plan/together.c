@@ -80,7 +80,7 @@ static tsr_status add_layer(tsr_together *groups, const tsr_rule *rule, const ch
   const char *name = tsr_arena_copy(&groups->arena, groups->key.data, groups->key.length);
   if (!layers || !name) return tsr_fail(NO_MEMORY, "groups of rules");
   TSR_TRY(tsr_name_index_add(&groups->names, name, groups->count, &existing));
-  layers[groups->count] = (tsr_together_layer){.rule = -1, .first_rule = -1};
+  layers[groups->count] = (tsr_together_layer){.rule = -1, .uneven_rule = -1};
   *out_layer = &layers[groups->count++];
   return NULL;
 }
@@ -111,24 +111,30 @@ static bool count_pieces(const tsr_stage *stage, int64_t size, int64_t *pieces, 
 }
 
 // Compares a cut with those of the layer before it.
-static tsr_status compare(tsr_together *groups, tsr_together_layer *layer, int rule,
-                          const tsr_stage *stage, int64_t size, bool evenly, int64_t shards) {
+static void compare(tsr_together *groups, tsr_together_layer *layer, int rule,
+                    const tsr_stage *stage, int64_t size, bool evenly, int64_t shards) {
   int64_t pieces = 0, copies = 0;
   const bool one = count_pieces(stage, size, &pieces, &copies);
-  if (layer->first_rule < 0) {
-    layer->first_rule = rule;
+  if (!layer->copies) {
     layer->pieces = pieces;
     layer->copies = copies;
   }
   layer->mixed |= !one || pieces != layer->pieces || copies != layer->copies;
-  layer->uneven |= !evenly;
-  if (layer->uneven && layer->mixed) mark(groups, layer, rule, shards);
-  return NULL;
+  if (!evenly && layer->uneven_rule < 0) layer->uneven_rule = rule;
+  if (layer->uneven_rule >= 0 && layer->mixed) mark(groups, layer, layer->uneven_rule, shards);
 }
 
 static int64_t axis_size(const tsr_together *groups, const char *axis) {
   const int found = tsr_mesh_find_axis(groups->mesh, axis);
   return found < 0 ? 1 : tsr_mesh_axis(groups->mesh, found)->size;
+}
+
+bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
+                           int rule_index) {
+  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  const tsr_stored_row *stored = &builder->plan->rows[row];
+  if (!rule || !rule->together) return false;
+  return stored->policy != TSR_POLICY_ERROR || stored->wanted != stored->final;
 }
 
 tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
@@ -137,7 +143,6 @@ tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *build
   if (!groups->any_group || !rule || !rule->together) return NULL;
   const tsr_stored_row *stored = &builder->plan->rows[row];
   const bool strict = stored->policy == TSR_POLICY_ERROR;
-  if (strict && stored->wanted == stored->final && !whole) return NULL;
   const tsr_tensor *tensor = tsr_tree_tensor(builder->plan->tree, row);
   const tsr_spec_desc *wanted = tsr_spec_get(builder->plan->specs[stored->wanted]);
   const tsr_spec_desc *final = tsr_spec_get(builder->plan->specs[stored->final]);
@@ -156,8 +161,9 @@ tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *build
   const int64_t size = tensor->dims[dim];
   TSR_TRY(tsr_spec_entry_fits(&wanted->dims[dim], groups->mesh, size, TSR_POLICY_ERROR, &evenly));
   layer->mixed |= stored->policy == TSR_POLICY_TRIM;
-  return compare(groups, layer, rule_index, find_stage(&wanted->dims[dim], rule->over), size,
-                 evenly, shards);
+  compare(groups, layer, rule_index, find_stage(&wanted->dims[dim], rule->over), size, evenly,
+          shards);
+  return NULL;
 }
 
 // ---- applying ----

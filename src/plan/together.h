@@ -10,9 +10,9 @@ typedef struct tsr_together_layer {
   int rule;        // that cannot be cut as the others; -1 = all can
   int64_t shards;  // in which it cannot
   // What a cut divides, for cuts that come out uneven: those must be alike.
-  int first_rule;
-  int64_t pieces, copies;
-  bool uneven, mixed;
+  int64_t pieces, copies;  // of the first; 0 = none yet
+  int uneven_rule;         // the first whose cut comes out uneven; -1 = none
+  bool mixed;
 } tsr_together_layer;
 
 typedef struct tsr_together {
@@ -33,6 +33,9 @@ typedef struct tsr_together {
 // Without a mesh nothing is cut, so nothing can disagree.
 void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_mesh *mesh);
 void tsr_together_deinit(tsr_together *groups);
+// Whether a row that was set by `rule` may keep its group from being cut: nearly none does.
+bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
+                           int rule);
 // Looks at a row that was set by `rule`, corrected. `whole`: it will not be cut, whatever its spec.
 TSR_MUST_USE tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder,
                                           int64_t row, int rule, bool whole);
