@@ -145,6 +145,8 @@ TSR_API tsr_rules *tsr_rules_retain(const tsr_rules *rules);
 TSR_API void tsr_rules_release(const tsr_rules *rules);  // NULL is fine
 // What rules fell back on for want of a fact (`spec else spec`), one line each; "" = nothing.
 TSR_API const char *tsr_rules_warnings(const tsr_rules *rules);
+// The facts that rules were read with, whether they asked for them or not. Plans keep them.
+TSR_API const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int *out_count);
 TSR_API int tsr_rules_count(const tsr_rules *rules);
 TSR_API const tsr_rule *tsr_rules_get(const tsr_rules *rules, int index);
 

@@ -120,8 +120,6 @@ static bool same_mesh(const tsr_mesh *a, const tsr_mesh *b) {
   return a && b ? tsr_mesh_equal(a, b) : a == b;
 }
 
-static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
-
 static bool same_rules(const tsr_rules *a, const tsr_rules *b) {
   if (a == b || !a || !b) return a == b;
   bool same = tsr_rules_count(a) == tsr_rules_count(b);
@@ -129,8 +127,8 @@ static bool same_rules(const tsr_rules *a, const tsr_rules *b) {
     const tsr_rule *left = tsr_rules_get(a, i), *right = tsr_rules_get(b, i);
     same = !strcmp(left->pattern, right->pattern) && !strcmp(left->file, right->file) &&
            left->line == right->line && tsr_spec_equal(left->spec, right->spec) &&
-           same_text(left->together, right->together) && same_text(left->over, right->over) &&
-           same_text(left->written, right->written);
+           same_name(left->together, right->together) && same_name(left->over, right->over) &&
+           same_name(left->written, right->written);
   }
   return same;
 }

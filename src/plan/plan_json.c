@@ -10,6 +10,7 @@
 #include "base/json_read.h"
 #include "plan/plan.h"
 #include "plan/tree.h"
+#include "rules/rules.h"
 
 #define SCHEMA_PREFIX "tessera-plan/"
 #define STRING_OF(x) STRING_OF_VALUE(x)
@@ -76,10 +77,18 @@ static void write_head(const tsr_plan *plan, tsr_json_writer *writer) {
   if (plan->mesh) {
     tsr_json_write_key(writer, "mesh");
     tsr_mesh_to_json(plan->mesh, writer);
+    if (tsr_mesh_topology(plan->mesh)) {
+      tsr_json_write_key(writer, "topology");
+      tsr_topology_to_json(tsr_mesh_topology(plan->mesh), writer);
+    }
   }
   if (plan->rules) {
     tsr_json_write_key(writer, "rules");
     tsr_rules_to_json(plan->rules, writer);
+    if (tsr_rules_kept(plan->rules)->fact_count || tsr_rules_any_written(plan->rules)) {
+      tsr_json_write_key(writer, "rules_options");
+      tsr_rules_kept_to_json(plan->rules, writer);
+    }
   }
   if (plan->logical_rules) {
     tsr_json_write_key(writer, "logical_rules");
@@ -294,14 +303,29 @@ static tsr_status read_rows(reading *work, tsr_plan **out_plan) {
   return status;
 }
 
+// The mesh, and the machine it is on where the plan says so.
+static tsr_status read_mesh(reading *work, const tsr_json *mesh, const tsr_json *machine) {
+  tsr_topology *topology = NULL;
+  if (!mesh && machine)
+    return tsr_fail(BAD_PLAN, "a topology without a mesh, wanted both or the mesh alone");
+  if (machine) TSR_TRY(tsr_topology_from_json(machine, &topology));
+  tsr_status status = topology ? tsr_topology_check(topology) : NULL;
+  if (!status && mesh) status = tsr_mesh_from_json(mesh, topology, &work->mesh);
+  tsr_topology_release(topology);
+  return status;
+}
+
 static tsr_status read_plan(reading *work, const tsr_json *value, tsr_plan **out_plan) {
-  static const char *const keys[] = {"schema", "mesh", "rules", "logical_rules", "tensors", NULL};
-  const tsr_json *mesh = tsr_json_find(value, "mesh"), *rules = tsr_json_find(value, "rules");
+  static const char *const keys[] = {"schema",        "mesh",          "topology", "rules",
+                                     "rules_options", "logical_rules", "tensors",  NULL};
+  const tsr_json *rules = tsr_json_find(value, "rules");
   const tsr_json *logical = tsr_json_find(value, "logical_rules");
+  const tsr_json *options = tsr_json_find(value, "rules_options");
   TSR_TRY(tsr_json_check_keys(value, keys));
   TSR_TRY(tsr_json_check_schema(value, schema));
-  if (mesh) TSR_TRY(tsr_mesh_from_json(mesh, NULL, &work->mesh));
-  if (rules) TSR_TRY_NOTE(tsr_rules_from_json(rules, &work->rules), "rules");
+  TSR_TRY(read_mesh(work, tsr_json_find(value, "mesh"), tsr_json_find(value, "topology")));
+  if (rules) TSR_TRY_NOTE(tsr_rules_from_json_kept(rules, options, &work->rules), "rules");
+  if (options && !rules) return tsr_fail(BAD_PLAN, "rules_options without rules");
   if (logical)
     TSR_TRY_NOTE(tsr_logical_rules_from_json(logical, &work->logical_rules), "logical_rules");
   work->list = tsr_json_find(value, "tensors");

@@ -21,7 +21,8 @@ struct tsr_rules {
   tsr_arena arena;  // of texts, and of what patterns need
   int count, compiled;
   tsr_rule *items;
-  const char *warning;  // NULL = none
+  const char *warning;     // NULL = none
+  tsr_rules_options kept;  // in the arena
   tsr_regex *regexes;
   tsr_regex_engine *engine;
   tsr_prefilter *filter;
@@ -151,6 +152,7 @@ tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_
                        .count = builder->count,
                        .items = builder->items,
                        .warning = builder->warning,
+                       .kept = builder->kept,
                        .regexes = regexes};
   atomic_init(&rules->refs, 1);
   *builder = (tsr_rules_builder)TSR_RULES_BUILDER_EMPTY;
@@ -202,6 +204,13 @@ void tsr_rules_release(const tsr_rules *shared) {
   tsr_arena_deinit(&rules->arena);
   free(rules);
 }
+
+const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int *out_count) {
+  *out_count = rules->kept.fact_count;
+  return rules->kept.facts;
+}
+
+const tsr_rules_options *tsr_rules_kept(const tsr_rules *rules) { return &rules->kept; }
 
 const char *tsr_rules_warnings(const tsr_rules *rules) {
   return rules->warning ? rules->warning : "";

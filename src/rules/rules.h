@@ -12,6 +12,7 @@ typedef struct tsr_rules_builder {
   int count, capacity;
   const char *warning;          // the first; NULL = none
   const char *together, *over;  // of the rules that follow, in the arena; NULL = no group
+  tsr_rules_options kept;       // what they are read with, in the arena, but for the mesh
 } tsr_rules_builder;
 
 #define TSR_RULES_BUILDER_EMPTY \
@@ -28,6 +29,22 @@ TSR_MUST_USE tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, c
 TSR_MUST_USE tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason);
 TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules);
 void tsr_rules_builder_deinit(tsr_rules_builder *builder);  // always, also after finish
+
+// Copies what rules are read with, so that they can be read again for another mesh.
+TSR_MUST_USE tsr_status tsr_rules_builder_keep(tsr_rules_builder *builder,
+                                               const tsr_rules_options *options);
+const tsr_rules_options *tsr_rules_kept(const tsr_rules *rules);  // all zero = nothing
+bool tsr_rules_any_written(const tsr_rules *rules);               // whether a spec has expressions
+// The same rules for another mesh: specs that were computed are computed for its sizes, and axes
+// have new names: pairs of those in the mesh they were made for and in this one.
+TSR_MUST_USE tsr_status tsr_rules_for_mesh(const tsr_rules *rules, const tsr_mesh *mesh,
+                                           const char *const *renames, int rename_count,
+                                           tsr_rules **out_rules);
+// The kept options as JSON: {"facts": {"heads": 32}, "keep_axes": ["tp"], "rename_axes": [["tp",
+// "model"]]}; and rules of JSON with them, NULL = none.
+void tsr_rules_kept_to_json(const tsr_rules *rules, tsr_json_writer *writer);
+TSR_MUST_USE tsr_status tsr_rules_from_json_kept(const tsr_json *rules, const tsr_json *options,
+                                                 tsr_rules **out_rules);
 
 // Reads text or JSON into a builder. `name` stands in messages and becomes the rules' file.
 TSR_MUST_USE tsr_status tsr_rules_add_text(tsr_rules_builder *builder, const char *text,

@@ -347,7 +347,8 @@ tsr_status tsr_rules_parse(const char *text, const char *name, const tsr_rules_o
   tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
   tsr_rules_options copy;
   TSR_TRY(tsr_rules_options_copy(options, &copy));
-  tsr_status status = tsr_rules_add_text(&builder, text, name, &copy);
+  tsr_status status = tsr_rules_builder_keep(&builder, &copy);
+  if (!status) status = tsr_rules_add_text(&builder, text, name, &copy);
   if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
   tsr_rules_builder_deinit(&builder);
   return status;
@@ -359,7 +360,8 @@ tsr_status tsr_rules_read(const char *path, const tsr_rules_options *options,
   tsr_rules_options copy;
   TSR_TRY(tsr_rules_options_copy(options, &copy));
   const reader to = {&builder, &copy};
-  tsr_status status = read_file(&to, NULL, path);
+  tsr_status status = tsr_rules_builder_keep(&builder, &copy);
+  if (!status) status = read_file(&to, NULL, path);
   if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
   tsr_rules_builder_deinit(&builder);
   return status;

@@ -46,6 +46,92 @@ static void a_plan_reads_as_it_was_written(void **state) {
     }
 }
 
+// A plan on a machine says which, so that its memory is a limit wherever the file is read.
+static void the_machine_is_part_of_a_plan(void **state) {
+  (void)state;
+  static const char *const machines[] = {"gpu:2x4:h100", "tpu-v4:2x2x1", "cpu:8:memory=1G",
+                                         "gpu:1x8:a100:order=reversed"};
+  for (size_t i = 0; i < COUNT_OF(machines); i++) {
+    const tsr_tensor tensor = TENSOR("w", 64, 16);
+    tsr_topology *machine = NULL;
+    tsr_mesh *mesh = NULL;
+    tsr_plan *plan = NULL, *again = NULL;
+    tsr_tree *tree = make_tree(&tensor, 1);
+    tsr_rules *rules = make_rules("w -> tp, _");
+    assert_ok(tsr_topology_parse(machines[i], &machine));
+    assert_ok(tsr_mesh_parse("tp=4", machine, &mesh));
+    assert_ok(tsr_plan_match(tree, mesh, rules, NULL, &plan));
+    assert_round_trip(plan);
+    char *text = write_plan(plan, 0);
+    assert_ok(read_plan(text, &again));
+    const tsr_topology *found = tsr_mesh_topology(tsr_plan_mesh(again));
+    assert_non_null(found);
+    assert_int_equal(tsr_topology_memory_per_device(found),
+                     tsr_topology_memory_per_device(machine));
+    assert_string_equal(tsr_topology_kind(found), tsr_topology_kind(machine));
+    assert_int_equal(tsr_topology_device_count(found), tsr_topology_device_count(machine));
+    free(text);
+    tsr_plan_release(again);
+    tsr_plan_release(plan);
+    tsr_rules_release(rules);
+    tsr_tree_release(tree);
+    tsr_mesh_release(mesh);
+    tsr_topology_release(machine);
+  }
+}
+
+static tsr_plan *make_computed(void) {
+  static const tsr_fact facts[] = {{"heads", 4}, {"head_dim", 16}, {"heads", 5}};
+  static const char *const keep[] = {"tp", "fsdp"}, *const rename[] = {"tp", "model"};
+  const tsr_tensor tensors[] = {TENSOR("layers.0.q", 64, 16), TENSOR("layers.0.o", 16, 64)};
+  tsr_mesh *mesh = make_mesh("model=4");
+  const tsr_rules_options options = {.size = sizeof options,
+                                     .facts = facts,
+                                     .fact_count = COUNT_OF(facts),
+                                     .keep_axes = keep,
+                                     .keep_axis_count = 2,
+                                     .rename_axes = rename,
+                                     .rename_axis_count = 1,
+                                     .mesh = mesh};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_rules *rules = NULL;
+  tsr_plan *plan = NULL;
+  assert_ok(
+      tsr_rules_parse("together attention over tp\n"
+                      "q -> tp/parts({heads*head_dim}/{head_dim}), _\n"
+                      "o -> _, tp\n"
+                      "end\n",
+                      "my.rules", &options, &rules));
+  assert_ok(tsr_plan_match(tree, mesh, rules, NULL, &plan));
+  tsr_rules_release(rules);
+  tsr_tree_release(tree);
+  tsr_mesh_release(mesh);
+  return plan;
+}
+
+static void rules_keep_what_they_were_computed_from(void **state) {
+  (void)state;
+  tsr_plan *plan = make_computed(), *again = NULL;
+  char *text = write_plan(plan, 0);
+  assert_non_null(strstr(text,
+                         "\"rules_options\":{\"facts\":{\"heads\":4,\"head_dim\":16},"
+                         "\"keep_axes\":[\"tp\",\"fsdp\"],\"rename_axes\":[[\"tp\",\"model\"]]}"));
+  assert_non_null(strstr(text,
+                         "{\"file\":\"my.rules\",\"line\":2,\"together\":\"attention\","
+                         "\"over\":\"model\","
+                         "\"written\":\"tp/parts({heads*head_dim}/{head_dim}), _\"}"));
+  assert_round_trip(plan);
+  assert_ok(read_plan(text, &again));
+  int count = 0;
+  const tsr_fact *facts = tsr_rules_facts(tsr_plan_rules(again), &count);
+  assert_int_equal(count, 2);
+  assert_string_equal(facts[1].name, "head_dim");
+  assert_int_equal(facts[1].value, 16);
+  free(text);
+  tsr_plan_release(again);
+  tsr_plan_release(plan);
+}
+
 static void the_text_is_one_line_a_tensor(void **state) {
   (void)state;
   const tsr_tensor tensors[] = {TENSOR("a.w", 6, 8), {.path = "b", .dtype = TSR_BF16}};
@@ -99,6 +185,9 @@ static void logical_plans_keep_their_rules(void **state) {
 #define PLAN(row) \
   "{\"schema\":\"tessera-plan/1\",\"mesh\":{\"axes\":[[\"x\",2]]},\"tensors\":[{" row "}]}"
 
+#define RULES(options) \
+  "{\"schema\":\"tessera-plan/1\",\"rules\":[],\"rules_options\":" options ",\"tensors\":[]}"
+
 static const struct {
   const char *json, *message;
 } faults[] = {
@@ -108,7 +197,8 @@ static const struct {
      "plan: schema \"tessera-plan/2\" is not the one known here, \"tessera-plan/1\""},
     {"{\"schema\":\"tessera-plan/1\"}", "plan: tensors: missing, wanted an array"},
     {"{\"schema\":\"tessera-plan/1\",\"tensors\":[],\"x\":1}",
-     "plan: key \"x\" is not schema, mesh, rules, logical_rules or tensors"},
+     "plan: key \"x\" is not schema, mesh, topology, rules, rules_options, logical_rules or "
+     "tensors"},
     {PLAN(ROW), "plan: tensors[0], \"a\": spec: missing, wanted a string"},
     {PLAN(ROW ",\"spec\":\"x+\""), "plan: tensors[0], \"a\": spec: "},
     {PLAN(ROW ",\"spec\":\"x\",\"wanted\":3"),
@@ -133,6 +223,29 @@ static const struct {
     {"{\"schema\":\"tessera-plan/1\",\"rules\":[[\"a\",[]]],\"tensors\":[{" ROW
      ",\"spec\":\"x\",\"notes\":[{\"why\":\"rule\",\"rule\":1}]}]}",
      "plan: tensors[0], \"a\": notes[0]: rule 1, wanted 0 to 0"},
+    {"{\"schema\":\"tessera-plan/1\",\"topology\":{},\"tensors\":[]}",
+     "plan: a topology without a mesh, wanted both or the mesh alone"},
+    {"{\"schema\":\"tessera-plan/"
+     "1\",\"mesh\":{\"axes\":[[\"x\",2]]},\"topology\":3,\"tensors\":[]}",
+     "plan: topology: "},
+    {"{\"schema\":\"tessera-plan/"
+     "1\",\"mesh\":{\"axes\":[[\"x\",2]]},\"topology\":{\"platform\":\"cpu\","
+     "\"kind\":\"cpu\",\"devices\":[[0,0,null,null,null,null,null],[0,0,null,null,null,null,null]]}"
+     ","
+     "\"tensors\":[]}",
+     "plan: "},
+    {RULES("{\"facts\":3}"),
+     "plan: rules: rules_options: facts: wanted an object of whole numbers"},
+    {RULES("{\"facts\":{\"heads\":\"many\"}}"), "plan: rules: rules_options: heads: "},
+    {RULES("{\"facts\":{\"a\\u0000b\":1}}"), "plan: rules: rules_options: a fact with a zero byte"},
+    {RULES("{\"keep_axes\":\"tp\"}"), "plan: rules: rules_options: keep_axes: wanted an array"},
+    {RULES("{\"keep_axes\":[1]}"), "plan: rules: rules_options: keep_axes: wanted a string"},
+    {RULES("{\"rename_axes\":{}}"), "plan: rules: rules_options: rename_axes: wanted an array"},
+    {RULES("{\"rename_axes\":[[\"tp\"]]}"),
+     "plan: rules: rules_options: rename_axes: wanted [old, new], found 1 names"},
+    {RULES("{\"mesh\":1}"), "plan: rules: rules_options: key \"mesh\" is not "},
+    {"{\"schema\":\"tessera-plan/1\",\"rules_options\":{},\"tensors\":[]}",
+     "plan: rules_options without rules"},
     {"{\"schema\":\"tessera-plan/1\",\"rules\":3,\"tensors\":[]}", "plan: rules: "},
 };
 
@@ -197,8 +310,15 @@ static void memory_may_run_out(void **state) {
   test_allocation_sweep(write_and_free, plan);
   free(text);
   tsr_plan_release(plan);
+  plan = make_computed();
+  text = write_plan(plan, 0);
+  test_allocation_sweep(read_and_release, text);
+  test_allocation_sweep(write_and_free, plan);
+  free(text);
+  tsr_plan_release(plan);
 }
 
-SUITE(plan_json, TEST(a_plan_reads_as_it_was_written), TEST(the_text_is_one_line_a_tensor),
+SUITE(plan_json, TEST(the_machine_is_part_of_a_plan), TEST(rules_keep_what_they_were_computed_from),
+      TEST(a_plan_reads_as_it_was_written), TEST(the_text_is_one_line_a_tensor),
       TEST(logical_plans_keep_their_rules), TEST(faults_are_placed),
       TEST(files_are_plans_and_trees), TEST(memory_may_run_out))
