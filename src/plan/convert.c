@@ -3,6 +3,9 @@
 // Where every axis of a spec has an heir of its own size, the spec only changes names. Otherwise
 // each dimension keeps what heirs it can use; then, where it is cut in fewer shards than before,
 // axes that are no one's heir join it, so that the number comes as near to the old one as it can.
+//
+// Rows of rules that compute their cuts from the model's facts are decided on by those rules again
+// (rematch.c): 8 heads of keys in 8 shards look like any even cut, but in 16 they need copies.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include "mesh/mesh.h"
 #include "plan/choice.h"
 #include "plan/plan.h"
+#include "plan/rematch.h"
 #include "plan/roles.h"
 #include "spec/builder.h"
 #include "tessera/plan_auto.h"
@@ -25,6 +29,7 @@ typedef struct convert_job {
   const tsr_plan *plan;
   const tsr_mesh *mesh;  // the new one
   tsr_heirs heirs;
+  tsr_rematch again;
   tsr_shape_table table;
   converted *results;  // one per entry of the table
   int64_t result_count, result_capacity;
@@ -410,10 +415,30 @@ static tsr_status find_result(convert_job *job, int64_t index, const tsr_plan_ro
   return NULL;
 }
 
+// What the rules say for the new mesh, with their reasons, and how it was cut before.
+static tsr_status take_again(convert_job *job, tsr_plan_builder *builder, int64_t index,
+                             const tsr_plan_row *row) {
+  tsr_plan_row now;
+  tsr_sharding *from = NULL;
+  tsr_plan_get(job->again.plan, index, &now);
+  const int64_t first = job->note_count;
+  TSR_TRY_NOTE(tsr_sharding_bind(job->plan->mesh, row->final, false, &from), "tensor \"%s\"",
+               row->tensor->path);
+  tsr_status status = note_dims(job, from, now.final);
+  tsr_sharding_release(from);
+  for (int i = 0; i < now.note_count && !status; i++)
+    status = tsr_plan_builder_note(builder, index, &now.notes[i]);
+  for (int64_t i = first; i < job->note_count && !status; i++)
+    status = tsr_plan_builder_note(builder, index, &job->notes[i]);
+  job->note_count = first;
+  return status ? status : tsr_plan_builder_set(builder, index, now.wanted, now.final, now.policy);
+}
+
 static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t index) {
   const converted *result = NULL;
   tsr_plan_row row;
   tsr_plan_get(job->plan, index, &row);
+  if (tsr_rematch_has(&job->again, &row)) return take_again(job, builder, index, &row);
   TSR_TRY(find_result(job, index, &row, &result));
   assert(result);  // it was there, or has just been made
   for (int64_t i = 0; i < result->note_count; i++)
@@ -424,6 +449,7 @@ static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t i
 static tsr_status convert_all(convert_job *job, tsr_plan **out_plan) {
   tsr_plan_builder builder;
   TSR_TRY(tsr_plan_builder_init(&builder, job->plan->tree, job->mesh));
+  tsr_plan_builder_rules(&builder, job->again.rules, NULL);
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < tsr_plan_count(job->plan); i++)
     status = set_row(job, &builder, i);
@@ -435,6 +461,7 @@ static tsr_status convert_all(convert_job *job, tsr_plan **out_plan) {
 static void release_results(convert_job *job) {
   for (int64_t i = 0; i < job->result_count; i++) tsr_spec_release(job->results[i].spec);
   tsr_shape_table_deinit(&job->table);
+  tsr_rematch_deinit(&job->again);
   free(job->results);
   free(job->notes);
 }
@@ -458,7 +485,8 @@ tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const ch
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   convert_job job = {.plan = plan, .mesh = mesh, .table = TSR_SHAPE_TABLE_EMPTY};
   tsr_heirs_find(plan->mesh, mesh, &job.heirs);
-  const tsr_status status = convert_together(&job, out_plan);
+  tsr_status status = tsr_rematch_init(&job.again, plan, mesh, &job.heirs);
+  if (!status) status = convert_together(&job, out_plan);
   release_results(&job);
   return status;
 }

@@ -235,6 +235,92 @@ static void converted_plans_always_fit(void **state) {
   }
 }
 
+// ---- rules that compute their cuts ----
+
+static const char by_heads[] =
+    "embed -> tp, _\n"
+    "together attention over tp\n"
+    "[kv]_proj\\.weight$ -> tp/parts({kv_heads*head_dim}/{head_dim}*{ceil_div(tp, kv_heads)}), _\n"
+    "q_proj\\.weight$ -> tp/parts({heads*head_dim}/{head_dim}), _\n"
+    "sinks -> tp\n"
+    "end\n";
+
+static tsr_plan *plan_by_heads(const char *mesh_text, int64_t min_size) {
+  static const tsr_fact facts[] = {{"heads", 32}, {"kv_heads", 8}, {"head_dim", 4}};
+  tsr_tensor tensors[] = {
+      TENSOR("embed.weight", 64, 8),           TENSOR("layers.0.q_proj.weight", 128, 8),
+      TENSOR("layers.0.k_proj.weight", 32, 8), TENSOR("layers.0.v_proj.qweight", 1, 32),
+      TENSOR("layers.0.v_proj.scales", 1, 32), TENSOR("layers.0.sinks", 32)};
+  tensors[3].dtype = TSR_I32;
+  const tsr_match_options options = {
+      .size = sizeof options, .companions = true, .min_size = min_size};
+  tsr_mesh *mesh = make_mesh(mesh_text);
+  const tsr_rules_options read = {
+      .size = sizeof read, .facts = facts, .fact_count = COUNT_OF(facts), .mesh = mesh};
+  tsr_tree *tree = make_tree(tensors, COUNT_OF(tensors));
+  tsr_rules *rules = NULL;
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_rules_parse(by_heads, "my.rules", &read, &rules));
+  assert_ok(tsr_plan_match(tree, mesh, rules, &options, &plan));
+  tsr_rules_release(rules);
+  tsr_tree_release(tree);
+  tsr_mesh_release(mesh);
+  return plan;
+}
+
+static void rules_compute_their_cuts_for_the_new_mesh(void **state) {
+  (void)state;
+  static const struct {
+    const char *before, *after, *specs;
+  } moves[] = {
+      // Eight heads of keys on 16 ranks: two hold copies of one, packed weights and scales too.
+      {"tp=8", "tp=16",
+       "tp, _ | tp, _ | tp/parts(32/4*2), _ | _, tp/parts(32/4*2) | _, tp/parts(32/4*2) | tp"},
+      {"tp=8", "model=2", "model, _ | model, _ | model, _ | _, model | _, model | model"},
+      // 32 heads are not divisible by 3: then all of them stay whole.
+      {"tp=8", "tp=3", "_, _ | () | () | _, _ | _, _ | ()"},
+      // What was whole for want of heads may be cut again.
+      {"tp=3", "tp=4", "() | tp, _ | tp, _ | _, tp | _, tp | tp"},
+      {"tp=8", "dp=8", "dp, _ | () | () | _, _ | _, _ | ()"},
+  };
+  for (size_t i = 0; i < COUNT_OF(moves); i++) {
+    tsr_plan *before = plan_by_heads(moves[i].before, 0), *plan = NULL, *back = NULL;
+    tsr_mesh *mesh = make_mesh(moves[i].after);
+    assert_ok(tsr_plan_convert(before, mesh, NULL, &plan));
+    assert_specs(plan, moves[i].specs);
+    assert_plan_fits(plan);
+    // Once more: the new plan knows as much as the old one.
+    assert_ok(tsr_plan_convert(plan, tsr_plan_mesh(before), NULL, &back));
+    if (i < 2) {
+      assert_true(tsr_spec_equal(tsr_plan_find_spec(back, "layers.0.k_proj.weight"),
+                                 tsr_plan_find_spec(before, "layers.0.k_proj.weight")));
+    }
+    tsr_plan_release(back);
+    tsr_plan_release(plan);
+    tsr_mesh_release(mesh);
+    tsr_plan_release(before);
+  }
+}
+
+static void computed_cuts_say_what_they_were(void **state) {
+  (void)state;
+  tsr_plan *before = plan_by_heads("tp=8", 0), *plan = NULL;
+  tsr_mesh *mesh = make_mesh("tp=16");
+  assert_ok(tsr_plan_convert(before, mesh, NULL, &plan));
+  assert_reasons(
+      plan, 2,
+      "rule 1 (my.rules:3) \"[kv]_proj\\.weight$\" -> tp/parts(32/4*2), _; dimension 0: cut in 8 "
+      "on the other mesh");
+  tsr_plan_release(plan);
+  tsr_plan_release(before);
+  before = plan_by_heads("tp=8", 100);  // the sinks are too small, and stay so
+  assert_ok(tsr_plan_convert(before, mesh, NULL, &plan));
+  assert_reasons(plan, 5, "not cut on the other mesh");
+  tsr_plan_release(plan);
+  tsr_mesh_release(mesh);
+  tsr_plan_release(before);
+}
+
 static tsr_status convert_once(void *context) {
   tsr_plan *plan = NULL, *before = context;
   tsr_mesh *mesh = NULL;
@@ -254,9 +340,13 @@ static void running_out_of_memory_is_reported(void **state) {
   test_allocation_sweep(convert_once, plan);
   tsr_plan_release(plan);
   tsr_tree_release(tree);
+  plan = plan_by_heads("tp=4", 0);
+  test_allocation_sweep(convert_once, plan);
+  tsr_plan_release(plan);
 }
 
-SUITE(convert, TEST(axes_pass_on_their_roles), TEST(specs_keep_roles_and_factors),
-      TEST(reasons_are_given_in_words), TEST(uneven_sizes_stay_uneven),
-      TEST(what_cannot_be_converted_is_refused), TEST(converted_plans_always_fit),
-      TEST(running_out_of_memory_is_reported))
+SUITE(convert, TEST(rules_compute_their_cuts_for_the_new_mesh),
+      TEST(computed_cuts_say_what_they_were), TEST(axes_pass_on_their_roles),
+      TEST(specs_keep_roles_and_factors), TEST(reasons_are_given_in_words),
+      TEST(uneven_sizes_stay_uneven), TEST(what_cannot_be_converted_is_refused),
+      TEST(converted_plans_always_fit), TEST(running_out_of_memory_is_reported))

@@ -9,6 +9,7 @@
 #include "rules/rules.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/plan_auto.h"
 
 enum { MOST_SEGMENTS = 5, MOST_MEMBERS = 18, MOST_ITEMS = 8192, THINGS = 5 };
 
@@ -347,18 +348,41 @@ static tsr_tree *make_members(const grid_case *at) {
   return make_tree(tensors, count);
 }
 
-static int64_t check_case(grid_case *at, int64_t tp, tsr_policy policy) {
-  char mesh_text[32], preset[64];
+static tsr_mesh *make_ranks(const char *axis, int64_t count) {
+  char text[32];
+  snprintf(text, sizeof text, "%s=%d", axis, (int)count);
+  return make_mesh(text);
+}
+
+// The plan goes through its file on the way, which must say all that is needed.
+static void check_converted(grid_case *at, int64_t tp) {
+  tsr_plan *read = NULL, *first = at->plan;
+  tsr_mesh *mesh = make_ranks("model", tp);
+  char *json = write_plan(at->plan, 0);
+  assert_ok(read_plan(json, &read));
+  at->plan = NULL;
+  assert_ok(tsr_plan_convert(read, mesh, NULL, &at->plan));
+  for (int64_t device = 0; device < tp; device++) check_rank(at, device);
+  tsr_plan_release(at->plan);
+  at->plan = first;
+  tsr_plan_release(read);
+  tsr_mesh_release(mesh);
+  free(json);
+}
+
+// `then`: the ranks to convert to, 0 = none.
+static int64_t check_case(grid_case *at, int64_t tp, int64_t then, tsr_policy policy) {
+  char preset[64];
   const tsr_match_options match = {.size = sizeof match, .policy = policy};
   tsr_rules *rules = NULL;
-  snprintf(mesh_text, sizeof mesh_text, "tp=%d", (int)tp);
   snprintf(preset, sizeof preset, "%s:tp", at->family->preset);
-  tsr_mesh *mesh = make_mesh(mesh_text);
+  tsr_mesh *mesh = make_ranks("tp", tp);
   at->options.mesh = mesh;
   tsr_tree *tree = make_members(at);
   assert_ok(tsr_rules_preset(preset, &at->options, &rules));
   assert_ok(tsr_plan_match(tree, mesh, rules, &match, &at->plan));
   for (int64_t device = 0; device < tp; device++) check_rank(at, device);
+  if (then) check_converted(at, then);
   const int64_t cut = tsr_plan_bytes_per_device(at->plan) < tsr_tree_bytes(tree);
   tsr_plan_release(at->plan);
   tsr_rules_release(rules);
@@ -374,7 +398,7 @@ static const int64_t rank_counts[] = {1, 2, 3, 4, 6, 8, 16};
 static const tsr_policy policies[] = {TSR_POLICY_ERROR, TSR_POLICY_UNEVEN, TSR_POLICY_PAD};
 
 static int64_t check_family(const struct family *family, const int64_t heads[2],
-                            const int64_t inner[2], int64_t tp, tsr_policy policy) {
+                            const int64_t inner[2], int64_t tp, int64_t then, tsr_policy policy) {
   char title[128];
   const int64_t kv = family->all_heads ? heads[0] : heads[1];
   grid_case at = {.family = family,
@@ -393,9 +417,10 @@ static int64_t check_family(const struct family *family, const int64_t heads[2],
                             {"state", 8}}};
   at.options = (tsr_rules_options){
       .size = sizeof at.options, .facts = at.facts, .fact_count = COUNT_OF(at.facts)};
-  snprintf(title, sizeof title, "%s of %d heads, %d of them kv, %d inner, tp=%d, %s",
-           family->preset, (int)heads[0], (int)kv, (int)inner[0], (int)tp, tsr_policy_name(policy));
-  return check_case(&at, tp, policy);
+  snprintf(title, sizeof title, "%s of %d heads, %d of them kv, %d inner, tp=%d then %d, %s",
+           family->preset, (int)heads[0], (int)kv, (int)inner[0], (int)tp, (int)then,
+           tsr_policy_name(policy));
+  return check_case(&at, tp, then, policy);
 }
 
 static void every_preset_cuts_whole_heads_together(void **state) {
@@ -406,10 +431,24 @@ static void every_preset_cuts_whole_heads_together(void **state) {
       for (size_t i = 0; i < COUNT_OF(inner_sizes); i++)
         for (size_t r = 0; r < COUNT_OF(rank_counts); r++)
           for (size_t p = 0; p < COUNT_OF(policies); p++, cases++)
-            cut += check_family(&families[f], head_counts[h], inner_sizes[i], rank_counts[r],
+            cut += check_family(&families[f], head_counts[h], inner_sizes[i], rank_counts[r], 0,
                                 policies[p]);
   assert_int_equal(cases, 17 * 12 * 3 * 7 * 3);
   assert_true(cut > cases / 2);  // agreeing on nothing would be too easy
+}
+
+static const int64_t conversions[][2] = {{8, 16}, {2, 8}, {4, 6}, {16, 4}, {1, 4}, {8, 3}};
+
+static void converted_plans_cut_whole_heads_together(void **state) {
+  (void)state;
+  int64_t cut = 0;
+  for (size_t f = 0; f < COUNT_OF(families); f++)
+    for (size_t h = 0; h < COUNT_OF(head_counts); h++)
+      for (size_t c = 0; c < COUNT_OF(conversions); c++)
+        for (size_t p = 0; p < COUNT_OF(policies); p++)
+          cut += check_family(&families[f], head_counts[h], inner_sizes[c % 2], conversions[c][0],
+                              conversions[c][1], policies[p]);
+  assert_true(cut > 0);
 }
 
 static void the_grid_has_every_preset(void **state) {
@@ -538,4 +577,5 @@ static void running_out_of_memory_is_reported(void **state) {
 SUITE(together, TEST(what_stays_whole_names_what_could_not_be_cut),
       TEST(layers_are_decided_on_apart), TEST(packed_weights_are_cut_with_plain_ones),
       TEST(what_no_cut_can_follow_keeps_its_group_whole), TEST(running_out_of_memory_is_reported),
-      TEST(the_grid_has_every_preset), TEST(every_preset_cuts_whole_heads_together))
+      TEST(the_grid_has_every_preset), TEST(every_preset_cuts_whole_heads_together),
+      TEST(converted_plans_cut_whole_heads_together))
