@@ -106,7 +106,7 @@ TSR_API void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_
 TSR_API TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
 
 // docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same
-// bytes. The mesh's topology is not kept.
+// bytes. The mesh's topology is part of it.
 TSR_API void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer);
 TSR_API TSR_MUST_USE tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan);
 TSR_API bool tsr_plan_is_json(const tsr_json *value);  // by its "schema"
@@ -166,14 +166,16 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t i
                                                  tsr_text *out);
 
 // validate_sharding_config: every problem in one pass. Id, level, the word in JSON, what it says.
-#define TSR_FINDINGS(X)                                                            \
-  X(UNKNOWN_AXIS, true, "unknown_axis", "names an axis the mesh lacks")            \
-  X(DUPLICATE_AXIS, true, "duplicate_axis", "uses an axis twice")                  \
-  X(INDIVISIBLE, true, "indivisible", "has a size that does not divide")           \
-  X(TOO_LONG, true, "too_long", "has more entries than the tensor has dimensions") \
-  X(BAD_CUT, true, "bad_cut", "has sizes, parts or a sub-axis that do not fit")    \
-  X(SMALL, false, "small", "cuts a tensor too small to be worth it")               \
-  X(IMBALANCE, false, "imbalance", "leaves devices unevenly filled")               \
+#define TSR_FINDINGS(X)                                                               \
+  X(UNKNOWN_AXIS, true, "unknown_axis", "names an axis the mesh lacks")               \
+  X(DUPLICATE_AXIS, true, "duplicate_axis", "uses an axis twice")                     \
+  X(INDIVISIBLE, true, "indivisible", "has a size that does not divide")              \
+  X(TOO_LONG, true, "too_long", "has more entries than the tensor has dimensions")    \
+  X(BAD_CUT, true, "bad_cut", "has sizes, parts or a sub-axis that do not fit")       \
+  X(SPLIT_HEADS, false, "split_heads", "cuts through the heads of an attention")      \
+  X(APART, false, "apart", "is not cut over an axis that cuts the rest of its block") \
+  X(SMALL, false, "small", "cuts a tensor too small to be worth it")                  \
+  X(IMBALANCE, false, "imbalance", "leaves devices unevenly filled")                  \
   X(OVER_LIMIT, true, "over_limit", "needs more memory than a device has")
 #define X(id, error, word, text) TSR_FINDING_##id,
 typedef enum tsr_finding_kind { TSR_FINDINGS(X) TSR_FINDING_COUNT } tsr_finding_kind;
@@ -188,7 +190,8 @@ typedef struct tsr_finding {
   int dim;           // -1 = none
   const char *axis;  // NULL = none; lives as long as the plan
   // Size and number of shards; entries and rank; elements and the least that are worth it; bytes on
-  // the fullest device and on the mean one, or the limit.
+  // the fullest device and on the mean one, or the limit; the size of a piece and of a head; the
+  // first row of the block that is cut.
   int64_t found, wanted;
 } tsr_finding;
 typedef struct tsr_findings {
@@ -202,6 +205,9 @@ typedef struct tsr_check_options {
   double balance_limit;    // mean / max of the devices' bytes below this is a warning; 0 = 0.5
   bool entries_count;      // as for eformer, a spec of entries without an axis counts as cut
   bool corrected_count;    // what correction has solved is an error still
+  // The model's facts, for the size of its heads; those the plan's rules were read with if none.
+  const tsr_fact *facts;
+  int fact_count;
 } tsr_check_options;
 // Looks at the wanted specs, so that what correction hid is found too; what it solved is a warning.
 // NULL options = all zero.

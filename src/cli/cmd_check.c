@@ -1,5 +1,6 @@
 // `tessera check`: every problem of a plan in one pass.
 #include "cli/cli.h"
+#include "cli/fact_source.h"
 #include "cli/plan_source.h"
 
 static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_json_writer *w) {
@@ -41,14 +42,40 @@ static void write_findings(const tsr_findings *findings, const tsr_plan *plan, t
   tsr_text_add_char(out, '\n');
 }
 
-static tsr_status run_check(const cli_args *args, int *out_exit) {
+// Every tensor of the model must be in the plan, with its shape; the other way round is a warning.
+static tsr_status check_model(const char *model, const tsr_plan *plan) {
+  tsr_tree *tree = NULL;
+  tsr_plan *fitted = NULL;
+  TSR_TRY(cli_open_tree(model, &tree));
+  tsr_status status = tsr_plan_for_tree(plan, tree, &fitted);
+  const int64_t more = tsr_plan_count(plan) - tsr_tree_count(tree);
+  if (!status && more > 0)
+    cli_say("warning: %lld tensors of the plan are not in %s\n", (long long)more, model);
+  tsr_plan_release(fitted);
+  tsr_tree_release(tree);
+  return tsr_note(status, "%s", model);
+}
+
+static tsr_status find_all(const cli_args *args, const tsr_plan *plan, tsr_findings *out_findings) {
   tsr_check_options options = {.size = sizeof options};
+  const char *model = cli_value(args, "model");
+  tsr_facts facts = {0};
   if (cli_has(args, "memory")) TSR_TRY(cli_bytes(args, "memory", &options.memory_limit));
+  if (model) TSR_TRY(check_model(model, plan));
+  if (model) TSR_TRY(cli_read_config(model, &facts));
+  options.facts = facts.items;
+  options.fact_count = facts.count;
+  tsr_status status = tsr_plan_check(plan, &options, out_findings);
+  tsr_facts_deinit(&facts);
+  return status;
+}
+
+static tsr_status run_check(const cli_args *args, int *out_exit) {
   tsr_plan *plan = NULL;
   tsr_findings findings = {0};
   tsr_text text = TSR_TEXT_EMPTY;
   TSR_TRY(cli_plan_of(args, args->positional[0], &plan));
-  tsr_status status = tsr_plan_check(plan, &options, &findings);
+  tsr_status status = find_all(args, plan, &findings);
   if (!status && cli_has(args, "json")) {
     write_findings(&findings, plan, &text);
   } else if (!status) {
@@ -66,7 +93,8 @@ static tsr_status run_check(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option check_options[] = {
-    {"memory", 0, "SIZE", NULL, "what a device may hold, as 16G (default: as the topology says)"},
+    {"memory", 0, "SIZE", NULL, "what a device may hold, as 16G (default: as the plan's topology says)"},
+    {"model", 0, "MODEL", NULL, "the model that the plan must fit; its config.json says where heads begin"},
     {"warn-as-error", 'W', NULL, NULL, "warnings fail too"},
     {"json", 'j', NULL, NULL, "print the findings as data"},
     CLI_OPTIONS_DECIDE,
@@ -85,10 +113,13 @@ const cli_command cli_cmd_check = {
         "Exit code 1 when the plan has errors: unknown or repeated axes, sizes that do not "
         "divide,\nspecs longer than the rank, cuts that do not fit, more memory than a "
         "device has. PLAN is a file, or a checkpoint that is\ncut; a MODEL is planned as `tessera "
-        "plan` does it with the same options.\n" CLI_TEXT_CHOICE,
+        "plan` does it with the same options.\n"
+        "Warnings: cuts through attention heads, blocks that are cut over tp only in part, "
+        "tensors too small\nto cut, devices unevenly filled.\n" CLI_TEXT_CHOICE,
     .examples =
         "tessera check plan.json --memory 16G\n"
         "tessera check Llama-3-8B --tp 8 --memory 80GB\n"
+        "tessera check plan.json --model Llama-3-8B\n"
         "tessera plan model -m tp=8 -p llama:tp --json | tessera check - --warn-as-error\n",
     .run = run_check,
 };

@@ -1,7 +1,68 @@
 // `tessera convert`: the specs of a plan for another mesh.
+#include <string.h>
+
 #include "cli/cli.h"
+#include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/plan_table.h"
+
+// ---- heads ----
+
+static bool has_attention(const tsr_plan *plan) {
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    const char *path = tsr_tree_tensor(tsr_plan_tree(plan), i)->path;
+    if (strstr(path, "attn") || strstr(path, "ttention")) return true;
+  }
+  return false;
+}
+
+static bool knows_heads(const tsr_plan *plan, const tsr_facts *facts) {
+  const tsr_rules *rules = tsr_plan_rules(plan);
+  int count = 0;
+  if (rules) tsr_rules_facts(rules, &count);
+  return count || facts->count;
+}
+
+// Only what is odd about attention: the rest of a plan is a matter for `tessera check`.
+static tsr_status report_heads(const char *path, const tsr_plan *plan, const tsr_facts *facts) {
+  const tsr_check_options options = {
+      .size = sizeof options, .facts = facts->items, .fact_count = facts->count};
+  tsr_findings findings = {0};
+  tsr_text text = TSR_TEXT_EMPTY;
+  int64_t kept = 0;
+  TSR_TRY(tsr_plan_check(plan, &options, &findings));
+  for (int64_t i = 0; i < findings.count; i++) {
+    const tsr_finding_kind kind = findings.items[i].kind;
+    if (kind == TSR_FINDING_SPLIT_HEADS || kind == TSR_FINDING_APART)
+      findings.items[kept++] = findings.items[i];
+  }
+  findings.count = kept;
+  tsr_findings_print(&findings, plan, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status && text.length) cli_say("%s: as converted:\n%s", path, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  tsr_findings_deinit(&findings);
+  return status;
+}
+
+// A cut through heads is a cut that no attention can use, so that it is not left unsaid.
+static tsr_status warn_of_heads(const cli_args *args, const tsr_plan *before,
+                                const tsr_plan *after) {
+  const char *path = args->positional[0], *model = cli_value(args, "model");
+  const tsr_rules *rules = tsr_plan_rules(after);
+  tsr_facts facts = {0};
+  tsr_status status = model ? cli_read_config(model, &facts) : NULL;
+  if (rules) cli_warn(path, tsr_rules_warnings(rules));
+  if (!status && knows_heads(before, &facts))
+    status = report_heads(path, after, &facts);
+  else if (!status && has_attention(after))
+    cli_say(
+        "warning: %s does not say where heads begin, so that cuts may go through them; "
+        "plan by a preset, or give --model\n",
+        path);
+  tsr_facts_deinit(&facts);
+  return status;
+}
 
 static tsr_status run_convert(const cli_args *args, int *out_exit) {
   (void)out_exit;
@@ -12,6 +73,7 @@ static tsr_status run_convert(const cli_args *args, int *out_exit) {
   tsr_status status = cli_open_mesh(args, &mesh);
   if (!status) status = cli_open_plan(args->positional[0], &plan);
   if (!status) status = tsr_plan_convert(plan, mesh, strategy, &converted);
+  if (!status) status = warn_of_heads(args, plan, converted);
   if (!status) status = cli_plan_output(args, converted);
   tsr_plan_release(converted);
   tsr_plan_release(plan);
@@ -24,6 +86,7 @@ static const cli_option options[] = {
     {"mesh", 'm', "MESH", NULL, "the new mesh"},
     CLI_OPTIONS_AXES,
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
+    {"model", 0, "MODEL", NULL, "whose config.json says where heads begin, if the plan does not"},
     {"strategy", 0, "NAME", NULL, "how to choose (default: preserve_balance)"},
     {"json", 'j', NULL, NULL, "print the plan as data"},
     {"output", 'o', "FILE", NULL, "write to a file instead of standard output"},
@@ -40,7 +103,9 @@ const cli_command cli_cmd_convert = {
     .options = options,
     .description =
         "Axes keep their roles by name; split factors and replication stay as close as the "
-        "new mesh\nand the sizes allow. Every choice is noted in the new plan.\n",
+        "new mesh\nand the sizes allow. Where rules computed a cut from the model's facts, they "
+        "compute it for the new mesh:\nattention stays cut between heads. Every choice is noted in "
+        "the new plan.\n",
     .examples =
         "tessera convert plan.json --mesh fsdp=16,tp=4\n"
         "tessera convert plan.json -m fsdp=16,tp=4 --json -o new.json; tessera diff plan.json "

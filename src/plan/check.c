@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "plan/model_blocks.h"
 #include "plan/plan.h"
 #include "spec/axis_ref.h"
 
@@ -26,6 +27,7 @@ typedef struct checking {
   int64_t *first;         // owned: where the findings of each of its entries begin in `known`
   int64_t first_capacity;
   list known, found;
+  tsr_model_blocks blocks;
 } checking;
 
 static const bool is_error[TSR_FINDING_COUNT] = {
@@ -164,6 +166,16 @@ static tsr_status check_spec(checking *work, const tsr_plan_row *row) {
 
 // ---- all rows ----
 
+// Whether a row is cut with others of its group, however small it is.
+static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
+  for (int i = 0; plan->rules && i < row->note_count; i++) {
+    if (row->notes[i].why != TSR_WHY_RULE) continue;
+    const tsr_rule *rule = tsr_rules_get(plan->rules, row->notes[i].rule);
+    if (rule && rule->together) return true;
+  }
+  return false;
+}
+
 static tsr_status check_row(checking *work, int64_t index) {
   const tsr_stored_row *stored = &work->plan->rows[index];
   tsr_plan_row row;
@@ -182,10 +194,34 @@ static tsr_status check_row(checking *work, int64_t index) {
   }
   for (int64_t i = work->first[entry]; i < work->first[entry + 1]; i++) {
     tsr_finding finding = work->known.items[i];
+    if (finding.kind == TSR_FINDING_SMALL && is_grouped(work->plan, &row)) continue;
     finding.row = index;
     TSR_TRY(add(&work->found, finding));
   }
   return NULL;
+}
+
+// What a row is to its block: not a matter of its spec and shape alone.
+static tsr_status check_block(checking *work, int64_t row) {
+  const char *axis = NULL;
+  int64_t other = -1, piece = 0;
+  int dim = -1;
+  TSR_TRY(tsr_model_blocks_find_split(&work->blocks, row, &piece, &dim));
+  if (piece)
+    TSR_TRY(add(&work->found, (tsr_finding){TSR_FINDING_SPLIT_HEADS, false, row, dim, NULL, piece,
+                                            work->blocks.head_dim}));
+  TSR_TRY(tsr_model_blocks_find_apart(&work->blocks, row, &axis, &other));
+  if (!axis) return NULL;
+  return add(&work->found, (tsr_finding){TSR_FINDING_APART, false, row, -1, axis, other, 0});
+}
+
+static tsr_status open_blocks(checking *work) {
+  const tsr_check_options *options = &work->options;
+  if (options->fact_count || !work->plan->rules)
+    return tsr_model_blocks_init(&work->blocks, work->plan, options->facts, options->fact_count);
+  int count = 0;
+  const tsr_fact *facts = tsr_rules_facts(work->plan->rules, &count);
+  return tsr_model_blocks_init(&work->blocks, work->plan, facts, count);
 }
 
 // ---- the plan as a whole ----
@@ -243,9 +279,14 @@ tsr_status tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options
                           tsr_findings *out_findings) {
   checking work = {.plan = plan, .table = TSR_SHAPE_TABLE_EMPTY};
   tsr_status status = read_options(options, &work);
-  for (int64_t i = 0; i < tsr_plan_count(plan) && !status; i++) status = check_row(&work, i);
+  if (!status) status = open_blocks(&work);
+  for (int64_t i = 0; i < tsr_plan_count(plan) && !status; i++) {
+    status = check_row(&work, i);
+    if (!status) status = check_block(&work, i);
+  }
   if (!status) status = check_devices(&work);
   tsr_shape_table_deinit(&work.table);
+  tsr_model_blocks_deinit(&work.blocks);
   free(work.first);
   free(work.known.items);
   if (status) {

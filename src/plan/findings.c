@@ -11,7 +11,7 @@ static const char *const texts[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
 const char *tsr_finding_word(tsr_finding_kind kind) { return words[kind]; }
 const char *tsr_finding_text(tsr_finding_kind kind) { return texts[kind]; }
 
-static void print_reason(const tsr_finding *finding, tsr_text *out) {
+static void print_reason(const tsr_finding *finding, const tsr_plan *plan, tsr_text *out) {
   const long long found = (long long)finding->found, wanted = (long long)finding->wanted;
   const char *const axis = finding->axis ? finding->axis : "";
   if (finding->dim >= 0) tsr_text_addf(out, "dimension %d: ", finding->dim);
@@ -36,6 +36,13 @@ static void print_reason(const tsr_finding *finding, tsr_text *out) {
         tsr_text_addf(out, "its blocks or parts come out uneven on size %lld", found);
       else
         tsr_text_addf(out, "its sizes or parts do not fit size %lld in %lld shards", found, wanted);
+      return;
+    case TSR_FINDING_SPLIT_HEADS:
+      tsr_text_addf(out, "cut in pieces of %lld, through heads of %lld", found, wanted);
+      return;
+    case TSR_FINDING_APART:
+      tsr_text_addf(out, "not cut over \"%s\", but %s beside it is", axis,
+                    tsr_tree_tensor(tsr_plan_tree(plan), finding->found)->path);
       return;
     case TSR_FINDING_SMALL:
       tsr_text_addf(out, "%lld elements are too few to be worth cutting; %lld would be", found,
@@ -74,7 +81,7 @@ static void print_finding(const tsr_finding *finding, const tsr_plan *plan,
     tsr_text_addf(out, "%s: ", tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path);
   else
     tsr_text_addf(out, "%s (%lld tensors): ", group->pattern, (long long)group->count);
-  print_reason(finding, out);
+  print_reason(finding, plan, out);
   tsr_text_add_char(out, '\n');
 }
 

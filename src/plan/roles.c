@@ -25,6 +25,10 @@ static role role_of(const tsr_mesh *mesh, int axis) {
   return NO_ROLE;
 }
 
+bool tsr_axis_splits_blocks(const tsr_mesh *mesh, int axis) {
+  return role_of(mesh, axis) == TENSOR;
+}
+
 static bool same_family(role a, role b) {
   const bool data = a <= FSDP && b <= FSDP;
   const bool model = a >= TENSOR && a <= EXPERT && b >= TENSOR && b <= EXPERT;

@@ -9,6 +9,9 @@ typedef struct tsr_heirs {
   uint32_t vacant;         // new axes that are no one's heir, as bits
 } tsr_heirs;
 
+// Whether an axis is by its name one that splits the work within a block: tp, model, ...
+bool tsr_axis_splits_blocks(const tsr_mesh *mesh, int axis);
+
 void tsr_heirs_find(const tsr_mesh *before, const tsr_mesh *after, tsr_heirs *out_heirs);
 
 #endif

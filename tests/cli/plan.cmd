@@ -58,3 +58,20 @@ echo '{"tensors": [{"path": "model.layers.0.self_attn.q_proj.weight", "dtype": "
 tessera plan qwen/model.json --mesh fsdp=2,tp=4 --preset qwen2:fsdp+tp
 tessera plan qwen/model.json --mesh tp=4 --preset qwen2:tp --policy uneven
 tessera plan qwen/model.json --mesh tp=2 --preset qwen2:tp
+
+# A plan knows the machine it was made for, and check its memory.
+tessera plan qwen/model.json --mesh tp=2 --topology gpu:1x2:h100:memory=1M --preset qwen2:tp --json -o small.json; tessera check small.json; tessera check small.json --memory 1G
+
+# Two key heads on two ranks are an even cut; on fourteen they need copies, and the plan knows.
+tessera plan qwen/model.json --mesh tp=2 --preset qwen2:tp --json -o two.json; grep -A1 rules_options two.json
+tessera convert two.json --mesh model=14
+tessera convert two.json --mesh model=4
+tessera convert two.json --mesh model=14 --json -o many.json; tessera check many.json --model qwen/model.json
+
+# A plan that does not know heads is carried over with a warning.
+printf '%s\n' 'q_proj|k_proj|v_proj -> tp' 'o_proj -> _, tp' > plain.rules; rm qwen/config.json
+tessera plan qwen/model.json --mesh tp=2 --rules plain.rules --json -o plain.json; tessera convert plain.json --mesh tp=4 --json -o plain4.json; tessera check plain4.json
+echo '{"num_attention_heads": 14, "num_key_value_heads": 2, "hidden_size": 896}' > qwen/config.json
+tessera convert plain.json --mesh tp=4 --model qwen/model.json --json -o plain4.json; tessera check plain4.json --model qwen/model.json
+tessera check plain4.json --model model.json
+printf '%s\n' 'q_proj|o_proj -> _' '[kv]_proj -> tp' > half.rules; tessera plan qwen/model.json --mesh tp=2 --rules half.rules --json | tessera check -

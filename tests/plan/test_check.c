@@ -99,6 +99,23 @@ static void small_tensors_are_not_worth_it(void **state) {
   tsr_tree_release(tree);
 }
 
+// The bias of a weight that is cut has to be cut with it, small as it is.
+static void members_of_groups_are_never_too_small(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {TENSOR("q.bias", 16), TENSOR("norm", 16)};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_mesh *mesh = make_mesh("tp=4");
+  tsr_rules *rules = make_rules("together a over tp\nq -> tp\nend\nnorm -> tp");
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_match(tree, mesh, rules, NULL, &plan));
+  assert_findings(plan, NULL,
+                  "warning: norm: 16 elements are too few to be worth cutting; 1024 would be\n");
+  tsr_plan_release(plan);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
 static void layers_alike_share_a_line(void **state) {
   (void)state;
   const char *const specs[] = {"_, tp", "x", "_", "x", "_", NULL};
@@ -262,6 +279,122 @@ static void errors_are_what_does_not_fit(void **state) {
   tsr_mesh_release(mesh);
 }
 
+#define LAYER "model.layers.0.self_attn."
+
+static void cuts_through_heads_are_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec, *findings;
+  } cuts[] = {
+      {"tp, _", "warning: " LAYER "k_proj.weight: dimension 0: cut in pieces of 64, through heads "
+                "of 128\n"},
+      {"tp/cyclic(32), _",
+       "warning: " LAYER "k_proj.weight: dimension 0: cut in pieces of 32, through heads of 128\n"},
+      {"tp/parts(1024/128*2), _", ""},
+      {"_, tp", ""},
+      {"()", ""},
+  };
+  const tsr_fact facts[] = {{"head_dim", 128}};
+  const tsr_check_options known = {.size = sizeof known, .facts = facts, .fact_count = 1};
+  const tsr_tensor tensor = TENSOR(LAYER "k_proj.weight", 1024, 256);
+  tsr_tree *tree = make_tree(&tensor, 1);
+  for (size_t i = 0; i < COUNT_OF(cuts); i++) {
+    tsr_mesh *mesh = make_mesh("tp=16");
+    tsr_spec *spec = make_spec(cuts[i].spec);
+    const tsr_spec *specs[] = {spec};
+    tsr_plan *plan = NULL;
+    assert_ok(tsr_plan_from_specs(tree, mesh, specs, &plan));
+    assert_findings(plan, &known, cuts[i].findings);
+    assert_findings(plan, NULL, "");  // where heads begin is not known
+    tsr_plan_release(plan);
+    tsr_spec_release(spec);
+    tsr_mesh_release(mesh);
+  }
+  tsr_tree_release(tree);
+}
+
+// The facts that the plan's own rules were read with serve too.
+static void plans_know_the_heads_of_their_rules(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {
+      TENSOR(LAYER "q_proj.weight", 1024, 64), TENSOR(LAYER "o_proj.weight", 64, 1024),
+      TENSOR("vision." LAYER "q_proj.weight", 1024, 64), TENSOR("other.q_proj.weight", 1024, 64)};
+  const tsr_fact facts[] = {{"head_dim", 128}};
+  const tsr_rules_options options = {.size = sizeof options, .facts = facts, .fact_count = 1};
+  tsr_tree *tree = make_tree(tensors, COUNT_OF(tensors));
+  tsr_mesh *mesh = make_mesh("tp=16");
+  tsr_rules *rules = NULL;
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_rules_parse("q_proj -> tp, _\no_proj -> _, tp", "f", &options, &rules));
+  assert_ok(tsr_plan_match(tree, mesh, rules, NULL, &plan));
+  assert_findings(plan, NULL,
+                  "warning: model.layers.0.self_attn.q_proj.weight: dimension 0: cut in pieces of "
+                  "64, through heads of 128\n"
+                  "warning: model.layers.0.self_attn.o_proj.weight: dimension 1: cut in pieces of "
+                  "64, through heads of 128\n");
+  tsr_plan_release(plan);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
+static void blocks_cut_in_part_are_found(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {TENSOR(LAYER "q_proj.weight", 64, 64),
+                                TENSOR(LAYER "k_proj.weight", 64, 64),
+                                TENSOR(LAYER "k_proj.bias", 64),
+                                TENSOR(LAYER "o_proj.weight", 64, 64),
+                                TENSOR(LAYER "o_proj.bias", 64),
+                                TENSOR("model.layers.0.mlp.up_proj.weight", 64, 64),
+                                TENSOR("model.layers.0.mlp.down_proj.weight", 64, 64)};
+  static const struct {
+    const char *mesh, *specs[7], *findings;
+  } blocks[] = {
+      {"fsdp=2,tp=4", {"tp, _", "tp, _", "tp", "_, tp", "_", "fsdp, _", "_, fsdp"}, ""},
+      {"fsdp=2,tp=4",
+       {"_, fsdp", "tp, _", "tp", "_, tp", "_", "tp, _", "_, tp"},
+       "warning: " LAYER "q_proj.weight: not cut over \"tp\", but " LAYER
+       "k_proj.weight beside it is\n"},
+      {"fsdp=2,tp=4",
+       {"tp, _", "tp, _", "()", "_, tp", "_", "tp, _", "_, fsdp"},
+       "warning: " LAYER "k_proj.bias: not cut over \"tp\", but " LAYER
+       "q_proj.weight beside it is\n"
+       "warning: model.layers.0.mlp.down_proj.weight: not cut over \"tp\", but "
+       "model.layers.0.mlp.up_proj.weight beside it is\n"},
+      // Other axes may cut what they like, and an axis of one member cuts nothing.
+      {"x=2,tp=1", {"x, _", "()", "()", "()", "_", "tp, _", "_"}, ""},
+  };
+  const tsr_check_options tiny = {.size = sizeof tiny, .small_elements = 1};
+  tsr_tree *tree = make_tree(tensors, COUNT_OF(tensors));
+  for (size_t i = 0; i < COUNT_OF(blocks); i++) {
+    tsr_plan *plan = make_plan(tree, blocks[i].mesh, blocks[i].specs);
+    assert_findings(plan, &tiny, blocks[i].findings);
+    tsr_plan_release(plan);
+  }
+  tsr_tree_release(tree);
+}
+
+static tsr_status check_heads(void *context) {
+  const tsr_fact facts[] = {{"head_dim", 32}};
+  const tsr_check_options options = {.size = sizeof options, .facts = facts, .fact_count = 1};
+  tsr_findings findings;
+  TSR_TRY(tsr_plan_check(context, &options, &findings));
+  tsr_findings_deinit(&findings);
+  return NULL;
+}
+
+static void blocks_survive_failing_allocations(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {TENSOR(LAYER "q_proj.weight", 64, 64),
+                                TENSOR(LAYER "k_proj.weight", 64, 64)};
+  const char *const specs[] = {"tp, _", "()"};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_plan *plan = make_plan(tree, "tp=4", specs);
+  test_allocation_sweep(check_heads, plan);
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
 static tsr_status check_and_release(void *context) {
   tsr_findings findings;
   TSR_TRY(tsr_plan_check(context, NULL, &findings));
@@ -283,8 +416,11 @@ static void memory_may_run_out(void **state) {
   tsr_tree_release(tree);
 }
 
-SUITE(check, TEST(every_problem_is_found_at_once), TEST(findings_are_data),
-      TEST(small_tensors_are_not_worth_it), TEST(layers_alike_share_a_line),
-      TEST(uncorrected_specs_are_errors), TEST(memory_and_balance_are_looked_at),
-      TEST(devices_may_be_beyond_counting), TEST(a_plan_without_a_mesh_is_checked_too),
-      TEST(specs_are_found_by_path), TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))
+SUITE(check, TEST(members_of_groups_are_never_too_small), TEST(cuts_through_heads_are_found),
+      TEST(plans_know_the_heads_of_their_rules), TEST(blocks_cut_in_part_are_found),
+      TEST(blocks_survive_failing_allocations), TEST(every_problem_is_found_at_once),
+      TEST(findings_are_data), TEST(small_tensors_are_not_worth_it),
+      TEST(layers_alike_share_a_line), TEST(uncorrected_specs_are_errors),
+      TEST(memory_and_balance_are_looked_at), TEST(devices_may_be_beyond_counting),
+      TEST(a_plan_without_a_mesh_is_checked_too), TEST(specs_are_found_by_path),
+      TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))
