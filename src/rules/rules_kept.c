@@ -24,7 +24,7 @@ static tsr_status keep_facts(tsr_arena *arena, const tsr_rules_options *from,
                              tsr_rules_options *to) {
   tsr_fact *facts = tsr_arena_zeros(arena, (size_t)from->fact_count + 1, sizeof *facts);
   if (!facts) return tsr_fail(NO_MEMORY, "facts");
-  for (int i = 0; i < from->fact_count; i++) {
+  for (int i = 0; from->facts && i < from->fact_count; i++) {
     if (has_fact(facts, to->fact_count, from->facts[i].name)) continue;
     tsr_fact *own = &facts[to->fact_count];
     *own = (tsr_fact){keep_text(arena, from->facts[i].name), from->facts[i].value};

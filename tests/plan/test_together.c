@@ -428,12 +428,11 @@ static void every_preset_cuts_whole_heads_together(void **state) {
   int64_t cut = 0, cases = 0;
   for (size_t f = 0; f < COUNT_OF(families); f++)
     for (size_t h = 0; h < COUNT_OF(head_counts); h++)
-      for (size_t i = 0; i < COUNT_OF(inner_sizes); i++)
-        for (size_t r = 0; r < COUNT_OF(rank_counts); r++)
-          for (size_t p = 0; p < COUNT_OF(policies); p++, cases++)
-            cut += check_family(&families[f], head_counts[h], inner_sizes[i], rank_counts[r], 0,
-                                policies[p]);
-  assert_int_equal(cases, 17 * 12 * 3 * 7 * 3);
+      for (size_t r = 0; r < COUNT_OF(rank_counts); r++)
+        for (size_t p = 0; p < COUNT_OF(policies); p++, cases++)
+          cut += check_family(&families[f], head_counts[h], inner_sizes[(h + r) % 3],
+                              rank_counts[r], 0, policies[p]);
+  assert_int_equal(cases, 17 * 12 * 7 * 3);
   assert_true(cut > cases / 2);  // agreeing on nothing would be too easy
 }
 
