@@ -128,6 +128,22 @@ static tsr_status print_table(const tsr_plan *plan, const char *title, int width
   return add_sums(plan, out);
 }
 
+// A plan that its own machine cannot hold is printed all the same, but not in silence.
+static tsr_status warn_of_memory(const tsr_plan *plan) {
+  const tsr_topology *machine = tsr_plan_mesh(plan) ? tsr_mesh_topology(tsr_plan_mesh(plan)) : NULL;
+  const int64_t limit = machine ? tsr_topology_memory_per_device(machine) : 0;
+  if (limit <= 0 || tsr_plan_bytes_per_device(plan) <= limit) return NULL;
+  tsr_analysis sums;
+  char most[32], room[32];
+  TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
+  cli_format_bytes(sums.device_max, most, sizeof most);
+  cli_format_bytes(limit, room, sizeof room);
+  if (sums.device_max > limit)
+    cli_say("warning: the fullest device holds %s, a device of the topology has %s\n", most, room);
+  tsr_analysis_deinit(&sums);
+  return NULL;
+}
+
 tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan) {
   const bool terminal = isatty(STDOUT_FILENO) && !cli_has(args, "output");
   tsr_text text = TSR_TEXT_EMPTY;
@@ -141,6 +157,7 @@ tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan) {
     status = print_table(plan, args->positional[0], terminal ? cli_width() : 0, &text);
   }
   if (!status) status = cli_output(&text, cli_value(args, "output"));
+  if (!status) status = warn_of_memory(plan);
   tsr_text_deinit(&text);
   return status;
 }
