@@ -159,6 +159,14 @@ static tsr_status find_piece(const tsr_model_blocks *blocks, int64_t row, int di
   return status;
 }
 
+// Whether a size is that of the model's heads: other attentions (latent, of a tower) have heads of
+// other sizes.
+static bool is_made_of_heads(const tsr_model_blocks *blocks, int64_t size) {
+  const int64_t count = size / blocks->head_dim;
+  if (size % blocks->head_dim) return false;
+  return !blocks->heads || count == blocks->heads || count == blocks->kv_heads;
+}
+
 tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, int64_t *out_piece,
                                        int *out_dim) {
   const tsr_tensor *tensor = tsr_tree_tensor(blocks->plan->tree, row);
@@ -166,7 +174,7 @@ tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, in
   *out_piece = 0;
   if (!blocks->head_dim || !blocks->plan->mesh) return NULL;
   if (!tsr_model_block_member_find(tensor, &member) || !member.heads) return NULL;
-  if (tensor->dims[member.dim] % blocks->head_dim) return NULL;  // the heads of another model
+  if (!is_made_of_heads(blocks, tensor->dims[member.dim])) return NULL;
   const int seen = blocks->seen.count;
   const tsr_stored_row *stored = &blocks->plan->rows[row];
   const uint64_t key =
@@ -189,7 +197,7 @@ tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, in
 
 static int64_t find_fact(const tsr_fact *facts, int count, const char *name) {
   for (int i = 0; i < count; i++)
-    if (!strcmp(facts[i].name, name)) return facts[i].value;
+    if (!strcmp(facts[i].name, name)) return facts[i].value > 0 ? facts[i].value : 0;
   return 0;
 }
 
@@ -199,8 +207,9 @@ tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
                                .names = TSR_NAME_INDEX_EMPTY,
                                .arena = TSR_ARENA_EMPTY,
                                .seen = TSR_SHAPE_TABLE_EMPTY};
-  const int64_t head_dim = find_fact(facts, fact_count, "head_dim");
-  blocks->head_dim = head_dim > 0 ? head_dim : 0;
+  blocks->head_dim = find_fact(facts, fact_count, "head_dim");
+  blocks->heads = find_fact(facts, fact_count, "heads");
+  blocks->kv_heads = find_fact(facts, fact_count, "kv_heads");
   for (int a = 0; plan->mesh && a < tsr_mesh_axis_count(plan->mesh); a++)
     if (tsr_mesh_axis(plan->mesh, a)->size > 1 && tsr_axis_splits_blocks(plan->mesh, a))
       blocks->axes[blocks->axis_count++] = tsr_mesh_axis(plan->mesh, a)->name;

@@ -26,7 +26,7 @@ typedef struct tsr_model_blocks {
   const tsr_plan *plan;
   const char *axes[TSR_MAX_AXES];  // that split a block, of the mesh
   int axis_count;
-  int64_t head_dim;  // 0 = not known
+  int64_t head_dim, heads, kv_heads;  // 0 = not known
   tsr_name_index names;
   tsr_arena arena;
   tsr_text key;

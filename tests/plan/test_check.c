@@ -338,6 +338,23 @@ static void plans_know_the_heads_of_their_rules(void **state) {
   tsr_tree_release(tree);
 }
 
+// Latent attention has heads of other sizes than the config's numbers give.
+static void heads_of_other_sizes_are_not_judged(void **state) {
+  (void)state;
+  const tsr_fact facts[] = {{"heads", 8}, {"kv_heads", 4}, {"head_dim", 128}};
+  const tsr_check_options known = {.size = sizeof known, .facts = facts, .fact_count = 3};
+  const tsr_tensor tensors[] = {TENSOR(LAYER "q_proj.weight", 1536, 64),
+                                TENSOR(LAYER "k_proj.weight", 512, 64)};
+  const char *const specs[] = {"tp, _", "tp, _"};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_plan *plan = make_plan(tree, "tp=8", specs);
+  assert_findings(plan, &known,
+                  "warning: " LAYER
+                  "k_proj.weight: dimension 0: cut in pieces of 64, through heads of 128\n");
+  tsr_plan_release(plan);
+  tsr_tree_release(tree);
+}
+
 static void blocks_cut_in_part_are_found(void **state) {
   (void)state;
   const tsr_tensor tensors[] = {TENSOR(LAYER "q_proj.weight", 64, 64),
@@ -416,11 +433,11 @@ static void memory_may_run_out(void **state) {
   tsr_tree_release(tree);
 }
 
-SUITE(check, TEST(members_of_groups_are_never_too_small), TEST(cuts_through_heads_are_found),
-      TEST(plans_know_the_heads_of_their_rules), TEST(blocks_cut_in_part_are_found),
-      TEST(blocks_survive_failing_allocations), TEST(every_problem_is_found_at_once),
-      TEST(findings_are_data), TEST(small_tensors_are_not_worth_it),
-      TEST(layers_alike_share_a_line), TEST(uncorrected_specs_are_errors),
-      TEST(memory_and_balance_are_looked_at), TEST(devices_may_be_beyond_counting),
-      TEST(a_plan_without_a_mesh_is_checked_too), TEST(specs_are_found_by_path),
-      TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))
+SUITE(check, TEST(heads_of_other_sizes_are_not_judged), TEST(members_of_groups_are_never_too_small),
+      TEST(cuts_through_heads_are_found), TEST(plans_know_the_heads_of_their_rules),
+      TEST(blocks_cut_in_part_are_found), TEST(blocks_survive_failing_allocations),
+      TEST(every_problem_is_found_at_once), TEST(findings_are_data),
+      TEST(small_tensors_are_not_worth_it), TEST(layers_alike_share_a_line),
+      TEST(uncorrected_specs_are_errors), TEST(memory_and_balance_are_looked_at),
+      TEST(devices_may_be_beyond_counting), TEST(a_plan_without_a_mesh_is_checked_too),
+      TEST(specs_are_found_by_path), TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))

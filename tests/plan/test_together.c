@@ -8,6 +8,7 @@
 #include "plan/random_models.h"
 #include "rules/rules.h"
 #include "support/models.h"
+#include "support/real_models.h"
 #include "support/test.h"
 #include "tessera/plan_auto.h"
 
@@ -460,6 +461,57 @@ static void the_grid_has_every_preset(void **state) {
   }
 }
 
+// ---- real models ----
+
+static int64_t count_findings(const tsr_plan *plan, const char *file, int64_t tp) {
+  tsr_findings findings;
+  int64_t cut = 0;
+  assert_ok(tsr_plan_check(plan, NULL, &findings));
+  for (int64_t i = 0; i < findings.count; i++) {
+    const tsr_finding *finding = &findings.items[i];
+    if (finding->kind == TSR_FINDING_SPLIT_HEADS || finding->kind == TSR_FINDING_APART)
+      fail_msg("%s on tp=%d: %s %s", file, (int)tp,
+               tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path,
+               tsr_finding_text(finding->kind));
+  }
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_plan_row row;
+    tsr_plan_get(plan, i, &row);
+    cut += row.bytes_per_device < tsr_tensor_bytes(row.tensor);
+  }
+  tsr_findings_deinit(&findings);
+  return cut;
+}
+
+static void check_real_model(const real_model *model, void *context) {
+  const tsr_match_options match = {.size = sizeof match, .companions = true};
+  int64_t *cut = context;
+  for (size_t r = 1; r < COUNT_OF(rank_counts); r++) {
+    char preset[64];
+    tsr_rules *rules = NULL;
+    tsr_plan *plan = NULL;
+    tsr_mesh *mesh = make_ranks("tp", rank_counts[r]);
+    const tsr_rules_options options = {.size = sizeof options,
+                                       .facts = model->facts.items,
+                                       .fact_count = model->facts.count,
+                                       .mesh = mesh};
+    snprintf(preset, sizeof preset, "%s:tp", model->preset);
+    assert_ok(tsr_rules_preset(preset, &options, &rules));
+    assert_ok(tsr_plan_match(model->tree, mesh, rules, &match, &plan));
+    *cut += count_findings(plan, model->file, rank_counts[r]);
+    tsr_plan_release(plan);
+    tsr_rules_release(rules);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static void real_models_have_whole_blocks_on_any_ranks(void **state) {
+  (void)state;
+  int64_t cut = 0;
+  assert_int_equal(each_real_model(check_real_model, &cut), 22);
+  assert_true(cut > 100000);
+}
+
 // ---- single groups, by eye ----
 
 static const char attention[] =
@@ -577,4 +629,5 @@ SUITE(together, TEST(what_stays_whole_names_what_could_not_be_cut),
       TEST(layers_are_decided_on_apart), TEST(packed_weights_are_cut_with_plain_ones),
       TEST(what_no_cut_can_follow_keeps_its_group_whole), TEST(running_out_of_memory_is_reported),
       TEST(the_grid_has_every_preset), TEST(every_preset_cuts_whole_heads_together),
+      TEST(real_models_have_whole_blocks_on_any_ranks),
       TEST(converted_plans_cut_whole_heads_together))
