@@ -55,6 +55,37 @@ static tsr_status decide_all(matching *work) {
   return status;
 }
 
+// ---- small tensors of groups ----
+
+static bool is_by_rule(const tsr_decision *decision) {
+  return decision->kind == TSR_DECIDED_BY_RULE || decision->kind == TSR_DECIDED_CUT_TO_RANK;
+}
+
+// A bias is small, but has to be cut with its weight.
+static tsr_status decide_again(const matching *work, int64_t row) {
+  const tsr_tensor *tensor = tsr_tree_tensor(work->tree, row);
+  const tsr_shape shape = tsr_tensor_shape(tensor);
+  tsr_decision *decision = &work->decisions[row];
+  bool large = false;
+  TSR_TRY(tsr_together_find_large(work->groups, decision->rule, tensor->path, &large));
+  if (!large) return NULL;
+  tsr_spec_release(decision->spec);
+  decision->spec = NULL;
+  return tsr_rules_decide(work->rules, tensor->path, &shape, 0, work->options.raw, decision);
+}
+
+static tsr_status decide_small(const matching *work) {
+  const int64_t count = tsr_tree_count(work->tree);
+  if (!work->groups->any_group || work->min_size <= 0) return NULL;
+  for (int64_t i = 0; i < count; i++)
+    if (is_by_rule(&work->decisions[i]))
+      TSR_TRY(tsr_together_add_large(work->groups, work->decisions[i].rule,
+                                     tsr_tree_tensor(work->tree, i)->path));
+  for (int64_t i = 0; i < count; i++)
+    if (work->decisions[i].kind == TSR_DECIDED_SMALL) TSR_TRY(decide_again(work, i));
+  return NULL;
+}
+
 // ---- tensors without a rule ----
 
 static void add_unmatched(const matching *work, const char *path, tsr_text *out) {
@@ -216,6 +247,7 @@ static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
   inner.decisions = NULL;
   inner.stand_ins = (tsr_stand_ins){0};
   tsr_status status = decide_all(&inner);
+  if (!status) status = decide_small(&inner);
   for (int64_t i = 0; i < tsr_tree_count(work->tree) && !status; i++) {
     int64_t *of = &work->stand_ins.of[i];
     if (*of >= 0 && inner.decisions[*of].kind == TSR_DECIDED_NO_RULE) *of = -1;
@@ -267,6 +299,7 @@ tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_
   if (!status) status = tsr_spec_of(NULL, 0, &work.uncut);
   if (!status) status = decide_all(&work);
   if (!status) status = find_weights(&work, mesh);
+  if (!status) status = decide_small(&work);
   if (!status) status = check_matched(&work);
   if (!status) status = build_with_companions(&work, mesh, out_plan);
   forget(tree, work.decisions);

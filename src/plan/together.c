@@ -92,6 +92,28 @@ static void mark(tsr_together *groups, tsr_together_layer *layer, int rule, int6
   groups->broken++;
 }
 
+// ---- minimum sizes ----
+
+tsr_status tsr_together_add_large(tsr_together *groups, int rule_index, const char *path) {
+  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  tsr_together_layer *layer = NULL;
+  if (!rule || !rule->together) return NULL;
+  TSR_TRY(add_layer(groups, rule, path, &layer));
+  layer->large = true;
+  return NULL;
+}
+
+tsr_status tsr_together_find_large(tsr_together *groups, int rule_index, const char *path,
+                                   bool *out_large) {
+  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  tsr_together_layer *layer = NULL;
+  *out_large = false;
+  if (!rule || !rule->together) return NULL;
+  TSR_TRY(find_layer(groups, rule, path, &layer));
+  *out_large = layer && layer->large;
+  return NULL;
+}
+
 // ---- looking ----
 
 // What a stage deals out: pieces that stay whole, each to so many shards. Parts that differ have no

@@ -602,6 +602,29 @@ static void what_no_cut_can_follow_keeps_its_group_whole(void **state) {
   tsr_plan_release(plan);
 }
 
+// A bias is small, but belongs to a weight that is not. Groups of small tensors stay whole.
+static void small_tensors_go_with_their_group(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {
+      TENSOR("layers.0.q_proj.weight", 896, 64), TENSOR("layers.0.q_proj.bias", 896),
+      TENSOR("layers.1.q_proj.bias", 896), TENSOR("layers.0.up_proj.weight", 8, 8)};
+  const tsr_match_options options = {.size = sizeof options, .min_size = 1000};
+  tsr_tree *tree = make_tree(tensors, 4);
+  tsr_mesh *mesh = make_mesh("tp=2");
+  tsr_rules *rules = make_rules(attention);
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_match(tree, mesh, rules, &options, &plan));
+  assert_specs(plan, "tp/parts(896/64), _ | tp/parts(896/64) | () | ()");
+  assert_reasons(plan, 1, "rule 3 (my.rules:5) \"bias$\" -> tp/parts(896/64)");
+  assert_reasons(plan, 2,
+                 "rule 3 (my.rules:5) \"bias$\" -> tp/parts(896/64); 896 elements are fewer than "
+                 "the minimum of 1000, so it is not cut");
+  tsr_plan_release(plan);
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
 static tsr_status match_misfit(void *context) {
   const tsr_tensor tensors[] = {TENSOR("layers.0.q_proj.weight", 896, 64),
                                 TENSOR("layers.0.k_proj.weight", 128, 64)};
@@ -611,7 +634,8 @@ static tsr_status match_misfit(void *context) {
   tsr_plan *plan = NULL;
   tsr_status status = tsr_tree_create(tensors, 2, &tree);
   if (!status) status = tsr_rules_parse(attention, "my.rules", NULL, &rules);
-  if (!status) status = tsr_plan_match(tree, mesh, rules, NULL, &plan);
+  const tsr_match_options options = {.size = sizeof options, .min_size = 10000};
+  if (!status) status = tsr_plan_match(tree, mesh, rules, &options, &plan);
   tsr_plan_release(plan);
   tsr_rules_release(rules);
   tsr_tree_release(tree);
@@ -625,8 +649,9 @@ static void running_out_of_memory_is_reported(void **state) {
   tsr_mesh_release(mesh);
 }
 
-SUITE(together, TEST(what_stays_whole_names_what_could_not_be_cut),
-      TEST(layers_are_decided_on_apart), TEST(packed_weights_are_cut_with_plain_ones),
+SUITE(together, TEST(small_tensors_go_with_their_group),
+      TEST(what_stays_whole_names_what_could_not_be_cut), TEST(layers_are_decided_on_apart),
+      TEST(packed_weights_are_cut_with_plain_ones),
       TEST(what_no_cut_can_follow_keeps_its_group_whole), TEST(running_out_of_memory_is_reported),
       TEST(the_grid_has_every_preset), TEST(every_preset_cuts_whole_heads_together),
       TEST(real_models_have_whole_blocks_on_any_ranks),
