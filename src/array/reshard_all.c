@@ -112,6 +112,8 @@ static void free_round(round *r) {
   free(r->parts);
 }
 
+// Partial results are reduced one after the other, by collectives, which begin when all ranks are
+// ready for them.
 static tsr_status reduce_sources(round *r) {
   for (int i = 0; i < r->count; i++) {
     if (tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i]))
@@ -120,6 +122,12 @@ static tsr_status reduce_sources(round *r) {
       TSR_TRY_NOTE(tsr_array_reduce(r->arrays[i], &r->sources[i]), "array %d", i);
   }
   return NULL;
+}
+
+static bool reduces(const round *r) {
+  for (int i = 0; i < r->count; i++)
+    if (!tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i])) return true;
+  return false;
 }
 
 static tsr_status plan_moves(round *r, int first, const tsr_reshard_options *options) {
@@ -135,9 +143,15 @@ static tsr_status plan_moves(round *r, int first, const tsr_reshard_options *opt
 static tsr_status do_round(round *r, int first, const tsr_reshard_options *options,
                            tsr_array **out_arrays) {
   tsr_comm *comm = r->arrays[0]->comm;
-  TSR_TRY(tsr_array_agree(comm, "reshard", alloc_round(r)));
-  TSR_TRY(reduce_sources(r));
-  TSR_TRY(tsr_array_agree(comm, "reshard", plan_moves(r, first, options)));
+  tsr_status status = alloc_round(r);
+  if (reduces(r)) {
+    TSR_TRY(tsr_array_agree(comm, "reshard", status));
+    TSR_TRY(reduce_sources(r));
+  } else if (!status) {
+    for (int i = 0; i < r->count; i++) r->sources[i] = tsr_array_retain(r->arrays[i]);
+  }
+  if (!status) status = plan_moves(r, first, options);
+  TSR_TRY(tsr_array_agree(comm, "reshard", status));
   TSR_TRY(tsr_exchange_agreed(comm, r->parts, r->count));
   for (int i = 0; i < r->count; i++) {
     out_arrays[i] = tsr_move_take(&r->moves[i]);

@@ -38,8 +38,8 @@ TSR_PRINTF(2, 3) void tsr_call_describe(tsr_call *c, const char *format, ...);
 TSR_MUST_USE tsr_status tsr_call_agree(const tsr_call *c, tsr_status found);
 // The digest that ranks compare; of nothing when there is one rank.
 tsr_hash128 tsr_call_digest(const tsr_call *c);
-// Collective. tsr_comm_exchange of copies that follow from what ranks have agreed on: these are not
-// compared.
+// Collective. tsr_comm_exchange without a round to compare it: the copies follow from what ranks
+// have agreed on, and all have just said that they are ready.
 TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts,
                                             int part_count);
 // Adds to a failure what was being done.

@@ -1,4 +1,5 @@
 // What is passed on to the engine nearly as it comes: reductions, exchanges, control data.
+#include <assert.h>
 #include <string.h>
 
 #include "comm/rounds.h"
@@ -103,23 +104,22 @@ static void describe_part(void *context, int64_t item, tsr_text *out) {
   tsr_text_addf(out, "array %lld of elements of %d bits", (long long)item, parts[item].bits);
 }
 
-static tsr_status exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count, bool agreed) {
+tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
   tsr_call c = tsr_call_begin(comm, "exchange");
   tsr_call_describe(&c, "exchange of %d arrays", part_count);
   if (parts && part_count > 0)
     c.items = (tsr_call_items){part_count, (void *)(uintptr_t)parts, digest_part, describe_part};
   tsr_status status = check_parts(comm, parts, part_count);
-  if (!status && !agreed) tsr_call_balance(&c, parts, part_count);
+  if (!status) tsr_call_balance(&c, parts, part_count);
   TSR_TRY(tsr_call_agree(&c, status));
   return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
 }
 
-tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
-  return exchange(comm, parts, part_count, false);
-}
-
 tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
-  return exchange(comm, parts, part_count, true);
+  tsr_call c = tsr_call_begin(comm, "exchange");
+  assert(!check_parts(comm, parts, part_count));
+  tsr_call_describe(&c, "exchange of %d arrays", part_count);
+  return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
 }
 
 // ---- control ----
