@@ -39,10 +39,12 @@ tsr_status tsr_call_end(const tsr_call *c, tsr_status status) {
 
 // ---- digests ----
 
+static uint64_t hash_name(const tsr_call *c) { return tsr_hash64(c->name, strlen(c->name), 0); }
+
 // Of the call and its first items; of the call alone it tells how many items there are.
 static tsr_hash128 digest(const tsr_call *c, int64_t items) {
-  tsr_hash128 hash = tsr_hash128_add_text(c->hash, c->name);
-  hash = tsr_hash128_add(hash, &c->items.count, sizeof c->items.count);
+  const uint64_t numbers[] = {hash_name(c), (uint64_t)c->items.count};
+  tsr_hash128 hash = tsr_hash128_add(c->hash, numbers, sizeof numbers);
   for (int64_t i = 0; i < items; i++) {
     const tsr_hash128 item = c->items.digest(c->items.context, i);
     hash = tsr_hash128_add(hash, &item, sizeof item);
@@ -196,7 +198,7 @@ static tsr_status compare_mistakes(const tsr_call *c, tsr_status found) {
 tsr_status tsr_call_agree(const tsr_call *c, tsr_status found) {
   tsr_comm *comm = c->comm;
   if (comm->rank_count == 1) return found;
-  const record mine = {.name = tsr_hash64(c->name, strlen(c->name), 0),
+  const record mine = {.name = hash_name(c),
                        .asked = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
                        .balance = found ? TSR_HASH128_EMPTY : c->balance,
                        .cause = tsr_status_cause(found)};

@@ -125,8 +125,7 @@ tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts, int pa
 // ---- control ----
 
 tsr_status tsr_comm_barrier(tsr_comm *comm) {
-  tsr_call c = tsr_call_begin(comm, "barrier");
-  tsr_call_describe(&c, "barrier");
+  const tsr_call c = tsr_call_begin(comm, "barrier");
   return tsr_call_agree(&c, NULL);  // which waits for all
 }
 
