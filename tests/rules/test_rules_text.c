@@ -177,6 +177,7 @@ static void neighbouring_groups_are_printed_apart(void **state) {
                             {.pattern = "b", .spec = spec, .together = "y", .over = "tp"},
                             {.pattern = "c", .spec = spec, .together = "y", .over = "ep"}};
   const tsr_rule half = {.pattern = "a", .spec = spec, .together = "x"};
+  const tsr_rule arrow = {.pattern = "a", .spec = spec, .together = "x", .over = "a -> b"};
   assert_ok(tsr_rules_create(given, COUNT_OF(given), &rules));
   tsr_rules_print(rules, &text);
   assert_string_equal(tsr_text_string(&text),
@@ -187,6 +188,8 @@ static void neighbouring_groups_are_printed_apart(void **state) {
   rules = NULL;
   assert_fails(tsr_rules_create(&half, 1, &rules), BAD_ARGUMENT,
                "rule 0: a group wants a name and an axis, as in attention over tp");
+  assert_fails(tsr_rules_create(&arrow, 1, &rules), BAD_ARGUMENT,
+               "rule 0: the axis \"a -> b\" of a group holds an arrow");
   tsr_text_deinit(&text);
   tsr_spec_release(spec);
 }
