@@ -302,7 +302,7 @@ bool cli_has_mesh(const cli_args *args) {
   return cli_has(args, "mesh");
 }
 
-// "dp=2,tp=8", of --dp 2 --tp 8; "" if there are none.
+// "dp=2,tp=8", of --dp 2 --tp 8; "dp=2,tp=1", of --dp 2; "" if there are none.
 static tsr_status write_axes(const cli_args *args, char *out, size_t size) {
   size_t length = 0;
   out[0] = '\0';
@@ -317,6 +317,8 @@ static tsr_status write_axes(const cli_args *args, char *out, size_t size) {
     length += (size_t)snprintf(out + length, size - length, "%s%s=%lld", length ? "," : "",
                                axis_options[i], (long long)count);
   }
+  // Copies are all that is asked for: presets need an axis of theirs to cut nothing over.
+  if (!strncmp(out, "dp=", 3) && !strchr(out, ',')) snprintf(out + length, size - length, ",tp=1");
   return NULL;
 }
 

@@ -25,7 +25,7 @@ tessera check model
 # Axes that cut nothing make copies: never in silence.
 tessera reshard model out --mesh model=8 --preset llama:tp
 tessera reshard model out --mesh model=8
-tessera reshard model out --dp 4
+tessera reshard model out --dp 4 --dry-run > /dev/null
 tessera reshard model out --tp 2 --ep 2
 tessera plan model --mesh data=2,tp=2 -o /dev/null
 tessera plan model --mesh data=2,tp=2 --preset llama:tp -o /dev/null
