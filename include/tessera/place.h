@@ -195,7 +195,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_placer_shard(const tsr_placer *placer,
                                                  const tsr_array_tree *tree,
                                                  tsr_array_tree **out_tree,
                                                  tsr_place_report *out_reports);
-// Collective. One leaf, told by its path. A shape is refused.
+// Collective. One leaf, found by its path. A shape is refused.
 TSR_API TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer,
                                                       const tsr_leaf *leaf, tsr_array **out_array,
                                                       tsr_place_report *out_report);

@@ -41,7 +41,7 @@ tsr_status tsr_call_end(const tsr_call *c, tsr_status status) {
 
 static uint64_t hash_name(const tsr_call *c) { return tsr_hash64(c->name, strlen(c->name), 0); }
 
-// Of the call and its first items; of the call alone it tells how many items there are.
+// Of the call and its first items; the number of items is part of the call.
 static tsr_hash128 digest(const tsr_call *c, int64_t items) {
   const uint64_t numbers[] = {hash_name(c), (uint64_t)c->items.count};
   tsr_hash128 hash = tsr_hash128_add(c->hash, numbers, sizeof numbers);

@@ -55,7 +55,7 @@ static tsr_status move_whole(const tsr_array_tree *state, const tsr_plan *axes,
   return status;
 }
 
-// The arrays that parts make are compared, which tells shapes and specs.
+// The arrays that parts make are compared, with their shapes and specs.
 static tsr_status join_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                              const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_global) {
   tsr_asked_leaves asked = {0};
