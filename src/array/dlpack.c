@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/dlpack_structs.h"
 
 // ---- element types ----
 

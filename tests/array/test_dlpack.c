@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "array/arrays.h"
+#include "array/dlpack_structs.h"
 
 static void a_part_goes_out_without_a_copy_and_outlives_its_array(void **state) {
   (void)state;
