@@ -13,10 +13,17 @@
 enum { MOST_DIGITS = 17, SHORT_NUMBER = 64 };
 
 // The C library keeps the "C" locale ready: this allocates nothing.
-static double read_in_c_locale(const char *string) {
+bool tsr_decimal_read(const char *string, double *out_double) {
+  char *end = NULL;
   const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  const double value = strtod_l(string, NULL, c);
+  *out_double = strtod_l(string, &end, c);
   freelocale(c);
+  return end > string && !*end;
+}
+
+static double read_in_c_locale(const char *string) {
+  double value = 0;
+  (void)tsr_decimal_read(string, &value);
   return value;
 }
 
@@ -51,10 +58,17 @@ static decimal round_to(double value, int count) {
   return d;
 }
 
-static bool identifies(const decimal *d, double value) {
+static double value_of(const decimal *d) {
   char plain[40];
   snprintf(plain, sizeof plain, "%se%d", d->digits, d->point - d->count);
-  return read_in_c_locale(plain) == value;
+  return read_in_c_locale(plain);
+}
+
+static bool identifies(const decimal *d, double value) { return value_of(d) == value; }
+
+double tsr_decimal_round(double value, int digits) {
+  const decimal d = round_to(fabs(value), digits);
+  return copysign(value_of(&d), value);
 }
 
 // The next larger decimal of as many digits.

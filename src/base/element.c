@@ -1,7 +1,5 @@
 // One element in words, for people who look at a few of them.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -16,13 +14,11 @@ static void convert_one(tsr_dtype from, const void *source, tsr_dtype to, void *
   tsr_status_free(tsr_convert(from, source, to, target, 1));
 }
 
-// The double of fewest digits that becomes this element. Both calls of the C library follow the
-// locale, so that it does not matter here.
+// The double of fewest digits that becomes this element.
 static double shortest(tsr_dtype dtype, const char *element, double value) {
   for (int digits = 1; digits < 17; digits++) {
-    char text[40], again[WIDEST] = {0};
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    const double rounded = strtod(text, NULL);
+    char again[WIDEST] = {0};
+    const double rounded = tsr_decimal_round(value, digits);
     convert_one(TSR_F64, &rounded, dtype, again);
     if (!memcmp(again, element, sizeof again)) return rounded;
   }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/grow.h"
 #include "base/suggest.h"
 #include "map/map.h"
@@ -309,11 +310,10 @@ static tsr_status do_permute(tsr_map_world *world, const tsr_map_expr *expr, tsr
 
 // One element with this value, which an integer must be able to hold.
 static tsr_status read_constant(const tsr_map_expr *expr, tsr_dtype dtype, tsr_map_constant *out) {
-  char *end = NULL;
-  double value = expr->value ? strtod(expr->value, &end) : 0, back = 0;
+  double value = 0, back = 0;
   *out = (tsr_map_constant){{0}};
   if (!expr->value) return NULL;
-  if (*end || end == expr->value)
+  if (!tsr_decimal_read(expr->value, &value))
     return tsr_fail(SYNTAX, "the value \"%s\" of pad is not a number", expr->value);
   if (!tsr_convertible(dtype, TSR_F64))
     return tsr_fail(UNSUPPORTED, "a tensor of %s is padded with 0 only",
