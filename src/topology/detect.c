@@ -1,7 +1,8 @@
 // The machine this process runs on, as CPU devices of one process.
 //
-// hwloc knows which processors share a core, a cache and a memory, and numbers them so that
-// neighbours are close; without it, the affinity mask tells how many there are.
+// hwloc knows which processors are online and allowed, and how much memory their nodes have. It
+// reads sysfs, and complains on standard error where a container hides that: there, and without
+// hwloc, the affinity mask and sysconf answer.
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@ static int64_t main_memory(void) {
 // What hwloc knows better: processors that are allowed and online, memory of the allowed nodes.
 static void ask_hwloc(machine *found) {
   hwloc_topology_t hardware;
+  if (access("/sys/devices/system/cpu/cpu0/topology", X_OK)) return;
   if (hwloc_topology_init(&hardware)) return;
   hwloc_bitmap_t bound = hwloc_bitmap_alloc();
   if (bound && !hwloc_topology_load(hardware)) {
