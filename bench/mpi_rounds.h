@@ -16,9 +16,9 @@ static inline void mpi_rounds_begin(int argc, char **argv, const char *ranks) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     setenv("OMPI_MCA_btl", "self,vader", 0);
-    execlp(BENCH_MPIRUN, BENCH_MPIRUN, "--oversubscribe", "-n", ranks, argv[0],
-           argc > 1 ? argv[1] : (char *)NULL, (char *)NULL);
-    perror(BENCH_MPIRUN);
+    execl(BENCH_SESSION, BENCH_SESSION, BENCH_MPIRUN, "--oversubscribe", "-n", ranks, argv[0],
+          argc > 1 ? argv[1] : (char *)NULL, (char *)NULL);
+    perror(BENCH_SESSION);
     exit(1);
   }
   int level = 0;

@@ -1,4 +1,3 @@
 mpirun -n 4 mpi_load
 mpirun -n 2 mpi_load
-# MPICH's launcher may lose what a program says that fails at once: silence is asked again.
-for try in 1 2 3 4 5; do mpirun -n 3 mpi_load 2>&1 | grep wanted | uniq | grep . && break; done
+mpirun -n 3 mpi_load 2>&1 | grep wanted | uniq
