@@ -57,6 +57,8 @@ if(SCDOC AND TARGET tessera AND NOT CMAKE_CROSSCOMPILING)
     COMMAND ${PROJECT_SOURCE_DIR}/tools/man_pages $<TARGET_FILE:tessera> ${SCDOC} ${man_folder})
   add_custom_target(man ALL DEPENDS ${man_folder}/man1/tessera.1.gz)
   install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+elseif(NOT SCDOC)
+  tessera_leave_out("the manual pages" scdoc)
 endif()
 
 # Completions, printed by the command from its own option tables.
