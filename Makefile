@@ -26,9 +26,9 @@ help: ## list these targets
 setup: ## install what is missing on this machine (Debian), or print how
 	@tools/setup
 
-demo: ## show what the command can do
-	@tools/setup --quiet build demo
-	@$(MAKE) --no-print-directory all
+demo: ## show what the command can do; builds nothing but the command: build/tessera
+	@tools/setup --quiet build
+	$(call build,release tessera)
 	@tools/demo
 
 check: ## the quick gate: release build, all tests, kept fuzz seeds
