@@ -1,7 +1,7 @@
 # A thin front: the work is done by CMake (CMakePresets.json) and the scripts in tools/.
 # `make help` lists the targets from the ## comments behind them.
 .DEFAULT_GOAL := all
-.PHONY: all help demo check check-all check-peers bench fuzz golden text coverage lint format docs \
+.PHONY: all help demo check check-all check-peers check-fresh bench fuzz golden text coverage lint format docs \
         metrics install clean setup debug clang asan-ubsan tsan
 
 PREFIX  ?= /usr/local
@@ -44,6 +44,9 @@ check-peers: ## compare with the real JAX, flax, t5x and eformer on fresh inputs
 	@$(MAKE) --no-print-directory all
 	@tests/peers/run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(ONLY),--only $(ONLY))
+
+check-fresh: ## `make demo` and `make check` from nothing, in minimal Debians under build/fresh
+	@tools/check_fresh
 
 bench: ## measure beside the peers: a table and build/bench.json [ONLY=name] [ROUNDS=n]
 	@tools/setup --quiet build test mpi peers
