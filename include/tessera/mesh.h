@@ -47,7 +47,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_m
 // "data=4,model=2", axis types after a colon as in "data=4:explicit"; one size may be -1 when a
 // topology is given, whose first devices are then taken in list order. Other devices follow as
 // " devices=[3,1,0,2]", and " abstract" says that there are none. Exact inverse of tsr_mesh_print.
-// Names that are not plain words stand in double quotes.
+// Names that are not plain words stand in double quotes. Every text that PyTorch prints of a
+// DeviceMesh is read too, and "(dp=2, tp=2)": axes without names are dim_0, dim_1, ...; where the
+// text lists no devices, those of rank 0's mesh, which the strides reach.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology,
                                                tsr_mesh **out_mesh);
 TSR_API void tsr_mesh_print(const tsr_mesh *mesh, tsr_text *out);

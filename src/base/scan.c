@@ -39,6 +39,24 @@ const char *tsr_scan_word(tsr_scan *scan, size_t *out_length) {
   return word;
 }
 
+bool tsr_scan_take_word(tsr_scan *scan, const char *word) {
+  tsr_scan ahead = *scan;
+  size_t length = 0;
+  const char *found = tsr_scan_word(&ahead, &length);
+  if (strlen(word) != length || memcmp(found, word, length) != 0) return false;
+  *scan = ahead;
+  return true;
+}
+
+const char *tsr_scan_qualified(tsr_scan *scan, size_t *out_length) {
+  const char *word = tsr_scan_word(scan, out_length);
+  while (*out_length && *scan->at == '.' && is_word(scan->at[1])) {
+    scan->at++;
+    word = tsr_scan_word(scan, out_length);
+  }
+  return word;
+}
+
 // What stands at the cursor, short enough for a message and without control characters.
 static void quote_rest(const char *at, char out[24]) {
   size_t length = 0;

@@ -25,6 +25,10 @@ bool tsr_scan_take(tsr_scan *scan, char c);
 TSR_MUST_USE tsr_status tsr_scan_expect(tsr_scan *scan, char c);
 // Takes the longest run of letters, digits and underscores; its length is 0 if there is none.
 const char *tsr_scan_word(tsr_scan *scan, size_t *out_length);
+// Takes `word` if the next word is just that.
+bool tsr_scan_take_word(tsr_scan *scan, const char *word);
+// Takes words joined by dots, as Python qualifies names; gives the last.
+const char *tsr_scan_qualified(tsr_scan *scan, size_t *out_length);
 // Takes a decimal integer, which may have a minus sign.
 TSR_MUST_USE tsr_status tsr_scan_int(tsr_scan *scan, int64_t *out_value);
 // Fails unless only blanks are left.

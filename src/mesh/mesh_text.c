@@ -169,7 +169,9 @@ tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology, tsr_me
   enum { SHOWN = 60 };
   tsr_arena arena = TSR_ARENA_EMPTY;
   reader in = {TSR_SCAN(text), &arena};
-  const tsr_status status = read_mesh(&in, topology, out_mesh);
+  const tsr_status status = tsr_mesh_looks_torch(text)
+                                ? tsr_mesh_read_torch(text, topology, out_mesh)
+                                : read_mesh(&in, topology, out_mesh);
   tsr_arena_deinit(&arena);
   return tsr_note(status, "mesh \"%.*s%s\"", SHOWN, text,
                   strnlen(text, SHOWN + 1) > SHOWN ? "..." : "");

@@ -10,9 +10,10 @@ int suite_primes(void);
 int suite_jax_torus(void);
 int suite_jax_kinds(void);
 int suite_jax_mesh(void);
+int suite_torch_mesh(void);
 
 int main(void) {
   return suite_mesh() + suite_mesh_text() + suite_mesh_json() + suite_derive() + suite_cost() +
          suite_groups() + suite_t5x_mesh() + suite_eformer_mesh() + suite_primes() +
-         suite_jax_torus() + suite_jax_kinds() + suite_jax_mesh();
+         suite_jax_torus() + suite_jax_kinds() + suite_jax_mesh() + suite_torch_mesh();
 }

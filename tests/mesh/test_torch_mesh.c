@@ -1,0 +1,145 @@
+#include "mesh/machines.h"
+
+// What PyTorch 2.4.1, 2.6, 2.9.1 and 2.15.0 print.
+static void every_text_of_a_device_mesh_is_read(void **state) {
+  (void)state;
+  static const char *const texts[][2] = {
+      {"DeviceMesh([[0, 1, 2, 3], [4, 5, 6, 7]], mesh_dim_names=('dp', 'tp'))", "dp=2,tp=4"},
+      {"DeviceMesh([[0, 1, 2, 3], [4, 5, 6, 7]])", "dim_0=2,dim_1=4"},
+      {"DeviceMesh([0, 4], mesh_dim_names=('dp',))", "dp=2 devices=[0,4]"},
+      {"DeviceMesh('cuda', [[3, 1], [0, 2]], mesh_dim_names=('a', 'b'))",
+       "a=2,b=2 devices=[3,1,0,2]"},
+      {"DeviceMesh('cpu', [0, 3, 5], mesh_dim_names=None)", "dim_0=3 devices=[0,3,5]"},
+      {"DeviceMesh('cpu', [[[0], [1]], [[2], [3]]])", "dim_0=2,dim_1=2,dim_2=1"},
+      {"DeviceMesh(device_type='cpu', mesh=[0, 1], mesh_dim_names=(\"x\",))", "x=2"},
+      {"DeviceMesh:([[0, 1], [2, 3]])", "dim_0=2,dim_1=2"},
+      {"DeviceMesh((dp=2, tp=4), device: 'cpu', stride: (4, 1))", "dp=2,tp=4"},
+      {"DeviceMesh((2, 4), device: 'cpu', stride: (4, 1))", "dim_0=2,dim_1=4"},
+      {"DeviceMesh((8,), device: 'cpu', stride: (1,))", "dim_0=8"},
+      {"DeviceMesh((dp=2), device: 'cpu', stride: (4,))", "dp=2 devices=[0,4]"},
+      {"DeviceMesh((a=4, b=2), device: 'cpu', stride: (1, 4))",
+       "a=4,b=2 devices=[0,4,1,5,2,6,3,7]"},
+      {"DeviceMesh((a=2, b=2), device: 'cpu', stride: (2, 1), Mesh: [[3, 1], [0, 2]])",
+       "a=2,b=2 devices=[3,1,0,2]"},
+      {"DeviceMesh((dp=2, tp=4), 'cpu', stride=(4, 1))", "dp=2,tp=4"},
+      {"DeviceMesh((a=2, c=2), 'cpu', stride=(4, 1))", "a=2,c=2 devices=[0,1,4,5]"},
+      {"DeviceMesh((ac=4), 'cpu', stride=((4, 1),), Mesh: [0, 1, 4, 5])", "ac=4 devices=[0,1,4,5]"},
+      {"DeviceMesh((a=1, b=2), 'cpu', stride=(7, 1))", "a=1,b=2"},
+      {"torch.distributed.device_mesh.DeviceMesh((dp=2), 'cpu', stride=(1,))", "dp=2"},
+      {"(dp=2, tp=2)", "dp=2,tp=2"},
+      {" ( dp-1 = 2 , )", "dp-1=2"},
+      {"(2, 4)", "dim_0=2,dim_1=4"},
+      {"()", ""},
+      // an axis of ours that is called so
+      {"DeviceMesh=2", "DeviceMesh=2"},
+  };
+  for (size_t i = 0; i < COUNT_OF(texts); i++) {
+    tsr_mesh *mesh = parsed_mesh(texts[i][0], NULL);
+    assert_mesh_prints(mesh, texts[i][1]);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static void a_topology_gives_devices_where_none_are_listed(void **state) {
+  (void)state;
+  const int32_t shuffled[] = {4, 0, 2, 6};
+  tsr_topology *topology = listed_topology(shuffled, 4);
+  tsr_mesh *mesh = parsed_mesh("DeviceMesh((dp=2, tp=2), 'cpu', stride=(2, 1))", topology);
+  assert_mesh_prints(mesh, "dp=2,tp=2 devices=[4,0,2,6]");
+  tsr_mesh_release(mesh);
+  mesh = parsed_mesh("DeviceMesh([6, 2])", topology);
+  assert_mesh_prints(mesh, "dim_0=2 devices=[6,2]");
+  tsr_mesh_release(mesh);
+  mesh = NULL;
+  assert_fails_with(tsr_mesh_parse("DeviceMesh([6, 1])", topology, &mesh), UNKNOWN_DEVICE, "1");
+  tsr_topology_release(topology);
+}
+
+static void broken_texts_of_a_device_mesh_are_refused(void **state) {
+  (void)state;
+  // clang-format off
+  static const struct {
+    const char *text;
+    tsr_cause cause;
+    const char *message;
+  } cases[] = {
+      {"DeviceMesh(", TSR_CAUSE_SYNTAX,
+       "wanted axes, devices, device, stride, Mesh or mesh_dim_names at byte 11, found the end"},
+      {"DeviceMesh()", TSR_CAUSE_SYNTAX, "wanted axes or a list of devices at byte 12, found the end"},
+      {"DeviceMesh('cpu)", TSR_CAUSE_SYNTAX,
+       "wanted a string without escapes, and its end at byte 11, found \"'cpu)\""},
+      {"DeviceMesh('a\\'b', [0])", TSR_CAUSE_SYNTAX,
+       "wanted a string without escapes, and its end at byte 11, found \"'a\\'b', [0])\""},
+      {"DeviceMesh(colour='red')", TSR_CAUSE_SYNTAX,
+       "wanted axes, devices, device, stride, Mesh or mesh_dim_names at byte 11, found "
+       "\"colour='red'...\""},
+      {"DeviceMesh(device 'cpu')", TSR_CAUSE_SYNTAX, "wanted '=' at byte 18, found \"'cpu')\""},
+      {"DeviceMesh(device: cpu)", TSR_CAUSE_SYNTAX,
+       "wanted a string in quotes at byte 19, found \"cpu)\""},
+      {"DeviceMesh([0] 'cpu')", TSR_CAUSE_SYNTAX, "wanted ',' or ')' at byte 15, found \"'cpu')\""},
+      {"DeviceMesh([0]) x", TSR_CAUSE_SYNTAX, "wanted the end at byte 16, found \"x\""},
+      {"DeviceMesh([0, 1)", TSR_CAUSE_SYNTAX, "wanted ',' or ']' at byte 16, found \")\""},
+      {"DeviceMesh([[0, 1], [2]])", TSR_CAUSE_SYNTAX, "a list of 1 devices or lists, wanted 2"},
+      {"DeviceMesh([[0], 1])", TSR_CAUSE_SYNTAX, "wanted '[' at byte 17, found \"1])\""},
+      {"DeviceMesh([[0, [1]]])", TSR_CAUSE_SYNTAX, "wanted a device at byte 16, found \"[1]]])\""},
+      {"DeviceMesh([])", TSR_CAUSE_SYNTAX, "an empty list of devices, wanted one or more"},
+      {"DeviceMesh([0], [1])", TSR_CAUSE_SYNTAX, "wanted one list of devices at byte 16, found \"[1])\""},
+      {"DeviceMesh([-1])", TSR_CAUSE_UNKNOWN_DEVICE, "device -1; ids are 0 to 2147483647"},
+      {"DeviceMesh([1, 1])", TSR_CAUSE_DUPLICATE_DEVICE, "device 1"},
+      {"DeviceMesh([[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]])", TSR_CAUSE_TOO_LARGE, "more than 16 axes"},
+      {"(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", TSR_CAUSE_TOO_LARGE, "more than 16 axes"},
+      {"DeviceMesh([0], mesh_dim_names=('a',))(", TSR_CAUSE_SYNTAX, "wanted the end at byte 38"},
+      {"DeviceMesh([0], mesh_dim_names=('a', 'b'))", TSR_CAUSE_MESH_RANK_MISMATCH,
+       "2 axis names for 1 axes"},
+      {"(a=2, 2)", TSR_CAUSE_MESH_RANK_MISMATCH, "1 axis names for 2 axes"},
+      {"(a)", TSR_CAUSE_SYNTAX, "wanted '=' at byte 2, found \")\""},
+      {"(=2)", TSR_CAUSE_SYNTAX, "wanted an axis or a size at byte 1, found \"=2)\""},
+      {"(a=2 b=2)", TSR_CAUSE_SYNTAX, "wanted ',' or ')' at byte 5, found \"b=2)\""},
+      {"(a=0)", TSR_CAUSE_BAD_AXIS_SIZE, "axis \"a\" has size 0"},
+      {"(a=2, a=2)", TSR_CAUSE_DUPLICATE_AXIS_NAME, "axis name \"a\" is given twice"},
+      {"DeviceMesh((a=2), (a=2))", TSR_CAUSE_SYNTAX, "wanted one tuple of axes at byte 18"},
+      {"DeviceMesh((a=2), stride=(1, 1))", TSR_CAUSE_MESH_RANK_MISMATCH, "2 strides for 1 axes"},
+      {"DeviceMesh((a=2), stride=(0,))", TSR_CAUSE_DUPLICATE_DEVICE, "device 0"},
+      {"DeviceMesh((a=2), stride=(-1,))", TSR_CAUSE_BAD_AXIS_SIZE,
+       "axis 0 of size 2 and stride -1, wanted 1 and 0 or more"},
+      {"DeviceMesh((a=2), stride=(2147483648,))", TSR_CAUSE_UNKNOWN_DEVICE,
+       "strides that go past device 2147483647"},
+      {"DeviceMesh((a=20000000), stride=(2,))", TSR_CAUSE_TOO_LARGE,
+       "strides over more than 16777216 devices"},
+      {"DeviceMesh((ac=4), 'cpu', stride=((4, 1),))", TSR_CAUSE_UNSUPPORTED,
+       "axis 0 has several strides, and nothing says their sizes; wanted the list of devices too, "
+       "which PyTorch prints with TORCH_DISTRIBUTED_DEBUG=DETAIL"},
+      {"DeviceMesh((a=4), stride=(1,), Mesh: [[0, 1], [2, 3]])", TSR_CAUSE_MESH_RANK_MISMATCH,
+       "the list of devices has other sizes than the axes"},
+  };
+  // clang-format on
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_mesh *mesh = NULL;
+    test_assert_fails_with(tsr_mesh_parse(cases[i].text, NULL, &mesh), cases[i].cause,
+                           cases[i].message, __FILE__, __LINE__);
+    assert_null(mesh);
+  }
+}
+
+static tsr_status parse_once(void *context) {
+  tsr_mesh *mesh = NULL;
+  TSR_TRY(tsr_mesh_parse(context, NULL, &mesh));
+  tsr_mesh_release(mesh);
+  return NULL;
+}
+
+static void reading_survives_every_failed_allocation(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "DeviceMesh('cuda', [[3, 1], [0, 2]], mesh_dim_names=('a', 'b'))",
+      "DeviceMesh((a=4, b=2), device: 'cpu', stride: (1, 4))",
+      "(2, 4)",
+  };
+  for (size_t i = 0; i < COUNT_OF(texts); i++)
+    test_allocation_sweep(parse_once, (void *)(uintptr_t)texts[i]);
+}
+
+SUITE(torch_mesh, TEST(every_text_of_a_device_mesh_is_read),
+      TEST(a_topology_gives_devices_where_none_are_listed),
+      TEST(broken_texts_of_a_device_mesh_are_refused),
+      TEST(reading_survives_every_failed_allocation))
