@@ -63,7 +63,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling, con
 typedef enum tsr_placement_kind {
   TSR_PLACEMENT_REPLICATE,      // Replicate() or R
   TSR_PLACEMENT_SHARD,          // Shard(dim=0), Shard(0) or S(0)
-  TSR_PLACEMENT_STRIDED_SHARD,  // _StridedShard(dim=0, sf=2) or _S(0, 2)
+  TSR_PLACEMENT_STRIDED_SHARD,  // _StridedShard(0, split_factor=2), with sf=2, or _S(0, 2)
   TSR_PLACEMENT_PARTIAL         // Partial(), Partial('sum'), Partial(sum) or P(sum)
 } tsr_placement_kind;
 
@@ -72,6 +72,7 @@ typedef struct tsr_placement {
   int dim;                  // of a shard; may be negative until a rank is known
   int64_t split_factor;     // of a strided shard
   tsr_reduction reduction;  // of a partial
+  int order;  // of a shard: S(0)[1] has 2, the second to cut its dimension; 0 = in mesh order
 } tsr_placement;
 
 typedef struct tsr_placements {
@@ -79,19 +80,46 @@ typedef struct tsr_placements {
   tsr_placement items[TSR_MAX_AXES];
 } tsr_placements;
 
+// All that tsr_dtensor_parse reads, but only the placements of it. What is printed, PyTorch's
+// constructors take.
 TSR_API TSR_MUST_USE tsr_status tsr_placements_parse(const char *text, tsr_placements *out);
 TSR_API void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
 // PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which
 // flat and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every
-// size. A strided shard leaves room for axes that come later in the mesh but cut first (FSDP over
-// TP is `tp;dp`). Where sizes do not come out even, what PyTorch then holds is often no nested cut
-// at all, so it needs a shape. If no later axis fills the room, it is `dp/cyclic(block)`.
+// size. A strided shard leaves room for axes that come later in the mesh but cut first: FSDP over
+// TP is `tp;dp`, for every size. A split factor that is not the size of such axes names no order of
+// cuts. It then means PyTorch's own chunks side by side, which needs a shape, may have a spec
+// (`dp/cyclic(block)` where no other axis cuts the dimension), and otherwise is not_expressible.
 TSR_API TSR_MUST_USE tsr_status tsr_placements_to_spec(const tsr_placements *placements,
                                                        const tsr_mesh *mesh, int rank,
                                                        const tsr_shape *shape, tsr_spec **out_spec);
 TSR_API TSR_MUST_USE tsr_status tsr_placements_from_sharding(const tsr_sharding *sharding, int rank,
                                                              const tsr_shape *shape,
                                                              tsr_placements *out_placements);
+
+// What PyTorch prints of a DTensor and of its spec.
+typedef struct tsr_dtensor {
+  tsr_placements placements;
+  tsr_mesh *mesh;      // owned; NULL = the text has none
+  bool lists_devices;  // of the mesh; otherwise its devices are those that a plain mesh has
+  bool has_shape;
+  tsr_shape shape;
+} tsr_dtensor;
+
+// Reads "(Shard(dim=0), Replicate())", also in square brackets, after "placements=", and with
+// qualified names; "S(0)R", where "S(0)[1]S(0)[0]" numbers the shards of a dimension in the order
+// of their cuts; "DTensor(local_tensor=..., device_mesh=..., placements=...)";
+// "DTensorSpec(mesh=..., placements=..., ...)"; "Spec((Shard(dim=0), Replicate()) on (8, 8))" and
+// "Spec(f32[8, 8](S(0)R))". Meshes are read by tsr_mesh_parse. Partial results that combine
+// otherwise than by sum, max or min are refused.
+TSR_API TSR_MUST_USE tsr_status tsr_dtensor_parse(const char *text, const tsr_topology *topology,
+                                                  tsr_dtensor *out);
+TSR_API void tsr_dtensor_deinit(tsr_dtensor *dtensor);
+// Whether a text is meant for tsr_dtensor_parse, not for tsr_spec_parse.
+TSR_API bool tsr_dtensor_looks_like(const char *text);
+// Fails where the text speaks of another mesh or shape than these; NULL is not compared.
+TSR_API TSR_MUST_USE tsr_status tsr_dtensor_check(const tsr_dtensor *dtensor, const tsr_mesh *mesh,
+                                                  const tsr_shape *shape);
 
 TSR_END_DECLS
 

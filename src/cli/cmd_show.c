@@ -8,6 +8,19 @@
 // What most people want to see at once; --all lifts it.
 enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64 };
 
+// --mesh, or the mesh that a DTensor's text has.
+static tsr_status open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
+  tsr_shape unused;
+  bool known = true;
+  tsr_topology *topology = NULL;
+  if (cli_has(args, "mesh")) return cli_open_mesh(args, out_mesh);
+  if (cli_has(args, "topology")) TSR_TRY(tsr_topology_open(cli_value(args, "topology"), &topology));
+  const tsr_status status = cli_find_context(args->positional[1], cli_value(args, "from"), topology,
+                                             out_mesh, &unused, &known);
+  tsr_topology_release(topology);
+  return status || *out_mesh ? status : cli_open_mesh(args, out_mesh);
+}
+
 static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
   tsr_shape shape;
   TSR_TRY(tsr_shape_parse(args->positional[0], &shape));
@@ -16,8 +29,10 @@ static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
   tsr_mesh *mesh = NULL;
   tsr_spec *spec = NULL;
   tsr_sharding *sharding = NULL;
-  tsr_status status = cli_open_mesh(args, &mesh);
-  if (!status) status = cli_read_spec(args->positional[1], NULL, mesh, shape.rank, &shape, &spec);
+  tsr_status status = open_mesh(args, &mesh);
+  if (!status)
+    status = cli_read_spec(args->positional[1], cli_value(args, "from"), mesh, shape.rank, &shape,
+                           &spec);
   if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
   if (!status) status = tsr_layout_create(sharding, &shape, policy, out_layout);
   tsr_sharding_release(sharding);
@@ -305,6 +320,7 @@ static tsr_status run_show(const cli_args *args, int *out_exit) {
 static const cli_option options[] = {
     {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to (see `tessera topology`)"},
+    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of SPEC (default: recognised by how it begins)"},
     {"policy", 'p', "POLICY", "error|trim|pad|uneven", "what to do with sizes that do not divide (default: error)"},
     {"device", 'd', "ID", NULL, "show only what this device holds"},
     {"dims", 0, "ROW,COLUMN", NULL, "which two dimensions to draw (default: those cut most)"},
@@ -328,8 +344,9 @@ const cli_command cli_cmd_show = {
     .options = options,
     .description =
         "SPEC may be written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"
-        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ([Shard(0), "
-        "Replicate()]).\n"
+        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ((Shard(dim=0), "
+        "Replicate()),\n"
+        "S(0)R, and what it prints of a DTensor, whose mesh is used where --mesh is not given).\n"
         "Cuts other than even ones are written after a slash: tp/cyclic(64), dp/sizes(3,3,2),\n"
         "tp/parts(q:4096/128, k:512/128*2); dp;tp nests.\n",
     .examples =

@@ -12,6 +12,20 @@ typedef struct setting {
   int rank;  // -1 = not known
 } setting;
 
+// What is missing, where the first spec is a DTensor's text that has it.
+static tsr_status learn_setting(const cli_args *args, setting *s) {
+  if (args->count < 2) return NULL;
+  const bool ranked = s->rank >= 0;
+  bool known = s->has_shape || ranked;
+  TSR_TRY(cli_find_context(args->positional[1], cli_value(args, "from"),
+                           s->mesh ? tsr_mesh_topology(s->mesh) : NULL, &s->mesh, &s->shape,
+                           &known));
+  if (ranked || !known) return NULL;
+  s->has_shape = true;
+  s->rank = s->shape.rank;
+  return NULL;
+}
+
 static tsr_status read_setting(const cli_args *args, setting *out) {
   *out = (setting){.rank = -1};
   int64_t rank = -1;
@@ -27,7 +41,8 @@ static tsr_status read_setting(const cli_args *args, setting *out) {
     out->has_shape = true;
     out->rank = out->shape.rank;
   }
-  return cli_has(args, "mesh") ? cli_open_mesh(args, &out->mesh) : NULL;
+  if (cli_has(args, "mesh")) TSR_TRY(cli_open_mesh(args, &out->mesh));
+  return learn_setting(args, out);
 }
 
 static tsr_status need_mesh(const cli_args *args, const setting *s) {
@@ -275,7 +290,7 @@ static const cli_option options[] = {
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
     {"shape", 's', "SHAPE", NULL, "the tensor's shape"},
     {"rank", 'r', "N", NULL, "the tensor's rank, where no shape is given"},
-    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of the input (default: told by how it begins)"},
+    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of the input (default: recognised by how it begins)"},
     {"to", 0, "NOTATION", CLI_NOTATIONS, "notation of the output"},
     {"other-mesh", 0, "MESH", NULL, "compare: the second spec's mesh, where it differs"},
     {"strict", 0, NULL, NULL, "correct: refuse instead of changing anything"},

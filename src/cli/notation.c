@@ -19,15 +19,30 @@ static tsr_status read_tiling(const char *text, const tsr_mesh *mesh, tsr_spec *
   return status;
 }
 
-static tsr_status read_placements(const char *text, const tsr_mesh *mesh, int rank,
-                                  const tsr_shape *shape, tsr_spec **out_spec) {
-  tsr_placements placements;
-  TSR_TRY(tsr_placements_parse(text, &placements));
+static tsr_status translate_placements(const tsr_dtensor *dtensor, const tsr_mesh *mesh, int rank,
+                                       const tsr_shape *shape, tsr_spec **out_spec) {
+  TSR_TRY(tsr_dtensor_check(dtensor, mesh, shape));
+  if (!mesh) mesh = dtensor->mesh;
   if (!mesh) return tsr_fail(BAD_ARGUMENT, "PyTorch's notation names no axes: --mesh is needed");
+  if (!shape && dtensor->has_shape) shape = &dtensor->shape;
+  if (rank < 0 && shape) rank = shape->rank;
   if (rank < 0)
     return tsr_fail(BAD_ARGUMENT,
-                    "PyTorch's notation does not tell the rank: --rank or --shape is needed");
-  return tsr_placements_to_spec(&placements, mesh, rank, shape, out_spec);
+                    "PyTorch's notation does not say the rank: --rank or --shape is needed");
+  return tsr_placements_to_spec(&dtensor->placements, mesh, rank, shape, out_spec);
+}
+
+static tsr_status read_placements(const char *text, const tsr_mesh *mesh, int rank,
+                                  const tsr_shape *shape, tsr_spec **out_spec) {
+  tsr_dtensor dtensor;
+  TSR_TRY(tsr_dtensor_parse(text, mesh ? tsr_mesh_topology(mesh) : NULL, &dtensor));
+  const tsr_status status = translate_placements(&dtensor, mesh, rank, shape, out_spec);
+  tsr_dtensor_deinit(&dtensor);
+  return status;
+}
+
+static bool is_dtensor(const char *text, const char *form) {
+  return form ? !strcmp(form, "dtensor") : tsr_dtensor_looks_like(text);
 }
 
 tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mesh, int rank,
@@ -35,9 +50,22 @@ tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mes
   const char *start = text;
   while (isspace((unsigned char)*start)) start++;
   if (form ? !strcmp(form, "xla") : *start == '{') return read_tiling(text, mesh, out_spec);
-  if (form ? !strcmp(form, "dtensor") : *start == '[')
-    return read_placements(text, mesh, rank, shape, out_spec);
+  if (is_dtensor(text, form)) return read_placements(text, mesh, rank, shape, out_spec);
   return tsr_spec_parse(text, form ? named_form(form) : TSR_FORM_ANY, out_spec);
+}
+
+tsr_status cli_find_context(const char *text, const char *form, const tsr_topology *topology,
+                            tsr_mesh **mesh, tsr_shape *shape, bool *has_shape) {
+  tsr_dtensor dtensor;
+  if (!is_dtensor(text, form)) return NULL;
+  TSR_TRY(tsr_dtensor_parse(text, topology, &dtensor));
+  if (!*mesh && dtensor.mesh) *mesh = tsr_mesh_retain(dtensor.mesh);
+  if (!*has_shape && dtensor.has_shape) {
+    *shape = dtensor.shape;
+    *has_shape = true;
+  }
+  tsr_dtensor_deinit(&dtensor);
+  return NULL;
 }
 
 tsr_status cli_print_spec(const tsr_spec *spec, const char *form, tsr_text *out) {

@@ -7,9 +7,14 @@
 #define CLI_NOTATIONS "short|jax|shardy|xla|dtensor"
 
 // Reads `text` in notation `form` (NULL = told by how it begins) as a spec. XLA and DTensor texts
-// name no axes: they need the mesh, and DTensor's the rank and, for flat specs, the shape.
+// name no axes: they need the mesh, and DTensor's the rank and, for flat specs, the shape. Some of
+// DTensor's have these themselves; then those given must be the same.
 tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mesh, int rank,
                          const tsr_shape *shape, tsr_spec **out_spec);
+// The mesh and the shape that a DTensor text has, where they are missing; the caller releases the
+// mesh.
+tsr_status cli_find_context(const char *text, const char *form, const tsr_topology *topology,
+                            tsr_mesh **mesh, tsr_shape *shape, bool *has_shape);
 // Writes a spec in a notation that names axes: short, jax or shardy.
 tsr_status cli_print_spec(const tsr_spec *spec, const char *form, tsr_text *out);
 // Writes a sharding in notation `form`.

@@ -1,28 +1,18 @@
 // PyTorch's placements as text: what repr() and str() print and what users write.
 //
-// The printed form is that of repr() in a list: [Shard(dim=0), Replicate(), Partial(sum)].
+// What is printed, PyTorch's own constructors take: [Shard(dim=0), Replicate(), Partial('sum')].
+// Only an order of shards has no words there; it is printed as PyTorch's specs do: S(0)[1]S(0)[0].
 #include <string.h>
 
-#include "base/scan.h"
-#include "tessera/notation.h"
+#include "spec/dtensor.h"
 
-// ---- reading ----
-
-static bool word_is(const char *word, size_t length, const char *name) {
-  return strlen(name) == length && !memcmp(word, name, length);
-}
+// ---- one placement ----
 
 // An integer argument, with its name before it or not. `other` is a second name, or NULL.
 static tsr_status parse_number(tsr_scan *scan, const char *name, const char *other, int64_t low,
                                int64_t high, int64_t *out_value) {
-  tsr_scan_peek(scan);
-  tsr_scan named = *scan;
-  size_t length = 0;
-  const char *word = tsr_scan_word(&named, &length);
-  if (word_is(word, length, name) || (other && word_is(word, length, other))) {
-    *scan = named;
+  if (tsr_scan_take_word(scan, name) || (other && tsr_scan_take_word(scan, other)))
     TSR_TRY(tsr_scan_expect(scan, '='));
-  }
   TSR_TRY(tsr_scan_int(scan, out_value));
   if (*out_value < low || *out_value > high)
     return tsr_fail(SYNTAX, "%s %lld, wanted %lld to %lld", name, (long long)*out_value,
@@ -63,7 +53,7 @@ static const char *const reductions[] = {[TSR_SUM] = "sum", [TSR_MAX] = "max", [
 
 static tsr_status find_reduction(const char *word, size_t length, tsr_reduction *out) {
   for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
-    if (!word_is(word, length, reductions[i])) continue;
+    if (!tsr_word_is(word, length, reductions[i])) continue;
     *out = (tsr_reduction)i;
     return NULL;
   }
@@ -73,17 +63,12 @@ static tsr_status find_reduction(const char *word, size_t length, tsr_reduction 
 
 // sum, 'sum', "sum", or one of these after reduce_op=.
 static tsr_status parse_reduction(tsr_scan *scan, tsr_reduction *out) {
-  size_t length = 0;
-  tsr_scan named = *scan;
-  const char *word = tsr_scan_word(&named, &length);
-  if (word_is(word, length, "reduce_op")) {
-    *scan = named;
-    TSR_TRY(tsr_scan_expect(scan, '='));
-  }
+  if (tsr_scan_take_word(scan, "reduce_op")) TSR_TRY(tsr_scan_expect(scan, '='));
   const char quote = tsr_scan_peek(scan);
   const bool quoted = quote == '\'' || quote == '"';
   if (quoted) scan->at++;
-  word = tsr_scan_word(scan, &length);
+  size_t length = 0;
+  const char *word = tsr_scan_word(scan, &length);
   if (!length) return tsr_scan_fail(scan, "a reduction");
   if (quoted) TSR_TRY(tsr_scan_expect(scan, quote));
   return find_reduction(word, length, out);
@@ -98,8 +83,8 @@ static tsr_status parse_partial(tsr_scan *scan, tsr_placement *out) {
 }
 
 static tsr_status refuse_masked(tsr_scan *scan, tsr_placement *out) {
-  (void)scan;
   (void)out;
+  TSR_TRY(tsr_scan_expect(scan, '('));
   return tsr_fail(UNSUPPORTED, "masked partial results have no equal here");
 }
 
@@ -114,34 +99,148 @@ static const struct {
     {"_S", parse_strided},          {"_StridedShard", parse_strided},
 };
 
+enum { WORD_COUNT = sizeof words / sizeof *words };
+
 static tsr_status parse_placement(tsr_scan *scan, tsr_placement *out) {
-  tsr_scan_peek(scan);
-  const char *at = scan->at;
   size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (word_is(word, length, words[i].name)) return words[i].parse(scan, out);
-  scan->at = at;
+  tsr_scan qualified = *scan;
+  const char *word = tsr_scan_qualified(&qualified, &length);
+  for (size_t i = 0; i < WORD_COUNT; i++) {
+    if (!tsr_word_is(word, length, words[i].name)) continue;
+    *scan = qualified;
+    return words[i].parse(scan, out);
+  }
   return tsr_scan_fail(scan, "Shard, Replicate, Partial or _StridedShard");
 }
 
-tsr_status tsr_placements_parse(const char *text, tsr_placements *out) {
-  tsr_scan scan = TSR_SCAN(text);
-  tsr_placements placements = {0};
-  const char close = tsr_scan_take(&scan, '[') ? ']' : ')';
-  if (close == ')') TSR_TRY(tsr_scan_expect(&scan, '('));
-  while (!tsr_scan_take(&scan, close)) {
-    if (placements.count == TSR_MAX_AXES)
-      return tsr_fail(TOO_LARGE, "more than %d placements", TSR_MAX_AXES);
-    TSR_TRY_NOTE(parse_placement(&scan, &placements.items[placements.count]), "in placement %d",
-                 placements.count);
-    placements.count++;
-    if (!tsr_scan_take(&scan, ',') && tsr_scan_peek(&scan) != close)
-      return tsr_scan_expect(&scan, close);
-  }
-  TSR_TRY(tsr_scan_end(&scan));
-  *out = placements;
+static tsr_status add_placement(tsr_placements *to, tsr_scan *scan,
+                                tsr_status (*parse)(tsr_scan *, tsr_placement *)) {
+  if (to->count == TSR_MAX_AXES)
+    return tsr_fail(TOO_LARGE, "more than %d placements", TSR_MAX_AXES);
+  TSR_TRY_NOTE(parse(scan, &to->items[to->count]), "in placement %d", to->count);
+  to->count++;
   return NULL;
+}
+
+// ---- a list: (Shard(dim=0), Replicate()) ----
+
+static tsr_status parse_list(tsr_scan *scan, tsr_placements *out) {
+  const char close = tsr_scan_take(scan, '[') ? ']' : ')';
+  if (close == ')') TSR_TRY(tsr_scan_expect(scan, '('));
+  while (!tsr_scan_take(scan, close)) {
+    TSR_TRY(add_placement(out, scan, parse_placement));
+    if (!tsr_scan_take(scan, ',') && tsr_scan_peek(scan) != close)
+      return tsr_scan_expect(scan, close);
+  }
+  return NULL;
+}
+
+// ---- a row: S(0)[1]S(0)[0]R ----
+
+// The longest word that stands here: nothing parts the words of a row, so that RS(0) are two.
+static int find_row_word(const char *at) {
+  int found = -1;
+  size_t longest = 0;
+  for (int i = 0; i < WORD_COUNT; i++) {
+    const size_t length = strlen(words[i].name);
+    if (length <= longest || strncmp(at, words[i].name, length) != 0) continue;
+    found = i;
+    longest = length;
+  }
+  return found;
+}
+
+static tsr_status parse_row_word(tsr_scan *scan, tsr_placement *out) {
+  tsr_scan_peek(scan);
+  const int word = find_row_word(scan->at);
+  if (word < 0) return tsr_scan_fail(scan, "S, R, P or _S");
+  scan->at += strlen(words[word].name);
+  TSR_TRY(words[word].parse(scan, out));
+  if (!tsr_scan_take(scan, '[')) return NULL;
+  int64_t order = 0;
+  TSR_TRY(tsr_scan_int(scan, &order));
+  if (order < 0 || order >= TSR_MAX_AXES)
+    return tsr_fail(SYNTAX, "shard order %lld, wanted 0 to %d", (long long)order, TSR_MAX_AXES - 1);
+  if (out->kind != TSR_PLACEMENT_SHARD && out->kind != TSR_PLACEMENT_STRIDED_SHARD)
+    return tsr_fail(SYNTAX, "shard order %lld of what is no shard", (long long)order);
+  out->order = (int)order + 1;
+  return tsr_scan_expect(scan, ']');
+}
+
+static tsr_status parse_row(tsr_scan *scan, tsr_placements *out) {
+  do {
+    TSR_TRY(add_placement(out, scan, parse_row_word));
+    tsr_scan_peek(scan);
+  } while (find_row_word(scan->at) >= 0);
+  return NULL;
+}
+
+// A row has a shard or a partial result with brackets, which names of axes never have. P('x'), P()
+// and P(None) are JAX's.
+bool tsr_placements_look_like_row(const char *text) {
+  tsr_scan scan = TSR_SCAN(text);
+  tsr_placements row = {0};
+  if (!strchr(text, '(') || strstr(text, "()")) return false;
+  tsr_status status = parse_row(&scan, &row);
+  const bool refused = status && tsr_status_cause(status) == TSR_CAUSE_UNSUPPORTED;
+  const bool row_alone = !status && !tsr_scan_peek(&scan);
+  tsr_status_free(status);
+  scan = (tsr_scan)TSR_SCAN(text);
+  return row_alone || (refused && tsr_scan_peek(&scan) != 'P');
+}
+
+// ---- the order of shards ----
+
+static bool cuts_same_dim(const tsr_placements *p, int a, int b) {
+  const tsr_placement *first = &p->items[a], *second = &p->items[b];
+  return second->dim == first->dim &&
+         (second->kind == TSR_PLACEMENT_SHARD || second->kind == TSR_PLACEMENT_STRIDED_SHARD);
+}
+
+// The shards on the dimension of shard `index`: they are numbered from 0 on, all or none.
+static tsr_status check_order(const tsr_placements *p, int index) {
+  uint32_t seen = 0;
+  int count = 0;
+  for (int i = 0; i < p->count; i++) {
+    if (!cuts_same_dim(p, index, i)) continue;
+    if (p->items[i].kind == TSR_PLACEMENT_STRIDED_SHARD)
+      return tsr_fail(UNSUPPORTED, "a strided shard of dimension %d beside an order of its shards",
+                      p->items[i].dim);
+    if (p->items[i].order) seen |= UINT32_C(1) << (p->items[i].order - 1);
+    count++;
+  }
+  if (seen == (UINT32_C(1) << count) - 1) return NULL;
+  return tsr_fail(SYNTAX, "the shards of dimension %d are not numbered 0 to %d",
+                  p->items[index].dim, count - 1);
+}
+
+// Shards in mesh order need no numbers.
+static void drop_mesh_order(tsr_placements *p, int index) {
+  int last = 0;
+  for (int i = 0; i < p->count; i++) {
+    if (!cuts_same_dim(p, index, i)) continue;
+    if (p->items[i].order < last) return;
+    last = p->items[i].order;
+  }
+  for (int i = 0; i < p->count; i++)
+    if (cuts_same_dim(p, index, i)) p->items[i].order = 0;
+}
+
+tsr_status tsr_placements_settle_order(tsr_placements *p) {
+  for (int i = 0; i < p->count; i++) {
+    if (!p->items[i].order) continue;
+    TSR_TRY(check_order(p, i));
+    drop_mesh_order(p, i);
+  }
+  return NULL;
+}
+
+tsr_status tsr_placements_read(tsr_scan *scan, tsr_placements *out) {
+  const char next = tsr_scan_peek(scan);
+  *out = (tsr_placements){0};
+  if (next == '[' || next == '(') return parse_list(scan, out);
+  return find_row_word(scan->at) < 0 ? add_placement(out, scan, parse_placement)
+                                     : parse_row(scan, out);
 }
 
 // ---- printing ----
@@ -155,16 +254,44 @@ static void print_placement(const tsr_placement *placement, tsr_text *out) {
       tsr_text_addf(out, "Shard(dim=%d)", placement->dim);
       break;
     case TSR_PLACEMENT_STRIDED_SHARD:
-      tsr_text_addf(out, "_StridedShard(dim=%d, sf=%lld)", placement->dim,
+      tsr_text_addf(out, "_StridedShard(dim=%d, split_factor=%lld)", placement->dim,
                     (long long)placement->split_factor);
       break;
     case TSR_PLACEMENT_PARTIAL:
-      tsr_text_addf(out, "Partial(%s)", reductions[placement->reduction]);
+      tsr_text_addf(out, "Partial('%s')", reductions[placement->reduction]);
       break;
   }
 }
 
+static void print_row_word(const tsr_placement *placement, tsr_text *out) {
+  switch (placement->kind) {
+    case TSR_PLACEMENT_REPLICATE:
+      tsr_text_add_char(out, 'R');
+      break;
+    case TSR_PLACEMENT_SHARD:
+      tsr_text_addf(out, "S(%d)", placement->dim);
+      break;
+    case TSR_PLACEMENT_STRIDED_SHARD:
+      tsr_text_addf(out, "_S(%d, %lld)", placement->dim, (long long)placement->split_factor);
+      break;
+    case TSR_PLACEMENT_PARTIAL:
+      tsr_text_addf(out, "P(%s)", reductions[placement->reduction]);
+      break;
+  }
+  if (placement->order) tsr_text_addf(out, "[%d]", placement->order - 1);
+}
+
+static bool has_order(const tsr_placements *placements) {
+  for (int i = 0; i < placements->count; i++)
+    if (placements->items[i].order) return true;
+  return false;
+}
+
 void tsr_placements_print(const tsr_placements *placements, tsr_text *out) {
+  if (has_order(placements)) {
+    for (int i = 0; i < placements->count; i++) print_row_word(&placements->items[i], out);
+    return;
+  }
   tsr_text_add_char(out, '[');
   for (int i = 0; i < placements->count; i++) {
     if (i) tsr_text_add(out, ", ");

@@ -4,12 +4,15 @@
 
 #include "tessera/notation.h"
 
-// PyTorch goes through the mesh axes in order; each chunks what the ones before have left on the
-// device (as torch.chunk does: chunks of ceil size, late ones short or empty). A strided shard cuts
-// in `factor` first, chunks each of these, and keeps its chunk of every one.
+// A strided shard says that `factor` pieces were there before it cut: those of axes that come later
+// in the mesh. So the factors of a dimension name the order in which its axes cut, and each chunks
+// what the ones before have left on the device (as torch.chunk does: chunks of ceil size, late ones
+// short or empty). Factors that name no order mean chunks side by side: axes cut in mesh order, and
+// a strided shard cuts in `factor` first, chunks each of these, and keeps its chunk of every one.
 typedef struct tsr_torch_cut {
   int axis;
   int64_t size, factor;  // of the axis; 1 for a plain shard
+  int order;             // 1 = the first to cut; 0 = as the factors say
 } tsr_torch_cut;
 
 typedef struct tsr_torch_cuts {
@@ -25,12 +28,19 @@ typedef struct tsr_nest {
   int stage[TSR_MAX_NEST];
 } tsr_nest;
 
-// The order of parts that gives the same pieces where every cut comes out even: each part a stage
-// of its own. A strided shard leaves room above itself, which later axes fill. False if some room
-// is left open, or an axis does not fit into it.
+// The order of cuts that the factors name, each axis a stage of its own. Fails with not_expressible
+// if they name none, and says which factor is at fault.
+TSR_MUST_USE tsr_status tsr_torch_cuts_order(const tsr_torch_cuts *cuts, const tsr_mesh *mesh,
+                                             int dim, tsr_nest *out_nest);
+// The order of parts, likewise, that gives the same pieces as chunks side by side where every cut
+// comes out even. A strided shard leaves room above itself, which later axes fill. False if some
+// room is left open, or an axis does not fit into it.
 bool tsr_torch_cuts_nest(const tsr_torch_cuts *cuts, tsr_nest *out_nest);
-// Compares the pieces of a dimension of `size` elements on every device. Fails with not_expressible
-// at the first that differs.
+// Compares pieces of a dimension of `size` elements on every device. These fail with
+// not_expressible at the first that differs. The one compares with a nest of the same parts in the
+// same order, each a stage of its own; the other with chunks side by side.
+TSR_MUST_USE tsr_status tsr_nest_compare(const tsr_nest *order, const tsr_nest *nest,
+                                         const tsr_mesh *mesh, int dim, int64_t size);
 TSR_MUST_USE tsr_status tsr_torch_cuts_compare(const tsr_torch_cuts *cuts, const tsr_nest *nest,
                                                const tsr_mesh *mesh, int dim, int64_t size);
 

@@ -8,7 +8,73 @@
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-// ---- the order in which axes nest ----
+// ---- the order that split factors name ----
+
+static void insert_part(tsr_nest *nest, int at, const tsr_torch_cut *cut) {
+  memmove(nest->parts + at + 1, nest->parts + at, sizeof *nest->parts * (size_t)(nest->count - at));
+  nest->parts[at] = (tsr_sub_axis){cut->axis, 1, cut->size};
+  nest->stage[nest->count] = nest->count;
+  nest->count++;
+}
+
+// The place behind `factor` pieces; -1 if no place is.
+static int find_place(const tsr_nest *nest, int64_t factor) {
+  int64_t pieces = 1;
+  for (int i = 0; i < nest->count; i++) {
+    if (pieces == factor) return i;
+    if (__builtin_mul_overflow(pieces, nest->parts[i].size, &pieces)) return -1;
+  }
+  return pieces == factor ? nest->count : -1;
+}
+
+static tsr_status fail_factor(const tsr_nest *nest, const tsr_torch_cut *cut, const tsr_mesh *mesh,
+                              int dim) {
+  tsr_text wanted = TSR_TEXT_EMPTY;
+  int64_t pieces = 1;
+  for (int i = 0; i < nest->count; i++) {
+    if (__builtin_mul_overflow(pieces, nest->parts[i].size, &pieces)) break;
+    if (nest->parts[i].size > 1) tsr_text_addf(&wanted, " or %lld", (long long)pieces);
+  }
+  tsr_status status = tsr_text_check(&wanted);
+  if (!status)
+    status = tsr_fail(NOT_EXPRESSIBLE,
+                      "dimension %d: split_factor %lld of axis \"%s\" names no order of cuts, "
+                      "wanted 1%s",
+                      dim, (long long)cut->factor, tsr_mesh_axis(mesh, cut->axis)->name,
+                      tsr_text_string(&wanted));
+  tsr_text_deinit(&wanted);
+  return status;
+}
+
+// The text said the order: every cut has a place.
+static void follow_order(const tsr_torch_cuts *cuts, tsr_nest *nest) {
+  nest->count = cuts->count;
+  for (int i = 0; i < cuts->count; i++) {
+    const tsr_torch_cut *cut = &cuts->at[i];
+    nest->parts[cut->order - 1] = (tsr_sub_axis){cut->axis, 1, cut->size};
+    nest->stage[i] = i;
+  }
+}
+
+// From the last axis to the first: what an axis finds there comes later in the mesh, so that its
+// factor counts just the pieces that were cut before it.
+tsr_status tsr_torch_cuts_order(const tsr_torch_cuts *cuts, const tsr_mesh *mesh, int dim,
+                                tsr_nest *out_nest) {
+  tsr_nest nest = {0};
+  if (cuts->count && cuts->at[0].order) {
+    follow_order(cuts, &nest);
+  } else {
+    for (int i = cuts->count; i-- > 0;) {
+      const int place = find_place(&nest, cuts->at[i].factor);
+      if (place < 0) return fail_factor(&nest, &cuts->at[i], mesh, dim);
+      insert_part(&nest, place, &cuts->at[i]);
+    }
+  }
+  *out_nest = nest;
+  return NULL;
+}
+
+// ---- the order in which chunks side by side nest ----
 
 // The dimension from major to minor as slots, filled by a part of an axis or open (axis -1). The
 // last one stands for all that is finer, and is never filled up.
@@ -157,7 +223,8 @@ static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mes
 // ---- comparison ----
 
 typedef struct comparison {
-  const tsr_torch_cuts *cuts;
+  const tsr_torch_cuts *cuts;  // chunks side by side, or
+  const tsr_nest *order;       // a nest
   const tsr_nest *nest;
   const tsr_mesh *mesh;
   int dim;
@@ -165,18 +232,19 @@ typedef struct comparison {
   holding now, next;
 } comparison;
 
-static tsr_status report(const comparison *c, const int64_t *coords, run ours) {
-  const run theirs = c->now.count ? c->now.runs[0] : (run){0, 0};
+static tsr_status report(const comparison *c, const int64_t *coords, run theirs, bool more,
+                         run ours) {
   return tsr_fail(NOT_EXPRESSIBLE,
                   "dimension %d of size %lld: at mesh position %lld PyTorch has [%lld, %lld)%s, "
                   "the spec [%lld, %lld)",
                   c->dim, (long long)c->size, (long long)tsr_mesh_position(c->mesh, coords),
                   (long long)theirs.start, (long long)(theirs.start + theirs.length),
-                  c->now.count > 1 ? " and more" : "", (long long)ours.start,
+                  more ? " and more" : "", (long long)ours.start,
                   (long long)(ours.start + ours.length));
 }
 
-static tsr_status compare_device(comparison *c, const int64_t *coords) {
+// What PyTorch has on a device: its first run, and whether there are more.
+static run chunks_side_by_side(comparison *c, const int64_t *coords, bool *out_more) {
   c->now = (holding){0, 0, c->now.runs};
   if (c->size) append_run(&c->now, 0, c->size);
   for (int i = 0; i < c->cuts->count; i++) {
@@ -186,22 +254,28 @@ static tsr_status compare_device(comparison *c, const int64_t *coords) {
     c->now = c->next;
     c->next = swapped;
   }
+  *out_more = c->now.count > 1;
+  return c->now.count ? c->now.runs[0] : (run){0, 0};
+}
+
+static tsr_status compare_device(comparison *c, const int64_t *coords) {
+  bool more = false;
+  const run theirs = c->order ? nest_piece(c->order, coords, c->mesh, c->size)
+                              : chunks_side_by_side(c, coords, &more);
   const run ours = nest_piece(c->nest, coords, c->mesh, c->size);
-  if (c->now.total == ours.length && c->now.count <= 1 &&
-      (!ours.length || c->now.runs[0].start == ours.start))
+  if (!more && theirs.length == ours.length && (!ours.length || theirs.start == ours.start))
     return NULL;
-  return report(c, coords, ours);
+  return report(c, coords, theirs, more, ours);
 }
 
 // Every combination of coordinates on the axes that cut; the other axes do not matter.
-static tsr_status compare_devices(comparison *c) {
+static tsr_status compare_devices(comparison *c, const int *axes, int axis_count) {
   int64_t coords[TSR_MAX_AXES] = {0};
   for (int i = 0; i >= 0;) {
     TSR_TRY(compare_device(c, coords));
-    for (i = c->cuts->count; i-- > 0;) {
-      const tsr_torch_cut *cut = &c->cuts->at[i];
-      if (++coords[cut->axis] < cut->size) break;
-      coords[cut->axis] = 0;
+    for (i = axis_count; i-- > 0;) {
+      if (++coords[axes[i]] < tsr_mesh_axis(c->mesh, axes[i])->size) break;
+      coords[axes[i]] = 0;
     }
   }
   return NULL;
@@ -209,20 +283,46 @@ static tsr_status compare_devices(comparison *c) {
 
 #define MAX_STEPS (INT64_C(1) << 28)
 
+static tsr_status check_steps(int dim, int64_t runs, int64_t devices) {
+  if (runs <= MAX_STEPS / devices) return NULL;
+  return tsr_fail(TOO_LARGE, "dimension %d: %lld runs on each of %lld devices to compare", dim,
+                  (long long)runs, (long long)devices);
+}
+
+tsr_status tsr_nest_compare(const tsr_nest *order, const tsr_nest *nest, const tsr_mesh *mesh,
+                            int dim, int64_t size) {
+  int axes[TSR_MAX_NEST];
+  int64_t shards = 1;
+  for (int i = 0; i < order->count; i++) {
+    axes[i] = order->parts[i].axis;
+    shards *= order->parts[i].size;
+  }
+  if (size % shards == 0) return NULL;
+  TSR_TRY(check_steps(dim, 1, shards));
+  comparison c = {.order = order, .nest = nest, .mesh = mesh, .dim = dim, .size = size};
+  return compare_devices(&c, axes, order->count);
+}
+
 tsr_status tsr_torch_cuts_compare(const tsr_torch_cuts *cuts, const tsr_nest *nest,
                                   const tsr_mesh *mesh, int dim, int64_t size) {
+  int axes[TSR_MAX_AXES];
   int64_t runs = 1, devices = 1;
   for (int i = 0; i < cuts->count; i++) {
+    axes[i] = cuts->at[i].axis;
     runs += cuts->at[i].factor;
     devices *= cuts->at[i].size;
   }
-  if (runs > MAX_STEPS / devices)
-    return tsr_fail(TOO_LARGE, "dimension %d: %lld runs on each of %lld devices to compare", dim,
-                    (long long)runs, (long long)devices);
+  TSR_TRY(check_steps(dim, runs, devices));
   run *memory = malloc(2 * sizeof *memory * (size_t)runs);
   if (!memory) return tsr_fail(NO_MEMORY, "comparison of placements");
-  comparison c = {cuts, nest, mesh, dim, size, {0, 0, memory}, {0, 0, memory + runs}};
-  tsr_status status = compare_devices(&c);
+  comparison c = {.cuts = cuts,
+                  .nest = nest,
+                  .mesh = mesh,
+                  .dim = dim,
+                  .size = size,
+                  .now = {0, 0, memory},
+                  .next = {0, 0, memory + runs}};
+  tsr_status status = compare_devices(&c, axes, cuts->count);
   free(memory);
   return status;
 }

@@ -35,8 +35,8 @@ static tsr_status read_shard(reading *r, int axis, const tsr_placement *placemen
   const int64_t size = tsr_mesh_axis(r->mesh, axis)->size;
   tsr_torch_cuts *cuts = &r->dims[dim];
   // On one device the cut in `factor` is undone at once.
-  cuts->at[cuts->count++] =
-      (tsr_torch_cut){axis, size, strided && size > 1 ? placement->split_factor : 1};
+  cuts->at[cuts->count++] = (tsr_torch_cut){
+      axis, size, strided && size > 1 ? placement->split_factor : 1, placement->order};
   return NULL;
 }
 
@@ -86,28 +86,43 @@ static int64_t cyclic_block(const reading *r, int dim) {
 
 static void flatten(tsr_nest *nest) { memset(nest->stage, 0, sizeof nest->stage); }
 
-// The stages of a dimension: flat where a size is known for which that is the same.
-static tsr_status choose_nest(const reading *r, int dim, tsr_nest *nest) {
-  const tsr_torch_cuts *cuts = &r->dims[dim];
-  if (!r->shape && is_strided(cuts))
-    return tsr_fail(NOT_EXPRESSIBLE,
-                    "dimension %d: what a strided shard holds depends on the size, which is not "
-                    "given",
-                    dim);
-  if (!tsr_torch_cuts_nest(cuts, nest))
-    return tsr_fail(NOT_EXPRESSIBLE, "dimension %d: no later axes fill the gaps of a strided shard",
-                    dim);
+// Flat where a size is known for which that is the same.
+static tsr_status flatten_if_same(const reading *r, int dim, tsr_nest *nest) {
+  tsr_nest flat = *nest;
   if (!r->shape) return NULL;
+  flatten(&flat);
+  tsr_status status = tsr_nest_compare(nest, &flat, r->mesh, dim, r->shape->dims[dim]);
+  if (!status) *nest = flat;
+  const tsr_cause cause = tsr_status_cause(status);
+  if (cause != TSR_CAUSE_NOT_EXPRESSIBLE && cause != TSR_CAUSE_TOO_LARGE) return status;
+  tsr_status_free(status);
+  return NULL;
+}
+
+// The stages of chunks side by side, where they are stages.
+static tsr_status choose_side_by_side(const reading *r, int dim, tsr_nest *nest) {
+  const tsr_torch_cuts *cuts = &r->dims[dim];
+  if (!r->shape)
+    return tsr_fail(NOT_EXPRESSIBLE, "what it holds depends on the size, which is not given");
+  if (!tsr_torch_cuts_nest(cuts, nest))
+    return tsr_fail(NOT_EXPRESSIBLE, "no later axes fill the gaps of the strided shard");
   tsr_nest flat = *nest;
   flatten(&flat);
   tsr_status status = tsr_torch_cuts_compare(cuts, &flat, r->mesh, dim, r->shape->dims[dim]);
-  if (!status) {
-    *nest = flat;
-    return NULL;
-  }
+  if (!status) *nest = flat;
   if (tsr_status_cause(status) != TSR_CAUSE_NOT_EXPRESSIBLE) return status;
   tsr_status_free(status);
   return tsr_torch_cuts_compare(cuts, nest, r->mesh, dim, r->shape->dims[dim]);
+}
+
+static tsr_status choose_nest(const reading *r, int dim, tsr_nest *nest) {
+  tsr_status unordered = tsr_torch_cuts_order(&r->dims[dim], r->mesh, dim, nest);
+  if (!unordered) return flatten_if_same(r, dim, nest);
+  if (tsr_status_cause(unordered) != TSR_CAUSE_NOT_EXPRESSIBLE) return unordered;
+  tsr_status status = choose_side_by_side(r, dim, nest);
+  status = tsr_note(status, "%s", tsr_status_text(unordered));
+  tsr_status_free(unordered);
+  return status;
 }
 
 static tsr_status write_nest(const tsr_mesh *mesh, const tsr_nest *nest,
@@ -205,48 +220,46 @@ static int64_t factor_of(const tsr_nest *nest, int part) {
   return factor;
 }
 
-static void find_cuts(const tsr_nest *nest, tsr_torch_cuts *cuts) {
-  cuts->count = 0;
-  for (int axis = 0; axis < TSR_MAX_AXES; axis++)
-    for (int i = 0; i < nest->count; i++)
-      if (nest->parts[i].axis == axis)
-        cuts->at[cuts->count++] = (tsr_torch_cut){axis, nest->parts[i].size, factor_of(nest, i)};
-}
-
-// Stages of one axis each, in mesh order, are PyTorch's own rule.
-static bool holds_for_every_size(const tsr_torch_cuts *cuts, const tsr_nest *nest) {
+// Stages of one axis each are PyTorch's own rule, in whatever order: the factors say it.
+static bool holds_for_every_size(const tsr_nest *nest) {
   int last_stage = -1;
   for (int i = 0; i < nest->count; i++) {
     if (nest->parts[i].size == 1) continue;
     if (nest->stage[i] == last_stage) return false;
     last_stage = nest->stage[i];
   }
-  return !is_strided(cuts);
+  return true;
+}
+
+static tsr_status check_nest(const tsr_mesh *mesh, int dim, const tsr_shape *shape,
+                             const tsr_nest *nest) {
+  if (holds_for_every_size(nest)) return NULL;
+  if (!shape)
+    return tsr_fail(NOT_EXPRESSIBLE,
+                    "dimension %d: PyTorch cuts axis by axis, which is the same only for some "
+                    "sizes, and none is given",
+                    dim);
+  tsr_nest order = *nest;
+  for (int i = 0; i < order.count; i++) order.stage[i] = i;
+  return tsr_nest_compare(&order, nest, mesh, dim, shape->dims[dim]);
+}
+
+static tsr_status place_shard(tsr_placements *out, int axis, int dim, int64_t factor) {
+  if (factor > INT32_MAX) return tsr_fail(TOO_LARGE, "a split factor of %lld", (long long)factor);
+  out->items[axis] =
+      (tsr_placement){.kind = factor > 1 ? TSR_PLACEMENT_STRIDED_SHARD : TSR_PLACEMENT_SHARD,
+                      .dim = dim,
+                      .split_factor = factor > 1 ? factor : 0};
+  return NULL;
 }
 
 static tsr_status place_even(const tsr_sharding *sharding, int dim, const tsr_shape *shape,
                              tsr_placements *out) {
   tsr_nest nest;
-  tsr_torch_cuts cuts;
   TSR_TRY(read_nest(sharding, dim, &nest));
-  find_cuts(&nest, &cuts);
-  if (!holds_for_every_size(&cuts, &nest)) {
-    if (!shape)
-      return tsr_fail(NOT_EXPRESSIBLE,
-                      "dimension %d: PyTorch cuts axis by axis in mesh order, which is the same "
-                      "only for some sizes, and none is given",
-                      dim);
-    const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
-    TSR_TRY(tsr_torch_cuts_compare(&cuts, &nest, mesh, dim, shape->dims[dim]));
-  }
-  for (int i = 0; i < cuts.count; i++) {
-    const int64_t factor = cuts.at[i].factor;
-    out->items[cuts.at[i].axis] = (tsr_placement){
-        .kind = factor > 1 ? TSR_PLACEMENT_STRIDED_SHARD : TSR_PLACEMENT_SHARD,
-        .dim = dim,
-        .split_factor = factor > 1 ? factor : 0,
-    };
-  }
+  TSR_TRY(check_nest(tsr_sharding_mesh(sharding), dim, shape, &nest));
+  for (int i = 0; i < nest.count; i++)
+    TSR_TRY(place_shard(out, nest.parts[i].axis, dim, factor_of(&nest, i)));
   return NULL;
 }
 
@@ -263,13 +276,7 @@ static tsr_status place_cyclic(const tsr_sharding *sharding, int dim, const tsr_
                     "dimension %d: blocks dealt in turn are a strided shard only for sizes that "
                     "come out even",
                     dim);
-  const int64_t factor = shape->dims[dim] / round;
-  if (factor > INT32_MAX) return tsr_fail(TOO_LARGE, "a split factor of %lld", (long long)factor);
-  out->items[stage->axes[0].axis] =
-      (tsr_placement){.kind = factor > 1 ? TSR_PLACEMENT_STRIDED_SHARD : TSR_PLACEMENT_SHARD,
-                      .dim = dim,
-                      .split_factor = factor > 1 ? factor : 0};
-  return NULL;
+  return place_shard(out, stage->axes[0].axis, dim, shape->dims[dim] / round);
 }
 
 static tsr_status place_unreduced(const tsr_sharding *sharding, tsr_placements *out) {

@@ -1,5 +1,6 @@
 // Whatever the bytes: no crash, and what can be read prints to a text that reads and prints the
-// same. A spec found for a shape gives placements back.
+// same. A spec found for a shape gives placements back. With and without the mesh in a text, the
+// same placements are read.
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,6 +53,20 @@ static void check_meshes(const tsr_placements *placements) {
   }
 }
 
+static void check_dtensor(const char *text, tsr_status alone) {
+  tsr_dtensor dtensor;
+  tsr_status status = tsr_dtensor_parse(text, NULL, &dtensor);
+  assert(!alone || status);  // the mesh may be what is wrong
+  if (!status) {
+    assert(!dtensor.mesh || tsr_mesh_device_count(dtensor.mesh) > 0);
+    status = tsr_dtensor_check(&dtensor, dtensor.mesh, &dtensor.shape);
+    assert(!status);
+    tsr_dtensor_deinit(&dtensor);
+  }
+  tsr_status_free(status);
+  (void)tsr_dtensor_looks_like(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size + 1);
   if (!text) return 0;
@@ -59,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   text[size] = '\0';
   tsr_placements placements;
   tsr_status status = tsr_placements_parse(text, &placements);
+  check_dtensor(text, status);
   if (!status) {
     check_text(&placements);
     check_meshes(&placements);

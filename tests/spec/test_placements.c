@@ -1,23 +1,66 @@
 #include "support/test.h"
 #include "tessera/notation.h"
 
+// What PyTorch 2.4.1, 2.9.1 and 2.15.0 print, and what users write.
 static const struct {
   const char *text, *printed;
 } texts[] = {
     {"[]", "[]"},
     {"()", "[]"},
-    {"[Shard(0), Replicate(), Partial()]", "[Shard(dim=0), Replicate(), Partial(sum)]"},
-    {"(Shard(dim=0), Replicate(), Partial(sum))", "[Shard(dim=0), Replicate(), Partial(sum)]"},
+    {"[Shard(0), Replicate(), Partial()]", "[Shard(dim=0), Replicate(), Partial('sum')]"},
+    {"(Shard(dim=0), Replicate(), Partial(sum))", "[Shard(dim=0), Replicate(), Partial('sum')]"},
     {"(Shard(dim=-1),)", "[Shard(dim=-1)]"},
-    {"[S(1), R, P]", "[Shard(dim=1), Replicate(), Partial(sum)]"},
-    {" [ S( 1 ) , R ( ) , P(max) , ] ", "[Shard(dim=1), Replicate(), Partial(max)]"},
+    {"[S(1), R, P]", "[Shard(dim=1), Replicate(), Partial('sum')]"},
+    {" [ S( 1 ) , R ( ) , P(max) , ] ", "[Shard(dim=1), Replicate(), Partial('max')]"},
     {"[Partial('sum'), Partial(\"max\"), Partial(reduce_op='min')]",
-     "[Partial(sum), Partial(max), Partial(min)]"},
-    {"[_StridedShard(dim=0, sf=2), Shard(0)]", "[_StridedShard(dim=0, sf=2), Shard(dim=0)]"},
-    {"[_StridedShard(dim=0, split_factor=2)]", "[_StridedShard(dim=0, sf=2)]"},
+     "[Partial('sum'), Partial('max'), Partial('min')]"},
+    {"[_StridedShard(dim=0, sf=2), Shard(0)]",
+     "[_StridedShard(dim=0, split_factor=2), Shard(dim=0)]"},
+    {"[_StridedShard(dim=0, split_factor=2)]", "[_StridedShard(dim=0, split_factor=2)]"},
     {"[_StridedShard(0, split_factor=4), _S(1, 3)]",
-     "[_StridedShard(dim=0, sf=4), _StridedShard(dim=1, sf=3)]"},
-    {"[_StridedShard(2)]", "[_StridedShard(dim=2, sf=1)]"},
+     "[_StridedShard(dim=0, split_factor=4), _StridedShard(dim=1, split_factor=3)]"},
+    {"[_StridedShard(2)]", "[_StridedShard(dim=2, split_factor=1)]"},
+    // qualified names, and one placement alone
+    {"[torch.distributed.tensor.placement_types.Shard(dim=0), dt.Replicate()]",
+     "[Shard(dim=0), Replicate()]"},
+    {"Shard(0)", "[Shard(dim=0)]"},
+    {"torch.distributed.tensor.Partial('max')", "[Partial('max')]"},
+    {"placements=(Shard(dim=0), Replicate())", "[Shard(dim=0), Replicate()]"},
+    {"placements = [Shard(0)]", "[Shard(dim=0)]"},
+    // rows
+    {"S(0)R", "[Shard(dim=0), Replicate()]"},
+    {"RRS(1)", "[Replicate(), Replicate(), Shard(dim=1)]"},
+    {"P(sum)S(0)P", "[Partial('sum'), Shard(dim=0), Partial('sum')]"},
+    {"_S(0, 2)S(0)", "[_StridedShard(dim=0, split_factor=2), Shard(dim=0)]"},
+    {"S(0)[0]S(0)[1]R", "[Shard(dim=0), Shard(dim=0), Replicate()]"},
+    {"S(0)[1]S(0)[0]R", "S(0)[1]S(0)[0]R"},
+    {"P(max)S(1)[2]_S(0, 2)S(1)[0]RS(1)[1]", "P(max)S(1)[2]_S(0, 2)S(1)[0]RS(1)[1]"},
+    // specs
+    {"Spec((Shard(dim=0), Replicate()) on (8, 8))", "[Shard(dim=0), Replicate()]"},
+    {"Spec(S(0) on (16,))", "[Shard(dim=0)]"},
+    {"Spec(P on ())", "[Partial('sum')]"},
+    {"Spec((Partial(max), Replicate()) on unknown shape)", "[Partial('max'), Replicate()]"},
+    {"Spec(f32[8, 8](S(0)R))", "[Shard(dim=0), Replicate()]"},
+    {"Spec(bf16[](P(max)R))", "[Partial('max'), Replicate()]"},
+    {"Spec(unknown dtypeunknown shape(S(0)[1]S(0)[0]))", "S(0)[1]S(0)[0]"},
+    {"Spec(f32[4]())", "[]"},
+    {"DTensorSpec(mesh=DeviceMesh((dp=2, tp=4), 'cpu', stride=(4, 1)), placements=(Shard(dim=0), "
+     "Shard(dim=0)), tensor_meta=TensorMeta(shape=torch.Size([4, 4]), stride=(4, 1), "
+     "dtype=torch.float32), shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(1, 0)),), "
+     "use_strided_shard_as_shard_order=False)",
+     "S(0)[1]S(0)[0]"},
+    {"DTensorSpec(mesh=DeviceMesh([0, 1]), placements=(_StridedShard(dim=0, sf=2),), "
+     "tensor_meta=None, shard_order=None, use_strided_shard_as_shard_order=True)",
+     "[_StridedShard(dim=0, split_factor=2)]"},
+    // tensors, with what is skipped
+    {"DTensor(local_tensor=tensor([[0., 1.],\n        [4., 5.]], dtype=torch.bfloat16), "
+     "device_mesh=DeviceMesh([[0, 1, 2, 3], [4, 5, 6, 7]], mesh_dim_names=('dp', 'tp')), "
+     "placements=(Shard(dim=0), Replicate()))",
+     "[Shard(dim=0), Replicate()]"},
+    {"DTensor(local_tensor=tensor(..., device='meta', size=(2, 4)), device_mesh=DeviceMesh((2, 4), "
+     "device: 'cpu', stride: (4, 1)), placements=(Shard(dim=0),))",
+     "[Shard(dim=0)]"},
+    {"DTensor(local_tensor={\")]\": 'it\\'s, ('}, placements=[R])", "[Replicate()]"},
 };
 
 static void every_form_that_pytorch_prints_is_read(void **state) {
@@ -41,7 +84,56 @@ static const struct {
   tsr_cause cause;
   const char *message;
 } refused[] = {
-    {"Shard(0)", TSR_CAUSE_SYNTAX, "wanted '(' at byte 0, found \"Shard(0)\""},
+    {"", TSR_CAUSE_SYNTAX,
+     "in placement 0: wanted Shard, Replicate, Partial or _StridedShard at byte 0, found the end"},
+    {"torch.Shrad(0)", TSR_CAUSE_SYNTAX,
+     "in placement 0: wanted Shard, Replicate, Partial or _StridedShard at byte 0, found "
+     "\"torch.Shrad(...\""},
+    {"S(0), R", TSR_CAUSE_SYNTAX, "wanted the end at byte 4, found \", R\""},
+    {"S(0)[", TSR_CAUSE_SYNTAX, "in placement 0: wanted an integer at byte 5, found the end"},
+    {"S(0)[1", TSR_CAUSE_SYNTAX, "in placement 0: wanted ']' at byte 6, found the end"},
+    {"S(0)[16]", TSR_CAUSE_SYNTAX, "in placement 0: shard order 16, wanted 0 to 15"},
+    {"RR[0]", TSR_CAUSE_SYNTAX, "in placement 1: shard order 0 of what is no shard"},
+    {"S(0)[1]S(0)[1]", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 1"},
+    {"S(0)[0]S(0)", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 1"},
+    {"S(0)[1]", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 0"},
+    {"_S(0, 2)[0]S(0)[1]", TSR_CAUSE_UNSUPPORTED,
+     "a strided shard of dimension 0 beside an order of its shards"},
+    {"RRRRRRRRRRRRRRRRR", TSR_CAUSE_TOO_LARGE, "more than 16 placements"},
+    {"Spec((Shard(0)) in (8,))", TSR_CAUSE_SYNTAX,
+     "wanted on and a shape at byte 16, found \"in (8,))\""},
+    {"Spec((Shard(0)) on 8)", TSR_CAUSE_SYNTAX, "wanted '(' at byte 19, found \"8)\""},
+    {"Spec((Shard(0)) on (8 8))", TSR_CAUSE_SYNTAX, "wanted ')' at byte 22, found \"8))\""},
+    {"Spec((Shard(0)) on unknown size)", TSR_CAUSE_SYNTAX,
+     "wanted shape at byte 27, found \"size)\""},
+    {"Spec((Shard(0)) on (-8,))", TSR_CAUSE_BAD_ARGUMENT, NULL},
+    {"Spec(S(0) on (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1))",
+     TSR_CAUSE_TOO_LARGE, "a shape of more than 32 dimensions"},
+    {"Spec(f32(S(0)R))", TSR_CAUSE_SYNTAX,
+     "wanted a shape in brackets at byte 8, found \"(S(0)R))\""},
+    {"Spec(f32[s0](S(0)R))", TSR_CAUSE_SYNTAX,
+     "wanted an integer at byte 9, found \"s0](S(0)R))\""},
+    {"Spec(f32[8](S(0)R)", TSR_CAUSE_SYNTAX, "wanted ')' at byte 18, found the end"},
+    {"Spec(f32[8]S(0)R)", TSR_CAUSE_SYNTAX, "wanted '(' at byte 11, found \"S(0)R)\""},
+    {"Spec(unknown dtype(S(0)R))", TSR_CAUSE_SYNTAX,
+     "wanted a shape in brackets at byte 13, found \"dtype(S(0)R)...\""},
+    {"DTensor(local_tensor=tensor([0., 1.])", TSR_CAUSE_SYNTAX,
+     "wanted a closing bracket at byte 37, found the end"},
+    {"DTensor(local_tensor=tensor([0., 1.)", TSR_CAUSE_SYNTAX,
+     "wanted a closing bracket at byte 36, found the end"},
+    {"DTensor(local_tensor='x)", TSR_CAUSE_SYNTAX,
+     "wanted a string with an end at byte 21, found \"'x)\""},
+    {"DTensor(local_tensor=1)", TSR_CAUSE_SYNTAX, "wanted placements= at byte 22, found \")\""},
+    {"DTensor(local_tensor)", TSR_CAUSE_SYNTAX, "wanted '=' at byte 20, found \")\""},
+    {"DTensor(placements=(R,), placements=(R,))", TSR_CAUSE_SYNTAX, "placements are given twice"},
+    {"DTensorSpec(placements=(R,), shard_order=(x))", TSR_CAUSE_SYNTAX,
+     "wanted ShardOrderEntry(tensor_dim= at byte 42, found \"x))\""},
+    {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, dims=(1,)),))",
+     TSR_CAUSE_SYNTAX, "wanted mesh_dims= at byte 72, found \"dims=(1,)),)...\""},
+    {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(1,)),))",
+     TSR_CAUSE_SYNTAX, "mesh dimension 1 in an order of shards, wanted 0 to 0, each once"},
+    {"DTensorSpec(placements=(S(0),), tensor_meta=TensorMeta(shape=torch.Size([8)))",
+     TSR_CAUSE_SYNTAX, "wanted ']' at byte 74, found \")))\""},
     {"[Shard(0)", TSR_CAUSE_SYNTAX, "wanted ']' at byte 9, found the end"},
     {"[Shard(0))", TSR_CAUSE_SYNTAX, "wanted ']' at byte 9, found \")\""},
     {"[Shard(0)] x", TSR_CAUSE_SYNTAX, "wanted the end at byte 11, found \"x\""},
@@ -62,6 +154,8 @@ static const struct {
      "in placement 0: wanted a reduction at byte 9, found \"=)]\""},
     {"[_MaskPartial(reduce_op=sum)]", TSR_CAUSE_UNSUPPORTED,
      "in placement 0: masked partial results have no equal here"},
+    {"S(0)MaskP(sum, (8,), 0)", TSR_CAUSE_UNSUPPORTED,
+     "in placement 1: masked partial results have no equal here"},
     {"[R,R,R,R,R,R,R,R,R,R,R,R,R,R,R,R,R]", TSR_CAUSE_TOO_LARGE, "more than 16 placements"},
 };
 
@@ -69,11 +163,158 @@ static void other_texts_are_refused_with_a_reason(void **state) {
   (void)state;
   for (size_t i = 0; i < COUNT_OF(refused); i++) {
     tsr_placements placements = {.count = 7};
-    test_assert_fails(tsr_placements_parse(refused[i].text, &placements), refused[i].cause,
-                      refused[i].message, __FILE__, __LINE__);
+    tsr_status status = tsr_placements_parse(refused[i].text, &placements);
+    if (refused[i].message) assert_string_equal(tsr_status_text(status), refused[i].message);
+    assert_int_equal(tsr_status_cause(status), refused[i].cause);
+    tsr_status_free(status);
     assert_int_equal(placements.count, 7);
   }
 }
 
+// ---- which notation a text is in ----
+
+static void placements_are_told_from_specs(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    bool dtensor;
+  } cases[] = {
+      {"[Shard(0)]", true},
+      {"[", true},
+      {"(Shard(dim=0), Replicate())", true},
+      {" ( R, )", true},
+      {"()", false},
+      {"( )", false},
+      {"S(0)R", true},
+      {"S(0)", true},
+      {"P(sum)", true},
+      {"P(sum)R", true},
+      {"S(0)P(avg)", true},  // refused by name, not read as axes
+      {"Shard(0)", true},
+      {"placements=()", true},
+      {"placements", false},
+      {"Spec(f32[8](R))", true},
+      {"Spec", false},
+      {"DTensor, tp", false},
+      {"torch.distributed.tensor.DTensor(", true},
+      {"R", false},
+      {"S, R", false},
+      {"RR", false},
+      {"P()", false},
+      {"P('x')", false},
+      {"P(None)", false},
+      {"P(None, 'x')", false},
+      {"PartitionSpec('x', None)", false},
+      {"S:(2)4", false},
+      {"S/cyclic(2)", false},
+      {"R/sizes(3,4), S", false},
+      {"{devices=[2]<=[2]}", false},
+      {"#sdy.sharding<@mesh, []>", false},
+      {"", false},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++)
+    if (tsr_dtensor_looks_like(cases[i].text) != cases[i].dtensor)
+      fail_msg("\"%s\" is%s a DTensor's text", cases[i].text, cases[i].dtensor ? "" : " not");
+}
+
+// ---- meshes and shapes in the text ----
+
+static tsr_mesh *parse_mesh(const char *text) {
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_mesh_parse(text, NULL, &mesh));
+  return mesh;
+}
+
+static const char listed[] =
+    "DTensor(local_tensor=tensor([0.]), device_mesh=DeviceMesh([[3, 1], [0, 2]], "
+    "mesh_dim_names=('dp', 'tp')), placements=(Shard(dim=0), Replicate()))";
+static const char unnamed[] =
+    "DTensorSpec(mesh=DeviceMesh((2, 2), 'cpu', stride=(2, 1)), placements=(Shard(dim=0), "
+    "Replicate()), tensor_meta=TensorMeta(shape=torch.Size([8, 4]), stride=(4, 1), "
+    "dtype=torch.float32))";
+
+static void meshes_and_shapes_are_found(void **state) {
+  (void)state;
+  tsr_dtensor dtensor;
+  assert_ok(tsr_dtensor_parse(listed, NULL, &dtensor));
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_mesh_print(dtensor.mesh, &text);
+  assert_string_equal(tsr_text_string(&text), "dp=2,tp=2 devices=[3,1,0,2]");
+  assert_true(dtensor.lists_devices);
+  assert_false(dtensor.has_shape);
+  tsr_dtensor_deinit(&dtensor);
+  assert_null(dtensor.mesh);
+  assert_ok(tsr_dtensor_parse(unnamed, NULL, &dtensor));
+  tsr_text_clear(&text);
+  tsr_mesh_print(dtensor.mesh, &text);
+  assert_string_equal(tsr_text_string(&text), "dim_0=2,dim_1=2");
+  assert_false(dtensor.lists_devices);
+  assert_true(dtensor.has_shape);
+  assert_true(tsr_shape_equal(&dtensor.shape, TSR_SHAPE(8, 4)));
+  tsr_dtensor_deinit(&dtensor);
+  tsr_text_deinit(&text);
+}
+
+static void a_text_is_held_against_mesh_and_shape(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *mesh;
+    int64_t rows;
+    const char *message;
+  } cases[] = {
+      {listed, "dp=2,tp=2 devices=[3,1,0,2]", 8, ""},
+      {listed, "dp=2,tp=2 abstract", 8, ""},
+      {listed, "dp=2,tp=2", 8,
+       "the text has device 3 at mesh position 0, wanted 0"},
+      {listed, "dp=2,tp=4", 8, "the text is of mesh {dp=2, tp=2}, wanted {dp=2, tp=4}"},
+      {listed, "x=2,tp=2", 8, "the text is of mesh {dp=2, tp=2}, wanted {x=2, tp=2}"},
+      {listed, "dp=2", 8, "the text is of mesh {dp=2, tp=2}, wanted {dp=2}"},
+      {unnamed, "x=2,y=2", 8, ""},
+      {unnamed, "x=2,y=2 devices=[4,5,6,7]", 8, ""},
+      {unnamed, "x=2,y=2", 9, "the text is of shape (8, 4), wanted (9, 4)"},
+      {"(Shard(0),)", "x=2,y=2", 9, ""},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_dtensor dtensor;
+    tsr_mesh *mesh = parse_mesh(cases[i].mesh);
+    assert_ok(tsr_dtensor_parse(cases[i].text, NULL, &dtensor));
+    tsr_status status = tsr_dtensor_check(&dtensor, mesh, TSR_SHAPE(cases[i].rows, 4));
+    assert_string_equal(tsr_status_text(status), cases[i].message);
+    tsr_status_free(status);
+    assert_ok(tsr_dtensor_check(&dtensor, NULL, NULL));
+    tsr_dtensor_deinit(&dtensor);
+    tsr_mesh_release(mesh);
+  }
+}
+
+static void broken_meshes_in_a_text_are_reported(void **state) {
+  (void)state;
+  tsr_dtensor dtensor;
+  assert_fails_with(
+      tsr_dtensor_parse("DTensor(device_mesh=DeviceMesh([0, 0]), placements=[R])", NULL, &dtensor),
+      DUPLICATE_DEVICE, "DeviceMesh([0, 0])");
+  assert_fails(
+      tsr_dtensor_parse("DTensor(mesh=(a=2), device_mesh=(a=2), placements=[R])", NULL, &dtensor),
+      SYNTAX, "two meshes, wanted one");
+  assert_fails(tsr_dtensor_parse("DTensor(mesh=(a=2), placements=[X])", NULL, &dtensor), SYNTAX,
+               "in placement 0: wanted Shard, Replicate, Partial or _StridedShard at byte 32, "
+               "found \"X])\"");
+}
+
+static tsr_status parse_once(void *context) {
+  tsr_dtensor dtensor;
+  TSR_TRY(tsr_dtensor_parse(context, NULL, &dtensor));
+  tsr_dtensor_deinit(&dtensor);
+  return NULL;
+}
+
+static void texts_survive_every_failed_allocation(void **state) {
+  (void)state;
+  test_allocation_sweep(parse_once, (void *)(uintptr_t)listed);
+  test_allocation_sweep(parse_once, (void *)(uintptr_t)unnamed);
+}
+
 SUITE(placements, TEST(every_form_that_pytorch_prints_is_read),
-      TEST(other_texts_are_refused_with_a_reason))
+      TEST(other_texts_are_refused_with_a_reason), TEST(placements_are_told_from_specs),
+      TEST(meshes_and_shapes_are_found), TEST(a_text_is_held_against_mesh_and_shape),
+      TEST(broken_meshes_in_a_text_are_reported), TEST(texts_survive_every_failed_allocation))

@@ -1,0 +1,49 @@
+// What a text says of the mesh and the shape, against what a caller knows of them.
+#include "mesh/mesh.h"
+#include "spec/dtensor.h"
+
+static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
+  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
+  tsr_mesh_describe(said, &first);
+  tsr_mesh_describe(mesh, &second);
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text is of mesh %s, wanted %s",
+                               tsr_text_string(&first), tsr_text_string(&second));
+  tsr_text_deinit(&first);
+  tsr_text_deinit(&second);
+  return status;
+}
+
+// Axes without names have those that tsr_mesh_parse gives them, which match any.
+static bool same_axis(const tsr_mesh *said, const tsr_mesh *mesh, int axis) {
+  const tsr_axis *a = tsr_mesh_axis(said, axis), *b = tsr_mesh_axis(mesh, axis);
+  return a->size == b->size &&
+         (!strcmp(a->name, b->name) || tsr_mesh_is_unnamed_axis(a->name, axis));
+}
+
+static tsr_status check_mesh(const tsr_dtensor *dtensor, const tsr_mesh *mesh) {
+  const tsr_mesh *said = dtensor->mesh;
+  const int axes = tsr_mesh_axis_count(mesh);
+  bool same = tsr_mesh_axis_count(said) == axes;
+  for (int i = 0; same && i < axes; i++) same = same_axis(said, mesh, i);
+  if (!same) return report_meshes(said, mesh);
+  if (!dtensor->lists_devices || tsr_mesh_is_abstract(mesh)) return NULL;
+  for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
+    if (tsr_mesh_device(said, i) != tsr_mesh_device(mesh, i))
+      return tsr_fail(BAD_ARGUMENT, "the text has device %d at mesh position %lld, wanted %d",
+                      tsr_mesh_device(said, i), (long long)i, tsr_mesh_device(mesh, i));
+  return NULL;
+}
+
+tsr_status tsr_dtensor_check(const tsr_dtensor *dtensor, const tsr_mesh *mesh,
+                             const tsr_shape *shape) {
+  if (mesh && dtensor->mesh) TSR_TRY(check_mesh(dtensor, mesh));
+  if (!shape || !dtensor->has_shape || tsr_shape_equal(shape, &dtensor->shape)) return NULL;
+  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
+  tsr_shape_print(&dtensor->shape, &first);
+  tsr_shape_print(shape, &second);
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text is of shape %s, wanted %s",
+                               tsr_text_string(&first), tsr_text_string(&second));
+  tsr_text_deinit(&first);
+  tsr_text_deinit(&second);
+  return status;
+}
