@@ -39,7 +39,7 @@ check: ## the quick gate: release build, all tests, kept fuzz seeds
 check-all: ## the whole gate: clang, asan-ubsan, tsan, lint, coverage
 	@tools/check_all
 
-check-peers: ## compare with the real JAX, flax, t5x and eformer on fresh inputs [SEED=n] [COUNT=n]
+check-peers: ## compare with the real JAX, flax, t5x and eformer on fresh inputs [SEED=n] [COUNT=n] [ONLY=torch: PyTorch]
 	@tools/setup --quiet build test peers
 	@$(MAKE) --no-print-directory all
 	@tests/peers/run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) \

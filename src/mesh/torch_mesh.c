@@ -1,12 +1,12 @@
 // PyTorch's DeviceMesh as its releases print it:
 //
-//   DeviceMesh([[0, 1], [2, 3]], mesh_dim_names=('dp', 'tp'))                to 2.6
-//   DeviceMesh('cuda', [[0, 1], [2, 3]], mesh_dim_names=('dp', 'tp'))        to 2.8
-//   DeviceMesh((dp=2, tp=2), device: 'cuda', stride: (2, 1))                 2.9 on
-//   DeviceMesh((dp=2, tp=2), 'cuda', stride=(2, 1), Mesh: [[0, 1], [2, 3]])  2.15; ids for
-//   debugging (dp=2, tp=2)                                                             its axes
-//   alone
+//   DeviceMesh([[0, 1], [2, 3]], mesh_dim_names=('dp', 'tp'))          2.4
+//   DeviceMesh('cuda', [[0, 1], [2, 3]], mesh_dim_names=('dp', 'tp'))  2.5 to 2.8
+//   DeviceMesh((dp=2, tp=2), device: 'cuda', stride: (2, 1))           2.9
+//   DeviceMesh((dp=2, tp=2), 'cuda', stride=(2, 1))                    2.10 on
+//   (dp=2, tp=2)                                                       its axes alone
 //
+// From 2.9 on, "Mesh: [[0, 1], [2, 3]]" follows where TORCH_DISTRIBUTED_DEBUG is DETAIL.
 // Where no ids are listed, the strides say which ranks the mesh of rank 0 has: mesh["dp"] of the
 // above is (dp=2) with stride (2,), ranks 0 and 2. Axes without names are called dim_0, dim_1, ...,
 // as PyTorch calls their groups.
@@ -26,8 +26,8 @@ typedef struct reading {
   int axis_count, name_count, stride_count;
   int64_t sizes[TSR_MAX_AXES], strides[TSR_MAX_AXES];
   const char *names[TSR_MAX_AXES];
-  int nested;     // the axis whose stride is a tuple; -1 = none
-  int list_rank;  // of the listed ids; -1 = none are listed
+  bool nested[TSR_MAX_AXES];  // whose stride is a tuple
+  int list_rank;              // of the listed ids; -1 = none are listed
   int64_t list_sizes[TSR_MAX_AXES];
   int32_t *ids;
   int64_t id_count;
@@ -111,7 +111,8 @@ static tsr_status read_names(reading *in) {
   return NULL;
 }
 
-// An axis that was made of several has the strides of these, but nothing says their sizes.
+// An axis that was made of several has the strides of these, but nothing says their sizes. An axis
+// of size 1 has none.
 static tsr_status skip_tuple(tsr_scan *scan) {
   int64_t unused = 0;
   TSR_TRY(tsr_scan_expect(scan, '('));
@@ -128,7 +129,7 @@ static tsr_status read_strides(reading *in) {
     TSR_TRY(check_room(in->stride_count));
     if (tsr_scan_peek(&in->scan) == '(') {
       TSR_TRY(skip_tuple(&in->scan));
-      in->nested = in->stride_count++;
+      in->nested[in->stride_count++] = true;
     } else {
       TSR_TRY(tsr_scan_int(&in->scan, &in->strides[in->stride_count++]));
     }
@@ -300,13 +301,21 @@ static tsr_status count_strided(const reading *in, int64_t *out_count) {
   return NULL;
 }
 
+static tsr_status check_strides(const reading *in) {
+  for (int i = 0; i < in->stride_count; i++)
+    if (in->nested[i] && in->sizes[i] > 1)
+      return tsr_fail(
+          UNSUPPORTED,
+          "axis %d has several strides, and nothing says their sizes; wanted the list of "
+          "devices too, which PyTorch prints with TORCH_DISTRIBUTED_DEBUG=DETAIL",
+          i);
+  return NULL;
+}
+
 // The ranks that the strides reach from 0 on, row-major.
 static tsr_status follow_strides(reading *in) {
-  if (in->nested >= 0)
-    return tsr_fail(UNSUPPORTED,
-                    "axis %d has several strides, and nothing says their sizes; wanted the list of "
-                    "devices too, which PyTorch prints with TORCH_DISTRIBUTED_DEBUG=DETAIL",
-                    in->nested);
+  TSR_TRY(check_strides(in));
+  if (counts_through(in)) return NULL;
   int64_t count = 0;
   TSR_TRY(count_strided(in, &count));
   in->ids = tsr_arena_zeros(in->arena, (size_t)count, sizeof *in->ids);
@@ -326,8 +335,7 @@ static tsr_status read_mesh(reading *in, const tsr_topology *topology, tsr_mesh 
   TSR_TRY(read_text(in));
   TSR_TRY(settle_axes(in));
   TSR_TRY(name_axes(in, axes));
-  if (!in->ids && in->stride_count && (in->nested >= 0 || !counts_through(in)))
-    TSR_TRY(follow_strides(in));
+  if (!in->ids && in->stride_count) TSR_TRY(follow_strides(in));
   const tsr_mesh_desc desc = {.size = sizeof desc,
                               .axes = axes,
                               .axis_count = in->axis_count,
@@ -345,7 +353,7 @@ bool tsr_mesh_looks_torch(const char *text) {
 tsr_status tsr_mesh_read_torch(const char *text, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
   tsr_arena arena = TSR_ARENA_EMPTY;
-  reading in = {.scan = TSR_SCAN(text), .arena = &arena, .nested = -1, .list_rank = -1};
+  reading in = {.scan = TSR_SCAN(text), .arena = &arena, .list_rank = -1};
   const tsr_status status = read_mesh(&in, topology, out_mesh);
   tsr_arena_deinit(&arena);
   return status;

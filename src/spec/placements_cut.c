@@ -160,9 +160,8 @@ typedef struct cursor {
 } cursor;
 
 static void append_run(holding *to, int64_t start, int64_t length) {
-  run *last = to->count ? &to->runs[to->count - 1] : NULL;
-  if (last && last->start + last->length == start)
-    last->length += length;
+  if (to->count && to->runs[to->count - 1].start + to->runs[to->count - 1].length == start)
+    to->runs[to->count - 1].length += length;
   else
     to->runs[to->count++] = (run){start, length};
   to->total += length;

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/scan.h"
 #include "support/test.h"
 
@@ -59,6 +61,39 @@ static void words_and_characters_are_taken_past_blanks_and_comments(void **state
   assert_false(tsr_scan_take(&scan, '\0'));
 }
 
+static void qualified_names_give_their_last_word(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *word, *rest;
+  } cases[] = {
+      {"torch.distributed.tensor.Shard(0)", "Shard", "(0)"},
+      {" Shard", "Shard", ""},
+      {"a.b.", "b", "."},
+      {"a. b", "a", ". b"},
+      {".a", "", ".a"},
+      {"", "", ""},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_scan scan = TSR_SCAN(cases[i].text);
+    size_t length = 0;
+    const char *word = tsr_scan_qualified(&scan, &length);
+    assert_int_equal(length, strlen(cases[i].word));
+    assert_memory_equal(word, cases[i].word, length);
+    assert_string_equal(scan.at, cases[i].rest);
+  }
+}
+
+static void only_the_whole_word_is_taken(void **state) {
+  (void)state;
+  tsr_scan scan = TSR_SCAN(" placements=");
+  assert_false(tsr_scan_take_word(&scan, "place"));
+  assert_false(tsr_scan_take_word(&scan, "placements_"));
+  assert_string_equal(scan.at, " placements=");
+  assert_true(tsr_scan_take_word(&scan, "placements"));
+  assert_string_equal(scan.at, "=");
+}
+
 SUITE(scan, TEST(integers_are_read_to_their_limits),
       TEST(failures_say_what_was_wanted_and_what_stands_there),
-      TEST(words_and_characters_are_taken_past_blanks_and_comments))
+      TEST(words_and_characters_are_taken_past_blanks_and_comments),
+      TEST(qualified_names_give_their_last_word), TEST(only_the_whole_word_is_taken))

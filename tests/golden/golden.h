@@ -16,7 +16,8 @@
   X(JAX_MESH, jax_mesh)         \
   X(JAX_SHARDING, jax_sharding) \
   X(NUMPY, numpy)               \
-  X(T5X, t5x)
+  X(T5X, t5x)                   \
+  X(TORCH, torch)
 #define X(id, name) GOLDEN_##id,
 typedef enum golden_schema { GOLDEN_SCHEMAS(X) GOLDEN_SCHEMA_COUNT } golden_schema;
 #undef X

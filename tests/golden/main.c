@@ -76,7 +76,7 @@ static bool is_any(const char *name, const char *const *names) {
 }
 
 // Told by content: eformer's files are plain lists, t5x has fleets, jax_mesh topologies, numpy
-// formats; of the two others only flax is about logical names.
+// formats, torch releases; of the two others only flax is about logical names.
 static golden_schema tell_schema(const tsr_json *root, const tsr_json *cases) {
   static const char *const sharding[] = {
       "sharding",   "partition_spec",         "equivalent", "processes", "mesh",
@@ -85,6 +85,7 @@ static golden_schema tell_schema(const tsr_json *root, const tsr_json *cases) {
   if (tsr_json_find(root, "fleets")) return GOLDEN_T5X;
   if (tsr_json_find(root, "topologies")) return GOLDEN_JAX_MESH;
   if (tsr_json_find(root, "formats")) return GOLDEN_NUMPY;
+  if (tsr_json_find(root, "releases")) return GOLDEN_TORCH;
   for (const tsr_json *at = tsr_json_first(cases); at; at = tsr_json_next(at)) {
     char *name = golden_copy_string(tsr_json_find(at, "fn"));
     const bool found = name && is_any(name, sharding);

@@ -1,6 +1,6 @@
 #include "mesh/machines.h"
 
-// What PyTorch 2.4.1, 2.6, 2.9.1 and 2.15.0 print.
+// What PyTorch 2.4.1, 2.5 to 2.8, 2.9.1 and 2.10 to 2.15 print.
 static void every_text_of_a_device_mesh_is_read(void **state) {
   (void)state;
   static const char *const texts[][2] = {
@@ -25,6 +25,8 @@ static void every_text_of_a_device_mesh_is_read(void **state) {
       {"DeviceMesh((a=2, c=2), 'cpu', stride=(4, 1))", "a=2,c=2 devices=[0,1,4,5]"},
       {"DeviceMesh((ac=4), 'cpu', stride=((4, 1),), Mesh: [0, 1, 4, 5])", "ac=4 devices=[0,1,4,5]"},
       {"DeviceMesh((a=1, b=2), 'cpu', stride=(7, 1))", "a=1,b=2"},
+      {"DeviceMesh((dp=1, tp=2, pp=1), 'cpu', stride=((), 1, ()))", "dp=1,tp=2,pp=1"},
+      {"DeviceMesh((dp=1, tp=2), 'cpu', stride=((), 4))", "dp=1,tp=2 devices=[0,4]"},
       {"torch.distributed.device_mesh.DeviceMesh((dp=2), 'cpu', stride=(1,))", "dp=2"},
       {"(dp=2, tp=2)", "dp=2,tp=2"},
       {" ( dp-1 = 2 , )", "dp-1=2"},
