@@ -15,7 +15,8 @@ static inline bool tsr_word_is(const char *word, size_t length, const char *name
 // stand, for tsr_placements_settle_order to check: shards of a dimension in mesh order lose theirs.
 TSR_MUST_USE tsr_status tsr_placements_read(tsr_scan *scan, tsr_placements *out);
 TSR_MUST_USE tsr_status tsr_placements_settle_order(tsr_placements *placements);
-// Whether a whole text is a row.
+// Whether a whole text is a row; whether it begins as a list. () is our empty spec, not a list.
 bool tsr_placements_look_like_row(const char *text);
+bool tsr_placements_look_like_list(const char *text);
 
 #endif

@@ -260,16 +260,10 @@ static tsr_status read_text(reader *in) {
   return tsr_placements_settle_order(&in->found.placements);
 }
 
-// A list of placements begins with the name of one, qualified or not; () is our empty spec.
-static bool looks_like_list(tsr_scan *scan) {
-  if (tsr_scan_peek(scan) == '[') return true;
-  return tsr_scan_take(scan, '(') && tsr_scan_peek(scan) != ')';
-}
-
 bool tsr_dtensor_looks_like(const char *text) {
   tsr_scan scan = TSR_SCAN(text);
-  if (find_text(&scan) >= 0 || looks_like_list(&scan)) return true;
-  return tsr_placements_look_like_row(text);
+  return find_text(&scan) >= 0 || tsr_placements_look_like_list(text) ||
+         tsr_placements_look_like_row(text);
 }
 
 tsr_status tsr_placements_parse(const char *text, tsr_placements *out) {

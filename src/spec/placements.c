@@ -175,18 +175,57 @@ static tsr_status parse_row(tsr_scan *scan, tsr_placements *out) {
   return NULL;
 }
 
-// A row has a shard or a partial result with brackets, which names of axes never have. P('x'), P()
-// and P(None) are JAX's.
+// What may stand in the brackets of a partial result. P('x'), P(None) and P() are JAX's.
+static bool is_reduction(const char *text, size_t length) {
+  static const char *const all[] = {"sum", "avg", "product", "min", "max", "band", "bor", "bxor"};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (tsr_word_is(text, length, all[i])) return true;
+  return false;
+}
+
+// Up to the bracket that closes the one before `at`; that of a mask has a shape inside.
+static size_t bracket_length(const char *at) {
+  const size_t first = strcspn(at, "()");
+  if (at[first] != '(') return first;
+  const size_t inner = first + strcspn(at + first, ")");
+  return at[inner] ? inner + 1 + strcspn(at + inner + 1, ")") : inner;
+}
+
+// Passes over a word of a row; `brackets` says whether one had any, which names of axes never have.
+static bool skip_row_word(tsr_scan *scan, bool *brackets) {
+  const int word = find_row_word(scan->at);
+  if (word < 0) return false;
+  scan->at += strlen(words[word].name);
+  if (tsr_scan_take(scan, '(')) {
+    const size_t length = bracket_length(scan->at);
+    if (!length || strpbrk(scan->at, "'\"")) return false;
+    if (words[word].parse == parse_partial && !is_reduction(scan->at, length)) return false;
+    scan->at += length;
+    *brackets = true;
+    if (!tsr_scan_take(scan, ')')) return false;
+  }
+  if (tsr_scan_take(scan, '[')) scan->at += strcspn(scan->at, "]");
+  tsr_scan_take(scan, ']');
+  return true;
+}
+
 bool tsr_placements_look_like_row(const char *text) {
   tsr_scan scan = TSR_SCAN(text);
-  tsr_placements row = {0};
-  if (!strchr(text, '(') || strstr(text, "()")) return false;
-  tsr_status status = parse_row(&scan, &row);
-  const bool refused = status && tsr_status_cause(status) == TSR_CAUSE_UNSUPPORTED;
-  const bool row_alone = !status && !tsr_scan_peek(&scan);
-  tsr_status_free(status);
-  scan = (tsr_scan)TSR_SCAN(text);
-  return row_alone || (refused && tsr_scan_peek(&scan) != 'P');
+  bool brackets = false;
+  while (tsr_scan_peek(&scan))
+    if (!skip_row_word(&scan, &brackets)) return false;
+  return brackets;
+}
+
+bool tsr_placements_look_like_list(const char *text) {
+  tsr_scan scan = TSR_SCAN(text);
+  if (tsr_scan_take(&scan, '[')) return true;
+  if (!tsr_scan_take(&scan, '(')) return false;
+  size_t length = 0;
+  const char *word = tsr_scan_qualified(&scan, &length);
+  for (size_t i = 0; i < WORD_COUNT; i++)
+    if (tsr_word_is(word, length, words[i].name)) return true;
+  return false;
 }
 
 // ---- the order of shards ----

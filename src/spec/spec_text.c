@@ -1,8 +1,11 @@
 // Which notation a text is in, and the doors to all of them.
 
 #include "spec/forms.h"
+#include "tessera/notation.h"
 
 static tsr_status read_text(const char *text, tsr_spec_form form, tsr_spec_builder *builder) {
+  if (form == TSR_FORM_ANY && tsr_dtensor_looks_like(text))
+    return tsr_fail(SYNTAX, "PyTorch's placements name no axes: to read them, a mesh is needed");
   if (form == TSR_FORM_ANY)
     form = tsr_spec_looks_jax(text)      ? TSR_FORM_JAX
            : tsr_spec_looks_shardy(text) ? TSR_FORM_SHARDY

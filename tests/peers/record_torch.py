@@ -224,7 +224,7 @@ def fsdp_question(rng):
         sizes = [rng.choice((2, 2, 3, 4)) for _ in data + model]
         if product(sizes) <= 16:
             break
-    least = product(sizes[len(data):])  # PyTorch fails to cut columns where some rank has none
+    least = product(sizes[len(data):]) ** 2  # PyTorch fails to cut columns where some rank has none
     shape = [rng.choice((rng.randint(1, 9), rng.randint(5, 40))), rng.randint(least, least + 8)]
     tp = [rng.choice((0, 0, 1)) for _ in model]
     fsdp = 0 if old or rng.random() < 0.7 else 1

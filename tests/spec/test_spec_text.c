@@ -206,6 +206,8 @@ static const struct {
     {"data, )", TSR_CAUSE_SYNTAX, "at column 7: wanted an axis, found \")\" here: data, ^)"},
     {"data,", TSR_CAUSE_SYNTAX, "at column 6: wanted an axis, found the end here: data,^"},
     {"(x)", TSR_CAUSE_SYNTAX, "at column 2: wanted \")\", found \"x\" here: (^x)"},
+    {"(Shard(dim=0), Replicate())", TSR_CAUSE_SYNTAX,
+     "PyTorch's placements name no axes: to read them, a mesh is needed"},
     {"x y", TSR_CAUSE_SYNTAX, "at column 3: wanted the end, found \"y\" here: x ^y"},
     {"x?", TSR_CAUSE_SYNTAX, NULL},
     {"x+", TSR_CAUSE_SYNTAX, NULL},
