@@ -24,13 +24,13 @@ TSR_BEGIN_DECLS
 // ---- fields ----
 
 // TSR_FIELD_BATCH and so on, from tessera/axes.def.
-#define FIELD(id, ...) TSR_FIELD_##id,
+#define TSR_FIELD_ROW(id, ...) TSR_FIELD_##id,
 typedef enum tsr_axis_field {
 #include "tessera/axes.def"
   TSR_FIELD_COUNT,
   TSR_FIELD_NONE = -1
 } tsr_axis_field;
-#undef FIELD
+#undef TSR_FIELD_ROW
 
 TSR_API const char *tsr_field_name(tsr_axis_field field);   // "batch_axis"
 TSR_API const char *tsr_field_token(tsr_axis_field field);  // "__BATCH__"; NULL if it has none
@@ -81,9 +81,9 @@ TSR_API bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field);
   X(PREFILL, "__prefill__")       \
   X(DECODE, "__autoregressive__") \
   X(INSERT, "__insert__")
-#define X(id, name) TSR_MODE_##id,
-typedef enum tsr_mode { TSR_MODES(X) TSR_MODE_COUNT } tsr_mode;
-#undef X
+#define TSR_ENUMERATOR_(id, name) TSR_MODE_##id,
+typedef enum tsr_mode { TSR_MODES(TSR_ENUMERATOR_) TSR_MODE_COUNT } tsr_mode;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_mode_name(tsr_mode mode);  // "__train__"
 TSR_API TSR_MUST_USE tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode);
 

@@ -29,12 +29,12 @@ TSR_BEGIN_DECLS
   X(NPZ, "npz")         /* NumPy's archive of arrays, stored or packed */                        \
   X(NPY, "npy")         /* NumPy's arrays: one file, or a folder with one for each tensor */     \
   X(STAGES, "stages")   /* folders stage0, stage1, ... with a checkpoint each; read only */
-#define X(id, word) TSR_FORMAT_##id,
+#define TSR_ENUMERATOR_(id, word) TSR_FORMAT_##id,
 typedef enum tsr_checkpoint_format {
   TSR_FORMAT_ANY,  // find out
-  TSR_CHECKPOINT_FORMATS(X) TSR_FORMAT_COUNT
+  TSR_CHECKPOINT_FORMATS(TSR_ENUMERATOR_) TSR_FORMAT_COUNT
 } tsr_checkpoint_format;
-#undef X
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_checkpoint_format_name(tsr_checkpoint_format format);  // "folder"
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_format_parse(const char *name,
                                                             tsr_checkpoint_format *out_format);

@@ -11,13 +11,13 @@
 TSR_BEGIN_DECLS
 
 // TSR_BOOL, TSR_I8, TSR_BF16, TSR_F8E4M3FN, TSR_C64 and so on, from tessera/dtypes.def.
-#define DTYPE(id, ...) TSR_##id,
+#define TSR_DTYPE_ROW(id, ...) TSR_##id,
 typedef enum tsr_dtype {
   TSR_DTYPE_NONE,
 #include "tessera/dtypes.def"
   TSR_DTYPE_COUNT
 } tsr_dtype;
-#undef DTYPE
+#undef TSR_DTYPE_ROW
 
 typedef enum tsr_dtype_class {
   TSR_CLASS_BOOL,

@@ -39,9 +39,9 @@ TSR_BEGIN_DECLS
   X(DISAGREES, "disagrees")       /* files do not agree with each other otherwise */      \
   X(HASH, "hash")                 /* elements are not those that were hashed */           \
   X(COPIES, "copies")             /* copies of one thing differ */
-#define X(id, word) TSR_FAULT_##id,
-typedef enum tsr_fault_kind { TSR_FAULTS(X) TSR_FAULT_COUNT } tsr_fault_kind;
-#undef X
+#define TSR_ENUMERATOR_(id, word) TSR_FAULT_##id,
+typedef enum tsr_fault_kind { TSR_FAULTS(TSR_ENUMERATOR_) TSR_FAULT_COUNT } tsr_fault_kind;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_fault_name(tsr_fault_kind kind);  // "file_missing"
 // What to do about faults of a kind: "bring the file back, or fetch it again".
 TSR_API const char *tsr_fault_remedy(tsr_fault_kind kind);

@@ -26,9 +26,11 @@ TSR_BEGIN_DECLS
   X(NAME, "name")   /* */                                     \
   X(BYTES, "bytes") /* the largest first */                   \
   X(FILE, "file")   /* by the place of their first stored byte */
-#define X(id, word) TSR_INSPECT_BY_##id,
-typedef enum tsr_inspect_order { TSR_INSPECT_ORDERS(X) TSR_INSPECT_ORDER_COUNT } tsr_inspect_order;
-#undef X
+#define TSR_ENUMERATOR_(id, word) TSR_INSPECT_BY_##id,
+typedef enum tsr_inspect_order {
+  TSR_INSPECT_ORDERS(TSR_ENUMERATOR_) TSR_INSPECT_ORDER_COUNT
+} tsr_inspect_order;
+#undef TSR_ENUMERATOR_
 TSR_API TSR_MUST_USE tsr_status tsr_inspect_order_parse(const char *word,
                                                         tsr_inspect_order *out_order);
 
@@ -74,9 +76,9 @@ TSR_API tsr_inspect_sums tsr_inspection_sums(const tsr_inspection *inspection, t
   X(FILE, "file")     /* what lies in each */                                                   \
   X(RANK, "rank")     /* what each mesh position holds; of ranks' files, what is there of it */ \
   X(DEVICE, "device") /* what each device is to hold, by its id */
-#define X(id, word) TSR_SHARE_BY_##id,
-typedef enum tsr_share_kind { TSR_SHARES(X) TSR_SHARE_KIND_COUNT } tsr_share_kind;
-#undef X
+#define TSR_ENUMERATOR_(id, word) TSR_SHARE_BY_##id,
+typedef enum tsr_share_kind { TSR_SHARES(TSR_ENUMERATOR_) TSR_SHARE_KIND_COUNT } tsr_share_kind;
+#undef TSR_ENUMERATOR_
 typedef struct tsr_share {
   int64_t id;       // the file's number, the mesh position or the device's id
   int64_t tensors;  // of which it has at least one element

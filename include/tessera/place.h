@@ -78,9 +78,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_tree_gather(const tsr_array_tree *tree
   X(NOT_ASKED, "not_asked", "left alone: no layout was given")                            \
   X(ON_HOST, "on_host", "left alone: it is in host memory, and no comm was given for it") \
   X(NO_DATA, "no_data", "left alone: it is a shape without data")
-#define X(id, word, text) TSR_OUTCOME_##id,
-typedef enum tsr_outcome { TSR_OUTCOMES(X) TSR_OUTCOME_COUNT } tsr_outcome;
-#undef X
+#define TSR_ENUMERATOR_(id, word, text) TSR_OUTCOME_##id,
+typedef enum tsr_outcome { TSR_OUTCOMES(TSR_ENUMERATOR_) TSR_OUTCOME_COUNT } tsr_outcome;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_outcome_word(tsr_outcome outcome);  // "no_mesh"
 TSR_API const char *tsr_outcome_text(tsr_outcome outcome);  // "left alone: there is no mesh"
 

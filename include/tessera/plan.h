@@ -46,9 +46,9 @@ TSR_BEGIN_DECLS
   X(WHOLE, "whole", "kept whole: no cut can be followed")                                         \
   X(TOGETHER, "together", "not cut, as its group cannot be cut together")                         \
   X(USER, "user", "set by the user")
-#define X(id, word, text) TSR_WHY_##id,
-typedef enum tsr_why { TSR_REASONS(X) TSR_WHY_COUNT } tsr_why;
-#undef X
+#define TSR_ENUMERATOR_(id, word, text) TSR_WHY_##id,
+typedef enum tsr_why { TSR_REASONS(TSR_ENUMERATOR_) TSR_WHY_COUNT } tsr_why;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_why_word(tsr_why why);  // "no_rule"
 TSR_API const char *tsr_why_text(tsr_why why);  // "no rule matched"
 
@@ -177,9 +177,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t i
   X(SMALL, false, "small", "cuts a tensor too small to be worth it")                  \
   X(IMBALANCE, false, "imbalance", "leaves devices unevenly filled")                  \
   X(OVER_LIMIT, true, "over_limit", "needs more memory than a device has")
-#define X(id, error, word, text) TSR_FINDING_##id,
-typedef enum tsr_finding_kind { TSR_FINDINGS(X) TSR_FINDING_COUNT } tsr_finding_kind;
-#undef X
+#define TSR_ENUMERATOR_(id, error, word, text) TSR_FINDING_##id,
+typedef enum tsr_finding_kind { TSR_FINDINGS(TSR_ENUMERATOR_) TSR_FINDING_COUNT } tsr_finding_kind;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_finding_word(tsr_finding_kind kind);  // "unknown_axis"
 TSR_API const char *tsr_finding_text(tsr_finding_kind kind);  // "names an axis the mesh lacks"
 
@@ -257,9 +257,9 @@ TSR_API void tsr_plan_diff_deinit(tsr_plan_diff *diff);
   X(SHADOWED, "shadowed", "matches only tensors that earlier rules take")       \
   X(DUPLICATE, "duplicate", "repeats the pattern of an earlier rule")           \
   X(NEVER_MATCHES, "never_matches", "matches no tensor")
-#define X(id, word, text) TSR_LINT_##id,
-typedef enum tsr_lint_kind { TSR_LINTS(X) TSR_LINT_COUNT } tsr_lint_kind;
-#undef X
+#define TSR_ENUMERATOR_(id, word, text) TSR_LINT_##id,
+typedef enum tsr_lint_kind { TSR_LINTS(TSR_ENUMERATOR_) TSR_LINT_COUNT } tsr_lint_kind;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_lint_word(tsr_lint_kind kind);  // "never_matches"
 TSR_API const char *tsr_lint_text(tsr_lint_kind kind);  // "matches no tensor"
 

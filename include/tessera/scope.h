@@ -10,9 +10,11 @@ TSR_BEGIN_DECLS
 
 // What a scope holds, one kind per entry; each kind has its own innermost value.
 #define TSR_SCOPE_KINDS(X) X(MESH) X(RULES) X(AXES) X(AXES_DEFAULT)
-#define X(id) TSR_SCOPE_##id,
-typedef enum tsr_scope_kind { TSR_SCOPE_KINDS(X) TSR_SCOPE_KIND_COUNT } tsr_scope_kind;
-#undef X
+#define TSR_ENUMERATOR_(id) TSR_SCOPE_##id,
+typedef enum tsr_scope_kind {
+  TSR_SCOPE_KINDS(TSR_ENUMERATOR_) TSR_SCOPE_KIND_COUNT
+} tsr_scope_kind;
+#undef TSR_ENUMERATOR_
 
 // A place on this thread's stack of scopes; 0 is the bottom.
 typedef int tsr_scope;

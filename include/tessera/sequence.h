@@ -35,9 +35,9 @@ TSR_BEGIN_DECLS
   X(REDUCE_SCATTER, "reduce-scatter") /* combine, and keep part i along split_dim */               \
   X(ZERO, "zero") /* a copy becomes partial results: member 0 keeps its buffer, the others fill    \
                      theirs with the neutral element (for max and min a copy will do) */
-#define X(id, text) TSR_STEP_##id,
-typedef enum tsr_step_kind { TSR_STEPS(X) TSR_STEP_COUNT } tsr_step_kind;
-#undef X
+#define TSR_ENUMERATOR_(id, text) TSR_STEP_##id,
+typedef enum tsr_step_kind { TSR_STEPS(TSR_ENUMERATOR_) TSR_STEP_COUNT } tsr_step_kind;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_step_kind_name(tsr_step_kind kind);  // "all-gather"
 
 typedef struct tsr_sequence_step {

@@ -152,9 +152,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs
   X(UNCONSTRAINED, "unconstrained means not cut here")         \
   X(NOTHING_LEFT, "nothing left to cut, so the empty spec")    \
   X(NO_MESH, "no mesh, so the empty spec")
-#define X(id, text) TSR_CHANGE_##id,
-typedef enum tsr_change_kind { TSR_CHANGES(X) TSR_CHANGE_COUNT } tsr_change_kind;
-#undef X
+#define TSR_ENUMERATOR_(id, text) TSR_CHANGE_##id,
+typedef enum tsr_change_kind { TSR_CHANGES(TSR_ENUMERATOR_) TSR_CHANGE_COUNT } tsr_change_kind;
+#undef TSR_ENUMERATOR_
 
 typedef struct tsr_change {
   tsr_change_kind kind;

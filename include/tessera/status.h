@@ -29,18 +29,18 @@ TSR_BEGIN_DECLS
   X(NO_MEMORY, "out of memory")   \
   X(IO, "input or output failed") \
   X(COMM, "communication failed")
-#define X(id, text) TSR_##id,
-typedef enum tsr_code { TSR_OK, TSR_CODES(X) TSR_CODE_COUNT } tsr_code;
-#undef X
+#define TSR_ENUMERATOR_(id, text) TSR_##id,
+typedef enum tsr_code { TSR_OK, TSR_CODES(TSR_ENUMERATOR_) TSR_CODE_COUNT } tsr_code;
+#undef TSR_ENUMERATOR_
 
 // Why it failed, finely: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def.
-#define CAUSE(id, code, slug, alias) TSR_CAUSE_##id,
+#define TSR_CAUSE_ROW(id, code, slug, alias) TSR_CAUSE_##id,
 typedef enum tsr_cause {
   TSR_CAUSE_NONE,
 #include "tessera/causes.def"
   TSR_CAUSE_COUNT
 } tsr_cause;
-#undef CAUSE
+#undef TSR_CAUSE_ROW
 
 typedef struct tsr_failure *tsr_status;
 

@@ -41,9 +41,9 @@ typedef struct tsr_device {
   X(HOST, "host") /* devices of one process, by NVLink or memory */ \
   X(ICI, "ici")   /* neighbours in the torus of a slice */          \
   X(NET, "net")   /* hosts or slices, over the data-centre network */
-#define X(id, name) TSR_LEVEL_##id,
-typedef enum tsr_level { TSR_LEVELS(X) TSR_LEVEL_COUNT } tsr_level;
-#undef X
+#define TSR_ENUMERATOR_(id, name) TSR_LEVEL_##id,
+typedef enum tsr_level { TSR_LEVELS(TSR_ENUMERATOR_) TSR_LEVEL_COUNT } tsr_level;
+#undef TSR_ENUMERATOR_
 
 // Sending n bytes over a link takes alpha + n * beta seconds, one direction.
 typedef struct tsr_link {

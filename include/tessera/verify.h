@@ -26,9 +26,9 @@ TSR_BEGIN_DECLS
   X(DTYPES, "dtypes_differ", "the element types differ")    \
   X(VALUES, "values_differ", "the values differ")           \
   X(COPIES, "copies_differ", "copies of it in one checkpoint differ")
-#define X(id, word, text) TSR_VERDICT_##id,
-typedef enum tsr_verdict { TSR_VERDICTS(X) TSR_VERDICT_COUNT } tsr_verdict;
-#undef X
+#define TSR_ENUMERATOR_(id, word, text) TSR_VERDICT_##id,
+typedef enum tsr_verdict { TSR_VERDICTS(TSR_ENUMERATOR_) TSR_VERDICT_COUNT } tsr_verdict;
+#undef TSR_ENUMERATOR_
 TSR_API const char *tsr_verdict_name(tsr_verdict verdict);  // "values_differ"
 TSR_API const char *tsr_verdict_text(tsr_verdict verdict);  // "the values differ"
 

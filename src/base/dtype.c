@@ -6,7 +6,7 @@
 #include "base/suggest.h"
 
 static const tsr_dtype_info dtypes[TSR_DTYPE_COUNT] = {
-#define DTYPE(id, name_, safetensors_, stablehlo_, numpy_, torch_, class_, bits_) \
+#define TSR_DTYPE_ROW(id, name_, safetensors_, stablehlo_, numpy_, torch_, class_, bits_) \
   [TSR_##id] = {.name = name_,                                                    \
                 .safetensors = safetensors_,                                      \
                 .stablehlo = stablehlo_,                                          \
@@ -16,7 +16,7 @@ static const tsr_dtype_info dtypes[TSR_DTYPE_COUNT] = {
                 .bits = bits_,                                                    \
                 .sub_byte = (bits_) < 8},
 #include "tessera/dtypes.def"
-#undef DTYPE
+#undef TSR_DTYPE_ROW
 };
 
 const tsr_dtype_info *tsr_dtype_get(tsr_dtype dtype) {

@@ -25,9 +25,9 @@ static const struct {
   const char *slug, *alias;
 } causes[TSR_CAUSE_COUNT] = {
     [TSR_CAUSE_NONE] = {TSR_OK, "", ""},
-#define CAUSE(id, code, slug, alias) [TSR_CAUSE_##id] = {TSR_##code, slug, alias},
+#define TSR_CAUSE_ROW(id, code, slug, alias) [TSR_CAUSE_##id] = {TSR_##code, slug, alias},
 #include "tessera/causes.def"
-#undef CAUSE
+#undef TSR_CAUSE_ROW
 };
 
 static char *format_text(const char *format, va_list args) {

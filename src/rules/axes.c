@@ -13,13 +13,13 @@
 #include "base/suggest.h"
 #include "tessera/hash.h"
 
-#define FIELD(id, name, token, decode, axis, first, second) \
+#define TSR_FIELD_ROW(id, name, token, decode, axis, first, second) \
   [TSR_FIELD_##                                             \
       id] = {name, token, TSR_FIELD_##decode, axis, {TSR_FIELD_##first, TSR_FIELD_##second}},
 const tsr_field_info tsr_field_table[TSR_FIELD_COUNT] = {
 #include "tessera/axes.def"
 };
-#undef FIELD
+#undef TSR_FIELD_ROW
 
 struct tsr_axes {
   atomic_int refs;
