@@ -41,8 +41,13 @@ static tsr_status read_placements(const char *text, const tsr_mesh *mesh, int ra
   return status;
 }
 
+// PyTorch's notation has two names.
+static bool names_dtensor(const char *form) {
+  return !strcmp(form, "dtensor") || !strcmp(form, "torch");
+}
+
 static bool is_dtensor(const char *text, const char *form) {
-  return form ? !strcmp(form, "dtensor") : tsr_dtensor_looks_like(text);
+  return form ? names_dtensor(form) : tsr_dtensor_looks_like(text);
 }
 
 tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mesh, int rank,
@@ -93,6 +98,6 @@ static tsr_status write_placements(const tsr_sharding *sharding, int rank, const
 tsr_status cli_write_spec(const tsr_sharding *sharding, const char *form, int rank,
                           const tsr_shape *shape, tsr_text *out) {
   if (!strcmp(form, "xla")) return write_tiling(sharding, rank, out);
-  if (!strcmp(form, "dtensor")) return write_placements(sharding, rank, shape, out);
+  if (names_dtensor(form)) return write_placements(sharding, rank, shape, out);
   return cli_print_spec(tsr_sharding_spec(sharding), form, out);
 }

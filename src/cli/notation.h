@@ -4,7 +4,7 @@
 
 #include "tessera/tessera.h"
 
-#define CLI_NOTATIONS "short|jax|shardy|xla|dtensor"
+#define CLI_NOTATIONS "short|jax|shardy|xla|dtensor|torch"
 
 // Reads `text` in notation `form` (NULL = told by how it begins) as a spec. XLA and DTensor texts
 // name no axes: they need the mesh, and DTensor's the rank and, for flat specs, the shape. Some of

@@ -1,6 +1,6 @@
 # What .placements prints, in every release.
 tessera show 4,4 '(Shard(dim=0), Replicate())' --mesh dp=2,tp=2
-tessera spec convert '(Shard(dim=0), Replicate())' --mesh dp=2,tp=2 --rank 2 --to short
+tessera spec convert '(Shard(dim=0), Replicate())' --mesh dp=2,tp=2 --rank 2 --to short; tessera spec convert 'dp, _' --mesh dp=2,tp=2 --rank 2 --to torch
 tessera spec convert 'placements=(Shard(dim=0), Partial(sum))' --mesh dp=2,tp=2 --rank 2 --to short
 tessera spec convert '(torch.distributed.tensor.placement_types.Shard(dim=1), torch.distributed.tensor.Replicate())' --mesh dp=2,tp=2 --rank 2 --to short
 tessera redistribute --from '(Shard(dim=0),)' --to 'S(1)' -s 4,4 -m '(x=2)' | head -2
@@ -45,4 +45,4 @@ tessera spec parse '(_StridedShard(dim=0, sf=3), Shard(dim=0))' -m dp=4,tp=2 --s
 tessera spec parse '(_StridedShard(dim=0, sf=3), Shard(dim=0))' -m dp=4,tp=2 --rank 1
 tessera spec parse 'S(0)P(avg)' -m dp=4,tp=2 --rank 1
 tessera mesh "DeviceMesh((ac=4), 'cuda', stride=((4, 1),))"
-tessera show 8,8 x --mesh x=2 --from torch
+tessera show 8,8 x --mesh x=2 --from numpy
