@@ -12,21 +12,21 @@
 
 #include "spec/dtensor.h"
 
-typedef struct reader {
+typedef struct dtensor_reader {
   tsr_scan scan;
   const tsr_topology *topology;
   bool with_mesh;  // otherwise meshes are skipped
   bool has_placements;
   tsr_dtensor found;
-} reader;
+} dtensor_reader;
 
 // ---- values that are passed over ----
 
-// The end of a string in quotes; where it has none, its beginning.
-static const char *skip_string(const char *at) {
+// The quote that ends a string; NULL where none does.
+static const char *string_end(const char *at) {
   const char *end = at + 1;
   while (*end && *end != *at) end += *end == '\\' && end[1] ? 2 : 1;
-  return *end ? end + 1 : at;
+  return *end ? end : NULL;
 }
 
 // Moves to the comma or bracket that ends a value, past brackets and strings inside it.
@@ -35,9 +35,9 @@ static tsr_status skip_value(tsr_scan *scan) {
   for (; *scan->at; scan->at++) {
     const char c = *scan->at;
     if (c == '\'' || c == '"') {
-      scan->at = skip_string(scan->at);
-      if (*scan->at == c) return tsr_scan_fail(scan, "a string with an end");
-      scan->at--;
+      const char *end = string_end(scan->at);
+      if (!end) return tsr_scan_fail(scan, "a string with an end");
+      scan->at = end;
     } else if (strchr("([{", c)) {
       depth++;
     } else if (strchr(")]}", c)) {
@@ -77,13 +77,13 @@ static tsr_status read_shape(tsr_scan *scan, tsr_shape *out) {
   return NULL;
 }
 
-static tsr_status read_own_shape(reader *in) {
+static tsr_status read_own_shape(dtensor_reader *in) {
   TSR_TRY(read_shape(&in->scan, &in->found.shape));
   in->found.has_shape = true;
   return NULL;
 }
 
-static tsr_status read_mesh(reader *in) {
+static tsr_status read_mesh(dtensor_reader *in) {
   tsr_scan_peek(&in->scan);
   const char *start = in->scan.at;
   TSR_TRY(skip_value(&in->scan));
@@ -99,14 +99,14 @@ static tsr_status read_mesh(reader *in) {
 
 // ---- members of DTensor(...) and DTensorSpec(...) ----
 
-static tsr_status read_placements(reader *in) {
+static tsr_status read_placements(dtensor_reader *in) {
   if (in->has_placements) return tsr_fail(SYNTAX, "placements are given twice");
   in->has_placements = true;
   return tsr_placements_read(&in->scan, &in->found.placements);
 }
 
 // TensorMeta(shape=torch.Size([8, 8]), stride=(8, 1), dtype=torch.float32) or None.
-static tsr_status read_meta(reader *in) {
+static tsr_status read_meta(dtensor_reader *in) {
   tsr_scan ahead = in->scan;
   if (!tsr_scan_take_word(&ahead, "TensorMeta") || !tsr_scan_take(&ahead, '(') ||
       !tsr_scan_take_word(&ahead, "shape") || !tsr_scan_take(&ahead, '='))
@@ -117,25 +117,39 @@ static tsr_status read_meta(reader *in) {
   return tsr_scan_expect(&in->scan, ')');
 }
 
-static tsr_status read_axis_order(reader *in) {
-  int64_t axis = 0;
+static tsr_status check_ordered(const tsr_placements *placements, int64_t axis, int64_t dim) {
+  if (axis < 0 || axis >= placements->count)
+    return tsr_fail(SYNTAX, "mesh dimension %lld in an order of shards of %d placements",
+                    (long long)axis, placements->count);
+  const tsr_placement *at = &placements->items[axis];
+  const bool shard = at->kind == TSR_PLACEMENT_SHARD || at->kind == TSR_PLACEMENT_STRIDED_SHARD;
+  if (shard && at->dim == dim) return NULL;
+  return tsr_fail(SYNTAX,
+                  "the order of shards has mesh dimension %lld, whose placement is no shard "
+                  "of dimension %lld",
+                  (long long)axis, (long long)dim);
+}
+
+// The mesh dimensions that cut tensor dimension `dim`, the first to cut first.
+static tsr_status read_axis_order(dtensor_reader *in, int64_t dim) {
+  tsr_placements *placements = &in->found.placements;
   int order = 0;
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
   while (!tsr_scan_take(&in->scan, ')')) {
+    int64_t axis = 0;
     TSR_TRY(tsr_scan_int(&in->scan, &axis));
-    if (axis < 0 || axis >= in->found.placements.count || order == TSR_MAX_AXES)
-      return tsr_fail(SYNTAX,
-                      "mesh dimension %lld in an order of shards, wanted 0 to %d, each once",
-                      (long long)axis, in->found.placements.count - 1);
-    in->found.placements.items[axis].order = ++order;
+    TSR_TRY(check_ordered(placements, axis, dim));
+    if (order == TSR_MAX_AXES)
+      return tsr_fail(TOO_LARGE, "an order of more than %d shards", TSR_MAX_AXES);
+    placements->items[axis].order = ++order;
     if (!tsr_scan_take(&in->scan, ',') && tsr_scan_peek(&in->scan) != ')')
       return tsr_scan_expect(&in->scan, ')');
   }
   return NULL;
 }
 
-// ShardOrderEntry(tensor_dim=0, mesh_dims=(1, 0)); which dimension it is, the placements say.
-static tsr_status read_order_entry(reader *in) {
+// ShardOrderEntry(tensor_dim=0, mesh_dims=(1, 0)).
+static tsr_status read_order_entry(dtensor_reader *in) {
   int64_t dim = 0;
   if (!tsr_scan_take_word(&in->scan, "ShardOrderEntry") || !tsr_scan_take(&in->scan, '(') ||
       !tsr_scan_take_word(&in->scan, "tensor_dim") || !tsr_scan_take(&in->scan, '='))
@@ -144,12 +158,13 @@ static tsr_status read_order_entry(reader *in) {
   TSR_TRY(tsr_scan_expect(&in->scan, ','));
   if (!tsr_scan_take_word(&in->scan, "mesh_dims") || !tsr_scan_take(&in->scan, '='))
     return tsr_scan_fail(&in->scan, "mesh_dims=");
-  TSR_TRY(read_axis_order(in));
+  TSR_TRY(read_axis_order(in, dim));
   return tsr_scan_expect(&in->scan, ')');
 }
 
-static tsr_status read_order(reader *in) {
+static tsr_status read_order(dtensor_reader *in) {
   if (tsr_scan_take_word(&in->scan, "None")) return NULL;
+  if (!in->has_placements) return tsr_fail(SYNTAX, "shard_order before placements");
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
   while (!tsr_scan_take(&in->scan, ')')) {
     TSR_TRY(read_order_entry(in));
@@ -159,10 +174,10 @@ static tsr_status read_order(reader *in) {
   return NULL;
 }
 
-static tsr_status read_member(reader *in) {
+static tsr_status read_member(dtensor_reader *in) {
   static const struct {
     const char *name;
-    tsr_status (*read)(reader *in);
+    tsr_status (*read)(dtensor_reader *in);
   } members[] = {
       {"device_mesh", read_mesh}, {"mesh", read_mesh},         {"placements", read_placements},
       {"tensor_meta", read_meta}, {"shard_order", read_order},
@@ -175,7 +190,7 @@ static tsr_status read_member(reader *in) {
   return skip_value(&in->scan);
 }
 
-static tsr_status read_members(reader *in) {
+static tsr_status read_members(dtensor_reader *in) {
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
   do TSR_TRY(read_member(in));
   while (tsr_scan_take(&in->scan, ','));
@@ -186,13 +201,13 @@ static tsr_status read_members(reader *in) {
 // ---- Spec(...) ----
 
 // "unknown shape" stands where PyTorch does not know it.
-static tsr_status read_known_shape(reader *in) {
+static tsr_status read_known_shape(dtensor_reader *in) {
   if (!tsr_scan_take_word(&in->scan, "unknown")) return read_own_shape(in);
   return tsr_scan_take_word(&in->scan, "shape") ? NULL : tsr_scan_fail(&in->scan, "shape");
 }
 
 // f32[8, 8](S(0)R), or unknown dtypeunknown shape(S(0)R).
-static tsr_status read_late_spec(reader *in) {
+static tsr_status read_late_spec(dtensor_reader *in) {
   size_t length = 0;
   tsr_scan_word(&in->scan, &length);
   if (!length) return tsr_scan_fail(&in->scan, "placements or an element type");
@@ -209,7 +224,7 @@ static tsr_status read_late_spec(reader *in) {
 
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
-static tsr_status read_spec(reader *in) {
+static tsr_status read_spec(dtensor_reader *in) {
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
   if (is_lower(tsr_scan_peek(&in->scan))) {
     TSR_TRY(read_late_spec(in));
@@ -223,7 +238,7 @@ static tsr_status read_spec(reader *in) {
 
 // ---- the whole text ----
 
-static tsr_status read_assigned(reader *in) {
+static tsr_status read_assigned(dtensor_reader *in) {
   TSR_TRY(tsr_scan_expect(&in->scan, '='));
   return read_placements(in);
 }
@@ -231,7 +246,7 @@ static tsr_status read_assigned(reader *in) {
 static const struct {
   const char *name;
   char next;  // what follows the name
-  tsr_status (*read)(reader *in);
+  tsr_status (*read)(dtensor_reader *in);
 } texts[] = {
     {"DTensor", '(', read_members},
     {"DTensorSpec", '(', read_members},
@@ -253,7 +268,7 @@ static int find_text(tsr_scan *scan) {
   return -1;
 }
 
-static tsr_status read_text(reader *in) {
+static tsr_status read_text(dtensor_reader *in) {
   const int text = find_text(&in->scan);
   TSR_TRY(text < 0 ? read_placements(in) : texts[text].read(in));
   TSR_TRY(tsr_scan_end(&in->scan));
@@ -267,14 +282,14 @@ bool tsr_dtensor_looks_like(const char *text) {
 }
 
 tsr_status tsr_placements_parse(const char *text, tsr_placements *out) {
-  reader in = {.scan = TSR_SCAN(text)};
+  dtensor_reader in = {.scan = TSR_SCAN(text)};
   TSR_TRY(read_text(&in));
   *out = in.found.placements;
   return NULL;
 }
 
 tsr_status tsr_dtensor_parse(const char *text, const tsr_topology *topology, tsr_dtensor *out) {
-  reader in = {.scan = TSR_SCAN(text), .topology = topology, .with_mesh = true};
+  dtensor_reader in = {.scan = TSR_SCAN(text), .topology = topology, .with_mesh = true};
   const tsr_status status = read_text(&in);
   if (status)
     tsr_dtensor_deinit(&in.found);

@@ -198,7 +198,7 @@ static bool skip_row_word(tsr_scan *scan, bool *brackets) {
   scan->at += strlen(words[word].name);
   if (tsr_scan_take(scan, '(')) {
     const size_t length = bracket_length(scan->at);
-    if (!length || strpbrk(scan->at, "'\"")) return false;
+    if (!length || memchr(scan->at, '\'', length) || memchr(scan->at, '"', length)) return false;
     if (words[word].parse == parse_partial && !is_reduction(scan->at, length)) return false;
     scan->at += length;
     *brackets = true;

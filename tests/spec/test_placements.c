@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "support/test.h"
 #include "tessera/notation.h"
 
@@ -61,6 +64,7 @@ static const struct {
      "device: 'cpu', stride: (4, 1)), placements=(Shard(dim=0),))",
      "[Shard(dim=0)]"},
     {"DTensor(local_tensor={\")]\": 'it\\'s, ('}, placements=[R])", "[Replicate()]"},
+    {"DTensor(local_tensor='a''b', placements=[R])", "[Replicate()]"},
 };
 
 static void every_form_that_pytorch_prints_is_read(void **state) {
@@ -131,7 +135,20 @@ static const struct {
     {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, dims=(1,)),))",
      TSR_CAUSE_SYNTAX, "wanted mesh_dims= at byte 72, found \"dims=(1,)),)...\""},
     {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(1,)),))",
-     TSR_CAUSE_SYNTAX, "mesh dimension 1 in an order of shards, wanted 0 to 0, each once"},
+     TSR_CAUSE_SYNTAX, "mesh dimension 1 in an order of shards of 1 placements"},
+    {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(0,)),))",
+     TSR_CAUSE_SYNTAX,
+     "the order of shards has mesh dimension 0, whose placement is no shard of dimension 0"},
+    {"DTensorSpec(placements=(S(0), S(0)), "
+     "shard_order=(ShardOrderEntry(tensor_dim=1, mesh_dims=(1, 0)),))",
+     TSR_CAUSE_SYNTAX,
+     "the order of shards has mesh dimension 1, whose placement is no shard of dimension 1"},
+    {"DTensorSpec(placements=(S(0),), shard_order=(ShardOrderEntry(tensor_dim=0, "
+     "mesh_dims=(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),))",
+     TSR_CAUSE_TOO_LARGE, "an order of more than 16 shards"},
+    {"DTensorSpec(shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(0,)),), "
+     "placements=(S(0),))",
+     TSR_CAUSE_SYNTAX, "shard_order before placements"},
     {"DTensorSpec(placements=(S(0),), tensor_meta=TensorMeta(shape=torch.Size([8)))",
      TSR_CAUSE_SYNTAX, "wanted ']' at byte 74, found \")))\""},
     {"[Shard(0)", TSR_CAUSE_SYNTAX, "wanted ']' at byte 9, found the end"},
@@ -173,7 +190,7 @@ static void other_texts_are_refused_with_a_reason(void **state) {
 
 // ---- which notation a text is in ----
 
-static void placements_are_told_from_specs(void **state) {
+static void placements_are_recognised_among_specs(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -226,6 +243,18 @@ static void placements_are_told_from_specs(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++)
     if (tsr_dtensor_looks_like(cases[i].text) != cases[i].dtensor)
       fail_msg("\"%s\" is%s a DTensor's text", cases[i].text, cases[i].dtensor ? "" : " not");
+}
+
+// In one pass: a look ahead over the rest of the text at each word would take hours here.
+static void long_rows_are_recognised_at_once(void **state) {
+  (void)state;
+  static const char word[] = "S(0)";
+  const size_t length = strlen(word), count = (size_t)1 << 20;
+  char *text = malloc(count * length + 1);
+  assert_non_null(text);
+  for (size_t i = 0; i < count; i++) memcpy(text + i * length, word, length + 1);
+  assert_true(tsr_dtensor_looks_like(text));
+  free(text);
 }
 
 // ---- meshes and shapes in the text ----
@@ -325,6 +354,7 @@ static void texts_survive_every_failed_allocation(void **state) {
 }
 
 SUITE(placements, TEST(every_form_that_pytorch_prints_is_read),
-      TEST(other_texts_are_refused_with_a_reason), TEST(placements_are_told_from_specs),
-      TEST(meshes_and_shapes_are_found), TEST(a_text_is_held_against_mesh_and_shape),
-      TEST(broken_meshes_in_a_text_are_reported), TEST(texts_survive_every_failed_allocation))
+      TEST(other_texts_are_refused_with_a_reason), TEST(placements_are_recognised_among_specs),
+      TEST(long_rows_are_recognised_at_once), TEST(meshes_and_shapes_are_found),
+      TEST(a_text_is_held_against_mesh_and_shape), TEST(broken_meshes_in_a_text_are_reported),
+      TEST(texts_survive_every_failed_allocation))
