@@ -44,15 +44,15 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan) {
 // ---- ways to decide ----
 
 // A model whose tensors are to be cut, and what has been asked about it.
-typedef struct subject {
+typedef struct plan_request {
   const cli_args *args;
   const char *model;  // its path, beside which config.json may lie
   const tsr_tree *tree;
   const tsr_mesh *mesh;
   uint64_t *unasked;  // facts of --fact that nothing has asked for
-} subject;
+} plan_request;
 
-static tsr_status plan_by_rules(const subject *of, tsr_plan **out_plan) {
+static tsr_status plan_by_rules(const plan_request *of, tsr_plan **out_plan) {
   const cli_args *args = of->args;
   tsr_match_options options = {.size = sizeof options,
                                .allow_unmatched = cli_has(args, "allow-unmatched"),
@@ -69,7 +69,7 @@ static tsr_status plan_by_rules(const subject *of, tsr_plan **out_plan) {
 }
 
 // What has no names for its dimensions is not cut, whatever the rules say.
-static tsr_status check_logical_names(const subject *of) {
+static tsr_status check_logical_names(const plan_request *of) {
   const int64_t count = tsr_tree_count(of->tree);
   int64_t unnamed = 0;
   for (int64_t i = 0; i < count; i++) unnamed += !tsr_tree_tensor(of->tree, i)->logical;
@@ -86,7 +86,7 @@ static tsr_status check_logical_names(const subject *of) {
   return NULL;
 }
 
-static tsr_status plan_by_logical(const subject *of, tsr_plan **out_plan) {
+static tsr_status plan_by_logical(const plan_request *of, tsr_plan **out_plan) {
   tsr_logical_rules *rules = NULL;
   TSR_TRY(tsr_logical_rules_read(cli_value(of->args, "logical"), &rules));
   tsr_status status = check_logical_names(of);
@@ -95,13 +95,13 @@ static tsr_status plan_by_logical(const subject *of, tsr_plan **out_plan) {
   return status;
 }
 
-static tsr_status plan_auto(const subject *of, tsr_plan **out_plan) {
+static tsr_status plan_auto(const plan_request *of, tsr_plan **out_plan) {
   tsr_auto_options options = {.size = sizeof options};
   TSR_TRY(cli_int(of->args, "min-size", 0, &options.min_size));
   return tsr_plan_auto(of->tree, of->mesh, &options, out_plan);
 }
 
-static tsr_status plan_fit(const subject *of, tsr_plan **out_plan) {
+static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
   tsr_fit_options options = {.size = sizeof options};
   int64_t copies = 0;
   TSR_TRY(cli_bytes(of->args, "fit", &options.limit));
@@ -140,7 +140,7 @@ enum { BY_RULES = 1, BY_LOGICAL = 2, BY_AUTO = 4, BY_FIT = 8 };
 typedef struct way {
   const char *option;
   int kind;
-  tsr_status (*run)(const subject *of, tsr_plan **out_plan);
+  tsr_status (*run)(const plan_request *of, tsr_plan **out_plan);
 } way;
 
 // The last is taken when none is given: the preset for the model.
@@ -188,7 +188,7 @@ static tsr_status check_partial_options(const cli_args *args, const way *chosen)
   return NULL;
 }
 
-static void warn_if_whole(const subject *of, const tsr_plan *plan) {
+static void warn_if_whole(const plan_request *of, const tsr_plan *plan) {
   const int64_t devices = tsr_mesh_device_count(of->mesh);
   if (devices < 2 || !tsr_plan_count(plan)) return;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
@@ -202,7 +202,7 @@ static void warn_if_whole(const subject *of, const tsr_plan *plan) {
 
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
                          const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_plan **out_plan) {
-  const subject of = {args, model, tree, mesh, inout_unasked};
+  const plan_request of = {args, model, tree, mesh, inout_unasked};
   const way *chosen = NULL;
   tsr_plan *plan = NULL;
   TSR_TRY(choose_way(args, &chosen));

@@ -19,7 +19,7 @@
 
 enum { NAME_BYTES = 16, MOST_STRIDED = 1 << 24 };
 
-typedef struct reading {
+typedef struct torch_mesh_text {
   tsr_scan scan;
   tsr_arena *arena;
   bool has_axes;
@@ -31,7 +31,7 @@ typedef struct reading {
   int64_t list_sizes[TSR_MAX_AXES];
   int32_t *ids;
   int64_t id_count;
-} reading;
+} torch_mesh_text;
 
 static tsr_status check_room(int count) {
   if (count < TSR_MAX_AXES) return NULL;
@@ -46,7 +46,7 @@ static tsr_status expect_next(tsr_scan *scan, char close) {
 
 // ---- axes, names, strides ----
 
-static tsr_status copy_name(reading *in, const char *start, size_t length) {
+static tsr_status copy_name(torch_mesh_text *in, const char *start, size_t length) {
   TSR_TRY(check_room(in->name_count));
   const char *name = tsr_arena_copy(in->arena, start, length);
   if (!name) return tsr_fail(NO_MEMORY, "axis name");
@@ -55,7 +55,7 @@ static tsr_status copy_name(reading *in, const char *start, size_t length) {
 }
 
 // dp=2, or a size alone.
-static tsr_status read_axis(reading *in) {
+static tsr_status read_axis(torch_mesh_text *in) {
   size_t length = 0;
   TSR_TRY(check_room(in->axis_count));
   const char first = tsr_scan_peek(&in->scan);
@@ -69,7 +69,7 @@ static tsr_status read_axis(reading *in) {
   return tsr_scan_int(&in->scan, &in->sizes[in->axis_count++]);
 }
 
-static tsr_status read_axes(reading *in) {
+static tsr_status read_axes(torch_mesh_text *in) {
   if (in->has_axes) return tsr_scan_fail(&in->scan, "one tuple of axes");
   in->has_axes = true;
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
@@ -92,13 +92,13 @@ static tsr_status take_string(tsr_scan *scan, const char **out_start, size_t *ou
   return NULL;
 }
 
-static tsr_status skip_string(reading *in) {
+static tsr_status skip_string(torch_mesh_text *in) {
   const char *start = NULL;
   size_t length = 0;
   return take_string(&in->scan, &start, &length);
 }
 
-static tsr_status read_names(reading *in) {
+static tsr_status read_names(torch_mesh_text *in) {
   if (tsr_scan_take_word(&in->scan, "None")) return NULL;
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
   while (!tsr_scan_take(&in->scan, ')')) {
@@ -123,7 +123,7 @@ static tsr_status skip_tuple(tsr_scan *scan) {
   return NULL;
 }
 
-static tsr_status read_strides(reading *in) {
+static tsr_status read_strides(torch_mesh_text *in) {
   TSR_TRY(tsr_scan_expect(&in->scan, '('));
   while (!tsr_scan_take(&in->scan, ')')) {
     TSR_TRY(check_room(in->stride_count));
@@ -140,7 +140,7 @@ static tsr_status read_strides(reading *in) {
 
 // ---- the list of ids ----
 
-static tsr_status read_id(reading *in) {
+static tsr_status read_id(torch_mesh_text *in) {
   int64_t id = 0;
   TSR_TRY(tsr_scan_int(&in->scan, &id));
   if (id < 0 || id > INT32_MAX)
@@ -151,7 +151,7 @@ static tsr_status read_id(reading *in) {
 
 // The list at `depth`; the first one of each depth says how long all of that depth are. Lists nest
 // as deep as a mesh has axes at most.
-static tsr_status read_list(reading *in, int depth) {
+static tsr_status read_list(torch_mesh_text *in, int depth) {
   int64_t count = 0;
   TSR_TRY(check_room(depth));
   TSR_TRY(tsr_scan_expect(&in->scan, '['));
@@ -171,7 +171,7 @@ static tsr_status read_list(reading *in, int depth) {
                   (long long)in->list_sizes[depth]);
 }
 
-static tsr_status read_ids(reading *in) {
+static tsr_status read_ids(torch_mesh_text *in) {
   size_t commas = 0;
   if (in->ids) return tsr_scan_fail(&in->scan, "one list of devices");
   for (const char *c = in->scan.at; *c; c++) commas += *c == ',';
@@ -182,10 +182,10 @@ static tsr_status read_ids(reading *in) {
 
 // ---- the whole text ----
 
-static tsr_status read_member(reading *in) {
+static tsr_status read_member(torch_mesh_text *in) {
   static const struct {
     const char *name;
-    tsr_status (*read)(reading *in);
+    tsr_status (*read)(torch_mesh_text *in);
   } members[] = {{"Mesh", read_ids}, {"device", skip_string},        {"device_type", skip_string},
                  {"mesh", read_ids}, {"mesh_dim_names", read_names}, {"stride", read_strides}};
   switch (tsr_scan_peek(&in->scan)) {
@@ -215,7 +215,7 @@ static bool take_class(tsr_scan *scan) {
   return tsr_scan_peek(scan) == '(';
 }
 
-static tsr_status read_text(reading *in) {
+static tsr_status read_text(torch_mesh_text *in) {
   if (tsr_scan_peek(&in->scan) == '(') {
     TSR_TRY(read_axes(in));
   } else {
@@ -231,7 +231,7 @@ static tsr_status read_text(reading *in) {
 
 // ---- what the text means ----
 
-static tsr_status check_counts(const reading *in) {
+static tsr_status check_counts(const torch_mesh_text *in) {
   if (in->name_count && in->name_count != in->axis_count)
     return tsr_fail(MESH_RANK_MISMATCH, "%d axis names for %d axes", in->name_count,
                     in->axis_count);
@@ -241,7 +241,7 @@ static tsr_status check_counts(const reading *in) {
 }
 
 // The axes are those of the list, or the list has a device for each place of them.
-static tsr_status settle_axes(reading *in) {
+static tsr_status settle_axes(torch_mesh_text *in) {
   if (in->list_rank >= 0 && in->has_axes) {
     bool same = in->list_rank == in->axis_count;
     for (int i = 0; same && i < in->axis_count; i++) same = in->sizes[i] == in->list_sizes[i];
@@ -256,7 +256,7 @@ static tsr_status settle_axes(reading *in) {
   return check_counts(in);
 }
 
-static tsr_status name_axes(reading *in, tsr_axis *axes) {
+static tsr_status name_axes(torch_mesh_text *in, tsr_axis *axes) {
   for (int i = 0; i < in->axis_count; i++) {
     char unnamed[NAME_BYTES];
     snprintf(unnamed, sizeof unnamed, "dim_%d", i);
@@ -275,7 +275,7 @@ bool tsr_mesh_is_unnamed_axis(const char *name, int axis) {
 }
 
 // Whether the strides count 0, 1, 2, ... through the axes.
-static bool counts_through(const reading *in) {
+static bool counts_through(const torch_mesh_text *in) {
   int64_t stride = 1;
   for (int i = in->axis_count; i-- > 0;) {
     if (in->sizes[i] > 1 && in->strides[i] != stride) return false;
@@ -284,7 +284,7 @@ static bool counts_through(const reading *in) {
   return true;
 }
 
-static tsr_status count_strided(const reading *in, int64_t *out_count) {
+static tsr_status count_strided(const torch_mesh_text *in, int64_t *out_count) {
   int64_t count = 1, last = 0;
   for (int i = 0; i < in->axis_count; i++) {
     int64_t reach = 0;
@@ -301,7 +301,7 @@ static tsr_status count_strided(const reading *in, int64_t *out_count) {
   return NULL;
 }
 
-static tsr_status check_strides(const reading *in) {
+static tsr_status check_strides(const torch_mesh_text *in) {
   for (int i = 0; i < in->stride_count; i++)
     if (in->nested[i] && in->sizes[i] > 1)
       return tsr_fail(
@@ -313,7 +313,7 @@ static tsr_status check_strides(const reading *in) {
 }
 
 // The ranks that the strides reach from 0 on, row-major.
-static tsr_status follow_strides(reading *in) {
+static tsr_status follow_strides(torch_mesh_text *in) {
   TSR_TRY(check_strides(in));
   if (counts_through(in)) return NULL;
   int64_t count = 0;
@@ -330,7 +330,8 @@ static tsr_status follow_strides(reading *in) {
   return NULL;
 }
 
-static tsr_status read_mesh(reading *in, const tsr_topology *topology, tsr_mesh **out_mesh) {
+static tsr_status read_mesh(torch_mesh_text *in, const tsr_topology *topology,
+                            tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES];
   TSR_TRY(read_text(in));
   TSR_TRY(settle_axes(in));
@@ -353,7 +354,7 @@ bool tsr_mesh_looks_torch(const char *text) {
 tsr_status tsr_mesh_read_torch(const char *text, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
   tsr_arena arena = TSR_ARENA_EMPTY;
-  reading in = {.scan = TSR_SCAN(text), .arena = &arena, .list_rank = -1};
+  torch_mesh_text in = {.scan = TSR_SCAN(text), .arena = &arena, .list_rank = -1};
   const tsr_status status = read_mesh(&in, topology, out_mesh);
   tsr_arena_deinit(&arena);
   return status;
