@@ -101,7 +101,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_placements_from_sharding(const tsr_sharding 
 typedef struct tsr_dtensor {
   tsr_placements placements;
   tsr_mesh *mesh;      // owned; NULL = the text has none
-  bool lists_devices;  // of the mesh; otherwise its devices are those that a plain mesh has
+  bool lists_devices;  // of the mesh; otherwise they are those that its strides reach from 0 on
   bool has_shape;
   tsr_shape shape;
 } tsr_dtensor;

@@ -8,7 +8,7 @@
 //   TSR_TRY(tsr_placer_gather(placer, placed, &back));
 //
 // "Collective" is meant as in tessera/comm.h, over the comm of the (first) array, or, of a tree
-// without arrays, over that of the options; without either there is nobody to talk to. Ranks
+// without arrays, over that of the options; without either, the call is not collective. Ranks
 // compare paths, kinds, types, shapes and layouts of leaves in their order, what was decided about
 // each, and the options. Arrays are never changed, but made again; what already lies as asked is
 // the same array, held once more. Where an array is left alone, or its spec is corrected, a

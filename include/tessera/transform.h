@@ -73,7 +73,7 @@ typedef struct tsr_transform_options {
   // Do not compare the copies of what the source stores several times. Otherwise they are read too,
   // and the first that differs fails the job with copies_differ.
   bool trust_copies;
-  // Do not hold what is read against the hashes that a folder of tessera's carries. Otherwise each
+  // Do not compare what is read with the hashes that a folder of tessera's carries. Otherwise each
   // tensor that is read in order, block by block, is: as it lies, renamed, cast, joined along its
   // first dimension in most sizes; one that differs fails the job with source_damaged. Those that
   // are read in other pieces or in parts, as transposed ones, are counted in the report.
@@ -127,7 +127,7 @@ TSR_API const char *tsr_transform_extra(const tsr_transform *transform, int extr
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
 
-// A tensor some of whose numbers a cast had no place for (allow_overflow).
+// A tensor with numbers that were too large for a cast (allow_overflow).
 typedef struct tsr_cast_loss {
   const char *tensor;
   int64_t elements;
@@ -139,7 +139,7 @@ typedef struct tsr_transform_report {
   int64_t lost_elements;        // of all tensors
   int64_t loss_count;           // tensors with losses
   const tsr_cast_loss *losses;  // of these, those with the most first; as long as the transform
-  // Tensors of the source that were read: held against the hashes it carries, and those that could
+  // Tensors of the source that were read: compared with the hashes it carries, and those that could
   // not be. Both are 0 where it carries none, or is trusted.
   int64_t checked, unchecked;
 } tsr_transform_report;

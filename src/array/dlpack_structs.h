@@ -77,7 +77,7 @@ typedef struct {
 typedef struct DLManagedTensor {
   DLTensor dl_tensor;
   void *manager_ctx;
-  void (*deleter)(struct DLManagedTensor *self);  // by whoever was handed the tensor; may be NULL
+  void (*deleter)(struct DLManagedTensor *self);  // called by the consumer; may be NULL
 } DLManagedTensor;
 
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)

@@ -23,7 +23,7 @@ typedef enum tsr_journal_kind {
   TSR_JOURNAL_READ = 'r'
 } tsr_journal_kind;
 
-// What is told of each run of blocks found in a journal.
+// Called for each run of blocks found in a journal.
 typedef tsr_status tsr_journal_fn(void *context, tsr_journal_kind kind, int64_t first, int count,
                                   const tsr_hash128 *hashes, int hash_count);
 

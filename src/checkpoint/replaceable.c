@@ -199,7 +199,6 @@ tsr_status tsr_replaceable_check_mount(const char *path, const char *parent) {
   if (!is_mount_point(path, parent)) return NULL;
   return tsr_fail(
       UNSUPPORTED,
-      "%s: it is a mount point, whose place nothing can take; write to a name in it, as "
-      "%s/model",
-      path, path);
+      "%s: it is a mount point, which cannot be replaced; write to a name in it, as %s/model", path,
+      path);
 }

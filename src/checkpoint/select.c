@@ -77,15 +77,15 @@ static tsr_status check_quantised(const casting *c, const tsr_view *view, tsr_dt
   const char *to = tsr_dtype_name(dtype, TSR_NAMES_OWN);
   if (is->kind == TSR_QUANTISED_CODES)
     return tsr_fail(QUANTISED,
-                    "tensor \"%s\" holds quantised values of type %s, which mean nothing without "
-                    "\"%s\": a cast to %s would part them; cast only tensors that are not "
-                    "quantised, by patterns",
+                    "tensor \"%s\" holds quantised values of type %s, which need their scales in "
+                    "\"%s\": a cast to %s would make numbers without scales; cast only tensors "
+                    "that are not quantised, by patterns",
                     name, from, with, to);
   if (is->kind == TSR_QUANTISED_NOT || holds_all(dtype, view->dtype)) return NULL;
   return tsr_fail(
       QUANTISED,
-      "tensor \"%s\" holds what the values of%s%s%s are counted in: a cast from %s to %s "
-      "would round it; cast only tensors that are not quantised, by patterns",
+      "tensor \"%s\" holds scales or zero points of%s%s%s: a cast from %s to %s would round "
+      "them; cast only tensors that are not quantised, by patterns",
       name, is->with == at ? " its layer" : " \"", is->with == at ? "" : with,
       is->with == at ? "" : "\"", from, to);
 }

@@ -24,7 +24,7 @@ struct tsr_source_hashes {
   tsr_hash128 *blocks;     // owned
   atomic_uchar *seen;      // owned: of each block
   pthread_mutex_t lock;    // of the list below
-  int64_t *fresh;          // owned: blocks that a journal has not been told of
+  int64_t *fresh;          // owned: blocks that are not in the journal yet
   int64_t fresh_count;
 };
 

@@ -1,7 +1,7 @@
-// What is read of a source, held against the hashes that it carries.
+// What is read of a source, compared with the hashes that it carries.
 //
 // A hash is of a whole tensor, made of those of its blocks. Blocks are hashed as they come by, in
-// any order and by any thread, whoever reads them and for whatever; when the last of a tensor has
+// any order, by any thread and for any purpose; when the last of a tensor has
 // been seen, the tensor's is known, and one that differs fails that read. So a damaged source is
 // noticed in the pass that reads it. Tensors that are read in other pieces, as transposes of large
 // ones are, or in parts, are not checked: they are counted.

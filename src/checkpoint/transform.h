@@ -33,7 +33,7 @@ struct tsr_transform {
 };
 
 // The tensors that a transform with these options writes.
-// What is read is held against `hashes`, which outlive the views; NULL = it is not.
+// What is read is compared with `hashes`, which outlive the views; NULL = it is not.
 TSR_MUST_USE tsr_status tsr_transform_views(const tsr_checkpoint *source,
                                             const tsr_transform_options *options,
                                             tsr_source_hashes *hashes, tsr_views *out_views);

@@ -155,7 +155,7 @@ static tsr_status warn_of_misfits(const job *j) {
   if (misfits && !status)
     cli_say(
         "warning: %s: %lld of %lld tensors are cut less than asked for, %s (`tessera plan` "
-        "tells of all, %s)\n",
+        "lists all, %s)\n",
         j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text),
         help);
   tsr_text_deinit(&text);
@@ -222,7 +222,8 @@ static tsr_status check_useless(const job *j) {
   const tsr_checkpoint_format made = j->options.format;
   if (cli_has(j->args, "npy-dtype") && source != TSR_FORMAT_NPZ && source != TSR_FORMAT_NPY &&
       source != TSR_FORMAT_STAGES)
-    return tsr_fail(BAD_ARGUMENT, "--npy-dtype has no effect: %s is no NumPy's, but of format %s",
+    return tsr_fail(BAD_ARGUMENT,
+                    "--npy-dtype has no effect: %s holds no NumPy arrays, but is of format %s",
                     j->from, tsr_checkpoint_format_name(source));
   if (cli_has(j->args, "max-file-size") &&
       (made == TSR_FORMAT_FILE || made == TSR_FORMAT_NPZ || made == TSR_FORMAT_NPY))

@@ -19,8 +19,8 @@
     {"exclude", 0, "REGEX", NULL, "leave out tensors whose name matches; may be repeated"},        \
     {"dtype", 0, "DTYPE", NULL, "cast floating point tensors, as bf16"},                           \
     {"cast", 0, "REGEX=DTYPE", NULL, "cast those whose name matches; may be repeated, the first wins"}, \
-    {"allow-overflow", 0, NULL, NULL, "let numbers that a cast has no place for become inf or nan"}, \
-    {"trust-source", 0, NULL, NULL, "do not hold what is read against the source's hashes"},       \
+    {"allow-overflow", 0, NULL, NULL, "let numbers too large for a cast become inf or nan"}, \
+    {"trust-source", 0, NULL, NULL, "do not compare what is read with the source's hashes"},       \
     {"max-memory", 0, "SIZE", NULL, "memory the job may take (default: 1G)"},                      \
     {"jobs", 0, "N", NULL, "threads (default: one for each core)"},                                \
     {"resume", 0, NULL, NULL, "go on with a job that was stopped"},                                \

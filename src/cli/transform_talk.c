@@ -49,9 +49,8 @@ tsr_status cli_say_transform_report(const tsr_transform_report *report, const ch
                                     const char *to) {
   if (report->unchecked)
     cli_say(
-        "note: %lld of %lld tensors were read in part or in another order, and so not held against "
-        "the "
-        "hashes of %s; `tessera fsck --deep` does that\n",
+        "note: %lld of %lld tensors were read partly or in another order, and so not compared with "
+        "the hashes of %s; `tessera fsck --deep` does that\n",
         (long long)report->unchecked, (long long)(report->checked + report->unchecked), from);
   return report->loss_count ? say_losses(report, to) : NULL;
 }

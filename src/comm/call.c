@@ -164,8 +164,8 @@ static tsr_status compare_items(const tsr_call *c) {
   TSR_TRY(find_item(c, &item));
   TSR_TRY(share_record(c, (record){.asked = c->items.digest(c->items.context, item)}));
   c->items.describe(c->items.context, item, &text);
-  tsr_status status =
-      share_text(c, text.failed ? "what memory is too short to say" : tsr_text_string(&text));
+  tsr_status status = share_text(
+      c, text.failed ? "something that there is no memory to describe" : tsr_text_string(&text));
   tsr_text_deinit(&text);
   return status ? status : mismatch(c, true);
 }

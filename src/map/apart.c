@@ -1,6 +1,6 @@
 // What a map puts apart. A quantised weight is several tensors, and an optimiser keeps others for
 // it: a line that fuses, cuts or renames the weight alone leaves them behind, and what comes out
-// looks whole and is not. Names tell what goes together (plan/companions.def).
+// looks whole and is not. What goes together is found by names (plan/companions.def).
 #include <stdlib.h>
 #include <string.h>
 

@@ -55,7 +55,7 @@ TSR_MUST_USE tsr_status tsr_mesh_find_axes(const tsr_mesh *mesh, const char *con
 // devices; these are then the first of the topology's list.
 TSR_MUST_USE tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh);
 
-// PyTorch's DeviceMesh as text, which tsr_mesh_parse reads too; told by how it begins.
+// PyTorch's DeviceMesh as text, which tsr_mesh_parse reads too, recognised by how it begins.
 bool tsr_mesh_looks_torch(const char *text);
 TSR_MUST_USE tsr_status tsr_mesh_read_torch(const char *text, const tsr_topology *topology,
                                             tsr_mesh **out_mesh);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/scan.h"
 #include "mesh/mesh.h"
+#include "tessera/shape.h"
 
 enum { NAME_BYTES = 16, MOST_STRIDED = 1 << 24 };
 
@@ -240,13 +241,27 @@ static tsr_status check_counts(const torch_mesh_text *in) {
   return NULL;
 }
 
+static tsr_status report_sizes(const torch_mesh_text *in) {
+  tsr_shape listed = {.rank = in->list_rank}, wanted = {.rank = in->axis_count};
+  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
+  memcpy(listed.dims, in->list_sizes, sizeof in->list_sizes);
+  memcpy(wanted.dims, in->sizes, sizeof in->sizes);
+  tsr_shape_print(&listed, &first);
+  tsr_shape_print(&wanted, &second);
+  tsr_status status =
+      tsr_fail(MESH_RANK_MISMATCH, "the list of devices has sizes %s, the axes have %s",
+               tsr_text_string(&first), tsr_text_string(&second));
+  tsr_text_deinit(&first);
+  tsr_text_deinit(&second);
+  return status;
+}
+
 // The axes are those of the list, or the list has a device for each place of them.
 static tsr_status settle_axes(torch_mesh_text *in) {
   if (in->list_rank >= 0 && in->has_axes) {
     bool same = in->list_rank == in->axis_count;
     for (int i = 0; same && i < in->axis_count; i++) same = in->sizes[i] == in->list_sizes[i];
-    if (!same)
-      return tsr_fail(MESH_RANK_MISMATCH, "the list of devices has other sizes than the axes");
+    if (!same) return report_sizes(in);
   } else if (in->list_rank >= 0) {
     in->axis_count = in->list_rank;
     memcpy(in->sizes, in->list_sizes, sizeof in->sizes);
@@ -289,8 +304,9 @@ static tsr_status count_strided(const torch_mesh_text *in, int64_t *out_count) {
   for (int i = 0; i < in->axis_count; i++) {
     int64_t reach = 0;
     if (in->sizes[i] < 1 || in->strides[i] < 0)
-      return tsr_fail(BAD_AXIS_SIZE, "axis %d of size %lld and stride %lld, wanted 1 and 0 or more",
-                      i, (long long)in->sizes[i], (long long)in->strides[i]);
+      return tsr_fail(BAD_AXIS_SIZE,
+                      "axis %d has size %lld and stride %lld, wanted 1 or more and 0 or more", i,
+                      (long long)in->sizes[i], (long long)in->strides[i]);
     if (__builtin_mul_overflow(in->sizes[i] - 1, in->strides[i], &reach) ||
         __builtin_add_overflow(last, reach, &last) || last > INT32_MAX)
       return tsr_fail(UNKNOWN_DEVICE, "strides that go past device %d", INT32_MAX);

@@ -192,7 +192,7 @@ tsr_status tsr_placer_shard_as(const char *call, const tsr_placer *placer,
                                tsr_place_report *out_reports) {
   tsr_place_how how = placer->how;
   how.call = call;
-  TSR_TRY(find_comm(placer, tree, &how.comm));  // else there is nobody to talk to
+  TSR_TRY(find_comm(placer, tree, &how.comm));  // without one, this rank is alone
   return tsr_place_tree(tree, NULL, decide_by_path, placer, &how, out_tree, out_reports);
 }
 

@@ -168,17 +168,18 @@ static tsr_status no_common_axis(const char *text, const char *family, const tsr
   tsr_status status = tsr_text_check(&axes);
   if (!status) status = tsr_text_check(&given);
   if (!status)
-    status = tsr_fail(UNKNOWN_PRESET,
-                      "mesh %s has none of the axes that preset \"%s\" has rules for: %s; each "
-                      "device would hold the whole model, so name one of the mesh's axes thus",
-                      tsr_text_string(&given), family, tsr_text_string(&axes));
+    status =
+        tsr_fail(UNKNOWN_PRESET,
+                 "mesh %s has none of the axes that preset \"%s\" has rules for: %s; each "
+                 "device would hold the whole model; name an axis of the mesh like one of them",
+                 tsr_text_string(&given), family, tsr_text_string(&axes));
   tsr_text_deinit(&axes);
   tsr_text_deinit(&given);
   return status;
 }
 
-// The axes of the mesh that presets know. One that this preset has no rules for would only make
-// copies, which nobody means who names it so.
+// The axes of the mesh that presets know. One that this preset has no rules for is an error: it
+// would only make copies.
 static tsr_status infer_axes(const char *text, const tsr_rules_options *options,
                              preset_name *name) {
   for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++) {

@@ -97,7 +97,7 @@ tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, const char *na
                     name);
   const char *axis = tsr_rule_axis_kept(options, over);
   if (!axis) return NULL;
-  if (strstr(axis, "->"))  // which would part a line
+  if (strstr(axis, "->"))  // which would split a line
     return tsr_fail(BAD_ARGUMENT, "the axis \"%s\" of a group holds an arrow", axis);
   builder->together = keep_text(builder, name);
   builder->over = keep_text(builder, axis);

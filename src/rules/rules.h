@@ -53,7 +53,7 @@ TSR_MUST_USE tsr_status tsr_rules_add_json(tsr_rules_builder *builder, const tsr
                                            const char *name, const tsr_rules_options *options);
 
 // The spec of a rule as it is written: {expressions} computed, axes dropped and renamed.
-// Where facts are missing it is the one behind `else`, of which the builder is told.
+// Where facts are missing it is the one behind `else`, and the builder notes it.
 TSR_MUST_USE tsr_status tsr_rule_spec_parse(tsr_rules_builder *builder, const char *text,
                                             const tsr_rules_options *options, tsr_spec **out_spec);
 // Whether a spec's text has expressions.

@@ -162,7 +162,7 @@ static tsr_status parse_row_word(tsr_scan *scan, tsr_placement *out) {
   if (order < 0 || order >= TSR_MAX_AXES)
     return tsr_fail(SYNTAX, "shard order %lld, wanted 0 to %d", (long long)order, TSR_MAX_AXES - 1);
   if (out->kind != TSR_PLACEMENT_SHARD && out->kind != TSR_PLACEMENT_STRIDED_SHARD)
-    return tsr_fail(SYNTAX, "shard order %lld of what is no shard", (long long)order);
+    return tsr_fail(SYNTAX, "shard order %lld of a placement that is no shard", (long long)order);
   out->order = (int)order + 1;
   return tsr_scan_expect(scan, ']');
 }

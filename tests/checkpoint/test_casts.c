@@ -54,17 +54,17 @@ static const struct {
   const char *failure;  // "" = it is done
 } cases[] = {
     {FP8, NULL, TSR_BF16,
-     "tensor \"a.weight\" holds quantised values of type f8e4m3fn, which mean nothing without "
-     "\"a.weight_scale_inv\": a cast to bf16 would part them"},
+     "tensor \"a.weight\" holds quantised values of type f8e4m3fn, which need their scales in "
+     "\"a.weight_scale_inv\": a cast to bf16 would make numbers without scales"},
     {FP8, NULL, TSR_F32, "tensor \"a.weight\" holds quantised values"},
     {FP8, "weight$", TSR_BF16, "tensor \"a.weight\" holds quantised values"},
     {FP8, "scale", TSR_BF16,
-     "tensor \"a.weight_scale_inv\" holds what the values of \"a.weight\" are counted in: a cast "
-     "from f32 to bf16 would round it"},
+     "tensor \"a.weight_scale_inv\" holds scales or zero points of \"a.weight\": a cast from f32 to "
+     "bf16 would round them"},
     {FP8, "norm|kv", TSR_BF16, ""},  // what has no scale is what it is
     {FP8, "scale", TSR_F64, ""},
     {FP8, "a", TSR_F8E4M3FN, "tensor \"a.weight_scale_inv\""},
-    {GPTQ, NULL, TSR_BF16, "tensor \"a.scales\" holds what the values of \"a.qweight\" are"},
+    {GPTQ, NULL, TSR_BF16, "tensor \"a.scales\" holds scales or zero points of \"a.qweight\""},
     {GPTQ, NULL, TSR_F32, ""},
     {GPTQ, "norm", TSR_BF16, ""},
 };

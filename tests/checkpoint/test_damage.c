@@ -1,4 +1,4 @@
-// A source that carries hashes and is damaged: whoever reads it says so, and writes nothing.
+// A source that carries hashes and is damaged: every reader reports it, and writes nothing.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

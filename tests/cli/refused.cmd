@@ -16,7 +16,7 @@ tessera shard fp8.safetensors no --mesh tp=2 --auto --dtype f16 2>&1 | grep -c q
 tessera merge fp8.safetensors some.safetensors --cast norm=f32 2>/dev/null; tessera inspect some.safetensors | grep -c f8
 # A map that finds nothing changes nothing.
 tessera merge model no.safetensors --map llama-unfuse 2>&1 | tail -1
-# A folder of ours carries hashes: one flipped bit is noticed by whoever reads it.
+# A folder of ours carries hashes: every command that reads notices one flipped bit.
 printf '\377' | dd of=cut/data-00001-of-00002.safetensors bs=1 seek=20000 conv=notrunc 2>/dev/null; tessera gather cut no.safetensors 2>&1 | sed 's/hash [0-9a-f]*, but the manifest says [0-9a-f]*/hash A, but the manifest says B/'; ls -d no*
 tessera reshard cut no --mesh tp=4 --preset llama:tp 2>&1 | grep -c 'source is damaged'; tessera gather cut no.safetensors --dtype f32 2>&1 | grep -c 'source is damaged'; tessera gather cut no.safetensors --map llama-fuse 2>&1 | grep -c 'source is damaged'; tessera fsck cut --deep | grep -c hash
 tessera gather cut taken.safetensors --trust-source 2>/dev/null; tessera verify model taken.safetensors --quiet

@@ -103,7 +103,7 @@ static void broken_texts_of_a_device_mesh_are_refused(void **state) {
       {"DeviceMesh((a=2), stride=(1, 1))", TSR_CAUSE_MESH_RANK_MISMATCH, "2 strides for 1 axes"},
       {"DeviceMesh((a=2), stride=(0,))", TSR_CAUSE_DUPLICATE_DEVICE, "device 0"},
       {"DeviceMesh((a=2), stride=(-1,))", TSR_CAUSE_BAD_AXIS_SIZE,
-       "axis 0 of size 2 and stride -1, wanted 1 and 0 or more"},
+       "axis 0 has size 2 and stride -1, wanted 1 or more and 0 or more"},
       {"DeviceMesh((a=2), stride=(2147483648,))", TSR_CAUSE_UNKNOWN_DEVICE,
        "strides that go past device 2147483647"},
       {"DeviceMesh((a=20000000), stride=(2,))", TSR_CAUSE_TOO_LARGE,
@@ -112,7 +112,7 @@ static void broken_texts_of_a_device_mesh_are_refused(void **state) {
        "axis 0 has several strides, and nothing says their sizes; wanted the list of devices too, "
        "which PyTorch prints with TORCH_DISTRIBUTED_DEBUG=DETAIL"},
       {"DeviceMesh((a=4), stride=(1,), Mesh: [[0, 1], [2, 3]])", TSR_CAUSE_MESH_RANK_MISMATCH,
-       "the list of devices has other sizes than the axes"},
+       "the list of devices has sizes (2, 2), the axes have (4,)"},
   };
   // clang-format on
   for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -97,7 +97,7 @@ static const struct {
     {"S(0)[", TSR_CAUSE_SYNTAX, "in placement 0: wanted an integer at byte 5, found the end"},
     {"S(0)[1", TSR_CAUSE_SYNTAX, "in placement 0: wanted ']' at byte 6, found the end"},
     {"S(0)[16]", TSR_CAUSE_SYNTAX, "in placement 0: shard order 16, wanted 0 to 15"},
-    {"RR[0]", TSR_CAUSE_SYNTAX, "in placement 1: shard order 0 of what is no shard"},
+    {"RR[0]", TSR_CAUSE_SYNTAX, "in placement 1: shard order 0 of a placement that is no shard"},
     {"S(0)[1]S(0)[1]", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 1"},
     {"S(0)[0]S(0)", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 1"},
     {"S(0)[1]", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 0"},
