@@ -1,10 +1,10 @@
 // What is read of a source, compared with the hashes that it carries.
 //
-// A hash is of a whole tensor, made of those of its blocks. Blocks are hashed as they come by, in
-// any order, by any thread and for any purpose; when the last of a tensor has
-// been seen, the tensor's is known, and one that differs fails that read. So a damaged source is
-// noticed in the pass that reads it. Tensors that are read in other pieces, as transposes of large
-// ones are, or in parts, are not checked: they are counted.
+// A hash is of a whole tensor, made of those of its blocks. Blocks are hashed as they are read, in
+// any order, by any thread and for any purpose. When the last block of a tensor has been seen, its
+// hash is known, and one that differs fails that read. So a damaged source is noticed in the pass
+// that reads it. Tensors that are read in other pieces, as transposes of large ones are, or only
+// partly, are not checked: they are counted.
 #ifndef TESSERA_CHECKPOINT_SOURCE_HASHES_H
 #define TESSERA_CHECKPOINT_SOURCE_HASHES_H
 

@@ -11,7 +11,7 @@
 // ---- lanes ----
 
 // A copy is known by its place in the lane too: messages have no headers.
-static void add_copy(lane *at, const tsr_copy *copy, int part) {
+static void add_copy(tsr_lane *at, const tsr_copy *copy, int part) {
   int64_t numbers[8 + 3 * TSR_MAX_RANK] = {part,         at->copies++,    copy->source,
                                            copy->target, copy->from,      copy->to,
                                            copy->length, copy->loop_count};
@@ -58,15 +58,15 @@ bool tsr_records_balance(const tsr_comm *comm) {
 
 // A lane as its ends see it, `step` ranks apart.
 typedef struct ends {
-  lane sent, received;
+  tsr_lane sent, received;
 } ends;
 
-static bool same_lane(const lane *a, const lane *b) {
+static bool same_lane(const tsr_lane *a, const tsr_lane *b) {
   return tsr_hash128_equal(a->sum, b->sum) && a->copies == b->copies;
 }
 
-static tsr_status mismatch(const tsr_call *c, int from, int to, const lane *sent,
-                           const lane *received) {
+static tsr_status mismatch(const tsr_call *c, int from, int to, const tsr_lane *sent,
+                           const tsr_lane *received) {
   const bool alike = sent->copies == received->copies && sent->elements == received->elements;
   return tsr_fail(COMM_MISMATCH,
                   "ranks differ in step %lld, %s: rank %d sends rank %d %lld copies of %lld "

@@ -24,10 +24,10 @@ typedef struct record {
 } record;
 
 // All copies from one rank to another, as one of the two lists them.
-typedef struct lane {
+typedef struct tsr_lane {
   tsr_hash128 sum;  // of their hashes
   int64_t copies, elements;
-} lane;
+} tsr_lane;
 
 struct tsr_comm {
   atomic_int refs;
@@ -45,8 +45,8 @@ struct tsr_comm {
   bool *sends;         // per device: whether it is a source of a permutation
   span *spans;         // two per local device
   record *records;     // per rank
-  lane *sent;          // per rank: what goes there
-  lane *received;      // per rank: what comes from there; in the block of `sent`
+  tsr_lane *sent;      // per rank: what goes there
+  tsr_lane *received;  // per rank: what comes from there; in the block of `sent`
   char (*texts)[TSR_CALL_TEXT];
 };
 

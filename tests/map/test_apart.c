@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "map/map.h"
+#include "support/models.h"
 #include "support/test.h"
 
 #define T(name, dtype, shape) "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "]}"
@@ -87,15 +88,6 @@ static const struct {
 };
 // clang-format on
 
-static tsr_tree *make_tree(const char *text) {
-  tsr_json_doc *doc = NULL;
-  tsr_tree *tree = NULL;
-  assert_ok(tsr_json_parse(text, strlen(text), &doc));
-  assert_ok(tsr_tree_from_json(tsr_json_root(doc), &tree));
-  tsr_json_destroy(doc);
-  return tree;
-}
-
 static tsr_status apply(const tsr_tree *tree, const char *text, tsr_mapping **out_mapping) {
   tsr_map *map = NULL;
   TSR_TRY(strchr(text, ' ') ? tsr_map_parse(text, "t.map", &map) : tsr_map_preset(text, &map));
@@ -109,7 +101,8 @@ static tsr_status apply(const tsr_tree *tree, const char *text, tsr_mapping **ou
 static void what_goes_together_is_not_put_apart(void **state) {
   (void)state;
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_tree *tree = make_tree(cases[i].tree);
+    tsr_tree *tree = NULL;
+    assert_ok(read_tree(cases[i].tree, &tree));
     tsr_mapping *mapping = NULL;
     assert_ok(apply(tree, cases[i].map, &mapping));
     tsr_status status = tsr_mapping_check(mapping, false);
@@ -130,7 +123,8 @@ static void what_goes_together_is_not_put_apart(void **state) {
 
 static void the_way_back_is_as_bad(void **state) {
   (void)state;
-  tsr_tree *tree = make_tree(fp8);
+  tsr_tree *tree = NULL;
+  assert_ok(read_tree(fp8, &tree));
   tsr_mapping *mapping = NULL, *inverse = NULL;
   assert_ok(apply(tree, "llama-fuse", &mapping));
   assert_ok(tsr_mapping_invert(mapping, &inverse));
@@ -151,7 +145,8 @@ static tsr_status apply_all(void *context) {
 
 static void looking_survives_failing_allocations(void **state) {
   (void)state;
-  tsr_tree *tree = make_tree(gptq);
+  tsr_tree *tree = NULL;
+  assert_ok(read_tree(gptq, &tree));
   test_allocation_sweep(apply_all, tree);
   tsr_tree_release(tree);
 }

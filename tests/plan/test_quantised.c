@@ -1,10 +1,8 @@
 // Which tensors are a quantised weight only together.
 #include <stdlib.h>
-#include <string.h>
-
 #include "plan/quantised.h"
+#include "support/models.h"
 #include "support/test.h"
-#include "tessera/json.h"
 
 #define T(name, dtype, shape) "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "]}"
 
@@ -46,20 +44,12 @@ static const struct {
      "a.weight\na.weight.exp_avg\nb.weight.state1\nb.weight.absmax1 scale b.weight.absmax1\n"},
 };
 
-static tsr_tree *make_tree(const char *text) {
-  tsr_json_doc *doc = NULL;
-  tsr_tree *tree = NULL;
-  assert_ok(tsr_json_parse(text, strlen(text), &doc));
-  assert_ok(tsr_tree_from_json(tsr_json_root(doc), &tree));
-  tsr_json_destroy(doc);
-  return tree;
-}
-
-static void codes_and_scales_are_told_by_names_and_types(void **state) {
+static void codes_and_scales_are_found_by_names_and_types(void **state) {
   (void)state;
   static const char *const kinds[] = {"", " codes ", " scale "};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_tree *tree = make_tree(cases[i].tree);
+    tsr_tree *tree = NULL;
+    assert_ok(read_tree(cases[i].tree, &tree));
     tsr_quantised *items = NULL;
     tsr_text text = TSR_TEXT_EMPTY;
     assert_ok(tsr_quantised_find(tree, &items));
@@ -82,10 +72,11 @@ static tsr_status find_all(void *context) {
 
 static void finding_survives_failing_allocations(void **state) {
   (void)state;
-  tsr_tree *tree = make_tree(cases[1].tree);
+  tsr_tree *tree = NULL;
+  assert_ok(read_tree(cases[1].tree, &tree));
   test_allocation_sweep(find_all, tree);
   tsr_tree_release(tree);
 }
 
-SUITE(quantised, TEST(codes_and_scales_are_told_by_names_and_types),
+SUITE(quantised, TEST(codes_and_scales_are_found_by_names_and_types),
       TEST(finding_survives_failing_allocations))
