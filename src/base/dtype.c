@@ -7,13 +7,13 @@
 
 static const tsr_dtype_info dtypes[TSR_DTYPE_COUNT] = {
 #define TSR_DTYPE_ROW(id, name_, safetensors_, stablehlo_, numpy_, torch_, class_, bits_) \
-  [TSR_##id] = {.name = name_,                                                    \
-                .safetensors = safetensors_,                                      \
-                .stablehlo = stablehlo_,                                          \
-                .numpy = numpy_,                                                  \
-                .torch = torch_,                                                  \
-                .kind = TSR_CLASS_##class_,                                       \
-                .bits = bits_,                                                    \
+  [TSR_##id] = {.name = name_,                                                            \
+                .safetensors = safetensors_,                                              \
+                .stablehlo = stablehlo_,                                                  \
+                .numpy = numpy_,                                                          \
+                .torch = torch_,                                                          \
+                .kind = TSR_CLASS_##class_,                                               \
+                .bits = bits_,                                                            \
                 .sub_byte = (bits_) < 8},
 #include "tessera/dtypes.def"
 #undef TSR_DTYPE_ROW

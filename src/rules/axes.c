@@ -14,7 +14,7 @@
 #include "tessera/hash.h"
 
 #define TSR_FIELD_ROW(id, name, token, decode, axis, first, second) \
-  [TSR_FIELD_##                                             \
+  [TSR_FIELD_##                                                     \
       id] = {name, token, TSR_FIELD_##decode, axis, {TSR_FIELD_##first, TSR_FIELD_##second}},
 const tsr_field_info tsr_field_table[TSR_FIELD_COUNT] = {
 #include "tessera/axes.def"

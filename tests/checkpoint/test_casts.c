@@ -59,8 +59,8 @@ static const struct {
     {FP8, NULL, TSR_F32, "tensor \"a.weight\" holds quantised values"},
     {FP8, "weight$", TSR_BF16, "tensor \"a.weight\" holds quantised values"},
     {FP8, "scale", TSR_BF16,
-     "tensor \"a.weight_scale_inv\" holds scales or zero points of \"a.weight\": a cast from f32 to "
-     "bf16 would round them"},
+     "tensor \"a.weight_scale_inv\" holds scales or zero points of \"a.weight\": a cast from f32 "
+     "to bf16 would round them"},
     {FP8, "norm|kv", TSR_BF16, ""},  // what has no scale is what it is
     {FP8, "scale", TSR_F64, ""},
     {FP8, "a", TSR_F8E4M3FN, "tensor \"a.weight_scale_inv\""},
