@@ -80,8 +80,9 @@ static bool is_strided(const tsr_torch_cuts *cuts) {
 static int64_t cyclic_block(const reading *r, int dim) {
   const tsr_torch_cuts *cuts = &r->dims[dim];
   if (cuts->count != 1 || !r->shape) return 0;
-  const int64_t shards = cuts->at[0].size * cuts->at[0].factor;
-  return r->shape->dims[dim] % shards ? 0 : r->shape->dims[dim] / shards;
+  int64_t blocks = 0;
+  if (__builtin_mul_overflow(cuts->at[0].size, cuts->at[0].factor, &blocks)) return 0;
+  return r->shape->dims[dim] % blocks ? 0 : r->shape->dims[dim] / blocks;
 }
 
 static void flatten(tsr_nest *nest) { memset(nest->stage, 0, sizeof nest->stage); }

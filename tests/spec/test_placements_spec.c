@@ -131,6 +131,10 @@ static const struct {
     {"[_S(0, 2), S(0), S(0)]", "a=2,b=3,c=2", 1, 24, TSR_CAUSE_NOT_EXPRESSIBLE,
      "dimension 0: split_factor 2 of axis \"a\" names no order of cuts, wanted 1 or 3 or 6: no "
      "later axes fill the gaps of the strided shard"},
+    // more blocks than can be counted
+    {"[_S(0, 4)]", "dp=4611686018427387904 abstract", 1, 64, TSR_CAUSE_NOT_EXPRESSIBLE,
+     "dimension 0: split_factor 4 of axis \"dp\" names no order of cuts, wanted 1: no later axes "
+     "fill the gaps of the strided shard"},
     // 19 rows in 2 are 10 and 9; dp 0 has rows 0 to 2 and 10 to 12, and tp 1 two of these
     {"[_S(0, 2), S(0)]", "dp=4,tp=4", 1, 19, TSR_CAUSE_NOT_EXPRESSIBLE,
      "dimension 0: split_factor 2 of axis \"dp\" names no order of cuts, wanted 1 or 4: dimension "
