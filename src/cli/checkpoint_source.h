@@ -9,15 +9,15 @@
   { "from", 0, "PLAN", NULL, "how ranks' files were cut, where no tessera-plan.json says so" }
 
 // And of --npy-dtype.
-#define CLI_OPTION_NPY_DTYPE                                                  \
-  {                                                                           \
-    "npy-dtype", 0, "DTYPE", NULL,                                            \
-        "what elements of NumPy's arrays are that do not say it, as f8e4m3fn" \
+#define CLI_OPTION_NPY_DTYPE                                               \
+  {                                                                        \
+    "npy-dtype", 0, "DTYPE", NULL,                                         \
+        "element type of NumPy arrays that do not record one, as f8e4m3fn" \
   }
 
 // The rows of --map, and of --fact for commands that have no rules.
 #define CLI_OPTION_MAP \
-  { "map", 0, "MAP", NULL, "make tensors of tensors by a map file, or as llama-fuse" }
+  { "map", 0, "MAP", NULL, "apply a map file, or a built-in map such as llama-fuse" }
 #define CLI_OPTION_MAP_FACT \
   { "fact", 0, "NAME=N,...", NULL, "numbers that a map asks for, where config.json lacks them" }
 

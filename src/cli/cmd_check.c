@@ -112,8 +112,9 @@ const cli_command cli_cmd_check = {
     .description =
         "Exit code 1 when the plan has errors: unknown or repeated axes, sizes that do not "
         "divide,\nspecs longer than the rank, cuts that do not fit, more memory than a "
-        "device has. PLAN is a file, or a checkpoint that is\ncut; a MODEL is planned as `tessera "
-        "plan` does it with the same options.\n"
+        "device has.\n"
+        "PLAN is a file, or a checkpoint that is cut; a MODEL is planned as `tessera plan` does it "
+        "with the\nsame options.\n"
         "Warnings: cuts through attention heads, blocks that are cut over tp only in part, "
         "tensors too small\nto cut, devices unevenly filled.\n" CLI_TEXT_CHOICE,
     .examples =
