@@ -124,40 +124,58 @@ static tsr_status plan_destination(job *j) {
   return status;
 }
 
-// Why a tensor is cut less than was asked for: its sizes, or an axis that the mesh lacks; NULL = it
-// is not.
+// Why a tensor is cut less than was asked for: its sizes, those of others of its group, or an axis
+// that the mesh lacks; NULL = it is not.
 static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
+  if (tsr_spec_equal(row->wanted, row->final)) return NULL;
   for (int i = 0; i < row->note_count; i++) {
     const tsr_why why = row->notes[i].why;
-    if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT || why == TSR_WHY_AXIS_MISSING)
+    if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT || why == TSR_WHY_TOGETHER ||
+        why == TSR_WHY_AXIS_MISSING)
       return &row->notes[i];
   }
   return NULL;
 }
 
+// Counts the tensors that are cut less than was asked for, and finds the one to name: the first,
+// or better the first that is so by itself and not for its group.
+static int64_t count_misfits(const tsr_plan *plan, int64_t *out_row) {
+  int64_t count = 0;
+  bool by_itself = false;
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_plan_row row;
+    tsr_plan_get(plan, i, &row);
+    const tsr_plan_note *note = find_misfit(&row);
+    if (!note) continue;
+    const bool better = !by_itself && note->why != TSR_WHY_TOGETHER;
+    if (!count++ || better) *out_row = i;
+    by_itself |= better;
+  }
+  return count;
+}
+
+static const char *help_for(const job *j, const tsr_plan_note *misfit) {
+  if (misfit->why == TSR_WHY_AXIS_MISSING) return ", --axes gives axes other names";
+  return cli_has(j->args, "policy") || cli_has(j->args, "plan") ? "" : ", --policy may help";
+}
+
 // What is not cut is on every rank: too much to happen in silence.
 static tsr_status warn_of_misfits(const job *j) {
   tsr_text text = TSR_TEXT_EMPTY;
-  const char *help = "";
-  int64_t misfits = 0;
-  for (int64_t i = 0; i < tsr_plan_count(j->plan); i++) {
-    tsr_plan_row row;
-    tsr_plan_get(j->plan, i, &row);
-    const tsr_plan_note *note = tsr_spec_equal(row.wanted, row.final) ? NULL : find_misfit(&row);
-    if (note && misfits++ == 0) {
-      help =
-          note->why == TSR_WHY_AXIS_MISSING ? "--axes gives axes other names" : "--policy may help";
-      tsr_text_addf(&text, "as %s: ", row.tensor->path);
-      tsr_plan_note_print(j->plan, i, note, &text);
-    }
-  }
+  tsr_plan_row row;
+  int64_t at = 0;
+  const int64_t misfits = count_misfits(j->plan, &at);
+  if (!misfits) return NULL;
+  tsr_plan_get(j->plan, at, &row);
+  const tsr_plan_note *note = find_misfit(&row);
+  tsr_plan_note_print(j->plan, at, note, &text);
   tsr_status status = tsr_text_check(&text);
-  if (misfits && !status)
+  if (!status)
     cli_say(
-        "warning: %s: %lld of %lld tensors are cut less than asked for, %s (`tessera plan` "
-        "lists all, %s)\n",
-        j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), tsr_text_string(&text),
-        help);
+        "warning: %s: %lld of %lld tensors are cut less than asked for, as %s: %s (`tessera plan` "
+        "lists all%s)\n",
+        j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), row.tensor->path,
+        tsr_text_string(&text), help_for(j, note));
   tsr_text_deinit(&text);
   return status;
 }

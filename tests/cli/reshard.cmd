@@ -56,6 +56,7 @@ tessera reshard nowhere again --mesh tp=2 --auto
 # What does not divide is on every rank, and that is said.
 tessera reshard model three --mesh tp=3 --preset llama:tp --dry-run > /dev/null
 tessera reshard model three --mesh tp=3 --preset llama:tp --policy uneven --dry-run > /dev/null
+tessera reshard model sixteen --mesh tp=16 --preset llama:tp --policy uneven --dry-run > /dev/null
 # So is what an axis would cut that the mesh lacks; where it lacks all of them, nothing is left to cut.
 tessera reshard model four --mesh tp=4 --preset llama:fsdp+tp --dry-run > /dev/null
 tessera reshard model four --mesh model=4 --preset llama:tp --dry-run > /dev/null
