@@ -127,6 +127,11 @@ static tsr_status set_ratio(tsr_companion_dim *b) {
 
 tsr_status tsr_companion_dim_cut(tsr_companion_dim *b, const tsr_sharding_dim *bound,
                                  tsr_spec_dim *inout_dim) {
+  // Axes of size 1 leave the weight in one piece, whatever its blocks.
+  if (bound->shards == 1 && b->scale->dims[b->dim] != b->weight->dims[b->of]) {
+    inout_dim->stage_count = 0;
+    return NULL;
+  }
   TSR_TRY(set_ratio(b));
   return b->unit > 1 || b->step > 1 ? scale_stages(b, bound, inout_dim) : NULL;
 }

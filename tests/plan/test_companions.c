@@ -91,6 +91,12 @@ static const struct {
      TENSOR("a.weight_scale", 8, 1), "tp/sizes(1,1,2,4), _"},
     {"cyclic", "tp/cyclic(256), _", TENSOR("a.weight", 1024, 8), TENSOR("a.weight_scale", 8, 1),
      "tp/cyclic(2), _"},
+    {"a short block in one piece", "one, tp", TENSOR("a.weight", 192, 8),
+     TENSOR("a.weight_scale_inv", 2, 8), "_, tp"},
+    {"parts in one piece", "one/parts(192/32), _", TENSOR("a.weight", 192, 8),
+     TENSOR("a.weight_scale_inv", 2, 8), "_, _"},
+    {"no blocks in one piece", "one, _", TENSOR("a.weight", 100, 8), TENSOR("a.weight_scale", 3, 8),
+     "_, _"},
     {"not cut", "()", TENSOR("a.weight", 100, 8), TENSOR("a.weight_scale", 3, 1), "_, _"},
     // Refusals.
     {"through a block", "tp, _", TENSOR("a.weight", 640, 8), TENSOR("a.weight_scale", 5, 8),
@@ -119,7 +125,7 @@ static const struct {
 
 static tsr_status plan_case(size_t i, tsr_plan **out_plan) {
   tsr_tree *tree = NULL;
-  tsr_mesh *mesh = make_mesh("fsdp=2,tp=4");
+  tsr_mesh *mesh = make_mesh("fsdp=2,tp=4,one=1");
   tsr_spec *spec = make_spec(cases[i].spec);
   tsr_plan *plain = NULL;
   const tsr_tensor tensors[] = {cases[i].companion, cases[i].weight};
