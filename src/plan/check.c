@@ -107,11 +107,19 @@ static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
   return NULL;
 }
 
+// What the entry was held to: a policy that allows uneven shards has not served a dimension that is
+// whole all the same, with the others of its group.
+static tsr_policy policy_of(const subject *of, int d) {
+  const tsr_spec_desc *final = tsr_spec_get(of->row->final);
+  const bool cut = d < final->dim_count && final->dims[d].stage_count > 0;
+  return cut ? of->row->policy : TSR_POLICY_ERROR;
+}
+
 // Blocks and parts stay in correction, but may come out uneven where that is not allowed.
 static tsr_status check_evenness(const subject *of, int d) {
   const int64_t size = of->row->tensor->dims[d];
   bool fits = true;
-  TSR_TRY(tsr_spec_entry_fits(&of->wanted->dims[d], of->work->plan->mesh, size, of->row->policy,
+  TSR_TRY(tsr_spec_entry_fits(&of->wanted->dims[d], of->work->plan->mesh, size, policy_of(of, d),
                               &fits));
   return fits ? NULL : report(of, TSR_FINDING_BAD_CUT, d, NULL, size, 0);
 }
@@ -121,7 +129,7 @@ static tsr_status check_fit(const subject *of, int d) {
   const tsr_spec_dim *dim = &of->wanted->dims[d];
   const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = dim};
   const tsr_correct_options options = {.size = sizeof options,
-                                       .uneven = of->row->policy != TSR_POLICY_ERROR};
+                                       .uneven = policy_of(of, d) != TSR_POLICY_ERROR};
   const tsr_mesh *mesh = of->work->plan->mesh;
   tsr_spec *alone = NULL, *corrected = NULL;
   tsr_changes changes = {0};

@@ -116,6 +116,26 @@ static void members_of_groups_are_never_too_small(void **state) {
   tsr_tree_release(tree);
 }
 
+// A group that a policy could not serve is whole, which is no less odd than without the policy.
+static void groups_left_whole_by_a_policy_are_found(void **state) {
+  (void)state;
+  const tsr_tensor tensors[] = {TENSOR("a.0.q", 14, 100), TENSOR("a.0.k", 2, 1000)};
+  tsr_tree *tree = make_tree(tensors, 2);
+  tsr_mesh *mesh = make_mesh("tp=4");
+  tsr_rules *rules = make_rules("together a over tp\nq -> tp, _\nk -> tp/parts(2*2), _\nend\n");
+  tsr_match_options options = {.size = sizeof options};
+  for (int policy = TSR_POLICY_ERROR; policy < TSR_POLICY_COUNT; policy++) {
+    tsr_plan *plan = NULL;
+    options.policy = (tsr_policy)policy;
+    assert_ok(tsr_plan_match(tree, mesh, rules, &options, &plan));
+    assert_findings(plan, NULL, "warning: a.0.q: dimension 0: size 14 is not divisible by tp=4\n");
+    tsr_plan_release(plan);
+  }
+  tsr_rules_release(rules);
+  tsr_mesh_release(mesh);
+  tsr_tree_release(tree);
+}
+
 static void layers_alike_share_a_line(void **state) {
   (void)state;
   const char *const specs[] = {"_, tp", "x", "_", "x", "_", NULL};
@@ -437,7 +457,8 @@ SUITE(check, TEST(heads_of_other_sizes_are_not_judged), TEST(members_of_groups_a
       TEST(cuts_through_heads_are_found), TEST(plans_know_the_heads_of_their_rules),
       TEST(blocks_cut_in_part_are_found), TEST(blocks_survive_failing_allocations),
       TEST(every_problem_is_found_at_once), TEST(findings_are_data),
-      TEST(small_tensors_are_not_worth_it), TEST(layers_alike_share_a_line),
-      TEST(uncorrected_specs_are_errors), TEST(memory_and_balance_are_looked_at),
-      TEST(devices_may_be_beyond_counting), TEST(a_plan_without_a_mesh_is_checked_too),
-      TEST(specs_are_found_by_path), TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))
+      TEST(small_tensors_are_not_worth_it), TEST(groups_left_whole_by_a_policy_are_found),
+      TEST(layers_alike_share_a_line), TEST(uncorrected_specs_are_errors),
+      TEST(memory_and_balance_are_looked_at), TEST(devices_may_be_beyond_counting),
+      TEST(a_plan_without_a_mesh_is_checked_too), TEST(specs_are_found_by_path),
+      TEST(errors_are_what_does_not_fit), TEST(memory_may_run_out))
