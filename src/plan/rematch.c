@@ -27,13 +27,35 @@ static bool same_group(const tsr_rule *a, const tsr_rule *b) {
          !strcmp(a->over, b->over);
 }
 
-// Those with expressions, and what is cut together with them.
-static tsr_status find_rules(const tsr_rules *rules, bool **out_serves) {
+// Whether an axis leaves everything in one piece before or after. Numbers of shards alone would
+// forget what it is for, so that tp=1 could never grow.
+static bool is_idle(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
+                    const char *name) {
+  const int axis = tsr_mesh_find_axis(plan->mesh, name);
+  if (axis < 0 || heirs->heir[axis] < 0) return false;
+  return tsr_mesh_axis(plan->mesh, axis)->size == 1 ||
+         tsr_mesh_axis(mesh, heirs->heir[axis])->size == 1;
+}
+
+static bool has_idle_axis(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
+                          const tsr_spec_desc *desc) {
+  for (int d = 0; d < desc->dim_count; d++)
+    for (int s = 0; s < desc->dims[d].stage_count; s++)
+      for (int i = 0; i < desc->dims[d].stages[s].axis_count; i++)
+        if (is_idle(plan, mesh, heirs, desc->dims[d].stages[s].axes[i].name)) return true;
+  return false;
+}
+
+// Those with expressions and what is cut together with them, and those of axes of size 1.
+static tsr_status find_rules(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
+                             bool **out_serves) {
+  const tsr_rules *rules = plan->rules;
   const int count = tsr_rules_count(rules);
   bool *serves = calloc((size_t)count + 1, sizeof *serves);
   if (!serves) return tsr_fail(NO_MEMORY, "%d rules", count);
   for (int i = 0; i < count; i++) {
     const tsr_rule *rule = tsr_rules_get(rules, i);
+    serves[i] |= has_idle_axis(plan, mesh, heirs, tsr_spec_get(rule->spec));
     for (int j = 0; rule->written && j < count; j++)
       serves[j] |= j == i || same_group(rule, tsr_rules_get(rules, j));
   }
@@ -72,7 +94,7 @@ static tsr_status match(tsr_rematch *again, const tsr_plan *plan, const tsr_mesh
                         const tsr_heirs *heirs) {
   tsr_match_options options = {
       .size = sizeof options, .allow_unmatched = true, .companions = tsr_plan_has_companions(plan)};
-  TSR_TRY(find_rules(plan->rules, &again->serves));
+  TSR_TRY(find_rules(plan, mesh, heirs, &again->serves));
   if (!find_policy(again, plan, &options.policy)) return NULL;
   TSR_TRY(make_rules(again, plan, mesh, heirs));
   return tsr_plan_match(plan->tree, mesh, again->rules, &options, &again->plan);

@@ -282,6 +282,8 @@ static void rules_compute_their_cuts_for_the_new_mesh(void **state) {
       // What was whole for want of heads may be cut again.
       {"tp=3", "tp=4", "() | tp, _ | tp, _ | _, tp | _, tp | tp"},
       {"tp=8", "dp=8", "dp, _ | () | () | _, _ | _, _ | ()"},
+      // An axis of size 1 may grow, for the tensors without heads too.
+      {"tp=1", "tp=8", "tp, _ | tp, _ | tp, _ | _, tp | _, tp | tp"},
   };
   for (size_t i = 0; i < COUNT_OF(moves); i++) {
     tsr_plan *before = plan_by_heads(moves[i].before, 0), *plan = NULL, *back = NULL;
@@ -300,6 +302,20 @@ static void rules_compute_their_cuts_for_the_new_mesh(void **state) {
     tsr_mesh_release(mesh);
     tsr_plan_release(before);
   }
+}
+
+static void axes_of_size_1_are_no_dead_end(void **state) {
+  (void)state;
+  tsr_plan *before = plan_by_heads("tp=4", 0), *one = NULL, *back = NULL;
+  tsr_mesh *mesh = make_mesh("tp=1");
+  assert_ok(tsr_plan_convert(before, mesh, NULL, &one));
+  assert_int_equal(tsr_plan_bytes_per_device(one), tsr_tree_bytes(tsr_plan_tree(one)));
+  assert_ok(tsr_plan_convert(one, tsr_plan_mesh(before), NULL, &back));
+  assert_specs(back, "tp, _ | tp, _ | tp, _ | _, tp | _, tp | tp");
+  tsr_plan_release(back);
+  tsr_plan_release(one);
+  tsr_mesh_release(mesh);
+  tsr_plan_release(before);
 }
 
 static void computed_cuts_say_what_they_were(void **state) {
@@ -347,7 +363,8 @@ static void running_out_of_memory_is_reported(void **state) {
 }
 
 SUITE(convert, TEST(rules_compute_their_cuts_for_the_new_mesh),
-      TEST(computed_cuts_say_what_they_were), TEST(axes_pass_on_their_roles),
-      TEST(specs_keep_roles_and_factors), TEST(reasons_are_given_in_words),
-      TEST(uneven_sizes_stay_uneven), TEST(what_cannot_be_converted_is_refused),
-      TEST(converted_plans_always_fit), TEST(running_out_of_memory_is_reported))
+      TEST(axes_of_size_1_are_no_dead_end), TEST(computed_cuts_say_what_they_were),
+      TEST(axes_pass_on_their_roles), TEST(specs_keep_roles_and_factors),
+      TEST(reasons_are_given_in_words), TEST(uneven_sizes_stay_uneven),
+      TEST(what_cannot_be_converted_is_refused), TEST(converted_plans_always_fit),
+      TEST(running_out_of_memory_is_reported))
