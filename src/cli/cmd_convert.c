@@ -70,6 +70,9 @@ static tsr_status run_convert(const cli_args *args, int *out_exit) {
       cli_has(args, "strategy") ? cli_value(args, "strategy") : "preserve_balance";
   tsr_mesh *mesh = NULL;
   tsr_plan *plan = NULL, *converted = NULL;
+  if (!cli_has_mesh(args))
+    return tsr_fail(BAD_ARGUMENT,
+                    "to which mesh? give --tp N (--fsdp, --ep, --dp likewise) or --mesh MESH");
   tsr_status status = cli_open_mesh(args, &mesh);
   if (!status) status = cli_open_plan(args->positional[0], &plan);
   if (!status) status = tsr_plan_convert(plan, mesh, strategy, &converted);
@@ -83,7 +86,7 @@ static tsr_status run_convert(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the new mesh"},
+    {"mesh", 'm', "MESH", NULL, "the new mesh, as fsdp=8,tp=4"},
     CLI_OPTIONS_AXES,
     {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
     {"model", 0, "MODEL", NULL, "whose config.json says where heads begin, if the plan does not"},
@@ -97,7 +100,7 @@ static const cli_option options[] = {
 const cli_command cli_cmd_convert = {
     .name = "convert",
     .summary = "carry a plan over to another mesh",
-    .usage = "PLAN --mesh MESH [options]",
+    .usage = "PLAN --tp N|--mesh MESH ... [options]",
     .min_args = 1,
     .max_args = 1,
     .options = options,

@@ -200,6 +200,23 @@ static void warn_if_whole(const plan_request *of, const tsr_plan *plan) {
           of->model, (long long)devices);
 }
 
+// Axes that sizes or names have left unused make copies. With rules these are known before, and
+// --fit makes them on purpose.
+static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan) {
+  tsr_analysis sums;
+  TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
+  for (int i = 0; i < sums.axis_count && sums.sharded_tensors; i++) {
+    const tsr_axis *axis = tsr_mesh_axis(of->mesh, i);
+    if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !sums.axes[i].tensors)
+      cli_say(
+          "warning: %s: no tensor is cut over axis \"%s\" of the mesh, so that each piece is "
+          "there %lld times\n",
+          of->model, axis->name, (long long)axis->size);
+  }
+  tsr_analysis_deinit(&sums);
+  return NULL;
+}
+
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
                          const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_plan **out_plan) {
   const plan_request of = {args, model, tree, mesh, inout_unasked};
@@ -209,7 +226,11 @@ tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree
   TSR_TRY(check_partial_options(args, chosen));
   TSR_TRY(chosen->run(&of, &plan));
   tsr_status status = chosen->kind == BY_RULES ? NULL : follow(args, &plan);
-  if (status) return status;
+  if (!status && chosen->kind & (BY_LOGICAL | BY_AUTO)) status = warn_of_idle_axes(&of, plan);
+  if (status) {
+    tsr_plan_release(plan);
+    return status;
+  }
   warn_if_whole(&of, plan);
   *out_plan = plan;
   return NULL;

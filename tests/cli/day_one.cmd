@@ -22,6 +22,7 @@ tessera plan model --tp 2 --tp 4
 tessera plan model
 tessera explain model lm_head.weight
 tessera check model
+tessera convert p2.json
 # Axes that cut nothing make copies: never in silence.
 tessera reshard model out --mesh model=8 --preset llama:tp
 tessera reshard model out --mesh model=8
@@ -33,6 +34,7 @@ tessera plan model --mesh dp=2,tp=2 --preset llama:tp -o /dev/null
 tessera plan model --dp 2 --tp 1 -o /dev/null
 printf '%s\n' '. -> rows' > my.rules; tessera plan model --tp 2 --rules my.rules; tessera plan model --tp 2 --rules my.rules --axes rows=tp -o /dev/null
 tessera plan model --tp 2 --topology gpu:2x4:h100 -o /dev/null
+tessera plan model --tp 2 --fsdp 5 --auto -o /dev/null; tessera plan model --dp 5 --tp 2 --auto -o /dev/null
 # A preset for another model.
 tessera reshard model out --tp 2 --preset bert:tp
 tessera reshard model out --tp 2 --preset mixtral
@@ -59,7 +61,7 @@ tessera plan model --tp 2 --fact heads=8 -o /dev/null
 tessera plan model --fsdp 2 --fact heads=8
 tessera plan model --tp 2 --auto --fact heads=8
 printf '%s\n' 'vocab -> tp' > logical.rules; tessera plan model --tp 2 --logical logical.rules
-echo '{"tensors": [{"path": "a", "dtype": "F32", "shape": [8, 4], "logical": ["vocab", "embed"]}, {"path": "b", "dtype": "F32", "shape": [8]}]}' > named.json; tessera plan named.json --tp 2 --logical logical.rules -o /dev/null
+echo '{"tensors": [{"path": "a", "dtype": "F32", "shape": [8, 4], "logical": ["vocab", "embed"]}, {"path": "b", "dtype": "F32", "shape": [8]}]}' > named.json; tessera plan named.json --tp 2 --logical logical.rules -o /dev/null; tessera plan named.json --mesh data=2,tp=2 --logical logical.rules -o /dev/null
 echo '{"tensors": [{"path": "a", "dtype": "F32", "shape": [8, 4], "logical": ["embed", "embed"]}]}' > named.json; tessera plan named.json --tp 2 --logical logical.rules -o /dev/null
 tessera check p2.json --tp 2 --auto; tessera check p2.json --preset llama; tessera check p2.json --fact heads=3; tessera explain p2.json lm_head.weight --auto
 tessera reshard model out --plan p2.json --tp 2; tessera reshard model out --plan p2.json --policy uneven; tessera reshard model out --plan p2.json --fact heads=8
