@@ -4,6 +4,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool has_fact(const cli_facts *facts, const char *name) {
+  for (int i = 0; i < facts->count; i++)
+    if (!strcmp(facts->items[i].name, name)) return true;
+  return false;
+}
+
+// Facts of models are numbers of things; others may be anything.
+static bool is_count(const char *name) {
+  int count = 0;
+  const tsr_preset_fact *table = tsr_preset_facts(&count);
+  for (int i = 0; i < count; i++)
+    if (!strcmp(table[i].name, name)) return true;
+  return false;
+}
+
+static tsr_status add_given_fact(const char *name, const char *number, cli_facts *facts) {
+  tsr_fact fact = {.name = name};
+  int one = 0;
+  if (!*name)
+    return tsr_fail(BAD_ARGUMENT, "--fact \"=%s\" has no name, wanted name=number", number);
+  if (has_fact(facts, name))
+    return tsr_fail(BAD_ARGUMENT, "--fact gives \"%s\" twice, wanted one number for it", name);
+  TSR_TRY(cli_ints(name, number, 1, &fact.value, &one));
+  if (fact.value < 1 && is_count(name))
+    return tsr_fail(BAD_ARGUMENT, "--fact %s is %lld, wanted 1 or more", name,
+                    (long long)fact.value);
+  facts->items[facts->count++] = fact;
+  facts->given_count++;
+  return NULL;
+}
+
 // "heads=32,kv_heads=8" stands before what config.json says, so that it wins.
 static tsr_status add_given_facts(const char *text, cli_facts *facts) {
   const char *items[CLI_MAX_FACTS];
@@ -15,19 +46,9 @@ static tsr_status add_given_facts(const char *text, cli_facts *facts) {
     if (!equals)
       return tsr_fail(BAD_ARGUMENT, "--fact \"%s\" has no value, wanted name=number", items[i]);
     *equals = '\0';
-    int one = 0;
-    tsr_fact *fact = &facts->items[facts->count++];
-    facts->given_count++;
-    fact->name = items[i];
-    TSR_TRY(cli_ints(items[i], equals + 1, 1, &fact->value, &one));
+    TSR_TRY(add_given_fact(items[i], equals + 1, facts));
   }
   return NULL;
-}
-
-static bool has_fact(const cli_facts *facts, const char *name) {
-  for (int i = 0; i < facts->count; i++)
-    if (!strcmp(facts->items[i].name, name)) return true;
-  return false;
 }
 
 tsr_status cli_open_config(const char *model, tsr_json_doc **out_doc) {

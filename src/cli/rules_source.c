@@ -30,6 +30,10 @@ static tsr_status read_renames(const char *text, rules_source *source) {
     if (!equals)
       return tsr_fail(BAD_ARGUMENT, "--axes \"%s\" has no new name, wanted old=new", items[i]);
     *equals = '\0';
+    for (int j = 0; j < i; j++)
+      if (!strcmp(source->pairs[2 * j], items[i]))
+        return tsr_fail(BAD_ARGUMENT, "--axes renames \"%s\" twice, to \"%s\" and \"%s\"", items[i],
+                        source->pairs[2 * j + 1], equals + 1);
     source->pairs[2 * i] = items[i];
     source->pairs[2 * i + 1] = equals + 1;
   }

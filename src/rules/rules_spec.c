@@ -43,7 +43,7 @@ static bool is_even_in_disguise(const tsr_rules_options *options, const tsr_stag
   if (!options->mesh || stage->kind != TSR_STAGE_PARTS || stage->count != 1) return false;
   const tsr_part *part = &stage->parts[0];
   const int64_t shards = count_shards(options, stage);
-  return part->copies == 1 && shards && part->size % part->grain == 0 &&
+  return part->copies == 1 && shards && part->size > 0 && part->size % part->grain == 0 &&
          part->size / part->grain % shards == 0;
 }
 

@@ -57,6 +57,7 @@ tessera plan model --fsdp 2 --axes tq=model
 tessera plan model --tp 2 --rules my.rules --axes row=tp
 tessera plan model --tp 2 --rules my.rules --axes row
 tessera plan model --tp 2 --fact haeds=8
+tessera plan model --tp 2 --fact heads=8,heads=9; tessera plan model --tp 2 --fact heads=0; tessera plan model --tp 2 --fact =8; tessera plan model --mesh x=2,y=2 --axes tp=x,tp=y
 tessera plan model --tp 2 --fact heads=8 -o /dev/null
 tessera plan model --fsdp 2 --fact heads=8
 tessera plan model --tp 2 --auto --fact heads=8

@@ -156,6 +156,7 @@ static void axes_of_the_mesh_are_facts(void **state) {
               "model/parts(1024/128*2)");
   // One part that an even cut serves as well.
   assert_spec("tp/parts({heads*head_dim}/{head_dim}), data", &options, "model, data");
+  assert_spec("tp/parts(0/8)", &options, "model/parts(0/8)");  // nothing says how many
   assert_spec("tp/parts(q:120/8)", &options, "model/parts(q:120/8)");
   assert_spec("none/parts(q:128/8)", &options, "none/parts(q:128/8)");
   tsr_mesh_release(mesh);
