@@ -180,6 +180,96 @@ static bool ask_for(const rules_source *source, const tsr_rules *rules, int fact
   return asks;
 }
 
+// ---- sizes ----
+
+enum { MOST_NUMBERS = CLI_MAX_FACTS + 2 * TSR_MAX_AXES + 3 };
+
+// The facts, and the sizes of axes by their names in the mesh and in the rules.
+static int list_numbers(const rules_source *source, tsr_fact out[MOST_NUMBERS]) {
+  static const char *const absent[] = {"tp", "fsdp", "ep"};
+  const tsr_rules_options *options = &source->options;
+  int count = 0;
+  for (int i = 0; i < source->facts.count; i++) out[count++] = source->facts.items[i];
+  for (int i = 0; i < options->rename_axis_count; i++) {
+    const int axis = tsr_mesh_find_axis(options->mesh, source->pairs[2 * i + 1]);
+    if (axis >= 0)
+      out[count++] = (tsr_fact){source->pairs[2 * i], tsr_mesh_axis(options->mesh, axis)->size};
+  }
+  for (int i = 0; i < tsr_mesh_axis_count(options->mesh); i++)
+    out[count++] =
+        (tsr_fact){tsr_mesh_axis(options->mesh, i)->name, tsr_mesh_axis(options->mesh, i)->size};
+  for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+    out[count++] = (tsr_fact){absent[i], 1};
+  return count;
+}
+
+// Whether an element is a number of the model: packed ones have sizes of their own.
+static bool is_plain(const tsr_tensor *tensor) {
+  const tsr_dtype_info *info = tsr_dtype_get(tensor->dtype);
+  return info && info->kind == TSR_CLASS_FLOAT;
+}
+
+// The size that the parts of a dimension make together; 0 = it has none.
+static int64_t sum_parts(const tsr_spec_desc *desc, int dim) {
+  int64_t sum = 0;
+  if (desc->dims[dim].stage_count != 1 || desc->dims[dim].stages[0].kind != TSR_STAGE_PARTS)
+    return 0;
+  const tsr_stage *stage = &desc->dims[dim].stages[0];
+  for (int i = 0; i < stage->count; i++) sum += stage->parts[i].size;
+  return sum;
+}
+
+static bool is_cut(const tsr_spec_desc *desc, int dim, const tsr_mesh *mesh) {
+  const tsr_spec_dim *at = &desc->dims[dim];
+  for (int i = 0; at->stage_count && i < at->stages[0].axis_count; i++) {
+    const int axis = tsr_mesh_find_axis(mesh, at->stages[0].axes[i].name);
+    if (axis >= 0 && tsr_mesh_axis(mesh, axis)->size > 1) return true;
+  }
+  return false;
+}
+
+// Warns of a tensor whose rule computes another size than it has; false = there is nothing to say.
+// Where parts are left in `used`, the plan says that they do not fit.
+static bool warn_of_size(const tsr_tensor *tensor, const tsr_mesh *mesh, const tsr_rule *used,
+                         const tsr_rule *computed) {
+  const tsr_spec_desc *desc = tsr_spec_get(computed->spec), *even = tsr_spec_get(used->spec);
+  for (int d = 0; d < desc->dim_count && d < tensor->rank; d++) {
+    const int64_t sum = sum_parts(desc, d);
+    if (!sum || sum == tensor->dims[d] || sum_parts(even, d) || !is_cut(even, d, mesh)) continue;
+    cli_say(
+        "warning: %s has size %lld in dimension %d, but by the model's facts it is %lld (%s), so "
+        "that cuts may go through heads; --fact gives other numbers\n",
+        tensor->path, (long long)tensor->dims[d], d, (long long)sum, computed->written);
+    return true;
+  }
+  return false;
+}
+
+// Rules turn parts into an even cut where that is the same for the size they compute. A tensor of
+// another size is then cut evenly too, wherever its heads are: of these the first is named.
+static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
+                          const tsr_tree *tree) {
+  tsr_fact numbers[MOST_NUMBERS];
+  tsr_rules_options options = source->options;
+  tsr_rules *computed = NULL;
+  if (!options.mesh || !tree) return;
+  options.fact_count = list_numbers(source, numbers);
+  options.facts = numbers;
+  options.mesh = NULL;
+  tsr_status status = read_rules(source, &options, &computed);
+  bool found = false;
+  for (int64_t i = 0; i < tsr_tree_count(tree) && !status && !found; i++) {
+    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    int rule = -1;
+    status = tsr_rules_match(computed, tensor->path, &rule);
+    if (!status && rule >= 0 && tsr_rules_get(computed, rule)->written && is_plain(tensor))
+      found = warn_of_size(tensor, source->options.mesh, tsr_rules_get(rules, rule),
+                           tsr_rules_get(computed, rule));
+  }
+  tsr_status_free(status);  // rules that cannot be read so are not looked at
+  tsr_rules_release(computed);
+}
+
 static void say_choice(const rules_source *source) {
   tsr_text mesh = TSR_TEXT_EMPTY;
   const int dp = source->options.mesh ? tsr_mesh_find_axis(source->options.mesh, "dp") : -1;
@@ -204,6 +294,7 @@ tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_tre
     say_choice(&source);
     cli_warn(source.file ? source.file : tsr_text_string(&source.preset),
              tsr_rules_warnings(rules));
+    warn_of_sizes(&source, rules, tree);
     *out_rules = tsr_rules_retain(rules);
   }
   tsr_rules_release(rules);

@@ -59,6 +59,7 @@ tessera plan model --tp 2 --rules my.rules --axes row
 tessera plan model --tp 2 --fact haeds=8
 tessera plan model --tp 2 --fact heads=8,heads=9; tessera plan model --tp 2 --fact heads=0; tessera plan model --tp 2 --fact =8; tessera plan model --mesh x=2,y=2 --axes tp=x,tp=y
 tessera plan model --tp 2 --fact heads=8 -o /dev/null
+cp -r model older; sed -i '/num_key_value_heads/d' older/config.json; tessera reshard older out --tp 4 --dry-run > /dev/null; tessera plan older --tp 4 --fact kv_heads=2 -o /dev/null
 tessera plan model --fsdp 2 --fact heads=8
 tessera plan model --tp 2 --auto --fact heads=8
 printf '%s\n' 'vocab -> tp' > logical.rules; tessera plan model --tp 2 --logical logical.rules
