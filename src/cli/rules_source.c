@@ -277,7 +277,8 @@ static void say_choice(const rules_source *source) {
   tsr_mesh_print(source->options.mesh, &mesh);
   cli_say("preset %s: %s; mesh %s%s\n", tsr_text_string(&source->preset),
           tsr_text_string(&source->reason), tsr_text_string(&mesh),
-          dp >= 0 ? ", where dp makes copies" : "");
+          dp >= 0 && tsr_mesh_axis(source->options.mesh, dp)->size > 1 ? ", where dp makes copies"
+                                                                       : "");
   tsr_text_deinit(&mesh);
 }
 

@@ -32,6 +32,7 @@ tessera plan model --mesh data=2,tp=2 -o /dev/null
 tessera plan model --mesh data=2,tp=2 --preset llama:tp -o /dev/null
 tessera plan model --mesh dp=2,tp=2 --preset llama:tp -o /dev/null
 tessera plan model --dp 2 --tp 1 -o /dev/null
+tessera plan model --dp 1 --tp 2 -o /dev/null
 printf '%s\n' '. -> rows' > my.rules; tessera plan model --tp 2 --rules my.rules; tessera plan model --tp 2 --rules my.rules --axes rows=tp -o /dev/null
 tessera plan model --tp 2 --topology gpu:2x4:h100 -o /dev/null
 tessera plan model --tp 2 --fsdp 5 --auto -o /dev/null; tessera plan model --dp 5 --tp 2 --auto -o /dev/null
