@@ -194,6 +194,10 @@ static const struct {
     {8, TSR_F16, TSR_F6E2M3FN, true},
     {28, TSR_F16, TSR_F6E3M2FN, false},
     {32, TSR_F16, TSR_F6E3M2FN, true},
+    {1e300, TSR_F64, TSR_C64, true},
+    {-1e38, TSR_F64, TSR_C64, false},
+    {HUGE_VAL, TSR_F64, TSR_C64, false},
+    {1e300, TSR_F64, TSR_C128, false},
     {300, TSR_F32, TSR_U8, false},  // not a float any more: others look at that
 };
 
@@ -203,8 +207,8 @@ static void what_does_not_fit_is_counted(void **state) {
   enum { COUNT = 20000 };
   static const int64_t places[] = {0, 1, 8191, 8192, 16384, COUNT - 1};
   double *wide = calloc(COUNT, sizeof *wide);
-  char *source = calloc(COUNT, sizeof *wide), *cast = calloc(COUNT, sizeof *wide);
-  char *expected = calloc(COUNT, sizeof *wide);
+  char *source = calloc(COUNT, sizeof *wide), *cast = calloc(2 * COUNT, sizeof *wide);
+  char *expected = calloc(2 * COUNT, sizeof *wide);
   assert_true(wide && source && cast && expected);
   for (size_t i = 0; i < COUNT_OF(numbers); i++)
     for (size_t p = 0; p < COUNT_OF(places); p++) {
