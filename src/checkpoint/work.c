@@ -94,6 +94,7 @@ tsr_status tsr_work_check_free(const tsr_work *work) {
 static tsr_status check_resumed(const tsr_work *work) {
   tsr_journal_state state;
   bool done = false;
+  TSR_TRY(tsr_replaceable_check_left(work->partial, work->journal));
   TSR_TRY(tsr_journal_look(work->journal, &state));
   TSR_TRY(tsr_work_is_done(work, &state.committed, &done));
   if (state.begun && (state.replaces || done)) return NULL;
@@ -183,6 +184,20 @@ static bool lies_in(const char *path, const char *folder) {
   return !strncmp(path, folder, length) && (path[length] == '/' || path[length] == '\0');
 }
 
+// Of what is read, wherever links lead: nothing of it may be removed, at the end or before.
+static tsr_status check_file_apart(const tsr_work *work, const char *to, const char *file) {
+  char from[PATH_MAX], partial[PATH_MAX];
+  if (!realpath(file, from)) return NULL;
+  if (lies_in(from, to))
+    return tsr_fail(BAD_ARGUMENT, "%s of the source is %s, which lies in the destination %s", file,
+                    from, work->path);
+  if (!realpath(work->partial, partial) || !lies_in(from, partial)) return NULL;
+  return tsr_fail(BAD_ARGUMENT,
+                  "%s of the source lies in %s, which the destination %s needs until it is "
+                  "finished; give that another name",
+                  file, work->partial, work->path);
+}
+
 tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source) {
   char from[PATH_MAX], to[PATH_MAX];
   const char *path = tsr_checkpoint_path(source);
@@ -197,6 +212,8 @@ tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *sour
     return tsr_fail(BAD_ARGUMENT, "the destination %s lies in the source %s", work->path, path);
   if (lies_in(from, to))
     return tsr_fail(BAD_ARGUMENT, "the source %s lies in the destination %s", path, work->path);
+  for (int i = 0; i < tsr_checkpoint_file_count(source); i++)
+    TSR_TRY(check_file_apart(work, to, tsr_checkpoint_file(source, i)));
   return NULL;
 }
 

@@ -23,8 +23,8 @@ TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, const ch
                                       const tsr_extras *extras);
 // Looks at what is there, and whether the result may take its place. Nothing is changed.
 TSR_MUST_USE tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing);
-// The destination is neither the source, nor in its folder, nor the other way round: one would
-// destroy the other.
+// The destination is neither the source, nor in its folder, nor the other way round, and no file of
+// the source is in what will be removed: one would destroy the other.
 TSR_MUST_USE tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source);
 void tsr_work_deinit(tsr_work *work);
 // Bytes that may be written on the disk of the destination; -1 = not known.

@@ -47,11 +47,13 @@ static void empty(const fixture *f) {
   test_folder_remove(&out);
 }
 
-static tsr_status replace(const fixture *f) {
+static tsr_status run(const fixture *f, tsr_existing existing) {
   const tsr_transform_options options = {
-      .size = sizeof options, .existing = TSR_EXISTING_REPLACE, .no_sync = true, .jobs = 1};
+      .size = sizeof options, .existing = existing, .no_sync = true, .jobs = 1};
   return test_transform(f->in, f->out, &options);
 }
+
+static tsr_status replace(const fixture *f) { return run(f, TSR_EXISTING_REPLACE); }
 
 static bool is_there(const fixture *f, const char *name) {
   return !access(test_folder_path(&f->folder, name), F_OK);
@@ -141,6 +143,7 @@ static void what_lies_where_a_job_would_work_is_not_deleted(void **state) {
   assert_int_equal(mkdir(test_folder_path(&f.folder, "out.partial"), 0777), 0);
   test_write_text(test_folder_path(&f.folder, "out.partial/mine"), "x");
   assert_fails_with(replace(&f), ALREADY_THERE, "would delete \"mine\"");
+  assert_fails_with(run(&f, TSR_EXISTING_RESUME), ALREADY_THERE, "would delete \"mine\"");
   test_write_text(test_folder_path(&f.folder, "out.journal"), "Dear diary,\n");
   assert_fails_with(replace(&f), ALREADY_THERE, "no journal of an unfinished job");
   assert_true(is_there(&f, "out.partial/mine"));
