@@ -8,8 +8,9 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/hash.h"
 
-// A block is taken by one thread, and there once that has hashed it.
-enum { UNSEEN, TAKEN, SEEN };
+// A block is taken by one thread, and there once that has hashed it. One that a job before has seen
+// is as good, unless it is read again: then it must be what it was.
+enum { UNSEEN, TAKEN, SEEN, RESTORED, TAKEN_AGAIN };
 
 typedef struct source_tensor {
   int64_t first_block;  // among those of all tensors
@@ -140,23 +141,38 @@ static tsr_status compare(const tsr_source_hashes *h, int64_t tensor) {
 }
 
 // Sets a block that this thread has taken.
-static tsr_status set_block(tsr_source_hashes *h, int64_t tensor, int64_t block, tsr_hash128 hash) {
+static tsr_status set_block(tsr_source_hashes *h, int64_t tensor, int64_t block, tsr_hash128 hash,
+                            unsigned char seen) {
   h->blocks[block] = hash;
-  atomic_store_explicit(&h->seen[block], SEEN, memory_order_release);
+  atomic_store_explicit(&h->seen[block], seen, memory_order_release);
   const long long left = atomic_fetch_sub(&h->tensors[tensor].left, 1) - 1;
   return left == 0 ? compare(h, tensor) : NULL;
 }
 
-static bool take_block(tsr_source_hashes *h, int64_t block) {
-  unsigned char unseen = UNSEEN;
-  return atomic_compare_exchange_strong(&h->seen[block], &unseen, TAKEN);
+static bool take_block(tsr_source_hashes *h, int64_t block, unsigned char from, unsigned char to) {
+  return atomic_compare_exchange_strong(&h->seen[block], &from, to);
+}
+
+static tsr_status compare_restored(tsr_source_hashes *h, int64_t tensor, int64_t block,
+                                   tsr_hash128 hash) {
+  const bool same = tsr_hash128_equal(h->blocks[block], hash);
+  const tsr_dtype dtype = tsr_tree_tensor(h->source->tree, tensor)->dtype;
+  const int64_t first = (block - h->tensors[tensor].first_block) * tsr_block_elements(dtype);
+  if (same) atomic_store_explicit(&h->seen[block], SEEN, memory_order_release);
+  if (same) return NULL;
+  return tsr_fail(SOURCE_DAMAGED,
+                  "from element %lld on it is not what the job that is resumed has read: the "
+                  "source is damaged, or was changed",
+                  (long long)first);
 }
 
 static tsr_status add_block(tsr_source_hashes *h, int64_t tensor, int64_t block, const char *bytes,
                             int64_t length) {
-  if (!take_block(h, block)) return NULL;
+  if (take_block(h, block, RESTORED, TAKEN_AGAIN))
+    return compare_restored(h, tensor, block, tsr_block_hash(bytes, length));
+  if (!take_block(h, block, UNSEEN, TAKEN)) return NULL;
   const tsr_hash128 hash = tsr_block_hash(bytes, length);
-  TSR_TRY(set_block(h, tensor, block, hash));
+  TSR_TRY(set_block(h, tensor, block, hash, SEEN));
   pthread_mutex_lock(&h->lock);
   h->fresh[h->fresh_count++] = block;
   pthread_mutex_unlock(&h->lock);
@@ -213,10 +229,11 @@ static int64_t find_tensor(const tsr_source_hashes *h, int64_t block) {
 }
 
 tsr_status tsr_source_hashes_restore(tsr_source_hashes *hashes, int64_t block, tsr_hash128 hash) {
-  if (block < 0 || block >= hashes->block_count || !take_block(hashes, block)) return NULL;
+  if (block < 0 || block >= hashes->block_count) return NULL;
+  if (!take_block(hashes, block, UNSEEN, TAKEN)) return NULL;
   const int64_t tensor = find_tensor(hashes, block);
   atomic_store(&hashes->tensors[tensor].touched, true);
-  return set_block(hashes, tensor, block, hash);
+  return set_block(hashes, tensor, block, hash, RESTORED);
 }
 
 tsr_source_checked tsr_source_hashes_count(const tsr_source_hashes *hashes) {

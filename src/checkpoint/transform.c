@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/gcd.h"
 #include "base/least.h"
 #include "base/saturated.h"
 #include "checkpoint/budget.h"
@@ -23,13 +24,26 @@ static int64_t memory_of(const tsr_view *view, int64_t elements) {
   return tsr_view_bytes(view, elements) + tsr_view_memory(view, elements) + store_memory;
 }
 
-// The least memory that any window of any tensor needs.
-static int64_t least_memory(const tsr_views *views) {
+// Blocks of a tensor that are whole blocks of the stored one it is cast from: by fewer, that is
+// read in pieces which cannot be held against its hash. 1 where nothing is.
+static int blocks_together(const tsr_transform *t, const tsr_view *view) {
+  bool same = false;
+  if (!t->hashes || !tsr_view_is_cast(view)) return 1;
+  const int64_t origin = tsr_view_origin(view, &same);
+  if (!same) return 1;
+  const int64_t stored = tsr_block_elements(tsr_tree_tensor(t->source->tree, origin)->dtype);
+  const int64_t blocks = stored / tsr_gcd(stored, tsr_block_elements(view->dtype));
+  return blocks > TSR_JOURNAL_BLOCKS ? 1 : (int)blocks;  // of 6 bits: they never meet
+}
+
+// The least memory that any window of any tensor needs, of so many blocks.
+static int64_t least_memory(const tsr_transform *t, bool together) {
   int64_t least = store_memory;
-  for (int64_t i = 0; i < views->count; i++) {
-    const tsr_view *view = views->items[i];
+  for (int64_t i = 0; i < t->views.count; i++) {
+    const tsr_view *view = t->views.items[i];
+    const int blocks = together ? blocks_together(t, view) : 1;
     const int64_t needed =
-        memory_of(view, tsr_least(view->elements, tsr_block_elements(view->dtype)));
+        memory_of(view, tsr_least(view->elements, blocks * tsr_block_elements(view->dtype)));
     if (needed > least) least = needed;
   }
   return least;
@@ -51,7 +65,14 @@ static tsr_status choose_workers(tsr_transform *t) {
                          (t->hashes ? tsr_source_hashes_memory(t->source) : 0);
   const int jobs = t->source ? tsr_budget_jobs(t->source, t->options.jobs) : t->options.jobs;
   tsr_budget budget;
-  TSR_TRY(tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(&t->views), jobs));
+  // Rather fewer workers than a source that is not checked; rather that than none.
+  tsr_status status =
+      tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(t, true), jobs);
+  if (tsr_status_cause(status) == TSR_CAUSE_DOES_NOT_FIT) {
+    tsr_status_free(status);
+    status = tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(t, false), jobs);
+  }
+  TSR_TRY(status);
   t->certificate.workers = budget.workers;
   t->certificate.table_memory = tables;
   t->buffer_bytes = budget.worker_bytes;
@@ -71,8 +92,10 @@ static tsr_status check_memory(const tsr_transform *t) {
 
 static int64_t choose_window(const tsr_transform *t, const tsr_view *view) {
   const int64_t block = tsr_block_elements(view->dtype);
-  int blocks = t->most_blocks;
+  const int together = blocks_together(t, view);
+  int blocks = together > t->most_blocks ? together : t->most_blocks;
   while (blocks > 1 && memory_of(view, blocks * block) > t->buffer_bytes) blocks--;
+  if (blocks > together) blocks -= blocks % together;
   return blocks * block;
 }
 

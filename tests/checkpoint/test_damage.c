@@ -198,41 +198,54 @@ static void what_is_read_otherwise_is_counted(void **state) {
 
 // ---- casts ----
 
-static void what_is_cast_is_checked_before(void **state) {
-  (void)state;
-  static const char tree[] = "{\"f\": {\"dtype\": \"f32\", \"shape\": [1500, 1024]}}";
-  test_folder folder;
-  char in[96], cut[96], out[96];
-  tsr_checkpoint *model = NULL;
-  tsr_stored stored;
-  test_folder_make(&folder);
-  strcpy(in, test_folder_path(&folder, "in.safetensors"));
-  strcpy(cut, test_folder_path(&folder, "cut"));
-  strcpy(out, test_folder_path(&folder, "out.safetensors"));
-  FILE *file = fopen(in, "wb");
-  static const char header[] =
-      "{\"f\":{\"dtype\":\"F32\",\"shape\":[1500,1024],\"data_offsets\":[0,6144000]}}";
-  const uint64_t length = sizeof header - 1;
+// Rows of 1024 floats, none of them larger than 5120.
+static void write_floats(const char *path, int rows) {
+  char header[128];
+  FILE *file = fopen(path, "wb");
+  const int bytes = rows * 4096;
+  const uint64_t length = (uint64_t)snprintf(
+      header, sizeof header,
+      "{\"f\":{\"dtype\":\"F32\",\"shape\":[%d,1024],\"data_offsets\":[0,%d]}}", rows, bytes);
+  assert_non_null(file);
   assert_int_equal(fwrite(&length, sizeof length, 1, file), 1);
-  assert_int_equal(fwrite(header, 1, sizeof header - 1, file), sizeof header - 1);
-  for (int i = 0; i < 1536000; i++) {
-    const float value = (float)i / 1536;
+  assert_int_equal(fwrite(header, 1, length, file), length);
+  for (int i = 0; i < rows * 1024; i++) {
+    const float value = (float)i / 1024;
     assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
   }
   assert_int_equal(fclose(file), 0);
-  tsr_plan *plan = test_plan(tree, "x=3", "f -> x\n");
-  tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
-  assert_ok(test_transform(in, cut, &options));
-  // The last bit of an element, which the cast rounds away.
-  assert_ok(tsr_checkpoint_open(cut, NULL, &model));
-  assert_true(tsr_checkpoint_find(model, 0, 2, 0, &stored));
-  file = fopen(tsr_checkpoint_file(model, stored.file), "r+b");
-  assert_int_equal(fseek(file, (long)stored.offset + 400, SEEK_SET), 0);
+}
+
+// Flips the last bit of a byte of a shard of the only tensor.
+static void flip_bit(const char *path, int64_t shard, int64_t at) {
+  tsr_checkpoint *model = NULL;
+  tsr_stored stored;
+  assert_ok(tsr_checkpoint_open(path, NULL, &model));
+  assert_true(tsr_checkpoint_find(model, 0, shard, 0, &stored));
+  FILE *file = fopen(tsr_checkpoint_file(model, stored.file), "r+b");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, (long)(stored.offset + at), SEEK_SET), 0);
   const int byte = fgetc(file);
   assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
   assert_int_not_equal(fputc(byte ^ 1, file), EOF);
   assert_int_equal(fclose(file), 0);
   tsr_checkpoint_release(model);
+}
+
+static void what_is_cast_is_checked_before(void **state) {
+  (void)state;
+  static const char tree[] = "{\"f\": {\"dtype\": \"f32\", \"shape\": [1500, 1024]}}";
+  test_folder folder;
+  char in[96], cut[96], out[96];
+  test_folder_make(&folder);
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(cut, test_folder_path(&folder, "cut"));
+  strcpy(out, test_folder_path(&folder, "out.safetensors"));
+  write_floats(in, 1500);
+  tsr_plan *plan = test_plan(tree, "x=3", "f -> x\n");
+  tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
+  assert_ok(test_transform(in, cut, &options));
+  flip_bit(cut, 2, 400);  // which the cast rounds away
   options = (tsr_transform_options){
       .size = sizeof options, .format = TSR_FORMAT_FILE, .dtype = TSR_BF16, .no_sync = true};
   assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
@@ -240,6 +253,35 @@ static void what_is_cast_is_checked_before(void **state) {
   options.max_memory = 40 << 20;
   options.jobs = 1;
   assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+  tsr_plan_release(plan);
+  test_folder_remove(&folder);
+}
+
+// Where a cast makes more blocks than it reads, windows are whole blocks of what is read, also with
+// little memory and several workers.
+static void what_is_widened_is_checked_with_little_memory(void **state) {
+  (void)state;
+  static const char tree[] = "{\"f\": {\"dtype\": \"f32\", \"shape\": [5120, 1024]}}";
+  test_folder folder;
+  char in[96], cut[96], out[96];
+  test_folder_make(&folder);
+  strcpy(in, test_folder_path(&folder, "in.safetensors"));
+  strcpy(cut, test_folder_path(&folder, "cut"));
+  strcpy(out, test_folder_path(&folder, "out.safetensors"));
+  write_floats(in, 5120);
+  tsr_plan *plan = test_plan(tree, "x=2", "f -> x\n");
+  tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
+  assert_ok(test_transform(in, cut, &options));
+  flip_bit(cut, 1, 4 * 1024 * 2559);
+  for (int megabytes = 34; megabytes <= 66; megabytes += 4) {
+    options = (tsr_transform_options){.size = sizeof options,
+                                      .format = TSR_FORMAT_FILE,
+                                      .dtype = TSR_F64,
+                                      .max_memory = (int64_t)megabytes << 20,
+                                      .jobs = 1 + megabytes / 4 % 3,
+                                      .no_sync = true};
+    assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+  }
   tsr_plan_release(plan);
   test_folder_remove(&folder);
 }
@@ -325,6 +367,14 @@ static void blocks_come_in_any_order_and_once(void **state) {
   assert_int_equal(tsr_source_hashes_count(again).checked, 1);
   assert_ok(tsr_source_hashes_restore(again, -1, hash));
   assert_ok(tsr_source_hashes_restore(again, INT64_MAX, hash));
+  // What a job before has seen must be the same when it is read again.
+  assert_false(tsr_source_hashes_block(again, large, 0, &hash));
+  assert_ok(tsr_source_hashes_add(again, large, 0, block, words));
+  assert_true(tsr_source_hashes_block(again, large, 0, &hash));
+  words[block] ^= 1;
+  assert_fails_with(tsr_source_hashes_add(again, large, block, block, words + block),
+                    SOURCE_DAMAGED, "from element 1048576 on it is not what the job");
+  words[block] ^= 1;
   tsr_source_hashes_clear(again);
   assert_int_equal(tsr_source_hashes_count(again).checked, 0);
   words[0] ^= 1;
@@ -358,5 +408,6 @@ static void tables_survive_failing_allocations(void **state) {
 
 SUITE(damage, TEST(one_flipped_bit_fails_every_job), TEST(a_source_may_be_trusted),
       TEST(what_is_read_otherwise_is_counted), TEST(what_is_cast_is_checked_before),
+      TEST(what_is_widened_is_checked_with_little_memory),
       TEST(a_resumed_job_remembers_what_it_read), TEST(blocks_come_in_any_order_and_once),
       TEST(tables_survive_failing_allocations))
