@@ -209,10 +209,12 @@ static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
   return status;
 }
 
-// Which arrays several leaves have must be the same on all ranks, since these are moved twice.
+// Which arrays that move several leaves have must be the same on all ranks, since these are moved
+// twice. Those that stay are each rank's own affair.
 static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t tied_count,
-                                tsr_status found) {
+                                tsr_status found, int *out_count) {
   tsr_comm *comm = tsr_array_tree_comm(at->tree, NULL);
+  *out_count = 0;
   if (!comm) return found;
   tsr_call c = tsr_call_begin(comm, at->how->call);
   int count = 0;
@@ -223,16 +225,18 @@ static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t t
   }
   tsr_call_describe(&c, "%s, where %d of %d arrays that move are those of several leaves",
                     at->how->call, count, at->moving);
+  *out_count = count;
   return tsr_call_agree(&c, found);
 }
 
 static tsr_status donate_all(work *at) {
   tsr_array **tied = NULL, **aliases = calloc((size_t)at->moving + 1, sizeof *aliases);
   size_t tied_count = 0;
+  int tied_moving = 0;
   tsr_status status =
       aliases ? find_tied(at, &tied, &tied_count) : tsr_fail(NO_MEMORY, "%d arrays", at->moving);
-  status = agree_on_tied(at, tied, tied_count, status);
-  if (!status && tied_count && at->moving) status = untie(at, tied, tied_count, aliases);
+  status = agree_on_tied(at, tied, tied_count, status, &tied_moving);
+  if (!status && tied_moving) status = untie(at, tied, tied_count, aliases);
   if (!status) status = move_all(at);
   for (int i = 0; aliases && i < at->moving; i++) tsr_array_release(aliases[i]);
   free(aliases);

@@ -127,6 +127,41 @@ static void leaves_are_tied_on_all_ranks_or_on_none(void **state) {
   tsr_mesh_release(mesh);
 }
 
+// One leaf moves with donation. Two more stay, with one array, but on the odd rank one each.
+static tsr_status tie_what_stays(void *context, tsr_comm *comm) {
+  const ingredients *with = context;
+  const bool odd = tsr_comm_rank(comm) == 2;
+  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true};
+  const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
+  tsr_array *moves = NULL, *one = NULL, *other = NULL;
+  tsr_array_tree *tree = NULL, *moved = NULL;
+  tsr_status status = pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &moves);
+  if (!status) status = tsr_array_constrain(moves, with->by_rows, with->mesh, NULL, &one, NULL);
+  if (!status) status = tsr_array_constrain(moves, with->by_rows, with->mesh, NULL, &other, NULL);
+  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = moves},
+                             {.path = "b", .kind = TSR_LEAF_ARRAY, .array = one},
+                             {.path = "c", .kind = TSR_LEAF_ARRAY, .array = odd ? other : one}};
+  if (!status) status = tsr_array_tree_create(leaves, 3, &tree);
+  if (!status)
+    status = tsr_array_tree_constrain(tree, with->by_rows, with->mesh, &options, &moved, NULL);
+  tsr_array_tree_release(moved);
+  tsr_array_tree_release(tree);
+  tsr_array_release(moves);
+  tsr_array_release(one);
+  tsr_array_release(other);
+  return status;
+}
+
+static void leaves_that_stay_may_be_tied_on_some_ranks(void **state) {
+  (void)state;
+  tsr_mesh *mesh = make_mesh("dp=2,tp=4");
+  tsr_spec *rows = make_spec("tp+dp");
+  ingredients with = {mesh, rows, NULL, NULL};
+  assert_ok(test_ranks_run(3, first_devices, tie_what_stays, &with));
+  tsr_spec_release(rows);
+  tsr_mesh_release(mesh);
+}
+
 // Boxes that every rank but the first makes again; the first gives those the array has.
 static tsr_status place_in_equal_boxes(void *context, tsr_comm *comm) {
   const tsr_range boxes[] = {{0, 5}, {5, 16}};
@@ -158,5 +193,6 @@ static void equal_boxes_are_one_layout(void **state) {
   assert_ok(test_ranks_run(2, (int64_t[]){0, 1, 2}, place_in_equal_boxes, NULL));
 }
 
-SUITE(place_ranks, TEST(leaves_are_tied_on_all_ranks_or_on_none), TEST(equal_boxes_are_one_layout),
+SUITE(place_ranks, TEST(leaves_are_tied_on_all_ranks_or_on_none),
+      TEST(leaves_that_stay_may_be_tied_on_some_ranks), TEST(equal_boxes_are_one_layout),
       TEST(trees_are_placed_over_ranks), TEST(what_one_rank_is_refused_all_are))
