@@ -76,7 +76,8 @@ typedef struct tsr_transform_options {
   // Do not compare what is read with the hashes that a folder of tessera's carries. Otherwise each
   // tensor that is read in order, block by block, is: as it lies, renamed, cast, joined along its
   // first dimension in most sizes; one that differs fails the job with source_damaged. Those that
-  // are read in other pieces or in parts, as transposed ones, are counted in the report.
+  // are read in other pieces or in parts, as transposed ones, or ones cast to a wider type with
+  // memory for less than a block, are counted in the report.
   bool trust_source;
   bool no_extras;             // leave config.json and other small files of the folder behind
   bool no_sync;               // do not wait for the disk: faster, and lost if the machine stops
@@ -110,8 +111,9 @@ typedef struct tsr_transform tsr_transform;
 
 // Decides everything and writes nothing. Fails with does_not_fit when the memory is too little,
 // with disk_full when the disk is, with already_there when the destination is and may not be
-// replaced, with bad_argument when one of source and destination lies in the other, with
-// unsupported when the destination is a mount point: nothing can take its place.
+// replaced, with bad_argument when one of source and destination lies in the other, or a file of
+// the source in what is removed, with unsupported when the destination is a mount point: nothing
+// can take its place.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                                      const tsr_transform_options *options,
                                                      tsr_transform **out_transform);
