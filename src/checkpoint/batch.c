@@ -101,16 +101,26 @@ static tsr_status read_all(tsr_batch *batch) {
   return read_rows(batch, &r);
 }
 
-// Where one of the types is narrower than a byte, by way of a buffer that begins with one.
+static char *make_elements(int64_t count, int bits) {
+  return malloc((size_t)(count / 8 * bits + bits));
+}
+
+// Where one of the types is narrower than a byte, by way of buffers that begin with one. What comes
+// before the first element is not ours to count.
 static tsr_status convert_bits(const conversion *c, tsr_overflow *overflow) {
-  const int bits = tsr_dtype_get(c->dtype)->bits;
-  const int64_t count = c->skip + c->length;
-  const tsr_copy copy = {.from = c->skip, .to = c->to, .length = c->length};
-  char *converted = malloc((size_t)(count / 8 * bits + bits));
-  if (!converted) return tsr_fail(NO_MEMORY, "%lld elements to cast", (long long)count);
-  tsr_status status =
-      tsr_convert_checked(c->stored, c->scratch, c->dtype, converted, count, overflow);
-  if (!status) tsr_copy_run(&copy, bits, converted, c->data);
+  const int stored_bits = tsr_dtype_get(c->stored)->bits, bits = tsr_dtype_get(c->dtype)->bits;
+  const tsr_copy in = {.from = c->skip, .length = c->length};
+  const tsr_copy out = {.to = c->to, .length = c->length};
+  char *stored = make_elements(c->length, stored_bits), *converted = make_elements(c->length, bits);
+  tsr_status status = stored && converted
+                          ? NULL
+                          : tsr_fail(NO_MEMORY, "%lld elements to cast", (long long)c->length);
+  if (!status) {
+    tsr_copy_run(&in, stored_bits, c->scratch, stored);
+    status = tsr_convert_checked(c->stored, stored, c->dtype, converted, c->length, overflow);
+  }
+  if (!status) tsr_copy_run(&out, bits, converted, c->data);
+  free(stored);
   free(converted);
   return status;
 }

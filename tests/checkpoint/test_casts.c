@@ -322,6 +322,33 @@ static void a_load_refuses_what_does_not_fit(void **state) {
   test_folder_remove(&f.folder);
 }
 
+// The second row begins within a byte, whose first half is of the first.
+static void elements_of_half_a_byte_are_counted_once(void **state) {
+  (void)state;
+  fixture f;
+  tsr_comm *comm = NULL;
+  tsr_checkpoint *model = NULL;
+  tsr_load *load = NULL;
+  tsr_array_tree *arrays = NULL;
+  const tsr_load_options options = {
+      .size = sizeof options, .dtype = TSR_F8E8M0FNU, .allow_overflow = true};
+  make_fixture(&f);
+  write_zeros(f.in, "{" T("w", "F4", "2,3", "0", "3") "}", 3);
+  tsr_plan *plan =
+      test_plan("{\"w\": {\"dtype\": \"f8e8m0fnu\", \"shape\": [2, 3]}}", "x=2", "w -> x\n");
+  assert_ok(tsr_comm_create(2, NULL, &comm));
+  assert_ok(tsr_checkpoint_open(f.in, NULL, &model));
+  assert_ok(tsr_load_create(model, plan, comm, &options, &load));
+  assert_ok(tsr_load_run(load, &arrays));
+  assert_int_equal(tsr_load_report_of(load)->lost_elements, 6);  // it has no zero
+  tsr_array_tree_release(arrays);
+  tsr_load_destroy(load);
+  tsr_checkpoint_release(model);
+  tsr_comm_release(comm);
+  tsr_plan_release(plan);
+  test_folder_remove(&f.folder);
+}
+
 static void a_save_refuses_what_does_not_fit(void **state) {
   (void)state;
   static const float values[2] = {1, 70000};
@@ -382,7 +409,7 @@ static void casts_survive_failing_allocations(void **state) {
 }
 
 SUITE(casts, TEST(what_does_not_fit_is_counted), TEST(a_transform_refuses_what_does_not_fit),
-      TEST(a_load_refuses_what_does_not_fit), TEST(a_save_refuses_what_does_not_fit),
-      TEST(quantised_values_and_their_scales_are_not_cast),
+      TEST(a_load_refuses_what_does_not_fit), TEST(elements_of_half_a_byte_are_counted_once),
+      TEST(a_save_refuses_what_does_not_fit), TEST(quantised_values_and_their_scales_are_not_cast),
       TEST(maps_and_selections_do_not_hide_them), TEST(a_map_that_parts_them_is_refused),
       TEST(casts_survive_failing_allocations))
