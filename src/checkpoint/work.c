@@ -185,13 +185,14 @@ static bool lies_in(const char *path, const char *folder) {
 }
 
 // Of what is read, wherever links lead: nothing of it may be removed, at the end or before.
-static tsr_status check_file_apart(const tsr_work *work, const char *to, const char *file) {
-  char from[PATH_MAX], partial[PATH_MAX];
+static tsr_status check_file_apart(const tsr_work *work, const char *to, const char *partial,
+                                   const char *file) {
+  char from[PATH_MAX];
   if (!realpath(file, from)) return NULL;
   if (lies_in(from, to))
     return tsr_fail(BAD_ARGUMENT, "%s of the source is %s, which lies in the destination %s", file,
                     from, work->path);
-  if (!realpath(work->partial, partial) || !lies_in(from, partial)) return NULL;
+  if (!partial || !lies_in(from, partial)) return NULL;
   return tsr_fail(BAD_ARGUMENT,
                   "%s of the source lies in %s, which the destination %s needs until it is "
                   "finished; give that another name",
@@ -212,8 +213,9 @@ tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *sour
     return tsr_fail(BAD_ARGUMENT, "the destination %s lies in the source %s", work->path, path);
   if (lies_in(from, to))
     return tsr_fail(BAD_ARGUMENT, "the source %s lies in the destination %s", path, work->path);
+  const char *partial = realpath(work->partial, from);
   for (int i = 0; i < tsr_checkpoint_file_count(source); i++)
-    TSR_TRY(check_file_apart(work, to, tsr_checkpoint_file(source, i)));
+    TSR_TRY(check_file_apart(work, to, partial, tsr_checkpoint_file(source, i)));
   return NULL;
 }
 

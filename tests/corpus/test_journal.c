@@ -186,7 +186,9 @@ static void resume(scene *s, const char *journal, size_t length) {
   restore(s, journal, length);
   tsr_status status = run_job(s, false);
   if (status) {
-    assert_int_equal(tsr_status_cause(status), TSR_CAUSE_JOURNAL_MISMATCH);
+    // A journal that says no more that it is one leaves a folder that may be anybody's.
+    assert_true(tsr_status_cause(status) == TSR_CAUSE_JOURNAL_MISMATCH ||
+                tsr_status_cause(status) == TSR_CAUSE_ALREADY_THERE);
     assert_int_not_equal(access(s->out, F_OK), 0);
     char path[256], *kept = NULL;
     size_t kept_length = 0;
