@@ -28,7 +28,7 @@ static int64_t memory_of(const tsr_view *view, int64_t elements) {
 // read in pieces which cannot be held against its hash. 1 where nothing is.
 static int blocks_together(const tsr_transform *t, const tsr_view *view) {
   bool same = false;
-  if (!t->hashes || !tsr_view_is_cast(view)) return 1;
+  if (!t->source || !t->hashes || !tsr_view_is_cast(view)) return 1;
   const int64_t origin = tsr_view_origin(view, &same);
   if (!same) return 1;
   const int64_t stored = tsr_block_elements(tsr_tree_tensor(t->source->tree, origin)->dtype);
