@@ -394,6 +394,12 @@ static int64_t check_case(grid_case *at, int64_t tp, int64_t then, tsr_policy po
 
 static const int64_t head_counts[][2] = {{14, 2}, {12, 12}, {8, 8},  {8, 2},   {24, 6}, {6, 3},
                                          {32, 8}, {16, 1},  {15, 5}, {40, 10}, {1, 1},  {4, 4}};
+// The thread sanitizer takes minutes for all of them, and nothing here has threads.
+#ifdef __SANITIZE_THREAD__
+enum { HEAD_STEP = 6 };
+#else
+enum { HEAD_STEP = 1 };
+#endif
 static const int64_t inner_sizes[][2] = {{192, 96}, {2880, 100}, {96, 7}};
 static const int64_t rank_counts[] = {1, 2, 3, 4, 6, 8, 16};
 static const tsr_policy policies[] = {TSR_POLICY_ERROR, TSR_POLICY_UNEVEN, TSR_POLICY_PAD};
@@ -428,12 +434,12 @@ static void every_preset_cuts_whole_heads_together(void **state) {
   (void)state;
   int64_t cut = 0, cases = 0;
   for (size_t f = 0; f < COUNT_OF(families); f++)
-    for (size_t h = 0; h < COUNT_OF(head_counts); h++)
+    for (size_t h = 0; h < COUNT_OF(head_counts); h += HEAD_STEP)
       for (size_t r = 0; r < COUNT_OF(rank_counts); r++)
         for (size_t p = 0; p < COUNT_OF(policies); p++, cases++)
           cut += check_family(&families[f], head_counts[h], inner_sizes[(h + r) % 3],
                               rank_counts[r], 0, policies[p]);
-  assert_int_equal(cases, 17 * 12 * 7 * 3);
+  assert_int_equal(cases, 17 * 12 / HEAD_STEP * 7 * 3);
   assert_true(cut > cases / 2);  // agreeing on nothing would be too easy
 }
 
@@ -443,7 +449,7 @@ static void converted_plans_cut_whole_heads_together(void **state) {
   (void)state;
   int64_t cut = 0;
   for (size_t f = 0; f < COUNT_OF(families); f++)
-    for (size_t h = 0; h < COUNT_OF(head_counts); h++)
+    for (size_t h = 0; h < COUNT_OF(head_counts); h += HEAD_STEP)
       for (size_t c = 0; c < COUNT_OF(conversions); c++)
         for (size_t p = 0; p < COUNT_OF(policies); p++)
           cut += check_family(&families[f], head_counts[h], inner_sizes[c % 2], conversions[c][0],
