@@ -232,58 +232,58 @@ static void flip_bit(const char *path, int64_t shard, int64_t at) {
   tsr_checkpoint_release(model);
 }
 
+// A folder with a file of floats and the same cut, as `mesh` says, in a folder of ours.
+typedef struct cut_floats {
+  test_folder folder;
+  char cut[96], out[96];
+} cut_floats;
+
+static void cut_floats_make(cut_floats *f, int rows, const char *mesh) {
+  char tree[80], in[96];
+  snprintf(tree, sizeof tree, "{\"f\": {\"dtype\": \"f32\", \"shape\": [%d, 1024]}}", rows);
+  test_folder_make(&f->folder);
+  strcpy(in, test_folder_path(&f->folder, "in.safetensors"));
+  strcpy(f->cut, test_folder_path(&f->folder, "cut"));
+  strcpy(f->out, test_folder_path(&f->folder, "out.safetensors"));
+  write_floats(in, rows);
+  tsr_plan *plan = test_plan(tree, mesh, "f -> x\n");
+  const tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
+  assert_ok(test_transform(in, f->cut, &options));
+  tsr_plan_release(plan);
+}
+
 static void what_is_cast_is_checked_before(void **state) {
   (void)state;
-  static const char tree[] = "{\"f\": {\"dtype\": \"f32\", \"shape\": [1500, 1024]}}";
-  test_folder folder;
-  char in[96], cut[96], out[96];
-  test_folder_make(&folder);
-  strcpy(in, test_folder_path(&folder, "in.safetensors"));
-  strcpy(cut, test_folder_path(&folder, "cut"));
-  strcpy(out, test_folder_path(&folder, "out.safetensors"));
-  write_floats(in, 1500);
-  tsr_plan *plan = test_plan(tree, "x=3", "f -> x\n");
-  tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
-  assert_ok(test_transform(in, cut, &options));
-  flip_bit(cut, 2, 400);  // which the cast rounds away
-  options = (tsr_transform_options){
+  cut_floats f;
+  cut_floats_make(&f, 1500, "x=3");
+  flip_bit(f.cut, 2, 400);  // which the cast rounds away
+  tsr_transform_options options = {
       .size = sizeof options, .format = TSR_FORMAT_FILE, .dtype = TSR_BF16, .no_sync = true};
-  assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+  assert_fails_with(test_transform(f.cut, f.out, &options), SOURCE_DAMAGED, "tensor \"f\"");
   options.dtype = TSR_F64;
   options.max_memory = 40 << 20;
   options.jobs = 1;
-  assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
-  tsr_plan_release(plan);
-  test_folder_remove(&folder);
+  assert_fails_with(test_transform(f.cut, f.out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+  test_folder_remove(&f.folder);
 }
 
 // Where a cast makes more blocks than it reads, windows are whole blocks of what is read, also with
 // little memory and several workers.
 static void what_is_widened_is_checked_with_little_memory(void **state) {
   (void)state;
-  static const char tree[] = "{\"f\": {\"dtype\": \"f32\", \"shape\": [5120, 1024]}}";
-  test_folder folder;
-  char in[96], cut[96], out[96];
-  test_folder_make(&folder);
-  strcpy(in, test_folder_path(&folder, "in.safetensors"));
-  strcpy(cut, test_folder_path(&folder, "cut"));
-  strcpy(out, test_folder_path(&folder, "out.safetensors"));
-  write_floats(in, 5120);
-  tsr_plan *plan = test_plan(tree, "x=2", "f -> x\n");
-  tsr_transform_options options = {.size = sizeof options, .plan = plan, .no_sync = true};
-  assert_ok(test_transform(in, cut, &options));
-  flip_bit(cut, 1, 4 * 1024 * 2559);
+  cut_floats f;
+  cut_floats_make(&f, 5120, "x=2");
+  flip_bit(f.cut, 1, 4 * 1024 * 2559);
   for (int megabytes = 34; megabytes <= 66; megabytes += 4) {
-    options = (tsr_transform_options){.size = sizeof options,
-                                      .format = TSR_FORMAT_FILE,
-                                      .dtype = TSR_F64,
-                                      .max_memory = (int64_t)megabytes << 20,
-                                      .jobs = 1 + megabytes / 4 % 3,
-                                      .no_sync = true};
-    assert_fails_with(test_transform(cut, out, &options), SOURCE_DAMAGED, "tensor \"f\"");
+    const tsr_transform_options options = {.size = sizeof options,
+                                           .format = TSR_FORMAT_FILE,
+                                           .dtype = TSR_F64,
+                                           .max_memory = (int64_t)megabytes << 20,
+                                           .jobs = 1 + megabytes / 4 % 3,
+                                           .no_sync = true};
+    assert_fails_with(test_transform(f.cut, f.out, &options), SOURCE_DAMAGED, "tensor \"f\"");
   }
-  tsr_plan_release(plan);
-  test_folder_remove(&folder);
+  test_folder_remove(&f.folder);
 }
 
 // ---- resumed jobs ----

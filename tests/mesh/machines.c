@@ -60,3 +60,11 @@ void assert_mesh_prints(const tsr_mesh *mesh, const char *text) {
   assert_string_equal(tsr_text_string(&out), text);
   tsr_text_deinit(&out);
 }
+
+void assert_meshes_print(const char *const (*texts)[2], size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    tsr_mesh *mesh = parsed_mesh(texts[i][0], NULL);
+    assert_mesh_prints(mesh, texts[i][1]);
+    tsr_mesh_release(mesh);
+  }
+}

@@ -13,5 +13,7 @@ tsr_mesh *parsed_mesh(const char *text, const tsr_topology *topology);
 tsr_mesh *random_mesh(test_random *random, int max_axes, int64_t max_devices);
 // The mesh prints as `text`.
 void assert_mesh_prints(const tsr_mesh *mesh, const char *text);
+// Each first text is read, and prints as the second.
+void assert_meshes_print(const char *const (*texts)[2], size_t count);
 
 #endif

@@ -36,11 +36,7 @@ static void spaces_and_spelt_out_defaults_are_understood(void **state) {
       {"x=4\tabstract ", "x=4 abstract"},
       {"\"data\"=4", "data=4"},
   };
-  for (size_t i = 0; i < COUNT_OF(texts); i++) {
-    tsr_mesh *mesh = parsed_mesh(texts[i][0], NULL);
-    assert_mesh_prints(mesh, texts[i][1]);
-    tsr_mesh_release(mesh);
-  }
+  assert_meshes_print(texts, COUNT_OF(texts));
 }
 
 static void broken_texts_say_where(void **state) {

@@ -35,11 +35,7 @@ static void every_text_of_a_device_mesh_is_read(void **state) {
       // an axis of ours that is called so
       {"DeviceMesh=2", "DeviceMesh=2"},
   };
-  for (size_t i = 0; i < COUNT_OF(texts); i++) {
-    tsr_mesh *mesh = parsed_mesh(texts[i][0], NULL);
-    assert_mesh_prints(mesh, texts[i][1]);
-    tsr_mesh_release(mesh);
-  }
+  assert_meshes_print(texts, COUNT_OF(texts));
 }
 
 static void a_topology_gives_devices_where_none_are_listed(void **state) {

@@ -100,101 +100,97 @@ static void assert_cut(const char *file, const char *variant, const char *path,
   real_model_close(&model);
 }
 
+static const struct {
+  const char *file, *variant, *path, *spec;
+} cuts[] = {
+    // Columns of what comes in, rows of what goes out.
+    {"llama-3-8b.json", "fsdp+tp", "model.layers.3.self_attn.q_proj.weight", "tp, fsdp"},
+    {"llama-3-8b.json", "fsdp+tp", "model.layers.3.self_attn.o_proj.weight", "fsdp, tp"},
+    {"llama-3-8b.json", "fsdp+tp", "model.layers.3.mlp.gate_proj.weight", "tp, fsdp"},
+    {"llama-3-8b.json", "fsdp+tp", "model.layers.3.mlp.down_proj.weight", "fsdp, tp"},
+    {"llama-3-8b.json", "tp", "model.layers.3.mlp.down_proj.weight", "_, tp"},
+    {"llama-3-8b.json", "fsdp", "model.layers.3.mlp.down_proj.weight", "fsdp, _"},
+    {"llama-3-8b.json", "tp", "model.embed_tokens.weight", "tp, _"},
+    {"llama-3-8b.json", "tp", "model.norm.weight", "_"},
+    // Eight heads on eight ranks are an even cut, on sixteen each is held twice.
+    {"llama-3-8b.json", "tp", "model.layers.3.self_attn.k_proj.weight", "tp, _"},
+    {"llama-3-70b.json", "tp", "model.layers.3.self_attn.k_proj.weight", "tp/parts(1024/128*2), _"},
+    {"gemma-2-9b.json", "tp", "model.layers.3.self_attn.v_proj.weight", "tp/parts(2048/256*2), _"},
+    // Biases follow the outputs of columns; after rows they are whole.
+    {"qwen2-7b.json", "fsdp+tp", "model.layers.0.self_attn.k_proj.bias", "tp"},
+    {"gpt2.json", "fsdp+tp", "h.0.mlp.c_fc.bias", "tp"},
+    {"gpt2.json", "fsdp+tp", "h.0.mlp.c_proj.bias", "_"},
+    // Conv1D is the other way round.
+    {"gpt2.json", "fsdp+tp", "h.0.mlp.c_fc.weight", "fsdp, tp"},
+    {"gpt2.json", "fsdp+tp", "h.0.mlp.c_proj.weight", "tp, fsdp"},
+    {"gpt2.json", "tp", "h.0.attn.c_attn.bias", "tp/parts(q:768/64, k:768/64, v:768/64)"},
+    {"gpt2.json", "fsdp+tp", "h.0.attn.bias", "_"},
+    // Fused tensors, part by part.
+    {"phi-3-mini.json", "fsdp+tp", "model.layers.0.self_attn.qkv_proj.weight",
+     "tp/parts(q:3072/96, k:3072/96, v:3072/96), fsdp"},
+    {"phi-3-mini.json", "tp", "model.layers.0.mlp.gate_up_proj.weight",
+     "tp/parts(gate:8192, up:8192), _"},
+    {"phi-3-mini.json", "tp", "model.layers.0.self_attn.qkv_proj.bias",
+     "tp/parts(q:3072/96, k:3072/96, v:3072/96)"},
+    // Query, key and value of each group beside each other: cut between groups.
+    {"pythia-1b.json", "tp", "gpt_neox.layers.0.attention.query_key_value.weight", "tp, _"},
+    {"falcon-40b.json", "fsdp+tp", "transformer.h.0.self_attention.query_key_value.weight",
+     "tp, fsdp"},
+    {"falcon-40b.json", "fsdp+tp", "transformer.h.0.self_attention.dense.weight", "fsdp, tp"},
+    {"llama-3-8b-megatron.json", "tp", "decoder.layers.0.self_attention.linear_qkv.weight",
+     "tp, _"},
+    {"llama-3-8b-megatron.json", "tp", "decoder.layers.0.mlp.linear_fc1.weight",
+     "tp/parts(gate:14336, up:14336), _"},
+    {"phi-3-mini.json", "fsdp", "model.layers.0.mlp.gate_up_proj.weight", "_, fsdp"},
+    // Experts.
+    {"mixtral-8x7b.json", "fsdp+ep+tp", "model.layers.0.block_sparse_moe.experts.3.w1.weight",
+     "ep+tp, fsdp"},
+    {"mixtral-8x7b.json", "ep", "model.layers.0.mlp.experts.gate_up_proj", "ep, _, _"},
+    {"mixtral-8x7b.json", "tp", "model.layers.0.mlp.experts.gate_up_proj",
+     "_, tp/parts(gate:14336, up:14336), _"},
+    {"mixtral-8x7b.json", "ep+tp", "model.layers.0.block_sparse_moe.experts.w13_weight",
+     "ep, tp/parts(gate:14336, up:14336), _"},
+    {"mixtral-8x7b.json", "ep+tp", "model.layers.0.block_sparse_moe.experts.w2_weight",
+     "ep, _, tp"},
+    {"qwen3-30b-a3b.json", "fsdp+ep+tp", "model.layers.0.mlp.experts.3.down_proj.weight",
+     "fsdp, ep+tp"},
+    {"qwen3-30b-a3b.json", "ep+tp", "model.layers.0.mlp.experts.gate_up_proj",
+     "ep, tp/parts(gate:768, up:768), _"},
+    {"qwen3-30b-a3b.json", "tp", "model.layers.0.mlp.shared_expert_gate.weight", "_"},
+    {"deepseek-v3.json", "fsdp+tp", "model.layers.5.mlp.shared_experts.down_proj.weight",
+     "fsdp, tp"},
+    {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.kv_a_proj_with_mqa.weight",
+     "_, fsdp"},
+    {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.q_b_proj.weight", "tp, fsdp"},
+    {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_a_layernorm.weight", "_"},
+    {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_b_proj.weight", "tp, _"},
+    {"llama-4-scout.json", "fsdp+ep+tp",
+     "language_model.model.layers.0.feed_forward.experts.gate_up_proj",
+     "ep, fsdp, tp/parts(gate:8192, up:8192)"},
+    {"llama-4-scout.json", "tp", "vision_model.model.layers.0.self_attn.q_proj.weight", "_"},
+    // Gate and up in turns: pairs stay together, and so do the 32 inputs of a block of down.
+    {"gpt-oss-20b.json", "ep+tp", "model.layers.0.mlp.experts.gate_up_proj_blocks", "ep, tp, _, _"},
+    {"gpt-oss-20b.json", "tp", "model.layers.0.mlp.experts.down_proj_blocks", "_, _, tp, _"},
+    {"gpt-oss-20b.json", "tp", "model.layers.0.mlp.experts.gate_up_proj", "_, _, tp"},
+    // Five parts, two of them with fewer groups than ranks.
+    {"mamba-codestral-7b.json", "tp", "backbone.layers.0.mixer.in_proj.weight",
+     "tp/parts(z:8192/64, x:8192/64, B:1024/128*2, C:1024/128*2, dt:128), _"},
+    {"mamba-codestral-7b.json", "tp", "backbone.layers.0.mixer.conv1d.bias",
+     "tp/parts(x:8192/64, B:1024/128*2, C:1024/128*2)"},
+    {"command-r-plus.json", "tp", "model.layers.0.self_attn.k_norm.weight", "tp/parts(8*2), _"},
+    {"qwen2-vl-7b.json", "fsdp+tp", "visual.blocks.0.attn.qkv.weight", "fsdp"},
+    {"t5-v1_1-xxl.json", "tp", "decoder.block.0.layer.1.EncDecAttention.o.weight", "_, tp"},
+    {"t5-v1_1-xxl.json", "tp",
+     "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", "_, tp"},
+    {"bert-base-uncased.json", "tp", "bert.encoder.layer.0.attention.output.dense.weight", "_, tp"},
+    {"bert-base-uncased.json", "tp", "bert.encoder.layer.0.attention.output.LayerNorm.weight", "_"},
+    {"whisper-small.json", "tp", "model.decoder.layers.0.encoder_attn.out_proj.weight", "_, tp"},
+};
+
 static void tensors_are_cut_as_megatron_cuts_them(void **state) {
   (void)state;
-  static const struct {
-    const char *file, *variant, *path, *spec;
-  } cases[] = {
-      // Columns of what comes in, rows of what goes out.
-      {"llama-3-8b.json", "fsdp+tp", "model.layers.3.self_attn.q_proj.weight", "tp, fsdp"},
-      {"llama-3-8b.json", "fsdp+tp", "model.layers.3.self_attn.o_proj.weight", "fsdp, tp"},
-      {"llama-3-8b.json", "fsdp+tp", "model.layers.3.mlp.gate_proj.weight", "tp, fsdp"},
-      {"llama-3-8b.json", "fsdp+tp", "model.layers.3.mlp.down_proj.weight", "fsdp, tp"},
-      {"llama-3-8b.json", "tp", "model.layers.3.mlp.down_proj.weight", "_, tp"},
-      {"llama-3-8b.json", "fsdp", "model.layers.3.mlp.down_proj.weight", "fsdp, _"},
-      {"llama-3-8b.json", "tp", "model.embed_tokens.weight", "tp, _"},
-      {"llama-3-8b.json", "tp", "model.norm.weight", "_"},
-      // Eight heads on eight ranks are an even cut, on sixteen each is held twice.
-      {"llama-3-8b.json", "tp", "model.layers.3.self_attn.k_proj.weight", "tp, _"},
-      {"llama-3-70b.json", "tp", "model.layers.3.self_attn.k_proj.weight",
-       "tp/parts(1024/128*2), _"},
-      {"gemma-2-9b.json", "tp", "model.layers.3.self_attn.v_proj.weight",
-       "tp/parts(2048/256*2), _"},
-      // Biases follow the outputs of columns; after rows they are whole.
-      {"qwen2-7b.json", "fsdp+tp", "model.layers.0.self_attn.k_proj.bias", "tp"},
-      {"gpt2.json", "fsdp+tp", "h.0.mlp.c_fc.bias", "tp"},
-      {"gpt2.json", "fsdp+tp", "h.0.mlp.c_proj.bias", "_"},
-      // Conv1D is the other way round.
-      {"gpt2.json", "fsdp+tp", "h.0.mlp.c_fc.weight", "fsdp, tp"},
-      {"gpt2.json", "fsdp+tp", "h.0.mlp.c_proj.weight", "tp, fsdp"},
-      {"gpt2.json", "tp", "h.0.attn.c_attn.bias", "tp/parts(q:768/64, k:768/64, v:768/64)"},
-      {"gpt2.json", "fsdp+tp", "h.0.attn.bias", "_"},
-      // Fused tensors, part by part.
-      {"phi-3-mini.json", "fsdp+tp", "model.layers.0.self_attn.qkv_proj.weight",
-       "tp/parts(q:3072/96, k:3072/96, v:3072/96), fsdp"},
-      {"phi-3-mini.json", "tp", "model.layers.0.mlp.gate_up_proj.weight",
-       "tp/parts(gate:8192, up:8192), _"},
-      {"phi-3-mini.json", "tp", "model.layers.0.self_attn.qkv_proj.bias",
-       "tp/parts(q:3072/96, k:3072/96, v:3072/96)"},
-      // Query, key and value of each group beside each other: cut between groups.
-      {"pythia-1b.json", "tp", "gpt_neox.layers.0.attention.query_key_value.weight", "tp, _"},
-      {"falcon-40b.json", "fsdp+tp", "transformer.h.0.self_attention.query_key_value.weight",
-       "tp, fsdp"},
-      {"falcon-40b.json", "fsdp+tp", "transformer.h.0.self_attention.dense.weight", "fsdp, tp"},
-      {"llama-3-8b-megatron.json", "tp", "decoder.layers.0.self_attention.linear_qkv.weight",
-       "tp, _"},
-      {"llama-3-8b-megatron.json", "tp", "decoder.layers.0.mlp.linear_fc1.weight",
-       "tp/parts(gate:14336, up:14336), _"},
-      {"phi-3-mini.json", "fsdp", "model.layers.0.mlp.gate_up_proj.weight", "_, fsdp"},
-      // Experts.
-      {"mixtral-8x7b.json", "fsdp+ep+tp", "model.layers.0.block_sparse_moe.experts.3.w1.weight",
-       "ep+tp, fsdp"},
-      {"mixtral-8x7b.json", "ep", "model.layers.0.mlp.experts.gate_up_proj", "ep, _, _"},
-      {"mixtral-8x7b.json", "tp", "model.layers.0.mlp.experts.gate_up_proj",
-       "_, tp/parts(gate:14336, up:14336), _"},
-      {"mixtral-8x7b.json", "ep+tp", "model.layers.0.block_sparse_moe.experts.w13_weight",
-       "ep, tp/parts(gate:14336, up:14336), _"},
-      {"mixtral-8x7b.json", "ep+tp", "model.layers.0.block_sparse_moe.experts.w2_weight",
-       "ep, _, tp"},
-      {"qwen3-30b-a3b.json", "fsdp+ep+tp", "model.layers.0.mlp.experts.3.down_proj.weight",
-       "fsdp, ep+tp"},
-      {"qwen3-30b-a3b.json", "ep+tp", "model.layers.0.mlp.experts.gate_up_proj",
-       "ep, tp/parts(gate:768, up:768), _"},
-      {"qwen3-30b-a3b.json", "tp", "model.layers.0.mlp.shared_expert_gate.weight", "_"},
-      {"deepseek-v3.json", "fsdp+tp", "model.layers.5.mlp.shared_experts.down_proj.weight",
-       "fsdp, tp"},
-      {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.kv_a_proj_with_mqa.weight",
-       "_, fsdp"},
-      {"deepseek-v3.json", "fsdp+tp", "model.layers.5.self_attn.q_b_proj.weight", "tp, fsdp"},
-      {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_a_layernorm.weight", "_"},
-      {"deepseek-v3.json", "tp", "model.layers.5.self_attn.kv_b_proj.weight", "tp, _"},
-      {"llama-4-scout.json", "fsdp+ep+tp",
-       "language_model.model.layers.0.feed_forward.experts.gate_up_proj",
-       "ep, fsdp, tp/parts(gate:8192, up:8192)"},
-      {"llama-4-scout.json", "tp", "vision_model.model.layers.0.self_attn.q_proj.weight", "_"},
-      // Gate and up in turns: pairs stay together, and so do the 32 inputs of a block of down.
-      {"gpt-oss-20b.json", "ep+tp", "model.layers.0.mlp.experts.gate_up_proj_blocks",
-       "ep, tp, _, _"},
-      {"gpt-oss-20b.json", "tp", "model.layers.0.mlp.experts.down_proj_blocks", "_, _, tp, _"},
-      {"gpt-oss-20b.json", "tp", "model.layers.0.mlp.experts.gate_up_proj", "_, _, tp"},
-      // Five parts, two of them with fewer groups than ranks.
-      {"mamba-codestral-7b.json", "tp", "backbone.layers.0.mixer.in_proj.weight",
-       "tp/parts(z:8192/64, x:8192/64, B:1024/128*2, C:1024/128*2, dt:128), _"},
-      {"mamba-codestral-7b.json", "tp", "backbone.layers.0.mixer.conv1d.bias",
-       "tp/parts(x:8192/64, B:1024/128*2, C:1024/128*2)"},
-      {"command-r-plus.json", "tp", "model.layers.0.self_attn.k_norm.weight", "tp/parts(8*2), _"},
-      {"qwen2-vl-7b.json", "fsdp+tp", "visual.blocks.0.attn.qkv.weight", "fsdp"},
-      {"t5-v1_1-xxl.json", "tp", "decoder.block.0.layer.1.EncDecAttention.o.weight", "_, tp"},
-      {"t5-v1_1-xxl.json", "tp",
-       "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", "_, tp"},
-      {"bert-base-uncased.json", "tp", "bert.encoder.layer.0.attention.output.dense.weight",
-       "_, tp"},
-      {"bert-base-uncased.json", "tp", "bert.encoder.layer.0.attention.output.LayerNorm.weight",
-       "_"},
-      {"whisper-small.json", "tp", "model.decoder.layers.0.encoder_attn.out_proj.weight", "_, tp"},
-  };
-  for (size_t i = 0; i < COUNT_OF(cases); i++)
-    assert_cut(cases[i].file, cases[i].variant, cases[i].path, cases[i].spec);
+  for (size_t i = 0; i < COUNT_OF(cuts); i++)
+    assert_cut(cuts[i].file, cuts[i].variant, cuts[i].path, cuts[i].spec);
 }
 
 // ---- names ----
