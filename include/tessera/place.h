@@ -110,8 +110,8 @@ typedef struct tsr_place_options {
 // NULL; in functions of trees it has a place for each leaf. A tree moves in one round.
 
 // Collective. eformer's with_sharding_constraint: the spec is corrected for mesh and shape, then
-// the array is put so. The empty spec, and no mesh at all, leave it alone; a spec of which nothing
-// is left, and `_`, replicate it. As in JAX only Auto axes may be used
+// the array is put so. The empty spec, and no mesh at all, leave it alone; `_`, and a spec that
+// correction empties, replicate it. As in JAX only Auto axes may be used
 // (constraint_needs_auto_axis).
 TSR_API TSR_MUST_USE tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec,
                                                     const tsr_mesh *mesh,

@@ -37,7 +37,7 @@ TSR_MUST_USE tsr_status tsr_source_hashes_restore(tsr_source_hashes *hashes, int
 // Forgets all.
 void tsr_source_hashes_clear(tsr_source_hashes *hashes);
 
-// Tensors of which anything was read: all of it in order, and otherwise.
+// Tensors that were read: whole and in order, hence compared; and in another way.
 typedef struct tsr_source_checked {
   int64_t checked, unchecked;
 } tsr_source_checked;

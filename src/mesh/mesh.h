@@ -39,7 +39,7 @@ int64_t tsr_mesh_stride(const tsr_mesh *mesh, int axis);
 // and its topology, if it has one, lists them so.
 bool tsr_mesh_has_default_devices(const tsr_mesh *mesh);
 
-// Equal meshes have equal digests: 128 bits, of which tsr_mesh_hash are the lower ones.
+// Equal meshes have equal digests of 128 bits. tsr_mesh_hash is the lower half.
 tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh);
 
 // The groups of devices whose positions differ in some digits only (position / stride % size),

@@ -40,8 +40,8 @@ typedef struct tsr_model_blocks {
 TSR_MUST_USE tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
                                               const tsr_fact *facts, int fact_count);
 void tsr_model_blocks_deinit(tsr_model_blocks *blocks);
-// For a row: an axis that does not cut it but others of its block, of which `*out_row` is the
-// first; NULL = none. Each block is reported once, at the first row that is not cut.
+// For a row: an axis that does not cut it but cuts others of its block; NULL = none. `*out_row` is
+// the first row that it cuts. Each block is reported once, at the first row that is not cut.
 TSR_MUST_USE tsr_status tsr_model_blocks_find_apart(tsr_model_blocks *blocks, int64_t row,
                                                     const char **out_axis, int64_t *out_row);
 // The size of a row's pieces where these are parts of heads, else 0; and the dimension.

@@ -15,7 +15,7 @@ TSR_MUST_USE tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc);
 bool tsr_stage_cut_equal(const tsr_stage *a, const tsr_stage *b);
 // Whether a stage names no axis: an empty group, or a group of one None.
 bool tsr_stage_is_empty(const tsr_stage *stage);
-// Equal specs have equal digests: 128 bits, of which tsr_spec_hash are the lower ones.
+// Equal specs have equal digests of 128 bits. tsr_spec_hash is the lower half.
 tsr_hash128 tsr_spec_digest(const tsr_spec *spec);
 
 #endif
