@@ -83,12 +83,15 @@ static void add_types(const char *family, tsr_text *out) {
 static tsr_status no_preset(const choice *c, const char *serving) {
   const char *type = tsr_text_string(&c->type);
   tsr_text known = TSR_TEXT_EMPTY;
-  add_types(NULL, &known);
+  if (c->has_config) {
+    tsr_text_add(&known, "; presets are for model_type ");
+    add_types(NULL, &known);
+  }
   tsr_status status = tsr_text_check(&known);
   if (!status)
     status = tsr_fail(UNKNOWN_PRESET,
-                      "%s: %s%s, so that no preset is chosen; presets are for model_type %s. Give "
-                      "--preset FAMILY%s%s%s, --rules FILE or --auto",
+                      "%s: %s%s, so that no preset is chosen%s. Give --preset FAMILY%s%s%s, "
+                      "--rules FILE or --auto",
                       c->model,
                       !c->has_config ? "there is no config.json"
                       : *type        ? "no preset is for "
