@@ -5,28 +5,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/tessera.h>
-#include <unistd.h>
 
 enum { ROWS = 8, COLUMNS = 16 };
 
 // ---- a small model to load ----
 
 static tsr_status write_model(const char *path) {
-  const int64_t matrix[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
-  const tsr_model_tensor tensors[] = {
-      {.name = "mlp.weight", .dtype = TSR_F32, .rank = 2, .dims = matrix},
-      {.name = "norm", .dtype = TSR_F32, .rank = 1, .dims = row}};
-  tsr_safetensors_file plan;
-  TSR_TRY(tsr_safetensors_plan(tensors, 2, NULL, 0, &plan));
-  FILE *file = fopen(path, "wb");
-  bool written = file && fwrite(plan.header, (size_t)plan.length, 1, file) == 1;
-  for (int i = 0; i < ROWS * COLUMNS + COLUMNS && written; i++) {
-    const float value = (float)i;
-    written = fwrite(&value, sizeof value, 1, file) == 1;
-  }
-  tsr_safetensors_file_deinit(&plan);
-  if (file && fclose(file)) written = false;
-  return written ? NULL : tsr_fail(IO, "%s cannot be written", path);
+  float values[(ROWS + 1) * COLUMNS];
+  for (int i = 0; i < (ROWS + 1) * COLUMNS; i++) values[i] = (float)i;
+  const tsr_leaf leaves[] = {{.path = "mlp.weight",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
+                              .data = values},
+                             {.path = "norm",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(COLUMNS),
+                              .data = values + ROWS * COLUMNS}};
+  const tsr_save_options options = {.size = sizeof options, .format = TSR_FORMAT_FILE};
+  tsr_array_tree *tree = NULL;
+  tsr_comm *comm = NULL;
+  tsr_status status = tsr_array_tree_create(leaves, 2, &tree);
+  if (!status) status = tsr_comm_create(1, NULL, &comm);
+  if (!status) status = tsr_checkpoint_save(tree, path, comm, &options);
+  tsr_comm_release(comm);
+  tsr_array_tree_release(tree);
+  return status;
 }
 
 // ---- loading ----
@@ -86,13 +91,13 @@ static tsr_status make_plan(const tsr_checkpoint *model, tsr_plan **out_plan) {
 }
 
 int main(void) {
-  char path[] = "/tmp/tessera-example.XXXXXX";
+  char folder[] = "/tmp/tessera-example.XXXXXX", path[64];
   tsr_comm *comm = NULL;
   tsr_checkpoint *model = NULL;
   tsr_plan *plan = NULL;
-  const int made = mkstemp(path);
-  if (made >= 0) close(made);
-  tsr_status status = write_model(path);
+  tsr_status status = mkdtemp(folder) ? NULL : tsr_fail(IO, "%s cannot be made", folder);
+  snprintf(path, sizeof path, "%s/model.safetensors", folder);
+  if (!status) status = write_model(path);
   if (!status) status = tsr_comm_create(4, NULL, &comm);
   if (!status) status = tsr_checkpoint_open(path, NULL, &model);
   if (!status) status = make_plan(model, &plan);
@@ -105,5 +110,6 @@ int main(void) {
   tsr_checkpoint_release(model);
   tsr_comm_release(comm);
   remove(path);
+  remove(folder);
   return code;
 }

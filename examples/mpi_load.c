@@ -16,21 +16,27 @@ enum { ROWS = 64, COLUMNS = 48 };
 
 // Element i of a tensor is i: whoever holds it can tell whether it is right.
 static tsr_status write_file(const char *path) {
-  const int64_t matrix[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
-  const tsr_model_tensor tensors[] = {
-      {.name = "mlp.weight", .dtype = TSR_F32, .rank = 2, .dims = matrix},
-      {.name = "norm", .dtype = TSR_F32, .rank = 1, .dims = row}};
-  tsr_safetensors_file plan;
-  TSR_TRY(tsr_safetensors_plan(tensors, 2, NULL, 0, &plan));
-  FILE *file = fopen(path, "wb");
-  bool written = file && fwrite(plan.header, (size_t)plan.length, 1, file) == 1;
-  for (int i = 0; i < (ROWS + 1) * COLUMNS && written; i++) {
-    const float value = (float)(i % (ROWS * COLUMNS));
-    written = fwrite(&value, sizeof value, 1, file) == 1;
-  }
-  tsr_safetensors_file_deinit(&plan);
-  if (file && fclose(file)) written = false;
-  return written ? NULL : tsr_fail(IO, "%s cannot be written", path);
+  static float values[ROWS * COLUMNS];
+  for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = (float)i;
+  const tsr_leaf leaves[] = {{.path = "mlp.weight",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
+                              .data = values},
+                             {.path = "norm",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(COLUMNS),
+                              .data = values}};
+  const tsr_save_options options = {.size = sizeof options, .format = TSR_FORMAT_FILE};
+  tsr_array_tree *tree = NULL;
+  tsr_comm *comm = NULL;
+  tsr_status status = tsr_array_tree_create(leaves, 2, &tree);
+  if (!status) status = tsr_comm_create(1, NULL, &comm);
+  if (!status) status = tsr_checkpoint_save(tree, path, comm, &options);
+  tsr_comm_release(comm);
+  tsr_array_tree_release(tree);
+  return status;
 }
 
 static tsr_status make_plan(const tsr_checkpoint *model, const char *mesh_text,

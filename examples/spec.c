@@ -11,39 +11,46 @@ typedef struct world {
   tsr_text text;
 } world;
 
+static void print_line(world *w, const char *title) {
+  printf("%-8s%s\n", title, tsr_text_string(&w->text));
+  tsr_text_clear(&w->text);
+}
+
+static tsr_status print_form(world *w, const char *title, tsr_spec_form form) {
+  TSR_TRY(tsr_spec_print(w->spec, form, &w->text));
+  print_line(w, title);
+  return NULL;
+}
+
 static tsr_status translate(world *w) {
   TSR_TRY(tsr_mesh_parse("data=2,fsdp=2,tp=2", NULL, &w->mesh));
   TSR_TRY(tsr_spec_parse("P('data', ('fsdp', 'tp'))", TSR_FORM_JAX, &w->spec));
   TSR_TRY(tsr_sharding_bind(w->mesh, w->spec, false, &w->sharding));
   TSR_TRY(tsr_tiling_from_sharding(w->sharding, 2, &w->tiling));
 
-  tsr_text_add(&w->text, "short   ");
-  TSR_TRY(tsr_spec_print(w->spec, TSR_FORM_SHORT, &w->text));
-  tsr_text_add(&w->text, "\njax     ");
-  TSR_TRY(tsr_spec_print(w->spec, TSR_FORM_JAX, &w->text));
-  tsr_text_add(&w->text, "\nshardy  ");
-  TSR_TRY(tsr_spec_print(w->spec, TSR_FORM_SHARDY, &w->text));
-  tsr_text_add(&w->text, "\nxla     ");
+  TSR_TRY(print_form(w, "short", TSR_FORM_SHORT));
+  TSR_TRY(print_form(w, "jax", TSR_FORM_JAX));
+  TSR_TRY(print_form(w, "shardy", TSR_FORM_SHARDY));
   tsr_tiling_print(w->tiling, &w->text);
-  tsr_text_add(&w->text, "\n");
+  print_line(w, "xla");
   return NULL;
 }
 
 static tsr_status mend(world *w) {
   // Four shards of the second dimension do not divide 10.
   TSR_TRY(tsr_spec_correct(w->spec, w->mesh, TSR_SHAPE(8, 10), NULL, &w->fitting, &w->changes));
-  tsr_text_add(&w->text, "\nfor (8, 10): ");
   TSR_TRY(tsr_spec_print(w->fitting, TSR_FORM_JAX, &w->text));
-  tsr_text_add(&w->text, "\n");
+  printf("\n");
+  print_line(w, "for (8, 10): ");
   tsr_changes_print(&w->changes, &w->text);
-  return tsr_text_check(&w->text);
+  printf("%s", tsr_text_string(&w->text));
+  return NULL;
 }
 
 int main(void) {
   world w = {0};
   tsr_status status = translate(&w);
   if (!status) status = mend(&w);
-  if (!status) fputs(tsr_text_string(&w.text), stdout);
   tsr_text_deinit(&w.text);
   tsr_changes_deinit(&w.changes);
   tsr_tiling_release(w.tiling);

@@ -8,12 +8,12 @@ int main(int argc, char **argv) {
     fprintf(stderr, "library %s, headers %s, package %s\n", tsr_version(), TSR_VERSION, argv[1]);
     return 1;
   }
-  // Something that reaches into the library's own dependencies.
-  tsr_text digest = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_hash_decimal("tessera", strlen("tessera"), "sha256", &digest);
-  const int failed = status || !digest.length;
-  if (failed) fprintf(stderr, "no digest: %s\n", tsr_status_text(status));
+  // Something that reaches into the library's own dependencies: patterns are PCRE2's.
+  tsr_rules *rules = NULL;
+  tsr_status status = tsr_rules_parse("(q|k)_proj\\.weight$ -> tp, _\n", "consumer", NULL, &rules);
+  const int failed = status || tsr_rules_count(rules) != 1;
+  if (failed) fprintf(stderr, "no rule: %s\n", tsr_status_text(status));
   tsr_status_free(status);
-  tsr_text_deinit(&digest);
+  tsr_rules_release(rules);
   return failed;
 }
