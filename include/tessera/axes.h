@@ -2,9 +2,9 @@
 // mesh axes by mode, training or decoding. eformer's PartitionAxis and PartitionManager.
 //
 //   tsr_axes *axes = NULL;  // tensor parallelism over "mdl", which the heads follow
-//   tsr_field_value tp = {TSR_FIELD_TENSOR_PARALLEL, TSR_NAME("mdl")};
+//   tsr_field_value tp = {TSR_FIELD_TENSOR_PARALLEL, TSR_LOGICAL_NAME("mdl")};
 //   TSR_TRY(tsr_axes_create(&tp, 1, &axes));
-//   tsr_logical_entry names[] = {TSR_NAME("__BATCH__"), TSR_NAME("__HEAD__")};
+//   tsr_logical_entry names[] = {TSR_LOGICAL_NAME("__BATCH__"), TSR_LOGICAL_NAME("__HEAD__")};
 //   tsr_spec *spec = NULL;  // fsdp+dp, mdl
 //   TSR_TRY(tsr_axes_resolve_spec(axes, NULL, &(tsr_logical_names){2, names, NULL}, TSR_MODE_TRAIN,
 //                                 &spec));

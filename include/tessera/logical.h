@@ -7,8 +7,8 @@
 //
 //   tsr_logical_rules *rules = NULL;
 //   TSR_TRY(tsr_logical_rules_parse("batch -> data\nembed -> model\n", "mine", &rules));
-//   tsr_logical_entry names[] = {TSR_NAME("batch"), TSR_NONE, TSR_NAME("embed")};
-//   tsr_spec *spec = NULL;  // data, _, model
+//   tsr_logical_entry names[] = {TSR_LOGICAL_NAME("batch"), TSR_LOGICAL_NONE,
+//   TSR_LOGICAL_NAME("embed")}; tsr_spec *spec = NULL;  // data, _, model
 //   TSR_TRY(tsr_logical_to_mesh_axes(&(tsr_logical_names){3, names, NULL}, rules, &spec, NULL));
 #ifndef TESSERA_LOGICAL_H
 #define TESSERA_LOGICAL_H
@@ -37,11 +37,12 @@ typedef struct tsr_logical_entry {
   const char *const *names;  // "" inside a group stands for None
 } tsr_logical_entry;
 
-// Entries in C, which live to the end of the block: TSR_NAME("embed"), TSR_GROUP("data", "model").
-#define TSR_NONE ((tsr_logical_entry){TSR_ENTRY_NONE, 0, NULL})
-#define TSR_UNCONSTRAINED ((tsr_logical_entry){TSR_ENTRY_UNCONSTRAINED, 0, NULL})
-#define TSR_NAME(name) ((tsr_logical_entry){TSR_ENTRY_NAME, 1, (const char *const[]){name}})
-#define TSR_GROUP(...)                                                                     \
+// Entries in C, which live to the end of the block: TSR_LOGICAL_NAME("embed"),
+// TSR_LOGICAL_GROUP("data", "model").
+#define TSR_LOGICAL_NONE ((tsr_logical_entry){TSR_ENTRY_NONE, 0, NULL})
+#define TSR_LOGICAL_UNCONSTRAINED ((tsr_logical_entry){TSR_ENTRY_UNCONSTRAINED, 0, NULL})
+#define TSR_LOGICAL_NAME(name) ((tsr_logical_entry){TSR_ENTRY_NAME, 1, (const char *const[]){name}})
+#define TSR_LOGICAL_GROUP(...)                                                             \
   ((tsr_logical_entry){TSR_ENTRY_GROUP,                                                    \
                        (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)), \
                        (const char *const[]){__VA_ARGS__}})

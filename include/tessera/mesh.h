@@ -159,11 +159,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axi
                                                    tsr_axis_cost *out_cost);
 
 typedef enum tsr_collective {
-  TSR_ALL_GATHER,
-  TSR_REDUCE_SCATTER,
-  TSR_ALL_TO_ALL,
-  TSR_ALL_REDUCE,
-  TSR_PERMUTE,
+  TSR_COLLECTIVE_ALL_GATHER,
+  TSR_COLLECTIVE_REDUCE_SCATTER,
+  TSR_COLLECTIVE_ALL_TO_ALL,
+  TSR_COLLECTIVE_ALL_REDUCE,
+  TSR_COLLECTIVE_PERMUTE,
   TSR_COLLECTIVE_COUNT
 } tsr_collective;
 // Seconds for a collective by rings over the named axes, level by level where these differ, with

@@ -25,8 +25,8 @@ TSR_BEGIN_DECLS
 // every rank when any rank cannot take part, has another version of the library or another
 // `in_flight`.
 //
-// Release the comm on all ranks, before MPI_Finalize. A call that fails with TSR_COMM leaves the
-// comm broken: MPI may still hold messages, also of the buffers that were given, so the program
+// Release the comm on all ranks, before MPI_Finalize. A call that fails with TSR_CODE_COMM leaves
+// the comm broken: MPI may still hold messages, also of the buffers that were given, so the program
 // should end, as by MPI_Abort.
 TSR_API TSR_MUST_USE tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count,
                                                     const tsr_comm_options *options,

@@ -12,12 +12,12 @@ TSR_BEGIN_DECLS
 // are or, product and min are and. A NaN that comes of a reduction is always the same, positive and
 // quiet, whatever the payloads of those that went in.
 typedef enum tsr_reduction {
-  TSR_SUM,
-  TSR_MAX,
-  TSR_MIN,
-  TSR_PRODUCT,
-  TSR_AND,
-  TSR_OR,
+  TSR_REDUCE_SUM,
+  TSR_REDUCE_MAX,
+  TSR_REDUCE_MIN,
+  TSR_REDUCE_PRODUCT,
+  TSR_REDUCE_AND,
+  TSR_REDUCE_OR,
   TSR_REDUCTION_COUNT
 } tsr_reduction;
 

@@ -78,7 +78,7 @@ typedef struct tsr_spec_dim {
 } tsr_spec_dim;
 
 // Specs know the first three reductions: sum, max, min.
-#define TSR_SPEC_REDUCTION_COUNT (TSR_MIN + 1)
+#define TSR_SPEC_REDUCTION_COUNT (TSR_REDUCE_MIN + 1)
 
 typedef struct tsr_spec tsr_spec;
 

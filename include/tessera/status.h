@@ -29,8 +29,8 @@ TSR_BEGIN_DECLS
   X(NO_MEMORY, "out of memory")   \
   X(IO, "input or output failed") \
   X(COMM, "communication failed")
-#define TSR_ENUMERATOR_(id, text) TSR_##id,
-typedef enum tsr_code { TSR_OK, TSR_CODES(TSR_ENUMERATOR_) TSR_CODE_COUNT } tsr_code;
+#define TSR_ENUMERATOR_(id, text) TSR_CODE_##id,
+typedef enum tsr_code { TSR_CODE_OK, TSR_CODES(TSR_ENUMERATOR_) TSR_CODE_COUNT } tsr_code;
 #undef TSR_ENUMERATOR_
 
 // Why it failed, finely: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def.
@@ -46,7 +46,7 @@ typedef struct tsr_failure *tsr_status;
 
 // What is wrong, with the notes added on the way up; "" for NULL. Valid until the status is freed.
 TSR_API const char *tsr_status_text(tsr_status status);
-TSR_API tsr_code tsr_status_code(tsr_status status);    // TSR_OK for NULL
+TSR_API tsr_code tsr_status_code(tsr_status status);    // TSR_CODE_OK for NULL
 TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NULL
 // The source line of this library that raised it, as "file.c:12"; "" for NULL.
 TSR_API const char *tsr_status_origin(tsr_status status);

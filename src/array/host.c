@@ -92,7 +92,7 @@ typedef struct sharding_job {
 
 // Partial sums other than the first are zero; of maxima and minima all may be the value.
 static bool holds_nothing(const tsr_array *array, const tsr_slot *slot) {
-  return slot->term > 0 && tsr_layout_reduction(array->layout) == TSR_SUM;
+  return slot->term > 0 && tsr_layout_reduction(array->layout) == TSR_REDUCE_SUM;
 }
 
 static tsr_status plan_slot(sharding_job *job, tsr_slot *slot) {

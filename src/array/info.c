@@ -14,7 +14,7 @@ static tsr_status make_replica_ids(const tsr_layout *layout, int64_t **out_ids) 
   int64_t *ids = malloc(sizeof *ids * ((size_t)devices + 1));
   if (!ids) return tsr_fail(NO_MEMORY, "replica ids of %lld devices", (long long)devices);
   tsr_status status = tsr_layout_jax_replica_ids(layout, ids);
-  if (status && tsr_status_code(status) == TSR_NO_MEMORY) {
+  if (status && tsr_status_code(status) == TSR_CODE_NO_MEMORY) {
     free(ids);
     return status;
   }
@@ -44,7 +44,7 @@ static tsr_status replica_id(const tsr_array *array, int64_t position, int64_t *
 static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_array_part *part) {
   tsr_status status = tsr_layout_box(array->layout, shard, part->ranges);
   part->is_box = !status;
-  if (!status || tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
   tsr_status_free(status);
   return NULL;
 }

@@ -16,7 +16,7 @@ tsr_status tsr_array_check_reduced(const tsr_array *array) {
 
 tsr_reduction tsr_layout_reduction(const tsr_layout *layout) {
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
-  return sharding ? tsr_spec_get(tsr_sharding_spec(sharding))->reduction : TSR_SUM;
+  return sharding ? tsr_spec_get(tsr_sharding_spec(sharding))->reduction : TSR_REDUCE_SUM;
 }
 
 tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout **out_layout) {

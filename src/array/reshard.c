@@ -173,7 +173,7 @@ static tsr_status make_plan(tsr_move *move, const tsr_layout *layout, int64_t te
     return tsr_copy_plan_create(move->from->layout, layout, &options, &move->plan);
   tsr_layout *plain = NULL;
   TSR_TRY(tsr_layout_reduced(layout, &plain));
-  move->first_terms = tsr_layout_reduction(layout) == TSR_SUM;
+  move->first_terms = tsr_layout_reduction(layout) == TSR_REDUCE_SUM;
   tsr_status status = tsr_copy_plan_create(move->from->layout, plain, &options, &move->plan);
   tsr_layout_release(plain);
   return status;

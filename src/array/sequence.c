@@ -114,7 +114,7 @@ static tsr_status slice(const stage *s) {
 
 // Member 0 keeps its values; the others have none, unless a copy does no harm.
 static tsr_status zero(const stage *s) {
-  const bool sum = tsr_sequence_reduction(s->sequence) == TSR_SUM;
+  const bool sum = tsr_sequence_reduction(s->sequence) == TSR_REDUCE_SUM;
   for (int64_t m = 0; m < s->groups.count * s->groups.size; m++) {
     const int64_t index = tsr_array_find_device(s->out, s->groups.members[m]);
     if (index < 0) continue;

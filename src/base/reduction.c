@@ -3,8 +3,8 @@
 
 const char *tsr_reduction_name(tsr_reduction op) {
   static const char *const names[TSR_REDUCTION_COUNT] = {
-      [TSR_SUM] = "sum", [TSR_PRODUCT] = "product", [TSR_MIN] = "min",
-      [TSR_MAX] = "max", [TSR_AND] = "and",         [TSR_OR] = "or",
+      [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_PRODUCT] = "product", [TSR_REDUCE_MIN] = "min",
+      [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_AND] = "and",         [TSR_REDUCE_OR] = "or",
   };
   return op >= 0 && op < TSR_REDUCTION_COUNT ? names[op] : NULL;
 }
@@ -18,9 +18,9 @@ bool tsr_reduction_allows(tsr_reduction op, tsr_dtype dtype) {
     case TSR_CLASS_UNSIGNED:
       return true;
     case TSR_CLASS_FLOAT:
-      return op != TSR_AND && op != TSR_OR;
+      return op != TSR_REDUCE_AND && op != TSR_REDUCE_OR;
     case TSR_CLASS_COMPLEX:
-      return op == TSR_SUM || op == TSR_PRODUCT;
+      return op == TSR_REDUCE_SUM || op == TSR_REDUCE_PRODUCT;
   }
   return false;
 }

@@ -24,8 +24,8 @@ static const struct {
   tsr_code code;
   const char *slug, *alias;
 } causes[TSR_CAUSE_COUNT] = {
-    [TSR_CAUSE_NONE] = {TSR_OK, "", ""},
-#define TSR_CAUSE_ROW(id, code, slug, alias) [TSR_CAUSE_##id] = {TSR_##code, slug, alias},
+    [TSR_CAUSE_NONE] = {TSR_CODE_OK, "", ""},
+#define TSR_CAUSE_ROW(id, code, slug, alias) [TSR_CAUSE_##id] = {TSR_CODE_##code, slug, alias},
 #include "tessera/causes.def"
 #undef TSR_CAUSE_ROW
 };
@@ -97,8 +97,8 @@ void tsr_status_free(tsr_status status) {
 const char *tsr_code_name(tsr_code code) {
   // clang-format off
   static const char *const names[TSR_CODE_COUNT] = {
-      [TSR_OK] = "success",
-#define X(id, text) [TSR_##id] = text,
+      [TSR_CODE_OK] = "success",
+#define X(id, text) [TSR_CODE_##id] = text,
       TSR_CODES(X)
 #undef X
   };

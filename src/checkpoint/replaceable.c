@@ -151,7 +151,7 @@ static tsr_status check_file(const char *path) {
   tsr_status status = tsr_checkpoint_open(path, NULL, &checkpoint);
   if (!status) tsr_checkpoint_release(checkpoint);
   const tsr_code code = tsr_status_code(status);
-  if (!status || code == TSR_IO || code == TSR_NO_MEMORY) return status;
+  if (!status || code == TSR_CODE_IO || code == TSR_CODE_NO_MEMORY) return status;
   tsr_status_free(status);
   return tsr_fail(ALREADY_THERE,
                   "%s: it is not replaced, since it is no checkpoint; remove it first, or write "

@@ -135,7 +135,7 @@ static tsr_status build_search(const cli_args *args, const tsr_topology *topolog
     if (axis < 0)
       return tsr_fail(UNKNOWN_MESH_AXIS, "--traffic names axis \"%s\", which the mesh lacks",
                       traffic.names[i]);
-    bytes[axis].bytes[TSR_ALL_REDUCE] = traffic.sizes[i];
+    bytes[axis].bytes[TSR_COLLECTIVE_ALL_REDUCE] = traffic.sizes[i];
   }
   double seconds = 0;
   TSR_TRY(tsr_mesh_search(topology, asked.axes, asked.count, bytes, out_mesh, &seconds));
@@ -266,7 +266,8 @@ static tsr_status print_costs(const tsr_mesh *mesh, tsr_text *out) {
     tsr_axis_cost cost;
     double seconds = 0;
     TSR_TRY(tsr_mesh_axis_cost(mesh, a, &cost));
-    TSR_TRY(tsr_mesh_collective_cost(mesh, TSR_ALL_REDUCE, &axis->name, 1, 1000000000, &seconds));
+    TSR_TRY(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_REDUCE, &axis->name, 1, 1000000000,
+                                     &seconds));
     tsr_text_addf(out, " %-12s  %6lld  %-5s  %-4s  %6.2f us  %6.1f GB/s  %.3g ms\n", axis->name,
                   (long long)axis->size, tsr_level_name(cost.level), cost.ring ? "yes" : "no",
                   cost.link.alpha * 1e6, cost.link.beta > 0 ? 1e-9 / cost.link.beta : 0.0,

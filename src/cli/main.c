@@ -108,5 +108,5 @@ int main(int argc, char **argv) {
   const int code = run_named(argc, argv);
   if (code != EXIT_YES || !fflush(stdout)) return code;
   fprintf(stderr, "tessera: cannot write the output: %s\n", strerror(errno));
-  return EXIT_FAILED + (int)TSR_IO;
+  return EXIT_FAILED + (int)TSR_CODE_IO;
 }

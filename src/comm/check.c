@@ -55,7 +55,7 @@ tsr_status tsr_reduction_check(tsr_dtype dtype, tsr_reduction op) {
   const char *name = tsr_reduction_name(op);
   if (!name) return tsr_fail(BAD_ARGUMENT, "%d is no reduction", (int)op);
   if (tsr_reduction_allows(op, dtype)) return NULL;
-  if (op == TSR_MIN || op == TSR_MAX)
+  if (op == TSR_REDUCE_MIN || op == TSR_REDUCE_MAX)
     return tsr_fail(BAD_ARGUMENT, "%s of %s: complex numbers have no order", name, info->name);
   return tsr_fail(BAD_ARGUMENT, "%s of %s, wanted bool or an integer type", name, info->name);
 }

@@ -122,12 +122,12 @@ double tsr_collective_seconds(tsr_collective op, int64_t count, const tsr_link *
   const double n = (double)count;
   if (count == 1) return 0;
   switch (op) {
-    case TSR_ALL_GATHER:
+    case TSR_COLLECTIVE_ALL_GATHER:
       return gather_seconds(n, link, bytes);
-    case TSR_REDUCE_SCATTER:
-    case TSR_ALL_TO_ALL:
+    case TSR_COLLECTIVE_REDUCE_SCATTER:
+    case TSR_COLLECTIVE_ALL_TO_ALL:
       return scatter_seconds(n, link, bytes);
-    case TSR_ALL_REDUCE:
+    case TSR_COLLECTIVE_ALL_REDUCE:
       return scatter_seconds(n, link, bytes) + gather_seconds(n, link, bytes / n);
     default:
       return link->alpha + bytes * link->beta;
@@ -157,8 +157,8 @@ static void collect_stages(const tsr_axis_cost *costs, const int64_t *sizes, int
 static double staged_gather(const stage *stages, double bytes) {
   double seconds = 0;
   for (int level = TSR_LEVEL_COUNT - 1; level >= 0; level--) {
-    seconds +=
-        tsr_collective_seconds(TSR_ALL_GATHER, stages[level].count, &stages[level].link, bytes);
+    seconds += tsr_collective_seconds(TSR_COLLECTIVE_ALL_GATHER, stages[level].count,
+                                      &stages[level].link, bytes);
     bytes *= (double)stages[level].count;
   }
   return seconds;
@@ -168,8 +168,8 @@ static double staged_gather(const stage *stages, double bytes) {
 static double staged_scatter(const stage *stages, double bytes, double *out_bytes) {
   double seconds = 0;
   for (int level = 0; level < TSR_LEVEL_COUNT; level++) {
-    seconds +=
-        tsr_collective_seconds(TSR_REDUCE_SCATTER, stages[level].count, &stages[level].link, bytes);
+    seconds += tsr_collective_seconds(TSR_COLLECTIVE_REDUCE_SCATTER, stages[level].count,
+                                      &stages[level].link, bytes);
     bytes /= (double)stages[level].count;
   }
   *out_bytes = bytes;
@@ -179,14 +179,14 @@ static double staged_scatter(const stage *stages, double bytes, double *out_byte
 static double staged_seconds(tsr_collective op, const stage *stages, double bytes) {
   double seconds = 0, rest = 0;
   switch (op) {
-    case TSR_ALL_GATHER:
+    case TSR_COLLECTIVE_ALL_GATHER:
       return staged_gather(stages, bytes);
-    case TSR_REDUCE_SCATTER:
+    case TSR_COLLECTIVE_REDUCE_SCATTER:
       return staged_scatter(stages, bytes, &rest);
-    case TSR_ALL_REDUCE:
+    case TSR_COLLECTIVE_ALL_REDUCE:
       seconds = staged_scatter(stages, bytes, &rest);
       return seconds + staged_gather(stages, rest);
-    case TSR_ALL_TO_ALL:
+    case TSR_COLLECTIVE_ALL_TO_ALL:
       for (int level = 0; level < TSR_LEVEL_COUNT; level++)
         seconds += tsr_collective_seconds(op, stages[level].count, &stages[level].link, bytes);
       return seconds;

@@ -99,7 +99,7 @@ static tsr_status make_data_spec(tsr_partitioner *partitioner,
     return tsr_spec_of(&axes, 1, &partitioner->data_spec);
   }
   TSR_TRY(make_rules(partitioner, options));
-  const tsr_logical_entry batch = TSR_NAME("batch");
+  const tsr_logical_entry batch = TSR_LOGICAL_NAME("batch");
   return tsr_logical_to_mesh_axes(&(tsr_logical_names){1, &batch, NULL}, partitioner->rules,
                                   &partitioner->data_spec, NULL);
 }

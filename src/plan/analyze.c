@@ -95,7 +95,8 @@ static void add_gather(analysis_job *job, const int64_t *parts, int64_t shard, i
   }
   if (used && tsr_mesh_topology(job->plan->mesh))
     job->out->gather_seconds +=
-        (double)count * tsr_collective_over(TSR_ALL_GATHER, costs, sizes, used, (double)shard);
+        (double)count *
+        tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, costs, sizes, used, (double)shard);
 }
 
 static void add_cut(analysis_job *job, const tsr_plan_kind *kind, const tsr_layout *layout) {

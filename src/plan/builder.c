@@ -116,7 +116,7 @@ static tsr_status largest_bytes(const tsr_plan *plan, int64_t index, int64_t *ou
   tsr_status status = tsr_tensor_layout(tensor, plan->mesh, plan->specs[row->final],
                                         (tsr_policy)row->policy, &layout);
   if (status) {
-    if (tsr_status_code(status) == TSR_NO_MEMORY) return status;
+    if (tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
     tsr_status_free(status);
     return NULL;
   }

@@ -128,7 +128,7 @@ tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh, 
   tsr_status status = tsr_tensor_layout(&alone, mesh, spec, policy, &layout);
   tsr_layout_release(layout);
   tsr_spec_release(spec);
-  if (tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  if (tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
   *out_fits = !status;
   tsr_status_free(status);
   return NULL;
@@ -180,7 +180,7 @@ static tsr_status fit(tsr_plan_builder *builder, const tsr_tensor *tensor, tsr_p
   tsr_spec *fitting = NULL;
   tsr_status status = tsr_tensor_layout(tensor, builder->plan->mesh, *inout_spec, policy, &layout);
   tsr_layout_release(layout);
-  if (!status || tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
   tsr_status_free(status);
   TSR_TRY(drop_misfits(builder, *inout_spec, tensor, policy, &fitting));
   if (!fitting) return NULL;

@@ -77,7 +77,7 @@ static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
   const int64_t largest = work->plan->rows[tensors->row].bytes_per_device;
   tsr_layout *layout = NULL;
   tsr_status status = tsr_plan_layout(work->plan, tensors->row, &layout);
-  const bool misfit = status && tsr_status_code(status) != TSR_NO_MEMORY;
+  const bool misfit = status && tsr_status_code(status) != TSR_CODE_NO_MEMORY;
   if (misfit) {
     tsr_status_free(status);
     status = NULL;

@@ -32,7 +32,7 @@ static tsr_status add(comparing *work, tsr_plan_change change) {
 // The layout of a row; a spec that does not fit cuts nothing.
 static tsr_status lay_out(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
   tsr_status status = tsr_plan_layout(plan, index, out_layout);
-  if (!status || tsr_status_code(status) == TSR_NO_MEMORY) return status;
+  if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
   tsr_status_free(status);
   tsr_spec *uncut = NULL;
   TSR_TRY(tsr_spec_of(NULL, 0, &uncut));

@@ -140,7 +140,7 @@ static tsr_status find_piece(const tsr_model_blocks *blocks, int64_t row, int di
   tsr_layout *layout = NULL;
   tsr_status status = tsr_plan_layout(blocks->plan, row, &layout);
   if (status) {  // a cut that does not fit is found by others
-    if (tsr_status_code(status) == TSR_NO_MEMORY) return status;
+    if (tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
     tsr_status_free(status);
     return NULL;
   }

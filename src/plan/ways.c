@@ -79,8 +79,9 @@ static void fill_way(tsr_ways *ways, const tsr_axis_cost *costs, int way) {
   ways->beta[way] = (double)(split - 1);
   if (!tsr_mesh_topology(ways->mesh)) return;
   // The model is a straight line, so two points tell it.
-  ways->alpha[way] = tsr_collective_over(TSR_ALL_GATHER, used, sizes, count, 0);
-  ways->beta[way] = tsr_collective_over(TSR_ALL_GATHER, used, sizes, count, 1) - ways->alpha[way];
+  ways->alpha[way] = tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 0);
+  ways->beta[way] =
+      tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 1) - ways->alpha[way];
 }
 
 static tsr_status make_ways(tsr_ways *ways, const tsr_units *units) {

@@ -70,7 +70,7 @@ static tsr_status set_field(draft *to, const tsr_field_value *value) {
     return tsr_fail(BAD_ARGUMENT, "%s is unconstrained, wanted mesh axes or nothing",
                     tsr_field_name(value->field));
   TSR_TRY_NOTE(tsr_entries_check(&value->entry, 1), "%s", tsr_field_name(value->field));
-  to->entries[field] = value->entry.kind == TSR_ENTRY_NONE ? TSR_NONE : value->entry;
+  to->entries[field] = value->entry.kind == TSR_ENTRY_NONE ? TSR_LOGICAL_NONE : value->entry;
   to->given |= UINT32_C(1) << field;
   return NULL;
 }
@@ -100,7 +100,7 @@ static tsr_status join(draft *to, const tsr_logical_entry *a, const tsr_logical_
 static tsr_status settle_field(draft *to, int field) {
   const tsr_field_info *info = &tsr_field_table[field];
   tsr_logical_entry *entry = &to->entries[field];
-  *entry = TSR_NONE;
+  *entry = TSR_LOGICAL_NONE;
   if (info->axis) {
     *entry = (tsr_logical_entry){TSR_ENTRY_NAME, 1, &info->axis};
   } else if (info->follows[1] != TSR_FIELD_NONE) {

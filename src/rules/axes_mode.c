@@ -25,7 +25,8 @@ tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode) {
 
 // ---- lists ----
 
-// Entries as parts of a table, where TSR_NAME and TSR_GROUP, being values, may not stand.
+// Entries as parts of a table, where TSR_LOGICAL_NAME and TSR_LOGICAL_GROUP, being values, may not
+// stand.
 // clang-format off
 #define NAME(name) {TSR_ENTRY_NAME, 1, (const char *const[]){name}}
 #define GROUP(...) {TSR_ENTRY_GROUP, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)), \

@@ -146,7 +146,7 @@ static size_t count_axes(const tsr_spec_desc *desc) {
 // An entry of a plain dimension; takes its names from `*names` on.
 static tsr_logical_entry entry_of(const tsr_spec_dim *dim, const char ***names) {
   const char **first = *names;
-  if (!dim->stage_count) return dim->open ? TSR_UNCONSTRAINED : TSR_NONE;
+  if (!dim->stage_count) return dim->open ? TSR_LOGICAL_UNCONSTRAINED : TSR_LOGICAL_NONE;
   const tsr_stage *stage = &dim->stages[0];
   for (int i = 0; i < stage->axis_count; i++) *(*names)++ = stage->axes[i].name;
   return (tsr_logical_entry){stage->axis_count == 1 ? TSR_ENTRY_NAME : TSR_ENTRY_GROUP,

@@ -51,7 +51,7 @@ static tsr_status group_from_json(tsr_arena *arena, const tsr_json *value,
 static tsr_status flag_from_json(const tsr_json *value, tsr_logical_entry *out_entry) {
   bool open = false;
   TSR_TRY(tsr_json_get_bool(tsr_json_find(value, "unconstrained"), "unconstrained", &open));
-  *out_entry = open ? TSR_UNCONSTRAINED : TSR_NONE;
+  *out_entry = open ? TSR_LOGICAL_UNCONSTRAINED : TSR_LOGICAL_NONE;
   return NULL;
 }
 
@@ -59,7 +59,7 @@ tsr_status tsr_entry_from_json(tsr_arena *arena, const tsr_json *value,
                                tsr_logical_entry *out_entry) {
   switch (tsr_json_kind_of(value)) {
     case TSR_JSON_NULL:
-      *out_entry = TSR_NONE;
+      *out_entry = TSR_LOGICAL_NONE;
       return NULL;
     case TSR_JSON_ARRAY:
       return group_from_json(arena, value, out_entry);
@@ -158,7 +158,7 @@ tsr_status tsr_entry_read(tsr_arena *arena, tsr_scan *scan, tsr_logical_entry *o
   bool nothing = false;
   if (tsr_scan_take(scan, '(')) return read_group(arena, scan, out_entry);
   if (tsr_scan_take(scan, '?')) {
-    *out_entry = TSR_UNCONSTRAINED;
+    *out_entry = TSR_LOGICAL_UNCONSTRAINED;
     return NULL;
   }
   TSR_TRY(read_members(arena, scan, out_entry, &nothing));

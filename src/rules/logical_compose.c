@@ -131,8 +131,8 @@ static tsr_status add_standard(tsr_logical_list *list, int activation_dims, int 
   for (size_t i = 0; i < sizeof standard / sizeof *standard; i++) {
     const variant *row = &standard[i];
     if (!row->when[activation_dims - 1][parameter_dims - 1]) continue;
-    const tsr_logical_rule rule = {.name = row->name,
-                                   .entry = row->axis ? TSR_NAME(row->axis) : TSR_NONE};
+    const tsr_logical_rule rule = {
+        .name = row->name, .entry = row->axis ? TSR_LOGICAL_NAME(row->axis) : TSR_LOGICAL_NONE};
     TSR_TRY(tsr_logical_list_copy(list, &rule));
   }
   return NULL;
@@ -161,7 +161,7 @@ tsr_status tsr_logical_standard(int64_t activation_dims, int64_t parameter_dims,
 }
 
 tsr_status tsr_logical_for_slices(const tsr_logical_rules *rules, tsr_logical_rules **out_rules) {
-  const tsr_logical_entry over_slices = TSR_GROUP("replica", data);
+  const tsr_logical_entry over_slices = TSR_LOGICAL_GROUP("replica", data);
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = NULL;
   for (int i = 0; i < tsr_logical_rules_count(rules) && !status; i++) {

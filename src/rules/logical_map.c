@@ -103,7 +103,7 @@ static tsr_status mapping_init(mapping *map, const tsr_logical_names *names,
 // The spec of a mapping, in which names that no rule served are not cut.
 static tsr_status mapping_spec(mapping *map, tsr_spec **out_spec) {
   for (int d = 0; d < map->names->count; d++)
-    if (!map->settled[d]) map->found[d] = TSR_NONE;
+    if (!map->settled[d]) map->found[d] = TSR_LOGICAL_NONE;
   const tsr_logical_names found = {map->names->count, map->found, NULL};
   return tsr_logical_names_to_spec(&found, out_spec);
 }

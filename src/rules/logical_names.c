@@ -49,7 +49,7 @@ void tsr_logical_names_to_json(const tsr_logical_names *names, tsr_json_writer *
 
 // An entry for a name that may be missing; borrows it.
 static tsr_logical_entry entry_of(const char *const *name) {
-  return *name ? (tsr_logical_entry){TSR_ENTRY_NAME, 1, name} : TSR_NONE;
+  return *name ? (tsr_logical_entry){TSR_ENTRY_NAME, 1, name} : TSR_LOGICAL_NONE;
 }
 
 tsr_status tsr_logical_add_axis(const tsr_logical_names *names, int64_t index, const char *name,

@@ -49,7 +49,8 @@ static tsr_status parse_strided(tsr_scan *scan, tsr_placement *out) {
   return tsr_scan_expect(scan, ')');
 }
 
-static const char *const reductions[] = {[TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
+static const char *const reductions[] = {
+    [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_MIN] = "min"};
 
 static tsr_status find_reduction(const char *word, size_t length, tsr_reduction *out) {
   for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
@@ -76,7 +77,7 @@ static tsr_status parse_reduction(tsr_scan *scan, tsr_reduction *out) {
 
 static tsr_status parse_partial(tsr_scan *scan, tsr_placement *out) {
   out->kind = TSR_PLACEMENT_PARTIAL;
-  out->reduction = TSR_SUM;
+  out->reduction = TSR_REDUCE_SUM;
   if (!tsr_scan_take(scan, '(') || tsr_scan_take(scan, ')')) return NULL;
   TSR_TRY(parse_reduction(scan, &out->reduction));
   return tsr_scan_expect(scan, ')');

@@ -181,7 +181,7 @@ static void pack(packer *to, const tsr_spec_desc *desc, tsr_spec_desc *out_desc)
   copy.reduced = pack_set(to, desc->reduced, desc->reduced_count, &copy.reduced_count);
   copy.replicated = pack_set(to, desc->replicated, desc->replicated_count, &copy.replicated_count);
   // Without partial results there is nothing to combine.
-  copy.reduction = copy.unreduced_count ? desc->reduction : TSR_SUM;
+  copy.reduction = copy.unreduced_count ? desc->reduction : TSR_REDUCE_SUM;
   const char *mesh_name = mesh_name_of(desc);
   if (to->base && mesh_name) copy.mesh_name = name_copy(to, mesh_name);
   *out_desc = copy;

@@ -145,7 +145,7 @@ tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc) {
     return tsr_fail(BAD_ARGUMENT, "tsr_spec_desc has size %zu, wanted %zu", desc->size,
                     sizeof *desc);
   if (desc->dim_count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of dimensions");
-  if (desc->reduction < TSR_SUM || desc->reduction >= TSR_SPEC_REDUCTION_COUNT)
+  if (desc->reduction < TSR_REDUCE_SUM || desc->reduction >= TSR_SPEC_REDUCTION_COUNT)
     return tsr_fail(BAD_ARGUMENT, "reduction %d is not one of specs, wanted sum, max or min",
                     (int)desc->reduction);
   const axis_set sets[3] = {{"unreduced", desc->unreduced, desc->unreduced_count},

@@ -237,7 +237,7 @@ static const char *not_expressible(const tsr_spec_desc *desc) {
   for (int d = 0; !why && d < desc->dim_count; d++) why = dim_not_expressible(&desc->dims[d]);
   if (why) return why;
   if (desc->replicated_count) return "explicitly replicated axes";
-  if (desc->reduction != TSR_SUM) return "reductions other than sum";
+  if (desc->reduction != TSR_REDUCE_SUM) return "reductions other than sum";
   for (int i = 0; i < desc->unreduced_count; i++)
     if (desc->unreduced[i].size) return "sub-axes";
   for (int i = 0; i < desc->reduced_count; i++)

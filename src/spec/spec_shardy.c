@@ -221,7 +221,7 @@ tsr_status tsr_spec_write_shardy(const tsr_spec_desc *desc, tsr_text *out) {
   }
   tsr_text_add_char(out, ']');
   write_set("replicated", "", desc->replicated, desc->replicated_count, out);
-  const char *how = desc->reduction == TSR_SUM ? "" : tsr_reduction_name(desc->reduction);
+  const char *how = desc->reduction == TSR_REDUCE_SUM ? "" : tsr_reduction_name(desc->reduction);
   write_set("unreduced", how, desc->unreduced, desc->unreduced_count, out);
   tsr_text_add_char(out, '>');
   return NULL;

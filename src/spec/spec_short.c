@@ -199,7 +199,7 @@ static tsr_status read_body(parser *in) {
 static tsr_status read_set(parser *in, tsr_spec_set set) {
   tsr_scan *scan = &in->scan;
   tsr_scan ahead = *scan;
-  tsr_reduction reduction = TSR_SUM;
+  tsr_reduction reduction = TSR_REDUCE_SUM;
   const bool named = set == TSR_SET_UNREDUCED && tsr_read_reduction(&ahead, &reduction) &&
                      tsr_scan_take(&ahead, '(');
   if (named) {
@@ -321,9 +321,9 @@ static void write_set(const char *name, const tsr_axis_ref *refs, int count,
                       tsr_reduction reduction, tsr_text *out) {
   if (!count) return;
   tsr_text_addf(out, " %s=", name);
-  if (reduction != TSR_SUM) tsr_text_addf(out, "%s(", tsr_reduction_name(reduction));
+  if (reduction != TSR_REDUCE_SUM) tsr_text_addf(out, "%s(", tsr_reduction_name(reduction));
   write_axes(refs, count, out);
-  if (reduction != TSR_SUM) tsr_text_add_char(out, ')');
+  if (reduction != TSR_REDUCE_SUM) tsr_text_add_char(out, ')');
 }
 
 void tsr_spec_write_short(const tsr_spec_desc *desc, tsr_text *out) {
@@ -335,8 +335,8 @@ void tsr_spec_write_short(const tsr_spec_desc *desc, tsr_text *out) {
   if (desc->unreduced_count || desc->reduced_count || desc->replicated_count || desc->mesh_name)
     tsr_text_add(out, " |");
   write_set("unreduced", desc->unreduced, desc->unreduced_count, desc->reduction, out);
-  write_set("reduced", desc->reduced, desc->reduced_count, TSR_SUM, out);
-  write_set("replicated", desc->replicated, desc->replicated_count, TSR_SUM, out);
+  write_set("reduced", desc->reduced, desc->reduced_count, TSR_REDUCE_SUM, out);
+  write_set("replicated", desc->replicated, desc->replicated_count, TSR_REDUCE_SUM, out);
   if (desc->mesh_name) {
     tsr_text_add(out, " mesh=");
     tsr_write_short_name(desc->mesh_name, out);

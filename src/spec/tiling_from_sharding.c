@@ -6,9 +6,9 @@
 #include "spec/tiling.h"
 
 const char *const tsr_reduction_entries[] = {
-    [TSR_SUM] = "op_type=\"sdy::reduction_op\" op_name=\"SUM\"",
-    [TSR_MAX] = "op_type=\"sdy::reduction_op\" op_name=\"MAX\"",
-    [TSR_MIN] = "op_type=\"sdy::reduction_op\" op_name=\"MIN\"",
+    [TSR_REDUCE_SUM] = "op_type=\"sdy::reduction_op\" op_name=\"SUM\"",
+    [TSR_REDUCE_MAX] = "op_type=\"sdy::reduction_op\" op_name=\"MAX\"",
+    [TSR_REDUCE_MIN] = "op_type=\"sdy::reduction_op\" op_name=\"MIN\"",
 };
 
 // The parts that cut dimension `dim`. Only one even stage is a tile dimension.
@@ -113,7 +113,7 @@ tsr_status tsr_tiles_from_sharding(const tsr_sharding *sharding, int rank, tsr_t
 }
 
 static tsr_status add_reduction(tsr_tiling *tiling, tsr_reduction reduction) {
-  if (reduction == TSR_SUM) return NULL;
+  if (reduction == TSR_REDUCE_SUM) return NULL;
   const size_t count = (size_t)tiling->metadata_count;
   const char **metadata = tsr_arena_zeros(&tiling->memory, count + 1, sizeof *metadata);
   if (!metadata) return tsr_fail(NO_MEMORY, "tiling");

@@ -163,7 +163,8 @@ static tsr_status parse_dims(tsr_scan *scan, named *n) {
 // ---- the rest ----
 
 static bool take_reduction(tsr_scan *scan, tsr_reduction *out) {
-  static const char *const names[] = {[TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
+  static const char *const names[] = {
+      [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_MIN] = "min"};
   for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
     if (!take_word(scan, names[i])) continue;
     *out = (tsr_reduction)i;

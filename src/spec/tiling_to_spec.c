@@ -218,7 +218,7 @@ static tsr_reduction get_reduction(const tsr_tiling *tiling) {
   for (int i = 0; i < tiling->metadata_count; i++)
     for (int r = 0; r < TSR_SPEC_REDUCTION_COUNT; r++)
       if (!strcmp(tiling->metadata[i], tsr_reduction_entries[r])) return (tsr_reduction)r;
-  return TSR_SUM;
+  return TSR_REDUCE_SUM;
 }
 
 tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling, const tsr_mesh *mesh, tsr_spec **out_spec) {

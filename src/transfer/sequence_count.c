@@ -9,11 +9,12 @@ double tsr_job_bytes(const tsr_change_job *job, double elements) {
 
 // ---- seconds ----
 
-static const tsr_collective collectives[] = {[TSR_STEP_ALL_GATHER] = TSR_ALL_GATHER,
-                                             [TSR_STEP_ALL_TO_ALL] = TSR_ALL_TO_ALL,
-                                             [TSR_STEP_PERMUTE] = TSR_PERMUTE,
-                                             [TSR_STEP_REDUCE] = TSR_ALL_REDUCE,
-                                             [TSR_STEP_REDUCE_SCATTER] = TSR_REDUCE_SCATTER};
+static const tsr_collective collectives[] = {
+    [TSR_STEP_ALL_GATHER] = TSR_COLLECTIVE_ALL_GATHER,
+    [TSR_STEP_ALL_TO_ALL] = TSR_COLLECTIVE_ALL_TO_ALL,
+    [TSR_STEP_PERMUTE] = TSR_COLLECTIVE_PERMUTE,
+    [TSR_STEP_REDUCE] = TSR_COLLECTIVE_ALL_REDUCE,
+    [TSR_STEP_REDUCE_SCATTER] = TSR_COLLECTIVE_REDUCE_SCATTER};
 
 static bool is_local(tsr_step_kind kind) { return kind == TSR_STEP_SLICE || kind == TSR_STEP_ZERO; }
 

@@ -191,18 +191,20 @@ static double move_cost(const search *s, const node *to, double local, double n,
   const double devices = s->space->devices;
   switch (to->kind) {
     case TSR_STEP_ALL_GATHER:
-      return s->links ? seconds(s, TSR_ALL_GATHER, to->atoms, local) : devices * local * (n - 1);
+      return s->links ? seconds(s, TSR_COLLECTIVE_ALL_GATHER, to->atoms, local)
+                      : devices * local * (n - 1);
     case TSR_STEP_ALL_TO_ALL:
-      return s->links ? seconds(s, TSR_ALL_TO_ALL, to->atoms, local)
+      return s->links ? seconds(s, TSR_COLLECTIVE_ALL_TO_ALL, to->atoms, local)
                       : devices * local / n * (n - 1);
     case TSR_STEP_REDUCE_SCATTER:
-      return s->links ? seconds(s, TSR_REDUCE_SCATTER, to->atoms, local)
+      return s->links ? seconds(s, TSR_COLLECTIVE_REDUCE_SCATTER, to->atoms, local)
                       : devices * local / n * (n - 1);
     case TSR_STEP_REDUCE:
-      return s->links ? seconds(s, TSR_ALL_REDUCE, to->atoms, local)
+      return s->links ? seconds(s, TSR_COLLECTIVE_ALL_REDUCE, to->atoms, local)
                       : 2 * devices * local / n * (n - 1);
     case TSR_STEP_PERMUTE:
-      return s->links ? seconds(s, TSR_PERMUTE, to->atoms, local) : devices * local * share;
+      return s->links ? seconds(s, TSR_COLLECTIVE_PERMUTE, to->atoms, local)
+                      : devices * local * share;
     default:
       return 0;
   }

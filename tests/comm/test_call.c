@@ -111,8 +111,8 @@ static void a_rank_that_calls_something_else_is_named(void **state) {
              .calls = {NULL, "barrier", "share of 3 bytes", "barrier"}};
   tsr_comm *comm = open_stage(&s);
   const tsr_groups groups = {1, 1, (int32_t[]){5}};
-  assert_fails(tsr_comm_all_reduce(comm, &groups, TSR_BF16, TSR_MAX, 8, (const void *[2]){NULL},
-                                   (void *[2]){NULL}),
+  assert_fails(tsr_comm_all_reduce(comm, &groups, TSR_BF16, TSR_REDUCE_MAX, 8,
+                                   (const void *[2]){NULL}, (void *[2]){NULL}),
                COMM_MISMATCH,
                "ranks differ in step 1: "
                "rank 0 calls all_reduce of 1 x 8 bf16, max, 1 groups of 1; ranks 1, 3 call "
@@ -141,7 +141,7 @@ static void what_an_engine_fails_with_says_what_was_done(void **state) {
   stage s = {.silent = false};
   tsr_comm *comm = open_stage(&s);
   const tsr_groups groups = {1, 2, (int32_t[]){2, 5}};
-  assert_fails(tsr_comm_reduce_scatter(comm, &groups, TSR_F32, TSR_SUM, 2, 3,
+  assert_fails(tsr_comm_reduce_scatter(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 2, 3,
                                        (const void *[2]){NULL}, (void *[2]){NULL}),
                COMM_FAILED,
                "step 1, reduce_scatter of 2 x 3 f32, sum, 1 groups of 2: rank 2 is gone");

@@ -38,7 +38,7 @@ static void replicas_share_one_result(void **state) {
   const float in[4][3] = {{1, 2, 3}, {10, 20, 30}, {100, 200, 300}, {1000, 2000, 3000}};
   const tsr_groups groups = {2, 2, (int32_t[]){0, 2, 1, 3}};
   float low[3], high[3];
-  assert_ok(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 3,
+  assert_ok(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 3,
                                 (const void *[]){in[0], in[1], in[2], in[3]},
                                 (void *[]){low, high, low, high}));
   assert_true(low[0] == 101 && low[2] == 303 && high[0] == 1010 && high[2] == 3030);
@@ -93,7 +93,7 @@ static void buffers_overlap_only_where_they_may(void **state) {
       in[d] = overlaps[i].in[d] < 0 ? NULL : block + overlaps[i].in[d];
       out[d] = overlaps[i].out[d] < 0 ? NULL : block + overlaps[i].out[d];
     }
-    tsr_status status = tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 2, in, out);
+    tsr_status status = tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 2, in, out);
     assert_string_equal(tsr_status_text(status), overlaps[i].failure);
     tsr_status_free(status);
   }
@@ -111,10 +111,10 @@ static void a_large_buffer_overlaps_all_it_holds(void **state) {
                                    (const void *[]){block, block + 1, block + 10, block + 3},
                                    (void *[]){block + 8, block + 8, block + 8, block + 8}),
                BAD_ARGUMENT, "`out` of device 0 overlaps `in` of device 2");
-  assert_fails(tsr_comm_all_reduce(comm, NULL, TSR_F32, TSR_SUM, 1, NULL, NULL), BAD_ARGUMENT,
-               "no groups");
-  assert_fails(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, NULL, NULL), BAD_ARGUMENT,
-               "no list of `in` buffers");
+  assert_fails(tsr_comm_all_reduce(comm, NULL, TSR_F32, TSR_REDUCE_SUM, 1, NULL, NULL),
+               BAD_ARGUMENT, "no groups");
+  assert_fails(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, NULL, NULL),
+               BAD_ARGUMENT, "no list of `in` buffers");
   tsr_comm_release(comm);
 }
 
@@ -180,7 +180,7 @@ static tsr_status use_comm(void *context) {
   const void *const ins[] = {in[0], in[1], in[2]};
   void *const outs[] = {out[0], out[1], out[2]};
   tsr_status status = tsr_comm_all_gather(comm, &groups, TSR_I32, 1, 3, ins, outs);
-  if (!status) status = tsr_comm_all_reduce(comm, &groups, TSR_I32, TSR_MAX, 3, ins, outs);
+  if (!status) status = tsr_comm_all_reduce(comm, &groups, TSR_I32, TSR_REDUCE_MAX, 3, ins, outs);
   if (!status) status = tsr_comm_all_to_all(comm, &groups, TSR_I32, TSR_SHAPE(3), 0, 0, ins, outs);
   if (!status) status = tsr_comm_broadcast(comm, &groups, 1, TSR_I32, 3, ins, outs);
   if (!status) status = tsr_comm_permute(comm, &(tsr_pair){0, 1}, 1, TSR_I32, 3, ins, outs);

@@ -30,24 +30,24 @@ typedef union wide {
 
 static double min_or_max(tsr_reduction op, double a, double b) {
   if (isnan(a) || isnan(b)) return (double)NAN;
-  if (a == b) return (op == TSR_MIN) == (signbit(a) != 0) ? a : b;
-  return (op == TSR_MIN) == (a < b) ? a : b;
+  if (a == b) return (op == TSR_REDUCE_MIN) == (signbit(a) != 0) ? a : b;
+  return (op == TSR_REDUCE_MIN) == (a < b) ? a : b;
 }
 
 static double real_of(tsr_reduction op, double a, double b) {
-  return op == TSR_SUM ? a + b : op == TSR_PRODUCT ? a * b : min_or_max(op, a, b);
+  return op == TSR_REDUCE_SUM ? a + b : op == TSR_REDUCE_PRODUCT ? a * b : min_or_max(op, a, b);
 }
 
 // A sum or product of two f32 is rounded right when it is rounded to f64 first.
 static float real_f32(tsr_reduction op, float a, float b) { return (float)real_of(op, a, b); }
 
-#define INTEGERS(member, type)                                           \
-  (op == TSR_SUM       ? (type)((uint64_t)a.member + (uint64_t)b.member) \
-   : op == TSR_PRODUCT ? (type)((uint64_t)a.member * (uint64_t)b.member) \
-   : op == TSR_MIN     ? (a.member < b.member ? a.member : b.member)     \
-   : op == TSR_MAX     ? (a.member > b.member ? a.member : b.member)     \
-   : op == TSR_AND     ? (type)(a.member & b.member)                     \
-                       : (type)(a.member | b.member))
+#define INTEGERS(member, type)                                                  \
+  (op == TSR_REDUCE_SUM       ? (type)((uint64_t)a.member + (uint64_t)b.member) \
+   : op == TSR_REDUCE_PRODUCT ? (type)((uint64_t)a.member * (uint64_t)b.member) \
+   : op == TSR_REDUCE_MIN     ? (a.member < b.member ? a.member : b.member)     \
+   : op == TSR_REDUCE_MAX     ? (a.member > b.member ? a.member : b.member)     \
+   : op == TSR_REDUCE_AND     ? (type)(a.member & b.member)                     \
+                              : (type)(a.member | b.member))
 
 static wide combine_integers(tsr_dtype dtype, tsr_reduction op, wide a, wide b) {
   wide out = {0};
@@ -64,11 +64,11 @@ static wide combine_integers(tsr_dtype dtype, tsr_reduction op, wide a, wide b) 
 
 static wide combine_complex(tsr_dtype dtype, tsr_reduction op, wide a, wide b) {
   wide out = {0};
-  const bool product = op == TSR_PRODUCT;
+  const bool product = op == TSR_REDUCE_PRODUCT;
   if (dtype == TSR_C64) {
     const float *x = a.c64, *y = b.c64;
-    out.c64[0] = product ? real_f32(TSR_SUM, x[0] * y[0], -(x[1] * y[1])) : x[0] + y[0];
-    out.c64[1] = product ? real_f32(TSR_SUM, x[0] * y[1], x[1] * y[0]) : x[1] + y[1];
+    out.c64[0] = product ? real_f32(TSR_REDUCE_SUM, x[0] * y[0], -(x[1] * y[1])) : x[0] + y[0];
+    out.c64[1] = product ? real_f32(TSR_REDUCE_SUM, x[0] * y[1], x[1] * y[0]) : x[1] + y[1];
   } else {
     const double *x = a.c128, *y = b.c128;
     out.c128[0] = product ? x[0] * y[0] - x[1] * y[1] : x[0] + y[0];
@@ -79,7 +79,7 @@ static wide combine_complex(tsr_dtype dtype, tsr_reduction op, wide a, wide b) {
 
 static wide combine(tsr_dtype dtype, tsr_reduction op, wide a, wide b) {
   if (dtype == TSR_BOOL) {
-    const bool either = op == TSR_SUM || op == TSR_MAX || op == TSR_OR;
+    const bool either = op == TSR_REDUCE_SUM || op == TSR_REDUCE_MAX || op == TSR_REDUCE_OR;
     return (wide){.u8 = either ? a.u8 || b.u8 : a.u8 && b.u8};
   }
   if (dtype == TSR_F32) return (wide){.f32 = real_f32(op, a.f32, b.f32)};
@@ -171,7 +171,7 @@ static void blocks_join_without_a_seam(void **state) {
     c[i] = (float)-i;
   }
   const void *const in[] = {a, b, c};
-  const tsr_reducer r = {TSR_F32, TSR_SUM, 3};
+  const tsr_reducer r = {TSR_F32, TSR_REDUCE_SUM, 3};
   tsr_reduce(&r, in, 0, LONG, out, 0);
   for (int i = 0; i < LONG; i++) assert_true(out[i] == 0.5f);
 }
@@ -185,7 +185,7 @@ static void the_output_may_be_an_input(void **state) {
     fill(&set, types[t], &random);
     for (int64_t members = 1; members <= MOST_MEMBERS; members++)
       for (int64_t k = 0; k < members; k += 5) {
-        const tsr_reducer r = {types[t], TSR_SUM, members};
+        const tsr_reducer r = {types[t], TSR_REDUCE_SUM, members};
         unsigned char wanted[ROOM];
         memcpy(wanted, set.bytes[k], ROOM);
         reference(&r, set.in, 2, COUNT, wanted + 1, 2);
@@ -268,7 +268,8 @@ static void partials_give_the_same_bits(void **state) {
   for (size_t t = 0; t < COUNT_OF(types); t++)
     for (int turn = 0; turn < 40; turn++) {
       if (turn % 20 == 0) fill(&set, types[t], &random);
-      const tsr_reducer r = {types[t], turn % 2 ? TSR_SUM : TSR_PRODUCT, 1 + turn % MOST_MEMBERS};
+      const tsr_reducer r = {types[t], turn % 2 ? TSR_REDUCE_SUM : TSR_REDUCE_PRODUCT,
+                             1 + turn % MOST_MEMBERS};
       unsigned char wanted[ROOM] = {0}, found[ROOM] = {0};
       tsr_reduce(&r, set.in, 3, COUNT, wanted, 0);
       tsr_reduce_term terms[2 * MOST_MEMBERS];
@@ -282,20 +283,20 @@ static const struct {
   tsr_reduction op;
   float a, b, result;
 } special[] = {
-    {TSR_MAX, 0.0f, -0.0f, 0.0f},
-    {TSR_MAX, -0.0f, 0.0f, 0.0f},
-    {TSR_MIN, 0.0f, -0.0f, -0.0f},
-    {TSR_MIN, -0.0f, 0.0f, -0.0f},
-    {TSR_MIN, 1, -INFINITY, -INFINITY},
-    {TSR_MAX, 1, -INFINITY, 1},
-    {TSR_MIN, NAN, 1, NAN},
-    {TSR_MAX, 1, -NAN, NAN},
-    {TSR_MAX, NAN, -INFINITY, NAN},
-    {TSR_SUM, INFINITY, -INFINITY, NAN},
-    {TSR_SUM, -NAN, 1, NAN},
-    {TSR_PRODUCT, 0, INFINITY, NAN},
-    {TSR_SUM, -0.0f, -0.0f, -0.0f},
-    {TSR_SUM, -0.0f, 0.0f, 0.0f},
+    {TSR_REDUCE_MAX, 0.0f, -0.0f, 0.0f},
+    {TSR_REDUCE_MAX, -0.0f, 0.0f, 0.0f},
+    {TSR_REDUCE_MIN, 0.0f, -0.0f, -0.0f},
+    {TSR_REDUCE_MIN, -0.0f, 0.0f, -0.0f},
+    {TSR_REDUCE_MIN, 1, -INFINITY, -INFINITY},
+    {TSR_REDUCE_MAX, 1, -INFINITY, 1},
+    {TSR_REDUCE_MIN, NAN, 1, NAN},
+    {TSR_REDUCE_MAX, 1, -NAN, NAN},
+    {TSR_REDUCE_MAX, NAN, -INFINITY, NAN},
+    {TSR_REDUCE_SUM, INFINITY, -INFINITY, NAN},
+    {TSR_REDUCE_SUM, -NAN, 1, NAN},
+    {TSR_REDUCE_PRODUCT, 0, INFINITY, NAN},
+    {TSR_REDUCE_SUM, -0.0f, -0.0f, -0.0f},
+    {TSR_REDUCE_SUM, -0.0f, 0.0f, 0.0f},
 };
 
 static void zeros_have_signs_and_nan_is_one(void **state) {
@@ -324,7 +325,7 @@ static void narrow_floats_are_rounded_once(void **state) {
   // 256 + 1 + 1 + ... in bf16, which has 8 bits: every step alone would be lost.
   const uint16_t large = 0x4380, one = 0x3f80;
   const void *in[9] = {&large, &one, &one, &one, &one, &one, &one, &one, &one};
-  const tsr_reducer r = {TSR_BF16, TSR_SUM, 9};
+  const tsr_reducer r = {TSR_BF16, TSR_REDUCE_SUM, 9};
   uint16_t sum = 0;
   tsr_reduce(&r, in, 0, 1, &sum, 0);
   assert_int_equal(sum, 0x4384);  // 264
@@ -368,7 +369,7 @@ static void kernels_for_avx2_give_the_same_bits(void **state) {
 static tsr_status reduce_bf16(void *context) {
   unsigned char *out = malloc(ROOM);
   if (!out) return tsr_fail(NO_MEMORY, "buffer");
-  const tsr_reducer r = {TSR_BF16, TSR_SUM, MOST_MEMBERS};
+  const tsr_reducer r = {TSR_BF16, TSR_REDUCE_SUM, MOST_MEMBERS};
   tsr_reduce(&r, ((inputs *)context)->in, 0, COUNT, out, 0);
   free(out);
   return NULL;
@@ -383,15 +384,16 @@ static void nothing_is_allocated(void **state) {
 
 static void reductions_have_names_and_types(void **state) {
   (void)state;
-  assert_string_equal(tsr_reduction_name(TSR_SUM), "sum");
-  assert_string_equal(tsr_reduction_name(TSR_OR), "or");
+  assert_string_equal(tsr_reduction_name(TSR_REDUCE_SUM), "sum");
+  assert_string_equal(tsr_reduction_name(TSR_REDUCE_OR), "or");
   assert_null(tsr_reduction_name(TSR_REDUCTION_COUNT));
-  assert_true(tsr_reduction_allows(TSR_AND, TSR_I4) && tsr_reduction_allows(TSR_OR, TSR_BOOL));
-  assert_true(tsr_reduction_allows(TSR_MAX, TSR_F4E2M1FN));
-  assert_false(tsr_reduction_allows(TSR_AND, TSR_F32));
-  assert_true(tsr_reduction_allows(TSR_PRODUCT, TSR_C64));
-  assert_false(tsr_reduction_allows(TSR_MIN, TSR_C64));
-  assert_false(tsr_reduction_allows(TSR_SUM, TSR_DTYPE_NONE));
+  assert_true(tsr_reduction_allows(TSR_REDUCE_AND, TSR_I4) &&
+              tsr_reduction_allows(TSR_REDUCE_OR, TSR_BOOL));
+  assert_true(tsr_reduction_allows(TSR_REDUCE_MAX, TSR_F4E2M1FN));
+  assert_false(tsr_reduction_allows(TSR_REDUCE_AND, TSR_F32));
+  assert_true(tsr_reduction_allows(TSR_REDUCE_PRODUCT, TSR_C64));
+  assert_false(tsr_reduction_allows(TSR_REDUCE_MIN, TSR_C64));
+  assert_false(tsr_reduction_allows(TSR_REDUCE_SUM, TSR_DTYPE_NONE));
   assert_false(tsr_reduction_allows(TSR_REDUCTION_COUNT, TSR_F32));
   for (int d = 1; d < TSR_DTYPE_COUNT; d++)
     for (int op = 0; op < TSR_REDUCTION_COUNT; op++)

@@ -14,7 +14,7 @@ static void test_groups(suite *s) {
   suite_fails(s, tsr_comm_all_gather(comm, &groups, TSR_F32, 1, 1, in, out), TSR_CAUSE_BAD_ARGUMENT,
               "member 0 of group 0 is device ");
   groups = (tsr_groups){1, n + 1, (int32_t[]){0}};
-  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, in, out),
+  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "devices, but there are ");
   groups = (tsr_groups){1, 0, (int32_t[]){0}};
   suite_fails(s, tsr_comm_broadcast(comm, &groups, 0, TSR_F32, 1, in, out), TSR_CAUSE_BAD_ARGUMENT,
@@ -24,7 +24,7 @@ static void test_groups(suite *s) {
               "the root is member 1, wanted 0 to 0");
   if (n < 2) return;
   groups = (tsr_groups){1, 2, (int32_t[]){1, 1}};
-  suite_fails(s, tsr_comm_reduce_scatter(comm, &groups, TSR_F32, TSR_SUM, 1, 1, in, out),
+  suite_fails(s, tsr_comm_reduce_scatter(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "device 1 is twice in group 0");
   groups = (tsr_groups){2, 1, (int32_t[]){1, 1}};
   suite_fails(s, tsr_comm_all_to_all(comm, &groups, TSR_F32, TSR_SHAPE(1), 0, 0, in, out),
@@ -40,9 +40,9 @@ static void test_arguments(suite *s) {
   void *out[MOST_DEVICES] = {NULL};
   const tsr_groups groups = {1, 1, (int32_t[]){0}};
   suite_begin(s, "mistakes in arguments");
-  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_AND, 1, in, out),
+  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_AND, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "and of f32, wanted bool or an integer type");
-  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_C64, TSR_MAX, 1, in, out),
+  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_C64, TSR_REDUCE_MAX, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "max of c64: complex numbers have no order");
   suite_fails(s, tsr_comm_all_gather(comm, &groups, TSR_F32, -1, 2, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "-1 blocks of 2 elements, wanted 0 or more");
@@ -72,7 +72,7 @@ static void test_overlap(suite *s) {
   for (int i = 0; i < MOST_DEVICES; i++) in[i] = &buffer[2 * i], out[i] = &buffer[2 * i + 1];
   suite_begin(s, "buffers that overlap");
   const tsr_groups groups = {1, 1, (int32_t[]){0}};
-  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 2, in, out),
+  suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 2, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "`in` of device 0 overlaps `out` of device 0");
 }
 

@@ -11,11 +11,13 @@
 static double order(tsr_reduction op, double a, double b) {
   if (isnan(a) || isnan(b)) return (double)NAN;
   const bool first = a < b || (a == b && signbit(a));
-  return first == (op == TSR_MIN) ? a : b;
+  return first == (op == TSR_REDUCE_MIN) ? a : b;
 }
 
 static double fold_reals(tsr_reduction op, double a, double b) {
-  const double value = op == TSR_SUM ? a + b : op == TSR_PRODUCT ? a * b : order(op, a, b);
+  const double value = op == TSR_REDUCE_SUM       ? a + b
+                       : op == TSR_REDUCE_PRODUCT ? a * b
+                                                  : order(op, a, b);
   return isnan(value) ? (double)NAN : value;
 }
 
@@ -25,15 +27,15 @@ static float fold_f32(tsr_reduction op, float a, float b) { return (float)fold_r
 static uint64_t fold_integers(tsr_dtype_class kind, tsr_reduction op, uint64_t a, uint64_t b) {
   const bool less = kind == TSR_CLASS_SIGNED ? (int64_t)a < (int64_t)b : a < b;
   switch (op) {
-    case TSR_SUM:
+    case TSR_REDUCE_SUM:
       return kind == TSR_CLASS_BOOL ? a | b : a + b;
-    case TSR_PRODUCT:
+    case TSR_REDUCE_PRODUCT:
       return a * b;
-    case TSR_MIN:
+    case TSR_REDUCE_MIN:
       return less ? a : b;
-    case TSR_MAX:
+    case TSR_REDUCE_MAX:
       return less ? b : a;
-    case TSR_AND:
+    case TSR_REDUCE_AND:
       return a & b;
     default:
       return a | b;
@@ -43,17 +45,19 @@ static uint64_t fold_integers(tsr_dtype_class kind, tsr_reduction op, uint64_t a
 // Each part of a complex product is the sum of two products, all rounded.
 static void fold_c64(tsr_reduction op, float *a, const float *b) {
   const float re = a[0], im = a[1];
-  a[0] = op == TSR_SUM ? fold_f32(op, re, b[0])
-                       : fold_f32(TSR_SUM, (float)((double)re * b[0]), -(float)((double)im * b[1]));
-  a[1] = op == TSR_SUM ? fold_f32(op, im, b[1])
-                       : fold_f32(TSR_SUM, (float)((double)re * b[1]), (float)((double)im * b[0]));
+  a[0] = op == TSR_REDUCE_SUM
+             ? fold_f32(op, re, b[0])
+             : fold_f32(TSR_REDUCE_SUM, (float)((double)re * b[0]), -(float)((double)im * b[1]));
+  a[1] = op == TSR_REDUCE_SUM
+             ? fold_f32(op, im, b[1])
+             : fold_f32(TSR_REDUCE_SUM, (float)((double)re * b[1]), (float)((double)im * b[0]));
 }
 
 static void fold_c128(tsr_reduction op, double *a, const double *b) {
   const double re = a[0], im = a[1];
   const volatile double rr = re * b[0], ii = im * b[1], ri = re * b[1], ir = im * b[0];
-  a[0] = op == TSR_SUM ? fold_reals(op, re, b[0]) : fold_reals(TSR_SUM, rr, -ii);
-  a[1] = op == TSR_SUM ? fold_reals(op, im, b[1]) : fold_reals(TSR_SUM, ri, ir);
+  a[0] = op == TSR_REDUCE_SUM ? fold_reals(op, re, b[0]) : fold_reals(TSR_REDUCE_SUM, rr, -ii);
+  a[1] = op == TSR_REDUCE_SUM ? fold_reals(op, im, b[1]) : fold_reals(TSR_REDUCE_SUM, ri, ir);
 }
 
 static void fold_integer_at(tsr_dtype wide, tsr_reduction op, void *a, const void *b, int64_t i) {
@@ -209,7 +213,7 @@ void test_reductions(suite *s) {
     for (tsr_dtype dtype = TSR_DTYPE_NONE + 1; dtype < TSR_DTYPE_COUNT; dtype++) {
       for (tsr_reduction op = 0; op < TSR_REDUCTION_COUNT; op++) {
         const bool usual =
-            op == TSR_SUM && (dtype == TSR_F32 || dtype == TSR_BF16 || dtype == TSR_I4);
+            op == TSR_REDUCE_SUM && (dtype == TSR_F32 || dtype == TSR_BF16 || dtype == TSR_I4);
         if (!tsr_reduction_allows(op, dtype) || (which != 0 && which != 5 && !usual)) continue;
         test_type(s, dtype, op, &p);
       }
@@ -221,7 +225,7 @@ void test_reductions(suite *s) {
   for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       const reduction r = {.dtype = types[k],
-                           .op = TSR_SUM,
+                           .op = TSR_REDUCE_SUM,
                            .pattern = &p,
                            .outer = sizes[i][0],
                            .inner = sizes[i][1],
@@ -231,8 +235,12 @@ void test_reductions(suite *s) {
     }
     // More than one task, and not a whole number of them.
     const int64_t count = (300 << 10) * 8 / tsr_dtype_get(types[k])->bits + 3;
-    const reduction large = {
-        .dtype = types[k], .op = TSR_SUM, .pattern = &p, .outer = 1, .inner = count, .salt = 10};
+    const reduction large = {.dtype = types[k],
+                             .op = TSR_REDUCE_SUM,
+                             .pattern = &p,
+                             .outer = 1,
+                             .inner = count,
+                             .salt = 10};
     if (k < 2) test_reduction(s, &large);
   }
 }

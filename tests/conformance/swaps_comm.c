@@ -62,7 +62,8 @@ static tsr_status all_reduce(scene *s, int swapped) {
   stage g;
   set_stage(&g, s, swapped == 1);
   TSR_TRY(tsr_comm_all_reduce(s->comm, &g.groups, swapped == 2 ? TSR_F32 : TSR_I32,
-                              swapped == 3 ? TSR_MAX : TSR_SUM, swapped == 4 ? 3 : 2, g.in, g.out));
+                              swapped == 3 ? TSR_REDUCE_MAX : TSR_REDUCE_SUM, swapped == 4 ? 3 : 2,
+                              g.in, g.out));
   return check(s, &g, 2, summed);
 }
 
@@ -74,8 +75,8 @@ static tsr_status reduce_scatter(scene *s, int swapped) {
   stage g;
   set_stage(&g, s, swapped == 1);
   TSR_TRY(tsr_comm_reduce_scatter(s->comm, &g.groups, swapped == 2 ? TSR_F32 : TSR_I32,
-                                  swapped == 3 ? TSR_MIN : TSR_SUM, swapped == 4 ? 2 : 1,
-                                  swapped == 5 ? 1 : 2, g.in, g.out));
+                                  swapped == 3 ? TSR_REDUCE_MIN : TSR_REDUCE_SUM,
+                                  swapped == 4 ? 2 : 1, swapped == 5 ? 1 : 2, g.in, g.out));
   return check(s, &g, 2, scattered);
 }
 

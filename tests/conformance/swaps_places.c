@@ -69,10 +69,12 @@ static tsr_status semantic_mesh(const scene *s, bool other, tsr_mesh **out_mesh)
 }
 
 static tsr_status constrain_axes(scene *s, int swapped) {
-  const tsr_logical_entry rows = TSR_NAME("__BATCH__"), columns = TSR_NAME("__EMBED__");
+  const tsr_logical_entry rows = TSR_LOGICAL_NAME("__BATCH__"),
+                          columns = TSR_LOGICAL_NAME("__EMBED__");
   const tsr_logical_entry entries[] = {swapped == 3 ? columns : rows,
                                        swapped == 3 ? rows : columns};
-  const tsr_field_value field = {.field = TSR_FIELD_TENSOR_PARALLEL, .entry = TSR_NAME("sp")};
+  const tsr_field_value field = {.field = TSR_FIELD_TENSOR_PARALLEL,
+                                 .entry = TSR_LOGICAL_NAME("sp")};
   const tsr_logical_names names = {2, entries, NULL};
   const tsr_axes_request request = {
       .size = sizeof request, .names = &names, .mode = {.kind = TSR_MODE_BY_DIM, .dim = 1}};

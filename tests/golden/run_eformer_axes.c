@@ -27,7 +27,7 @@ static tsr_status read_group(const golden_case *c, const tsr_json *list, tsr_log
 }
 
 static tsr_status read_entry(const golden_case *c, const tsr_json *value, tsr_logical_entry *out) {
-  *out = TSR_NONE;
+  *out = TSR_LOGICAL_NONE;
   if (golden_is_null(value)) return NULL;
   if (is_kind(list_of(value), TSR_JSON_ARRAY)) return read_group(c, list_of(value), out);
   const char **name = tsr_arena_zeros(c->arena, 1, sizeof *name);

@@ -20,7 +20,8 @@ static void write_placement(tsr_json_writer *out, const tsr_placement *placement
                                       [TSR_PLACEMENT_SHARD] = "shard",
                                       [TSR_PLACEMENT_STRIDED_SHARD] = "strided",
                                       [TSR_PLACEMENT_PARTIAL] = "partial"};
-  static const char *const reductions[] = {[TSR_SUM] = "sum", [TSR_MAX] = "max", [TSR_MIN] = "min"};
+  static const char *const reductions[] = {
+      [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_MIN] = "min"};
   tsr_json_begin_inline_array(out);
   tsr_json_write_string(out, kinds[placement->kind]);
   if (placement->kind == TSR_PLACEMENT_PARTIAL)

@@ -66,13 +66,15 @@ static void collectives_follow_the_ring_formulas(void **state) {
   tsr_topology *topology = parsed_topology("gpu:2x4");
   tsr_mesh *mesh = parsed_mesh("d=2,m=4", topology);
   const double n = 4, v = 1e6, a = cost_of(mesh, 1).link.alpha, b = cost_of(mesh, 1).link.beta;
-  assert_near(seconds_of(mesh, TSR_ALL_GATHER, "m", 1000000), (n - 1) * a + (n - 1) * v * b);
-  assert_near(seconds_of(mesh, TSR_REDUCE_SCATTER, "m", 1000000),
+  assert_near(seconds_of(mesh, TSR_COLLECTIVE_ALL_GATHER, "m", 1000000),
+              (n - 1) * a + (n - 1) * v * b);
+  assert_near(seconds_of(mesh, TSR_COLLECTIVE_REDUCE_SCATTER, "m", 1000000),
               (n - 1) * a + v * (n - 1) / n * b);
-  assert_near(seconds_of(mesh, TSR_ALL_TO_ALL, "m", 1000000), (n - 1) * a + v * (n - 1) / n * b);
-  assert_near(seconds_of(mesh, TSR_ALL_REDUCE, "m", 1000000),
+  assert_near(seconds_of(mesh, TSR_COLLECTIVE_ALL_TO_ALL, "m", 1000000),
+              (n - 1) * a + v * (n - 1) / n * b);
+  assert_near(seconds_of(mesh, TSR_COLLECTIVE_ALL_REDUCE, "m", 1000000),
               2 * ((n - 1) * a + v * (n - 1) / n * b));
-  assert_near(seconds_of(mesh, TSR_PERMUTE, "m", 1000000), a + v * b);
+  assert_near(seconds_of(mesh, TSR_COLLECTIVE_PERMUTE, "m", 1000000), a + v * b);
   tsr_mesh_release(mesh);
   tsr_topology_release(topology);
 }
@@ -84,24 +86,24 @@ static void axes_of_different_levels_are_done_one_after_the_other(void **state) 
   tsr_mesh *mesh = parsed_mesh("d=2,m=4", topology);
   const char *const names[] = {"d", "m"}, *const swapped[] = {"m", "d"};
   double both = 0, same = 0;
-  for (tsr_collective op = TSR_ALL_GATHER; op < TSR_COLLECTIVE_COUNT; op++) {
+  for (tsr_collective op = TSR_COLLECTIVE_ALL_GATHER; op < TSR_COLLECTIVE_COUNT; op++) {
     assert_ok(tsr_mesh_collective_cost(mesh, op, names, 2, 4096, &both));
     assert_ok(tsr_mesh_collective_cost(mesh, op, swapped, 2, 4096, &same));
     assert_near(both, same);
   }
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_ALL_GATHER, names, 2, 4096, &both));
-  assert_near(both, seconds_of(mesh, TSR_ALL_GATHER, "d", 4096) +
-                        seconds_of(mesh, TSR_ALL_GATHER, "m", 2 * 4096));
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_REDUCE_SCATTER, names, 2, 4096, &both));
-  assert_near(both, seconds_of(mesh, TSR_REDUCE_SCATTER, "m", 4096) +
-                        seconds_of(mesh, TSR_REDUCE_SCATTER, "d", 4096 / 4));
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_ALL_REDUCE, names, 2, 4096, &both));
-  assert_near(both, seconds_of(mesh, TSR_REDUCE_SCATTER, "m", 4096) +
-                        seconds_of(mesh, TSR_ALL_REDUCE, "d", 1024) +
-                        seconds_of(mesh, TSR_ALL_GATHER, "m", 1024));
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_PERMUTE, names, 2, 4096, &both));
-  assert_near(both, seconds_of(mesh, TSR_PERMUTE, "d", 4096));
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_ALL_REDUCE, NULL, 0, 4096, &both));
+  assert_ok(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, names, 2, 4096, &both));
+  assert_near(both, seconds_of(mesh, TSR_COLLECTIVE_ALL_GATHER, "d", 4096) +
+                        seconds_of(mesh, TSR_COLLECTIVE_ALL_GATHER, "m", 2 * 4096));
+  assert_ok(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_REDUCE_SCATTER, names, 2, 4096, &both));
+  assert_near(both, seconds_of(mesh, TSR_COLLECTIVE_REDUCE_SCATTER, "m", 4096) +
+                        seconds_of(mesh, TSR_COLLECTIVE_REDUCE_SCATTER, "d", 4096 / 4));
+  assert_ok(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_REDUCE, names, 2, 4096, &both));
+  assert_near(both, seconds_of(mesh, TSR_COLLECTIVE_REDUCE_SCATTER, "m", 4096) +
+                        seconds_of(mesh, TSR_COLLECTIVE_ALL_REDUCE, "d", 1024) +
+                        seconds_of(mesh, TSR_COLLECTIVE_ALL_GATHER, "m", 1024));
+  assert_ok(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_PERMUTE, names, 2, 4096, &both));
+  assert_near(both, seconds_of(mesh, TSR_COLLECTIVE_PERMUTE, "d", 4096));
+  assert_ok(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_REDUCE, NULL, 0, 4096, &both));
   assert_near(both, 0);
   tsr_mesh_release(mesh);
   tsr_topology_release(topology);
@@ -117,13 +119,13 @@ static void costs_of_nothing_known_are_refused(void **state) {
   assert_fails(tsr_mesh_axis_cost(bare, 0, &cost), BAD_ARGUMENT,
                "a mesh without a topology has no costs");
   assert_fails(tsr_mesh_axis_cost(mesh, 2, &cost), BAD_ARGUMENT, "axis 2 of a mesh with 2");
-  assert_fails(tsr_mesh_collective_cost(mesh, TSR_ALL_GATHER, names, 2, 1, &seconds),
+  assert_fails(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, names, 2, 1, &seconds),
                UNKNOWN_MESH_AXIS, "axis \"x\" is not in mesh {d=2, m=4}");
   const char *const twice[] = {"m", "m"};
-  assert_fails(tsr_mesh_collective_cost(mesh, TSR_ALL_GATHER, twice, 2, 1, &seconds),
+  assert_fails(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, twice, 2, 1, &seconds),
                DUPLICATE_MESH_AXIS, "axis \"m\" is given twice");
-  assert_fails(tsr_mesh_collective_cost(mesh, TSR_ALL_GATHER, names, 1, -1, &seconds), BAD_ARGUMENT,
-               "a message of -1 bytes");
+  assert_fails(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, names, 1, -1, &seconds),
+               BAD_ARGUMENT, "a message of -1 bytes");
   assert_fails(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_COUNT, names, 1, 1, &seconds),
                BAD_ARGUMENT, "collective 5 is unknown");
   tsr_mesh_release(mesh);
@@ -136,7 +138,7 @@ static void costs_of_nothing_known_are_refused(void **state) {
 static double traffic_seconds(const tsr_mesh *mesh, const tsr_axis_traffic *traffic) {
   double sum = 0;
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++)
-    for (tsr_collective op = TSR_ALL_GATHER; op < TSR_COLLECTIVE_COUNT; op++)
+    for (tsr_collective op = TSR_COLLECTIVE_ALL_GATHER; op < TSR_COLLECTIVE_COUNT; op++)
       if (traffic[axis].bytes[op])
         sum += seconds_of(mesh, op, tsr_mesh_axis(mesh, axis)->name, traffic[axis].bytes[op]);
   return sum;
@@ -193,8 +195,8 @@ static void the_axis_with_most_traffic_stays_on_the_host(void **state) {
   (void)state;
   tsr_topology *topology = parsed_topology("gpu:4x8");
   const tsr_axis axes[] = {{"busy", 8, 0}, {"calm", 4, 0}};
-  const tsr_axis_traffic traffic[] = {{.bytes[TSR_ALL_REDUCE] = 1 << 30},
-                                      {.bytes[TSR_ALL_REDUCE] = 1 << 10}};
+  const tsr_axis_traffic traffic[] = {{.bytes[TSR_COLLECTIVE_ALL_REDUCE] = 1 << 30},
+                                      {.bytes[TSR_COLLECTIVE_ALL_REDUCE] = 1 << 10}};
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_mesh_search(topology, axes, 2, traffic, &mesh, NULL));
   assert_int_equal(cost_of(mesh, 0).level, TSR_LEVEL_HOST);
@@ -238,7 +240,7 @@ static void large_machines_are_searched_quickly(void **state) {
   tsr_topology *topology = parsed_topology("tpu-v5p:16x16x16:slices=24");
   const tsr_axis axes[] = {{"a", 24, 0}, {"b", 16, 0}, {"c", 16, 0}, {"d", 16, 0}};
   tsr_axis_traffic traffic[4] = {0};
-  for (int i = 0; i < 4; i++) traffic[i].bytes[TSR_ALL_REDUCE] = (i + 1) << 20;
+  for (int i = 0; i < 4; i++) traffic[i].bytes[TSR_COLLECTIVE_ALL_REDUCE] = (i + 1) << 20;
   tsr_mesh *mesh = NULL;
   double seconds = 0;
   assert_ok(tsr_mesh_search(topology, axes, 4, traffic, &mesh, &seconds));
@@ -258,7 +260,8 @@ static tsr_status search_and_cost(void *context) {
   tsr_axis_cost cost;
   TSR_TRY(tsr_mesh_search(context, axes, 2, traffic, &mesh, &seconds));
   tsr_status status = tsr_mesh_axis_cost(mesh, 0, &cost);
-  if (!status) status = tsr_mesh_collective_cost(mesh, TSR_ALL_REDUCE, &name, 1, 8, &seconds);
+  if (!status)
+    status = tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_REDUCE, &name, 1, 8, &seconds);
   tsr_mesh_release(mesh);
   return status;
 }

@@ -75,7 +75,7 @@ int case_fast(void) {
   for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++)
     for (int op = 0; op < TSR_REDUCTION_COUNT; op++)
       for (size_t p = 0; p < 3; p++)
-        if (tsr_reduction_allows((tsr_reduction)op, dtypes[t]) && (p == 0 || op == TSR_SUM))
+        if (tsr_reduction_allows((tsr_reduction)op, dtypes[t]) && (p == 0 || op == TSR_REDUCE_SUM))
           compare(fast, fixed, &patterns[p], dtypes[t], (tsr_reduction)op);
   tsr_comm_release(fast);
   tsr_comm_release(fixed);

@@ -52,7 +52,7 @@ typedef struct field {
 static tsr_status reduce(const field *f) {
   const void *in = f->in;
   void *out = f->out;
-  return tsr_comm_all_reduce(f->comm, &f->groups, TSR_F32, TSR_SUM, LENGTH, &in, &out);
+  return tsr_comm_all_reduce(f->comm, &f->groups, TSR_F32, TSR_REDUCE_SUM, LENGTH, &in, &out);
 }
 
 // The job goes on; `act` makes the victim go wrong between two calls, or lets it do so in the midst

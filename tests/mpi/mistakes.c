@@ -27,17 +27,18 @@ int case_mistakes(void) {
   for (int wrong = 0; wrong < size; wrong++) {
     char part[64];
     snprintf(part, sizeof part, "rank %d calls all_gather", wrong);
-    tsr_status status = rank == wrong
-                            ? tsr_comm_all_gather(comm, &groups, TSR_F32, 1, 1, &in, &gathered)
-                            : tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, &in, &out);
+    tsr_status status =
+        rank == wrong ? tsr_comm_all_gather(comm, &groups, TSR_F32, 1, 1, &in, &gathered)
+                      : tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, &in, &out);
     check_fails("another call", status, TSR_CAUSE_COMM_MISMATCH, part);
-    check_ok("the next call", tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, &in, &out));
+    check_ok("the next call",
+             tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, &in, &out));
     check_that("its sum", sum * 2 == (float)(size * (size - 1)));
   }
   // One rank's mistake fails the call on all.
   void *none = NULL;
-  tsr_status status =
-      tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_SUM, 1, &in, rank == size - 1 ? &none : &out);
+  tsr_status status = tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, &in,
+                                          rank == size - 1 ? &none : &out);
   check_that("a buffer that is missing on one rank fails on all", status != NULL);
   tsr_status_free(status);
   tsr_comm_release(comm);

@@ -191,7 +191,7 @@ static void values_are_sharded_on_meshes_of_one_type(void **state) {
     tsr_mesh_release(mesh);
   }
   // A reshard drops entries that cut nothing, a constraint refuses them.
-  const tsr_logical_entry long_entries[] = {batch_embed[0], batch_embed[1], TSR_NONE};
+  const tsr_logical_entry long_entries[] = {batch_embed[0], batch_embed[1], TSR_LOGICAL_NONE};
   const tsr_logical_names too_long = {3, long_entries, NULL};
   tsr_mesh *explicit = make_typed_mesh(TSR_AXIS_EXPLICIT, TSR_AXIS_EXPLICIT);
   assert_ok(tsr_array_shard_value(array, &too_long, rules, explicit, NULL, &result, NULL));

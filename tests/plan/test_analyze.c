@@ -137,7 +137,8 @@ static void seconds_are_those_of_the_links(void **state) {
   assert_ok(tsr_mesh_parse("a=2,b=4", topology, &mesh));
   assert_ok(tsr_plan_auto(tree, mesh, NULL, &plan));
   assert_ok(tsr_plan_analyze(plan, names, 2, &got));
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_ALL_GATHER, names, 2, 64 * 64 * 4 / 8, &seconds));
+  assert_ok(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, names, 2, 64 * 64 * 4 / 8,
+                                     &seconds));
   assert_true(seconds > 0 && fabs(got.gather_seconds - seconds) < 1e-12 * seconds);
   tsr_analysis_deinit(&got);
   assert_fails_with(tsr_plan_analyze(plan, (const char *[]){"c"}, 1, &got), UNKNOWN_MESH_AXIS,

@@ -21,7 +21,8 @@ static double gather_cost(const tsr_mesh *mesh, uint32_t used, int64_t bytes, in
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
     if (used >> i & 1) names[count++] = tsr_mesh_axis(mesh, i)->name;
   if (!count) return 0;
-  assert_ok(tsr_mesh_collective_cost(mesh, TSR_ALL_GATHER, names, count, bytes, &seconds));
+  assert_ok(
+      tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, names, count, bytes, &seconds));
   return seconds;
 }
 

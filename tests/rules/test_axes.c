@@ -57,7 +57,8 @@ static void fields_not_given_follow_others(void **state) {
 
 static void replacing_lets_derived_fields_follow(void **state) {
   (void)state;
-  const tsr_field_value change = {.field = TSR_FIELD_TENSOR_PARALLEL, .entry = TSR_NAME("mdl")};
+  const tsr_field_value change = {.field = TSR_FIELD_TENSOR_PARALLEL,
+                                  .entry = TSR_LOGICAL_NAME("mdl")};
   tsr_axes *axes = axes_of("{'vocab_axis':'v'}"), *changed = NULL, *back = NULL;
   assert_ok(tsr_axes_replace(axes, &change, 1, &changed));
   assert_field(changed, TSR_FIELD_HEAD, "['mdl']");

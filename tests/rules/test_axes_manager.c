@@ -22,7 +22,7 @@ static tsr_status ask(const tsr_axes_request *request, tsr_spec **out_spec) {
 
 static void a_dimension_of_one_means_decoding(void **state) {
   (void)state;
-  const tsr_logical_entry entries[] = {TSR_NAME("__BATCH__"), TSR_NAME("__HEAD__")};
+  const tsr_logical_entry entries[] = {TSR_LOGICAL_NAME("__BATCH__"), TSR_LOGICAL_NAME("__HEAD__")};
   const tsr_logical_names names = {2, entries, NULL};
   static const struct {
     int64_t dim;
@@ -55,7 +55,8 @@ static void a_dimension_of_one_means_decoding(void **state) {
 
 static void both_or_a_list_that_knows(void **state) {
   (void)state;
-  const tsr_logical_entry head = TSR_NAME("__HEAD__"), batch = TSR_NAME("__BATCH__");
+  const tsr_logical_entry head = TSR_LOGICAL_NAME("__HEAD__"),
+                          batch = TSR_LOGICAL_NAME("__BATCH__");
   const tsr_logical_names names = {1, &head, NULL};
   const tsr_dynamic_axes insert = {NULL, 1, &batch, {TSR_MODE_FIXED, TSR_MODE_INSERT, 0}};
   const tsr_dynamic_axes modeless = {NULL, 1, &batch, {TSR_MODE_NOT_GIVEN, TSR_MODE_TRAIN, 0}};
@@ -188,7 +189,7 @@ static void the_innermost_axes_serve_then_the_default(void **state) {
   (void)state;
   tsr_axes *outer = axes_of("{'head_axis':'o'}"), *inner = axes_of("{'head_axis':'i'}");
   const tsr_axes *found = NULL;
-  const tsr_logical_entry head = TSR_NAME("__HEAD__");
+  const tsr_logical_entry head = TSR_LOGICAL_NAME("__HEAD__");
   const tsr_logical_names names = {1, &head, NULL};
   const tsr_axes_request request = {sizeof request, &names, train, NULL, NULL};
   tsr_spec *spec = NULL;

@@ -254,7 +254,7 @@ static void tokens_can_be_overridden(void **state) {
 static void the_registry_guards_its_names(void **state) {
   (void)state;
   tsr_axis_registry *registry = NULL;
-  const tsr_logical_entry pp = TSR_NAME("pp"), qq = TSR_NAME("qq");
+  const tsr_logical_entry pp = TSR_LOGICAL_NAME("pp"), qq = TSR_LOGICAL_NAME("qq");
   const tsr_logical_entry broken = {TSR_ENTRY_NAME, 1, NULL};
   assert_ok(tsr_axis_registry_create(&registry));
   assert_ok(tsr_axis_registry_add(registry, "  STAGE\t", &pp, NULL, false));
@@ -397,8 +397,9 @@ static tsr_status register_and_resolve(void *context) {
   tsr_axis_registry *registry = NULL;
   tsr_logical_names names = {0}, found = {0};
   tsr_spec *spec = NULL;
-  const tsr_logical_entry rule = TSR_GROUP("a", "__BATCH__"), entry = TSR_NAME("S");
-  const tsr_logical_entry list[] = {entry, TSR_GROUP("S", "x", "S", "y", "S"), TSR_NONE};
+  const tsr_logical_entry rule = TSR_LOGICAL_GROUP("a", "__BATCH__"), entry = TSR_LOGICAL_NAME("S");
+  const tsr_logical_entry list[] = {entry, TSR_LOGICAL_GROUP("S", "x", "S", "y", "S"),
+                                    TSR_LOGICAL_NONE};
   tsr_status status = tsr_axis_registry_create(&registry);
   if (!status) status = tsr_axis_registry_add(registry, " S ", &rule, NULL, false);
   if (!status) status = tsr_axis_registry_add(registry, "S", &rule, &rule, true);

@@ -73,7 +73,7 @@ static void a_name_twice_is_refused(void **state) {
 
 static void parameters_are_mapped_by_path(void **state) {
   (void)state;
-  const tsr_logical_entry a = TSR_NAME("a");
+  const tsr_logical_entry a = TSR_LOGICAL_NAME("a");
   tsr_logical_rules *rules = rules_of("[['a','x']]");
   tsr_spec *spec = NULL;
   assert_ok(tsr_logical_param_axes("p", &(tsr_logical_names){1, &a, NULL}, rules, &spec, NULL));
@@ -267,7 +267,7 @@ static void rules_in_scope_serve_calls_without(void **state) {
   assert_null(tsr_logical_current());
   assert_ok(tsr_logical_enter(outer, &first));
   assert_ok(tsr_mesh_enter(mesh, &second));
-  const tsr_logical_entry a = TSR_NAME("a");
+  const tsr_logical_entry a = TSR_LOGICAL_NAME("a");
   assert_ok(tsr_logical_constrain(&(tsr_logical_names){1, &a, NULL}, NULL, NULL, TSR_FALLBACK_RAISE,
                                   &sharding));
   assert_spec(tsr_spec_retain(tsr_sharding_spec(sharding)), "x");

@@ -145,7 +145,7 @@ static void faults_in_json_name_the_rule(void **state) {
 static void calls_are_checked(void **state) {
   (void)state;
   tsr_logical_rules *rules = NULL;
-  const tsr_logical_rule nameless = {.entry = TSR_NAME("x")};
+  const tsr_logical_rule nameless = {.entry = TSR_LOGICAL_NAME("x")};
   const tsr_logical_rule null_axis = {.name = "a", .entry = {TSR_ENTRY_NAME, 1, NULL}};
   const tsr_logical_rule two_names = {.name = "a",
                                       .entry = {TSR_ENTRY_NAME, 2, (const char *[]){"x", "y"}}};
@@ -168,9 +168,9 @@ static void calls_are_checked(void **state) {
 
 static void rules_are_shared_values(void **state) {
   (void)state;
-  const tsr_logical_rule list[] = {{.name = "a", .entry = TSR_GROUP("x", "y")},
-                                   {.name = "b", .entry = TSR_NONE},
-                                   {.name = "c", .entry = TSR_UNCONSTRAINED}};
+  const tsr_logical_rule list[] = {{.name = "a", .entry = TSR_LOGICAL_GROUP("x", "y")},
+                                   {.name = "b", .entry = TSR_LOGICAL_NONE},
+                                   {.name = "c", .entry = TSR_LOGICAL_UNCONSTRAINED}};
   tsr_logical_rules *rules = NULL;
   assert_ok(tsr_logical_rules_create(list, 3, &rules));
   tsr_logical_rules *same = tsr_logical_rules_retain(rules);

@@ -127,7 +127,7 @@ static void values_are_placed_by_the_types_of_axes(void **state) {
 
 static void the_current_mesh_serves_and_one_without_axes_does_not(void **state) {
   (void)state;
-  const tsr_logical_entry entries[] = {TSR_NAME("x"), TSR_NONE};
+  const tsr_logical_entry entries[] = {TSR_LOGICAL_NAME("x"), TSR_LOGICAL_NONE};
   tsr_mesh *mesh = NULL, *empty = NULL;
   tsr_sharding *sharding = NULL;
   tsr_shard_action action = TSR_SHARD_NOTHING;

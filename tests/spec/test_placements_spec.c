@@ -92,7 +92,7 @@ static void partial_results_become_unreduced_axes(void **state) {
   tsr_sharding *sharding = NULL;
   assert_ok(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));
   const tsr_spec_desc *desc = tsr_spec_get(spec);
-  assert_int_equal(desc->reduction, TSR_MAX);
+  assert_int_equal(desc->reduction, TSR_REDUCE_MAX);
   assert_int_equal(desc->unreduced_count, 1);
   assert_string_equal(desc->unreduced[0].name, "dp");
   assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));

@@ -227,7 +227,7 @@ static void reductions_other_than_sums_travel_in_the_metadata(void **state) {
   assert_ok(tsr_spec_create(&(tsr_spec_desc){.size = sizeof(tsr_spec_desc),
                                              .unreduced = &b,
                                              .unreduced_count = 1,
-                                             .reduction = TSR_MAX},
+                                             .reduction = TSR_REDUCE_MAX},
                             &spec));
   assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
   assert_ok(tsr_tiling_from_sharding(sharding, 0, &tiling));

@@ -157,11 +157,11 @@ static void add_suffix_edges(oracle *all, const char *text, int list, int count)
   memcpy(suffix, text + at, (size_t)count);
   const double n = (double)letters_size(all, suffix);
   rewrite(text, at, (size_t)count, "", at, left);
-  add_edge(all, text, left, TSR_ALL_GATHER, suffix, count, bytes * (n - 1));
+  add_edge(all, text, left, TSR_COLLECTIVE_ALL_GATHER, suffix, count, bytes * (n - 1));
   for (int l = 0; l < all->desc.shape.rank; l++) {
     if (l == list) continue;
     rewrite(text, at, (size_t)count, suffix, list_end(left, l), to);
-    add_edge(all, text, to, TSR_ALL_TO_ALL, suffix, count, bytes * (n - 1) / n);
+    add_edge(all, text, to, TSR_COLLECTIVE_ALL_TO_ALL, suffix, count, bytes * (n - 1) / n);
   }
 }
 
@@ -190,7 +190,7 @@ static void add_cut_edges(oracle *all, const char *text, const char *set, const 
     const double n = (double)letters_size(all, more);
     for (int l = 0; l < rank; l++) {
       rewrite(left, 0, 0, more, list_end(left, l), to);
-      add_edge(all, text, to, TSR_REDUCE_SCATTER, more, (int)strlen(more),
+      add_edge(all, text, to, TSR_COLLECTIVE_REDUCE_SCATTER, more, (int)strlen(more),
                terms ? bytes * (n - 1) / n : 0);
     }
     if (all->desc.memory_cap) add_cut_edges(all, text, set, more);
@@ -208,7 +208,7 @@ static void add_letter_edges(oracle *all, const char *text) {
   for (const char *c = free; *c; c++) {
     const char put[] = {*c, 0};
     rewrite(text, 0, 0, put, set_place(all, text, *c), to);
-    add_edge(all, text, to, TSR_ALL_REDUCE, put, 1, 0);
+    add_edge(all, text, to, TSR_COLLECTIVE_ALL_REDUCE, put, 1, 0);
   }
 }
 
@@ -228,7 +228,7 @@ static void add_reduce_edges(oracle *all, const char *text) {
         to[length++] = set[i];
     to[length] = '\0';
     const double n = (double)letters_size(all, gone);
-    add_edge(all, text, to, TSR_ALL_REDUCE, gone, (int)count, 2 * bytes * (n - 1) / n);
+    add_edge(all, text, to, TSR_COLLECTIVE_ALL_REDUCE, gone, (int)count, 2 * bytes * (n - 1) / n);
   }
 }
 
@@ -274,7 +274,7 @@ static void add_permute_edge(oracle *all, const char *a, const char *b) {
     const char c = (char)('a' + i);
     if (standing(all, a, c) != standing(all, b, c)) atoms[count++] = c;
   }
-  add_edge(all, a, b, TSR_PERMUTE, atoms, count, local_bytes(all, a) * (double)moving);
+  add_edge(all, a, b, TSR_COLLECTIVE_PERMUTE, atoms, count, local_bytes(all, a) * (double)moving);
 }
 
 static void add_edges(oracle *all, const char *text) {

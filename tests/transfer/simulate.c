@@ -47,16 +47,16 @@ static int64_t term_of(const tsr_sharding *sharding, int64_t position, int64_t *
 }
 
 static int64_t combine(tsr_reduction reduction, int64_t a, int64_t b) {
-  if (reduction == TSR_SUM) return a + b;
-  return (reduction == TSR_MAX) == (a > b) ? a : b;
+  if (reduction == TSR_REDUCE_SUM) return a + b;
+  return (reduction == TSR_REDUCE_MAX) == (a > b) ? a : b;
 }
 
 // Term `term` of what combines to `value`.
 static int64_t share_of(tsr_reduction reduction, int64_t value, int64_t term, int64_t terms) {
   if (terms == 1) return value;
-  if (reduction != TSR_SUM) {
+  if (reduction != TSR_REDUCE_SUM) {
     const bool mine = value % terms == term;
-    return mine ? value : reduction == TSR_MAX ? value - 1 - term : value + 1 + term;
+    return mine ? value : reduction == TSR_REDUCE_MAX ? value - 1 - term : value + 1 + term;
   }
   if (term + 1 < terms) return value * (term + 3) + term;
   int64_t rest = value;
@@ -128,7 +128,7 @@ static int64_t *pull(const machine *m, const tsr_sequence_step *step, const int6
     made[i] = m->buffers[positions[reduces ? 0 : sender]][index];
     for (int64_t j = 1; reduces && j < size; j++)
       made[i] = combine(reduction, made[i], m->buffers[positions[j]][index]);
-    if (step->kind == TSR_STEP_ZERO && me > 0 && reduction == TSR_SUM) made[i] = 0;
+    if (step->kind == TSR_STEP_ZERO && me > 0 && reduction == TSR_REDUCE_SUM) made[i] = 0;
   }
   return made;
 }

@@ -149,7 +149,7 @@ static void maxima_and_minima_combine_too(void **state) {
       {"x=2,y=2", "4,4", "y, _ | unreduced=min(x)", "_, y"},
       {"x=2,y=2", "4,4", "y, _", "_, _ | unreduced=max(x)"},
   };
-  static const tsr_reduction reductions[] = {TSR_MAX, TSR_MIN, TSR_MAX};
+  static const tsr_reduction reductions[] = {TSR_REDUCE_MAX, TSR_REDUCE_MIN, TSR_REDUCE_MAX};
   for (size_t i = 0; i < COUNT_OF(questions); i++) {
     tsr_sequence *sequence = NULL;
     assert_ok(ask(&questions[i], NULL, &sequence));

@@ -42,17 +42,17 @@ static MPI_Datatype type_of(tsr_dtype partial) {
 
 static MPI_Op op_of(tsr_reduction op, bool is_float) {
   switch (op) {
-    case TSR_SUM:
+    case TSR_REDUCE_SUM:
       return MPI_SUM;
-    case TSR_PRODUCT:
+    case TSR_REDUCE_PRODUCT:
       return MPI_PROD;
-    case TSR_MIN:
+    case TSR_REDUCE_MIN:
       return is_float ? MPI_OP_NULL : MPI_MIN;
-    case TSR_MAX:
+    case TSR_REDUCE_MAX:
       return is_float ? MPI_OP_NULL : MPI_MAX;
-    case TSR_AND:
+    case TSR_REDUCE_AND:
       return MPI_BAND;
-    case TSR_OR:
+    case TSR_REDUCE_OR:
       return MPI_BOR;
     default:
       return MPI_OP_NULL;

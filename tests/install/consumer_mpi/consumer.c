@@ -12,7 +12,7 @@ static tsr_status add_up(tsr_comm *comm, double *out_sum) {
   const double mine = tsr_comm_rank(comm) + 1;
   const void *in = &mine;
   void *out = out_sum;
-  return tsr_comm_all_reduce(comm, &groups, TSR_F64, TSR_SUM, 1, &in, &out);
+  return tsr_comm_all_reduce(comm, &groups, TSR_F64, TSR_REDUCE_SUM, 1, &in, &out);
 }
 
 int main(int argc, char **argv) {
