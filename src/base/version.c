@@ -1,3 +1,5 @@
 #include "tessera/api.h"
 
 const char *tsr_version(void) { return TSR_VERSION; }
+
+int tsr_version_number(void) { return TSR_VERSION_NUMBER; }

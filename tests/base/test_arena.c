@@ -61,6 +61,12 @@ static void the_version_is_that_of_the_headers(void **state) {
            TSR_VERSION_PATCH);
   assert_string_equal(tsr_version(), version);
   assert_string_equal(tsr_version(), TSR_VERSION);
+  int major = 0, minor = 0, patch = 0;
+  assert_int_equal(sscanf(TSR_VERSION, "%d.%d.%d", &major, &minor, &patch), 3);
+  assert_int_equal(tsr_version_number(), major * 10000 + minor * 100 + patch);
+#if TSR_VERSION_NUMBER < 100
+#error "0.1.0 is 100"
+#endif
 }
 
 SUITE(arena, TEST(pieces_are_aligned_and_do_not_overlap),
