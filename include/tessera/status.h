@@ -11,6 +11,27 @@
 //     fprintf(stderr, "%s\n", tsr_status_text(status));
 //     tsr_status_free(status);
 //   }
+//
+// One contract holds for every function of the library; a comment says where one differs:
+//
+// - A tsr_status of NULL is success. Any other value is a failure, which the caller frees.
+// - Outputs (`out_...`, always last) are written on success only. After a failure they have the
+//   value that they had before, down to the members of a struct; what the call had made is gone.
+// - A pointer must not be NULL unless the comment says what NULL means. Everywhere: options that
+//   are NULL are the defaults, NULL can be released, destroyed, freed and deinitialised, and arrays
+//   of no elements may be NULL.
+// - Values are checked. Functions that return a status refuse an index outside 0 to count - 1
+//   (index_out_of_range), an enum value that is not listed and a count below 0 (bad_argument), and
+//   name the value and the range. So they do with data that are NULL where bytes are to be read or
+//   written.
+// - Functions that return a plain value cannot refuse. For an index out of range or an enum value
+//   that is not listed they give NULL where they return a pointer, -1 where they return an index, a
+//   position or a device, and else 0: false, an empty shape or range, a struct of zeros.
+//   Looking up what is not there (`find`) answers the same way.
+// - Handles that are shared (retain and release) are immutable and safe to use from any number of
+//   threads, as is retaining and releasing them; where a handle is not, its typedef says what
+//   holds. Structs in the caller's memory (tsr_text, options, reports) belong to one thread at a
+//   time, and a status to who got it.
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H
 
@@ -21,24 +42,26 @@
 
 TSR_BEGIN_DECLS
 
-// One entry per kind of failure: makes the enum, its names and the command's exit codes.
-#define TSR_CODES(X)              \
-  X(INVALID, "invalid input")     \
-  X(NOT_FOUND, "not found")       \
-  X(UNSUPPORTED, "not supported") \
-  X(NO_MEMORY, "out of memory")   \
-  X(IO, "input or output failed") \
-  X(COMM, "communication failed")
-#define TSR_ENUMERATOR_(id, text) TSR_CODE_##id,
-typedef enum tsr_code { TSR_CODE_OK, TSR_CODES(TSR_ENUMERATOR_) TSR_CODE_COUNT } tsr_code;
+// One entry per kind of failure, with its number, which never changes: makes the enum, its names
+// and the command's exit codes.
+#define TSR_CODES(X)                 \
+  X(INVALID, 1, "invalid input")     \
+  X(NOT_FOUND, 2, "not found")       \
+  X(UNSUPPORTED, 3, "not supported") \
+  X(NO_MEMORY, 4, "out of memory")   \
+  X(IO, 5, "input or output failed") \
+  X(COMM, 6, "communication failed") \
+  X(CANCELLED, 7, "cancelled")
+#define TSR_ENUMERATOR_(id, number, text) TSR_CODE_##id = (number),
+typedef enum tsr_code { TSR_CODE_OK = 0, TSR_CODES(TSR_ENUMERATOR_) } tsr_code;
 #undef TSR_ENUMERATOR_
 
-// Why it failed, finely: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def.
-#define TSR_CAUSE_ROW(id, code, slug, alias) TSR_CAUSE_##id,
+// Why it failed, finely: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def. Their numbers
+// never change; a later library may return causes that are not listed here.
+#define TSR_CAUSE_ROW(number, id, code, slug, alias) TSR_CAUSE_##id = (number),
 typedef enum tsr_cause {
-  TSR_CAUSE_NONE,
+  TSR_CAUSE_NONE = 0,
 #include "tessera/causes.def"
-  TSR_CAUSE_COUNT
 } tsr_cause;
 #undef TSR_CAUSE_ROW
 
@@ -52,8 +75,9 @@ TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NU
 TSR_API const char *tsr_status_origin(tsr_status status);
 TSR_API void tsr_status_free(tsr_status status);  // NULL is fine
 
-TSR_API const char *tsr_code_name(tsr_code code);     // "invalid input"
-TSR_API const char *tsr_cause_slug(tsr_cause cause);  // "indivisible"; "" for TSR_CAUSE_NONE
+TSR_API const char *tsr_code_name(tsr_code code);  // "invalid input"; "unknown" for other values
+// "indivisible"; "" for TSR_CAUSE_NONE and for other values.
+TSR_API const char *tsr_cause_slug(tsr_cause cause);
 // Whether `slug` names this cause; peers have different words for some causes (see causes.def).
 TSR_API bool tsr_cause_matches(tsr_cause cause, const char *slug);
 

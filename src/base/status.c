@@ -23,12 +23,17 @@ static struct tsr_failure out_of_memory = {
 static const struct {
   tsr_code code;
   const char *slug, *alias;
-} causes[TSR_CAUSE_COUNT] = {
+} causes[] = {
     [TSR_CAUSE_NONE] = {TSR_CODE_OK, "", ""},
-#define TSR_CAUSE_ROW(id, code, slug, alias) [TSR_CAUSE_##id] = {TSR_CODE_##code, slug, alias},
+#define TSR_CAUSE_ROW(number, id, code, slug, alias) [number] = {TSR_CODE_##code, slug, alias},
 #include "tessera/causes.def"
 #undef TSR_CAUSE_ROW
 };
+
+// Numbers have gaps where causes were taken out, and a module's copy of this library may know more.
+static bool is_known(tsr_cause cause) {
+  return (size_t)cause < sizeof causes / sizeof *causes && causes[cause].slug;
+}
 
 static char *format_text(const char *format, va_list args) {
   va_list again;
@@ -84,7 +89,10 @@ const char *tsr_status_text(tsr_status status) { return status ? status->text : 
 
 tsr_cause tsr_status_cause(tsr_status status) { return status ? status->cause : TSR_CAUSE_NONE; }
 
-tsr_code tsr_status_code(tsr_status status) { return causes[tsr_status_cause(status)].code; }
+tsr_code tsr_status_code(tsr_status status) {
+  const tsr_cause cause = tsr_status_cause(status);
+  return is_known(cause) ? causes[cause].code : TSR_CODE_INVALID;
+}
 
 const char *tsr_status_origin(tsr_status status) { return status ? status->origin : ""; }
 
@@ -95,20 +103,19 @@ void tsr_status_free(tsr_status status) {
 }
 
 const char *tsr_code_name(tsr_code code) {
-  // clang-format off
-  static const char *const names[TSR_CODE_COUNT] = {
-      [TSR_CODE_OK] = "success",
-#define X(id, text) [TSR_CODE_##id] = text,
-      TSR_CODES(X)
-#undef X
-  };
-  // clang-format on
-  return (unsigned)code < TSR_CODE_COUNT ? names[code] : "unknown";
+  switch (code) {
+    case TSR_CODE_OK:
+      return "success";
+#define CODE_NAME(id, number, text) \
+  case TSR_CODE_##id:               \
+    return text;
+      TSR_CODES(CODE_NAME)
+#undef CODE_NAME
+  }
+  return "unknown";
 }
 
-const char *tsr_cause_slug(tsr_cause cause) {
-  return (unsigned)cause < TSR_CAUSE_COUNT ? causes[cause].slug : "";
-}
+const char *tsr_cause_slug(tsr_cause cause) { return is_known(cause) ? causes[cause].slug : ""; }
 
 // Whether `word` is one of those in `words`, which blanks part.
 static bool has_word(const char *words, const char *word) {
@@ -122,6 +129,6 @@ static bool has_word(const char *words, const char *word) {
 }
 
 bool tsr_cause_matches(tsr_cause cause, const char *slug) {
-  if ((unsigned)cause >= TSR_CAUSE_COUNT || !*slug) return false;
+  if (!is_known(cause) || !*slug) return false;
   return !strcmp(causes[cause].slug, slug) || has_word(causes[cause].alias, slug);
 }

@@ -58,8 +58,10 @@ static void print_exit_status(FILE *file) {
   fprintf(file,
           "# EXIT STATUS\n\n0 on success, 1 when the answer is no (a comparison that differs), "
           "2 for wrong usage");
-  for (int code = TSR_CODE_OK + 1; code < TSR_CODE_COUNT; code++)
-    fprintf(file, ", %d for %s", EXIT_FAILED + code, tsr_code_name((tsr_code)code));
+#define PRINT_EXIT_CODE(id, number, text) \
+  fprintf(file, ", %d for %s", EXIT_FAILED + TSR_CODE_##id, text);
+  TSR_CODES(PRINT_EXIT_CODE)
+#undef PRINT_EXIT_CODE
   fputs(".\n\n", file);
 }
 

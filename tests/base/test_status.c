@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <string.h>
 
 #include "support/test.h"
@@ -38,13 +39,93 @@ static void slugs_and_aliases_name_causes(void **state) {
   assert_string_equal(tsr_code_name(TSR_CODE_IO), "input or output failed");
 }
 
-static void every_cause_has_its_own_slug(void **state) {
+static const struct {
+  int number;
+  const char *id, *slug;
+} rows[] = {
+#define TSR_CAUSE_ROW(number, id, code, slug, alias) {number, #id, slug},
+#include "tessera/causes.def"
+#undef TSR_CAUSE_ROW
+};
+
+static const struct {
+  int number;
+  const char *slug;
+} kept[] = {
+#define KEPT(number, slug) {number, slug},
+#include "causes_kept.def"
+#undef KEPT
+};
+
+static void every_cause_has_its_own_slug_and_number(void **state) {
   (void)state;
-  for (int a = 1; a < TSR_CAUSE_COUNT; a++) {
-    assert_true(*tsr_cause_slug((tsr_cause)a));
-    for (int b = 1; b < a; b++)
-      assert_string_not_equal(tsr_cause_slug((tsr_cause)a), tsr_cause_slug((tsr_cause)b));
+  for (size_t a = 0; a < COUNT_OF(rows); a++) {
+    assert_true(rows[a].number > 0 && *rows[a].slug);
+    assert_string_equal(tsr_cause_slug((tsr_cause)rows[a].number), rows[a].slug);
+    for (size_t b = 0; b < a; b++) {
+      assert_string_not_equal(rows[a].slug, rows[b].slug);
+      if (rows[a].number == rows[b].number)
+        fail_msg("%s and %s have number %d both", rows[b].id, rows[a].id, rows[a].number);
+    }
   }
+}
+
+// Compiled programs have the numbers in them: those once released stay, and new ones are kept.
+static void numbers_of_causes_never_change(void **state) {
+  (void)state;
+  for (size_t k = 0; k < COUNT_OF(kept); k++) {
+    const char *slug = tsr_cause_slug((tsr_cause)kept[k].number);
+    if (strcmp(slug, kept[k].slug) && *slug)
+      fail_msg("number %d was \"%s\" and is now \"%s\"", kept[k].number, kept[k].slug, slug);
+  }
+  for (size_t r = 0; r < COUNT_OF(rows); r++) {
+    size_t k = 0;
+    while (k < COUNT_OF(kept) && kept[k].number != rows[r].number) k++;
+    if (k == COUNT_OF(kept))
+      fail_msg("add KEPT(%d, \"%s\") to causes_kept.def", rows[r].number, rows[r].slug);
+    assert_string_equal(kept[k].slug, rows[r].slug);
+  }
+}
+
+static void causes_of_later_libraries_are_strangers(void **state) {
+  (void)state;
+  static const int strangers[] = {-1, 100000, INT_MAX, INT_MIN};
+  for (size_t i = 0; i < COUNT_OF(strangers); i++) {
+    const tsr_cause cause = (tsr_cause)strangers[i];
+    assert_string_equal(tsr_cause_slug(cause), "");
+    assert_false(tsr_cause_matches(cause, "io"));
+    assert_string_equal(tsr_code_name((tsr_code)strangers[i]), "unknown");
+  }
+}
+
+// Scripts test for the command's exit codes, which follow from these.
+static void numbers_of_codes_never_change(void **state) {
+  (void)state;
+  static const struct {
+    int number;
+    tsr_code code;
+    const char *name;
+  } cases[] = {
+      {0, TSR_CODE_OK, "success"},
+      {1, TSR_CODE_INVALID, "invalid input"},
+      {2, TSR_CODE_NOT_FOUND, "not found"},
+      {3, TSR_CODE_UNSUPPORTED, "not supported"},
+      {4, TSR_CODE_NO_MEMORY, "out of memory"},
+      {5, TSR_CODE_IO, "input or output failed"},
+      {6, TSR_CODE_COMM, "communication failed"},
+      {7, TSR_CODE_CANCELLED, "cancelled"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    assert_int_equal(cases[i].code, cases[i].number);
+    assert_string_equal(tsr_code_name(cases[i].code), cases[i].name);
+  }
+}
+
+static void cancelled_is_no_failure_of_a_disk(void **state) {
+  (void)state;
+  tsr_status status = tsr_fail(CANCELLED, "cancelled");
+  assert_int_equal(tsr_status_code(status), TSR_CODE_CANCELLED);
+  tsr_status_free(status);
 }
 
 static tsr_status fail_with_note(void *context) {
@@ -63,5 +144,7 @@ static void failing_without_memory_still_fails(void **state) {
 }
 
 SUITE(status, TEST(success_is_silent), TEST(failures_carry_cause_message_and_notes),
-      TEST(slugs_and_aliases_name_causes), TEST(every_cause_has_its_own_slug),
+      TEST(slugs_and_aliases_name_causes), TEST(every_cause_has_its_own_slug_and_number),
+      TEST(numbers_of_causes_never_change), TEST(causes_of_later_libraries_are_strangers),
+      TEST(numbers_of_codes_never_change), TEST(cancelled_is_no_failure_of_a_disk),
       TEST(failing_without_memory_still_fails))
