@@ -16,6 +16,37 @@
 #define TSR_NEVER_NULL __attribute__((returns_nonnull))
 #define TSR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+// ---- structs ----
+//
+// A public struct is *fixed* or *sized*. Fixed ones are small values and elements of arrays, and
+// never change. Sized ones open with `size_t size` and may grow at their end; each has a macro of
+// its own name that initialises it, and that can be assigned:
+//
+//   tsr_reshard_options options = TSR_RESHARD_OPTIONS;
+//   options.donate = true;
+//
+// Zero is the default of every field, and where options may be NULL, that means all defaults. A
+// library takes the shorter struct of a program that was built with older headers, and the longer
+// one of newer headers as long as the fields it does not know are zero; otherwise it fails with
+// bad_argument. A sized struct that the library fills is initialised by the caller in the same way,
+// and filled as far as the caller knows it.
+//
+// (In C the macro is a compound literal; for objects with static storage write `{.size =
+// sizeof(tsr_reshard_options)}`.)
+#ifdef __cplusplus
+extern "C++" {
+template <class T>
+inline T tsr_sized_value(void) {
+  T value{};
+  value.size = sizeof(T);
+  return value;
+}
+}
+#define TSR_SIZED(type) (tsr_sized_value<type>())
+#else
+#define TSR_SIZED(type) ((type){.size = sizeof(type)})
+#endif
+
 #define TSR_VERSION_MAJOR 0
 #define TSR_VERSION_MINOR 1
 #define TSR_VERSION_PATCH 0

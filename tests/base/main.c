@@ -18,6 +18,7 @@
   X(json)         \
   X(json_writer)  \
   X(pool)         \
-  X(progress)
+  X(progress)     \
+  X(sized)
 
 MAIN_OF(SUITES)
