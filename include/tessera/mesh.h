@@ -41,6 +41,7 @@ typedef struct tsr_mesh_desc {
   const tsr_topology *topology;  // the machine they belong to; NULL = none
   bool abstract;                 // no devices at all, only axes
 } tsr_mesh_desc;
+#define TSR_MESH_DESC TSR_SIZED(tsr_mesh_desc)
 
 // Refuses repeated axis names and devices, sizes below 1, and ids the topology does not have.
 TSR_API TSR_MUST_USE tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_mesh **out_mesh);

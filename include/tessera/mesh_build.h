@@ -36,6 +36,7 @@ typedef struct tsr_jax_mesh_options {
   bool refuse_ignored_flags;  // fail where a kind's fixed order would ignore contiguous_submeshes
   bool check_fixed_orders;    // use a fixed order only where it is a ring of neighbours
 } tsr_jax_mesh_options;
+#define TSR_JAX_MESH_OPTIONS TSR_SIZED(tsr_jax_mesh_options)
 
 // How a device mesh was found.
 typedef enum tsr_mesh_path {
@@ -112,6 +113,7 @@ typedef struct tsr_t5x_mesh_options {
   const int64_t *ici_mesh_shape, *dcn_mesh_shape;   // both or neither: replica, data, model
   int ici_rank, dcn_rank;
 } tsr_t5x_mesh_options;
+#define TSR_T5X_MESH_OPTIONS TSR_SIZED(tsr_t5x_mesh_options)
 TSR_API TSR_MUST_USE tsr_status tsr_t5x_default_mesh(const tsr_topology *topology,
                                                      const tsr_t5x_mesh_options *options,
                                                      tsr_mesh **out_mesh);
@@ -133,6 +135,7 @@ typedef struct tsr_eformer_mesh_options {
   int axis_type_count;              // 1 = for all
   int num_slices;                   // 0 = as the devices say, else MEGASCALE_NUM_SLICES, else 1
 } tsr_eformer_mesh_options;
+#define TSR_EFORMER_MESH_OPTIONS TSR_SIZED(tsr_eformer_mesh_options)
 
 TSR_API TSR_MUST_USE tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,
                                                         const tsr_eformer_mesh_options *options,

@@ -63,6 +63,7 @@ typedef struct tsr_topology_desc {
   const tsr_link *links;      // TSR_LEVEL_COUNT of them; NULL = take the kind's usual links
   const bool *wrap;           // 3: which torus axes close to rings; NULL = by kind and size
 } tsr_topology_desc;
+#define TSR_TOPOLOGY_DESC TSR_SIZED(tsr_topology_desc)
 
 TSR_API TSR_MUST_USE tsr_status tsr_topology_create(const tsr_topology_desc *desc,
                                                     tsr_topology **out_topology);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "base/sized.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
 #include "mesh/python_int.h"
@@ -257,10 +258,7 @@ static tsr_status create_fitted(request *asked, tsr_mesh **out_mesh) {
 // Fills in defaults and checks what does not depend on the machine.
 static tsr_status read_options(const tsr_eformer_mesh_options *options, request *asked) {
   tsr_eformer_mesh_options *known = &asked->options;
-  if (options && options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_eformer_mesh_options has size %zu, wanted %zu",
-                    options->size, sizeof *options);
-  if (options) *known = *options;
+  TSR_TRY(tsr_sized_read(tsr_eformer_mesh_options, options, known));
   if (!known->axis_dims) {
     known->axis_dims = default_dims;
     known->axis_dim_count = sizeof default_dims / sizeof *default_dims;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "mesh/jax.h"
 
 tsr_device_list tsr_device_list_of(const tsr_topology *topology) {
@@ -20,13 +21,7 @@ tsr_device_list tsr_device_list_of(const tsr_topology *topology) {
 
 tsr_status tsr_jax_mesh_options_read(const tsr_jax_mesh_options *given,
                                      tsr_jax_mesh_options *out_options) {
-  tsr_jax_mesh_options options = {.size = sizeof options};
-  if (given && given->size < sizeof given->size)
-    return tsr_fail(BAD_ARGUMENT, "tsr_jax_mesh_options has size %zu, wanted %zu", given->size,
-                    sizeof *given);
-  if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-  *out_options = options;
-  return NULL;
+  return tsr_sized_read(tsr_jax_mesh_options, given, out_options);
 }
 
 static tsr_status fail_count(const int64_t *shape, int rank, int device_count) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "tessera/hash.h"
 #include "tessera/mesh_build.h"
@@ -211,12 +212,12 @@ static uint64_t hash_mesh(const tsr_mesh *mesh, uint64_t seed) {
   return hash;
 }
 
-tsr_status tsr_mesh_create(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) {
+tsr_status tsr_mesh_create(const tsr_mesh_desc *given, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES];
   int64_t count = 0;
-  if (desc->size < sizeof *desc)
-    return tsr_fail(BAD_ARGUMENT, "tsr_mesh_desc has size %zu, wanted %zu", desc->size,
-                    sizeof *desc);
+  tsr_mesh_desc read;
+  const tsr_mesh_desc *const desc = &read;
+  TSR_TRY(tsr_sized_read(tsr_mesh_desc, given, &read));
   TSR_TRY(resolve_axes(desc, axes, &count));
   if (desc->abstract && desc->devices)
     return tsr_fail(BAD_ARGUMENT, "an abstract mesh has no devices, but %lld are given",

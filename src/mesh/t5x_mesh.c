@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
 #include "mesh/nd.h"
@@ -450,11 +451,11 @@ static tsr_status create_multi_slice(const tsr_topology *topology,
   return status;
 }
 
-tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh_options *options,
+tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh_options *given,
                                 tsr_mesh **out_mesh) {
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_t5x_mesh_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
+  tsr_t5x_mesh_options read;
+  const tsr_t5x_mesh_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_t5x_mesh_options, given, &read));
   if (options->ici_mesh_shape && options->dcn_mesh_shape)
     return create_multi_slice(topology, options, out_mesh);
   if (options->model_parallel_submesh && options->model_parallel_submesh->count)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "topology/kinds.h"
 
 // Coordinates stay small enough that the sum of three distances fits an int.
@@ -32,9 +33,6 @@ static tsr_status check_device(const tsr_device *device, int position) {
 }
 
 static tsr_status check_desc(const tsr_topology_desc *desc) {
-  if (desc->size != sizeof *desc)
-    return tsr_fail(BAD_ARGUMENT, "tsr_topology_desc has size %zu, wanted %zu", desc->size,
-                    sizeof *desc);
   if ((unsigned)desc->platform >= TSR_PLATFORM_COUNT)
     return tsr_fail(UNKNOWN_PLATFORM, "platform %d does not exist", (int)desc->platform);
   if (desc->device_count < 1 || !desc->devices)
@@ -104,7 +102,10 @@ static void complete(tsr_topology *topology, const tsr_topology_desc *desc) {
     tsr_kind_wrap(kind, topology->sizes, topology->wrap);
 }
 
-tsr_status tsr_topology_create(const tsr_topology_desc *desc, tsr_topology **out_topology) {
+tsr_status tsr_topology_create(const tsr_topology_desc *given, tsr_topology **out_topology) {
+  tsr_topology_desc read;
+  const tsr_topology_desc *const desc = &read;
+  TSR_TRY(tsr_sized_read(tsr_topology_desc, given, &read));
   TSR_TRY(check_desc(desc));
   const char *kind = desc->kind ? desc->kind : tsr_platform_name(desc->platform);
   const size_t count = (size_t)desc->device_count, kind_bytes = strlen(kind) + 1;

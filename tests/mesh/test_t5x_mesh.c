@@ -253,8 +253,8 @@ static void default_meshes_over_slices_have_three_axes(void **state) {
   assert_int_equal(tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, "data"))->size, 2);
   assert_int_equal(tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, "model"))->size, 4);
   tsr_mesh_release(mesh);
-  assert_fails_with(tsr_t5x_default_mesh(topology, &(tsr_t5x_mesh_options){.size = 8}, &mesh),
-                    BAD_ARGUMENT, "tsr_t5x_mesh_options has size 8");
+  assert_fails_with(tsr_t5x_default_mesh(topology, &(tsr_t5x_mesh_options){.size = 7}, &mesh),
+                    BAD_ARGUMENT, "tsr_t5x_mesh_options has size 7");
   options.dcn_rank = 2;
   assert_fails(tsr_t5x_default_mesh(topology, &options, &mesh), MESH_RANK_MISMATCH,
                "3 sizes inside and 2 between slices for the axes replica, data and model");
