@@ -158,6 +158,7 @@ typedef struct tsr_axes_request {
   const tsr_dynamic_axes *dynamic;  // NULL = not given
   const tsr_shape *shape;           // wanted when the mode is told by a dimension
 } tsr_axes_request;
+#define TSR_AXES_REQUEST TSR_SIZED(tsr_axes_request)
 TSR_API TSR_MUST_USE tsr_status tsr_axes_resolve_request(const tsr_axes *axes,
                                                          const tsr_axis_registry *registry,
                                                          const tsr_axes_request *request,

@@ -66,6 +66,7 @@ typedef struct tsr_rules_options {
   // NULL = not known yet.
   const tsr_mesh *mesh;
 } tsr_rules_options;
+#define TSR_RULES_OPTIONS TSR_SIZED(tsr_rules_options)
 
 typedef struct tsr_rules tsr_rules;
 

@@ -93,6 +93,7 @@ typedef struct tsr_spec_desc {
   tsr_reduction reduction;         // how partial results combine
   const char *mesh_name;           // Shardy's @mesh; NULL = "mesh"
 } tsr_spec_desc;
+#define TSR_SPEC_DESC TSR_SIZED(tsr_spec_desc)
 
 // Copies everything. Checks what needs no mesh: entries and sets must not overlap, cuts must make
 // sense. Canonical as in JAX: a dimension whose stages name no axis is uncut, a group of one None
@@ -185,6 +186,7 @@ typedef struct tsr_correct_options {
   tsr_log_fn *log;          // where changes are logged; NULL = to stderr
   void *log_context;
 } tsr_correct_options;
+#define TSR_CORRECT_OPTIONS TSR_SIZED(tsr_correct_options)
 
 // get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the
 // mesh lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.

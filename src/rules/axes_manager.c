@@ -1,6 +1,7 @@
 // eformer's PartitionManager: what an array is cut by, asked with names and mode or with a list
 // that knows its own; and the axes in force on a thread.
 #include "base/scope.h"
+#include "base/sized.h"
 #include "rules/axes.h"
 
 // ---- requests ----
@@ -24,11 +25,11 @@ static tsr_status find_mode(const tsr_mode_source *source, const tsr_shape *shap
 }
 
 tsr_status tsr_axes_resolve_request(const tsr_axes *axes, const tsr_axis_registry *registry,
-                                    const tsr_axes_request *request, tsr_spec **out_spec) {
+                                    const tsr_axes_request *given, tsr_spec **out_spec) {
   tsr_mode mode = TSR_MODE_TRAIN;
-  if (request->size < sizeof *request)
-    return tsr_fail(BAD_ARGUMENT, "tsr_axes_request has size %zu, wanted %zu", request->size,
-                    sizeof *request);
+  tsr_axes_request read;
+  const tsr_axes_request *const request = &read;
+  TSR_TRY(tsr_sized_read(tsr_axes_request, given, &read));
   if (!axes) TSR_TRY(tsr_axes_require(&axes));
   if (request->names && request->mode.kind != TSR_MODE_NOT_GIVEN) {
     TSR_TRY(find_mode(&request->mode, request->shape, &mode));
@@ -46,9 +47,12 @@ tsr_status tsr_axes_resolve_request(const tsr_axes *axes, const tsr_axis_registr
 }
 
 tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registry,
-                          const tsr_axes_request *request, const tsr_mesh *mesh, bool auto_correct,
+                          const tsr_axes_request *given, const tsr_mesh *mesh, bool auto_correct,
                           tsr_spec **out_spec, tsr_spec **out_wanted, tsr_changes *out_changes) {
   tsr_spec *wanted = NULL;
+  tsr_axes_request read;
+  const tsr_axes_request *const request = &read;
+  TSR_TRY(tsr_sized_read(tsr_axes_request, given, &read));
   TSR_TRY(tsr_axes_resolve_request(axes, registry, request, &wanted));
   tsr_status status = NULL;
   if (!request->shape)

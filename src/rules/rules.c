@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/utf8.h"
 #include "rules/prefilter.h"
 #include "rules/regex.h"
@@ -32,14 +33,7 @@ struct tsr_rules {
 
 tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
                                   tsr_rules_options *out_options) {
-  *out_options = (tsr_rules_options){.size = sizeof *out_options};
-  if (!options) return NULL;
-  if (options->size < offsetof(tsr_rules_options, mesh) || options->size > sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "options of %zu bytes, wanted %zu", options->size,
-                    sizeof *options);
-  memcpy(out_options, options, options->size);
-  out_options->size = sizeof *out_options;
-  return NULL;
+  return tsr_sized_read(tsr_rules_options, options, out_options);
 }
 
 static const char *keep_text(tsr_rules_builder *builder, const char *text) {

@@ -4,6 +4,7 @@
 // each entry is kept or dropped, and every change is recorded with its reason. Nothing is ever
 // moved to another dimension.
 
+#include "base/sized.h"
 #include "spec/builder.h"
 #include "spec/changes.h"
 #include "spec/sharding.h"
@@ -255,13 +256,11 @@ static tsr_status run(correction *work, const tsr_spec *spec, const tsr_correct_
 }
 
 tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
-                            const tsr_correct_options *options, tsr_spec **out_spec,
+                            const tsr_correct_options *given, tsr_spec **out_spec,
                             tsr_changes *out_changes) {
-  static const tsr_correct_options defaults = {.size = sizeof defaults};
-  if (!options) options = &defaults;
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_correct_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
+  tsr_correct_options read;
+  const tsr_correct_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_correct_options, given, &read));
   correction work = {.mesh = mesh ? mesh : tsr_mesh_current(),
                      .shape = shape,
                      .strict = options->strict,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/sized.h"
 #include "spec/axis_ref.h"
 #include "spec/builder.h"
 #include "tessera/hash.h"
@@ -314,9 +315,11 @@ static tsr_status create(const tsr_spec_desc *desc, tsr_arena *arena, tsr_spec *
 }
 
 tsr_status tsr_spec_create(const tsr_spec_desc *desc, tsr_spec **out_spec) {
-  TSR_TRY(tsr_spec_desc_check(desc));
+  tsr_spec_desc read;
+  TSR_TRY(tsr_sized_read(tsr_spec_desc, desc, &read));
+  TSR_TRY(tsr_spec_desc_check(&read));
   tsr_arena arena = TSR_ARENA_EMPTY;
-  tsr_status status = create(desc, &arena, out_spec);
+  tsr_status status = create(&read, &arena, out_spec);
   tsr_arena_deinit(&arena);
   return status;
 }

@@ -141,9 +141,6 @@ static tsr_status check_entry(const tsr_spec_dim *dim, const axis_set sets[3], i
 }
 
 tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc) {
-  if (desc->size < sizeof *desc)
-    return tsr_fail(BAD_ARGUMENT, "tsr_spec_desc has size %zu, wanted %zu", desc->size,
-                    sizeof *desc);
   if (desc->dim_count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of dimensions");
   if (desc->reduction < TSR_REDUCE_SUM || desc->reduction >= TSR_SPEC_REDUCTION_COUNT)
     return tsr_fail(BAD_ARGUMENT, "reduction %d is not one of specs, wanted sum, max or min",

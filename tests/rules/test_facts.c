@@ -167,10 +167,12 @@ static void old_and_new_callers_are_told_apart(void **state) {
   tsr_rules *rules = NULL;
   tsr_rules_options options = {.size = 3};
   assert_fails_with(tsr_rules_parse("a -> b", "f", &options, &rules), BAD_ARGUMENT,
-                    "options of 3 bytes");
-  assert_fails_with(tsr_rules_read("f", &options, &rules), BAD_ARGUMENT, "options of 3 bytes");
-  options.size = sizeof options + 8;
-  assert_fails_with(tsr_rules_preset("llama:tp", &options, &rules), BAD_ARGUMENT, "options of");
+                    "tsr_rules_options has size 3");
+  assert_fails_with(tsr_rules_read("f", &options, &rules), BAD_ARGUMENT,
+                    "tsr_rules_options has size 3");
+  options.size = sizeof options + 5000;
+  assert_fails_with(tsr_rules_preset("llama:tp", &options, &rules), BAD_ARGUMENT,
+                    "tsr_rules_options has size");
 }
 
 // ---- config.json ----

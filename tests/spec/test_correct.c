@@ -213,8 +213,8 @@ static void without_a_mesh_there_is_an_error_or_the_empty_spec(void **state) {
 static void wrong_arguments_are_refused(void **state) {
   (void)state;
   tsr_text out = TSR_TEXT_EMPTY;
-  assert_fails_with(correct("dp=2", "dp", "8", &(tsr_correct_options){.size = 8}, &out),
-                    BAD_ARGUMENT, "size 8");
+  assert_fails_with(correct("dp=2", "dp", "8", &(tsr_correct_options){.size = 7}, &out),
+                    BAD_ARGUMENT, "size 7");
   tsr_mesh *mesh = mesh_of("dp=2");
   tsr_spec *spec = spec_of("dp"), *corrected = NULL;
   tsr_status status =
