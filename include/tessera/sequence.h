@@ -78,6 +78,7 @@ typedef struct tsr_sequence_options {
   int64_t expansion_cap;  // states looked at before the search gives up; 0 = 50000
   tsr_sequence_cache *cache;  // NULL = none; borrowed for the call
 } tsr_sequence_options;
+#define TSR_SEQUENCE_OPTIONS TSR_SIZED(tsr_sequence_options)
 
 typedef struct tsr_sequence tsr_sequence;  // immutable, hence safe to share
 

@@ -25,6 +25,7 @@ typedef struct tsr_copy_plan_options {
   size_t size;     // sizeof(tsr_copy_plan_options)
   int64_t tensor;  // the tensor's number in its batch: spreads the work over source replicas
 } tsr_copy_plan_options;
+#define TSR_COPY_PLAN_OPTIONS TSR_SIZED(tsr_copy_plan_options)
 
 // Refuses layouts of different shapes (shapes_differ), a source that is broken as tsr_layout_check
 // has it, and partial results (unreduced_differs): a layout with unreduced axes goes only to one
@@ -132,6 +133,7 @@ typedef struct tsr_copy_batch_options {
   int64_t first_device, end_device;  // of this rank, the end not included; 0 and 0 = all devices
   int64_t max_bytes;  // that one device gets in one round, local copies too; 0 = all in one round
 } tsr_copy_batch_options;
+#define TSR_COPY_BATCH_OPTIONS TSR_SIZED(tsr_copy_batch_options)
 // Ranks that give the same plans and max_bytes get the same rounds, and what two of them exchange
 // stands in the same order on both. A round may exceed max_bytes by one element.
 TSR_API TSR_MUST_USE tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/sized.h"
 #include "transfer/copy_list.h"
 #include "transfer/transfer.h"
 
@@ -193,10 +194,6 @@ static tsr_status collect(const collecting *c, const member *it) {
 // ---- making ----
 
 static tsr_status check_options(const tsr_copy_batch_options *options) {
-  if (!options) return NULL;
-  if (options->size != sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "options of %zu bytes, wanted %zu", options->size,
-                    sizeof *options);
   if (options->first_device < 0 || options->end_device < options->first_device)
     return tsr_fail(BAD_ARGUMENT, "devices from %lld to %lld", (long long)options->first_device,
                     (long long)options->end_device);
@@ -241,8 +238,10 @@ static int by_round(const void *left, const void *right, void *context) {
 }
 
 tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items, int item_count,
-                                 const tsr_copy_batch_options *options,
-                                 tsr_copy_batch **out_batch) {
+                                 const tsr_copy_batch_options *given, tsr_copy_batch **out_batch) {
+  tsr_copy_batch_options read;
+  const tsr_copy_batch_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_copy_batch_options, given, &read));
   TSR_TRY(check_options(options));
   if (item_count < 0) return tsr_fail(BAD_ARGUMENT, "%d items of a batch", item_count);
   tsr_copy_batch *batch = calloc(1, sizeof *batch);
@@ -250,11 +249,11 @@ tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items, int item_coun
   batch->item_count = item_count;
   batch->rounds = 1;
   collecting c = {.batch = batch, .end = INT64_MAX};
-  if (options && options->end_device > 0) {
+  if (options->end_device > 0) {
     c.first = options->first_device;
     c.end = options->end_device;
   }
-  if (options) c.max_bytes = options->max_bytes < MOST_BYTES ? options->max_bytes : MOST_BYTES;
+  c.max_bytes = options->max_bytes < MOST_BYTES ? options->max_bytes : MOST_BYTES;
   tsr_status status = collect_items(&c, items, item_count);
   if (status) {
     tsr_copy_batch_destroy(batch);

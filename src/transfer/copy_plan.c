@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "transfer/transfer.h"
 
 static tsr_status check_shapes(const tsr_layout *from, const tsr_layout *to) {
@@ -83,10 +84,9 @@ static tsr_status prepare(tsr_copy_plan *plan) {
 
 tsr_status tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
                                 const tsr_copy_plan_options *options, tsr_copy_plan **out_plan) {
-  const int64_t tensor = options ? options->tensor : 0;
-  if (options && options->size != sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "options of %zu bytes, wanted %zu", options->size,
-                    sizeof *options);
+  tsr_copy_plan_options read;
+  TSR_TRY(tsr_sized_read(tsr_copy_plan_options, options, &read));
+  const int64_t tensor = read.tensor;
   if (tensor < 0)
     return tsr_fail(BAD_ARGUMENT, "tensor %lld of a batch, wanted 0 or more", (long long)tensor);
   TSR_TRY(check_shapes(from, to));

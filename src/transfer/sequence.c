@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "transfer/sequence_cache.h"
 
 enum { EXPANSION_CAP = 50000 };
@@ -276,9 +277,6 @@ static tsr_status assemble(const tsr_change_job *job, const tsr_route *route,
 // ---- public ----
 
 static tsr_status check_options(const tsr_sequence_options *options) {
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_sequence_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
   if ((unsigned)options->method >= TSR_SEQUENCE_METHOD_COUNT)
     return tsr_fail(BAD_ARGUMENT, "method %d is unknown", (int)options->method);
   if (options->memory_cap < 0 || options->expansion_cap < 0)
@@ -289,9 +287,10 @@ static tsr_status check_options(const tsr_sequence_options *options) {
 
 tsr_status tsr_sequence_create(const tsr_sharding *from, const tsr_sharding *to,
                                const tsr_shape *shape, tsr_dtype dtype,
-                               const tsr_sequence_options *options, tsr_sequence **out_sequence) {
-  const tsr_sequence_options usual = {.size = sizeof usual};
-  if (!options) options = &usual;
+                               const tsr_sequence_options *given, tsr_sequence **out_sequence) {
+  tsr_sequence_options read;
+  const tsr_sequence_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_sequence_options, given, &read));
   TSR_TRY(check_options(options));
   tsr_change_job job;
   tsr_route route = TSR_ROUTE_EMPTY;

@@ -197,7 +197,7 @@ static void wrong_options_are_refused(void **state) {
     tsr_copy_batch_options options;
     const char *message;
   } cases[] = {
-      {{.size = 1}, "options of 1 bytes"},
+      {{.size = 1}, "tsr_copy_batch_options has size 1"},
       {{.size = sizeof cases->options, .first_device = 3, .end_device = 2}, "devices from 3 to 2"},
       {{.size = sizeof cases->options, .first_device = -1}, "devices from -1 to 0"},
       {{.size = sizeof cases->options, .max_bytes = -5}, "rounds of -5 bytes"},

@@ -282,7 +282,7 @@ static void what_makes_no_sense_is_refused(void **state) {
                "tensor -1 of a batch, wanted 0 or more");
   options.size = 3;
   assert_fails_with(tsr_copy_plan_create(a, a, &options, &plan), BAD_ARGUMENT,
-                    "options of 3 bytes");
+                    "tsr_copy_plan_options has size 3");
   const tsr_range holes[] = {{0, 3}, {4, 8}};
   assert_ok(tsr_layout_from_flat(NULL, TSR_SHAPE(8), 2, holes, &broken));
   assert_fails_with(tsr_copy_plan_create(broken, a, NULL, &plan), BROKEN_LAYOUT, "the source: ");
