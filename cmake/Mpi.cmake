@@ -8,6 +8,7 @@ set(tessera_mpi_flavours "")
 set(mpi_module_openmpi ompi-c)
 set(mpi_module_mpich mpich)
 file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/comm/mpi/*.c)
+list(APPEND mpi_sources ${PROJECT_SOURCE_DIR}/src/base/sized.c)  # libtessera does not export it
 
 # tessera_find_mpi(flavour library): an imported target mpi::<flavour> and the launcher
 # MPIRUN_<FLAVOUR>. What the module's own private libraries are is not asked for: the shared

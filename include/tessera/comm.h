@@ -40,6 +40,7 @@ typedef struct tsr_comm_options {
   // for. Results are then the same on all ranks, but not those of other numbers of ranks.
   bool fast;
 } tsr_comm_options;
+#define TSR_COMM_OPTIONS TSR_SIZED(tsr_comm_options)
 
 // Makes a comm of the `threads` engine: all devices are in this process. NULL options are defaults.
 TSR_API TSR_MUST_USE tsr_status tsr_comm_create(int64_t device_count,

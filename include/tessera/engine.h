@@ -44,6 +44,7 @@ typedef struct tsr_engine {
   tsr_status (*share)(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
   void (*destroy)(void *state);  // NULL when there is nothing to give back
 } tsr_engine;
+#define TSR_ENGINE TSR_SIZED(tsr_engine)
 
 typedef struct tsr_engine_desc {
   size_t size;  // sizeof(tsr_engine_desc)
@@ -52,6 +53,7 @@ typedef struct tsr_engine_desc {
   int rank, rank_count;
   const int64_t *first_devices;  // rank_count + 1 of them, rising from 0 to the number of devices
 } tsr_engine_desc;
+#define TSR_ENGINE_DESC TSR_SIZED(tsr_engine_desc)
 
 // Makes a comm. On failure `state` still belongs to the caller.
 TSR_API TSR_MUST_USE tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *desc,

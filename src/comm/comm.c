@@ -6,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 enum { DEFAULT_TIMEOUT = 300, DEFAULT_IN_FLIGHT = 64 << 20, MOST_RANKS = 1 << 24 };
 
 // ---- making ----
 
-static tsr_status check_options(const tsr_comm_options *options) {
-  if (!options) return NULL;
-  if (options->size != sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_comm_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
-  if (isnan(options->timeout)) return tsr_fail(BAD_ARGUMENT, "the timeout is not a number");
+static tsr_status read_options(const tsr_comm_options *given, tsr_comm_options *out) {
+  TSR_TRY(tsr_sized_read(tsr_comm_options, given, out));
+  if (isnan(out->timeout)) return tsr_fail(BAD_ARGUMENT, "the timeout is not a number");
   return NULL;
 }
 
@@ -34,14 +33,10 @@ static tsr_status check_devices(const int64_t *first, int rank_count) {
   return NULL;
 }
 
-static tsr_status check_engine(const tsr_engine_desc *desc) {
-  if (!desc || desc->size != sizeof *desc)
-    return tsr_fail(BAD_ARGUMENT, "tsr_engine_desc has size %zu, wanted %zu", desc ? desc->size : 0,
-                    sizeof *desc);
-  const tsr_engine *engine = desc->engine;
-  if (!engine || engine->size != sizeof *engine)
-    return tsr_fail(BAD_ARGUMENT, "tsr_engine has size %zu, wanted %zu", engine ? engine->size : 0,
-                    sizeof *engine);
+static tsr_status read_engine(const tsr_engine_desc *given, tsr_engine_desc *desc,
+                              tsr_engine *engine) {
+  TSR_TRY(tsr_sized_read(tsr_engine_desc, given, desc));
+  TSR_TRY(tsr_sized_read(tsr_engine, desc->engine, engine));
   if (desc->rank_count < 1 || desc->rank_count > MOST_RANKS)
     return tsr_fail(BAD_ARGUMENT, "%d ranks, wanted 1 to %d", desc->rank_count, MOST_RANKS);
   if (desc->rank < 0 || desc->rank >= desc->rank_count)
@@ -83,28 +78,31 @@ static void destroy(tsr_comm *comm) {
 }
 
 static void set_options(tsr_comm *comm, const tsr_comm_options *options) {
-  const tsr_comm_options none = {.size = sizeof none};
-  if (!options) options = &none;
   comm->timeout = options->timeout == 0 ? DEFAULT_TIMEOUT : options->timeout;
   comm->in_flight = options->in_flight ? options->in_flight : DEFAULT_IN_FLIGHT;
 }
 
-tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *desc, const tsr_comm_options *options,
-                                       tsr_comm **out_comm) {
-  TSR_TRY(check_options(options));
-  TSR_TRY(check_engine(desc));
+tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *given,
+                                       const tsr_comm_options *given_options, tsr_comm **out_comm) {
+  tsr_comm_options options;
+  tsr_engine_desc read;
+  tsr_engine engine;
+  const tsr_engine_desc *const desc = &read;
+  TSR_TRY(read_options(given_options, &options));
+  TSR_TRY(read_engine(given, &read, &engine));
   tsr_comm *comm = calloc(1, sizeof *comm);
   if (!comm) return tsr_fail(NO_MEMORY, "comm of %d ranks", desc->rank_count);
   atomic_init(&comm->refs, 1);
-  comm->engine = desc->engine;
+  comm->functions = engine;
+  comm->engine = &comm->functions;
   comm->state = desc->state;
   comm->rank = desc->rank;
   comm->rank_count = desc->rank_count;
-  set_options(comm, options);
+  set_options(comm, &options);
   const int64_t *first = desc->first_devices;
   tsr_status status =
       alloc_lists(comm, first[desc->rank_count], first[desc->rank + 1] - first[desc->rank]);
-  if (!status) status = tsr_pool_create(options ? options->workers : 0, &comm->pool);
+  if (!status) status = tsr_pool_create(options.workers, &comm->pool);
   if (!status) status = tsr_buffer_pool_create(-1, &comm->buffers);
   if (status) {
     destroy(comm);

@@ -31,7 +31,8 @@ typedef struct tsr_lane {
 
 struct tsr_comm {
   atomic_int refs;
-  const tsr_engine *engine;
+  tsr_engine functions;      // as far as this library knows them
+  const tsr_engine *engine;  // &functions
   void *state;
   int rank, rank_count;
   tsr_pool *pool;

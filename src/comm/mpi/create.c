@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "comm/mpi/mpi_engine.h"
 #include "tessera/mpi.h"
 
@@ -17,13 +18,6 @@ typedef struct hello {
   int32_t fast, cause;
   char failure[TSR_MPI_ROLL_TEXT];
 } hello;
-
-static tsr_comm_options read_options(const tsr_comm_options *given) {
-  tsr_comm_options options = {.size = sizeof options};
-  if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-  options.size = sizeof options;
-  return options;
-}
 
 static tsr_status check_mpi(void) {
   int initialized = 0, finalized = 0, level = 0;
@@ -154,17 +148,18 @@ static tsr_status settle(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
              : tsr_fail(COMM_FAILED, "rank %d could not make its part of the comm", first_failed);
 }
 
-// What this rank brings, or why it cannot.
+// What this rank brings, or why it cannot: `found`, or what is wrong with it.
 static hello introduce(const tsr_mpi *mpi, int64_t local_count, const int64_t *total,
-                       size_t in_flight, bool has_memory) {
+                       size_t in_flight, tsr_status found) {
   const int64_t count = total ? *total : local_count, least = total ? 1 : 0;
   hello mine = {.local_count = local_count,
                 .wanted_count = total ? *total : 0,
                 .in_flight = in_flight,
                 .fast = mpi->fast};
   snprintf(mine.version, sizeof mine.version, "%s", tsr_version());
-  if (!has_memory) {
-    mine.cause = TSR_CAUSE_NO_MEMORY;
+  if (found) {
+    mine.cause = (int32_t)tsr_status_cause(found);
+    snprintf(mine.failure, sizeof mine.failure, "%s", tsr_status_text(found));
   } else if (count < least) {
     mine.cause = TSR_CAUSE_BAD_ARGUMENT;
     snprintf(mine.failure, sizeof mine.failure, "%lld devices, wanted %lld or more",
@@ -173,11 +168,16 @@ static hello introduce(const tsr_mpi *mpi, int64_t local_count, const int64_t *t
   return mine;
 }
 
-static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total, size_t in_flight,
-                       const tsr_comm_options *options, tsr_mpi *mpi, tsr_comm **out_comm) {
-  TSR_TRY(duplicate(mpi, comm));
-  int64_t *first = calloc((size_t)mpi->size + 1, sizeof *first);
-  const hello mine = introduce(mpi, local_count, total, in_flight, first != NULL);
+// `found` is a mistake in the options, which all ranks hear of; it is given back here.
+static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total,
+                       const tsr_comm_options *options, tsr_status found, tsr_mpi *mpi,
+                       tsr_comm **out_comm) {
+  tsr_status alone = duplicate(mpi, comm);
+  int64_t *first = alone ? NULL : calloc((size_t)mpi->size + 1, sizeof *first);
+  if (!alone && !found && !first) found = tsr_fail(NO_MEMORY, "%d ranks", mpi->size);
+  const hello mine = introduce(mpi, local_count, total, options->in_flight, found);
+  tsr_status_free(found);
+  if (alone) return alone;
   int64_t nothing[2];
   tsr_comm *made = NULL;
   tsr_status status = greet(mpi, &mine, first ? first : nothing);
@@ -198,14 +198,18 @@ static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total,
 tsr_status tsr_mpi_create(MPI_Comm comm, int64_t local_count, const int64_t *total,
                           const tsr_comm_options *options, tsr_comm **out_comm) {
   TSR_TRY(check_mpi());
-  const tsr_comm_options wanted = read_options(options);
+  tsr_comm_options wanted = TSR_COMM_OPTIONS;
+  tsr_status found = tsr_sized_read(tsr_comm_options, options, &wanted);
   tsr_mpi *mpi = calloc(1, sizeof *mpi);
-  if (!mpi) return tsr_fail(NO_MEMORY, "a comm over MPI");
+  if (!mpi) {
+    tsr_status_free(found);
+    return tsr_fail(NO_MEMORY, "a comm over MPI");
+  }
   mpi->data = mpi->control = MPI_COMM_NULL;
   mpi->timeout = wanted.timeout == 0 || isnan(wanted.timeout) ? 300 : wanted.timeout;
   mpi->fast = wanted.fast;
   mpi->heard = tsr_mpi_now();
-  tsr_status status = make(comm, local_count, total, wanted.in_flight, options, mpi, out_comm);
+  tsr_status status = make(comm, local_count, total, &wanted, found, mpi, out_comm);
   if (!status || mpi->broken) return status;
   if (mpi->data != MPI_COMM_NULL) MPI_Comm_free(&mpi->data);
   if (mpi->control != MPI_COMM_NULL) MPI_Comm_free(&mpi->control);
