@@ -56,9 +56,10 @@ typedef struct tsr_host_options {
   bool borrow;
   tsr_release_fn *release;
   void *release_context;
-  int root;  // gather: the rank that gets the tensor, others may pass NULL; -1 = all of them
+  bool to_root;  // gather: only rank `root` gets the tensor, and others may pass NULL, not all do
+  int root;
 } tsr_host_options;
-#define TSR_HOST_OPTIONS ((tsr_host_options){.size = sizeof(tsr_host_options), .root = -1})
+#define TSR_HOST_OPTIONS TSR_SIZED(tsr_host_options)
 
 // jax.device_put: cuts the whole tensor, which every rank gives (only what its devices hold is
 // read). NULL options: row-major, copied. Under unreduced axes the first member of each group gets
@@ -179,6 +180,7 @@ typedef struct tsr_reshard_options {
   bool relabel;
   int64_t most_memory;  // reshard_all: bytes of new buffers per round and process; 0 = no limit
 } tsr_reshard_options;
+#define TSR_RESHARD_OPTIONS TSR_SIZED(tsr_reshard_options)
 
 // Collective. The same tensor in another layout of the same shape, on any devices of the comm.
 // Axes that are unreduced in the source but not in the target are reduced on the way.

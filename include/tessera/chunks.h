@@ -65,6 +65,7 @@ typedef struct tsr_chunk_options {
   // unless `uneven`, a size that the axes do not divide.
   bool strict;
 } tsr_chunk_options;
+#define TSR_CHUNK_OPTIONS TSR_SIZED(tsr_chunk_options)
 
 // LocalChunkInfo.
 typedef struct tsr_chunk {

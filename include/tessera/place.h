@@ -103,6 +103,7 @@ typedef struct tsr_place_options {
   // stays as it is.
   const tsr_reshard_options *reshard;
 } tsr_place_options;
+#define TSR_PLACE_OPTIONS TSR_SIZED(tsr_place_options)
 
 // ---- constraints ----
 //

@@ -4,6 +4,7 @@
 // exact way (options `uneven` and `strict`) starts from the devices instead: the axes cut the
 // dimension in shards of ceil(size / devices), and the process holds those of its box.
 #include "array/chunks.h"
+#include "base/sized.h"
 #include "mesh/mesh.h"
 
 typedef struct request {
@@ -128,23 +129,13 @@ static tsr_status slice_dim(request *asked, const tsr_spec_dim *dim, int64_t siz
   return NULL;
 }
 
-static tsr_status read_options(const tsr_chunk_options *options, tsr_chunk_options *out) {
-  *out = (tsr_chunk_options){.size = sizeof *out};
-  if (!options) return NULL;
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_chunk_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
-  *out = *options;
-  return NULL;
-}
-
 tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int32_t process,
                                    const tsr_shape *shape, const tsr_spec *spec,
                                    const tsr_chunk_options *options, tsr_chunk *out_chunk) {
   request asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
   tsr_chunk chunk = {.rank = shape->rank};
   const tsr_spec_desc *entries = tsr_spec_get(spec);
-  TSR_TRY(read_options(options, &asked.options));
+  TSR_TRY(tsr_sized_read(tsr_chunk_options, options, &asked.options));
   TSR_TRY(tsr_shape_check(shape));
   TSR_TRY(tsr_chunker_box(chunker, process, &asked.box));
   TSR_TRY(tsr_chunker_chunks(chunker, process, &asked.chunks));

@@ -36,9 +36,18 @@ static tsr_status whole_layout(const tsr_array *array, int root, tsr_layout **ou
   return status;
 }
 
+// The rank that gets the tensor; -1 = all of them.
+static int root_of(const tsr_host_options *options) {
+  return options->to_root ? options->root : -1;
+}
+
+static tsr_status check_root(const tsr_comm *comm, const tsr_host_options *options) {
+  const int ranks = tsr_comm_rank_count(comm);
+  if (!options->to_root || (options->root >= 0 && options->root < ranks)) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "gather to rank %d of %d", options->root, ranks);
+}
+
 static tsr_status check_ranks(const tsr_comm *comm, int root) {
-  if (root >= tsr_comm_rank_count(comm))
-    return tsr_fail(BAD_ARGUMENT, "gather to rank %d of %d", root, tsr_comm_rank_count(comm));
   for (int r = root < 0 ? 0 : root; r < (root < 0 ? tsr_comm_rank_count(comm) : root + 1); r++)
     if (tsr_comm_first_device(comm, r) == tsr_comm_first_device(comm, r + 1))
       return tsr_fail(UNSUPPORTED, "gather to rank %d, which has no device", r);
@@ -70,7 +79,7 @@ static tsr_status gather_far(tsr_array *array, void *host, const tsr_host_option
   tsr_layout *layout = NULL;
   tsr_array *whole = NULL;
   tsr_status status =
-      tsr_array_agree(array->comm, "gather", whole_layout(array, options->root, &layout));
+      tsr_array_agree(array->comm, "gather", whole_layout(array, root_of(options), &layout));
   if (!status) status = exchange_whole(array, layout, strides ? NULL : host, &whole);
   if (!status && strides && whole->slot_count > 0)
     status = tsr_array_gather_here(whole, host, NULL, strides);
@@ -91,9 +100,11 @@ static tsr_status check(const tsr_array *array, const void *host, const tsr_host
   const tsr_shape shape = tsr_layout_shape(array->layout);
   TSR_TRY(tsr_host_options_check(given, out_options));
   TSR_TRY(tsr_array_check_alive(array));
-  TSR_TRY(check_host(array->comm, host, out_options->root));
+  TSR_TRY(check_root(array->comm, out_options));
+  TSR_TRY(check_host(array->comm, host, root_of(out_options)));
   TSR_TRY(tsr_host_strides_check(&shape, NULL, out_options->strides));
-  return tsr_comm_rank_count(array->comm) > 1 ? check_ranks(array->comm, out_options->root) : NULL;
+  return tsr_comm_rank_count(array->comm) > 1 ? check_ranks(array->comm, root_of(out_options))
+                                              : NULL;
 }
 
 // Where the tensor goes in memory is each rank's own affair.
@@ -109,10 +120,10 @@ static tsr_status agree(tsr_array *array, int root, tsr_status found) {
 }
 
 tsr_status tsr_array_gather(tsr_array *array, void *host, const tsr_host_options *options) {
-  tsr_host_options checked;
+  tsr_host_options checked = TSR_HOST_OPTIONS;
   tsr_array *reduced = NULL;
   tsr_status status = check(array, host, options, &checked);
-  TSR_TRY(agree(array, checked.root, status));
+  TSR_TRY(agree(array, root_of(&checked), status));
   TSR_TRY(tsr_array_reduce(array, &reduced));
   status = tsr_comm_rank_count(array->comm) == 1
                ? tsr_array_gather_here(reduced, host, NULL, checked.strides)

@@ -6,16 +6,11 @@
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "base/sized.h"
 #include "tessera/engine.h"
 
 tsr_status tsr_host_options_check(const tsr_host_options *given, tsr_host_options *out_options) {
-  *out_options = TSR_HOST_OPTIONS;
-  if (!given) return NULL;
-  if (given->size != sizeof *given)
-    return tsr_fail(BAD_ARGUMENT, "tsr_host_options has size %zu, wanted %zu", given->size,
-                    sizeof *given);
-  *out_options = *given;
-  return NULL;
+  return tsr_sized_read(tsr_host_options, given, out_options);
 }
 
 tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *ranges,

@@ -6,20 +6,19 @@
 
 #include "array/reshard.h"
 #include "array/sequence.h"
+#include "base/sized.h"
 
 static tsr_status check_options(const tsr_reshard_options *given, tsr_reshard_options *out) {
-  *out = (tsr_reshard_options){.size = sizeof *out};
-  if (!given) return NULL;
-  if (given->size != sizeof *given)
-    return tsr_fail(BAD_ARGUMENT, "tsr_reshard_options has size %zu, wanted %zu", given->size,
-                    sizeof *given);
-  if ((int)given->method < 0 || given->method >= TSR_RESHARD_METHOD_COUNT)
-    return tsr_fail(BAD_ARGUMENT, "method %d of resharding, wanted 0 to %d", (int)given->method,
+  *out = TSR_RESHARD_OPTIONS;
+  tsr_reshard_options read;
+  TSR_TRY(tsr_sized_read(tsr_reshard_options, given, &read));
+  if ((int)read.method < 0 || read.method >= TSR_RESHARD_METHOD_COUNT)
+    return tsr_fail(BAD_ARGUMENT, "method %d of resharding, wanted 0 to %d", (int)read.method,
                     TSR_RESHARD_METHOD_COUNT - 1);
-  if (given->most_memory < 0)
+  if (read.most_memory < 0)
     return tsr_fail(BAD_ARGUMENT, "at most %lld bytes of memory, wanted 0 or more",
-                    (long long)given->most_memory);
-  *out = *given;
+                    (long long)read.most_memory);
+  *out = read;
   return NULL;
 }
 

@@ -1,5 +1,6 @@
 // Constraints, each a way to come by a spec: written, by semantic axes, by logical names as linen
 // or flax.core.spmd map them, or automatic.
+#include "base/sized.h"
 #include "place/place.h"
 
 // ---- by a spec ----
@@ -66,10 +67,11 @@ tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
                                     bool auto_correct, const tsr_place_options *options,
                                     tsr_array **out_array, tsr_place_report *out_report) {
   const tsr_shape shape = tsr_array_shape(array);
-  tsr_axes_request of_array = *request;
+  tsr_axes_request of_array;
   tsr_spec *wanted = NULL;
+  tsr_status status = tsr_sized_read(tsr_axes_request, request, &of_array);
   of_array.shape = &shape;
-  tsr_status status = tsr_axes_resolve_request(axes, registry, &of_array, &wanted);
+  if (!status) status = tsr_axes_resolve_request(axes, registry, &of_array, &wanted);
   if (!status && !mesh && auto_correct) status = tsr_mesh_require(&mesh);
   status = constrain("constrain_axes", array, status, wanted, mesh, options, out_array, out_report);
   tsr_spec_release(wanted);

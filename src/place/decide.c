@@ -1,33 +1,23 @@
 // Deciding where an array goes: a spec is corrected and bound to a mesh, which with the shape gives
 // the layout. Nothing is moved here.
+#include "base/sized.h"
 #include "place/place.h"
 #include "spec/sharding.h"
 
 // ---- options ----
-
-static tsr_status check_size(const char *what, size_t size, size_t wanted) {
-  if (size >= wanted) return NULL;
-  return tsr_fail(BAD_ARGUMENT, "%s has size %zu, wanted %zu", what, size, wanted);
-}
 
 tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
                               const tsr_place_options *options) {
   *how = (tsr_place_how){.call = call,
                          .correct = {.size = sizeof how->correct},
                          .reshard = {.size = sizeof how->reshard}};
-  if (!options) return NULL;
-  TSR_TRY(check_size("tsr_place_options", options->size, sizeof *options));
-  if (options->correct) {
-    TSR_TRY(check_size("tsr_correct_options", options->correct->size, sizeof how->correct));
-    how->correct = *options->correct;
-  }
-  if (options->reshard) {
-    TSR_TRY(check_size("tsr_reshard_options", options->reshard->size, sizeof how->reshard));
-    how->reshard = *options->reshard;
-  }
-  how->comm = options->comm;
-  how->policy = options->policy;
-  return NULL;
+  tsr_place_options read;
+  if (tsr_sized_legible(tsr_place_options, options)) how->comm = options->comm;
+  TSR_TRY(tsr_sized_read(tsr_place_options, options, &read));
+  how->comm = read.comm;
+  how->policy = read.policy;
+  TSR_TRY(tsr_sized_read(tsr_correct_options, read.correct, &how->correct));
+  return tsr_sized_read(tsr_reshard_options, read.reshard, &how->reshard);
 }
 
 // ---- decisions ----

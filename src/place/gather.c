@@ -33,6 +33,7 @@ static tsr_status make_leaves(const tsr_array_tree *tree, int root, tsr_leaf *le
 
 static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_leaf *leaves) {
   tsr_host_options options = TSR_HOST_OPTIONS;
+  options.to_root = root >= 0;
   options.root = root;
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);

@@ -1,4 +1,5 @@
 // Whole tensors in host memory: into shards and back, strided, borrowed, the part of a process.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,26 @@ static void strided_tensors_are_read_and_written(void **state) {
     free(host);
     free(block);
   }
+  tsr_comm_release(comm);
+}
+
+static void ranks_that_are_not_there_are_refused(void **state) {
+  (void)state;
+  static const int roots[] = {-1, 1, 5};
+  tsr_comm *comm = test_comm(1, 1);
+  tsr_layout *layout = test_layout_of("x=1", "_", "4", TSR_POLICY_ERROR);
+  tsr_array *array = NULL;
+  assert_ok(tsr_array_zeros(comm, layout, TSR_F32, &array));
+  for (size_t i = 0; i < COUNT_OF(roots); i++) {
+    tsr_host_options options = TSR_HOST_OPTIONS;
+    char message[64];
+    options.to_root = true;
+    options.root = roots[i];
+    snprintf(message, sizeof message, "gather to rank %d of 1", roots[i]);
+    assert_fails(tsr_array_gather(array, NULL, &options), BAD_ARGUMENT, message);
+  }
+  tsr_array_release(array);
+  tsr_layout_release(layout);
   tsr_comm_release(comm);
 }
 
@@ -300,7 +321,8 @@ static void every_allocation_may_fail(void **state) {
 }
 
 SUITE(host, TEST(shards_hold_what_the_layout_says_and_gather_gives_it_back),
-      TEST(strided_tensors_are_read_and_written), TEST(strides_that_lead_too_far_are_refused),
+      TEST(strided_tensors_are_read_and_written), TEST(ranks_that_are_not_there_are_refused),
+      TEST(strides_that_lead_too_far_are_refused),
       TEST(cuts_of_the_first_dimension_stay_in_the_callers_memory),
       TEST(memory_that_is_not_aligned_is_copied),
       TEST(a_failed_call_releases_nothing_and_a_copy_releases_at_once),

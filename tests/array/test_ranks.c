@@ -18,8 +18,11 @@ static tsr_status check_equal(const void *a, const void *b, size_t bytes) {
 
 static tsr_status gather_all(tsr_array *array, const job *j, int root) {
   const int rank = tsr_comm_rank(tsr_array_comm(array));
-  tsr_host_options options = TSR_HOST_OPTIONS;
-  options.root = root;
+  tsr_host_options options = {.size = sizeof options};  // zero: all ranks get the tensor
+  if (root >= 0) {
+    options.to_root = true;
+    options.root = root;
+  }
   const bool mine = root < 0 || root == rank;
   void *back = mine ? calloc(1, j->bytes + 1) : NULL;
   tsr_status status = tsr_array_gather(array, back, &options);
@@ -223,6 +226,7 @@ static tsr_status gather_nowhere(void *context, tsr_comm *comm) {
   const job *j = context;
   tsr_host_options options = TSR_HOST_OPTIONS;
   tsr_array *array = NULL;
+  options.to_root = true;
   options.root = 1;
   TSR_TRY(tsr_array_zeros(comm, j->from, TSR_U8, &array));
   tsr_status status = tsr_array_gather(array, NULL, &options);

@@ -19,7 +19,8 @@ static tsr_status gather(scene *s, int swapped) {
   static const int64_t far[] = {INT64_MAX, 1};
   tsr_host_options options = TSR_HOST_OPTIONS;
   void *host = calloc(1, bytes);
-  options.root = swapped == 3 ? -1 : swapped == 4 ? 1 : 0;
+  options.to_root = swapped != 3;
+  options.root = swapped == 4 ? 1 : 0;
   if (swapped == 5) options.size = 1;
   if (swapped == 6) options.root = s->ranks;
   if (swapped == 7) options.strides = far;

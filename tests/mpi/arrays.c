@@ -52,6 +52,11 @@ static void check_pair(tsr_array *from, tsr_array *wanted, tsr_reshard_method me
   check_ok("replicas", tsr_array_check_replicas(moved));
   if (check_ok("gather", tsr_array_gather(moved, back, NULL)))
     check_that("gathered the tensor", memcmp(back, host, BYTES) == 0);
+  memset(back, 0, sizeof back);
+  const tsr_host_options zeroed = {.size = sizeof zeroed};
+  if (check_ok("gather by zeroed options", tsr_array_gather(moved, back, &zeroed)))
+    check_that("gathered it on every rank", memcmp(back, host, BYTES) == 0);
+  to_last.to_root = true;
   to_last.root = check_size() - 1;
   memset(back, 0, sizeof back);
   if (check_ok("gather to one", tsr_array_gather(moved, back, &to_last)))
