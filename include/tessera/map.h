@@ -47,6 +47,7 @@ typedef struct tsr_map_options {
   const tsr_fact *facts;
   int fact_count;
 } tsr_map_options;
+#define TSR_MAP_OPTIONS TSR_SIZED(tsr_map_options)
 
 // A map applied to a model: its destination tensors, and where their elements come from.
 // Immutable, shared.
@@ -59,11 +60,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree
                                               tsr_mapping **out_mapping);
 // Of two models, one has a map's sources and the other what it makes of them: finds out which is
 // which, by the names and shapes that come out (the first, where it could be either), and applies
-// the map to the one with the sources. `options` are for each of them. Fails where the map applies
-// to neither, no line of it finds anything in either, or nothing that it makes is in the other.
+// the map to the one with the sources. `options` are for each of them, and may be NULL. Fails where
+// the map applies to neither, no line of it finds anything in either, or nothing that it makes is
+// in the other.
 TSR_API TSR_MUST_USE tsr_status tsr_map_apply_to_either(const tsr_map *map,
                                                         const tsr_tree *const models[2],
-                                                        const tsr_map_options options[2],
+                                                        const tsr_map_options *const options[2],
                                                         int *out_which, tsr_mapping **out_mapping);
 TSR_API tsr_mapping *tsr_mapping_retain(const tsr_mapping *mapping);
 TSR_API void tsr_mapping_release(const tsr_mapping *mapping);  // NULL is fine

@@ -114,11 +114,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_open(const char *path, tsr_plan **out_p
 
 // ---- making plans ----
 
-#define TSR_MIN_SIZE_DEFAULT (-1)  // environment MIN_SHARDING_SIZE, else 16384
-
 typedef struct tsr_match_options {
   size_t size;                   // sizeof(tsr_match_options)
-  int64_t min_size;              // fewer elements are not cut; 0 = all may be; TSR_MIN_SIZE_DEFAULT
+  int64_t min_size;              // tensors with fewer elements are not cut; 0 = all may be
+  bool eformer_min_size;         // min_size is the environment's MIN_SHARDING_SIZE, else 16384
   bool raw;                      // strict = false: the rule's spec by name alone, also for scalars
   bool allow_unmatched;          // tensors without a rule are not cut, instead of refused
   const tsr_spec *default_spec;  // for tensors without a rule; NULL = none
@@ -127,6 +126,7 @@ typedef struct tsr_match_options {
   bool keep_group_members;       // correction drops single members of a group, not all of it
   tsr_policy policy;             // for sizes that do not divide; ERROR = correct by dropping
 } tsr_match_options;
+#define TSR_MATCH_OPTIONS TSR_SIZED(tsr_match_options)
 
 // match_partition_rules, then correction for the mesh (NULL: none). A tensor without a rule is an
 // error that names the first few and the nearest rules. NULL options = all zero.
@@ -209,6 +209,7 @@ typedef struct tsr_check_options {
   const tsr_fact *facts;
   int fact_count;
 } tsr_check_options;
+#define TSR_CHECK_OPTIONS TSR_SIZED(tsr_check_options)
 // Looks at the wanted specs, so that what correction hid is found too; what it solved is a warning.
 // NULL options = all zero.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_check(const tsr_plan *plan,

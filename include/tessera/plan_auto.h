@@ -23,6 +23,7 @@ typedef struct tsr_auto_options {
   bool reverse;          // the smallest dimension chooses first
   bool stack_leftovers;  // ours: axes left over join the dimensions that they still divide
 } tsr_auto_options;
+#define TSR_AUTO_OPTIONS TSR_SIZED(tsr_auto_options)
 // auto_partition_spec and vrn_auto_partition_spec for one shape: dimensions, largest first, each
 // take the first name that divides them, unless one of its axes was taken before. Too small gives
 // the empty spec, all others one entry per dimension. NULL mesh: the current one. NULL options:
@@ -81,6 +82,7 @@ typedef struct tsr_fit_options {
   int name_count;
   const tsr_plan *start;  // cuts that stay, on the same tree and mesh; NULL = none
 } tsr_fit_options;
+#define TSR_FIT_OPTIONS TSR_SIZED(tsr_fit_options)
 
 typedef struct tsr_fit_report {
   int64_t bytes_per_device;  // with gradients and optimiser

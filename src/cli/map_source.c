@@ -48,20 +48,21 @@ static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
                                   const char *const paths[2], const tsr_tree *const trees[2],
                                   int *out_which, tsr_mapping **out_mapping) {
   cli_facts facts[2];
-  tsr_map_options options[2];
+  tsr_map_options options[2] = {TSR_MAP_OPTIONS, TSR_MAP_OPTIONS};
   memset(facts, 0, sizeof facts);
   tsr_status status = NULL;
   for (int w = 0; w < 2 && !status; w++) status = cli_collect_facts(args, paths[w], &facts[w]);
   for (int w = 0; w < 2; w++) {
     const cli_facts *list = &facts[facts[w].config.count ? w : !w];
-    options[w] =
-        (tsr_map_options){.size = sizeof *options, .facts = list->items, .fact_count = list->count};
+    options[w].facts = list->items;
+    options[w].fact_count = list->count;
   }
+  const tsr_map_options *const both[2] = {&options[0], &options[1]};
   const char *of = cli_value(args, "map-of");
   if (of) *out_which = !strcmp(of, "b");
   if (!status)
     status = of ? tsr_map_apply(map, trees[*out_which], &options[*out_which], out_mapping)
-                : tsr_map_apply_to_either(map, trees, options, out_which, out_mapping);
+                : tsr_map_apply_to_either(map, trees, both, out_which, out_mapping);
   for (int w = 0; w < 2; w++) cli_facts_deinit(&facts[w]);
   return status;
 }

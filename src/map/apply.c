@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/sized.h"
 #include "map/map.h"
 
 enum { MOST_GROUPS = 128 };
@@ -315,7 +316,7 @@ static tsr_status pass_over(applying *a) {
 // Facts of the caller, and what the map says itself where the caller says nothing.
 static tsr_status push_facts(applying *a, const tsr_map_options *options) {
   tsr_map_scope *scope = &a->world.scope;
-  for (int i = 0; options && i < options->fact_count; i++)
+  for (int i = 0; i < options->fact_count; i++)
     TSR_TRY(tsr_map_scope_push(scope, (tsr_map_word){.word = options->facts[i].name,
                                                      .value = options->facts[i].value,
                                                      .is_number = true}));
@@ -323,7 +324,7 @@ static tsr_status push_facts(applying *a, const tsr_map_options *options) {
     const tsr_map_let *let = &a->map->lets[i];
     tsr_map_word word = {.word = let->word, .is_number = true};
     bool given = false;
-    for (int f = 0; options && f < options->fact_count; f++)
+    for (int f = 0; f < options->fact_count; f++)
       given |= !strcmp(options->facts[f].name, let->word);
     if (given) continue;
     tsr_status status = tsr_map_number(scope, let->number, &word.value);
@@ -353,12 +354,14 @@ static tsr_status apply_all(applying *a, const tsr_map_options *options) {
 tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_map_options *options,
                          tsr_mapping **out_mapping) {
   applying a = {.map = map, .world = {.source = source}};
+  tsr_map_options read;
+  TSR_TRY(tsr_sized_read(tsr_map_options, options, &read));
   TSR_TRY(tsr_mapping_create(source, &a.mapping));
   a.world.mapping = a.mapping;
   a.world.used = calloc((size_t)tsr_tree_count(source) + 1, 1);
   tsr_status status =
       a.world.used ? tsr_map_hiddens_init(&a.hiddens, source) : tsr_fail(NO_MEMORY, "a mapping");
-  if (!status) status = apply_all(&a, options);
+  if (!status) status = apply_all(&a, &read);
   free(a.world.used);
   tsr_map_hiddens_deinit(&a.hiddens);
   tsr_map_scope_deinit(&a.world.scope);

@@ -2,12 +2,14 @@
 // out once, also when names offer it twice; eformer then makes specs that no mesh can place.
 #include "plan/auto.h"
 
+#include "base/sized.h"
 #include "plan/plan.h"
 
 tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
-                            const tsr_auto_options *options) {
-  const tsr_auto_options none = {.size = sizeof none};
-  if (!options) options = &none;
+                            const tsr_auto_options *given) {
+  tsr_auto_options read;
+  const tsr_auto_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_auto_options, given, &read));
   TSR_TRY(tsr_mesh_or_current(mesh, &chooser->mesh));
   chooser->min_size = options->min_size ? options->min_size : tsr_mesh_device_count(chooser->mesh);
   chooser->reverse = options->reverse;

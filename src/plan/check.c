@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/sized.h"
 #include "plan/model_blocks.h"
 #include "plan/plan.h"
 #include "spec/axis_ref.h"
@@ -267,14 +268,10 @@ static tsr_status check_devices(checking *work) {
 }
 
 static tsr_status read_options(const tsr_check_options *options, checking *work) {
-  static const tsr_check_options defaults = {.size = sizeof defaults};
-  if (!options) options = &defaults;
-  if (options->size != sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_check_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
-  work->options = *options;
-  if (!options->small_elements) work->options.small_elements = SMALL_ELEMENTS;
-  if (!(options->balance_limit > 0)) work->options.balance_limit = 0.5;
+  tsr_check_options *read = &work->options;
+  TSR_TRY(tsr_sized_read(tsr_check_options, options, read));
+  if (!read->small_elements) read->small_elements = SMALL_ELEMENTS;
+  if (!(read->balance_limit > 0)) read->balance_limit = 0.5;
   return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/sized.h"
 #include "mesh/mesh.h"
 #include "plan/knapsack.h"
 #include "plan/tree.h"
@@ -401,9 +402,12 @@ static tsr_status run(fit_job *job, tsr_plan **out_plan, tsr_fit_report *out_rep
   return make_plan(job, out_plan);
 }
 
-tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fit_options *options,
+tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fit_options *given,
                         tsr_plan **out_plan, tsr_fit_report *out_report) {
   tsr_fit_report report = {0};
+  tsr_fit_options read;
+  const tsr_fit_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_fit_options, given, &read));
   TSR_TRY(tsr_mesh_or_current(mesh, &mesh));
   TSR_TRY(check_options(options, tree, mesh));
   fit_job job = {.tree = tree,

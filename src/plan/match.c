@@ -4,6 +4,7 @@
 // of that on the mesh, in correct.c.
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "plan/together.h"
@@ -219,17 +220,16 @@ static tsr_status build(const matching *work, const tsr_mesh *mesh, tsr_plan **o
 }
 
 static tsr_status read_options(const tsr_match_options *options, matching *work) {
-  work->options = (tsr_match_options){.size = sizeof *options};
-  if (!options) return NULL;
-  if (options->size != sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_match_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
-  work->options = *options;
-  work->min_size = options->min_size;
-  if (options->min_size == TSR_MIN_SIZE_DEFAULT) return tsr_min_sharding_size(&work->min_size);
-  if (options->min_size >= 0) return NULL;
-  return tsr_fail(BAD_ARGUMENT, "a minimum of %lld elements, wanted 0 or more",
-                  (long long)options->min_size);
+  TSR_TRY(tsr_sized_read(tsr_match_options, options, &work->options));
+  work->min_size = work->options.min_size;
+  if (work->min_size < 0)
+    return tsr_fail(BAD_ARGUMENT, "a minimum of %lld elements, wanted 0 or more",
+                    (long long)work->min_size);
+  if (!work->options.eformer_min_size) return NULL;
+  if (work->min_size)
+    return tsr_fail(BAD_ARGUMENT, "a minimum of %lld elements and eformer's, wanted one of them",
+                    (long long)work->min_size);
+  return tsr_min_sharding_size(&work->min_size);
 }
 
 // ---- companions ----

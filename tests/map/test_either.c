@@ -23,10 +23,8 @@ static tsr_tree *make_tree(const char *text) {
 }
 
 static const tsr_fact facts[] = {{"rows", 8}};
-static const tsr_map_options both[2] = {
-    {.size = sizeof *both, .facts = facts, .fact_count = 1},
-    {.size = sizeof *both, .facts = facts, .fact_count = 1},
-};
+static const tsr_map_options each = {.size = sizeof each, .facts = facts, .fact_count = 1};
+static const tsr_map_options *const both[2] = {&each, &each};
 
 static tsr_status apply(const char *text, const char *first, const char *second, int *out_which,
                         int64_t *out_count) {

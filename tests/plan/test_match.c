@@ -43,7 +43,7 @@ static const struct {
      "layers.0.norm.weight",
      "fsdp -> fsdp 32; rule -1 0 0 -"},
     {"weight -> fsdp",
-     {.min_size = TSR_MIN_SIZE_DEFAULT},
+     {.eformer_min_size = true},
      "fsdp=2",
      "layers.0.mlp.up.weight",
      "() -> () 4096; rule -1 0 0 -; small -1 -1 16384 -"},
@@ -160,6 +160,11 @@ static void options_are_checked(void **state) {
   tsr_match_options options = {.size = sizeof options, .min_size = -2};
   assert_fails(tsr_plan_match(tree, NULL, rules, &options, &plan), BAD_ARGUMENT,
                "a minimum of -2 elements, wanted 0 or more");
+  options = TSR_MATCH_OPTIONS;
+  options.eformer_min_size = true;
+  options.min_size = 7;
+  assert_fails(tsr_plan_match(tree, NULL, rules, &options, &plan), BAD_ARGUMENT,
+               "a minimum of 7 elements and eformer's, wanted one of them");
   options.size = 3;
   assert_fails_with(tsr_plan_match(tree, NULL, rules, &options, &plan), BAD_ARGUMENT,
                     "tsr_match_options has size 3");
