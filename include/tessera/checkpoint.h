@@ -52,6 +52,7 @@ typedef struct tsr_checkpoint_options {
   // is bf16 unless it is said, with a warning; one byte is refused.
   tsr_dtype forgotten;
 } tsr_checkpoint_options;
+#define TSR_CHECKPOINT_OPTIONS TSR_SIZED(tsr_checkpoint_options)
 
 // A safetensors file, a folder, a folder's index, a .npz archive or a .npy file. Fails with
 // broken_file where headers, index and plan do not agree, naming file and tensor; with

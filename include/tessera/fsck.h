@@ -77,6 +77,7 @@ typedef struct tsr_fsck_options {
   tsr_progress_fn *progress;  // of `deep`: bytes read. False cancels: TSR_CAUSE_CANCELLED
   void *progress_context;
 } tsr_fsck_options;
+#define TSR_FSCK_OPTIONS TSR_SIZED(tsr_fsck_options)
 
 typedef struct tsr_fsck tsr_fsck;
 

@@ -40,6 +40,7 @@ typedef struct tsr_inspect_options {
   bool group;              // one row for those of one pattern, type, shape and spec
   tsr_inspect_order order;
 } tsr_inspect_options;
+#define TSR_INSPECT_OPTIONS TSR_SIZED(tsr_inspect_options)
 
 typedef struct tsr_inspect_row {
   const char *name;         // of the tensor, or the pattern of a group: "layers.*.norm.weight"
@@ -116,6 +117,7 @@ typedef struct tsr_values_options {
   int width;           // columns of a line. 0 = 75
   int64_t max_memory;  // that reading and printing may take. 0 = 1 GiB
 } tsr_values_options;
+#define TSR_VALUES_OPTIONS TSR_SIZED(tsr_values_options)
 
 // A slice as NumPy prints arrays. Only what is shown is read.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_print_values(const tsr_checkpoint *checkpoint,

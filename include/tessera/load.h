@@ -55,6 +55,7 @@ typedef struct tsr_load_options {
   void *progress_context;
   double progress_interval;  // seconds between two reports at least; 0 = 0.1
 } tsr_load_options;
+#define TSR_LOAD_OPTIONS TSR_SIZED(tsr_load_options)
 
 // What a load does, on this rank unless it says otherwise. Bytes read are those of the elements as
 // they are stored, or, for tensors made of others by a map, as that makes them.

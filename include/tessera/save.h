@@ -46,6 +46,7 @@ typedef struct tsr_save_options {
   void *progress_context;
   double progress_interval;  // seconds between two reports at least; 0 = 0.1
 } tsr_save_options;
+#define TSR_SAVE_OPTIONS TSR_SIZED(tsr_save_options)
 
 // What a save does, on this rank unless it says otherwise. Bytes of elements are as they are
 // stored, each counted once, though RANKS stores what several ranks hold several times.

@@ -85,6 +85,7 @@ typedef struct tsr_transform_options {
   void *progress_context;
   double progress_interval;  // seconds between two reports at least; 0 = 0.1
 } tsr_transform_options;
+#define TSR_TRANSFORM_OPTIONS TSR_SIZED(tsr_transform_options)
 
 typedef struct tsr_transform_certificate {
   int64_t tensors, windows;

@@ -65,6 +65,7 @@ typedef struct tsr_verify_options {
   void *progress_context;
   double progress_interval;  // seconds between two reports at least; 0 = 0.1
 } tsr_verify_options;
+#define TSR_VERIFY_OPTIONS TSR_SIZED(tsr_verify_options)
 
 // One tensor. What was not asked for, or not looked at, is 0.
 typedef struct tsr_verify_row {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/sized.h"
 #include "checkpoint/numpy.h"
 
 // ---- formats ----
@@ -118,16 +119,16 @@ tsr_status tsr_checkpoint_complain(tsr_checkpoint *checkpoint, tsr_fault_kind ki
 tsr_status tsr_checkpoint_open_telling(const char *path, const tsr_checkpoint_options *options,
                                        tsr_complaint_fn *complain, void *context,
                                        tsr_checkpoint **out_checkpoint) {
-  const tsr_checkpoint_options none = {.size = sizeof none};
+  tsr_checkpoint_options read;
   tsr_checkpoint *checkpoint = NULL;
-  tsr_checkpoint_format format = options ? options->format : TSR_FORMAT_ANY;
-  if (!options) options = &none;
+  TSR_TRY(tsr_sized_read(tsr_checkpoint_options, options, &read));
+  tsr_checkpoint_format format = read.format;
   if (format == TSR_FORMAT_ANY) TSR_TRY(find_format(path, &format));
   TSR_TRY(create(path, &checkpoint));
   checkpoint->format = format;
   checkpoint->complain = complain;
   checkpoint->complain_context = context;
-  tsr_status status = readers[format](checkpoint, options);
+  tsr_status status = readers[format](checkpoint, &read);
   if (!status) status = tsr_text_check(&checkpoint->warnings);
   if (!status && !checkpoint->complaints) status = tsr_store_open(checkpoint->store, false);
   if (status)

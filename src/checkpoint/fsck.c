@@ -16,6 +16,7 @@
 #include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/sized.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/journal.h"
 #include "checkpoint/numpy.h"
@@ -349,13 +350,15 @@ static tsr_status check(tsr_fsck *fsck, bool is_folder) {
 
 tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_fsck **out_fsck) {
   struct stat info;
+  tsr_fsck_options read;
+  TSR_TRY(tsr_sized_read(tsr_fsck_options, options, &read));
   if (stat(path, &info))
     return errno == ENOENT ? tsr_fail(NOT_FOUND, "%s: there is no such file or folder", path)
                            : tsr_fail(IO, "%s: %s", path, strerror(errno));
   tsr_fsck *fsck = calloc(1, sizeof *fsck);
   if (!fsck) return tsr_fail(NO_MEMORY, "a list of faults");
   fsck->path = path;
-  if (options) fsck->options = *options;
+  fsck->options = read;
   const bool described = !S_ISDIR(info.st_mode) && tsr_ends_with(path, ".json");
   tsr_status status = described ? find_folder(fsck, path) : NULL;
   if (!status) status = check(fsck, described || S_ISDIR(info.st_mode));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/saturated.h"
+#include "base/sized.h"
 #include "checkpoint/checkpoint.h"
 #include "plan/tree.h"
 #include "tessera/text.h"
@@ -208,11 +209,12 @@ static tsr_status fill(tsr_inspection *listing, const tsr_inspect_options *optio
 tsr_status tsr_inspection_create(const tsr_checkpoint *checkpoint,
                                  const tsr_inspect_options *options,
                                  tsr_inspection **out_inspection) {
-  const tsr_inspect_options none = {.size = sizeof none};
+  tsr_inspect_options read;
+  TSR_TRY(tsr_sized_read(tsr_inspect_options, options, &read));
   tsr_inspection *listing = calloc(1, sizeof *listing);
   if (!listing) return tsr_fail(NO_MEMORY, "a list of tensors");
   listing->checkpoint = tsr_checkpoint_retain(checkpoint);
-  tsr_status status = fill(listing, options ? options : &none);
+  tsr_status status = fill(listing, &read);
   if (status)
     tsr_inspection_destroy(listing);
   else

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/saturated.h"
+#include "base/sized.h"
 #include "checkpoint/select.h"
 #include "checkpoint/transform.h"
 
@@ -16,8 +17,6 @@ static const int64_t round_memory = INT64_C(32) << 20;  // of lists of copies
 // ---- which tensors ----
 
 tsr_transform_options tsr_load_selection(const tsr_load_options *options) {
-  const tsr_load_options none = {.size = sizeof none};
-  if (!options) options = &none;
   return (tsr_transform_options){.size = sizeof(tsr_transform_options),
                                  .map = options->map,
                                  .dtype = options->dtype,
@@ -34,7 +33,9 @@ tsr_transform_options tsr_load_selection(const tsr_load_options *options) {
 
 tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint, const tsr_load_options *options,
                          tsr_tree **out_tree) {
-  const tsr_transform_options selection = tsr_load_selection(options);
+  tsr_load_options read;
+  TSR_TRY(tsr_sized_read(tsr_load_options, options, &read));
+  const tsr_transform_options selection = tsr_load_selection(&read);
   return tsr_transform_tree(checkpoint, &selection, out_tree);
 }
 
@@ -336,9 +337,9 @@ tsr_status tsr_load_create(const tsr_checkpoint *checkpoint, const tsr_plan *pla
   load->checkpoint = tsr_checkpoint_retain(checkpoint);
   load->comm = tsr_comm_retain(comm);
   load->pool = tsr_comm_pool(comm);
-  if (options) load->options = *options;
+  tsr_status status = tsr_sized_read(tsr_load_options, options, &load->options);
   tsr_mapping_retain(load->options.map);
-  tsr_status status = tsr_load_compare(load, decide(load, plan, &bound));
+  status = tsr_load_compare(load, status ? status : decide(load, plan, &bound));
   tsr_plan_release(bound);
   if (status)
     tsr_load_destroy(load);

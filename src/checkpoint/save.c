@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "checkpoint/load.h"
 #include "checkpoint/select.h"
 #include "plan/plan.h"
@@ -189,9 +190,8 @@ static tsr_status agree_on_jobs(tsr_comm *comm, int *out_jobs) {
 
 tsr_status tsr_save_create(const tsr_array_tree *tree, const char *path, tsr_comm *comm,
                            const tsr_save_options *options, tsr_save **out_save) {
-  const tsr_save_options defaults = {.size = sizeof defaults};
+  tsr_save_options read = TSR_SAVE_OPTIONS;
   int jobs = 1;
-  if (!options) options = &defaults;
   TSR_TRY(agree_on_jobs(comm, &jobs));
   tsr_save *save = calloc(1, sizeof *save);
   if (!save) return tsr_load_agree(comm, "save", tsr_fail(NO_MEMORY, "a save"));
@@ -199,7 +199,9 @@ tsr_status tsr_save_create(const tsr_array_tree *tree, const char *path, tsr_com
   save->tree = tsr_array_tree_retain(tree);
   save->root = tsr_comm_rank_of(comm, 0);
   save->stage.used = tsr_comm_rank_count(comm) > 1;
-  tsr_status status = tsr_save_compare(save, path, options, decide(save, path, options, jobs));
+  tsr_status status = tsr_sized_read(tsr_save_options, options, &read);
+  if (!status) status = decide(save, path, &read, jobs);
+  status = tsr_save_compare(save, path, &read, status);
   if (status)
     tsr_save_destroy(save);
   else

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
@@ -66,8 +67,9 @@ static tsr_status check_views(const tsr_checkpoint *checkpoint, const tsr_views 
 
 tsr_status tsr_checkpoint_check_copies(const tsr_checkpoint *checkpoint,
                                        const tsr_verify_options *options) {
-  const tsr_verify_options none = {.size = sizeof none};
-  const tsr_verify_options *o = options ? options : &none;
+  tsr_verify_options read;
+  const tsr_verify_options *const o = &read;
+  TSR_TRY(tsr_sized_read(tsr_verify_options, options, &read));
   const double interval = o->progress_interval > 0 ? o->progress_interval : 0.1;
   tsr_views views = {0};
   tsr_pool *pool = NULL;

@@ -2,6 +2,7 @@
 // thousand small tensors keep the workers as busy as one large one.
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
@@ -92,7 +93,8 @@ static void deinit(survey *s) {
 tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t *tensors,
                                  int64_t count, const tsr_verify_options *options,
                                  tsr_survey_row *out_rows) {
-  survey s = {.options = options ? *options : (tsr_verify_options){0}};
+  survey s = {0};
+  TSR_TRY(tsr_sized_read(tsr_verify_options, options, &s.options));
   tsr_status status = prepare(&s, checkpoint, tensors, count);
   if (!status)
     status =

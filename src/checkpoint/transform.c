@@ -9,6 +9,7 @@
 #include "base/gcd.h"
 #include "base/least.h"
 #include "base/saturated.h"
+#include "base/sized.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/select.h"
@@ -150,9 +151,10 @@ tsr_status tsr_transform_views(const tsr_checkpoint *source, const tsr_transform
 
 tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
                               tsr_tree **out_tree) {
-  const tsr_transform_options none = {.size = sizeof none};
+  tsr_transform_options read;
   tsr_views views = {0};
-  tsr_status status = tsr_transform_views(source, options ? options : &none, NULL, &views);
+  TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
+  tsr_status status = tsr_transform_views(source, &read, NULL, &views);
   if (!status) status = tsr_views_tree(&views, out_tree);
   tsr_views_deinit(&views);
   return status;
@@ -289,7 +291,7 @@ static tsr_status decide(tsr_transform *t, const char *path) {
 static tsr_transform *make(const tsr_transform_options *options) {
   tsr_transform *t = calloc(1, sizeof *t);
   if (!t) return NULL;
-  if (options) t->options = *options;
+  t->options = *options;
   if (t->options.plan) tsr_plan_retain(t->options.plan);
   tsr_mapping_retain(t->options.map);
   return t;
@@ -298,7 +300,9 @@ static tsr_transform *make(const tsr_transform_options *options) {
 tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                 const tsr_transform_options *options,
                                 tsr_transform **out_transform) {
-  tsr_transform *t = make(options);
+  tsr_transform_options read;
+  TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
+  tsr_transform *t = make(&read);
   if (!t) return tsr_fail(NO_MEMORY, "a transform");
   t->most_blocks = MOST_BLOCKS;
   t->source = tsr_checkpoint_retain(source);

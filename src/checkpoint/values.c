@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "tessera/convert.h"
 #include "tessera/copy.h"
 #include "tessera/inspect.h"
@@ -105,8 +106,8 @@ static tsr_status read_values(values *v, const tsr_checkpoint *checkpoint, int64
                 .slice = *slice,
                 .dtype = tsr_tree_tensor(tree, tensor)->dtype};
   v->bits = tsr_dtype_get(v->dtype)->bits;
-  decide(v, most, options && options->edge > 0 ? options->edge : EDGE);
-  TSR_TRY(make_room(v, options ? options->max_memory : 0));
+  decide(v, most, options->edge > 0 ? options->edge : EDGE);
+  TSR_TRY(make_room(v, options->max_memory));
   tsr_status status = gather(v);
   if (status) free(v->bytes);
   return status;
@@ -216,12 +217,12 @@ tsr_status tsr_checkpoint_print_values(const tsr_checkpoint *checkpoint, int64_t
                                        const tsr_slice *slice, const tsr_values_options *options,
                                        tsr_text *out) {
   values v;
-  TSR_TRY(read_values(&v, checkpoint, tensor, slice, options,
-                      options && options->most > 0 ? options->most : MOST_SHOWN));
-  printing p = {.v = &v,
-                .words = TSR_TEXT_EMPTY,
-                .width = options && options->width > 0 ? options->width : WIDTH,
-                .out = out};
+  tsr_values_options read;
+  TSR_TRY(tsr_sized_read(tsr_values_options, options, &read));
+  TSR_TRY(
+      read_values(&v, checkpoint, tensor, slice, &read, read.most > 0 ? read.most : MOST_SHOWN));
+  printing p = {
+      .v = &v, .words = TSR_TEXT_EMPTY, .width = read.width > 0 ? read.width : WIDTH, .out = out};
   tsr_status status = print(&p);
   tsr_text_deinit(&p.words);
   free(p.ends);
@@ -286,7 +287,9 @@ tsr_status tsr_checkpoint_write_values(const tsr_checkpoint *checkpoint, int64_t
                                        const tsr_slice *slice, const tsr_values_options *options,
                                        tsr_json_writer *writer) {
   values v;
-  TSR_TRY(read_values(&v, checkpoint, tensor, slice, options, INT64_MAX));
+  tsr_values_options read;
+  TSR_TRY(tsr_sized_read(tsr_values_options, options, &read));
+  TSR_TRY(read_values(&v, checkpoint, tensor, slice, &read, INT64_MAX));
   if (v.elements) {
     write_level(&v, 0, 0, v.elements, writer);
   } else {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/scan.h"
 #include "checkpoint/select.h"
@@ -191,11 +192,11 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
                                  tsr_verification **out_verification) {
   tsr_verify_job j = {.result = calloc(1, sizeof *j.result), .sides = {first, second}};
   if (!j.result) return tsr_fail(NO_MEMORY, "a comparison");
-  if (options) j.options = *options;
+  tsr_status status = tsr_sized_read(tsr_verify_options, options, &j.options);
   j.tolerance = (tsr_tolerance){
       .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
   const tsr_copies copies = j.options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
-  tsr_status status = tsr_budget_check(j.options.max_memory, least_tables(&j));
+  if (!status) status = tsr_budget_check(j.options.max_memory, least_tables(&j));
   for (int w = 0; w < 2 && !status; w++) {
     status = tsr_views_of(j.sides[w], copies, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;
