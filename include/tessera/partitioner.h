@@ -40,6 +40,7 @@ typedef struct tsr_partitioner_options {
   bool base;                                    // the base form: no logical axes
   const tsr_logical_rules *logical_axis_rules;  // NULL = t5x's standard ones
 } tsr_partitioner_options;
+#define TSR_PARTITIONER_OPTIONS TSR_SIZED(tsr_partitioner_options)
 
 // Fails with no_partition_count when neither a number nor a submesh is given, and as
 // tsr_t5x_default_mesh where there is no mesh. With both mesh shapes every rule for "batch" becomes
@@ -86,6 +87,7 @@ typedef struct tsr_data_layout_options {
   const int32_t *host_index;  // the process to answer for instead; NULL = not given
   bool serve_host_index;      // t5x documents it and refuses it: host_index_unsupported
 } tsr_data_layout_options;
+#define TSR_DATA_LAYOUT_OPTIONS TSR_SIZED(tsr_data_layout_options)
 
 // get_data_layout. A batch of 0 is as large as the data mesh; others must be its multiples. Without
 // a data axis every process reads the whole batch, and process 0 is the first host. `options` may
@@ -127,6 +129,7 @@ typedef struct tsr_move_options {
   bool keep;        // arrays of the old state are not donated; t5x always does
   bool host_local;  // tensors in host memory are this process's parts, as in t5x with several
 } tsr_move_options;
+#define TSR_MOVE_OPTIONS TSR_SIZED(tsr_move_options)
 
 // Collective over the comm of the options (tessera/comm.h); ranks compare the state's tensors, the
 // plan, the options and params_on_devices. move_params_to_devices: every tensor of a train state

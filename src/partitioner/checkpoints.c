@@ -1,5 +1,6 @@
 // Train states in checkpoints: restored onto the devices, and saved from them.
 #include "array/array.h"
+#include "base/sized.h"
 #include "partitioner/partitioner.h"
 #include "tessera/load.h"
 #include "tessera/save.h"
@@ -12,10 +13,10 @@ tsr_status tsr_partitioner_restore(const tsr_partitioner *partitioner,
                                    const tsr_checkpoint *checkpoint, const tsr_plan *axes,
                                    tsr_comm *comm, const tsr_load_options *options,
                                    tsr_array_tree **out_state) {
-  tsr_load_options how = {.size = sizeof how};
-  tsr_status status = tsr_partitioner_need_mesh(partitioner);
+  tsr_load_options how;
+  tsr_status status = tsr_sized_read(tsr_load_options, options, &how);
+  if (!status) status = tsr_partitioner_need_mesh(partitioner);
   if (status) return tsr_array_agree(comm, "load", status);
-  if (options) how = *options;
   how.planned_only = true;
   return tsr_checkpoint_load(checkpoint, axes, comm, &how, out_state);
 }
@@ -23,10 +24,10 @@ tsr_status tsr_partitioner_restore(const tsr_partitioner *partitioner,
 tsr_status tsr_partitioner_save(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                                 const tsr_plan *axes, const char *path, tsr_comm *comm,
                                 const tsr_save_options *options) {
-  tsr_save_options how = {.size = sizeof how};
-  tsr_status status = tsr_partitioner_need_mesh(partitioner);
+  tsr_save_options how;
+  tsr_status status = tsr_sized_read(tsr_save_options, options, &how);
+  if (!status) status = tsr_partitioner_need_mesh(partitioner);
   if (status) return tsr_array_agree(comm, "save", status);
-  if (options) how = *options;
   if (!how.plan && cuts(how.format)) how.plan = axes;
   return tsr_checkpoint_save(state, path, comm, &how);
 }

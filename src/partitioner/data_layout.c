@@ -2,6 +2,7 @@
 //
 // A process reads what its devices need along the data axes. Processes that differ only along other
 // axes need the same rows: they are a replica set, of which one is the first.
+#include "base/sized.h"
 #include "partitioner/partitioner.h"
 
 tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner, int64_t *out_size) {
@@ -39,11 +40,10 @@ static tsr_status check_host(const tsr_partitioner *partitioner, int32_t host) {
 
 // The process to answer for.
 static tsr_status choose_host(const tsr_partitioner *partitioner,
-                              const tsr_data_layout_options *options, int32_t *host) {
-  if (!options) return NULL;
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_data_layout_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
+                              const tsr_data_layout_options *given, int32_t *host) {
+  tsr_data_layout_options read;
+  const tsr_data_layout_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_data_layout_options, given, &read));
   if (!options->host_index) return NULL;
   if (!options->serve_host_index)
     return tsr_fail(HOST_INDEX_UNSUPPORTED,

@@ -1,16 +1,20 @@
 // Moving a train state to the devices: every tensor put as a plan says.
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "partitioner/partitioner.h"
 #include "place/place.h"
 
 static const char call[] = "move_params";  // as ranks compare it
 
-static tsr_status check_options(const tsr_move_options *options) {
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_move_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
-  if (!options->comm) return tsr_fail(BAD_ARGUMENT, "moving a state needs a comm");
+// `out->comm` is set on failure too, where it can be known.
+static tsr_status read_options(const tsr_move_options *options, tsr_move_options *out) {
+  *out = TSR_MOVE_OPTIONS;
+  if (tsr_sized_legible(tsr_move_options, options)) out->comm = options->comm;
+  tsr_move_options read;
+  TSR_TRY(tsr_sized_read(tsr_move_options, options, &read));
+  *out = read;
+  if (!out->comm) return tsr_fail(BAD_ARGUMENT, "moving a state needs a comm");
   return NULL;
 }
 
@@ -81,11 +85,15 @@ static tsr_status leave(const tsr_array_tree *state, tsr_comm *comm, tsr_array_t
 
 tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
                                        const tsr_array_tree *state, const tsr_plan *axes,
-                                       const tsr_move_options *options,
-                                       tsr_array_tree **out_state) {
-  TSR_TRY(check_options(options));
-  tsr_status status = tsr_partitioner_need_mesh(partitioner);
-  if (status) return tsr_array_agree(tsr_array_tree_comm(state, options->comm), call, status);
+                                       const tsr_move_options *given, tsr_array_tree **out_state) {
+  tsr_move_options read;
+  const tsr_move_options *const options = &read;
+  tsr_status status = read_options(given, &read);
+  if (!status) status = tsr_partitioner_need_mesh(partitioner);
+  if (status) {
+    tsr_comm *comm = tsr_array_tree_comm(state, options->comm);
+    return comm ? tsr_array_agree(comm, call, status) : status;
+  }
   if (!tsr_partitioner_params_on_devices(partitioner))
     return leave(state, options->comm, out_state);
   if (!options->host_local) return move_whole(state, axes, options, out_state);

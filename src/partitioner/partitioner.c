@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/sized.h"
+
 static bool has_submesh(const tsr_partitioner_options *options) {
   return options->model_parallel_submesh && options->model_parallel_submesh->count;
 }
@@ -49,9 +51,6 @@ static void warn_about_ignored(const tsr_mesh *mesh, const tsr_partitioner_optio
 
 static tsr_status check_options(const tsr_topology *topology,
                                 const tsr_partitioner_options *options) {
-  if (options->size < sizeof *options)
-    return tsr_fail(BAD_ARGUMENT, "tsr_partitioner_options has size %zu, wanted %zu", options->size,
-                    sizeof *options);
   if (!options->num_partitions && !has_submesh(options))
     return tsr_fail(NO_PARTITION_COUNT,
                     "a number of partitions is needed, or a model-parallel submesh");
@@ -128,8 +127,11 @@ static tsr_status fill(tsr_partitioner *partitioner, const tsr_topology *topolog
 }
 
 tsr_status tsr_partitioner_create(const tsr_topology *topology,
-                                  const tsr_partitioner_options *options,
+                                  const tsr_partitioner_options *given,
                                   tsr_partitioner **out_partitioner) {
+  tsr_partitioner_options read;
+  const tsr_partitioner_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_partitioner_options, given, &read));
   TSR_TRY(check_options(topology, options));
   tsr_partitioner *partitioner = calloc(1, sizeof *partitioner);
   if (!partitioner) return tsr_fail(NO_MEMORY, "a partitioner");

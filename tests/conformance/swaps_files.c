@@ -57,7 +57,7 @@ static tsr_status make_saving(const scene *s, int swapped, const char *name, sav
                   .pattern = swapped == 5 ? "." : "h",
                   .cast = {".", TSR_BF16}};
   out->options =
-      (tsr_save_options){.size = sizeof out->options,
+      (tsr_save_options){.size = swapped == 15 ? 0 : sizeof out->options,
                          .format = swapped == 3 ? TSR_FORMAT_RANKS : TSR_FORMAT_TESSERA,
                          .dtype = swapped == 4 ? TSR_BF16 : TSR_DTYPE_NONE,
                          .include = &out->pattern,
@@ -135,6 +135,7 @@ static tsr_status save_state(scene *s, int swapped) {
   if (!status)
     status = swap_plan(s, s->mesh, swapped == 2 ? ". -> data" : ". -> model, data", 4, &axes);
   with.options.plan = NULL;
+  if (swapped == 5) with.options.size = 0;
   if (!status)
     status = tsr_partitioner_save(partitioner, tree, axes, with.path, s->comm, &with.options);
   if (!status) status = check_saved(s, with.path);
@@ -150,8 +151,9 @@ static tsr_status save_state(scene *s, int swapped) {
 static tsr_status open_all(scene *s, int swapped) {
   char path[128];
   tsr_checkpoint *opened = NULL;
-  name_path(s, swapped ? "nowhere" : "model", path);
-  tsr_status status = tsr_checkpoint_open_all(s->comm, path, NULL, &opened);
+  name_path(s, swapped == 1 ? "nowhere" : "model", path);
+  const tsr_checkpoint_options options = {.size = swapped == 2 ? 0 : sizeof options};
+  tsr_status status = tsr_checkpoint_open_all(s->comm, path, &options, &opened);
   tsr_checkpoint_release(opened);
   return status;
 }
@@ -167,7 +169,7 @@ typedef struct loading {
 } loading;
 #define LOADING                                                                           \
   "plan mesh map dtype include exclude casts planned_only check_copies alone least_part " \
-  "max_memory ! plan max_memory"
+  "max_memory ! plan max_memory options.size"
 
 static tsr_status make_loading(const scene *s, int swapped, loading *out) {
   char path[128];
@@ -180,7 +182,7 @@ static tsr_status make_loading(const scene *s, int swapped, loading *out) {
     TSR_TRY(tsr_map_parse("a = b\nb = a\nh = h\n", "map", &out->map));
     TSR_TRY(tsr_map_apply(out->map, tsr_checkpoint_tree(out->model), NULL, &out->mapping));
   }
-  out->options = (tsr_load_options){.size = sizeof out->options,
+  out->options = (tsr_load_options){.size = swapped == 15 ? 0 : sizeof out->options,
                                     .map = out->mapping,
                                     .dtype = swapped == 4 ? TSR_BF16 : TSR_DTYPE_NONE,
                                     .include = &out->pattern,
@@ -252,6 +254,7 @@ static tsr_status restore(scene *s, int swapped) {
   tsr_array_tree *made = NULL;
   tsr_status status = make_loading(s, swapped == 3 ? 10 : swapped, &with);
   if (!status) status = swap_partitioner(s, false, swapped == 4, &partitioner);
+  if (swapped == 5) with.options.size = 0;
   if (!status)
     status =
         tsr_partitioner_restore(partitioner, with.model, with.plan, s->comm, &with.options, &made);
@@ -261,13 +264,14 @@ static tsr_status restore(scene *s, int swapped) {
 }
 
 const collective file_collectives[] = {
-    {"tsr_save_create", TREES " " SAVING "existing ! max_memory existing", save_create},
+    {"tsr_save_create", TREES " " SAVING "existing ! max_memory existing options.size",
+     save_create},
     {"tsr_save_run", "save", save_run},
-    {"tsr_checkpoint_save", TREES " " SAVING "! existing max_memory existing", save},
-    {"tsr_partitioner_save", "order axes path ! partitioner", save_state},
-    {"tsr_checkpoint_open_all", "! path", open_all},
+    {"tsr_checkpoint_save", TREES " " SAVING "! existing max_memory existing options.size", save},
+    {"tsr_partitioner_save", "order axes path ! partitioner options.size", save_state},
+    {"tsr_checkpoint_open_all", "! path options.size", open_all},
     {"tsr_load_create", LOADING, load_create},
     {"tsr_load_run", "load", load_run},
     {"tsr_checkpoint_load", LOADING, load},
-    {"tsr_partitioner_restore", "axes mesh alone ! partitioner", restore},
+    {"tsr_partitioner_restore", "axes mesh alone ! partitioner options.size", restore},
     {0}};

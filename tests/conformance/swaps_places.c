@@ -76,8 +76,9 @@ static tsr_status constrain_axes(scene *s, int swapped) {
   const tsr_field_value field = {.field = TSR_FIELD_TENSOR_PARALLEL,
                                  .entry = TSR_LOGICAL_NAME("sp")};
   const tsr_logical_names names = {2, entries, NULL};
-  const tsr_axes_request request = {
-      .size = sizeof request, .names = &names, .mode = {.kind = TSR_MODE_BY_DIM, .dim = 1}};
+  const tsr_axes_request request = {.size = swapped == 7 ? 0 : sizeof request,
+                                    .names = &names,
+                                    .mode = {.kind = TSR_MODE_BY_DIM, .dim = 1}};
   how h;
   tsr_axes *axes = NULL;
   tsr_mesh *mesh = NULL;
@@ -152,14 +153,15 @@ static tsr_status shard_value(scene *s, int swapped) {
 
 static tsr_status auto_shard(scene *s, int swapped) {
   const char *const model = "model";
-  const tsr_auto_options one = {.size = sizeof one, .names = &model, .name_count = 1};
+  const tsr_auto_options one = {
+      .size = swapped == 7 ? 0 : sizeof one, .names = &model, .name_count = 1};
   how h;
   tsr_array *made = NULL;
   tsr_status status = tsr_array_auto_shard(array_of(s, swapped),
                                            swapped == 3   ? s->turned
                                            : swapped == 6 ? NULL
                                                           : s->mesh,
-                                           swapped == 4 ? &one : NULL,
+                                           swapped == 4 || swapped == 7 ? &one : NULL,
                                            options_of(s, &h, swapped == 5), &made, NULL);
   return check_one(s, made, status);
 }
@@ -295,8 +297,10 @@ static tsr_status placer_gather(scene *s, int swapped) {
 // ---- a partitioner ----
 
 static tsr_status move_params(scene *s, int swapped) {
-  const tsr_move_options options = {
-      .size = sizeof options, .comm = s->comm, .keep = swapped != 9, .host_local = swapped == 10};
+  const tsr_move_options options = {.size = swapped == 12 ? 0 : sizeof options,
+                                    .comm = s->comm,
+                                    .keep = swapped != 9,
+                                    .host_local = swapped == 10};
   tsr_partitioner *partitioner = NULL;
   tsr_plan *axes = NULL;
   tsr_array_tree *tree = NULL, *made = NULL;
@@ -314,11 +318,12 @@ static tsr_status move_params(scene *s, int swapped) {
 
 const collective place_collectives[] = {
     {"tsr_array_constrain", "dtype array spec spec mesh " OPTIONS, constrain},
-    {"tsr_array_constrain_axes", "dtype array names axes mesh ! auto_correct", constrain_axes},
+    {"tsr_array_constrain_axes", "dtype array names axes mesh ! auto_correct request.size",
+     constrain_axes},
     {"tsr_array_constrain_logical", "dtype array names rules mesh fallback ! fallback",
      constrain_logical},
     {"tsr_array_shard_value", "dtype array names rules mesh policy ! mesh", shard_value},
-    {"tsr_array_auto_shard", "dtype array mesh how policy ! mesh", auto_shard},
+    {"tsr_array_auto_shard", "dtype array mesh how policy ! mesh how.size", auto_shard},
     {"tsr_array_tree_constrain", TREES " spec mesh " OPTIONS, tree_constrain},
     {"tsr_array_tree_constrain_logical", TREES " names rules names mesh ! options.size",
      tree_constrain_logical},
@@ -329,5 +334,5 @@ const collective place_collectives[] = {
     {"tsr_placer_shard_leaf", "path dtype kind mesh relabel ! shape path", shard_leaf},
     {"tsr_placer_gather", TREES " ! specs", placer_gather},
     {"tsr_partitioner_move_params",
-     TREES " axes mesh params_on_devices keep host_local ! partitioner", move_params},
+     TREES " axes mesh params_on_devices keep host_local ! partitioner options.size", move_params},
     {0}};

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "partitioner/partitioners.h"
+#include "support/ranks.h"
 #include "support/test.h"
 #include "tessera/engine.h"
 
@@ -318,6 +319,30 @@ static void what_moving_needs_is_asked_for(void **unused) {
   tsr_partitioner_release(partitioner);
 }
 
+// The comm is known from the options alone, and one rank's have no size: all hear of it.
+static tsr_status move_without_size(void *context, tsr_comm *comm) {
+  const train_state *state = context;
+  tsr_move_options options = {.size = sizeof options, .comm = comm};
+  tsr_array_tree *moved = NULL;
+  if (tsr_comm_rank(comm) == 1) options.size = 0;
+  tsr_partitioner *partitioner = of_four("gpu:4x2");
+  tsr_status status =
+      tsr_partitioner_move_params(partitioner, state->tensors, state->axes, &options, &moved);
+  tsr_partitioner_release(partitioner);
+  return status;
+}
+
+static void a_size_that_one_rank_forgot_fails_on_all(void **unused) {
+  (void)unused;
+  tsr_partitioner *partitioner = of_four("gpu:4x2");
+  train_state state;
+  make_state(partitioner, &state);
+  assert_fails_with(test_ranks_run(2, (int64_t[]){0, 4, 8}, move_without_size, &state),
+                    BAD_ARGUMENT, "tsr_move_options has size 0");
+  drop_state(&state);
+  tsr_partitioner_release(partitioner);
+}
+
 // ---- memory ----
 
 typedef struct sweep {
@@ -354,4 +379,5 @@ SUITE(move_params, TEST(a_state_is_put_as_its_axes_say), TEST(moving_arrays_dona
       TEST(params_stay_in_host_memory_when_told_so),
       TEST(the_parts_of_a_process_become_global_arrays), TEST(a_state_may_be_given_in_parts),
       TEST(parts_that_tell_no_whole_are_refused), TEST(what_moving_needs_is_asked_for),
+      TEST(a_size_that_one_rank_forgot_fails_on_all),
       TEST(moving_survives_every_failing_allocation))
