@@ -39,7 +39,7 @@ static tsr_status show(const tsr_array *array) {
 
 static tsr_status show_matrix(tsr_array *array) {
   float back[ROWS][COLUMNS];
-  TSR_TRY(tsr_array_gather(array, back, NULL));
+  TSR_TRY(tsr_array_gather(array, back, sizeof back, NULL));
   for (int r = 0; r < ROWS; r++)
     for (int c = 0; c < COLUMNS; c++) printf("%g%s", back[r][c], c == COLUMNS - 1 ? "\n" : " ");
   return NULL;

@@ -71,7 +71,8 @@ static tsr_status load_shard(const tsr_checkpoint *model, const tsr_plan *plan) 
   tsr_layout *layout = NULL;
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(model), "mlp.weight");
   TSR_TRY(tsr_plan_layout(plan, tensor, &layout));
-  tsr_status status = tsr_checkpoint_read_shard(model, tensor, layout, 3, NULL, shard, NULL);
+  tsr_status status =
+      tsr_checkpoint_read_shard(model, tensor, layout, 3, NULL, shard, sizeof shard, NULL);
   if (!status)
     printf("shard 3 of mlp.weight begins with %g and ends with %g\n", shard[0][0],
            shard[ROWS / 2 - 1][COLUMNS / 2 - 1]);

@@ -12,7 +12,7 @@
 //   tsr_array *rows = NULL, *columns = NULL;  // jax.device_put, twice
 //   TSR_TRY(tsr_array_shard(comm, by_rows, TSR_F32, host, NULL, &rows));
 //   TSR_TRY(tsr_array_reshard(rows, by_columns, NULL, &columns));
-//   TSR_TRY(tsr_array_gather(columns, host, NULL));
+//   TSR_TRY(tsr_array_gather(columns, host, sizeof host, NULL));
 //
 // "Collective" is meant as in tessera/comm.h: ranks compare element types, layouts by value (also
 // the order of devices), the order of arrays, roots, paths and all options; memory and strides are
@@ -45,7 +45,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout 
                                                tsr_dtype dtype, const void *element,
                                                tsr_array **out_array);
 
-// A tensor in the caller's memory, beside its address.
+// A tensor in the caller's memory, beside its address, which is that of the element whose indices
+// are all 0. Functions that write to it take the bytes of the block that it lies in, and fail with
+// bad_argument, before anything is written, where these are fewer than lie between the first byte
+// and the last that the tensor has there: with strides, from the lowest element to the highest.
 typedef struct tsr_host_options {
   size_t size;             // sizeof(tsr_host_options)
   const int64_t *strides;  // in elements, one per dimension, negative and 0 too; NULL = row-major
@@ -78,6 +81,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_from_host_local(tsr_comm *comm, const 
                                                           const tsr_host_options *options,
                                                           tsr_array **out_array);
 TSR_API TSR_MUST_USE tsr_status tsr_array_to_host_local(const tsr_array *array, void *host,
+                                                        int64_t host_bytes,
                                                         const tsr_host_options *options);
 // jax.make_array_from_single_device_arrays: a buffer for each local device of the layout, in order
 // of device number, of at least the bytes its shard takes. Retains them; replicas that are given
@@ -144,8 +148,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_write(tsr_array *array, int64_t index,
 // ---- whole tensors ----
 
 // Collective. jax.device_get: the whole tensor into the caller's memory, on all ranks or on one.
-// Without communication where everything is here. Unreduced arrays are reduced first.
-TSR_API TSR_MUST_USE tsr_status tsr_array_gather(tsr_array *array, void *host,
+// Without communication where everything is here. Unreduced arrays are reduced first. `host_bytes`
+// are those of `host`; on ranks that do not get the tensor, NULL and 0 are right.
+TSR_API TSR_MUST_USE tsr_status tsr_array_gather(tsr_array *array, void *host, int64_t host_bytes,
                                                  const tsr_host_options *options);
 
 // ---- NumPy's files ----

@@ -9,7 +9,8 @@
 //   tsr_checkpoint *model = NULL;
 //   TSR_TRY(tsr_checkpoint_open("llama", NULL, &model));
 //   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(model), "lm_head.weight");
-//   TSR_TRY(tsr_checkpoint_read(model, tensor, (tsr_range[]){{0, 8}, {0, 4096}}, rows));
+//   TSR_TRY(tsr_checkpoint_read(model, tensor, (tsr_range[]){{0, 8}, {0, 4096}}, rows,
+//                               sizeof rows));
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 
@@ -94,11 +95,11 @@ TSR_API int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tens
 TSR_API bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
                                  int copy, tsr_stored *out_stored);
 
-// Reads a box of a tensor, a range for each dimension (NULL = all of it), dense and row-major.
-// From any thread.
+// Reads a box of a tensor, a range for each dimension (NULL = all of it), dense and row-major, to
+// the `out_bytes` at `out`; fails with bad_argument where they are too few. From any thread.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint,
-                                                    int64_t tensor, const tsr_range *box,
-                                                    void *out);
+                                                    int64_t tensor, const tsr_range *box, void *out,
+                                                    int64_t out_bytes);
 
 // The hash of a tensor's type, shape and elements in row-major order: the same for every way to
 // store it. `pool` may be NULL.

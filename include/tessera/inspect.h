@@ -105,10 +105,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_survey(const tsr_checkpoint *chec
                                                       tsr_survey_row *out_rows);
 
 // Reads a slice of a tensor, dense and row-major: only the elements it names, unless skipping some
-// between them would cost more calls than it saves bytes.
+// between them would cost more calls than it saves bytes. Fails with bad_argument where `out_bytes`
+// are too few.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read_slice(const tsr_checkpoint *checkpoint,
                                                           int64_t tensor, const tsr_slice *slice,
-                                                          void *out);
+                                                          void *out, int64_t out_bytes);
 
 typedef struct tsr_values_options {
   size_t size;         // sizeof(tsr_values_options)

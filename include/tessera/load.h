@@ -117,13 +117,14 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_load(const tsr_checkpoint *checkp
                                                     tsr_array_tree **out_tree);
 
 // For those who have arrays of their own: one shard of any layout of a tensor, as its buffer lies
-// (tsr_layout_buffer_shape), padding zero, into the caller's memory: at `out` room for its
-// tsr_layout_buffer_elements of the stored type, packed. `tensor` is an index of
-// tsr_checkpoint_tree. `pool` may be NULL; no rank but this one takes part. `out_report` may be
-// NULL.
+// (tsr_layout_buffer_shape), padding zero, into the caller's memory: the `out_bytes` at `out` hold
+// its tsr_layout_buffer_elements of the stored type, packed, else it fails with bad_argument.
+// `tensor` is an index of tsr_checkpoint_tree. `pool` may be NULL; no rank but this one takes part.
+// `out_report` may be NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint,
                                                           int64_t tensor, const tsr_layout *layout,
                                                           int64_t shard, tsr_pool *pool, void *out,
+                                                          int64_t out_bytes,
                                                           tsr_load_report *out_report);
 
 TSR_END_DECLS

@@ -35,9 +35,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_npy_set_dtype(tsr_npy *npy, tsr_dtype dtype)
 TSR_API void tsr_npy_strides(const tsr_npy *npy, int64_t out_strides[TSR_MAX_RANK]);
 
 // Reads `count` elements from number `first` on, in the order of the data and the byte order of
-// this machine. The header is one that tsr_npy_open gave.
+// this machine; fails with bad_argument where `out_bytes` are too few. The header is one that
+// tsr_npy_open gave.
 TSR_API TSR_MUST_USE tsr_status tsr_npy_read(const char *path, const tsr_npy *npy, int64_t first,
-                                             int64_t count, void *out_elements);
+                                             int64_t count, void *out_elements, int64_t out_bytes);
 
 // The bytes numpy.save writes before the data (NumPy 2), for the caller to free. Types narrower
 // than a byte are refused: NumPy has one a byte.
@@ -64,8 +65,10 @@ TSR_API int64_t tsr_npz_find(const tsr_npz *npz, const char *name);   // -1 if t
 // What its header says. If it is stored, its bytes are where begin and end tell in the archive.
 TSR_API const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index);
 TSR_API bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index);
-// Reads all elements, in the order of the data and the byte order of this machine.
-TSR_API TSR_MUST_USE tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements);
+// Reads all elements, in the order of the data and the byte order of this machine; fails with
+// bad_argument where `out_bytes` are too few.
+TSR_API TSR_MUST_USE tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements,
+                                             int64_t out_bytes);
 // Reads all of it for its checksum only, in little memory.
 TSR_API TSR_MUST_USE tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index);
 

@@ -137,5 +137,10 @@ TSR_MUST_USE tsr_status tsr_host_options_check(const tsr_host_options *given,
 // The places of a strided tensor, counted in elements from its first, must be numbers.
 TSR_MUST_USE tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *ranges,
                                                const int64_t *strides);
+// Whether a box of the array, written there with these strides, which have been checked, fits the
+// caller's bytes.
+TSR_MUST_USE tsr_status tsr_host_room_check(const tsr_array *array, const tsr_range *ranges,
+                                            const int64_t *strides, const void *host,
+                                            int64_t host_bytes);
 
 #endif

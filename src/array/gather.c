@@ -88,21 +88,21 @@ static tsr_status gather_far(tsr_array *array, void *host, const tsr_host_option
   return status;
 }
 
-// Whether this rank gets the tensor, and has nowhere to put it.
-static tsr_status check_host(const tsr_comm *comm, const void *host, int root) {
-  if (host || (root >= 0 && tsr_comm_rank(comm) != root)) return NULL;
-  return tsr_fail(BAD_ARGUMENT, "gather to nowhere: no memory was given on rank %d",
-                  tsr_comm_rank(comm));
+// Whether this rank gets the tensor, and lacks room for it.
+static tsr_status check_host(const tsr_array *array, const void *host, int64_t host_bytes, int root,
+                             const int64_t *strides) {
+  if (root >= 0 && tsr_comm_rank(array->comm) != root) return NULL;
+  return tsr_host_room_check(array, NULL, strides, host, host_bytes);
 }
 
-static tsr_status check(const tsr_array *array, const void *host, const tsr_host_options *given,
-                        tsr_host_options *out_options) {
+static tsr_status check(const tsr_array *array, const void *host, int64_t host_bytes,
+                        const tsr_host_options *given, tsr_host_options *out_options) {
   const tsr_shape shape = tsr_layout_shape(array->layout);
   TSR_TRY(tsr_host_options_check(given, out_options));
   TSR_TRY(tsr_array_check_alive(array));
   TSR_TRY(check_root(array->comm, out_options));
-  TSR_TRY(check_host(array->comm, host, root_of(out_options)));
   TSR_TRY(tsr_host_strides_check(&shape, NULL, out_options->strides));
+  TSR_TRY(check_host(array, host, host_bytes, root_of(out_options), out_options->strides));
   return tsr_comm_rank_count(array->comm) > 1 ? check_ranks(array->comm, root_of(out_options))
                                               : NULL;
 }
@@ -119,10 +119,11 @@ static tsr_status agree(tsr_array *array, int root, tsr_status found) {
   return tsr_call_agree(&c, found);
 }
 
-tsr_status tsr_array_gather(tsr_array *array, void *host, const tsr_host_options *options) {
+tsr_status tsr_array_gather(tsr_array *array, void *host, int64_t host_bytes,
+                            const tsr_host_options *options) {
   tsr_host_options checked = TSR_HOST_OPTIONS;
   tsr_array *reduced = NULL;
-  tsr_status status = check(array, host, options, &checked);
+  tsr_status status = check(array, host, host_bytes, options, &checked);
   TSR_TRY(agree(array, root_of(&checked), status));
   TSR_TRY(tsr_array_reduce(array, &reduced));
   status = tsr_comm_rank_count(array->comm) == 1

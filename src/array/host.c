@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "base/sized.h"
+#include "base/room.h"
 #include "tessera/engine.h"
 
 tsr_status tsr_host_options_check(const tsr_host_options *given, tsr_host_options *out_options) {
@@ -25,6 +26,33 @@ tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *range
                       (long long)strides[d], d, (long long)size);
   }
   return NULL;
+}
+
+// Bytes from the lowest element to the end of the highest. Strides that have been checked keep all
+// of these numbers in range, times the bits of an element too.
+static int64_t strided_bytes(const tsr_shape *box, const int64_t *strides, int bits) {
+  int64_t below = 0, above = 1;
+  for (int d = 0; d < box->rank; d++) {
+    if (box->dims[d] == 0) return 0;
+    const int64_t way = (box->dims[d] - 1) * strides[d];
+    if (way < 0)
+      below -= way;
+    else
+      above += way;
+  }
+  return (below * bits + 7) / 8 + (above * bits + 7) / 8;
+}
+
+tsr_status tsr_host_room_check(const tsr_array *array, const tsr_range *ranges,
+                               const int64_t *strides, const void *host, int64_t host_bytes) {
+  tsr_shape box = tsr_layout_shape(array->layout);
+  int64_t needed = 0;
+  for (int d = 0; ranges && d < box.rank; d++) box.dims[d] = ranges[d].hi - ranges[d].lo;
+  if (strides)
+    needed = strided_bytes(&box, strides, array->bits);
+  else
+    TSR_TRY(tsr_shape_bytes(&box, array->dtype, &needed));
+  return tsr_room_check(host, host_bytes, needed);
 }
 
 // ---- lending ----
@@ -295,13 +323,16 @@ tsr_status tsr_array_from_host_local(tsr_comm *comm, const tsr_layout *layout, t
   return shard_box(comm, layout, dtype, host, hull, &checked, out_array);
 }
 
-tsr_status tsr_array_to_host_local(const tsr_array *array, void *host,
+tsr_status tsr_array_to_host_local(const tsr_array *array, void *host, int64_t host_bytes,
                                    const tsr_host_options *options) {
+  const tsr_shape shape = tsr_layout_shape(array->layout);
   tsr_host_options checked;
   tsr_range hull[TSR_MAX_RANK];
   TSR_TRY(tsr_host_options_check(options, &checked));
   TSR_TRY(tsr_array_check_alive(array));
   TSR_TRY(tsr_array_check_reduced(array));
   TSR_TRY(tsr_array_host_local(array->comm, array->layout, hull));
+  TSR_TRY(tsr_host_strides_check(&shape, hull, checked.strides));
+  TSR_TRY(tsr_host_room_check(array, hull, checked.strides, host, host_bytes));
   return tsr_array_gather_here(array, host, hull, checked.strides);
 }

@@ -7,6 +7,7 @@
 
 #include "base/ends_with.h"
 #include "base/sized.h"
+#include "base/room.h"
 #include "checkpoint/numpy.h"
 
 // ---- formats ----
@@ -226,6 +227,15 @@ bool tsr_checkpoint_known_hash(const tsr_checkpoint *checkpoint, int64_t tensor,
 
 // ---- reading ----
 
+static tsr_status check_room(const tsr_tensor *t, const tsr_range *box, const void *out,
+                             int64_t out_bytes) {
+  tsr_shape shape = {.rank = t->rank};
+  int64_t needed = 0;
+  for (int d = 0; d < t->rank; d++) shape.dims[d] = box[d].hi - box[d].lo;
+  TSR_TRY(tsr_shape_bytes(&shape, t->dtype, &needed));
+  return tsr_note(tsr_room_check(out, out_bytes, needed), "tensor \"%s\"", t->path);
+}
+
 static tsr_status check_box(const tsr_checkpoint *checkpoint, int64_t tensor,
                             const tsr_range *box) {
   const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
@@ -238,7 +248,7 @@ static tsr_status check_box(const tsr_checkpoint *checkpoint, int64_t tensor,
 }
 
 tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint, int64_t tensor,
-                               const tsr_range *box, void *out) {
+                               const tsr_range *box, void *out, int64_t out_bytes) {
   tsr_range whole[TSR_MAX_RANK];
   tsr_box_index *index = NULL;
   if (tensor < 0 || tensor >= tsr_tree_count(checkpoint->tree))
@@ -248,6 +258,7 @@ tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint, int64_t tensor,
   for (int d = 0; d < t->rank; d++) whole[d] = (tsr_range){0, t->dims[d]};
   if (!box) box = whole;
   TSR_TRY(check_box(checkpoint, tensor, box));
+  TSR_TRY(check_room(t, box, out, out_bytes));
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(checkpoint, tensor), &index));
   tsr_status status = tsr_store_read(checkpoint->store, tensor, index, box, -1, out);
   tsr_box_index_destroy(index);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "checkpoint/load.h"
 #include "layout/layout.h"
 
@@ -26,10 +27,8 @@ static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const 
 }
 
 // Padding, and the bits after the last element, are zero.
-static void clear(const tsr_layout *layout, int64_t shard, int bits, char *out) {
-  const int64_t elements = tsr_layout_buffer_elements(layout, shard);
-  const int64_t bytes = elements / 8 * bits + (elements % 8 * bits + 7) / 8;
-  if (elements > tsr_layout_shard_elements(layout, shard))
+static void clear(const tsr_layout *layout, int64_t shard, int bits, int64_t bytes, char *out) {
+  if (tsr_layout_buffer_elements(layout, shard) > tsr_layout_shard_elements(layout, shard))
     memset(out, 0, (size_t)bytes);
   else if (bytes > 0 && bits < 8)
     out[bytes - 1] = 0;
@@ -55,12 +54,17 @@ static tsr_status read_slot(const tsr_checkpoint *checkpoint, tsr_pool *pool, co
 
 tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint, int64_t tensor,
                                      const tsr_layout *layout, int64_t shard, tsr_pool *pool,
-                                     void *out, tsr_load_report *out_report) {
+                                     void *out, int64_t out_bytes, tsr_load_report *out_report) {
   tsr_view *view = NULL;
   tsr_load_slot slot = {.shard = shard, .data = out, .dim = -1, .part = {0, 1}};
   TSR_TRY(check(checkpoint, tensor, layout, shard));
+  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  int64_t needed = 0;
+  TSR_TRY(tsr_dtype_bytes(t->dtype, tsr_layout_buffer_elements(layout, shard), &needed));
+  TSR_TRY_NOTE(tsr_room_check(out, out_bytes, needed), "tensor \"%s\", shard %lld", t->path,
+               (long long)shard);
   TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
-  clear(layout, shard, tsr_dtype_get(view->dtype)->bits, out);
+  clear(layout, shard, tsr_dtype_get(view->dtype)->bits, needed, out);
   tsr_status status = read_slot(checkpoint, pool, view, layout, &slot, out_report);
   tsr_view_destroy(view);
   return status;

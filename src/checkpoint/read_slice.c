@@ -3,6 +3,7 @@
 // the last dimension are read over, and picked from what was read.
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "checkpoint/checkpoint.h"
 #include "tessera/copy.h"
 #include "tessera/inspect.h"
@@ -116,10 +117,13 @@ static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const 
 }
 
 tsr_status tsr_checkpoint_read_slice(const tsr_checkpoint *checkpoint, int64_t tensor,
-                                     const tsr_slice *slice, void *out) {
+                                     const tsr_slice *slice, void *out, int64_t out_bytes) {
   TSR_TRY(check(checkpoint, tensor, slice));
-  if (tsr_slice_elements(slice) == 0) return NULL;
   const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  int64_t needed = 0;
+  TSR_TRY(tsr_dtype_bytes(t->dtype, tsr_slice_elements(slice), &needed));
+  TSR_TRY_NOTE(tsr_room_check(out, out_bytes, needed), "tensor \"%s\"", t->path);
+  if (needed == 0) return NULL;
   tsr_box_index *index = NULL;
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(checkpoint, tensor), &index));
   reading r = {.store = checkpoint->store,

@@ -67,10 +67,12 @@ static int64_t place_of(const values *v, int dim, int64_t i) {
 static tsr_status read_piece(const values *v, const tsr_slice *slice, int64_t to) {
   const int64_t count = tsr_slice_elements(slice);
   if (v->bits % 8 == 0)
-    return tsr_checkpoint_read_slice(v->checkpoint, v->tensor, slice, v->bytes + to * v->bits / 8);
+    return tsr_checkpoint_read_slice(v->checkpoint, v->tensor, slice, v->bytes + to * v->bits / 8,
+                                     count * v->bits / 8);
   char *piece = calloc(1, (size_t)(count * v->bits / 8 + 1));
   if (!piece) return tsr_fail(NO_MEMORY, "%lld elements", (long long)count);
-  tsr_status status = tsr_checkpoint_read_slice(v->checkpoint, v->tensor, slice, piece);
+  tsr_status status =
+      tsr_checkpoint_read_slice(v->checkpoint, v->tensor, slice, piece, count * v->bits / 8 + 1);
   if (!status) tsr_copy_run(&(tsr_copy){.to = to, .length = count}, v->bits, piece, v->bytes);
   free(piece);
   return status;

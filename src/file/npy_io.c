@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/io.h"
+#include "base/room.h"
 #include "file/npy.h"
 #include "file/replace.h"
 
@@ -46,11 +47,12 @@ tsr_status tsr_npy_open(const char *path, tsr_npy *out_npy) {
 }
 
 tsr_status tsr_npy_read(const char *path, const tsr_npy *npy, int64_t first, int64_t count,
-                        void *out_elements) {
+                        void *out_elements, int64_t out_bytes) {
   const int64_t all = (npy->end - npy->begin) / npy->width;
   if (first < 0 || count < 0 || first > all || count > all - first)
     return tsr_fail(BAD_ARGUMENT, "%s: %lld elements from number %lld on, but there are %lld", path,
                     (long long)count, (long long)first, (long long)all);
+  TSR_TRY_NOTE(tsr_room_check(out_elements, out_bytes, count * npy->width), "%s", path);
   int fd = -1;
   TSR_TRY(tsr_io_open(path, &fd));
   tsr_status status =

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/room.h"
 #include "base/utf8.h"
 #include "file/npy.h"
 #include "file/npz.h"
@@ -120,11 +121,13 @@ bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index) {
   return !npz->zip.members[index].deflated;
 }
 
-tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements) {
+tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements, int64_t out_bytes) {
   const tsr_npy *npy = &npz->arrays[index].npy;
   const tsr_zip_member *member = &npz->zip.members[index];
   char header[TSR_NPY_MOST_BYTES];
   const int64_t bytes = npy->end - npy->begin;
+  TSR_TRY_NOTE(tsr_room_check(out_elements, out_bytes, bytes), "%s: member \"%s\"", npz->zip.path,
+               member->name);
   TSR_TRY_NOTE(tsr_zip_read(&npz->zip, member, header, npy->begin, out_elements, bytes),
                "%s: member \"%s\"", npz->zip.path, member->name);
   tsr_npy_swap(npy, out_elements, bytes / npy->width);

@@ -38,8 +38,9 @@ static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_lea
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
     void *data = leaves[i].buffer ? tsr_buffer_data(leaves[i].buffer) : NULL;
+    const int64_t bytes = leaves[i].buffer ? tsr_buffer_bytes(leaves[i].buffer) : 0;
     if (leaf->kind == TSR_LEAF_ARRAY)
-      TSR_TRY_NOTE(tsr_array_gather(leaf->array, data, &options), "leaf \"%s\"", leaf->path);
+      TSR_TRY_NOTE(tsr_array_gather(leaf->array, data, bytes, &options), "leaf \"%s\"", leaf->path);
   }
   return NULL;
 }

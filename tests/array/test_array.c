@@ -201,7 +201,7 @@ static void a_callback_fills_each_distinct_shard_once(void **state) {
   int32_t host[10];
   assert_ok(tsr_array_generate(comm, layout, TSR_I32, count_up, &calls, &array));
   assert_int_equal(calls, 2);
-  assert_ok(tsr_array_gather(array, host, NULL));
+  assert_ok(tsr_array_gather(array, host, sizeof host, NULL));
   for (int i = 0; i < 10; i++) assert_int_equal(host[i], i);
   tsr_array_release(array);
   assert_fails(tsr_array_generate(comm, layout, TSR_I32, refuse, NULL, &array), NOT_FOUND,
@@ -223,7 +223,7 @@ static void buffers_of_single_devices_become_an_array(void **state) {
   int64_t offset = -1;
   assert_ptr_equal(tsr_array_buffer(array, 1, &offset), buffers[1]);
   assert_int_equal(offset, 0);
-  assert_ok(tsr_array_gather(array, host, NULL));
+  assert_ok(tsr_array_gather(array, host, sizeof host, NULL));
   for (int i = 0; i < 7; i++) assert_int_equal(host[i], i);
   tsr_array_release(array);
   tsr_buffer *swapped[3] = {buffers[0], buffers[2], NULL};

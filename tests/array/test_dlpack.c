@@ -133,7 +133,7 @@ static void strides_are_honoured(void **state) {
   give(&g, columns, F32, 2, (int64_t[]){2, 3}, (int64_t[]){1, 2});
   assert_ok(tsr_array_from_dlpack(comm, layout, &g.versioned, true, &array));
   assert_int_equal(g.deleted, 1);
-  assert_ok(tsr_array_gather(array, back, NULL));
+  assert_ok(tsr_array_gather(array, back, sizeof back, NULL));
   assert_memory_equal(back, wanted, sizeof wanted);
   tsr_array_release(array);
   tsr_layout_release(layout);

@@ -30,7 +30,7 @@ static void shards_hold_what_the_layout_says_and_gather_gives_it_back(void **sta
     assert_ok(tsr_array_shard(comm, layout, dtype, host, NULL, &array));
     assert_ok(test_array_check(array, (uint64_t)turn));
     assert_ok(tsr_array_check_replicas(array));
-    assert_ok(tsr_array_gather(array, back, NULL));
+    assert_ok(tsr_array_gather(array, back, (int64_t)bytes, NULL));
     assert_memory_equal(back, host, bytes);
     tsr_array_release(array);
     tsr_layout_release(layout);
@@ -92,7 +92,7 @@ static void strided_tensors_are_read_and_written(void **state) {
       int64_t reach = 1;
       for (int d = 0; d < shape.rank; d++) reach *= shape.dims[d] + 1;
       memset(block, 0, (size_t)(reach * bits / 8));
-      assert_ok(tsr_array_gather(array, first, &options));
+      assert_ok(tsr_array_gather(array, first, (reach * bits + 7) / 8, &options));
       assert_ok(tsr_array_shard(comm, layout, dtype, first, &options, &again));
       assert_ok(test_array_check(again, 5));
     }
@@ -118,8 +118,68 @@ static void ranks_that_are_not_there_are_refused(void **state) {
     options.to_root = true;
     options.root = roots[i];
     snprintf(message, sizeof message, "gather to rank %d of 1", roots[i]);
-    assert_fails(tsr_array_gather(array, NULL, &options), BAD_ARGUMENT, message);
+    assert_fails(tsr_array_gather(array, NULL, 0, &options), BAD_ARGUMENT, message);
   }
+  tsr_array_release(array);
+  tsr_layout_release(layout);
+  tsr_comm_release(comm);
+}
+
+// A tensor of 3 x 5 whose first element lies somewhere in a block.
+static void rooms_that_are_too_small_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    tsr_dtype dtype;
+    int64_t strides[2];  // 0, 0: none are given
+    int64_t first;       // byte of the block where the first element lies
+    int64_t needed;
+  } cases[] = {
+      {TSR_F32, {0, 0}, 0, 60},    {TSR_F32, {8, 1}, 0, 84},
+      {TSR_F32, {1, 3}, 0, 60},    {TSR_F32, {-5, 1}, 40, 60},
+      {TSR_F32, {-8, -1}, 80, 84}, {TSR_F32, {0, 1}, 0, 20},
+      {TSR_F32, {5, 0}, 0, 44},    {TSR_F32, {INT64_C(1) << 50, 1}, 0, (INT64_C(8) << 50) + 20},
+      {TSR_I4, {0, 0}, 0, 8},      {TSR_I4, {-5, 1}, 5, 8},
+      {TSR_I4, {-1, -3}, 7, 8},
+  };
+  tsr_comm *comm = test_comm(4, 1);
+  tsr_layout *layout = test_layout_of("x=4", "_, _", "3,5", TSR_POLICY_ERROR);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char block[96], message[96];
+    tsr_host_options options = TSR_HOST_OPTIONS;
+    tsr_array *array = NULL;
+    const int64_t *strides = cases[i].strides, needed = cases[i].needed;
+    if (strides[0] || strides[1]) options.strides = strides;
+    memset(block, 9, sizeof block);
+    assert_ok(tsr_array_zeros(comm, layout, cases[i].dtype, &array));
+    snprintf(message, sizeof message, "the buffer has %lld bytes, wanted at least %lld",
+             (long long)needed - 1, (long long)needed);
+    char *const first = block + cases[i].first;
+    assert_fails(tsr_array_gather(array, first, needed - 1, &options), BAD_ARGUMENT, message);
+    assert_fails(tsr_array_to_host_local(array, first, needed - 1, &options), BAD_ARGUMENT,
+                 message);
+    assert_fails_with(tsr_array_gather(array, NULL, needed, &options), BAD_ARGUMENT,
+                      "no buffer was given");
+    assert_fails_with(tsr_array_gather(array, first, -1, &options), BAD_ARGUMENT, "has -1 bytes");
+    for (size_t b = 0; b < sizeof block; b++) assert_int_equal(block[b], 9);
+    if (needed <= (int64_t)sizeof block) {
+      assert_ok(tsr_array_gather(array, first, needed, &options));
+      for (size_t b = (size_t)needed; b < sizeof block; b++) assert_int_equal(block[b], 9);
+      assert_ok(tsr_array_to_host_local(array, first, needed, &options));
+    }
+    tsr_array_release(array);
+  }
+  tsr_layout_release(layout);
+  tsr_comm_release(comm);
+}
+
+static void an_empty_tensor_needs_no_room(void **state) {
+  (void)state;
+  tsr_comm *comm = test_comm(2, 1);
+  tsr_layout *layout = test_layout_of("x=2", "_, _", "3,0", TSR_POLICY_ERROR);
+  tsr_array *array = NULL;
+  assert_ok(tsr_array_zeros(comm, layout, TSR_F32, &array));
+  assert_ok(tsr_array_gather(array, NULL, 0, NULL));
+  assert_ok(tsr_array_to_host_local(array, NULL, 0, NULL));
   tsr_array_release(array);
   tsr_layout_release(layout);
   tsr_comm_release(comm);
@@ -273,7 +333,7 @@ static void one_process_holds_the_whole_tensor(void **state) {
     }
     assert_ok(tsr_array_from_host_local(comm, layout, TSR_F32, host, NULL, &array));
     assert_ok(test_array_check(array, 1));
-    assert_ok(tsr_array_to_host_local(array, back, NULL));
+    assert_ok(tsr_array_to_host_local(array, back, count * 4, NULL));
     assert_memory_equal(back, host, (size_t)count * 4);
     tsr_array_release(array);
     tsr_layout_release(layout);
@@ -301,10 +361,10 @@ static tsr_status there_and_back(void *context) {
   tsr_buffer_pool_trim(tsr_comm_buffers(w->comm), 0);
   tsr_status status = tsr_array_shard(w->comm, w->layout, TSR_F32, w->host, &options, &array);
   if ((released == 0) == !array) status = tsr_note(status, "released without need");
-  if (!status) status = tsr_array_gather(array, back, NULL);
+  if (!status) status = tsr_array_gather(array, back, sizeof back, NULL);
   if (!status)
     status = tsr_array_from_host_local(w->comm, w->layout, TSR_F32, w->host, NULL, &local);
-  if (!status) status = tsr_array_to_host_local(local, back, NULL);
+  if (!status) status = tsr_array_to_host_local(local, back, sizeof back, NULL);
   tsr_array_release(array);
   tsr_array_release(local);
   return status;
@@ -322,6 +382,7 @@ static void every_allocation_may_fail(void **state) {
 
 SUITE(host, TEST(shards_hold_what_the_layout_says_and_gather_gives_it_back),
       TEST(strided_tensors_are_read_and_written), TEST(ranks_that_are_not_there_are_refused),
+      TEST(rooms_that_are_too_small_are_refused), TEST(an_empty_tensor_needs_no_room),
       TEST(strides_that_lead_too_far_are_refused),
       TEST(cuts_of_the_first_dimension_stay_in_the_callers_memory),
       TEST(memory_that_is_not_aligned_is_copied),

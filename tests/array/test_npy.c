@@ -36,7 +36,8 @@ static void a_file_is_written_and_read_by_parts(void **state) {
     assert_ok(tsr_npy_open(path, &npy));
     const size_t bytes = (size_t)(npy.end - npy.begin);
     char *whole = malloc(bytes + 1);
-    assert_ok(tsr_npy_read(path, &npy, 0, (npy.end - npy.begin) / npy.width, whole));
+    assert_ok(
+        tsr_npy_read(path, &npy, 0, (npy.end - npy.begin) / npy.width, whole, npy.end - npy.begin));
     assert_memory_equal(whole, host, bytes);
     assert_ok(tsr_array_load_npy(comm, second, path, dtype, &read));
     assert_ok(test_array_check(read, 8));

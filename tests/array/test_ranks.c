@@ -25,7 +25,7 @@ static tsr_status gather_all(tsr_array *array, const job *j, int root) {
   }
   const bool mine = root < 0 || root == rank;
   void *back = mine ? calloc(1, j->bytes + 1) : NULL;
-  tsr_status status = tsr_array_gather(array, back, &options);
+  tsr_status status = tsr_array_gather(array, back, mine ? (int64_t)j->bytes : 0, &options);
   if (!status && mine) status = check_equal(back, j->host, j->bytes);
   free(back);
   return status;
@@ -128,7 +128,7 @@ static tsr_status host_local(void *context, tsr_comm *comm) {
   tsr_status status = test_array_check(array, 3);
   if (!status && tsr_array_is_fully_addressable(array))
     status = tsr_fail(BROKEN_PLAN, "half of the array is elsewhere");
-  if (!status) status = tsr_array_to_host_local(array, back, NULL);
+  if (!status) status = tsr_array_to_host_local(array, back, sizeof back, NULL);
   if (!status) status = check_equal(back, mine, sizeof mine);
   if (!status) status = gather_all(array, j, 0);
   tsr_array_release(array);
@@ -176,7 +176,7 @@ static tsr_status gather_heads(void *context, tsr_comm *comm) {
   tsr_status status = tsr_array_host_local(comm, j->from, hull);
   if (!status) memcpy(mine, (const uint8_t *)j->host + hull[0].lo, 4);
   if (!status && hull[0].hi - hull[0].lo != 4) status = tsr_fail(BROKEN_PLAN, "another hull");
-  if (!status) status = tsr_array_to_host_local(array, back, NULL);
+  if (!status) status = tsr_array_to_host_local(array, back, sizeof back, NULL);
   if (!status) status = check_equal(back, mine, 4);
   tsr_array_release(array);
   return status;
@@ -229,7 +229,20 @@ static tsr_status gather_nowhere(void *context, tsr_comm *comm) {
   options.to_root = true;
   options.root = 1;
   TSR_TRY(tsr_array_zeros(comm, j->from, TSR_U8, &array));
-  tsr_status status = tsr_array_gather(array, NULL, &options);
+  tsr_status status = tsr_array_gather(array, NULL, 0, &options);
+  tsr_array_release(array);
+  return status;
+}
+
+// Rank 1 lacks a byte of the 8.
+static tsr_status gather_to_too_little(void *context, tsr_comm *comm) {
+  const job *j = context;
+  uint8_t back[8] = {9, 9, 9, 9, 9, 9, 9, 9};
+  tsr_array *array = NULL;
+  TSR_TRY(tsr_array_zeros(comm, j->from, TSR_U8, &array));
+  tsr_status status = tsr_array_gather(array, back, tsr_comm_rank(comm) == 1 ? 7 : 8, NULL);
+  for (int i = 0; i < 8; i++)
+    if (back[i] != 9) status = tsr_note(status, "byte %d was written", i);
   tsr_array_release(array);
   return status;
 }
@@ -238,7 +251,10 @@ static void a_mistake_of_one_process_is_told_to_all(void **state) {
   (void)state;
   job j = {.from = test_layout_of("x=2,y=2", "y", "8", TSR_POLICY_ERROR)};
   assert_fails_with(test_ranks_run(2, (int64_t[]){0, 2, 4}, gather_nowhere, &j), BAD_ARGUMENT,
-                    "gather to nowhere: no memory was given on rank 1");
+                    "rank 1: no buffer was given, wanted one of at least 8 bytes");
+  assert_fails(test_ranks_run(2, (int64_t[]){0, 2, 4}, gather_to_too_little, &j), BAD_ARGUMENT,
+               "rank 0: step 1, gather to all ranks: rank 1: the buffer has 7 bytes, wanted at "
+               "least 8");
   tsr_layout_release(j.from);
 }
 

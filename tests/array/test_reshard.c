@@ -231,10 +231,10 @@ static void a_donated_array_is_gone_and_its_memory_is_used_again(void **state) {
   assert_null(tsr_array_data(array, 0));
   assert_int_equal(tsr_array_memory(array), 0);
   const char *message = "the array was donated: its buffers are gone";
-  assert_fails(tsr_array_gather(array, host, NULL), ARRAY_DELETED, message);
+  assert_fails(tsr_array_gather(array, host, 1 << 14, NULL), ARRAY_DELETED, message);
   assert_fails(tsr_array_local(array, 0, &part), ARRAY_DELETED, message);
   assert_fails(tsr_array_write(array, 0, &data), ARRAY_DELETED, message);
-  assert_fails(tsr_array_to_host_local(array, host, NULL), ARRAY_DELETED, message);
+  assert_fails(tsr_array_to_host_local(array, host, 1 << 14, NULL), ARRAY_DELETED, message);
   assert_fails(tsr_array_check_replicas(array), ARRAY_DELETED, message);
   assert_fails(tsr_array_reshard(array, rows, NULL, &again), ARRAY_DELETED,
                "array 0: the array was donated: its buffers are gone");
@@ -391,11 +391,12 @@ static void partial_results_are_reduced_on_the_way(void **state) {
       for (int k = 0; k < 8; k++) values[1][k] = 1, values[2][k] = values[3][k] = 3;
     assert_ok(tsr_array_from_buffers(comm, from, TSR_I32, buffers, &array));
     assert_ok(tsr_array_reshard(array, to, NULL, &reduced));
-    assert_ok(tsr_array_gather(reduced, host, NULL));
+    assert_ok(tsr_array_gather(reduced, host, sizeof host, NULL));
     for (int k = 0; k < 8; k++) assert_int_equal(host[k], cases[i].wanted);
-    assert_ok(tsr_array_gather(array, host, NULL));
+    assert_ok(tsr_array_gather(array, host, sizeof host, NULL));
     for (int k = 0; k < 8; k++) assert_int_equal(host[k], cases[i].wanted);
-    assert_fails(tsr_array_to_host_local(array, host, NULL), UNREDUCED_HAS_NO_INDEX_MAP,
+    assert_fails(tsr_array_to_host_local(array, host, sizeof host, NULL),
+                 UNREDUCED_HAS_NO_INDEX_MAP,
                  "the array has unreduced axes: its devices hold partial results");
     tsr_array_release(array);
     tsr_array_release(reduced);
@@ -458,7 +459,7 @@ static void sequences_reduce_and_make_partial_results(void **state) {
     assert_ok(tsr_array_reshard(array, to, &options, &moved));
     assert_true(tsr_array_is_deleted(array));
     assert_ptr_equal(tsr_array_layout(moved), to);
-    assert_ok(tsr_array_gather(moved, back, NULL));
+    assert_ok(tsr_array_gather(moved, back, 128, NULL));
     assert_memory_equal(back, host, 128);
     tsr_array_release(array);
     tsr_array_release(moved);

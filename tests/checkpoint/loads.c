@@ -133,7 +133,7 @@ static tsr_status check_leaf(const tsr_leaf *leaf, const tsr_checkpoint *whole) 
   char *stored = calloc(1, (size_t)bytes_of(t, t->dtype) + 1);
   char *cast = calloc(1, (size_t)bytes_of(t, leaf->dtype) + 1);
   tsr_status status = stored && cast ? NULL : tsr_fail(NO_MEMORY, "tensor \"%s\"", leaf->path);
-  if (!status) status = tsr_checkpoint_read(whole, tensor, NULL, stored);
+  if (!status) status = tsr_checkpoint_read(whole, tensor, NULL, stored, bytes_of(t, t->dtype));
   if (!status) status = tsr_convert(t->dtype, stored, leaf->dtype, cast, tsr_tensor_elements(t));
   if (!status) status = check_array(leaf->array, t->dtype == leaf->dtype ? stored : cast);
   free(stored);

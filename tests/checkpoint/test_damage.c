@@ -347,7 +347,7 @@ static void blocks_come_in_any_order_and_once(void **state) {
   int64_t index = -1;
   int count = 0;
   assert_non_null(words);
-  assert_ok(tsr_checkpoint_read(model, large, NULL, words));
+  assert_ok(tsr_checkpoint_read(model, large, NULL, words, 2560 * 1024 * 4));
   assert_false(tsr_source_hashes_block(hashes, large, 0, &hash));
   assert_ok(tsr_source_hashes_add(hashes, large, 5, block, words + 5));  // no whole block
   assert_false(tsr_source_hashes_next(hashes, &index, &hash));

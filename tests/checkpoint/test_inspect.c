@@ -306,7 +306,7 @@ static void slices_of_all_layouts_are_read(void **state) {
       tsr_slice slice = {.rank = t->rank};
       for (int d = 0; d < t->rank; d++) slice.dims[d] = random_dim(&random, t->dims[d]);
       uint32_t words[840] = {0};
-      assert_ok(tsr_checkpoint_read_slice(model, tensor, &slice, words));
+      assert_ok(tsr_checkpoint_read_slice(model, tensor, &slice, words, sizeof words));
       for (int64_t i = 0; i < tsr_slice_elements(&slice); i++)
         assert_int_equal(words[i], test_word(t->path, element_of(&slice, &shape, i)));
     }
@@ -345,7 +345,7 @@ static void elements_smaller_than_a_byte_are_sliced(void **state) {
     tsr_slice slice = {.rank = 3};
     for (int d = 0; d < 3; d++) slice.dims[d] = random_dim(&random, shape.dims[d]);
     unsigned char out[61] = {0};
-    assert_ok(tsr_checkpoint_read_slice(model, 0, &slice, out));
+    assert_ok(tsr_checkpoint_read_slice(model, 0, &slice, out, sizeof out));
     for (int64_t i = 0; i < tsr_slice_elements(&slice); i++) {
       const int64_t e = element_of(&slice, &shape, i);
       assert_int_equal(out[i / 2] >> (i % 2 * 4) & 15, bytes[e / 2] >> (e % 2 * 4) & 15);
@@ -366,7 +366,7 @@ static void long_steps_read_single_elements(void **state) {
   tsr_slice slice;
   uint32_t words[6];
   assert_ok(tsr_slice_parse("::-1, 8999::-4000", TSR_SHAPE(2, 9000), &slice));
-  assert_ok(tsr_checkpoint_read_slice(model, 0, &slice, words));
+  assert_ok(tsr_checkpoint_read_slice(model, 0, &slice, words, sizeof words));
   for (int64_t i = 0; i < 6; i++)
     assert_int_equal(words[i], test_word("x", (1 - i / 3) * 9000 + 8999 - i % 3 * 4000));
   tsr_checkpoint_release(model);
@@ -380,18 +380,20 @@ static void slices_that_do_not_fit_are_refused(void **state) {
   tsr_checkpoint *model = open_model(&folder, "in.safetensors");
   tsr_slice slice = {.rank = 2, .dims = {{0, 1, 12, false}, {0, 1, 8, false}}};
   uint32_t words[96];
-  assert_fails(tsr_checkpoint_read_slice(model, 9, &slice, words), BAD_ARGUMENT,
+  assert_fails(tsr_checkpoint_read_slice(model, 9, &slice, words, sizeof words), BAD_ARGUMENT,
                "tensor 9 of a checkpoint with 6");
-  assert_fails(tsr_checkpoint_read_slice(model, 2, &slice, words), BAD_ARGUMENT,
+  assert_fails(tsr_checkpoint_read_slice(model, 2, &slice, words, sizeof words), BAD_ARGUMENT,
                "tensor \"layers.2.scale\" has 1 dimensions, its slice 2");
+  assert_fails_with(tsr_checkpoint_read_slice(model, 0, &slice, words, sizeof words - 1),
+                    BAD_ARGUMENT, "the buffer has 383 bytes, wanted at least 384");
   static const tsr_slice_dim wrong[] = {
       {0, 1, 9, false}, {-1, 1, 2, false}, {0, 8, 2, false},
       {0, 0, 2, false}, {7, -1, 9, false}, {8, 1, 1, false},
       {0, 2, 1, false}, {0, 1, -1, false}, {0, 7, INT64_MAX, false}};
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     slice.dims[1] = wrong[i];
-    assert_fails_with(tsr_checkpoint_read_slice(model, 0, &slice, words), INDEX_OUT_OF_RANGE,
-                      "of dimension 1, whose size is 8");
+    assert_fails_with(tsr_checkpoint_read_slice(model, 0, &slice, words, sizeof words),
+                      INDEX_OUT_OF_RANGE, "of dimension 1, whose size is 8");
   }
   tsr_text text = TSR_TEXT_EMPTY;
   assert_fails(tsr_checkpoint_print_values(model, -1, &slice, NULL, &text), BAD_ARGUMENT,

@@ -146,9 +146,10 @@ static void one_shard_reads_its_bytes_only(void **state) {
   tsr_plan *plan = test_plan(TEST_LOAD_TREE, "x=4,y=4", "^a -> x, y\n");
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(f.whole), "a.w");
   assert_ok(tsr_plan_layout(plan, 0, &layout));
-  assert_ok(tsr_checkpoint_read(f.whole, tensor, NULL, all));
+  assert_ok(tsr_checkpoint_read(f.whole, tensor, NULL, all, sizeof all));
   for (int64_t shard = 0; shard < 16; shard++) {
-    assert_ok(tsr_checkpoint_read_shard(f.whole, tensor, layout, shard, NULL, rows, &report));
+    assert_ok(tsr_checkpoint_read_shard(f.whole, tensor, layout, shard, NULL, rows, sizeof rows,
+                                        &report));
     for (int r = 0; r < 16; r++)
       assert_memory_equal(rows[r], &all[shard / 4 * 16 + r][shard % 4 * 12], sizeof rows[r]);
     assert_int_equal(report.bytes_wanted, sizeof rows);
@@ -157,12 +158,17 @@ static void one_shard_reads_its_bytes_only(void **state) {
     assert_int_equal(report.calls, 1);
     assert_int_equal(report.files, 1);
   }
-  assert_fails(tsr_checkpoint_read_shard(f.whole, 99, layout, 0, NULL, rows, NULL), BAD_ARGUMENT,
-               "tensor 99 of a checkpoint with 8");
-  assert_fails(tsr_checkpoint_read_shard(f.whole, tensor ? 0 : 1, layout, 0, NULL, rows, NULL),
-               SHAPES_DIFFER, "the tensor has shape (3, 5, 7), the layout has (64, 48)");
-  assert_fails_with(tsr_checkpoint_read_shard(f.whole, tensor, layout, 16, NULL, rows, NULL),
-                    BAD_ARGUMENT, "shard 16");
+  assert_fails(tsr_checkpoint_read_shard(f.whole, 99, layout, 0, NULL, rows, sizeof rows, NULL),
+               BAD_ARGUMENT, "tensor 99 of a checkpoint with 8");
+  assert_fails(
+      tsr_checkpoint_read_shard(f.whole, tensor ? 0 : 1, layout, 0, NULL, rows, sizeof rows, NULL),
+      SHAPES_DIFFER, "the tensor has shape (3, 5, 7), the layout has (64, 48)");
+  assert_fails_with(
+      tsr_checkpoint_read_shard(f.whole, tensor, layout, 16, NULL, rows, sizeof rows, NULL),
+      BAD_ARGUMENT, "shard 16");
+  assert_fails(
+      tsr_checkpoint_read_shard(f.whole, tensor, layout, 3, NULL, rows, sizeof rows - 1, NULL),
+      BAD_ARGUMENT, "tensor \"a.w\", shard 3: the buffer has 767 bytes, wanted at least 768");
   tsr_layout_release(layout);
   tsr_plan_release(plan);
   free_fixture(&f);
@@ -180,13 +186,14 @@ static void shards_of_boxes_and_flat_ranges_are_read(void **state) {
   const tsr_range box[] = {{0, 3}, {0, 2}, {0, 7}, {0, 3}, {2, 5}, {0, 4}, {0, 3}, {2, 5}, {4, 7}};
   assert_ok(tsr_layout_from_flat(NULL, TSR_SHAPE(3, 5, 7), 3, ranges, &flat));
   assert_ok(tsr_layout_from_boxes(NULL, TSR_SHAPE(3, 5, 7), 2, (int[]){1, 2}, box, &boxes));
-  assert_ok(tsr_checkpoint_read(f.whole, tensor, NULL, all));
+  assert_ok(tsr_checkpoint_read(f.whole, tensor, NULL, all, sizeof all));
   for (int64_t shard = 0; shard < 3; shard++) {
     const tsr_range r = ranges[shard];
-    assert_ok(tsr_checkpoint_read_shard(f.whole, tensor, flat, shard, NULL, some, NULL));
+    assert_ok(
+        tsr_checkpoint_read_shard(f.whole, tensor, flat, shard, NULL, some, sizeof some, NULL));
     assert_memory_equal(some, all + r.lo, (size_t)(r.hi - r.lo) * sizeof *all);
   }
-  assert_ok(tsr_checkpoint_read_shard(f.whole, tensor, boxes, 1, NULL, some, NULL));
+  assert_ok(tsr_checkpoint_read_shard(f.whole, tensor, boxes, 1, NULL, some, sizeof some, NULL));
   for (int64_t i = 0; i < 36; i++)
     assert_int_equal(some[i], all[i / 12 * 35 + (2 + i / 4 % 3) * 7 + i % 4]);
   for (int64_t i = 0; i < 27; i++)
@@ -456,7 +463,7 @@ static tsr_status read_one(void *context) {
   TSR_TRY(tsr_plan_layout(s->plan, 0, &layout));
   tsr_status status =
       tsr_checkpoint_read_shard(s->f->whole, tsr_tree_find(tsr_checkpoint_tree(s->f->whole), "a.w"),
-                                layout, 1, NULL, out, NULL);
+                                layout, 1, NULL, out, sizeof out, NULL);
   tsr_layout_release(layout);
   return status;
 }

@@ -70,8 +70,8 @@ static void close_runs_are_read_in_one_go(void **state) {
   tsr_plan *plan = test_plan(WIDE_TREE, "x=2", "w -> _, x\n");
   assert_ok(tsr_checkpoint_open(f.in, NULL, &wide));
   assert_ok(tsr_plan_layout(plan, 0, &layout));
-  assert_ok(tsr_checkpoint_read(wide, 0, NULL, all));
-  assert_ok(tsr_checkpoint_read_shard(wide, 0, layout, 1, NULL, half, &report));
+  assert_ok(tsr_checkpoint_read(wide, 0, NULL, all, sizeof all));
+  assert_ok(tsr_checkpoint_read_shard(wide, 0, layout, 1, NULL, half, sizeof half, &report));
   for (int r = 0; r < 300; r++) assert_memory_equal(half[r], all[r] + 256, sizeof half[r]);
   assert_int_equal(report.bytes_wanted, sizeof half);
   assert_int_equal(report.bytes_read, 299 * 2048 + 1024);

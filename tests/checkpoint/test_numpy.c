@@ -40,7 +40,7 @@ static void check_box(const tsr_checkpoint *model, int64_t tensor, const test_ar
   tsr_shape_strides(&array->shape, strides);
   unsigned char *bytes = malloc((size_t)(count * array->width) + 1);
   assert_non_null(bytes);
-  assert_ok(tsr_checkpoint_read(model, tensor, box, bytes));
+  assert_ok(tsr_checkpoint_read(model, tensor, box, bytes, count * array->width));
   for (int64_t i = 0; i < count; i++) {
     int64_t element = 0, left = i;
     for (int d = rank - 1; d >= 0; d--) {
@@ -388,7 +388,8 @@ static tsr_status open_and_read(void *context) {
   tsr_checkpoint *model = NULL;
   tsr_status status = tsr_checkpoint_open(context, NULL, &model);
   char bytes[512];
-  for (int64_t i = 0; i < 6 && !status; i++) status = tsr_checkpoint_read(model, i, NULL, bytes);
+  for (int64_t i = 0; i < 6 && !status; i++)
+    status = tsr_checkpoint_read(model, i, NULL, bytes, sizeof bytes);
   tsr_checkpoint_release(model);
   return status;
 }

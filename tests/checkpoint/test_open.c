@@ -24,7 +24,7 @@ static void check_tensors(const tsr_checkpoint *checkpoint) {
     const tsr_tensor *t = tsr_tree_tensor(tree, i);
     const int64_t elements = tsr_tensor_elements(t);
     uint32_t *words = calloc((size_t)elements + 1, sizeof *words);
-    assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words));
+    assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words, 4 * elements));
     for (int64_t e = 0; e < elements; e++) assert_int_equal(words[e], test_word(t->path, e));
     free(words);
   }
@@ -71,16 +71,24 @@ static void a_file_is_read_whole_and_in_boxes(void **state) {
   assert_string_equal(tsr_checkpoint_warnings(checkpoint), "");
   check_tensors(checkpoint);
   uint32_t words[4];
-  assert_ok(tsr_checkpoint_read(checkpoint, 0, (tsr_range[]){{2, 4}, {3, 5}}, words));
+  assert_ok(tsr_checkpoint_read(checkpoint, 0, (tsr_range[]){{2, 4}, {3, 5}}, words, sizeof words));
   for (int i = 0; i < 4; i++)
     assert_int_equal(words[i], test_word("a", (2 + i / 2) * 6 + 3 + i % 2));
   tsr_stored stored;
   assert_true(tsr_checkpoint_find(checkpoint, 0, 0, 0, &stored));
   assert_int_equal(stored.bytes, 8 * 6 * 4);
   assert_int_equal(tsr_checkpoint_file_bytes(checkpoint, 0), stored.offset + stored.bytes + 4);
-  assert_fails(tsr_checkpoint_read(checkpoint, 0, (tsr_range[]){{0, 9}, {0, 6}}, words),
-               BAD_ARGUMENT, "a: range 0:9 of dimension 0, whose size is 8");
-  assert_fails_with(tsr_checkpoint_read(checkpoint, 3, NULL, words), BAD_ARGUMENT, "tensor 3");
+  assert_fails(
+      tsr_checkpoint_read(checkpoint, 0, (tsr_range[]){{0, 9}, {0, 6}}, words, sizeof words),
+      BAD_ARGUMENT, "a: range 0:9 of dimension 0, whose size is 8");
+  assert_fails_with(tsr_checkpoint_read(checkpoint, 3, NULL, words, sizeof words), BAD_ARGUMENT,
+                    "tensor 3");
+  assert_fails(
+      tsr_checkpoint_read(checkpoint, 0, (tsr_range[]){{2, 4}, {3, 5}}, words, sizeof words - 1),
+      BAD_ARGUMENT, "tensor \"a\": the buffer has 15 bytes, wanted at least 16");
+  assert_fails(tsr_checkpoint_read(checkpoint, 0, NULL, NULL, 192), BAD_ARGUMENT,
+               "tensor \"a\": no buffer was given, wanted one of at least 192 bytes");
+  assert_ok(tsr_checkpoint_read(checkpoint, 1, NULL, NULL, 0));
   tsr_checkpoint *shared = tsr_checkpoint_retain(checkpoint);
   tsr_checkpoint_release(checkpoint);
   tsr_checkpoint_release(shared);
@@ -264,7 +272,7 @@ static tsr_status open_and_read(void *context) {
   tsr_checkpoint *checkpoint = NULL;
   uint32_t words[64];
   TSR_TRY(open_ranks(o->folder, o->plan, &checkpoint));
-  tsr_status status = tsr_checkpoint_read(checkpoint, 0, NULL, words);
+  tsr_status status = tsr_checkpoint_read(checkpoint, 0, NULL, words, sizeof words);
   tsr_checkpoint_release(checkpoint);
   return status;
 }

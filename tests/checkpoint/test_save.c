@@ -319,7 +319,7 @@ static void check_numbers(const char *path, const char *name, int count) {
   int32_t found[10] = {0};
   assert_ok(tsr_checkpoint_open(path, NULL, &saved));
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(saved), name);
-  assert_ok(tsr_checkpoint_read(saved, tensor, NULL, found));
+  assert_ok(tsr_checkpoint_read(saved, tensor, NULL, found, sizeof found));
   assert_memory_equal(found, numbers, sizeof *found * (size_t)count);
   tsr_checkpoint_release(saved);
 }

@@ -67,7 +67,7 @@ static void check_tensor(const tsr_checkpoint *model, const char *name, const ch
   assert_true(tensor >= 0);
   const int64_t elements = tsr_tensor_elements(tsr_tree_tensor(tsr_checkpoint_tree(model), tensor));
   uint32_t *words = calloc((size_t)elements, sizeof *words);
-  assert_ok(tsr_checkpoint_read(model, tensor, NULL, words));
+  assert_ok(tsr_checkpoint_read(model, tensor, NULL, words, 4 * elements));
   for (int64_t i = 0; i < elements; i++) assert_int_equal(words[i], test_word(content, i));
   free(words);
 }

@@ -37,7 +37,7 @@ static void check_contents(const char *path, const tsr_plan *plan, tsr_checkpoin
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
     const tsr_tensor *t = tsr_tree_tensor(tree, i);
     uint32_t *words = calloc((size_t)tsr_tensor_elements(t) + 1, sizeof *words);
-    assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words));
+    assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words, 4 * tsr_tensor_elements(t)));
     for (int64_t e = 0; e < tsr_tensor_elements(t); e++)
       assert_int_equal(words[e], test_word(t->path, e));
     free(words);
@@ -279,7 +279,7 @@ static void a_cancelled_job_is_resumed(void **state) {
   for (int64_t i = 0; i < 12; i++) {
     uint32_t words[10000];
     const char *name = tsr_tree_tensor(tsr_checkpoint_tree(result), i)->path;
-    assert_ok(tsr_checkpoint_read(result, i, NULL, words));
+    assert_ok(tsr_checkpoint_read(result, i, NULL, words, sizeof words));
     for (int64_t e = 0; e < 10000; e++) assert_int_equal(words[e], test_word(name, e));
   }
   tsr_checkpoint_release(result);
@@ -314,7 +314,7 @@ static void a_job_is_resumed_with_other_memory(void **state) {
   tsr_checkpoint *result = NULL;
   uint32_t *words = calloc(5 << 19, sizeof *words);
   assert_ok(tsr_checkpoint_open(out, NULL, &result));
-  assert_ok(tsr_checkpoint_read(result, 0, NULL, words));
+  assert_ok(tsr_checkpoint_read(result, 0, NULL, words, (5 << 19) * 4));
   for (int64_t e = 0; e < 5 << 19; e++)
     if (words[e] != test_word("large", e)) fail_msg("element %lld", (long long)e);
   free(words);

@@ -24,7 +24,7 @@ static tsr_status gather(scene *s, int swapped) {
   if (swapped == 5) options.size = 1;
   if (swapped == 6) options.root = s->ranks;
   if (swapped == 7) options.strides = far;
-  tsr_status status = tsr_array_gather(array_of(s, swapped), host, &options);
+  tsr_status status = tsr_array_gather(array_of(s, swapped), host, (int64_t)bytes, &options);
   if (!status && s->rank == 0 && memcmp(host, s->tensors[0], bytes) != 0)
     status = tsr_fail(REPLICAS_DIFFER, "the gathered tensor is wrong");
   free(host);

@@ -15,9 +15,9 @@ static tsr_status check_tensor(const scene *s, const tsr_checkpoint *saved, cons
                                int32_t *room) {
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(saved), name);
   if (tensor < 0) return tsr_fail(NOT_FOUND, "tensor \"%s\" was not saved", name);
-  TSR_TRY(tsr_checkpoint_read(saved, tensor, NULL, room));
-  if (!memcmp(room, s->tensors[name[0] == 'b'], sizeof *room * (size_t)(4 * s->n * s->n)))
-    return NULL;
+  const int64_t bytes = (int64_t)sizeof *room * 4 * s->n * s->n;
+  TSR_TRY(tsr_checkpoint_read(saved, tensor, NULL, room, bytes));
+  if (!memcmp(room, s->tensors[name[0] == 'b'], (size_t)bytes)) return NULL;
   return tsr_fail(REPLICAS_DIFFER, "tensor \"%s\" was saved wrong", name);
 }
 

@@ -174,8 +174,8 @@ static void check_result(const scene *s) {
     char name[16];
     unsigned char found[WORDS * 4];
     snprintf(name, sizeof name, "t%d", i);
-    assert_ok(
-        tsr_checkpoint_read(result, tsr_tree_find(tsr_checkpoint_tree(result), name), NULL, found));
+    assert_ok(tsr_checkpoint_read(result, tsr_tree_find(tsr_checkpoint_tree(result), name), NULL,
+                                  found, sizeof found));
     for (int64_t b = 0; b < (int64_t)sizeof found; b++)
       assert_int_equal(found[b], byte_of(i * (int64_t)sizeof found + b));
   }

@@ -221,7 +221,7 @@ static void print_contents(const tsr_checkpoint *model, tsr_text *out) {
     assert_ok(tsr_dtype_bytes(t->dtype, count, &bytes));
     char *data = calloc((size_t)bytes + 1, 1);
     assert_non_null(data);
-    assert_ok(tsr_checkpoint_read(model, i, NULL, data));
+    assert_ok(tsr_checkpoint_read(model, i, NULL, data, bytes));
     tsr_text_addf(out, "%s %d ", t->path, (int)t->dtype);
     tsr_shape_print(&shape, out);
     tsr_text_add_bytes(out, data, (size_t)bytes);

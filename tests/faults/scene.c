@@ -308,7 +308,7 @@ static void check_tensor(const scene *s, const tsr_checkpoint *checkpoint, int64
   const bool mapped = !strncmp(t->path, "new.", 4), halves = !strcmp(t->path, "new.a");
   const char *name = mapped ? t->path + 4 : t->path;
   const int64_t count = tsr_tensor_elements(t);
-  assert_ok(tsr_checkpoint_read(checkpoint, index, NULL, words));
+  assert_ok(tsr_checkpoint_read(checkpoint, index, NULL, words, sizeof words));
   for (int64_t e = 0; e < count; e++) {
     const int64_t from = halves ? (e + count / 2) % count : e;
     const bool archived = s->archive && strcmp(name, "old") != 0;

@@ -294,13 +294,15 @@ static void files_are_read_as_written(void **state) {
   assert_true(tsr_shape_equal(&npy.shape, TSR_SHAPE(2, 3)));
   assert_int_equal(npy.begin, 128);
   float found[6] = {0};
-  assert_ok(tsr_npy_read(path, &npy, 0, 6, found));
+  assert_ok(tsr_npy_read(path, &npy, 0, 6, found, sizeof found));
   assert_memory_equal(found, values, sizeof values);
-  assert_ok(tsr_npy_read(path, &npy, 4, 2, found));
+  assert_ok(tsr_npy_read(path, &npy, 4, 2, found, sizeof found));
   assert_true(found[0] == 5 && found[1] == 6);
-  assert_ok(tsr_npy_read(path, &npy, 6, 0, found));
-  assert_fails_with(tsr_npy_read(path, &npy, 5, 2, found), BAD_ARGUMENT,
+  assert_ok(tsr_npy_read(path, &npy, 6, 0, found, sizeof found));
+  assert_fails_with(tsr_npy_read(path, &npy, 5, 2, found, sizeof found), BAD_ARGUMENT,
                     "2 elements from number 5 on, but there are 6");
+  assert_fails_with(tsr_npy_read(path, &npy, 0, 6, found, 23), BAD_ARGUMENT,
+                    "the buffer has 23 bytes, wanted at least 24");
   assert_fails_with(tsr_npy_write(path, TSR_I4, TSR_SHAPE(2, 3), false, values), UNSUPPORTED,
                     "elements of i4 share bytes");
   assert_fails_with(tsr_npy_write("/nowhere/x.npy", TSR_F32, TSR_SHAPE(6), false, values),
@@ -314,12 +316,12 @@ static void big_endians_are_turned_round(void **state) {
   put("{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }", "\0\0\1\2\xff\xff\xff\xfe", 8);
   int32_t integers[2] = {0};
   assert_ok(tsr_npy_open(path, &npy));
-  assert_ok(tsr_npy_read(path, &npy, 0, 2, integers));
+  assert_ok(tsr_npy_read(path, &npy, 0, 2, integers, sizeof integers));
   assert_true(integers[0] == 258 && integers[1] == -2);
   put("{'descr': '>c8', 'fortran_order': False, 'shape': (), }", "\x3f\x80\0\0\xc0\0\0\0", 8);
   float complex_parts[2] = {0};
   assert_ok(tsr_npy_open(path, &npy));
-  assert_ok(tsr_npy_read(path, &npy, 0, 1, complex_parts));
+  assert_ok(tsr_npy_read(path, &npy, 0, 1, complex_parts, sizeof complex_parts));
   assert_true(complex_parts[0] == 1 && complex_parts[1] == -2);
 }
 
@@ -348,7 +350,7 @@ static void a_failed_write_leaves_the_file_as_it_was(void **state) {
   char found[3] = {0};
   tsr_npy npy;
   assert_ok(tsr_npy_open(path, &npy));
-  assert_ok(tsr_npy_read(path, &npy, 0, 3, found));
+  assert_ok(tsr_npy_read(path, &npy, 0, 3, found, sizeof found));
   assert_memory_equal(found, "abc", 3);
 }
 

@@ -87,12 +87,14 @@ static void archives_are_read_as_written(void **state) {
     const tsr_npy *x = tsr_npz_array(npz, 0);
     assert_true(x->fortran && x->dtype == TSR_F32 && tsr_shape_equal(&x->shape, TSR_SHAPE(2, 3)));
     float found[6] = {0};
-    assert_ok(tsr_npz_read(npz, 0, found));
+    assert_ok(tsr_npz_read(npz, 0, found, sizeof found));
     assert_memory_equal(found, values, sizeof values);
+    assert_fails_with(tsr_npz_read(npz, 0, found, 23), BAD_ARGUMENT,
+                      "member \"x.npy\": the buffer has 23 bytes, wanted at least 24");
     uint16_t found_halves[2] = {0};
-    assert_ok(tsr_npz_read(npz, 1, found_halves));
+    assert_ok(tsr_npz_read(npz, 1, found_halves, sizeof found_halves));
     assert_memory_equal(found_halves, halves, sizeof halves);
-    assert_ok(tsr_npz_read(npz, 2, NULL));
+    assert_ok(tsr_npz_read(npz, 2, NULL, 0));
     // What NumPy forgets is noted; elements are aligned.
     assert_int_equal(tsr_npz_array(npz, 1)->dtype, TSR_BF16);
     for (int i = 0; i < 3; i++) {
@@ -118,7 +120,7 @@ static void deflated_arrays_are_unpacked(void **state) {
   assert_int_equal(tsr_npz_count(npz), 1);
   assert_false(tsr_npz_is_stored(npz, 0));
   int16_t found[6] = {0};
-  assert_ok(tsr_npz_read(npz, tsr_npz_find(npz, "a"), found));
+  assert_ok(tsr_npz_read(npz, tsr_npz_find(npz, "a"), found, sizeof found));
   assert_memory_equal(found, ((int16_t[]){0, 1, 2, 3, 4, 5}), sizeof found);
   tsr_npz_destroy(npz);
 }
@@ -140,7 +142,7 @@ static tsr_status read_all(void) {
   for (int64_t i = 0; i < tsr_npz_count(npz) && !status; i++) {
     const tsr_npy *npy = tsr_npz_array(npz, i);
     unsigned char *out = malloc((size_t)(npy->end - npy->begin) + 1);
-    status = out ? tsr_npz_read(npz, i, out) : tsr_fail(NO_MEMORY, "array");
+    status = out ? tsr_npz_read(npz, i, out, npy->end - npy->begin) : tsr_fail(NO_MEMORY, "array");
     free(out);
   }
   tsr_npz_destroy(npz);

@@ -110,7 +110,7 @@ static inline void fuzz_read_all(const tsr_checkpoint *model) {
     const int64_t bytes = tsr_tensor_bytes(tsr_tree_tensor(tree, i));
     if (bytes > MOST_DATA) continue;
     char *elements = malloc((size_t)bytes + 1);
-    tsr_status status = tsr_checkpoint_read(model, i, NULL, elements);
+    tsr_status status = tsr_checkpoint_read(model, i, NULL, elements, bytes);
     assert(!status);
     free(elements);
   }

@@ -19,7 +19,7 @@ static void read_arrays(const tsr_npz *npz) {
     if (npy->end - npy->begin > MOST_BYTES) continue;
     void *elements = malloc((size_t)(npy->end - npy->begin) + 1);
     assert(elements);
-    tsr_status_free(tsr_npz_read(npz, i, elements));
+    tsr_status_free(tsr_npz_read(npz, i, elements, npy->end - npy->begin));
     free(elements);
   }
 }

@@ -98,7 +98,7 @@ static tsr_status put_twice(const golden_case *c, putting *p) {
   TSR_TRY(tsr_array_reshard(p->put, p->second, NULL, &p->moved));
   p->back = calloc(1, (size_t)p->bytes + 1);
   if (!p->back) return tsr_fail(NO_MEMORY, "tensor");
-  return tsr_array_gather(p->moved, p->back, NULL);
+  return tsr_array_gather(p->moved, p->back, p->bytes, NULL);
 }
 
 static tsr_status write_both(const putting *p, tsr_json_writer *out) {

@@ -102,7 +102,7 @@ static tsr_status load_npy(const char *path, const golden_case *c, tsr_json_writ
   const int64_t length = npy.end - npy.begin;
   void *elements = tsr_arena_alloc(c->arena, (size_t)length + 1);
   if (!elements) return tsr_fail(NO_MEMORY, "elements");
-  TSR_TRY(tsr_npy_read(path, &npy, 0, length / npy.width, elements));
+  TSR_TRY(tsr_npy_read(path, &npy, 0, length / npy.width, elements, length));
   tsr_json_begin_object(out);
   write_array(out, &npy, elements);
   tsr_json_end_object(out);
@@ -122,7 +122,7 @@ static tsr_status write_arrays(const tsr_npz *npz, const golden_case *c, tsr_jso
     const tsr_npy *npy = tsr_npz_array(npz, i);
     void *elements = tsr_arena_alloc(c->arena, (size_t)(npy->end - npy->begin) + 1);
     if (!elements) return tsr_fail(NO_MEMORY, "elements");
-    TSR_TRY(tsr_npz_read(npz, i, elements));
+    TSR_TRY(tsr_npz_read(npz, i, elements, npy->end - npy->begin));
     tsr_json_write_key(out, tsr_npz_name(npz, i));
     tsr_json_begin_object(out);
     write_array(out, npy, elements);

@@ -50,7 +50,7 @@ static void check_pair(tsr_array *from, tsr_array *wanted, tsr_reshard_method me
     return;
   check_that("every device holds what it should", same_parts(moved, wanted));
   check_ok("replicas", tsr_array_check_replicas(moved));
-  if (check_ok("gather", tsr_array_gather(moved, back, NULL)))
+  if (check_ok("gather", tsr_array_gather(moved, back, sizeof back, NULL)))
     check_that("gathered the tensor", memcmp(back, host, BYTES) == 0);
   memset(back, 0, sizeof back);
   const tsr_host_options zeroed = {.size = sizeof zeroed};
@@ -59,7 +59,7 @@ static void check_pair(tsr_array *from, tsr_array *wanted, tsr_reshard_method me
   to_last.to_root = true;
   to_last.root = check_size() - 1;
   memset(back, 0, sizeof back);
-  if (check_ok("gather to one", tsr_array_gather(moved, back, &to_last)))
+  if (check_ok("gather to one", tsr_array_gather(moved, back, sizeof back, &to_last)))
     check_that("gathered it there alone",
                (memcmp(back, host, BYTES) == 0) == (check_rank() == to_last.root));
   tsr_array_release(moved);

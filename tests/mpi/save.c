@@ -55,7 +55,8 @@ static void check_saved(const char *path, const float *whole) {
   float *read = malloc(sizeof *read * ROWS * COLUMNS);
   if (!read || !check_ok("open", tsr_checkpoint_open(path, NULL, &saved))) return;
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(saved), "w");
-  if (check_ok("read", tsr_checkpoint_read(saved, tensor, NULL, read)))
+  if (check_ok("read",
+               tsr_checkpoint_read(saved, tensor, NULL, read, sizeof *read * ROWS * COLUMNS)))
     check_that("what was saved is there", same(read, whole, ROWS * COLUMNS));
   if (tsr_checkpoint_known_hash(saved, tensor, &known) &&
       check_ok("hash", tsr_checkpoint_hash(saved, tensor, NULL, &found)))

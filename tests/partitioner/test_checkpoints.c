@@ -74,7 +74,7 @@ static void check_array(const tsr_array_tree *state, const char *path, const voi
   char gathered[sizeof(float) * ELEMENTS];
   const tsr_leaf *leaf = tsr_array_tree_find(state, path);
   assert_non_null(leaf);
-  assert_ok(tsr_array_gather(leaf->array, gathered, NULL));
+  assert_ok(tsr_array_gather(leaf->array, gathered, sizeof gathered, NULL));
   assert_memory_equal(gathered, wanted, bytes);
 }
 

@@ -79,7 +79,7 @@ static void assert_lies(const tsr_array_tree *tree, const char *path, const char
   assert_ok(
       tsr_spec_print(tsr_sharding_spec(tsr_array_sharding(leaf->array)), TSR_FORM_SHORT, &text));
   assert_string_equal(tsr_text_string(&text), spec);
-  assert_ok(tsr_array_gather(leaf->array, gathered, NULL));
+  assert_ok(tsr_array_gather(leaf->array, gathered, sizeof gathered, NULL));
   assert_memory_equal(gathered, values, sizeof gathered);
   tsr_text_deinit(&text);
 }
@@ -95,7 +95,8 @@ static void a_state_is_put_as_its_axes_say(void **unused) {
   assert_ok(tsr_partitioner_move_params(partitioner, state.tensors, state.axes, &options, &moved));
   assert_lies(moved, kernel_path, "_, model", state.kernel);
   assert_lies(moved, moment_path, "_, model", state.moment);
-  assert_ok(tsr_array_gather(tsr_array_tree_find(moved, "state/step")->array, &step, NULL));
+  assert_ok(
+      tsr_array_gather(tsr_array_tree_find(moved, "state/step")->array, &step, sizeof step, NULL));
   assert_int_equal(step, 7);
   tsr_array_tree_release(moved);
   drop_state(&state);
