@@ -81,8 +81,8 @@ TSR_API const char *tsr_cause_slug(tsr_cause cause);
 // Whether `slug` names this cause; peers have different words for some causes (see causes.def).
 TSR_API bool tsr_cause_matches(tsr_cause cause, const char *slug);
 
-// Raising and passing on. `tsr_fail` never returns NULL: when memory is out, it returns a static
-// out-of-memory failure.
+// Raising and passing on. `tsr_fail` never returns NULL: when there is no memory for its message,
+// it returns a static out-of-memory failure.
 #define tsr_fail(cause, ...) tsr_fail_at(TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__)
 TSR_API TSR_MUST_USE TSR_NEVER_NULL TSR_PRINTF(4, 5) tsr_status
     tsr_fail_at(tsr_cause cause, const char *file, int line, const char *format, ...);

@@ -10,15 +10,16 @@
 
 struct tsr_failure {
   tsr_cause cause;
+  bool is_fixed;  // never freed, never changed
   char origin[56];
   char *text;
 };
 
-// What is returned when there is no memory to say anything better. Never freed, never changed. It
-// is told by its cause, which nothing else has, and not by its place: a program that loads a module
-// may have two copies of this library.
+// What is returned when there is no memory to say anything better. It is known by `is_fixed` and
+// not by its address: a program that loads a module may have two copies of this library.
+#define OUT_OF_MEMORY "out of memory"
 static struct tsr_failure out_of_memory = {
-    .cause = TSR_CAUSE_NO_MEMORY, .origin = "", .text = (char[]){"out of memory"}};
+    .cause = TSR_CAUSE_NO_MEMORY, .is_fixed = true, .origin = "", .text = (char[]){OUT_OF_MEMORY}};
 
 static const struct {
   tsr_code code;
@@ -48,7 +49,7 @@ static char *format_text(const char *format, va_list args) {
 }
 
 tsr_status tsr_fail_at(tsr_cause cause, const char *file, int line, const char *format, ...) {
-  struct tsr_failure *failure = cause == TSR_CAUSE_NO_MEMORY ? NULL : malloc(sizeof *failure);
+  struct tsr_failure *failure = malloc(sizeof *failure);
   if (!failure) return &out_of_memory;
   va_list args;
   va_start(args, format);
@@ -60,12 +61,15 @@ tsr_status tsr_fail_at(tsr_cause cause, const char *file, int line, const char *
   }
   const char *slash = strrchr(file, '/');
   failure->cause = cause;
+  failure->is_fixed = false;
   snprintf(failure->origin, sizeof failure->origin, "%s:%d", slash ? slash + 1 : file, line);
-  return failure;
+  // Callers name what they wanted the memory for: a large block may fail where a message does not.
+  const bool plain = cause != TSR_CAUSE_NO_MEMORY || strstr(failure->text, OUT_OF_MEMORY);
+  return plain ? failure : tsr_raised(tsr_note(failure, OUT_OF_MEMORY));
 }
 
 tsr_status tsr_note(tsr_status status, const char *format, ...) {
-  if (!status || status->cause == TSR_CAUSE_NO_MEMORY) return status;
+  if (!status || status->is_fixed) return status;
   va_list args;
   va_start(args, format);
   char *note = format_text(format, args);
@@ -97,7 +101,7 @@ tsr_code tsr_status_code(tsr_status status) {
 const char *tsr_status_origin(tsr_status status) { return status ? status->origin : ""; }
 
 void tsr_status_free(tsr_status status) {
-  if (!status || status->cause == TSR_CAUSE_NO_MEMORY) return;
+  if (!status || status->is_fixed) return;
   free(status->text);
   free(status);
 }

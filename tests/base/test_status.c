@@ -143,8 +143,19 @@ static void failing_without_memory_still_fails(void **state) {
   test_allocation_sweep(fail_with_note, NULL);
 }
 
+static void a_failure_for_want_of_memory_says_what_it_was_for(void **state) {
+  (void)state;
+  assert_fails(tsr_fail(NO_MEMORY, "buffer of %d bytes", 64), NO_MEMORY,
+               "out of memory: buffer of 64 bytes");
+  assert_fails(tsr_note(tsr_fail(NO_MEMORY, "buffer of 64 bytes"), "device 3"), NO_MEMORY,
+               "device 3: out of memory: buffer of 64 bytes");
+  assert_fails(tsr_fail(NO_MEMORY, "rank 1: out of memory: 3 arrays"), NO_MEMORY,
+               "rank 1: out of memory: 3 arrays");
+}
+
 SUITE(status, TEST(success_is_silent), TEST(failures_carry_cause_message_and_notes),
       TEST(slugs_and_aliases_name_causes), TEST(every_cause_has_its_own_slug_and_number),
       TEST(numbers_of_causes_never_change), TEST(causes_of_later_libraries_are_strangers),
       TEST(numbers_of_codes_never_change), TEST(cancelled_is_no_failure_of_a_disk),
-      TEST(failing_without_memory_still_fails))
+      TEST(failing_without_memory_still_fails),
+      TEST(a_failure_for_want_of_memory_says_what_it_was_for))
