@@ -16,13 +16,31 @@ TSR_BEGIN_DECLS
 
 typedef struct tsr_buffer_pool tsr_buffer_pool;  // shared; a buffer keeps its pool alive
 
-// A pool that keeps at most `most_idle` bytes which no buffer uses; the longest unused go first.
-// 0 keeps none; -1 keeps up to a quarter of the machine's memory.
-TSR_API TSR_MUST_USE tsr_status tsr_buffer_pool_create(int64_t most_idle,
+// A block of at least `bytes`, which are more than 0, at a multiple of `alignment`; NULL when there
+// is no memory. And the block back, with the bytes that were asked for. Both are called from any
+// thread, and from several at once.
+typedef void *tsr_allocate_fn(void *context, int64_t bytes, int64_t alignment);
+typedef void tsr_free_fn(void *context, void *block, int64_t bytes);
+
+typedef struct tsr_buffer_pool_options {
+  size_t size;  // sizeof(tsr_buffer_pool_options)
+  int64_t
+      most_idle;   // bytes kept at most that no buffer uses; 0 = a quarter of the machine's memory
+  bool keep_none;  // keep no unused byte; most_idle is 0 then
+  // The caller's allocator: all memory of the pool's buffers comes from it, aligned to 64 bytes,
+  // and goes back to it. When it has none, the pool gives back what is idle and asks once more.
+  // Both functions or neither: NULL = the system's, with huge pages asked for.
+  tsr_allocate_fn *allocate;
+  tsr_free_fn *release;
+  void *context;  // of both; must live until the pool's last holder and last buffer are gone
+} tsr_buffer_pool_options;
+
+// Of unused blocks, those that are unused longest go first. NULL options are defaults.
+TSR_API TSR_MUST_USE tsr_status tsr_buffer_pool_create(const tsr_buffer_pool_options *options,
                                                        tsr_buffer_pool **out_pool);
 TSR_API tsr_buffer_pool *tsr_buffer_pool_retain(tsr_buffer_pool *pool);
 TSR_API void tsr_buffer_pool_release(tsr_buffer_pool *pool);  // NULL is fine
-// Gives unused blocks back to the system until at most `most_idle` bytes are left.
+// Gives unused blocks back to where they are from until at most `most_idle` bytes are left.
 TSR_API void tsr_buffer_pool_trim(tsr_buffer_pool *pool, int64_t most_idle);
 TSR_API int64_t tsr_buffer_pool_idle(tsr_buffer_pool *pool);    // bytes kept that no buffer uses
 TSR_API int64_t tsr_buffer_pool_in_use(tsr_buffer_pool *pool);  // bytes of living buffers
@@ -32,9 +50,9 @@ TSR_API int64_t tsr_buffer_pool_peak(tsr_buffer_pool *pool);    // the most that
 
 typedef struct tsr_buffer tsr_buffer;
 
-// `bytes` of memory, aligned to 64 bytes (2 MB for large ones, with huge pages asked for), from
-// `pool`, or from the system and back to it when `pool` is NULL. The contents are whatever they
-// are.
+// `bytes` of memory, aligned to 64 bytes (of the system's, large ones to 2 MB), from `pool`, or
+// from the system and back to it when `pool` is NULL. The contents are whatever they are. Fails
+// with no_memory, naming the bytes; with bad_argument where the caller's allocator does not align.
 TSR_API TSR_MUST_USE tsr_status tsr_buffer_create(tsr_buffer_pool *pool, int64_t bytes,
                                                   tsr_buffer **out_buffer);
 // The caller's memory as a buffer. `release` (may be NULL) is called once, when the last holder has

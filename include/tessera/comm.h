@@ -39,6 +39,10 @@ typedef struct tsr_comm_options {
   // Reductions between ranks may follow the transport's own order, which some networks are built
   // for. Results are then the same on all ranks, but not those of other numbers of ranks.
   bool fast;
+  // Where arrays on this comm have their memory from: several comms may share one pool, and it may
+  // have an allocator of the caller's. Held until the comm is gone. NULL = a pool of its own, which
+  // keeps up to a quarter of the machine's memory.
+  tsr_buffer_pool *buffers;
 } tsr_comm_options;
 #define TSR_COMM_OPTIONS TSR_SIZED(tsr_comm_options)
 
@@ -65,8 +69,7 @@ TSR_API int64_t tsr_comm_local_count(const tsr_comm *comm);
 TSR_API int tsr_comm_rank_of(const tsr_comm *comm, int64_t device);  // -1 when there is none
 // Its place in lists of buffers; -1 for a device that is not here.
 TSR_API int64_t tsr_comm_local_index(const tsr_comm *comm, int64_t device);
-// Where arrays on this comm have their buffers from; keeps a quarter of the machine's memory at
-// most.
+// Where arrays on this comm have their buffers from: what the options gave, or its own.
 TSR_API tsr_buffer_pool *tsr_comm_buffers(const tsr_comm *comm);
 TSR_API tsr_pool *tsr_comm_pool(const tsr_comm *comm);  // the workers here; may be used meanwhile
 

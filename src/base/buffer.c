@@ -1,7 +1,7 @@
 // A buffer that nobody holds goes into one of the pool's bins, four per power of two, by the size
 // of its block. A request looks through the few newest of its own bin and the next: a block at most
 // half as large again is worth more with its pages than a fresh one that fits exactly. All idle
-// buffers also stand in one line by age, from whose end they are given back to the system.
+// buffers also stand in one line by age, from whose end they are given back to where they are from.
 #include "tessera/buffer.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct tsr_buffer {
   bool borrowed, writable;
   int64_t bytes, capacity;
   void *data;
-  void *block;              // what to free; NULL when borrowed
+  void *block;              // what to give back; NULL when borrowed
   tsr_buffer_pool *pool;    // held while the buffer is in use; NULL = none
   tsr_release_fn *release;  // of borrowed memory
   void *context;
@@ -36,6 +36,9 @@ typedef struct line {
 
 struct tsr_buffer_pool {
   atomic_int refs;
+  tsr_allocate_fn *allocate;  // NULL = the system's
+  tsr_free_fn *release;
+  void *context;
   pthread_mutex_t mutex;  // guards all below
   int64_t most_idle, idle, in_use, peak;
   line ages;  // newest first
@@ -74,8 +77,12 @@ static void take_out(tsr_buffer_pool *pool, tsr_buffer *buffer) {
   pool->idle -= buffer->capacity;
 }
 
-static void destroy(tsr_buffer *buffer) {
-  free(buffer->block);
+// `pool` is where it is from; NULL = none.
+static void destroy(tsr_buffer *buffer, const tsr_buffer_pool *pool) {
+  if (pool && pool->release)
+    pool->release(pool->context, buffer->block, buffer->capacity);
+  else
+    free(buffer->block);
   free(buffer);
 }
 
@@ -86,15 +93,43 @@ static int64_t quarter_of_memory(void) {
   return pages > 0 && size > 0 ? (int64_t)pages * size / 4 : INT64_C(1) << 30;
 }
 
-tsr_status tsr_buffer_pool_create(int64_t most_idle, tsr_buffer_pool **out_pool) {
-  if (most_idle < -1)
-    return tsr_fail(BAD_ARGUMENT, "pool that keeps %lld bytes, wanted 0 or more, or -1",
-                    (long long)most_idle);
+static tsr_status check_options(const tsr_buffer_pool_options *given,
+                                tsr_buffer_pool_options *out_options) {
+  *out_options = (tsr_buffer_pool_options){.size = sizeof *out_options};
+  if (!given) return NULL;
+  if (given->size != sizeof *given)
+    return tsr_fail(BAD_ARGUMENT, "tsr_buffer_pool_options has size %zu, wanted %zu", given->size,
+                    sizeof *given);
+  if (given->most_idle < 0)
+    return tsr_fail(BAD_ARGUMENT, "pool that keeps %lld bytes, wanted 0 or more",
+                    (long long)given->most_idle);
+  if (given->keep_none && given->most_idle > 0)
+    return tsr_fail(BAD_ARGUMENT, "keep_none and most_idle %lld, wanted one of them",
+                    (long long)given->most_idle);
+  if (!given->allocate != !given->release)
+    return tsr_fail(BAD_ARGUMENT, "the allocator has no function `%s`, wanted both or neither",
+                    given->allocate ? "release" : "allocate");
+  *out_options = *given;
+  return NULL;
+}
+
+static int64_t most_idle_of(const tsr_buffer_pool_options *options) {
+  if (options->keep_none) return 0;
+  return options->most_idle ? options->most_idle : quarter_of_memory();
+}
+
+tsr_status tsr_buffer_pool_create(const tsr_buffer_pool_options *options,
+                                  tsr_buffer_pool **out_pool) {
+  tsr_buffer_pool_options checked;
+  TSR_TRY(check_options(options, &checked));
   tsr_buffer_pool *pool = calloc(1, sizeof *pool);
   if (!pool) return tsr_fail(NO_MEMORY, "pool of buffers");
   atomic_init(&pool->refs, 1);
   pthread_mutex_init(&pool->mutex, NULL);
-  pool->most_idle = most_idle < 0 ? quarter_of_memory() : most_idle;
+  pool->most_idle = most_idle_of(&checked);
+  pool->allocate = checked.allocate;
+  pool->release = checked.release;
+  pool->context = checked.context;
   *out_pool = pool;
   return NULL;
 }
@@ -116,11 +151,11 @@ static tsr_buffer *take_surplus(tsr_buffer_pool *pool, int64_t most) {
   return surplus;
 }
 
-static void destroy_all(tsr_buffer *buffer) {
+static void destroy_all(tsr_buffer *buffer, const tsr_buffer_pool *pool) {
   while (buffer) {
     // A buffer that was taken out is in no other list, which the analyser cannot know.
     tsr_buffer *next = buffer->age.after;  // NOLINT(clang-analyzer-unix.Malloc)
-    destroy(buffer);
+    destroy(buffer, pool);
     buffer = next;
   }
 }
@@ -129,7 +164,7 @@ void tsr_buffer_pool_trim(tsr_buffer_pool *pool, int64_t most_idle) {
   pthread_mutex_lock(&pool->mutex);
   tsr_buffer *surplus = take_surplus(pool, most_idle);
   pthread_mutex_unlock(&pool->mutex);
-  destroy_all(surplus);
+  destroy_all(surplus, pool);
 }
 
 void tsr_buffer_pool_release(tsr_buffer_pool *pool) {
@@ -157,22 +192,50 @@ static int64_t capacity_for(int64_t bytes) {
   return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
 }
 
-static tsr_status allocate(int64_t bytes, tsr_buffer **out_buffer) {
-  const size_t alignment = bytes >= HUGE_FROM ? HUGE_ALIGNMENT : ALIGNMENT;
-  const size_t capacity = (size_t)capacity_for(bytes);
-  tsr_buffer *buffer = calloc(1, sizeof *buffer);
-  void *block = buffer ? malloc(capacity + alignment) : NULL;
-  if (!block) {
-    free(buffer);
-    return tsr_fail(NO_MEMORY, "buffer of %lld bytes", (long long)bytes);
-  }
-  buffer->block = block;
-  buffer->data = (void *)(((uintptr_t)block + alignment - 1) / alignment * alignment);
-  buffer->capacity = (int64_t)capacity;
-  buffer->writable = true;
+static tsr_status no_memory(int64_t bytes) {
+  return tsr_fail(NO_MEMORY, "buffer of %lld bytes", (long long)bytes);
+}
+
+static tsr_status allocate_from_system(tsr_buffer *buffer) {
+  const size_t capacity = (size_t)buffer->capacity;
+  const size_t alignment = buffer->bytes >= HUGE_FROM ? HUGE_ALIGNMENT : ALIGNMENT;
+  buffer->block = malloc(capacity + alignment);
+  if (!buffer->block) return no_memory(buffer->bytes);
+  buffer->data = (void *)(((uintptr_t)buffer->block + alignment - 1) / alignment * alignment);
   tsr_memory_prefer_huge(buffer->data, capacity);
-  *out_buffer = buffer;
   return NULL;
+}
+
+static tsr_status allocate_from_caller(tsr_buffer *buffer, tsr_buffer_pool *pool) {
+  buffer->block = pool->allocate(pool->context, buffer->capacity, ALIGNMENT);
+  if (!buffer->block && tsr_buffer_pool_idle(pool) > 0) {
+    tsr_buffer_pool_trim(pool, 0);
+    buffer->block = pool->allocate(pool->context, buffer->capacity, ALIGNMENT);
+  }
+  if (!buffer->block) return no_memory(buffer->bytes);
+  buffer->data = buffer->block;
+  const int off = (int)((uintptr_t)buffer->block % ALIGNMENT);
+  if (off == 0) return NULL;
+  pool->release(pool->context, buffer->block, buffer->capacity);
+  return tsr_fail(BAD_ARGUMENT,
+                  "the pool's allocator gave %lld bytes at an address %d bytes after a multiple of "
+                  "%d, wanted such a multiple",
+                  (long long)buffer->capacity, off, ALIGNMENT);
+}
+
+static tsr_status allocate(tsr_buffer_pool *pool, int64_t bytes, tsr_buffer **out_buffer) {
+  tsr_buffer *buffer = calloc(1, sizeof *buffer);
+  if (!buffer) return no_memory(bytes);
+  buffer->bytes = bytes;
+  buffer->capacity = capacity_for(bytes);
+  buffer->writable = true;
+  tsr_status status =
+      pool && pool->allocate ? allocate_from_caller(buffer, pool) : allocate_from_system(buffer);
+  if (status)
+    free(buffer);
+  else
+    *out_buffer = buffer;
+  return status;
 }
 
 static tsr_buffer *find_in_bin(const line *bin, int64_t bytes) {
@@ -203,7 +266,7 @@ tsr_status tsr_buffer_create(tsr_buffer_pool *pool, int64_t bytes, tsr_buffer **
   if (bytes < 0 || bytes > INT64_MAX / 2)
     return tsr_fail(TOO_LARGE, "buffer of %lld bytes, wanted 0 to 2^62", (long long)bytes);
   tsr_buffer *buffer = pool ? take_idle(pool, bytes) : NULL;
-  if (!buffer) TSR_TRY(allocate(bytes, &buffer));
+  if (!buffer) TSR_TRY(allocate(pool, bytes, &buffer));
   buffer->bytes = bytes;
   buffer->pool = tsr_buffer_pool_retain(pool);
   atomic_init(&buffer->refs, 1);
@@ -248,7 +311,7 @@ static void give_back(tsr_buffer *buffer) {
   LINE_PUSH(&pool->ages, buffer, age);
   tsr_buffer *surplus = take_surplus(pool, pool->most_idle);
   pthread_mutex_unlock(&pool->mutex);
-  destroy_all(surplus);
+  destroy_all(surplus, pool);
   tsr_buffer_pool_release(pool);
 }
 
@@ -259,7 +322,7 @@ void tsr_buffer_release(tsr_buffer *buffer) {
     return;
   }
   if (buffer->release) buffer->release(buffer->context, buffer->data);
-  destroy(buffer);
+  destroy(buffer, NULL);
 }
 
 void *tsr_buffer_data(const tsr_buffer *buffer) { return buffer->data; }

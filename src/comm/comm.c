@@ -103,7 +103,10 @@ tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *given,
   tsr_status status =
       alloc_lists(comm, first[desc->rank_count], first[desc->rank + 1] - first[desc->rank]);
   if (!status) status = tsr_pool_create(options.workers, &comm->pool);
-  if (!status) status = tsr_buffer_pool_create(-1, &comm->buffers);
+  if (!status && options.buffers)
+    comm->buffers = tsr_buffer_pool_retain(options.buffers);
+  else if (!status)
+    status = tsr_buffer_pool_create(NULL, &comm->buffers);
   if (status) {
     destroy(comm);
     return status;

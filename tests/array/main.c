@@ -8,6 +8,7 @@
   X(reshard)      \
   X(ranks)        \
   X(dlpack)       \
-  X(npy)
+  X(npy)          \
+  X(memory)
 
 MAIN_OF(SUITES)

@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/test.h"
@@ -13,7 +14,8 @@ static tsr_buffer *make(tsr_buffer_pool *pool, int64_t bytes) {
 
 static tsr_buffer_pool *make_pool(int64_t most_idle) {
   tsr_buffer_pool *pool = NULL;
-  assert_ok(tsr_buffer_pool_create(most_idle, &pool));
+  const tsr_buffer_pool_options options = {.size = sizeof options, .most_idle = most_idle};
+  assert_ok(tsr_buffer_pool_create(&options, &pool));
   return pool;
 }
 
@@ -42,7 +44,7 @@ static void a_pool_gives_a_freed_block_to_the_next_of_its_size(void **state) {
       {64, 0, true},      {1000, 100, false}, {1000, 1100, false}, {1 << 20, 1 << 20, true},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_buffer_pool *pool = make_pool(-1);
+    tsr_buffer_pool *pool = make_pool(0);
     tsr_buffer *first = make(pool, cases[i].first);
     const void *place = tsr_buffer_data(first);
     tsr_buffer_release(first);
@@ -111,6 +113,116 @@ static void only_a_sole_holder_may_write(void **state) {
   tsr_buffer_release(buffer);
 }
 
+// ---- the caller's allocator ----
+
+// A heap of so many bytes, which counts.
+typedef struct heap {
+  int64_t left, taken;  // bytes
+  int calls, returned;  // blocks
+  int64_t off;          // bytes by which addresses are wrong
+} heap;
+
+static void *take(void *context, int64_t bytes, int64_t alignment) {
+  heap *h = context;
+  assert_int_equal(alignment, 64);
+  assert_true(bytes > 0);
+  h->calls++;
+  if (bytes > h->left) return NULL;
+  char *block = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64 + 64);
+  assert_non_null(block);
+  h->left -= bytes;
+  h->taken += bytes;
+  return block + h->off;
+}
+
+static void put_back(void *context, void *block, int64_t bytes) {
+  heap *h = context;
+  h->left += bytes;
+  h->taken -= bytes;
+  h->returned++;
+  free((char *)block - h->off);
+}
+
+static tsr_buffer_pool *pool_of(heap *h, bool keep_none) {
+  const tsr_buffer_pool_options options = {.size = sizeof options,
+                                           .keep_none = keep_none,
+                                           .allocate = take,
+                                           .release = put_back,
+                                           .context = h};
+  tsr_buffer_pool *pool = NULL;
+  assert_ok(tsr_buffer_pool_create(&options, &pool));
+  return pool;
+}
+
+static void a_pool_takes_memory_from_the_callers_allocator_only(void **state) {
+  (void)state;
+  heap h = {.left = 1 << 24};
+  tsr_buffer_pool *pool = pool_of(&h, false);
+  static const int64_t sizes[] = {0, 1, 100, 5 << 20};
+  tsr_buffer *buffers[COUNT_OF(sizes)];
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    buffers[i] = make(pool, sizes[i]);
+    assert_int_equal(h.calls, i + 1);
+    assert_int_equal(h.taken, tsr_buffer_pool_in_use(pool));
+  }
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) tsr_buffer_release(buffers[i]);
+  assert_int_equal(h.taken, tsr_buffer_pool_idle(pool));
+  tsr_buffer *again = make(pool, 100);
+  assert_int_equal(h.calls, COUNT_OF(sizes));
+  tsr_buffer_pool_release(pool);
+  assert_int_equal(h.returned, 0);  // the buffer holds the pool
+  tsr_buffer_release(again);
+  assert_int_equal(h.taken, 0);
+  assert_int_equal(h.returned, COUNT_OF(sizes));
+}
+
+static void a_pool_may_keep_nothing(void **state) {
+  (void)state;
+  heap h = {.left = 1 << 20};
+  tsr_buffer_pool *pool = pool_of(&h, true);
+  for (int i = 1; i <= 3; i++) {
+    tsr_buffer_release(make(pool, 1000));
+    assert_int_equal(h.returned, i);
+    assert_int_equal(tsr_buffer_pool_idle(pool), 0);
+  }
+  tsr_buffer_pool_release(pool);
+  assert_int_equal(h.taken, 0);
+}
+
+static void an_allocator_without_memory_is_asked_again_when_some_was_idle(void **state) {
+  (void)state;
+  heap h = {.left = 1024};
+  tsr_buffer_pool *pool = pool_of(&h, false);
+  tsr_buffer_release(make(pool, 512));
+  tsr_buffer_release(make(pool, 1024));  // needs the idle bytes
+  assert_int_equal(h.calls, 3);
+  tsr_buffer *buffer = NULL;
+  assert_fails(tsr_buffer_create(pool, 2000, &buffer), NO_MEMORY,
+               "out of memory: buffer of 2000 bytes");
+  assert_int_equal(h.calls, 5);
+  assert_fails(tsr_buffer_create(pool, 2000, &buffer), NO_MEMORY,
+               "out of memory: buffer of 2000 bytes");
+  assert_int_equal(h.calls, 6);
+  assert_null(buffer);
+  assert_int_equal(tsr_buffer_pool_in_use(pool), 0);
+  tsr_buffer_pool_release(pool);
+  assert_int_equal(h.taken, 0);
+}
+
+static void an_allocator_that_does_not_align_is_refused(void **state) {
+  (void)state;
+  heap h = {.left = 1024, .off = 16};
+  tsr_buffer_pool *pool = pool_of(&h, false);
+  tsr_buffer *buffer = NULL;
+  assert_fails(tsr_buffer_create(pool, 100, &buffer), BAD_ARGUMENT,
+               "the pool's allocator gave 128 bytes at an address 16 bytes after a multiple of 64, "
+               "wanted such a multiple");
+  assert_null(buffer);
+  assert_int_equal(h.returned, 1);
+  assert_int_equal(h.taken, 0);
+  tsr_buffer_pool_release(pool);
+}
+
 static void bad_sizes_are_refused(void **state) {
   (void)state;
   tsr_buffer *buffer = NULL;
@@ -119,8 +231,24 @@ static void bad_sizes_are_refused(void **state) {
                "buffer of -1 bytes, wanted 0 to 2^62");
   assert_fails(tsr_buffer_wrap(NULL, 4, false, NULL, NULL, &buffer), BAD_ARGUMENT,
                "4 bytes of borrowed memory at no address");
-  assert_fails(tsr_buffer_pool_create(-2, &pool), BAD_ARGUMENT,
-               "pool that keeps -2 bytes, wanted 0 or more, or -1");
+  const struct {
+    tsr_buffer_pool_options options;
+    const char *message;
+  } cases[] = {
+      {{.size = 1}, "tsr_buffer_pool_options has size 1, wanted "},
+      {{.size = sizeof(tsr_buffer_pool_options), .most_idle = -2},
+       "pool that keeps -2 bytes, wanted 0 or more"},
+      {{.size = sizeof(tsr_buffer_pool_options), .most_idle = 9, .keep_none = true},
+       "keep_none and most_idle 9, wanted one of them"},
+      {{.size = sizeof(tsr_buffer_pool_options), .allocate = take},
+       "the allocator has no function `release`, wanted both or neither"},
+      {{.size = sizeof(tsr_buffer_pool_options), .release = put_back},
+       "the allocator has no function `allocate`, wanted both or neither"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++)
+    assert_fails_with(tsr_buffer_pool_create(&cases[i].options, &pool), BAD_ARGUMENT,
+                      cases[i].message);
+  assert_null(pool);
 }
 
 static void *use_pool(void *pool) {
@@ -156,7 +284,7 @@ static tsr_status make_some(void *context) {
   tsr_buffer_pool *pool = NULL;
   tsr_buffer *owned = NULL, *borrowed = NULL;
   char memory[4];
-  tsr_status status = tsr_buffer_pool_create(-1, &pool);
+  tsr_status status = tsr_buffer_pool_create(NULL, &pool);
   if (!status) status = tsr_buffer_create(pool, 100, &owned);
   if (!status) status = tsr_buffer_wrap(memory, 4, true, NULL, NULL, &borrowed);
   tsr_buffer_release(owned);
@@ -174,4 +302,7 @@ SUITE(buffer, TEST(buffers_are_aligned_to_64_bytes_and_large_ones_to_huge_pages)
       TEST(a_pool_gives_a_freed_block_to_the_next_of_its_size),
       TEST(a_pool_keeps_no_more_than_it_may_and_drops_the_oldest),
       TEST(borrowed_memory_is_released_once_by_its_last_holder), TEST(only_a_sole_holder_may_write),
-      TEST(bad_sizes_are_refused), TEST(threads_may_share_a_pool), TEST(every_allocation_may_fail))
+      TEST(a_pool_takes_memory_from_the_callers_allocator_only), TEST(a_pool_may_keep_nothing),
+      TEST(an_allocator_without_memory_is_asked_again_when_some_was_idle),
+      TEST(an_allocator_that_does_not_align_is_refused), TEST(bad_sizes_are_refused),
+      TEST(threads_may_share_a_pool), TEST(every_allocation_may_fail))
