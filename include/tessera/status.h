@@ -74,6 +74,10 @@ TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NU
 // The source line of this library that raised it, as "file.c:12"; "" for NULL.
 TSR_API const char *tsr_status_origin(tsr_status status);
 TSR_API void tsr_status_free(tsr_status status);  // NULL is fine
+// For the end of main: says what is wrong on stderr, frees it, and gives the exit code that the
+// command has for it: 0 for NULL, else 2 + its code (3 for invalid input, 4 for not found, ...).
+//   int main(void) { return tsr_status_exit(run()); }
+TSR_API int tsr_status_exit(tsr_status status);
 
 TSR_API const char *tsr_code_name(tsr_code code);  // "invalid input"; "unknown" for other values
 // "indivisible"; "" for TSR_CAUSE_NONE and for other values.

@@ -27,6 +27,7 @@
 #include "tessera/mesh_build.h"
 #include "tessera/notation.h"
 #include "tessera/npy.h"
+#include "tessera/own.h"
 #include "tessera/partitioner.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"

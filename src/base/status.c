@@ -106,6 +106,15 @@ void tsr_status_free(tsr_status status) {
   free(status);
 }
 
+int tsr_status_exit(tsr_status status) {
+  enum { FAILED = 2 };  // 1 is an answer: no
+  if (!status) return 0;
+  const int code = FAILED + (int)tsr_status_code(status);
+  fprintf(stderr, "%s\n", tsr_status_text(status));
+  tsr_status_free(status);
+  return code;
+}
+
 const char *tsr_code_name(tsr_code code) {
   switch (code) {
     case TSR_CODE_OK:

@@ -18,6 +18,7 @@
   X(json)         \
   X(json_writer)  \
   X(pool)         \
+  X(own)          \
   X(progress)     \
   X(sized)
 

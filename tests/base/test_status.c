@@ -1,5 +1,7 @@
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/test.h"
 
@@ -128,6 +130,36 @@ static void cancelled_is_no_failure_of_a_disk(void **state) {
   tsr_status_free(status);
 }
 
+// What tsr_status_exit writes to stderr, and its code.
+static int exit_code_of(tsr_status status, char *out_text, size_t size) {
+  FILE *file = tmpfile();
+  assert_non_null(file);
+  fflush(stderr);
+  const int kept = dup(STDERR_FILENO);
+  dup2(fileno(file), STDERR_FILENO);
+  const int code = tsr_status_exit(status);
+  fflush(stderr);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  rewind(file);
+  out_text[fread(out_text, 1, size - 1, file)] = '\0';
+  fclose(file);
+  return code;
+}
+
+static void the_exit_code_follows_from_the_kind_of_failure(void **state) {
+  (void)state;
+  char text[128];
+  assert_int_equal(exit_code_of(NULL, text, sizeof text), 0);
+  assert_string_equal(text, "");
+  assert_int_equal(exit_code_of(tsr_fail(SYNTAX, "a %s message", "plain"), text, sizeof text), 3);
+  assert_string_equal(text, "a plain message\n");
+  assert_int_equal(exit_code_of(tsr_fail(NOT_FOUND, "no file"), text, sizeof text), 4);
+  assert_int_equal(exit_code_of(tsr_fail(NO_MEMORY, "a block"), text, sizeof text),
+                   2 + TSR_CODE_NO_MEMORY);
+  assert_string_equal(text, "out of memory: a block\n");
+}
+
 static tsr_status fail_with_note(void *context) {
   (void)context;
   tsr_status status = tsr_note(tsr_fail(SYNTAX, "%s", "a message"), "a note");
@@ -157,5 +189,6 @@ SUITE(status, TEST(success_is_silent), TEST(failures_carry_cause_message_and_not
       TEST(slugs_and_aliases_name_causes), TEST(every_cause_has_its_own_slug_and_number),
       TEST(numbers_of_causes_never_change), TEST(causes_of_later_libraries_are_strangers),
       TEST(numbers_of_codes_never_change), TEST(cancelled_is_no_failure_of_a_disk),
+      TEST(the_exit_code_follows_from_the_kind_of_failure),
       TEST(failing_without_memory_still_fails),
       TEST(a_failure_for_want_of_memory_says_what_it_was_for))

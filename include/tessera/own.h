@@ -1,0 +1,105 @@
+// Owned handles in C: given back at the end of their block, on every way out of it.
+//
+//   static tsr_status run(void) {
+//     TSR_OWN(mesh, mesh);        // tsr_mesh *mesh = NULL, released at the end of run
+//     TSR_OWN(text, text);        // tsr_text text, empty, deinitialised at the end of run
+//     TSR_TRY(tsr_mesh_parse("data=4,model=2", NULL, &mesh));
+//     tsr_mesh_print(mesh, &text);
+//     printf("%s\n", tsr_text_string(&text));
+//     return NULL;
+//   }
+//   int main(void) { return tsr_status_exit(run()); }
+//
+// The first word is the type without its tsr_, the second the name of the variable. The variable
+// that was declared last goes first. To hand a handle on, set the variable to NULL:
+// `*out_mesh = mesh; mesh = NULL;`. A variable is filled once: a second handle would take the place
+// of the first, which nobody then gives back.
+//
+// By the cleanup attribute of gcc and clang. In C++ tessera.hpp has classes for the same.
+#ifndef TESSERA_OWN_H
+#define TESSERA_OWN_H
+
+#include "tessera/api.h"
+
+#ifndef __cplusplus
+
+// The handles: type, the verb that gives one back, what that takes. Types are only named here, so
+// that this header needs no other; the header of a type is needed to use it.
+#define TSR_OWNED_HANDLES(X)                         \
+  X(array, release, tsr_array)                       \
+  X(array_tree, release, const tsr_array_tree)       \
+  X(axes, release, const tsr_axes)                   \
+  X(axis_registry, destroy, tsr_axis_registry)       \
+  X(buffer, release, tsr_buffer)                     \
+  X(buffer_pool, release, tsr_buffer_pool)           \
+  X(checkpoint, release, const tsr_checkpoint)       \
+  X(chunker, release, const tsr_chunker)             \
+  X(comm, release, tsr_comm)                         \
+  X(copy_batch, destroy, tsr_copy_batch)             \
+  X(copy_plan, release, const tsr_copy_plan)         \
+  X(fsck, destroy, tsr_fsck)                         \
+  X(layout, release, const tsr_layout)               \
+  X(load, destroy, tsr_load)                         \
+  X(logical_rules, release, const tsr_logical_rules) \
+  X(map, release, const tsr_map)                     \
+  X(mapping, release, const tsr_mapping)             \
+  X(mesh, release, const tsr_mesh)                   \
+  X(partitioner, release, const tsr_partitioner)     \
+  X(placer, release, const tsr_placer)               \
+  X(plan, release, const tsr_plan)                   \
+  X(pool, destroy, tsr_pool)                         \
+  X(rules, release, const tsr_rules)                 \
+  X(save, destroy, tsr_save)                         \
+  X(sequence, release, const tsr_sequence)           \
+  X(sequence_cache, destroy, tsr_sequence_cache)     \
+  X(sharding, release, const tsr_sharding)           \
+  X(spec, release, const tsr_spec)                   \
+  X(topology, release, const tsr_topology)           \
+  X(transform, destroy, tsr_transform)               \
+  X(tree, release, const tsr_tree)                   \
+  X(verification, destroy, tsr_verification)
+
+// The structs that own memory, each with its tsr_..._deinit. All zero is empty.
+#define TSR_OWNED_VALUES(X) \
+  X(analysis)               \
+  X(changes)                \
+  X(copies)                 \
+  X(device_array)           \
+  X(facts)                  \
+  X(findings)               \
+  X(groups)                 \
+  X(lints)                  \
+  X(logical_names)          \
+  X(pieces)                 \
+  X(place_report)           \
+  X(plan_diff)              \
+  X(relabelling)            \
+  X(text)                   \
+  X(tree_groups)
+
+#define TSR_OWN(type, name) \
+  __attribute__((cleanup(tsr_give_back_##type))) tsr_owned_##type name = {0}
+
+// What the tables make of a row: the type of the variable, and the function that ends it.
+#define TSR_OWN_HANDLE_(type, verb, taken)         \
+  typedef struct tsr_##type tsr_##type;            \
+  typedef tsr_##type *tsr_owned_##type;            \
+  TSR_API void tsr_##type##_##verb(taken *handle); \
+  static inline void tsr_give_back_##type(tsr_##type **variable) { tsr_##type##_##verb(*variable); }
+#define TSR_OWN_VALUE_(type)                           \
+  typedef struct tsr_##type tsr_##type;                \
+  typedef tsr_##type tsr_owned_##type;                 \
+  TSR_API void tsr_##type##_deinit(tsr_##type *value); \
+  static inline void tsr_give_back_##type(tsr_##type *variable) { tsr_##type##_deinit(variable); }
+// The functions are declared again where they belong, which is what this warning is about.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+TSR_OWNED_HANDLES(TSR_OWN_HANDLE_)
+TSR_OWNED_VALUES(TSR_OWN_VALUE_)
+#pragma GCC diagnostic pop
+#undef TSR_OWN_HANDLE_
+#undef TSR_OWN_VALUE_
+
+#endif
+
+#endif
