@@ -4,8 +4,8 @@
 // *flat* ranges of the row-major tensor. Callers need not know which: they ask for the shard of a
 // mesh position and for the pieces of a shard. Nothing is stored per device.
 //
-//   tsr_layout *layout = NULL;
-//   TSR_TRY(tsr_layout_create(sharding, TSR_SHAPE(8, 16), TSR_POLICY_ERROR, &layout));
+//   TSR_OWN(layout, layout);
+//   TSR_TRY(tsr_layout_from_text(mesh, "data, model", TSR_SHAPE(8, 16), &layout));
 //   tsr_pieces pieces;
 //   TSR_TRY(tsr_pieces_init(&pieces, layout, tsr_layout_shard(layout, position)));
 //   for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) ...
@@ -51,6 +51,12 @@ typedef struct tsr_layout tsr_layout;
 TSR_API TSR_MUST_USE tsr_status tsr_layout_create(const tsr_sharding *sharding,
                                                   const tsr_shape *shape, tsr_policy policy,
                                                   tsr_layout **out_layout);
+// The common case: the spec as text, in any notation of tessera/spec.h, bound to the mesh, under
+// TSR_POLICY_ERROR. Fails as tsr_spec_parse, tsr_sharding_bind and tsr_layout_create do, naming the
+// spec.
+TSR_API TSR_MUST_USE tsr_status tsr_layout_from_text(const tsr_mesh *mesh, const char *spec,
+                                                     const tsr_shape *shape,
+                                                     tsr_layout **out_layout);
 // Boxes, `rank` ranges each, `box_counts[s]` of them for shard s in turn, each stored row-major in
 // the shard, one after the other. Mesh position p holds shard p modulo `shard_count`, which must
 // divide the number of positions. NULL mesh: one position per shard.

@@ -62,6 +62,23 @@ tsr_status tsr_layout_create(const tsr_sharding *sharding, const tsr_shape *shap
   return create_grid(sharding, shape, policy, sharding, out_layout);
 }
 
+tsr_status tsr_layout_from_spec_text(const tsr_mesh *mesh, const char *text, const tsr_shape *shape,
+                                     tsr_policy policy, tsr_layout **out_layout) {
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_status status = tsr_spec_parse(text, TSR_FORM_ANY, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, shape, policy, out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  return tsr_note(status, "spec \"%s\"", text);
+}
+
+tsr_status tsr_layout_from_text(const tsr_mesh *mesh, const char *spec, const tsr_shape *shape,
+                                tsr_layout **out_layout) {
+  return tsr_layout_from_spec_text(mesh, spec, shape, TSR_POLICY_ERROR, out_layout);
+}
+
 tsr_layout *tsr_layout_retain(const tsr_layout *layout) {
   tsr_layout *mine = (tsr_layout *)layout;
   atomic_fetch_add_explicit(&mine->refs, 1, memory_order_relaxed);

@@ -31,6 +31,11 @@ struct tsr_layout {
 // A layout with one reference, its sizes set and the rest zero; NULL when memory is out.
 tsr_layout *tsr_layout_alloc(const tsr_shape *shape, tsr_layout_kind kind);
 
+// tsr_layout_from_text under any policy.
+TSR_MUST_USE tsr_status tsr_layout_from_spec_text(const tsr_mesh *mesh, const char *text,
+                                                  const tsr_shape *shape, tsr_policy policy,
+                                                  tsr_layout **out_layout);
+
 // The cut of a dimension of a grid.
 tsr_cut tsr_layout_cut(const tsr_layout *layout, int dim);
 // The one range that each of a dimension's shards holds, in turn; fails where one holds several.

@@ -517,9 +517,44 @@ static tsr_status make_and_use(void *context) {
   return status;
 }
 
+static void a_spec_as_text_makes_a_layout(void **state) {
+  (void)state;
+  tsr_mesh *mesh = NULL;
+  tsr_layout *layout = NULL, *same = test_layout_of("x=4,y=2", "x, y", "8,6", TSR_POLICY_ERROR);
+  assert_ok(tsr_mesh_parse("x=4,y=2", NULL, &mesh));
+  assert_ok(tsr_layout_from_text(mesh, "P('x', 'y')", TSR_SHAPE(8, 6), &layout));
+  bool equivalent = false;
+  assert_ok(tsr_layout_equivalent(layout, same, &equivalent));
+  assert_true(equivalent);
+  tsr_layout_release(layout);
+  layout = NULL;
+  assert_fails_with(tsr_layout_from_text(mesh, "y, x", TSR_SHAPE(8, 6), &layout), INDIVISIBLE,
+                    "spec \"y, x\": ");
+  assert_fails_with(tsr_layout_from_text(mesh, "x, q", TSR_SHAPE(8, 6), &layout), UNKNOWN_MESH_AXIS,
+                    "spec \"x, q\": ");
+  assert_fails_with(tsr_layout_from_text(mesh, "", TSR_SHAPE(8, 6), &layout), SYNTAX,
+                    "spec \"\": ");
+  assert_fails_with(tsr_layout_from_text(mesh, "x", &(tsr_shape){.rank = 1, .dims = {-4}}, &layout),
+                    BAD_ARGUMENT, "-4");
+  assert_null(layout);
+  tsr_layout_release(same);
+  tsr_mesh_release(mesh);
+}
+
+static tsr_status make_from_text(void *context) {
+  tsr_layout *layout = NULL;
+  tsr_status status = tsr_layout_from_text(context, "x, y", TSR_SHAPE(8, 6), &layout);
+  tsr_layout_release(layout);
+  return status;
+}
+
 static void layouts_survive_failing_allocations(void **state) {
   (void)state;
   test_allocation_sweep(make_and_use, "x, y");
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_mesh_parse("x=4,y=2", NULL, &mesh));
+  test_allocation_sweep(make_from_text, mesh);
+  tsr_mesh_release(mesh);
   test_allocation_sweep(make_and_use, "x+y, _");  // trimmed
   test_allocation_sweep(make_and_use, "x/parts(a:8*4, b:4*4), y/sizes(3,5)");
 }
@@ -534,4 +569,4 @@ SUITE(layout, TEST(random_layouts_agree_with_every_element),
       TEST(shards_and_dimensions_out_of_range_are_refused), TEST(runs_are_given_to_the_caller),
       TEST(layouts_know_what_they_were_made_of), TEST(huge_tensors_do_not_overflow),
       TEST(a_hundred_thousand_devices_are_no_burden), TEST(devices_may_be_beyond_counting),
-      TEST(layouts_survive_failing_allocations))
+      TEST(a_spec_as_text_makes_a_layout), TEST(layouts_survive_failing_allocations))
