@@ -9,9 +9,10 @@
 // made from the other without moving anything. Nobody sees it: tsr_array_write gives a private
 // buffer first. Memory comes from the comm's pool of buffers and goes back to it.
 //
-//   tsr_array *rows = NULL, *columns = NULL;  // jax.device_put, twice
-//   TSR_TRY(tsr_array_shard(comm, by_rows, TSR_F32, host, NULL, &rows));
-//   TSR_TRY(tsr_array_reshard(rows, by_columns, NULL, &columns));
+//   TSR_OWN(array, rows);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(array, columns);
+//   TSR_TRY(tsr_array_put(comm, mesh, "x, _", TSR_SHAPE(4, 6), TSR_F32, host, &rows));
+//   TSR_TRY(tsr_array_reshard_to(rows, "_, y", &columns));
 //   TSR_TRY(tsr_array_gather(columns, host, sizeof host, NULL));
 //
 // "Collective" is meant as in tessera/comm.h: ranks compare element types, layouts by value (also
@@ -71,6 +72,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_shard(tsr_comm *comm, const tsr_layout
                                                 tsr_dtype dtype, const void *host,
                                                 const tsr_host_options *options,
                                                 tsr_array **out_array);
+// The common case: a row-major tensor in the layout that a spec as text gives it on the mesh, as
+// tsr_layout_from_text has it. `host` may be NULL where no device here holds an element.
+TSR_API TSR_MUST_USE tsr_status tsr_array_put(tsr_comm *comm, const tsr_mesh *mesh,
+                                              const char *spec, const tsr_shape *shape,
+                                              tsr_dtype dtype, const void *host,
+                                              tsr_array **out_array);
 // The tensor that a process's devices hold together: the smallest box around their pieces, which
 // they must fill; fails with not_filled, naming a hole, where they do not.
 // jax's host_local_array_to_global_array and its inverse; no communication.
@@ -144,6 +151,13 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_check_replicas(const tsr_array *array)
 // The memory of a local part, to write to: copied first if anyone else holds it. Replicas on other
 // devices keep what they have.
 TSR_API TSR_MUST_USE tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data);
+// All distinct shards here, each once: `fill` writes at `data`, which holds the shard's present
+// values (where replicas differ, those of the first), from any worker of the comm. Replicas share
+// what it wrote, so that the array takes no more memory than before; memory that is also another
+// array's or the caller's is copied first, once for each shard. No communication: every rank writes
+// its own. Where `fill` fails, shards may have been written or not, but replicas are the same.
+TSR_API TSR_MUST_USE tsr_status tsr_array_write_all(tsr_array *array, tsr_array_fill_fn *fill,
+                                                    void *context);
 
 // ---- whole tensors ----
 
@@ -192,6 +206,11 @@ typedef struct tsr_reshard_options {
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
                                                   const tsr_reshard_options *options,
                                                   tsr_array **out_array);
+// Collective. The common case: the layout that a spec as text gives the array's tensor on its own
+// mesh, under its own policy. (On another mesh: tsr_layout_from_text, then tsr_array_reshard.)
+// Fails as those two do, and with bad_argument for an array that lies on no mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_to(tsr_array *array, const char *spec,
+                                                     tsr_array **out_array);
 // Collective, unless `count` is 0: that is nothing to do, and no comm to say so. Many arrays of one
 // comm, in as few rounds of messages as `most_memory` allows; one that is listed twice cannot be
 // donated. On failure no array is made, but those of earlier rounds

@@ -52,6 +52,9 @@ void tsr_slot_set(tsr_slot *slot, tsr_buffer *buffer, int64_t offset);
 TSR_MUST_USE tsr_status tsr_array_make_buffers(tsr_array *array);
 // Zeros in a slot's buffer, on the comm's workers.
 TSR_MUST_USE tsr_status tsr_slot_clear(const tsr_array *array, tsr_slot *slot);
+// Calls `fill` for each leader, on the comm's workers.
+TSR_MUST_USE tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_fn *fill,
+                                               void *context);
 // Lets followers without a buffer share their leaders': the last step of making an array.
 void tsr_array_share(tsr_array *array);
 // The same for all followers, who give back what they had.

@@ -145,7 +145,7 @@ static tsr_status generate_one(void *context, int64_t index, int worker) {
                   "device %lld", (long long)part.device);
 }
 
-static tsr_status generate_all(tsr_array *array, tsr_array_fill_fn *fill_part, void *context) {
+tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_fn *fill_part, void *context) {
   int64_t *leaders = malloc(sizeof *leaders * ((size_t)array->slot_count + 1)), count = 0;
   if (!leaders) return tsr_fail(NO_MEMORY, "%lld local devices", (long long)array->slot_count);
   for (int64_t i = 0; i < array->slot_count; i++)
@@ -160,7 +160,7 @@ tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout, tsr_dtyp
                               tsr_array_fill_fn *fill_part, void *context, tsr_array **out_array) {
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_empty(comm, layout, dtype, &array));
-  tsr_status status = generate_all(array, fill_part, context);
+  tsr_status status = tsr_array_fill_leaders(array, fill_part, context);
   if (status)
     tsr_array_release(array);
   else

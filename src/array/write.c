@@ -38,3 +38,37 @@ tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
   *out_data = slot->data;
   return NULL;
 }
+
+// Lets go of what followers hold together with their leaders, who may then be the only holders.
+static void drop_shared(tsr_array *array) {
+  for (int64_t i = 0; i < array->slot_count; i++) {
+    tsr_slot *slot = &array->slots[i];
+    const tsr_slot *leader = &array->slots[slot->leader];
+    if (tsr_slot_is_leader(array, slot) || slot->buffer != leader->buffer ||
+        slot->data != leader->data)
+      continue;
+    tsr_buffer_release(slot->buffer);
+    slot->buffer = NULL;
+  }
+}
+
+// Memory of its own for every leader; followers hold it again.
+static tsr_status unshare_leaders(tsr_array *array) {
+  tsr_status status = NULL;
+  drop_shared(array);
+  for (int64_t i = 0; i < array->slot_count && !status; i++) {
+    tsr_slot *slot = &array->slots[i];
+    if (tsr_slot_is_leader(array, slot) && !tsr_buffer_is_writable(slot->buffer))
+      status = unshare(array, slot);
+  }
+  tsr_array_share(array);
+  return status;
+}
+
+tsr_status tsr_array_write_all(tsr_array *array, tsr_array_fill_fn *fill, void *context) {
+  TSR_TRY(tsr_array_check_alive(array));
+  TSR_TRY(unshare_leaders(array));
+  tsr_status status = tsr_array_fill_leaders(array, fill, context);
+  tsr_array_share_leaders(array);
+  return status;
+}

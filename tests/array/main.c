@@ -4,6 +4,8 @@
 #define SUITES(X) \
   X(chunks)       \
   X(array)        \
+  X(array_text)   \
+  X(array_write)  \
   X(host)         \
   X(reshard)      \
   X(ranks)        \

@@ -84,6 +84,36 @@ static void check_all(tsr_comm *comm, const tsr_mesh *mesh) {
   for (int i = 0; i < SPECS; i++) tsr_array_release(arrays[i]);
 }
 
+// Writing all shards at once, each rank its own.
+static tsr_status negate(void *context, const tsr_array_part *part, void *data) {
+  (void)context;
+  int32_t *values = data;
+  for (int64_t i = 0; i < part->bytes / 4; i++) values[i] = -values[i];
+  return NULL;
+}
+
+static void check_writing(tsr_comm *comm, const tsr_mesh *mesh) {
+  int32_t host[ROWS * COLUMNS], negative[ROWS * COLUMNS];
+  for (int i = 0; i < ROWS * COLUMNS; i++) negative[i] = -(host[i] = 7 * i + 1);
+  for (int i = 0; i < SPECS; i++) {
+    tsr_array *array = NULL, *wanted = NULL;
+    if (!check_ok("put", tsr_array_put(comm, mesh, specs[i], TSR_SHAPE(ROWS, COLUMNS), TSR_I32,
+                                       host, &array)) ||
+        !check_ok("put negative", tsr_array_put(comm, mesh, specs[i], TSR_SHAPE(ROWS, COLUMNS),
+                                                TSR_I32, negative, &wanted)))
+      return;
+    check_ok("write all", tsr_array_write_all(array, negate, NULL));
+    check_that("every device has what was written", same_parts(array, wanted));
+    check_that("memory stays", tsr_array_memory(array) == tsr_array_memory(wanted));
+    check_ok("replicas", tsr_array_check_replicas(array));
+    tsr_array_release(array);
+    array = NULL;
+    check_ok("reshard to text", tsr_array_reshard_to(wanted, "_, y", &array));
+    tsr_array_release(array);
+    tsr_array_release(wanted);
+  }
+}
+
 int case_arrays(void) {
   tsr_comm *comm = NULL;
   tsr_mesh *mesh = NULL;
@@ -91,8 +121,11 @@ int case_arrays(void) {
   const int64_t rank = check_rank(), size = check_size();
   const int64_t local = DEVICES * (rank + 1) / size - DEVICES * rank / size;
   if (check_ok("comm", tsr_comm_create_mpi(MPI_COMM_WORLD, local, &options, &comm)) &&
-      check_ok("mesh", tsr_mesh_parse("x=3,y=4 devices=[5,1,2,3,4,0,6,11,8,9,10,7]", NULL, &mesh)))
+      check_ok("mesh",
+               tsr_mesh_parse("x=3,y=4 devices=[5,1,2,3,4,0,6,11,8,9,10,7]", NULL, &mesh))) {
     check_all(comm, mesh);
+    check_writing(comm, mesh);
+  }
   tsr_mesh_release(mesh);
   tsr_comm_release(comm);
   return check_failures > 0;
