@@ -52,7 +52,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_comm_create(int64_t device_count,
                                                 tsr_comm **out_comm);
 // Makes a comm of the engine of that name: "threads", or "mpi", whose library is loaded (see
 // docs/mpi.md: the one of the launcher that started the program, or what the variable TESSERA_MPI
-// names) and shares the devices out to the ranks. Collective over the ranks.
+// names) and shares the devices out to the ranks; 0 devices = one for each rank. Collective over
+// the ranks.
+//   TSR_TRY(tsr_comm_open("mpi", 0, NULL, &comm));  // starts MPI, and ends it with the comm
 TSR_API TSR_MUST_USE tsr_status tsr_comm_open(const char *engine, int64_t device_count,
                                               const tsr_comm_options *options, tsr_comm **out_comm);
 TSR_API tsr_comm *tsr_comm_retain(tsr_comm *comm);

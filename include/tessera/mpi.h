@@ -33,7 +33,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local
                                                     tsr_comm **out_comm);
 
 // Collective over MPI_COMM_WORLD. Starts MPI unless the program has done so (and then ends it with
-// the comm), and shares `device_count` devices out to the ranks, in blocks as equal as can be.
+// the comm), and shares `device_count` devices (0 = one for each rank) out to the ranks, in blocks
+// as equal as can be.
 // Fails on every rank when they want different numbers of devices, and when the launcher started
 // another number of processes than MPI sees. tsr_comm_open("mpi") (tessera/comm.h) loads the
 // library that fits the launcher and calls this.

@@ -133,7 +133,9 @@ static tsr_status open_mpi(int64_t device_count, const tsr_comm_options *options
 
 tsr_status tsr_comm_open(const char *engine, int64_t device_count, const tsr_comm_options *options,
                          tsr_comm **out_comm) {
-  if (!strcmp(engine, "threads")) return tsr_comm_create(device_count, options, out_comm);
+  // 0 devices are one for each rank: here there is one.
+  if (!strcmp(engine, "threads"))
+    return tsr_comm_create(device_count ? device_count : 1, options, out_comm);
   if (!strcmp(engine, "mpi")) return open_mpi(device_count, options, out_comm);
   return tsr_fail(BAD_ARGUMENT, "engine \"%s\", wanted threads or mpi", engine);
 }

@@ -69,8 +69,12 @@ int case_create(void) {
               TSR_CAUSE_BAD_ARGUMENT, "rank 0: -1 devices, wanted 0 or more");
   check_fails("other devices", tsr_comm_open_mpi(rank == 1 ? 6 : 5, NULL, &comm),
               TSR_CAUSE_COMM_MISMATCH, "rank 0 wants 5 devices, rank 1 wants 6");
-  check_fails("no devices", tsr_comm_open_mpi(rank == 1 ? 0 : 5, NULL, &comm),
-              TSR_CAUSE_BAD_ARGUMENT, "rank 1: 0 devices, wanted 1 or more");
+  check_fails("no devices", tsr_comm_open_mpi(rank == 1 ? -1 : 5, NULL, &comm),
+              TSR_CAUSE_BAD_ARGUMENT, "rank 1: -1 devices, wanted 1 or more");
+  if (!check_ok("one for each rank", tsr_comm_open_mpi(0, NULL, &comm))) return 1;
+  check_that("each rank has one device",
+             tsr_comm_device_count(comm) == size && tsr_comm_local_count(comm) == 1);
+  tsr_comm_release(comm);
   // Uneven: rank r brings r devices, the first none.
   if (!check_ok("uneven", tsr_comm_create_mpi(MPI_COMM_WORLD, rank, NULL, &comm))) return 1;
   check_that("all devices are counted",

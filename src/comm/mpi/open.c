@@ -51,6 +51,7 @@ static tsr_status open_world(int64_t device_count, const tsr_comm_options *optio
   TSR_TRY(tsr_mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size"));
   TSR_TRY(tsr_mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank"));
   TSR_TRY(check_size(size));
+  if (!device_count) device_count = size;
   // The first ranks take one more when the devices cannot be shared out evenly.
   const int64_t mine = device_count / size + (rank < device_count % size);
   return tsr_mpi_create(MPI_COMM_WORLD, mine, &device_count, options, out_comm);
