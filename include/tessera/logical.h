@@ -5,11 +5,10 @@
 //   linen            first that fits  passes the rule over       not cut
 //   flax.core.spmd   last             not looked at              stays, as a mesh axis
 //
-//   tsr_logical_rules *rules = NULL;
+//   TSR_OWN(logical_rules, rules);  // tessera/own.h
+//   TSR_OWN(text, spec);
 //   TSR_TRY(tsr_logical_rules_parse("batch -> data\nembed -> model\n", "mine", &rules));
-//   tsr_logical_entry names[] = {TSR_LOGICAL_NAME("batch"), TSR_LOGICAL_NONE,
-//   TSR_LOGICAL_NAME("embed")}; tsr_spec *spec = NULL;  // data, _, model
-//   TSR_TRY(tsr_logical_to_mesh_axes(&(tsr_logical_names){3, names, NULL}, rules, &spec, NULL));
+//   TSR_TRY(tsr_logical_to_spec_text("batch, _, embed", rules, &spec));  // data, _, model
 #ifndef TESSERA_LOGICAL_H
 #define TESSERA_LOGICAL_H
 
@@ -121,6 +120,12 @@ TSR_API void tsr_logical_names_deinit(tsr_logical_names *names);
 // Plain names; NULL and "" stand for None.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_names_of(const char *const *strings, int count,
                                                      tsr_logical_names *out_names);
+// As text, an entry for each dimension, apart by commas: "batch, _, embed", where an entry is
+// written as in the rules above, "()" alone is no dimension at all, and a last comma does not
+// count. Printing is the exact inverse. Fails with syntax, naming the column.
+TSR_API TSR_MUST_USE tsr_status tsr_logical_names_parse(const char *text,
+                                                        tsr_logical_names *out_names);
+TSR_API void tsr_logical_names_print(const tsr_logical_names *names, tsr_text *out);
 // ["batch", null, ["data", "model"], {"unconstrained": true}]
 TSR_API TSR_MUST_USE tsr_status tsr_logical_names_from_json(const tsr_json *value,
                                                             tsr_logical_names *out_names);
@@ -160,6 +165,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_to_mesh_axes(const tsr_logical_names
                                                          const tsr_logical_rules *rules,
                                                          tsr_spec **out_spec,
                                                          tsr_logical_reason *out_reasons);
+// The same from text to text: "batch, _, embed" becomes "data, _, model", which is added to `out`
+// and is what tsr_array_put, tsr_array_reshard_to and tsr_layout_from_text take.
+TSR_API TSR_MUST_USE tsr_status tsr_logical_to_spec_text(const char *names,
+                                                         const tsr_logical_rules *rules,
+                                                         tsr_text *out);
 // logical_to_mesh: the same for names written as a PartitionSpec, in which a group of one is a
 // name.
 TSR_API TSR_MUST_USE tsr_status tsr_logical_to_mesh(const tsr_spec *names,

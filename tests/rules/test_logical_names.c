@@ -54,6 +54,84 @@ static void lists_are_checked(void **state) {
   json_free(&text);
 }
 
+// ---- text ----
+
+static void names_round_trip_through_text(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *json, *printed;  // NULL = as it was
+  } cases[] = {
+      {"batch, _, embed", "['batch',null,'embed']", NULL},
+      {" batch ,None,  embed , ", "['batch',null,'embed']", "batch, _, embed"},
+      {"data+model, ?, (x), ()", "[['data','model'],{'unconstrained':true},['x'],[]]", NULL},
+      {"()", "[]", NULL},
+      {"(),", "[[]]", NULL},
+      {"_", "[null]", NULL},
+      {"a, a", "['a','a']", NULL},
+      {"\"a b\", \"_\"", "['a b','_']", NULL},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_logical_names names = {0};
+    tsr_text text = TSR_TEXT_EMPTY;
+    assert_ok(tsr_logical_names_parse(cases[i].text, &names));
+    tsr_logical_names_print(&names, &text);
+    assert_string_equal(tsr_text_string(&text),
+                        cases[i].printed ? cases[i].printed : cases[i].text);
+    assert_names(&names, cases[i].json);
+    tsr_text_deinit(&text);
+  }
+}
+
+static void texts_that_are_no_names_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"", "an empty text; no names are written ()"},
+      {"a, , b", "a mesh axis"},
+      {"a b", "wanted \",\" or the end"},
+      {"a, (b", "wanted \")\""},
+      {"a, 3", "a mesh axis"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_logical_names names = {.count = 77};
+    assert_fails_with(tsr_logical_names_parse(cases[i].text, &names), SYNTAX, cases[i].message);
+    assert_int_equal(names.count, 77);
+  }
+}
+
+static void names_as_text_become_a_spec_as_text(void **state) {
+  (void)state;
+  tsr_logical_rules *rules = NULL;
+  tsr_text spec = TSR_TEXT_EMPTY;
+  assert_ok(tsr_logical_rules_parse("batch -> data\nembed -> fsdp+tp\nmlp -> tp\nkv -> _\n", "test",
+                                    &rules));
+  static const char *const cases[][2] = {{"batch, _, embed", "data, _, fsdp+tp"},
+                                         {"mlp, embed", "_, fsdp+tp"},
+                                         {"kv, batch", "_, data"},
+                                         {"unknown", "_"},
+                                         {"()", "()"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    tsr_text_clear(&spec);
+    assert_ok(tsr_logical_to_spec_text(cases[i][0], rules, &spec));
+    assert_string_equal(tsr_text_string(&spec), cases[i][1]);
+  }
+  assert_fails_with(tsr_logical_to_spec_text("batch, batch", rules, &spec), DUPLICATE_LOGICAL_NAME,
+                    "names \"batch, batch\": ");
+  assert_fails_with(tsr_logical_to_spec_text("batch,,", rules, &spec), SYNTAX,
+                    "names \"batch,,\": ");
+  assert_string_equal(tsr_text_string(&spec), "()");  // untouched
+  tsr_text_deinit(&spec);
+  tsr_logical_rules_release(rules);
+}
+
+static tsr_status map_text(void *context) {
+  tsr_text spec = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_logical_to_spec_text("batch, x+y, (z), embed", context, &spec);
+  tsr_text_deinit(&spec);
+  return status;
+}
+
 // ---- specs ----
 
 static void names_become_specs_as_in_jax(void **state) {
@@ -210,11 +288,16 @@ static void running_out_of_memory_is_a_status(void **state) {
   json_text text = json_of("['a',null,['x','y'],{'unconstrained':true}]");
   test_allocation_sweep(make_names, &text);
   test_allocation_sweep(make_of, (const char *[]){"a", "b"});
+  tsr_logical_rules *rules = NULL;
+  assert_ok(tsr_logical_rules_parse("batch -> data\n", "test", &rules));
+  test_allocation_sweep(map_text, rules);
+  tsr_logical_rules_release(rules);
   json_free(&text);
 }
 
 SUITE(logical_names, TEST(names_round_trip_through_json), TEST(names_are_copied),
-      TEST(lists_are_checked), TEST(names_become_specs_as_in_jax),
-      TEST(specs_that_are_no_lists_are_refused), TEST(axes_are_added_as_python_inserts),
-      TEST(removing_wants_the_right_name), TEST(removing_undoes_adding),
-      TEST(running_out_of_memory_is_a_status))
+      TEST(lists_are_checked), TEST(names_round_trip_through_text),
+      TEST(texts_that_are_no_names_are_refused), TEST(names_as_text_become_a_spec_as_text),
+      TEST(names_become_specs_as_in_jax), TEST(specs_that_are_no_lists_are_refused),
+      TEST(axes_are_added_as_python_inserts), TEST(removing_wants_the_right_name),
+      TEST(removing_undoes_adding), TEST(running_out_of_memory_is_a_status))

@@ -1,0 +1,73 @@
+// Names of dimensions as text: entries apart by commas. One empty group is "(),", since "()" is the
+// empty list, as it is the empty spec.
+#include <string.h>
+
+#include "rules/entry.h"
+#include "spec/forms.h"
+
+static tsr_status grow(tsr_arena *arena, tsr_logical_entry **items, int count, int *capacity) {
+  if (count < *capacity) return NULL;
+  *capacity = *capacity ? 2 * *capacity : 8;
+  tsr_logical_entry *more = tsr_arena_zeros(arena, (size_t)*capacity, sizeof *more);
+  if (!more) return tsr_fail(NO_MEMORY, "a list of %d names", *capacity);
+  if (count) memcpy(more, *items, (size_t)count * sizeof *more);
+  *items = more;
+  return NULL;
+}
+
+static bool is_empty_list(tsr_scan scan) {
+  return tsr_scan_take(&scan, '(') && tsr_scan_take(&scan, ')') && !tsr_scan_peek(&scan);
+}
+
+static tsr_status read_list(tsr_arena *arena, const char *text, tsr_logical_entry **out_items,
+                            int *out_count) {
+  tsr_scan scan = TSR_SCAN(text);
+  int capacity = 0;
+  if (is_empty_list(scan)) return NULL;
+  if (!tsr_scan_peek(&scan))
+    return tsr_read_fail(&scan, SYNTAX, "an empty text; no names are written ()");
+  do {
+    if (*out_count == TSR_ENTRIES_MAX)
+      return tsr_read_fail(&scan, TOO_LARGE, "more than %d names", TSR_ENTRIES_MAX);
+    TSR_TRY(grow(arena, out_items, *out_count, &capacity));
+    TSR_TRY(tsr_entry_read(arena, &scan, &(*out_items)[(*out_count)++]));
+  } while (tsr_scan_take(&scan, ',') && tsr_scan_peek(&scan));
+  return tsr_scan_peek(&scan) ? tsr_read_wanted(&scan, "\",\" or the end") : NULL;
+}
+
+tsr_status tsr_logical_names_parse(const char *text, tsr_logical_names *out_names) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_logical_entry *items = NULL;
+  int count = 0;
+  tsr_status status = read_list(&arena, text, &items, &count);
+  if (!status) status = tsr_logical_names_init(out_names, items, count);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
+void tsr_logical_names_print(const tsr_logical_names *names, tsr_text *out) {
+  for (int i = 0; i < names->count; i++) {
+    if (i) tsr_text_add(out, ", ");
+    tsr_entry_print(&names->items[i], out);
+  }
+  if (!names->count) tsr_text_add(out, "()");
+  if (names->count == 1 && names->items[0].kind == TSR_ENTRY_GROUP && !names->items[0].count)
+    tsr_text_add_char(out, ',');
+}
+
+tsr_status tsr_logical_to_spec_text(const char *text, const tsr_logical_rules *rules,
+                                    tsr_text *out) {
+  tsr_logical_names names = {0};
+  tsr_spec *spec = NULL;
+  tsr_text made = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_logical_names_parse(text, &names);
+  if (!status) status = tsr_logical_to_mesh_axes(&names, rules, &spec, NULL);
+  if (!status) status = tsr_spec_print(spec, TSR_FORM_SHORT, &made);
+  if (!status) status = tsr_text_check(&made);
+  if (!status) tsr_text_add_bytes(out, made.data, made.length);
+  if (!status) status = tsr_text_check(out);
+  tsr_text_deinit(&made);
+  tsr_spec_release(spec);
+  tsr_logical_names_deinit(&names);
+  return tsr_note(status, "names \"%s\"", text);
+}
