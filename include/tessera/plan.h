@@ -1,9 +1,8 @@
 // Plan: a spec for every tensor of a model on a mesh, each with its reason.
 //
-//   tsr_plan *plan = NULL;
-//   TSR_TRY(tsr_plan_match(tree, mesh, rules, NULL, &plan));
-//   tsr_plan_row row;
-//   tsr_plan_get(plan, tsr_tree_find(tree, "lm_head.weight"), &row);
+//   TSR_OWN(plan, plan);  // tessera/own.h
+//   TSR_TRY(tsr_plan_from_text("model.safetensors", mesh, "lm_head -> tp, _\n.* -> ()\n", &plan));
+//   const tsr_spec *spec = tsr_plan_find_spec(plan, "lm_head.weight");  // NULL if there is none
 //
 // A plan is immutable; what changes one makes another. Specs and names are kept once in pools, so
 // that 100,000 rows take a few megabytes.
@@ -134,6 +133,16 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_m
                                                const tsr_rules *rules,
                                                const tsr_match_options *options,
                                                tsr_plan **out_plan);
+// The common case: rules as text (tessera/rules.h) over the tensors of a model, which is whatever
+// tsr_tree_open takes, on the mesh (NULL: none, as above). The rules know the facts of the model's
+// config.json, where there is one beside it, and the sizes of the mesh's axes; companions are cut
+// with what they go with, as the command does it.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_from_text(const char *model_path, const tsr_mesh *mesh,
+                                                   const char *rules, tsr_plan **out_plan);
+// The same by a preset of tessera/rules.h ("llama", "llama:fsdp+tp"); NULL = the one for the
+// model_type of the model's config.json. Fails with unknown_preset where that names none.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_from_preset(const char *model_path, const tsr_mesh *mesh,
+                                                     const char *preset, tsr_plan **out_plan);
 // The same by logical axes: each tensor's names through linen's mapping (NULL rules: those in
 // scope). A tensor without logical axes is not cut.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_logical(const tsr_tree *tree, const tsr_mesh *mesh,

@@ -15,6 +15,12 @@
 #include "plan/shape_table.h"
 #include "tessera/plan.h"
 
+// tsr_plan_from_text for a tree that is there already. `model_path` is where config.json is looked
+// for; NULL = nowhere.
+TSR_MUST_USE tsr_status tsr_plan_tree_by_text(const tsr_tree *tree, const char *model_path,
+                                              const tsr_mesh *mesh, const char *rules,
+                                              tsr_plan **out_plan);
+
 // A row at its true size: specs and notes by number.
 typedef struct tsr_stored_row {
   int64_t bytes_per_device;

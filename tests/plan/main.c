@@ -20,6 +20,7 @@ int suite_companions(void);
 int suite_quantised(void);
 int suite_families(void);
 int suite_together(void);
+int suite_from_text(void);
 
 int main(void) {
   int failed = suite_tree() + suite_tree_json() + suite_tree_group() + suite_plan() +
@@ -28,6 +29,6 @@ int main(void) {
   // and the automatic ones, on a line of their own
   failed += suite_auto() + suite_helper() + suite_knapsack() + suite_fit() + suite_analyze() +
             suite_convert() + suite_companions() + suite_quantised() + suite_families() +
-            suite_together();
+            suite_together() + suite_from_text();
   return failed;
 }
