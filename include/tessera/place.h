@@ -1,5 +1,10 @@
 // Placing: arrays and whole trees of them, put where specs, rules, plans and axes say.
 //
+//   TSR_OWN(array_tree, placed);  // tessera/own.h
+//   TSR_TRY(tsr_array_tree_put(comm, mesh, "up$ -> fsdp, tp\n.* -> ()\n", parameters, &placed));
+//
+// or step by step:
+//
 //   tsr_placer *placer = NULL;                        // make_shard_and_gather_fns
 //   tsr_place_options options = {.size = sizeof options, .comm = comm};
 //   TSR_TRY(tsr_placer_create(plan, &options, &placer));
@@ -58,6 +63,15 @@ TSR_API const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const ch
 // Paths, types and shapes alone, for rules and plans.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree,
                                                       tsr_tree **out_tree);
+// A line for each leaf: its path and what tsr_array_print says, or `f32 (8, 16) in host memory`, or
+// `f32 (8, 16) without data`.
+TSR_API void tsr_array_tree_print(const tsr_array_tree *tree, tsr_text *out);
+// Collective over `comm`. Puts every leaf where rules as text (tessera/rules.h) say, on the mesh:
+// match_partition_rules and shard in one call, as tsr_plan_match and tsr_placer_shard do it. Shapes
+// are left alone. A path without a rule is an error.
+TSR_API TSR_MUST_USE tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh,
+                                                   const char *rules, const tsr_array_tree *tree,
+                                                   tsr_array_tree **out_tree);
 // Collective. Arrays become tensors in host memory, which the new tree keeps, on all ranks, or on
 // `root` alone, where others get shapes; -1 = all. Other leaves stay as they are.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root,
