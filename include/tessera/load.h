@@ -5,13 +5,16 @@
 // that need it, which sends it to the others. Formats, layouts and types need not be those of the
 // file: what is stored as rows for eight ranks is loaded as columns for four, cast on the way.
 //
-//   tsr_checkpoint *model = NULL;
-//   tsr_array_tree *parameters = NULL;
-//   tsr_status status = tsr_checkpoint_open_all(comm, "llama", NULL, &model);
-//   if (!status) status = tsr_checkpoint_load(model, plan, comm, NULL, &parameters);
-//   if (!status) use(tsr_array_tree_find(parameters, "lm_head.weight")->array);
-//   tsr_array_tree_release(parameters);  // the arrays go with it, unless someone retains them
-//   tsr_checkpoint_release(model);       // any time after the load
+//   TSR_OWN(array_tree, parameters);  // tessera/own.h; its arrays go with it unless retained
+//   TSR_TRY(tsr_checkpoint_load_path("llama", mesh, "mlp -> _, tp\n.* -> ()\n", comm, NULL,
+//                                    &parameters));
+//   const tsr_leaf *head = tsr_array_tree_find(parameters, "lm_head.weight");  // NULL if none
+//
+// or, with a plan made in another way:
+//
+//   TSR_OWN(checkpoint, model);
+//   TSR_TRY(tsr_checkpoint_open_all(comm, "llama", NULL, &model));
+//   TSR_TRY(tsr_checkpoint_load(model, plan, comm, NULL, &parameters));
 //
 // What it takes is known before the first byte is read: tsr_load_create and its certificate. Arrays
 // are saved again by tessera/save.h.
@@ -115,6 +118,14 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_load(const tsr_checkpoint *checkp
                                                     const tsr_plan *plan, tsr_comm *comm,
                                                     const tsr_load_options *options,
                                                     tsr_array_tree **out_tree);
+
+// Collective. The common case: opens the checkpoint at `path`, cuts its tensors by rules as text
+// (tessera/rules.h, as tsr_plan_from_text has them) on the mesh, and loads them. NULL options =
+// defaults.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_load_path(const char *path, const tsr_mesh *mesh,
+                                                         const char *rules, tsr_comm *comm,
+                                                         const tsr_load_options *options,
+                                                         tsr_array_tree **out_tree);
 
 // For those who have arrays of their own: one shard of any layout of a tensor, as its buffer lies
 // (tsr_layout_buffer_shape), padding zero, into the caller's memory: the `out_bytes` at `out` hold

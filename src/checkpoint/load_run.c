@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "checkpoint/load.h"
+#include "plan/plan.h"
 
 static tsr_status agree(const tsr_load *load, tsr_status found) {
   return tsr_load_agree(load->comm, "load", found);
@@ -112,5 +113,33 @@ tsr_status tsr_checkpoint_open_all(tsr_comm *comm, const char *path,
     tsr_checkpoint_release(checkpoint);
   else
     *out_checkpoint = checkpoint;
+  return status;
+}
+
+static tsr_status plan_load(const tsr_checkpoint *checkpoint, const tsr_mesh *mesh,
+                            const char *rules, const tsr_load_options *options,
+                            tsr_plan **out_plan) {
+  tsr_tree *tree = NULL;
+  TSR_TRY(tsr_load_tree(checkpoint, options, &tree));
+  tsr_status status =
+      tsr_plan_tree_by_text(tree, tsr_checkpoint_path(checkpoint), mesh, rules, out_plan);
+  tsr_tree_release(tree);
+  return status;
+}
+
+tsr_status tsr_checkpoint_load_path(const char *path, const tsr_mesh *mesh, const char *rules,
+                                    tsr_comm *comm, const tsr_load_options *options,
+                                    tsr_array_tree **out_tree) {
+  tsr_checkpoint *checkpoint = NULL;
+  tsr_plan *plan = NULL;
+  TSR_TRY(tsr_checkpoint_open_all(comm, path, NULL, &checkpoint));
+  tsr_status status = plan_load(checkpoint, mesh, rules, options, &plan);
+  // Other ranks may have a plan and be comparing it with ours.
+  if (status)
+    status = tsr_load_agree(comm, "load", status);
+  else
+    status = tsr_checkpoint_load(checkpoint, plan, comm, options, out_tree);
+  tsr_plan_release(plan);
+  tsr_checkpoint_release(checkpoint);
   return status;
 }

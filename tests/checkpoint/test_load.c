@@ -491,10 +491,67 @@ static void loads_survive_failing_allocations(void **state) {
   free_fixture(&f);
 }
 
+// ---- in one call ----
+
+static const char rules_of_all[] = "a\\.w -> dp, tp\nqkv -> tp, _\n.* -> ()\n";
+
+static void a_path_and_rules_are_enough(void **state) {
+  (void)state;
+  fixture f;
+  make_fixture(&f);
+  tsr_mesh *mesh = NULL;
+  tsr_array_tree *tree = NULL;
+  assert_ok(tsr_mesh_parse("dp=2,tp=4", NULL, &mesh));
+  assert_ok(tsr_checkpoint_load_path(f.in, mesh, rules_of_all, f.comm, NULL, &tree));
+  assert_int_equal(tsr_array_tree_count(tree), 8);
+  assert_ok(test_load_check(tree, f.whole));
+  assert_int_equal(tsr_array_memory(tsr_array_tree_find(tree, "a.w")->array), 64 * 48 * 4);
+  tsr_array_tree_release(tree);
+  tree = NULL;
+  const char *const only[] = {"^a", "^b$"};
+  const tsr_load_options options = {
+      .size = sizeof options, .dtype = TSR_BF16, .include = only, .include_count = 2};
+  assert_ok(tsr_checkpoint_load_path(f.in, mesh, rules_of_all, f.comm, &options, &tree));
+  assert_int_equal(tsr_array_tree_count(tree), 2);
+  assert_int_equal(tsr_array_dtype(tsr_array_tree_find(tree, "a.w")->array), TSR_BF16);
+  tsr_array_tree_release(tree);
+  tree = NULL;
+  assert_fails_with(tsr_checkpoint_load_path(f.out, mesh, rules_of_all, f.comm, NULL, &tree),
+                    NOT_FOUND, "out");
+  assert_fails_with(tsr_checkpoint_load_path(f.in, mesh, "a -> tp\n", f.comm, NULL, &tree), NO_RULE,
+                    "\"b\"");
+  assert_fails_with(tsr_checkpoint_load_path(f.in, mesh, "a -> (\n", f.comm, NULL, &tree), SYNTAX,
+                    "rules:1: ");
+  assert_null(tree);
+  tsr_mesh_release(mesh);
+  free_fixture(&f);
+}
+
+static tsr_status load_by_path(void *context) {
+  const fixture *f = context;
+  tsr_mesh *mesh = NULL;
+  tsr_array_tree *tree = NULL;
+  tsr_buffer_pool_trim(tsr_comm_buffers(f->comm), 0);
+  TSR_TRY(tsr_mesh_parse("dp=2,tp=4", NULL, &mesh));
+  tsr_status status = tsr_checkpoint_load_path(f->in, mesh, rules_of_all, f->comm, NULL, &tree);
+  tsr_array_tree_release(tree);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+static void loading_by_path_survives_failing_allocations(void **state) {
+  (void)state;
+  fixture f;
+  make_fixture(&f);
+  test_allocation_sweep(load_by_path, &f);
+  free_fixture(&f);
+}
+
 SUITE(load, TEST(every_format_is_loaded_into_random_layouts), TEST(every_byte_is_read_once),
       TEST(neighbours_are_read_together), TEST(one_shard_reads_its_bytes_only),
 
       TEST(shards_of_boxes_and_flat_ranges_are_read), TEST(tensors_are_made_by_maps_on_the_way),
       TEST(large_tensors_are_read_by_windows), TEST(bad_loads_are_refused),
       TEST(copies_that_differ_are_found_when_asked),
-      TEST(only_what_the_plan_has_is_loaded_when_asked), TEST(loads_survive_failing_allocations))
+      TEST(only_what_the_plan_has_is_loaded_when_asked), TEST(loads_survive_failing_allocations),
+      TEST(a_path_and_rules_are_enough), TEST(loading_by_path_survives_failing_allocations))
