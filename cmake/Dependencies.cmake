@@ -45,7 +45,7 @@ function(tessera_depend name module)
 endfunction()
 
 # Table hashes; used from its header alone, so there is nothing to link.
-find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+find_path(TESSERA_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 tessera_depend(LIBGCRYPT libgcrypt REQUIRED)  # message digests
 tessera_depend(PCRE2 libpcre2-8 REQUIRED)     # regular expressions
 tessera_depend(ZLIB zlib REQUIRED)            # arrays that are packed in archives

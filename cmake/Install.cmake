@@ -1,5 +1,6 @@
 # What `make install` puts where: both libraries, headers, presets, pkg-config file, CMake package,
-# the command, its manual pages and completions.
+# the command, its manual pages and completions. Only with TESSERA_INSTALL, which is off where
+# another project includes this one.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -48,16 +49,16 @@ if(TARGET tessera)
 endif()
 
 # Manual pages, where scdoc is there to make them: mostly printed by the command itself.
-find_program(SCDOC scdoc)
-if(SCDOC AND TARGET tessera AND NOT CMAKE_CROSSCOMPILING)
+find_program(TESSERA_SCDOC scdoc)
+if(TESSERA_SCDOC AND TARGET tessera AND NOT CMAKE_CROSSCOMPILING)
   file(GLOB man_sources CONFIGURE_DEPENDS docs/man/*.scd)
   set(man_folder ${PROJECT_BINARY_DIR}/man)
   add_custom_command(OUTPUT ${man_folder}/man1/tessera.1.gz VERBATIM
     DEPENDS tessera tools/man_pages ${man_sources}
-    COMMAND ${PROJECT_SOURCE_DIR}/tools/man_pages $<TARGET_FILE:tessera> ${SCDOC} ${man_folder})
-  add_custom_target(man ALL DEPENDS ${man_folder}/man1/tessera.1.gz)
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/man_pages $<TARGET_FILE:tessera> ${TESSERA_SCDOC} ${man_folder})
+  add_custom_target(tessera_man ALL DEPENDS ${man_folder}/man1/tessera.1.gz)
   install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
-elseif(NOT SCDOC)
+elseif(NOT TESSERA_SCDOC)
   tessera_leave_out("the manual pages" scdoc)
 endif()
 
@@ -77,5 +78,5 @@ if(TARGET tessera AND EXISTS ${PROJECT_SOURCE_DIR}/src/cli/completion.c
     cmake_path(GET completion_file_${shell} PARENT_PATH folder)
     install(FILES ${made} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
   endforeach()
-  add_custom_target(completions ALL DEPENDS ${completions})
+  add_custom_target(tessera_completions ALL DEPENDS ${completions})
 endif()

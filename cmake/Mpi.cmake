@@ -10,22 +10,25 @@ set(mpi_module_mpich mpich)
 file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/comm/mpi/*.c)
 list(APPEND mpi_sources ${PROJECT_SOURCE_DIR}/src/base/sized.c)  # libtessera does not export it
 
-# tessera_find_mpi(flavour library): an imported target mpi::<flavour> and the launcher
-# MPIRUN_<FLAVOUR>. What the module's own private libraries are is not asked for: the shared
+# tessera_find_mpi(flavour library): an imported target mpi::<flavour> and, for the tests, the
+# launcher MPIRUN_<FLAVOUR>. What the module's own private libraries are is not asked for: the shared
 # libmpi brings them.
 function(tessera_find_mpi flavour library)
   set(module ${mpi_module_${flavour}})
-  string(TOUPPER ${flavour} upper)
-  pkg_check_modules(${upper} QUIET ${module})
-  find_program(MPIRUN_${upper} NAMES mpirun.${flavour} mpiexec.${flavour})
-  find_library(${upper}_LIBRARY NAMES ${library} HINTS ${${upper}_LIBRARY_DIRS} ${${upper}_LIBDIR})
-  if(NOT ${upper}_FOUND OR NOT ${upper}_LIBRARY)
+  set(found tessera_${flavour})
+  pkg_check_modules(${found} QUIET ${module})
+  if(tessera_testing)
+    string(TOUPPER ${flavour} upper)
+    find_program(MPIRUN_${upper} NAMES mpirun.${flavour} mpiexec.${flavour})
+  endif()
+  find_library(${found}_LIBRARY NAMES ${library} HINTS ${${found}_LIBRARY_DIRS} ${${found}_LIBDIR})
+  if(NOT ${found}_FOUND OR NOT ${found}_LIBRARY)
     tessera_leave_out("the engine over ${flavour}" "the pkg-config module ${module}")
     return()
   endif()
   add_library(mpi::${flavour} SHARED IMPORTED GLOBAL)
-  set_target_properties(mpi::${flavour} PROPERTIES IMPORTED_LOCATION ${${upper}_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES "${${upper}_INCLUDE_DIRS}")
+  set_target_properties(mpi::${flavour} PROPERTIES IMPORTED_LOCATION ${${found}_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES "${${found}_INCLUDE_DIRS}")
 endfunction()
 
 function(tessera_add_mpi flavour)
