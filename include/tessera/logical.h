@@ -35,6 +35,7 @@ typedef struct tsr_logical_entry {
   int count;                 // of names: 1 for a name, any number for a group
   const char *const *names;  // "" inside a group stands for None
 } tsr_logical_entry;
+#ifndef __cplusplus  // tessera.hpp has tsr::logical_names{"embed", tsr::group{"data", "model"}}
 
 // Entries in C, which live to the end of the block: TSR_LOGICAL_NAME("embed"),
 // TSR_LOGICAL_GROUP("data", "model").
@@ -45,6 +46,8 @@ typedef struct tsr_logical_entry {
   ((tsr_logical_entry){TSR_ENTRY_GROUP,                                                    \
                        (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)), \
                        (const char *const[]){__VA_ARGS__}})
+
+#endif
 
 // ---- rules ----
 

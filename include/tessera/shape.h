@@ -16,11 +16,14 @@ typedef struct tsr_shape {
   int rank;
   int64_t dims[TSR_MAX_RANK];
 } tsr_shape;
+#ifndef __cplusplus  // tessera.hpp has tsr::shape{8, 16}: a C++ compiler would pass a dead temporary
 
 // TSR_SHAPE(8, 16) in C: a pointer to a shape of rank 2 that lives to the end of the block.
 #define TSR_SHAPE(...) \
   (&(tsr_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define TSR_SCALAR (&(tsr_shape){0, {0}})
+
+#endif
 
 TSR_API TSR_MUST_USE tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, int rank);
 // No negative sizes, rank in bounds, and the product of the sizes that are not 0 at most 2^62, so
