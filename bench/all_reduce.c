@@ -17,7 +17,7 @@ typedef struct bench {
 
 static tsr_status reduce(void *context) {
   bench *b = context;
-  const tsr_groups all = {1, DEVICES, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7}};
+  const tsr_groups all = {1, DEVICES, (int64_t[]){0, 1, 2, 3, 4, 5, 6, 7}};
   return tsr_comm_all_reduce(b->comm, &all, TSR_F32, TSR_REDUCE_SUM, COUNT,
                              (const void *const *)b->in, b->out);
 }

@@ -14,7 +14,7 @@ typedef struct work {
 
 static tsr_status ours(void *context) {
   const work *w = context;
-  static const int32_t members[] = {0, 1};
+  static const int64_t members[] = {0, 1};
   const tsr_groups groups = {.count = 1, .size = 2, .members = members};
   for (int i = 0; i < TURNS; i++)
     TSR_TRY(tsr_comm_all_reduce(w->comm, &groups, TSR_F32, TSR_REDUCE_SUM, COUNT, &w->in, &w->out));

@@ -15,12 +15,12 @@ typedef struct tally {
   int reads[STEPS][BATCH];
 } tally;
 
-static tsr_status feed(const tsr_partitioner *partitioner, int32_t process, tally *seen) {
+static tsr_status feed(const tsr_partitioner *partitioner, int64_t process, tally *seen) {
   tsr_data_layout layout;
   TSR_TRY(tsr_partitioner_data_layout(partitioner, process, BATCH, NULL, &layout));
   const tsr_range rows = tsr_data_layout_rows(&layout);
-  printf("process %d reads shard %" PRId64 " of %" PRId64 "%s:", process, layout.shard_id,
-         layout.num_shards, layout.is_first_host_in_replica_set ? "" : " (again)");
+  printf("process %lld reads shard %" PRId64 " of %" PRId64 "%s:", (long long)process,
+         layout.shard_id, layout.num_shards, layout.is_first_host_in_replica_set ? "" : " (again)");
   for (int64_t step = 0; step < STEPS; step++) {
     printf(" ");
     for (int64_t row = rows.lo; row < rows.hi; row++) {
@@ -35,7 +35,7 @@ static tsr_status feed(const tsr_partitioner *partitioner, int32_t process, tall
 static tsr_status feed_all(const tsr_partitioner *partitioner) {
   tally seen = {0};
   int once = 0;
-  for (int32_t process = 0; process < PROCESSES; process++)
+  for (int64_t process = 0; process < PROCESSES; process++)
     TSR_TRY(feed(partitioner, process, &seen));
   for (int step = 0; step < STEPS; step++)
     for (int row = 0; row < BATCH; row++) once += seen.reads[step][row] == 1;

@@ -9,8 +9,9 @@ static tsr_status show(const tsr_layout *layout) {
   for (int64_t position = 0; position < tsr_layout_device_count(layout); position++) {
     tsr_range ranges[TSR_MAX_RANK];
     TSR_TRY(tsr_layout_box(layout, tsr_layout_shard(layout, position), ranges));
-    printf("device %d holds [%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]\n",
-           tsr_mesh_device(mesh, position), ranges[0].lo, ranges[0].hi, ranges[1].lo, ranges[1].hi);
+    printf("device %lld holds [%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]\n",
+           (long long)tsr_mesh_device(mesh, position), ranges[0].lo, ranges[0].hi, ranges[1].lo,
+           ranges[1].hi);
   }
   return NULL;
 }

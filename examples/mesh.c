@@ -28,9 +28,10 @@ static tsr_status report(const world *w) {
   }
   printf("devices of the first model group:");
   for (int64_t position = 0; position < 4; position++) {
-    const int32_t id = tsr_mesh_device(w->mesh, position);
-    const int32_t *at = tsr_topology_devices(w->pod)[tsr_topology_find(w->pod, id)].coords;
-    printf("  %d at (%d,%d,%d)", id, at[0], at[1], at[2]);
+    const int64_t id = tsr_mesh_device(w->mesh, position);
+    const int64_t *at = tsr_topology_devices(w->pod)[tsr_topology_find(w->pod, id)].coords;
+    printf("  %lld at (%lld,%lld,%lld)", (long long)id, (long long)at[0], (long long)at[1],
+           (long long)at[2]);
   }
   printf("\n");
   return NULL;

@@ -1,4 +1,8 @@
 // The marks every public declaration carries: what is exported, and what the compiler should check.
+//
+// Integers: ids of devices and processes, positions, indices, counts and sizes are int64_t; `int`
+// is a dimension or a rank, a mesh axis, or a rank or worker of a comm, and what is counted by
+// these.
 #ifndef TESSERA_API_H
 #define TESSERA_API_H
 

@@ -32,8 +32,8 @@ TSR_API tsr_chunker *tsr_chunker_retain(const tsr_chunker *chunker);
 TSR_API void tsr_chunker_release(const tsr_chunker *chunker);          // NULL is fine
 TSR_API const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker);  // borrowed
 // The processes with a device in the mesh, ascending.
-TSR_API int tsr_chunker_process_count(const tsr_chunker *chunker);
-TSR_API int32_t tsr_chunker_process(const tsr_chunker *chunker, int index);
+TSR_API int64_t tsr_chunker_process_count(const tsr_chunker *chunker);
+TSR_API int64_t tsr_chunker_process(const tsr_chunker *chunker, int64_t index);
 
 // num_chunks and chunk_ids, one per mesh axis: in how many chunks a process sees the axis, and
 // which of them is its own. All functions that ask about a process fail with process_not_in_mesh
@@ -42,16 +42,16 @@ typedef struct tsr_process_chunks {
   int64_t num_chunks[TSR_MAX_AXES];
   int64_t chunk_ids[TSR_MAX_AXES];
 } tsr_process_chunks;
-TSR_API TSR_MUST_USE tsr_status tsr_chunker_chunks(const tsr_chunker *chunker, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_chunker_chunks(const tsr_chunker *chunker, int64_t process,
                                                    tsr_process_chunks *out_chunks);
 
 // get_shard_id: the number of the process's chunk along these axes, the first most significant.
-TSR_API TSR_MUST_USE tsr_status tsr_chunker_shard_id(const tsr_chunker *chunker, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_chunker_shard_id(const tsr_chunker *chunker, int64_t process,
                                                      const char *const *axes, int axis_count,
                                                      int64_t *out_id);
 // get_replica_id: the same along the mesh axes that are not among these, in the mesh's order; names
 // the mesh lacks change nothing. Of the processes with the same chunk, 0 is its writer.
-TSR_API TSR_MUST_USE tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int64_t process,
                                                        const char *const *axes, int axis_count,
                                                        int64_t *out_id);
 
@@ -80,7 +80,7 @@ typedef struct tsr_chunk {
 // sizes, blocks, parts and sub-axes (tsr_layout_process_hull knows them), and with
 // chunk_not_contiguous where the process's part of a dimension cut by several axes is no single
 // range. NULL options = all off.
-TSR_API TSR_MUST_USE tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int64_t process,
                                                         const tsr_shape *shape,
                                                         const tsr_spec *spec,
                                                         const tsr_chunk_options *options,

@@ -61,7 +61,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_layout_from_text(const tsr_mesh *mesh, const
 // the shard, one after the other. Mesh position p holds shard p modulo `shard_count`, which must
 // divide the number of positions. NULL mesh: one position per shard.
 TSR_API TSR_MUST_USE tsr_status tsr_layout_from_boxes(const tsr_mesh *mesh, const tsr_shape *shape,
-                                                      int64_t shard_count, const int *box_counts,
+                                                      int64_t shard_count,
+                                                      const int64_t *box_counts,
                                                       const tsr_range *boxes,
                                                       tsr_layout **out_layout);
 // Flat ranges of the row-major tensor, one per shard (ZeRO, FSDP1); positions as for boxes.
@@ -107,7 +108,7 @@ TSR_API int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device)
 // The same layout over these devices, one for each position; a layout without a mesh gets one with
 // the axis "device". Fails as tsr_mesh_create does.
 TSR_API TSR_MUST_USE tsr_status tsr_layout_with_devices(const tsr_layout *layout,
-                                                        const int32_t *devices,
+                                                        const int64_t *devices,
                                                         tsr_layout **out_layout);
 // Along each dimension of a grid, which of its cuts a shard is: the digits of its number, last
 // dimension fastest. Other kinds have one digit, in dimension 0.
@@ -138,7 +139,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_layout_index_map(const tsr_layout *layout,
 // The runs that coordinate `index` of dimension `dim` holds, in a block to free(); NULL and 0 when
 // it holds nothing. Grids only: fails with unsupported otherwise.
 TSR_API TSR_MUST_USE tsr_status tsr_layout_runs(const tsr_layout *layout, int dim, int64_t index,
-                                                tsr_run **out_runs, int *out_count);
+                                                tsr_run **out_runs, int64_t *out_count);
 
 // ---- pieces ----
 
@@ -167,10 +168,10 @@ TSR_API void tsr_pieces_deinit(tsr_pieces *pieces);
 // The smallest box that holds everything the devices of a process hold, and whether they fill it.
 // Empty ranges when they hold nothing; fails with process_not_in_mesh when the process has no
 // device.
-TSR_API TSR_MUST_USE tsr_status tsr_layout_process_hull(const tsr_layout *layout, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_layout_process_hull(const tsr_layout *layout, int64_t process,
                                                         tsr_range *out_ranges, bool *out_filled);
 // How many indices of a dimension the process's devices hold (JAX's num_addressable_indices).
-TSR_API TSR_MUST_USE tsr_status tsr_layout_addressable(const tsr_layout *layout, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_layout_addressable(const tsr_layout *layout, int64_t process,
                                                        int dim, int64_t *out_elements);
 // In how many distinct ways processes hold a dimension; 0 when they hold different numbers of its
 // shards or their holdings overlap only partly (JAX's NonUniformShardingError). What a process

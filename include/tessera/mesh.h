@@ -37,7 +37,7 @@ typedef struct tsr_mesh_desc {
   int axis_count;
   const tsr_axis *axes;  // outermost first; one size may be -1 when the number of devices is known
   int64_t device_count;  // of `devices`; 0 = as the axes say
-  const int32_t *devices;        // ids, row-major; NULL = 0, 1, 2, ...
+  const int64_t *devices;        // ids, 0 to 2^31 - 1, row-major; NULL = 0, 1, 2, ...
   const tsr_topology *topology;  // the machine they belong to; NULL = none
   bool abstract;                 // no devices at all, only axes
 } tsr_mesh_desc;
@@ -92,14 +92,14 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_
 TSR_API int64_t tsr_mesh_device_count(const tsr_mesh *mesh);  // product of the sizes, at least 1
 TSR_API bool tsr_mesh_is_abstract(const tsr_mesh *mesh);
 TSR_API const tsr_topology *tsr_mesh_topology(const tsr_mesh *mesh);  // borrowed, may be NULL
-TSR_API int32_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position);
-TSR_API const int32_t *tsr_mesh_device_list(const tsr_mesh *mesh);       // NULL = 0, 1, 2, ...
-TSR_API int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int32_t id);  // position, or -1
+TSR_API int64_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position);
+TSR_API const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh);       // NULL = 0, 1, 2, ...
+TSR_API int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int64_t id);  // position, or -1
 TSR_API void tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords);
 TSR_API int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
 // The process that drives a device; 0 for all without a topology.
-TSR_API int32_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
-TSR_API int tsr_mesh_process_count(const tsr_mesh *mesh);  // highest process + 1
+TSR_API int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
+TSR_API int64_t tsr_mesh_process_count(const tsr_mesh *mesh);  // highest process + 1
 
 // The groups that a collective over the named axes has: devices that differ in these axes only, by
 // their ids. A member's index is the number its coordinates on these axes make, first name most
@@ -111,10 +111,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_groups(const tsr_mesh *mesh, const char
 // The smallest box of the mesh that holds all devices of `process`: its low corner and sizes, one
 // per axis. Fails with process_not_in_mesh when there is none, and with local_devices_not_a_subcube
 // when the box holds another process's device.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int64_t process,
                                                    int64_t *out_low, int64_t *out_sizes);
 // That box as a mesh of its own.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_local(const tsr_mesh *mesh, int32_t process,
+TSR_API TSR_MUST_USE tsr_status tsr_mesh_local(const tsr_mesh *mesh, int64_t process,
                                                tsr_mesh **out_mesh);
 
 // New meshes from old ones, over the same devices.

@@ -21,7 +21,7 @@ typedef struct tsr_device_array {
   int rank;
   int64_t dims[TSR_MAX_AXES];
   int64_t count;
-  int32_t *ids;  // owned
+  int64_t *ids;  // owned
 } tsr_device_array;
 TSR_API void tsr_device_array_deinit(tsr_device_array *array);
 
@@ -91,15 +91,15 @@ typedef struct tsr_hardware_mesh {
 } tsr_hardware_mesh;
 
 // bounds_from_last_device and get_coords for a device of the topology (by position in its list).
-TSR_API void tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int device,
+TSR_API void tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
                                              tsr_hardware_mesh *out_bounds);
-TSR_API void tsr_t5x_get_coords(const tsr_topology *topology, int device,
+TSR_API void tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
                                 tsr_hardware_mesh *out_coords);
 
 // get_mesh: axes data and model. `local_process` is whose devices are the host tile (t5x: 0).
 TSR_API TSR_MUST_USE tsr_status tsr_t5x_get_mesh(const tsr_topology *topology,
                                                  const tsr_hardware_mesh *submesh,
-                                                 int32_t local_process, bool tile_by_host_if_needed,
+                                                 int64_t local_process, bool tile_by_host_if_needed,
                                                  tsr_mesh **out_mesh);
 TSR_API TSR_MUST_USE tsr_status tsr_t5x_get_cpu_mesh(const tsr_topology *topology,
                                                      tsr_mesh **out_mesh);
@@ -133,7 +133,7 @@ typedef struct tsr_eformer_mesh_options {
   bool use_jax;                     // axes are Explicit unless types say otherwise
   const tsr_axis_type *axis_types;  // NULL = Auto (Explicit with use_jax)
   int axis_type_count;              // 1 = for all
-  int num_slices;                   // 0 = as the devices say, else MEGASCALE_NUM_SLICES, else 1
+  int64_t num_slices;               // 0 = as the devices say, else MEGASCALE_NUM_SLICES, else 1
 } tsr_eformer_mesh_options;
 #define TSR_EFORMER_MESH_OPTIONS TSR_SIZED(tsr_eformer_mesh_options)
 

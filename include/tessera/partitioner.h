@@ -72,9 +72,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_mesh_size(const tsr_partiti
                                                                int64_t *out_size);
 // In how many shards the processes read the data, and which of them is the process's.
 TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner,
-                                                            int32_t process, int64_t *out_shards);
+                                                            int64_t process, int64_t *out_shards);
 TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_shard_id(const tsr_partitioner *partitioner,
-                                                              int32_t process, int64_t *out_id);
+                                                              int64_t process, int64_t *out_id);
 
 typedef struct tsr_data_layout {
   int64_t batch_size;  // of all processes together; 0 = any, where there is no data axis
@@ -84,7 +84,7 @@ typedef struct tsr_data_layout {
 
 typedef struct tsr_data_layout_options {
   size_t size;                // sizeof(tsr_data_layout_options)
-  const int32_t *host_index;  // the process to answer for instead; NULL = not given
+  const int64_t *host_index;  // the process to answer for instead; NULL = not given
   bool serve_host_index;      // t5x documents it and refuses it: host_index_unsupported
 } tsr_data_layout_options;
 #define TSR_DATA_LAYOUT_OPTIONS TSR_SIZED(tsr_data_layout_options)
@@ -93,7 +93,7 @@ typedef struct tsr_data_layout_options {
 // a data axis every process reads the whole batch, and process 0 is the first host. `options` may
 // be NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_partitioner_data_layout(const tsr_partitioner *partitioner,
-                                                            int32_t process, int64_t batch_size,
+                                                            int64_t process, int64_t batch_size,
                                                             const tsr_data_layout_options *options,
                                                             tsr_data_layout *out_layout);
 // The rows of the global batch in the shard.
@@ -101,7 +101,7 @@ TSR_API tsr_range tsr_data_layout_rows(const tsr_data_layout *layout);
 
 // get_local_chunk_info: tsr_chunker_local_chunk on the partitioner's mesh.
 TSR_API TSR_MUST_USE tsr_status tsr_partitioner_local_chunk(const tsr_partitioner *partitioner,
-                                                            int32_t process, const tsr_shape *shape,
+                                                            int64_t process, const tsr_shape *shape,
                                                             const tsr_spec *spec,
                                                             const tsr_chunk_options *options,
                                                             tsr_chunk *out_chunk);

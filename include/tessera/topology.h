@@ -26,12 +26,12 @@ typedef enum tsr_platform {
 
 // One device. What a runtime does not report is absent, and some answers depend on that.
 typedef struct tsr_device {
-  int32_t id;         // unique, not necessarily dense
-  int32_t process;    // the host process that drives it
-  int32_t slice;      // which pod slice, or TSR_NO_SLICE
-  int32_t core;       // core on its chip, or TSR_NO_CORE
+  int64_t id;         // unique, not necessarily dense; at most 2^31 - 1
+  int64_t process;    // the host process that drives it; below 2^31 - 1
+  int64_t slice;      // which pod slice, or TSR_NO_SLICE
+  int64_t core;       // core on its chip, or TSR_NO_CORE
   bool has_coords;    // whether coords mean anything
-  int32_t coords[3];  // x, y, z in the torus
+  int64_t coords[3];  // x, y, z in the torus
 } tsr_device;
 
 // How far apart two devices are; each level has its own link. Nearest first.
@@ -57,7 +57,7 @@ typedef struct tsr_topology_desc {
   size_t size;  // sizeof(tsr_topology_desc)
   tsr_platform platform;
   const char *kind;  // as the runtime reports it: "TPU v4", "NVIDIA H100", "cpu"
-  int device_count;
+  int64_t device_count;
   const tsr_device *devices;  // in the order the runtime lists them, which matters
   int64_t memory_per_device;  // bytes; 0 = take the kind's usual size
   const tsr_link *links;      // TSR_LEVEL_COUNT of them; NULL = take the kind's usual links
@@ -98,25 +98,25 @@ TSR_API tsr_platform tsr_topology_platform(const tsr_topology *topology);
 TSR_API const char *tsr_platform_name(tsr_platform platform);  // "tpu"
 TSR_API TSR_MUST_USE tsr_status tsr_platform_parse(const char *name, tsr_platform *out_platform);
 TSR_API const char *tsr_topology_kind(const tsr_topology *topology);
-TSR_API int tsr_topology_device_count(const tsr_topology *topology);
+TSR_API int64_t tsr_topology_device_count(const tsr_topology *topology);
 TSR_API const tsr_device *tsr_topology_devices(const tsr_topology *topology);
 TSR_API int64_t tsr_topology_memory_per_device(const tsr_topology *topology);
-TSR_API int tsr_topology_process_count(const tsr_topology *topology);  // highest process + 1
+TSR_API int64_t tsr_topology_process_count(const tsr_topology *topology);  // highest process + 1
 // Position of a device in the list by its id; -1 if there is none.
-TSR_API int tsr_topology_find(const tsr_topology *topology, int32_t id);
+TSR_API int64_t tsr_topology_find(const tsr_topology *topology, int64_t id);
 // The box that holds all coordinates: sizes of x, y, z (1 without coordinates) and its low corner.
-TSR_API void tsr_topology_bounds(const tsr_topology *topology, int32_t out_low[3],
-                                 int32_t out_sizes[3]);
+TSR_API void tsr_topology_bounds(const tsr_topology *topology, int64_t out_low[3],
+                                 int64_t out_sizes[3]);
 TSR_API const bool *tsr_topology_wrap(const tsr_topology *topology);  // of x, y, z
 
 TSR_API const tsr_link *tsr_topology_link(const tsr_topology *topology, tsr_level level);
 TSR_API const char *tsr_level_name(tsr_level level);
 // How far apart two devices (by position in the list) are, and how many links a message crosses:
 // the torus distance on ICI, wrapping where the torus does, else one; none to itself.
-TSR_API tsr_level tsr_topology_level(const tsr_topology *topology, int a, int b);
-TSR_API int tsr_topology_hops(const tsr_topology *topology, int a, int b);
+TSR_API tsr_level tsr_topology_level(const tsr_topology *topology, int64_t a, int64_t b);
+TSR_API int64_t tsr_topology_hops(const tsr_topology *topology, int64_t a, int64_t b);
 // Seconds for one message with nothing else on the wires.
-TSR_API double tsr_topology_cost(const tsr_topology *topology, int a, int b, int64_t bytes);
+TSR_API double tsr_topology_cost(const tsr_topology *topology, int64_t a, int64_t b, int64_t bytes);
 
 // A picture of hosts, chips and cores for a terminal, one line per row of devices.
 TSR_API void tsr_topology_print(const tsr_topology *topology, tsr_text *out);

@@ -99,7 +99,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_check(const tsr_copy_plan *plan);
 // devices in another order (COSTA calls it relabelling).
 typedef struct tsr_relabelling {
   int64_t device_count;
-  int32_t
+  int64_t
       *devices;  // owned: for each position of the target, as tsr_layout_with_devices wants them
   int64_t bytes_before, bytes_after;  // that move between devices; stop at 2^63 - 1
   int64_t bytes_bound;                // no order moves less
@@ -121,7 +121,8 @@ TSR_API void tsr_relabelling_deinit(tsr_relabelling *relabelling);
 //
 //   for (int64_t r = 0; r < tsr_copy_batch_round_count(batch); r++) {
 //     TSR_TRY(tsr_copy_batch_open(batch, r));
-//     for (int i = 0; i < item_count; i++) parts[i].copies = tsr_copy_batch_copies(batch, i, ...);
+//     for (int64_t i = 0; i < item_count; i++) parts[i].copies = tsr_copy_batch_copies(batch, i,
+//     ...);
 //   }
 typedef struct tsr_copy_batch tsr_copy_batch;
 typedef struct tsr_copy_batch_item {
@@ -137,7 +138,7 @@ typedef struct tsr_copy_batch_options {
 // Ranks that give the same plans and max_bytes get the same rounds, and what two of them exchange
 // stands in the same order on both. A round may exceed max_bytes by one element.
 TSR_API TSR_MUST_USE tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items,
-                                                      int item_count,
+                                                      int64_t item_count,
                                                       const tsr_copy_batch_options *options,
                                                       tsr_copy_batch **out_batch);
 TSR_API void tsr_copy_batch_destroy(tsr_copy_batch *batch);               // NULL is fine
@@ -145,7 +146,7 @@ TSR_API int64_t tsr_copy_batch_round_count(const tsr_copy_batch *batch);  // 1 o
 // Unpacks the copies of a round; those of the one before are gone.
 TSR_API TSR_MUST_USE tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round);
 // The copies of an item in the open round, by target, source and `to`.
-TSR_API const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int item,
+TSR_API const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int64_t item,
                                               int64_t *out_count);
 
 TSR_END_DECLS

@@ -13,28 +13,29 @@
 struct tsr_chunker {
   atomic_int refs;
   tsr_mesh *mesh;
-  int rank, count;
+  int rank;
+  int64_t count;
   int64_t *members;    // devices of each process
   int64_t *low;        // corners, `rank` numbers for each process
   int64_t *high;       // both included
-  int32_t *processes;  // ascending
+  int64_t *processes;  // ascending
 };
 
 // ---- making ----
 
 static int compare_processes(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
 // The distinct processes of the mesh's devices, ascending, in a block to free().
-static tsr_status list_processes(const tsr_mesh *mesh, int32_t **out_list, int *out_count) {
+static tsr_status list_processes(const tsr_mesh *mesh, int64_t **out_list, int64_t *out_count) {
   const size_t devices = tsr_mesh_topology(mesh) ? (size_t)tsr_mesh_device_count(mesh) : 1;
-  int32_t *list = malloc(sizeof *list * devices);
+  int64_t *list = malloc(sizeof *list * devices);
   if (!list) return tsr_fail(NO_MEMORY, "processes of %zu devices", devices);
   for (size_t i = 0; i < devices; i++) list[i] = tsr_mesh_process(mesh, (int64_t)i);
   qsort(list, devices, sizeof *list, compare_processes);
-  int count = 0;
+  int64_t count = 0;
   for (size_t i = 0; i < devices; i++)
     if (!i || list[i] != list[i - 1]) list[count++] = list[i];
   *out_list = list;
@@ -42,13 +43,13 @@ static tsr_status list_processes(const tsr_mesh *mesh, int32_t **out_list, int *
   return NULL;
 }
 
-static int find_process(const tsr_chunker *chunker, int32_t process) {
-  const int32_t *found = bsearch(&process, chunker->processes, (size_t)chunker->count,
+static int64_t find_process(const tsr_chunker *chunker, int64_t process) {
+  const int64_t *found = bsearch(&process, chunker->processes, (size_t)chunker->count,
                                  sizeof process, compare_processes);
-  return found ? (int)(found - chunker->processes) : -1;
+  return found ? found - chunker->processes : -1;
 }
 
-static void widen(tsr_chunker *chunker, int index, const int64_t *coords) {
+static void widen(tsr_chunker *chunker, int64_t index, const int64_t *coords) {
   int64_t *low = chunker->low + (size_t)index * (size_t)chunker->rank;
   int64_t *high = chunker->high + (size_t)index * (size_t)chunker->rank;
   const bool first = !chunker->members[index]++;
@@ -62,9 +63,9 @@ static void widen(tsr_chunker *chunker, int index, const int64_t *coords) {
 static void find_boxes(tsr_chunker *chunker) {
   const tsr_mesh *mesh = chunker->mesh;
   int64_t coords[TSR_MAX_AXES] = {0};
-  int index = 0;
+  int64_t index = 0;
   for (int64_t position = 0; position < tsr_mesh_device_count(mesh); position++) {
-    const int32_t process = tsr_mesh_process(mesh, position);
+    const int64_t process = tsr_mesh_process(mesh, position);
     if (chunker->processes[index] != process) index = find_process(chunker, process);
     widen(chunker, index, coords);
     for (int i = chunker->rank - 1; i >= 0 && ++coords[i] == tsr_mesh_axis(mesh, i)->size; i--)
@@ -81,7 +82,7 @@ static void take_all(tsr_chunker *chunker) {
   }
 }
 
-static tsr_chunker *allocate(const tsr_mesh *mesh, int count) {
+static tsr_chunker *allocate(const tsr_mesh *mesh, int64_t count) {
   const size_t rank = (size_t)tsr_mesh_axis_count(mesh), processes = (size_t)count;
   const size_t numbers = processes * (1 + 2 * rank);
   tsr_chunker *chunker = calloc(
@@ -94,18 +95,18 @@ static tsr_chunker *allocate(const tsr_mesh *mesh, int count) {
   chunker->members = (int64_t *)(chunker + 1);
   chunker->low = chunker->members + processes;
   chunker->high = chunker->low + processes * rank;
-  chunker->processes = (int32_t *)(chunker->high + processes * rank);
+  chunker->processes = chunker->high + processes * rank;
   return chunker;
 }
 
 tsr_status tsr_chunker_create(const tsr_mesh *mesh, tsr_chunker **out_chunker) {
-  int32_t *processes = NULL;
-  int count = 0;
+  int64_t *processes = NULL;
+  int64_t count = 0;
   TSR_TRY(list_processes(mesh, &processes, &count));
   tsr_chunker *chunker = allocate(mesh, count);
   if (chunker) memcpy(chunker->processes, processes, sizeof *processes * (size_t)count);
   free(processes);
-  if (!chunker) return tsr_fail(NO_MEMORY, "boxes of %d processes", count);
+  if (!chunker) return tsr_fail(NO_MEMORY, "boxes of %lld processes", (long long)count);
   if (tsr_mesh_topology(mesh))
     find_boxes(chunker);
   else
@@ -129,28 +130,28 @@ void tsr_chunker_release(const tsr_chunker *chunker) {
 
 const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker) { return chunker->mesh; }
 
-int tsr_chunker_process_count(const tsr_chunker *chunker) { return chunker->count; }
+int64_t tsr_chunker_process_count(const tsr_chunker *chunker) { return chunker->count; }
 
-int32_t tsr_chunker_process(const tsr_chunker *chunker, int index) {
+int64_t tsr_chunker_process(const tsr_chunker *chunker, int64_t index) {
   return chunker->processes[index];
 }
 
 // ---- the box of a process ----
 
-static tsr_status fail_absent(const tsr_chunker *chunker, int32_t process) {
+static tsr_status fail_absent(const tsr_chunker *chunker, int64_t process) {
   tsr_text mesh = TSR_TEXT_EMPTY;
   tsr_mesh_describe(chunker->mesh, &mesh);
-  const tsr_status status =
-      tsr_fail(PROCESS_NOT_IN_MESH,
-               "process %d has no device in mesh %s, whose devices belong to processes %d to %d",
-               (int)process, tsr_text_string(&mesh), (int)chunker->processes[0],
-               (int)chunker->processes[chunker->count - 1]);
+  const tsr_status status = tsr_fail(
+      PROCESS_NOT_IN_MESH,
+      "process %lld has no device in mesh %s, whose devices belong to processes %lld to %lld",
+      (long long)process, tsr_text_string(&mesh), (long long)chunker->processes[0],
+      (long long)chunker->processes[chunker->count - 1]);
   tsr_text_deinit(&mesh);
   return status;
 }
 
-tsr_status tsr_chunker_box(const tsr_chunker *chunker, int32_t process, tsr_process_box *out_box) {
-  const int index = find_process(chunker, process);
+tsr_status tsr_chunker_box(const tsr_chunker *chunker, int64_t process, tsr_process_box *out_box) {
+  const int64_t index = find_process(chunker, process);
   if (index < 0) return fail_absent(chunker, process);
   const size_t row = (size_t)index * (size_t)chunker->rank;
   int64_t volume = 1;
@@ -161,12 +162,12 @@ tsr_status tsr_chunker_box(const tsr_chunker *chunker, int32_t process, tsr_proc
   }
   if (volume != chunker->members[index])
     return tsr_fail(LOCAL_DEVICES_NOT_A_SUBCUBE,
-                    "process %d drives %lld devices, but the smallest box around them holds %lld",
-                    (int)process, (long long)chunker->members[index], (long long)volume);
+                    "process %lld drives %lld devices, but the smallest box around them holds %lld",
+                    (long long)process, (long long)chunker->members[index], (long long)volume);
   return NULL;
 }
 
-tsr_status tsr_chunker_chunks(const tsr_chunker *chunker, int32_t process,
+tsr_status tsr_chunker_chunks(const tsr_chunker *chunker, int64_t process,
                               tsr_process_chunks *out_chunks) {
   tsr_process_box box;
   TSR_TRY(tsr_chunker_box(chunker, process, &box));
@@ -187,7 +188,7 @@ static tsr_status add_digit(int64_t *number, int64_t radix, int64_t digit) {
   return NULL;
 }
 
-tsr_status tsr_chunker_shard_id(const tsr_chunker *chunker, int32_t process,
+tsr_status tsr_chunker_shard_id(const tsr_chunker *chunker, int64_t process,
                                 const char *const *axes, int axis_count, int64_t *out_id) {
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(chunker, process, &chunks));
@@ -209,7 +210,7 @@ int64_t tsr_chunks_replica_id(const tsr_chunker *chunker, const tsr_process_chun
   return id;
 }
 
-tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int32_t process,
+tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int64_t process,
                                   const char *const *axes, int axis_count, int64_t *out_id) {
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(chunker, process, &chunks));

@@ -8,7 +8,7 @@
 typedef struct tsr_process_box {
   int64_t low[TSR_MAX_AXES], sizes[TSR_MAX_AXES];
 } tsr_process_box;
-TSR_MUST_USE tsr_status tsr_chunker_box(const tsr_chunker *chunker, int32_t process,
+TSR_MUST_USE tsr_status tsr_chunker_box(const tsr_chunker *chunker, int64_t process,
                                         tsr_process_box *out_box);
 
 // get_replica_id, where `used` says for each mesh axis whether it cuts.

@@ -129,7 +129,7 @@ static tsr_status slice_dim(request *asked, const tsr_spec_dim *dim, int64_t siz
   return NULL;
 }
 
-tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int32_t process,
+tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int64_t process,
                                    const tsr_shape *shape, const tsr_spec *spec,
                                    const tsr_chunk_options *options, tsr_chunk *out_chunk) {
   request asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};

@@ -67,12 +67,12 @@ static tsr_status add_copy(tsr_copy *copy, tsr_direction direction, tsr_copy_vec
 
 typedef struct dim_runs {
   tsr_run *items;
-  int count;
+  int64_t count;
 } dim_runs;
 
 static int loops_of(const dim_runs *runs) {
   int most = 1;
-  for (int r = 0; r < runs->count; r++)
+  for (int64_t r = 0; r < runs->count; r++)
     if (runs->items[r].count > 1 && runs->items[r].length > 1) most = 2;
   return most;
 }
@@ -95,7 +95,8 @@ static tsr_status add_product(const tsr_host_view *view, const int64_t *strides,
 static tsr_status add_products(const tsr_host_view *view, const int64_t *strides,
                                const dim_runs *runs, int rank, int64_t device,
                                tsr_direction direction, tsr_copy_vector *out) {
-  int at[TSR_MAX_RANK] = {0}, d = rank;
+  int64_t at[TSR_MAX_RANK] = {0};
+  int d = rank;
   for (int i = 0; i < rank; i++)
     if (runs[i].count == 0) return NULL;
   do {

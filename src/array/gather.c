@@ -12,10 +12,9 @@ static tsr_status whole_layout(const tsr_array *array, int root, tsr_layout **ou
   const tsr_comm *comm = array->comm;
   const int ranks = root < 0 ? tsr_comm_rank_count(comm) : 1;
   const tsr_shape shape = tsr_layout_shape(array->layout);
-  int32_t *devices = malloc(sizeof *devices * (size_t)ranks);
+  int64_t *devices = malloc(sizeof *devices * (size_t)ranks);
   if (!devices) return tsr_fail(NO_MEMORY, "%d ranks", ranks);
-  for (int r = 0; r < ranks; r++)
-    devices[r] = (int32_t)tsr_comm_first_device(comm, root < 0 ? r : root);
+  for (int r = 0; r < ranks; r++) devices[r] = tsr_comm_first_device(comm, root < 0 ? r : root);
   const tsr_axis axis = {"rank", ranks, TSR_AXIS_AUTO};
   const tsr_mesh_desc desc = {.size = sizeof desc,
                               .axis_count = 1,

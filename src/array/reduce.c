@@ -50,8 +50,8 @@ typedef struct reducing {
   tsr_array *from, *to;
   int64_t terms, count;
   group *groups;     // in order of size, shard, position
-  int32_t *devices;  // `terms` for each position that is the first of a group
-  int32_t *members;  // of the groups of one call
+  int64_t *devices;  // `terms` for each position that is the first of a group
+  int64_t *members;  // of the groups of one call
   tsr_lists lists;
 } reducing;
 
@@ -77,7 +77,7 @@ static void find_groups(reducing *r) {
   const int64_t positions = tsr_layout_device_count(layout);
   for (int64_t p = 0; p < positions; p++) {
     const int64_t first = tsr_layout_first_term(layout, p), term = tsr_layout_term(layout, p);
-    r->devices[first * r->terms + term] = (int32_t)tsr_layout_device(layout, p);
+    r->devices[first * r->terms + term] = tsr_layout_device(layout, p);
     if (first != p) continue;
     const int64_t shard = tsr_layout_shard(layout, p);
     r->groups[r->count++] = (group){tsr_layout_buffer_elements(layout, shard), shard, p};

@@ -28,7 +28,7 @@ static bool results_are_equal(tsr_step_kind kind) {
   return kind == TSR_STEP_ALL_GATHER || kind == TSR_STEP_REDUCE;
 }
 
-static tsr_status make_group(stage *s, const int32_t *members) {
+static tsr_status make_group(stage *s, const int64_t *members) {
   const tsr_slot *first = NULL;
   for (int64_t i = 0; i < s->groups.size; i++) {
     const int64_t index = tsr_array_find_device(s->out, members[i]);
@@ -95,7 +95,7 @@ static tsr_status slice(const stage *s) {
   tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
   tsr_status status = NULL;
   for (int64_t m = 0; m < s->groups.count * s->groups.size && !status; m++) {
-    const int32_t device = s->groups.members[m];
+    const int64_t device = s->groups.members[m];
     if (tsr_comm_local_index(s->in->comm, device) < 0) continue;
     tsr_copy copy = {.source = device,
                      .target = device,

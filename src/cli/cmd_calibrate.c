@@ -66,14 +66,12 @@ static tsr_status make_topology(const tsr_comm *comm, calibration *out) {
       links[out->links[i].level] = (tsr_link){out->links[i].fit.alpha, out->links[i].fit.beta};
   tsr_device *devices = calloc((size_t)count, sizeof *devices);
   for (int64_t d = 0; devices && d < count; d++)
-    devices[d] = (tsr_device){.id = (int32_t)d,
-                              .process = tsr_comm_rank_of(comm, d),
-                              .slice = TSR_NO_SLICE,
-                              .core = TSR_NO_CORE};
+    devices[d] = (tsr_device){
+        .id = d, .process = tsr_comm_rank_of(comm, d), .slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = tsr_topology_platform(machine),
                                   .kind = tsr_topology_kind(machine),
-                                  .device_count = (int)count,
+                                  .device_count = count,
                                   .devices = devices,
                                   .memory_per_device = tsr_topology_memory_per_device(machine) /
                                                        count * tsr_topology_device_count(machine),

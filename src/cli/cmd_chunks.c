@@ -9,7 +9,7 @@
 typedef struct question {
   const tsr_chunker *chunker;
   const tsr_mesh *mesh;
-  int first, end;  // of the chunker's processes
+  int64_t first, end;  // of the chunker's processes
   bool has_tensor;
   tsr_shape shape;
   tsr_spec *spec;  // owned
@@ -51,7 +51,7 @@ static tsr_status choose_processes(const cli_args *args, question *asked) {
     return tsr_fail(BAD_ARGUMENT, "--process is %lld, wanted a process from 0 on, or all",
                     (long long)process);
   tsr_process_chunks chunks;
-  TSR_TRY(tsr_chunker_chunks(asked->chunker, (int32_t)process, &chunks));
+  TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
   while (tsr_chunker_process(asked->chunker, asked->first) != process) asked->first++;
   asked->end = asked->first + 1;
   return NULL;
@@ -104,10 +104,10 @@ static void print_heading(const question *asked, tsr_text *out) {
   tsr_text_add(out, asked->has_tensor ? "  replica_id  holds\n" : "\n");
 }
 
-static tsr_status print_row(const question *asked, int32_t process, tsr_text *out) {
+static tsr_status print_row(const question *asked, int64_t process, tsr_text *out) {
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
-  tsr_text_addf(out, " %7d", (int)process);
+  tsr_text_addf(out, " %7lld", (long long)process);
   for (int i = 0; i < tsr_mesh_axis_count(asked->mesh); i++) {
     char cell[48];
     snprintf(cell, sizeof cell, "%lld/%lld", (long long)chunks.chunk_ids[i],
@@ -127,7 +127,7 @@ static tsr_status print_row(const question *asked, int32_t process, tsr_text *ou
 
 static tsr_status print_table(const question *asked, tsr_text *out) {
   print_heading(asked, out);
-  for (int i = asked->first; i < asked->end; i++)
+  for (int64_t i = asked->first; i < asked->end; i++)
     TSR_TRY(print_row(asked, tsr_chunker_process(asked->chunker, i), out));
   return NULL;
 }
@@ -145,7 +145,7 @@ static void write_per_axis(tsr_json_writer *writer, const char *key, const tsr_m
   tsr_json_end_object(writer);
 }
 
-static tsr_status write_chunk(const question *asked, int32_t process, tsr_json_writer *writer) {
+static tsr_status write_chunk(const question *asked, int64_t process, tsr_json_writer *writer) {
   tsr_chunk chunk;
   TSR_TRY(tsr_chunker_local_chunk(asked->chunker, process, &asked->shape, asked->spec,
                                   &asked->options, &chunk));
@@ -159,7 +159,7 @@ static tsr_status write_chunk(const question *asked, int32_t process, tsr_json_w
   return NULL;
 }
 
-static tsr_status write_process(const question *asked, int32_t process, tsr_json_writer *writer) {
+static tsr_status write_process(const question *asked, int64_t process, tsr_json_writer *writer) {
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
   tsr_json_begin_object(writer);
@@ -186,7 +186,7 @@ static tsr_status print_json(const question *asked, tsr_text *out) {
   }
   tsr_json_write_key(&writer, "processes");
   tsr_json_begin_array(&writer);
-  for (int i = asked->first; i < asked->end; i++)
+  for (int64_t i = asked->first; i < asked->end; i++)
     TSR_TRY(write_process(asked, tsr_chunker_process(asked->chunker, i), &writer));
   tsr_json_end_array(&writer);
   tsr_json_end_object(&writer);

@@ -8,7 +8,7 @@ typedef struct question {
   const tsr_chunker *chunker;
   int64_t batch;
   bool has_data_axis, one_host;
-  int32_t host;
+  int64_t host;
 } question;
 
 // ---- reading ----
@@ -19,7 +19,7 @@ static tsr_status read_host(const cli_args *args, question *asked) {
   if (host < 0 || host > INT32_MAX)
     return tsr_fail(BAD_ARGUMENT, "--host-index is %lld, wanted a host from 0 on", (long long)host);
   asked->one_host = cli_has(args, "host-index");
-  asked->host = (int32_t)host;
+  asked->host = host;
   return NULL;
 }
 
@@ -33,7 +33,7 @@ static tsr_status read_question(const cli_args *args, question *asked) {
   return NULL;
 }
 
-static tsr_status find_layout(const question *asked, int32_t process, tsr_data_layout *out_layout) {
+static tsr_status find_layout(const question *asked, int64_t process, tsr_data_layout *out_layout) {
   const tsr_data_layout_options options = {.size = sizeof options,
                                            .host_index = asked->one_host ? &process : NULL,
                                            .serve_host_index = true};
@@ -41,18 +41,18 @@ static tsr_status find_layout(const question *asked, int32_t process, tsr_data_l
                                      out_layout);
 }
 
-typedef tsr_status row_function(const question *asked, int32_t process, void *out);
+typedef tsr_status row_function(const question *asked, int64_t process, void *out);
 
 static tsr_status for_each_host(const question *asked, row_function *row, void *out) {
   if (asked->one_host) return row(asked, asked->host, out);
-  for (int i = 0; i < tsr_chunker_process_count(asked->chunker); i++)
+  for (int64_t i = 0; i < tsr_chunker_process_count(asked->chunker); i++)
     TSR_TRY(row(asked, tsr_chunker_process(asked->chunker, i), out));
   return NULL;
 }
 
 // ---- as a table ----
 
-static tsr_status print_row(const question *asked, int32_t process, void *out) {
+static tsr_status print_row(const question *asked, int64_t process, void *out) {
   tsr_data_layout layout;
   TSR_TRY(find_layout(asked, process, &layout));
   const tsr_range rows = tsr_data_layout_rows(&layout);
@@ -61,7 +61,7 @@ static tsr_status print_row(const question *asked, int32_t process, void *out) {
            (long long)layout.num_shards);
   if (layout.batch_size)
     snprintf(range, sizeof range, "%lld:%lld", (long long)rows.lo, (long long)rows.hi);
-  tsr_text_addf(out, " %7d  %7s  %13s  %s\n", (int)process, shard, range,
+  tsr_text_addf(out, " %7lld  %7s  %13s  %s\n", (long long)process, shard, range,
                 layout.is_first_host_in_replica_set ? "yes" : "no");
   return NULL;
 }
@@ -92,7 +92,7 @@ static tsr_status print_table(const question *asked, tsr_text *out) {
 
 // ---- as data ----
 
-static tsr_status write_row(const question *asked, int32_t process, void *out) {
+static tsr_status write_row(const question *asked, int64_t process, void *out) {
   tsr_json_writer *writer = out;
   tsr_data_layout layout;
   TSR_TRY(find_layout(asked, process, &layout));

@@ -236,7 +236,7 @@ static tsr_status change_local(const char *text, tsr_mesh **mesh) {
     return tsr_fail(BAD_ARGUMENT, "--local is %lld, wanted a process from 0 on",
                     (long long)process);
   tsr_mesh *changed = NULL;
-  TSR_TRY(tsr_mesh_local(*mesh, (int32_t)process, &changed));
+  TSR_TRY(tsr_mesh_local(*mesh, process, &changed));
   replace(mesh, changed);
   return NULL;
 }

@@ -41,7 +41,7 @@ static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
   return status;
 }
 
-static int32_t device_id(const tsr_layout *layout, int64_t position) {
+static int64_t device_id(const tsr_layout *layout, int64_t position) {
   return tsr_mesh_device(tsr_layout_mesh(layout), position);
 }
 
@@ -132,9 +132,9 @@ static tsr_status describe(const tsr_layout *layout, int64_t position, device_ro
   tsr_shape_print(&shape, &text);
   snprintf(row->shape, sizeof row->shape, "%s", tsr_text_string(&text));
   tsr_text_deinit(&text);
-  snprintf(row->device, sizeof row->device, "%d", device_id(layout, position));
-  snprintf(row->process, sizeof row->process, "%d",
-           tsr_mesh_process(tsr_layout_mesh(layout), position));
+  snprintf(row->device, sizeof row->device, "%lld", (long long)device_id(layout, position));
+  snprintf(row->process, sizeof row->process, "%lld",
+           (long long)tsr_mesh_process(tsr_layout_mesh(layout), position));
   snprintf(row->shard, sizeof row->shard, "%lld", (long long)shard);
   snprintf(row->replica, sizeof row->replica, "%lld",
            (long long)tsr_layout_replica_id(layout, position));
@@ -264,7 +264,7 @@ static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
   int64_t id = 0;
   TSR_TRY(cli_int(args, "device", 0, &id));
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  if (id >= 0 && id <= INT32_MAX) *out_position = tsr_mesh_find_device(mesh, (int32_t)id);
+  if (id >= 0) *out_position = tsr_mesh_find_device(mesh, id);
   if (*out_position >= 0) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);

@@ -40,17 +40,17 @@ void figure_span_label(const cli_span *span, char *out, size_t size) {
     snprintf(out, size, "%.16s%s%lld:%lld", name, space, (long long)span->lo, (long long)span->hi);
 }
 
-void figure_list_ids(const int32_t *ids, int64_t count, char *out, size_t size) {
+void figure_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
   for (int64_t i = 0; i < count;) {
     int64_t end = i;
     while (end + 1 < count && ids[end + 1] == ids[end] + 1) end++;
     char item[40];
-    int length = snprintf(item, sizeof item, "%s%d", used ? "," : "", ids[i]);
+    int length = snprintf(item, sizeof item, "%s%lld", used ? "," : "", (long long)ids[i]);
     if (end > i)
-      length += snprintf(item + length, sizeof item - (size_t)length, "%s%d",
-                         end == i + 1 ? "," : "-", ids[end]);
+      length += snprintf(item + length, sizeof item - (size_t)length, "%s%lld",
+                         end == i + 1 ? "," : "-", (long long)ids[end]);
     // Room must remain for the dots of whatever follows.
     if (used + (size_t)length + 4 > size) {
       snprintf(out + used, size - used, "...");
@@ -91,8 +91,9 @@ static tsr_status add_segment(dim_segments *list, segment item) {
   return NULL;
 }
 
-static tsr_status add_runs(dim_segments *list, const tsr_run *runs, int run_count, int64_t holder) {
-  for (int r = 0; r < run_count; r++)
+static tsr_status add_runs(dim_segments *list, const tsr_run *runs, int64_t run_count,
+                           int64_t holder) {
+  for (int64_t r = 0; r < run_count; r++)
     for (int64_t b = 0; b < runs[r].count && runs[r].length; b++) {
       if (list->count >= MOST_SEGMENTS) {
         list->complete = false;
@@ -115,7 +116,7 @@ static tsr_status collect_segments(const tsr_layout *layout, int dim, dim_segmen
   *out = (dim_segments){.complete = true};
   for (int64_t i = 0; i < shards && out->complete; i++) {
     tsr_run *runs = NULL;
-    int run_count = 0;
+    int64_t run_count = 0;
     tsr_status status = tsr_layout_runs(layout, dim, i, &runs, &run_count);
     if (!status) status = add_runs(out, runs, run_count, i);
     free(runs);
@@ -178,7 +179,7 @@ typedef struct layout_figure {
   int other_count;  // further dimensions that are cut, shown as panels
   int others[TSR_MAX_RANK];
   dim_segments other_segments[TSR_MAX_RANK];
-  int32_t *ids;  // room for the devices of a cell
+  int64_t *ids;  // room for the devices of a cell
   int64_t id_room;
 } layout_figure;
 
@@ -192,13 +193,13 @@ static void layout_figure_deinit(layout_figure *f) {
 }
 
 static int compare_ids(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return x < y ? -1 : x > y;
 }
 
-static int32_t device_at(const tsr_layout *layout, int64_t position) {
+static int64_t device_at(const tsr_layout *layout, int64_t position) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device(mesh, position) : (int32_t)position;
+  return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device(mesh, position) : position;
 }
 
 static int64_t shard_number(const layout_figure *f, const int64_t *digits) {
@@ -212,7 +213,7 @@ static tsr_status add_devices(layout_figure *f, const int64_t *digits, int64_t *
   const int64_t shard = shard_number(f, digits), replicas = tsr_layout_replica_count(f->layout);
   if (*count + replicas > f->id_room) {
     const int64_t room = 2 * (*count + replicas);
-    int32_t *ids = realloc(f->ids, (size_t)room * sizeof *ids);
+    int64_t *ids = realloc(f->ids, (size_t)room * sizeof *ids);
     if (!ids) return tsr_fail(NO_MEMORY, "figure");
     f->ids = ids;
     f->id_room = room;
@@ -236,7 +237,7 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
       if (f->columns.dim >= 0) digits[f->columns.dim] = columns->items[c].holder;
       const int64_t shard = shard_number(f, digits);
       if (first_shard < 0) first_shard = shard;
-      if (cell->color_count < 4) cell->colors[cell->color_count++] = (int)(shard % 4096);
+      if (cell->color_count < 4) cell->colors[cell->color_count++] = shard % 4096;
       TSR_TRY(add_devices(f, digits, &count));
     }
   qsort(f->ids, (size_t)count, sizeof *f->ids, compare_ids);
@@ -408,7 +409,7 @@ tsr_status figure_from_layout(const tsr_layout *layout, int row_dim, int column_
   if (!status) status = prepare_panels(&f, limits.panels, &out);
   if (!status) status = fill_cells(&f, &out);
   const int64_t shards = tsr_layout_shard_count(layout);
-  out.color_count = (int)(shards < 4096 ? shards : 4096);
+  out.color_count = shards < 4096 ? shards : 4096;
   layout_figure_deinit(&f);
   if (status)
     figure_deinit(&out);
@@ -451,7 +452,8 @@ static void name_mesh_axis(const tsr_mesh *mesh, int axis, cli_axis *out) {
 
 // Panels say which axes they fix by name, and colours tell processes apart.
 static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
-  const int rank = tsr_mesh_axis_count(mesh), processes = tsr_mesh_process_count(mesh);
+  const int rank = tsr_mesh_axis_count(mesh);
+  const int64_t processes = tsr_mesh_process_count(mesh);
   for (int p = 0; p < out->panel_count && rank > 2; p++) {
     size_t used = 0;
     char *title = out->panel_titles[p];
@@ -474,13 +476,13 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
   for (size_t i = 0; i < cells; i++) {
     cli_cell *cell = &out->cells[i];
     if (!cell->color_count) continue;
-    const int64_t position =
-        tsr_mesh_is_abstract(mesh)
-            ? cell->colors[0]
-            : tsr_mesh_find_device(mesh, (int32_t)strtol(cell->label, NULL, 10));
-    const int process = position < 0 ? 0 : tsr_mesh_process(mesh, position);
+    const int64_t position = tsr_mesh_is_abstract(mesh)
+                                 ? cell->colors[0]
+                                 : tsr_mesh_find_device(mesh, strtol(cell->label, NULL, 10));
+    const int64_t process = position < 0 ? 0 : tsr_mesh_process(mesh, position);
     cell->colors[0] = processes > 1 ? process : 0;
-    snprintf(cell->hint, sizeof cell->hint, "device %s, process %d", cell->label, process);
+    snprintf(cell->hint, sizeof cell->hint, "device %s, process %lld", cell->label,
+             (long long)process);
   }
   out->color_count = processes > 1 ? processes : 1;
 }
@@ -501,8 +503,8 @@ tsr_status figure_from_mesh(const tsr_mesh *mesh, cli_limits limits, cli_figure 
   tsr_mesh_print(mesh, &text);
   snprintf(out.title, sizeof out.title, "mesh %.200s", tsr_text_string(&text));
   tidy(out.title);
-  snprintf(out.subtitle, sizeof out.subtitle, "%lld devices, %d process%s",
-           (long long)tsr_mesh_device_count(mesh), tsr_mesh_process_count(mesh),
+  snprintf(out.subtitle, sizeof out.subtitle, "%lld devices, %lld process%s",
+           (long long)tsr_mesh_device_count(mesh), (long long)tsr_mesh_process_count(mesh),
            tsr_mesh_process_count(mesh) == 1 ? "" : "es");
   tsr_text_deinit(&text);
   *out_figure = out;

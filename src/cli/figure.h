@@ -22,10 +22,10 @@ typedef struct cli_axis {
 } cli_axis;
 
 typedef struct cli_cell {
-  char label[48];   // "0-3"
-  char hint[96];    // shown on hover in HTML
-  int color_count;  // 0 = blank; several when shards share the cell
-  int colors[4];    // indices for the palette
+  char label[48];     // "0-3"
+  char hint[96];      // shown on hover in HTML
+  int color_count;    // 0 = blank; several when shards share the cell
+  int64_t colors[4];  // indices for the palette
 } cli_cell;
 
 typedef struct cli_figure {
@@ -34,7 +34,7 @@ typedef struct cli_figure {
   int panel_count;
   char (*panel_titles)[96];  // "" = untitled
   cli_cell *cells;           // panel, row, column
-  int color_count;           // distinct colours in use
+  int64_t color_count;       // distinct colours in use
   int hidden_panels;         // further panels that were left out
 } cli_figure;
 
@@ -73,12 +73,12 @@ void figure_add_escaped(tsr_text *out, const char *text);
 void figure_span_label(const cli_span *span, char *out, size_t size);
 
 // Colour `index` of `count` as red, green, blue.
-void figure_color(int index, int count, unsigned char out_rgb[3]);
+void figure_color(int64_t index, int64_t count, unsigned char out_rgb[3]);
 
 // How much of something, 0 to 1, as a colour that dark text can be read on.
 void figure_heat(double share, unsigned char out_rgb[3]);
 
 // "0-3,8" for 0 1 2 3 8: ids in ascending order, runs shortened, cut with "..." at `size`.
-void figure_list_ids(const int32_t *ids, int64_t count, char *out, size_t size);
+void figure_list_ids(const int64_t *ids, int64_t count, char *out, size_t size);
 
 #endif

@@ -20,9 +20,10 @@ static void from_oklch(double lightness, double chroma, double hue, unsigned cha
   out_rgb[2] = channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
 }
 
-void figure_color(int index, int count, unsigned char out_rgb[3]) {
+void figure_color(int64_t index, int64_t count, unsigned char out_rgb[3]) {
   // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
-  const double turn = count <= 12 ? (double)index / (count > 0 ? count : 1) : index * 0.381966;
+  const double turn =
+      count <= 12 ? (double)index / (double)(count > 0 ? count : 1) : (double)index * 0.381966;
   const double hue = 6.283185307179586 * (turn - floor(turn)) + 0.9;
   const bool strong = count > 12 && index % 2;
   from_oklch(strong ? 0.79 : 0.86, strong ? 0.105 : 0.09, hue, out_rgb);

@@ -74,15 +74,15 @@ static void add_bars(const tsr_mesh *mesh, const int64_t *bytes, int count, tsr_
     char text[32];
     cli_format_bytes(bytes[d], text, sizeof text);
     tsr_text_addf(out,
-                  "<g><title>device %d: %s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                  "<g><title>device %lld: %s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                   "height=\"%.1f\" rx=\"2\" fill=\"var(--bar)\"/>",
-                  tsr_mesh_device(mesh, d), text, d * step + step * 0.1,
+                  (long long)tsr_mesh_device(mesh, d), text, d * step + step * 0.1,
                   CHART_HEIGHT - CHART_FLOOR - height, step * 0.8, height);
     if (count <= 32 || d % 4 == 0)
       tsr_text_addf(out,
                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" font-size=\"11\" "
-                    "fill=\"var(--faint)\">%d</text>",
-                    (d + 0.5) * step, CHART_HEIGHT - 10, tsr_mesh_device(mesh, d));
+                    "fill=\"var(--faint)\">%lld</text>",
+                    (d + 0.5) * step, CHART_HEIGHT - 10, (long long)tsr_mesh_device(mesh, d));
     tsr_text_add(out, "</g>\n");
   }
   tsr_text_add(out, "</svg>\n");

@@ -80,9 +80,8 @@ static void add_message(const tally *t, int64_t source, int64_t target, int64_t 
   const int64_t s = place_of(traffic, source), d = place_of(traffic, target);
   traffic->bytes[s / traffic->per_row * traffic->rows + d / traffic->per_row] += bytes;
   if (!t->topology || source == target) return;
-  const double seconds =
-      tsr_topology_cost(t->topology, tsr_topology_find(t->topology, (int32_t)source),
-                        tsr_topology_find(t->topology, (int32_t)target), bytes);
+  const double seconds = tsr_topology_cost(t->topology, tsr_topology_find(t->topology, source),
+                                           tsr_topology_find(t->topology, target), bytes);
   t->sent[s] += seconds;
   t->got[d] += seconds;
 }

@@ -7,7 +7,7 @@
 // The copy from member i to member j of a group, but for the devices.
 typedef void copy_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy);
 
-static tsr_status add_group(rounds *r, const int32_t *members, int64_t size, copy_between *between,
+static tsr_status add_group(rounds *r, const int64_t *members, int64_t size, copy_between *between,
                             const void *context) {
   for (int64_t j = 0; j < size; j++) {
     const bool skip = r->args->alike && tsr_is_written_by_another(r->args, members, j);

@@ -37,7 +37,7 @@ static bool is_in_place(const args *a, int64_t source, int64_t target) {
   return from >= 0 && to >= 0 && a->in[from] == a->out[to];
 }
 
-static tsr_status cast_group(rounds *r, const int32_t *members, int64_t root, int64_t count) {
+static tsr_status cast_group(rounds *r, const int64_t *members, int64_t root, int64_t count) {
   const args *a = r->args;
   for (int64_t j = 0; j < a->groups->size; j++) {
     const tsr_copy copy = {.source = members[root], .target = members[j], .length = count};
@@ -97,11 +97,13 @@ static tsr_status check_pair(const permutation *p, int64_t index) {
   const int64_t devices = tsr_comm_device_count(comm);
   const tsr_pair pair = p->pairs[index];
   if (pair.source < 0 || pair.source >= devices || pair.target < 0 || pair.target >= devices)
-    return tsr_fail(BAD_ARGUMENT, "pair %lld is from device %d to device %d, wanted 0 to %lld",
-                    (long long)index, pair.source, pair.target, (long long)devices - 1);
+    return tsr_fail(BAD_ARGUMENT, "pair %lld is from device %lld to device %lld, wanted 0 to %lld",
+                    (long long)index, (long long)pair.source, (long long)pair.target,
+                    (long long)devices - 1);
   if (comm->member_of[pair.target] >= 0)
-    return tsr_fail(BAD_ARGUMENT, "device %d is the target of device %lld and of device %d",
-                    pair.target, (long long)comm->member_of[pair.target], pair.source);
+    return tsr_fail(BAD_ARGUMENT, "device %lld is the target of device %lld and of device %lld",
+                    (long long)pair.target, (long long)comm->member_of[pair.target],
+                    (long long)pair.source);
   comm->member_of[pair.target] = pair.source;
   comm->sends[pair.source] = true;
   return NULL;
@@ -163,8 +165,8 @@ static void describe_pairs(void *context, int64_t item, tsr_text *out) {
   (void)item;
   tsr_text_add(out, "pairs");
   for (int64_t i = 0; i < p->pair_count && out->length < TSR_CALL_TEXT; i++)
-    tsr_text_addf(out, "%s %d to %d", i ? "," : "", (int)p->pairs[i].source,
-                  (int)p->pairs[i].target);
+    tsr_text_addf(out, "%s %lld to %lld", i ? "," : "", (long long)p->pairs[i].source,
+                  (long long)p->pairs[i].target);
 }
 
 tsr_status tsr_comm_permute(tsr_comm *comm, const tsr_pair *pairs, int64_t pair_count,

@@ -52,7 +52,7 @@ role tsr_member_role(const void *context, int64_t device) {
 
 // ---- rounds of copies ----
 
-bool tsr_is_written_by_another(const args *a, const int32_t *members, int64_t index) {
+bool tsr_is_written_by_another(const args *a, const int64_t *members, int64_t index) {
   const int64_t own = tsr_comm_local_index(a->comm, members[index]);
   if (own < 0) return false;
   for (int64_t i = 0; i < index; i++) {

@@ -42,6 +42,6 @@ TSR_MUST_USE tsr_status tsr_rounds_add(rounds *r, const tsr_copy *copy, bool ski
 TSR_MUST_USE tsr_status tsr_rounds_end(rounds *r, tsr_status status);
 
 // Whether an earlier member, here, has the same `out`.
-bool tsr_is_written_by_another(const args *a, const int32_t *members, int64_t index);
+bool tsr_is_written_by_another(const args *a, const int64_t *members, int64_t index);
 
 #endif

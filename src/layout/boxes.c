@@ -56,13 +56,15 @@ static tsr_status check_range(tsr_range range, int64_t size, const char *what, i
                   (long long)size);
 }
 
-static tsr_status count_boxes(int64_t shard_count, const int *box_counts, int64_t *out_count) {
+static tsr_status count_boxes(int64_t shard_count, const int64_t *box_counts, int64_t *out_count) {
   int64_t count = 0;
   for (int64_t s = 0; s < shard_count; s++) {
     if (box_counts[s] < 0)
-      return tsr_fail(BAD_ARGUMENT, "shard %lld has %d boxes", (long long)s, box_counts[s]);
-    count += box_counts[s];
+      return tsr_fail(BAD_ARGUMENT, "shard %lld has %lld boxes, wanted 0 or more", (long long)s,
+                      (long long)box_counts[s]);
+    if (__builtin_add_overflow(count, box_counts[s], &count)) count = INT64_MAX;
   }
+  TSR_TRY(tsr_layout_check_listed(count, "boxes"));
   *out_count = count;
   return NULL;
 }
@@ -85,8 +87,8 @@ static tsr_status place_boxes(const tsr_shape *shape, int64_t shard, const tsr_b
   return NULL;
 }
 
-static tsr_status fill_boxes(const tsr_shape *shape, const int *box_counts, const tsr_range *boxes,
-                             int64_t box_count, tsr_box_table *t) {
+static tsr_status fill_boxes(const tsr_shape *shape, const int64_t *box_counts,
+                             const tsr_range *boxes, int64_t box_count, tsr_box_table *t) {
   const size_t bytes = words(box_count * shape->rank, sizeof *boxes);
   if (bytes > 0) memcpy(t->ranges, boxes, bytes);
   t->first[0] = 0;
@@ -123,7 +125,7 @@ static tsr_status finish(const tsr_mesh *mesh, const tsr_shape *shape, tsr_layou
 }
 
 tsr_status tsr_layout_from_boxes(const tsr_mesh *mesh, const tsr_shape *shape, int64_t shard_count,
-                                 const int *box_counts, const tsr_range *boxes,
+                                 const int64_t *box_counts, const tsr_range *boxes,
                                  tsr_layout **out_layout) {
   TSR_TRY(tsr_shape_check(shape));
   TSR_TRY(check_shards(mesh, shard_count));

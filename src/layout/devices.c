@@ -4,7 +4,7 @@
 #include "layout/layout.h"
 
 // The layout's mesh with these devices; one axis "device" where there is none.
-static tsr_status mesh_with(const tsr_layout *layout, const int32_t *devices, tsr_mesh **out_mesh) {
+static tsr_status mesh_with(const tsr_layout *layout, const int64_t *devices, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES] = {{.name = "device", .size = tsr_layout_device_count(layout)}};
   tsr_mesh_desc desc = {.size = sizeof desc,
                         .axis_count = 1,
@@ -32,17 +32,17 @@ static tsr_status boxes_on(const tsr_layout *layout, const tsr_mesh *mesh,
                            tsr_layout **out_layout) {
   const tsr_shape shape = tsr_layout_shape(layout);
   const tsr_box_table *table = layout->table;
-  int *counts = malloc(sizeof *counts * (size_t)table->shard_count);
+  int64_t *counts = malloc(sizeof *counts * (size_t)table->shard_count);
   if (!counts) return tsr_fail(NO_MEMORY, "%lld shards", (long long)table->shard_count);
   for (int64_t s = 0; s < table->shard_count; s++)
-    counts[s] = (int)(table->first[s + 1] - table->first[s]);
+    counts[s] = table->first[s + 1] - table->first[s];
   tsr_status status =
       tsr_layout_from_boxes(mesh, &shape, table->shard_count, counts, table->ranges, out_layout);
   free(counts);
   return status;
 }
 
-tsr_status tsr_layout_with_devices(const tsr_layout *layout, const int32_t *devices,
+tsr_status tsr_layout_with_devices(const tsr_layout *layout, const int64_t *devices,
                                    tsr_layout **out_layout) {
   const tsr_shape shape = tsr_layout_shape(layout);
   tsr_mesh *mesh = NULL;

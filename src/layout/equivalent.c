@@ -13,18 +13,17 @@
 // ---- which position of b is which of a ----
 
 typedef struct located {
-  int32_t device;
+  int64_t device;
   int64_t position;
 } located;
 
 static int by_device(const void *left, const void *right) {
-  const int32_t a = ((const located *)left)->device, b = ((const located *)right)->device;
+  const int64_t a = ((const located *)left)->device, b = ((const located *)right)->device;
   return (a > b) - (a < b);
 }
 
 static void locate(const tsr_layout *layout, int64_t devices, located *out) {
-  for (int64_t p = 0; p < devices; p++)
-    out[p] = (located){(int32_t)tsr_layout_device(layout, p), p};
+  for (int64_t p = 0; p < devices; p++) out[p] = (located){tsr_layout_device(layout, p), p};
   qsort(out, (size_t)devices, sizeof *out, by_device);
 }
 

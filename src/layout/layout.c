@@ -177,9 +177,7 @@ int64_t tsr_layout_device(const tsr_layout *layout, int64_t position) {
 }
 
 int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device) {
-  if (has_devices(layout))
-    return device >= 0 && device <= INT32_MAX ? tsr_mesh_find_device(layout->mesh, (int32_t)device)
-                                              : -1;
+  if (has_devices(layout)) return device >= 0 ? tsr_mesh_find_device(layout->mesh, device) : -1;
   return device >= 0 && device < tsr_layout_device_count(layout) ? device : -1;
 }
 
@@ -243,6 +241,6 @@ tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim) {
   return tsr_fail(BAD_ARGUMENT, "dimension %d of a tensor of rank %d", dim, layout->rank);
 }
 
-int32_t tsr_layout_process(const tsr_layout *layout, int64_t position) {
+int64_t tsr_layout_process(const tsr_layout *layout, int64_t position) {
   return layout->mesh ? tsr_mesh_process(layout->mesh, position) : 0;
 }

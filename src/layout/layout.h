@@ -51,7 +51,7 @@ int64_t tsr_layout_term_count(const tsr_layout *layout);
 // The position that holds the first of the terms of which this one holds one.
 int64_t tsr_layout_first_term(const tsr_layout *layout, int64_t position);
 // The process that drives a position; 0 without a mesh.
-int32_t tsr_layout_process(const tsr_layout *layout, int64_t position);
+int64_t tsr_layout_process(const tsr_layout *layout, int64_t position);
 // The smallest box around all that these shards hold, and whether they fill it; sorts the list.
 TSR_MUST_USE tsr_status tsr_layout_hull(const tsr_layout *layout, int64_t *shards, int64_t count,
                                         tsr_range *out_ranges, bool *out_filled);

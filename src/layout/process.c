@@ -27,7 +27,7 @@ static int64_t sort_once(int64_t *items, int64_t count) {
   return kept;
 }
 
-static tsr_status process_shards(const tsr_layout *layout, int32_t process, shard_list *out) {
+static tsr_status process_shards(const tsr_layout *layout, int64_t process, shard_list *out) {
   const int64_t devices = tsr_layout_device_count(layout);
   TSR_TRY(tsr_layout_check_listed(devices, "devices"));
   int64_t *items = malloc(sizeof *items * (size_t)devices);
@@ -37,8 +37,8 @@ static tsr_status process_shards(const tsr_layout *layout, int32_t process, shar
     if (tsr_layout_process(layout, p) == process) items[count++] = tsr_layout_shard(layout, p);
   if (count == 0) {
     free(items);
-    return tsr_fail(PROCESS_NOT_IN_MESH, "process %d has no device in the layout's mesh",
-                    (int)process);
+    return tsr_fail(PROCESS_NOT_IN_MESH, "process %lld has no device in the layout's mesh",
+                    (long long)process);
   }
   *out = (shard_list){items, sort_once(items, count)};
   return NULL;
@@ -108,7 +108,7 @@ static tsr_status count_held(const tsr_layout *layout, int dim, const tsr_run_li
   return status;
 }
 
-tsr_status tsr_layout_addressable(const tsr_layout *layout, int32_t process, int dim,
+tsr_status tsr_layout_addressable(const tsr_layout *layout, int64_t process, int dim,
                                   int64_t *out_elements) {
   TSR_TRY(tsr_layout_check_dim(layout, dim));
   shard_list shards = {NULL, 0};
@@ -236,7 +236,7 @@ tsr_status tsr_layout_hull(const tsr_layout *layout, int64_t *items, int64_t cou
   return NULL;
 }
 
-tsr_status tsr_layout_process_hull(const tsr_layout *layout, int32_t process, tsr_range *out_ranges,
+tsr_status tsr_layout_process_hull(const tsr_layout *layout, int64_t process, tsr_range *out_ranges,
                                    bool *out_filled) {
   shard_list shards = {NULL, 0};
   TSR_TRY(process_shards(layout, process, &shards));

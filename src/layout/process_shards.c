@@ -5,7 +5,7 @@
 
 // Something that a process holds of a dimension: a shard index of a grid, or a range.
 typedef struct holding {
-  int32_t process;
+  int64_t process;
   tsr_range key;
 } holding;
 
@@ -29,7 +29,7 @@ static int by_key(const void *left, const void *right) {
   return compare_ranges(&((const holding *)left)->key, &((const holding *)right)->key);
 }
 
-static tsr_status add_holding(holdings *list, int32_t process, tsr_range key) {
+static tsr_status add_holding(holdings *list, int64_t process, tsr_range key) {
   if (list->count == list->capacity) {
     const int64_t capacity = list->capacity ? 2 * list->capacity : 64;
     holding *items = realloc(list->items, sizeof *items * (size_t)capacity);
@@ -43,7 +43,7 @@ static tsr_status add_holding(holdings *list, int32_t process, tsr_range key) {
 
 static tsr_status add_position(const tsr_layout *layout, int64_t position, int dim,
                                holdings *list) {
-  const int32_t process = tsr_layout_process(layout, position);
+  const int64_t process = tsr_layout_process(layout, position);
   if (!layout->table) {
     const int64_t index = tsr_grid_index(layout, dim, position);
     return add_holding(list, process, (tsr_range){index, index});

@@ -136,7 +136,7 @@ tsr_status tsr_layout_box(const tsr_layout *layout, int64_t shard, tsr_range *ou
 // ---- runs ----
 
 tsr_status tsr_layout_runs(const tsr_layout *layout, int dim, int64_t index, tsr_run **out_runs,
-                           int *out_count) {
+                           int64_t *out_count) {
   if (layout->table) return tsr_fail(UNSUPPORTED, "only grids have runs along a dimension");
   TSR_TRY(tsr_layout_check_dim(layout, dim));
   const tsr_cut cut = tsr_layout_cut(layout, dim);

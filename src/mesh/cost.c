@@ -29,18 +29,18 @@ tsr_axis_cost tsr_axis_cost_of(const tsr_topology *topology, int64_t size, const
   return cost;
 }
 
-static void worsen(tsr_steps *worst, tsr_level level, int hops) {
+static void worsen(tsr_steps *worst, tsr_level level, int64_t hops) {
   if (level > worst->level) worst->level = level;
   if (hops > worst->hops) worst->hops = hops;
 }
 
 // Adds the group that starts at `first` and whose members are `stride` apart.
-static void add_group(const tsr_topology *topology, const int *places, int64_t first,
+static void add_group(const tsr_topology *topology, const int64_t *places, int64_t first,
                       int64_t stride, int64_t size, tsr_steps *worst) {
   tsr_steps group = {.level = TSR_LEVEL_SELF};
-  int before = places[first];
+  int64_t before = places[first];
   for (int64_t i = 1; i < size; i++) {
-    const int place = places[first + i * stride];
+    const int64_t place = places[first + i * stride];
     worsen(&group, tsr_topology_level(topology, before, place),
            tsr_topology_hops(topology, before, place));
     before = place;
@@ -48,21 +48,21 @@ static void add_group(const tsr_topology *topology, const int *places, int64_t f
   if (tsr_topology_level(topology, before, places[first]) > group.level ||
       tsr_topology_hops(topology, before, places[first]) > group.hops)
     worst->closes = false;
-  worsen(worst, group.level, (int)group.hops);
+  worsen(worst, group.level, group.hops);
 }
 
 // Where each device of the mesh is in the topology's list; NULL without memory.
-static int *list_places(const tsr_mesh *mesh) {
+static int64_t *list_places(const tsr_mesh *mesh) {
   const tsr_topology *topology = tsr_mesh_topology(mesh);
   const int64_t count = tsr_mesh_device_count(mesh);
-  int *places = malloc(sizeof *places * (size_t)count);
+  int64_t *places = malloc(sizeof *places * (size_t)count);
   for (int64_t i = 0; places && i < count; i++)
     places[i] = tsr_topology_find(topology, tsr_mesh_device(mesh, i));
   return places;
 }
 
 // Of the groups whose members are `stride` positions apart: an axis, or a part of one.
-static tsr_axis_cost cost_of_digit(const tsr_mesh *mesh, const int *places, int64_t stride,
+static tsr_axis_cost cost_of_digit(const tsr_mesh *mesh, const int64_t *places, int64_t stride,
                                    int64_t size) {
   const tsr_topology *topology = tsr_mesh_topology(mesh);
   tsr_steps worst = {.level = TSR_LEVEL_SELF, .closes = true};
@@ -72,15 +72,15 @@ static tsr_axis_cost cost_of_digit(const tsr_mesh *mesh, const int *places, int6
   return tsr_axis_cost_of(topology, size, &worst);
 }
 
-static tsr_axis_cost cost_of_axis(const tsr_mesh *mesh, const int *places, int axis) {
+static tsr_axis_cost cost_of_axis(const tsr_mesh *mesh, const int64_t *places, int axis) {
   return cost_of_digit(mesh, places, tsr_mesh_stride(mesh, axis), tsr_mesh_axis(mesh, axis)->size);
 }
 
 // The places of a mesh that has costs, to be freed.
-static tsr_status find_places(const tsr_mesh *mesh, int **out_places) {
+static tsr_status find_places(const tsr_mesh *mesh, int64_t **out_places) {
   if (!tsr_mesh_topology(mesh))
     return tsr_fail(BAD_ARGUMENT, "a mesh without a topology has no costs");
-  int *places = list_places(mesh);
+  int64_t *places = list_places(mesh);
   if (!places)
     return tsr_fail(NO_MEMORY, "costs of %lld devices", (long long)tsr_mesh_device_count(mesh));
   *out_places = places;
@@ -90,7 +90,7 @@ static tsr_status find_places(const tsr_mesh *mesh, int **out_places) {
 tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis, tsr_axis_cost *out_cost) {
   if (axis < 0 || axis >= tsr_mesh_axis_count(mesh))
     return tsr_fail(BAD_ARGUMENT, "axis %d of a mesh with %d", axis, tsr_mesh_axis_count(mesh));
-  int *places = NULL;
+  int64_t *places = NULL;
   TSR_TRY(find_places(mesh, &places));
   *out_cost = cost_of_axis(mesh, places, axis);
   free(places);
@@ -99,7 +99,7 @@ tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis, tsr_axis_cost *out
 
 tsr_status tsr_mesh_digit_costs(const tsr_mesh *mesh, const int64_t *strides, const int64_t *sizes,
                                 int digit_count, tsr_axis_cost *out_costs) {
-  int *places = NULL;
+  int64_t *places = NULL;
   TSR_TRY(find_places(mesh, &places));
   for (int i = 0; i < digit_count; i++)
     out_costs[i] = cost_of_digit(mesh, places, strides[i], sizes[i]);
@@ -208,8 +208,8 @@ double tsr_collective_over(tsr_collective op, const tsr_axis_cost *costs, const 
 tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
                                     const char *const *axes, int axis_count, int64_t bytes,
                                     double *out_seconds) {
-  int numbers[TSR_MAX_AXES], *places = NULL;
-  int64_t sizes[TSR_MAX_AXES];
+  int numbers[TSR_MAX_AXES];
+  int64_t sizes[TSR_MAX_AXES], *places = NULL;
   tsr_axis_cost costs[TSR_MAX_AXES];
   if ((unsigned)op >= TSR_COLLECTIVE_COUNT)
     return tsr_fail(BAD_ARGUMENT, "collective %d is unknown", (int)op);

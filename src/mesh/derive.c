@@ -18,7 +18,7 @@ static tsr_status create_from_view(const tsr_mesh *mesh, const tsr_axis *axes, c
                         .abstract = tsr_mesh_is_abstract(mesh)};
   if (desc.abstract) return tsr_mesh_create(&desc, out_mesh);
   desc.device_count = tsr_nd_count(view);
-  int32_t *ids = malloc(sizeof *ids * (size_t)desc.device_count);
+  int64_t *ids = malloc(sizeof *ids * (size_t)desc.device_count);
   if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)desc.device_count);
   tsr_nd_gather(view, tsr_mesh_device_list(mesh), ids);
   desc.devices = ids;
@@ -61,7 +61,7 @@ typedef struct box {
 } box;
 
 // One pass over all positions in row-major order, counting coordinates instead of dividing.
-static box bounding_box(const tsr_mesh *mesh, int32_t process) {
+static box bounding_box(const tsr_mesh *mesh, int64_t process) {
   const int rank = tsr_mesh_axis_count(mesh);
   box found = {.members = 0};
   int64_t coords[TSR_MAX_AXES] = {0};
@@ -79,18 +79,19 @@ static box bounding_box(const tsr_mesh *mesh, int32_t process) {
   return found;
 }
 
-tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int32_t process, int64_t *out_low,
+tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int64_t process, int64_t *out_low,
                               int64_t *out_sizes) {
   const int rank = tsr_mesh_axis_count(mesh);
   const box found = bounding_box(mesh, process);
   if (!found.members)
-    return tsr_fail(PROCESS_NOT_IN_MESH, "process %d drives no device of the mesh", (int)process);
+    return tsr_fail(PROCESS_NOT_IN_MESH, "process %lld drives no device of the mesh",
+                    (long long)process);
   int64_t volume = 1;
   for (int i = 0; i < rank; i++) volume *= found.high[i] - found.low[i] + 1;
   if (volume != found.members)
     return tsr_fail(LOCAL_DEVICES_NOT_A_SUBCUBE,
-                    "process %d drives %lld devices, but the smallest box around them holds %lld",
-                    (int)process, (long long)found.members, (long long)volume);
+                    "process %lld drives %lld devices, but the smallest box around them holds %lld",
+                    (long long)process, (long long)found.members, (long long)volume);
   for (int i = 0; i < rank; i++) {
     out_low[i] = found.low[i];
     out_sizes[i] = found.high[i] - found.low[i] + 1;
@@ -98,7 +99,7 @@ tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int32_t process, int64_t *ou
   return NULL;
 }
 
-tsr_status tsr_mesh_local(const tsr_mesh *mesh, int32_t process, tsr_mesh **out_mesh) {
+tsr_status tsr_mesh_local(const tsr_mesh *mesh, int64_t process, tsr_mesh **out_mesh) {
   int64_t low[TSR_MAX_AXES], sizes[TSR_MAX_AXES];
   TSR_TRY(tsr_mesh_local_box(mesh, process, low, sizes));
   tsr_axis axes[TSR_MAX_AXES];

@@ -29,19 +29,19 @@ typedef struct request {
 // ---- how many slices ----
 
 static int compare_ints(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
 static tsr_status count_listed_slices(const tsr_topology *topology, int64_t *out_count) {
   const tsr_device *devices = tsr_topology_devices(topology);
-  const int count = tsr_topology_device_count(topology);
-  int32_t *slices = malloc(sizeof *slices * (size_t)count);
-  if (!slices) return tsr_fail(NO_MEMORY, "slices of %d devices", count);
-  for (int i = 0; i < count; i++) slices[i] = devices[i].slice;
+  const int64_t count = tsr_topology_device_count(topology);
+  int64_t *slices = malloc(sizeof *slices * (size_t)count);
+  if (!slices) return tsr_fail(NO_MEMORY, "slices of %lld devices", (long long)count);
+  for (int64_t i = 0; i < count; i++) slices[i] = devices[i].slice;
   qsort(slices, (size_t)count, sizeof *slices, compare_ints);
   int64_t distinct = 1;
-  for (int i = 1; i < count; i++) distinct += slices[i] != slices[i - 1];
+  for (int64_t i = 1; i < count; i++) distinct += slices[i] != slices[i - 1];
   free(slices);
   *out_count = distinct;
   return NULL;
@@ -180,7 +180,7 @@ static tsr_status outer_of_processes(const request *asked, int64_t *out_outer) {
   const tsr_device *devices = tsr_topology_devices(asked->topology);
   const int64_t hosts = tsr_topology_process_count(asked->topology);
   int64_t local = 0, inner[TSR_MAX_AXES];
-  for (int i = 0; i < tsr_topology_device_count(asked->topology); i++)
+  for (int64_t i = 0; i < tsr_topology_device_count(asked->topology); i++)
     local += devices[i].process == 0;
   TSR_TRY(check_host_count(asked->shape, asked->rank, local, hosts));
   if (asked->options.dcn_mesh_dims) return given_outer(asked, hosts, out_outer);

@@ -37,7 +37,7 @@ tsr_status tsr_mesh_digit_groups(const tsr_mesh *mesh, const int64_t *strides, c
   const int64_t devices = tsr_mesh_device_count(mesh);
   int64_t size = 1;
   for (int i = 0; i < digit_count; i++) size *= sizes[i];
-  int32_t *members = malloc(sizeof *members * (size_t)devices);
+  int64_t *members = malloc(sizeof *members * (size_t)devices);
   int64_t *offsets = malloc(sizeof *offsets * (size_t)size);
   if (!members || !offsets) {
     free(members);

@@ -28,7 +28,7 @@ const tsr_jax_kind *tsr_jax_kind_find(const char *name);
 // Devices to be arranged: those of a topology, of one granule, or the first few.
 typedef struct tsr_device_list {
   const tsr_device *devices;
-  int count;
+  int64_t count;
   tsr_platform platform;
   const char *kind_name;
   const tsr_jax_kind *kind;
@@ -37,7 +37,7 @@ typedef struct tsr_device_list {
 // Writes the kind's fixed order for this number of devices and mesh shape, and says whether there
 // is one. `rings_only` passes over orders whose neighbours are not neighbours in the slice.
 TSR_MUST_USE tsr_status tsr_jax_kind_order(const tsr_device_list *list, const int64_t *shape,
-                                           int rank, bool rings_only, int32_t *out_ids,
+                                           int rank, bool rings_only, int64_t *out_ids,
                                            bool *out_done);
 
 // ---- the box ----
@@ -46,7 +46,7 @@ enum { TSR_FIELD_X, TSR_FIELD_Y, TSR_FIELD_Z, TSR_FIELD_CORE, TSR_FIELD_COUNT };
 
 // The box of coordinates that devices fill, and its axes in the order in which they are assigned.
 typedef struct tsr_torus {
-  int32_t low[TSR_FIELD_COUNT];
+  int64_t low[TSR_FIELD_COUNT];
   int64_t sizes[TSR_FIELD_COUNT];
   int rank;
   int fields[TSR_FIELD_COUNT];    // which field each axis is
@@ -84,7 +84,7 @@ TSR_MUST_USE tsr_status tsr_torus_assign(const tsr_torus *torus, const int64_t *
 // Puts each device where the assignment says.
 TSR_MUST_USE tsr_status tsr_torus_place(const tsr_torus *torus, const tsr_device_list *list,
                                         const int64_t *shape, int rank,
-                                        const tsr_assignment *assignment, int32_t *out_ids);
+                                        const tsr_assignment *assignment, int64_t *out_ids);
 
 // ---- the builder ----
 
@@ -101,9 +101,9 @@ tsr_device_list tsr_device_list_of(const tsr_topology *topology);
 TSR_MUST_USE tsr_status tsr_jax_mesh_options_read(const tsr_jax_mesh_options *given,
                                                   tsr_jax_mesh_options *out_options);
 // create_device_mesh for a list in two steps: the checks, and the ids in the order of the mesh.
-TSR_MUST_USE tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int device_count);
+TSR_MUST_USE tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_count);
 TSR_MUST_USE tsr_status tsr_jax_arrange(const tsr_device_list *list, const int64_t *shape, int rank,
-                                        const tsr_jax_mesh_options *options, int32_t *out_ids,
+                                        const tsr_jax_mesh_options *options, int64_t *out_ids,
                                         tsr_mesh_reason *out_reason);
 
 #endif

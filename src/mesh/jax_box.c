@@ -18,19 +18,19 @@ static int64_t place_of(const tsr_torus *torus, const tsr_device *device) {
 }
 
 static tsr_status fail_unknown_place(const tsr_device *device, const char *kind) {
-  return tsr_fail(BROKEN_TOPOLOGY, "device %d of kind \"%s\" has no %s, which a torus needs",
-                  device->id, kind, device->has_coords ? "core number" : "coordinates");
+  return tsr_fail(BROKEN_TOPOLOGY, "device %lld of kind \"%s\" has no %s, which a torus needs",
+                  (long long)device->id, kind, device->has_coords ? "core number" : "coordinates");
 }
 
-static void widen(int32_t value, int32_t *low, int32_t *high) {
+static void widen(int64_t value, int64_t *low, int64_t *high) {
   *low = value < *low ? value : *low;
   *high = value > *high ? value : *high;
 }
 
 static tsr_status find_box(const tsr_device_list *list, tsr_torus *torus) {
-  int32_t low[] = {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
-  int32_t high[] = {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN};
-  for (int i = 0; i < list->count; i++) {
+  int64_t low[] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+  int64_t high[] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
+  for (int64_t i = 0; i < list->count; i++) {
     const tsr_device *device = &list->devices[i];
     if (!device->has_coords || device->core == TSR_NO_CORE)
       return fail_unknown_place(device, list->kind_name);
@@ -39,7 +39,7 @@ static tsr_status find_box(const tsr_device_list *list, tsr_torus *torus) {
   }
   for (int field = 0; field < TSR_FIELD_COUNT; field++) {
     torus->low[field] = low[field];
-    torus->sizes[field] = (int64_t)high[field] - low[field] + 1;
+    torus->sizes[field] = high[field] - low[field] + 1;
   }
   return NULL;
 }
@@ -50,8 +50,8 @@ static tsr_status check_size(const tsr_torus *torus, const tsr_device_list *list
     return NULL;
   char text[TSR_DIMS_TEXT];
   return tsr_fail(NOT_A_CUBOID,
-                  "%d devices do not fill the %s box of their coordinates (%lld per chip)",
-                  list->count, tsr_dims_text(torus->sizes, 3, "x", text),
+                  "%lld devices do not fill the %s box of their coordinates (%lld per chip)",
+                  (long long)list->count, tsr_dims_text(torus->sizes, 3, "x", text),
                   (long long)torus->sizes[TSR_FIELD_CORE]);
 }
 
@@ -70,8 +70,8 @@ static tsr_status choose_axes(tsr_torus *torus, const tsr_device_list *list) {
     if (list->devices[i].core != 0)
       return tsr_fail(
           NEEDS_ONE_DEVICE_PER_CHIP,
-          "device %d is core %d of its chip; a mesh on \"%s\" wants one device per chip",
-          list->devices[i].id, list->devices[i].core, list->kind_name);
+          "device %lld is core %lld of its chip; a mesh on \"%s\" wants one device per chip",
+          (long long)list->devices[i].id, (long long)list->devices[i].core, list->kind_name);
   return NULL;
 }
 
@@ -79,18 +79,19 @@ static tsr_status choose_axes(tsr_torus *torus, const tsr_device_list *list) {
 // twice.
 static tsr_status check_places_differ(const tsr_torus *torus, const tsr_device_list *list) {
   uint64_t *taken = calloc((size_t)list->count / 64 + 1, sizeof *taken);
-  if (!taken) return tsr_fail(NO_MEMORY, "the places of %d devices", list->count);
+  if (!taken) return tsr_fail(NO_MEMORY, "the places of %lld devices", (long long)list->count);
   tsr_status status = NULL;
   for (int i = 0; !status && i < list->count; i++) {
     const tsr_device *device = &list->devices[i];
     const uint64_t place = (uint64_t)place_of(torus, device);
     const uint64_t bit = UINT64_C(1) << (place % 64);
     if (taken[place / 64] & bit)
-      status = tsr_fail(NOT_A_CUBOID,
-                        "device %d is not alone at (%d, %d, %d) core %d, so the box of the %d "
-                        "devices has a hole",
-                        device->id, device->coords[0], device->coords[1], device->coords[2],
-                        device->core, list->count);
+      status = tsr_fail(
+          NOT_A_CUBOID,
+          "device %lld is not alone at (%lld, %lld, %lld) core %lld, so the box of the %lld "
+          "devices has a hole",
+          (long long)device->id, (long long)device->coords[0], (long long)device->coords[1],
+          (long long)device->coords[2], (long long)device->core, (long long)list->count);
     taken[place / 64] |= bit;
   }
   free(taken);
@@ -171,27 +172,27 @@ tsr_status tsr_torus_make_contiguous(tsr_torus *torus, const int64_t *shape, int
 // Fills `table` with what each coordinate of a physical axis adds to the position in the mesh. The
 // axis is cut as its row of the assignment says, the last logical axis fastest; `weights` has the
 // stride of each cut.
-static void fill_table(const int64_t *cuts, const int64_t *weights, int rank, int32_t *table) {
+static void fill_table(const int64_t *cuts, const int64_t *weights, int rank, int64_t *table) {
   int64_t filled = 1;
   table[0] = 0;
   for (int l = rank - 1; l >= 0; l--) {
-    for (int64_t i = filled; i < filled * cuts[l]; i++)
-      table[i] = (int32_t)(table[i - filled] + weights[l]);
+    for (int64_t i = filled; i < filled * cuts[l]; i++) table[i] = table[i - filled] + weights[l];
     filled *= cuts[l];
   }
 }
 
 tsr_status tsr_torus_place(const tsr_torus *torus, const tsr_device_list *list,
                            const int64_t *shape, int rank, const tsr_assignment *assignment,
-                           int32_t *out_ids) {
+                           int64_t *out_ids) {
   int64_t room = 0;
   for (int field = 0; field < TSR_FIELD_COUNT; field++) room += torus->sizes[field];
-  int32_t *memory = calloc((size_t)room, sizeof *memory);
+  int64_t *memory = calloc((size_t)room, sizeof *memory);
   if (!memory) return tsr_fail(NO_MEMORY, "tables of %lld coordinates", (long long)room);
-  int32_t *tables[TSR_FIELD_COUNT];
-  for (int field = 0, used = 0; field < TSR_FIELD_COUNT; field++) {
+  int64_t *tables[TSR_FIELD_COUNT];
+  int64_t used = 0;
+  for (int field = 0; field < TSR_FIELD_COUNT; field++) {
     tables[field] = memory + used;
-    used += (int)torus->sizes[field];
+    used += torus->sizes[field];
   }
   // Within a logical axis the first physical axis is the slowest.
   tsr_nd mesh = tsr_nd_rows(shape, rank);
@@ -200,9 +201,9 @@ tsr_status tsr_torus_place(const tsr_torus *torus, const tsr_device_list *list,
     fill_table(assignment->parts[axis], weights, rank, tables[torus->fields[axis]]);
     for (int l = 0; l < rank; l++) weights[l] *= assignment->parts[axis][l];
   }
-  for (int i = 0; i < list->count; i++) {
+  for (int64_t i = 0; i < list->count; i++) {
     const tsr_device *device = &list->devices[i];
-    int32_t position = tables[TSR_FIELD_CORE][device->core - torus->low[TSR_FIELD_CORE]];
+    int64_t position = tables[TSR_FIELD_CORE][device->core - torus->low[TSR_FIELD_CORE]];
     for (int field = 0; field < 3; field++)
       position += tables[field][device->coords[field] - torus->low[field]];
     out_ids[position] = device->id;

@@ -9,14 +9,14 @@
 #include "mesh/nd.h"
 
 typedef struct granule {
-  int32_t key;
-  int first;  // position of its first device in the list
-  int start, count;
+  int64_t key;
+  int64_t first;  // position of its first device in the list
+  int64_t start, count;
 } granule;
 
 typedef struct member {
-  int32_t key;
-  int position;
+  int64_t key;
+  int64_t position;
 } member;
 
 // All temporaries of one call.
@@ -24,8 +24,8 @@ typedef struct workspace {
   member *members;
   tsr_device *devices;  // grouped by granule, each in list order
   granule *granules;
-  int granule_count;
-  int32_t *ids;  // of `devices`, each granule's in the order of its mesh
+  int64_t granule_count;
+  int64_t *ids;  // of `devices`, each granule's in the order of its mesh
 } workspace;
 
 static void workspace_deinit(workspace *work) {
@@ -35,7 +35,7 @@ static void workspace_deinit(workspace *work) {
   free(work->ids);
 }
 
-static tsr_status workspace_init(workspace *work, int device_count) {
+static tsr_status workspace_init(workspace *work, int64_t device_count) {
   const size_t count = (size_t)device_count;
   *work = (workspace){.members = malloc(count * sizeof *work->members),
                       .devices = malloc(count * sizeof *work->devices),
@@ -43,7 +43,7 @@ static tsr_status workspace_init(workspace *work, int device_count) {
                       .ids = malloc(count * sizeof *work->ids)};
   if (work->members && work->devices && work->granules && work->ids) return NULL;
   workspace_deinit(work);
-  return tsr_fail(NO_MEMORY, "the granules of %d devices", device_count);
+  return tsr_fail(NO_MEMORY, "the granules of %lld devices", (long long)device_count);
 }
 
 static int compare_members(const void *a, const void *b) {
@@ -59,12 +59,12 @@ static int compare_first(const void *a, const void *b) {
 
 static tsr_status list_members(const tsr_device_list *list, bool by_process, member *out_members) {
   bool sorted = true;
-  for (int i = 0; i < list->count; i++) {
+  for (int64_t i = 0; i < list->count; i++) {
     const tsr_device *device = &list->devices[i];
     if (!by_process && device->slice == TSR_NO_SLICE)
       return tsr_fail(MISSING_GRANULE_ATTRIBUTE,
-                      "device %d belongs to no slice; make processes the granules instead",
-                      device->id);
+                      "device %lld belongs to no slice; make processes the granules instead",
+                      (long long)device->id);
     out_members[i] = (member){.key = by_process ? device->process : device->slice, .position = i};
     if (i > 0 && out_members[i].key < out_members[i - 1].key) sorted = false;
   }
@@ -76,7 +76,7 @@ static tsr_status list_members(const tsr_device_list *list, bool by_process, mem
 static tsr_status group(const tsr_device_list *list, const tsr_jax_mesh_options *options,
                         workspace *work) {
   TSR_TRY(list_members(list, options->process_is_granule, work->members));
-  for (int i = 0; i < list->count; i++) {
+  for (int64_t i = 0; i < list->count; i++) {
     const member *this = &work->members[i];
     work->devices[i] = list->devices[this->position];
     if (i == 0 || this->key != this[-1].key)
@@ -89,22 +89,23 @@ static tsr_status group(const tsr_device_list *list, const tsr_jax_mesh_options 
   return NULL;
 }
 
-static tsr_status check_outer(const int64_t *dcn, int rank, int granule_count, bool by_process) {
+static tsr_status check_outer(const int64_t *dcn, int rank, int64_t granule_count,
+                              bool by_process) {
   char text[TSR_DIMS_TEXT];
   int64_t places = 0;
   if (tsr_dims_product(dcn, rank, &places) && places == granule_count)
     return tsr_dims_check(dcn, rank, "outer mesh");
   const char *many = by_process ? "processes" : "slices", *one = by_process ? "process" : "slice";
   return tsr_fail(GRANULE_COUNT_MISMATCH,
-                  "outer mesh (%s) is for another number of %s; there %s %d %s",
+                  "outer mesh (%s) is for another number of %s; there %s %lld %s",
                   tsr_dims_text(dcn, rank, ", ", text), many, granule_count == 1 ? "is" : "are",
-                  granule_count, granule_count == 1 ? one : many);
+                  (long long)granule_count, granule_count == 1 ? one : many);
 }
 
 // Arranges every granule on its own; afterwards all are known to have the same number of devices.
 static tsr_status arrange_granules(const tsr_device_list *list, const int64_t *shape, int rank,
                                    const tsr_jax_mesh_options *options, workspace *work) {
-  for (int g = 0; g < work->granule_count; g++) {
+  for (int64_t g = 0; g < work->granule_count; g++) {
     const granule *this = &work->granules[g];
     tsr_device_list part = *list;
     part.devices = work->devices + this->start;
@@ -114,8 +115,8 @@ static tsr_status arrange_granules(const tsr_device_list *list, const int64_t *s
     if (!status)
       status = tsr_jax_arrange(&part, shape, rank, options, work->ids + this->start, &unused);
     if (status)
-      return tsr_note(status, "in %s %d", options->process_is_granule ? "process" : "slice",
-                      this->key);
+      return tsr_note(status, "in %s %lld", options->process_is_granule ? "process" : "slice",
+                      (long long)this->key);
   }
   return NULL;
 }
@@ -129,7 +130,7 @@ static tsr_status join_blocks(const workspace *work, const int64_t *shape, const
   TSR_TRY(tsr_device_array_init(&array, dims, rank));
   tsr_nd block = tsr_nd_rows(dims, rank);
   for (int k = 0; k < rank; k++) block.dims[k] = shape[k];
-  for (int g = 0; g < work->granule_count; g++) {
+  for (int64_t g = 0; g < work->granule_count; g++) {
     block.offset = 0;
     for (int k = 0; k < rank; k++) block.offset += index[k] * shape[k] * block.strides[k];
     tsr_nd_scatter(&block, work->ids + work->granules[g].start, array.ids);

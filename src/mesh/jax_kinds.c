@@ -81,14 +81,14 @@ const tsr_jax_kind *tsr_jax_kind_find(const char *name) {
 }
 
 // Coordinates as rules see them: a device without any stands at the origin.
-static int32_t coordinate(const tsr_device *device, int axis) {
+static int64_t coordinate(const tsr_device *device, int axis) {
   return device->has_coords ? device->coords[axis] : 0;
 }
 
 // Negative, zero or positive as `a` is before, at or after `b`, comparing the axes in this order.
 static int compare_places(const tsr_device *a, const tsr_device *b, const int axes[3]) {
   for (int i = 0; i < 3; i++) {
-    const int32_t x = coordinate(a, axes[i]), y = coordinate(b, axes[i]);
+    const int64_t x = coordinate(a, axes[i]), y = coordinate(b, axes[i]);
     if (x != y) return x < y ? -1 : 1;
   }
   return 0;
@@ -98,7 +98,7 @@ static int compare_places(const tsr_device *a, const tsr_device *b, const int ax
 static bool has_bounds(const tsr_device_list *list, const int bounds[3]) {
   if (!bounds[0]) return true;
   const tsr_device *greatest = &list->devices[0];
-  for (int i = 1; i < list->count; i++)
+  for (int64_t i = 1; i < list->count; i++)
     if (compare_places(&list->devices[i], greatest, (const int[]){0, 1, 2}) > 0)
       greatest = &list->devices[i];
   for (int axis = 0; axis < 3; axis++)
@@ -126,9 +126,9 @@ static tsr_status rule_holds(const tsr_kind_rule *rule, const tsr_device_list *l
 
 // Positions of the devices by (z, y, x); equal places stay as listed. Rules that want this have at
 // most LARGEST_GROUP devices.
-static void sort_by_place(const tsr_device_list *list, int out_positions[LARGEST_GROUP]) {
-  for (int i = 0; i < list->count; i++) {
-    int at = i;
+static void sort_by_place(const tsr_device_list *list, int64_t out_positions[LARGEST_GROUP]) {
+  for (int64_t i = 0; i < list->count; i++) {
+    int64_t at = i;
     for (; at > 0; at--) {
       const tsr_device *before = &list->devices[out_positions[at - 1]];
       if (compare_places(before, &list->devices[i], (const int[]){2, 1, 0}) <= 0) break;
@@ -139,7 +139,7 @@ static void sort_by_place(const tsr_device_list *list, int out_positions[LARGEST
 }
 
 // The position in the list of the device that comes at `index` by this rule.
-static int ordered_position(const tsr_kind_rule *rule, const int *by_place, int index) {
+static int64_t ordered_position(const tsr_kind_rule *rule, const int64_t *by_place, int64_t index) {
   const int rung = rule->order[index % rule->group];
   return rule->by_place ? by_place[rung] : index - index % rule->group + rung;
 }
@@ -147,15 +147,15 @@ static int ordered_position(const tsr_kind_rule *rule, const int *by_place, int 
 // On one chip, or on chips one step apart.
 static bool are_neighbours(const tsr_device *a, const tsr_device *b) {
   int64_t steps = 0;
-  for (int axis = 0; axis < 3; axis++) steps += llabs((int64_t)a->coords[axis] - b->coords[axis]);
+  for (int axis = 0; axis < 3; axis++) steps += llabs(a->coords[axis] - b->coords[axis]);
   return a->has_coords && b->has_coords && steps <= 1;
 }
 
 // Whether every group of the order closes to a ring of neighbours.
-static bool makes_rings(const tsr_kind_rule *rule, const int *by_place,
+static bool makes_rings(const tsr_kind_rule *rule, const int64_t *by_place,
                         const tsr_device_list *list) {
-  for (int i = 0; i < list->count; i++) {
-    const int next = (i + 1) % rule->group ? i + 1 : i + 1 - rule->group;
+  for (int64_t i = 0; i < list->count; i++) {
+    const int64_t next = (i + 1) % rule->group ? i + 1 : i + 1 - rule->group;
     if (!are_neighbours(&list->devices[ordered_position(rule, by_place, i)],
                         &list->devices[ordered_position(rule, by_place, next)]))
       return false;
@@ -164,16 +164,16 @@ static bool makes_rings(const tsr_kind_rule *rule, const int *by_place,
 }
 
 tsr_status tsr_jax_kind_order(const tsr_device_list *list, const int64_t *shape, int rank,
-                              bool rings_only, int32_t *out_ids, bool *out_done) {
+                              bool rings_only, int64_t *out_ids, bool *out_done) {
   *out_done = false;
   for (const tsr_kind_rule *rule = list->kind->rules; rule->step && !*out_done; rule++) {
     bool holds = false;
-    int by_place[LARGEST_GROUP] = {0};
+    int64_t by_place[LARGEST_GROUP] = {0};
     TSR_TRY(rule_holds(rule, list, shape, rank, &holds));
     if (!holds) continue;
     if (rule->by_place) sort_by_place(list, by_place);
     if (rings_only && rule->group > 1 && !makes_rings(rule, by_place, list)) continue;
-    for (int i = 0; i < list->count; i++)
+    for (int64_t i = 0; i < list->count; i++)
       out_ids[i] = list->devices[ordered_position(rule, by_place, i)].id;
     *out_done = true;
   }

@@ -36,18 +36,19 @@ static tsr_status request_init(mesh_request *request, const tsr_topology *topolo
   char text[TSR_DIMS_TEXT];
   int64_t wanted = 0;
   if (!tsr_dims_product(request->shape, axis_count, &wanted) || wanted > request->list.count)
-    return tsr_fail(TOO_FEW_DEVICES, "mesh (%s) needs more devices than the %d there are",
-                    tsr_dims_text(request->shape, axis_count, ", ", text), request->list.count);
+    return tsr_fail(TOO_FEW_DEVICES, "mesh (%s) needs more devices than the %lld there are",
+                    tsr_dims_text(request->shape, axis_count, ", ", text),
+                    (long long)request->list.count);
   request->wanted = (int)wanted;
   return NULL;
 }
 
 static tsr_status check_one_slice(const tsr_device_list *list) {
-  for (int i = 1; i < list->count; i++)
+  for (int64_t i = 1; i < list->count; i++)
     if (list->devices[i].slice != list->devices[0].slice)
       return tsr_fail(SEVERAL_SLICES,
-                      "devices %d and %d are in different slices; a hybrid mesh can hold both",
-                      list->devices[0].id, list->devices[i].id);
+                      "devices %lld and %lld are in different slices; a hybrid mesh can hold both",
+                      (long long)list->devices[0].id, (long long)list->devices[i].id);
   return NULL;
 }
 
@@ -121,7 +122,7 @@ static bool choose_box(const mesh_request *request, const tsr_torus *torus, sub_
 }
 
 static bool holds_device(const sub_box *box, const tsr_torus *torus, const tsr_device *device) {
-  const int32_t place[] = {device->coords[0], device->coords[1], device->coords[2], device->core};
+  const int64_t place[] = {device->coords[0], device->coords[1], device->coords[2], device->core};
   for (int field = 0; field < TSR_FIELD_COUNT; field++)
     if ((int64_t)place[field] - torus->low[field] >= box->sizes[field]) return false;
   return true;
@@ -137,8 +138,8 @@ static tsr_status narrow_to_box(const mesh_request *request, tsr_device_list *sl
   if (!choose_box(request, &torus, &box))
     return tsr_fail(NOT_A_CUBOID, "no box of %d devices exists in a slice of %s", request->wanted,
                     tsr_dims_text(torus.dims, torus.rank, "x", text));
-  int count = 0;
-  for (int i = 0; i < slice->count; i++)
+  int64_t count = 0;
+  for (int64_t i = 0; i < slice->count; i++)
     if (holds_device(&box, &torus, &devices[i])) devices[count++] = devices[i];
   slice->count = count;
   return NULL;
@@ -149,7 +150,7 @@ static tsr_status make_in_box(const mesh_request *request, tsr_device *devices,
   tsr_device_list slice = request->list;
   slice.devices = devices;
   slice.count = 0;
-  for (int i = 0; i < request->list.count; i++)
+  for (int64_t i = 0; i < request->list.count; i++)
     if (request->list.devices[i].slice == request->list.devices[0].slice)
       devices[slice.count++] = request->list.devices[i];
   TSR_TRY(narrow_to_box(request, &slice, devices));
@@ -165,7 +166,8 @@ tsr_status tsr_jax_make_mesh_in_box(const tsr_topology *topology, const tsr_axis
   mesh_request request;
   TSR_TRY(request_init(&request, topology, axes, axis_count, use_types));
   tsr_device *devices = malloc((size_t)request.list.count * sizeof *devices);
-  if (!devices) return tsr_fail(NO_MEMORY, "a box among %d devices", request.list.count);
+  if (!devices)
+    return tsr_fail(NO_MEMORY, "a box among %lld devices", (long long)request.list.count);
   status = make_in_box(&request, devices, out_mesh);
   free(devices);
   return status;

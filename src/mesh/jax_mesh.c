@@ -24,19 +24,19 @@ tsr_status tsr_jax_mesh_options_read(const tsr_jax_mesh_options *given,
   return tsr_sized_read(tsr_jax_mesh_options, given, out_options);
 }
 
-static tsr_status fail_count(const int64_t *shape, int rank, int device_count) {
+static tsr_status fail_count(const int64_t *shape, int rank, int64_t device_count) {
   char text[TSR_DIMS_TEXT];
   int64_t places = 0;
   tsr_dims_text(shape, rank, ", ", text);
   if (!tsr_dims_product(shape, rank, &places))
-    return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) is too large for %d device%s", text,
-                    device_count, device_count == 1 ? "" : "s");
-  return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) has %lld place%s for %d device%s", text,
-                  (long long)places, places == 1 ? "" : "s", device_count,
+    return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) is too large for %lld device%s", text,
+                    (long long)device_count, device_count == 1 ? "" : "s");
+  return tsr_fail(DEVICE_COUNT_MISMATCH, "mesh (%s) has %lld place%s for %lld device%s", text,
+                  (long long)places, places == 1 ? "" : "s", (long long)device_count,
                   device_count == 1 ? "" : "s");
 }
 
-tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int device_count) {
+tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_count) {
   TSR_TRY(tsr_rank_check(rank));
   int64_t places = 0;
   if (!tsr_dims_product(shape, rank, &places) || places != device_count)
@@ -47,14 +47,14 @@ tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int device_count)
 // ---- arranging a list ----
 
 static int compare_ids(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
 // GPUs by id, since runtimes list them by process; others, or on request, as listed.
-static void arrange_in_order(const tsr_device_list *list, bool as_listed, int32_t *out_ids) {
+static void arrange_in_order(const tsr_device_list *list, bool as_listed, int64_t *out_ids) {
   bool sorted = true;
-  for (int i = 0; i < list->count; i++) {
+  for (int64_t i = 0; i < list->count; i++) {
     out_ids[i] = list->devices[i].id;
     if (i > 0 && out_ids[i] < out_ids[i - 1]) sorted = false;
   }
@@ -63,7 +63,7 @@ static void arrange_in_order(const tsr_device_list *list, bool as_listed, int32_
 }
 
 static tsr_status arrange_on_torus(const tsr_device_list *list, const int64_t *shape, int rank,
-                                   const tsr_jax_mesh_options *options, int32_t *out_ids,
+                                   const tsr_jax_mesh_options *options, int64_t *out_ids,
                                    tsr_mesh_reason *out_reason) {
   tsr_torus torus;
   TSR_TRY(tsr_torus_init(&torus, list));
@@ -78,15 +78,15 @@ static tsr_status arrange_on_torus(const tsr_device_list *list, const int64_t *s
 }
 
 tsr_status tsr_jax_arrange(const tsr_device_list *list, const int64_t *shape, int rank,
-                           const tsr_jax_mesh_options *options, int32_t *out_ids,
+                           const tsr_jax_mesh_options *options, int64_t *out_ids,
                            tsr_mesh_reason *out_reason) {
   *out_reason = (tsr_mesh_reason){.path = TSR_PATH_KIND_TABLE};
   bool done = false;
   TSR_TRY(tsr_jax_kind_order(list, shape, rank, options->check_fixed_orders, out_ids, &done));
   if (done && options->contiguous_submeshes && options->refuse_ignored_flags)
     return tsr_fail(CONTIGUOUS_TOPOLOGY_UNSUPPORTED,
-                    "no contiguous submeshes on %d devices of kind \"%s\", whose order is fixed",
-                    list->count, list->kind_name);
+                    "no contiguous submeshes on %lld devices of kind \"%s\", whose order is fixed",
+                    (long long)list->count, list->kind_name);
   if (done) return NULL;
   if (list->platform == TSR_PLATFORM_TPU) {
     out_reason->path = TSR_PATH_TORUS;

@@ -20,13 +20,13 @@
 struct tsr_mesh {
   atomic_int references;
   int axis_count;
-  int process_count;
+  int64_t process_count;
   bool is_abstract;
   int64_t device_count;
   tsr_hash128 digest;
   const tsr_topology *topology;
-  const int32_t *devices;  // NULL = 0, 1, 2, ...
-  const int32_t *slots;    // position + 1, or 0 = free; slot_mask + 1 of them
+  const int64_t *devices;  // NULL = 0, 1, 2, ...
+  const int32_t *slots;    // position + 1 (at most INT32_MAX), or 0 = free; slot_mask + 1 of them
   uint64_t slot_mask;
   int64_t strides[TSR_MAX_AXES];
   tsr_axis axes[];
@@ -88,14 +88,14 @@ static tsr_status resolve_axes(const tsr_mesh_desc *desc, tsr_axis *axes, int64_
   TSR_TRY(check_sizes(axes, desc->axis_count));
   if (!tsr_axes_product(axes, desc->axis_count, out_count))
     return tsr_fail(OVERFLOW, "the sizes of the mesh's axes multiply to more than 2^63");
-  // Device ids and positions in device lists are 32 bits wide; an abstract mesh has neither.
+  // Tables of devices hold positions in 32 bits; an abstract mesh has no devices.
   if (!desc->abstract && *out_count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a mesh of %lld devices; at most %d are possible",
                     (long long)*out_count, INT32_MAX);
   return NULL;
 }
 
-static bool is_iota(const int32_t *ids, int64_t count) {
+static bool is_iota(const int64_t *ids, int64_t count) {
   for (int64_t i = 0; i < count; i++)
     if (ids[i] != i) return false;
   return true;
@@ -110,7 +110,7 @@ static uint64_t slot_count_for(int64_t devices) {
 }
 
 // `ids` NULL means 0, 1, 2, ...; the names' bytes come after everything else.
-static tsr_mesh *allocate(const tsr_axis *axes, int axis_count, int64_t count, const int32_t *ids) {
+static tsr_mesh *allocate(const tsr_axis *axes, int axis_count, int64_t count, const int64_t *ids) {
   const size_t axes_bytes = sizeof *axes * (size_t)axis_count;
   const uint64_t slots = ids ? slot_count_for(count) : 0;
   const size_t device_bytes = ids ? sizeof *ids * (size_t)count : 0;
@@ -144,15 +144,15 @@ static tsr_mesh *allocate(const tsr_axis *axes, int axis_count, int64_t count, c
 }
 
 // Spreads ids that lie close together over the table (the finisher of SplitMix64).
-static uint64_t mix(int32_t id) {
-  uint64_t z = (uint64_t)(uint32_t)id + 0x9e3779b97f4a7c15u;
+static uint64_t mix(int64_t id) {
+  uint64_t z = (uint64_t)id + 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
 
 // The slot that holds `id`, or the free one where it belongs.
-static uint64_t find_slot(const tsr_mesh *mesh, int32_t id) {
+static uint64_t find_slot(const tsr_mesh *mesh, int64_t id) {
   uint64_t slot = mix(id) & mesh->slot_mask;
   while (mesh->slots[slot] && mesh->devices[mesh->slots[slot] - 1] != id)
     slot = (slot + 1) & mesh->slot_mask;
@@ -164,8 +164,8 @@ static tsr_status index_devices(tsr_mesh *mesh) {
   for (int64_t i = 0; mesh->devices && i < mesh->device_count; i++) {
     const uint64_t slot = find_slot(mesh, mesh->devices[i]);
     if (slots[slot])
-      return tsr_fail(DUPLICATE_DEVICE, "device %d is given twice, at positions %d and %lld",
-                      (int)mesh->devices[i], (int)slots[slot] - 1, (long long)i);
+      return tsr_fail(DUPLICATE_DEVICE, "device %lld is given twice, at positions %d and %lld",
+                      (long long)mesh->devices[i], (int)slots[slot] - 1, (long long)i);
     slots[slot] = (int32_t)(i + 1);
   }
   return NULL;
@@ -174,24 +174,24 @@ static tsr_status index_devices(tsr_mesh *mesh) {
 static tsr_status check_device_ids(const tsr_mesh *mesh) {
   if (mesh->is_abstract || (!mesh->devices && !mesh->topology)) return NULL;
   for (int64_t i = 0; i < mesh->device_count; i++) {
-    const int32_t id = tsr_mesh_device(mesh, i);
-    if (id < 0)
-      return tsr_fail(UNKNOWN_DEVICE, "device %d at position %lld; ids are 0 or more", (int)id,
-                      (long long)i);
+    const int64_t id = tsr_mesh_device(mesh, i);
+    if (id < 0 || id > INT32_MAX)
+      return tsr_fail(UNKNOWN_DEVICE, "device %lld at position %lld; ids are 0 to %d",
+                      (long long)id, (long long)i, INT32_MAX);
     if (mesh->topology && tsr_topology_find(mesh->topology, id) < 0)
       return tsr_fail(UNKNOWN_DEVICE,
-                      "device %d at position %lld is not in the topology (%s, %d devices)", (int)id,
-                      (long long)i, tsr_topology_kind(mesh->topology),
-                      tsr_topology_device_count(mesh->topology));
+                      "device %lld at position %lld is not in the topology (%s, %lld devices)",
+                      (long long)id, (long long)i, tsr_topology_kind(mesh->topology),
+                      (long long)tsr_topology_device_count(mesh->topology));
   }
   return NULL;
 }
 
-static int count_processes(const tsr_mesh *mesh) {
-  int count = 1;
+static int64_t count_processes(const tsr_mesh *mesh) {
+  int64_t count = 1;
   if (!mesh->topology) return count;
   for (int64_t i = 0; i < mesh->device_count; i++) {
-    const int32_t process = tsr_mesh_process(mesh, i);
+    const int64_t process = tsr_mesh_process(mesh, i);
     if (process >= count) count = process + 1;
   }
   return count;
@@ -225,7 +225,7 @@ tsr_status tsr_mesh_create(const tsr_mesh_desc *given, tsr_mesh **out_mesh) {
   if (desc->devices && !desc->device_count)
     return tsr_fail(BAD_ARGUMENT, "a list of devices without its length");
 
-  const int32_t *ids = desc->devices;
+  const int64_t *ids = desc->devices;
   if (ids && is_iota(ids, count)) ids = NULL;
   tsr_mesh *mesh = allocate(axes, desc->axis_count, count, ids);
   if (!mesh) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)count);
@@ -296,14 +296,14 @@ bool tsr_mesh_is_abstract(const tsr_mesh *mesh) { return mesh->is_abstract; }
 
 const tsr_topology *tsr_mesh_topology(const tsr_mesh *mesh) { return mesh->topology; }
 
-const int32_t *tsr_mesh_device_list(const tsr_mesh *mesh) { return mesh->devices; }
+const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh) { return mesh->devices; }
 
-int32_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position) {
+int64_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position) {
   assert(position >= 0 && position < mesh->device_count);
-  return mesh->devices ? mesh->devices[position] : (int32_t)position;
+  return mesh->devices ? mesh->devices[position] : position;
 }
 
-int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int32_t id) {
+int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int64_t id) {
   if (mesh->devices) return (int64_t)mesh->slots[find_slot(mesh, id)] - 1;
   return id >= 0 && id < mesh->device_count ? id : -1;
 }
@@ -325,13 +325,13 @@ int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords) {
   return position;
 }
 
-int32_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position) {
+int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position) {
   if (!mesh->topology) return 0;
-  const int index = tsr_topology_find(mesh->topology, tsr_mesh_device(mesh, position));
+  const int64_t index = tsr_topology_find(mesh->topology, tsr_mesh_device(mesh, position));
   return tsr_topology_devices(mesh->topology)[index].process;
 }
 
-int tsr_mesh_process_count(const tsr_mesh *mesh) { return mesh->process_count; }
+int64_t tsr_mesh_process_count(const tsr_mesh *mesh) { return mesh->process_count; }
 
 bool tsr_mesh_has_default_devices(const tsr_mesh *mesh) {
   if (mesh->devices) return false;

@@ -46,7 +46,7 @@ static tsr_status read_devices(const tsr_json *list, tsr_arena *arena, tsr_mesh_
   TSR_TRY(tsr_json_want_array(list, "devices"));
   const size_t count = tsr_json_count(list);
   if (!count) return tsr_fail(BAD_ARGUMENT, "devices: wanted at least one");
-  int32_t *ids = tsr_arena_zeros(arena, count, sizeof *ids);
+  int64_t *ids = tsr_arena_zeros(arena, count, sizeof *ids);
   if (!ids) return tsr_fail(NO_MEMORY, "list of %zu devices", count);
   size_t i = 0;
   for (const tsr_json *item = tsr_json_first(list); item; item = tsr_json_next(item)) {
@@ -54,7 +54,7 @@ static tsr_status read_devices(const tsr_json *list, tsr_arena *arena, tsr_mesh_
     TSR_TRY(tsr_json_get_int(item, "device", &id));
     if (id < 0 || id > INT32_MAX)
       return tsr_fail(UNKNOWN_DEVICE, "device %lld; ids are 0 to %d", (long long)id, INT32_MAX);
-    ids[i++] = (int32_t)id;
+    ids[i++] = id;
   }
   desc->devices = ids;
   desc->device_count = (int64_t)count;

@@ -15,8 +15,8 @@
 // ---- what the readers share ----
 
 // The ids of the first `count` devices of a topology; the caller frees them. NULL without memory.
-static int32_t *first_ids(const tsr_topology *topology, int64_t count) {
-  int32_t *ids = malloc(sizeof *ids * (size_t)count);
+static int64_t *first_ids(const tsr_topology *topology, int64_t count) {
+  int64_t *ids = malloc(sizeof *ids * (size_t)count);
   const tsr_device *devices = tsr_topology_devices(topology);
   for (int64_t i = 0; ids && i < count; i++) ids[i] = devices[i].id;
   return ids;
@@ -42,7 +42,7 @@ tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) 
   if (!desc->topology || desc->devices || desc->abstract) return tsr_mesh_create(desc, out_mesh);
   tsr_mesh_desc filled = *desc;
   TSR_TRY(count_wanted(desc, &filled.device_count));
-  int32_t *ids = first_ids(desc->topology, filled.device_count);
+  int64_t *ids = first_ids(desc->topology, filled.device_count);
   if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)filled.device_count);
   filled.devices = ids;
   const tsr_status status = tsr_mesh_create(&filled, out_mesh);
@@ -136,7 +136,7 @@ static tsr_status read_axes(reader *in, tsr_axis *axes, int *out_count) {
 static tsr_status read_devices(reader *in, tsr_mesh_desc *desc) {
   size_t commas = 0;
   for (const char *c = in->scan.at; *c && *c != ']'; c++) commas += *c == ',';
-  int32_t *ids = tsr_arena_zeros(in->arena, commas + 1, sizeof *ids);
+  int64_t *ids = tsr_arena_zeros(in->arena, commas + 1, sizeof *ids);
   if (!ids) return tsr_fail(NO_MEMORY, "list of %zu devices", commas + 1);
   int64_t count = 0;
   do {
@@ -144,7 +144,7 @@ static tsr_status read_devices(reader *in, tsr_mesh_desc *desc) {
     TSR_TRY(tsr_scan_int(&in->scan, &id));
     if (id < 0 || id > INT32_MAX)
       return tsr_fail(UNKNOWN_DEVICE, "device %lld; ids are 0 to %d", (long long)id, INT32_MAX);
-    ids[count++] = (int32_t)id;
+    ids[count++] = id;
   } while (tsr_scan_take(&in->scan, ','));
   if (!tsr_scan_take(&in->scan, ']')) return tsr_scan_fail(&in->scan, "',' or ']'");
   desc->devices = ids;

@@ -65,18 +65,18 @@ static void next_row(const tsr_nd *view, walk *row) {
   }
 }
 
-void tsr_nd_gather(const tsr_nd *view, const int32_t *source, int32_t *out) {
+void tsr_nd_gather(const tsr_nd *view, const int64_t *source, int64_t *out) {
   const int64_t count = tsr_nd_count(view);
   walk row = start_walk(view);
   for (int64_t done = 0; done < count; done += row.inner, next_row(view, &row)) {
     for (int64_t i = 0; i < row.inner; i++) {
       const int64_t from = row.at + i * row.step;
-      out[done + i] = source ? source[from] : (int32_t)from;
+      out[done + i] = source ? source[from] : from;
     }
   }
 }
 
-void tsr_nd_scatter(const tsr_nd *view, const int32_t *source, int32_t *out) {
+void tsr_nd_scatter(const tsr_nd *view, const int64_t *source, int64_t *out) {
   const int64_t count = tsr_nd_count(view);
   walk row = start_walk(view);
   for (int64_t done = 0; done < count; done += row.inner, next_row(view, &row))

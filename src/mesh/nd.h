@@ -25,8 +25,8 @@ void tsr_nd_split(tsr_nd *view, int axis, int64_t major);
 void tsr_nd_transpose(tsr_nd *view, const int *order);
 int64_t tsr_nd_count(const tsr_nd *view);
 // Writes the elements of the view, last axis fastest. `source` NULL stands for 0, 1, 2, ...
-void tsr_nd_gather(const tsr_nd *view, const int32_t *source, int32_t *out);
+void tsr_nd_gather(const tsr_nd *view, const int64_t *source, int64_t *out);
 // The inverse: puts `source`, last axis fastest, where the view says.
-void tsr_nd_scatter(const tsr_nd *view, const int32_t *source, int32_t *out);
+void tsr_nd_scatter(const tsr_nd *view, const int64_t *source, int64_t *out);
 
 #endif

@@ -34,14 +34,14 @@ typedef struct machine {
   int64_t dims[PHYSICAL_MAX];  // outermost first
   role roles[PHYSICAL_MAX];
   bool wraps[PHYSICAL_MAX];
-  int32_t low[PHYSICAL_MAX];  // of the coordinate each axis stands for
-  int32_t *ids;               // row-major, owned
+  int64_t low[PHYSICAL_MAX];  // of the coordinate each axis stands for
+  int64_t *ids;               // row-major, owned
 } machine;
 
 // A device by its place: slice, x, y, z and core, or only its process.
 typedef struct place {
-  int32_t fields[PHYSICAL_MAX];
-  int32_t id;
+  int64_t fields[PHYSICAL_MAX];
+  int64_t id;
 } place;
 
 static int compare_places(const void *a, const void *b) {
@@ -51,14 +51,14 @@ static int compare_places(const void *a, const void *b) {
   return (x->id > y->id) - (x->id < y->id);
 }
 
-static bool is_torus(const tsr_device *devices, int count) {
-  for (int i = 0; i < count; i++)
+static bool is_torus(const tsr_device *devices, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
     if (!devices[i].has_coords) return false;
   return true;
 }
 
-static void list_places(const tsr_device *devices, int count, bool torus, place *places) {
-  for (int i = 0; i < count; i++) {
+static void list_places(const tsr_device *devices, int64_t count, bool torus, place *places) {
+  for (int64_t i = 0; i < count; i++) {
     const tsr_device *device = &devices[i];
     places[i] = (place){.fields = {torus ? device->slice : device->process}, .id = device->id};
     if (!torus) continue;
@@ -68,7 +68,7 @@ static void list_places(const tsr_device *devices, int count, bool torus, place 
   qsort(places, (size_t)count, sizeof *places, compare_places);
 }
 
-static void add_axis(machine *all, int64_t size, role kind, bool wraps, int32_t low) {
+static void add_axis(machine *all, int64_t size, role kind, bool wraps, int64_t low) {
   all->dims[all->rank] = size;
   all->roles[all->rank] = kind;
   all->wraps[all->rank] = wraps;
@@ -76,11 +76,11 @@ static void add_axis(machine *all, int64_t size, role kind, bool wraps, int32_t 
 }
 
 // The axes of the grid that sorted places would fill.
-static void find_axes(machine *all, const place *places, int count, bool torus) {
+static void find_axes(machine *all, const place *places, int64_t count, bool torus) {
   int64_t blocks = 1;
-  int32_t core_low = places[0].fields[4], core_high = core_low;
-  for (int i = 1; i < count; i++) {
-    const int32_t core = places[i].fields[4];
+  int64_t core_low = places[0].fields[4], core_high = core_low;
+  for (int64_t i = 1; i < count; i++) {
+    const int64_t core = places[i].fields[4];
     blocks += places[i].fields[0] != places[i - 1].fields[0];
     if (core < core_low) core_low = core;
     if (core > core_high) core_high = core;
@@ -90,7 +90,7 @@ static void find_axes(machine *all, const place *places, int count, bool torus) 
     add_axis(all, count / blocks, ROLE_HOST, false, 0);
     return;
   }
-  int32_t low[3], sizes[3];
+  int64_t low[3], sizes[3];
   tsr_topology_bounds(all->topology, low, sizes);
   for (int i = 0; i < 3; i++)
     add_axis(all, sizes[i], ROLE_TORUS, tsr_topology_wrap(all->topology)[i], low[i]);
@@ -98,12 +98,12 @@ static void find_axes(machine *all, const place *places, int count, bool torus) 
 }
 
 // Whether sorted places fill the grid: each is where its number in the list says.
-static bool fills(const machine *all, const place *places, int count) {
+static bool fills(const machine *all, const place *places, int64_t count) {
   int64_t total = 1, per_block = count / all->dims[0];
   for (int i = 0; i < all->rank; i++)
     if (__builtin_mul_overflow(total, all->dims[i], &total)) return false;
   if (total != count) return false;
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     if (places[i].fields[0] != places[i / per_block * per_block].fields[0]) return false;
     int64_t rest = i;
     for (int k = all->rank - 1; k > 0 && all->roles[k] != ROLE_HOST; k--) {
@@ -116,14 +116,14 @@ static bool fills(const machine *all, const place *places, int count) {
 
 static tsr_status read_grid(machine *all, place *places) {
   const tsr_device *devices = tsr_topology_devices(all->topology);
-  const int count = tsr_topology_device_count(all->topology);
+  const int64_t count = tsr_topology_device_count(all->topology);
   const bool torus = is_torus(devices, count);
   list_places(devices, count, torus, places);
   find_axes(all, places, count, torus);
   if (!fills(all, places, count))
-    return tsr_fail(NOT_A_CUBOID, "the %d devices do not fill a box of %s", count,
+    return tsr_fail(NOT_A_CUBOID, "the %lld devices do not fill a box of %s", (long long)count,
                     torus ? "slices, coordinates and cores" : "processes with equally many each");
-  for (int i = 0; i < count; i++) all->ids[i] = places[i].id;
+  for (int64_t i = 0; i < count; i++) all->ids[i] = places[i].id;
   return NULL;
 }
 
@@ -348,7 +348,7 @@ static tsr_status build(const search *state, tsr_mesh **out_mesh) {
     }
   }
   const int64_t count = tsr_nd_count(&grid);
-  int32_t *ids = malloc(sizeof *ids * (size_t)count);
+  int64_t *ids = malloc(sizeof *ids * (size_t)count);
   if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)count);
   tsr_nd_gather(&view, state->all->ids, ids);
   const tsr_status status = tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc),

@@ -22,7 +22,7 @@ static const char *const data_model[] = {"data", "model"};
 typedef struct machine {
   const tsr_topology *topology;
   const tsr_device *devices;
-  int count;
+  int64_t count;
   int64_t process_count, local_count;
 } machine;
 
@@ -31,21 +31,21 @@ static machine look_at(const tsr_topology *topology) {
                   .devices = tsr_topology_devices(topology),
                   .count = tsr_topology_device_count(topology),
                   .process_count = tsr_topology_process_count(topology)};
-  for (int i = 0; i < seen.count; i++) seen.local_count += seen.devices[i].process == 0;
+  for (int64_t i = 0; i < seen.count; i++) seen.local_count += seen.devices[i].process == 0;
   return seen;
 }
 
-static tsr_hardware_mesh coords_of(const machine *all, int index) {
+static tsr_hardware_mesh coords_of(const machine *all, int64_t index) {
   const tsr_device *device = &all->devices[index];
   if (!device->has_coords) {
     const int64_t local = all->local_count ? all->local_count : INT64_MAX;
     return (tsr_hardware_mesh){2, {device->process, device->id % local}};
   }
-  const int32_t core = device->core == TSR_NO_CORE ? 0 : device->core;
+  const int64_t core = device->core == TSR_NO_CORE ? 0 : device->core;
   return (tsr_hardware_mesh){4, {device->coords[X], device->coords[Y], device->coords[Z], core}};
 }
 
-static tsr_hardware_mesh bounds_of(const machine *all, int index) {
+static tsr_hardware_mesh bounds_of(const machine *all, int64_t index) {
   if (!all->devices[index].has_coords)
     return (tsr_hardware_mesh){2, {all->process_count, all->local_count}};
   tsr_hardware_mesh bounds = coords_of(all, index);
@@ -53,13 +53,14 @@ static tsr_hardware_mesh bounds_of(const machine *all, int index) {
   return bounds;
 }
 
-void tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int device,
+void tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
                                      tsr_hardware_mesh *out_bounds) {
   const machine all = look_at(topology);
   *out_bounds = bounds_of(&all, device);
 }
 
-void tsr_t5x_get_coords(const tsr_topology *topology, int device, tsr_hardware_mesh *out_coords) {
+void tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
+                        tsr_hardware_mesh *out_coords) {
   const machine all = look_at(topology);
   *out_coords = coords_of(&all, device);
 }
@@ -70,7 +71,7 @@ void tsr_t5x_get_coords(const tsr_topology *topology, int device, tsr_hardware_m
 typedef struct grid {
   tsr_hardware_mesh dims;
   int64_t count;
-  int32_t *ids;  // owned
+  int64_t *ids;  // owned
 } grid;
 
 static const char *place_text(const tsr_hardware_mesh *place, char buffer[TSR_DIMS_TEXT]) {
@@ -78,7 +79,7 @@ static const char *place_text(const tsr_hardware_mesh *place, char buffer[TSR_DI
 }
 
 // The place of a device in the grid, or -1 when it lies outside.
-static int64_t place_of(const machine *all, const grid *places, int index) {
+static int64_t place_of(const machine *all, const grid *places, int64_t index) {
   const tsr_hardware_mesh coords = coords_of(all, index);
   if (coords.count != places->dims.count) return -1;
   int64_t place = 0;
@@ -91,26 +92,26 @@ static int64_t place_of(const machine *all, const grid *places, int index) {
 
 // Slices have coordinates of their own, so devices of different slices may share a place; as in t5x
 // the last one listed gets it, and the mesh is then over one slice.
-static tsr_status fill_grid(const machine *all, grid *places, int *holders) {
+static tsr_status fill_grid(const machine *all, grid *places, int64_t *holders) {
   char text[TSR_DIMS_TEXT];
   for (int64_t i = 0; i < places->count; i++) holders[i] = -1;
-  for (int i = 0; i < all->count; i++) {
+  for (int64_t i = 0; i < all->count; i++) {
     const int64_t place = place_of(all, places, i);
     const tsr_hardware_mesh coords = coords_of(all, i);
     const tsr_device *device = &all->devices[i];
     if (place < 0)
-      return tsr_fail(NOT_A_CUBOID, "device %d at (%s) lies outside a machine of other devices",
-                      (int)device->id, place_text(&coords, text));
+      return tsr_fail(NOT_A_CUBOID, "device %lld at (%s) lies outside a machine of other devices",
+                      (long long)device->id, place_text(&coords, text));
     const tsr_device *holder = holders[place] < 0 ? NULL : &all->devices[holders[place]];
     if (holder && holder->slice == device->slice)
-      return tsr_fail(NOT_A_CUBOID, "devices %d and %d are both at (%s)", (int)holder->id,
-                      (int)device->id, place_text(&coords, text));
+      return tsr_fail(NOT_A_CUBOID, "devices %lld and %lld are both at (%s)", (long long)holder->id,
+                      (long long)device->id, place_text(&coords, text));
     holders[place] = i;
   }
   for (int64_t i = 0; i < places->count; i++) {
     if (holders[i] < 0)
-      return tsr_fail(NOT_A_CUBOID, "%d devices do not fill a machine of (%s)", all->count,
-                      place_text(&places->dims, text));
+      return tsr_fail(NOT_A_CUBOID, "%lld devices do not fill a machine of (%s)",
+                      (long long)all->count, place_text(&places->dims, text));
     places->ids[i] = all->devices[holders[i]].id;
   }
   return NULL;
@@ -122,13 +123,13 @@ static tsr_status make_grid(const machine *all, const tsr_hardware_mesh *dims, g
   grid made = {.dims = *dims};
   if (!tsr_dims_product(dims->dims, dims->count, &made.count) || made.count < 1 ||
       made.count > all->count)
-    return tsr_fail(NOT_A_CUBOID, "%d devices do not fill a machine of (%s)", all->count,
-                    place_text(dims, text));
+    return tsr_fail(NOT_A_CUBOID, "%lld devices do not fill a machine of (%s)",
+                    (long long)all->count, place_text(dims, text));
   made.ids = malloc(sizeof *made.ids * (size_t)made.count);
-  int *holders = malloc(sizeof *holders * (size_t)made.count);
-  const tsr_status status = made.ids && holders
-                                ? fill_grid(all, &made, holders)
-                                : tsr_fail(NO_MEMORY, "grid of %d devices", all->count);
+  int64_t *holders = malloc(sizeof *holders * (size_t)made.count);
+  const tsr_status status =
+      made.ids && holders ? fill_grid(all, &made, holders)
+                          : tsr_fail(NO_MEMORY, "grid of %lld devices", (long long)all->count);
   free(holders);
   if (status) {
     free(made.ids);
@@ -138,7 +139,7 @@ static tsr_status make_grid(const machine *all, const tsr_hardware_mesh *dims, g
   return NULL;
 }
 
-static tsr_status create_mesh(const tsr_topology *topology, const int32_t *ids, int64_t data,
+static tsr_status create_mesh(const tsr_topology *topology, const int64_t *ids, int64_t data,
                               int64_t model, tsr_mesh **out_mesh) {
   const tsr_axis axes[] = {{data_model[0], data, TSR_AXIS_AUTO},
                            {data_model[1], model, TSR_AXIS_AUTO}};
@@ -162,10 +163,10 @@ typedef struct tiling {
 } tiling;
 
 // The bounds of the device with the greatest coordinates, among those of `process` or all (-1).
-static tsr_status find_bounds(const machine *all, int32_t process, tsr_hardware_mesh *out_bounds) {
-  int last = -1;
+static tsr_status find_bounds(const machine *all, int64_t process, tsr_hardware_mesh *out_bounds) {
+  int64_t last = -1;
   tsr_hardware_mesh greatest = {0};
-  for (int i = 0; i < all->count; i++) {
+  for (int64_t i = 0; i < all->count; i++) {
     if (process >= 0 && all->devices[i].process != process) continue;
     const tsr_hardware_mesh coords = coords_of(all, i);
     int differs = 0;
@@ -176,7 +177,7 @@ static tsr_status find_bounds(const machine *all, int32_t process, tsr_hardware_
     greatest = coords;
   }
   if (last < 0)
-    return tsr_fail(NOT_FOUND, "process %d drives no device of the machine", (int)process);
+    return tsr_fail(NOT_FOUND, "process %lld drives no device of the machine", (long long)process);
   *out_bounds = bounds_of(all, last);
   return NULL;
 }
@@ -207,8 +208,8 @@ static tsr_status check_rank(const machine *all, const tsr_hardware_mesh *global
                     submesh->count, global->count);
   if (!tsr_dims_product(submesh->dims, submesh->count, out_model_size) || *out_model_size < 1 ||
       (submesh->count > global->count && all->count % *out_model_size))
-    return tsr_fail(SUBMESH_RANK_MISMATCH, "submesh (%s) does not divide %d devices", text,
-                    all->count);
+    return tsr_fail(SUBMESH_RANK_MISMATCH, "submesh (%s) does not divide %lld devices", text,
+                    (long long)all->count);
   return NULL;
 }
 
@@ -281,7 +282,7 @@ static tsr_status cut(const tiling *plan, tsr_nd *view) {
 }
 
 static tsr_status plan_tiling(const machine *all, const tsr_hardware_mesh *submesh,
-                              int32_t local_process, bool by_host, tiling *out_tiling) {
+                              int64_t local_process, bool by_host, tiling *out_tiling) {
   char whole[TSR_DIMS_TEXT], part[TSR_DIMS_TEXT];
   tiling plan = {.model = *submesh, .order = {X, Y, Z, CORE}, .by_host = by_host};
   if (submesh->count < 0 || submesh->count > GRID_MAX)
@@ -304,8 +305,8 @@ static tsr_status tile(const machine *all, const tiling *plan, const grid *place
   tsr_nd view = tsr_nd_rows(places->dims.dims, places->dims.count);
   tsr_nd_transpose(&view, plan->order);
   TSR_TRY(cut(plan, &view));
-  int32_t *ids = malloc(sizeof *ids * (size_t)places->count);
-  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %d devices", all->count);
+  int64_t *ids = malloc(sizeof *ids * (size_t)places->count);
+  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)all->count);
   tsr_nd_gather(&view, places->ids, ids);
   const tsr_status status =
       create_mesh(all->topology, ids, places->count / plan->model_size, plan->model_size, out_mesh);
@@ -314,7 +315,7 @@ static tsr_status tile(const machine *all, const tiling *plan, const grid *place
 }
 
 tsr_status tsr_t5x_get_mesh(const tsr_topology *topology, const tsr_hardware_mesh *submesh,
-                            int32_t local_process, bool tile_by_host_if_needed,
+                            int64_t local_process, bool tile_by_host_if_needed,
                             tsr_mesh **out_mesh) {
   const machine all = look_at(topology);
   tiling plan;

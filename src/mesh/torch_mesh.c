@@ -30,7 +30,7 @@ typedef struct torch_mesh_text {
   bool nested[TSR_MAX_AXES];  // whose stride is a tuple
   int list_rank;              // of the listed ids; -1 = none are listed
   int64_t list_sizes[TSR_MAX_AXES];
-  int32_t *ids;
+  int64_t *ids;
   int64_t id_count;
 } torch_mesh_text;
 
@@ -146,7 +146,7 @@ static tsr_status read_id(torch_mesh_text *in) {
   TSR_TRY(tsr_scan_int(&in->scan, &id));
   if (id < 0 || id > INT32_MAX)
     return tsr_fail(UNKNOWN_DEVICE, "device %lld; ids are 0 to %d", (long long)id, INT32_MAX);
-  in->ids[in->id_count++] = (int32_t)id;
+  in->ids[in->id_count++] = id;
   return NULL;
 }
 
@@ -340,7 +340,7 @@ static tsr_status follow_strides(torch_mesh_text *in) {
     int64_t id = 0, left = position;
     for (int i = in->axis_count; i-- > 0; left /= in->sizes[i])
       id += left % in->sizes[i] * in->strides[i];
-    in->ids[position] = (int32_t)id;
+    in->ids[position] = id;
   }
   in->id_count = count;
   return NULL;

@@ -11,7 +11,7 @@ tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner, in
                             out_size);
 }
 
-tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner, int32_t process,
+tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner, int64_t process,
                                        int64_t *out_shards) {
   tsr_process_chunks chunks;
   int64_t shards = 1, size = 0;
@@ -23,24 +23,25 @@ tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner, int32
   return NULL;
 }
 
-tsr_status tsr_partitioner_data_shard_id(const tsr_partitioner *partitioner, int32_t process,
+tsr_status tsr_partitioner_data_shard_id(const tsr_partitioner *partitioner, int64_t process,
                                          int64_t *out_id) {
   TSR_TRY(tsr_partitioner_need_mesh(partitioner));
   return tsr_chunker_shard_id(partitioner->chunker, process, partitioner->data_axes,
                               partitioner->data_axis_count, out_id);
 }
 
-static tsr_status check_host(const tsr_partitioner *partitioner, int32_t host) {
+static tsr_status check_host(const tsr_partitioner *partitioner, int64_t host) {
   if (!partitioner->mesh) return NULL;
-  const int count = tsr_topology_process_count(tsr_mesh_topology(partitioner->mesh));
+  const int64_t count = tsr_topology_process_count(tsr_mesh_topology(partitioner->mesh));
   if (host < 0 || host >= count)
-    return tsr_fail(INDEX_OUT_OF_RANGE, "host_index %d, wanted 0 to %d", (int)host, count - 1);
+    return tsr_fail(INDEX_OUT_OF_RANGE, "host_index %lld, wanted 0 to %lld", (long long)host,
+                    (long long)(count - 1));
   return NULL;
 }
 
 // The process to answer for.
 static tsr_status choose_host(const tsr_partitioner *partitioner,
-                              const tsr_data_layout_options *given, int32_t *host) {
+                              const tsr_data_layout_options *given, int64_t *host) {
   tsr_data_layout_options read;
   const tsr_data_layout_options *const options = &read;
   TSR_TRY(tsr_sized_read(tsr_data_layout_options, given, &read));
@@ -53,7 +54,7 @@ static tsr_status choose_host(const tsr_partitioner *partitioner,
   return check_host(partitioner, *host);
 }
 
-static tsr_status fit_batch(const tsr_partitioner *partitioner, int32_t process,
+static tsr_status fit_batch(const tsr_partitioner *partitioner, int64_t process,
                             tsr_data_layout *layout) {
   int64_t size = 0;
   TSR_TRY(tsr_partitioner_data_mesh_size(partitioner, &size));
@@ -65,16 +66,17 @@ static tsr_status fit_batch(const tsr_partitioner *partitioner, int32_t process,
   TSR_TRY(tsr_partitioner_data_shards(partitioner, process, &layout->num_shards));
   if (layout->batch_size % layout->num_shards)
     return tsr_fail(BATCH_NOT_DIVISIBLE_BY_DATA_SHARDS,
-                    "a batch of %lld is not divisible by the %lld data shards of process %d",
-                    (long long)layout->batch_size, (long long)layout->num_shards, (int)process);
+                    "a batch of %lld is not divisible by the %lld data shards of process %lld",
+                    (long long)layout->batch_size, (long long)layout->num_shards,
+                    (long long)process);
   return NULL;
 }
 
-tsr_status tsr_partitioner_data_layout(const tsr_partitioner *partitioner, int32_t process,
+tsr_status tsr_partitioner_data_layout(const tsr_partitioner *partitioner, int64_t process,
                                        int64_t batch_size, const tsr_data_layout_options *options,
                                        tsr_data_layout *out_layout) {
   tsr_data_layout layout = {.batch_size = batch_size, .num_shards = 1};
-  int32_t host = process;
+  int64_t host = process;
   int64_t replica = 0;
   TSR_TRY(choose_host(partitioner, options, &host));
   if (batch_size < 0)
@@ -98,7 +100,7 @@ tsr_range tsr_data_layout_rows(const tsr_data_layout *layout) {
   return (tsr_range){layout->shard_id * rows, (layout->shard_id + 1) * rows};
 }
 
-tsr_status tsr_partitioner_local_chunk(const tsr_partitioner *partitioner, int32_t process,
+tsr_status tsr_partitioner_local_chunk(const tsr_partitioner *partitioner, int64_t process,
                                        const tsr_shape *shape, const tsr_spec *spec,
                                        const tsr_chunk_options *options, tsr_chunk *out_chunk) {
   TSR_TRY(tsr_partitioner_need_mesh(partitioner));

@@ -147,9 +147,9 @@ static tsr_status find_piece(const tsr_model_blocks *blocks, int64_t row, int di
   const int64_t shards = tsr_layout_dim_shards(layout, dim), head = blocks->head_dim;
   for (int64_t i = 0; i < shards && !status && !*out_piece; i++) {
     tsr_run *runs = NULL;
-    int count = 0;
+    int64_t count = 0;
     status = tsr_layout_runs(layout, dim, i, &runs, &count);
-    for (int r = 0; r < count && !status; r++)
+    for (int64_t r = 0; r < count && !status; r++)
       if (runs[r].global % head || runs[r].length % head ||
           (runs[r].count > 1 && runs[r].step % head))
         *out_piece = runs[r].length;

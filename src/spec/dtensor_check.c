@@ -29,8 +29,9 @@ static tsr_status check_mesh(const tsr_dtensor *dtensor, const tsr_mesh *mesh) {
   if (!dtensor->lists_devices || tsr_mesh_is_abstract(mesh)) return NULL;
   for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
     if (tsr_mesh_device(said, i) != tsr_mesh_device(mesh, i))
-      return tsr_fail(BAD_ARGUMENT, "the text has device %d at mesh position %lld, wanted %d",
-                      tsr_mesh_device(said, i), (long long)i, tsr_mesh_device(mesh, i));
+      return tsr_fail(BAD_ARGUMENT, "the text has device %lld at mesh position %lld, wanted %lld",
+                      (long long)tsr_mesh_device(said, i), (long long)i,
+                      (long long)tsr_mesh_device(mesh, i));
   return NULL;
 }
 

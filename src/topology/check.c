@@ -8,22 +8,23 @@
 
 static tsr_status check_ids(const tsr_topology *topology) {
   const tsr_id_place *places = topology->places;
-  for (int i = 1; i < topology->device_count; i++)
+  for (int64_t i = 1; i < topology->device_count; i++)
     if (places[i - 1].id == places[i].id)
-      return tsr_fail(DUPLICATE_DEVICE, "device %d is listed twice, at positions %d and %d",
-                      places[i].id, places[i - 1].position, places[i].position);
+      return tsr_fail(DUPLICATE_DEVICE, "device %lld is listed twice, at positions %lld and %lld",
+                      (long long)places[i].id, (long long)places[i - 1].position,
+                      (long long)places[i].position);
   return NULL;
 }
 
-static tsr_status fail_mixed(const tsr_topology *topology, int position, const char *what) {
+static tsr_status fail_mixed(const tsr_topology *topology, int64_t position, const char *what) {
   const tsr_device *first = &topology->devices[0], *other = &topology->devices[position];
-  return tsr_fail(BROKEN_TOPOLOGY, "devices %d and %d differ: only one of them has %s", first->id,
-                  other->id, what);
+  return tsr_fail(BROKEN_TOPOLOGY, "devices %lld and %lld differ: only one of them has %s",
+                  (long long)first->id, (long long)other->id, what);
 }
 
 static tsr_status check_alike(const tsr_topology *topology) {
   const tsr_device *first = &topology->devices[0];
-  for (int i = 1; i < topology->device_count; i++) {
+  for (int64_t i = 1; i < topology->device_count; i++) {
     const tsr_device *device = &topology->devices[i];
     if (device->has_coords != first->has_coords) return fail_mixed(topology, i, "coordinates");
     if ((device->slice == TSR_NO_SLICE) != (first->slice == TSR_NO_SLICE))
@@ -40,7 +41,7 @@ static bool same_place(const tsr_device *a, const tsr_device *b) {
 }
 
 static uint64_t hash_place(const tsr_device *device) {
-  const int32_t place[] = {device->slice, device->core, device->coords[0], device->coords[1],
+  const int64_t place[] = {device->slice, device->core, device->coords[0], device->coords[1],
                            device->coords[2]};
   return tsr_hash64(place, sizeof place, 0);
 }
@@ -52,17 +53,19 @@ static tsr_status check_places(const tsr_topology *topology) {
   int32_t *table = calloc(capacity, sizeof *table);
   if (!table) return tsr_fail(NO_MEMORY, "table of %zu places", capacity);
   tsr_status status = NULL;
-  for (int i = 0; i < topology->device_count && !status; i++) {
+  for (int64_t i = 0; i < topology->device_count && !status; i++) {
     const tsr_device *device = &topology->devices[i];
     size_t slot = hash_place(device) & (capacity - 1);
     while (table[slot] && !same_place(device, &topology->devices[table[slot] - 1]))
       slot = (slot + 1) & (capacity - 1);
     if (table[slot])
-      status = tsr_fail(BROKEN_TOPOLOGY,
-                        "devices %d and %d are both at x=%d y=%d z=%d core %d of slice %d",
-                        topology->devices[table[slot] - 1].id, device->id, device->coords[0],
-                        device->coords[1], device->coords[2], device->core, device->slice);
-    table[slot] = i + 1;
+      status =
+          tsr_fail(BROKEN_TOPOLOGY,
+                   "devices %lld and %lld are both at x=%lld y=%lld z=%lld core %lld of slice %lld",
+                   (long long)(topology->devices[table[slot] - 1].id), (long long)device->id,
+                   (long long)device->coords[0], (long long)device->coords[1],
+                   (long long)device->coords[2], (long long)device->core, (long long)device->slice);
+    table[slot] = (int32_t)(i + 1);  // at most INT32_MAX devices
   }
   free(table);
   return status;

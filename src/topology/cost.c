@@ -11,7 +11,7 @@ static bool same_coords(const tsr_device *a, const tsr_device *b) {
          a->coords[2] == b->coords[2];
 }
 
-tsr_level tsr_topology_level(const tsr_topology *topology, int a, int b) {
+tsr_level tsr_topology_level(const tsr_topology *topology, int64_t a, int64_t b) {
   const tsr_device *from = &topology->devices[a], *to = &topology->devices[b];
   if (a == b) return TSR_LEVEL_SELF;
   if (from->slice != to->slice) return TSR_LEVEL_NET;
@@ -20,17 +20,18 @@ tsr_level tsr_topology_level(const tsr_topology *topology, int a, int b) {
   return from->process == to->process ? TSR_LEVEL_HOST : TSR_LEVEL_NET;
 }
 
-static int torus_distance(const tsr_topology *topology, const tsr_device *a, const tsr_device *b) {
-  int sum = 0;
+static int64_t torus_distance(const tsr_topology *topology, const tsr_device *a,
+                              const tsr_device *b) {
+  int64_t sum = 0;
   for (int i = 0; i < 3; i++) {
-    const int straight = abs(a->coords[i] - b->coords[i]);
-    const int around = topology->sizes[i] - straight;
+    const int64_t straight = llabs(a->coords[i] - b->coords[i]);
+    const int64_t around = topology->sizes[i] - straight;
     sum += topology->wrap[i] && around < straight ? around : straight;
   }
   return sum;
 }
 
-int tsr_topology_hops(const tsr_topology *topology, int a, int b) {
+int64_t tsr_topology_hops(const tsr_topology *topology, int64_t a, int64_t b) {
   switch (tsr_topology_level(topology, a, b)) {
     case TSR_LEVEL_SELF:
       return 0;
@@ -41,9 +42,9 @@ int tsr_topology_hops(const tsr_topology *topology, int a, int b) {
   }
 }
 
-double tsr_topology_cost(const tsr_topology *topology, int a, int b, int64_t bytes) {
+double tsr_topology_cost(const tsr_topology *topology, int64_t a, int64_t b, int64_t bytes) {
   const tsr_link *link = &topology->links[tsr_topology_level(topology, a, b)];
-  return tsr_topology_hops(topology, a, b) * link->alpha + (double)bytes * link->beta;
+  return (double)tsr_topology_hops(topology, a, b) * link->alpha + (double)bytes * link->beta;
 }
 
 const tsr_link *tsr_topology_link(const tsr_topology *topology, tsr_level level) {

@@ -95,7 +95,7 @@ int tsr_kind_aliases(tsr_platform platform, char (*out_aliases)[16], int capacit
   return count;
 }
 
-void tsr_kind_wrap(const tsr_kind *kind, const int32_t sizes[3], bool out_wrap[3]) {
+void tsr_kind_wrap(const tsr_kind *kind, const int64_t sizes[3], bool out_wrap[3]) {
   bool whole_cubes = kind->wrap == TSR_WRAP_CUBES;
   for (int i = 0; i < 3; i++) whole_cubes = whole_cubes && sizes[i] % kind->extent == 0;
   for (int i = 0; i < 3; i++)

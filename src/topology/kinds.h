@@ -19,11 +19,11 @@ typedef enum tsr_wrap_rule {
 typedef struct tsr_kind {
   tsr_platform platform;
   const char *name, *aliases;
-  int32_t cores;
-  int32_t host[3];
+  int64_t cores;
+  int64_t host[3];
   int64_t memory;  // bytes of a chip
   tsr_wrap_rule wrap;
-  int32_t extent;
+  int64_t extent;
   tsr_link links[TSR_LEVEL_COUNT];
 } tsr_kind;
 
@@ -35,6 +35,6 @@ const tsr_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t l
 // Every first alias of a platform, for messages; gives their number, at most `capacity`.
 int tsr_kind_aliases(tsr_platform platform, char (*out_aliases)[16], int capacity);
 // Which axes of a slice with these sizes are rings.
-void tsr_kind_wrap(const tsr_kind *kind, const int32_t sizes[3], bool out_wrap[3]);
+void tsr_kind_wrap(const tsr_kind *kind, const int64_t sizes[3], bool out_wrap[3]);
 
 #endif

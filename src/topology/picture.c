@@ -36,8 +36,8 @@ enum {
 };
 
 struct cell {
-  int32_t process;      // NO_PROCESS = no chip there
-  int32_t first, last;  // ids, when there are several cores
+  int64_t process;      // NO_PROCESS = no chip there
+  int64_t first, last;  // ids, when there are several cores
   int count;
 };
 
@@ -93,16 +93,16 @@ static void write_letters(struct canvas *canvas, int x, int y, const char *lette
     canvas->marks[y][x + i] = (struct mark){.letter = letters[i]};
 }
 
-static int32_t process_at(const struct panel *panel, int row, int column) {
+static int64_t process_at(const struct panel *panel, int row, int column) {
   if (row < 0 || column < 0 || row >= panel->rows || column >= panel->columns) return NO_PROCESS;
   return panel->cells[row][column].process;
 }
 
 // The lines that meet at the upper left corner of a cell.
 static unsigned char arms_at(const struct panel *panel, int row, int column) {
-  const int32_t nw = process_at(panel, row - 1, column - 1),
+  const int64_t nw = process_at(panel, row - 1, column - 1),
                 ne = process_at(panel, row - 1, column);
-  const int32_t sw = process_at(panel, row, column - 1), se = process_at(panel, row, column);
+  const int64_t sw = process_at(panel, row, column - 1), se = process_at(panel, row, column);
   return (unsigned char)((nw != ne ? UP : 0) | (sw != se ? DOWN : 0) | (nw != sw ? LEFT : 0) |
                          (ne != se ? RIGHT : 0));
 }
@@ -115,16 +115,18 @@ static bool row_has_line(const struct panel *panel, int row) {
 
 static void print_cell(const struct cell *cell, char text[CELL_TEXT + 1]) {
   char whole[48] = "";
-  if (cell->count == 1) snprintf(whole, sizeof whole, "%d", cell->first);
-  if (cell->count == 2) snprintf(whole, sizeof whole, "%d,%d", cell->first, cell->last);
-  if (cell->count > 2) snprintf(whole, sizeof whole, "%d..%d", cell->first, cell->last);
+  if (cell->count == 1) snprintf(whole, sizeof whole, "%lld", (long long)cell->first);
+  if (cell->count == 2)
+    snprintf(whole, sizeof whole, "%lld,%lld", (long long)cell->first, (long long)cell->last);
+  if (cell->count > 2)
+    snprintf(whole, sizeof whole, "%lld..%lld", (long long)cell->first, (long long)cell->last);
   memcpy(text, whole, CELL_TEXT);
   text[CELL_TEXT] = '\0';
 }
 
 // As wide as the widest cell of any panel with as many cores, so that panels line up.
 static int cell_width(const tsr_topology *topology, const struct panel *panel) {
-  const int32_t highest = topology->places[topology->device_count - 1].id;
+  const int64_t highest = topology->places[topology->device_count - 1].id;
   size_t width = 1;
   for (int row = 0; row < panel->rows; row++)
     for (int column = 0; column < panel->columns; column++) {
@@ -172,13 +174,13 @@ static bool seen_before(const struct panel *panel, int row, int column) {
 static void draw_names(struct canvas *canvas, const struct panel *panel, int left, int y, int row,
                        int width) {
   for (int column = 0; column < panel->columns; column++) {
-    const int32_t process = panel->cells[row][column].process;
+    const int64_t process = panel->cells[row][column].process;
     if (process == NO_PROCESS || seen_before(panel, row, column)) continue;
     int run = width;
     for (int c = column + 1; process_at(panel, row, c) == process; c++) run += width + 1;
     char name[24];
-    if (snprintf(name, sizeof name, "host %d", process) > run - 1)
-      if (snprintf(name, sizeof name, "h%d", process) > run) continue;
+    if (snprintf(name, sizeof name, "host %lld", (long long)process) > run - 1)
+      if (snprintf(name, sizeof name, "h%lld", (long long)process) > run) continue;
     const int indent = (int)strlen(name) < run ? 2 : 1;
     write_letters(canvas, left + column * (width + 1) + indent, y, name);
   }
@@ -222,18 +224,18 @@ static void add_device(struct panel *panel, const tsr_device *device, int row, i
 }
 
 // What distinguishes the groups of devices that are drawn one after the other.
-typedef int32_t key_fn(const tsr_device *device);
-static int32_t slice_of(const tsr_device *device) { return device->slice; }
-static int32_t plane_of(const tsr_device *device) { return device->coords[2]; }
-static int32_t process_of(const tsr_device *device) { return device->process; }
+typedef int64_t key_fn(const tsr_device *device);
+static int64_t slice_of(const tsr_device *device) { return device->slice; }
+static int64_t plane_of(const tsr_device *device) { return device->coords[2]; }
+static int64_t process_of(const tsr_device *device) { return device->process; }
 
 // The least key above `above` among the devices of `slice` (of all, for slices themselves).
-static bool next_key(const tsr_topology *topology, key_fn *key, int32_t slice, int64_t above,
-                     int32_t *out_key) {
+static bool next_key(const tsr_topology *topology, key_fn *key, int64_t slice, int64_t above,
+                     int64_t *out_key) {
   bool found = false;
-  for (int i = 0; i < topology->device_count; i++) {
+  for (int64_t i = 0; i < topology->device_count; i++) {
     const tsr_device *device = &topology->devices[i];
-    const int32_t value = key(device);
+    const int64_t value = key(device);
     if ((key != slice_of && device->slice != slice) || value <= above) continue;
     if (!found || value < *out_key) *out_key = value;
     found = true;
@@ -241,30 +243,30 @@ static bool next_key(const tsr_topology *topology, key_fn *key, int32_t slice, i
   return found;
 }
 
-static void draw_plane(struct canvas *canvas, int32_t slice, int32_t z) {
+static void draw_plane(struct canvas *canvas, int64_t slice, int64_t z) {
   const tsr_topology *topology = canvas->topology;
   struct panel panel;
   clear_panel(&panel);
-  for (int i = 0; i < topology->device_count; i++) {
+  for (int64_t i = 0; i < topology->device_count; i++) {
     const tsr_device *device = &topology->devices[i];
-    const int32_t x = device->coords[0] - topology->low[0],
+    const int64_t x = device->coords[0] - topology->low[0],
                   y = device->coords[1] - topology->low[1];
     if (device->slice != slice || device->coords[2] != z || x >= canvas->window[0] ||
         y >= canvas->window[1])
       continue;
-    add_device(&panel, device, y, x);
+    add_device(&panel, device, (int)y, (int)x);  // both within the window
     canvas->shown++;
   }
-  if (topology->sizes[2] > 1) snprintf(panel.title, sizeof panel.title, "z=%d", z);
+  if (topology->sizes[2] > 1) snprintf(panel.title, sizeof panel.title, "z=%lld", (long long)z);
   if (panel.rows) draw(canvas, &panel);
 }
 
-static void draw_host(struct canvas *canvas, int32_t slice, int32_t process) {
+static void draw_host(struct canvas *canvas, int64_t slice, int64_t process) {
   const tsr_topology *topology = canvas->topology;
   struct panel panel;
   clear_panel(&panel);
   int count = 0;
-  for (int i = 0; i < topology->device_count && count < HOST_COLUMNS * MOST_ROWS; i++) {
+  for (int64_t i = 0; i < topology->device_count && count < HOST_COLUMNS * MOST_ROWS; i++) {
     const tsr_device *device = &topology->devices[i];
     if (device->slice != slice || device->process != process) continue;
     add_device(&panel, device, count / HOST_COLUMNS, count % HOST_COLUMNS);
@@ -277,12 +279,12 @@ static void draw_host(struct canvas *canvas, int32_t slice, int32_t process) {
   draw(canvas, &panel);
 }
 
-static void draw_slice(struct canvas *canvas, int32_t slice) {
+static void draw_slice(struct canvas *canvas, int64_t slice) {
   const bool torus = canvas->topology->devices[0].has_coords;
   key_fn *const key = torus ? plane_of : process_of;
   const int most = torus ? canvas->window[2] : MOST_HOSTS;
   int64_t above = INT64_MIN;
-  int32_t at = 0;
+  int64_t at = 0;
   for (int i = 0; i < most && next_key(canvas->topology, key, slice, above, &at); i++) {
     if (torus)
       draw_plane(canvas, slice, at);
@@ -313,32 +315,33 @@ static void print_rings(const bool wrap[3], tsr_text *out) {
 }
 
 static int compare_ints(const void *a, const void *b) {
-  const int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+  const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
   return (left > right) - (left < right);
 }
 
-static int count_hosts(const tsr_topology *topology, tsr_text *out) {
-  const int count = topology->device_count;
-  int32_t *processes = malloc((size_t)count * sizeof *processes);
+static int64_t count_hosts(const tsr_topology *topology, tsr_text *out) {
+  const int64_t count = topology->device_count;
+  int64_t *processes = malloc((size_t)count * sizeof *processes);
   if (!processes) {
     out->failed = true;
     return 0;
   }
-  for (int i = 0; i < count; i++) processes[i] = topology->devices[i].process;
+  for (int64_t i = 0; i < count; i++) processes[i] = topology->devices[i].process;
   qsort(processes, (size_t)count, sizeof *processes, compare_ints);
-  int hosts = 1;
-  for (int i = 1; i < count; i++) hosts += processes[i] != processes[i - 1];
+  int64_t hosts = 1;
+  for (int64_t i = 1; i < count; i++) hosts += processes[i] != processes[i - 1];
   free(processes);
   return hosts;
 }
 
 static void print_summary(const tsr_topology *topology, tsr_text *out) {
-  const int hosts = count_hosts(topology, out);
-  tsr_text_addf(out, "%s: %d device%s on %d host%s", topology->kind, topology->device_count,
-                topology->device_count == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s");
+  const int64_t hosts = count_hosts(topology, out);
+  tsr_text_addf(out, "%s: %lld device%s on %lld host%s", topology->kind,
+                (long long)topology->device_count, topology->device_count == 1 ? "" : "s",
+                (long long)hosts, hosts == 1 ? "" : "s");
   if (topology->devices[0].has_coords)
-    tsr_text_addf(out, ", %dx%dx%d chips", topology->sizes[0], topology->sizes[1],
-                  topology->sizes[2]);
+    tsr_text_addf(out, ", %lldx%lldx%lld chips", (long long)topology->sizes[0],
+                  (long long)topology->sizes[1], (long long)topology->sizes[2]);
   tsr_text_add(out, ", ");
   print_bytes(topology->memory_per_device, out);
   tsr_text_add(out, " each");
@@ -357,12 +360,13 @@ static void choose_window(struct canvas *canvas) {
 static void print_rest(const struct canvas *canvas) {
   const tsr_topology *topology = canvas->topology;
   if (canvas->shown == topology->device_count) return;
-  tsr_text_addf(canvas->out, "and %d more devices", topology->device_count - canvas->shown);
+  tsr_text_addf(canvas->out, "and %lld more devices",
+                (long long)(topology->device_count - canvas->shown));
   const char *between = ", where ";
   for (int i = 0; i < 3; i++) {
     if (topology->sizes[i] <= canvas->window[i]) continue;
-    tsr_text_addf(canvas->out, "%s%c >= %d", between, "xyz"[i],
-                  topology -> low[i] + canvas -> window[i]);
+    tsr_text_addf(canvas->out, "%s%c >= %lld", between, "xyz"[i],
+                  (long long)(topology->low[i] + canvas->window[i]));
     between = " or ";
   }
   tsr_text_add_char(canvas->out, '\n');
@@ -372,11 +376,11 @@ void tsr_topology_print(const tsr_topology *topology, tsr_text *out) {
   struct canvas canvas = {.topology = topology, .out = out};
   choose_window(&canvas);
   print_summary(topology, out);
-  int32_t slice = 0, second = 0;
+  int64_t slice = 0, second = 0;
   next_key(topology, slice_of, 0, INT64_MIN, &slice);
   const bool several = next_key(topology, slice_of, 0, slice, &second);
   for (int i = 0; i < MOST_SLICES; i++) {
-    if (several) tsr_text_addf(out, "slice %d\n", slice);
+    if (several) tsr_text_addf(out, "slice %lld\n", (long long)slice);
     draw_slice(&canvas, slice);
     if (!next_key(topology, slice_of, 0, slice, &slice)) break;
   }

@@ -58,25 +58,26 @@ static tsr_status read_string(const tsr_json *value, const char *what, char **ou
   return NULL;
 }
 
-static tsr_status read_number(const tsr_json *value, const char *what, int32_t *out) {
+static tsr_status read_number(const tsr_json *value, const char *what, int64_t *out) {
   int64_t number = 0;
   TSR_TRY(tsr_json_get_int(value, what, &number));
   if (number < INT32_MIN || number > INT32_MAX)
     return tsr_fail(TOO_LARGE, "%s is %lld, beyond 32 bits", what, (long long)number);
-  *out = (int32_t)number;
+  *out = number;
   return NULL;
 }
 
 static bool is_null(const tsr_json *value) { return tsr_json_kind_of(value) == TSR_JSON_NULL; }
 
 // Slices and cores may be absent, but -1 is not a number of one.
-static tsr_status read_optional(const tsr_json *value, const char *what, int32_t absent,
-                                int32_t *out) {
+static tsr_status read_optional(const tsr_json *value, const char *what, int64_t absent,
+                                int64_t *out) {
   *out = absent;
   if (is_null(value)) return NULL;
   TSR_TRY(read_number(value, what, out));
   return *out >= 0 ? NULL
-                   : tsr_fail(BROKEN_TOPOLOGY, "%s is %d, wanted 0 or more, or null", what, *out);
+                   : tsr_fail(BROKEN_TOPOLOGY, "%s is %lld, wanted 0 or more, or null", what,
+                              (long long)(*out));
 }
 
 // [id, process, slice, x, y, z, core]
@@ -100,7 +101,8 @@ static tsr_status read_device(const tsr_json *row, tsr_device *out) {
   return NULL;
 }
 
-static tsr_status read_devices(const tsr_json *value, tsr_device **out_devices, int *out_count) {
+static tsr_status read_devices(const tsr_json *value, tsr_device **out_devices,
+                               int64_t *out_count) {
   if (!value || tsr_json_kind_of(value) != TSR_JSON_ARRAY)
     return tsr_fail(JSON_KIND, "devices: wanted a list, found %s",
                     value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
@@ -109,12 +111,12 @@ static tsr_status read_devices(const tsr_json *value, tsr_device **out_devices, 
     return tsr_fail(BAD_ARGUMENT, "devices: a list of %zu, wanted 1 or more", count);
   tsr_device *devices = calloc(count, sizeof *devices);
   if (!devices) return tsr_fail(NO_MEMORY, "%zu devices", count);
-  int i = 0;
+  int64_t i = 0;
   for (const tsr_json *row = tsr_json_first(value); row; row = tsr_json_next(row), i++) {
     tsr_status status = read_device(row, &devices[i]);
     if (!status) continue;
     free(devices);
-    return tsr_note(status, "devices: row %d", i);
+    return tsr_note(status, "devices: row %lld", (long long)i);
   }
   *out_devices = devices;
   *out_count = i;
@@ -208,7 +210,7 @@ tsr_status tsr_topology_from_json(const tsr_json *value, tsr_topology **out_topo
 
 // ---- writing ----
 
-static void write_optional(tsr_json_writer *writer, bool present, int32_t number) {
+static void write_optional(tsr_json_writer *writer, bool present, int64_t number) {
   if (present)
     tsr_json_write_int(writer, number);
   else
@@ -255,7 +257,7 @@ void tsr_topology_to_json(const tsr_topology *topology, tsr_json_writer *writer)
   tsr_json_end_array(writer);
   tsr_json_write_key(writer, "devices");
   tsr_json_begin_array(writer);
-  for (int i = 0; i < topology->device_count; i++) write_device(writer, &topology->devices[i]);
+  for (int64_t i = 0; i < topology->device_count; i++) write_device(writer, &topology->devices[i]);
   tsr_json_end_array(writer);
   tsr_json_end_object(writer);
 }

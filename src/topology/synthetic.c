@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "topology/kinds.h"
 
-// A machine this large takes 40 MB; more is a slip of the keyboard.
+// A machine this large takes 80 MB; more is a slip of the keyboard.
 enum { MOST_DEVICES = 1 << 20, MOST_ALIASES = 32 };
 
 typedef enum list_order {
@@ -33,8 +33,8 @@ static const char *const order_names[ORDER_COUNT] = {
 // {devices, 1, 1}, and no coordinates in the result.
 typedef struct synthetic {
   const tsr_kind *kind;
-  int32_t sizes[3], host[3], origin[3];
-  int32_t cores, slices;
+  int64_t sizes[3], host[3], origin[3];
+  int64_t cores, slices;
   bool sliced;  // the text speaks of slices, so that devices have one even without a torus
   list_order order;
   int64_t memory;
@@ -81,31 +81,31 @@ static bool read_number(span s, int64_t most, int64_t *out_number) {
 }
 
 // "4x4x8" into as many numbers of at least `least`; gives how many there were.
-static tsr_status read_sizes(span text, const char *what, int32_t least, int most_count,
-                             int32_t *out_sizes, int *out_count) {
+static tsr_status read_sizes(span text, const char *what, int64_t least, int most_count,
+                             int64_t *out_sizes, int *out_count) {
   span rest = text;
   int count = 0;
   while (rest.start) {
     const span part = cut_at(&rest, 'x');
     int64_t size = 0;
     if (!read_number(part, MOST_DEVICES, &size) || size < least)
-      return tsr_fail(SYNTAX, "%s: \"%.*s\" in \"%.*s\" is not a number from %d to %d", what,
-                      SPAN(part), SPAN(text), least, MOST_DEVICES);
+      return tsr_fail(SYNTAX, "%s: \"%.*s\" in \"%.*s\" is not a number from %lld to %d", what,
+                      SPAN(part), SPAN(text), (long long)least, MOST_DEVICES);
     if (count == most_count)
       return tsr_fail(SYNTAX, "%s: \"%.*s\" has more than %d numbers", what, SPAN(text),
                       most_count);
-    out_sizes[count++] = (int32_t)size;
+    out_sizes[count++] = size;
   }
   *out_count = count;
   return NULL;
 }
 
-static tsr_status read_count(span value, const char *what, int32_t *out_count) {
+static tsr_status read_count(span value, const char *what, int64_t *out_count) {
   int64_t count = 0;
   if (!read_number(value, MOST_DEVICES, &count) || count < 1)
     return tsr_fail(SYNTAX, "%s: \"%.*s\" is not a number from 1 to %d", what, SPAN(value),
                     MOST_DEVICES);
-  *out_count = (int32_t)count;
+  *out_count = count;
   return NULL;
 }
 
@@ -121,7 +121,7 @@ static tsr_status read_cores(synthetic *recipe, span value) {
 }
 
 static tsr_status read_hosts(synthetic *recipe, span value) {
-  int32_t host[3] = {1, 1, 1};
+  int64_t host[3] = {1, 1, 1};
   int count = 0;
   TSR_TRY(read_sizes(value, "hosts", 1, 3, host, &count));
   memcpy(recipe->host, host, sizeof host);
@@ -258,13 +258,13 @@ static tsr_status read_machine(span machine, synthetic *recipe) {
 
 static tsr_status read_extent(span text, synthetic *recipe) {
   const bool torus = recipe->kind->platform == TSR_PLATFORM_TPU;
-  int32_t sizes[3] = {1, 1, 1};
+  int64_t sizes[3] = {1, 1, 1};
   int count = 0;
   TSR_TRY(read_sizes(text, "sizes", 1, torus ? 3 : 2, sizes, &count));
   if (torus && count == 1)
     return tsr_fail(SYNTAX,
-                    "sizes: \"%.*s\" is one number, wanted x by y or x by y by z, as in %dx1",
-                    SPAN(text), sizes[0]);
+                    "sizes: \"%.*s\" is one number, wanted x by y or x by y by z, as in %lldx1",
+                    SPAN(text), (long long)sizes[0]);
   if (torus) {
     memcpy(recipe->sizes, sizes, sizeof sizes);
     memcpy(recipe->host, recipe->kind->host, sizeof recipe->host);
@@ -304,32 +304,32 @@ static tsr_status read_recipe(const char *text, synthetic *out) {
 
 // ---- carrying it out ----
 
-static tsr_status count_devices(const synthetic *recipe, int *out_count) {
+static tsr_status count_devices(const synthetic *recipe, int64_t *out_count) {
   int64_t count = recipe->cores;
-  const int32_t factors[] = {recipe->sizes[0], recipe->sizes[1], recipe->sizes[2], recipe->slices};
+  const int64_t factors[] = {recipe->sizes[0], recipe->sizes[1], recipe->sizes[2], recipe->slices};
   // Each factor is at most 2^20 and so is the product before it: no overflow.
   for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
     if (count <= MOST_DEVICES) count *= factors[i];
   if (count > MOST_DEVICES) return tsr_fail(TOO_LARGE, "more than %d devices", MOST_DEVICES);
-  *out_count = (int)count;
+  *out_count = count;
   return NULL;
 }
 
-static int32_t tiles(const synthetic *recipe, int axis) {
+static int64_t tiles(const synthetic *recipe, int axis) {
   return (recipe->sizes[axis] - 1) / recipe->host[axis] + 1;
 }
 
 // All cores of the chip at `at`.
-static tsr_device *emit_chip(const synthetic *recipe, int32_t slice, const int32_t at[3],
+static tsr_device *emit_chip(const synthetic *recipe, int64_t slice, const int64_t at[3],
                              tsr_device *out) {
-  const int32_t *sizes = recipe->sizes, *host = recipe->host;
+  const int64_t *sizes = recipe->sizes, *host = recipe->host;
   const bool torus = recipe->kind->platform == TSR_PLATFORM_TPU;
-  const int32_t chip = ((slice * sizes[2] + at[2]) * sizes[1] + at[1]) * sizes[0] + at[0];
-  const int32_t process =
+  const int64_t chip = ((slice * sizes[2] + at[2]) * sizes[1] + at[1]) * sizes[0] + at[0];
+  const int64_t process =
       ((slice * tiles(recipe, 2) + at[2] / host[2]) * tiles(recipe, 1) + at[1] / host[1]) *
           tiles(recipe, 0) +
       at[0] / host[0];
-  for (int32_t core = 0; core < recipe->cores; core++) {
+  for (int64_t core = 0; core < recipe->cores; core++) {
     *out = (tsr_device){.id = chip * recipe->cores + core,
                         .process = process,
                         .slice = torus || recipe->sliced ? slice : TSR_NO_SLICE,
@@ -342,9 +342,9 @@ static tsr_device *emit_chip(const synthetic *recipe, int32_t slice, const int32
 }
 
 // Chips of the box from `low` with these sizes, cut off at the slice's end, x fastest.
-static tsr_device *emit_box(const synthetic *recipe, int32_t slice, const int32_t low[3],
-                            const int32_t sizes[3], tsr_device *out) {
-  int32_t high[3], at[3];
+static tsr_device *emit_box(const synthetic *recipe, int64_t slice, const int64_t low[3],
+                            const int64_t sizes[3], tsr_device *out) {
+  int64_t high[3], at[3];
   for (int i = 0; i < 3; i++)
     high[i] = sizes[i] < recipe->sizes[i] - low[i] ? low[i] + sizes[i] : recipe->sizes[i];
   for (at[2] = low[2]; at[2] < high[2]; at[2]++)
@@ -353,19 +353,19 @@ static tsr_device *emit_box(const synthetic *recipe, int32_t slice, const int32_
   return out;
 }
 
-static tsr_device *emit_by_host(const synthetic *recipe, int32_t slice, tsr_device *out) {
-  const int32_t count[3] = {tiles(recipe, 0), tiles(recipe, 1), tiles(recipe, 2)};
-  for (int32_t z = 0; z < count[2]; z++)
-    for (int32_t y = 0; y < count[1]; y++)
-      for (int32_t x = 0; x < count[0]; x++) {
-        const int32_t low[3] = {x * recipe->host[0], y * recipe->host[1], z * recipe->host[2]};
+static tsr_device *emit_by_host(const synthetic *recipe, int64_t slice, tsr_device *out) {
+  const int64_t count[3] = {tiles(recipe, 0), tiles(recipe, 1), tiles(recipe, 2)};
+  for (int64_t z = 0; z < count[2]; z++)
+    for (int64_t y = 0; y < count[1]; y++)
+      for (int64_t x = 0; x < count[0]; x++) {
+        const int64_t low[3] = {x * recipe->host[0], y * recipe->host[1], z * recipe->host[2]};
         out = emit_box(recipe, slice, low, recipe->host, out);
       }
   return out;
 }
 
-static tsr_device *emit_by_coords(const synthetic *recipe, int32_t slice, tsr_device *out) {
-  int32_t at[3];
+static tsr_device *emit_by_coords(const synthetic *recipe, int64_t slice, tsr_device *out) {
+  int64_t at[3];
   for (at[0] = 0; at[0] < recipe->sizes[0]; at[0]++)
     for (at[1] = 0; at[1] < recipe->sizes[1]; at[1]++)
       for (at[2] = 0; at[2] < recipe->sizes[2]; at[2]++) out = emit_chip(recipe, slice, at, out);
@@ -379,18 +379,18 @@ static void swap_devices(tsr_device *a, tsr_device *b) {
 }
 
 // Fisher and Yates with a fixed seed: as bad an order as any, and the same on every machine.
-static void shuffle(tsr_device *devices, int count) {
+static void shuffle(tsr_device *devices, int64_t count) {
   uint64_t state = 0x9e3779b97f4a7c15u;
-  for (int i = count - 1; i > 0; i--) {
+  for (int64_t i = count - 1; i > 0; i--) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     swap_devices(&devices[i], &devices[(state >> 33) % ((uint64_t)i + 1)]);
   }
 }
 
-static void list_devices(const synthetic *recipe, tsr_device *devices, int count) {
-  static const int32_t corner[3] = {0, 0, 0};
+static void list_devices(const synthetic *recipe, tsr_device *devices, int64_t count) {
+  static const int64_t corner[3] = {0, 0, 0};
   tsr_device *out = devices;
-  for (int32_t slice = 0; slice < recipe->slices; slice++) {
+  for (int64_t slice = 0; slice < recipe->slices; slice++) {
     switch (recipe->order) {
       case ORDER_ID:
         out = emit_box(recipe, slice, corner, recipe->sizes, out);
@@ -406,15 +406,15 @@ static void list_devices(const synthetic *recipe, tsr_device *devices, int count
     }
   }
   if (recipe->order == ORDER_SHUFFLED) shuffle(devices, count);
-  for (int i = 0; recipe->order == ORDER_REVERSED && i < count / 2; i++)
+  for (int64_t i = 0; recipe->order == ORDER_REVERSED && i < count / 2; i++)
     swap_devices(&devices[i], &devices[count - 1 - i]);
 }
 
 static tsr_status carry_out(const synthetic *recipe, tsr_topology **out_topology) {
-  int count = 0;
+  int64_t count = 0;
   TSR_TRY(count_devices(recipe, &count));
   tsr_device *devices = malloc((size_t)count * sizeof *devices);
-  if (!devices) return tsr_fail(NO_MEMORY, "%d devices", count);
+  if (!devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)count);
   list_devices(recipe, devices, count);
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = recipe->kind->platform,

@@ -15,28 +15,32 @@
 // Coordinates stay small enough that the sum of three distances fits an int.
 enum { HIGHEST_COORDINATE = (1 << 28) - 1 };
 
-static tsr_status check_device(const tsr_device *device, int position) {
-  if (device->process < 0 || device->process == INT32_MAX)
-    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has process %d, wanted 0 to %d",
-                    device->id, position, device->process, INT32_MAX - 1);
-  if (device->slice < TSR_NO_SLICE)
-    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has slice %d, wanted 0 or more, or none",
-                    device->id, position, device->slice);
+static tsr_status check_device(const tsr_device *device, int64_t position) {
+  const long long id = device->id, at = position;
+  if (device->id < INT32_MIN || device->id > INT32_MAX)
+    return tsr_fail(TOO_LARGE, TSR_DEVICE_FORMAT ": ids are at most %d", id, at, INT32_MAX);
+  if (device->process < 0 || device->process >= INT32_MAX)
+    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has process %lld, wanted 0 to %d", id, at,
+                    (long long)device->process, INT32_MAX - 1);
+  if (device->slice < TSR_NO_SLICE || device->slice > INT32_MAX)
+    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has slice %lld, wanted 0 to %d, or none",
+                    id, at, (long long)device->slice, INT32_MAX);
   if (device->core < TSR_NO_CORE || device->core > HIGHEST_COORDINATE)
-    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has core %d, wanted 0 or more, or none",
-                    device->id, position, device->core);
+    return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has core %lld, wanted 0 to %d, or none",
+                    id, at, (long long)device->core, HIGHEST_COORDINATE);
   for (int i = 0; device->has_coords && i < 3; i++)
     if (device->coords[i] < 0 || device->coords[i] > HIGHEST_COORDINATE)
-      return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has %c=%d, wanted 0 to %d", device->id,
-                      position, "xyz"[i], device -> coords[i], HIGHEST_COORDINATE);
+      return tsr_fail(BROKEN_TOPOLOGY, TSR_DEVICE_FORMAT " has %c=%lld, wanted 0 to %d", id, at,
+                      "xyz"[i], (long long)device -> coords[i], HIGHEST_COORDINATE);
   return NULL;
 }
 
 static tsr_status check_desc(const tsr_topology_desc *desc) {
   if ((unsigned)desc->platform >= TSR_PLATFORM_COUNT)
     return tsr_fail(UNKNOWN_PLATFORM, "platform %d does not exist", (int)desc->platform);
-  if (desc->device_count < 1 || !desc->devices)
-    return tsr_fail(BAD_ARGUMENT, "a topology of %d devices, wanted 1 or more", desc->device_count);
+  if (desc->device_count < 1 || desc->device_count > INT32_MAX || !desc->devices)
+    return tsr_fail(BAD_ARGUMENT, "a topology of %lld devices, wanted 1 to %d",
+                    (long long)desc->device_count, INT32_MAX);
   if (desc->memory_per_device < 0)
     return tsr_fail(BAD_ARGUMENT, "memory per device is %lld bytes, wanted 0 or more",
                     (long long)desc->memory_per_device);
@@ -45,7 +49,7 @@ static tsr_status check_desc(const tsr_topology_desc *desc) {
     if (!(desc->links[i].alpha >= 0 && desc->links[i].beta >= 0))
       return tsr_fail(BAD_ARGUMENT, "link \"%s\" has a negative cost",
                       tsr_level_name((tsr_level)i));
-  for (int i = 0; i < desc->device_count; i++) TSR_TRY(check_device(&desc->devices[i], i));
+  for (int64_t i = 0; i < desc->device_count; i++) TSR_TRY(check_device(&desc->devices[i], i));
   return NULL;
 }
 
@@ -56,9 +60,9 @@ static int compare_places(const void *a, const void *b) {
 }
 
 // Runtimes mostly list devices by id, so sorting is often nothing to do.
-static void index_ids(const tsr_device *devices, int count, tsr_id_place *places) {
+static void index_ids(const tsr_device *devices, int64_t count, tsr_id_place *places) {
   bool sorted = true;
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     places[i] = (tsr_id_place){devices[i].id, i};
     sorted = sorted && (i == 0 || devices[i - 1].id <= devices[i].id);
   }
@@ -67,9 +71,9 @@ static void index_ids(const tsr_device *devices, int count, tsr_id_place *places
 
 // Processes, and the box of all coordinates.
 static void measure(tsr_topology *topology) {
-  int32_t high[3] = {0, 0, 0};
+  int64_t high[3] = {0, 0, 0};
   bool any = false;
-  for (int i = 0; i < topology->device_count; i++) {
+  for (int64_t i = 0; i < topology->device_count; i++) {
     const tsr_device *device = &topology->devices[i];
     if (device->process >= topology->process_count) topology->process_count = device->process + 1;
     for (int k = 0; device->has_coords && k < 3; k++) {
@@ -82,9 +86,9 @@ static void measure(tsr_topology *topology) {
 }
 
 // Devices per chip as far as the list tells; else the kind's.
-static int32_t count_cores(const tsr_topology *topology, const tsr_kind *kind) {
-  int32_t highest = TSR_NO_CORE;
-  for (int i = 0; i < topology->device_count; i++)
+static int64_t count_cores(const tsr_topology *topology, const tsr_kind *kind) {
+  int64_t highest = TSR_NO_CORE;
+  for (int64_t i = 0; i < topology->device_count; i++)
     if (topology->devices[i].core > highest) highest = topology->devices[i].core;
   return highest == TSR_NO_CORE ? kind->cores : highest + 1;
 }
@@ -144,16 +148,16 @@ void tsr_topology_release(const tsr_topology *topology) {
 }
 
 // Ids are mostly dense, so the first guess is mostly right.
-int tsr_topology_find(const tsr_topology *topology, int32_t id) {
+int64_t tsr_topology_find(const tsr_topology *topology, int64_t id) {
   const tsr_id_place *places = topology->places;
-  int low = 0,
-      high = topology->device_count;  // the first place with an id >= `id` is in [low, high]
-  const int64_t guess = (int64_t)id - places[0].id;
+  int64_t low = 0,
+          high = topology->device_count;  // the first place with an id >= `id` is in [low, high]
+  const int64_t guess = id > INT32_MAX || id < INT32_MIN ? -1 : id - places[0].id;
   if (guess >= 0 && guess < high && places[guess].id == id &&
       (guess == 0 || places[guess - 1].id != id))
     return places[guess].position;
   while (low < high) {
-    const int middle = low + (high - low) / 2;
+    const int64_t middle = low + (high - low) / 2;
     if (places[middle].id < id)
       low = middle + 1;
     else
@@ -162,7 +166,7 @@ int tsr_topology_find(const tsr_topology *topology, int32_t id) {
   return low < topology->device_count && places[low].id == id ? places[low].position : -1;
 }
 
-void tsr_topology_bounds(const tsr_topology *topology, int32_t out_low[3], int32_t out_sizes[3]) {
+void tsr_topology_bounds(const tsr_topology *topology, int64_t out_low[3], int64_t out_sizes[3]) {
   memcpy(out_low, topology->low, sizeof topology->low);
   memcpy(out_sizes, topology->sizes, sizeof topology->sizes);
 }
@@ -171,7 +175,7 @@ tsr_platform tsr_topology_platform(const tsr_topology *topology) { return topolo
 
 const char *tsr_topology_kind(const tsr_topology *topology) { return topology->kind; }
 
-int tsr_topology_device_count(const tsr_topology *topology) { return topology->device_count; }
+int64_t tsr_topology_device_count(const tsr_topology *topology) { return topology->device_count; }
 
 const tsr_device *tsr_topology_devices(const tsr_topology *topology) { return topology->devices; }
 
@@ -179,6 +183,6 @@ int64_t tsr_topology_memory_per_device(const tsr_topology *topology) {
   return topology->memory_per_device;
 }
 
-int tsr_topology_process_count(const tsr_topology *topology) { return topology->process_count; }
+int64_t tsr_topology_process_count(const tsr_topology *topology) { return topology->process_count; }
 
 const bool *tsr_topology_wrap(const tsr_topology *topology) { return topology->wrap; }

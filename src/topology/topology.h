@@ -8,23 +8,23 @@
 
 // Where a device id is in the list. Sorted by id, then by position.
 typedef struct tsr_id_place {
-  int32_t id, position;
+  int64_t id, position;
 } tsr_id_place;
 
 struct tsr_topology {
   atomic_int refs;
   tsr_platform platform;
   const char *kind;
-  int device_count, process_count;
+  int64_t device_count, process_count;
   const tsr_device *devices;
   const tsr_id_place *places;  // device_count of them
   int64_t memory_per_device;
   tsr_link links[TSR_LEVEL_COUNT];
-  int32_t low[3], sizes[3];  // the box that holds all coordinates
+  int64_t low[3], sizes[3];  // the box that holds all coordinates
   bool wrap[3];
 };
 
 // "device 3 (position 7 of the list)", for messages.
-#define TSR_DEVICE_FORMAT "device %d (position %d of the list)"
+#define TSR_DEVICE_FORMAT "device %lld (position %lld of the list)"
 
 #endif

@@ -17,13 +17,13 @@ enum { MOST_ROUNDS = 1 << 20 };
 // A copy of the list, and where it belongs.
 typedef struct entry {
   int64_t round;
-  int32_t item;
+  int64_t item;
   int64_t copy;
 } entry;
 
 struct tsr_copy_batch {
   int64_t rounds;
-  int item_count;
+  int64_t item_count;
   tsr_copy_list list;
   entry *entries;  // owned: by round, item and the order of copies
   int64_t entry_count, entry_capacity;
@@ -34,7 +34,8 @@ struct tsr_copy_batch {
 // One plan of the batch while its copies are collected.
 typedef struct member {
   const tsr_copy_plan *plan;
-  int number, bits;
+  int64_t number;
+  int bits;
   int64_t base;  // where its buffers begin, in bytes
 } member;
 
@@ -210,19 +211,19 @@ static tsr_status find_end(const member *it, tsr_dtype dtype, int64_t *out_end) 
   return tsr_fail(TOO_LARGE, "the buffers of a batch take more than 2^59 bytes on a device");
 }
 
-static tsr_status collect_items(collecting *c, const tsr_copy_batch_item *items, int count) {
+static tsr_status collect_items(collecting *c, const tsr_copy_batch_item *items, int64_t count) {
   int64_t end = 0;
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     const tsr_dtype_info *info = tsr_dtype_get(items[i].dtype);
     if (!info)
-      return tsr_fail(BAD_ARGUMENT, "item %d: element type %d does not exist", i,
+      return tsr_fail(BAD_ARGUMENT, "item %lld: element type %d does not exist", (long long)i,
                       (int)items[i].dtype);
     const member it = {.plan = items[i].plan, .number = i, .bits = info->bits, .base = end};
-    TSR_TRY_NOTE(find_end(&it, items[i].dtype, &end), "item %d", i);
+    TSR_TRY_NOTE(find_end(&it, items[i].dtype, &end), "item %lld", (long long)i);
     if (c->max_bytes > 0 && end / c->max_bytes >= MOST_ROUNDS)
       return tsr_fail(BAD_ARGUMENT, "rounds of %lld bytes would be more than %d",
                       (long long)c->max_bytes, MOST_ROUNDS);
-    TSR_TRY_NOTE(collect(c, &it), "item %d", i);
+    TSR_TRY_NOTE(collect(c, &it), "item %lld", (long long)i);
   }
   if (c->max_bytes > 0) c->batch->rounds = end / c->max_bytes + (end % c->max_bytes != 0);
   if (c->batch->rounds == 0) c->batch->rounds = 1;
@@ -237,13 +238,13 @@ static int by_round(const void *left, const void *right, void *context) {
   return tsr_copy_order(&list->heads[a->copy], &list->heads[b->copy]);
 }
 
-tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items, int item_count,
+tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items, int64_t item_count,
                                  const tsr_copy_batch_options *given, tsr_copy_batch **out_batch) {
   tsr_copy_batch_options read;
   const tsr_copy_batch_options *const options = &read;
   TSR_TRY(tsr_sized_read(tsr_copy_batch_options, given, &read));
   TSR_TRY(check_options(options));
-  if (item_count < 0) return tsr_fail(BAD_ARGUMENT, "%d items of a batch", item_count);
+  if (item_count < 0) return tsr_fail(BAD_ARGUMENT, "%lld items of a batch", (long long)item_count);
   tsr_copy_batch *batch = calloc(1, sizeof *batch);
   if (!batch) return tsr_fail(NO_MEMORY, "a batch of copies");
   batch->item_count = item_count;
@@ -303,7 +304,7 @@ tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round) {
     batch->starts = malloc(sizeof *batch->starts * ((size_t)batch->item_count + 1));
   if (!open || !batch->starts)
     return tsr_fail(NO_MEMORY, "%lld copies of a round", (long long)count);
-  int item = 0;
+  int64_t item = 0;
   for (int64_t i = 0; i < count; i++) {
     const entry *e = &batch->entries[first + i];
     while (item <= e->item) batch->starts[item++] = i;
@@ -313,7 +314,8 @@ tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round) {
   return NULL;
 }
 
-const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int item, int64_t *out_count) {
+const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int64_t item,
+                                      int64_t *out_count) {
   *out_count = batch->starts ? batch->starts[item + 1] - batch->starts[item] : 0;
   return batch->starts ? batch->open + batch->starts[item] : NULL;
 }

@@ -44,7 +44,7 @@ static void count_memory(const tsr_copy_plan *plan, int64_t target, counts *c) {
 // ---- what a process holds ----
 
 typedef struct held {
-  int32_t process;
+  int64_t process;
   int64_t shard;
 } held;
 
@@ -68,7 +68,7 @@ static held held_at(const tsr_copy_plan *plan, int64_t position) {
 }
 
 static bool one_process(const tsr_copy_plan *plan) {
-  const int32_t first = tsr_source_process(plan, tsr_layout_device(plan->to, 0));
+  const int64_t first = tsr_source_process(plan, tsr_layout_device(plan->to, 0));
   for (int64_t p = 0; p < tsr_layout_device_count(plan->to); p++)
     if (tsr_source_process(plan, tsr_layout_device(plan->to, p)) != first) return false;
   for (int64_t p = 0; p < tsr_layout_device_count(plan->from); p++)
@@ -117,7 +117,7 @@ static int64_t first_from(const holdings *h, held wanted) {
 // One target, as the sums see it.
 typedef struct taker {
   int64_t position, shard, term;
-  int32_t process;
+  int64_t process;
   const int64_t *coords, *own;  // cuts of its shard, and of the source's on its device (or NULL)
   int64_t own_shard;            // or -1
 } taker;

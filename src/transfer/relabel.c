@@ -293,7 +293,7 @@ static tsr_status name_devices(const problem *r, tsr_relabelling *out) {
   out->devices = malloc(sizeof *out->devices * (size_t)r->devices);
   if (!out->devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
   for (int64_t p = 0; p < r->devices; p++)
-    out->devices[p] = (int32_t)tsr_layout_device(r->plan->to, r->goes_to[p]);
+    out->devices[p] = tsr_layout_device(r->plan->to, r->goes_to[p]);
   return NULL;
 }
 

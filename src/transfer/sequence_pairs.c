@@ -54,7 +54,7 @@ static void add_claims(exchange *e, int64_t position) {
 static void match(exchange *e, const tsr_mesh *mesh, tsr_pair *pairs) {
   const int64_t devices = tsr_mesh_device_count(mesh);
   for (int64_t p = 0; p < devices; p++) {
-    const int32_t device = tsr_mesh_device(mesh, p);
+    const int64_t device = tsr_mesh_device(mesh, p);
     pairs[p] = (tsr_pair){device, device};
     add_claims(e, p);
   }

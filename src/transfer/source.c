@@ -14,8 +14,8 @@
 static const tsr_device *find_in(const tsr_layout *layout, int64_t device) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
   const tsr_topology *topology = mesh ? tsr_mesh_topology(mesh) : NULL;
-  if (!topology || device < 0 || device > INT32_MAX) return NULL;
-  const int at = tsr_topology_find(topology, (int32_t)device);
+  if (!topology || device < 0) return NULL;
+  const int64_t at = tsr_topology_find(topology, device);
   return at < 0 ? NULL : &tsr_topology_devices(topology)[at];
 }
 
@@ -24,15 +24,15 @@ static const tsr_device *find_device(const tsr_copy_plan *plan, int64_t device) 
   return found ? found : find_in(plan->to, device);
 }
 
-int32_t tsr_source_process(const tsr_copy_plan *plan, int64_t device) {
+int64_t tsr_source_process(const tsr_copy_plan *plan, int64_t device) {
   const tsr_device *found = find_device(plan, device);
   return found ? found->process : 0;
 }
 
-enum { NOT_NEAR = INT32_MIN };
+#define NOT_NEAR INT64_MIN
 
 // Devices with the same number are nearer to one another than the network: a torus joins them.
-static int32_t nearness(const tsr_copy_plan *plan, int64_t device) {
+static int64_t nearness(const tsr_copy_plan *plan, int64_t device) {
   const tsr_device *found = find_device(plan, device);
   return found && found->has_coords ? found->slice : NOT_NEAR;
 }
@@ -87,7 +87,8 @@ static tsr_status check_unreduced(tsr_copy_plan *plan) {
 
 typedef struct keyed {
   int64_t group;
-  int32_t key, position;
+  int64_t key;
+  int32_t position;
 } keyed;
 
 static int by_group(const void *left, const void *right) {
@@ -101,7 +102,7 @@ int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source) {
   return tsr_layout_shard(plan->from, source) * plan->terms + tsr_layout_term(plan->from, source);
 }
 
-static int32_t key_of(const tsr_copy_plan *plan, bool near, int64_t device) {
+static int64_t key_of(const tsr_copy_plan *plan, bool near, int64_t device) {
   return near ? nearness(plan, device) : tsr_source_process(plan, device);
 }
 
@@ -137,7 +138,7 @@ bool tsr_source_has_topology(const tsr_copy_plan *plan) {
 static bool differ(const tsr_copy_plan *plan, bool near) {
   if (!tsr_source_has_topology(plan)) return false;
   const int64_t count = tsr_layout_device_count(plan->from);
-  const int32_t first = key_of(plan, near, tsr_layout_device(plan->from, 0));
+  const int64_t first = key_of(plan, near, tsr_layout_device(plan->from, 0));
   for (int64_t p = 1; p < count; p++)
     if (key_of(plan, near, tsr_layout_device(plan->from, p)) != first) return true;
   return false;

@@ -47,7 +47,7 @@ int64_t tsr_source_of(const tsr_copy_plan *plan, int64_t target, int64_t shard);
 TSR_MUST_USE tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t source, int64_t shard,
                                           tsr_numbers *list);
 // Where a device is, as far as a topology of the plan tells; else process 0.
-int32_t tsr_source_process(const tsr_copy_plan *plan, int64_t device);
+int64_t tsr_source_process(const tsr_copy_plan *plan, int64_t device);
 bool tsr_source_has_topology(const tsr_copy_plan *plan);
 // Partial results: the group of a position of the source, which is its shard * terms + its term.
 int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source);

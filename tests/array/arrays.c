@@ -159,7 +159,7 @@ static tsr_layout *random_grid(test_random *random, const tsr_shape *shape) {
 static tsr_layout *random_listed(test_random *random, const tsr_shape *shape, bool flat) {
   enum { SHARDS = 4 };
   tsr_range ranges[SHARDS], boxes[SHARDS * TSR_MAX_RANK];
-  int counts[SHARDS];
+  int64_t counts[SHARDS];
   int64_t size = 0, at = 0;
   tsr_layout *layout = NULL;
   assert_ok(tsr_shape_count(shape, &size));

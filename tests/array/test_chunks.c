@@ -24,7 +24,7 @@ static void close_fleet(fleet *made) {
   tsr_topology_release(made->topology);
 }
 
-static tsr_status chunk_of(const fleet *of, int32_t process, const char *shape, const char *spec,
+static tsr_status chunk_of(const fleet *of, int64_t process, const char *shape, const char *spec,
                            const tsr_chunk_options *options, tsr_chunk *out_chunk) {
   tsr_shape dims;
   tsr_spec *entries = NULL;
@@ -285,7 +285,7 @@ static bool has_boxes(const fleet *of) {
 }
 
 // What the devices of a process hold by the layout, which knows nothing of chunks.
-static void assert_is_hull(const fleet *of, int32_t process, const tsr_shape *shape,
+static void assert_is_hull(const fleet *of, int64_t process, const tsr_shape *shape,
                            const tsr_spec *spec, const tsr_chunk *chunk) {
   tsr_sharding *sharding = NULL;
   tsr_layout *layout = NULL;
@@ -309,7 +309,7 @@ static void assert_is_hull(const fleet *of, int32_t process, const tsr_shape *sh
 static void assert_tiles(const fleet *of, const tsr_shape *shape, const tsr_spec *spec) {
   int64_t held[64] = {0};
   for (int i = 0; i < tsr_chunker_process_count(of->chunker); i++) {
-    const int32_t process = tsr_chunker_process(of->chunker, i);
+    const int64_t process = tsr_chunker_process(of->chunker, i);
     tsr_chunk chunk;
     assert_ok(tsr_chunker_local_chunk(of->chunker, process, shape, spec, &uneven, &chunk));
     assert_is_hull(of, process, shape, spec, &chunk);
@@ -351,7 +351,7 @@ static void shards_times_replicas_enumerate_the_processes(void **state) {
   test_random random = {11};
   for (int round = 0; round < 200; round++) {
     fleet of = random_fleet(&random);
-    const int count = tsr_chunker_process_count(of.chunker);
+    const int64_t count = tsr_chunker_process_count(of.chunker);
     const int from = (int)test_random_range(&random, 0, 1);
     const int taken = (int)test_random_range(&random, 0, 2 - from);
     bool seen[8] = {false};

@@ -185,7 +185,7 @@ static void shards_of_boxes_and_flat_ranges_are_read(void **state) {
   const tsr_range ranges[] = {{0, 13}, {13, 99}, {99, 105}};
   const tsr_range box[] = {{0, 3}, {0, 2}, {0, 7}, {0, 3}, {2, 5}, {0, 4}, {0, 3}, {2, 5}, {4, 7}};
   assert_ok(tsr_layout_from_flat(NULL, TSR_SHAPE(3, 5, 7), 3, ranges, &flat));
-  assert_ok(tsr_layout_from_boxes(NULL, TSR_SHAPE(3, 5, 7), 2, (int[]){1, 2}, box, &boxes));
+  assert_ok(tsr_layout_from_boxes(NULL, TSR_SHAPE(3, 5, 7), 2, (int64_t[]){1, 2}, box, &boxes));
   assert_ok(tsr_checkpoint_read(f.whole, tensor, NULL, all, sizeof all));
   for (int64_t shard = 0; shard < 3; shard++) {
     const tsr_range r = ranges[shard];

@@ -110,7 +110,7 @@ static void a_rank_that_calls_something_else_is_named(void **state) {
   stage s = {.other_calls = {0, 7, 9, 7},
              .calls = {NULL, "barrier", "share of 3 bytes", "barrier"}};
   tsr_comm *comm = open_stage(&s);
-  const tsr_groups groups = {1, 1, (int32_t[]){5}};
+  const tsr_groups groups = {1, 1, (int64_t[]){5}};
   assert_fails(tsr_comm_all_reduce(comm, &groups, TSR_BF16, TSR_REDUCE_MAX, 8,
                                    (const void *[2]){NULL}, (void *[2]){NULL}),
                COMM_MISMATCH,
@@ -129,7 +129,7 @@ static void a_mistake_of_one_rank_fails_all(void **state) {
   assert_fails(tsr_comm_barrier(comm), BAD_ARGUMENT,
                "step 1, barrier: rank 2: device 3 has no `in`");
   // A mistake found here is told as it is.
-  const tsr_groups groups = {1, 1, (int32_t[]){0}};
+  const tsr_groups groups = {1, 1, (int64_t[]){0}};
   assert_fails(
       tsr_comm_broadcast(comm, &groups, 0, TSR_F32, 1, (const void *[2]){NULL}, (void *[2]){NULL}),
       BAD_ARGUMENT, "device 0 has no `in`");
@@ -140,7 +140,7 @@ static void what_an_engine_fails_with_says_what_was_done(void **state) {
   (void)state;
   stage s = {.silent = false};
   tsr_comm *comm = open_stage(&s);
-  const tsr_groups groups = {1, 2, (int32_t[]){2, 5}};
+  const tsr_groups groups = {1, 2, (int64_t[]){2, 5}};
   assert_fails(tsr_comm_reduce_scatter(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 2, 3,
                                        (const void *[2]){NULL}, (void *[2]){NULL}),
                COMM_FAILED,
@@ -154,7 +154,7 @@ static void groups_elsewhere_need_nothing_here(void **state) {
   (void)state;
   stage s = {.silent = false};
   tsr_comm *comm = open_stage(&s);
-  const tsr_groups groups = {1, 3, (int32_t[]){2, 3, 5}};
+  const tsr_groups groups = {1, 3, (int64_t[]){2, 3, 5}};
   const void *in[2] = {NULL, NULL};
   void *out[2] = {NULL, NULL};
   assert_ok(tsr_comm_all_gather(comm, &groups, TSR_I4, 2, 3, in, out));

@@ -36,7 +36,7 @@ static void replicas_share_one_result(void **state) {
   tsr_comm *comm;
   assert_ok(tsr_comm_create(4, NULL, &comm));
   const float in[4][3] = {{1, 2, 3}, {10, 20, 30}, {100, 200, 300}, {1000, 2000, 3000}};
-  const tsr_groups groups = {2, 2, (int32_t[]){0, 2, 1, 3}};
+  const tsr_groups groups = {2, 2, (int64_t[]){0, 2, 1, 3}};
   float low[3], high[3];
   assert_ok(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 3,
                                 (const void *[]){in[0], in[1], in[2], in[3]},
@@ -84,7 +84,7 @@ static void buffers_overlap_only_where_they_may(void **state) {
   (void)state;
   tsr_comm *comm;
   assert_ok(tsr_comm_create(4, NULL, &comm));
-  const tsr_groups groups = {2, 2, (int32_t[]){0, 2, 1, 3}};
+  const tsr_groups groups = {2, 2, (int64_t[]){0, 2, 1, 3}};
   float block[32] = {0};
   for (size_t i = 0; i < COUNT_OF(overlaps); i++) {
     const void *in[4];
@@ -105,7 +105,7 @@ static void a_large_buffer_overlaps_all_it_holds(void **state) {
   tsr_comm *comm;
   assert_ok(tsr_comm_create(4, NULL, &comm));
   // What device 0 gathers is 4 floats long and reaches over what lies in it.
-  const tsr_groups groups = {1, 4, (int32_t[]){0, 1, 2, 3}};
+  const tsr_groups groups = {1, 4, (int64_t[]){0, 1, 2, 3}};
   float block[32];
   assert_fails(tsr_comm_all_gather(comm, &groups, TSR_F32, 1, 1,
                                    (const void *[]){block, block + 1, block + 10, block + 3},
@@ -174,7 +174,7 @@ static tsr_status use_comm(void *context) {
   const tsr_comm_options options = {.size = sizeof options, .workers = 1};
   tsr_comm *comm;
   TSR_TRY(tsr_comm_create(3, &options, &comm));
-  const tsr_groups groups = {1, 3, (int32_t[]){2, 0, 1}};
+  const tsr_groups groups = {1, 3, (int64_t[]){2, 0, 1}};
   const int32_t in[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
   int32_t out[3][9];
   const void *const ins[] = {in[0], in[1], in[2]};

@@ -43,7 +43,7 @@ enum { MOST_DEVICES = 64, PATTERNS = 7 };
 typedef struct pattern {
   const char *name;
   tsr_groups groups;
-  int32_t members[MOST_DEVICES];
+  int64_t members[MOST_DEVICES];
 } pattern;
 // One of several ways to group the devices; false when there are too few for it.
 bool make_pattern(const tsr_comm *comm, int which, pattern *out);

@@ -25,9 +25,9 @@ static void set_pattern(pattern *p, const char *name, int64_t count, int64_t siz
 }
 
 bool make_pattern(const tsr_comm *comm, int which, pattern *out) {
-  const int32_t n = (int32_t)tsr_comm_device_count(comm);
+  const int64_t n = tsr_comm_device_count(comm);
   if (n > MOST_DEVICES) return false;
-  for (int32_t i = 0; i < n; i++) out->members[i] = i;
+  for (int64_t i = 0; i < n; i++) out->members[i] = i;
   switch (which) {
     case 0:
       set_pattern(out, "all", 1, n);
@@ -40,11 +40,11 @@ bool make_pattern(const tsr_comm *comm, int which, pattern *out) {
       return n >= 4;
     case 3:  // member i of group g is device g + i * groups
       set_pattern(out, "strided", n / 2, 2);
-      for (int32_t i = 0; i < n / 2 * 2; i++) out->members[i] = i / 2 + i % 2 * (n / 2);
+      for (int64_t i = 0; i < n / 2 * 2; i++) out->members[i] = i / 2 + i % 2 * (n / 2);
       return n >= 4;
     case 4:
       set_pattern(out, "backwards", 1, n);
-      for (int32_t i = 0; i < n; i++) out->members[i] = n - 1 - i;
+      for (int64_t i = 0; i < n; i++) out->members[i] = n - 1 - i;
       return n >= 2;
     case 5:  // some take no part
       set_pattern(out, "threes", n / 3, 3);

@@ -81,11 +81,11 @@ static array new_array(tsr_dtype dtype, int salt, int64_t in_count, int64_t out_
 }
 
 // Row blocks of a matrix of n * rows by n * columns become column blocks, or those transposed.
-static array turn_matrix(tsr_dtype dtype, int salt, int32_t n, int64_t rows, int64_t columns,
+static array turn_matrix(tsr_dtype dtype, int salt, int64_t n, int64_t rows, int64_t columns,
                          bool transpose) {
   array a = new_array(dtype, salt, rows * n * columns, rows * n * columns);
-  for (int32_t to = 0; to < n; to++) {
-    for (int32_t from = 0; from < n && a.copy_count < MOST_COPIES; from++) {
+  for (int64_t to = 0; to < n; to++) {
+    for (int64_t from = 0; from < n && a.copy_count < MOST_COPIES; from++) {
       tsr_copy *copy = &a.copies[a.copy_count++];
       *copy = (tsr_copy){.source = from, .target = to, .from = to * columns};
       if (transpose) {  // row-major columns x (n * rows)
@@ -109,7 +109,7 @@ static const tsr_dtype widths[] = {TSR_U2,  TSR_I4,  TSR_F6E3M2FN, TSR_U8,
                                    TSR_I16, TSR_F32, TSR_F64,      TSR_C128};
 
 static void test_matrices(suite *s) {
-  const int32_t devices = (int32_t)tsr_comm_device_count(s->comm), n = devices < 8 ? devices : 8;
+  const int64_t devices = tsr_comm_device_count(s->comm), n = devices < 8 ? devices : 8;
   static const int64_t shapes[][2] = {{3, 5}, {8, 8}, {17, 33}, {1, 4}, {4, 1}};
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -173,7 +173,7 @@ static void test_random(suite *s) {
 void test_exchanges(suite *s) {
   test_matrices(s);
   test_random(s);
-  const int32_t devices = (int32_t)tsr_comm_device_count(s->comm), n = devices < 8 ? devices : 8;
+  const int64_t devices = tsr_comm_device_count(s->comm), n = devices < 8 ? devices : 8;
   suite_begin(s, "exchange of a large matrix");
   const array large = turn_matrix(TSR_F32, 17, n, 61, 1031, false);
   test_exchange(s, &large, 1);

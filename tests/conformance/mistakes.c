@@ -4,7 +4,7 @@
 
 static void test_groups(suite *s) {
   tsr_comm *comm = s->comm;
-  const int32_t n = (int32_t)tsr_comm_device_count(comm);
+  const int64_t n = tsr_comm_device_count(comm);
   float a[MOST_DEVICES], b[MOST_DEVICES];
   const void *in[MOST_DEVICES];
   void *out[MOST_DEVICES];
@@ -13,23 +13,23 @@ static void test_groups(suite *s) {
   tsr_groups groups = {1, 1, &n};
   suite_fails(s, tsr_comm_all_gather(comm, &groups, TSR_F32, 1, 1, in, out), TSR_CAUSE_BAD_ARGUMENT,
               "member 0 of group 0 is device ");
-  groups = (tsr_groups){1, n + 1, (int32_t[]){0}};
+  groups = (tsr_groups){1, n + 1, (int64_t[]){0}};
   suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "devices, but there are ");
-  groups = (tsr_groups){1, 0, (int32_t[]){0}};
+  groups = (tsr_groups){1, 0, (int64_t[]){0}};
   suite_fails(s, tsr_comm_broadcast(comm, &groups, 0, TSR_F32, 1, in, out), TSR_CAUSE_BAD_ARGUMENT,
               "1 groups of 0 devices");
-  groups = (tsr_groups){1, 1, (int32_t[]){0}};
+  groups = (tsr_groups){1, 1, (int64_t[]){0}};
   suite_fails(s, tsr_comm_broadcast(comm, &groups, 1, TSR_F32, 1, in, out), TSR_CAUSE_BAD_ARGUMENT,
               "the root is member 1, wanted 0 to 0");
   if (n < 2) return;
-  groups = (tsr_groups){1, 2, (int32_t[]){1, 1}};
+  groups = (tsr_groups){1, 2, (int64_t[]){1, 1}};
   suite_fails(s, tsr_comm_reduce_scatter(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 1, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "device 1 is twice in group 0");
-  groups = (tsr_groups){2, 1, (int32_t[]){1, 1}};
+  groups = (tsr_groups){2, 1, (int64_t[]){1, 1}};
   suite_fails(s, tsr_comm_all_to_all(comm, &groups, TSR_F32, TSR_SHAPE(1), 0, 0, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "device 1 is in group 0 and in group 1");
-  groups = (tsr_groups){1, 2, (int32_t[]){0, 1}};
+  groups = (tsr_groups){1, 2, (int64_t[]){0, 1}};
   suite_fails(s, tsr_comm_all_to_all(comm, &groups, TSR_F32, TSR_SHAPE(3, 2), 0, 1, in, out),
               TSR_CAUSE_INDIVISIBLE, "dimension 0 of size 3 is not divisible by 2 members");
 }
@@ -38,7 +38,7 @@ static void test_arguments(suite *s) {
   tsr_comm *comm = s->comm;
   const void *in[MOST_DEVICES] = {NULL};
   void *out[MOST_DEVICES] = {NULL};
-  const tsr_groups groups = {1, 1, (int32_t[]){0}};
+  const tsr_groups groups = {1, 1, (int64_t[]){0}};
   suite_begin(s, "mistakes in arguments");
   suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_AND, 1, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "and of f32, wanted bool or an integer type");
@@ -71,7 +71,7 @@ static void test_overlap(suite *s) {
   void *out[MOST_DEVICES];
   for (int i = 0; i < MOST_DEVICES; i++) in[i] = &buffer[2 * i], out[i] = &buffer[2 * i + 1];
   suite_begin(s, "buffers that overlap");
-  const tsr_groups groups = {1, 1, (int32_t[]){0}};
+  const tsr_groups groups = {1, 1, (int64_t[]){0}};
   suite_fails(s, tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, 2, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "`in` of device 0 overlaps `out` of device 0");
 }

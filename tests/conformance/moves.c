@@ -178,7 +178,7 @@ static void test_broadcast(suite *s, tsr_dtype dtype, const pattern *p, int64_t 
 // ---- permute ----
 
 // Every device is to receive from `sources[device]`, or nothing (-1).
-static void check_permuted(suite *s, tsr_dtype dtype, int64_t count, const int32_t *sources,
+static void check_permuted(suite *s, tsr_dtype dtype, int64_t count, const int64_t *sources,
                            const buffers *b) {
   const int64_t first = tsr_comm_first_device(s->comm, tsr_comm_rank(s->comm));
   for (int64_t i = 0; i < b->count; i++) {
@@ -197,12 +197,12 @@ static void check_permuted(suite *s, tsr_dtype dtype, int64_t count, const int32
 }
 
 static void test_permute(suite *s, tsr_dtype dtype, int64_t count, const char *name,
-                         const int32_t *sources) {
+                         const int64_t *sources) {
   suite_begin(s, "permute of %lld %s, %s", (long long)count, type_name(dtype), name);
-  const int32_t n = (int32_t)tsr_comm_device_count(s->comm);
+  const int64_t n = tsr_comm_device_count(s->comm);
   tsr_pair pairs[MOST_DEVICES];
   int64_t pair_count = 0;
-  for (int32_t d = 0; d < n; d++)
+  for (int64_t d = 0; d < n; d++)
     if (sources[d] >= 0) pairs[pair_count++] = (tsr_pair){sources[d], d};
   buffers b = {.count = tsr_comm_local_count(s->comm)};
   const int64_t first = tsr_comm_first_device(s->comm, tsr_comm_rank(s->comm));
@@ -217,9 +217,9 @@ static void test_permute(suite *s, tsr_dtype dtype, int64_t count, const char *n
 }
 
 static void test_permutes(suite *s, tsr_dtype dtype) {
-  const int32_t n = (int32_t)tsr_comm_device_count(s->comm);
-  int32_t ring[MOST_DEVICES], same[MOST_DEVICES], one[MOST_DEVICES];
-  for (int32_t d = 0; d < n; d++) {
+  const int64_t n = tsr_comm_device_count(s->comm);
+  int64_t ring[MOST_DEVICES], same[MOST_DEVICES], one[MOST_DEVICES];
+  for (int64_t d = 0; d < n; d++) {
     ring[d] = (d + 1) % n;
     same[d] = d;
     one[d] = d % 2 ? 0 : -1;  // the first to every second, nothing to the others

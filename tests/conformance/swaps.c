@@ -18,10 +18,10 @@ tsr_status swap_layout(const scene *s, const tsr_mesh *mesh, const char *text,
 }
 
 static tsr_status make_meshes(scene *s) {
-  int32_t reverse[MOST_SWAP_DEVICES];
+  int64_t reverse[MOST_SWAP_DEVICES];
   const tsr_axis axes[] = {{.name = "data", .size = s->ranks}, {.name = "model", .size = 2}};
   tsr_mesh_desc desc = {.size = sizeof desc, .axis_count = 2, .axes = axes};
-  for (int i = 0; i < s->n; i++) reverse[i] = (int32_t)s->n - 1 - i;
+  for (int i = 0; i < s->n; i++) reverse[i] = s->n - 1 - i;
   TSR_TRY(tsr_mesh_create(&desc, &s->mesh));
   desc.device_count = s->n;
   desc.devices = reverse;

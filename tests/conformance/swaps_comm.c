@@ -7,7 +7,7 @@ enum { ROOM = 4 * MOST_SWAP_DEVICES * MOST_SWAP_DEVICES };
 
 // All devices as one group; swapped in reverse order.
 typedef struct stage {
-  int32_t members[MOST_SWAP_DEVICES];
+  int64_t members[MOST_SWAP_DEVICES];
   tsr_groups groups;
   int32_t data[2 * DEVICES_PER_RANK][ROOM];
   const void *in[DEVICES_PER_RANK];
@@ -17,7 +17,7 @@ typedef struct stage {
 // Element i of device d is 1000 d + i.
 static void set_stage(stage *g, const scene *s, bool reverse) {
   const int64_t first = tsr_comm_first_device(s->comm, s->rank);
-  for (int i = 0; i < s->n; i++) g->members[i] = (int32_t)(reverse ? s->n - 1 - i : i);
+  for (int i = 0; i < s->n; i++) g->members[i] = reverse ? s->n - 1 - i : i;
   g->groups = (tsr_groups){1, s->n, g->members};
   for (int d = 0; d < DEVICES_PER_RANK; d++) {
     for (int i = 0; i < ROOM; i++) g->data[d][i] = (int32_t)(1000 * (first + d) + i);
@@ -103,7 +103,7 @@ static tsr_status permute(scene *s, int swapped) {
   tsr_pair pairs[MOST_SWAP_DEVICES];
   const int step = swapped == 1 ? 2 : 1;
   set_stage(&g, s, false);
-  for (int i = 0; i < s->n; i++) pairs[i] = (tsr_pair){i, (int32_t)((i + step) % s->n)};
+  for (int i = 0; i < s->n; i++) pairs[i] = (tsr_pair){i, (i + step) % s->n};
   TSR_TRY(tsr_comm_permute(s->comm, pairs, swapped == 2 ? s->n - 1 : s->n,
                            swapped == 3 ? TSR_F32 : TSR_I32, swapped == 4 ? 3 : 2, g.in, g.out));
   return check(s, &g, 2, passed_on);

@@ -19,7 +19,7 @@ static const char *const meshes[] = {"x=1",     "x=4",         "x=2,y=4",      "
 static bool is_small(const tsr_layout *layout) {
   for (int d = 0; d < tsr_layout_rank(layout); d++) {
     tsr_run *runs = NULL;
-    int count = 0;
+    int64_t count = 0;
     tsr_status status = tsr_layout_runs(layout, d, 0, &runs, &count);
     const bool small = !status && count <= MOST_RUNS;
     tsr_status_free(status);

@@ -37,7 +37,7 @@ static void check_json(const tsr_topology *topology) {
 }
 
 static void check_distances(const tsr_topology *topology) {
-  const int last = tsr_topology_device_count(topology) - 1;
+  const int64_t last = tsr_topology_device_count(topology) - 1;
   for (int i = 0; i <= last && i < 20; i++) {
     assert(tsr_topology_hops(topology, i, last) == tsr_topology_hops(topology, last, i));
     assert(tsr_topology_level(topology, i, last) == tsr_topology_level(topology, last, i));
@@ -48,7 +48,7 @@ static void check_distances(const tsr_topology *topology) {
 static void check_devices(const tsr_topology *topology, bool unique) {
   const tsr_device *devices = tsr_topology_devices(topology);
   for (int i = 0; i < tsr_topology_device_count(topology); i++) {
-    const int found = tsr_topology_find(topology, devices[i].id);
+    const int64_t found = tsr_topology_find(topology, devices[i].id);
     assert(found >= 0 && devices[found].id == devices[i].id);
     assert(!unique || found == i);
     assert(devices[i].process < tsr_topology_process_count(topology));

@@ -75,7 +75,7 @@ tsr_status golden_machine(const golden_case *c, const char *what, tsr_topology *
   return tsr_topology_from_json(machine, out);
 }
 
-void golden_write_ids(tsr_json_writer *out, const char *key, const int32_t *ids, int64_t count) {
+void golden_write_ids(tsr_json_writer *out, const char *key, const int64_t *ids, int64_t count) {
   tsr_json_write_key(out, key);
   tsr_json_begin_inline_array(out);
   for (int64_t i = 0; i < count; i++) tsr_json_write_int(out, ids[i]);

@@ -69,7 +69,7 @@ golden_handler golden_local_chunker, golden_data_layout, golden_partitioner_rule
 // "model_parallel_submesh" of an object.
 TSR_MUST_USE tsr_status golden_read_submesh(const golden_case *c, const tsr_json *object,
                                             tsr_hardware_mesh *out);
-void golden_write_process_key(tsr_json_writer *out, int32_t process);
+void golden_write_process_key(tsr_json_writer *out, int64_t process);
 
 // JAX's, likewise.
 golden_handler golden_device_put;
@@ -160,7 +160,7 @@ TSR_MUST_USE tsr_status golden_machine(const golden_case *c, const char *what, t
 
 // ---- writing answers ----
 
-void golden_write_ids(tsr_json_writer *out, const char *key, const int32_t *ids, int64_t count);
+void golden_write_ids(tsr_json_writer *out, const char *key, const int64_t *ids, int64_t count);
 void golden_write_mesh_ids(tsr_json_writer *out, const char *key, const tsr_mesh *mesh);
 // "shape" and "ids" of a mesh, as members of an open object.
 void golden_write_mesh(tsr_json_writer *out, const tsr_mesh *mesh);

@@ -36,10 +36,8 @@ static tsr_status make_machine(const golden_case *c, int64_t count, int64_t per_
   tsr_device *devices = tsr_arena_zeros(c->arena, (size_t)count, sizeof *devices);
   if (!devices) return tsr_fail(NO_MEMORY, "devices");
   for (int64_t i = 0; i < count; i++)
-    devices[i] = (tsr_device){.id = (int32_t)i,
-                              .process = (int32_t)(i / per_process),
-                              .slice = TSR_NO_SLICE,
-                              .core = TSR_NO_CORE};
+    devices[i] = (tsr_device){
+        .id = i, .process = i / per_process, .slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = TSR_PLATFORM_CPU,
                                   .kind = "cpu",
@@ -53,9 +51,9 @@ static tsr_status read_device_ids(const golden_case *c, const tsr_json *value,
   golden_ints ids;
   if (golden_is_null(value)) return NULL;
   TSR_TRY(golden_read_ints(c, value, "ids", &ids));
-  int32_t *devices = tsr_arena_zeros(c->arena, (size_t)ids.count + 1, sizeof *devices);
+  int64_t *devices = tsr_arena_zeros(c->arena, (size_t)ids.count + 1, sizeof *devices);
   if (!devices) return tsr_fail(NO_MEMORY, "ids");
-  for (int i = 0; i < ids.count; i++) devices[i] = (int32_t)ids.items[i];
+  for (int i = 0; i < ids.count; i++) devices[i] = ids.items[i];
   desc->devices = devices;
   desc->device_count = ids.count;
   return NULL;

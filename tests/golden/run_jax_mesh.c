@@ -105,11 +105,11 @@ static tsr_status make_mesh(const golden_case *c, const golden_answer *answer) {
 }
 
 // The sub-mesh of a process, or null when its devices are not a box of the mesh.
-static tsr_status write_local(tsr_json_writer *out, const tsr_mesh *mesh, int32_t process) {
+static tsr_status write_local(tsr_json_writer *out, const tsr_mesh *mesh, int64_t process) {
   char key[16];
   tsr_mesh *local = NULL;
   tsr_status status = tsr_mesh_local(mesh, process, &local);
-  snprintf(key, sizeof key, "%d", process);
+  snprintf(key, sizeof key, "%lld", (long long)process);
   if (tsr_status_cause(status) == TSR_CAUSE_LOCAL_DEVICES_NOT_A_SUBCUBE) {
     tsr_status_free(status);
     tsr_json_write_key(out, key);
@@ -125,7 +125,7 @@ static tsr_status write_local(tsr_json_writer *out, const tsr_mesh *mesh, int32_
   return NULL;
 }
 
-static bool has_process(const tsr_mesh *mesh, int32_t process) {
+static bool has_process(const tsr_mesh *mesh, int64_t process) {
   for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
     if (tsr_mesh_process(mesh, i) == process) return true;
   return false;
@@ -137,9 +137,9 @@ static tsr_status make_2d_mesh(const golden_case *c, tsr_mesh **out) {
   TSR_TRY(golden_list(c, "mesh_shape", &sizes));
   TSR_TRY(golden_list(c, "ids", &ids));
   if (sizes.count != 2) return tsr_fail(MESH_RANK_MISMATCH, "wanted a mesh of rank 2");
-  int32_t *devices = tsr_arena_zeros(c->arena, (size_t)ids.count + 1, sizeof *devices);
+  int64_t *devices = tsr_arena_zeros(c->arena, (size_t)ids.count + 1, sizeof *devices);
   if (!devices) return tsr_fail(NO_MEMORY, "ids");
-  for (int i = 0; i < ids.count; i++) devices[i] = (int32_t)ids.items[i];
+  for (int i = 0; i < ids.count; i++) devices[i] = ids.items[i];
   TSR_TRY(golden_machine(c, "topology", &topology));
   const tsr_axis axes[] = {{"x", sizes.items[0], TSR_AXIS_AUTO},
                            {"y", sizes.items[1], TSR_AXIS_AUTO}};
@@ -159,7 +159,7 @@ static tsr_status local_mesh(const golden_case *c, const golden_answer *answer) 
   TSR_TRY(make_2d_mesh(c, &mesh));
   tsr_status status = NULL;
   tsr_json_begin_object(answer->out);
-  for (int32_t p = 0; p < tsr_mesh_process_count(mesh) && !status; p++)
+  for (int64_t p = 0; p < tsr_mesh_process_count(mesh) && !status; p++)
     if (has_process(mesh, p)) status = write_local(answer->out, mesh, p);
   if (!status) tsr_json_end_object(answer->out);
   tsr_mesh_release(mesh);

@@ -103,7 +103,7 @@ static void write_replicated_axes(tsr_json_writer *out, const tsr_sharding *shar
 }
 
 // [id, [[start, stop], ...], replica id]
-static void write_device(tsr_json_writer *out, int32_t id, const tsr_range *ranges, int rank,
+static void write_device(tsr_json_writer *out, int64_t id, const tsr_range *ranges, int rank,
                          int64_t replica) {
   tsr_json_begin_inline_array(out);
   tsr_json_write_int(out, id);
@@ -253,10 +253,10 @@ static tsr_status equivalent(const golden_case *c, const golden_answer *answer) 
 
 // The shards of a process, by device id.
 static void write_shards(tsr_json_writer *out, const tsr_mesh *mesh, const holdings *held,
-                         int32_t process) {
+                         int64_t process) {
   tsr_json_write_key(out, "shards");
   tsr_json_begin_array(out);
-  for (int32_t id = 0; id < tsr_mesh_device_count(mesh); id++) {
+  for (int64_t id = 0; id < tsr_mesh_device_count(mesh); id++) {
     const int64_t position = tsr_mesh_find_device(mesh, id);
     if (position >= 0 && tsr_mesh_process(mesh, position) == process)
       write_holding(out, mesh, held, position);
@@ -265,9 +265,9 @@ static void write_shards(tsr_json_writer *out, const tsr_mesh *mesh, const holdi
 }
 
 static tsr_status write_process(tsr_json_writer *out, const tsr_layout *layout,
-                                const holdings *held, int32_t process) {
+                                const holdings *held, int64_t process) {
   char key[16];
-  snprintf(key, sizeof key, "%d", process);
+  snprintf(key, sizeof key, "%lld", (long long)process);
   tsr_json_write_key(out, key);
   tsr_json_begin_object(out);
   write_shards(out, tsr_layout_mesh(layout), held, process);
@@ -316,7 +316,7 @@ static tsr_status write_processes(const golden_case *c, const tsr_layout *layout
   tsr_json_begin_object(out);
   tsr_json_write_key(out, "processes");
   tsr_json_begin_object(out);
-  for (int32_t p = 0; p < tsr_mesh_process_count(mesh); p++)
+  for (int64_t p = 0; p < tsr_mesh_process_count(mesh); p++)
     TSR_TRY(write_process(out, layout, &held, p));
   tsr_json_end_object(out);
   TSR_TRY(write_process_shards(out, layout, held.rank));

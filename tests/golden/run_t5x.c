@@ -14,8 +14,8 @@ static tsr_status make_tpu(const golden_case *c, tsr_topology **out) {
   TSR_TRY(golden_list(c, "coords", &coords));
   TSR_TRY(golden_int(c, "core_on_chip", &core));
   if (coords.count != 3) return tsr_fail(UNSUPPORTED, "%d coordinates, wanted 3", coords.count);
-  tsr_device device = {.core = (int32_t)core, .has_coords = true};
-  for (int i = 0; i < 3; i++) device.coords[i] = (int32_t)coords.items[i];
+  tsr_device device = {.core = core, .has_coords = true};
+  for (int i = 0; i < 3; i++) device.coords[i] = coords.items[i];
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = TSR_PLATFORM_TPU,
                                   .kind = "TPU v4",
@@ -31,13 +31,13 @@ static tsr_status make_hosts(const golden_case *c, int64_t local, int64_t id, in
   if (!devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)local);
   const tsr_device bare = {.slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
   devices[0] = bare;
-  devices[0].id = (int32_t)id;
-  devices[0].process = (int32_t)process;
+  devices[0].id = id;
+  devices[0].process = process;
   // The others are of process 0, with ids nobody asks for.
   const int64_t others = process == 0 ? local - 1 : local;
   for (int64_t i = 1; i <= others; i++) {
     devices[i] = bare;
-    devices[i].id = (int32_t)(-i);
+    devices[i].id = -i;
   }
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = TSR_PLATFORM_CPU,
@@ -163,7 +163,7 @@ static tsr_status default_mesh(const golden_case *c, const golden_answer *answer
   return finish(answer, status, mesh, topology);
 }
 
-void golden_write_process_key(tsr_json_writer *out, int32_t process) {
+void golden_write_process_key(tsr_json_writer *out, int64_t process) {
   char key[16];
   snprintf(key, sizeof key, "%d", (int)process);
   tsr_json_write_key(out, key);

@@ -60,7 +60,7 @@ static void write_failure(tsr_json_writer *out, tsr_status status) {
   tsr_status_free(status);
 }
 
-static tsr_status write_request(const golden_case *c, const tsr_chunker *chunker, int32_t process,
+static tsr_status write_request(const golden_case *c, const tsr_chunker *chunker, int64_t process,
                                 const tsr_json *request, tsr_json_writer *out) {
   golden_ints dims;
   tsr_shape shape;
@@ -81,9 +81,9 @@ static tsr_status write_request(const golden_case *c, const tsr_chunker *chunker
 
 // ---- processes ----
 
-typedef tsr_status id_function(const tsr_chunker *, int32_t, const char *const *, int, int64_t *);
+typedef tsr_status id_function(const tsr_chunker *, int64_t, const char *const *, int, int64_t *);
 
-static tsr_status write_ids(const golden_case *c, const tsr_chunker *chunker, int32_t process,
+static tsr_status write_ids(const golden_case *c, const tsr_chunker *chunker, int64_t process,
                             const char *key, id_function *function, tsr_json_writer *out) {
   tsr_json_write_key(out, key);
   tsr_json_begin_array(out);
@@ -99,7 +99,7 @@ static tsr_status write_ids(const golden_case *c, const tsr_chunker *chunker, in
   return NULL;
 }
 
-static tsr_status write_process(const golden_case *c, const tsr_chunker *chunker, int32_t process,
+static tsr_status write_process(const golden_case *c, const tsr_chunker *chunker, int64_t process,
                                 tsr_json_writer *out) {
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(chunker, process, &chunks));
@@ -125,7 +125,7 @@ static tsr_status write_processes(const golden_case *c, const tsr_chunker *chunk
   tsr_json_begin_object(out);
   tsr_json_write_key(out, "processes");
   tsr_json_begin_object(out);
-  for (int32_t process = 0; process < tsr_topology_process_count(topology); process++)
+  for (int64_t process = 0; process < tsr_topology_process_count(topology); process++)
     TSR_TRY(write_process(c, chunker, process, out));
   tsr_json_end_object(out);
   tsr_json_end_object(out);

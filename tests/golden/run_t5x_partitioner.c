@@ -95,16 +95,16 @@ static tsr_status write_layouts(const golden_case *c, const tsr_partitioner *par
   const bool batch_given = !golden_is_null(golden_get(c, "batch_size"));
   int64_t batch = 0, index = 0;
   tsr_data_layout_options options = {.size = sizeof options};
-  int32_t host = 0;
+  int64_t host = 0;
   if (batch_given) TSR_TRY(golden_int(c, "batch_size", &batch));
   if (!golden_is_null(golden_get(c, "host_index"))) {
     TSR_TRY(golden_int(c, "host_index", &index));
-    host = (int32_t)index;
+    host = index;
     options.host_index = &host;
   }
   tsr_json_write_key(out, "processes");
   tsr_json_begin_object(out);
-  for (int32_t process = 0; process < tsr_topology_process_count(topology); process++) {
+  for (int64_t process = 0; process < tsr_topology_process_count(topology); process++) {
     tsr_data_layout layout;
     TSR_TRY(tsr_partitioner_data_layout(partitioner, process, batch, &options, &layout));
     golden_write_process_key(out, process);

@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "tessera/layout.h"
 
-static tsr_layout *boxes_of(const tsr_shape *shape, int64_t shards, const int *counts,
+static tsr_layout *boxes_of(const tsr_shape *shape, int64_t shards, const int64_t *counts,
                             const tsr_range *boxes) {
   tsr_layout *layout = NULL;
   assert_ok(tsr_layout_from_boxes(NULL, shape, shards, counts, boxes, &layout));
@@ -27,7 +27,7 @@ static tsr_mesh *mesh_of(const char *text) {
 static const tsr_range l_shape[] = {{0, 4}, {0, 1}, {3, 4}, {1, 4},  // shard 0
                                     {0, 3}, {1, 4},                  // shard 1
                                     {0, 3}, {1, 4}};                 // shard 2
-static const int l_counts[] = {2, 1, 1};
+static const int64_t l_counts[] = {2, 1, 1};
 
 static void boxes_lie_one_after_the_other(void **state) {
   (void)state;
@@ -88,7 +88,7 @@ static void shards_of_one_box_have_an_index_map(void **state) {
   static const tsr_range halves[] = {{0, 2}, {2, 4}};
   tsr_mesh *mesh = mesh_of("x=2,y=2");
   tsr_layout *layout = NULL;
-  assert_ok(tsr_layout_from_boxes(mesh, TSR_SHAPE(4), 2, (const int[]){1, 1}, halves, &layout));
+  assert_ok(tsr_layout_from_boxes(mesh, TSR_SHAPE(4), 2, (const int64_t[]){1, 1}, halves, &layout));
   tsr_range map[4];
   int64_t ids[4];
   assert_ok(tsr_layout_index_map(layout, map));
@@ -97,7 +97,7 @@ static void shards_of_one_box_have_an_index_map(void **state) {
   assert_ok(tsr_layout_jax_replica_ids(layout, ids));
   assert_memory_equal(ids, ((int64_t[]){0, 0, 1, 1}), sizeof ids);
   tsr_run *runs = NULL;
-  int count = 0;
+  int64_t count = 0;
   assert_fails(tsr_layout_runs(layout, 0, 0, &runs, &count), UNSUPPORTED,
                "only grids have runs along a dimension");
   tsr_layout_release(layout);
@@ -106,7 +106,8 @@ static void shards_of_one_box_have_an_index_map(void **state) {
   tsr_range wide[6];
   assert_fails(tsr_layout_index_map(layout, wide), BAD_CUT, "shard 0 has 2 boxes, not one");
   tsr_layout_release(layout);
-  layout = boxes_of(TSR_SHAPE(4), 2, (const int[]){1, 2}, (tsr_range[]){{0, 2}, {2, 3}, {3, 4}});
+  layout =
+      boxes_of(TSR_SHAPE(4), 2, (const int64_t[]){1, 2}, (tsr_range[]){{0, 2}, {2, 3}, {3, 4}});
   tsr_range left_alone[2] = {{7, 7}, {7, 7}};
   assert_fails_with(tsr_layout_index_map(layout, left_alone), BAD_CUT, "shard 1");
   assert_int_equal(left_alone[0].lo, 7);
@@ -117,7 +118,7 @@ static void boxes_outside_the_tensor_are_refused(void **state) {
   (void)state;
   tsr_layout *layout = NULL;
   const tsr_shape *shape = TSR_SHAPE(4, 4);
-  const int one = 1, fewer = -1;
+  const int64_t one = 1, fewer = -1;
   assert_fails(tsr_layout_from_boxes(NULL, shape, 1, &one, (tsr_range[]){{0, 4}, {3, 5}}, &layout),
                BROKEN_LAYOUT, "shard 0: range 3-5 is not inside dimension 1 of size 4");
   assert_fails_with(
@@ -126,7 +127,10 @@ static void boxes_outside_the_tensor_are_refused(void **state) {
   assert_fails(tsr_layout_from_boxes(NULL, shape, 0, &one, l_shape, &layout), BAD_ARGUMENT,
                "0 shards, wanted 1 or more");
   assert_fails(tsr_layout_from_boxes(NULL, shape, 1, &fewer, l_shape, &layout), BAD_ARGUMENT,
-               "shard 0 has -1 boxes");
+               "shard 0 has -1 boxes, wanted 0 or more");
+  const int64_t many[] = {INT64_MAX, INT64_MAX};
+  assert_fails(tsr_layout_from_boxes(NULL, shape, 2, many, l_shape, &layout), TOO_LARGE,
+               "9223372036854775807 boxes to go through one by one, wanted at most 2147483647");
   tsr_mesh *mesh = mesh_of("x=4");
   assert_fails(tsr_layout_from_boxes(mesh, shape, 3, l_counts, l_shape, &layout), BAD_ARGUMENT,
                "3 shards do not divide the mesh's 4 devices");
@@ -135,15 +139,15 @@ static void boxes_outside_the_tensor_are_refused(void **state) {
                "shard 0: range 0-17 is not inside the flat tensor of size 16");
   tsr_range whole[8];
   for (int i = 0; i < 8; i++) whole[i] = (tsr_range){0, INT64_C(1) << 61};
-  assert_fails(
-      tsr_layout_from_boxes(NULL, TSR_SHAPE(INT64_C(1) << 61), 1, (const int[]){3}, whole, &layout),
-      TOO_LARGE, "shard 0 has more than 2^62 elements");
+  assert_fails(tsr_layout_from_boxes(NULL, TSR_SHAPE(INT64_C(1) << 61), 1, (const int64_t[]){3},
+                                     whole, &layout),
+               TOO_LARGE, "shard 0 has more than 2^62 elements");
 }
 
 static void gaps_and_partial_overlaps_are_found(void **state) {
   (void)state;
   // clang-format off
-  static const struct { int boxes[2]; tsr_range ranges[4]; const char *message; } cases[] = {
+  static const struct { int64_t boxes[2]; tsr_range ranges[4]; const char *message; } cases[] = {
     {{1, 1}, {{0, 2}, {0, 4}, {2, 4}, {0, 4}}, ""},
     {{1, 1}, {{0, 2}, {0, 4}, {2, 4}, {0, 3}}, "no shard holds elements (2-4, 3-4)"},
     {{1, 1}, {{0, 3}, {0, 4}, {2, 4}, {0, 4}}, "2 different pieces hold elements (2-3, 0-4)"},

@@ -32,7 +32,7 @@ static void place_piece(const tsr_piece *piece, const tsr_shape *shape, int64_t 
   }
 }
 
-static void place_device(const tsr_layout *layout, int32_t device, int64_t *places) {
+static void place_device(const tsr_layout *layout, int64_t device, int64_t *places) {
   const tsr_shape shape = tsr_layout_shape(layout);
   for (int i = 0; i < MAX_ELEMENTS; i++) places[i] = -1;
   tsr_pieces pieces;
@@ -45,7 +45,7 @@ static void place_device(const tsr_layout *layout, int32_t device, int64_t *plac
 static bool same_places(const tsr_layout *a, const tsr_layout *b) {
   static int64_t in_a[MAX_ELEMENTS], in_b[MAX_ELEMENTS];
   for (int64_t p = 0; p < tsr_layout_device_count(a); p++) {
-    const int32_t device = tsr_mesh_device(tsr_layout_mesh(a), p);
+    const int64_t device = tsr_mesh_device(tsr_layout_mesh(a), p);
     place_device(a, device, in_a);
     place_device(b, device, in_b);
     if (memcmp(in_a, in_b, sizeof in_a) != 0) return false;
@@ -56,7 +56,7 @@ static bool same_places(const tsr_layout *a, const tsr_layout *b) {
 // The pieces of a layout as boxes, one shard for each position.
 static tsr_layout *as_boxes(const tsr_layout *layout) {
   static tsr_range boxes[MAX_ELEMENTS * MAX_DEVICES * MAX_DIMS];
-  int counts[MAX_DEVICES] = {0};
+  int64_t counts[MAX_DEVICES] = {0};
   int64_t count = 0;
   const int rank = tsr_layout_rank(layout);
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {

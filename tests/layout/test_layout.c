@@ -388,7 +388,7 @@ static void shards_and_dimensions_out_of_range_are_refused(void **state) {
   tsr_pieces pieces;
   tsr_range range;
   tsr_run *runs = NULL;
-  int count = 0;
+  int64_t count = 0;
   assert_fails(tsr_pieces_init(&pieces, layout, 2), BAD_ARGUMENT,
                "shard 2 is none of the layout's 2");
   assert_fails_with(tsr_layout_box(layout, -1, &range), BAD_ARGUMENT, "shard -1");
@@ -405,7 +405,7 @@ static void runs_are_given_to_the_caller(void **state) {
   (void)state;
   tsr_layout *layout = test_layout_of("x=2", "x/cyclic(2)", "16", TSR_POLICY_ERROR);
   tsr_run *runs = NULL;
-  int count = 0;
+  int64_t count = 0;
   assert_ok(tsr_layout_runs(layout, 0, 1, &runs, &count));
   assert_int_equal(count, 1);
   const tsr_run wanted = {2, 0, 2, 4, 4, 2, true};

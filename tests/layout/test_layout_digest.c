@@ -58,7 +58,7 @@ static tsr_layout *cut_at(int64_t first, bool flat, const tsr_mesh *mesh) {
   if (flat)
     assert_ok(tsr_layout_from_flat(mesh, TSR_SHAPE(4, 2), 2, ranges, &layout));
   else
-    assert_ok(tsr_layout_from_boxes(mesh, TSR_SHAPE(4, 2), 2, (int[]){1, 1}, boxes, &layout));
+    assert_ok(tsr_layout_from_boxes(mesh, TSR_SHAPE(4, 2), 2, (int64_t[]){1, 1}, boxes, &layout));
   return layout;
 }
 

@@ -9,7 +9,7 @@ enum { MAX_ELEMENTS = MAX_SIZE * MAX_SIZE * MAX_SIZE };
 // ---- the oracle ----
 
 // Which elements the devices of a process hold.
-static void mark_held(const test_layout *made, int32_t process, bool *held) {
+static void mark_held(const test_layout *made, int64_t process, bool *held) {
   memset(held, 0, MAX_ELEMENTS * sizeof *held);
   const int rank = made->shape.rank;
   for (int64_t p = 0; p < tsr_mesh_device_count(made->mesh); p++) {
@@ -27,7 +27,7 @@ static void mark_held(const test_layout *made, int32_t process, bool *held) {
   }
 }
 
-static void check_hull(const test_layout *made, const tsr_layout *layout, int32_t process) {
+static void check_hull(const test_layout *made, const tsr_layout *layout, int64_t process) {
   static bool held[MAX_ELEMENTS];
   mark_held(made, process, held);
   const int rank = made->shape.rank;
@@ -61,7 +61,7 @@ static void check_hull(const test_layout *made, const tsr_layout *layout, int32_
 }
 
 // Which shards of a dimension a process has, as bits, and how many elements they have together.
-static uint64_t dim_shards(const test_layout *made, int32_t process, int dim, int64_t *out_held) {
+static uint64_t dim_shards(const test_layout *made, int64_t process, int dim, int64_t *out_held) {
   uint64_t shards = 0;
   bool held[MAX_SIZE] = {false};
   for (int64_t p = 0; p < tsr_mesh_device_count(made->mesh); p++) {
@@ -79,7 +79,7 @@ static uint64_t dim_shards(const test_layout *made, int32_t process, int dim, in
 
 static void check_dim(const test_layout *made, const tsr_layout *layout, int dim) {
   uint64_t sets[MAX_DEVICES] = {0}, distinct[MAX_DEVICES];
-  const int processes = tsr_mesh_process_count(made->mesh);
+  const int64_t processes = tsr_mesh_process_count(made->mesh);
   int64_t ways = 0, found = -1;
   bool uniform = true;
   for (int i = 0; i < processes; i++) {
@@ -183,7 +183,8 @@ static void boxes_and_flat_ranges_have_hulls_too(void **state) {
   assert_ok(tsr_layout_process_shards(flat, 0, &ways));
   assert_int_equal(ways, 1);
   tsr_layout_release(flat);
-  assert_ok(tsr_layout_from_boxes(NULL, TSR_SHAPE(4, 4), 2, (const int[]){1, 1}, boxes, &listed));
+  assert_ok(
+      tsr_layout_from_boxes(NULL, TSR_SHAPE(4, 4), 2, (const int64_t[]){1, 1}, boxes, &listed));
   assert_ok(tsr_layout_addressable(listed, 0, 0, &held));
   assert_int_equal(held, 4);
   tsr_layout_release(listed);

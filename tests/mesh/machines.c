@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-tsr_topology *listed_topology(const int32_t *ids, int count) {
+tsr_topology *listed_topology(const int64_t *ids, int count) {
   tsr_device *devices = calloc((size_t)count, sizeof *devices);
   for (int i = 0; i < count; i++)
     devices[i] =
@@ -41,11 +41,11 @@ tsr_mesh *random_mesh(test_random *random, int max_axes, int64_t max_devices) {
     axes[i] = (tsr_axis){names[i], size, (tsr_axis_type)test_random_range(random, 0, 2)};
     desc.device_count *= size;
   }
-  int32_t *ids = malloc(sizeof *ids * (size_t)desc.device_count);
+  int64_t *ids = malloc(sizeof *ids * (size_t)desc.device_count);
   for (int64_t i = 0; i < desc.device_count; i++) {
     const int64_t j = test_random_range(random, 0, i);
     ids[i] = ids[j];
-    ids[j] = (int32_t)(3 * i + 1);
+    ids[j] = (int64_t)(3 * i + 1);
   }
   if (test_random_range(random, 0, 1)) desc.devices = ids;
   tsr_mesh *mesh = NULL;

@@ -6,7 +6,7 @@
 #include "tessera/mesh.h"
 
 // CPU devices with these ids in this order, two per process.
-tsr_topology *listed_topology(const int32_t *ids, int count);
+tsr_topology *listed_topology(const int64_t *ids, int count);
 tsr_topology *parsed_topology(const char *text);
 tsr_mesh *parsed_mesh(const char *text, const tsr_topology *topology);
 // A mesh of up to `max_axes` (at most 8) axes and `max_devices` devices, in random order.

@@ -208,7 +208,7 @@ static void the_axis_with_most_traffic_stays_on_the_host(void **state) {
 static void searches_refuse_what_does_not_fit(void **state) {
   (void)state;
   tsr_topology *topology = parsed_topology("gpu:2x4");
-  const int32_t odd[] = {0, 1, 2};
+  const int64_t odd[] = {0, 1, 2};
   tsr_topology *uneven = listed_topology(odd, 3);
   tsr_axis axes[] = {{"a", 3, 0}, {"b", 2, 0}};
   tsr_axis_traffic traffic[2] = {0};

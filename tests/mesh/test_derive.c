@@ -180,7 +180,7 @@ static void unflattening_undoes_flattening(void **state) {
 // ---- the devices of a process ----
 
 // Whether `process` drives exactly the devices between two corners (both included).
-static bool is_box(const tsr_mesh *mesh, int32_t process, const int64_t *low, const int64_t *high) {
+static bool is_box(const tsr_mesh *mesh, int64_t process, const int64_t *low, const int64_t *high) {
   for (int64_t p = 0; p < tsr_mesh_device_count(mesh); p++) {
     int64_t coords[TSR_MAX_AXES];
     bool inside = true;
@@ -193,7 +193,7 @@ static bool is_box(const tsr_mesh *mesh, int32_t process, const int64_t *low, co
 }
 
 // Tries all boxes of a mesh with two axes.
-static bool find_box(const tsr_mesh *mesh, int32_t process, int64_t *low, int64_t *sizes) {
+static bool find_box(const tsr_mesh *mesh, int64_t process, int64_t *low, int64_t *sizes) {
   const int64_t rows = tsr_mesh_axis(mesh, 0)->size, columns = tsr_mesh_axis(mesh, 1)->size;
   for (int64_t corner = 0; corner < rows * columns; corner++)
     for (int64_t other = corner; other < rows * columns; other++) {
@@ -214,12 +214,12 @@ static void local_boxes_agree_with_trying_all(void **state) {
   int boxes = 0;
   for (int round = 0; round < 200; round++) {
     // Two devices a process; few swaps leave some boxes, many leave none.
-    int32_t ids[12];
+    int64_t ids[12];
     for (int i = 0; i < 12; i++) ids[i] = i;
     tsr_topology *topology = listed_topology(ids, 12);
     for (int64_t swaps = test_random_range(&random, 0, 6); swaps > 0; swaps--) {
       const int64_t a = test_random_range(&random, 0, 11), b = test_random_range(&random, 0, 11);
-      const int32_t kept = ids[a];
+      const int64_t kept = ids[a];
       ids[a] = ids[b];
       ids[b] = kept;
     }
@@ -233,7 +233,7 @@ static void local_boxes_agree_with_trying_all(void **state) {
                                 .topology = topology};
     tsr_mesh *mesh = NULL;
     assert_ok(tsr_mesh_create(&desc, &mesh));
-    for (int32_t process = 0; process < 6; process++) {
+    for (int64_t process = 0; process < 6; process++) {
       int64_t low[2], sizes[2], true_low[2], true_sizes[2];
       tsr_status status = tsr_mesh_local_box(mesh, process, low, sizes);
       const bool exists = find_box(mesh, process, true_low, true_sizes);

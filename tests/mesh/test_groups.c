@@ -4,7 +4,7 @@
 #include "tessera/sharding.h"
 
 static void assert_members(const tsr_groups *groups, int64_t count, int64_t size,
-                           const int32_t *members) {
+                           const int64_t *members) {
   assert_int_equal(groups->count, count);
   assert_int_equal(groups->size, size);
   for (int64_t i = 0; i < count * size; i++) assert_int_equal(groups->members[i], members[i]);
@@ -14,7 +14,7 @@ static const struct {
   const char *axes[3];
   int axis_count;
   int64_t count, size;
-  int32_t members[6];
+  int64_t members[6];
 } cases[] = {
     {{"x"}, 1, 3, 2, {0, 3, 1, 4, 2, 5}},      {{"y"}, 1, 2, 3, {0, 1, 2, 3, 4, 5}},
     {{"x", "y"}, 2, 1, 6, {0, 1, 2, 3, 4, 5}}, {{"y", "x"}, 2, 1, 6, {0, 3, 1, 4, 2, 5}},
@@ -39,7 +39,7 @@ static void members_are_devices(void **state) {
   tsr_mesh *mesh = parsed_mesh("x=2,y=2 devices=[3,1,0,2]", NULL);
   tsr_groups groups;
   assert_ok(tsr_mesh_groups(mesh, (const char *const[]){"x"}, 1, &groups));
-  assert_members(&groups, 2, 2, (const int32_t[]){3, 0, 1, 2});
+  assert_members(&groups, 2, 2, (const int64_t[]){3, 0, 1, 2});
   tsr_groups_deinit(&groups);
   tsr_mesh_release(mesh);
 }
@@ -50,11 +50,11 @@ static void parts_of_axes_have_groups_too(void **state) {
   const tsr_sub_axis parts[] = {{0, 2, 2}, {1, 1, 2}, {0, 1, 1}};
   tsr_groups groups;
   assert_ok(tsr_sub_axis_groups(mesh, parts, 3, &groups));
-  assert_members(&groups, 2, 4, (const int32_t[]){0, 1, 2, 3, 4, 5, 6, 7});
+  assert_members(&groups, 2, 4, (const int64_t[]){0, 1, 2, 3, 4, 5, 6, 7});
   tsr_groups_deinit(&groups);
   const tsr_sub_axis turned[] = {{0, 2, 2}, {0, 1, 2}};
   assert_ok(tsr_sub_axis_groups(mesh, turned, 2, &groups));
-  assert_members(&groups, 2, 4, (const int32_t[]){0, 4, 2, 6, 1, 5, 3, 7});
+  assert_members(&groups, 2, 4, (const int64_t[]){0, 4, 2, 6, 1, 5, 3, 7});
   tsr_groups_deinit(&groups);
   tsr_mesh_release(mesh);
 }

@@ -10,7 +10,7 @@ static void describe(const tsr_topology *topology, const int64_t *shape, int ran
   tsr_mesh_reason reason;
   assert_ok(tsr_jax_create_device_mesh(topology, shape, rank, options, &array, &reason));
   tsr_text_add(out, paths[reason.path]);
-  for (int64_t i = 0; i < array.count; i++) tsr_text_addf(out, " %d", array.ids[i]);
+  for (int64_t i = 0; i < array.count; i++) tsr_text_addf(out, " %lld", (long long)array.ids[i]);
   tsr_device_array_deinit(&array);
 }
 

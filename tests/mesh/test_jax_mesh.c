@@ -94,7 +94,7 @@ static void failures_say_what_is_wrong(void **state) {
 }
 
 // A machine of v4 devices at these places.
-static tsr_topology *machine_at(const int32_t (*places)[4], int count, bool has_coords) {
+static tsr_topology *machine_at(const int64_t (*places)[4], int count, bool has_coords) {
   tsr_device devices[8];
   for (int i = 0; i < count; i++)
     devices[i] = (tsr_device){.id = i,
@@ -115,7 +115,7 @@ static void holes_and_missing_places_are_refused(void **state) {
   (void)state;
   tsr_device_array array = {0};
   // Four devices in a 2x2 box, two of them at one corner.
-  const int32_t double_corner[][4] = {{0, 0, 0, 0}, {1, 1, 0, 0}, {1, 0, 0, 0}, {1, 1, 0, 0}};
+  const int64_t double_corner[][4] = {{0, 0, 0, 0}, {1, 1, 0, 0}, {1, 0, 0, 0}, {1, 1, 0, 0}};
   tsr_topology *topology = machine_at(double_corner, 4, true);
   assert_fails(tsr_jax_create_device_mesh(topology, SHAPE(4), 1, NULL, &array, NULL), NOT_A_CUBOID,
                "device 3 is not alone at (1, 1, 0) core 0, so the box of the 4 devices has a hole");
@@ -125,14 +125,14 @@ static void holes_and_missing_places_are_refused(void **state) {
                BROKEN_TOPOLOGY,
                "device 0 of kind \"TPU v4\" has no coordinates, which a torus needs");
   tsr_topology_release(topology);
-  topology = machine_at((const int32_t[][4]){{0, 0, 0, 0}, {1, 0, 0, TSR_NO_CORE}}, 2, true);
+  topology = machine_at((const int64_t[][4]){{0, 0, 0, 0}, {1, 0, 0, TSR_NO_CORE}}, 2, true);
   assert_fails(tsr_jax_create_device_mesh(topology, SHAPE(2), 1, NULL, &array, NULL),
                BROKEN_TOPOLOGY,
                "device 1 of kind \"TPU v4\" has no core number, which a torus needs");
   tsr_topology_release(topology);
   // A box too large to count.
-  const int32_t far = 268435455;
-  topology = machine_at((const int32_t[][4]){{0, 0, 0, 0}, {far, far, far, 0}}, 2, true);
+  const int64_t far = 268435455;
+  topology = machine_at((const int64_t[][4]){{0, 0, 0, 0}, {far, far, far, 0}}, 2, true);
   assert_fails(tsr_jax_create_device_mesh(topology, SHAPE(2), 1, NULL, &array, NULL), NOT_A_CUBOID,
                "2 devices do not fill the 268435456x268435456x268435456 box of their coordinates "
                "(1 per chip)");
@@ -141,7 +141,7 @@ static void holes_and_missing_places_are_refused(void **state) {
 
 // Independent of the tables that place devices: a mesh is read out as JAX does, by walking the mesh
 // and asking which coordinate each physical axis has there.
-static int32_t expected_device(const tsr_topology *topology, const tsr_device_array *array,
+static int64_t expected_device(const tsr_topology *topology, const tsr_device_array *array,
                                const tsr_mesh_reason *reason, int64_t position) {
   int64_t index[TSR_MAX_AXES], place[4] = {0};
   for (int l = array->rank - 1; l >= 0; l--) {
@@ -159,7 +159,7 @@ static int32_t expected_device(const tsr_topology *topology, const tsr_device_ar
   for (int axis = 0; axis < reason->physical_rank; axis++)
     for (int l = 0; l < array->rank; l++)
       place[axis] = place[axis] * reason->assignment[axis][l] + digits[axis][l];
-  int32_t low[3], sizes[3];
+  int64_t low[3], sizes[3];
   tsr_topology_bounds(topology, low, sizes);
   for (int i = 0; i < tsr_topology_device_count(topology); i++) {
     const tsr_device *device = &tsr_topology_devices(topology)[i];
@@ -255,7 +255,7 @@ static tsr_status create_hybrid(const char *machine, const int64_t *shape, const
       tsr_jax_create_hybrid_device_mesh(topology, shape, dcn, rank, options, &array);
   for (int i = 0; i < array.rank; i++)
     tsr_text_addf(out, "%s%lld", i ? "x" : "", (long long)array.dims[i]);
-  for (int64_t i = 0; i < array.count; i++) tsr_text_addf(out, " %d", array.ids[i]);
+  for (int64_t i = 0; i < array.count; i++) tsr_text_addf(out, " %lld", (long long)array.ids[i]);
   tsr_device_array_deinit(&array);
   tsr_topology_release(topology);
   return status;

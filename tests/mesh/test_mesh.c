@@ -19,6 +19,7 @@ static void meshes_have_axes_and_positions(void **state) {
   assert_int_equal(tsr_mesh_find_device(mesh, 5), 5);
   assert_int_equal(tsr_mesh_find_device(mesh, 8), -1);
   assert_int_equal(tsr_mesh_find_device(mesh, -1), -1);
+  assert_int_equal(tsr_mesh_find_device(mesh, (INT64_C(1) << 32) + 5), -1);
   assert_null(tsr_mesh_device_list(mesh));
   assert_null(tsr_mesh_topology(mesh));
   assert_int_equal(tsr_mesh_process(mesh, 7), 0);
@@ -98,7 +99,7 @@ static void device_lists_are_checked(void **state) {
   tsr_topology *topology = parsed_topology("cpu:2x4");
   // clang-format off
   const struct {
-    int32_t ids[8];
+    int64_t ids[8];
     int64_t count;
     tsr_cause cause;
     const char *message;
@@ -108,7 +109,9 @@ static void device_lists_are_checked(void **state) {
       {{0, 1, 2, 3, 4, 5, 6, 9}, 8, TSR_CAUSE_UNKNOWN_DEVICE,
        "device 9 at position 7 is not in the topology (cpu, 8 devices)"},
       {{0, 1, 2, 3, 4, -5, 6, 9}, 8, TSR_CAUSE_UNKNOWN_DEVICE,
-       "device -5 at position 5; ids are 0 or more"},
+       "device -5 at position 5; ids are 0 to 2147483647"},
+      {{0, 1, 2, 3, 4, 5, 6, INT64_C(1) << 32}, 8, TSR_CAUSE_UNKNOWN_DEVICE,
+       "device 4294967296 at position 7; ids are 0 to 2147483647"},
       {{0, 1, 2, 3, 4, 5}, 6, TSR_CAUSE_DIMS_DO_NOT_MATCH_DEVICE_COUNT,
        "{data=4, model=2} does not make 6 devices; {data=3, model=2}, {data=6, model=1} or "
        "{data=2, model=3} would fit"},
@@ -140,7 +143,7 @@ static void descriptions_tell_their_size(void **state) {
 
 static void abstract_meshes_have_no_devices(void **state) {
   (void)state;
-  const int32_t ids[8] = {1, 0, 2, 3, 4, 5, 6, 7};
+  const int64_t ids[8] = {1, 0, 2, 3, 4, 5, 6, 7};
   tsr_mesh_desc desc = {.size = sizeof desc,
                         .axes = data4_model2,
                         .axis_count = 2,
@@ -222,7 +225,7 @@ static void coordinates_and_positions_are_inverse(void **state) {
 static void a_hundred_thousand_devices_are_ordinary(void **state) {
   (void)state;
   enum { COUNT = 100000 };
-  int32_t *ids = malloc(sizeof *ids * COUNT);
+  int64_t *ids = malloc(sizeof *ids * COUNT);
   for (int i = 0; i < COUNT; i++) ids[i] = (COUNT - 1 - i) * 20011;
   const tsr_axis axes[] = {{"x", -1, TSR_AXIS_AUTO}, {"y", 100, TSR_AXIS_AUTO}};
   const tsr_mesh_desc desc = {
@@ -244,7 +247,7 @@ static tsr_status create_listed(void *context) {
 
 static void creating_survives_running_out_of_memory(void **state) {
   (void)state;
-  const int32_t ids[] = {7, 6, 5, 4, 3, 2, 1, 0};
+  const int64_t ids[] = {7, 6, 5, 4, 3, 2, 1, 0};
   tsr_topology *topology = parsed_topology("cpu:2x4");
   tsr_mesh_desc desc = {.size = sizeof desc,
                         .axes = data4_model2,

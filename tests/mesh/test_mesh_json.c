@@ -57,7 +57,7 @@ static void random_documents_round_trip(void **state) {
 
 static void a_topology_completes_documents(void **state) {
   (void)state;
-  tsr_topology *topology = listed_topology((const int32_t[]){4, 0, 2, 6}, 4);
+  tsr_topology *topology = listed_topology((const int64_t[]){4, 0, 2, 6}, 4);
   tsr_mesh *mesh = NULL;
   assert_ok(from_text("{\"axes\": [[\"x\", -1], [\"y\", 2]]}", topology, &mesh));
   assert_mesh_prints(mesh, "x=2,y=2 devices=[4,0,2,6]");

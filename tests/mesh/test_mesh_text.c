@@ -90,7 +90,7 @@ static void broken_texts_say_where(void **state) {
 
 static void a_topology_gives_devices_in_list_order(void **state) {
   (void)state;
-  const int32_t shuffled[] = {4, 0, 2, 6};
+  const int64_t shuffled[] = {4, 0, 2, 6};
   tsr_topology *topology = listed_topology(shuffled, 4);
   tsr_mesh *mesh = parsed_mesh("x=2,y=-1", topology);
   assert_mesh_prints(mesh, "x=2,y=2 devices=[4,0,2,6]");
@@ -117,7 +117,7 @@ static void a_topology_gives_devices_in_list_order(void **state) {
 // Devices 0, 1, 2, ... are spelt out when the topology would have given others.
 static void texts_mean_the_same_with_and_without_the_topology(void **state) {
   (void)state;
-  const int32_t shuffled[] = {1, 0, 3, 2};
+  const int64_t shuffled[] = {1, 0, 3, 2};
   tsr_topology *topology = listed_topology(shuffled, 4);
   tsr_mesh *mesh = parsed_mesh("x=4 devices=[0,1,2,3]", topology);
   assert_null(tsr_mesh_device_list(mesh));
@@ -223,7 +223,7 @@ static tsr_status parse_some(void *context) {
 
 static void parsing_survives_running_out_of_memory(void **state) {
   (void)state;
-  const int32_t ids[] = {1, 0, 3, 2};
+  const int64_t ids[] = {1, 0, 3, 2};
   tsr_topology *topology = listed_topology(ids, 4);
   test_allocation_sweep(parse_some, topology);
   tsr_topology_release(topology);

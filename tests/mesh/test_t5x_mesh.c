@@ -8,7 +8,7 @@ static void places_are_coordinates_or_hosts_and_devices(void **state) {
   (void)state;
   tsr_topology *tpu = parsed_topology("tpu-v3:4x2"), *cpu = parsed_topology("cpu:3x4");
   tsr_hardware_mesh place;
-  const int last = tsr_topology_device_count(tpu) - 1;
+  const int64_t last = tsr_topology_device_count(tpu) - 1;
   tsr_t5x_get_coords(tpu, last, &place);
   assert_int_equal(place.count, 4);
   assert_memory_equal(place.dims, ((int64_t[]){3, 1, 0, 1}), sizeof place.dims);
@@ -72,7 +72,7 @@ static void tiled_meshes_give_each_process_a_box(void **state) {
       if (status) continue;
       made++;
       assert_int_equal(tsr_mesh_axis(mesh, 1)->size, m == 3 ? x * y : x * y * z * core);
-      for (int32_t process = 0; process < tsr_mesh_process_count(mesh); process++) {
+      for (int64_t process = 0; process < tsr_mesh_process_count(mesh); process++) {
         int64_t low[2], sizes[2];
         assert_ok(tsr_mesh_local_box(mesh, process, low, sizes));
       }
@@ -119,7 +119,7 @@ static void wrong_submeshes_are_refused(void **state) {
   }
 }
 
-static tsr_topology *placed_topology(const int32_t (*coords)[3], const int32_t *slices, int count) {
+static tsr_topology *placed_topology(const int64_t (*coords)[3], const int64_t *slices, int count) {
   tsr_device devices[8];
   for (int i = 0; i < count; i++)
     devices[i] = (tsr_device){.id = i,
@@ -138,9 +138,9 @@ static tsr_topology *placed_topology(const int32_t (*coords)[3], const int32_t *
 
 static void machines_with_holes_are_refused(void **state) {
   (void)state;
-  const int32_t hole[][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}};
-  const int32_t twice[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}};
-  const int32_t outside[][3] = {{0, 3, 0}, {1, 0, 0}};
+  const int64_t hole[][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}};
+  const int64_t twice[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}};
+  const int64_t outside[][3] = {{0, 3, 0}, {1, 0, 0}};
   tsr_mesh *mesh = NULL;
   tsr_topology *topology = placed_topology(hole, NULL, 3);
   assert_fails(tsr_t5x_get_mesh(topology, SUBMESH(1, 1, 1, 1), 0, true, &mesh), NOT_A_CUBOID,
@@ -160,8 +160,8 @@ static void machines_with_holes_are_refused(void **state) {
 
 static void of_several_slices_the_last_makes_the_mesh(void **state) {
   (void)state;
-  const int32_t coords[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}, {1, 0, 0}};
-  const int32_t slices[] = {0, 0, 1, 1};
+  const int64_t coords[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}, {1, 0, 0}};
+  const int64_t slices[] = {0, 0, 1, 1};
   tsr_topology *topology = placed_topology(coords, slices, 4);
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_t5x_get_mesh(topology, SUBMESH(1, 1, 1, 1), 0, true, &mesh));

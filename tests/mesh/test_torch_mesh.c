@@ -40,7 +40,7 @@ static void every_text_of_a_device_mesh_is_read(void **state) {
 
 static void a_topology_gives_devices_where_none_are_listed(void **state) {
   (void)state;
-  const int32_t shuffled[] = {4, 0, 2, 6};
+  const int64_t shuffled[] = {4, 0, 2, 6};
   tsr_topology *topology = listed_topology(shuffled, 4);
   tsr_mesh *mesh = parsed_mesh("DeviceMesh((dp=2, tp=2), 'cpu', stride=(2, 1))", topology);
   assert_mesh_prints(mesh, "dp=2,tp=2 devices=[4,0,2,6]");

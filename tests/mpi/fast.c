@@ -64,8 +64,8 @@ int case_fast(void) {
   if (!check_ok("create", tsr_comm_create_mpi(MPI_COMM_WORLD, LOCAL, &options, &fixed))) return 1;
   options.fast = true;
   if (!check_ok("create", tsr_comm_create_mpi(MPI_COMM_WORLD, LOCAL, &options, &fast))) return 1;
-  int32_t all[LOCAL * MOST_RANKS], pairs[LOCAL * MOST_RANKS];
-  for (int32_t i = 0; i < LOCAL * size; i++) {
+  int64_t all[LOCAL * MOST_RANKS], pairs[LOCAL * MOST_RANKS];
+  for (int64_t i = 0; i < LOCAL * size; i++) {
     all[i] = i;
     pairs[i] = (i + 1) % (LOCAL * size);  // neighbours over the ends of ranks, and here alone
   }

@@ -60,7 +60,7 @@ static tsr_status reduce(const field *f) {
 static int lose(void (*act)(void), bool victim_speaks) {
   field f = {.in = calloc(LENGTH, sizeof(float)), .out = calloc(LENGTH, sizeof(float))};
   const int size = check_size();
-  int32_t *members = calloc((size_t)size, sizeof *members);
+  int64_t *members = calloc((size_t)size, sizeof *members);
   for (int i = 0; i < size; i++) members[i] = i;
   f.groups = (tsr_groups){.count = 1, .size = size, .members = members};
   const tsr_comm_options options = {.size = sizeof options, .workers = 1, .timeout = timeout};

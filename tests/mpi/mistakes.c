@@ -17,7 +17,7 @@ int case_mistakes(void) {
   tsr_comm *comm = make_comm(1);
   if (!comm) return 1;
   const int rank = check_rank(), size = check_size();
-  int32_t *members = calloc((size_t)size, sizeof *members);
+  int64_t *members = calloc((size_t)size, sizeof *members);
   for (int i = 0; i < size; i++) members[i] = i;
   const tsr_groups groups = {.count = 1, .size = size, .members = members};
   float value = (float)rank, sum = 0;

@@ -7,7 +7,7 @@
 static const struct {
   const char *topology, *rules;
   int64_t partitions;
-  int32_t process;
+  int64_t process;
   int64_t batch;
   tsr_data_layout layout;
 } layouts[] = {
@@ -136,7 +136,7 @@ static void data_axes_that_the_mesh_lacks_are_refused(void **state) {
 static void host_index_is_served_by_option(void **state) {
   (void)state;
   tsr_partitioner *partitioner = with_rules("gpu:4x2", 4, NULL);
-  const int32_t third = 3, fifth = 5, below = -1;
+  const int64_t third = 3, fifth = 5, below = -1;
   tsr_data_layout_options options = {.size = sizeof options, .host_index = &third};
   tsr_data_layout layout;
   assert_fails(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout),
@@ -178,7 +178,7 @@ static void chunks_are_those_of_the_mesh(void **state) {
 static void assert_covered(const tsr_partitioner *partitioner, int processes, int64_t batch) {
   int64_t *read = calloc((size_t)batch, sizeof *read);
   assert_non_null(read);
-  for (int32_t process = 0; process < processes; process++) {
+  for (int64_t process = 0; process < processes; process++) {
     tsr_data_layout layout;
     assert_ok(tsr_partitioner_data_layout(partitioner, process, batch, NULL, &layout));
     const tsr_range rows = tsr_data_layout_rows(&layout);

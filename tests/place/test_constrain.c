@@ -39,7 +39,7 @@ static tsr_mesh *read_mesh(const char *text) {
   const tsr_mesh_desc desc = {.size = sizeof desc,
                               .axis_count = 1,
                               .axes = &axis,
-                              .devices = (const int32_t[]){3, 1},
+                              .devices = (const int64_t[]){3, 1},
                               .device_count = 2};
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_mesh_create(&desc, &mesh));

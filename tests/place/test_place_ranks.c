@@ -170,8 +170,10 @@ static tsr_status place_in_equal_boxes(void *context, tsr_comm *comm) {
   tsr_layout *lies = NULL, *again = NULL;
   tsr_place_report report;
   (void)context;
-  tsr_status status = tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int[]){1, 1}, boxes, &lies);
-  if (!status) status = tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int[]){1, 1}, boxes, &again);
+  tsr_status status =
+      tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int64_t[]){1, 1}, boxes, &lies);
+  if (!status)
+    status = tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int64_t[]){1, 1}, boxes, &again);
   if (!status) status = tsr_array_zeros(comm, lies, TSR_U8, &array);
   const tsr_layout *wanted = tsr_comm_rank(comm) ? again : lies;
   const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};

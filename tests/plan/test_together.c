@@ -257,7 +257,7 @@ static bool *held_elements(const grid_case *at, int64_t row, int dim, int64_t de
   tsr_layout *layout = NULL;
   tsr_run *runs = NULL;
   int64_t coords[TSR_MAX_RANK];
-  int count = 0;
+  int64_t count = 0;
   bool *elements = calloc((size_t)size + 1, sizeof *elements);
   assert_non_null(elements);
   assert_ok(tsr_plan_layout(at->plan, row, &layout));

@@ -280,12 +280,12 @@ static void assert_same_map(const tsr_sharding *a, const tsr_sharding *b, int ra
 // The device a tiling's text gives to each tile, computed as XLA defines it: count, shape,
 // transpose, shape.
 static void list_by_definition(const int64_t *sizes, const int64_t *order, int count,
-                               int32_t *devices, int64_t device_count) {
+                               int64_t *devices, int64_t device_count) {
   for (int64_t n = 0; n < device_count; n++) {
     int64_t index[8], left = n, device = 0;
     for (int i = count; i-- > 0; left /= sizes[order[i]]) index[order[i]] = left % sizes[order[i]];
     for (int i = 0; i < count; i++) device = device * sizes[i] + index[i];
-    devices[n] = (int32_t)device;
+    devices[n] = device;
   }
 }
 
@@ -306,11 +306,12 @@ static tsr_tiling *as_list(const char *text) {
       at = end + 1;
     }
   }
-  int32_t list[256];
+  int64_t list[256];
   list_by_definition(sizes, order, count, list, devices);
   tsr_text listed = TSR_TEXT_EMPTY;
   tsr_text_add_bytes(&listed, text, (size_t)(strstr(text, "<=[") - text));
-  for (int64_t n = 0; n < devices; n++) tsr_text_addf(&listed, n ? ",%d" : "%d", list[n]);
+  for (int64_t n = 0; n < devices; n++)
+    tsr_text_addf(&listed, "%s%lld", n ? "," : "", (long long)list[n]);
   tsr_text_add(&listed, at);
   tsr_tiling *tiling = NULL;
   assert_ok(tsr_tiling_parse(tsr_text_string(&listed), &tiling));

@@ -20,9 +20,9 @@ static int random_axes(test_random *random, tsr_axis *axes, int64_t *out_devices
 // A machine whose processes have `each` devices.
 static tsr_topology *machine_of(int64_t devices, int64_t each) {
   tsr_device list[MAX_DEVICES];
-  for (int32_t i = 0; i < devices; i++)
-    list[i] = (tsr_device){
-        .id = i, .process = i / (int32_t)each, .slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
+  for (int64_t i = 0; i < devices; i++)
+    list[i] =
+        (tsr_device){.id = i, .process = i / each, .slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = TSR_PLATFORM_CPU,
                                   .kind = "cpu",
@@ -33,10 +33,10 @@ static tsr_topology *machine_of(int64_t devices, int64_t each) {
   return machine;
 }
 
-static void shuffle(test_random *random, int32_t *items, int64_t count) {
+static void shuffle(test_random *random, int64_t *items, int64_t count) {
   for (int64_t i = count - 1; i > 0; i--) {
     const int64_t j = test_random_range(random, 0, i);
-    const int32_t kept = items[i];
+    const int64_t kept = items[i];
     items[i] = items[j];
     items[j] = kept;
   }
@@ -45,8 +45,8 @@ static void shuffle(test_random *random, int32_t *items, int64_t count) {
 // Devices are in order or, every other time, shuffled.
 static tsr_mesh *mesh_of(test_random *random, const tsr_axis *axes, int axis_count,
                          int64_t devices) {
-  int32_t ids[MAX_DEVICES];
-  for (int32_t i = 0; i < devices; i++) ids[i] = i;
+  int64_t ids[MAX_DEVICES];
+  for (int64_t i = 0; i < devices; i++) ids[i] = i;
   if (test_random_range(random, 0, 1)) shuffle(random, ids, devices);
   tsr_topology *machine = machine_of(devices, test_random_range(random, 1, devices));
   const tsr_mesh_desc desc = {.size = sizeof desc,

@@ -45,7 +45,7 @@ tsr_status pattern_unplaced(tsr_comm *comm, tsr_dtype dtype, const tsr_shape *sh
   tsr_range whole[TSR_MAX_RANK];
   tsr_layout *layout = NULL;
   for (int d = 0; d < shape->rank; d++) whole[d] = (tsr_range){0, shape->dims[d]};
-  TSR_TRY(tsr_layout_from_boxes(NULL, shape, 1, (const int[]){1}, whole, &layout));
+  TSR_TRY(tsr_layout_from_boxes(NULL, shape, 1, (const int64_t[]){1}, whole, &layout));
   tsr_status status = pattern_array(comm, layout, dtype, out_array);
   tsr_layout_release(layout);
   return status;

@@ -103,7 +103,7 @@ static void reduce_here(const tsr_comm *comm, const tsr_reduce_job *job, void **
   const void **in = malloc(sizeof *in * (size_t)size);
   const size_t bytes = (size_t)(job->outer * job->inner) * 16 + 16;
   for (int64_t g = 0; g < job->groups->count; g++) {
-    const int32_t *members = job->groups->members + g * size;
+    const int64_t *members = job->groups->members + g * size;
     for (int64_t i = 0; i < size; i++) in[i] = input_of(comm, members[i]);
     for (int64_t i = 0; i < size; i++) {
       const int64_t index = tsr_comm_local_index(comm, members[i]);

@@ -11,7 +11,7 @@ static inline bool same_device(const tsr_device *a, const tsr_device *b) {
          a->has_coords == b->has_coords && !memcmp(a->coords, b->coords, sizeof a->coords);
 }
 
-static inline bool same_devices(const tsr_device *a, const tsr_device *b, int count) {
+static inline bool same_devices(const tsr_device *a, const tsr_device *b, int64_t count) {
   for (int i = 0; i < count; i++)
     if (!same_device(&a[i], &b[i])) return false;
   return true;

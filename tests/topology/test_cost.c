@@ -14,7 +14,7 @@ static void levels_tell_what_joins_two_devices(void **state) {
   (void)state;
   static const struct {
     const char *machine;
-    int32_t a, b;
+    int64_t a, b;
     tsr_level level;
   } cases[] = {
       {"cpu:2x4", 0, 0, TSR_LEVEL_SELF},
@@ -28,8 +28,8 @@ static void levels_tell_what_joins_two_devices(void **state) {
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_topology *topology = parse(cases[i].machine);
-    const int a = tsr_topology_find(topology, cases[i].a);
-    const int b = tsr_topology_find(topology, cases[i].b);
+    const int64_t a = tsr_topology_find(topology, cases[i].a);
+    const int64_t b = tsr_topology_find(topology, cases[i].b);
     assert_string_equal(tsr_level_name(tsr_topology_level(topology, a, b)),
                         tsr_level_name(cases[i].level));
     tsr_topology_release(topology);
@@ -71,11 +71,11 @@ static void rings_close_where_the_kind_says(void **state) {
 }
 
 // The shortest way by walking: on each axis, both directions at once.
-static int walk(const int32_t sizes[3], const bool wrap[3], const int32_t a[3],
-                const int32_t b[3]) {
-  int best = 0;
+static int64_t walk(const int64_t sizes[3], const bool wrap[3], const int64_t a[3],
+                    const int64_t b[3]) {
+  int64_t best = 0;
   for (int k = 0; k < 3; k++) {
-    int steps = 0, up = a[k], down = a[k];
+    int64_t steps = 0, up = a[k], down = a[k];
     while (up != b[k] && down != b[k]) {
       steps++;
       up = wrap[k] ? (up + 1) % sizes[k] : up + 1;
@@ -93,12 +93,13 @@ static void hops_are_the_shortest_way_round(void **state) {
   for (size_t m = 0; m < COUNT_OF(machines); m++) {
     tsr_topology *topology = parse(machines[m]);
     const tsr_device *devices = tsr_topology_devices(topology);
-    int32_t low[3], sizes[3];
+    int64_t low[3], sizes[3];
     tsr_topology_bounds(topology, low, sizes);
-    const int count = tsr_topology_device_count(topology);
+    const int64_t count = tsr_topology_device_count(topology);
     for (int a = 0; a < count; a++)
       for (int b = 0; b < count; b++) {
-        int wanted = walk(sizes, tsr_topology_wrap(topology), devices[a].coords, devices[b].coords);
+        int64_t wanted =
+            walk(sizes, tsr_topology_wrap(topology), devices[a].coords, devices[b].coords);
         if (wanted == 0 && a != b) wanted = 1;  // the other core of the chip
         assert_int_equal(tsr_topology_hops(topology, a, b), wanted);
       }

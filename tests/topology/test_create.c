@@ -10,7 +10,7 @@ static const tsr_device sparse[] = {
     {.id = 41, .process = 3, .slice = 0, .core = 0, .has_coords = true, .coords = {2, 4, 1}},
 };
 
-static tsr_topology_desc describe(const tsr_device *devices, int count) {
+static tsr_topology_desc describe(const tsr_device *devices, int64_t count) {
   return (tsr_topology_desc){.size = sizeof(tsr_topology_desc),
                              .platform = TSR_PLATFORM_TPU,
                              .kind = "TPU v4",
@@ -29,10 +29,10 @@ static void a_topology_keeps_what_it_was_given(void **state) {
   assert_true(same_devices(tsr_topology_devices(topology), sparse, COUNT_OF(sparse)));
   assert_int_equal(tsr_topology_process_count(topology), 4);
   assert_int_equal(tsr_topology_memory_per_device(topology), (int64_t)32 << 30);
-  int32_t low[3], sizes[3];
+  int64_t low[3], sizes[3];
   tsr_topology_bounds(topology, low, sizes);
-  assert_memory_equal(low, ((int32_t[]){2, 4, 1}), sizeof low);
-  assert_memory_equal(sizes, ((int32_t[]){2, 2, 1}), sizeof sizes);
+  assert_memory_equal(low, ((int64_t[]){2, 4, 1}), sizeof low);
+  assert_memory_equal(sizes, ((int64_t[]){2, 2, 1}), sizeof sizes);
   tsr_topology *again = tsr_topology_retain(topology);
   tsr_topology_release(topology);
   assert_int_equal(tsr_topology_device_count(again), 3);
@@ -48,7 +48,8 @@ static void devices_are_found_by_id(void **state) {
   assert_int_equal(tsr_topology_find(topology, 40), 0);
   assert_int_equal(tsr_topology_find(topology, -7), 1);
   assert_int_equal(tsr_topology_find(topology, 41), 2);
-  static const int32_t missing[] = {INT32_MIN, -8, -6, 0, 39, 42, INT32_MAX};
+  static const int64_t missing[] = {
+      INT64_MIN, INT32_MIN, -8, -6, 0, 39, 42, INT32_MAX, (INT64_C(1) << 32) + 39, INT64_MAX};
   for (size_t i = 0; i < COUNT_OF(missing); i++)
     assert_int_equal(tsr_topology_find(topology, missing[i]), -1);
   tsr_topology_release(topology);
@@ -61,11 +62,11 @@ static void lookup_agrees_with_a_search_for_random_ids(void **state) {
     tsr_device devices[40] = {0};
     const int count = (int)test_random_range(&random, 1, 40);
     const int64_t width = test_random_range(&random, 1, 100);
-    for (int i = 0; i < count; i++) devices[i].id = (int32_t)test_random_range(&random, -5, width);
+    for (int i = 0; i < count; i++) devices[i].id = test_random_range(&random, -5, width);
     tsr_topology *topology = NULL;
     const tsr_topology_desc desc = describe(devices, count);
     assert_ok(tsr_topology_create(&desc, &topology));
-    for (int32_t id = -7; id < width + 2; id++) {
+    for (int64_t id = -7; id < width + 2; id++) {
       int first = -1;
       for (int i = count - 1; i >= 0; i--)
         if (devices[i].id == id) first = i;
@@ -101,7 +102,7 @@ static void unknown_kinds_get_what_is_typical(void **state) {
 // Each case spoils one thing of a good description of one device.
 static const struct {
   size_t size;
-  int count;
+  int64_t count;
   tsr_device device;
   int64_t memory;
   tsr_cause cause;
@@ -126,19 +127,44 @@ static const struct {
      {.id = 3, .slice = -2},
      0,
      TSR_CAUSE_BROKEN_TOPOLOGY,
-     "device 3 (position 0 of the list) has slice -2, wanted 0 or more, or none"},
+     "device 3 (position 0 of the list) has slice -2, wanted 0 to 2147483647, or none"},
     {0,
      1,
      {.id = 3, .core = -5},
      0,
      TSR_CAUSE_BROKEN_TOPOLOGY,
-     "device 3 (position 0 of the list) has core -5, wanted 0 or more, or none"},
+     "device 3 (position 0 of the list) has core -5, wanted 0 to 268435455, or none"},
     {0,
      1,
      {.id = 3, .has_coords = true, .coords = {0, -1, 0}},
      0,
      TSR_CAUSE_BROKEN_TOPOLOGY,
      "device 3 (position 0 of the list) has y=-1, wanted 0 to 268435455"},
+    // Numbers that no machine has are refused, not cut to 32 bits.
+    {0,
+     INT64_C(1) << 32,
+     {0},
+     0,
+     TSR_CAUSE_BAD_ARGUMENT,
+     "a topology of 4294967296 devices, wanted 1 to 2147483647"},
+    {0,
+     1,
+     {.id = INT64_C(1) << 32},
+     0,
+     TSR_CAUSE_TOO_LARGE,
+     "device 4294967296 (position 0 of the list): ids are at most 2147483647"},
+    {0,
+     1,
+     {.id = 3, .process = INT64_C(1) << 32},
+     0,
+     TSR_CAUSE_BROKEN_TOPOLOGY,
+     "device 3 (position 0 of the list) has process 4294967296, wanted 0 to 2147483646"},
+    {0,
+     1,
+     {.id = 3, .slice = INT64_C(1) << 32},
+     0,
+     TSR_CAUSE_BROKEN_TOPOLOGY,
+     "device 3 (position 0 of the list) has slice 4294967296, wanted 0 to 2147483647, or none"},
 };
 
 static void nonsense_is_refused(void **state) {

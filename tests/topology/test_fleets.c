@@ -44,14 +44,14 @@ static const char *text_of_kind(const char *kind) {
 }
 
 typedef struct extent {
-  int32_t cores, slices, hosts, host[3];
+  int64_t cores, slices, hosts, host[3];
 } extent;
 
 // How many slices and cores there are, and the chips of host 0.
 static extent measure(const tsr_topology *topology) {
   extent found = {1, 0, tsr_topology_process_count(topology), {1, 1, 1}};
   const tsr_device *devices = tsr_topology_devices(topology);
-  int32_t low[3], sizes[3];
+  int64_t low[3], sizes[3];
   tsr_topology_bounds(topology, low, sizes);
   for (int i = 0; i < tsr_topology_device_count(topology); i++) {
     if (devices[i].core + 1 > found.cores) found.cores = devices[i].core + 1;
@@ -66,26 +66,28 @@ static extent measure(const tsr_topology *topology) {
 // The text that should give this machine, but for the order of the list.
 static void describe(const tsr_topology *topology, tsr_text *out) {
   const extent e = measure(topology);
-  const int32_t count = tsr_topology_device_count(topology);
+  const int64_t count = tsr_topology_device_count(topology);
   const char *kind = tsr_topology_kind(topology);
-  int32_t low[3], sizes[3];
+  int64_t low[3], sizes[3];
   tsr_topology_bounds(topology, low, sizes);
   tsr_text_addf(out, "%s:", text_of_kind(kind));
   if (tsr_topology_platform(topology) == TSR_PLATFORM_TPU) {
-    tsr_text_addf(out, "%dx%dx%d:cores=%d:hosts=%dx%dx%d:origin=%dx%dx%d:slices=%d", sizes[0],
-                  sizes[1], sizes[2], e.cores, e.host[0], e.host[1], e.host[2], low[0], low[1],
-                  low[2], e.slices);
+    tsr_text_addf(
+        out, "%lldx%lldx%lld:cores=%lld:hosts=%lldx%lldx%lld:origin=%lldx%lldx%lld:slices=%lld",
+        (long long)sizes[0], (long long)sizes[1], (long long)sizes[2], (long long)e.cores,
+        (long long)e.host[0], (long long)e.host[1], (long long)e.host[2], (long long)low[0],
+        (long long)low[1], (long long)low[2], (long long)e.slices);
     return;
   }
-  const int32_t slices = e.slices ? e.slices : 1;
-  tsr_text_addf(out, "%dx%d", e.hosts / slices, count / e.hosts);
+  const int64_t slices = e.slices ? e.slices : 1;
+  tsr_text_addf(out, "%lldx%lld", (long long)(e.hosts / slices), (long long)(count / e.hosts));
   if (!strcmp(kind, "NVIDIA H100")) tsr_text_add(out, ":h100");
   if (!strcmp(kind, "AMD MI300X")) tsr_text_add(out, ":mi300x");
-  if (e.slices) tsr_text_addf(out, ":slices=%d", e.slices);
+  if (e.slices) tsr_text_addf(out, ":slices=%lld", (long long)e.slices);
 }
 
 static bool same_machine(const tsr_topology *a, const tsr_topology *b) {
-  const int count = tsr_topology_device_count(a);
+  const int64_t count = tsr_topology_device_count(a);
   return count == tsr_topology_device_count(b) &&
          !strcmp(tsr_topology_kind(a), tsr_topology_kind(b)) &&
          same_devices(tsr_topology_devices(a), tsr_topology_devices(b), count);

@@ -7,11 +7,12 @@
 
 // A device as "id/process@x,y,z.core", slices after '#', for tables.
 static void print_device(const tsr_device *device, tsr_text *out) {
-  tsr_text_addf(out, "%d/%d", device->id, device->process);
+  tsr_text_addf(out, "%lld/%lld", (long long)device->id, (long long)device->process);
   if (device->has_coords)
-    tsr_text_addf(out, "@%d,%d,%d.%d", device->coords[0], device->coords[1], device->coords[2],
-                  device->core);
-  if (device->slice != TSR_NO_SLICE) tsr_text_addf(out, "#%d", device->slice);
+    tsr_text_addf(out, "@%lld,%lld,%lld.%lld", (long long)device->coords[0],
+                  (long long)device->coords[1], (long long)device->coords[2],
+                  (long long)device->core);
+  if (device->slice != TSR_NO_SLICE) tsr_text_addf(out, "#%lld", (long long)device->slice);
 }
 
 static const struct {
@@ -89,7 +90,7 @@ static void orders_only_permute(void **state) {
   static const char *const orders[] = {"id", "coords", "reversed", "shuffled"};
   tsr_topology *natural = NULL;
   assert_ok(tsr_topology_parse("tpu-v3:4x6:slices=3", &natural));
-  const int count = tsr_topology_device_count(natural);
+  const int64_t count = tsr_topology_device_count(natural);
   for (size_t i = 0; i < COUNT_OF(orders); i++) {
     char text[64];
     snprintf(text, sizeof text, "tpu-v3:4x6:slices=3:order=%s", orders[i]);

@@ -71,7 +71,8 @@ static int random_boxes(test_random *random, const tsr_shape *shape, tsr_range (
 
 static tsr_layout *boxes_of(test_random *random, const tsr_shape *shape) {
   tsr_range boxes[MAX_BOXES][MAX_DIMS], listed[MAX_BOXES * MAX_DIMS];
-  int owners[MAX_BOXES], counts[8] = {0}, at = 0;
+  int owners[MAX_BOXES], at = 0;
+  int64_t counts[8] = {0};
   const int count = random_boxes(random, shape, boxes);
   const int64_t shards = test_random_range(random, 1, 7);
   for (int b = 0; b < count; b++) owners[b] = (int)test_random_range(random, 0, shards - 1);

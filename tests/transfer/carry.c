@@ -223,12 +223,12 @@ static int64_t count_lacking(const test_image *from, const test_image *to, int64
   return lacking;
 }
 
-static int32_t process_of(const tsr_layout *from, const tsr_layout *to, int64_t device) {
+static int64_t process_of(const tsr_layout *from, const tsr_layout *to, int64_t device) {
   const tsr_layout *both[2] = {from, to};
   for (int i = 0; i < 2; i++) {
     const tsr_mesh *mesh = tsr_layout_mesh(both[i]);
     const tsr_topology *topology = mesh ? tsr_mesh_topology(mesh) : NULL;
-    const int at = topology ? tsr_topology_find(topology, (int32_t)device) : -1;
+    const int64_t at = topology ? tsr_topology_find(topology, device) : -1;
     if (at >= 0) return tsr_topology_devices(topology)[at].process;
   }
   return 0;

@@ -114,7 +114,7 @@ static void parts_with_copies_run_out_of_memory_cleanly(void **state) {
 static void listed_boxes_run_out_of_memory_cleanly(void **state) {
   (void)state;
   const tsr_range boxes[] = {{0, 3}, {3, 8}, {3, 8}}, flat[] = {{0, 2}, {2, 5}, {5, 8}, {2, 5}};
-  const int counts[] = {1, 1, 1};
+  const int64_t counts[] = {1, 1, 1};
   two_layouts with = {NULL, NULL};
   assert_ok(tsr_layout_from_boxes(NULL, TSR_SHAPE(8), 3, counts, boxes, &with.from));
   assert_ok(tsr_layout_from_flat(NULL, TSR_SHAPE(8), 4, flat, &with.to));

@@ -180,7 +180,7 @@ static void boxes_and_flat_ranges_are_relabelled_too(void **state) {
   (void)state;
   const tsr_range flat[] = {{8, 12}, {0, 4}, {4, 8}};
   const tsr_range boxes[] = {{4, 8}, {8, 12}, {0, 3}, {3, 4}};
-  const int counts[] = {1, 1, 2};
+  const int64_t counts[] = {1, 1, 2};
   test_image from, to;
   tsr_layout *made = NULL;
   assert_ok(tsr_layout_from_flat(NULL, TSR_SHAPE(12), 3, flat, &made));
@@ -218,7 +218,7 @@ static void terms_are_relabelled_among_themselves(void **state) {
   assert_ok(tsr_relabel(plan, TSR_I8, &found));
   assert_int_equal(found.bytes_before, 16);
   assert_int_equal(found.bytes_after, 0);
-  for (int32_t p = 0; p < 8; p++) assert_int_equal(found.devices[p], p);
+  for (int64_t p = 0; p < 8; p++) assert_int_equal(found.devices[p], p);
   tsr_relabelling_deinit(&found);
   tsr_copy_plan_release(plan);
   tsr_layout_release(from);
@@ -229,8 +229,8 @@ static void large_meshes_are_relabelled(void **state) {
   (void)state;
   // Reversed devices; a relabelling brings each home, alone and with replicas.
   static const char *const specs[] = {"x+y", "x", "y;x"};
-  int32_t ids[20000];
-  for (int32_t i = 0; i < 20000; i++) ids[i] = 19999 - i;
+  int64_t ids[20000];
+  for (int64_t i = 0; i < 20000; i++) ids[i] = 19999 - i;
   for (size_t i = 0; i < COUNT_OF(specs); i++) {
     tsr_layout *from = test_layout_of("x=200,y=100", specs[i], "100000", TSR_POLICY_ERROR);
     tsr_layout *to = NULL;
@@ -251,8 +251,8 @@ static void large_meshes_are_relabelled(void **state) {
 static void more_overlaps_than_can_be_kept_still_help(void **state) {
   (void)state;
   // Every one of the 48 overlaps every other, and its own place was given to another.
-  int32_t ids[48];
-  for (int32_t i = 0; i < 48; i++) ids[i] = i * 5 % 48;
+  int64_t ids[48];
+  for (int64_t i = 0; i < 48; i++) ids[i] = i * 5 % 48;
   tsr_layout *from = test_layout_of("x=48", "x/cyclic(1)", "4700", TSR_POLICY_UNEVEN);
   tsr_layout *plain = test_layout_of("x=48", "x/cyclic(49)", "4700", TSR_POLICY_UNEVEN), *to = NULL;
   tsr_copy_plan *plan = NULL;

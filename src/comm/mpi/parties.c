@@ -40,7 +40,7 @@ static int compare_ranks(const void *a, const void *b) {
 }
 
 // The ranks of the members, each once, rising; their number.
-static int list_ranks(const tsr_comm *comm, const int32_t *members, int64_t size, int *ranks) {
+static int list_ranks(const tsr_comm *comm, const int64_t *members, int64_t size, int *ranks) {
   for (int64_t i = 0; i < size; i++) ranks[i] = tsr_comm_rank_of(comm, members[i]);
   qsort(ranks, (size_t)size, sizeof *ranks, compare_ranks);
   int count = 0;

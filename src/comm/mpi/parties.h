@@ -22,7 +22,7 @@ typedef struct tsr_mpi_value {
 } tsr_mpi_value;
 
 typedef struct tsr_mpi_group {
-  const int32_t *members;
+  const int64_t *members;
   tsr_mpi_party *parties;  // in order of ranks
   int party_count;
   int mine;                 // the party of this rank; -1 = it has no member here

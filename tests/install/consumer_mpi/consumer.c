@@ -7,7 +7,7 @@
 #include <tessera/tessera.h>
 
 static tsr_status add_up(tsr_comm *comm, double *out_sum) {
-  const int32_t members[] = {0, 1};
+  const int64_t members[] = {0, 1};
   const tsr_groups groups = {.count = 1, .size = 2, .members = members};
   const double mine = tsr_comm_rank(comm) + 1;
   const void *in = &mine;
