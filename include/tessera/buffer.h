@@ -24,8 +24,8 @@ typedef void tsr_free_fn(void *context, void *block, int64_t bytes);
 
 typedef struct tsr_buffer_pool_options {
   size_t size;  // sizeof(tsr_buffer_pool_options)
-  int64_t
-      most_idle;   // bytes kept at most that no buffer uses; 0 = a quarter of the machine's memory
+  // Bytes kept at most that no buffer uses; 0 = a quarter of the machine's memory.
+  int64_t most_idle;
   bool keep_none;  // keep no unused byte; most_idle is 0 then
   // The caller's allocator: all memory of the pool's buffers comes from it, aligned to 64 bytes,
   // and goes back to it. When it has none, the pool gives back what is idle and asks once more.
@@ -34,6 +34,7 @@ typedef struct tsr_buffer_pool_options {
   tsr_free_fn *release;
   void *context;  // of both; must live until the pool's last holder and last buffer are gone
 } tsr_buffer_pool_options;
+#define TSR_BUFFER_POOL_OPTIONS TSR_SIZED(tsr_buffer_pool_options)
 
 // Of unused blocks, those that are unused longest go first. NULL options are defaults.
 TSR_API TSR_MUST_USE tsr_status tsr_buffer_pool_create(const tsr_buffer_pool_options *options,

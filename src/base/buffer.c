@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/sized.h"
 #include "base/memory.h"
 
 enum { ALIGNMENT = 64, HUGE_ALIGNMENT = 2 << 20, HUGE_FROM = 4 << 20 };
@@ -93,23 +94,18 @@ static int64_t quarter_of_memory(void) {
   return pages > 0 && size > 0 ? (int64_t)pages * size / 4 : INT64_C(1) << 30;
 }
 
-static tsr_status check_options(const tsr_buffer_pool_options *given,
-                                tsr_buffer_pool_options *out_options) {
-  *out_options = (tsr_buffer_pool_options){.size = sizeof *out_options};
-  if (!given) return NULL;
-  if (given->size != sizeof *given)
-    return tsr_fail(BAD_ARGUMENT, "tsr_buffer_pool_options has size %zu, wanted %zu", given->size,
-                    sizeof *given);
-  if (given->most_idle < 0)
+static tsr_status read_options(const tsr_buffer_pool_options *given,
+                               tsr_buffer_pool_options *out_options) {
+  TSR_TRY(tsr_sized_read(tsr_buffer_pool_options, given, out_options));
+  if (out_options->most_idle < 0)
     return tsr_fail(BAD_ARGUMENT, "pool that keeps %lld bytes, wanted 0 or more",
-                    (long long)given->most_idle);
-  if (given->keep_none && given->most_idle > 0)
+                    (long long)out_options->most_idle);
+  if (out_options->keep_none && out_options->most_idle > 0)
     return tsr_fail(BAD_ARGUMENT, "keep_none and most_idle %lld, wanted one of them",
-                    (long long)given->most_idle);
-  if (!given->allocate != !given->release)
+                    (long long)out_options->most_idle);
+  if (!out_options->allocate != !out_options->release)
     return tsr_fail(BAD_ARGUMENT, "the allocator has no function `%s`, wanted both or neither",
-                    given->allocate ? "release" : "allocate");
-  *out_options = *given;
+                    out_options->allocate ? "release" : "allocate");
   return NULL;
 }
 
@@ -121,7 +117,7 @@ static int64_t most_idle_of(const tsr_buffer_pool_options *options) {
 tsr_status tsr_buffer_pool_create(const tsr_buffer_pool_options *options,
                                   tsr_buffer_pool **out_pool) {
   tsr_buffer_pool_options checked;
-  TSR_TRY(check_options(options, &checked));
+  TSR_TRY(read_options(options, &checked));
   tsr_buffer_pool *pool = calloc(1, sizeof *pool);
   if (!pool) return tsr_fail(NO_MEMORY, "pool of buffers");
   atomic_init(&pool->refs, 1);
