@@ -54,7 +54,7 @@ static void check_pair(tsr_array *from, tsr_array *wanted, tsr_reshard_method me
     check_that("gathered the tensor", memcmp(back, host, BYTES) == 0);
   memset(back, 0, sizeof back);
   const tsr_host_options zeroed = {.size = sizeof zeroed};
-  if (check_ok("gather by zeroed options", tsr_array_gather(moved, back, &zeroed)))
+  if (check_ok("gather by zeroed options", tsr_array_gather(moved, back, sizeof back, &zeroed)))
     check_that("gathered it on every rank", memcmp(back, host, BYTES) == 0);
   to_last.to_root = true;
   to_last.root = check_size() - 1;
