@@ -114,7 +114,7 @@ static const struct {
      0,
      TSR_CAUSE_BAD_ARGUMENT,
      "tsr_topology_desc has size 7, wanted 64: initialise it with TSR_TOPOLOGY_DESC"},
-    {0, 0, {0}, 0, TSR_CAUSE_BAD_ARGUMENT, "a topology of 0 devices, wanted 1 or more"},
+    {0, 0, {0}, 0, TSR_CAUSE_BAD_ARGUMENT, "a topology of 0 devices, wanted 1 to 2147483647"},
     {0, 1, {0}, -1, TSR_CAUSE_BAD_ARGUMENT, "memory per device is -1 bytes, wanted 0 or more"},
     {0,
      1,
