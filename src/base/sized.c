@@ -65,6 +65,5 @@ void tsr_sized_fill_as(size_t known, const void *value, void *out) {
   if (!out) return;
   const size_t size = size_of(out);
   memcpy(out, value, size < known ? size : known);
-  if (size > known) memset((unsigned char *)out + known, 0, size - known);
   memcpy(out, &size, sizeof size);
 }

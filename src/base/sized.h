@@ -30,8 +30,8 @@ TSR_MUST_USE tsr_status tsr_sized_check_as(const char *name, size_t known, const
   tsr_sized_legible_as(sizeof(type), 1 ? (given) : (const type *)NULL)
 bool tsr_sized_legible_as(size_t known, const void *given);
 
-// Fills a struct that was checked, as far as the caller knows it; what only the caller knows
-// becomes zero, and its size stays. NULL is left alone.
+// Fills a struct that was checked, as far as the caller knows it. What only the caller knows stays
+// as its initialiser made it, and so does the size. NULL is left alone.
 #define tsr_sized_fill(type, value, out) \
   tsr_sized_fill_as(sizeof(type), 1 ? (value) : (const type *)NULL, 1 ? (out) : (type *)NULL)
 void tsr_sized_fill_as(size_t known, const void *value, void *out);

@@ -82,7 +82,7 @@ static void structs_are_filled_as_far_as_the_caller_knows_them(void **state) {
   assert_int_equal(old->size, sizeof *old);
   assert_int_equal(old->first, 1);
   test_free(old);
-  new_form newer = {sizeof newer, 9, 9, 9};
+  new_form newer = {.size = sizeof newer, .second = 9};
   tsr_sized_fill_as(sizeof value, &value, &newer);
   assert_int_equal(newer.size, sizeof newer);
   assert_int_equal(newer.second, 2);
