@@ -61,7 +61,7 @@ static tsr_status plan_of(const char *mesh, const char *from_text, const char *t
 
 static tsr_status certify(bench *b, size_t i) {
   tsr_copy_plan *plan = NULL;
-  tsr_certificate found = {.bytes_moved = 0};
+  tsr_certificate found = TSR_CERTIFICATE;
   TSR_TRY(
       plan_of(certified[i].mesh, certified[i].from, certified[i].to, certified[i].shape, &plan));
   tsr_status status = tsr_copy_plan_certify(plan, TSR_BF16, &found);

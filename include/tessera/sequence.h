@@ -121,8 +121,7 @@ typedef struct tsr_sequence_certificate {
                  // at whole axes only because there are too many parts, or was not asked for
   int64_t expansions;  // states that the search looked at; 0 when it was remembered or not needed
 } tsr_sequence_certificate;
-TSR_API void tsr_sequence_certify(const tsr_sequence *sequence,
-                                  tsr_sequence_certificate *out_certificate);
+TSR_API const tsr_sequence_certificate *tsr_sequence_certificate_of(const tsr_sequence *sequence);
 
 // One line for each step, then the certificate:
 //   1  all-to-all x, dimension 0 to 1: (4, 16) -> (8, 8), now [_, x], 256 bytes

@@ -72,6 +72,7 @@ TSR_API void tsr_copies_deinit(tsr_copies *copies);
 
 // What a plan does, over all devices; sums stop at 2^63 - 1.
 typedef struct tsr_certificate {
+  size_t size;                      // sizeof(tsr_certificate)
   int64_t bytes_moved;              // between devices
   int64_t bytes_lower_bound;        // what devices need and do not hold: no plan moves less
   int64_t bytes_between_processes;  // of those moved
@@ -81,6 +82,7 @@ typedef struct tsr_certificate {
   int64_t extra_memory;             // the largest new buffer of a device, in bytes
   int64_t peak_memory;              // the most that old and new buffer of a device take together
 } tsr_certificate;
+#define TSR_CERTIFICATE TSR_SIZED(tsr_certificate)
 // Between grids this takes time by devices, not by copies. Padding counts as memory only.
 TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
                                                       tsr_certificate *out_certificate);

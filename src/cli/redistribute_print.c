@@ -173,14 +173,14 @@ static tsr_status print_sequence(const cli_change *change, tsr_text *out) {
 
 // Shardy's order is only worth a line where it costs more.
 static void print_shardy(const cli_change *change, tsr_text *out) {
-  tsr_sequence_certificate own, greedy;
   if (!change->sequence || !change->shardy) return;
-  tsr_sequence_certify(change->sequence, &own);
-  tsr_sequence_certify(change->shardy, &greedy);
-  if (greedy.bytes_moved <= own.bytes_moved) return;
+  const tsr_sequence_certificate *own = tsr_sequence_certificate_of(change->sequence);
+  const tsr_sequence_certificate *greedy = tsr_sequence_certificate_of(change->shardy);
+  if (greedy->bytes_moved <= own->bytes_moved) return;
   tsr_text_addf(out, "   Shardy's greedy order: %d step%s, %lld bytes moved (%.3g times as many)\n",
-                greedy.step_count, greedy.step_count == 1 ? "" : "s", (long long)greedy.bytes_moved,
-                own.bytes_moved ? (double)greedy.bytes_moved / (double)own.bytes_moved : 0.0);
+                greedy->step_count, greedy->step_count == 1 ? "" : "s",
+                (long long)greedy->bytes_moved,
+                own->bytes_moved ? (double)greedy->bytes_moved / (double)own->bytes_moved : 0.0);
 }
 
 static void print_verdict(const cli_change *change, tsr_text *out) {
@@ -189,13 +189,12 @@ static void print_verdict(const cli_change *change, tsr_text *out) {
     tsr_text_addf(out, "the only way is %s\n", change->plan ? "direct" : "by collectives");
     return;
   }
-  tsr_sequence_certificate sequence;
-  tsr_sequence_certify(change->sequence, &sequence);
+  const tsr_sequence_certificate *sequence = tsr_sequence_certificate_of(change->sequence);
   if (change->traffic.timed) {
-    const bool direct = change->traffic.seconds <= sequence.seconds;
+    const bool direct = change->traffic.seconds <= sequence->seconds;
     char a[32], b[32];
     cli_format_seconds(change->traffic.seconds, a, sizeof a);
-    cli_format_seconds(sequence.seconds, b, sizeof b);
+    cli_format_seconds(sequence->seconds, b, sizeof b);
     if (!strcmp(a, b)) {
       tsr_text_addf(out, "neither, both take %s by the links\n", a);
       return;
@@ -204,7 +203,7 @@ static void print_verdict(const cli_change *change, tsr_text *out) {
                   direct ? a : b, direct ? b : a);
     return;
   }
-  const int64_t more = sequence.bytes_moved - change->certificate.bytes_moved;
+  const int64_t more = sequence->bytes_moved - change->certificate.bytes_moved;
   if (more > 0)
     tsr_text_addf(out, "direct, by %lld bytes\n", (long long)more);
   else

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/saturated.h"
+#include "base/sized.h"
 #include "layout/grid.h"
 #include "transfer/blocks.h"
 #include "transfer/tally.h"
@@ -275,6 +276,7 @@ int64_t tsr_bytes_of(int64_t elements, int bits) {
 
 tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
                                  tsr_certificate *out_certificate) {
+  TSR_TRY(tsr_sized_check(tsr_certificate, out_certificate));
   const tsr_dtype_info *info = tsr_dtype_get(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->to), "devices"));
@@ -282,15 +284,16 @@ tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
   const int64_t before = tsr_largest_buffer(plan->from), after = tsr_largest_buffer(plan->to);
   counts c = {.extra = after, .peak = before};
   TSR_TRY(plan->from_tree || plan->to_tree ? count_listed(plan, &c) : count_grids(plan, &c));
-  *out_certificate =
-      (tsr_certificate){.bytes_moved = tsr_bytes_of(c.moved, info->bits),
-                        .bytes_lower_bound = tsr_bytes_of(c.lacking, info->bits),
-                        .bytes_local = tsr_bytes_of(c.local, info->bits),
-                        .bytes_between_processes = tsr_bytes_of(c.between, info->bits),
-                        .copies = c.copies,
-                        .messages = c.messages,
-                        .extra_memory = tsr_bytes_of(c.extra, info->bits),
-                        .peak_memory = tsr_bytes_of(c.peak, info->bits)};
+  const tsr_certificate certificate = {
+      .bytes_moved = tsr_bytes_of(c.moved, info->bits),
+      .bytes_lower_bound = tsr_bytes_of(c.lacking, info->bits),
+      .bytes_local = tsr_bytes_of(c.local, info->bits),
+      .bytes_between_processes = tsr_bytes_of(c.between, info->bits),
+      .copies = c.copies,
+      .messages = c.messages,
+      .extra_memory = tsr_bytes_of(c.extra, info->bits),
+      .peak_memory = tsr_bytes_of(c.peak, info->bits)};
+  tsr_sized_fill(tsr_certificate, &certificate, out_certificate);
   return NULL;
 }
 

@@ -328,6 +328,6 @@ const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int 
   return &sequence->steps[step];
 }
 
-void tsr_sequence_certify(const tsr_sequence *sequence, tsr_sequence_certificate *out_certificate) {
-  *out_certificate = sequence->certificate;
+const tsr_sequence_certificate *tsr_sequence_certificate_of(const tsr_sequence *sequence) {
+  return &sequence->certificate;
 }

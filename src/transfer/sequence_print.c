@@ -41,17 +41,16 @@ static tsr_status print_step(const tsr_sequence_step *step, int number, tsr_text
 }
 
 tsr_status tsr_sequence_print(const tsr_sequence *sequence, tsr_text *out) {
-  tsr_sequence_certificate certificate;
-  tsr_sequence_certify(sequence, &certificate);
-  for (int i = 0; i < certificate.step_count; i++)
+  const tsr_sequence_certificate *certificate = tsr_sequence_certificate_of(sequence);
+  for (int i = 0; i < certificate->step_count; i++)
     TSR_TRY(print_step(tsr_sequence_step_at(sequence, i), i + 1, out));
   tsr_text_addf(out, "%d step%s, %lld bytes moved (at least %lld), %lld bytes at most on a device",
-                certificate.step_count, certificate.step_count == 1 ? "" : "s",
-                (long long)certificate.bytes_moved, (long long)certificate.bytes_lower_bound,
-                (long long)certificate.peak_bytes);
+                certificate->step_count, certificate->step_count == 1 ? "" : "s",
+                (long long)certificate->bytes_moved, (long long)certificate->bytes_lower_bound,
+                (long long)certificate->peak_bytes);
   if (tsr_mesh_topology(tsr_sharding_mesh(tsr_sequence_to(sequence))))
-    tsr_text_addf(out, ", %.3g s", certificate.seconds);
-  tsr_text_add(out, certificate.optimal ? ", optimal\n" : "\n");
+    tsr_text_addf(out, ", %.3g s", certificate->seconds);
+  tsr_text_add(out, certificate->optimal ? ", optimal\n" : "\n");
   return tsr_text_check(out);
 }
 
@@ -112,19 +111,18 @@ static void write_step(const tsr_sequence_step *step, tsr_json_writer *writer) {
 }
 
 static void write_certificate(const tsr_sequence *sequence, tsr_json_writer *writer) {
-  tsr_sequence_certificate certificate;
-  tsr_sequence_certify(sequence, &certificate);
+  const tsr_sequence_certificate *certificate = tsr_sequence_certificate_of(sequence);
   tsr_json_begin_object(writer);
-  write_int(writer, "steps", certificate.step_count);
-  write_int(writer, "bytes_moved", certificate.bytes_moved);
-  write_int(writer, "bytes_lower_bound", certificate.bytes_lower_bound);
-  write_int(writer, "peak_bytes", certificate.peak_bytes);
+  write_int(writer, "steps", certificate->step_count);
+  write_int(writer, "bytes_moved", certificate->bytes_moved);
+  write_int(writer, "bytes_lower_bound", certificate->bytes_lower_bound);
+  write_int(writer, "peak_bytes", certificate->peak_bytes);
   if (tsr_mesh_topology(tsr_sharding_mesh(tsr_sequence_to(sequence)))) {
     tsr_json_write_key(writer, "seconds");
-    tsr_json_write_double(writer, certificate.seconds);
+    tsr_json_write_double(writer, certificate->seconds);
   }
   tsr_json_write_key(writer, "optimal");
-  tsr_json_write_bool(writer, certificate.optimal);
+  tsr_json_write_bool(writer, certificate->optimal);
   tsr_json_end_object(writer);
 }
 

@@ -36,7 +36,7 @@ static int64_t count_copies(const tsr_copy_plan *plan, bool into) {
 }
 
 static void check_plan(const tsr_copy_plan *plan) {
-  tsr_certificate certificate;
+  tsr_certificate certificate = TSR_CERTIFICATE;
   tsr_status status = tsr_copy_plan_check(plan);
   assert(!status);
   status = tsr_copy_plan_certify(plan, TSR_F32, &certificate);

@@ -271,7 +271,7 @@ static void add_memory(const tsr_layout *from, const tsr_layout *to, tsr_certifi
 // The certificate says what the copies add up to, and they move what devices lack.
 static void judge_certificate(const tsr_copy_plan *plan, const test_image *from,
                               const test_image *to, const test_copies *copies) {
-  tsr_certificate wanted = add_up(from->layout, to->layout, copies), found;
+  tsr_certificate wanted = add_up(from->layout, to->layout, copies), found = TSR_CERTIFICATE;
   for (int64_t p = 0; p < tsr_layout_device_count(to->layout); p++)
     wanted.bytes_lower_bound += count_lacking(from, to, p);
   add_memory(from->layout, to->layout, &wanted);

@@ -69,7 +69,7 @@ static void the_same_process_gives_before_others(void **state) {
              (long long)(p / 2 * 2 + 1));
     assert_sources(plan, p, wanted);
   }
-  tsr_certificate certificate;
+  tsr_certificate certificate = TSR_CERTIFICATE;
   assert_ok(tsr_copy_plan_certify(plan, TSR_F32, &certificate));
   assert_int_equal(certificate.bytes_between_processes, 0);
   assert_int_equal(certificate.bytes_moved, 8 * 4 * 4);
@@ -185,7 +185,7 @@ static void a_hundred_thousand_devices_are_certified(void **state) {
     tsr_copy_plan *plan =
         plan_of(test_layout_of(mesh, cases[i].from, cases[i].shape, TSR_POLICY_UNEVEN),
                 test_layout_of(mesh, cases[i].to, cases[i].shape, TSR_POLICY_UNEVEN));
-    tsr_certificate found;
+    tsr_certificate found = TSR_CERTIFICATE;
     assert_ok(tsr_copy_plan_certify(plan, TSR_I8, &found));
     assert_int_equal(found.bytes_moved, found.bytes_lower_bound);
     if (cases[i].moved >= 0) assert_int_equal(found.bytes_moved, cases[i].moved);
@@ -205,7 +205,7 @@ static void sums_stop_where_64_bits_end(void **state) {
   const char *shape = "4611686018427387904";  // 2^62
   tsr_copy_plan *plan = plan_of(test_layout_of("x=8", "x", shape, TSR_POLICY_ERROR),
                                 test_layout_of("x=8", "_", shape, TSR_POLICY_ERROR));
-  tsr_certificate found;
+  tsr_certificate found = TSR_CERTIFICATE;
   assert_ok(tsr_copy_plan_certify(plan, TSR_F64, &found));
   assert_true(found.bytes_moved == INT64_MAX && found.bytes_lower_bound == INT64_MAX);
   assert_true(found.peak_memory == INT64_MAX);
@@ -244,7 +244,7 @@ static void terms_of_a_sum_stay_apart(void **state) {
   assert_sources(plan, 2, "2 3");
   assert_sources(plan, 3, "2 3");
   assert_ok(tsr_copy_plan_check(plan));
-  tsr_certificate found;
+  tsr_certificate found = TSR_CERTIFICATE;
   assert_ok(tsr_copy_plan_certify(plan, TSR_F32, &found));
   assert_int_equal(found.bytes_moved, 4 * 4 * 4);
   assert_int_equal(found.bytes_lower_bound, 4 * 4 * 4);
@@ -294,7 +294,7 @@ static void what_makes_no_sense_is_refused(void **state) {
                "position 2 of the target, which has 2");
   assert_fails(tsr_copies_init_out_of(&copies, plan, -1), BAD_ARGUMENT,
                "position -1 of the source, which has 2");
-  tsr_certificate certificate;
+  tsr_certificate certificate = TSR_CERTIFICATE;
   assert_fails(tsr_copy_plan_certify(plan, TSR_DTYPE_NONE, &certificate), BAD_ARGUMENT,
                "element type 0 does not exist");
   tsr_copy_plan *again = tsr_copy_plan_retain(plan);
@@ -398,7 +398,7 @@ static void certificates_are_told_as_text_and_json(void **state) {
   (void)state;
   tsr_copy_plan *plan =
       plan_of(placed("cpu:2x2", "x=4", "x, _", "8,8"), placed("cpu:2x2", "x=4", "_, x", "8,8"));
-  tsr_certificate certificate;
+  tsr_certificate certificate = TSR_CERTIFICATE;
   tsr_text text = TSR_TEXT_EMPTY;
   assert_ok(tsr_copy_plan_certify(plan, TSR_F32, &certificate));
   tsr_certificate_print(&certificate, &text);

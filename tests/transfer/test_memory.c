@@ -39,7 +39,7 @@ static tsr_status batch(const tsr_copy_plan *plan) {
 static tsr_status do_everything(void *context) {
   const two_layouts *with = context;
   tsr_copy_plan *plan = NULL;
-  tsr_certificate certificate;
+  tsr_certificate certificate = TSR_CERTIFICATE;
   TSR_TRY(tsr_copy_plan_create(with->from, with->to, NULL, &plan));
   tsr_status status = walk(plan, 1, true);
   if (!status) status = walk(plan, 1, false);

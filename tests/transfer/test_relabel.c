@@ -121,7 +121,7 @@ static int64_t best_of_all(const test_image *from, const test_image *to) {
 
 static int64_t moved(const tsr_layout *from, const tsr_layout *to) {
   tsr_copy_plan *plan = NULL;
-  tsr_certificate certificate;
+  tsr_certificate certificate = TSR_CERTIFICATE;
   assert_ok(tsr_copy_plan_create(from, to, NULL, &plan));
   assert_ok(tsr_copy_plan_certify(plan, TSR_I8, &certificate));
   tsr_copy_plan_release(plan);

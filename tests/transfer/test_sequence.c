@@ -40,9 +40,7 @@ static tsr_status ask(const question *q, const tsr_sequence_options *options, ts
 }
 
 static tsr_sequence_certificate certificate_of(const tsr_sequence *sequence) {
-  tsr_sequence_certificate certificate;
-  tsr_sequence_certify(sequence, &certificate);
-  return certificate;
+  return *tsr_sequence_certificate_of(sequence);
 }
 
 static void assert_prints(const tsr_sequence *sequence, const char *expected) {

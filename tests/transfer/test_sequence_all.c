@@ -26,9 +26,8 @@ static void compare_greedy(const tsr_sequence *ours, tally *sums) {
   const tsr_shape shape = tsr_sequence_shape(ours);
   tsr_sequence *greedy = greedy_of(tsr_sequence_from(ours), tsr_sequence_to(ours), &shape);
   if (!greedy) return;
-  tsr_sequence_certificate a, b;
-  tsr_sequence_certify(ours, &a);
-  tsr_sequence_certify(greedy, &b);
+  const tsr_sequence_certificate a = *tsr_sequence_certificate_of(ours);
+  const tsr_sequence_certificate b = *tsr_sequence_certificate_of(greedy);
   assert_true(a.bytes_moved <= b.bytes_moved);
   assert_true(test_sequence_right(greedy));
   sums->shardy++;
@@ -43,8 +42,7 @@ static void try_pair(const oracle *all, int from, int to, tsr_sharding *const *s
                      const tsr_shape *shape, tally *sums) {
   tsr_sequence *sequence = NULL;
   assert_ok(tsr_sequence_create(shardings[from], shardings[to], shape, TSR_F32, NULL, &sequence));
-  tsr_sequence_certificate certificate;
-  tsr_sequence_certify(sequence, &certificate);
+  const tsr_sequence_certificate certificate = *tsr_sequence_certificate_of(sequence);
   if ((double)certificate.bytes_moved != oracle_cost(all, from, to) || !certificate.optimal) {
     tsr_text text = TSR_TEXT_EMPTY;
     assert_ok(tsr_spec_print(tsr_sharding_spec(shardings[from]), TSR_FORM_SHORT, &text));

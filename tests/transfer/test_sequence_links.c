@@ -51,8 +51,7 @@ static void try_pair(const trial *t, int from, int to, int64_t *impossible) {
     ++*impossible;
   } else {
     assert_ok(status);
-    tsr_sequence_certificate certificate;
-    tsr_sequence_certify(sequence, &certificate);
+    const tsr_sequence_certificate certificate = *tsr_sequence_certificate_of(sequence);
     const double ours =
         tsr_mesh_topology(t->mesh) ? certificate.seconds : (double)certificate.bytes_moved;
     if (!near(ours, cost)) {
