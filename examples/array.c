@@ -24,7 +24,7 @@ static tsr_status show(const tsr_array *array) {
   printf("%s\n", tsr_text_string(&line));
   tsr_text_deinit(&line);
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
-    tsr_array_part part;
+    tsr_array_part part = TSR_ARRAY_PART;
     TSR_TRY(tsr_array_local(array, i, &part));
     printf("  device %" PRId64 ", replica %" PRId64 ", rows %" PRId64 " to %" PRId64
            ", columns %" PRId64 " to %" PRId64 ":",

@@ -92,7 +92,7 @@ static void remove_model(const char *folder) {
 
 // Of every element here whether it is its place in the tensor.
 static tsr_status check(const tsr_leaf *leaf) {
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   TSR_TRY(tsr_array_local(leaf->array, 0, &part));
   const float *data = part.data;
   const int64_t rows = part.shape.rank == 2 ? part.shape.dims[0] : 1;

@@ -34,7 +34,7 @@ typedef struct report {
 } report;
 
 static tsr_status tell(tsr_comm *comm, const tsr_array *rows) {
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   TSR_TRY(tsr_array_local(rows, 0, &part));
   const double *data = part.data;
   const int64_t count = part.shape.dims[0] * part.shape.dims[1];

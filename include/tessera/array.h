@@ -99,6 +99,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_from_buffers(tsr_comm *comm, const tsr
 
 // What one device of an array holds.
 typedef struct tsr_array_part {
+  size_t size;  // sizeof(tsr_array_part)
   int64_t device, position, shard;
   int64_t replica;  // as JAX counts: devices before it on the mesh with the same ranges
   bool is_box;      // its elements are one box of the tensor: `ranges`, else these are not set
@@ -111,6 +112,7 @@ typedef struct tsr_array_part {
   bool shared;    // others (devices, arrays, the caller) hold the same memory
   bool borrowed;  // it is the caller's memory
 } tsr_array_part;
+#define TSR_ARRAY_PART TSR_SIZED(tsr_array_part)
 
 // jax.make_array_from_callback: `fill` writes the elements of a part to `data`, once for each
 // distinct shard here, from any worker of the comm.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "base/sized.h"
 #include "tessera/hash.h"
 
 // ---- parts ----
@@ -50,12 +51,14 @@ static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_array_part
 }
 
 tsr_status tsr_array_local(const tsr_array *array, int64_t index, tsr_array_part *out_part) {
+  TSR_TRY(tsr_sized_check(tsr_array_part, out_part));
   TSR_TRY(tsr_array_check_alive(array));
   if (index < 0 || index >= array->slot_count)
     return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
                     (long long)index, (long long)array->slot_count);
   const tsr_slot *slot = &array->slots[index];
-  tsr_array_part part = {.device = slot->device,
+  tsr_array_part part = {.size = sizeof part,
+                         .device = slot->device,
                          .position = slot->position,
                          .shard = slot->shard,
                          .data = slot->data,
@@ -67,7 +70,7 @@ tsr_status tsr_array_local(const tsr_array *array, int64_t index, tsr_array_part
   tsr_layout_shard_shape(array->layout, slot->shard, &part.shape);
   tsr_layout_buffer_shape(array->layout, slot->shard, &part.buffer_shape);
   tsr_shape_strides(&part.buffer_shape, part.strides);
-  *out_part = part;
+  tsr_sized_fill(tsr_array_part, &part, out_part);
   return NULL;
 }
 

@@ -138,7 +138,7 @@ typedef struct generating {
 
 static tsr_status generate_one(void *context, int64_t index, int worker) {
   const generating *g = context;
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   (void)worker;
   TSR_TRY(tsr_array_local(g->array, g->leaders[index], &part));
   return tsr_note(g->fill(g->context, &part, g->array->slots[g->leaders[index]].data),

@@ -215,7 +215,7 @@ static tsr_status make_source(runner *r, tsr_array **out_array) {
 
 static tsr_status check_part(void *context, int64_t index, int worker) {
   const tsr_array *array = context;
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   int64_t wrong = -1;
   (void)worker;
   TSR_TRY(tsr_array_local(array, index, &part));

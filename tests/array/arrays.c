@@ -95,7 +95,7 @@ static tsr_status look_at_rest(const looking *l, const tsr_array_part *part, int
 static tsr_status look_at_part(const tsr_array *array, int64_t i, uint64_t seed) {
   const tsr_layout *layout = tsr_array_layout(array);
   const int bits = tsr_dtype_get(tsr_array_dtype(array))->bits;
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   TSR_TRY(tsr_array_local(array, i, &part));
   const int64_t places = tsr_layout_buffer_elements(layout, part.shard);
   looking l = {array, part.data, calloc(1, (size_t)places + 1), seed, part.device};

@@ -22,7 +22,7 @@ static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
   assert_ok(tsr_array_shard(comm, layout, TSR_I16, host, NULL, &array));
   assert_int_equal(tsr_array_local_count(array), 4);
   for (int i = 0; i < 4; i++) {
-    tsr_array_part part;
+    tsr_array_part part = TSR_ARRAY_PART;
     assert_ok(tsr_array_local(array, i, &part));
     assert_int_equal(part.device, wanted[i].device);
     assert_int_equal(part.position, wanted[i].position);
@@ -42,7 +42,7 @@ static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
     assert_int_equal(tsr_array_find_device(array, wanted[i].device), i);
   }
   assert_int_equal(tsr_array_find_device(array, 4), -1);
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   assert_fails(tsr_array_local(array, 4, &part), INDEX_OUT_OF_RANGE,
                "local part 4 of an array that has 4");
   assert_ok(test_array_check(array, 1));
@@ -64,7 +64,7 @@ static void parts_that_are_not_boxes_say_so(void **state) {
   tsr_comm *comm = test_comm(2, 1);
   tsr_layout *layout = test_layout_of("x=2", "x/cyclic(1)", "5", TSR_POLICY_UNEVEN);
   tsr_array *array = NULL;
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   assert_ok(tsr_array_zeros(comm, layout, TSR_F32, &array));
   assert_ok(tsr_array_local(array, 1, &part));
   assert_false(part.is_box);
@@ -149,7 +149,7 @@ static void full_arrays_have_the_element_everywhere_but_in_padding(void **state)
       assert_ok(tsr_array_full(comm, layout, dtypes[t], element, &full));
       assert_ok(tsr_array_shard(comm, layout, dtypes[t], element, &options, &cut));
       for (int i = 0; i < 4; i++) {
-        tsr_array_part part;
+        tsr_array_part part = TSR_ARRAY_PART;
         assert_ok(tsr_array_local(full, i, &part));
         assert_memory_equal(part.data, tsr_array_data(cut, i), (size_t)part.bytes);
       }
@@ -313,7 +313,7 @@ typedef struct making {
 static tsr_status make_arrays(void *context) {
   const making *m = context;
   tsr_array *full = NULL, *made = NULL;
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   tsr_text text = TSR_TEXT_EMPTY;
   _Atomic int calls = 0;
   void *data;
