@@ -76,12 +76,14 @@ typedef struct tsr_load_certificate {
 
 // What a load did here.
 typedef struct tsr_load_report {
+  size_t size;            // sizeof(tsr_load_report)
   int64_t bytes_wanted;   // from files: the certificate's bytes_read
   int64_t bytes_read;     // with what lies between short runs, which is read and thrown away
   int64_t calls;          // of the system that read, for tensors that no map makes
   int64_t files;          // that were read from, by these
   int64_t lost_elements;  // too large for a cast (allow_overflow)
 } tsr_load_report;
+#define TSR_LOAD_REPORT TSR_SIZED(tsr_load_report)
 
 // Collective. Opens a checkpoint on every rank, or on none; path and options may differ, since each
 // rank may have files of its own.

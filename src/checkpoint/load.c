@@ -337,6 +337,7 @@ tsr_status tsr_load_create(const tsr_checkpoint *checkpoint, const tsr_plan *pla
   load->checkpoint = tsr_checkpoint_retain(checkpoint);
   load->comm = tsr_comm_retain(comm);
   load->pool = tsr_comm_pool(comm);
+  load->report = TSR_LOAD_REPORT;
   tsr_status status = tsr_sized_read(tsr_load_options, options, &load->options);
   tsr_mapping_retain(load->options.map);
   status = tsr_load_compare(load, status ? status : decide(load, plan, &bound));

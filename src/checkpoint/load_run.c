@@ -79,7 +79,7 @@ tsr_status tsr_load_run(tsr_load *load, tsr_array_tree **out_tree) {
   tsr_array **arrays = NULL;
   tsr_array_tree *tree = NULL;
   tsr_progress *progress = NULL;
-  load->report = (tsr_load_report){0};
+  load->report = TSR_LOAD_REPORT;
   free(load->touched);
   load->touched = NULL;
   tsr_status status = agree_to_start(load, start(load, &arrays, &progress));

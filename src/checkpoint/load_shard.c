@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "base/sized.h"
 #include "checkpoint/load.h"
 #include "layout/layout.h"
 
@@ -45,7 +46,7 @@ static tsr_status read_slot(const tsr_checkpoint *checkpoint, tsr_pool *pool, co
   t.slot_count = 1;
   if (!status) status = tsr_load_fit_memory(&load);
   if (!status) status = tsr_load_read(&load, &first, 1, NULL);
-  if (!status && out_report) *out_report = load.report;
+  if (!status) tsr_sized_fill(tsr_load_report, &load.report, out_report);
   tsr_box_index_destroy(t.index);
   tsr_layout_release(t.layout);
   free(load.touched);
@@ -57,6 +58,7 @@ tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint, int64_t t
                                      void *out, int64_t out_bytes, tsr_load_report *out_report) {
   tsr_view *view = NULL;
   tsr_load_slot slot = {.shard = shard, .data = out, .dim = -1, .part = {0, 1}};
+  TSR_TRY(tsr_sized_check(tsr_load_report, out_report));
   TSR_TRY(check(checkpoint, tensor, layout, shard));
   const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
   int64_t needed = 0;

@@ -140,7 +140,7 @@ static void one_shard_reads_its_bytes_only(void **state) {
   (void)state;
   fixture f;
   tsr_layout *layout = NULL;
-  tsr_load_report report;
+  tsr_load_report report = TSR_LOAD_REPORT;
   float rows[16][12], all[64][48];
   make_fixture(&f);
   tsr_plan *plan = test_plan(TEST_LOAD_TREE, "x=4,y=4", "^a -> x, y\n");

@@ -64,7 +64,7 @@ static void close_runs_are_read_in_one_go(void **state) {
   static float half[300][256], all[300][512];
   fixture f;
   tsr_layout *layout = NULL;
-  tsr_load_report report;
+  tsr_load_report report = TSR_LOAD_REPORT;
   tsr_checkpoint *wide = NULL;
   make_fixture(&f, WIDE_TREE);
   tsr_plan *plan = test_plan(WIDE_TREE, "x=2", "w -> _, x\n");
