@@ -62,6 +62,7 @@ typedef struct tsr_plan_note {
 } tsr_plan_note;
 
 typedef struct tsr_plan_row {
+  size_t size;  // sizeof(tsr_plan_row)
   const tsr_tensor *tensor;
   const tsr_spec *wanted, *final;  // what was asked for, and what fits
   tsr_policy policy;               // for sizes that do not divide
@@ -69,6 +70,7 @@ typedef struct tsr_plan_row {
   int note_count;
   const tsr_plan_note *notes;
 } tsr_plan_row;
+#define TSR_PLAN_ROW TSR_SIZED(tsr_plan_row)
 
 typedef struct tsr_plan tsr_plan;
 
@@ -79,7 +81,8 @@ TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);    // NULL = made w
 TSR_API const tsr_rules *tsr_plan_rules(const tsr_plan *plan);  // that it was made by; or NULL
 TSR_API const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  // the same
 TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
-TSR_API void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
+TSR_API TSR_MUST_USE tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index,
+                                             tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
 TSR_API int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
 // The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.
@@ -237,12 +240,14 @@ typedef struct tsr_plan_change {
   int64_t moved_bytes;    // that devices must receive, over all of them
 } tsr_plan_change;
 typedef struct tsr_plan_diff {
+  size_t size;             // sizeof(tsr_plan_diff)
   int64_t count;           // of changes; rows that are the same are not listed
   tsr_plan_change *items;  // owned; in the order of the second plan, what is removed last
   int64_t same, changed, added, removed;
   int64_t moved_bytes;  // stops at 2^63 - 1
   int64_t bytes_per_device_before, bytes_per_device_after;
 } tsr_plan_diff;
+#define TSR_PLAN_DIFF TSR_SIZED(tsr_plan_diff)
 // A tensor is the same if every device holds the same of it before and after. Otherwise what moves
 // is counted exactly: the elements of a device's new shard that its old one lacks. Devices are told
 // by id, and meshes may differ. A tensor of another type or shape moves as a whole. Without a mesh

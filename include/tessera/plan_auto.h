@@ -85,12 +85,14 @@ typedef struct tsr_fit_options {
 #define TSR_FIT_OPTIONS TSR_SIZED(tsr_fit_options)
 
 typedef struct tsr_fit_report {
+  size_t size;               // sizeof(tsr_fit_report)
   int64_t bytes_per_device;  // with gradients and optimiser
   int64_t smallest;          // what no plan can go below
   double cost;               // seconds, or bytes without a topology
   double lower_bound;        // no plan that fits costs less
   bool optimal;              // proved: none costs less by more than a millionth
 } tsr_fit_report;
+#define TSR_FIT_REPORT TSR_SIZED(tsr_fit_report)
 
 // optimize_sharding_for_memory: the plan that fits `limit` bytes on every device, gradients and
 // optimiser included, at the least cost. Tensors of one layer pattern are cut alike, and sizes
@@ -132,6 +134,7 @@ typedef struct tsr_spec_stats {
   int64_t tensors, elements, bytes;
 } tsr_spec_stats;
 typedef struct tsr_analysis {
+  size_t size;                                               // sizeof(tsr_analysis)
   int64_t tensors, elements, bytes;                          // of the model
   int64_t sharded_tensors, sharded_elements, sharded_bytes;  // cut in more than one shard
   int64_t device_min, device_max;                            // bytes on a device, padding too
@@ -146,6 +149,7 @@ typedef struct tsr_analysis {
   tsr_spec_stats *specs;  // owned, most bytes first
   const tsr_plan *plan;   // owned: what the names and specs belong to
 } tsr_analysis;
+#define TSR_ANALYSIS TSR_SIZED(tsr_analysis)
 // analyze_sharding_strategy, and ShardingAnalyzer.estimate_memory_usage (bytes and device_max),
 // every field exact. `fsdp_axes` are those whose shards are gathered for use, once per step, the
 // outermost first; NULL = those called fsdp, zero, dp or data. Devices are looked at one by one

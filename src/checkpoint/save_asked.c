@@ -7,6 +7,7 @@
 #include "checkpoint/save.h"
 #include "mesh/mesh.h"
 #include "place/place.h"
+#include "plan/plan.h"
 #include "spec/spec.h"
 
 typedef struct save_asking {
@@ -21,7 +22,7 @@ typedef struct save_asking {
 
 static tsr_hash128 digest_row(const tsr_plan *plan, int64_t index) {
   tsr_plan_row row;
-  tsr_plan_get(plan, index, &row);
+  tsr_plan_row_read(plan, index, &row);
   const tsr_mesh *mesh = tsr_plan_mesh(plan);
   const tsr_hash128 spec = tsr_spec_digest(row.final);
   const tsr_hash128 of_mesh = mesh ? tsr_mesh_digest(mesh) : TSR_HASH128_EMPTY;
@@ -32,7 +33,7 @@ static tsr_hash128 digest_row(const tsr_plan *plan, int64_t index) {
 
 static void describe_row(const tsr_plan *plan, int64_t index, tsr_text *out) {
   tsr_plan_row row;
-  tsr_plan_get(plan, index, &row);
+  tsr_plan_row_read(plan, index, &row);
   tsr_text_addf(out, "plan of \"%s\": ", row.tensor->path);
   tsr_status status = tsr_spec_print(row.final, TSR_FORM_SHORT, out);
   if (status) out->failed = true;

@@ -7,6 +7,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/inspect.h"
+#include "plan/plan.h"
 
 // ---- files, and the ranks that have files of their own ----
 
@@ -83,7 +84,7 @@ static tsr_status count_positions(const tsr_inspection *listing, tsr_share *shar
   if (!kinds) return tsr_fail(NO_MEMORY, "kinds of tensors");
   for (int64_t i = 0; i < listing->tensor_count; i++) {
     tsr_plan_row row;
-    tsr_plan_get(checkpoint->plan, listing->tensors[i], &row);
+    tsr_plan_row_read(checkpoint->plan, listing->tensors[i], &row);
     kinds[i] = (kind){.tensor = tsr_tree_tensor(checkpoint->tree, listing->tensors[i]),
                       .index = listing->tensors[i],
                       .spec = tsr_plan_final(checkpoint->plan, listing->tensors[i]),

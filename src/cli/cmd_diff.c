@@ -8,9 +8,7 @@ static void write_spec(const tsr_plan *plan, int64_t row, const char *key, tsr_j
     tsr_json_write_null(w);
     return;
   }
-  tsr_plan_row found;
-  tsr_plan_get(plan, row, &found);
-  tsr_spec_to_json(found.final, w);
+  tsr_spec_to_json(tsr_plan_spec(plan, tsr_plan_final(plan, row)), w);
 }
 
 static void write_change(const tsr_plan *before, const tsr_plan *after,
@@ -56,7 +54,7 @@ static void write_diff(const tsr_plan *before, const tsr_plan *after, const tsr_
 
 static tsr_status run_diff(const cli_args *args, int *out_exit) {
   tsr_plan *before = NULL, *after = NULL;
-  tsr_plan_diff diff = {0};
+  tsr_plan_diff diff = TSR_PLAN_DIFF;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_open_plan(args->positional[0], &before);
   if (!status) status = cli_open_plan(args->positional[1], &after);

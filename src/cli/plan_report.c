@@ -16,7 +16,7 @@ static void add_card(const char *label, const char *value, tsr_text *out) {
 }
 
 static tsr_status add_cards(const tsr_plan *plan, tsr_text *out) {
-  tsr_analysis sums;
+  tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   char value[48];
   tsr_text_add(out, "<div class=\"cards\">\n");
@@ -46,10 +46,10 @@ static tsr_status device_bytes(const tsr_plan *plan, int count, int64_t *out_byt
   tsr_status status = NULL;
   memset(out_bytes, 0, sizeof *out_bytes * (size_t)count);
   for (int64_t g = 0; g < groups.count && !status; g++) {
-    tsr_plan_row row;
+    tsr_plan_row row = TSR_PLAN_ROW;
     tsr_layout *layout = NULL;
-    tsr_plan_get(plan, groups.items[g].members[0], &row);
-    status = tsr_plan_layout(plan, groups.items[g].members[0], &layout);
+    status = tsr_plan_get(plan, groups.items[g].members[0], &row);
+    if (!status) status = tsr_plan_layout(plan, groups.items[g].members[0], &layout);
     for (int d = 0; d < count && !status; d++) {
       int64_t bytes = 0;
       const int64_t shard = tsr_layout_shard(layout, d);

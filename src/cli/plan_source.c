@@ -107,7 +107,7 @@ static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
   TSR_TRY(cli_bytes(of->args, "fit", &options.limit));
   TSR_TRY(cli_int(of->args, "copies", 0, &copies));
   options.optimiser_copies = (double)copies;
-  tsr_fit_report report;
+  tsr_fit_report report = TSR_FIT_REPORT;
   TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
   char used[32], smallest[32];
   cli_format_bytes(report.bytes_per_device, used, sizeof used);
@@ -188,22 +188,23 @@ static tsr_status check_partial_options(const cli_args *args, const way *chosen)
   return NULL;
 }
 
-static void warn_if_whole(const plan_request *of, const tsr_plan *plan) {
+static tsr_status warn_if_whole(const plan_request *of, const tsr_plan *plan) {
   const int64_t devices = tsr_mesh_device_count(of->mesh);
-  if (devices < 2 || !tsr_plan_count(plan)) return;
+  if (devices < 2 || !tsr_plan_count(plan)) return NULL;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
-    if (row.bytes_per_device < tsr_tensor_bytes(row.tensor)) return;
+    tsr_plan_row row = TSR_PLAN_ROW;
+    TSR_TRY(tsr_plan_get(plan, i, &row));
+    if (row.bytes_per_device < tsr_tensor_bytes(row.tensor)) return NULL;
   }
   cli_say("warning: %s: no tensor is cut, so that each of %lld devices holds the whole model\n",
           of->model, (long long)devices);
+  return NULL;
 }
 
 // Axes that sizes or names have left unused make copies. With rules these are known before, and
 // --fit makes them on purpose.
 static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan) {
-  tsr_analysis sums;
+  tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   for (int i = 0; i < sums.axis_count && sums.sharded_tensors; i++) {
     const tsr_axis *axis = tsr_mesh_axis(of->mesh, i);
@@ -227,13 +228,12 @@ tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree
   TSR_TRY(chosen->run(&of, &plan));
   tsr_status status = chosen->kind == BY_RULES ? NULL : follow(args, &plan);
   if (!status && chosen->kind & (BY_LOGICAL | BY_AUTO)) status = warn_of_idle_axes(&of, plan);
-  if (status) {
+  if (!status) status = warn_if_whole(&of, plan);
+  if (status)
     tsr_plan_release(plan);
-    return status;
-  }
-  warn_if_whole(&of, plan);
-  *out_plan = plan;
-  return NULL;
+  else
+    *out_plan = plan;
+  return status;
 }
 
 // ---- plans and models ----

@@ -24,8 +24,8 @@ static bool is_uncut(const tsr_spec *spec) {
 
 static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
                              cli_plan_group *out) {
-  tsr_plan_row row;
-  tsr_plan_get(plan, source->members[0], &row);
+  tsr_plan_row row = TSR_PLAN_ROW;
+  TSR_TRY(tsr_plan_get(plan, source->members[0], &row));
   snprintf(out->name, sizeof out->name, "%s", source->pattern);
   out->count = source->count;
   const tsr_shape shape = tsr_tensor_shape(row.tensor);
@@ -81,7 +81,7 @@ static void add_row(const cli_plan_group *g, const int *widths, int reason_width
 }
 
 static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
-  tsr_analysis sums;
+  tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   char most[32], mean[32], all[32], wasted[32], gathered[32];
   cli_format_bytes(sums.device_max, most, sizeof most);
@@ -133,7 +133,7 @@ static tsr_status warn_of_memory(const tsr_plan *plan) {
   const tsr_topology *machine = tsr_plan_mesh(plan) ? tsr_mesh_topology(tsr_plan_mesh(plan)) : NULL;
   const int64_t limit = machine ? tsr_topology_memory_per_device(machine) : 0;
   if (limit <= 0 || tsr_plan_bytes_per_device(plan) <= limit) return NULL;
-  tsr_analysis sums;
+  tsr_analysis sums = TSR_ANALYSIS;
   char most[32], room[32];
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   cli_format_bytes(sums.device_max, most, sizeof most);

@@ -139,19 +139,20 @@ static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
 
 // Counts the tensors that are cut less than was asked for, and finds the one to name: the first,
 // or better the first that is so by itself and not for its group.
-static int64_t count_misfits(const tsr_plan *plan, int64_t *out_row) {
+static tsr_status count_misfits(const tsr_plan *plan, int64_t *out_count, int64_t *out_row) {
   int64_t count = 0;
   bool by_itself = false;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    TSR_TRY(tsr_plan_get(plan, i, &row));
     const tsr_plan_note *note = find_misfit(&row);
     if (!note) continue;
     const bool better = !by_itself && note->why != TSR_WHY_TOGETHER;
     if (!count++ || better) *out_row = i;
     by_itself |= better;
   }
-  return count;
+  *out_count = count;
+  return NULL;
 }
 
 static const char *help_for(const job *j, const tsr_plan_note *misfit) {
@@ -162,11 +163,11 @@ static const char *help_for(const job *j, const tsr_plan_note *misfit) {
 // What is not cut is on every rank: too much to happen in silence.
 static tsr_status warn_of_misfits(const job *j) {
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_plan_row row;
-  int64_t at = 0;
-  const int64_t misfits = count_misfits(j->plan, &at);
+  tsr_plan_row row = TSR_PLAN_ROW;
+  int64_t misfits = 0, at = 0;
+  TSR_TRY(count_misfits(j->plan, &misfits, &at));
   if (!misfits) return NULL;
-  tsr_plan_get(j->plan, at, &row);
+  TSR_TRY(tsr_plan_get(j->plan, at, &row));
   const tsr_plan_note *note = find_misfit(&row);
   tsr_plan_note_print(j->plan, at, note, &text);
   tsr_status status = tsr_text_check(&text);

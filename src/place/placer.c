@@ -7,6 +7,7 @@
 #include "base/name_index.h"
 #include "base/suggest.h"
 #include "place/place.h"
+#include "plan/plan.h"
 
 typedef struct row {
   const char *path;
@@ -114,7 +115,7 @@ tsr_status tsr_placer_create(const tsr_plan *plan, const tsr_place_options *opti
   if (!rows) return tsr_fail(NO_MEMORY, "placer of %lld paths", (long long)count);
   for (int64_t i = 0; i < count; i++) {
     tsr_plan_row planned;
-    tsr_plan_get(plan, i, &planned);
+    tsr_plan_row_read(plan, i, &planned);
     rows[i] = (row){planned.tensor->path, planned.final, planned.policy};
   }
   tsr_status status = create(rows, count, tsr_plan_mesh(plan), &how, out_placer);

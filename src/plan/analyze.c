@@ -3,6 +3,7 @@
 // Tensors alike are looked at once. Bytes per device come from device_bytes.c; the rest are sums.
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "layout/layout.h"
 #include "mesh/cost.h"
 #include "mesh/mesh.h"
@@ -221,12 +222,13 @@ tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, 
                             tsr_analysis *out_analysis) {
   tsr_analysis analysis = {0};
   analysis_job job = {.plan = plan, .out = &analysis};
+  TSR_TRY(tsr_sized_check(tsr_analysis, out_analysis));
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   tsr_status status = analyze(&job, fsdp_axes, fsdp_axis_count);
   if (status)
     tsr_analysis_deinit(&analysis);
   else
-    *out_analysis = analysis;
+    tsr_sized_fill(tsr_analysis, &analysis, out_analysis);
   return status;
 }
 
@@ -234,7 +236,7 @@ void tsr_analysis_deinit(tsr_analysis *analysis) {
   free(analysis->axes);
   free(analysis->specs);
   tsr_plan_release(analysis->plan);
-  *analysis = (tsr_analysis){0};
+  tsr_sized_fill(tsr_analysis, &(tsr_analysis){0}, analysis);
 }
 
 // ---- as JSON ----

@@ -190,7 +190,7 @@ static tsr_status check_row(checking *work, int64_t index) {
   tsr_plan_row row;
   const int seen = work->table.count;
   int entry = 0;
-  tsr_plan_get(work->plan, index, &row);
+  tsr_plan_row_read(work->plan, index, &row);
   const uint64_t key = (uint64_t)stored->wanted << 34 | (uint64_t)stored->final << 4 | row.policy;
   TSR_TRY(tsr_shape_table_add(&work->table, key, row.tensor, &entry));
   if (entry == seen) {

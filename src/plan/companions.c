@@ -186,7 +186,7 @@ static tsr_status set_factor(following *work, int64_t row, int lacks,
 
 static tsr_status copy_row(following *work, int64_t row) {
   tsr_plan_row own;
-  tsr_plan_get(work->plan, row, &own);
+  tsr_plan_row_read(work->plan, row, &own);
   TSR_TRY(tsr_plan_builder_set(work->builder, row, own.wanted, own.final, own.policy));
   for (int i = 0; i < own.note_count; i++)
     TSR_TRY(tsr_plan_builder_note(work->builder, row, &own.notes[i]));
@@ -197,7 +197,7 @@ static tsr_status copy_row(following *work, int64_t row) {
 static void get_set_row(const following *work, int64_t row, tsr_plan_row *out) {
   const tsr_plan *building = work->builder->plan;
   const tsr_stored_row *stored = &building->rows[row];
-  tsr_plan_get(work->plan, row, out);
+  tsr_plan_row_read(work->plan, row, out);
   out->final = building->specs[stored->final];
   out->policy = (tsr_policy)stored->policy;
 }
@@ -231,7 +231,7 @@ static tsr_status copy_notes(following *work, int64_t row, const tsr_plan_row *w
 static tsr_status set_stand_in(following *work, int64_t row) {
   tsr_plan_row weight;
   tsr_stand_in found;
-  tsr_plan_get(work->weights, work->stands_for[row], &weight);
+  tsr_plan_row_read(work->weights, work->stands_for[row], &weight);
   if (!tsr_stand_in_find(work->plan->tree, row, &found)) found.axes = NULL;
   TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
   TSR_TRY(copy_notes(work, row, &weight, found.axes));
@@ -259,7 +259,7 @@ static tsr_status set_row(following *work, int64_t row) {
   get_set_row(work, c.of, &parent);
   TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
   if (c.kind == TSR_COMPANION_PART && stands(work, c.of)) {
-    tsr_plan_get(work->weights, work->stands_for[c.of], &parent);
+    tsr_plan_row_read(work->weights, work->stands_for[c.of], &parent);
     c.of_axes = "oi";
   }
   if (c.kind == TSR_COMPANION_PART) return set_part(work, row, &c, &parent);
@@ -299,7 +299,7 @@ tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan) {
 bool tsr_plan_has_companions(const tsr_plan *plan) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row_read(plan, i, &row);
     for (int n = 0; n < row.note_count; n++)
       if (row.notes[n].why == TSR_WHY_COMPANION || row.notes[n].why == TSR_WHY_WHOLE) return true;
   }

@@ -420,7 +420,7 @@ static tsr_status take_again(convert_job *job, tsr_plan_builder *builder, int64_
                              const tsr_plan_row *row) {
   tsr_plan_row now;
   tsr_sharding *from = NULL;
-  tsr_plan_get(job->again.plan, index, &now);
+  tsr_plan_row_read(job->again.plan, index, &now);
   const int64_t first = job->note_count;
   TSR_TRY_NOTE(tsr_sharding_bind(job->plan->mesh, row->final, false, &from), "tensor \"%s\"",
                row->tensor->path);
@@ -437,7 +437,7 @@ static tsr_status take_again(convert_job *job, tsr_plan_builder *builder, int64_
 static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t index) {
   const converted *result = NULL;
   tsr_plan_row row;
-  tsr_plan_get(job->plan, index, &row);
+  tsr_plan_row_read(job->plan, index, &row);
   if (tsr_rematch_has(&job->again, &row)) return take_again(job, builder, index, &row);
   TSR_TRY(find_result(job, index, &row, &result));
   assert(result);  // it was there, or has just been made

@@ -4,6 +4,7 @@
 
 #include "base/grow.h"
 #include "base/saturated.h"
+#include "base/sized.h"
 #include "plan/plan.h"
 #include "plan/tree.h"
 #include "transfer/tally.h"
@@ -93,8 +94,8 @@ static tsr_status all_elements(const comparing *work, int64_t after, int64_t *ou
 static tsr_status compare(comparing *work, int64_t before, int64_t after) {
   tsr_plan_row old, new;
   int64_t moved = 0;
-  tsr_plan_get(work->before, before, &old);
-  tsr_plan_get(work->after, after, &new);
+  tsr_plan_row_read(work->before, before, &old);
+  tsr_plan_row_read(work->after, after, &new);
   bool same = tsr_tensor_same_shape(old.tensor, new.tensor);
   if (!same) {
     TSR_TRY(all_elements(work, after, &moved));
@@ -135,6 +136,7 @@ static tsr_status compare_all(comparing *work) {
 tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
                                 tsr_plan_diff *out_diff) {
   comparing work = {.before = before, .after = after, .table = TSR_SHAPE_TABLE_EMPTY};
+  TSR_TRY(tsr_sized_check(tsr_plan_diff, out_diff));
   work.diff.bytes_per_device_before = before->bytes_per_device;
   work.diff.bytes_per_device_after = after->bytes_per_device;
   tsr_status status = compare_all(&work);
@@ -143,11 +145,11 @@ tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
   if (status)
     tsr_plan_diff_deinit(&work.diff);
   else
-    *out_diff = work.diff;
+    tsr_sized_fill(tsr_plan_diff, &work.diff, out_diff);
   return status;
 }
 
 void tsr_plan_diff_deinit(tsr_plan_diff *diff) {
   free(diff->items);
-  *diff = (tsr_plan_diff){0};
+  tsr_sized_fill(tsr_plan_diff, &(tsr_plan_diff){0}, diff);
 }

@@ -122,7 +122,7 @@ static tsr_status read_uncut(const fit_job *job, int64_t row, uncut_part *out) {
   *out = (uncut_part){.shape = tsr_tensor_shape(tensor), .elements = tsr_tensor_elements(tensor)};
   if (!job->options->start) return NULL;
   TSR_TRY_NOTE(tsr_plan_layout(job->options->start, row, &layout), "tensor \"%s\"", tensor->path);
-  tsr_plan_get(job->options->start, row, &start);
+  tsr_plan_row_read(job->options->start, row, &start);
   read_layout(layout, start.policy, out);
   tsr_layout_release(layout);
   return NULL;
@@ -196,7 +196,7 @@ static tsr_status make_groups(fit_job *job) {
     if (!keys) return tsr_fail(NO_MEMORY, "%lld tensors", (long long)count);
     for (int64_t i = 0; i < count; i++) {
       tsr_plan_row row;
-      tsr_plan_get(start, i, &row);
+      tsr_plan_row_read(start, i, &row);
       keys[i] = (uint64_t)tsr_plan_final(start, i) * TSR_POLICY_COUNT + row.policy;
     }
   }
@@ -313,7 +313,7 @@ static tsr_status make_spec(const fit_job *job, int64_t row, const tsr_choice *c
   tsr_plan_row start;
   if (!job->options->start && !choice->used) return tsr_spec_of(NULL, 0, out_spec);
   if (!job->options->start) return tsr_choice_spec(choice, job->mesh, out_spec);
-  tsr_plan_get(job->options->start, row, &start);
+  tsr_plan_row_read(job->options->start, row, &start);
   if (!choice->used) {
     *out_spec = tsr_spec_retain(start.final);
     return NULL;
@@ -327,7 +327,7 @@ static tsr_status make_spec(const fit_job *job, int64_t row, const tsr_choice *c
 static tsr_status set_row(const fit_job *job, tsr_plan_builder *builder, int64_t row,
                           const tsr_spec *spec, const tsr_choice *choice) {
   tsr_plan_row start = {.wanted = spec, .policy = TSR_POLICY_ERROR};
-  if (job->options->start) tsr_plan_get(job->options->start, row, &start);
+  if (job->options->start) tsr_plan_row_read(job->options->start, row, &start);
   for (int i = 0; i < start.note_count; i++)
     TSR_TRY(tsr_plan_builder_note(builder, row, &start.notes[i]));
   TSR_TRY(tsr_plan_builder_set(builder, row, start.wanted, spec, start.policy));
@@ -408,6 +408,7 @@ tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fi
   tsr_fit_options read;
   const tsr_fit_options *const options = &read;
   TSR_TRY(tsr_sized_read(tsr_fit_options, given, &read));
+  TSR_TRY(tsr_sized_check(tsr_fit_report, out_report));
   TSR_TRY(tsr_mesh_or_current(mesh, &mesh));
   TSR_TRY(check_options(options, tree, mesh));
   fit_job job = {.tree = tree,
@@ -422,6 +423,6 @@ tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fi
   free(job.items);
   free(job.candidates);
   free(job.taken);
-  if (!status && out_report) *out_report = report;
+  if (!status) tsr_sized_fill(tsr_fit_report, &report, out_report);
   return status;
 }

@@ -20,7 +20,7 @@ static tsr_status take_row(tsr_plan_builder *builder, const tsr_plan *plan, int6
   const int64_t found = tsr_tree_find(tsr_plan_tree(plan), tensor->path);
   tsr_plan_row planned;
   if (found < 0) return tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan", tensor->path);
-  tsr_plan_get(plan, found, &planned);
+  tsr_plan_row_read(plan, found, &planned);
   TSR_TRY(check_shape(planned.tensor, tensor));
   TSR_TRY(tsr_plan_builder_set(builder, row, planned.wanted, planned.final, planned.policy));
   for (int i = 0; i < planned.note_count; i++)

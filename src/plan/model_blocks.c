@@ -102,7 +102,7 @@ static tsr_status look_at(tsr_model_blocks *blocks, int64_t row) {
   tsr_plan_row found;
   tsr_model_block_member member;
   int64_t block = -1;
-  tsr_plan_get(blocks->plan, row, &found);
+  tsr_plan_row_read(blocks->plan, row, &found);
   if (!tsr_model_block_member_find(found.tensor, &member)) return NULL;
   TSR_TRY(find_block(blocks, found.tensor->path, &member, &block));
   if (block < 0) TSR_TRY(add_block(blocks, &block));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "layout/layout.h"
 #include "plan/tree.h"
 
@@ -58,15 +59,27 @@ const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path) {
   return index < 0 ? NULL : plan->specs[plan->rows[index].final];
 }
 
-void tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+void tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
   const tsr_stored_row *row = &plan->rows[index];
-  *out_row = (tsr_plan_row){.tensor = tsr_tree_tensor(plan->tree, index),
+  *out_row = (tsr_plan_row){.size = sizeof *out_row,
+                            .tensor = tsr_tree_tensor(plan->tree, index),
                             .wanted = plan->specs[row->wanted],
                             .final = plan->specs[row->final],
                             .policy = (tsr_policy)row->policy,
                             .bytes_per_device = row->bytes_per_device,
                             .note_count = row->note_count,
                             .notes = plan->notes + row->first_note};
+}
+
+tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+  tsr_plan_row row;
+  TSR_TRY(tsr_sized_check(tsr_plan_row, out_row));
+  if (index < 0 || index >= tsr_plan_count(plan))
+    return tsr_fail(INDEX_OUT_OF_RANGE, "row %lld of a plan that has %lld", (long long)index,
+                    (long long)tsr_plan_count(plan));
+  tsr_plan_row_read(plan, index, &row);
+  tsr_sized_fill(tsr_plan_row, &row, out_row);
+  return NULL;
 }
 
 // ---- layouts ----
@@ -93,7 +106,7 @@ int64_t tsr_layout_largest(const tsr_layout *layout) {
 
 tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
   tsr_plan_row row;
-  tsr_plan_get(plan, index, &row);
+  tsr_plan_row_read(plan, index, &row);
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   return tsr_note(tsr_tensor_layout(row.tensor, plan->mesh, row.final, row.policy, out_layout),
                   "tensor \"%s\"", row.tensor->path);
@@ -143,8 +156,8 @@ bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b) {
   if (!same_logical_rules(a->logical_rules, b->logical_rules)) return false;
   for (int64_t i = 0; i < tsr_plan_count(a); i++) {
     tsr_plan_row left, right;
-    tsr_plan_get(a, i, &left);
-    tsr_plan_get(b, i, &right);
+    tsr_plan_row_read(a, i, &left);
+    tsr_plan_row_read(b, i, &right);
     if (!same_row(&left, &right)) return false;
   }
   return true;

@@ -104,7 +104,7 @@ void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer) {
   tsr_json_begin_array(writer);
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row_read(plan, i, &row);
     write_row(&row, &scratch, writer);
   }
   tsr_json_end_array(writer);

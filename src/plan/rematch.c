@@ -81,7 +81,7 @@ static tsr_status make_rules(tsr_rematch *again, const tsr_plan *plan, const tsr
 static bool find_policy(const tsr_rematch *again, const tsr_plan *plan, tsr_policy *out_policy) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row_read(plan, i, &row);
     const int rule = rule_of(&row);
     if (rule < 0 || !again->serves[rule]) continue;
     *out_policy = row.policy;

@@ -35,7 +35,7 @@ static void write_memory(tsr_json_writer *out, const tsr_analysis *analysis) {
 static tsr_status analyze(const golden_case *c, tsr_json_writer *out,
                           void (*write)(tsr_json_writer *out, const tsr_analysis *analysis)) {
   golden_plan of = {0};
-  tsr_analysis analysis = {0};
+  tsr_analysis analysis = TSR_ANALYSIS;
   tsr_status status = golden_read_plan(c, &of);
   if (!status) status = tsr_plan_analyze(of.plan, NULL, 0, &analysis);
   if (!status) write(out, &analysis);

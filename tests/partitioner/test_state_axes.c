@@ -59,8 +59,8 @@ static void optimizer_state_has_the_axes_of_its_parameter(void **state) {
   assert_int_equal(tsr_plan_count(plan), COUNT_OF(expected));
   for (size_t i = 0; i < COUNT_OF(expected); i++) {
     tsr_text text = TSR_TEXT_EMPTY;
-    tsr_plan_row row;
-    tsr_plan_get(plan, (int64_t)i, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    assert_ok(tsr_plan_get(plan, (int64_t)i, &row));
     assert_string_equal(row.tensor->path, expected[i].path);
     assert_ok(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &text));
     assert_string_equal(tsr_text_string(&text), expected[i].spec);

@@ -6,7 +6,7 @@
 #include "tessera/plan_auto.h"
 
 static tsr_analysis analyze(const tsr_plan *plan) {
-  tsr_analysis analysis;
+  tsr_analysis analysis = TSR_ANALYSIS;
   assert_ok(tsr_plan_analyze(plan, NULL, 0, &analysis));
   return analysis;
 }
@@ -130,7 +130,7 @@ static void seconds_are_those_of_the_links(void **state) {
   tsr_topology *topology = NULL;
   tsr_mesh *mesh = NULL;
   tsr_plan *plan = NULL;
-  tsr_analysis got;
+  tsr_analysis got = TSR_ANALYSIS;
   double seconds = 0;
   static const char *const names[] = {"a", "b"};
   assert_ok(tsr_topology_parse("gpu:2x4", &topology));
@@ -188,7 +188,7 @@ static void a_plan_without_a_mesh_is_refused(void **state) {
   (void)state;
   tsr_tree *tree = make_tree(&(tsr_tensor)TENSOR("w", 8), 1);
   tsr_plan *plan = make_plan(tree, NULL, (const char *[]){"x"});
-  tsr_analysis got;
+  tsr_analysis got = TSR_ANALYSIS;
   assert_fails(tsr_plan_analyze(plan, NULL, 0, &got), NO_MESH_ACTIVE,
                "the plan was made without a mesh");
   tsr_plan_release(plan);
@@ -199,7 +199,7 @@ static void specs_that_do_not_fit_are_refused(void **state) {
   (void)state;
   tsr_tree *tree = make_tree(&(tsr_tensor)TENSOR("w", 9), 1);
   tsr_plan *plan = make_uneven(tree, "x=2", (const char *[]){"x"}, TSR_POLICY_ERROR);
-  tsr_analysis got;
+  tsr_analysis got = TSR_ANALYSIS;
   assert_fails_with(tsr_plan_analyze(plan, NULL, 0, &got), INDIVISIBLE, "tensor \"w\": ");
   tsr_plan_release(plan);
   tsr_tree_release(tree);
@@ -241,7 +241,7 @@ static void nothing_is_balanced(void **state) {
 }
 
 static tsr_status analyze_once(void *context) {
-  tsr_analysis analysis;
+  tsr_analysis analysis = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(context, NULL, 0, &analysis));
   tsr_analysis_deinit(&analysis);
   return NULL;

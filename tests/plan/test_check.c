@@ -285,8 +285,8 @@ static void errors_are_what_does_not_fit(void **state) {
     fitting += !status;
     tsr_status_free(status);
     tsr_layout_release(layout);
-    tsr_plan_row row;
-    tsr_plan_get(plan, 0, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    assert_ok(tsr_plan_get(plan, 0, &row));
     assert_true(findings.errors == 0 || row.note_count > 1);
     assert_ok(tsr_plan_layout(plan, 0, &layout));
     tsr_layout_release(layout);

@@ -152,10 +152,10 @@ static void uneven_sizes_stay_uneven(void **state) {
   (void)state;
   tsr_plan *before = plan_one("tp=4", TSR_SHAPE(17), "tp", TSR_POLICY_PAD), *plan = NULL;
   tsr_mesh *after = make_mesh("tp=3");
-  tsr_plan_row row;
+  tsr_plan_row row = TSR_PLAN_ROW;
   assert_ok(tsr_plan_convert(before, after, NULL, &plan));
   assert_specs(plan, "tp");
-  tsr_plan_get(plan, 0, &row);
+  assert_ok(tsr_plan_get(plan, 0, &row));
   assert_int_equal(row.policy, TSR_POLICY_PAD);
   assert_int_equal(row.bytes_per_device, 4 * 6);
   tsr_plan_release(plan);
@@ -218,10 +218,10 @@ static void converted_plans_always_fit(void **state) {
     assert_ok(tsr_plan_convert(plan, other, NULL, &moved));
     assert_plan_fits(moved);
     for (int64_t row = 0; row < tsr_plan_count(plan); row++) {
-      tsr_plan_row before, kept, after;
-      tsr_plan_get(plan, row, &before);
-      tsr_plan_get(same, row, &kept);
-      tsr_plan_get(moved, row, &after);
+      tsr_plan_row before = TSR_PLAN_ROW, kept = TSR_PLAN_ROW, after = TSR_PLAN_ROW;
+      assert_ok(tsr_plan_get(plan, row, &before));
+      assert_ok(tsr_plan_get(same, row, &kept));
+      assert_ok(tsr_plan_get(moved, row, &after));
       assert_true(tsr_spec_equal(before.final, kept.final));
       if (before.bytes_per_device == tsr_tensor_bytes(before.tensor))
         assert_int_equal(after.bytes_per_device, before.bytes_per_device);

@@ -7,7 +7,7 @@
 #include "transfer/tally.h"
 
 static void assert_diff(const tsr_plan *before, const tsr_plan *after, const char *expected) {
-  tsr_plan_diff diff;
+  tsr_plan_diff diff = TSR_PLAN_DIFF;
   tsr_text text = TSR_TEXT_EMPTY;
   assert_ok(tsr_plan_diff_create(before, after, &diff));
   tsr_plan_diff_print(&diff, before, after, &text);
@@ -81,7 +81,7 @@ static void devices_are_told_by_id(void **state) {
   for (size_t i = 0; i < COUNT_OF(moves); i++) {
     tsr_plan *before = make_plan(tree, moves[i].mesh_before, &moves[i].before);
     tsr_plan *after = make_plan(tree, moves[i].mesh_after, &moves[i].after);
-    tsr_plan_diff diff;
+    tsr_plan_diff diff = TSR_PLAN_DIFF;
     assert_ok(tsr_plan_diff_create(before, after, &diff));
     if (diff.moved_bytes != 4 * moves[i].moved) print_error("case %zu\n", i);
     assert_int_equal(diff.moved_bytes, 4 * moves[i].moved);
@@ -113,7 +113,7 @@ static void tensors_come_and_go(void **state) {
               "bytes per device: 32 before, 64 after\n");
   tsr_plan_release(nowhere);
   nowhere = make_plan(new_tree, NULL, specs);
-  tsr_plan_diff diff;
+  tsr_plan_diff diff = TSR_PLAN_DIFF;
   assert_ok(tsr_plan_diff_create(before, nowhere, &diff));
   assert_int_equal(diff.moved_bytes, 0);
   tsr_plan_diff_deinit(&diff);
@@ -164,8 +164,8 @@ static void tables_grow(void **state) {
   tsr_plan *plan = make_plan(tree, "x=2", texts);
   assert_int_equal(tsr_plan_spec_count(plan), COUNT);
   for (int i = 0; i < COUNT; i++) {
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    assert_ok(tsr_plan_get(plan, i, &row));
     assert_int_equal(row.bytes_per_device, 4 * (i + 1));
   }
   tsr_plan_release(plan);
@@ -179,7 +179,7 @@ static void too_many_devices_are_refused(void **state) {
   tsr_tree *tree = make_tree(&tensor, 1);
   tsr_plan *before = make_plan(tree, "x=2,y=1099511627776 abstract", &from);
   tsr_plan *after = make_plan(tree, "x=2,y=1099511627776 abstract", &to);
-  tsr_plan_diff diff;
+  tsr_plan_diff diff = TSR_PLAN_DIFF;
   assert_fails(tsr_plan_diff_create(before, after, &diff), TOO_LARGE,
                "tensor \"w\": a mesh of 2199023255552 devices cannot be compared; at most 16777216 "
                "can");
@@ -263,7 +263,7 @@ typedef struct two_plans {
 
 static tsr_status diff_and_print(void *context) {
   const two_plans *with = context;
-  tsr_plan_diff diff;
+  tsr_plan_diff diff = TSR_PLAN_DIFF;
   tsr_text text = TSR_TEXT_EMPTY;
   TSR_TRY(tsr_plan_diff_create(with->before, with->after, &diff));
   tsr_plan_diff_print(&diff, with->before, with->after, &text);

@@ -106,9 +106,9 @@ static void members_of_a_family_are_cut_together(void **state) {
     tsr_status status = tsr_plan_companions(plain, &plan);
     if (status) fail_msg("%s: %s", families[i].title, tsr_status_text(status));
     for (int t = 0; t < count; t++) {
-      tsr_plan_row row;
+      tsr_plan_row row = TSR_PLAN_ROW;
       tsr_text found = TSR_TEXT_EMPTY;
-      tsr_plan_get(plan, t, &row);
+      assert_ok(tsr_plan_get(plan, t, &row));
       assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &found));
       if (strcmp(tsr_text_string(&found), families[i].rows[t].spec) != 0)
         fail_msg("%s: %s is cut %s, wanted %s", families[i].title, row.tensor->path,
@@ -263,10 +263,10 @@ static int take_form(size_t form, tsr_tensor *out) {
 }
 
 static void assert_form(const tsr_plan *plan, size_t form, int t) {
-  tsr_plan_row row;
+  tsr_plan_row row = TSR_PLAN_ROW;
   tsr_text found = TSR_TEXT_EMPTY;
   tsr_layout *layout = NULL;
-  tsr_plan_get(plan, t, &row);
+  assert_ok(tsr_plan_get(plan, t, &row));
   assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &found));
   if (strcmp(tsr_text_string(&found), forms[form].rows[t].spec) != 0)
     fail_msg("%s: %s is cut %s, wanted %s", forms[form].title, row.tensor->path,

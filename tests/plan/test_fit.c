@@ -76,8 +76,8 @@ static int64_t sum_smallest(const tries *all, int64_t count) {
 static int64_t bytes_with_copies(const tsr_plan *plan, double copies) {
   int64_t sum = 0;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    assert_ok(tsr_plan_get(plan, i, &row));
     sum += row.bytes_per_device + (int64_t)ceil((double)row.bytes_per_device * copies);
   }
   return sum;
@@ -90,7 +90,7 @@ static void compare_with_tries(const tsr_tree *tree, const tsr_mesh *mesh, int64
       .size = sizeof options, .limit = limit, .gradient_copies = copies};
   const int64_t count = tsr_tree_count(tree);
   tsr_plan *plan = NULL;
-  tsr_fit_report report;
+  tsr_fit_report report = TSR_FIT_REPORT;
   for (int64_t i = 0; i < count; i++) {
     const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
     tsr_shape shape = tsr_tensor_shape(tensor);
@@ -205,7 +205,7 @@ static void what_does_not_fit_is_said(void **state) {
   tsr_mesh *mesh = make_mesh("fsdp=4,tp=4");
   const tsr_fit_options options = {.size = sizeof options, .limit = 900, .gradient_copies = 1};
   tsr_plan *plan = NULL;
-  tsr_fit_report report = {.smallest = -7};
+  tsr_fit_report report = {.size = sizeof report, .smallest = -7};
   assert_fails(
       tsr_plan_fit(tree, mesh, &options, &plan, &report), DOES_NOT_FIT,
       "the model takes at least 1856 bytes per device on mesh {fsdp=4, tp=4}, and the limit "
@@ -223,7 +223,7 @@ static void a_plan_to_begin_with_is_kept(void **state) {
   tsr_tree *tree = make_small_tree();
   tsr_plan *start = make_plan(tree, "fsdp=4,tp=4", specs), *plan = NULL;
   tsr_fit_options options = {.size = sizeof options, .limit = 2500, .start = start};
-  tsr_fit_report report;
+  tsr_fit_report report = TSR_FIT_REPORT;
   assert_ok(tsr_plan_fit(tree, tsr_plan_mesh(start), &options, &plan, &report));
   assert_rows(plan,
               "fsdp, tp: user -1 0 -; memory 0 4 fsdp\n"

@@ -172,6 +172,28 @@ static void options_are_checked(void **state) {
   tsr_tree_release(tree);
 }
 
+static void rows_are_given_to_those_who_ask_rightly(void **state) {
+  (void)state;
+  tsr_tree *tree = make_small_tree();
+  tsr_rules *rules = make_rules(". -> _");
+  tsr_plan *plan = NULL;
+  assert_ok(tsr_plan_match(tree, NULL, rules, NULL, &plan));
+  const int64_t count = tsr_plan_count(plan), wrong[] = {-1, count, INT64_MAX};
+  tsr_plan_row row = TSR_PLAN_ROW;
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    char message[96];
+    snprintf(message, sizeof message, "row %lld of a plan that has %lld", (long long)wrong[i],
+             (long long)count);
+    assert_fails(tsr_plan_get(plan, wrong[i], &row), INDEX_OUT_OF_RANGE, message);
+  }
+  assert_null(row.tensor);
+  row.size = 0;
+  assert_fails_with(tsr_plan_get(plan, 0, &row), BAD_ARGUMENT, "initialise it with TSR_PLAN_ROW");
+  tsr_plan_release(plan);
+  tsr_rules_release(rules);
+  tsr_tree_release(tree);
+}
+
 // Many tensors are matched on all cores; the rows are the same as those of few.
 static void order_does_not_depend_on_threads(void **state) {
   (void)state;
@@ -269,5 +291,6 @@ static void memory_may_run_out(void **state) {
 
 SUITE(match, TEST(the_first_rule_that_matches_decides), TEST(options_say_what_is_cut),
       TEST(a_default_spec_serves_the_rest), TEST(tensors_without_a_rule_are_named),
-      TEST(options_are_checked), TEST(order_does_not_depend_on_threads),
-      TEST(logical_axes_become_specs), TEST(memory_may_run_out))
+      TEST(options_are_checked), TEST(rows_are_given_to_those_who_ask_rightly),
+      TEST(order_does_not_depend_on_threads), TEST(logical_axes_become_specs),
+      TEST(memory_may_run_out))

@@ -481,8 +481,8 @@ static int64_t count_findings(const tsr_plan *plan, const char *file, int64_t tp
                tsr_finding_text(finding->kind));
   }
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    assert_ok(tsr_plan_get(plan, i, &row));
     cut += row.bytes_per_device < tsr_tensor_bytes(row.tensor);
   }
   tsr_findings_deinit(&findings);

@@ -55,10 +55,10 @@ tsr_plan *make_plan(const tsr_tree *tree, const char *mesh_text, const char *con
 }
 
 static char *describe(const tsr_plan *plan, int64_t index) {
-  tsr_plan_row row;
+  tsr_plan_row row = TSR_PLAN_ROW;
   tsr_text text = TSR_TEXT_EMPTY;
   char *taken = NULL;
-  tsr_plan_get(plan, index, &row);
+  assert_ok(tsr_plan_get(plan, index, &row));
   assert_ok(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &text));
   tsr_text_add(&text, " -> ");
   assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &text));
