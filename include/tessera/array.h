@@ -222,6 +222,17 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
                                                       const tsr_reshard_options *options,
                                                       tsr_array **out_arrays);
 
+// Collective. The same into an array that is there, of the same shape and element type on the same
+// comm: its layout is the target, and its buffers take the result. What others hold of them
+// (arrays, the caller) is not written to: the target gets buffers of its own in their place, as
+// tsr_array_write gives them, and replicas in one process hold one. Direct copies allocate nothing
+// else; reductions and sequences have buffers for what is between, until they return. Fails with
+// bad_argument for the array itself, another element type and `relabel`, with shapes_differ for
+// another shape. A failure leaves the target as it was until all ranks are ready to move data;
+// after that its elements are lost.
+TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_into(tsr_array *array, tsr_array *target,
+                                                       const tsr_reshard_options *options);
+
 TSR_END_DECLS
 
 #endif

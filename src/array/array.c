@@ -117,6 +117,11 @@ void tsr_slot_set(tsr_slot *slot, tsr_buffer *buffer, int64_t offset) {
   slot->data = (char *)tsr_buffer_data(buffer) + offset;
 }
 
+void tsr_slot_hold(tsr_slot *slot, const tsr_slot *other) {
+  const int64_t offset = other->data - (const char *)tsr_buffer_data(other->buffer);
+  tsr_slot_set(slot, tsr_buffer_retain(other->buffer), offset);
+}
+
 tsr_status tsr_slot_make(tsr_array *array, tsr_slot *slot) {
   const int64_t bytes = tsr_slot_bytes(array, slot);
   tsr_buffer *buffer = NULL;

@@ -48,6 +48,8 @@ bool tsr_slot_is_leader(const tsr_array *array, const tsr_slot *slot);
 TSR_MUST_USE tsr_status tsr_slot_make(tsr_array *array, tsr_slot *slot);
 // Takes over a reference to a buffer; the data begin at `offset` bytes.
 void tsr_slot_set(tsr_slot *slot, tsr_buffer *buffer, int64_t offset);
+// Holds what another slot holds.
+void tsr_slot_hold(tsr_slot *slot, const tsr_slot *other);
 // Makes the buffers of all leaders that have none.
 TSR_MUST_USE tsr_status tsr_array_make_buffers(tsr_array *array);
 // Zeros in a slot's buffer, on the comm's workers.

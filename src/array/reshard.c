@@ -81,8 +81,9 @@ static tsr_status add_copies_into(tsr_move *move, const tsr_slot *slot) {
   return status;
 }
 
-// Memory for a slot: the caller's, or its own.
+// Memory for a slot: what is there, the caller's, or its own.
 static tsr_status make_room(tsr_move *move, tsr_slot *slot) {
+  if (move->in_place) return NULL;
   if (!move->into) return tsr_slot_make(move->to, slot);
   tsr_slot_set(slot, tsr_buffer_retain(move->into), 0);
   return NULL;
@@ -94,6 +95,7 @@ static tsr_status plan_slot(tsr_move *move, tsr_slot *slot) {
   const tsr_slot *source = NULL;
   int64_t offset = 0;
   if (move->first_terms && slot->term > 0) {
+    if (move->in_place) return NULL;
     TSR_TRY(tsr_slot_make(to, slot));
     return tsr_slot_clear(to, slot);
   }
@@ -202,6 +204,7 @@ static tsr_status relabel(tsr_move *move, const tsr_layout *layout, int64_t tens
 static tsr_status begin(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
   const tsr_array *from = move->from;
   TSR_TRY(make_plan(move, layout, tensor));
+  if (move->in_place) return NULL;
   if (!move->relabel) return tsr_array_alloc(from->comm, layout, from->dtype, &move->to);
   tsr_layout *other = NULL;
   TSR_TRY(relabel(move, layout, tensor, &other));

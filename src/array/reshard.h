@@ -6,12 +6,13 @@
 #include "tessera/transfer.h"
 
 typedef struct tsr_move {
-  tsr_array *from;      // borrowed
-  bool unshare;         // the target must not hold buffers of the source
-  bool relabel;         // the target's devices may change places
-  tsr_array *to;        // owned until it is taken
-  tsr_buffer *into;     // borrowed: the caller's memory for the one local shard; NULL = none
-  bool first_terms;     // of a partial sum, only the first term gets the values
+  tsr_array *from;   // borrowed
+  bool unshare;      // the target must not hold buffers of the source
+  bool relabel;      // the target's devices may change places
+  tsr_array *to;     // owned until it is taken
+  bool in_place;     // `to` was given with its buffers, which stay as they are until the exchange
+  tsr_buffer *into;  // borrowed: the caller's memory for the one local shard; NULL = none
+  bool first_terms;  // of a partial sum, only the first term gets the values
   tsr_copy_plan *plan;  // owned
   tsr_copy_vector copies;
   tsr_lists lists;
@@ -21,11 +22,14 @@ typedef struct tsr_move {
 bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b);
 
 // Prepares the exchange: makes the target's buffers, or lets it hold the source's, and lists the
-// copies of this rank. The move begins as {from, into, unshare}; `from` is without unreduced axes,
-// or has the target's. Deinit in any case.
+// copies of this rank. The move begins as {from, into, unshare}, or {from, to, in_place, unshare};
+// `from` is without unreduced axes, or has the target's. Deinit in any case.
 TSR_MUST_USE tsr_status tsr_move_plan(tsr_move *move, const tsr_layout *layout, int64_t tensor);
 tsr_exchange tsr_move_part(const tsr_move *move);
 tsr_array *tsr_move_take(tsr_move *move);  // after the exchange: the new array
 void tsr_move_deinit(tsr_move *move);
+
+TSR_MUST_USE tsr_status tsr_reshard_options_check(const tsr_reshard_options *given,
+                                                  tsr_reshard_options *out_options);
 
 #endif

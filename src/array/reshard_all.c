@@ -8,8 +8,9 @@
 #include "array/sequence.h"
 #include "base/sized.h"
 
-static tsr_status check_options(const tsr_reshard_options *given, tsr_reshard_options *out) {
-  *out = TSR_RESHARD_OPTIONS;
+tsr_status tsr_reshard_options_check(const tsr_reshard_options *given,
+                                     tsr_reshard_options *out_options) {
+  *out_options = TSR_RESHARD_OPTIONS;
   tsr_reshard_options read;
   TSR_TRY(tsr_sized_read(tsr_reshard_options, given, &read));
   if ((int)read.method < 0 || read.method >= TSR_RESHARD_METHOD_COUNT)
@@ -18,7 +19,7 @@ static tsr_status check_options(const tsr_reshard_options *given, tsr_reshard_op
   if (read.most_memory < 0)
     return tsr_fail(BAD_ARGUMENT, "at most %lld bytes of memory, wanted 0 or more",
                     (long long)read.most_memory);
-  *out = read;
+  *out_options = read;
   return NULL;
 }
 
@@ -163,7 +164,7 @@ static tsr_status do_round(round *r, int first, const tsr_reshard_options *optio
 static tsr_status do_sequences(tsr_array *const *arrays, const tsr_layout *const *layouts,
                                int count, bool donate, tsr_array **made) {
   for (int i = 0; i < count; i++) {
-    TSR_TRY_NOTE(tsr_array_by_sequence(arrays[i], layouts[i], &made[i]), "array %d", i);
+    TSR_TRY_NOTE(tsr_array_by_sequence(arrays[i], layouts[i], NULL, &made[i]), "array %d", i);
     if (donate) tsr_array_delete(arrays[i]);
   }
   return NULL;
@@ -185,7 +186,7 @@ static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *l
 
 static tsr_status check(tsr_array *const *arrays, int count, const tsr_reshard_options *given,
                         tsr_array **made, tsr_reshard_options *out_options) {
-  TSR_TRY(check_options(given, out_options));
+  TSR_TRY(tsr_reshard_options_check(given, out_options));
   TSR_TRY(check_arrays(arrays, count));
   if (!made) return tsr_fail(NO_MEMORY, "%d arrays", count);
   return out_options->donate ? check_donated(arrays, count, made) : NULL;
@@ -213,7 +214,7 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
                                  tsr_array **out_arrays) {
   tsr_reshard_options checked;
   tsr_asked asked = {.count = count, .arrays = arrays, .layouts = layouts};
-  if (count == 0) return check_options(options, &checked);
+  if (count == 0) return tsr_reshard_options_check(options, &checked);
   tsr_array **made = calloc((size_t)count, sizeof *made);
   tsr_status status = check(arrays, count, options, made, &checked);
   status = agree(&asked, &checked, status);

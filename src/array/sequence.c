@@ -16,8 +16,9 @@ typedef struct stage {
   int number;
   const tsr_sequence_step *step;
   tsr_array *in, *out;
-  tsr_groups groups;  // owned; empty of a permute
-  tsr_pair *pairs;    // owned; of a permute
+  const tsr_array *rooms;  // buffers of leaders for the result; NULL = none
+  tsr_groups groups;       // owned; empty of a permute
+  tsr_pair *pairs;         // owned; of a permute
   int64_t pair_count;
   tsr_lists lists;
 } stage;
@@ -28,15 +29,30 @@ static bool results_are_equal(tsr_step_kind kind) {
   return kind == TSR_STEP_ALL_GATHER || kind == TSR_STEP_REDUCE;
 }
 
-static tsr_status make_group(stage *s, const int64_t *members) {
-  const tsr_slot *first = NULL;
+static void use_rooms(stage *s) {
+  for (int64_t i = 0; s->rooms && i < s->out->slot_count; i++)
+    if (tsr_slot_is_leader(s->rooms, &s->rooms->slots[i]))
+      tsr_slot_hold(&s->out->slots[i], &s->rooms->slots[i]);
+}
+
+// The member of a group that has a buffer already; NULL if none has.
+static const tsr_slot *find_made(const stage *s, const int64_t *members) {
   for (int64_t i = 0; i < s->groups.size; i++) {
     const int64_t index = tsr_array_find_device(s->out, members[i]);
-    if (index < 0) continue;
+    if (index >= 0 && s->out->slots[index].buffer) return &s->out->slots[index];
+  }
+  return NULL;
+}
+
+static tsr_status make_group(stage *s, const int64_t *members) {
+  const bool equal = results_are_equal(s->step->kind);
+  const tsr_slot *first = equal ? find_made(s, members) : NULL;
+  for (int64_t i = 0; i < s->groups.size; i++) {
+    const int64_t index = tsr_array_find_device(s->out, members[i]);
+    if (index < 0 || s->out->slots[index].buffer) continue;
     tsr_slot *slot = &s->out->slots[index];
-    if (first && results_are_equal(s->step->kind)) {
-      const int64_t offset = first->data - (const char *)tsr_buffer_data(first->buffer);
-      tsr_slot_set(slot, tsr_buffer_retain(first->buffer), offset);
+    if (first && equal) {
+      tsr_slot_hold(slot, first);
     } else {
       TSR_TRY(tsr_slot_make(s->out, slot));
       first = slot;
@@ -46,6 +62,7 @@ static tsr_status make_group(stage *s, const int64_t *members) {
 }
 
 static tsr_status make_buffers(stage *s) {
+  use_rooms(s);
   for (int64_t g = 0; g < s->groups.count; g++)
     TSR_TRY(make_group(s, s->groups.members + g * s->groups.size));
   for (int64_t i = 0; i < s->out->slot_count; i++)
@@ -122,10 +139,7 @@ static tsr_status zero(const stage *s) {
       TSR_TRY(tsr_slot_clear(s->out, &s->out->slots[index]));
       continue;
     }
-    tsr_slot *slot = &s->out->slots[index];
-    const tsr_slot *own = &s->in->slots[index];
-    const int64_t offset = own->data - (const char *)tsr_buffer_data(own->buffer);
-    tsr_slot_set(slot, tsr_buffer_retain(own->buffer), offset);
+    tsr_slot_hold(&s->out->slots[index], &s->in->slots[index]);
   }
   return NULL;
 }
@@ -160,11 +174,12 @@ static tsr_status carry_out(const stage *s) {
 }
 
 static tsr_status do_step(const tsr_sequence *sequence, int number, tsr_array *in,
-                          tsr_array **out_array) {
+                          const tsr_array *rooms, tsr_array **out_array) {
   stage s = {.sequence = sequence,
              .number = number,
              .step = tsr_sequence_step_at(sequence, number),
-             .in = in};
+             .in = in,
+             .rooms = rooms};
   tsr_status status = tsr_array_agree(in->comm, tsr_step_kind_name(s.step->kind), prepare(&s));
   if (!status) status = carry_out(&s);
   tsr_lists_deinit(&s.lists);
@@ -181,11 +196,13 @@ static tsr_status do_step(const tsr_sequence *sequence, int number, tsr_array *i
 
 // ---- all of it ----
 
-static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, tsr_array **out_array) {
+static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const tsr_array *rooms,
+                           tsr_array **out_array) {
+  const int count = tsr_sequence_step_count(sequence);
   tsr_array *now = tsr_array_retain(array);
-  for (int i = 0; i < tsr_sequence_step_count(sequence); i++) {
+  for (int i = 0; i < count; i++) {
     tsr_array *next = NULL;
-    tsr_status status = do_step(sequence, i, now, &next);
+    tsr_status status = do_step(sequence, i, now, i == count - 1 ? rooms : NULL, &next);
     tsr_array_release(now);
     if (status) return status;
     now = next;
@@ -198,16 +215,12 @@ static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, tsr_a
 static tsr_status dress(const tsr_array *array, const tsr_layout *layout, tsr_array **out_array) {
   tsr_array *made = NULL;
   TSR_TRY(tsr_array_alloc(array->comm, layout, array->dtype, &made));
-  for (int64_t i = 0; i < made->slot_count; i++) {
-    const tsr_slot *slot = &array->slots[i];
-    const int64_t offset = slot->data - (const char *)tsr_buffer_data(slot->buffer);
-    tsr_slot_set(&made->slots[i], tsr_buffer_retain(slot->buffer), offset);
-  }
+  for (int64_t i = 0; i < made->slot_count; i++) tsr_slot_hold(&made->slots[i], &array->slots[i]);
   *out_array = made;
   return NULL;
 }
 
-tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout,
+tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout, const tsr_array *rooms,
                                  tsr_array **out_array) {
   const tsr_sharding *from = tsr_layout_sharding(array->layout), *to = tsr_layout_sharding(layout);
   const tsr_shape shape = tsr_layout_shape(array->layout), wanted = tsr_layout_shape(layout);
@@ -219,7 +232,7 @@ tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout,
   tsr_array *made = NULL;
   tsr_status status = tsr_sequence_create(from, to, &shape, array->dtype, NULL, &sequence);
   status = tsr_array_agree(array->comm, "sequence", status);
-  if (!status) status = do_steps(sequence, array, &made);
+  if (!status) status = do_steps(sequence, array, rooms, &made);
   tsr_array *dressed = NULL;
   if (!status) status = tsr_array_agree(array->comm, "sequence", dress(made, layout, &dressed));
   tsr_array_release(made);

@@ -8,6 +8,7 @@
   X(array_write)  \
   X(host)         \
   X(reshard)      \
+  X(reshard_into) \
   X(ranks)        \
   X(dlpack)       \
   X(npy)          \

@@ -83,11 +83,31 @@ static tsr_status reshard_all(scene *s, int swapped) {
   return status;
 }
 
+// Into an array of the type and layout that the source's swap wants.
+static tsr_status reshard_into(scene *s, int swapped) {
+  static const int option_of[] = {0, 0, 0, 0, 0, 1, 2, 3, 5, 6, 4, 0};
+  const tsr_reshard_options options = options_of(option_of[swapped]);
+  tsr_array *target = NULL;
+  TSR_TRY(tsr_array_zeros(s->comm,
+                          swapped == 3   ? s->rows
+                          : swapped == 4 ? s->turned_rows
+                                         : s->columns,
+                          swapped == 1 ? TSR_F32 : TSR_I32, &target));
+  tsr_array *const source = array_of(s, swapped);
+  tsr_status status = tsr_array_reshard_into(source, swapped == 11 ? source : target, &options);
+  if (!status) status = swap_check(s, target, 0);
+  tsr_array_release(target);
+  return status;
+}
+
 #define RESHARD_OPTIONS "method donate unshare relabel most_memory ! options.size most_memory"
 const collective array_collectives[] = {
     {"tsr_array_check_replicas", "dtype layout", check_replicas},
     {"tsr_array_gather", "dtype layout root root ! options.size root strides", gather},
     {"tsr_array_save_npy", "dtype layout path", save_npy},
     {"tsr_array_reshard", "dtype array layout devices " RESHARD_OPTIONS, reshard},
+    {"tsr_array_reshard_into",
+     "dtype array layout devices method donate unshare most_memory ! options.size relabel target",
+     reshard_into},
     {"tsr_array_reshard_all", "array order layout dtype count " RESHARD_OPTIONS, reshard_all},
     {0}};

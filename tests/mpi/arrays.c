@@ -65,6 +65,23 @@ static void check_pair(tsr_array *from, tsr_array *wanted, tsr_reshard_method me
   tsr_array_release(moved);
 }
 
+// Into an array that is there, twice, in the memory that it has.
+static void check_into(tsr_comm *comm, tsr_array *from, tsr_array *wanted,
+                       tsr_reshard_method method) {
+  const tsr_reshard_options options = {.size = sizeof options, .method = method};
+  tsr_array *target = NULL;
+  if (!check_ok("target", tsr_array_zeros(comm, tsr_array_layout(wanted), TSR_I32, &target)))
+    return;
+  const int64_t before = tsr_buffer_pool_in_use(tsr_comm_buffers(comm));
+  for (int turn = 0; turn < 2; turn++) {
+    check_ok("reshard into", tsr_array_reshard_into(from, target, &options));
+    check_that("the array holds what it should", same_parts(target, wanted));
+    check_that("in the memory that it had",
+               tsr_buffer_pool_in_use(tsr_comm_buffers(comm)) == before);
+  }
+  tsr_array_release(target);
+}
+
 static void check_all(tsr_comm *comm, const tsr_mesh *mesh) {
   int32_t host[ROWS * COLUMNS];
   tsr_array *arrays[SPECS] = {NULL};
@@ -80,6 +97,8 @@ static void check_all(tsr_comm *comm, const tsr_mesh *mesh) {
     for (int k = 0; k < SPECS; k++) {
       check_pair(arrays[i], arrays[k], TSR_RESHARD_DIRECT, host);
       check_pair(arrays[i], arrays[k], TSR_RESHARD_SEQUENCE, host);
+      check_into(comm, arrays[i], arrays[k], TSR_RESHARD_DIRECT);
+      check_into(comm, arrays[i], arrays[k], TSR_RESHARD_SEQUENCE);
     }
   for (int i = 0; i < SPECS; i++) tsr_array_release(arrays[i]);
 }

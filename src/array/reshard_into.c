@@ -1,0 +1,185 @@
+// Another layout of the same tensor, in the buffers of an array that has it.
+//
+// The result is made in an array beside the target, its shadow, which holds the target's buffers
+// where nobody else does, and fresh ones elsewhere. So the target is what it was until all ranks
+// have planned the move, and what others hold is never written to.
+#include <stdlib.h>
+
+#include "array/reshard.h"
+#include "array/sequence.h"
+#include "tessera/engine.h"
+
+// ---- the shadow ----
+
+// How many slots hold the buffer of their leader as it does, per leader; to free().
+static tsr_status count_holders(const tsr_array *array, int **out_counts) {
+  int *counts = calloc((size_t)array->slot_count + 1, sizeof *counts);
+  if (!counts) return tsr_fail(NO_MEMORY, "%lld local devices", (long long)array->slot_count);
+  for (int64_t i = 0; i < array->slot_count; i++) {
+    const tsr_slot *slot = &array->slots[i], *leader = &array->slots[slot->leader];
+    counts[slot->leader] += slot->buffer == leader->buffer && slot->data == leader->data;
+  }
+  *out_counts = counts;
+  return NULL;
+}
+
+// Whether nobody but `count` replicas here holds a buffer, and it may be written. Of borrowed
+// memory that is only known where it has one holder.
+static bool is_private(const tsr_buffer *buffer, int count) {
+  if (count == 1) return tsr_buffer_is_writable(buffer);
+  return tsr_buffer_holders(buffer) == count && !tsr_buffer_is_borrowed(buffer);
+}
+
+static tsr_status fill_shadow(const tsr_array *target, tsr_array *shadow) {
+  int *counts = NULL;
+  TSR_TRY(count_holders(target, &counts));
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < shadow->slot_count && !status; i++) {
+    if (!tsr_slot_is_leader(shadow, &shadow->slots[i])) continue;
+    if (is_private(target->slots[i].buffer, counts[i]))
+      tsr_slot_hold(&shadow->slots[i], &target->slots[i]);
+    else
+      status = tsr_slot_make(shadow, &shadow->slots[i]);
+  }
+  free(counts);
+  return status;
+}
+
+static tsr_status make_shadow(const tsr_array *target, tsr_array **out_shadow) {
+  TSR_TRY(tsr_array_alloc(target->comm, target->layout, target->dtype, out_shadow));
+  return fill_shadow(target, *out_shadow);
+}
+
+static void adopt(tsr_array *target, const tsr_array *shadow) {
+  for (int64_t i = 0; i < target->slot_count; i++)
+    if (tsr_slot_is_leader(target, &target->slots[i]))
+      tsr_slot_hold(&target->slots[i], &shadow->slots[i]);
+  tsr_array_share_leaders(target);
+}
+
+// ---- direct copies ----
+
+// Partial sums other than the first are zero.
+static tsr_status clear_terms(const tsr_move *move) {
+  for (int64_t i = 0; move->first_terms && i < move->to->slot_count; i++) {
+    tsr_slot *slot = &move->to->slots[i];
+    if (slot->term > 0 && tsr_slot_is_leader(move->to, slot))
+      TSR_TRY(tsr_slot_clear(move->to, slot));
+  }
+  return NULL;
+}
+
+static tsr_status exchange_into(tsr_array *source, tsr_array *shadow) {
+  tsr_move move = {
+      .from = source, .unshare = true, .to = tsr_array_retain(shadow), .in_place = true};
+  tsr_status status = tsr_move_plan(&move, shadow->layout, 0);
+  status = tsr_array_agree(shadow->comm, "reshard", status);
+  if (!status) status = clear_terms(&move);
+  const tsr_exchange part = tsr_move_part(&move);
+  if (!status) status = tsr_exchange_agreed(shadow->comm, &part, 1);
+  tsr_move_deinit(&move);
+  return status;
+}
+
+static tsr_status move_into(tsr_array *array, tsr_array *shadow) {
+  tsr_array *source = NULL;
+  if (tsr_layout_same_terms(array->layout, shadow->layout)) return exchange_into(array, shadow);
+  TSR_TRY(tsr_array_reduce(array, &source));
+  tsr_status status = exchange_into(source, shadow);
+  tsr_array_release(source);
+  return status;
+}
+
+// ---- sequences ----
+
+// Leaders whose data came to lie elsewhere: a sequence without steps moves nothing, and one that
+// ends with zeros shares what was before.
+static tsr_status copy_rest(const tsr_array *made, tsr_array *shadow) {
+  tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
+  tsr_lists lists = {NULL, NULL};
+  tsr_status status = tsr_lists_init(&lists, shadow->comm);
+  for (int64_t i = 0; i < shadow->slot_count && !status; i++) {
+    const tsr_slot *slot = &shadow->slots[i];
+    if (!tsr_slot_is_leader(shadow, slot) || made->slots[i].data == slot->data) continue;
+    const int64_t index = tsr_comm_local_index(shadow->comm, slot->device);
+    const tsr_copy copy = {
+        .source = slot->device, .target = slot->device, .length = tsr_slot_bytes(shadow, slot)};
+    lists.in[index] = made->slots[i].data;
+    lists.out[index] = slot->data;
+    if (copy.length > 0) status = tsr_copy_vector_add(&copies, &copy);
+  }
+  const tsr_exchange part = {copies.items, copies.count, 8, lists.in, lists.out};
+  if (!status) status = tsr_engine_copy_here(shadow->comm, &part, 1);
+  tsr_copy_vector_deinit(&copies);
+  tsr_lists_deinit(&lists);
+  return status;
+}
+
+static tsr_status sequence_into(tsr_array *array, tsr_array *shadow) {
+  tsr_array *made = NULL;
+  TSR_TRY(tsr_array_by_sequence(array, shadow->layout, shadow, &made));
+  tsr_status status = tsr_array_agree(shadow->comm, "sequence", copy_rest(made, shadow));
+  tsr_array_release(made);
+  return status;
+}
+
+// ---- ranks ----
+
+static tsr_status check_pair(const tsr_array *array, const tsr_array *target) {
+  const tsr_shape from = tsr_layout_shape(array->layout), to = tsr_layout_shape(target->layout);
+  if (array == target) return tsr_fail(BAD_ARGUMENT, "an array cannot be resharded into itself");
+  TSR_TRY_NOTE(tsr_array_check_alive(target), "target");
+  if (target->comm != array->comm)
+    return tsr_fail(BAD_ARGUMENT, "the target is on another comm than the array");
+  if (target->dtype != array->dtype)
+    return tsr_fail(BAD_ARGUMENT, "the target is of %s, the array of %s",
+                    tsr_dtype_get(target->dtype)->name, tsr_dtype_get(array->dtype)->name);
+  if (tsr_shape_equal(&from, &to)) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&to, &text);
+  tsr_text_add(&text, ", the array ");
+  tsr_shape_print(&from, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_fail(SHAPES_DIFFER, "the target has shape %s", tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status check(const tsr_array *array, const tsr_array *target,
+                        const tsr_reshard_options *given, tsr_reshard_options *out_options) {
+  TSR_TRY(tsr_reshard_options_check(given, out_options));
+  TSR_TRY(tsr_array_check_alive(array));
+  TSR_TRY(check_pair(array, target));
+  if (out_options->relabel)
+    return tsr_fail(BAD_ARGUMENT, "relabel: the devices of an array that is there stay its own");
+  return NULL;
+}
+
+static tsr_status agree(tsr_array *array, const tsr_array *target,
+                        const tsr_reshard_options *options, tsr_status found) {
+  tsr_asked asked = {.count = 1,
+                     .arrays = (tsr_array *[]){array},
+                     .layouts = (const tsr_layout *[]){target->layout}};
+  char how[TSR_CALL_TEXT / 2];
+  tsr_call c = tsr_call_begin(array->comm, "reshard_into");
+  tsr_reshard_options_describe(options, how, sizeof how);
+  tsr_call_describe(&c, "reshard into an array %s", how);
+  c.items = tsr_asked_items(&asked);
+  return tsr_call_agree(&c, found);
+}
+
+tsr_status tsr_array_reshard_into(tsr_array *array, tsr_array *target,
+                                  const tsr_reshard_options *options) {
+  tsr_reshard_options checked;
+  tsr_array *shadow = NULL;
+  tsr_status status = check(array, target, options, &checked);
+  TSR_TRY(agree(array, target, &checked, status));
+  status = tsr_array_agree(array->comm, "reshard", make_shadow(target, &shadow));
+  if (!status)
+    status = checked.method == TSR_RESHARD_SEQUENCE ? sequence_into(array, shadow)
+                                                    : move_into(array, shadow);
+  if (!status) adopt(target, shadow);
+  if (!status && checked.donate) tsr_array_delete(array);
+  tsr_array_release(shadow);
+  return status;
+}
