@@ -26,6 +26,7 @@
 
 #include <stdint.h>
 
+#include "tessera/log.h"
 #include "tessera/mesh.h"
 #include "tessera/reduction.h"
 #include "tessera/shape.h"
@@ -174,16 +175,13 @@ TSR_API void tsr_changes_deinit(tsr_changes *changes);
 // One line per change: `dimension 1: size 10 is not divisible by tp=4, so it is not cut`.
 TSR_API void tsr_changes_print(const tsr_changes *changes, tsr_text *out);
 
-// Takes one line of a log, without its end.
-typedef void tsr_log_fn(void *context, const char *line);
-
 typedef struct tsr_correct_options {
   size_t size;              // sizeof(tsr_correct_options)
   bool strict;              // refuse instead of changing anything
   bool allow_no_mesh;       // raise_mesh_error = false: without a mesh give P()
   bool keep_group_members;  // drop only the members of a group that are missing or do not divide
   bool uneven;              // sizes need not divide
-  tsr_log_fn *log;          // where changes are logged; NULL = to stderr
+  tsr_log_fn *log;          // where changes are logged; NULL = where tsr_log_set says
   void *log_context;
 } tsr_correct_options;
 #define TSR_CORRECT_OPTIONS TSR_SIZED(tsr_correct_options)

@@ -21,6 +21,7 @@
 #include "tessera/json.h"
 #include "tessera/layout.h"
 #include "tessera/load.h"
+#include "tessera/log.h"
 #include "tessera/logical.h"
 #include "tessera/map.h"
 #include "tessera/mesh.h"

@@ -1,10 +1,10 @@
 #include "spec/changes.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "mesh/mesh.h"
 
 const char *tsr_change_text(tsr_change_kind kind) {
@@ -139,11 +139,6 @@ static bool log_is_on(void) {
   return false;
 }
 
-static void log_to_stderr(void *context, const char *line) {
-  (void)context;
-  fprintf(stderr, "%s\n", line);
-}
-
 tsr_status tsr_changes_log(const tsr_changes *changes, tsr_log_fn *log, void *context) {
   if (!changes->count || !log_is_on()) return NULL;
   tsr_text line = TSR_TEXT_EMPTY;
@@ -153,7 +148,10 @@ tsr_status tsr_changes_log(const tsr_changes *changes, tsr_log_fn *log, void *co
     tsr_text_add(&line, "sharding corrected: ");
     print_change(&changes->items[i], &line);
     status = tsr_text_check(&line);
-    if (!status) (log ? log : log_to_stderr)(context, tsr_text_string(&line));
+    if (!status && log)
+      log(context, tsr_text_string(&line));
+    else if (!status)
+      tsr_log_line(tsr_text_string(&line));
   }
   tsr_text_deinit(&line);
   return status;

@@ -14,6 +14,7 @@
   X(convert)      \
   X(scope)        \
   X(hash)         \
+  X(log)          \
   X(scan)         \
   X(json)         \
   X(json_writer)  \

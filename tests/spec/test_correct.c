@@ -308,6 +308,27 @@ static void the_environment_turns_the_log_on(void **state) {
   }
 }
 
+static void the_log_of_the_process_gets_what_no_option_takes(void **state) {
+  (void)state;
+  tsr_text log = TSR_TEXT_EMPTY, own = TSR_TEXT_EMPTY, out = TSR_TEXT_EMPTY;
+  const tsr_correct_options options = {
+      .size = sizeof options, .log = take_line, .log_context = &own};
+  setenv("LOG_SHARDING_MOVE", "1", 1);
+  tsr_log_set(take_line, &log);
+  assert_ok(correct("dp=2", "dp, _", "7,2", NULL, &out));
+  assert_non_null(strstr(tsr_text_string(&log),
+                         "sharding corrected: dimension 0: size 7 is not divisible by dp=2"));
+  tsr_text_clear(&log);
+  assert_ok(correct("dp=2", "dp, _", "7,2", &options, &out));
+  assert_string_equal(tsr_text_string(&log), "");
+  assert_string_not_equal(tsr_text_string(&own), "");
+  tsr_log_set(NULL, NULL);
+  unsetenv("LOG_SHARDING_MOVE");
+  tsr_text_deinit(&log);
+  tsr_text_deinit(&own);
+  tsr_text_deinit(&out);
+}
+
 static void axis_names_come_first_seen_first(void **state) {
   (void)state;
   const char *const texts[] = {"z+y+_, x", "x, y:(1)2, w;v/cyclic(2) | unreduced=u",
@@ -378,5 +399,6 @@ SUITE(correct, TEST(entries_are_kept_or_dropped_with_a_reason), TEST(strict_refu
       TEST(without_a_mesh_there_is_an_error_or_the_empty_spec), TEST(wrong_arguments_are_refused),
       TEST(a_product_beyond_64_bits_divides_only_zero), TEST(a_constraint_can_mean_leave_alone),
       TEST(t5x_constrains_only_accelerators_within_a_mesh), TEST(the_environment_turns_the_log_on),
+      TEST(the_log_of_the_process_gets_what_no_option_takes),
       TEST(axis_names_come_first_seen_first), TEST(many_axis_names_are_found),
       TEST(running_out_of_memory_is_reported))
