@@ -27,8 +27,8 @@
 
 TSR_BEGIN_DECLS
 
-// Shared by retain and release. Reading is safe from several threads; tsr_array_write and donating
-// are not, while another thread uses the array.
+// Shared by retain and release. Reading is safe from several threads; tsr_array_write, donating and
+// resharding into it are not, while another thread uses the array.
 typedef struct tsr_array tsr_array;
 
 TSR_API tsr_array *tsr_array_retain(tsr_array *array);
