@@ -1,0 +1,1 @@
+first_put_and_reshard
