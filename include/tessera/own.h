@@ -19,8 +19,6 @@
 #ifndef TESSERA_OWN_H
 #define TESSERA_OWN_H
 
-#include "tessera/api.h"
-
 #ifndef __cplusplus
 
 // The handles: type, the verb that gives one back, what that takes. Types are only named here, so
@@ -80,23 +78,28 @@
 #define TSR_OWN(type, name) \
   __attribute__((cleanup(tsr_give_back_##type))) tsr_owned_##type name = {0}
 
-// What the tables make of a row: the type of the variable, and the function that ends it.
-#define TSR_OWN_HANDLE_(type, verb, taken)         \
-  typedef struct tsr_##type tsr_##type;            \
-  typedef tsr_##type *tsr_owned_##type;            \
-  TSR_API void tsr_##type##_##verb(taken *handle); \
-  static inline void tsr_give_back_##type(tsr_##type **variable) { tsr_##type##_##verb(*variable); }
-#define TSR_OWN_VALUE_(type)                           \
-  typedef struct tsr_##type tsr_##type;                \
-  typedef tsr_##type tsr_owned_##type;                 \
-  TSR_API void tsr_##type##_deinit(tsr_##type *value); \
-  static inline void tsr_give_back_##type(tsr_##type *variable) { tsr_##type##_deinit(variable); }
-// The functions are declared again where they belong, which is what this warning is about.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wredundant-decls"
+// What the tables make of a row: the type of the variable, and the function that ends it. The
+// functions of other headers are called by their names in the library, so that they are declared
+// only there.
+#define TSR_OWN_TEXT_OF_(name) #name
+#define TSR_OWN_TEXT_(name) TSR_OWN_TEXT_OF_(name)
+#define TSR_OWN_CALLED_(function) __asm__(TSR_OWN_TEXT_(__USER_LABEL_PREFIX__) #function)
+#define TSR_OWN_HANDLE_(type, verb, taken)                                 \
+  typedef struct tsr_##type tsr_##type;                                    \
+  typedef tsr_##type *tsr_owned_##type;                                    \
+  void tsr_end_##type(taken *handle) TSR_OWN_CALLED_(tsr_##type##_##verb); \
+  static inline void tsr_give_back_##type(tsr_##type **variable) { tsr_end_##type(*variable); }
+#define TSR_OWN_VALUE_(type)            \
+  typedef struct tsr_##type tsr_##type; \
+  typedef tsr_##type tsr_owned_##type;  \
+  void tsr_give_back_##type(tsr_##type *value) TSR_OWN_CALLED_(tsr_##type##_deinit);
+#pragma GCC visibility push(default)
 TSR_OWNED_HANDLES(TSR_OWN_HANDLE_)
 TSR_OWNED_VALUES(TSR_OWN_VALUE_)
-#pragma GCC diagnostic pop
+#pragma GCC visibility pop
+#undef TSR_OWN_TEXT_OF_
+#undef TSR_OWN_TEXT_
+#undef TSR_OWN_CALLED_
 #undef TSR_OWN_HANDLE_
 #undef TSR_OWN_VALUE_
 
