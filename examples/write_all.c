@@ -1,0 +1,44 @@
+// All shards of an array written at once: eight devices hold the same vector in one buffer, and do
+// so still after it was scaled; written part by part, each has a copy of its own.
+#include <inttypes.h>
+#include <stdio.h>
+#include <tessera/tessera.h>
+
+// Called once for each distinct shard, which `data` holds.
+static tsr_status scale(void *context, const tsr_array_part *part, void *data) {
+  const float by = *(const float *)context;
+  float *values = data;
+  for (int64_t i = 0; i < part->shape.dims[0]; i++) values[i] *= by;
+  return NULL;
+}
+
+static void show(const char *when, const tsr_array *array) {
+  const float *values = tsr_array_data(array, 7);
+  printf("%-12s %3" PRId64 " bytes; device 7 has %g %g %g ...\n", when, tsr_array_memory(array),
+         values[0], values[1], values[2]);
+}
+
+static tsr_status run(void) {
+  float host[16], ten = 10;
+  for (int i = 0; i < 16; i++) host[i] = (float)i;
+  TSR_OWN(comm, comm);
+  TSR_OWN(mesh, mesh);
+  TSR_OWN(array, array);
+  TSR_TRY(tsr_comm_create(8, NULL, &comm));
+  TSR_TRY(tsr_mesh_parse("x=8", NULL, &mesh));
+  TSR_TRY(tsr_array_put(comm, mesh, "()", TSR_SHAPE(16), TSR_F32, host, &array));
+  show("put", array);
+  TSR_TRY(tsr_array_write_all(array, scale, &ten));
+  show("all at once", array);
+  for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
+    void *data = NULL;
+    tsr_array_part part;
+    TSR_TRY(tsr_array_local(array, i, &part));
+    TSR_TRY(tsr_array_write(array, i, &data));
+    TSR_TRY(scale(&ten, &part, data));
+  }
+  show("part by part", array);
+  return NULL;
+}
+
+int main(void) { return tsr_status_exit(run()); }
