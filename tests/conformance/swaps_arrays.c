@@ -67,6 +67,18 @@ static tsr_status reshard(scene *s, int swapped) {
   return status;
 }
 
+static tsr_status reshard_to(scene *s, int swapped) {
+  tsr_array *moved = NULL;
+  TSR_TRY(tsr_array_reshard_to(array_of(s, swapped),
+                               swapped == 3   ? "_, data"
+                               : swapped == 4 ? "nothing, _"
+                                              : "_, data+model",
+                               &moved));
+  tsr_status status = swap_check(s, moved, 0);
+  tsr_array_release(moved);
+  return status;
+}
+
 static tsr_status reshard_all(scene *s, int swapped) {
   const tsr_reshard_options options = options_of(swapped < 6 ? 0 : swapped - 5);
   tsr_array *arrays[] = {s->arrays[0], s->arrays[1]}, *moved[2] = {NULL, NULL};
@@ -109,5 +121,6 @@ const collective array_collectives[] = {
     {"tsr_array_reshard_into",
      "dtype array layout devices method donate unshare most_memory ! options.size relabel target",
      reshard_into},
+    {"tsr_array_reshard_to", "dtype array spec ! spec", reshard_to},
     {"tsr_array_reshard_all", "array order layout dtype count " RESHARD_OPTIONS, reshard_all},
     {0}};

@@ -248,6 +248,20 @@ static tsr_status load(scene *s, int swapped) {
   return swap_check_tree(s, made, status);
 }
 
+static tsr_status load_path(scene *s, int swapped) {
+  const tsr_load_options options = {.size = sizeof options,
+                                    .dtype = swapped == 3 ? TSR_BF16 : TSR_DTYPE_NONE};
+  char path[128];
+  tsr_array_tree *made = NULL;
+  name_path(s, swapped == 4 ? "nowhere" : "model", path);
+  tsr_status status = tsr_checkpoint_load_path(path, swapped == 2 ? s->turned : s->mesh,
+                                               swapped == 1   ? ". -> data"
+                                               : swapped == 5 ? "a -> data"
+                                                              : ". -> _, data+model",
+                                               s->comm, &options, &made);
+  return swap_check_tree(s, made, status);
+}
+
 static tsr_status restore(scene *s, int swapped) {
   loading with = {0};
   tsr_partitioner *partitioner = NULL;
@@ -274,4 +288,5 @@ const collective file_collectives[] = {
     {"tsr_load_run", "load", load_run},
     {"tsr_checkpoint_load", LOADING, load},
     {"tsr_partitioner_restore", "axes mesh alone ! partitioner options.size", restore},
+    {"tsr_checkpoint_load_path", "rules mesh dtype ! path rules", load_path},
     {0}};

@@ -262,6 +262,19 @@ static tsr_status placer_shard(scene *s, int swapped) {
   return swap_check_tree(s, made, status);
 }
 
+static tsr_status tree_put(scene *s, int swapped) {
+  tsr_array_tree *tree = NULL, *made = NULL;
+  tsr_status status = swap_tree(s, tree_of(swapped), &tree);
+  if (!status)
+    status = tsr_array_tree_put(s->comm, swapped == 7 ? s->turned : s->mesh,
+                                swapped == 6   ? ". -> data"
+                                : swapped == 8 ? "a -> data"
+                                               : ". -> model, data",
+                                tree, &made);
+  tsr_array_tree_release(tree);
+  return swap_check_tree(s, made, status);
+}
+
 static tsr_status shard_leaf(scene *s, int swapped) {
   tsr_leaf leaf = {.path = swapped == 1 ? "h" : "a",
                    .kind = TSR_LEAF_ARRAY,
@@ -331,6 +344,7 @@ const collective place_collectives[] = {
     {"tsr_array_tree_gather", TREES " root root", tree_gather},
     {"tsr_placer_shard", TREES " specs mesh policy method donate most_memory ! specs",
      placer_shard},
+    {"tsr_array_tree_put", TREES " rules mesh ! rules", tree_put},
     {"tsr_placer_shard_leaf", "path dtype kind mesh relabel ! shape path", shard_leaf},
     {"tsr_placer_gather", TREES " ! specs", placer_gather},
     {"tsr_partitioner_move_params",
