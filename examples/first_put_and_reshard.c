@@ -20,7 +20,7 @@ static tsr_status run(void) {
   TSR_TRY(tsr_mesh_parse("x=2,y=2", NULL, &mesh));
   TSR_TRY(tsr_array_put(comm, mesh, "x, _", TSR_SHAPE(4, 6), TSR_F32, matrix, &rows));
   TSR_TRY(tsr_array_reshard_to(rows, "_, y", &columns));
-  TSR_TRY(tsr_array_gather(columns, back, NULL));
+  TSR_TRY(tsr_array_gather(columns, back, sizeof back, NULL));
   show("rows", rows);
   show("columns", columns);
   printf("gathered %s\n", memcmp(back, matrix, sizeof back) == 0 ? "as it was" : "wrongly");

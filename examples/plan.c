@@ -16,8 +16,8 @@ static tsr_status run(const char *model, const char *mesh_text, const char *rule
     TSR_TRY(tsr_plan_from_preset(model, mesh, NULL, &plan));
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     TSR_OWN(text, spec);
-    tsr_plan_row row;
-    tsr_plan_get(plan, i, &row);
+    tsr_plan_row row = TSR_PLAN_ROW;
+    TSR_TRY(tsr_plan_get(plan, i, &row));
     TSR_TRY(tsr_spec_print(row.final, TSR_FORM_SHORT, &spec));
     printf("%-40s  %s\n", row.tensor->path, tsr_text_string(&spec));
   }

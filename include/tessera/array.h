@@ -27,8 +27,10 @@
 
 TSR_BEGIN_DECLS
 
-// Shared by retain and release. Reading is safe from several threads; tsr_array_write, donating and
-// resharding into it are not, while another thread uses the array.
+// Shared by retain and release. On a comm of one rank any threads may read an array at once: look
+// at it, gather it, reshard it. Over several ranks one thread makes the collective calls, as
+// tessera/ comm.h says, and others may look. tsr_array_write, donating and resharding into it are
+// not safe while another thread uses the array.
 typedef struct tsr_array tsr_array;
 
 TSR_API tsr_array *tsr_array_retain(tsr_array *array);
@@ -66,8 +68,9 @@ typedef struct tsr_host_options {
 #define TSR_HOST_OPTIONS TSR_SIZED(tsr_host_options)
 
 // jax.device_put: cuts the whole tensor, which every rank gives (only what its devices hold is
-// read). NULL options: row-major, copied. Under unreduced axes the first member of each group gets
-// the values and the others get zeros, so that the sum is right; of maxima and minima all get them.
+// read; where they hold no element, `host` may be NULL). NULL options: row-major, copied. Under
+// unreduced axes the first member of each group gets the values and the others get zeros, so that
+// the sum is right; of maxima and minima all get them.
 TSR_API TSR_MUST_USE tsr_status tsr_array_shard(tsr_comm *comm, const tsr_layout *layout,
                                                 tsr_dtype dtype, const void *host,
                                                 const tsr_host_options *options,
@@ -80,7 +83,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_put(tsr_comm *comm, const tsr_mesh *me
                                               tsr_array **out_array);
 // The tensor that a process's devices hold together: the smallest box around their pieces, which
 // they must fill; fails with not_filled, naming a hole, where they do not.
-// jax's host_local_array_to_global_array and its inverse; no communication.
+// jax's host_local_array_to_global_array and its inverse; no communication. `host` may be NULL
+// where they hold no element.
 TSR_API TSR_MUST_USE tsr_status tsr_array_host_local(const tsr_comm *comm, const tsr_layout *layout,
                                                      tsr_range *out_ranges);
 TSR_API TSR_MUST_USE tsr_status tsr_array_from_host_local(tsr_comm *comm, const tsr_layout *layout,

@@ -45,7 +45,7 @@ typedef struct tsr_field_value {
   bool not_given;
 } tsr_field_value;
 
-typedef struct tsr_axes tsr_axes;  // immutable, shared
+typedef struct tsr_axes tsr_axes;  // immutable, shared by any threads
 
 // Fields that are not given follow the others (head_axis follows tensor_parallel_axis, ...).
 TSR_API TSR_MUST_USE tsr_status tsr_axes_create(const tsr_field_value *values, int count,
@@ -90,7 +90,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_mode_parse(const char *name, tsr_mode *out_m
 // ---- further semantic names ----
 
 // Names beside the tokens, and other meanings for tokens. eformer has one for the whole process;
-// here it is handed to whoever resolves. Not safe to change while in use.
+// here it is given to each call that resolves. Any threads may resolve by it while none changes it.
 typedef struct tsr_axis_registry tsr_axis_registry;
 TSR_API TSR_MUST_USE tsr_status tsr_axis_registry_create(tsr_axis_registry **out_registry);
 TSR_API void tsr_axis_registry_destroy(tsr_axis_registry *registry);  // NULL is fine

@@ -14,7 +14,8 @@ TSR_BEGIN_DECLS
 
 // ---- pools ----
 
-typedef struct tsr_buffer_pool tsr_buffer_pool;  // shared; a buffer keeps its pool alive
+// Shared; a buffer keeps its pool alive. All functions of a pool are safe from any threads.
+typedef struct tsr_buffer_pool tsr_buffer_pool;
 
 // A block of at least `bytes`, which are more than 0, at a multiple of `alignment`; NULL when there
 // is no memory. And the block back, with the bytes that were asked for. Both are called from any
@@ -49,6 +50,8 @@ TSR_API int64_t tsr_buffer_pool_peak(tsr_buffer_pool *pool);    // the most that
 
 // ---- buffers ----
 
+// Shared: any threads may hold, read and release it. Its bytes are written by one holder only
+// (tsr_buffer_is_writable).
 typedef struct tsr_buffer tsr_buffer;
 
 // `bytes` of memory, aligned to 64 bytes (of the system's, large ones to 2 MB), from `pool`, or

@@ -40,6 +40,7 @@ TSR_API const char *tsr_checkpoint_format_name(tsr_checkpoint_format format);  /
 TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_format_parse(const char *name,
                                                             tsr_checkpoint_format *out_format);
 
+// Shared, and immutable once it is open: any threads may read from it at once.
 typedef struct tsr_checkpoint tsr_checkpoint;
 
 typedef struct tsr_checkpoint_options {

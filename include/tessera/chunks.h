@@ -23,7 +23,7 @@
 
 TSR_BEGIN_DECLS
 
-typedef struct tsr_chunker tsr_chunker;  // shared and immutable
+typedef struct tsr_chunker tsr_chunker;  // immutable, shared by any threads
 
 // Looks at every device once. A process whose devices form no box is found out when it is asked
 // for.

@@ -29,6 +29,9 @@
 
 TSR_BEGIN_DECLS
 
+// Shared by retain and release, from any threads. Collective calls are made by one thread at a time
+// on each rank, in the same order on all ranks; functions that only look at it, and those of arrays
+// that need no other rank, may run beside them.
 typedef struct tsr_comm tsr_comm;
 
 typedef struct tsr_comm_options {

@@ -79,6 +79,7 @@ typedef struct tsr_fsck_options {
 } tsr_fsck_options;
 #define TSR_FSCK_OPTIONS TSR_SIZED(tsr_fsck_options)
 
+// One owner. Not changed after tsr_fsck_run: any threads may look at it.
 typedef struct tsr_fsck tsr_fsck;
 
 // A file or folder of any format; the index, manifest or plan of a folder stands for the folder.

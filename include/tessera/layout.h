@@ -41,7 +41,7 @@ typedef struct tsr_run {
   bool owned;  // this is the lowest shard of its dimension that holds these elements
 } tsr_run;
 
-typedef struct tsr_layout tsr_layout;
+typedef struct tsr_layout tsr_layout;  // immutable, shared by any threads
 
 // ---- making ----
 
@@ -112,7 +112,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_layout_with_devices(const tsr_layout *layout
                                                         tsr_layout **out_layout);
 // Along each dimension of a grid, which of its cuts a shard is: the digits of its number, last
 // dimension fastest. Other kinds have one digit, in dimension 0.
-TSR_API void tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords);
+TSR_API bool tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords);
 TSR_API int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim);
 // Replica group: the positions with this shard, ascending. `index` counts from 0; -1 past the end.
 // Over unreduced axes a group's members hold partial results of the same elements, not copies.
@@ -125,8 +125,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_layout_jax_replica_ids(const tsr_layout *lay
                                                            int64_t *out_ids);
 // The shape of a shard's elements, and of the buffer that holds them (larger under PAD). Shards of
 // boxes and flat ranges have rank 1.
-TSR_API void tsr_layout_shard_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape);
-TSR_API void tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape);
+TSR_API bool tsr_layout_shard_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape);
+TSR_API bool tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape);
 TSR_API int64_t tsr_layout_shard_elements(const tsr_layout *layout, int64_t shard);
 TSR_API int64_t tsr_layout_buffer_elements(const tsr_layout *layout, int64_t shard);
 // The one range per dimension that a shard holds. Fails with bad_cut where a shard is not one box.

@@ -96,6 +96,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_open_all(tsr_comm *comm, const ch
 TSR_API TSR_MUST_USE tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint,
                                               const tsr_load_options *options, tsr_tree **out_tree);
 
+// One owner, used by one thread at a time.
 typedef struct tsr_load tsr_load;
 
 // Collective. Decides who reads what. The plan has a row for each tensor, by name, of its shape,

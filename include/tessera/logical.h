@@ -59,7 +59,7 @@ typedef struct tsr_logical_rule {
   int line;          // counted from 1; 0 = by a call
 } tsr_logical_rule;
 
-typedef struct tsr_logical_rules tsr_logical_rules;  // ordered, immutable, shared
+typedef struct tsr_logical_rules tsr_logical_rules;  // immutable, shared by any threads
 
 TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules, int count,
                                                          tsr_logical_rules **out_rules);

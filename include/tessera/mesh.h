@@ -30,7 +30,7 @@ typedef struct tsr_axis {
   tsr_axis_type type;
 } tsr_axis;
 
-typedef struct tsr_mesh tsr_mesh;
+typedef struct tsr_mesh tsr_mesh;  // immutable, shared by any threads
 
 typedef struct tsr_mesh_desc {
   size_t size;  // sizeof(tsr_mesh_desc)
@@ -95,7 +95,7 @@ TSR_API const tsr_topology *tsr_mesh_topology(const tsr_mesh *mesh);  // borrowe
 TSR_API int64_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position);
 TSR_API const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh);       // NULL = 0, 1, 2, ...
 TSR_API int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int64_t id);  // position, or -1
-TSR_API void tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords);
+TSR_API bool tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords);
 TSR_API int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
 // The process that drives a device; 0 for all without a topology.
 TSR_API int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);

@@ -91,9 +91,9 @@ typedef struct tsr_hardware_mesh {
 } tsr_hardware_mesh;
 
 // bounds_from_last_device and get_coords for a device of the topology (by position in its list).
-TSR_API void tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
+TSR_API bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
                                              tsr_hardware_mesh *out_bounds);
-TSR_API void tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
+TSR_API bool tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
                                 tsr_hardware_mesh *out_coords);
 
 // get_mesh: axes data and model. `local_process` is whose devices are the host tile (t5x: 0).

@@ -27,7 +27,8 @@
 
 TSR_BEGIN_DECLS
 
-typedef struct tsr_partitioner tsr_partitioner;  // shared; see params_on_devices
+// Shared by any threads. Immutable but for params_on_devices, a flag that any of them may change.
+typedef struct tsr_partitioner tsr_partitioner;
 
 typedef struct tsr_partitioner_options {
   size_t size;                                      // sizeof(tsr_partitioner_options)

@@ -60,6 +60,10 @@ TSR_API int64_t tsr_array_tree_count(const tsr_array_tree *tree);
 TSR_API const tsr_leaf *tsr_array_tree_leaf(const tsr_array_tree *tree, int64_t index);
 // The leaf of a path; NULL if there is none.
 TSR_API const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path);
+// The array of a path, which the tree keeps alive. Fails with not_found, naming the nearest path,
+// and with unsupported_leaf where the leaf is no array.
+TSR_API TSR_MUST_USE tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path,
+                                                   tsr_array **out_array);
 // Paths, types and shapes alone, for rules and plans.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree,
                                                       tsr_tree **out_tree);

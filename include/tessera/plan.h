@@ -72,7 +72,7 @@ typedef struct tsr_plan_row {
 } tsr_plan_row;
 #define TSR_PLAN_ROW TSR_SIZED(tsr_plan_row)
 
-typedef struct tsr_plan tsr_plan;
+typedef struct tsr_plan tsr_plan;  // immutable, shared by any threads
 
 TSR_API tsr_plan *tsr_plan_retain(const tsr_plan *plan);
 TSR_API void tsr_plan_release(const tsr_plan *plan);  // NULL is fine
@@ -81,8 +81,12 @@ TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);    // NULL = made w
 TSR_API const tsr_rules *tsr_plan_rules(const tsr_plan *plan);  // that it was made by; or NULL
 TSR_API const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  // the same
 TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
+// The row of a tensor by its index in the tree, or by its path: fails with not_found, naming the
+// nearest path.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index,
                                              tsr_plan_row *out_row);
+TSR_API TSR_MUST_USE tsr_status tsr_plan_find(const tsr_plan *plan, const char *path,
+                                              tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
 TSR_API int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
 // The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.

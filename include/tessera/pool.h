@@ -8,6 +8,7 @@
 
 TSR_BEGIN_DECLS
 
+// One owner. Any threads may run tasks on it; it is destroyed when none does.
 typedef struct tsr_pool tsr_pool;
 
 // How many threads this process may run on at once (its affinity mask), at least 1.

@@ -20,6 +20,7 @@ typedef struct tsr_progress_report {
 // Called now and then from the thread that started the job; false asks the job to stop.
 typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
 
+// One owner: the thread that starts the job also finishes it. Others may add.
 typedef struct tsr_progress tsr_progress;
 
 // Starts a job that reports to `fn` (which may be NULL) at most every `interval` seconds, and at

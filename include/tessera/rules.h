@@ -68,7 +68,7 @@ typedef struct tsr_rules_options {
 } tsr_rules_options;
 #define TSR_RULES_OPTIONS TSR_SIZED(tsr_rules_options)
 
-typedef struct tsr_rules tsr_rules;
+typedef struct tsr_rules tsr_rules;  // immutable, shared by any threads
 
 TSR_API TSR_MUST_USE tsr_status tsr_rules_create(const tsr_rule *rules, int count,
                                                  tsr_rules **out_rules);

@@ -62,6 +62,7 @@ typedef struct tsr_save_certificate {
   int64_t bytes_free;                  // on the disk of the destination; -1 = not known
 } tsr_save_certificate;
 
+// One owner, used by one thread at a time.
 typedef struct tsr_save tsr_save;
 
 // Collective. Decides who writes what, and writes nothing. Leaves of the tree are arrays on the

@@ -35,7 +35,7 @@ typedef struct tsr_sharding_dim {
   int priority;
 } tsr_sharding_dim;
 
-typedef struct tsr_sharding tsr_sharding;
+typedef struct tsr_sharding tsr_sharding;  // immutable, shared by any threads
 
 // Checks, in JAX's order: an axis used twice, an unknown axis, unconstrained without an Auto axis,
 // unreduced and reduced axes that are not Explicit; then sub-axes (pre and pre*size divide the

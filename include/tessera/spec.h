@@ -81,7 +81,7 @@ typedef struct tsr_spec_dim {
 // Specs know the first three reductions: sum, max, min.
 #define TSR_SPEC_REDUCTION_COUNT (TSR_REDUCE_MIN + 1)
 
-typedef struct tsr_spec tsr_spec;
+typedef struct tsr_spec tsr_spec;  // immutable, shared by any threads
 
 typedef struct tsr_spec_desc {
   size_t size;  // sizeof(tsr_spec_desc)

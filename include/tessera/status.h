@@ -17,6 +17,8 @@
 // - A tsr_status of NULL is success. Any other value is a failure, which the caller frees.
 // - Outputs (`out_...`, always last) are written on success only. After a failure they have the
 //   value that they had before, down to the members of a struct; what the call had made is gone.
+//   Only the caller's memory for elements and bytes (`host`, `out`), and a text that is added to,
+//   may then hold a part.
 // - A pointer must not be NULL unless the comment says what NULL means. Everywhere: options that
 //   are NULL are the defaults, NULL can be released, destroyed, freed and deinitialised, and arrays
 //   of no elements may be NULL.
@@ -26,7 +28,7 @@
 //   written.
 // - Functions that return a plain value cannot refuse. For an index out of range or an enum value
 //   that is not listed they give NULL where they return a pointer, -1 where they return an index, a
-//   position or a device, and else 0: false, an empty shape or range, a struct of zeros.
+//   position, a device or a process, and else 0 (false, a struct of zeros); outputs are untouched.
 //   Looking up what is not there (`find`) answers the same way.
 // - Handles that are shared (retain and release) are immutable and safe to use from any number of
 //   threads, as is retaining and releasing them; where a handle is not, its typedef says what

@@ -51,7 +51,7 @@ typedef struct tsr_link {
   double beta;   // seconds per byte
 } tsr_link;
 
-typedef struct tsr_topology tsr_topology;
+typedef struct tsr_topology tsr_topology;  // immutable, shared by any threads
 
 typedef struct tsr_topology_desc {
   size_t size;  // sizeof(tsr_topology_desc)

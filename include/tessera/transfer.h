@@ -126,6 +126,7 @@ TSR_API void tsr_relabelling_deinit(tsr_relabelling *relabelling);
 //     for (int64_t i = 0; i < item_count; i++) parts[i].copies = tsr_copy_batch_copies(batch, i,
 //     ...);
 //   }
+// One owner, used by one thread at a time.
 typedef struct tsr_copy_batch tsr_copy_batch;
 typedef struct tsr_copy_batch_item {
   const tsr_copy_plan *plan;

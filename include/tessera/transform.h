@@ -108,6 +108,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_transform_tree(const tsr_checkpoint *source,
                                                    const tsr_transform_options *options,
                                                    tsr_tree **out_tree);
 
+// One owner, used by one thread at a time.
 typedef struct tsr_transform tsr_transform;
 
 // Decides everything and writes nothing. Fails with does_not_fit when the memory is too little,

@@ -22,7 +22,7 @@ typedef struct tsr_tensor {
   const char *const *logical;  // `rank` names, NULL or "" = none; NULL = no logical axes at all
 } tsr_tensor;
 
-typedef struct tsr_tree tsr_tree;
+typedef struct tsr_tree tsr_tree;  // immutable, shared by any threads
 
 // Copies everything. Paths are UTF-8 and unique ("" is one too: a tree may be a single tensor), and
 // all tensors together take less than 2^63 bytes.

@@ -82,6 +82,7 @@ typedef struct tsr_verify_row {
   const char *message;  // about copies that differ; NULL = none
 } tsr_verify_row;
 
+// One owner. Not changed after tsr_checkpoint_verify: any threads may look at it.
 typedef struct tsr_verification tsr_verification;
 
 // Rows come in the order of the first checkpoint, then those that only the second has. Fails when

@@ -226,8 +226,12 @@ bool tsr_array_is_fully_addressable(const tsr_array *array) {
   return array->slot_count == tsr_layout_device_count(array->layout);
 }
 
+static bool has_slot(const tsr_array *array, int64_t index) {
+  return index >= 0 && index < array->slot_count;
+}
+
 int64_t tsr_array_device(const tsr_array *array, int64_t index) {
-  return array->slots[index].device;
+  return has_slot(array, index) ? array->slots[index].device : -1;
 }
 
 int64_t tsr_array_find_device(const tsr_array *array, int64_t device) {
@@ -243,10 +247,11 @@ int64_t tsr_array_find_device(const tsr_array *array, int64_t device) {
 }
 
 const void *tsr_array_data(const tsr_array *array, int64_t index) {
-  return array->slots[index].data;
+  return has_slot(array, index) ? array->slots[index].data : NULL;
 }
 
 tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset) {
+  if (!has_slot(array, index)) return NULL;
   const tsr_slot *slot = &array->slots[index];
   if (slot->buffer) *out_offset = slot->data - (const char *)tsr_buffer_data(slot->buffer);
   return slot->buffer;

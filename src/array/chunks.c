@@ -133,7 +133,7 @@ const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker) { return chunker->m
 int64_t tsr_chunker_process_count(const tsr_chunker *chunker) { return chunker->count; }
 
 int64_t tsr_chunker_process(const tsr_chunker *chunker, int64_t index) {
-  return chunker->processes[index];
+  return index >= 0 && index < tsr_chunker_process_count(chunker) ? chunker->processes[index] : -1;
 }
 
 // ---- the box of a process ----

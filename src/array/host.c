@@ -152,6 +152,17 @@ static tsr_status run_job(sharding_job *job) {
   return NULL;
 }
 
+// Memory may be missing only where no element of it is needed.
+static tsr_status check_memory(const tsr_array *array, const void *host) {
+  for (int64_t i = 0; !host && i < array->slot_count; i++)
+    if (tsr_layout_shard_elements(array->layout, array->slots[i].shard))
+      return tsr_fail(BAD_ARGUMENT,
+                      "no host memory for the tensor, of which device %lld holds %lld elements",
+                      (long long)array->slots[i].device,
+                      (long long)tsr_layout_shard_elements(array->layout, array->slots[i].shard));
+  return NULL;
+}
+
 static tsr_status shard_box(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                             const void *host, const tsr_range *ranges,
                             const tsr_host_options *options, tsr_array **out_array) {
@@ -162,8 +173,8 @@ static tsr_status shard_box(tsr_comm *comm, const tsr_layout *layout, tsr_dtype 
   TSR_TRY(tsr_array_alloc(comm, layout, dtype, &job.array));
   tsr_host_view_init(&job.view, &shape, ranges, options->strides);
   job.host = tsr_host_view_base(&job.view, host, job.array->bits);
-  tsr_status status = NULL;
-  if (options->borrow) status = begin_loan(job.host, host, options, &terms, &job.lent);
+  tsr_status status = check_memory(job.array, host);
+  if (!status && options->borrow) status = begin_loan(job.host, host, options, &terms, &job.lent);
   if (!status) status = run_job(&job);
   tsr_copy_vector_deinit(&job.copies);
   tsr_lists_deinit(&job.lists);
@@ -241,6 +252,7 @@ tsr_status tsr_array_gather_here(const tsr_array *array, void *host, const tsr_r
   const tsr_shape shape = tsr_layout_shape(array->layout);
   gathering g = {.array = array, .copies = TSR_COPY_VECTOR_EMPTY};
   TSR_TRY(tsr_host_strides_check(&shape, ranges, strides));
+  TSR_TRY(check_memory(array, host));
   TSR_TRY(tsr_lists_init(&g.lists, array->comm));
   tsr_host_view_init(&g.view, &shape, ranges, strides);
   host = tsr_host_view_base(&g.view, host, array->bits);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 void tsr_groups_deinit(tsr_groups *groups) {
+  if (!groups) return;
   free((void *)groups->members);
   *groups = (tsr_groups){0};
 }

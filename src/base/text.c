@@ -80,6 +80,7 @@ void tsr_text_clear(tsr_text *text) {
 }
 
 void tsr_text_deinit(tsr_text *text) {
+  if (!text) return;
   free(text->data);
   *text = (tsr_text)TSR_TEXT_EMPTY;
 }

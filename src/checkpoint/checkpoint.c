@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "base/room.h"
 #include "checkpoint/numpy.h"
+#include "checkpoint/select.h"
 
 // ---- formats ----
 
@@ -19,7 +20,7 @@ static const char *const format_names[TSR_FORMAT_COUNT] = {[TSR_FORMAT_ANY] = "a
 };
 
 const char *tsr_checkpoint_format_name(tsr_checkpoint_format format) {
-  return format >= 0 && format < TSR_FORMAT_COUNT ? format_names[format] : "";
+  return format >= 0 && format < TSR_FORMAT_COUNT ? format_names[format] : NULL;
 }
 
 tsr_status tsr_checkpoint_format_parse(const char *name, tsr_checkpoint_format *out_format) {
@@ -117,6 +118,12 @@ tsr_status tsr_checkpoint_complain(tsr_checkpoint *checkpoint, tsr_fault_kind ki
   return checkpoint->complain(checkpoint->complain_context, kind, file, tensor, failure);
 }
 
+tsr_status tsr_checkpoint_check_format(tsr_checkpoint_format format) {
+  if (format >= 0 && format < TSR_FORMAT_COUNT) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "checkpoint format %d does not exist, wanted 0 to %d", (int)format,
+                  TSR_FORMAT_COUNT - 1);
+}
+
 tsr_status tsr_checkpoint_open_telling(const char *path, const tsr_checkpoint_options *options,
                                        tsr_complaint_fn *complain, void *context,
                                        tsr_checkpoint **out_checkpoint) {
@@ -124,6 +131,8 @@ tsr_status tsr_checkpoint_open_telling(const char *path, const tsr_checkpoint_op
   tsr_checkpoint *checkpoint = NULL;
   TSR_TRY(tsr_sized_read(tsr_checkpoint_options, options, &read));
   tsr_checkpoint_format format = read.format;
+  TSR_TRY(tsr_checkpoint_check_format(format));
+  TSR_TRY(tsr_dtype_check_wanted(read.forgotten));
   if (format == TSR_FORMAT_ANY) TSR_TRY(find_format(path, &format));
   TSR_TRY(create(path, &checkpoint));
   checkpoint->format = format;
@@ -179,8 +188,16 @@ const tsr_tree *tsr_checkpoint_tree(const tsr_checkpoint *checkpoint) { return c
 
 const tsr_plan *tsr_checkpoint_plan(const tsr_checkpoint *checkpoint) { return checkpoint->plan; }
 
+static bool has_tensor(const tsr_checkpoint *checkpoint, int64_t tensor) {
+  return tensor >= 0 && tensor < tsr_tree_count(checkpoint->tree);
+}
+
+static bool has_file(const tsr_checkpoint *checkpoint, int file) {
+  return file >= 0 && file < tsr_checkpoint_file_count(checkpoint);
+}
+
 const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor) {
-  return checkpoint->store->tensors[tensor].layout;
+  return has_tensor(checkpoint, tensor) ? checkpoint->store->tensors[tensor].layout : NULL;
 }
 
 int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint) {
@@ -188,11 +205,11 @@ int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint) {
 }
 
 const char *tsr_checkpoint_file(const tsr_checkpoint *checkpoint, int file) {
-  return checkpoint->store->paths[file];
+  return has_file(checkpoint, file) ? checkpoint->store->paths[file] : NULL;
 }
 
 int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file) {
-  return checkpoint->store->file_sizes[file];
+  return has_file(checkpoint, file) ? checkpoint->store->file_sizes[file] : 0;
 }
 
 int tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint, const tsr_metadata **out_items) {
@@ -205,11 +222,15 @@ const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint) {
 }
 
 int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor) {
-  return checkpoint->store->tensors[tensor].copies;
+  return has_tensor(checkpoint, tensor) ? checkpoint->store->tensors[tensor].copies : 0;
 }
 
 bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard, int copy,
                          tsr_stored *out_stored) {
+  if (!has_tensor(checkpoint, tensor) || copy < 0 ||
+      copy >= checkpoint->store->tensors[tensor].copies || shard < 0 ||
+      shard >= tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout))
+    return false;
   const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
   if (part->file < 0 || checkpoint->store->tensors[tensor].foreign) return false;
   *out_stored = (tsr_stored){.file = part->file,
@@ -220,7 +241,7 @@ bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64
 
 bool tsr_checkpoint_known_hash(const tsr_checkpoint *checkpoint, int64_t tensor,
                                tsr_hash128 *out_hash) {
-  if (!checkpoint->hashes) return false;
+  if (!checkpoint->hashes || !has_tensor(checkpoint, tensor)) return false;
   *out_hash = checkpoint->hashes[tensor];
   return true;
 }
@@ -247,13 +268,17 @@ static tsr_status check_box(const tsr_checkpoint *checkpoint, int64_t tensor,
   return NULL;
 }
 
+tsr_status tsr_checkpoint_check_tensor(const tsr_checkpoint *checkpoint, int64_t tensor) {
+  if (has_tensor(checkpoint, tensor)) return NULL;
+  return tsr_fail(INDEX_OUT_OF_RANGE, "tensor %lld of a checkpoint with %lld", (long long)tensor,
+                  (long long)tsr_tree_count(checkpoint->tree));
+}
+
 tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint, int64_t tensor,
                                const tsr_range *box, void *out, int64_t out_bytes) {
   tsr_range whole[TSR_MAX_RANK];
   tsr_box_index *index = NULL;
-  if (tensor < 0 || tensor >= tsr_tree_count(checkpoint->tree))
-    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensor,
-                    (long long)tsr_tree_count(checkpoint->tree));
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
   for (int d = 0; d < t->rank; d++) whole[d] = (tsr_range){0, t->dims[d]};
   if (!box) box = whole;

@@ -93,6 +93,12 @@ TSR_MUST_USE tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint,
 TSR_MUST_USE tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint,
                                                      const tsr_model *model);
 
+// Fails with bad_argument unless the format is one of the list.
+TSR_MUST_USE tsr_status tsr_checkpoint_check_format(tsr_checkpoint_format format);
+// Fails with index_out_of_range unless the checkpoint has this tensor.
+TSR_MUST_USE tsr_status tsr_checkpoint_check_tensor(const tsr_checkpoint *checkpoint,
+                                                    int64_t tensor);
+
 // The sharding of tensors that are stored whole: one device, no cut.
 TSR_MUST_USE tsr_status tsr_sharding_whole(tsr_sharding **out_sharding);
 

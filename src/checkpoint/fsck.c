@@ -27,7 +27,9 @@ static const char *const fault_names[TSR_FAULT_COUNT] = {
 #undef X
 };
 
-const char *tsr_fault_name(tsr_fault_kind kind) { return fault_names[kind]; }
+const char *tsr_fault_name(tsr_fault_kind kind) {
+  return (unsigned)kind < TSR_FAULT_COUNT ? fault_names[kind] : NULL;
+}
 
 const char *tsr_fault_remedy(tsr_fault_kind kind) {
 #define ANEW "once all files are there and whole, --repair writes the index anew"
@@ -57,12 +59,12 @@ const char *tsr_fault_remedy(tsr_fault_kind kind) {
       [TSR_FAULT_COPIES] = "find out which copy is right, and copy it over the other",
   };
 #undef ANEW
-  return remedies[kind];
+  return (unsigned)kind < TSR_FAULT_COUNT ? remedies[kind] : NULL;
 }
 
 const char *tsr_severity_name(tsr_severity severity) {
   static const char *const names[TSR_SEVERITY_COUNT] = {"error", "warning", "note"};
-  return names[severity];
+  return (unsigned)severity < TSR_SEVERITY_COUNT ? names[severity] : NULL;
 }
 
 // ---- collecting ----
@@ -382,11 +384,11 @@ void tsr_fsck_destroy(tsr_fsck *fsck) {
 int64_t tsr_fsck_count(const tsr_fsck *fsck) { return fsck->count; }
 
 const tsr_fault *tsr_fsck_fault(const tsr_fsck *fsck, int64_t index) {
-  return &fsck->faults[index];
+  return index >= 0 && index < tsr_fsck_count(fsck) ? &fsck->faults[index] : NULL;
 }
 
 int64_t tsr_fsck_total(const tsr_fsck *fsck, tsr_severity severity) {
-  return fsck->totals[severity];
+  return (unsigned)severity < TSR_SEVERITY_COUNT ? fsck->totals[severity] : 0;
 }
 
 int64_t tsr_fsck_tensors(const tsr_fsck *fsck) { return fsck->tensors; }

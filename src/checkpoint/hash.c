@@ -5,6 +5,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "checkpoint/checkpoint.h"
+
 static tsr_hash128 from_xxh(XXH128_hash_t hash) { return (tsr_hash128){hash.low64, hash.high64}; }
 
 tsr_hash128 tsr_block_hash(const void *bytes, int64_t length) {
@@ -79,6 +81,7 @@ tsr_status tsr_view_hash(const tsr_view *view, tsr_pool *pool, tsr_progress *pro
 tsr_status tsr_checkpoint_hash(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_pool *pool,
                                tsr_hash128 *out_hash) {
   tsr_view *view = NULL;
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
   tsr_status status = tsr_view_hash(view, pool, NULL, out_hash);
   tsr_view_destroy(view);

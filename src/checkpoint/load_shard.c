@@ -9,10 +9,7 @@
 
 static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const tsr_layout *layout,
                         int64_t shard) {
-  const int64_t count = tsr_tree_count(checkpoint->tree);
-  if (tensor < 0 || tensor >= count)
-    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensor,
-                    (long long)count);
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   const tsr_shape stored = tsr_tensor_shape(tsr_tree_tensor(checkpoint->tree, tensor));
   const tsr_shape wanted = tsr_layout_shape(layout);
   TSR_TRY(tsr_layout_check_shard(layout, shard));

@@ -100,9 +100,7 @@ static bool fits(const tsr_slice_dim *dim, int64_t size) {
 }
 
 static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const tsr_slice *slice) {
-  if (tensor < 0 || tensor >= tsr_tree_count(checkpoint->tree))
-    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensor,
-                    (long long)tsr_tree_count(checkpoint->tree));
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
   if (slice->rank != t->rank)
     return tsr_fail(BAD_ARGUMENT, "tensor \"%s\" has %d dimensions, its slice %d", t->path, t->rank,

@@ -160,6 +160,7 @@ static tsr_status decide(tsr_save *save, const char *path, const tsr_save_option
   tsr_transform_options how = tsr_save_selection(options);
   tsr_views views = {0};
   how.jobs = jobs;
+  TSR_TRY(tsr_selection_check(&how));
   if (options->max_memory < 0 || options->max_file_size < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and files of %lld bytes, wanted 0 or more",
                     (long long)options->max_memory, (long long)options->max_file_size);

@@ -32,6 +32,7 @@ tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool, tsr_tensor_stats
 tsr_status tsr_checkpoint_stats(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_pool *pool,
                                 tsr_tensor_stats *out_stats) {
   tsr_view *view = NULL;
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
   tsr_status status = tsr_view_stats(view, pool, out_stats);
   tsr_view_destroy(view);

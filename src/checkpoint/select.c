@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "checkpoint/checkpoint.h"
 #include "plan/patterns.h"
 #include "plan/quantised.h"
 
@@ -119,9 +120,31 @@ static tsr_status cast_all(const casting *c, tsr_views *views, const tsr_transfo
   return status;
 }
 
+tsr_status tsr_dtype_check_wanted(tsr_dtype dtype) {
+  if (dtype == TSR_DTYPE_NONE || tsr_dtype_get(dtype)) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "element type %d does not exist, wanted 0 to %d", (int)dtype,
+                  TSR_DTYPE_COUNT - 1);
+}
+
+tsr_status tsr_selection_check(const tsr_transform_options *options) {
+  TSR_TRY(tsr_checkpoint_check_format(options->format));
+  if ((unsigned)options->existing > TSR_EXISTING_RESUME)
+    return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_existing, wanted 0 to %d",
+                    (int)options->existing, TSR_EXISTING_RESUME);
+  if (options->include_count < 0 || options->exclude_count < 0 || options->cast_count < 0)
+    return tsr_fail(BAD_ARGUMENT,
+                    "%d patterns to include, %d to exclude, %d to cast, wanted 0 or more",
+                    options->include_count, options->exclude_count, options->cast_count);
+  TSR_TRY(tsr_dtype_check_wanted(options->dtype));
+  for (int i = 0; i < options->cast_count; i++)
+    TSR_TRY_NOTE(tsr_dtype_check_wanted(options->casts[i].dtype), "cast %d", i);
+  return NULL;
+}
+
 tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
                             const tsr_transform_options *options) {
   casting c;
+  TSR_TRY(tsr_selection_check(options));
   int *found = malloc(sizeof *found * (size_t)(views->count + 1));
   if (!found) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)views->count);
   tsr_status status = start_casting(&c, views, source, options);

@@ -40,11 +40,8 @@ static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
 static tsr_status open_views(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
                              int64_t count) {
   const tsr_copies copies = s->options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;
-  const int64_t known = tsr_tree_count(checkpoint->tree);
   for (int64_t i = 0; i < count; i++) {
-    if (tensors[i] < 0 || tensors[i] >= known)
-      return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensors[i],
-                      (long long)known);
+    TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensors[i]));
     TSR_TRY(tsr_view_stored(checkpoint, tensors[i], copies, &s->views.items[i]));
     s->views.count++;
     s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views.items[i]);

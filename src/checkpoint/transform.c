@@ -274,6 +274,7 @@ static tsr_status decide_rest(tsr_transform *t) {
 static tsr_status decide(tsr_transform *t, const char *path) {
   const tsr_metadata *metadata = NULL;
   t->certificate.source_files = t->source->store->file_count;
+  TSR_TRY(tsr_selection_check(&t->options));
   TSR_TRY(choose_format(t));
   const char *single = tsr_target_single_name(t->options.format);
   if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
@@ -361,12 +362,16 @@ const tsr_transform_certificate *tsr_transform_certificate_of(const tsr_transfor
   return &transform->certificate;
 }
 
+static bool has_file(const tsr_transform *transform, int file) {
+  return file >= 0 && file < transform->target->file_count;
+}
+
 const char *tsr_transform_file(const tsr_transform *transform, int file) {
-  return transform->target->files[file].name;
+  return has_file(transform, file) ? transform->target->files[file].name : NULL;
 }
 
 int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file) {
-  return transform->target->files[file].plan.size;
+  return has_file(transform, file) ? transform->target->files[file].plan.size : 0;
 }
 
 const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes) {
@@ -375,5 +380,6 @@ const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_byt
 }
 
 const char *tsr_transform_extra(const tsr_transform *transform, int extra) {
+  if (extra < 0 || extra >= transform->extras.count) return NULL;
   return transform->extras.items[extra].name;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "checkpoint/checkpoint.h"
 #include "tessera/convert.h"
 #include "tessera/copy.h"
 #include "tessera/inspect.h"
@@ -100,9 +101,7 @@ static tsr_status read_values(values *v, const tsr_checkpoint *checkpoint, int64
                               const tsr_slice *slice, const tsr_values_options *options,
                               int64_t most) {
   const tsr_tree *tree = tsr_checkpoint_tree(checkpoint);
-  if (tensor < 0 || tensor >= tsr_tree_count(tree))
-    return tsr_fail(BAD_ARGUMENT, "tensor %lld of a checkpoint with %lld", (long long)tensor,
-                    (long long)tsr_tree_count(tree));
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   *v = (values){.checkpoint = checkpoint,
                 .tensor = tensor,
                 .slice = *slice,

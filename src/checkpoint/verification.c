@@ -12,8 +12,12 @@ static const struct {
 #undef X
 };
 
-const char *tsr_verdict_name(tsr_verdict verdict) { return verdicts[verdict].name; }
-const char *tsr_verdict_text(tsr_verdict verdict) { return verdicts[verdict].text; }
+const char *tsr_verdict_name(tsr_verdict verdict) {
+  return (unsigned)verdict < TSR_VERDICT_COUNT ? verdicts[verdict].name : NULL;
+}
+const char *tsr_verdict_text(tsr_verdict verdict) {
+  return (unsigned)verdict < TSR_VERDICT_COUNT ? verdicts[verdict].text : NULL;
+}
 
 static void print_tensor(const tsr_tensor *tensor, tsr_text *out) {
   assert(tensor);
@@ -38,7 +42,8 @@ static void print_values(const tsr_verify_row *row, const tsr_tensor *tensor, ts
 }
 
 void tsr_verification_print_row(const tsr_verification *verification, int64_t row, tsr_text *out) {
-  const tsr_verify_row *r = &verification->rows[row];
+  const tsr_verify_row *r = tsr_verification_row(verification, row);
+  if (!r) return;
   const tsr_tensor *tensors[2];
   for (int w = 0; w < 2; w++)
     tensors[w] = r->tensors[w] < 0 ? NULL : tsr_tree_tensor(verification->trees[w], r->tensors[w]);
@@ -92,11 +97,11 @@ bool tsr_verification_equal(const tsr_verification *verification) {
 int64_t tsr_verification_count(const tsr_verification *verification) { return verification->count; }
 
 const tsr_verify_row *tsr_verification_row(const tsr_verification *verification, int64_t row) {
-  return &verification->rows[row];
+  return row >= 0 && row < tsr_verification_count(verification) ? &verification->rows[row] : NULL;
 }
 
 int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict) {
-  return verification->totals[verdict];
+  return (unsigned)verdict < TSR_VERDICT_COUNT ? verification->totals[verdict] : 0;
 }
 
 int64_t tsr_verification_bytes_read(const tsr_verification *verification) {
@@ -104,5 +109,5 @@ int64_t tsr_verification_bytes_read(const tsr_verification *verification) {
 }
 
 const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int which) {
-  return verification->trees[which];
+  return which == 0 || which == 1 ? verification->trees[which] : NULL;
 }

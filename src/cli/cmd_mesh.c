@@ -193,6 +193,11 @@ static tsr_status change_slice(const char *text, tsr_mesh **mesh) {
   tsr_mesh *changed = NULL;
   TSR_TRY(read_axes("--slice", text, &asked));
   for (int i = 0; i < asked.count; i++) {
+    const int axis = tsr_mesh_find_axis(*mesh, asked.names[i]);
+    if (axis >= 0 && asked.sizes[i] >= tsr_mesh_axis(*mesh, axis)->size)
+      return tsr_fail(BAD_ARGUMENT, "index %lld of axis \"%s\", whose size is %lld",
+                      (long long)asked.sizes[i], asked.names[i],
+                      (long long)tsr_mesh_axis(*mesh, axis)->size);
     TSR_TRY(tsr_mesh_slice(*mesh, asked.names[i], asked.sizes[i], &changed));
     replace(mesh, changed);
   }

@@ -63,7 +63,7 @@ tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
 int64_t tsr_model_count(const tsr_model *model) { return model->count; }
 
 const tsr_model_tensor *tsr_model_tensor_at(const tsr_model *model, int64_t index) {
-  return &model->tensors[index];
+  return index >= 0 && index < tsr_model_count(model) ? &model->tensors[index] : NULL;
 }
 
 int64_t tsr_model_find(const tsr_model *model, const char *name) {
@@ -72,7 +72,9 @@ int64_t tsr_model_find(const tsr_model *model, const char *name) {
 
 int tsr_model_file_count(const tsr_model *model) { return model->file_count; }
 
-const char *tsr_model_file(const tsr_model *model, int file) { return model->files[file]; }
+const char *tsr_model_file(const tsr_model *model, int file) {
+  return file >= 0 && file < tsr_model_file_count(model) ? model->files[file] : NULL;
+}
 
 int64_t tsr_model_bytes(const tsr_model *model) { return model->bytes; }
 

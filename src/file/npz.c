@@ -98,14 +98,26 @@ void tsr_npz_destroy(tsr_npz *npz) {
 
 int64_t tsr_npz_count(const tsr_npz *npz) { return npz->zip.count; }
 
-const char *tsr_npz_name(const tsr_npz *npz, int64_t index) { return npz->arrays[index].name; }
+static bool has_member(const tsr_npz *npz, int64_t index) {
+  return index >= 0 && index < npz->zip.count;
+}
+
+static tsr_status check_member(const tsr_npz *npz, int64_t index) {
+  if (has_member(npz, index)) return NULL;
+  return tsr_fail(INDEX_OUT_OF_RANGE, "%s: member %lld of an archive of %lld", npz->zip.path,
+                  (long long)index, (long long)npz->zip.count);
+}
+
+const char *tsr_npz_name(const tsr_npz *npz, int64_t index) {
+  return has_member(npz, index) ? npz->arrays[index].name : NULL;
+}
 
 int64_t tsr_npz_find(const tsr_npz *npz, const char *name) {
   return tsr_name_index_find(&npz->names, name);
 }
 
 const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index) {
-  return &npz->arrays[index].placed;
+  return has_member(npz, index) ? &npz->arrays[index].placed : NULL;
 }
 
 const tsr_zip_member *tsr_npz_member(const tsr_npz *npz, int64_t index) {
@@ -118,10 +130,11 @@ const char *tsr_npz_record(const tsr_npz *npz, size_t *out_length) {
 }
 
 bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index) {
-  return !npz->zip.members[index].deflated;
+  return has_member(npz, index) && !npz->zip.members[index].deflated;
 }
 
 tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements, int64_t out_bytes) {
+  TSR_TRY(check_member(npz, index));
   const tsr_npy *npy = &npz->arrays[index].npy;
   const tsr_zip_member *member = &npz->zip.members[index];
   char header[TSR_NPY_MOST_BYTES];
@@ -135,6 +148,7 @@ tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, void *out_elements, i
 }
 
 tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index) {
+  TSR_TRY(check_member(npz, index));
   const tsr_zip_member *member = &npz->zip.members[index];
   return tsr_note(tsr_zip_check(&npz->zip, member), "%s: member \"%s\"", npz->zip.path,
                   member->name);

@@ -176,6 +176,7 @@ tsr_status tsr_safetensors_plan(const tsr_model_tensor *tensors, int64_t count,
 }
 
 void tsr_safetensors_file_deinit(tsr_safetensors_file *file) {
+  if (!file) return;
   free(file->header);
   free(file->begins);
   *file = (tsr_safetensors_file){0};

@@ -60,6 +60,7 @@ static tsr_status map_listed(const tsr_layout *layout, tsr_range *out_ranges) {
   const int64_t shards = layout->table->shard_count, devices = tsr_layout_device_count(layout);
   const int rank = layout->rank;
   tsr_range box[TSR_MAX_RANK];
+  // All of them once before the first is written: a failure leaves the output as it was.
   for (int64_t s = 0; s < shards; s++) TSR_TRY(tsr_layout_box(layout, s, box));
   for (int64_t s = 0; s < shards; s++) TSR_TRY(tsr_layout_box(layout, s, out_ranges + s * rank));
   for (int64_t i = shards * rank; i < devices * rank; i++)

@@ -47,8 +47,7 @@ static tsr_status create_grid(const tsr_sharding *requested, const tsr_shape *sh
 
 tsr_status tsr_layout_create(const tsr_sharding *sharding, const tsr_shape *shape,
                              tsr_policy policy, tsr_layout **out_layout) {
-  if ((unsigned)policy >= TSR_POLICY_COUNT)
-    return tsr_fail(BAD_ARGUMENT, "policy %d does not exist", (int)policy);
+  TSR_TRY(tsr_policy_check(policy));
   TSR_TRY(tsr_shape_check(shape));
   TSR_TRY(check_rank(sharding, shape));
   if (policy == TSR_POLICY_TRIM) {
@@ -158,8 +157,12 @@ tsr_cut tsr_layout_cut(const tsr_layout *layout, int dim) {
 
 // ---- positions and shards ----
 
+static bool has_position(const tsr_layout *layout, int64_t position) {
+  return position >= 0 && position < tsr_layout_device_count(layout);
+}
+
 int64_t tsr_layout_shard(const tsr_layout *layout, int64_t position) {
-  assert(position >= 0 && position < tsr_layout_device_count(layout));
+  if (!has_position(layout, position)) return -1;
   if (layout->table) return position % layout->table->shard_count;
   int64_t shard = 0;
   for (int d = 0; d < tsr_sharding_dim_count(layout->sharding); d++)
@@ -173,6 +176,7 @@ static bool has_devices(const tsr_layout *layout) {
 }
 
 int64_t tsr_layout_device(const tsr_layout *layout, int64_t position) {
+  if (!has_position(layout, position)) return -1;
   return has_devices(layout) ? tsr_mesh_device(layout->mesh, position) : position;
 }
 
@@ -181,15 +185,21 @@ int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device) {
   return device >= 0 && device < tsr_layout_device_count(layout) ? device : -1;
 }
 
-void tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords) {
+bool tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords) {
+  int64_t coords[TSR_MAX_RANK], rest = shard;
   for (int d = layout->rank - 1; d >= 0; d--) {
     const int64_t shards = tsr_layout_dim_shards(layout, d);
-    out_coords[d] = shard % shards;
-    shard /= shards;
+    coords[d] = rest % shards;
+    rest /= shards;
   }
+  // What is left over after the last digit is beyond the last shard.
+  if (shard < 0 || rest) return false;
+  for (int d = 0; d < layout->rank; d++) out_coords[d] = coords[d];
+  return true;
 }
 
 int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim) {
+  if (dim < 0 || dim >= layout->rank) return 0;
   if (layout->table) return dim == 0 ? layout->table->shard_count : 1;
   return tsr_sharding_dim_at(layout->sharding, dim)->shards;
 }
@@ -200,6 +210,7 @@ int64_t tsr_layout_replica_count(const tsr_layout *layout) {
 
 int64_t tsr_layout_replica(const tsr_layout *layout, int64_t shard, int64_t index) {
   if (index < 0 || index >= tsr_layout_replica_count(layout)) return -1;
+  if (shard < 0 || shard >= tsr_layout_shard_count(layout)) return -1;
   if (layout->table) return shard + index * layout->table->shard_count;
   int64_t coords[TSR_MAX_RANK];
   tsr_layout_shard_coords(layout, shard, coords);
@@ -214,6 +225,7 @@ int64_t tsr_layout_replica(const tsr_layout *layout, int64_t shard, int64_t inde
 }
 
 int64_t tsr_layout_replica_id(const tsr_layout *layout, int64_t position) {
+  if (!has_position(layout, position)) return -1;
   if (layout->table) return position / layout->table->shard_count;
   tsr_place places[TSR_MAX_PLACES];
   const int count = tsr_grid_places(layout, places);
@@ -226,7 +238,7 @@ int64_t tsr_layout_replica_id(const tsr_layout *layout, int64_t position) {
 tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard) {
   const int64_t count = tsr_layout_shard_count(layout);
   if (shard >= 0 && shard < count) return NULL;
-  return tsr_fail(BAD_ARGUMENT, "shard %lld is none of the layout's %lld", (long long)shard,
+  return tsr_fail(INDEX_OUT_OF_RANGE, "shard %lld is none of the layout's %lld", (long long)shard,
                   (long long)count);
 }
 
@@ -238,7 +250,7 @@ tsr_status tsr_layout_check_listed(int64_t count, const char *what) {
 
 tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim) {
   if (dim >= 0 && dim < layout->rank) return NULL;
-  return tsr_fail(BAD_ARGUMENT, "dimension %d of a tensor of rank %d", dim, layout->rank);
+  return tsr_fail(INDEX_OUT_OF_RANGE, "dimension %d of a tensor of rank %d", dim, layout->rank);
 }
 
 int64_t tsr_layout_process(const tsr_layout *layout, int64_t position) {

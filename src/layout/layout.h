@@ -59,6 +59,7 @@ TSR_MUST_USE tsr_status tsr_layout_hull(const tsr_layout *layout, int64_t *shard
 TSR_MUST_USE tsr_status tsr_layout_find_hole(const tsr_layout *layout, const int64_t *shards,
                                              int64_t count, tsr_range *hull);
 // Fails unless `shard` is one of the layout's, or `dim` one of the tensor's.
+TSR_MUST_USE tsr_status tsr_policy_check(tsr_policy policy);
 TSR_MUST_USE tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim);
 TSR_MUST_USE tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard);
 // Fails where devices or shards would be listed one by one and are too many: an abstract mesh may

@@ -40,19 +40,22 @@ static tsr_status start_grid(struct tsr_pieces_state *state, const tsr_layout *l
 }
 
 static tsr_status start(tsr_pieces *pieces, const tsr_layout *layout, int64_t shard, bool packed) {
-  *pieces = (tsr_pieces){.layout = layout, .shard = shard};
+  tsr_pieces made = {.layout = layout, .shard = shard};
   TSR_TRY(tsr_layout_check_shard(layout, shard));
   const size_t wheels = layout->kind == TSR_LAYOUT_GRID ? layout->rank : 0;
   struct tsr_pieces_state *state = calloc(1, sizeof *state + wheels * sizeof(wheel));
   if (!state) return tsr_fail(NO_MEMORY, "the pieces of a shard");
-  pieces->state = state;
+  made.state = state;
   tsr_status status = NULL;
   if (layout->kind == TSR_LAYOUT_GRID)
     status = start_grid(state, layout, shard, packed);
   else
     state->next = layout->kind == TSR_LAYOUT_FLAT ? layout->table->ranges[shard].lo
                                                   : layout->table->first[shard];
-  if (status) tsr_pieces_deinit(pieces);
+  if (status)
+    tsr_pieces_deinit(&made);
+  else
+    *pieces = made;
   return status;
 }
 
@@ -145,7 +148,7 @@ bool tsr_pieces_next(tsr_pieces *pieces, tsr_piece *out_piece) {
 }
 
 void tsr_pieces_deinit(tsr_pieces *pieces) {
-  if (!pieces->state) return;
+  if (!pieces || !pieces->state) return;
   if (pieces->layout->kind == TSR_LAYOUT_GRID)
     for (int d = 0; d < pieces->layout->rank; d++)
       tsr_run_list_deinit(&pieces->state->wheels[d].runs);

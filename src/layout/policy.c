@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "tessera/layout.h"
+#include "layout/layout.h"
 
 static const char *const names[TSR_POLICY_COUNT] = {
     [TSR_POLICY_ERROR] = "error",
@@ -10,7 +10,13 @@ static const char *const names[TSR_POLICY_COUNT] = {
 };
 
 const char *tsr_policy_name(tsr_policy policy) {
-  return (unsigned)policy < TSR_POLICY_COUNT ? names[policy] : "unknown";
+  return (unsigned)policy < TSR_POLICY_COUNT ? names[policy] : NULL;
+}
+
+tsr_status tsr_policy_check(tsr_policy policy) {
+  if ((unsigned)policy < TSR_POLICY_COUNT) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "policy %d does not exist, wanted 0 to %d", (int)policy,
+                  TSR_POLICY_COUNT - 1);
 }
 
 tsr_status tsr_policy_parse(const char *name, tsr_policy *out_policy) {

@@ -11,30 +11,31 @@ static int64_t listed_elements(const tsr_layout *layout, int64_t shard) {
          tsr_box_volume(table->ranges + (end - 1) * layout->rank, layout->rank);
 }
 
-void tsr_layout_shard_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape) {
+bool tsr_layout_shard_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape) {
   if (layout->table) {
+    if (shard < 0 || shard >= layout->table->shard_count) return false;
     *out_shape = (tsr_shape){.rank = 1, .dims = {listed_elements(layout, shard)}};
-    return;
+    return true;
   }
   int64_t coords[TSR_MAX_RANK];
-  tsr_layout_shard_coords(layout, shard, coords);
+  if (!tsr_layout_shard_coords(layout, shard, coords)) return false;
   out_shape->rank = layout->rank;
   for (int d = 0; d < layout->rank; d++) {
     const tsr_cut cut = tsr_layout_cut(layout, d);
     out_shape->dims[d] = tsr_cut_length(&cut, coords[d]);
   }
+  return true;
 }
 
-void tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape) {
-  if (layout->policy != TSR_POLICY_PAD) {
-    tsr_layout_shard_shape(layout, shard, out_shape);
-    return;
-  }
+bool tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape) {
+  if (layout->policy != TSR_POLICY_PAD) return tsr_layout_shard_shape(layout, shard, out_shape);
+  if (shard < 0 || shard >= tsr_layout_shard_count(layout)) return false;
   out_shape->rank = layout->rank;
   for (int d = 0; d < layout->rank; d++) {
     const tsr_cut cut = tsr_layout_cut(layout, d);
     out_shape->dims[d] = tsr_cut_longest(&cut);
   }
+  return true;
 }
 
 static int64_t product(const tsr_shape *shape) {
@@ -45,14 +46,12 @@ static int64_t product(const tsr_shape *shape) {
 
 int64_t tsr_layout_shard_elements(const tsr_layout *layout, int64_t shard) {
   tsr_shape shape;
-  tsr_layout_shard_shape(layout, shard, &shape);
-  return product(&shape);
+  return tsr_layout_shard_shape(layout, shard, &shape) ? product(&shape) : 0;
 }
 
 int64_t tsr_layout_buffer_elements(const tsr_layout *layout, int64_t shard) {
   tsr_shape shape;
-  tsr_layout_buffer_shape(layout, shard, &shape);
-  return product(&shape);
+  return tsr_layout_buffer_shape(layout, shard, &shape) ? product(&shape) : 0;
 }
 
 // ---- boxes ----
@@ -141,8 +140,8 @@ tsr_status tsr_layout_runs(const tsr_layout *layout, int dim, int64_t index, tsr
   TSR_TRY(tsr_layout_check_dim(layout, dim));
   const tsr_cut cut = tsr_layout_cut(layout, dim);
   if (index < 0 || index >= cut.shards)
-    return tsr_fail(BAD_ARGUMENT, "shard %lld of dimension %d, which has %lld", (long long)index,
-                    dim, (long long)cut.shards);
+    return tsr_fail(INDEX_OUT_OF_RANGE, "shard %lld of dimension %d, which has %lld",
+                    (long long)index, dim, (long long)cut.shards);
   tsr_run_list list = TSR_RUN_LIST_EMPTY;
   tsr_status status = tsr_cut_runs(&cut, index, &list);
   if (status) {

@@ -79,7 +79,8 @@ tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const mod
                                    const tsr_map_options *const options[2], int *out_which,
                                    tsr_mapping **out_mapping) {
   trial trials[2];
-  for (int w = 0; w < 2; w++) trials[w] = try_one(map, models[w], models[!w], options[w]);
+  for (int w = 0; w < 2; w++)
+    trials[w] = try_one(map, models[w], models[!w], options ? options[w] : NULL);
   tsr_status status = NULL;
   for (int w = 0; w < 2 && !status; w++)
     if (tsr_status_cause(trials[w].status) == TSR_CAUSE_NO_MEMORY) status = take_status(&trials[w]);

@@ -39,6 +39,7 @@ const char *tsr_mapping_warnings(const tsr_mapping *mapping) {
   return tsr_text_string(&mapping->warnings);
 }
 int tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor) {
+  if (tensor < 0 || tensor >= tsr_tree_count(mapping->tree)) return 0;
   return mapping->items[tensor].line;
 }
 const tsr_mapped *tsr_mapping_tensor(const tsr_mapping *mapping, int64_t tensor) {

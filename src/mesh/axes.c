@@ -15,7 +15,7 @@ static const char *const type_names[] = {
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
 
 const char *tsr_axis_type_name(tsr_axis_type type) {
-  return (unsigned)type < TYPE_COUNT ? type_names[type] : "unknown";
+  return (unsigned)type < TYPE_COUNT ? type_names[type] : NULL;
 }
 
 tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type) {
@@ -42,6 +42,10 @@ tsr_status tsr_axes_zip(const char *const *names, int name_count, const int64_t 
     return tsr_fail(MESH_AXIS_TYPES_MISMATCH, "%d axis types for %d axes", type_count, name_count);
   for (int i = 0; i < name_count; i++)
     if (!names[i]) return tsr_fail(MESH_AXIS_NAME_NONE, "axis %d of the mesh has no name", i);
+  for (int i = 0; types && i < name_count; i++)
+    if ((unsigned)types[i] >= TYPE_COUNT)
+      return tsr_fail(BAD_ARGUMENT, "axis %d has type %d, wanted 0 to %d", i, (int)types[i],
+                      TYPE_COUNT - 1);
   for (int i = 0; i < name_count; i++)
     out_axes[i] = (tsr_axis){names[i], sizes[i], types ? types[i] : TSR_AXIS_AUTO};
   return NULL;
@@ -130,8 +134,8 @@ tsr_status tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names, in
 tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t position, const char *const *names,
                                int name_count, int64_t *out_index) {
   if (position < 0 || position >= tsr_mesh_device_count(mesh))
-    return tsr_fail(BAD_ARGUMENT, "position %lld in a mesh of %lld devices", (long long)position,
-                    (long long)tsr_mesh_device_count(mesh));
+    return tsr_fail(INDEX_OUT_OF_RANGE, "position %lld in a mesh of %lld devices",
+                    (long long)position, (long long)tsr_mesh_device_count(mesh));
   // The index stays below the size of the axes, so checking that for overflow is enough.
   int64_t size = 0, index = 0, coords[TSR_MAX_AXES];
   TSR_TRY(tsr_mesh_axes_size(mesh, names, name_count, &size));

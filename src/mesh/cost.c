@@ -89,7 +89,8 @@ static tsr_status find_places(const tsr_mesh *mesh, int64_t **out_places) {
 
 tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis, tsr_axis_cost *out_cost) {
   if (axis < 0 || axis >= tsr_mesh_axis_count(mesh))
-    return tsr_fail(BAD_ARGUMENT, "axis %d of a mesh with %d", axis, tsr_mesh_axis_count(mesh));
+    return tsr_fail(INDEX_OUT_OF_RANGE, "axis %d of a mesh with %d", axis,
+                    tsr_mesh_axis_count(mesh));
   int64_t *places = NULL;
   TSR_TRY(find_places(mesh, &places));
   *out_cost = cost_of_axis(mesh, places, axis);
@@ -212,7 +213,8 @@ tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
   int64_t sizes[TSR_MAX_AXES], *places = NULL;
   tsr_axis_cost costs[TSR_MAX_AXES];
   if ((unsigned)op >= TSR_COLLECTIVE_COUNT)
-    return tsr_fail(BAD_ARGUMENT, "collective %d is unknown", (int)op);
+    return tsr_fail(BAD_ARGUMENT, "collective %d does not exist, wanted 0 to %d", (int)op,
+                    TSR_COLLECTIVE_COUNT - 1);
   if (bytes < 0) return tsr_fail(BAD_ARGUMENT, "a message of %lld bytes", (long long)bytes);
   TSR_TRY(tsr_mesh_find_axes(mesh, axes, axis_count, numbers));
   TSR_TRY(find_places(mesh, &places));

@@ -120,8 +120,8 @@ tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis, int64_t index,
   TSR_TRY(tsr_mesh_need_axis(mesh, axis, &cut));
   const int64_t size = tsr_mesh_axis(mesh, cut)->size;
   if (index < 0 || index >= size)
-    return tsr_fail(BAD_ARGUMENT, "index %lld of axis \"%s\", whose size is %lld", (long long)index,
-                    axis, (long long)size);
+    return tsr_fail(INDEX_OUT_OF_RANGE, "index %lld of axis \"%s\", whose size is %lld",
+                    (long long)index, axis, (long long)size);
   tsr_axis axes[TSR_MAX_AXES];
   tsr_nd view = whole(mesh);
   view.offset = index * view.strides[cut];

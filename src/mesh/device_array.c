@@ -16,6 +16,7 @@ tsr_status tsr_device_array_init(tsr_device_array *array, const int64_t *dims, i
 }
 
 void tsr_device_array_deinit(tsr_device_array *array) {
+  if (!array) return;
   free(array->ids);
   *array = (tsr_device_array){0};
 }

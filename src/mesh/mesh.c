@@ -278,7 +278,7 @@ tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh) { return mesh->digest; }
 int tsr_mesh_axis_count(const tsr_mesh *mesh) { return mesh->axis_count; }
 
 const tsr_axis *tsr_mesh_axis(const tsr_mesh *mesh, int axis) {
-  assert(axis >= 0 && axis < mesh->axis_count);
+  if (axis < 0 || axis >= mesh->axis_count) return NULL;
   return &mesh->axes[axis];
 }
 
@@ -298,8 +298,12 @@ const tsr_topology *tsr_mesh_topology(const tsr_mesh *mesh) { return mesh->topol
 
 const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh) { return mesh->devices; }
 
+static bool has_position(const tsr_mesh *mesh, int64_t position) {
+  return position >= 0 && position < mesh->device_count;
+}
+
 int64_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position) {
-  assert(position >= 0 && position < mesh->device_count);
+  if (!has_position(mesh, position)) return -1;
   return mesh->devices ? mesh->devices[position] : position;
 }
 
@@ -308,24 +312,26 @@ int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int64_t id) {
   return id >= 0 && id < mesh->device_count ? id : -1;
 }
 
-void tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords) {
-  assert(position >= 0 && position < mesh->device_count);
+bool tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords) {
+  if (!has_position(mesh, position)) return false;
   for (int i = mesh->axis_count - 1; i >= 0; i--) {
     out_coords[i] = position % mesh->axes[i].size;
     position /= mesh->axes[i].size;
   }
+  return true;
 }
 
 int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords) {
   int64_t position = 0;
   for (int i = 0; i < mesh->axis_count; i++) {
-    assert(coords[i] >= 0 && coords[i] < mesh->axes[i].size);
+    if (coords[i] < 0 || coords[i] >= mesh->axes[i].size) return -1;
     position += coords[i] * mesh->strides[i];
   }
   return position;
 }
 
 int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position) {
+  if (!has_position(mesh, position)) return -1;
   if (!mesh->topology) return 0;
   const int64_t index = tsr_topology_find(mesh->topology, tsr_mesh_device(mesh, position));
   return tsr_topology_devices(mesh->topology)[index].process;

@@ -53,16 +53,20 @@ static tsr_hardware_mesh bounds_of(const machine *all, int64_t index) {
   return bounds;
 }
 
-void tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
+bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
                                      tsr_hardware_mesh *out_bounds) {
+  if (device < 0 || device >= tsr_topology_device_count(topology)) return false;
   const machine all = look_at(topology);
   *out_bounds = bounds_of(&all, device);
+  return true;
 }
 
-void tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
+bool tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
                         tsr_hardware_mesh *out_coords) {
+  if (device < 0 || device >= tsr_topology_device_count(topology)) return false;
   const machine all = look_at(topology);
   *out_coords = coords_of(&all, device);
+  return true;
 }
 
 // ---- the grid ----

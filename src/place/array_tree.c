@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "place/place.h"
 
@@ -133,12 +134,27 @@ void tsr_array_tree_release(const tsr_array_tree *tree) {
 int64_t tsr_array_tree_count(const tsr_array_tree *tree) { return tree->count; }
 
 const tsr_leaf *tsr_array_tree_leaf(const tsr_array_tree *tree, int64_t index) {
-  return &tree->leaves[index];
+  return index >= 0 && index < tree->count ? &tree->leaves[index] : NULL;
 }
 
 const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path) {
   const int64_t index = tsr_name_index_find(&tree->paths, path);
   return index < 0 ? NULL : &tree->leaves[index];
+}
+
+tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path, tsr_array **out_array) {
+  const tsr_leaf *leaf = tsr_array_tree_find(tree, path);
+  if (!leaf) {
+    tsr_suggestion near = tsr_suggestion_for(path);
+    for (int64_t i = 0; i < tree->count; i++) tsr_suggestion_offer(&near, tree->leaves[i].path);
+    return tsr_fail(NOT_FOUND, "the tree has no leaf \"%s\"" TSR_DID_YOU_MEAN, path,
+                    TSR_SUGGESTED(near));
+  }
+  if (leaf->kind != TSR_LEAF_ARRAY)
+    return tsr_fail(UNSUPPORTED_LEAF, "leaf \"%s\" is %s, wanted an array", path,
+                    leaf->kind == TSR_LEAF_HOST ? "a tensor in host memory" : "a shape");
+  *out_array = leaf->array;
+  return NULL;
 }
 
 tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree, tsr_tree **out_tree) {

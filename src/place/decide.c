@@ -1,6 +1,7 @@
 // Deciding where an array goes: a spec is corrected and bound to a mesh, which with the shape gives
 // the layout. Nothing is moved here.
 #include "base/sized.h"
+#include "layout/layout.h"
 #include "place/place.h"
 #include "spec/sharding.h"
 
@@ -15,6 +16,7 @@ tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
   if (tsr_sized_legible(tsr_place_options, options)) how->comm = options->comm;
   TSR_TRY(tsr_sized_read(tsr_place_options, options, &read));
   how->comm = read.comm;
+  TSR_TRY(tsr_policy_check(read.policy));
   how->policy = read.policy;
   TSR_TRY(tsr_sized_read(tsr_correct_options, read.correct, &how->correct));
   return tsr_sized_read(tsr_reshard_options, read.reshard, &how->reshard);

@@ -10,10 +10,15 @@ static const struct {
 #undef X
 };
 
-const char *tsr_outcome_word(tsr_outcome outcome) { return outcomes[outcome].word; }
-const char *tsr_outcome_text(tsr_outcome outcome) { return outcomes[outcome].text; }
+const char *tsr_outcome_word(tsr_outcome outcome) {
+  return (unsigned)outcome < TSR_OUTCOME_COUNT ? outcomes[outcome].word : NULL;
+}
+const char *tsr_outcome_text(tsr_outcome outcome) {
+  return (unsigned)outcome < TSR_OUTCOME_COUNT ? outcomes[outcome].text : NULL;
+}
 
 void tsr_place_report_deinit(tsr_place_report *report) {
+  if (!report) return;
   tsr_changes_deinit(&report->changes);  // before `wanted`, to which its names belong
   tsr_spec_release(report->wanted);
   tsr_spec_release(report->spec);

@@ -1,4 +1,7 @@
 // How the leaves of a tree lie: what eformer extracts from trees of arrays.
+#include <stdlib.h>
+#include <string.h>
+
 #include "place/place.h"
 
 void tsr_array_tree_shardings(const tsr_array_tree *tree, const tsr_sharding **out_shardings) {
@@ -18,14 +21,17 @@ static tsr_status extract(const tsr_leaf *leaf, const tsr_mesh *mesh, tsr_shardi
 
 tsr_status tsr_array_tree_extract_shardings(const tsr_array_tree *tree, const tsr_mesh *mesh,
                                             tsr_sharding **out_shardings) {
-  tsr_status status = NULL;
-  int64_t done = 0;
+  const int64_t count = tsr_array_tree_count(tree);
   if (!mesh) TSR_TRY(tsr_mesh_require(&mesh));
-  for (; !status && done < tsr_array_tree_count(tree); done++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, done);
-    status = tsr_note(extract(leaf, mesh, &out_shardings[done]), "leaf \"%s\"", leaf->path);
+  tsr_sharding **found = calloc((size_t)count + 1, sizeof *found);
+  tsr_status status = found ? NULL : tsr_fail(NO_MEMORY, "shardings of a tree");
+  for (int64_t i = 0; !status && i < count; i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    status = tsr_note(extract(leaf, mesh, &found[i]), "leaf \"%s\"", leaf->path);
   }
-  for (int64_t i = 0; status && i < done; i++) tsr_sharding_release(out_shardings[i]);
+  if (!status) memcpy(out_shardings, found, (size_t)count * sizeof *found);
+  for (int64_t i = 0; found && status && i < count; i++) tsr_sharding_release(found[i]);
+  free(found);
   return status;
 }
 
@@ -47,12 +53,15 @@ static tsr_status spec_of(const tsr_leaf *leaf, tsr_spec **out_spec) {
 }
 
 tsr_status tsr_array_tree_specs(const tsr_array_tree *tree, tsr_spec **out_specs) {
-  tsr_status status = NULL;
-  int64_t done = 0;
-  for (; !status && done < tsr_array_tree_count(tree); done++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, done);
-    status = tsr_note(spec_of(leaf, &out_specs[done]), "leaf \"%s\"", leaf->path);
+  const int64_t count = tsr_array_tree_count(tree);
+  tsr_spec **found = calloc((size_t)count + 1, sizeof *found);
+  tsr_status status = found ? NULL : tsr_fail(NO_MEMORY, "specs of a tree");
+  for (int64_t i = 0; !status && i < count; i++) {
+    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    status = tsr_note(spec_of(leaf, &found[i]), "leaf \"%s\"", leaf->path);
   }
-  for (int64_t i = 0; status && i < done; i++) tsr_spec_release(out_specs[i]);
+  if (!status) memcpy(out_specs, found, (size_t)count * sizeof *found);
+  for (int64_t i = 0; found && status && i < count; i++) tsr_spec_release(found[i]);
+  free(found);
   return status;
 }

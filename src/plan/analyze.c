@@ -233,6 +233,7 @@ tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, 
 }
 
 void tsr_analysis_deinit(tsr_analysis *analysis) {
+  if (!analysis) return;
   free(analysis->axes);
   free(analysis->specs);
   tsr_plan_release(analysis->plan);

@@ -304,6 +304,7 @@ tsr_status tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options
 }
 
 void tsr_findings_deinit(tsr_findings *findings) {
+  if (!findings) return;
   free(findings->items);
   *findings = (tsr_findings){0};
 }

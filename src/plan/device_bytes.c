@@ -92,13 +92,13 @@ static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
 
 tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
   const int64_t devices = plan->mesh ? tsr_mesh_device_count(plan->mesh) : 1;
-  counting work = {.plan = plan, .bytes = out_bytes};
-  tsr_plan_kinds kinds;
-  TSR_TRY(tsr_plan_kinds_init(&kinds, plan));
-  memset(out_bytes, 0, sizeof *out_bytes * (size_t)devices);
-  tsr_status status = NULL;
+  counting work = {.plan = plan, .bytes = calloc((size_t)devices, sizeof *work.bytes)};
+  tsr_plan_kinds kinds = {0};
+  tsr_status status = work.bytes ? tsr_plan_kinds_init(&kinds, plan)
+                                 : tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)devices);
   for (int i = 0; i < kinds.count && !status; i++) status = count_kind(&work, &kinds.items[i]);
-  for (int64_t p = 0; p < devices; p++) out_bytes[p] += work.same;
+  for (int64_t p = 0; p < devices && !status; p++) out_bytes[p] = work.bytes[p] + work.same;
   tsr_plan_kinds_deinit(&kinds);
+  free(work.bytes);
   return status;
 }

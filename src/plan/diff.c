@@ -150,6 +150,7 @@ tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
 }
 
 void tsr_plan_diff_deinit(tsr_plan_diff *diff) {
+  if (!diff) return;
   free(diff->items);
   tsr_sized_fill(tsr_plan_diff, &(tsr_plan_diff){0}, diff);
 }

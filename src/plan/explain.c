@@ -66,7 +66,7 @@ static void explain_facts(const tsr_plan *plan, const tsr_plan_row *row, tsr_tex
 
 tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index, tsr_text *out) {
   tsr_plan_row row;
-  tsr_plan_row_read(plan, index, &row);
+  TSR_TRY(tsr_plan_need(plan, index, &row));
   explain_facts(plan, &row, out);
   tsr_text_add(out, "because\n");
   for (int i = 0; i < row.note_count; i++) {

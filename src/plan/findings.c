@@ -8,8 +8,12 @@ static const char *const words[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
 static const char *const texts[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
 #undef X
 
-const char *tsr_finding_word(tsr_finding_kind kind) { return words[kind]; }
-const char *tsr_finding_text(tsr_finding_kind kind) { return texts[kind]; }
+const char *tsr_finding_word(tsr_finding_kind kind) {
+  return (unsigned)kind < TSR_FINDING_COUNT ? words[kind] : NULL;
+}
+const char *tsr_finding_text(tsr_finding_kind kind) {
+  return (unsigned)kind < TSR_FINDING_COUNT ? texts[kind] : NULL;
+}
 
 static void print_reason(const tsr_finding *finding, const tsr_plan *plan, tsr_text *out) {
   const long long found = (long long)finding->found, wanted = (long long)finding->wanted;

@@ -391,6 +391,7 @@ tsr_status tsr_rules_lint(const tsr_rules *rules, const tsr_tree *tree, const ts
 }
 
 void tsr_lints_deinit(tsr_lints *lints) {
+  if (!lints) return;
   free(lints->items);
   *lints = (tsr_lints){0};
 }

@@ -8,8 +8,12 @@ static const char *const words[TSR_LINT_COUNT] = {TSR_LINTS(X)};
 static const char *const texts[TSR_LINT_COUNT] = {TSR_LINTS(X)};
 #undef X
 
-const char *tsr_lint_word(tsr_lint_kind kind) { return words[kind]; }
-const char *tsr_lint_text(tsr_lint_kind kind) { return texts[kind]; }
+const char *tsr_lint_word(tsr_lint_kind kind) {
+  return (unsigned)kind < TSR_LINT_COUNT ? words[kind] : NULL;
+}
+const char *tsr_lint_text(tsr_lint_kind kind) {
+  return (unsigned)kind < TSR_LINT_COUNT ? texts[kind] : NULL;
+}
 
 static void print_place(const tsr_rules *rules, int index, tsr_text *out) {
   const tsr_rule *rule = tsr_rules_get(rules, index);

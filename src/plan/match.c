@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "layout/layout.h"
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "plan/together.h"
@@ -221,6 +222,7 @@ static tsr_status build(const matching *work, const tsr_mesh *mesh, tsr_plan **o
 
 static tsr_status read_options(const tsr_match_options *options, matching *work) {
   TSR_TRY(tsr_sized_read(tsr_match_options, options, &work->options));
+  TSR_TRY(tsr_policy_check(work->options.policy));
   work->min_size = work->options.min_size;
   if (work->min_size < 0)
     return tsr_fail(BAD_ARGUMENT, "a minimum of %lld elements, wanted 0 or more",

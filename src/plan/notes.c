@@ -185,7 +185,7 @@ static void print_together(const tsr_plan *plan, const tsr_plan_note *note, tsr_
 void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                          tsr_text *out) {
   tsr_plan_row row;
-  tsr_plan_row_read(plan, index, &row);
+  if (!tsr_plan_row_read(plan, index, &row)) return;
   switch (note->why) {
     case TSR_WHY_RULE:
       print_rule(plan, note, out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/suggest.h"
 #include "layout/layout.h"
 #include "plan/tree.h"
 
@@ -15,8 +16,8 @@ static const char *const words[TSR_WHY_COUNT] = {TSR_REASONS(X)};
 static const char *const texts[TSR_WHY_COUNT] = {TSR_REASONS(X)};
 #undef X
 
-const char *tsr_why_word(tsr_why why) { return words[why]; }
-const char *tsr_why_text(tsr_why why) { return texts[why]; }
+const char *tsr_why_word(tsr_why why) { return (unsigned)why < TSR_WHY_COUNT ? words[why] : NULL; }
+const char *tsr_why_text(tsr_why why) { return (unsigned)why < TSR_WHY_COUNT ? texts[why] : NULL; }
 
 tsr_plan *tsr_plan_retain(const tsr_plan *plan) {
   tsr_plan *mine = (tsr_plan *)plan;
@@ -50,16 +51,27 @@ const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan) {
 int64_t tsr_plan_count(const tsr_plan *plan) { return tsr_tree_count(plan->tree); }
 int64_t tsr_plan_bytes_per_device(const tsr_plan *plan) { return plan->bytes_per_device; }
 int tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
-const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec) { return plan->specs[spec]; }
-int tsr_plan_wanted(const tsr_plan *plan, int64_t index) { return plan->rows[index].wanted; }
-int tsr_plan_final(const tsr_plan *plan, int64_t index) { return plan->rows[index].final; }
+const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec) {
+  return spec >= 0 && spec < tsr_plan_spec_count(plan) ? plan->specs[spec] : NULL;
+}
+static bool has_row(const tsr_plan *plan, int64_t index) {
+  return index >= 0 && index < tsr_tree_count(plan->tree);
+}
+
+int tsr_plan_wanted(const tsr_plan *plan, int64_t index) {
+  return has_row(plan, index) ? plan->rows[index].wanted : -1;
+}
+int tsr_plan_final(const tsr_plan *plan, int64_t index) {
+  return has_row(plan, index) ? plan->rows[index].final : -1;
+}
 
 const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path) {
   const int64_t index = tsr_tree_find(plan->tree, path);
   return index < 0 ? NULL : plan->specs[plan->rows[index].final];
 }
 
-void tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+  if (!has_row(plan, index)) return false;
   const tsr_stored_row *row = &plan->rows[index];
   *out_row = (tsr_plan_row){.size = sizeof *out_row,
                             .tensor = tsr_tree_tensor(plan->tree, index),
@@ -69,17 +81,29 @@ void tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_ro
                             .bytes_per_device = row->bytes_per_device,
                             .note_count = row->note_count,
                             .notes = plan->notes + row->first_note};
+  return true;
+}
+
+tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+  if (tsr_plan_row_read(plan, index, out_row)) return NULL;
+  return tsr_fail(INDEX_OUT_OF_RANGE, "tensor %lld of a plan for %lld", (long long)index,
+                  (long long)tsr_plan_count(plan));
 }
 
 tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
   tsr_plan_row row;
   TSR_TRY(tsr_sized_check(tsr_plan_row, out_row));
-  if (index < 0 || index >= tsr_plan_count(plan))
-    return tsr_fail(INDEX_OUT_OF_RANGE, "row %lld of a plan that has %lld", (long long)index,
-                    (long long)tsr_plan_count(plan));
-  tsr_plan_row_read(plan, index, &row);
+  TSR_TRY(tsr_plan_need(plan, index, &row));
   tsr_sized_fill(tsr_plan_row, &row, out_row);
   return NULL;
+}
+
+tsr_status tsr_plan_find(const tsr_plan *plan, const char *path, tsr_plan_row *out_row) {
+  const int64_t index = tsr_tree_find(plan->tree, path);
+  if (index >= 0) return tsr_plan_get(plan, index, out_row);
+  const tsr_suggestion near = {.best = tsr_tree_nearest(plan->tree, path)};
+  return tsr_fail(NOT_FOUND, "the plan has no tensor \"%s\"" TSR_DID_YOU_MEAN, path,
+                  TSR_SUGGESTED(near));
 }
 
 // ---- layouts ----
@@ -106,7 +130,7 @@ int64_t tsr_layout_largest(const tsr_layout *layout) {
 
 tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
   tsr_plan_row row;
-  tsr_plan_row_read(plan, index, &row);
+  TSR_TRY(tsr_plan_need(plan, index, &row));
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   return tsr_note(tsr_tensor_layout(row.tensor, plan->mesh, row.final, row.policy, out_layout),
                   "tensor \"%s\"", row.tensor->path);

@@ -51,7 +51,7 @@ struct tsr_plan {
 };
 
 // tsr_plan_get for a row that is there.
-void tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
+bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 
 // A note with the row it belongs to.
 typedef struct tsr_pending_note {
@@ -113,6 +113,9 @@ TSR_MUST_USE tsr_status tsr_plan_builder_finish(tsr_plan_builder *builder, tsr_p
 
 // Whether tensors of the plan go with others.
 bool tsr_plan_has_companions(const tsr_plan *plan);
+
+// The row, or index_out_of_range.
+TSR_MUST_USE tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 
 // Names a rule: `rule 3 (llama.rules:12)`.
 void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out);

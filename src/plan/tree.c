@@ -169,7 +169,7 @@ int64_t tsr_tree_count(const tsr_tree *tree) { return tree->count; }
 int64_t tsr_tree_bytes(const tsr_tree *tree) { return tree->bytes; }
 
 const tsr_tensor *tsr_tree_tensor(const tsr_tree *tree, int64_t index) {
-  return &tree->tensors[index];
+  return index >= 0 && index < tree->count ? &tree->tensors[index] : NULL;
 }
 
 int64_t tsr_tree_find(const tsr_tree *tree, const char *path) {

@@ -170,6 +170,7 @@ tsr_status tsr_tree_group_by_pattern(const tsr_tree *tree, tsr_tree_groups *out_
 }
 
 void tsr_tree_groups_deinit(tsr_tree_groups *groups) {
+  if (!groups) return;
   free(groups->memory);
   *groups = (tsr_tree_groups){0};
 }

@@ -32,9 +32,15 @@ static_assert(TSR_FIELD_COUNT <= 32, "a bit per field");
 
 // ---- fields ----
 
-const char *tsr_field_name(tsr_axis_field field) { return tsr_field_table[field].name; }
+static bool is_field(tsr_axis_field field) { return field >= 0 && field < TSR_FIELD_COUNT; }
 
-const char *tsr_field_token(tsr_axis_field field) { return tsr_field_table[field].token; }
+const char *tsr_field_name(tsr_axis_field field) {
+  return is_field(field) ? tsr_field_table[field].name : NULL;
+}
+
+const char *tsr_field_token(tsr_axis_field field) {
+  return is_field(field) ? tsr_field_table[field].token : NULL;
+}
 
 tsr_axis_field tsr_field_find(const char *name) {
   for (int i = 0; i < TSR_FIELD_COUNT; i++)
@@ -61,7 +67,7 @@ static bool is_given(uint32_t given, int field) { return given >> field & 1; }
 
 static tsr_status set_field(draft *to, const tsr_field_value *value) {
   const int field = value->field;
-  if (field < 0 || field >= TSR_FIELD_COUNT)
+  if (!is_field(field))
     return tsr_fail(UNKNOWN_FIELD, "field %d, wanted one of the %d of tsr_axis_field", field,
                     TSR_FIELD_COUNT);
   to->given &= ~(UINT32_C(1) << field);
@@ -229,9 +235,9 @@ bool tsr_axes_equal(const tsr_axes *a, const tsr_axes *b) {
 uint64_t tsr_axes_hash(const tsr_axes *axes) { return axes->hash; }
 
 const tsr_logical_entry *tsr_axes_get(const tsr_axes *axes, tsr_axis_field field) {
-  return &axes->fields.items[field];
+  return is_field(field) ? &axes->fields.items[field] : NULL;
 }
 
 bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field) {
-  return is_given(axes->given, field);
+  return is_field(field) && is_given(axes->given, field);
 }

@@ -13,6 +13,9 @@ static tsr_status find_mode(const tsr_mode_source *source, const tsr_shape *shap
     *out_mode = source->mode;
     return NULL;
   }
+  if (source->kind != TSR_MODE_BY_DIM)
+    return tsr_fail(BAD_ARGUMENT, "a mode of kind %d, wanted one of tsr_mode_kind",
+                    (int)source->kind);
   if (!shape)
     return tsr_fail(SHAPE_MISSING_FOR_DYNAMIC_MODE,
                     "the mode is told by dimension %lld, wanted a shape", (long long)source->dim);

@@ -8,7 +8,9 @@
 static const char *const mode_names[TSR_MODE_COUNT] = {TSR_MODES(X)};
 #undef X
 
-const char *tsr_mode_name(tsr_mode mode) { return mode_names[mode]; }
+const char *tsr_mode_name(tsr_mode mode) {
+  return (unsigned)mode < TSR_MODE_COUNT ? mode_names[mode] : NULL;
+}
 
 tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode) {
   tsr_suggestion near = tsr_suggestion_for(name);

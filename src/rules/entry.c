@@ -98,6 +98,7 @@ tsr_status tsr_logical_names_init(tsr_logical_names *names, const tsr_logical_en
 }
 
 void tsr_logical_names_deinit(tsr_logical_names *names) {
+  if (!names) return;
   free(names->memory);
   *names = (tsr_logical_names){0, NULL, NULL};
 }

@@ -372,6 +372,7 @@ tsr_status tsr_facts_from_config(const tsr_json *config, tsr_facts *out_facts) {
 }
 
 void tsr_facts_deinit(tsr_facts *facts) {
+  if (!facts) return;
   free(facts->items);
   *facts = (tsr_facts){0, NULL};
 }

@@ -205,6 +205,9 @@ tsr_status tsr_logical_constrain(const tsr_logical_names *names, const tsr_logic
                                  const tsr_mesh *mesh, tsr_fallback fallback,
                                  tsr_sharding **out_sharding) {
   mapping map;
+  if ((unsigned)fallback > TSR_FALLBACK_NO_CONSTRAINT)
+    return tsr_fail(BAD_ARGUMENT, "fallback %d does not exist, wanted 0 to %d", (int)fallback,
+                    TSR_FALLBACK_NO_CONSTRAINT);
   if (!rules) rules = tsr_logical_current();
   if (!names || !tsr_logical_rules_count(rules)) {
     *out_sharding = NULL;

@@ -98,6 +98,7 @@ tsr_status tsr_preset_from_config(const tsr_json *config, const char **out_famil
     if (family || !found) found = &part;
   }
   if (out_reason && found) print_found(found, out_reason);
+  if (out_reason) TSR_TRY(tsr_text_check(out_reason));
   *out_family = family;
-  return out_reason ? tsr_text_check(out_reason) : NULL;
+  return NULL;
 }

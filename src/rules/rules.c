@@ -163,6 +163,7 @@ tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_
 
 static tsr_status add_given(tsr_rules_builder *builder, const tsr_rule *rules, int count) {
   static const tsr_rules_options all = {.size = sizeof all};
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%d rules, wanted 0 or more", count);
   for (int i = 0; i < count; i++) {
     tsr_rule rule = rules[i];
     if (!rule.file) rule.file = "";
@@ -282,7 +283,7 @@ tsr_status tsr_rules_match_one(const tsr_rules *rules, int index, const char *pa
   const size_t length = strlen(path);
   tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
   if (index < 0 || index >= rules->count)
-    return tsr_fail(BAD_ARGUMENT, "there is no rule %d among %d", index, rules->count);
+    return tsr_fail(INDEX_OUT_OF_RANGE, "there is no rule %d among %d", index, rules->count);
   TSR_TRY(check_path(path, length));
   tsr_status status = search(rules, index, path, length, &scratch, out_matches);
   tsr_regex_scratch_deinit(&scratch);

@@ -11,7 +11,7 @@ const char *tsr_change_text(tsr_change_kind kind) {
 #define X(id, text) [TSR_CHANGE_##id] = text,
   static const char *const texts[TSR_CHANGE_COUNT] = {TSR_CHANGES(X)};
 #undef X
-  return (unsigned)kind < TSR_CHANGE_COUNT ? texts[kind] : "unknown";
+  return (unsigned)kind < TSR_CHANGE_COUNT ? texts[kind] : NULL;
 }
 
 // The list doubles at each power of two, so that no capacity has to be kept.
@@ -29,6 +29,7 @@ tsr_status tsr_changes_add(tsr_changes *changes, const tsr_change *change) {
 }
 
 void tsr_changes_deinit(tsr_changes *changes) {
+  if (!changes) return;
   free(changes->items);
   *changes = (tsr_changes){0};
 }

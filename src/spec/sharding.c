@@ -279,6 +279,7 @@ int tsr_sharding_dim_count(const tsr_sharding *sharding) { return sharding->dim_
 
 const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int dim) {
   static const tsr_sharding_dim uncut = {.shards = 1, .priority = TSR_NO_PRIORITY};
+  if (dim < 0) return NULL;
   return dim < sharding->dim_count ? &sharding->dims[dim] : &uncut;
 }
 
@@ -305,6 +306,10 @@ const tsr_digit *tsr_sharding_stage_digits(const tsr_sharding *sharding, int dim
 
 int64_t tsr_sharding_stage_index(const tsr_sharding *sharding, int dim, int stage,
                                  int64_t position) {
+  if (dim < 0 || dim >= sharding->dim_count || stage < 0 ||
+      stage >= sharding->dims[dim].stage_count || position < 0 ||
+      position >= tsr_mesh_device_count(sharding->mesh))
+    return -1;
   const tsr_digit *digits = tsr_sharding_stage_digits(sharding, dim, stage);
   const int count = sharding->dims[dim].stages[stage].axis_count;
   int64_t index = 0;

@@ -11,7 +11,12 @@ static bool same_coords(const tsr_device *a, const tsr_device *b) {
          a->coords[2] == b->coords[2];
 }
 
+static bool has_devices(const tsr_topology *topology, int64_t a, int64_t b) {
+  return a >= 0 && a < topology->device_count && b >= 0 && b < topology->device_count;
+}
+
 tsr_level tsr_topology_level(const tsr_topology *topology, int64_t a, int64_t b) {
+  if (!has_devices(topology, a, b)) return TSR_LEVEL_SELF;
   const tsr_device *from = &topology->devices[a], *to = &topology->devices[b];
   if (a == b) return TSR_LEVEL_SELF;
   if (from->slice != to->slice) return TSR_LEVEL_NET;
@@ -43,12 +48,13 @@ int64_t tsr_topology_hops(const tsr_topology *topology, int64_t a, int64_t b) {
 }
 
 double tsr_topology_cost(const tsr_topology *topology, int64_t a, int64_t b, int64_t bytes) {
+  if (!has_devices(topology, a, b)) return 0;
   const tsr_link *link = &topology->links[tsr_topology_level(topology, a, b)];
   return (double)tsr_topology_hops(topology, a, b) * link->alpha + (double)bytes * link->beta;
 }
 
 const tsr_link *tsr_topology_link(const tsr_topology *topology, tsr_level level) {
-  return &topology->links[level];
+  return (unsigned)level < TSR_LEVEL_COUNT ? &topology->links[level] : NULL;
 }
 
 const char *tsr_level_name(tsr_level level) {
@@ -57,5 +63,5 @@ const char *tsr_level_name(tsr_level level) {
       TSR_LEVELS(X)
 #undef X
   };
-  return (unsigned)level < TSR_LEVEL_COUNT ? names[level] : "unknown";
+  return (unsigned)level < TSR_LEVEL_COUNT ? names[level] : NULL;
 }

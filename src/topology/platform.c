@@ -10,7 +10,7 @@ static const char *const names[TSR_PLATFORM_COUNT] = {
 };
 
 const char *tsr_platform_name(tsr_platform platform) {
-  return (unsigned)platform < TSR_PLATFORM_COUNT ? names[platform] : "unknown";
+  return (unsigned)platform < TSR_PLATFORM_COUNT ? names[platform] : NULL;
 }
 
 tsr_status tsr_platform_parse(const char *name, tsr_platform *out_platform) {

@@ -295,7 +295,7 @@ static int64_t first_entry(const tsr_copy_batch *batch, int64_t round) {
 
 tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round) {
   if (round < 0 || round >= batch->rounds)
-    return tsr_fail(BAD_ARGUMENT, "round %lld of a batch that has %lld", (long long)round,
+    return tsr_fail(INDEX_OUT_OF_RANGE, "round %lld of a batch that has %lld", (long long)round,
                     (long long)batch->rounds);
   const int64_t first = first_entry(batch, round), count = first_entry(batch, round + 1) - first;
   tsr_copy *open = realloc(batch->open, sizeof *open * ((size_t)count + 1));
@@ -316,6 +316,7 @@ tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round) {
 
 const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int64_t item,
                                       int64_t *out_count) {
+  if (item < 0 || item >= batch->item_count) return NULL;
   *out_count = batch->starts ? batch->starts[item + 1] - batch->starts[item] : 0;
   return batch->starts ? batch->open + batch->starts[item] : NULL;
 }

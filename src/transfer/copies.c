@@ -101,15 +101,18 @@ static tsr_status fill(struct tsr_copies_state *state, const tsr_copy_plan *plan
 
 static tsr_status start(tsr_copies *copies, const tsr_copy_plan *plan, int64_t position,
                         bool into) {
-  *copies = (tsr_copies){.plan = plan};
+  tsr_copies made = {.plan = plan};
   const int64_t count = tsr_layout_device_count(into ? plan->to : plan->from);
   if (position < 0 || position >= count)
-    return tsr_fail(BAD_ARGUMENT, "position %lld of the %s, which has %lld", (long long)position,
-                    into ? "target" : "source", (long long)count);
-  copies->state = calloc(1, sizeof *copies->state);
-  if (!copies->state) return tsr_fail(NO_MEMORY, "the copies of a device");
-  tsr_status status = fill(copies->state, plan, position, into);
-  if (status) tsr_copies_deinit(copies);
+    return tsr_fail(INDEX_OUT_OF_RANGE, "position %lld of the %s, which has %lld",
+                    (long long)position, into ? "target" : "source", (long long)count);
+  made.state = calloc(1, sizeof *made.state);
+  if (!made.state) return tsr_fail(NO_MEMORY, "the copies of a device");
+  tsr_status status = fill(made.state, plan, position, into);
+  if (status)
+    tsr_copies_deinit(&made);
+  else
+    *copies = made;
   return status;
 }
 
@@ -133,7 +136,7 @@ int64_t tsr_copies_count(const tsr_copies *copies) { return copies->state->list.
 const tsr_copy_list *tsr_copies_list(const tsr_copies *copies) { return &copies->state->list; }
 
 void tsr_copies_deinit(tsr_copies *copies) {
-  if (!copies->state) return;
+  if (!copies || !copies->state) return;
   tsr_copy_list_deinit(&copies->state->list);
   free(copies->state);
   copies->state = NULL;

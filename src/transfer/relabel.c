@@ -323,6 +323,7 @@ tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype, int64_
 }
 
 void tsr_relabelling_deinit(tsr_relabelling *relabelling) {
+  if (!relabelling) return;
   free(relabelling->devices);
   relabelling->devices = NULL;
 }

@@ -30,7 +30,7 @@ static const char *const kind_names[] = {
 };
 
 const char *tsr_step_kind_name(tsr_step_kind kind) {
-  return (unsigned)kind < TSR_STEP_COUNT ? kind_names[kind] : "unknown";
+  return (unsigned)kind < TSR_STEP_COUNT ? kind_names[kind] : NULL;
 }
 
 // ---- what is asked ----
@@ -278,7 +278,8 @@ static tsr_status assemble(const tsr_change_job *job, const tsr_route *route,
 
 static tsr_status check_options(const tsr_sequence_options *options) {
   if ((unsigned)options->method >= TSR_SEQUENCE_METHOD_COUNT)
-    return tsr_fail(BAD_ARGUMENT, "method %d is unknown", (int)options->method);
+    return tsr_fail(BAD_ARGUMENT, "method %d of a sequence, wanted 0 to %d", (int)options->method,
+                    TSR_SEQUENCE_METHOD_COUNT - 1);
   if (options->memory_cap < 0 || options->expansion_cap < 0)
     return tsr_fail(BAD_ARGUMENT, "caps of %lld bytes and %lld states, wanted 0 or more",
                     (long long)options->memory_cap, (long long)options->expansion_cap);
@@ -325,7 +326,7 @@ tsr_reduction tsr_sequence_reduction(const tsr_sequence *sequence) { return sequ
 int tsr_sequence_step_count(const tsr_sequence *sequence) { return sequence->step_count; }
 
 const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int step) {
-  return &sequence->steps[step];
+  return step >= 0 && step < tsr_sequence_step_count(sequence) ? &sequence->steps[step] : NULL;
 }
 
 const tsr_sequence_certificate *tsr_sequence_certificate_of(const tsr_sequence *sequence) {

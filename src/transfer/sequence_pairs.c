@@ -3,11 +3,15 @@
 
 #include "transfer/sequence.h"
 
+static tsr_status check_step(const tsr_sequence *sequence, int step) {
+  if (step >= 0 && step < tsr_sequence_step_count(sequence)) return NULL;
+  return tsr_fail(INDEX_OUT_OF_RANGE, "step %d of a sequence of %d", step,
+                  tsr_sequence_step_count(sequence));
+}
+
 tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int step,
                                     tsr_groups *out_groups) {
-  if (step < 0 || step >= tsr_sequence_step_count(sequence))
-    return tsr_fail(BAD_ARGUMENT, "step %d of a sequence of %d", step,
-                    tsr_sequence_step_count(sequence));
+  TSR_TRY(check_step(sequence, step));
   const tsr_sequence_step *at = tsr_sequence_step_at(sequence, step);
   if (at->kind == TSR_STEP_PERMUTE)
     return tsr_fail(BAD_ARGUMENT, "step %d is a permute, which has pairs and no groups", step);
@@ -84,10 +88,9 @@ static tsr_status exchange_init(exchange *e, const tsr_sequence *sequence, int s
 
 tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int step, tsr_pair **out_pairs,
                                    int64_t *out_count) {
-  if (step < 0 || step >= tsr_sequence_step_count(sequence) ||
-      tsr_sequence_step_at(sequence, step)->kind != TSR_STEP_PERMUTE)
-    return tsr_fail(BAD_ARGUMENT, "step %d of a sequence of %d is no permute", step,
-                    tsr_sequence_step_count(sequence));
+  TSR_TRY(check_step(sequence, step));
+  if (tsr_sequence_step_at(sequence, step)->kind != TSR_STEP_PERMUTE)
+    return tsr_fail(BAD_ARGUMENT, "step %d is no permute: it has groups and no pairs", step);
   const tsr_mesh *mesh = tsr_sharding_mesh(tsr_sequence_to(sequence));
   const size_t devices = (size_t)tsr_mesh_device_count(mesh);
   exchange e = {.count = 0};

@@ -99,7 +99,7 @@ static tsr_status look_at_part(const tsr_array *array, int64_t i, uint64_t seed)
   TSR_TRY(tsr_array_local(array, i, &part));
   const int64_t places = tsr_layout_buffer_elements(layout, part.shard);
   looking l = {array, part.data, calloc(1, (size_t)places + 1), seed, part.device};
-  tsr_pieces pieces;
+  tsr_pieces pieces = {0};
   tsr_status status = tsr_pieces_init(&pieces, layout, part.shard);
   for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);)
     status = look_at_piece(&l, &piece);

@@ -135,12 +135,12 @@ static int exit_code_of(tsr_status status, char *out_text, size_t size) {
   FILE *file = tmpfile();
   assert_non_null(file);
   fflush(stderr);
-  const int kept = dup(STDERR_FILENO);
+  const int stderr_before = dup(STDERR_FILENO);
   dup2(fileno(file), STDERR_FILENO);
   const int code = tsr_status_exit(status);
   fflush(stderr);
-  dup2(kept, STDERR_FILENO);
-  close(kept);
+  dup2(stderr_before, STDERR_FILENO);
+  close(stderr_before);
   rewind(file);
   out_text[fread(out_text, 1, size - 1, file)] = '\0';
   fclose(file);

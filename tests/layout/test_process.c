@@ -219,9 +219,10 @@ static void unknown_processes_and_dimensions_are_refused(void **state) {
                "process 7 has no device in the layout's mesh");
   assert_fails_with(tsr_layout_addressable(layout, -1, 0, &count), PROCESS_NOT_IN_MESH,
                     "process -1");
-  assert_fails(tsr_layout_addressable(layout, 0, 1, &count), BAD_ARGUMENT,
+  assert_fails(tsr_layout_addressable(layout, 0, 1, &count), INDEX_OUT_OF_RANGE,
                "dimension 1 of a tensor of rank 1");
-  assert_fails_with(tsr_layout_process_shards(layout, -1, &count), BAD_ARGUMENT, "dimension -1");
+  assert_fails_with(tsr_layout_process_shards(layout, -1, &count), INDEX_OUT_OF_RANGE,
+                    "dimension -1");
   tsr_layout_release(layout);
 }
 

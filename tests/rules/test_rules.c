@@ -55,7 +55,7 @@ static void one_rule_can_be_asked_alone(void **state) {
   assert_true(matches);
   assert_ok(tsr_rules_match_one(rules, 0, "b", &matches));
   assert_false(matches);
-  assert_fails(tsr_rules_match_one(rules, 2, "b", &matches), BAD_ARGUMENT,
+  assert_fails(tsr_rules_match_one(rules, 2, "b", &matches), INDEX_OUT_OF_RANGE,
                "there is no rule 2 among 2");
   tsr_rules_release(rules);
 }

@@ -181,7 +181,7 @@ static void all_devices_are_one_rank_by_default(void **state) {
     test_copies_free(&wanted);
     test_copies_free(&found);
   }
-  assert_fails(tsr_copy_batch_open(batch, 1), BAD_ARGUMENT, "round 1 of a batch that has 1");
+  assert_fails(tsr_copy_batch_open(batch, 1), INDEX_OUT_OF_RANGE, "round 1 of a batch that has 1");
   tsr_copy_batch_destroy(batch);
   tsr_copy_batch_destroy(NULL);
   free_plans(&plans);

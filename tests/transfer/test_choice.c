@@ -290,9 +290,9 @@ static void what_makes_no_sense_is_refused(void **state) {
   assert_ok(tsr_copy_plan_create(a, broken, NULL, &plan));  // a target may leave things out
   assert_ok(tsr_copy_plan_check(plan));
   tsr_copies copies;
-  assert_fails(tsr_copies_init_into(&copies, plan, 2), BAD_ARGUMENT,
+  assert_fails(tsr_copies_init_into(&copies, plan, 2), INDEX_OUT_OF_RANGE,
                "position 2 of the target, which has 2");
-  assert_fails(tsr_copies_init_out_of(&copies, plan, -1), BAD_ARGUMENT,
+  assert_fails(tsr_copies_init_out_of(&copies, plan, -1), INDEX_OUT_OF_RANGE,
                "position -1 of the source, which has 2");
   tsr_certificate certificate = TSR_CERTIFICATE;
   assert_fails(tsr_copy_plan_certify(plan, TSR_DTYPE_NONE, &certificate), BAD_ARGUMENT,

@@ -1,0 +1,152 @@
+#include "contract/world.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "support/models.h"
+
+enum { CANARY = 0xA5, PLACES = 4 };
+
+void *world_out(world *w, int place) { return w->out + (size_t)place * OUT_BYTES / PLACES; }
+
+bool world_is_untouched(world *w) {
+  bool same = true;
+  for (int i = 0; i < OUT_BYTES; i++) same &= w->out[i] == CANARY;
+  memset(w->out, CANARY, sizeof w->out);
+  return same;
+}
+
+int world_int(int64_t number) {
+  return number > INT_MAX ? INT_MAX : number < INT_MIN ? INT_MIN : (int)number;
+}
+
+int complain(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vprint_error(format, args);
+  va_end(args);
+  print_error("\n");
+  return 1;
+}
+
+static void make_layouts(world *w) {
+  assert_ok(tsr_topology_parse("cpu:2x4", &w->topology));
+  assert_ok(tsr_mesh_parse("data=2,model=4", w->topology, &w->mesh));
+  assert_ok(tsr_spec_parse("data, model", TSR_FORM_ANY, &w->spec));
+  assert_ok(tsr_spec_parse("model, data", TSR_FORM_ANY, &w->other_spec));
+  assert_ok(tsr_sharding_bind(w->mesh, w->spec, false, &w->sharding));
+  assert_ok(tsr_sharding_bind(w->mesh, w->other_spec, false, &w->other_sharding));
+  assert_ok(tsr_layout_create(w->sharding, TSR_SHAPE(8, 16), TSR_POLICY_ERROR, &w->layout));
+  assert_ok(tsr_layout_create(w->sharding, TSR_SHAPE(7, 5), TSR_POLICY_PAD, &w->padded));
+  assert_ok(tsr_layout_create(w->other_sharding, TSR_SHAPE(8, 16), TSR_POLICY_ERROR, &w->other));
+  const tsr_range boxes[] = {{0, 8}, {0, 4}, {0, 8}, {4, 16}};
+  assert_ok(tsr_layout_from_boxes(w->mesh, TSR_SHAPE(8, 16), 2, (const int64_t[]){1, 1}, boxes,
+                                  &w->boxes));
+}
+
+static void make_arrays(world *w) {
+  for (int i = 0; i < 128; i++) w->host[i] = (float)i;
+  assert_ok(tsr_comm_create(8, NULL, &w->comm));
+  assert_ok(tsr_array_shard(w->comm, w->layout, TSR_F32, w->host, NULL, &w->array));
+  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = w->array},
+                             {.path = "b",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(4),
+                              .data = w->host}};
+  assert_ok(tsr_array_tree_create(leaves, 2, &w->arrays));
+}
+
+static void make_plans(world *w) {
+  const tsr_tensor tensors[] = {TENSOR("a", 8, 16), TENSOR("b", 4)};
+  tsr_map *map = NULL;
+  assert_ok(tsr_tree_create(tensors, 2, &w->tree));
+  assert_ok(tsr_rules_parse("a -> data, model\nb -> _\n", "test", NULL, &w->rules));
+  assert_ok(tsr_logical_rules_parse("batch -> data\n", "test", &w->logical));
+  assert_ok(tsr_plan_match(w->tree, w->mesh, w->rules, NULL, &w->plan));
+  assert_ok(tsr_map_parse("x = a", "test", &map));
+  assert_ok(tsr_map_apply(map, w->tree, NULL, &w->mapping));
+  tsr_map_release(map);
+  assert_ok(tsr_placer_create(w->plan, NULL, &w->placer));
+  const tsr_partitioner_options options = {.size = sizeof options, .num_partitions = 4};
+  assert_ok(tsr_partitioner_create(w->topology, &options, &w->partitioner));
+}
+
+static void make_files(world *w) {
+  const char *path = test_folder_path(&w->folder, "model");
+  const char *other = test_folder_path(&w->folder, "other");
+  assert_ok(tsr_checkpoint_save(w->arrays, path, w->comm, NULL));
+  assert_ok(tsr_checkpoint_open(path, NULL, &w->checkpoint));
+  assert_ok(tsr_fsck_run(path, NULL, &w->fsck));
+  assert_ok(tsr_checkpoint_verify(w->checkpoint, w->checkpoint, NULL, &w->verification));
+  assert_ok(tsr_transform_create(w->checkpoint, other, NULL, &w->transform));
+  path = test_folder_path(&w->folder, "arrays.npz");
+  const tsr_npz_item item = {
+      .name = "x", .dtype = TSR_F32, .shape = TSR_SHAPE(4), .elements = w->host};
+  assert_ok(tsr_npz_write(path, &item, 1));
+  assert_ok(tsr_npz_open(path, &w->npz));
+}
+
+static void make_transfers(world *w) {
+  assert_ok(tsr_chunker_create(w->mesh, &w->chunker));
+  assert_ok(tsr_sequence_create(w->sharding, w->other_sharding, TSR_SHAPE(8, 16), TSR_F32, NULL,
+                                &w->sequence));
+  assert_ok(tsr_copy_plan_create(w->layout, w->other, NULL, &w->copy_plan));
+  const tsr_copy_batch_item item = {.plan = w->copy_plan, .dtype = TSR_F32};
+  assert_ok(tsr_copy_batch_create(&item, 1, NULL, &w->batch));
+  assert_ok(tsr_copy_batch_open(w->batch, 0));
+  assert_ok(tsr_axes_create(NULL, 0, &w->axes));
+  assert_ok(tsr_axis_registry_create(&w->registry));
+  assert_ok(tsr_axis_registry_add(w->registry, "mine", &TSR_LOGICAL_NAME("tp"), NULL, false));
+}
+
+int world_set_up(void **state) {
+  world *w = test_calloc(1, sizeof *w);
+  test_folder_make(&w->folder);
+  make_layouts(w);
+  make_arrays(w);
+  make_plans(w);
+  make_files(w);
+  make_transfers(w);
+  memset(w->out, CANARY, sizeof w->out);
+  *state = w;
+  return 0;
+}
+
+int world_tear_down(void **state) {
+  world *w = *state;
+  tsr_partitioner_release(w->partitioner);
+  tsr_placer_release(w->placer);
+  tsr_npz_destroy(w->npz);
+  tsr_axis_registry_destroy(w->registry);
+  tsr_axes_release(w->axes);
+  tsr_copy_batch_destroy(w->batch);
+  tsr_copy_plan_release(w->copy_plan);
+  tsr_sequence_release(w->sequence);
+  tsr_chunker_release(w->chunker);
+  tsr_transform_destroy(w->transform);
+  tsr_verification_destroy(w->verification);
+  tsr_fsck_destroy(w->fsck);
+  tsr_checkpoint_release(w->checkpoint);
+  tsr_mapping_release(w->mapping);
+  tsr_plan_release(w->plan);
+  tsr_logical_rules_release(w->logical);
+  tsr_rules_release(w->rules);
+  tsr_tree_release(w->tree);
+  tsr_array_tree_release(w->arrays);
+  tsr_array_release(w->array);
+  tsr_comm_release(w->comm);
+  tsr_layout_release(w->other);
+  tsr_layout_release(w->boxes);
+  tsr_layout_release(w->padded);
+  tsr_layout_release(w->layout);
+  tsr_sharding_release(w->other_sharding);
+  tsr_sharding_release(w->sharding);
+  tsr_spec_release(w->other_spec);
+  tsr_spec_release(w->spec);
+  tsr_mesh_release(w->mesh);
+  tsr_topology_release(w->topology);
+  test_folder_remove(&w->folder);
+  test_free(w);
+  return 0;
+}

@@ -1,0 +1,84 @@
+// One of everything that functions take an index into, and memory for outputs that shows whether
+// anything was written to it.
+#ifndef TESSERA_TESTS_CONTRACT_WORLD_H
+#define TESSERA_TESTS_CONTRACT_WORLD_H
+
+#include "support/folder.h"
+#include "tessera/array.h"
+#include "tessera/axes.h"
+#include "tessera/checkpoint.h"
+#include "tessera/chunks.h"
+#include "tessera/comm.h"
+#include "tessera/dlpack.h"
+#include "tessera/fsck.h"
+#include "tessera/layout.h"
+#include "tessera/load.h"
+#include "tessera/logical.h"
+#include "tessera/map.h"
+#include "tessera/mesh.h"
+#include "tessera/mesh_build.h"
+#include "tessera/npy.h"
+#include "tessera/partitioner.h"
+#include "tessera/place.h"
+#include "tessera/plan.h"
+#include "tessera/plan_auto.h"
+#include "tessera/rules.h"
+#include "tessera/save.h"
+#include "tessera/sequence.h"
+#include "tessera/sharding.h"
+#include "tessera/spec.h"
+#include "tessera/topology.h"
+#include "tessera/transfer.h"
+#include "tessera/transform.h"
+#include "tessera/tree.h"
+#include "tessera/verify.h"
+
+enum { OUT_BYTES = 1 << 14 };
+
+typedef struct world {
+  test_folder folder;
+  tsr_topology *topology;
+  tsr_mesh *mesh;  // data=2, model=4
+  tsr_spec *spec, *other_spec;
+  tsr_sharding *sharding, *other_sharding;
+  tsr_layout *layout, *padded, *boxes, *other;  // of (8, 16); `padded` of (7, 5)
+  tsr_comm *comm;
+  tsr_array *array;
+  tsr_array_tree *arrays;  // "a" is an array, "b" a tensor in host memory
+  tsr_tree *tree;          // "a" (8, 16), "b" (4)
+  tsr_rules *rules;
+  tsr_logical_rules *logical;
+  tsr_plan *plan;
+  tsr_mapping *mapping;
+  tsr_checkpoint *checkpoint;
+  tsr_fsck *fsck;
+  tsr_verification *verification;
+  tsr_transform *transform;
+  tsr_chunker *chunker;
+  tsr_sequence *sequence;
+  tsr_copy_plan *copy_plan;
+  tsr_copy_batch *batch;
+  tsr_axes *axes;
+  tsr_axis_registry *registry;
+  tsr_npz *npz;
+  tsr_placer *placer;
+  tsr_partitioner *partitioner;
+  float host[128];
+  // Outputs of calls that fail.
+  _Alignas(64) unsigned char out[OUT_BYTES];
+} world;
+
+int world_set_up(void **state);
+int world_tear_down(void **state);
+
+// A place for an output; places 0 to 3 do not overlap.
+void *world_out(world *w, int place);
+bool world_is_untouched(world *w);  // since it was last asked
+
+// Says what is wrong with one call of many; gives 1, for a count of these.
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Numbers as they are for parameters of type int: the ends stay ends.
+int world_int(int64_t number);
+
+#endif
