@@ -13,8 +13,8 @@
 // buffers, and fails on every rank or on none. Ranks compare a digest of what they ask for before
 // anything moves: where one calls something else, or with other arguments, all fail with
 // comm_mismatch, in the same words, which name the ranks and what differs, and the comm can be used
-// afterwards. One comm is used by one thread at a time. Results never depend on the number of
-// workers or ranks: reductions follow a fixed tree over the members of a group.
+// afterwards. Results never depend on the number of workers or ranks: reductions follow a fixed tree
+// over the members of a group.
 #ifndef TESSERA_COMM_H
 #define TESSERA_COMM_H
 

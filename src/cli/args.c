@@ -177,7 +177,8 @@ static tsr_status parse_int(const char *what, const char *text, const char **end
   errno = 0;
   char *stop = NULL;
   const long long value = strtoll(text, &stop, 10);
-  if (stop == text) return tsr_fail(NOT_AN_INTEGER, "%s: \"%s\" is not a number", what, text);
+  if (stop == text)
+    return tsr_fail(NOT_AN_INTEGER, "%s: \"%s\" is not a whole number such as 8", what, text);
   if (errno == ERANGE) return tsr_fail(OVERFLOW, "%s: \"%s\" does not fit 64 bits", what, text);
   *end = stop;
   *out = value;

@@ -29,8 +29,11 @@ static tsr_status check_rank(int rank, const tsr_shape *shape) {
 static tsr_status read_shard(reading *r, int axis, const tsr_placement *placement) {
   const int dim = placement->dim < 0 ? placement->dim + r->rank : placement->dim;
   if (dim < 0 || dim >= r->rank)
-    return tsr_fail(RANK_TOO_SMALL, "Shard(dim=%d) of a tensor of rank %d", placement->dim,
-                    r->rank);
+    return r->rank ? tsr_fail(RANK_TOO_SMALL,
+                              "Shard(dim=%d) of a tensor of rank %d, wanted a dim from %d to %d",
+                              placement->dim, r->rank, -r->rank, r->rank - 1)
+                   : tsr_fail(RANK_TOO_SMALL, "Shard(dim=%d) of a scalar, wanted Replicate()",
+                              placement->dim);
   const bool strided = placement->kind == TSR_PLACEMENT_STRIDED_SHARD;
   const int64_t size = tsr_mesh_axis(r->mesh, axis)->size;
   tsr_torch_cuts *cuts = &r->dims[dim];
@@ -51,8 +54,9 @@ static tsr_status read_partial(reading *r, int axis, const tsr_placement *placem
 static tsr_status read_placements(reading *r, const tsr_placements *placements) {
   const int axes = tsr_mesh_axis_count(r->mesh);
   if (placements->count != axes)
-    return tsr_fail(MESH_RANK_MISMATCH, "%d placements for a mesh of %d axes", placements->count,
-                    axes);
+    return tsr_fail(MESH_RANK_MISMATCH,
+                    "%d placements for a mesh of %d axes, wanted one for each axis",
+                    placements->count, axes);
   for (int axis = 0; axis < axes; axis++) {
     const tsr_placement *placement = &placements->items[axis];
     switch (placement->kind) {

@@ -113,9 +113,14 @@ static const struct {
   tsr_cause cause;
   const char *message;
 } not_found[] = {
-    {"[R]", "dp=2,tp=4", 1, -1, TSR_CAUSE_MESH_RANK_MISMATCH, "1 placements for a mesh of 2 axes"},
-    {"[S(1)]", "dp=2", 1, -1, TSR_CAUSE_RANK_TOO_SMALL, "Shard(dim=1) of a tensor of rank 1"},
-    {"[S(-2)]", "dp=2", 1, -1, TSR_CAUSE_RANK_TOO_SMALL, "Shard(dim=-2) of a tensor of rank 1"},
+    {"[R]", "dp=2,tp=4", 1, -1, TSR_CAUSE_MESH_RANK_MISMATCH,
+     "1 placements for a mesh of 2 axes, wanted one for each axis"},
+    {"[S(1)]", "dp=2", 1, -1, TSR_CAUSE_RANK_TOO_SMALL,
+     "Shard(dim=1) of a tensor of rank 1, wanted a dim from -1 to 0"},
+    {"[S(0)]", "dp=2", 0, -1, TSR_CAUSE_RANK_TOO_SMALL,
+     "Shard(dim=0) of a scalar, wanted Replicate()"},
+    {"[S(-2)]", "dp=2", 1, -1, TSR_CAUSE_RANK_TOO_SMALL,
+     "Shard(dim=-2) of a tensor of rank 1, wanted a dim from -1 to 0"},
     {"[R]", "dp=2", 33, -1, TSR_CAUSE_TOO_LARGE, "rank 33, wanted 0 to 32"},
     {"[P(sum), P(max)]", "dp=2,tp=2", 1, -1, TSR_CAUSE_NOT_EXPRESSIBLE,
      "partial results that combine in two ways"},
