@@ -69,8 +69,8 @@ coverage: ## run the tests counting lines; a table per room, fails under 90 %
 	@tools/setup --quiet build test mpi lint
 	@tools/coverage
 
-lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers
-	@tools/setup --quiet build test mpi lint
+lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers, reference
+	@tools/setup --quiet build test mpi lint docs
 	@tools/lint
 
 format: ## rewrite the sources as .clang-format says
