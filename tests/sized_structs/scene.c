@@ -1,0 +1,74 @@
+#include "sized_structs/scene.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void make_layouts(scene *s) {
+  tsr_spec *columns = NULL;
+  assert_ok(tsr_topology_parse("cpu:8", &s->topology));
+  assert_ok(tsr_mesh_parse("x=4,y=2", s->topology, &s->mesh));
+  assert_ok(tsr_comm_create(8, NULL, &s->comm));
+  s->shape = *TSR_SHAPE(8, 16);
+  assert_ok(tsr_spec_parse("x, y", TSR_FORM_SHORT, &s->spec));
+  assert_ok(tsr_spec_parse("_, x", TSR_FORM_SHORT, &columns));
+  assert_ok(tsr_sharding_bind(s->mesh, s->spec, false, &s->by_rows));
+  assert_ok(tsr_sharding_bind(s->mesh, columns, false, &s->by_columns));
+  assert_ok(tsr_layout_create(s->by_rows, &s->shape, TSR_POLICY_ERROR, &s->rows));
+  assert_ok(tsr_layout_create(s->by_columns, &s->shape, TSR_POLICY_ERROR, &s->columns));
+  assert_ok(tsr_copy_plan_create(s->rows, s->columns, NULL, &s->copies));
+  tsr_spec_release(columns);
+}
+
+void scene_make(scene *s) {
+  static const int64_t dims[] = {8, 16};
+  const tsr_tensor tensor = {.path = "w", .dtype = TSR_F32, .rank = 2, .dims = dims};
+  *s = (scene){0};
+  make_layouts(s);
+  assert_ok(tsr_rules_parse("w -> x, y", "rules", NULL, &s->rules));
+  assert_ok(tsr_tree_create(&tensor, 1, &s->tree));
+  assert_ok(tsr_plan_match(s->tree, s->mesh, s->rules, NULL, &s->plan));
+  assert_ok(tsr_array_zeros(s->comm, s->rows, TSR_F32, &s->array));
+  const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = s->array};
+  assert_ok(tsr_array_tree_create(&leaf, 1, &s->state));
+  assert_ok(tsr_map_parse("v = w\n", "map", &s->map));
+  tsr_partitioner_options options = TSR_PARTITIONER_OPTIONS;
+  options.num_partitions = 8;
+  assert_ok(tsr_partitioner_create(s->topology, &options, &s->partitioner));
+  test_folder_make(&s->folder);
+  const char *path = test_folder_path(&s->folder, "model");
+  assert_ok(tsr_checkpoint_save(s->state, path, s->comm, NULL));
+  assert_ok(tsr_checkpoint_open(path, NULL, &s->checkpoint));
+}
+
+void scene_free(scene *s) {
+  tsr_checkpoint_release(s->checkpoint);
+  test_folder_remove(&s->folder);
+  tsr_partitioner_release(s->partitioner);
+  tsr_map_release(s->map);
+  tsr_array_tree_release(s->state);
+  tsr_array_release(s->array);
+  tsr_plan_release(s->plan);
+  tsr_tree_release(s->tree);
+  tsr_rules_release(s->rules);
+  tsr_copy_plan_release(s->copies);
+  tsr_layout_release(s->rows);
+  tsr_layout_release(s->columns);
+  tsr_sharding_release(s->by_rows);
+  tsr_sharding_release(s->by_columns);
+  tsr_spec_release(s->spec);
+  tsr_comm_release(s->comm);
+  tsr_mesh_release(s->mesh);
+  tsr_topology_release(s->topology);
+}
+
+fenced fence(size_t bytes) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  assert_true(bytes <= page);
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(pages != MAP_FAILED);
+  assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+  return (fenced){pages, pages + page - bytes};
+}
+
+void unfence(fenced f) { munmap(f.pages, 2 * (size_t)sysconf(_SC_PAGESIZE)); }

@@ -1,0 +1,117 @@
+// Every sized struct that the library fills, for callers with older and newer headers.
+#include <stdio.h>
+#include <string.h>
+
+#include "sized_structs/scene.h"
+
+#define CALL(name) static tsr_status name(scene *s, void *out)
+
+CALL(fill_analysis) { return tsr_plan_analyze(s->plan, NULL, 0, out); }
+CALL(fill_part) { return tsr_array_local(s->array, 1, out); }
+CALL(fill_certificate) { return tsr_copy_plan_certify(s->copies, TSR_F32, out); }
+CALL(fill_diff) { return tsr_plan_diff_create(s->plan, s->plan, out); }
+CALL(fill_row) { return tsr_plan_get(s->plan, 0, out); }
+
+CALL(fill_fit) {
+  tsr_fit_options options = TSR_FIT_OPTIONS;
+  tsr_plan *plan = NULL;
+  options.limit = 256;
+  TSR_TRY(tsr_plan_fit(s->tree, s->mesh, &options, &plan, out));
+  tsr_plan_release(plan);
+  return NULL;
+}
+
+CALL(fill_load) {
+  float shard[8 * 16];
+  return tsr_checkpoint_read_shard(s->checkpoint, 0, s->rows, 1, NULL, shard, out);
+}
+
+static void deinit_analysis(void *out) { tsr_analysis_deinit(out); }
+static void deinit_diff(void *out) { tsr_plan_diff_deinit(out); }
+
+typedef tsr_status call_fn(scene *s, void *out);
+typedef void deinit_fn(void *out);
+
+static const struct {
+  const char *name;
+  size_t size;
+  call_fn *call;
+  deinit_fn *deinit;  // NULL = it owns nothing
+} rows[] = {
+// clang-format off
+#define ROW(type, call, deinit) \
+  {#type, sizeof(type), call, deinit}
+    ROW(tsr_analysis, fill_analysis, deinit_analysis),
+    ROW(tsr_array_part, fill_part, NULL),
+    ROW(tsr_certificate, fill_certificate, NULL),
+    ROW(tsr_fit_report, fill_fit, NULL),
+    ROW(tsr_load_report, fill_load, NULL),
+    ROW(tsr_plan_diff, fill_diff, deinit_diff),
+    ROW(tsr_plan_row, fill_row, NULL),
+    // clang-format on
+};
+
+// Fills a struct of `size` bytes and compares it with `whole`.
+static void assert_filled(scene *s, size_t row, size_t size, const char *whole) {
+  const fenced f = fence(size);
+  memset(f.at, 0, size);
+  memcpy(f.at, &size, sizeof size);
+  assert_ok(rows[row].call(s, f.at));
+  size_t said = 0;
+  memcpy(&said, f.at, sizeof said);
+  assert_int_equal(said, size);
+  // Lists are of each struct its own.
+  if (!rows[row].deinit && size < rows[row].size)
+    assert_memory_equal((char *)f.at + sizeof size, whole + sizeof size, size - sizeof size);
+  for (size_t i = rows[row].size; i < size; i++) assert_int_equal(((char *)f.at)[i], 0);
+  if (rows[row].deinit) rows[row].deinit(f.at);
+  unfence(f);
+}
+
+// What owns something has had it from the first: an older caller's struct is not shorter.
+static void look_at_row(scene *s, size_t row) {
+  const size_t size = rows[row].size;
+  const fenced f = fence(size);
+  memset(f.at, 0, size);
+  memcpy(f.at, &size, sizeof size);
+  assert_ok(rows[row].call(s, f.at));
+  for (size_t less = rows[row].deinit ? size : sizeof size; less <= size; less += 8)
+    assert_filled(s, row, less, f.at);
+  assert_filled(s, row, size + 8, f.at);
+  assert_filled(s, row, size + 256, f.at);
+  if (rows[row].deinit) rows[row].deinit(f.at);
+  unfence(f);
+}
+
+static void look_at_no_size(scene *s, size_t row) {
+  static const size_t sizes[] = {0, 1, 7, SIZE_MAX};
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    char message[96];
+    const fenced f = fence(rows[row].size);
+    memcpy(f.at, &sizes[i], sizeof sizes[i]);
+    snprintf(message, sizeof message, "%s has size %zu, wanted %zu: initialise it with TSR_",
+             rows[row].name, sizes[i], rows[row].size);
+    test_assert_fails_with(rows[row].call(s, f.at), TSR_CAUSE_BAD_ARGUMENT, message, __FILE__,
+                           __LINE__);
+    unfence(f);
+  }
+}
+
+static void structs_are_filled_as_far_as_callers_know_them(void **state) {
+  (void)state;
+  scene s;
+  scene_make(&s);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) look_at_row(&s, i);
+  scene_free(&s);
+}
+
+static void structs_that_nobody_initialised_are_refused(void **state) {
+  (void)state;
+  scene s;
+  scene_make(&s);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) look_at_no_size(&s, i);
+  scene_free(&s);
+}
+
+SUITE(sized_filled, TEST(structs_are_filled_as_far_as_callers_know_them),
+      TEST(structs_that_nobody_initialised_are_refused))

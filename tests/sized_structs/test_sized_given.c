@@ -1,0 +1,463 @@
+// Every sized struct that the library is given, from callers with older and newer headers.
+#include <stdio.h>
+#include <string.h>
+
+#include "sized_structs/scene.h"
+
+// ---- a call for each ----
+
+// `given` may be NULL or as short or long as it says itself.
+#define CALL(name) static tsr_status name(scene *s, const void *given)
+
+CALL(call_chunk) {
+  tsr_chunker *chunker = NULL;
+  tsr_chunk chunk;
+  TSR_TRY(tsr_chunker_create(s->mesh, &chunker));
+  tsr_status status = tsr_chunker_local_chunk(chunker, 0, &s->shape, s->spec, given, &chunk);
+  tsr_chunker_release(chunker);
+  return status;
+}
+
+CALL(call_host) {
+  float host[8 * 16];
+  return tsr_array_gather(s->array, host, given);
+}
+
+CALL(call_reshard) {
+  tsr_array *moved = NULL;
+  TSR_TRY(tsr_array_reshard(s->array, s->columns, given, &moved));
+  tsr_array_release(moved);
+  return NULL;
+}
+
+CALL(call_request) {
+  tsr_axes *axes = NULL;
+  tsr_spec *spec = NULL;
+  (void)s;
+  TSR_TRY(tsr_axes_create(NULL, 0, &axes));
+  tsr_status status = tsr_axes_resolve_request(axes, NULL, given, &spec);
+  tsr_axes_release(axes);
+  tsr_spec_release(spec);
+  return status;
+}
+
+CALL(call_checkpoint) {
+  tsr_checkpoint *opened = NULL;
+  TSR_TRY(tsr_checkpoint_open(test_folder_path(&s->folder, "model"), given, &opened));
+  tsr_checkpoint_release(opened);
+  return NULL;
+}
+
+CALL(call_comm) {
+  tsr_comm *comm = NULL;
+  (void)s;
+  TSR_TRY(tsr_comm_create(2, given, &comm));
+  tsr_comm_release(comm);
+  return NULL;
+}
+
+static tsr_status exchange_nothing(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+  (void)comm, (void)parts, (void)part_count;
+  return NULL;
+}
+
+static tsr_status reduce_nothing(tsr_comm *comm, const tsr_reduce_job *job) {
+  (void)comm, (void)job;
+  return NULL;
+}
+
+static const tsr_engine idle = {
+    .size = sizeof idle, .name = "idle", .exchange = exchange_nothing, .reduce = reduce_nothing};
+static const int64_t two_devices[] = {0, 2};
+static const tsr_engine_desc idle_desc = {
+    .size = sizeof idle_desc, .engine = &idle, .rank_count = 1, .first_devices = two_devices};
+
+CALL(call_engine_desc) {
+  tsr_comm *comm = NULL;
+  (void)s;
+  TSR_TRY(tsr_comm_create_with_engine(given, NULL, &comm));
+  tsr_comm_release(comm);
+  return NULL;
+}
+
+CALL(call_engine) {
+  tsr_engine_desc desc = idle_desc;
+  desc.engine = given;
+  return call_engine_desc(s, &desc);
+}
+
+CALL(call_fsck) {
+  tsr_fsck *report = NULL;
+  TSR_TRY(tsr_fsck_run(test_folder_path(&s->folder, "model"), given, &report));
+  tsr_fsck_destroy(report);
+  return NULL;
+}
+
+CALL(call_inspect) {
+  tsr_inspection *listing = NULL;
+  TSR_TRY(tsr_inspection_create(s->checkpoint, given, &listing));
+  tsr_inspection_destroy(listing);
+  return NULL;
+}
+
+CALL(call_values) {
+  tsr_slice slice;
+  tsr_text text = TSR_TEXT_EMPTY;
+  TSR_TRY(tsr_slice_parse("0, 0", &s->shape, &slice));
+  tsr_status status = tsr_checkpoint_print_values(s->checkpoint, 0, &slice, given, &text);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+CALL(call_load) {
+  tsr_array_tree *loaded = NULL;
+  TSR_TRY(tsr_checkpoint_load(s->checkpoint, s->plan, s->comm, given, &loaded));
+  tsr_array_tree_release(loaded);
+  return NULL;
+}
+
+CALL(call_save) {
+  tsr_save *save = NULL;
+  TSR_TRY(tsr_save_create(s->state, test_folder_path(&s->folder, "again"), s->comm, given, &save));
+  tsr_save_destroy(save);
+  return NULL;
+}
+
+CALL(call_transform) {
+  tsr_transform *job = NULL;
+  const char *path = test_folder_path(&s->folder, "other");
+  TSR_TRY(tsr_transform_create(s->checkpoint, path, given, &job));
+  tsr_transform_destroy(job);
+  return NULL;
+}
+
+CALL(call_verify) {
+  tsr_verification *result = NULL;
+  TSR_TRY(tsr_checkpoint_verify(s->checkpoint, s->checkpoint, given, &result));
+  tsr_verification_destroy(result);
+  return NULL;
+}
+
+CALL(call_map) {
+  tsr_mapping *mapping = NULL;
+  TSR_TRY(tsr_map_apply(s->map, s->tree, given, &mapping));
+  tsr_mapping_release(mapping);
+  return NULL;
+}
+
+CALL(call_mesh) {
+  tsr_mesh *mesh = NULL;
+  (void)s;
+  TSR_TRY(tsr_mesh_create(given, &mesh));
+  tsr_mesh_release(mesh);
+  return NULL;
+}
+
+CALL(call_jax_mesh) {
+  tsr_device_array array;
+  TSR_TRY(tsr_jax_create_device_mesh(s->topology, (int64_t[]){4, 2}, 2, given, &array, NULL));
+  tsr_device_array_deinit(&array);
+  return NULL;
+}
+
+CALL(call_t5x_mesh) {
+  tsr_mesh *mesh = NULL;
+  TSR_TRY(tsr_t5x_default_mesh(s->topology, given, &mesh));
+  tsr_mesh_release(mesh);
+  return NULL;
+}
+
+CALL(call_eformer_mesh) {
+  tsr_mesh *mesh = NULL;
+  TSR_TRY(tsr_eformer_create_mesh(s->topology, given, &mesh));
+  tsr_mesh_release(mesh);
+  return NULL;
+}
+
+CALL(call_partitioner) {
+  tsr_partitioner *partitioner = NULL;
+  TSR_TRY(tsr_partitioner_create(s->topology, given, &partitioner));
+  tsr_partitioner_release(partitioner);
+  return NULL;
+}
+
+CALL(call_data_layout) {
+  tsr_data_layout layout;
+  return tsr_partitioner_data_layout(s->partitioner, 0, 8, given, &layout);
+}
+
+CALL(call_move) {
+  tsr_array_tree *moved = NULL;
+  tsr_partitioner_set_params_on_devices(s->partitioner, false);
+  TSR_TRY(tsr_partitioner_move_params(s->partitioner, s->state, s->plan, given, &moved));
+  tsr_array_tree_release(moved);
+  return NULL;
+}
+
+CALL(call_place) {
+  tsr_array *placed = NULL;
+  TSR_TRY(tsr_array_constrain(s->array, s->spec, s->mesh, given, &placed, NULL));
+  tsr_array_release(placed);
+  return NULL;
+}
+
+CALL(call_match) {
+  tsr_plan *plan = NULL;
+  TSR_TRY(tsr_plan_match(s->tree, s->mesh, s->rules, given, &plan));
+  tsr_plan_release(plan);
+  return NULL;
+}
+
+CALL(call_check) {
+  tsr_findings findings;
+  TSR_TRY(tsr_plan_check(s->plan, given, &findings));
+  tsr_findings_deinit(&findings);
+  return NULL;
+}
+
+CALL(call_auto) {
+  tsr_plan *plan = NULL;
+  TSR_TRY(tsr_plan_auto(s->tree, s->mesh, given, &plan));
+  tsr_plan_release(plan);
+  return NULL;
+}
+
+CALL(call_fit) {
+  tsr_plan *plan = NULL;
+  TSR_TRY(tsr_plan_fit(s->tree, s->mesh, given, &plan, NULL));
+  tsr_plan_release(plan);
+  return NULL;
+}
+
+CALL(call_rules) {
+  tsr_rules *rules = NULL;
+  (void)s;
+  TSR_TRY(tsr_rules_parse("w -> x", "rules", given, &rules));
+  tsr_rules_release(rules);
+  return NULL;
+}
+
+CALL(call_sequence) {
+  tsr_sequence *sequence = NULL;
+  TSR_TRY(tsr_sequence_create(s->by_rows, s->by_columns, &s->shape, TSR_F32, given, &sequence));
+  tsr_sequence_release(sequence);
+  return NULL;
+}
+
+CALL(call_spec) {
+  tsr_spec *spec = NULL;
+  (void)s;
+  TSR_TRY(tsr_spec_create(given, &spec));
+  tsr_spec_release(spec);
+  return NULL;
+}
+
+CALL(call_correct) {
+  tsr_spec *spec = NULL;
+  TSR_TRY(tsr_spec_correct(s->spec, s->mesh, &s->shape, given, &spec, NULL));
+  tsr_spec_release(spec);
+  return NULL;
+}
+
+CALL(call_topology) {
+  tsr_topology *topology = NULL;
+  (void)s;
+  TSR_TRY(tsr_topology_create(given, &topology));
+  tsr_topology_release(topology);
+  return NULL;
+}
+
+CALL(call_copy_plan) {
+  tsr_copy_plan *plan = NULL;
+  TSR_TRY(tsr_copy_plan_create(s->rows, s->columns, given, &plan));
+  tsr_copy_plan_release(plan);
+  return NULL;
+}
+
+CALL(call_copy_batch) {
+  tsr_copy_batch *batch = NULL;
+  const tsr_copy_batch_item item = {s->copies, TSR_F32};
+  TSR_TRY(tsr_copy_batch_create(&item, 1, given, &batch));
+  tsr_copy_batch_destroy(batch);
+  return NULL;
+}
+
+// ---- the table ----
+
+static const tsr_logical_entry request_entries[] = {{.kind = TSR_ENTRY_NONE}};
+static const tsr_logical_names request_names = {1, request_entries, NULL};
+static const tsr_axes_request request = {
+    .size = sizeof request, .names = &request_names, .mode = {.kind = TSR_MODE_FIXED}};
+static const tsr_device device = {.slice = TSR_NO_SLICE, .core = TSR_NO_CORE};
+static const tsr_topology_desc machine = {
+    .size = sizeof machine, .kind = "cpu", .device_count = 1, .devices = &device};
+static const tsr_partitioner_options in_four = {.size = sizeof in_four, .num_partitions = 4};
+
+typedef tsr_status call_fn(scene *s, const void *given);
+
+// NULL `good` = all defaults, of which any beginning is as good. Otherwise `needed` bytes of it
+// are.
+static const struct {
+  const char *name;
+  size_t size, needed;
+  const void *good;
+  call_fn *call;
+} rows[] = {
+// clang-format off
+#define ROW(type, call) {#type, sizeof(type), 0, NULL, call}
+#define ROW_OF(type, good, last, call) \
+  {#type, sizeof(type), offsetof(type, last) + sizeof((good)->last), good, \
+   call}
+    ROW(tsr_auto_options, call_auto),
+    ROW_OF(tsr_axes_request, &request, mode, call_request),
+    ROW(tsr_check_options, call_check),
+    ROW(tsr_checkpoint_options, call_checkpoint),
+    ROW(tsr_chunk_options, call_chunk),
+    ROW(tsr_comm_options, call_comm),
+    ROW(tsr_copy_batch_options, call_copy_batch),
+    ROW(tsr_copy_plan_options, call_copy_plan),
+    ROW(tsr_correct_options, call_correct),
+    ROW(tsr_data_layout_options, call_data_layout),
+    ROW(tsr_eformer_mesh_options, call_eformer_mesh),
+    ROW_OF(tsr_engine, &idle, reduce, call_engine),
+    ROW_OF(tsr_engine_desc, &idle_desc, first_devices, call_engine_desc),
+    ROW(tsr_fit_options, call_fit),
+    ROW(tsr_fsck_options, call_fsck),
+    ROW(tsr_host_options, call_host),
+    ROW(tsr_inspect_options, call_inspect),
+    ROW(tsr_jax_mesh_options, call_jax_mesh),
+    ROW(tsr_load_options, call_load),
+    ROW(tsr_map_options, call_map),
+    ROW(tsr_match_options, call_match),
+    ROW(tsr_mesh_desc, call_mesh),
+    ROW_OF(tsr_move_options, (const tsr_move_options *)NULL, comm, call_move),
+    ROW_OF(tsr_partitioner_options, &in_four, num_partitions, call_partitioner),
+    ROW(tsr_place_options, call_place),
+    ROW(tsr_reshard_options, call_reshard),
+    ROW(tsr_rules_options, call_rules),
+    ROW(tsr_save_options, call_save),
+    ROW(tsr_sequence_options, call_sequence),
+    ROW(tsr_spec_desc, call_spec),
+    ROW(tsr_t5x_mesh_options, call_t5x_mesh),
+    ROW_OF(tsr_topology_desc, &machine, devices, call_topology),
+    ROW(tsr_transform_options, call_transform),
+    ROW(tsr_values_options, call_values),
+    ROW(tsr_verify_options, call_verify),
+    // clang-format on
+};
+
+// A struct of row `row` that is `size` bytes long and says so.
+static fenced give(const scene *s, size_t row, size_t size) {
+  fenced f = fence(size < sizeof size ? sizeof size : size);
+  const size_t known = size < rows[row].size ? size : rows[row].size;
+  if (rows[row].good) memcpy(f.at, rows[row].good, known);
+  // The comm of a move is no constant.
+  if (rows[row].needed && !rows[row].good && known >= rows[row].needed)
+    memcpy((char *)f.at + offsetof(tsr_move_options, comm), &s->comm, sizeof s->comm);
+  memcpy(f.at, &size, sizeof size);
+  return f;
+}
+
+static void assert_taken(scene *s, size_t row, size_t size) {
+  const fenced f = give(s, row, size);
+  const tsr_status status = rows[row].call(s, f.at);
+  if (status) fail_msg("%s of %zu bytes: %s", rows[row].name, size, tsr_status_text(status));
+  unfence(f);
+}
+
+static void assert_refused(scene *s, size_t row, fenced f, const char *message) {
+  test_assert_fails_with(rows[row].call(s, f.at), TSR_CAUSE_BAD_ARGUMENT, message, __FILE__,
+                         __LINE__);
+  unfence(f);
+}
+
+static void each_row(void (*look)(scene *s, size_t row)) {
+  scene s;
+  scene_make(&s);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) look(&s, i);
+  scene_free(&s);
+}
+
+static void look_at_null(scene *s, size_t row) {
+  tsr_status status = rows[row].call(s, NULL);
+  if (status && !rows[row].needed)
+    fail_msg("%s: NULL is refused: %s", rows[row].name, tsr_status_text(status));
+  tsr_status_free(status);
+}
+
+static void look_at_shorter(scene *s, size_t row) {
+  const size_t least = rows[row].needed ? rows[row].needed : sizeof(size_t);
+  for (size_t size = (least + 7) / 8 * 8; size <= rows[row].size; size += 8)
+    assert_taken(s, row, size);
+}
+
+static void look_at_longer(scene *s, size_t row) {
+  assert_taken(s, row, rows[row].size + 8);
+  assert_taken(s, row, rows[row].size + 256);
+  static const size_t places[] = {0, 7, 8, 255};
+  for (size_t i = 0; i < COUNT_OF(places); i++) {
+    char message[96];
+    const fenced f = give(s, row, rows[row].size + 256);
+    ((char *)f.at)[rows[row].size + places[i]] = 1;
+    snprintf(message, sizeof message, "%s has size %zu and a field set at byte %zu", rows[row].name,
+             rows[row].size + 256, rows[row].size + places[i]);
+    assert_refused(s, row, f, message);
+  }
+}
+
+static void look_at_no_size(scene *s, size_t row) {
+  static const size_t sizes[] = {0, 1, 7, SIZE_MAX};
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    char message[96];
+    const fenced f = give(s, row, rows[row].size);
+    memcpy(f.at, &sizes[i], sizeof sizes[i]);
+    snprintf(message, sizeof message, "%s has size %zu, wanted %zu: initialise it with TSR_",
+             rows[row].name, sizes[i], rows[row].size);
+    assert_refused(s, row, f, message);
+  }
+}
+
+static void null_is_all_defaults(void **state) {
+  (void)state;
+  each_row(look_at_null);
+}
+
+static void structs_of_older_callers_are_taken_and_not_read_past(void **state) {
+  (void)state;
+  each_row(look_at_shorter);
+}
+
+static void structs_of_newer_callers_are_taken_if_they_end_in_zeros(void **state) {
+  (void)state;
+  each_row(look_at_longer);
+}
+
+static void structs_without_a_size_are_refused(void **state) {
+  (void)state;
+  each_row(look_at_no_size);
+}
+
+// For an older caller, who knows the number of partitions only.
+static tsr_status partition(void *context) {
+  const size_t size = offsetof(tsr_partitioner_options, model_parallel_submesh);
+  const fenced f = fence(size);
+  memcpy(f.at, &in_four, size);
+  memcpy(f.at, &size, sizeof size);
+  tsr_status status = call_partitioner(context, f.at);
+  unfence(f);
+  return status;
+}
+
+static void older_callers_survive_every_failing_allocation(void **state) {
+  (void)state;
+  scene s;
+  scene_make(&s);
+  test_allocation_sweep(partition, &s);
+  scene_free(&s);
+}
+
+SUITE(sized_given, TEST(null_is_all_defaults),
+      TEST(structs_of_older_callers_are_taken_and_not_read_past),
+      TEST(structs_of_newer_callers_are_taken_if_they_end_in_zeros),
+      TEST(structs_without_a_size_are_refused),
+      TEST(older_callers_survive_every_failing_allocation))
