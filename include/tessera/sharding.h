@@ -31,7 +31,7 @@ typedef struct tsr_sharding_dim {
   int stage_count;
   const tsr_bound_stage *stages;
   int64_t shards;  // product over the stages
-  bool open;
+  bool open, has_priority;
   int priority;
 } tsr_sharding_dim;
 

@@ -69,13 +69,12 @@ typedef struct tsr_stage {
   };
 } tsr_stage;
 
-#define TSR_NO_PRIORITY (-1)
-
 typedef struct tsr_spec_dim {
   int stage_count;  // 0 = not cut
   const tsr_stage *stages;
-  bool open;     // may be cut further; open and uncut is JAX's UNCONSTRAINED
-  int priority;  // Shardy's p0, p1, ...; TSR_NO_PRIORITY = none
+  bool open;  // may be cut further; open and uncut is JAX's UNCONSTRAINED
+  bool has_priority;
+  int priority;  // Shardy's p0, p1, ...; 0 without one
 } tsr_spec_dim;
 
 // Specs know the first three reductions: sum, max, min.

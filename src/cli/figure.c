@@ -431,7 +431,7 @@ static tsr_status layout_of_mesh(const tsr_mesh *mesh, tsr_layout **out_layout) 
     shape.dims[d] = tsr_mesh_axis(mesh, d)->size;
     axes[d] = (tsr_axis_ref){.name = tsr_mesh_axis(mesh, d)->name, .pre = 1};
     stages[d] = (tsr_stage){.kind = TSR_STAGE_EVEN, .axis_count = 1, .axes = &axes[d]};
-    dims[d] = (tsr_spec_dim){.stage_count = 1, .stages = &stages[d], .priority = TSR_NO_PRIORITY};
+    dims[d] = (tsr_spec_dim){.stage_count = 1, .stages = &stages[d]};
   }
   tsr_spec *spec = NULL;
   tsr_sharding *sharding = NULL;

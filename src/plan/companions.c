@@ -116,7 +116,7 @@ static tsr_status note_dim(following *work, int64_t row, const beside *b, tsr_wh
 static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_sharding *sharding,
                              bool whole, tsr_spec_dim *out) {
   const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(sharding));
-  *out = (tsr_spec_dim){.priority = TSR_NO_PRIORITY};
+  *out = (tsr_spec_dim){0};
   if (b->of < 0 || b->of >= desc->dim_count || !desc->dims[b->of].stage_count) return NULL;
   if (b->scale->dims[b->dim] == 1 && b->weight->dims[b->of] != 1) return NULL;
   b->unit = 1;

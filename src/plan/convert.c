@@ -111,6 +111,7 @@ static tsr_status rename_dim(const convert_job *job, tsr_spec_builder *builder,
                              const tsr_spec_dim *dim) {
   TSR_TRY(tsr_spec_builder_dim(builder));
   tsr_spec_builder_last_dim(builder)->open = dim->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
   tsr_spec_builder_last_dim(builder)->priority = dim->priority;
   for (int s = 0; s < dim->stage_count; s++) {
     TSR_TRY(tsr_spec_builder_stage(builder));
@@ -275,6 +276,7 @@ static tsr_status build_dim(const convert_job *job, const passage *on, int dim,
     return rename_dim(job, builder, &tsr_spec_get(tsr_sharding_spec(on->from))->dims[dim]);
   TSR_TRY(tsr_spec_builder_dim(builder));
   tsr_spec_builder_last_dim(builder)->open = before->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = before->has_priority;
   tsr_spec_builder_last_dim(builder)->priority = before->priority;
   if (on->choice.counts[dim]) TSR_TRY(tsr_spec_builder_stage(builder));
   for (int i = 0; i < on->choice.counts[dim]; i++) {

@@ -270,6 +270,7 @@ static tsr_status copy_stages(tsr_spec_builder *builder, const tsr_spec_dim *dim
   for (int s = 0; s < dim->stage_count; s++)
     TSR_TRY(tsr_spec_builder_copy_stage(builder, &dim->stages[s]));
   tsr_spec_builder_last_dim(builder)->open = dim->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
   tsr_spec_builder_last_dim(builder)->priority = dim->priority;
   return NULL;
 }

@@ -130,7 +130,7 @@ static const char *not_a_list(const tsr_spec_desc *desc) {
     return "sets and mesh names";
   for (int d = 0; d < desc->dim_count; d++) {
     const tsr_spec_dim *dim = &desc->dims[d];
-    if (dim->priority != TSR_NO_PRIORITY) return "priorities";
+    if (dim->has_priority) return "priorities";
     if (dim->open && dim->stage_count) return "dimensions that are cut and open";
   }
   return tsr_spec_not_plain(desc, false);

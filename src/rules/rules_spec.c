@@ -69,6 +69,7 @@ static tsr_status adapt_dims(const tsr_spec_desc *desc, const tsr_rules_options 
     for (int s = 0; s < desc->dims[d].stage_count; s++)
       TSR_TRY(adapt_stage(&desc->dims[d].stages[s], options, builder));
     tsr_spec_builder_last_dim(builder)->open = desc->dims[d].open;
+    tsr_spec_builder_last_dim(builder)->has_priority = desc->dims[d].has_priority;
     tsr_spec_builder_last_dim(builder)->priority = desc->dims[d].priority;
   }
   return NULL;

@@ -32,7 +32,7 @@ tsr_stage *tsr_spec_builder_last_stage(tsr_spec_builder *builder) {
 }
 
 tsr_status tsr_spec_builder_dim(tsr_spec_builder *builder) {
-  const tsr_spec_dim dim = {.priority = TSR_NO_PRIORITY};
+  const tsr_spec_dim dim = {0};
   return append(&builder->dims, &dim, sizeof dim);
 }
 

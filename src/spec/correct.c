@@ -161,6 +161,7 @@ static bool is_plain_group(const tsr_spec_dim *dim) {
 static tsr_status correct_entry(correction *work, const tsr_spec_dim *dim, int d) {
   const int64_t size = work->shape->dims[d];
   TSR_TRY(tsr_spec_builder_dim(&work->builder));
+  tsr_spec_builder_last_dim(&work->builder)->has_priority = dim->has_priority;
   tsr_spec_builder_last_dim(&work->builder)->priority = dim->priority;
   if (!dim->stage_count)
     return dim->open ? change(work, (tsr_change){.kind = TSR_CHANGE_UNCONSTRAINED, .dim = d})
@@ -200,7 +201,7 @@ static tsr_status correct_entries(correction *work, const tsr_spec_desc *desc) {
         work,
         (tsr_change){
             .kind = TSR_CHANGE_CUT_TO_RANK, .dim = -1, .size = rank, .product = desc->dim_count}));
-  static const tsr_spec_dim uncut = {.priority = TSR_NO_PRIORITY};
+  static const tsr_spec_dim uncut = {0};
   for (int d = 0; d < rank; d++)
     TSR_TRY(correct_entry(work, d < desc->dim_count ? &desc->dims[d] : &uncut, d));
   return NULL;

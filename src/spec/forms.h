@@ -26,7 +26,7 @@ bool tsr_spec_looks_shardy(const char *text);
 TSR_MUST_USE tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape,
                                       tsr_spec_builder *builder, const char **out_name);
 TSR_MUST_USE tsr_status tsr_read_sub_axis(tsr_scan *scan, tsr_axis_ref *ref);
-TSR_MUST_USE tsr_status tsr_read_priority(tsr_scan *scan, int *out_priority);
+TSR_MUST_USE tsr_status tsr_read_priority(tsr_scan *scan, tsr_spec_dim *dim);
 // The short form's own: what a backslash means in its quotes; a name, in quotes where it needs
 // them.
 TSR_MUST_USE tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out);

@@ -98,6 +98,7 @@ static tsr_status build_dim(tsr_spec_builder *builder, const tsr_mesh *mesh,
   tsr_normal_dim_init(&normal, dim);
   TSR_TRY(tsr_spec_builder_dim(builder));
   tsr_spec_builder_last_dim(builder)->open = dim->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
   tsr_spec_builder_last_dim(builder)->priority = dim->priority;
   for (int s = 0; s < normal.stage_count; s++) {
     const tsr_normal_stage *stage = &normal.stages[s];

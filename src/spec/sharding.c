@@ -200,6 +200,7 @@ static tsr_status bind_dim(cursor *at, const tsr_spec_dim *dim, tsr_sharding_dim
                                 .stages = dim->stage_count ? at->stage : NULL,
                                 .shards = 1,
                                 .open = dim->open,
+                                .has_priority = dim->has_priority,
                                 .priority = dim->priority};
   for (int s = 0; s < dim->stage_count; s++) {
     TSR_TRY(bind_stage(at, &dim->stages[s], at->stage));
@@ -278,7 +279,7 @@ const tsr_spec *tsr_sharding_spec(const tsr_sharding *sharding) { return shardin
 int tsr_sharding_dim_count(const tsr_sharding *sharding) { return sharding->dim_count; }
 
 const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int dim) {
-  static const tsr_sharding_dim uncut = {.shards = 1, .priority = TSR_NO_PRIORITY};
+  static const tsr_sharding_dim uncut = {.shards = 1};
   if (dim < 0) return NULL;
   return dim < sharding->dim_count ? &sharding->dims[dim] : &uncut;
 }

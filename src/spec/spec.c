@@ -165,8 +165,11 @@ static tsr_spec_dim pack_dim(packer *to, const tsr_spec_dim *dim) {
     const tsr_stage copy = pack_stage(to, &dim->stages[s]);
     if (stages) stages[i++] = copy;
   }
-  return (tsr_spec_dim){
-      .stage_count = kept, .stages = stages, .open = dim->open, .priority = dim->priority};
+  return (tsr_spec_dim){.stage_count = kept,
+                        .stages = stages,
+                        .open = dim->open,
+                        .has_priority = dim->has_priority,
+                        .priority = dim->priority};
 }
 
 static void pack(packer *to, const tsr_spec_desc *desc, tsr_spec_desc *out_desc) {
@@ -223,7 +226,7 @@ static uint64_t hash_desc(const tsr_spec_desc *desc, uint64_t seed) {
   uint64_t hash = seed + (uint64_t)desc->dim_count;
   for (int d = 0; d < desc->dim_count; d++) {
     const tsr_spec_dim *dim = &desc->dims[d];
-    const int64_t numbers[] = {dim->stage_count, dim->open, dim->priority};
+    const int64_t numbers[] = {dim->stage_count, dim->open, dim->has_priority ? dim->priority : -1};
     hash = tsr_hash64(numbers, sizeof numbers, hash);
     for (int s = 0; s < dim->stage_count; s++) hash = hash_stage(&dim->stages[s], hash);
   }
@@ -269,7 +272,8 @@ bool tsr_stage_cut_equal(const tsr_stage *a, const tsr_stage *b) {
 }
 
 static bool dims_equal(const tsr_spec_dim *a, const tsr_spec_dim *b) {
-  if (a->stage_count != b->stage_count || a->open != b->open || a->priority != b->priority)
+  if (a->stage_count != b->stage_count || a->open != b->open ||
+      a->has_priority != b->has_priority || a->priority != b->priority)
     return false;
   for (int s = 0; s < a->stage_count; s++) {
     const tsr_stage *x = &a->stages[s], *y = &b->stages[s];

@@ -81,8 +81,10 @@ static tsr_status check_stage(const tsr_stage *stage, int64_t *names) {
 
 static tsr_status check_dim(const tsr_spec_dim *dim, int64_t *names) {
   if (dim->stage_count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of stages");
-  if (dim->priority < TSR_NO_PRIORITY)
+  if (dim->priority < 0)
     return tsr_fail(BAD_ARGUMENT, "priority %d, wanted 0 or more", dim->priority);
+  if (dim->priority && !dim->has_priority)
+    return tsr_fail(BAD_ARGUMENT, "priority %d, but has_priority is not set", dim->priority);
   for (int i = 0; i < dim->stage_count; i++) TSR_TRY(check_stage(&dim->stages[i], names));
   return NULL;
 }

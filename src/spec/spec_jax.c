@@ -226,7 +226,7 @@ static const char *names_not_text(const tsr_axis_ref *refs, int count) {
 }
 
 static const char *dim_not_expressible(const tsr_spec_dim *dim) {
-  if (dim->priority != TSR_NO_PRIORITY) return "priorities";
+  if (dim->has_priority) return "priorities";
   if (dim->stage_count == 0) return NULL;
   if (dim->open) return "dimensions that are cut and open";
   return names_not_text(dim->stages[0].axes, dim->stages[0].axis_count);

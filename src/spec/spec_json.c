@@ -111,7 +111,7 @@ static bool is_list(const tsr_spec_desc *desc) {
     return false;
   for (int d = 0; d < desc->dim_count; d++) {
     const tsr_spec_dim *dim = &desc->dims[d];
-    if (dim->priority != TSR_NO_PRIORITY || (dim->open && dim->stage_count)) return false;
+    if (dim->has_priority || (dim->open && dim->stage_count)) return false;
   }
   return true;
 }

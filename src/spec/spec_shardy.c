@@ -89,7 +89,7 @@ static tsr_status read_priority(parser *in) {
   if (first < '0' || first > '9') return tsr_read_wanted(scan, "a priority");
   if (first == '0' && second >= '0' && second <= '9')
     return tsr_read_fail(scan, SYNTAX, "a priority with a leading zero");
-  return tsr_read_priority(scan, &tsr_spec_builder_last_dim(in->builder)->priority);
+  return tsr_read_priority(scan, tsr_spec_builder_last_dim(in->builder));
 }
 
 static tsr_status read_dim(parser *in) {
@@ -194,7 +194,7 @@ static void write_dim(const tsr_spec_dim *dim, tsr_text *out) {
   if (dim->stage_count) write_axes(dim->stages[0].axes, dim->stages[0].axis_count, out);
   if (dim->open) tsr_text_add(out, dim->stage_count ? ", ?" : "?");
   tsr_text_add_char(out, '}');
-  if (dim->priority != TSR_NO_PRIORITY) tsr_text_addf(out, "p%d", dim->priority);
+  if (dim->has_priority) tsr_text_addf(out, "p%d", dim->priority);
 }
 
 static void write_set(const char *name, const char *reduction, const tsr_axis_ref *refs, int count,

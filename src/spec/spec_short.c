@@ -174,15 +174,16 @@ static tsr_status read_entry(parser *in) {
   }
   tsr_spec_dim *dim = tsr_spec_builder_last_dim(in->builder);
   dim->open = open;
-  return tsr_scan_take(scan, '@') ? tsr_read_priority(scan, &dim->priority) : NULL;
+  return tsr_scan_take(scan, '@') ? tsr_read_priority(scan, dim) : NULL;
 }
 
-tsr_status tsr_read_priority(tsr_scan *scan, int *out_priority) {
+tsr_status tsr_read_priority(tsr_scan *scan, tsr_spec_dim *dim) {
   const tsr_scan before = *scan;
   int64_t priority = 0;
   TSR_TRY(tsr_read_int(scan, "a priority", &priority));
   if (priority > INT_MAX) return tsr_read_fail(&before, TOO_LARGE, "a priority above %d", INT_MAX);
-  *out_priority = (int)priority;
+  dim->has_priority = true;
+  dim->priority = (int)priority;
   return NULL;
 }
 
@@ -314,7 +315,7 @@ static void write_entry(const tsr_spec_dim *dim, tsr_text *out) {
     tsr_text_add_char(out, dim->open ? '?' : '_');
   else if (dim->open)
     tsr_text_add(out, "+?");
-  if (dim->priority != TSR_NO_PRIORITY) tsr_text_addf(out, "@%d", dim->priority);
+  if (dim->has_priority) tsr_text_addf(out, "@%d", dim->priority);
 }
 
 static void write_set(const char *name, const tsr_axis_ref *refs, int count,

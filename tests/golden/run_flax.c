@@ -73,8 +73,7 @@ static tsr_status write_placed_spec(const golden_case *c, const tsr_spec *spec, 
     tsr_spec_to_json(spec, out);
     return NULL;
   }
-  for (int i = 0; i < rank; i++)
-    dims[i] = i < desc.dim_count ? desc.dims[i] : (tsr_spec_dim){.priority = TSR_NO_PRIORITY};
+  for (int i = 0; i < rank; i++) dims[i] = i < desc.dim_count ? desc.dims[i] : (tsr_spec_dim){0};
   desc.dims = dims;
   desc.dim_count = rank;
   TSR_TRY(tsr_spec_create(&desc, &whole));

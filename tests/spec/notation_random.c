@@ -51,7 +51,7 @@ tsr_sharding *random_sharding(test_random *random, const tsr_mesh *mesh, int ran
   int next = 0, stage = 0, rest_count = 0;
   for (int d = 0; d < rank; d++) {
     const int used = (int)test_random_range(random, 0, count - next < 3 ? count - next : 3);
-    dims[d] = (tsr_spec_dim){.stages = stages + stage, .priority = TSR_NO_PRIORITY};
+    dims[d] = (tsr_spec_dim){.stages = stages + stage};
     for (int i = 0; i < used; i++) {
       if (i == 0 || nested) {
         stages[stage++] = (tsr_stage){.kind = TSR_STAGE_EVEN, .axes = refs + next};

@@ -58,8 +58,10 @@ static tsr_status fill(test_random *random, tsr_spec_builder *builder) {
     TSR_TRY(tsr_spec_builder_dim(builder));
     int64_t stages = test_random_range(random, 0, plain ? 1 : 2);
     tsr_spec_builder_last_dim(builder)->open = chance(random, 4) && !(plain && stages);
-    if (!plain && chance(random, 4))
+    if (!plain && chance(random, 4)) {
+      tsr_spec_builder_last_dim(builder)->has_priority = true;
       tsr_spec_builder_last_dim(builder)->priority = (int)test_random_range(random, 0, 20);
+    }
     for (; stages > 0; stages--) TSR_TRY(add_stage(random, builder, plain));
   }
   for (int set = 0; set < TSR_SET_COUNT; set++) {

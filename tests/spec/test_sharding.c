@@ -29,6 +29,7 @@ static void a_sharding_tells_its_parts(void **state) {
   assert_int_equal(dim->stages[0].axes[1].axis, 0);
   dim = tsr_sharding_dim_at(sharding, 1);
   assert_true(dim->open);
+  assert_true(dim->has_priority);
   assert_int_equal(dim->priority, 1);
   assert_int_equal(dim->shards, 1);
   dim = tsr_sharding_dim_at(sharding, 2);
@@ -37,7 +38,7 @@ static void a_sharding_tells_its_parts(void **state) {
   dim = tsr_sharding_dim_at(sharding, 3);  // past the end
   assert_int_equal(dim->stage_count, 0);
   assert_int_equal(dim->shards, 1);
-  assert_int_equal(dim->priority, TSR_NO_PRIORITY);
+  assert_false(dim->has_priority);
   int count = -1;
   assert_int_equal(tsr_sharding_replicated(sharding, &count)[0].axis, 3);
   assert_int_equal(count, 1);

@@ -179,7 +179,7 @@ static void overlaps_are_refused(void **state) {
 // A description of one dimension with one stage.
 static tsr_status create_stage(tsr_stage stage) {
   tsr_spec *spec = NULL;
-  const tsr_spec_dim dim = {.stage_count = 1, .stages = &stage, .priority = TSR_NO_PRIORITY};
+  const tsr_spec_dim dim = {.stage_count = 1, .stages = &stage};
   TSR_TRY(tsr_spec_create(
       &(tsr_spec_desc){.size = sizeof(tsr_spec_desc), .dim_count = 1, .dims = &dim}, &spec));
   tsr_spec_release(spec);
@@ -249,6 +249,18 @@ static void senseless_parts_are_refused(void **state) {
   }
 }
 
+static void zeroed_dimensions_are_plain_ones(void **state) {
+  (void)state;
+  const tsr_spec_dim dims[2] = {{0}};
+  tsr_spec *made = NULL, *read = NULL;
+  assert_ok(tsr_spec_create(
+      &(tsr_spec_desc){.size = sizeof(tsr_spec_desc), .dim_count = 2, .dims = dims}, &made));
+  assert_ok(tsr_spec_parse("_, _", TSR_FORM_SHORT, &read));
+  assert_true(tsr_spec_equal(made, read));
+  tsr_spec_release(made);
+  tsr_spec_release(read);
+}
+
 static void senseless_descriptions_are_refused(void **state) {
   (void)state;
   tsr_spec *spec = NULL;
@@ -274,6 +286,10 @@ static void senseless_descriptions_are_refused(void **state) {
   assert_fails_with(
       tsr_spec_create(&(tsr_spec_desc){.size = size, .dim_count = 1, .dims = &low}, &spec),
       BAD_ARGUMENT, "priority -2");
+  const tsr_spec_dim unsaid = {.priority = 3};
+  assert_fails_with(
+      tsr_spec_create(&(tsr_spec_desc){.size = size, .dim_count = 1, .dims = &unsaid}, &spec),
+      BAD_ARGUMENT, "priority 3, but has_priority is not set");
   assert_fails_with(
       tsr_spec_create(&(tsr_spec_desc){.size = size, .dim_count = 1, .dims = &stages}, &spec),
       BAD_ARGUMENT, "negative number of stages");
@@ -284,4 +300,4 @@ SUITE(spec, TEST(a_plain_spec_is_small), TEST(entries_of_the_common_case),
       TEST(length_and_every_word_count_in_equality), TEST(sets_compare_as_sets_and_print_in_order),
       TEST(sharing_keeps_a_spec_alive), TEST(overlaps_are_refused),
       TEST(senseless_stages_are_refused), TEST(senseless_parts_are_refused),
-      TEST(senseless_descriptions_are_refused))
+      TEST(zeroed_dimensions_are_plain_ones), TEST(senseless_descriptions_are_refused))

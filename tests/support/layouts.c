@@ -123,8 +123,7 @@ static void write_dim(test_random *random, bool plain, test_layout *out, int dim
     const bool whole = use->size == tsr_mesh_axis(out->mesh, use->axis)->size;
     refs[i] = (tsr_axis_ref){axis_names[use->axis], use->pre, whole ? 0 : use->size};
   }
-  *spec_dim =
-      (tsr_spec_dim){.stage_count = stages, .stages = cut->written, .priority = TSR_NO_PRIORITY};
+  *spec_dim = (tsr_spec_dim){.stage_count = stages, .stages = cut->written};
 }
 
 // Cuts what `out` has a mesh and a shape for.
