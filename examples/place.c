@@ -71,7 +71,7 @@ static tsr_status constrain_activation(const tsr_mesh *mesh, tsr_comm *comm) {
   tsr_placer *whole = NULL;
   tsr_array *array = NULL, *cut = NULL;
   tsr_axes *axes = NULL;
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   tsr_status status =
       tsr_placer_from_specs((const char *const[]){"activation"}, (const tsr_spec *const[]){NULL}, 1,
                             mesh, &options, &whole);

@@ -33,7 +33,8 @@
 // library takes the shorter struct of a program that was built with older headers, and the longer
 // one of newer headers as long as the fields it does not know are zero; otherwise it fails with
 // bad_argument. A sized struct that the library fills is initialised by the caller in the same way,
-// and filled as far as the caller knows it.
+// and filled as far as the caller knows it; in an array of them, the size of the first is that of
+// all. What the library keeps and gives by `const` pointer may grow without any of this.
 //
 // (In C the macro is a compound literal; for objects with static storage write `{.size =
 // sizeof(tsr_reshard_options)}`.)

@@ -103,11 +103,13 @@ TSR_API const char *tsr_outcome_word(tsr_outcome outcome);  // "no_mesh"
 TSR_API const char *tsr_outcome_text(tsr_outcome outcome);  // "left alone: there is no mesh"
 
 typedef struct tsr_place_report {
+  size_t size;  // sizeof(tsr_place_report)
   tsr_outcome outcome;
   const tsr_spec *wanted;  // owned: before correction; NULL where none was asked for
   const tsr_spec *spec;    // owned: as it lies now; NULL where it was left alone
   tsr_changes changes;     // owned: from `wanted` to `spec`
 } tsr_place_report;
+#define TSR_PLACE_REPORT TSR_SIZED(tsr_place_report)
 TSR_API void tsr_place_report_deinit(tsr_place_report *report);
 // `placed: tp, _`, or why it was not, and a line for each change.
 TSR_API void tsr_place_report_print(const tsr_place_report *report, tsr_text *out);
@@ -126,7 +128,8 @@ typedef struct tsr_place_options {
 // ---- constraints ----
 //
 // NULL options are defaults and a NULL mesh is the current one, everywhere. `out_report` may be
-// NULL; in functions of trees it has a place for each leaf. A tree moves in one round.
+// NULL. `out_reports`, of trees, may be NULL too, and has a place for each leaf; the size of the
+// first is that of all. A tree moves in one round.
 
 // Collective. eformer's with_sharding_constraint: the spec is corrected for mesh and shape, then
 // the array is put so. The empty spec, and no mesh at all, leave it alone; `_`, and a spec that

@@ -100,12 +100,14 @@ TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_check(const tsr_copy_plan *plan);
 // Which device should take which position of the target, so that the least must move: the target's
 // devices in another order (COSTA calls it relabelling).
 typedef struct tsr_relabelling {
+  size_t size;  // sizeof(tsr_relabelling)
   int64_t device_count;
   int64_t
       *devices;  // owned: for each position of the target, as tsr_layout_with_devices wants them
   int64_t bytes_before, bytes_after;  // that move between devices; stop at 2^63 - 1
   int64_t bytes_bound;                // no order moves less
 } tsr_relabelling;
+#define TSR_RELABELLING TSR_SIZED(tsr_relabelling)
 // The best order there is (bytes_after == bytes_bound), found by shortest augmenting paths between
 // classes of equal devices. It is only a good one where shards overlap in more than 2^22 pairs, of
 // which the heaviest are looked at, or after 2^30 steps, when the heaviest overlaps go first; the

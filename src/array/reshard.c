@@ -185,7 +185,7 @@ static tsr_status make_plan(tsr_move *move, const tsr_layout *layout, int64_t te
 // partial results stay as they are.
 static tsr_status relabel(tsr_move *move, const tsr_layout *layout, int64_t tensor,
                           tsr_layout **out_layout) {
-  tsr_relabelling found;
+  tsr_relabelling found = TSR_RELABELLING;
   if (tsr_layout_term_count(layout) > 1) {
     *out_layout = tsr_layout_retain(layout);
     return NULL;

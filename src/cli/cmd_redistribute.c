@@ -210,7 +210,7 @@ static tsr_status check_options(const cli_args *args) {
 }
 
 static tsr_status run_redistribute(const cli_args *args, int *out_exit) {
-  cli_change change = {.certificate = TSR_CERTIFICATE};
+  cli_change change = {.certificate = TSR_CERTIFICATE, .relabelling = TSR_RELABELLING};
   tsr_status status = check_options(args);
   if (!status) status = read_change(args, &change);
   if (!status) status = find_ways(args, &change);

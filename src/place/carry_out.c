@@ -1,12 +1,19 @@
 // Carrying decisions out: tensors in host memory are cut one by one, arrays move together.
 #include <stdlib.h>
+#include <string.h>
 
 #include "array/array.h"
+#include "base/sized.h"
 #include "place/place.h"
 
-static void hand_out(tsr_decision *decision, tsr_place_report *out_report) {
-  if (!out_report) return;
-  *out_report = decision->report;
+// The report of leaf `index` to its place in the caller's, which may be shorter or longer than
+// ours.
+static void hand_out(tsr_decision *decision, int64_t index, tsr_place_report *out_reports) {
+  if (!out_reports) return;
+  const size_t size = out_reports->size;
+  char *place = (char *)out_reports + (size_t)index * size;
+  memcpy(place, &size, sizeof size);
+  tsr_sized_fill_as(sizeof decision->report, &decision->report, place);
   decision->report = (tsr_place_report){.outcome = TSR_OUTCOME_PLACED};
 }
 
@@ -45,6 +52,7 @@ tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_decision *d
   const bool on_devices = leaf->kind == TSR_LEAF_ARRAY;
   tsr_asked_leaves asked = {.count = 1, .leaves = leaf, .decisions = decision};
   tsr_array *made = NULL;
+  if (!found) found = tsr_sized_check(tsr_place_report, out_report);
   if (!found && !on_devices)
     found = tsr_array_shard(how->comm, decision->layout, leaf->dtype, leaf->data, NULL, &made);
   tsr_status status =
@@ -55,7 +63,7 @@ tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_decision *d
     return status;
   }
   *out_array = made;
-  hand_out(decision, out_report);
+  hand_out(decision, 0, out_report);
   return NULL;
 }
 
@@ -250,6 +258,7 @@ tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_deci
   tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
   work at = {.tree = tree, .how = how};
   // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
+  if (!found && asked.count) found = tsr_sized_check(tsr_place_report, out_reports);
   if (!found) found = work_init(&at, tree, how);
   if (!found) found = decide_all(&at, decide, question);
   asked.decisions = at.decisions;
@@ -257,7 +266,7 @@ tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_deci
   if (!status) status = how->reshard.donate ? donate_all(&at) : move_all(&at);
   if (!status) status = tsr_array_tree_create(at.leaves, at.count, out_tree);
   for (int64_t i = 0; !status && out_reports && i < at.count; i++)
-    hand_out(&at.decisions[i], &out_reports[i]);
+    hand_out(&at.decisions[i], i, out_reports);
   work_deinit(&at);
   return status;
 }

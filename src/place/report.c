@@ -22,7 +22,8 @@ void tsr_place_report_deinit(tsr_place_report *report) {
   tsr_changes_deinit(&report->changes);  // before `wanted`, to which its names belong
   tsr_spec_release(report->wanted);
   tsr_spec_release(report->spec);
-  *report = (tsr_place_report){.outcome = report->outcome};
+  report->changes = (tsr_changes){0};
+  report->wanted = report->spec = NULL;
 }
 
 void tsr_place_report_print(const tsr_place_report *report, tsr_text *out) {

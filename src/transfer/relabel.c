@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/saturated.h"
+#include "base/sized.h"
 #include "transfer/assign.h"
 #include "transfer/pair.h"
 #include "transfer/relabel.h"
@@ -305,6 +306,7 @@ tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
 tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype, int64_t most_edges,
                               tsr_relabelling *out_relabelling) {
   const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  TSR_TRY(tsr_sized_check(tsr_relabelling, out_relabelling));
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   problem r = {
       .plan = plan, .devices = tsr_layout_device_count(plan->to), .most_edges = most_edges};
@@ -317,7 +319,7 @@ tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype, int64_
   if (!status) status = find_edges(&r);
   if (!status) status = solve(&r, info->bits, &found);
   if (!status) status = name_devices(&r, &found);
-  if (!status) *out_relabelling = found;
+  if (!status) tsr_sized_fill(tsr_relabelling, &found, out_relabelling);
   free_all(&r);
   return status;
 }

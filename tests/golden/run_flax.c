@@ -198,7 +198,7 @@ static tsr_status ask_about_value(const golden_case *c, const char *names, const
                                   value_question *ask, bool devices, tsr_json_writer *out) {
   arguments in;
   tsr_array *array = NULL;
-  tsr_place_report report = {.outcome = TSR_OUTCOME_PLACED};
+  tsr_place_report report = TSR_PLACE_REPORT;
   tsr_status status = arguments_init(&in, c, names, rules);
   if (!status) status = place_value(c, &in, ask, &array, &report);
   if (!status && report.spec) {

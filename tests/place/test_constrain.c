@@ -53,7 +53,7 @@ static void arrays_go_where_the_corrected_spec_says(void **state) {
     tsr_array *array = make_unplaced(comm, &cases[i].shape), *result = NULL;
     tsr_mesh *mesh = cases[i].mesh ? read_mesh(cases[i].mesh) : NULL;
     tsr_spec *spec = make_spec(cases[i].spec);
-    tsr_place_report report;
+    tsr_place_report report = TSR_PLACE_REPORT;
     assert_ok(tsr_array_constrain(array, spec, mesh, NULL, &result, &report));
     if (*cases[i].result) {
       assert_lies(result, cases[i].result);
@@ -78,7 +78,7 @@ static void what_lies_so_already_is_the_same_array(void **state) {
   tsr_array *array = make_placed(comm, mesh, "dp, tp", TSR_SHAPE(8, 8)), *result = NULL;
   tsr_spec *same = make_spec("dp, tp"), *other = make_spec("tp, dp"), *gone = make_spec("x");
   tsr_scope scope;
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   assert_ok(tsr_mesh_enter(mesh, &scope));  // instead of an argument
   assert_ok(tsr_array_constrain(array, same, NULL, NULL, &result, &report));
   assert_ptr_equal(result, array);
@@ -118,7 +118,7 @@ static void options_change_what_correction_does(void **state) {
   assert_ok(tsr_array_constrain(array, one, mesh, &options, &result, NULL));
   assert_lies(result, "tp");  // 2, 2, 2 and none
   tsr_array_release(result);
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   options.policy = TSR_POLICY_TRIM;
   assert_ok(tsr_array_constrain(array, one, mesh, &options, &result, &report));
   assert_report(&report, "placed: tp:(1)2\n");
@@ -179,7 +179,7 @@ static void every_leaf_of_a_tree_is_placed_or_explained(void **state) {
   tsr_mesh *mesh = make_mesh("dp=2,tp=4");
   tsr_array_tree *tree = make_array_tree(comm), *placed = NULL;
   tsr_spec *spec = make_spec("dp, tp");
-  tsr_place_report reports[5];
+  tsr_place_report reports[5] = {TSR_PLACE_REPORT};
   assert_ok(tsr_array_tree_constrain(tree, spec, mesh, NULL, &placed, reports));
   assert_lies(tsr_array_tree_find(placed, "w")->array, "dp, tp");
   assert_lies(tsr_array_tree_find(placed, "b")->array, "dp");
@@ -242,7 +242,7 @@ static void an_array_may_have_two_names(void **state) {
   tsr_array *columns = make_placed(comm, mesh, "_, tp", TSR_SHAPE(8, 4));
   const tsr_layout *layouts[] = {tsr_array_layout(rows), tsr_array_layout(columns)};
   tsr_array_tree *tree = NULL, *placed = NULL;
-  tsr_place_report reports[2];
+  tsr_place_report reports[2] = {TSR_PLACE_REPORT};
   assert_ok(tsr_array_tree_create(leaves, 2, &tree));
   assert_ok(tsr_array_tree_place(tree, layouts, NULL, &placed, reports));
   assert_ptr_equal(tsr_array_tree_leaf(placed, 0)->array, array);
@@ -313,7 +313,7 @@ static void automatic_specs_place_what_is_large_enough(void **state) {
   tsr_array *large = make_unplaced(comm, TSR_SHAPE(8, 16)),
             *small = make_unplaced(comm, TSR_SHAPE(7));
   tsr_array *result = NULL;
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   assert_ok(tsr_array_auto_shard(large, mesh, NULL, NULL, &result, &report));
   assert_lies(result, "dp, tp");
   tsr_place_report_deinit(&report);
@@ -355,7 +355,7 @@ static tsr_status constrain_tree(void *context) {
   const ingredients *with = context;
   const tsr_place_options options = {.size = sizeof options, .comm = with->comm};
   tsr_array_tree *placed = NULL;
-  tsr_place_report reports[5];
+  tsr_place_report reports[5] = {TSR_PLACE_REPORT};
   TSR_TRY(tsr_array_tree_constrain(with->tree, with->spec, with->mesh, &options, &placed, reports));
   for (int i = 0; i < 5; i++) tsr_place_report_deinit(&reports[i]);
   tsr_array_tree_release(placed);

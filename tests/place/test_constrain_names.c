@@ -49,7 +49,7 @@ static void without_a_mesh_only_auto_correct_fails(void **state) {
   const tsr_dynamic_axes *dynamic = tsr_dynamic_axes_find("HiddenStateSharding");
   const tsr_axes_request request = {.size = sizeof request, .dynamic = dynamic};
   tsr_axes *axes = NULL;
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   assert_ok(tsr_axes_create(NULL, 0, &axes));
   assert_fails_with(
       tsr_array_constrain_axes(array, axes, NULL, &request, NULL, true, NULL, &result, NULL),
@@ -96,7 +96,7 @@ static void names_without_rules_have_three_fallbacks(void **state) {
     tsr_array *array = make_unplaced(comm, TSR_SHAPE(8, 16)), *result = NULL;
     tsr_mesh *mesh = fallbacks[i].mesh ? make_mesh(fallbacks[i].mesh) : NULL;
     tsr_logical_rules *rules = make_logical_rules(fallbacks[i].rules);
-    tsr_place_report report;
+    tsr_place_report report = TSR_PLACE_REPORT;
     assert_ok(tsr_array_constrain_logical(array, &names, rules, mesh, fallbacks[i].fallback, NULL,
                                           &result, &report));
     if (*fallbacks[i].result)
@@ -147,7 +147,7 @@ static void trees_have_names_for_each_leaf(void **state) {
   const tsr_logical_names both = {2, batch_embed, NULL}, one = {1, batch_embed + 1, NULL};
   const tsr_logical_names *names[5] = {&both, &one, &both, NULL, NULL};
   const tsr_place_options options = {.size = sizeof options, .comm = comm};
-  tsr_place_report reports[5];
+  tsr_place_report reports[5] = {TSR_PLACE_REPORT};
   assert_ok(tsr_array_tree_constrain_logical(tree, names, rules, mesh, TSR_FALLBACK_RAISE, &options,
                                              &placed, reports));
   assert_lies(tsr_array_tree_find(placed, "w")->array, "data, model");
@@ -181,7 +181,7 @@ static void values_are_sharded_on_meshes_of_one_type(void **state) {
   tsr_array *array = make_unplaced(comm, TSR_SHAPE(8, 16)), *result = NULL;
   const tsr_logical_names names = {2, batch_embed, NULL}, none = {0, NULL, NULL};
   static const tsr_axis_type types[] = {TSR_AXIS_AUTO, TSR_AXIS_EXPLICIT};
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   for (size_t i = 0; i < COUNT_OF(types); i++) {
     tsr_mesh *mesh = make_typed_mesh(types[i], types[i]);
     assert_ok(tsr_array_shard_value(array, &names, rules, mesh, NULL, &result, &report));

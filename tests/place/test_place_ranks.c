@@ -168,7 +168,7 @@ static tsr_status place_in_equal_boxes(void *context, tsr_comm *comm) {
   tsr_array *array = NULL;
   tsr_array_tree *tree = NULL, *placed = NULL;
   tsr_layout *lies = NULL, *again = NULL;
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   (void)context;
   tsr_status status =
       tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int64_t[]){1, 1}, boxes, &lies);

@@ -57,7 +57,7 @@ static void sizes_are_corrected_when_they_are_known(void **state) {
   tsr_mesh *mesh = make_mesh("dp=3,tp=3");
   tsr_placer *placer = make_placer(mesh, comm, texts);
   tsr_array_tree *tree = make_array_tree(comm), *placed = NULL;
-  tsr_place_report reports[5];
+  tsr_place_report reports[5] = {TSR_PLACE_REPORT};
   assert_ok(tsr_placer_shard(placer, tree, &placed, reports));
   assert_report(&reports[1],
                 "placed: ()\ndimension 0: size 16 is not divisible by tp=3, so it is not cut\n"
@@ -78,7 +78,7 @@ static void single_leaves_are_placed_by_their_path(void **state) {
   tsr_placer *placer = make_placer(mesh, comm, texts), *without = make_placer(mesh, NULL, texts);
   tsr_array_tree *tree = make_array_tree(comm);
   tsr_array *array = NULL;
-  tsr_place_report report;
+  tsr_place_report report = TSR_PLACE_REPORT;
   assert_ok(tsr_placer_shard_leaf(placer, tsr_array_tree_find(tree, "w"), &array, &report));
   assert_lies(array, "dp, tp");
   assert_report(&report, "placed: dp, tp\n");

@@ -10,7 +10,15 @@ CALL(fill_analysis) { return tsr_plan_analyze(s->plan, NULL, 0, out); }
 CALL(fill_part) { return tsr_array_local(s->array, 1, out); }
 CALL(fill_certificate) { return tsr_copy_plan_certify(s->copies, TSR_F32, out); }
 CALL(fill_diff) { return tsr_plan_diff_create(s->plan, s->plan, out); }
+CALL(fill_relabelling) { return tsr_relabel(s->copies, TSR_F32, out); }
 CALL(fill_row) { return tsr_plan_get(s->plan, 0, out); }
+
+CALL(fill_place_report) {
+  tsr_array *placed = NULL;
+  TSR_TRY(tsr_array_constrain(s->array, s->spec, s->mesh, NULL, &placed, out));
+  tsr_array_release(placed);
+  return NULL;
+}
 
 CALL(fill_fit) {
   tsr_fit_options options = TSR_FIT_OPTIONS;
@@ -27,6 +35,8 @@ CALL(fill_load) {
 }
 
 static void deinit_analysis(void *out) { tsr_analysis_deinit(out); }
+static void deinit_place_report(void *out) { tsr_place_report_deinit(out); }
+static void deinit_relabelling(void *out) { tsr_relabelling_deinit(out); }
 static void deinit_diff(void *out) { tsr_plan_diff_deinit(out); }
 
 typedef tsr_status call_fn(scene *s, void *out);
@@ -46,8 +56,10 @@ static const struct {
     ROW(tsr_certificate, fill_certificate, NULL),
     ROW(tsr_fit_report, fill_fit, NULL),
     ROW(tsr_load_report, fill_load, NULL),
+    ROW(tsr_place_report, fill_place_report, deinit_place_report),
     ROW(tsr_plan_diff, fill_diff, deinit_diff),
     ROW(tsr_plan_row, fill_row, NULL),
+    ROW(tsr_relabelling, fill_relabelling, deinit_relabelling),
     // clang-format on
 };
 
@@ -113,5 +125,36 @@ static void structs_that_nobody_initialised_are_refused(void **state) {
   scene_free(&s);
 }
 
+// Reports of a tree lie as far apart as the first of them says.
+static void lists_of_reports_have_the_callers_step(void **state) {
+  (void)state;
+  enum { LEAVES = 3, STEP = sizeof(tsr_place_report) + 64 };
+  scene s;
+  scene_make(&s);
+  const tsr_leaf leaves[LEAVES] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = s.array},
+                                   {.path = "b", .kind = TSR_LEAF_ARRAY, .array = s.array},
+                                   {.path = "c", .kind = TSR_LEAF_ARRAY, .array = s.array}};
+  tsr_array_tree *tree = NULL, *placed = NULL;
+  assert_ok(tsr_array_tree_create(leaves, LEAVES, &tree));
+  const fenced f = fence((size_t)LEAVES * STEP);
+  memset(f.at, 0, (size_t)LEAVES * STEP);
+  assert_fails_with(tsr_array_tree_constrain(tree, s.spec, s.mesh, NULL, &placed, f.at),
+                    BAD_ARGUMENT, "tsr_place_report has size 0");
+  memcpy(f.at, &(size_t){STEP}, sizeof(size_t));
+  assert_ok(tsr_array_tree_constrain(tree, s.spec, s.mesh, NULL, &placed, f.at));
+  for (int i = 0; i < LEAVES; i++) {
+    tsr_place_report *report = (tsr_place_report *)(void *)((char *)f.at + (size_t)i * STEP);
+    assert_int_equal(report->size, STEP);
+    assert_int_equal(report->outcome, TSR_OUTCOME_SAME);
+    assert_non_null(report->spec);
+    tsr_place_report_deinit(report);
+  }
+  unfence(f);
+  tsr_array_tree_release(placed);
+  tsr_array_tree_release(tree);
+  scene_free(&s);
+}
+
 SUITE(sized_filled, TEST(structs_are_filled_as_far_as_callers_know_them),
-      TEST(structs_that_nobody_initialised_are_refused))
+      TEST(structs_that_nobody_initialised_are_refused),
+      TEST(lists_of_reports_have_the_callers_step))

@@ -16,7 +16,7 @@ static tsr_status walk(const tsr_copy_plan *plan, int64_t position, bool into) {
 }
 
 static tsr_status relabel(const tsr_copy_plan *plan) {
-  tsr_relabelling found;
+  tsr_relabelling found = TSR_RELABELLING;
   tsr_layout *relabelled = NULL;
   TSR_TRY(tsr_relabel(plan, TSR_F32, &found));
   tsr_status status = tsr_layout_with_devices(tsr_copy_plan_to(plan), found.devices, &relabelled);

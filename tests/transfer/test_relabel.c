@@ -130,7 +130,7 @@ static int64_t moved(const tsr_layout *from, const tsr_layout *to) {
 
 static void judge_relabelling(const test_image *from, const test_image *to) {
   tsr_copy_plan *plan = NULL;
-  tsr_relabelling found;
+  tsr_relabelling found = TSR_RELABELLING;
   tsr_layout *relabelled = NULL;
   assert_ok(tsr_copy_plan_create(from->layout, to->layout, NULL, &plan));
   assert_ok(tsr_relabel(plan, TSR_I8, &found));
@@ -190,7 +190,7 @@ static void boxes_and_flat_ranges_are_relabelled_too(void **state) {
   judge_relabelling(&from, &to);
   judge_relabelling(&to, &from);
   tsr_copy_plan *plan = NULL;
-  tsr_relabelling found;
+  tsr_relabelling found = TSR_RELABELLING;
   assert_ok(tsr_copy_plan_create(from.layout, to.layout, NULL, &plan));
   assert_ok(tsr_relabel(plan, TSR_F32, &found));
   assert_int_equal(found.bytes_before, 48);
@@ -213,7 +213,7 @@ static void terms_are_relabelled_among_themselves(void **state) {
   tsr_layout *to = test_layout_of("u=2:explicit,x=4:explicit devices=[7,6,5,4,3,2,1,0]", spec, "8",
                                   TSR_POLICY_ERROR);
   tsr_copy_plan *plan = NULL;
-  tsr_relabelling found;
+  tsr_relabelling found = TSR_RELABELLING;
   assert_ok(tsr_copy_plan_create(from, to, NULL, &plan));
   assert_ok(tsr_relabel(plan, TSR_I8, &found));
   assert_int_equal(found.bytes_before, 16);
@@ -235,7 +235,7 @@ static void large_meshes_are_relabelled(void **state) {
     tsr_layout *from = test_layout_of("x=200,y=100", specs[i], "100000", TSR_POLICY_ERROR);
     tsr_layout *to = NULL;
     tsr_copy_plan *plan = NULL;
-    tsr_relabelling found;
+    tsr_relabelling found = TSR_RELABELLING;
     assert_ok(tsr_layout_with_devices(from, ids, &to));
     assert_ok(tsr_copy_plan_create(from, to, NULL, &plan));
     assert_ok(tsr_relabel(plan, TSR_I8, &found));
@@ -256,7 +256,7 @@ static void more_overlaps_than_can_be_kept_still_help(void **state) {
   tsr_layout *from = test_layout_of("x=48", "x/cyclic(1)", "4700", TSR_POLICY_UNEVEN);
   tsr_layout *plain = test_layout_of("x=48", "x/cyclic(49)", "4700", TSR_POLICY_UNEVEN), *to = NULL;
   tsr_copy_plan *plan = NULL;
-  tsr_relabelling best, found;
+  tsr_relabelling best = TSR_RELABELLING, found = TSR_RELABELLING;
   assert_ok(tsr_layout_with_devices(plain, ids, &to));
   assert_ok(tsr_copy_plan_create(from, to, NULL, &plan));
   assert_ok(tsr_relabel(plan, TSR_I8, &best));
