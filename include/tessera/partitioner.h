@@ -2,9 +2,9 @@
 // logical axes, and which part of the data each process reads.
 //
 //   tsr_partitioner *partitioner = NULL;
-//   TSR_TRY(tsr_partitioner_create(
-//       pod, &(tsr_partitioner_options){.size = sizeof(tsr_partitioner_options), .num_partitions =
-//       4}, &partitioner));
+//   tsr_partitioner_options options = TSR_PARTITIONER_OPTIONS;
+//   options.num_partitions = 4;
+//   TSR_TRY(tsr_partitioner_create(pod, &options, &partitioner));
 //   tsr_data_layout layout;
 //   TSR_TRY(tsr_partitioner_data_layout(partitioner, process, 256, NULL, &layout));
 //   tsr_plan *plan = NULL;

@@ -6,7 +6,8 @@
 // or step by step:
 //
 //   tsr_placer *placer = NULL;                        // make_shard_and_gather_fns
-//   tsr_place_options options = {.size = sizeof options, .comm = comm};
+//   tsr_place_options options = TSR_PLACE_OPTIONS;
+//   options.comm = comm;
 //   TSR_TRY(tsr_placer_create(plan, &options, &placer));
 //   tsr_array_tree *placed = NULL, *back = NULL;
 //   TSR_TRY(tsr_placer_shard(placer, parameters, &placed, NULL));

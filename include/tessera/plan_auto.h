@@ -1,7 +1,8 @@
 // Automatic plans: specs from shapes, meshes and limits of memory, without rules; plans carried
 // over to other meshes; and what a plan means for the machine.
 //
-//   tsr_fit_options options = {.size = sizeof options, .limit = INT64_C(16) << 30};
+//   tsr_fit_options options = TSR_FIT_OPTIONS;
+//   options.limit = INT64_C(16) << 30;
 //   TSR_TRY(tsr_plan_fit(tree, mesh, &options, &plan, NULL));
 //
 // Everything here is deterministic: what is equal is taken in the order of its index.
