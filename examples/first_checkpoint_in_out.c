@@ -16,7 +16,7 @@ static tsr_status run(const char *path) {
   TSR_TRY(tsr_mesh_parse("dp=2,tp=2", NULL, &four));
   TSR_TRY(tsr_mesh_parse("tp=2", NULL, &two));
   TSR_TRY(tsr_array_put(comm, four, "dp, tp", TSR_SHAPE(8, 16), TSR_F32, weights, &array));
-  const tsr_leaf leaf = {.path = "mlp.weight", .kind = TSR_LEAF_ARRAY, .array = array};
+  const tsr_leaf leaf = {.tensor.path = "mlp.weight", .kind = TSR_LEAF_ARRAY, .array = array};
   TSR_TRY(tsr_array_tree_create(&leaf, 1, &saved));
   TSR_TRY(tsr_checkpoint_save(saved, path, comm, NULL));
   TSR_TRY(tsr_checkpoint_load_path(path, two, "weight$ -> _, tp\n", comm, NULL, &loaded));

@@ -12,7 +12,7 @@ static const char rules[] =
 
 static tsr_leaf host_leaf(const char *path, const tsr_shape *shape, const float *data) {
   return (tsr_leaf){
-      .path = path, .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .shape = *shape, .data = data};
+      .tensor = tsr_tensor_of(path, TSR_F32, shape), .kind = TSR_LEAF_HOST, .data = data};
 }
 
 static tsr_status run(const char *rules_text) {

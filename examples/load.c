@@ -13,16 +13,14 @@ enum { ROWS = 8, COLUMNS = 16 };
 static tsr_status write_model(const char *path) {
   float values[(ROWS + 1) * COLUMNS];
   for (int i = 0; i < (ROWS + 1) * COLUMNS; i++) values[i] = (float)i;
-  const tsr_leaf leaves[] = {{.path = "mlp.weight",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
-                              .data = values},
-                             {.path = "norm",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(COLUMNS),
-                              .data = values + ROWS * COLUMNS}};
+  const int64_t matrix[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
+  const tsr_leaf leaves[] = {
+      {.tensor = {.path = "mlp.weight", .dtype = TSR_F32, .rank = 2, .dims = matrix},
+       .kind = TSR_LEAF_HOST,
+       .data = values},
+      {.tensor = {.path = "norm", .dtype = TSR_F32, .rank = 1, .dims = row},
+       .kind = TSR_LEAF_HOST,
+       .data = values + ROWS * COLUMNS}};
   const tsr_save_options options = {.size = sizeof options, .format = TSR_FORMAT_FILE};
   tsr_array_tree *tree = NULL;
   tsr_comm *comm = NULL;
@@ -41,7 +39,7 @@ static void show(const tsr_array_tree *tree) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
     tsr_text line = {0};
     tsr_array_print(leaf->array, &line);
-    printf("%-10s  %s\n", leaf->path, tsr_text_string(&line));
+    printf("%-10s  %s\n", leaf->tensor.path, tsr_text_string(&line));
     tsr_text_deinit(&line);
   }
 }

@@ -18,16 +18,14 @@ enum { ROWS = 64, COLUMNS = 48 };
 static tsr_status write_file(const char *path) {
   static float values[ROWS * COLUMNS];
   for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = (float)i;
-  const tsr_leaf leaves[] = {{.path = "mlp.weight",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
-                              .data = values},
-                             {.path = "norm",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(COLUMNS),
-                              .data = values}};
+  const int64_t matrix[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
+  const tsr_leaf leaves[] = {
+      {.tensor = {.path = "mlp.weight", .dtype = TSR_F32, .rank = 2, .dims = matrix},
+       .kind = TSR_LEAF_HOST,
+       .data = values},
+      {.tensor = {.path = "norm", .dtype = TSR_F32, .rank = 1, .dims = row},
+       .kind = TSR_LEAF_HOST,
+       .data = values}};
   const tsr_save_options options = {.size = sizeof options, .format = TSR_FORMAT_FILE};
   tsr_array_tree *tree = NULL;
   tsr_comm *comm = NULL;
@@ -102,8 +100,8 @@ static tsr_status check(const tsr_leaf *leaf) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++)
       if (data[i * columns + j] != (float)((row + i) * COLUMNS + column + j))
-        return tsr_fail(IO, "%s: row %" PRId64 ", column %" PRId64 " is %g", leaf->path, row + i,
-                        column + j, (double)data[i * columns + j]);
+        return tsr_fail(IO, "%s: row %" PRId64 ", column %" PRId64 " is %g", leaf->tensor.path,
+                        row + i, column + j, (double)data[i * columns + j]);
   return NULL;
 }
 

@@ -14,7 +14,7 @@ static const char rules_text[] =
 
 static tsr_leaf host_leaf(const char *path, const tsr_shape *shape, const float *data) {
   return (tsr_leaf){
-      .path = path, .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .shape = *shape, .data = data};
+      .tensor = tsr_tensor_of(path, TSR_F32, shape), .kind = TSR_LEAF_HOST, .data = data};
 }
 
 static tsr_status make_parameters(tsr_array_tree **out_tree) {
@@ -55,7 +55,7 @@ static void print_arrays(const tsr_array_tree *tree) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
     tsr_text text = TSR_TEXT_EMPTY;
     tsr_array_print(leaf->array, &text);
-    printf("%-8s  %s\n", leaf->path, tsr_text_string(&text));
+    printf("%-8s  %s\n", leaf->tensor.path, tsr_text_string(&text));
     tsr_text_deinit(&text);
   }
 }

@@ -36,9 +36,9 @@ static tsr_status make_state(tsr_comm *comm, const int64_t *step, tsr_array_tree
   if (!status) status = tsr_array_shard(comm, layout, TSR_F32, weights, NULL, &w);
   if (!status) status = tsr_array_zeros(comm, layout, TSR_F32, &momentum);
   const tsr_leaf leaves[] = {
-      {.path = "target/w", .kind = TSR_LEAF_ARRAY, .array = w},
-      {.path = "state/param_states/w/m", .kind = TSR_LEAF_ARRAY, .array = momentum},
-      {.path = "state/step", .kind = TSR_LEAF_HOST, .dtype = TSR_I64, .data = step}};
+      {.tensor.path = "target/w", .kind = TSR_LEAF_ARRAY, .array = w},
+      {.tensor.path = "state/param_states/w/m", .kind = TSR_LEAF_ARRAY, .array = momentum},
+      {.tensor.path = "state/step", .kind = TSR_LEAF_HOST, .tensor.dtype = TSR_I64, .data = step}};
   if (!status) status = tsr_array_tree_create(leaves, 3, out_state);
   tsr_array_release(momentum);
   tsr_array_release(w);
@@ -72,7 +72,7 @@ static void show(const tsr_array_tree *state) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(state, i);
     tsr_text line = {0};
     tsr_array_print(leaf->array, &line);
-    printf("%-22s  %s\n", leaf->path, tsr_text_string(&line));
+    printf("%-22s  %s\n", leaf->tensor.path, tsr_text_string(&line));
     tsr_text_deinit(&line);
   }
   const int64_t *step = tsr_array_data(tsr_array_tree_find(state, "state/step")->array, 0);

@@ -73,9 +73,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_npz_read(const tsr_npz *npz, int64_t index, 
 TSR_API TSR_MUST_USE tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index);
 
 typedef struct tsr_npz_item {
-  const char *name;  // without .npy
-  tsr_dtype dtype;
-  const tsr_shape *shape;
+  tsr_tensor tensor;  // its path is the member's name without .npy
   bool fortran;
   const void *elements;  // dense
 } tsr_npz_item;

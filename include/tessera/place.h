@@ -38,11 +38,9 @@ typedef enum tsr_leaf_kind {
 } tsr_leaf_kind;
 
 typedef struct tsr_leaf {
-  const char *path;
+  tsr_tensor tensor;  // of an array only path and logical names count: it tells type and shape
   tsr_leaf_kind kind;
-  tsr_array *array;  // of an array; tells type and shape
-  tsr_dtype dtype;
-  tsr_shape shape;
+  tsr_array *array;      // of an array
   const void *data;      // of a tensor in host memory, dense and row-major
   tsr_buffer *buffer;    // what keeps `data` alive; NULL = the caller does
   const tsr_spec *spec;  // of a shape: how it is to lie; NULL = not said
@@ -51,8 +49,9 @@ typedef struct tsr_leaf {
 // Named leaves in an order that is kept. Immutable, hence safe to share.
 typedef struct tsr_array_tree tsr_array_tree;
 
-// Copies paths, which are UTF-8 and unique ("" is one too: a tree may be a single leaf), and
-// retains arrays, buffers and specs.
+// Copies the descriptions of tensors, whose paths are UTF-8 and unique ("" is one too: a tree may
+// be a single leaf), and retains arrays, buffers and specs. Leaves of a tree have their type and
+// shape.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_create(const tsr_leaf *leaves, int64_t count,
                                                       tsr_array_tree **out_tree);
 TSR_API tsr_array_tree *tsr_array_tree_retain(const tsr_array_tree *tree);
@@ -65,7 +64,7 @@ TSR_API const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const ch
 // and with unsupported_leaf where the leaf is no array.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path,
                                                    tsr_array **out_array);
-// Paths, types and shapes alone, for rules and plans.
+// Paths, types, shapes and logical names alone, for rules and plans.
 TSR_API TSR_MUST_USE tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree,
                                                       tsr_tree **out_tree);
 // A line for each leaf: its path and what tsr_array_print says, or `f32 (8, 16) in host memory`, or

@@ -13,10 +13,7 @@ TSR_BEGIN_DECLS
 
 // A tensor of a file: where its bytes lie. Names and dims live as long as the header.
 typedef struct tsr_model_tensor {
-  const char *name;
-  tsr_dtype dtype;
-  int rank;
-  const int64_t *dims;
+  tsr_tensor tensor;   // its path is the name in the file; without logical axes
   int64_t begin, end;  // bytes, counted from the start of the file
   int file;            // index into the model's files (0 for a single file)
 } tsr_model_tensor;
@@ -63,11 +60,11 @@ typedef struct tsr_safetensors_file {
   int64_t *begins;  // owned: for each tensor, the place of its first byte in the file
 } tsr_safetensors_file;
 
-// Plans a file of these tensors (name, dtype, rank and dims count), byte for byte as the reference
+// Plans a file of these tensors, byte for byte as the reference
 // library writes it: widest types first, then by name, without holes; metadata sorted by key, since
 // the library has no order for it. Refuses types that the format lacks, names given twice or that
 // are no UTF-8, tensors that do not end with a byte, and headers over 100 MB.
-TSR_API TSR_MUST_USE tsr_status tsr_safetensors_plan(const tsr_model_tensor *tensors, int64_t count,
+TSR_API TSR_MUST_USE tsr_status tsr_safetensors_plan(const tsr_tensor *tensors, int64_t count,
                                                      const tsr_metadata *metadata,
                                                      int metadata_count,
                                                      tsr_safetensors_file *out_file);

@@ -1,4 +1,5 @@
-// Shapes: sizes of a tensor's dimensions, outermost first, all arithmetic checked.
+// Shapes: sizes of a tensor's dimensions, outermost first, all arithmetic checked. Tensors: a path,
+// a type and a shape.
 #ifndef TESSERA_SHAPE_H
 #define TESSERA_SHAPE_H
 
@@ -39,6 +40,29 @@ TSR_API void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides);
 // Python prints it: "(8, 16)", "(8,)", "()".
 TSR_API TSR_MUST_USE tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape);
 TSR_API void tsr_shape_print(const tsr_shape *shape, tsr_text *out);
+
+// ---- tensors ----
+
+// What is known of a tensor wherever it is: in a tree (tessera/tree.h), in a file, on devices
+// (tsr_leaf of tessera/place.h). Names and dims are borrowed, and live as long as where it is from.
+typedef struct tsr_tensor {
+  const char *path;
+  tsr_dtype dtype;
+  int rank;
+  const int64_t *dims;
+  const char *const *logical;  // `rank` names, NULL or "" = none; NULL = no logical axes at all
+} tsr_tensor;
+
+// A tensor of this type and shape, which it borrows: tsr_tensor_of("w", TSR_F32, TSR_SHAPE(8, 16)).
+static inline tsr_tensor tsr_tensor_of(const char *path, tsr_dtype dtype, const tsr_shape *shape) {
+  const tsr_tensor tensor = {path, dtype, shape->rank, shape->dims, NULL};
+  return tensor;
+}
+
+// Of a tensor that was checked, as those of trees and files are: nothing overflows.
+TSR_API int64_t tsr_tensor_bytes(const tsr_tensor *tensor);
+TSR_API int64_t tsr_tensor_elements(const tsr_tensor *tensor);
+TSR_API tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
 
 TSR_END_DECLS
 

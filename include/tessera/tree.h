@@ -13,15 +13,6 @@
 
 TSR_BEGIN_DECLS
 
-// One tensor. `dims` and names live as long as the tree.
-typedef struct tsr_tensor {
-  const char *path;
-  tsr_dtype dtype;
-  int rank;
-  const int64_t *dims;
-  const char *const *logical;  // `rank` names, NULL or "" = none; NULL = no logical axes at all
-} tsr_tensor;
-
 typedef struct tsr_tree tsr_tree;  // immutable, shared by any threads
 
 // Copies everything. Paths are UTF-8 and unique ("" is one too: a tree may be a single tensor), and
@@ -51,10 +42,6 @@ TSR_API const char *tsr_tree_nearest(const tsr_tree *tree, const char *path);
 TSR_API int64_t tsr_tree_bytes(const tsr_tree *tree);  // of all tensors
 // The same tensors in the same order.
 TSR_API bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b);
-// Of a tree's tensor, where they cannot overflow.
-TSR_API int64_t tsr_tensor_bytes(const tsr_tensor *tensor);
-TSR_API int64_t tsr_tensor_elements(const tsr_tensor *tensor);
-TSR_API tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
 
 // Which tensors are meant: those that match any of the patterns to include (none given: all), and
 // none of those to exclude. Patterns are searched for as those of rules are.

@@ -101,3 +101,24 @@ void tsr_shape_print(const tsr_shape *shape, tsr_text *out) {
   }
   tsr_text_add(out, shape->rank == 1 ? ",)" : ")");
 }
+
+// ---- tensors ----
+
+tsr_shape tsr_tensor_shape(const tsr_tensor *tensor) {
+  tsr_shape shape = {.rank = tensor->rank};
+  if (shape.rank) memcpy(shape.dims, tensor->dims, sizeof *shape.dims * (size_t)shape.rank);
+  return shape;
+}
+
+int64_t tsr_tensor_elements(const tsr_tensor *tensor) {
+  int64_t count = 1;
+  for (int d = 0; d < tensor->rank; d++) count *= tensor->dims[d];
+  return count;
+}
+
+int64_t tsr_tensor_bytes(const tsr_tensor *tensor) {
+  int64_t bytes = 0;
+  tsr_status status = tsr_dtype_bytes(tensor->dtype, tsr_tensor_elements(tensor), &bytes);
+  tsr_status_free(status);  // the tensor was checked before
+  return bytes;
+}

@@ -112,9 +112,9 @@ tsr_status tsr_view_of_leaf(const tsr_array_tree *tree, int64_t index, const tsr
   array_view *a = malloc(sizeof *a);
   if (!a) return tsr_fail(NO_MEMORY, "a view of an array");
   *a = (array_view){.view = {.ops = &array_ops,
-                             .name = leaf->path,
-                             .dtype = leaf->dtype,
-                             .shape = leaf->shape,
+                             .name = leaf->tensor.path,
+                             .dtype = leaf->tensor.dtype,
+                             .shape = tsr_tensor_shape(&leaf->tensor),
                              .elements = 1,
                              .in_pieces = true},
                     .leaf = leaf,

@@ -166,17 +166,18 @@ static tsr_status take_tensors(folder *f, int64_t file, int64_t *capacity) {
       f->entries = entries;
       *capacity = larger;
     }
-    TSR_TRY(tsr_name_index_add(&f->names, tensor->name, f->count, &existing));
+    TSR_TRY(tsr_name_index_add(&f->names, tensor->tensor.path, f->count, &existing));
     if (existing >= 0) {
       f->damaged = true;
       TSR_TRY(tsr_fsck_add(
           f->fsck,
-          &(tsr_fault_place){.kind = TSR_FAULT_TWICE, .file = item->name, .tensor = tensor->name},
-          "%s: tensor \"%s\" stands in two files, %s and %s", f->fsck->path, tensor->name,
+          &(tsr_fault_place){
+              .kind = TSR_FAULT_TWICE, .file = item->name, .tensor = tensor->tensor.path},
+          "%s: tensor \"%s\" stands in two files, %s and %s", f->fsck->path, tensor->tensor.path,
           f->fsck->files[f->entries[existing].file].name, item->name));
       continue;
     }
-    f->entries[f->count++] = (entry){tensor->name, file};
+    f->entries[f->count++] = (entry){tensor->tensor.path, file};
     f->bytes += tensor->end - tensor->begin;
   }
   return NULL;

@@ -48,8 +48,8 @@ static tsr_status make_tree(const tsr_load *load, tsr_array *const *arrays,
   tsr_leaf *leaves = calloc((size_t)load->count + 1, sizeof *leaves);
   if (!leaves) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)load->count);
   for (int64_t i = 0; i < load->count; i++)
-    leaves[i] =
-        (tsr_leaf){.path = load->tensors[i].view->name, .kind = TSR_LEAF_ARRAY, .array = arrays[i]};
+    leaves[i] = (tsr_leaf){
+        .tensor.path = load->tensors[i].view->name, .kind = TSR_LEAF_ARRAY, .array = arrays[i]};
   tsr_status status = tsr_array_tree_create(leaves, load->count, out_tree);
   free(leaves);
   return status;

@@ -33,10 +33,9 @@ tsr_status tsr_checkpoint_add_whole(tsr_checkpoint *checkpoint, const tsr_shardi
 
 static tsr_status add_tensor(tsr_checkpoint *checkpoint, const tsr_sharding *whole,
                              const tsr_model_tensor *found) {
-  tsr_shape shape;
+  const tsr_shape shape = tsr_tensor_shape(&found->tensor);
   int64_t tensor = -1;
-  TSR_TRY(tsr_shape_init(&shape, found->dims, found->rank));
-  return tsr_checkpoint_add_whole(checkpoint, whole, found->dtype, &shape, found->file,
+  return tsr_checkpoint_add_whole(checkpoint, whole, found->tensor.dtype, &shape, found->file,
                                   found->begin, &tensor);
 }
 
@@ -45,11 +44,7 @@ static tsr_status make_tree(const tsr_model *model, const tsr_tree **out_tree) {
   tsr_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
   tsr_tree *tree = NULL;
   if (!tensors) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
-  for (int64_t i = 0; i < count; i++) {
-    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
-    tensors[i] = (tsr_tensor){
-        .path = found->name, .dtype = found->dtype, .rank = found->rank, .dims = found->dims};
-  }
+  for (int64_t i = 0; i < count; i++) tensors[i] = tsr_model_tensor_at(model, i)->tensor;
   tsr_status status = tsr_tree_create(tensors, count, &tree);
   free(tensors);
   *out_tree = tree;

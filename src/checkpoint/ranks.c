@@ -150,19 +150,19 @@ static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, 
                               const tsr_model_tensor *found) {
   const tsr_stored_tensor *stored = &checkpoint->store->tensors[tensor];
   tsr_shape wanted, given;
-  if (found->dtype != stored->dtype)
-    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is %s, but the plan says %s", found->name,
-                    tsr_dtype_name(found->dtype, TSR_NAMES_OWN),
+  if (found->tensor.dtype != stored->dtype)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is %s, but the plan says %s", found->tensor.path,
+                    tsr_dtype_name(found->tensor.dtype, TSR_NAMES_OWN),
                     tsr_dtype_name(stored->dtype, TSR_NAMES_OWN));
   tsr_layout_buffer_shape(stored->layout, shard, &wanted);
-  TSR_TRY(tsr_shape_init(&given, found->dims, found->rank));
+  TSR_TRY(tsr_shape_init(&given, found->tensor.dims, found->tensor.rank));
   if (tsr_shape_equal(&wanted, &given)) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_shape_print(&given, &text);
   tsr_text_add(&text, ", but by the plan its slice is ");
   tsr_shape_print(&wanted, &text);
-  tsr_status status =
-      tsr_fail(BROKEN_FILE, "tensor \"%s\" has shape %s", found->name, tsr_text_string(&text));
+  tsr_status status = tsr_fail(BROKEN_FILE, "tensor \"%s\" has shape %s", found->tensor.path,
+                               tsr_text_string(&text));
   tsr_text_deinit(&text);
   return status;
 }
@@ -170,9 +170,10 @@ static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, 
 // `out_kind` is what a failure is.
 static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int file,
                              const tsr_model_tensor *found, tsr_fault_kind *out_kind) {
-  const int64_t tensor = tsr_tree_find(checkpoint->tree, found->name);
+  const int64_t tensor = tsr_tree_find(checkpoint->tree, found->tensor.path);
   *out_kind = TSR_FAULT_NOT_IN_PLAN;
-  if (tensor < 0) return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->name);
+  if (tensor < 0)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->tensor.path);
   const tsr_layout *layout = checkpoint->store->tensors[tensor].layout;
   const int64_t shard = tsr_layout_shard(layout, position);
   const int64_t replica = tsr_layout_replica_id(layout, position);
@@ -180,7 +181,7 @@ static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int f
   tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
   *out_kind = TSR_FAULT_TWICE;
   if (part->file >= 0)
-    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->name,
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->tensor.path,
                     checkpoint->store->paths[part->file]);
   *out_kind = TSR_FAULT_SLICE;
   part->file = -2;
@@ -203,7 +204,7 @@ tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *pa
     const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
     tsr_fault_kind kind = TSR_FAULT_SLICE;
     status = tsr_note(take_slice(checkpoint, position, file, found, &kind), "%s", path);
-    status = tsr_checkpoint_complain(checkpoint, kind, path, found->name, status);
+    status = tsr_checkpoint_complain(checkpoint, kind, path, found->tensor.path, status);
   }
   if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
   tsr_model_destroy(model);

@@ -30,7 +30,7 @@ static tsr_status make_views(tsr_save *save, tsr_views *views) {
   if (!views->items) return tsr_fail(NO_MEMORY, "views of %lld arrays", (long long)count);
   for (int64_t i = 0; i < count; i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(save->tree, i);
-    TSR_TRY_NOTE(check_leaf(leaf, save->comm), "tensor \"%s\"", leaf->path);
+    TSR_TRY_NOTE(check_leaf(leaf, save->comm), "tensor \"%s\"", leaf->tensor.path);
     TSR_TRY(tsr_view_of_leaf(save->tree, i, &save->stage, &views->items[i]));
     views->count++;
   }

@@ -140,18 +140,17 @@ static void name_file(const tsr_dealing *deal, int64_t index, char *out, size_t 
 }
 
 static void describe(const tsr_dealing *deal, const tsr_slot *s, tsr_shape *shape,
-                     tsr_model_tensor *out_tensor) {
+                     tsr_tensor *out_tensor) {
   const tsr_view *view = deal->views->items[s->tensor];
   tsr_layout_buffer_shape(deal->target->store->tensors[s->tensor].layout, s->shard, shape);
-  *out_tensor = (tsr_model_tensor){
-      .name = view->name, .dtype = view->dtype, .rank = shape->rank, .dims = shape->dims};
+  *out_tensor = tsr_tensor_of(view->name, view->dtype, shape);
 }
 
 static tsr_status plan_file(const tsr_dealing *deal, const tsr_bin *b,
                             tsr_safetensors_file *out_file) {
   if (deal->target->format == TSR_FORMAT_NPZ) return tsr_target_plan_archive(deal, b, out_file);
   if (deal->target->format == TSR_FORMAT_NPY) return tsr_target_plan_array(deal, b, out_file);
-  tsr_model_tensor *tensors = calloc((size_t)b->count + 1, sizeof *tensors);
+  tsr_tensor *tensors = calloc((size_t)b->count + 1, sizeof *tensors);
   tsr_shape *shapes = calloc((size_t)b->count + 1, sizeof *shapes);
   tsr_status status = NULL;
   if (!tensors || !shapes)

@@ -55,7 +55,7 @@ void tsr_npy_file_name(const char *tensor, char out[TSR_NPY_FILE_NAME]) {
 // ---- files ----
 
 static tsr_npz_item item_of(const tsr_view *view) {
-  return (tsr_npz_item){.name = view->name, .dtype = view->dtype, .shape = &view->shape};
+  return (tsr_npz_item){.tensor = tsr_tensor_of(view->name, view->dtype, &view->shape)};
 }
 
 tsr_status tsr_target_plan_array(const tsr_dealing *deal, const tsr_bin *bin,

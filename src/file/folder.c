@@ -126,9 +126,10 @@ static tsr_status check_against_files(const tsr_model *model, const tsr_json *ma
     TSR_TRY(check_entry(model, m));
   if (model->count == (int64_t)tsr_json_count(map)) return NULL;
   for (int64_t i = 0; i < model->count; i++)
-    if (!tsr_json_find(map, model->tensors[i].name))
+    if (!tsr_json_find(map, model->tensors[i].tensor.path))
       return tsr_fail(BROKEN_FILE, "tensor \"%s\" of %s is not in the index",
-                      model->tensors[i].name, base_name(model->files[model->tensors[i].file]));
+                      model->tensors[i].tensor.path,
+                      base_name(model->files[model->tensors[i].file]));
   return NULL;
 }
 

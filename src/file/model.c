@@ -43,18 +43,20 @@ tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
   if (!tensors) return tsr_fail(NO_MEMORY, "model of %lld tensors", (long long)model->count);
   model->tensors = tensors;
   tsr_model_tensor copy = *tensor;
-  int64_t *dims = tsr_arena_alloc(&model->arena, sizeof *dims * (size_t)tensor->rank);
-  copy.name = tsr_arena_copy(&model->arena, name, name_length);
-  if (!dims || !copy.name)
+  int64_t *dims = tsr_arena_alloc(&model->arena, sizeof *dims * (size_t)tensor->tensor.rank);
+  copy.tensor.path = tsr_arena_copy(&model->arena, name, name_length);
+  if (!dims || !copy.tensor.path)
     return tsr_fail(NO_MEMORY, "model of %lld tensors", (long long)model->count);
-  if (tensor->rank) memcpy(dims, tensor->dims, sizeof *dims * (size_t)tensor->rank);
-  copy.dims = dims;
+  if (tensor->tensor.rank)
+    memcpy(dims, tensor->tensor.dims, sizeof *dims * (size_t)tensor->tensor.rank);
+  copy.tensor.dims = dims;
   copy.file = model->file_count - 1;
   int64_t existing = -1;
-  TSR_TRY(tsr_name_index_add(&model->names, copy.name, model->count, &existing));
+  TSR_TRY(tsr_name_index_add(&model->names, copy.tensor.path, model->count, &existing));
   if (existing >= 0)
-    return tsr_fail(JSON_DUPLICATE_KEY, "tensor \"%s\" stands in two files, %s and %s", copy.name,
-                    model->files[tensors[existing].file], model->files[copy.file]);
+    return tsr_fail(JSON_DUPLICATE_KEY, "tensor \"%s\" stands in two files, %s and %s",
+                    copy.tensor.path, model->files[tensors[existing].file],
+                    model->files[copy.file]);
   tensors[model->count++] = copy;
   model->bytes += tensor->end - tensor->begin;
   return NULL;

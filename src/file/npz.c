@@ -171,16 +171,16 @@ static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
   tsr_status status = NULL;
   for (int64_t i = 0; i < count && !status; i++) {
     int64_t existing = -1;
-    if (!tsr_utf8_is_valid(items[i].name) || strlen(items[i].name) > MOST_NAME)
+    if (!tsr_utf8_is_valid(items[i].tensor.path) || strlen(items[i].tensor.path) > MOST_NAME)
       status = tsr_fail(BAD_ARGUMENT, "name \"%.100s\" is no UTF-8, or longer than %d bytes",
-                        items[i].name, MOST_NAME);
-    else if (leaves_folder(items[i].name))
+                        items[i].tensor.path, MOST_NAME);
+    else if (leaves_folder(items[i].tensor.path))
       status = tsr_fail(BAD_ARGUMENT,
                         "array \"%s\" would leave the folder that the archive is unpacked in",
-                        items[i].name);
-    if (!status) status = tsr_name_index_add(&names, items[i].name, i, &existing);
+                        items[i].tensor.path);
+    if (!status) status = tsr_name_index_add(&names, items[i].tensor.path, i, &existing);
     if (!status && existing >= 0)
-      status = tsr_fail(BAD_ARGUMENT, "array \"%s\" is given twice", items[i].name);
+      status = tsr_fail(BAD_ARGUMENT, "array \"%s\" is given twice", items[i].tensor.path);
   }
   tsr_name_index_deinit(&names);
   return status;
@@ -193,10 +193,13 @@ static tsr_status plan_item(tsr_zip_plan *plan, const char *name, const tsr_npz_
   size_t length = 0;
   int64_t bytes = 0;
   tsr_npy known;
-  TSR_TRY(tsr_npy_header(item->dtype, item->shape, item->fortran, &header, &length));
+  tsr_shape shape;
+  const tsr_dtype dtype = item->tensor.dtype;
+  TSR_TRY(tsr_shape_init(&shape, item->tensor.dims, item->tensor.rank));
+  TSR_TRY(tsr_npy_header(dtype, &shape, item->fortran, &header, &length));
   tsr_status status = tsr_npy_parse(header, length, &known);
-  if (!status) status = tsr_shape_bytes(item->shape, item->dtype, &bytes);
-  const char *note = known.dtype ? NULL : tsr_dtype_name(item->dtype, TSR_NAMES_OWN);
+  if (!status) status = tsr_shape_bytes(&shape, dtype, &bytes);
+  const char *note = known.dtype ? NULL : tsr_dtype_name(dtype, TSR_NAMES_OWN);
   if (!status)
     status = tsr_zip_plan_add(plan, name, note, header, (int64_t)length, bytes, out_begin);
   free(header);
@@ -209,12 +212,12 @@ tsr_status tsr_npz_plan(const tsr_npz_item *items, int64_t count, const char *re
   tsr_status status = check_names(items, count);
   for (int64_t i = 0; i < count && !status; i++) {
     tsr_text_clear(&name);
-    tsr_text_add(&name, items[i].name);
+    tsr_text_add(&name, items[i].tensor.path);
     tsr_text_add(&name, ending);
     status = tsr_text_check(&name);
     if (!status)
       status = tsr_note(plan_item(plan, name.data, &items[i], &out_begins[i]), "array \"%s\"",
-                        items[i].name);
+                        items[i].tensor.path);
   }
   tsr_text_deinit(&name);
   return status ? status : tsr_zip_plan_end(plan, record, strlen(record));

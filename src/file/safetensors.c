@@ -113,16 +113,16 @@ static tsr_status read_tensor(const header *h, const tsr_json *member) {
   TSR_TRY(check_fields(member));
   tsr_shape shape;
   tsr_model_tensor tensor = {0};
-  TSR_TRY(read_dtype(tsr_json_find(member, "dtype"), &tensor.dtype));
+  TSR_TRY(read_dtype(tsr_json_find(member, "dtype"), &tensor.tensor.dtype));
   TSR_TRY(read_shape(tsr_json_find(member, "shape"), &shape));
   TSR_TRY(read_offsets(h, tsr_json_find(member, "data_offsets"), &tensor.begin, &tensor.end));
   int64_t bytes = 0;
-  TSR_TRY(stored_bytes(&shape, tensor.dtype, &bytes));
+  TSR_TRY(stored_bytes(&shape, tensor.tensor.dtype, &bytes));
   if (bytes != tensor.end - tensor.begin)
     return tsr_fail(BROKEN_FILE, "its type and shape take %lld bytes, its data_offsets %lld",
                     (long long)bytes, (long long)(tensor.end - tensor.begin));
-  tensor.rank = shape.rank;
-  tensor.dims = shape.dims;
+  tensor.tensor.rank = shape.rank;
+  tensor.tensor.dims = shape.dims;
   size_t length = 0;
   const char *name = tsr_json_key(member, &length);
   return tsr_model_add(h->model, name, length, &tensor);
@@ -149,12 +149,12 @@ static tsr_status check_neighbours(const header *h, const tsr_model_tensor *cons
   for (int64_t i = 0; i < count; i++) {
     if (sorted[i]->begin > at)
       return tsr_fail(BROKEN_FILE, "bytes %lld to %lld belong to no tensor (before \"%s\")",
-                      (long long)at, (long long)sorted[i]->begin, sorted[i]->name);
+                      (long long)at, (long long)sorted[i]->begin, sorted[i]->tensor.path);
     if (sorted[i]->begin < at)
       return tsr_fail(BROKEN_FILE, "tensors \"%s\" and \"%s\" overlap at byte %lld", before,
-                      sorted[i]->name, (long long)sorted[i]->begin);
+                      sorted[i]->tensor.path, (long long)sorted[i]->begin);
     at = sorted[i]->end;
-    before = sorted[i]->name;
+    before = sorted[i]->tensor.path;
   }
   if (at != h->file_size)
     return tsr_fail(BROKEN_FILE, "bytes %lld to %lld at the end of the file belong to no tensor",

@@ -25,7 +25,7 @@ static int place_of(tsr_dtype dtype) {
 }
 
 typedef struct entry {
-  const tsr_model_tensor *tensor;
+  const tsr_tensor *tensor;
   int64_t index;  // in the caller's list
   int64_t bytes;
 } entry;
@@ -33,7 +33,7 @@ typedef struct entry {
 static int by_type_and_name(const void *left, const void *right) {
   const entry *a = left, *b = right;
   const int types = place_of(b->tensor->dtype) - place_of(a->tensor->dtype);
-  return types ? types : strcmp(a->tensor->name, b->tensor->name);
+  return types ? types : strcmp(a->tensor->path, b->tensor->path);
 }
 
 // ---- checks ----
@@ -49,25 +49,25 @@ static tsr_status check_text(const char *text, const char *what) {
 }
 
 static tsr_status measure(entry *e) {
-  const tsr_model_tensor *t = e->tensor;
+  const tsr_tensor *t = e->tensor;
   tsr_shape shape;
   int64_t elements = 0;
-  TSR_TRY(check_text(t->name, "the name"));
-  if (!strcmp(t->name, "__metadata__"))
+  TSR_TRY(check_text(t->path, "the name"));
+  if (!strcmp(t->path, "__metadata__"))
     return tsr_fail(BAD_ARGUMENT,
                     "a tensor cannot be called \"__metadata__\" in a safetensors file");
   if (place_of(t->dtype) < 0)
     return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which safetensors files cannot hold",
-                    t->name,
+                    t->path,
                     tsr_dtype_get(t->dtype) ? tsr_dtype_get(t->dtype)->name : "of no type");
-  TSR_TRY_NOTE(tsr_shape_init(&shape, t->dims, t->rank), "tensor \"%s\"", t->name);
-  TSR_TRY_NOTE(tsr_shape_count(&shape, &elements), "tensor \"%s\"", t->name);
-  TSR_TRY_NOTE(tsr_shape_bytes(&shape, t->dtype, &e->bytes), "tensor \"%s\"", t->name);
+  TSR_TRY_NOTE(tsr_shape_init(&shape, t->dims, t->rank), "tensor \"%s\"", t->path);
+  TSR_TRY_NOTE(tsr_shape_count(&shape, &elements), "tensor \"%s\"", t->path);
+  TSR_TRY_NOTE(tsr_shape_bytes(&shape, t->dtype, &e->bytes), "tensor \"%s\"", t->path);
   const int bits = tsr_dtype_get(t->dtype)->bits;
   if (bits < 8 && elements * bits % 8)
     return tsr_fail(UNSUPPORTED,
                     "tensor \"%s\" has %lld elements of %d bits, which do not fill whole bytes",
-                    t->name, (long long)elements, bits);
+                    t->path, (long long)elements, bits);
   return NULL;
 }
 
@@ -76,9 +76,9 @@ static tsr_status check_names(const entry *entries, int64_t count) {
   tsr_status status = NULL;
   for (int64_t i = 0; i < count && !status; i++) {
     int64_t existing = -1;
-    status = tsr_name_index_add(&names, entries[i].tensor->name, i, &existing);
+    status = tsr_name_index_add(&names, entries[i].tensor->path, i, &existing);
     if (!status && existing >= 0)
-      status = tsr_fail(BAD_ARGUMENT, "two tensors are called \"%s\"", entries[i].tensor->name);
+      status = tsr_fail(BAD_ARGUMENT, "two tensors are called \"%s\"", entries[i].tensor->path);
   }
   tsr_name_index_deinit(&names);
   return status;
@@ -87,7 +87,7 @@ static tsr_status check_names(const entry *entries, int64_t count) {
 // ---- the header ----
 
 static void write_entry(tsr_json_writer *json, const entry *e, int64_t begin) {
-  tsr_json_write_key(json, e->tensor->name);
+  tsr_json_write_key(json, e->tensor->path);
   tsr_json_begin_object(json);
   tsr_json_write_key(json, "dtype");
   tsr_json_write_string(json, tsr_dtype_name(e->tensor->dtype, TSR_NAMES_SAFETENSORS));
@@ -158,7 +158,7 @@ static tsr_status plan(entry *entries, int64_t count, const tsr_metadata *metada
   return status;
 }
 
-tsr_status tsr_safetensors_plan(const tsr_model_tensor *tensors, int64_t count,
+tsr_status tsr_safetensors_plan(const tsr_tensor *tensors, int64_t count,
                                 const tsr_metadata *metadata, int metadata_count,
                                 tsr_safetensors_file *out_file) {
   tsr_safetensors_file file = {.begins = calloc((size_t)count + 1, sizeof *file.begins)};

@@ -62,7 +62,7 @@ static tsr_status enlarge(const boxes *of, const tsr_spec_dim *dim, int64_t *siz
 
 static tsr_status global_layout(const boxes *of, const tsr_leaf *leaf, const tsr_spec *spec,
                                 tsr_layout **out_layout) {
-  tsr_shape shape = leaf->shape;
+  tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_sharding *sharding = NULL;
   const tsr_spec_desc *entries = tsr_spec_get(spec);
   for (int d = 0; d < shape.rank && d < entries->dim_count; d++)
@@ -82,9 +82,10 @@ static tsr_status join_leaf(const boxes *of, tsr_comm *comm, const tsr_leaf *lea
   tsr_array *array = NULL;
   TSR_TRY(global_layout(of, leaf, spec, &layout));
   const tsr_status status =
-      tsr_array_from_host_local(comm, layout, leaf->dtype, leaf->data, NULL, &array);
+      tsr_array_from_host_local(comm, layout, leaf->tensor.dtype, leaf->data, NULL, &array);
   tsr_layout_release(layout);
-  if (!status) *out_leaf = (tsr_leaf){.path = leaf->path, .kind = TSR_LEAF_ARRAY, .array = array};
+  if (!status)
+    *out_leaf = (tsr_leaf){.tensor = leaf->tensor, .kind = TSR_LEAF_ARRAY, .array = array};
   return status;
 }
 
@@ -96,7 +97,7 @@ static tsr_status join_all(const boxes *of, tsr_comm *comm, const tsr_array_tree
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
     status = join_leaf(of, comm, leaf, specs && specs[i] ? specs[i] : empty, &leaves[i]);
     if (status)
-      status = tsr_note(status, "leaf \"%s\"", leaf->path);
+      status = tsr_note(status, "leaf \"%s\"", leaf->tensor.path);
     else
       made[i] = leaf->kind == TSR_LEAF_HOST;
   }

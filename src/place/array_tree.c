@@ -1,26 +1,36 @@
-// A tree of arrays is one block: the leaves, then the bytes of their paths. Beside it lies an index
-// from path to leaf.
+// A tree of arrays is a tree of tensors, which knows their paths, types and shapes, and beside it
+// one block with what is kept of each leaf.
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/name_index.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "layout/layout.h"
 #include "place/place.h"
 
 struct tsr_array_tree {
   atomic_int references;
   int64_t count;
-  tsr_name_index paths;
+  tsr_tree *tensors;  // owned: what the leaves' descriptions point to
   tsr_leaf leaves[];
 };
 
 // ---- checks ----
 
-static tsr_status check_host(const tsr_leaf *leaf) {
+tsr_status tsr_leaf_shape(const tsr_leaf *leaf, tsr_shape *out_shape) {
+  const tsr_tensor *tensor = &leaf->tensor;
+  if (leaf->kind == TSR_LEAF_ARRAY) {
+    *out_shape = tsr_array_shape(leaf->array);
+    return NULL;
+  }
+  if (tensor->rank > 0 && !tensor->dims)
+    return tsr_fail(BAD_ARGUMENT, "a tensor of rank %d without dims", tensor->rank);
+  return tsr_shape_init(out_shape, tensor->dims, tensor->rank);
+}
+
+static tsr_status check_host(const tsr_leaf *leaf, const tsr_shape *shape) {
   int64_t bytes = 0;
-  TSR_TRY(tsr_shape_bytes(&leaf->shape, leaf->dtype, &bytes));
+  TSR_TRY(tsr_shape_bytes(shape, leaf->tensor.dtype, &bytes));
   if (!leaf->data && bytes)
     return tsr_fail(BAD_ARGUMENT, "a tensor in host memory without data, wanted %lld bytes",
                     (long long)bytes);
@@ -28,6 +38,7 @@ static tsr_status check_host(const tsr_leaf *leaf) {
 }
 
 static tsr_status check_leaf(const tsr_leaf *leaf) {
+  tsr_shape shape;
   if (leaf->kind == TSR_LEAF_ARRAY) {
     if (!leaf->array) return tsr_fail(BAD_ARGUMENT, "a leaf that is an array has none");
     if (tsr_array_is_deleted(leaf->array))
@@ -37,38 +48,53 @@ static tsr_status check_leaf(const tsr_leaf *leaf) {
   if (leaf->kind != TSR_LEAF_HOST && leaf->kind != TSR_LEAF_SHAPE)
     return tsr_fail(BAD_ARGUMENT, "a leaf of kind %d, wanted 0 to %d", (int)leaf->kind,
                     (int)TSR_LEAF_SHAPE);
-  TSR_TRY(tsr_shape_check(&leaf->shape));
-  if (!tsr_dtype_get(leaf->dtype))
-    return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)leaf->dtype);
-  return leaf->kind == TSR_LEAF_HOST ? check_host(leaf) : NULL;
+  TSR_TRY(tsr_leaf_shape(leaf, &shape));
+  if (!tsr_dtype_get(leaf->tensor.dtype))
+    return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)leaf->tensor.dtype);
+  return leaf->kind == TSR_LEAF_HOST ? check_host(leaf, &shape) : NULL;
 }
 
-static tsr_status measure(const tsr_leaf *leaves, int64_t count, size_t *out_text) {
-  size_t text = 0;
+static tsr_status check_leaves(const tsr_leaf *leaves, int64_t count) {
   if (count < 0 || count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a tree of %lld leaves, wanted 0 to %d", (long long)count,
                     INT32_MAX);
   for (int64_t i = 0; i < count; i++) {
-    const char *path = leaves[i].path;
+    const char *path = leaves[i].tensor.path;
     if (!path) return tsr_fail(BAD_ARGUMENT, "leaf %lld has no path", (long long)i);
     if (!tsr_utf8_is_valid(path))
       return tsr_fail(BAD_ARGUMENT, "the path of leaf %lld is not UTF-8", (long long)i);
     TSR_TRY_NOTE(check_leaf(&leaves[i]), "leaf \"%s\"", path);
-    text += strlen(path) + 1;
   }
-  *out_text = text;
   return NULL;
 }
 
 // ---- the block ----
 
+// The leaf's tensor, an array's with the type and shape of the array.
+static tsr_tensor describe(const tsr_leaf *leaf) {
+  tsr_tensor tensor = leaf->tensor;
+  if (leaf->kind != TSR_LEAF_ARRAY) return tensor;
+  const tsr_layout *layout = tsr_array_layout(leaf->array);
+  tensor.dtype = tsr_array_dtype(leaf->array);
+  tensor.rank = layout->rank;
+  tensor.dims = layout->dims;
+  return tensor;
+}
+
+static tsr_status make_tensors(const tsr_leaf *leaves, int64_t count, tsr_tree **out_tensors) {
+  tsr_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
+  if (!tensors) return tsr_fail(NO_MEMORY, "tree of %lld arrays", (long long)count);
+  for (int64_t i = 0; i < count; i++) tensors[i] = describe(&leaves[i]);
+  tsr_status status = tsr_tree_create(tensors, count, out_tensors);
+  free(tensors);
+  return status;
+}
+
 // What belongs to the kind of the leaf, held by the tree.
-static tsr_leaf hold(const tsr_leaf *leaf, const char *path) {
-  tsr_leaf held = {.path = path, .kind = leaf->kind, .dtype = leaf->dtype, .shape = leaf->shape};
+static tsr_leaf hold(const tsr_leaf *leaf, const tsr_tensor *tensor) {
+  tsr_leaf held = {.tensor = *tensor, .kind = leaf->kind};
   if (leaf->kind == TSR_LEAF_ARRAY) {
     held.array = tsr_array_retain(leaf->array);
-    held.dtype = tsr_array_dtype(leaf->array);
-    held.shape = tsr_array_shape(leaf->array);
   } else if (leaf->kind == TSR_LEAF_HOST) {
     held.data = leaf->data;
     held.buffer = leaf->buffer ? tsr_buffer_retain(leaf->buffer) : NULL;
@@ -78,37 +104,21 @@ static tsr_leaf hold(const tsr_leaf *leaf, const char *path) {
   return held;
 }
 
-static tsr_status index_paths(tsr_array_tree *tree) {
-  for (int64_t i = 0; i < tree->count; i++) {
-    int64_t existing = -1;
-    TSR_TRY(tsr_name_index_add(&tree->paths, tree->leaves[i].path, i, &existing));
-    if (existing >= 0)
-      return tsr_fail(DUPLICATE_PATH, "path \"%s\" is given twice, to leaves %lld and %lld",
-                      tree->leaves[i].path, (long long)existing, (long long)i);
-  }
-  return NULL;
-}
-
 tsr_status tsr_array_tree_create(const tsr_leaf *leaves, int64_t count, tsr_array_tree **out_tree) {
-  size_t text = 0;
-  TSR_TRY(measure(leaves, count, &text));
-  const size_t leaf_bytes = sizeof *leaves * (size_t)count;
-  tsr_array_tree *tree = malloc(sizeof *tree + leaf_bytes + text);
-  if (!tree) return tsr_fail(NO_MEMORY, "tree of %lld arrays", (long long)count);
-  *tree = (tsr_array_tree){.count = count};
-  atomic_init(&tree->references, 1);
-  char *at = (char *)tree->leaves + leaf_bytes;
-  for (int64_t i = 0; i < count; i++) {
-    const size_t bytes = strlen(leaves[i].path) + 1;
-    tree->leaves[i] = hold(&leaves[i], memcpy(at, leaves[i].path, bytes));
-    at += bytes;
+  tsr_tree *tensors = NULL;
+  TSR_TRY(check_leaves(leaves, count));
+  TSR_TRY(make_tensors(leaves, count, &tensors));
+  tsr_array_tree *tree = malloc(sizeof *tree + sizeof *leaves * (size_t)count);
+  if (!tree) {
+    tsr_tree_release(tensors);
+    return tsr_fail(NO_MEMORY, "tree of %lld arrays", (long long)count);
   }
-  tsr_status status = index_paths(tree);
-  if (status)
-    tsr_array_tree_release(tree);
-  else
-    *out_tree = tree;
-  return status;
+  *tree = (tsr_array_tree){.count = count, .tensors = tensors};
+  atomic_init(&tree->references, 1);
+  for (int64_t i = 0; i < count; i++)
+    tree->leaves[i] = hold(&leaves[i], tsr_tree_tensor(tensors, i));
+  *out_tree = tree;
+  return NULL;
 }
 
 tsr_array_tree *tsr_array_tree_retain(const tsr_array_tree *tree) {
@@ -125,7 +135,7 @@ void tsr_array_tree_release(const tsr_array_tree *tree) {
     tsr_buffer_release(mine->leaves[i].buffer);
     tsr_spec_release(mine->leaves[i].spec);
   }
-  tsr_name_index_deinit(&mine->paths);
+  tsr_tree_release(mine->tensors);
   free(mine);
 }
 
@@ -138,7 +148,7 @@ const tsr_leaf *tsr_array_tree_leaf(const tsr_array_tree *tree, int64_t index) {
 }
 
 const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path) {
-  const int64_t index = tsr_name_index_find(&tree->paths, path);
+  const int64_t index = tsr_tree_find(tree->tensors, path);
   return index < 0 ? NULL : &tree->leaves[index];
 }
 
@@ -146,7 +156,8 @@ tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path, tsr_
   const tsr_leaf *leaf = tsr_array_tree_find(tree, path);
   if (!leaf) {
     tsr_suggestion near = tsr_suggestion_for(path);
-    for (int64_t i = 0; i < tree->count; i++) tsr_suggestion_offer(&near, tree->leaves[i].path);
+    for (int64_t i = 0; i < tree->count; i++)
+      tsr_suggestion_offer(&near, tree->leaves[i].tensor.path);
     return tsr_fail(NOT_FOUND, "the tree has no leaf \"%s\"" TSR_DID_YOU_MEAN, path,
                     TSR_SUGGESTED(near));
   }
@@ -158,16 +169,6 @@ tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path, tsr_
 }
 
 tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree, tsr_tree **out_tree) {
-  tsr_tensor *tensors = calloc((size_t)tree->count + 1, sizeof *tensors);
-  if (!tensors) return tsr_fail(NO_MEMORY, "tree of %lld tensors", (long long)tree->count);
-  for (int64_t i = 0; i < tree->count; i++) {
-    const tsr_leaf *leaf = &tree->leaves[i];
-    tensors[i] = (tsr_tensor){.path = leaf->path,
-                              .dtype = leaf->dtype,
-                              .rank = leaf->shape.rank,
-                              .dims = leaf->shape.dims};
-  }
-  tsr_status status = tsr_tree_create(tensors, tree->count, out_tree);
-  free(tensors);
-  return status;
+  *out_tree = tsr_tree_retain(tree->tensors);
+  return NULL;
 }

@@ -54,7 +54,8 @@ tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_decision *d
   tsr_array *made = NULL;
   if (!found) found = tsr_sized_check(tsr_place_report, out_report);
   if (!found && !on_devices)
-    found = tsr_array_shard(how->comm, decision->layout, leaf->dtype, leaf->data, NULL, &made);
+    found =
+        tsr_array_shard(how->comm, decision->layout, leaf->tensor.dtype, leaf->data, NULL, &made);
   tsr_status status =
       agree(on_devices ? tsr_array_comm(leaf->array) : how->comm, how, &asked, found);
   if (!status && on_devices) status = place_array(leaf->array, decision, how, &made);
@@ -113,14 +114,14 @@ static tsr_status work_init(work *at, const tsr_array_tree *tree, const tsr_plac
 static void become_array(work *at, int64_t index, tsr_array *array) {
   at->made[index] = array;
   at->leaves[index] =
-      (tsr_leaf){.path = at->leaves[index].path, .kind = TSR_LEAF_ARRAY, .array = array};
+      (tsr_leaf){.tensor = at->leaves[index].tensor, .kind = TSR_LEAF_ARRAY, .array = array};
 }
 
 static tsr_status place_host(work *at, int64_t index) {
   const tsr_leaf *leaf = &at->leaves[index];
   tsr_array *array = NULL;
-  TSR_TRY(tsr_array_shard(at->how->comm, at->decisions[index].layout, leaf->dtype, leaf->data, NULL,
-                          &array));
+  TSR_TRY(tsr_array_shard(at->how->comm, at->decisions[index].layout, leaf->tensor.dtype,
+                          leaf->data, NULL, &array));
   become_array(at, index, array);
   return NULL;
 }
@@ -154,10 +155,10 @@ static tsr_status decide_all(work *at, tsr_decide_fn *decide, const void *questi
     at->leaves[i] = *leaf;
     if (can_be_placed(leaf, at->how, &at->decisions[i]))
       TSR_TRY_NOTE(decide(question, i, leaf, at->how, &at->decisions[i]), "leaf \"%s\"",
-                   leaf->path);
+                   leaf->tensor.path);
   }
   for (int64_t i = 0; i < at->count; i++)
-    TSR_TRY_NOTE(prepare(at, i), "leaf \"%s\"", at->leaves[i].path);
+    TSR_TRY_NOTE(prepare(at, i), "leaf \"%s\"", at->leaves[i].tensor.path);
   return NULL;
 }
 

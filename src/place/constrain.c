@@ -5,12 +5,13 @@
 
 // ---- by a spec ----
 
-static tsr_leaf leaf_of(tsr_array *array) {
-  return (tsr_leaf){.path = "",
+static tsr_leaf leaf_of(tsr_array *array, const tsr_shape *shape) {
+  return (tsr_leaf){.tensor = {.path = "",
+                               .dtype = tsr_array_dtype(array),
+                               .rank = shape->rank,
+                               .dims = shape->dims},
                     .kind = TSR_LEAF_ARRAY,
-                    .array = array,
-                    .dtype = tsr_array_dtype(array),
-                    .shape = tsr_array_shape(array)};
+                    .array = array};
 }
 
 // `found` is what went wrong before.
@@ -18,7 +19,8 @@ static tsr_status constrain(const char *call, tsr_array *array, tsr_status found
                             const tsr_spec *spec, const tsr_mesh *mesh,
                             const tsr_place_options *options, tsr_array **out_array,
                             tsr_place_report *out_report) {
-  const tsr_leaf leaf = leaf_of(array);
+  const tsr_shape shape = tsr_array_shape(array);
+  const tsr_leaf leaf = leaf_of(array, &shape);
   tsr_place_how how;
   tsr_decision decision = {0};
   tsr_status status = tsr_place_how_init(&how, call, options);
@@ -26,7 +28,7 @@ static tsr_status constrain(const char *call, tsr_array *array, tsr_status found
     tsr_status_free(status);
     status = found;
   }
-  if (!status) status = tsr_decide_constraint(spec, mesh, &leaf.shape, &how, &decision);
+  if (!status) status = tsr_decide_constraint(spec, mesh, &shape, &how, &decision);
   status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
@@ -46,8 +48,9 @@ typedef struct spec_question {
 static tsr_status decide_by_spec(const void *question, int64_t index, const tsr_leaf *leaf,
                                  const tsr_place_how *how, tsr_decision *decision) {
   const spec_question *asked = question;
+  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   (void)index;
-  return tsr_decide_constraint(asked->spec, asked->mesh, &leaf->shape, how, decision);
+  return tsr_decide_constraint(asked->spec, asked->mesh, &shape, how, decision);
 }
 
 tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
@@ -104,11 +107,12 @@ tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names
                                        const tsr_logical_rules *rules, const tsr_mesh *mesh,
                                        tsr_fallback fallback, const tsr_place_options *options,
                                        tsr_array **out_array, tsr_place_report *out_report) {
-  const tsr_leaf leaf = leaf_of(array);
+  const tsr_shape shape = tsr_array_shape(array);
+  const tsr_leaf leaf = leaf_of(array, &shape);
   tsr_place_how how;
   tsr_decision decision = {0};
   tsr_status status = tsr_place_how_init(&how, "constrain_logical", options);
-  if (!status) status = decide_by_names(names, rules, mesh, fallback, &leaf.shape, &how, &decision);
+  if (!status) status = decide_by_names(names, rules, mesh, fallback, &shape, &how, &decision);
   status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
@@ -124,8 +128,9 @@ typedef struct names_question {
 static tsr_status decide_leaf_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
                                        const tsr_place_how *how, tsr_decision *decision) {
   const names_question *asked = question;
-  return decide_by_names(asked->names[index], asked->rules, asked->mesh, asked->fallback,
-                         &leaf->shape, how, decision);
+  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
+  return decide_by_names(asked->names[index], asked->rules, asked->mesh, asked->fallback, &shape,
+                         how, decision);
 }
 
 tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
@@ -170,14 +175,15 @@ tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *name
                                  const tsr_logical_rules *rules, const tsr_mesh *mesh,
                                  const tsr_place_options *options, tsr_array **out_array,
                                  tsr_place_report *out_report) {
-  const tsr_leaf leaf = leaf_of(array);
+  const tsr_shape shape = tsr_array_shape(array);
+  const tsr_leaf leaf = leaf_of(array, &shape);
   tsr_place_how how;
   tsr_decision decision = {0};
   tsr_shard_action action = TSR_SHARD_NOTHING;
   tsr_sharding *sharding = NULL;
   tsr_status status = tsr_place_how_init(&how, "shard_value", options);
   if (!status) status = tsr_logical_shard_value(names, rules, mesh, &action, &sharding);
-  if (!status) status = decide_value(sharding, action, &leaf.shape, &how, &decision);
+  if (!status) status = decide_value(sharding, action, &shape, &how, &decision);
   status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   tsr_sharding_release(sharding);

@@ -7,12 +7,10 @@
 // wanted, else a shape.
 static tsr_status make_leaf(const tsr_leaf *leaf, int root, tsr_leaf *out_leaf) {
   const bool here = root < 0 || tsr_comm_rank(tsr_array_comm(leaf->array)) == root;
-  int64_t bytes = 0;
+  const int64_t bytes = tsr_tensor_bytes(&leaf->tensor);
   tsr_buffer *buffer = NULL;
-  *out_leaf = (tsr_leaf){
-      .path = leaf->path, .kind = TSR_LEAF_SHAPE, .dtype = leaf->dtype, .shape = leaf->shape};
+  *out_leaf = (tsr_leaf){.tensor = leaf->tensor, .kind = TSR_LEAF_SHAPE};
   if (!here) return NULL;
-  TSR_TRY(tsr_shape_bytes(&leaf->shape, leaf->dtype, &bytes));
   TSR_TRY(tsr_buffer_create(NULL, bytes, &buffer));
   out_leaf->kind = TSR_LEAF_HOST;
   out_leaf->buffer = buffer;
@@ -24,7 +22,7 @@ static tsr_status make_leaves(const tsr_array_tree *tree, int root, tsr_leaf *le
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
     if (leaf->kind == TSR_LEAF_ARRAY)
-      TSR_TRY_NOTE(make_leaf(leaf, root, &leaves[i]), "leaf \"%s\"", leaf->path);
+      TSR_TRY_NOTE(make_leaf(leaf, root, &leaves[i]), "leaf \"%s\"", leaf->tensor.path);
     else
       leaves[i] = *leaf;
   }
@@ -40,7 +38,8 @@ static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_lea
     void *data = leaves[i].buffer ? tsr_buffer_data(leaves[i].buffer) : NULL;
     const int64_t bytes = leaves[i].buffer ? tsr_buffer_bytes(leaves[i].buffer) : 0;
     if (leaf->kind == TSR_LEAF_ARRAY)
-      TSR_TRY_NOTE(tsr_array_gather(leaf->array, data, bytes, &options), "leaf \"%s\"", leaf->path);
+      TSR_TRY_NOTE(tsr_array_gather(leaf->array, data, bytes, &options), "leaf \"%s\"",
+                   leaf->tensor.path);
   }
   return NULL;
 }

@@ -14,28 +14,34 @@ static tsr_hash128 digest_leaf(void *context, int64_t item) {
   const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
   const tsr_layout *target = decision ? decision->layout : NULL;
   const tsr_hash128 parts[] = {
-      tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->path),
+      tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->tensor.path),
       leaf->kind == TSR_LEAF_ARRAY
           ? tsr_layout_digest(leaf->array->layout)
-          : tsr_hash128_add(digest_spec(leaf->spec), leaf->shape.dims,
-                            sizeof *leaf->shape.dims * (size_t)leaf->shape.rank),
+          : tsr_hash128_add(digest_spec(leaf->spec), leaf->tensor.dims,
+                            sizeof *leaf->tensor.dims * (size_t)leaf->tensor.rank),
       target ? tsr_layout_digest(target) : TSR_HASH128_EMPTY,
       digest_spec(decision ? decision->report.wanted : NULL),
-      {(uint64_t)leaf->kind << 32 | (uint64_t)leaf->dtype,
+      {(uint64_t)leaf->kind << 32 | (uint64_t)leaf->tensor.dtype,
        decision ? (uint64_t)decision->report.outcome : 0}};
   return tsr_hash128_add(TSR_HASH128_EMPTY, parts, sizeof parts);
+}
+
+static void print_shape(const tsr_tensor *tensor, tsr_text *out) {
+  const tsr_shape shape = tsr_tensor_shape(tensor);
+  tsr_shape_print(&shape, out);
 }
 
 static void describe_leaf(void *context, int64_t item, tsr_text *out) {
   const tsr_asked_leaves *asked = context;
   const tsr_leaf *leaf = &asked->leaves[item];
   const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
-  if (leaf->path[0]) tsr_text_addf(out, "leaf %lld \"%s\": ", (long long)item, leaf->path);
-  tsr_text_addf(out, "%s ", tsr_dtype_get(leaf->dtype)->name);
+  const tsr_tensor *tensor = &leaf->tensor;
+  if (tensor->path[0]) tsr_text_addf(out, "leaf %lld \"%s\": ", (long long)item, tensor->path);
+  tsr_text_addf(out, "%s ", tsr_dtype_get(tensor->dtype)->name);
   if (leaf->kind == TSR_LEAF_ARRAY)
     tsr_layout_describe(leaf->array->layout, out);
   else
-    tsr_shape_print(&leaf->shape, out);
+    print_shape(tensor, out);
   if (leaf->kind == TSR_LEAF_HOST) tsr_text_add(out, " in host memory");
   if (leaf->kind == TSR_LEAF_SHAPE) tsr_text_add(out, " without data");
   if (!decision) return;

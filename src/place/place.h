@@ -5,6 +5,9 @@
 #include "array/array.h"
 #include "tessera/place.h"
 
+// The shape of a leaf that a caller gives; fails where its rank or dims cannot be one.
+TSR_MUST_USE tsr_status tsr_leaf_shape(const tsr_leaf *leaf, tsr_shape *out_shape);
+
 // What is to become of a leaf, and the report of it.
 typedef struct tsr_decision {
   tsr_layout *layout;  // owned; NULL = it is left alone

@@ -165,11 +165,12 @@ static tsr_status decide_by_path(const void *question, int64_t index, const tsr_
                                  const tsr_place_how *how, tsr_decision *decision) {
   const tsr_placer *placer = question;
   tsr_place_how of_row = *how;
+  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   const row *found = NULL;
   (void)index;
-  TSR_TRY(find_row(placer, leaf->path, &found));
+  TSR_TRY(find_row(placer, leaf->tensor.path, &found));
   of_row.policy = found->policy;
-  return tsr_decide_spec(found->spec, placer->mesh, &leaf->shape, &of_row, decision);
+  return tsr_decide_spec(found->spec, placer->mesh, &shape, &of_row, decision);
 }
 
 // Where tensors in host memory go: the placer's comm, or that of an array among the leaves.
@@ -185,7 +186,7 @@ static tsr_status find_comm(const tsr_placer *placer, const tsr_array_tree *tree
   if (*out_comm || !on_host) return NULL;
   return tsr_fail(BAD_ARGUMENT,
                   "leaf \"%s\" is in host memory, and the placer was made without a comm",
-                  on_host->path);
+                  on_host->tensor.path);
 }
 
 tsr_status tsr_placer_shard_as(const char *call, const tsr_placer *placer,
@@ -212,16 +213,17 @@ static tsr_status check_leaf(const tsr_placer *placer, const tsr_leaf *leaf) {
 tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
                                  tsr_array **out_array, tsr_place_report *out_report) {
   tsr_leaf whole = *leaf;
+  tsr_shape shape = {0};
   tsr_decision decision = {0};
   tsr_place_how how = placer->how;
   how.call = "placer_shard_leaf";
-  if (leaf->kind == TSR_LEAF_ARRAY) {
-    whole.shape = tsr_array_shape(leaf->array);
-    whole.dtype = tsr_array_dtype(leaf->array);
-  }
-  tsr_status status = check_leaf(placer, leaf);
+  if (leaf->kind == TSR_LEAF_ARRAY) whole.tensor.dtype = tsr_array_dtype(leaf->array);
+  tsr_status status = tsr_leaf_shape(leaf, &shape);
+  whole.tensor.rank = shape.rank;
+  whole.tensor.dims = shape.dims;
+  if (!status) status = check_leaf(placer, leaf);
   if (!status) status = decide_by_path(placer, 0, &whole, &how, &decision);
-  status = tsr_note(status, "leaf \"%s\"", leaf->path);
+  status = tsr_note(status, "leaf \"%s\"", leaf->tensor.path);
   status = tsr_carry_out(&whole, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
@@ -231,7 +233,7 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
 
 static tsr_status check_paths(const tsr_placer *placer, const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const char *path = tsr_array_tree_leaf(tree, i)->path;
+    const char *path = tsr_array_tree_leaf(tree, i)->tensor.path;
     const row *found = NULL;
     TSR_TRY_NOTE(find_row(placer, path, &found), "leaf \"%s\"", path);
   }

@@ -27,7 +27,7 @@ tsr_status tsr_array_tree_extract_shardings(const tsr_array_tree *tree, const ts
   tsr_status status = found ? NULL : tsr_fail(NO_MEMORY, "shardings of a tree");
   for (int64_t i = 0; !status && i < count; i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
-    status = tsr_note(extract(leaf, mesh, &found[i]), "leaf \"%s\"", leaf->path);
+    status = tsr_note(extract(leaf, mesh, &found[i]), "leaf \"%s\"", leaf->tensor.path);
   }
   if (!status) memcpy(out_shardings, found, (size_t)count * sizeof *found);
   for (int64_t i = 0; found && status && i < count; i++) tsr_sharding_release(found[i]);
@@ -47,7 +47,7 @@ static tsr_status spec_of(const tsr_leaf *leaf, tsr_spec **out_spec) {
   }
   if (leaf->kind == TSR_LEAF_ARRAY)
     return tsr_fail(LEAF_HAS_NO_SPEC, "the array was not placed by a spec, so it has none");
-  if (leaf->kind == TSR_LEAF_HOST && !leaf->shape.rank) return tsr_spec_of(NULL, 0, out_spec);
+  if (leaf->kind == TSR_LEAF_HOST && !leaf->tensor.rank) return tsr_spec_of(NULL, 0, out_spec);
   return tsr_fail(UNSUPPORTED_LEAF, "%s, wanted an array or a scalar",
                   leaf->kind == TSR_LEAF_HOST ? "a tensor in host memory" : "a shape without data");
 }
@@ -58,7 +58,7 @@ tsr_status tsr_array_tree_specs(const tsr_array_tree *tree, tsr_spec **out_specs
   tsr_status status = found ? NULL : tsr_fail(NO_MEMORY, "specs of a tree");
   for (int64_t i = 0; !status && i < count; i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
-    status = tsr_note(spec_of(leaf, &found[i]), "leaf \"%s\"", leaf->path);
+    status = tsr_note(spec_of(leaf, &found[i]), "leaf \"%s\"", leaf->tensor.path);
   }
   if (!status) memcpy(out_specs, found, (size_t)count * sizeof *found);
   for (int64_t i = 0; found && status && i < count; i++) tsr_spec_release(found[i]);

@@ -35,12 +35,13 @@ tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh, const char *
 enum { WIDEST = 48 };  // what a path is padded to at most
 
 static void print_leaf(const tsr_leaf *leaf, int width, tsr_text *out) {
-  tsr_text_addf(out, "%-*s  ", width, leaf->path);
+  tsr_text_addf(out, "%-*s  ", width, leaf->tensor.path);
   if (leaf->kind == TSR_LEAF_ARRAY) {
     tsr_array_print(leaf->array, out);
   } else {
-    tsr_text_addf(out, "%s ", tsr_dtype_get(leaf->dtype)->name);
-    tsr_shape_print(&leaf->shape, out);
+    tsr_text_addf(out, "%s ", tsr_dtype_get(leaf->tensor.dtype)->name);
+    const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
+    tsr_shape_print(&shape, out);
     tsr_text_add(out, leaf->kind == TSR_LEAF_HOST ? " in host memory" : " without data");
   }
   tsr_text_add_char(out, '\n');
@@ -49,7 +50,7 @@ static void print_leaf(const tsr_leaf *leaf, int width, tsr_text *out) {
 void tsr_array_tree_print(const tsr_array_tree *tree, tsr_text *out) {
   int width = 0;
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const size_t length = strlen(tsr_array_tree_leaf(tree, i)->path);
+    const size_t length = strlen(tsr_array_tree_leaf(tree, i)->tensor.path);
     if (length <= WIDEST && (int)length > width) width = (int)length;
   }
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)

@@ -209,22 +209,3 @@ bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b) {
   for (int64_t i = 0; same && i < a->count; i++) same = same_tensor(&a->tensors[i], &b->tensors[i]);
   return same;
 }
-
-tsr_shape tsr_tensor_shape(const tsr_tensor *tensor) {
-  tsr_shape shape = {.rank = tensor->rank};
-  if (shape.rank) memcpy(shape.dims, tensor->dims, sizeof *shape.dims * (size_t)shape.rank);
-  return shape;
-}
-
-int64_t tsr_tensor_elements(const tsr_tensor *tensor) {
-  int64_t count = 1;
-  for (int d = 0; d < tensor->rank; d++) count *= tensor->dims[d];
-  return count;
-}
-
-int64_t tsr_tensor_bytes(const tsr_tensor *tensor) {
-  int64_t bytes = 0;
-  tsr_status status = tsr_dtype_bytes(tensor->dtype, tsr_tensor_elements(tensor), &bytes);
-  tsr_status_free(status);  // the tree was checked when it was made
-  return bytes;
-}

@@ -8,11 +8,7 @@
 static tsr_status from_model(const tsr_model *model, tsr_tensor *tensors, tsr_tree **out_tree) {
   tsr_tree *tree = NULL;
   const int64_t count = tsr_model_count(model);
-  for (int64_t i = 0; i < count; i++) {
-    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
-    tensors[i] = (tsr_tensor){
-        .path = found->name, .dtype = found->dtype, .rank = found->rank, .dims = found->dims};
-  }
+  for (int64_t i = 0; i < count; i++) tensors[i] = tsr_model_tensor_at(model, i)->tensor;
   TSR_TRY(tsr_tree_create(tensors, count, &tree));
   tsr_status status = tsr_tree_keep_warnings(tree, tsr_model_warnings(model));
   if (status)

@@ -35,16 +35,12 @@ static int64_t bytes_of(const tsr_tensor *t, tsr_dtype dtype) {
 void test_load_write_tree(const char *path, const char *tree_json) {
   tsr_tree *tree = NULL;
   tsr_safetensors_file plan;
-  tsr_model_tensor tensors[16] = {{0}};
+  tsr_tensor tensors[16] = {{0}};
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   assert_ok(read_tree(tree_json, &tree));
   const int64_t count = tsr_tree_count(tree);
-  for (int64_t i = 0; i < count; i++) {
-    const tsr_tensor *t = tsr_tree_tensor(tree, i);
-    tensors[i] =
-        (tsr_model_tensor){.name = t->path, .dtype = t->dtype, .rank = t->rank, .dims = t->dims};
-  }
+  for (int64_t i = 0; i < count; i++) tensors[i] = *tsr_tree_tensor(tree, i);
   assert_ok(tsr_safetensors_plan(tensors, count, NULL, 0, &plan));
   char *bytes = calloc(1, (size_t)plan.size);
   memcpy(bytes, plan.header, (size_t)plan.length);
@@ -127,15 +123,17 @@ static tsr_status check_array(const tsr_array *found, const void *whole) {
 }
 
 static tsr_status check_leaf(const tsr_leaf *leaf, const tsr_checkpoint *whole) {
-  const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(whole), leaf->path);
+  const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(whole), leaf->tensor.path);
   if (tensor < 0) return tsr_fail(NOT_FOUND, "no such tensor");
   const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(whole), tensor);
   char *stored = calloc(1, (size_t)bytes_of(t, t->dtype) + 1);
-  char *cast = calloc(1, (size_t)bytes_of(t, leaf->dtype) + 1);
-  tsr_status status = stored && cast ? NULL : tsr_fail(NO_MEMORY, "tensor \"%s\"", leaf->path);
+  char *cast = calloc(1, (size_t)bytes_of(t, leaf->tensor.dtype) + 1);
+  tsr_status status =
+      stored && cast ? NULL : tsr_fail(NO_MEMORY, "tensor \"%s\"", leaf->tensor.path);
   if (!status) status = tsr_checkpoint_read(whole, tensor, NULL, stored, bytes_of(t, t->dtype));
-  if (!status) status = tsr_convert(t->dtype, stored, leaf->dtype, cast, tsr_tensor_elements(t));
-  if (!status) status = check_array(leaf->array, t->dtype == leaf->dtype ? stored : cast);
+  if (!status)
+    status = tsr_convert(t->dtype, stored, leaf->tensor.dtype, cast, tsr_tensor_elements(t));
+  if (!status) status = check_array(leaf->array, t->dtype == leaf->tensor.dtype ? stored : cast);
   free(stored);
   free(cast);
   return status;
@@ -144,7 +142,7 @@ static tsr_status check_leaf(const tsr_leaf *leaf, const tsr_checkpoint *whole) 
 tsr_status test_load_check(const tsr_array_tree *tree, const tsr_checkpoint *whole) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
-    TSR_TRY_NOTE(check_leaf(leaf, whole), "tensor \"%s\"", leaf->path);
+    TSR_TRY_NOTE(check_leaf(leaf, whole), "tensor \"%s\"", leaf->tensor.path);
   }
   return NULL;
 }

@@ -357,17 +357,14 @@ static void a_save_refuses_what_does_not_fit(void **state) {
   tsr_comm *comm = NULL;
   tsr_array_tree *tree = NULL;
   const tsr_leaf leaves[] = {
-      {.path = "w",
+      {.tensor = tsr_tensor_of("w", TSR_F32, TSR_SHAPE(2)), .kind = TSR_LEAF_HOST, .data = values},
+      {.tensor = tsr_tensor_of("q.weight", TSR_F8E4M3FN, TSR_SHAPE(2, 2)),
        .kind = TSR_LEAF_HOST,
-       .dtype = TSR_F32,
-       .shape = *TSR_SHAPE(2),
-       .data = values},
-      {.path = "q.weight",
-       .kind = TSR_LEAF_HOST,
-       .dtype = TSR_F8E4M3FN,
-       .shape = *TSR_SHAPE(2, 2),
        .data = codes},
-      {.path = "q.weight_scale", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .data = values}};
+      {.tensor.path = "q.weight_scale",
+       .kind = TSR_LEAF_HOST,
+       .tensor.dtype = TSR_F32,
+       .data = values}};
   make_fixture(&f);
   assert_ok(tsr_comm_create(1, NULL, &comm));
   assert_ok(tsr_array_tree_create(leaves, 3, &tree));

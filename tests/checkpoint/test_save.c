@@ -336,8 +336,8 @@ static void tensors_in_host_memory_go_along(void **state) {
   for (size_t i = 0; i < COUNT_OF(policies); i++) {
     tsr_array *array = make_array(comm, "x=4", "x", TSR_SHAPE(10), policies[i], numbers);
     const tsr_leaf leaves[] = {
-        {.path = "params/w", .kind = TSR_LEAF_ARRAY, .array = array},
-        {.path = "step", .kind = TSR_LEAF_HOST, .dtype = TSR_I32, .data = &step}};
+        {.tensor.path = "params/w", .kind = TSR_LEAF_ARRAY, .array = array},
+        {.tensor.path = "step", .kind = TSR_LEAF_HOST, .tensor.dtype = TSR_I32, .data = &step}};
     const tsr_save_options options = {.size = sizeof options, .existing = TSR_EXISTING_REPLACE};
     const char *path = test_folder_path(&folder, "out");
     assert_ok(save_leaves(leaves, 2, comm, path, &options));
@@ -367,11 +367,12 @@ static void bad_saves_are_refused(void **state) {
   tsr_array *sum =
       make_array(comm, "x=4", "_ | unreduced=x", TSR_SHAPE(8), TSR_POLICY_ERROR, numbers);
   const char *path = test_folder_path(&folder, "out");
-  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = array},
-                             {.path = "b", .kind = TSR_LEAF_ARRAY, .array = turned}};
-  const tsr_leaf shape = {.path = "s", .kind = TSR_LEAF_SHAPE, .dtype = TSR_I32};
-  const tsr_leaf host = {.path = "h", .kind = TSR_LEAF_HOST, .dtype = TSR_I32, .data = numbers};
-  const tsr_leaf partial = {.path = "p", .kind = TSR_LEAF_ARRAY, .array = sum};
+  const tsr_leaf leaves[] = {{.tensor.path = "a", .kind = TSR_LEAF_ARRAY, .array = array},
+                             {.tensor.path = "b", .kind = TSR_LEAF_ARRAY, .array = turned}};
+  const tsr_leaf shape = {.tensor.path = "s", .kind = TSR_LEAF_SHAPE, .tensor.dtype = TSR_I32};
+  const tsr_leaf host = {
+      .tensor.path = "h", .kind = TSR_LEAF_HOST, .tensor.dtype = TSR_I32, .data = numbers};
+  const tsr_leaf partial = {.tensor.path = "p", .kind = TSR_LEAF_ARRAY, .array = sum};
   tsr_save_options options = {.size = sizeof options};
   assert_fails_with(save_leaves(&shape, 1, comm, path, NULL), UNSUPPORTED_LEAF,
                     "tensor \"s\": it is a shape without data");
@@ -416,7 +417,7 @@ static void layouts_that_no_spec_says_need_a_plan(void **state) {
   const tsr_range ranges[] = {{0, 3}, {3, 10}};
   assert_ok(tsr_layout_from_flat(mesh, TSR_SHAPE(2, 5), 2, ranges, &layout));
   assert_ok(tsr_array_shard(comm, layout, TSR_I32, numbers, NULL, &array));
-  const tsr_leaf leaf = {.path = "flat", .kind = TSR_LEAF_ARRAY, .array = array};
+  const tsr_leaf leaf = {.tensor.path = "flat", .kind = TSR_LEAF_ARRAY, .array = array};
   const tsr_save_options file = {.size = sizeof file, .format = TSR_FORMAT_FILE};
   const char *path = test_folder_path(&folder, "out.safetensors");
   assert_fails_with(save_leaves(&leaf, 1, comm, path, NULL), PLAN_REQUIRED,

@@ -97,18 +97,17 @@ tsr_status swap_check(const scene *s, const tsr_array *array, int tensor) {
 }
 
 static tsr_leaf host_leaf(const scene *s, const char *path, int tensor) {
-  return (tsr_leaf){.path = path,
+  return (tsr_leaf){.tensor = tsr_tensor_of(path, TSR_I32, &s->shape),
                     .kind = TSR_LEAF_HOST,
-                    .dtype = TSR_I32,
-                    .shape = s->shape,
                     .data = s->tensors[tensor]};
 }
 
 tsr_status swap_tree(const scene *s, tree_kind kind, tsr_array_tree **out_tree) {
-  const tsr_leaf a = {
-      .path = "a", .kind = TSR_LEAF_ARRAY, .array = kind == RETYPED ? s->of_floats : s->arrays[0]};
+  const tsr_leaf a = {.tensor.path = "a",
+                      .kind = TSR_LEAF_ARRAY,
+                      .array = kind == RETYPED ? s->of_floats : s->arrays[0]};
   const tsr_leaf b = {
-      .path = kind == RENAMED ? "c" : "b", .kind = TSR_LEAF_ARRAY, .array = s->arrays[1]};
+      .tensor.path = kind == RENAMED ? "c" : "b", .kind = TSR_LEAF_ARRAY, .array = s->arrays[1]};
   const tsr_leaf leaves[] = {kind == REORDERED ? b : a,
                              kind == REORDERED ? a
                              : kind == HOSTED  ? host_leaf(s, "b", 1)
@@ -118,11 +117,11 @@ tsr_status swap_tree(const scene *s, tree_kind kind, tsr_array_tree **out_tree) 
 }
 
 static tsr_status check_leaf(const scene *s, const tsr_leaf *leaf) {
-  const int tensor = leaf->path[0] == 'b';
+  const int tensor = leaf->tensor.path[0] == 'b';
   if (leaf->kind == TSR_LEAF_ARRAY) return swap_check(s, leaf->array, tensor);
   const size_t bytes = sizeof(int32_t) * (size_t)(4 * s->n * s->n);
   if (leaf->kind == TSR_LEAF_SHAPE || !memcmp(leaf->data, s->tensors[tensor], bytes)) return NULL;
-  return tsr_fail(REPLICAS_DIFFER, "leaf \"%s\" holds the wrong data", leaf->path);
+  return tsr_fail(REPLICAS_DIFFER, "leaf \"%s\" holds the wrong data", leaf->tensor.path);
 }
 
 tsr_status swap_check_tree(const scene *s, tsr_array_tree *tree, tsr_status status) {

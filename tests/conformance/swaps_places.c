@@ -276,20 +276,18 @@ static tsr_status tree_put(scene *s, int swapped) {
 }
 
 static tsr_status shard_leaf(scene *s, int swapped) {
-  tsr_leaf leaf = {.path = swapped == 1 ? "h" : "a",
+  tsr_leaf leaf = {.tensor.path = swapped == 1 ? "h" : "a",
                    .kind = TSR_LEAF_ARRAY,
                    .array = swapped == 2 ? s->of_floats : s->arrays[0]};
   tsr_placer *placer = NULL;
   tsr_array *made = NULL;
   if (swapped == 3)
-    leaf = (tsr_leaf){.path = "a",
+    leaf = (tsr_leaf){.tensor = tsr_tensor_of("a", TSR_I32, &s->shape),
                       .kind = TSR_LEAF_HOST,
-                      .dtype = TSR_I32,
-                      .shape = s->shape,
                       .data = s->tensors[0]};
   if (swapped == 6)
-    leaf = (tsr_leaf){.path = "a", .kind = TSR_LEAF_SHAPE, .dtype = TSR_I32, .shape = s->shape};
-  if (swapped == 7) leaf.path = "z";
+    leaf = (tsr_leaf){.tensor = tsr_tensor_of("a", TSR_I32, &s->shape), .kind = TSR_LEAF_SHAPE};
+  if (swapped == 7) leaf.tensor.path = "z";
   tsr_status status = make_placer(s, swapped == 4 ? 2 : swapped == 5 ? 9 : 0, &placer);
   if (!status) status = tsr_placer_shard_leaf(placer, &leaf, &made, NULL);
   tsr_placer_release(placer);

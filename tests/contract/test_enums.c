@@ -122,7 +122,7 @@ static tsr_status sequence_by(world *w, int v) {
 }
 
 static tsr_status leaf_of(world *w, tsr_leaf_kind kind, tsr_dtype dtype) {
-  const tsr_leaf leaf = {.path = "x", .kind = kind, .dtype = dtype, .shape = *TSR_SHAPE(4)};
+  const tsr_leaf leaf = {.tensor = tsr_tensor_of("x", dtype, TSR_SHAPE(4)), .kind = kind};
   return tsr_array_tree_create(&leaf, 1, OUT(0));
 }
 
@@ -167,7 +167,7 @@ static tsr_status print_as(world *w, int v) {
 static tsr_status spec_of(world *w, int kind, int reduction) {
   const tsr_axis_ref axis = {.name = "x"};
   const tsr_stage stage = {.kind = (tsr_stage_kind)kind, .axis_count = 1, .axes = &axis};
-  const tsr_spec_dim dim = {.stage_count = 1, .stages = &stage, .priority = TSR_NO_PRIORITY};
+  const tsr_spec_dim dim = {.stage_count = 1, .stages = &stage};
   const tsr_spec_desc desc = {
       .size = sizeof desc, .dim_count = 1, .dims = &dim, .reduction = (tsr_reduction)reduction};
   return tsr_spec_create(&desc, OUT(0));

@@ -33,7 +33,8 @@ static void arrays_of_trees_are_found_by_path(void **state) {
                "the tree has no leaf \"nothing like it\"");
   assert_null(array);
 
-  const tsr_leaf leaf = {.path = "lm_head.weight", .kind = TSR_LEAF_ARRAY, .array = w->array};
+  const tsr_leaf leaf = {
+      .tensor.path = "lm_head.weight", .kind = TSR_LEAF_ARRAY, .array = w->array};
   tsr_array_tree *tree = NULL;
   assert_ok(tsr_array_tree_create(&leaf, 1, &tree));
   assert_fails(tsr_array_tree_get(tree, "lm_head.wieght", &array), NOT_FOUND,

@@ -108,11 +108,9 @@ static void failures_write_no_part_of_an_output(void **state) {
 
   tsr_spec *strange = NULL;
   assert_ok(tsr_spec_parse("nowhere", TSR_FORM_ANY, &strange));
-  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = w->array},
-                             {.path = "c",
+  const tsr_leaf leaves[] = {{.tensor.path = "a", .kind = TSR_LEAF_ARRAY, .array = w->array},
+                             {.tensor = tsr_tensor_of("c", TSR_F32, TSR_SHAPE(4)),
                               .kind = TSR_LEAF_SHAPE,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(4),
                               .spec = strange}};
   tsr_array_tree *tree = NULL;
   assert_ok(tsr_array_tree_create(leaves, 2, &tree));

@@ -48,11 +48,9 @@ static void make_arrays(world *w) {
   for (int i = 0; i < 128; i++) w->host[i] = (float)i;
   assert_ok(tsr_comm_create(8, NULL, &w->comm));
   assert_ok(tsr_array_shard(w->comm, w->layout, TSR_F32, w->host, NULL, &w->array));
-  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = w->array},
-                             {.path = "b",
+  const tsr_leaf leaves[] = {{.tensor.path = "a", .kind = TSR_LEAF_ARRAY, .array = w->array},
+                             {.tensor = tsr_tensor_of("b", TSR_F32, TSR_SHAPE(4)),
                               .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(4),
                               .data = w->host}};
   assert_ok(tsr_array_tree_create(leaves, 2, &w->arrays));
 }
@@ -81,8 +79,8 @@ static void make_files(world *w) {
   assert_ok(tsr_checkpoint_verify(w->checkpoint, w->checkpoint, NULL, &w->verification));
   assert_ok(tsr_transform_create(w->checkpoint, other, NULL, &w->transform));
   path = test_folder_path(&w->folder, "arrays.npz");
-  const tsr_npz_item item = {
-      .name = "x", .dtype = TSR_F32, .shape = TSR_SHAPE(4), .elements = w->host};
+  const tsr_npz_item item = {.tensor = tsr_tensor_of("x", TSR_F32, TSR_SHAPE(4)),
+                             .elements = w->host};
   assert_ok(tsr_npz_write(path, &item, 1));
   assert_ok(tsr_npz_open(path, &w->npz));
 }

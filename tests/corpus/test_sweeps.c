@@ -169,10 +169,10 @@ static void print_header(const tsr_model *model, tsr_text *out) {
   tsr_text_add(out, "}");
   for (int64_t i = 0; i < tsr_model_count(model); i++) {
     const tsr_model_tensor *t = tsr_model_tensor_at(model, i);
-    tsr_text_addf(out, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->name,
-                  tsr_dtype_name(t->dtype, TSR_NAMES_SAFETENSORS));
-    for (int d = 0; d < t->rank; d++)
-      tsr_text_addf(out, "%s%lld", d ? "," : "", (long long)t->dims[d]);
+    tsr_text_addf(out, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->tensor.path,
+                  tsr_dtype_name(t->tensor.dtype, TSR_NAMES_SAFETENSORS));
+    for (int d = 0; d < t->tensor.rank; d++)
+      tsr_text_addf(out, "%s%lld", d ? "," : "", (long long)t->tensor.dims[d]);
     tsr_text_addf(out, "],\"data_offsets\":[%lld,%lld]}", (long long)(t->begin - start),
                   (long long)(t->end - start));
   }

@@ -66,9 +66,9 @@ static const uint16_t halves[] = {0x3f80, 0x4000};
 static tsr_status write_two(bool always_64) {
   const tsr_shape shape = {2, {2, 3}}, none = {2, {0, 7}}, two = {1, {2}};
   const tsr_npz_item items[] = {
-      {"x", TSR_F32, &shape, true, values},
-      {"n\xc3\xa9", TSR_BF16, &two, false, halves},
-      {"", TSR_I8, &none, false, NULL},
+      {tsr_tensor_of("x", TSR_F32, &shape), true, values},
+      {tsr_tensor_of("n\xc3\xa9", TSR_BF16, &two), false, halves},
+      {tsr_tensor_of("", TSR_I8, &none), false, NULL},
   };
   return tsr_npz_write_as(path, items, COUNT_OF(items), always_64);
 }
@@ -304,19 +304,19 @@ static void members_are_whole_arrays(void **state) {
 static void names_are_checked_when_written(void **state) {
   (void)state;
   const tsr_shape shape = {1, {2}};
-  const tsr_npz_item twice[] = {{"a", TSR_BF16, &shape, false, halves},
-                                {"a", TSR_BF16, &shape, false, halves}};
+  const tsr_npz_item twice[] = {{tsr_tensor_of("a", TSR_BF16, &shape), false, halves},
+                                {tsr_tensor_of("a", TSR_BF16, &shape), false, halves}};
   assert_fails_with(tsr_npz_write(path, twice, 2), BAD_ARGUMENT, "array \"a\" is given twice");
-  const tsr_npz_item odd = {"\xff", TSR_BF16, &shape, false, halves};
+  const tsr_npz_item odd = {tsr_tensor_of("\xff", TSR_BF16, &shape), false, halves};
   assert_fails_with(tsr_npz_write(path, &odd, 1), BAD_ARGUMENT, "is no UTF-8");
   static const char *const outside[] = {"/a", "../a", "b/../a"};
   for (size_t i = 0; i < COUNT_OF(outside); i++) {
-    const tsr_npz_item item = {outside[i], TSR_BF16, &shape, false, halves};
+    const tsr_npz_item item = {tsr_tensor_of(outside[i], TSR_BF16, &shape), false, halves};
     assert_fails_with(tsr_npz_write(path, &item, 1), BAD_ARGUMENT, "would leave the folder");
   }
-  const tsr_npz_item dots = {"..a/.../b..", TSR_BF16, &shape, false, halves};
+  const tsr_npz_item dots = {tsr_tensor_of("..a/.../b..", TSR_BF16, &shape), false, halves};
   assert_ok(tsr_npz_write(path, &dots, 1));
-  const tsr_npz_item narrow = {"a", TSR_U4, &shape, false, halves};
+  const tsr_npz_item narrow = {tsr_tensor_of("a", TSR_U4, &shape), false, halves};
   assert_fails_with(tsr_npz_write(path, &narrow, 1), UNSUPPORTED, "array \"a\": elements of u4");
 }
 

@@ -29,13 +29,13 @@ static void headers_list_their_tensors(void **state) {
   assert_ok(parse(two_tensors, 26, &model));
   assert_int_equal(tsr_model_count(model), 2);
   const tsr_model_tensor *a = tsr_model_tensor_at(model, 0), *b = tsr_model_tensor_at(model, 1);
-  assert_string_equal(a->name, "a");
-  assert_int_equal(a->dtype, TSR_F32);
-  assert_int_equal(a->rank, 2);
-  assert_int_equal(a->dims[1], 3);
+  assert_string_equal(a->tensor.path, "a");
+  assert_int_equal(a->tensor.dtype, TSR_F32);
+  assert_int_equal(a->tensor.rank, 2);
+  assert_int_equal(a->tensor.dims[1], 3);
   assert_int_equal(a->end - a->begin, 24);
   assert_int_equal(a->begin, 8 + (int64_t)strlen(two_tensors));
-  assert_int_equal(b->rank, 0);
+  assert_int_equal(b->tensor.rank, 0);
   assert_int_equal(b->begin, a->end);
   assert_int_equal(tsr_model_find(model, "b"), 1);
   assert_int_equal(tsr_model_find(model, "c"), -1);
@@ -126,7 +126,7 @@ static void tensors_may_stand_in_any_order_and_be_empty(void **state) {
             "\"a\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}",
             5, &model));
   assert_int_equal(tsr_model_count(model), 4);
-  assert_string_equal(tsr_model_tensor_at(model, 0)->name, "b");
+  assert_string_equal(tsr_model_tensor_at(model, 0)->tensor.path, "b");
   tsr_model_destroy(model);
 }
 

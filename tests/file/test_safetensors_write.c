@@ -7,20 +7,20 @@
 static const int64_t eight[] = {8}, empty[] = {0, 3};
 
 #define EIGHT(type, text) \
-  { .name = (text), .dtype = TSR_##type, .rank = 1, .dims = eight }
+  { .path = (text), .dtype = TSR_##type, .rank = 1, .dims = eight }
 
 static void the_order_is_the_reference_librarys(void **state) {
   (void)state;
-  const tsr_model_tensor tensors[] = {
+  const tsr_tensor tensors[] = {
       EIGHT(BOOL, "t"),
       EIGHT(F4E2M1FN, "f4"),
       EIGHT(U8, "u8"),
       EIGHT(BF16, "bf"),
       EIGHT(F32, "a"),
       EIGHT(F32, "Z\xc3\xa9\"\\\n\t\x01/\x7f\xe2\x80\xa8"),
-      {.name = "empty", .dtype = TSR_F32, .rank = 2, .dims = empty},
+      {.path = "empty", .dtype = TSR_F32, .rank = 2, .dims = empty},
       EIGHT(U64, "u64"),
-      {.name = "s", .dtype = TSR_C64},
+      {.path = "s", .dtype = TSR_C64},
   };
   static const char wanted[] =
       "{\"__metadata__\":{\"b\":\"2\",\"format\":\"pt\"},"
@@ -50,16 +50,16 @@ static void the_order_is_the_reference_librarys(void **state) {
 
 static void a_planned_file_is_read_back(void **state) {
   (void)state;
-  const tsr_model_tensor tensors[] = {EIGHT(F32, "a"), EIGHT(I8, "b"), EIGHT(F6E3M2FN, "c")};
+  const tsr_tensor tensors[] = {EIGHT(F32, "a"), EIGHT(I8, "b"), EIGHT(F6E3M2FN, "c")};
   tsr_safetensors_file file;
   tsr_model *model = NULL;
   assert_ok(tsr_safetensors_plan(tensors, 3, NULL, 0, &file));
   assert_ok(tsr_safetensors_parse(file.header, (size_t)file.length, file.size, &model));
   for (int i = 0; i < 3; i++) {
     const tsr_model_tensor *found =
-        tsr_model_tensor_at(model, tsr_model_find(model, tensors[i].name));
+        tsr_model_tensor_at(model, tsr_model_find(model, tensors[i].path));
     assert_int_equal(found->begin, file.begins[i]);
-    assert_int_equal(found->dtype, tensors[i].dtype);
+    assert_int_equal(found->tensor.dtype, tensors[i].dtype);
   }
   tsr_model_destroy(model);
   tsr_safetensors_file_deinit(&file);
@@ -76,7 +76,7 @@ static void nothing_is_a_file_too(void **state) {
 
 static const int64_t three[] = {3}, huge[] = {INT64_C(1) << 61}, negative[] = {-1};
 static const struct {
-  tsr_model_tensor tensors[2];
+  tsr_tensor tensors[2];
   int count;
   tsr_cause cause;
   const char *message;
@@ -88,15 +88,15 @@ static const struct {
     {{EIGHT(F32, "x"), EIGHT(F16, "x")}, 2, TSR_CAUSE_BAD_ARGUMENT, "two tensors are called \"x\""},
     {{EIGHT(F32, "\xff")}, 1, TSR_CAUSE_BAD_ARGUMENT, "the name \"?\" is no UTF-8 at byte 0"},
     {{EIGHT(F32, "__metadata__")}, 1, TSR_CAUSE_BAD_ARGUMENT, "cannot be called \"__metadata__\""},
-    {{{.name = "x", .dtype = TSR_F4E2M1FN, .rank = 1, .dims = three}},
+    {{{.path = "x", .dtype = TSR_F4E2M1FN, .rank = 1, .dims = three}},
      1,
      TSR_CAUSE_UNSUPPORTED,
      "tensor \"x\" has 3 elements of 4 bits, which do not fill whole bytes"},
-    {{{.name = "x", .dtype = TSR_F64, .rank = 1, .dims = huge}},
+    {{{.path = "x", .dtype = TSR_F64, .rank = 1, .dims = huge}},
      1,
      TSR_CAUSE_OVERFLOW,
      "tensor \"x\""},
-    {{{.name = "x", .dtype = TSR_F64, .rank = 1, .dims = negative}},
+    {{{.path = "x", .dtype = TSR_F64, .rank = 1, .dims = negative}},
      1,
      TSR_CAUSE_NONE,
      "tensor \"x\""},
@@ -119,7 +119,7 @@ static void what_cannot_be_written_is_named(void **state) {
 }
 
 static tsr_status plan_once(void *context) {
-  const tsr_model_tensor tensors[] = {EIGHT(F32, "a"), EIGHT(I8, "b")};
+  const tsr_tensor tensors[] = {EIGHT(F32, "a"), EIGHT(I8, "b")};
   const tsr_metadata metadata = {"k", "v"};
   tsr_safetensors_file file;
   (void)context;

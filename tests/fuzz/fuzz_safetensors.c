@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int64_t i = 0; i < tsr_model_count(model); i++) {
       const tsr_model_tensor *tensor = tsr_model_tensor_at(model, i);
       assert(tensor->begin >= 8 && tensor->end <= (int64_t)size);
-      assert(tsr_model_find(model, tensor->name) == i);
+      assert(tsr_model_find(model, tensor->tensor.path) == i);
       bytes += tensor->end - tensor->begin;
     }
     assert(bytes == tsr_model_bytes(model));

@@ -25,8 +25,7 @@ void golden_place_deinit(golden_place *place) {
 
 // A tensor in host memory that lasts as long as the case.
 static tsr_status make_bytes(const golden_case *c, tsr_leaf *out) {
-  int64_t bytes = 0;
-  TSR_TRY(tsr_shape_bytes(&out->shape, out->dtype, &bytes));
+  const int64_t bytes = tsr_tensor_bytes(&out->tensor);
   void *data = tsr_arena_alloc(c->arena, (size_t)bytes + 1);
   if (!data) return tsr_fail(NO_MEMORY, "an array");
   pattern_fill(data, bytes);
@@ -39,10 +38,11 @@ static tsr_status make_sharded(const golden_place *place, const tsr_json *entrie
   tsr_spec *spec = NULL;
   tsr_sharding *sharding = NULL;
   tsr_layout *layout = NULL;
+  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_status status = tsr_spec_from_json(entries, &spec);
   if (!status) status = tsr_sharding_bind(place->mesh, spec, false, &sharding);
-  if (!status) status = tsr_layout_create(sharding, &leaf->shape, TSR_POLICY_ERROR, &layout);
-  if (!status) status = pattern_array(place->comm, layout, leaf->dtype, out);
+  if (!status) status = tsr_layout_create(sharding, &shape, TSR_POLICY_ERROR, &layout);
+  if (!status) status = pattern_array(place->comm, layout, leaf->tensor.dtype, out);
   tsr_layout_release(layout);
   tsr_sharding_release(sharding);
   tsr_spec_release(spec);
@@ -57,8 +57,8 @@ static tsr_status read_scalar(const golden_case *c, const tsr_json *kind, const 
   if (!is_float && !is_int && !is_bool)
     return tsr_fail(UNSUPPORTED_LEAF, "a leaf that is neither an array nor a number");
   out->kind = TSR_LEAF_HOST;
-  out->dtype = is_float ? TSR_F64 : is_int ? TSR_I64 : TSR_BOOL;
-  out->shape = (tsr_shape){.rank = 0};
+  out->tensor.dtype = is_float ? TSR_F64 : is_int ? TSR_I64 : TSR_BOOL;
+  out->tensor.rank = 0;
   return make_bytes(c, out);
 }
 
@@ -66,9 +66,11 @@ static tsr_status read_tensor(const golden_case *c, const tsr_json *value, tsr_l
   const char *dtype = NULL;
   golden_ints dims;
   TSR_TRY(golden_read_string(c, tsr_json_find(value, "dtype"), "dtype", &dtype));
-  TSR_TRY(tsr_dtype_parse(dtype, &out->dtype));
+  TSR_TRY(tsr_dtype_parse(dtype, &out->tensor.dtype));
   TSR_TRY(golden_read_ints(c, tsr_json_find(value, "shape"), "shape", &dims));
-  return tsr_shape_init(&out->shape, dims.items, dims.count);
+  out->tensor.rank = dims.count;
+  out->tensor.dims = dims.items;
+  return tsr_shape_init(&(tsr_shape){0}, dims.items, dims.count);
 }
 
 tsr_status golden_read_leaf(const golden_case *c, const golden_place *place, const tsr_json *value,
@@ -76,9 +78,9 @@ tsr_status golden_read_leaf(const golden_case *c, const golden_place *place, con
   const tsr_json *kind = tsr_json_find(value, "$"), *spec = tsr_json_find(value, "spec");
   const tsr_json *path = tsr_json_find(value, "path");
   tsr_spec *read = NULL;
-  *out = (tsr_leaf){.path = "", .kind = TSR_LEAF_SHAPE};
+  *out = (tsr_leaf){.tensor.path = "", .kind = TSR_LEAF_SHAPE};
   if (!kind) kind = tsr_json_find(value, "kind");
-  if (path) TSR_TRY(golden_read_string(c, path, "path", &out->path));
+  if (path) TSR_TRY(golden_read_string(c, path, "path", &out->tensor.path));
   if (!tsr_json_find(value, "shape"))
     return read_scalar(c, kind, tsr_json_find(value, "dtype"), out);
   TSR_TRY(read_tensor(c, value, out));
@@ -93,7 +95,8 @@ tsr_status golden_read_leaf(const golden_case *c, const golden_place *place, con
   }
   out->kind = TSR_LEAF_ARRAY;
   if (spec) return make_sharded(place, spec, out, &out->array);
-  return pattern_unplaced(place->comm, out->dtype, &out->shape, &out->array);
+  const tsr_shape shape = tsr_tensor_shape(&out->tensor);
+  return pattern_unplaced(place->comm, out->tensor.dtype, &shape, &out->array);
 }
 
 void golden_release_leaf(tsr_leaf *leaf) {

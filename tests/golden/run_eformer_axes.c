@@ -276,7 +276,7 @@ static tsr_status shard(const golden_case *c, const golden_place *place, const t
   const tsr_json *array = golden_get(c, "array"), *correct = golden_get(c, "auto_correct");
   bool auto_correct = true;
   asked what;
-  tsr_leaf leaf = {.path = ""};
+  tsr_leaf leaf = {.tensor.path = ""};
   if (correct) TSR_TRY(tsr_json_get_bool(correct, "auto_correct", &auto_correct));
   TSR_TRY(read_asked(c, NULL, &what));
   tsr_status status = golden_read_leaf(c, place, array, &leaf);

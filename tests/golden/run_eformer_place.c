@@ -46,7 +46,7 @@ typedef tsr_status array_question(const golden_case *c, const golden_place *plac
 // Asks about the case's array, and writes what became of it.
 static tsr_status ask_about_array(const golden_case *c, array_question *ask, tsr_json_writer *out) {
   golden_place place;
-  tsr_leaf leaf = {.path = ""};
+  tsr_leaf leaf = {.tensor.path = ""};
   tsr_array *result = NULL;
   tsr_status status = golden_place_init(c, &place);
   if (!status) status = golden_read_leaf(c, &place, golden_get(c, "array"), &leaf);
@@ -104,7 +104,7 @@ static tsr_status write_tree(const tsr_array_tree *tree, tsr_json_writer *out) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
     tsr_json_begin_array(out);
-    tsr_json_write_string(out, leaf->path);
+    tsr_json_write_string(out, leaf->tensor.path);
     TSR_TRY(golden_write_array(leaf->array, false, out));
     tsr_json_end_array(out);
   }
@@ -132,11 +132,11 @@ tsr_status golden_with_sharding_constraint_tree(const golden_case *c, const gold
 
 static void write_pair(const tsr_leaf *leaf, const tsr_spec *spec, tsr_json_writer *out) {
   if (spec) {
-    golden_write_pair(out, leaf->path, spec);
+    golden_write_pair(out, leaf->tensor.path, spec);
     return;
   }
   tsr_json_begin_inline_array(out);
-  tsr_json_write_string(out, leaf->path);
+  tsr_json_write_string(out, leaf->tensor.path);
   tsr_json_write_null(out);
   tsr_json_end_array(out);
 }
@@ -222,10 +222,9 @@ static tsr_status make_placer(const golden_case *c, const golden_place *place,
 }
 
 static tsr_status write_round(const tsr_leaf *placed, const tsr_leaf *back, tsr_json_writer *out) {
-  int64_t bytes = 0;
-  TSR_TRY(tsr_shape_bytes(&back->shape, back->dtype, &bytes));
+  const int64_t bytes = tsr_tensor_bytes(&back->tensor);
   tsr_json_begin_array(out);
-  tsr_json_write_string(out, placed->path);
+  tsr_json_write_string(out, placed->tensor.path);
   tsr_json_begin_object(out);
   tsr_json_write_key(out, "placed");
   TSR_TRY(golden_write_array(placed->array, true, out));
@@ -245,7 +244,7 @@ static tsr_status read_arrays(const golden_case *c, const golden_place *place, l
   for (const tsr_json *at = tsr_json_first(pairs); at; at = tsr_json_next(at)) {
     tsr_leaf *leaf = &list->items[list->count++];
     TSR_TRY(golden_read_leaf(c, place, tsr_json_at(at, 1), leaf));
-    TSR_TRY(golden_read_string(c, tsr_json_at(at, 0), "arrays", &leaf->path));
+    TSR_TRY(golden_read_string(c, tsr_json_at(at, 0), "arrays", &leaf->tensor.path));
   }
   return tsr_array_tree_create(list->items, list->count, &list->tree);
 }

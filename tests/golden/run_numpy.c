@@ -146,9 +146,9 @@ static tsr_status npz_load(const golden_case *c, const golden_answer *answer) {
 
 // ---- safetensors ----
 
-static tsr_status read_tensor(const golden_case *c, const tsr_json *value, tsr_model_tensor *out) {
+static tsr_status read_tensor(const golden_case *c, const tsr_json *value, tsr_tensor *out) {
   golden_ints dims;
-  TSR_TRY(golden_read_string(c, tsr_json_find(value, "name"), "name", &out->name));
+  TSR_TRY(golden_read_string(c, tsr_json_find(value, "name"), "name", &out->path));
   TSR_TRY(read_dtype(c, tsr_json_find(value, "dtype"), &out->dtype));
   TSR_TRY(golden_read_ints(c, tsr_json_find(value, "shape"), "shape", &dims));
   out->rank = dims.count;
@@ -159,7 +159,7 @@ static tsr_status read_tensor(const golden_case *c, const tsr_json *value, tsr_m
 static tsr_status safetensors_save(const golden_case *c, const golden_answer *answer) {
   const tsr_json *list = golden_get(c, "tensors");
   int64_t count = 0;
-  tsr_model_tensor *tensors = tsr_arena_zeros(c->arena, tsr_json_count(list) + 1, sizeof *tensors);
+  tsr_tensor *tensors = tsr_arena_zeros(c->arena, tsr_json_count(list) + 1, sizeof *tensors);
   if (!tensors) return tsr_fail(NO_MEMORY, "tensors");
   for (const tsr_json *at = tsr_json_first(list); at; at = tsr_json_next(at))
     TSR_TRY(read_tensor(c, at, &tensors[count++]));

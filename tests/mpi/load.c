@@ -22,13 +22,13 @@ static void fill(float *out, int tensor) {
 }
 
 static tsr_status write_model(const char *path) {
-  tsr_model_tensor tensors[TENSORS] = {{0}};
+  tsr_tensor tensors[TENSORS] = {{0}};
   const int64_t dims[] = {ROWS, COLUMNS};
   tsr_safetensors_file plan;
   float *data = malloc(sizeof *data * ROWS * COLUMNS);
   FILE *file = fopen(path, "wb");
   for (int i = 0; i < TENSORS; i++)
-    tensors[i] = (tsr_model_tensor){.name = names[i], .dtype = TSR_F32, .rank = 2, .dims = dims};
+    tensors[i] = (tsr_tensor){.path = names[i], .dtype = TSR_F32, .rank = 2, .dims = dims};
   tsr_status status = file && data ? tsr_safetensors_plan(tensors, TENSORS, NULL, 0, &plan)
                                    : tsr_fail(IO, "%s cannot be written", path);
   bool written = !status && fwrite(plan.header, 1, (size_t)plan.length, file) > 0;

@@ -35,8 +35,8 @@ static tsr_status make_tree(tsr_comm *comm, const char *spec, const float *whole
   tsr_array *array = NULL;
   TSR_TRY(make_array(comm, spec, whole, &array));
   const tsr_leaf leaves[] = {
-      {.path = "w", .kind = TSR_LEAF_ARRAY, .array = array},
-      {.path = "step", .kind = TSR_LEAF_HOST, .dtype = TSR_I32, .data = step}};
+      {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = array},
+      {.tensor.path = "step", .kind = TSR_LEAF_HOST, .tensor.dtype = TSR_I32, .data = step}};
   const tsr_status status = tsr_array_tree_create(leaves, 2, out_tree);
   tsr_array_release(array);
   return status;

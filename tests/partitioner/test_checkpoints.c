@@ -46,18 +46,16 @@ static void make_fixture(fixture *f) {
   }
   f->step = 7;
   const tsr_shape *matrix = TSR_SHAPE(ROWS, COLUMNS);
-  const tsr_leaf leaves[] = {
-      {.path = kernel_path,
-       .kind = TSR_LEAF_HOST,
-       .dtype = TSR_F32,
-       .shape = *matrix,
-       .data = f->kernel},
-      {.path = moment_path,
-       .kind = TSR_LEAF_HOST,
-       .dtype = TSR_F32,
-       .shape = *matrix,
-       .data = f->moment},
-      {.path = "state/step", .kind = TSR_LEAF_HOST, .dtype = TSR_I32, .data = &f->step}};
+  const tsr_leaf leaves[] = {{.tensor = tsr_tensor_of(kernel_path, TSR_F32, matrix),
+                              .kind = TSR_LEAF_HOST,
+                              .data = f->kernel},
+                             {.tensor = tsr_tensor_of(moment_path, TSR_F32, matrix),
+                              .kind = TSR_LEAF_HOST,
+                              .data = f->moment},
+                             {.tensor.path = "state/step",
+                              .kind = TSR_LEAF_HOST,
+                              .tensor.dtype = TSR_I32,
+                              .data = &f->step}};
   assert_ok(tsr_array_tree_create(leaves, 3, &f->state));
 }
 

@@ -36,7 +36,7 @@ static tsr_plan *plan_axes(const tsr_partitioner *partitioner) {
 static tsr_leaf host_leaf(const char *path, tsr_dtype dtype, const tsr_shape *shape,
                           const void *data) {
   return (tsr_leaf){
-      .path = path, .kind = TSR_LEAF_HOST, .dtype = dtype, .shape = *shape, .data = data};
+      .tensor = tsr_tensor_of(path, dtype, shape), .kind = TSR_LEAF_HOST, .data = data};
 }
 
 static void make_state(const tsr_partitioner *partitioner, train_state *state) {
@@ -194,7 +194,7 @@ static void the_parts_of_a_process_become_global_arrays(void **unused) {
   for (int i = 0; i < 4 * 8; i++) part[i] = (float)i;
   const tsr_leaf leaves[] = {host_leaf("w", TSR_F32, TSR_SHAPE(4, 8), part),
                              host_leaf("b", TSR_F32, TSR_SHAPE(8), part),
-                             {.path = "s", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32}};
+                             {.tensor.path = "s", .kind = TSR_LEAF_SHAPE, .tensor.dtype = TSR_F32}};
   tsr_array_tree *local = NULL, *global = NULL;
   tsr_spec *spec = NULL;
   assert_ok(tsr_array_tree_create(leaves, 3, &local));
@@ -206,7 +206,8 @@ static void the_parts_of_a_process_become_global_arrays(void **unused) {
     assert_ok(tsr_array_tree_from_host_local(local, tsr_partitioner_mesh(partitioner), specs, comm,
                                              &global));
     const tsr_array *w = tsr_array_tree_find(global, "w")->array;
-    const tsr_shape whole = tsr_array_shape(w), b = tsr_array_tree_find(global, "b")->shape;
+    const tsr_shape whole = tsr_array_shape(w),
+                    b = tsr_tensor_shape(&tsr_array_tree_find(global, "b")->tensor);
     assert_true(tsr_shape_equal(&whole, TSR_SHAPE(8, 16)));
     assert_true(tsr_shape_equal(&b, TSR_SHAPE(8)));
     assert_int_equal(tsr_array_tree_find(global, "s")->kind, TSR_LEAF_SHAPE);
@@ -234,7 +235,7 @@ static void a_state_may_be_given_in_parts(void **unused) {
   const tsr_leaf leaf = host_leaf(kernel_path, TSR_F32, TSR_SHAPE(ROWS, 8), state.kernel);
   assert_ok(tsr_array_tree_create(&leaf, 1, &parts));
   assert_ok(tsr_partitioner_move_params(partitioner, parts, state.axes, &options, &moved));
-  const tsr_shape whole = tsr_array_tree_find(moved, kernel_path)->shape;
+  const tsr_shape whole = tsr_tensor_shape(&tsr_array_tree_find(moved, kernel_path)->tensor);
   assert_true(tsr_shape_equal(&whole, TSR_SHAPE(ROWS, COLUMNS)));
   tsr_array_tree_release(moved);
   tsr_array_tree_release(parts);

@@ -35,19 +35,13 @@ tsr_array_tree *make_array_tree(tsr_comm *comm) {
   pattern_fill(matrix, sizeof matrix);
   pattern_fill(scalar, sizeof scalar);
   const tsr_leaf leaves[] = {
-      {.path = "w", .kind = TSR_LEAF_ARRAY, .array = w},
-      {.path = "b", .kind = TSR_LEAF_ARRAY, .array = b},
-      {.path = "h",
+      {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = w},
+      {.tensor.path = "b", .kind = TSR_LEAF_ARRAY, .array = b},
+      {.tensor = tsr_tensor_of("h", TSR_F32, TSR_SHAPE(8, 16)),
        .kind = TSR_LEAF_HOST,
-       .dtype = TSR_F32,
-       .shape = *TSR_SHAPE(8, 16),
        .data = matrix},
-      {.path = "s", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .data = scalar},
-      {.path = "x",
-       .kind = TSR_LEAF_SHAPE,
-       .dtype = TSR_BF16,
-       .shape = *TSR_SHAPE(4),
-       .spec = spec},
+      {.tensor.path = "s", .kind = TSR_LEAF_HOST, .tensor.dtype = TSR_F32, .data = scalar},
+      {.tensor = tsr_tensor_of("x", TSR_BF16, TSR_SHAPE(4)), .kind = TSR_LEAF_SHAPE, .spec = spec},
   };
   assert_ok(tsr_array_tree_create(leaves, COUNT_OF(leaves), &tree));
   tsr_array_release(w);

@@ -10,8 +10,9 @@ static void leaves_are_found_by_path(void **state) {
   assert_int_equal(tsr_array_tree_count(tree), 5);
   const tsr_leaf *w = tsr_array_tree_find(tree, "w");
   assert_int_equal(w->kind, TSR_LEAF_ARRAY);
-  assert_int_equal(w->dtype, TSR_F32);  // an array tells its type and shape
-  assert_true(tsr_shape_equal(&w->shape, TSR_SHAPE(8, 16)));
+  assert_int_equal(w->tensor.dtype, TSR_F32);  // an array tells its type and shape
+  const tsr_shape shape = tsr_tensor_shape(&w->tensor);
+  assert_true(tsr_shape_equal(&shape, TSR_SHAPE(8, 16)));
   assert_ptr_equal(tsr_array_tree_leaf(tree, 2), tsr_array_tree_find(tree, "h"));
   assert_null(tsr_array_tree_find(tree, "nobody"));
   tsr_array_tree_release(same);
@@ -36,24 +37,55 @@ static void shapes_are_a_tree_for_rules(void **state) {
   tsr_comm_release(comm);
 }
 
+// A leaf is described as a tensor of a tree is, so nothing is lost between the two.
+static void leaves_keep_logical_names(void **state) {
+  (void)state;
+  tsr_comm *comm = make_comm(2);
+  tsr_array *array = make_unplaced(comm, TSR_SHAPE(4, 2));
+  const char *const names[] = {"embed", NULL};
+  const tsr_leaf leaves[] = {
+      {.tensor = {.path = "w", .logical = names}, .kind = TSR_LEAF_ARRAY, .array = array},
+      {.tensor = tsr_tensor_of("b", TSR_I8, TSR_SHAPE(3)), .kind = TSR_LEAF_SHAPE}};
+  tsr_array_tree *tree = NULL, *back = NULL;
+  tsr_tree *shapes = NULL;
+  assert_ok(tsr_array_tree_create(leaves, 2, &tree));
+  assert_ok(tsr_array_tree_gather(tree, -1, &back));
+  tsr_array_tree_release(tree);
+  tsr_array_release(array);
+  assert_ok(tsr_array_tree_shapes(back, &shapes));
+  const tsr_tensor *w = tsr_tree_tensor(shapes, 0), *b = &tsr_array_tree_find(back, "b")->tensor;
+  assert_string_equal(w->logical[0], "embed");
+  assert_null(w->logical[1]);
+  assert_int_equal(w->dims[0], 4);
+  assert_null(b->logical);
+  assert_int_equal(b->dims[0], 3);
+  assert_int_equal(tsr_tensor_bytes(b), 3);
+  tsr_tree_release(shapes);
+  tsr_array_tree_release(back);
+  tsr_comm_release(comm);
+}
+
 static void faults_are_named(void **state) {
   (void)state;
   static const char data[64];
+  static const int64_t four[] = {4};
   static const struct {
     tsr_leaf leaf;
     tsr_cause cause;
     const char *message;
   } cases[] = {
-      {{.path = NULL}, TSR_CAUSE_BAD_ARGUMENT, "leaf 0 has no path"},
-      {{.path = "\xff"}, TSR_CAUSE_BAD_ARGUMENT, "the path of leaf 0 is not UTF-8"},
-      {{.path = "w"}, TSR_CAUSE_BAD_ARGUMENT, "leaf \"w\": a leaf that is an array has none"},
-      {{.path = "w", .kind = (tsr_leaf_kind)7},
+      {{.tensor.path = NULL}, TSR_CAUSE_BAD_ARGUMENT, "leaf 0 has no path"},
+      {{.tensor.path = "\xff"}, TSR_CAUSE_BAD_ARGUMENT, "the path of leaf 0 is not UTF-8"},
+      {{.tensor.path = "w"},
+       TSR_CAUSE_BAD_ARGUMENT,
+       "leaf \"w\": a leaf that is an array has none"},
+      {{.tensor.path = "w", .kind = (tsr_leaf_kind)7},
        TSR_CAUSE_BAD_ARGUMENT,
        "leaf \"w\": a leaf of kind 7, wanted 0 to 2"},
-      {{.path = "w", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .shape = {1, {4}}},
+      {{.tensor = {"w", TSR_F32, 1, four, NULL}, .kind = TSR_LEAF_HOST},
        TSR_CAUSE_BAD_ARGUMENT,
        "leaf \"w\": a tensor in host memory without data, wanted 16 bytes"},
-      {{.path = "w", .kind = TSR_LEAF_HOST, .dtype = (tsr_dtype)9999, .data = data},
+      {{.tensor.path = "w", .kind = TSR_LEAF_HOST, .tensor.dtype = (tsr_dtype)9999, .data = data},
        TSR_CAUSE_UNKNOWN_DTYPE,
        "leaf \"w\": type 9999 is not known"},
   };
@@ -64,14 +96,21 @@ static void faults_are_named(void **state) {
     assert_int_equal(tsr_status_cause(status), cases[i].cause);
     tsr_status_free(status);
   }
-  const tsr_leaf bad = {.path = "w", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32, .shape = {1, {-4}}};
+  const tsr_leaf bad = {.tensor = tsr_tensor_of("w", TSR_F32, TSR_SHAPE(-4)),
+                        .kind = TSR_LEAF_SHAPE};
   tsr_status status = tsr_array_tree_create(&bad, 1, &tree);
   assert_non_null(strstr(tsr_status_text(status), "leaf \"w\": "));
   tsr_status_free(status);
-  const tsr_leaf twice[] = {{.path = "a", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32},
-                            {.path = "a", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32}};
+  const tsr_leaf sizeless = {.tensor = {"w", TSR_F32, 2, NULL, NULL}, .kind = TSR_LEAF_SHAPE};
+  assert_fails(tsr_array_tree_create(&sizeless, 1, &tree), BAD_ARGUMENT,
+               "leaf \"w\": a tensor of rank 2 without dims");
+  const tsr_leaf deep = {.tensor = {"w", TSR_F32, 33, four, NULL}, .kind = TSR_LEAF_SHAPE};
+  assert_fails(tsr_array_tree_create(&deep, 1, &tree), TOO_LARGE,
+               "leaf \"w\": rank 33, wanted 0 to 32");
+  const tsr_leaf twice[] = {{.tensor.path = "a", .kind = TSR_LEAF_SHAPE, .tensor.dtype = TSR_F32},
+                            {.tensor.path = "a", .kind = TSR_LEAF_SHAPE, .tensor.dtype = TSR_F32}};
   assert_fails(tsr_array_tree_create(twice, 2, &tree), DUPLICATE_PATH,
-               "path \"a\" is given twice, to leaves 0 and 1");
+               "path \"a\" is given twice, to tensors 0 and 1");
   assert_fails(tsr_array_tree_create(twice, -1, &tree), TOO_LARGE,
                "a tree of -1 leaves, wanted 0 to 2147483647");
 }
@@ -88,7 +127,7 @@ static void donated_arrays_are_refused(void **state) {
   assert_ok(tsr_array_constrain(array, spec, mesh, &options, &moved, NULL));
   assert_lies(moved, "tp");
   assert_true(tsr_array_is_deleted(array));
-  const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
+  const tsr_leaf leaf = {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
   assert_fails(tsr_array_tree_create(&leaf, 1, &tree), BAD_ARGUMENT,
                "leaf \"w\": the array was donated, so that it holds nothing");
   tsr_array_release(moved);
@@ -130,9 +169,9 @@ static void shardings_are_those_of_placed_arrays(void **state) {
   tsr_array *unplaced = make_unplaced(comm, TSR_SHAPE(4));
   tsr_spec *spec = make_spec("tp"), *unknown = make_spec("ghost");
   tsr_leaf leaves[] = {
-      {.path = "p", .kind = TSR_LEAF_ARRAY, .array = placed},
-      {.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
-      {.path = "x", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32, .shape = {1, {4}}, .spec = spec},
+      {.tensor.path = "p", .kind = TSR_LEAF_ARRAY, .array = placed},
+      {.tensor.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
+      {.tensor = tsr_tensor_of("x", TSR_F32, TSR_SHAPE(4)), .kind = TSR_LEAF_SHAPE, .spec = spec},
   };
   tsr_array_tree *tree = NULL;
   const tsr_sharding *shardings[3];
@@ -168,20 +207,21 @@ static void specs_are_told_or_refused(void **state) {
   tsr_array *placed = make_placed(comm, mesh, "dp", TSR_SHAPE(4, 4));
   tsr_array *unplaced = make_unplaced(comm, TSR_SHAPE(4));
   static const float data[4] = {0};
-  const tsr_leaf good[] = {{.path = "p", .kind = TSR_LEAF_ARRAY, .array = placed},
-                           {.path = "s", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .data = data}};
+  const tsr_leaf good[] = {
+      {.tensor.path = "p", .kind = TSR_LEAF_ARRAY, .array = placed},
+      {.tensor.path = "s", .kind = TSR_LEAF_HOST, .tensor.dtype = TSR_F32, .data = data}};
   const struct {
     tsr_leaf leaf;
     tsr_cause cause;
     const char *message;
   } cases[] = {
-      {{.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
+      {{.tensor.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
        TSR_CAUSE_LEAF_HAS_NO_SPEC,
        "leaf \"u\": the array was not placed by a spec, so it has none"},
-      {{.path = "h", .kind = TSR_LEAF_HOST, .dtype = TSR_F32, .shape = {1, {4}}, .data = data},
+      {{.tensor = tsr_tensor_of("h", TSR_F32, TSR_SHAPE(4)), .kind = TSR_LEAF_HOST, .data = data},
        TSR_CAUSE_UNSUPPORTED_LEAF,
        "leaf \"h\": a tensor in host memory, wanted an array or a scalar"},
-      {{.path = "x", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32},
+      {{.tensor.path = "x", .kind = TSR_LEAF_SHAPE, .tensor.dtype = TSR_F32},
        TSR_CAUSE_UNSUPPORTED_LEAF,
        "leaf \"x\": a shape without data, wanted an array or a scalar"},
   };
@@ -249,6 +289,6 @@ static void memory_may_run_out(void **state) {
 }
 
 SUITE(array_tree, TEST(leaves_are_found_by_path), TEST(shapes_are_a_tree_for_rules),
-      TEST(faults_are_named), TEST(donated_arrays_are_refused),
+      TEST(leaves_keep_logical_names), TEST(faults_are_named), TEST(donated_arrays_are_refused),
       TEST(gathered_leaves_keep_their_memory), TEST(shardings_are_those_of_placed_arrays),
       TEST(specs_are_told_or_refused), TEST(memory_may_run_out))

@@ -236,8 +236,8 @@ static void an_array_may_have_two_names(void **state) {
   tsr_comm *comm = make_comm(4);
   tsr_mesh *mesh = make_mesh("dp=2,tp=2");
   tsr_array *array = make_placed(comm, mesh, "dp", TSR_SHAPE(8, 4));
-  const tsr_leaf leaves[] = {{.path = "embed", .kind = TSR_LEAF_ARRAY, .array = array},
-                             {.path = "head", .kind = TSR_LEAF_ARRAY, .array = array}};
+  const tsr_leaf leaves[] = {{.tensor.path = "embed", .kind = TSR_LEAF_ARRAY, .array = array},
+                             {.tensor.path = "head", .kind = TSR_LEAF_ARRAY, .array = array}};
   tsr_array *rows = make_placed(comm, mesh, "dp", TSR_SHAPE(8, 4));
   tsr_array *columns = make_placed(comm, mesh, "_, tp", TSR_SHAPE(8, 4));
   const tsr_layout *layouts[] = {tsr_array_layout(rows), tsr_array_layout(columns)};
@@ -278,10 +278,10 @@ static void tied_arrays_outlive_a_donation(void **state) {
   tsr_mesh *mesh = make_mesh("dp=2,tp=2");
   tsr_array *tied = make_placed(comm, mesh, "dp", TSR_SHAPE(8, 4));
   tsr_array *alone = make_placed(comm, mesh, "dp", TSR_SHAPE(8, 4));
-  const tsr_leaf leaves[] = {{.path = "embed", .kind = TSR_LEAF_ARRAY, .array = tied},
-                             {.path = "head", .kind = TSR_LEAF_ARRAY, .array = tied},
-                             {.path = "again", .kind = TSR_LEAF_ARRAY, .array = tied},
-                             {.path = "w", .kind = TSR_LEAF_ARRAY, .array = alone}};
+  const tsr_leaf leaves[] = {{.tensor.path = "embed", .kind = TSR_LEAF_ARRAY, .array = tied},
+                             {.tensor.path = "head", .kind = TSR_LEAF_ARRAY, .array = tied},
+                             {.tensor.path = "again", .kind = TSR_LEAF_ARRAY, .array = tied},
+                             {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = alone}};
   tsr_array *columns = make_placed(comm, mesh, "_, tp", TSR_SHAPE(8, 4));
   const tsr_layout *layouts[] = {tsr_array_layout(tied), tsr_array_layout(columns),
                                  tsr_array_layout(columns), tsr_array_layout(columns)};
@@ -369,7 +369,7 @@ static tsr_status donate_tied(void *context) {
   const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
   tsr_leaf leaves[] = {*tsr_array_tree_leaf(with->tree, 0), *tsr_array_tree_leaf(with->tree, 0)};
   tsr_array_tree *tree = NULL, *placed = NULL;
-  leaves[1].path = "again";
+  leaves[1].tensor.path = "again";
   TSR_TRY(tsr_array_tree_create(leaves, 2, &tree));
   tsr_status status =
       tsr_array_tree_constrain(tree, with->spec, with->mesh, &options, &placed, NULL);

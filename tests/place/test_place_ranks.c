@@ -32,10 +32,8 @@ static tsr_status gather_twice(const tsr_array_tree *tree, const tsr_comm *comm)
 static tsr_status place_and_gather(void *context, tsr_comm *comm) {
   const ingredients *with = context;
   const tsr_place_options options = {.size = sizeof options, .comm = comm};
-  const tsr_leaf leaf = {.path = "w",
+  const tsr_leaf leaf = {.tensor = tsr_tensor_of("w", TSR_F32, TSR_SHAPE(8, 16)),
                          .kind = TSR_LEAF_HOST,
-                         .dtype = TSR_F32,
-                         .shape = *TSR_SHAPE(8, 16),
                          .data = with->memory};
   tsr_array_tree *tree = NULL, *rows = NULL, *columns = NULL;
   tsr_status status = tsr_array_tree_create(&leaf, 1, &tree);
@@ -102,8 +100,9 @@ static tsr_status tie_some(void *context, tsr_comm *comm) {
   tsr_array_tree *tree = NULL, *moved = NULL;
   tsr_status status = pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &one);
   if (!status) status = pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &other);
-  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = one},
-                             {.path = "b", .kind = TSR_LEAF_ARRAY, .array = odd ? other : one}};
+  const tsr_leaf leaves[] = {
+      {.tensor.path = "a", .kind = TSR_LEAF_ARRAY, .array = one},
+      {.tensor.path = "b", .kind = TSR_LEAF_ARRAY, .array = odd ? other : one}};
   if (!status) status = tsr_array_tree_create(leaves, 2, &tree);
   if (!status)
     status = tsr_array_tree_constrain(tree, with->by_rows, with->mesh, &options, &moved, NULL);
@@ -138,9 +137,10 @@ static tsr_status tie_what_stays(void *context, tsr_comm *comm) {
   tsr_status status = pattern_unplaced(comm, TSR_F32, TSR_SHAPE(8, 16), &moves);
   if (!status) status = tsr_array_constrain(moves, with->by_rows, with->mesh, NULL, &one, NULL);
   if (!status) status = tsr_array_constrain(moves, with->by_rows, with->mesh, NULL, &other, NULL);
-  const tsr_leaf leaves[] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = moves},
-                             {.path = "b", .kind = TSR_LEAF_ARRAY, .array = one},
-                             {.path = "c", .kind = TSR_LEAF_ARRAY, .array = odd ? other : one}};
+  const tsr_leaf leaves[] = {
+      {.tensor.path = "a", .kind = TSR_LEAF_ARRAY, .array = moves},
+      {.tensor.path = "b", .kind = TSR_LEAF_ARRAY, .array = one},
+      {.tensor.path = "c", .kind = TSR_LEAF_ARRAY, .array = odd ? other : one}};
   if (!status) status = tsr_array_tree_create(leaves, 3, &tree);
   if (!status)
     status = tsr_array_tree_constrain(tree, with->by_rows, with->mesh, &options, &moved, NULL);
@@ -176,7 +176,7 @@ static tsr_status place_in_equal_boxes(void *context, tsr_comm *comm) {
     status = tsr_layout_from_boxes(NULL, TSR_SHAPE(16), 2, (int64_t[]){1, 1}, boxes, &again);
   if (!status) status = tsr_array_zeros(comm, lies, TSR_U8, &array);
   const tsr_layout *wanted = tsr_comm_rank(comm) ? again : lies;
-  const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
+  const tsr_leaf leaf = {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
   if (!status) status = tsr_array_tree_create(&leaf, 1, &tree);
   if (!status) status = tsr_array_tree_place(tree, &wanted, NULL, &placed, &report);
   if (!status && report.outcome != TSR_OUTCOME_SAME)

@@ -35,10 +35,8 @@ static void trees_go_there_and_back(void **state) {
   assert_ok(tsr_placer_gather(placer, placed, &back));
   for (int i = 0; i < 4; i++) {
     const tsr_leaf *leaf = tsr_array_tree_find(back, paths[i]);
-    int64_t bytes = 0;
     assert_int_equal(leaf->kind, TSR_LEAF_HOST);
-    assert_ok(tsr_shape_bytes(&leaf->shape, leaf->dtype, &bytes));
-    assert_true(pattern_holds(leaf->data, bytes));
+    assert_true(pattern_holds(leaf->data, tsr_tensor_bytes(&leaf->tensor)));
   }
   tsr_array_tree_release(back);
   tsr_array_tree_release(placed);
@@ -88,7 +86,7 @@ static void single_leaves_are_placed_by_their_path(void **state) {
   assert_report(&report, "placed: _, tp\n");
   tsr_array_release(array);
   tsr_leaf leaf = *tsr_array_tree_find(tree, "w");
-  leaf.path = "ww";
+  leaf.tensor.path = "ww";
   assert_fails(tsr_placer_shard_leaf(placer, &leaf, &array, NULL), TREE_MISMATCH,
                "leaf \"ww\": there is no spec for it; did you mean \"w\"?");
   assert_fails(tsr_placer_shard_leaf(placer, tsr_array_tree_find(tree, "x"), &array, NULL),
@@ -145,7 +143,7 @@ static void every_leaf_needs_a_spec_and_a_comm(void **state) {
                "leaf \"h\" is in host memory, and the placer was made without a comm");
   tsr_array_tree_release(only);
   tsr_leaf stranger = *tsr_array_tree_find(tree, "w");
-  stranger.path = "stranger";
+  stranger.tensor.path = "stranger";
   assert_ok(tsr_array_tree_create(&stranger, 1, &only));
   assert_fails(tsr_placer_shard(without, only, &back, NULL), TREE_MISMATCH,
                "leaf \"stranger\": there is no spec for it");
@@ -223,17 +221,18 @@ static tsr_spec *random_spec(test_random *random) {
   return make_spec(texts[test_random_range(random, 0, COUNT_OF(texts) - 1)]);
 }
 
-static tsr_leaf random_leaf(test_random *random, tsr_comm *comm, const char *path, void *memory) {
+static tsr_leaf random_leaf(test_random *random, tsr_comm *comm, const char *path, tsr_shape *shape,
+                            void *memory) {
   static const tsr_dtype dtypes[] = {TSR_F32, TSR_BF16, TSR_I8, TSR_F64};
-  tsr_leaf leaf = {
-      .path = path, .kind = TSR_LEAF_HOST, .dtype = dtypes[test_random_next(random) % 4]};
+  const tsr_dtype dtype = dtypes[test_random_next(random) % 4];
   int64_t bytes = 0;
-  leaf.shape.rank = (int)test_random_range(random, 0, 3);
-  for (int d = 0; d < leaf.shape.rank; d++) leaf.shape.dims[d] = test_random_range(random, 0, 16);
-  assert_ok(tsr_shape_bytes(&leaf.shape, leaf.dtype, &bytes));
+  shape->rank = (int)test_random_range(random, 0, 3);
+  for (int d = 0; d < shape->rank; d++) shape->dims[d] = test_random_range(random, 0, 16);
+  assert_ok(tsr_shape_bytes(shape, dtype, &bytes));
+  tsr_leaf leaf = {.tensor = tsr_tensor_of(path, dtype, shape), .kind = TSR_LEAF_HOST};
   if (test_random_next(random) % 2) {
     leaf.kind = TSR_LEAF_ARRAY;
-    assert_ok(pattern_unplaced(comm, leaf.dtype, &leaf.shape, &leaf.array));
+    assert_ok(pattern_unplaced(comm, dtype, shape, &leaf.array));
   } else {
     pattern_fill(memory, bytes);
     leaf.data = memory;
@@ -243,10 +242,11 @@ static tsr_leaf random_leaf(test_random *random, tsr_comm *comm, const char *pat
 
 static tsr_array_tree *random_tree(test_random *random, tsr_comm *comm, const char *const *names,
                                    int count, void *memory) {
-  tsr_leaf leaves[MOST_LEAVES] = {{0}};
+  tsr_leaf leaves[MOST_LEAVES] = {0};
+  tsr_shape shapes[MOST_LEAVES];
   tsr_array_tree *tree = NULL;
   for (int i = 0; i < count; i++)
-    leaves[i] = random_leaf(random, comm, names[i], (char *)memory + i * MOST_BYTES);
+    leaves[i] = random_leaf(random, comm, names[i], &shapes[i], (char *)memory + i * MOST_BYTES);
   assert_ok(tsr_array_tree_create(leaves, count, &tree));
   for (int i = 0; i < count; i++) tsr_array_release(leaves[i].array);
   return tree;
@@ -255,10 +255,8 @@ static tsr_array_tree *random_tree(test_random *random, tsr_comm *comm, const ch
 static void assert_pattern_tree(const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
-    int64_t bytes = 0;
     assert_int_equal(leaf->kind, TSR_LEAF_HOST);
-    assert_ok(tsr_shape_bytes(&leaf->shape, leaf->dtype, &bytes));
-    assert_true(pattern_holds(leaf->data, bytes));
+    assert_true(pattern_holds(leaf->data, tsr_tensor_bytes(&leaf->tensor)));
   }
 }
 

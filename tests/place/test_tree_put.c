@@ -32,11 +32,11 @@ static void a_tree_is_put_by_rules_and_prints_itself(void **state) {
 static void paths_are_padded_to_the_longest_that_is_not_too_long(void **state) {
   (void)state;
   const tsr_leaf leaves[] = {
-      {.path = "a", .kind = TSR_LEAF_SHAPE, .dtype = TSR_F32, .shape = *TSR_SHAPE(2)},
-      {.path = "mlp.up", .kind = TSR_LEAF_HOST, .dtype = TSR_I8, .shape = *TSR_SHAPE(0)},
-      {.path = "a.path.that.is.much.longer.than.all.the.other.paths",
-       .kind = TSR_LEAF_SHAPE,
-       .dtype = TSR_F32}};
+      {.tensor = tsr_tensor_of("a", TSR_F32, TSR_SHAPE(2)), .kind = TSR_LEAF_SHAPE},
+      {.tensor = tsr_tensor_of("mlp.up", TSR_I8, TSR_SHAPE(0)), .kind = TSR_LEAF_HOST},
+      {.tensor = tsr_tensor_of("a.path.that.is.much.longer.than.all.the.other.paths", TSR_F32,
+                               TSR_SCALAR),
+       .kind = TSR_LEAF_SHAPE}};
   tsr_array_tree *tree = NULL;
   TSR_OWN(text, text);
   assert_ok(tsr_array_tree_create(leaves, 3, &tree));
@@ -66,11 +66,8 @@ static void bad_rules_leave_the_output_alone(void **state) {
 static tsr_status put_between(void *context, tsr_comm *comm) {
   const char *const *rules = context;  // of each rank
   static const float host[16];
-  const tsr_leaf leaf = {.path = "w",
-                         .kind = TSR_LEAF_HOST,
-                         .dtype = TSR_F32,
-                         .shape = *TSR_SHAPE(4, 4),
-                         .data = host};
+  const tsr_leaf leaf = {
+      .tensor = tsr_tensor_of("w", TSR_F32, TSR_SHAPE(4, 4)), .kind = TSR_LEAF_HOST, .data = host};
   TSR_OWN(mesh, mesh);
   TSR_OWN(array_tree, tree);
   TSR_OWN(array_tree, placed);

@@ -29,7 +29,7 @@ void scene_make(scene *s) {
   assert_ok(tsr_tree_create(&tensor, 1, &s->tree));
   assert_ok(tsr_plan_match(s->tree, s->mesh, s->rules, NULL, &s->plan));
   assert_ok(tsr_array_zeros(s->comm, s->rows, TSR_F32, &s->array));
-  const tsr_leaf leaf = {.path = "w", .kind = TSR_LEAF_ARRAY, .array = s->array};
+  const tsr_leaf leaf = {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = s->array};
   assert_ok(tsr_array_tree_create(&leaf, 1, &s->state));
   assert_ok(tsr_map_parse("v = w\n", "map", &s->map));
   tsr_partitioner_options options = TSR_PARTITIONER_OPTIONS;

@@ -31,7 +31,7 @@ CALL(fill_fit) {
 
 CALL(fill_load) {
   float shard[8 * 16];
-  return tsr_checkpoint_read_shard(s->checkpoint, 0, s->rows, 1, NULL, shard, out);
+  return tsr_checkpoint_read_shard(s->checkpoint, 0, s->rows, 1, NULL, shard, sizeof shard, out);
 }
 
 static void deinit_analysis(void *out) { tsr_analysis_deinit(out); }
@@ -131,9 +131,9 @@ static void lists_of_reports_have_the_callers_step(void **state) {
   enum { LEAVES = 3, STEP = sizeof(tsr_place_report) + 64 };
   scene s;
   scene_make(&s);
-  const tsr_leaf leaves[LEAVES] = {{.path = "a", .kind = TSR_LEAF_ARRAY, .array = s.array},
-                                   {.path = "b", .kind = TSR_LEAF_ARRAY, .array = s.array},
-                                   {.path = "c", .kind = TSR_LEAF_ARRAY, .array = s.array}};
+  const tsr_leaf leaves[LEAVES] = {{.tensor.path = "a", .kind = TSR_LEAF_ARRAY, .array = s.array},
+                                   {.tensor.path = "b", .kind = TSR_LEAF_ARRAY, .array = s.array},
+                                   {.tensor.path = "c", .kind = TSR_LEAF_ARRAY, .array = s.array}};
   tsr_array_tree *tree = NULL, *placed = NULL;
   assert_ok(tsr_array_tree_create(leaves, LEAVES, &tree));
   const fenced f = fence((size_t)LEAVES * STEP);

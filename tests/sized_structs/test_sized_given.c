@@ -20,7 +20,7 @@ CALL(call_chunk) {
 
 CALL(call_host) {
   float host[8 * 16];
-  return tsr_array_gather(s->array, host, given);
+  return tsr_array_gather(s->array, host, sizeof host, given);
 }
 
 CALL(call_reshard) {
