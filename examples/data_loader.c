@@ -44,7 +44,8 @@ static tsr_status feed_all(const tsr_partitioner *partitioner) {
 }
 
 int main(void) {
-  const tsr_partitioner_options options = {.size = sizeof options, .num_partitions = 4};
+  tsr_partitioner_options options = TSR_PARTITIONER_OPTIONS;
+  options.num_partitions = 4;
   tsr_topology *fleet = NULL;
   tsr_partitioner *partitioner = NULL;
   tsr_status status = tsr_topology_parse("gpu:4x2", &fleet);

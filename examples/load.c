@@ -46,7 +46,8 @@ static void show(const tsr_array_tree *tree) {
 
 // What it takes is known before; here there is one rank, so that nothing is sent.
 static tsr_status load(const tsr_checkpoint *model, const tsr_plan *plan, tsr_comm *comm) {
-  const tsr_load_options options = {.size = sizeof options, .dtype = TSR_BF16};
+  tsr_load_options options = TSR_LOAD_OPTIONS;
+  options.dtype = TSR_BF16;
   tsr_load *job = NULL;
   tsr_array_tree *tree = NULL;
   TSR_TRY(tsr_load_create(model, plan, comm, &options, &job));

@@ -53,7 +53,8 @@ static tsr_status make_plan(const tsr_checkpoint *model, const char *mesh_text,
 static tsr_status store(const char *file, const char *folder) {
   tsr_checkpoint *model = NULL;
   tsr_transform *job = NULL;
-  tsr_transform_options options = {.size = sizeof options, .format = TSR_FORMAT_RANKS};
+  tsr_transform_options options = TSR_TRANSFORM_OPTIONS;
+  options.format = TSR_FORMAT_RANKS;
   tsr_plan *plan = NULL;
   tsr_status status = tsr_checkpoint_open(file, NULL, &model);
   if (!status) status = make_plan(model, "rank=2", "mlp -> rank, _\nnorm -> ()\n", &plan);
@@ -136,7 +137,8 @@ static tsr_status run(tsr_comm *comm, tsr_load *job) {
 
 // Columns for half of the ranks, twice: so every piece is on two of them.
 static tsr_status load(tsr_comm *comm, const char *folder) {
-  const tsr_load_options options = {.size = sizeof options, .least_part = 1024};
+  tsr_load_options options = TSR_LOAD_OPTIONS;
+  options.least_part = 1024;
   char mesh[64];
   tsr_checkpoint *model = NULL;
   tsr_plan *plan = NULL;

@@ -36,7 +36,8 @@ static bool is_down(const void *data) {
 // make_shard_and_gather_fns: rules, the plan they come to, and the functions that carry it out.
 static tsr_status make_placer(const tsr_array_tree *parameters, const tsr_mesh *mesh,
                               tsr_comm *comm, tsr_placer **out_placer) {
-  const tsr_place_options options = {.size = sizeof options, .comm = comm};
+  tsr_place_options options = TSR_PLACE_OPTIONS;
+  options.comm = comm;
   tsr_tree *shapes = NULL;
   tsr_rules *rules = NULL;
   tsr_plan *plan = NULL;
@@ -65,9 +66,10 @@ static void print_arrays(const tsr_array_tree *tree) {
 static tsr_status constrain_activation(const tsr_mesh *mesh, tsr_comm *comm) {
   static const float zeros[4 * 6 * 16];
   const tsr_leaf leaf = host_leaf("activation", TSR_SHAPE(4, 6, 16), zeros);
-  const tsr_axes_request request = {.size = sizeof request,
-                                    .dynamic = tsr_dynamic_axes_find("HiddenStateSharding")};
-  const tsr_place_options options = {.size = sizeof options, .comm = comm};
+  tsr_axes_request request = TSR_AXES_REQUEST;
+  request.dynamic = tsr_dynamic_axes_find("HiddenStateSharding");
+  tsr_place_options options = TSR_PLACE_OPTIONS;
+  options.comm = comm;
   tsr_placer *whole = NULL;
   tsr_array *array = NULL, *cut = NULL;
   tsr_axes *axes = NULL;

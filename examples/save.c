@@ -49,7 +49,8 @@ static tsr_status make_state(tsr_comm *comm, const int64_t *step, tsr_array_tree
 // ---- saving ----
 
 static tsr_status save(tsr_comm *comm, int64_t step, const char *path) {
-  const tsr_save_options options = {.size = sizeof options, .existing = TSR_EXISTING_REPLACE};
+  tsr_save_options options = TSR_SAVE_OPTIONS;
+  options.existing = TSR_EXISTING_REPLACE;
   tsr_array_tree *state = NULL;
   tsr_save *job = NULL;
   tsr_status status = make_state(comm, &step, &state);
