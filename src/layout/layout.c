@@ -185,10 +185,16 @@ int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device) {
   return device >= 0 && device < tsr_layout_device_count(layout) ? device : -1;
 }
 
+// Of a dimension that there is: 1 or more.
+static int64_t dim_shards(const tsr_layout *layout, int dim) {
+  if (layout->table) return dim == 0 ? layout->table->shard_count : 1;
+  return tsr_sharding_dim_at(layout->sharding, dim)->shards;
+}
+
 bool tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords) {
   int64_t coords[TSR_MAX_RANK], rest = shard;
   for (int d = layout->rank - 1; d >= 0; d--) {
-    const int64_t shards = tsr_layout_dim_shards(layout, d);
+    const int64_t shards = dim_shards(layout, d);
     coords[d] = rest % shards;
     rest /= shards;
   }
@@ -199,9 +205,7 @@ bool tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *o
 }
 
 int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim) {
-  if (dim < 0 || dim >= layout->rank) return 0;
-  if (layout->table) return dim == 0 ? layout->table->shard_count : 1;
-  return tsr_sharding_dim_at(layout->sharding, dim)->shards;
+  return dim >= 0 && dim < layout->rank ? dim_shards(layout, dim) : 0;
 }
 
 int64_t tsr_layout_replica_count(const tsr_layout *layout) {

@@ -153,14 +153,15 @@ const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path
 }
 
 tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path, tsr_array **out_array) {
-  const tsr_leaf *leaf = tsr_array_tree_find(tree, path);
-  if (!leaf) {
+  const int64_t index = tsr_name_index_find(&tree->paths, path);
+  if (index < 0) {
     tsr_suggestion near = tsr_suggestion_for(path);
     for (int64_t i = 0; i < tree->count; i++)
       tsr_suggestion_offer(&near, tree->leaves[i].tensor.path);
     return tsr_fail(NOT_FOUND, "the tree has no leaf \"%s\"" TSR_DID_YOU_MEAN, path,
                     TSR_SUGGESTED(near));
   }
+  const tsr_leaf *leaf = &tree->leaves[index];
   if (leaf->kind != TSR_LEAF_ARRAY)
     return tsr_fail(UNSUPPORTED_LEAF, "leaf \"%s\" is %s, wanted an array", path,
                     leaf->kind == TSR_LEAF_HOST ? "a tensor in host memory" : "a shape");
