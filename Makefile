@@ -74,7 +74,7 @@ lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers, reference
 	@tools/lint
 
 format: ## rewrite the sources as .clang-format says
-	@git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' '*.cc' '*.hpp' | xargs clang-format -i
 
 metrics: ## sizes of files and functions
 	@tools/metrics

@@ -14,7 +14,7 @@ install(TARGETS tessera_static EXPORT tesseraStaticTargets
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(EXPORT tesseraStaticTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 install(FILES ${preset_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/presets)
 
 configure_package_config_file(cmake/tesseraConfig.cmake.in cmake/tesseraConfig.cmake
