@@ -841,6 +841,7 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     std::vector<T> whole(mine ? whole_count<T>() : 0);
     detail::check_element<T>(dtype());
     host_options options;
+    options.to_root = true;
     options.root = root;
     gather_bytes(whole.data(), whole.size() * sizeof(T), &options);
     return whole;
