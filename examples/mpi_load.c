@@ -14,66 +14,42 @@ enum { ROWS = 64, COLUMNS = 48 };
 
 // ---- a model to load, made by one rank ----
 
-// Element i of a tensor is i: whoever holds it can tell whether it is right.
-static tsr_status write_file(const char *path) {
+static tsr_status make_plan(const tsr_tree *tree, const char *mesh_text, const char *rules_text,
+                            tsr_plan **out_plan) {
+  TSR_OWN(mesh, mesh);
+  TSR_OWN(rules, rules);
+  TSR_TRY(tsr_mesh_parse(mesh_text, NULL, &mesh));
+  TSR_TRY(tsr_rules_parse(rules_text, "example", NULL, &rules));
+  return tsr_plan_match(tree, mesh, rules, NULL, out_plan);
+}
+
+// Element i of a tensor is i: whoever holds it can tell whether it is right. Rows for two ranks, as
+// engines store them: model-rank-0-part-0.safetensors and so on.
+static tsr_status make_model(const char *folder) {
   static float values[ROWS * COLUMNS];
   for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = (float)i;
-  const int64_t matrix[] = {ROWS, COLUMNS}, row[] = {COLUMNS};
-  const tsr_leaf leaves[] = {
-      {.tensor = {.path = "mlp.weight", .dtype = TSR_F32, .rank = 2, .dims = matrix},
-       .kind = TSR_LEAF_HOST,
-       .data = values},
-      {.tensor = {.path = "norm", .dtype = TSR_F32, .rank = 1, .dims = row},
-       .kind = TSR_LEAF_HOST,
-       .data = values}};
-  const tsr_save_options options = {.size = sizeof options, .format = TSR_FORMAT_FILE};
-  tsr_array_tree *tree = NULL;
-  tsr_comm *comm = NULL;
-  tsr_status status = tsr_array_tree_create(leaves, 2, &tree);
-  if (!status) status = tsr_comm_create(1, NULL, &comm);
-  if (!status) status = tsr_checkpoint_save(tree, path, comm, &options);
-  tsr_comm_release(comm);
-  tsr_array_tree_release(tree);
-  return status;
-}
-
-static tsr_status make_plan(const tsr_checkpoint *model, const char *mesh_text,
-                            const char *rules_text, tsr_plan **out_plan) {
-  tsr_mesh *mesh = NULL;
-  tsr_rules *rules = NULL;
-  tsr_status status = tsr_mesh_parse(mesh_text, NULL, &mesh);
-  if (!status) status = tsr_rules_parse(rules_text, "example", NULL, &rules);
-  if (!status) status = tsr_plan_match(tsr_checkpoint_tree(model), mesh, rules, NULL, out_plan);
-  tsr_rules_release(rules);
-  tsr_mesh_release(mesh);
-  return status;
-}
-
-// Rows for two ranks, as engines store them: model-rank-0-part-0.safetensors and so on.
-static tsr_status store(const char *file, const char *folder) {
-  tsr_checkpoint *model = NULL;
-  tsr_transform *job = NULL;
-  tsr_transform_options options = TSR_TRANSFORM_OPTIONS;
+  const tsr_leaf leaves[] = {{.path = "mlp.weight",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
+                              .data = values},
+                             {.path = "norm",
+                              .kind = TSR_LEAF_HOST,
+                              .dtype = TSR_F32,
+                              .shape = *TSR_SHAPE(COLUMNS),
+                              .data = values}};
+  tsr_save_options options = TSR_SAVE_OPTIONS;
+  TSR_OWN(comm, alone);
+  TSR_OWN(array_tree, tree);
+  TSR_OWN(tree, shapes);
+  TSR_OWN(plan, plan);
+  TSR_TRY(tsr_comm_create(1, NULL, &alone));
+  TSR_TRY(tsr_array_tree_create(leaves, 2, &tree));
+  TSR_TRY(tsr_array_tree_shapes(tree, &shapes));
+  TSR_TRY(make_plan(shapes, "rank=2", "mlp -> rank, _\nnorm -> ()\n", &plan));
   options.format = TSR_FORMAT_RANKS;
-  tsr_plan *plan = NULL;
-  tsr_status status = tsr_checkpoint_open(file, NULL, &model);
-  if (!status) status = make_plan(model, "rank=2", "mlp -> rank, _\nnorm -> ()\n", &plan);
   options.plan = plan;
-  if (!status) status = tsr_transform_create(model, folder, &options, &job);
-  if (!status) status = tsr_transform_run(job);
-  tsr_transform_destroy(job);
-  tsr_plan_release(plan);
-  tsr_checkpoint_release(model);
-  return status;
-}
-
-static tsr_status make_model(const char *folder) {
-  char file[128];
-  snprintf(file, sizeof file, "%s.safetensors", folder);
-  tsr_status status = write_file(file);
-  if (!status) status = store(file, folder);
-  remove(file);
-  return status;
+  return tsr_checkpoint_save(tree, folder, alone, &options);
 }
 
 static void remove_model(const char *folder) {
@@ -91,7 +67,7 @@ static void remove_model(const char *folder) {
 
 // Of every element here whether it is its place in the tensor.
 static tsr_status check(const tsr_leaf *leaf) {
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_array_part part;
   TSR_TRY(tsr_array_local(leaf->array, 0, &part));
   const float *data = part.data;
   const int64_t rows = part.shape.rank == 2 ? part.shape.dims[0] : 1;
@@ -101,8 +77,8 @@ static tsr_status check(const tsr_leaf *leaf) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++)
       if (data[i * columns + j] != (float)((row + i) * COLUMNS + column + j))
-        return tsr_fail(IO, "%s: row %" PRId64 ", column %" PRId64 " is %g", leaf->tensor.path,
-                        row + i, column + j, (double)data[i * columns + j]);
+        return tsr_fail(IO, "%s: row %" PRId64 ", column %" PRId64 " is %g", leaf->path, row + i,
+                        column + j, (double)data[i * columns + j]);
   return NULL;
 }
 
@@ -122,36 +98,30 @@ static tsr_status tell(tsr_comm *comm, const tsr_load *job) {
 }
 
 static tsr_status run(tsr_comm *comm, tsr_load *job) {
-  tsr_array_tree *tree = NULL;
+  TSR_OWN(array_tree, tree);
   TSR_TRY(tsr_load_run(job, &tree));
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < tsr_array_tree_count(tree) && !status; i++)
-    status = check(tsr_array_tree_leaf(tree, i));
-  if (!status) status = tell(comm, job);
-  if (!status && tsr_comm_rank(comm) == 0)
+  for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)
+    TSR_TRY(check(tsr_array_tree_leaf(tree, i)));
+  TSR_TRY(tell(comm, job));
+  if (tsr_comm_rank(comm) == 0)
     printf("%" PRId64 " bytes were read by all, every element is right\n",
            tsr_load_certificate_of(job)->total_read);
-  tsr_array_tree_release(tree);
-  return status;
+  return NULL;
 }
 
 // Columns for half of the ranks, twice: so every piece is on two of them.
 static tsr_status load(tsr_comm *comm, const char *folder) {
   tsr_load_options options = TSR_LOAD_OPTIONS;
-  options.least_part = 1024;
   char mesh[64];
-  tsr_checkpoint *model = NULL;
-  tsr_plan *plan = NULL;
-  tsr_load *job = NULL;
+  TSR_OWN(checkpoint, model);
+  TSR_OWN(plan, plan);
+  TSR_OWN(load, job);
+  options.least_part = 1024;
   snprintf(mesh, sizeof mesh, "copy=2,tp=%d", tsr_comm_rank_count(comm) / 2);
-  tsr_status status = tsr_checkpoint_open_all(comm, folder, NULL, &model);
-  if (!status) status = make_plan(model, mesh, "mlp -> _, tp\nnorm -> ()\n", &plan);
-  if (!status) status = tsr_load_create(model, plan, comm, &options, &job);
-  if (!status) status = run(comm, job);
-  tsr_load_destroy(job);
-  tsr_plan_release(plan);
-  tsr_checkpoint_release(model);
-  return status;
+  TSR_TRY(tsr_checkpoint_open_all(comm, folder, NULL, &model));
+  TSR_TRY(make_plan(tsr_checkpoint_tree(model), mesh, "mlp -> _, tp\nnorm -> ()\n", &plan));
+  TSR_TRY(tsr_load_create(model, plan, comm, &options, &job));
+  return run(comm, job);
 }
 
 // All ranks must see the folder; which it is, the first of them says.
