@@ -1,0 +1,1 @@
+LOG_SHARDING_MOVE=true log

@@ -1,0 +1,39 @@
+// Two hosts with four GPUs each: how far apart devices are, which of them work together along an
+// axis, and what a collective over that axis costs.
+#include <inttypes.h>
+#include <stdio.h>
+#include <tessera/tessera.h>
+
+static void show_distances(const tsr_topology *machine) {
+  const int others[] = {0, 1, 4};
+  for (int i = 0; i < 3; i++)
+    printf("device 0 to %d: %s, %.1f us for 1 MB\n", others[i],
+           tsr_level_name(tsr_topology_level(machine, 0, others[i])),
+           1e6 * tsr_topology_cost(machine, 0, others[i], 1000000));
+}
+
+static tsr_status show_axis(const tsr_mesh *mesh, const char *axis) {
+  TSR_OWN(groups, groups);
+  double seconds = 0;
+  TSR_TRY(tsr_mesh_groups(mesh, &axis, 1, &groups));
+  TSR_TRY(tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, &axis, 1, 1000000, &seconds));
+  printf("%s: %" PRId64 " groups of %" PRId64 ", the first is", axis, groups.count, groups.size);
+  for (int64_t i = 0; i < groups.size; i++) {
+    const int64_t device = groups.members[i];
+    printf(" %" PRId64, device);
+  }
+  printf("; an all-gather of 1 MB takes %.0f us\n", 1e6 * seconds);
+  return NULL;
+}
+
+static tsr_status run(void) {
+  TSR_OWN(topology, machine);
+  TSR_OWN(mesh, mesh);
+  TSR_TRY(tsr_topology_parse("gpu:2x4:h100", &machine));
+  TSR_TRY(tsr_mesh_parse("data=2,model=4", machine, &mesh));
+  show_distances(machine);
+  TSR_TRY(show_axis(mesh, "data"));
+  return show_axis(mesh, "model");
+}
+
+int main(void) { return tsr_status_exit(run()); }
