@@ -13,7 +13,7 @@ static tsr_status save(const char *path) {
   TSR_TRY(tsr_comm_create(2, NULL, &comm));
   TSR_TRY(tsr_mesh_parse("x=2", NULL, &mesh));
   TSR_TRY(tsr_array_put(comm, mesh, "x, _", TSR_SHAPE(8, 4), TSR_F32, weights, &array));
-  const tsr_leaf leaf = {.path = "weights", .kind = TSR_LEAF_ARRAY, .array = array};
+  const tsr_leaf leaf = {.tensor.path = "weights", .kind = TSR_LEAF_ARRAY, .array = array};
   TSR_TRY(tsr_array_tree_create(&leaf, 1, &tree));
   return tsr_checkpoint_save(tree, path, comm, NULL);
 }

@@ -11,16 +11,10 @@ static tsr_status write_model(tsr_comm *comm, const char *path) {
   float weight[ROWS][COLUMNS], norm[COLUMNS];
   for (int i = 0; i < ROWS * COLUMNS; i++) weight[i / COLUMNS][i % COLUMNS] = (float)i;
   for (int i = 0; i < COLUMNS; i++) norm[i] = (float)(ROWS * COLUMNS + i);
-  const tsr_leaf leaves[] = {{.path = "mlp.weight",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
-                              .data = weight},
-                             {.path = "norm",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(COLUMNS),
-                              .data = norm}};
+  const tsr_leaf leaves[] = {
+      {tsr_tensor_of("mlp.weight", TSR_F32, TSR_SHAPE(ROWS, COLUMNS)), TSR_LEAF_HOST,
+       .data = weight},
+      {tsr_tensor_of("norm", TSR_F32, TSR_SHAPE(COLUMNS)), TSR_LEAF_HOST, .data = norm}};
   tsr_save_options options = TSR_SAVE_OPTIONS;
   options.format = TSR_FORMAT_FILE;
   TSR_OWN(array_tree, tree);

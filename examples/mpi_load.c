@@ -28,16 +28,10 @@ static tsr_status make_plan(const tsr_tree *tree, const char *mesh_text, const c
 static tsr_status make_model(const char *folder) {
   static float values[ROWS * COLUMNS];
   for (int i = 0; i < ROWS * COLUMNS; i++) values[i] = (float)i;
-  const tsr_leaf leaves[] = {{.path = "mlp.weight",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(ROWS, COLUMNS),
-                              .data = values},
-                             {.path = "norm",
-                              .kind = TSR_LEAF_HOST,
-                              .dtype = TSR_F32,
-                              .shape = *TSR_SHAPE(COLUMNS),
-                              .data = values}};
+  const tsr_leaf leaves[] = {
+      {tsr_tensor_of("mlp.weight", TSR_F32, TSR_SHAPE(ROWS, COLUMNS)), TSR_LEAF_HOST,
+       .data = values},
+      {tsr_tensor_of("norm", TSR_F32, TSR_SHAPE(COLUMNS)), TSR_LEAF_HOST, .data = values}};
   tsr_save_options options = TSR_SAVE_OPTIONS;
   TSR_OWN(comm, alone);
   TSR_OWN(array_tree, tree);
@@ -77,8 +71,8 @@ static tsr_status check(const tsr_leaf *leaf) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++)
       if (data[i * columns + j] != (float)((row + i) * COLUMNS + column + j))
-        return tsr_fail(IO, "%s: row %" PRId64 ", column %" PRId64 " is %g", leaf->path, row + i,
-                        column + j, (double)data[i * columns + j]);
+        return tsr_fail(IO, "%s: row %" PRId64 ", column %" PRId64 " is %g", leaf->tensor.path,
+                        row + i, column + j, (double)data[i * columns + j]);
   return NULL;
 }
 

@@ -7,8 +7,8 @@
 static tsr_status write_model(const char *path) {
   static const float q[4][4] = {{1}}, k[2][4] = {{2}};
   const tsr_leaf leaves[] = {
-      {"layers.0.q", TSR_LEAF_HOST, .dtype = TSR_F32, .shape = *TSR_SHAPE(4, 4), .data = q},
-      {"layers.0.k", TSR_LEAF_HOST, .dtype = TSR_F32, .shape = *TSR_SHAPE(2, 4), .data = k}};
+      {tsr_tensor_of("layers.0.q", TSR_F32, TSR_SHAPE(4, 4)), TSR_LEAF_HOST, .data = q},
+      {tsr_tensor_of("layers.0.k", TSR_F32, TSR_SHAPE(2, 4)), TSR_LEAF_HOST, .data = k}};
   tsr_save_options options = TSR_SAVE_OPTIONS;
   options.format = TSR_FORMAT_FOLDER;
   TSR_OWN(comm, comm);
