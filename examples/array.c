@@ -25,7 +25,7 @@ static tsr_status show(const tsr_array *array) {
   tsr_text_deinit(&line);
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    TSR_TRY(tsr_array_local(array, i, &part));
+    TSR_TRY(tsr_array_local_at(array, i, &part));
     printf("  device %" PRId64 ", replica %" PRId64 ", rows %" PRId64 " to %" PRId64
            ", columns %" PRId64 " to %" PRId64 ":",
            part.device, part.replica, part.ranges[0].lo, part.ranges[0].hi, part.ranges[1].lo,

@@ -20,7 +20,7 @@ static tsr_status run(void) {
                         &dealt));
   TSR_TRY(tsr_array_reshard_to(dealt, "p+q, _", &rows));
   tsr_array_part part = TSR_ARRAY_PART;
-  TSR_TRY(tsr_array_local(rows, 0, &part));
+  TSR_TRY(tsr_array_local_at(rows, 0, &part));
   const double *values = part.data;
   printf("rank %d has rows %" PRId64 " to %" PRId64 ": %g ... %g\n", tsr_comm_rank(comm),
          part.ranges[0].lo, part.ranges[0].hi - 1, values[0], values[part.shape.dims[0] * 12 - 1]);

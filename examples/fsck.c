@@ -26,7 +26,7 @@ static tsr_status look(const char *path) {
   printf("%" PRId64 " files, %" PRId64 " tensors, %" PRId64 " errors\n", tsr_fsck_files(report),
          tsr_fsck_tensors(report), tsr_fsck_total(report, TSR_SEVERITY_ERROR));
   for (int64_t i = 0; i < tsr_fsck_count(report); i++) {
-    const tsr_fault *fault = tsr_fsck_fault(report, i);
+    const tsr_fault *fault = tsr_fsck_at(report, i);
     printf("  %s: %s\n  remedy: %s\n", tsr_fault_name(fault->kind), fault->message,
            tsr_fault_remedy(fault->kind));
   }

@@ -10,7 +10,7 @@ static tsr_status show(const tsr_layout *layout) {
     tsr_range ranges[TSR_MAX_RANK];
     TSR_TRY(tsr_layout_box(layout, tsr_layout_shard(layout, position), ranges));
     printf("device %lld holds [%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]\n",
-           (long long)tsr_mesh_device(mesh, position), ranges[0].lo, ranges[0].hi, ranges[1].lo,
+           (long long)tsr_mesh_device_at(mesh, position), ranges[0].lo, ranges[0].hi, ranges[1].lo,
            ranges[1].hi);
   }
   return NULL;

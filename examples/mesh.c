@@ -22,14 +22,14 @@ static tsr_status report(const world *w) {
   for (int axis = 0; axis < tsr_mesh_axis_count(w->mesh); axis++) {
     tsr_axis_cost cost;
     TSR_TRY(tsr_mesh_axis_cost(w->mesh, axis, &cost));
-    const tsr_axis *which = tsr_mesh_axis(w->mesh, axis);
+    const tsr_axis *which = tsr_mesh_axis_at(w->mesh, axis);
     printf("%-5s  %2" PRId64 " devices, over %s, %s\n", which->name, which->size,
            tsr_level_name(cost.level), cost.ring ? "a ring" : "a line");
   }
   printf("devices of the first model group:");
   for (int64_t position = 0; position < 4; position++) {
-    const int64_t id = tsr_mesh_device(w->mesh, position);
-    const int64_t *at = tsr_topology_devices(w->pod)[tsr_topology_find(w->pod, id)].coords;
+    const int64_t id = tsr_mesh_device_at(w->mesh, position);
+    const int64_t *at = tsr_topology_devices(w->pod)[tsr_topology_device_find(w->pod, id)].coords;
     printf("  %lld at (%lld,%lld,%lld)", (long long)id, (long long)at[0], (long long)at[1],
            (long long)at[2]);
   }

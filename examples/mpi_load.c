@@ -62,7 +62,7 @@ static void remove_model(const char *folder) {
 // Of every element here whether it is its place in the tensor.
 static tsr_status check(const tsr_leaf *leaf) {
   tsr_array_part part;
-  TSR_TRY(tsr_array_local(leaf->array, 0, &part));
+  TSR_TRY(tsr_array_local_at(leaf->array, 0, &part));
   const float *data = part.data;
   const int64_t rows = part.shape.rank == 2 ? part.shape.dims[0] : 1;
   const int64_t columns = part.shape.dims[part.shape.rank - 1];
@@ -95,7 +95,7 @@ static tsr_status run(tsr_comm *comm, tsr_load *job) {
   TSR_OWN(array_tree, tree);
   TSR_TRY(tsr_load_run(job, &tree));
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)
-    TSR_TRY(check(tsr_array_tree_leaf(tree, i)));
+    TSR_TRY(check(tsr_array_tree_at(tree, i)));
   TSR_TRY(tell(comm, job));
   if (tsr_comm_rank(comm) == 0)
     printf("%" PRId64 " bytes were read by all, every element is right\n",

@@ -35,7 +35,7 @@ typedef struct report {
 
 static tsr_status tell(tsr_comm *comm, const tsr_array *rows) {
   tsr_array_part part = TSR_ARRAY_PART;
-  TSR_TRY(tsr_array_local(rows, 0, &part));
+  TSR_TRY(tsr_array_local_at(rows, 0, &part));
   const double *data = part.data;
   const int64_t count = part.shape.dims[0] * part.shape.dims[1];
   const report mine = {part.ranges[0].lo, part.ranges[0].hi, count ? data[0] : 0,

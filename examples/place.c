@@ -53,7 +53,7 @@ static tsr_status make_placer(const tsr_array_tree *parameters, const tsr_mesh *
 
 static void print_arrays(const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     tsr_text text = TSR_TEXT_EMPTY;
     tsr_array_print(leaf->array, &text);
     printf("%-8s  %s\n", leaf->tensor.path, tsr_text_string(&text));

@@ -17,7 +17,7 @@ static tsr_status run(const char *model, const char *mesh_text, const char *rule
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     TSR_OWN(text, spec);
     tsr_plan_row row = TSR_PLAN_ROW;
-    TSR_TRY(tsr_plan_get(plan, i, &row));
+    TSR_TRY(tsr_plan_at(plan, i, &row));
     TSR_TRY(tsr_spec_print(row.final, TSR_FORM_SHORT, &spec));
     printf("%-40s  %s\n", row.tensor->path, tsr_text_string(&spec));
   }

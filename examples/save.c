@@ -70,7 +70,7 @@ static tsr_status save(tsr_comm *comm, int64_t step, const char *path) {
 
 static void show(const tsr_array_tree *state) {
   for (int64_t i = 0; i < tsr_array_tree_count(state); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(state, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(state, i);
     tsr_text line = {0};
     tsr_array_print(leaf->array, &line);
     printf("%-22s  %s\n", leaf->tensor.path, tsr_text_string(&line));

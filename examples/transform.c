@@ -49,7 +49,7 @@ static tsr_status run(void) {
   TSR_TRY(tsr_mapping_invert(there, &back));
   TSR_TRY(transform(before, there, (char[]){"joined"}));
   TSR_TRY(tsr_checkpoint_open("joined", NULL, &joined));
-  printf("%s\n", tsr_tree_tensor(tsr_checkpoint_tree(joined), 0)->path);
+  printf("%s\n", tsr_tree_at(tsr_checkpoint_tree(joined), 0)->path);
   TSR_TRY(transform(joined, back, (char[]){"after"}));
   TSR_TRY(tsr_checkpoint_open("after", NULL, &after));
   TSR_TRY(tsr_checkpoint_verify(before, after, NULL, &result));

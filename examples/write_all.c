@@ -33,7 +33,7 @@ static tsr_status run(void) {
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
     void *data = NULL;
     tsr_array_part part = TSR_ARRAY_PART;
-    TSR_TRY(tsr_array_local(array, i, &part));
+    TSR_TRY(tsr_array_local_at(array, i, &part));
     TSR_TRY(tsr_array_write(array, i, &data));
     TSR_TRY(scale(&ten, &part, data));
   }

@@ -137,11 +137,11 @@ TSR_API bool tsr_array_is_fully_addressable(const tsr_array *array);  // all its
 TSR_API int64_t tsr_array_local_count(const tsr_array *array);        // its devices that are here
 TSR_API int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local part
 // Which local part a device holds; -1 when it holds none here.
-TSR_API int64_t tsr_array_find_device(const tsr_array *array, int64_t device);
+TSR_API int64_t tsr_array_local_find(const tsr_array *array, int64_t device);
 TSR_API const void *tsr_array_data(const tsr_array *array, int64_t index);
 // addressable_shards[index], in order of device number.
-TSR_API TSR_MUST_USE tsr_status tsr_array_local(const tsr_array *array, int64_t index,
-                                                tsr_array_part *out_part);
+TSR_API TSR_MUST_USE tsr_status tsr_array_local_at(const tsr_array *array, int64_t index,
+                                                   tsr_array_part *out_part);
 // The buffer of a local part, and where its data begin in it. Borrowed from the array.
 TSR_API tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset);
 // Bytes of memory that its parts really take here, what is shared counted once.

@@ -70,7 +70,7 @@ TSR_API void tsr_axes_release(const tsr_axes *axes);  // NULL is fine
 // machine.
 TSR_API bool tsr_axes_equal(const tsr_axes *a, const tsr_axes *b);
 TSR_API uint64_t tsr_axes_hash(const tsr_axes *axes);
-TSR_API const tsr_logical_entry *tsr_axes_get(const tsr_axes *axes, tsr_axis_field field);
+TSR_API const tsr_logical_entry *tsr_axes_at(const tsr_axes *axes, tsr_axis_field field);
 TSR_API bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field);
 
 // ---- modes ----
@@ -111,7 +111,7 @@ typedef struct tsr_registered_axis {
   const tsr_logical_entry *rule, *generation_rule;
 } tsr_registered_axis;
 TSR_API int tsr_axis_registry_count(const tsr_axis_registry *registry);
-TSR_API tsr_registered_axis tsr_axis_registry_get(const tsr_axis_registry *registry, int index);
+TSR_API tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int index);
 
 // ---- resolving ----
 

@@ -74,7 +74,7 @@ TSR_API const tsr_plan *tsr_checkpoint_plan(
     const tsr_checkpoint *checkpoint);  // NULL if not cut, or cut in stages
 TSR_API const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor);
 TSR_API int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint);
-TSR_API const char *tsr_checkpoint_file(const tsr_checkpoint *checkpoint, int file);
+TSR_API const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int file);
 TSR_API int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file);
 // What the files say of the model as a whole, such as "format": "pt"; gives the number of items.
 // Where files do not say the same, the first counts, and there is a warning. NumPy's have some

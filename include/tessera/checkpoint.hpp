@@ -196,7 +196,7 @@ class verification : public owned<tsr_verification, tsr_verification_destroy> {
   std::int64_t size() const { return tsr_verification_count(get()); }
   const tsr_verify_row &operator[](std::int64_t row) const {
     detail::check_index("row", row, size());
-    return *tsr_verification_row(get(), row);
+    return *tsr_verification_at(get(), row);
   }
   // One line about a tensor that differs.
   std::string print(std::int64_t row) const {

@@ -33,7 +33,7 @@ TSR_API void tsr_chunker_release(const tsr_chunker *chunker);          // NULL i
 TSR_API const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker);  // borrowed
 // The processes with a device in the mesh, ascending.
 TSR_API int64_t tsr_chunker_process_count(const tsr_chunker *chunker);
-TSR_API int64_t tsr_chunker_process(const tsr_chunker *chunker, int64_t index);
+TSR_API int64_t tsr_chunker_process_at(const tsr_chunker *chunker, int64_t index);
 
 // num_chunks and chunk_ids, one per mesh axis: in how many chunks a process sees the axis, and
 // which of them is its own. All functions that ask about a process fail with process_not_in_mesh

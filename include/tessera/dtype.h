@@ -48,7 +48,7 @@ typedef struct tsr_dtype_info {
   bool sub_byte;  // several elements share a byte
 } tsr_dtype_info;
 
-TSR_API const tsr_dtype_info *tsr_dtype_get(tsr_dtype dtype);  // NULL for an invalid value
+TSR_API const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype);  // NULL for an invalid value
 // Its name in an ecosystem; NULL where that has no such type.
 TSR_API const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem);
 // Finds a type by its name in any of the ecosystems; TSR_DTYPE_NONE if there is none. Names are

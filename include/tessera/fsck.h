@@ -89,7 +89,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_fsck_run(const char *path, const tsr_fsck_op
                                              tsr_fsck **out_fsck);
 TSR_API void tsr_fsck_destroy(tsr_fsck *fsck);  // NULL is fine
 TSR_API int64_t tsr_fsck_count(const tsr_fsck *fsck);
-TSR_API const tsr_fault *tsr_fsck_fault(const tsr_fsck *fsck, int64_t index);
+TSR_API const tsr_fault *tsr_fsck_at(const tsr_fsck *fsck, int64_t index);
 TSR_API int64_t tsr_fsck_total(const tsr_fsck *fsck, tsr_severity severity);
 TSR_API int64_t tsr_fsck_tensors(const tsr_fsck *fsck);
 TSR_API int64_t tsr_fsck_files(const tsr_fsck *fsck);

@@ -103,8 +103,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_layout_equivalent(const tsr_layout *a, const
 TSR_API int64_t tsr_layout_shard(const tsr_layout *layout, int64_t position);
 // What tells devices of different layouts apart: a position's device id, or the position itself
 // where there is no mesh or an abstract one. And the position of a device, -1 if there is none.
-TSR_API int64_t tsr_layout_device(const tsr_layout *layout, int64_t position);
-TSR_API int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device);
+TSR_API int64_t tsr_layout_device_at(const tsr_layout *layout, int64_t position);
+TSR_API int64_t tsr_layout_device_find(const tsr_layout *layout, int64_t device);
 // The same layout over these devices, one for each position; a layout without a mesh gets one with
 // the axis "device". Fails as tsr_mesh_create does.
 TSR_API TSR_MUST_USE tsr_status tsr_layout_with_devices(const tsr_layout *layout,
@@ -117,7 +117,7 @@ TSR_API int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim);
 // Replica group: the positions with this shard, ascending. `index` counts from 0; -1 past the end.
 // Over unreduced axes a group's members hold partial results of the same elements, not copies.
 TSR_API int64_t tsr_layout_replica_count(const tsr_layout *layout);
-TSR_API int64_t tsr_layout_replica(const tsr_layout *layout, int64_t shard, int64_t index);
+TSR_API int64_t tsr_layout_replica_at(const tsr_layout *layout, int64_t shard, int64_t index);
 // Rank of a position in its group. JAX's replica id counts devices with equal *ranges*, which are
 // more where shards are empty: tsr_layout_jax_replica_ids gives one for each position.
 TSR_API int64_t tsr_layout_replica_id(const tsr_layout *layout, int64_t position);

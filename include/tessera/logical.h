@@ -83,7 +83,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_read(const char *path,
 TSR_API tsr_logical_rules *tsr_logical_rules_retain(const tsr_logical_rules *rules);
 TSR_API void tsr_logical_rules_release(const tsr_logical_rules *rules);  // NULL is fine
 TSR_API int tsr_logical_rules_count(const tsr_logical_rules *rules);     // 0 for NULL
-TSR_API const tsr_logical_rule *tsr_logical_rules_get(const tsr_logical_rules *rules, int index);
+TSR_API const tsr_logical_rule *tsr_logical_rules_at(const tsr_logical_rules *rules, int index);
 // The same rules in the same order, wherever they were written.
 TSR_API bool tsr_logical_rules_equal(const tsr_logical_rules *a, const tsr_logical_rules *b);
 

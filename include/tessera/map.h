@@ -37,7 +37,7 @@ TSR_API int tsr_map_count(const tsr_map *map);     // of rules and drops
 
 // Maps that ship with the library ("llama-fuse"); the names end with NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_map_preset(const char *name, tsr_map **out_map);
-TSR_API const char *tsr_map_preset_name(int index);
+TSR_API const char *tsr_map_preset_at(int index);
 TSR_API const char *tsr_map_preset_text(const char *name);  // NULL if there is none
 
 typedef struct tsr_map_options {

@@ -68,8 +68,8 @@ TSR_API uint64_t tsr_mesh_hash(const tsr_mesh *mesh);
 
 // Axes.
 TSR_API int tsr_mesh_axis_count(const tsr_mesh *mesh);
-TSR_API const tsr_axis *tsr_mesh_axis(const tsr_mesh *mesh, int axis);
-TSR_API int tsr_mesh_find_axis(const tsr_mesh *mesh, const char *name);  // -1 if there is none
+TSR_API const tsr_axis *tsr_mesh_axis_at(const tsr_mesh *mesh, int axis);
+TSR_API int tsr_mesh_axis_find(const tsr_mesh *mesh, const char *name);  // -1 if there is none
 TSR_API const char *tsr_axis_type_name(tsr_axis_type type);              // "auto"
 TSR_API TSR_MUST_USE tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type);
 // Names, sizes and types side by side, as axes. They must be equally many; `types` may be NULL for
@@ -92,9 +92,9 @@ TSR_API TSR_MUST_USE tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_
 TSR_API int64_t tsr_mesh_device_count(const tsr_mesh *mesh);  // product of the sizes, at least 1
 TSR_API bool tsr_mesh_is_abstract(const tsr_mesh *mesh);
 TSR_API const tsr_topology *tsr_mesh_topology(const tsr_mesh *mesh);  // borrowed, may be NULL
-TSR_API int64_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position);
+TSR_API int64_t tsr_mesh_device_at(const tsr_mesh *mesh, int64_t position);
 TSR_API const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh);       // NULL = 0, 1, 2, ...
-TSR_API int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int64_t id);  // position, or -1
+TSR_API int64_t tsr_mesh_device_find(const tsr_mesh *mesh, int64_t id);  // position, or -1
 TSR_API bool tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords);
 TSR_API int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
 // The process that drives a device; 0 for all without a topology.

@@ -57,7 +57,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_tree_create(const tsr_leaf *leaves, in
 TSR_API tsr_array_tree *tsr_array_tree_retain(const tsr_array_tree *tree);
 TSR_API void tsr_array_tree_release(const tsr_array_tree *tree);  // NULL is fine
 TSR_API int64_t tsr_array_tree_count(const tsr_array_tree *tree);
-TSR_API const tsr_leaf *tsr_array_tree_leaf(const tsr_array_tree *tree, int64_t index);
+TSR_API const tsr_leaf *tsr_array_tree_at(const tsr_array_tree *tree, int64_t index);
 // The leaf of a path; NULL if there is none.
 TSR_API const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path);
 // The array of a path, which the tree keeps alive. Fails with not_found, naming the nearest path,

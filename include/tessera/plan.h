@@ -83,8 +83,8 @@ TSR_API const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  
 TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
 // The row of a tensor by its index in the tree, or by its path: fails with not_found, naming the
 // nearest path.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index,
-                                             tsr_plan_row *out_row);
+TSR_API TSR_MUST_USE tsr_status tsr_plan_at(const tsr_plan *plan, int64_t index,
+                                            tsr_plan_row *out_row);
 TSR_API TSR_MUST_USE tsr_status tsr_plan_find(const tsr_plan *plan, const char *path,
                                               tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
@@ -95,7 +95,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int6
 TSR_API const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path);
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
 TSR_API int tsr_plan_spec_count(const tsr_plan *plan);
-TSR_API const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec);
+TSR_API const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int spec);
 TSR_API int tsr_plan_wanted(const tsr_plan *plan, int64_t index);
 TSR_API int tsr_plan_final(const tsr_plan *plan, int64_t index);
 // The layout of a row's tensor on the mesh. Fails where the final spec does not fit, and without a

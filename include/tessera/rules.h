@@ -107,11 +107,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_rules_preset(const char *name, const tsr_rul
 TSR_API TSR_MUST_USE tsr_status tsr_preset_name(const char *name, const tsr_rules_options *options,
                                                 tsr_text *out_name);
 // The families, further names (mistral for llama) after them; NULL after the last.
-TSR_API const char *tsr_preset_family(int index);
+TSR_API const char *tsr_preset_family_at(int index);
 TSR_API const char *tsr_preset_text(const char *family);  // NULL if there is none
 
 // The values of `model_type` that presets are for, each with its family; NULL after the last.
-TSR_API const char *tsr_preset_model_type(int index, const char **out_family);
+TSR_API const char *tsr_preset_model_type_at(int index, const char **out_family);
 // The family for a model, by its config.json: by its model_type, else by that of the model it wraps
 // (in text_config, llm_config or language_config); the first of `architectures` stands for a
 // model_type that is missing. NULL if no preset is for it. `out_reason`, unless it is NULL, gets
@@ -149,7 +149,7 @@ TSR_API const char *tsr_rules_warnings(const tsr_rules *rules);
 // The facts that rules were read with, whether they asked for them or not. Plans keep them.
 TSR_API const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int *out_count);
 TSR_API int tsr_rules_count(const tsr_rules *rules);
-TSR_API const tsr_rule *tsr_rules_get(const tsr_rules *rules, int index);
+TSR_API const tsr_rule *tsr_rules_at(const tsr_rules *rules, int index);
 
 // The first rule that matches `path`, or -1. Rules are safe to share between threads. A pattern
 // that takes too long on a path is an error that names both, not a hang.

@@ -107,7 +107,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_spec_of(const char *const *entries, int coun
 TSR_API tsr_spec *tsr_spec_retain(const tsr_spec *spec);
 TSR_API void tsr_spec_release(const tsr_spec *spec);  // NULL is fine
 
-TSR_API const tsr_spec_desc *tsr_spec_get(const tsr_spec *spec);  // borrowed
+TSR_API const tsr_spec_desc *tsr_spec_desc_of(const tsr_spec *spec);  // borrowed
 TSR_API bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b);
 TSR_API uint64_t tsr_spec_hash(const tsr_spec *spec);
 

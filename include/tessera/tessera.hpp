@@ -370,13 +370,13 @@ class mesh : public shared<tsr_mesh, tsr_mesh_retain, tsr_mesh_release> {
     check(tsr_mesh_parse(text.c_str(), topology.get(), out()));
   }
   std::int64_t device_count() const { return tsr_mesh_device_count(get()); }
-  std::int64_t device(std::int64_t position) const { return tsr_mesh_device(get(), position); }
+  std::int64_t device(std::int64_t position) const { return tsr_mesh_device_at(get(), position); }
   int axis_count() const { return tsr_mesh_axis_count(get()); }
   const tsr_axis &axis(int index) const {
     detail::check_index("axis", index, axis_count());
-    return *tsr_mesh_axis(get(), index);
+    return *tsr_mesh_axis_at(get(), index);
   }
-  int find_axis(const std::string &name) const { return tsr_mesh_find_axis(get(), name.c_str()); }
+  int find_axis(const std::string &name) const { return tsr_mesh_axis_find(get(), name.c_str()); }
   std::string print() const {
     return detail::text_of([&](tsr_text *text) { tsr_mesh_print(get(), text); });
   }
@@ -433,7 +433,7 @@ class layout : public shared<tsr_layout, tsr_layout_retain, tsr_layout_release> 
   tsr::sharding sharding() const { return share<tsr::sharding>(tsr_layout_sharding(get())); }
   std::int64_t device_count() const { return tsr_layout_device_count(get()); }
   std::int64_t shard_count() const { return tsr_layout_shard_count(get()); }
-  std::int64_t device(std::int64_t position) const { return tsr_layout_device(get(), position); }
+  std::int64_t device(std::int64_t position) const { return tsr_layout_device_at(get(), position); }
   std::int64_t shard(std::int64_t position) const { return tsr_layout_shard(get(), position); }
   // The one range per dimension that a shard holds.
   std::vector<tsr_range> box(std::int64_t shard) const {
@@ -570,7 +570,7 @@ class tree : public shared<tsr_tree, tsr_tree_retain, tsr_tree_release> {
   std::int64_t size() const { return tsr_tree_count(get()); }
   const tsr_tensor &operator[](std::int64_t index) const {
     detail::check_index("tensor", index, size());
-    return *tsr_tree_tensor(get(), index);
+    return *tsr_tree_at(get(), index);
   }
   // The number of a tensor; find gives -1 where there is none, index throws.
   std::int64_t find(const std::string &path) const { return tsr_tree_find(get(), path.c_str()); }
@@ -765,7 +765,7 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   std::int64_t local_count() const { return tsr_array_local_count(get()); }
   tsr_array_part part(std::int64_t index) const {
     auto found = detail::blank<tsr_array_part>();
-    check(tsr_array_local(get(), index, &found));
+    check(tsr_array_local_at(get(), index, &found));
     return found;
   }
   // The elements of a local part, with its padding; std::byte sees any type.
@@ -907,7 +907,7 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
   std::int64_t size() const { return tsr_array_tree_count(get()); }
   const tsr_leaf &operator[](std::int64_t index) const {
     detail::check_index("leaf", index, size());
-    return *tsr_array_tree_leaf(get(), index);
+    return *tsr_array_tree_at(get(), index);
   }
   const tsr_leaf &operator[](const std::string &path) const {
     const tsr_leaf *found = tsr_array_tree_find(get(), path.c_str());

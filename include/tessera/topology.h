@@ -103,7 +103,7 @@ TSR_API const tsr_device *tsr_topology_devices(const tsr_topology *topology);
 TSR_API int64_t tsr_topology_memory_per_device(const tsr_topology *topology);
 TSR_API int64_t tsr_topology_process_count(const tsr_topology *topology);  // highest process + 1
 // Position of a device in the list by its id; -1 if there is none.
-TSR_API int64_t tsr_topology_find(const tsr_topology *topology, int64_t id);
+TSR_API int64_t tsr_topology_device_find(const tsr_topology *topology, int64_t id);
 // The box that holds all coordinates: sizes of x, y, z (1 without coordinates) and its low corner.
 TSR_API void tsr_topology_bounds(const tsr_topology *topology, int64_t out_low[3],
                                  int64_t out_sizes[3]);

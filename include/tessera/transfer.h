@@ -43,8 +43,8 @@ TSR_API int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan);
 
 // The copies into one position of the target layout, or out of one position of the source layout.
 // Offsets count elements of the buffers that tsr_layout_buffer_shape describes; `source` and
-// `target` are devices as tsr_layout_device tells them. A device that needs what it has copies it
-// from its old buffer into its new one (source == target).
+// `target` are devices as tsr_layout_device_at tells them. A device that needs what it has copies
+// it from its old buffer into its new one (source == target).
 //
 // Both ways give the same copies. Their order is by target, source and `to`; so the copies of any
 // set of devices, sorted by these three, stand in the same order wherever they are listed.

@@ -123,11 +123,11 @@ TSR_API void tsr_transform_destroy(tsr_transform *transform);  // NULL is fine
 TSR_API const tsr_transform_certificate *tsr_transform_certificate_of(
     const tsr_transform *transform);
 // The files that will be written, relative to the destination.
-TSR_API const char *tsr_transform_file(const tsr_transform *transform, int file);
+TSR_API const char *tsr_transform_file_at(const tsr_transform *transform, int file);
 TSR_API int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file);
 // The file beside them that tells what they hold: a manifest, an index or a plan; NULL = none.
 TSR_API const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes);
-TSR_API const char *tsr_transform_extra(const tsr_transform *transform, int extra);
+TSR_API const char *tsr_transform_extra_at(const tsr_transform *transform, int extra);
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
 

@@ -35,7 +35,7 @@ TSR_API tsr_tree *tsr_tree_retain(const tsr_tree *tree);
 TSR_API void tsr_tree_release(const tsr_tree *tree);  // NULL is fine
 
 TSR_API int64_t tsr_tree_count(const tsr_tree *tree);
-TSR_API const tsr_tensor *tsr_tree_tensor(const tsr_tree *tree, int64_t index);
+TSR_API const tsr_tensor *tsr_tree_at(const tsr_tree *tree, int64_t index);
 TSR_API int64_t tsr_tree_find(const tsr_tree *tree, const char *path);  // -1 if there is none
 // The path nearest to a misspelt or shortened one; NULL if none is near.
 TSR_API const char *tsr_tree_nearest(const tsr_tree *tree, const char *path);

@@ -94,8 +94,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_verify(const tsr_checkpoint *firs
 TSR_API void tsr_verification_destroy(tsr_verification *verification);  // NULL is fine
 TSR_API bool tsr_verification_equal(const tsr_verification *verification);
 TSR_API int64_t tsr_verification_count(const tsr_verification *verification);
-TSR_API const tsr_verify_row *tsr_verification_row(const tsr_verification *verification,
-                                                   int64_t row);
+TSR_API const tsr_verify_row *tsr_verification_at(const tsr_verification *verification,
+                                                  int64_t row);
 TSR_API int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict);
 TSR_API int64_t tsr_verification_bytes_read(const tsr_verification *verification);
 // The tensors that were compared, 0 or 1.

@@ -47,7 +47,7 @@ static tsr_status check_devices(const tsr_comm *comm, const tsr_layout *layout,
   const int64_t positions = tsr_layout_device_count(layout), devices = tsr_comm_device_count(comm);
   *out_local = 0;
   for (int64_t p = 0; p < positions; p++) {
-    const int64_t device = tsr_layout_device(layout, p);
+    const int64_t device = tsr_layout_device_at(layout, p);
     if (device < 0 || device >= devices)
       return tsr_fail(UNKNOWN_DEVICE, "device %lld of the layout is not one of the comm's %lld",
                       (long long)device, (long long)devices);
@@ -60,7 +60,7 @@ static void fill_slots(tsr_array *array) {
   const int64_t positions = tsr_layout_device_count(array->layout);
   int64_t count = 0;
   for (int64_t p = 0; p < positions; p++) {
-    const int64_t device = tsr_layout_device(array->layout, p);
+    const int64_t device = tsr_layout_device_at(array->layout, p);
     if (tsr_comm_local_index(array->comm, device) < 0) continue;
     array->slots[count++] = (tsr_slot){.device = device,
                                        .position = p,
@@ -75,7 +75,7 @@ static void fill_slots(tsr_array *array) {
 static tsr_status check_bytes(const tsr_layout *layout, tsr_dtype dtype) {
   const tsr_shape shape = tsr_layout_shape(layout);
   int64_t bytes;
-  if (!tsr_dtype_get(dtype))
+  if (!tsr_dtype_info_of(dtype))
     return tsr_fail(UNKNOWN_DTYPE, "element type %d is none of tessera/dtypes.def", (int)dtype);
   return tsr_shape_bytes(&shape, dtype, &bytes);
 }
@@ -89,7 +89,7 @@ tsr_status tsr_array_alloc(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   if (!array) return tsr_fail(NO_MEMORY, "array of %lld local devices", (long long)local);
   atomic_init(&array->refs, 1);
   array->dtype = dtype;
-  array->bits = tsr_dtype_get(dtype)->bits;
+  array->bits = tsr_dtype_info_of(dtype)->bits;
   array->comm = tsr_comm_retain(comm);
   array->layout = tsr_layout_retain(layout);
   array->slot_count = local;
@@ -234,7 +234,7 @@ int64_t tsr_array_device(const tsr_array *array, int64_t index) {
   return has_slot(array, index) ? array->slots[index].device : -1;
 }
 
-int64_t tsr_array_find_device(const tsr_array *array, int64_t device) {
+int64_t tsr_array_local_find(const tsr_array *array, int64_t device) {
   int64_t low = 0, high = array->slot_count;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;

@@ -20,7 +20,7 @@ static tsr_hash128 digest_array(void *context, int64_t item) {
 static void describe_array(void *context, int64_t item, tsr_text *out) {
   const tsr_asked *asked = context;
   const tsr_array *array = asked->arrays[item];
-  tsr_text_addf(out, "array %lld: %s ", (long long)item, tsr_dtype_get(array->dtype)->name);
+  tsr_text_addf(out, "array %lld: %s ", (long long)item, tsr_dtype_info_of(array->dtype)->name);
   tsr_layout_describe(array->layout, out);
   if (!target(asked, item)) return;
   tsr_text_add(out, " to ");

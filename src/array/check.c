@@ -117,9 +117,9 @@ static tsr_status compare_hashes(const tsr_array *array, const uint64_t *hashes,
     // The first replica with the same term; there is one, at the latest the position itself.
     int64_t i = 0, first;
     const int64_t shard = tsr_layout_shard(layout, p), term = tsr_layout_term(layout, p);
-    do first = tsr_layout_replica(layout, shard, i++);
+    do first = tsr_layout_replica_at(layout, shard, i++);
     while (tsr_layout_term(layout, first) != term);
-    const int64_t a = tsr_layout_device(layout, first), b = tsr_layout_device(layout, p);
+    const int64_t a = tsr_layout_device_at(layout, first), b = tsr_layout_device_at(layout, p);
     if (hash_of(array->comm, hashes, most, a) != hash_of(array->comm, hashes, most, b))
       return tsr_fail(REPLICAS_DIFFER, "devices %lld and %lld hold shard %lld, but differ in it",
                       (long long)a, (long long)b, (long long)shard);

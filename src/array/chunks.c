@@ -68,7 +68,7 @@ static void find_boxes(tsr_chunker *chunker) {
     const int64_t process = tsr_mesh_process(mesh, position);
     if (chunker->processes[index] != process) index = find_process(chunker, process);
     widen(chunker, index, coords);
-    for (int i = chunker->rank - 1; i >= 0 && ++coords[i] == tsr_mesh_axis(mesh, i)->size; i--)
+    for (int i = chunker->rank - 1; i >= 0 && ++coords[i] == tsr_mesh_axis_at(mesh, i)->size; i--)
       coords[i] = 0;
   }
 }
@@ -78,7 +78,7 @@ static void take_all(tsr_chunker *chunker) {
   chunker->members[0] = tsr_mesh_device_count(chunker->mesh);
   for (int i = 0; i < chunker->rank; i++) {
     chunker->low[i] = 0;
-    chunker->high[i] = tsr_mesh_axis(chunker->mesh, i)->size - 1;
+    chunker->high[i] = tsr_mesh_axis_at(chunker->mesh, i)->size - 1;
   }
 }
 
@@ -132,7 +132,7 @@ const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker) { return chunker->m
 
 int64_t tsr_chunker_process_count(const tsr_chunker *chunker) { return chunker->count; }
 
-int64_t tsr_chunker_process(const tsr_chunker *chunker, int64_t index) {
+int64_t tsr_chunker_process_at(const tsr_chunker *chunker, int64_t index) {
   return index >= 0 && index < tsr_chunker_process_count(chunker) ? chunker->processes[index] : -1;
 }
 
@@ -172,7 +172,7 @@ tsr_status tsr_chunker_chunks(const tsr_chunker *chunker, int64_t process,
   tsr_process_box box;
   TSR_TRY(tsr_chunker_box(chunker, process, &box));
   for (int i = 0; i < chunker->rank; i++) {
-    out_chunks->num_chunks[i] = tsr_mesh_axis(chunker->mesh, i)->size / box.sizes[i];
+    out_chunks->num_chunks[i] = tsr_mesh_axis_at(chunker->mesh, i)->size / box.sizes[i];
     out_chunks->chunk_ids[i] = box.low[i] / box.sizes[i];
   }
   return NULL;
@@ -216,7 +216,7 @@ tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int64_t process,
   TSR_TRY(tsr_chunker_chunks(chunker, process, &chunks));
   bool used[TSR_MAX_AXES] = {false};
   for (int i = 0; i < axis_count; i++) {
-    const int axis = tsr_mesh_find_axis(chunker->mesh, axes[i]);
+    const int axis = tsr_mesh_axis_find(chunker->mesh, axes[i]);
     if (axis >= 0) used[axis] = true;
   }
   *out_id = tsr_chunks_replica_id(chunker, &chunks, used);

@@ -62,7 +62,7 @@ static tsr_status mark_used(request *asked, const cutters *by) {
     const int axis = by->axes[i];
     if (asked->options.strict && asked->used[axis])
       return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" cuts two dimensions",
-                      tsr_mesh_axis(asked->mesh, axis)->name);
+                      tsr_mesh_axis_at(asked->mesh, axis)->name);
     asked->used[axis] = true;
   }
   return NULL;
@@ -74,7 +74,7 @@ static tsr_status check_contiguous(const request *asked, const cutters *by) {
   int i = 0;
   while (i < by->count && asked->box.sizes[by->axes[i]] == 1) i++;
   for (i++; i < by->count; i++) {
-    const tsr_axis *axis = tsr_mesh_axis(asked->mesh, by->axes[i]);
+    const tsr_axis *axis = tsr_mesh_axis_at(asked->mesh, by->axes[i]);
     const int64_t held = asked->box.sizes[by->axes[i]];
     if (held != axis->size)
       return tsr_fail(CHUNK_NOT_CONTIGUOUS,
@@ -100,7 +100,7 @@ static tsr_status exact_range(const request *asked, const cutters *by, int64_t s
                               tsr_range *out_range) {
   int64_t first = 0, held = 1, shards = 1;
   for (int i = 0; i < by->count; i++) {
-    const int64_t members = tsr_mesh_axis(asked->mesh, by->axes[i])->size;
+    const int64_t members = tsr_mesh_axis_at(asked->mesh, by->axes[i])->size;
     first = first * members + asked->box.low[by->axes[i]];
     held *= asked->box.sizes[by->axes[i]];
     shards *= members;
@@ -134,7 +134,7 @@ tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int64_t process,
                                    const tsr_chunk_options *options, tsr_chunk *out_chunk) {
   request asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
   tsr_chunk chunk = {.rank = shape->rank};
-  const tsr_spec_desc *entries = tsr_spec_get(spec);
+  const tsr_spec_desc *entries = tsr_spec_desc_of(spec);
   TSR_TRY(tsr_sized_read(tsr_chunk_options, options, &asked.options));
   TSR_TRY(tsr_shape_check(shape));
   TSR_TRY(tsr_chunker_box(chunker, process, &asked.box));

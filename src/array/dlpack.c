@@ -32,7 +32,7 @@ enum { SPECIAL = sizeof special / sizeof *special };
 static DLDataTypeCode code_of(tsr_dtype dtype) {
   for (int i = 0; i < SPECIAL; i++)
     if (special[i].dtype == dtype) return special[i].code;
-  switch (tsr_dtype_get(dtype)->kind) {
+  switch (tsr_dtype_info_of(dtype)->kind) {
     case TSR_CLASS_BOOL:
       return kDLBool;
     case TSR_CLASS_SIGNED:
@@ -48,7 +48,7 @@ static DLDataTypeCode code_of(tsr_dtype dtype) {
 
 static tsr_status find_dtype(DLDataType type, tsr_dtype *out_dtype) {
   for (int t = TSR_DTYPE_NONE + 1; t < TSR_DTYPE_COUNT && type.lanes == 1; t++)
-    if (code_of((tsr_dtype)t) == type.code && tsr_dtype_get((tsr_dtype)t)->bits == type.bits) {
+    if (code_of((tsr_dtype)t) == type.code && tsr_dtype_info_of((tsr_dtype)t)->bits == type.bits) {
       *out_dtype = (tsr_dtype)t;
       return NULL;
     }
@@ -82,7 +82,7 @@ static tsr_status export_part(const tsr_array *array, int64_t index, exported **
                               DLTensor *out_tensor, bool *out_read_only) {
   tsr_array_part part = TSR_ARRAY_PART;
   int64_t offset = 0;
-  TSR_TRY(tsr_array_local(array, index, &part));
+  TSR_TRY(tsr_array_local_at(array, index, &part));
   exported *e = calloc(1, sizeof *e);
   if (!e) return tsr_fail(NO_MEMORY, "exported tensor");
   tsr_buffer *buffer = tsr_array_buffer(array, index, &offset);

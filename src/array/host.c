@@ -275,7 +275,7 @@ static tsr_status local_shards(const tsr_comm *comm, const tsr_layout *layout, i
   int64_t *shards = malloc(sizeof *shards * ((size_t)devices + 1)), count = 0;
   if (!shards) return tsr_fail(NO_MEMORY, "the shards of %lld devices", (long long)devices);
   for (int64_t i = 0; i < devices; i++) {
-    const int64_t position = tsr_layout_find_device(layout, first + i);
+    const int64_t position = tsr_layout_device_find(layout, first + i);
     if (position >= 0) shards[count++] = tsr_layout_shard(layout, position);
   }
   *out_shards = shards;

@@ -50,7 +50,7 @@ static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_array_part
   return NULL;
 }
 
-tsr_status tsr_array_local(const tsr_array *array, int64_t index, tsr_array_part *out_part) {
+tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_array_part *out_part) {
   TSR_TRY(tsr_sized_check(tsr_array_part, out_part));
   TSR_TRY(tsr_array_check_alive(array));
   if (index < 0 || index >= array->slot_count)
@@ -95,7 +95,7 @@ void tsr_array_print(const tsr_array *array, tsr_text *out) {
   int64_t buffers = 0;
   for (int64_t i = 0; i < array->slot_count; i++)
     buffers += has_own_memory(array, &array->slots[i]);
-  tsr_text_addf(out, "%s ", tsr_dtype_get(array->dtype)->name);
+  tsr_text_addf(out, "%s ", tsr_dtype_info_of(array->dtype)->name);
   tsr_layout_describe(array->layout, out);
   if (tsr_array_is_deleted(array)) {
     tsr_text_add(out, ": donated");

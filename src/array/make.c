@@ -140,7 +140,7 @@ static tsr_status generate_one(void *context, int64_t index, int worker) {
   const generating *g = context;
   tsr_array_part part = TSR_ARRAY_PART;
   (void)worker;
-  TSR_TRY(tsr_array_local(g->array, g->leaders[index], &part));
+  TSR_TRY(tsr_array_local_at(g->array, g->leaders[index], &part));
   return tsr_note(g->fill(g->context, &part, g->array->slots[g->leaders[index]].data),
                   "device %lld", (long long)part.device);
 }

@@ -117,8 +117,8 @@ static tsr_status list_slots(filing *f) {
 
 // The rank that has the first of all devices with a shard writes it.
 static bool writes(const tsr_array *array, int64_t shard) {
-  const int64_t first = tsr_layout_replica(array->layout, shard, 0);
-  return tsr_comm_rank_of(array->comm, tsr_layout_device(array->layout, first)) ==
+  const int64_t first = tsr_layout_replica_at(array->layout, shard, 0);
+  return tsr_comm_rank_of(array->comm, tsr_layout_device_at(array->layout, first)) ==
          tsr_comm_rank(array->comm);
 }
 
@@ -160,7 +160,7 @@ static tsr_status check_file(const tsr_layout *layout, const char *path, tsr_dty
                     path, npy->width);
   if (dtype != TSR_DTYPE_NONE && npy->dtype != dtype)
     return tsr_fail(BAD_ARGUMENT, "%s: elements are %s, wanted %s", path,
-                    tsr_dtype_get(npy->dtype)->name, tsr_dtype_get(dtype)->name);
+                    tsr_dtype_info_of(npy->dtype)->name, tsr_dtype_info_of(dtype)->name);
   if (tsr_shape_equal(&npy->shape, &wanted)) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_shape_print(&npy->shape, &text);

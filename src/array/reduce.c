@@ -16,7 +16,7 @@ tsr_status tsr_array_check_reduced(const tsr_array *array) {
 
 tsr_reduction tsr_layout_reduction(const tsr_layout *layout) {
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
-  return sharding ? tsr_spec_get(tsr_sharding_spec(sharding))->reduction : TSR_REDUCE_SUM;
+  return sharding ? tsr_spec_desc_of(tsr_sharding_spec(sharding))->reduction : TSR_REDUCE_SUM;
 }
 
 tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout **out_layout) {
@@ -26,7 +26,7 @@ tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout **out_layout)
   }
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
   const tsr_shape shape = tsr_layout_shape(layout);
-  tsr_spec_desc desc = *tsr_spec_get(tsr_sharding_spec(sharding));
+  tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(sharding));
   tsr_spec *spec = NULL;
   tsr_sharding *bound = NULL;
   desc.unreduced_count = 0;
@@ -77,7 +77,7 @@ static void find_groups(reducing *r) {
   const int64_t positions = tsr_layout_device_count(layout);
   for (int64_t p = 0; p < positions; p++) {
     const int64_t first = tsr_layout_first_term(layout, p), term = tsr_layout_term(layout, p);
-    r->devices[first * r->terms + term] = tsr_layout_device(layout, p);
+    r->devices[first * r->terms + term] = tsr_layout_device_at(layout, p);
     if (first != p) continue;
     const int64_t shard = tsr_layout_shard(layout, p);
     r->groups[r->count++] = (group){tsr_layout_buffer_elements(layout, shard), shard, p};
@@ -104,7 +104,7 @@ static tsr_status make_results(reducing *r, const group *g) {
   tsr_slot *first = NULL;
   for (int64_t i = 0; i < r->terms; i++) {
     const int64_t device = r->devices[g->first * r->terms + i];
-    const int64_t index = tsr_array_find_device(to, device);
+    const int64_t index = tsr_array_local_find(to, device);
     if (index < 0) continue;
     tsr_slot *slot = &to->slots[index];
     if (!first) {

@@ -19,11 +19,11 @@ enum { VIEW_ALIGNMENT = 64 };
 static bool is_leader(const tsr_comm *comm, const tsr_layout *layout, int64_t position) {
   const int64_t shard = tsr_layout_shard(layout, position),
                 term = tsr_layout_term(layout, position);
-  const int64_t device = tsr_layout_device(layout, position);
+  const int64_t device = tsr_layout_device_at(layout, position);
   const int rank = tsr_comm_rank_of(comm, device);
   for (int64_t i = 0; i < tsr_layout_replica_count(layout); i++) {
-    const int64_t other = tsr_layout_replica(layout, shard, i);
-    const int64_t there = tsr_layout_device(layout, other);
+    const int64_t other = tsr_layout_replica_at(layout, shard, i);
+    const int64_t there = tsr_layout_device_at(layout, other);
     if (there < device && tsr_comm_rank_of(comm, there) == rank &&
         tsr_layout_term(layout, other) == term)
       return false;
@@ -34,12 +34,12 @@ static bool is_leader(const tsr_comm *comm, const tsr_layout *layout, int64_t po
 // The device of a rank that holds what `source` holds; `source` itself if there is none.
 static int64_t nearest(const tsr_comm *comm, const tsr_layout *layout, int64_t source, int rank) {
   if (tsr_comm_rank_of(comm, source) == rank) return source;
-  const int64_t position = tsr_layout_find_device(layout, source);
+  const int64_t position = tsr_layout_device_find(layout, source);
   const int64_t shard = tsr_layout_shard(layout, position),
                 term = tsr_layout_term(layout, position);
   for (int64_t i = 0; i < tsr_layout_replica_count(layout); i++) {
-    const int64_t other = tsr_layout_replica(layout, shard, i);
-    const int64_t there = tsr_layout_device(layout, other);
+    const int64_t other = tsr_layout_replica_at(layout, shard, i);
+    const int64_t there = tsr_layout_device_at(layout, other);
     if (tsr_comm_rank_of(comm, there) == rank && tsr_layout_term(layout, other) == term)
       return there;
   }
@@ -52,7 +52,7 @@ static int64_t nearest(const tsr_comm *comm, const tsr_layout *layout, int64_t s
 static bool is_view(const tsr_move *move, const tsr_slot *slot, const tsr_copy *copies,
                     int64_t count, const tsr_slot **out_source, int64_t *out_offset) {
   const int bits = move->to->bits;
-  const int64_t index = count == 1 ? tsr_array_find_device(move->from, copies->source) : -1;
+  const int64_t index = count == 1 ? tsr_array_local_find(move->from, copies->source) : -1;
   if (index < 0 || copies->loop_count > 0 || copies->to != 0) return false;
   const tsr_slot *source = &move->from->slots[index];
   const int64_t wanted = tsr_layout_buffer_elements(move->to->layout, slot->shard);
@@ -117,7 +117,7 @@ static tsr_status plan_slot(tsr_move *move, tsr_slot *slot) {
 static bool is_wanted(const tsr_move *move, const tsr_copy *copy) {
   const tsr_comm *comm = move->to->comm;
   const int rank = tsr_comm_rank_of(comm, copy->target);
-  const int64_t position = tsr_layout_find_device(move->to->layout, copy->target);
+  const int64_t position = tsr_layout_device_find(move->to->layout, copy->target);
   return rank != tsr_comm_rank(comm) && is_leader(comm, move->to->layout, position) &&
          !(move->first_terms && tsr_layout_term(move->to->layout, position) > 0) &&
          nearest(comm, move->from->layout, copy->source, rank) == copy->source;

@@ -65,7 +65,7 @@ static int64_t most_bytes(const tsr_comm *comm, const tsr_layout *layout, int bi
   int64_t most = 0, here = 0;
   int rank = -1;
   for (int64_t p = 0; p < positions; p++) {
-    const int of = tsr_comm_rank_of(comm, tsr_layout_device(layout, p));
+    const int of = tsr_comm_rank_of(comm, tsr_layout_device_at(layout, p));
     if (of != rank) here = 0;
     rank = of;
     here += tsr_layout_buffer_elements(layout, tsr_layout_shard(layout, p)) / 8 * bits + bits;

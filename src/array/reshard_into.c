@@ -133,7 +133,7 @@ static tsr_status check_pair(const tsr_array *array, const tsr_array *target) {
     return tsr_fail(BAD_ARGUMENT, "the target is on another comm than the array");
   if (target->dtype != array->dtype)
     return tsr_fail(BAD_ARGUMENT, "the target is of %s, the array of %s",
-                    tsr_dtype_get(target->dtype)->name, tsr_dtype_get(array->dtype)->name);
+                    tsr_dtype_info_of(target->dtype)->name, tsr_dtype_info_of(array->dtype)->name);
   if (tsr_shape_equal(&from, &to)) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_shape_print(&to, &text);

@@ -38,7 +38,7 @@ static void use_rooms(stage *s) {
 // The member of a group that has a buffer already; NULL if none has.
 static const tsr_slot *find_made(const stage *s, const int64_t *members) {
   for (int64_t i = 0; i < s->groups.size; i++) {
-    const int64_t index = tsr_array_find_device(s->out, members[i]);
+    const int64_t index = tsr_array_local_find(s->out, members[i]);
     if (index >= 0 && s->out->slots[index].buffer) return &s->out->slots[index];
   }
   return NULL;
@@ -48,7 +48,7 @@ static tsr_status make_group(stage *s, const int64_t *members) {
   const bool equal = results_are_equal(s->step->kind);
   const tsr_slot *first = equal ? find_made(s, members) : NULL;
   for (int64_t i = 0; i < s->groups.size; i++) {
-    const int64_t index = tsr_array_find_device(s->out, members[i]);
+    const int64_t index = tsr_array_local_find(s->out, members[i]);
     if (index < 0 || s->out->slots[index].buffer) continue;
     tsr_slot *slot = &s->out->slots[index];
     if (first && equal) {
@@ -133,7 +133,7 @@ static tsr_status slice(const stage *s) {
 static tsr_status zero(const stage *s) {
   const bool sum = tsr_sequence_reduction(s->sequence) == TSR_REDUCE_SUM;
   for (int64_t m = 0; m < s->groups.count * s->groups.size; m++) {
-    const int64_t index = tsr_array_find_device(s->out, s->groups.members[m]);
+    const int64_t index = tsr_array_local_find(s->out, s->groups.members[m]);
     if (index < 0) continue;
     if (sum && m % s->groups.size != 0) {
       TSR_TRY(tsr_slot_clear(s->out, &s->out->slots[index]));

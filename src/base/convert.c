@@ -26,7 +26,7 @@ typedef struct pair {
   tsr_dtype from, to;
 } pair;
 
-static bool is_float(tsr_dtype dtype) { return tsr_dtype_get(dtype)->kind == TSR_CLASS_FLOAT; }
+static bool is_float(tsr_dtype dtype) { return tsr_dtype_info_of(dtype)->kind == TSR_CLASS_FLOAT; }
 
 // ---- integers to floats ----
 
@@ -77,7 +77,7 @@ static int64_t largest_of(const tsr_dtype_info *info) {
 }
 
 static void truncate_block(tsr_dtype to, const double *in, int64_t *out, int64_t count) {
-  const tsr_dtype_info *info = tsr_dtype_get(to);
+  const tsr_dtype_info *info = tsr_dtype_info_of(to);
   const double lowest = lowest_of(info), above = above_of(info);
   const int64_t largest = largest_of(info);
   for (int64_t i = 0; i < count; i++) {
@@ -187,7 +187,7 @@ static void copy_elements(int bits, const void *source, int64_t source_at, void 
 void tsr_convert_run(tsr_dtype from, const void *source, int64_t source_at, tsr_dtype to,
                      void *target, int64_t target_at, int64_t count) {
   assert(tsr_convertible(from, to));
-  const int from_bits = tsr_dtype_get(from)->bits, to_bits = tsr_dtype_get(to)->bits;
+  const int from_bits = tsr_dtype_info_of(from)->bits, to_bits = tsr_dtype_info_of(to)->bits;
   if (from == to) {
     copy_elements(from_bits, source, source_at, target, target_at, count);
     return;
@@ -206,13 +206,13 @@ void tsr_convert_run(tsr_dtype from, const void *source, int64_t source_at, tsr_
 }
 
 bool tsr_convertible(tsr_dtype from, tsr_dtype to) {
-  if (!tsr_dtype_get(from) || !tsr_dtype_get(to)) return false;
+  if (!tsr_dtype_info_of(from) || !tsr_dtype_info_of(to)) return false;
   return !part_of(from) || part_of(to);
 }
 
 tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to, void *target,
                        int64_t count) {
-  const tsr_dtype_info *from_info = tsr_dtype_get(from), *to_info = tsr_dtype_get(to);
+  const tsr_dtype_info *from_info = tsr_dtype_info_of(from), *to_info = tsr_dtype_info_of(to);
   if (!from_info || !to_info)
     return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)(from_info ? to : from));
   if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld elements, wanted 0 or more", (long long)count);

@@ -59,7 +59,7 @@ void tsr_block_load_i64(tsr_dtype dtype, const void *source, int64_t *out, int64
       WIDEN(u64_any, (int64_t)in[i]);
       return;
     default:
-      assert(tsr_dtype_get(dtype)->kind <= TSR_CLASS_UNSIGNED);
+      assert(tsr_dtype_info_of(dtype)->kind <= TSR_CLASS_UNSIGNED);
   }
 }
 
@@ -99,6 +99,6 @@ void tsr_block_store_i64(tsr_dtype dtype, const int64_t *in, void *target, int64
       NARROW(u64_any, in[i]);
       return;
     default:
-      assert(tsr_dtype_get(dtype)->kind <= TSR_CLASS_UNSIGNED);
+      assert(tsr_dtype_info_of(dtype)->kind <= TSR_CLASS_UNSIGNED);
   }
 }

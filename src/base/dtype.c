@@ -19,13 +19,13 @@ static const tsr_dtype_info dtypes[TSR_DTYPE_COUNT] = {
 #undef TSR_DTYPE_ROW
 };
 
-const tsr_dtype_info *tsr_dtype_get(tsr_dtype dtype) {
+const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype) {
   if (dtype <= TSR_DTYPE_NONE || dtype >= TSR_DTYPE_COUNT) return NULL;
   return &dtypes[dtype];
 }
 
 const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return NULL;
   switch (ecosystem) {
     case TSR_NAMES_OWN:
@@ -81,7 +81,7 @@ tsr_status tsr_dtype_parse(const char *name, tsr_dtype *out_dtype) {
 }
 
 tsr_status tsr_dtype_bytes(tsr_dtype dtype, int64_t count, int64_t *out_bytes) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld elements, wanted 0 or more", (long long)count);
   // Eight elements take `bits` bytes: so no count times bits is formed, which could overflow.

@@ -47,7 +47,7 @@ static void print_complex(tsr_dtype dtype, const char *element, tsr_text *out) {
 }
 
 void tsr_element_print(tsr_dtype dtype, const void *elements, int64_t index, tsr_text *out) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return;
   char element[WIDEST] = {0};
   const tsr_copy copy = {.from = index, .length = 1};

@@ -10,7 +10,7 @@ const char *tsr_reduction_name(tsr_reduction op) {
 }
 
 bool tsr_reduction_allows(tsr_reduction op, tsr_dtype dtype) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info || !tsr_reduction_name(op)) return false;
   switch (info->kind) {
     case TSR_CLASS_BOOL:

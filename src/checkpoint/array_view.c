@@ -65,8 +65,8 @@ static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   const tsr_layout *layout = g->array->layout;
   int64_t part = -1;
   for (int64_t i = 0; part < 0 && i < tsr_layout_replica_count(layout); i++)
-    part = tsr_array_find_device(
-        g->array, tsr_layout_device(layout, tsr_layout_replica(layout, copy->source, i)));
+    part = tsr_array_local_find(
+        g->array, tsr_layout_device_at(layout, tsr_layout_replica_at(layout, copy->source, i)));
   assert(part >= 0);
   tsr_copy_run(copy, g->array->bits, g->array->slots[part].data, g->out);
   return NULL;
@@ -108,7 +108,7 @@ static const tsr_view_ops array_ops = {
 
 tsr_status tsr_view_of_leaf(const tsr_array_tree *tree, int64_t index, const tsr_save_stage *stage,
                             tsr_view **out_view) {
-  const tsr_leaf *leaf = tsr_array_tree_leaf(tree, index);
+  const tsr_leaf *leaf = tsr_array_tree_at(tree, index);
   array_view *a = malloc(sizeof *a);
   if (!a) return tsr_fail(NO_MEMORY, "a view of an array");
   *a = (array_view){.view = {.ops = &array_ops,

@@ -108,7 +108,8 @@ static char *make_elements(int64_t count, int bits) {
 // Where one of the types is narrower than a byte, by way of buffers that begin with one. What comes
 // before the first element is not ours to count.
 static tsr_status convert_bits(const conversion *c, tsr_overflow *overflow) {
-  const int stored_bits = tsr_dtype_get(c->stored)->bits, bits = tsr_dtype_get(c->dtype)->bits;
+  const int stored_bits = tsr_dtype_info_of(c->stored)->bits,
+            bits = tsr_dtype_info_of(c->dtype)->bits;
   const tsr_copy in = {.from = c->skip, .length = c->length};
   const tsr_copy out = {.to = c->to, .length = c->length};
   char *stored = make_elements(c->length, stored_bits), *converted = make_elements(c->length, bits);
@@ -126,7 +127,7 @@ static tsr_status convert_bits(const conversion *c, tsr_overflow *overflow) {
 }
 
 static tsr_status convert(const conversion *c, tsr_overflow *overflow) {
-  const int bits = tsr_dtype_get(c->dtype)->bits;
+  const int bits = tsr_dtype_info_of(c->dtype)->bits;
   if (c->stored == c->dtype) {
     const tsr_copy copy = {.from = c->skip, .to = c->to, .length = c->length};
     tsr_copy_run(&copy, bits, c->scratch, c->data);
@@ -179,7 +180,7 @@ static tsr_status need_scratch(tsr_batch *batch, int64_t bytes) {
 // Elements that fit into the scratch buffer: the bytes that hold them, from the last element before
 // them that begins with a byte.
 static tsr_status add_converted(tsr_batch *batch, const tsr_batch_run *run) {
-  const int bits = tsr_dtype_get(run->stored)->bits;
+  const int bits = tsr_dtype_info_of(run->stored)->bits;
   const int64_t aligned = 8 / tsr_gcd(8, bits), first = run->from / aligned * aligned;
   const int64_t start = first / 8 * bits + first % 8 * bits / 8;
   const int64_t count = run->from - first + run->length;
@@ -206,7 +207,7 @@ static bool is_plain(const tsr_batch_run *run, int64_t bits) {
 }
 
 tsr_status tsr_batch_add(tsr_batch *batch, const tsr_batch_run *run) {
-  const int64_t bits = tsr_dtype_get(run->stored)->bits;
+  const int64_t bits = tsr_dtype_info_of(run->stored)->bits;
   if (is_plain(run, bits))
     return add_read(batch, run->file, run->offset + run->from * bits / 8, run->length * bits / 8,
                     run->data + run->to * bits / 8);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 int64_t tsr_block_elements(tsr_dtype dtype) {
-  return (int64_t)TSR_BLOCK_BYTES * 8 / tsr_dtype_get(dtype)->bits / 8 * 8;
+  return (int64_t)TSR_BLOCK_BYTES * 8 / tsr_dtype_info_of(dtype)->bits / 8 * 8;
 }
 
 int64_t tsr_block_count(const tsr_view *view) {

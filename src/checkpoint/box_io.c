@@ -178,7 +178,7 @@ static tsr_status start(box_io *io) {
     io->runs.packed = io->store->packed;
     io->runs.item = foreign->packed;
   }
-  io->bits = tsr_dtype_get(io->store->tensors[io->tensor].dtype)->bits;
+  io->bits = tsr_dtype_info_of(io->store->tensors[io->tensor].dtype)->bits;
   io->runs.files = io->store->files;
   io->runs.compare = compare_run;
   io->runs.context = io;

@@ -50,7 +50,7 @@ int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map) {
   for (int64_t i = 0; i < map->count; i++)
     bytes += MAPPED + map->items[i].piece_count * MAPPED_PIECE;
   for (int64_t i = 0; i < tsr_tree_count(map->source); i++)
-    bytes += VIEW + NAMES * (int64_t)strlen(tsr_tree_tensor(map->source, i)->path);
+    bytes += VIEW + NAMES * (int64_t)strlen(tsr_tree_at(map->source, i)->path);
   return bytes;
 }
 
@@ -74,7 +74,7 @@ int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint
   const int64_t count = checkpoint->store->count;
   int64_t part = count * (TARGET_PART + HEADER);
   for (int64_t i = 0; i < count; i++)
-    part += (int64_t)strlen(tsr_tree_tensor(checkpoint->tree, i)->path);
+    part += (int64_t)strlen(tsr_tree_at(checkpoint->tree, i)->path);
   if (format == TSR_FORMAT_RANKS) part = tsr_saturated_multiply(part, ranks);
   return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), part);
 }

@@ -204,7 +204,7 @@ int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint) {
   return checkpoint->store->file_count;
 }
 
-const char *tsr_checkpoint_file(const tsr_checkpoint *checkpoint, int file) {
+const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int file) {
   return has_file(checkpoint, file) ? checkpoint->store->paths[file] : NULL;
 }
 
@@ -259,7 +259,7 @@ static tsr_status check_room(const tsr_tensor *t, const tsr_range *box, const vo
 
 static tsr_status check_box(const tsr_checkpoint *checkpoint, int64_t tensor,
                             const tsr_range *box) {
-  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   for (int d = 0; d < t->rank; d++)
     if (box[d].lo < 0 || box[d].lo > box[d].hi || box[d].hi > t->dims[d])
       return tsr_fail(BAD_ARGUMENT, "%s: range %lld:%lld of dimension %d, whose size is %lld",
@@ -279,7 +279,7 @@ tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint, int64_t tensor,
   tsr_range whole[TSR_MAX_RANK];
   tsr_box_index *index = NULL;
   TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
-  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   for (int d = 0; d < t->rank; d++) whole[d] = (tsr_range){0, t->dims[d]};
   if (!box) box = whole;
   TSR_TRY(check_box(checkpoint, tensor, box));

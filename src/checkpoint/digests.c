@@ -23,7 +23,7 @@ static int64_t find_hashed(const tsr_transform *t, const tsr_view *view) {
   bool same = false;
   if (!t->hashes || tsr_target_digest(t->target) != TSR_DIGEST_HASH) return -1;
   const int64_t origin = tsr_view_origin(view, &same);
-  return same && view->dtype == tsr_tree_tensor(t->source->tree, origin)->dtype ? origin : -1;
+  return same && view->dtype == tsr_tree_at(t->source->tree, origin)->dtype ? origin : -1;
 }
 
 void tsr_transform_digest(const tsr_transform *t, const tsr_window *w, const char *buffer) {

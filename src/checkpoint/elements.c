@@ -18,7 +18,7 @@ static tsr_dtype real_of(tsr_dtype dtype, int *out_parts) {
 }
 
 static const char *element_at(tsr_dtype real, const void *elements, int64_t index) {
-  return (const char *)elements + index * tsr_dtype_get(real)->bits / 8;
+  return (const char *)elements + index * tsr_dtype_info_of(real)->bits / 8;
 }
 
 static void as_doubles(tsr_dtype real, const void *elements, int64_t first, int64_t count,
@@ -128,7 +128,7 @@ static void note_difference(tsr_errors *errors, int64_t element) {
 
 void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int64_t count,
                      const tsr_tolerance *tolerance, tsr_errors *out_errors) {
-  const int bits = tsr_dtype_get(dtypes[0])->bits;
+  const int bits = tsr_dtype_info_of(dtypes[0])->bits;
   int parts = 1;
   const tsr_dtype reals[2] = {real_of(dtypes[0], &parts), real_of(dtypes[1], &parts)};
   double values[2][CHUNK];

@@ -32,7 +32,7 @@ static tsr_status read_turned(tsr_store *store, int64_t tensor, const tsr_range 
   tsr_status status = stored ? tsr_box_index_create(t->foreign->turned, &index)
                              : tsr_fail(NO_MEMORY, "%lld bytes to turn", (long long)bytes);
   if (!status) status = tsr_store_read_raw(store, tensor, index, reversed, stored);
-  if (!status) turn(shape, tsr_dtype_get(t->dtype)->bits, stored, out);
+  if (!status) turn(shape, tsr_dtype_info_of(t->dtype)->bits, stored, out);
   tsr_box_index_destroy(index);
   free(stored);
   return status;
@@ -41,7 +41,7 @@ static tsr_status read_turned(tsr_store *store, int64_t tensor, const tsr_range 
 tsr_status tsr_foreign_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                             const tsr_range *box, void *out) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
-  const int width = tsr_dtype_get(t->dtype)->bits / 8;
+  const int width = tsr_dtype_info_of(t->dtype)->bits / 8;
   tsr_shape shape = {.rank = tsr_layout_rank(t->layout)};
   int64_t count = 1;
   for (int d = 0; d < shape.rank; d++) {
@@ -59,7 +59,7 @@ tsr_status tsr_foreign_read(tsr_store *store, int64_t tensor, const tsr_box_inde
 tsr_status tsr_foreign_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                   int64_t first, int64_t count, void *out) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
-  const int width = tsr_dtype_get(t->dtype)->bits / 8;
+  const int width = tsr_dtype_info_of(t->dtype)->bits / 8;
   tsr_range box[TSR_MAX_RANK];
   for (int64_t at = first; at < first + count;) {
     char *place = (char *)out + (at - first) * width;
@@ -74,5 +74,5 @@ int64_t tsr_foreign_memory(const tsr_store *store, int64_t tensor, int64_t count
   if (!t->foreign) return 0;
   const int64_t packed = t->foreign->packed < 0 ? 0 : TSR_PACKED_MEMORY;
   if (!t->foreign->turned) return packed;
-  return packed + TURN_MEMORY + count * (tsr_dtype_get(t->dtype)->bits / 8);
+  return packed + TURN_MEMORY + count * (tsr_dtype_info_of(t->dtype)->bits / 8);
 }

@@ -383,7 +383,7 @@ void tsr_fsck_destroy(tsr_fsck *fsck) {
 
 int64_t tsr_fsck_count(const tsr_fsck *fsck) { return fsck->count; }
 
-const tsr_fault *tsr_fsck_fault(const tsr_fsck *fsck, int64_t index) {
+const tsr_fault *tsr_fsck_at(const tsr_fsck *fsck, int64_t index) {
   return index >= 0 && index < tsr_fsck_count(fsck) ? &fsck->faults[index] : NULL;
 }
 

@@ -43,10 +43,10 @@ static tsr_status list_tensors(tsr_inspection *listing) {
   memcpy(listing->members, listing->tensors,
          sizeof *listing->members * (size_t)listing->tensor_count);
   for (int64_t i = 0; i < listing->tensor_count; i++)
-    listing->rows[i] = (tsr_inspect_row){
-        .name = tsr_tree_tensor(listing->checkpoint->tree, listing->tensors[i])->path,
-        .count = 1,
-        .tensors = &listing->members[i]};
+    listing->rows[i] =
+        (tsr_inspect_row){.name = tsr_tree_at(listing->checkpoint->tree, listing->tensors[i])->path,
+                          .count = 1,
+                          .tensors = &listing->members[i]};
   listing->count = listing->tensor_count;
   return NULL;
 }
@@ -82,7 +82,7 @@ static tsr_status group_tensors(tsr_inspection *listing) {
   tsr_tree *tree = NULL;
   tsr_status status = tensors && keys ? NULL : tsr_fail(NO_MEMORY, "groups of tensors");
   for (int64_t i = 0; i < listing->tensor_count && !status; i++) {
-    tensors[i] = *tsr_tree_tensor(listing->checkpoint->tree, listing->tensors[i]);
+    tensors[i] = *tsr_tree_at(listing->checkpoint->tree, listing->tensors[i]);
     keys[i] = (uint64_t)spec_of(listing->checkpoint, listing->tensors[i]);
   }
   if (!status) status = tsr_tree_create(tensors, listing->tensor_count, &tree);
@@ -126,9 +126,9 @@ static tsr_status fill_rows(tsr_inspection *listing) {
     assert(row->tensors && row->count > 0);
     row->file = -1;
     if (checkpoint->plan)
-      row->spec = tsr_plan_spec(checkpoint->plan, spec_of(checkpoint, row->tensors[0]));
+      row->spec = tsr_plan_spec_at(checkpoint->plan, spec_of(checkpoint, row->tensors[0]));
     for (int64_t k = 0; k < row->count; k++) {
-      const tsr_tensor *tensor = tsr_tree_tensor(checkpoint->tree, row->tensors[k]);
+      const tsr_tensor *tensor = tsr_tree_at(checkpoint->tree, row->tensors[k]);
       row->elements = tsr_saturated_add(row->elements, tsr_tensor_elements(tensor));
       row->bytes += tsr_tensor_bytes(tensor);
       add_parts(checkpoint, row->tensors[k], i + 1, seen, row);
@@ -242,7 +242,7 @@ tsr_inspect_sums tsr_inspection_sums(const tsr_inspection *inspection, tsr_dtype
   tsr_inspect_sums sums = {0};
   for (int64_t i = 0; i < inspection->count; i++) {
     const tsr_inspect_row *row = &inspection->rows[i];
-    const tsr_tensor *tensor = tsr_tree_tensor(inspection->checkpoint->tree, row->tensors[0]);
+    const tsr_tensor *tensor = tsr_tree_at(inspection->checkpoint->tree, row->tensors[0]);
     if (dtype != TSR_DTYPE_NONE && tensor->dtype != dtype) continue;
     sums.tensors += row->count;
     sums.elements = tsr_saturated_add(sums.elements, row->elements);

@@ -71,7 +71,7 @@ tsr_status tsr_load_tensor_init(tsr_load_tensor *t, const tsr_load *load, const 
 int64_t tsr_load_stored_bytes(const tsr_load *load, const tsr_load_tensor *t, int64_t elements) {
   const tsr_dtype dtype =
       t->direct ? load->checkpoint->store->tensors[t->origin].dtype : t->view->dtype;
-  const int64_t bits = tsr_dtype_get(dtype)->bits;
+  const int64_t bits = tsr_dtype_info_of(dtype)->bits;
   return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
@@ -88,7 +88,7 @@ static tsr_status find_slots(tsr_load_tensor *t, const tsr_comm *comm) {
   t->slots = malloc(sizeof *t->slots * (size_t)(tsr_comm_local_count(comm) + 1));
   if (!t->slots) return tsr_fail(NO_MEMORY, "the shards of a tensor");
   for (int64_t p = 0; p < positions; p++) {
-    const int64_t device = tsr_layout_device(t->layout, p);
+    const int64_t device = tsr_layout_device_at(t->layout, p);
     if (device >= tsr_comm_device_count(comm))
       return tsr_fail(UNKNOWN_DEVICE, "device %lld of the plan is not one of the comm's %lld",
                       (long long)device, (long long)tsr_comm_device_count(comm));
@@ -181,7 +181,7 @@ static tsr_status make_rounds(tsr_load *load) {
 
 static tsr_status certify_slots(tsr_load *load, const tsr_load_tensor *t) {
   tsr_load_certificate *c = &load->certificate;
-  const int64_t bits = tsr_dtype_get(t->view->dtype)->bits;
+  const int64_t bits = tsr_dtype_info_of(t->view->dtype)->bits;
   for (int64_t i = 0; i < t->slot_count; i++) {
     const int64_t held = tsr_layout_buffer_elements(t->layout, t->slots[i].shard);
     tsr_load_slot whole = {.shard = t->slots[i].shard, .dim = -1, .part = {0, 1}};
@@ -196,7 +196,7 @@ static tsr_status certify_slots(tsr_load *load, const tsr_load_tensor *t) {
 }
 
 static tsr_status certify_copies(tsr_load *load, const tsr_load_tensor *t) {
-  const int64_t bits = tsr_dtype_get(t->view->dtype)->bits;
+  const int64_t bits = tsr_dtype_info_of(t->view->dtype)->bits;
   tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
   tsr_status status = tsr_load_list_copies(load, t, &copies);
   for (int64_t i = 0; i < copies.count && !status; i++) {
@@ -229,7 +229,7 @@ static int64_t view_memory(const tsr_load *load) {
   int64_t most = 0;
   for (int64_t i = 0; i < load->count; i++) {
     const tsr_view *view = load->tensors[i].view;
-    const int64_t window = most_window * 8 / tsr_dtype_get(view->dtype)->bits;
+    const int64_t window = most_window * 8 / tsr_dtype_info_of(view->dtype)->bits;
     const int64_t elements = window < view->elements ? window : view->elements;
     const int64_t memory = load->tensors[i].direct ? 0 : tsr_view_memory(view, elements);
     if (memory > most) most = memory;
@@ -265,7 +265,7 @@ static tsr_status bind_plan(tsr_load *load, const tsr_plan *plan, tsr_plan **out
 
 static tsr_status check_found(const tsr_plan *plan, const bool *found, const tsr_tree *there) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    const char *path = tsr_tree_tensor(tsr_plan_tree(plan), i)->path;
+    const char *path = tsr_tree_at(tsr_plan_tree(plan), i)->path;
     const char *nearest = found[i] ? NULL : tsr_tree_nearest(there, path);
     if (!found[i])
       return tsr_fail(NOT_FOUND, "the checkpoint has no tensor \"%s\"%s%s%s, which the plan has",

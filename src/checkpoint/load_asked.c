@@ -32,12 +32,12 @@ static void describe_patterns(const char *what, const char *const *patterns, int
 }
 
 void tsr_selection_describe(const tsr_transform_options *o, tsr_text *out) {
-  const tsr_dtype_info *info = tsr_dtype_get(o->dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(o->dtype);
   tsr_text_addf(out, "tensors as %s", info ? info->name : "they are");
   describe_patterns(", included", o->include, o->include_count, out);
   describe_patterns(", excluded", o->exclude, o->exclude_count, out);
   for (int i = 0; i < o->cast_count; i++) {
-    info = tsr_dtype_get(o->casts[i].dtype);
+    info = tsr_dtype_info_of(o->casts[i].dtype);
     tsr_text_addf(out, ", \"%s\" as %s", o->casts[i].pattern, info ? info->name : "they are");
   }
   if (!o->map) return;
@@ -75,7 +75,7 @@ static void describe_tensor(void *context, int64_t item, tsr_text *out) {
   }
   const tsr_load_tensor *t = &load->tensors[load->order[item]];
   tsr_text_addf(out, "tensor %lld \"%s\": %s of %lld bytes, ", (long long)item, t->view->name,
-                tsr_dtype_get(t->view->dtype)->name,
+                tsr_dtype_info_of(t->view->dtype)->name,
                 (long long)tsr_load_stored_bytes(load, t, t->view->elements));
   tsr_layout_describe(t->layout, out);
 }

@@ -72,7 +72,7 @@ static tsr_copy copy_of(const tsr_piece *piece, int rank) {
 
 static tsr_status read_piece(reading *r, int worker, const tsr_load_tensor *t,
                              const tsr_load_slot *slot, const tsr_piece *piece) {
-  const int bits = tsr_dtype_get(t->view->dtype)->bits;
+  const int bits = tsr_dtype_info_of(t->view->dtype)->bits;
   const tsr_copy copy = copy_of(piece, t->view->shape.rank);
   tsr_batch *batch = &r->batches[worker];
   const int64_t bytes = tsr_view_bytes(t->view, tsr_copy_elements(&copy));

@@ -29,7 +29,7 @@ static tsr_status make_array(tsr_load *load, tsr_load_tensor *t, tsr_array **out
   TSR_TRY_NOTE(tsr_array_empty(load->comm, t->layout, t->view->dtype, out_array), "tensor \"%s\"",
                t->view->name);
   for (int64_t i = 0; i < t->slot_count; i++) {
-    const int64_t part = tsr_array_find_device(*out_array, t->slots[i].device);
+    const int64_t part = tsr_array_local_find(*out_array, t->slots[i].device);
     t->slots[i].data = (*out_array)->slots[part].data;
   }
   return NULL;

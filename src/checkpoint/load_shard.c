@@ -10,7 +10,7 @@
 static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const tsr_layout *layout,
                         int64_t shard) {
   TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
-  const tsr_shape stored = tsr_tensor_shape(tsr_tree_tensor(checkpoint->tree, tensor));
+  const tsr_shape stored = tsr_tensor_shape(tsr_tree_at(checkpoint->tree, tensor));
   const tsr_shape wanted = tsr_layout_shape(layout);
   TSR_TRY(tsr_layout_check_shard(layout, shard));
   if (tsr_shape_equal(&stored, &wanted)) return NULL;
@@ -57,13 +57,13 @@ tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint, int64_t t
   tsr_load_slot slot = {.shard = shard, .data = out, .dim = -1, .part = {0, 1}};
   TSR_TRY(tsr_sized_check(tsr_load_report, out_report));
   TSR_TRY(check(checkpoint, tensor, layout, shard));
-  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   int64_t needed = 0;
   TSR_TRY(tsr_dtype_bytes(t->dtype, tsr_layout_buffer_elements(layout, shard), &needed));
   TSR_TRY_NOTE(tsr_room_check(out, out_bytes, needed), "tensor \"%s\", shard %lld", t->path,
                (long long)shard);
   TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_COPIES_TRUSTED, &view));
-  clear(layout, shard, tsr_dtype_get(view->dtype)->bits, needed, out);
+  clear(layout, shard, tsr_dtype_info_of(view->dtype)->bits, needed, out);
   tsr_status status = read_slot(checkpoint, pool, view, layout, &slot, out_report);
   tsr_view_destroy(view);
   return status;

@@ -174,7 +174,7 @@ static tsr_status prepare(const tsr_load *load, const tsr_load_tensor *t, tsr_co
   }
   *out = (tsr_exchange){.copies = copies->items,
                         .copy_count = copies->count,
-                        .bits = tsr_dtype_get(t->view->dtype)->bits,
+                        .bits = tsr_dtype_info_of(t->view->dtype)->bits,
                         .in = lists->in,
                         .out = lists->out};
   return NULL;

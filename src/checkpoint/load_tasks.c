@@ -147,7 +147,7 @@ static tsr_status make_windows(const tsr_load *load, int64_t tensor, tsr_load_wi
   TSR_TRY(find_hull(load, t, w, &elements, &runs));
   if (elements == 0) return NULL;
   w->bytes = tsr_load_stored_bytes(load, t, elements);
-  int64_t most = load->window_bytes * 8 / tsr_dtype_get(t->view->dtype)->bits;
+  int64_t most = load->window_bytes * 8 / tsr_dtype_info_of(t->view->dtype)->bits;
   // All runs of a window are gathered before they are read, or what lies between those of one
   // device would be read for the next again.
   const int64_t gathered = tsr_saturated_multiply(elements / runs, TSR_MOST_READS);
@@ -205,7 +205,7 @@ static tsr_status add_task(tsr_load_tasks *tasks, const tsr_load *load, int64_t 
 // narrower than that.
 static tsr_status add_tasks(tsr_load_tasks *tasks, const tsr_load *load, int64_t windows) {
   const tsr_load_windows *w = &tasks->windows[windows];
-  const bool narrow = tsr_dtype_get(load->tensors[w->tensor].view->dtype)->bits % 8 != 0;
+  const bool narrow = tsr_dtype_info_of(load->tensors[w->tensor].view->dtype)->bits % 8 != 0;
   const int64_t step = narrow ? w->count : 1;
   for (int64_t first = 0; first < w->count; first += step)
     TSR_TRY(add_task(tasks, load, windows, first, step));

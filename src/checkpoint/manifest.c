@@ -126,7 +126,7 @@ static tsr_status read_hashes(tsr_checkpoint *checkpoint, const tsr_json *value)
   for (const tsr_json *item = tsr_json_first(value); item; item = tsr_json_next(item), i++)
     TSR_TRY(bad_manifest(checkpoint,
                          tsr_note(read_hash(checkpoint, item, i), "hashes[%lld], of tensor \"%s\"",
-                                  (long long)i, tsr_tree_tensor(checkpoint->tree, i)->path)));
+                                  (long long)i, tsr_tree_at(checkpoint->tree, i)->path)));
   return NULL;
 }
 

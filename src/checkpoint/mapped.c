@@ -191,7 +191,7 @@ static tsr_status read_piece(reading *r, const tsr_map_kept *kept, int64_t first
 
 static tsr_status read_mapped(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const mapped_view *mapped = (const mapped_view *)view;
-  reading r = {.mapped = mapped, .bits = tsr_dtype_get(view->dtype)->bits, .out = out};
+  reading r = {.mapped = mapped, .bits = tsr_dtype_info_of(view->dtype)->bits, .out = out};
   tsr_status status = NULL;
   for (int64_t i = 0; i < mapped->mapped->piece_count && !status; i++)
     status = read_piece(&r, &mapped->mapped->pieces[i], first, first + count);
@@ -274,7 +274,7 @@ static tsr_status read_boxed(boxed *b, const tsr_map_kept *kept) {
 
 static tsr_status read_mapped_box(const tsr_view *view, const tsr_range *box, void *out) {
   const mapped_view *mapped = (const mapped_view *)view;
-  boxed b = {.r = {.mapped = mapped, .bits = tsr_dtype_get(view->dtype)->bits, .out = out},
+  boxed b = {.r = {.mapped = mapped, .bits = tsr_dtype_info_of(view->dtype)->bits, .out = out},
              .shape = &view->shape,
              .box = box};
   tile whole = {0};

@@ -47,7 +47,7 @@ static tsr_status recall_dtype(array_list *list, const char *name, tsr_dtype not
   const tsr_dtype given = list->options->forgotten;
   if (npy->dtype) return NULL;
   if (noted) return tsr_npy_set_dtype(npy, noted);
-  if (given && tsr_dtype_get(given)->bits == bits) return tsr_npy_set_dtype(npy, given);
+  if (given && tsr_dtype_info_of(given)->bits == bits) return tsr_npy_set_dtype(npy, given);
   if (npy->width != 2)
     return tsr_fail(
         UNSUPPORTED,

@@ -24,7 +24,7 @@ static const tsr_float_format *format_of(tsr_dtype dtype) {
   }
 }
 
-static bool is_float(tsr_dtype dtype) { return tsr_dtype_get(dtype)->kind == TSR_CLASS_FLOAT; }
+static bool is_float(tsr_dtype dtype) { return tsr_dtype_info_of(dtype)->kind == TSR_CLASS_FLOAT; }
 
 static double value_of(tsr_dtype dtype, uint32_t code) {
   double value = 0;
@@ -123,7 +123,7 @@ static bool was_lost(double before, double after, double limit) {
 static void look_closely(tsr_dtype from, const char *source, tsr_dtype to, const char *target,
                          int64_t count, int64_t first, tsr_overflow *overflow) {
   enum { SOME = 256 };
-  const int from_bits = tsr_dtype_get(from)->bits, to_bits = tsr_dtype_get(to)->bits;
+  const int from_bits = tsr_dtype_info_of(from)->bits, to_bits = tsr_dtype_info_of(to)->bits;
   const double limit = is_finite_only(to) ? limit_of(to) : 0;
   for (int64_t at = 0; at < count; at += SOME) {
     double before[SOME], after[SOME];
@@ -144,7 +144,7 @@ static void look_closely(tsr_dtype from, const char *source, tsr_dtype to, const
 tsr_status tsr_convert_checked(tsr_dtype from, const void *source, tsr_dtype to, void *target,
                                int64_t count, tsr_overflow *overflow) {
   if (!may_overflow(from, to)) return tsr_convert(from, source, to, target, count);
-  const int from_bits = tsr_dtype_get(from)->bits, to_bits = tsr_dtype_get(to)->bits;
+  const int from_bits = tsr_dtype_info_of(from)->bits, to_bits = tsr_dtype_info_of(to)->bits;
   for (int64_t at = 0; at < count; at += CHUNK) {
     const char *in = (const char *)source + at * from_bits / 8;
     char *out = (char *)target + at * to_bits / 8;

@@ -223,7 +223,7 @@ static bool is_lost(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t sh
 }
 
 static tsr_status check_tensor(tsr_checkpoint *checkpoint, int64_t tensor, int64_t *absent) {
-  const char *name = tsr_tree_tensor(checkpoint->tree, tensor)->path;
+  const char *name = tsr_tree_at(checkpoint->tree, tensor)->path;
   const int64_t shards = tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout);
   int64_t first = -1, lost = 0;
   for (int64_t shard = 0; shard < shards; shard++)
@@ -262,9 +262,9 @@ tsr_status tsr_checkpoint_take_plan(tsr_checkpoint *checkpoint, const tsr_plan *
     int64_t tensor = -1;
     tsr_status status = tsr_plan_layout(plan, i, &layout);
     if (!status)
-      status = tsr_store_add_tensor(checkpoint->store, tsr_tree_tensor(checkpoint->tree, i)->dtype,
-                                    layout, replicas ? (int)tsr_layout_replica_count(layout) : 1,
-                                    &tensor);
+      status =
+          tsr_store_add_tensor(checkpoint->store, tsr_tree_at(checkpoint->tree, i)->dtype, layout,
+                               replicas ? (int)tsr_layout_replica_count(layout) : 1, &tensor);
     tsr_layout_release(layout);
     if (status) return status;
   }

@@ -101,7 +101,7 @@ static bool fits(const tsr_slice_dim *dim, int64_t size) {
 
 static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const tsr_slice *slice) {
   TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
-  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   if (slice->rank != t->rank)
     return tsr_fail(BAD_ARGUMENT, "tensor \"%s\" has %d dimensions, its slice %d", t->path, t->rank,
                     slice->rank);
@@ -117,7 +117,7 @@ static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const 
 tsr_status tsr_checkpoint_read_slice(const tsr_checkpoint *checkpoint, int64_t tensor,
                                      const tsr_slice *slice, void *out, int64_t out_bytes) {
   TSR_TRY(check(checkpoint, tensor, slice));
-  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   int64_t needed = 0;
   TSR_TRY(tsr_dtype_bytes(t->dtype, tsr_slice_elements(slice), &needed));
   TSR_TRY_NOTE(tsr_room_check(out, out_bytes, needed), "tensor \"%s\"", t->path);
@@ -128,7 +128,7 @@ tsr_status tsr_checkpoint_read_slice(const tsr_checkpoint *checkpoint, int64_t t
                .tensor = tensor,
                .index = index,
                .slice = slice,
-               .bits = tsr_dtype_get(t->dtype)->bits};
+               .bits = tsr_dtype_info_of(t->dtype)->bits};
   decide(&r);
   tsr_status status = make_piece(&r);
   if (!status) status = read_boxes(&r, out);

@@ -22,7 +22,7 @@ int64_t tsr_load_holders(const tsr_comm *comm, const tsr_layout *layout, int64_t
   const int64_t replicas = tsr_layout_replica_count(layout);
   int64_t count = 0;
   for (int64_t i = 0; i < replicas; i++) {
-    const int64_t device = tsr_layout_device(layout, tsr_layout_replica(layout, shard, i));
+    const int64_t device = tsr_layout_device_at(layout, tsr_layout_replica_at(layout, shard, i));
     out[i] = (tsr_holder){tsr_comm_rank_of(comm, device), device};
   }
   qsort(out, (size_t)replicas, sizeof *out, by_rank);
@@ -35,7 +35,7 @@ int64_t tsr_load_holders(const tsr_comm *comm, const tsr_layout *layout, int64_t
 
 // Parts begin with a byte: elements that do not are counted by eights, along the first dimension.
 static int64_t grain_of(const tsr_load_tensor *t) {
-  return tsr_dtype_get(t->view->dtype)->bits % 8 ? 8 : 1;
+  return tsr_dtype_info_of(t->view->dtype)->bits % 8 ? 8 : 1;
 }
 
 int tsr_load_split_dim(const tsr_load_tensor *t, int64_t shard, int64_t count) {

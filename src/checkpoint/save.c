@@ -29,7 +29,7 @@ static tsr_status make_views(tsr_save *save, tsr_views *views) {
   views->items = calloc((size_t)count + 1, sizeof *views->items);
   if (!views->items) return tsr_fail(NO_MEMORY, "views of %lld arrays", (long long)count);
   for (int64_t i = 0; i < count; i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(save->tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(save->tree, i);
     TSR_TRY_NOTE(check_leaf(leaf, save->comm), "tensor \"%s\"", leaf->tensor.path);
     TSR_TRY(tsr_view_of_leaf(save->tree, i, &save->stage, &views->items[i]));
     views->count++;
@@ -41,7 +41,7 @@ static tsr_status make_views(tsr_save *save, tsr_views *views) {
 
 static const tsr_array *array_of(const tsr_save *save, const tsr_view *view) {
   bool same = false;
-  return tsr_array_tree_leaf(save->tree, tsr_view_origin(view, &same))->array;
+  return tsr_array_tree_at(save->tree, tsr_view_origin(view, &same))->array;
 }
 
 // The mesh of all arrays.

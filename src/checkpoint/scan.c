@@ -46,7 +46,7 @@ static int64_t bytes_to_check(const tsr_checkpoint *checkpoint) {
   int64_t bytes = 0;
   for (int64_t i = 0; i < tsr_tree_count(checkpoint->tree); i++)
     if (tsr_store_copied_bytes(checkpoint->store, i))
-      bytes += tsr_tensor_bytes(tsr_tree_tensor(checkpoint->tree, i));
+      bytes += tsr_tensor_bytes(tsr_tree_at(checkpoint->tree, i));
   return bytes;
 }
 

@@ -72,8 +72,8 @@ static tsr_status check_quantised(const casting *c, const tsr_view *view, tsr_dt
   const int64_t at = c->own ? tsr_tree_find(c->own, view->name) : tsr_view_origin(view, &same);
   if (!c->items || at < 0 || view->dtype == dtype) return NULL;
   const tsr_quantised *is = &c->items[at];
-  const char *name = tsr_tree_tensor(c->tree, at)->path;
-  const char *with = is->kind ? tsr_tree_tensor(c->tree, is->with)->path : NULL;
+  const char *name = tsr_tree_at(c->tree, at)->path;
+  const char *with = is->kind ? tsr_tree_at(c->tree, is->with)->path : NULL;
   const char *from = tsr_dtype_name(view->dtype, TSR_NAMES_OWN);
   const char *to = tsr_dtype_name(dtype, TSR_NAMES_OWN);
   if (is->kind == TSR_QUANTISED_CODES)
@@ -94,8 +94,8 @@ static tsr_status check_quantised(const casting *c, const tsr_view *view, tsr_dt
 // Weights are mostly smaller than 1, so that as whole numbers they would be nothing.
 static tsr_status cast(const casting *c, tsr_view **view, tsr_dtype dtype) {
   tsr_view *inner = *view;
-  if (!dtype || tsr_dtype_get(inner->dtype)->kind != TSR_CLASS_FLOAT) return NULL;
-  if (tsr_dtype_get(dtype)->kind < TSR_CLASS_FLOAT)
+  if (!dtype || tsr_dtype_info_of(inner->dtype)->kind != TSR_CLASS_FLOAT) return NULL;
+  if (tsr_dtype_info_of(dtype)->kind < TSR_CLASS_FLOAT)
     return tsr_fail(BAD_ARGUMENT,
                     "tensor \"%s\": a cast from %s to %s would lose all fractions, wanted a "
                     "floating point type, as bf16",
@@ -121,7 +121,7 @@ static tsr_status cast_all(const casting *c, tsr_views *views, const tsr_transfo
 }
 
 tsr_status tsr_dtype_check_wanted(tsr_dtype dtype) {
-  if (dtype == TSR_DTYPE_NONE || tsr_dtype_get(dtype)) return NULL;
+  if (dtype == TSR_DTYPE_NONE || tsr_dtype_info_of(dtype)) return NULL;
   return tsr_fail(BAD_ARGUMENT, "element type %d does not exist, wanted 0 to %d", (int)dtype,
                   TSR_DTYPE_COUNT - 1);
 }

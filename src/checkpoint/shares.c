@@ -29,7 +29,7 @@ static void count_parts(const tsr_checkpoint *checkpoint, int64_t tensor, bool b
     for (int copy = 0; copy < copies; copy++) {
       const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
       if (part->file < 0) continue;
-      const int64_t at = by_file ? part->file : tsr_layout_replica(layout, shard, copy);
+      const int64_t at = by_file ? part->file : tsr_layout_replica_at(layout, shard, copy);
       count_part(&shares[at], &last[at], tensor + 1, bytes);
     }
   }
@@ -85,7 +85,7 @@ static tsr_status count_positions(const tsr_inspection *listing, tsr_share *shar
   for (int64_t i = 0; i < listing->tensor_count; i++) {
     tsr_plan_row row;
     tsr_plan_row_read(checkpoint->plan, listing->tensors[i], &row);
-    kinds[i] = (kind){.tensor = tsr_tree_tensor(checkpoint->tree, listing->tensors[i]),
+    kinds[i] = (kind){.tensor = tsr_tree_at(checkpoint->tree, listing->tensors[i]),
                       .index = listing->tensors[i],
                       .spec = tsr_plan_final(checkpoint->plan, listing->tensors[i]),
                       .policy = row.policy};
@@ -116,7 +116,7 @@ tsr_status tsr_inspection_shares(const tsr_inspection *inspection, tsr_share_kin
   if (!shares) return tsr_fail(NO_MEMORY, "%lld sums", (long long)count);
   for (int64_t i = 0; i < count; i++)
     shares[i].id =
-        by == TSR_SHARE_BY_DEVICE && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device(mesh, i) : i;
+        by == TSR_SHARE_BY_DEVICE && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device_at(mesh, i) : i;
   const bool stored =
       by_file || (by == TSR_SHARE_BY_RANK && checkpoint->format == TSR_FORMAT_RANKS);
   tsr_status status = stored ? count_stored(inspection, by_file, shares, count)

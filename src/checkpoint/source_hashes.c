@@ -32,7 +32,7 @@ struct tsr_source_hashes {
 // ---- tensors as views ----
 
 static tsr_view view_of(const tsr_checkpoint *source, int64_t tensor) {
-  const tsr_tensor *t = tsr_tree_tensor(source->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(source->tree, tensor);
   return (tsr_view){.name = t->path,
                     .dtype = t->dtype,
                     .shape = tsr_tensor_shape(t),
@@ -156,7 +156,7 @@ static bool take_block(tsr_source_hashes *h, int64_t block, unsigned char from, 
 static tsr_status compare_restored(tsr_source_hashes *h, int64_t tensor, int64_t block,
                                    tsr_hash128 hash) {
   const bool same = tsr_hash128_equal(h->blocks[block], hash);
-  const tsr_dtype dtype = tsr_tree_tensor(h->source->tree, tensor)->dtype;
+  const tsr_dtype dtype = tsr_tree_at(h->source->tree, tensor)->dtype;
   const int64_t first = (block - h->tensors[tensor].first_block) * tsr_block_elements(dtype);
   if (same) atomic_store_explicit(&h->seen[block], SEEN, memory_order_release);
   if (same) return NULL;
@@ -189,7 +189,7 @@ tsr_status tsr_source_hashes_add(tsr_source_hashes *hashes, int64_t tensor, int6
     const int64_t some = tsr_least(block, view.elements - at);
     if (at + some > first + count) break;
     const char *start = (const char *)bytes + tsr_view_bytes(&view, at - first);
-    if ((at - first) * tsr_dtype_get(view.dtype)->bits % 8) break;  // it begins within a byte
+    if ((at - first) * tsr_dtype_info_of(view.dtype)->bits % 8) break;  // it begins within a byte
     TSR_TRY(
         add_block(hashes, tensor, t->first_block + at / block, start, tsr_view_bytes(&view, some)));
   }

@@ -168,7 +168,7 @@ static tsr_status name_tensors(tsr_arena *names, const stages *all, tsr_tensor *
   for (int64_t i = 0; i < all->count; i++) {
     const tsr_tree *tree = all->items[i].model->tree;
     for (int64_t k = 0; k < tsr_tree_count(tree); k++) {
-      const tsr_tensor *t = tsr_tree_tensor(tree, k);
+      const tsr_tensor *t = tsr_tree_at(tree, k);
       const size_t size = strlen(t->path) + 32;
       char *name = tsr_arena_alloc(names, size);
       if (!name) return tsr_fail(NO_MEMORY, "names of %lld tensors", (long long)all->tensors);

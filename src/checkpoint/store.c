@@ -121,7 +121,7 @@ const tsr_stored_part *tsr_store_part_to_read(const tsr_store *store, int64_t te
 
 int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
-  const int64_t bits = tsr_dtype_get(t->dtype)->bits;
+  const int64_t bits = tsr_dtype_info_of(t->dtype)->bits;
   return (tsr_layout_buffer_elements(t->layout, shard) * bits + 7) / 8;
 }
 
@@ -134,7 +134,7 @@ int64_t tsr_store_copied_bytes(const tsr_store *store, int64_t tensor) {
     for (int copy = 0; copy < t->copies; copy++)
       if (tsr_store_part(store, tensor, shard, copy)->file >= 0)
         stored += tsr_layout_shard_elements(t->layout, shard);
-  return ((stored - elements) * tsr_dtype_get(t->dtype)->bits + 7) / 8;
+  return ((stored - elements) * tsr_dtype_info_of(t->dtype)->bits + 7) / 8;
 }
 
 tsr_status tsr_store_open(tsr_store *store, bool writable) {

@@ -32,7 +32,7 @@ static int blocks_together(const tsr_transform *t, const tsr_view *view) {
   if (!t->source || !t->hashes || !tsr_view_is_cast(view)) return 1;
   const int64_t origin = tsr_view_origin(view, &same);
   if (!same) return 1;
-  const int64_t stored = tsr_block_elements(tsr_tree_tensor(t->source->tree, origin)->dtype);
+  const int64_t stored = tsr_block_elements(tsr_tree_at(t->source->tree, origin)->dtype);
   const int64_t blocks = stored / tsr_gcd(stored, tsr_block_elements(view->dtype));
   return blocks > TSR_JOURNAL_BLOCKS ? 1 : (int)blocks;  // of 6 bits: they never meet
 }
@@ -366,7 +366,7 @@ static bool has_file(const tsr_transform *transform, int file) {
   return file >= 0 && file < transform->target->file_count;
 }
 
-const char *tsr_transform_file(const tsr_transform *transform, int file) {
+const char *tsr_transform_file_at(const tsr_transform *transform, int file) {
   return has_file(transform, file) ? transform->target->files[file].name : NULL;
 }
 
@@ -379,7 +379,7 @@ const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_byt
   return transform->target->index_name;
 }
 
-const char *tsr_transform_extra(const tsr_transform *transform, int extra) {
+const char *tsr_transform_extra_at(const tsr_transform *transform, int extra) {
   if (extra < 0 || extra >= transform->extras.count) return NULL;
   return transform->extras.items[extra].name;
 }

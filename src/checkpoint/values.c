@@ -53,7 +53,7 @@ static tsr_status make_room(values *v, int64_t max_memory) {
     return tsr_fail(DOES_NOT_FIT,
                     "tensor \"%s\": showing %lld elements takes more than %lld bytes of memory; "
                     "fewer of them do not",
-                    tsr_tree_tensor(tsr_checkpoint_tree(v->checkpoint), v->tensor)->path,
+                    tsr_tree_at(tsr_checkpoint_tree(v->checkpoint), v->tensor)->path,
                     (long long)v->elements, (long long)most);
   v->bytes = calloc(1, (size_t)(v->elements * v->bits / 8 + 16));
   return v->bytes ? NULL : tsr_fail(NO_MEMORY, "%lld elements", (long long)v->elements);
@@ -105,8 +105,8 @@ static tsr_status read_values(values *v, const tsr_checkpoint *checkpoint, int64
   *v = (values){.checkpoint = checkpoint,
                 .tensor = tensor,
                 .slice = *slice,
-                .dtype = tsr_tree_tensor(tree, tensor)->dtype};
-  v->bits = tsr_dtype_get(v->dtype)->bits;
+                .dtype = tsr_tree_at(tree, tensor)->dtype};
+  v->bits = tsr_dtype_info_of(v->dtype)->bits;
   decide(v, most, options->edge > 0 ? options->edge : EDGE);
   TSR_TRY(make_room(v, options->max_memory));
   tsr_status status = gather(v);
@@ -236,7 +236,7 @@ tsr_status tsr_checkpoint_print_values(const tsr_checkpoint *checkpoint, int64_t
 static void write_real(tsr_dtype dtype, const void *elements, int64_t index, tsr_json_writer *w) {
   double value = 0;
   char element[16] = {0};
-  tsr_copy_run(&(tsr_copy){.from = index, .length = 1}, tsr_dtype_get(dtype)->bits, elements,
+  tsr_copy_run(&(tsr_copy){.from = index, .length = 1}, tsr_dtype_info_of(dtype)->bits, elements,
                element);
   tsr_status_free(tsr_convert(dtype, element, TSR_F64, &value, 1));
   if (isfinite(value))
@@ -246,7 +246,7 @@ static void write_real(tsr_dtype dtype, const void *elements, int64_t index, tsr
 }
 
 static void write_element(const values *v, int64_t index, tsr_json_writer *w) {
-  const tsr_dtype_class kind = tsr_dtype_get(v->dtype)->kind;
+  const tsr_dtype_class kind = tsr_dtype_info_of(v->dtype)->kind;
   char element[16] = {0};
   int64_t number = 0;
   uint64_t natural = 0;

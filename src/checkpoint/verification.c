@@ -42,11 +42,11 @@ static void print_values(const tsr_verify_row *row, const tsr_tensor *tensor, ts
 }
 
 void tsr_verification_print_row(const tsr_verification *verification, int64_t row, tsr_text *out) {
-  const tsr_verify_row *r = tsr_verification_row(verification, row);
+  const tsr_verify_row *r = tsr_verification_at(verification, row);
   if (!r) return;
   const tsr_tensor *tensors[2];
   for (int w = 0; w < 2; w++)
-    tensors[w] = r->tensors[w] < 0 ? NULL : tsr_tree_tensor(verification->trees[w], r->tensors[w]);
+    tensors[w] = r->tensors[w] < 0 ? NULL : tsr_tree_at(verification->trees[w], r->tensors[w]);
   tsr_text_addf(out, "\"%s\": %s", r->name, tsr_verdict_text(r->verdict));
   if (r->verdict == TSR_VERDICT_SHAPES || r->verdict == TSR_VERDICT_DTYPES) {
     tsr_text_add(out, ": ");
@@ -65,7 +65,7 @@ tsr_status tsr_verification_make_rows(tsr_verification *result) {
   result->rows = calloc((size_t)(counts[0] + counts[1]) + 1, sizeof *result->rows);
   if (!result->rows) return tsr_fail(NO_MEMORY, "a list of tensors");
   for (int64_t i = 0; i < counts[0]; i++) {
-    const char *name = tsr_tree_tensor(result->trees[0], i)->path;
+    const char *name = tsr_tree_at(result->trees[0], i)->path;
     const int64_t other = tsr_tree_find(result->trees[1], name);
     result->rows[result->count++] =
         (tsr_verify_row){.name = name,
@@ -74,7 +74,7 @@ tsr_status tsr_verification_make_rows(tsr_verification *result) {
                          .verdict = other < 0 ? TSR_VERDICT_ONLY_IN_FIRST : TSR_VERDICT_SAME};
   }
   for (int64_t i = 0; i < counts[1]; i++) {
-    const char *name = tsr_tree_tensor(result->trees[1], i)->path;
+    const char *name = tsr_tree_at(result->trees[1], i)->path;
     if (tsr_tree_find(result->trees[0], name) >= 0) continue;
     result->rows[result->count++] = (tsr_verify_row){
         .name = name, .tensors = {-1, i}, .first = -1, .verdict = TSR_VERDICT_ONLY_IN_SECOND};
@@ -96,7 +96,7 @@ bool tsr_verification_equal(const tsr_verification *verification) {
 
 int64_t tsr_verification_count(const tsr_verification *verification) { return verification->count; }
 
-const tsr_verify_row *tsr_verification_row(const tsr_verification *verification, int64_t row) {
+const tsr_verify_row *tsr_verification_at(const tsr_verification *verification, int64_t row) {
   return row >= 0 && row < tsr_verification_count(verification) ? &verification->rows[row] : NULL;
 }
 

@@ -24,8 +24,8 @@ bool tsr_verify_one_type(const tsr_verify_job *j, int64_t row) {
 
 // Whether doubles can stand for the elements of both.
 static bool comparable(tsr_dtype a, tsr_dtype b) {
-  const bool complex = tsr_dtype_get(a)->kind == TSR_CLASS_COMPLEX;
-  return complex == (tsr_dtype_get(b)->kind == TSR_CLASS_COMPLEX);
+  const bool complex = tsr_dtype_info_of(a)->kind == TSR_CLASS_COMPLEX;
+  return complex == (tsr_dtype_info_of(b)->kind == TSR_CLASS_COMPLEX);
 }
 
 // What names, types and shapes tell without reading.

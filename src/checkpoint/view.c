@@ -17,7 +17,7 @@ tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count, voi
 // a byte.
 static tsr_status read_run(const tsr_view *view, int64_t first, int64_t count, char *bytes,
                            void *out, int64_t to) {
-  const int bits = tsr_dtype_get(view->dtype)->bits;
+  const int bits = tsr_dtype_info_of(view->dtype)->bits;
   if (!bytes) return view->ops->read(view, first, count, (char *)out + to * bits / 8);
   const tsr_copy copy = {.to = to, .length = count};
   bytes[(count * bits - 1) / 8] = 0;
@@ -51,7 +51,7 @@ static tsr_status read_runs(const tsr_view *view, const tsr_range *box, int dim,
 
 // By runs of the last dimension, and of those before it as long as what follows is whole.
 static tsr_status read_by_runs(const tsr_view *view, const tsr_range *box, void *out) {
-  const int rank = view->shape.rank, bits = tsr_dtype_get(view->dtype)->bits;
+  const int rank = view->shape.rank, bits = tsr_dtype_info_of(view->dtype)->bits;
   char *bytes = NULL;
   if (rank == 0) return view->ops->read(view, 0, 1, out);
   for (int d = 0; d < rank; d++)
@@ -89,7 +89,7 @@ void tsr_view_destroy(tsr_view *view) {
 }
 
 int64_t tsr_view_bytes(const tsr_view *view, int64_t count) {
-  return (count * tsr_dtype_get(view->dtype)->bits + 7) / 8;
+  return (count * tsr_dtype_info_of(view->dtype)->bits + 7) / 8;
 }
 
 void tsr_views_deinit(tsr_views *views) {
@@ -115,7 +115,7 @@ void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes) {
 
 // Bits after the last element are no part of what is hashed.
 static void clear_last(const tsr_view *view, int64_t count, void *out) {
-  if (count * tsr_dtype_get(view->dtype)->bits % 8)
+  if (count * tsr_dtype_info_of(view->dtype)->bits % 8)
     ((char *)out)[tsr_view_bytes(view, count) - 1] = 0;
 }
 
@@ -201,7 +201,7 @@ static const tsr_view_ops stored_ops = {
 
 tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_copies copies,
                            tsr_view **out_view) {
-  const tsr_tensor *t = tsr_tree_tensor(checkpoint->tree, tensor);
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   stored_view *stored = malloc(sizeof *stored);
   if (!stored) return tsr_fail(NO_MEMORY, "a view of a tensor");
   *stored = (stored_view){.view = {.ops = &stored_ops,

@@ -23,7 +23,7 @@ typedef struct choosing {
 const tsr_array *tsr_save_array(const tsr_save *save, const tsr_window *window) {
   bool same = false;
   const int64_t leaf = tsr_view_origin(save->t->views.items[window->tensor], &same);
-  return tsr_array_tree_leaf(save->tree, leaf)->array;
+  return tsr_array_tree_at(save->tree, leaf)->array;
 }
 
 // ---- one window ----
@@ -85,7 +85,7 @@ static tsr_status choose_for_window(choosing *c, const tsr_window *w) {
     TSR_TRY(tsr_array_range_copies(c->array, w->first, w->count, count_copy, c));
   else
     hold_everywhere(c, w->count);
-  const bool shares_bytes = tsr_dtype_get(view->dtype)->bits % 8 != 0 && c->window > first;
+  const bool shares_bytes = tsr_dtype_info_of(view->dtype)->bits % 8 != 0 && c->window > first;
   const int writer = shares_bytes ? save->writers[first] : choose_rank(c);
   save->writers[c->window] = writer;
   c->written[writer] += tsr_view_bytes(view, w->count);

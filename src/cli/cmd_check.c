@@ -11,7 +11,7 @@ static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_
   tsr_json_write_bool(w, finding->error);
   tsr_json_write_key(w, "tensor");
   tsr_json_write_string(
-      w, finding->row < 0 ? NULL : tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path);
+      w, finding->row < 0 ? NULL : tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
   tsr_json_write_key(w, "dim");
   if (finding->dim < 0)
     tsr_json_write_null(w);

@@ -52,7 +52,7 @@ static tsr_status choose_processes(const cli_args *args, question *asked) {
                     (long long)process);
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
-  while (tsr_chunker_process(asked->chunker, asked->first) != process) asked->first++;
+  while (tsr_chunker_process_at(asked->chunker, asked->first) != process) asked->first++;
   asked->end = asked->first + 1;
   return NULL;
 }
@@ -98,7 +98,7 @@ static int column_width(const char *name) {
 static void print_heading(const question *asked, tsr_text *out) {
   tsr_text_addf(out, " %7s", "process");
   for (int i = 0; i < tsr_mesh_axis_count(asked->mesh); i++) {
-    const char *name = tsr_mesh_axis(asked->mesh, i)->name;
+    const char *name = tsr_mesh_axis_at(asked->mesh, i)->name;
     tsr_text_addf(out, "  %*s", column_width(name), name);
   }
   tsr_text_add(out, asked->has_tensor ? "  replica_id  holds\n" : "\n");
@@ -112,7 +112,7 @@ static tsr_status print_row(const question *asked, int64_t process, tsr_text *ou
     char cell[48];
     snprintf(cell, sizeof cell, "%lld/%lld", (long long)chunks.chunk_ids[i],
              (long long)chunks.num_chunks[i]);
-    tsr_text_addf(out, "  %*s", column_width(tsr_mesh_axis(asked->mesh, i)->name), cell);
+    tsr_text_addf(out, "  %*s", column_width(tsr_mesh_axis_at(asked->mesh, i)->name), cell);
   }
   if (asked->has_tensor) {
     tsr_chunk chunk;
@@ -128,7 +128,7 @@ static tsr_status print_row(const question *asked, int64_t process, tsr_text *ou
 static tsr_status print_table(const question *asked, tsr_text *out) {
   print_heading(asked, out);
   for (int64_t i = asked->first; i < asked->end; i++)
-    TSR_TRY(print_row(asked, tsr_chunker_process(asked->chunker, i), out));
+    TSR_TRY(print_row(asked, tsr_chunker_process_at(asked->chunker, i), out));
   return NULL;
 }
 
@@ -139,7 +139,7 @@ static void write_per_axis(tsr_json_writer *writer, const char *key, const tsr_m
   tsr_json_write_key(writer, key);
   tsr_json_begin_object(writer);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    tsr_json_write_key(writer, tsr_mesh_axis(mesh, i)->name);
+    tsr_json_write_key(writer, tsr_mesh_axis_at(mesh, i)->name);
     tsr_json_write_int(writer, numbers[i]);
   }
   tsr_json_end_object(writer);
@@ -187,7 +187,7 @@ static tsr_status print_json(const question *asked, tsr_text *out) {
   tsr_json_write_key(&writer, "processes");
   tsr_json_begin_array(&writer);
   for (int64_t i = asked->first; i < asked->end; i++)
-    TSR_TRY(write_process(asked, tsr_chunker_process(asked->chunker, i), &writer));
+    TSR_TRY(write_process(asked, tsr_chunker_process_at(asked->chunker, i), &writer));
   tsr_json_end_array(&writer);
   tsr_json_end_object(&writer);
   tsr_text_add_char(out, '\n');

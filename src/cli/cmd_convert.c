@@ -10,7 +10,7 @@
 
 static bool has_attention(const tsr_plan *plan) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    const char *path = tsr_tree_tensor(tsr_plan_tree(plan), i)->path;
+    const char *path = tsr_tree_at(tsr_plan_tree(plan), i)->path;
     if (strstr(path, "attn") || strstr(path, "ttention")) return true;
   }
   return false;

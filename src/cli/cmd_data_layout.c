@@ -25,7 +25,7 @@ static tsr_status read_host(const cli_args *args, question *asked) {
 
 static tsr_status read_question(const cli_args *args, question *asked) {
   const tsr_spec *spec = tsr_partitioner_data_partition_spec(asked->partitioner);
-  asked->has_data_axis = tsr_spec_get(spec)->dims[0].stage_count > 0;
+  asked->has_data_axis = tsr_spec_desc_of(spec)->dims[0].stage_count > 0;
   TSR_TRY(read_host(args, asked));
   TSR_TRY(cli_int(args, "batch", 0, &asked->batch));
   if (cli_has(args, "batch") && asked->batch < 1)
@@ -46,7 +46,7 @@ typedef tsr_status row_function(const question *asked, int64_t process, void *ou
 static tsr_status for_each_host(const question *asked, row_function *row, void *out) {
   if (asked->one_host) return row(asked, asked->host, out);
   for (int64_t i = 0; i < tsr_chunker_process_count(asked->chunker); i++)
-    TSR_TRY(row(asked, tsr_chunker_process(asked->chunker, i), out));
+    TSR_TRY(row(asked, tsr_chunker_process_at(asked->chunker, i), out));
   return NULL;
 }
 
@@ -73,8 +73,8 @@ static tsr_status print_heading(const question *asked, tsr_text *out) {
     TSR_TRY(tsr_partitioner_data_mesh_size(asked->partitioner, &batch));
   tsr_text_add(out, "mesh ");
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_text_addf(out, "%s%s=%lld", i ? "," : "", tsr_mesh_axis(mesh, i)->name,
-                  (long long)tsr_mesh_axis(mesh, i)->size);
+    tsr_text_addf(out, "%s%s=%lld", i ? "," : "", tsr_mesh_axis_at(mesh, i)->name,
+                  (long long)tsr_mesh_axis_at(mesh, i)->size);
   if (batch) tsr_text_addf(out, "; a batch of %lld", (long long)batch);
   tsr_text_add(out, asked->has_data_axis ? " over " : "; no axis cuts the data");
   if (asked->has_data_axis)

@@ -8,7 +8,7 @@ static void write_spec(const tsr_plan *plan, int64_t row, const char *key, tsr_j
     tsr_json_write_null(w);
     return;
   }
-  tsr_spec_to_json(tsr_plan_spec(plan, tsr_plan_final(plan, row)), w);
+  tsr_spec_to_json(tsr_plan_spec_at(plan, tsr_plan_final(plan, row)), w);
 }
 
 static void write_change(const tsr_plan *before, const tsr_plan *after,
@@ -17,7 +17,7 @@ static void write_change(const tsr_plan *before, const tsr_plan *after,
   const int64_t row = change->before < 0 ? change->after : change->before;
   tsr_json_begin_object(w);
   tsr_json_write_key(w, "path");
-  tsr_json_write_string(w, tsr_tree_tensor(tree, row)->path);
+  tsr_json_write_string(w, tsr_tree_at(tree, row)->path);
   write_spec(before, change->before, "before", w);
   write_spec(after, change->after, "after", w);
   tsr_json_write_key(w, "moved_bytes");

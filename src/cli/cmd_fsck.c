@@ -33,7 +33,7 @@ static void write_report(const tsr_fsck *fsck, tsr_text *out) {
   tsr_json_write_bool(&w, tsr_fsck_repaired(fsck));
   tsr_json_write_key(&w, "faults");
   tsr_json_begin_array(&w);
-  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) write_fault(tsr_fsck_fault(fsck, i), &w);
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) write_fault(tsr_fsck_at(fsck, i), &w);
   tsr_json_end_array(&w);
   tsr_json_end_object(&w);
   tsr_text_add_char(out, '\n');
@@ -43,7 +43,7 @@ static void write_report(const tsr_fsck *fsck, tsr_text *out) {
 static void print_remedies(const tsr_fsck *fsck, tsr_text *out) {
   bool told[TSR_FAULT_COUNT] = {0}, any = false;
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
-    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    const tsr_fault *fault = tsr_fsck_at(fsck, i);
     if (told[fault->kind] || fault->repairable) continue;
     told[fault->kind] = true;
     tsr_text_addf(out, "%s  %s: %s\n", any ? "" : "what to do about\n", tsr_fault_name(fault->kind),
@@ -58,14 +58,14 @@ static void print_count(int64_t count, const char *what, const char *then, tsr_t
 
 static bool had_index(const tsr_fsck *fsck) {
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++)
-    if (tsr_fsck_fault(fsck, i)->kind == TSR_FAULT_NO_INDEX) return false;
+    if (tsr_fsck_at(fsck, i)->kind == TSR_FAULT_NO_INDEX) return false;
   return true;
 }
 
 static void print_report(const tsr_fsck *fsck, tsr_text *out) {
   const bool repaired = tsr_fsck_repaired(fsck);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
-    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    const tsr_fault *fault = tsr_fsck_at(fsck, i);
     const char *mended = !fault->repairable ? "" : repaired ? " (mended)" : " (--repair mends it)";
     tsr_text_addf(out, "%s: %s%s\n", tsr_severity_name(fault->severity), fault->message, mended);
   }
@@ -82,7 +82,7 @@ static void print_report(const tsr_fsck *fsck, tsr_text *out) {
 // Errors that are still there.
 static bool is_sound(const tsr_fsck *fsck) {
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
-    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    const tsr_fault *fault = tsr_fsck_at(fsck, i);
     if (fault->severity == TSR_SEVERITY_ERROR && !(fault->repairable && tsr_fsck_repaired(fsck)))
       return false;
   }

@@ -5,7 +5,7 @@
 #include "cli/inspect.h"
 
 const char *cli_inspect_file(const cli_inspect *job, int file) {
-  const char *path = tsr_checkpoint_file(job->checkpoint, file), *slash = strrchr(path, '/');
+  const char *path = tsr_checkpoint_file_at(job->checkpoint, file), *slash = strrchr(path, '/');
   const char *folder = tsr_checkpoint_path(job->checkpoint);
   size_t length = strlen(folder);
   while (length > 1 && folder[length - 1] == '/') length--;
@@ -69,7 +69,7 @@ static tsr_status read_slice(cli_inspect *job) {
   int64_t memory = 0;
   int jobs = 0;
   if (!text) return NULL;
-  const tsr_tensor *tensor = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), job->tensor);
+  const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   TSR_TRY_NOTE(tsr_slice_parse(text, &shape, &job->slice), "tensor \"%s\"", tensor->path);
   TSR_TRY(cli_read_limits(job->args, &memory, &jobs));

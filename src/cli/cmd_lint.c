@@ -10,7 +10,7 @@ static void write_rule(const char *key, const tsr_rules *rules, int rule, tsr_js
     tsr_json_write_null(w);
     return;
   }
-  const tsr_rule *found = tsr_rules_get(rules, rule);
+  const tsr_rule *found = tsr_rules_at(rules, rule);
   tsr_json_begin_object(w);
   tsr_json_write_key(w, "pattern");
   tsr_json_write_string(w, found->pattern);
@@ -34,7 +34,7 @@ static void write_lints(const tsr_lints *lints, const tsr_rules *rules, const ts
     write_rule("rule", rules, item->rule, &w);
     write_rule("other_rule", rules, item->other_rule, &w);
     tsr_json_write_key(&w, "tensor");
-    tsr_json_write_string(&w, item->row < 0 ? NULL : tsr_tree_tensor(tree, item->row)->path);
+    tsr_json_write_string(&w, item->row < 0 ? NULL : tsr_tree_at(tree, item->row)->path);
     tsr_json_write_key(&w, "tensors");
     tsr_json_write_int(&w, item->tensors);
     tsr_json_write_key(&w, "bytes");

@@ -193,11 +193,11 @@ static tsr_status change_slice(const char *text, tsr_mesh **mesh) {
   tsr_mesh *changed = NULL;
   TSR_TRY(read_axes("--slice", text, &asked));
   for (int i = 0; i < asked.count; i++) {
-    const int axis = tsr_mesh_find_axis(*mesh, asked.names[i]);
-    if (axis >= 0 && asked.sizes[i] >= tsr_mesh_axis(*mesh, axis)->size)
+    const int axis = tsr_mesh_axis_find(*mesh, asked.names[i]);
+    if (axis >= 0 && asked.sizes[i] >= tsr_mesh_axis_at(*mesh, axis)->size)
       return tsr_fail(BAD_ARGUMENT, "index %lld of axis \"%s\", whose size is %lld",
                       (long long)asked.sizes[i], asked.names[i],
-                      (long long)tsr_mesh_axis(*mesh, axis)->size);
+                      (long long)tsr_mesh_axis_at(*mesh, axis)->size);
     TSR_TRY(tsr_mesh_slice(*mesh, asked.names[i], asked.sizes[i], &changed));
     replace(mesh, changed);
   }
@@ -267,7 +267,7 @@ static tsr_status print_costs(const tsr_mesh *mesh, tsr_text *out) {
   tsr_text_addf(out, "\n %-12s  %6s  %-5s  %-4s  %9s  %11s  %s\n", "axis", "size", "level", "ring",
                 "alpha", "bandwidth", "all-reduce of 1 GB");
   for (int a = 0; a < tsr_mesh_axis_count(mesh); a++) {
-    const tsr_axis *axis = tsr_mesh_axis(mesh, a);
+    const tsr_axis *axis = tsr_mesh_axis_at(mesh, a);
     tsr_axis_cost cost;
     double seconds = 0;
     TSR_TRY(tsr_mesh_axis_cost(mesh, a, &cost));

@@ -177,7 +177,7 @@ static tsr_status print_plans(const cli_args *args, const cli_change *change, co
 static int64_t device_bound(const tsr_layout *layout) {
   int64_t bound = 0;
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++)
-    if (tsr_layout_device(layout, p) >= bound) bound = tsr_layout_device(layout, p) + 1;
+    if (tsr_layout_device_at(layout, p) >= bound) bound = tsr_layout_device_at(layout, p) + 1;
   return bound;
 }
 

@@ -42,7 +42,7 @@ static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
 }
 
 static int64_t device_id(const tsr_layout *layout, int64_t position) {
-  return tsr_mesh_device(tsr_layout_mesh(layout), position);
+  return tsr_mesh_device_at(tsr_layout_mesh(layout), position);
 }
 
 // ---- pieces ----
@@ -195,7 +195,7 @@ static tsr_status print_bytes(const tsr_layout *layout, const char *dtype_name, 
     if (bytes > most) most = bytes;
   }
   tsr_text_addf(out, " %s: %lld bytes in all, at most %lld on a device\n\n",
-                tsr_dtype_get(dtype)->name, (long long)total, (long long)most);
+                tsr_dtype_info_of(dtype)->name, (long long)total, (long long)most);
   return NULL;
 }
 
@@ -264,7 +264,7 @@ static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
   int64_t id = 0;
   TSR_TRY(cli_int(args, "device", 0, &id));
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  if (id >= 0) *out_position = tsr_mesh_find_device(mesh, id);
+  if (id >= 0) *out_position = tsr_mesh_device_find(mesh, id);
   if (*out_position >= 0) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);

@@ -39,7 +39,7 @@ static tsr_status read_options(const cli_args *args, tsr_verify_options *options
 
 static void print_row(const tsr_verification *result, int64_t index, tsr_text *out) {
   static const char *const signs[2] = {"<", ">"};
-  const tsr_verify_row *row = tsr_verification_row(result, index);
+  const tsr_verify_row *row = tsr_verification_at(result, index);
   if (row->verdict != TSR_VERDICT_SAME) {
     tsr_text line = TSR_TEXT_EMPTY;
     tsr_verification_print_row(result, index, &line);
@@ -155,7 +155,7 @@ static void write_data(const tsr_verification *result, int mapped, bool quiet, t
     tsr_json_write_key(&w, "tensors");
     tsr_json_begin_array(&w);
     for (int64_t i = 0; i < tsr_verification_count(result); i++)
-      write_row(tsr_verification_row(result, i), &w);
+      write_row(tsr_verification_at(result, i), &w);
     tsr_json_end_array(&w);
   }
   tsr_json_end_object(&w);

@@ -199,7 +199,7 @@ static int compare_ids(const void *a, const void *b) {
 
 static int64_t device_at(const tsr_layout *layout, int64_t position) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device(mesh, position) : position;
+  return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device_at(mesh, position) : position;
 }
 
 static int64_t shard_number(const layout_figure *f, const int64_t *digits) {
@@ -219,7 +219,7 @@ static tsr_status add_devices(layout_figure *f, const int64_t *digits, int64_t *
     f->id_room = room;
   }
   for (int64_t i = 0; i < replicas; i++)
-    f->ids[(*count)++] = device_at(f->layout, tsr_layout_replica(f->layout, shard, i));
+    f->ids[(*count)++] = device_at(f->layout, tsr_layout_replica_at(f->layout, shard, i));
   return NULL;
 }
 
@@ -267,7 +267,7 @@ static void name_axis(const tsr_layout *layout, int dim, cli_axis *axis) {
   for (int s = 0; bound && s < bound->stage_count; s++)
     for (int a = 0; a < bound->stages[s].axis_count; a++)
       tsr_text_addf(&cut, "%s%s", a ? "+" : (s ? ";" : ""),
-                    tsr_mesh_axis(tsr_layout_mesh(layout), bound->stages[s].axes[a].axis)->name);
+                    tsr_mesh_axis_at(tsr_layout_mesh(layout), bound->stages[s].axes[a].axis)->name);
   snprintf(axis->name, sizeof axis->name, "dim %d%s%.60s", dim, cut.length ? ": " : "",
            tsr_text_string(&cut));
   tidy(axis->name);
@@ -428,8 +428,8 @@ static tsr_status layout_of_mesh(const tsr_mesh *mesh, tsr_layout **out_layout) 
   tsr_stage stages[TSR_MAX_AXES];
   tsr_spec_dim dims[TSR_MAX_AXES];
   for (int d = 0; d < rank; d++) {
-    shape.dims[d] = tsr_mesh_axis(mesh, d)->size;
-    axes[d] = (tsr_axis_ref){.name = tsr_mesh_axis(mesh, d)->name, .pre = 1};
+    shape.dims[d] = tsr_mesh_axis_at(mesh, d)->size;
+    axes[d] = (tsr_axis_ref){.name = tsr_mesh_axis_at(mesh, d)->name, .pre = 1};
     stages[d] = (tsr_stage){.kind = TSR_STAGE_EVEN, .axis_count = 1, .axes = &axes[d]};
     dims[d] = (tsr_spec_dim){.stage_count = 1, .stages = &stages[d]};
   }
@@ -446,7 +446,7 @@ static tsr_status layout_of_mesh(const tsr_mesh *mesh, tsr_layout **out_layout) 
 
 static void name_mesh_axis(const tsr_mesh *mesh, int axis, cli_axis *out) {
   if (axis < 0) return;
-  snprintf(out->name, sizeof out->name, "%.90s", tsr_mesh_axis(mesh, axis)->name);
+  snprintf(out->name, sizeof out->name, "%.90s", tsr_mesh_axis_at(mesh, axis)->name);
   tidy(out->name);
 }
 
@@ -460,13 +460,13 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
     int64_t rest = p;
     int64_t coords[TSR_MAX_AXES] = {0};
     for (int d = rank - 3; d >= 0; d--) {
-      coords[d] = rest % tsr_mesh_axis(mesh, d)->size;
-      rest /= tsr_mesh_axis(mesh, d)->size;
+      coords[d] = rest % tsr_mesh_axis_at(mesh, d)->size;
+      rest /= tsr_mesh_axis_at(mesh, d)->size;
     }
     title[0] = '\0';
     for (int d = 0; d < rank - 2; d++) {
       const int n = snprintf(title + used, 96 - used, "%s%.24s=%lld", used ? ", " : "",
-                             tsr_mesh_axis(mesh, d)->name, (long long)coords[d]);
+                             tsr_mesh_axis_at(mesh, d)->name, (long long)coords[d]);
       used = used + (size_t)n < 95 ? used + (size_t)n : 95;
     }
     tidy(title);
@@ -478,7 +478,7 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
     if (!cell->color_count) continue;
     const int64_t position = tsr_mesh_is_abstract(mesh)
                                  ? cell->colors[0]
-                                 : tsr_mesh_find_device(mesh, strtol(cell->label, NULL, 10));
+                                 : tsr_mesh_device_find(mesh, strtol(cell->label, NULL, 10));
     const int64_t process = position < 0 ? 0 : tsr_mesh_process(mesh, position);
     cell->colors[0] = processes > 1 ? process : 0;
     snprintf(cell->hint, sizeof cell->hint, "device %s, process %lld", cell->label,

@@ -136,7 +136,7 @@ static void write_survey(const cli_inspect *job, int64_t tensor, const tsr_surve
 
 // What a tensor and the tensors of a group have in common.
 static tsr_status write_kind(const cli_inspect *job, int64_t tensor, tsr_json_writer *w) {
-  const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), tensor);
+  const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), tensor);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   tsr_text spec = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
@@ -145,7 +145,7 @@ static tsr_status write_kind(const cli_inspect *job, int64_t tensor, tsr_json_wr
   tsr_json_write_ints(w, t->dims, (size_t)t->rank);
   if (plan)
     status =
-        tsr_spec_print(tsr_plan_spec(plan, tsr_plan_final(plan, tensor)), TSR_FORM_SHORT, &spec);
+        tsr_spec_print(tsr_plan_spec_at(plan, tsr_plan_final(plan, tensor)), TSR_FORM_SHORT, &spec);
   write_string(w, "spec", plan ? tsr_text_string(&spec) : NULL);
   tsr_text_deinit(&spec);
   return status;
@@ -201,7 +201,7 @@ static void write_copies(const cli_inspect *job, int64_t shard, tsr_json_writer 
     if (!tsr_checkpoint_find(job->checkpoint, job->tensor, shard, copy, &stored)) continue;
     tsr_json_begin_inline_object(w);
     if (ranks && tsr_checkpoint_plan(job->checkpoint))
-      write_int(w, "rank", tsr_layout_replica(layout, shard, copy));
+      write_int(w, "rank", tsr_layout_replica_at(layout, shard, copy));
     write_string(w, "file", cli_inspect_file(job, stored.file));
     write_int(w, "offset", stored.offset);
     write_int(w, "bytes", stored.bytes);
@@ -246,7 +246,7 @@ static tsr_status write_slice(const cli_inspect *job, tsr_json_writer *w) {
 }
 
 static tsr_status write_tensor(const cli_inspect *job, tsr_json_writer *w) {
-  const tsr_tensor *tensor = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), job->tensor);
+  const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   tsr_json_write_key(w, "tensor");
   tsr_json_begin_object(w);
   write_string(w, "name", tensor->path);

@@ -126,7 +126,7 @@ static void add_name(const tsr_inspect_row *row, tsr_text *scratch, cli_table *t
 static tsr_status add_row(const cli_inspect *job, int64_t index, tsr_text *scratch,
                           cli_table *table) {
   const tsr_inspect_row *row = tsr_inspection_row(job->listing, index);
-  const tsr_tensor *tensor = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), row->tensors[0]);
+  const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), row->tensors[0]);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   char bytes[32];
   add_name(row, scratch, table);
@@ -209,11 +209,11 @@ static void print_holders(const cli_inspect *job, int64_t shard, int copy, tsr_t
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   const int64_t count = tsr_layout_replica_count(layout);
   if (tsr_checkpoint_copies(job->checkpoint, job->tensor) == count) {
-    tsr_text_add_int(out, tsr_layout_replica(layout, shard, copy));
+    tsr_text_add_int(out, tsr_layout_replica_at(layout, shard, copy));
     return;
   }
   for (int64_t i = 0; i < count && i < MOST_PIECES; i++)
-    tsr_text_addf(out, "%s%lld", i ? ", " : "", (long long)tsr_layout_replica(layout, shard, i));
+    tsr_text_addf(out, "%s%lld", i ? ", " : "", (long long)tsr_layout_replica_at(layout, shard, i));
   if (count > MOST_PIECES) tsr_text_add(out, ", ...");
 }
 
@@ -292,7 +292,7 @@ static void print_hash(const cli_inspect *job, tsr_text *out) {
 }
 
 static tsr_status print_tensor(const cli_inspect *job, tsr_text *out) {
-  const tsr_tensor *tensor = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), job->tensor);
+  const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   char bytes[32];
@@ -304,8 +304,8 @@ static tsr_status print_tensor(const cli_inspect *job, tsr_text *out) {
                 sized(tsr_tensor_bytes(tensor), bytes));
   if (plan) {
     tsr_text_add(out, " spec      ");
-    TSR_TRY(tsr_spec_print(tsr_plan_spec(plan, tsr_plan_final(plan, job->tensor)), TSR_FORM_SHORT,
-                           out));
+    TSR_TRY(tsr_spec_print(tsr_plan_spec_at(plan, tsr_plan_final(plan, job->tensor)),
+                           TSR_FORM_SHORT, out));
     tsr_text_add_char(out, '\n');
   }
   print_hash(job, out);
@@ -318,7 +318,7 @@ static tsr_status print_tensor(const cli_inspect *job, tsr_text *out) {
 }
 
 static tsr_status print_slice(const cli_inspect *job, tsr_text *out) {
-  const tsr_tensor *tensor = tsr_tree_tensor(tsr_checkpoint_tree(job->checkpoint), job->tensor);
+  const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_shape shape = tsr_slice_shape(&job->slice);
   cli_add_plain(out, tensor->path);
   tsr_text_add_char(out, '[');

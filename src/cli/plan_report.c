@@ -48,7 +48,7 @@ static tsr_status device_bytes(const tsr_plan *plan, int count, int64_t *out_byt
   for (int64_t g = 0; g < groups.count && !status; g++) {
     tsr_plan_row row = TSR_PLAN_ROW;
     tsr_layout *layout = NULL;
-    status = tsr_plan_get(plan, groups.items[g].members[0], &row);
+    status = tsr_plan_at(plan, groups.items[g].members[0], &row);
     if (!status) status = tsr_plan_layout(plan, groups.items[g].members[0], &layout);
     for (int d = 0; d < count && !status; d++) {
       int64_t bytes = 0;
@@ -76,13 +76,13 @@ static void add_bars(const tsr_mesh *mesh, const int64_t *bytes, int count, tsr_
     tsr_text_addf(out,
                   "<g><title>device %lld: %s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                   "height=\"%.1f\" rx=\"2\" fill=\"var(--bar)\"/>",
-                  (long long)tsr_mesh_device(mesh, d), text, d * step + step * 0.1,
+                  (long long)tsr_mesh_device_at(mesh, d), text, d * step + step * 0.1,
                   CHART_HEIGHT - CHART_FLOOR - height, step * 0.8, height);
     if (count <= 32 || d % 4 == 0)
       tsr_text_addf(out,
                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" font-size=\"11\" "
                     "fill=\"var(--faint)\">%lld</text>",
-                    (d + 0.5) * step, CHART_HEIGHT - 10, (long long)tsr_mesh_device(mesh, d));
+                    (d + 0.5) * step, CHART_HEIGHT - 10, (long long)tsr_mesh_device_at(mesh, d));
     tsr_text_add(out, "</g>\n");
   }
   tsr_text_add(out, "</svg>\n");

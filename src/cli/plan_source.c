@@ -72,7 +72,7 @@ static tsr_status plan_by_rules(const plan_request *of, tsr_plan **out_plan) {
 static tsr_status check_logical_names(const plan_request *of) {
   const int64_t count = tsr_tree_count(of->tree);
   int64_t unnamed = 0;
-  for (int64_t i = 0; i < count; i++) unnamed += !tsr_tree_tensor(of->tree, i)->logical;
+  for (int64_t i = 0; i < count; i++) unnamed += !tsr_tree_at(of->tree, i)->logical;
   if (count && unnamed == count)
     return tsr_fail(BAD_ARGUMENT,
                     "--logical has no effect: no tensor of %s has names for its dimensions; a JSON "
@@ -193,7 +193,7 @@ static tsr_status warn_if_whole(const plan_request *of, const tsr_plan *plan) {
   if (devices < 2 || !tsr_plan_count(plan)) return NULL;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    TSR_TRY(tsr_plan_get(plan, i, &row));
+    TSR_TRY(tsr_plan_at(plan, i, &row));
     if (row.bytes_per_device < tsr_tensor_bytes(row.tensor)) return NULL;
   }
   cli_say("warning: %s: no tensor is cut, so that each of %lld devices holds the whole model\n",
@@ -207,7 +207,7 @@ static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan
   tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   for (int i = 0; i < sums.axis_count && sums.sharded_tensors; i++) {
-    const tsr_axis *axis = tsr_mesh_axis(of->mesh, i);
+    const tsr_axis *axis = tsr_mesh_axis_at(of->mesh, i);
     if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !sums.axes[i].tensors)
       cli_say(
           "warning: %s: no tensor is cut over axis \"%s\" of the mesh, so that each piece is "

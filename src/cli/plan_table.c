@@ -16,7 +16,7 @@ void cli_plan_groups_deinit(cli_plan_groups *groups) {
 }
 
 static bool is_uncut(const tsr_spec *spec) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   for (int d = 0; d < desc->dim_count; d++)
     if (desc->dims[d].stage_count) return false;
   return true;
@@ -25,7 +25,7 @@ static bool is_uncut(const tsr_spec *spec) {
 static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
                              cli_plan_group *out) {
   tsr_plan_row row = TSR_PLAN_ROW;
-  TSR_TRY(tsr_plan_get(plan, source->members[0], &row));
+  TSR_TRY(tsr_plan_at(plan, source->members[0], &row));
   snprintf(out->name, sizeof out->name, "%s", source->pattern);
   out->count = source->count;
   const tsr_shape shape = tsr_tensor_shape(row.tensor);
@@ -33,7 +33,7 @@ static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
   tsr_shape_print(&shape, &text);
   snprintf(out->shape, sizeof out->shape, "%s", tsr_text_string(&text));
   tsr_text_deinit(&text);
-  snprintf(out->dtype, sizeof out->dtype, "%s", tsr_dtype_get(row.tensor->dtype)->name);
+  snprintf(out->dtype, sizeof out->dtype, "%s", tsr_dtype_info_of(row.tensor->dtype)->name);
   out->bytes_per_device = row.bytes_per_device * source->count;
   TSR_TRY(tsr_spec_print(row.final, TSR_FORM_SHORT, &out->spec));
   // `_` and `()` say the same.

@@ -42,7 +42,7 @@ static tsr_status count_unserved(const char *family, const tsr_tree *tree, int64
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++) {
     int rule = -1;
-    status = tsr_rules_match(rules, tsr_tree_tensor(tree, i)->path, &rule);
+    status = tsr_rules_match(rules, tsr_tree_at(tree, i)->path, &rule);
     count += rule < 0;
   }
   tsr_rules_release(rules);
@@ -54,11 +54,11 @@ static tsr_status count_unserved(const char *family, const tsr_tree *tree, int64
 static tsr_status find_serving(const tsr_tree *tree, tsr_text *out_names, const char **out_first,
                                int *out_count) {
   *out_count = 0;
-  for (int i = 0; tsr_preset_family(i); i++) {
-    const char *family = tsr_preset_family(i);
+  for (int i = 0; tsr_preset_family_at(i); i++) {
+    const char *family = tsr_preset_family_at(i);
     int64_t unserved = 0;
     bool listed = false;
-    for (int j = 0; j < i; j++) listed |= same_rules(tsr_preset_family(j), family);
+    for (int j = 0; j < i; j++) listed |= same_rules(tsr_preset_family_at(j), family);
     if (listed) continue;
     TSR_TRY(count_unserved(family, tree, &unserved));
     if (unserved) continue;
@@ -73,7 +73,7 @@ static tsr_status find_serving(const tsr_tree *tree, tsr_text *out_names, const 
 static void add_types(const char *family, tsr_text *out) {
   const char *type = NULL, *of = NULL;
   bool first = true;
-  for (int i = 0; (type = tsr_preset_model_type(i, &of)); i++) {
+  for (int i = 0; (type = tsr_preset_model_type_at(i, &of)); i++) {
     if (family && !same_rules(of, family)) continue;
     tsr_text_addf(out, "%s%s", first ? "" : ", ", type);
     first = false;

@@ -22,7 +22,7 @@ static tsr_status add_spec(const tsr_layout *layout, tsr_text *out) {
 }
 
 tsr_status change_title(const cli_change *change, const char *arrow, tsr_text *out) {
-  tsr_text_addf(out, "%s ", tsr_dtype_get(change->dtype)->name);
+  tsr_text_addf(out, "%s ", tsr_dtype_info_of(change->dtype)->name);
   tsr_shape_print(&change->shape, out);
   tsr_text_add(out, ": ");
   TSR_TRY(add_spec(change->from, out));
@@ -340,7 +340,7 @@ tsr_status change_to_json(const cli_change *change, bool all_copies, tsr_json_wr
   tsr_json_write_key(writer, "shape");
   tsr_json_write_ints(writer, change->shape.dims, (size_t)change->shape.rank);
   tsr_json_write_key(writer, "dtype");
-  tsr_json_write_string(writer, tsr_dtype_get(change->dtype)->name);
+  tsr_json_write_string(writer, tsr_dtype_info_of(change->dtype)->name);
   write_side("from", change->from, writer);
   write_side("to", change->to, writer);
   tsr_json_write_key(writer, "direct");

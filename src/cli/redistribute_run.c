@@ -27,7 +27,7 @@ typedef struct contents {
 } contents;
 
 static contents contents_of(tsr_dtype dtype) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   const int bits = info->kind == TSR_CLASS_COMPLEX ? info->bits / 2 : info->bits;
   uint64_t mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
   if (info->kind == TSR_CLASS_FLOAT || info->kind == TSR_CLASS_COMPLEX) mask >>= 2;
@@ -185,7 +185,7 @@ static tsr_status fill_part(void *context, const tsr_array_part *part, void *dat
 // The same cuts without partial results. Shards keep their numbers.
 static tsr_status without_sums(const tsr_layout *layout, tsr_layout **out_layout) {
   const tsr_sharding *old = tsr_layout_sharding(layout);
-  tsr_spec_desc desc = *tsr_spec_get(tsr_sharding_spec(old));
+  tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(old));
   const tsr_shape shape = tsr_layout_shape(layout);
   desc.unreduced_count = 0;
   tsr_spec *spec = NULL;
@@ -218,7 +218,7 @@ static tsr_status check_part(void *context, int64_t index, int worker) {
   tsr_array_part part = TSR_ARRAY_PART;
   int64_t wrong = -1;
   (void)worker;
-  TSR_TRY(tsr_array_local(array, index, &part));
+  TSR_TRY(tsr_array_local_at(array, index, &part));
   // Nothing is written to it: a row of checks only reads.
   unsigned char *data = (unsigned char *)(uintptr_t)part.data;
   TSR_TRY(for_shard(tsr_array_layout(array), tsr_array_dtype(array), part.shard, data, check_row,
@@ -237,7 +237,7 @@ static tsr_status check_elements(runner *r, tsr_array *array) {
     status = agree(r->comm, tsr_pool_run(tsr_comm_pool(r->comm), tsr_array_local_count(values),
                                          check_part, values));
   for (int64_t i = 0; !status && i < tsr_array_local_count(values); i++) {
-    const int64_t position = tsr_layout_find_device(plain, tsr_array_device(values, i));
+    const int64_t position = tsr_layout_device_find(plain, tsr_array_device(values, i));
     r->looked_at += tsr_layout_shard_elements(plain, tsr_layout_shard(plain, position));
   }
   tsr_array_release(values);
@@ -318,7 +318,7 @@ static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method meth
 static tsr_status count_moved(const runner *r, int64_t *out_elements) {
   const cli_change *change = r->change;
   for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
-    if (tsr_comm_local_index(r->comm, tsr_layout_device(change->to, p)) < 0) continue;
+    if (tsr_comm_local_index(r->comm, tsr_layout_device_at(change->to, p)) < 0) continue;
     tsr_copies copies;
     TSR_TRY(tsr_copies_init_into(&copies, change->plan, p));
     for (tsr_copy copy; tsr_copies_next(&copies, &copy);)

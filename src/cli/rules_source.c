@@ -47,7 +47,7 @@ static tsr_status list_axes(const tsr_rules *rules, const char ***out_names, int
   const int count = tsr_rules_count(rules);
   const tsr_spec **specs = malloc(sizeof *specs * ((size_t)count + 1));
   if (!specs) return tsr_fail(NO_MEMORY, "%d specs", count);
-  for (int i = 0; i < count; i++) specs[i] = tsr_rules_get(rules, i)->spec;
+  for (int i = 0; i < count; i++) specs[i] = tsr_rules_at(rules, i)->spec;
   tsr_status status = tsr_spec_axis_names(specs, count, out_names, out_count);
   free(specs);
   return status;
@@ -116,7 +116,7 @@ static tsr_status no_common_axis(const char *const *names, int count, const tsr_
                       "give --axes %s=%s",
                       tsr_text_string(&known), tsr_text_string(&given),
                       (long long)tsr_mesh_device_count(mesh), names[0],
-                      tsr_mesh_axis_count(mesh) ? tsr_mesh_axis(mesh, 0)->name : "...");
+                      tsr_mesh_axis_count(mesh) ? tsr_mesh_axis_at(mesh, 0)->name : "...");
   tsr_text_deinit(&known);
   tsr_text_deinit(&given);
   return status;
@@ -124,7 +124,7 @@ static tsr_status no_common_axis(const char *const *names, int count, const tsr_
 
 static void warn_of_copies(const char *const *names, int count, const tsr_mesh *mesh) {
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    const tsr_axis *axis = tsr_mesh_axis(mesh, i);
+    const tsr_axis *axis = tsr_mesh_axis_at(mesh, i);
     if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !is_among(axis->name, names, count))
       cli_say(
           "warning: no rule names axis \"%s\" of the mesh: it cuts nothing, and each piece is "
@@ -137,7 +137,7 @@ tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh) {
   const char **names = NULL;
   int count = 0, common = 0;
   TSR_TRY(list_axes(rules, &names, &count));
-  for (int i = 0; i < count; i++) common += tsr_mesh_find_axis(mesh, names[i]) >= 0;
+  for (int i = 0; i < count; i++) common += tsr_mesh_axis_find(mesh, names[i]) >= 0;
   tsr_status status = count && !common ? no_common_axis(names, count, mesh) : NULL;
   if (!status) warn_of_copies(names, count, mesh);
   free(names);
@@ -191,13 +191,13 @@ static int list_numbers(const rules_source *source, tsr_fact out[MOST_NUMBERS]) 
   int count = 0;
   for (int i = 0; i < source->facts.count; i++) out[count++] = source->facts.items[i];
   for (int i = 0; i < options->rename_axis_count; i++) {
-    const int axis = tsr_mesh_find_axis(options->mesh, source->pairs[2 * i + 1]);
+    const int axis = tsr_mesh_axis_find(options->mesh, source->pairs[2 * i + 1]);
     if (axis >= 0)
-      out[count++] = (tsr_fact){source->pairs[2 * i], tsr_mesh_axis(options->mesh, axis)->size};
+      out[count++] = (tsr_fact){source->pairs[2 * i], tsr_mesh_axis_at(options->mesh, axis)->size};
   }
   for (int i = 0; i < tsr_mesh_axis_count(options->mesh); i++)
-    out[count++] =
-        (tsr_fact){tsr_mesh_axis(options->mesh, i)->name, tsr_mesh_axis(options->mesh, i)->size};
+    out[count++] = (tsr_fact){tsr_mesh_axis_at(options->mesh, i)->name,
+                              tsr_mesh_axis_at(options->mesh, i)->size};
   for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
     out[count++] = (tsr_fact){absent[i], 1};
   return count;
@@ -205,7 +205,7 @@ static int list_numbers(const rules_source *source, tsr_fact out[MOST_NUMBERS]) 
 
 // Whether an element is a number of the model: packed ones have sizes of their own.
 static bool is_plain(const tsr_tensor *tensor) {
-  const tsr_dtype_info *info = tsr_dtype_get(tensor->dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(tensor->dtype);
   return info && info->kind == TSR_CLASS_FLOAT;
 }
 
@@ -222,8 +222,8 @@ static int64_t sum_parts(const tsr_spec_desc *desc, int dim) {
 static bool is_cut(const tsr_spec_desc *desc, int dim, const tsr_mesh *mesh) {
   const tsr_spec_dim *at = &desc->dims[dim];
   for (int i = 0; at->stage_count && i < at->stages[0].axis_count; i++) {
-    const int axis = tsr_mesh_find_axis(mesh, at->stages[0].axes[i].name);
-    if (axis >= 0 && tsr_mesh_axis(mesh, axis)->size > 1) return true;
+    const int axis = tsr_mesh_axis_find(mesh, at->stages[0].axes[i].name);
+    if (axis >= 0 && tsr_mesh_axis_at(mesh, axis)->size > 1) return true;
   }
   return false;
 }
@@ -232,7 +232,8 @@ static bool is_cut(const tsr_spec_desc *desc, int dim, const tsr_mesh *mesh) {
 // Where parts are left in `used`, the plan says that they do not fit.
 static bool warn_of_size(const tsr_tensor *tensor, const tsr_mesh *mesh, const tsr_rule *used,
                          const tsr_rule *computed) {
-  const tsr_spec_desc *desc = tsr_spec_get(computed->spec), *even = tsr_spec_get(used->spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(computed->spec),
+                      *even = tsr_spec_desc_of(used->spec);
   for (int d = 0; d < desc->dim_count && d < tensor->rank; d++) {
     const int64_t sum = sum_parts(desc, d);
     if (!sum || sum == tensor->dims[d] || sum_parts(even, d) || !is_cut(even, d, mesh)) continue;
@@ -259,12 +260,12 @@ static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
   tsr_status status = read_rules(source, &options, &computed);
   bool found = false;
   for (int64_t i = 0; i < tsr_tree_count(tree) && !status && !found; i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     int rule = -1;
     status = tsr_rules_match(computed, tensor->path, &rule);
-    if (!status && rule >= 0 && tsr_rules_get(computed, rule)->written && is_plain(tensor))
-      found = warn_of_size(tensor, source->options.mesh, tsr_rules_get(rules, rule),
-                           tsr_rules_get(computed, rule));
+    if (!status && rule >= 0 && tsr_rules_at(computed, rule)->written && is_plain(tensor))
+      found = warn_of_size(tensor, source->options.mesh, tsr_rules_at(rules, rule),
+                           tsr_rules_at(computed, rule));
   }
   tsr_status_free(status);  // rules that cannot be read so are not looked at
   tsr_rules_release(computed);
@@ -272,13 +273,14 @@ static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
 
 static void say_choice(const rules_source *source) {
   tsr_text mesh = TSR_TEXT_EMPTY;
-  const int dp = source->options.mesh ? tsr_mesh_find_axis(source->options.mesh, "dp") : -1;
+  const int dp = source->options.mesh ? tsr_mesh_axis_find(source->options.mesh, "dp") : -1;
   if (!source->reason.length || !source->options.mesh) return;
   tsr_mesh_print(source->options.mesh, &mesh);
   cli_say("preset %s: %s; mesh %s%s\n", tsr_text_string(&source->preset),
           tsr_text_string(&source->reason), tsr_text_string(&mesh),
-          dp >= 0 && tsr_mesh_axis(source->options.mesh, dp)->size > 1 ? ", where dp makes copies"
-                                                                       : "");
+          dp >= 0 && tsr_mesh_axis_at(source->options.mesh, dp)->size > 1
+              ? ", where dp makes copies"
+              : "");
   tsr_text_deinit(&mesh);
 }
 

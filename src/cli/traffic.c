@@ -47,8 +47,8 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli
   const int64_t a = tsr_layout_device_count(from), b = tsr_layout_device_count(to);
   out->devices = malloc((size_t)(a + b) * sizeof *out->devices);
   if (!out->devices) return tsr_fail(NO_MEMORY, "a list of %lld devices", (long long)(a + b));
-  for (int64_t p = 0; p < a; p++) out->devices[p] = tsr_layout_device(from, p);
-  for (int64_t p = 0; p < b; p++) out->devices[a + p] = tsr_layout_device(to, p);
+  for (int64_t p = 0; p < a; p++) out->devices[p] = tsr_layout_device_at(from, p);
+  for (int64_t p = 0; p < b; p++) out->devices[a + p] = tsr_layout_device_at(to, p);
   qsort(out->devices, (size_t)(a + b), sizeof *out->devices, by_id);
   int64_t count = 0;
   for (int64_t i = 0; i < a + b; i++)
@@ -80,8 +80,9 @@ static void add_message(const tally *t, int64_t source, int64_t target, int64_t 
   const int64_t s = place_of(traffic, source), d = place_of(traffic, target);
   traffic->bytes[s / traffic->per_row * traffic->rows + d / traffic->per_row] += bytes;
   if (!t->topology || source == target) return;
-  const double seconds = tsr_topology_cost(t->topology, tsr_topology_find(t->topology, source),
-                                           tsr_topology_find(t->topology, target), bytes);
+  const double seconds =
+      tsr_topology_cost(t->topology, tsr_topology_device_find(t->topology, source),
+                        tsr_topology_device_find(t->topology, target), bytes);
   t->sent[s] += seconds;
   t->got[d] += seconds;
 }

@@ -144,7 +144,7 @@ static tsr_status count_misfits(const tsr_plan *plan, int64_t *out_count, int64_
   bool by_itself = false;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    TSR_TRY(tsr_plan_get(plan, i, &row));
+    TSR_TRY(tsr_plan_at(plan, i, &row));
     const tsr_plan_note *note = find_misfit(&row);
     if (!note) continue;
     const bool better = !by_itself && note->why != TSR_WHY_TOGETHER;
@@ -167,7 +167,7 @@ static tsr_status warn_of_misfits(const job *j) {
   int64_t misfits = 0, at = 0;
   TSR_TRY(count_misfits(j->plan, &misfits, &at));
   if (!misfits) return NULL;
-  TSR_TRY(tsr_plan_get(j->plan, at, &row));
+  TSR_TRY(tsr_plan_at(j->plan, at, &row));
   const tsr_plan_note *note = find_misfit(&row);
   tsr_plan_note_print(j->plan, at, note, &text);
   tsr_status status = tsr_text_check(&text);
@@ -279,13 +279,13 @@ static void print_certificate(const job *j, tsr_text *out) {
                   sized(c->bytes_free, b));
   tsr_text_addf(out, "files    %12lld\n", (long long)c->files);
   for (int i = 0; i < c->files; i++)
-    tsr_text_addf(out, "  %-40s %12lld\n", tsr_transform_file(j->transform, i),
+    tsr_text_addf(out, "  %-40s %12lld\n", tsr_transform_file_at(j->transform, i),
                   (long long)tsr_transform_file_bytes(j->transform, i));
   int64_t index_bytes = 0;
   const char *index = tsr_transform_index(j->transform, &index_bytes);
   if (index) tsr_text_addf(out, "  %-40s %12lld\n", index, (long long)index_bytes);
   for (int i = 0; i < c->extras; i++)
-    tsr_text_addf(out, "  %-40s %12s\n", tsr_transform_extra(j->transform, i), "copied along");
+    tsr_text_addf(out, "  %-40s %12s\n", tsr_transform_extra_at(j->transform, i), "copied along");
 }
 
 static void write_int(tsr_json_writer *json, const char *key, int64_t value) {
@@ -315,7 +315,7 @@ static void write_files(const job *j, tsr_json_writer *json) {
   for (int i = 0; i < c->files; i++) {
     tsr_json_begin_object(json);
     tsr_json_write_key(json, "name");
-    tsr_json_write_string(json, tsr_transform_file(j->transform, i));
+    tsr_json_write_string(json, tsr_transform_file_at(j->transform, i));
     write_int(json, "bytes", tsr_transform_file_bytes(j->transform, i));
     tsr_json_end_object(json);
   }
@@ -324,7 +324,7 @@ static void write_files(const job *j, tsr_json_writer *json) {
   tsr_json_write_key(json, "extras");
   tsr_json_begin_array(json);
   for (int i = 0; i < c->extras; i++)
-    tsr_json_write_string(json, tsr_transform_extra(j->transform, i));
+    tsr_json_write_string(json, tsr_transform_extra_at(j->transform, i));
   tsr_json_end_array(json);
 }
 

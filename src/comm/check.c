@@ -41,7 +41,7 @@ tsr_status tsr_groups_check(tsr_comm *comm, const tsr_groups *groups) {
 
 tsr_status tsr_blocks_check(tsr_dtype dtype, int64_t outer, int64_t size, int64_t inner,
                             int64_t *out_bytes) {
-  if (!tsr_dtype_get(dtype)) return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)dtype);
+  if (!tsr_dtype_info_of(dtype)) return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)dtype);
   if (outer < 0 || inner < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld blocks of %lld elements, wanted 0 or more",
                     (long long)outer, (long long)inner);
@@ -50,7 +50,7 @@ tsr_status tsr_blocks_check(tsr_dtype dtype, int64_t outer, int64_t size, int64_
 }
 
 tsr_status tsr_reduction_check(tsr_dtype dtype, tsr_reduction op) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)dtype);
   const char *name = tsr_reduction_name(op);
   if (!name) return tsr_fail(BAD_ARGUMENT, "%d is no reduction", (int)op);

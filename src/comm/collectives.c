@@ -126,7 +126,7 @@ static tsr_status check_turn(args *a, const tsr_shape *shape, int split, int con
   if (shape->dims[split] % size)
     return tsr_fail(INDIVISIBLE, "dimension %d of size %lld is not divisible by %lld members",
                     split, (long long)shape->dims[split], (long long)size);
-  if (!tsr_dtype_get(a->dtype))
+  if (!tsr_dtype_info_of(a->dtype))
     return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)a->dtype);
   TSR_TRY(tsr_shape_bytes(shape, a->dtype, &a->in_bytes));
   a->out_bytes = a->in_bytes;

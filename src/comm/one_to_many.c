@@ -134,7 +134,7 @@ static tsr_status fill_zeros(void *context, int64_t local, int worker) {
   for (int64_t i = 0; i < local; i++) {
     if (a->out[i] == out && a->comm->member_of[device - local + i] < 0) return NULL;
   }
-  const int64_t bits = p->count * tsr_dtype_get(a->dtype)->bits;
+  const int64_t bits = p->count * tsr_dtype_info_of(a->dtype)->bits;
   memset(out, 0, (size_t)(bits / 8));
   if (bits % 8) out[bits / 8] &= (unsigned char)(0xffU << (bits % 8));
   return NULL;

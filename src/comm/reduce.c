@@ -35,7 +35,7 @@ typedef struct range {
 } range;
 
 tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (info->kind == TSR_CLASS_FLOAT) return info->bits < 32 ? TSR_F32 : dtype;
   if (info->bits >= 8) return dtype;
   return info->kind == TSR_CLASS_SIGNED ? TSR_I8 : TSR_U8;
@@ -48,7 +48,7 @@ static const tsr_reduce_kernels *kernels_of(tsr_dtype dtype, tsr_reduction op) {
   return &tsr_reduce_plain[dtype][op];
 }
 
-static int64_t bytes_of(tsr_dtype dtype) { return tsr_dtype_get(dtype)->bits / 8; }
+static int64_t bytes_of(tsr_dtype dtype) { return tsr_dtype_info_of(dtype)->bits / 8; }
 
 // ---- the tree ----
 

@@ -36,7 +36,7 @@ long long tsr_group_count(const tsr_groups *groups) { return groups ? groups->co
 long long tsr_group_size(const tsr_groups *groups) { return groups ? groups->size : 0; }
 
 const char *tsr_type_name(tsr_dtype dtype) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   return info ? info->name : "?";
 }
 
@@ -74,7 +74,7 @@ static tsr_status rounds_flush(rounds *r) {
   const args *a = r->args;
   const tsr_exchange part = {.copies = r->copies,
                              .copy_count = r->copy_count,
-                             .bits = tsr_dtype_get(a->dtype)->bits,
+                             .bits = tsr_dtype_info_of(a->dtype)->bits,
                              .in = a->in,
                              .out = a->out};
   r->pairs = r->copy_count = 0;

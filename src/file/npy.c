@@ -63,7 +63,7 @@ static tsr_status read_descr(const char *descr, tsr_npy *npy) {
 
 // What NumPy calls a type, or writes for one of ml_dtypes.
 static const char *descr_of(tsr_dtype dtype, char out[16]) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   const char order = info->bits == 8 ? '|' : host_is_big() ? '>' : '<';
   snprintf(out, 16, "<V%d", info->bits / 8);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -218,11 +218,11 @@ tsr_status tsr_npy_parse(const char *bytes, size_t length, tsr_npy *out_npy) {
 }
 
 tsr_status tsr_npy_set_dtype(tsr_npy *npy, tsr_dtype dtype) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (npy->dtype)
     return tsr_fail(BAD_ARGUMENT, "the file says that its elements are %s",
-                    tsr_dtype_get(npy->dtype)->name);
+                    tsr_dtype_info_of(npy->dtype)->name);
   if (info->bits != 8 * npy->width)
     return tsr_fail(BAD_ARGUMENT, "elements of %d bits cannot be %s, which has %d", 8 * npy->width,
                     info->name, info->bits);
@@ -244,7 +244,7 @@ void tsr_npy_strides(const tsr_npy *npy, int64_t out_strides[TSR_MAX_RANK]) {
 
 tsr_status tsr_npy_header(tsr_dtype dtype, const tsr_shape *shape, bool fortran, char **out_bytes,
                           size_t *out_length) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (info->bits < 8)
     return tsr_fail(UNSUPPORTED, "elements of %s share bytes, which NumPy's files cannot say",

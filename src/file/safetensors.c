@@ -102,7 +102,7 @@ static tsr_status check_fields(const tsr_json *value) {
 static tsr_status stored_bytes(const tsr_shape *shape, tsr_dtype dtype, int64_t *out_bytes) {
   int64_t count = 0;
   TSR_TRY(tsr_shape_count(shape, &count));
-  const int bits = tsr_dtype_get(dtype)->bits;
+  const int bits = tsr_dtype_info_of(dtype)->bits;
   if (bits < 8 && count % 8 != 0 && (count % 8) * bits % 8 != 0)
     return tsr_fail(BROKEN_FILE, "%lld elements of %d bits do not fill whole bytes",
                     (long long)count, bits);

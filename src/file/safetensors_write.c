@@ -59,11 +59,11 @@ static tsr_status measure(entry *e) {
   if (place_of(t->dtype) < 0)
     return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which safetensors files cannot hold",
                     t->path,
-                    tsr_dtype_get(t->dtype) ? tsr_dtype_get(t->dtype)->name : "of no type");
+                    tsr_dtype_info_of(t->dtype) ? tsr_dtype_info_of(t->dtype)->name : "of no type");
   TSR_TRY_NOTE(tsr_shape_init(&shape, t->dims, t->rank), "tensor \"%s\"", t->path);
   TSR_TRY_NOTE(tsr_shape_count(&shape, &elements), "tensor \"%s\"", t->path);
   TSR_TRY_NOTE(tsr_shape_bytes(&shape, t->dtype, &e->bytes), "tensor \"%s\"", t->path);
-  const int bits = tsr_dtype_get(t->dtype)->bits;
+  const int bits = tsr_dtype_info_of(t->dtype)->bits;
   if (bits < 8 && elements * bits % 8)
     return tsr_fail(UNSUPPORTED,
                     "tensor \"%s\" has %lld elements of %d bits, which do not fill whole bytes",

@@ -14,7 +14,7 @@ static tsr_status mesh_with(const tsr_layout *layout, const int64_t *devices, ts
   if (layout->mesh) {
     desc.axis_count = tsr_mesh_axis_count(layout->mesh);
     desc.topology = tsr_mesh_topology(layout->mesh);
-    for (int i = 0; i < desc.axis_count; i++) axes[i] = *tsr_mesh_axis(layout->mesh, i);
+    for (int i = 0; i < desc.axis_count; i++) axes[i] = *tsr_mesh_axis_at(layout->mesh, i);
   }
   return tsr_mesh_create(&desc, out_mesh);
 }

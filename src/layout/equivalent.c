@@ -23,7 +23,7 @@ static int by_device(const void *left, const void *right) {
 }
 
 static void locate(const tsr_layout *layout, int64_t devices, located *out) {
-  for (int64_t p = 0; p < devices; p++) out[p] = (located){tsr_layout_device(layout, p), p};
+  for (int64_t p = 0; p < devices; p++) out[p] = (located){tsr_layout_device_at(layout, p), p};
   qsort(out, (size_t)devices, sizeof *out, by_device);
 }
 

@@ -217,7 +217,7 @@ static tsr_status trim_dim(tsr_arena *arena, const tsr_sharding *sharding, const
 
 static tsr_status trim_dims(tsr_arena *arena, const tsr_sharding *sharding, const tsr_shape *shape,
                             tsr_sharding **out_sharding) {
-  tsr_spec_desc desc = *tsr_spec_get(tsr_sharding_spec(sharding));
+  tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(sharding));
   tsr_spec_dim *dims = tsr_arena_zeros(arena, (size_t)desc.dim_count + 1, sizeof *dims);
   if (!dims) return tsr_fail(NO_MEMORY, "a spec of %d dimensions", desc.dim_count);
   bool changed = false;

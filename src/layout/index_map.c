@@ -13,7 +13,7 @@ static tsr_status check_reduced(const tsr_layout *layout) {
   if (at == count) return NULL;
   return tsr_fail(UNREDUCED_HAS_NO_INDEX_MAP,
                   "axis \"%s\" is unreduced: its devices hold partial results, not ranges",
-                  tsr_mesh_axis(layout->mesh, axes[at].axis)->name);
+                  tsr_mesh_axis_at(layout->mesh, axes[at].axis)->name);
 }
 
 // The ranges of all shards of all dimensions in one block; `starts[d]` is where those of d begin.

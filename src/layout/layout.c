@@ -175,13 +175,13 @@ static bool has_devices(const tsr_layout *layout) {
   return layout->mesh && !tsr_mesh_is_abstract(layout->mesh);
 }
 
-int64_t tsr_layout_device(const tsr_layout *layout, int64_t position) {
+int64_t tsr_layout_device_at(const tsr_layout *layout, int64_t position) {
   if (!has_position(layout, position)) return -1;
-  return has_devices(layout) ? tsr_mesh_device(layout->mesh, position) : position;
+  return has_devices(layout) ? tsr_mesh_device_at(layout->mesh, position) : position;
 }
 
-int64_t tsr_layout_find_device(const tsr_layout *layout, int64_t device) {
-  if (has_devices(layout)) return device >= 0 ? tsr_mesh_find_device(layout->mesh, device) : -1;
+int64_t tsr_layout_device_find(const tsr_layout *layout, int64_t device) {
+  if (has_devices(layout)) return device >= 0 ? tsr_mesh_device_find(layout->mesh, device) : -1;
   return device >= 0 && device < tsr_layout_device_count(layout) ? device : -1;
 }
 
@@ -212,7 +212,7 @@ int64_t tsr_layout_replica_count(const tsr_layout *layout) {
   return tsr_layout_device_count(layout) / tsr_layout_shard_count(layout);
 }
 
-int64_t tsr_layout_replica(const tsr_layout *layout, int64_t shard, int64_t index) {
+int64_t tsr_layout_replica_at(const tsr_layout *layout, int64_t shard, int64_t index) {
   if (index < 0 || index >= tsr_layout_replica_count(layout)) return -1;
   if (shard < 0 || shard >= tsr_layout_shard_count(layout)) return -1;
   if (layout->table) return shard + index * layout->table->shard_count;

@@ -17,7 +17,7 @@ int64_t tsr_layout_term_count(const tsr_layout *layout) {
 // The digit of a coordinate that a sub-axis is, and the weight of that digit.
 static int64_t sub_digit(const tsr_mesh *mesh, const tsr_sub_axis *axis, int64_t coordinate,
                          int64_t *out_weight) {
-  *out_weight = tsr_mesh_axis(mesh, axis->axis)->size / (axis->pre * axis->size);
+  *out_weight = tsr_mesh_axis_at(mesh, axis->axis)->size / (axis->pre * axis->size);
   return coordinate / *out_weight % axis->size;
 }
 

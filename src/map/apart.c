@@ -45,7 +45,7 @@ static void look_at_hidden(tsr_mapping *mapping, const tsr_map *map, const unsig
                 "%s:%d: this line is for \"%s\", which the source has only as \"%s\"; lines for "
                 "that form are needed, or a model with plain weights",
                 map->name, hidden->line, hidden->path,
-                tsr_tree_tensor(mapping->source, hidden->tensor)->path);
+                tsr_tree_at(mapping->source, hidden->tensor)->path);
 }
 
 // ---- companions ----
@@ -61,7 +61,7 @@ typedef struct apart {
 // A tensor that is another one under a new name.
 static bool is_renamed(const tsr_mapping *mapping, const tsr_mapped *mapped) {
   if (mapped->piece_count != 1 || mapped->pieces->source < 0) return false;
-  const tsr_tensor *tensor = tsr_tree_tensor(mapping->source, mapped->pieces->source);
+  const tsr_tensor *tensor = tsr_tree_at(mapping->source, mapped->pieces->source);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   tsr_map_piece piece = tsr_map_kept_open(mapped->pieces);
   tsr_map_piece_simplify(&piece);
@@ -97,9 +97,8 @@ static void note(const apart *a, int64_t taken, int64_t left) {
   tsr_text_addf(&a->mapping->apart,
                 "%s:%d: tensor \"%s\" becomes \"%s\", but \"%s\", which goes with it, %s; a line "
                 "for it takes it along",
-                a->map->name, mapped->line, tsr_tree_tensor(source, taken)->path, mapped->name,
-                tsr_tree_tensor(source, left)->path,
-                a->map->only ? "is left out" : "stays as it is");
+                a->map->name, mapped->line, tsr_tree_at(source, taken)->path, mapped->name,
+                tsr_tree_at(source, left)->path, a->map->only ? "is left out" : "stays as it is");
 }
 
 // Whether a line takes one of two tensors and none the other.

@@ -195,7 +195,7 @@ static tsr_status match_all(applying *a, const tsr_regex *pattern, bool *out_any
   tsr_regex_group found[MOST_GROUPS];
   if (groups > MOST_GROUPS) return tsr_fail(TOO_LARGE, "more than %d groups", MOST_GROUPS);
   for (int64_t i = 0; i < count; i++) {
-    const char *path = tsr_tree_tensor(a->world.source, i)->path;
+    const char *path = tsr_tree_at(a->world.source, i)->path;
     bool matches = false;
     TSR_TRY(
         tsr_regex_capture(a->map->engine, pattern, path, strlen(path), &matches, found, groups));
@@ -295,14 +295,14 @@ static void report_unused(applying *a) {
   for (int64_t i = 0; i < count && shown < SHOWN; i++)
     if (!a->world.used[i])
       tsr_text_addf(warnings, "%s \"%s\"", shown++ ? "," : "",
-                    tsr_tree_tensor(a->world.source, i)->path);
+                    tsr_tree_at(a->world.source, i)->path);
   tsr_text_addf(warnings, "%s\n", unused > shown ? ", ..." : "");
 }
 
 static tsr_status pass_over(applying *a) {
   const int64_t count = tsr_tree_count(a->world.source);
   for (int64_t i = 0; i < count; i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(a->world.source, i);
+    const tsr_tensor *tensor = tsr_tree_at(a->world.source, i);
     if (a->world.used[i]) continue;
     tsr_made made = {.dtype = tensor->dtype, .shape = tsr_tensor_shape(tensor)};
     tsr_status status = tsr_map_pieces_whole(&made.pieces, i, tsr_tensor_elements(tensor));

@@ -15,7 +15,7 @@ typedef struct trial {
 static bool has_like(const tsr_tree *tree, const tsr_tensor *tensor) {
   const int64_t there = tsr_tree_find(tree, tensor->path);
   if (there < 0) return false;
-  const tsr_shape a = tsr_tensor_shape(tensor), b = tsr_tensor_shape(tsr_tree_tensor(tree, there));
+  const tsr_shape a = tsr_tensor_shape(tensor), b = tsr_tensor_shape(tsr_tree_at(tree, there));
   return tsr_shape_equal(&a, &b);
 }
 
@@ -29,7 +29,7 @@ static trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tree *
   t.acts = count > 0 && count != tsr_tree_count(model);  // dropped: no line that is left tells it
   for (int64_t i = 0; i < count; i++) {
     const bool by_line = tsr_mapping_line(t.mapping, i) > 0;
-    const bool common = has_like(other, tsr_tree_tensor(tree, i));
+    const bool common = has_like(other, tsr_tree_at(tree, i));
     t.acts = t.acts || by_line;
     t.common += common;
     t.matched += common && by_line;
@@ -71,7 +71,7 @@ static tsr_status explain(trial trials[2]) {
   return tsr_fail(TREE_MISMATCH,
                   "nothing that the map makes of the %s is in the %s with its shape, as \"%s\"%s",
                   acting ? "second" : "first", acting ? "first" : "second",
-                  tsr_tree_tensor(tree, 0)->path,
+                  tsr_tree_at(tree, 0)->path,
                   trials[!acting].acts ? ", nor the other way around" : "");
 }
 

@@ -65,7 +65,7 @@ static tsr_status find_source(tsr_map_world *world, const tsr_map_name *name, in
 static tsr_status make_source(tsr_map_world *world, const tsr_map_expr *expr, tsr_made *out) {
   int64_t source = -1;
   TSR_TRY(find_source(world, &expr->name, &source));
-  const tsr_tensor *tensor = tsr_tree_tensor(world->source, source);
+  const tsr_tensor *tensor = tsr_tree_at(world->source, source);
   world->used[source] = TSR_SOURCE_USED;
   if (world->first_source < 0) world->first_source = source;
   out->dtype = tensor->dtype;
@@ -320,7 +320,7 @@ static tsr_status read_constant(const tsr_map_expr *expr, tsr_dtype dtype, tsr_m
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   TSR_TRY(tsr_convert(TSR_F64, &value, dtype, out->bytes, 1));
   TSR_TRY(tsr_convert(dtype, out->bytes, TSR_F64, &back, 1));
-  if (tsr_dtype_get(dtype)->kind != TSR_CLASS_FLOAT && back != value)
+  if (tsr_dtype_info_of(dtype)->kind != TSR_CLASS_FLOAT && back != value)
     return tsr_fail(INDEX_OUT_OF_RANGE, "the value %s of pad is not one of %s", expr->value,
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   return NULL;

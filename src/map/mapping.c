@@ -183,7 +183,7 @@ static void drop_doubles(tsr_map_pieces *pieces) {
 
 static tsr_status add_inverse(const tsr_mapping *mapping, int64_t source, tsr_made *made,
                               tsr_mapping *inverse) {
-  const tsr_tensor *tensor = tsr_tree_tensor(mapping->source, source);
+  const tsr_tensor *tensor = tsr_tree_at(mapping->source, source);
   int64_t found = 0;
   made->dtype = tensor->dtype;
   made->shape = tsr_tensor_shape(tensor);

@@ -91,7 +91,7 @@ void tsr_axes_describe(const tsr_axis *axes, int axis_count, tsr_text *out) {
 
 void tsr_mesh_describe(const tsr_mesh *mesh, tsr_text *out) {
   tsr_axis axes[TSR_MAX_AXES];
-  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) axes[i] = *tsr_mesh_axis(mesh, i);
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) axes[i] = *tsr_mesh_axis_at(mesh, i);
   tsr_axes_describe(axes, tsr_mesh_axis_count(mesh), out);
 }
 
@@ -100,7 +100,7 @@ void tsr_mesh_describe(const tsr_mesh *mesh, tsr_text *out) {
 tsr_status tsr_mesh_no_axis(const tsr_mesh *mesh, const char *name) {
   tsr_suggestion near = tsr_suggestion_for(name);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_suggestion_offer(&near, tsr_mesh_axis(mesh, i)->name);
+    tsr_suggestion_offer(&near, tsr_mesh_axis_at(mesh, i)->name);
   tsr_text axes = TSR_TEXT_EMPTY;
   tsr_mesh_describe(mesh, &axes);
   tsr_status status = tsr_text_check(&axes);
@@ -112,7 +112,7 @@ tsr_status tsr_mesh_no_axis(const tsr_mesh *mesh, const char *name) {
 }
 
 tsr_status tsr_mesh_need_axis(const tsr_mesh *mesh, const char *name, int *out_axis) {
-  const int axis = tsr_mesh_find_axis(mesh, name);
+  const int axis = tsr_mesh_axis_find(mesh, name);
   if (axis < 0) return tsr_mesh_no_axis(mesh, name);
   *out_axis = axis;
   return NULL;
@@ -124,7 +124,7 @@ tsr_status tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names, in
   for (int i = 0; i < name_count; i++) {
     int axis = 0;
     TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));
-    if (__builtin_mul_overflow(size, tsr_mesh_axis(mesh, axis)->size, &size))
+    if (__builtin_mul_overflow(size, tsr_mesh_axis_at(mesh, axis)->size, &size))
       return tsr_fail(OVERFLOW, "the sizes of %d axes multiply to more than 2^63", name_count);
   }
   *out_size = size;
@@ -141,8 +141,8 @@ tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t position, const cha
   TSR_TRY(tsr_mesh_axes_size(mesh, names, name_count, &size));
   tsr_mesh_coords(mesh, position, coords);
   for (int i = 0; i < name_count; i++) {
-    const int axis = tsr_mesh_find_axis(mesh, names[i]);
-    index = index * tsr_mesh_axis(mesh, axis)->size + coords[axis];
+    const int axis = tsr_mesh_axis_find(mesh, names[i]);
+    index = index * tsr_mesh_axis_at(mesh, axis)->size + coords[axis];
   }
   *out_index = index;
   return NULL;

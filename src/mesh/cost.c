@@ -57,7 +57,7 @@ static int64_t *list_places(const tsr_mesh *mesh) {
   const int64_t count = tsr_mesh_device_count(mesh);
   int64_t *places = malloc(sizeof *places * (size_t)count);
   for (int64_t i = 0; places && i < count; i++)
-    places[i] = tsr_topology_find(topology, tsr_mesh_device(mesh, i));
+    places[i] = tsr_topology_device_find(topology, tsr_mesh_device_at(mesh, i));
   return places;
 }
 
@@ -73,7 +73,8 @@ static tsr_axis_cost cost_of_digit(const tsr_mesh *mesh, const int64_t *places, 
 }
 
 static tsr_axis_cost cost_of_axis(const tsr_mesh *mesh, const int64_t *places, int axis) {
-  return cost_of_digit(mesh, places, tsr_mesh_stride(mesh, axis), tsr_mesh_axis(mesh, axis)->size);
+  return cost_of_digit(mesh, places, tsr_mesh_stride(mesh, axis),
+                       tsr_mesh_axis_at(mesh, axis)->size);
 }
 
 // The places of a mesh that has costs, to be freed.
@@ -220,7 +221,7 @@ tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
   TSR_TRY(find_places(mesh, &places));
   for (int i = 0; i < axis_count; i++) {
     costs[i] = cost_of_axis(mesh, places, numbers[i]);
-    sizes[i] = tsr_mesh_axis(mesh, numbers[i])->size;
+    sizes[i] = tsr_mesh_axis_at(mesh, numbers[i])->size;
   }
   free(places);
   *out_seconds = tsr_collective_over(op, costs, sizes, axis_count, (double)bytes);

@@ -42,14 +42,14 @@ static tsr_status create_renamed(const tsr_mesh *mesh, const tsr_axis *axes, int
 }
 
 static int copy_axes(const tsr_mesh *mesh, int from, int to, tsr_axis *axes) {
-  for (int i = from; i < to; i++) *axes++ = *tsr_mesh_axis(mesh, i);
+  for (int i = from; i < to; i++) *axes++ = *tsr_mesh_axis_at(mesh, i);
   return to - from;
 }
 
 static tsr_nd whole(const tsr_mesh *mesh) {
   int64_t dims[TSR_MAX_AXES];
   const int rank = tsr_mesh_axis_count(mesh);
-  for (int i = 0; i < rank; i++) dims[i] = tsr_mesh_axis(mesh, i)->size;
+  for (int i = 0; i < rank; i++) dims[i] = tsr_mesh_axis_at(mesh, i)->size;
   return tsr_nd_rows(dims, rank);
 }
 
@@ -73,7 +73,7 @@ static box bounding_box(const tsr_mesh *mesh, int64_t process) {
       }
       found.members++;
     }
-    for (int i = rank - 1; i >= 0 && ++coords[i] == tsr_mesh_axis(mesh, i)->size; i--)
+    for (int i = rank - 1; i >= 0 && ++coords[i] == tsr_mesh_axis_at(mesh, i)->size; i--)
       coords[i] = 0;
   }
   return found;
@@ -105,7 +105,7 @@ tsr_status tsr_mesh_local(const tsr_mesh *mesh, int64_t process, tsr_mesh **out_
   tsr_axis axes[TSR_MAX_AXES];
   tsr_nd view = whole(mesh);
   for (int i = 0; i < view.rank; i++) {
-    axes[i] = *tsr_mesh_axis(mesh, i);
+    axes[i] = *tsr_mesh_axis_at(mesh, i);
     axes[i].size = view.dims[i] = sizes[i];
     view.offset += low[i] * view.strides[i];
   }
@@ -118,7 +118,7 @@ tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis, int64_t index,
                           tsr_mesh **out_mesh) {
   int cut = 0;
   TSR_TRY(tsr_mesh_need_axis(mesh, axis, &cut));
-  const int64_t size = tsr_mesh_axis(mesh, cut)->size;
+  const int64_t size = tsr_mesh_axis_at(mesh, cut)->size;
   if (index < 0 || index >= size)
     return tsr_fail(INDEX_OUT_OF_RANGE, "index %lld of axis \"%s\", whose size is %lld",
                     (long long)index, axis, (long long)size);
@@ -128,7 +128,7 @@ tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis, int64_t index,
   view.rank = 0;
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     if (i == cut) continue;
-    axes[view.rank] = *tsr_mesh_axis(mesh, i);
+    axes[view.rank] = *tsr_mesh_axis_at(mesh, i);
     view.dims[view.rank] = view.dims[i];
     view.strides[view.rank++] = view.strides[i];
   }
@@ -148,10 +148,10 @@ static tsr_status find_neighbours(const tsr_mesh *mesh, const char *const *names
       return tsr_fail(BAD_ARGUMENT,
                       "axis \"%s\" does not follow \"%s\" in the mesh; transpose first", names[i],
                       names[i - 1]);
-    if (tsr_mesh_axis(mesh, axis)->type != tsr_mesh_axis(mesh, first)->type)
+    if (tsr_mesh_axis_at(mesh, axis)->type != tsr_mesh_axis_at(mesh, first)->type)
       return tsr_fail(BAD_ARGUMENT, "axes \"%s\" (%s) and \"%s\" (%s) differ in type", names[0],
-                      tsr_axis_type_name(tsr_mesh_axis(mesh, first)->type), names[i],
-                      tsr_axis_type_name(tsr_mesh_axis(mesh, axis)->type));
+                      tsr_axis_type_name(tsr_mesh_axis_at(mesh, first)->type), names[i],
+                      tsr_axis_type_name(tsr_mesh_axis_at(mesh, axis)->type));
   }
   *out_first = first;
   return NULL;
@@ -163,9 +163,9 @@ tsr_status tsr_mesh_flatten(const tsr_mesh *mesh, const char *const *axes, int a
   TSR_TRY(find_neighbours(mesh, axes, axis_count, &first));
   tsr_axis merged[TSR_MAX_AXES];
   int count = copy_axes(mesh, 0, first, merged);
-  merged[count] = (tsr_axis){name, 1, tsr_mesh_axis(mesh, first)->type};
+  merged[count] = (tsr_axis){name, 1, tsr_mesh_axis_at(mesh, first)->type};
   for (int i = first; i < first + axis_count; i++)
-    merged[count].size *= tsr_mesh_axis(mesh, i)->size;
+    merged[count].size *= tsr_mesh_axis_at(mesh, i)->size;
   count++;
   count += copy_axes(mesh, first + axis_count, tsr_mesh_axis_count(mesh), merged + count);
   return create_renamed(mesh, merged, count, out_mesh);
@@ -183,7 +183,7 @@ tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis, const tsr_
   tsr_axis axes[TSR_MAX_AXES];
   int count = copy_axes(mesh, 0, split, axes);
   memcpy(axes + count, parts, sizeof *parts * (size_t)part_count);
-  TSR_TRY_NOTE(tsr_axes_complete(axes + count, part_count, tsr_mesh_axis(mesh, split)->size),
+  TSR_TRY_NOTE(tsr_axes_complete(axes + count, part_count, tsr_mesh_axis_at(mesh, split)->size),
                "axis \"%s\"", axis);
   count += part_count;
   count += copy_axes(mesh, split + 1, old_count, axes + count);
@@ -203,7 +203,7 @@ tsr_status tsr_mesh_transpose(const tsr_mesh *mesh, const char *const *axes, int
     for (int j = 0; j < i; j++)
       if (order[j] == order[i])
         return tsr_fail(DUPLICATE_AXIS_NAME, "axis name \"%s\" is given twice", axes[i]);
-    reordered[i] = *tsr_mesh_axis(mesh, order[i]);
+    reordered[i] = *tsr_mesh_axis_at(mesh, order[i]);
   }
   tsr_nd view = whole(mesh);
   tsr_nd_transpose(&view, order);

@@ -49,7 +49,7 @@ tsr_status tsr_mesh_digit_groups(const tsr_mesh *mesh, const int64_t *strides, c
   for (int64_t first = 0; first < devices; first++) {
     if (!starts_group(first, strides, sizes, digit_count)) continue;
     for (int64_t i = 0; i < size; i++)
-      members[filled++] = tsr_mesh_device(mesh, first + offsets[i]);
+      members[filled++] = tsr_mesh_device_at(mesh, first + offsets[i]);
   }
   free(offsets);
   *out_groups = (tsr_groups){.count = devices / size, .size = size, .members = members};
@@ -63,7 +63,7 @@ tsr_status tsr_mesh_groups(const tsr_mesh *mesh, const char *const *axes, int ax
   TSR_TRY(tsr_mesh_find_axes(mesh, axes, axis_count, numbers));
   for (int i = 0; i < axis_count; i++) {
     strides[i] = tsr_mesh_stride(mesh, numbers[i]);
-    sizes[i] = tsr_mesh_axis(mesh, numbers[i])->size;
+    sizes[i] = tsr_mesh_axis_at(mesh, numbers[i])->size;
   }
   return tsr_mesh_digit_groups(mesh, strides, sizes, axis_count, out_groups);
 }

@@ -174,11 +174,11 @@ static tsr_status index_devices(tsr_mesh *mesh) {
 static tsr_status check_device_ids(const tsr_mesh *mesh) {
   if (mesh->is_abstract || (!mesh->devices && !mesh->topology)) return NULL;
   for (int64_t i = 0; i < mesh->device_count; i++) {
-    const int64_t id = tsr_mesh_device(mesh, i);
+    const int64_t id = tsr_mesh_device_at(mesh, i);
     if (id < 0 || id > INT32_MAX)
       return tsr_fail(UNKNOWN_DEVICE, "device %lld at position %lld; ids are 0 to %d",
                       (long long)id, (long long)i, INT32_MAX);
-    if (mesh->topology && tsr_topology_find(mesh->topology, id) < 0)
+    if (mesh->topology && tsr_topology_device_find(mesh->topology, id) < 0)
       return tsr_fail(UNKNOWN_DEVICE,
                       "device %lld at position %lld is not in the topology (%s, %lld devices)",
                       (long long)id, (long long)i, tsr_topology_kind(mesh->topology),
@@ -277,12 +277,12 @@ tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh) { return mesh->digest; }
 
 int tsr_mesh_axis_count(const tsr_mesh *mesh) { return mesh->axis_count; }
 
-const tsr_axis *tsr_mesh_axis(const tsr_mesh *mesh, int axis) {
+const tsr_axis *tsr_mesh_axis_at(const tsr_mesh *mesh, int axis) {
   if (axis < 0 || axis >= mesh->axis_count) return NULL;
   return &mesh->axes[axis];
 }
 
-int tsr_mesh_find_axis(const tsr_mesh *mesh, const char *name) {
+int tsr_mesh_axis_find(const tsr_mesh *mesh, const char *name) {
   for (int i = 0; i < mesh->axis_count; i++)
     if (!strcmp(mesh->axes[i].name, name)) return i;
   return -1;
@@ -302,12 +302,12 @@ static bool has_position(const tsr_mesh *mesh, int64_t position) {
   return position >= 0 && position < mesh->device_count;
 }
 
-int64_t tsr_mesh_device(const tsr_mesh *mesh, int64_t position) {
+int64_t tsr_mesh_device_at(const tsr_mesh *mesh, int64_t position) {
   if (!has_position(mesh, position)) return -1;
   return mesh->devices ? mesh->devices[position] : position;
 }
 
-int64_t tsr_mesh_find_device(const tsr_mesh *mesh, int64_t id) {
+int64_t tsr_mesh_device_find(const tsr_mesh *mesh, int64_t id) {
   if (mesh->devices) return (int64_t)mesh->slots[find_slot(mesh, id)] - 1;
   return id >= 0 && id < mesh->device_count ? id : -1;
 }
@@ -333,7 +333,8 @@ int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords) {
 int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position) {
   if (!has_position(mesh, position)) return -1;
   if (!mesh->topology) return 0;
-  const int64_t index = tsr_topology_find(mesh->topology, tsr_mesh_device(mesh, position));
+  const int64_t index =
+      tsr_topology_device_find(mesh->topology, tsr_mesh_device_at(mesh, position));
   return tsr_topology_devices(mesh->topology)[index].process;
 }
 

@@ -87,8 +87,8 @@ static void write_axes(const tsr_mesh *mesh, tsr_json_writer *writer) {
   tsr_json_begin_inline_array(writer);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     tsr_json_begin_inline_array(writer);
-    tsr_json_write_string(writer, tsr_mesh_axis(mesh, i)->name);
-    tsr_json_write_int(writer, tsr_mesh_axis(mesh, i)->size);
+    tsr_json_write_string(writer, tsr_mesh_axis_at(mesh, i)->name);
+    tsr_json_write_int(writer, tsr_mesh_axis_at(mesh, i)->size);
     tsr_json_end_array(writer);
   }
   tsr_json_end_array(writer);
@@ -97,12 +97,12 @@ static void write_axes(const tsr_mesh *mesh, tsr_json_writer *writer) {
 static void write_types(const tsr_mesh *mesh, tsr_json_writer *writer) {
   bool all_auto = true;
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    all_auto = all_auto && tsr_mesh_axis(mesh, i)->type == TSR_AXIS_AUTO;
+    all_auto = all_auto && tsr_mesh_axis_at(mesh, i)->type == TSR_AXIS_AUTO;
   if (all_auto) return;
   tsr_json_write_key(writer, "types");
   tsr_json_begin_inline_array(writer);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_json_write_string(writer, tsr_axis_type_name(tsr_mesh_axis(mesh, i)->type));
+    tsr_json_write_string(writer, tsr_axis_type_name(tsr_mesh_axis_at(mesh, i)->type));
   tsr_json_end_array(writer);
 }
 
@@ -114,7 +114,7 @@ static void write_devices(const tsr_mesh *mesh, tsr_json_writer *writer) {
     tsr_json_write_key(writer, "devices");
     tsr_json_begin_inline_array(writer);
     for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
-      tsr_json_write_int(writer, tsr_mesh_device(mesh, i));
+      tsr_json_write_int(writer, tsr_mesh_device_at(mesh, i));
     tsr_json_end_array(writer);
   }
 }

@@ -25,6 +25,6 @@ tsr_status tsr_mesh_require(const tsr_mesh **out_mesh) {
 bool tsr_mesh_current_has(const char *const *names, int name_count) {
   const tsr_mesh *mesh = tsr_mesh_current();
   for (int i = 0; i < name_count; i++)
-    if (!mesh || tsr_mesh_find_axis(mesh, names[i]) < 0) return false;
+    if (!mesh || tsr_mesh_axis_find(mesh, names[i]) < 0) return false;
   return true;
 }

@@ -183,7 +183,7 @@ static void print_devices(const tsr_mesh *mesh, tsr_text *out) {
   tsr_text_add(out, "devices=[");
   for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++) {
     if (i) tsr_text_add_char(out, ',');
-    tsr_text_add_int(out, tsr_mesh_device(mesh, i));
+    tsr_text_add_int(out, tsr_mesh_device_at(mesh, i));
   }
   tsr_text_add_char(out, ']');
 }
@@ -192,7 +192,7 @@ void tsr_mesh_print(const tsr_mesh *mesh, tsr_text *out) {
   const int axis_count = tsr_mesh_axis_count(mesh);
   for (int i = 0; i < axis_count; i++) {
     if (i) tsr_text_add_char(out, ',');
-    tsr_axis_print(tsr_mesh_axis(mesh, i), out);
+    tsr_axis_print(tsr_mesh_axis_at(mesh, i), out);
   }
   const char *space = axis_count ? " " : "";
   if (tsr_mesh_is_abstract(mesh)) {

@@ -18,7 +18,7 @@ tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner, int64
   TSR_TRY(tsr_partitioner_data_mesh_size(partitioner, &size));  // all axes are there, and fit
   TSR_TRY(tsr_chunker_chunks(partitioner->chunker, process, &chunks));
   for (int i = 0; i < partitioner->data_axis_count; i++)
-    shards *= chunks.num_chunks[tsr_mesh_find_axis(partitioner->mesh, partitioner->data_axes[i])];
+    shards *= chunks.num_chunks[tsr_mesh_axis_find(partitioner->mesh, partitioner->data_axes[i])];
   *out_shards = shards;
   return NULL;
 }

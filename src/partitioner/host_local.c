@@ -21,7 +21,7 @@ static tsr_status count_boxes(const tsr_comm *comm, boxes *out) {
   const int rank = tsr_mesh_axis_count(mesh);
   bool any = false;
   for (int64_t position = 0; position < tsr_mesh_device_count(mesh); position++) {
-    if (tsr_comm_local_index(comm, tsr_mesh_device(mesh, position)) < 0) continue;
+    if (tsr_comm_local_index(comm, tsr_mesh_device_at(mesh, position)) < 0) continue;
     tsr_mesh_coords(mesh, position, coords);
     for (int i = 0; i < rank; i++) {
       if (!any || coords[i] < low[i]) low[i] = coords[i];
@@ -32,11 +32,11 @@ static tsr_status count_boxes(const tsr_comm *comm, boxes *out) {
   if (!any)
     return tsr_fail(PROCESS_NOT_IN_MESH, "rank %d has no device in the mesh", tsr_comm_rank(comm));
   for (int i = 0; i < rank; i++) {
-    const int64_t size = tsr_mesh_axis(mesh, i)->size, held = high[i] - low[i] + 1;
+    const int64_t size = tsr_mesh_axis_at(mesh, i)->size, held = high[i] - low[i] + 1;
     if (size % held)
       return tsr_fail(LOCAL_DEVICES_NOT_A_SUBCUBE,
                       "rank %d has %lld places of axis \"%s\", which do not divide its %lld",
-                      tsr_comm_rank(comm), (long long)held, tsr_mesh_axis(mesh, i)->name,
+                      tsr_comm_rank(comm), (long long)held, tsr_mesh_axis_at(mesh, i)->name,
                       (long long)size);
     out->counts[i] = size / held;
   }
@@ -64,7 +64,7 @@ static tsr_status global_layout(const boxes *of, const tsr_leaf *leaf, const tsr
                                 tsr_layout **out_layout) {
   tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_sharding *sharding = NULL;
-  const tsr_spec_desc *entries = tsr_spec_get(spec);
+  const tsr_spec_desc *entries = tsr_spec_desc_of(spec);
   for (int d = 0; d < shape.rank && d < entries->dim_count; d++)
     TSR_TRY_NOTE(enlarge(of, &entries->dims[d], &shape.dims[d]), "dimension %d", d);
   TSR_TRY(tsr_sharding_bind(of->mesh, spec, false, &sharding));
@@ -94,7 +94,7 @@ static tsr_status join_all(const boxes *of, tsr_comm *comm, const tsr_array_tree
   tsr_spec *empty = NULL;
   tsr_status status = tsr_spec_of(NULL, 0, &empty);
   for (int64_t i = 0; i < tsr_array_tree_count(tree) && !status; i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     status = join_leaf(of, comm, leaf, specs && specs[i] ? specs[i] : empty, &leaves[i]);
     if (status)
       status = tsr_note(status, "leaf \"%s\"", leaf->tensor.path);

@@ -25,7 +25,7 @@ static tsr_status list_specs(const tsr_array_tree *tree, const tsr_plan *plan,
   const tsr_spec **specs = calloc((size_t)count + 1, sizeof *specs);
   if (!specs) return tsr_fail(NO_MEMORY, "specs of %lld tensors", (long long)count);
   for (int64_t i = 0; i < count; i++) {
-    const char *path = tsr_array_tree_leaf(tree, i)->tensor.path;
+    const char *path = tsr_array_tree_at(tree, i)->tensor.path;
     specs[i] = tsr_plan_find_spec(plan, path);
     if (specs[i]) continue;
     free(specs);

@@ -43,7 +43,7 @@ static void warn_about_ignored(const tsr_mesh *mesh, const tsr_partitioner_optio
   if (has_ici != has_dcn)
     tsr_text_addf(out, "%s is passed over without %s\n", has_ici ? ici : dcn, has_ici ? dcn : ici);
   if (!mesh || has_slices(options) || has_submesh(options)) return;
-  const int64_t model = tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, "model"))->size;
+  const int64_t model = tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, "model"))->size;
   if (model != options->num_partitions)  // on CPUs
     tsr_text_addf(out, "num_partitions (%lld) is passed over: axis model is a host's %lld CPUs\n",
                   (long long)options->num_partitions, (long long)model);
@@ -105,7 +105,7 @@ static tsr_status make_data_spec(tsr_partitioner *partitioner,
 
 // The axes of the data spec's entry as a plain list; None inside a group is none.
 static tsr_status list_data_axes(tsr_partitioner *partitioner) {
-  const tsr_spec_dim *dim = &tsr_spec_get(partitioner->data_spec)->dims[0];
+  const tsr_spec_dim *dim = &tsr_spec_desc_of(partitioner->data_spec)->dims[0];
   if (!dim->stage_count) return NULL;
   const tsr_stage *stage = &dim->stages[0];
   partitioner->data_axes = calloc((size_t)stage->axis_count, sizeof *partitioner->data_axes);

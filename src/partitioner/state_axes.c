@@ -28,7 +28,7 @@ typedef struct parameters {
 
 static tsr_status index_whole(parameters *known) {
   for (int64_t i = 0; i < tsr_tree_count(known->tree); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(known->tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(known->tree, i);
     int64_t existing = -1;
     if (tensor->logical) TSR_TRY(tsr_name_index_add(&known->index, tensor->path, i, &existing));
   }
@@ -37,7 +37,7 @@ static tsr_status index_whole(parameters *known) {
 
 static tsr_status index_rests(parameters *known) {
   for (int64_t i = 0; i < tsr_tree_count(known->tree); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(known->tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(known->tree, i);
     const size_t skipped = tensor->logical ? first_part(tensor->path) : 0;
     int64_t existing = -1;
     if (skipped) TSR_TRY(tsr_name_index_add(&known->index, tensor->path + skipped, i, &existing));
@@ -52,7 +52,7 @@ static const tsr_tensor *find_parameter(const parameters *known, const char *pat
     if (at != path && !is_separator(at[-1])) continue;
     const int64_t found = tsr_name_index_find(&known->index, at);
     if (found < 0) continue;
-    const tsr_tensor *parameter = tsr_tree_tensor(known->tree, found);
+    const tsr_tensor *parameter = tsr_tree_at(known->tree, found);
     if (!known->ambiguous[found] || !strcmp(parameter->path, at)) return parameter;
   }
   return NULL;
@@ -108,7 +108,7 @@ tsr_status tsr_partitioner_logical_axes(const tsr_partitioner *partitioner, cons
   tsr_tensor *tensors = malloc(sizeof *tensors * ((size_t)count + 1));
   if (!tensors) return tsr_fail(NO_MEMORY, "%lld tensors", (long long)count);
   for (int64_t i = 0; i < count; i++) {
-    tensors[i] = *tsr_tree_tensor(state, i);
+    tensors[i] = *tsr_tree_at(state, i);
     if (!partitioner->rules) tensors[i].logical = NULL;
   }
   tsr_status status = partitioner->rules ? derive_from_parameters(state, tensors) : NULL;

@@ -49,7 +49,7 @@ static tsr_status check_leaf(const tsr_leaf *leaf) {
     return tsr_fail(BAD_ARGUMENT, "a leaf of kind %d, wanted 0 to %d", (int)leaf->kind,
                     (int)TSR_LEAF_SHAPE);
   TSR_TRY(tsr_leaf_shape(leaf, &shape));
-  if (!tsr_dtype_get(leaf->tensor.dtype))
+  if (!tsr_dtype_info_of(leaf->tensor.dtype))
     return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)leaf->tensor.dtype);
   return leaf->kind == TSR_LEAF_HOST ? check_host(leaf, &shape) : NULL;
 }
@@ -115,8 +115,7 @@ tsr_status tsr_array_tree_create(const tsr_leaf *leaves, int64_t count, tsr_arra
   }
   *tree = (tsr_array_tree){.count = count, .tensors = tensors};
   atomic_init(&tree->references, 1);
-  for (int64_t i = 0; i < count; i++)
-    tree->leaves[i] = hold(&leaves[i], tsr_tree_tensor(tensors, i));
+  for (int64_t i = 0; i < count; i++) tree->leaves[i] = hold(&leaves[i], tsr_tree_at(tensors, i));
   *out_tree = tree;
   return NULL;
 }
@@ -143,7 +142,7 @@ void tsr_array_tree_release(const tsr_array_tree *tree) {
 
 int64_t tsr_array_tree_count(const tsr_array_tree *tree) { return tree->count; }
 
-const tsr_leaf *tsr_array_tree_leaf(const tsr_array_tree *tree, int64_t index) {
+const tsr_leaf *tsr_array_tree_at(const tsr_array_tree *tree, int64_t index) {
   return index >= 0 && index < tree->count ? &tree->leaves[index] : NULL;
 }
 

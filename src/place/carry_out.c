@@ -151,7 +151,7 @@ static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_how *how, tsr_de
 
 static tsr_status decide_all(work *at, tsr_decide_fn *decide, const void *question) {
   for (int64_t i = 0; i < at->count; i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(at->tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(at->tree, i);
     at->leaves[i] = *leaf;
     if (can_be_placed(leaf, at->how, &at->decisions[i]))
       TSR_TRY_NOTE(decide(question, i, leaf, at->how, &at->decisions[i]), "leaf \"%s\"",

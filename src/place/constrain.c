@@ -147,7 +147,7 @@ tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
 
 // jax.reshard drops entries beyond the rank that cut nothing, where a constraint refuses them.
 static tsr_status trim_to_rank(const tsr_sharding *sharding, int rank, tsr_sharding **out_trimmed) {
-  tsr_spec_desc desc = *tsr_spec_get(tsr_sharding_spec(sharding));
+  tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(sharding));
   tsr_spec *spec = NULL;
   while (desc.dim_count > rank && !desc.dims[desc.dim_count - 1].stage_count) desc.dim_count--;
   TSR_TRY(tsr_spec_create(&desc, &spec));

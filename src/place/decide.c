@@ -70,7 +70,8 @@ tsr_status tsr_decide_spec(const tsr_spec *spec, const tsr_mesh *mesh, const tsr
 tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
                                  const tsr_place_how *how, tsr_decision *decision) {
   if (!mesh) mesh = tsr_mesh_current();
-  if (mesh && tsr_spec_get(spec)->dim_count) return decide(spec, mesh, shape, how, true, decision);
+  if (mesh && tsr_spec_desc_of(spec)->dim_count)
+    return decide(spec, mesh, shape, how, true, decision);
   decision->report.wanted = tsr_spec_retain(spec);
   return leave_alone(decision, mesh ? TSR_OUTCOME_EMPTY_SPEC : TSR_OUTCOME_NO_MESH);
 }

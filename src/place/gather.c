@@ -20,7 +20,7 @@ static tsr_status make_leaf(const tsr_leaf *leaf, int root, tsr_leaf *out_leaf) 
 
 static tsr_status make_leaves(const tsr_array_tree *tree, int root, tsr_leaf *leaves) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     if (leaf->kind == TSR_LEAF_ARRAY)
       TSR_TRY_NOTE(make_leaf(leaf, root, &leaves[i]), "leaf \"%s\"", leaf->tensor.path);
     else
@@ -34,7 +34,7 @@ static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_lea
   options.to_root = root >= 0;
   options.root = root;
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     void *data = leaves[i].buffer ? tsr_buffer_data(leaves[i].buffer) : NULL;
     const int64_t bytes = leaves[i].buffer ? tsr_buffer_bytes(leaves[i].buffer) : 0;
     if (leaf->kind == TSR_LEAF_ARRAY)
@@ -68,7 +68,7 @@ tsr_status tsr_gather_tree_as(const char *call, const tsr_array_tree *tree, int 
   if (!status) status = tsr_array_tree_create(leaves, count, out_tree);
   // The new tree holds the buffers that were made here; others are the old one's.
   for (int64_t i = 0; leaves && i < count; i++)
-    if (tsr_array_tree_leaf(tree, i)->kind == TSR_LEAF_ARRAY) tsr_buffer_release(leaves[i].buffer);
+    if (tsr_array_tree_at(tree, i)->kind == TSR_LEAF_ARRAY) tsr_buffer_release(leaves[i].buffer);
   free(leaves);
   return status;
 }

@@ -37,7 +37,7 @@ static void describe_leaf(void *context, int64_t item, tsr_text *out) {
   const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
   const tsr_tensor *tensor = &leaf->tensor;
   if (tensor->path[0]) tsr_text_addf(out, "leaf %lld \"%s\": ", (long long)item, tensor->path);
-  tsr_text_addf(out, "%s ", tsr_dtype_get(tensor->dtype)->name);
+  tsr_text_addf(out, "%s ", tsr_dtype_info_of(tensor->dtype)->name);
   if (leaf->kind == TSR_LEAF_ARRAY)
     tsr_layout_describe(leaf->array->layout, out);
   else
@@ -54,7 +54,7 @@ static void describe_leaf(void *context, int64_t item, tsr_text *out) {
 
 tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree) {
   const int64_t count = tsr_array_tree_count(tree);
-  return (tsr_asked_leaves){.count = count, .leaves = count ? tsr_array_tree_leaf(tree, 0) : NULL};
+  return (tsr_asked_leaves){.count = count, .leaves = count ? tsr_array_tree_at(tree, 0) : NULL};
 }
 
 tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked) {
@@ -63,7 +63,7 @@ tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked) {
 
 tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     if (leaf->kind == TSR_LEAF_ARRAY) return tsr_array_comm(leaf->array);
   }
   return other;

@@ -179,7 +179,7 @@ static tsr_status find_comm(const tsr_placer *placer, const tsr_array_tree *tree
   const tsr_leaf *on_host = NULL;
   *out_comm = placer->how.comm;
   for (int64_t i = 0; !*out_comm && i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     if (leaf->kind == TSR_LEAF_ARRAY) *out_comm = tsr_array_comm(leaf->array);
     if (leaf->kind == TSR_LEAF_HOST && !on_host) on_host = leaf;
   }
@@ -233,7 +233,7 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
 
 static tsr_status check_paths(const tsr_placer *placer, const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const char *path = tsr_array_tree_leaf(tree, i)->tensor.path;
+    const char *path = tsr_array_tree_at(tree, i)->tensor.path;
     const row *found = NULL;
     TSR_TRY_NOTE(find_row(placer, path, &found), "leaf \"%s\"", path);
   }

@@ -6,7 +6,7 @@
 
 void tsr_array_tree_shardings(const tsr_array_tree *tree, const tsr_sharding **out_shardings) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     out_shardings[i] = leaf->kind == TSR_LEAF_ARRAY ? tsr_array_sharding(leaf->array) : NULL;
   }
 }
@@ -26,7 +26,7 @@ tsr_status tsr_array_tree_extract_shardings(const tsr_array_tree *tree, const ts
   tsr_sharding **found = calloc((size_t)count + 1, sizeof *found);
   tsr_status status = found ? NULL : tsr_fail(NO_MEMORY, "shardings of a tree");
   for (int64_t i = 0; !status && i < count; i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     status = tsr_note(extract(leaf, mesh, &found[i]), "leaf \"%s\"", leaf->tensor.path);
   }
   if (!status) memcpy(out_shardings, found, (size_t)count * sizeof *found);
@@ -57,7 +57,7 @@ tsr_status tsr_array_tree_specs(const tsr_array_tree *tree, tsr_spec **out_specs
   tsr_spec **found = calloc((size_t)count + 1, sizeof *found);
   tsr_status status = found ? NULL : tsr_fail(NO_MEMORY, "specs of a tree");
   for (int64_t i = 0; !status && i < count; i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     status = tsr_note(spec_of(leaf, &found[i]), "leaf \"%s\"", leaf->tensor.path);
   }
   if (!status) memcpy(out_specs, found, (size_t)count * sizeof *found);

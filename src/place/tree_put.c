@@ -39,7 +39,7 @@ static void print_leaf(const tsr_leaf *leaf, int width, tsr_text *out) {
   if (leaf->kind == TSR_LEAF_ARRAY) {
     tsr_array_print(leaf->array, out);
   } else {
-    tsr_text_addf(out, "%s ", tsr_dtype_get(leaf->tensor.dtype)->name);
+    tsr_text_addf(out, "%s ", tsr_dtype_info_of(leaf->tensor.dtype)->name);
     const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
     tsr_shape_print(&shape, out);
     tsr_text_add(out, leaf->kind == TSR_LEAF_HOST ? " in host memory" : " without data");
@@ -50,9 +50,9 @@ static void print_leaf(const tsr_leaf *leaf, int width, tsr_text *out) {
 void tsr_array_tree_print(const tsr_array_tree *tree, tsr_text *out) {
   int width = 0;
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const size_t length = strlen(tsr_array_tree_leaf(tree, i)->tensor.path);
+    const size_t length = strlen(tsr_array_tree_at(tree, i)->tensor.path);
     if (length <= WIDEST && (int)length > width) width = (int)length;
   }
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)
-    print_leaf(tsr_array_tree_leaf(tree, i), width, out);
+    print_leaf(tsr_array_tree_at(tree, i), width, out);
 }

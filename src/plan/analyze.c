@@ -23,7 +23,7 @@ static uint32_t usual_axes(const tsr_mesh *mesh) {
   static const char *const names[] = {"fsdp", "zero", "dp", "data"};
   uint32_t axes = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const int axis = tsr_mesh_find_axis(mesh, names[i]);
+    const int axis = tsr_mesh_axis_find(mesh, names[i]);
     if (axis >= 0) axes |= UINT32_C(1) << axis;
   }
   return axes;
@@ -101,7 +101,7 @@ static void add_gather(analysis_job *job, const int64_t *parts, int64_t shard, i
 }
 
 static void add_cut(analysis_job *job, const tsr_plan_kind *kind, const tsr_layout *layout) {
-  const tsr_tensor *tensor = tsr_tree_tensor(job->plan->tree, kind->row);
+  const tsr_tensor *tensor = tsr_tree_at(job->plan->tree, kind->row);
   const int64_t bytes = tsr_tensor_bytes(tensor);
   int64_t parts[TSR_MAX_AXES];
   if (tsr_layout_shard_count(layout) == 1) return;
@@ -119,7 +119,7 @@ static void add_cut(analysis_job *job, const tsr_plan_kind *kind, const tsr_layo
 }
 
 static tsr_status add_kind(analysis_job *job, const tsr_plan_kind *kind) {
-  const tsr_tensor *tensor = tsr_tree_tensor(job->plan->tree, kind->row);
+  const tsr_tensor *tensor = tsr_tree_at(job->plan->tree, kind->row);
   tsr_spec_stats *spec = &job->out->specs[tsr_plan_final(job->plan, kind->row)];
   tsr_layout *layout = NULL;
   TSR_TRY_NOTE(tsr_plan_layout(job->plan, kind->row, &layout), "tensor \"%s\"", tensor->path);
@@ -203,8 +203,9 @@ static tsr_status make_lists(const tsr_plan *plan, tsr_analysis *out) {
   out->specs = calloc((size_t)out->spec_count + 1, sizeof *out->specs);
   if (!out->axes || !out->specs)
     return tsr_fail(NO_MEMORY, "analysis of %d specs", out->spec_count);
-  for (int i = 0; i < out->axis_count; i++) out->axes[i].axis = tsr_mesh_axis(plan->mesh, i)->name;
-  for (int i = 0; i < out->spec_count; i++) out->specs[i].spec = tsr_plan_spec(plan, i);
+  for (int i = 0; i < out->axis_count; i++)
+    out->axes[i].axis = tsr_mesh_axis_at(plan->mesh, i)->name;
+  for (int i = 0; i < out->spec_count; i++) out->specs[i].spec = tsr_plan_spec_at(plan, i);
   return NULL;
 }
 

@@ -32,7 +32,7 @@ static void choose_for_dim(const tsr_chooser *chooser, int dim, int64_t size, ts
 
 static int64_t local_size(const tsr_choice *choice, const tsr_mesh *mesh, int dim, int64_t size) {
   for (int i = 0; i < choice->counts[dim]; i++)
-    size /= tsr_mesh_axis(mesh, choice->axes[dim][i])->size;
+    size /= tsr_mesh_axis_at(mesh, choice->axes[dim][i])->size;
   return size;
 }
 
@@ -122,7 +122,7 @@ tsr_status tsr_plan_auto(const tsr_tree *tree, const tsr_mesh *mesh,
   TSR_TRY(tsr_plan_builder_init(&builder, tree, chooser.mesh));
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < tsr_tree_count(tree); i++)
-    status = plan_row(&chooser, &builder, i, tsr_tree_tensor(tree, i));
+    status = plan_row(&chooser, &builder, i, tsr_tree_at(tree, i));
   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
   tsr_plan_builder_deinit(&builder);
   return status;

@@ -108,7 +108,7 @@ static tsr_status place_notes(const tsr_plan_builder *builder) {
 
 // What the largest shard takes. A spec that does not fit cuts nothing.
 static tsr_status largest_bytes(const tsr_plan *plan, int64_t index, int64_t *out_bytes) {
-  const tsr_tensor *tensor = tsr_tree_tensor(plan->tree, index);
+  const tsr_tensor *tensor = tsr_tree_at(plan->tree, index);
   const tsr_stored_row *row = &plan->rows[index];
   *out_bytes = tsr_tensor_bytes(tensor);
   if (!plan->mesh) return NULL;
@@ -130,7 +130,7 @@ static tsr_status count_bytes(tsr_plan *plan, tsr_shape_table *table, int64_t **
                               int64_t *inout_capacity) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_stored_row *row = &plan->rows[i];
-    const tsr_tensor *tensor = tsr_tree_tensor(plan->tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(plan->tree, i);
     const int seen = table->count;
     int entry = 0;
     TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));

@@ -80,7 +80,7 @@ static tsr_status check_axes(const subject *of, int d) {
   for (int s = 0; s < dim->stage_count; s++)
     for (int i = 0; i < dim->stages[s].axis_count; i++) {
       const tsr_axis_ref *ref = &dim->stages[s].axes[i];
-      if (mesh && tsr_mesh_find_axis(mesh, ref->name) < 0)
+      if (mesh && tsr_mesh_axis_find(mesh, ref->name) < 0)
         TSR_TRY(report(of, TSR_FINDING_UNKNOWN_AXIS, d, ref->name, 0, 0));
       else if (is_repeated(of->wanted, ref))
         TSR_TRY(report(of, TSR_FINDING_DUPLICATE_AXIS, d, ref->name, 0, 0));
@@ -111,7 +111,7 @@ static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
 // What the entry was held to: a policy that allows uneven shards has not served a dimension that is
 // whole all the same, with the others of its group.
 static tsr_policy policy_of(const subject *of, int d) {
-  const tsr_spec_desc *final = tsr_spec_get(of->row->final);
+  const tsr_spec_desc *final = tsr_spec_desc_of(of->row->final);
   const bool cut = d < final->dim_count && final->dims[d].stage_count > 0;
   return cut ? of->row->policy : TSR_POLICY_ERROR;
 }
@@ -161,7 +161,7 @@ static bool is_cut(const subject *of) {
 }
 
 static tsr_status check_spec(checking *work, const tsr_plan_row *row) {
-  const subject of = {work, row, tsr_spec_get(row->wanted), row->wanted != row->final};
+  const subject of = {work, row, tsr_spec_desc_of(row->wanted), row->wanted != row->final};
   const int rank = row->tensor->rank, length = of.wanted->dim_count;
   const int64_t elements = tsr_tensor_elements(row->tensor);
   if (length > rank) TSR_TRY(report(&of, TSR_FINDING_TOO_LONG, -1, NULL, length, rank));
@@ -179,7 +179,7 @@ static tsr_status check_spec(checking *work, const tsr_plan_row *row) {
 static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
   for (int i = 0; plan->rules && i < row->note_count; i++) {
     if (row->notes[i].why != TSR_WHY_RULE) continue;
-    const tsr_rule *rule = tsr_rules_get(plan->rules, row->notes[i].rule);
+    const tsr_rule *rule = tsr_rules_at(plan->rules, row->notes[i].rule);
     if (rule && rule->together) return true;
   }
   return false;

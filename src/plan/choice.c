@@ -10,7 +10,7 @@
 static void unit_add(tsr_unit *unit, const tsr_mesh *mesh, int axis) {
   unit->axes[unit->axis_count++] = (uint8_t)axis;
   unit->mask |= UINT32_C(1) << axis;
-  unit->size *= tsr_mesh_axis(mesh, axis)->size;
+  unit->size *= tsr_mesh_axis_at(mesh, axis)->size;
 }
 
 static tsr_status read_unit(const tsr_mesh *mesh, const tsr_spec_dim *entry, const char *name,
@@ -58,7 +58,7 @@ tsr_status tsr_units_of_names(const tsr_mesh *mesh, const char *const *names, in
   tsr_status status = NULL;
   for (int i = 0; !status && i < name_count; i++) {
     tsr_unit unit;
-    status = read_unit(mesh, &tsr_spec_get(spec)->dims[i], names[i], &unit);
+    status = read_unit(mesh, &tsr_spec_desc_of(spec)->dims[i], names[i], &unit);
     if (!status) status = add_unit(&units, &unit);
   }
   tsr_spec_release(spec);
@@ -106,7 +106,7 @@ static tsr_status build_dim(tsr_spec_builder *builder, const tsr_choice *choice,
   if (!choice->counts[dim]) return NULL;
   TSR_TRY(tsr_spec_builder_stage(builder));
   for (int i = 0; i < choice->counts[dim]; i++) {
-    const char *name = tsr_mesh_axis(mesh, choice->axes[dim][i])->name;
+    const char *name = tsr_mesh_axis_at(mesh, choice->axes[dim][i])->name;
     TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
   }
   return NULL;

@@ -60,7 +60,7 @@ static const char *axes_of(const char *base) {
 }
 
 static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
-  const char *path = tsr_tree_tensor(tree, index)->path;
+  const char *path = tsr_tree_at(tree, index)->path;
   for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
     const size_t stem = stem_of(path, wholes[i].end);
     const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, wholes[i].base) : -1;
@@ -81,14 +81,14 @@ static size_t number_stem(const tsr_tensor *tensor) {
 }
 
 static tsr_companion find_number(const tsr_tree *tree, int64_t index) {
-  const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
+  const tsr_tensor *tensor = tsr_tree_at(tree, index);
   if (!tensor->rank || !number_stem(tensor)) return (tsr_companion){.of = -1};
   return (tsr_companion){
       .kind = TSR_COMPANION_WHOLE, .of = -1, .why = "it is a single number of its layer"};
 }
 
 bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_weight) {
-  const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
+  const tsr_tensor *tensor = tsr_tree_at(tree, index);
   const size_t stem = strlen(tensor->path) < TSR_COMPANION_NAME ? number_stem(tensor) : 0;
   *out_weight = stem ? tsr_companion_find_beside(tree, tensor->path, stem, ".weight") : -1;
   for (size_t i = 0; i < sizeof carriers / sizeof *carriers && stem && *out_weight < 0; i++)
@@ -98,7 +98,7 @@ bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_w
 
 // The letters of a part's dimensions, turned round where only so it has all outputs.
 static const char *turned(const tsr_tree *tree, int64_t index, int64_t of, const char *axes) {
-  const tsr_tensor *part = tsr_tree_tensor(tree, index), *weight = tsr_tree_tensor(tree, of);
+  const tsr_tensor *part = tsr_tree_at(tree, index), *weight = tsr_tree_at(tree, of);
   if (*axes != '?') return axes;
   const bool round = part->rank == 2 && weight->rank == 2 && part->dims[0] != weight->dims[0] &&
                      part->dims[1] == weight->dims[0];
@@ -106,7 +106,7 @@ static const char *turned(const tsr_tree *tree, int64_t index, int64_t of, const
 }
 
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
-  const char *path = tsr_tree_tensor(tree, index)->path;
+  const char *path = tsr_tree_at(tree, index)->path;
   const tsr_companion fixed = find_whole(tree, index);
   if (fixed.kind) return fixed;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -126,7 +126,7 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
 }
 
 tsr_companion tsr_companion_find(const tsr_tree *tree, int64_t index) {
-  if (strlen(tsr_tree_tensor(tree, index)->path) >= TSR_COMPANION_NAME)
+  if (strlen(tsr_tree_at(tree, index)->path) >= TSR_COMPANION_NAME)
     return (tsr_companion){.of = -1};
   tsr_companion state = tsr_companion_find_state(tree, index);
   state.state = true;

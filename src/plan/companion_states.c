@@ -80,7 +80,7 @@ static tsr_companion whole(int64_t of, const char *why) {
 // What a state of parameter `of` is; of kind none if their shapes have nothing to do with each
 // other and the word could mean anything.
 static tsr_companion judge(const tsr_tree *tree, int64_t index, int64_t of, state_kind kind) {
-  const tsr_tensor *state = tsr_tree_tensor(tree, index), *parameter = tsr_tree_tensor(tree, of);
+  const tsr_tensor *state = tsr_tree_at(tree, index), *parameter = tsr_tree_at(tree, of);
   const tsr_shape a = tsr_tensor_shape(state), b = tsr_tensor_shape(parameter);
   tsr_companion found = {.kind = TSR_COMPANION_STATE, .of = of};
   if (tsr_tensor_elements(state) == 1 || tsr_shape_equal(&a, &b)) return found;
@@ -108,7 +108,7 @@ static bool has_sibling(const tsr_tree *tree, const char *path, const char *part
 // several tensors that make up a state, of which their names tell nothing.
 static tsr_companion try_before(const tsr_tree *tree, int64_t index, const char *part,
                                 state_kind kind, bool ends) {
-  const char *path = tsr_tree_tensor(tree, index)->path;
+  const char *path = tsr_tree_at(tree, index)->path;
   char name[TSR_COMPANION_NAME];
   snprintf(name, sizeof name, "%.*s", part > path ? (int)(part - path) - 1 : 0, path);
   const int64_t of = find_parameter(tree, index, name);
@@ -120,7 +120,7 @@ static tsr_companion try_before(const tsr_tree *tree, int64_t index, const char 
 static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *part,
                               state_kind kind) {
   static const char in_blocks[] = "8-bit states have scales for blocks of the flattened parameter";
-  const char *path = tsr_tree_tensor(tree, index)->path;
+  const char *path = tsr_tree_at(tree, index)->path;
   const size_t length = strcspn(part, "./");
   const char *rest = part + length + (part[length] != '\0');
   tsr_companion found = {.of = find_parameter(tree, index, rest)};
@@ -133,14 +133,14 @@ static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *p
     found.scales = kind == BESIDE;
     return found;
   }
-  const tsr_tensor *tensor = tsr_tree_tensor(tree, index);
+  const tsr_tensor *tensor = tsr_tree_at(tree, index);
   if (!found.kind && tensor->rank && tsr_tensor_elements(tensor) == 1)
     return whole(-1, "it is a single number of its optimiser");
   return found;
 }
 
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index) {
-  const char *path = tsr_tree_tensor(tree, index)->path;
+  const char *path = tsr_tree_at(tree, index)->path;
   for (const char *part = path; *part;) {
     const size_t length = strcspn(part, "./");
     const int word = find_word(part, length);
@@ -154,7 +154,7 @@ tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index) {
 }
 
 bool tsr_companion_parameter(const tsr_tree *tree, int64_t index, char *out_path, size_t size) {
-  const char *path = tsr_tree_tensor(tree, index)->path, *last = path + strlen(path);
+  const char *path = tsr_tree_at(tree, index)->path, *last = path + strlen(path);
   while (last > path && !is_separator(last[-1])) last--;
   const int word = find_word(last, strlen(last));
   if (last == path || word < 0 || words[word].kind > LOOSE) return false;

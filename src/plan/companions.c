@@ -115,7 +115,7 @@ static tsr_status note_dim(following *work, int64_t row, const beside *b, tsr_wh
 // The entry of a spec for dimension `b->dim` of the companion, cut as `b->of` of the weight is.
 static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_sharding *sharding,
                              bool whole, tsr_spec_dim *out) {
-  const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(sharding));
+  const tsr_spec_desc *desc = tsr_spec_desc_of(tsr_sharding_spec(sharding));
   *out = (tsr_spec_dim){0};
   if (b->of < 0 || b->of >= desc->dim_count || !desc->dims[b->of].stage_count) return NULL;
   if (b->scale->dims[b->dim] == 1 && b->weight->dims[b->of] != 1) return NULL;
@@ -130,7 +130,7 @@ static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sh
                             const tsr_companion *c, beside *b, tsr_spec **out_spec) {
   tsr_spec_dim dims[TSR_MAX_RANK];
   pairing pairs;
-  const bool cut = is_cut(tsr_spec_get(tsr_sharding_spec(sharding)), b->weight->rank);
+  const bool cut = is_cut(tsr_spec_desc_of(tsr_sharding_spec(sharding)), b->weight->rank);
   TSR_TRY(pair(b, c, cut, &pairs));
   for (int d = 0; d < b->scale->rank; d++) {
     b->dim = d;
@@ -149,7 +149,7 @@ static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
   tsr_spec *spec = NULL;
   tsr_arena arena = TSR_ARENA_EMPTY;
   beside b = {
-      .scale = tsr_tree_tensor(work->plan->tree, row), .weight = weight->tensor, .arena = &arena};
+      .scale = tsr_tree_at(work->plan->tree, row), .weight = weight->tensor, .arena = &arena};
   TSR_TRY(tsr_sharding_bind(work->plan->mesh, weight->final, false, &sharding));
   tsr_status status = make_spec(work, row, sharding, c, &b, &spec);
   if (!status) status = tsr_plan_builder_set(work->builder, row, spec, spec, weight->policy);
@@ -160,7 +160,7 @@ static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
 }
 
 static tsr_status set_state(following *work, int64_t row, const tsr_plan_row *parameter) {
-  const tsr_shape shape = tsr_tensor_shape(tsr_tree_tensor(work->plan->tree, row));
+  const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(work->plan->tree, row));
   const tsr_shape other = tsr_tensor_shape(parameter->tensor);
   const tsr_spec *spec = tsr_shape_equal(&shape, &other) ? parameter->final : work->uncut;
   return tsr_plan_builder_set(work->builder, row, spec, spec, parameter->policy);
@@ -169,7 +169,7 @@ static tsr_status set_state(following *work, int64_t row, const tsr_plan_row *pa
 // The parameter's spec without one of its dimensions.
 static tsr_status set_factor(following *work, int64_t row, int lacks,
                              const tsr_plan_row *parameter) {
-  const tsr_spec_desc *whole = tsr_spec_get(parameter->final);
+  const tsr_spec_desc *whole = tsr_spec_desc_of(parameter->final);
   tsr_spec_dim dims[TSR_MAX_RANK];
   tsr_spec_desc desc = *whole;
   tsr_spec *spec = NULL;

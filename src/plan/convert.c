@@ -66,7 +66,7 @@ static tsr_status add_note(convert_job *job, tsr_why why, int dim, int64_t argum
 static bool has_equal_heir(const convert_job *job, int axis) {
   const int heir = job->heirs.heir[axis];
   return heir >= 0 &&
-         tsr_mesh_axis(job->plan->mesh, axis)->size == tsr_mesh_axis(job->mesh, heir)->size;
+         tsr_mesh_axis_at(job->plan->mesh, axis)->size == tsr_mesh_axis_at(job->mesh, heir)->size;
 }
 
 // Marks the axes' heirs; false when one of them has none of its size.
@@ -100,9 +100,9 @@ static bool can_rename(const convert_job *job, const tsr_sharding *from) {
 
 // The reference with the heir's name. None inside a group stays.
 static tsr_axis_ref renamed(const convert_job *job, const tsr_axis_ref *ref) {
-  const int axis = tsr_mesh_find_axis(job->plan->mesh, ref->name);
+  const int axis = tsr_mesh_axis_find(job->plan->mesh, ref->name);
   if (axis < 0) return *ref;
-  return (tsr_axis_ref){.name = tsr_mesh_axis(job->mesh, job->heirs.heir[axis])->name,
+  return (tsr_axis_ref){.name = tsr_mesh_axis_at(job->mesh, job->heirs.heir[axis])->name,
                         .pre = ref->pre,
                         .size = ref->size};
 }
@@ -156,15 +156,15 @@ static bool divides(const passage *on, int dim, int64_t parts) {
 static void take_axis(const convert_job *job, passage *on, int dim, int axis) {
   on->choice.axes[dim][on->choice.counts[dim]++] = (uint8_t)axis;
   on->choice.used |= UINT32_C(1) << axis;
-  on->shards[dim] *= tsr_mesh_axis(job->mesh, axis)->size;
+  on->shards[dim] *= tsr_mesh_axis_at(job->mesh, axis)->size;
 }
 
 // Keeps the heir of one axis of a dimension, or says why not.
 static tsr_status keep_heir(convert_job *job, passage *on, int dim, int axis) {
-  const char *name = tsr_mesh_axis(job->plan->mesh, axis)->name;
+  const char *name = tsr_mesh_axis_at(job->plan->mesh, axis)->name;
   const int heir = job->heirs.heir[axis];
   if (heir < 0) return add_note(job, TSR_WHY_AXIS_MISSING, dim, 0, name);
-  const tsr_axis *own = tsr_mesh_axis(job->mesh, heir);
+  const tsr_axis *own = tsr_mesh_axis_at(job->mesh, heir);
   if (on->choice.used >> heir & 1) return add_note(job, TSR_WHY_DUPLICATE_AXIS, dim, 0, own->name);
   if (!divides(on, dim, own->size))
     return add_note(job, TSR_WHY_INDIVISIBLE, dim, on->shards[dim] * own->size, own->name);
@@ -186,9 +186,9 @@ static bool can_keep_cut(const convert_job *job, const passage *on, const tsr_bo
   for (int i = 0; i < stage->axis_count; i++) {
     const int axis = stage->axes[i].axis, heir = job->heirs.heir[axis];
     if (heir < 0 || used >> heir & 1) return false;
-    if (stage->axes[i].size != tsr_mesh_axis(job->plan->mesh, axis)->size) return false;
+    if (stage->axes[i].size != tsr_mesh_axis_at(job->plan->mesh, axis)->size) return false;
     used |= UINT32_C(1) << heir;
-    shards *= tsr_mesh_axis(job->mesh, heir)->size;
+    shards *= tsr_mesh_axis_at(job->mesh, heir)->size;
   }
   return stage->kind != TSR_STAGE_SIZES || shards == stage->shards;
 }
@@ -223,7 +223,7 @@ static double distance(int64_t shards, int64_t wanted) {
 static int64_t mask_size(const tsr_mesh *mesh, uint32_t mask) {
   int64_t size = 1;
   for (int axis = 0; mask >> axis; axis++)
-    if (mask >> axis & 1) size *= tsr_mesh_axis(mesh, axis)->size;
+    if (mask >> axis & 1) size *= tsr_mesh_axis_at(mesh, axis)->size;
   return size;
 }
 
@@ -273,14 +273,14 @@ static tsr_status build_dim(const convert_job *job, const passage *on, int dim,
                             tsr_spec_builder *builder) {
   const tsr_sharding_dim *before = tsr_sharding_dim_at(on->from, dim);
   if (on->cuts >> dim & 1)
-    return rename_dim(job, builder, &tsr_spec_get(tsr_sharding_spec(on->from))->dims[dim]);
+    return rename_dim(job, builder, &tsr_spec_desc_of(tsr_sharding_spec(on->from))->dims[dim]);
   TSR_TRY(tsr_spec_builder_dim(builder));
   tsr_spec_builder_last_dim(builder)->open = before->open;
   tsr_spec_builder_last_dim(builder)->has_priority = before->has_priority;
   tsr_spec_builder_last_dim(builder)->priority = before->priority;
   if (on->choice.counts[dim]) TSR_TRY(tsr_spec_builder_stage(builder));
   for (int i = 0; i < on->choice.counts[dim]; i++) {
-    const char *name = tsr_mesh_axis(job->mesh, on->choice.axes[dim][i])->name;
+    const char *name = tsr_mesh_axis_at(job->mesh, on->choice.axes[dim][i])->name;
     TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
   }
   return NULL;
@@ -292,7 +292,7 @@ static tsr_status check_sets(const convert_job *job, const tsr_sharding *from) {
   const tsr_sub_axis *axes = tsr_sharding_unreduced(from, &count);
   if (!count) return NULL;
   return tsr_fail(UNSUPPORTED, "partial results over axis \"%s\" have no place on another mesh",
-                  tsr_mesh_axis(job->plan->mesh, axes[0].axis)->name);
+                  tsr_mesh_axis_at(job->plan->mesh, axes[0].axis)->name);
 }
 
 static tsr_status choose_spec(convert_job *job, passage *on, tsr_spec_builder *builder) {
@@ -304,7 +304,7 @@ static tsr_status choose_spec(convert_job *job, passage *on, tsr_spec_builder *b
   }
   help_dims(job, on);
   for (int d = 0; d < on->choice.rank; d++) TSR_TRY(build_dim(job, on, d, builder));
-  builder->mesh_name = tsr_spec_get(tsr_sharding_spec(on->from))->mesh_name;
+  builder->mesh_name = tsr_spec_desc_of(tsr_sharding_spec(on->from))->mesh_name;
   return NULL;
 }
 
@@ -312,7 +312,7 @@ static tsr_status choose_spec(convert_job *job, passage *on, tsr_spec_builder *b
 
 // One note for each dimension that was cut; one for the whole if none was.
 static tsr_status note_dims(convert_job *job, const tsr_sharding *from, const tsr_spec *to) {
-  const tsr_spec_desc *desc = tsr_spec_get(to);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(to);
   bool cut = false;
   for (int d = 0; d < tsr_sharding_dim_count(from); d++) {
     const int64_t shards = tsr_sharding_dim_at(from, d)->shards;
@@ -320,9 +320,9 @@ static tsr_status note_dims(convert_job *job, const tsr_sharding *from, const ts
     cut = true;
     const bool still = d < desc->dim_count && desc->dims[d].stage_count;
     const int axis =
-        still ? tsr_mesh_find_axis(job->mesh, desc->dims[d].stages[0].axes[0].name) : -1;
+        still ? tsr_mesh_axis_find(job->mesh, desc->dims[d].stages[0].axes[0].name) : -1;
     TSR_TRY(add_note(job, TSR_WHY_CONVERTED, d, shards,
-                     axis < 0 ? NULL : tsr_mesh_axis(job->mesh, axis)->name));
+                     axis < 0 ? NULL : tsr_mesh_axis_at(job->mesh, axis)->name));
   }
   return cut ? NULL : add_note(job, TSR_WHY_CONVERTED, -1, 1, NULL);
 }
@@ -331,9 +331,10 @@ static tsr_status make_spec(convert_job *job, passage *on, tsr_spec **out_spec) 
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
   on->choice = (tsr_choice){.rank = 0};
   on->cuts = 0;
-  tsr_status status = can_rename(job, on->from)
-                          ? rename_spec(job, tsr_spec_get(tsr_sharding_spec(on->from)), &builder)
-                          : choose_spec(job, on, &builder);
+  tsr_status status =
+      can_rename(job, on->from)
+          ? rename_spec(job, tsr_spec_desc_of(tsr_sharding_spec(on->from)), &builder)
+          : choose_spec(job, on, &builder);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
   tsr_spec_builder_deinit(&builder);
   return status;

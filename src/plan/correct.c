@@ -101,7 +101,7 @@ static tsr_status drop_from_dim(repeats *work, int d, tsr_spec_dim *dim) {
 }
 
 static tsr_status drop_repeats(repeats *work, const tsr_spec *spec, tsr_spec **out_spec) {
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec_dim *dims = tsr_arena_zeros(&work->arena, (size_t)desc.dim_count + 1, sizeof *dims);
   if (!dims) return tsr_fail(NO_MEMORY, "dimensions of a spec");
   for (int d = 0; d < desc.dim_count; d++) {
@@ -140,7 +140,7 @@ static int64_t count_shards(const tsr_spec_dim *entry, const tsr_mesh *mesh) {
     for (int i = 0; i < entry->stages[s].axis_count; i++) {
       const tsr_axis_ref *ref = &entry->stages[s].axes[i];
       shards *=
-          ref->size ? ref->size : tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, ref->name))->size;
+          ref->size ? ref->size : tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, ref->name))->size;
     }
   return shards;
 }
@@ -149,7 +149,7 @@ static int64_t count_shards(const tsr_spec_dim *entry, const tsr_mesh *mesh) {
 static tsr_status drop_misfits(tsr_plan_builder *builder, const tsr_spec *spec,
                                const tsr_tensor *tensor, tsr_policy policy, tsr_spec **out_spec) {
   const tsr_mesh *mesh = builder->plan->mesh;
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec_dim dims[TSR_MAX_RANK];
   bool any = false, cut = false;
   for (int d = 0; d < desc.dim_count; d++) {
@@ -252,7 +252,7 @@ static tsr_status find_correction(tsr_plan_builder *builder, int32_t wanted,
 tsr_status tsr_plan_builder_correct(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,
                                     tsr_policy policy) {
   if (!builder->plan->mesh) return tsr_plan_builder_set(builder, row, wanted, wanted, policy);
-  const tsr_tensor *tensor = tsr_tree_tensor(builder->plan->tree, row);
+  const tsr_tensor *tensor = tsr_tree_at(builder->plan->tree, row);
   const tsr_correction *correction = NULL;
   int32_t index = 0;
   TSR_TRY(tsr_plan_builder_intern(builder, wanted, &index));

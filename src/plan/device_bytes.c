@@ -20,7 +20,7 @@ static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table, tsr
                                int64_t *capacity) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     const tsr_stored_row *row = &plan->rows[i];
-    const tsr_tensor *tensor = tsr_tree_tensor(plan->tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(plan->tree, i);
     int entry = 0;
     TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));
     if (entry == kinds->count) {
@@ -63,7 +63,7 @@ static bool is_even(const tsr_layout *layout) {
 
 static tsr_status count_shards(counting *work, const tsr_plan_kind *tensors,
                                const tsr_layout *layout) {
-  const tsr_dtype dtype = tsr_tree_tensor(work->plan->tree, tensors->row)->dtype;
+  const tsr_dtype dtype = tsr_tree_at(work->plan->tree, tensors->row)->dtype;
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
     int64_t bytes = 0;
     const int64_t shard = tsr_layout_shard(layout, p);

@@ -37,8 +37,8 @@ static tsr_status lay_out(const tsr_plan *plan, int64_t index, tsr_layout **out_
   tsr_status_free(status);
   tsr_spec *uncut = NULL;
   TSR_TRY(tsr_spec_of(NULL, 0, &uncut));
-  status = tsr_tensor_layout(tsr_tree_tensor(plan->tree, index), plan->mesh, uncut,
-                             TSR_POLICY_ERROR, out_layout);
+  status = tsr_tensor_layout(tsr_tree_at(plan->tree, index), plan->mesh, uncut, TSR_POLICY_ERROR,
+                             out_layout);
   tsr_spec_release(uncut);
   return status;
 }
@@ -50,7 +50,7 @@ static tsr_status move(const comparing *work, int64_t before, int64_t after, int
   if (!status) status = tsr_lacking_elements(from, to, out_moved);
   tsr_layout_release(from);
   tsr_layout_release(to);
-  return tsr_note(status, "tensor \"%s\"", tsr_tree_tensor(work->after->tree, after)->path);
+  return tsr_note(status, "tensor \"%s\"", tsr_tree_at(work->after->tree, after)->path);
 }
 
 static tsr_status find_moved(comparing *work, int64_t before, int64_t after, int64_t *out_moved) {
@@ -59,8 +59,7 @@ static tsr_status find_moved(comparing *work, int64_t before, int64_t after, int
   int entry = 0;
   const uint64_t key = (uint64_t)from->final << 34 | (uint64_t)to->final << 4 |
                        (uint64_t)from->policy << 2 | to->policy;
-  TSR_TRY(
-      tsr_shape_table_add(&work->table, key, tsr_tree_tensor(work->after->tree, after), &entry));
+  TSR_TRY(tsr_shape_table_add(&work->table, key, tsr_tree_at(work->after->tree, after), &entry));
   if (entry == seen) {
     int64_t *moved = tsr_grow(work->moved, entry, &work->moved_capacity, sizeof *moved);
     if (!moved) return tsr_fail(NO_MEMORY, "moved elements");
@@ -117,7 +116,7 @@ static tsr_status compare(comparing *work, int64_t before, int64_t after) {
 static tsr_status compare_all(comparing *work) {
   const tsr_tree *old = work->before->tree, *new = work->after->tree;
   for (int64_t i = 0; i < tsr_tree_count(new); i++) {
-    const int64_t before = tsr_tree_find(old, tsr_tree_tensor(new, i)->path);
+    const int64_t before = tsr_tree_find(old, tsr_tree_at(new, i)->path);
     if (before >= 0) {
       TSR_TRY(compare(work, before, i));
       continue;
@@ -126,7 +125,7 @@ static tsr_status compare_all(comparing *work) {
     TSR_TRY(add(work, (tsr_plan_change){TSR_DIFF_ADDED, -1, i, 0}));
   }
   for (int64_t i = 0; i < tsr_tree_count(old); i++) {
-    if (tsr_tree_find(new, tsr_tree_tensor(old, i)->path) >= 0) continue;
+    if (tsr_tree_find(new, tsr_tree_at(old, i)->path) >= 0) continue;
     work->diff.removed++;
     TSR_TRY(add(work, (tsr_plan_change){TSR_DIFF_REMOVED, i, -1, 0}));
   }

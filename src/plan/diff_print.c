@@ -53,15 +53,15 @@ static void print_group(const changes *of, const tsr_tree_group *group, const ts
   if (group->count > 1)
     tsr_text_addf(out, "%s (%lld tensors): ", group->pattern, (long long)group->count);
   else
-    tsr_text_addf(out, "%s: ", tsr_tree_tensor(of->tree, group->members[0])->path);
+    tsr_text_addf(out, "%s: ", tsr_tree_at(of->tree, group->members[0])->path);
   if (first->kind == TSR_DIFF_REMOVED) {
     tsr_text_add(out, "removed\n");
     return;
   }
   if (first->kind == TSR_DIFF_CHANGED)
-    tsr_spec_add(tsr_plan_spec(before, tsr_plan_final(before, first->before)), out);
+    tsr_spec_add(tsr_plan_spec_at(before, tsr_plan_final(before, first->before)), out);
   tsr_text_add(out, first->kind == TSR_DIFF_CHANGED ? " -> " : "added, ");
-  tsr_spec_add(tsr_plan_spec(after, tsr_plan_final(after, first->after)), out);
+  tsr_spec_add(tsr_plan_spec_at(after, tsr_plan_final(after, first->after)), out);
   if (first->kind == TSR_DIFF_CHANGED) tsr_text_addf(out, "; %lld bytes move", (long long)moved);
   tsr_text_add_char(out, '\n');
 }

@@ -4,7 +4,7 @@
 // ---- rules ----
 
 static void print_rule(const tsr_rules *rules, int index, tsr_text *out) {
-  const tsr_rule *rule = tsr_rules_get(rules, index);
+  const tsr_rule *rule = tsr_rules_at(rules, index);
   tsr_text_add(out, "  ");
   tsr_rule_print_place(index, rule->file, rule->line, out);
   tsr_text_addf(out, " \"%s\"\n", rule->pattern);
@@ -46,7 +46,7 @@ static tsr_status explain_rules(const tsr_rules *rules, const tsr_plan_row *row,
 static void explain_facts(const tsr_plan *plan, const tsr_plan_row *row, tsr_text *out) {
   const tsr_shape shape = tsr_tensor_shape(row->tensor);
   tsr_text_addf(out, "%s\n  type    %s ", row->tensor->path,
-                tsr_dtype_get(row->tensor->dtype)->name);
+                tsr_dtype_info_of(row->tensor->dtype)->name);
   tsr_shape_print(&shape, out);
   tsr_text_add(out, "\n  spec    ");
   tsr_spec_add(row->final, out);

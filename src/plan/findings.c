@@ -46,7 +46,7 @@ static void print_reason(const tsr_finding *finding, const tsr_plan *plan, tsr_t
       return;
     case TSR_FINDING_APART:
       tsr_text_addf(out, "not cut over \"%s\", but %s beside it is", axis,
-                    tsr_tree_tensor(tsr_plan_tree(plan), finding->found)->path);
+                    tsr_tree_at(tsr_plan_tree(plan), finding->found)->path);
       return;
     case TSR_FINDING_SMALL:
       tsr_text_addf(out, "%lld elements are too few to be worth cutting; %lld would be", found,
@@ -82,7 +82,7 @@ static void print_finding(const tsr_finding *finding, const tsr_plan *plan,
   if (!group)
     tsr_text_add(out, "the plan: ");
   else if (group->count == 1)
-    tsr_text_addf(out, "%s: ", tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path);
+    tsr_text_addf(out, "%s: ", tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
   else
     tsr_text_addf(out, "%s (%lld tensors): ", group->pattern, (long long)group->count);
   print_reason(finding, plan, out);

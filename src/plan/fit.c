@@ -31,7 +31,7 @@ int64_t tsr_elements_bytes(tsr_dtype dtype, int64_t elements) {
 int64_t tsr_choice_split(const tsr_choice *choice, const tsr_mesh *mesh) {
   int64_t split = 1;
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++)
-    if (choice->used >> axis & 1) split *= tsr_mesh_axis(mesh, axis)->size;
+    if (choice->used >> axis & 1) split *= tsr_mesh_axis_at(mesh, axis)->size;
   return split;
 }
 
@@ -41,9 +41,9 @@ tsr_status tsr_note_fit(tsr_plan_builder *builder, int64_t row, const tsr_choice
   for (int dim = 0; dim < choice->rank; dim++) {
     int64_t split = 1;
     for (int i = 0; i < choice->counts[dim]; i++)
-      split *= tsr_mesh_axis(mesh, choice->axes[dim][i])->size;
+      split *= tsr_mesh_axis_at(mesh, choice->axes[dim][i])->size;
     if (split == 1) continue;
-    const char *axis = tsr_mesh_axis(mesh, choice->axes[dim][0])->name;
+    const char *axis = tsr_mesh_axis_at(mesh, choice->axes[dim][0])->name;
     const tsr_plan_note note = {
         .why = TSR_WHY_MEMORY, .dim = dim, .rule = -1, .argument = split, .axis = axis};
     TSR_TRY(tsr_plan_builder_note(builder, row, &note));
@@ -116,7 +116,7 @@ static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_part 
 }
 
 static tsr_status read_uncut(const fit_job *job, int64_t row, uncut_part *out) {
-  const tsr_tensor *tensor = tsr_tree_tensor(job->tree, row);
+  const tsr_tensor *tensor = tsr_tree_at(job->tree, row);
   tsr_layout *layout = NULL;
   tsr_plan_row start;
   *out = (uncut_part){.shape = tsr_tensor_shape(tensor), .elements = tsr_tensor_elements(tensor)};
@@ -165,7 +165,7 @@ static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_p
 
 static tsr_status add_group(fit_job *job, int64_t index) {
   const tsr_tree_group *group = &job->groups.items[index];
-  const tsr_tensor *tensor = tsr_tree_tensor(job->tree, group->members[0]);
+  const tsr_tensor *tensor = tsr_tree_at(job->tree, group->members[0]);
   tsr_item *item = &job->items[index];
   uncut_part part;
   TSR_TRY(read_uncut(job, group->members[0], &part));
@@ -284,7 +284,7 @@ static tsr_status extend_dim(tsr_spec_builder *builder, const tsr_spec_desc *sta
   if (!choice->counts[dim]) return NULL;
   if (!before || !before->stage_count) TSR_TRY(tsr_spec_builder_stage(builder));
   for (int i = 0; i < choice->counts[dim]; i++) {
-    const char *name = tsr_mesh_axis(mesh, choice->axes[dim][i])->name;
+    const char *name = tsr_mesh_axis_at(mesh, choice->axes[dim][i])->name;
     TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
   }
   return NULL;
@@ -319,7 +319,7 @@ static tsr_status make_spec(const fit_job *job, int64_t row, const tsr_choice *c
     *out_spec = tsr_spec_retain(start.final);
     return NULL;
   }
-  tsr_status status = extend(&builder, tsr_spec_get(start.final), choice, job->mesh);
+  tsr_status status = extend(&builder, tsr_spec_desc_of(start.final), choice, job->mesh);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
   tsr_spec_builder_deinit(&builder);
   return status;

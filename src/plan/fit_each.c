@@ -76,7 +76,7 @@ static tsr_status plan_all(each_fit *fit, const tsr_tree *tree, tsr_plan **out_p
   TSR_TRY(tsr_plan_builder_init(&builder, tree, fit->chooser.mesh));
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < tsr_tree_count(tree); i++)
-    status = plan_row(fit, &builder, i, tsr_tree_tensor(tree, i));
+    status = plan_row(fit, &builder, i, tsr_tree_at(tree, i));
   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
   tsr_plan_builder_deinit(&builder);
   return status;

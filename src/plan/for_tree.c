@@ -33,7 +33,7 @@ tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree, tsr_pla
   tsr_status status = tsr_plan_builder_init(&builder, tree, tsr_plan_mesh(plan));
   if (!status) tsr_plan_builder_rules(&builder, tsr_plan_rules(plan), tsr_plan_logical_rules(plan));
   for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++)
-    status = take_row(&builder, plan, i, tsr_tree_tensor(tree, i));
+    status = take_row(&builder, plan, i, tsr_tree_at(tree, i));
   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
   tsr_plan_builder_deinit(&builder);
   return status;

@@ -11,8 +11,8 @@
 // ---- MeshPartitionHelper ----
 
 static int64_t axis_size(const tsr_mesh *mesh, const char *name) {
-  const int axis = tsr_mesh_find_axis(mesh, name);
-  return axis < 0 ? 0 : tsr_mesh_axis(mesh, axis)->size;
+  const int axis = tsr_mesh_axis_find(mesh, name);
+  return axis < 0 ? 0 : tsr_mesh_axis_at(mesh, axis)->size;
 }
 
 static void suggest(tsr_methods *methods, const char *name) {
@@ -40,11 +40,11 @@ void tsr_helper_methods(const tsr_shape *shape, const tsr_mesh *mesh, tsr_method
 static bool is_pair(const char *method) { return strchr(method, '+') != NULL; }
 
 static tsr_unit unit_of(const tsr_mesh *mesh, const char *name) {
-  const int axis = tsr_mesh_find_axis(mesh, name);
+  const int axis = tsr_mesh_axis_find(mesh, name);
   return (tsr_unit){.axis_count = 1,
                     .axes = {(uint8_t)axis},
                     .mask = UINT32_C(1) << axis,
-                    .size = tsr_mesh_axis(mesh, axis)->size};
+                    .size = tsr_mesh_axis_at(mesh, axis)->size};
 }
 
 static void place_single(const tsr_mesh *mesh, const char *name, const tsr_shape *shape,

@@ -48,7 +48,7 @@ static tsr_status add(linting *work, tsr_lint lint) {
 }
 
 static int64_t bytes_of(const linting *work, int64_t row) {
-  return tsr_tensor_bytes(tsr_tree_tensor(work->tree, row));
+  return tsr_tensor_bytes(tsr_tree_at(work->tree, row));
 }
 
 // ---- asking ----
@@ -59,7 +59,7 @@ static tsr_status match_chunk(void *context, int64_t chunk, int worker) {
   const int64_t count = tsr_tree_count(work->tree);
   const int64_t end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
   for (int64_t i = chunk * CHUNK; i < end; i++)
-    TSR_TRY(tsr_rules_match(work->rules, tsr_tree_tensor(work->tree, i)->path, &work->rule_of[i]));
+    TSR_TRY(tsr_rules_match(work->rules, tsr_tree_at(work->tree, i)->path, &work->rule_of[i]));
   return NULL;
 }
 
@@ -70,7 +70,7 @@ static tsr_status match_idle(void *context, int64_t index, int worker) {
   use *of = &work->uses[rule];
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++) {
     bool matches = false;
-    TSR_TRY(tsr_rules_match_one(work->rules, rule, tsr_tree_tensor(work->tree, i)->path, &matches));
+    TSR_TRY(tsr_rules_match_one(work->rules, rule, tsr_tree_at(work->tree, i)->path, &matches));
     if (!matches) continue;
     if (!of->matches++) of->first_matched = i;
     of->matched_bytes += bytes_of(work, i);
@@ -94,7 +94,7 @@ static tsr_status find_repeats(linting *work) {
   tsr_status status = NULL;
   for (int r = 0; r < tsr_rules_count(work->rules) && !status; r++) {
     int64_t existing = -1;
-    const char *pattern = tsr_rules_get(work->rules, r)->pattern;
+    const char *pattern = tsr_rules_at(work->rules, r)->pattern;
     status = tsr_name_index_add(&patterns, pattern, r, &existing);
     work->uses[r] = (use){.first_decided = -1, .first_matched = -1, .repeats = (int)existing};
   }
@@ -151,14 +151,14 @@ static tsr_lint about_rule(const linting *work, tsr_lint_kind kind, int rule) {
 }
 
 static tsr_status lint_unknown_axes(linting *work, int rule) {
-  const tsr_spec *spec = tsr_rules_get(work->rules, rule)->spec;
+  const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
   const char **names = NULL;
   int count = 0;
   if (!work->mesh) return NULL;
   TSR_TRY(tsr_spec_axis_names(&spec, 1, &names, &count));
   tsr_status status = NULL;
   for (int i = 0; i < count && !status; i++) {
-    if (tsr_mesh_find_axis(work->mesh, names[i]) >= 0) continue;
+    if (tsr_mesh_axis_find(work->mesh, names[i]) >= 0) continue;
     tsr_lint lint = about_rule(work, TSR_LINT_AXIS_UNKNOWN, rule);
     lint.axis = names[i];
     status = add(work, lint);
@@ -186,7 +186,7 @@ static const tsr_axis_ref *find_repeated(const tsr_spec_desc *desc, int *out_dim
 static tsr_status lint_repeated_axis(linting *work, int rule) {
   tsr_lint lint = about_rule(work, TSR_LINT_AXIS_TWICE, rule);
   const tsr_axis_ref *ref =
-      find_repeated(tsr_spec_get(tsr_rules_get(work->rules, rule)->spec), &lint.dim);
+      find_repeated(tsr_spec_desc_of(tsr_rules_at(work->rules, rule)->spec), &lint.dim);
   if (!ref) return NULL;
   lint.axis = ref->name;
   return add(work, lint);
@@ -202,7 +202,7 @@ static bool costs_a_cut(tsr_change_kind kind) {
 // The first dimension of what is left of a spec that comes out uneven; -1 if none does.
 static tsr_status uneven_dim(const linting *work, const tsr_spec *spec, const tsr_tensor *tensor,
                              int *out_dim) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   for (int d = 0; d < desc->dim_count; d++) {
     bool fits = true;
     if (desc->dims[d].stage_count)
@@ -255,11 +255,11 @@ typedef struct shapes {
 } shapes;
 
 static tsr_status gather_row(linting *work, shapes *known, gathered *of, int64_t row) {
-  const tsr_tensor *tensor = tsr_tree_tensor(work->tree, row);
+  const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
   const int rule = work->rule_of[row], seen = known->table.count;
-  const tsr_spec *spec = tsr_rules_get(work->rules, rule)->spec;
+  const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
   int entry = 0;
-  if (tsr_spec_get(spec)->dim_count > tensor->rank)
+  if (tsr_spec_desc_of(spec)->dim_count > tensor->rank)
     gather(&of->too_long, TSR_LINT_TOO_LONG, rule, row, -1, bytes_of(work, row));
   if (!work->mesh) return NULL;
   TSR_TRY(tsr_shape_table_add(&known->table, (uint64_t)rule, tensor, &entry));
@@ -276,7 +276,7 @@ static tsr_status gather_row(linting *work, shapes *known, gathered *of, int64_t
 
 static tsr_status gather_rows(linting *work, shapes *known, gathered *rules) {
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++)
-    if (work->rule_of[i] >= 0 && tsr_tree_tensor(work->tree, i)->rank)
+    if (work->rule_of[i] >= 0 && tsr_tree_at(work->tree, i)->rank)
       TSR_TRY(gather_row(work, known, &rules[work->rule_of[i]], i));
   for (int r = 0; r < tsr_rules_count(work->rules); r++) {
     if (rules[r].dropped.tensors) TSR_TRY(add(work, rules[r].dropped));
@@ -298,14 +298,14 @@ static tsr_status lint_cuts(linting *work) {
 // ---- tensors without a rule ----
 
 static tsr_status lint_near_miss(linting *work, int rule, int64_t first, int64_t end) {
-  const char *pattern = tsr_rules_get(work->rules, rule)->pattern;
+  const char *pattern = tsr_rules_at(work->rules, rule)->pattern;
   int best = -1;
   tsr_lint lint = {.kind = TSR_LINT_NEAR_MISS};
   if (end - first > MOST_GROUPS) end = first + MOST_GROUPS;
   for (int64_t i = first; i < end; i++) {
     const tsr_lint *unmatched = &work->lints.items[i];
     const int distance =
-        tsr_pattern_distance(pattern, tsr_tree_tensor(work->tree, unmatched->row)->path);
+        tsr_pattern_distance(pattern, tsr_tree_at(work->tree, unmatched->row)->path);
     if (distance < 0 || (best >= 0 && distance >= best)) continue;
     best = distance;
     lint = *unmatched;
@@ -321,7 +321,7 @@ static tsr_status lint_groups(linting *work, const tsr_tree_groups *groups) {
   for (int64_t g = 0; g < groups->count; g++) {
     const tsr_tree_group *group = &groups->items[g];
     const int64_t row = group->members[0];
-    if (work->rule_of[row] >= 0 || !tsr_tree_tensor(work->tree, row)->rank) continue;
+    if (work->rule_of[row] >= 0 || !tsr_tree_at(work->tree, row)->rank) continue;
     TSR_TRY(add(work, (tsr_lint){.kind = TSR_LINT_UNMATCHED,
                                  .rule = -1,
                                  .other_rule = -1,

@@ -16,7 +16,7 @@ const char *tsr_lint_text(tsr_lint_kind kind) {
 }
 
 static void print_place(const tsr_rules *rules, int index, tsr_text *out) {
-  const tsr_rule *rule = tsr_rules_get(rules, index);
+  const tsr_rule *rule = tsr_rules_at(rules, index);
   if (rule->line)
     tsr_text_addf(out, "%s:%d", rule->file, rule->line);
   else
@@ -26,7 +26,7 @@ static void print_place(const tsr_rules *rules, int index, tsr_text *out) {
 // `layers.0.w and 31 more like it (4096 bytes)`
 static void print_tensors(const tsr_lint *lint, const tsr_tree *tree, const char *alike,
                           tsr_text *out) {
-  tsr_text_add(out, tsr_tree_tensor(tree, lint->row)->path);
+  tsr_text_add(out, tsr_tree_at(tree, lint->row)->path);
   if (lint->tensors > 1)
     tsr_text_addf(out, " and %lld more%s", (long long)lint->tensors - 1, alike);
   tsr_text_addf(out, " (%lld bytes)", (long long)lint->bytes);
@@ -36,12 +36,12 @@ static void print_dropped(const tsr_lint *lint, const tsr_tree *tree, tsr_text *
   tsr_text_add(out, "cannot cut ");
   print_tensors(lint, tree, "", out);
   tsr_text_addf(out, ": dimension %d has size %lld", lint->dim,
-                (long long)tsr_tree_tensor(tree, lint->row)->dims[lint->dim]);
+                (long long)tsr_tree_at(tree, lint->row)->dims[lint->dim]);
 }
 
 static void print_rule_lint(const tsr_lint *lint, const tsr_rules *rules, const tsr_tree *tree,
                             tsr_text *out) {
-  const tsr_rule *rule = tsr_rules_get(rules, lint->rule);
+  const tsr_rule *rule = tsr_rules_at(rules, lint->rule);
   print_place(rules, lint->rule, out);
   tsr_text_addf(out, ": \"%s\" ", rule->pattern);
   switch (lint->kind) {
@@ -60,7 +60,7 @@ static void print_rule_lint(const tsr_lint *lint, const tsr_rules *rules, const 
       return;
     case TSR_LINT_TOO_LONG:
       tsr_text_addf(out, "has %d entries, more than there are dimensions in ",
-                    tsr_spec_get(rule->spec)->dim_count);
+                    tsr_spec_desc_of(rule->spec)->dim_count);
       print_tensors(lint, tree, "", out);
       return;
     case TSR_LINT_SHADOWED:
@@ -68,7 +68,7 @@ static void print_rule_lint(const tsr_lint *lint, const tsr_rules *rules, const 
       print_tensors(lint, tree, "", out);
       tsr_text_add(out, ": see ");
       print_place(rules, lint->other_rule, out);
-      tsr_text_addf(out, " \"%s\"", tsr_rules_get(rules, lint->other_rule)->pattern);
+      tsr_text_addf(out, " \"%s\"", tsr_rules_at(rules, lint->other_rule)->pattern);
       return;
     case TSR_LINT_DUPLICATE:
       tsr_text_add(out, "repeats ");

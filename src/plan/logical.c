@@ -42,7 +42,7 @@ static tsr_status map_row(tsr_plan_builder *builder, int64_t row, const tsr_tens
 static tsr_status map_all(tsr_plan_builder *builder, const tsr_tree *tree,
                           const tsr_logical_rules *rules) {
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     TSR_TRY(tensor->logical ? map_row(builder, i, tensor, rules) : set_unnamed(builder, i));
   }
   return NULL;

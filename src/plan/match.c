@@ -38,7 +38,7 @@ static tsr_status decide_chunk(void *context, int64_t chunk, int worker) {
   const int64_t count = tsr_tree_count(work->tree);
   const int64_t end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
   for (int64_t i = chunk * CHUNK; i < end; i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(work->tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(work->tree, i);
     const tsr_shape shape = tsr_tensor_shape(tensor);
     TSR_TRY(tsr_rules_decide(work->rules, tensor->path, &shape, work->min_size, work->options.raw,
                              &work->decisions[i]));
@@ -65,7 +65,7 @@ static bool is_by_rule(const tsr_decision *decision) {
 
 // A bias is small, but has to be cut with its weight.
 static tsr_status decide_again(const matching *work, int64_t row) {
-  const tsr_tensor *tensor = tsr_tree_tensor(work->tree, row);
+  const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   tsr_decision *decision = &work->decisions[row];
   bool large = false;
@@ -82,7 +82,7 @@ static tsr_status decide_small(const matching *work) {
   for (int64_t i = 0; i < count; i++)
     if (is_by_rule(&work->decisions[i]))
       TSR_TRY(tsr_together_add_large(work->groups, work->decisions[i].rule,
-                                     tsr_tree_tensor(work->tree, i)->path));
+                                     tsr_tree_at(work->tree, i)->path));
   for (int64_t i = 0; i < count; i++)
     if (work->decisions[i].kind == TSR_DECIDED_SMALL) TSR_TRY(decide_again(work, i));
   return NULL;
@@ -94,7 +94,7 @@ static void add_unmatched(const matching *work, const char *path, tsr_text *out)
   tsr_text_addf(out, "\"%s\"", path);
   const int nearest = tsr_rules_nearest(work->rules, path);
   if (nearest < 0) return;
-  const tsr_rule *rule = tsr_rules_get(work->rules, nearest);
+  const tsr_rule *rule = tsr_rules_at(work->rules, nearest);
   tsr_text_add(out, " (nearest: ");
   tsr_rule_print_place(nearest, rule->file, rule->line, out);
   tsr_text_addf(out, " \"%s\")", rule->pattern);
@@ -116,7 +116,7 @@ static tsr_status check_matched(const matching *work) {
     if (!needs_rule(work, i)) continue;
     if (unmatched++ >= SHOWN) continue;
     if (unmatched > 1) tsr_text_add(&names, ", ");
-    add_unmatched(work, tsr_tree_tensor(work->tree, i)->path, &names);
+    add_unmatched(work, tsr_tree_at(work->tree, i)->path, &names);
   }
   if (!unmatched) return NULL;
   tsr_status status =
@@ -158,7 +158,7 @@ static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const 
                                   const tsr_decision *decision, tsr_policy policy) {
   if (decision->kind != TSR_DECIDED_CUT_TO_RANK)
     return tsr_plan_builder_set(builder, row, wanted, wanted, policy);
-  const int length = tsr_spec_get(wanted)->dim_count;
+  const int length = tsr_spec_desc_of(wanted)->dim_count;
   TSR_TRY(add_note(builder, row, TSR_WHY_CUT_TO_RANK, -1, length));
   return tsr_plan_builder_set(builder, row, wanted, decision->spec, policy);
 }
@@ -167,7 +167,7 @@ static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64
   const tsr_decision *decision = &work->decisions[row];
   const tsr_spec *wanted = decision->spec;
   if (decision->kind == TSR_DECIDED_CUT_TO_RANK)
-    wanted = tsr_rules_get(work->rules, decision->rule)->spec;
+    wanted = tsr_rules_at(work->rules, decision->rule)->spec;
   if (!wanted) wanted = work->options.default_spec ? work->options.default_spec : work->uncut;
   TSR_TRY(add_notes(work, builder, row));
   if (!builder->plan->mesh || work->options.no_correction)
@@ -184,13 +184,13 @@ static part_in_group find_part(const matching *work, int64_t row) {
   if (work->stand_ins.of && work->stand_ins.of[row] >= 0) return FOLLOWS;
   if (tsr_companion_find(work->tree, row).kind == TSR_COMPANION_NONE) return TAKES_PART;
   const bool whole = tsr_companion_find_part(work->tree, row).kind == TSR_COMPANION_WHOLE;
-  return whole && tsr_tree_tensor(work->tree, row)->rank > 1 ? STAYS_WHOLE : FOLLOWS;
+  return whole && tsr_tree_at(work->tree, row)->rank > 1 ? STAYS_WHOLE : FOLLOWS;
 }
 
 static tsr_status look_at(const matching *work, const tsr_plan_builder *builder, int64_t row) {
   const int rule = work->decisions[row].rule;
-  const tsr_dtype dtype = tsr_tree_tensor(work->tree, row)->dtype;
-  const bool packed = work->options.companions && tsr_dtype_get(dtype)->kind != TSR_CLASS_FLOAT;
+  const tsr_dtype dtype = tsr_tree_at(work->tree, row)->dtype;
+  const bool packed = work->options.companions && tsr_dtype_info_of(dtype)->kind != TSR_CLASS_FLOAT;
   if (!packed && !tsr_together_concerns(work->groups, builder, row, rule)) return NULL;
   const part_in_group part = find_part(work, row);
   if (part == FOLLOWS) return NULL;

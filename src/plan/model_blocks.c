@@ -109,7 +109,7 @@ static tsr_status look_at(tsr_model_blocks *blocks, int64_t row) {
   for (int a = 0; a < blocks->axis_count; a++) {
     tsr_model_block_cut *cut = &blocks->cuts[block * blocks->axis_count + a];
     int64_t *first =
-        is_cut_over(tsr_spec_get(found.final), blocks->axes[a]) ? &cut->cut : &cut->whole;
+        is_cut_over(tsr_spec_desc_of(found.final), blocks->axes[a]) ? &cut->cut : &cut->whole;
     if (*first < 0) *first = row;
   }
   return NULL;
@@ -117,7 +117,7 @@ static tsr_status look_at(tsr_model_blocks *blocks, int64_t row) {
 
 tsr_status tsr_model_blocks_find_apart(tsr_model_blocks *blocks, int64_t row, const char **out_axis,
                                        int64_t *out_row) {
-  const tsr_tensor *tensor = tsr_tree_tensor(blocks->plan->tree, row);
+  const tsr_tensor *tensor = tsr_tree_at(blocks->plan->tree, row);
   tsr_model_block_member member;
   int64_t block = -1;
   *out_axis = NULL;
@@ -169,7 +169,7 @@ static bool is_made_of_heads(const tsr_model_blocks *blocks, int64_t size) {
 
 tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, int64_t *out_piece,
                                        int *out_dim) {
-  const tsr_tensor *tensor = tsr_tree_tensor(blocks->plan->tree, row);
+  const tsr_tensor *tensor = tsr_tree_at(blocks->plan->tree, row);
   tsr_model_block_member member;
   *out_piece = 0;
   if (!blocks->head_dim || !blocks->plan->mesh) return NULL;
@@ -211,8 +211,8 @@ tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
   blocks->heads = find_fact(facts, fact_count, "heads");
   blocks->kv_heads = find_fact(facts, fact_count, "kv_heads");
   for (int a = 0; plan->mesh && a < tsr_mesh_axis_count(plan->mesh); a++)
-    if (tsr_mesh_axis(plan->mesh, a)->size > 1 && tsr_axis_splits_blocks(plan->mesh, a))
-      blocks->axes[blocks->axis_count++] = tsr_mesh_axis(plan->mesh, a)->name;
+    if (tsr_mesh_axis_at(plan->mesh, a)->size > 1 && tsr_axis_splits_blocks(plan->mesh, a))
+      blocks->axes[blocks->axis_count++] = tsr_mesh_axis_at(plan->mesh, a)->name;
   for (int64_t i = 0; blocks->axis_count && i < tsr_plan_count(plan); i++)
     TSR_TRY(look_at(blocks, i));
   return NULL;

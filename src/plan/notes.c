@@ -20,7 +20,7 @@ void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out) 
 // ---- rules ----
 
 static void print_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
-  const tsr_rule *rule = plan->rules ? tsr_rules_get(plan->rules, note->rule) : NULL;
+  const tsr_rule *rule = plan->rules ? tsr_rules_at(plan->rules, note->rule) : NULL;
   if (!rule) {
     tsr_text_addf(out, "rule %d", note->rule);
     return;
@@ -35,7 +35,7 @@ static void print_logical_rule(const tsr_plan *plan, const tsr_plan_note *note, 
     tsr_text_addf(out, "rule %d", note->rule);
     return;
   }
-  const tsr_logical_rule *rule = tsr_logical_rules_get(plan->logical_rules, note->rule);
+  const tsr_logical_rule *rule = tsr_logical_rules_at(plan->logical_rules, note->rule);
   tsr_rule_print_place(note->rule, rule->file, rule->line, out);
   tsr_text_addf(out, " %s -> ", rule->name);
   tsr_entry_print(&rule->entry, out);
@@ -52,7 +52,7 @@ static void print_logical(const tsr_plan *plan, const tsr_plan_note *note, tsr_t
 
 // Whether the change left other axes in its dimension.
 static bool is_alone(const tsr_plan_row *row, const tsr_plan_note *note) {
-  const tsr_spec_desc *final = tsr_spec_get(row->final);
+  const tsr_spec_desc *final = tsr_spec_desc_of(row->final);
   return note->axis && note->dim >= 0 && note->dim < final->dim_count &&
          final->dims[note->dim].stage_count > 0;
 }
@@ -113,7 +113,7 @@ static void print_companion(const tsr_plan *plan, int64_t index, const tsr_plan_
   if (tsr_stand_in_find(plan->tree, index, &weight))
     tsr_text_addf(out, "stands for \"%s\"", weight.path);
   else if (found.of >= 0)
-    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_tensor(plan->tree, found.of)->path);
+    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_at(plan->tree, found.of)->path);
   else
     print_plain(note, out);
 }
@@ -129,7 +129,7 @@ static void print_whole(const tsr_plan *plan, int64_t index, const tsr_plan_note
 
 // The part of a dimension whose pieces, each to stay whole, the shards do not divide; NULL = none.
 static const tsr_part *find_indivisible(const tsr_spec *spec, int dim, int64_t shards) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   if (dim < 0 || dim >= desc->dim_count) return NULL;
   for (int s = 0; s < desc->dims[dim].stage_count; s++) {
     const tsr_stage *stage = &desc->dims[dim].stages[s];
@@ -164,7 +164,7 @@ static void print_misfit(const tsr_plan_row *row, const tsr_plan_note *note, tsr
 }
 
 static void print_together(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
-  const tsr_rule *rule = plan->rules ? tsr_rules_get(plan->rules, note->rule) : NULL;
+  const tsr_rule *rule = plan->rules ? tsr_rules_at(plan->rules, note->rule) : NULL;
   if (!rule || !rule->together) {
     print_plain(note, out);
     return;
@@ -175,7 +175,7 @@ static void print_together(const tsr_plan *plan, const tsr_plan_note *note, tsr_
                 note->axis ? note->axis : "");
   tsr_rule_print_place(note->rule, rule->file, rule->line, out);
   tsr_text_addf(out, " \"%s\" cannot be", rule->pattern);
-  for (int d = 0; d < tsr_spec_get(rule->spec)->dim_count && !part; d++)
+  for (int d = 0; d < tsr_spec_desc_of(rule->spec)->dim_count && !part; d++)
     part = find_indivisible(rule->spec, d, shards);
   if (!part) return;
   tsr_text_add(out, ": ");

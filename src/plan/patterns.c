@@ -25,7 +25,7 @@ static tsr_status check_used(const tsr_rules *rules, int pattern, const char *co
     TSR_TRY(tsr_rules_match_one(rules, pattern, names[i], &matches));
   if (matches) return NULL;
   return tsr_fail(NOT_FOUND, "the pattern \"%s\" matches none of %lld tensors",
-                  tsr_rules_get(rules, pattern)->pattern, (long long)count);
+                  tsr_rules_at(rules, pattern)->pattern, (long long)count);
 }
 
 tsr_status tsr_patterns_match(const char *const *patterns, int count, const char *what,
@@ -47,7 +47,7 @@ static tsr_status keep(const tsr_tree *tree, const char *const *patterns, int co
                        const char **names, int *found, int64_t *tensors, int64_t *tensor_count) {
   int64_t kept = 0;
   if (count == 0) return NULL;
-  for (int64_t i = 0; i < *tensor_count; i++) names[i] = tsr_tree_tensor(tree, tensors[i])->path;
+  for (int64_t i = 0; i < *tensor_count; i++) names[i] = tsr_tree_at(tree, tensors[i])->path;
   TSR_TRY(tsr_patterns_match(patterns, count, matching ? "include" : "exclude", names,
                              *tensor_count, found));
   for (int64_t i = 0; i < *tensor_count; i++)

@@ -51,7 +51,7 @@ const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan) {
 int64_t tsr_plan_count(const tsr_plan *plan) { return tsr_tree_count(plan->tree); }
 int64_t tsr_plan_bytes_per_device(const tsr_plan *plan) { return plan->bytes_per_device; }
 int tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
-const tsr_spec *tsr_plan_spec(const tsr_plan *plan, int spec) {
+const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int spec) {
   return spec >= 0 && spec < tsr_plan_spec_count(plan) ? plan->specs[spec] : NULL;
 }
 static bool has_row(const tsr_plan *plan, int64_t index) {
@@ -74,7 +74,7 @@ bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_ro
   if (!has_row(plan, index)) return false;
   const tsr_stored_row *row = &plan->rows[index];
   *out_row = (tsr_plan_row){.size = sizeof *out_row,
-                            .tensor = tsr_tree_tensor(plan->tree, index),
+                            .tensor = tsr_tree_at(plan->tree, index),
                             .wanted = plan->specs[row->wanted],
                             .final = plan->specs[row->final],
                             .policy = (tsr_policy)row->policy,
@@ -90,7 +90,7 @@ tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_
                   (long long)tsr_plan_count(plan));
 }
 
-tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
+tsr_status tsr_plan_at(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
   tsr_plan_row row;
   TSR_TRY(tsr_sized_check(tsr_plan_row, out_row));
   TSR_TRY(tsr_plan_need(plan, index, &row));
@@ -100,7 +100,7 @@ tsr_status tsr_plan_get(const tsr_plan *plan, int64_t index, tsr_plan_row *out_r
 
 tsr_status tsr_plan_find(const tsr_plan *plan, const char *path, tsr_plan_row *out_row) {
   const int64_t index = tsr_tree_find(plan->tree, path);
-  if (index >= 0) return tsr_plan_get(plan, index, out_row);
+  if (index >= 0) return tsr_plan_at(plan, index, out_row);
   const tsr_suggestion near = {.best = tsr_tree_nearest(plan->tree, path)};
   return tsr_fail(NOT_FOUND, "the plan has no tensor \"%s\"" TSR_DID_YOU_MEAN, path,
                   TSR_SUGGESTED(near));
@@ -161,7 +161,7 @@ static bool same_rules(const tsr_rules *a, const tsr_rules *b) {
   if (a == b || !a || !b) return a == b;
   bool same = tsr_rules_count(a) == tsr_rules_count(b);
   for (int i = 0; same && i < tsr_rules_count(a); i++) {
-    const tsr_rule *left = tsr_rules_get(a, i), *right = tsr_rules_get(b, i);
+    const tsr_rule *left = tsr_rules_at(a, i), *right = tsr_rules_at(b, i);
     same = !strcmp(left->pattern, right->pattern) && !strcmp(left->file, right->file) &&
            left->line == right->line && tsr_spec_equal(left->spec, right->spec) &&
            same_name(left->together, right->together) && same_name(left->over, right->over) &&

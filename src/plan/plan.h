@@ -50,7 +50,7 @@ struct tsr_plan {
   int64_t bytes_per_device;
 };
 
-// tsr_plan_get for a row that is there.
+// tsr_plan_at for a row that is there.
 bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 
 // A note with the row it belongs to.

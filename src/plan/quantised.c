@@ -7,7 +7,7 @@
 // Codes are whole numbers, or floats of a byte and less. A wider weight that has a scale beside it
 // has its own values.
 static bool may_be_codes(const tsr_tensor *tensor) {
-  const tsr_dtype_info *info = tsr_dtype_get(tensor->dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(tensor->dtype);
   return info->kind != TSR_CLASS_COMPLEX && (info->kind != TSR_CLASS_FLOAT || info->bits <= 8);
 }
 
@@ -25,9 +25,9 @@ static void set_scale(tsr_quantised *items, int64_t index, int64_t with) {
 
 // Either of two tensors of a form that no cut can follow may be the codes, or both are beside them.
 static void look_at_form(const tsr_tree *tree, int64_t index, int64_t of, tsr_quantised *items) {
-  if (may_be_codes(tsr_tree_tensor(tree, of)))
+  if (may_be_codes(tsr_tree_at(tree, of)))
     pair(items, of, index);
-  else if (may_be_codes(tsr_tree_tensor(tree, index)))
+  else if (may_be_codes(tsr_tree_at(tree, index)))
     pair(items, index, of);
   else
     set_scale(items, index, of);
@@ -39,7 +39,7 @@ static void look_at(const tsr_tree *tree, int64_t index, tsr_quantised *items) {
   const bool number = tsr_companion_is_number(tree, index, &weight);
   if (c.scales || (number && c.kind != TSR_COMPANION_PART))
     set_scale(items, index, number ? weight : c.of);
-  else if (c.kind == TSR_COMPANION_PART && !c.along && may_be_codes(tsr_tree_tensor(tree, c.of)))
+  else if (c.kind == TSR_COMPANION_PART && !c.along && may_be_codes(tsr_tree_at(tree, c.of)))
     pair(items, c.of, index);
   else if (c.kind == TSR_COMPANION_WHOLE && !c.state && c.of >= 0)
     look_at_form(tree, index, c.of, items);

@@ -31,10 +31,10 @@ static bool same_group(const tsr_rule *a, const tsr_rule *b) {
 // forget what it is for, so that tp=1 could never grow.
 static bool is_idle(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
                     const char *name) {
-  const int axis = tsr_mesh_find_axis(plan->mesh, name);
+  const int axis = tsr_mesh_axis_find(plan->mesh, name);
   if (axis < 0 || heirs->heir[axis] < 0) return false;
-  return tsr_mesh_axis(plan->mesh, axis)->size == 1 ||
-         tsr_mesh_axis(mesh, heirs->heir[axis])->size == 1;
+  return tsr_mesh_axis_at(plan->mesh, axis)->size == 1 ||
+         tsr_mesh_axis_at(mesh, heirs->heir[axis])->size == 1;
 }
 
 static bool has_idle_axis(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
@@ -54,10 +54,10 @@ static tsr_status find_rules(const tsr_plan *plan, const tsr_mesh *mesh, const t
   bool *serves = calloc((size_t)count + 1, sizeof *serves);
   if (!serves) return tsr_fail(NO_MEMORY, "%d rules", count);
   for (int i = 0; i < count; i++) {
-    const tsr_rule *rule = tsr_rules_get(rules, i);
-    serves[i] |= has_idle_axis(plan, mesh, heirs, tsr_spec_get(rule->spec));
+    const tsr_rule *rule = tsr_rules_at(rules, i);
+    serves[i] |= has_idle_axis(plan, mesh, heirs, tsr_spec_desc_of(rule->spec));
     for (int j = 0; rule->written && j < count; j++)
-      serves[j] |= j == i || same_group(rule, tsr_rules_get(rules, j));
+      serves[j] |= j == i || same_group(rule, tsr_rules_at(rules, j));
   }
   *out_serves = serves;
   return NULL;
@@ -71,8 +71,8 @@ static tsr_status make_rules(tsr_rematch *again, const tsr_plan *plan, const tsr
   int count = 0;
   for (int axis = 0; axis < tsr_mesh_axis_count(plan->mesh); axis++) {
     if (heirs->heir[axis] < 0) continue;
-    renames[2 * count] = tsr_mesh_axis(plan->mesh, axis)->name;
-    renames[2 * count++ + 1] = tsr_mesh_axis(mesh, heirs->heir[axis])->name;
+    renames[2 * count] = tsr_mesh_axis_at(plan->mesh, axis)->name;
+    renames[2 * count++ + 1] = tsr_mesh_axis_at(mesh, heirs->heir[axis])->name;
   }
   return tsr_rules_for_mesh(plan->rules, mesh, renames, count, &again->rules);
 }

@@ -21,7 +21,8 @@ static const struct {
 
 static role role_of(const tsr_mesh *mesh, int axis) {
   for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
-    if (!strcmp(usual_names[i].name, tsr_mesh_axis(mesh, axis)->name)) return usual_names[i].role;
+    if (!strcmp(usual_names[i].name, tsr_mesh_axis_at(mesh, axis)->name))
+      return usual_names[i].role;
   return NO_ROLE;
 }
 
@@ -40,7 +41,7 @@ typedef struct meshes {
 } meshes;
 
 static bool same_size(const meshes *of, int old, int next) {
-  return tsr_mesh_axis(of->before, old)->size == tsr_mesh_axis(of->after, next)->size;
+  return tsr_mesh_axis_at(of->before, old)->size == tsr_mesh_axis_at(of->after, next)->size;
 }
 
 // ---- ways to match an old axis and a new one ----
@@ -48,7 +49,7 @@ static bool same_size(const meshes *of, int old, int next) {
 typedef bool match_fn(const meshes *of, int old, int next);
 
 static bool by_name(const meshes *of, int old, int next) {
-  return !strcmp(tsr_mesh_axis(of->before, old)->name, tsr_mesh_axis(of->after, next)->name);
+  return !strcmp(tsr_mesh_axis_at(of->before, old)->name, tsr_mesh_axis_at(of->after, next)->name);
 }
 
 static bool by_role(const meshes *of, int old, int next) {
@@ -79,7 +80,7 @@ static int find_heir(const meshes *of, int old, match_fn *matches, uint32_t amon
 static void match_all(const meshes *of, match_fn *matches, bool shared, tsr_heirs *heirs) {
   for (int old = 0; old < tsr_mesh_axis_count(of->before); old++) {
     if (heirs->heir[old] >= 0) continue;
-    if (tsr_mesh_axis(of->before, old)->size == 1 && matches != by_name) continue;
+    if (tsr_mesh_axis_at(of->before, old)->size == 1 && matches != by_name) continue;
     const int next = find_heir(of, old, matches, shared ? UINT32_MAX : heirs->vacant);
     if (next < 0) continue;
     heirs->heir[old] = next;

@@ -34,11 +34,11 @@ static bool has_end(standing *s, const char *end) {
 
 static const tsr_tensor *beside(const standing *s, const char *end, int rank) {
   const int64_t found = tsr_companion_find_beside(s->tree, s->tensor->path, s->stem, end);
-  const tsr_tensor *tensor = found < 0 ? NULL : tsr_tree_tensor(s->tree, found);
+  const tsr_tensor *tensor = found < 0 ? NULL : tsr_tree_at(s->tree, found);
   return tensor && tensor->rank == rank ? tensor : NULL;
 }
 
-static int word_bits(const tsr_tensor *tensor) { return tsr_dtype_get(tensor->dtype)->bits; }
+static int word_bits(const tsr_tensor *tensor) { return tsr_dtype_info_of(tensor->dtype)->bits; }
 
 // `size` words hold how many elements, if `packed` words hold `plain`.
 static int64_t unpacked(int64_t size, int64_t packed, int64_t plain) {
@@ -153,7 +153,7 @@ static bool find_factor(standing *s, tsr_stand_in *out) {
 }
 
 bool tsr_stand_in_find(const tsr_tree *tree, int64_t index, tsr_stand_in *out) {
-  standing s = {.tree = tree, .tensor = tsr_tree_tensor(tree, index)};
+  standing s = {.tree = tree, .tensor = tsr_tree_at(tree, index)};
   if (strlen(s.tensor->path) >= TSR_COMPANION_NAME) return false;
   if (tsr_companion_find(tree, index).kind) return false;
   if (find_packed(&s, out) || find_factor(&s, out)) return true;
@@ -207,7 +207,7 @@ static tsr_status gather(gathering *all, const tsr_tree *tree, const bool *decid
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
     of[i] = -1;
     if (!tsr_stand_in_find(tree, i, &found)) continue;
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     if (decided[i] && strcmp(found.path, tensor->path) != 0) continue;
     TSR_TRY(add(all, &found, tensor->dtype, &of[i]));
   }

@@ -22,7 +22,7 @@ void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_m
   groups->rules = rules;
   groups->mesh = mesh;
   for (int i = 0; mesh && i < tsr_rules_count(rules); i++)
-    groups->any_group |= tsr_rules_get(rules, i)->together != NULL;
+    groups->any_group |= tsr_rules_at(rules, i)->together != NULL;
 }
 
 void tsr_together_deinit(tsr_together *groups) {
@@ -95,7 +95,7 @@ static void mark(tsr_together *groups, tsr_together_layer *layer, int rule, int6
 // ---- minimum sizes ----
 
 tsr_status tsr_together_add_large(tsr_together *groups, int rule_index, const char *path) {
-  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   tsr_together_layer *layer = NULL;
   if (!rule || !rule->together) return NULL;
   TSR_TRY(add_layer(groups, rule, path, &layer));
@@ -105,7 +105,7 @@ tsr_status tsr_together_add_large(tsr_together *groups, int rule_index, const ch
 
 tsr_status tsr_together_find_large(tsr_together *groups, int rule_index, const char *path,
                                    bool *out_large) {
-  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   tsr_together_layer *layer = NULL;
   *out_large = false;
   if (!rule || !rule->together) return NULL;
@@ -147,13 +147,13 @@ static void compare(tsr_together *groups, tsr_together_layer *layer, int rule,
 }
 
 static int64_t axis_size(const tsr_together *groups, const char *axis) {
-  const int found = tsr_mesh_find_axis(groups->mesh, axis);
-  return found < 0 ? 1 : tsr_mesh_axis(groups->mesh, found)->size;
+  const int found = tsr_mesh_axis_find(groups->mesh, axis);
+  return found < 0 ? 1 : tsr_mesh_axis_at(groups->mesh, found)->size;
 }
 
 bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
                            int rule_index) {
-  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   const tsr_stored_row *stored = &builder->plan->rows[row];
   if (!rule || !rule->together) return false;
   return stored->policy != TSR_POLICY_ERROR || stored->wanted != stored->final;
@@ -161,13 +161,13 @@ bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *b
 
 tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
                              int rule_index, bool whole) {
-  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   if (!groups->any_group || !rule || !rule->together) return NULL;
   const tsr_stored_row *stored = &builder->plan->rows[row];
   const bool strict = stored->policy == TSR_POLICY_ERROR;
-  const tsr_tensor *tensor = tsr_tree_tensor(builder->plan->tree, row);
-  const tsr_spec_desc *wanted = tsr_spec_get(builder->plan->specs[stored->wanted]);
-  const tsr_spec_desc *final = tsr_spec_get(builder->plan->specs[stored->final]);
+  const tsr_tensor *tensor = tsr_tree_at(builder->plan->tree, row);
+  const tsr_spec_desc *wanted = tsr_spec_desc_of(builder->plan->specs[stored->wanted]);
+  const tsr_spec_desc *final = tsr_spec_desc_of(builder->plan->specs[stored->final]);
   const int dim = find_dim(wanted, rule->over);
   const int64_t shards = axis_size(groups, rule->over);
   if (dim < 0 || dim >= tensor->rank || shards == 1) return NULL;
@@ -192,7 +192,7 @@ tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *build
 
 // The spec without the entries that an axis is in.
 static tsr_status drop_axis(const tsr_spec *spec, const char *axis, tsr_spec **out_spec) {
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec_dim dims[TSR_MAX_RANK];
   bool cut = false;
   for (int d = 0; d < desc.dim_count; d++) {
@@ -207,7 +207,7 @@ static tsr_status drop_axis(const tsr_spec *spec, const char *axis, tsr_spec **o
 
 static tsr_status note_drops(const tsr_spec *spec, const tsr_together_layer *layer,
                              const char *axis, tsr_plan_builder *builder, int64_t row) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   for (int d = 0; d < desc->dim_count; d++) {
     if (!find_stage(&desc->dims[d], axis)) continue;
     const tsr_plan_note note = {.why = TSR_WHY_TOGETHER,
@@ -222,14 +222,14 @@ static tsr_status note_drops(const tsr_spec *spec, const tsr_together_layer *lay
 
 tsr_status tsr_together_apply(tsr_together *groups, tsr_plan_builder *builder, int64_t row,
                               int rule_index) {
-  const tsr_rule *rule = tsr_rules_get(groups->rules, rule_index);
+  const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   if (!groups->broken || !rule || !rule->together) return NULL;
   tsr_stored_row *stored = &builder->plan->rows[row];
   const tsr_spec *final = builder->plan->specs[stored->final];
   tsr_together_layer *layer = NULL;
   tsr_spec *without = NULL;
-  if (find_dim(tsr_spec_get(final), rule->over) < 0) return NULL;
-  TSR_TRY(find_layer(groups, rule, tsr_tree_tensor(builder->plan->tree, row)->path, &layer));
+  if (find_dim(tsr_spec_desc_of(final), rule->over) < 0) return NULL;
+  TSR_TRY(find_layer(groups, rule, tsr_tree_at(builder->plan->tree, row)->path, &layer));
   if (!layer || layer->rule < 0) return NULL;
   TSR_TRY(note_drops(final, layer, rule->over, builder, row));
   TSR_TRY(drop_axis(final, rule->over, &without));

@@ -44,7 +44,7 @@ static tsr_status measure_tensor(const tsr_tensor *tensor, extent *needs) {
   tsr_shape shape;
   int64_t bytes = 0;
   TSR_TRY(tsr_shape_init(&shape, tensor->dims, tensor->rank));
-  if (!tsr_dtype_get(tensor->dtype))
+  if (!tsr_dtype_info_of(tensor->dtype))
     return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)tensor->dtype);
   TSR_TRY(tsr_shape_bytes(&shape, tensor->dtype, &bytes));
   if (__builtin_add_overflow(needs->bytes, bytes, &needs->bytes))
@@ -168,7 +168,7 @@ const char *tsr_tree_warnings(const tsr_tree *tree) { return tree->warnings ? tr
 int64_t tsr_tree_count(const tsr_tree *tree) { return tree->count; }
 int64_t tsr_tree_bytes(const tsr_tree *tree) { return tree->bytes; }
 
-const tsr_tensor *tsr_tree_tensor(const tsr_tree *tree, int64_t index) {
+const tsr_tensor *tsr_tree_at(const tsr_tree *tree, int64_t index) {
   return index >= 0 && index < tree->count ? &tree->tensors[index] : NULL;
 }
 

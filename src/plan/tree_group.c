@@ -69,7 +69,7 @@ typedef struct grouping {
 } grouping;
 
 static uint64_t hash_tensor(const grouping *work, int64_t index) {
-  const tsr_tensor *tensor = tsr_tree_tensor(work->tree, index);
+  const tsr_tensor *tensor = tsr_tree_at(work->tree, index);
   uint64_t hash =
       tsr_hash64(work->pattern.data, work->pattern.length, work->keys ? work->keys[index] : 0);
   hash = tsr_hash64(tensor->dims, sizeof *tensor->dims * (size_t)tensor->rank, hash);
@@ -80,8 +80,8 @@ static bool belongs(const grouping *work, const group *known, int64_t index, uin
   if (known->hash != hash || strcmp(known->pattern, tsr_text_string(&work->pattern)) != 0)
     return false;
   if (work->keys && work->keys[index] != work->keys[known->first]) return false;
-  const tsr_tensor *a = tsr_tree_tensor(work->tree, known->first);
-  const tsr_tensor *b = tsr_tree_tensor(work->tree, index);
+  const tsr_tensor *a = tsr_tree_at(work->tree, known->first);
+  const tsr_tensor *b = tsr_tree_at(work->tree, index);
   return tsr_tensor_same_shape(a, b) && tsr_tensor_same_logical(a, b);
 }
 
@@ -99,7 +99,7 @@ static tsr_status add_group(grouping *work, int64_t first, uint64_t hash) {
 
 static tsr_status gather_tensor(grouping *work, int64_t index) {
   tsr_text_clear(&work->pattern);
-  print_pattern(tsr_tree_tensor(work->tree, index)->path, &work->pattern);
+  print_pattern(tsr_tree_at(work->tree, index)->path, &work->pattern);
   TSR_TRY(tsr_text_check(&work->pattern));
   const uint64_t hash = hash_tensor(work, index);
   size_t slot = hash & work->slot_mask;

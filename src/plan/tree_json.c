@@ -55,7 +55,7 @@ void tsr_tensor_write(const tsr_tensor *tensor, tsr_json_writer *writer) {
   tsr_json_write_key(writer, "path");
   tsr_json_write_string(writer, tensor->path);
   tsr_json_write_key(writer, "dtype");
-  tsr_json_write_string(writer, tsr_dtype_get(tensor->dtype)->name);
+  tsr_json_write_string(writer, tsr_dtype_info_of(tensor->dtype)->name);
   tsr_json_write_key(writer, "shape");
   tsr_json_write_ints(writer, tensor->dims, (size_t)tensor->rank);
   if (!tensor->logical) return;
@@ -166,7 +166,7 @@ void tsr_tree_to_json(const tsr_tree *tree, tsr_json_writer *writer) {
   tsr_json_begin_array(writer);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
     tsr_json_begin_inline_object(writer);
-    tsr_tensor_write(tsr_tree_tensor(tree, i), writer);
+    tsr_tensor_write(tsr_tree_at(tree, i), writer);
     tsr_json_end_object(writer);
   }
   tsr_json_end_array(writer);

@@ -14,7 +14,7 @@ static bool same_cost(const tsr_axis_cost *a, const tsr_axis_cost *b) {
 }
 
 static void add_axis(tsr_ways *ways, const tsr_axis_cost *costs, int axis) {
-  const int64_t size = tsr_mesh_axis(ways->mesh, axis)->size;
+  const int64_t size = tsr_mesh_axis_at(ways->mesh, axis)->size;
   if (size == 1) return;
   int at = 0;
   for (; at < ways->kind_count; at++)
@@ -32,7 +32,7 @@ static tsr_status add_axes(tsr_ways *ways, const tsr_axis_cost *costs, const tsr
       const int axis = units->items[i].axes[j];
       if (used >> axis & 1)
         return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" is named twice",
-                        tsr_mesh_axis(ways->mesh, axis)->name);
+                        tsr_mesh_axis_at(ways->mesh, axis)->name);
       used |= UINT32_C(1) << axis;
       add_axis(ways, costs, axis);
     }

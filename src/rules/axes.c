@@ -234,7 +234,7 @@ bool tsr_axes_equal(const tsr_axes *a, const tsr_axes *b) {
 
 uint64_t tsr_axes_hash(const tsr_axes *axes) { return axes->hash; }
 
-const tsr_logical_entry *tsr_axes_get(const tsr_axes *axes, tsr_axis_field field) {
+const tsr_logical_entry *tsr_axes_at(const tsr_axes *axes, tsr_axis_field field) {
   return is_field(field) ? &axes->fields.items[field] : NULL;
 }
 

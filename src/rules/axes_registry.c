@@ -72,7 +72,7 @@ tsr_status tsr_semantic_axis_fail(const tsr_axis_registry *registry, const char 
 
 int tsr_axis_registry_count(const tsr_axis_registry *registry) { return registry->count; }
 
-tsr_registered_axis tsr_axis_registry_get(const tsr_axis_registry *registry, int index) {
+tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int index) {
   if (index < 0 || index >= registry->count) return (tsr_registered_axis){NULL, NULL, NULL};
   const tsr_registration *item = &registry->items[index];
   return (tsr_registered_axis){item->name, &item->rules.items[0],

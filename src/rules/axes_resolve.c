@@ -53,7 +53,7 @@ static tsr_status add_axis(resolver *to, const char *axis) {
 }
 
 static tsr_status add_field(resolver *to, tsr_axis_field field) {
-  const tsr_logical_entry *value = tsr_axes_get(to->axes, field);
+  const tsr_logical_entry *value = tsr_axes_at(to->axes, field);
   if (value->kind == TSR_ENTRY_GROUP) to->grouped = true;
   for (int i = 0; i < value->count; i++) TSR_TRY(add_axis(to, value->names[i]));
   return NULL;
@@ -104,7 +104,7 @@ static meaning in_generation(const resolver *in, const char *name, meaning means
   if (item && item->has_generation_rule) return (meaning){TSR_FIELD_NONE, &item->rules.items[1]};
   if (means.field == TSR_FIELD_NONE) return means;
   const tsr_axis_field twin = tsr_field_table[means.field].in_decode;
-  if (twin == TSR_FIELD_NONE || tsr_axes_get(in->axes, twin)->kind == TSR_ENTRY_NONE) return means;
+  if (twin == TSR_FIELD_NONE || tsr_axes_at(in->axes, twin)->kind == TSR_ENTRY_NONE) return means;
   return (meaning){twin, NULL};
 }
 

@@ -8,7 +8,7 @@ static void write_fields(const tsr_axes *axes, bool only_given, tsr_json_writer 
     const tsr_axis_field field = (tsr_axis_field)i;
     if (only_given && !tsr_axes_is_given(axes, field)) continue;
     tsr_json_write_key(writer, tsr_field_name(field));
-    tsr_entry_to_json(tsr_axes_get(axes, field), writer);
+    tsr_entry_to_json(tsr_axes_at(axes, field), writer);
   }
   tsr_json_end_object(writer);
 }
@@ -47,7 +47,7 @@ void tsr_axes_print(const tsr_axes *axes, tsr_text *out) {
     const size_t start = out->length;
     tsr_text_add(out, tsr_field_name(field));
     pad(out, start, VALUE_COLUMN);
-    tsr_entry_print(tsr_axes_get(axes, field), out);
+    tsr_entry_print(tsr_axes_at(axes, field), out);
     pad(out, start, REASON_COLUMN);
     print_reason(axes, field, out);
     tsr_text_add_char(out, '\n');

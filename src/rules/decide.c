@@ -19,7 +19,7 @@ static tsr_status empty_spec(tsr_decision_kind kind, int rule, tsr_decision *out
 }
 
 static tsr_status cut_to_rank(const tsr_spec *spec, int rank, int rule, tsr_decision *out) {
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec *cut = NULL;
   desc.dim_count = rank;
   TSR_TRY(tsr_spec_create(&desc, &cut));
@@ -29,7 +29,7 @@ static tsr_status cut_to_rank(const tsr_spec *spec, int rank, int rule, tsr_deci
 
 static tsr_status take_rule(const tsr_rules *rules, int rule, tsr_decision *out) {
   *out =
-      (tsr_decision){TSR_DECIDED_BY_RULE, rule, tsr_spec_retain(tsr_rules_get(rules, rule)->spec)};
+      (tsr_decision){TSR_DECIDED_BY_RULE, rule, tsr_spec_retain(tsr_rules_at(rules, rule)->spec)};
   return NULL;
 }
 
@@ -44,11 +44,11 @@ tsr_status tsr_rules_decide(const tsr_rules *rules, const char *path, const tsr_
     return NULL;
   }
   if (raw) return take_rule(rules, rule, out_decision);
-  const tsr_spec *spec = tsr_rules_get(rules, rule)->spec;
+  const tsr_spec *spec = tsr_rules_at(rules, rule)->spec;
   int64_t elements = 0;
   TSR_TRY(tsr_shape_count(shape, &elements));
   if (elements < min_size) return empty_spec(TSR_DECIDED_SMALL, rule, out_decision);
-  if (tsr_spec_get(spec)->dim_count > rank) return cut_to_rank(spec, rank, rule, out_decision);
+  if (tsr_spec_desc_of(spec)->dim_count > rank) return cut_to_rank(spec, rank, rule, out_decision);
   return take_rule(rules, rule, out_decision);
 }
 
@@ -84,7 +84,7 @@ static int in_common(const char *a, const char *b) {
 int tsr_rules_nearest(const tsr_rules *rules, const char *path) {
   int nearest = -1, most = LEAST_IN_COMMON - 1;
   for (int i = 0; i < tsr_rules_count(rules); i++) {
-    const int length = in_common(tsr_rules_get(rules, i)->pattern, path);
+    const int length = in_common(tsr_rules_at(rules, i)->pattern, path);
     if (length <= most) continue;
     most = length;
     nearest = i;
@@ -95,7 +95,7 @@ int tsr_rules_nearest(const tsr_rules *rules, const char *path) {
 tsr_status tsr_rules_no_rule(const tsr_rules *rules, const char *path) {
   const int nearest = tsr_rules_nearest(rules, path);
   if (nearest < 0) return tsr_fail(NO_RULE, "no rule matches \"%s\"", path);
-  const tsr_rule *rule = tsr_rules_get(rules, nearest);
+  const tsr_rule *rule = tsr_rules_at(rules, nearest);
   if (rule->line)
     return tsr_fail(NO_RULE, "no rule matches \"%s\"; the nearest is %s:%d \"%s\"", path,
                     rule->file, rule->line, rule->pattern);

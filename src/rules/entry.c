@@ -155,7 +155,7 @@ static tsr_logical_entry entry_of(const tsr_spec_dim *dim, const char ***names) 
 }
 
 tsr_status tsr_logical_names_from_spec(const tsr_spec *spec, tsr_logical_names *out_names) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   const char *reason = not_a_list(desc);
   tsr_arena arena = TSR_ARENA_EMPTY;
   if (reason) return tsr_fail(NOT_EXPRESSIBLE, "names of dimensions have no words for %s", reason);

@@ -69,8 +69,8 @@ static bool find_axis(const tsr_rules_options *options, const char *word, size_t
       axis_length = strlen(axis);
     }
   for (int i = 0; i < tsr_mesh_axis_count(options->mesh); i++)
-    if (is_word(axis, axis_length, tsr_mesh_axis(options->mesh, i)->name)) {
-      *out = tsr_mesh_axis(options->mesh, i)->size;
+    if (is_word(axis, axis_length, tsr_mesh_axis_at(options->mesh, i)->name)) {
+      *out = tsr_mesh_axis_at(options->mesh, i)->size;
       return true;
     }
   for (size_t i = 0; i < sizeof usual_axes / sizeof *usual_axes; i++)

@@ -85,7 +85,7 @@ tsr_status tsr_logical_compose(const tsr_logical_rules *a, const tsr_logical_rul
   if (!places) return tsr_fail(NO_MEMORY, "%d logical rules", count);
   for (int i = 0; i < count; i++) {
     const tsr_logical_rule *rule =
-        i < first ? tsr_logical_rules_get(a, i) : tsr_logical_rules_get(b, i - first);
+        i < first ? tsr_logical_rules_at(a, i) : tsr_logical_rules_at(b, i - first);
     places[i] = (place){rule, i};
   }
   tsr_status status = fold_all(places, count, first, &count);
@@ -140,7 +140,7 @@ static tsr_status add_standard(tsr_logical_list *list, int activation_dims, int 
 
 static tsr_status add_all(tsr_logical_list *list, const tsr_logical_rules *rules) {
   for (int i = 0; i < tsr_logical_rules_count(rules); i++)
-    TSR_TRY(tsr_logical_list_copy(list, tsr_logical_rules_get(rules, i)));
+    TSR_TRY(tsr_logical_list_copy(list, tsr_logical_rules_at(rules, i)));
   return NULL;
 }
 
@@ -165,7 +165,7 @@ tsr_status tsr_logical_for_slices(const tsr_logical_rules *rules, tsr_logical_ru
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = NULL;
   for (int i = 0; i < tsr_logical_rules_count(rules) && !status; i++) {
-    tsr_logical_rule rule = *tsr_logical_rules_get(rules, i);
+    tsr_logical_rule rule = *tsr_logical_rules_at(rules, i);
     if (!strcmp(rule.name, "batch")) rule.entry = over_slices;
     status = tsr_logical_list_copy(&list, &rule);
   }

@@ -56,7 +56,7 @@ static tsr_status check_names(const tsr_logical_names *names) {
 }
 
 static void apply_rule(mapping *map, int index) {
-  const tsr_logical_rule *rule = tsr_logical_rules_get(map->rules, index);
+  const tsr_logical_rule *rule = tsr_logical_rules_at(map->rules, index);
   const int dim = find_dim(map->names, rule->name);
   if (dim < 0 || map->settled[dim]) return;
   const int taker = find_taker(map, &rule->entry);
@@ -157,7 +157,7 @@ static tsr_status fail_unmatched(const mapping *map, int dim) {
   const tsr_logical_reason *reason = &map->reasons[dim];
   if (reason->passed >= 0) {
     tsr_text axes = TSR_TEXT_EMPTY;
-    tsr_entry_print(&tsr_logical_rules_get(map->rules, reason->passed)->entry, &axes);
+    tsr_entry_print(&tsr_logical_rules_at(map->rules, reason->passed)->entry, &axes);
     tsr_status status =
         tsr_fail(UNMATCHED_AXIS,
                  "dimension %d: no rule is left for logical axis \"%s\": rule %d maps it to %s, "
@@ -168,7 +168,7 @@ static tsr_status fail_unmatched(const mapping *map, int dim) {
   }
   tsr_suggestion near = tsr_suggestion_for(name);
   for (int i = 0; i < tsr_logical_rules_count(map->rules); i++)
-    tsr_suggestion_offer(&near, tsr_logical_rules_get(map->rules, i)->name);
+    tsr_suggestion_offer(&near, tsr_logical_rules_at(map->rules, i)->name);
   return tsr_fail(UNMATCHED_AXIS, "dimension %d: no rule for logical axis \"%s\"" TSR_DID_YOU_MEAN,
                   dim, name, TSR_SUGGESTED(near));
 }

@@ -97,7 +97,7 @@ void tsr_logical_rules_release(const tsr_logical_rules *rules) {
 
 int tsr_logical_rules_count(const tsr_logical_rules *rules) { return rules ? rules->count : 0; }
 
-const tsr_logical_rule *tsr_logical_rules_get(const tsr_logical_rules *rules, int index) {
+const tsr_logical_rule *tsr_logical_rules_at(const tsr_logical_rules *rules, int index) {
   return index >= 0 && index < tsr_logical_rules_count(rules) ? &rules->rules[index] : NULL;
 }
 

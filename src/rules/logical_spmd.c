@@ -7,7 +7,7 @@
 // The last rule for a name, or NULL. An empty name is none.
 static const tsr_logical_rule *find_last(const tsr_logical_rules *rules, const char *name) {
   for (int i = tsr_logical_rules_count(rules) - 1; name[0] && i >= 0; i--) {
-    const tsr_logical_rule *rule = tsr_logical_rules_get(rules, i);
+    const tsr_logical_rule *rule = tsr_logical_rules_at(rules, i);
     if (!strcmp(rule->name, name)) return rule;
   }
   return NULL;
@@ -58,7 +58,8 @@ tsr_status tsr_logical_get_pspec(const tsr_logical_names *names, const tsr_logic
 
 static int count_type(const tsr_mesh *mesh, tsr_axis_type type) {
   int count = 0;
-  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) count += tsr_mesh_axis(mesh, i)->type == type;
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
+    count += tsr_mesh_axis_at(mesh, i)->type == type;
   return count;
 }
 

@@ -44,7 +44,7 @@ tsr_status tsr_logical_rules_from_json(const tsr_json *value, tsr_logical_rules 
 void tsr_logical_rules_to_json(const tsr_logical_rules *rules, tsr_json_writer *writer) {
   tsr_json_begin_array(writer);
   for (int i = 0; i < tsr_logical_rules_count(rules); i++) {
-    const tsr_logical_rule *rule = tsr_logical_rules_get(rules, i);
+    const tsr_logical_rule *rule = tsr_logical_rules_at(rules, i);
     tsr_json_begin_inline_array(writer);
     tsr_json_write_string(writer, rule->name);
     tsr_entry_to_json(&rule->entry, writer);
@@ -95,7 +95,7 @@ tsr_status tsr_logical_rules_parse(const char *text, const char *name,
 
 void tsr_logical_rules_print(const tsr_logical_rules *rules, tsr_text *out) {
   for (int i = 0; i < tsr_logical_rules_count(rules); i++) {
-    const tsr_logical_rule *rule = tsr_logical_rules_get(rules, i);
+    const tsr_logical_rule *rule = tsr_logical_rules_at(rules, i);
     tsr_write_short_name(rule->name, out);
     tsr_text_add(out, " -> ");
     tsr_entry_print(&rule->entry, out);

@@ -71,7 +71,7 @@ static bool is_type(const found_type *found, const char *type) {
 
 static const char *family_for(const found_type *found) {
   const char *family = NULL, *type = NULL;
-  for (int i = 0; (type = tsr_preset_model_type(i, &family)); i++)
+  for (int i = 0; (type = tsr_preset_model_type_at(i, &family)); i++)
     if (is_type(found, type)) return family;
   return NULL;
 }

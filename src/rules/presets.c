@@ -48,7 +48,7 @@ enum {
   NICKNAME_COUNT = sizeof nicknames / sizeof *nicknames
 };
 
-const char *tsr_preset_model_type(int index, const char **out_family) {
+const char *tsr_preset_model_type_at(int index, const char **out_family) {
   if (index < 0 || index >= (int)TYPE_COUNT) return NULL;
   *out_family = model_types[index].family;
   return model_types[index].word;
@@ -60,7 +60,7 @@ static bool is_family(const char *word) {
   return false;
 }
 
-const char *tsr_preset_family(int index) {
+const char *tsr_preset_family_at(int index) {
   if (index < 0) return NULL;
   if (index < (int)PRESET_COUNT) return presets[index].family;
   index -= (int)PRESET_COUNT;
@@ -100,7 +100,8 @@ typedef struct preset_name {
 static tsr_status unknown_family(const char *family) {
   tsr_suggestion near = tsr_suggestion_for(family);
   tsr_text known = TSR_TEXT_EMPTY;
-  for (int i = 0; tsr_preset_family(i); i++) tsr_suggestion_offer(&near, tsr_preset_family(i));
+  for (int i = 0; tsr_preset_family_at(i); i++)
+    tsr_suggestion_offer(&near, tsr_preset_family_at(i));
   for (int i = 0; i < (int)PRESET_COUNT; i++)
     tsr_text_addf(&known, "%s%s", i ? ", " : "", presets[i].family);
   tsr_status status =
@@ -183,7 +184,7 @@ static tsr_status no_common_axis(const char *text, const char *family, const tsr
 static tsr_status infer_axes(const char *text, const tsr_rules_options *options,
                              preset_name *name) {
   for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++) {
-    if (tsr_mesh_find_axis(options->mesh, tsr_renamed_axis(options, preset_axes[i])) < 0) continue;
+    if (tsr_mesh_axis_find(options->mesh, tsr_renamed_axis(options, preset_axes[i])) < 0) continue;
     if (!uses_axis(text, preset_axes[i])) return no_such_axis(text, name->family, preset_axes[i]);
     name->axes[name->axis_count++] = preset_axes[i];
   }

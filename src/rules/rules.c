@@ -215,7 +215,7 @@ const char *tsr_rules_warnings(const tsr_rules *rules) {
 
 int tsr_rules_count(const tsr_rules *rules) { return rules->count; }
 
-const tsr_rule *tsr_rules_get(const tsr_rules *rules, int index) {
+const tsr_rule *tsr_rules_at(const tsr_rules *rules, int index) {
   return index < 0 || index >= rules->count ? NULL : &rules->items[index];
 }
 

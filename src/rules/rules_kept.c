@@ -61,7 +61,7 @@ tsr_status tsr_rules_builder_keep(tsr_rules_builder *builder, const tsr_rules_op
 
 bool tsr_rules_any_written(const tsr_rules *rules) {
   for (int i = 0; i < tsr_rules_count(rules); i++)
-    if (tsr_rules_get(rules, i)->written) return true;
+    if (tsr_rules_at(rules, i)->written) return true;
   return false;
 }
 
@@ -118,7 +118,7 @@ static tsr_status add_all_again(tsr_rules_builder *builder, const tsr_rules *rul
                                 const tsr_rules_options *renamed) {
   TSR_TRY(tsr_rules_builder_keep(builder, computed));
   for (int i = 0; i < tsr_rules_count(rules); i++)
-    TSR_TRY_NOTE(add_again(builder, tsr_rules_get(rules, i), computed, renamed), "rule %d", i);
+    TSR_TRY_NOTE(add_again(builder, tsr_rules_at(rules, i), computed, renamed), "rule %d", i);
   return NULL;
 }
 

@@ -30,9 +30,10 @@ static int64_t count_shards(const tsr_rules_options *options, const tsr_stage *s
   for (int i = 0; i < stage->axis_count; i++) {
     if (!is_kept(options, stage->axes[i].name)) continue;
     const int axis =
-        tsr_mesh_find_axis(options->mesh, tsr_renamed_axis(options, stage->axes[i].name));
+        tsr_mesh_axis_find(options->mesh, tsr_renamed_axis(options, stage->axes[i].name));
     if (axis < 0 || stage->axes[i].size) return 0;
-    if (__builtin_mul_overflow(shards, tsr_mesh_axis(options->mesh, axis)->size, &shards)) return 0;
+    if (__builtin_mul_overflow(shards, tsr_mesh_axis_at(options->mesh, axis)->size, &shards))
+      return 0;
   }
   return shards;
 }
@@ -105,7 +106,7 @@ tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rules_options *op
     return NULL;
   }
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
-  tsr_status status = adapt(tsr_spec_get(spec), options, &builder);
+  tsr_status status = adapt(tsr_spec_desc_of(spec), options, &builder);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
   tsr_spec_builder_deinit(&builder);
   return status;
@@ -133,7 +134,7 @@ static tsr_status parse_blindly(const char *text, const tsr_rules_options *optio
   TSR_TRY(tsr_spec_parse(text, TSR_FORM_ANY, &whole));
   tsr_status status = tsr_rule_spec_adapt(whole, &without_mesh, &kept);
   tsr_spec_release(whole);
-  if (!status && has_numbers(tsr_spec_get(kept))) {
+  if (!status && has_numbers(tsr_spec_desc_of(kept))) {
     status = *missing;
     *missing = NULL;
     tsr_spec_release(kept);

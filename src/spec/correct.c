@@ -29,12 +29,12 @@ static tsr_status change(correction *work, tsr_change what) {
 // What is wrong with an axis on this mesh, if anything; its number of members otherwise.
 static bool find_members(const correction *work, const tsr_axis_ref *ref, int64_t *out_members,
                          tsr_change *out_change) {
-  const int axis = ref->name[0] ? tsr_mesh_find_axis(work->mesh, ref->name) : -1;
+  const int axis = ref->name[0] ? tsr_mesh_axis_find(work->mesh, ref->name) : -1;
   if (axis < 0) {
     *out_change = (tsr_change){.kind = TSR_CHANGE_AXIS_MISSING, .axis = ref->name};
     return false;
   }
-  const int64_t whole = tsr_mesh_axis(work->mesh, axis)->size;
+  const int64_t whole = tsr_mesh_axis_at(work->mesh, axis)->size;
   if (ref->size && whole % (ref->pre * ref->size) != 0) {
     *out_change =
         (tsr_change){.kind = TSR_CHANGE_SUB_AXIS_MISFIT, .axis = ref->name, .size = whole};
@@ -227,7 +227,7 @@ static tsr_status correct_on_mesh(correction *work, const tsr_spec_desc *desc,
   work->builder.mesh_name = desc->mesh_name;
   tsr_spec *spec = NULL;
   TSR_TRY(tsr_spec_builder_finish(&work->builder, &spec));
-  tsr_status status = tsr_spec_check_unique(tsr_spec_get(spec));
+  tsr_status status = tsr_spec_check_unique(tsr_spec_desc_of(spec));
   if (status)
     tsr_spec_release(spec);
   else
@@ -246,7 +246,7 @@ static tsr_status run(correction *work, const tsr_spec *spec, const tsr_correct_
                       tsr_spec **out_spec) {
   TSR_TRY(tsr_shape_check(work->shape));
   tsr_spec *corrected = NULL;
-  TSR_TRY(work->mesh ? correct_on_mesh(work, tsr_spec_get(spec), &corrected)
+  TSR_TRY(work->mesh ? correct_on_mesh(work, tsr_spec_desc_of(spec), &corrected)
                      : correct_without_mesh(work, options->allow_no_mesh, &corrected));
   tsr_status status = tsr_changes_log(&work->changes, options->log, options->log_context);
   if (status)
@@ -281,7 +281,7 @@ tsr_status tsr_spec_constrain(const tsr_spec *spec, const tsr_mesh *mesh, const 
                               const tsr_correct_options *options, tsr_spec **out_spec,
                               tsr_changes *out_changes) {
   if (!mesh) mesh = tsr_mesh_current();
-  if (mesh && tsr_spec_get(spec)->dim_count)
+  if (mesh && tsr_spec_desc_of(spec)->dim_count)
     return tsr_spec_correct(spec, mesh, shape, options, out_spec, out_changes);
   *out_spec = NULL;
   if (out_changes) *out_changes = (tsr_changes){0};

@@ -15,7 +15,7 @@ static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
 
 // Axes without names have those that tsr_mesh_parse gives them, which match any.
 static bool same_axis(const tsr_mesh *said, const tsr_mesh *mesh, int axis) {
-  const tsr_axis *a = tsr_mesh_axis(said, axis), *b = tsr_mesh_axis(mesh, axis);
+  const tsr_axis *a = tsr_mesh_axis_at(said, axis), *b = tsr_mesh_axis_at(mesh, axis);
   return a->size == b->size &&
          (!strcmp(a->name, b->name) || tsr_mesh_is_unnamed_axis(a->name, axis));
 }
@@ -28,10 +28,10 @@ static tsr_status check_mesh(const tsr_dtensor *dtensor, const tsr_mesh *mesh) {
   if (!same) return report_meshes(said, mesh);
   if (!dtensor->lists_devices || tsr_mesh_is_abstract(mesh)) return NULL;
   for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
-    if (tsr_mesh_device(said, i) != tsr_mesh_device(mesh, i))
+    if (tsr_mesh_device_at(said, i) != tsr_mesh_device_at(mesh, i))
       return tsr_fail(BAD_ARGUMENT, "the text has device %lld at mesh position %lld, wanted %lld",
-                      (long long)tsr_mesh_device(said, i), (long long)i,
-                      (long long)tsr_mesh_device(mesh, i));
+                      (long long)tsr_mesh_device_at(said, i), (long long)i,
+                      (long long)tsr_mesh_device_at(mesh, i));
   return NULL;
 }
 

@@ -70,7 +70,7 @@ static number unreduced_number(const tsr_sharding *sharding) {
 static number manual_number(const tsr_mesh *mesh) {
   number made = {0};
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    const tsr_axis *axis = tsr_mesh_axis(mesh, i);
+    const tsr_axis *axis = tsr_mesh_axis_at(mesh, i);
     if (axis->type == TSR_AXIS_MANUAL)
       number_add(&made, tsr_sub_axis_digit(mesh, &(tsr_sub_axis){i, 1, axis->size}));
   }
@@ -79,8 +79,8 @@ static number manual_number(const tsr_mesh *mesh) {
 
 static bool partials_equivalent(const tsr_sharding *a, const tsr_sharding *b) {
   const number x = unreduced_number(a), y = unreduced_number(b);
-  const tsr_reduction p = tsr_spec_get(tsr_sharding_spec(a))->reduction;
-  const tsr_reduction q = tsr_spec_get(tsr_sharding_spec(b))->reduction;
+  const tsr_reduction p = tsr_spec_desc_of(tsr_sharding_spec(a))->reduction;
+  const tsr_reduction q = tsr_spec_desc_of(tsr_sharding_spec(b))->reduction;
   return numbers_equal(&x, &y) && (p == q || x.count == 0);
 }
 
@@ -90,7 +90,7 @@ static bool devices_equal(const tsr_mesh *a, const tsr_mesh *b) {
     return false;
   if (tsr_mesh_is_abstract(a) || tsr_mesh_device_list(a) == tsr_mesh_device_list(b)) return true;
   for (int64_t p = 0; p < count; p++)
-    if (tsr_mesh_device(a, p) != tsr_mesh_device(b, p)) return false;
+    if (tsr_mesh_device_at(a, p) != tsr_mesh_device_at(b, p)) return false;
   return true;
 }
 

@@ -125,7 +125,7 @@ static tsr_status build_set(tsr_spec_builder *builder, const tsr_mesh *mesh, tsr
 
 static tsr_status build(tsr_spec_builder *builder, const tsr_sharding *sharding) {
   const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
-  const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(sharding));
+  const tsr_spec_desc *desc = tsr_spec_desc_of(tsr_sharding_spec(sharding));
   builder->reduction = desc->reduction;
   builder->mesh_name = desc->mesh_name;
   for (int d = 0; d < tsr_sharding_dim_count(sharding); d++)

@@ -40,7 +40,7 @@ static tsr_status fail_factor(const tsr_nest *nest, const tsr_torch_cut *cut, co
     status = tsr_fail(NOT_EXPRESSIBLE,
                       "dimension %d: split_factor %lld of axis \"%s\" names no order of cuts, "
                       "wanted 1%s",
-                      dim, (long long)cut->factor, tsr_mesh_axis(mesh, cut->axis)->name,
+                      dim, (long long)cut->factor, tsr_mesh_axis_at(mesh, cut->axis)->name,
                       tsr_text_string(&wanted));
   tsr_text_deinit(&wanted);
   return status;
@@ -208,7 +208,7 @@ static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mes
     int64_t shards = 1, index = 0;
     for (; i < nest->count && nest->stage[i] == stage; i++) {
       const tsr_sub_axis *part = &nest->parts[i];
-      const int64_t below = tsr_mesh_axis(mesh, part->axis)->size / (part->pre * part->size);
+      const int64_t below = tsr_mesh_axis_at(mesh, part->axis)->size / (part->pre * part->size);
       index = index * part->size + coords[part->axis] / below % part->size;
       shards *= part->size;
     }
@@ -273,7 +273,7 @@ static tsr_status compare_devices(comparison *c, const int *axes, int axis_count
   for (int i = 0; i >= 0;) {
     TSR_TRY(compare_device(c, coords));
     for (i = axis_count; i-- > 0;) {
-      if (++coords[axes[i]] < tsr_mesh_axis(c->mesh, axes[i])->size) break;
+      if (++coords[axes[i]] < tsr_mesh_axis_at(c->mesh, axes[i])->size) break;
       coords[axes[i]] = 0;
     }
   }

@@ -35,7 +35,7 @@ static tsr_status read_shard(reading *r, int axis, const tsr_placement *placemen
                    : tsr_fail(RANK_TOO_SMALL, "Shard(dim=%d) of a scalar, wanted Replicate()",
                               placement->dim);
   const bool strided = placement->kind == TSR_PLACEMENT_STRIDED_SHARD;
-  const int64_t size = tsr_mesh_axis(r->mesh, axis)->size;
+  const int64_t size = tsr_mesh_axis_at(r->mesh, axis)->size;
   tsr_torch_cuts *cuts = &r->dims[dim];
   // On one device the cut in `factor` is undone at once.
   cuts->at[cuts->count++] = (tsr_torch_cut){
@@ -142,7 +142,7 @@ static tsr_status write_nest(const tsr_mesh *mesh, const tsr_nest *nest,
 
 static tsr_status write_cyclic(const reading *r, int axis, int64_t block,
                                tsr_spec_builder *builder) {
-  const tsr_axis_ref ref = {tsr_mesh_axis(r->mesh, axis)->name, 1, 0};
+  const tsr_axis_ref ref = {tsr_mesh_axis_at(r->mesh, axis)->name, 1, 0};
   TSR_TRY(tsr_spec_builder_stage(builder));
   TSR_TRY(tsr_spec_builder_axis(builder, &ref));
   tsr_stage *stage = tsr_spec_builder_last_stage(builder);
@@ -164,7 +164,7 @@ static tsr_status write_dim(const reading *r, int dim, tsr_spec_builder *builder
 static tsr_status write_spec(const reading *r, tsr_spec_builder *builder) {
   for (int dim = 0; dim < r->rank; dim++) TSR_TRY(write_dim(r, dim, builder));
   for (int i = 0; i < r->unreduced_count; i++) {
-    const tsr_axis_ref ref = {tsr_mesh_axis(r->mesh, r->unreduced[i])->name, 1, 0};
+    const tsr_axis_ref ref = {tsr_mesh_axis_at(r->mesh, r->unreduced[i])->name, 1, 0};
     TSR_TRY(tsr_spec_builder_member(builder, TSR_SET_UNREDUCED, &ref));
   }
   builder->reduction = r->reduction;
@@ -186,12 +186,12 @@ tsr_status tsr_placements_to_spec(const tsr_placements *placements, const tsr_me
 // ---- from a sharding ----
 
 static bool is_whole(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  return part->pre == 1 && part->size == tsr_mesh_axis(mesh, part->axis)->size;
+  return part->pre == 1 && part->size == tsr_mesh_axis_at(mesh, part->axis)->size;
 }
 
 static tsr_status fail_sub_axis(const tsr_mesh *mesh, const tsr_sub_axis *part) {
   return tsr_fail(NOT_EXPRESSIBLE, "a part of axis \"%s\", but placements are for whole axes",
-                  tsr_mesh_axis(mesh, part->axis)->name);
+                  tsr_mesh_axis_at(mesh, part->axis)->name);
 }
 
 static bool is_cyclic(const tsr_sharding_dim *dim) {
@@ -292,7 +292,7 @@ static tsr_status place_unreduced(const tsr_sharding *sharding, tsr_placements *
     if (!is_whole(mesh, &parts[i])) return fail_sub_axis(mesh, &parts[i]);
     out->items[parts[i].axis] =
         (tsr_placement){.kind = TSR_PLACEMENT_PARTIAL,
-                        .reduction = tsr_spec_get(tsr_sharding_spec(sharding))->reduction};
+                        .reduction = tsr_spec_desc_of(tsr_sharding_spec(sharding))->reduction};
   }
   return NULL;
 }

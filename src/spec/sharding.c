@@ -74,7 +74,7 @@ static tsr_status check_known(const tsr_mesh *mesh, const tsr_axis_ref *refs, in
   for (int i = 0; i < count; i++) {
     if (!refs[i].name[0])
       return tsr_fail(UNKNOWN_MESH_AXIS, "None inside a group is not an axis of the mesh");
-    if (tsr_mesh_find_axis(mesh, refs[i].name) < 0) return tsr_mesh_no_axis(mesh, refs[i].name);
+    if (tsr_mesh_axis_find(mesh, refs[i].name) < 0) return tsr_mesh_no_axis(mesh, refs[i].name);
   }
   return NULL;
 }
@@ -90,7 +90,7 @@ static tsr_status check_entries(const tsr_mesh *mesh, const tsr_spec_desc *desc)
 
 static bool has_type(const tsr_mesh *mesh, tsr_axis_type type) {
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    if (tsr_mesh_axis(mesh, i)->type == type) return true;
+    if (tsr_mesh_axis_at(mesh, i)->type == type) return true;
   return false;
 }
 
@@ -106,7 +106,7 @@ static tsr_status check_open(const tsr_mesh *mesh, const tsr_spec_desc *desc) {
 // An axis among `refs` that is not explicit; NULL if all are.
 static const tsr_axis *not_explicit(const tsr_mesh *mesh, const tsr_axis_ref *refs, int count) {
   for (int i = 0; i < count; i++) {
-    const tsr_axis *axis = tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, refs[i].name));
+    const tsr_axis *axis = tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, refs[i].name));
     if (axis->type != TSR_AXIS_EXPLICIT) return axis;
   }
   return NULL;
@@ -140,8 +140,8 @@ static tsr_status check_independent(const tsr_mesh *mesh, const tsr_sub_axis *pa
                         "sub-axes (%lld)%lld and (%lld)%lld of axis \"%s\" of size %lld do not fit "
                         "together: neither starts at a multiple of the other's end",
                         (long long)a->pre, (long long)a->size, (long long)b->pre,
-                        (long long)b->size, tsr_mesh_axis(mesh, a->axis)->name,
-                        (long long)tsr_mesh_axis(mesh, a->axis)->size);
+                        (long long)b->size, tsr_mesh_axis_at(mesh, a->axis)->name,
+                        (long long)tsr_mesh_axis_at(mesh, a->axis)->size);
       }
   return NULL;
 }
@@ -172,7 +172,7 @@ typedef struct cursor {
 
 static tsr_status bind_refs(cursor *at, const tsr_axis_ref *refs, int count) {
   for (int i = 0; i < count; i++) {
-    const int axis = tsr_mesh_find_axis(at->mesh, refs[i].name);
+    const int axis = tsr_mesh_axis_find(at->mesh, refs[i].name);
     TSR_TRY(tsr_sub_axis_bind(at->mesh, axis, &refs[i], at->part));
     *at->digit++ = tsr_sub_axis_digit(at->mesh, at->part++);
   }
@@ -221,7 +221,7 @@ static tsr_status fill(tsr_sharding *sharding, cursor at, const tsr_spec_desc *d
 }
 
 static tsr_status create(const tsr_mesh *mesh, const tsr_spec *spec, tsr_sharding **out_sharding) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   size_t stages = 0;
   for (int d = 0; d < desc->dim_count; d++) stages += (size_t)desc->dims[d].stage_count;
   const size_t parts = (size_t)count_parts(desc);
@@ -252,7 +252,7 @@ static tsr_status create(const tsr_mesh *mesh, const tsr_spec *spec, tsr_shardin
 
 tsr_status tsr_sharding_bind(const tsr_mesh *mesh, const tsr_spec *spec, bool strict_types,
                              tsr_sharding **out_sharding) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   TSR_TRY(tsr_spec_check_unique(desc));
   TSR_TRY(check_entries(mesh, desc));
   TSR_TRY(check_open(mesh, desc));
@@ -325,7 +325,7 @@ tsr_status tsr_sharding_check_auto(const tsr_sharding *sharding) {
     const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
     for (int s = 0; s < dim->stage_count; s++)
       for (int i = 0; i < dim->stages[s].axis_count; i++) {
-        const tsr_axis *axis = tsr_mesh_axis(mesh, dim->stages[s].axes[i].axis);
+        const tsr_axis *axis = tsr_mesh_axis_at(mesh, dim->stages[s].axes[i].axis);
         if (axis->type != TSR_AXIS_AUTO)
           return tsr_fail(CONSTRAINT_NEEDS_AUTO_AXIS,
                           "dimension %d is constrained to axis \"%s\", which is %s, wanted auto", d,

@@ -340,7 +340,7 @@ void tsr_spec_release(const tsr_spec *spec) {
   if (mine && atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel) == 1) free(mine);
 }
 
-const tsr_spec_desc *tsr_spec_get(const tsr_spec *spec) { return &spec->desc; }
+const tsr_spec_desc *tsr_spec_desc_of(const tsr_spec *spec) { return &spec->desc; }
 
 bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b) {
   return a == b || (a->digest.low == b->digest.low && descs_equal(&a->desc, &b->desc));

@@ -139,7 +139,7 @@ static void write_entry(const tsr_spec_dim *dim, tsr_json_writer *writer) {
 }
 
 void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   if (is_list(desc)) {
     tsr_json_begin_inline_array(writer);
     for (int d = 0; d < desc->dim_count; d++) write_entry(&desc->dims[d], writer);

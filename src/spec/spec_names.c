@@ -63,7 +63,8 @@ tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int spec_count,
                                const char ***out_names, int *out_count) {
   name_set set = {0};
   tsr_status status = grow(&set);
-  for (int i = 0; !status && i < spec_count; i++) status = add_spec(&set, tsr_spec_get(specs[i]));
+  for (int i = 0; !status && i < spec_count; i++)
+    status = add_spec(&set, tsr_spec_desc_of(specs[i]));
   free(set.slots);
   if (status) {
     free(set.names);

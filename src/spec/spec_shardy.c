@@ -239,7 +239,7 @@ static void write_debug_dim(const tsr_spec_dim *dim, tsr_text *out) {
 }
 
 tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank, tsr_text *out) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   const char *why = tsr_spec_not_plain(desc, false);
   if (why) return tsr_fail(NOT_EXPRESSIBLE, "SdyArray has no %s", why);
   if (desc->dim_count > rank)

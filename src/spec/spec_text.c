@@ -58,7 +58,7 @@ const char *tsr_spec_not_plain(const tsr_spec_desc *desc, bool parts) {
 }
 
 tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_form form, tsr_text *out) {
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   switch (form) {
     case TSR_FORM_JAX:
       TSR_TRY(tsr_spec_write_jax(desc, out));

@@ -6,13 +6,13 @@
 #include "spec/normal.h"
 
 tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  const int64_t minor = tsr_mesh_axis(mesh, part->axis)->size / (part->pre * part->size);
+  const int64_t minor = tsr_mesh_axis_at(mesh, part->axis)->size / (part->pre * part->size);
   return (tsr_digit){tsr_mesh_stride(mesh, part->axis) * minor, part->size};
 }
 
 tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const tsr_axis_ref *ref,
                              tsr_sub_axis *out_part) {
-  const int64_t whole = tsr_mesh_axis(mesh, axis)->size;
+  const int64_t whole = tsr_mesh_axis_at(mesh, axis)->size;
   const int64_t size = ref->size ? ref->size : whole;
   if (ref->size && whole % (ref->pre * size) != 0)
     return tsr_fail(BAD_SUB_AXIS,
@@ -25,7 +25,7 @@ tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const tsr_axis_ref 
 }
 
 tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  const tsr_axis *axis = tsr_mesh_axis(mesh, part->axis);
+  const tsr_axis *axis = tsr_mesh_axis_at(mesh, part->axis);
   const bool whole = part->pre == 1 && part->size == axis->size;
   return (tsr_axis_ref){axis->name, part->pre, whole ? 0 : part->size};
 }
@@ -49,7 +49,7 @@ static tsr_status check_part(const tsr_mesh *mesh, const tsr_sub_axis *part) {
   const int axes = tsr_mesh_axis_count(mesh);
   if (part->axis < 0 || part->axis >= axes)
     return tsr_fail(BAD_SUB_AXIS, "a part of axis %d of a mesh with %d", part->axis, axes);
-  const tsr_axis *axis = tsr_mesh_axis(mesh, part->axis);
+  const tsr_axis *axis = tsr_mesh_axis_at(mesh, part->axis);
   const bool sane = part->pre >= 1 && part->size >= 1 && part->pre <= axis->size &&
                     part->size <= axis->size / part->pre;
   if (!sane || axis->size % (part->pre * part->size) != 0)
@@ -74,7 +74,7 @@ tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *parts, 
       if (overlap(&parts[i], &parts[j]) || !tsr_sub_axis_independent(&parts[i], &parts[j]))
         return tsr_fail(BAD_SUB_AXIS, "parts (%lld)%lld and (%lld)%lld of axis \"%s\" overlap",
                         (long long)parts[j].pre, (long long)parts[j].size, (long long)parts[i].pre,
-                        (long long)parts[i].size, tsr_mesh_axis(mesh, parts[i].axis)->name);
+                        (long long)parts[i].size, tsr_mesh_axis_at(mesh, parts[i].axis)->name);
     if (parts[i].size == 1) continue;
     const tsr_digit digit = tsr_sub_axis_digit(mesh, &parts[i]);
     strides[count] = digit.stride;

@@ -46,7 +46,7 @@ static const tsr_sub_axis *next_used(const tsr_part_list *used, int axis, int64_
 // What `used` leaves of an axis, major to minor.
 static void find_rest(const tsr_mesh *mesh, int axis, const tsr_part_list *used,
                       tsr_part_list *rest) {
-  const int64_t whole = tsr_mesh_axis(mesh, axis)->size;
+  const int64_t whole = tsr_mesh_axis_at(mesh, axis)->size;
   for (int64_t pre = 1; pre < whole;) {
     const tsr_sub_axis *next = next_used(used, axis, pre);
     const int64_t end = next ? next->pre : whole;
@@ -76,7 +76,7 @@ static void find_subgroups(const tsr_sharding *sharding, const tsr_part_list *cu
   }
   qsort(unreduced->at, (size_t)unreduced->count, sizeof *unreduced->at, compare_parts);
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++) {
-    const bool manual = tsr_mesh_axis(mesh, axis)->type == TSR_AXIS_MANUAL;
+    const bool manual = tsr_mesh_axis_at(mesh, axis)->type == TSR_AXIS_MANUAL;
     find_rest(mesh, axis, &used, &out[manual ? TSR_SUBGROUP_MANUAL : TSR_SUBGROUP_REPLICATED]);
   }
 }
@@ -136,7 +136,7 @@ tsr_status tsr_tiling_fill(tsr_tiling *tiling, const tsr_sharding *sharding, int
   int unreduced = 0;
   tsr_sharding_unreduced(sharding, &unreduced);
   if (!unreduced) return NULL;
-  return add_reduction(tiling, tsr_spec_get(tsr_sharding_spec(sharding))->reduction);
+  return add_reduction(tiling, tsr_spec_desc_of(tsr_sharding_spec(sharding))->reduction);
 }
 
 tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding, int rank,

@@ -85,7 +85,7 @@ static tsr_status find_parts(const tsr_mesh *mesh, const char *what, tsr_digit d
                              tsr_part_list *parts) {
   int64_t high_of_axis = tsr_mesh_device_count(mesh);
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++) {
-    const int64_t size = tsr_mesh_axis(mesh, axis)->size, low_of_axis = high_of_axis / size;
+    const int64_t size = tsr_mesh_axis_at(mesh, axis)->size, low_of_axis = high_of_axis / size;
     const int64_t end = digit.stride * digit.size;
     const int64_t low = digit.stride > low_of_axis ? digit.stride : low_of_axis;
     const int64_t high = end < high_of_axis ? end : high_of_axis;
@@ -143,7 +143,7 @@ static tsr_status check_subgroups(const translation *t) {
     const tsr_subgroup kind = t->tiles.subgroups[i];
     const tsr_part_list *parts = &t->dims[data_dims + i];
     for (int j = 0; j < parts->count && kind != TSR_SUBGROUP_UNREDUCED; j++) {
-      const tsr_axis *axis = tsr_mesh_axis(t->mesh, parts->at[j].axis);
+      const tsr_axis *axis = tsr_mesh_axis_at(t->mesh, parts->at[j].axis);
       if ((kind == TSR_SUBGROUP_MANUAL) == (axis->type == TSR_AXIS_MANUAL)) continue;
       return tsr_fail(NOT_EXPRESSIBLE, "the tiling %s over axis \"%s\", which is %s in the mesh",
                       kind == TSR_SUBGROUP_MANUAL ? "is manual" : "replicates", axis->name,

@@ -148,7 +148,7 @@ void tsr_topology_release(const tsr_topology *topology) {
 }
 
 // Ids are mostly dense, so the first guess is mostly right.
-int64_t tsr_topology_find(const tsr_topology *topology, int64_t id) {
+int64_t tsr_topology_device_find(const tsr_topology *topology, int64_t id) {
   const tsr_id_place *places = topology->places;
   int64_t low = 0,
           high = topology->device_count;  // the first place with an id >= `id` is in [low, high]

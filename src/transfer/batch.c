@@ -163,8 +163,8 @@ static tsr_status collect_from(const collecting *c, const member *it, tsr_copies
 }
 
 static tsr_status collect_device(const collecting *c, const member *it, int64_t device) {
-  const int64_t target = tsr_layout_find_device(it->plan->to, device);
-  const int64_t source = tsr_layout_find_device(it->plan->from, device);
+  const int64_t target = tsr_layout_device_find(it->plan->to, device);
+  const int64_t source = tsr_layout_device_find(it->plan->from, device);
   tsr_copies copies;
   if (target >= 0) {
     TSR_TRY(tsr_copies_init_into(&copies, it->plan, target));
@@ -214,7 +214,7 @@ static tsr_status find_end(const member *it, tsr_dtype dtype, int64_t *out_end) 
 static tsr_status collect_items(collecting *c, const tsr_copy_batch_item *items, int64_t count) {
   int64_t end = 0;
   for (int64_t i = 0; i < count; i++) {
-    const tsr_dtype_info *info = tsr_dtype_get(items[i].dtype);
+    const tsr_dtype_info *info = tsr_dtype_info_of(items[i].dtype);
     if (!info)
       return tsr_fail(BAD_ARGUMENT, "item %lld: element type %d does not exist", (long long)i,
                       (int)items[i].dtype);

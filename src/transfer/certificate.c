@@ -35,7 +35,7 @@ int64_t tsr_largest_buffer(const tsr_layout *layout) {
 }
 
 static void count_memory(const tsr_copy_plan *plan, int64_t target, counts *c) {
-  const int64_t old = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, target));
+  const int64_t old = tsr_layout_device_find(plan->from, tsr_layout_device_at(plan->to, target));
   const int64_t now = tsr_layout_buffer_elements(plan->to, tsr_layout_shard(plan->to, target));
   const int64_t had =
       old < 0 ? 0 : tsr_layout_buffer_elements(plan->from, tsr_layout_shard(plan->from, old));
@@ -64,16 +64,16 @@ static int by_process(const void *left, const void *right) {
 
 // The groups of tsr_source: shard and term.
 static held held_at(const tsr_copy_plan *plan, int64_t position) {
-  return (held){tsr_source_process(plan, tsr_layout_device(plan->from, position)),
+  return (held){tsr_source_process(plan, tsr_layout_device_at(plan->from, position)),
                 tsr_source_group(plan, position)};
 }
 
 static bool one_process(const tsr_copy_plan *plan) {
-  const int64_t first = tsr_source_process(plan, tsr_layout_device(plan->to, 0));
+  const int64_t first = tsr_source_process(plan, tsr_layout_device_at(plan->to, 0));
   for (int64_t p = 0; p < tsr_layout_device_count(plan->to); p++)
-    if (tsr_source_process(plan, tsr_layout_device(plan->to, p)) != first) return false;
+    if (tsr_source_process(plan, tsr_layout_device_at(plan->to, p)) != first) return false;
   for (int64_t p = 0; p < tsr_layout_device_count(plan->from); p++)
-    if (tsr_source_process(plan, tsr_layout_device(plan->from, p)) != first) return false;
+    if (tsr_source_process(plan, tsr_layout_device_at(plan->from, p)) != first) return false;
   return true;
 }
 
@@ -216,7 +216,7 @@ static tsr_status count_targets(grid_count *g, counts *c) {
       t.own = own;
     }
     if (g->holdings.items) {
-      t.process = tsr_source_process(plan, tsr_layout_device(to, p));
+      t.process = tsr_source_process(plan, tsr_layout_device_at(to, p));
       t.term = tsr_layout_term(plan->to, p);
     }
     TSR_TRY(count_target(g, &t, c));
@@ -277,7 +277,7 @@ int64_t tsr_bytes_of(int64_t elements, int bits) {
 tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
                                  tsr_certificate *out_certificate) {
   TSR_TRY(tsr_sized_check(tsr_certificate, out_certificate));
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->to), "devices"));
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));

@@ -121,7 +121,7 @@ static bool lies_within(const tsr_copy *copy, bool source, int64_t elements) {
 
 static tsr_status open_source(proof *p, const tsr_copy *copy) {
   const tsr_copy_plan *plan = p->plan;
-  const int64_t position = tsr_layout_find_device(plan->from, copy->source);
+  const int64_t position = tsr_layout_device_find(plan->from, copy->source);
   if (copy->target != p->device || position < 0)
     return tsr_fail(BROKEN_PLAN, "a copy from device %lld to device %lld, which is none into %lld",
                     (long long)copy->source, (long long)copy->target, (long long)p->device);
@@ -183,7 +183,7 @@ tsr_status tsr_check_copies(const tsr_copy_plan *plan, int64_t target,
                             const tsr_copy_list *copies) {
   proof p = {.plan = plan,
              .target = target,
-             .device = tsr_layout_device(plan->to, target),
+             .device = tsr_layout_device_at(plan->to, target),
              .to = TSR_BLOCKS_EMPTY,
              .from = TSR_BLOCKS_EMPTY};
   tsr_copy copy;

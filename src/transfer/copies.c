@@ -25,7 +25,7 @@ static tsr_status add_peer(peers *list, const tsr_layout *layout, int64_t positi
   peer *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "%lld devices of a copy plan", (long long)list->count);
   list->items = items;
-  items[list->count++] = (peer){tsr_layout_device(layout, position), position};
+  items[list->count++] = (peer){tsr_layout_device_at(layout, position), position};
   return NULL;
 }
 
@@ -67,7 +67,7 @@ static tsr_status find_takers(const tsr_copy_plan *plan, int64_t source, int64_t
 
 static tsr_status find_targets(tsr_pairing *pairing, int64_t source, peers *list) {
   const tsr_copy_plan *plan = pairing->plan;
-  const int64_t own = tsr_layout_find_device(plan->to, tsr_layout_device(plan->from, source));
+  const int64_t own = tsr_layout_device_find(plan->to, tsr_layout_device_at(plan->from, source));
   tsr_numbers shards = TSR_NUMBERS_EMPTY, found = TSR_NUMBERS_EMPTY;
   tsr_status status = tsr_pairing_source(pairing, tsr_layout_shard(plan->from, source));
   if (!status) status = tsr_reach_targets(plan, &pairing->source, &shards);

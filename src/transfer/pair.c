@@ -217,8 +217,8 @@ tsr_status tsr_pairing_copies(tsr_pairing *pairing, int64_t target, int64_t sour
   const int64_t to_shard = tsr_layout_shard(plan->to, target);
   const int64_t from_shard = tsr_layout_shard(plan->from, source);
   product p = {.rank = plan->to->rank,
-               .source = tsr_layout_device(plan->from, source),
-               .target = tsr_layout_device(plan->to, target)};
+               .source = tsr_layout_device_at(plan->from, source),
+               .target = tsr_layout_device_at(plan->to, target)};
   return pairing->meets ? pair_grids(pairing, to_shard, from_shard, own_shard, &p, list)
                         : pair_listed(pairing, to_shard, from_shard, own_shard, &p, list);
 }

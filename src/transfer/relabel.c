@@ -57,7 +57,7 @@ static void free_all(problem *r) {
 static void find_classes(problem *r) {
   const tsr_copy_plan *plan = r->plan;
   for (int64_t p = 0; p < r->devices; p++) {
-    const int64_t held = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, p));
+    const int64_t held = tsr_layout_device_find(plan->from, tsr_layout_device_at(plan->to, p));
     r->left[p] = tsr_layout_shard(plan->to, p) * plan->terms + tsr_layout_term(plan->to, p);
     r->right[p] = held < 0 ? NOBODY : tsr_source_group(plan, held);
     r->supply[r->left[p]]++;
@@ -294,7 +294,7 @@ static tsr_status name_devices(const problem *r, tsr_relabelling *out) {
   out->devices = malloc(sizeof *out->devices * (size_t)r->devices);
   if (!out->devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
   for (int64_t p = 0; p < r->devices; p++)
-    out->devices[p] = tsr_layout_device(r->plan->to, r->goes_to[p]);
+    out->devices[p] = tsr_layout_device_at(r->plan->to, r->goes_to[p]);
   return NULL;
 }
 
@@ -305,7 +305,7 @@ tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
 
 tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype, int64_t most_edges,
                               tsr_relabelling *out_relabelling) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   TSR_TRY(tsr_sized_check(tsr_relabelling, out_relabelling));
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   problem r = {

@@ -42,7 +42,7 @@ static int unreduced_count(const tsr_sharding *sharding) {
 }
 
 static tsr_reduction reduction_of(const tsr_sharding *sharding) {
-  return tsr_spec_get(tsr_sharding_spec(sharding))->reduction;
+  return tsr_spec_desc_of(tsr_sharding_spec(sharding))->reduction;
 }
 
 static tsr_status check_pair(const tsr_sharding *from, const tsr_sharding *to) {
@@ -59,7 +59,7 @@ static tsr_status check_pair(const tsr_sharding *from, const tsr_sharding *to) {
 static tsr_status job_init(tsr_change_job *job, const tsr_sharding *from, const tsr_sharding *to,
                            const tsr_shape *shape, tsr_dtype dtype,
                            const tsr_sequence_options *options) {
-  const tsr_dtype_info *info = tsr_dtype_get(dtype);
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(UNKNOWN_DTYPE, "element type %d is unknown", (int)dtype);
   *job = (tsr_change_job){.mesh = tsr_sharding_mesh(from), .shape = *shape, .bits = info->bits};
   job->memory_cap = options->memory_cap;

@@ -58,7 +58,7 @@ static void add_claims(exchange *e, int64_t position) {
 static void match(exchange *e, const tsr_mesh *mesh, tsr_pair *pairs) {
   const int64_t devices = tsr_mesh_device_count(mesh);
   for (int64_t p = 0; p < devices; p++) {
-    const int64_t device = tsr_mesh_device(mesh, p);
+    const int64_t device = tsr_mesh_device_at(mesh, p);
     pairs[p] = (tsr_pair){device, device};
     add_claims(e, p);
   }
@@ -67,7 +67,7 @@ static void match(exchange *e, const tsr_mesh *mesh, tsr_pair *pairs) {
     qsort(e->needs, (size_t)e->count, sizeof *e->needs, compare_claims);
   }
   for (int64_t i = 0; i < e->count; i++)
-    pairs[e->needs[i].position].source = tsr_mesh_device(mesh, e->gives[i].position);
+    pairs[e->needs[i].position].source = tsr_mesh_device_at(mesh, e->gives[i].position);
 }
 
 static tsr_status exchange_init(exchange *e, const tsr_sequence *sequence, int step) {

@@ -61,7 +61,7 @@ static void write_axes(const tsr_sequence_step *step, tsr_json_writer *writer) {
   tsr_json_begin_array(writer);
   for (int i = 0; i < step->axis_count; i++) {
     tsr_json_begin_array(writer);
-    tsr_json_write_string(writer, tsr_mesh_axis(mesh, step->axes[i].axis)->name);
+    tsr_json_write_string(writer, tsr_mesh_axis_at(mesh, step->axes[i].axis)->name);
     tsr_json_write_int(writer, step->axes[i].pre);
     tsr_json_write_int(writer, step->axes[i].size);
     tsr_json_end_array(writer);

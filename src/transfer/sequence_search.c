@@ -480,9 +480,9 @@ static tsr_status measure_links(search *s) {
 // Partial results may move over to any axis, but for the rule that binding has: once an axis is
 // typed, only explicit ones hold them.
 static bool may_be_unreduced(const tsr_change_job *job, int axis) {
-  if (tsr_mesh_axis(job->mesh, axis)->type == TSR_AXIS_EXPLICIT) return true;
+  if (tsr_mesh_axis_at(job->mesh, axis)->type == TSR_AXIS_EXPLICIT) return true;
   for (int i = 0; i < tsr_mesh_axis_count(job->mesh); i++)
-    if (tsr_mesh_axis(job->mesh, i)->type != TSR_AXIS_AUTO) return false;
+    if (tsr_mesh_axis_at(job->mesh, i)->type != TSR_AXIS_AUTO) return false;
   return true;
 }
 

@@ -37,7 +37,7 @@ static void add_marks(marks *to, const tsr_spread *spread, int axis) {
 
 static tsr_status find_marks(const tsr_mesh *mesh, const tsr_spread *from, const tsr_spread *to,
                              int axis, marks *out) {
-  const tsr_axis *whole = tsr_mesh_axis(mesh, axis);
+  const tsr_axis *whole = tsr_mesh_axis_at(mesh, axis);
   out->count = 0;
   add_mark(out, 1);
   add_mark(out, whole->size);

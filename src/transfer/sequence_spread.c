@@ -78,7 +78,7 @@ tsr_status tsr_spread_init(tsr_spread *spread, const tsr_sharding *sharding,
 static tsr_status build(tsr_spec_builder *builder, const tsr_spread *spread,
                         const tsr_sharding *like) {
   const tsr_mesh *mesh = tsr_sharding_mesh(like);
-  const tsr_spec_desc *desc = tsr_spec_get(tsr_sharding_spec(like));
+  const tsr_spec_desc *desc = tsr_spec_desc_of(tsr_sharding_spec(like));
   builder->reduction = desc->reduction;
   builder->mesh_name = desc->mesh_name;
   for (int d = 0; d < spread->rank; d++) {

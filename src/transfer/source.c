@@ -15,7 +15,7 @@ static const tsr_device *find_in(const tsr_layout *layout, int64_t device) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
   const tsr_topology *topology = mesh ? tsr_mesh_topology(mesh) : NULL;
   if (!topology || device < 0) return NULL;
-  const int64_t at = tsr_topology_find(topology, device);
+  const int64_t at = tsr_topology_device_find(topology, device);
   return at < 0 ? NULL : &tsr_topology_devices(topology)[at];
 }
 
@@ -46,7 +46,7 @@ static const tsr_sub_axis *unreduced_of(const tsr_layout *layout, int *out_count
 }
 
 static const char *axis_name(const tsr_layout *layout, int axis) {
-  return tsr_mesh_axis(tsr_layout_mesh(layout), axis)->name;
+  return tsr_mesh_axis_at(tsr_layout_mesh(layout), axis)->name;
 }
 
 static void print_unreduced(const tsr_layout *layout, tsr_text *out) {
@@ -116,8 +116,8 @@ static tsr_status sort_positions(const tsr_copy_plan *plan, bool near, int32_t *
     return tsr_fail(NO_MEMORY, "an order of %lld devices", (long long)count);
   }
   for (int32_t p = 0; p < count; p++)
-    items[p] =
-        (keyed){tsr_source_group(plan, p), key_of(plan, near, tsr_layout_device(plan->from, p)), p};
+    items[p] = (keyed){tsr_source_group(plan, p),
+                       key_of(plan, near, tsr_layout_device_at(plan->from, p)), p};
   qsort(items, (size_t)count, sizeof *items, by_group);
   for (int64_t i = 0; i < count; i++) positions[i] = items[i].position;
   free(items);
@@ -138,9 +138,9 @@ bool tsr_source_has_topology(const tsr_copy_plan *plan) {
 static bool differ(const tsr_copy_plan *plan, bool near) {
   if (!tsr_source_has_topology(plan)) return false;
   const int64_t count = tsr_layout_device_count(plan->from);
-  const int64_t first = key_of(plan, near, tsr_layout_device(plan->from, 0));
+  const int64_t first = key_of(plan, near, tsr_layout_device_at(plan->from, 0));
   for (int64_t p = 1; p < count; p++)
-    if (key_of(plan, near, tsr_layout_device(plan->from, p)) != first) return true;
+    if (key_of(plan, near, tsr_layout_device_at(plan->from, p)) != first) return true;
   return false;
 }
 
@@ -163,7 +163,7 @@ static int64_t first_with(const tsr_copy_plan *plan, bool near, const int32_t *p
   int64_t low = 0, high = count;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    const int64_t device = tsr_layout_device(plan->from, positions[middle]);
+    const int64_t device = tsr_layout_device_at(plan->from, positions[middle]);
     if (key_of(plan, near, device) < key)
       low = middle + 1;
     else
@@ -187,7 +187,7 @@ static int64_t turn_of(const tsr_copy_plan *plan, int64_t target, int64_t count)
 // The one of a group with the same key as the target whose turn it is; -1 if there is none.
 static int64_t choose(const tsr_copy_plan *plan, bool near, const int32_t *positions, int64_t count,
                       int64_t target) {
-  const int64_t key = key_of(plan, near, tsr_layout_device(plan->to, target));
+  const int64_t key = key_of(plan, near, tsr_layout_device_at(plan->to, target));
   if (near && key == NOT_NEAR) return -1;
   const int64_t first = first_with(plan, near, positions, count, key);
   const int64_t end = first_with(plan, near, positions, count, key + 1);
@@ -209,7 +209,7 @@ static int64_t choose_sorted(const tsr_copy_plan *plan, int64_t target, int64_t 
 }
 
 int64_t tsr_source_own(const tsr_copy_plan *plan, int64_t target) {
-  const int64_t own = tsr_layout_find_device(plan->from, tsr_layout_device(plan->to, target));
+  const int64_t own = tsr_layout_device_find(plan->from, tsr_layout_device_at(plan->to, target));
   if (own < 0 || plan->terms == 1) return own;
   return tsr_layout_term(plan->from, own) == tsr_layout_term(plan->to, target) ? own : -1;
 }
@@ -220,7 +220,7 @@ int64_t tsr_source_of(const tsr_copy_plan *plan, int64_t target, int64_t shard) 
   if (plan->by_process || plan->by_near)
     return choose_sorted(plan, target, shard * plan->terms + tsr_layout_term(plan->to, target));
   const int64_t count = tsr_layout_replica_count(plan->from);
-  return tsr_layout_replica(plan->from, shard, turn_of(plan, target, count));
+  return tsr_layout_replica_at(plan->from, shard, turn_of(plan, target, count));
 }
 
 // Without a list, a replica's turn comes with every count-th replica of the target.
@@ -235,6 +235,6 @@ tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t source, int64_t 
     step = count;
   }
   for (int64_t r = first; r < replicas; r += step)
-    TSR_TRY(tsr_numbers_add(list, tsr_layout_replica(plan->to, shard, r)));
+    TSR_TRY(tsr_numbers_add(list, tsr_layout_replica_at(plan->to, shard, r)));
   return NULL;
 }

@@ -139,7 +139,7 @@ static tsr_status count_lacking(tsr_tally *tally, const tsr_layout *from, const 
   tsr_grid_walk_init(&walk, to);
   *out_elements = 0;
   for (int64_t p = 0; p < tsr_layout_device_count(to); p++, tsr_grid_walk_step(&walk)) {
-    const int64_t own = from ? tsr_layout_find_device(from, tsr_layout_device(to, p)) : -1;
+    const int64_t own = from ? tsr_layout_device_find(from, tsr_layout_device_at(to, p)) : -1;
     int64_t held = 0, all = 1;
     if (own >= 0) TSR_TRY(held_by(tally, from, own, walk.coords, &held));
     for (int d = 0; d < to->rank; d++) {

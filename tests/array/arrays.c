@@ -35,7 +35,7 @@ int64_t test_tensor_bytes(const tsr_shape *shape, tsr_dtype dtype) {
 }
 
 void *test_tensor(const tsr_shape *shape, tsr_dtype dtype, uint64_t seed) {
-  const int bits = tsr_dtype_get(dtype)->bits;
+  const int bits = tsr_dtype_info_of(dtype)->bits;
   int64_t count = 0;
   assert_ok(tsr_shape_count(shape, &count));
   unsigned char *data = calloc(1, (size_t)test_tensor_bytes(shape, dtype) + 1);
@@ -62,7 +62,7 @@ typedef struct looking {
 
 static tsr_status look_at_piece(const looking *l, const tsr_piece *piece) {
   const tsr_shape shape = tsr_array_shape(l->array);
-  const int bits = tsr_dtype_get(tsr_array_dtype(l->array))->bits;
+  const int bits = tsr_dtype_info_of(tsr_array_dtype(l->array))->bits;
   int64_t at[TSR_MAX_RANK];
   for (int d = 0; d < shape.rank; d++) at[d] = piece->ranges[d].lo;
   for (int d = 0; d >= 0;) {
@@ -82,7 +82,7 @@ static tsr_status look_at_piece(const looking *l, const tsr_piece *piece) {
 }
 
 static tsr_status look_at_rest(const looking *l, const tsr_array_part *part, int64_t places) {
-  const int bits = tsr_dtype_get(tsr_array_dtype(l->array))->bits;
+  const int bits = tsr_dtype_info_of(tsr_array_dtype(l->array))->bits;
   for (int64_t bit = 0; bit < part->bytes * 8; bit++) {
     if (bit / bits < places && l->seen[bit / bits]) continue;
     if (l->data[bit / 8] >> (bit % 8) & 1)
@@ -94,9 +94,9 @@ static tsr_status look_at_rest(const looking *l, const tsr_array_part *part, int
 
 static tsr_status look_at_part(const tsr_array *array, int64_t i, uint64_t seed) {
   const tsr_layout *layout = tsr_array_layout(array);
-  const int bits = tsr_dtype_get(tsr_array_dtype(array))->bits;
+  const int bits = tsr_dtype_info_of(tsr_array_dtype(array))->bits;
   tsr_array_part part = TSR_ARRAY_PART;
-  TSR_TRY(tsr_array_local(array, i, &part));
+  TSR_TRY(tsr_array_local_at(array, i, &part));
   const int64_t places = tsr_layout_buffer_elements(layout, part.shard);
   looking l = {array, part.data, calloc(1, (size_t)places + 1), seed, part.device};
   tsr_pieces pieces = {0};

@@ -23,7 +23,7 @@ static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
   assert_int_equal(tsr_array_local_count(array), 4);
   for (int i = 0; i < 4; i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    assert_ok(tsr_array_local(array, i, &part));
+    assert_ok(tsr_array_local_at(array, i, &part));
     assert_int_equal(part.device, wanted[i].device);
     assert_int_equal(part.position, wanted[i].position);
     assert_int_equal(part.shard, wanted[i].shard);
@@ -39,11 +39,11 @@ static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
     assert_false(part.borrowed);
     assert_ptr_equal(part.data, tsr_array_data(array, i));
     assert_int_equal(tsr_array_device(array, i), wanted[i].device);
-    assert_int_equal(tsr_array_find_device(array, wanted[i].device), i);
+    assert_int_equal(tsr_array_local_find(array, wanted[i].device), i);
   }
-  assert_int_equal(tsr_array_find_device(array, 4), -1);
+  assert_int_equal(tsr_array_local_find(array, 4), -1);
   tsr_array_part part = TSR_ARRAY_PART;
-  assert_fails(tsr_array_local(array, 4, &part), INDEX_OUT_OF_RANGE,
+  assert_fails(tsr_array_local_at(array, 4, &part), INDEX_OUT_OF_RANGE,
                "local part 4 of an array that has 4");
   assert_ok(test_array_check(array, 1));
   assert_int_equal(tsr_array_dtype(array), TSR_I16);
@@ -66,7 +66,7 @@ static void parts_that_are_not_boxes_say_so(void **state) {
   tsr_array *array = NULL;
   tsr_array_part part = TSR_ARRAY_PART;
   assert_ok(tsr_array_zeros(comm, layout, TSR_F32, &array));
-  assert_ok(tsr_array_local(array, 1, &part));
+  assert_ok(tsr_array_local_at(array, 1, &part));
   assert_false(part.is_box);
   assert_int_equal(part.replica, 0);
   assert_int_equal(part.shape.dims[0], 2);
@@ -150,7 +150,7 @@ static void full_arrays_have_the_element_everywhere_but_in_padding(void **state)
       assert_ok(tsr_array_shard(comm, layout, dtypes[t], element, &options, &cut));
       for (int i = 0; i < 4; i++) {
         tsr_array_part part = TSR_ARRAY_PART;
-        assert_ok(tsr_array_local(full, i, &part));
+        assert_ok(tsr_array_local_at(full, i, &part));
         assert_memory_equal(part.data, tsr_array_data(cut, i), (size_t)part.bytes);
       }
       tsr_array_release(full);
@@ -321,7 +321,7 @@ static tsr_status make_arrays(void *context) {
   tsr_buffer_pool_trim(tsr_comm_buffers(m->comm), 0);
   tsr_status status = tsr_array_full(m->comm, m->layout, TSR_F32, &one, &full);
   if (!status) status = tsr_array_generate(m->comm, m->layout, TSR_I32, count_up, &calls, &made);
-  if (!status) status = tsr_array_local(full, 0, &part);
+  if (!status) status = tsr_array_local_at(full, 0, &part);
   if (!status) status = tsr_array_write(full, 1, &data);
   if (!status) status = tsr_array_check_replicas(full);
   if (full) tsr_array_print(full, &text);

@@ -29,7 +29,7 @@ static tsr_status add(void *context, const tsr_array_part *part, void *data) {
 static tsr_status check_values(const tsr_array *array, int32_t by) {
   for (int64_t p = 0; p < tsr_array_local_count(array); p++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    TSR_TRY(tsr_array_local(array, p, &part));
+    TSR_TRY(tsr_array_local_at(array, p, &part));
     const int32_t *values = part.data;
     for (int64_t i = part.ranges[0].lo; i < part.ranges[0].hi; i++)
       for (int64_t k = part.ranges[1].lo; k < part.ranges[1].hi; k++) {

@@ -62,7 +62,7 @@ static void chunks_are_counted_along_each_axis(void **state) {
   assert_ptr_equal(tsr_chunker_mesh(of.chunker), of.mesh);
   for (int p = 0; p < 4; p++) {
     tsr_process_chunks chunks;
-    assert_int_equal(tsr_chunker_process(of.chunker, p), p);
+    assert_int_equal(tsr_chunker_process_at(of.chunker, p), p);
     assert_ok(tsr_chunker_chunks(of.chunker, p, &chunks));
     assert_int_equal(chunks.num_chunks[0], 4);
     assert_int_equal(chunks.num_chunks[1], 1);
@@ -105,7 +105,7 @@ static void processes_may_have_gaps(void **state) {
   const char *const data = "data";
   int64_t id = -1;
   assert_int_equal(tsr_chunker_process_count(of.chunker), 2);
-  assert_int_equal(tsr_chunker_process(of.chunker, 0), 7);
+  assert_int_equal(tsr_chunker_process_at(of.chunker, 0), 7);
   assert_ok(tsr_chunker_shard_id(of.chunker, 7, &data, 1, &id));
   assert_int_equal(id, 1);
   assert_ok(tsr_chunker_shard_id(of.chunker, 2000000000, &data, 1, &id));
@@ -275,7 +275,7 @@ static bool has_boxes(const fleet *of) {
   for (int i = 0; i < tsr_chunker_process_count(of->chunker); i++) {
     tsr_process_chunks chunks;
     tsr_status status =
-        tsr_chunker_chunks(of->chunker, tsr_chunker_process(of->chunker, i), &chunks);
+        tsr_chunker_chunks(of->chunker, tsr_chunker_process_at(of->chunker, i), &chunks);
     if (!status) continue;
     assert_int_equal(tsr_status_cause(status), TSR_CAUSE_LOCAL_DEVICES_NOT_A_SUBCUBE);
     tsr_status_free(status);
@@ -309,7 +309,7 @@ static void assert_is_hull(const fleet *of, int64_t process, const tsr_shape *sh
 static void assert_tiles(const fleet *of, const tsr_shape *shape, const tsr_spec *spec) {
   int64_t held[64] = {0};
   for (int i = 0; i < tsr_chunker_process_count(of->chunker); i++) {
-    const int64_t process = tsr_chunker_process(of->chunker, i);
+    const int64_t process = tsr_chunker_process_at(of->chunker, i);
     tsr_chunk chunk;
     assert_ok(tsr_chunker_local_chunk(of->chunker, process, shape, spec, &uneven, &chunk));
     assert_is_hull(of, process, shape, spec, &chunk);
@@ -363,7 +363,7 @@ static void shards_times_replicas_enumerate_the_processes(void **state) {
       assert_ok(tsr_chunker_replica_id(of.chunker, p, axes + from, taken, &replica));
       for (int i = 0; i < 2; i++) {
         const bool used = i >= from && i < from + taken;
-        if (!used) replicas *= chunks.num_chunks[tsr_mesh_find_axis(of.mesh, axes[i])];
+        if (!used) replicas *= chunks.num_chunks[tsr_mesh_axis_find(of.mesh, axes[i])];
       }
       assert_in_range(shard * replicas + replica, 0, count - 1);
       assert_false(seen[shard * replicas + replica]);

@@ -77,7 +77,7 @@ static void strided_tensors_are_read_and_written(void **state) {
   for (int turn = 0; turn < 150; turn++) {
     const tsr_shape shape = random_shape(&random);
     const tsr_dtype dtype = DTYPES[test_random_range(&random, 3, COUNT_OF(DTYPES) - 1)];
-    const int bits = tsr_dtype_get(dtype)->bits;
+    const int bits = tsr_dtype_info_of(dtype)->bits;
     tsr_layout *layout = test_random_layout(&random, &shape);
     char *host = test_tensor(&shape, dtype, 5), *first = NULL;
     int64_t strides[TSR_MAX_RANK];
@@ -247,7 +247,7 @@ static void cuts_of_the_first_dimension_stay_in_the_callers_memory(void **state)
     assert_int_equal(released, cases[i].borrowed == 0);
     for (int64_t k = 0; k < tsr_array_local_count(array); k++) {
       tsr_array_part part = TSR_ARRAY_PART;
-      assert_ok(tsr_array_local(array, k, &part));
+      assert_ok(tsr_array_local_at(array, k, &part));
       borrowed += part.borrowed;
       const char *data = part.data;
       if (part.bytes) assert_int_equal(part.borrowed, data >= host && data < host + bytes);
@@ -282,7 +282,7 @@ static void memory_that_is_not_aligned_is_copied(void **state) {
   char *odd = (char *)(((uintptr_t)block + 7) / 8 * 8 + 1);
   memset(block, 1, sizeof block);
   assert_ok(tsr_array_shard(comm, layout, TSR_F64, odd, &options, &array));
-  assert_ok(tsr_array_local(array, 0, &part));
+  assert_ok(tsr_array_local_at(array, 0, &part));
   assert_false(part.borrowed);
   tsr_array_release(array);
   tsr_layout_release(layout);

@@ -51,7 +51,7 @@ static void check_pair(tsr_array *from, const tsr_array *wanted, tsr_reshard_met
   assert_ok(tsr_array_reshard(from, tsr_array_layout(wanted), &options, &moved));
   for (int64_t i = 0; i < tsr_array_local_count(wanted); i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    assert_ok(tsr_array_local(wanted, i, &part));
+    assert_ok(tsr_array_local_at(wanted, i, &part));
     assert_memory_equal(tsr_array_data(moved, i), part.data, (size_t)part.bytes);
   }
   tsr_array_release(moved);
@@ -232,7 +232,7 @@ static void a_donated_array_is_gone_and_its_memory_is_used_again(void **state) {
   assert_int_equal(tsr_array_memory(array), 0);
   const char *message = "the array was donated: its buffers are gone";
   assert_fails(tsr_array_gather(array, host, 1 << 14, NULL), ARRAY_DELETED, message);
-  assert_fails(tsr_array_local(array, 0, &part), ARRAY_DELETED, message);
+  assert_fails(tsr_array_local_at(array, 0, &part), ARRAY_DELETED, message);
   assert_fails(tsr_array_write(array, 0, &data), ARRAY_DELETED, message);
   assert_fails(tsr_array_to_host_local(array, host, 1 << 14, NULL), ARRAY_DELETED, message);
   assert_fails(tsr_array_check_replicas(array), ARRAY_DELETED, message);
@@ -271,7 +271,7 @@ static void devices_may_change_places_so_that_less_moves(void **state) {
   assert_ok(test_array_check(moved, 1));
   for (int i = 0; i < 4; i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    assert_ok(tsr_array_local(moved, i, &part));
+    assert_ok(tsr_array_local_at(moved, i, &part));
     assert_int_equal(part.position, i);
     assert_ptr_equal(part.data, tsr_array_data(array, i));
   }
@@ -421,8 +421,8 @@ static void uneven_partial_results_are_reduced_size_by_size(void **state) {
   assert_ok(tsr_array_reshard(moved, from, NULL, &back));
   for (int64_t i = 0; i < 12; i++) {
     tsr_array_part a = TSR_ARRAY_PART, b = TSR_ARRAY_PART;
-    assert_ok(tsr_array_local(array, i, &a));
-    assert_ok(tsr_array_local(back, i, &b));
+    assert_ok(tsr_array_local_at(array, i, &a));
+    assert_ok(tsr_array_local_at(back, i, &b));
     assert_memory_equal(a.data, b.data, (size_t)a.bytes);
   }
   tsr_array_release(back);

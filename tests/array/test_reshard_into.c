@@ -42,7 +42,7 @@ static void check_pair(tsr_comm *comm, tsr_array *from, const tsr_array *wanted,
     assert_int_equal(tsr_array_memory(target), memory);
     for (int64_t i = 0; i < count; i++) {
       tsr_array_part part = TSR_ARRAY_PART;
-      assert_ok(tsr_array_local(wanted, i, &part));
+      assert_ok(tsr_array_local_at(wanted, i, &part));
       assert_ptr_equal(tsr_array_data(target, i), places[i]);
       assert_memory_equal(places[i], part.data, (size_t)part.bytes);
     }
@@ -280,7 +280,7 @@ static tsr_status move_between(void *context, tsr_comm *comm) {
   if (!status && in_use(comm) != before) status = tsr_fail(BROKEN_PLAN, "memory was allocated");
   for (int64_t i = 0; !status && i < tsr_array_local_count(wanted); i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    status = tsr_array_local(wanted, i, &part);
+    status = tsr_array_local_at(wanted, i, &part);
     if (!status && memcmp(part.data, tsr_array_data(target, i), (size_t)part.bytes) != 0)
       status = tsr_fail(BROKEN_PLAN, "device %lld holds something else", (long long)part.device);
   }

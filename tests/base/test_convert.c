@@ -305,8 +305,8 @@ static void integers_wrap_at_any_offset(void **state) {
   enum { COUNT = 23, ROOM = 512 };
   for (int from = TSR_BOOL; from <= TSR_U64; from++)
     for (int to = TSR_BOOL; to <= TSR_U64; to++) {
-      const tsr_dtype_info *from_info = tsr_dtype_get((tsr_dtype)from);
-      const tsr_dtype_info *to_info = tsr_dtype_get((tsr_dtype)to);
+      const tsr_dtype_info *from_info = tsr_dtype_info_of((tsr_dtype)from);
+      const tsr_dtype_info *to_info = tsr_dtype_info_of((tsr_dtype)to);
       const int64_t at = test_random_range(&random, 0, 9), to_at = test_random_range(&random, 0, 9);
       uint8_t source[ROOM], target[ROOM + 1], before[ROOM + 1];
       for (int i = 0; i < ROOM; i++) source[i] = (uint8_t)(test_random_next(&random) >> 5);

@@ -71,10 +71,10 @@ static void safetensors_has_22_types(void **state) {
 
 static void only_types_below_eight_bits_share_bytes(void **state) {
   (void)state;
-  assert_null(tsr_dtype_get(TSR_DTYPE_NONE));
-  assert_null(tsr_dtype_get(TSR_DTYPE_COUNT));
+  assert_null(tsr_dtype_info_of(TSR_DTYPE_NONE));
+  assert_null(tsr_dtype_info_of(TSR_DTYPE_COUNT));
   for (int i = 1; i < TSR_DTYPE_COUNT; i++) {
-    const tsr_dtype_info *info = tsr_dtype_get((tsr_dtype)i);
+    const tsr_dtype_info *info = tsr_dtype_info_of((tsr_dtype)i);
     assert_true(info->sub_byte == (info->bits < 8));
     assert_true(info->sub_byte || info->bits % 8 == 0);
     assert_true(info->kind != TSR_CLASS_COMPLEX || info->bits >= 64);

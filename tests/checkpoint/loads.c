@@ -12,8 +12,8 @@
 
 // Small integers as floats, so that every cast of them is one that can be told from another.
 static void fill(const tsr_tensor *t, char *bytes) {
-  const int bits = tsr_dtype_get(t->dtype)->bits;
-  const bool is_float = tsr_dtype_get(t->dtype)->kind == TSR_CLASS_FLOAT;
+  const int bits = tsr_dtype_info_of(t->dtype)->bits;
+  const bool is_float = tsr_dtype_info_of(t->dtype)->kind == TSR_CLASS_FLOAT;
   for (int64_t e = 0; e < tsr_tensor_elements(t); e++) {
     const uint32_t word = test_word(t->path, e);
     const uint8_t code = (uint8_t)(word & 15);
@@ -29,7 +29,7 @@ static void fill(const tsr_tensor *t, char *bytes) {
 }
 
 static int64_t bytes_of(const tsr_tensor *t, tsr_dtype dtype) {
-  return (tsr_tensor_elements(t) * tsr_dtype_get(dtype)->bits + 7) / 8;
+  return (tsr_tensor_elements(t) * tsr_dtype_info_of(dtype)->bits + 7) / 8;
 }
 
 void test_load_write_tree(const char *path, const char *tree_json) {
@@ -40,11 +40,11 @@ void test_load_write_tree(const char *path, const char *tree_json) {
   assert_non_null(file);
   assert_ok(read_tree(tree_json, &tree));
   const int64_t count = tsr_tree_count(tree);
-  for (int64_t i = 0; i < count; i++) tensors[i] = *tsr_tree_tensor(tree, i);
+  for (int64_t i = 0; i < count; i++) tensors[i] = *tsr_tree_at(tree, i);
   assert_ok(tsr_safetensors_plan(tensors, count, NULL, 0, &plan));
   char *bytes = calloc(1, (size_t)plan.size);
   memcpy(bytes, plan.header, (size_t)plan.length);
-  for (int64_t i = 0; i < count; i++) fill(tsr_tree_tensor(tree, i), bytes + plan.begins[i]);
+  for (int64_t i = 0; i < count; i++) fill(tsr_tree_at(tree, i), bytes + plan.begins[i]);
   assert_int_equal(fwrite(bytes, 1, (size_t)plan.size, file), plan.size);
   assert_int_equal(fclose(file), 0);
   free(bytes);
@@ -106,7 +106,7 @@ void test_load_store(const char *from, const char *to, tsr_checkpoint_format for
 static tsr_status same_parts(const tsr_array *found, const tsr_array *wanted) {
   for (int64_t i = 0; i < tsr_array_local_count(wanted); i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    TSR_TRY(tsr_array_local(wanted, i, &part));
+    TSR_TRY(tsr_array_local_at(wanted, i, &part));
     if (part.bytes && memcmp(tsr_array_data(found, i), part.data, (size_t)part.bytes) != 0)
       return tsr_fail(BROKEN_PLAN, "device %lld holds something else", (long long)part.device);
   }
@@ -125,7 +125,7 @@ static tsr_status check_array(const tsr_array *found, const void *whole) {
 static tsr_status check_leaf(const tsr_leaf *leaf, const tsr_checkpoint *whole) {
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(whole), leaf->tensor.path);
   if (tensor < 0) return tsr_fail(NOT_FOUND, "no such tensor");
-  const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(whole), tensor);
+  const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(whole), tensor);
   char *stored = calloc(1, (size_t)bytes_of(t, t->dtype) + 1);
   char *cast = calloc(1, (size_t)bytes_of(t, leaf->tensor.dtype) + 1);
   tsr_status status =
@@ -141,7 +141,7 @@ static tsr_status check_leaf(const tsr_leaf *leaf, const tsr_checkpoint *whole) 
 
 tsr_status test_load_check(const tsr_array_tree *tree, const tsr_checkpoint *whole) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     TSR_TRY_NOTE(check_leaf(leaf, whole), "tensor \"%s\"", leaf->tensor.path);
   }
   return NULL;

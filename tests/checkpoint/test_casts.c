@@ -219,7 +219,8 @@ static void what_does_not_fit_is_counted(void **state) {
       assert_ok(tsr_convert(numbers[i].from, source, numbers[i].to, expected, COUNT));
       assert_ok(
           tsr_convert_checked(numbers[i].from, source, numbers[i].to, cast, COUNT, &overflow));
-      assert_memory_equal(cast, expected, COUNT / 8 * (size_t)tsr_dtype_get(numbers[i].to)->bits);
+      assert_memory_equal(cast, expected,
+                          COUNT / 8 * (size_t)tsr_dtype_info_of(numbers[i].to)->bits);
       if (overflow.count != numbers[i].lost)
         fail_msg("%g to %s: %lld", numbers[i].value, tsr_dtype_name(numbers[i].to, TSR_NAMES_OWN),
                  (long long)overflow.count);

@@ -52,7 +52,7 @@ static void flip(const fixture *f, const char *tensor, int64_t shard, int64_t el
   assert_ok(tsr_checkpoint_open(f->cut, NULL, &model));
   const int64_t at = tsr_tree_find(tsr_checkpoint_tree(model), tensor);
   assert_true(at >= 0 && tsr_checkpoint_find(model, at, shard, 0, &stored));
-  FILE *file = fopen(tsr_checkpoint_file(model, stored.file), "r+b");
+  FILE *file = fopen(tsr_checkpoint_file_at(model, stored.file), "r+b");
   assert_non_null(file);
   assert_int_equal(fseek(file, (long)(stored.offset + 4 * element), SEEK_SET), 0);
   const int byte = fgetc(file);
@@ -222,7 +222,7 @@ static void flip_bit(const char *path, int64_t shard, int64_t at) {
   tsr_stored stored;
   assert_ok(tsr_checkpoint_open(path, NULL, &model));
   assert_true(tsr_checkpoint_find(model, 0, shard, 0, &stored));
-  FILE *file = fopen(tsr_checkpoint_file(model, stored.file), "r+b");
+  FILE *file = fopen(tsr_checkpoint_file_at(model, stored.file), "r+b");
   assert_non_null(file);
   assert_int_equal(fseek(file, (long)(stored.offset + at), SEEK_SET), 0);
   const int byte = fgetc(file);

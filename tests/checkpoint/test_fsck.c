@@ -51,7 +51,7 @@ static const struct {
 
 static void print_faults(const tsr_fsck *fsck, tsr_text *out) {
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
-    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    const tsr_fault *fault = tsr_fsck_at(fsck, i);
     tsr_text_addf(out, "%s%s%s", i ? " " : "", tsr_fault_name(fault->kind),
                   fault->repairable ? "+" : "");
   }
@@ -66,7 +66,7 @@ static void check(const test_folder *folder, const tsr_fsck_options *options, co
   assert_string_equal(tsr_text_string(&text), faults);
   assert_int_equal(tsr_fsck_repaired(fsck), repaired);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++)
-    assert_non_null(strstr(tsr_fsck_fault(fsck, i)->message, folder->path));
+    assert_non_null(strstr(tsr_fsck_at(fsck, i)->message, folder->path));
   tsr_text_deinit(&text);
   tsr_fsck_destroy(fsck);
 }
@@ -187,8 +187,8 @@ static void jobs_that_can_go_on_are_told(void **state) {
   assert_ok(tsr_journal_close(journal));
   assert_ok(tsr_fsck_run(test_folder_path(&folder, ONE), NULL, &fsck));
   assert_int_equal(tsr_fsck_count(fsck), 1);
-  assert_int_equal(tsr_fsck_fault(fsck, 0)->kind, TSR_FAULT_LEFT_OVER);
-  assert_non_null(strstr(tsr_fsck_fault(fsck, 0)->message, "--resume goes on"));
+  assert_int_equal(tsr_fsck_at(fsck, 0)->kind, TSR_FAULT_LEFT_OVER);
+  assert_non_null(strstr(tsr_fsck_at(fsck, 0)->message, "--resume goes on"));
   tsr_fsck_destroy(fsck);
   test_folder_remove(&folder);
 }

@@ -301,7 +301,7 @@ static void slices_of_all_layouts_are_read(void **state) {
     const tsr_tree *tree = tsr_checkpoint_tree(model);
     for (int turn = 0; turn < 400; turn++) {
       const int64_t tensor = test_random_range(&random, 0, tsr_tree_count(tree) - 1);
-      const tsr_tensor *t = tsr_tree_tensor(tree, tensor);
+      const tsr_tensor *t = tsr_tree_at(tree, tensor);
       const tsr_shape shape = tsr_tensor_shape(t);
       tsr_slice slice = {.rank = t->rank};
       for (int d = 0; d < t->rank; d++) slice.dims[d] = random_dim(&random, t->dims[d]);
@@ -406,7 +406,7 @@ static void slices_that_do_not_fit_are_refused(void **state) {
 
 static void check_values(const tsr_checkpoint *model, const char *slice_text,
                          const tsr_values_options *options, const char *wanted) {
-  const tsr_shape shape = tsr_tensor_shape(tsr_tree_tensor(tsr_checkpoint_tree(model), 0));
+  const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(tsr_checkpoint_tree(model), 0));
   tsr_slice slice;
   tsr_text text = TSR_TEXT_EMPTY;
   assert_ok(tsr_slice_parse(slice_text, &shape, &slice));
@@ -416,7 +416,7 @@ static void check_values(const tsr_checkpoint *model, const char *slice_text,
 }
 
 static void check_data(const tsr_checkpoint *model, const char *slice_text, const char *wanted) {
-  const tsr_shape shape = tsr_tensor_shape(tsr_tree_tensor(tsr_checkpoint_tree(model), 0));
+  const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(tsr_checkpoint_tree(model), 0));
   tsr_slice slice;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_json_writer writer;

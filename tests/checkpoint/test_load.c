@@ -32,8 +32,8 @@ static void free_fixture(fixture *f) {
 static int64_t model_bytes(const tsr_checkpoint *checkpoint) {
   int64_t bytes = 0;
   for (int64_t i = 0; i < tsr_tree_count(tsr_checkpoint_tree(checkpoint)); i++) {
-    const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(checkpoint), i);
-    bytes += tsr_tensor_elements(t) * tsr_dtype_get(t->dtype)->bits / 8;
+    const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(checkpoint), i);
+    bytes += tsr_tensor_elements(t) * tsr_dtype_info_of(t->dtype)->bits / 8;
   }
   return bytes;
 }

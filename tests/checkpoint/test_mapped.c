@@ -24,7 +24,7 @@ typedef struct memory_view {
 } memory_view;
 
 static void put(tsr_dtype dtype, void *out, int64_t at, uint64_t value) {
-  const int bits = tsr_dtype_get(dtype)->bits;
+  const int bits = tsr_dtype_info_of(dtype)->bits;
   const uint8_t code = (uint8_t)value;
   if (bits < 8)
     tsr_pack(bits, &code, 1, out, at);
@@ -50,7 +50,7 @@ static const tsr_view_ops memory_ops = {
     .read = read_memory, .memory = memory_of_memory, .bytes_read = NULL, .destroy = destroy_memory};
 
 static tsr_status add_memory_view(const tsr_tree *tree, int64_t source, tsr_views *views) {
-  const tsr_tensor *tensor = tsr_tree_tensor(tree, source);
+  const tsr_tensor *tensor = tsr_tree_at(tree, source);
   memory_view *view = calloc(1, sizeof *view);
   if (!view) return tsr_fail(NO_MEMORY, "a view");
   view->view = (tsr_view){.ops = &memory_ops,
@@ -173,7 +173,7 @@ static reference generate(generator *g, int depth, tsr_text *out);
 
 static reference leaf(generator *g, tsr_text *out) {
   const int64_t source = pick(g, 0, SOURCES - 1);
-  const tsr_tensor *tensor = tsr_tree_tensor(g->tree, source);
+  const tsr_tensor *tensor = tsr_tree_at(g->tree, source);
   reference made = reference_make(tsr_tensor_shape(tensor));
   for (int64_t i = 0; i < made.count; i++) made.ids[i] = source * MOST_ELEMENTS + i;
   tsr_text_add(out, tensor->path);
@@ -316,7 +316,7 @@ static reference generate(generator *g, int depth, tsr_text *out) {
 // ---- checks ----
 
 static bool same_element(tsr_dtype dtype, const void *bytes, int64_t at, int64_t id) {
-  const int bits = tsr_dtype_get(dtype)->bits;
+  const int bits = tsr_dtype_info_of(dtype)->bits;
   uint64_t value = 0,
            wanted = id == constant_id ? 1 : value_of(id / MOST_ELEMENTS, id % MOST_ELEMENTS);
   if (bits < 8) {
@@ -496,7 +496,7 @@ static void check_as_at_first(const tsr_views *views, const tsr_tree *tree) {
     const tsr_view *view = views->items[i];
     const int64_t source = tsr_tree_find(tree, view->name);
     assert_true(source >= 0);
-    const tsr_shape shape = tsr_tensor_shape(tsr_tree_tensor(tree, source));
+    const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(tree, source));
     assert_true(tsr_shape_equal(&shape, &view->shape));
     reference wanted = reference_make(shape);
     for (int64_t e = 0; e < wanted.count; e++) wanted.ids[e] = source * MOST_ELEMENTS + e;

@@ -58,7 +58,7 @@ static void check_array(const tsr_checkpoint *model, const test_array *array, ts
   test_random random = {5};
   tsr_range box[TSR_MAX_RANK];
   assert_true(tensor >= 0);
-  const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(model), tensor);
+  const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(model), tensor);
   assert_int_equal(t->dtype, dtype);
   assert_int_equal(t->rank, array->shape.rank);
   for (int d = 0; d < t->rank; d++) {
@@ -154,7 +154,7 @@ static void folders_of_arrays_are_read(void **state) {
   assert_ok(tsr_checkpoint_open(folder.path, NULL, &model));
   for (int i = 0; i < COUNT; i++) check_array(model, &arrays[i], dtypes[i]);
   assert_string_equal(tsr_checkpoint_warnings(model), "");
-  assert_string_equal(tsr_tree_tensor(tsr_checkpoint_tree(model), 0)->path, arrays[COUNT - 1].name);
+  assert_string_equal(tsr_tree_at(tsr_checkpoint_tree(model), 0)->path, arrays[COUNT - 1].name);
   tsr_checkpoint_release(model);
   test_folder_remove(&folder);
 }
@@ -280,7 +280,7 @@ static void check_faults(const char *path, bool deep, int64_t tensors, const cha
   tsr_text text = TSR_TEXT_EMPTY;
   assert_ok(tsr_fsck_run(path, &options, &fsck));
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++)
-    tsr_text_addf(&text, "%s ", tsr_fault_name(tsr_fsck_fault(fsck, i)->kind));
+    tsr_text_addf(&text, "%s ", tsr_fault_name(tsr_fsck_at(fsck, i)->kind));
   assert_string_equal(tsr_text_string(&text), faults);
   assert_int_equal(tsr_fsck_tensors(fsck), tensors);
   tsr_text_deinit(&text);

@@ -19,7 +19,7 @@ static void assert_same(const char *left, const char *right, tsr_checkpoint_form
   assert_int_equal(tsr_tree_count(tree), tsr_tree_count(tsr_checkpoint_tree(b)));
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
     tsr_hash128 one, other;
-    const int64_t there = tsr_tree_find(tsr_checkpoint_tree(b), tsr_tree_tensor(tree, i)->path);
+    const int64_t there = tsr_tree_find(tsr_checkpoint_tree(b), tsr_tree_at(tree, i)->path);
     assert_true(there >= 0);
     assert_ok(tsr_checkpoint_hash(a, i, NULL, &one));
     assert_ok(tsr_checkpoint_hash(b, there, NULL, &other));

@@ -21,7 +21,7 @@
 static void check_tensors(const tsr_checkpoint *checkpoint) {
   const tsr_tree *tree = tsr_checkpoint_tree(checkpoint);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *t = tsr_tree_tensor(tree, i);
+    const tsr_tensor *t = tsr_tree_at(tree, i);
     const int64_t elements = tsr_tensor_elements(t);
     uint32_t *words = calloc((size_t)elements + 1, sizeof *words);
     assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words, 4 * elements));
@@ -37,7 +37,7 @@ static void write_rank(const test_folder *folder, const tsr_plan *plan, int64_t 
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_layout *layout = NULL;
     assert_ok(tsr_plan_layout(plan, i, &layout));
-    const char *path = tsr_tree_tensor(tsr_plan_tree(plan), i)->path;
+    const char *path = tsr_tree_at(tsr_plan_tree(plan), i)->path;
     tensors[count++] = test_tensor_slice(path, layout, rank);
     tsr_layout_release(layout);
   }
@@ -67,7 +67,7 @@ static void a_file_is_read_whole_and_in_boxes(void **state) {
   assert_string_equal(tsr_checkpoint_path(checkpoint), path);
   assert_null(tsr_checkpoint_plan(checkpoint));
   assert_int_equal(tsr_checkpoint_file_count(checkpoint), 1);
-  assert_string_equal(tsr_checkpoint_file(checkpoint, 0), path);
+  assert_string_equal(tsr_checkpoint_file_at(checkpoint, 0), path);
   assert_string_equal(tsr_checkpoint_warnings(checkpoint), "");
   check_tensors(checkpoint);
   uint32_t words[4];

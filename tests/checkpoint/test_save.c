@@ -148,7 +148,7 @@ static void saves_write_what_a_transform_writes(void **state) {
       tsr_checkpoint *saved = NULL;
       assert_ok(tsr_checkpoint_open(f.out, NULL, &saved));
       for (int64_t i = 0; i < tsr_plan_count(lies); i++) {
-        const char *name = tsr_tree_tensor(tsr_plan_tree(lies), i)->path;
+        const char *name = tsr_tree_at(tsr_plan_tree(lies), i)->path;
         const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(saved), name);
         tsr_layout *layout = NULL;
         assert_ok(tsr_plan_layout(lies, i, &layout));

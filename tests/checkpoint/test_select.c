@@ -83,8 +83,8 @@ static void the_certificate_counts_small_files(void **state) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(job);
   assert_int_equal(c->extras, 2);
   assert_int_equal(c->extra_bytes, 13);
-  assert_string_equal(tsr_transform_extra(job, 0), "config.json");
-  assert_string_equal(tsr_transform_extra(job, 1), "tokenizer.model");
+  assert_string_equal(tsr_transform_extra_at(job, 0), "config.json");
+  assert_string_equal(tsr_transform_extra_at(job, 1), "tokenizer.model");
   tsr_transform_destroy(job);
   tsr_checkpoint_release(source);
   test_folder_remove(&f.folder);
@@ -104,7 +104,7 @@ static void only_what_is_asked_for_is_written(void **state) {
   assert_ok(run(&f, &options));
   assert_ok(tsr_checkpoint_open(f.out, NULL, &result));
   assert_int_equal(tsr_tree_count(tsr_checkpoint_tree(result)), 1);
-  assert_string_equal(tsr_tree_tensor(tsr_checkpoint_tree(result), 0)->path, "layers.1.w");
+  assert_string_equal(tsr_tree_at(tsr_checkpoint_tree(result), 0)->path, "layers.1.w");
   tsr_checkpoint_release(result);
   test_folder_remove(&f.folder);
 }
@@ -163,15 +163,15 @@ static void the_first_cast_that_matches_decides(void **state) {
   write_floats(test_folder_path(&folder, "in.safetensors"));
   assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "in.safetensors"), NULL, &source));
   assert_ok(tsr_transform_tree(source, &options, &tree));
-  assert_int_equal(tsr_tree_tensor(tree, tsr_tree_find(tree, "a.norm"))->dtype, TSR_F32);
-  assert_int_equal(tsr_tree_tensor(tree, tsr_tree_find(tree, "a.w"))->dtype, TSR_F16);
-  assert_int_equal(tsr_tree_tensor(tree, tsr_tree_find(tree, "step"))->dtype, TSR_I32);
+  assert_int_equal(tsr_tree_at(tree, tsr_tree_find(tree, "a.norm"))->dtype, TSR_F32);
+  assert_int_equal(tsr_tree_at(tree, tsr_tree_find(tree, "a.w"))->dtype, TSR_F16);
+  assert_int_equal(tsr_tree_at(tree, tsr_tree_find(tree, "step"))->dtype, TSR_I32);
   tsr_tree_release(tree);
   assert_ok(tsr_transform_tree(source, &all, &tree));
-  assert_int_equal(tsr_tree_tensor(tree, tsr_tree_find(tree, "a.w"))->dtype, TSR_BF16);
+  assert_int_equal(tsr_tree_at(tree, tsr_tree_find(tree, "a.w"))->dtype, TSR_BF16);
   tsr_tree_release(tree);
   assert_ok(tsr_transform_tree(source, NULL, &tree));
-  assert_int_equal(tsr_tree_tensor(tree, tsr_tree_find(tree, "a.w"))->dtype, TSR_F32);
+  assert_int_equal(tsr_tree_at(tree, tsr_tree_find(tree, "a.w"))->dtype, TSR_F32);
   tsr_tree_release(tree);
   tsr_checkpoint_release(source);
   test_folder_remove(&folder);

@@ -65,7 +65,7 @@ static void write_stages(const test_folder *folder) {
 static void check_tensor(const tsr_checkpoint *model, const char *name, const char *content) {
   const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(model), name);
   assert_true(tensor >= 0);
-  const int64_t elements = tsr_tensor_elements(tsr_tree_tensor(tsr_checkpoint_tree(model), tensor));
+  const int64_t elements = tsr_tensor_elements(tsr_tree_at(tsr_checkpoint_tree(model), tensor));
   uint32_t *words = calloc((size_t)elements, sizeof *words);
   assert_ok(tsr_checkpoint_read(model, tensor, NULL, words, 4 * elements));
   for (int64_t i = 0; i < elements; i++) assert_int_equal(words[i], test_word(content, i));
@@ -234,9 +234,9 @@ static void faults_of_all_stages_are_told(void **state) {
   assert_int_equal(remove(path_in(folder.path, "stage0/model-rank-1-part-0.safetensors", path)), 0);
   assert_ok(tsr_fsck_run(folder.path, &deep, &report));
   assert_true(tsr_fsck_total(report, TSR_SEVERITY_ERROR) > 1);
-  assert_string_equal(tsr_fsck_fault(report, 0)->file, "stage0");
-  assert_int_equal(tsr_fsck_fault(report, 0)->kind, TSR_FAULT_FILE_MISSING);
-  const tsr_fault *last = tsr_fsck_fault(report, tsr_fsck_count(report) - 1);
+  assert_string_equal(tsr_fsck_at(report, 0)->file, "stage0");
+  assert_int_equal(tsr_fsck_at(report, 0)->kind, TSR_FAULT_FILE_MISSING);
+  const tsr_fault *last = tsr_fsck_at(report, tsr_fsck_count(report) - 1);
   assert_string_equal(last->file, "pp_1/model.safetensors");
   assert_int_equal(last->kind, TSR_FAULT_HEADER);
   tsr_fsck_destroy(report);
@@ -253,13 +253,13 @@ static void stages_that_do_not_belong_together_are_told(void **state) {
   write_stage(&folder, "stage1", one, 1);
   assert_ok(tsr_fsck_run(folder.path, NULL, &report));
   assert_int_equal(tsr_fsck_count(report), 1);
-  assert_non_null(strstr(tsr_fsck_fault(report, 0)->message, "there is no stage 0"));
+  assert_non_null(strstr(tsr_fsck_at(report, 0)->message, "there is no stage 0"));
   tsr_fsck_destroy(report);
   make_folder(&folder, "stage0");
   write_stage(&folder, "stage0/stage0", other, 1);
   assert_ok(tsr_fsck_run(folder.path, NULL, &report));
   assert_int_equal(tsr_fsck_count(report), 1);
-  assert_non_null(strstr(tsr_fsck_fault(report, 0)->message, "it has stages itself"));
+  assert_non_null(strstr(tsr_fsck_at(report, 0)->message, "it has stages itself"));
   tsr_fsck_destroy(report);
   test_folder_remove(&folder);
 }

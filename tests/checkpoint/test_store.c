@@ -116,7 +116,7 @@ static void make_fixture(fixture *f, test_random *random, test_layout *made) {
   int64_t tensor = -1;
   const tsr_dtype dtype = dtypes[test_random_range(random, 0, COUNT_OF(dtypes) - 1)];
   *f = (fixture){.shape = made->shape,
-                 .bits = tsr_dtype_get(dtype)->bits,
+                 .bits = tsr_dtype_info_of(dtype)->bits,
                  .copies = (int)test_random_range(random, 1, 2)};
   strcpy(f->folder, "/tmp/tessera-store-XXXXXX");
   assert_non_null(mkdtemp(f->folder));

@@ -35,7 +35,7 @@ static void check_contents(const char *path, const tsr_plan *plan, tsr_checkpoin
   const tsr_tree *tree = tsr_checkpoint_tree(checkpoint);
   assert_int_equal(tsr_tree_count(tree), 5);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *t = tsr_tree_tensor(tree, i);
+    const tsr_tensor *t = tsr_tree_at(tree, i);
     uint32_t *words = calloc((size_t)tsr_tensor_elements(t) + 1, sizeof *words);
     assert_ok(tsr_checkpoint_read(checkpoint, i, NULL, words, 4 * tsr_tensor_elements(t)));
     for (int64_t e = 0; e < tsr_tensor_elements(t); e++)
@@ -52,7 +52,7 @@ static void check_hashes(const char *path, const char *first_path) {
   assert_ok(tsr_checkpoint_open(first_path, NULL, &first));
   for (int64_t i = 0; i < tsr_tree_count(tsr_checkpoint_tree(first)); i++) {
     tsr_hash128 known, hash;
-    const char *name = tsr_tree_tensor(tsr_checkpoint_tree(first), i)->path;
+    const char *name = tsr_tree_at(tsr_checkpoint_tree(first), i)->path;
     const int64_t tensor = tsr_tree_find(tsr_checkpoint_tree(checkpoint), name);
     assert_false(tsr_checkpoint_known_hash(first, i, &known));
     assert_true(tsr_checkpoint_known_hash(checkpoint, tensor, &known));
@@ -179,7 +179,7 @@ static void the_certificate_tells_before(void **state) {
   int64_t files = 0;
   for (int i = 0; i < c->files; i++) files += tsr_transform_file_bytes(job, i);
   assert_in_range(c->bytes_written - files, 500, 5000);  // the plan beside them
-  assert_string_equal(tsr_transform_file(job, 7), "model-rank-7-part-0.safetensors");
+  assert_string_equal(tsr_transform_file_at(job, 7), "model-rank-7-part-0.safetensors");
   assert_false(is_there(&folder, "out.partial"));
   tsr_transform_destroy(job);
   tsr_checkpoint_release(source);
@@ -278,7 +278,7 @@ static void a_cancelled_job_is_resumed(void **state) {
   assert_ok(tsr_checkpoint_open(out, NULL, &result));
   for (int64_t i = 0; i < 12; i++) {
     uint32_t words[10000];
-    const char *name = tsr_tree_tensor(tsr_checkpoint_tree(result), i)->path;
+    const char *name = tsr_tree_at(tsr_checkpoint_tree(result), i)->path;
     assert_ok(tsr_checkpoint_read(result, i, NULL, words, sizeof words));
     for (int64_t e = 0; e < 10000; e++) assert_int_equal(words[e], test_word(name, e));
   }

@@ -68,7 +68,7 @@ static void check_differences(const test_folder *folder, const char *first, cons
   tsr_text text = TSR_TEXT_EMPTY;
   assert_ok(verify(folder, first, second, options, &result));
   for (int64_t i = 0; i < tsr_verification_count(result); i++) {
-    if (tsr_verification_row(result, i)->verdict == TSR_VERDICT_SAME) continue;
+    if (tsr_verification_at(result, i)->verdict == TSR_VERDICT_SAME) continue;
     tsr_verification_print_row(result, i, &text);
     tsr_text_add_char(&text, '\n');
   }
@@ -126,7 +126,7 @@ static void formats_and_layouts_do_not_matter(void **state) {
     assert_int_equal(tsr_verification_count(result), 4);
     assert_int_equal(tsr_verification_total(result, TSR_VERDICT_SAME), 4);
     assert_int_equal(tsr_tree_count(tsr_verification_tree(result, 1)), 4);
-    const tsr_verify_row *row = tsr_verification_row(result, 0);
+    const tsr_verify_row *row = tsr_verification_at(result, 0);
     assert_true(row->hashed[0] && row->hashed[1]);
     assert_true(tsr_hash128_equal(row->hashes[0], row->hashes[1]));
     tsr_verification_destroy(result);
@@ -154,7 +154,7 @@ static void a_flipped_byte_is_found_and_named(void **state) {
   tsr_verification *result = NULL;
   const tsr_verify_options two = {.size = sizeof two, .hashes = true, .jobs = 2};
   assert_ok(verify(&folder, "in.safetensors", "a.safetensors", &two, &result));
-  const tsr_verify_row *row = tsr_verification_row(result, 0);
+  const tsr_verify_row *row = tsr_verification_at(result, 0);
   assert_int_equal(row->verdict, TSR_VERDICT_VALUES);
   assert_int_equal(row->differing, 1);
   assert_int_equal(row->first, 1200 * 1001 - 1);
@@ -188,7 +188,7 @@ static void pieces_of_a_block_are_put_together(void **state) {
   const tsr_verify_options options = {
       .size = sizeof options, .hashes = true, .stats = true, .jobs = 1};
   assert_ok(verify(&folder, "a.safetensors", "in.safetensors", &options, &result));
-  const tsr_verify_row *row = tsr_verification_row(result, 0);
+  const tsr_verify_row *row = tsr_verification_at(result, 0);
   assert_int_equal(row->differing, 4);
   assert_int_equal(row->first, 300000);
   assert_float_equal(row->absolute, 8, 0);
@@ -276,7 +276,7 @@ static void a_swapped_shard_is_found(void **state) {
   tsr_verification *result = NULL;
   const tsr_verify_options trusting = {.size = sizeof trusting, .trust_copies = true};
   assert_ok(verify(&folder, "in.safetensors", "ranks", &trusting, &result));
-  const tsr_verify_row *row = tsr_verification_row(result, 0);
+  const tsr_verify_row *row = tsr_verification_at(result, 0);
   assert_int_equal(row->verdict, TSR_VERDICT_VALUES);
   assert_int_equal(row->differing, 2 * 300 * 1001);
   assert_int_equal(row->first, 0);
@@ -284,7 +284,7 @@ static void a_swapped_shard_is_found(void **state) {
   // The copies within qkv no longer agree, which is found first.
   snprintf(wanted, sizeof wanted, "store element");
   assert_ok(verify(&folder, "in.safetensors", "ranks", NULL, &result));
-  row = tsr_verification_row(result, 3);
+  row = tsr_verification_at(result, 3);
   assert_int_equal(row->verdict, TSR_VERDICT_COPIES);
   assert_non_null(strstr(row->message, wanted));
   tsr_verification_destroy(result);
@@ -417,10 +417,10 @@ static void statistics_are_of_the_finite_numbers(void **state) {
   write_one(&folder, "n.safetensors", "F64", "1", nans, sizeof nans);
   const tsr_verify_options options = {.size = sizeof options, .stats = true};
   assert_ok(verify(&folder, "a.safetensors", "a.safetensors", &options, &result));
-  assert_true(tsr_verification_row(result, 0)->stats[1].norm == 5);
+  assert_true(tsr_verification_at(result, 0)->stats[1].norm == 5);
   tsr_verification_destroy(result);
   assert_ok(verify(&folder, "n.safetensors", "n.safetensors", &options, &result));
-  assert_true(isnan(tsr_verification_row(result, 0)->stats[0].min));
+  assert_true(isnan(tsr_verification_at(result, 0)->stats[0].min));
   tsr_verification_destroy(result);
   test_folder_remove(&folder);
 }

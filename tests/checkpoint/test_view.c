@@ -25,7 +25,7 @@ static tsr_checkpoint *open_sharded(const test_folder *folder, const char *rules
     for (int i = 0; i < 2; i++) {
       tsr_layout *layout = NULL;
       assert_ok(tsr_plan_layout(plan, i, &layout));
-      tensors[i] = test_tensor_slice(tsr_tree_tensor(tsr_plan_tree(plan), i)->path, layout, rank);
+      tensors[i] = test_tensor_slice(tsr_tree_at(tsr_plan_tree(plan), i)->path, layout, rank);
       tsr_layout_release(layout);
     }
     snprintf(name, sizeof name, "rank-%d.safetensors", rank);

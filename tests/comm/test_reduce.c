@@ -122,7 +122,7 @@ typedef struct inputs {
 // Small fractions, so that sums stay finite in most types and are rounded in some; any integers.
 static void fill(inputs *set, tsr_dtype dtype, test_random *random) {
   const tsr_dtype part = dtype == TSR_C64 ? TSR_F32 : dtype == TSR_C128 ? TSR_F64 : dtype;
-  const tsr_dtype_class kind = tsr_dtype_get(part)->kind;
+  const tsr_dtype_class kind = tsr_dtype_info_of(part)->kind;
   memset(set->bytes, 0, sizeof set->bytes);
   for (int k = 0; k < MOST_MEMBERS; k++) {
     unsigned char *bytes = set->bytes[k] + 1;  // at an odd address

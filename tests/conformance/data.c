@@ -98,7 +98,7 @@ void move_elements(const void *source, int64_t from, void *target, int64_t to, i
 }
 
 static size_t bytes_of(tsr_dtype dtype, int64_t count) {
-  return (size_t)((count * tsr_dtype_get(dtype)->bits + 7) / 8);
+  return (size_t)((count * tsr_dtype_info_of(dtype)->bits + 7) / 8);
 }
 
 static uint64_t mix(uint64_t x) {
@@ -109,7 +109,7 @@ static uint64_t mix(uint64_t x) {
 
 // Numbers of moderate size, some of them equal, both signs.
 static void fill_numbers(tsr_dtype dtype, uint64_t seed, int64_t count, void *out) {
-  const tsr_dtype_class kind = tsr_dtype_get(dtype)->kind;
+  const tsr_dtype_class kind = tsr_dtype_info_of(dtype)->kind;
   const tsr_dtype part = dtype == TSR_C64 ? TSR_F32 : dtype == TSR_C128 ? TSR_F64 : dtype;
   const int64_t parts = kind == TSR_CLASS_COMPLEX ? 2 * count : count;
   float *numbers = malloc(sizeof *numbers * (size_t)(parts + 1));
@@ -127,7 +127,7 @@ void *make_input(tsr_dtype dtype, int64_t device, int salt, int64_t count) {
   if (!buffer) abort();
   memset(buffer, 0, bytes + MARGIN);
   const uint64_t seed = mix((uint64_t)device * 1000 + (uint64_t)salt);
-  const tsr_dtype_class kind = tsr_dtype_get(dtype)->kind;
+  const tsr_dtype_class kind = tsr_dtype_info_of(dtype)->kind;
   const bool numbers = salt % 2 == 0 && (kind == TSR_CLASS_FLOAT || kind == TSR_CLASS_COMPLEX);
   for (size_t i = 0; i < bytes; i += 8) {
     const uint64_t eight = mix(seed + i);

@@ -73,7 +73,7 @@ static void test_exchange(suite *s, const array *arrays, int count) {
 }
 
 static array new_array(tsr_dtype dtype, int salt, int64_t in_count, int64_t out_count) {
-  return (array){.bits = tsr_dtype_get(dtype)->bits,
+  return (array){.bits = tsr_dtype_info_of(dtype)->bits,
                  .dtype = dtype,
                  .salt = salt,
                  .in_count = in_count,
@@ -115,7 +115,7 @@ static void test_matrices(suite *s) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
       for (int transpose = 0; transpose < 2; transpose++) {
         suite_begin(s, "exchange of blocks %lld x %lld of %s%s", (long long)shapes[i][0],
-                    (long long)shapes[i][1], tsr_dtype_get(widths[w])->name,
+                    (long long)shapes[i][1], tsr_dtype_info_of(widths[w])->name,
                     transpose ? ", transposed" : "");
         const array a = turn_matrix(widths[w], 11, n, shapes[i][0], shapes[i][1], transpose);
         test_exchange(s, &a, 1);

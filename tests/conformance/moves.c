@@ -39,7 +39,7 @@ static void alloc_buffers(suite *s, const move *m, buffers *b) {
 static void check_member(suite *s, const move *m, origin_of *where, int64_t device,
                          const void *out) {
   const tsr_groups *groups = &m->pattern->groups;
-  const int bits = tsr_dtype_get(m->dtype)->bits;
+  const int bits = tsr_dtype_info_of(m->dtype)->bits;
   int64_t group, member;
   if (!find_member(groups, device, &group, &member)) return;
   void *inputs[MOST_DEVICES];
@@ -63,7 +63,7 @@ static void check_move(suite *s, const move *m, origin_of *where, const buffers 
     if (b->out[i]) check_member(s, m, where, first + i, b->out[i]);
 }
 
-static const char *type_name(tsr_dtype dtype) { return tsr_dtype_get(dtype)->name; }
+static const char *type_name(tsr_dtype dtype) { return tsr_dtype_info_of(dtype)->name; }
 
 // ---- all_gather ----
 
@@ -184,7 +184,7 @@ static void check_permuted(suite *s, tsr_dtype dtype, int64_t count, const int64
   for (int64_t i = 0; i < b->count; i++) {
     void *wanted = make_output(dtype, count);
     void *input = make_input(dtype, sources[first + i], 7, count);
-    const int bits = tsr_dtype_get(dtype)->bits;
+    const int bits = tsr_dtype_info_of(dtype)->bits;
     if (sources[first + i] < 0)
       for (int64_t k = 0; k < count * bits; k++) put_element(wanted, k, 1, 0);
     else

@@ -61,7 +61,7 @@ static void fold_c128(tsr_reduction op, double *a, const double *b) {
 }
 
 static void fold_integer_at(tsr_dtype wide, tsr_reduction op, void *a, const void *b, int64_t i) {
-  const tsr_dtype_info *info = tsr_dtype_get(wide);
+  const tsr_dtype_info *info = tsr_dtype_info_of(wide);
   uint64_t x = get_element(a, i, info->bits), y = get_element(b, i, info->bits);
   if (info->kind == TSR_CLASS_SIGNED && info->bits < 64) {
     const uint64_t sign = UINT64_C(1) << (info->bits - 1);
@@ -142,7 +142,7 @@ static void alloc_buffers(suite *s, const reduction *r, buffers *b) {
 static void check_part(suite *s, const reduction *r, const void *whole, int64_t member,
                        const void *out) {
   const int64_t count = r->outer * r->inner, size = r->pattern->groups.size;
-  const int bits = tsr_dtype_get(r->dtype)->bits;
+  const int bits = tsr_dtype_info_of(r->dtype)->bits;
   void *wanted = r->in_place ? make_input(r->dtype, 0, 0, count) : make_output(r->dtype, count);
   for (int64_t o = 0; o < r->outer; o++) {
     const int64_t from = r->scatter ? (o * size + member) * r->inner : o * r->inner;
@@ -173,7 +173,7 @@ static void check_results(suite *s, const reduction *r, const buffers *b) {
 static void test_reduction(suite *s, const reduction *r) {
   suite_begin(s, "%s of %lld x %lld %s, %s, %s, inputs %d%s%s",
               r->scatter ? "reduce_scatter" : "all_reduce", (long long)r->outer,
-              (long long)r->inner, tsr_dtype_get(r->dtype)->name, tsr_reduction_name(r->op),
+              (long long)r->inner, tsr_dtype_info_of(r->dtype)->name, tsr_reduction_name(r->op),
               r->pattern->name, r->salt, r->in_place ? ", in place" : "",
               r->shared ? ", shared" : "");
   buffers b;
@@ -234,7 +234,7 @@ void test_reductions(suite *s) {
       test_reduction(s, &r);
     }
     // More than one task, and not a whole number of them.
-    const int64_t count = (300 << 10) * 8 / tsr_dtype_get(types[k])->bits + 3;
+    const int64_t count = (300 << 10) * 8 / tsr_dtype_info_of(types[k])->bits + 3;
     const reduction large = {.dtype = types[k],
                              .op = TSR_REDUCE_SUM,
                              .pattern = &p,

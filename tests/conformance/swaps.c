@@ -87,7 +87,7 @@ tsr_status swap_check(const scene *s, const tsr_array *array, int tensor) {
                                       s->tensors[tensor], NULL, &wanted);
   for (int64_t i = 0; !status && i < tsr_array_local_count(wanted); i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    status = tsr_array_local(wanted, i, &part);
+    status = tsr_array_local_at(wanted, i, &part);
     if (!status && memcmp(part.data, tsr_array_data(array, i), (size_t)part.bytes) != 0)
       status = tsr_fail(REPLICAS_DIFFER, "device %lld holds the wrong data of tensor %d",
                         (long long)part.device, tensor);
@@ -126,7 +126,7 @@ static tsr_status check_leaf(const scene *s, const tsr_leaf *leaf) {
 
 tsr_status swap_check_tree(const scene *s, tsr_array_tree *tree, tsr_status status) {
   for (int64_t i = 0; !status && i < tsr_array_tree_count(tree); i++)
-    status = check_leaf(s, tsr_array_tree_leaf(tree, i));
+    status = check_leaf(s, tsr_array_tree_at(tree, i));
   tsr_array_tree_release(tree);
   return status;
 }

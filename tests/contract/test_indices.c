@@ -14,7 +14,7 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
 
 #define CALLS(X)                                                                                   \
   X(array_local, 8, INDEX_OUT_OF_RANGE,                                                            \
-    tsr_array_local(w->array, i, &(tsr_array_part){.size = sizeof(tsr_array_part)}))               \
+    tsr_array_local_at(w->array, i, &(tsr_array_part){.size = sizeof(tsr_array_part)}))            \
   X(array_write, 8, INDEX_OUT_OF_RANGE, tsr_array_write(w->array, i, OUT(0)))                      \
   X(array_to_dlpack, 8, INDEX_OUT_OF_RANGE, tsr_array_to_dlpack(w->array, i, OUT(0)))              \
   X(array_to_dlpack_unversioned, 8, INDEX_OUT_OF_RANGE,                                            \
@@ -28,7 +28,7 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
   X(checkpoint_read_shard_of, 8, INDEX_OUT_OF_RANGE,                                               \
     tsr_checkpoint_read_shard(w->checkpoint, 0, w->layout, i, NULL, OUT(0), 8, NULL))              \
   X(plan_get, 2, INDEX_OUT_OF_RANGE,                                                               \
-    tsr_plan_get(w->plan, i, &(tsr_plan_row){.size = sizeof(tsr_plan_row)}))                       \
+    tsr_plan_at(w->plan, i, &(tsr_plan_row){.size = sizeof(tsr_plan_row)}))                        \
   X(plan_layout, 2, INDEX_OUT_OF_RANGE, tsr_plan_layout(w->plan, i, OUT(0)))                       \
   X(plan_explain, 2, INDEX_OUT_OF_RANGE, explain(w, i))                                            \
   X(layout_box, 8, INDEX_OUT_OF_RANGE, tsr_layout_box(w->layout, i, OUT(0)))                       \

@@ -21,7 +21,7 @@ static tsr_status read_once(const world *w) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_array_local_count(again) && !status; i++)
-    status = tsr_array_local(again, i, &part);
+    status = tsr_array_local_at(again, i, &part);
   if (!status) status = tsr_array_to_host_local(again, host, sizeof host, NULL);
   if (!status) status = compare(w, host);
   memset(host, 0, sizeof host);

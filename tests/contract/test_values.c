@@ -12,36 +12,36 @@ typedef bool answers_fn(world *w, int64_t index);
 
 #define ANSWERS(X)                                                                         \
   X(array_device, 8, tsr_array_device(w->array, i) == -1)                                  \
-  X(array_find_device, 8, tsr_array_find_device(w->array, i) == -1)                        \
+  X(array_find_device, 8, tsr_array_local_find(w->array, i) == -1)                         \
   X(array_data, 8, !tsr_array_data(w->array, i))                                           \
   X(array_buffer, 8, !tsr_array_buffer(w->array, i, OUT(0)))                               \
-  X(array_tree_leaf, 2, !tsr_array_tree_leaf(w->arrays, i))                                \
-  X(axis_registry_get, 1, !tsr_axis_registry_get(w->registry, INT(i)).name)                \
+  X(array_tree_leaf, 2, !tsr_array_tree_at(w->arrays, i))                                  \
+  X(axis_registry_get, 1, !tsr_axis_registry_at(w->registry, INT(i)).name)                 \
   X(checkpoint_layout, 2, !tsr_checkpoint_layout(w->checkpoint, i))                        \
-  X(checkpoint_file, files(w), !tsr_checkpoint_file(w->checkpoint, INT(i)))                \
+  X(checkpoint_file, files(w), !tsr_checkpoint_file_at(w->checkpoint, INT(i)))             \
   X(checkpoint_file_bytes, files(w), !tsr_checkpoint_file_bytes(w->checkpoint, INT(i)))    \
   X(checkpoint_copies, 2, !tsr_checkpoint_copies(w->checkpoint, i))                        \
   X(checkpoint_find, 2, !tsr_checkpoint_find(w->checkpoint, i, 0, 0, OUT(0)))              \
   X(checkpoint_find_shard, 8, !tsr_checkpoint_find(w->checkpoint, 0, i, 0, OUT(0)))        \
   X(checkpoint_find_copy, 8, !tsr_checkpoint_find(w->checkpoint, 0, 0, INT(i), OUT(0)))    \
   X(checkpoint_known_hash, 2, !tsr_checkpoint_known_hash(w->checkpoint, i, OUT(0)))        \
-  X(chunker_process, 2, tsr_chunker_process(w->chunker, INT(i)) == -1)                     \
+  X(chunker_process, 2, tsr_chunker_process_at(w->chunker, INT(i)) == -1)                  \
   X(comm_rank_of, 8, tsr_comm_rank_of(w->comm, i) == -1)                                   \
   X(comm_local_index, 8, tsr_comm_local_index(w->comm, i) == -1)                           \
   X(copy_batch_copies, 1, !tsr_copy_batch_copies(w->batch, INT(i), OUT(0)))                \
   X(dynamic_axes_at, 1000, !tsr_dynamic_axes_at(INT(i)))                                   \
-  X(fsck_fault, tsr_fsck_count(w->fsck), !tsr_fsck_fault(w->fsck, i))                      \
+  X(fsck_fault, tsr_fsck_count(w->fsck), !tsr_fsck_at(w->fsck, i))                         \
   X(layout_shard, 8, tsr_layout_shard(w->layout, i) == -1)                                 \
   X(layout_shard_of_boxes, 8, tsr_layout_shard(w->boxes, i) == -1)                         \
-  X(layout_device, 8, tsr_layout_device(w->layout, i) == -1)                               \
-  X(layout_find_device, 8, tsr_layout_find_device(w->layout, i) == -1)                     \
+  X(layout_device, 8, tsr_layout_device_at(w->layout, i) == -1)                            \
+  X(layout_find_device, 8, tsr_layout_device_find(w->layout, i) == -1)                     \
   X(layout_shard_coords, 8, !tsr_layout_shard_coords(w->layout, i, OUT(0)))                \
   X(layout_shard_coords_of_boxes, 2, !tsr_layout_shard_coords(w->boxes, i, OUT(0)))        \
   X(layout_dim_shards, 2, !tsr_layout_dim_shards(w->layout, INT(i)))                       \
   X(layout_dim_shards_of_boxes, 2, !tsr_layout_dim_shards(w->boxes, INT(i)))               \
-  X(layout_replica, 8, tsr_layout_replica(w->layout, i, 0) == -1)                          \
-  X(layout_replica_of_boxes, 2, tsr_layout_replica(w->boxes, i, 0) == -1)                  \
-  X(layout_replica_index, 1, tsr_layout_replica(w->layout, 0, i) == -1)                    \
+  X(layout_replica, 8, tsr_layout_replica_at(w->layout, i, 0) == -1)                       \
+  X(layout_replica_of_boxes, 2, tsr_layout_replica_at(w->boxes, i, 0) == -1)               \
+  X(layout_replica_index, 1, tsr_layout_replica_at(w->layout, 0, i) == -1)                 \
   X(layout_replica_id, 8, tsr_layout_replica_id(w->layout, i) == -1)                       \
   X(layout_replica_id_of_boxes, 8, tsr_layout_replica_id(w->boxes, i) == -1)               \
   X(layout_shard_shape, 8, !tsr_layout_shard_shape(w->layout, i, OUT(0)))                  \
@@ -50,40 +50,40 @@ typedef bool answers_fn(world *w, int64_t index);
   X(layout_buffer_shape_padded, 8, !tsr_layout_buffer_shape(w->padded, i, OUT(0)))         \
   X(layout_shard_elements, 8, !tsr_layout_shard_elements(w->layout, i))                    \
   X(layout_buffer_elements, 8, !tsr_layout_buffer_elements(w->padded, i))                  \
-  X(logical_rules_get, 1, !tsr_logical_rules_get(w->logical, INT(i)))                      \
-  X(map_preset_name, 1000, !tsr_map_preset_name(INT(i)))                                   \
+  X(logical_rules_get, 1, !tsr_logical_rules_at(w->logical, INT(i)))                       \
+  X(map_preset_name, 1000, !tsr_map_preset_at(INT(i)))                                     \
   X(mapping_line, 1, !tsr_mapping_line(w->mapping, i))                                     \
-  X(mesh_axis, 2, !tsr_mesh_axis(w->mesh, INT(i)))                                         \
-  X(mesh_device, 8, tsr_mesh_device(w->mesh, i) == -1)                                     \
+  X(mesh_axis, 2, !tsr_mesh_axis_at(w->mesh, INT(i)))                                      \
+  X(mesh_device, 8, tsr_mesh_device_at(w->mesh, i) == -1)                                  \
   X(mesh_coords, 8, !tsr_mesh_coords(w->mesh, i, OUT(0)))                                  \
   X(mesh_position, 4, tsr_mesh_position(w->mesh, (int64_t[]){0, i}) == -1)                 \
   X(mesh_process, 8, tsr_mesh_process(w->mesh, i) == -1)                                   \
-  X(mesh_find_device, 8, tsr_mesh_find_device(w->mesh, INT(i)) == -1)                      \
+  X(mesh_find_device, 8, tsr_mesh_device_find(w->mesh, INT(i)) == -1)                      \
   X(npz_name, 1, !tsr_npz_name(w->npz, i))                                                 \
   X(npz_array, 1, !tsr_npz_array(w->npz, i))                                               \
   X(npz_is_stored, 1, !tsr_npz_is_stored(w->npz, i))                                       \
-  X(plan_spec, tsr_plan_spec_count(w->plan), !tsr_plan_spec(w->plan, INT(i)))              \
+  X(plan_spec, tsr_plan_spec_count(w->plan), !tsr_plan_spec_at(w->plan, INT(i)))           \
   X(plan_wanted, 2, tsr_plan_wanted(w->plan, i) == -1)                                     \
   X(plan_final, 2, tsr_plan_final(w->plan, i) == -1)                                       \
   X(plan_note_print, 2, prints_nothing(w, i))                                              \
-  X(preset_family, 1000, !tsr_preset_family(INT(i)))                                       \
-  X(preset_model_type, 1000, !tsr_preset_model_type(INT(i), OUT(0)))                       \
-  X(rules_get, 2, !tsr_rules_get(w->rules, INT(i)))                                        \
+  X(preset_family, 1000, !tsr_preset_family_at(INT(i)))                                    \
+  X(preset_model_type, 1000, !tsr_preset_model_type_at(INT(i), OUT(0)))                    \
+  X(rules_get, 2, !tsr_rules_at(w->rules, INT(i)))                                         \
   X(sequence_step_at, steps(w), !tsr_sequence_step_at(w->sequence, INT(i)))                \
   X(sharding_stage_index, 2, tsr_sharding_stage_index(w->sharding, INT(i), 0, 0) == -1)    \
   X(sharding_stage_index_of, 1, tsr_sharding_stage_index(w->sharding, 0, INT(i), 0) == -1) \
   X(sharding_stage_index_at, 8, tsr_sharding_stage_index(w->sharding, 0, 0, i) == -1)      \
   X(t5x_get_coords, 8, !tsr_t5x_get_coords(w->topology, INT(i), OUT(0)))                   \
   X(t5x_bounds, 8, !tsr_t5x_bounds_from_last_device(w->topology, INT(i), OUT(0)))          \
-  X(topology_find, 8, tsr_topology_find(w->topology, INT(i)) == -1)                        \
+  X(topology_find, 8, tsr_topology_device_find(w->topology, INT(i)) == -1)                 \
   X(topology_level, 8, !tsr_topology_level(w->topology, INT(i), 0))                        \
   X(topology_hops, 8, !tsr_topology_hops(w->topology, 0, INT(i)))                          \
   X(topology_cost, 8, !(tsr_topology_cost(w->topology, 0, INT(i), 100) > 0))               \
-  X(transform_file, outputs(w), !tsr_transform_file(w->transform, INT(i)))                 \
+  X(transform_file, outputs(w), !tsr_transform_file_at(w->transform, INT(i)))              \
   X(transform_file_bytes, outputs(w), !tsr_transform_file_bytes(w->transform, INT(i)))     \
-  X(transform_extra, extras(w), !tsr_transform_extra(w->transform, INT(i)))                \
-  X(tree_tensor, 2, !tsr_tree_tensor(w->tree, i))                                          \
-  X(verification_row, rows_of(w), !tsr_verification_row(w->verification, i))               \
+  X(transform_extra, extras(w), !tsr_transform_extra_at(w->transform, INT(i)))             \
+  X(tree_tensor, 2, !tsr_tree_at(w->tree, i))                                              \
+  X(verification_row, rows_of(w), !tsr_verification_at(w->verification, i))                \
   X(verification_tree, 2, !tsr_verification_tree(w->verification, INT(i)))
 
 static int64_t files(world *w) { return tsr_checkpoint_file_count(w->checkpoint); }
@@ -95,7 +95,7 @@ static int64_t extras(world *w) { return tsr_transform_certificate_of(w->transfo
 static bool prints_nothing(world *w, int64_t i) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_plan_row row = TSR_PLAN_ROW;
-  assert_ok(tsr_plan_get(w->plan, 0, &row));
+  assert_ok(tsr_plan_at(w->plan, 0, &row));
   tsr_plan_note_print(w->plan, i, &row.notes[0], &text);
   tsr_verification_print_row(w->verification, i, &text);
   const bool nothing = !*tsr_text_string(&text);
@@ -185,10 +185,10 @@ static void values_that_are_not_listed_are_counted_nowhere(void **state) {
   for (size_t b = 0; b < COUNT_OF(bad); b++) {
     assert_int_equal(tsr_fsck_total(w->fsck, (tsr_severity)bad[b]), 0);
     assert_int_equal(tsr_verification_total(w->verification, (tsr_verdict)bad[b]), 0);
-    assert_null(tsr_axes_get(w->axes, (tsr_axis_field)bad[b]));
+    assert_null(tsr_axes_at(w->axes, (tsr_axis_field)bad[b]));
     assert_false(tsr_axes_is_given(w->axes, (tsr_axis_field)bad[b]));
     assert_null(tsr_topology_link(w->topology, (tsr_level)bad[b]));
-    assert_null(tsr_dtype_get((tsr_dtype)bad[b]));
+    assert_null(tsr_dtype_info_of((tsr_dtype)bad[b]));
     assert_null(tsr_dtype_name((tsr_dtype)bad[b], TSR_NAMES_OWN));
     assert_null(tsr_dtype_name(TSR_F32, (tsr_ecosystem)bad[b]));
     assert_false(tsr_reduction_allows((tsr_reduction)bad[b], TSR_F32));

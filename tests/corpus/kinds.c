@@ -56,7 +56,7 @@ static tsr_status open_fsck(const test_folder *folder, tsr_text *warnings) {
   tsr_fsck *fsck = NULL;
   TSR_TRY(tsr_fsck_run(folder->path, &options, &fsck));
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
-    const tsr_fault *fault = tsr_fsck_fault(fsck, i);
+    const tsr_fault *fault = tsr_fsck_at(fsck, i);
     tsr_text_addf(warnings, "%s %s%s: %s\n", tsr_severity_name(fault->severity),
                   tsr_fault_name(fault->kind), fault->repairable ? "+" : "", fault->message);
     assert_true(*tsr_fault_remedy(fault->kind));

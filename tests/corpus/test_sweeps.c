@@ -213,7 +213,7 @@ static void headers_with_a_flipped_bit_say_what_is_there(void **state) {
 static void print_contents(const tsr_checkpoint *model, tsr_text *out) {
   const tsr_tree *tree = tsr_checkpoint_tree(model);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *t = tsr_tree_tensor(tree, i);
+    const tsr_tensor *t = tsr_tree_at(tree, i);
     tsr_shape shape;
     int64_t count = 0, bytes = 0;
     assert_ok(tsr_shape_init(&shape, t->dims, t->rank));

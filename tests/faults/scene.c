@@ -303,7 +303,7 @@ static uint32_t word_of_archive(const char *name, int64_t element) {
 }
 
 static void check_tensor(const scene *s, const tsr_checkpoint *checkpoint, int64_t index) {
-  const tsr_tensor *t = tsr_tree_tensor(tsr_checkpoint_tree(checkpoint), index);
+  const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(checkpoint), index);
   static uint32_t words[4096];
   const bool mapped = !strncmp(t->path, "new.", 4), halves = !strcmp(t->path, "new.a");
   const char *name = mapped ? t->path + 4 : t->path;

@@ -43,7 +43,7 @@ static void check_resolves(const tsr_axes *axes) {
         &spec);
     // Only more axes than a spec can have are refused.
     assert(status ? tsr_status_cause(status) == TSR_CAUSE_TOO_LARGE
-                  : tsr_spec_get(spec)->dim_count == list->count);
+                  : tsr_spec_desc_of(spec)->dim_count == list->count);
     tsr_status_free(status);
     tsr_spec_release(spec);
   }

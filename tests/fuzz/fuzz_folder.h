@@ -107,7 +107,7 @@ static inline void fuzz_write_tensors(const fuzz_folder *folder, int part, const
 static inline void fuzz_read_all(const tsr_checkpoint *model) {
   const tsr_tree *tree = tsr_checkpoint_tree(model);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const int64_t bytes = tsr_tensor_bytes(tsr_tree_tensor(tree, i));
+    const int64_t bytes = tsr_tensor_bytes(tsr_tree_at(tree, i));
     if (bytes > MOST_DATA) continue;
     char *elements = malloc((size_t)bytes + 1);
     tsr_status status = tsr_checkpoint_read(model, i, NULL, elements, bytes);
@@ -131,8 +131,8 @@ static inline bool fuzz_check(const fuzz_folder *folder) {
   const bool sound = tsr_fsck_total(fsck, TSR_SEVERITY_ERROR) == 0;
   assert(plan || sound == opened);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
-    assert(strstr(tsr_fsck_fault(fsck, i)->message, folder->path));
-    assert(*tsr_fault_remedy(tsr_fsck_fault(fsck, i)->kind));
+    assert(strstr(tsr_fsck_at(fsck, i)->message, folder->path));
+    assert(*tsr_fault_remedy(tsr_fsck_at(fsck, i)->kind));
   }
   tsr_fsck_destroy(fsck);
   return opened;

@@ -41,7 +41,7 @@ static void mend(const fuzz_folder *folder) {
   if (!repaired) return;
   status = tsr_fsck_run(folder->path, &options, &fsck);
   assert(!status && !tsr_fsck_repaired(fsck));
-  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) assert(!tsr_fsck_fault(fsck, i)->repairable);
+  for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) assert(!tsr_fsck_at(fsck, i)->repairable);
   tsr_fsck_destroy(fsck);
 }
 

@@ -60,7 +60,7 @@ static void check_layout(const tsr_layout *layout) {
   for (int64_t s = 0; s < tsr_layout_shard_count(layout); s++) check_pieces(layout, s);
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
     const int64_t shard = tsr_layout_shard(layout, p);
-    assert(tsr_layout_replica(layout, shard, tsr_layout_replica_id(layout, p)) == p);
+    assert(tsr_layout_replica_at(layout, shard, tsr_layout_replica_id(layout, p)) == p);
   }
   bool same = false;
   status = tsr_layout_equivalent(layout, layout, &same);

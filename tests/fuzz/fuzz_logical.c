@@ -42,7 +42,7 @@ static void check_mapping(const tsr_logical_rules *rules) {
   const char *names[8];
   int count = 0;
   for (int i = 0; i < tsr_logical_rules_count(rules) && count < 8; i++) {
-    const char *name = tsr_logical_rules_get(rules, i)->name;
+    const char *name = tsr_logical_rules_at(rules, i)->name;
     bool known = !name[0];
     for (int j = 0; j < count; j++) known = known || !strcmp(names[j], name);
     if (!known) names[count++] = name;
@@ -53,7 +53,7 @@ static void check_mapping(const tsr_logical_rules *rules) {
   assert(!status);
   status = tsr_logical_to_mesh_axes(&logical, rules, &spec, NULL);
   if (!status) {
-    const tsr_spec_desc *desc = tsr_spec_get(spec);
+    const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
     for (int i = 0; i < count; i++)
       for (int j = 0; j < i; j++) assert(!shares_axis(&desc->dims[i], &desc->dims[j]));
   } else {

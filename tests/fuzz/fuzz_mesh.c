@@ -49,7 +49,7 @@ static void check_positions(const tsr_mesh *mesh) {
     tsr_mesh_coords(mesh, position, coords);
     assert(tsr_mesh_position(mesh, coords) == position);
     if (tsr_mesh_is_abstract(mesh)) continue;
-    assert(tsr_mesh_find_device(mesh, tsr_mesh_device(mesh, position)) == position);
+    assert(tsr_mesh_device_find(mesh, tsr_mesh_device_at(mesh, position)) == position);
     assert(tsr_mesh_process(mesh, position) < tsr_mesh_process_count(mesh));
   }
 }
@@ -57,7 +57,8 @@ static void check_positions(const tsr_mesh *mesh) {
 static void check_transpose(const tsr_mesh *mesh) {
   const char *names[TSR_MAX_AXES], *reversed[TSR_MAX_AXES];
   const int count = tsr_mesh_axis_count(mesh);
-  for (int i = 0; i < count; i++) reversed[count - 1 - i] = names[i] = tsr_mesh_axis(mesh, i)->name;
+  for (int i = 0; i < count; i++)
+    reversed[count - 1 - i] = names[i] = tsr_mesh_axis_at(mesh, i)->name;
   tsr_mesh *turned = NULL, *back = NULL;
   tsr_status status = tsr_mesh_transpose(mesh, reversed, count, &turned);
   assert(!status);

@@ -15,8 +15,8 @@ static void check_printing(const tsr_rules *rules) {
   tsr_status status = tsr_rules_parse(tsr_text_string(&text), "again", NULL, &again);
   assert(!status && tsr_rules_count(again) == tsr_rules_count(rules));
   for (int i = 0; i < tsr_rules_count(rules); i++) {
-    assert(!strcmp(tsr_rules_get(rules, i)->pattern, tsr_rules_get(again, i)->pattern));
-    assert(tsr_spec_equal(tsr_rules_get(rules, i)->spec, tsr_rules_get(again, i)->spec));
+    assert(!strcmp(tsr_rules_at(rules, i)->pattern, tsr_rules_at(again, i)->pattern));
+    assert(tsr_spec_equal(tsr_rules_at(rules, i)->spec, tsr_rules_at(again, i)->spec));
   }
   tsr_rules_release(again);
   tsr_text_deinit(&text);
@@ -27,7 +27,7 @@ static void check_literal(const char *text, const tsr_rules *rules) {
   tsr_status status = tsr_rules_from_pattern_literal(text, &literal);
   assert(!status && tsr_rules_count(literal) == tsr_rules_count(rules));
   for (int i = 0; i < tsr_rules_count(rules); i++)
-    assert(!strcmp(tsr_rules_get(rules, i)->pattern, tsr_rules_get(literal, i)->pattern));
+    assert(!strcmp(tsr_rules_at(rules, i)->pattern, tsr_rules_at(literal, i)->pattern));
   check_printing(literal);
   tsr_rules_release(literal);
 }

@@ -45,7 +45,7 @@ static void check_rows(const tsr_plan *plan) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
     tsr_text text = TSR_TEXT_EMPTY;
-    tsr_status got = tsr_plan_get(plan, i, &row);
+    tsr_status got = tsr_plan_at(plan, i, &row);
     assert(!got);
     assert(row.bytes_per_device >= 0);
     assert(row.bytes_per_device <= tsr_tensor_bytes(row.tensor));

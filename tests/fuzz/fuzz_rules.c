@@ -19,8 +19,8 @@ static void check_printing(const tsr_rules *rules) {
   tsr_status status = tsr_rules_parse(tsr_text_string(&first), "again", NULL, &again);
   assert(!status && tsr_rules_count(again) == tsr_rules_count(rules));
   for (int i = 0; i < tsr_rules_count(rules); i++) {
-    assert(!strcmp(tsr_rules_get(rules, i)->pattern, tsr_rules_get(again, i)->pattern));
-    assert(tsr_spec_equal(tsr_rules_get(rules, i)->spec, tsr_rules_get(again, i)->spec));
+    assert(!strcmp(tsr_rules_at(rules, i)->pattern, tsr_rules_at(again, i)->pattern));
+    assert(tsr_spec_equal(tsr_rules_at(rules, i)->spec, tsr_rules_at(again, i)->spec));
   }
   tsr_rules_print(again, &second);
   assert(!strcmp(tsr_text_string(&first), tsr_text_string(&second)));

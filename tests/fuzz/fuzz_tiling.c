@@ -30,7 +30,7 @@ static void check_spec(const tsr_spec *spec, const tsr_mesh *mesh) {
   tsr_spec *again = NULL;
   tsr_status status = tsr_sharding_bind(mesh, spec, false, &sharding);
   assert(!status);
-  status = tsr_tiling_from_sharding(sharding, tsr_spec_get(spec)->dim_count, &tiling);
+  status = tsr_tiling_from_sharding(sharding, tsr_spec_desc_of(spec)->dim_count, &tiling);
   assert(!status);
   status = tsr_tiling_to_spec(tiling, mesh, &again);
   assert(!status);

@@ -48,7 +48,7 @@ static void check_distances(const tsr_topology *topology) {
 static void check_devices(const tsr_topology *topology, bool unique) {
   const tsr_device *devices = tsr_topology_devices(topology);
   for (int i = 0; i < tsr_topology_device_count(topology); i++) {
-    const int64_t found = tsr_topology_find(topology, devices[i].id);
+    const int64_t found = tsr_topology_device_find(topology, devices[i].id);
     assert(found >= 0 && devices[found].id == devices[i].id);
     assert(!unique || found == i);
     assert(devices[i].process < tsr_topology_process_count(topology));

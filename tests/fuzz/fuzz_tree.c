@@ -31,7 +31,7 @@ static void check_tensors(const tsr_tree *tree) {
   int64_t bytes = 0, members = 0;
   tsr_tree_groups groups;
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     assert(tsr_tree_find(tree, tensor->path) == i);
     bytes += tsr_tensor_bytes(tensor);
   }

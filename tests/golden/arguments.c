@@ -86,7 +86,7 @@ void golden_write_mesh_ids(tsr_json_writer *out, const char *key, const tsr_mesh
   tsr_json_write_key(out, key);
   tsr_json_begin_inline_array(out);
   for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
-    tsr_json_write_int(out, tsr_mesh_device(mesh, i));
+    tsr_json_write_int(out, tsr_mesh_device_at(mesh, i));
   tsr_json_end_array(out);
 }
 
@@ -94,7 +94,7 @@ void golden_write_mesh(tsr_json_writer *out, const tsr_mesh *mesh) {
   tsr_json_write_key(out, "shape");
   tsr_json_begin_inline_array(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_json_write_int(out, tsr_mesh_axis(mesh, i)->size);
+    tsr_json_write_int(out, tsr_mesh_axis_at(mesh, i)->size);
   tsr_json_end_array(out);
   golden_write_mesh_ids(out, "ids", mesh);
 }
@@ -103,7 +103,7 @@ void golden_write_axis_names(tsr_json_writer *out, const char *key, const tsr_me
   tsr_json_write_key(out, key);
   tsr_json_begin_inline_array(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_json_write_string(out, tsr_mesh_axis(mesh, i)->name);
+    tsr_json_write_string(out, tsr_mesh_axis_at(mesh, i)->name);
   tsr_json_end_array(out);
 }
 
@@ -112,7 +112,7 @@ void golden_write_axis_types(tsr_json_writer *out, const tsr_mesh *mesh, bool ca
   tsr_json_begin_inline_array(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     char name[16];
-    snprintf(name, sizeof name, "%s", tsr_axis_type_name(tsr_mesh_axis(mesh, i)->type));
+    snprintf(name, sizeof name, "%s", tsr_axis_type_name(tsr_mesh_axis_at(mesh, i)->type));
     if (capital) name[0] = (char)toupper((unsigned char)name[0]);
     tsr_json_write_string(out, name);
   }

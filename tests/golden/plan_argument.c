@@ -63,8 +63,8 @@ void golden_write_pair(tsr_json_writer *out, const char *path, const tsr_spec *s
 void golden_write_plan(tsr_json_writer *out, const tsr_plan *plan) {
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    golden_write_pair(out, tsr_tree_tensor(tsr_plan_tree(plan), i)->path,
-                      tsr_plan_spec(plan, tsr_plan_final(plan, i)));
+    golden_write_pair(out, tsr_tree_at(tsr_plan_tree(plan), i)->path,
+                      tsr_plan_spec_at(plan, tsr_plan_final(plan, i)));
   }
   tsr_json_end_array(out);
 }

@@ -133,7 +133,7 @@ static void write_devices(tsr_json_writer *out, const tsr_mesh *mesh, bool by_pr
   tsr_json_write_key(out, "devices");
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++) {
-    const int64_t id = tsr_mesh_device(mesh, i);
+    const int64_t id = tsr_mesh_device_at(mesh, i);
     tsr_json_write_ints(out, (int64_t[]){tsr_mesh_process(mesh, i), id % local}, 2);
   }
   tsr_json_end_array(out);
@@ -146,8 +146,8 @@ static void write_mesh(const golden_case *c, tsr_json_writer *out, const tsr_mes
   tsr_json_begin_array(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     tsr_json_begin_inline_array(out);
-    tsr_json_write_string(out, tsr_mesh_axis(mesh, i)->name);
-    tsr_json_write_int(out, tsr_mesh_axis(mesh, i)->size);
+    tsr_json_write_string(out, tsr_mesh_axis_at(mesh, i)->name);
+    tsr_json_write_int(out, tsr_mesh_axis_at(mesh, i)->size);
     tsr_json_end_array(out);
   }
   tsr_json_end_array(out);
@@ -271,7 +271,7 @@ static tsr_status write_axis_names(const golden_case *c, const tsr_mesh *mesh,
   (void)c;
   tsr_json_begin_inline_array(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_json_write_string(out, tsr_mesh_axis(mesh, i)->name);
+    tsr_json_write_string(out, tsr_mesh_axis_at(mesh, i)->name);
   tsr_json_end_array(out);
   return NULL;
 }
@@ -284,7 +284,7 @@ static tsr_status get_mesh_axis_names(const golden_case *c, const golden_answer 
 
 static tsr_status check_bound(const tsr_mesh *mesh, const golden_names *names) {
   for (int i = 0; i < names->count; i++)
-    if (!mesh || tsr_mesh_find_axis(mesh, names->items[i]) < 0)
+    if (!mesh || tsr_mesh_axis_find(mesh, names->items[i]) < 0)
       return tsr_fail(AXIS_NOT_BOUND, "axis \"%s\" is not bound", names->items[i]);
   return NULL;
 }

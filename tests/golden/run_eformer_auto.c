@@ -136,7 +136,7 @@ static tsr_status read_axis_names(const golden_case *c, const tsr_mesh *mesh, go
   out->items = tsr_arena_zeros(c->arena, TSR_MAX_AXES, sizeof *out->items);
   if (!out->items) return tsr_fail(NO_MEMORY, "names");
   for (; out->count < tsr_mesh_axis_count(mesh); out->count++)
-    out->items[out->count] = tsr_mesh_axis(mesh, out->count)->name;
+    out->items[out->count] = tsr_mesh_axis_at(mesh, out->count)->name;
   return NULL;
 }
 
@@ -255,7 +255,7 @@ static tsr_status write_shape_specs(const tsr_tree *tree, const tsr_shape_rule *
                                     tsr_json_writer *out) {
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     const tsr_shape shape = tsr_tensor_shape(tensor);
     tsr_spec *spec = NULL;
     TSR_TRY(tsr_shape_rules_match(rules, count, &shape, &spec));

@@ -17,7 +17,7 @@ static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_
   tsr_json_write_key(out, "kind");
   tsr_json_write_string(out, small ? "small" : "not_divisible");
   tsr_json_write_key(out, "path");
-  tsr_json_write_string(out, tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path);
+  tsr_json_write_string(out, tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
   if (!small) {
     tsr_json_write_key(out, "axis");
     tsr_json_write_string(out, finding->axis);

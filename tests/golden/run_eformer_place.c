@@ -102,7 +102,7 @@ static tsr_status ask_about_tree(const golden_case *c, tree_question *ask, tsr_j
 static tsr_status write_tree(const tsr_array_tree *tree, tsr_json_writer *out) {
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     tsr_json_begin_array(out);
     tsr_json_write_string(out, leaf->tensor.path);
     TSR_TRY(golden_write_array(leaf->array, false, out));
@@ -145,7 +145,7 @@ static void write_shardings(const tsr_array_tree *tree, const tsr_sharding *cons
                             tsr_json_writer *out) {
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)
-    write_pair(tsr_array_tree_leaf(tree, i), shardings[i] ? tsr_sharding_spec(shardings[i]) : NULL,
+    write_pair(tsr_array_tree_at(tree, i), shardings[i] ? tsr_sharding_spec(shardings[i]) : NULL,
                out);
   tsr_json_end_array(out);
 }
@@ -187,7 +187,7 @@ static tsr_status specs(const golden_case *c, const golden_place *place, const l
   TSR_TRY(tsr_array_tree_specs(list->tree, found));
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < list->count; i++) {
-    write_pair(tsr_array_tree_leaf(list->tree, i), found[i], out);
+    write_pair(tsr_array_tree_at(list->tree, i), found[i], out);
     tsr_spec_release(found[i]);
   }
   tsr_json_end_array(out);
@@ -257,7 +257,7 @@ static tsr_status shard_and_gather(const tsr_placer *placer, const leaves *list,
   if (!status) status = tsr_placer_gather(placer, placed, &back);
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < list->count && !status; i++)
-    status = write_round(tsr_array_tree_leaf(placed, i), tsr_array_tree_leaf(back, i), out);
+    status = write_round(tsr_array_tree_at(placed, i), tsr_array_tree_at(back, i), out);
   if (!status) tsr_json_end_array(out);
   tsr_array_tree_release(back);
   tsr_array_tree_release(placed);

@@ -78,7 +78,7 @@ static tsr_status write_name(const tsr_rules *rules, const char *name, const tsr
   tsr_spec *spec = NULL;
   TSR_TRY(tsr_rules_match(rules, name, &rule));
   if (rule >= 0)
-    spec = tsr_spec_retain(tsr_rules_get(rules, rule)->spec);
+    spec = tsr_spec_retain(tsr_rules_at(rules, rule)->spec);
   else if (!golden_is_null(otherwise))
     TSR_TRY(tsr_spec_from_json(otherwise, &spec));
   else

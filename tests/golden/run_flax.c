@@ -65,7 +65,7 @@ static void write_unchanged(tsr_json_writer *out) {
 // they are part of the value's type.
 static tsr_status write_placed_spec(const golden_case *c, const tsr_spec *spec, int rank,
                                     bool is_type, tsr_json_writer *out) {
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec *whole = NULL;
   tsr_spec_dim *dims = tsr_arena_zeros(c->arena, (size_t)rank + 1, sizeof *dims);
   if (!dims) return tsr_fail(NO_MEMORY, "a spec");
@@ -88,7 +88,7 @@ static tsr_status write_placed(const golden_case *c, const tsr_array *array, boo
   const tsr_sharding *sharding = tsr_array_sharding(array);
   tsr_array_part part = TSR_ARRAY_PART;
   TSR_TRY(pattern_check(array));
-  TSR_TRY(tsr_array_local(array, 0, &part));
+  TSR_TRY(tsr_array_local_at(array, 0, &part));
   tsr_json_begin_object(out);
   tsr_json_write_key(out, "spec");
   TSR_TRY(
@@ -202,7 +202,7 @@ static tsr_status ask_about_value(const golden_case *c, const char *names, const
   tsr_status status = arguments_init(&in, c, names, rules);
   if (!status) status = place_value(c, &in, ask, &array, &report);
   if (!status && report.spec) {
-    const bool is_type = tsr_mesh_axis(in.mesh, 0)->type == TSR_AXIS_EXPLICIT;
+    const bool is_type = tsr_mesh_axis_at(in.mesh, 0)->type == TSR_AXIS_EXPLICIT;
     status = write_placed(c, array, devices, is_type && devices, out);
   } else if (!status) {
     write_unchanged(out);

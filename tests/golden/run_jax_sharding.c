@@ -24,7 +24,7 @@ static tsr_status read_refs(const golden_case *c, const char *what, const tsr_ax
 static tsr_status read_spec(const golden_case *c, const char *what, tsr_spec **out) {
   tsr_spec *entries = NULL;
   TSR_TRY(tsr_spec_from_json(golden_get(c, what), &entries));
-  tsr_spec_desc desc = *tsr_spec_get(entries);
+  tsr_spec_desc desc = *tsr_spec_desc_of(entries);
   tsr_status status = read_refs(c, "unreduced", &desc.unreduced, &desc.unreduced_count);
   if (!status) status = read_refs(c, "reduced", &desc.reduced, &desc.reduced_count);
   if (!status) status = tsr_spec_create(&desc, out);
@@ -79,7 +79,7 @@ static tsr_status write_set(const golden_case *c, tsr_json_writer *out, const ch
 
 static void write_spec(tsr_json_writer *out, const tsr_spec *spec) {
   // The sets are written beside the entries, not with them.
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec *entries = NULL;
   desc.unreduced_count = desc.reduced_count = 0;
   tsr_status status = tsr_spec_create(&desc, &entries);
@@ -98,7 +98,7 @@ static void write_replicated_axes(tsr_json_writer *out, const tsr_sharding *shar
   const char *names[TSR_MAX_AXES];
   int count = 0;
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    if (replicated & 1u << i) names[count++] = tsr_mesh_axis(mesh, i)->name;
+    if (replicated & 1u << i) names[count++] = tsr_mesh_axis_at(mesh, i)->name;
   write_sorted(out, "replicated_axes", names, count);
 }
 
@@ -134,7 +134,7 @@ static tsr_status find_holdings(const golden_case *c, const tsr_layout *layout, 
 
 static void write_holding(tsr_json_writer *out, const tsr_mesh *mesh, const holdings *held,
                           int64_t position) {
-  write_device(out, tsr_mesh_device(mesh, position), held->ranges + position * held->rank,
+  write_device(out, tsr_mesh_device_at(mesh, position), held->ranges + position * held->rank,
                held->rank, held->replicas[position]);
 }
 
@@ -158,7 +158,8 @@ static void print_sdy_dim(const tsr_sharding *sharding, int dim, tsr_text *out) 
   tsr_text_add(out, "{");
   for (int s = 0; s < cut->stage_count; s++)
     for (int a = 0; a < cut->stages[s].axis_count; a++) {
-      tsr_text_addf(out, "%s'%s'", between, tsr_mesh_axis(mesh, cut->stages[s].axes[a].axis)->name);
+      tsr_text_addf(out, "%s'%s'", between,
+                    tsr_mesh_axis_at(mesh, cut->stages[s].axes[a].axis)->name);
       between = ", ";
     }
   if (cut->open) tsr_text_addf(out, "%s?", between);
@@ -217,7 +218,7 @@ static tsr_status sharding(const golden_case *c, const golden_answer *answer) {
 static tsr_status partition_spec(const golden_case *c, const golden_answer *answer) {
   tsr_spec *spec = NULL;
   TSR_TRY(read_spec(c, "entries", &spec));
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   tsr_status status = NULL;
   tsr_json_begin_object(answer->out);
   write_spec(answer->out, spec);
@@ -257,7 +258,7 @@ static void write_shards(tsr_json_writer *out, const tsr_mesh *mesh, const holdi
   tsr_json_write_key(out, "shards");
   tsr_json_begin_array(out);
   for (int64_t id = 0; id < tsr_mesh_device_count(mesh); id++) {
-    const int64_t position = tsr_mesh_find_device(mesh, id);
+    const int64_t position = tsr_mesh_device_find(mesh, id);
     if (position >= 0 && tsr_mesh_process(mesh, position) == process)
       write_holding(out, mesh, held, position);
   }

@@ -21,7 +21,7 @@ static void write_per_axis(tsr_json_writer *out, const char *key, const tsr_mesh
   tsr_json_write_key(out, key);
   tsr_json_begin_object(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    tsr_json_write_key(out, tsr_mesh_axis(mesh, i)->name);
+    tsr_json_write_key(out, tsr_mesh_axis_at(mesh, i)->name);
     tsr_json_write_int(out, numbers[i]);
   }
   tsr_json_end_object(out);

@@ -69,7 +69,7 @@ tsr_status golden_partitioner_rules(const golden_case *c, const golden_answer *a
   tsr_logical_rules_to_json(tsr_partitioner_logical_axis_rules(partitioner), answer->out);
   tsr_json_write_key(answer->out, "data_axis");
   write_entry(answer->out,
-              &tsr_spec_get(tsr_partitioner_data_partition_spec(partitioner))->dims[0]);
+              &tsr_spec_desc_of(tsr_partitioner_data_partition_spec(partitioner))->dims[0]);
   tsr_json_end_object(answer->out);
   tsr_partitioner_release(partitioner);
   return NULL;
@@ -118,8 +118,8 @@ static void write_mesh_shape(tsr_json_writer *out, const tsr_mesh *mesh) {
   tsr_json_write_key(out, "mesh_shape");
   tsr_json_begin_object(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    tsr_json_write_key(out, tsr_mesh_axis(mesh, i)->name);
-    tsr_json_write_int(out, tsr_mesh_axis(mesh, i)->size);
+    tsr_json_write_key(out, tsr_mesh_axis_at(mesh, i)->name);
+    tsr_json_write_int(out, tsr_mesh_axis_at(mesh, i)->size);
   }
   tsr_json_end_object(out);
 }
@@ -144,7 +144,7 @@ static tsr_status write_data(const golden_case *c, const tsr_partitioner *partit
   tsr_json_write_key(out, "data_partition_spec");
   tsr_spec_to_json(spec, out);
   write_mesh_shape(out, tsr_partitioner_mesh(partitioner));
-  if (tsr_spec_get(spec)->dims[0].stage_count) TSR_TRY(write_data_sizes(partitioner, out));
+  if (tsr_spec_desc_of(spec)->dims[0].stage_count) TSR_TRY(write_data_sizes(partitioner, out));
   tsr_json_end_object(out);
   return NULL;
 }

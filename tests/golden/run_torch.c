@@ -9,7 +9,7 @@ static void write_said_mesh(tsr_json_writer *out, const tsr_mesh *mesh) {
   tsr_json_write_key(out, "sizes");
   tsr_json_begin_inline_array(out);
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    tsr_json_write_int(out, tsr_mesh_axis(mesh, i)->size);
+    tsr_json_write_int(out, tsr_mesh_axis_at(mesh, i)->size);
   tsr_json_end_array(out);
   golden_write_mesh_ids(out, "ids", mesh);
   tsr_json_end_object(out);

@@ -74,8 +74,8 @@ static void positions_beyond_the_shards_are_replicas(void **state) {
   assert_int_equal(tsr_layout_device_count(layout), 6);
   assert_int_equal(tsr_layout_replica_count(layout), 2);
   assert_int_equal(tsr_layout_shard(layout, 4), 1);
-  assert_int_equal(tsr_layout_replica(layout, 1, 1), 4);
-  assert_int_equal(tsr_layout_replica(layout, 1, 2), -1);
+  assert_int_equal(tsr_layout_replica_at(layout, 1, 1), 4);
+  assert_int_equal(tsr_layout_replica_at(layout, 1, 2), -1);
   assert_int_equal(tsr_layout_replica_id(layout, 4), 1);
   assert_int_equal(tsr_layout_dim_shards(layout, 0), 3);
   assert_int_equal(tsr_layout_dim_shards(layout, 1), 1);

@@ -36,7 +36,7 @@ static void place_device(const tsr_layout *layout, int64_t device, int64_t *plac
   const tsr_shape shape = tsr_layout_shape(layout);
   for (int i = 0; i < MAX_ELEMENTS; i++) places[i] = -1;
   tsr_pieces pieces;
-  const int64_t position = tsr_mesh_find_device(tsr_layout_mesh(layout), device);
+  const int64_t position = tsr_mesh_device_find(tsr_layout_mesh(layout), device);
   assert_ok(tsr_pieces_init(&pieces, layout, tsr_layout_shard(layout, position)));
   for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) place_piece(&piece, &shape, places);
   tsr_pieces_deinit(&pieces);
@@ -45,7 +45,7 @@ static void place_device(const tsr_layout *layout, int64_t device, int64_t *plac
 static bool same_places(const tsr_layout *a, const tsr_layout *b) {
   static int64_t in_a[MAX_ELEMENTS], in_b[MAX_ELEMENTS];
   for (int64_t p = 0; p < tsr_layout_device_count(a); p++) {
-    const int64_t device = tsr_mesh_device(tsr_layout_mesh(a), p);
+    const int64_t device = tsr_mesh_device_at(tsr_layout_mesh(a), p);
     place_device(a, device, in_a);
     place_device(b, device, in_b);
     if (memcmp(in_a, in_b, sizeof in_a) != 0) return false;

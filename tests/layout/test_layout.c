@@ -106,11 +106,11 @@ static void check_replicas(const test_layout *made, const tsr_layout *layout) {
     for (int d = 0; d < made->shape.rank; d++)
       assert_int_equal(coords[d], test_layout_index(made, d, p));
     assert_int_equal(tsr_layout_replica_id(layout, p), met[shard]);
-    assert_int_equal(tsr_layout_replica(layout, shard, met[shard]++), p);
+    assert_int_equal(tsr_layout_replica_at(layout, shard, met[shard]++), p);
   }
   for (int64_t s = 0; s < tsr_layout_shard_count(layout); s++) {
     assert_int_equal(met[s], replicas);
-    assert_int_equal(tsr_layout_replica(layout, s, replicas), -1);
+    assert_int_equal(tsr_layout_replica_at(layout, s, replicas), -1);
   }
 }
 
@@ -370,7 +370,7 @@ static void scalars_are_one_element_everywhere(void **state) {
   tsr_piece piece;
   assert_int_equal(tsr_layout_shard_count(layout), 1);
   assert_int_equal(tsr_layout_replica_count(layout), 6);
-  assert_int_equal(tsr_layout_replica(layout, 0, 5), 5);
+  assert_int_equal(tsr_layout_replica_at(layout, 0, 5), 5);
   assert_int_equal(tsr_layout_shard_elements(layout, 0), 1);
   assert_ok(tsr_pieces_init(&pieces, layout, 0));
   assert_true(tsr_pieces_next(&pieces, &piece));
@@ -458,7 +458,7 @@ static void a_hundred_thousand_devices_are_no_burden(void **state) {
   assert_int_equal(tsr_layout_replica_count(layout), 100);
   for (int64_t p = 0; p < devices; p += 997) {
     const int64_t shard = tsr_layout_shard(layout, p);
-    assert_int_equal(tsr_layout_replica(layout, shard, tsr_layout_replica_id(layout, p)), p);
+    assert_int_equal(tsr_layout_replica_at(layout, shard, tsr_layout_replica_id(layout, p)), p);
   }
   tsr_range *map = malloc(sizeof *map * 2 * (size_t)devices);
   int64_t *ids = malloc(sizeof *ids * (size_t)devices);

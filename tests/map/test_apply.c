@@ -217,7 +217,7 @@ static const char *const made[][2] = {
 static void describe(const tsr_mapping *mapping, tsr_text *out) {
   const tsr_tree *tree = tsr_mapping_tree(mapping);
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     const tsr_shape shape = tsr_tensor_shape(tensor);
     tsr_text_addf(out, "%s %s ", tensor->path, tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
     tsr_shape_print(&shape, out);

@@ -299,11 +299,11 @@ static void presets_are_known_by_name(void **state) {
                     "there is no map \"llama-fuze\", only llama-from-flax, ");
   assert_fails_with(tsr_map_preset("llama-fuze", &map), UNKNOWN_PRESET,
                     "; did you mean \"llama-fuse\"?");
-  assert_null(tsr_map_preset_name(-1));
+  assert_null(tsr_map_preset_at(-1));
   assert_null(tsr_map_preset_text("llama"));
   int count = 0;
-  for (; tsr_map_preset_name(count); count++) {
-    assert_ok(tsr_map_preset(tsr_map_preset_name(count), &map));
+  for (; tsr_map_preset_at(count); count++) {
+    assert_ok(tsr_map_preset(tsr_map_preset_at(count), &map));
     assert_true(tsr_map_count(map) > 0);
     tsr_map_release(map);
   }

@@ -140,7 +140,7 @@ static double traffic_seconds(const tsr_mesh *mesh, const tsr_axis_traffic *traf
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++)
     for (tsr_collective op = TSR_COLLECTIVE_ALL_GATHER; op < TSR_COLLECTIVE_COUNT; op++)
       if (traffic[axis].bytes[op])
-        sum += seconds_of(mesh, op, tsr_mesh_axis(mesh, axis)->name, traffic[axis].bytes[op]);
+        sum += seconds_of(mesh, op, tsr_mesh_axis_at(mesh, axis)->name, traffic[axis].bytes[op]);
   return sum;
 }
 
@@ -179,7 +179,7 @@ static void a_search_tells_the_true_cost_and_beats_list_order(void **state) {
     assert_ok(tsr_mesh_search(topology, axes, 3, traffic, &found, &seconds));
     assert_near(seconds, traffic_seconds(found, traffic));
     assert_int_equal(tsr_mesh_device_count(found), tsr_topology_device_count(topology));
-    assert_int_equal(tsr_mesh_axis(found, 1)->type, TSR_AXIS_EXPLICIT);
+    assert_int_equal(tsr_mesh_axis_at(found, 1)->type, TSR_AXIS_EXPLICIT);
     tsr_text text = TSR_TEXT_EMPTY;
     tsr_text_addf(&text, "a=%d,b=%d,c=%d", (int)axes[0].size, (int)axes[1].size, (int)axes[2].size);
     assert_ok(tsr_mesh_parse(tsr_text_string(&text), topology, &plain));

@@ -118,7 +118,7 @@ static void shuffle_axes(test_random *random, const tsr_mesh *mesh, const char *
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     const int64_t j = test_random_range(random, 0, i);
     names[i] = names[j];
-    names[j] = tsr_mesh_axis(mesh, i)->name;
+    names[j] = tsr_mesh_axis_at(mesh, i)->name;
   }
 }
 
@@ -130,14 +130,14 @@ static void transposing_back_is_the_identity(void **state) {
     const int count = tsr_mesh_axis_count(mesh);
     const char *names[TSR_MAX_AXES], *old[TSR_MAX_AXES];
     shuffle_axes(&random, mesh, names);
-    for (int i = 0; i < count; i++) old[i] = tsr_mesh_axis(mesh, i)->name;
+    for (int i = 0; i < count; i++) old[i] = tsr_mesh_axis_at(mesh, i)->name;
     assert_ok(tsr_mesh_transpose(mesh, names, count, &turned));
     for (int64_t p = 0; p < tsr_mesh_device_count(mesh); p++) {
       int64_t coords[TSR_MAX_AXES], moved[TSR_MAX_AXES];
       tsr_mesh_coords(mesh, p, coords);
-      for (int i = 0; i < count; i++) moved[i] = coords[tsr_mesh_find_axis(mesh, names[i])];
-      assert_int_equal(tsr_mesh_device(turned, tsr_mesh_position(turned, moved)),
-                       tsr_mesh_device(mesh, p));
+      for (int i = 0; i < count; i++) moved[i] = coords[tsr_mesh_axis_find(mesh, names[i])];
+      assert_int_equal(tsr_mesh_device_at(turned, tsr_mesh_position(turned, moved)),
+                       tsr_mesh_device_at(mesh, p));
     }
     assert_ok(tsr_mesh_transpose(turned, old, count, &back));
     assert_true(tsr_mesh_equal(mesh, back));
@@ -161,7 +161,7 @@ static void unflattening_undoes_flattening(void **state) {
       const char *names[TSR_MAX_AXES];
       tsr_axis parts[TSR_MAX_AXES];
       for (int i = 0; i < length; i++) {
-        parts[i] = *tsr_mesh_axis(mesh, first + i);
+        parts[i] = *tsr_mesh_axis_at(mesh, first + i);
         names[i] = parts[i].name;
       }
       parts[test_random_range(&random, 0, length - 1)].size = -1;
@@ -194,7 +194,7 @@ static bool is_box(const tsr_mesh *mesh, int64_t process, const int64_t *low, co
 
 // Tries all boxes of a mesh with two axes.
 static bool find_box(const tsr_mesh *mesh, int64_t process, int64_t *low, int64_t *sizes) {
-  const int64_t rows = tsr_mesh_axis(mesh, 0)->size, columns = tsr_mesh_axis(mesh, 1)->size;
+  const int64_t rows = tsr_mesh_axis_at(mesh, 0)->size, columns = tsr_mesh_axis_at(mesh, 1)->size;
   for (int64_t corner = 0; corner < rows * columns; corner++)
     for (int64_t other = corner; other < rows * columns; other++) {
       const int64_t from[] = {corner / columns, corner % columns};
@@ -249,10 +249,10 @@ static void local_boxes_agree_with_trying_all(void **state) {
       tsr_mesh *local = NULL;
       assert_ok(tsr_mesh_local(mesh, process, &local));
       assert_int_equal(tsr_mesh_device_count(local), 2);
-      assert_int_equal(tsr_mesh_axis(local, 0)->size, sizes[0]);
+      assert_int_equal(tsr_mesh_axis_at(local, 0)->size, sizes[0]);
       for (int64_t p = 0; p < 2; p++) assert_int_equal(tsr_mesh_process(local, p), process);
-      assert_int_equal(tsr_mesh_device(local, 0),
-                       tsr_mesh_device(mesh, tsr_mesh_position(mesh, low)));
+      assert_int_equal(tsr_mesh_device_at(local, 0),
+                       tsr_mesh_device_at(mesh, tsr_mesh_position(mesh, low)));
       tsr_mesh_release(local);
     }
     tsr_mesh_release(mesh);

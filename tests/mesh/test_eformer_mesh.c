@@ -161,7 +161,8 @@ static void slices_come_from_devices_then_from_the_environment(void **state) {
   const request asked = {"tpu-v4:2x2x1:slices=2", {2, 4}, {0}}, one = {"cpu:8", {2, 4}, {0}};
   assert_ok(create(&asked, NULL, &mesh));
   for (int64_t i = 0; i < 4; i++) {
-    const int64_t first = tsr_topology_find(tsr_mesh_topology(mesh), tsr_mesh_device(mesh, i));
+    const int64_t first =
+        tsr_topology_device_find(tsr_mesh_topology(mesh), tsr_mesh_device_at(mesh, i));
     assert_int_equal(tsr_topology_devices(tsr_mesh_topology(mesh))[first].slice, 0);
   }
   tsr_mesh_release(mesh);
@@ -231,7 +232,7 @@ static void created_meshes_have_the_asked_shape(void **state) {
     asked.machine = tsr_text_string(&machine);
     tsr_mesh *mesh = NULL;
     assert_ok(create(&asked, NULL, &mesh));
-    for (int i = 0; i < 4; i++) assert_int_equal(tsr_mesh_axis(mesh, i)->size, asked.dims[i]);
+    for (int i = 0; i < 4; i++) assert_int_equal(tsr_mesh_axis_at(mesh, i)->size, asked.dims[i]);
     for (int64_t process = 0; process < hosts; process++) {
       int64_t low[4], sizes[4];
       assert_ok(tsr_mesh_local_box(mesh, process, low, sizes));

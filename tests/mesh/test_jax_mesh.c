@@ -209,7 +209,7 @@ static void contiguous_submeshes_leave_each_host_a_box(void **state) {
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_mesh_from_array(cube, &array, names, &mesh));
   assert_int_equal(tsr_mesh_device_count(mesh), 64);
-  assert_string_equal(tsr_mesh_axis(mesh, 1)->name, "model");
+  assert_string_equal(tsr_mesh_axis_at(mesh, 1)->name, "model");
   int64_t low[2], sizes[2];
   for (int process = 0; process < 16; process++)
     assert_ok(tsr_mesh_local_box(mesh, process, low, sizes));

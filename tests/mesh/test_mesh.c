@@ -10,16 +10,16 @@ static void meshes_have_axes_and_positions(void **state) {
   (void)state;
   tsr_mesh *mesh = parsed_mesh("data=4,model=2", NULL);
   assert_int_equal(tsr_mesh_axis_count(mesh), 2);
-  assert_string_equal(tsr_mesh_axis(mesh, 0)->name, "data");
-  assert_int_equal(tsr_mesh_axis(mesh, 1)->size, 2);
-  assert_int_equal(tsr_mesh_find_axis(mesh, "model"), 1);
-  assert_int_equal(tsr_mesh_find_axis(mesh, "modle"), -1);
+  assert_string_equal(tsr_mesh_axis_at(mesh, 0)->name, "data");
+  assert_int_equal(tsr_mesh_axis_at(mesh, 1)->size, 2);
+  assert_int_equal(tsr_mesh_axis_find(mesh, "model"), 1);
+  assert_int_equal(tsr_mesh_axis_find(mesh, "modle"), -1);
   assert_int_equal(tsr_mesh_device_count(mesh), 8);
-  assert_int_equal(tsr_mesh_device(mesh, 5), 5);
-  assert_int_equal(tsr_mesh_find_device(mesh, 5), 5);
-  assert_int_equal(tsr_mesh_find_device(mesh, 8), -1);
-  assert_int_equal(tsr_mesh_find_device(mesh, -1), -1);
-  assert_int_equal(tsr_mesh_find_device(mesh, (INT64_C(1) << 32) + 5), -1);
+  assert_int_equal(tsr_mesh_device_at(mesh, 5), 5);
+  assert_int_equal(tsr_mesh_device_find(mesh, 5), 5);
+  assert_int_equal(tsr_mesh_device_find(mesh, 8), -1);
+  assert_int_equal(tsr_mesh_device_find(mesh, -1), -1);
+  assert_int_equal(tsr_mesh_device_find(mesh, (INT64_C(1) << 32) + 5), -1);
   assert_null(tsr_mesh_device_list(mesh));
   assert_null(tsr_mesh_topology(mesh));
   assert_int_equal(tsr_mesh_process(mesh, 7), 0);
@@ -213,11 +213,11 @@ static void coordinates_and_positions_are_inverse(void **state) {
     for (int64_t position = 0; position < tsr_mesh_device_count(mesh); position++) {
       tsr_mesh_coords(mesh, position, coords);
       for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-        assert_in_range(coords[i], 0, tsr_mesh_axis(mesh, i)->size - 1);
+        assert_in_range(coords[i], 0, tsr_mesh_axis_at(mesh, i)->size - 1);
       assert_int_equal(tsr_mesh_position(mesh, coords), position);
-      assert_int_equal(tsr_mesh_find_device(mesh, tsr_mesh_device(mesh, position)), position);
+      assert_int_equal(tsr_mesh_device_find(mesh, tsr_mesh_device_at(mesh, position)), position);
     }
-    assert_int_equal(tsr_mesh_find_device(mesh, 1000000), -1);
+    assert_int_equal(tsr_mesh_device_find(mesh, 1000000), -1);
     tsr_mesh_release(mesh);
   }
 }
@@ -232,8 +232,8 @@ static void a_hundred_thousand_devices_are_ordinary(void **state) {
       .size = sizeof desc, .axes = axes, .axis_count = 2, .devices = ids, .device_count = COUNT};
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_mesh_create(&desc, &mesh));
-  assert_int_equal(tsr_mesh_axis(mesh, 0)->size, 1000);
-  for (int i = 0; i < COUNT; i += 997) assert_int_equal(tsr_mesh_find_device(mesh, ids[i]), i);
+  assert_int_equal(tsr_mesh_axis_at(mesh, 0)->size, 1000);
+  for (int i = 0; i < COUNT; i += 997) assert_int_equal(tsr_mesh_device_find(mesh, ids[i]), i);
   tsr_mesh_release(mesh);
   free(ids);
 }

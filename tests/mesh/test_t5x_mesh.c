@@ -71,7 +71,7 @@ static void tiled_meshes_give_each_process_a_box(void **state) {
       tsr_status_free(status);
       if (status) continue;
       made++;
-      assert_int_equal(tsr_mesh_axis(mesh, 1)->size, m == 3 ? x * y : x * y * z * core);
+      assert_int_equal(tsr_mesh_axis_at(mesh, 1)->size, m == 3 ? x * y : x * y * z * core);
       for (int64_t process = 0; process < tsr_mesh_process_count(mesh); process++) {
         int64_t low[2], sizes[2];
         assert_ok(tsr_mesh_local_box(mesh, process, low, sizes));
@@ -232,7 +232,7 @@ static void default_meshes_depend_on_the_machine(void **state) {
     assert_int_equal(tsr_status_cause(status),
                      cases[i].model ? TSR_CAUSE_NONE : TSR_CAUSE_NO_DEFAULT_MESH);
     tsr_status_free(status);
-    if (mesh) assert_int_equal(tsr_mesh_axis(mesh, 1)->size, cases[i].model);
+    if (mesh) assert_int_equal(tsr_mesh_axis_at(mesh, 1)->size, cases[i].model);
     tsr_mesh_release(mesh);
     tsr_topology_release(topology);
   }
@@ -249,9 +249,9 @@ static void default_meshes_over_slices_have_three_axes(void **state) {
                                   .dcn_rank = 3};
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_t5x_default_mesh(topology, &options, &mesh));
-  assert_int_equal(tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, "replica"))->size, 2);
-  assert_int_equal(tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, "data"))->size, 2);
-  assert_int_equal(tsr_mesh_axis(mesh, tsr_mesh_find_axis(mesh, "model"))->size, 4);
+  assert_int_equal(tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, "replica"))->size, 2);
+  assert_int_equal(tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, "data"))->size, 2);
+  assert_int_equal(tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, "model"))->size, 4);
   tsr_mesh_release(mesh);
   assert_fails_with(tsr_t5x_default_mesh(topology, &(tsr_t5x_mesh_options){.size = 7}, &mesh),
                     BAD_ARGUMENT, "tsr_t5x_mesh_options has size 7");
@@ -273,7 +273,7 @@ static void default_meshes_over_slices_have_three_axes(void **state) {
   options.model_parallel_submesh = SUBMESH(1, 2, 1, 1);
   assert_ok(tsr_t5x_default_mesh(topology, &options, &mesh));
   assert_int_equal(tsr_mesh_axis_count(mesh), 2);
-  assert_int_equal(tsr_mesh_axis(mesh, 1)->size, 2);
+  assert_int_equal(tsr_mesh_axis_at(mesh, 1)->size, 2);
   tsr_mesh_release(mesh);
   tsr_topology_release(topology);
 }
@@ -286,7 +286,7 @@ static void a_submesh_without_sizes_is_none(void **state) {
       .size = sizeof options, .num_partitions = 2, .model_parallel_submesh = &none};
   tsr_mesh *mesh = NULL;
   assert_ok(tsr_t5x_default_mesh(topology, &options, &mesh));
-  assert_int_equal(tsr_mesh_axis(mesh, 1)->size, 2);
+  assert_int_equal(tsr_mesh_axis_at(mesh, 1)->size, 2);
   tsr_mesh_release(mesh);
   options.num_partitions = 3;
   assert_fails_with(tsr_t5x_default_mesh(topology, &options, &mesh), NO_DEFAULT_MESH,

@@ -34,7 +34,7 @@ static tsr_status make_layout(const tsr_mesh *mesh, const char *text, tsr_layout
 static bool same_parts(const tsr_array *a, const tsr_array *b) {
   for (int64_t i = 0; i < tsr_array_local_count(a); i++) {
     tsr_array_part part = TSR_ARRAY_PART;
-    if (tsr_array_local(a, i, &part)) return false;
+    if (tsr_array_local_at(a, i, &part)) return false;
     if (memcmp(part.data, tsr_array_data(b, i), (size_t)part.bytes) != 0) return false;
   }
   return true;

@@ -15,7 +15,7 @@ static const tsr_dtype dtypes[] = {TSR_F32, TSR_F64, TSR_BF16, TSR_F16,   TSR_I8
 // Small whole numbers in any type: bytes of zeros and ones are exact in integers, and the floats
 // get their own 0 and 1.
 static void fill(tsr_dtype dtype, unsigned char *data, int64_t device) {
-  const int bits = tsr_dtype_get(dtype)->bits;
+  const int bits = tsr_dtype_info_of(dtype)->bits;
   uint64_t one = 1;
   if (dtype == TSR_F32 || dtype == TSR_C64) one = 0x3f800000;
   if (dtype == TSR_F64) one = 0x3ff0000000000000;
@@ -49,7 +49,7 @@ static void compare(tsr_comm *fast, tsr_comm *fixed, const tsr_groups *groups, t
   for (int d = 0; d < LOCAL; d++) {
     char what[64];
     snprintf(what, sizeof what, "%s of %s is the same", tsr_reduction_name(op),
-             tsr_dtype_get(dtype)->name);
+             tsr_dtype_info_of(dtype)->name);
     check_that(what, !memcmp(out[d], wanted[d], size));
     free(in[d]);
     free(out[d]);

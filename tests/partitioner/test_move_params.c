@@ -212,7 +212,7 @@ static void the_parts_of_a_process_become_global_arrays(void **unused) {
     assert_true(tsr_shape_equal(&b, TSR_SHAPE(8)));
     assert_int_equal(tsr_array_tree_find(global, "s")->kind, TSR_LEAF_SHAPE);
     assert_int_equal(tsr_array_local_count(w), 2);
-    assert_ok(tsr_array_local(w, 1, &held));
+    assert_ok(tsr_array_local_at(w, 1, &held));
     assert_int_equal(held.ranges[0].lo, rank / 2 * 4);
     assert_int_equal(held.ranges[1].lo, rank % 2 * 8 + 4);
     assert_true(((const float *)held.data)[0] == part[4]);

@@ -60,7 +60,7 @@ static void optimizer_state_has_the_axes_of_its_parameter(void **state) {
   for (size_t i = 0; i < COUNT_OF(expected); i++) {
     tsr_text text = TSR_TEXT_EMPTY;
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, (int64_t)i, &row));
+    assert_ok(tsr_plan_at(plan, (int64_t)i, &row));
     assert_string_equal(row.tensor->path, expected[i].path);
     assert_ok(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &text));
     assert_string_equal(tsr_text_string(&text), expected[i].spec);
@@ -100,7 +100,7 @@ static void parameters_are_found_in_other_trees_too(void **state) {
   tsr_tree *named = NULL;
   assert_ok(tsr_partitioner_logical_axes(partitioner, tree, &named));
   for (size_t i = 0; i < COUNT_OF(found); i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(named, tsr_tree_find(named, found[i].path));
+    const tsr_tensor *tensor = tsr_tree_at(named, tsr_tree_find(named, found[i].path));
     assert_true((tensor->logical == NULL) == (found[i].first_name == NULL));
     if (tensor->logical) assert_string_equal(tensor->logical[0], found[i].first_name);
   }
@@ -116,8 +116,7 @@ static void the_base_form_knows_no_names(void **state) {
   tsr_plan *plan = NULL;
   assert_ok(tsr_partitioner_logical_axes(partitioner, tree, &named));
   assert_int_equal(tsr_tree_count(named), tsr_tree_count(tree));
-  for (int64_t i = 0; i < tsr_tree_count(named); i++)
-    assert_null(tsr_tree_tensor(named, i)->logical);
+  for (int64_t i = 0; i < tsr_tree_count(named); i++) assert_null(tsr_tree_at(named, i)->logical);
   assert_fails(tsr_partitioner_mesh_axes(partitioner, tree, &plan), UNSUPPORTED,
                "the base form of a partitioner knows no logical axes to map");
   tsr_tree_release(named);

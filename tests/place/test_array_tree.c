@@ -13,7 +13,7 @@ static void leaves_are_found_by_path(void **state) {
   assert_int_equal(w->tensor.dtype, TSR_F32);  // an array tells its type and shape
   const tsr_shape shape = tsr_tensor_shape(&w->tensor);
   assert_true(tsr_shape_equal(&shape, TSR_SHAPE(8, 16)));
-  assert_ptr_equal(tsr_array_tree_leaf(tree, 2), tsr_array_tree_find(tree, "h"));
+  assert_ptr_equal(tsr_array_tree_at(tree, 2), tsr_array_tree_find(tree, "h"));
   assert_null(tsr_array_tree_find(tree, "nobody"));
   tsr_array_tree_release(same);
   tsr_array_tree_release(tree);
@@ -28,9 +28,9 @@ static void shapes_are_a_tree_for_rules(void **state) {
   tsr_tree *shapes = NULL;
   assert_ok(tsr_array_tree_shapes(tree, &shapes));
   assert_int_equal(tsr_tree_count(shapes), 5);
-  assert_string_equal(tsr_tree_tensor(shapes, 1)->path, "b");
-  assert_int_equal(tsr_tree_tensor(shapes, 1)->dims[0], 16);
-  assert_int_equal(tsr_tree_tensor(shapes, 4)->dtype, TSR_BF16);
+  assert_string_equal(tsr_tree_at(shapes, 1)->path, "b");
+  assert_int_equal(tsr_tree_at(shapes, 1)->dims[0], 16);
+  assert_int_equal(tsr_tree_at(shapes, 4)->dtype, TSR_BF16);
   assert_int_equal(tsr_tree_bytes(shapes), 512 + 64 + 512 + 4 + 8);
   tsr_tree_release(shapes);
   tsr_array_tree_release(tree);
@@ -53,7 +53,7 @@ static void leaves_keep_logical_names(void **state) {
   tsr_array_tree_release(tree);
   tsr_array_release(array);
   assert_ok(tsr_array_tree_shapes(back, &shapes));
-  const tsr_tensor *w = tsr_tree_tensor(shapes, 0), *b = &tsr_array_tree_find(back, "b")->tensor;
+  const tsr_tensor *w = tsr_tree_at(shapes, 0), *b = &tsr_array_tree_find(back, "b")->tensor;
   assert_string_equal(w->logical[0], "embed");
   assert_null(w->logical[1]);
   assert_int_equal(w->dims[0], 4);
@@ -229,8 +229,8 @@ static void specs_are_told_or_refused(void **state) {
   tsr_spec *specs[3] = {NULL};
   assert_ok(tsr_array_tree_create(good, 2, &tree));
   assert_ok(tsr_array_tree_specs(tree, specs));
-  assert_int_equal(tsr_spec_get(specs[0])->dim_count, 1);  // as written, not filled to the rank
-  assert_int_equal(tsr_spec_get(specs[1])->dim_count, 0);
+  assert_int_equal(tsr_spec_desc_of(specs[0])->dim_count, 1);  // as written, not filled to the rank
+  assert_int_equal(tsr_spec_desc_of(specs[1])->dim_count, 0);
   tsr_spec_release(specs[0]);
   tsr_spec_release(specs[1]);
   tsr_array_tree_release(tree);
@@ -253,7 +253,7 @@ static void specs_are_told_or_refused(void **state) {
 
 static tsr_status copy_and_ask(void *context) {
   const tsr_array_tree *tree = context;
-  const tsr_leaf leaves[] = {*tsr_array_tree_leaf(tree, 0), *tsr_array_tree_leaf(tree, 2)};
+  const tsr_leaf leaves[] = {*tsr_array_tree_at(tree, 0), *tsr_array_tree_at(tree, 2)};
   tsr_array_tree *copy = NULL, *back = NULL;
   tsr_tree *shapes = NULL;
   TSR_TRY(tsr_array_tree_create(leaves, 2, &copy));

@@ -201,7 +201,7 @@ static void every_leaf_of_a_tree_is_placed_or_explained(void **state) {
   tsr_array_tree *again = NULL;
   assert_ok(tsr_array_tree_constrain(placed, spec, mesh, &options, &again, NULL));
   for (int64_t i = 0; i < 4; i++)
-    assert_ptr_equal(tsr_array_tree_leaf(again, i)->array, tsr_array_tree_leaf(placed, i)->array);
+    assert_ptr_equal(tsr_array_tree_at(again, i)->array, tsr_array_tree_at(placed, i)->array);
   tsr_array_tree_release(again);
   tsr_array_tree_release(placed);
   tsr_array_tree_release(tree);
@@ -221,7 +221,7 @@ static void a_refusal_names_the_leaf(void **state) {
                     DUPLICATE_MESH_AXIS, "leaf \"w\": ");
   assert_null(placed);
   assert_ok(tsr_array_tree_constrain(tree, empty, mesh, NULL, &placed, NULL));
-  assert_ptr_equal(tsr_array_tree_leaf(placed, 0)->array, tsr_array_tree_leaf(tree, 0)->array);
+  assert_ptr_equal(tsr_array_tree_at(placed, 0)->array, tsr_array_tree_at(tree, 0)->array);
   tsr_array_tree_release(placed);
   tsr_spec_release(twice);
   tsr_spec_release(empty);
@@ -245,8 +245,8 @@ static void an_array_may_have_two_names(void **state) {
   tsr_place_report reports[2] = {TSR_PLACE_REPORT};
   assert_ok(tsr_array_tree_create(leaves, 2, &tree));
   assert_ok(tsr_array_tree_place(tree, layouts, NULL, &placed, reports));
-  assert_ptr_equal(tsr_array_tree_leaf(placed, 0)->array, array);
-  assert_lies(tsr_array_tree_leaf(placed, 1)->array, "_, tp");
+  assert_ptr_equal(tsr_array_tree_at(placed, 0)->array, array);
+  assert_lies(tsr_array_tree_at(placed, 1)->array, "_, tp");
   assert_report(&reports[0], "lay so before: dp\n");
   assert_report(&reports[1], "placed: _, tp\n");
   tsr_array_tree_release(placed);
@@ -258,7 +258,7 @@ static void an_array_may_have_two_names(void **state) {
   tsr_array *unplaced = make_unplaced(comm, TSR_SHAPE(8, 4));
   layouts[0] = tsr_array_layout(unplaced);  // boxes, which no spec says
   assert_ok(tsr_array_tree_place(tree, layouts, NULL, &placed, reports));
-  assert_ok(pattern_check(tsr_array_tree_leaf(placed, 0)->array));
+  assert_ok(pattern_check(tsr_array_tree_at(placed, 0)->array));
   assert_report(&reports[0], "placed\n");
   tsr_place_report_deinit(&reports[1]);
   tsr_array_tree_release(placed);
@@ -291,8 +291,8 @@ static void tied_arrays_outlive_a_donation(void **state) {
   tsr_array_tree *tree = NULL, *placed = NULL;
   assert_ok(tsr_array_tree_create(leaves, 4, &tree));
   assert_ok(tsr_array_tree_place(tree, layouts, &options, &placed, NULL));
-  assert_lies(tsr_array_tree_leaf(placed, 0)->array, "dp");
-  for (int64_t i = 1; i < 4; i++) assert_lies(tsr_array_tree_leaf(placed, i)->array, "_, tp");
+  assert_lies(tsr_array_tree_at(placed, 0)->array, "dp");
+  for (int64_t i = 1; i < 4; i++) assert_lies(tsr_array_tree_at(placed, i)->array, "_, tp");
   assert_false(tsr_array_is_deleted(tied));
   assert_true(tsr_array_is_deleted(alone));
   tsr_array_tree_release(placed);
@@ -367,7 +367,7 @@ static tsr_status donate_tied(void *context) {
   const ingredients *with = context;
   const tsr_reshard_options donate = {.size = sizeof donate, .donate = true};
   const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
-  tsr_leaf leaves[] = {*tsr_array_tree_leaf(with->tree, 0), *tsr_array_tree_leaf(with->tree, 0)};
+  tsr_leaf leaves[] = {*tsr_array_tree_at(with->tree, 0), *tsr_array_tree_at(with->tree, 0)};
   tsr_array_tree *tree = NULL, *placed = NULL;
   leaves[1].tensor.path = "again";
   TSR_TRY(tsr_array_tree_create(leaves, 2, &tree));
@@ -381,7 +381,7 @@ static tsr_status donate_tied(void *context) {
 static tsr_status constrain_one(void *context) {
   const ingredients *with = context;
   tsr_array *result = NULL, *other = NULL;
-  tsr_array *array = tsr_array_tree_leaf(with->tree, 0)->array;
+  tsr_array *array = tsr_array_tree_at(with->tree, 0)->array;
   TSR_TRY(tsr_array_constrain(array, with->spec, with->mesh, NULL, &result, NULL));
   tsr_status status = tsr_array_auto_shard(array, with->mesh, NULL, NULL, &other, NULL);
   tsr_array_release(result);

@@ -12,7 +12,7 @@ typedef struct ingredients {
 } ingredients;
 
 static tsr_status check_gathered(const tsr_array_tree *tree, bool here) {
-  const tsr_leaf *leaf = tsr_array_tree_leaf(tree, 0);
+  const tsr_leaf *leaf = tsr_array_tree_at(tree, 0);
   if (!here) return leaf->kind == TSR_LEAF_SHAPE ? NULL : tsr_fail(BAD_ARGUMENT, "not a shape");
   if (leaf->kind == TSR_LEAF_HOST && pattern_holds(leaf->data, 512)) return NULL;
   return tsr_fail(BAD_ARGUMENT, "the gathered tensor is wrong");
@@ -41,7 +41,7 @@ static tsr_status place_and_gather(void *context, tsr_comm *comm) {
     status = tsr_array_tree_constrain(tree, with->by_rows, with->mesh, &options, &rows, NULL);
   if (!status)
     status = tsr_array_tree_constrain(rows, with->by_columns, with->mesh, NULL, &columns, NULL);
-  if (!status) status = pattern_check(tsr_array_tree_leaf(columns, 0)->array);
+  if (!status) status = pattern_check(tsr_array_tree_at(columns, 0)->array);
   if (!status) status = gather_twice(columns, comm);
   tsr_array_tree_release(columns);
   tsr_array_tree_release(rows);

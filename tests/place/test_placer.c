@@ -254,7 +254,7 @@ static tsr_array_tree *random_tree(test_random *random, tsr_comm *comm, const ch
 
 static void assert_pattern_tree(const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
-    const tsr_leaf *leaf = tsr_array_tree_leaf(tree, i);
+    const tsr_leaf *leaf = tsr_array_tree_at(tree, i);
     assert_int_equal(leaf->kind, TSR_LEAF_HOST);
     assert_true(pattern_holds(leaf->data, tsr_tensor_bytes(&leaf->tensor)));
   }
@@ -295,7 +295,7 @@ static void sharding_then_gathering_is_the_identity(void **state) {
     tsr_placer *further = random_placer(&random, tree, other, comm);
     assert_ok(tsr_placer_shard(there, tree, &first, NULL));
     assert_ok(tsr_placer_shard(further, first, &second, NULL));
-    for (int i = 0; i < count; i++) assert_ok(pattern_check(tsr_array_tree_leaf(second, i)->array));
+    for (int i = 0; i < count; i++) assert_ok(pattern_check(tsr_array_tree_at(second, i)->array));
     assert_ok(tsr_placer_gather(further, second, &back));
     assert_pattern_tree(back);
     tsr_array_tree_release(back);
@@ -329,7 +329,7 @@ static tsr_status make_and_use(void *context) {
   tsr_status status = tsr_placer_shard(placer, with->tree, &placed, NULL);
   if (!status) status = tsr_placer_gather(placer, placed, &back);
   if (!status)
-    status = tsr_placer_shard_leaf(placer, tsr_array_tree_leaf(with->tree, 2), &array, NULL);
+    status = tsr_placer_shard_leaf(placer, tsr_array_tree_at(with->tree, 2), &array, NULL);
   tsr_array_release(array);
   tsr_array_tree_release(back);
   tsr_array_tree_release(placed);

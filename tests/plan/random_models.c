@@ -64,7 +64,7 @@ void assert_spec(const tsr_spec *spec, const char *expected) {
 void assert_plan_fits(const tsr_plan *plan) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, i, &row));
+    assert_ok(tsr_plan_at(plan, i, &row));
     const tsr_shape shape = tsr_tensor_shape(row.tensor);
     assert_spec_fits(row.final, tsr_plan_mesh(plan), &shape);
     assert_true(row.note_count > 0);
@@ -84,7 +84,7 @@ static void assert_text(const tsr_plan *plan, bool notes, const char *between,
   tsr_text text = TSR_TEXT_EMPTY;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, i, &row));
+    assert_ok(tsr_plan_at(plan, i, &row));
     if (i) tsr_text_add(&text, between);
     assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &text));
     if (notes) add_notes(&text, &row);
@@ -104,7 +104,7 @@ void assert_rows(const tsr_plan *plan, const char *expected) {
 void assert_reasons(const tsr_plan *plan, int64_t index, const char *expected) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_plan_row row = TSR_PLAN_ROW;
-  assert_ok(tsr_plan_get(plan, index, &row));
+  assert_ok(tsr_plan_at(plan, index, &row));
   for (int i = 0; i < row.note_count; i++) {
     if (i) tsr_text_add(&text, "; ");
     tsr_plan_note_print(plan, index, &row.notes[i], &text);

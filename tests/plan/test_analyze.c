@@ -167,7 +167,7 @@ static void sums_are_those_of_the_shards(void **state) {
       tsr_layout *layout = NULL;
       assert_ok(tsr_plan_layout(plan, row, &layout));
       for (int64_t p = 0; p < tsr_mesh_device_count(mesh); p++) {
-        assert_ok(tsr_dtype_bytes(tsr_tree_tensor(tree, row)->dtype,
+        assert_ok(tsr_dtype_bytes(tsr_tree_at(tree, row)->dtype,
                                   tsr_layout_shard_elements(layout, tsr_layout_shard(layout, p)),
                                   &bytes));
         total += (double)bytes;

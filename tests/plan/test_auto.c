@@ -156,8 +156,8 @@ static void automatic_specs_always_fit(void **state) {
   for (int i = 0; i < 3000; i++) {
     tsr_mesh *mesh = random_mesh(&random);
     const tsr_shape shape = random_shape(&random);
-    const bool has_names = tsr_mesh_find_axis(mesh, "tp") >= 0 &&
-                           tsr_mesh_find_axis(mesh, "fsdp") >= 0 &&
+    const bool has_names = tsr_mesh_axis_find(mesh, "tp") >= 0 &&
+                           tsr_mesh_axis_find(mesh, "fsdp") >= 0 &&
                            test_random_range(&random, 0, 1);
     const tsr_auto_options options = {.size = sizeof options,
                                       .names = names,
@@ -253,7 +253,7 @@ static void every_tensor_is_within_the_limit(void **state) {
     tsr_status_free(status);
     for (int64_t row = 0; plan && row < tsr_plan_count(plan); row++, fits++) {
       tsr_plan_row got = TSR_PLAN_ROW;
-      assert_ok(tsr_plan_get(plan, row, &got));
+      assert_ok(tsr_plan_at(plan, row, &got));
       assert_true(got.bytes_per_device <= limit);
     }
     if (plan) assert_plan_fits(plan);

@@ -286,7 +286,7 @@ static void errors_are_what_does_not_fit(void **state) {
     tsr_status_free(status);
     tsr_layout_release(layout);
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, 0, &row));
+    assert_ok(tsr_plan_at(plan, 0, &row));
     assert_true(findings.errors == 0 || row.note_count > 1);
     assert_ok(tsr_plan_layout(plan, 0, &layout));
     tsr_layout_release(layout);

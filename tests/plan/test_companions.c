@@ -154,7 +154,7 @@ static void companions_are_cut_as_what_they_go_with(void **state) {
     }
     if (status) fail_msg("%s: %s", cases[i].title, tsr_status_text(status));
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, 0, &row));
+    assert_ok(tsr_plan_at(plan, 0, &row));
     assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &found));
     if (strcmp(tsr_text_string(&found), cases[i].expected) != 0)
       fail_msg("%s: %s, wanted %s", cases[i].title, tsr_text_string(&found), cases[i].expected);

@@ -34,11 +34,11 @@ static void axes_pass_on_their_roles(void **state) {
     tsr_heirs heirs;
     tsr_heirs_find(before, after, &heirs);
     for (int a = 0; a < tsr_mesh_axis_count(before); a++)
-      tsr_text_addf(&text, "%s>%s ", tsr_mesh_axis(before, a)->name,
-                    heirs.heir[a] < 0 ? "-" : tsr_mesh_axis(after, heirs.heir[a])->name);
+      tsr_text_addf(&text, "%s>%s ", tsr_mesh_axis_at(before, a)->name,
+                    heirs.heir[a] < 0 ? "-" : tsr_mesh_axis_at(after, heirs.heir[a])->name);
     tsr_text_add(&text, "|");
     for (int a = 0; a < tsr_mesh_axis_count(after); a++)
-      if (heirs.vacant >> a & 1) tsr_text_addf(&text, " %s", tsr_mesh_axis(after, a)->name);
+      if (heirs.vacant >> a & 1) tsr_text_addf(&text, " %s", tsr_mesh_axis_at(after, a)->name);
     assert_string_equal(tsr_text_string(&text), meshes[i].heirs);
     tsr_text_deinit(&text);
     tsr_mesh_release(after);
@@ -155,7 +155,7 @@ static void uneven_sizes_stay_uneven(void **state) {
   tsr_plan_row row = TSR_PLAN_ROW;
   assert_ok(tsr_plan_convert(before, after, NULL, &plan));
   assert_specs(plan, "tp");
-  assert_ok(tsr_plan_get(plan, 0, &row));
+  assert_ok(tsr_plan_at(plan, 0, &row));
   assert_int_equal(row.policy, TSR_POLICY_PAD);
   assert_int_equal(row.bytes_per_device, 4 * 6);
   tsr_plan_release(plan);
@@ -219,9 +219,9 @@ static void converted_plans_always_fit(void **state) {
     assert_plan_fits(moved);
     for (int64_t row = 0; row < tsr_plan_count(plan); row++) {
       tsr_plan_row before = TSR_PLAN_ROW, kept = TSR_PLAN_ROW, after = TSR_PLAN_ROW;
-      assert_ok(tsr_plan_get(plan, row, &before));
-      assert_ok(tsr_plan_get(same, row, &kept));
-      assert_ok(tsr_plan_get(moved, row, &after));
+      assert_ok(tsr_plan_at(plan, row, &before));
+      assert_ok(tsr_plan_at(same, row, &kept));
+      assert_ok(tsr_plan_at(moved, row, &after));
       assert_true(tsr_spec_equal(before.final, kept.final));
       if (before.bytes_per_device == tsr_tensor_bytes(before.tensor))
         assert_int_equal(after.bytes_per_device, before.bytes_per_device);

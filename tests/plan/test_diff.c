@@ -165,7 +165,7 @@ static void tables_grow(void **state) {
   assert_int_equal(tsr_plan_spec_count(plan), COUNT);
   for (int i = 0; i < COUNT; i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, i, &row));
+    assert_ok(tsr_plan_at(plan, i, &row));
     assert_int_equal(row.bytes_per_device, 4 * (i + 1));
   }
   tsr_plan_release(plan);
@@ -208,7 +208,7 @@ static int64_t count_by_marking(const tsr_layout *from, const tsr_layout *to) {
   int64_t moved = 0;
   for (int64_t p = 0; p < tsr_mesh_device_count(new); p++) {
     bool *had = calloc(elements + 1, 1), *has = calloc(elements + 1, 1);
-    const int64_t at = tsr_mesh_find_device(old, tsr_mesh_device(new, p));
+    const int64_t at = tsr_mesh_device_find(old, tsr_mesh_device_at(new, p));
     assert_true(had && has);
     if (at >= 0) mark(from, at, had);
     mark(to, p, has);

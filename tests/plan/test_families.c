@@ -108,7 +108,7 @@ static void members_of_a_family_are_cut_together(void **state) {
     for (int t = 0; t < count; t++) {
       tsr_plan_row row = TSR_PLAN_ROW;
       tsr_text found = TSR_TEXT_EMPTY;
-      assert_ok(tsr_plan_get(plan, t, &row));
+      assert_ok(tsr_plan_at(plan, t, &row));
       assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &found));
       if (strcmp(tsr_text_string(&found), families[i].rows[t].spec) != 0)
         fail_msg("%s: %s is cut %s, wanted %s", families[i].title, row.tensor->path,
@@ -266,7 +266,7 @@ static void assert_form(const tsr_plan *plan, size_t form, int t) {
   tsr_plan_row row = TSR_PLAN_ROW;
   tsr_text found = TSR_TEXT_EMPTY;
   tsr_layout *layout = NULL;
-  assert_ok(tsr_plan_get(plan, t, &row));
+  assert_ok(tsr_plan_at(plan, t, &row));
   assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &found));
   if (strcmp(tsr_text_string(&found), forms[form].rows[t].spec) != 0)
     fail_msg("%s: %s is cut %s, wanted %s", forms[form].title, row.tensor->path,

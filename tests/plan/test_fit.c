@@ -19,7 +19,7 @@ static double gather_cost(const tsr_mesh *mesh, uint32_t used, int64_t bytes, in
   double seconds = 0;
   if (!tsr_mesh_topology(mesh)) return (double)(bytes * (split - 1));
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
-    if (used >> i & 1) names[count++] = tsr_mesh_axis(mesh, i)->name;
+    if (used >> i & 1) names[count++] = tsr_mesh_axis_at(mesh, i)->name;
   if (!count) return 0;
   assert_ok(
       tsr_mesh_collective_cost(mesh, TSR_COLLECTIVE_ALL_GATHER, names, count, bytes, &seconds));
@@ -41,7 +41,7 @@ static void try_axis(const tsr_mesh *mesh, const tsr_tensor *tensor, int axis, i
     add_try(mesh, tensor, used, split, copies, out);
     return;
   }
-  const int64_t size = tsr_mesh_axis(mesh, axis)->size;
+  const int64_t size = tsr_mesh_axis_at(mesh, axis)->size;
   try_axis(mesh, tensor, axis + 1, dims, used, split, copies, out);
   for (int d = 0; size > 1 && d < tensor->rank; d++) {
     if (!dims[d] || dims[d] % size != 0) continue;
@@ -77,7 +77,7 @@ static int64_t bytes_with_copies(const tsr_plan *plan, double copies) {
   int64_t sum = 0;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, i, &row));
+    assert_ok(tsr_plan_at(plan, i, &row));
     sum += row.bytes_per_device + (int64_t)ceil((double)row.bytes_per_device * copies);
   }
   return sum;
@@ -92,7 +92,7 @@ static void compare_with_tries(const tsr_tree *tree, const tsr_mesh *mesh, int64
   tsr_plan *plan = NULL;
   tsr_fit_report report = TSR_FIT_REPORT;
   for (int64_t i = 0; i < count; i++) {
-    const tsr_tensor *tensor = tsr_tree_tensor(tree, i);
+    const tsr_tensor *tensor = tsr_tree_at(tree, i);
     tsr_shape shape = tsr_tensor_shape(tensor);
     all[i].count = 0;
     try_axis(mesh, tensor, 0, shape.dims, 0, 1, copies, &all[i]);

@@ -102,7 +102,7 @@ static void the_first_rule_of_a_shape_wins(void **state) {
   assert_ptr_equal(found, dp);
   tsr_spec_release(found);
   assert_ok(tsr_shape_rules_match(rules, 2, TSR_SHAPE(64), &found));
-  assert_int_equal(tsr_spec_get(found)->dim_count, 0);
+  assert_int_equal(tsr_spec_desc_of(found)->dim_count, 0);
   tsr_spec_release(found);
   tsr_spec_release(dp);
   tsr_spec_release(tp);

@@ -184,11 +184,11 @@ static void rows_are_given_to_those_who_ask_rightly(void **state) {
     char message[96];
     snprintf(message, sizeof message, "row %lld of a plan that has %lld", (long long)wrong[i],
              (long long)count);
-    assert_fails(tsr_plan_get(plan, wrong[i], &row), INDEX_OUT_OF_RANGE, message);
+    assert_fails(tsr_plan_at(plan, wrong[i], &row), INDEX_OUT_OF_RANGE, message);
   }
   assert_null(row.tensor);
   row.size = 0;
-  assert_fails_with(tsr_plan_get(plan, 0, &row), BAD_ARGUMENT, "initialise it with TSR_PLAN_ROW");
+  assert_fails_with(tsr_plan_at(plan, 0, &row), BAD_ARGUMENT, "initialise it with TSR_PLAN_ROW");
   tsr_plan_release(plan);
   tsr_rules_release(rules);
   tsr_tree_release(tree);

@@ -54,8 +54,8 @@ static void codes_and_scales_are_found_by_names_and_types(void **state) {
     tsr_text text = TSR_TEXT_EMPTY;
     assert_ok(tsr_quantised_find(tree, &items));
     for (int64_t t = 0; t < tsr_tree_count(tree); t++)
-      tsr_text_addf(&text, "%s%s%s\n", tsr_tree_tensor(tree, t)->path, kinds[items[t].kind],
-                    items[t].kind ? tsr_tree_tensor(tree, items[t].with)->path : "");
+      tsr_text_addf(&text, "%s%s%s\n", tsr_tree_at(tree, t)->path, kinds[items[t].kind],
+                    items[t].kind ? tsr_tree_at(tree, items[t].with)->path : "");
     assert_string_equal(tsr_text_string(&text), cases[i].kinds);
     tsr_text_deinit(&text);
     free(items);

@@ -459,11 +459,11 @@ static void converted_plans_cut_whole_heads_together(void **state) {
 
 static void the_grid_has_every_preset(void **state) {
   (void)state;
-  for (int i = 0; tsr_preset_family(i); i++) {
+  for (int i = 0; tsr_preset_family_at(i); i++) {
     bool found = false;
     for (size_t f = 0; f < COUNT_OF(families); f++)
-      found |= tsr_preset_text(families[f].preset) == tsr_preset_text(tsr_preset_family(i));
-    if (!found) fail_msg("%s is not in the grid", tsr_preset_family(i));
+      found |= tsr_preset_text(families[f].preset) == tsr_preset_text(tsr_preset_family_at(i));
+    if (!found) fail_msg("%s is not in the grid", tsr_preset_family_at(i));
   }
 }
 
@@ -477,12 +477,12 @@ static int64_t count_findings(const tsr_plan *plan, const char *file, int64_t tp
     const tsr_finding *finding = &findings.items[i];
     if (finding->kind == TSR_FINDING_SPLIT_HEADS || finding->kind == TSR_FINDING_APART)
       fail_msg("%s on tp=%d: %s %s", file, (int)tp,
-               tsr_tree_tensor(tsr_plan_tree(plan), finding->row)->path,
+               tsr_tree_at(tsr_plan_tree(plan), finding->row)->path,
                tsr_finding_text(finding->kind));
   }
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
-    assert_ok(tsr_plan_get(plan, i, &row));
+    assert_ok(tsr_plan_at(plan, i, &row));
     cut += row.bytes_per_device < tsr_tensor_bytes(row.tensor);
   }
   tsr_findings_deinit(&findings);

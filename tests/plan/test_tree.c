@@ -16,7 +16,7 @@ static void tensors_are_found_by_path(void **state) {
   assert_string_equal(tsr_tree_nearest(tree, "layers.1.norm"), "layers.1.norm.weight");
   assert_null(tsr_tree_nearest(tree, "something else entirely"));
   assert_null(tsr_tree_nearest(tree, ""));
-  const tsr_tensor *up = tsr_tree_tensor(tree, 1);
+  const tsr_tensor *up = tsr_tree_at(tree, 1);
   assert_string_equal(up->path, "layers.0.mlp.up.weight");
   assert_int_equal(up->rank, 2);
   assert_int_equal(up->dims[0], 64);
@@ -37,7 +37,7 @@ static void everything_is_copied(void **state) {
   tsr_tree *tree = make_tree(&tensor, 1);
   path[0] = name[0] = 'x';
   dims[0] = 7;
-  const tsr_tensor *copy = tsr_tree_tensor(tree, 0);
+  const tsr_tensor *copy = tsr_tree_at(tree, 0);
   assert_string_equal(copy->path, "w");
   assert_int_equal(copy->dims[0], 3);
   assert_string_equal(copy->logical[0], "embed");
@@ -122,7 +122,7 @@ static void models_are_opened_where_they_lie(void **state) {
   tsr_tree *tree = NULL;
   assert_ok(tsr_tree_open(folder, &tree));
   assert_int_equal(tsr_tree_count(tree), 1);
-  assert_int_equal(tsr_tree_tensor(tree, 0)->dtype, TSR_BF16);
+  assert_int_equal(tsr_tree_at(tree, 0)->dtype, TSR_BF16);
   assert_int_equal(tsr_tree_bytes(tree), 12);
   assert_string_equal(tsr_tree_warnings(tree), "");
   tsr_tree_release(tree);

@@ -46,7 +46,7 @@ static void nested_objects_become_paths(void **state) {
   free(written);
   tsr_tree_release(tree);
   assert_ok(read_tree("{\"dtype\": \"f32\", \"shape\": [2]}", &tree));
-  assert_string_equal(tsr_tree_tensor(tree, 0)->path, "");
+  assert_string_equal(tsr_tree_at(tree, 0)->path, "");
   tsr_tree_release(tree);
   assert_ok(read_tree("{}", &tree));
   assert_int_equal(tsr_tree_count(tree), 0);

@@ -18,7 +18,7 @@ static const char defaults[] =
 
 static void assert_field(const tsr_axes *axes, tsr_axis_field field, const char *wanted) {
   tsr_logical_names names;
-  assert_ok(tsr_logical_names_init(&names, tsr_axes_get(axes, field), 1));
+  assert_ok(tsr_logical_names_init(&names, tsr_axes_at(axes, field), 1));
   assert_names(&names, wanted);
 }
 

@@ -93,7 +93,7 @@ static void known_lists_serve(void **state) {
         &(tsr_axes_request){
             .size = sizeof(tsr_axes_request), .dynamic = at, .shape = TSR_SHAPE(4, 1, 8, 8)},
         &spec));
-    assert_int_equal(tsr_spec_get(spec)->dim_count, at->count);
+    assert_int_equal(tsr_spec_desc_of(spec)->dim_count, at->count);
     tsr_spec_release(spec);
   }
   assert_int_equal(count, 17);

@@ -275,17 +275,17 @@ static void the_registry_guards_its_names(void **state) {
                "entry 0: an entry whose name 0 is NULL");
   assert_ok(tsr_axis_registry_add(registry, "STAGE", &qq, &pp, true));
   assert_int_equal(tsr_axis_registry_count(registry), 1);
-  const tsr_registered_axis stage = tsr_axis_registry_get(registry, 0);
+  const tsr_registered_axis stage = tsr_axis_registry_at(registry, 0);
   assert_string_equal(stage.name, "STAGE");
   assert_string_equal(stage.rule->names[0], "qq");
   assert_string_equal(stage.generation_rule->names[0], "pp");
   add(registry, "B", "['batch_axis']", false);
   add(registry, "C", "['pp']", false);
-  assert_string_equal(tsr_axis_registry_get(registry, 1).generation_rule->names[0],
+  assert_string_equal(tsr_axis_registry_at(registry, 1).generation_rule->names[0],
                       "decode_batch_axis");
-  assert_null(tsr_axis_registry_get(registry, 2).generation_rule);
+  assert_null(tsr_axis_registry_at(registry, 2).generation_rule);
   assert_ok(tsr_axis_registry_remove(registry, " STAGE ", false));
-  assert_string_equal(tsr_axis_registry_get(registry, 0).name, "B");
+  assert_string_equal(tsr_axis_registry_at(registry, 0).name, "B");
   assert_ok(tsr_axis_registry_remove(registry, "STAGE", true));
   assert_fails(tsr_axis_registry_remove(registry, "STAGE", false), SEMANTIC_AXIS_NOT_REGISTERED,
                "semantic axis \"STAGE\" is not registered");

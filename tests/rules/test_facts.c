@@ -12,7 +12,7 @@ static tsr_status spec_of(const char *spec, const tsr_rules_options *options, ts
   tsr_rules *rules = NULL;
   tsr_text_addf(&line, "w -> %s", spec);
   tsr_status status = tsr_rules_parse(tsr_text_string(&line), "f", options, &rules);
-  if (!status) status = tsr_spec_print(tsr_rules_get(rules, 0)->spec, TSR_FORM_SHORT, out);
+  if (!status) status = tsr_spec_print(tsr_rules_at(rules, 0)->spec, TSR_FORM_SHORT, out);
   tsr_rules_release(rules);
   tsr_text_deinit(&line);
   return status;

@@ -77,14 +77,14 @@ static void rules_know_where_they_stand(void **state) {
   (void)state;
   tsr_logical_rules *rules = parse("# first\na -> x\n\nb -> y # second\n");
   assert_int_equal(tsr_logical_rules_count(rules), 2);
-  assert_int_equal(tsr_logical_rules_get(rules, 0)->line, 2);
-  assert_int_equal(tsr_logical_rules_get(rules, 1)->line, 4);
-  assert_string_equal(tsr_logical_rules_get(rules, 1)->file, "test.rules");
+  assert_int_equal(tsr_logical_rules_at(rules, 0)->line, 2);
+  assert_int_equal(tsr_logical_rules_at(rules, 1)->line, 4);
+  assert_string_equal(tsr_logical_rules_at(rules, 1)->file, "test.rules");
   tsr_logical_rules *joined = NULL, *more = rules_of("[['c','z']]");
   assert_ok(tsr_logical_compose(rules, more, &joined));
-  assert_int_equal(tsr_logical_rules_get(joined, 1)->line, 4);
-  assert_string_equal(tsr_logical_rules_get(joined, 1)->file, "test.rules");
-  assert_string_equal(tsr_logical_rules_get(joined, 2)->file, "");
+  assert_int_equal(tsr_logical_rules_at(joined, 1)->line, 4);
+  assert_string_equal(tsr_logical_rules_at(joined, 1)->file, "test.rules");
+  assert_string_equal(tsr_logical_rules_at(joined, 2)->file, "");
   tsr_logical_rules_release(rules);
   tsr_logical_rules_release(more);
   tsr_logical_rules_release(joined);
@@ -288,11 +288,11 @@ static void additional_rules_come_last_or_first(void **state) {
   tsr_logical_rules *more = rules_of("[['embed','data']]"), *rules = NULL;
   assert_ok(tsr_logical_standard(1, 1, more, false, &rules));
   assert_int_equal(tsr_logical_rules_count(rules), 14);
-  assert_string_equal(tsr_logical_rules_get(rules, 13)->name, "embed");
+  assert_string_equal(tsr_logical_rules_at(rules, 13)->name, "embed");
   tsr_logical_rules_release(rules);
   assert_ok(tsr_logical_standard(1, 1, more, true, &rules));
-  assert_string_equal(tsr_logical_rules_get(rules, 0)->name, "embed");
-  assert_string_equal(tsr_logical_rules_get(rules, 1)->name, "batch");
+  assert_string_equal(tsr_logical_rules_at(rules, 0)->name, "embed");
+  assert_string_equal(tsr_logical_rules_at(rules, 1)->name, "batch");
   tsr_logical_rules_release(rules);
   tsr_logical_rules_release(more);
 }
@@ -338,7 +338,7 @@ static void files_hold_text_or_json(void **state) {
   assert_ok(tsr_logical_rules_read(text, &a));
   assert_ok(tsr_logical_rules_read(json, &b));
   assert_true(tsr_logical_rules_equal(a, b));
-  assert_string_equal(tsr_logical_rules_get(a, 0)->file, text);
+  assert_string_equal(tsr_logical_rules_at(a, 0)->file, text);
   tsr_logical_rules_release(a);
   tsr_logical_rules_release(b);
   write_file(text, "a\0> x", 5);

@@ -88,16 +88,16 @@ static void a_type_has_one_preset(void **state) {
   (void)state;
   const char *type = NULL, *family = NULL, *other_family = NULL, *other = NULL;
   int count = 0;
-  for (; (type = tsr_preset_model_type(count, &family)); count++) {
+  for (; (type = tsr_preset_model_type_at(count, &family)); count++) {
     assert_non_null(tsr_preset_text(family));
     assert_ptr_equal(tsr_preset_text(type), tsr_preset_text(family));
     for (int j = 0; j < count; j++) {
-      other = tsr_preset_model_type(j, &other_family);
+      other = tsr_preset_model_type_at(j, &other_family);
       assert_string_not_equal(other, type);
     }
   }
   assert_true(count > 40);
-  assert_null(tsr_preset_model_type(-1, &family));
+  assert_null(tsr_preset_model_type_at(-1, &family));
 }
 
 // ---- by the mesh ----

@@ -13,7 +13,7 @@
 static int match_group(const tsr_rules *rules, const tsr_tree *tree, const tsr_tree_group *group) {
   int first = -1;
   for (int64_t i = 0; i < group->count; i++) {
-    const char *path = tsr_tree_tensor(tree, group->members[i])->path;
+    const char *path = tsr_tree_at(tree, group->members[i])->path;
     int rule = -1;
     assert_ok(tsr_rules_match(rules, path, &rule));
     if (rule < 0) fail_msg("%s has no rule", path);
@@ -41,8 +41,7 @@ static void check_variant(const real_model *model, const tsr_tree_groups *groups
   for (int64_t i = 0; i < groups->count; i++) {
     const tsr_tree_group *group = &groups->items[i];
     const int rule = match_group(rules, model->tree, group);
-    check_cut(model, tsr_rules_get(rules, rule)->spec,
-              tsr_tree_tensor(model->tree, group->members[0]));
+    check_cut(model, tsr_rules_at(rules, rule)->spec, tsr_tree_at(model->tree, group->members[0]));
   }
   tsr_rules_release(rules);
 }
@@ -50,7 +49,7 @@ static void check_variant(const real_model *model, const tsr_tree_groups *groups
 static void check_variants(const real_model *model, void *context) {
   static const char *const variants[] = {"fsdp",    "tp",    "fsdp+tp",   "ep",
                                          "fsdp+ep", "ep+tp", "fsdp+ep+tp"};
-  const size_t count = tsr_mesh_find_axis(model->mesh, "ep") >= 0 ? COUNT_OF(variants) : 3;
+  const size_t count = tsr_mesh_axis_find(model->mesh, "ep") >= 0 ? COUNT_OF(variants) : 3;
   int64_t *tensors = context;
   tsr_tree_groups groups;
   assert_ok(tsr_tree_group_by_pattern(model->tree, &groups));
@@ -93,7 +92,7 @@ static void assert_cut(const char *file, const char *variant, const char *path,
   tsr_rules *rules = real_model_rules(&model, variant);
   assert_ok(tsr_rules_match(rules, path, &rule));
   assert_true(rule >= 0);
-  assert_ok(tsr_spec_print(tsr_rules_get(rules, rule)->spec, TSR_FORM_SHORT, &out));
+  assert_ok(tsr_spec_print(tsr_rules_at(rules, rule)->spec, TSR_FORM_SHORT, &out));
   assert_string_equal(tsr_text_string(&out), wanted);
   tsr_text_deinit(&out);
   tsr_rules_release(rules);
@@ -203,11 +202,12 @@ static void families_and_aliases_are_listed(void **state) {
                                        "qwen3_moe", "gpt_neox", "falcon",  "megatron"};
   for (size_t i = 0; i < COUNT_OF(wanted); i++) {
     bool listed = false;
-    for (int j = 0; tsr_preset_family(j); j++) listed |= !strcmp(tsr_preset_family(j), wanted[i]);
+    for (int j = 0; tsr_preset_family_at(j); j++)
+      listed |= !strcmp(tsr_preset_family_at(j), wanted[i]);
     assert_true(listed);
     assert_non_null(tsr_preset_text(wanted[i]));
   }
-  assert_null(tsr_preset_family(-1));
+  assert_null(tsr_preset_family_at(-1));
   assert_null(tsr_preset_text("no such family"));
   assert_ptr_equal(tsr_preset_text("mistral"), tsr_preset_text("llama"));
 }

@@ -29,11 +29,11 @@ static void the_first_match_wins(void **state) {
   assert_int_equal(match(rules, "params/x"), -1);
   assert_int_equal(match(rules, ""), -1);
   assert_int_equal(tsr_rules_count(rules), 4);
-  assert_string_equal(tsr_rules_get(rules, 1)->pattern, "attn");
-  assert_int_equal(tsr_rules_get(rules, 1)->line, 2);
-  assert_string_equal(tsr_rules_get(rules, 1)->file, "test.rules");
-  assert_null(tsr_rules_get(rules, 4));
-  assert_null(tsr_rules_get(rules, -1));
+  assert_string_equal(tsr_rules_at(rules, 1)->pattern, "attn");
+  assert_int_equal(tsr_rules_at(rules, 1)->line, 2);
+  assert_string_equal(tsr_rules_at(rules, 1)->file, "test.rules");
+  assert_null(tsr_rules_at(rules, 4));
+  assert_null(tsr_rules_at(rules, -1));
   tsr_rules_release(rules);
 }
 

@@ -23,9 +23,9 @@ static void writing_gives_what_was_read(void **state) {
   tsr_json_writer writer;
   assert_ok(from_json(text, &rules));
   assert_int_equal(tsr_rules_count(rules), 4);
-  assert_string_equal(tsr_rules_get(rules, 3)->written, "tp/parts({n})");
-  assert_string_equal(tsr_rules_get(rules, 1)->file, "llama.rules");
-  assert_int_equal(tsr_rules_get(rules, 1)->line, 12);
+  assert_string_equal(tsr_rules_at(rules, 3)->written, "tp/parts({n})");
+  assert_string_equal(tsr_rules_at(rules, 1)->file, "llama.rules");
+  assert_int_equal(tsr_rules_at(rules, 1)->line, 12);
   tsr_json_writer_init(&writer, &out, 0);
   tsr_rules_to_json(rules, &writer);
   tsr_json_doc *wanted = NULL, *got = NULL;

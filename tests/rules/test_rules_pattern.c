@@ -6,8 +6,8 @@
 
 static void print(const tsr_rules *rules, tsr_text *out) {
   for (int i = 0; i < tsr_rules_count(rules); i++) {
-    tsr_text_addf(out, "%s<%s> ", i ? "; " : "", tsr_rules_get(rules, i)->pattern);
-    assert_ok(tsr_spec_print(tsr_rules_get(rules, i)->spec, TSR_FORM_SHORT, out));
+    tsr_text_addf(out, "%s<%s> ", i ? "; " : "", tsr_rules_at(rules, i)->pattern);
+    assert_ok(tsr_spec_print(tsr_rules_at(rules, i)->spec, TSR_FORM_SHORT, out));
   }
 }
 

@@ -10,7 +10,7 @@
 
 static void assert_rule(const tsr_rules *rules, int index, const char *pattern, const char *spec,
                         int line) {
-  const tsr_rule *rule = tsr_rules_get(rules, index);
+  const tsr_rule *rule = tsr_rules_at(rules, index);
   tsr_text text = TSR_TEXT_EMPTY;
   assert_non_null(rule);
   assert_string_equal(rule->pattern, pattern);
@@ -113,7 +113,7 @@ static void bad_lines_are_named(void **state) {
 static void assert_groups(const tsr_rules *rules, const char *expected) {
   tsr_text text = TSR_TEXT_EMPTY;
   for (int i = 0; i < tsr_rules_count(rules); i++) {
-    const tsr_rule *rule = tsr_rules_get(rules, i);
+    const tsr_rule *rule = tsr_rules_at(rules, i);
     if (rule->together)
       tsr_text_addf(&text, " %s/%s", rule->together, rule->over);
     else
@@ -238,8 +238,8 @@ static void printing_is_the_inverse_of_parsing(void **state) {
   assert_ok(tsr_rules_parse(tsr_text_string(&text), "f", NULL, &again));
   assert_int_equal(tsr_rules_count(again), COUNT_OF(patterns));
   for (size_t i = 0; i < COUNT_OF(patterns); i++) {
-    assert_string_equal(tsr_rules_get(again, (int)i)->pattern, patterns[i]);
-    assert_true(tsr_spec_equal(tsr_rules_get(again, (int)i)->spec, spec));
+    assert_string_equal(tsr_rules_at(again, (int)i)->pattern, patterns[i]);
+    assert_true(tsr_spec_equal(tsr_rules_at(again, (int)i)->spec, spec));
   }
   tsr_rules_print(again, &second);
   assert_string_equal(tsr_text_string(&second), tsr_text_string(&text));
@@ -296,9 +296,9 @@ static void files_include_files_beside_them(void **state) {
   assert_int_equal(tsr_rules_count(rules), 5);
   assert_rule(rules, 0, "one", "x", 1);
   assert_rule(rules, 1, "three", "z", 2);
-  assert_string_equal(tsr_rules_get(rules, 1)->file, path_in(&f, "b.rules", path));
+  assert_string_equal(tsr_rules_at(rules, 1)->file, path_in(&f, "b.rules", path));
   assert_rule(rules, 2, "two", "y", 3);
-  assert_string_equal(tsr_rules_get(rules, 2)->file, path_in(&f, "a.rules", path));
+  assert_string_equal(tsr_rules_at(rules, 2)->file, path_in(&f, "a.rules", path));
   assert_rule(rules, 3, "four", "w, _", 0);
   assert_rule(rules, 4, "five", "tp/parts(42)", 0);
   tsr_rules_release(rules);

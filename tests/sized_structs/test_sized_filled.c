@@ -7,11 +7,11 @@
 #define CALL(name) static tsr_status name(scene *s, void *out)
 
 CALL(fill_analysis) { return tsr_plan_analyze(s->plan, NULL, 0, out); }
-CALL(fill_part) { return tsr_array_local(s->array, 1, out); }
+CALL(fill_part) { return tsr_array_local_at(s->array, 1, out); }
 CALL(fill_certificate) { return tsr_copy_plan_certify(s->copies, TSR_F32, out); }
 CALL(fill_diff) { return tsr_plan_diff_create(s->plan, s->plan, out); }
 CALL(fill_relabelling) { return tsr_relabel(s->copies, TSR_F32, out); }
-CALL(fill_row) { return tsr_plan_get(s->plan, 0, out); }
+CALL(fill_row) { return tsr_plan_at(s->plan, 0, out); }
 
 CALL(fill_place_report) {
   tsr_array *placed = NULL;

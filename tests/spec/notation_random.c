@@ -29,7 +29,7 @@ static void shuffle(test_random *random, tsr_axis_ref *refs, int count) {
 static int random_refs(test_random *random, const tsr_mesh *mesh, bool parts, tsr_axis_ref *refs) {
   int count = 0;
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    const tsr_axis *axis = tsr_mesh_axis(mesh, i);
+    const tsr_axis *axis = tsr_mesh_axis_at(mesh, i);
     const bool split =
         parts && axis->size > 2 && axis->size % 2 == 0 && test_random_range(random, 0, 1);
     if (split) refs[count++] = (tsr_axis_ref){axis->name, 1, 2};

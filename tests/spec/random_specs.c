@@ -115,7 +115,7 @@ typedef struct ref_list {
 static ref_list random_parts(test_random *random, const tsr_mesh *mesh) {
   ref_list list = {0};
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    const tsr_axis *axis = tsr_mesh_axis(mesh, i);
+    const tsr_axis *axis = tsr_mesh_axis_at(mesh, i);
     if (chance(random, 2)) {
       list.refs[list.count++] = (tsr_axis_ref){axis->name, 1, 0};
       continue;

@@ -248,7 +248,7 @@ static void a_constraint_can_mean_leave_alone(void **state) {
   assert_ok(tsr_spec_constrain(empty, mesh, TSR_SHAPE(8), NULL, &out, NULL));
   assert_null(out);
   assert_ok(tsr_spec_constrain(spec, mesh, TSR_SHAPE(7), NULL, &out, &changes));
-  assert_int_equal(tsr_spec_get(out)->dim_count, 0);  // replicate now
+  assert_int_equal(tsr_spec_desc_of(out)->dim_count, 0);  // replicate now
   assert_int_equal(changes.count, 2);
   tsr_changes_deinit(&changes);
   tsr_spec_release(out);

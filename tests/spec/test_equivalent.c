@@ -192,7 +192,8 @@ static bool same_partial(const tsr_sharding *sharding, int64_t p, int64_t q) {
   tsr_mesh_coords(mesh, p, x);
   tsr_mesh_coords(mesh, q, y);
   for (int i = 0; i < count; i++) {
-    const int64_t minor = tsr_mesh_axis(mesh, parts[i].axis)->size / (parts[i].pre * parts[i].size);
+    const int64_t minor =
+        tsr_mesh_axis_at(mesh, parts[i].axis)->size / (parts[i].pre * parts[i].size);
     if (x[parts[i].axis] / minor % parts[i].size != y[parts[i].axis] / minor % parts[i].size)
       return false;
   }

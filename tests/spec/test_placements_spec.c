@@ -91,7 +91,7 @@ static void partial_results_become_unreduced_axes(void **state) {
   tsr_spec *spec = NULL;
   tsr_sharding *sharding = NULL;
   assert_ok(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   assert_int_equal(desc->reduction, TSR_REDUCE_MAX);
   assert_int_equal(desc->unreduced_count, 1);
   assert_string_equal(desc->unreduced[0].name, "dp");
@@ -298,7 +298,7 @@ static cuts cuts_of(const tsr_placements *placements, const tsr_mesh *mesh, int 
   for (int axis = 0; axis < placements->count; axis++) {
     const tsr_placement *p = &placements->items[axis];
     const bool strided = p->kind == TSR_PLACEMENT_STRIDED_SHARD;
-    const int64_t size = tsr_mesh_axis(mesh, axis)->size;
+    const int64_t size = tsr_mesh_axis_at(mesh, axis)->size;
     if (!strided && p->kind != TSR_PLACEMENT_SHARD) continue;
     if ((p->dim + rank) % rank != dim || size == 1) continue;
     all.axes[all.count] = axis;
@@ -394,7 +394,7 @@ static tsr_placements random_placements(test_random *random, const tsr_mesh *mes
     p->dim = (int)test_random_range(random, -rank, rank - 1);
     if (p->kind != TSR_PLACEMENT_STRIDED_SHARD) continue;
     const int other = (int)test_random_range(random, 0, placements.count - 1);
-    p->split_factor = tsr_mesh_axis(mesh, other)->size;
+    p->split_factor = tsr_mesh_axis_at(mesh, other)->size;
   }
   return placements;
 }

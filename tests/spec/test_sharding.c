@@ -48,7 +48,7 @@ static void a_sharding_tells_its_parts(void **state) {
   assert_int_equal(count, 0);
   assert_int_equal(tsr_sharding_replicated_axes(sharding), 8);
   assert_int_equal(tsr_mesh_axis_count(tsr_sharding_mesh(sharding)), 4);
-  assert_int_equal(tsr_spec_get(tsr_sharding_spec(sharding))->dim_count, 3);
+  assert_int_equal(tsr_spec_desc_of(tsr_sharding_spec(sharding))->dim_count, 3);
   tsr_sharding *again = tsr_sharding_retain(sharding);
   tsr_sharding_release(sharding);
   assert_true(tsr_sharding_equal(again, again));

@@ -31,7 +31,7 @@ static void entries_of_the_common_case(void **state) {
   tsr_spec *spec = NULL;
   assert_ok(tsr_spec_of((const char *[]){"data", NULL, "", "?", "fsdp+tp", "x:(2)4+?"}, 6, &spec));
   assert_prints(spec, "data, _, _, ?, fsdp+tp, x:(2)4+?");
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   assert_int_equal(desc->dim_count, 6);
   assert_int_equal(desc->dims[1].stage_count, 0);
   assert_false(desc->dims[2].open);
@@ -48,7 +48,7 @@ static void entries_of_the_common_case(void **state) {
 static void names_are_stored_once(void **state) {
   (void)state;
   tsr_spec *spec = parse("x+y, x | replicated=w");
-  const tsr_spec_desc *desc = tsr_spec_get(spec);
+  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   assert_ptr_equal(desc->dims[0].stages[0].axes[0].name, desc->dims[1].stages[0].axes[0].name);
   tsr_spec_release(spec);
 }

@@ -97,7 +97,7 @@ static void sets_stand_beside_the_entries(void **state) {
 
 // The spec without its mesh's name, which JAX's form leaves out.
 static tsr_spec *unnamed(const tsr_spec *spec) {
-  tsr_spec_desc desc = *tsr_spec_get(spec);
+  tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec *copy = NULL;
   desc.mesh_name = NULL;
   assert_ok(tsr_spec_create(&desc, &copy));

@@ -256,7 +256,7 @@ static int64_t first_of_group(const tsr_sharding *sharding, int64_t position) {
   int64_t coords[TSR_MAX_AXES];
   tsr_mesh_coords(mesh, position, coords);
   for (int i = 0; i < count; i++) {
-    const int64_t size = tsr_mesh_axis(mesh, parts[i].axis)->size;
+    const int64_t size = tsr_mesh_axis_at(mesh, parts[i].axis)->size;
     const int64_t below = size / (parts[i].pre * parts[i].size);
     coords[parts[i].axis] -= coords[parts[i].axis] / below % parts[i].size * below;
   }

@@ -74,7 +74,7 @@ static void place_use(test_random *random, test_layout *out, test_use use) {
 // Whole axes, or at times their factors one by one.
 static void place_uses(test_random *random, bool plain, test_layout *out) {
   for (int axis = 0; axis < tsr_mesh_axis_count(out->mesh); axis++) {
-    const int64_t size = tsr_mesh_axis(out->mesh, axis)->size;
+    const int64_t size = tsr_mesh_axis_at(out->mesh, axis)->size;
     const bool split = !plain && size % 2 == 0 && test_random_range(random, 0, 2) == 0;
     if (!split) {
       place_use(random, out, (test_use){axis, 1, size});
@@ -120,7 +120,7 @@ static void write_dim(test_random *random, bool plain, test_layout *out, int dim
   }
   for (int i = 0; i < out->use_counts[dim]; i++) {
     const test_use *use = &out->uses[dim][i];
-    const bool whole = use->size == tsr_mesh_axis(out->mesh, use->axis)->size;
+    const bool whole = use->size == tsr_mesh_axis_at(out->mesh, use->axis)->size;
     refs[i] = (tsr_axis_ref){axis_names[use->axis], use->pre, whole ? 0 : use->size};
   }
   *spec_dim = (tsr_spec_dim){.stage_count = stages, .stages = cut->written};
@@ -174,7 +174,7 @@ int64_t test_layout_index(const test_layout *made, int dim, int64_t position) {
   tsr_mesh_coords(made->mesh, position, coords);
   for (int i = 0; i < made->use_counts[dim]; i++) {
     const test_use *use = &made->uses[dim][i];
-    const int64_t below = tsr_mesh_axis(made->mesh, use->axis)->size / (use->pre * use->size);
+    const int64_t below = tsr_mesh_axis_at(made->mesh, use->axis)->size / (use->pre * use->size);
     index = index * use->size + coords[use->axis] / below % use->size;
   }
   return index;

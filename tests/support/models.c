@@ -58,7 +58,7 @@ static char *describe(const tsr_plan *plan, int64_t index) {
   tsr_plan_row row = TSR_PLAN_ROW;
   tsr_text text = TSR_TEXT_EMPTY;
   char *taken = NULL;
-  assert_ok(tsr_plan_get(plan, index, &row));
+  assert_ok(tsr_plan_at(plan, index, &row));
   assert_ok(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &text));
   tsr_text_add(&text, " -> ");
   assert_ok(tsr_spec_print(row.final, TSR_FORM_SHORT, &text));

@@ -23,7 +23,7 @@ bool pattern_holds(const void *data, int64_t bytes) {
 tsr_status pattern_comm(const tsr_mesh *mesh, tsr_comm **out_comm) {
   int64_t devices = 1;
   for (int64_t i = 0; mesh && i < tsr_mesh_device_count(mesh); i++)
-    if (tsr_mesh_device(mesh, i) >= devices) devices = tsr_mesh_device(mesh, i) + 1;
+    if (tsr_mesh_device_at(mesh, i) >= devices) devices = tsr_mesh_device_at(mesh, i) + 1;
   return tsr_comm_create(devices, NULL, out_comm);
 }
 
@@ -91,7 +91,7 @@ tsr_status pattern_check(const tsr_array *array) {
     tsr_array_part part = TSR_ARRAY_PART;
     tsr_pieces pieces;
     tsr_status status = NULL;
-    TSR_TRY(tsr_array_local(array, i, &part));
+    TSR_TRY(tsr_array_local_at(array, i, &part));
     TSR_TRY(tsr_pieces_init(&pieces, layout, part.shard));
     for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);)
       status = check_piece(&piece, &shape, part.data, width);

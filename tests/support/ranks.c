@@ -126,7 +126,7 @@ static tsr_status reduce(tsr_comm *comm, const tsr_reduce_job *job) {
   pthread_barrier_wait(&b->barrier);
   for (int64_t i = 0; i < local; i++) {
     if (!results[i]) continue;
-    tsr_copy_run(&whole, tsr_dtype_get(job->dtype)->bits, results[i], job->out[i]);
+    tsr_copy_run(&whole, tsr_dtype_info_of(job->dtype)->bits, results[i], job->out[i]);
     free(results[i]);
   }
   free(results);

@@ -28,8 +28,8 @@ static void levels_tell_what_joins_two_devices(void **state) {
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_topology *topology = parse(cases[i].machine);
-    const int64_t a = tsr_topology_find(topology, cases[i].a);
-    const int64_t b = tsr_topology_find(topology, cases[i].b);
+    const int64_t a = tsr_topology_device_find(topology, cases[i].a);
+    const int64_t b = tsr_topology_device_find(topology, cases[i].b);
     assert_string_equal(tsr_level_name(tsr_topology_level(topology, a, b)),
                         tsr_level_name(cases[i].level));
     tsr_topology_release(topology);

@@ -45,13 +45,13 @@ static void devices_are_found_by_id(void **state) {
   tsr_topology *topology = NULL;
   const tsr_topology_desc desc = describe(sparse, COUNT_OF(sparse));
   assert_ok(tsr_topology_create(&desc, &topology));
-  assert_int_equal(tsr_topology_find(topology, 40), 0);
-  assert_int_equal(tsr_topology_find(topology, -7), 1);
-  assert_int_equal(tsr_topology_find(topology, 41), 2);
+  assert_int_equal(tsr_topology_device_find(topology, 40), 0);
+  assert_int_equal(tsr_topology_device_find(topology, -7), 1);
+  assert_int_equal(tsr_topology_device_find(topology, 41), 2);
   static const int64_t missing[] = {
       INT64_MIN, INT32_MIN, -8, -6, 0, 39, 42, INT32_MAX, (INT64_C(1) << 32) + 39, INT64_MAX};
   for (size_t i = 0; i < COUNT_OF(missing); i++)
-    assert_int_equal(tsr_topology_find(topology, missing[i]), -1);
+    assert_int_equal(tsr_topology_device_find(topology, missing[i]), -1);
   tsr_topology_release(topology);
 }
 
@@ -70,7 +70,7 @@ static void lookup_agrees_with_a_search_for_random_ids(void **state) {
       int first = -1;
       for (int i = count - 1; i >= 0; i--)
         if (devices[i].id == id) first = i;
-      assert_int_equal(tsr_topology_find(topology, id), first);
+      assert_int_equal(tsr_topology_device_find(topology, id), first);
     }
     tsr_topology_release(topology);
   }

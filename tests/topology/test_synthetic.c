@@ -101,8 +101,8 @@ static void orders_only_permute(void **state) {
     for (int k = 0; k < count; k++) moved += a[k].id != b[k].id;
     assert_true(moved > 0);
     for (int id = 0; id < count; id++)
-      assert_true(
-          same_device(&a[tsr_topology_find(natural, id)], &b[tsr_topology_find(other, id)]));
+      assert_true(same_device(&a[tsr_topology_device_find(natural, id)],
+                              &b[tsr_topology_device_find(other, id)]));
     tsr_topology_release(other);
   }
   tsr_topology_release(natural);
@@ -211,7 +211,8 @@ static void a_hundred_thousand_devices_are_nothing(void **state) {
   tsr_topology *topology = NULL;
   assert_ok(tsr_topology_parse("tpu-v4:50x50x40:order=shuffled", &topology));
   const tsr_device *devices = tsr_topology_devices(topology);
-  for (int i = 0; i < 100000; i++) assert_int_equal(tsr_topology_find(topology, devices[i].id), i);
+  for (int i = 0; i < 100000; i++)
+    assert_int_equal(tsr_topology_device_find(topology, devices[i].id), i);
   tsr_topology_release(topology);
 }
 

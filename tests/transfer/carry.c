@@ -131,8 +131,8 @@ static void run_copies(const test_image *from, const test_image *to, const test_
   for (int64_t p = 0; p < positions; p++) out[p] = no_elements(to->counts[p]);
   for (int64_t i = 0; i < copies->count; i++) {
     const tsr_copy *copy = &copies->items[i];
-    const int64_t source = tsr_layout_find_device(from->layout, copy->source);
-    const int64_t target = tsr_layout_find_device(to->layout, copy->target);
+    const int64_t source = tsr_layout_device_find(from->layout, copy->source);
+    const int64_t target = tsr_layout_device_find(to->layout, copy->target);
     assert_true(source >= 0 && target >= 0);
     tsr_copy_run(copy, 64, from->elements[source], out[target]);
   }
@@ -185,7 +185,7 @@ static void carry_into(const tsr_copy_plan *plan, const test_image *from, const 
   assert_non_null(out);
   assert_ok(tsr_copies_init_into(&copies, plan, position));
   for (tsr_copy copy; tsr_copies_next(&copies, &copy);) {
-    const int64_t source = tsr_layout_find_device(from->layout, copy.source);
+    const int64_t source = tsr_layout_device_find(from->layout, copy.source);
     unsigned char *in = full_buffer(from, source, bits);
     tsr_copy_run(&copy, bits, in, out);
     free(in);
@@ -209,7 +209,8 @@ void test_carry_bits(const test_image *from, const test_image *to, int bits) {
 // ---- certificates ----
 
 static int64_t count_lacking(const test_image *from, const test_image *to, int64_t position) {
-  const int64_t own = tsr_layout_find_device(from->layout, tsr_layout_device(to->layout, position));
+  const int64_t own =
+      tsr_layout_device_find(from->layout, tsr_layout_device_at(to->layout, position));
   int64_t total = 0, lacking = 0;
   const tsr_shape shape = tsr_layout_shape(to->layout);
   assert_ok(tsr_shape_count(&shape, &total));
@@ -228,7 +229,7 @@ static int64_t process_of(const tsr_layout *from, const tsr_layout *to, int64_t 
   for (int i = 0; i < 2; i++) {
     const tsr_mesh *mesh = tsr_layout_mesh(both[i]);
     const tsr_topology *topology = mesh ? tsr_mesh_topology(mesh) : NULL;
-    const int64_t at = topology ? tsr_topology_find(topology, device) : -1;
+    const int64_t at = topology ? tsr_topology_device_find(topology, device) : -1;
     if (at >= 0) return tsr_topology_devices(topology)[at].process;
   }
   return 0;
@@ -260,7 +261,7 @@ static void add_memory(const tsr_layout *from, const tsr_layout *to, tsr_certifi
     if (had > sum->peak_memory) sum->peak_memory = had;
   }
   for (int64_t p = 0; p < tsr_layout_device_count(to); p++) {
-    const int64_t own = tsr_layout_find_device(from, tsr_layout_device(to, p));
+    const int64_t own = tsr_layout_device_find(from, tsr_layout_device_at(to, p));
     const int64_t now = tsr_layout_buffer_elements(to, tsr_layout_shard(to, p));
     const int64_t had = own < 0 ? 0 : tsr_layout_buffer_elements(from, tsr_layout_shard(from, own));
     if (now > sum->extra_memory) sum->extra_memory = now;

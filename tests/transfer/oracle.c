@@ -111,7 +111,7 @@ static double ask_seconds(const oracle *all, tsr_collective op, const char *atom
   const char *names[ORACLE_ATOMS];
   double seconds = 0;
   for (int i = 0; i < count; i++)
-    names[i] = tsr_mesh_axis(all->desc.mesh, all->atoms[atoms[i] - 'a'].axis)->name;
+    names[i] = tsr_mesh_axis_at(all->desc.mesh, all->atoms[atoms[i] - 'a'].axis)->name;
   assert_ok(tsr_mesh_collective_cost(all->desc.mesh, op, names, count, (int64_t)local, &seconds));
   return seconds;
 }
@@ -292,7 +292,7 @@ static void find_atoms(oracle *all) {
   static const int64_t primes[] = {7, 5, 3, 2};
   int64_t stride = all->devices;
   for (int axis = 0; axis < tsr_mesh_axis_count(all->desc.mesh); axis++) {
-    int64_t rest = tsr_mesh_axis(all->desc.mesh, axis)->size, pre = 1;
+    int64_t rest = tsr_mesh_axis_at(all->desc.mesh, axis)->size, pre = 1;
     for (size_t i = 0; i < COUNT_OF(primes); i++)
       for (const int64_t prime = primes[i]; rest % prime == 0; rest /= prime) {
         assert_true(all->atom_count < ORACLE_ATOMS);
@@ -368,7 +368,7 @@ static void write_list(const oracle *all, const char *list, char *out) {
   const int length = list_length(list);
   for (int i = 0; i < length; i++) {
     const atom *a = &all->atoms[list[i] - 'a'];
-    const tsr_axis *axis = tsr_mesh_axis(all->desc.mesh, a->axis);
+    const tsr_axis *axis = tsr_mesh_axis_at(all->desc.mesh, a->axis);
     const bool whole = a->size == axis->size;
     out += whole ? sprintf(out, "%s%s", i ? "+" : "", axis->name)
                  : sprintf(out, "%s%s:(%d)%d", i ? "+" : "", axis->name, (int)a->pre, (int)a->size);

@@ -38,7 +38,8 @@ static int64_t term_of(const tsr_sharding *sharding, int64_t position, int64_t *
   int64_t coords[TSR_MAX_AXES], term = 0, terms = 1;
   tsr_mesh_coords(mesh, position, coords);
   for (int i = 0; i < count; i++) {
-    const int64_t minor = tsr_mesh_axis(mesh, parts[i].axis)->size / (parts[i].pre * parts[i].size);
+    const int64_t minor =
+        tsr_mesh_axis_at(mesh, parts[i].axis)->size / (parts[i].pre * parts[i].size);
     term = term * parts[i].size + coords[parts[i].axis] / minor % parts[i].size;
     terms *= parts[i].size;
   }
@@ -150,7 +151,7 @@ static void work_in_groups(machine *m, int number) {
   for (int64_t g = 0; g < groups.count; g++) {
     int64_t positions[64];
     for (int64_t i = 0; i < groups.size; i++)
-      positions[i] = tsr_mesh_find_device(m->mesh, groups.members[g * groups.size + i]);
+      positions[i] = tsr_mesh_device_find(m->mesh, groups.members[g * groups.size + i]);
     for (int64_t i = 0; i < groups.size; i++)
       made[positions[i]] = pull(m, step, positions, groups.size, i);
   }
@@ -168,8 +169,8 @@ static void permute(machine *m, int number) {
   assert_ok(tsr_sequence_step_pairs(m->sequence, number, &pairs, &pair_count));
   assert_int_equal(pair_count, m->devices);
   for (int64_t i = 0; i < pair_count; i++) {
-    const int64_t source = tsr_mesh_find_device(m->mesh, pairs[i].source);
-    const int64_t target = tsr_mesh_find_device(m->mesh, pairs[i].target);
+    const int64_t source = tsr_mesh_device_find(m->mesh, pairs[i].source);
+    const int64_t target = tsr_mesh_device_find(m->mesh, pairs[i].target);
     assert_true(source >= 0 && target == i && !given[source]);
     given[source] = true;
     moved += source != target;
@@ -190,7 +191,7 @@ static void permute(machine *m, int number) {
 static int64_t result_at(const machine *m, const tsr_groups *groups, int64_t group, int64_t index) {
   int64_t result = 0;
   for (int64_t i = 0; i < groups->size; i++) {
-    const int64_t p = tsr_mesh_find_device(m->mesh, groups->members[group * groups->size + i]);
+    const int64_t p = tsr_mesh_device_find(m->mesh, groups->members[group * groups->size + i]);
     const int64_t value = m->buffers[p][index];
     result = i ? combine(tsr_sequence_reduction(m->sequence), result, value) : value;
   }
@@ -206,7 +207,7 @@ static bool is_right(const machine *m) {
   assert_ok(tsr_sub_axis_groups(m->mesh, parts, count, &groups));
   bool right = true;
   for (int64_t g = 0; g < groups.count; g++) {
-    const int64_t p = tsr_mesh_find_device(m->mesh, groups.members[g * groups.size]);
+    const int64_t p = tsr_mesh_device_find(m->mesh, groups.members[g * groups.size]);
     tsr_range box[TSR_MAX_RANK];
     assert_ok(tsr_layout_box(layout, tsr_layout_shard(layout, p), box));
     const tsr_shape local = box_shape(box, tsr_layout_rank(layout));

@@ -61,7 +61,7 @@ static void run_batch(const some_plans *plans, const tsr_copy_batch_options *opt
     for (int i = 0; i < ITEMS; i++) {
       int64_t count = 0;
       const tsr_copy *copies = tsr_copy_batch_copies(batch, i, &count);
-      const int width = tsr_dtype_get(plans->items[i].dtype)->bits;
+      const int width = tsr_dtype_info_of(plans->items[i].dtype)->bits;
       for (int64_t c = 0; c < count; c++) {
         const tsr_copy *copy = &copies[c];
         if (c > 0) assert_true(ascends(copy - 1, copy));
@@ -71,8 +71,8 @@ static void run_batch(const some_plans *plans, const tsr_copy_batch_options *opt
                     (copy->source >= options->first_device && copy->source < options->end_device));
         if (!mine) continue;
         bits[copy->target] += tsr_copy_elements(copy) * width;
-        const int64_t from = tsr_layout_find_device(plans->from[i].layout, copy->source);
-        const int64_t to = tsr_layout_find_device(plans->to[i].layout, copy->target);
+        const int64_t from = tsr_layout_device_find(plans->from[i].layout, copy->source);
+        const int64_t to = tsr_layout_device_find(plans->to[i].layout, copy->target);
         tsr_copy_run(copy, 64, plans->from[i].elements[from], out[i][to]);
       }
     }

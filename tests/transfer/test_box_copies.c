@@ -28,7 +28,7 @@ static int64_t element_at(const judge *j, int64_t place) {
 }
 
 static void reach(judge *j, const tsr_copy *copy, int64_t from, int64_t to) {
-  const int64_t position = tsr_layout_replica(j->layout, copy->source, 0);
+  const int64_t position = tsr_layout_replica_at(j->layout, copy->source, 0);
   assert_true(to >= 0 && to < j->places);
   assert_true(from >= 0 && from < j->image->counts[position]);
   assert_int_equal(j->image->elements[position][from], element_at(j, to));
@@ -56,7 +56,7 @@ static tsr_status take_copy(void *context, const tsr_copy *copy) {
 static int64_t holders_of(const judge *j, int64_t element) {
   int64_t holders = 0;
   for (int64_t s = 0; s < tsr_layout_shard_count(j->layout); s++) {
-    const int64_t position = tsr_layout_replica(j->layout, s, 0);
+    const int64_t position = tsr_layout_replica_at(j->layout, s, 0);
     for (int64_t i = 0; i < j->image->counts[position]; i++)
       holders += j->image->elements[position][i] == element;
   }

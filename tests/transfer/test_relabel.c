@@ -113,7 +113,8 @@ static int64_t best_of_all(const test_image *from, const test_image *to) {
   const int devices = (int)tsr_layout_device_count(to->layout);
   for (int p = 0; p < devices; p++)
     for (int q = 0; q < devices; q++) {
-      const int64_t held = tsr_layout_find_device(from->layout, tsr_layout_device(to->layout, q));
+      const int64_t held =
+          tsr_layout_device_find(from->layout, tsr_layout_device_at(to->layout, q));
       if (held >= 0) weights[p][q] = shared(to, p, from, held);
     }
   return try_all((const int64_t(*)[MOST])weights, devices, devices, 0, taken);
@@ -145,7 +146,7 @@ static void judge_relabelling(const test_image *from, const test_image *to) {
     assert_int_equal(needed - found.bytes_after, best_of_all(from, to));
   if (found.bytes_after == found.bytes_before)  // then nobody moves
     for (int64_t p = 0; p < found.device_count; p++)
-      assert_int_equal(found.devices[p], tsr_layout_device(to->layout, p));
+      assert_int_equal(found.devices[p], tsr_layout_device_at(to->layout, p));
   tsr_layout_release(relabelled);
   tsr_relabelling_deinit(&found);
   tsr_copy_plan_release(plan);

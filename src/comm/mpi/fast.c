@@ -61,7 +61,7 @@ static MPI_Op op_of(tsr_reduction op, bool is_float) {
 
 bool tsr_mpi_fast_allows(const tsr_reduce_job *job) {
   const tsr_dtype partial = tsr_reduce_partial_dtype(job->dtype);
-  const bool is_float = tsr_dtype_get(partial)->kind == TSR_CLASS_FLOAT;
+  const bool is_float = tsr_dtype_info_of(partial)->kind == TSR_CLASS_FLOAT;
   return !job->scatter && type_of(partial) != MPI_DATATYPE_NULL &&
          op_of(job->op, is_float) != MPI_OP_NULL;
 }
@@ -168,7 +168,7 @@ static tsr_status round_result(void *context, int64_t index, int worker) {
 
 static tsr_status reduce_chunk(tsr_mpi *mpi, chunk *c, MPI_Comm comm) {
   const tsr_dtype type = tsr_reduce_partial_dtype(c->job->job->dtype);
-  const bool is_float = tsr_dtype_get(type)->kind == TSR_CLASS_FLOAT;
+  const bool is_float = tsr_dtype_info_of(type)->kind == TSR_CLASS_FLOAT;
   const int64_t elements = c->cell.end - c->cell.begin, tasks = (elements + STRETCH - 1) / STRETCH;
   tsr_pool *pool = tsr_comm_pool(c->job->comm);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -186,7 +186,7 @@ static tsr_status reduce_group(tsr_mpi *mpi, const tsr_mpi_job *job, const tsr_m
   const int64_t all = job->job->inner;
   chunk c = {.job = job, .cell = {.group = group, .end = all}, .members = members};
   if (group->party_count == 1) return tsr_mpi_cell_reduce(job, &c.cell, NULL);
-  const int bits = tsr_dtype_get(tsr_reduce_partial_dtype(job->job->dtype))->bits;
+  const int bits = tsr_dtype_info_of(tsr_reduce_partial_dtype(job->job->dtype))->bits;
   int64_t step = (int64_t)CHUNK_BYTES * 8 / bits;
   if (step > all) step = all;
   MPI_Comm comm = MPI_COMM_NULL;

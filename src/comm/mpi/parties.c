@@ -111,7 +111,7 @@ size_t tsr_mpi_party_offset(const tsr_mpi_group *group, const tsr_mpi_party *par
   size_t offset = 0;
   for (int64_t i = 0; i < index; i++) {
     const tsr_dtype wire = tsr_mpi_wire(dtype, &group->nodes[party->first_node + i]);
-    const size_t bits = (size_t)elements * (size_t)tsr_dtype_get(wire)->bits;
+    const size_t bits = (size_t)elements * (size_t)tsr_dtype_info_of(wire)->bits;
     offset += (bits + 7) / 8;
     if (i + 1 < party->node_count) offset = (offset + 15) / 16 * 16;
   }

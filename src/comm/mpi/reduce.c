@@ -73,7 +73,7 @@ static int64_t slice_of(const reduction *r, const tsr_mpi_group *group) {
 }
 
 static int64_t cell_of(const reduction *r, const tsr_mpi_group *group) {
-  const int wide = tsr_dtype_get(tsr_reduce_partial_dtype(r->job.job->dtype))->bits;
+  const int wide = tsr_dtype_info_of(tsr_reduce_partial_dtype(r->job.job->dtype))->bits;
   const size_t share = tsr_comm_in_flight(r->job.comm) / SLOTS;
   const int64_t bytes = share < CELL_BYTES ? (int64_t)share : CELL_BYTES;
   const int64_t elements =
@@ -265,7 +265,7 @@ tsr_status tsr_mpi_reduce(tsr_comm *comm, const tsr_reduce_job *job) {
                  .job = {.comm = comm,
                          .job = job,
                          .reducer = {job->dtype, job->op, job->groups->size},
-                         .bits = tsr_dtype_get(job->dtype)->bits}};
+                         .bits = tsr_dtype_info_of(job->dtype)->bits}};
   tsr_status status = prepare(&r);
   if (!status)
     status = mpi->fast && tsr_mpi_fast_allows(job) ? tsr_mpi_reduce_fast(mpi, &r.job, r.groups)

@@ -131,7 +131,7 @@ static tsr_copy_stores choose_stores(const work *w, bool in_place) {
 tsr_status tsr_threads_reduce(tsr_comm *comm, const tsr_reduce_job *job) {
   work w = {.job = job,
             .reducer = {job->dtype, job->op, job->groups->size},
-            .bits = tsr_dtype_get(job->dtype)->bits,
+            .bits = tsr_dtype_info_of(job->dtype)->bits,
             .results = job->scatter ? job->groups->size : 1,
             .elements = job->outer * job->inner};
   w.task_elements = (int64_t)TASK_BYTES * 8 / w.bits / CUT * CUT;
