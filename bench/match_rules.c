@@ -43,7 +43,7 @@ static tsr_status match_all(void *context) {
   tsr_rules *rules = NULL;
   tsr_status status = tsr_rules_parse(tsr_text_string(&m->rules), "bench", NULL, &rules);
   for (int i = 0; i < TENSORS && !status; i++) {
-    int rule = -1;
+    int64_t rule = -1;
     status = tsr_rules_match(rules, m->paths[i], &rule);
     if (!status && rule < 0) status = tsr_fail(NO_RULE, "%s", m->paths[i]);
   }

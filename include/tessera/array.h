@@ -222,7 +222,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_to(tsr_array *array, const cha
 // donated. On failure no array is made, but those of earlier rounds
 // are already donated.
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
-                                                      const tsr_layout *const *layouts, int count,
+                                                      const tsr_layout *const *layouts,
+                                                      int64_t count,
                                                       const tsr_reshard_options *options,
                                                       tsr_array **out_arrays);
 

@@ -48,7 +48,7 @@ typedef struct tsr_field_value {
 typedef struct tsr_axes tsr_axes;  // immutable, shared by any threads
 
 // Fields that are not given follow the others (head_axis follows tensor_parallel_axis, ...).
-TSR_API TSR_MUST_USE tsr_status tsr_axes_create(const tsr_field_value *values, int count,
+TSR_API TSR_MUST_USE tsr_status tsr_axes_create(const tsr_field_value *values, int64_t count,
                                                 tsr_axes **out_axes);
 // {"tensor_parallel_axis": "mdl", "batch_axis": ["dp", "fsdp"], "head_axis": null}; null or NULL =
 // all defaults.
@@ -60,7 +60,7 @@ TSR_API void tsr_axes_given_to_json(const tsr_axes *axes, tsr_json_writer *write
 TSR_API void tsr_axes_print(const tsr_axes *axes, tsr_text *out);
 // The same with these fields replaced; fields that were never given follow the new values.
 TSR_API TSR_MUST_USE tsr_status tsr_axes_replace(const tsr_axes *axes,
-                                                 const tsr_field_value *values, int count,
+                                                 const tsr_field_value *values, int64_t count,
                                                  tsr_axes **out_axes);
 TSR_API TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
                                                       tsr_axes **out_axes);
@@ -110,8 +110,8 @@ typedef struct tsr_registered_axis {
   const char *name;
   const tsr_logical_entry *rule, *generation_rule;
 } tsr_registered_axis;
-TSR_API int tsr_axis_registry_count(const tsr_axis_registry *registry);
-TSR_API tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int index);
+TSR_API int64_t tsr_axis_registry_count(const tsr_axis_registry *registry);
+TSR_API tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int64_t index);
 
 // ---- resolving ----
 
@@ -147,7 +147,7 @@ typedef struct tsr_dynamic_axes {
   tsr_mode_source mode;
 } tsr_dynamic_axes;
 TSR_API const tsr_dynamic_axes *tsr_dynamic_axes_find(const char *name);  // NULL if there is none
-TSR_API const tsr_dynamic_axes *tsr_dynamic_axes_at(int index);           // NULL after the last
+TSR_API const tsr_dynamic_axes *tsr_dynamic_axes_at(int64_t index);       // NULL after the last
 
 // What PartitionManager.resolve is asked for. Names with a mode; where either is missing, both come
 // from `dynamic`.

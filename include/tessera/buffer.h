@@ -71,7 +71,7 @@ TSR_API void tsr_buffer_release(tsr_buffer *buffer);  // NULL is fine
 
 TSR_API void *tsr_buffer_data(const tsr_buffer *buffer);
 TSR_API int64_t tsr_buffer_bytes(const tsr_buffer *buffer);
-TSR_API int tsr_buffer_holders(const tsr_buffer *buffer);       // how many references there are
+TSR_API int64_t tsr_buffer_holders(const tsr_buffer *buffer);   // how many references there are
 TSR_API bool tsr_buffer_is_borrowed(const tsr_buffer *buffer);  // made by tsr_buffer_wrap
 // Whether its one holder may write to it: nobody else holds it, and it is not read-only.
 TSR_API bool tsr_buffer_is_writable(const tsr_buffer *buffer);

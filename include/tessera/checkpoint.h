@@ -73,14 +73,14 @@ TSR_API const tsr_tree *tsr_checkpoint_tree(const tsr_checkpoint *checkpoint);
 TSR_API const tsr_plan *tsr_checkpoint_plan(
     const tsr_checkpoint *checkpoint);  // NULL if not cut, or cut in stages
 TSR_API const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor);
-TSR_API int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint);
-TSR_API const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int file);
-TSR_API int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file);
+TSR_API int64_t tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint);
+TSR_API const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int64_t file);
+TSR_API int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int64_t file);
 // What the files say of the model as a whole, such as "format": "pt"; gives the number of items.
 // Where files do not say the same, the first counts, and there is a warning. NumPy's have some
 // where a transform wrote them.
-TSR_API int tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint,
-                                    const tsr_metadata **out_items);
+TSR_API int64_t tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint,
+                                        const tsr_metadata **out_items);
 // What is odd but not wrong, one line each; "" = nothing.
 TSR_API const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint);
 
@@ -89,12 +89,12 @@ TSR_API const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint);
 // false), others have one. False also where the bytes there are not the shard's, because they are
 // packed or in another order.
 typedef struct tsr_stored {
-  int file;
+  int64_t file;
   int64_t offset, bytes;
 } tsr_stored;
-TSR_API int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor);
+TSR_API int64_t tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor);
 TSR_API bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
-                                 int copy, tsr_stored *out_stored);
+                                 int64_t copy, tsr_stored *out_stored);
 
 // Reads a box of a tensor, a range for each dimension (NULL = all of it), dense and row-major, to
 // the `out_bytes` at `out`; fails with bad_argument where they are too few. From any thread.

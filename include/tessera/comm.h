@@ -13,8 +13,8 @@
 // buffers, and fails on every rank or on none. Ranks compare a digest of what they ask for before
 // anything moves: where one calls something else, or with other arguments, all fail with
 // comm_mismatch, in the same words, which name the ranks and what differs, and the comm can be used
-// afterwards. Results never depend on the number of workers or ranks: reductions follow a fixed tree
-// over the members of a group.
+// afterwards. Results never depend on the number of workers or ranks: reductions follow a fixed
+// tree over the members of a group.
 #ifndef TESSERA_COMM_H
 #define TESSERA_COMM_H
 
@@ -144,7 +144,7 @@ typedef struct tsr_exchange {
 // overlap any source. Ranks compare the number of parts, the widths of elements, and the copies
 // that go from one to another.
 TSR_API TSR_MUST_USE tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts,
-                                                  int part_count);
+                                                  int64_t part_count);
 
 // ---- what it costs ----
 

@@ -37,7 +37,7 @@ typedef struct tsr_engine {
   size_t size;  // sizeof(tsr_engine)
   const char *name;
   // Does all copies whose source or target is here. `in` and `out` are not NULL where needed.
-  tsr_status (*exchange)(tsr_comm *comm, const tsr_exchange *parts, int part_count);
+  tsr_status (*exchange)(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count);
   tsr_status (*reduce)(tsr_comm *comm, const tsr_reduce_job *job);
   // A small all-gather of control data, `bytes` from each rank, in order of ranks. It is also the
   // barrier (with 0 bytes): nobody returns before all have called. Not called with one rank only.
@@ -69,7 +69,7 @@ tsr_comm_step(const tsr_comm *comm);  // how many collectives were called, this 
 
 // Does the copies of all parts whose source and target are both here, on the comm's workers.
 TSR_API TSR_MUST_USE tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts,
-                                                     int part_count);
+                                                     int64_t part_count);
 
 // Reductions by the fixed tree, whole and by parts: tessera/reduce.h.
 

@@ -37,9 +37,9 @@ typedef struct tsr_load_options {
   const tsr_mapping *map;
   tsr_dtype dtype;
   const char *const *include, *const *exclude;
-  int include_count, exclude_count;
+  int64_t include_count, exclude_count;
   const tsr_cast_rule *casts;
-  int cast_count;
+  int64_t cast_count;
   bool no_companions, allow_overflow;
   // Only tensors that the plan has are loaded, and all of these must be there: the parameters of a
   // whole train state, say. Otherwise a tensor that the plan lacks is refused.

@@ -56,12 +56,13 @@ typedef struct tsr_logical_rule {
   const char *name;
   tsr_logical_entry entry;
   const char *file;  // where it was written; "" or NULL = by a call
-  int line;          // counted from 1; 0 = by a call
+  int64_t line;      // counted from 1; 0 = by a call
 } tsr_logical_rule;
 
 typedef struct tsr_logical_rules tsr_logical_rules;  // immutable, shared by any threads
 
-TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules, int count,
+TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules,
+                                                         int64_t count,
                                                          tsr_logical_rules **out_rules);
 // [["embed", "model"], ["batch", ["replica", "data"]], ["kv", null]]
 TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_from_json(const tsr_json *value,
@@ -81,9 +82,9 @@ TSR_API void tsr_logical_rules_print(const tsr_logical_rules *rules, tsr_text *o
 TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_read(const char *path,
                                                        tsr_logical_rules **out_rules);
 TSR_API tsr_logical_rules *tsr_logical_rules_retain(const tsr_logical_rules *rules);
-TSR_API void tsr_logical_rules_release(const tsr_logical_rules *rules);  // NULL is fine
-TSR_API int tsr_logical_rules_count(const tsr_logical_rules *rules);     // 0 for NULL
-TSR_API const tsr_logical_rule *tsr_logical_rules_at(const tsr_logical_rules *rules, int index);
+TSR_API void tsr_logical_rules_release(const tsr_logical_rules *rules);   // NULL is fine
+TSR_API int64_t tsr_logical_rules_count(const tsr_logical_rules *rules);  // 0 for NULL
+TSR_API const tsr_logical_rule *tsr_logical_rules_at(const tsr_logical_rules *rules, int64_t index);
 // The same rules in the same order, wherever they were written.
 TSR_API bool tsr_logical_rules_equal(const tsr_logical_rules *a, const tsr_logical_rules *b);
 
@@ -155,8 +156,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_logical_remove_axis(const tsr_logical_names 
 
 // Why a name became what it is.
 typedef struct tsr_logical_reason {
-  int rule;        // the rule that served it; -1 = none
-  int passed;      // the first rule for it that was passed over, its axes being taken; -1 = none
+  int64_t rule;    // the rule that served it; -1 = none
+  int64_t passed;  // the first rule for it that was passed over, its axes being taken; -1 = none
   int blocked_by;  // the dimension that had taken one of them; -1 = none
 } tsr_logical_reason;
 

@@ -32,12 +32,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_map_read(const char *path, tsr_map **out_map
 // The text form, one statement a line, without comments. Reads back as the same map.
 TSR_API void tsr_map_print(const tsr_map *map, tsr_text *out);
 TSR_API tsr_map *tsr_map_retain(const tsr_map *map);
-TSR_API void tsr_map_release(const tsr_map *map);  // NULL is fine
-TSR_API int tsr_map_count(const tsr_map *map);     // of rules and drops
+TSR_API void tsr_map_release(const tsr_map *map);   // NULL is fine
+TSR_API int64_t tsr_map_count(const tsr_map *map);  // of rules and drops
 
 // Maps that ship with the library ("llama-fuse"); the names end with NULL.
 TSR_API TSR_MUST_USE tsr_status tsr_map_preset(const char *name, tsr_map **out_map);
-TSR_API const char *tsr_map_preset_at(int index);
+TSR_API const char *tsr_map_preset_at(int64_t index);
 TSR_API const char *tsr_map_preset_text(const char *name);  // NULL if there is none
 
 typedef struct tsr_map_options {
@@ -45,7 +45,7 @@ typedef struct tsr_map_options {
   // Numbers that the map may ask for by name, as tsr_facts_from_config gives them. One that a `let`
   // of the map names too takes its place.
   const tsr_fact *facts;
-  int fact_count;
+  int64_t fact_count;
 } tsr_map_options;
 #define TSR_MAP_OPTIONS TSR_SIZED(tsr_map_options)
 
@@ -66,7 +66,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree
 TSR_API TSR_MUST_USE tsr_status tsr_map_apply_to_either(const tsr_map *map,
                                                         const tsr_tree *const models[2],
                                                         const tsr_map_options *const options[2],
-                                                        int *out_which, tsr_mapping **out_mapping);
+                                                        int64_t *out_which,
+                                                        tsr_mapping **out_mapping);
 TSR_API tsr_mapping *tsr_mapping_retain(const tsr_mapping *mapping);
 TSR_API void tsr_mapping_release(const tsr_mapping *mapping);  // NULL is fine
 TSR_API const tsr_tree *tsr_mapping_source(const tsr_mapping *mapping);
@@ -74,7 +75,7 @@ TSR_API const tsr_tree *tsr_mapping_source(const tsr_mapping *mapping);
 TSR_API const tsr_tree *tsr_mapping_tree(const tsr_mapping *mapping);
 // The line of the map that makes a destination tensor; 0 = it goes over unchanged, or the mapping
 // is an inverse.
-TSR_API int tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor);
+TSR_API int64_t tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor);
 // What is odd but not wrong, one line each: patterns that match nothing, sources that nobody uses
 // (`only`). "" = nothing.
 TSR_API const char *tsr_mapping_warnings(const tsr_mapping *mapping);

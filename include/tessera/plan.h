@@ -55,8 +55,8 @@ TSR_API const char *tsr_why_text(tsr_why why);  // "no rule matched"
 // belong to it. What they mean: docs/plan-schema.md.
 typedef struct tsr_plan_note {
   tsr_why why;
-  int dim;   // -1 = the spec as a whole
-  int rule;  // -1 = none
+  int dim;       // -1 = the spec as a whole
+  int64_t rule;  // -1 = none
   int64_t argument;
   const char *axis;  // NULL = none
 } tsr_plan_note;
@@ -67,7 +67,7 @@ typedef struct tsr_plan_row {
   const tsr_spec *wanted, *final;  // what was asked for, and what fits
   tsr_policy policy;               // for sizes that do not divide
   int64_t bytes_per_device;        // of the largest shard; the whole where the spec does not fit
-  int note_count;
+  int64_t note_count;
   const tsr_plan_note *notes;
 } tsr_plan_row;
 #define TSR_PLAN_ROW TSR_SIZED(tsr_plan_row)
@@ -94,10 +94,10 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int6
 // get_partition_spec: the spec of a tensor by its path; NULL if there is none of this name.
 TSR_API const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path);
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
-TSR_API int tsr_plan_spec_count(const tsr_plan *plan);
-TSR_API const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int spec);
-TSR_API int tsr_plan_wanted(const tsr_plan *plan, int64_t index);
-TSR_API int tsr_plan_final(const tsr_plan *plan, int64_t index);
+TSR_API int64_t tsr_plan_spec_count(const tsr_plan *plan);
+TSR_API const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int64_t spec);
+TSR_API int64_t tsr_plan_wanted(const tsr_plan *plan, int64_t index);
+TSR_API int64_t tsr_plan_final(const tsr_plan *plan, int64_t index);
 // The layout of a row's tensor on the mesh. Fails where the final spec does not fit, and without a
 // mesh.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
@@ -223,7 +223,7 @@ typedef struct tsr_check_options {
   bool corrected_count;    // what correction has solved is an error still
   // The model's facts, for the size of its heads; those the plan's rules were read with if none.
   const tsr_fact *facts;
-  int fact_count;
+  int64_t fact_count;
 } tsr_check_options;
 #define TSR_CHECK_OPTIONS TSR_SIZED(tsr_check_options)
 // Looks at the wanted specs, so that what correction hid is found too; what it solved is a warning.
@@ -284,13 +284,13 @@ TSR_API const char *tsr_lint_text(tsr_lint_kind kind);  // "matches no tensor"
 
 typedef struct tsr_lint {
   tsr_lint_kind kind;
-  int rule;          // -1 = none
-  int other_rule;    // the earlier rule that shadows or is repeated; -1 = none
-  int64_t row;       // an example tensor; -1 = none
-  int dim;           // of it; -1 = none
-  const char *axis;  // NULL = none; lives as long as the rules
-  int64_t tensors;   // how many are concerned
-  int64_t bytes;     // of them
+  int64_t rule;        // -1 = none
+  int64_t other_rule;  // the earlier rule that shadows or is repeated; -1 = none
+  int64_t row;         // an example tensor; -1 = none
+  int dim;             // of it; -1 = none
+  const char *axis;    // NULL = none; lives as long as the rules
+  int64_t tensors;     // how many are concerned
+  int64_t bytes;       // of them
 } tsr_lint;
 typedef struct tsr_lints {
   int64_t count;

@@ -42,7 +42,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_auto(const tsr_tree *tree, const tsr_me
 // order ("fsdp+sp" is a pair), and the spec it makes of them.
 #define TSR_HELPER_MIN_SIZE 1024  // its usual min_shard_size
 typedef struct tsr_methods {
-  int count;
+  int64_t count;
   const char *items[4];
 } tsr_methods;
 TSR_API void tsr_helper_methods(const tsr_shape *shape, const tsr_mesh *mesh,
@@ -60,7 +60,7 @@ typedef struct tsr_shape_rule {
   const int64_t *dims;  // TSR_ANY_SIZE stands for all sizes
   const tsr_spec *spec;
 } tsr_shape_rule;
-TSR_API TSR_MUST_USE tsr_status tsr_shape_rules_match(const tsr_shape_rule *rules, int count,
+TSR_API TSR_MUST_USE tsr_status tsr_shape_rules_match(const tsr_shape_rule *rules, int64_t count,
                                                       const tsr_shape *shape, tsr_spec **out_spec);
 
 // MemoryConstrainedShardingRule: dimensions, largest first, each take the largest axis that divides
@@ -145,7 +145,8 @@ typedef struct tsr_analysis {
   double wasted_bytes;     // on all devices beyond one copy of the model: copies and padding
   int64_t gathered_bytes;  // that a device receives per step over fsdp-like axes
   double gather_seconds;   // of that by the link model; 0 without a topology
-  int axis_count, spec_count;
+  int axis_count;
+  int64_t spec_count;
   tsr_axis_stats *axes;   // owned, in mesh order
   tsr_spec_stats *specs;  // owned, most bytes first
   const tsr_plan *plan;   // owned: what the names and specs belong to

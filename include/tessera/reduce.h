@@ -53,8 +53,8 @@ typedef struct tsr_reduce_node {
 #define TSR_REDUCE_MAX_NODES 128
 // The fewest nodes of a tree of `members` that make up the members from `first` to before `last`,
 // in order; returns their number.
-TSR_API int tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
-                             tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]);
+TSR_API int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
+                                 tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]);
 
 // One value of the tree: a member (last = first + 1) as it is, or the partial of a node.
 typedef struct tsr_reduce_term {

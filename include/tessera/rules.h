@@ -35,7 +35,7 @@ typedef struct tsr_rule {
   const char *pattern;
   const tsr_spec *spec;
   const char *file;  // where it was written; "" = by a call
-  int line;          // counted from 1; 0 = by a call
+  int64_t line;      // counted from 1; 0 = by a call
   // Rules of one group cut their tensors over an axis together or not at all: where one tensor of a
   // layer cannot be cut over it, the others of its group are not either. NULL = no group.
   const char *together;  // the group's name, a word
@@ -53,7 +53,7 @@ typedef struct tsr_fact {
 typedef struct tsr_rules_options {
   size_t size;  // sizeof(tsr_rules_options)
   const tsr_fact *facts;
-  int fact_count;
+  int64_t fact_count;
   // Axes to keep; all others are dropped from specs, so that one file serves fsdp, tp and fsdp+tp.
   // NULL = all. Facts are asked for only by what is kept.
   const char *const *keep_axes;
@@ -70,7 +70,7 @@ typedef struct tsr_rules_options {
 
 typedef struct tsr_rules tsr_rules;  // immutable, shared by any threads
 
-TSR_API TSR_MUST_USE tsr_status tsr_rules_create(const tsr_rule *rules, int count,
+TSR_API TSR_MUST_USE tsr_status tsr_rules_create(const tsr_rule *rules, int64_t count,
                                                  tsr_rules **out_rules);
 // Text as above; `name` stands in messages. `include` lines are refused here.
 TSR_API TSR_MUST_USE tsr_status tsr_rules_parse(const char *text, const char *name,
@@ -107,11 +107,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_rules_preset(const char *name, const tsr_rul
 TSR_API TSR_MUST_USE tsr_status tsr_preset_name(const char *name, const tsr_rules_options *options,
                                                 tsr_text *out_name);
 // The families, further names (mistral for llama) after them; NULL after the last.
-TSR_API const char *tsr_preset_family_at(int index);
+TSR_API const char *tsr_preset_family_at(int64_t index);
 TSR_API const char *tsr_preset_text(const char *family);  // NULL if there is none
 
 // The values of `model_type` that presets are for, each with its family; NULL after the last.
-TSR_API const char *tsr_preset_model_type_at(int index, const char **out_family);
+TSR_API const char *tsr_preset_model_type_at(int64_t index, const char **out_family);
 // The family for a model, by its config.json: by its model_type, else by that of the model it wraps
 // (in text_config, llm_config or language_config); the first of `architectures` stands for a
 // model_type that is missing. NULL if no preset is for it. `out_reason`, unless it is NULL, gets
@@ -128,10 +128,10 @@ typedef struct tsr_preset_fact {
   const char *name;
   const char *const *keys;  // in the order they are tried; ends with NULL
 } tsr_preset_fact;
-TSR_API const tsr_preset_fact *tsr_preset_facts(int *out_count);
+TSR_API const tsr_preset_fact *tsr_preset_facts(int64_t *out_count);
 
 typedef struct tsr_facts {
-  int count;
+  int64_t count;
   tsr_fact *items;  // owned; names are those of tsr_preset_facts
 } tsr_facts;
 // What a config.json tells, with what follows from it: head_dim from hidden and heads, kv_heads
@@ -147,16 +147,16 @@ TSR_API void tsr_rules_release(const tsr_rules *rules);  // NULL is fine
 // What rules fell back on for want of a fact (`spec else spec`), one line each; "" = nothing.
 TSR_API const char *tsr_rules_warnings(const tsr_rules *rules);
 // The facts that rules were read with, whether they asked for them or not. Plans keep them.
-TSR_API const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int *out_count);
-TSR_API int tsr_rules_count(const tsr_rules *rules);
-TSR_API const tsr_rule *tsr_rules_at(const tsr_rules *rules, int index);
+TSR_API const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int64_t *out_count);
+TSR_API int64_t tsr_rules_count(const tsr_rules *rules);
+TSR_API const tsr_rule *tsr_rules_at(const tsr_rules *rules, int64_t index);
 
 // The first rule that matches `path`, or -1. Rules are safe to share between threads. A pattern
 // that takes too long on a path is an error that names both, not a hang.
 TSR_API TSR_MUST_USE tsr_status tsr_rules_match(const tsr_rules *rules, const char *path,
-                                                int *out_rule);
+                                                int64_t *out_rule);
 // Whether rule `index` alone matches `path`.
-TSR_API TSR_MUST_USE tsr_status tsr_rules_match_one(const tsr_rules *rules, int index,
+TSR_API TSR_MUST_USE tsr_status tsr_rules_match_one(const tsr_rules *rules, int64_t index,
                                                     const char *path, bool *out_matches);
 
 TSR_END_DECLS

@@ -66,7 +66,7 @@ typedef struct tsr_safetensors_file {
 // are no UTF-8, tensors that do not end with a byte, and headers over 100 MB.
 TSR_API TSR_MUST_USE tsr_status tsr_safetensors_plan(const tsr_tensor *tensors, int64_t count,
                                                      const tsr_metadata *metadata,
-                                                     int metadata_count,
+                                                     int64_t metadata_count,
                                                      tsr_safetensors_file *out_file);
 TSR_API void tsr_safetensors_file_deinit(tsr_safetensors_file *file);
 

@@ -32,12 +32,12 @@ typedef struct tsr_save_options {
   // Which tensors are saved, and as what: as in tsr_transform_options.
   tsr_dtype dtype;
   const char *const *include, *const *exclude;
-  int include_count, exclude_count;
+  int64_t include_count, exclude_count;
   const tsr_cast_rule *casts;
-  int cast_count;
+  int64_t cast_count;
   bool no_companions, allow_overflow;
   const tsr_metadata *metadata;  // for every safetensors file; copied
-  int metadata_count;
+  int64_t metadata_count;
   int64_t max_memory;     // bytes of this process beside the arrays and the comm's; 0 = 1 GiB
   int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
   tsr_existing existing;  // RESUME is refused: the arrays of a job that was killed are gone

@@ -7,7 +7,7 @@
 //
 //   tsr_sequence *sequence = NULL;
 //   TSR_TRY(tsr_sequence_create(from, to, TSR_SHAPE(8, 16), TSR_F32, NULL, &sequence));
-//   for (int i = 0; i < tsr_sequence_step_count(sequence); i++)
+//   for (int64_t i = 0; i < tsr_sequence_step_count(sequence); i++)
 //     carry_out(tsr_sequence_step_at(sequence, i));
 //
 // Not every change is a sequence: sizes must be divided evenly before and after each step, cuts
@@ -100,19 +100,19 @@ TSR_API tsr_shape tsr_sequence_shape(const tsr_sequence *sequence);  // of the w
 TSR_API tsr_dtype tsr_sequence_dtype(const tsr_sequence *sequence);
 // How partial results combine in reduce and reduce-scatter steps.
 TSR_API tsr_reduction tsr_sequence_reduction(const tsr_sequence *sequence);
-TSR_API int tsr_sequence_step_count(const tsr_sequence *sequence);  // 0: nothing changes
-TSR_API const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int step);
+TSR_API int64_t tsr_sequence_step_count(const tsr_sequence *sequence);  // 0: nothing changes
+TSR_API const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int64_t step);
 // The groups of a step that is no permute, by device id. Give back with tsr_groups_deinit.
-TSR_API TSR_MUST_USE tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int step,
+TSR_API TSR_MUST_USE tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int64_t step,
                                                          tsr_groups *out_groups);
 // Who gets whose buffer in a permute, by device id: one pair for each device, in order of mesh
 // positions; source and target are equal where a device keeps its own. Every device is a source
 // once. A block to free().
-TSR_API TSR_MUST_USE tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int step,
+TSR_API TSR_MUST_USE tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int64_t step,
                                                         tsr_pair **out_pairs, int64_t *out_count);
 
 typedef struct tsr_sequence_certificate {
-  int step_count;
+  int64_t step_count;
   int64_t bytes_moved;        // between devices, all steps together
   int64_t bytes_lower_bound;  // no way to make this change, direct or not, moves less
   int64_t peak_bytes;         // on a device: buffers before and after the largest step

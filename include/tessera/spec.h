@@ -61,7 +61,7 @@ typedef struct tsr_stage {
   tsr_stage_kind kind;
   int axis_count;
   const tsr_axis_ref *axes;  // major to minor
-  int count;                 // of sizes or parts
+  int64_t count;             // of sizes or parts
   union {                    // which one, the kind tells
     const int64_t *sizes;    // TSR_STAGE_SIZES
     const tsr_part *parts;   // TSR_STAGE_PARTS
@@ -138,8 +138,9 @@ TSR_API void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer);
 
 // The names of the axes used by any of the specs, in entries or sets, each once, first seen first:
 // get_names_from_partition_spec. Gives pointers into the specs, in a block to free().
-TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int spec_count,
-                                                    const char ***out_names, int *out_count);
+TSR_API TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs,
+                                                    int64_t spec_count, const char ***out_names,
+                                                    int *out_count);
 
 // ---- correction ----
 
@@ -167,7 +168,7 @@ typedef struct tsr_change {
 TSR_API const char *tsr_change_text(tsr_change_kind kind);  // "axis not in the mesh"
 
 typedef struct tsr_changes {
-  int count;
+  int64_t count;
   tsr_change *items;  // owned
 } tsr_changes;
 TSR_API void tsr_changes_deinit(tsr_changes *changes);

@@ -54,9 +54,9 @@ typedef struct tsr_transform_options {
   // and none of those to exclude. Patterns are searched for as those of rules are; one that matches
   // no tensor is refused.
   const char *const *include, *const *exclude;
-  int include_count, exclude_count;
+  int64_t include_count, exclude_count;
   const tsr_cast_rule *casts;  // the first that matches decides, otherwise `dtype`
-  int cast_count;
+  int64_t cast_count;
   // Optimiser states and the scales of quantised weights are tensors like any others. Otherwise a
   // map that takes a tensor and leaves behind what goes with it (docs/companions.md) is refused
   // with companions_apart, and with quantised a cast of quantised values, or one that rounds their
@@ -123,11 +123,11 @@ TSR_API void tsr_transform_destroy(tsr_transform *transform);  // NULL is fine
 TSR_API const tsr_transform_certificate *tsr_transform_certificate_of(
     const tsr_transform *transform);
 // The files that will be written, relative to the destination.
-TSR_API const char *tsr_transform_file_at(const tsr_transform *transform, int file);
-TSR_API int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file);
+TSR_API const char *tsr_transform_file_at(const tsr_transform *transform, int64_t file);
+TSR_API int64_t tsr_transform_file_bytes(const tsr_transform *transform, int64_t file);
 // The file beside them that tells what they hold: a manifest, an index or a plan; NULL = none.
 TSR_API const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes);
-TSR_API const char *tsr_transform_extra_at(const tsr_transform *transform, int extra);
+TSR_API const char *tsr_transform_extra_at(const tsr_transform *transform, int64_t extra);
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
 TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
 

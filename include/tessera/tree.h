@@ -47,7 +47,7 @@ TSR_API bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b);
 // none of those to exclude. Patterns are searched for as those of rules are.
 typedef struct tsr_tree_filter {
   const char *const *include, *const *exclude;
-  int include_count, exclude_count;
+  int64_t include_count, exclude_count;
 } tsr_tree_filter;
 // Their indices, ascending, in a block to free(). A pattern that matches no tensor is refused, and
 // so is a filter that leaves none.

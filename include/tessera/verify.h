@@ -48,7 +48,7 @@ typedef struct tsr_verify_options {
   // to the first, or where `mapped` is 1 to the second (tsr_map_apply_to_either tells which). The
   // hashes that this one stores are not believed then. NULL = as they are.
   const tsr_mapping *map;
-  int mapped;
+  int64_t mapped;
   // Believe the hashes that a checkpoint stores: of tensors that have one in both, nothing is read
   // unless they differ. Finds what was written differently, not what was damaged later.
   bool trust_hashes;
@@ -99,7 +99,7 @@ TSR_API const tsr_verify_row *tsr_verification_at(const tsr_verification *verifi
 TSR_API int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict);
 TSR_API int64_t tsr_verification_bytes_read(const tsr_verification *verification);
 // The tensors that were compared, 0 or 1.
-TSR_API const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int which);
+TSR_API const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int64_t which);
 // One line of what is different: `"w": the values differ: 3 of 48 elements, first at (0, 5): 1.0
 // and 2.0`.
 TSR_API void tsr_verification_print_row(const tsr_verification *verification, int64_t row,

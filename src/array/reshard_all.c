@@ -23,11 +23,11 @@ tsr_status tsr_reshard_options_check(const tsr_reshard_options *given,
   return NULL;
 }
 
-static tsr_status check_arrays(tsr_array *const *arrays, int count) {
-  for (int i = 0; i < count; i++) {
-    TSR_TRY_NOTE(tsr_array_check_alive(arrays[i]), "array %d", i);
+static tsr_status check_arrays(tsr_array *const *arrays, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    TSR_TRY_NOTE(tsr_array_check_alive(arrays[i]), "array %lld", (long long)i);
     if (arrays[i]->comm != arrays[0]->comm)
-      return tsr_fail(BAD_ARGUMENT, "array %d is on another comm than array 0", i);
+      return tsr_fail(BAD_ARGUMENT, "array %lld is on another comm than array 0", (long long)i);
   }
   return NULL;
 }
@@ -40,20 +40,20 @@ static int compare_arrays(const void *a, const void *b) {
 
 // An array that is donated in one round would be gone in the next. `scratch` has room for all, and
 // is zero before and after.
-static tsr_status check_donated(tsr_array *const *arrays, int count, tsr_array **scratch) {
+static tsr_status check_donated(tsr_array *const *arrays, int64_t count, tsr_array **scratch) {
   const size_t bytes = sizeof *scratch * (size_t)count;
   tsr_array *twice = NULL;
   memcpy(scratch, arrays, bytes);
   qsort(scratch, (size_t)count, sizeof *scratch, compare_arrays);
-  for (int i = 1; i < count && !twice; i++)
+  for (int64_t i = 1; i < count && !twice; i++)
     if (scratch[i] == scratch[i - 1]) twice = scratch[i];
   memset(scratch, 0, bytes);
   if (!twice) return NULL;
-  int first = 0, second = 0;
+  int64_t first = 0, second = 0;
   while (arrays[first] != twice) first++;
   for (second = first + 1; arrays[second] != twice;) second++;
-  return tsr_fail(BAD_ARGUMENT, "array %d is array %d once more, and cannot be donated twice",
-                  second, first);
+  return tsr_fail(BAD_ARGUMENT, "array %lld is array %lld once more, and cannot be donated twice",
+                  (long long)second, (long long)first);
 }
 
 // ---- rounds ----
@@ -75,10 +75,10 @@ static int64_t most_bytes(const tsr_comm *comm, const tsr_layout *layout, int bi
 }
 
 // How many arrays from `first` on make a round: at least one.
-static int round_size(tsr_array *const *arrays, const tsr_layout *const *layouts, int first,
-                      int count, int64_t most_memory) {
+static int64_t round_size(tsr_array *const *arrays, const tsr_layout *const *layouts, int64_t first,
+                          int64_t count, int64_t most_memory) {
   int64_t total = 0;
-  int size = 0;
+  int64_t size = 0;
   for (; first + size < count; size++) {
     if (most_memory > 0)
       total += most_bytes(arrays[0]->comm, layouts[first + size], arrays[first + size]->bits);
@@ -88,7 +88,7 @@ static int round_size(tsr_array *const *arrays, const tsr_layout *const *layouts
 }
 
 typedef struct round {
-  int count;
+  int64_t count;
   tsr_array *const *arrays;
   const tsr_layout *const *layouts;
   tsr_array **sources;  // the arrays, or what they reduce to; retained
@@ -101,12 +101,14 @@ static tsr_status alloc_round(round *r) {
   r->sources = calloc(count, sizeof *r->sources);
   r->moves = calloc(count, sizeof *r->moves);
   r->parts = calloc(count, sizeof *r->parts);
-  return r->sources && r->moves && r->parts ? NULL : tsr_fail(NO_MEMORY, "%d arrays", r->count);
+  return r->sources && r->moves && r->parts
+             ? NULL
+             : tsr_fail(NO_MEMORY, "%lld arrays", (long long)r->count);
 }
 
 static void free_round(round *r) {
-  for (int i = 0; i < r->count && r->moves; i++) tsr_move_deinit(&r->moves[i]);
-  for (int i = 0; i < r->count && r->sources; i++) tsr_array_release(r->sources[i]);
+  for (int64_t i = 0; i < r->count && r->moves; i++) tsr_move_deinit(&r->moves[i]);
+  for (int64_t i = 0; i < r->count && r->sources; i++) tsr_array_release(r->sources[i]);
   free(r->sources);
   free(r->moves);
   free(r->parts);
@@ -115,32 +117,33 @@ static void free_round(round *r) {
 // Partial results are reduced one after the other, by collectives, which begin when all ranks are
 // ready for them.
 static tsr_status reduce_sources(round *r) {
-  for (int i = 0; i < r->count; i++) {
+  for (int64_t i = 0; i < r->count; i++) {
     if (tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i]))
       r->sources[i] = tsr_array_retain(r->arrays[i]);
     else
-      TSR_TRY_NOTE(tsr_array_reduce(r->arrays[i], &r->sources[i]), "array %d", i);
+      TSR_TRY_NOTE(tsr_array_reduce(r->arrays[i], &r->sources[i]), "array %lld", (long long)i);
   }
   return NULL;
 }
 
 static bool reduces(const round *r) {
-  for (int i = 0; i < r->count; i++)
+  for (int64_t i = 0; i < r->count; i++)
     if (!tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i])) return true;
   return false;
 }
 
-static tsr_status plan_moves(round *r, int first, const tsr_reshard_options *options) {
-  for (int i = 0; i < r->count; i++) {
+static tsr_status plan_moves(round *r, int64_t first, const tsr_reshard_options *options) {
+  for (int64_t i = 0; i < r->count; i++) {
     r->moves[i] =
         (tsr_move){.from = r->sources[i], .unshare = options->unshare, .relabel = options->relabel};
-    TSR_TRY_NOTE(tsr_move_plan(&r->moves[i], r->layouts[i], first + i), "array %d", first + i);
+    TSR_TRY_NOTE(tsr_move_plan(&r->moves[i], r->layouts[i], first + i), "array %lld",
+                 (long long)(first + i));
     r->parts[i] = tsr_move_part(&r->moves[i]);
   }
   return NULL;
 }
 
-static tsr_status do_round(round *r, int first, const tsr_reshard_options *options,
+static tsr_status do_round(round *r, int64_t first, const tsr_reshard_options *options,
                            tsr_array **out_arrays) {
   tsr_comm *comm = r->arrays[0]->comm;
   tsr_status status = alloc_round(r);
@@ -148,12 +151,12 @@ static tsr_status do_round(round *r, int first, const tsr_reshard_options *optio
     TSR_TRY(tsr_array_agree(comm, "reshard", status));
     TSR_TRY(reduce_sources(r));
   } else if (!status) {
-    for (int i = 0; i < r->count; i++) r->sources[i] = tsr_array_retain(r->arrays[i]);
+    for (int64_t i = 0; i < r->count; i++) r->sources[i] = tsr_array_retain(r->arrays[i]);
   }
   if (!status) status = plan_moves(r, first, options);
   TSR_TRY(tsr_array_agree(comm, "reshard", status));
   TSR_TRY(tsr_exchange_agreed(comm, r->parts, r->count));
-  for (int i = 0; i < r->count; i++) {
+  for (int64_t i = 0; i < r->count; i++) {
     out_arrays[i] = tsr_move_take(&r->moves[i]);
     if (options->donate) tsr_array_delete(r->arrays[i]);
   }
@@ -162,17 +165,18 @@ static tsr_status do_round(round *r, int first, const tsr_reshard_options *optio
 
 // Sequences are carried out one after the other.
 static tsr_status do_sequences(tsr_array *const *arrays, const tsr_layout *const *layouts,
-                               int count, bool donate, tsr_array **made) {
-  for (int i = 0; i < count; i++) {
-    TSR_TRY_NOTE(tsr_array_by_sequence(arrays[i], layouts[i], NULL, &made[i]), "array %d", i);
+                               int64_t count, bool donate, tsr_array **made) {
+  for (int64_t i = 0; i < count; i++) {
+    TSR_TRY_NOTE(tsr_array_by_sequence(arrays[i], layouts[i], NULL, &made[i]), "array %lld",
+                 (long long)i);
     if (donate) tsr_array_delete(arrays[i]);
   }
   return NULL;
 }
 
-static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *layouts, int count,
-                            const tsr_reshard_options *options, tsr_array **made) {
-  for (int first = 0, size; first < count; first += size) {
+static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *layouts,
+                            int64_t count, const tsr_reshard_options *options, tsr_array **made) {
+  for (int64_t first = 0, size; first < count; first += size) {
     size = round_size(arrays, layouts, first, count, options->most_memory);
     round r = {.count = size, .arrays = arrays + first, .layouts = layouts + first};
     tsr_status status = do_round(&r, first, options, made + first);
@@ -184,11 +188,11 @@ static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *l
 
 // ---- ranks ----
 
-static tsr_status check(tsr_array *const *arrays, int count, const tsr_reshard_options *given,
+static tsr_status check(tsr_array *const *arrays, int64_t count, const tsr_reshard_options *given,
                         tsr_array **made, tsr_reshard_options *out_options) {
   TSR_TRY(tsr_reshard_options_check(given, out_options));
   TSR_TRY(check_arrays(arrays, count));
-  if (!made) return tsr_fail(NO_MEMORY, "%d arrays", count);
+  if (!made) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)count);
   return out_options->donate ? check_donated(arrays, count, made) : NULL;
 }
 
@@ -210,7 +214,7 @@ static tsr_status agree(tsr_asked *asked, const tsr_reshard_options *options, ts
 }
 
 tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *const *layouts,
-                                 int count, const tsr_reshard_options *options,
+                                 int64_t count, const tsr_reshard_options *options,
                                  tsr_array **out_arrays) {
   tsr_reshard_options checked;
   tsr_asked asked = {.count = count, .arrays = arrays, .layouts = layouts};
@@ -225,7 +229,7 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
   status = checked.method == TSR_RESHARD_SEQUENCE
                ? do_sequences(arrays, layouts, count, checked.donate, made)
                : do_rounds(arrays, layouts, count, &checked, made);
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     if (status)
       tsr_array_release(made[i]);
     else

@@ -13,7 +13,7 @@
 
 typedef struct stage {
   const tsr_sequence *sequence;
-  int number;
+  int64_t number;
   const tsr_sequence_step *step;
   tsr_array *in, *out;
   const tsr_array *rooms;  // buffers of leaders for the result; NULL = none
@@ -173,7 +173,7 @@ static tsr_status carry_out(const stage *s) {
   }
 }
 
-static tsr_status do_step(const tsr_sequence *sequence, int number, tsr_array *in,
+static tsr_status do_step(const tsr_sequence *sequence, int64_t number, tsr_array *in,
                           const tsr_array *rooms, tsr_array **out_array) {
   stage s = {.sequence = sequence,
              .number = number,
@@ -187,7 +187,7 @@ static tsr_status do_step(const tsr_sequence *sequence, int number, tsr_array *i
   free(s.pairs);
   if (status) {
     tsr_array_release(s.out);
-    return tsr_raised(tsr_note(status, "step %d of the sequence", number + 1));
+    return tsr_raised(tsr_note(status, "step %lld of the sequence", (long long)(number + 1)));
   }
   tsr_array_share_leaders(s.out);
   *out_array = s.out;
@@ -198,9 +198,9 @@ static tsr_status do_step(const tsr_sequence *sequence, int number, tsr_array *i
 
 static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const tsr_array *rooms,
                            tsr_array **out_array) {
-  const int count = tsr_sequence_step_count(sequence);
+  const int64_t count = tsr_sequence_step_count(sequence);
   tsr_array *now = tsr_array_retain(array);
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     tsr_array *next = NULL;
     tsr_status status = do_step(sequence, i, now, i == count - 1 ? rooms : NULL, &next);
     tsr_array_release(now);

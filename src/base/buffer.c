@@ -325,7 +325,7 @@ void *tsr_buffer_data(const tsr_buffer *buffer) { return buffer->data; }
 int64_t tsr_buffer_bytes(const tsr_buffer *buffer) { return buffer->bytes; }
 bool tsr_buffer_is_borrowed(const tsr_buffer *buffer) { return buffer->borrowed; }
 
-int tsr_buffer_holders(const tsr_buffer *buffer) {
+int64_t tsr_buffer_holders(const tsr_buffer *buffer) {
   return atomic_load_explicit(&buffer->refs, memory_order_acquire);
 }
 

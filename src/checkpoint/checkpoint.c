@@ -192,7 +192,7 @@ static bool has_tensor(const tsr_checkpoint *checkpoint, int64_t tensor) {
   return tensor >= 0 && tensor < tsr_tree_count(checkpoint->tree);
 }
 
-static bool has_file(const tsr_checkpoint *checkpoint, int file) {
+static bool has_file(const tsr_checkpoint *checkpoint, int64_t file) {
   return file >= 0 && file < tsr_checkpoint_file_count(checkpoint);
 }
 
@@ -200,38 +200,38 @@ const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_
   return has_tensor(checkpoint, tensor) ? checkpoint->store->tensors[tensor].layout : NULL;
 }
 
-int tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint) {
+int64_t tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint) {
   return checkpoint->store->file_count;
 }
 
-const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int file) {
+const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int64_t file) {
   return has_file(checkpoint, file) ? checkpoint->store->paths[file] : NULL;
 }
 
-int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int file) {
+int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int64_t file) {
   return has_file(checkpoint, file) ? checkpoint->store->file_sizes[file] : 0;
 }
 
-int tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint, const tsr_metadata **out_items) {
+int64_t tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint, const tsr_metadata **out_items) {
   *out_items = checkpoint->metadata.items;
-  return (int)checkpoint->metadata.count;
+  return checkpoint->metadata.count;
 }
 
 const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint) {
   return tsr_text_string(&checkpoint->warnings);
 }
 
-int tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor) {
+int64_t tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor) {
   return has_tensor(checkpoint, tensor) ? checkpoint->store->tensors[tensor].copies : 0;
 }
 
-bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard, int copy,
-                         tsr_stored *out_stored) {
+bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                         int64_t copy, tsr_stored *out_stored) {
   if (!has_tensor(checkpoint, tensor) || copy < 0 ||
       copy >= checkpoint->store->tensors[tensor].copies || shard < 0 ||
       shard >= tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout))
     return false;
-  const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+  const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, (int)copy);
   if (part->file < 0 || checkpoint->store->tensors[tensor].foreign) return false;
   *out_stored = (tsr_stored){.file = part->file,
                              .offset = part->offset,

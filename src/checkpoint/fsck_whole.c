@@ -54,7 +54,7 @@ static tsr_status tell_lost(const hearing *h) {
 
 static tsr_status index_files(const tsr_fsck *fsck, const tsr_checkpoint *model,
                               tsr_name_index *index) {
-  for (int f = 0; f < tsr_checkpoint_file_count(model); f++) {
+  for (int64_t f = 0; f < tsr_checkpoint_file_count(model); f++) {
     int64_t existing = -1;
     TSR_TRY(
         tsr_name_index_add(index, relative(fsck, tsr_checkpoint_file_at(model, f)), f, &existing));

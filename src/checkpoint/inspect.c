@@ -35,7 +35,7 @@ tsr_status tsr_inspect_order_parse(const char *word, tsr_inspect_order *out_orde
 
 // ---- which tensors make a row ----
 
-static int spec_of(const tsr_checkpoint *checkpoint, int64_t tensor) {
+static int64_t spec_of(const tsr_checkpoint *checkpoint, int64_t tensor) {
   return checkpoint->plan ? tsr_plan_final(checkpoint->plan, tensor) : 0;
 }
 
@@ -99,7 +99,7 @@ static tsr_status group_tensors(tsr_inspection *listing) {
 static void add_parts(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t number,
                       int64_t *seen, tsr_inspect_row *row) {
   const int64_t shards = tsr_layout_shard_count(tsr_checkpoint_layout(checkpoint, tensor));
-  const int copies = tsr_checkpoint_copies(checkpoint, tensor);
+  const int64_t copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
     const int64_t bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies && bytes > 0; copy++) {

@@ -6,8 +6,8 @@
 
 // ---- which tensors are chosen, and as what ----
 
-static tsr_hash128 add_patterns(tsr_hash128 hash, const char *const *patterns, int count) {
-  for (int i = 0; i < count; i++) hash = tsr_hash128_add_text(hash, patterns[i]);
+static tsr_hash128 add_patterns(tsr_hash128 hash, const char *const *patterns, int64_t count) {
+  for (int64_t i = 0; i < count; i++) hash = tsr_hash128_add_text(hash, patterns[i]);
   return tsr_hash128_add(hash, &count, sizeof count);
 }
 
@@ -15,7 +15,7 @@ tsr_hash128 tsr_selection_digest(const tsr_transform_options *o) {
   tsr_text map = TSR_TEXT_EMPTY;
   tsr_hash128 hash = add_patterns(TSR_HASH128_EMPTY, o->include, o->include_count);
   hash = add_patterns(hash, o->exclude, o->exclude_count);
-  for (int i = 0; i < o->cast_count; i++) {
+  for (int64_t i = 0; i < o->cast_count; i++) {
     hash = tsr_hash128_add_text(hash, o->casts[i].pattern);
     hash = tsr_hash128_add(hash, &o->casts[i].dtype, sizeof o->casts[i].dtype);
   }
@@ -26,9 +26,9 @@ tsr_hash128 tsr_selection_digest(const tsr_transform_options *o) {
   return hash;
 }
 
-static void describe_patterns(const char *what, const char *const *patterns, int count,
+static void describe_patterns(const char *what, const char *const *patterns, int64_t count,
                               tsr_text *out) {
-  for (int i = 0; i < count; i++) tsr_text_addf(out, "%s \"%s\"", i ? "," : what, patterns[i]);
+  for (int64_t i = 0; i < count; i++) tsr_text_addf(out, "%s \"%s\"", i ? "," : what, patterns[i]);
 }
 
 void tsr_selection_describe(const tsr_transform_options *o, tsr_text *out) {
@@ -36,7 +36,7 @@ void tsr_selection_describe(const tsr_transform_options *o, tsr_text *out) {
   tsr_text_addf(out, "tensors as %s", info ? info->name : "they are");
   describe_patterns(", included", o->include, o->include_count, out);
   describe_patterns(", excluded", o->exclude, o->exclude_count, out);
-  for (int i = 0; i < o->cast_count; i++) {
+  for (int64_t i = 0; i < o->cast_count; i++) {
     info = tsr_dtype_info_of(o->casts[i].dtype);
     tsr_text_addf(out, ", \"%s\" as %s", o->casts[i].pattern, info ? info->name : "they are");
   }

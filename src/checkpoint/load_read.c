@@ -140,7 +140,7 @@ static tsr_status do_job(void *context, int64_t index, int worker) {
 
 static tsr_status start(reading *r, const int64_t *tensors, int64_t count) {
   tsr_load *load = r->load;
-  const int files = tsr_checkpoint_file_count(load->checkpoint);
+  const int64_t files = tsr_checkpoint_file_count(load->checkpoint);
   r->batch_count = load->pool ? tsr_pool_workers(load->pool) : 1;
   r->batches = calloc((size_t)r->batch_count, sizeof *r->batches);
   r->boxes = calloc((size_t)r->batch_count, sizeof *r->boxes);
@@ -177,7 +177,7 @@ tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, int64_t count,
   load->report.lost_elements += lost - load->lost_before;
   load->lost_before = lost;
   load->report.files = 0;
-  for (int i = 0; i < tsr_checkpoint_file_count(load->checkpoint) && load->touched; i++)
+  for (int64_t i = 0; i < tsr_checkpoint_file_count(load->checkpoint) && load->touched; i++)
     load->report.files += atomic_load(&load->touched[i]);
   return status;
 }

@@ -89,15 +89,15 @@ tsr_status tsr_save_compare(tsr_save *save, const char *path, const tsr_save_opt
                    .leaves = tsr_asked_leaves_of(save->tree),
                    .rows = o->plan ? tsr_plan_count(o->plan) : 0};
   tsr_call c = tsr_call_begin(save->comm, "save");
-  tsr_call_describe(
-      &c,
-      "save of %lld tensors as %s, max_memory %lld, max_file_size %lld%s%s, %d metadata, to \"%s\"",
-      (long long)a.leaves.count, tsr_checkpoint_format_name(a.selection.format),
-      (long long)o->max_memory, (long long)o->max_file_size,
-      o->existing == TSR_EXISTING_REPLACE ? ", replace" : "", o->no_sync ? ", no_sync" : "",
-      o->metadata_count, path);
+  tsr_call_describe(&c,
+                    "save of %lld tensors as %s, max_memory %lld, max_file_size %lld%s%s, %lld "
+                    "metadata, to \"%s\"",
+                    (long long)a.leaves.count, tsr_checkpoint_format_name(a.selection.format),
+                    (long long)o->max_memory, (long long)o->max_file_size,
+                    o->existing == TSR_EXISTING_REPLACE ? ", replace" : "",
+                    o->no_sync ? ", no_sync" : "", (long long)o->metadata_count, path);
   tsr_call_hash(&c, path, strlen(path));
-  for (int i = 0; i < o->metadata_count; i++) {
+  for (int64_t i = 0; i < o->metadata_count; i++) {
     tsr_call_hash(&c, o->metadata[i].key, strlen(o->metadata[i].key) + 1);
     tsr_call_hash(&c, o->metadata[i].value, strlen(o->metadata[i].value) + 1);
   }

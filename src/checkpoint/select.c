@@ -8,8 +8,8 @@
 #include "plan/quantised.h"
 
 // The first pattern that matches each view, or -1.
-static tsr_status match_all(const tsr_views *views, const char *const *patterns, int count,
-                            const char *what, int *out_found) {
+static tsr_status match_all(const tsr_views *views, const char *const *patterns, int64_t count,
+                            const char *what, int64_t *out_found) {
   const char **names = malloc(sizeof *names * (size_t)(views->count + 1));
   if (!names) return tsr_fail(NO_MEMORY, "a list of %lld names", (long long)views->count);
   for (int64_t i = 0; i < views->count; i++) names[i] = views->items[i]->name;
@@ -19,8 +19,8 @@ static tsr_status match_all(const tsr_views *views, const char *const *patterns,
 }
 
 // Keeps the views that a pattern matches, or those that none does.
-static tsr_status keep(tsr_views *views, const char *const *patterns, int count, bool matching,
-                       int *found) {
+static tsr_status keep(tsr_views *views, const char *const *patterns, int64_t count, bool matching,
+                       int64_t *found) {
   int64_t kept = 0;
   if (count == 0) return NULL;
   TSR_TRY(match_all(views, patterns, count, matching ? "include" : "exclude", found));
@@ -107,11 +107,11 @@ static tsr_status cast(const casting *c, tsr_view **view, tsr_dtype dtype) {
 }
 
 static tsr_status cast_all(const casting *c, tsr_views *views, const tsr_transform_options *options,
-                           int *found) {
-  const int count = options->cast_count;
+                           int64_t *found) {
+  const int64_t count = options->cast_count;
   const char **patterns = calloc((size_t)count + 1, sizeof *patterns);
-  if (!patterns) return tsr_fail(NO_MEMORY, "a list of %d patterns", count);
-  for (int i = 0; i < count; i++) patterns[i] = options->casts[i].pattern;
+  if (!patterns) return tsr_fail(NO_MEMORY, "a list of %lld patterns", (long long)count);
+  for (int64_t i = 0; i < count; i++) patterns[i] = options->casts[i].pattern;
   tsr_status status = match_all(views, patterns, count, "cast", found);
   for (int64_t i = 0; i < views->count && !status; i++)
     status =
@@ -133,11 +133,12 @@ tsr_status tsr_selection_check(const tsr_transform_options *options) {
                     (int)options->existing, TSR_EXISTING_RESUME);
   if (options->include_count < 0 || options->exclude_count < 0 || options->cast_count < 0)
     return tsr_fail(BAD_ARGUMENT,
-                    "%d patterns to include, %d to exclude, %d to cast, wanted 0 or more",
-                    options->include_count, options->exclude_count, options->cast_count);
+                    "%lld patterns to include, %lld to exclude, %lld to cast, wanted 0 or more",
+                    (long long)options->include_count, (long long)options->exclude_count,
+                    (long long)options->cast_count);
   TSR_TRY(tsr_dtype_check_wanted(options->dtype));
-  for (int i = 0; i < options->cast_count; i++)
-    TSR_TRY_NOTE(tsr_dtype_check_wanted(options->casts[i].dtype), "cast %d", i);
+  for (int64_t i = 0; i < options->cast_count; i++)
+    TSR_TRY_NOTE(tsr_dtype_check_wanted(options->casts[i].dtype), "cast %lld", (long long)i);
   return NULL;
 }
 
@@ -145,7 +146,7 @@ tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
                             const tsr_transform_options *options) {
   casting c;
   TSR_TRY(tsr_selection_check(options));
-  int *found = malloc(sizeof *found * (size_t)(views->count + 1));
+  int64_t *found = malloc(sizeof *found * (size_t)(views->count + 1));
   if (!found) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)views->count);
   tsr_status status = start_casting(&c, views, source, options);
   if (!status) status = keep(views, options->include, options->include_count, true, found);

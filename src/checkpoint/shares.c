@@ -23,7 +23,7 @@ static void count_parts(const tsr_checkpoint *checkpoint, int64_t tensor, bool b
                         tsr_share *shares, int64_t *last) {
   const tsr_layout *layout = tsr_checkpoint_layout(checkpoint, tensor);
   const int64_t shards = tsr_layout_shard_count(layout);
-  const int copies = tsr_checkpoint_copies(checkpoint, tensor);
+  const int64_t copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
     const int64_t bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies; copy++) {
@@ -51,7 +51,7 @@ static tsr_status count_stored(const tsr_inspection *listing, bool by_file, tsr_
 typedef struct kind {
   const tsr_tensor *tensor;
   int64_t index;
-  int spec;
+  int64_t spec;
   tsr_policy policy;
 } kind;
 

@@ -30,7 +30,7 @@ typedef struct tsr_target_options {
   tsr_checkpoint_format format;
   const tsr_plan *plan;
   int64_t max_file_size;
-  int metadata_count;
+  int64_t metadata_count;
   const tsr_metadata *metadata;
 } tsr_target_options;
 

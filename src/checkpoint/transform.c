@@ -178,7 +178,8 @@ static tsr_status choose_format(tsr_transform *t) {
   return NULL;
 }
 
-static tsr_status make_target(tsr_transform *t, const tsr_metadata *metadata, int metadata_count) {
+static tsr_status make_target(tsr_transform *t, const tsr_metadata *metadata,
+                              int64_t metadata_count) {
   const tsr_target_options options = {
       .format = t->options.format,
       .plan = t->options.plan,
@@ -284,7 +285,7 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   TSR_TRY(check_memory(t));
   if (!t->options.trust_source) TSR_TRY(tsr_source_hashes_create(t->source, &t->hashes));
   TSR_TRY(tsr_transform_views(t->source, &t->options, t->hashes, &t->views));
-  const int metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
+  const int64_t metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
   TSR_TRY(make_target(t, metadata, metadata_count));
   return decide_rest(t);
 }
@@ -317,7 +318,7 @@ tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
 
 tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
                                   const tsr_transform_options *options,
-                                  const tsr_metadata *metadata, int metadata_count,
+                                  const tsr_metadata *metadata, int64_t metadata_count,
                                   bool small_windows, tsr_transform **out_transform) {
   tsr_transform *t = make(options);
   tsr_status status = t ? choose_format(t) : tsr_fail(NO_MEMORY, "a transform");
@@ -362,15 +363,15 @@ const tsr_transform_certificate *tsr_transform_certificate_of(const tsr_transfor
   return &transform->certificate;
 }
 
-static bool has_file(const tsr_transform *transform, int file) {
+static bool has_file(const tsr_transform *transform, int64_t file) {
   return file >= 0 && file < transform->target->file_count;
 }
 
-const char *tsr_transform_file_at(const tsr_transform *transform, int file) {
+const char *tsr_transform_file_at(const tsr_transform *transform, int64_t file) {
   return has_file(transform, file) ? transform->target->files[file].name : NULL;
 }
 
-int64_t tsr_transform_file_bytes(const tsr_transform *transform, int file) {
+int64_t tsr_transform_file_bytes(const tsr_transform *transform, int64_t file) {
   return has_file(transform, file) ? transform->target->files[file].plan.size : 0;
 }
 
@@ -379,7 +380,7 @@ const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_byt
   return transform->target->index_name;
 }
 
-const char *tsr_transform_extra_at(const tsr_transform *transform, int extra) {
+const char *tsr_transform_extra_at(const tsr_transform *transform, int64_t extra) {
   if (extra < 0 || extra >= transform->extras.count) return NULL;
   return transform->extras.items[extra].name;
 }

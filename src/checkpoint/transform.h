@@ -42,7 +42,7 @@ TSR_MUST_USE tsr_status tsr_transform_views(const tsr_checkpoint *source,
 // may be kept to one block. Takes the views, and leaves none, unless it fails before.
 TSR_MUST_USE tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
                                                const tsr_transform_options *options,
-                                               const tsr_metadata *metadata, int metadata_count,
+                                               const tsr_metadata *metadata, int64_t metadata_count,
                                                bool small_windows, tsr_transform **out_transform);
 
 // What is worth saying once it is done (transform_report.c).

@@ -176,10 +176,11 @@ static void deinit(tsr_verify_job *j) {
 }
 
 // What the map makes of a side takes its place; hashes are stored of what it was.
-static tsr_status map_side(tsr_verify_job *j, int which) {
+static tsr_status map_side(tsr_verify_job *j, int64_t which) {
   tsr_views made = {0};
   if (which != 0 && which != 1)
-    return tsr_fail(BAD_ARGUMENT, "the map is for checkpoint %d, wanted 0 or 1", which);
+    return tsr_fail(BAD_ARGUMENT, "the map is for checkpoint %lld, wanted 0 or 1",
+                    (long long)which);
   TSR_TRY(tsr_mapping_check_source(j->options.map, j->sides[which]));
   TSR_TRY(tsr_views_map(&j->views[which], j->options.map, &made));
   j->views[which] = made;

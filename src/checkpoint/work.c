@@ -214,7 +214,7 @@ tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *sour
   if (lies_in(from, to))
     return tsr_fail(BAD_ARGUMENT, "the source %s lies in the destination %s", path, work->path);
   const char *partial = realpath(work->partial, from);
-  for (int i = 0; i < tsr_checkpoint_file_count(source); i++)
+  for (int64_t i = 0; i < tsr_checkpoint_file_count(source); i++)
     TSR_TRY(check_file_apart(work, to, partial, tsr_checkpoint_file_at(source, i)));
   return NULL;
 }

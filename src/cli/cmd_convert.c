@@ -18,7 +18,7 @@ static bool has_attention(const tsr_plan *plan) {
 
 static bool knows_heads(const tsr_plan *plan, const tsr_facts *facts) {
   const tsr_rules *rules = tsr_plan_rules(plan);
-  int count = 0;
+  int64_t count = 0;
   if (rules) tsr_rules_facts(rules, &count);
   return count || facts->count;
 }

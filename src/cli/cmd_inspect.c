@@ -4,7 +4,7 @@
 
 #include "cli/inspect.h"
 
-const char *cli_inspect_file(const cli_inspect *job, int file) {
+const char *cli_inspect_file(const cli_inspect *job, int64_t file) {
   const char *path = tsr_checkpoint_file_at(job->checkpoint, file), *slash = strrchr(path, '/');
   const char *folder = tsr_checkpoint_path(job->checkpoint);
   size_t length = strlen(folder);

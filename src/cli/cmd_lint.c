@@ -4,7 +4,7 @@
 #include "cli/plan_source.h"
 #include "cli/rules_source.h"
 
-static void write_rule(const char *key, const tsr_rules *rules, int rule, tsr_json_writer *w) {
+static void write_rule(const char *key, const tsr_rules *rules, int64_t rule, tsr_json_writer *w) {
   tsr_json_write_key(w, key);
   if (rule < 0) {
     tsr_json_write_null(w);

@@ -209,7 +209,7 @@ static void write_changes(const tsr_spec *corrected, const tsr_changes *changes,
   tsr_spec_to_json(corrected, &writer);
   tsr_json_write_key(&writer, "changes");
   tsr_json_begin_array(&writer);
-  for (int i = 0; i < changes->count; i++) {
+  for (int64_t i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
     tsr_json_begin_object(&writer);
     tsr_json_write_key(&writer, "reason");

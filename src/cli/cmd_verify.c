@@ -137,7 +137,7 @@ static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
 }
 
 // `mapped`: what a map made of it was compared; -1 = without a map.
-static void write_data(const tsr_verification *result, int mapped, bool quiet, tsr_text *out) {
+static void write_data(const tsr_verification *result, int64_t mapped, bool quiet, tsr_text *out) {
   tsr_json_writer w;
   tsr_json_writer_init(&w, out, 2);
   tsr_json_begin_object(&w);
@@ -164,7 +164,8 @@ static void write_data(const tsr_verification *result, int mapped, bool quiet, t
 
 // ---- the command ----
 
-static tsr_status print_result(const cli_args *args, const tsr_verification *result, int mapped) {
+static tsr_status print_result(const cli_args *args, const tsr_verification *result,
+                               int64_t mapped) {
   tsr_text text = TSR_TEXT_EMPTY;
   if (cli_has(args, "json"))
     write_data(result, mapped, cli_has(args, "quiet"), &text);
@@ -176,7 +177,8 @@ static tsr_status print_result(const cli_args *args, const tsr_verification *res
 }
 
 static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,
-                           const tsr_checkpoint *second, int *out_which, tsr_mapping **out_map) {
+                           const tsr_checkpoint *second, int64_t *out_which,
+                           tsr_mapping **out_map) {
   const tsr_tree *const trees[2] = {tsr_checkpoint_tree(first), tsr_checkpoint_tree(second)};
   if (cli_has(args, "map-of") && !cli_has(args, "map"))
     return tsr_fail(BAD_ARGUMENT, "--map-of %s: of which map? --map MAP says it",

@@ -12,9 +12,9 @@ static bool has_fact(const cli_facts *facts, const char *name) {
 
 // Facts of models are numbers of things; others may be anything.
 static bool is_count(const char *name) {
-  int count = 0;
+  int64_t count = 0;
   const tsr_preset_fact *table = tsr_preset_facts(&count);
-  for (int i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++)
     if (!strcmp(table[i].name, name)) return true;
   return false;
 }
@@ -92,11 +92,11 @@ int cli_facts_without(const cli_facts *facts, int index, tsr_fact *out_items) {
 }
 
 static tsr_status unasked_fact(const char *name) {
-  int count = 0;
+  int64_t count = 0;
   const tsr_preset_fact *table = tsr_preset_facts(&count);
   const char *known[CLI_MAX_FACTS + 1];
   if (count > CLI_MAX_FACTS) count = CLI_MAX_FACTS;
-  for (int i = 0; i < count; i++) known[i] = table[i].name;
+  for (int64_t i = 0; i < count; i++) known[i] = table[i].name;
   known[count] = NULL;
   const char *near = tsr_nearest_word(name, known);
   const bool misspelt = near && strcmp(near, name) != 0;

@@ -24,7 +24,7 @@ typedef struct cli_inspect {
 } cli_inspect;
 
 // A file's path in the checkpoint's folder.
-const char *cli_inspect_file(const cli_inspect *job, int file);
+const char *cli_inspect_file(const cli_inspect *job, int64_t file);
 // Whether the hash that was computed is not the one that was stored.
 bool cli_inspect_disagrees(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row);
 

@@ -30,7 +30,7 @@ static void write_warnings(const tsr_checkpoint *checkpoint, tsr_json_writer *w)
 
 static void write_metadata(const tsr_checkpoint *checkpoint, tsr_json_writer *w) {
   const tsr_metadata *items = NULL;
-  const int count = tsr_checkpoint_metadata(checkpoint, &items);
+  const int64_t count = tsr_checkpoint_metadata(checkpoint, &items);
   tsr_json_write_key(w, "metadata");
   tsr_json_begin_object(w);
   for (int i = 0; i < count; i++) write_string(w, items[i].key, items[i].value);
@@ -40,7 +40,7 @@ static void write_metadata(const tsr_checkpoint *checkpoint, tsr_json_writer *w)
 static void write_files(const cli_inspect *job, tsr_json_writer *w) {
   tsr_json_write_key(w, "files");
   tsr_json_begin_array(w);
-  for (int i = 0; i < tsr_checkpoint_file_count(job->checkpoint); i++) {
+  for (int64_t i = 0; i < tsr_checkpoint_file_count(job->checkpoint); i++) {
     tsr_json_begin_inline_object(w);
     write_string(w, "name", cli_inspect_file(job, i));
     write_int(w, "bytes", tsr_checkpoint_file_bytes(job->checkpoint, i));
@@ -100,7 +100,7 @@ static void write_shares(const cli_inspect *job, tsr_json_writer *w) {
     const tsr_share *share = &job->shares[i];
     tsr_json_begin_inline_object(w);
     if (job->by == TSR_SHARE_BY_FILE)
-      write_string(w, "file", cli_inspect_file(job, (int)share->id));
+      write_string(w, "file", cli_inspect_file(job, share->id));
     else
       write_int(w, cli_value(job->args, "by"), share->id);
     write_int(w, "tensors", share->tensors);
@@ -192,7 +192,7 @@ static tsr_status write_pieces(const tsr_layout *layout, int64_t shard, tsr_json
 
 static void write_copies(const cli_inspect *job, int64_t shard, tsr_json_writer *w) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
-  const int copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
+  const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   const bool ranks = copies == tsr_layout_replica_count(layout);
   tsr_json_write_key(w, "copies");
   tsr_json_begin_array(w);

@@ -24,11 +24,11 @@ static void add_shape(cli_table *table, const tsr_shape *shape) {
 // ---- what all have on top and at the end ----
 
 static void print_title(const cli_inspect *job, tsr_text *out) {
-  const int files = tsr_checkpoint_file_count(job->checkpoint);
+  const int64_t files = tsr_checkpoint_file_count(job->checkpoint);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
-  tsr_text_addf(out, " %s: %s, %d file%s\n", job->args->positional[0],
-                tsr_checkpoint_format_name(tsr_checkpoint_format_of(job->checkpoint)), files,
-                plural(files));
+  tsr_text_addf(out, " %s: %s, %lld file%s\n", job->args->positional[0],
+                tsr_checkpoint_format_name(tsr_checkpoint_format_of(job->checkpoint)),
+                (long long)files, plural(files));
   if (plan) {
     tsr_text_add(out, " mesh ");
     tsr_mesh_print(tsr_plan_mesh(plan), out);
@@ -61,7 +61,7 @@ static void print_sums(const cli_inspect *job, tsr_text *out) {
 
 static void print_metadata(const cli_inspect *job, tsr_text *out) {
   const tsr_metadata *items = NULL;
-  const int count = tsr_checkpoint_metadata(job->checkpoint, &items);
+  const int64_t count = tsr_checkpoint_metadata(job->checkpoint, &items);
   for (int i = 0; i < count; i++) {
     tsr_text_add(out, " metadata ");
     cli_add_plain(out, items[i].key);
@@ -188,14 +188,13 @@ static void print_shares(const cli_inspect *job, tsr_text *out) {
   for (int64_t i = 0; i < job->share_count; i++) {
     const tsr_share *share = &job->shares[i];
     if (files)
-      cli_table_add(&table, cli_inspect_file(job, (int)share->id));
+      cli_table_add(&table, cli_inspect_file(job, share->id));
     else
       cli_table_addf(&table, "%lld", (long long)share->id);
     cli_table_addf(&table, "%lld", (long long)share->tensors);
     cli_table_add(&table, sized(share->bytes, bytes));
     if (files)
-      cli_table_add(&table,
-                    sized(tsr_checkpoint_file_bytes(job->checkpoint, (int)share->id), bytes));
+      cli_table_add(&table, sized(tsr_checkpoint_file_bytes(job->checkpoint, share->id), bytes));
   }
   cli_table_print(&table, out);
   cli_table_deinit(&table);
@@ -222,7 +221,7 @@ static tsr_status add_shard(const cli_inspect *job, int64_t shard, int copy, tsr
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   tsr_shape shape;
   tsr_stored stored;
-  const int copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
+  const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   tsr_layout_buffer_shape(layout, shard, &shape);
   cli_table_addf(table, "%lld", (long long)shard);
   tsr_text_clear(scratch);
@@ -249,7 +248,7 @@ static tsr_status add_shard(const cli_inspect *job, int64_t shard, int copy, tsr
 static tsr_status print_shards(const cli_inspect *job, tsr_text *out) {
   const int64_t shards =
       tsr_layout_shard_count(tsr_checkpoint_layout(job->checkpoint, job->tensor));
-  const int copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
+  const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   const int64_t lines = shards * copies;
   const int64_t shown =
       cli_has(job->args, "full") || lines <= MOST_SHARDS ? lines : (int64_t)MOST_SHARDS;

@@ -46,7 +46,7 @@ tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree 
 // Facts of a model that has no config.json are those of the other: they are to be the same model.
 static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
                                   const char *const paths[2], const tsr_tree *const trees[2],
-                                  int *out_which, tsr_mapping **out_mapping) {
+                                  int64_t *out_which, tsr_mapping **out_mapping) {
   cli_facts facts[2];
   tsr_map_options options[2] = {TSR_MAP_OPTIONS, TSR_MAP_OPTIONS};
   memset(facts, 0, sizeof facts);
@@ -68,7 +68,7 @@ static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
 }
 
 tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
-                                  const tsr_tree *const trees[2], int *out_which,
+                                  const tsr_tree *const trees[2], int64_t *out_which,
                                   tsr_mapping **out_mapping) {
   const char *name = cli_value(args, "map");
   tsr_map *map = NULL;

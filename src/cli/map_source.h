@@ -13,7 +13,7 @@ tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree 
 // The same for two models, whichever of them it fits; or with --map-of, the one that this says.
 // Which it is goes to standard error.
 tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
-                                  const tsr_tree *const trees[2], int *out_which,
+                                  const tsr_tree *const trees[2], int64_t *out_which,
                                   tsr_mapping **out_mapping);
 
 #endif

@@ -39,7 +39,7 @@ static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
   // `_` and `()` say the same.
   if (!tsr_spec_equal(row.final, row.wanted) && !is_uncut(row.wanted))
     TSR_TRY(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &out->wanted));
-  for (int n = 0; n < row.note_count; n++) {
+  for (int64_t n = 0; n < row.note_count; n++) {
     if (n) tsr_text_add(&out->reason, "; ");
     tsr_plan_note_print(plan, source->members[0], &row.notes[n], &out->reason);
   }

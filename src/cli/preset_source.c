@@ -41,7 +41,7 @@ static tsr_status count_unserved(const char *family, const tsr_tree *tree, int64
   TSR_TRY(tsr_rules_preset(name, NULL, &rules));
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++) {
-    int rule = -1;
+    int64_t rule = -1;
     status = tsr_rules_match(rules, tsr_tree_at(tree, i)->path, &rule);
     count += rule < 0;
   }

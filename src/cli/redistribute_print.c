@@ -177,8 +177,9 @@ static void print_shardy(const cli_change *change, tsr_text *out) {
   const tsr_sequence_certificate *own = tsr_sequence_certificate_of(change->sequence);
   const tsr_sequence_certificate *greedy = tsr_sequence_certificate_of(change->shardy);
   if (greedy->bytes_moved <= own->bytes_moved) return;
-  tsr_text_addf(out, "   Shardy's greedy order: %d step%s, %lld bytes moved (%.3g times as many)\n",
-                greedy->step_count, greedy->step_count == 1 ? "" : "s",
+  tsr_text_addf(out,
+                "   Shardy's greedy order: %lld step%s, %lld bytes moved (%.3g times as many)\n",
+                (long long)greedy->step_count, greedy->step_count == 1 ? "" : "s",
                 (long long)greedy->bytes_moved,
                 own->bytes_moved ? (double)greedy->bytes_moved / (double)own->bytes_moved : 0.0);
 }

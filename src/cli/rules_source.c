@@ -44,9 +44,9 @@ static tsr_status read_renames(const char *text, rules_source *source) {
 
 // The names of all axes in rules, in a block to free().
 static tsr_status list_axes(const tsr_rules *rules, const char ***out_names, int *out_count) {
-  const int count = tsr_rules_count(rules);
+  const int64_t count = tsr_rules_count(rules);
   const tsr_spec **specs = malloc(sizeof *specs * ((size_t)count + 1));
-  if (!specs) return tsr_fail(NO_MEMORY, "%d specs", count);
+  if (!specs) return tsr_fail(NO_MEMORY, "%lld specs", (long long)count);
   for (int i = 0; i < count; i++) specs[i] = tsr_rules_at(rules, i)->spec;
   tsr_status status = tsr_spec_axis_names(specs, count, out_names, out_count);
   free(specs);
@@ -215,7 +215,7 @@ static int64_t sum_parts(const tsr_spec_desc *desc, int dim) {
   if (desc->dims[dim].stage_count != 1 || desc->dims[dim].stages[0].kind != TSR_STAGE_PARTS)
     return 0;
   const tsr_stage *stage = &desc->dims[dim].stages[0];
-  for (int i = 0; i < stage->count; i++) sum += stage->parts[i].size;
+  for (int64_t i = 0; i < stage->count; i++) sum += stage->parts[i].size;
   return sum;
 }
 
@@ -261,7 +261,7 @@ static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
   bool found = false;
   for (int64_t i = 0; i < tsr_tree_count(tree) && !status && !found; i++) {
     const tsr_tensor *tensor = tsr_tree_at(tree, i);
-    int rule = -1;
+    int64_t rule = -1;
     status = tsr_rules_match(computed, tensor->path, &rule);
     if (!status && rule >= 0 && tsr_rules_at(computed, rule)->written && is_plain(tensor))
       found = warn_of_size(tensor, source->options.mesh, tsr_rules_at(rules, rule),

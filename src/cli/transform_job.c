@@ -30,7 +30,7 @@ typedef struct job {
 // "REGEX=bf16": the last equals sign, since patterns may have some too.
 static tsr_status read_cast(job *j, const char *text) {
   const char *equals = strrchr(text, '=');
-  const int index = j->options.cast_count;
+  const int64_t index = j->options.cast_count;
   if (!equals || equals == text)
     return tsr_fail(BAD_ARGUMENT, "--cast is \"%s\", wanted REGEX=DTYPE, as 'norm=f32'", text);
   TSR_TRY_NOTE(tsr_dtype_parse(equals + 1, &j->casts[index].dtype), "--cast %s", text);
@@ -128,7 +128,7 @@ static tsr_status plan_destination(job *j) {
 // that the mesh lacks; NULL = it is not.
 static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
   if (tsr_spec_equal(row->wanted, row->final)) return NULL;
-  for (int i = 0; i < row->note_count; i++) {
+  for (int64_t i = 0; i < row->note_count; i++) {
     const tsr_why why = row->notes[i].why;
     if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT || why == TSR_WHY_TOGETHER ||
         why == TSR_WHY_AXIS_MISSING)

@@ -41,7 +41,7 @@ tsr_hash128 tsr_call_digest(const tsr_call *c);
 // Collective. tsr_comm_exchange without a round to compare it: the copies follow from what ranks
 // have agreed on, and all have just said that they are ready.
 TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts,
-                                            int part_count);
+                                            int64_t part_count);
 // Adds to a failure what was being done.
 TSR_MUST_USE tsr_status tsr_call_end(const tsr_call *c, tsr_status status);
 

@@ -56,7 +56,7 @@ extern const tsr_engine tsr_threads_engine;
 // ---- copies between ranks (balance.c) ----
 
 // Adds the copies of an exchange to what ranks compare.
-void tsr_call_balance(tsr_call *c, const tsr_exchange *parts, int part_count);
+void tsr_call_balance(tsr_call *c, const tsr_exchange *parts, int64_t part_count);
 // Whether the copies of all ranks fit together, by their records.
 bool tsr_records_balance(const tsr_comm *comm);
 // Collective. The failure that names a lane which its ends list differently.

@@ -86,10 +86,12 @@ static tsr_status check_part(const tsr_comm *comm, const tsr_exchange *part) {
   return NULL;
 }
 
-static tsr_status check_parts(const tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+static tsr_status check_parts(const tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   if (part_count < 0 || (part_count && !parts))
-    return tsr_fail(BAD_ARGUMENT, "an exchange of %d parts that are not there", part_count);
-  for (int i = 0; i < part_count; i++) TSR_TRY_NOTE(check_part(comm, &parts[i]), "part %d", i);
+    return tsr_fail(BAD_ARGUMENT, "an exchange of %lld parts that are not there",
+                    (long long)part_count);
+  for (int64_t i = 0; i < part_count; i++)
+    TSR_TRY_NOTE(check_part(comm, &parts[i]), "part %lld", (long long)i);
   return NULL;
 }
 
@@ -104,9 +106,9 @@ static void describe_part(void *context, int64_t item, tsr_text *out) {
   tsr_text_addf(out, "array %lld of elements of %d bits", (long long)item, parts[item].bits);
 }
 
-tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   tsr_call c = tsr_call_begin(comm, "exchange");
-  tsr_call_describe(&c, "exchange of %d arrays", part_count);
+  tsr_call_describe(&c, "exchange of %lld arrays", (long long)part_count);
   if (parts && part_count > 0)
     c.items = (tsr_call_items){part_count, (void *)(uintptr_t)parts, digest_part, describe_part};
   tsr_status status = check_parts(comm, parts, part_count);
@@ -115,10 +117,10 @@ tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int part
   return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
 }
 
-tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   tsr_call c = tsr_call_begin(comm, "exchange");
   assert(!check_parts(comm, parts, part_count));
-  tsr_call_describe(&c, "exchange of %d arrays", part_count);
+  tsr_call_describe(&c, "exchange of %lld arrays", (long long)part_count);
   return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
 }
 

@@ -59,8 +59,8 @@ static int64_t middle_of(int64_t first, int64_t last) {
   return first + half;
 }
 
-int tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
-                     tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]) {
+int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
+                         tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]) {
   int count = 0;
   while (first < last) {
     // The largest node that starts here and does not end behind `last`.

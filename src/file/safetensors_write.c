@@ -100,7 +100,7 @@ static void write_entry(tsr_json_writer *json, const entry *e, int64_t begin) {
 
 // `begins` are counted from the end of the header here.
 static tsr_status write_header(const entry *entries, int64_t count, const tsr_metadata *metadata,
-                               int metadata_count, tsr_text *out, int64_t *begins,
+                               int64_t metadata_count, tsr_text *out, int64_t *begins,
                                int64_t *out_data) {
   tsr_json_writer json;
   int64_t data = 0;
@@ -141,11 +141,11 @@ static tsr_status make_file(const tsr_text *json, int64_t count, int64_t data,
 }
 
 static tsr_status plan(entry *entries, int64_t count, const tsr_metadata *metadata,
-                       int metadata_count, tsr_safetensors_file *file) {
+                       int64_t metadata_count, tsr_safetensors_file *file) {
   tsr_text json = TSR_TEXT_EMPTY;
   int64_t data = 0;
   for (int64_t i = 0; i < count; i++) TSR_TRY(measure(&entries[i]));
-  for (int i = 0; i < metadata_count; i++) {
+  for (int64_t i = 0; i < metadata_count; i++) {
     TSR_TRY(check_text(metadata[i].key, "the metadata key"));
     TSR_TRY(check_text(metadata[i].value, "the metadata value"));
   }
@@ -159,7 +159,7 @@ static tsr_status plan(entry *entries, int64_t count, const tsr_metadata *metada
 }
 
 tsr_status tsr_safetensors_plan(const tsr_tensor *tensors, int64_t count,
-                                const tsr_metadata *metadata, int metadata_count,
+                                const tsr_metadata *metadata, int64_t metadata_count,
                                 tsr_safetensors_file *out_file) {
   tsr_safetensors_file file = {.begins = calloc((size_t)count + 1, sizeof *file.begins)};
   entry *entries = calloc((size_t)count + 1, sizeof *entries);

@@ -316,7 +316,7 @@ static tsr_status pass_over(applying *a) {
 // Facts of the caller, and what the map says itself where the caller says nothing.
 static tsr_status push_facts(applying *a, const tsr_map_options *options) {
   tsr_map_scope *scope = &a->world.scope;
-  for (int i = 0; i < options->fact_count; i++)
+  for (int64_t i = 0; i < options->fact_count; i++)
     TSR_TRY(tsr_map_scope_push(scope, (tsr_map_word){.word = options->facts[i].name,
                                                      .value = options->facts[i].value,
                                                      .is_number = true}));
@@ -324,7 +324,7 @@ static tsr_status push_facts(applying *a, const tsr_map_options *options) {
     const tsr_map_let *let = &a->map->lets[i];
     tsr_map_word word = {.word = let->word, .is_number = true};
     bool given = false;
-    for (int f = 0; f < options->fact_count; f++)
+    for (int64_t f = 0; f < options->fact_count; f++)
       given |= !strcmp(options->facts[f].name, let->word);
     if (given) continue;
     tsr_status status = tsr_map_number(scope, let->number, &word.value);

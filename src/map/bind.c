@@ -11,12 +11,12 @@
 enum { MOST_CAPTURES = 32 };
 
 static bool is_fact(const tsr_map *map, const char *word) {
-  int count = 0;
+  int64_t count = 0;
   assert(word);
   const tsr_preset_fact *facts = tsr_preset_facts(&count);
-  for (int i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++)
     if (!strcmp(facts[i].name, word)) return true;
-  for (int i = 0; i < map->let_count; i++)
+  for (int64_t i = 0; i < map->let_count; i++)
     if (!strcmp(map->lets[i].word, word)) return true;
   return false;
 }

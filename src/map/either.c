@@ -76,7 +76,7 @@ static tsr_status explain(trial trials[2]) {
 }
 
 tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const models[2],
-                                   const tsr_map_options *const options[2], int *out_which,
+                                   const tsr_map_options *const options[2], int64_t *out_which,
                                    tsr_mapping **out_mapping) {
   trial trials[2];
   for (int w = 0; w < 2; w++)

@@ -38,7 +38,7 @@ const tsr_tree *tsr_mapping_tree(const tsr_mapping *mapping) { return mapping->t
 const char *tsr_mapping_warnings(const tsr_mapping *mapping) {
   return tsr_text_string(&mapping->warnings);
 }
-int tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor) {
+int64_t tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor) {
   if (tensor < 0 || tensor >= tsr_tree_count(mapping->tree)) return 0;
   return mapping->items[tensor].line;
 }

@@ -17,7 +17,7 @@ static const struct {
 };
 enum { PRESET_COUNT = sizeof presets / sizeof *presets };
 
-const char *tsr_map_preset_at(int index) {
+const char *tsr_map_preset_at(int64_t index) {
   return index >= 0 && index < (int)PRESET_COUNT ? presets[index].name : NULL;
 }
 

@@ -171,4 +171,4 @@ void tsr_map_release(const tsr_map *map) {
   free(shared);
 }
 
-int tsr_map_count(const tsr_map *map) { return map->rule_count; }
+int64_t tsr_map_count(const tsr_map *map) { return map->rule_count; }

@@ -152,7 +152,7 @@ const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path
 }
 
 tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path, tsr_array **out_array) {
-  const int64_t index = tsr_name_index_find(&tree->paths, path);
+  const int64_t index = tsr_tree_find(tree->tensors, path);
   if (index < 0) {
     tsr_suggestion near = tsr_suggestion_for(path);
     for (int64_t i = 0; i < tree->count; i++)

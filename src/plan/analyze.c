@@ -172,21 +172,21 @@ static tsr_status add_devices(analysis_job *job) {
 // Equal ones stay in the order of the plan's pool, which the caller has numbered.
 typedef struct ranked_spec {
   tsr_spec_stats stats;
-  int index;
+  int64_t index;
 } ranked_spec;
 
 static int compare_specs(const void *a, const void *b) {
   const ranked_spec *x = a, *y = b;
   if (x->stats.bytes != y->stats.bytes) return x->stats.bytes > y->stats.bytes ? -1 : 1;
-  return x->index - y->index;
+  return (x->index > y->index) - (x->index < y->index);
 }
 
 // Specs that were only wanted are in the plan's pool too; they have no tensors.
 static tsr_status sort_specs(tsr_analysis *out) {
   ranked_spec *ranked = malloc(sizeof *ranked * ((size_t)out->spec_count + 1));
   int kept = 0;
-  if (!ranked) return tsr_fail(NO_MEMORY, "analysis of %d specs", out->spec_count);
-  for (int i = 0; i < out->spec_count; i++)
+  if (!ranked) return tsr_fail(NO_MEMORY, "analysis of %lld specs", (long long)out->spec_count);
+  for (int64_t i = 0; i < out->spec_count; i++)
     if (out->specs[i].tensors) ranked[kept++] = (ranked_spec){out->specs[i], i};
   qsort(ranked, (size_t)kept, sizeof *ranked, compare_specs);
   for (int i = 0; i < kept; i++) out->specs[i] = ranked[i].stats;
@@ -202,10 +202,10 @@ static tsr_status make_lists(const tsr_plan *plan, tsr_analysis *out) {
   out->axes = calloc((size_t)out->axis_count + 1, sizeof *out->axes);
   out->specs = calloc((size_t)out->spec_count + 1, sizeof *out->specs);
   if (!out->axes || !out->specs)
-    return tsr_fail(NO_MEMORY, "analysis of %d specs", out->spec_count);
+    return tsr_fail(NO_MEMORY, "analysis of %lld specs", (long long)out->spec_count);
   for (int i = 0; i < out->axis_count; i++)
     out->axes[i].axis = tsr_mesh_axis_at(plan->mesh, i)->name;
-  for (int i = 0; i < out->spec_count; i++) out->specs[i].spec = tsr_plan_spec_at(plan, i);
+  for (int64_t i = 0; i < out->spec_count; i++) out->specs[i].spec = tsr_plan_spec_at(plan, i);
   return NULL;
 }
 
@@ -271,7 +271,7 @@ static void write_axes(tsr_json_writer *writer, const tsr_analysis *analysis) {
 static void write_specs(tsr_json_writer *writer, const tsr_analysis *analysis) {
   tsr_json_write_key(writer, "specs");
   tsr_json_begin_array(writer);
-  for (int i = 0; i < analysis->spec_count; i++) {
+  for (int64_t i = 0; i < analysis->spec_count; i++) {
     tsr_json_begin_inline_object(writer);
     tsr_json_write_key(writer, "spec");
     tsr_spec_to_json(analysis->specs[i].spec, writer);

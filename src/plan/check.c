@@ -142,7 +142,7 @@ static tsr_status check_fit(const subject *of, int d) {
     tsr_status_free(status);
     status = NULL;
   }
-  for (int i = 0; i < changes.count && !status; i++) {
+  for (int64_t i = 0; i < changes.count && !status; i++) {
     changes.items[i].axis = kept_name(dim, changes.items[i].axis);
     status = report_change(of, d, &changes.items[i]);
   }
@@ -177,7 +177,7 @@ static tsr_status check_spec(checking *work, const tsr_plan_row *row) {
 
 // Whether a row is cut with others of its group, however small it is.
 static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
-  for (int i = 0; plan->rules && i < row->note_count; i++) {
+  for (int64_t i = 0; plan->rules && i < row->note_count; i++) {
     if (row->notes[i].why != TSR_WHY_RULE) continue;
     const tsr_rule *rule = tsr_rules_at(plan->rules, row->notes[i].rule);
     if (rule && rule->together) return true;
@@ -228,7 +228,7 @@ static tsr_status open_blocks(checking *work) {
   const tsr_check_options *options = &work->options;
   if (options->fact_count || !work->plan->rules)
     return tsr_model_blocks_init(&work->blocks, work->plan, options->facts, options->fact_count);
-  int count = 0;
+  int64_t count = 0;
   const tsr_fact *facts = tsr_rules_facts(work->plan->rules, &count);
   return tsr_model_blocks_init(&work->blocks, work->plan, facts, count);
 }

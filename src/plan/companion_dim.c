@@ -26,7 +26,7 @@ static tsr_status in_blocks(const tsr_companion_dim *b, int64_t size, int64_t *o
 static tsr_status scale_sizes(const tsr_companion_dim *b, tsr_stage *stage) {
   int64_t *sizes = tsr_arena_zeros(b->arena, (size_t)stage->count, sizeof *sizes);
   if (!sizes) return tsr_fail(NO_MEMORY, "the sizes of a cut");
-  for (int i = 0; i < stage->count; i++) TSR_TRY(in_blocks(b, stage->sizes[i], &sizes[i]));
+  for (int64_t i = 0; i < stage->count; i++) TSR_TRY(in_blocks(b, stage->sizes[i], &sizes[i]));
   stage->sizes = sizes;
   return NULL;
 }
@@ -35,7 +35,7 @@ static tsr_status scale_sizes(const tsr_companion_dim *b, tsr_stage *stage) {
 static tsr_status scale_parts(const tsr_companion_dim *b, int64_t shards, tsr_stage *stage) {
   tsr_part *parts = tsr_arena_zeros(b->arena, (size_t)stage->count, sizeof *parts);
   if (!parts) return tsr_fail(NO_MEMORY, "the parts of a cut");
-  for (int i = 0; i < stage->count; i++) {
+  for (int64_t i = 0; i < stage->count; i++) {
     parts[i] = stage->parts[i];
     const int64_t pieces = parts[i].copies > 0 ? shards / parts[i].copies : shards;
     if (pieces < 1 || parts[i].size % pieces) return through_block(b, parts[i].size);

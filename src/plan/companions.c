@@ -188,7 +188,7 @@ static tsr_status copy_row(following *work, int64_t row) {
   tsr_plan_row own;
   tsr_plan_row_read(work->plan, row, &own);
   TSR_TRY(tsr_plan_builder_set(work->builder, row, own.wanted, own.final, own.policy));
-  for (int i = 0; i < own.note_count; i++)
+  for (int64_t i = 0; i < own.note_count; i++)
     TSR_TRY(tsr_plan_builder_note(work->builder, row, &own.notes[i]));
   return NULL;
 }
@@ -217,7 +217,7 @@ static tsr_status set_whole(following *work, int64_t row) {
 // The reasons of the weight's row, at the dimensions of the tensor that stands for it.
 static tsr_status copy_notes(following *work, int64_t row, const tsr_plan_row *weight,
                              const char *axes) {
-  for (int i = 0; i < weight->note_count; i++) {
+  for (int64_t i = 0; i < weight->note_count; i++) {
     tsr_plan_note note = weight->notes[i];
     const char letter = note.dim == 0 ? 'o' : 'i';
     const char *at = axes && note.dim >= 0 ? strchr(axes, letter) : NULL;
@@ -300,7 +300,7 @@ bool tsr_plan_has_companions(const tsr_plan *plan) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
     tsr_plan_row_read(plan, i, &row);
-    for (int n = 0; n < row.note_count; n++)
+    for (int64_t n = 0; n < row.note_count; n++)
       if (row.notes[n].why == TSR_WHY_COMPANION || row.notes[n].why == TSR_WHY_WHOLE) return true;
   }
   return false;

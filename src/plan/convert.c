@@ -429,7 +429,7 @@ static tsr_status take_again(convert_job *job, tsr_plan_builder *builder, int64_
                row->tensor->path);
   tsr_status status = note_dims(job, from, now.final);
   tsr_sharding_release(from);
-  for (int i = 0; i < now.note_count && !status; i++)
+  for (int64_t i = 0; i < now.note_count && !status; i++)
     status = tsr_plan_builder_note(builder, index, &now.notes[i]);
   for (int64_t i = first; i < job->note_count && !status; i++)
     status = tsr_plan_builder_note(builder, index, &job->notes[i]);

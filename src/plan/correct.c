@@ -29,7 +29,7 @@ static tsr_status remember(tsr_plan_builder *builder, tsr_plan_note note) {
 
 // That nothing is left can be seen; the changes that led to it say why.
 static tsr_status remember_changes(tsr_plan_builder *builder, const tsr_changes *changes) {
-  for (int i = 0; i < changes->count; i++) {
+  for (int64_t i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
     if (change->kind == TSR_CHANGE_NOTHING_LEFT) continue;
     const bool sub_axis = change->kind == TSR_CHANGE_SUB_AXIS_MISFIT;

@@ -3,7 +3,7 @@
 
 // ---- rules ----
 
-static void print_rule(const tsr_rules *rules, int index, tsr_text *out) {
+static void print_rule(const tsr_rules *rules, int64_t index, tsr_text *out) {
   const tsr_rule *rule = tsr_rules_at(rules, index);
   tsr_text_add(out, "  ");
   tsr_rule_print_place(index, rule->file, rule->line, out);
@@ -11,26 +11,26 @@ static void print_rule(const tsr_rules *rules, int index, tsr_text *out) {
 }
 
 // The rule whose note the row has; -1 if no rule matched.
-static int matched_rule(const tsr_plan_row *row) {
-  for (int i = 0; i < row->note_count; i++)
+static int64_t matched_rule(const tsr_plan_row *row) {
+  for (int64_t i = 0; i < row->note_count; i++)
     if (row->notes[i].why == TSR_WHY_RULE) return row->notes[i].rule;
   return -1;
 }
 
 // Scalars, and tensors of plans that rules have not made, never asked.
 static bool asked_rules(const tsr_plan_row *row) {
-  for (int i = 0; i < row->note_count; i++)
+  for (int64_t i = 0; i < row->note_count; i++)
     if (row->notes[i].why == TSR_WHY_RULE || row->notes[i].why == TSR_WHY_NO_RULE) return true;
   return false;
 }
 
 static tsr_status explain_rules(const tsr_rules *rules, const tsr_plan_row *row, tsr_text *out) {
-  const int matched = matched_rule(row), count = tsr_rules_count(rules);
-  const int tried = matched < 0 ? count : matched;
+  const int64_t matched = matched_rule(row), count = tsr_rules_count(rules);
+  const int64_t tried = matched < 0 ? count : matched;
   if (tried) tsr_text_add(out, matched < 0 ? "tried in vain\n" : "tried before, in vain\n");
   for (int i = 0; i < tried; i++) print_rule(rules, i, out);
   bool any = false;
-  for (int i = matched + 1; matched >= 0 && i < count; i++) {
+  for (int64_t i = matched + 1; matched >= 0 && i < count; i++) {
     bool matches = false;
     TSR_TRY(tsr_rules_match_one(rules, i, row->tensor->path, &matches));
     if (!matches) continue;
@@ -69,7 +69,7 @@ tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index, tsr_text *out) 
   TSR_TRY(tsr_plan_need(plan, index, &row));
   explain_facts(plan, &row, out);
   tsr_text_add(out, "because\n");
-  for (int i = 0; i < row.note_count; i++) {
+  for (int64_t i = 0; i < row.note_count; i++) {
     tsr_text_add(out, "  ");
     tsr_plan_note_print(plan, index, &row.notes[i], out);
     tsr_text_add_char(out, '\n');

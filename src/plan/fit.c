@@ -329,7 +329,7 @@ static tsr_status set_row(const fit_job *job, tsr_plan_builder *builder, int64_t
                           const tsr_spec *spec, const tsr_choice *choice) {
   tsr_plan_row start = {.wanted = spec, .policy = TSR_POLICY_ERROR};
   if (job->options->start) tsr_plan_row_read(job->options->start, row, &start);
-  for (int i = 0; i < start.note_count; i++)
+  for (int64_t i = 0; i < start.note_count; i++)
     TSR_TRY(tsr_plan_builder_note(builder, row, &start.notes[i]));
   TSR_TRY(tsr_plan_builder_set(builder, row, start.wanted, spec, start.policy));
   return tsr_note_fit(builder, row, choice, job->options->limit);

@@ -23,7 +23,7 @@ static tsr_status take_row(tsr_plan_builder *builder, const tsr_plan *plan, int6
   tsr_plan_row_read(plan, found, &planned);
   TSR_TRY(check_shape(planned.tensor, tensor));
   TSR_TRY(tsr_plan_builder_set(builder, row, planned.wanted, planned.final, planned.policy));
-  for (int i = 0; i < planned.note_count; i++)
+  for (int64_t i = 0; i < planned.note_count; i++)
     TSR_TRY(tsr_plan_builder_note(builder, row, &planned.notes[i]));
   return NULL;
 }

@@ -108,9 +108,9 @@ static bool rule_matches(const tsr_shape_rule *rule, const tsr_shape *shape) {
   return matches;
 }
 
-tsr_status tsr_shape_rules_match(const tsr_shape_rule *rules, int count, const tsr_shape *shape,
+tsr_status tsr_shape_rules_match(const tsr_shape_rule *rules, int64_t count, const tsr_shape *shape,
                                  tsr_spec **out_spec) {
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++) {
     if (!rule_matches(&rules[i], shape)) continue;
     *out_spec = tsr_spec_retain(rules[i].spec);
     return NULL;

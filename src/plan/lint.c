@@ -31,9 +31,9 @@ typedef struct linting {
   const tsr_tree *tree;
   const tsr_mesh *mesh;  // may be NULL
   tsr_pool *pool;
-  int32_t *rule_of;  // owned: of each tensor; -1 = none
+  int64_t *rule_of;  // owned: of each tensor; -1 = none
   use *uses;         // owned: of each rule
-  int *idle;         // owned: rules that decide nothing
+  int64_t *idle;     // owned: rules that decide nothing
   int idle_count;
   tsr_lints lints;
   int64_t capacity;
@@ -66,7 +66,7 @@ static tsr_status match_chunk(void *context, int64_t chunk, int worker) {
 static tsr_status match_idle(void *context, int64_t index, int worker) {
   (void)worker;
   linting *work = context;
-  const int rule = work->idle[index];
+  const int64_t rule = work->idle[index];
   use *of = &work->uses[rule];
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++) {
     bool matches = false;
@@ -85,14 +85,14 @@ static void count_decisions(linting *work) {
     if (!of->decides++) of->first_decided = i;
     of->decided_bytes += bytes_of(work, i);
   }
-  for (int r = 0; r < tsr_rules_count(work->rules); r++)
+  for (int64_t r = 0; r < tsr_rules_count(work->rules); r++)
     if (!work->uses[r].decides) work->idle[work->idle_count++] = r;
 }
 
 static tsr_status find_repeats(linting *work) {
   tsr_name_index patterns = TSR_NAME_INDEX_EMPTY;
   tsr_status status = NULL;
-  for (int r = 0; r < tsr_rules_count(work->rules) && !status; r++) {
+  for (int64_t r = 0; r < tsr_rules_count(work->rules) && !status; r++) {
     int64_t existing = -1;
     const char *pattern = tsr_rules_at(work->rules, r)->pattern;
     status = tsr_name_index_add(&patterns, pattern, r, &existing);
@@ -119,7 +119,7 @@ static tsr_status ask(linting *work) {
 
 // ---- rules that decide nothing ----
 
-static tsr_status lint_idle(linting *work, int rule) {
+static tsr_status lint_idle(linting *work, int64_t rule) {
   const use *of = &work->uses[rule];
   if (of->near_miss) return NULL;
   tsr_lint lint = {
@@ -139,7 +139,7 @@ static tsr_status lint_idle(linting *work, int rule) {
 
 // ---- axes of one rule ----
 
-static tsr_lint about_rule(const linting *work, tsr_lint_kind kind, int rule) {
+static tsr_lint about_rule(const linting *work, tsr_lint_kind kind, int64_t rule) {
   const use *of = &work->uses[rule];
   return (tsr_lint){.kind = kind,
                     .rule = rule,
@@ -150,7 +150,7 @@ static tsr_lint about_rule(const linting *work, tsr_lint_kind kind, int rule) {
                     .bytes = of->decided_bytes};
 }
 
-static tsr_status lint_unknown_axes(linting *work, int rule) {
+static tsr_status lint_unknown_axes(linting *work, int64_t rule) {
   const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
   const char **names = NULL;
   int count = 0;
@@ -183,7 +183,7 @@ static const tsr_axis_ref *find_repeated(const tsr_spec_desc *desc, int *out_dim
   return NULL;
 }
 
-static tsr_status lint_repeated_axis(linting *work, int rule) {
+static tsr_status lint_repeated_axis(linting *work, int64_t rule) {
   tsr_lint lint = about_rule(work, TSR_LINT_AXIS_TWICE, rule);
   const tsr_axis_ref *ref =
       find_repeated(tsr_spec_desc_of(tsr_rules_at(work->rules, rule)->spec), &lint.dim);
@@ -227,7 +227,7 @@ static tsr_status dropped_dim(const linting *work, const tsr_spec *spec, const t
     tsr_status_free(status);
     return NULL;
   }
-  for (int i = 0; i < changes.count && *out_dim < 0; i++)
+  for (int64_t i = 0; i < changes.count && *out_dim < 0; i++)
     if (costs_a_cut(changes.items[i].kind)) *out_dim = changes.items[i].dim;
   if (!status && *out_dim < 0) status = uneven_dim(work, corrected, tensor, out_dim);
   tsr_changes_deinit(&changes);
@@ -240,7 +240,7 @@ typedef struct gathered {
   tsr_lint dropped, too_long;
 } gathered;
 
-static void gather(tsr_lint *lint, tsr_lint_kind kind, int rule, int64_t row, int dim,
+static void gather(tsr_lint *lint, tsr_lint_kind kind, int64_t rule, int64_t row, int dim,
                    int64_t bytes) {
   if (!lint->tensors)
     *lint = (tsr_lint){.kind = kind, .rule = rule, .other_rule = -1, .row = row, .dim = dim};
@@ -256,7 +256,7 @@ typedef struct shapes {
 
 static tsr_status gather_row(linting *work, shapes *known, gathered *of, int64_t row) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
-  const int rule = work->rule_of[row], seen = known->table.count;
+  const int64_t rule = work->rule_of[row], seen = known->table.count;
   const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
   int entry = 0;
   if (tsr_spec_desc_of(spec)->dim_count > tensor->rank)
@@ -278,7 +278,7 @@ static tsr_status gather_rows(linting *work, shapes *known, gathered *rules) {
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++)
     if (work->rule_of[i] >= 0 && tsr_tree_at(work->tree, i)->rank)
       TSR_TRY(gather_row(work, known, &rules[work->rule_of[i]], i));
-  for (int r = 0; r < tsr_rules_count(work->rules); r++) {
+  for (int64_t r = 0; r < tsr_rules_count(work->rules); r++) {
     if (rules[r].dropped.tensors) TSR_TRY(add(work, rules[r].dropped));
     if (rules[r].too_long.tensors) TSR_TRY(add(work, rules[r].too_long));
   }
@@ -297,7 +297,7 @@ static tsr_status lint_cuts(linting *work) {
 
 // ---- tensors without a rule ----
 
-static tsr_status lint_near_miss(linting *work, int rule, int64_t first, int64_t end) {
+static tsr_status lint_near_miss(linting *work, int64_t rule, int64_t first, int64_t end) {
   const char *pattern = tsr_rules_at(work->rules, rule)->pattern;
   int best = -1;
   tsr_lint lint = {.kind = TSR_LINT_NEAR_MISS};
@@ -364,7 +364,7 @@ static int by_kind_and_bytes(const void *left, const void *right) {
 static tsr_status lint_all(linting *work) {
   TSR_TRY(ask(work));
   TSR_TRY(lint_unmatched(work));
-  for (int r = 0; r < tsr_rules_count(work->rules); r++) {
+  for (int64_t r = 0; r < tsr_rules_count(work->rules); r++) {
     TSR_TRY(lint_unknown_axes(work, r));
     TSR_TRY(lint_repeated_axis(work, r));
   }

@@ -15,12 +15,12 @@ const char *tsr_lint_text(tsr_lint_kind kind) {
   return (unsigned)kind < TSR_LINT_COUNT ? texts[kind] : NULL;
 }
 
-static void print_place(const tsr_rules *rules, int index, tsr_text *out) {
+static void print_place(const tsr_rules *rules, int64_t index, tsr_text *out) {
   const tsr_rule *rule = tsr_rules_at(rules, index);
   if (rule->line)
-    tsr_text_addf(out, "%s:%d", rule->file, rule->line);
+    tsr_text_addf(out, "%s:%lld", rule->file, (long long)rule->line);
   else
-    tsr_text_addf(out, "rule %d", index);
+    tsr_text_addf(out, "rule %lld", (long long)index);
 }
 
 // `layers.0.w and 31 more like it (4096 bytes)`

@@ -92,7 +92,7 @@ static tsr_status decide_small(const matching *work) {
 
 static void add_unmatched(const matching *work, const char *path, tsr_text *out) {
   tsr_text_addf(out, "\"%s\"", path);
-  const int nearest = tsr_rules_nearest(work->rules, path);
+  const int64_t nearest = tsr_rules_nearest(work->rules, path);
   if (nearest < 0) return;
   const tsr_rule *rule = tsr_rules_at(work->rules, nearest);
   tsr_text_add(out, " (nearest: ");
@@ -128,7 +128,7 @@ static tsr_status check_matched(const matching *work) {
 
 // ---- rows ----
 
-static tsr_status add_note(tsr_plan_builder *builder, int64_t row, tsr_why why, int rule,
+static tsr_status add_note(tsr_plan_builder *builder, int64_t row, tsr_why why, int64_t rule,
                            int64_t argument) {
   const tsr_plan_note note = {.why = why, .dim = -1, .rule = rule, .argument = argument};
   return tsr_plan_builder_note(builder, row, &note);
@@ -188,7 +188,7 @@ static part_in_group find_part(const matching *work, int64_t row) {
 }
 
 static tsr_status look_at(const matching *work, const tsr_plan_builder *builder, int64_t row) {
-  const int rule = work->decisions[row].rule;
+  const int64_t rule = work->decisions[row].rule;
   const tsr_dtype dtype = tsr_tree_at(work->tree, row)->dtype;
   const bool packed = work->options.companions && tsr_dtype_info_of(dtype)->kind != TSR_CLASS_FLOAT;
   if (!packed && !tsr_together_concerns(work->groups, builder, row, rule)) return NULL;

@@ -195,14 +195,14 @@ tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, in
 
 // ---- all ----
 
-static int64_t find_fact(const tsr_fact *facts, int count, const char *name) {
-  for (int i = 0; i < count; i++)
+static int64_t find_fact(const tsr_fact *facts, int64_t count, const char *name) {
+  for (int64_t i = 0; i < count; i++)
     if (!strcmp(facts[i].name, name)) return facts[i].value > 0 ? facts[i].value : 0;
   return 0;
 }
 
 tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
-                                 const tsr_fact *facts, int fact_count) {
+                                 const tsr_fact *facts, int64_t fact_count) {
   *blocks = (tsr_model_blocks){.plan = plan,
                                .names = TSR_NAME_INDEX_EMPTY,
                                .arena = TSR_ARENA_EMPTY,

@@ -38,7 +38,7 @@ typedef struct tsr_model_blocks {
 } tsr_model_blocks;
 
 TSR_MUST_USE tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
-                                              const tsr_fact *facts, int fact_count);
+                                              const tsr_fact *facts, int64_t fact_count);
 void tsr_model_blocks_deinit(tsr_model_blocks *blocks);
 // For a row: an axis that does not cut it but cuts others of its block; NULL = none. `*out_row` is
 // the first row that it cuts. Each block is reported once, at the first row that is not cut.

@@ -11,10 +11,10 @@ void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
   tsr_status_free(status);
 }
 
-void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out) {
-  tsr_text_addf(out, "rule %d", index);
+void tsr_rule_print_place(int64_t index, const char *file, int64_t line, tsr_text *out) {
+  tsr_text_addf(out, "rule %lld", (long long)index);
   if (!file || !*file) return;
-  tsr_text_addf(out, line ? " (%s:%d)" : " (%s)", file, line);
+  tsr_text_addf(out, line ? " (%s:%lld)" : " (%s)", file, (long long)line);
 }
 
 // ---- rules ----
@@ -22,7 +22,7 @@ void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out) 
 static void print_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
   const tsr_rule *rule = plan->rules ? tsr_rules_at(plan->rules, note->rule) : NULL;
   if (!rule) {
-    tsr_text_addf(out, "rule %d", note->rule);
+    tsr_text_addf(out, "rule %lld", (long long)note->rule);
     return;
   }
   tsr_rule_print_place(note->rule, rule->file, rule->line, out);
@@ -32,7 +32,7 @@ static void print_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text
 
 static void print_logical_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
   if (note->rule >= tsr_logical_rules_count(plan->logical_rules)) {
-    tsr_text_addf(out, "rule %d", note->rule);
+    tsr_text_addf(out, "rule %lld", (long long)note->rule);
     return;
   }
   const tsr_logical_rule *rule = tsr_logical_rules_at(plan->logical_rules, note->rule);
@@ -133,7 +133,7 @@ static const tsr_part *find_indivisible(const tsr_spec *spec, int dim, int64_t s
   if (dim < 0 || dim >= desc->dim_count) return NULL;
   for (int s = 0; s < desc->dims[dim].stage_count; s++) {
     const tsr_stage *stage = &desc->dims[dim].stages[s];
-    for (int i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++) {
+    for (int64_t i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++) {
       const tsr_part *part = &stage->parts[i];
       if (part->grain == 1 || part->size % part->grain != 0) continue;
       if (part->size / part->grain * part->copies % shards != 0) return part;

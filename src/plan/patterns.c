@@ -5,12 +5,12 @@
 #include "tessera/rules.h"
 #include "tessera/tree.h"
 
-static tsr_status compile(const char *const *patterns, int count, tsr_rules **out_rules) {
+static tsr_status compile(const char *const *patterns, int64_t count, tsr_rules **out_rules) {
   tsr_spec *whole = NULL;
   tsr_rule *rules = calloc((size_t)count + 1, sizeof *rules);
   tsr_status status = rules ? tsr_spec_parse("()", TSR_FORM_SHORT, &whole)
-                            : tsr_fail(NO_MEMORY, "a list of %d patterns", count);
-  for (int i = 0; i < count && !status; i++)
+                            : tsr_fail(NO_MEMORY, "a list of %lld patterns", (long long)count);
+  for (int64_t i = 0; i < count && !status; i++)
     rules[i] = (tsr_rule){.pattern = patterns[i], .spec = whole, .file = ""};
   if (!status) status = tsr_rules_create(rules, count, out_rules);
   tsr_spec_release(whole);
@@ -18,7 +18,7 @@ static tsr_status compile(const char *const *patterns, int count, tsr_rules **ou
   return status;
 }
 
-static tsr_status check_used(const tsr_rules *rules, int pattern, const char *const *names,
+static tsr_status check_used(const tsr_rules *rules, int64_t pattern, const char *const *names,
                              int64_t count) {
   bool matches = false;
   for (int64_t i = 0; i < count && !matches; i++)
@@ -28,11 +28,11 @@ static tsr_status check_used(const tsr_rules *rules, int pattern, const char *co
                   tsr_rules_at(rules, pattern)->pattern, (long long)count);
 }
 
-tsr_status tsr_patterns_match(const char *const *patterns, int count, const char *what,
-                              const char *const *names, int64_t name_count, int *out_found) {
+tsr_status tsr_patterns_match(const char *const *patterns, int64_t count, const char *what,
+                              const char *const *names, int64_t name_count, int64_t *out_found) {
   tsr_rules *rules = NULL;
   tsr_status status = compile(patterns, count, &rules);
-  for (int i = 0; i < count && !status; i++) status = check_used(rules, i, names, name_count);
+  for (int64_t i = 0; i < count && !status; i++) status = check_used(rules, i, names, name_count);
   for (int64_t i = 0; i < name_count && !status; i++)
     status = tsr_rules_match(rules, names[i], &out_found[i]);
   tsr_rules_release(rules);
@@ -43,8 +43,9 @@ tsr_status tsr_patterns_match(const char *const *patterns, int count, const char
 
 // Keeps the tensors that a pattern matches, or those that none does. `names` and `found` have room
 // for one entry each.
-static tsr_status keep(const tsr_tree *tree, const char *const *patterns, int count, bool matching,
-                       const char **names, int *found, int64_t *tensors, int64_t *tensor_count) {
+static tsr_status keep(const tsr_tree *tree, const char *const *patterns, int64_t count,
+                       bool matching, const char **names, int64_t *found, int64_t *tensors,
+                       int64_t *tensor_count) {
   int64_t kept = 0;
   if (count == 0) return NULL;
   for (int64_t i = 0; i < *tensor_count; i++) names[i] = tsr_tree_at(tree, tensors[i])->path;
@@ -62,7 +63,7 @@ tsr_status tsr_tree_select(const tsr_tree *tree, const tsr_tree_filter *filter,
   const size_t room = (size_t)count + 1;
   int64_t *tensors = malloc(sizeof *tensors * room);
   const char **names = malloc(sizeof *names * room);
-  int *found = malloc(sizeof *found * room);
+  int64_t *found = malloc(sizeof *found * room);
   tsr_status status = tensors && names && found
                           ? NULL
                           : tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);

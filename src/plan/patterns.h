@@ -9,8 +9,8 @@
 
 // The first pattern that is found in each of `names`, or -1. A pattern that is found in none is
 // refused: it was meant to do something. `what` names the list in messages.
-TSR_MUST_USE tsr_status tsr_patterns_match(const char *const *patterns, int count, const char *what,
-                                           const char *const *names, int64_t name_count,
-                                           int *out_found);
+TSR_MUST_USE tsr_status tsr_patterns_match(const char *const *patterns, int64_t count,
+                                           const char *what, const char *const *names,
+                                           int64_t name_count, int64_t *out_found);
 
 #endif

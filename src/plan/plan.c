@@ -28,7 +28,7 @@ tsr_plan *tsr_plan_retain(const tsr_plan *plan) {
 void tsr_plan_release(const tsr_plan *plan) {
   tsr_plan *mine = (tsr_plan *)plan;
   if (!mine || atomic_fetch_sub_explicit(&mine->references, 1, memory_order_acq_rel) != 1) return;
-  for (int i = 0; i < mine->spec_count; i++) tsr_spec_release(mine->specs[i]);
+  for (int64_t i = 0; i < mine->spec_count; i++) tsr_spec_release(mine->specs[i]);
   tsr_tree_release(mine->tree);
   tsr_mesh_release(mine->mesh);
   tsr_rules_release(mine->rules);
@@ -50,18 +50,18 @@ const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan) {
 
 int64_t tsr_plan_count(const tsr_plan *plan) { return tsr_tree_count(plan->tree); }
 int64_t tsr_plan_bytes_per_device(const tsr_plan *plan) { return plan->bytes_per_device; }
-int tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
-const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int spec) {
+int64_t tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
+const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int64_t spec) {
   return spec >= 0 && spec < tsr_plan_spec_count(plan) ? plan->specs[spec] : NULL;
 }
 static bool has_row(const tsr_plan *plan, int64_t index) {
   return index >= 0 && index < tsr_tree_count(plan->tree);
 }
 
-int tsr_plan_wanted(const tsr_plan *plan, int64_t index) {
+int64_t tsr_plan_wanted(const tsr_plan *plan, int64_t index) {
   return has_row(plan, index) ? plan->rows[index].wanted : -1;
 }
-int tsr_plan_final(const tsr_plan *plan, int64_t index) {
+int64_t tsr_plan_final(const tsr_plan *plan, int64_t index) {
   return has_row(plan, index) ? plan->rows[index].final : -1;
 }
 
@@ -148,7 +148,7 @@ static bool same_note(const tsr_plan_note *a, const tsr_plan_note *b) {
 static bool same_row(const tsr_plan_row *a, const tsr_plan_row *b) {
   if (a->policy != b->policy || a->note_count != b->note_count) return false;
   if (!tsr_spec_equal(a->wanted, b->wanted) || !tsr_spec_equal(a->final, b->final)) return false;
-  for (int i = 0; i < a->note_count; i++)
+  for (int64_t i = 0; i < a->note_count; i++)
     if (!same_note(&a->notes[i], &b->notes[i])) return false;
   return true;
 }
@@ -160,7 +160,7 @@ static bool same_mesh(const tsr_mesh *a, const tsr_mesh *b) {
 static bool same_rules(const tsr_rules *a, const tsr_rules *b) {
   if (a == b || !a || !b) return a == b;
   bool same = tsr_rules_count(a) == tsr_rules_count(b);
-  for (int i = 0; same && i < tsr_rules_count(a); i++) {
+  for (int64_t i = 0; same && i < tsr_rules_count(a); i++) {
     const tsr_rule *left = tsr_rules_at(a, i), *right = tsr_rules_at(b, i);
     same = !strcmp(left->pattern, right->pattern) && !strcmp(left->file, right->file) &&
            left->line == right->line && tsr_spec_equal(left->spec, right->spec) &&

@@ -118,7 +118,7 @@ bool tsr_plan_has_companions(const tsr_plan *plan);
 TSR_MUST_USE tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 
 // Names a rule: `rule 3 (llama.rules:12)`.
-void tsr_rule_print_place(int index, const char *file, int line, tsr_text *out);
+void tsr_rule_print_place(int64_t index, const char *file, int64_t line, tsr_text *out);
 // A spec in its short form, as part of a text.
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out);
 

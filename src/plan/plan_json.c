@@ -65,7 +65,7 @@ static void write_row(const tsr_plan_row *row, tsr_text *scratch, tsr_json_write
   if (row->note_count) {
     tsr_json_write_key(writer, "notes");
     tsr_json_begin_inline_array(writer);
-    for (int i = 0; i < row->note_count; i++) write_note(&row->notes[i], writer);
+    for (int64_t i = 0; i < row->note_count; i++) write_note(&row->notes[i], writer);
     tsr_json_end_array(writer);
   }
   tsr_json_end_object(writer);
@@ -205,7 +205,7 @@ static tsr_status read_why(const tsr_json *value, tsr_why *out_why) {
 }
 
 // A whole number below `end`; -1 where there is none.
-static tsr_status read_number(const tsr_json *value, const char *what, int64_t end, int *out) {
+static tsr_status read_number(const tsr_json *value, const char *what, int64_t end, int64_t *out) {
   int64_t number = -1;
   *out = -1;
   if (!value) return NULL;
@@ -213,7 +213,7 @@ static tsr_status read_number(const tsr_json *value, const char *what, int64_t e
   if (number < 0 || number >= end)
     return tsr_fail(BAD_PLAN, "%s %lld, wanted 0 to %lld", what, (long long)number,
                     (long long)end - 1);
-  *out = (int)number;
+  *out = number;
   return NULL;
 }
 
@@ -234,7 +234,9 @@ static tsr_status read_note(reading *work, const tsr_json *value, tsr_plan_note 
   const tsr_json *argument = tsr_json_find(value, "argument"), *axis = tsr_json_find(value, "axis");
   TSR_TRY(tsr_json_check_keys(value, keys));
   TSR_TRY(read_why(tsr_json_find(value, "why"), &note->why));
-  TSR_TRY(read_number(tsr_json_find(value, "dim"), "dim", INT_MAX, &note->dim));
+  int64_t dim = -1;
+  TSR_TRY(read_number(tsr_json_find(value, "dim"), "dim", INT_MAX, &dim));
+  note->dim = (int)dim;  // read_number has checked it
   TSR_TRY(
       read_number(tsr_json_find(value, "rule"), "rule", rule_count(work, note->why), &note->rule));
   if (note->rule < 0 && (note->why == TSR_WHY_RULE || names_logical_rule(note->why)))

@@ -6,9 +6,9 @@
 #include "rules/rules.h"
 
 // The rule that decided on a row; -1 = none, or it was too small to be asked.
-static int rule_of(const tsr_plan_row *row) {
-  int rule = -1;
-  for (int i = 0; i < row->note_count; i++) {
+static int64_t rule_of(const tsr_plan_row *row) {
+  int64_t rule = -1;
+  for (int64_t i = 0; i < row->note_count; i++) {
     if (row->notes[i].why == TSR_WHY_SMALL) return -1;
     if (row->notes[i].why == TSR_WHY_RULE) rule = row->notes[i].rule;
   }
@@ -16,7 +16,7 @@ static int rule_of(const tsr_plan_row *row) {
 }
 
 bool tsr_rematch_has(const tsr_rematch *again, const tsr_plan_row *row) {
-  const int rule = again->plan ? rule_of(row) : -1;
+  const int64_t rule = again->plan ? rule_of(row) : -1;
   return rule >= 0 && again->serves[rule];
 }
 
@@ -50,9 +50,9 @@ static bool has_idle_axis(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_
 static tsr_status find_rules(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
                              bool **out_serves) {
   const tsr_rules *rules = plan->rules;
-  const int count = tsr_rules_count(rules);
+  const int64_t count = tsr_rules_count(rules);
   bool *serves = calloc((size_t)count + 1, sizeof *serves);
-  if (!serves) return tsr_fail(NO_MEMORY, "%d rules", count);
+  if (!serves) return tsr_fail(NO_MEMORY, "%lld rules", (long long)count);
   for (int i = 0; i < count; i++) {
     const tsr_rule *rule = tsr_rules_at(rules, i);
     serves[i] |= has_idle_axis(plan, mesh, heirs, tsr_spec_desc_of(rule->spec));
@@ -82,7 +82,7 @@ static bool find_policy(const tsr_rematch *again, const tsr_plan *plan, tsr_poli
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
     tsr_plan_row_read(plan, i, &row);
-    const int rule = rule_of(&row);
+    const int64_t rule = rule_of(&row);
     if (rule < 0 || !again->serves[rule]) continue;
     *out_policy = row.policy;
     return true;

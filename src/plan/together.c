@@ -21,7 +21,7 @@ void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_m
   *groups = (tsr_together)TSR_TOGETHER_EMPTY;
   groups->rules = rules;
   groups->mesh = mesh;
-  for (int i = 0; mesh && i < tsr_rules_count(rules); i++)
+  for (int64_t i = 0; mesh && i < tsr_rules_count(rules); i++)
     groups->any_group |= tsr_rules_at(rules, i)->together != NULL;
 }
 
@@ -85,7 +85,7 @@ static tsr_status add_layer(tsr_together *groups, const tsr_rule *rule, const ch
   return NULL;
 }
 
-static void mark(tsr_together *groups, tsr_together_layer *layer, int rule, int64_t shards) {
+static void mark(tsr_together *groups, tsr_together_layer *layer, int64_t rule, int64_t shards) {
   if (layer->rule >= 0) return;
   layer->rule = rule;
   layer->shards = shards;
@@ -94,7 +94,7 @@ static void mark(tsr_together *groups, tsr_together_layer *layer, int rule, int6
 
 // ---- minimum sizes ----
 
-tsr_status tsr_together_add_large(tsr_together *groups, int rule_index, const char *path) {
+tsr_status tsr_together_add_large(tsr_together *groups, int64_t rule_index, const char *path) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   tsr_together_layer *layer = NULL;
   if (!rule || !rule->together) return NULL;
@@ -103,7 +103,7 @@ tsr_status tsr_together_add_large(tsr_together *groups, int rule_index, const ch
   return NULL;
 }
 
-tsr_status tsr_together_find_large(tsr_together *groups, int rule_index, const char *path,
+tsr_status tsr_together_find_large(tsr_together *groups, int64_t rule_index, const char *path,
                                    bool *out_large) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   tsr_together_layer *layer = NULL;
@@ -122,7 +122,7 @@ static bool count_pieces(const tsr_stage *stage, int64_t size, int64_t *pieces, 
   *pieces = size;
   *copies = 1;
   if (stage->kind != TSR_STAGE_PARTS) return stage->kind == TSR_STAGE_EVEN;
-  for (int i = 0; i < stage->count; i++) {
+  for (int64_t i = 0; i < stage->count; i++) {
     const tsr_part *part = &stage->parts[i];
     const int64_t own = part->size / part->grain;
     if (i && (own != *pieces || part->copies != *copies)) return false;
@@ -133,7 +133,7 @@ static bool count_pieces(const tsr_stage *stage, int64_t size, int64_t *pieces, 
 }
 
 // Compares a cut with those of the layer before it.
-static void compare(tsr_together *groups, tsr_together_layer *layer, int rule,
+static void compare(tsr_together *groups, tsr_together_layer *layer, int64_t rule,
                     const tsr_stage *stage, int64_t size, bool evenly, int64_t shards) {
   int64_t pieces = 0, copies = 0;
   const bool one = count_pieces(stage, size, &pieces, &copies);
@@ -152,7 +152,7 @@ static int64_t axis_size(const tsr_together *groups, const char *axis) {
 }
 
 bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
-                           int rule_index) {
+                           int64_t rule_index) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   const tsr_stored_row *stored = &builder->plan->rows[row];
   if (!rule || !rule->together) return false;
@@ -160,7 +160,7 @@ bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *b
 }
 
 tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
-                             int rule_index, bool whole) {
+                             int64_t rule_index, bool whole) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   if (!groups->any_group || !rule || !rule->together) return NULL;
   const tsr_stored_row *stored = &builder->plan->rows[row];
@@ -221,7 +221,7 @@ static tsr_status note_drops(const tsr_spec *spec, const tsr_together_layer *lay
 }
 
 tsr_status tsr_together_apply(tsr_together *groups, tsr_plan_builder *builder, int64_t row,
-                              int rule_index) {
+                              int64_t rule_index) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   if (!groups->broken || !rule || !rule->together) return NULL;
   tsr_stored_row *stored = &builder->plan->rows[row];

@@ -7,12 +7,12 @@
 
 // What is known of one group in one layer.
 typedef struct tsr_together_layer {
-  int rule;        // that cannot be cut as the others; -1 = all can
+  int64_t rule;    // that cannot be cut as the others; -1 = all can
   int64_t shards;  // in which it cannot
   bool large;      // not all its tensors are below the minimum size
   // What a cut divides, for cuts that come out uneven: those must be alike.
   int64_t pieces, copies;  // of the first; 0 = none yet
-  int uneven_rule;         // the first whose cut comes out uneven; -1 = none
+  int64_t uneven_rule;     // the first whose cut comes out uneven; -1 = none
   bool mixed;
 } tsr_together_layer;
 
@@ -36,18 +36,19 @@ void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_m
 void tsr_together_deinit(tsr_together *groups);
 // Before rows are set: a tensor of `rule` that is not too small to be cut, and whether the group of
 // `rule` has one in the layer of `path`.
-TSR_MUST_USE tsr_status tsr_together_add_large(tsr_together *groups, int rule, const char *path);
-TSR_MUST_USE tsr_status tsr_together_find_large(tsr_together *groups, int rule, const char *path,
-                                                bool *out_large);
+TSR_MUST_USE tsr_status tsr_together_add_large(tsr_together *groups, int64_t rule,
+                                               const char *path);
+TSR_MUST_USE tsr_status tsr_together_find_large(tsr_together *groups, int64_t rule,
+                                                const char *path, bool *out_large);
 // Whether a row that was set by `rule` may keep its group from being cut: nearly none does.
 bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
-                           int rule);
+                           int64_t rule);
 // Looks at a row that was set by `rule`, corrected. `whole`: it will not be cut, whatever its spec.
 TSR_MUST_USE tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder,
-                                          int64_t row, int rule, bool whole);
+                                          int64_t row, int64_t rule, bool whole);
 // After all were looked at: drops the axis from a row whose group cannot be cut in its layer, with
 // a note.
 TSR_MUST_USE tsr_status tsr_together_apply(tsr_together *groups, tsr_plan_builder *builder,
-                                           int64_t row, int rule);
+                                           int64_t row, int64_t rule);
 
 #endif

@@ -81,9 +81,10 @@ static tsr_status set_field(draft *to, const tsr_field_value *value) {
   return NULL;
 }
 
-static tsr_status set_fields(draft *to, const tsr_field_value *values, int count) {
-  if (count < 0 || (count && !values)) return tsr_fail(BAD_ARGUMENT, "%d fields", count);
-  for (int i = 0; i < count; i++) TSR_TRY(set_field(to, &values[i]));
+static tsr_status set_fields(draft *to, const tsr_field_value *values, int64_t count) {
+  if (count < 0 || (count && !values))
+    return tsr_fail(BAD_ARGUMENT, "%lld fields", (long long)count);
+  for (int64_t i = 0; i < count; i++) TSR_TRY(set_field(to, &values[i]));
   return NULL;
 }
 
@@ -193,7 +194,7 @@ static tsr_status close_draft(draft *from, tsr_status status, tsr_axes **out_axe
   return status;
 }
 
-tsr_status tsr_axes_replace(const tsr_axes *axes, const tsr_field_value *values, int count,
+tsr_status tsr_axes_replace(const tsr_axes *axes, const tsr_field_value *values, int64_t count,
                             tsr_axes **out_axes) {
   draft made = draft_of(axes);
   return close_draft(&made, set_fields(&made, values, count), out_axes);
@@ -204,7 +205,7 @@ tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value, ts
   return close_draft(&made, set_members(&made, value), out_axes);
 }
 
-tsr_status tsr_axes_create(const tsr_field_value *values, int count, tsr_axes **out_axes) {
+tsr_status tsr_axes_create(const tsr_field_value *values, int64_t count, tsr_axes **out_axes) {
   return tsr_axes_replace(NULL, values, count, out_axes);
 }
 

@@ -74,7 +74,7 @@ static const tsr_dynamic_axes lists[] = {
 };
 // clang-format on
 
-const tsr_dynamic_axes *tsr_dynamic_axes_at(int index) {
+const tsr_dynamic_axes *tsr_dynamic_axes_at(int64_t index) {
   const int count = sizeof lists / sizeof *lists;
   return index >= 0 && index < count ? &lists[index] : NULL;
 }

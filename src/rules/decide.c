@@ -10,7 +10,7 @@ enum {
   LEAST_IN_COMMON = 4  // characters that make two texts worth comparing
 };
 
-static tsr_status empty_spec(tsr_decision_kind kind, int rule, tsr_decision *out) {
+static tsr_status empty_spec(tsr_decision_kind kind, int64_t rule, tsr_decision *out) {
   const tsr_spec_desc desc = {.size = sizeof desc};
   tsr_spec *spec = NULL;
   TSR_TRY(tsr_spec_create(&desc, &spec));
@@ -18,7 +18,7 @@ static tsr_status empty_spec(tsr_decision_kind kind, int rule, tsr_decision *out
   return NULL;
 }
 
-static tsr_status cut_to_rank(const tsr_spec *spec, int rank, int rule, tsr_decision *out) {
+static tsr_status cut_to_rank(const tsr_spec *spec, int rank, int64_t rule, tsr_decision *out) {
   tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec *cut = NULL;
   desc.dim_count = rank;
@@ -27,7 +27,7 @@ static tsr_status cut_to_rank(const tsr_spec *spec, int rank, int rule, tsr_deci
   return NULL;
 }
 
-static tsr_status take_rule(const tsr_rules *rules, int rule, tsr_decision *out) {
+static tsr_status take_rule(const tsr_rules *rules, int64_t rule, tsr_decision *out) {
   *out =
       (tsr_decision){TSR_DECIDED_BY_RULE, rule, tsr_spec_retain(tsr_rules_at(rules, rule)->spec)};
   return NULL;
@@ -36,7 +36,7 @@ static tsr_status take_rule(const tsr_rules *rules, int rule, tsr_decision *out)
 tsr_status tsr_rules_decide(const tsr_rules *rules, const char *path, const tsr_shape *shape,
                             int64_t min_size, bool raw, tsr_decision *out_decision) {
   const int rank = shape ? shape->rank : 0;
-  int rule = -1;
+  int64_t rule = -1;
   if (!raw && !rank) return empty_spec(TSR_DECIDED_SCALAR, -1, out_decision);
   TSR_TRY(tsr_rules_match(rules, path, &rule));
   if (rule < 0) {
@@ -81,9 +81,9 @@ static int in_common(const char *a, const char *b) {
   return longest;
 }
 
-int tsr_rules_nearest(const tsr_rules *rules, const char *path) {
-  int nearest = -1, most = LEAST_IN_COMMON - 1;
-  for (int i = 0; i < tsr_rules_count(rules); i++) {
+int64_t tsr_rules_nearest(const tsr_rules *rules, const char *path) {
+  int64_t nearest = -1, most = LEAST_IN_COMMON - 1;
+  for (int64_t i = 0; i < tsr_rules_count(rules); i++) {
     const int length = in_common(tsr_rules_at(rules, i)->pattern, path);
     if (length <= most) continue;
     most = length;
@@ -93,12 +93,12 @@ int tsr_rules_nearest(const tsr_rules *rules, const char *path) {
 }
 
 tsr_status tsr_rules_no_rule(const tsr_rules *rules, const char *path) {
-  const int nearest = tsr_rules_nearest(rules, path);
+  const int64_t nearest = tsr_rules_nearest(rules, path);
   if (nearest < 0) return tsr_fail(NO_RULE, "no rule matches \"%s\"", path);
   const tsr_rule *rule = tsr_rules_at(rules, nearest);
   if (rule->line)
-    return tsr_fail(NO_RULE, "no rule matches \"%s\"; the nearest is %s:%d \"%s\"", path,
-                    rule->file, rule->line, rule->pattern);
-  return tsr_fail(NO_RULE, "no rule matches \"%s\"; the nearest is rule %d \"%s\"", path, nearest,
-                  rule->pattern);
+    return tsr_fail(NO_RULE, "no rule matches \"%s\"; the nearest is %s:%lld \"%s\"", path,
+                    rule->file, (long long)rule->line, rule->pattern);
+  return tsr_fail(NO_RULE, "no rule matches \"%s\"; the nearest is rule %lld \"%s\"", path,
+                  (long long)nearest, rule->pattern);
 }

@@ -16,7 +16,7 @@ typedef enum tsr_decision_kind {
 
 typedef struct tsr_decision {
   tsr_decision_kind kind;
-  int rule;        // -1 = none was asked or none matched
+  int64_t rule;    // -1 = none was asked or none matched
   tsr_spec *spec;  // one reference, the caller's; NULL if no rule matched
 } tsr_decision;
 
@@ -26,7 +26,7 @@ TSR_MUST_USE tsr_status tsr_rules_decide(const tsr_rules *rules, const char *pat
                                          const tsr_shape *shape, int64_t min_size, bool raw,
                                          tsr_decision *out_decision);
 // The rule whose pattern has most in common with a path that none matches; -1 if none has much.
-int tsr_rules_nearest(const tsr_rules *rules, const char *path);
+int64_t tsr_rules_nearest(const tsr_rules *rules, const char *path);
 // The failure for such a path: NO_RULE, which names it and the nearest rule.
 TSR_MUST_USE tsr_status tsr_rules_no_rule(const tsr_rules *rules, const char *path);
 // MIN_SHARDING_SIZE of the environment, else 16384.

@@ -27,7 +27,7 @@ static const tsr_preset_fact known_facts[] = {
 #undef FACT
 enum { KNOWN_COUNT = sizeof known_facts / sizeof *known_facts };
 
-const tsr_preset_fact *tsr_preset_facts(int *out_count) {
+const tsr_preset_fact *tsr_preset_facts(int64_t *out_count) {
   *out_count = KNOWN_COUNT;
   return known_facts;
 }
@@ -49,7 +49,7 @@ static bool is_word(const char *word, size_t length, const char *name) {
 
 static bool find_given(const tsr_rules_options *options, const char *word, size_t length,
                        int64_t *out) {
-  for (int i = 0; i < options->fact_count; i++)
+  for (int64_t i = 0; i < options->fact_count; i++)
     if (is_word(word, length, options->facts[i].name)) {
       *out = options->facts[i].value;
       return true;
@@ -96,7 +96,8 @@ static tsr_status unknown_fact(const tsr_rules_options *options, const char *nam
       return tsr_fail(UNKNOWN_FACT,
                       "the size of axis \"%s\" is not known; give a mesh, or --fact %s=N", name,
                       name);
-  for (int i = 0; i < options->fact_count; i++) tsr_suggestion_offer(&near, options->facts[i].name);
+  for (int64_t i = 0; i < options->fact_count; i++)
+    tsr_suggestion_offer(&near, options->facts[i].name);
   return tsr_fail(UNKNOWN_FACT,
                   "there is no fact \"%s\"; give it with --fact %s=N" TSR_DID_YOU_MEAN, name, name,
                   TSR_SUGGESTED(near));

@@ -9,7 +9,7 @@
 // Where a rule stands in both lists together, `a` before `b`.
 typedef struct place {
   const tsr_logical_rule *rule;
-  int position;
+  int64_t position;
 } place;
 
 static int by_name(const void *left, const void *right) {
@@ -36,9 +36,9 @@ static tsr_status fail_conflict(const tsr_logical_rule *held, const tsr_logical_
 
 // Folds the places of one name, in order, to one: its last meaning in `a`, with which all of `b`
 // must agree, at the place where it appeared first.
-static tsr_status fold(const place *places, int count, int first_count, place *out_place) {
+static tsr_status fold(const place *places, int64_t count, int64_t first_count, place *out_place) {
   const tsr_logical_rule *held = places[0].rule;
-  for (int i = 1; i < count; i++) {
+  for (int64_t i = 1; i < count; i++) {
     const tsr_logical_rule *rule = places[i].rule;
     if (places[i].position >= first_count && !tsr_entry_equal(&held->entry, &rule->entry))
       return fail_conflict(held, rule);
@@ -49,10 +49,10 @@ static tsr_status fold(const place *places, int count, int first_count, place *o
 }
 
 // Sorting by name brings equal names together, so that long lists cost n log n.
-static tsr_status fold_all(place *places, int count, int first_count, int *out_count) {
-  int kept = 0;
+static tsr_status fold_all(place *places, int64_t count, int64_t first_count, int64_t *out_count) {
+  int64_t kept = 0;
   qsort(places, (size_t)count, sizeof *places, by_name);
-  for (int i = 0, end = 0; i < count; i = end) {
+  for (int64_t i = 0, end = 0; i < count; i = end) {
     for (end = i + 1; end < count && !strcmp(places[end].rule->name, places[i].rule->name);) end++;
     TSR_TRY(fold(&places[i], end - i, first_count, &places[kept++]));
   }
@@ -61,10 +61,11 @@ static tsr_status fold_all(place *places, int count, int first_count, int *out_c
   return NULL;
 }
 
-static tsr_status copy_places(const place *places, int count, tsr_logical_rules **out_rules) {
+static tsr_status copy_places(const place *places, int64_t count, tsr_logical_rules **out_rules) {
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = NULL;
-  for (int i = 0; i < count && !status; i++) status = tsr_logical_list_copy(&list, places[i].rule);
+  for (int64_t i = 0; i < count && !status; i++)
+    status = tsr_logical_list_copy(&list, places[i].rule);
   if (!status) status = tsr_logical_list_finish(&list, out_rules);
   tsr_logical_list_deinit(&list);
   return status;
@@ -72,18 +73,18 @@ static tsr_status copy_places(const place *places, int count, tsr_logical_rules 
 
 tsr_status tsr_logical_compose(const tsr_logical_rules *a, const tsr_logical_rules *b,
                                tsr_logical_rules **out_rules) {
-  const int first = tsr_logical_rules_count(a), second = tsr_logical_rules_count(b);
+  const int64_t first = tsr_logical_rules_count(a), second = tsr_logical_rules_count(b);
   if (!first && !second) return tsr_logical_rules_create(NULL, 0, out_rules);
   if (!first || !second) {
     *out_rules = tsr_logical_rules_retain(first ? a : b);
     return NULL;
   }
-  int count = 0;
+  int64_t count = 0;
   if (__builtin_add_overflow(first, second, &count))
-    return tsr_fail(TOO_LARGE, "%d and %d logical rules", first, second);
+    return tsr_fail(TOO_LARGE, "%lld and %lld logical rules", (long long)first, (long long)second);
   place *places = malloc((size_t)count * sizeof *places);
-  if (!places) return tsr_fail(NO_MEMORY, "%d logical rules", count);
-  for (int i = 0; i < count; i++) {
+  if (!places) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
     const tsr_logical_rule *rule =
         i < first ? tsr_logical_rules_at(a, i) : tsr_logical_rules_at(b, i - first);
     places[i] = (place){rule, i};
@@ -139,7 +140,7 @@ static tsr_status add_standard(tsr_logical_list *list, int activation_dims, int 
 }
 
 static tsr_status add_all(tsr_logical_list *list, const tsr_logical_rules *rules) {
-  for (int i = 0; i < tsr_logical_rules_count(rules); i++)
+  for (int64_t i = 0; i < tsr_logical_rules_count(rules); i++)
     TSR_TRY(tsr_logical_list_copy(list, tsr_logical_rules_at(rules, i)));
   return NULL;
 }
@@ -164,7 +165,7 @@ tsr_status tsr_logical_for_slices(const tsr_logical_rules *rules, tsr_logical_ru
   const tsr_logical_entry over_slices = TSR_LOGICAL_GROUP("replica", data);
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = NULL;
-  for (int i = 0; i < tsr_logical_rules_count(rules) && !status; i++) {
+  for (int64_t i = 0; i < tsr_logical_rules_count(rules) && !status; i++) {
     tsr_logical_rule rule = *tsr_logical_rules_at(rules, i);
     if (!strcmp(rule.name, "batch")) rule.entry = over_slices;
     status = tsr_logical_list_copy(&list, &rule);

@@ -55,7 +55,7 @@ static tsr_status check_names(const tsr_logical_names *names) {
   return NULL;
 }
 
-static void apply_rule(mapping *map, int index) {
+static void apply_rule(mapping *map, int64_t index) {
   const tsr_logical_rule *rule = tsr_logical_rules_at(map->rules, index);
   const int dim = find_dim(map->names, rule->name);
   if (dim < 0 || map->settled[dim]) return;
@@ -76,7 +76,7 @@ static void apply_rules(mapping *map) {
     map->settled[d] = map->names->items[d].kind != TSR_ENTRY_NAME;
     map->reasons[d] = (tsr_logical_reason){-1, -1, -1};
   }
-  for (int i = 0; i < tsr_logical_rules_count(map->rules); i++) apply_rule(map, i);
+  for (int64_t i = 0; i < tsr_logical_rules_count(map->rules); i++) apply_rule(map, i);
 }
 
 static void mapping_deinit(mapping *map) {
@@ -160,14 +160,14 @@ static tsr_status fail_unmatched(const mapping *map, int dim) {
     tsr_entry_print(&tsr_logical_rules_at(map->rules, reason->passed)->entry, &axes);
     tsr_status status =
         tsr_fail(UNMATCHED_AXIS,
-                 "dimension %d: no rule is left for logical axis \"%s\": rule %d maps it to %s, "
+                 "dimension %d: no rule is left for logical axis \"%s\": rule %lld maps it to %s, "
                  "which dimension %d has taken",
-                 dim, name, reason->passed, tsr_text_string(&axes), reason->blocked_by);
+                 dim, name, (long long)reason->passed, tsr_text_string(&axes), reason->blocked_by);
     tsr_text_deinit(&axes);
     return status;
   }
   tsr_suggestion near = tsr_suggestion_for(name);
-  for (int i = 0; i < tsr_logical_rules_count(map->rules); i++)
+  for (int64_t i = 0; i < tsr_logical_rules_count(map->rules); i++)
     tsr_suggestion_offer(&near, tsr_logical_rules_at(map->rules, i)->name);
   return tsr_fail(UNMATCHED_AXIS, "dimension %d: no rule for logical axis \"%s\"" TSR_DID_YOU_MEAN,
                   dim, name, TSR_SUGGESTED(near));

@@ -9,7 +9,7 @@
 
 struct tsr_logical_rules {
   atomic_int refs;
-  int count;
+  int64_t count;
   tsr_logical_rule *rules;
   tsr_arena memory;
 };
@@ -18,10 +18,11 @@ struct tsr_logical_rules {
 
 tsr_status tsr_logical_list_add(tsr_logical_list *list, const tsr_logical_rule *rule) {
   if (list->count == list->capacity) {
-    if (list->capacity > INT_MAX / 2) return tsr_fail(TOO_LARGE, "%d logical rules", list->count);
-    const int capacity = list->capacity ? 2 * list->capacity : 16;
+    if (list->capacity > INT_MAX / 2)
+      return tsr_fail(TOO_LARGE, "%lld logical rules", (long long)list->count);
+    const int64_t capacity = list->capacity ? 2 * list->capacity : 16;
     tsr_logical_rule *rules = realloc(list->rules, (size_t)capacity * sizeof *rules);
-    if (!rules) return tsr_fail(NO_MEMORY, "%d logical rules", capacity);
+    if (!rules) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)capacity);
     list->rules = rules;
     list->capacity = capacity;
   }
@@ -52,7 +53,7 @@ tsr_status tsr_logical_list_copy(tsr_logical_list *list, const tsr_logical_rule 
 
 tsr_status tsr_logical_list_finish(tsr_logical_list *list, tsr_logical_rules **out_rules) {
   tsr_logical_rules *made = malloc(sizeof *made);
-  if (!made) return tsr_fail(NO_MEMORY, "%d logical rules", list->count);
+  if (!made) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)list->count);
   atomic_init(&made->refs, 1);
   made->count = list->count;
   made->rules = list->rules;
@@ -70,12 +71,13 @@ void tsr_logical_list_deinit(tsr_logical_list *list) {
 
 // ---- the value ----
 
-tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules, int count,
+tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules, int64_t count,
                                     tsr_logical_rules **out_rules) {
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = NULL;
-  if (count < 0 || (count && !rules)) return tsr_fail(BAD_ARGUMENT, "%d logical rules", count);
-  for (int i = 0; i < count && !status; i++) status = tsr_logical_list_copy(&list, &rules[i]);
+  if (count < 0 || (count && !rules))
+    return tsr_fail(BAD_ARGUMENT, "%lld logical rules", (long long)count);
+  for (int64_t i = 0; i < count && !status; i++) status = tsr_logical_list_copy(&list, &rules[i]);
   if (!status) status = tsr_logical_list_finish(&list, out_rules);
   tsr_logical_list_deinit(&list);
   return status;
@@ -95,9 +97,9 @@ void tsr_logical_rules_release(const tsr_logical_rules *rules) {
   free(shared);
 }
 
-int tsr_logical_rules_count(const tsr_logical_rules *rules) { return rules ? rules->count : 0; }
+int64_t tsr_logical_rules_count(const tsr_logical_rules *rules) { return rules ? rules->count : 0; }
 
-const tsr_logical_rule *tsr_logical_rules_at(const tsr_logical_rules *rules, int index) {
+const tsr_logical_rule *tsr_logical_rules_at(const tsr_logical_rules *rules, int64_t index) {
   return index >= 0 && index < tsr_logical_rules_count(rules) ? &rules->rules[index] : NULL;
 }
 
@@ -106,9 +108,9 @@ static bool rule_equal(const tsr_logical_rule *a, const tsr_logical_rule *b) {
 }
 
 bool tsr_logical_rules_equal(const tsr_logical_rules *a, const tsr_logical_rules *b) {
-  const int count = tsr_logical_rules_count(a);
+  const int64_t count = tsr_logical_rules_count(a);
   if (count != tsr_logical_rules_count(b)) return false;
-  for (int i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++)
     if (!rule_equal(&a->rules[i], &b->rules[i])) return false;
   return true;
 }

@@ -8,7 +8,7 @@
 typedef struct tsr_logical_list {
   tsr_arena memory;
   tsr_logical_rule *rules;
-  int count, capacity;
+  int64_t count, capacity;
 } tsr_logical_list;
 
 #define TSR_LOGICAL_LIST_EMPTY \

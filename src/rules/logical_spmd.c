@@ -6,7 +6,7 @@
 
 // The last rule for a name, or NULL. An empty name is none.
 static const tsr_logical_rule *find_last(const tsr_logical_rules *rules, const char *name) {
-  for (int i = tsr_logical_rules_count(rules) - 1; name[0] && i >= 0; i--) {
+  for (int64_t i = tsr_logical_rules_count(rules) - 1; name[0] && i >= 0; i--) {
     const tsr_logical_rule *rule = tsr_logical_rules_at(rules, i);
     if (!strcmp(rule->name, name)) return rule;
   }

@@ -29,7 +29,7 @@ static tsr_status rules_from_json(tsr_logical_list *list, const tsr_json *value)
     return tsr_fail(JSON_KIND, "logical rules: wanted an array, found %s",
                     value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
   for (const tsr_json *at = tsr_json_first(value); at; at = tsr_json_next(at))
-    TSR_TRY_NOTE(rule_from_json(list, at), "in rule %d", list->count);
+    TSR_TRY_NOTE(rule_from_json(list, at), "in rule %lld", (long long)list->count);
   return NULL;
 }
 
@@ -43,7 +43,7 @@ tsr_status tsr_logical_rules_from_json(const tsr_json *value, tsr_logical_rules 
 
 void tsr_logical_rules_to_json(const tsr_logical_rules *rules, tsr_json_writer *writer) {
   tsr_json_begin_array(writer);
-  for (int i = 0; i < tsr_logical_rules_count(rules); i++) {
+  for (int64_t i = 0; i < tsr_logical_rules_count(rules); i++) {
     const tsr_logical_rule *rule = tsr_logical_rules_at(rules, i);
     tsr_json_begin_inline_array(writer);
     tsr_json_write_string(writer, rule->name);
@@ -94,7 +94,7 @@ tsr_status tsr_logical_rules_parse(const char *text, const char *name,
 }
 
 void tsr_logical_rules_print(const tsr_logical_rules *rules, tsr_text *out) {
-  for (int i = 0; i < tsr_logical_rules_count(rules); i++) {
+  for (int64_t i = 0; i < tsr_logical_rules_count(rules); i++) {
     const tsr_logical_rule *rule = tsr_logical_rules_at(rules, i);
     tsr_write_short_name(rule->name, out);
     tsr_text_add(out, " -> ");

@@ -48,7 +48,7 @@ enum {
   NICKNAME_COUNT = sizeof nicknames / sizeof *nicknames
 };
 
-const char *tsr_preset_model_type_at(int index, const char **out_family) {
+const char *tsr_preset_model_type_at(int64_t index, const char **out_family) {
   if (index < 0 || index >= (int)TYPE_COUNT) return NULL;
   *out_family = model_types[index].family;
   return model_types[index].word;
@@ -60,7 +60,7 @@ static bool is_family(const char *word) {
   return false;
 }
 
-const char *tsr_preset_family_at(int index) {
+const char *tsr_preset_family_at(int64_t index) {
   if (index < 0) return NULL;
   if (index < (int)PRESET_COUNT) return presets[index].family;
   index -= (int)PRESET_COUNT;

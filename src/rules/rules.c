@@ -16,6 +16,7 @@
 #include "rules/regex.h"
 
 enum { STACK_WORDS = 64 };  // a thousand rules need no memory beyond the stack
+enum { MOST_RULES = 1 << 30 };
 
 struct tsr_rules {
   atomic_int refs;
@@ -119,10 +120,10 @@ void tsr_rules_builder_deinit(tsr_rules_builder *builder) {
 }
 
 // Says which rule: by its line, or by its number when it was given by a call.
-static tsr_status note_rule(tsr_status status, const tsr_rule *rule, int index) {
-  if (rule->line) return tsr_note(status, "%s:%d", rule->file, rule->line);
-  if (*rule->file) return tsr_note(status, "rule %d of %s", index, rule->file);
-  return tsr_note(status, "rule %d", index);
+static tsr_status note_rule(tsr_status status, const tsr_rule *rule, int64_t index) {
+  if (rule->line) return tsr_note(status, "%s:%lld", rule->file, (long long)rule->line);
+  if (*rule->file) return tsr_note(status, "rule %lld of %s", (long long)index, rule->file);
+  return tsr_note(status, "rule %lld", (long long)index);
 }
 
 static tsr_status compile(tsr_rules *rules) {
@@ -161,22 +162,27 @@ tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_
   return NULL;
 }
 
-static tsr_status add_given(tsr_rules_builder *builder, const tsr_rule *rules, int count) {
+static tsr_status add_given(tsr_rules_builder *builder, const tsr_rule *rules, int64_t count) {
   static const tsr_rules_options all = {.size = sizeof all};
-  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%d rules, wanted 0 or more", count);
-  for (int i = 0; i < count; i++) {
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld rules, wanted 0 or more", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
     tsr_rule rule = rules[i];
     if (!rule.file) rule.file = "";
     if (!rule.pattern || !rule.spec)
-      return tsr_fail(BAD_ARGUMENT, "rule %d has no %s", i, rule.pattern ? "spec" : "pattern");
-    TSR_TRY_NOTE(tsr_rules_builder_together(builder, rule.together, rule.over, &all), "rule %d", i);
+      return tsr_fail(BAD_ARGUMENT, "rule %lld has no %s", (long long)i,
+                      rule.pattern ? "spec" : "pattern");
+    TSR_TRY_NOTE(tsr_rules_builder_together(builder, rule.together, rule.over, &all), "rule %lld",
+                 (long long)i);
     TSR_TRY(tsr_rules_builder_add(builder, &rule, strlen(rule.pattern)));
   }
   return NULL;
 }
 
-tsr_status tsr_rules_create(const tsr_rule *rules, int count, tsr_rules **out_rules) {
+tsr_status tsr_rules_create(const tsr_rule *rules, int64_t count, tsr_rules **out_rules) {
   tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
+  if (count < 0 || count > MOST_RULES || (count && !rules))
+    return tsr_fail(BAD_ARGUMENT, "%lld rules%s, wanted 0 to %d", (long long)count,
+                    count && !rules ? " that are not there" : "", MOST_RULES);
   tsr_status status = add_given(&builder, rules, count);
   if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
   tsr_rules_builder_deinit(&builder);
@@ -202,7 +208,7 @@ void tsr_rules_release(const tsr_rules *shared) {
   free(rules);
 }
 
-const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int *out_count) {
+const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int64_t *out_count) {
   *out_count = rules->kept.fact_count;
   return rules->kept.facts;
 }
@@ -213,9 +219,9 @@ const char *tsr_rules_warnings(const tsr_rules *rules) {
   return rules->warning ? rules->warning : "";
 }
 
-int tsr_rules_count(const tsr_rules *rules) { return rules->count; }
+int64_t tsr_rules_count(const tsr_rules *rules) { return rules->count; }
 
-const tsr_rule *tsr_rules_at(const tsr_rules *rules, int index) {
+const tsr_rule *tsr_rules_at(const tsr_rules *rules, int64_t index) {
   return index < 0 || index >= rules->count ? NULL : &rules->items[index];
 }
 
@@ -237,7 +243,7 @@ static tsr_status check_path(const char *path, size_t length) {
   return tsr_fail(BAD_ARGUMENT, "the path \"%s\" is not UTF-8", path);
 }
 
-static tsr_status search(const tsr_rules *rules, int index, const char *path, size_t length,
+static tsr_status search(const tsr_rules *rules, int64_t index, const char *path, size_t length,
                          tsr_regex_scratch *scratch, bool *out_found) {
   tsr_status status =
       tsr_regex_search(rules->engine, &rules->regexes[index], path, length, scratch, out_found);
@@ -248,7 +254,7 @@ static tsr_status search(const tsr_rules *rules, int index, const char *path, si
 
 // The first candidate that matches.
 static tsr_status search_candidates(const tsr_rules *rules, uint64_t *candidates, const char *path,
-                                    size_t length, tsr_regex_scratch *scratch, int *out_rule) {
+                                    size_t length, tsr_regex_scratch *scratch, int64_t *out_rule) {
   const int words = tsr_prefilter_words(rules->filter);
   tsr_prefilter_run(rules->filter, path, length, candidates);
   for (int w = 0; w < words; w++)
@@ -264,7 +270,7 @@ static tsr_status search_candidates(const tsr_rules *rules, uint64_t *candidates
   return NULL;
 }
 
-tsr_status tsr_rules_match(const tsr_rules *rules, const char *path, int *out_rule) {
+tsr_status tsr_rules_match(const tsr_rules *rules, const char *path, int64_t *out_rule) {
   const size_t length = strlen(path);
   const int words = tsr_prefilter_words(rules->filter) * TSR_NEED_MAX;
   uint64_t few[STACK_WORDS];
@@ -278,12 +284,13 @@ tsr_status tsr_rules_match(const tsr_rules *rules, const char *path, int *out_ru
   return status;
 }
 
-tsr_status tsr_rules_match_one(const tsr_rules *rules, int index, const char *path,
+tsr_status tsr_rules_match_one(const tsr_rules *rules, int64_t index, const char *path,
                                bool *out_matches) {
   const size_t length = strlen(path);
   tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
   if (index < 0 || index >= rules->count)
-    return tsr_fail(INDEX_OUT_OF_RANGE, "there is no rule %d among %d", index, rules->count);
+    return tsr_fail(INDEX_OUT_OF_RANGE, "there is no rule %lld among %d", (long long)index,
+                    rules->count);
   TSR_TRY(check_path(path, length));
   tsr_status status = search(rules, index, path, length, &scratch, out_matches);
   tsr_regex_scratch_deinit(&scratch);

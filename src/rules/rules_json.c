@@ -144,7 +144,7 @@ static void write_remarks(const tsr_rule *rule, tsr_json_writer *writer) {
 
 void tsr_rules_to_json(const tsr_rules *rules, tsr_json_writer *writer) {
   tsr_json_begin_array(writer);
-  for (int i = 0; i < tsr_rules_count(rules); i++) {
+  for (int64_t i = 0; i < tsr_rules_count(rules); i++) {
     const tsr_rule *rule = tsr_rules_at(rules, i);
     tsr_json_begin_inline_array(writer);
     tsr_json_write_string(writer, rule->pattern);

@@ -13,8 +13,8 @@ static const char *keep_text(tsr_arena *arena, const char *text) {
   return tsr_arena_copy(arena, text, strlen(text));
 }
 
-static bool has_fact(const tsr_fact *facts, int count, const char *name) {
-  for (int i = 0; i < count; i++)
+static bool has_fact(const tsr_fact *facts, int64_t count, const char *name) {
+  for (int64_t i = 0; i < count; i++)
     if (!strcmp(facts[i].name, name)) return true;
   return false;
 }
@@ -24,7 +24,7 @@ static tsr_status keep_facts(tsr_arena *arena, const tsr_rules_options *from,
                              tsr_rules_options *to) {
   tsr_fact *facts = tsr_arena_zeros(arena, (size_t)from->fact_count + 1, sizeof *facts);
   if (!facts) return tsr_fail(NO_MEMORY, "facts");
-  for (int i = 0; from->facts && i < from->fact_count; i++) {
+  for (int64_t i = 0; from->facts && i < from->fact_count; i++) {
     if (has_fact(facts, to->fact_count, from->facts[i].name)) continue;
     tsr_fact *own = &facts[to->fact_count];
     *own = (tsr_fact){keep_text(arena, from->facts[i].name), from->facts[i].value};
@@ -60,7 +60,7 @@ tsr_status tsr_rules_builder_keep(tsr_rules_builder *builder, const tsr_rules_op
 }
 
 bool tsr_rules_any_written(const tsr_rules *rules) {
-  for (int i = 0; i < tsr_rules_count(rules); i++)
+  for (int64_t i = 0; i < tsr_rules_count(rules); i++)
     if (tsr_rules_at(rules, i)->written) return true;
   return false;
 }
@@ -117,8 +117,9 @@ static tsr_status add_all_again(tsr_rules_builder *builder, const tsr_rules *rul
                                 const tsr_rules_options *computed,
                                 const tsr_rules_options *renamed) {
   TSR_TRY(tsr_rules_builder_keep(builder, computed));
-  for (int i = 0; i < tsr_rules_count(rules); i++)
-    TSR_TRY_NOTE(add_again(builder, tsr_rules_at(rules, i), computed, renamed), "rule %d", i);
+  for (int64_t i = 0; i < tsr_rules_count(rules); i++)
+    TSR_TRY_NOTE(add_again(builder, tsr_rules_at(rules, i), computed, renamed), "rule %lld",
+                 (long long)i);
   return NULL;
 }
 
@@ -168,7 +169,7 @@ void tsr_rules_kept_to_json(const tsr_rules *rules, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
   tsr_json_write_key(writer, "facts");
   tsr_json_begin_inline_object(writer);
-  for (int i = 0; i < kept->fact_count; i++) {
+  for (int64_t i = 0; i < kept->fact_count; i++) {
     tsr_json_write_key(writer, kept->facts[i].name);
     tsr_json_write_int(writer, kept->facts[i].value);
   }

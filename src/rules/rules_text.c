@@ -419,7 +419,7 @@ static void print_group(const tsr_rule *before, const tsr_rule *next, tsr_text *
 }
 
 void tsr_rules_print(const tsr_rules *rules, tsr_text *out) {
-  const int count = tsr_rules_count(rules);
+  const int64_t count = tsr_rules_count(rules);
   for (int i = 0; i <= count; i++) {
     const tsr_rule *rule = tsr_rules_at(rules, i);
     print_group(tsr_rules_at(rules, i - 1), rule, out);

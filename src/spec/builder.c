@@ -65,9 +65,9 @@ tsr_status tsr_spec_builder_copy_cut(tsr_spec_builder *builder, const tsr_stage 
   tsr_stage *last = tsr_spec_builder_last_stage(builder);
   last->kind = stage->kind;
   if (stage->kind == TSR_STAGE_CYCLIC) last->block = stage->block;
-  for (int i = 0; stage->kind == TSR_STAGE_SIZES && i < stage->count; i++)
+  for (int64_t i = 0; stage->kind == TSR_STAGE_SIZES && i < stage->count; i++)
     TSR_TRY(tsr_spec_builder_size(builder, stage->sizes[i]));
-  for (int i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++)
+  for (int64_t i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++)
     TSR_TRY(tsr_spec_builder_part(builder, &stage->parts[i]));
   return NULL;
 }
@@ -94,7 +94,8 @@ tsr_status tsr_spec_builder_name(tsr_spec_builder *builder, const char *bytes, s
 
 // Where the next stage's axes, sizes and parts start.
 typedef struct cursor {
-  int axis, size, part;
+  int axis;
+  int64_t size, part;
 } cursor;
 
 static void link_stage(const tsr_spec_builder *builder, tsr_stage *stage, cursor *at) {

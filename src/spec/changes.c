@@ -16,7 +16,7 @@ const char *tsr_change_text(tsr_change_kind kind) {
 
 // The list doubles at each power of two, so that no capacity has to be kept.
 tsr_status tsr_changes_add(tsr_changes *changes, const tsr_change *change) {
-  const int count = changes->count;
+  const int64_t count = changes->count;
   if ((count & (count - 1)) == 0) {
     if (count > INT_MAX / 2) return tsr_fail(TOO_LARGE, "too many changes");
     const size_t capacity = count ? (size_t)count * 2 : 1;
@@ -101,7 +101,7 @@ static void print_change(const tsr_change *change, tsr_text *out) {
 }
 
 void tsr_changes_print(const tsr_changes *changes, tsr_text *out) {
-  for (int i = 0; i < changes->count; i++) {
+  for (int64_t i = 0; i < changes->count; i++) {
     print_change(&changes->items[i], out);
     tsr_text_add_char(out, '\n');
   }
@@ -144,7 +144,7 @@ tsr_status tsr_changes_log(const tsr_changes *changes, tsr_log_fn *log, void *co
   if (!changes->count || !log_is_on()) return NULL;
   tsr_text line = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
-  for (int i = 0; !status && i < changes->count; i++) {
+  for (int64_t i = 0; !status && i < changes->count; i++) {
     tsr_text_clear(&line);
     tsr_text_add(&line, "sharding corrected: ");
     print_change(&changes->items[i], &line);

@@ -70,14 +70,14 @@ static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, bool un
       *out_size = alike ? size / shards : ANY_SIZE;
       return true;
     case TSR_STAGE_SIZES:
-      for (int i = 0; i < stage->count; i++) {
+      for (int64_t i = 0; i < stage->count; i++) {
         sum += stage->sizes[i];
         alike = alike && stage->sizes[i] == stage->sizes[0];
       }
       *out_size = alike ? stage->sizes[0] : ANY_SIZE;
       return stage->count == shards && (size == ANY_SIZE || sum == size);
     case TSR_STAGE_PARTS:
-      for (int i = 0; i < stage->count; i++) {
+      for (int64_t i = 0; i < stage->count; i++) {
         const tsr_part *part = &stage->parts[i];
         if (shards % part->copies != 0) return false;
         const int64_t ways = shards / part->copies;

@@ -103,7 +103,7 @@ static tsr_status build_dim(tsr_spec_builder *builder, const tsr_mesh *mesh,
   for (int s = 0; s < normal.stage_count; s++) {
     const tsr_normal_stage *stage = &normal.stages[s];
     TSR_TRY(tsr_spec_builder_stage(builder));
-    for (int i = 0; i < stage->count; i++) {
+    for (int64_t i = 0; i < stage->count; i++) {
       const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &normal.parts[stage->first + i]);
       TSR_TRY(tsr_spec_builder_axis(builder, &ref));
     }

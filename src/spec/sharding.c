@@ -150,8 +150,8 @@ static tsr_status check_independent(const tsr_mesh *mesh, const tsr_sub_axis *pa
 static tsr_status check_cut(const tsr_bound_stage *stage) {
   const tsr_stage *cut = stage->cut;
   if (cut->kind == TSR_STAGE_SIZES && cut->count != stage->shards)
-    return tsr_fail(BAD_CUT, "%d sizes for %lld shards, wanted one for each", cut->count,
-                    (long long)stage->shards);
+    return tsr_fail(BAD_CUT, "%lld sizes for %lld shards, wanted one for each",
+                    (long long)cut->count, (long long)stage->shards);
   for (int i = 0; cut->kind == TSR_STAGE_PARTS && i < cut->count; i++)
     if (stage->shards % cut->parts[i].copies != 0)
       return tsr_fail(BAD_CUT, "part \"%s\" has %lld copies, which do not divide %lld shards",

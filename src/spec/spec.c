@@ -50,7 +50,7 @@ static void add_refs(name_table *table, const tsr_axis_ref *refs, int count) {
 
 static void add_stage_names(name_table *table, const tsr_stage *stage) {
   add_refs(table, stage->axes, stage->axis_count);
-  for (int i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++)
+  for (int64_t i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++)
     add_name(table, stage->parts[i].name);
 }
 
@@ -131,7 +131,7 @@ static const tsr_axis_ref *pack_set(packer *to, const tsr_axis_ref *refs, int co
   return copy;
 }
 
-static const tsr_part *pack_parts(packer *to, const tsr_part *parts, int count) {
+static const tsr_part *pack_parts(packer *to, const tsr_part *parts, int64_t count) {
   tsr_part *copy = take(to, (size_t)count, sizeof *copy);
   for (int i = 0; copy && i < count; i++) {
     copy[i] = parts[i];
@@ -140,7 +140,7 @@ static const tsr_part *pack_parts(packer *to, const tsr_part *parts, int count) 
   return copy;
 }
 
-static const int64_t *pack_sizes(packer *to, const int64_t *sizes, int count) {
+static const int64_t *pack_sizes(packer *to, const int64_t *sizes, int64_t count) {
   int64_t *copy = take(to, (size_t)count, sizeof *copy);
   if (copy) memcpy(copy, sizes, (size_t)count * sizeof *copy);
   return copy;
@@ -214,7 +214,7 @@ static uint64_t hash_stage(const tsr_stage *stage, uint64_t hash) {
   for (int i = 0; i < stage->axis_count; i++) hash = hash_ref(&stage->axes[i], hash);
   if (stage->kind == TSR_STAGE_SIZES)
     hash = tsr_hash64(stage->sizes, (size_t)stage->count * sizeof *stage->sizes, hash);
-  for (int i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++) {
+  for (int64_t i = 0; stage->kind == TSR_STAGE_PARTS && i < stage->count; i++) {
     const tsr_part *part = &stage->parts[i];
     const int64_t sizes[] = {part->size, part->grain, part->copies};
     hash = tsr_hash64(part->name, strlen(part->name), tsr_hash64(sizes, sizeof sizes, hash));

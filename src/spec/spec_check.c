@@ -22,7 +22,7 @@ static tsr_status check_ref(const tsr_axis_ref *ref) {
 
 static tsr_status check_sizes(const tsr_stage *stage) {
   int64_t sum = 0;
-  for (int i = 0; i < stage->count; i++)
+  for (int64_t i = 0; i < stage->count; i++)
     if (stage->sizes[i] < 0 || __builtin_add_overflow(sum, stage->sizes[i], &sum))
       return tsr_fail(BAD_CUT, "size %lld of the cut is not a size, wanted 0 or more",
                       (long long)stage->sizes[i]);
@@ -31,9 +31,9 @@ static tsr_status check_sizes(const tsr_stage *stage) {
 
 static tsr_status check_parts(const tsr_stage *stage) {
   int64_t sum = 0;
-  for (int i = 0; i < stage->count; i++) {
+  for (int64_t i = 0; i < stage->count; i++) {
     const tsr_part *part = &stage->parts[i];
-    if (!part->name) return tsr_fail(BAD_ARGUMENT, "part %d has no name", i);
+    if (!part->name) return tsr_fail(BAD_ARGUMENT, "part %lld has no name", (long long)i);
     if (part->size < 0 || __builtin_add_overflow(sum, part->size, &sum))
       return tsr_fail(BAD_CUT, "part \"%s\" has size %lld, wanted 0 or more", part->name,
                       (long long)part->size);
@@ -71,6 +71,9 @@ static tsr_status check_cut(const tsr_stage *stage) {
 static tsr_status check_stage(const tsr_stage *stage, int64_t *names) {
   if (stage->axis_count < 0 || stage->count < 0)
     return tsr_fail(BAD_ARGUMENT, "a stage with a negative count");
+  if (stage->kind != TSR_STAGE_CYCLIC && stage->count > INT32_MAX)
+    return tsr_fail(TOO_LARGE, "a cut by %lld sizes or parts, wanted at most %d",
+                    (long long)stage->count, INT32_MAX);
   *names += stage->axis_count;
   if (stage->kind == TSR_STAGE_PARTS) *names += stage->count;
   if (*names > TSR_SPEC_MAX_NAMES)

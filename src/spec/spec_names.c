@@ -59,11 +59,11 @@ static tsr_status add_spec(name_set *set, const tsr_spec_desc *desc) {
   return add_refs(set, desc->replicated, desc->replicated_count);
 }
 
-tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int spec_count,
+tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int64_t spec_count,
                                const char ***out_names, int *out_count) {
   name_set set = {0};
   tsr_status status = grow(&set);
-  for (int i = 0; !status && i < spec_count; i++)
+  for (int64_t i = 0; !status && i < spec_count; i++)
     status = add_spec(&set, tsr_spec_desc_of(specs[i]));
   free(set.slots);
   if (status) {

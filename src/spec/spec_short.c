@@ -293,7 +293,7 @@ static void write_cut(const tsr_stage *stage, tsr_text *out) {
     return;
   }
   tsr_text_add(out, stage->kind == TSR_STAGE_SIZES ? "/sizes(" : "/parts(");
-  for (int i = 0; i < stage->count; i++) {
+  for (int64_t i = 0; i < stage->count; i++) {
     if (stage->kind == TSR_STAGE_SIZES) {
       if (i) tsr_text_add_char(out, ',');
       tsr_text_add_int(out, stage->sizes[i]);

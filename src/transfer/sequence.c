@@ -323,9 +323,9 @@ const tsr_sharding *tsr_sequence_to(const tsr_sequence *sequence) { return seque
 tsr_shape tsr_sequence_shape(const tsr_sequence *sequence) { return sequence->shape; }
 tsr_dtype tsr_sequence_dtype(const tsr_sequence *sequence) { return sequence->dtype; }
 tsr_reduction tsr_sequence_reduction(const tsr_sequence *sequence) { return sequence->reduction; }
-int tsr_sequence_step_count(const tsr_sequence *sequence) { return sequence->step_count; }
+int64_t tsr_sequence_step_count(const tsr_sequence *sequence) { return sequence->step_count; }
 
-const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int step) {
+const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int64_t step) {
   return step >= 0 && step < tsr_sequence_step_count(sequence) ? &sequence->steps[step] : NULL;
 }
 

@@ -3,18 +3,19 @@
 
 #include "transfer/sequence.h"
 
-static tsr_status check_step(const tsr_sequence *sequence, int step) {
+static tsr_status check_step(const tsr_sequence *sequence, int64_t step) {
   if (step >= 0 && step < tsr_sequence_step_count(sequence)) return NULL;
-  return tsr_fail(INDEX_OUT_OF_RANGE, "step %d of a sequence of %d", step,
-                  tsr_sequence_step_count(sequence));
+  return tsr_fail(INDEX_OUT_OF_RANGE, "step %lld of a sequence of %lld", (long long)step,
+                  (long long)tsr_sequence_step_count(sequence));
 }
 
-tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int step,
+tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int64_t step,
                                     tsr_groups *out_groups) {
   TSR_TRY(check_step(sequence, step));
   const tsr_sequence_step *at = tsr_sequence_step_at(sequence, step);
   if (at->kind == TSR_STEP_PERMUTE)
-    return tsr_fail(BAD_ARGUMENT, "step %d is a permute, which has pairs and no groups", step);
+    return tsr_fail(BAD_ARGUMENT, "step %lld is a permute, which has pairs and no groups",
+                    (long long)step);
   return tsr_sub_axis_groups(tsr_sharding_mesh(at->sharding), at->axes, at->axis_count, out_groups);
 }
 
@@ -70,7 +71,7 @@ static void match(exchange *e, const tsr_mesh *mesh, tsr_pair *pairs) {
     pairs[e->needs[i].position].source = tsr_mesh_device_at(mesh, e->gives[i].position);
 }
 
-static tsr_status exchange_init(exchange *e, const tsr_sequence *sequence, int step) {
+static tsr_status exchange_init(exchange *e, const tsr_sequence *sequence, int64_t step) {
   const tsr_sharding *from =
       step ? tsr_sequence_step_at(sequence, step - 1)->sharding : tsr_sequence_from(sequence);
   const tsr_sharding *to = tsr_sequence_step_at(sequence, step)->sharding;
@@ -86,11 +87,12 @@ static tsr_status exchange_init(exchange *e, const tsr_sequence *sequence, int s
   return NULL;
 }
 
-tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int step, tsr_pair **out_pairs,
+tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int64_t step, tsr_pair **out_pairs,
                                    int64_t *out_count) {
   TSR_TRY(check_step(sequence, step));
   if (tsr_sequence_step_at(sequence, step)->kind != TSR_STEP_PERMUTE)
-    return tsr_fail(BAD_ARGUMENT, "step %d is no permute: it has groups and no pairs", step);
+    return tsr_fail(BAD_ARGUMENT, "step %lld is no permute: it has groups and no pairs",
+                    (long long)step);
   const tsr_mesh *mesh = tsr_sharding_mesh(tsr_sequence_to(sequence));
   const size_t devices = (size_t)tsr_mesh_device_count(mesh);
   exchange e = {.count = 0};

@@ -23,8 +23,8 @@ static void print_dims(const tsr_sequence_step *step, tsr_text *out) {
     tsr_text_addf(out, ", dimension %d", step->concat_dim);
 }
 
-static tsr_status print_step(const tsr_sequence_step *step, int number, tsr_text *out) {
-  tsr_text_addf(out, "%d  %s", number, tsr_step_kind_name(step->kind));
+static tsr_status print_step(const tsr_sequence_step *step, int64_t number, tsr_text *out) {
+  tsr_text_addf(out, "%lld  %s", (long long)number, tsr_step_kind_name(step->kind));
   print_axes(step, out);
   print_dims(step, out);
   tsr_text_add(out, ": ");
@@ -42,10 +42,11 @@ static tsr_status print_step(const tsr_sequence_step *step, int number, tsr_text
 
 tsr_status tsr_sequence_print(const tsr_sequence *sequence, tsr_text *out) {
   const tsr_sequence_certificate *certificate = tsr_sequence_certificate_of(sequence);
-  for (int i = 0; i < certificate->step_count; i++)
+  for (int64_t i = 0; i < certificate->step_count; i++)
     TSR_TRY(print_step(tsr_sequence_step_at(sequence, i), i + 1, out));
-  tsr_text_addf(out, "%d step%s, %lld bytes moved (at least %lld), %lld bytes at most on a device",
-                certificate->step_count, certificate->step_count == 1 ? "" : "s",
+  tsr_text_addf(out,
+                "%lld step%s, %lld bytes moved (at least %lld), %lld bytes at most on a device",
+                (long long)certificate->step_count, certificate->step_count == 1 ? "" : "s",
                 (long long)certificate->bytes_moved, (long long)certificate->bytes_lower_bound,
                 (long long)certificate->peak_bytes);
   if (tsr_mesh_topology(tsr_sharding_mesh(tsr_sequence_to(sequence))))
@@ -136,7 +137,7 @@ void tsr_sequence_to_json(const tsr_sequence *sequence, tsr_json_writer *writer)
   tsr_json_write_string(writer, tsr_dtype_name(tsr_sequence_dtype(sequence), TSR_NAMES_OWN));
   tsr_json_write_key(writer, "steps");
   tsr_json_begin_array(writer);
-  for (int i = 0; i < tsr_sequence_step_count(sequence); i++)
+  for (int64_t i = 0; i < tsr_sequence_step_count(sequence); i++)
     write_step(tsr_sequence_step_at(sequence, i), writer);
   tsr_json_end_array(writer);
   tsr_json_write_key(writer, "certificate");

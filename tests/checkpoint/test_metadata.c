@@ -110,7 +110,7 @@ static void an_archive_without_arrays_has_no_metadata(void **state) {
 
 static const char *value_of(const tsr_checkpoint *model, const char *key) {
   const tsr_metadata *items = NULL;
-  const int count = tsr_checkpoint_metadata(model, &items);
+  const int64_t count = tsr_checkpoint_metadata(model, &items);
   for (int i = 0; i < count; i++)
     if (!strcmp(items[i].key, key)) return items[i].value;
   return NULL;

@@ -35,7 +35,7 @@ static tsr_status play_share(tsr_comm *comm, const void *mine, size_t bytes, voi
   return NULL;
 }
 
-static tsr_status play_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+static tsr_status play_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   ((stage *)tsr_comm_engine_state(comm))->exchanges++;
   return tsr_engine_copy_here(comm, parts, part_count);
 }

@@ -215,7 +215,7 @@ static void a_range_is_the_fewest_nodes(void **state) {
           if (is_node(members, cut, last) && fewest[cut] + 1 < fewest[last])
             fewest[last] = fewest[cut] + 1;
         tsr_reduce_node nodes[TSR_REDUCE_MAX_NODES];
-        const int count = tsr_reduce_nodes(members, first, last, nodes);
+        const int64_t count = tsr_reduce_nodes(members, first, last, nodes);
         assert_int_equal(count, fewest[last]);
         for (int i = 0; i < count; i++) {
           assert_int_equal(nodes[i].first, i ? nodes[i - 1].last : first);
@@ -237,7 +237,7 @@ static int64_t make_terms(const tsr_reducer *r, const inputs *set, test_random *
   for (int64_t first = 0, last; first < r->members; first = last) {
     last = test_random_range(random, first + 1, r->members);
     tsr_reduce_node nodes[TSR_REDUCE_MAX_NODES];
-    const int node_count = tsr_reduce_nodes(r->members, first, last, nodes);
+    const int64_t node_count = tsr_reduce_nodes(r->members, first, last, nodes);
     for (int i = 0; i < node_count; i++) {
       tsr_reduce_term raw[MOST_MEMBERS];
       const int64_t size = nodes[i].last - nodes[i].first;

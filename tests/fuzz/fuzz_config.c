@@ -21,7 +21,7 @@ static void check_preset(const tsr_json *config) {
 }
 
 static void check_facts(const tsr_json *config) {
-  int count = 0;
+  int64_t count = 0;
   const tsr_preset_fact *known = tsr_preset_facts(&count);
   tsr_facts facts = {0, NULL};
   tsr_status status = tsr_facts_from_config(config, &facts);

@@ -31,7 +31,7 @@ static void open_checkpoint(const char *path) {
   tsr_checkpoint *checkpoint = NULL;
   tsr_status status = tsr_checkpoint_open(path, &options, &checkpoint);
   if (!status)
-    for (int i = tsr_checkpoint_metadata(checkpoint, &metadata) - 1; i >= 0; i--)
+    for (int64_t i = tsr_checkpoint_metadata(checkpoint, &metadata) - 1; i >= 0; i--)
       assert(metadata[i].key && metadata[i].value);
   tsr_status_free(status);
   tsr_checkpoint_release(checkpoint);

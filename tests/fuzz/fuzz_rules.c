@@ -30,7 +30,7 @@ static void check_printing(const tsr_rules *rules) {
 }
 
 static void check_match(const tsr_rules *rules, const char *path) {
-  int found = -1, first = -1;
+  int64_t found = -1, first = -1;
   tsr_status status = tsr_rules_match(rules, path, &found);
   for (int i = 0; i < tsr_rules_count(rules) && first < 0 && !status; i++) {
     bool matches = false;

@@ -74,7 +74,7 @@ tsr_status golden_match_partition_rules(const golden_case *c, const golden_answe
 
 static tsr_status write_name(const tsr_rules *rules, const char *name, const tsr_json *otherwise,
                              tsr_json_writer *out) {
-  int rule = -1;
+  int64_t rule = -1;
   tsr_spec *spec = NULL;
   TSR_TRY(tsr_rules_match(rules, name, &rule));
   if (rule >= 0)

@@ -221,7 +221,7 @@ static void describe(const tsr_mapping *mapping, tsr_text *out) {
     const tsr_shape shape = tsr_tensor_shape(tensor);
     tsr_text_addf(out, "%s %s ", tensor->path, tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
     tsr_shape_print(&shape, out);
-    tsr_text_addf(out, " %d\n", tsr_mapping_line(mapping, i));
+    tsr_text_addf(out, " %lld\n", (long long)tsr_mapping_line(mapping, i));
   }
   tsr_text_add(out, tsr_mapping_warnings(mapping));
 }

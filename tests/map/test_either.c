@@ -26,7 +26,7 @@ static const tsr_fact facts[] = {{"rows", 8}};
 static const tsr_map_options each = {.size = sizeof each, .facts = facts, .fact_count = 1};
 static const tsr_map_options *const both[2] = {&each, &each};
 
-static tsr_status apply(const char *text, const char *first, const char *second, int *out_which,
+static tsr_status apply(const char *text, const char *first, const char *second, int64_t *out_which,
                         int64_t *out_count) {
   tsr_map *map = NULL;
   tsr_mapping *mapping = NULL;
@@ -60,7 +60,7 @@ static const struct {
 static void it_is_the_one_with_the_sources(void **state) {
   (void)state;
   for (size_t i = 0; i < COUNT_OF(maps); i++) {
-    int which = -1;
+    int64_t which = -1;
     int64_t count = 0;
     assert_ok(apply(maps[i].text, apart, fused, &which, &count));
     assert_int_equal(which, maps[i].of_apart ? 0 : 1);
@@ -72,7 +72,7 @@ static void it_is_the_one_with_the_sources(void **state) {
 
 static void what_could_be_either_is_of_the_first(void **state) {
   (void)state;
-  int which = -1;
+  int64_t which = -1;
   int64_t count = 0;
   assert_ok(apply("q = k\nk = q", apart, apart, &which, &count));
   assert_int_equal(which, 0);
@@ -85,7 +85,7 @@ static void a_failure_is_passed_over_where_the_other_fits(void **state) {
       "{\"qk\": {\"dtype\": \"f32\", \"shape\": [12, 4]}, \"q\": {\"dtype\": \"f32\", \"shape\": "
       "[2]}, "
       "\"k\": {\"dtype\": \"f32\", \"shape\": [4, 4]}}";
-  int which = -1;
+  int64_t which = -1;
   int64_t count = 0;
   assert_ok(apply("qk = concat(0, q, k)", wrong, apart, &which, &count));
   assert_int_equal(which, 1);
@@ -98,7 +98,7 @@ static void a_failure_is_passed_over_where_the_other_fits(void **state) {
 
 static void what_fits_neither_is_explained(void **state) {
   (void)state;
-  int which = -1;
+  int64_t which = -1;
   int64_t count = 0;
   assert_fails(apply("a = b", apart, fused, &which, &count), NOT_FOUND,
                "no line of the map finds a source in either of them");
@@ -121,7 +121,7 @@ typedef struct sweep {
 static tsr_status apply_swept(void *context) {
   const sweep *s = context;
   tsr_mapping *mapping = NULL;
-  int which = -1;
+  int64_t which = -1;
   tsr_status status = tsr_map_apply_to_either(s->map, s->trees, both, &which, &mapping);
   tsr_mapping_release(mapping);
   return status;

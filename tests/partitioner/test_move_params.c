@@ -152,7 +152,7 @@ static void params_stay_in_host_memory_when_told_so(void **unused) {
 // ---- one process of several ----
 
 // Ranks that are asked about, but never talked to.
-static tsr_status no_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+static tsr_status no_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   (void)comm, (void)parts, (void)part_count;
   return tsr_fail(COMM_FAILED, "nobody is there");
 }

@@ -122,7 +122,7 @@ static void rules_keep_what_they_were_computed_from(void **state) {
                          "\"written\":\"tp/parts({heads*head_dim}/{head_dim}), _\"}"));
   assert_round_trip(plan);
   assert_ok(read_plan(text, &again));
-  int count = 0;
+  int64_t count = 0;
   const tsr_fact *facts = tsr_rules_facts(tsr_plan_rules(again), &count);
   assert_int_equal(count, 2);
   assert_string_equal(facts[1].name, "head_dim");

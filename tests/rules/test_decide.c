@@ -8,7 +8,7 @@
 static const char text[] = "kernel$ -> tp, fsdp\nscale -> tp\n";
 
 static void assert_decides(const char *path, const tsr_shape *shape, int64_t min_size, bool raw,
-                           tsr_decision_kind kind, int rule, const char *spec) {
+                           tsr_decision_kind kind, int64_t rule, const char *spec) {
   tsr_rules *rules = NULL;
   tsr_decision decision;
   tsr_text out = TSR_TEXT_EMPTY;

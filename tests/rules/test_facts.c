@@ -234,7 +234,7 @@ static void bad_configs_are_refused(void **state) {
 
 static void every_fact_names_its_keys(void **state) {
   (void)state;
-  int count = 0;
+  int64_t count = 0;
   const tsr_preset_fact *table = tsr_preset_facts(&count);
   assert_true(count > 5);
   for (int i = 0; i < count; i++) assert_true(table[i].name[0] && table[i].keys[0]);

@@ -10,11 +10,12 @@
 // ---- every model, every variant ----
 
 // The rule of all tensors of a pattern, which must have one and the same.
-static int match_group(const tsr_rules *rules, const tsr_tree *tree, const tsr_tree_group *group) {
-  int first = -1;
+static int64_t match_group(const tsr_rules *rules, const tsr_tree *tree,
+                           const tsr_tree_group *group) {
+  int64_t first = -1;
   for (int64_t i = 0; i < group->count; i++) {
     const char *path = tsr_tree_at(tree, group->members[i])->path;
-    int rule = -1;
+    int64_t rule = -1;
     assert_ok(tsr_rules_match(rules, path, &rule));
     if (rule < 0) fail_msg("%s has no rule", path);
     if (!i) first = rule;
@@ -40,7 +41,7 @@ static void check_variant(const real_model *model, const tsr_tree_groups *groups
   tsr_rules *rules = real_model_rules(model, variant);
   for (int64_t i = 0; i < groups->count; i++) {
     const tsr_tree_group *group = &groups->items[i];
-    const int rule = match_group(rules, model->tree, group);
+    const int64_t rule = match_group(rules, model->tree, group);
     check_cut(model, tsr_rules_at(rules, rule)->spec, tsr_tree_at(model->tree, group->members[0]));
   }
   tsr_rules_release(rules);
@@ -86,7 +87,7 @@ static void real_models_name_their_preset(void **state) {
 static void assert_cut(const char *file, const char *variant, const char *path,
                        const char *wanted) {
   real_model model;
-  int rule = -1;
+  int64_t rule = -1;
   tsr_text out = TSR_TEXT_EMPTY;
   real_model_open(file, &model);
   tsr_rules *rules = real_model_rules(&model, variant);

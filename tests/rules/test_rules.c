@@ -13,8 +13,8 @@ static tsr_rules *rules_of(const char *text) {
   return rules;
 }
 
-static int match(const tsr_rules *rules, const char *path) {
-  int rule = -2;
+static int64_t match(const tsr_rules *rules, const char *path) {
+  int64_t rule = -2;
   assert_ok(tsr_rules_match(rules, path, &rule));
   return rule;
 }
@@ -71,6 +71,10 @@ static void broken_patterns_are_found_at_once(void **state) {
   const tsr_rule empty[] = {{.pattern = NULL, .spec = spec}, {.pattern = "a", .spec = NULL}};
   assert_fails(tsr_rules_create(empty, 1, &rules), BAD_ARGUMENT, "rule 0 has no pattern");
   assert_fails(tsr_rules_create(empty + 1, 1, &rules), BAD_ARGUMENT, "rule 0 has no spec");
+  assert_fails(tsr_rules_create(empty, INT64_C(1) << 32, &rules), BAD_ARGUMENT,
+               "4294967296 rules, wanted 0 to 1073741824");
+  assert_fails(tsr_rules_create(NULL, 1, &rules), BAD_ARGUMENT,
+               "1 rules that are not there, wanted 0 to 1073741824");
   assert_null(rules);
   tsr_spec_release(spec);
 }
@@ -79,7 +83,7 @@ static void slow_patterns_name_rule_and_path(void **state) {
   (void)state;
   tsr_rules *rules = rules_of("b -> x\n(a+)+$ -> y\n");
   char path[64];
-  int rule = 7;
+  int64_t rule = 7;
   memset(path, 'a', 60);
   strcpy(path + 60, "c");
   assert_fails_with(tsr_rules_match(rules, path, &rule), REGEX_TOO_SLOW,
@@ -91,7 +95,7 @@ static void slow_patterns_name_rule_and_path(void **state) {
 static void paths_must_be_utf8(void **state) {
   (void)state;
   tsr_rules *rules = rules_of("b -> x\n");
-  int rule = 0;
+  int64_t rule = 0;
   bool matches = false;
   assert_fails_with(tsr_rules_match(rules, "a\xff", &rule), BAD_ARGUMENT, "is not UTF-8");
   assert_fails_with(tsr_rules_match_one(rules, 0, "a\xff", &matches), BAD_ARGUMENT, "is not UTF-8");
@@ -150,7 +154,7 @@ static void *match_many(void *context) {
   long wrong = 0;
   for (int i = 0; i < 2000; i++) {
     char path[64];
-    int rule = -2;
+    int64_t rule = -2;
     snprintf(path, sizeof path, "model.layers.%d.%s_proj.weight", i, i % 2 ? "q" : "down");
     tsr_status status = tsr_rules_match(rules, path, &rule);
     wrong += status || rule != (i % 2 ? 0 : 1);
@@ -176,7 +180,7 @@ static void threads_share_rules(void **state) {
 static tsr_status make_and_match(void *context) {
   (void)context;
   tsr_rules *rules = NULL;
-  int rule = -1;
+  int64_t rule = -1;
   tsr_status status = tsr_rules_parse(
       "a+ -> x, y\n\"b b\" -> tp/parts(q:{2*3})\nc|d|e$ -> z # note\n", "r", NULL, &rules);
   if (!status) status = tsr_rules_match(rules, "xaa", &rule);

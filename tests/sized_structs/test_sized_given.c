@@ -48,6 +48,14 @@ CALL(call_checkpoint) {
   return NULL;
 }
 
+CALL(call_buffer_pool) {
+  (void)s;
+  tsr_buffer_pool *pool = NULL;
+  TSR_TRY(tsr_buffer_pool_create(given, &pool));
+  tsr_buffer_pool_release(pool);
+  return NULL;
+}
+
 CALL(call_comm) {
   tsr_comm *comm = NULL;
   (void)s;
@@ -56,7 +64,7 @@ CALL(call_comm) {
   return NULL;
 }
 
-static tsr_status exchange_nothing(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+static tsr_status exchange_nothing(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   (void)comm, (void)parts, (void)part_count;
   return NULL;
 }
@@ -313,6 +321,7 @@ static const struct {
     ROW(tsr_check_options, call_check),
     ROW(tsr_checkpoint_options, call_checkpoint),
     ROW(tsr_chunk_options, call_chunk),
+    ROW(tsr_buffer_pool_options, call_buffer_pool),
     ROW(tsr_comm_options, call_comm),
     ROW(tsr_copy_batch_options, call_copy_batch),
     ROW(tsr_copy_plan_options, call_copy_plan),

@@ -40,7 +40,7 @@ int64_t test_cut_elements(const tsr_cut *cut, int64_t index, int64_t *out_elemen
 // ---- random cuts ----
 
 // `count` sizes that add up to `total`.
-static void random_sum(test_random *random, int64_t total, int count, int64_t *out_sizes) {
+static void random_sum(test_random *random, int64_t total, int64_t count, int64_t *out_sizes) {
   for (int i = 0; i < count; i++) out_sizes[i] = 0;
   for (int64_t left = total; left > 0;) {
     const int64_t some = test_random_range(random, 1, left);

@@ -65,8 +65,8 @@ static char *describe(const tsr_plan *plan, int64_t index) {
   tsr_text_addf(&text, " %lld", (long long)row.bytes_per_device);
   for (int i = 0; i < row.note_count; i++) {
     const tsr_plan_note *note = &row.notes[i];
-    tsr_text_addf(&text, "; %s %d %d %lld %s", tsr_why_word(note->why), note->dim, note->rule,
-                  (long long)note->argument, note->axis ? note->axis : "-");
+    tsr_text_addf(&text, "; %s %d %lld %lld %s", tsr_why_word(note->why), note->dim,
+                  (long long)note->rule, (long long)note->argument, note->axis ? note->axis : "-");
   }
   assert_ok(tsr_text_take(&text, &taken));
   return taken;

@@ -66,7 +66,7 @@ static tsr_status receive(const tsr_comm *comm, const tsr_exchange *mine,
   }
 }
 
-static tsr_status exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+static tsr_status exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   board *b = board_of(comm);
   const int rank = tsr_comm_rank(comm);
   b->parts[rank] = parts;

@@ -89,7 +89,7 @@ static tsr_status take(exchange *x, int slot, const MPI_Status *status) {
   return tsr_mpi_chunk_move(x->comm, lane, chunk, message_of(x, slot));
 }
 
-static tsr_status run(exchange *x, const tsr_exchange *parts, int part_count) {
+static tsr_status run(exchange *x, const tsr_exchange *parts, int64_t part_count) {
   bool copied = false;
   for (;;) {
     bool sent = false;
@@ -108,7 +108,7 @@ static tsr_status run(exchange *x, const tsr_exchange *parts, int part_count) {
   }
 }
 
-tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   tsr_mpi *mpi = tsr_comm_engine_state(comm);
   TSR_TRY(tsr_mpi_begin(mpi, tsr_comm_step(comm)));
   exchange x = {.comm = comm, .mpi = mpi, .tag = (int)(mpi->step % 32768)};

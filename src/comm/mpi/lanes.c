@@ -74,14 +74,15 @@ static int lane_of(const tsr_comm *comm, const tsr_copy *copy) {
 typedef struct sorter {
   const tsr_comm *comm;
   const tsr_exchange *parts;
-  int part_count, lane_count;
+  int64_t part_count;
+  int lane_count;
   int64_t *ends;   // per lane; first counts, then where the lane ends in `sent`
   int64_t *table;  // for drop_twins
 } sorter;
 
 static int64_t count_pieces(const sorter *s) {
   int64_t total = 0;
-  for (int p = 0; p < s->part_count; p++)
+  for (int64_t p = 0; p < s->part_count; p++)
     for (int64_t c = 0; c < s->parts[p].copy_count; c++) {
       const int lane = lane_of(s->comm, &s->parts[p].copies[c]);
       if (lane < 0) continue;
@@ -98,7 +99,7 @@ static void place_pieces(const sorter *s, tsr_mpi_lanes *lanes) {
     s->ends[l] = start;
     start += count;
   }
-  for (int p = 0; p < s->part_count; p++)
+  for (int64_t p = 0; p < s->part_count; p++)
     for (int64_t c = 0; c < s->parts[p].copy_count; c++) {
       const tsr_copy *copy = &s->parts[p].copies[c];
       const int lane = lane_of(s->comm, copy);
@@ -137,7 +138,7 @@ static tsr_status sort_lanes(sorter *s, tsr_mpi_lanes *lanes) {
   return NULL;
 }
 
-tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *parts, int part_count,
+tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *parts, int64_t part_count,
                               tsr_mpi_lanes *out_lanes) {
   const int lane_count = tsr_comm_rank_count(comm) - 1;
   tsr_mpi_lanes lanes = {.lane_count = lane_count};

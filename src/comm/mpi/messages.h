@@ -56,7 +56,7 @@ typedef struct tsr_mpi_lanes {
 // The lanes to and from all other ranks; the k-th send goes k ranks up, the k-th receive comes from
 // k ranks down. On failure there is nothing to free.
 TSR_MUST_USE tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *parts,
-                                           int part_count, tsr_mpi_lanes *out_lanes);
+                                           int64_t part_count, tsr_mpi_lanes *out_lanes);
 void tsr_mpi_lanes_deinit(tsr_mpi_lanes *lanes);
 
 // The next chunk of at most `limit` bytes; false at the end of the lane. The chunk's list of tiles

@@ -81,7 +81,7 @@ void tsr_mpi_tell(tsr_mpi *mpi, tsr_status status);
 
 // ---- the engine's functions ----
 
-tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int part_count);
+tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count);
 tsr_status tsr_mpi_reduce(tsr_comm *comm, const tsr_reduce_job *job);
 tsr_status tsr_mpi_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
 

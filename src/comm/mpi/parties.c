@@ -8,7 +8,7 @@
 static tsr_status add_run(tsr_mpi_group *group, tsr_mpi_party *party, int64_t size, int64_t first,
                           int64_t last, int64_t *capacity) {
   tsr_reduce_node run[TSR_REDUCE_MAX_NODES];
-  const int count = tsr_reduce_nodes(size, first, last, run);
+  const int64_t count = tsr_reduce_nodes(size, first, last, run);
   for (int i = 0; i < count; i++) {
     void *nodes = tsr_grow(group->nodes, group->node_count, capacity, sizeof *group->nodes);
     if (!nodes) return tsr_fail(NO_MEMORY, "nodes of %lld members", (long long)size);

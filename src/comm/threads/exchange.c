@@ -153,13 +153,13 @@ static tsr_status do_task(void *context, int64_t index, int worker) {
   return NULL;
 }
 
-tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts, int part_count) {
+tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   int64_t most = 0;
-  for (int i = 0; i < part_count; i++) most += parts[i].copy_count;
+  for (int64_t i = 0; i < part_count; i++) most += parts[i].copy_count;
   if (!most) return NULL;
   work w = {.items = malloc(sizeof *w.items * (size_t)most)};
   if (!w.items) return tsr_fail(NO_MEMORY, "%lld copies", (long long)most);
-  for (int i = 0; i < part_count; i++) w.count += add_part(comm, &parts[i], w.items + w.count);
+  for (int64_t i = 0; i < part_count; i++) w.count += add_part(comm, &parts[i], w.items + w.count);
   sort_items(w.items, w.count);
   drop_repeated(&w);
   lay_out(&w);
