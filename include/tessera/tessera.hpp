@@ -935,11 +935,9 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
   array_tree(const leaf *leaves, std::size_t count) {
     std::vector<tsr_leaf> items(count);
     for (std::size_t i = 0; i < count; i++) {
-      items[i].path = leaves[i].path.c_str();
+      items[i].tensor = tsr_tensor_of(leaves[i].path.c_str(), leaves[i].dtype, &leaves[i].shape);
       items[i].kind = leaves[i].on_devices ? TSR_LEAF_ARRAY : TSR_LEAF_HOST;
       items[i].array = leaves[i].on_devices.get();
-      items[i].dtype = leaves[i].dtype;
-      items[i].shape = leaves[i].shape;
       items[i].data = leaves[i].data;
     }
     check(tsr_array_tree_create(items.data(), static_cast<std::int64_t>(count), out()));
