@@ -127,7 +127,7 @@ static tsr_status plan_slot(sharding_job *job, tsr_slot *slot) {
   }
   TSR_TRY(tsr_shard_copies(array->layout, slot->shard, &job->view, TSR_TO_SHARD, slot->device,
                            &job->copies));
-  const tsr_copy *own = job->copies.items + before;
+  const tsr_copy *own = job->copies.count > before ? job->copies.items + before : NULL;
   if (job->lent && may_stay(array, slot, own, job->copies.count - before, job->host)) {
     tsr_slot_set(slot, tsr_buffer_retain(job->lent), own->from * array->bits / 8);
     job->copies.count = before;

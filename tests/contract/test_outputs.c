@@ -113,7 +113,7 @@ CALLS(CALL)
 
 static tsr_status run(void *context) {
   trial *t = context;
-  void *first = malloc(1);  // some calls take no memory, which a sweep would find strange
+  void *volatile first = malloc(1);  // some calls take no memory, which a sweep would find strange
   if (!first) return tsr_fail(NO_MEMORY, "the first byte");
   free(first);
   tsr_status status = t->call(t->w);

@@ -65,7 +65,7 @@ typedef struct world {
   tsr_partitioner *partitioner;
   float host[128];
   // Outputs of calls that fail.
-  _Alignas(64) unsigned char out[OUT_BYTES];
+  _Alignas(max_align_t) unsigned char out[OUT_BYTES];
 } world;
 
 int world_set_up(void **state);
