@@ -13,7 +13,7 @@ typedef struct mesh_request {
   int rank;
   int64_t shape[TSR_MAX_AXES];
   tsr_axis axes[TSR_MAX_AXES];
-  int wanted;  // devices
+  int64_t wanted;  // devices
   tsr_jax_mesh_options options;
   tsr_device_list list;
 } mesh_request;
@@ -39,7 +39,7 @@ static tsr_status request_init(mesh_request *request, const tsr_topology *topolo
     return tsr_fail(TOO_FEW_DEVICES, "mesh (%s) needs more devices than the %lld there are",
                     tsr_dims_text(request->shape, axis_count, ", ", text),
                     (long long)request->list.count);
-  request->wanted = (int)wanted;
+  request->wanted = wanted;
   return NULL;
 }
 
@@ -136,8 +136,8 @@ static tsr_status narrow_to_box(const mesh_request *request, tsr_device_list *sl
   sub_box box = {0};
   char text[TSR_DIMS_TEXT];
   if (!choose_box(request, &torus, &box))
-    return tsr_fail(NOT_A_CUBOID, "no box of %d devices exists in a slice of %s", request->wanted,
-                    tsr_dims_text(torus.dims, torus.rank, "x", text));
+    return tsr_fail(NOT_A_CUBOID, "no box of %lld devices exists in a slice of %s",
+                    (long long)request->wanted, tsr_dims_text(torus.dims, torus.rank, "x", text));
   int64_t count = 0;
   for (int64_t i = 0; i < slice->count; i++)
     if (holds_device(&box, &torus, &devices[i])) devices[count++] = devices[i];

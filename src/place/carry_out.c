@@ -75,7 +75,7 @@ typedef struct work {
   const tsr_array_tree *tree;
   const tsr_place_how *how;
   int64_t count;
-  int moving;
+  int64_t moving;
   tsr_decision *decisions;
   tsr_leaf *leaves;  // borrow all but the arrays made here, which are in `made`
   tsr_array **made;  // owned, by leaf
@@ -165,7 +165,7 @@ static tsr_status decide_all(work *at, tsr_decide_fn *decide, const void *questi
 static tsr_status move_all(work *at) {
   if (!at->moving) return NULL;
   TSR_TRY(tsr_array_reshard_all(at->from, at->layouts, at->moving, &at->how->reshard, at->to));
-  for (int i = 0; i < at->moving; i++) become_array(at, at->rows[i], at->to[i]);
+  for (int64_t i = 0; i < at->moving; i++) become_array(at, at->rows[i], at->to[i]);
   return NULL;
 }
 
@@ -200,10 +200,10 @@ static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
   int64_t *which = calloc((size_t)at->moving + 1, sizeof *which);
   tsr_array **from = calloc((size_t)at->moving + 1, sizeof *from);
   const tsr_layout **layouts = calloc((size_t)at->moving + 1, sizeof *layouts);
-  int count = 0;
+  int64_t count = 0;
   tsr_status status =
-      which && from && layouts ? NULL : tsr_fail(NO_MEMORY, "%d arrays", at->moving);
-  for (int i = 0; !status && i < at->moving; i++) {
+      which && from && layouts ? NULL : tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->moving);
+  for (int64_t i = 0; !status && i < at->moving; i++) {
     if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, compare_arrays)) continue;
     which[count] = i;
     from[count] = at->from[i];
@@ -211,7 +211,7 @@ static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
   }
   status = tsr_array_agree(tsr_array_comm(tied[0]), "place", status);
   if (!status) status = tsr_array_reshard_all(from, layouts, count, NULL, out_aliases);
-  for (int i = 0; !status && i < count; i++) at->from[which[i]] = out_aliases[i];
+  for (int64_t i = 0; !status && i < count; i++) at->from[which[i]] = out_aliases[i];
   free(which);
   free(from);
   free(layouts);
@@ -221,19 +221,19 @@ static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
 // Which arrays that move several leaves have must be the same on all ranks, since these are moved
 // twice. Those that stay are each rank's own affair.
 static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t tied_count,
-                                tsr_status found, int *out_count) {
+                                tsr_status found, int64_t *out_count) {
   tsr_comm *comm = tsr_array_tree_comm(at->tree, NULL);
   *out_count = 0;
   if (!comm) return found;
   tsr_call c = tsr_call_begin(comm, at->how->call);
-  int count = 0;
-  for (int i = 0; !found && i < at->moving && tied_count; i++) {
+  int64_t count = 0;
+  for (int64_t i = 0; !found && i < at->moving && tied_count; i++) {
     if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, compare_arrays)) continue;
     tsr_call_hash(&c, &at->rows[i], sizeof at->rows[i]);
     count++;
   }
-  tsr_call_describe(&c, "%s, where %d of %d arrays that move are those of several leaves",
-                    at->how->call, count, at->moving);
+  tsr_call_describe(&c, "%s, where %lld of %lld arrays that move are those of several leaves",
+                    at->how->call, (long long)count, (long long)at->moving);
   *out_count = count;
   return tsr_call_agree(&c, found);
 }
@@ -241,13 +241,13 @@ static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t t
 static tsr_status donate_all(work *at) {
   tsr_array **tied = NULL, **aliases = calloc((size_t)at->moving + 1, sizeof *aliases);
   size_t tied_count = 0;
-  int tied_moving = 0;
-  tsr_status status =
-      aliases ? find_tied(at, &tied, &tied_count) : tsr_fail(NO_MEMORY, "%d arrays", at->moving);
+  int64_t tied_moving = 0;
+  tsr_status status = aliases ? find_tied(at, &tied, &tied_count)
+                              : tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->moving);
   status = agree_on_tied(at, tied, tied_count, status, &tied_moving);
   if (!status && tied_moving) status = untie(at, tied, tied_count, aliases);
   if (!status) status = move_all(at);
-  for (int i = 0; aliases && i < at->moving; i++) tsr_array_release(aliases[i]);
+  for (int64_t i = 0; aliases && i < at->moving; i++) tsr_array_release(aliases[i]);
   free(aliases);
   free(tied);
   return status;
