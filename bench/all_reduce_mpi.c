@@ -3,6 +3,10 @@
 // rival: MPI_Allreduce of Open MPI
 // bar: 1.0 x
 #include "mpi_rounds.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/reduction.h"
 
 enum { COUNT = 1 << 24, TURNS = 2 };
 

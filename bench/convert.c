@@ -3,11 +3,12 @@
 // bench: 4M f32 to bf16, f16, f8e4m3fn, f8e5m2 and back
 // rival: numpy and ml_dtypes, copyto
 // bar: 2 x
-#include "tessera/convert.h"
 
 #include <stdlib.h>
 
 #include "rounds.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/kernels.h"
 
 enum { COUNT = 4 << 20 };
 

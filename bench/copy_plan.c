@@ -5,7 +5,14 @@
 // bar: 1.0 s
 // bar: 256 MB
 #include "rounds.h"
-#include "tessera/transfer.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "transfer/transfer_internal.h"
 
 static const struct {
   const char *mesh, *from, *to, *shape;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "rounds.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "tessera/layout.h"
 
 enum { SHAPES = 200, DEVICES = 16 * 16 * 16, RANK = 3 };

@@ -6,7 +6,9 @@
 //
 // The bar is 0.5 GB/s.
 #include "rounds.h"
-#include "tessera/json.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/text.h"
 
 enum { TENSORS = 256 * 1024 };
 

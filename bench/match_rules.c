@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "rounds.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 #include "tessera/rules.h"
 #include "tessera/text.h"
 

@@ -4,8 +4,15 @@
 // rival: pdgemr2d of ScaLAPACK
 // bar: 1.0 x
 #include "mpi_rounds.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
+#include "transfer/transfer_internal.h"
 #include "tessera/layout.h"
-#include "tessera/transfer.h"
 
 enum { N = 4096, GRID = 2, RANKS = GRID * GRID };
 

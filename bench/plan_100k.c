@@ -7,6 +7,9 @@
 #include <stdlib.h>
 
 #include "rounds.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "tessera/layout.h"
 
 enum { TENSORS = 100000, DEVICES = 100000, ASKED = 16, WIDTHS = 12, KINDS = 10 };

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 
 #include "rounds.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/tessera.h"
 
 enum { N = 16384, DEVICES = 8 };

@@ -6,6 +6,9 @@
 // rival: memcpy of as many bytes on the same threads
 // bar: 0.8 x
 #include "large.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
 #include "rounds.h"
 #include "tessera/comm.h"
 

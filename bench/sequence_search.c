@@ -6,7 +6,12 @@
 #include <string.h>
 
 #include "rounds.h"
-#include "tessera/sequence.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
 
 enum { SPECS = 200, CHANGES = 1000, RANK = 3, AXES = 4 };
 

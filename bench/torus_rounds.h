@@ -3,7 +3,8 @@
 #define TESSERA_BENCH_TORUS_ROUNDS_H
 
 #include "rounds.h"
-#include "tessera/mesh_build.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/topology.h"
 
 typedef struct torus_request {
   tsr_topology *torus;

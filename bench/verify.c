@@ -12,7 +12,9 @@
 #include <xxhash.h>
 
 #include "checkpoint_rounds.h"
-#include "tessera/verify.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/pool.h"
 
 static tsr_status open_both(const checkpoint_bench *b, tsr_checkpoint *out[2]) {
   const tsr_checkpoint_options opening[2] = {{.size = sizeof *opening, .plan = b->rows},

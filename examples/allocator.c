@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 typedef struct tally {
   int64_t taken, given_back;  // one worker takes and gives back here: more would need atomics

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 enum { ROWS = 4, COLUMNS = 6 };
 

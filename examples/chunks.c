@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/compat/t5x_chunks.h>
 
 static tsr_status run(void) {
   TSR_OWN(topology, fleet);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/compat/t5x_partitioner.h>
 
 enum { BATCH = 8, STEPS = 2, PROCESSES = 4 };
 

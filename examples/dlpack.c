@@ -2,6 +2,7 @@
 // needs no dlpack.h; a library that looks into it includes the official one.
 #include <stdio.h>
 #include <tessera/dlpack.h>
+#include <tessera/engine.h>
 #include <tessera/tessera.h>
 
 static tsr_status run(void) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/checkpoint.h>
 
 static tsr_status save(const char *path) {
   static const float weights[8][4] = {{1, 2, 3, 4}};

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/checkpoint.h>
+#include <tessera/engine.h>
 
 // Element (row, column) is its place in the whole matrix.
 static tsr_status number(void *context, const tsr_array_part *part, void *data) {

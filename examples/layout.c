@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 static tsr_status show(const tsr_layout *layout) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);

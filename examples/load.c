@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/checkpoint.h>
 
 enum { ROWS = 8, COLUMNS = 16 };
 

@@ -2,6 +2,7 @@
 // specs, which the variable LOG_SHARDING_MOVE asks for.
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 // One line at a time, from the thread that has something to say.
 static void take(void *context, const char *line) {

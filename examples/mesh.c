@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/compat/jax_mesh.h>
+#include <tessera/engine.h>
 
 typedef struct world {
   tsr_topology *pod;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/mpi.h>
+#include <tessera/checkpoint.h>
+#include <tessera/engine.h>
 #include <tessera/tessera.h>
 #include <unistd.h>
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/mpi.h>
+#include <tessera/engine.h>
 #include <tessera/tessera.h>
 
 enum { ROWS = 10, COLUMNS = 8 };

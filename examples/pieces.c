@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 static tsr_status run(void) {
   TSR_OWN(mesh, mesh);

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <tessera/tessera.h>
+#include <tessera/compat/constrain.h>
+#include <tessera/compat/eformer_axes.h>
+#include <tessera/compat/placer.h>
 
 static float up[64 * 16], down[16 * 64], norm[16];
 

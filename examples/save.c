@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/tessera.h>
+#include <tessera/checkpoint.h>
+#include <tessera/engine.h>
 #include <unistd.h>
 
 enum { ROWS = 8, COLUMNS = 16 };

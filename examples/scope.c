@@ -2,6 +2,9 @@
 // of the scope, on this thread and until it is left.
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/compat/flax_rules.h>
+#include <tessera/compat/jax_mesh.h>
+#include <tessera/compat/scope.h>
 
 // Deep inside a program, where no mesh is at hand.
 static tsr_status show(const char *when) {

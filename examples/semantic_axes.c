@@ -2,6 +2,7 @@
 // training and when one token is decoded at a time.
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/compat/eformer_axes.h>
 
 static tsr_status show(const tsr_axes *axes, tsr_mode mode) {
   const tsr_logical_entry names[] = {TSR_LOGICAL_NAME("__BATCH__"),

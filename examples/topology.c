@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 static void show_distances(const tsr_topology *machine) {
   const int others[] = {0, 1, 4};

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/checkpoint.h>
 
 static tsr_status write_model(const char *path) {
   static const float q[4][4] = {{1}}, k[2][4] = {{2}};

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/checkpoint.h>
+#include <tessera/engine.h>
 
 enum { TASKS = 8, EACH = 1000 };
 

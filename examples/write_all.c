@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
+#include <tessera/engine.h>
 
 // Called once for each distinct shard, which `data` holds.
 static tsr_status scale(void *context, const tsr_array_part *part, void *data) {

@@ -11,8 +11,14 @@
 #include <unistd.h>
 
 #include "../rounds.h"
+#include "base/json.h"
+#include "base/progress_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/plan.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 #include "../sharded_model.h"
-#include "tessera/progress.h"
 
 enum { ROWS = 8192, COLUMNS = 8192, RANKS = 8, DOWN = 4, ACROSS = 2 };
 

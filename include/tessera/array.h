@@ -21,9 +21,19 @@
 #ifndef TESSERA_ARRAY_H
 #define TESSERA_ARRAY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
 #include "tessera/buffer.h"
 #include "tessera/comm.h"
+#include "tessera/dtype.h"
 #include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 TSR_BEGIN_DECLS
 
@@ -41,12 +51,6 @@ TSR_API void tsr_array_release(tsr_array *array);  // NULL is fine
 // Zeros; or contents that the caller is about to write.
 TSR_API TSR_MUST_USE tsr_status tsr_array_zeros(tsr_comm *comm, const tsr_layout *layout,
                                                 tsr_dtype dtype, tsr_array **out_array);
-TSR_API TSR_MUST_USE tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout,
-                                                tsr_dtype dtype, tsr_array **out_array);
-// Every element is `*element`, one of `dtype` (in the lowest bits of a byte when it is narrower).
-TSR_API TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout,
-                                               tsr_dtype dtype, const void *element,
-                                               tsr_array **out_array);
 
 // A tensor in the caller's memory, beside its address, which is that of the element whose indices
 // are all 0. Functions that write to it take the bytes of the block that it lies in, and fail with
@@ -81,25 +85,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_put(tsr_comm *comm, const tsr_mesh *me
                                               const char *spec, const tsr_shape *shape,
                                               tsr_dtype dtype, const void *host,
                                               tsr_array **out_array);
-// The tensor that a process's devices hold together: the smallest box around their pieces, which
-// they must fill; fails with not_filled, naming a hole, where they do not.
-// jax's host_local_array_to_global_array and its inverse; no communication. `host` may be NULL
-// where they hold no element.
-TSR_API TSR_MUST_USE tsr_status tsr_array_host_local(const tsr_comm *comm, const tsr_layout *layout,
-                                                     tsr_range *out_ranges);
-TSR_API TSR_MUST_USE tsr_status tsr_array_from_host_local(tsr_comm *comm, const tsr_layout *layout,
-                                                          tsr_dtype dtype, const void *host,
-                                                          const tsr_host_options *options,
-                                                          tsr_array **out_array);
-TSR_API TSR_MUST_USE tsr_status tsr_array_to_host_local(const tsr_array *array, void *host,
-                                                        int64_t host_bytes,
-                                                        const tsr_host_options *options);
-// jax.make_array_from_single_device_arrays: a buffer for each local device of the layout, in order
-// of device number, of at least the bytes its shard takes. Retains them; replicas that are given
-// the same buffer share it.
-TSR_API TSR_MUST_USE tsr_status tsr_array_from_buffers(tsr_comm *comm, const tsr_layout *layout,
-                                                       tsr_dtype dtype, tsr_buffer *const *buffers,
-                                                       tsr_array **out_array);
 
 // What one device of an array holds.
 typedef struct tsr_array_part {
@@ -130,27 +115,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_generate(tsr_comm *comm, const tsr_lay
 TSR_API tsr_dtype tsr_array_dtype(const tsr_array *array);
 TSR_API tsr_shape tsr_array_shape(const tsr_array *array);
 TSR_API const tsr_layout *tsr_array_layout(const tsr_array *array);
-TSR_API const tsr_sharding *tsr_array_sharding(const tsr_array *array);  // NULL unless a grid
-TSR_API tsr_comm *tsr_array_comm(const tsr_array *array);
-TSR_API bool tsr_array_is_deleted(const tsr_array *array);            // it was donated
-TSR_API bool tsr_array_is_fully_addressable(const tsr_array *array);  // all its devices are here
-TSR_API int64_t tsr_array_local_count(const tsr_array *array);        // its devices that are here
-TSR_API int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local part
-// Which local part a device holds; -1 when it holds none here.
-TSR_API int64_t tsr_array_local_find(const tsr_array *array, int64_t device);
-TSR_API const void *tsr_array_data(const tsr_array *array, int64_t index);
+TSR_API int64_t tsr_array_local_count(const tsr_array *array);  // its devices that are here
 // addressable_shards[index], in order of device number.
 TSR_API TSR_MUST_USE tsr_status tsr_array_local_at(const tsr_array *array, int64_t index,
                                                    tsr_array_part *out_part);
-// The buffer of a local part, and where its data begin in it. Borrowed from the array.
-TSR_API tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset);
-// Bytes of memory that its parts really take here, what is shared counted once.
-TSR_API int64_t tsr_array_memory(const tsr_array *array);
 // One line: `f32 (8, 16) over {x=4, y=2} as x, _: 8 of 8 devices here, 4 buffers, 512 B`.
 TSR_API void tsr_array_print(const tsr_array *array, tsr_text *out);
-// Collective. Whether devices that hold the same shard hold the same bytes; fails with
-// replicas_differ, naming two devices and the first element that differs.
-TSR_API TSR_MUST_USE tsr_status tsr_array_check_replicas(const tsr_array *array);
 
 // ---- writing ----
 
@@ -172,18 +142,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_write_all(tsr_array *array, tsr_array_
 // are those of `host`; on ranks that do not get the tensor, NULL and 0 are right.
 TSR_API TSR_MUST_USE tsr_status tsr_array_gather(tsr_array *array, void *host, int64_t host_bytes,
                                                  const tsr_host_options *options);
-
-// ---- NumPy's files ----
-
-// Reads an array from a .npy file, each device's part only, wherever it lies; arrays in Fortran's
-// or in the other byte order too. `dtype` is wanted for types that such files forget
-// (tessera/npy.h) and checked otherwise; TSR_DTYPE_NONE takes what the file says.
-TSR_API TSR_MUST_USE tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout,
-                                                   const char *path, tsr_dtype dtype,
-                                                   tsr_array **out_array);
-// Collective. One .npy file, which all owners write at once, each at its place (all ranks must see
-// the same folder); a file of that name is replaced in one step at the end.
-TSR_API TSR_MUST_USE tsr_status tsr_array_save_npy(tsr_array *array, const char *path);
 
 // ---- resharding ----
 
@@ -217,15 +175,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_reshard(tsr_array *array, const tsr_la
 // Fails as those two do, and with bad_argument for an array that lies on no mesh.
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_to(tsr_array *array, const char *spec,
                                                      tsr_array **out_array);
-// Collective, unless `count` is 0: that is nothing to do, and no comm to say so. Many arrays of one
-// comm, in as few rounds of messages as `most_memory` allows; one that is listed twice cannot be
-// donated. On failure no array is made, but those of earlier rounds
-// are already donated.
-TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
-                                                      const tsr_layout *const *layouts,
-                                                      int64_t count,
-                                                      const tsr_reshard_options *options,
-                                                      tsr_array **out_arrays);
 
 // Collective. The same into an array that is there, of the same shape and element type on the same
 // comm: its layout is the target, and its buffers take the result. What others hold of them

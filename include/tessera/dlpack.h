@@ -10,7 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tessera/api.h"
 #include "tessera/array.h"
+#include "tessera/comm.h"
+#include "tessera/layout.h"
+#include "tessera/status.h"
 
 TSR_BEGIN_DECLS
 
@@ -43,15 +47,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_from_dlpack_unversioned(tsr_comm *comm
                                                                   struct DLManagedTensor *tensor,
                                                                   bool borrow,
                                                                   tsr_array **out_array);
-// One shard: a row-major tensor as a buffer, for tsr_array_from_buffers. On success it belongs to
-// the buffer.
-TSR_API TSR_MUST_USE tsr_status tsr_buffer_from_dlpack(struct DLManagedTensorVersioned *tensor,
-                                                       tsr_dtype *out_dtype, tsr_shape *out_shape,
-                                                       tsr_buffer **out_buffer);
-TSR_API TSR_MUST_USE tsr_status tsr_buffer_from_dlpack_unversioned(struct DLManagedTensor *tensor,
-                                                                   tsr_dtype *out_dtype,
-                                                                   tsr_shape *out_shape,
-                                                                   tsr_buffer **out_buffer);
 
 TSR_END_DECLS
 

@@ -3,9 +3,11 @@
 #ifndef TESSERA_DTYPE_H
 #define TESSERA_DTYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tessera/api.h"
 #include "tessera/status.h"
 
 TSR_BEGIN_DECLS
@@ -51,16 +53,8 @@ typedef struct tsr_dtype_info {
 TSR_API const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype);  // NULL for an invalid value
 // Its name in an ecosystem; NULL where that has no such type.
 TSR_API const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem);
-// Finds a type by its name in any of the ecosystems; TSR_DTYPE_NONE if there is none. Names are
-// case-sensitive and none means two types: "F8_E4M3" can only be safetensors' word for f8e4m3fn.
-TSR_API tsr_dtype tsr_dtype_find(const char *name);
-// The same within one ecosystem, for readers of its files, where foreign names are errors. The name
-// need not be terminated.
-TSR_API tsr_dtype tsr_dtype_find_in(tsr_ecosystem ecosystem, const char *name, size_t length);
 // As tsr_dtype_find, but a miss is an error that suggests the nearest name.
 TSR_API TSR_MUST_USE tsr_status tsr_dtype_parse(const char *name, tsr_dtype *out_dtype);
-// Bytes that `count` elements take, sub-byte types packed and rounded up; checked for overflow.
-TSR_API TSR_MUST_USE tsr_status tsr_dtype_bytes(tsr_dtype dtype, int64_t count, int64_t *out_bytes);
 
 TSR_END_DECLS
 

@@ -1,78 +1,24 @@
-// Engine: what a comm needs to be told to work over some transport.
-//
-// A program that only uses comms does not need this header; it is for those who write an engine, in
-// this library (src/comm/threads), beside it (src/comm/mpi, a library of its own) or elsewhere.
-//
-// The facade (tessera/comm.h) does for every engine what all have in common. It checks arguments,
-// turns all_gather, all_to_all, permute and broadcast into copies, and, when there are several
-// ranks, makes sure by `share` that all of them call the same thing and that none found a mistake.
-// So an engine's functions are called on all ranks with arguments that were checked, or on none.
-//
-// An engine's functions that wait for other ranks fail with COMM_TIMEOUT after tsr_comm_timeout
-// seconds without progress, and with COMM_FAILED when a rank is gone, in a message that names the
-// ranks waited for; the facade adds what was being done (step and call) as a note.
+// For those who write engines, kernels and runtimes: how layouts are made of cuts, which copies and
+// collectives lead from one to another, and what carries them out.
 #ifndef TESSERA_ENGINE_H
 #define TESSERA_ENGINE_H
 
-#include "tessera/comm.h"
-#include "tessera/reduce.h"
-
-TSR_BEGIN_DECLS
-
-// all_reduce (scatter = false): outer is 1, inner the number of elements, and every member gets the
-// whole. reduce_scatter: `in` has outer blocks of size * inner elements, and member i gets part i
-// of each. Elements are reduced over the group's members by the tree of tessera/reduce.h. in == out
-// may be for all_reduce, and members of a group may share one `out`.
-typedef struct tsr_reduce_job {
-  const tsr_groups *groups;
-  tsr_dtype dtype;
-  tsr_reduction op;
-  bool scatter;
-  int64_t outer, inner;
-  const void *const *in;
-  void *const *out;
-} tsr_reduce_job;
-
-typedef struct tsr_engine {
-  size_t size;  // sizeof(tsr_engine)
-  const char *name;
-  // Does all copies whose source or target is here. `in` and `out` are not NULL where needed.
-  tsr_status (*exchange)(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count);
-  tsr_status (*reduce)(tsr_comm *comm, const tsr_reduce_job *job);
-  // A small all-gather of control data, `bytes` from each rank, in order of ranks. It is also the
-  // barrier (with 0 bytes): nobody returns before all have called. Not called with one rank only.
-  tsr_status (*share)(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
-  void (*destroy)(void *state);  // NULL when there is nothing to give back
-} tsr_engine;
-#define TSR_ENGINE TSR_SIZED(tsr_engine)
-
-typedef struct tsr_engine_desc {
-  size_t size;  // sizeof(tsr_engine_desc)
-  const tsr_engine *engine;
-  void *state;  // the engine's own; destroyed with the comm
-  int rank, rank_count;
-  const int64_t *first_devices;  // rank_count + 1 of them, rising from 0 to the number of devices
-} tsr_engine_desc;
-#define TSR_ENGINE_DESC TSR_SIZED(tsr_engine_desc)
-
-// Makes a comm. On failure `state` still belongs to the caller.
-TSR_API TSR_MUST_USE tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *desc,
-                                                            const tsr_comm_options *options,
-                                                            tsr_comm **out_comm);
-TSR_API void *tsr_comm_engine_state(const tsr_comm *comm);
-TSR_API double tsr_comm_timeout(const tsr_comm *comm);  // seconds; negative = wait for ever
-TSR_API size_t tsr_comm_in_flight(const tsr_comm *comm);
-TSR_API int64_t
-tsr_comm_step(const tsr_comm *comm);  // how many collectives were called, this one too
-
-// ---- what engines share ----
-
-// Does the copies of all parts whose source and target are both here, on the comm's workers.
-TSR_API TSR_MUST_USE tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts,
-                                                     int64_t part_count);
-
-// Reductions by the fixed tree, whole and by parts: tessera/reduce.h.
-
-TSR_END_DECLS
+#include "tessera/tessera.h"
+#include "tessera/dlpack.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/plan.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "tessera/engine/transport.h"
 
 #endif

@@ -16,6 +16,7 @@
 #include <mpi.h>
 
 #include "tessera/comm.h"
+#include "tessera/mpi.h"
 
 TSR_BEGIN_DECLS
 

@@ -33,7 +33,6 @@
   X(checkpoint, release, const tsr_checkpoint)       \
   X(chunker, release, const tsr_chunker)             \
   X(comm, release, tsr_comm)                         \
-  X(copy_batch, destroy, tsr_copy_batch)             \
   X(copy_plan, release, const tsr_copy_plan)         \
   X(fsck, destroy, tsr_fsck)                         \
   X(layout, release, const tsr_layout)               \
@@ -49,7 +48,6 @@
   X(rules, release, const tsr_rules)                 \
   X(save, destroy, tsr_save)                         \
   X(sequence, release, const tsr_sequence)           \
-  X(sequence_cache, destroy, tsr_sequence_cache)     \
   X(sharding, release, const tsr_sharding)           \
   X(spec, release, const tsr_spec)                   \
   X(topology, release, const tsr_topology)           \
@@ -63,17 +61,12 @@
   X(changes)                \
   X(copies)                 \
   X(device_array)           \
-  X(facts)                  \
   X(findings)               \
   X(groups)                 \
-  X(lints)                  \
   X(logical_names)          \
   X(pieces)                 \
   X(place_report)           \
-  X(plan_diff)              \
-  X(relabelling)            \
-  X(text)                   \
-  X(tree_groups)
+  X(text)
 
 #define TSR_OWN(type, name) \
   __attribute__((cleanup(tsr_give_back_##type))) tsr_owned_##type name = {0}

@@ -9,10 +9,19 @@
 #ifndef TESSERA_PLAN_H
 #define TESSERA_PLAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
 #include "tessera/layout.h"
 #include "tessera/logical.h"
 #include "tessera/mesh.h"
 #include "tessera/rules.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 #include "tessera/tree.h"
 
 TSR_BEGIN_DECLS
@@ -48,8 +57,6 @@ TSR_BEGIN_DECLS
 #define TSR_ENUMERATOR_(id, word, text) TSR_WHY_##id,
 typedef enum tsr_why { TSR_REASONS(TSR_ENUMERATOR_) TSR_WHY_COUNT } tsr_why;
 #undef TSR_ENUMERATOR_
-TSR_API const char *tsr_why_word(tsr_why why);  // "no_rule"
-TSR_API const char *tsr_why_text(tsr_why why);  // "no rule matched"
 
 // One reason: what happened, to which dimension, by which rule, and a number and an axis that
 // belong to it. What they mean: docs/plan-schema.md.
@@ -77,9 +84,7 @@ typedef struct tsr_plan tsr_plan;  // immutable, shared by any threads
 TSR_API tsr_plan *tsr_plan_retain(const tsr_plan *plan);
 TSR_API void tsr_plan_release(const tsr_plan *plan);  // NULL is fine
 TSR_API const tsr_tree *tsr_plan_tree(const tsr_plan *plan);
-TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);    // NULL = made without one
-TSR_API const tsr_rules *tsr_plan_rules(const tsr_plan *plan);  // that it was made by; or NULL
-TSR_API const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  // the same
+TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);  // NULL = made without one
 TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
 // The row of a tensor by its index in the tree, or by its path: fails with not_found, naming the
 // nearest path.
@@ -89,33 +94,15 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_find(const tsr_plan *plan, const char *
                                               tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
 TSR_API int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
-// The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
 // get_partition_spec: the spec of a tensor by its path; NULL if there is none of this name.
 TSR_API const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path);
-// The distinct specs of the plan, and the number of a row's wanted and final one among them.
-TSR_API int64_t tsr_plan_spec_count(const tsr_plan *plan);
-TSR_API const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int64_t spec);
-TSR_API int64_t tsr_plan_wanted(const tsr_plan *plan, int64_t index);
-TSR_API int64_t tsr_plan_final(const tsr_plan *plan, int64_t index);
 // The layout of a row's tensor on the mesh. Fails where the final spec does not fit, and without a
 // mesh.
 TSR_API TSR_MUST_USE tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
                                                 tsr_layout **out_layout);
-// The same mesh, tensors, specs, policies and notes, made by the same rules.
-TSR_API bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b);
-// A note as text: `rule 3 (llama.rules:12) "q_proj" -> tp, fsdp`, or `dimension 1: size 10 is not
-// divisible by tp=4, so it is not cut`.
-TSR_API void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
-                                 tsr_text *out);
-// Tensors as tsr_tree_group_by_pattern groups them, as far as they also agree in specs and policy.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
 
 // docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same
 // bytes. The mesh's topology is part of it.
-TSR_API void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer);
-TSR_API TSR_MUST_USE tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan);
-TSR_API bool tsr_plan_is_json(const tsr_json *value);  // by its "schema"
 TSR_API TSR_MUST_USE tsr_status tsr_plan_open(const char *path, tsr_plan **out_plan);
 
 // ---- making plans ----
@@ -156,24 +143,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_logical(const tsr_tree *tree, const tsr
                                                  const tsr_logical_rules *rules,
                                                  tsr_plan **out_plan);
 
-// One given spec per tensor, corrected for the mesh (NULL: as they are). NULL = not cut.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh,
-                                                    const tsr_spec *const *specs,
-                                                    tsr_plan **out_plan);
-
-// The same specs, with their reasons, for the tensors of another tree, told by path: those of a
-// model that was cast, or of a part of one. Fails with not_found for a tensor that the plan lacks,
-// and with shapes_differ.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree,
-                                                  tsr_plan **out_plan);
-
-// The same plan, but with tensors that go with another one cut as that one is, whatever they were
-// before. What an optimiser keeps for a parameter (exp_avg, mu, master weights, ...) takes its row,
-// single numbers are not cut. Scales and zero points of quantised weights take the weight's cut,
-// counted in blocks; a cut through a block is refused (bad_cut). Forms that no cut can follow stay
-// whole. All are told by their names: docs/companions.md. The plan must have a mesh.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan);
-
 // ---- looking at plans ----
 
 // Why a tensor has its spec: its notes, and the rules that were tried before and would have matched
@@ -196,8 +165,6 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t i
 #define TSR_ENUMERATOR_(id, error, word, text) TSR_FINDING_##id,
 typedef enum tsr_finding_kind { TSR_FINDINGS(TSR_ENUMERATOR_) TSR_FINDING_COUNT } tsr_finding_kind;
 #undef TSR_ENUMERATOR_
-TSR_API const char *tsr_finding_word(tsr_finding_kind kind);  // "unknown_axis"
-TSR_API const char *tsr_finding_text(tsr_finding_kind kind);  // "names an axis the mesh lacks"
 
 typedef struct tsr_finding {
   tsr_finding_kind kind;
@@ -236,73 +203,55 @@ TSR_API TSR_MUST_USE tsr_status tsr_plan_check(const tsr_plan *plan,
 TSR_API void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out);
 TSR_API void tsr_findings_deinit(tsr_findings *findings);
 
-// What changes from one plan to another of the same model, tensor by tensor (told by path).
-typedef enum tsr_diff_kind { TSR_DIFF_CHANGED, TSR_DIFF_ADDED, TSR_DIFF_REMOVED } tsr_diff_kind;
-typedef struct tsr_plan_change {
-  tsr_diff_kind kind;
-  int64_t before, after;  // rows; -1 = none
-  int64_t moved_bytes;    // that devices must receive, over all of them
-} tsr_plan_change;
-typedef struct tsr_plan_diff {
-  size_t size;             // sizeof(tsr_plan_diff)
-  int64_t count;           // of changes; rows that are the same are not listed
-  tsr_plan_change *items;  // owned; in the order of the second plan, what is removed last
-  int64_t same, changed, added, removed;
-  int64_t moved_bytes;  // stops at 2^63 - 1
-  int64_t bytes_per_device_before, bytes_per_device_after;
-} tsr_plan_diff;
-#define TSR_PLAN_DIFF TSR_SIZED(tsr_plan_diff)
-// A tensor is the same if every device holds the same of it before and after. Otherwise what moves
-// is counted exactly: the elements of a device's new shard that its old one lacks. Devices are told
-// by id, and meshes may differ. A tensor of another type or shape moves as a whole. Without a mesh
-// on both sides specs are compared, and nothing moves.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
-                                                     tsr_plan_diff *out_diff);
-// A line for each, `layers.*.w (32 tensors): tp, _ -> _, tp; 4096 bytes move`; tensors that differ
-// only in numbers share one. Then the sums.
-TSR_API void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *before,
-                                 const tsr_plan *after, tsr_text *out);
-TSR_API void tsr_plan_diff_deinit(tsr_plan_diff *diff);
+// ---- from shapes ----
 
-// What is odd about rules, given a model, and a mesh if there is one. Id, the word in JSON, what it
-// says.
-#define TSR_LINTS(X)                                                            \
-  X(UNMATCHED, "unmatched", "tensor has no rule")                               \
-  X(NEAR_MISS, "near_miss", "matches no tensor, but nearly one without a rule") \
-  X(AXIS_UNKNOWN, "axis_unknown", "names an axis the mesh lacks")               \
-  X(AXIS_TWICE, "axis_twice", "uses an axis twice")                             \
-  X(AXIS_DROPPED, "axis_dropped", "cannot cut some tensors as it says")         \
-  X(TOO_LONG, "too_long", "is longer than the rank of some tensors")            \
-  X(SHADOWED, "shadowed", "matches only tensors that earlier rules take")       \
-  X(DUPLICATE, "duplicate", "repeats the pattern of an earlier rule")           \
-  X(NEVER_MATCHES, "never_matches", "matches no tensor")
-#define TSR_ENUMERATOR_(id, word, text) TSR_LINT_##id,
-typedef enum tsr_lint_kind { TSR_LINTS(TSR_ENUMERATOR_) TSR_LINT_COUNT } tsr_lint_kind;
-#undef TSR_ENUMERATOR_
-TSR_API const char *tsr_lint_word(tsr_lint_kind kind);  // "never_matches"
-TSR_API const char *tsr_lint_text(tsr_lint_kind kind);  // "matches no tensor"
+typedef struct tsr_auto_options {
+  size_t size;  // sizeof(tsr_auto_options)
+  // Axes to use, in this order; "a+b" is a group, used as one. None = the mesh's, largest first.
+  const char *const *names;
+  int name_count;
+  int64_t min_size;      // tensors with fewer elements are not cut; 0 = the number of devices
+  bool reverse;          // the smallest dimension chooses first
+  bool stack_leftovers;  // ours: axes left over join the dimensions that they still divide
+} tsr_auto_options;
+#define TSR_AUTO_OPTIONS TSR_SIZED(tsr_auto_options)
+// auto_namedsharding: the same, bound to the mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_auto(const tsr_tree *tree, const tsr_mesh *mesh,
+                                              const tsr_auto_options *options, tsr_plan **out_plan);
 
-typedef struct tsr_lint {
-  tsr_lint_kind kind;
-  int64_t rule;        // -1 = none
-  int64_t other_rule;  // the earlier rule that shadows or is repeated; -1 = none
-  int64_t row;         // an example tensor; -1 = none
-  int dim;             // of it; -1 = none
-  const char *axis;    // NULL = none; lives as long as the rules
-  int64_t tensors;     // how many are concerned
-  int64_t bytes;       // of them
-} tsr_lint;
-typedef struct tsr_lints {
-  int64_t count;
-  tsr_lint *items;  // owned; by kind, most bytes first
-} tsr_lints;
-// NULL mesh = axes are not looked at. Scalars need no rule.
-TSR_API TSR_MUST_USE tsr_status tsr_rules_lint(const tsr_rules *rules, const tsr_tree *tree,
-                                               const tsr_mesh *mesh, tsr_lints *out_lints);
-// A line for each: `llama.rules:12: "q_porj" matches no tensor`.
-TSR_API void tsr_lints_print(const tsr_lints *lints, const tsr_rules *rules, const tsr_tree *tree,
-                             tsr_text *out);
-TSR_API void tsr_lints_deinit(tsr_lints *lints);
+// ---- to fit the memory ----
+
+// A cut tensor is gathered once per step over the axes that were added for memory's sake. That
+// costs the seconds of an all-gather on the mesh's topology, or, without one, the bytes received.
+typedef struct tsr_fit_options {
+  size_t size;                               // sizeof(tsr_fit_options)
+  int64_t limit;                             // bytes per device for all tensors; 0 = none
+  double gradient_copies, optimiser_copies;  // of each tensor, in its own type; 0 = none
+  const char *const *names;  // axes to use, the first ones rather; none = all of the mesh
+  int name_count;
+  const tsr_plan *start;  // cuts that stay, on the same tree and mesh; NULL = none
+} tsr_fit_options;
+#define TSR_FIT_OPTIONS TSR_SIZED(tsr_fit_options)
+
+typedef struct tsr_fit_report {
+  size_t size;               // sizeof(tsr_fit_report)
+  int64_t bytes_per_device;  // with gradients and optimiser
+  int64_t smallest;          // what no plan can go below
+  double cost;               // seconds, or bytes without a topology
+  double lower_bound;        // no plan that fits costs less
+  bool optimal;              // proved: none costs less by more than a millionth
+} tsr_fit_report;
+#define TSR_FIT_REPORT TSR_SIZED(tsr_fit_report)
+
+// optimize_sharding_for_memory: the plan that fits `limit` bytes on every device, gradients and
+// optimiser included, at the least cost. Tensors of one layer pattern are cut alike, and sizes
+// always divide. Fails with does_not_fit, naming the smallest size possible. Without a limit:
+// tsr_plan_auto. The least cost is found by branch and bound; where a model is too varied for that,
+// the plan is the best of a greedy search and `lower_bound` tells how good. `out_report` may be
+// NULL.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh,
+                                             const tsr_fit_options *options, tsr_plan **out_plan,
+                                             tsr_fit_report *out_report);
 
 TSR_END_DECLS
 

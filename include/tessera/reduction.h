@@ -2,7 +2,7 @@
 #ifndef TESSERA_REDUCTION_H
 #define TESSERA_REDUCTION_H
 
-#include "tessera/dtype.h"
+#include "tessera/api.h"
 
 TSR_BEGIN_DECLS
 
@@ -20,10 +20,6 @@ typedef enum tsr_reduction {
   TSR_REDUCE_OR,
   TSR_REDUCTION_COUNT
 } tsr_reduction;
-
-TSR_API const char *tsr_reduction_name(tsr_reduction op);  // "sum"; NULL for an invalid value
-// Whether elements of a type can be reduced so.
-TSR_API bool tsr_reduction_allows(tsr_reduction op, tsr_dtype dtype);
 
 TSR_END_DECLS
 

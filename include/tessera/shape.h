@@ -3,8 +3,10 @@
 #ifndef TESSERA_SHAPE_H
 #define TESSERA_SHAPE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "tessera/api.h"
 #include "tessera/dtype.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
@@ -17,25 +19,19 @@ typedef struct tsr_shape {
   int rank;
   int64_t dims[TSR_MAX_RANK];
 } tsr_shape;
-#ifndef __cplusplus  // tessera.hpp has tsr::shape{8, 16}: a C++ compiler would pass a dead temporary
-
+#ifndef __cplusplus  // tessera.hpp has tsr::shape{8, 16}: a C++ compiler would pass a dead
+                     // temporary
 // TSR_SHAPE(8, 16) in C: a pointer to a shape of rank 2 that lives to the end of the block.
 #define TSR_SHAPE(...) \
   (&(tsr_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define TSR_SCALAR (&(tsr_shape){0, {0}})
-
 #endif
 
-TSR_API TSR_MUST_USE tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, int rank);
 // No negative sizes, rank in bounds, and the product of the sizes that are not 0 at most 2^62, so
 // that no product of some of them can overflow even when the tensor is empty.
-TSR_API TSR_MUST_USE tsr_status tsr_shape_check(const tsr_shape *shape);
-TSR_API bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
 TSR_API TSR_MUST_USE tsr_status tsr_shape_count(const tsr_shape *shape, int64_t *out_elements);
 TSR_API TSR_MUST_USE tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype,
                                                 int64_t *out_bytes);
-// How many elements apart neighbours along each dimension lie in a row-major tensor.
-TSR_API void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides);
 // "8,16", "8x16", "[8, 16]", "(8, 16)", "(8,)", "()" and "[]" (a scalar) are understood. Printed as
 // Python prints it: "(8, 16)", "(8,)", "()".
 TSR_API TSR_MUST_USE tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape);
@@ -60,8 +56,6 @@ static inline tsr_tensor tsr_tensor_of(const char *path, tsr_dtype dtype, const 
 }
 
 // Of a tensor that was checked, as those of trees and files are: nothing overflows.
-TSR_API int64_t tsr_tensor_bytes(const tsr_tensor *tensor);
-TSR_API int64_t tsr_tensor_elements(const tsr_tensor *tensor);
 TSR_API tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
 
 TSR_END_DECLS

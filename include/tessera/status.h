@@ -73,19 +73,14 @@ typedef struct tsr_failure *tsr_status;
 TSR_API const char *tsr_status_text(tsr_status status);
 TSR_API tsr_code tsr_status_code(tsr_status status);    // TSR_CODE_OK for NULL
 TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NULL
-// The source line of this library that raised it, as "file.c:12"; "" for NULL.
-TSR_API const char *tsr_status_origin(tsr_status status);
-TSR_API void tsr_status_free(tsr_status status);  // NULL is fine
+TSR_API void tsr_status_free(tsr_status status);        // NULL is fine
 // For the end of main: says what is wrong on stderr, frees it, and gives the exit code that the
 // command has for it: 0 for NULL, else 2 + its code (3 for invalid input, 4 for not found, ...).
 //   int main(void) { return tsr_status_exit(run()); }
 TSR_API int tsr_status_exit(tsr_status status);
 
-TSR_API const char *tsr_code_name(tsr_code code);  // "invalid input"; "unknown" for other values
 // "indivisible"; "" for TSR_CAUSE_NONE and for other values.
 TSR_API const char *tsr_cause_slug(tsr_cause cause);
-// Whether `slug` names this cause; peers have different words for some causes (see causes.def).
-TSR_API bool tsr_cause_matches(tsr_cause cause, const char *slug);
 
 // Raising and passing on. `tsr_fail` never returns NULL: when there is no memory for its message,
 // it returns a static out-of-memory failure.

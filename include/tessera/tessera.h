@@ -1,57 +1,30 @@
-// All of Tessera's public headers.
+// Tessera: everything one needs to put tensors on meshes and move them.
+//
+// Beside it, by name: tessera/checkpoint.h for models on disk, tessera/engine.h for those who write
+// engines, kernels and runtimes, tessera/compat/ for the answers of JAX, flax, t5x, eformer and
+// PyTorch in their own words, tessera/mpi.h, and tessera/tessera.hpp for C++.
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
 #include "tessera/api.h"
 #include "tessera/array.h"
-#include "tessera/axes.h"
 #include "tessera/buffer.h"
-#include "tessera/checkpoint.h"
-#include "tessera/chunks.h"
 #include "tessera/comm.h"
-#include "tessera/convert.h"
-#include "tessera/copy.h"
-#include "tessera/dlpack.h"
 #include "tessera/dtype.h"
-#include "tessera/engine.h"
-#include "tessera/fsck.h"
-#include "tessera/groups.h"
-#include "tessera/hash.h"
-#include "tessera/inspect.h"
-#include "tessera/json.h"
 #include "tessera/layout.h"
-#include "tessera/load.h"
 #include "tessera/log.h"
 #include "tessera/logical.h"
-#include "tessera/map.h"
 #include "tessera/mesh.h"
-#include "tessera/mesh_build.h"
-#include "tessera/notation.h"
-#include "tessera/npy.h"
 #include "tessera/own.h"
-#include "tessera/partitioner.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"
-#include "tessera/plan_auto.h"
-#include "tessera/pool.h"
-#include "tessera/progress.h"
-#include "tessera/reduce.h"
 #include "tessera/reduction.h"
 #include "tessera/rules.h"
-#include "tessera/safetensors.h"
-#include "tessera/save.h"
-#include "tessera/scope.h"
-#include "tessera/sequence.h"
 #include "tessera/shape.h"
-#include "tessera/sharding.h"
-#include "tessera/slice.h"
 #include "tessera/spec.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
 #include "tessera/topology.h"
-#include "tessera/transfer.h"
-#include "tessera/transform.h"
-#include "tessera/verify.h"
 #include "tessera/tree.h"
 
 #endif

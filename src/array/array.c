@@ -6,6 +6,13 @@
 #include <string.h>
 
 #include "comm/comm.h"
+#include "array/array_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 
 // ---- slots ----
 

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "comm/call.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/reduction.h"
 #include "layout/layout.h"
 #include "tessera/array.h"
 

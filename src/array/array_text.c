@@ -1,5 +1,6 @@
 // Arrays whose layouts are told as text: the thin end of making and resharding.
 #include "array/array.h"
+#include "layout/layout_internal.h"
 
 tsr_status tsr_array_put(tsr_comm *comm, const tsr_mesh *mesh, const char *spec,
                          const tsr_shape *shape, tsr_dtype dtype, const void *host,

@@ -4,7 +4,13 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "tessera/hash.h"
+#include "array/array_internal.h"
+#include "base/copy_internal.h"
+#include "base/shape_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
 
 // ---- the elements of a slot, without padding ----
 

@@ -1,12 +1,14 @@
 // The boxes of all processes in a mesh, found in one pass over its devices; what is asked about a
 // process is then arithmetic on its box.
-#include "tessera/chunks.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array/chunks.h"
+#include "array/chunks_internal.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/engine/mesh.h"
 #include "mesh/mesh.h"
 
 // One block, hence one free: the struct, the boxes' corners, then the processes.

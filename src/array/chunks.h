@@ -2,7 +2,11 @@
 #ifndef TESSERA_ARRAY_CHUNKS_H
 #define TESSERA_ARRAY_CHUNKS_H
 
-#include "tessera/chunks.h"
+#include "array/chunks_internal.h"
+#include "tessera/api.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/mesh.h"
+#include "tessera/status.h"
 
 // The part of the mesh that a process fills: its low corner and sizes, one per axis.
 typedef struct tsr_process_box {

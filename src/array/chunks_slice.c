@@ -4,6 +4,12 @@
 // exact way (options `uneven` and `strict`) starts from the devices instead: the axes cut the
 // dimension in shards of ceil(size / devices), and the process holds those of its box.
 #include "array/chunks.h"
+#include "array/chunks_internal.h"
+#include "base/shape_internal.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/layout.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
 #include "base/sized.h"
 #include "mesh/mesh.h"
 

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 
 #include "array/reshard.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 
 // The tensor whole on the first device of each rank that wants it.
 static tsr_status whole_layout(const tsr_array *array, int root, tsr_layout **out_layout) {

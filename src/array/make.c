@@ -3,6 +3,13 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/array_internal.h"
+#include "base/buffer_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/pool.h"
 
 // ---- filling memory in parallel ----
 

@@ -7,6 +7,14 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/reduction.h"
+#include "tessera/spec.h"
 
 tsr_status tsr_array_check_reduced(const tsr_array *array) {
   if (tsr_layout_term_count(array->layout) == 1) return NULL;

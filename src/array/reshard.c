@@ -8,6 +8,17 @@
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "layout/layout_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/reduction.h"
+#include "transfer/transfer_internal.h"
 #include "array/reshard.h"
 
 enum { VIEW_ALIGNMENT = 64 };

@@ -3,7 +3,8 @@
 #define TESSERA_ARRAY_RESHARD_H
 
 #include "array/array.h"
-#include "tessera/transfer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
 
 typedef struct tsr_move {
   tsr_array *from;   // borrowed

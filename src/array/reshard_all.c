@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "array/reshard.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
 #include "array/sequence.h"
 #include "base/sized.h"
 

@@ -3,13 +3,23 @@
 // Every device has a buffer of its own after a step, as on real machines, except that the members
 // of a group which get the same result share it. Devices that hold the same shard in other groups
 // give their copies back when the step is done.
-#include "tessera/sequence.h"
 
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "base/copy_internal.h"
+#include "base/shape_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/transport.h"
+#include "tessera/reduction.h"
+#include "transfer/sequence_internal.h"
 #include "array/sequence.h"
-#include "tessera/engine.h"
 
 typedef struct stage {
   const tsr_sequence *sequence;

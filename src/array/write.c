@@ -1,7 +1,11 @@
 // Copy on write: a buffer that anyone else may be reading is copied before it is given away to be
 // written.
 #include "array/array.h"
-#include "tessera/engine.h"
+#include "base/buffer_internal.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/transport.h"
 
 static tsr_status copy_slot(tsr_array *array, tsr_slot *slot, char *target) {
   const int64_t index = tsr_comm_local_index(array->comm, slot->device);

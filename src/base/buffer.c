@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/sized.h"
+#include "base/buffer_internal.h"
+#include "tessera/engine/buffer.h"
 #include "base/memory.h"
 
 enum { ALIGNMENT = 64, HUGE_ALIGNMENT = 2 << 20, HUGE_FROM = 4 << 20 };

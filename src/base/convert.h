@@ -2,7 +2,7 @@
 #ifndef TESSERA_BASE_CONVERT_H
 #define TESSERA_BASE_CONVERT_H
 
-#include "tessera/convert.h"
+#include "tessera/dtype.h"
 
 // As tsr_convert, of a convertible pair: elements from `source_at` on of `source` become those from
 // `target_at` on of `target`.

@@ -1,6 +1,8 @@
 // Copies as descriptions: simplified, cut in parts, turned into messages, and at last handed to the
 // kernels as boxes of bytes, or of bits where runs do not start and end on bytes.
-#include "tessera/copy.h"
+#include "base/copy_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
 
 #include "base/copy_kernels.h"
 

@@ -12,6 +12,10 @@
 
 #include <string.h>
 
+#include "base/copy_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
+
 #if defined __SSE2__
 #include <emmintrin.h>
 #endif

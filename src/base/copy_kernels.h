@@ -2,7 +2,9 @@
 #ifndef TESSERA_BASE_COPY_KERNELS_H
 #define TESSERA_BASE_COPY_KERNELS_H
 
-#include "tessera/copy.h"
+#include "base/copy_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
 
 // `run` bytes side by side, in loops whose strides are bytes, outermost first.
 typedef struct tsr_byte_box {

@@ -2,7 +2,7 @@
 #ifndef TESSERA_BASE_COPY_RUNS_H
 #define TESSERA_BASE_COPY_RUNS_H
 
-#include "tessera/copy.h"
+#include "tessera/engine/kernels.h"
 
 // Steps `from` and `to` to the next run; false after the last. `turns` counts each loop's, from 0.
 static inline bool tsr_copy_next_run(const tsr_copy *copy, int64_t *turns, int64_t *from,

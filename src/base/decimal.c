@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_internal.h"
+
 enum { MOST_DIGITS = 17, SHORT_NUMBER = 64 };
 
 // The C library keeps the "C" locale ready: this allocates nothing.

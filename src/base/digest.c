@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "tessera/hash.h"
+#include "base/hash_internal.h"
+#include "base/text_internal.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 static const struct {
   const char *name;

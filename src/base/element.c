@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "tessera/convert.h"
-#include "tessera/copy.h"
+#include "base/convert_internal.h"
+#include "base/text_internal.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/dtype.h"
 
 enum { WIDEST = 16 };  // bytes of an element

@@ -1,6 +1,7 @@
-#include "tessera/groups.h"
 
 #include <stdlib.h>
+
+#include "tessera/engine/groups.h"
 
 void tsr_groups_deinit(tsr_groups *groups) {
   if (!groups) return;

@@ -1,10 +1,14 @@
 // XXH3 is compiled in from its header: keys of tables are short, and a call would cost as much as
 // the hash.
-#include "tessera/hash.h"
 
 #include <string.h>
 
 #include "base/hash_chain.h"
+#include "base/hash_internal.h"
+#include "base/text_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,9 +1,10 @@
 // Walking a document that was read (base/json_node.h tells how it lies in memory).
-#include "tessera/json.h"
 
 #include <stdlib.h>
 
 #include "base/decimal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
 #include "base/json_node.h"
 #include "base/json_read.h"
 

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-#include "tessera/hash.h"
+#include "base/json.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 enum { BATCH = 32, AHEAD = 12 };
 static const uint64_t DISTANCE_MASK = (UINT64_C(1) << 40) - 1;

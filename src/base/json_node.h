@@ -9,7 +9,9 @@
 
 #include <string.h>
 
-#include "tessera/json.h"
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/status.h"
 
 struct tsr_json {
   union {

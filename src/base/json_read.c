@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
 static tsr_status unknown_key(const tsr_json *member, const char *const *keys) {
   size_t length = 0;
   const char *key = tsr_json_key(member, &length);

@@ -3,7 +3,9 @@
 #define TESSERA_BASE_JSON_READ_H
 
 #include "base/arena.h"
-#include "tessera/json.h"
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/status.h"
 
 // As tsr_json_parse, for a text that begins at byte `start` of a file: positions count from the
 // file's first byte.

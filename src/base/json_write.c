@@ -1,11 +1,12 @@
 // The writer. Its state is only what the next byte depends on: whether a comma is due, whether a
 // key was just written, how deep it is, and which of the open containers stand on one line.
-#include "tessera/json.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "base/decimal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
 #include "base/json_node.h"
 #include "base/json_scan.h"
 #include "base/utf8.h"

@@ -8,7 +8,6 @@
 //
 // Waiting is a short spin, a few yields, then sleep: waking a sleeper takes some 30 microseconds,
 // which short runs in quick succession should not pay.
-#include "tessera/pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,6 +16,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/pool_internal.h"
+#include "tessera/engine/pool.h"
+#include "tessera/status.h"
 
 static const uint64_t OPEN = UINT64_C(1) << 32;      // above the number of helpers inside
 static const uint64_t NEXT_RUN = UINT64_C(1) << 33;  // above these, the number of the run

@@ -1,7 +1,6 @@
 // Any thread adds; only the thread that began the job reports, when it adds and the interval is
 // over. (In a pool that thread is worker 0, so it keeps adding.) The bar keeps no state: every
 // report redraws the whole line.
-#include "tessera/progress.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -13,6 +12,10 @@
 #include <unistd.h>
 
 #include "tessera/text.h"
+#include "base/progress_internal.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/status.h"
 
 struct tsr_progress {
   char *job, *unit;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text_internal.h"
+
 static const char letters[] = "\"\\ntr", meant[] = "\"\\\n\t\r";
 
 void tsr_quote(const char *name, tsr_text *out) {

@@ -7,6 +7,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/scope_internal.h"
+#include "tessera/compat/scope.h"
+#include "tessera/status.h"
+
 typedef struct holder {
   void *value;
   void (*release)(void *);

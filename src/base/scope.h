@@ -2,7 +2,9 @@
 #ifndef TESSERA_BASE_SCOPE_H
 #define TESSERA_BASE_SCOPE_H
 
-#include "tessera/scope.h"
+#include "tessera/api.h"
+#include "tessera/compat/scope.h"
+#include "tessera/status.h"
 
 // Enters a scope that holds `value` (already retained for it) and calls `release` when left. A NULL
 // value hides those outside; `release` is not called for it. When entering fails, the caller still

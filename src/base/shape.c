@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "base/scan.h"
+#include "base/dtype_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
 
 static const int64_t MOST_ELEMENTS = INT64_C(1) << 62;
 

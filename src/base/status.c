@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "tessera/text.h"
+#include "base/status_internal.h"
+#include "base/text_internal.h"
 
 struct tsr_failure {
   tsr_cause cause;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tessera/text.h"
+#include "base/text_internal.h"
 
 enum { LONGEST = 63 };
 

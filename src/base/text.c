@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/text_internal.h"
+#include "tessera/status.h"
 
 enum { FIRST_CAPACITY = 64 };
 

@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "checkpoint/save.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/place.h"
 #include "transfer/box_copies.h"
 
 // ---- copies of a range ----

@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/pool_internal.h"
+#include "base/progress_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/pool.h"
+#include "tessera/status.h"
+
 int64_t tsr_block_elements(tsr_dtype dtype) {
   return (int64_t)TSR_BLOCK_BYTES * 8 / tsr_dtype_info_of(dtype)->bits / 8 * 8;
 }

@@ -4,7 +4,11 @@
 #define TESSERA_CHECKPOINT_BLOCKS_H
 
 #include "checkpoint/view.h"
-#include "tessera/progress.h"
+#include "base/progress_internal.h"
+#include "tessera/api.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/pool.h"
+#include "tessera/status.h"
 
 enum { TSR_BLOCK_BYTES = 4 << 20 };
 

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "base/copy_runs.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/kernels.h"
 #include "base/io.h"
 #include "checkpoint/runs.h"
 #include "checkpoint/store.h"

@@ -3,6 +3,8 @@
 #define TESSERA_CHECKPOINT_BUDGET_H
 
 #include "checkpoint/target.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
 #include "checkpoint/view.h"
 
 typedef struct tsr_budget {

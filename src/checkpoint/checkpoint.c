@@ -6,6 +6,16 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/plan.h"
+#include "tessera/spec.h"
+#include "tessera/tree.h"
 #include "base/sized.h"
 #include "base/room.h"
 #include "checkpoint/numpy.h"

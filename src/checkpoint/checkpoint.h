@@ -5,10 +5,16 @@
 #include <stdatomic.h>
 
 #include "base/name_index.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
 #include "checkpoint/store.h"
 #include "file/metadata.h"
-#include "tessera/checkpoint.h"
-#include "tessera/fsck.h"
 
 // Hears what is wrong with a checkpoint and where; `file` and `tensor` may be NULL. Takes the
 // failure over and gives NULL, so that reading goes on, or gives one, so that it ends.

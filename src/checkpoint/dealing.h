@@ -3,6 +3,7 @@
 #define TESSERA_CHECKPOINT_DEALING_H
 
 #include "checkpoint/target.h"
+#include "file/safetensors.h"
 
 // One shard in a file.
 typedef struct tsr_slot {

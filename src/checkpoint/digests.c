@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "base/least.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/transform.h"
 

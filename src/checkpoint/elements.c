@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/least.h"
-#include "tessera/convert.h"
-#include "tessera/copy.h"
+#include "checkpoint/verify_internal.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 enum { CHUNK = 2048 };  // elements; a multiple of 8, so that chunks begin with a byte
 

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#include "tessera/verify.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/dtype.h"
 
 // Sums over a block, from which those of a tensor are made.
 typedef struct tsr_sums {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "tessera/checkpoint/open.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tessera/checkpoint.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/status.h"
 
 typedef struct tsr_extra {
   char *name;  // owned: in the folder

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 
 #include "checkpoint/store.h"
+#include "base/copy_internal.h"
+#include "base/shape_internal.h"
+#include "file/npy_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/kernels.h"
 #include "file/npy.h"
 #include "layout/layout.h"
 

@@ -14,6 +14,11 @@
 #include <unistd.h>
 
 #include "base/ends_with.h"
+#include "base/json.h"
+#include "checkpoint/fsck_internal.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/sized.h"

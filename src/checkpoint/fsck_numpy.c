@@ -1,6 +1,7 @@
 // NumPy's arrays and archives: headers, the index of a folder, and the checksums of an archive.
 #include "checkpoint/fsck.h"
-#include "tessera/npy.h"
+#include "file/npy_internal.h"
+#include "tessera/checkpoint/fsck.h"
 
 static tsr_status add_header_failure(tsr_fsck *fsck, const char *file, tsr_status failure) {
   const bool unreadable = tsr_status_cause(failure) == TSR_CAUSE_IO;

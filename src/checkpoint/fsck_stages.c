@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/fsck_internal.h"
+#include "tessera/checkpoint/fsck.h"
 #include "checkpoint/fsck.h"
 
 // A fault of a stage, whose files are named from the folder of all stages.

@@ -2,6 +2,10 @@
 #include <string.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/tree.h"
 #include "checkpoint/fsck.h"
 
 typedef struct hearing {

@@ -6,6 +6,10 @@
 #include <xxhash.h>
 
 #include "checkpoint/checkpoint.h"
+#include "base/progress_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
 
 static tsr_hash128 from_xxh(XXH128_hash_t hash) { return (tsr_hash128){hash.low64, hash.high64}; }
 

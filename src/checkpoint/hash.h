@@ -7,6 +7,11 @@
 #define TESSERA_CHECKPOINT_HASH_H
 
 #include "checkpoint/blocks.h"
+#include "base/progress_internal.h"
+#include "tessera/api.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/status.h"
 
 tsr_hash128 tsr_block_hash(const void *bytes, int64_t length);
 // The same of a block that comes in pieces.

@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "base/saturated.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/open.h"
 #include "base/sized.h"
 #include "checkpoint/checkpoint.h"
 #include "plan/tree.h"

@@ -3,7 +3,8 @@
 #define TESSERA_CHECKPOINT_INSPECT_H
 
 #include "base/arena.h"
-#include "tessera/inspect.h"
+#include "checkpoint/inspect_internal.h"
+#include "tessera/checkpoint/open.h"
 
 struct tsr_inspection {
   const tsr_checkpoint *checkpoint;  // shared

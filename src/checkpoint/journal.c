@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/hash_internal.h"
+#include "base/text_internal.h"
+#include "tessera/engine/kernels.h"
 #include "base/io.h"
 #include "tessera/text.h"
 

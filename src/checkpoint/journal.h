@@ -11,7 +11,9 @@
 
 #include <stdint.h>
 
-#include "tessera/hash.h"
+#include "tessera/api.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 typedef struct tsr_journal tsr_journal;
 

@@ -1,6 +1,10 @@
 // What ranks must have in common about a load: the tensors in the order they are read, with their
 // types and layouts, and how they are chosen and made.
 #include "base/hash_chain.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
 #include "checkpoint/load.h"
 #include "map/map.h"
 

@@ -3,6 +3,15 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "base/dtype_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/pool.h"
+#include "tessera/tree.h"
 #include "base/sized.h"
 #include "checkpoint/load.h"
 #include "layout/layout.h"

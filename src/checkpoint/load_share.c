@@ -8,6 +8,12 @@
 #include <stdlib.h>
 
 #include "checkpoint/load.h"
+#include "base/copy_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
 
 typedef struct listing {
   const tsr_load *load;

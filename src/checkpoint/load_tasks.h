@@ -3,6 +3,7 @@
 #define TESSERA_CHECKPOINT_LOAD_TASKS_H
 
 #include "checkpoint/load.h"
+#include "tessera/checkpoint/load.h"
 
 // A tensor's windows: the hull of what is read of it, cut along one dimension, each index of the
 // dimensions before that by itself.

@@ -12,6 +12,7 @@
 #define TESSERA_CHECKPOINT_MANIFEST_H
 
 #include "checkpoint/target.h"
+#include "tessera/engine/kernels.h"
 
 #define TSR_MANIFEST "manifest.json"
 

@@ -8,6 +8,18 @@
 #include <string.h>
 
 #include "checkpoint/view.h"
+#include "base/copy_internal.h"
+#include "base/shape_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "map/map_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/layout.h"
+#include "tessera/shape.h"
+#include "tessera/tree.h"
 #include "map/map.h"
 
 enum {

@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
 #include "checkpoint/checkpoint.h"
 
 static const char schema[] = "tessera-npz/1";

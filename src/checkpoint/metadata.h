@@ -2,8 +2,12 @@
 #ifndef TESSERA_CHECKPOINT_METADATA_H
 #define TESSERA_CHECKPOINT_METADATA_H
 
-#include "tessera/checkpoint.h"
-#include "tessera/json.h"
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 // Adds what an object says, a value of `doc`; NULL says nothing, anything else is refused.
 TSR_MUST_USE tsr_status tsr_checkpoint_read_metadata(tsr_checkpoint *checkpoint,

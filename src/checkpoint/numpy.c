@@ -14,6 +14,13 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/tree.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/json_read.h"

@@ -2,7 +2,9 @@
 #ifndef TESSERA_CHECKPOINT_NUMPY_H
 #define TESSERA_CHECKPOINT_NUMPY_H
 
-#include "tessera/checkpoint.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/status.h"
 
 // Beside a folder's arrays: which file holds which tensor, and of what type it is. NumPy's headers
 // forget some types, and names of files cannot say all that names of tensors can.

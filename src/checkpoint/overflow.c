@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/float_format.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 enum { CHUNK = 1 << 13 };  // elements; whole bytes of every type
 

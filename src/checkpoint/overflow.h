@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-#include "tessera/convert.h"
+#include "tessera/api.h"
+#include "tessera/dtype.h"
+#include "tessera/status.h"
 
 // What did not fit, of all that was cast so far; all zero at first.
 typedef struct tsr_overflow {

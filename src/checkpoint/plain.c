@@ -5,6 +5,11 @@
 #include <sys/stat.h>
 
 #include "checkpoint/checkpoint.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/tree.h"
 
 static tsr_status add_files(tsr_checkpoint *checkpoint, const tsr_model *model) {
   for (int i = 0; i < tsr_model_file_count(model); i++) {

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 
 #include "base/room.h"
+#include "base/dtype_internal.h"
+#include "base/slice.h"
+#include "checkpoint/inspect_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
 #include "checkpoint/checkpoint.h"
-#include "tessera/copy.h"
-#include "tessera/inspect.h"
 
 // Elements nearer to each other than this are read in one call with what is between them.
 enum { NEAR_BYTES = 4096 };

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "checkpoint/load.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
 
 // ---- holders ----
 

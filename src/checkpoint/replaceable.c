@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/open.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/journal.h"
 #include "checkpoint/manifest.h"

@@ -7,6 +7,8 @@
 #define TESSERA_CHECKPOINT_REPLACEABLE_H
 
 #include "checkpoint/extras.h"
+#include "tessera/api.h"
+#include "tessera/status.h"
 
 // `extras` are files that the new result has too, and that may lie in the old one; NULL = none.
 // Nothing there, an empty file or folder, and a link (what it names stays) may be replaced. Fails

@@ -14,6 +14,12 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/progress_internal.h"
+#include "base/text_internal.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
 #include "checkpoint/run.h"
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes

@@ -11,6 +11,9 @@
 #include <pthread.h>
 
 #include "checkpoint/journal.h"
+#include "base/progress_internal.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/pool.h"
 #include "checkpoint/transform.h"
 
 typedef struct tsr_running {

@@ -4,6 +4,16 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "base/pool_internal.h"
+#include "layout/layout_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/place.h"
 #include "checkpoint/load.h"
 #include "checkpoint/select.h"
 #include "plan/plan.h"

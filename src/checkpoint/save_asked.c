@@ -3,6 +3,12 @@
 #include <string.h>
 
 #include "base/hash_chain.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
 #include "checkpoint/load.h"
 #include "checkpoint/save.h"
 #include "mesh/mesh.h"

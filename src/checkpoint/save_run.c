@@ -4,6 +4,11 @@
 #include <stdlib.h>
 
 #include "base/least.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/place.h"
 #include "checkpoint/load.h"
 #include "checkpoint/run.h"
 #include "checkpoint/save.h"

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "base/progress_internal.h"
+#include "base/shape_internal.h"
+#include "checkpoint/verify_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/pool.h"
+#include "tessera/tree.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"

@@ -3,7 +3,10 @@
 #define TESSERA_CHECKPOINT_SCAN_H
 
 #include "checkpoint/view.h"
-#include "tessera/verify.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/pool.h"
+#include "tessera/status.h"
 
 TSR_MUST_USE tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool,
                                        tsr_tensor_stats *out_stats);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
+#include "tessera/checkpoint/transform.h"
 #include "plan/patterns.h"
 #include "plan/quantised.h"
 

@@ -3,7 +3,11 @@
 #define TESSERA_CHECKPOINT_SELECT_H
 
 #include "checkpoint/view.h"
-#include "tessera/transform.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/dtype.h"
+#include "tessera/status.h"
+#include "tessera/tree.h"
 
 // Takes out the views that are not included, or excluded, and casts the others. `source` are the
 // tensors that views come from, for what goes with them; NULL = the views themselves.

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/layout.h"
 #include "checkpoint/inspect.h"
 #include "plan/plan.h"
 

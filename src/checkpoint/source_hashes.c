@@ -5,6 +5,12 @@
 #include <stdlib.h>
 
 #include "base/least.h"
+#include "base/hash_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/hash.h"
 

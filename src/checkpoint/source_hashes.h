@@ -10,7 +10,10 @@
 
 #include <stdbool.h>
 
-#include "tessera/checkpoint.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 typedef struct tsr_source_hashes tsr_source_hashes;
 

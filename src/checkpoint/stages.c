@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text_internal.h"
+
 static tsr_status take(const char *path, tsr_stamp *out_stamp) {
   struct stat info;
   if (stat(path, &info)) {

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 #include "base/io.h"
 
 tsr_status tsr_store_create(tsr_store **out_store) {

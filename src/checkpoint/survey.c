@@ -3,11 +3,16 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "base/progress_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
 #include "checkpoint/budget.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
 #include "checkpoint/hash.h"
-#include "tessera/inspect.h"
 
 typedef struct survey {
   tsr_verify_options options;

@@ -7,6 +7,16 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "file/safetensors.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
 #include "base/name_index.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/dealing.h"

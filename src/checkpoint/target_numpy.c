@@ -8,6 +8,11 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "file/npy_internal.h"
+#include "file/safetensors.h"
+#include "tessera/engine/kernels.h"
 #include "checkpoint/dealing.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/metadata.h"

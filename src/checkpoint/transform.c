@@ -7,6 +7,18 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
+#include "base/hash_internal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "checkpoint/transform_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
 #include "base/least.h"
 #include "base/saturated.h"
 #include "base/sized.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checkpoint/transform.h"
+#include "tessera/checkpoint/transform.h"
 
 static int more_first(const void *left, const void *right) {
   const tsr_cast_loss *a = left, *b = right;

@@ -6,10 +6,15 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "base/convert_internal.h"
+#include "base/json.h"
+#include "base/slice.h"
+#include "base/text_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
 #include "checkpoint/checkpoint.h"
-#include "tessera/convert.h"
-#include "tessera/copy.h"
-#include "tessera/inspect.h"
 
 enum { MOST_SHOWN = 1000, EDGE = 3, WIDTH = 75 };
 // What a printed element takes besides its own bytes: its text, and the place of it.

@@ -6,6 +6,12 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/hash_internal.h"
+#include "base/progress_internal.h"
+#include "base/shape_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/pool.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/scan.h"
 #include "checkpoint/select.h"

@@ -8,8 +8,12 @@
 #include <string.h>
 
 #include "checkpoint/hash.h"
+#include "base/convert_internal.h"
+#include "base/progress_internal.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
 #include "checkpoint/verify.h"
-#include "tessera/convert.h"
 
 enum { PIECES = 8 };
 

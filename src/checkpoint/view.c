@@ -3,7 +3,10 @@
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
-#include "tessera/copy.h"
+#include "base/shape_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
 
 // What reading through the store takes: lists of runs and a staging buffer.
 enum { STORE_MEMORY = 5 << 18 };

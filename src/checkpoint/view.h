@@ -6,8 +6,13 @@
 #define TESSERA_CHECKPOINT_VIEW_H
 
 #include "checkpoint/source_hashes.h"
-#include "tessera/checkpoint.h"
-#include "tessera/map.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/dtype.h"
+#include "tessera/layout.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
 
 typedef struct tsr_view tsr_view;
 

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "base/ends_with.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
 #include "base/io.h"
 #include "checkpoint/journal.h"
 #include "checkpoint/replaceable.h"

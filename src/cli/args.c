@@ -8,6 +8,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_internal.h"
+
 static int option_count(const cli_command *command) {
   int count = 0;
   while (command->options[count].name) count++;

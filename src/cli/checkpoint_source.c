@@ -3,6 +3,10 @@
 #include <limits.h>
 
 #include "cli/plan_source.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
 
 // Says by which option the plan is given, and where there is one.
 static tsr_status want_plan(const cli_args *args, tsr_status status, const char *option) {

@@ -3,6 +3,9 @@
 #define TESSERA_CLI_CHECKPOINT_SOURCE_H
 
 #include "cli/cli.h"
+#include "base/json.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
 
 // The row of --from, for the tables of options.
 #define CLI_OPTION_FROM \

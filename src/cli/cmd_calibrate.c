@@ -3,6 +3,13 @@
 #include <string.h>
 
 #include "cli/engine.h"
+#include "base/json.h"
+#include "base/pool_internal.h"
+#include "base/text_internal.h"
+#include "comm/comm_internal.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 // A machine is never quiet for long: a fit this far off is said to be rough.
 static const double rough = 0.25;

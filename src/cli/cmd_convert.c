@@ -2,6 +2,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/compat/eformer_plan.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/plan_table.h"

@@ -1,5 +1,6 @@
 // `tessera explain`: why a tensor of a plan has its spec.
 #include "cli/cli.h"
+#include "plan/tree_internal.h"
 #include "cli/plan_source.h"
 
 static tsr_status run_explain(const cli_args *args, int *out_exit) {

@@ -1,5 +1,10 @@
 // `tessera fsck`: everything that is wrong with a checkpoint on disk.
 #include "cli/checkpoint_source.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "checkpoint/fsck_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/progress.h"
 #include "cli/plan_source.h"
 
 static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {

@@ -3,6 +3,16 @@
 #include <string.h>
 
 #include "cli/inspect.h"
+#include "base/hash_internal.h"
+#include "base/slice.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "checkpoint/verify_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/kernels.h"
 
 const char *cli_inspect_file(const cli_inspect *job, int64_t file) {
   const char *path = tsr_checkpoint_file_at(job->checkpoint, file), *slash = strrchr(path, '/');

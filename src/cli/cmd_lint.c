@@ -1,5 +1,8 @@
 // `tessera lint`: what is odd about rules.
 #include "cli/cli.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/rules_source.h"

@@ -2,6 +2,14 @@
 #include <string.h>
 
 #include "cli/engine.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "transfer/transfer_internal.h"
 #include "cli/notation.h"
 #include "cli/redistribute.h"
 

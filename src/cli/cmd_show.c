@@ -1,6 +1,15 @@
 // `tessera show`: which device holds which piece of a tensor.
 
 #include "cli/cli.h"
+#include "base/dtype_internal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
 #include "cli/figure.h"
 #include "cli/notation.h"
 #include "cli/pieces.h"

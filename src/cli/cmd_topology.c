@@ -1,5 +1,9 @@
 // `tessera topology`: what hardware there is.
 #include "cli/cli.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 static tsr_status print_costs(const tsr_topology *topology, tsr_text *out) {
   tsr_text_addf(out, "\n%-6s  %12s  %12s\n", "level", "alpha", "bandwidth");

@@ -3,6 +3,14 @@
 #include <string.h>
 
 #include "cli/checkpoint_source.h"
+#include "base/hash_internal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "checkpoint/verify_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/verify.h"
 #include "cli/table.h"
 #include "cli/fact_source.h"
 #include "cli/map_source.h"

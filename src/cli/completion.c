@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "base/text_internal.h"
 
 static void bash(tsr_text *out) {
   tsr_text_add(out,

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "tessera/engine/collectives.h"
+
 // A comm has room for every device from 0 on.
 enum { MOST_DEVICES = 1 << 20, MOST_WORKERS = 4096 };
 

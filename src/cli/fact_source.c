@@ -4,6 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
+
 static bool has_fact(const cli_facts *facts, const char *name) {
   for (int i = 0; i < facts->count; i++)
     if (!strcmp(facts->items[i].name, name)) return true;

@@ -3,6 +3,8 @@
 #define TESSERA_CLI_FACT_SOURCE_H
 
 #include "cli/cli.h"
+#include "base/json.h"
+#include "rules/rules_internal.h"
 
 enum { CLI_MAX_FACTS = 64 };
 

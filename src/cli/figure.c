@@ -2,8 +2,16 @@
 // or ends, so that cyclic, fused and uneven cuts are drawn as they are.
 #include "cli/figure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
 
 void figure_deinit(cli_figure *figure) {
   free(figure->rows.spans);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/figure.h"
+#include "base/text_internal.h"
 
 enum {
   MARGIN = FIGURE_MARGIN,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/figure.h"
+#include "base/text_internal.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };
 

@@ -3,6 +3,9 @@
 #define TESSERA_CLI_INSPECT_H
 
 #include "cli/checkpoint_source.h"
+#include "base/slice.h"
+#include "checkpoint/inspect_internal.h"
+#include "tessera/checkpoint/open.h"
 
 typedef struct cli_inspect {
   const cli_args *args;

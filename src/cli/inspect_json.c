@@ -2,6 +2,20 @@
 #include <string.h>
 
 #include "cli/inspect.h"
+#include "base/hash_internal.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "base/slice.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
 #include "cli/pieces.h"
 
 static void write_int(tsr_json_writer *w, const char *key, int64_t value) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "base/text_internal.h"
 
 const cli_command *const cli_commands[] = {
 #define COMMAND(name) &cli_cmd_##name,

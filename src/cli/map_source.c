@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "cli/fact_source.h"
+#include "map/map_internal.h"
+#include "tessera/checkpoint/map.h"
 #include "cli/plan_source.h"
 
 static tsr_status read_map(const char *name, tsr_map **out_map) {

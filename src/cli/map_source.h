@@ -3,6 +3,7 @@
 #define TESSERA_CLI_MAP_SOURCE_H
 
 #include "cli/cli.h"
+#include "tessera/checkpoint/map.h"
 
 // The map that --map names (a file, or one that ships with tessera), applied to the tensors of a
 // model, with facts as rules have them. What is odd goes to standard error. NULL without --map.

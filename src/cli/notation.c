@@ -3,6 +3,12 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "spec/notation_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/compat/torch.h"
+#include "tessera/engine/sharding.h"
+
 // The form of a notation that names axes.
 static tsr_spec_form named_form(const char *name) {
   if (!strcmp(name, "jax")) return TSR_FORM_JAX;

@@ -3,6 +3,7 @@
 #define TESSERA_CLI_NOTATION_H
 
 #include "tessera/tessera.h"
+#include "tessera/engine/sharding.h"
 
 #define CLI_NOTATIONS "short|jax|shardy|xla|dtensor|torch"
 

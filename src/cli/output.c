@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "base/text_internal.h"
 
 static bool is_stdout(const char *path) { return !path || !strcmp(path, "-"); }
 

@@ -1,4 +1,8 @@
 #include "cli/pieces.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 
 static void add_ranges(const tsr_layout *layout, const tsr_piece *piece, tsr_text *out) {
   tsr_text_add_char(out, '[');

@@ -3,6 +3,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "base/dtype_internal.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/compat/eformer_plan.h"
 #include "cli/figure.h"
 #include "cli/plan_table.h"
 

@@ -5,6 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/compat/eformer_plan.h"
+#include "topology/topology_internal.h"
+
 void cli_plan_groups_deinit(cli_plan_groups *groups) {
   for (int64_t i = 0; i < groups->count; i++) {
     tsr_text_deinit(&groups->items[i].spec);

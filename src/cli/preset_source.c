@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "cli/fact_source.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 
 typedef struct choice {
   const cli_args *args;

@@ -2,6 +2,18 @@
 #include <string.h>
 
 #include "cli/redistribute.h"
+#include "base/dtype_internal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "transfer/sequence_internal.h"
+#include "transfer/transfer_internal.h"
 
 // What most people want to see at once; --copies lifts the first.
 enum { MOST_COPIES = 16, MOST_MATRIX = 16 };

@@ -8,6 +8,24 @@
 #include <unistd.h>
 
 #include "cli/redistribute.h"
+#include "array/array_internal.h"
+#include "base/dtype_internal.h"
+#include "base/json.h"
+#include "base/pool_internal.h"
+#include "base/progress_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "comm/comm_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/sharding.h"
 
 enum { ROUNDS = 5, COPY_BLOCK = 1 << 20, MESSAGE = 512 };
 

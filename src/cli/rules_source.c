@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "cli/fact_source.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
+#include "spec/spec_internal.h"
 #include "cli/plan_source.h"
 #include "cli/preset_source.h"
 

@@ -1,4 +1,7 @@
 #include "cli/t5x_source.h"
+#include "partitioner/partitioner_internal.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/t5x_partitioner.h"
 
 // The options, and the numbers they point to.
 typedef struct source {

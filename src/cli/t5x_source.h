@@ -4,6 +4,7 @@
 #define TESSERA_CLI_T5X_SOURCE_H
 
 #include "cli/cli.h"
+#include "tessera/compat/t5x_partitioner.h"
 
 // The partitioner that the options describe on this machine. What is odd about them goes to stderr.
 tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topology,

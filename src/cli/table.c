@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text_internal.h"
+
 void cli_table_init(cli_table *table) { *table = (cli_table){.text = TSR_TEXT_EMPTY}; }
 
 void cli_table_add_column(cli_table *table, cli_column column) {

@@ -3,6 +3,13 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "base/dtype_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
+#include "transfer/transfer_internal.h"
 
 // Looking at a copy takes well under a microsecond; nobody waits longer than for so many.
 enum { MOST_COPIES = 1 << 22, MOST_DEVICES = 1 << 20 };

@@ -3,6 +3,7 @@
 #define TESSERA_CLI_TRAFFIC_H
 
 #include "tessera/tessera.h"
+#include "tessera/engine/copy_plan.h"
 
 // More devices than this share rows.
 enum { TRAFFIC_MOST_ROWS = 64 };

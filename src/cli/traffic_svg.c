@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "base/text_internal.h"
 #include "cli/figure.h"
 #include "cli/traffic.h"
 

@@ -7,6 +7,15 @@
 #include <time.h>
 
 #include "cli/fact_source.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/transform_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
 #include "cli/map_source.h"
 #include "cli/transform_talk.h"
 

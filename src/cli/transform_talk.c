@@ -2,6 +2,10 @@
 
 #include <limits.h>
 
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/transform.h"
+
 // ---- reports ----
 
 static void write_number(tsr_json_writer *json, const char *key, int64_t value) {

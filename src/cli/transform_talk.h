@@ -3,6 +3,8 @@
 #define TESSERA_CLI_TRANSFORM_TALK_H
 
 #include "cli/cli.h"
+#include "base/json.h"
+#include "tessera/checkpoint/transform.h"
 
 // Members of the object that is open.
 void cli_write_transform_report(const tsr_transform_report *report, tsr_json_writer *json);

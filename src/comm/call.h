@@ -3,7 +3,9 @@
 #define TESSERA_COMM_CALL_H
 
 #include "tessera/comm.h"
-#include "tessera/hash.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/text.h"
 
 enum { TSR_CALL_TEXT = 400 };
 

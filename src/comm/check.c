@@ -2,6 +2,12 @@
 #include <stdlib.h>
 
 #include "comm/comm.h"
+#include "base/reduction.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
 
 // ---- groups ----
 

@@ -3,6 +3,12 @@
 #include <stdio.h>
 
 #include "comm/rounds.h"
+#include "base/shape_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
 
 // The copy from member i to member j of a group, but for the devices.
 typedef void copy_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy);

@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "comm/comm_internal.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/transport.h"
 
 enum { DEFAULT_TIMEOUT = 300, DEFAULT_IN_FLIGHT = 64 << 20, MOST_RANKS = 1 << 24 };
 

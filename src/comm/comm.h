@@ -5,7 +5,13 @@
 #include <stdatomic.h>
 
 #include "comm/call.h"
-#include "tessera/engine.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/transport.h"
+#include "tessera/reduction.h"
 
 // A buffer of one local device in a call, for finding overlaps.
 typedef struct span {

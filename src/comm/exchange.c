@@ -3,6 +3,16 @@
 #include <string.h>
 
 #include "comm/rounds.h"
+#include "base/reduction.h"
+#include "base/text_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/transport.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
 
 // ---- all_reduce, reduce_scatter ----
 

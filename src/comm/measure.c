@@ -10,6 +10,9 @@
 #include <time.h>
 
 #include "comm/comm.h"
+#include "comm/comm_internal.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 
 enum { SIZES = TSR_MEASURE_SIZES, ROUNDS = 5, DEFAULT_MOST = 16 << 20 };
 

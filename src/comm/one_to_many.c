@@ -2,6 +2,13 @@
 #include <string.h>
 
 #include "base/hash_chain.h"
+#include "base/text_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/text.h"
 #include "comm/rounds.h"
 
 // ---- broadcast ----

@@ -3,6 +3,7 @@
 #define TESSERA_COMM_REDUCE_KERNELS_H
 
 #include "tessera/reduction.h"
+#include "tessera/dtype.h"
 
 // `out` may be one of `in`. Elements are read as the kernel's type and written as what it is
 // accumulated as.

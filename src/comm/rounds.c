@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "base/hash_chain.h"
+#include "base/copy_internal.h"
+#include "base/text_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/text.h"
 
 enum { PAIRS_PER_ROUND = 1 << 12 };
 

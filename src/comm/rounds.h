@@ -3,6 +3,9 @@
 #define TESSERA_COMM_ROUNDS_H
 
 #include "comm/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
 
 typedef struct args {
   tsr_comm *comm;

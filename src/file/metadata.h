@@ -3,8 +3,11 @@
 #define TESSERA_FILE_METADATA_H
 
 #include "base/arena.h"
-#include "tessera/json.h"
-#include "tessera/safetensors.h"
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 typedef struct tsr_metadata_list {
   int64_t count, capacity;

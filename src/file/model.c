@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/text.h"
 
 tsr_status tsr_model_create(tsr_model **out_model) {
   tsr_model *model = calloc(1, sizeof *model);

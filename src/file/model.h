@@ -3,10 +3,11 @@
 #define TESSERA_FILE_MODEL_H
 
 #include "base/arena.h"
+#include "base/json.h"
+#include "file/safetensors.h"
+#include "tessera/text.h"
 #include "base/name_index.h"
 #include "file/metadata.h"
-#include "tessera/json.h"
-#include "tessera/safetensors.h"
 
 struct tsr_model {
   tsr_arena arena;  // names, dims, paths and metadata

@@ -11,6 +11,12 @@
 #include <string.h>
 
 #include "base/scan.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
 
 enum { PREFIX_BYTES = 8, ALIGNMENT = 64, GROWTH_DIGITS = 21 };
 

@@ -2,7 +2,9 @@
 #ifndef TESSERA_FILE_NPY_H
 #define TESSERA_FILE_NPY_H
 
-#include "tessera/npy.h"
+#include "file/npy_internal.h"
+#include "tessera/api.h"
+#include "tessera/status.h"
 
 // NumPy refuses longer ones too.
 #define TSR_NPY_LONGEST 10000

@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "base/io.h"
+#include "file/npy_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
 #include "base/room.h"
 #include "file/npy.h"
 #include "file/replace.h"

@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
 #include "base/room.h"
 #include "base/utf8.h"
 #include "file/npy.h"

@@ -3,8 +3,8 @@
 #define TESSERA_FILE_NPZ_H
 
 #include "file/zip.h"
+#include "file/npy_internal.h"
 #include "file/zip_plan.h"
-#include "tessera/npy.h"
 
 // Where an array's bytes lie, packed or not.
 const tsr_zip_member *tsr_npz_member(const tsr_npz *npz, int64_t index);

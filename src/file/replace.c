@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/text_internal.h"
 #include "tessera/text.h"
 
 tsr_status tsr_replacement_begin(tsr_replacement *file, const char *path) {

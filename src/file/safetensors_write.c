@@ -3,10 +3,16 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
 #include "base/utf8.h"
 #include "file/metadata.h"
-#include "tessera/json.h"
-#include "tessera/safetensors.h"
 
 enum { LARGEST_HEADER = 100000000 };
 

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
 #include "base/io.h"
 #include "file/zip.h"
 

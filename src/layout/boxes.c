@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "layout/cover.h"
+#include "base/shape_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 #include "layout/layout.h"
 
 // A box that no lower shard has is owned by its own.

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "layout/cover.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
 #include "layout/fold.h"
 #include "layout/layout.h"
 

@@ -3,6 +3,9 @@
 #include <assert.h>
 
 #include "base/least.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 
 static int64_t ceil_div(int64_t n, int64_t k) { return n / k + (n % k != 0); }
 

@@ -6,6 +6,7 @@
 #define TESSERA_LAYOUT_CUT_H
 
 #include "layout/run.h"
+#include "tessera/engine/sharding.h"
 
 typedef struct tsr_cut {
   int64_t size;

@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "layout/layout.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 
 // The layout's mesh with these devices; one axis "device" where there is none.
 static tsr_status mesh_with(const tsr_layout *layout, const int64_t *devices, tsr_mesh **out_mesh) {

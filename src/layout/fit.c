@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/text_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "spec/sub_axis.h"
 
 tsr_cut tsr_fit_cut(const tsr_sharding *sharding, const tsr_shape *shape, int dim) {

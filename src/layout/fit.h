@@ -3,6 +3,7 @@
 #define TESSERA_LAYOUT_FIT_H
 
 #include "layout/cut.h"
+#include "tessera/engine/sharding.h"
 
 tsr_cut tsr_fit_cut(const tsr_sharding *sharding, const tsr_shape *shape, int dim);
 // Fails when a dimension's cut makes no sense for its size, or does not divide it `evenly`.

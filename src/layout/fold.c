@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
+#include "layout/layout_internal.h"
 #include "layout/cover.h"
 
 // Boxes that folding may make; beyond that the common period is no use.

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "spec/sharding.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/sharding.h"
 
 // Adds the digits that cut `dim`, minor first, and gives their number.
 static int add_digits(const tsr_sharding *sharding, int dim, tsr_place *places) {

@@ -5,7 +5,10 @@
 #include <stdatomic.h>
 
 #include "layout/cut.h"
-#include "tessera/hash.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/layout.h"
 
 // The shards of a layout that was given as boxes or flat ranges. One block.

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "layout/layout.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 
 // Where the odometer stands in one dimension.
 typedef struct wheel {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "layout/layout.h"
+#include "layout/layout_internal.h"
 
 static const char *const names[TSR_POLICY_COUNT] = {
     [TSR_POLICY_ERROR] = "error",

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "layout/grid.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 
 // Something that a process holds of a dimension: a shard index of a grid, or a range.
 typedef struct holding {

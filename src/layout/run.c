@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
+#include "layout/layout_internal.h"
 
 void tsr_run_list_deinit(tsr_run_list *list) {
   free(list->items);

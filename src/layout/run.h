@@ -8,6 +8,7 @@
 #define TESSERA_LAYOUT_RUN_H
 
 #include "tessera/layout.h"
+#include "layout/layout_internal.h"
 
 // A list of more runs than this is refused (cyclic inside cyclic, with sizes
 // that have no common period).

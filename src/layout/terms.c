@@ -1,5 +1,8 @@
 // Terms: what positions hold over the unreduced axes of a layout, the summands of a partial result.
 #include "layout/layout.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
 
 static const tsr_sub_axis *unreduced_axes(const tsr_layout *layout, int *out_count) {
   *out_count = 0;

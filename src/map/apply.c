@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/shape.h"
+#include "tessera/tree.h"
 #include "base/sized.h"
 #include "map/map.h"
 

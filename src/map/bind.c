@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "map/map.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/checkpoint/map.h"
 
 enum { MOST_CAPTURES = 32 };
 

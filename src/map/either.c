@@ -2,6 +2,11 @@
 // that applying it to the wrong one makes nothing, or things that the other has not.
 
 #include "map/map.h"
+#include "base/shape_internal.h"
+#include "map/map_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/shape.h"
+#include "tessera/tree.h"
 
 // A map applied to one of the models.
 typedef struct trial {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/quote.h"
+#include "base/text_internal.h"
 #include "map/reader.h"
 #include "rules/rules.h"
 

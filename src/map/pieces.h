@@ -12,7 +12,10 @@
 #ifndef TESSERA_MAP_PIECES_H
 #define TESSERA_MAP_PIECES_H
 
-#include "tessera/copy.h"
+#include "tessera/api.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
 
 enum { TSR_MAP_MOST_LOOPS = 24 };
 

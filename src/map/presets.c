@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/text_internal.h"
+#include "map/map_internal.h"
+#include "tessera/checkpoint/map.h"
 #include "map/map.h"
 
 // PRESET(name, text) in rows made by the build.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rules/rules.h"
+#include "base/text_internal.h"
 
 // ---- places ----
 

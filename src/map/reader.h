@@ -4,6 +4,7 @@
 #define TESSERA_MAP_READER_H
 
 #include "map/map.h"
+#include "tessera/checkpoint/map.h"
 
 typedef struct tsr_map_reader {
   tsr_map *map;

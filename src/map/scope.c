@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
 #include "map/map.h"
 #include "rules/rules.h"
 

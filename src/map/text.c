@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "map/map_internal.h"
+#include "tessera/checkpoint/map.h"
 #include "map/reader.h"
 #include "rules/rules.h"
 

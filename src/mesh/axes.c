@@ -5,6 +5,9 @@
 #include <strings.h>
 
 #include "base/quote.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/engine/mesh.h"
 #include "base/suggest.h"
 
 static const char *const type_names[] = {

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 
 #include "mesh/mesh.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 // ---- one axis ----
 

@@ -3,6 +3,8 @@
 #define TESSERA_MESH_COST_H
 
 #include "tessera/mesh.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/topology.h"
 
 // The worst that was seen between neighbours of a group, and between its last and first member.
 typedef struct tsr_steps {

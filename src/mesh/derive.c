@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "mesh/nd.h"
-#include "tessera/mesh_build.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/mesh.h"
 
 // The mesh with `axes` whose devices are those of `mesh` seen through `view`.
 static tsr_status create_from_view(const tsr_mesh *mesh, const tsr_axis *axes, const tsr_nd *view,

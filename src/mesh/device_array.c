@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "mesh/jax.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/mesh.h"
+#include "tessera/topology.h"
 
 tsr_status tsr_device_array_init(tsr_device_array *array, const int64_t *dims, int rank) {
   tsr_device_array made = {.rank = rank, .count = 1};

@@ -4,7 +4,10 @@
 #define TESSERA_MESH_JAX_H
 
 #include "mesh/dims.h"
-#include "tessera/mesh_build.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/topology.h"
+#include "tessera/mesh.h"
+#include "tessera/topology.h"
 
 // ---- kinds ----
 

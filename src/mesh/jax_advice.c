@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "mesh/jax.h"
+#include "base/text_internal.h"
+#include "tessera/mesh.h"
+#include "tessera/text.h"
 
 enum { ADVICE_COUNT = 3 };
 

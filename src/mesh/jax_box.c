@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "mesh/jax.h"
+#include "tessera/engine/topology.h"
 #include "mesh/nd.h"
 
 // Row-major index of a device in the box.

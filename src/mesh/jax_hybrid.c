@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "mesh/jax.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/topology.h"
 #include "mesh/nd.h"
 
 typedef struct granule {

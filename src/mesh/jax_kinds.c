@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mesh/jax.h"
+#include "tessera/engine/topology.h"
 
 enum { LARGEST_GROUP = 16 };
 

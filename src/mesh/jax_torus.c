@@ -13,6 +13,7 @@
 #include <assert.h>
 
 #include "base/gcd.h"
+#include "tessera/mesh.h"
 #include "mesh/jax.h"
 
 static bool has_axis(unsigned set, int axis) { return set >> axis & 1; }

@@ -2,7 +2,8 @@
 #ifndef TESSERA_MESH_MESH_H
 #define TESSERA_MESH_MESH_H
 
-#include "tessera/hash.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/mesh.h"
 
 // ---- names and messages ----

@@ -1,5 +1,8 @@
 // The current mesh of a thread: a scope of base that holds one reference.
 #include "base/scope.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
 #include "tessera/mesh.h"
 
 static void release(void *mesh) { tsr_mesh_release(mesh); }

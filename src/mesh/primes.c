@@ -4,7 +4,8 @@
 // 64 bits with the first twelve primes as bases, and taken apart with Pollard's rho, whose cost is
 // the root of the smallest factor: 2^15 steps at worst, where trial division would need 2^31.
 #include "base/gcd.h"
-#include "tessera/mesh_build.h"
+#include "mesh/mesh_build_internal.h"
+#include "tessera/status.h"
 
 // Any factor left over after the trial is larger than this.
 #define TRIAL_LIMIT 1024

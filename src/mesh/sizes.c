@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#include "tessera/mesh_build.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_build_internal.h"
 
 // Pairs of sizes whose smaller one is above MAX_LOW are not offered: a message is not worth the
 // time.

@@ -3,6 +3,16 @@
 // A process reads what its devices need along the data axes. Processes that differ only along other
 // axes need the same rows: they are a replica set, of which one is the first.
 #include "base/sized.h"
+#include "array/chunks_internal.h"
+#include "mesh/mesh_internal.h"
+#include "partitioner/partitioner_internal.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "topology/topology_internal.h"
 #include "partitioner/partitioner.h"
 
 tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner, int64_t *out_size) {

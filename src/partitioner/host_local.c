@@ -6,7 +6,19 @@
 #include <stdlib.h>
 
 #include "mesh/mesh.h"
-#include "tessera/partitioner.h"
+#include "partitioner/partitioner_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/array.h"
+#include "tessera/comm.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
+#include "tessera/place.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
 
 // In how many boxes like ours each axis of the mesh falls.
 typedef struct boxes {

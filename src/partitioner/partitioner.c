@@ -5,6 +5,22 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "base/text_internal.h"
+#include "partitioner/partitioner_internal.h"
+#include "rules/logical_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/compat/t5x_rules.h"
+#include "tessera/engine/topology.h"
+#include "tessera/logical.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
+#include "tessera/topology.h"
+#include "topology/topology_internal.h"
 
 static bool has_submesh(const tsr_partitioner_options *options) {
   return options->model_parallel_submesh && options->model_parallel_submesh->count;

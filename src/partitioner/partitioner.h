@@ -4,7 +4,14 @@
 
 #include <stdatomic.h>
 
-#include "tessera/partitioner.h"
+#include "tessera/api.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/logical.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 struct tsr_partitioner {
   atomic_int refs;

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "base/suggest.h"
+#include "array/array_internal.h"
+#include "base/shape_internal.h"
+#include "tessera/engine/buffer.h"
 #include "base/utf8.h"
 #include "layout/layout.h"
 #include "place/place.h"

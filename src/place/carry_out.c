@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/sharding.h"
 #include "base/sized.h"
 #include "place/place.h"
 

@@ -1,6 +1,17 @@
 // Constraints, each a way to come by a spec: written, by semantic axes, by logical names as linen
 // or flax.core.spmd map them, or automatic.
 #include "base/sized.h"
+#include "mesh/mesh_internal.h"
+#include "place/place_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/logical.h"
+#include "tessera/plan.h"
 #include "place/place.h"
 
 // ---- by a spec ----

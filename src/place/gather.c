@@ -2,6 +2,10 @@
 #include <stdlib.h>
 
 #include "place/place.h"
+#include "base/buffer_internal.h"
+#include "base/shape_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
 
 // What an array becomes: a tensor with memory of its own, for the caller to release, where it is
 // wanted, else a shape.

@@ -1,6 +1,10 @@
 // What ranks must have in common about the leaves of a tree: paths, kinds, types, shapes, how they
 // lie, how they shall lie, in one order.
 #include "base/hash_chain.h"
+#include "base/text_internal.h"
+#include "place/place_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/kernels.h"
 #include "place/place.h"
 #include "spec/spec.h"
 

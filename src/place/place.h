@@ -3,6 +3,9 @@
 #define TESSERA_PLACE_PLACE_H
 
 #include "array/array.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/placer.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/place.h"
 
 // The shape of a leaf that a caller gives; fails where its rank or dims cannot be one.

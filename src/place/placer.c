@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "mesh/mesh_internal.h"
+#include "place/place_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/placer.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/sharding.h"
 #include "base/suggest.h"
 #include "place/place.h"
 #include "plan/plan.h"

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "place/place.h"
+#include "base/text_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/placer.h"
 #include "plan/plan.h"
 
 // ---- placing ----

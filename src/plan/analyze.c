@@ -4,11 +4,20 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "layout/layout_internal.h"
+#include "plan/plan_auto_internal.h"
+#include "plan/plan_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
 #include "layout/layout.h"
 #include "mesh/cost.h"
 #include "mesh/mesh.h"
 #include "plan/fit.h"
-#include "tessera/plan_auto.h"
 
 typedef struct analysis_job {
   const tsr_plan *plan;

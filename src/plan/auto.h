@@ -3,7 +3,8 @@
 #define TESSERA_PLAN_AUTO_PRIVATE_H
 
 #include "plan/choice.h"
-#include "tessera/plan_auto.h"
+#include "tessera/plan.h"
+#include "tessera/shape.h"
 
 // tsr_auto_options, checked and completed for a mesh.
 typedef struct tsr_chooser {

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/dtype_internal.h"
+#include "base/shape_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/flax_rules.h"
 #include "plan/plan.h"
 
 // ---- the pool of specs ----

@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/shape_internal.h"
+#include "plan/plan_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/engine/sharding.h"
+#include "topology/topology_internal.h"
 #include "base/sized.h"
 #include "plan/model_blocks.h"
 #include "plan/plan.h"

@@ -3,6 +3,9 @@
 #include <assert.h>
 
 #include "mesh/mesh.h"
+#include "mesh/mesh_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/shape.h"
 #include "spec/builder.h"
 
 // ---- units ----

@@ -3,6 +3,7 @@
 #define TESSERA_PLAN_CHOICE_H
 
 #include "tessera/mesh.h"
+#include "tessera/shape.h"
 #include "tessera/spec.h"
 
 // Axes that are used together or not at all: one axis, or a group of them.

@@ -3,7 +3,8 @@
 #define TESSERA_PLAN_COMPANION_DIM_H
 
 #include "base/arena.h"
-#include "tessera/sharding.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "tessera/tree.h"
 
 // One dimension of a companion beside that of its weight.

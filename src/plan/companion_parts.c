@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan/companions.h"
+#include "base/shape_internal.h"
 
 static const struct {
   const char *end, *axes;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan/companions.h"
+#include "base/shape_internal.h"
 
 typedef enum state_kind { FULL, LOOSE, ROW, COLUMN, BLOCKS, BESIDE } state_kind;
 

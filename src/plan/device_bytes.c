@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/dtype_internal.h"
+#include "layout/layout_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/engine/layout.h"
 #include "layout/layout.h"
 #include "plan/plan.h"
 

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/dtype_internal.h"
+#include "plan/plan_internal.h"
+#include "spec/spec_internal.h"
 #include "base/saturated.h"
 #include "base/sized.h"
 #include "plan/plan.h"

@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "plan/plan.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
 #include "plan/tree.h"
 
 // What happens to the tensors of one tree, as numbers: equal for those that share a line.

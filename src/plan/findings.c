@@ -1,5 +1,8 @@
 // Findings in words. 32 layers with the same problem are one line.
 #include "plan/plan.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
 
 #define X(id, error, word, text) [TSR_FINDING_##id] = word,
 static const char *const words[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};

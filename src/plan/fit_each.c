@@ -4,6 +4,8 @@
 // though eformer says nothing, the tensor is cut in as few shards as are needed, several axes to a
 // dimension if must be.
 #include "plan/auto.h"
+#include "base/shape_internal.h"
+#include "plan/plan_auto_internal.h"
 #include "plan/fit.h"
 #include "plan/ways.h"
 

@@ -1,5 +1,7 @@
 // Plans whose specs are given.
 #include "plan/plan.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/plan.h"
 
 static tsr_status set_all(tsr_plan_builder *builder, const tsr_tree *tree,
                           const tsr_spec *const *specs, const tsr_spec *uncut) {

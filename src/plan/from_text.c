@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "plan/plan.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 
 // ---- config.json ----
 

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "plan/choice.h"
-#include "tessera/plan_auto.h"
+#include "plan/plan_auto_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
 
 // ---- MeshPartitionHelper ----
 

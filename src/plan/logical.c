@@ -1,5 +1,8 @@
 // Plans by logical axes: each dimension has a name, and rules say which mesh axes serve it.
 #include "plan/plan.h"
+#include "rules/logical_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/flax_rules.h"
 
 static tsr_status add_notes(tsr_plan_builder *builder, int64_t row, int rank,
                             const tsr_logical_reason *reasons) {

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
 #include "plan/roles.h"
 
 // ---- names ----

@@ -1,6 +1,12 @@
 // Notes as text. They are kept as numbers and put into words only for a reader.
 
 #include "plan/companions.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/engine/sharding.h"
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "rules/entry.h"

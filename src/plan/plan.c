@@ -5,6 +5,12 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "layout/layout_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "base/suggest.h"
 #include "layout/layout.h"
 #include "plan/tree.h"

@@ -7,6 +7,13 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/json.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_internal.h"
+#include "rules/logical_internal.h"
+#include "rules/rules_internal.h"
+#include "topology/topology_internal.h"
 #include "base/json_read.h"
 #include "plan/plan.h"
 #include "plan/tree.h"

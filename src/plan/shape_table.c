@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/hash.h"
+#include "tessera/engine/kernels.h"
 
 static bool is_entry(const tsr_shape_entry *entry, uint64_t hash, uint64_t key,
                      const tsr_tensor *tensor) {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
 #include "plan/tree.h"
 
 void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_mesh *mesh) {

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/shape_internal.h"
+#include "plan/tree_internal.h"
 #include "base/name_index.h"
 #include "base/suggest.h"
 #include "base/utf8.h"

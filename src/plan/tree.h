@@ -3,6 +3,8 @@
 #define TESSERA_PLAN_TREE_H
 
 #include "base/arena.h"
+#include "base/json.h"
+#include "plan/tree_internal.h"
 #include "tessera/tree.h"
 
 // Keeps what its files were warned about, a line each. Before the tree is shared.

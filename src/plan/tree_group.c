@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/engine/kernels.h"
 #include "plan/tree.h"
-#include "tessera/hash.h"
 
 // ---- patterns ----
 

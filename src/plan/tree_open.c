@@ -1,9 +1,12 @@
 // A model as users name it: a folder, a file of tensors, or a list of them in JSON.
 
 #include "base/ends_with.h"
+#include "base/json.h"
+#include "file/safetensors.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
 #include "plan/tree.h"
 #include "tessera/plan.h"
-#include "tessera/safetensors.h"
 
 static tsr_status from_model(const tsr_model *model, tsr_tensor *tensors, tsr_tree **out_tree) {
   tsr_tree *tree = NULL;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "mesh/cost.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/shape.h"
 #include "mesh/mesh.h"
 
 // ---- kinds ----

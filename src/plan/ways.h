@@ -8,6 +8,7 @@
 #define TESSERA_PLAN_WAYS_H
 
 #include "plan/choice.h"
+#include "tessera/shape.h"
 
 #define TSR_MAX_WAYS 4096
 

@@ -11,7 +11,11 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "tessera/hash.h"
+#include "base/json.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/engine/kernels.h"
 
 #define TSR_FIELD_ROW(id, name, token, decode, axis, first, second) \
   [TSR_FIELD_##                                                     \

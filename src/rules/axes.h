@@ -3,7 +3,7 @@
 #define TESSERA_RULES_AXES_H
 
 #include "rules/entry.h"
-#include "tessera/axes.h"
+#include "tessera/compat/eformer_axes.h"
 
 // One row of axes.def.
 typedef struct tsr_field_info {

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/eformer_axes.h"
 #include "rules/axes.h"
 
 struct tsr_axis_registry {

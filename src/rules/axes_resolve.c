@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "rules/axes.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/eformer_axes.h"
 
 // Registrations may refer to one another: how far a chain of them goes, and how many names are
 // followed for one dimension, since groups of groups grow fast.

@@ -1,6 +1,10 @@
 // Semantic axes to read: as JSON and as a table.
 
 #include "rules/axes.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/axes_internal.h"
+#include "tessera/compat/eformer_axes.h"
 
 static void write_fields(const tsr_axes *axes, bool only_given, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);

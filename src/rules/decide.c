@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/rules_internal.h"
+
 enum {
   DEFAULT_MIN_SIZE = 16384,
   LEAST_IN_COMMON = 4  // characters that make two texts worth comparing

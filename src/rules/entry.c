@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "spec/builder.h"
+#include "rules/logical_internal.h"
 #include "spec/forms.h"
 #include "spec/spec.h"
 

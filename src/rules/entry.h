@@ -4,6 +4,7 @@
 #define TESSERA_RULES_ENTRY_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/scan.h"
 #include "tessera/logical.h"
 

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "rules/entry.h"
+#include "base/json.h"
+#include "base/text_internal.h"
 #include "spec/forms.h"
 
 // ---- JSON ----

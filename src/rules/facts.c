@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "base/scan.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 #include "base/suggest.h"
 #include "rules/rules.h"
 

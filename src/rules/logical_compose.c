@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "rules/logical_rules.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/t5x_rules.h"
 
 // ---- two lists as one ----
 

@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 #include "rules/entry.h"
 #include "spec/sharding.h"
 

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "rules/entry.h"
+#include "base/json.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
 
 tsr_status tsr_logical_names_of(const char *const *strings, int count,
                                 tsr_logical_names *out_names) {

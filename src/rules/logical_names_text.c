@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "rules/entry.h"
+#include "base/text_internal.h"
+#include "rules/logical_internal.h"
 #include "spec/forms.h"
 
 static tsr_status grow(tsr_arena *arena, tsr_logical_entry **items, int count, int *capacity) {

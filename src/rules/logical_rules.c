@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+
 struct tsr_logical_rules {
   atomic_int refs;
   int64_t count;

@@ -3,6 +3,7 @@
 #define TESSERA_RULES_LOGICAL_RULES_H
 
 #include "rules/entry.h"
+#include "tessera/compat/flax_rules.h"
 
 // A list of rules that grows. What its rules point to lives in `memory`.
 typedef struct tsr_logical_list {

@@ -1,5 +1,8 @@
 // The logical rules in force on a thread: a scope of base that holds one reference.
 #include "base/scope.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/scope.h"
 #include "tessera/logical.h"
 
 static void release(void *rules) { tsr_logical_rules_release(rules); }

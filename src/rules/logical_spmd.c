@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "rules/entry.h"
+#include "mesh/mesh_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 
 // The last rule for a name, or NULL. An empty name is none.
 static const tsr_logical_rule *find_last(const tsr_logical_rules *rules, const char *name) {

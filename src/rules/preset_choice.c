@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "rules/rules.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 
 // A type as it stands in a config, and where.
 typedef struct found_type {

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 #include "mesh/mesh.h"
 #include "rules/rules.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rules/regex_syntax.h"
+#include "base/text_internal.h"
 
 static tsr_status set_flag(tsr_regex_reader *in, const char *at, uint32_t c, bool off,
                            tsr_regex_letters *letters) {

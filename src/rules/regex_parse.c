@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/text_internal.h"
 #include "rules/regex_syntax.h"
 
 enum {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "rules/rules_internal.h"
 #include "base/utf8.h"
 #include "rules/prefilter.h"
 #include "rules/regex.h"

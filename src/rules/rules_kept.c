@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "base/json.h"
 #include "rules/rules.h"
 
 // ---- keeping ----

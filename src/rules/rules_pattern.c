@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "rules/rules.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/compat/eformer_axes.h"
 #include "spec/builder.h"
 
 typedef struct slice {

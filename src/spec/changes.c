@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/sharding.h"
 #include "mesh/mesh.h"
 
 const char *tsr_change_text(tsr_change_kind kind) {

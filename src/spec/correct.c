@@ -5,10 +5,18 @@
 // moved to another dimension.
 
 #include "base/sized.h"
+#include "base/shape_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/topology.h"
+#include "topology/topology_internal.h"
 #include "spec/builder.h"
 #include "spec/changes.h"
 #include "spec/sharding.h"
-#include "tessera/sharding.h"
 
 // One correction under way.
 typedef struct correction {

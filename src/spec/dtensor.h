@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/scan.h"
-#include "tessera/notation.h"
+#include "tessera/compat/torch.h"
 
 static inline bool tsr_word_is(const char *word, size_t length, const char *name) {
   return strlen(name) == length && !memcmp(word, name, length);

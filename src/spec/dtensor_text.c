@@ -11,6 +11,12 @@
 #include <string.h>
 
 #include "spec/dtensor.h"
+#include "base/shape_internal.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/torch.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/topology.h"
 
 typedef struct dtensor_reader {
   tsr_scan scan;

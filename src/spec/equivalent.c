@@ -8,6 +8,10 @@
 // except to compare their order.
 
 #include "spec/normal.h"
+#include "mesh/mesh_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 #include "spec/sharding.h"
 #include "spec/spec.h"
 

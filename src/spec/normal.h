@@ -3,7 +3,8 @@
 #define TESSERA_SPEC_NORMAL_H
 
 #include "spec/sub_axis.h"
-#include "tessera/sharding.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 
 // Parts of two or more members that do not overlap multiply to the number of devices at most, so
 // there are never as many as a size has bits.

@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "spec/dtensor.h"
+#include "base/text_internal.h"
+#include "tessera/compat/torch.h"
+#include "tessera/mesh.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
 
 // ---- one placement ----
 

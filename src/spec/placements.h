@@ -2,7 +2,10 @@
 #ifndef TESSERA_SPEC_PLACEMENTS_H
 #define TESSERA_SPEC_PLACEMENTS_H
 
-#include "tessera/notation.h"
+#include "tessera/api.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/status.h"
 
 // A strided shard says that `factor` pieces were there before it cut: those of axes that come later
 // in the mesh. So the factors of a dimension name the order in which its axes cut, and each chunks

@@ -5,6 +5,12 @@
 #include <string.h>
 
 #include "base/least.h"
+#include "base/text_internal.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 

@@ -2,6 +2,12 @@
 #include <string.h>
 
 #include "spec/builder.h"
+#include "base/shape_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/compat/torch.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
 #include "spec/placements.h"
 #include "spec/sub_axis.h"
 

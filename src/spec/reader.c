@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_internal.h"
+
 enum { SHOWN = 24 };  // bytes of the text shown on either side of a fault
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }

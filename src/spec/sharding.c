@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "mesh/mesh.h"
+#include "mesh/mesh_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/sharding.h"
 #include "spec/axis_ref.h"
 #include "spec/spec.h"
 

@@ -3,7 +3,10 @@
 #define TESSERA_SPEC_SHARDING_H
 
 #include "spec/sub_axis.h"
-#include "tessera/sharding.h"
+#include "tessera/api.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
 
 // Fails when an axis, or a part of it, occurs twice in the entries.
 TSR_MUST_USE tsr_status tsr_spec_check_unique(const tsr_spec_desc *desc);

@@ -2,7 +2,7 @@
 #ifndef TESSERA_SPEC_SPEC_H
 #define TESSERA_SPEC_SPEC_H
 
-#include "tessera/hash.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/spec.h"
 
 // Axes, parts and set members of one spec together: far beyond any mesh, and small enough that

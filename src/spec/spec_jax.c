@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/text_internal.h"
 #include "spec/forms.h"
 
 // ---- characters ----

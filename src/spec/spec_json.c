@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "spec/forms.h"
+#include "base/json.h"
+#include "spec/spec_internal.h"
 
 // ---- reading ----
 

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/hash.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/spec.h"
 
 // Open addressing over the list of names: a slot holds an index into it plus one, 0 = free. The

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "spec/axis_ref.h"
+#include "base/reduction.h"
+#include "base/text_internal.h"
+#include "spec/spec_internal.h"
 #include "spec/forms.h"
 
 // ---- reading ----

@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "base/quote.h"
+#include "base/reduction.h"
+#include "base/text_internal.h"
 #include "mesh/mesh.h"
 #include "spec/axis_ref.h"
 #include "spec/builder.h"

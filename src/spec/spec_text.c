@@ -1,7 +1,9 @@
 // Which notation a text is in, and the doors to all of them.
 
 #include "spec/forms.h"
-#include "tessera/notation.h"
+#include "base/text_internal.h"
+#include "spec/notation_internal.h"
+#include "spec/spec_internal.h"
 
 static tsr_status read_text(const char *text, tsr_spec_form form, tsr_spec_builder *builder) {
   if (form == TSR_FORM_ANY && tsr_dtensor_looks_like(text))

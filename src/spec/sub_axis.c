@@ -3,6 +3,10 @@
 #include <assert.h>
 
 #include "mesh/mesh.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "spec/normal.h"
 
 tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part) {

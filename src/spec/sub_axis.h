@@ -6,7 +6,11 @@
 #ifndef TESSERA_SPEC_SUB_AXIS_H
 #define TESSERA_SPEC_SUB_AXIS_H
 
-#include "tessera/sharding.h"
+#include "tessera/api.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
 
 typedef struct tsr_digit {
   int64_t stride, size;

@@ -3,6 +3,12 @@
 
 #include <stdlib.h>
 
+#include "base/text_internal.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
 // ---- lifetime ----
 
 tsr_status tsr_tiling_new(tsr_tiling_kind kind, tsr_tiling **out_tiling) {

@@ -4,6 +4,15 @@
 #include <string.h>
 
 #include "spec/tiling.h"
+#include "spec/notation_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
 
 const char *const tsr_reduction_entries[] = {
     [TSR_REDUCE_SUM] = "op_type=\"sdy::reduction_op\" op_name=\"SUM\"",

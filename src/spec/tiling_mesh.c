@@ -9,6 +9,11 @@
 #include <string.h>
 
 #include "spec/builder.h"
+#include "spec/notation_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 #include "spec/tiling_metadata.h"
 #include "spec/tiling_text.h"
 

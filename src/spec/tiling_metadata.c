@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tessera/text.h"
+#include "base/text_internal.h"
 
 typedef enum field_kind { STRING, INTEGER, INTEGERS } field_kind;
 

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "spec/tiling_metadata.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/shape.h"
 #include "spec/tiling_text.h"
 
 typedef struct draft {

@@ -3,6 +3,7 @@
 #define TESSERA_SPEC_TILING_TEXT_H
 
 #include "base/scan.h"
+#include "tessera/compat/hlo.h"
 #include "spec/tiling.h"
 
 // [2,1,4]: the dimensions and the number of devices.

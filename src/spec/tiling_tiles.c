@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/notation_internal.h"
+#include "tessera/status.h"
+
 // ---- digits ----
 
 void tsr_digits_add(tsr_digits *digits, int64_t size, int64_t stride) {

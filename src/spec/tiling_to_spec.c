@@ -12,6 +12,11 @@
 #include <string.h>
 
 #include "spec/builder.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_internal.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/engine/sharding.h"
 #include "mesh/mesh.h"
 #include "spec/tiling.h"
 

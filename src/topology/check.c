@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/hash.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "topology/topology.h"
 
 static tsr_status check_ids(const tsr_topology *topology) {

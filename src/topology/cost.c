@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "topology/topology.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 static bool same_coords(const tsr_device *a, const tsr_device *b) {
   return a->coords[0] == b->coords[0] && a->coords[1] == b->coords[1] &&

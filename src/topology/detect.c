@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "topology/topology.h"
+#include "tessera/engine/topology.h"
 
 #ifdef TSR_WITH_HWLOC
 #include <hwloc.h>

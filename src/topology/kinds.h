@@ -3,6 +3,7 @@
 #define TESSERA_TOPOLOGY_KINDS_H
 
 #include "tessera/topology.h"
+#include "tessera/engine/topology.h"
 
 // When the axes of a slice close to rings.
 typedef enum tsr_wrap_rule {

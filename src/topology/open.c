@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "base/ends_with.h"
+#include "base/json.h"
+#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 
 static tsr_status read_file(const char *path, tsr_topology **out_topology) {

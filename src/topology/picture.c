@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "topology/topology.h"
+#include "base/text_internal.h"
+#include "tessera/engine/topology.h"
 
 enum {
   MOST_COLUMNS = 16,

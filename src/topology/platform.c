@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "tessera/topology.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 static const char *const names[TSR_PLATFORM_COUNT] = {
     [TSR_PLATFORM_CPU] = "cpu",

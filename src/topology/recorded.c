@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/json.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "topology/kinds.h"
 #include "topology/topology.h"
 

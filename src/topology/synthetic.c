@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/text_internal.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "topology/kinds.h"
 
 // A machine this large takes 80 MB; more is a slip of the keyboard.

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "topology/kinds.h"
 
 // Coordinates stay small enough that the sum of three distances fits an int.

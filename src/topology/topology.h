@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "tessera/topology.h"
+#include "tessera/engine/topology.h"
 
 // Where a device id is in the list. Sorted by id, then by position.
 typedef struct tsr_id_place {

@@ -7,6 +7,12 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/copy_internal.h"
+#include "base/dtype_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "transfer/transfer_internal.h"
 #include "base/sized.h"
 #include "transfer/copy_list.h"
 #include "transfer/transfer.h"

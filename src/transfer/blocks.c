@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 
 static tsr_status add_block(tsr_blocks *blocks, tsr_block **out_block) {
   const size_t rank = blocks->layout->rank;

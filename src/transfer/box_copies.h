@@ -6,7 +6,7 @@
 #ifndef TESSERA_TRANSFER_BOX_COPIES_H
 #define TESSERA_TRANSFER_BOX_COPIES_H
 
-#include "tessera/copy.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/layout.h"
 
 typedef struct tsr_box_index tsr_box_index;

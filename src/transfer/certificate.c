@@ -6,6 +6,13 @@
 #include <stdlib.h>
 
 #include "base/saturated.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "transfer/transfer_internal.h"
 #include "base/sized.h"
 #include "layout/grid.h"
 #include "transfer/blocks.h"

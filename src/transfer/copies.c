@@ -3,6 +3,10 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "transfer/transfer_internal.h"
 #include "transfer/pair.h"
 
 struct tsr_copies_state {

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/copy_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 static tsr_status add_word(tsr_copy_list *list, int64_t word) {
   int64_t *words = tsr_grow(list->words, list->word_count, &list->word_capacity, sizeof *words);

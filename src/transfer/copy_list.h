@@ -2,7 +2,10 @@
 #ifndef TESSERA_TRANSFER_COPY_LIST_H
 #define TESSERA_TRANSFER_COPY_LIST_H
 
-#include "tessera/transfer.h"
+#include "tessera/api.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 typedef struct tsr_copy_head {
   int64_t source, target, to;

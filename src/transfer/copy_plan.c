@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "transfer/transfer_internal.h"
 #include "transfer/transfer.h"
 
 static tsr_status check_shapes(const tsr_layout *from, const tsr_layout *to) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "layout/layout_internal.h"
 
 // ---- lists ----
 

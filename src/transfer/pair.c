@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+
 tsr_status tsr_pairing_init(tsr_pairing *pairing, const tsr_copy_plan *plan) {
   const int rank = plan->to->rank;
   *pairing = (tsr_pairing){.plan = plan, .target = TSR_BLOCKS_EMPTY, .source = TSR_BLOCKS_EMPTY};

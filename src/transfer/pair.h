@@ -3,6 +3,7 @@
 #define TESSERA_TRANSFER_PAIR_H
 
 #include "transfer/blocks.h"
+#include "tessera/engine/copy_plan.h"
 #include "transfer/copy_list.h"
 #include "transfer/meet.h"
 

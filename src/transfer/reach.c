@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
 #include "transfer/blocks.h"
 
 tsr_status tsr_numbers_add(tsr_numbers *list, int64_t number) {

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "transfer/transfer_internal.h"
 #include "base/saturated.h"
 #include "base/sized.h"
 #include "transfer/assign.h"

@@ -3,6 +3,8 @@
 #define TESSERA_TRANSFER_RELABEL_H
 
 #include "transfer/transfer.h"
+#include "tessera/engine/copy_plan.h"
+#include "transfer/transfer_internal.h"
 
 // As tsr_relabel, looking at no more than so many overlaps of shards, or 16 for each.
 TSR_MUST_USE tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype,

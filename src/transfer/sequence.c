@@ -7,6 +7,15 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "spec/sharding_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "transfer/sequence_internal.h"
 #include "transfer/sequence_cache.h"
 
 enum { EXPANSION_CAP = 50000 };

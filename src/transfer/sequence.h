@@ -8,7 +8,12 @@
 #define TESSERA_TRANSFER_SEQUENCE_H
 
 #include "spec/normal.h"
-#include "tessera/sequence.h"
+#include "tessera/api.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
 
 // ---- spreads ----
 

@@ -10,7 +10,12 @@
 #include <string.h>
 
 #include "base/gcd.h"
-#include "tessera/hash.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+#include "transfer/sequence_internal.h"
 
 enum { BUCKETS = 256 };
 

@@ -3,6 +3,9 @@
 #define TESSERA_TRANSFER_SEQUENCE_CACHE_H
 
 #include "transfer/sequence.h"
+#include "tessera/api.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/status.h"
 
 // A copy of the route that was told for a job like this.
 TSR_MUST_USE tsr_status tsr_sequence_cache_find(tsr_sequence_cache *cache,

@@ -1,6 +1,9 @@
 // What one move, or a whole route, costs.
 
 #include "mesh/cost.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
 #include "transfer/sequence.h"
 
 double tsr_job_bytes(const tsr_change_job *job, double elements) {

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/status.h"
 #include "transfer/sequence.h"
 
 typedef struct axis_list {

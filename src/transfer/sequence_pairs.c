@@ -2,6 +2,14 @@
 #include <stdlib.h>
 
 #include "transfer/sequence.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+#include "transfer/sequence_internal.h"
 
 static tsr_status check_step(const tsr_sequence *sequence, int64_t step) {
   if (step >= 0 && step < tsr_sequence_step_count(sequence)) return NULL;

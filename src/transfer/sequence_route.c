@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/status.h"
 #include "transfer/sequence.h"
 
 // Slices of one dimension, and zeros, one after the other are one.

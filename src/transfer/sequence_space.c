@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/shape.h"
 #include "mesh/mesh.h"
 #include "transfer/sequence.h"
 

@@ -7,6 +7,12 @@
 #include <stdlib.h>
 
 #include "spec/sharding.h"
+#include "base/text_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
 #include "transfer/transfer.h"
 
 // ---- where devices are ----

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 #include "base/saturated.h"
 #include "layout/grid.h"
 

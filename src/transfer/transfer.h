@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "layout/layout.h"
-#include "tessera/transfer.h"
+#include "tessera/engine/copy_plan.h"
 #include "transfer/box_tree.h"
 
 struct tsr_copy_plan {

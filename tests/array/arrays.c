@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
+
 // ---- elements ----
 
 // Byte `byte` of element `index`: numbers that hardly ever agree by chance.

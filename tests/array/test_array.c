@@ -3,6 +3,13 @@
 #include <stdlib.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
 
 static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
   (void)state;

@@ -2,6 +2,10 @@
 #include <stdlib.h>
 
 #include "array/arrays.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
 #include "support/ranks.h"
 #include "tessera/own.h"
 

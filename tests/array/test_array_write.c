@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
 #include "support/ranks.h"
 #include "tessera/own.h"
 

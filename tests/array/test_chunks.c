@@ -2,6 +2,12 @@
 #include <stdio.h>
 
 #include "support/test.h"
+#include "array/chunks_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
 #include "tessera/tessera.h"
 
 typedef struct fleet {

@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 
 static const tsr_dtype DTYPES[] = {TSR_I2,  TSR_F4E2M1FN, TSR_F6E2M3FN, TSR_BOOL,
                                    TSR_F16, TSR_F32,      TSR_I64,      TSR_C128};

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "base/buffer_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
 
 typedef struct heap {
   pthread_mutex_t mutex;

@@ -1,11 +1,12 @@
 // Arrays in NumPy's files.
-#include "tessera/npy.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "array/arrays.h"
+#include "file/npy_internal.h"
+#include "tessera/checkpoint/npy.h"
 #include "support/ranks.h"
 
 static void make_path(char *path) {

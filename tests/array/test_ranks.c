@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "tessera/engine/array.h"
 #include "support/ranks.h"
 
 typedef struct job {

@@ -3,6 +3,12 @@
 #include <string.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "base/buffer_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
 
 // ---- every pair of specs on small meshes ----
 

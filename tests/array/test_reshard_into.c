@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "array/arrays.h"
+#include "array/array_internal.h"
+#include "base/buffer_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
 #include "support/ranks.h"
 
 enum { MOST_PARTS = 16 };

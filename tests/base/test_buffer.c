@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/buffer_internal.h"
+#include "tessera/engine/buffer.h"
 #include "tessera/buffer.h"
 
 static tsr_buffer *make(tsr_buffer_pool *pool, int64_t bytes) {

@@ -1,9 +1,10 @@
 // Copies: fewer loops for the same elements, and every element where it belongs.
-#include "tessera/copy.h"
 
 #include <string.h>
 
 #include "support/test.h"
+#include "base/copy_internal.h"
+#include "tessera/engine/kernels.h"
 
 static void loops_that_continue_are_joined(void **state) {
   (void)state;

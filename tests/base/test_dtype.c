@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/dtype_internal.h"
 
 static void names_are_found_in_every_ecosystem(void **state) {
   (void)state;

@@ -1,8 +1,10 @@
-#include "tessera/hash.h"
 
 #include <string.h>
 
 #include "base/hash_chain.h"
+#include "base/hash_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/text.h"
 #include "support/test.h"
 
 // XXH3's published values for these inputs, so that hashes kept in files stay valid.

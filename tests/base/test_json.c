@@ -1,4 +1,3 @@
-#include "tessera/json.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +6,8 @@
 #include <unistd.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "tessera/text.h"
 
 // The text is copied to memory of its exact size, so that a sanitizer sees any step beyond it.
 typedef struct parsed {

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
 #include "support/test.h"
-#include "tessera/json.h"
 
 static void write_sample(tsr_json_writer *w) {
   tsr_json_begin_object(w);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
 #include "tessera/text.h"
 
 static void take_line(void *context, const char *line) { tsr_text_addf(context, "[%s]", line); }

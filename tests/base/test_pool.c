@@ -1,4 +1,3 @@
-#include "tessera/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -8,6 +7,8 @@
 #include <time.h>
 
 #include "support/test.h"
+#include "base/pool_internal.h"
+#include "tessera/engine/pool.h"
 
 enum { TASKS = 1000 };
 

@@ -1,4 +1,3 @@
-#include "tessera/progress.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +7,9 @@
 #include <unistd.h>
 
 #include "support/test.h"
-#include "tessera/pool.h"
+#include "base/progress_internal.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/engine/pool.h"
 
 typedef struct receiver {
   int calls, finished, stop_after;

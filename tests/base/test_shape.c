@@ -1,4 +1,5 @@
 #include "tessera/shape.h"
+#include "base/shape_internal.h"
 
 #include "support/test.h"
 

@@ -1,10 +1,12 @@
 // Slices: Python's meaning, told from an independent model that walks index by index.
-#include "tessera/slice.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "support/test.h"
+#include "base/slice.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
 
 static const struct {
   const char *text, *printed, *shape;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "support/test.h"
+#include "base/status_internal.h"
 
 static void success_is_silent(void **state) {
   (void)state;

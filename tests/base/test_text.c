@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
 
 static void texts_grow(void **state) {
   (void)state;

@@ -4,7 +4,8 @@
 #define TESSERA_TESTS_CHECKPOINT_LOADS_H
 
 #include "checkpoint/models.h"
-#include "tessera/load.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/place.h"
 
 // The tensors of the model, as a tree. Elements are a function of name and place; of floats they
 // are finite and small.

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/layout.h"
+
 // ---- tensors ----
 
 uint32_t test_word(const char *name, int64_t element) {

@@ -4,8 +4,8 @@
 #define TESSERA_TESTS_CHECKPOINT_MODELS_H
 
 #include "support/folder.h"
+#include "tessera/checkpoint/transform.h"
 #include "tessera/plan.h"
-#include "tessera/transform.h"
 
 // A tensor of 32-bit words whose word `i`, counted in the whole tensor, is test_word(name, i).
 uint32_t test_word(const char *name, int64_t element);

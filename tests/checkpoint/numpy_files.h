@@ -3,7 +3,7 @@
 #define TESSERA_TESTS_CHECKPOINT_NUMPY_FILES_H
 
 #include "support/test.h"
-#include "tessera/npy.h"
+#include "tessera/shape.h"
 
 typedef struct test_array {
   const char *name;

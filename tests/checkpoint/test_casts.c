@@ -7,9 +7,16 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
+#include "checkpoint/load_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/comm.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/place.h"
 #include "checkpoint/overflow.h"
-#include "tessera/load.h"
-#include "tessera/save.h"
 
 typedef struct fixture {
   test_folder folder;

@@ -5,6 +5,12 @@
 #include <unistd.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
 #include "checkpoint/models.h"
 #include "checkpoint/source_hashes.h"
 

@@ -1,11 +1,15 @@
 // Fsck: every fault is found, named and told apart; what it mends is sound afterwards.
-#include "tessera/fsck.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "checkpoint/journal.h"
+#include "base/text_internal.h"
+#include "checkpoint/fsck_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/engine/kernels.h"
 #include "checkpoint/models.h"
 
 #define ONE "model-00001-of-00002.safetensors"

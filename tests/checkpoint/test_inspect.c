@@ -1,5 +1,4 @@
 // Inspect: rows, sums, shares; slices of any layout against elements picked from whole tensors.
-#include "tessera/inspect.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +6,20 @@
 #include <string.h>
 
 #include "checkpoint/models.h"
-#include "tessera/convert.h"
-#include "tessera/transform.h"
+#include "base/hash_internal.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "base/slice.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/inspect_internal.h"
+#include "checkpoint/verify_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/kernels.h"
 
 #define TREE                                                    \
   "{\"layers.2.w\": {\"dtype\": \"u32\", \"shape\": [12, 8]},"  \

@@ -1,10 +1,23 @@
 // Loads in one process: from every format into layouts of all kinds, and only what is needed.
-#include "tessera/load.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #include "checkpoint/loads.h"
+#include "base/shape_internal.h"
+#include "checkpoint/load_internal.h"
+#include "tessera/array.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/comm.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/place.h"
 
 typedef struct fixture {
   test_folder folder;

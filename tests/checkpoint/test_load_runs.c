@@ -2,6 +2,10 @@
 #include <stdio.h>
 
 #include "checkpoint/loads.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/comm.h"
+#include "tessera/place.h"
 
 #define TALL_TREE "{\"w\": {\"dtype\": \"f32\", \"shape\": [6000, 64]}}"
 #define WIDE_TREE "{\"w\": {\"dtype\": \"f32\", \"shape\": [300, 512]}}"

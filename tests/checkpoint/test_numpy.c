@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 
 #include "checkpoint/models.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/fsck_internal.h"
 #include "checkpoint/numpy_files.h"
 #include "tessera/checkpoint.h"
-#include "tessera/transform.h"
-#include "tessera/fsck.h"
 
 // Every order, type and shape that matters; big.turned has more than one window of places.
 static const test_array arrays[] = {

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include "checkpoint/models.h"
+#include "base/shape_internal.h"
+#include "checkpoint/checkpoint_internal.h"
 #include "tessera/checkpoint.h"
 
 #define TREE                                           \

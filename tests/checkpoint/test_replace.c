@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
 #include "checkpoint/replaceable.h"
 
 typedef struct fixture {

@@ -6,9 +6,22 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "plan/tree_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/array.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/place.h"
 #include "checkpoint/loads.h"
 #include "support/ranks.h"
-#include "tessera/save.h"
 
 enum { MOST_RANKS = 8 };
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
-#include "tessera/transform.h"
+#include "checkpoint/transform_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
 
 typedef struct fixture {
   test_folder folder;

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "checkpoint/models.h"
+#include "base/shape_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/fsck_internal.h"
 #include "tessera/checkpoint.h"
-#include "tessera/fsck.h"
-#include "tessera/map.h"
-#include "tessera/transform.h"
 
 #define FIRST                                                 \
   "{\"embed\": {\"dtype\": \"u32\", \"shape\": [8, 4]},"      \

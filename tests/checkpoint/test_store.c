@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "support/layouts.h"
+#include "tessera/engine/layout.h"
 #include "support/test.h"
 
 enum { MAX_BYTES = 1 << 16, FILES = 3 };

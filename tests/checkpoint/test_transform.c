@@ -1,5 +1,4 @@
 // Transforms: every way to store a model into every other, whole or not at all.
-#include "tessera/transform.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -9,6 +8,15 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
+#include "base/hash_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/transform_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
 
 #define TREE                                                 \
   "{\"a.w\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]}," \

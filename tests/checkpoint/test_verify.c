@@ -1,5 +1,4 @@
 // Verify: what differs is found and named; how tensors are stored does not matter.
-#include "tessera/verify.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +6,15 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
-#include "tessera/transform.h"
+#include "base/hash_internal.h"
+#include "base/text_internal.h"
+#include "checkpoint/verify_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/kernels.h"
 
 #define TREE                                               \
   "{\"a\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]}," \

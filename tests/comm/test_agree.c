@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "base/hash_chain.h"
+#include "base/text_internal.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/text.h"
 #include "comm/comm.h"
 #include "support/ranks.h"
 #include "support/test.h"

@@ -3,6 +3,12 @@
 #include <string.h>
 
 #include "comm/comm.h"
+#include "comm/comm_internal.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/transport.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
 #include "support/test.h"
 
 enum { RANKS = 4 };

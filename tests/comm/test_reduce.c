@@ -1,11 +1,13 @@
 // Every type and operation, held against a slow reference that pairs neighbours round by round.
-#include "tessera/reduce.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/convert.h"
+#include "base/reduction.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/reduce.h"
 #include "comm/reduce_kernels.h"
 #include "support/test.h"
 

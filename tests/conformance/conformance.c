@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "tessera/engine/collectives.h"
+
 void suite_begin(suite *s, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/groups.h"
 
 // Collective. Runs everything on `comm` and tells of every failure seen by this rank; their number.
 int conformance_run(tsr_comm *comm, FILE *out);

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "conformance/conformance.h"
-#include "tessera/convert.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
 
 enum { MARGIN = 64, FILL = 0xa5 };
 

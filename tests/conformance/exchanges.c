@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "conformance/conformance.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 
 enum { MOST_COPIES = 64, MOST_PARTS = 3 };
 

@@ -1,6 +1,12 @@
 // Wrong arguments end with the same message on every rank, and the comm goes on.
 
 #include "conformance/conformance.h"
+#include "comm/comm_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
 
 static void test_groups(suite *s) {
   tsr_comm *comm = s->comm;

@@ -2,6 +2,10 @@
 #include <stdlib.h>
 
 #include "conformance/conformance.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/shape.h"
 
 // A call over groups: who gets how much, and what element `index` of an output should be.
 typedef struct origin {

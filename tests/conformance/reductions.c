@@ -3,8 +3,13 @@
 #include <stdlib.h>
 
 #include "conformance/conformance.h"
-#include "tessera/convert.h"
-#include "tessera/reduce.h"
+#include "base/reduction.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/reduction.h"
 
 // ---- the reference: neighbours are paired, round by round ----
 

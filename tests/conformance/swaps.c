@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+
 // ---- the scene ----
 
 tsr_status swap_layout(const scene *s, const tsr_mesh *mesh, const char *text,

@@ -8,6 +8,7 @@
 #define TESSERA_TESTS_SWAPS_H
 
 #include "conformance/conformance.h"
+#include "tessera/compat/t5x_partitioner.h"
 #include "tessera/tessera.h"
 
 enum { DEVICES_PER_RANK = 2, MOST_SWAP_DEVICES = 16, MOST_SWAP_RANKS = 8 };

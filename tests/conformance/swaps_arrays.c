@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "conformance/swaps.h"
+#include "array/array_internal.h"
+#include "tessera/checkpoint/npy.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
 
 // Another type, or another layout.
 static tsr_array *array_of(const scene *s, int swapped) {

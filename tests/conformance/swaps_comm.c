@@ -2,6 +2,10 @@
 #include <string.h>
 
 #include "conformance/swaps.h"
+#include "comm/comm_internal.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
 
 enum { ROOM = 4 * MOST_SWAP_DEVICES * MOST_SWAP_DEVICES };
 

@@ -4,6 +4,14 @@
 #include <string.h>
 
 #include "conformance/swaps.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/collectives.h"
 
 // ---- what they share ----
 

@@ -3,6 +3,13 @@
 #include <string.h>
 
 #include "conformance/swaps.h"
+#include "place/place_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/placer.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/sharding.h"
 
 // Options, of which number `swapped` is another one: policy, correct, method, donate, unshare,
 // relabel, most_memory; refused: size.

@@ -3,7 +3,32 @@
 #include <limits.h>
 
 #include "contract/world.h"
-#include "tessera/convert.h"
+#include "array/array_internal.h"
+#include "base/dtype_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_auto_internal.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/placer.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/topology.h"
+#include "transfer/transfer_internal.h"
 
 typedef tsr_status enum_fn(world *w, int value);
 

@@ -4,6 +4,28 @@
 #include <string.h>
 
 #include "contract/world.h"
+#include "array/chunks_internal.h"
+#include "comm/comm_internal.h"
+#include "file/npy_internal.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh_internal.h"
+#include "partitioner/partitioner_internal.h"
+#include "rules/rules_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "transfer/transfer_internal.h"
 
 typedef tsr_status indexed_fn(world *w, int64_t index);
 

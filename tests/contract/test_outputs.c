@@ -3,6 +3,28 @@
 #include <stdlib.h>
 
 #include "contract/world.h"
+#include "layout/layout_internal.h"
+#include "place/place_internal.h"
+#include "plan/plan_auto_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "rules/rules_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "transfer/transfer_internal.h"
 
 #define OUT(place) world_out(w, place)
 #define MADE(type) (*(type *)world_out(w, 0))

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "contract/world.h"
+#include "array/array_internal.h"
+#include "tessera/engine/array.h"
 
 enum { THREADS = 4, ROUNDS = 8 };
 

@@ -4,6 +4,22 @@
 #include <string.h>
 
 #include "support/models.h"
+#include "file/npy_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/placer.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "transfer/transfer_internal.h"
 
 enum { CANARY = 0xA5, PLACES = 4 };
 

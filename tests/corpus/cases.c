@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text_internal.h"
+#include "checkpoint/fsck_internal.h"
+#include "tessera/checkpoint/fsck.h"
 #include "corpus/corpus.h"
-#include "tessera/fsck.h"
 
 // ---- what is said of one folder ----
 

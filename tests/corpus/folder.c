@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "corpus/corpus.h"
+#include "base/text_internal.h"
 
 static void clear_file(corpus_file *file) {
   tsr_text_deinit(&file->head);

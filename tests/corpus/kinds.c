@@ -1,8 +1,8 @@
 // How files of each kind are opened.
 #include "corpus/corpus.h"
+#include "base/text_internal.h"
+#include "checkpoint/fsck_internal.h"
 #include "tessera/checkpoint.h"
-#include "tessera/fsck.h"
-#include "tessera/map.h"
 
 static tsr_status open_checkpoint(const char *path, tsr_text *warnings) {
   tsr_checkpoint *checkpoint = NULL;

@@ -8,9 +8,16 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/mesh.h"
+#include "tessera/plan.h"
+#include "tessera/rules.h"
+#include "tessera/tree.h"
 #include "corpus/corpus.h"
-#include "tessera/fsck.h"
-#include "tessera/transform.h"
 
 enum { TENSORS = 6, WORDS = 48, MOST_FILES = 4 };
 

@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include "corpus/corpus.h"
+#include "base/dtype_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "checkpoint/fsck_internal.h"
+#include "file/safetensors.h"
+#include "map/map_internal.h"
 #include "tessera/checkpoint.h"
-#include "tessera/fsck.h"
-#include "tessera/map.h"
 
 // ---- the good folder of a kind, made on disk ----
 

@@ -9,9 +9,16 @@
 #include <unistd.h>
 
 #include "checkpoint/numpy_files.h"
-#include "tessera/load.h"
-#include "tessera/npy.h"
-#include "tessera/save.h"
+#include "base/shape_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/comm.h"
+#include "tessera/place.h"
 
 #define TREE                                           \
   "{\"a\": {\"dtype\": \"u32\", \"shape\": [24, 10]}," \

@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include "faults/scene.h"
-#include "tessera/verify.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
 
 // ---- killed ----
 

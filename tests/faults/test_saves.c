@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "faults/scene.h"
+#include "tessera/checkpoint/transform.h"
 
 enum { SAVE_CASES = 10 };  // the scenes whose source is one file
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "support/test.h"
-#include "tessera/safetensors.h"
+#include "file/safetensors.h"
 
 static char folder[] = "/tmp/tessera-folder-XXXXXX";
 

@@ -1,5 +1,4 @@
 // Arrays in NumPy's files: headers as numpy.save of NumPy 2.4 writes them, and what is no header.
-#include "tessera/npy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,10 @@
 #include <unistd.h>
 
 #include "support/test.h"
+#include "base/shape_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
 
 // A header of version 1.0 with this dictionary.
 static size_t make_header(const char *dictionary, char *out) {

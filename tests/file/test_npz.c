@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "file/npz.h"
+#include "base/shape_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/shape.h"
 #include "file/replace.h"
 #include "file/zip.h"
 #include "support/test.h"

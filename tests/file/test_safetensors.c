@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "tessera/safetensors.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/metadata.h"
 
 // A file's first bytes: the length of `json`, then `json` itself.
 static size_t make_file(const char *json, char *out) {

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "tessera/safetensors.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/shape.h"
 
 static const int64_t eight[] = {8}, empty[] = {0, 3};
 

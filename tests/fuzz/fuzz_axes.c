@@ -3,7 +3,13 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "tessera/axes.h"
+#include "base/json.h"
+#include "rules/axes_internal.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

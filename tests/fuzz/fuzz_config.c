@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "tessera/rules.h"
+#include "base/json.h"
+#include "rules/rules_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/transfer.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "transfer/transfer_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tessera/dtype.h"
+#include "base/dtype_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,8 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tessera/fsck.h"
-#include "tessera/json.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "checkpoint/fsck_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/status.h"
+#include "tessera/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,8 @@
 // Folders with any mixture of files: what is wrong is told without a crash, and what is mended is
 // sound.
 #include "fuzz_folder.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/status.h"
 
 // Each part opens with a letter that says which file it is; those in capitals are safetensors.
 static void write_part(const fuzz_folder *folder, int part) {

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "fuzz_folder.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/status.h"
 
 typedef struct told {
   int lines;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/json.h"
+#include "base/json.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "tessera/layout.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

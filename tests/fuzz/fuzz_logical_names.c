@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tessera/logical.h"
+#include "rules/logical_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

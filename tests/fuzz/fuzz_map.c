@@ -5,6 +5,12 @@
 #include <string.h>
 
 #include "map/map.h"
+#include "map/map_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/rules.h"
+#include "tessera/shape.h"
+#include "tessera/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

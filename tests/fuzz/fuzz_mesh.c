@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "tessera/mesh.h"
-#include "tessera/mesh_build.h"
+#include "base/json.h"
+#include "mesh/mesh_build_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/engine/mesh.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

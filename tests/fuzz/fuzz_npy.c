@@ -3,7 +3,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "tessera/npy.h"
+#include "base/shape_internal.h"
+#include "file/npy_internal.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsr_npy npy;

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "tessera/checkpoint.h"
-#include "tessera/npy.h"
+#include "base/text_internal.h"
+#include "file/npy_internal.h"
 #include "tessera/text.h"
 
 // A deflated array may be a thousand times as large as its archive.

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "tessera/rules.h"
+#include "rules/rules_internal.h"
+#include "tessera/compat/eformer_axes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

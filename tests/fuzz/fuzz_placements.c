@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/notation.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/torch.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

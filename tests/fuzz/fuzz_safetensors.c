@@ -2,7 +2,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "tessera/safetensors.h"
+#include "file/safetensors.h"
+#include "tessera/status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsr_model *model = NULL;

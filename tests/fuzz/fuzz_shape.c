@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tessera/shape.h"
+#include "base/shape_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/slice.h"
+#include "base/slice.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

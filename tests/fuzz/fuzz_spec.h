@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/sharding.h"
+#include "spec/sharding_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

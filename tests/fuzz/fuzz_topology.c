@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "tessera/topology.h"
+#include "base/json.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,6 +4,9 @@
 #include <stdint.h>
 
 #include "tessera/tree.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "plan/tree_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,6 +3,10 @@
 #include <stdio.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "mesh/mesh_internal.h"
+#include "topology/topology_internal.h"
 
 bool golden_is_null(const tsr_json *value) {
   return !value || tsr_json_kind_of(value) == TSR_JSON_NULL;

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/status_internal.h"
+#include "base/text_internal.h"
 
 enum { LINE_PART = 300, MOST_ENVIRONMENT = 8 };
 

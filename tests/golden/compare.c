@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
 
 static bool equal_numbers(const tsr_json *a, const tsr_json *b) {
   int64_t left = 0, right = 0;

@@ -7,6 +7,9 @@
 #define TESSERA_TESTS_GOLDEN_GOLDEN_H
 
 #include "base/arena.h"
+#include "base/json.h"
+#include "tessera/compat/scope.h"
+#include "tessera/compat/t5x_mesh.h"
 #include "tessera/tessera.h"
 
 // One per schema of golden file: id, name.

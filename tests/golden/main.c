@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
 
 enum { MOST_FUNCTIONS = 256 };
 

@@ -1,6 +1,9 @@
 // Meshes as the sharding and flax files write them: {"names", "sizes"} and more.
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/engine/topology.h"
 
 static tsr_status read_axis_types(const golden_case *c, const tsr_json *value, tsr_axis_type **out,
                                   int *out_count) {

@@ -1,5 +1,10 @@
 // A tree, a mesh and a tree of specs: what eformer's functions about plans are given.
 #include "golden/golden.h"
+#include "base/json.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/plan.h"
 
 static tsr_status read_leaf(const golden_case *c, const tsr_json *leaf, tsr_tensor *out) {
   const tsr_json *kind = tsr_json_find(leaf, "kind");

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/text_internal.h"
 
 // A quoted string: in '...' unless it holds a ' and no ".
 static void print_quoted(const char *bytes, size_t length, tsr_text *out) {

@@ -7,6 +7,20 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/hash_internal.h"
+#include "base/json.h"
+#include "base/scope_internal.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_build_internal.h"
+#include "mesh/mesh_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/eformer_mesh.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 // ---- arguments ----
 

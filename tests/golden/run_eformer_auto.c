@@ -2,6 +2,16 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/scope_internal.h"
+#include "base/shape_internal.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_auto_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/sharding.h"
 
 // ---- arguments ----
 

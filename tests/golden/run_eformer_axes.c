@@ -1,6 +1,13 @@
 // eformer's semantic axes: PartitionAxis, its registry, PartitionManager.
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
 
 // ---- arguments ----
 

@@ -1,6 +1,11 @@
 // eformer's rules: match_partition_rules and the mini-language.
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "mesh/mesh_internal.h"
+#include "rules/rules_internal.h"
+#include "spec/spec_internal.h"
 #include "rules/decide.h"
 
 // ---- match_partition_rules ----

@@ -2,6 +2,11 @@
 #include <stdlib.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 
 enum { DEVICES = 64 };
 

@@ -2,6 +2,11 @@
 #include <stdio.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "mesh/mesh_build_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/engine/mesh.h"
 
 static void write_array(tsr_json_writer *out, const tsr_device_array *array) {
   tsr_json_begin_object(out);

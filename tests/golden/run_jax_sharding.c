@@ -4,6 +4,17 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh_internal.h"
+#include "spec/sharding_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
 
 // ---- arguments ----
 

@@ -4,6 +4,13 @@
 #include <unistd.h>
 
 #include "golden/golden.h"
+#include "base/dtype_internal.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "file/npy_internal.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/engine/kernels.h"
 
 // ---- bytes as text ----
 

@@ -2,6 +2,13 @@
 #include <stdio.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "mesh/mesh_build_internal.h"
+#include "rules/logical_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/t5x_rules.h"
+#include "tessera/engine/topology.h"
 
 static void write_numbers(tsr_json_writer *out, const tsr_hardware_mesh *numbers) {
   tsr_json_write_ints(out, numbers->dims, (size_t)numbers->count);

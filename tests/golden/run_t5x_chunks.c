@@ -1,5 +1,13 @@
 // t5x's LocalChunker, for every process of a fleet.
 #include "golden/golden.h"
+#include "array/chunks_internal.h"
+#include "base/json.h"
+#include "base/shape_internal.h"
+#include "mesh/mesh_build_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "topology/topology_internal.h"
 
 // The mesh of a case: given, or made by get_mesh on a fleet; to be released.
 static tsr_status read_chunked_mesh(const golden_case *c, tsr_mesh **out) {

@@ -1,5 +1,12 @@
 // t5x's PjitPartitioner: its rules, and the data layout of every process.
 #include "golden/golden.h"
+#include "base/json.h"
+#include "partitioner/partitioner_internal.h"
+#include "rules/logical_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "topology/topology_internal.h"
 
 // The arguments of the constructor, and what they point to.
 typedef struct arguments {

@@ -3,6 +3,9 @@
 #include <stdio.h>
 
 #include "golden/golden.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "spec/spec_internal.h"
 
 typedef struct walk {
   const golden_case *c;

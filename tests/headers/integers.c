@@ -2,6 +2,30 @@
 // counts are int64_t; dimensions, mesh axes, and ranks and workers of a comm are int. Nothing here
 // is run.
 #include "tessera/tessera.h"
+#include "array/array_internal.h"
+#include "array/chunks_internal.h"
+#include "base/buffer_internal.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "layout/layout_internal.h"
+#include "map/map_internal.h"
+#include "mesh/mesh_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "rules/logical_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "transfer/transfer_internal.h"
 
 #define IS(type, expression) \
   _Static_assert(_Generic((expression), type : 1, default : 0), #expression " is no " #type)

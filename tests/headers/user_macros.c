@@ -7,6 +7,7 @@
 #define text user_text
 #define word user_word
 
+#include "tessera/compat/eformer.h"
 #include "tessera/tessera.h"
 
 _Static_assert(X == 1 && CAUSE == 2 && DTYPE == 3 && FIELD == 4, "the program's own macros");

@@ -1,5 +1,8 @@
 
 #include "support/test.h"
+#include "base/shape_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 #include "tessera/layout.h"
 
 static tsr_layout *boxes_of(const tsr_shape *shape, int64_t shards, const int64_t *counts,

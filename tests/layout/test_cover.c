@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layout/fold.h"
+#include "layout/layout_internal.h"
 #include "support/test.h"
 
 enum { RANK = 3, SIDE = 9, MOST = 64 };

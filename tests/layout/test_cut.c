@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "support/cuts.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "support/test.h"
 
 enum { MAX_ELEMENTS = 1024 };

@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "support/layouts.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 #include "support/test.h"
 #include "tessera/layout.h"
 

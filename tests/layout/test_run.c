@@ -1,4 +1,5 @@
 #include "layout/run.h"
+#include "layout/layout_internal.h"
 
 #include "support/test.h"
 

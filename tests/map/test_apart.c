@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "map/map.h"
+#include "map/map_internal.h"
+#include "tessera/checkpoint/map.h"
 #include "support/models.h"
 #include "support/test.h"
 

@@ -2,8 +2,17 @@
 #include <string.h>
 
 #include "map/bad_maps.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "map/map_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/dtype.h"
+#include "tessera/rules.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
+#include "tessera/tree.h"
 #include "support/test.h"
-#include "tessera/map.h"
 
 static const char tree_text[] =
     "{\"q\": {\"dtype\": \"f32\", \"shape\": [8, 4]}, "

@@ -2,7 +2,12 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "tessera/map.h"
+#include "base/json.h"
+#include "map/map_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/rules.h"
+#include "tessera/tree.h"
 
 // Apart and fused; `n` is in both.
 static const char *const apart =

@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include "map/bad_maps.h"
+#include "base/text_internal.h"
+#include "map/map_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/text.h"
 #include "support/test.h"
-#include "tessera/map.h"
 
 // clang-format off
 static const bad_map bad_maps[] = {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "tessera/engine/topology.h"
+
 tsr_topology *listed_topology(const int64_t *ids, int count) {
   tsr_device *devices = calloc((size_t)count, sizeof *devices);
   for (int i = 0; i < count; i++)

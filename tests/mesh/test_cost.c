@@ -1,5 +1,7 @@
 #include "tessera/mesh.h"
-#include "tessera/mesh_build.h"
+#include "base/text_internal.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/topology.h"
 
 #include "mesh/machines.h"
 

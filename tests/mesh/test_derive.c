@@ -1,6 +1,10 @@
 #include <string.h>
 
 #include "mesh/machines.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/mesh.h"
 #include "tessera/mesh.h"
 
 // Runs `call`, which writes to `made`, and expects this text of the result.

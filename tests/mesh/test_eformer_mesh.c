@@ -2,8 +2,12 @@
 #include <string.h>
 
 #include "mesh/machines.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_build_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/compat/eformer_mesh.h"
+#include "tessera/engine/topology.h"
 #include "mesh/python_int.h"
-#include "tessera/mesh_build.h"
 
 enum { MAX_RANK = 5 };
 

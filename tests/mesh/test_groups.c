@@ -1,7 +1,10 @@
 
 #include "mesh/machines.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "tessera/sharding.h"
 
 static void assert_members(const tsr_groups *groups, int64_t count, int64_t size,
                            const int64_t *members) {

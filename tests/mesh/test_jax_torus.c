@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
+#include "mesh/mesh_build_internal.h"
+#include "tessera/mesh.h"
+#include "tessera/text.h"
 
 // ---- whole axes ----
 

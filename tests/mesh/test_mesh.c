@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "mesh/machines.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/engine/mesh.h"
 
 static const tsr_axis data4_model2[] = {{"data", 4, TSR_AXIS_AUTO}, {"model", 2, TSR_AXIS_AUTO}};
 

@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "mesh/machines.h"
+#include "base/json.h"
+#include "mesh/mesh_internal.h"
 #include "tessera/mesh.h"
 
 static tsr_status from_text(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh) {

@@ -1,7 +1,8 @@
 #include <string.h>
 
 #include "mesh/machines.h"
-#include "tessera/mesh_build.h"
+#include "mesh/mesh_build_internal.h"
+#include "mesh/mesh_internal.h"
 
 static void texts_round_trip(void **state) {
   (void)state;

@@ -1,5 +1,5 @@
 #include "support/test.h"
-#include "tessera/mesh_build.h"
+#include "mesh/mesh_build_internal.h"
 
 static const struct {
   int64_t n;

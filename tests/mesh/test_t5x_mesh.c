@@ -1,6 +1,9 @@
 
 #include "mesh/machines.h"
-#include "tessera/mesh_build.h"
+#include "mesh/mesh_build_internal.h"
+#include "mesh/mesh_internal.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/engine/topology.h"
 
 #define SUBMESH(...) (&(tsr_hardware_mesh){sizeof((int64_t[]){__VA_ARGS__}) / 8, {__VA_ARGS__}})
 

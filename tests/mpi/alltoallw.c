@@ -3,6 +3,10 @@
 #include <stdlib.h>
 
 #include "cases.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
 
 typedef struct runs {
   int *lengths;

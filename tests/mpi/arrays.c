@@ -4,6 +4,12 @@
 #include <string.h>
 
 #include "cases.h"
+#include "array/array_internal.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/tessera.h"
 
 enum { ROWS = 12, COLUMNS = 24, DEVICES = 12, BYTES = ROWS * COLUMNS * 4 };

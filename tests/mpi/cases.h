@@ -3,6 +3,9 @@
 #define TESSERA_TESTS_MPI_CASES_H
 
 #include "tessera/mpi.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/status.h"
 
 int case_conformance(void);
 int case_swaps(void);

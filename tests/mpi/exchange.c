@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "cases.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 
 enum { DEVICES_PER_RANK = 2, PARTS = 2, COPIES = 40, ELEMENTS = 1 << 16, ROUNDS = 24 };
 

@@ -5,6 +5,12 @@
 #include <string.h>
 
 #include "cases.h"
+#include "base/reduction.h"
+#include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/reduction.h"
 
 enum { LOCAL = 2, COUNT = 20011, MOST_RANKS = 16 };
 

@@ -8,6 +8,11 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/reduction.h"
+#include "tessera/status.h"
 
 enum { VICTIM = 1, LENGTH = 1 << 20, STEPS = 3 };
 // Ranks that are alive have a quarter of it to answer the roll, on a machine with many more ranks

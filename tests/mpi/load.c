@@ -7,6 +7,12 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "array/array_internal.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/collectives.h"
 #include "tessera/tessera.h"
 
 enum { ROWS = 96, COLUMNS = 40, DEVICES = 8, TENSORS = 3, MOST_RANKS = 8 };

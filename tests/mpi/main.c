@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cases.h"
+#include "tessera/comm.h"
+#include "tessera/status.h"
 
 static const struct {
   const char *name;

@@ -4,6 +4,13 @@
 #include <string.h>
 
 #include "cases.h"
+#include "comm/comm_internal.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/reduction.h"
+#include "tessera/status.h"
 
 static tsr_comm *make_comm(int64_t local_count) {
   tsr_comm *comm = NULL;

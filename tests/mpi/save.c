@@ -5,6 +5,15 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "checkpoint/checkpoint_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/tessera.h"
 
 enum { ROWS = 2048, COLUMNS = 1280, DEVICES = 8, MOST_RANKS = 8 };  // three blocks of 4 MiB

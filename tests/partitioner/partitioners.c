@@ -1,4 +1,5 @@
 #include "partitioner/partitioners.h"
+#include "tessera/compat/t5x_partitioner.h"
 
 #include "support/test.h"
 

@@ -2,6 +2,10 @@
 #include <stdlib.h>
 
 #include "partitioner/partitioners.h"
+#include "partitioner/partitioner_internal.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/topology.h"
 #include "support/test.h"
 
 static const struct {

@@ -2,6 +2,10 @@
 #include <string.h>
 
 #include "partitioner/partitioners.h"
+#include "array/array_internal.h"
+#include "base/shape_internal.h"
+#include "partitioner/partitioner_internal.h"
+#include "tessera/compat/t5x_partitioner.h"
 #include "support/ranks.h"
 #include "support/test.h"
 #include "tessera/engine.h"

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "partitioner/partitioners.h"
+#include "base/json.h"
+#include "plan/tree_internal.h"
+#include "tessera/compat/t5x_partitioner.h"
 #include "support/test.h"
 
 static tsr_tree *read_tree(const char *json) {

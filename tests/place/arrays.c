@@ -1,4 +1,8 @@
 #include "place/arrays.h"
+#include "array/array_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 
 tsr_comm *make_comm(int64_t devices) {
   tsr_comm *comm = NULL;

@@ -3,6 +3,7 @@
 #define TESSERA_TESTS_PLACE_ARRAYS_H
 
 #include "support/models.h"
+#include "tessera/compat/constrain.h"
 #include "support/pattern.h"
 #include "support/test.h"
 #include "tessera/place.h"

@@ -2,6 +2,13 @@
 #include <string.h>
 
 #include "place/arrays.h"
+#include "array/array_internal.h"
+#include "base/shape_internal.h"
+#include "place/place_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/sharding.h"
 
 static void leaves_are_found_by_path(void **state) {
   (void)state;

@@ -2,6 +2,12 @@
 #include <string.h>
 
 #include "place/arrays.h"
+#include "array/array_internal.h"
+#include "place/place_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/sharding.h"
 
 // ---- one array ----
 

@@ -1,5 +1,9 @@
 // Constraints by names: semantic axes with a mode, and logical names by both mappings of flax.
 #include "place/arrays.h"
+#include "place/place_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/flax_rules.h"
 
 static const tsr_logical_entry batch_length_embed[] = {
     {TSR_ENTRY_NAME, 1, (const char *const[]){"__BATCH__"}},

@@ -1,6 +1,9 @@
 // Trees over several ranks: everybody calls the same, each holds its devices, one may gather.
 
 #include "place/arrays.h"
+#include "place/place_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/engine/layout.h"
 #include "support/ranks.h"
 
 static const int64_t first_devices[] = {0, 3, 4, 8};  // of three ranks

@@ -2,6 +2,12 @@
 #include <stdlib.h>
 
 #include "place/arrays.h"
+#include "base/shape_internal.h"
+#include "layout/layout_internal.h"
+#include "place/place_internal.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/placer.h"
+#include "tessera/engine/plan.h"
 
 static const char *const paths[] = {"w", "b", "h", "s", "x"};
 

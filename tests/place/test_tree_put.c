@@ -1,5 +1,8 @@
 // Trees placed by rules as text, and printed.
 #include "place/arrays.h"
+#include "base/text_internal.h"
+#include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
 #include "support/ranks.h"
 #include "tessera/own.h"
 

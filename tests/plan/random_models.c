@@ -3,6 +3,10 @@
 #include <stdio.h>
 
 #include "tessera/layout.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 
 tsr_mesh *random_mesh(test_random *random) {
   static const char *const names[] = {"dp", "fsdp", "tp", "sp"};

@@ -1,6 +1,9 @@
 #include <stdio.h>
 
 #include "plan/plan.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/engine/plan.h"
 #include "support/models.h"
 #include "support/test.h"
 

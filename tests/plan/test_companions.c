@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "plan/random_models.h"
+#include "plan/plan_internal.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/plan.h"
 #include "support/models.h"
 #include "support/test.h"
-#include "tessera/plan_auto.h"
 
 static const struct {
   const char *title, *spec;  // of the first tensor, the weight

@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "plan/plan.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/engine/layout.h"
 #include "support/models.h"
 #include "support/test.h"
 #include "transfer/tally.h"

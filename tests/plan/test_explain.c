@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
+#include "plan/plan_internal.h"
 #include "support/models.h"
 #include "support/test.h"
 

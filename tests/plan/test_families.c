@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "plan/random_models.h"
+#include "plan/plan_internal.h"
+#include "tessera/engine/plan.h"
 #include "support/models.h"
 #include "support/test.h"
 

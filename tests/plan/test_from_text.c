@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "support/folder.h"
+#include "plan/plan_internal.h"
 #include "support/models.h"
 #include "support/test.h"
 #include "tessera/own.h"

@@ -1,7 +1,8 @@
 #include "support/models.h"
+#include "base/text_internal.h"
+#include "plan/plan_auto_internal.h"
 
 #include "plan/random_models.h"
-#include "tessera/plan_auto.h"
 
 static const struct {
   const char *mesh, *shape, *methods;

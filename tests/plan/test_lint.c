@@ -1,5 +1,7 @@
 
 #include "plan/near.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
 #include "support/models.h"
 #include "support/real_models.h"
 #include "support/test.h"

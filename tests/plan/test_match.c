@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "support/models.h"
+#include "plan/plan_internal.h"
 #include "support/test.h"
 
 static const char llama[] =
@@ -182,7 +183,7 @@ static void rows_are_given_to_those_who_ask_rightly(void **state) {
   tsr_plan_row row = TSR_PLAN_ROW;
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     char message[96];
-    snprintf(message, sizeof message, "row %lld of a plan that has %lld", (long long)wrong[i],
+    snprintf(message, sizeof message, "tensor %lld of a plan for %lld", (long long)wrong[i],
              (long long)count);
     assert_fails(tsr_plan_at(plan, wrong[i], &row), INDEX_OUT_OF_RANGE, message);
   }

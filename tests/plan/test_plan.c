@@ -1,5 +1,9 @@
 
 #include "plan/plan.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/plan.h"
 #include "support/models.h"
 #include "support/test.h"
 

@@ -3,6 +3,12 @@
 #include <unistd.h>
 
 #include "support/models.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "rules/rules_internal.h"
+#include "topology/topology_internal.h"
 #include "support/test.h"
 
 static tsr_plan *make_matched(const char *mesh_text, tsr_policy policy) {

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "support/models.h"
+#include "base/shape_internal.h"
+#include "plan/tree_internal.h"
 #include "support/test.h"
 
 static void tensors_are_found_by_path(void **state) {

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "support/models.h"
+#include "plan/tree_internal.h"
 #include "support/test.h"
 
 static const struct {

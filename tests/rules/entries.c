@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/eformer_axes.h"
 
 json_text json_of(const char *json) {
   json_text made = {strdup(json), NULL};

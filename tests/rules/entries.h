@@ -2,7 +2,8 @@
 #ifndef TESSERA_TESTS_RULES_ENTRIES_H
 #define TESSERA_TESTS_RULES_ENTRIES_H
 
-#include "tessera/axes.h"
+#include "base/json.h"
+#include "tessera/compat/eformer_axes.h"
 #include "tessera/logical.h"
 
 // From JSON with ' for ", which reads better in C. NULL and "null" give no rules.

@@ -2,6 +2,11 @@
 #include <string.h>
 
 #include "rules/entries.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/eformer_axes.h"
 #include "support/test.h"
 
 static const char defaults[] =

@@ -2,6 +2,9 @@
 #include <stdio.h>
 
 #include "rules/entries.h"
+#include "rules/axes_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/eformer_axes.h"
 #include "support/test.h"
 
 // A row resolves in a mode to this JSON, or fails with a message.

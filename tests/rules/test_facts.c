@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 #include "tessera/rules.h"
 
 static const tsr_fact facts[] = {

@@ -2,6 +2,13 @@
 #include <string.h>
 
 #include "rules/entries.h"
+#include "base/scope_internal.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 #include "support/test.h"
 
 static tsr_spec *map(const char *names, const char *rules) {

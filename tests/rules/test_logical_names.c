@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "rules/entries.h"
+#include "base/json.h"
+#include "rules/logical_internal.h"
+#include "tessera/compat/flax_rules.h"
 #include "support/test.h"
 
 static void names_round_trip_through_json(void **state) {

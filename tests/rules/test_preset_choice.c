@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "rules/rules_internal.h"
 #include "tessera/rules.h"
 
 // ---- by the config ----

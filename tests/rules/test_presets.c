@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "support/real_models.h"
+#include "plan/tree_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "support/test.h"
 #include "tessera/layout.h"
 

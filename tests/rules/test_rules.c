@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
 
 static tsr_rules *rules_of(const char *text) {
   tsr_rules *rules = NULL;

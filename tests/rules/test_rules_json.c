@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "rules/rules_internal.h"
 #include "tessera/rules.h"
 
 static tsr_status from_json(const char *text, tsr_rules **out) {

@@ -2,6 +2,9 @@
 // (docs/compatibility.md).
 
 #include "support/test.h"
+#include "base/text_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/compat/eformer_axes.h"
 #include "tessera/rules.h"
 
 static void print(const tsr_rules *rules, tsr_text *out) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
 
 static void assert_rule(const tsr_rules *rules, int index, const char *pattern, const char *spec,
                         int line) {

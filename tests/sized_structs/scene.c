@@ -4,6 +4,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+
 static void make_layouts(scene *s) {
   tsr_spec *columns = NULL;
   assert_ok(tsr_topology_parse("cpu:8", &s->topology));

@@ -3,6 +3,13 @@
 #include <string.h>
 
 #include "sized_structs/scene.h"
+#include "place/place_internal.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/copy_plan.h"
+#include "transfer/transfer_internal.h"
 
 #define CALL(name) static tsr_status name(scene *s, void *out)
 

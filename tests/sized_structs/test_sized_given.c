@@ -3,6 +3,29 @@
 #include <string.h>
 
 #include "sized_structs/scene.h"
+#include "base/slice.h"
+#include "checkpoint/inspect_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/eformer_mesh.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "tessera/engine/transport.h"
+#include "transfer/transfer_internal.h"
 
 // ---- a call for each ----
 

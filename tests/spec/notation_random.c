@@ -1,4 +1,7 @@
 #include "notation_random.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
 
 tsr_mesh *random_mesh(test_random *random, int64_t most) {
   static const char *const names[] = {"a", "b", "c", "d"};

@@ -3,7 +3,8 @@
 #define TESSERA_TESTS_SPEC_NOTATION_RANDOM_H
 
 #include "support/test.h"
-#include "tessera/sharding.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 
 // 1 to 4 axes named a to d of sizes 1 to 6, at most `most` devices.
 tsr_mesh *random_mesh(test_random *random, int64_t most);

@@ -1,4 +1,6 @@
 #include "spec/random_specs.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 
 #include "spec/builder.h"
 

@@ -3,7 +3,9 @@
 #define TESSERA_TESTS_SPEC_RANDOM_SPECS_H
 
 #include "support/test.h"
-#include "tessera/sharding.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
 
 // Any spec that can be written: odd names, all kinds of cuts, sets, priorities. An axis may occur
 // in several entries, but in one set only.

@@ -4,7 +4,17 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "tessera/sharding.h"
+#include "base/text_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/scope.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/log.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
+#include "tessera/topology.h"
 
 static tsr_mesh *mesh_of(const char *text) {
   tsr_mesh *mesh = NULL;

@@ -2,8 +2,14 @@
 #include <string.h>
 
 #include "spec/random_specs.h"
+#include "mesh/mesh_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
 #include "support/test.h"
-#include "tessera/sharding.h"
 
 static tsr_sharding *bind(const char *mesh_text, const char *spec_text) {
   tsr_mesh *mesh = NULL;

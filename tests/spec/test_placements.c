@@ -2,7 +2,12 @@
 #include <string.h>
 
 #include "support/test.h"
-#include "tessera/notation.h"
+#include "base/shape_internal.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/torch.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
 
 // What PyTorch 2.4.1, 2.9.1 and 2.15.0 print, and what users write.
 static const struct {

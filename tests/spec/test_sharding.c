@@ -1,5 +1,9 @@
 // Binding: the checks in JAX's order, and which shard a position holds.
-#include "tessera/sharding.h"
+#include "base/status_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
 
 #include "support/test.h"
 

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "spec/random_specs.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "spec/spec_internal.h"
 #include "support/test.h"
 #include "tessera/spec.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "spec/spec_internal.h"
 #include "tessera/spec.h"
 
 static tsr_status convert(const char *text, tsr_spec_form from, tsr_spec_form to, tsr_text *out) {

@@ -1,6 +1,9 @@
 
 #include "support/test.h"
-#include "tessera/notation.h"
+#include "base/text_internal.h"
+#include "spec/notation_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/text.h"
 
 static tsr_tiling *parse(const char *text) {
   tsr_tiling *tiling = NULL;

@@ -3,8 +3,17 @@
 #include <string.h>
 
 #include "notation_random.h"
+#include "base/text_internal.h"
+#include "spec/notation_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/reduction.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
 #include "support/test.h"
-#include "tessera/notation.h"
 
 static tsr_mesh *parse_mesh(const char *text) {
   tsr_mesh *mesh = NULL;

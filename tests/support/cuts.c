@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
+
 // ---- the oracle: which of m elements stage index i takes, one by one ----
 
 static bool part_takes(const tsr_part *part, int64_t shards, int64_t i, int64_t element) {

@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "tessera/spec.h"
+
 static const char *const axis_names[MAX_AXES] = {"x", "y", "z"};
 
 static int random_axes(test_random *random, tsr_axis *axes, int64_t *out_devices) {

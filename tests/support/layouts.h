@@ -4,6 +4,7 @@
 #define TESSERA_TESTS_SUPPORT_LAYOUTS_H
 
 #include "support/cuts.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/layout.h"
 
 enum { MAX_AXES = 3, MAX_DIMS = 3, MAX_USES = 4, MAX_DEVICES = 48, MAX_SIZE = 12 };

@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "plan/plan_internal.h"
+#include "plan/tree_internal.h"
+#include "tessera/engine/plan.h"
 
 tsr_tree *make_tree(const tsr_tensor *tensors, int64_t count) {
   tsr_tree *tree = NULL;

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/dtype_internal.h"
+#include "tessera/engine/layout.h"
+
 static unsigned char pattern(int64_t place) {
   return (unsigned char)((place * 167) ^ (place >> 7) ^ 0x5a);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tessera/engine.h"
-#include "tessera/reduce.h"
 
 enum { MOST_RANKS = 16, CONTROL_BYTES = 1 << 16 };
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "rules/rules_internal.h"
 
 static const char folder[] = "tests/models";
 

@@ -3,6 +3,7 @@
 #define TESSERA_TESTS_SUPPORT_REAL_MODELS_H
 
 #include "tessera/plan.h"
+#include "rules/rules_internal.h"
 
 typedef struct real_model {
   const char *file;  // "llama-3-8b.json"

@@ -1,5 +1,7 @@
 
 #include "support/test.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 
 #define PLACED(id_, slice_, core_, x, y, z)                                              \

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 
 static tsr_topology *parse(const char *text) {

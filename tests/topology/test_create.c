@@ -1,6 +1,8 @@
 #include <math.h>
 
 #include "support/test.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
 

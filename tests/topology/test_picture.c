@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
+#include "tessera/engine/topology.h"
 #include "tessera/topology.h"
 
 static const struct {

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include "support/test.h"
+#include "base/json.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
 

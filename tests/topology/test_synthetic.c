@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "base/text_internal.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
 

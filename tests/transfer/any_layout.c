@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tessera/engine/layout.h"
+
 static tsr_layout *grid_of(test_random *random, const test_layout *made) {
   tsr_layout *layout = NULL;
   const tsr_policy policy = test_random_range(random, 0, 2) ? TSR_POLICY_UNEVEN : TSR_POLICY_PAD;

@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+#include "layout/layout_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/topology.h"
+#include "transfer/transfer_internal.h"
+
 // ---- lists ----
 
 void test_copies_add(test_copies *list, const tsr_copy *copy) {

@@ -4,7 +4,8 @@
 #define TESSERA_TESTS_TRANSFER_CARRY_H
 
 #include "support/layouts.h"
-#include "tessera/transfer.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
 
 typedef struct test_copies {
   tsr_copy *items;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "tessera/spec.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
 
 enum { MAX_STATES = 4096, TEXT = 24 };
 

@@ -5,8 +5,9 @@
 #define TESSERA_TESTS_TRANSFER_ORACLE_H
 
 #include "support/test.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/shape.h"
 #include "tessera/mesh.h"
-#include "tessera/sharding.h"
 
 enum { ORACLE_ATOMS = 4 };
 

@@ -4,6 +4,16 @@
 #include <string.h>
 
 #include "tessera/layout.h"
+#include "base/dtype_internal.h"
+#include "layout/layout_internal.h"
+#include "spec/sharding_internal.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/reduction.h"
+#include "transfer/sequence_internal.h"
 
 typedef struct machine {
   const tsr_sequence *sequence;

@@ -4,7 +4,7 @@
 #define TESSERA_TESTS_TRANSFER_SIMULATE_H
 
 #include "support/test.h"
-#include "tessera/sequence.h"
+#include "tessera/engine/sequence.h"
 
 // False when some device ends with something else. Partial results are given as terms of sums, or
 // as maxima, as the sequence has it; where the target is partial, the results of its groups count.

@@ -3,6 +3,10 @@
 #include <stdlib.h>
 
 #include "transfer/any_layout.h"
+#include "base/text_internal.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
 #include "transfer/box_copies.h"
 #include "transfer/carry.h"
 

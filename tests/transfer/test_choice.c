@@ -2,6 +2,14 @@
 #include <stdio.h>
 
 #include "support/layouts.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
+#include "transfer/transfer_internal.h"
 #include "transfer/carry.h"
 #include "transfer/check.h"
 

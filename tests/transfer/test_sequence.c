@@ -1,10 +1,22 @@
 // Single sequences: what they say, what they refuse, what they remember.
-#include "tessera/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "transfer/simulate.h"
+#include "base/json.h"
+#include "base/text_internal.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
+#include "tessera/topology.h"
+#include "transfer/sequence_internal.h"
 
 // ---- helpers ----
 

@@ -2,7 +2,12 @@
 // dearer than Shardy's order.
 #include <stdlib.h>
 
-#include "tessera/sequence.h"
+#include "base/text_internal.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "transfer/sequence_internal.h"
 #include "transfer/oracle.h"
 #include "transfer/simulate.h"
 

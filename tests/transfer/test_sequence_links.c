@@ -1,7 +1,12 @@
 // Links of all speeds, and little memory: compared with all ways there are.
 #include <math.h>
 
-#include "tessera/sequence.h"
+#include "base/text_internal.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/engine/topology.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
 #include "transfer/oracle.h"
 #include "transfer/simulate.h"
 

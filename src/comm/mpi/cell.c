@@ -4,6 +4,12 @@
 
 #include <stdlib.h>
 
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/status.h"
+
 enum { FEW = 32, STRETCH_BYTES = 64 << 10 };
 
 // Terms of one reduction; on the heap only when there are many.

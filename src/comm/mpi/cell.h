@@ -3,6 +3,11 @@
 #define TESSERA_COMM_MPI_CELL_H
 
 #include "comm/mpi/parties.h"
+#include "tessera/api.h"
+#include "tessera/comm.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 
 // What is the same for all cells of a call.
 typedef struct tsr_mpi_job {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "tessera/comm.h"
+#include "tessera/engine/transport.h"
 #include "comm/mpi/mpi_engine.h"
 #include "tessera/mpi.h"
 

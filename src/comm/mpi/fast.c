@@ -8,6 +8,13 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/engine/transport.h"
+#include "tessera/reduction.h"
+#include "tessera/status.h"
 #include "comm/mpi/cell.h"
 #include "comm/mpi/mpi_engine.h"
 

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "comm/mpi/messages.h"
-#include "tessera/hash.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
 
 // What a sender needs to know of a copy, dense, so that equal ones have equal bytes.
 typedef struct source_key {

@@ -13,6 +13,8 @@
 #define TESSERA_COMM_MPI_MESSAGES_H
 
 #include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 
 typedef struct tsr_mpi_piece {
   const tsr_exchange *part;

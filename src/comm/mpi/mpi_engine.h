@@ -9,7 +9,11 @@
 
 #include <mpi.h>
 
-#include "tessera/engine.h"
+#include "tessera/api.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 
 enum { TSR_MPI_SLOTS = 8, TSR_MPI_ROLL_TEXT = 240 };
 

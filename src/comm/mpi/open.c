@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "comm/mpi/mpi_engine.h"
+#include "tessera/comm.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 #include "tessera/mpi.h"
 
 // The number of processes the launcher says it started; 0 when it says nothing.

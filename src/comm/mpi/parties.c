@@ -3,6 +3,12 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/status.h"
 
 // Adds the nodes of members [first, last), which the party has all.
 static tsr_status add_run(tsr_mpi_group *group, tsr_mpi_party *party, int64_t size, int64_t first,

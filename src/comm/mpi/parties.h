@@ -7,7 +7,12 @@
 #ifndef TESSERA_COMM_MPI_PARTIES_H
 #define TESSERA_COMM_MPI_PARTIES_H
 
-#include "tessera/engine.h"
+#include "tessera/api.h"
+#include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/groups.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/status.h"
 
 typedef struct tsr_mpi_party {
   int rank;

@@ -12,6 +12,12 @@
 #include <stdlib.h>
 
 #include "comm/mpi/cell.h"
+#include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 #include "base/least.h"
 #include "comm/mpi/mpi_engine.h"
 

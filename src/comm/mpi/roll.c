@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "comm/mpi/mpi_engine.h"
+#include "tessera/status.h"
 
 enum { TAG = 1, RANKS_NAMED = 16 };
 

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "comm/mpi/mpi_engine.h"
+#include "tessera/comm.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 
 static tsr_status gather(tsr_mpi *mpi, const void *mine, size_t bytes, void *out_all) {
   const size_t size = (size_t)mpi->size;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "comm/mpi/mpi_engine.h"
+#include "tessera/status.h"
 
 enum { SPINS = 64, LOOKS = 1024 };
 

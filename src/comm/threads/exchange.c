@@ -11,6 +11,13 @@
 #include <stdlib.h>
 
 #include "comm/threads/threads.h"
+#include "base/copy_internal.h"
+#include "tessera/comm.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 
 enum { TASK_BYTES = 256 << 10, CUT = 64 /* elements: 64 of them fill whole bytes */ };
 

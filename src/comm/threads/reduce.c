@@ -4,6 +4,15 @@
 #include <stdlib.h>
 
 #include "comm/threads/threads.h"
+#include "base/copy_internal.h"
+#include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/engine/reduce.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 
 enum { BLOCK_BYTES = 4 << 10, TASK_BYTES = 256 << 10, CUT = 64 /* elements fill whole bytes */ };
 

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "comm/comm.h"
+#include "base/copy_internal.h"
+#include "tessera/engine/transport.h"
 
 const tsr_engine tsr_threads_engine = {.size = sizeof(tsr_engine),
                                        .name = "threads",

@@ -2,7 +2,10 @@
 #ifndef TESSERA_COMM_THREADS_H
 #define TESSERA_COMM_THREADS_H
 
-#include "tessera/engine.h"
+#include "base/copy_internal.h"
+#include "tessera/comm.h"
+#include "tessera/engine/transport.h"
+#include "tessera/status.h"
 
 tsr_status tsr_threads_reduce(tsr_comm *comm, const tsr_reduce_job *job);
 

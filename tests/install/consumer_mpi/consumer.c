@@ -1,6 +1,8 @@
 // A program over MPI against the installed package: with the library linked, or loaded by name.
 #include <stdio.h>
 #include <string.h>
+
+#include <tessera/engine.h>
 #ifdef LINKED
 #include <tessera/mpi.h>
 #endif

@@ -1,0 +1,103 @@
+// checkpoint/open.h
+#ifndef TSR_CHECKPOINT_OPEN_H
+#define TSR_CHECKPOINT_OPEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "tessera/layout.h"
+#include "tessera/plan.h"
+#include "tessera/status.h"
+#include "tessera/tree.h"
+
+TSR_BEGIN_DECLS
+
+// How tensors are stored: id, the word users write.
+#define TSR_CHECKPOINT_FORMATS(X)                                                                \
+  X(FILE, "file")       /* one safetensors file */                                               \
+  X(FOLDER, "folder")   /* Hugging Face: one file, or several and an index */                    \
+  X(RANKS, "ranks")     /* files for each rank, its slice of a tensor under the tensor's name */ \
+  X(TESSERA, "tessera") /* our own: each shard once, and a manifest with plan and hashes */      \
+  X(NPZ, "npz")         /* NumPy's archive of arrays, stored or packed */                        \
+  X(NPY, "npy")         /* NumPy's arrays: one file, or a folder with one for each tensor */     \
+  X(STAGES, "stages")   /* folders stage0, stage1, ... with a checkpoint each; read only */
+#define TSR_ENUMERATOR_(id, word) TSR_FORMAT_##id,
+typedef enum tsr_checkpoint_format {
+  TSR_FORMAT_ANY,  // find out
+  TSR_CHECKPOINT_FORMATS(TSR_ENUMERATOR_) TSR_FORMAT_COUNT
+} tsr_checkpoint_format;
+#undef TSR_ENUMERATOR_
+TSR_API const char *tsr_checkpoint_format_name(tsr_checkpoint_format format);  // "folder"
+
+// Shared, and immutable once it is open: any threads may read from it at once.
+typedef struct tsr_checkpoint tsr_checkpoint;
+
+typedef struct tsr_checkpoint_options {
+  size_t size;  // sizeof(tsr_checkpoint_options)
+  tsr_checkpoint_format format;
+  // How the tensors are cut, with their whole shapes; mesh position r is rank r. Ranks' files say
+  // neither, so that it is asked for there, unless tessera-plan.json lies beside them. It must not
+  // be given elsewhere.
+  const tsr_plan *plan;
+  // What elements are whose type NumPy's files do not say: those of ml_dtypes. For two bytes this
+  // is bf16 unless it is said, with a warning; one byte is refused.
+  tsr_dtype forgotten;
+} tsr_checkpoint_options;
+#define TSR_CHECKPOINT_OPTIONS TSR_SIZED(tsr_checkpoint_options)
+
+// A safetensors file, a folder, a folder's index, a .npz archive or a .npy file. Fails with
+// broken_file where headers, index and plan do not agree, naming file and tensor; with
+// plan_required for ranks' files without a plan. NULL options = find out.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_open(const char *path,
+                                                    const tsr_checkpoint_options *options,
+                                                    tsr_checkpoint **out_checkpoint);
+TSR_API tsr_checkpoint *tsr_checkpoint_retain(const tsr_checkpoint *checkpoint);
+TSR_API void tsr_checkpoint_release(const tsr_checkpoint *checkpoint);  // NULL is fine
+
+TSR_API tsr_checkpoint_format tsr_checkpoint_format_of(const tsr_checkpoint *checkpoint);
+// The whole tensors, in the order of the files, or of the plan. Those of pipeline stages are called
+// stage0.x, stage1.x and so on, since stages number their layers anew: a map makes them one model.
+TSR_API const tsr_tree *tsr_checkpoint_tree(const tsr_checkpoint *checkpoint);
+TSR_API const tsr_plan *tsr_checkpoint_plan(
+    const tsr_checkpoint *checkpoint);  // NULL if not cut, or cut in stages
+TSR_API const tsr_layout *tsr_checkpoint_layout(const tsr_checkpoint *checkpoint, int64_t tensor);
+// What the files say of the model as a whole, such as "format": "pt"; gives the number of items.
+// Where files do not say the same, the first counts, and there is a warning. NumPy's have some
+// where a transform wrote them.
+TSR_API int64_t tsr_checkpoint_metadata(const tsr_checkpoint *checkpoint,
+                                        const tsr_metadata **out_items);
+// What is odd but not wrong, one line each; "" = nothing.
+TSR_API const char *tsr_checkpoint_warnings(const tsr_checkpoint *checkpoint);
+
+// Where one stored copy of a shard lies: bytes [offset, offset + bytes) of a file. Formats with
+// files for each rank have as many copies as the layout has replicas (of which some may be absent:
+// false), others have one. False also where the bytes there are not the shard's, because they are
+// packed or in another order.
+typedef struct tsr_stored {
+  int64_t file;
+  int64_t offset, bytes;
+} tsr_stored;
+TSR_API bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                                 int64_t copy, tsr_stored *out_stored);
+
+// Reads a box of a tensor, a range for each dimension (NULL = all of it), dense and row-major, to
+// the `out_bytes` at `out`; fails with bad_argument where they are too few. From any thread.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_read(const tsr_checkpoint *checkpoint,
+                                                    int64_t tensor, const tsr_range *box, void *out,
+                                                    int64_t out_bytes);
+
+// The hash of a tensor's type, shape and elements in row-major order: the same for every way to
+// store it. `pool` may be NULL.
+TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_hash(const tsr_checkpoint *checkpoint,
+                                                    int64_t tensor, tsr_pool *pool,
+                                                    tsr_hash128 *out_hash);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,30 @@
+// checkpoint/progress.h
+#ifndef TSR_CHECKPOINT_PROGRESS_H
+#define TSR_CHECKPOINT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tessera/api.h"
+
+TSR_BEGIN_DECLS
+
+typedef struct tsr_progress_report {
+  const char *job;      // "reshard"
+  const char *unit;     // "B" for bytes (shown as kB, MB, ...), "tensors", ...
+  int64_t done, total;  // total 0 = not known
+  double seconds;       // since the job began
+  bool finished;
+} tsr_progress_report;
+
+// Called now and then from the thread that started the job; false asks the job to stop.
+typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
+
+// A receiver that draws a bar with rate and time left on a terminal, and nothing when `context` (a
+// FILE *) is not one. Jobs shorter than two seconds stay silent.
+TSR_API bool tsr_progress_bar(void *context, const tsr_progress_report *report);
+
+TSR_END_DECLS
+
+#endif

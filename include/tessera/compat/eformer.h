@@ -1,0 +1,12 @@
+// compat/eformer.h
+#ifndef TSR_COMPAT_EFORMER_H
+#define TSR_COMPAT_EFORMER_H
+
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/compat/eformer_mesh.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/compat/placer.h"
+#include "tessera/compat/scope.h"
+
+#endif

@@ -1,0 +1,75 @@
+// compat/eformer_plan.h
+#ifndef TSR_COMPAT_EFORMER_PLAN_H
+#define TSR_COMPAT_EFORMER_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/mesh.h"
+#include "tessera/plan.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// auto_partition_spec and vrn_auto_partition_spec for one shape: dimensions, largest first, each
+// take the first name that divides them, unless one of its axes was taken before. Too small gives
+// the empty spec, all others one entry per dimension. NULL mesh: the current one. NULL options:
+// defaults.
+TSR_API TSR_MUST_USE tsr_status tsr_auto_spec(const tsr_shape *shape, const tsr_mesh *mesh,
+                                              const tsr_auto_options *options, tsr_spec **out_spec);
+
+// ---- to another mesh ----
+
+// convert_sharding_strategy. An axis passes its role on: to the axis of the same name; else to one
+// of the same role (dp, data; fsdp, zero; tp, model; sp, seq; ep, expert; pp, stage); else to one
+// of the same size; else it shares one of its family (data or model). Where that cuts a dimension
+// in fewer shards than before, axes without a predecessor come to help, as close to the old number
+// as they get. What was not cut stays so, and sizes always divide. Notes tell each choice. Tensors
+// that go with others (tsr_plan_companions) in the plan do so in the new one.
+// `strategy` is "preserve_balance" (NULL too); others fail with unknown_strategy.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh,
+                                                 const char *strategy, tsr_plan **out_plan);
+
+// ---- what a plan means ----
+
+typedef struct tsr_axis_stats {
+  const char *axis;
+  int64_t tensors, bytes;  // that it cuts
+  int64_t gathered_bytes;  // that a device receives over it in a step, if the axis is fsdp-like
+} tsr_axis_stats;
+typedef struct tsr_spec_stats {
+  const tsr_spec *spec;
+  int64_t tensors, elements, bytes;
+} tsr_spec_stats;
+typedef struct tsr_analysis {
+  size_t size;                                               // sizeof(tsr_analysis)
+  int64_t tensors, elements, bytes;                          // of the model
+  int64_t sharded_tensors, sharded_elements, sharded_bytes;  // cut in more than one shard
+  int64_t device_min, device_max;                            // bytes on a device, padding too
+  double device_mean;
+  double balance;          // device_mean / device_max; 1 = even, and when there is nothing
+  double replication;      // bytes on all devices / bytes of the model; 1 when there is nothing
+  double wasted_bytes;     // on all devices beyond one copy of the model: copies and padding
+  int64_t gathered_bytes;  // that a device receives per step over fsdp-like axes
+  double gather_seconds;   // of that by the link model; 0 without a topology
+  int axis_count;
+  int64_t spec_count;
+  tsr_axis_stats *axes;   // owned, in mesh order
+  tsr_spec_stats *specs;  // owned, most bytes first
+  const tsr_plan *plan;   // owned: what the names and specs belong to
+} tsr_analysis;
+#define TSR_ANALYSIS TSR_SIZED(tsr_analysis)
+// analyze_sharding_strategy, and ShardingAnalyzer.estimate_memory_usage (bytes and device_max),
+// every field exact. `fsdp_axes` are those whose shards are gathered for use, once per step, the
+// outermost first; NULL = those called fsdp, zero, dp or data. Devices are looked at one by one
+// only where shards differ in size, once for each such spec, shape and type. Fails without a mesh.
+TSR_API TSR_MUST_USE tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes,
+                                                 int fsdp_axis_count, tsr_analysis *out_analysis);
+TSR_API void tsr_analysis_deinit(tsr_analysis *analysis);
+
+TSR_END_DECLS
+
+#endif

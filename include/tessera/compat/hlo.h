@@ -1,0 +1,39 @@
+// compat/hlo.h
+#ifndef TSR_COMPAT_HLO_H
+#define TSR_COMPAT_HLO_H
+
+#include "tessera/api.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
+TSR_BEGIN_DECLS
+
+typedef struct tsr_tiling tsr_tiling;
+
+// Every form that XLA's printer uses: iota with and without transpose, explicit lists, replicas and
+// other last tile dimensions, maximal, manual, unreduced, unknown, tuples, shard groups, metadata.
+// Print gives the text that XLA prints; metadata is carried along. Texts that mean nothing are
+// refused even where XLA takes them: two kinds at once, repeated devices, sizes that do not match.
+// The newer text over a named mesh, {mesh['x'=2,'y'=4], [{'x'}, {?}], unreduced={'y'}}, is read as
+// the tiling that it means and printed as that.
+TSR_API TSR_MUST_USE tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling);
+TSR_API void tsr_tiling_print(const tsr_tiling *tiling, tsr_text *out);
+TSR_API void tsr_tiling_release(const tsr_tiling *tiling);  // NULL is fine
+
+// What NamedSharding gives XLA for tensors of this rank: logical device numbers are mesh positions.
+// Fails with not_expressible for cuts that are not even, or nested. XLA has no words for open
+// dimensions, priorities and explicitly replicated axes; they are left out, for they do not change
+// which device holds what.
+TSR_API TSR_MUST_USE tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding, int rank,
+                                                         tsr_tiling **out_tiling);
+// A spec on `mesh` (sub-axes where needed) that gives every mesh position the same tile. Manual
+// subgroups must be the mesh's manual axes.
+TSR_API TSR_MUST_USE tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling, const tsr_mesh *mesh,
+                                                   tsr_spec **out_spec);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,10 @@
+// compat/t5x.h
+#ifndef TSR_COMPAT_T5X_H
+#define TSR_COMPAT_T5X_H
+
+#include "tessera/compat/t5x_chunks.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/compat/t5x_rules.h"
+
+#endif

@@ -1,0 +1,25 @@
+// compat/t5x_rules.h
+#ifndef TSR_COMPAT_T5X_RULES_H
+#define TSR_COMPAT_T5X_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/logical.h"
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// t5x's standard_logical_axis_rules, for activations and parameters cut in 1 or 2 dimensions. The
+// `additional` rules (may be NULL) come last, so that they help only where all before were passed
+// over; with `additional_first` they come first, and override.
+TSR_API TSR_MUST_USE tsr_status tsr_logical_standard(int64_t activation_dims,
+                                                     int64_t parameter_dims,
+                                                     const tsr_logical_rules *additional,
+                                                     bool additional_first,
+                                                     tsr_logical_rules **out_rules);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,59 @@
+// compat/torch.h
+#ifndef TSR_COMPAT_TORCH_H
+#define TSR_COMPAT_TORCH_H
+
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
+TSR_BEGIN_DECLS
+
+// ---- PyTorch DTensor: [Shard(0), Replicate(), Partial()] on a named mesh ----
+
+typedef enum tsr_placement_kind {
+  TSR_PLACEMENT_REPLICATE,      // Replicate() or R
+  TSR_PLACEMENT_SHARD,          // Shard(dim=0), Shard(0) or S(0)
+  TSR_PLACEMENT_STRIDED_SHARD,  // _StridedShard(0, split_factor=2), with sf=2, or _S(0, 2)
+  TSR_PLACEMENT_PARTIAL         // Partial(), Partial('sum'), Partial(sum) or P(sum)
+} tsr_placement_kind;
+
+typedef struct tsr_placement {
+  tsr_placement_kind kind;
+  int dim;                  // of a shard; may be negative until a rank is known
+  int64_t split_factor;     // of a strided shard
+  tsr_reduction reduction;  // of a partial
+  int order;  // of a shard: S(0)[1] has 2, the second to cut its dimension; 0 = in mesh order
+} tsr_placement;
+
+typedef struct tsr_placements {
+  int count;  // one per mesh axis
+  tsr_placement items[TSR_MAX_AXES];
+} tsr_placements;
+
+// All that tsr_dtensor_parse reads, but only the placements of it. What is printed, PyTorch's
+// constructors take.
+TSR_API TSR_MUST_USE tsr_status tsr_placements_parse(const char *text, tsr_placements *out);
+TSR_API void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
+// PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which
+// flat and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every
+// size. A strided shard leaves room for axes that come later in the mesh but cut first: FSDP over
+// TP is `tp;dp`, for every size. A split factor that is not the size of such axes names no order of
+// cuts. It then means PyTorch's own chunks side by side, which needs a shape, may have a spec
+// (`dp/cyclic(block)` where no other axis cuts the dimension), and otherwise is not_expressible.
+TSR_API TSR_MUST_USE tsr_status tsr_placements_to_spec(const tsr_placements *placements,
+                                                       const tsr_mesh *mesh, int rank,
+                                                       const tsr_shape *shape, tsr_spec **out_spec);
+TSR_API TSR_MUST_USE tsr_status tsr_placements_from_sharding(const tsr_sharding *sharding, int rank,
+                                                             const tsr_shape *shape,
+                                                             tsr_placements *out_placements);
+
+TSR_END_DECLS
+
+#endif

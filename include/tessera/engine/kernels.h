@@ -1,0 +1,69 @@
+// engine/kernels.h
+#ifndef TSR_ENGINE_KERNELS_H
+#define TSR_ENGINE_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// Whether elements of `from` can become elements of `to`: all can, but for complex ones, which
+// become only complex ones (nobody should lose an imaginary part without noticing).
+TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
+
+// Converts `count` elements. The buffers hold whole elements, sub-byte ones packed with the first
+// in the lowest bits, at any alignment, and do not overlap; the bits after the last element of the
+// target are left alone. A pair that is not convertible is refused; nothing else can fail.
+//
+// - Floats are rounded to nearest even, once: f64 goes to narrow formats directly. What is too
+// large
+//   becomes infinity; NaN in formats without one (fn, fnuz); the largest number in those without
+//   NaN (fp6, fp4), in which NaN becomes a zero of the opposite sign. So does ml_dtypes. f8e8m0fnu
+//   takes the nearest power of two, halves upwards, and NaN for zero and what is negative.
+// - NaNs stay NaNs of their sign; f16 keeps the leading part of the payload, made quiet.
+// - Floats become integers by truncation towards zero; what is out of range becomes the nearest
+//   integer of the type, NaN 0.
+// - Integers become integers modulo 2^bits, and floats by one rounding.
+// - Bools are 0 and 1; what is not 0, NaN included, becomes 1.
+TSR_API TSR_MUST_USE tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to,
+                                            void *target, int64_t count);
+
+// One loop around a copy: `count` turns, each `from` elements further in the source and `to`
+// further in the target.
+typedef struct tsr_copy_loop {
+  int64_t count, from, to;
+} tsr_copy_loop;
+
+// `length` elements side by side on both sides, inside `loop_count` loops, outermost first: element
+// (i, j, ..., e) goes from place `from + i * loops[0].from + j * loops[1].from + ... + e` of the
+// source's buffer to `to + i * loops[0].to + ... + e` of the target's. Only `loop_count` loops are
+// set. An empty copy has length 0.
+typedef struct tsr_copy {
+  int64_t source, target;  // devices by id, or positions, or shards: whoever made it says which
+  int64_t from, to, length;
+  int loop_count;
+  tsr_copy_loop loops[TSR_MAX_RANK];
+} tsr_copy;
+
+TSR_API int64_t tsr_copy_elements(const tsr_copy *copy);
+// Does it, with `bits` per element. The buffers hold whole elements, sub-byte ones packed with the
+// first in the lowest bits, and do not overlap.
+TSR_API void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target);
+
+// XXH3 of the bytes. Stable across machines and versions; not against adversaries.
+TSR_API uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed);
+
+// A hash of 128 bits, such as tell two tensors apart. Printed as 32 digits, highest first.
+typedef struct tsr_hash128 {
+  uint64_t low, high;
+} tsr_hash128;
+
+TSR_END_DECLS
+
+#endif

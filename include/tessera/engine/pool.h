@@ -1,0 +1,32 @@
+// engine/pool.h
+#ifndef TSR_ENGINE_POOL_H
+#define TSR_ENGINE_POOL_H
+
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/status.h"
+
+TSR_BEGIN_DECLS
+
+// One owner. Any threads may run tasks on it; it is destroyed when none does.
+typedef struct tsr_pool tsr_pool;
+
+// Makes a pool of `workers` threads, the caller being one of them; 0 means tsr_cpu_count().
+TSR_API TSR_MUST_USE tsr_status tsr_pool_create(int workers, tsr_pool **out_pool);
+TSR_API void tsr_pool_destroy(tsr_pool *pool);  // NULL is fine
+
+// Task `index` of a run, done by `worker` (0 = the caller's thread).
+typedef tsr_status tsr_task(void *context, int64_t index, int worker);
+
+// Runs tasks 0 .. count-1 and returns when all are done. Tasks are started in rising order; after a
+// failure no further one is started, and of several failures that of the lowest task is returned,
+// which is the same one every time. A NULL pool runs them in order here. So does a pool that is
+// busy with another run: a task may run further tasks on its own pool, and threads may share a
+// pool, without waiting for each other.
+TSR_API TSR_MUST_USE tsr_status tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task,
+                                             void *context);
+
+TSR_END_DECLS
+
+#endif

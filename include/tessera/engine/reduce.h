@@ -1,0 +1,81 @@
+// Reduction kernels: N blocks of elements made one, by a fixed tree.
+//
+// Floating-point sums depend on their order, so the order is fixed by the number of members alone.
+// Members are paired with their neighbours, the results again, and so on; who has no neighbour on
+// its right waits for the next round:
+//
+//    0   1   2   3   4   5   6          ((0+1)+(2+3)) + ((4+5)+6)
+//    └─┬─┘   └─┬─┘   └─┬─┘   │
+//      └───┬───┘       └──┬──┘
+//          └──────┬───────┘
+//
+// In other words: N members are cut after the largest power of two below N, and so on inward. A
+// *node* of the tree is a range of members that starts at a multiple of a power of two and has that
+// many members, or as many as are left. Whoever holds all members of a node can reduce it alone and
+// send the value, a *partial*, to whoever holds the rest: the result is the same to the bit. Any
+// range of members is at most 2 log2 N nodes.
+//
+// Floats narrower than 32 bits are accumulated as f32, integers narrower than a byte as i8 and u8,
+// all others as what they are; partials have that type. The result is rounded once.
+//
+// For those who write engines of comm. Functions here check nothing: the facade has done
+// so. No buffer is aligned by assumption. An output may be one of the inputs, at the same offset,
+// but must not overlap them otherwise.
+#ifndef TSR_ENGINE_REDUCE_H
+#define TSR_ENGINE_REDUCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/dtype.h"
+#include "tessera/reduction.h"
+
+TSR_BEGIN_DECLS
+
+// What is reduced, and how. `op` is allowed for `dtype`.
+typedef struct tsr_reducer {
+  tsr_dtype dtype;
+  tsr_reduction op;
+  int64_t members;  // of the whole tree, 1 or more
+} tsr_reducer;
+
+// The type of partials: what elements of `dtype` are accumulated as.
+TSR_API tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype);
+
+// Reduces elements `from` to before `from + count` of all members' `in` to those of `out` from `to`
+// on. Stays in the first cache whatever `count` is.
+TSR_API void tsr_reduce(const tsr_reducer *reducer, const void *const *in, int64_t from,
+                        int64_t count, void *out, int64_t to);
+
+// ---- by parts ----
+
+// Members `first` to before `last`.
+typedef struct tsr_reduce_node {
+  int64_t first, last;
+} tsr_reduce_node;
+
+#define TSR_REDUCE_MAX_NODES 128
+// The fewest nodes of a tree of `members` that make up the members from `first` to before `last`,
+// in order; returns their number.
+TSR_API int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
+                                 tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]);
+
+// One value of the tree: a member (last = first + 1) as it is, or the partial of a node.
+typedef struct tsr_reduce_term {
+  tsr_reduce_node node;
+  bool partial;      // its elements are partials
+  const void *data;  // elements from `from` on are read
+  int64_t from;
+} tsr_reduce_term;
+
+// Reduces terms whose nodes, in order and side by side, make up one node: the whole tree, or the
+// one whose partial is wanted. With `partial` the elements of `out` are partials, else of the
+// reducer's dtype (then rounded, which is for whole trees only).
+TSR_API void tsr_reduce_terms(const tsr_reducer *reducer, const tsr_reduce_term *terms,
+                              int64_t term_count, int64_t count, bool partial, void *out,
+                              int64_t to);
+
+TSR_END_DECLS
+
+#endif

@@ -1,0 +1,124 @@
+// engine/sharding.h
+#ifndef TSR_ENGINE_SHARDING_H
+#define TSR_ENGINE_SHARDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/log.h"
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
+TSR_BEGIN_DECLS
+
+// A part of a mesh axis, by index: `size` members whose major parts have `pre` members together.
+// The whole axis has pre 1 and size equal to the axis's.
+typedef struct tsr_sub_axis {
+  int axis;
+  int64_t pre, size;
+} tsr_sub_axis;
+
+typedef struct tsr_bound_stage {
+  tsr_stage_kind kind;
+  int axis_count;
+  const tsr_sub_axis *axes;  // major to minor
+  int64_t shards;            // product of their sizes
+  const tsr_stage *cut;      // sizes, parts and block as the spec gave them
+} tsr_bound_stage;
+
+typedef struct tsr_sharding_dim {
+  int stage_count;
+  const tsr_bound_stage *stages;
+  int64_t shards;  // product over the stages
+  bool open, has_priority;
+  int priority;
+} tsr_sharding_dim;
+
+typedef struct tsr_sharding tsr_sharding;  // immutable, shared by any threads
+
+// Checks, in JAX's order: an axis used twice, an unknown axis, unconstrained without an Auto axis,
+// unreduced and reduced axes that are not Explicit; then sub-axes (pre and pre*size divide the
+// axis, none overlap). Explicit types are asked of unreduced axes only when some axis of the mesh
+// is not Auto, or when `strict_types`.
+TSR_API TSR_MUST_USE tsr_status tsr_sharding_bind(const tsr_mesh *mesh, const tsr_spec *spec,
+                                                  bool strict_types, tsr_sharding **out_sharding);
+TSR_API tsr_sharding *tsr_sharding_retain(const tsr_sharding *sharding);
+TSR_API void tsr_sharding_release(const tsr_sharding *sharding);  // NULL is fine
+
+TSR_API const tsr_mesh *tsr_sharding_mesh(const tsr_sharding *sharding);
+TSR_API const tsr_spec *tsr_sharding_spec(const tsr_sharding *sharding);  // as written
+// Dimensions past the spec's length read as uncut and closed.
+TSR_API const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int dim);
+
+// The same pieces, or partial results, on the same devices in the same order, for every tensor of
+// this rank (JAX's is_equivalent_to). Meshes may differ; what is open, reduced, replicated or has a
+// priority does not matter. For one shape: tsr_layout_equivalent.
+TSR_API TSR_MUST_USE tsr_status tsr_sharding_equivalent(const tsr_sharding *a,
+                                                        const tsr_sharding *b, int rank,
+                                                        bool *out_equivalent);
+
+// ---- correction ----
+
+// Why a dimension of a spec was changed.
+#define TSR_CHANGES(X)                                         \
+  X(CUT_TO_RANK, "longer than the tensor's rank")              \
+  X(AXIS_MISSING, "axis not in the mesh")                      \
+  X(SUB_AXIS_MISFIT, "sub-axis does not divide its axis")      \
+  X(INDIVISIBLE, "size not divisible by the axes' product")    \
+  X(CUT_MISFIT, "sizes or parts do not fit the mesh and size") \
+  X(UNCONSTRAINED, "unconstrained means not cut here")         \
+  X(NOTHING_LEFT, "nothing left to cut, so the empty spec")    \
+  X(NO_MESH, "no mesh, so the empty spec")
+#define TSR_ENUMERATOR_(id, text) TSR_CHANGE_##id,
+typedef enum tsr_change_kind { TSR_CHANGES(TSR_ENUMERATOR_) TSR_CHANGE_COUNT } tsr_change_kind;
+#undef TSR_ENUMERATOR_
+
+typedef struct tsr_change {
+  tsr_change_kind kind;
+  int dim;                // -1 = the spec as a whole
+  const char *axis;       // the axis at fault, NULL if none; lives as long as the original spec
+  int64_t size, product;  // of the dimension and of its axes, where they matter; or rank and length
+  bool alone;             // only that axis was dropped, the others of its group stay
+} tsr_change;
+
+typedef struct tsr_changes {
+  int64_t count;
+  tsr_change *items;  // owned
+} tsr_changes;
+TSR_API void tsr_changes_deinit(tsr_changes *changes);
+// One line per change: `dimension 1: size 10 is not divisible by tp=4, so it is not cut`.
+TSR_API void tsr_changes_print(const tsr_changes *changes, tsr_text *out);
+
+typedef struct tsr_correct_options {
+  size_t size;              // sizeof(tsr_correct_options)
+  bool strict;              // refuse instead of changing anything
+  bool allow_no_mesh;       // raise_mesh_error = false: without a mesh give P()
+  bool keep_group_members;  // drop only the members of a group that are missing or do not divide
+  bool uneven;              // sizes need not divide
+  tsr_log_fn *log;          // where changes are logged; NULL = where tsr_log_set says
+  void *log_context;
+} tsr_correct_options;
+#define TSR_CORRECT_OPTIONS TSR_SIZED(tsr_correct_options)
+
+// get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the
+// mesh lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.
+// `options` and `out_changes` may be NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each
+// change is also logged.
+//
+// An entry is kept or dropped as a whole. Even stages must divide the size, one after the other;
+// cyclic ones may stay for any size; sizes and parts must add up to it and fit the number of
+// shards. After a stage whose shards differ in size nothing more is asked. An axis left in two
+// places is an error (duplicate_mesh_axis), as nothing says which of them was meant.
+TSR_API TSR_MUST_USE tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh,
+                                                 const tsr_shape *shape,
+                                                 const tsr_correct_options *options,
+                                                 tsr_spec **out_spec, tsr_changes *out_changes);
+
+TSR_END_DECLS
+
+#endif

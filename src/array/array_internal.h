@@ -1,0 +1,31 @@
+// What other rooms use of tessera/array.h beside what is public.
+#ifndef TESSERA_ARRAY_ARRAY_INTERNAL_H
+#define TESSERA_ARRAY_ARRAY_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/array.h"
+#include "tessera/buffer.h"
+#include "tessera/comm.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
+#include "tessera/status.h"
+
+// Every element is `*element`, one of `dtype` (in the lowest bits of a byte when it is narrower).
+TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
+                                       const void *element, tsr_array **out_array);
+
+const tsr_sharding *tsr_array_sharding(const tsr_array *array);   // NULL unless a grid
+bool tsr_array_is_deleted(const tsr_array *array);                // it was donated
+bool tsr_array_is_fully_addressable(const tsr_array *array);      // all its devices are here
+int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local part
+// The buffer of a local part, and where its data begin in it. Borrowed from the array.
+tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset);
+// Collective. Whether devices that hold the same shard hold the same bytes; fails with
+// replicas_differ, naming two devices and the first element that differs.
+TSR_MUST_USE tsr_status tsr_array_check_replicas(const tsr_array *array);
+
+#endif

@@ -1,0 +1,25 @@
+// What other rooms use of tessera/dlpack.h beside what is public.
+#ifndef TESSERA_ARRAY_DLPACK_INTERNAL_H
+#define TESSERA_ARRAY_DLPACK_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/buffer.h"
+#include "tessera/dlpack.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+
+// One shard: a row-major tensor as a buffer, for tsr_array_from_buffers. On success it belongs to
+// the buffer.
+TSR_MUST_USE tsr_status tsr_buffer_from_dlpack(struct DLManagedTensorVersioned *tensor,
+                                               tsr_dtype *out_dtype, tsr_shape *out_shape,
+                                               tsr_buffer **out_buffer);
+TSR_MUST_USE tsr_status tsr_buffer_from_dlpack_unversioned(struct DLManagedTensor *tensor,
+                                                           tsr_dtype *out_dtype,
+                                                           tsr_shape *out_shape,
+                                                           tsr_buffer **out_buffer);
+
+#endif

@@ -1,0 +1,38 @@
+// What other rooms use of tessera/map.h beside what is public.
+#ifndef TESSERA_MAP_MAP_INTERNAL_H
+#define TESSERA_MAP_MAP_INTERNAL_H
+
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+#include "tessera/tree.h"
+
+// The text form, one statement a line, without comments. Reads back as the same map.
+void tsr_map_print(const tsr_map *map, tsr_text *out);
+int64_t tsr_map_count(const tsr_map *map);  // of rules and drops
+
+// Maps that ship with the library ("llama-fuse"); the names end with NULL.
+const char *tsr_map_preset_at(int64_t index);
+const char *tsr_map_preset_text(const char *name);  // NULL if there is none
+
+// Of two models, one has a map's sources and the other what it makes of them: finds out which is
+// which, by the names and shapes that come out (the first, where it could be either), and applies
+// the map to the one with the sources. `options` are for each of them, and may be NULL. Fails where
+// the map applies to neither, no line of it finds anything in either, or nothing that it makes is
+// in the other.
+TSR_MUST_USE tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const models[2],
+                                                const tsr_map_options *const options[2],
+                                                int64_t *out_which, tsr_mapping **out_mapping);
+const tsr_tree *tsr_mapping_source(const tsr_mapping *mapping);
+// The line of the map that makes a destination tensor; 0 = it goes over unchanged, or the mapping
+// is an inverse.
+int64_t tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor);
+
+// The way back: the source tensors made of the destination's. Fails with not_expressible when an
+// element of the source is in no destination tensor, naming the first such tensor.
+TSR_MUST_USE tsr_status tsr_mapping_invert(const tsr_mapping *mapping, tsr_mapping **out_inverse);
+
+#endif

@@ -1,0 +1,72 @@
+// What other rooms use of tessera/place.h beside what is public.
+#ifndef TESSERA_PLACE_PLACE_INTERNAL_H
+#define TESSERA_PLACE_PLACE_INTERNAL_H
+
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/array.h"
+#include "tessera/compat/constrain.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/placer.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
+#include "tessera/logical.h"
+#include "tessera/mesh.h"
+#include "tessera/place.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+
+const char *tsr_outcome_word(tsr_outcome outcome);  // "no_mesh"
+const char *tsr_outcome_text(tsr_outcome outcome);  // "left alone: there is no mesh"
+
+// Collective. The same spec for every leaf.
+TSR_MUST_USE tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
+                                                 const tsr_mesh *mesh,
+                                                 const tsr_place_options *options,
+                                                 tsr_array_tree **out_tree,
+                                                 tsr_place_report *out_reports);
+// Collective. `names` has an entry for each leaf; NULL = it is left alone.
+TSR_MUST_USE tsr_status tsr_array_tree_constrain_logical(
+    const tsr_array_tree *tree, const tsr_logical_names *const *names,
+    const tsr_logical_rules *rules, const tsr_mesh *mesh, tsr_fallback fallback,
+    const tsr_place_options *options, tsr_array_tree **out_tree, tsr_place_report *out_reports);
+// Collective. Each leaf in a layout of its own; NULL = left alone.
+TSR_MUST_USE tsr_status tsr_array_tree_place(const tsr_array_tree *tree,
+                                             const tsr_layout *const *layouts,
+                                             const tsr_place_options *options,
+                                             tsr_array_tree **out_tree,
+                                             tsr_place_report *out_reports);
+
+// One spec per path (NULL = replicated). They are checked now: an axis that the mesh lacks or that
+// is used twice is refused, naming the path. Whether sizes divide shows when there are some.
+// Copies the options and what they point to; retains the comm.
+TSR_MUST_USE tsr_status tsr_placer_from_specs(const char *const *paths,
+                                              const tsr_spec *const *specs, int64_t count,
+                                              const tsr_mesh *mesh,
+                                              const tsr_place_options *options,
+                                              tsr_placer **out_placer);
+// The final specs and policies of a plan, on its mesh (or the current one).
+const tsr_mesh *tsr_placer_mesh(const tsr_placer *placer);
+// The spec of a path; NULL if it has none.
+const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path);
+
+// Collective. One leaf, found by its path. A shape is refused.
+TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
+                                              tsr_array **out_array, tsr_place_report *out_report);
+
+// extract_sharding_structure, get_shardings_with_structure: the sharding of every leaf that is an
+// array with one; NULL for others. `out_shardings` has a place for each leaf; they live as long as
+// the tree.
+void tsr_array_tree_shardings(const tsr_array_tree *tree, const tsr_sharding **out_shardings);
+// extract_shardings: those of shapes with a spec too, bound to the mesh. A reference each, for the
+// caller to release. Fails without a mesh.
+TSR_MUST_USE tsr_status tsr_array_tree_extract_shardings(const tsr_array_tree *tree,
+                                                         const tsr_mesh *mesh,
+                                                         tsr_sharding **out_shardings);
+// get_partition_spec: the spec of every leaf as it was written, the empty one for scalars in host
+// memory. A reference each. Fails with leaf_has_no_spec for arrays that no spec has placed, with
+// unsupported_leaf for tensors in host memory and shapes.
+TSR_MUST_USE tsr_status tsr_array_tree_specs(const tsr_array_tree *tree, tsr_spec **out_specs);
+
+#endif

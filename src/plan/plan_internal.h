@@ -1,0 +1,132 @@
+// What other rooms use of tessera/plan.h beside what is public.
+#ifndef TESSERA_PLAN_PLAN_INTERNAL_H
+#define TESSERA_PLAN_PLAN_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "plan/tree_internal.h"
+#include "tessera/api.h"
+#include "tessera/logical.h"
+#include "tessera/mesh.h"
+#include "tessera/plan.h"
+#include "tessera/rules.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+#include "tessera/tree.h"
+
+const char *tsr_why_word(tsr_why why);  // "no_rule"
+const char *tsr_why_text(tsr_why why);  // "no rule matched"
+
+const tsr_rules *tsr_plan_rules(const tsr_plan *plan);  // that it was made by; or NULL
+const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  // the same
+// The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.
+TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
+// The distinct specs of the plan, and the number of a row's wanted and final one among them.
+int64_t tsr_plan_spec_count(const tsr_plan *plan);
+const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int64_t spec);
+int64_t tsr_plan_wanted(const tsr_plan *plan, int64_t index);
+int64_t tsr_plan_final(const tsr_plan *plan, int64_t index);
+// The same mesh, tensors, specs, policies and notes, made by the same rules.
+bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b);
+// A note as text: `rule 3 (llama.rules:12) "q_proj" -> tp, fsdp`, or `dimension 1: size 10 is not
+// divisible by tp=4, so it is not cut`.
+void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
+                         tsr_text *out);
+// Tensors as tsr_tree_group_by_pattern groups them, as far as they also agree in specs and policy.
+TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
+
+// docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same
+// bytes. The mesh's topology is part of it.
+void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer);
+TSR_MUST_USE tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan);
+bool tsr_plan_is_json(const tsr_json *value);  // by its "schema"
+
+// The same specs, with their reasons, for the tensors of another tree, told by path: those of a
+// model that was cast, or of a part of one. Fails with not_found for a tensor that the plan lacks,
+// and with shapes_differ.
+TSR_MUST_USE tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree,
+                                          tsr_plan **out_plan);
+
+// The same plan, but with tensors that go with another one cut as that one is, whatever they were
+// before. What an optimiser keeps for a parameter (exp_avg, mu, master weights, ...) takes its row,
+// single numbers are not cut. Scales and zero points of quantised weights take the weight's cut,
+// counted in blocks; a cut through a block is refused (bad_cut). Forms that no cut can follow stay
+// whole. All are told by their names: docs/companions.md. The plan must have a mesh.
+TSR_MUST_USE tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan);
+
+const char *tsr_finding_word(tsr_finding_kind kind);  // "unknown_axis"
+const char *tsr_finding_text(tsr_finding_kind kind);  // "names an axis the mesh lacks"
+
+// What changes from one plan to another of the same model, tensor by tensor (told by path).
+typedef enum tsr_diff_kind { TSR_DIFF_CHANGED, TSR_DIFF_ADDED, TSR_DIFF_REMOVED } tsr_diff_kind;
+typedef struct tsr_plan_change {
+  tsr_diff_kind kind;
+  int64_t before, after;  // rows; -1 = none
+  int64_t moved_bytes;    // that devices must receive, over all of them
+} tsr_plan_change;
+typedef struct tsr_plan_diff {
+  size_t size;             // sizeof(tsr_plan_diff)
+  int64_t count;           // of changes; rows that are the same are not listed
+  tsr_plan_change *items;  // owned; in the order of the second plan, what is removed last
+  int64_t same, changed, added, removed;
+  int64_t moved_bytes;  // stops at 2^63 - 1
+  int64_t bytes_per_device_before, bytes_per_device_after;
+} tsr_plan_diff;
+#define TSR_PLAN_DIFF TSR_SIZED(tsr_plan_diff)
+// A tensor is the same if every device holds the same of it before and after. Otherwise what moves
+// is counted exactly: the elements of a device's new shard that its old one lacks. Devices are told
+// by id, and meshes may differ. A tensor of another type or shape moves as a whole. Without a mesh
+// on both sides specs are compared, and nothing moves.
+TSR_MUST_USE tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
+                                             tsr_plan_diff *out_diff);
+// A line for each, `layers.*.w (32 tensors): tp, _ -> _, tp; 4096 bytes move`; tensors that differ
+// only in numbers share one. Then the sums.
+void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *before, const tsr_plan *after,
+                         tsr_text *out);
+void tsr_plan_diff_deinit(tsr_plan_diff *diff);
+
+// What is odd about rules, given a model, and a mesh if there is one. Id, the word in JSON, what it
+// says.
+#define TSR_LINTS(X)                                                            \
+  X(UNMATCHED, "unmatched", "tensor has no rule")                               \
+  X(NEAR_MISS, "near_miss", "matches no tensor, but nearly one without a rule") \
+  X(AXIS_UNKNOWN, "axis_unknown", "names an axis the mesh lacks")               \
+  X(AXIS_TWICE, "axis_twice", "uses an axis twice")                             \
+  X(AXIS_DROPPED, "axis_dropped", "cannot cut some tensors as it says")         \
+  X(TOO_LONG, "too_long", "is longer than the rank of some tensors")            \
+  X(SHADOWED, "shadowed", "matches only tensors that earlier rules take")       \
+  X(DUPLICATE, "duplicate", "repeats the pattern of an earlier rule")           \
+  X(NEVER_MATCHES, "never_matches", "matches no tensor")
+#define TSR_ENUMERATOR_(id, word, text) TSR_LINT_##id,
+typedef enum tsr_lint_kind { TSR_LINTS(TSR_ENUMERATOR_) TSR_LINT_COUNT } tsr_lint_kind;
+#undef TSR_ENUMERATOR_
+const char *tsr_lint_word(tsr_lint_kind kind);  // "never_matches"
+const char *tsr_lint_text(tsr_lint_kind kind);  // "matches no tensor"
+
+typedef struct tsr_lint {
+  tsr_lint_kind kind;
+  int64_t rule;        // -1 = none
+  int64_t other_rule;  // the earlier rule that shadows or is repeated; -1 = none
+  int64_t row;         // an example tensor; -1 = none
+  int dim;             // of it; -1 = none
+  const char *axis;    // NULL = none; lives as long as the rules
+  int64_t tensors;     // how many are concerned
+  int64_t bytes;       // of them
+} tsr_lint;
+typedef struct tsr_lints {
+  int64_t count;
+  tsr_lint *items;  // owned; by kind, most bytes first
+} tsr_lints;
+// NULL mesh = axes are not looked at. Scalars need no rule.
+TSR_MUST_USE tsr_status tsr_rules_lint(const tsr_rules *rules, const tsr_tree *tree,
+                                       const tsr_mesh *mesh, tsr_lints *out_lints);
+// A line for each: `llama.rules:12: "q_porj" matches no tensor`.
+void tsr_lints_print(const tsr_lints *lints, const tsr_rules *rules, const tsr_tree *tree,
+                     tsr_text *out);
+void tsr_lints_deinit(tsr_lints *lints);
+
+#endif

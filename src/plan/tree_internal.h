@@ -1,0 +1,56 @@
+// What other rooms use of tessera/tree.h beside what is public.
+#ifndef TESSERA_PLAN_TREE_INTERNAL_H
+#define TESSERA_PLAN_TREE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/status.h"
+#include "tessera/tree.h"
+
+// {"tensors": [{"path", "dtype", "shape", "logical"?}, ...]}, or nested objects whose leaves are
+// {"dtype", "shape", "logical"?}: paths are then joined with "/" and keys keep their order. Types
+// are known by any of their names; unknown keys are errors.
+TSR_MUST_USE tsr_status tsr_tree_from_json(const tsr_json *value, tsr_tree **out_tree);
+void tsr_tree_to_json(const tsr_tree *tree, tsr_json_writer *writer);
+
+// What was odd but not wrong about the files it was opened from, one line each; "" = nothing.
+const char *tsr_tree_warnings(const tsr_tree *tree);
+
+// The path nearest to a misspelt or shortened one; NULL if none is near.
+const char *tsr_tree_nearest(const tsr_tree *tree, const char *path);
+// The same tensors in the same order.
+bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b);
+
+// Which tensors are meant: those that match any of the patterns to include (none given: all), and
+// none of those to exclude. Patterns are searched for as those of rules are.
+typedef struct tsr_tree_filter {
+  const char *const *include, *const *exclude;
+  int64_t include_count, exclude_count;
+} tsr_tree_filter;
+// Their indices, ascending, in a block to free(). A pattern that matches no tensor is refused, and
+// so is a filter that leaves none.
+TSR_MUST_USE tsr_status tsr_tree_select(const tsr_tree *tree, const tsr_tree_filter *filter,
+                                        int64_t **out_tensors, int64_t *out_count);
+
+// Tensors that differ only in numbers of their paths ("layers.0.", "layers.1.") and agree in type,
+// shape and logical axes, shown as one pattern: "layers.*.mlp.up_proj.weight", 32 of them. A number
+// is a whole part of a path between '.', '/' and brackets; where '/' parts it, "layers_0" has one
+// too. Groups come in the order of their first members.
+typedef struct tsr_tree_group {
+  const char *pattern;
+  int64_t count;
+  const int64_t *members;  // indices, ascending
+} tsr_tree_group;
+typedef struct tsr_tree_groups {
+  int64_t count;
+  tsr_tree_group *items;
+  void *memory;  // owned: what the items point to
+} tsr_tree_groups;
+TSR_MUST_USE tsr_status tsr_tree_group_by_pattern(const tsr_tree *tree,
+                                                  tsr_tree_groups *out_groups);
+void tsr_tree_groups_deinit(tsr_tree_groups *groups);
+
+#endif

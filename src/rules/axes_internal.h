@@ -1,0 +1,84 @@
+// What other rooms use of tessera/axes.h beside what is public.
+#ifndef TESSERA_RULES_AXES_INTERNAL_H
+#define TESSERA_RULES_AXES_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/compat/eformer_axes.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/logical.h"
+#include "tessera/mesh.h"
+#include "tessera/spec.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
+const char *tsr_field_name(tsr_axis_field field);        // "batch_axis"
+const char *tsr_field_token(tsr_axis_field field);       // "__BATCH__"; NULL if it has none
+tsr_axis_field tsr_field_find(const char *name);         // by name; TSR_FIELD_NONE if unknown
+tsr_axis_field tsr_field_find_token(const char *token);  // by token
+
+// {"tensor_parallel_axis": "mdl", "batch_axis": ["dp", "fsdp"], "head_axis": null}; null or NULL =
+// all defaults.
+TSR_MUST_USE tsr_status tsr_axes_from_json(const tsr_json *value, tsr_axes **out_axes);
+// All fields with their values, or only those that were given, which read back as the same axes.
+void tsr_axes_to_json(const tsr_axes *axes, tsr_json_writer *writer);
+void tsr_axes_given_to_json(const tsr_axes *axes, tsr_json_writer *writer);
+// A line for each field: its name, its value, and what it follows.
+void tsr_axes_print(const tsr_axes *axes, tsr_text *out);
+// The same with these fields replaced; fields that were never given follow the new values.
+TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
+                                              tsr_axes **out_axes);
+// By the values of all fields, given or not. The hash is the same in every process and on every
+// machine.
+bool tsr_axes_equal(const tsr_axes *a, const tsr_axes *b);
+uint64_t tsr_axes_hash(const tsr_axes *axes);
+const tsr_logical_entry *tsr_axes_at(const tsr_axes *axes, tsr_axis_field field);
+bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field);
+
+const char *tsr_mode_name(tsr_mode mode);  // "__train__"
+
+// `rule` and `generation_rule` are field names, tokens, names in the registry, mesh axes, or groups
+// of these. A NULL generation rule is found from the rule: a field with a decode_ twin has that
+// one. A name that exists is refused unless `override`. Blanks around the name do not count.
+TSR_MUST_USE tsr_status tsr_axis_registry_remove(tsr_axis_registry *registry, const char *name,
+                                                 bool missing_ok);
+void tsr_axis_registry_clear(tsr_axis_registry *registry);
+// get_registered_axes: the names in the order they came; NULL after the last. The generation rule
+// is NULL where there is none.
+typedef struct tsr_registered_axis {
+  const char *name;
+  const tsr_logical_entry *rule, *generation_rule;
+} tsr_registered_axis;
+int64_t tsr_axis_registry_count(const tsr_axis_registry *registry);
+tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int64_t index);
+
+// PartitionAxis.resolve_axis: what each dimension is cut by. A name must be a token, a name of the
+// registry (may be NULL), or "_" for nothing; members of a group may also be names of fields or
+// mesh axes. A token with a decode_ twin takes it in a generation mode, unless the twin is nothing
+// (an empty group there means: not cut when decoding). Groups within groups become one, and what is
+// nothing leaves its group.
+TSR_MUST_USE tsr_status tsr_axes_resolve(const tsr_axes *axes, const tsr_axis_registry *registry,
+                                         const tsr_logical_names *names, tsr_mode mode,
+                                         tsr_logical_names *out_entries);
+
+const tsr_dynamic_axes *tsr_dynamic_axes_at(int64_t index);  // NULL after the last
+
+// The spec side of PartitionManager.shard and apply_logical_sharding: resolves, then corrects for
+// the shape and mesh (NULL = the current one). The spec is NULL where the array is left alone: no
+// names at all, or no mesh, which fails if `auto_correct`; the empty spec replicates. NULL axes =
+// the current ones. `out_wanted`, the spec before correction, to which the names in `out_changes`
+// belong, and `out_changes` may both be NULL.
+TSR_MUST_USE tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registry,
+                                       const tsr_axes_request *request, const tsr_mesh *mesh,
+                                       bool auto_correct, tsr_spec **out_spec,
+                                       tsr_spec **out_wanted, tsr_changes *out_changes);
+
+// Those of this thread where no scope is entered: the manager created last. NULL = none.
+TSR_MUST_USE tsr_status tsr_axes_set_default(const tsr_axes *axes);
+const tsr_axes *tsr_axes_current(void);  // innermost, else the default; NULL = none
+TSR_MUST_USE tsr_status tsr_axes_require(const tsr_axes **out_axes);
+
+#endif

@@ -1,0 +1,37 @@
+// What other rooms use of tessera/sequence.h beside what is public.
+#ifndef TESSERA_TRANSFER_SEQUENCE_INTERNAL_H
+#define TESSERA_TRANSFER_SEQUENCE_INTERNAL_H
+
+#include <stdint.h>
+
+#include "base/json.h"
+#include "tessera/api.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/sequence.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/reduction.h"
+#include "tessera/shape.h"
+#include "tessera/status.h"
+
+// Remembers what was found, for many tensors that change in the same way. May be shared by threads.
+TSR_MUST_USE tsr_status tsr_sequence_cache_create(tsr_sequence_cache **out_cache);
+void tsr_sequence_cache_destroy(tsr_sequence_cache *cache);  // NULL is fine
+// How many sequences were asked of it, and how many of these it knew.
+void tsr_sequence_cache_counts(tsr_sequence_cache *cache, int64_t *out_asked, int64_t *out_known);
+
+// Fails with rank_too_small when a spec is longer than the rank, and with no_sequence where only
+// the direct way exists: the message tells why. `options` may be NULL.
+tsr_sequence *tsr_sequence_retain(const tsr_sequence *sequence);
+
+const tsr_sharding *tsr_sequence_from(const tsr_sequence *sequence);
+const tsr_sharding *tsr_sequence_to(const tsr_sequence *sequence);
+tsr_shape tsr_sequence_shape(const tsr_sequence *sequence);  // of the whole tensor
+tsr_dtype tsr_sequence_dtype(const tsr_sequence *sequence);
+// How partial results combine in reduce and reduce-scatter steps.
+tsr_reduction tsr_sequence_reduction(const tsr_sequence *sequence);
+
+// {"from", "to", "shape", "dtype", "steps": [{"kind", "axes": [[name, pre, size], ...], ...}],
+//  "certificate": {...}}
+void tsr_sequence_to_json(const tsr_sequence *sequence, tsr_json_writer *writer);
+
+#endif
