@@ -50,12 +50,14 @@
   X(sequence, release, const tsr_sequence)           \
   X(sharding, release, const tsr_sharding)           \
   X(spec, release, const tsr_spec)                   \
+  X(tiling, release, const tsr_tiling)               \
   X(topology, release, const tsr_topology)           \
   X(transform, destroy, tsr_transform)               \
   X(tree, release, const tsr_tree)                   \
   X(verification, destroy, tsr_verification)
 
-// The structs that own memory, each with its tsr_..._deinit. All zero is empty.
+// The structs that own memory, each with its tsr_..._deinit. All zero is empty; one that opens with
+// its size is given that before it is filled: `report = TSR_PLACE_REPORT`.
 #define TSR_OWNED_VALUES(X) \
   X(analysis)               \
   X(changes)                \

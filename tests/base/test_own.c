@@ -1,9 +1,12 @@
 // Owned handles: each is given back once, at the end of its block, however that is left.
 #include "tessera/own.h"
-#include "tessera/engine/buffer.h"
 
 #include "support/test.h"
-#include "tessera/tessera.h"
+#include "tessera/checkpoint.h"
+#include "tessera/compat/eformer.h"
+#include "tessera/compat/jax.h"
+#include "tessera/compat/t5x.h"
+#include "tessera/engine.h"
 
 static void count_release(void *context, void *data) {
   (void)data;
