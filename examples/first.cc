@@ -5,7 +5,6 @@
 int main() try {
   const tsr::mesh mesh("data=4,model=2");
   const tsr::layout layout(mesh, "data, model", {8, 16});
-  layout.check_tiles();
   for (std::int64_t position = 0; position < layout.device_count(); position++) {
     const auto box = layout.box(layout.shard(position));
     std::cout << "device " << mesh.device(position) << " holds [" << box[0].lo << ":" << box[0].hi

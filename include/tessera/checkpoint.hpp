@@ -59,8 +59,9 @@ void watch(Options options, progress report, Call &&call) {
 
 // ---- maps ----
 
-// How the tensors of one checkpoint are made of those of another (tessera/map.h): `map` as it is
-// written, `mapping` applied to a model; options of transforms and loads take mapping.get().
+// How the tensors of one checkpoint are made of those of another (tessera/checkpoint/map.h): `map`
+// as it is written, `mapping` applied to a model; options of transforms and loads take
+// mapping.get().
 class mapping : public shared<tsr_mapping, tsr_mapping_retain, tsr_mapping_release> {
  public:
   using shared::shared;
@@ -81,7 +82,7 @@ class map : public shared<tsr_map, tsr_map_retain, tsr_map_release> {
 
 // ---- checkpoints ----
 
-// A model on disk, however it is stored, seen as whole tensors (tessera/checkpoint.h).
+// A model on disk, however it is stored, seen as whole tensors (tessera/checkpoint/open.h).
 class checkpoint : public shared<tsr_checkpoint, tsr_checkpoint_retain, tsr_checkpoint_release> {
  public:
   using shared::shared;
@@ -93,7 +94,6 @@ class checkpoint : public shared<tsr_checkpoint, tsr_checkpoint_retain, tsr_chec
     check(tsr_checkpoint_open_all(comm.get(), path.c_str(), &options, out()));
   }
   tsr_checkpoint_format format() const { return tsr_checkpoint_format_of(get()); }
-  std::string path() const { return detail::text_of(tsr_checkpoint_path(get())); }
   tsr::tree tree() const { return share<tsr::tree>(tsr_checkpoint_tree(get())); }
   // How it is cut; empty if it is not.
   tsr::plan plan() const { return share<tsr::plan>(tsr_checkpoint_plan(get())); }
@@ -148,7 +148,8 @@ inline array_tree load(const std::string &path, const mesh &mesh, const std::str
   return made;
 }
 
-// Collective. Saves arrays and host tensors as a checkpoint, whole or not at all (tessera/save.h).
+// Collective. Saves arrays and host tensors as a checkpoint, whole or not at all
+// (tessera/checkpoint/save.h).
 inline void save(const array_tree &tree, const std::string &path, const comm &comm,
                  const save_options &options = {}, progress report = {}) {
   detail::watch(options, std::move(report), [&](const tsr_save_options *watched) {
@@ -157,7 +158,7 @@ inline void save(const array_tree &tree, const std::string &path, const comm &co
 }
 
 // A checkpoint written again: cut another way, in another format, with other types
-// (tessera/transform.h). Making it decides everything and writes nothing.
+// (tessera/checkpoint/transform.h). Making it decides everything and writes nothing.
 class transform : public owned<tsr_transform, tsr_transform_destroy> {
  public:
   transform() = default;
@@ -182,7 +183,8 @@ class transform : public owned<tsr_transform, tsr_transform_destroy> {
   std::unique_ptr<detail::watcher> watcher_;
 };
 
-// Whether two checkpoints hold the same tensors, however each is stored (tessera/verify.h).
+// Whether two checkpoints hold the same tensors, however each is stored
+// (tessera/checkpoint/verify.h).
 class verification : public owned<tsr_verification, tsr_verification_destroy> {
  public:
   using owned::owned;

@@ -6,12 +6,13 @@
 //   auto columns = rows.reshard("_, y");
 //   std::vector<float> back = columns.gather<float>();
 //
-// - Everything is in namespace tsr and in this header; programs link what C programs link.
-// - A class holds one handle of the C library (get()), so that every C function can be called
-// beside
-//   it. Shared handles are copied by holding the same thing once more; owned ones can only be
-//   moved. An object that was default-constructed or moved from is empty: it may be assigned,
-//   copied, tested and destroyed, nothing else.
+// - Everything is in namespace tsr; programs link what C programs link. This header is for what
+//   tessera/tessera.h has, tessera/checkpoint.hpp for models on disk, tessera/engine.hpp for those
+//   who write engines.
+// - A class holds one handle of the C library (get()), so that every C function of any tier can be
+//   called beside it. Shared handles are copied by holding the same thing once more; owned ones can
+//   only be moved. An object that was default-constructed or moved from is empty: it may be
+//   assigned, copied, tested and destroyed, nothing else.
 // - What fails throws tsr::error, with the C failure's cause, code and message; when memory is out,
 //   std::bad_alloc may come in its place. Objects are as they were before the call.
 // - Callbacks may throw. The exception does not pass through the C library: the call ends as one
@@ -19,10 +20,10 @@
 // - Options are the C structs, with the size set and all else zero, which is the default.
 // - Element types, policies and other enumerations are the C library's: TSR_F32, TSR_POLICY_PAD.
 //   What a function does in detail is said at the C function of its name.
-// - Checkpoints are in tessera/checkpoint.hpp.
 #ifndef TESSERA_TESSERA_HPP
 #define TESSERA_TESSERA_HPP
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -96,7 +97,7 @@ class span {
 // ---- handles ----
 
 // Holds a handle that has one owner, and ends it with `Destroy`. Also for handles of the C library
-// that have no class here: tsr::owned<tsr_copy_batch, tsr_copy_batch_destroy>.
+// that have no class here: tsr::owned<tsr_fsck, tsr_fsck_destroy>.
 template <class T, auto Destroy>
 class owned {
  public:
@@ -117,7 +118,7 @@ class owned {
   void reset(T *taken = nullptr) noexcept {
     if (T *old = std::exchange(handle_, taken)) Destroy(old);
   }
-  // Where a C function writes a new handle: check(tsr_mesh_local(all.get(), 0, mine.out())).
+  // Where a C function writes a new handle: check(tsr_mesh_create(&desc, mesh.out())).
   T **out() noexcept {
     reset();
     return &handle_;
@@ -156,16 +157,13 @@ Class share(const typename Class::handle_type *lent) {
 }
 
 // The object that a C function makes, which writes its handle where its last argument says:
-//   auto mine = tsr::make<tsr::mesh>(tsr_mesh_local, mesh.get(), 0);
+//   auto plan = tsr::make<tsr::plan>(tsr_plan_auto, tree.get(), mesh.get(), &options);
 template <class Class, class Function, class... Arguments>
 Class make(Function function, Arguments... arguments) {
   Class made;
   check(function(arguments..., made.out()));
   return made;
 }
-
-using buffer = shared<tsr_buffer, tsr_buffer_retain, tsr_buffer_release>;
-using buffer_pool = shared<tsr_buffer_pool, tsr_buffer_pool_retain, tsr_buffer_pool_release>;
 
 // ---- options ----
 
@@ -197,10 +195,12 @@ struct options : T {
   options() : T(detail::blank<T>()) {}
 };
 
+using auto_options = options<tsr_auto_options>;
+using buffer_pool_options = options<tsr_buffer_pool_options>;
 using comm_options = options<tsr_comm_options>;
+using fit_options = options<tsr_fit_options>;
 using host_options = options<tsr_host_options>;
 using match_options = options<tsr_match_options>;
-using place_options = options<tsr_place_options>;
 using reshard_options = options<tsr_reshard_options>;
 using rules_options = options<tsr_rules_options>;
 
@@ -309,13 +309,17 @@ struct shape : tsr_shape {
     check(tsr_shape_bytes(this, dtype, &count));
     return count;
   }
-  friend bool operator==(const shape &a, const shape &b) { return tsr_shape_equal(&a, &b); }
+  friend bool operator==(const shape &a, const shape &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
   friend bool operator!=(const shape &a, const shape &b) { return !(a == b); }
 
  private:
   shape(const std::int64_t *sizes, std::size_t count) : tsr_shape{} {
-    const std::size_t most = TSR_MAX_RANK + 1;  // is refused
-    check(tsr_shape_init(this, sizes, static_cast<int>(count < most ? count : most)));
+    const std::size_t most = TSR_MAX_RANK;
+    rank = static_cast<int>(count <= most ? count : most + 1);  // which is refused
+    if (count <= most) std::copy_n(sizes, count, dims);
+    static_cast<void>(elements());  // negative sizes and those that overflow are refused
   }
 };
 
@@ -355,7 +359,6 @@ class topology : public shared<tsr_topology, tsr_topology_retain, tsr_topology_r
   // The machine this process runs on.
   static topology detect() { return make<topology>(tsr_topology_detect); }
   std::int64_t device_count() const { return tsr_topology_device_count(get()); }
-  std::string kind() const { return detail::text_of(tsr_topology_kind(get())); }
   std::string print() const {
     return detail::text_of([&](tsr_text *text) { tsr_topology_print(get(), text); });
   }
@@ -384,7 +387,7 @@ class mesh : public shared<tsr_mesh, tsr_mesh_retain, tsr_mesh_release> {
   friend bool operator!=(const mesh &a, const mesh &b) { return !(a == b); }
 };
 
-// ---- spec, sharding, layout ----
+// ---- spec, layout ----
 
 // What users write about how a tensor is laid out (tessera/spec.h).
 class spec : public shared<tsr_spec, tsr_spec_retain, tsr_spec_release> {
@@ -401,59 +404,31 @@ class spec : public shared<tsr_spec, tsr_spec_retain, tsr_spec_release> {
   friend bool operator!=(const spec &a, const spec &b) { return !(a == b); }
 };
 
-// A spec bound to a mesh and checked (tessera/sharding.h).
-class sharding : public shared<tsr_sharding, tsr_sharding_retain, tsr_sharding_release> {
- public:
-  using shared::shared;
-  sharding(const tsr::mesh &mesh, const tsr::spec &spec) {
-    check(tsr_sharding_bind(mesh.get(), spec.get(), false, out()));
-  }
-  tsr::mesh mesh() const { return share<tsr::mesh>(tsr_sharding_mesh(get())); }
-  tsr::spec spec() const { return share<tsr::spec>(tsr_sharding_spec(get())); }
-};
-
 // Which piece of a tensor each device holds (tessera/layout.h).
 class layout : public shared<tsr_layout, tsr_layout_retain, tsr_layout_release> {
  public:
   using shared::shared;
-  // layout(mesh, "data, model", {8, 16}); a size that its shards do not divide is refused.
+  // layout(mesh, "data, model", {8, 16}); a size that its shards do not divide is refused. For
+  // other policies: tsr::sharding of tessera/engine.hpp.
   layout(const tsr::mesh &mesh, const std::string &spec, const tsr::shape &shape) {
     check(tsr_layout_from_text(mesh.get(), spec.c_str(), &shape, out()));
-  }
-  layout(const tsr::mesh &mesh, const std::string &spec, const tsr::shape &shape, tsr_policy policy)
-      : layout(tsr::sharding(mesh, tsr::spec(spec)), shape, policy) {}
-  layout(const tsr::sharding &sharding, const tsr::shape &shape,
-         tsr_policy policy = TSR_POLICY_ERROR) {
-    check(tsr_layout_create(sharding.get(), &shape, policy, out()));
   }
 
   tsr::shape shape() const { return tsr_layout_shape(get()); }
   tsr::mesh mesh() const { return share<tsr::mesh>(tsr_layout_mesh(get())); }
-  // Empty unless the layout is a grid.
-  tsr::sharding sharding() const { return share<tsr::sharding>(tsr_layout_sharding(get())); }
   std::int64_t device_count() const { return tsr_layout_device_count(get()); }
   std::int64_t shard_count() const { return tsr_layout_shard_count(get()); }
   std::int64_t device(std::int64_t position) const { return tsr_layout_device_at(get(), position); }
   std::int64_t shard(std::int64_t position) const { return tsr_layout_shard(get(), position); }
+  std::int64_t replica_id(std::int64_t position) const {
+    return tsr_layout_replica_id(get(), position);
+  }
   // The one range per dimension that a shard holds.
   std::vector<tsr_range> box(std::int64_t shard) const {
-    std::vector<tsr_range> ranges(static_cast<std::size_t>(tsr_layout_rank(get())));
+    std::vector<tsr_range> ranges(static_cast<std::size_t>(shape().rank));
     check(tsr_layout_box(get(), shard, ranges.data()));
     return ranges;
   }
-  // All that a shard holds, and where it lies in the shard's buffer.
-  std::vector<tsr_piece> pieces(std::int64_t shard) const {
-    struct iterator {
-      tsr_pieces pieces{};
-      ~iterator() { tsr_pieces_deinit(&pieces); }
-    } all;
-    check(tsr_pieces_init(&all.pieces, get(), shard));
-    std::vector<tsr_piece> found;
-    for (tsr_piece piece{}; tsr_pieces_next(&all.pieces, &piece);) found.push_back(piece);
-    return found;
-  }
-  // Proves that the pieces tile the tensor, or throws.
-  void check_tiles() const { check(tsr_layout_check(get())); }
   bool equivalent(const layout &other) const {
     bool same = false;
     check(tsr_layout_equivalent(get(), other.get(), &same));
@@ -482,64 +457,61 @@ struct logical_entry {
   std::vector<std::string> names;
 };
 
-// The names of a tensor's dimensions (tessera/logical.h): {"batch", tsr::none, "embed"}.
+// The names of a tensor's dimensions (tessera/logical.h): {"batch", tsr::none, "embed"}. They do
+// not change, and copies share them.
 class logical_names {
  public:
-  logical_names() noexcept : names_() {}
+  logical_names() = default;
   logical_names(std::initializer_list<logical_entry> entries)
-      : logical_names(entries.begin(), entries.size()) {}
-  explicit logical_names(const std::vector<logical_entry> &entries)
-      : logical_names(entries.data(), entries.size()) {}
-  // "batch, _, embed", the text that print gives
+      : logical_names(std::vector<logical_entry>(entries)) {}
+  explicit logical_names(std::vector<logical_entry> entries)
+      : held_(std::make_shared<const held>(std::move(entries))) {}
+  // "batch, _, embed"
   static logical_names parse(const std::string &text) {
-    logical_names parsed;
-    check(tsr_logical_names_parse(text.c_str(), &parsed.names_));
-    return parsed;
+    auto parsed = std::make_shared<held>();
+    check(tsr_logical_names_parse(text.c_str(), &parsed->names));
+    logical_names made;
+    made.held_ = std::move(parsed);
+    return made;
   }
-  std::string print() const {
-    return detail::text_of([&](tsr_text *text) { tsr_logical_names_print(&names_, text); });
-  }
-  logical_names(const logical_names &other) : names_() {
-    check(tsr_logical_names_init(&names_, other.names_.items, other.names_.count));
-  }
-  logical_names(logical_names &&other) noexcept
-      : names_(std::exchange(other.names_, tsr_logical_names())) {}
-  logical_names &operator=(logical_names other) noexcept {
-    std::swap(names_, other.names_);
-    return *this;
-  }
-  ~logical_names() { tsr_logical_names_deinit(&names_); }
-  const tsr_logical_names *get() const noexcept { return &names_; }
-  std::size_t size() const noexcept { return static_cast<std::size_t>(names_.count); }
+  // Lives as long as this or a copy of it.
+  const tsr_logical_names *get() const noexcept { return held_ ? &held_->names : &nothing; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(get()->count); }
 
  private:
-  logical_names(const logical_entry *entries, std::size_t count) : names_() {
-    std::vector<std::vector<const char *>> names(count);
-    std::vector<tsr_logical_entry> items(count);
-    for (std::size_t i = 0; i < count; i++) {
-      for (const std::string &name : entries[i].names) names[i].push_back(name.c_str());
-      items[i] = {entries[i].kind, static_cast<int>(names[i].size()), names[i].data()};
+  // Names that were parsed own their memory; of others, the entries here are what they borrow.
+  struct held {
+    std::vector<logical_entry> entries;
+    std::vector<std::vector<const char *>> texts;
+    std::vector<tsr_logical_entry> items;
+    tsr_logical_names names{};
+    held() = default;
+    explicit held(std::vector<logical_entry> given) : entries(std::move(given)) {
+      for (const logical_entry &entry : entries) {
+        std::vector<const char *> &all = texts.emplace_back();
+        for (const std::string &name : entry.names) all.push_back(name.c_str());
+        items.push_back({entry.kind, static_cast<int>(all.size()), all.data()});
+      }
+      names = {static_cast<int>(items.size()), items.data(), nullptr};
     }
-    check(tsr_logical_names_init(&names_, items.data(), static_cast<int>(count)));
-  }
-  tsr_logical_names names_;
+    held(const held &) = delete;
+    held &operator=(const held &) = delete;
+    ~held() { tsr_logical_names_deinit(&names); }
+  };
+  static constexpr tsr_logical_names nothing{};
+  std::shared_ptr<const held> held_;
 };
 
 // Ordered rules from logical names to mesh axes, as linen has them.
-class logical_rules
-    : public shared<tsr_logical_rules, tsr_logical_rules_retain, tsr_logical_rules_release> {
+class logical_rules : public owned<tsr_logical_rules, tsr_logical_rules_release> {
  public:
-  using shared::shared;
+  using owned::owned;
   // One rule a line, "batch -> data"; `name` stands in messages.
   explicit logical_rules(const std::string &text, const std::string &name = "rules") {
     check(tsr_logical_rules_parse(text.c_str(), name.c_str(), out()));
   }
   static logical_rules read(const std::string &path) {
     return make<logical_rules>(tsr_logical_rules_read, path.c_str());
-  }
-  std::int64_t size() const { return tsr_logical_rules_count(get()); }
-  std::string print() const {
-    return detail::text_of([&](tsr_text *text) { tsr_logical_rules_print(get(), text); });
   }
   // logical_to_mesh_axes: the spec that a tensor with these names gets.
   tsr::spec to_spec(const logical_names &names) const {
@@ -577,14 +549,11 @@ class tree : public shared<tsr_tree, tsr_tree_retain, tsr_tree_release> {
   std::int64_t index(const std::string &path) const {
     const std::int64_t found = find(path);
     if (found >= 0) return found;
-    const char *near = tsr_tree_nearest(get(), path.c_str());
-    check(near ? tsr_fail(NOT_FOUND, "no tensor \"%s\"; the nearest is \"%s\"", path.c_str(), near)
-               : tsr_fail(NOT_FOUND, "no tensor \"%s\"", path.c_str()));
+    check(tsr_fail(NOT_FOUND, "no tensor \"%s\" among %lld", path.c_str(),
+                   static_cast<long long>(size())));
     return found;
   }
   std::int64_t bytes() const { return tsr_tree_bytes(get()); }
-  friend bool operator==(const tree &a, const tree &b) { return tsr_tree_equal(a.get(), b.get()); }
-  friend bool operator!=(const tree &a, const tree &b) { return !(a == b); }
 
  private:
   tree(const tensor *tensors, std::size_t count) {
@@ -636,6 +605,17 @@ class plan : public shared<tsr_plan, tsr_plan_retain, tsr_plan_release> {
                     const match_options &options = {}) {
     return make<plan>(tsr_plan_match, tree.get(), mesh.get(), rules.get(), &options);
   }
+  // By the tensors' shapes alone.
+  static plan automatic(const tsr::tree &tree, const tsr::mesh &mesh,
+                        const auto_options &options = {}) {
+    return make<plan>(tsr_plan_auto, tree.get(), mesh.get(), &options);
+  }
+  // The cheapest that fits the memory which the options say.
+  static plan fit(const tsr::tree &tree, const tsr::mesh &mesh, const fit_options &options) {
+    plan made;
+    check(tsr_plan_fit(tree.get(), mesh.get(), &options, made.out(), nullptr));
+    return made;
+  }
   // By the tensors' logical names.
   static plan logical(const tsr::tree &tree, const tsr::mesh &mesh,
                       const tsr::logical_rules &rules) {
@@ -662,18 +642,34 @@ class plan : public shared<tsr_plan, tsr_plan_retain, tsr_plan_release> {
   tsr::layout layout(std::int64_t index) const {
     return make<tsr::layout>(tsr_plan_layout, get(), index);
   }
-  tsr::layout layout(const std::string &path) const { return layout(tree().index(path)); }
+  tsr::layout layout(const std::string &path) const { return layout(index(path)); }
   // Why a tensor has its spec.
   std::string explain(std::int64_t index) const {
     return detail::text_of([&](tsr_text *text) { check(tsr_plan_explain(get(), index, text)); });
   }
-  std::string explain(const std::string &path) const { return explain(tree().index(path)); }
+  std::string explain(const std::string &path) const { return explain(index(path)); }
   std::int64_t bytes_per_device() const { return tsr_plan_bytes_per_device(get()); }
-  friend bool operator==(const plan &a, const plan &b) { return tsr_plan_equal(a.get(), b.get()); }
-  friend bool operator!=(const plan &a, const plan &b) { return !(a == b); }
+
+ private:
+  // The number of a tensor; throws where there is none, naming the nearest path.
+  std::int64_t index(const std::string &path) const {
+    auto row = detail::blank<tsr_plan_row>();
+    check(tsr_plan_find(get(), path.c_str(), &row));
+    return tsr_tree_find(tsr_plan_tree(get()), path.c_str());
+  }
 };
 
 // ---- devices and arrays ----
+
+// Memory for arrays, for several comms or by an allocator of the caller's: comm_options.buffers is
+// its get(), and the comm then keeps it too (tessera/buffer.h).
+class buffer_pool : public owned<tsr_buffer_pool, tsr_buffer_pool_release> {
+ public:
+  using owned::owned;
+  explicit buffer_pool(const buffer_pool_options &options) {
+    check(tsr_buffer_pool_create(&options, out()));
+  }
+};
 
 // Moving and reducing bytes between devices (tessera/comm.h). One thread at a time uses a comm.
 class comm : public shared<tsr_comm, tsr_comm_retain, tsr_comm_release> {
@@ -689,10 +685,8 @@ class comm : public shared<tsr_comm, tsr_comm_retain, tsr_comm_release> {
     check(tsr_comm_open(engine.c_str(), device_count, &options, out()));
   }
   std::int64_t device_count() const { return tsr_comm_device_count(get()); }
-  std::int64_t local_count() const { return tsr_comm_local_count(get()); }
   int rank() const { return tsr_comm_rank(get()); }
   int rank_count() const { return tsr_comm_rank_count(get()); }
-  void barrier() const { check(tsr_comm_barrier(get())); }
 };
 
 // A tensor whose pieces lie on devices (tessera/array.h). Copies are the same array, held once
@@ -737,10 +731,6 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   static array zeros(const tsr::comm &comm, const tsr::layout &layout, tsr_dtype dtype) {
     return make<array>(tsr_array_zeros, comm.get(), layout.get(), dtype);
   }
-  template <class T>
-  static array full(const tsr::comm &comm, const tsr::layout &layout, const T &value) {
-    return make<array>(tsr_array_full, comm.get(), layout.get(), element<T>::dtype, &value);
-  }
   // fill(const tsr_array_part &part, tsr::span<T> elements) writes each distinct shard here once.
   // It is called by the workers of the comm, several at a time.
   template <class T, class Fill>
@@ -755,8 +745,6 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   tsr_dtype dtype() const { return tsr_array_dtype(get()); }
   tsr::shape shape() const { return tsr_array_shape(get()); }
   tsr::layout layout() const { return share<tsr::layout>(tsr_array_layout(get())); }
-  tsr::comm comm() const { return share<tsr::comm>(tsr_array_comm(get())); }
-  bool is_deleted() const { return tsr_array_is_deleted(get()); }  // it was donated
   std::string print() const {
     return detail::text_of([&](tsr_text *text) { tsr_array_print(get(), text); });
   }
@@ -805,21 +793,6 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   void reshard_into(array &target, const reshard_options &options = {}) const {
     check(tsr_array_reshard_into(get(), target.get(), &options));
   }
-  // Collective. Many arrays of one comm at once, each to the layout of its number.
-  static std::vector<array> reshard_all(span<const array> arrays, span<const tsr::layout> layouts,
-                                        const reshard_options &options = {}) {
-    if (arrays.size() != layouts.size())
-      check(tsr_fail(BAD_ARGUMENT, "%zu arrays, but %zu layouts", arrays.size(), layouts.size()));
-    std::vector<tsr_array *> from, to(arrays.size());
-    std::vector<const tsr_layout *> where;
-    for (const array &one : arrays) from.push_back(one.get());
-    for (const tsr::layout &one : layouts) where.push_back(one.get());
-    std::vector<array> made(arrays.size());
-    check(tsr_array_reshard_all(from.data(), where.data(), static_cast<int>(from.size()), &options,
-                                to.data()));
-    for (std::size_t i = 0; i < to.size(); i++) made[i].reset(to[i]);
-    return made;
-  }
 
   // Collective. The whole tensor in host memory, on all ranks; std::byte gets the bytes of any
   // type.
@@ -834,10 +807,10 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     detail::check_element<T>(dtype());
     gather_bytes(whole.data(), whole.size() * sizeof(T), nullptr);
   }
-  // Collective. On rank `root` alone; others get an empty vector.
+  // Collective. On rank `root` of the array's comm alone; others get an empty vector.
   template <class T>
-  std::vector<T> gather_on(int root) const {
-    const bool mine = comm().rank() == root;
+  std::vector<T> gather_on(const tsr::comm &comm, int root) const {
+    const bool mine = comm.rank() == root;
     std::vector<T> whole(mine ? whole_count<T>() : 0);
     detail::check_element<T>(dtype());
     host_options options;
@@ -914,11 +887,11 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
     if (!found) check(tsr_fail(NOT_FOUND, "no leaf \"%s\"", path.c_str()));
     return *found;
   }
-  // The array of a path; throws where there is none.
+  // The array of a path; throws where there is none, naming the nearest path.
   tsr::array array(const std::string &path) const {
-    const tsr_leaf &found = (*this)[path];
-    if (!found.array) check(tsr_fail(NOT_AN_ARRAY, "leaf \"%s\" is no array", path.c_str()));
-    return share<tsr::array>(found.array);
+    tsr_array *lent = nullptr;
+    check(tsr_array_tree_get(get(), path.c_str(), &lent));
+    return share<tsr::array>(lent);
   }
   // A line for each leaf.
   std::string print() const {
@@ -927,6 +900,11 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
   // Collective. Every leaf as an array, cut as rules as text say.
   array_tree put(const comm &comm, const mesh &mesh, const std::string &rules) const {
     return make<array_tree>(tsr_array_tree_put, comm.get(), mesh.get(), rules.c_str(), get());
+  }
+  // Collective. Arrays become tensors in host memory, which the new tree keeps: on all ranks, or on
+  // `root` alone.
+  array_tree gather(int root = -1) const {
+    return make<array_tree>(tsr_array_tree_gather, get(), root);
   }
   // Paths, types and shapes, for rules and plans.
   tree shapes() const { return make<tree>(tsr_array_tree_shapes, get()); }
@@ -941,25 +919,6 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
       items[i].data = leaves[i].data;
     }
     check(tsr_array_tree_create(items.data(), static_cast<std::int64_t>(count), out()));
-  }
-};
-
-// Puts trees of arrays where a plan says, and brings them back (make_shard_and_gather_fns).
-class placer : public shared<tsr_placer, tsr_placer_retain, tsr_placer_release> {
- public:
-  using shared::shared;
-  placer(const plan &plan, const comm &comm, const place_options &options = {}) {
-    place_options with_comm = options;
-    with_comm.comm = comm.get();
-    check(tsr_placer_create(plan.get(), &with_comm, out()));
-  }
-  array_tree shard(const array_tree &tree) const {
-    array_tree made;
-    check(tsr_placer_shard(get(), tree.get(), made.out(), nullptr));
-    return made;
-  }
-  array_tree gather(const array_tree &tree) const {
-    return make<array_tree>(tsr_placer_gather, get(), tree.get());
   }
 };
 

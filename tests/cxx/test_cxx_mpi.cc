@@ -12,7 +12,7 @@ int main() try {
   const auto rows = tsr::array::put(comm, {tsr::mesh("x=2,y=2"), "x, _", {4, 6}}, values);
   const auto columns = rows.reshard("_, y");
   for (int root = 0; root < comm.rank_count(); root++) {
-    const auto whole = columns.gather_on<float>(root);
+    const auto whole = columns.gather_on<float>(comm, root);
     if (comm.rank() == root ? whole != values : !whole.empty()) {
       std::fprintf(stderr, "rank %d has %zu elements of what rank %d gathers\n", comm.rank(),
                    whole.size(), root);
