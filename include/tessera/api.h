@@ -19,6 +19,16 @@
 #define TSR_MUST_USE __attribute__((warn_unused_result))
 #define TSR_NEVER_NULL __attribute__((returns_nonnull))
 #define TSR_PRINTF(text, first) __attribute__((format(printf, text, first)))
+// Arguments that must not be NULL: all pointers (TSR_NONNULL), or those at these positions, counted
+// from 1. The marks are for callers: the library is compiled without them (TSR_BUILDING), since the
+// compiler would else take its own checks of arguments for dead code.
+#ifdef TSR_BUILDING
+#define TSR_NONNULL
+#define TSR_NONNULL_AT(...)
+#else
+#define TSR_NONNULL __attribute__((nonnull))
+#define TSR_NONNULL_AT(...) __attribute__((nonnull(__VA_ARGS__)))
+#endif
 
 // ---- structs ----
 //
