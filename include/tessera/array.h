@@ -39,18 +39,20 @@ TSR_BEGIN_DECLS
 
 // Shared by retain and release. On a comm of one rank any threads may read an array at once: look
 // at it, gather it, reshard it. Over several ranks one thread makes the collective calls, as
-// tessera/ comm.h says, and others may look. tsr_array_write, donating and resharding into it are
+// tessera/comm.h says, and others may look. tsr_array_write, donating and resharding into it are
 // not safe while another thread uses the array.
 typedef struct tsr_array tsr_array;
 
-TSR_API tsr_array *tsr_array_retain(tsr_array *array);
+TSR_API TSR_NONNULL tsr_array *tsr_array_retain(tsr_array *array);
 TSR_API void tsr_array_release(tsr_array *array);  // NULL is fine
 
 // ---- making ----
 
-// Zeros; or contents that the caller is about to write.
-TSR_API TSR_MUST_USE tsr_status tsr_array_zeros(tsr_comm *comm, const tsr_layout *layout,
-                                                tsr_dtype dtype, tsr_array **out_array);
+// All elements are zero. (Contents that the caller is about to write: tsr_array_empty of
+// tessera/engine/array.h.)
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_zeros(tsr_comm *comm,
+                                                            const tsr_layout *layout,
+                                                            tsr_dtype dtype, tsr_array **out_array);
 
 // A tensor in the caller's memory, beside its address, which is that of the element whose indices
 // are all 0. Functions that write to it take the bytes of the block that it lies in, and fail with
@@ -66,7 +68,7 @@ typedef struct tsr_host_options {
   bool borrow;
   tsr_release_fn *release;
   void *release_context;
-  bool to_root;  // gather: only rank `root` gets the tensor, and others may pass NULL, not all do
+  bool to_root;  // gather: only rank `root` gets the tensor, and others may pass NULL
   int root;
 } tsr_host_options;
 #define TSR_HOST_OPTIONS TSR_SIZED(tsr_host_options)
@@ -75,16 +77,14 @@ typedef struct tsr_host_options {
 // read; where they hold no element, `host` may be NULL). NULL options: row-major, copied. Under
 // unreduced axes the first member of each group gets the values and the others get zeros, so that
 // the sum is right; of maxima and minima all get them.
-TSR_API TSR_MUST_USE tsr_status tsr_array_shard(tsr_comm *comm, const tsr_layout *layout,
-                                                tsr_dtype dtype, const void *host,
-                                                const tsr_host_options *options,
-                                                tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 6) tsr_status
+    tsr_array_shard(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype, const void *host,
+                    const tsr_host_options *options, tsr_array **out_array);
 // The common case: a row-major tensor in the layout that a spec as text gives it on the mesh, as
 // tsr_layout_from_text has it. `host` may be NULL where no device here holds an element.
-TSR_API TSR_MUST_USE tsr_status tsr_array_put(tsr_comm *comm, const tsr_mesh *mesh,
-                                              const char *spec, const tsr_shape *shape,
-                                              tsr_dtype dtype, const void *host,
-                                              tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3, 4, 7) tsr_status
+    tsr_array_put(tsr_comm *comm, const tsr_mesh *mesh, const char *spec, const tsr_shape *shape,
+                  tsr_dtype dtype, const void *host, tsr_array **out_array);
 
 // What one device of an array holds.
 typedef struct tsr_array_part {
@@ -106,49 +106,53 @@ typedef struct tsr_array_part {
 // jax.make_array_from_callback: `fill` writes the elements of a part to `data`, once for each
 // distinct shard here, from any worker of the comm.
 typedef tsr_status tsr_array_fill_fn(void *context, const tsr_array_part *part, void *data);
-TSR_API TSR_MUST_USE tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout,
-                                                   tsr_dtype dtype, tsr_array_fill_fn *fill,
-                                                   void *context, tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4, 6) tsr_status
+    tsr_array_generate(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
+                       tsr_array_fill_fn *fill, void *context, tsr_array **out_array);
 
 // ---- looking ----
 
-TSR_API tsr_dtype tsr_array_dtype(const tsr_array *array);
-TSR_API tsr_shape tsr_array_shape(const tsr_array *array);
-TSR_API const tsr_layout *tsr_array_layout(const tsr_array *array);
-TSR_API int64_t tsr_array_local_count(const tsr_array *array);  // its devices that are here
+TSR_API TSR_NONNULL tsr_dtype tsr_array_dtype(const tsr_array *array);
+TSR_API TSR_NONNULL tsr_shape tsr_array_shape(const tsr_array *array);
+TSR_API TSR_NONNULL const tsr_layout *tsr_array_layout(const tsr_array *array);
+// How many of its devices are here.
+TSR_API TSR_NONNULL int64_t tsr_array_local_count(const tsr_array *array);
 // addressable_shards[index], in order of device number.
-TSR_API TSR_MUST_USE tsr_status tsr_array_local_at(const tsr_array *array, int64_t index,
-                                                   tsr_array_part *out_part);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_local_at(const tsr_array *array,
+                                                               int64_t index,
+                                                               tsr_array_part *out_part);
 // One line: `f32 (8, 16) over {x=4, y=2} as x, _: 8 of 8 devices here, 4 buffers, 512 B`.
-TSR_API void tsr_array_print(const tsr_array *array, tsr_text *out);
+TSR_API TSR_NONNULL void tsr_array_print(const tsr_array *array, tsr_text *out);
 
 // ---- writing ----
 
 // The memory of a local part, to write to: copied first if anyone else holds it. Replicas on other
 // devices keep what they have.
-TSR_API TSR_MUST_USE tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_write(tsr_array *array, int64_t index,
+                                                            void **out_data);
 // All distinct shards here, each once: `fill` writes at `data`, which holds the shard's present
 // values (where replicas differ, those of the first), from any worker of the comm. Replicas share
 // what it wrote, so that the array takes no more memory than before; memory that is also another
 // array's or the caller's is copied first, once for each shard. No communication: every rank writes
 // its own. Where `fill` fails, shards may have been written or not, but replicas are the same.
-TSR_API TSR_MUST_USE tsr_status tsr_array_write_all(tsr_array *array, tsr_array_fill_fn *fill,
-                                                    void *context);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2) tsr_status
+    tsr_array_write_all(tsr_array *array, tsr_array_fill_fn *fill, void *context);
 
 // ---- whole tensors ----
 
 // Collective. jax.device_get: the whole tensor into the caller's memory, on all ranks or on one.
 // Without communication where everything is here. Unreduced arrays are reduced first. `host_bytes`
 // are those of `host`; on ranks that do not get the tensor, NULL and 0 are right.
-TSR_API TSR_MUST_USE tsr_status tsr_array_gather(tsr_array *array, void *host, int64_t host_bytes,
-                                                 const tsr_host_options *options);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
+    tsr_array_gather(tsr_array *array, void *host, int64_t host_bytes,
+                     const tsr_host_options *options);
 
 // ---- resharding ----
 
 typedef enum tsr_reshard_method {
   TSR_RESHARD_DIRECT,  // by a copy plan: the fewest bytes there can be
-  // By the cheapest sequence of collectives (tessera/sequence.h), as a program would do it that has
-  // nothing else: the same result. Fails with no_sequence where there is none.
+  // By the cheapest sequence of collectives (tessera/engine/sequence.h), as a program would do it
+  // that has nothing else: the same result. Fails with no_sequence where there is none.
   TSR_RESHARD_SEQUENCE,
   TSR_RESHARD_METHOD_COUNT
 } tsr_reshard_method;
@@ -161,20 +165,21 @@ typedef struct tsr_reshard_options {
   // Direct copies only: the target's devices may change places, so that the fewest bytes move. The
   // result's layout says which device has which position.
   bool relabel;
-  int64_t most_memory;  // reshard_all: bytes of new buffers per round and process; 0 = no limit
+  int64_t
+      most_memory;  // tsr_array_reshard_all: bytes of new buffers per round and process; 0 = any
 } tsr_reshard_options;
 #define TSR_RESHARD_OPTIONS TSR_SIZED(tsr_reshard_options)
 
 // Collective. The same tensor in another layout of the same shape, on any devices of the comm.
 // Axes that are unreduced in the source but not in the target are reduced on the way.
-TSR_API TSR_MUST_USE tsr_status tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
-                                                  const tsr_reshard_options *options,
-                                                  tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
+    tsr_array_reshard(tsr_array *array, const tsr_layout *layout,
+                      const tsr_reshard_options *options, tsr_array **out_array);
 // Collective. The common case: the layout that a spec as text gives the array's tensor on its own
 // mesh, under its own policy. (On another mesh: tsr_layout_from_text, then tsr_array_reshard.)
 // Fails as those two do, and with bad_argument for an array that lies on no mesh.
-TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_to(tsr_array *array, const char *spec,
-                                                     tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_reshard_to(tsr_array *array, const char *spec,
+                                                                 tsr_array **out_array);
 
 // Collective. The same into an array that is there, of the same shape and element type on the same
 // comm: its layout is the target, and its buffers take the result. What others hold of them
@@ -184,8 +189,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_to(tsr_array *array, const cha
 // bad_argument for the array itself, another element type and `relabel`, with shapes_differ for
 // another shape. A failure leaves the target as it was until all ranks are ready to move data;
 // after that its elements are lost.
-TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_into(tsr_array *array, tsr_array *target,
-                                                       const tsr_reshard_options *options);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2) tsr_status
+    tsr_array_reshard_into(tsr_array *array, tsr_array *target, const tsr_reshard_options *options);
 
 TSR_END_DECLS
 

@@ -1,4 +1,13 @@
-// Buffers: blocks of memory that several holders share, and pools that keep their pages.
+// Buffers: blocks of memory that several holders share, and pools that keep their pages. Most
+// programs need neither: a comm makes its own pool. This header is for those who share a pool
+// between comms, limit what it keeps, or give it an allocator; tessera/engine/buffer.h makes single
+// buffers.
+//
+//   tsr_buffer_pool_options options = TSR_BUFFER_POOL_OPTIONS;
+//   options.most_idle = INT64_C(1) << 30;
+//   TSR_OWN(buffer_pool, pool);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_buffer_pool_create(&options, &pool));
+//   comm_options.buffers = pool;  // tessera/comm.h
 //
 // Touching fresh pages costs more than anything else that is done with large blocks, several times
 // a copy. So a buffer that nobody holds any more goes back to its pool with its pages, and the next
@@ -40,20 +49,19 @@ typedef struct tsr_buffer_pool_options {
 } tsr_buffer_pool_options;
 #define TSR_BUFFER_POOL_OPTIONS TSR_SIZED(tsr_buffer_pool_options)
 
-// Of unused blocks, those that are unused longest go first. NULL options are defaults.
-TSR_API TSR_MUST_USE tsr_status tsr_buffer_pool_create(const tsr_buffer_pool_options *options,
-                                                       tsr_buffer_pool **out_pool);
+// When more is idle than may be kept, blocks that are unused longest go first.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(2) tsr_status
+    tsr_buffer_pool_create(const tsr_buffer_pool_options *options, tsr_buffer_pool **out_pool);
 TSR_API void tsr_buffer_pool_release(tsr_buffer_pool *pool);  // NULL is fine
 
 // ---- buffers ----
 
-// Shared: any threads may hold, read and release it. Its bytes are written by one holder only
-// (tsr_buffer_is_writable).
+// Shared: any threads may hold, read and release it. Its bytes are written only while it has one
+// holder.
 typedef struct tsr_buffer tsr_buffer;
 
-// The caller's memory as a buffer. `release` (may be NULL) is called once, when the last holder has
-// let go, from that holder's thread; not if this function fails. The library writes to it only if
-// `writable`.
+// Gives back memory that the caller has lent, as tsr_host_options and tsr_buffer_wrap do: called
+// once, when the last holder has let go, from that holder's thread.
 typedef void tsr_release_fn(void *context, void *data);
 
 TSR_END_DECLS

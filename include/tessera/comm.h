@@ -1,20 +1,20 @@
-// Comm: moving and reducing bytes between devices.
+// Comm: the devices that arrays lie on, and how bytes move between them.
+//
+//   TSR_OWN(comm, comm);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_comm_create(8, NULL, &comm));  // 8 devices in this process
 //
 // A comm is a set of devices 0 .. device_count-1, some of which are here: all of them in the
 // `threads` engine, a contiguous block of them per rank in others (`mpi`). The device ids of a mesh
 // are a comm's devices. N devices are a loop index, not N threads: the work of a call is cut in
 // tasks that as many workers as cores share.
 //
-// Lists of buffers (`in`, `out`) have one entry per *local* device, in order of device number. The
-// entry of a device that takes no part may be NULL. Elements narrower than a byte are packed, the
-// first in the lowest bits; the bits after a buffer's last element are left alone.
-//
-// A function that says "Collective" is called by all ranks with the same arguments but for the
-// buffers, and fails on every rank or on none. Ranks compare a digest of what they ask for before
+// A function that says "Collective" is called by all ranks with the same arguments but for memory,
+// and fails on every rank or on none. Ranks compare a digest of what they ask for before
 // anything moves: where one calls something else, or with other arguments, all fail with
 // comm_mismatch, in the same words, which name the ranks and what differs, and the comm can be used
 // afterwards. Results never depend on the number of workers or ranks: reductions follow a fixed
-// tree over the members of a group.
+// tree over the members of a group. The collectives themselves are in tessera/engine/collectives.h;
+// arrays (tessera/array.h) call them where they need them.
 #ifndef TESSERA_COMM_H
 #define TESSERA_COMM_H
 
@@ -35,7 +35,7 @@ typedef struct tsr_comm tsr_comm;
 
 typedef struct tsr_comm_options {
   size_t size;       // sizeof(tsr_comm_options)
-  int workers;       // threads of this process; 0 = tsr_cpu_count()
+  int workers;       // threads of this process; 0 = one for each processor it may use
   double timeout;    // seconds without progress until a call fails; 0 = 300, negative = never
   size_t in_flight;  // bytes of packed messages at most; 0 = 64 MB
   // Reductions between ranks may follow the transport's own order, which some networks are built
@@ -48,23 +48,23 @@ typedef struct tsr_comm_options {
 } tsr_comm_options;
 #define TSR_COMM_OPTIONS TSR_SIZED(tsr_comm_options)
 
-// Makes a comm of the `threads` engine: all devices are in this process. NULL options are defaults.
-TSR_API TSR_MUST_USE tsr_status tsr_comm_create(int64_t device_count,
-                                                const tsr_comm_options *options,
-                                                tsr_comm **out_comm);
+// Makes a comm of the `threads` engine: all devices are in this process.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_comm_create(int64_t device_count, const tsr_comm_options *options, tsr_comm **out_comm);
 // Makes a comm of the engine of that name: "threads", or "mpi", whose library is loaded (see
 // docs/mpi.md: the one of the launcher that started the program, or what the variable TESSERA_MPI
 // names) and shares the devices out to the ranks; 0 devices = one for each rank. Collective over
 // the ranks.
 //   TSR_TRY(tsr_comm_open("mpi", 0, NULL, &comm));  // starts MPI, and ends it with the comm
-TSR_API TSR_MUST_USE tsr_status tsr_comm_open(const char *engine, int64_t device_count,
-                                              const tsr_comm_options *options, tsr_comm **out_comm);
-TSR_API tsr_comm *tsr_comm_retain(tsr_comm *comm);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_comm_open(const char *engine, int64_t device_count, const tsr_comm_options *options,
+                  tsr_comm **out_comm);
+TSR_API TSR_NONNULL tsr_comm *tsr_comm_retain(tsr_comm *comm);
 TSR_API void tsr_comm_release(tsr_comm *comm);  // NULL is fine
 
-TSR_API int64_t tsr_comm_device_count(const tsr_comm *comm);
-TSR_API int tsr_comm_rank(const tsr_comm *comm);
-TSR_API int tsr_comm_rank_count(const tsr_comm *comm);
+TSR_API TSR_NONNULL int64_t tsr_comm_device_count(const tsr_comm *comm);
+TSR_API TSR_NONNULL int tsr_comm_rank(const tsr_comm *comm);
+TSR_API TSR_NONNULL int tsr_comm_rank_count(const tsr_comm *comm);
 
 TSR_END_DECLS
 

@@ -27,9 +27,9 @@ struct DLManagedTensor;
 // is padded. Whoever gets it calls its deleter; the memory lives until then, whatever becomes of
 // the array. It is marked read-only while others hold the buffer; the older form cannot say so, and
 // nothing must be written through it then.
-TSR_API TSR_MUST_USE tsr_status tsr_array_to_dlpack(const tsr_array *array, int64_t index,
-                                                    struct DLManagedTensorVersioned **out_tensor);
-TSR_API TSR_MUST_USE tsr_status tsr_array_to_dlpack_unversioned(
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_to_dlpack(
+    const tsr_array *array, int64_t index, struct DLManagedTensorVersioned **out_tensor);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_to_dlpack_unversioned(
     const tsr_array *array, int64_t index, struct DLManagedTensor **out_tensor);
 
 // ---- in ----
@@ -39,14 +39,12 @@ TSR_API TSR_MUST_USE tsr_status tsr_array_to_dlpack_unversioned(
 // deleter when the last part that stays there is gone, or at once. Refuses tensors that are not in
 // the processor's memory, of another major version, of element types we lack, of another shape than
 // the layout's.
-TSR_API TSR_MUST_USE tsr_status tsr_array_from_dlpack(tsr_comm *comm, const tsr_layout *layout,
-                                                      struct DLManagedTensorVersioned *tensor,
-                                                      bool borrow, tsr_array **out_array);
-TSR_API TSR_MUST_USE tsr_status tsr_array_from_dlpack_unversioned(tsr_comm *comm,
-                                                                  const tsr_layout *layout,
-                                                                  struct DLManagedTensor *tensor,
-                                                                  bool borrow,
-                                                                  tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
+tsr_array_from_dlpack(tsr_comm *comm, const tsr_layout *layout,
+                      struct DLManagedTensorVersioned *tensor, bool borrow, tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_from_dlpack_unversioned(
+    tsr_comm *comm, const tsr_layout *layout, struct DLManagedTensor *tensor, bool borrow,
+    tsr_array **out_array);
 
 TSR_END_DECLS
 

@@ -4,8 +4,6 @@
 #define TESSERA_DTYPE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "tessera/api.h"
 #include "tessera/status.h"
@@ -51,10 +49,12 @@ typedef struct tsr_dtype_info {
 } tsr_dtype_info;
 
 TSR_API const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype);  // NULL for an invalid value
-// Its name in an ecosystem; NULL where that has no such type.
+// The name of a type in an ecosystem; NULL where that has no such type.
 TSR_API const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem);
-// As tsr_dtype_find, but a miss is an error that suggests the nearest name.
-TSR_API TSR_MUST_USE tsr_status tsr_dtype_parse(const char *name, tsr_dtype *out_dtype);
+// The type of this name in any of the ecosystems. Names are case-sensitive, and none means two
+// types: "F8_E4M3" can only be safetensors' word for f8e4m3fn. An unknown name is an error that
+// suggests the nearest one.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_dtype_parse(const char *name, tsr_dtype *out_dtype);
 
 TSR_END_DECLS
 

@@ -1,11 +1,12 @@
 // Logical axes: names for what a dimension means ("embed", "heads"), and rules that map them to
-// mesh axes. flax has two mappings, which differ; both are here under their own names:
+// mesh axes. flax has two mappings, which differ; linen's is here, the other one in
+// tessera/compat/flax_rules.h:
 //
 //                    rules            a mesh axis already used   a name without a rule
 //   linen            first that fits  passes the rule over       not cut
 //   flax.core.spmd   last             not looked at              stays, as a mesh axis
 //
-//   TSR_OWN(logical_rules, rules);  // tessera/own.h
+//   TSR_OWN(logical_rules, rules);  // given back at the end of the block: tessera/own.h
 //   TSR_OWN(text, spec);
 //   TSR_TRY(tsr_logical_rules_parse("batch -> data\nembed -> model\n", "mine", &rules));
 //   TSR_TRY(tsr_logical_to_spec_text("batch, _, embed", rules, &spec));  // data, _, model
@@ -56,12 +57,13 @@ typedef struct tsr_logical_rules tsr_logical_rules;  // immutable, shared by any
 //   kv    -> _                 # not cut; None does too
 //   rest  -> ?                 # unconstrained
 // Names that are not plain words stand in double quotes. `name` stands in messages and becomes the
-// rules' file. Printing is the exact inverse, but for comments and lines.
-TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_parse(const char *text, const char *name,
-                                                        tsr_logical_rules **out_rules);
+// rules' file.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_rules_parse(const char *text,
+                                                                    const char *name,
+                                                                    tsr_logical_rules **out_rules);
 // A file of that form, or of JSON if it ends in .json.
-TSR_API TSR_MUST_USE tsr_status tsr_logical_rules_read(const char *path,
-                                                       tsr_logical_rules **out_rules);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_rules_read(const char *path,
+                                                                   tsr_logical_rules **out_rules);
 TSR_API void tsr_logical_rules_release(const tsr_logical_rules *rules);  // NULL is fine
 
 // ---- names of one tensor ----
@@ -73,15 +75,14 @@ typedef struct tsr_logical_names {
   void *memory;
 } tsr_logical_names;
 
-// Copies the entries.
-TSR_API void tsr_logical_names_deinit(tsr_logical_names *names);
 // As text, an entry for each dimension, apart by commas: "batch, _, embed", where an entry is
 // written as in the rules above, "()" alone is no dimension at all, and a last comma does not
-// count. Printing is the exact inverse. Fails with syntax, naming the column.
-TSR_API TSR_MUST_USE tsr_status tsr_logical_names_parse(const char *text,
-                                                        tsr_logical_names *out_names);
+// count. Fails with syntax, naming the column.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_names_parse(const char *text,
+                                                                    tsr_logical_names *out_names);
+TSR_API void tsr_logical_names_deinit(tsr_logical_names *names);  // NULL is fine
 
-// ---- mapping, as linen does ----
+// ---- mapping ----
 
 // Why a name became what it is.
 typedef struct tsr_logical_reason {
@@ -94,15 +95,13 @@ typedef struct tsr_logical_reason {
 // none of its mesh axes is used by another dimension. A rule to nothing closes its name. Names left
 // over become None. A name given twice is an error. NULL rules = those in scope, NULL names = none,
 // which give a NULL spec. `out_reasons` has one place per entry and may be NULL.
-TSR_API TSR_MUST_USE tsr_status tsr_logical_to_mesh_axes(const tsr_logical_names *names,
-                                                         const tsr_logical_rules *rules,
-                                                         tsr_spec **out_spec,
-                                                         tsr_logical_reason *out_reasons);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_logical_to_mesh_axes(const tsr_logical_names *names, const tsr_logical_rules *rules,
+                             tsr_spec **out_spec, tsr_logical_reason *out_reasons);
 // The same from text to text: "batch, _, embed" becomes "data, _, model", which is added to `out`
 // and is what tsr_array_put, tsr_array_reshard_to and tsr_layout_from_text take.
-TSR_API TSR_MUST_USE tsr_status tsr_logical_to_spec_text(const char *names,
-                                                         const tsr_logical_rules *rules,
-                                                         tsr_text *out);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_logical_to_spec_text(const char *names, const tsr_logical_rules *rules, tsr_text *out);
 
 TSR_END_DECLS
 

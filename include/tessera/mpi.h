@@ -14,9 +14,11 @@
 #define TESSERA_MPI_H
 
 #include <mpi.h>
+#include <stdint.h>
 
+#include "tessera/api.h"
 #include "tessera/comm.h"
-#include "tessera/mpi.h"
+#include "tessera/status.h"
 
 TSR_BEGIN_DECLS
 
@@ -29,9 +31,9 @@ TSR_BEGIN_DECLS
 // Release the comm on all ranks, before MPI_Finalize. A call that fails with TSR_CODE_COMM leaves
 // the comm broken: MPI may still hold messages, also of the buffers that were given, so the program
 // should end, as by MPI_Abort.
-TSR_API TSR_MUST_USE tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count,
-                                                    const tsr_comm_options *options,
-                                                    tsr_comm **out_comm);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(4) tsr_status
+    tsr_comm_create_mpi(MPI_Comm comm, int64_t local_count, const tsr_comm_options *options,
+                        tsr_comm **out_comm);
 
 // Collective over MPI_COMM_WORLD. Starts MPI unless the program has done so (and then ends it with
 // the comm), and shares `device_count` devices (0 = one for each rank) out to the ranks, in blocks
@@ -39,9 +41,8 @@ TSR_API TSR_MUST_USE tsr_status tsr_comm_create_mpi(MPI_Comm comm, int64_t local
 // Fails on every rank when they want different numbers of devices, and when the launcher started
 // another number of processes than MPI sees. tsr_comm_open("mpi") (tessera/comm.h) loads the
 // library that fits the launcher and calls this.
-TSR_API TSR_MUST_USE tsr_status tsr_comm_open_mpi(int64_t device_count,
-                                                  const tsr_comm_options *options,
-                                                  tsr_comm **out_comm);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_comm_open_mpi(int64_t device_count, const tsr_comm_options *options, tsr_comm **out_comm);
 
 TSR_END_DECLS
 

@@ -1,24 +1,15 @@
-// Placing: arrays and whole trees of them, put where specs, rules, plans and axes say.
+// Placing: whole trees of arrays, such as the parameters of a model, put where rules say.
 //
-//   TSR_OWN(array_tree, placed);  // tessera/own.h
+//   TSR_OWN(array_tree, placed);  // given back at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_array_tree_put(comm, mesh, "up$ -> fsdp, tp\n.* -> ()\n", parameters, &placed));
 //
-// or step by step:
+// Placing by plans and by hand, with a report on each leaf, is in tessera/compat/placer.h and
+// tessera/compat/constrain.h.
 //
-//   tsr_placer *placer = NULL;                        // make_shard_and_gather_fns
-//   tsr_place_options options = TSR_PLACE_OPTIONS;
-//   options.comm = comm;
-//   TSR_TRY(tsr_placer_create(plan, &options, &placer));
-//   tsr_array_tree *placed = NULL, *back = NULL;
-//   TSR_TRY(tsr_placer_shard(placer, parameters, &placed, NULL));
-//   TSR_TRY(tsr_placer_gather(placer, placed, &back));
-//
-// "Collective" is meant as in tessera/comm.h, over the comm of the (first) array, or, of a tree
-// without arrays, over that of the options; without either, the call is not collective. Ranks
-// compare paths, kinds, types, shapes and layouts of leaves in their order, what was decided about
-// each, and the options. Arrays are never changed, but made again; what already lies as asked is
-// the same array, held once more. Where an array is left alone, or its spec is corrected, a
-// *report* says why.
+// "Collective" is meant as in tessera/comm.h, over the comm of the first array where none is given;
+// for a tree without arrays the call is then not collective. Ranks compare paths, kinds, types,
+// shapes and layouts of leaves in their order, what was decided about each, and the options. Arrays
+// are never changed, but made again; what already lies as asked is the same array, held once more.
 #ifndef TESSERA_PLACE_H
 #define TESSERA_PLACE_H
 
@@ -37,8 +28,6 @@
 
 TSR_BEGIN_DECLS
 
-// ---- trees of arrays ----
-
 typedef enum tsr_leaf_kind {
   TSR_LEAF_ARRAY,  // an array on devices
   TSR_LEAF_HOST,   // a tensor in host memory
@@ -50,7 +39,7 @@ typedef struct tsr_leaf {
   tsr_leaf_kind kind;
   tsr_array *array;      // of an array
   const void *data;      // of a tensor in host memory, dense and row-major
-  tsr_buffer *buffer;    // what keeps `data` alive; NULL = the caller does
+  tsr_buffer *buffer;    // what keeps `data` alive (tsr_buffer_wrap); NULL = the caller does
   const tsr_spec *spec;  // of a shape: how it is to lie; NULL = not said
 } tsr_leaf;
 
@@ -60,34 +49,39 @@ typedef struct tsr_array_tree tsr_array_tree;
 // Copies the descriptions of tensors, whose paths are UTF-8 and unique ("" is one too: a tree may
 // be a single leaf), and retains arrays, buffers and specs. Leaves of a tree have their type and
 // shape.
-TSR_API TSR_MUST_USE tsr_status tsr_array_tree_create(const tsr_leaf *leaves, int64_t count,
-                                                      tsr_array_tree **out_tree);
-TSR_API tsr_array_tree *tsr_array_tree_retain(const tsr_array_tree *tree);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_array_tree_create(const tsr_leaf *leaves, int64_t count, tsr_array_tree **out_tree);
+TSR_API TSR_NONNULL tsr_array_tree *tsr_array_tree_retain(const tsr_array_tree *tree);
 TSR_API void tsr_array_tree_release(const tsr_array_tree *tree);  // NULL is fine
-TSR_API int64_t tsr_array_tree_count(const tsr_array_tree *tree);
-TSR_API const tsr_leaf *tsr_array_tree_at(const tsr_array_tree *tree, int64_t index);
+TSR_API TSR_NONNULL int64_t tsr_array_tree_count(const tsr_array_tree *tree);
+TSR_API TSR_NONNULL const tsr_leaf *tsr_array_tree_at(const tsr_array_tree *tree, int64_t index);
 // The leaf of a path; NULL if there is none.
-TSR_API const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree, const char *path);
+TSR_API TSR_NONNULL const tsr_leaf *tsr_array_tree_find(const tsr_array_tree *tree,
+                                                        const char *path);
 // The array of a path, which the tree keeps alive. Fails with not_found, naming the nearest path,
 // and with unsupported_leaf where the leaf is no array.
-TSR_API TSR_MUST_USE tsr_status tsr_array_tree_get(const tsr_array_tree *tree, const char *path,
-                                                   tsr_array **out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_tree_get(const tsr_array_tree *tree,
+                                                               const char *path,
+                                                               tsr_array **out_array);
 // Paths, types, shapes and logical names alone, for rules and plans.
-TSR_API TSR_MUST_USE tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree,
-                                                      tsr_tree **out_tree);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_tree_shapes(const tsr_array_tree *tree,
+                                                                  tsr_tree **out_tree);
 // A line for each leaf: its path and what tsr_array_print says, or `f32 (8, 16) in host memory`, or
 // `f32 (8, 16) without data`.
-TSR_API void tsr_array_tree_print(const tsr_array_tree *tree, tsr_text *out);
+TSR_API TSR_NONNULL void tsr_array_tree_print(const tsr_array_tree *tree, tsr_text *out);
+
 // Collective over `comm`. Puts every leaf where rules as text (tessera/rules.h) say, on the mesh:
 // match_partition_rules and shard in one call, as tsr_plan_match and tsr_placer_shard do it. Shapes
 // are left alone. A path without a rule is an error.
-TSR_API TSR_MUST_USE tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh,
-                                                   const char *rules, const tsr_array_tree *tree,
-                                                   tsr_array_tree **out_tree);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh,
+                                                               const char *rules,
+                                                               const tsr_array_tree *tree,
+                                                               tsr_array_tree **out_tree);
 // Collective. Arrays become tensors in host memory, which the new tree keeps, on all ranks, or on
 // `root` alone, where others get shapes; -1 = all. Other leaves stay as they are.
-TSR_API TSR_MUST_USE tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root,
-                                                      tsr_array_tree **out_tree);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_tree_gather(const tsr_array_tree *tree,
+                                                                  int root,
+                                                                  tsr_array_tree **out_tree);
 
 TSR_END_DECLS
 

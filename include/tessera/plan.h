@@ -4,6 +4,12 @@
 //   TSR_TRY(tsr_plan_from_text("model.safetensors", mesh, "lm_head -> tp, _\n.* -> ()\n", &plan));
 //   const tsr_spec *spec = tsr_plan_find_spec(plan, "lm_head.weight");  // NULL if there is none
 //
+// Without rules, tsr_plan_auto goes by the shapes, and tsr_plan_fit by the memory that there is:
+//
+//   tsr_fit_options options = TSR_FIT_OPTIONS;
+//   options.limit = INT64_C(16) << 30;
+//   TSR_TRY(tsr_plan_fit(tree, mesh, &options, &plan, NULL));
+//
 // A plan is immutable; what changes one makes another. Specs and names are kept once in pools, so
 // that 100,000 rows take a few megabytes.
 #ifndef TESSERA_PLAN_H
@@ -81,29 +87,29 @@ typedef struct tsr_plan_row {
 
 typedef struct tsr_plan tsr_plan;  // immutable, shared by any threads
 
-TSR_API tsr_plan *tsr_plan_retain(const tsr_plan *plan);
+TSR_API TSR_NONNULL tsr_plan *tsr_plan_retain(const tsr_plan *plan);
 TSR_API void tsr_plan_release(const tsr_plan *plan);  // NULL is fine
-TSR_API const tsr_tree *tsr_plan_tree(const tsr_plan *plan);
-TSR_API const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);  // NULL = made without one
-TSR_API int64_t tsr_plan_count(const tsr_plan *plan);
+TSR_API TSR_NONNULL const tsr_tree *tsr_plan_tree(const tsr_plan *plan);
+TSR_API TSR_NONNULL const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan);  // NULL = made without one
+TSR_API TSR_NONNULL int64_t tsr_plan_count(const tsr_plan *plan);
 // The row of a tensor by its index in the tree, or by its path: fails with not_found, naming the
 // nearest path.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_at(const tsr_plan *plan, int64_t index,
-                                            tsr_plan_row *out_row);
-TSR_API TSR_MUST_USE tsr_status tsr_plan_find(const tsr_plan *plan, const char *path,
-                                              tsr_plan_row *out_row);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_at(const tsr_plan *plan, int64_t index,
+                                                        tsr_plan_row *out_row);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_find(const tsr_plan *plan, const char *path,
+                                                          tsr_plan_row *out_row);
 // The sum of the largest shards: what the fullest device holds, exactly so where shards are equal.
-TSR_API int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
+TSR_API TSR_NONNULL int64_t tsr_plan_bytes_per_device(const tsr_plan *plan);
 // get_partition_spec: the spec of a tensor by its path; NULL if there is none of this name.
-TSR_API const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path);
+TSR_API TSR_NONNULL const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, const char *path);
 // The layout of a row's tensor on the mesh. Fails where the final spec does not fit, and without a
 // mesh.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
-                                                tsr_layout **out_layout);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
+                                                            tsr_layout **out_layout);
 
-// docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same
-// bytes. The mesh's topology is part of it.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_open(const char *path, tsr_plan **out_plan);
+// A plan from its file, which `tessera plan` writes (docs/plan-schema.md). The mesh's topology is
+// part of it.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_open(const char *path, tsr_plan **out_plan);
 
 // ---- making plans ----
 
@@ -114,7 +120,7 @@ typedef struct tsr_match_options {
   bool raw;                      // strict = false: the rule's spec by name alone, also for scalars
   bool allow_unmatched;          // tensors without a rule are not cut, instead of refused
   const tsr_spec *default_spec;  // for tensors without a rule; NULL = none
-  bool companions;               // as tsr_plan_companions has them; packed weights take their rules
+  bool companions;               // cut with what they go with: docs/companions.md
   bool no_correction;            // keep specs as the rules say, whatever the mesh
   bool keep_group_members;       // correction drops single members of a group, not all of it
   tsr_policy policy;             // for sizes that do not divide; ERROR = correct by dropping
@@ -123,32 +129,34 @@ typedef struct tsr_match_options {
 
 // match_partition_rules, then correction for the mesh (NULL: none). A tensor without a rule is an
 // error that names the first few and the nearest rules. NULL options = all zero.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh,
-                                               const tsr_rules *rules,
-                                               const tsr_match_options *options,
-                                               tsr_plan **out_plan);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 5) tsr_status
+    tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_rules *rules,
+                   const tsr_match_options *options, tsr_plan **out_plan);
 // The common case: rules as text (tessera/rules.h) over the tensors of a model, which is whatever
 // tsr_tree_open takes, on the mesh (NULL: none, as above). The rules know the facts of the model's
 // config.json, where there is one beside it, and the sizes of the mesh's axes; companions are cut
 // with what they go with, as the command does it.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_from_text(const char *model_path, const tsr_mesh *mesh,
-                                                   const char *rules, tsr_plan **out_plan);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 4) tsr_status
+    tsr_plan_from_text(const char *model_path, const tsr_mesh *mesh, const char *rules,
+                       tsr_plan **out_plan);
 // The same by a preset of tessera/rules.h ("llama", "llama:fsdp+tp"); NULL = the one for the
 // model_type of the model's config.json. Fails with unknown_preset where that names none.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_from_preset(const char *model_path, const tsr_mesh *mesh,
-                                                     const char *preset, tsr_plan **out_plan);
-// The same by logical axes: each tensor's names through linen's mapping (NULL rules: those in
-// scope). A tensor without logical axes is not cut.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_logical(const tsr_tree *tree, const tsr_mesh *mesh,
-                                                 const tsr_logical_rules *rules,
-                                                 tsr_plan **out_plan);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_from_preset(const char *model_path, const tsr_mesh *mesh, const char *preset,
+                         tsr_plan **out_plan);
+// By logical axes: each tensor's names through linen's mapping (tessera/logical.h; NULL rules:
+// those in scope), then corrected for the mesh (NULL: none). A tensor without logical axes is not
+// cut.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_logical(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_logical_rules *rules,
+                     tsr_plan **out_plan);
 
 // ---- looking at plans ----
 
 // Why a tensor has its spec: its notes, and the rules that were tried before and would have matched
 // after.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index,
-                                                 tsr_text *out);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index,
+                                                             tsr_text *out);
 
 // validate_sharding_config: every problem in one pass. Id, level, the word in JSON, what it says.
 #define TSR_FINDINGS(X)                                                               \
@@ -195,12 +203,13 @@ typedef struct tsr_check_options {
 #define TSR_CHECK_OPTIONS TSR_SIZED(tsr_check_options)
 // Looks at the wanted specs, so that what correction hid is found too; what it solved is a warning.
 // NULL options = all zero.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_check(const tsr_plan *plan,
-                                               const tsr_check_options *options,
-                                               tsr_findings *out_findings);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options,
+                   tsr_findings *out_findings);
 // A line for each, `error: a.w: dimension 0: size 6 is not divisible by tp=4`; tensors that differ
 // only in numbers share one.
-TSR_API void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out);
+TSR_API TSR_NONNULL void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan,
+                                            tsr_text *out);
 TSR_API void tsr_findings_deinit(tsr_findings *findings);
 
 // ---- from shapes ----
@@ -215,9 +224,12 @@ typedef struct tsr_auto_options {
   bool stack_leftovers;  // ours: axes left over join the dimensions that they still divide
 } tsr_auto_options;
 #define TSR_AUTO_OPTIONS TSR_SIZED(tsr_auto_options)
-// auto_namedsharding: the same, bound to the mesh.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_auto(const tsr_tree *tree, const tsr_mesh *mesh,
-                                              const tsr_auto_options *options, tsr_plan **out_plan);
+// auto_namedsharding for every tensor: its dimensions, largest first, each take the first name that
+// divides them, unless one of its axes was taken before. Tensors that are too small are not cut.
+// NULL mesh = the current one of this thread (tsr_mesh_enter of tessera/compat/jax_mesh.h).
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_auto(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_auto_options *options,
+                  tsr_plan **out_plan);
 
 // ---- to fit the memory ----
 
@@ -247,11 +259,11 @@ typedef struct tsr_fit_report {
 // optimiser included, at the least cost. Tensors of one layer pattern are cut alike, and sizes
 // always divide. Fails with does_not_fit, naming the smallest size possible. Without a limit:
 // tsr_plan_auto. The least cost is found by branch and bound; where a model is too varied for that,
-// the plan is the best of a greedy search and `lower_bound` tells how good. `out_report` may be
-// NULL.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh,
-                                             const tsr_fit_options *options, tsr_plan **out_plan,
-                                             tsr_fit_report *out_report);
+// the plan is the best of a greedy search and `lower_bound` tells how good. NULL mesh = the
+// current one, as above. `out_report` may be NULL.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fit_options *options,
+                 tsr_plan **out_plan, tsr_fit_report *out_report);
 
 TSR_END_DECLS
 

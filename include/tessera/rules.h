@@ -14,8 +14,7 @@
 //   (q|k|v)_proj\.weight$           ->  tp, _
 //   o_proj\.weight$                 ->  _, tp
 //   end
-//   qkv_proj\.weight$  ->  tp/parts(q:{heads*head_dim}/{head_dim},
-//   k:{kv_heads*head_dim}/{head_dim})
+//   qkv_proj  ->  tp/parts(q:{heads*head_dim}/{head_dim}, k:{kv_heads*head_dim}/{head_dim})
 //
 // A spec may compute with *facts*, whole numbers that the caller or the model's config.json gives:
 // {heads*head_dim} stands for their product. There are + - * / (which must leave no remainder),
@@ -73,16 +72,16 @@ typedef struct tsr_rules_options {
 
 typedef struct tsr_rules tsr_rules;  // immutable, shared by any threads
 
-TSR_API TSR_MUST_USE tsr_status tsr_rules_create(const tsr_rule *rules, int64_t count,
-                                                 tsr_rules **out_rules);
-// Text as above; `name` stands in messages. `include` lines are refused here.
-TSR_API TSR_MUST_USE tsr_status tsr_rules_parse(const char *text, const char *name,
-                                                const tsr_rules_options *options,
-                                                tsr_rules **out_rules);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_rules_create(const tsr_rule *rules, int64_t count, tsr_rules **out_rules);
+// Text as above; `name` stands in messages, NULL = "rules". `include` lines are refused here.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_rules_parse(const char *text, const char *name, const tsr_rules_options *options,
+                    tsr_rules **out_rules);
 // A file of that form, or of JSON if it ends in .json. `include` is relative to the file.
-TSR_API TSR_MUST_USE tsr_status tsr_rules_read(const char *path, const tsr_rules_options *options,
-                                               tsr_rules **out_rules);
-TSR_API void tsr_rules_print(const tsr_rules *rules, tsr_text *out);  // the text form
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_rules_read(const char *path, const tsr_rules_options *options, tsr_rules **out_rules);
+TSR_API TSR_NONNULL void tsr_rules_print(const tsr_rules *rules, tsr_text *out);  // the text form
 
 // ---- presets ----
 
@@ -91,18 +90,17 @@ TSR_API void tsr_rules_print(const tsr_rules *rules, tsr_text *out);  // the tex
 // Without a variant ("llama") they are those that the options' mesh has; a mesh with none of them,
 // or with one that the family has no rules for, is an error. `keep_axes` of the options must not be
 // given as well.
-TSR_API TSR_MUST_USE tsr_status tsr_rules_preset(const char *name, const tsr_rules_options *options,
-                                                 tsr_rules **out_rules);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_rules_preset(const char *name, const tsr_rules_options *options, tsr_rules **out_rules);
 
 // ---- use ----
 
-TSR_API tsr_rules *tsr_rules_retain(const tsr_rules *rules);
+TSR_API TSR_NONNULL tsr_rules *tsr_rules_retain(const tsr_rules *rules);
 TSR_API void tsr_rules_release(const tsr_rules *rules);  // NULL is fine
 // What rules fell back on for want of a fact (`spec else spec`), one line each; "" = nothing.
-TSR_API const char *tsr_rules_warnings(const tsr_rules *rules);
-// The facts that rules were read with, whether they asked for them or not. Plans keep them.
-TSR_API int64_t tsr_rules_count(const tsr_rules *rules);
-TSR_API const tsr_rule *tsr_rules_at(const tsr_rules *rules, int64_t index);
+TSR_API TSR_NONNULL const char *tsr_rules_warnings(const tsr_rules *rules);
+TSR_API TSR_NONNULL int64_t tsr_rules_count(const tsr_rules *rules);
+TSR_API TSR_NONNULL const tsr_rule *tsr_rules_at(const tsr_rules *rules, int64_t index);
 
 TSR_END_DECLS
 

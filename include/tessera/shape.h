@@ -19,23 +19,25 @@ typedef struct tsr_shape {
   int rank;
   int64_t dims[TSR_MAX_RANK];
 } tsr_shape;
-#ifndef __cplusplus  // tessera.hpp has tsr::shape{8, 16}: a C++ compiler would pass a dead
-                     // temporary
+#ifndef __cplusplus  // tessera.hpp has tsr::shape{8, 16}: C++ would pass a dead temporary
 // TSR_SHAPE(8, 16) in C: a pointer to a shape of rank 2 that lives to the end of the block.
 #define TSR_SHAPE(...) \
   (&(tsr_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #define TSR_SCALAR (&(tsr_shape){0, {0}})
 #endif
 
-// No negative sizes, rank in bounds, and the product of the sizes that are not 0 at most 2^62, so
-// that no product of some of them can overflow even when the tensor is empty.
-TSR_API TSR_MUST_USE tsr_status tsr_shape_count(const tsr_shape *shape, int64_t *out_elements);
-TSR_API TSR_MUST_USE tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype,
-                                                int64_t *out_bytes);
+// How many elements and bytes a tensor of this shape has, elements narrower than a byte packed.
+// Fails for negative sizes, a rank out of bounds, and where the product of the sizes that are not 0
+// exceeds 2^62: of a shape that passes, no product of sizes can overflow, even when the tensor is
+// empty.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_shape_count(const tsr_shape *shape,
+                                                            int64_t *out_elements);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype,
+                                                            int64_t *out_bytes);
 // "8,16", "8x16", "[8, 16]", "(8, 16)", "(8,)", "()" and "[]" (a scalar) are understood. Printed as
 // Python prints it: "(8, 16)", "(8,)", "()".
-TSR_API TSR_MUST_USE tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape);
-TSR_API void tsr_shape_print(const tsr_shape *shape, tsr_text *out);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape);
+TSR_API TSR_NONNULL void tsr_shape_print(const tsr_shape *shape, tsr_text *out);
 
 // ---- tensors ----
 
@@ -55,8 +57,8 @@ static inline tsr_tensor tsr_tensor_of(const char *path, tsr_dtype dtype, const 
   return tensor;
 }
 
-// Of a tensor that was checked, as those of trees and files are: nothing overflows.
-TSR_API tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
+// The shape of a tensor that was checked, as those of trees and files are.
+TSR_API TSR_NONNULL tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
 
 TSR_END_DECLS
 

@@ -1,15 +1,15 @@
 // Spec: what users write about how a tensor is laid out, before any mesh is known.
 //
 // A spec is faithful to its text: unknown axes, repeated axes and a wrong length are legal here and
-// found when it is bound to a mesh (tessera/sharding.h). Per dimension it lists *stages*, major to
-// minor; each divides what the previous one left. One stage with plain axes is the ordinary case
-// (JAX's rule: the axes together cut the dimension in even chunks).
+// found when it is bound to a mesh (tessera/engine/sharding.h). Per dimension it lists *stages*,
+// major to minor; each divides what the previous one left. One stage with plain axes is the
+// ordinary case (JAX's rule: the axes together cut the dimension in even chunks).
 //
 // Text, one value in three notations:
 //   short     data, _, fsdp+tp            our own, which can say everything (below)
 //   jax       P('data', None, ('fsdp', 'tp'))
 //   shardy    #sdy.sharding<@mesh, [{"data"}, {}, {"fsdp", "tp"}]>
-// (XLA and PyTorch notations name no axes: tessera/notation.h.)
+// (XLA and PyTorch notations name no axes: tessera/compat/hlo.h and torch.h.)
 //
 // The short form has one entry per dimension, separated by ','; () is the empty spec.
 //   _                     not cut; None does too          x+y         axes, major to minor
@@ -99,14 +99,14 @@ typedef struct tsr_spec_desc {
 // sense. Canonical as in JAX: a dimension whose stages name no axis is uncut, a group of one None
 // is None. The sets keep their order in print but not in comparison, and a member given twice is
 // kept once.
-TSR_API TSR_MUST_USE tsr_status tsr_spec_create(const tsr_spec_desc *desc, tsr_spec **out_spec);
-// The common case: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), axes joined by '+', or
-// any other entry of the short form.
-TSR_API tsr_spec *tsr_spec_retain(const tsr_spec *spec);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_spec_create(const tsr_spec_desc *desc,
+                                                            tsr_spec **out_spec);
+TSR_API TSR_NONNULL tsr_spec *tsr_spec_retain(const tsr_spec *spec);
 TSR_API void tsr_spec_release(const tsr_spec *spec);  // NULL is fine
 
-TSR_API const tsr_spec_desc *tsr_spec_desc_of(const tsr_spec *spec);  // borrowed
-TSR_API bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b);
+TSR_API TSR_NONNULL const tsr_spec_desc *tsr_spec_desc_of(const tsr_spec *spec);  // borrowed
+// The same value, the order of members in sets aside.
+TSR_API TSR_NONNULL bool tsr_spec_equal(const tsr_spec *a, const tsr_spec *b);
 
 typedef enum tsr_spec_form {
   TSR_FORM_ANY,  // parse: told by how it begins; print: short
@@ -114,12 +114,12 @@ typedef enum tsr_spec_form {
   TSR_FORM_JAX,
   TSR_FORM_SHARDY
 } tsr_spec_form;
-TSR_API TSR_MUST_USE tsr_status tsr_spec_parse(const char *text, tsr_spec_form form,
-                                               tsr_spec **out_spec);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_spec_parse(const char *text, tsr_spec_form form,
+                                                           tsr_spec **out_spec);
 // Fails with not_expressible when the notation has no words for the value (cuts in JAX's). JAX's
 // form leaves out the mesh's name.
-TSR_API TSR_MUST_USE tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_form form,
-                                               tsr_text *out);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_spec_print(const tsr_spec *spec, tsr_spec_form form,
+                                                           tsr_text *out);
 
 TSR_END_DECLS
 

@@ -20,8 +20,10 @@
 //   Only the caller's memory for elements and bytes (`host`, `out`), and a text that is added to,
 //   may then hold a part.
 // - A pointer must not be NULL unless the comment says what NULL means. Everywhere: options that
-//   are NULL are the defaults, NULL can be released, destroyed, freed and deinitialised, and arrays
-//   of no elements may be NULL.
+//   are NULL are the defaults, NULL can be released, destroyed, freed and deinitialised, a
+//   callback's `context` may be NULL, and so may arrays of no elements and data of no bytes. All
+//   other pointers are marked TSR_NONNULL (tessera/api.h): compilers warn where NULL is passed for
+//   them, and the library does not promise to find it out.
 // - Values are checked. Functions that return a status refuse an index outside 0 to count - 1
 //   (index_out_of_range), an enum value that is not listed and a count below 0 (bad_argument), and
 //   name the value and the range. So they do with data that are NULL where bytes are to be read or
@@ -37,7 +39,6 @@
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "tessera/api.h"
@@ -85,10 +86,10 @@ TSR_API const char *tsr_cause_slug(tsr_cause cause);
 // Raising and passing on. `tsr_fail` never returns NULL: when there is no memory for its message,
 // it returns a static out-of-memory failure.
 #define tsr_fail(cause, ...) tsr_fail_at(TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__)
-TSR_API TSR_MUST_USE TSR_NEVER_NULL TSR_PRINTF(4, 5) tsr_status
+TSR_API TSR_MUST_USE TSR_NEVER_NULL TSR_NONNULL TSR_PRINTF(4, 5) tsr_status
     tsr_fail_at(tsr_cause cause, const char *file, int line, const char *format, ...);
 // Adds where it happened: "in rule 3: ..." reads before the message. NULL stays NULL.
-TSR_API TSR_MUST_USE TSR_PRINTF(2, 3) tsr_status
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(2) TSR_PRINTF(2, 3) tsr_status
     tsr_note(tsr_status status, const char *format, ...);
 
 // For the static analyser, which sees one file at a time: what was raised is never NULL.

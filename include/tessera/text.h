@@ -1,13 +1,16 @@
 // A text that grows: what every printer in the library writes to.
 //
-// Running out of memory is remembered, not reported per call: write freely, then ask once with
-// tsr_text_check or take the result with tsr_text_take.
+// A text is a struct in the caller's memory, all zero while empty. Printers add to it. Running out
+// of memory is remembered, not reported by each call: print freely, then look at `failed` once.
+//
+//   TSR_OWN(text, text);  // given back at the end of the block: tessera/own.h
+//   tsr_mesh_print(mesh, &text);
+//   if (!text.failed) puts(tsr_text_string(&text));
 #ifndef TESSERA_TEXT_H
 #define TESSERA_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "tessera/api.h"
 
@@ -23,9 +26,9 @@ typedef struct tsr_text {
   { NULL, 0, 0, false }
 
 // The text so far, never NULL.
-TSR_API const char *tsr_text_string(const tsr_text *text);
-TSR_API void tsr_text_clear(tsr_text *text);   // empty again, memory kept
-TSR_API void tsr_text_deinit(tsr_text *text);  // empty again, memory given back
+TSR_API TSR_NONNULL const char *tsr_text_string(const tsr_text *text);
+TSR_API TSR_NONNULL void tsr_text_clear(tsr_text *text);  // empty again, memory kept
+TSR_API void tsr_text_deinit(tsr_text *text);             // empty again, memory given back
 
 TSR_END_DECLS
 

@@ -1,8 +1,10 @@
 // Topology: what hardware there is. Devices with their place in the machine, and what it costs to
 // send bytes between them. Immutable once made, hence safe to share.
 //
-//   tsr_topology *pod = NULL;
+//   TSR_OWN(topology, pod);  // given back at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_topology_parse("tpu-v4:4x4x4", &pod));
+//
+// Devices one by one, links, and machines that are not in the list: tessera/engine/topology.h.
 #ifndef TESSERA_TOPOLOGY_H
 #define TESSERA_TOPOLOGY_H
 
@@ -13,9 +15,6 @@
 #include "tessera/text.h"
 
 TSR_BEGIN_DECLS
-
-#define TSR_NO_SLICE (-1)
-#define TSR_NO_CORE (-1)
 
 typedef struct tsr_topology tsr_topology;  // immutable, shared by any threads
 
@@ -29,20 +28,22 @@ typedef struct tsr_topology tsr_topology;  // immutable, shared by any threads
 // fastest) | reversed | shuffled (the same every time); for TPUs: hosts=AxBxC (chips per host),
 // cores=N (devices per chip), origin=AxBxC (the slice's place in its pod), wrap=xyz|none (which
 // axes are rings).
-TSR_API TSR_MUST_USE tsr_status tsr_topology_parse(const char *text, tsr_topology **out_topology);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_parse(const char *text,
+                                                               tsr_topology **out_topology);
 // The machine this process runs on: one CPU device for each processor it may use.
-TSR_API TSR_MUST_USE tsr_status tsr_topology_detect(tsr_topology **out_topology);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_detect(tsr_topology **out_topology);
 // What a user may write where a topology is asked for: a synthetic text, "machine", or the path of
 // a JSON file.
-TSR_API TSR_MUST_USE tsr_status tsr_topology_open(const char *text, tsr_topology **out_topology);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_open(const char *text,
+                                                              tsr_topology **out_topology);
 
-TSR_API tsr_topology *tsr_topology_retain(const tsr_topology *topology);
+TSR_API TSR_NONNULL tsr_topology *tsr_topology_retain(const tsr_topology *topology);
 TSR_API void tsr_topology_release(const tsr_topology *topology);  // NULL is fine
 
-TSR_API int64_t tsr_topology_device_count(const tsr_topology *topology);
+TSR_API TSR_NONNULL int64_t tsr_topology_device_count(const tsr_topology *topology);
 
 // A picture of hosts, chips and cores for a terminal, one line per row of devices.
-TSR_API void tsr_topology_print(const tsr_topology *topology, tsr_text *out);
+TSR_API TSR_NONNULL void tsr_topology_print(const tsr_topology *topology, tsr_text *out);
 
 TSR_END_DECLS
 

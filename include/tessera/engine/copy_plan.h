@@ -1,6 +1,18 @@
-// engine/copy_plan.h
-#ifndef TSR_ENGINE_COPY_PLAN_H
-#define TSR_ENGINE_COPY_PLAN_H
+// Copy plan: what must be copied to turn one layout of a tensor into another.
+//
+// A copy plan stands between any two layouts of one shape: other specs, other meshes, other
+// devices, other kinds. It stores next to nothing; the copies into one device are found when they
+// are asked for, so that no rank lists what is not its own. tsr_array_reshard does all of this for
+// arrays; this is for runtimes that move their own buffers, and for those who want to know what a
+// change costs.
+//
+//   TSR_OWN(copy_plan, plan);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_copy_plan_create(from, to, NULL, &plan));
+//   TSR_OWN(copies, copies);
+//   TSR_TRY(tsr_copies_init_into(&copies, plan, position));
+//   for (tsr_copy copy; tsr_copies_next(&copies, &copy);) ...
+#ifndef TESSERA_ENGINE_COPY_PLAN_H
+#define TESSERA_ENGINE_COPY_PLAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,23 +34,23 @@ typedef struct tsr_copy_plan_options {
 } tsr_copy_plan_options;
 #define TSR_COPY_PLAN_OPTIONS TSR_SIZED(tsr_copy_plan_options)
 
-// Refuses layouts of different shapes (shapes_differ), a source that is broken as tsr_layout_check
-// has it, and partial results (unreduced_differs): a layout with unreduced axes goes only to one
-// that has the same, and then the terms move as they are. NULL options: tensor 0.
-TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
-                                                     const tsr_copy_plan_options *options,
-                                                     tsr_copy_plan **out_plan);
+// Refuses layouts of different shapes (shapes_differ), a source whose pieces do not tile the tensor
+// (broken_layout), and partial results (unreduced_differs): a layout with unreduced axes goes only
+// to one that has the same, and then the terms move as they are. NULL options: tensor 0.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
+    tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
+                         const tsr_copy_plan_options *options, tsr_copy_plan **out_plan);
 TSR_API void tsr_copy_plan_release(const tsr_copy_plan *plan);  // NULL is fine
 
 // ---- the copies ----
 
-// The copies into one position of the target layout, or out of one position of the source layout.
-// Offsets count elements of the buffers that tsr_layout_buffer_shape describes; `source` and
-// `target` are devices as tsr_layout_device_at tells them. A device that needs what it has copies
-// it from its old buffer into its new one (source == target).
+// The copies into one position of the target layout. Offsets count elements of the buffers that
+// tsr_layout_buffer_shape describes; `source` and `target` are devices as tsr_layout_device_at
+// tells them. A device that needs what it has copies it from its old buffer into its new one
+// (source == target).
 //
-// Both ways give the same copies. Their order is by target, source and `to`; so the copies of any
-// set of devices, sorted by these three, stand in the same order wherever they are listed.
+// Their order is by target, source and `to`; so the copies of any set of devices, sorted by these
+// three, stand in the same order wherever they are listed.
 //
 // Which of the devices that hold an element gives it, is told by a pure function:
 //   1. the device itself, if it holds it;
@@ -51,12 +63,13 @@ typedef struct tsr_copies {
   struct tsr_copies_state *state;  // owned
 } tsr_copies;
 // The plan must outlive the iterator. Takes time and memory by the copies of this position.
-TSR_API TSR_MUST_USE tsr_status tsr_copies_init_into(tsr_copies *copies, const tsr_copy_plan *plan,
-                                                     int64_t position);
-TSR_API bool tsr_copies_next(tsr_copies *copies, tsr_copy *out_copy);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_copies_init_into(tsr_copies *copies,
+                                                                 const tsr_copy_plan *plan,
+                                                                 int64_t position);
+TSR_API TSR_NONNULL bool tsr_copies_next(tsr_copies *copies, tsr_copy *out_copy);
 TSR_API void tsr_copies_deinit(tsr_copies *copies);
 
-// ---- what it costs, and proof ----
+// ---- what it costs ----
 
 // What a plan does, over all devices; sums stop at 2^63 - 1.
 typedef struct tsr_certificate {
@@ -72,8 +85,9 @@ typedef struct tsr_certificate {
 } tsr_certificate;
 #define TSR_CERTIFICATE TSR_SIZED(tsr_certificate)
 // Between grids this takes time by devices, not by copies. Padding counts as memory only.
-TSR_API TSR_MUST_USE tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
-                                                      tsr_certificate *out_certificate);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan,
+                                                                  tsr_dtype dtype,
+                                                                  tsr_certificate *out_certificate);
 
 TSR_END_DECLS
 

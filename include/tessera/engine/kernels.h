@@ -1,6 +1,10 @@
-// engine/kernels.h
-#ifndef TSR_ENGINE_KERNELS_H
-#define TSR_ENGINE_KERNELS_H
+// Kernels: elements copied, converted and hashed in the caller's memory. For those who write
+// engines, readers and runtimes; reductions are in tessera/engine/reduce.h.
+//
+// Buffers hold whole elements, those narrower than a byte packed, the first in the lowest bits.
+// They need no alignment and must not overlap. A buffer of no elements may be NULL.
+#ifndef TESSERA_ENGINE_KERNELS_H
+#define TESSERA_ENGINE_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,13 +17,14 @@
 
 TSR_BEGIN_DECLS
 
+// ---- conversion ----
+
 // Whether elements of `from` can become elements of `to`: all can, but for complex ones, which
 // become only complex ones (nobody should lose an imaginary part without noticing).
 TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
 
-// Converts `count` elements. The buffers hold whole elements, sub-byte ones packed with the first
-// in the lowest bits, at any alignment, and do not overlap; the bits after the last element of the
-// target are left alone. A pair that is not convertible is refused; nothing else can fail.
+// Converts `count` elements; the bits after the last element of the target are left alone. A pair
+// that is not convertible is refused, and so are buffers that are NULL unless `count` is 0.
 //
 // - Floats are rounded to nearest even, once: f64 goes to narrow formats directly. What is too
 // large
@@ -33,6 +38,13 @@ TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
 // - Bools are 0 and 1; what is not 0, NaN included, becomes 1.
 TSR_API TSR_MUST_USE tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to,
                                             void *target, int64_t count);
+
+// ---- copies ----
+//
+// A box of elements that goes from one buffer to another, whatever their strides: the common coin
+// of everything that moves bytes. A copy plan makes copies, an engine carries them out between
+// devices, a checkpoint between files. Offsets count elements, so that one plan serves every
+// element type; the width of an element is told when a copy is done.
 
 // One loop around a copy: `count` turns, each `from` elements further in the source and `to`
 // further in the target.
@@ -51,15 +63,19 @@ typedef struct tsr_copy {
   tsr_copy_loop loops[TSR_MAX_RANK];
 } tsr_copy;
 
-TSR_API int64_t tsr_copy_elements(const tsr_copy *copy);
-// Does it, with `bits` per element. The buffers hold whole elements, sub-byte ones packed with the
-// first in the lowest bits, and do not overlap.
-TSR_API void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target);
+TSR_API TSR_NONNULL int64_t tsr_copy_elements(const tsr_copy *copy);
+// Does it, with `bits` per element.
+TSR_API TSR_NONNULL_AT(1) void tsr_copy_run(const tsr_copy *copy, int bits, const void *source,
+                                            void *target);
 
-// XXH3 of the bytes. Stable across machines and versions; not against adversaries.
+// ---- hashes ----
+
+// XXH3 of the bytes, which may be NULL where `length` is 0. Stable across machines and versions;
+// not against adversaries.
 TSR_API uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed);
 
-// A hash of 128 bits, such as tell two tensors apart. Printed as 32 digits, highest first.
+// A hash of 128 bits, such as tell two tensors apart (tsr_checkpoint_hash of
+// tessera/checkpoint/open.h). Written as 32 hexadecimal digits, highest first.
 typedef struct tsr_hash128 {
   uint64_t low, high;
 } tsr_hash128;

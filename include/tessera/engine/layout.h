@@ -1,6 +1,14 @@
-// engine/layout.h
-#ifndef TSR_ENGINE_LAYOUT_H
-#define TSR_ENGINE_LAYOUT_H
+// Layouts, for engines: any map of elements to shards, and where each element lies in a buffer.
+//
+// A layout is a *grid* (one cut per dimension, from a sharding), a list of *boxes* per shard, or
+// *flat* ranges of the row-major tensor. Callers need not know which: they ask for the shard of a
+// position (tessera/layout.h) and for the pieces of a shard.
+//
+//   TSR_OWN(pieces, pieces);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_pieces_init(&pieces, layout, tsr_layout_shard(layout, position)));
+//   for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) ...
+#ifndef TESSERA_ENGINE_LAYOUT_H
+#define TESSERA_ENGINE_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,44 +27,49 @@ TSR_BEGIN_DECLS
 // The grid that `sharding` makes of a tensor. Fails with rank_too_small when the spec is longer
 // than the rank, with indivisible under TSR_POLICY_ERROR, and with bad_cut where explicit sizes or
 // parts do not fit the size they cut.
-TSR_API TSR_MUST_USE tsr_status tsr_layout_create(const tsr_sharding *sharding,
-                                                  const tsr_shape *shape, tsr_policy policy,
-                                                  tsr_layout **out_layout);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_layout_create(const tsr_sharding *sharding,
+                                                              const tsr_shape *shape,
+                                                              tsr_policy policy,
+                                                              tsr_layout **out_layout);
 // Boxes, `rank` ranges each, `box_counts[s]` of them for shard s in turn, each stored row-major in
 // the shard, one after the other. Mesh position p holds shard p modulo `shard_count`, which must
 // divide the number of positions. NULL mesh: one position per shard.
-TSR_API TSR_MUST_USE tsr_status tsr_layout_from_boxes(const tsr_mesh *mesh, const tsr_shape *shape,
-                                                      int64_t shard_count,
-                                                      const int64_t *box_counts,
-                                                      const tsr_range *boxes,
-                                                      tsr_layout **out_layout);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(2, 4, 6) tsr_status
+    tsr_layout_from_boxes(const tsr_mesh *mesh, const tsr_shape *shape, int64_t shard_count,
+                          const int64_t *box_counts, const tsr_range *boxes,
+                          tsr_layout **out_layout);
 // Flat ranges of the row-major tensor, one per shard (ZeRO, FSDP1); positions as for boxes.
-TSR_API TSR_MUST_USE tsr_status tsr_layout_from_flat(const tsr_mesh *mesh, const tsr_shape *shape,
-                                                     int64_t shard_count, const tsr_range *ranges,
-                                                     tsr_layout **out_layout);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(2, 4, 5) tsr_status
+    tsr_layout_from_flat(const tsr_mesh *mesh, const tsr_shape *shape, int64_t shard_count,
+                         const tsr_range *ranges, tsr_layout **out_layout);
 
-TSR_API const tsr_sharding *tsr_layout_sharding(const tsr_layout *layout);  // NULL unless a grid
+// ---- devices and shards ----
 
-// What tells devices of different layouts apart: a position's device id, or the position itself
-// where there is no mesh or an abstract one. And the position of a device, -1 if there is none.
-TSR_API int64_t tsr_layout_device_find(const tsr_layout *layout, int64_t device);
+// What a grid is made of; NULL for other layouts.
+TSR_API TSR_NONNULL const tsr_sharding *tsr_layout_sharding(const tsr_layout *layout);
+
+// The position of a device, as tsr_layout_device_at tells it; -1 if there is none.
+TSR_API TSR_NONNULL int64_t tsr_layout_device_find(const tsr_layout *layout, int64_t device);
 // The same layout over these devices, one for each position; a layout without a mesh gets one with
 // the axis "device". Fails as tsr_mesh_create does.
-TSR_API TSR_MUST_USE tsr_status tsr_layout_with_devices(const tsr_layout *layout,
-                                                        const int64_t *devices,
-                                                        tsr_layout **out_layout);
-// Replica group: the positions with this shard, ascending. `index` counts from 0; -1 past the end.
-// Over unreduced axes a group's members hold partial results of the same elements, not copies.
-TSR_API int64_t tsr_layout_replica_count(const tsr_layout *layout);
-TSR_API int64_t tsr_layout_replica_at(const tsr_layout *layout, int64_t shard, int64_t index);
-// The shape of a shard's elements, and of the buffer that holds them (larger under PAD). Shards of
-// boxes and flat ranges have rank 1.
-TSR_API bool tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard, tsr_shape *out_shape);
-TSR_API int64_t tsr_layout_shard_elements(const tsr_layout *layout, int64_t shard);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_layout_with_devices(const tsr_layout *layout,
+                                                                    const int64_t *devices,
+                                                                    tsr_layout **out_layout);
+// Replica group: how many positions hold each shard, and which, ascending. `index` counts from 0;
+// -1 past the end. Over unreduced axes a group's members hold partial results of the same elements,
+// not copies.
+TSR_API TSR_NONNULL int64_t tsr_layout_replica_count(const tsr_layout *layout);
+TSR_API TSR_NONNULL int64_t tsr_layout_replica_at(const tsr_layout *layout, int64_t shard,
+                                                  int64_t index);
+// The shape of the buffer that holds a shard: larger than tsr_layout_shard_shape under PAD. Shards
+// of boxes and flat ranges have rank 1.
+TSR_API TSR_NONNULL bool tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard,
+                                                 tsr_shape *out_shape);
+TSR_API TSR_NONNULL int64_t tsr_layout_shard_elements(const tsr_layout *layout, int64_t shard);
 // devices_indices_map: `rank` ranges for each mesh position in turn. As in JAX, a layout with
 // unreduced axes has none (unreduced_has_no_index_map); nor has one whose shards are not boxes.
-TSR_API TSR_MUST_USE tsr_status tsr_layout_index_map(const tsr_layout *layout,
-                                                     tsr_range *out_ranges);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
+    tsr_layout_index_map(const tsr_layout *layout, tsr_range *out_ranges);
 
 // ---- pieces ----
 
@@ -75,9 +88,10 @@ typedef struct tsr_pieces {
   struct tsr_pieces_state *state;  // owned
 } tsr_pieces;
 // The layout must outlive the iterator. Pieces do not overlap; empty ones are not given.
-TSR_API TSR_MUST_USE tsr_status tsr_pieces_init(tsr_pieces *pieces, const tsr_layout *layout,
-                                                int64_t shard);
-TSR_API bool tsr_pieces_next(tsr_pieces *pieces, tsr_piece *out_piece);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_pieces_init(tsr_pieces *pieces,
+                                                            const tsr_layout *layout,
+                                                            int64_t shard);
+TSR_API TSR_NONNULL bool tsr_pieces_next(tsr_pieces *pieces, tsr_piece *out_piece);
 TSR_API void tsr_pieces_deinit(tsr_pieces *pieces);
 
 TSR_END_DECLS

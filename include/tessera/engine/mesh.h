@@ -1,6 +1,11 @@
-// engine/mesh.h
-#ifndef TSR_ENGINE_MESH_H
-#define TSR_ENGINE_MESH_H
+// Meshes, for engines and planners: coordinates, groups, parts of meshes, and what communication
+// costs.
+//
+//   TSR_OWN(groups, groups);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_mesh_groups(mesh, (const char *[]){"model"}, 1, &groups));
+//   TSR_TRY(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, count, in, out));
+#ifndef TESSERA_ENGINE_MESH_H
+#define TESSERA_ENGINE_MESH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,30 +19,38 @@
 
 TSR_BEGIN_DECLS
 
-// Devices.
-TSR_API bool tsr_mesh_coords(const tsr_mesh *mesh, int64_t position, int64_t *out_coords);
-TSR_API int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
+// ---- devices ----
+
+// The coordinates of a position, one per axis, and the position of coordinates.
+TSR_API TSR_NONNULL_AT(1) bool tsr_mesh_coords(const tsr_mesh *mesh, int64_t position,
+                                               int64_t *out_coords);
+TSR_API TSR_NONNULL_AT(1) int64_t tsr_mesh_position(const tsr_mesh *mesh, const int64_t *coords);
 // The process that drives a device; 0 for all without a topology.
-TSR_API int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
+TSR_API TSR_NONNULL int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
 
 // The groups that a collective over the named axes has: devices that differ in these axes only, by
 // their ids. A member's index is the number its coordinates on these axes make, first name most
 // significant; groups are in order of their first member's position. No names: every device alone.
-// Give back with tsr_groups_deinit. (For parts of axes: tsr_sub_axis_groups, tessera/sharding.h.)
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_groups(const tsr_mesh *mesh, const char *const *axes,
-                                                int axis_count, tsr_groups *out_groups);
+// Give back with tsr_groups_deinit.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_mesh_groups(const tsr_mesh *mesh, const char *const *axes, int axis_count,
+                    tsr_groups *out_groups);
 
-// New meshes from old ones, over the same devices.
+// ---- new meshes from old ones, over the same devices ----
+
 // One coordinate of an axis, which disappears: the devices at `index` of `axis`.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis,
-                                               int64_t index, tsr_mesh **out_mesh);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis,
+                                                           int64_t index, tsr_mesh **out_mesh);
 // Neighbouring axes of one type, given in mesh order, become one called `name`.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_flatten(const tsr_mesh *mesh, const char *const *axes,
-                                                 int axis_count, const char *name,
-                                                 tsr_mesh **out_mesh);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4, 5) tsr_status
+    tsr_mesh_flatten(const tsr_mesh *mesh, const char *const *axes, int axis_count,
+                     const char *name, tsr_mesh **out_mesh);
 // The axes in another order; devices keep their coordinates by name.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_transpose(const tsr_mesh *mesh, const char *const *axes,
-                                                   int axis_count, tsr_mesh **out_mesh);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_mesh_transpose(const tsr_mesh *mesh, const char *const *axes, int axis_count,
+                       tsr_mesh **out_mesh);
+
+// ---- costs ----
 
 // What communication along an axis costs on this mesh's topology.
 typedef struct tsr_axis_cost {
@@ -45,8 +58,8 @@ typedef struct tsr_axis_cost {
   bool ring;        // its groups close to a ring, so that both directions can be used
   tsr_link link;  // between neighbours, all groups talking at once: hops and directions counted in
 } tsr_axis_cost;
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis,
-                                                   tsr_axis_cost *out_cost);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis,
+                                                               tsr_axis_cost *out_cost);
 
 typedef enum tsr_collective {
   TSR_COLLECTIVE_ALL_GATHER,
@@ -58,11 +71,11 @@ typedef enum tsr_collective {
 } tsr_collective;
 // Seconds for a collective by rings over the named axes, level by level where these differ, with
 // `bytes` of local input per device.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op,
-                                                         const char *const *axes, int axis_count,
-                                                         int64_t bytes, double *out_seconds);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 6) tsr_status
+    tsr_mesh_collective_cost(const tsr_mesh *mesh, tsr_collective op, const char *const *axes,
+                             int axis_count, int64_t bytes, double *out_seconds);
 
-// ---- ours ----
+// ---- a mesh that fits the machine ----
 
 // Bytes a step moves over each axis, per collective; what a search weighs axes by.
 typedef struct tsr_axis_traffic {
@@ -71,9 +84,9 @@ typedef struct tsr_axis_traffic {
 // Tries the ways to lay the axes on the topology's physical axes (slices, x, y, z, cores; or hosts
 // and devices) and keeps the one whose traffic costs least. The devices must fill a box of these.
 // One size may be -1; `traffic` has one entry per axis; `out_seconds` may be NULL.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes,
-                                                int axis_count, const tsr_axis_traffic *traffic,
-                                                tsr_mesh **out_mesh, double *out_seconds);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
+    tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
+                    const tsr_axis_traffic *traffic, tsr_mesh **out_mesh, double *out_seconds);
 
 TSR_END_DECLS
 

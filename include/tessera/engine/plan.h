@@ -1,6 +1,6 @@
-// engine/plan.h
-#ifndef TSR_ENGINE_PLAN_H
-#define TSR_ENGINE_PLAN_H
+// Plans of specs that the caller has chosen: for planners that have their own ways to find them.
+#ifndef TESSERA_ENGINE_PLAN_H
+#define TESSERA_ENGINE_PLAN_H
 
 #include "tessera/api.h"
 #include "tessera/mesh.h"
@@ -11,10 +11,11 @@
 
 TSR_BEGIN_DECLS
 
-// One given spec per tensor, corrected for the mesh (NULL: as they are). NULL = not cut.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh,
-                                                    const tsr_spec *const *specs,
-                                                    tsr_plan **out_plan);
+// One spec per tensor, in the order of the tree, corrected for the mesh (NULL: as they are). A spec
+// that is NULL does not cut.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_spec *const *specs,
+                        tsr_plan **out_plan);
 
 TSR_END_DECLS
 

@@ -1,6 +1,10 @@
-// engine/pool.h
-#ifndef TSR_ENGINE_POOL_H
-#define TSR_ENGINE_POOL_H
+// Workers: a persistent pool of threads that share out numbered tasks. For those who write engines
+// (tsr_comm_pool gives a comm's workers) and for programs that want the same for their own loops.
+//
+//   static tsr_status one(void *context, int64_t index, int worker) { ... }
+//   TSR_TRY(tsr_pool_run(pool, count, one, &what));
+#ifndef TESSERA_ENGINE_POOL_H
+#define TESSERA_ENGINE_POOL_H
 
 #include <stdint.h>
 
@@ -12,8 +16,9 @@ TSR_BEGIN_DECLS
 // One owner. Any threads may run tasks on it; it is destroyed when none does.
 typedef struct tsr_pool tsr_pool;
 
-// Makes a pool of `workers` threads, the caller being one of them; 0 means tsr_cpu_count().
-TSR_API TSR_MUST_USE tsr_status tsr_pool_create(int workers, tsr_pool **out_pool);
+// Makes a pool of `workers` threads, the caller being one of them; 0 = one for each
+// processor that this process may use.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_pool_create(int workers, tsr_pool **out_pool);
 TSR_API void tsr_pool_destroy(tsr_pool *pool);  // NULL is fine
 
 // Task `index` of a run, done by `worker` (0 = the caller's thread).
@@ -24,8 +29,8 @@ typedef tsr_status tsr_task(void *context, int64_t index, int worker);
 // which is the same one every time. A NULL pool runs them in order here. So does a pool that is
 // busy with another run: a task may run further tasks on its own pool, and threads may share a
 // pool, without waiting for each other.
-TSR_API TSR_MUST_USE tsr_status tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task,
-                                             void *context);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task, void *context);
 
 TSR_END_DECLS
 

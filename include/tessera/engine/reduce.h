@@ -18,11 +18,11 @@
 // Floats narrower than 32 bits are accumulated as f32, integers narrower than a byte as i8 and u8,
 // all others as what they are; partials have that type. The result is rounded once.
 //
-// For those who write engines of comm. Functions here check nothing: the facade has done
-// so. No buffer is aligned by assumption. An output may be one of the inputs, at the same offset,
-// but must not overlap them otherwise.
-#ifndef TSR_ENGINE_REDUCE_H
-#define TSR_ENGINE_REDUCE_H
+// For those who write engines of comm (tessera/engine/transport.h). Functions here check nothing:
+// the facade has done so. Buffers need no alignment, and may be NULL where `count` is 0. An output
+// may be one of the inputs, at the same offset, but must not overlap them otherwise.
+#ifndef TESSERA_ENGINE_REDUCE_H
+#define TESSERA_ENGINE_REDUCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,8 +45,8 @@ TSR_API tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype);
 
 // Reduces elements `from` to before `from + count` of all members' `in` to those of `out` from `to`
 // on. Stays in the first cache whatever `count` is.
-TSR_API void tsr_reduce(const tsr_reducer *reducer, const void *const *in, int64_t from,
-                        int64_t count, void *out, int64_t to);
+TSR_API TSR_NONNULL_AT(1, 2) void tsr_reduce(const tsr_reducer *reducer, const void *const *in,
+                                             int64_t from, int64_t count, void *out, int64_t to);
 
 // ---- by parts ----
 
@@ -58,8 +58,8 @@ typedef struct tsr_reduce_node {
 #define TSR_REDUCE_MAX_NODES 128
 // The fewest nodes of a tree of `members` that make up the members from `first` to before `last`,
 // in order; returns their number.
-TSR_API int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
-                                 tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]);
+TSR_API TSR_NONNULL int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
+                                             tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]);
 
 // One value of the tree: a member (last = first + 1) as it is, or the partial of a node.
 typedef struct tsr_reduce_term {
@@ -72,9 +72,10 @@ typedef struct tsr_reduce_term {
 // Reduces terms whose nodes, in order and side by side, make up one node: the whole tree, or the
 // one whose partial is wanted. With `partial` the elements of `out` are partials, else of the
 // reducer's dtype (then rounded, which is for whole trees only).
-TSR_API void tsr_reduce_terms(const tsr_reducer *reducer, const tsr_reduce_term *terms,
-                              int64_t term_count, int64_t count, bool partial, void *out,
-                              int64_t to);
+TSR_API TSR_NONNULL_AT(1, 2) void tsr_reduce_terms(const tsr_reducer *reducer,
+                                                   const tsr_reduce_term *terms, int64_t term_count,
+                                                   int64_t count, bool partial, void *out,
+                                                   int64_t to);
 
 TSR_END_DECLS
 

@@ -1,6 +1,21 @@
-// engine/sequence.h
-#ifndef TSR_ENGINE_SEQUENCE_H
-#define TSR_ENGINE_SEQUENCE_H
+// Sequence: the collectives that change how a tensor is laid out on one mesh.
+//
+// The direct way from one layout to another is a copy plan (tessera/engine/copy_plan.h). Engines
+// that only have collectives, and programs that must be portable, take a *sequence* of them
+// instead. This finds the cheapest one: by the seconds that the mesh's links take, or, on a mesh
+// without a topology, by the bytes that are moved and then the number of steps.
+//
+//   TSR_OWN(sequence, sequence);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_sequence_create(from, to, TSR_SHAPE(8, 16), TSR_F32, NULL, &sequence));
+//   for (int64_t i = 0; i < tsr_sequence_step_count(sequence); i++)
+//     carry_out(tsr_sequence_step_at(sequence, i));
+//
+// Not every change is a sequence: sizes must be divided evenly before and after each step, cuts
+// must be plain, both shardings must be on the same mesh, and the parts of axes they name must have
+// a common refinement. Otherwise tsr_sequence_create fails with no_sequence, and the caller takes
+// the direct way.
+#ifndef TESSERA_ENGINE_SEQUENCE_H
+#define TESSERA_ENGINE_SEQUENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,24 +89,29 @@ typedef struct tsr_sequence tsr_sequence;  // immutable, hence safe to share
 
 // Fails with rank_too_small when a spec is longer than the rank, and with no_sequence where only
 // the direct way exists: the message tells why. `options` may be NULL.
-TSR_API TSR_MUST_USE tsr_status tsr_sequence_create(const tsr_sharding *from,
-                                                    const tsr_sharding *to, const tsr_shape *shape,
-                                                    tsr_dtype dtype,
-                                                    const tsr_sequence_options *options,
-                                                    tsr_sequence **out_sequence);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3, 6) tsr_status
+    tsr_sequence_create(const tsr_sharding *from, const tsr_sharding *to, const tsr_shape *shape,
+                        tsr_dtype dtype, const tsr_sequence_options *options,
+                        tsr_sequence **out_sequence);
 TSR_API void tsr_sequence_release(const tsr_sequence *sequence);  // NULL is fine
 
-TSR_API int64_t tsr_sequence_step_count(const tsr_sequence *sequence);  // 0: nothing changes
-// How partial results combine in reduce and reduce-scatter steps.
-TSR_API const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence, int64_t step);
+// ---- reading ----
+
+// How many steps there are; 0: nothing changes.
+TSR_API TSR_NONNULL int64_t tsr_sequence_step_count(const tsr_sequence *sequence);
+TSR_API TSR_NONNULL const tsr_sequence_step *tsr_sequence_step_at(const tsr_sequence *sequence,
+                                                                  int64_t step);
 // The groups of a step that is no permute, by device id. Give back with tsr_groups_deinit.
-TSR_API TSR_MUST_USE tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int64_t step,
-                                                         tsr_groups *out_groups);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence,
+                                                                     int64_t step,
+                                                                     tsr_groups *out_groups);
 // Who gets whose buffer in a permute, by device id: one pair for each device, in order of mesh
 // positions; source and target are equal where a device keeps its own. Every device is a source
 // once. A block to free().
-TSR_API TSR_MUST_USE tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int64_t step,
-                                                        tsr_pair **out_pairs, int64_t *out_count);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence,
+                                                                    int64_t step,
+                                                                    tsr_pair **out_pairs,
+                                                                    int64_t *out_count);
 
 typedef struct tsr_sequence_certificate {
   int64_t step_count;
@@ -103,11 +123,13 @@ typedef struct tsr_sequence_certificate {
                  // at whole axes only because there are too many parts, or was not asked for
   int64_t expansions;  // states that the search looked at; 0 when it was remembered or not needed
 } tsr_sequence_certificate;
-TSR_API const tsr_sequence_certificate *tsr_sequence_certificate_of(const tsr_sequence *sequence);
+TSR_API TSR_NONNULL const tsr_sequence_certificate *tsr_sequence_certificate_of(
+    const tsr_sequence *sequence);
 
 // One line for each step, then the certificate:
 //   1  all-to-all x, dimension 0 to 1: (4, 16) -> (8, 8), now [_, x], 256 bytes
-TSR_API TSR_MUST_USE tsr_status tsr_sequence_print(const tsr_sequence *sequence, tsr_text *out);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sequence_print(const tsr_sequence *sequence,
+                                                               tsr_text *out);
 
 TSR_END_DECLS
 

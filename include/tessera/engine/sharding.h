@@ -1,6 +1,11 @@
-// engine/sharding.h
-#ifndef TSR_ENGINE_SHARDING_H
-#define TSR_ENGINE_SHARDING_H
+// Sharding: a spec bound to a mesh and checked, and specs corrected until they can be. Immutable,
+// hence safe to share.
+//
+//   TSR_OWN(sharding, sharding);  // given back at the end of the block: tessera/own.h
+//   TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
+//   TSR_TRY(tsr_layout_create(sharding, TSR_SHAPE(8, 16), TSR_POLICY_ERROR, &layout));
+#ifndef TESSERA_ENGINE_SHARDING_H
+#define TESSERA_ENGINE_SHARDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,22 +50,25 @@ typedef struct tsr_sharding tsr_sharding;  // immutable, shared by any threads
 // unreduced and reduced axes that are not Explicit; then sub-axes (pre and pre*size divide the
 // axis, none overlap). Explicit types are asked of unreduced axes only when some axis of the mesh
 // is not Auto, or when `strict_types`.
-TSR_API TSR_MUST_USE tsr_status tsr_sharding_bind(const tsr_mesh *mesh, const tsr_spec *spec,
-                                                  bool strict_types, tsr_sharding **out_sharding);
-TSR_API tsr_sharding *tsr_sharding_retain(const tsr_sharding *sharding);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sharding_bind(const tsr_mesh *mesh,
+                                                              const tsr_spec *spec,
+                                                              bool strict_types,
+                                                              tsr_sharding **out_sharding);
+TSR_API TSR_NONNULL tsr_sharding *tsr_sharding_retain(const tsr_sharding *sharding);
 TSR_API void tsr_sharding_release(const tsr_sharding *sharding);  // NULL is fine
 
-TSR_API const tsr_mesh *tsr_sharding_mesh(const tsr_sharding *sharding);
-TSR_API const tsr_spec *tsr_sharding_spec(const tsr_sharding *sharding);  // as written
+TSR_API TSR_NONNULL const tsr_mesh *tsr_sharding_mesh(const tsr_sharding *sharding);
+TSR_API TSR_NONNULL const tsr_spec *tsr_sharding_spec(const tsr_sharding *sharding);  // as written
 // Dimensions past the spec's length read as uncut and closed.
-TSR_API const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int dim);
+TSR_API TSR_NONNULL const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding,
+                                                                int dim);
 
 // The same pieces, or partial results, on the same devices in the same order, for every tensor of
 // this rank (JAX's is_equivalent_to). Meshes may differ; what is open, reduced, replicated or has a
 // priority does not matter. For one shape: tsr_layout_equivalent.
-TSR_API TSR_MUST_USE tsr_status tsr_sharding_equivalent(const tsr_sharding *a,
-                                                        const tsr_sharding *b, int rank,
-                                                        bool *out_equivalent);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sharding_equivalent(const tsr_sharding *a,
+                                                                    const tsr_sharding *b, int rank,
+                                                                    bool *out_equivalent);
 
 // ---- correction ----
 
@@ -90,9 +98,9 @@ typedef struct tsr_changes {
   int64_t count;
   tsr_change *items;  // owned
 } tsr_changes;
-TSR_API void tsr_changes_deinit(tsr_changes *changes);
+TSR_API void tsr_changes_deinit(tsr_changes *changes);  // NULL is fine
 // One line per change: `dimension 1: size 10 is not divisible by tp=4, so it is not cut`.
-TSR_API void tsr_changes_print(const tsr_changes *changes, tsr_text *out);
+TSR_API TSR_NONNULL void tsr_changes_print(const tsr_changes *changes, tsr_text *out);
 
 typedef struct tsr_correct_options {
   size_t size;              // sizeof(tsr_correct_options)
@@ -106,18 +114,18 @@ typedef struct tsr_correct_options {
 #define TSR_CORRECT_OPTIONS TSR_SIZED(tsr_correct_options)
 
 // get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the
-// mesh lacks or the sizes do not allow, with a reason for each. NULL mesh means the current one.
-// `options` and `out_changes` may be NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each
-// change is also logged.
+// mesh lacks or the sizes do not allow, with a reason for each. NULL mesh = the current one of
+// this thread (tsr_mesh_enter of tessera/compat/jax_mesh.h). `options` and `out_changes` may be
+// NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each change is also logged.
 //
 // An entry is kept or dropped as a whole. Even stages must divide the size, one after the other;
 // cyclic ones may stay for any size; sizes and parts must add up to it and fit the number of
 // shards. After a stage whose shards differ in size nothing more is asked. An axis left in two
 // places is an error (duplicate_mesh_axis), as nothing says which of them was meant.
-TSR_API TSR_MUST_USE tsr_status tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh,
-                                                 const tsr_shape *shape,
-                                                 const tsr_correct_options *options,
-                                                 tsr_spec **out_spec, tsr_changes *out_changes);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 5) tsr_status
+    tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
+                     const tsr_correct_options *options, tsr_spec **out_spec,
+                     tsr_changes *out_changes);
 
 TSR_END_DECLS
 

@@ -1,6 +1,14 @@
-// engine/topology.h
-#ifndef TSR_ENGINE_TOPOLOGY_H
-#define TSR_ENGINE_TOPOLOGY_H
+// Topologies, for runtimes that know their machine and for those who weigh its links: devices one
+// by one, and what a link costs.
+//
+//   tsr_topology_desc desc = TSR_TOPOLOGY_DESC;
+//   desc.platform = TSR_PLATFORM_GPU;
+//   desc.kind = "NVIDIA H100";
+//   desc.devices = devices;
+//   desc.device_count = 16;
+//   TSR_TRY(tsr_topology_create(&desc, &topology));
+#ifndef TESSERA_ENGINE_TOPOLOGY_H
+#define TESSERA_ENGINE_TOPOLOGY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +26,9 @@ typedef enum tsr_platform {
   TSR_PLATFORM_TPU,
   TSR_PLATFORM_COUNT
 } tsr_platform;
+
+#define TSR_NO_SLICE (-1)
+#define TSR_NO_CORE (-1)
 
 // One device. What a runtime does not report is absent, and some answers depend on that.
 typedef struct tsr_device {
@@ -58,14 +69,16 @@ typedef struct tsr_topology_desc {
 } tsr_topology_desc;
 #define TSR_TOPOLOGY_DESC TSR_SIZED(tsr_topology_desc)
 
-TSR_API TSR_MUST_USE tsr_status tsr_topology_create(const tsr_topology_desc *desc,
-                                                    tsr_topology **out_topology);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_create(const tsr_topology_desc *desc,
+                                                                tsr_topology **out_topology);
 
-TSR_API const tsr_device *tsr_topology_devices(const tsr_topology *topology);
+// All of them, tsr_topology_device_count many, in the order of the runtime.
+TSR_API TSR_NONNULL const tsr_device *tsr_topology_devices(const tsr_topology *topology);
 // Position of a device in the list by its id; -1 if there is none.
-TSR_API int64_t tsr_topology_device_find(const tsr_topology *topology, int64_t id);
+TSR_API TSR_NONNULL int64_t tsr_topology_device_find(const tsr_topology *topology, int64_t id);
 
-TSR_API const tsr_link *tsr_topology_link(const tsr_topology *topology, tsr_level level);
+TSR_API TSR_NONNULL const tsr_link *tsr_topology_link(const tsr_topology *topology,
+                                                      tsr_level level);
 TSR_API const char *tsr_level_name(tsr_level level);
 
 TSR_END_DECLS

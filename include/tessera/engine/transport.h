@@ -1,4 +1,4 @@
-// Engine: what a comm needs to be told to work over some transport.
+// Transport: what a comm needs to be told to work over some network, which makes it an *engine*.
 //
 // A program that only uses comms does not need this header; it is for those who write an engine, in
 // this library (src/comm/threads), beside it (src/comm/mpi, a library of its own) or elsewhere.
@@ -11,8 +11,8 @@
 // An engine's functions that wait for other ranks fail with COMM_TIMEOUT after tsr_comm_timeout
 // seconds without progress, and with COMM_FAILED when a rank is gone, in a message that names the
 // ranks waited for; the facade adds what was being done (step and call) as a note.
-#ifndef TSR_ENGINE_TRANSPORT_H
-#define TSR_ENGINE_TRANSPORT_H
+#ifndef TESSERA_ENGINE_TRANSPORT_H
+#define TESSERA_ENGINE_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +30,8 @@ TSR_BEGIN_DECLS
 
 // all_reduce (scatter = false): outer is 1, inner the number of elements, and every member gets the
 // whole. reduce_scatter: `in` has outer blocks of size * inner elements, and member i gets part i
-// of each. Elements are reduced over the group's members by the tree of tessera/reduce.h. in == out
-// may be for all_reduce, and members of a group may share one `out`.
+// of each. Elements are reduced over the group's members by the tree of tessera/engine/reduce.h. in
+// == out may be for all_reduce, and members of a group may share one `out`.
 typedef struct tsr_reduce_job {
   const tsr_groups *groups;
   tsr_dtype dtype;
@@ -65,20 +65,22 @@ typedef struct tsr_engine_desc {
 #define TSR_ENGINE_DESC TSR_SIZED(tsr_engine_desc)
 
 // Makes a comm. On failure `state` still belongs to the caller.
-TSR_API TSR_MUST_USE tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *desc,
-                                                            const tsr_comm_options *options,
-                                                            tsr_comm **out_comm);
-TSR_API void *tsr_comm_engine_state(const tsr_comm *comm);
-TSR_API double tsr_comm_timeout(const tsr_comm *comm);  // seconds; negative = wait for ever
-TSR_API size_t tsr_comm_in_flight(const tsr_comm *comm);
-TSR_API int64_t
-tsr_comm_step(const tsr_comm *comm);  // how many collectives were called, this one too
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_comm_create_with_engine(const tsr_engine_desc *desc, const tsr_comm_options *options,
+                                tsr_comm **out_comm);
+TSR_API TSR_NONNULL void *tsr_comm_engine_state(const tsr_comm *comm);
+// What the options say: seconds without progress until a call fails, negative = never; and bytes of
+// packed messages at most.
+TSR_API TSR_NONNULL double tsr_comm_timeout(const tsr_comm *comm);
+TSR_API TSR_NONNULL size_t tsr_comm_in_flight(const tsr_comm *comm);
+// How many collectives were called, this one too.
+TSR_API TSR_NONNULL int64_t tsr_comm_step(const tsr_comm *comm);
 
 // ---- what engines share ----
 
 // Does the copies of all parts whose source and target are both here, on the comm's workers.
-TSR_API TSR_MUST_USE tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts,
-                                                     int64_t part_count);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
+    tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count);
 
 TSR_END_DECLS
 
