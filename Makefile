@@ -69,15 +69,16 @@ coverage: ## run the tests counting lines; a table per room, fails under 90 %
 	@tools/setup --quiet build test mpi lint
 	@tools/coverage
 
-lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers, reference
+lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers, tiers, reference
 	@tools/setup --quiet build test mpi lint docs
 	@tools/lint
 
 format: ## rewrite the sources as .clang-format says
 	@git ls-files '*.c' '*.h' '*.cc' '*.hpp' | xargs clang-format -i
 
-metrics: ## sizes of files and functions
+metrics: ## sizes of files and functions; exported functions per tier
 	@tools/metrics
+	@tools/tiers
 
 docs: ## the API reference by Doxygen: build/docs/html/index.html
 	@tools/setup --quiet docs
