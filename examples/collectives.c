@@ -7,7 +7,8 @@
 
 enum { DEVICES = 4, COUNT = 2 };
 
-static void show(void *const *buffers, int count) {
+static void show(const char *what, void *const *buffers, int count) {
+  printf("%s\n", what);
   for (int device = 0; device < DEVICES; device++) {
     const float *values = buffers[device];
     printf("  device %d:", device);
@@ -37,10 +38,8 @@ static tsr_status run(void) {
   TSR_TRY(tsr_mesh_groups(mesh, y, 1, &rows));
   TSR_TRY(tsr_comm_all_reduce(comm, &columns, TSR_F32, TSR_REDUCE_SUM, COUNT, in, sum));
   TSR_TRY(tsr_comm_all_gather(comm, &rows, TSR_F32, 1, COUNT, in, gathered));
-  printf("%s over x\n", tsr_reduction_name(TSR_REDUCE_SUM));
-  show(sum, COUNT);
-  printf("gathered over y\n");
-  show(gathered, 2 * COUNT);
+  show("summed over x", sum, COUNT);
+  show("gathered over y", gathered, 2 * COUNT);
   return NULL;
 }
 

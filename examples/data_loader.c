@@ -20,8 +20,8 @@ static tsr_status feed(const tsr_partitioner *partitioner, int64_t process, tall
   tsr_data_layout layout;
   TSR_TRY(tsr_partitioner_data_layout(partitioner, process, BATCH, NULL, &layout));
   const tsr_range rows = tsr_data_layout_rows(&layout);
-  printf("process %lld reads shard %" PRId64 " of %" PRId64 "%s:", (long long)process,
-         layout.shard_id, layout.num_shards, layout.is_first_host_in_replica_set ? "" : " (again)");
+  printf("process %" PRId64 " reads shard %" PRId64 " of %" PRId64 "%s:", process, layout.shard_id,
+         layout.num_shards, layout.is_first_host_in_replica_set ? "" : " (again)");
   for (int64_t step = 0; step < STEPS; step++) {
     printf(" ");
     for (int64_t row = rows.lo; row < rows.hi; row++) {
@@ -44,18 +44,14 @@ static tsr_status feed_all(const tsr_partitioner *partitioner) {
   return NULL;
 }
 
-int main(void) {
+static tsr_status run(void) {
   tsr_partitioner_options options = TSR_PARTITIONER_OPTIONS;
   options.num_partitions = 4;
-  tsr_topology *fleet = NULL;
-  tsr_partitioner *partitioner = NULL;
-  tsr_status status = tsr_topology_parse("gpu:4x2", &fleet);
-  if (!status) status = tsr_partitioner_create(fleet, &options, &partitioner);
-  if (!status) status = feed_all(partitioner);
-  if (status) fprintf(stderr, "%s\n", tsr_status_text(status));
-  tsr_partitioner_release(partitioner);
-  tsr_topology_release(fleet);
-  const int code = status ? 1 : 0;
-  tsr_status_free(status);
-  return code;
+  TSR_OWN(topology, fleet);
+  TSR_OWN(partitioner, partitioner);
+  TSR_TRY(tsr_topology_parse("gpu:4x2", &fleet));
+  TSR_TRY(tsr_partitioner_create(fleet, &options, &partitioner));
+  return feed_all(partitioner);
 }
+
+int main(void) { return tsr_status_exit(run()); }

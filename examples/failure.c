@@ -11,8 +11,8 @@ static tsr_status load_mesh(const char *text) {
 }
 
 static void report(tsr_status status) {
-  printf("%s\n  cause %s, code %s\n", tsr_status_text(status),
-         tsr_cause_slug(tsr_status_cause(status)), tsr_code_name(tsr_status_code(status)));
+  printf("%s\n  cause %s, code %d\n", tsr_status_text(status),
+         tsr_cause_slug(tsr_status_cause(status)), (int)tsr_status_code(status));
   if (tsr_status_cause(status) == TSR_CAUSE_INDIVISIBLE) printf("  (a policy could help)\n");
   tsr_status_free(status);
 }

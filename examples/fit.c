@@ -18,7 +18,8 @@ static tsr_status fit(const tsr_tree *tree, const tsr_mesh *mesh, int64_t limit)
   options.optimiser_copies = 4;
   TSR_OWN(plan, plan);
   TSR_OWN(analysis, analysis);
-  tsr_fit_report report;
+  analysis = TSR_ANALYSIS;
+  tsr_fit_report report = TSR_FIT_REPORT;
   TSR_TRY(tsr_plan_fit(tree, mesh, &options, &plan, &report));
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &analysis));
   printf("at most %" PRId64 " MB: %" PRId64 " MB a device, %" PRId64 " of %" PRId64

@@ -24,12 +24,11 @@ static tsr_status look(const char *path) {
   options.deep = true;  // read every element
   TSR_OWN(fsck, report);
   TSR_TRY(tsr_fsck_run(path, &options, &report));
-  printf("%" PRId64 " files, %" PRId64 " tensors, %" PRId64 " errors\n", tsr_fsck_files(report),
-         tsr_fsck_tensors(report), tsr_fsck_total(report, TSR_SEVERITY_ERROR));
+  printf("faults: %" PRId64 "\n", tsr_fsck_count(report));
   for (int64_t i = 0; i < tsr_fsck_count(report); i++) {
     const tsr_fault *fault = tsr_fsck_at(report, i);
-    printf("  %s: %s\n  remedy: %s\n", tsr_fault_name(fault->kind), fault->message,
-           tsr_fault_remedy(fault->kind));
+    printf("  %s, %s: %s\n", fault->severity == TSR_SEVERITY_ERROR ? "error" : "warning",
+           tsr_fault_name(fault->kind), fault->message);
   }
   return NULL;
 }

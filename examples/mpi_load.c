@@ -10,7 +10,6 @@
 #include <tessera/checkpoint.h>
 #include <tessera/engine.h>
 #include <tessera/tessera.h>
-#include <unistd.h>
 
 enum { ROWS = 64, COLUMNS = 48 };
 
@@ -44,26 +43,16 @@ static tsr_status make_model(const char *folder) {
   TSR_TRY(tsr_array_tree_shapes(tree, &shapes));
   TSR_TRY(make_plan(shapes, "rank=2", "mlp -> rank, _\nnorm -> ()\n", &plan));
   options.format = TSR_FORMAT_RANKS;
+  options.existing = TSR_EXISTING_REPLACE;  // of an earlier run
   options.plan = plan;
   return tsr_checkpoint_save(tree, folder, alone, &options);
-}
-
-static void remove_model(const char *folder) {
-  static const char *const names[] = {"model-rank-0-part-0.safetensors",
-                                      "model-rank-1-part-0.safetensors", "tessera-plan.json"};
-  char path[192];
-  for (int i = 0; i < 3; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    remove(path);
-  }
-  rmdir(folder);
 }
 
 // ---- loading ----
 
 // Of every element here whether it is its place in the tensor.
 static tsr_status check(const tsr_leaf *leaf) {
-  tsr_array_part part;
+  tsr_array_part part = TSR_ARRAY_PART;
   TSR_TRY(tsr_array_local_at(leaf->array, 0, &part));
   const float *data = part.data;
   const int64_t rows = part.shape.rank == 2 ? part.shape.dims[0] : 1;
@@ -93,7 +82,7 @@ static tsr_status tell(tsr_comm *comm, const tsr_load *job) {
   return status;
 }
 
-static tsr_status run(tsr_comm *comm, tsr_load *job) {
+static tsr_status load_and_check(tsr_comm *comm, tsr_load *job) {
   TSR_OWN(array_tree, tree);
   TSR_TRY(tsr_load_run(job, &tree));
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)
@@ -117,37 +106,25 @@ static tsr_status load(tsr_comm *comm, const char *folder) {
   TSR_TRY(tsr_checkpoint_open_all(comm, folder, NULL, &model));
   TSR_TRY(make_plan(tsr_checkpoint_tree(model), mesh, "mlp -> _, tp\nnorm -> ()\n", &plan));
   TSR_TRY(tsr_load_create(model, plan, comm, &options, &job));
-  return run(comm, job);
+  return load_and_check(comm, job);
 }
 
-// All ranks must see the folder; which it is, the first of them says.
-static tsr_status make_and_load(tsr_comm *comm) {
+// All ranks must see the folder.
+static tsr_status run(void) {
+  TSR_OWN(comm, comm);
+  TSR_TRY(tsr_comm_create_mpi(MPI_COMM_WORLD, 1, NULL, &comm));  // a device per rank
   const int ranks = tsr_comm_rank_count(comm);
   if (ranks % 2) return tsr_fail(BAD_ARGUMENT, "%d ranks, wanted an even number", ranks);
-  char folder[64] = "/tmp/tessera-mpi-load.XXXXXX";
-  char *all = calloc((size_t)ranks, sizeof folder);
-  const bool first = tsr_comm_rank(comm) == 0;
-  tsr_status status = all ? NULL : tsr_fail(NO_MEMORY, "%d ranks", ranks);
-  if (!status && first && !mkdtemp(folder)) status = tsr_fail(IO, "%s cannot be made", folder);
-  if (!status && first) status = make_model(folder);
-  if (!status) status = tsr_comm_share(comm, folder, sizeof folder, all);
-  if (!status) status = load(comm, all);
-  if (first) remove_model(folder);
-  free(all);
-  return status;
+  if (tsr_comm_rank(comm) == 0) TSR_TRY(make_model("model"));
+  TSR_TRY(tsr_comm_barrier(comm));
+  return load(comm, "model");
 }
 
 int main(int argc, char **argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-  tsr_comm *comm = NULL;
-  tsr_status status = tsr_comm_create_mpi(MPI_COMM_WORLD, 1, NULL, &comm);  // a device per rank
-  if (!status) status = make_and_load(comm);
-  if (status) {
-    fprintf(stderr, "%s\n", tsr_status_text(status));
-    MPI_Abort(MPI_COMM_WORLD, 1);  // others may be waiting
-  }
-  tsr_comm_release(comm);
+  const int code = tsr_status_exit(run());
+  if (code) MPI_Abort(MPI_COMM_WORLD, code);  // others may be waiting
   MPI_Finalize();
   return 0;
 }

@@ -12,20 +12,16 @@
 
 enum { ROWS = 10, COLUMNS = 8 };
 
+// 10 rows do not divide by 4 ranks: the last one has fewer.
 static tsr_status make_layout(const char *mesh_text, const char *spec_text,
                               tsr_layout **out_layout) {
-  tsr_mesh *mesh = NULL;
-  tsr_spec *spec = NULL;
-  tsr_sharding *sharding = NULL;
-  tsr_status status = tsr_mesh_parse(mesh_text, NULL, &mesh);
-  if (!status) status = tsr_spec_parse(spec_text, TSR_FORM_ANY, &spec);
-  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
-  if (!status)
-    status = tsr_layout_create(sharding, TSR_SHAPE(ROWS, COLUMNS), TSR_POLICY_UNEVEN, out_layout);
-  tsr_sharding_release(sharding);
-  tsr_spec_release(spec);
-  tsr_mesh_release(mesh);
-  return status;
+  TSR_OWN(mesh, mesh);
+  TSR_OWN(spec, spec);
+  TSR_OWN(sharding, sharding);
+  TSR_TRY(tsr_mesh_parse(mesh_text, NULL, &mesh));
+  TSR_TRY(tsr_spec_parse(spec_text, TSR_FORM_ANY, &spec));
+  TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
+  return tsr_layout_create(sharding, TSR_SHAPE(ROWS, COLUMNS), TSR_POLICY_UNEVEN, out_layout);
 }
 
 // What a rank tells of its rows.
@@ -49,37 +45,30 @@ static tsr_status tell(tsr_comm *comm, const tsr_array *rows) {
   return NULL;
 }
 
-static tsr_status redistribute(tsr_comm *comm) {
+static tsr_status run(void) {
+  TSR_OWN(comm, comm);
+  TSR_TRY(tsr_comm_create_mpi(MPI_COMM_WORLD, 1, NULL, &comm));  // a device per rank
   if (tsr_comm_rank_count(comm) != 4)
     return tsr_fail(BAD_ARGUMENT, "%d ranks, wanted 4", tsr_comm_rank_count(comm));
   double matrix[ROWS][COLUMNS];  // of which each rank takes the blocks that are dealt to it
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < COLUMNS; j++) matrix[i][j] = 100 * i + j;
-  tsr_layout *blocks = NULL, *by_rows = NULL;
-  tsr_array *dealt = NULL, *rows = NULL;
-  tsr_status status = make_layout("p=2,q=2", "p/cyclic(2), q/cyclic(3)", &blocks);
-  if (!status) status = make_layout("rank=4", "rank, _", &by_rows);
-  if (!status) status = tsr_array_shard(comm, blocks, TSR_F64, matrix, NULL, &dealt);
-  if (!status) status = tsr_array_reshard(dealt, by_rows, NULL, &rows);
-  if (!status) status = tell(comm, rows);
-  tsr_array_release(rows);
-  tsr_array_release(dealt);
-  tsr_layout_release(by_rows);
-  tsr_layout_release(blocks);
-  return status;
+  TSR_OWN(layout, blocks);
+  TSR_OWN(layout, by_rows);
+  TSR_OWN(array, dealt);
+  TSR_OWN(array, rows);
+  TSR_TRY(make_layout("p=2,q=2", "p/cyclic(2), q/cyclic(3)", &blocks));
+  TSR_TRY(make_layout("rank=4", "rank, _", &by_rows));
+  TSR_TRY(tsr_array_shard(comm, blocks, TSR_F64, matrix, NULL, &dealt));
+  TSR_TRY(tsr_array_reshard(dealt, by_rows, NULL, &rows));
+  return tell(comm, rows);
 }
 
 int main(int argc, char **argv) {
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-  tsr_comm *comm = NULL;
-  tsr_status status = tsr_comm_create_mpi(MPI_COMM_WORLD, 1, NULL, &comm);  // a device per rank
-  if (!status) status = redistribute(comm);
-  if (status) {
-    fprintf(stderr, "%s\n", tsr_status_text(status));
-    MPI_Abort(MPI_COMM_WORLD, 1);  // others may be waiting
-  }
-  tsr_comm_release(comm);
+  const int code = tsr_status_exit(run());
+  if (code) MPI_Abort(MPI_COMM_WORLD, code);  // others may be waiting
   MPI_Finalize();
   return 0;
 }

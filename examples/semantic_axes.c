@@ -4,16 +4,18 @@
 #include <tessera/tessera.h>
 #include <tessera/compat/eformer_axes.h>
 
-static tsr_status show(const tsr_axes *axes, tsr_mode mode) {
+static tsr_status show(const tsr_axes *axes, const char *name) {
+  tsr_mode mode;
   const tsr_logical_entry names[] = {TSR_LOGICAL_NAME("__BATCH__"),
                                      TSR_LOGICAL_NAME("__QUERY_LENGTH__"),
                                      TSR_LOGICAL_NAME("__HEAD__"), TSR_LOGICAL_NAME("_")};
   const tsr_logical_names of = {4, names, NULL};
   TSR_OWN(spec, spec);
   TSR_OWN(text, text);
+  TSR_TRY(tsr_mode_parse(name, &mode));
   TSR_TRY(tsr_axes_resolve_spec(axes, NULL, &of, mode, &spec));
   TSR_TRY(tsr_spec_print(spec, TSR_FORM_SHORT, &text));
-  printf("%-18s %s\n", tsr_mode_name(mode), tsr_text_string(&text));
+  printf("%-18s %s\n", name, tsr_text_string(&text));
   return NULL;
 }
 
@@ -23,8 +25,8 @@ static tsr_status run(void) {
       {.field = TSR_FIELD_DECODE_BATCH, .entry = TSR_LOGICAL_NAME("dp")}};
   TSR_OWN(axes, axes);
   TSR_TRY(tsr_axes_create(given, 2, &axes));
-  TSR_TRY(show(axes, TSR_MODE_TRAIN));
-  return show(axes, TSR_MODE_DECODE);
+  TSR_TRY(show(axes, "__train__"));
+  return show(axes, "__autoregressive__");
 }
 
 int main(void) { return tsr_status_exit(run()); }

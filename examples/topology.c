@@ -1,16 +1,17 @@
-// Two hosts with four GPUs each: how far apart devices are, which of them work together along an
+// Two hosts with four GPUs each: how fast its links are, which devices work together along an
 // axis, and what a collective over that axis costs.
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/tessera.h>
 #include <tessera/engine.h>
 
-static void show_distances(const tsr_topology *machine) {
-  const int others[] = {0, 1, 4};
-  for (int i = 0; i < 3; i++)
-    printf("device 0 to %d: %s, %.1f us for 1 MB\n", others[i],
-           tsr_level_name(tsr_topology_level(machine, 0, others[i])),
-           1e6 * tsr_topology_cost(machine, 0, others[i], 1000000));
+static void show_links(const tsr_topology *machine) {
+  const tsr_level levels[] = {TSR_LEVEL_HOST, TSR_LEVEL_NET};
+  for (int i = 0; i < 2; i++) {
+    const tsr_link *link = tsr_topology_link(machine, levels[i]);
+    printf("%s: %.1f us for 1 MB\n", tsr_level_name(levels[i]),
+           1e6 * (link->alpha + 1e6 * link->beta));
+  }
 }
 
 static tsr_status show_axis(const tsr_mesh *mesh, const char *axis) {
@@ -32,7 +33,7 @@ static tsr_status run(void) {
   TSR_OWN(mesh, mesh);
   TSR_TRY(tsr_topology_parse("gpu:2x4:h100", &machine));
   TSR_TRY(tsr_mesh_parse("data=2,model=4", machine, &mesh));
-  show_distances(machine);
+  show_links(machine);
   TSR_TRY(show_axis(mesh, "data"));
   return show_axis(mesh, "model");
 }

@@ -17,14 +17,13 @@ static tsr_status run(void) {
   TSR_TRY(tsr_layout_from_text(mesh, "x, _", TSR_SHAPE(8, 8), &from));
   TSR_TRY(tsr_layout_from_text(mesh, "_, x", TSR_SHAPE(8, 8), &to));
   TSR_TRY(tsr_copy_plan_create(from, to, NULL, &plan));
-  TSR_TRY(tsr_copy_plan_check(plan));  // each element of the target is written exactly once
 
   TSR_TRY(tsr_copies_init_into(&copies, plan, 1));
   for (tsr_copy copy; tsr_copies_next(&copies, &copy);)
     printf("from device %" PRId64 " to %" PRId64 ": %" PRId64 " elements\n", copy.source,
            copy.target, tsr_copy_elements(&copy));
 
-  tsr_certificate bytes;
+  tsr_certificate bytes = TSR_CERTIFICATE;
   TSR_TRY(tsr_copy_plan_certify(plan, TSR_F32, &bytes));
   printf("%" PRId64 " bytes move, %" PRId64 " must\n", bytes.bytes_moved, bytes.bytes_lower_bound);
 
