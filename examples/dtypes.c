@@ -1,5 +1,6 @@
 // Element types by the names that others have for them, and elements of one type made elements of
 // another.
+#include <inttypes.h>
 #include <stdio.h>
 #include <tessera/engine.h>
 #include <tessera/tessera.h>
@@ -8,10 +9,11 @@ static tsr_status run(void) {
   const char *const names[] = {"F8_E4M3", "bfloat16", "int4"};
   for (int i = 0; i < 3; i++) {
     tsr_dtype dtype;
+    int64_t bytes = 0;
     TSR_TRY(tsr_dtype_parse(names[i], &dtype));
-    const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
-    printf("%-8s is %s, %s for StableHLO, %d bits\n", names[i], info->name, info->stablehlo,
-           info->bits);
+    TSR_TRY(tsr_shape_bytes(TSR_SHAPE(1000), dtype, &bytes));
+    printf("%-8s is %s, 1000 elements take %" PRId64 " bytes\n", names[i],
+           tsr_dtype_name(dtype, TSR_NAMES_OWN), bytes);
   }
   const float from[] = {1, 0.1f, 70000, -2.5f};
   uint16_t half[4];

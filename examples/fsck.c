@@ -21,7 +21,9 @@ static tsr_status save(const char *path) {
 
 static tsr_status look(const char *path) {
   tsr_fsck_options options = TSR_FSCK_OPTIONS;
-  options.deep = true;  // read every element
+  options.deep = true;                  // read every element
+  options.progress = tsr_progress_bar;  // drawn on a terminal, if it takes long
+  options.progress_context = stderr;
   TSR_OWN(fsck, report);
   TSR_TRY(tsr_fsck_run(path, &options, &report));
   printf("faults: %" PRId64 "\n", tsr_fsck_count(report));
