@@ -219,6 +219,10 @@ tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to, void *t
   if (!tsr_convertible(from, to))
     return tsr_fail(UNSUPPORTED, "%s does not become %s: the imaginary parts would be lost",
                     from_info->name, to_info->name);
+  if (count && (!source || !target))
+    return tsr_fail(BAD_ARGUMENT, "%lld elements of %s, but no memory to %s", (long long)count,
+                    (source ? to_info : from_info)->name,
+                    source ? "write them to" : "read them from");
   tsr_convert_run(from, source, 0, to, target, 0, count);
   return NULL;
 }

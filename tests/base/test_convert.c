@@ -345,6 +345,17 @@ static void sub_byte_floats_are_packed_first_in_the_lowest_bits(void **state) {
   assert_memory_equal(back, values, sizeof values);
 }
 
+static void memory_is_asked_for_only_where_elements_are(void **state) {
+  (void)state;
+  float from[2] = {1, 2};
+  unsigned char to[2 * 2];
+  assert_fails(tsr_convert(TSR_F32, NULL, TSR_BF16, to, 2), BAD_ARGUMENT,
+               "2 elements of f32, but no memory to read them from");
+  assert_fails(tsr_convert(TSR_F32, from, TSR_BF16, NULL, 2), BAD_ARGUMENT,
+               "2 elements of bf16, but no memory to write them to");
+  assert_ok(tsr_convert(TSR_F32, NULL, TSR_BF16, NULL, 0));
+}
+
 static void complex_numbers_stay_complex(void **state) {
   (void)state;
   const float c64[] = {1.5f, -2, 3, 4};
@@ -482,7 +493,8 @@ static void elements_are_printed_in_the_fewest_digits(void **state) {
   }
 }
 
-SUITE(convert, TEST(elements_are_printed_in_the_fewest_digits), TEST(every_code_has_its_value),
+SUITE(convert, TEST(memory_is_asked_for_only_where_elements_are),
+      TEST(elements_are_printed_in_the_fewest_digits), TEST(every_code_has_its_value),
       TEST(values_between_codes_go_to_the_nearest),
       TEST(every_code_survives_the_way_to_f32_and_back), TEST(any_float_goes_to_the_nearest),
       TEST(what_has_no_nearest_is_as_ml_dtypes_has_it),
