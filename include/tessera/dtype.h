@@ -4,6 +4,8 @@
 #define TESSERA_DTYPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "tessera/api.h"
 #include "tessera/status.h"

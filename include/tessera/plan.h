@@ -1,6 +1,6 @@
 // Plan: a spec for every tensor of a model on a mesh, each with its reason.
 //
-//   TSR_OWN(plan, plan);  // tessera/own.h
+//   TSR_OWN(plan, plan);  // given back at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_plan_from_text("model.safetensors", mesh, "lm_head -> tp, _\n.* -> ()\n", &plan));
 //   const tsr_spec *spec = tsr_plan_find_spec(plan, "lm_head.weight");  // NULL if there is none
 //

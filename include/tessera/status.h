@@ -39,6 +39,7 @@
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "tessera/api.h"

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/array.h beside what is public.
+// Arrays, for other rooms: what tessera/array.h and tessera/engine/array.h do not offer.
 #ifndef TESSERA_ARRAY_ARRAY_INTERNAL_H
 #define TESSERA_ARRAY_ARRAY_INTERNAL_H
 

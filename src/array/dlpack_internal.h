@@ -1,19 +1,16 @@
-// What other rooms use of tessera/dlpack.h beside what is public.
+// DLPack tensors as single buffers, beside the whole arrays of tessera/dlpack.h.
 #ifndef TESSERA_ARRAY_DLPACK_INTERNAL_H
 #define TESSERA_ARRAY_DLPACK_INTERNAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "tessera/api.h"
 #include "tessera/buffer.h"
-#include "tessera/dlpack.h"
+#include "tessera/dlpack.h"  // the structs' tags
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
 
-// One shard: a row-major tensor as a buffer, for tsr_array_from_buffers. On success it belongs to
-// the buffer.
+// One shard: a row-major tensor as a buffer, for tsr_array_from_buffers. On success the tensor
+// belongs to the buffer.
 TSR_MUST_USE tsr_status tsr_buffer_from_dlpack(struct DLManagedTensorVersioned *tensor,
                                                tsr_dtype *out_dtype, tsr_shape *out_shape,
                                                tsr_buffer **out_buffer);

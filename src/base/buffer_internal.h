@@ -1,11 +1,11 @@
-// What other rooms use of tessera/buffer.h beside what is public.
+// Buffers, for other rooms: who holds one, and what a pool has. The rest is in tessera/buffer.h and
+// tessera/engine/buffer.h.
 #ifndef TESSERA_BASE_BUFFER_INTERNAL_H
 #define TESSERA_BASE_BUFFER_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tessera/api.h"
 #include "tessera/buffer.h"
 
 int64_t tsr_buffer_pool_idle(tsr_buffer_pool *pool);  // bytes kept that no buffer uses

@@ -1,10 +1,9 @@
-// What other rooms use of tessera/convert.h beside what is public.
+// Single elements as text; conversion in bulk is in tessera/engine/kernels.h.
 #ifndef TESSERA_BASE_CONVERT_INTERNAL_H
 #define TESSERA_BASE_CONVERT_INTERNAL_H
 
 #include <stdint.h>
 
-#include "tessera/api.h"
 #include "tessera/dtype.h"
 #include "tessera/text.h"
 

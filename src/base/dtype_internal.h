@@ -1,4 +1,4 @@
-// What other rooms use of tessera/dtype.h beside what is public.
+// Element types, for readers and writers of files: names within one ecosystem, bytes.
 #ifndef TESSERA_BASE_DTYPE_INTERNAL_H
 #define TESSERA_BASE_DTYPE_INTERNAL_H
 

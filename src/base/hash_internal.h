@@ -1,18 +1,18 @@
-// What other rooms use of tessera/hash.h beside what is public.
+// Hashes as text, and message digests as the integers Python makes of them. Hashing itself is in
+// tessera/engine/kernels.h.
 #ifndef TESSERA_BASE_HASH_INTERNAL_H
 #define TESSERA_BASE_HASH_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "tessera/api.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
 
-// A hash of 128 bits, such as tell two tensors apart. Printed as 32 digits, highest first.
 bool tsr_hash128_equal(tsr_hash128 a, tsr_hash128 b);
+// 32 hexadecimal digits, highest first.
 void tsr_hash128_print(tsr_hash128 hash, tsr_text *out);
 TSR_MUST_USE tsr_status tsr_hash128_parse(const char *text, tsr_hash128 *out_hash);
 

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/shape.h beside what is public.
+// Shapes and tensors, for other rooms: checks and arithmetic beside those of tessera/shape.h.
 #ifndef TESSERA_BASE_SHAPE_INTERNAL_H
 #define TESSERA_BASE_SHAPE_INTERNAL_H
 
@@ -9,6 +9,7 @@
 #include "tessera/shape.h"
 #include "tessera/status.h"
 
+// A shape of these sizes, which must pass tsr_shape_check.
 TSR_MUST_USE tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, int rank);
 // No negative sizes, rank in bounds, and the product of the sizes that are not 0 at most 2^62, so
 // that no product of some of them can overflow even when the tensor is empty.

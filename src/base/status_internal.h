@@ -1,11 +1,9 @@
-// What other rooms use of tessera/status.h beside what is public.
+// Failures, for the command and the tests: names of codes, and where a failure was raised.
 #ifndef TESSERA_BASE_STATUS_INTERNAL_H
 #define TESSERA_BASE_STATUS_INTERNAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "tessera/api.h"
 #include "tessera/status.h"
 
 // The source line of this library that raised it, as "file.c:12"; "" for NULL.

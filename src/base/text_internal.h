@@ -1,4 +1,5 @@
-// What other rooms use of tessera/text.h beside what is public.
+// Writing to a text (tessera/text.h): additions remember running out of memory, and tsr_text_check
+// or tsr_text_take reports it once.
 #ifndef TESSERA_BASE_TEXT_INTERNAL_H
 #define TESSERA_BASE_TEXT_INTERNAL_H
 
@@ -15,6 +16,7 @@ void tsr_text_add_char(tsr_text *text, char c);
 void tsr_text_add_int(tsr_text *text, int64_t value);
 TSR_PRINTF(2, 3) void tsr_text_addf(tsr_text *text, const char *format, ...);
 
+// Fails with no_memory where an addition did.
 TSR_MUST_USE tsr_status tsr_text_check(const tsr_text *text);
 // Hands the text to the caller, who frees it with free(); `text` is empty afterwards.
 TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);

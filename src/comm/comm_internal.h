@@ -1,4 +1,4 @@
-// What other rooms use of tessera/comm.h beside what is public.
+// Comms measured: what messages between devices and ranks cost. For the command and the tests.
 #ifndef TESSERA_COMM_COMM_INTERNAL_H
 #define TESSERA_COMM_COMM_INTERNAL_H
 

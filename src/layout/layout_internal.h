@@ -1,4 +1,5 @@
-// What other rooms use of tessera/layout.h beside what is public.
+// Layouts, for other rooms: kinds, runs, proofs and processes beside what tessera/layout.h and
+// tessera/engine/layout.h offer.
 #ifndef TESSERA_LAYOUT_LAYOUT_INTERNAL_H
 #define TESSERA_LAYOUT_LAYOUT_INTERNAL_H
 
@@ -12,7 +13,6 @@
 #include "tessera/text.h"
 
 const char *tsr_policy_name(tsr_policy policy);  // "error"
-// What to do with a size that its shards do not divide.
 TSR_MUST_USE tsr_status tsr_policy_parse(const char *name, tsr_policy *out_policy);
 
 // Blocks of `length` elements, `count` of them: `step` apart in the tensor, where the first starts
@@ -22,6 +22,8 @@ typedef struct tsr_run {
   int64_t global, local, length, count, step, local_step;
   bool owned;  // this is the lowest shard of its dimension that holds these elements
 } tsr_run;
+
+// ---- the tensor as a whole ----
 
 typedef enum tsr_layout_kind { TSR_LAYOUT_GRID, TSR_LAYOUT_BOXES, TSR_LAYOUT_FLAT } tsr_layout_kind;
 tsr_layout_kind tsr_layout_kind_of(const tsr_layout *layout);
@@ -38,20 +40,23 @@ tsr_policy tsr_layout_policy(const tsr_layout *layout);  // UNEVEN unless a grid
 // ranges.
 TSR_MUST_USE tsr_status tsr_layout_check(const tsr_layout *layout);
 
+// ---- devices and shards ----
+
 // Along each dimension of a grid, which of its cuts a shard is: the digits of its number, last
 // dimension fastest. Other kinds have one digit, in dimension 0.
 bool tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *out_coords);
 int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim);
-// Rank of a position in its group. JAX's replica id counts devices with equal *ranges*, which are
-// more where shards are empty: tsr_layout_jax_replica_ids gives one for each position.
+// JAX's replica id of each position: how many before it have equal *ranges*. That is not
+// tsr_layout_replica_id where shards are empty.
 TSR_MUST_USE tsr_status tsr_layout_jax_replica_ids(const tsr_layout *layout, int64_t *out_ids);
-// The shape of a shard's elements, and of the buffer that holds them (larger under PAD). Shards of
-// boxes and flat ranges have rank 1.
+// Elements that a shard's buffer has room for, padding included.
 int64_t tsr_layout_buffer_elements(const tsr_layout *layout, int64_t shard);
 // The runs that coordinate `index` of dimension `dim` holds, in a block to free(); NULL and 0 when
 // it holds nothing. Grids only: fails with unsupported otherwise.
 TSR_MUST_USE tsr_status tsr_layout_runs(const tsr_layout *layout, int dim, int64_t index,
                                         tsr_run **out_runs, int64_t *out_count);
+
+// ---- processes ----
 
 // The smallest box that holds everything the devices of a process hold, and whether they fill it.
 // Empty ranges when they hold nothing; fails with process_not_in_mesh when the process has no

@@ -1,4 +1,5 @@
-// What other rooms use of tessera/mesh.h beside what is public.
+// Meshes, for other rooms: JSON, axes and devices by name and by process, and the current mesh,
+// beside what tessera/mesh.h and tessera/engine/mesh.h offer.
 #ifndef TESSERA_MESH_MESH_INTERNAL_H
 #define TESSERA_MESH_MESH_INTERNAL_H
 
@@ -16,11 +17,12 @@
 TSR_MUST_USE tsr_status tsr_mesh_from_json(const tsr_json *value, const tsr_topology *topology,
                                            tsr_mesh **out_mesh);
 void tsr_mesh_to_json(const tsr_mesh *mesh, tsr_json_writer *writer);
-// The same axes (names, sizes, types) over the same devices in the same order.
+// Equal for meshes that tsr_mesh_equal finds equal.
 uint64_t tsr_mesh_hash(const tsr_mesh *mesh);
 
+// ---- axes ----
+
 const char *tsr_axis_type_name(tsr_axis_type type);  // "auto"
-// Axes.
 TSR_MUST_USE tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type);
 // Names, sizes and types side by side, as axes. They must be equally many; `types` may be NULL for
 // all auto. `out_axes` has room for TSR_MAX_AXES and borrows the names.
@@ -37,7 +39,8 @@ TSR_MUST_USE tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t positi
                                             const char *const *names, int name_count,
                                             int64_t *out_index);
 
-// Devices.
+// ---- devices ----
+
 bool tsr_mesh_is_abstract(const tsr_mesh *mesh);
 const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh);  // NULL = 0, 1, 2, ...
 int64_t tsr_mesh_process_count(const tsr_mesh *mesh);       // highest process + 1
@@ -50,6 +53,8 @@ TSR_MUST_USE tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int64_t process
 // That box as a mesh of its own.
 TSR_MUST_USE tsr_status tsr_mesh_local(const tsr_mesh *mesh, int64_t process, tsr_mesh **out_mesh);
 
+// ---- new meshes from old ones ----
+
 // One axis becomes several, with the types of `parts`; one size may be -1.
 TSR_MUST_USE tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis,
                                            const tsr_axis *parts, int part_count,
@@ -57,7 +62,9 @@ TSR_MUST_USE tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axi
 // Only the axes, no devices.
 TSR_MUST_USE tsr_status tsr_mesh_abstract(const tsr_mesh *mesh, tsr_mesh **out_mesh);
 
-// get_incontext_mesh: borrowed, and NULL when there is none; tsr_mesh_require fails instead.
+// ---- the current mesh (tsr_mesh_enter of tessera/compat/jax_mesh.h) ----
+
+// tsr_mesh_current, but failing where there is none.
 TSR_MUST_USE tsr_status tsr_mesh_require(const tsr_mesh **out_mesh);
 // names_in_current_mesh: whether the current mesh has them all. No names: true, even without a
 // mesh.

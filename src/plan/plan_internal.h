@@ -1,4 +1,5 @@
-// What other rooms use of tessera/plan.h beside what is public.
+// Plans, for other rooms: JSON, specs by number, companions, differences, and what is odd about
+// rules. The rest is in tessera/plan.h.
 #ifndef TESSERA_PLAN_PLAN_INTERNAL_H
 #define TESSERA_PLAN_PLAN_INTERNAL_H
 
@@ -21,8 +22,9 @@
 const char *tsr_why_word(tsr_why why);  // "no_rule"
 const char *tsr_why_text(tsr_why why);  // "no rule matched"
 
-const tsr_rules *tsr_plan_rules(const tsr_plan *plan);  // that it was made by; or NULL
-const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);  // the same
+// The rules that it was made by; NULL = none of that kind.
+const tsr_rules *tsr_plan_rules(const tsr_plan *plan);
+const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);
 // The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.
 TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
@@ -61,6 +63,8 @@ TSR_MUST_USE tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out
 const char *tsr_finding_word(tsr_finding_kind kind);  // "unknown_axis"
 const char *tsr_finding_text(tsr_finding_kind kind);  // "names an axis the mesh lacks"
 
+// ---- differences ----
+
 // What changes from one plan to another of the same model, tensor by tensor (told by path).
 typedef enum tsr_diff_kind { TSR_DIFF_CHANGED, TSR_DIFF_ADDED, TSR_DIFF_REMOVED } tsr_diff_kind;
 typedef struct tsr_plan_change {
@@ -88,6 +92,8 @@ TSR_MUST_USE tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_p
 void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *before, const tsr_plan *after,
                          tsr_text *out);
 void tsr_plan_diff_deinit(tsr_plan_diff *diff);
+
+// ---- lints ----
 
 // What is odd about rules, given a model, and a mesh if there is one. Id, the word in JSON, what it
 // says.

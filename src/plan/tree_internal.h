@@ -1,4 +1,5 @@
-// What other rooms use of tessera/tree.h beside what is public.
+// Trees, for other rooms: JSON, tensors chosen by pattern, and tensors grouped by it. The rest is
+// in tessera/tree.h.
 #ifndef TESSERA_PLAN_TREE_INTERNAL_H
 #define TESSERA_PLAN_TREE_INTERNAL_H
 

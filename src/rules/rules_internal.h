@@ -1,4 +1,5 @@
-// What other rooms use of tessera/rules.h beside what is public.
+// Rules, for other rooms: JSON, matching, presets by model and the facts of models. The rest is in
+// tessera/rules.h.
 #ifndef TESSERA_RULES_RULES_INTERNAL_H
 #define TESSERA_RULES_RULES_INTERNAL_H
 
@@ -15,8 +16,12 @@
 TSR_MUST_USE tsr_status tsr_rules_from_json(const tsr_json *value, tsr_rules **out_rules);
 void tsr_rules_to_json(const tsr_rules *rules, tsr_json_writer *writer);
 
-// The same with axes read as eformer reads them: `None`, `_` and "a+b" are names of axes.
+// tsr_rules_from_pattern (tessera/compat/eformer_axes.h), with axes read as eformer reads them:
+// `None`,
+// `_` and "a+b" are names of axes.
 TSR_MUST_USE tsr_status tsr_rules_from_pattern_literal(const char *pattern, tsr_rules **out_rules);
+
+// ---- presets ----
 
 // The name with its variant, as tsr_rules_preset takes it: "llama" on fsdp=2,tp=4 is
 // "llama:fsdp+tp". The same names are errors.
@@ -52,6 +57,8 @@ typedef struct tsr_facts {
 // language_config is read.
 TSR_MUST_USE tsr_status tsr_facts_from_config(const tsr_json *config, tsr_facts *out_facts);
 void tsr_facts_deinit(tsr_facts *facts);
+
+// ---- use ----
 
 // The facts that rules were read with, whether they asked for them or not. Plans keep them.
 const tsr_fact *tsr_rules_facts(const tsr_rules *rules, int64_t *out_count);

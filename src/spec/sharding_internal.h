@@ -1,4 +1,5 @@
-// What other rooms use of tessera/sharding.h beside what is public.
+// Shardings, for other rooms: groups of sub-axes, sets of axes, chunks and normal forms, beside
+// what tessera/engine/sharding.h offers.
 #ifndef TESSERA_SPEC_SHARDING_INTERNAL_H
 #define TESSERA_SPEC_SHARDING_INTERNAL_H
 
@@ -18,7 +19,6 @@ TSR_MUST_USE tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_
                                             int part_count, tsr_groups *out_groups);
 
 int tsr_sharding_dim_count(const tsr_sharding *sharding);  // of the spec
-// Dimensions past the spec's length read as uncut and closed.
 const tsr_sub_axis *tsr_sharding_unreduced(const tsr_sharding *sharding, int *out_count);
 const tsr_sub_axis *tsr_sharding_reduced(const tsr_sharding *sharding, int *out_count);
 const tsr_sub_axis *tsr_sharding_replicated(const tsr_sharding *sharding, int *out_count);

@@ -1,4 +1,5 @@
-// What other rooms use of tessera/spec.h beside what is public.
+// Specs, for other rooms: from entries, in JSON and as JAX's debugger shows them, and constraints
+// as eformer and t5x have them. The rest is in tessera/spec.h.
 #ifndef TESSERA_SPEC_SPEC_INTERNAL_H
 #define TESSERA_SPEC_SPEC_INTERNAL_H
 
@@ -15,8 +16,8 @@
 #include "tessera/text.h"
 #include "tessera/topology.h"
 
-// The common case: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), axes joined by '+', or
-// any other entry of the short form.
+// One entry per dimension: `entries[i]` is "" or NULL (uncut), "?" (unconstrained), axes joined by
+// '+', or any other entry of the short form.
 TSR_MUST_USE tsr_status tsr_spec_of(const char *const *entries, int count, tsr_spec **out_spec);
 
 uint64_t tsr_spec_hash(const tsr_spec *spec);

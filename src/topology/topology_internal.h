@@ -1,4 +1,5 @@
-// What other rooms use of tessera/topology.h beside what is public.
+// Topologies, for other rooms: JSON, what a machine is, and how far apart its devices are. The rest
+// is in tessera/topology.h and tessera/engine/topology.h.
 #ifndef TESSERA_TOPOLOGY_TOPOLOGY_INTERNAL_H
 #define TESSERA_TOPOLOGY_TOPOLOGY_INTERNAL_H
 

@@ -5,6 +5,7 @@
 #include "transfer/sequence.h"
 #include "tessera/api.h"
 #include "tessera/engine/sequence.h"
+#include "transfer/sequence_internal.h"
 #include "tessera/status.h"
 
 // A copy of the route that was told for a job like this.

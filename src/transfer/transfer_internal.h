@@ -1,4 +1,5 @@
-// What other rooms use of tessera/transfer.h beside what is public.
+// Copy plans, for other rooms: the other way round, proofs, better orders of devices, and many
+// plans in rounds. The rest is in tessera/engine/copy_plan.h.
 #ifndef TESSERA_TRANSFER_TRANSFER_INTERNAL_H
 #define TESSERA_TRANSFER_TRANSFER_INTERNAL_H
 
@@ -14,15 +15,13 @@
 #include "tessera/status.h"
 #include "tessera/text.h"
 
-// Refuses layouts of different shapes (shapes_differ), a source that is broken as tsr_layout_check
-// has it, and partial results (unreduced_differs): a layout with unreduced axes goes only to one
-// that has the same, and then the terms move as they are. NULL options: tensor 0.
 tsr_copy_plan *tsr_copy_plan_retain(const tsr_copy_plan *plan);
 const tsr_layout *tsr_copy_plan_from(const tsr_copy_plan *plan);
 const tsr_layout *tsr_copy_plan_to(const tsr_copy_plan *plan);
 int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan);
 
-// The plan must outlive the iterator. Takes time and memory by the copies of this position.
+// As tsr_copies_init_into, but the copies out of one position of the source layout: the same ones,
+// in the same order.
 TSR_MUST_USE tsr_status tsr_copies_init_out_of(tsr_copies *copies, const tsr_copy_plan *plan,
                                                int64_t position);
 int64_t tsr_copies_count(const tsr_copies *copies);  // of all, also those already given
@@ -36,13 +35,14 @@ void tsr_certificate_to_json(const tsr_certificate *certificate, tsr_json_writer
 // do not. Looks at every stretch of elements, so it takes time by the size of the tensor.
 TSR_MUST_USE tsr_status tsr_copy_plan_check(const tsr_copy_plan *plan);
 
+// ---- better orders of devices ----
+
 // Which device should take which position of the target, so that the least must move: the target's
 // devices in another order (COSTA calls it relabelling).
 typedef struct tsr_relabelling {
   size_t size;  // sizeof(tsr_relabelling)
   int64_t device_count;
-  int64_t
-      *devices;  // owned: for each position of the target, as tsr_layout_with_devices wants them
+  int64_t *devices;  // owned; one per position of the target, as for tsr_layout_with_devices
   int64_t bytes_before, bytes_after;  // that move between devices; stop at 2^63 - 1
   int64_t bytes_bound;                // no order moves less
 } tsr_relabelling;
@@ -55,6 +55,8 @@ TSR_MUST_USE tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
                                     tsr_relabelling *out_relabelling);
 void tsr_relabelling_deinit(tsr_relabelling *relabelling);
 
+// ---- many plans in rounds ----
+
 // The copies of many plans that touch the devices of one rank, in rounds: what an engine exchanges
 // (tsr_comm_exchange), with one message per pair of ranks and round. It is for those who own the
 // buffers; arrays go in rounds of whole ones (tsr_array_reshard_all), to make and free theirs
@@ -62,9 +64,11 @@ void tsr_relabelling_deinit(tsr_relabelling *relabelling);
 //
 //   for (int64_t r = 0; r < tsr_copy_batch_round_count(batch); r++) {
 //     TSR_TRY(tsr_copy_batch_open(batch, r));
-//     for (int64_t i = 0; i < item_count; i++) parts[i].copies = tsr_copy_batch_copies(batch, i,
-//     ...);
+//     for (int64_t i = 0; i < item_count; i++)
+//       parts[i].copies = tsr_copy_batch_copies(batch, i, &parts[i].copy_count);
+//     TSR_TRY(tsr_comm_exchange(comm, parts, item_count));
 //   }
+//
 // One owner, used by one thread at a time.
 typedef struct tsr_copy_batch tsr_copy_batch;
 typedef struct tsr_copy_batch_item {

@@ -33,18 +33,26 @@ typedef struct question {
   const char *mesh, *shape, *from, *to;
 } question;
 
-static tsr_status ask_on(const tsr_topology *topology, const question *q, tsr_dtype dtype,
-                         const tsr_sequence_options *options, tsr_sequence **out) {
+static tsr_status ask_all(const tsr_topology *topology, const question *q, tsr_dtype dtype,
+                          const tsr_sequence_options *options, tsr_sequence_cache *cache,
+                          tsr_sequence **out) {
   tsr_mesh *mesh = NULL;
   tsr_shape shape;
   assert_ok(tsr_mesh_parse(q->mesh, topology, &mesh));
   assert_ok(tsr_shape_parse(q->shape, &shape));
   tsr_sharding *from = sharding_of(mesh, q->from), *to = sharding_of(mesh, q->to);
-  tsr_status status = tsr_sequence_create(from, to, &shape, dtype, options, out);
+  tsr_status status = cache
+                          ? tsr_sequence_create_cached(from, to, &shape, dtype, options, cache, out)
+                          : tsr_sequence_create(from, to, &shape, dtype, options, out);
   tsr_sharding_release(from);
   tsr_sharding_release(to);
   tsr_mesh_release(mesh);
   return status;
+}
+
+static tsr_status ask_on(const tsr_topology *topology, const question *q, tsr_dtype dtype,
+                         const tsr_sequence_options *options, tsr_sequence **out) {
+  return ask_all(topology, q, dtype, options, NULL, out);
 }
 
 static tsr_status ask(const question *q, const tsr_sequence_options *options, tsr_sequence **out) {
@@ -352,7 +360,6 @@ static void a_cache_knows_changes_of_one_kind(void **state) {
   tsr_sequence_cache *cache = NULL;
   int64_t asked, known;
   assert_ok(tsr_sequence_cache_create(&cache));
-  const tsr_sequence_options options = {.size = sizeof options, .cache = cache};
   static const struct {
     question q;
     bool known;
@@ -365,7 +372,7 @@ static void a_cache_knows_changes_of_one_kind(void **state) {
   for (size_t i = 0; i < COUNT_OF(asks); i++) {
     tsr_sequence *plain = NULL, *cached = NULL;
     assert_ok(ask(&asks[i].q, NULL, &plain));
-    assert_ok(ask(&asks[i].q, &options, &cached));
+    assert_ok(ask_all(NULL, &asks[i].q, TSR_F32, NULL, cache, &cached));
     tsr_text text = TSR_TEXT_EMPTY;
     assert_ok(tsr_sequence_print(plain, &text));
     assert_prints(cached, tsr_text_string(&text));
@@ -388,12 +395,11 @@ static void a_cache_minds_sizes_where_time_counts(void **state) {
   int64_t asked, known;
   assert_ok(tsr_sequence_cache_create(&cache));
   assert_ok(tsr_topology_parse("gpu:2x2", &topology));
-  const tsr_sequence_options options = {.size = sizeof options, .cache = cache};
   const char *const shapes[] = {"8,8", "8192,8192", "8,8"};
   for (size_t i = 0; i < COUNT_OF(shapes); i++) {
     tsr_sequence *sequence = NULL;
     const question q = {"x=2,y=2", shapes[i], "x, y", "_, x"};
-    assert_ok(ask_on(topology, &q, TSR_F32, &options, &sequence));
+    assert_ok(ask_all(topology, &q, TSR_F32, NULL, cache, &sequence));
     assert_true(certificate_of(sequence).seconds > 0);
     tsr_sequence_release(sequence);
   }
@@ -545,10 +551,9 @@ static tsr_status make_everything(void *context) {
     if (!status) status = tsr_sharding_bind(mesh, specs[i], false, &shardings[i]);
   }
   if (!status) status = tsr_sequence_cache_create(&cache);
-  const tsr_sequence_options options = {.size = sizeof options, .cache = cache};
   for (int i = 0; !status && i < 2; i++)
-    status = tsr_sequence_create(shardings[0], shardings[1], &shape, TSR_F32, &options,
-                                 i ? &again : &sequence);
+    status = tsr_sequence_create_cached(shardings[0], shardings[1], &shape, TSR_F32, NULL, cache,
+                                        i ? &again : &sequence);
   for (int i = 0; !status && i < tsr_sequence_step_count(sequence); i++) {
     tsr_groups groups = {0};
     tsr_pair *pairs = NULL;

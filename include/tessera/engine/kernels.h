@@ -26,11 +26,10 @@ TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
 // Converts `count` elements; the bits after the last element of the target are left alone. A pair
 // that is not convertible is refused, and so are buffers that are NULL unless `count` is 0.
 //
-// - Floats are rounded to nearest even, once: f64 goes to narrow formats directly. What is too
-// large
-//   becomes infinity; NaN in formats without one (fn, fnuz); the largest number in those without
-//   NaN (fp6, fp4), in which NaN becomes a zero of the opposite sign. So does ml_dtypes. f8e8m0fnu
-//   takes the nearest power of two, halves upwards, and NaN for zero and what is negative.
+// - Floats are rounded to nearest even, once: f64 goes to narrow formats directly. Overflow gives
+//   infinity; NaN in formats without one (fn, fnuz); the largest number in those without NaN (fp6,
+//   fp4), in which NaN becomes a zero of the opposite sign. So does ml_dtypes. f8e8m0fnu takes the
+//   nearest power of two, halves upwards, and NaN for zero and what is negative.
 // - NaNs stay NaNs of their sign; f16 keeps the leading part of the payload, made quiet.
 // - Floats become integers by truncation towards zero; what is out of range becomes the nearest
 //   integer of the type, NaN 0.

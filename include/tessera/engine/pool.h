@@ -16,8 +16,8 @@ TSR_BEGIN_DECLS
 // One owner. Any threads may run tasks on it; it is destroyed when none does.
 typedef struct tsr_pool tsr_pool;
 
-// Makes a pool of `workers` threads, the caller being one of them; 0 = one for each
-// processor that this process may use.
+// Makes a pool of `workers` threads, the caller being one of them; 0 = one for each processor
+// that this process may use.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_pool_create(int workers, tsr_pool **out_pool);
 TSR_API void tsr_pool_destroy(tsr_pool *pool);  // NULL is fine
 

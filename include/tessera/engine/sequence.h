@@ -72,16 +72,12 @@ typedef enum tsr_sequence_method {
   TSR_SEQUENCE_METHOD_COUNT
 } tsr_sequence_method;
 
-// Remembers what was found, for many tensors that change in the same way. May be shared by threads.
-typedef struct tsr_sequence_cache tsr_sequence_cache;
-
 typedef struct tsr_sequence_options {
   size_t size;  // sizeof(tsr_sequence_options)
   tsr_sequence_method method;
   int64_t memory_cap;     // bytes that a step's buffers, before and after, may take on a device;
                           // 0 = any. Fails with does_not_fit when no sequence can keep to it
   int64_t expansion_cap;  // states looked at before the search gives up; 0 = 50000
-  tsr_sequence_cache *cache;  // NULL = none; borrowed for the call
 } tsr_sequence_options;
 #define TSR_SEQUENCE_OPTIONS TSR_SIZED(tsr_sequence_options)
 
@@ -121,7 +117,7 @@ typedef struct tsr_sequence_certificate {
   double seconds;             // by the mesh's links; 0 without a topology
   bool optimal;  // no sequence of such steps is cheaper; false when the search gave up, or looked
                  // at whole axes only because there are too many parts, or was not asked for
-  int64_t expansions;  // states that the search looked at; 0 when it was remembered or not needed
+  int64_t expansions;  // states that the search looked at; 0 when it was not needed
 } tsr_sequence_certificate;
 TSR_API TSR_NONNULL const tsr_sequence_certificate *tsr_sequence_certificate_of(
     const tsr_sequence *sequence);

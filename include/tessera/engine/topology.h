@@ -27,6 +27,7 @@ typedef enum tsr_platform {
   TSR_PLATFORM_COUNT
 } tsr_platform;
 
+// What is absent.
 #define TSR_NO_SLICE (-1)
 #define TSR_NO_CORE (-1)
 

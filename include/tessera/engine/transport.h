@@ -3,10 +3,11 @@
 // A program that only uses comms does not need this header; it is for those who write an engine, in
 // this library (src/comm/threads), beside it (src/comm/mpi, a library of its own) or elsewhere.
 //
-// The facade (tessera/comm.h) does for every engine what all have in common. It checks arguments,
-// turns all_gather, all_to_all, permute and broadcast into copies, and, when there are several
-// ranks, makes sure by `share` that all of them call the same thing and that none found a mistake.
-// So an engine's functions are called on all ranks with arguments that were checked, or on none.
+// The facade (tessera/engine/collectives.h) does for every engine what all have in common. It
+// checks arguments, turns all_gather, all_to_all, permute and broadcast into copies, and, when
+// there are several ranks, makes sure by `share` that all of them call the same thing and that none
+// found a mistake. So an engine's functions are called on all ranks with arguments that were
+// checked, or on none.
 //
 // An engine's functions that wait for other ranks fail with COMM_TIMEOUT after tsr_comm_timeout
 // seconds without progress, and with COMM_FAILED when a rank is gone, in a message that names the
