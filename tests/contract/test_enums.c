@@ -33,6 +33,7 @@
 typedef tsr_status enum_fn(world *w, int value);
 
 #define OUT(place) world_out(w, place)
+#define SIZED(place, type) world_sized_out(w, place, sizeof(type))
 
 static tsr_status fill(void *context, const tsr_array_part *part, void *data) {
   (void)context, (void)part, (void)data;
@@ -45,87 +46,88 @@ static const char *const data_axis[] = {"data"};
 
 // ---- the calls: name, a value past the last one, the call ----
 
-#define CALLS(X)                                                                                   \
-  X(array_zeros, TSR_DTYPE_COUNT, tsr_array_zeros(w->comm, w->layout, (tsr_dtype)v, OUT(0)))       \
-  X(array_empty, TSR_DTYPE_COUNT, tsr_array_empty(w->comm, w->layout, (tsr_dtype)v, OUT(0)))       \
-  X(array_full, TSR_DTYPE_COUNT,                                                                   \
-    tsr_array_full(w->comm, w->layout, (tsr_dtype)v, w->host, OUT(0)))                             \
-  X(array_full_padded, TSR_DTYPE_COUNT,                                                            \
-    tsr_array_full(w->comm, w->padded, (tsr_dtype)v, w->host, OUT(0)))                             \
-  X(array_shard, TSR_DTYPE_COUNT,                                                                  \
-    tsr_array_shard(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))                      \
-  X(array_from_host_local, TSR_DTYPE_COUNT,                                                        \
-    tsr_array_from_host_local(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))            \
-  X(array_from_buffers, TSR_DTYPE_COUNT,                                                           \
-    tsr_array_from_buffers(w->comm, w->layout, (tsr_dtype)v, (tsr_buffer *[8]){NULL}, OUT(0)))     \
-  X(array_generate, TSR_DTYPE_COUNT,                                                               \
-    tsr_array_generate(w->comm, w->layout, (tsr_dtype)v, fill, NULL, OUT(0)))                      \
-  X(convert_from, TSR_DTYPE_COUNT, tsr_convert((tsr_dtype)v, w->host, TSR_F32, OUT(0), 1))         \
-  X(convert_to, TSR_DTYPE_COUNT, tsr_convert(TSR_F32, w->host, (tsr_dtype)v, OUT(0), 1))           \
-  X(dtype_bytes, TSR_DTYPE_COUNT, tsr_dtype_bytes((tsr_dtype)v, 1, OUT(0)))                        \
-  X(shape_bytes, TSR_DTYPE_COUNT, tsr_shape_bytes(TSR_SHAPE(2), (tsr_dtype)v, OUT(0)))             \
-  X(copy_plan_certify, TSR_DTYPE_COUNT, tsr_copy_plan_certify(w->copy_plan, (tsr_dtype)v, OUT(0))) \
-  X(relabel, TSR_DTYPE_COUNT, tsr_relabel(w->copy_plan, (tsr_dtype)v, OUT(0)))                     \
-  X(copy_batch_create, TSR_DTYPE_COUNT,                                                            \
-    tsr_copy_batch_create(&(tsr_copy_batch_item){w->copy_plan, (tsr_dtype)v}, 1, NULL, OUT(0)))    \
-  X(sequence_create, TSR_DTYPE_COUNT,                                                              \
-    tsr_sequence_create(w->sharding, w->other_sharding, TSR_SHAPE(8, 16), (tsr_dtype)v, NULL,      \
-                        OUT(0)))                                                                   \
-  X(sequence_create_method, TSR_SEQUENCE_METHOD_COUNT, sequence_by(w, v))                          \
-  X(memory_rule_spec, TSR_DTYPE_COUNT,                                                             \
-    tsr_memory_rule_spec(TSR_SHAPE(8), (tsr_dtype)v, w->mesh, 1, NULL, 0, OUT(0), OUT(1)))         \
-  X(tree_create, TSR_DTYPE_COUNT,                                                                  \
-    tsr_tree_create(&(tsr_tensor){.path = "x", .dtype = (tsr_dtype)v}, 1, OUT(0)))                 \
-  X(array_tree_create_dtype, TSR_DTYPE_COUNT, leaf_of(w, TSR_LEAF_SHAPE, (tsr_dtype)v))            \
-  X(array_tree_create_kind, TSR_LEAF_SHAPE + 1, leaf_of(w, (tsr_leaf_kind)v, TSR_F32))             \
-  X(comm_all_gather, TSR_DTYPE_COUNT,                                                              \
-    tsr_comm_all_gather(w->comm, &groups, (tsr_dtype)v, 1, 1, ins(w), outs(w)))                    \
-  X(comm_all_reduce, TSR_DTYPE_COUNT,                                                              \
-    tsr_comm_all_reduce(w->comm, &groups, (tsr_dtype)v, TSR_REDUCE_SUM, 1, ins(w), outs(w)))       \
-  X(comm_all_reduce_op, TSR_REDUCTION_COUNT,                                                       \
-    tsr_comm_all_reduce(w->comm, &groups, TSR_F32, (tsr_reduction)v, 1, ins(w), outs(w)))          \
-  X(comm_reduce_scatter, TSR_REDUCTION_COUNT,                                                      \
-    tsr_comm_reduce_scatter(w->comm, &groups, TSR_F32, (tsr_reduction)v, 1, 1, ins(w), outs(w)))   \
-  X(comm_permute, TSR_DTYPE_COUNT,                                                                 \
-    tsr_comm_permute(w->comm, &(tsr_pair){0, 1}, 1, (tsr_dtype)v, 1, ins(w), outs(w)))             \
-  X(comm_broadcast, TSR_DTYPE_COUNT,                                                               \
-    tsr_comm_broadcast(w->comm, &groups, 0, (tsr_dtype)v, 1, ins(w), outs(w)))                     \
-  X(layout_create, TSR_POLICY_COUNT,                                                               \
-    tsr_layout_create(w->sharding, TSR_SHAPE(8, 16), (tsr_policy)v, OUT(0)))                       \
-  X(plan_match, TSR_POLICY_COUNT, match_by(w, v))                                                  \
-  X(placer_create, TSR_POLICY_COUNT, place_by(w, v))                                               \
-  X(array_constrain, TSR_POLICY_COUNT, constrain_by(w, v))                                         \
-  X(mesh_create, TSR_AXIS_MANUAL + 1, mesh_of(w, v))                                               \
-  X(mesh_with_types, TSR_AXIS_MANUAL + 1,                                                          \
-    tsr_mesh_with_types(w->mesh, &(tsr_axis_type){(tsr_axis_type)v}, 1, OUT(0)))                   \
-  X(axes_zip, TSR_AXIS_MANUAL + 1,                                                                 \
-    tsr_axes_zip(data_axis, 1, &(int64_t){2}, 1, &(tsr_axis_type){(tsr_axis_type)v}, 1, OUT(0)))   \
-  X(mesh_collective_cost, TSR_COLLECTIVE_COUNT,                                                    \
-    tsr_mesh_collective_cost(w->mesh, (tsr_collective)v, data_axis, 1, 1, OUT(0)))                 \
-  X(topology_create, TSR_PLATFORM_COUNT, topology_of(w, v))                                        \
-  X(spec_parse, TSR_FORM_SHARDY + 1, tsr_spec_parse("x", (tsr_spec_form)v, OUT(0)))                \
-  X(spec_print, TSR_FORM_SHARDY + 1, print_as(w, v))                                               \
-  X(spec_create_stage, TSR_STAGE_PARTS + 1, spec_of(w, v, TSR_REDUCE_SUM))                         \
-  X(spec_create_reduction, TSR_SPEC_REDUCTION_COUNT, spec_of(w, TSR_STAGE_EVEN, v))                \
-  X(logical_names_init, TSR_ENTRY_UNCONSTRAINED + 1,                                               \
-    tsr_logical_names_init(OUT(0), &(tsr_logical_entry){.kind = (tsr_entry_kind)v}, 1))            \
-  X(logical_constrain, TSR_FALLBACK_NO_CONSTRAINT + 1, constrain_logical(w, v))                    \
-  X(axes_create, TSR_FIELD_COUNT,                                                                  \
-    tsr_axes_create(&(tsr_field_value){.field = (tsr_axis_field)v}, 1, OUT(0)))                    \
-  X(axes_resolve, TSR_MODE_COUNT,                                                                  \
-    tsr_axes_resolve(w->axes, NULL, &(tsr_logical_names){0, NULL, NULL}, (tsr_mode)v, OUT(0)))     \
-  X(axes_resolve_request, TSR_MODE_BY_DIM + 1, resolve_request(w, v, TSR_MODE_TRAIN))              \
-  X(axes_resolve_request_mode, TSR_MODE_COUNT, resolve_request(w, TSR_MODE_FIXED, v))              \
-  X(array_reshard, TSR_RESHARD_METHOD_COUNT, reshard_by(w, v))                                     \
-  X(checkpoint_open, TSR_FORMAT_COUNT, open_as(w, v, TSR_DTYPE_NONE))                              \
-  X(checkpoint_open_dtype, TSR_DTYPE_COUNT, open_as(w, TSR_FORMAT_ANY, v))                         \
-  X(load_create, TSR_DTYPE_COUNT, load_as(w, v))                                                   \
-  X(transform_format, TSR_FORMAT_COUNT, transform_to(w, v, TSR_DTYPE_NONE, 0))                     \
-  X(transform_dtype, TSR_DTYPE_COUNT, transform_to(w, TSR_FORMAT_ANY, v, 0))                       \
-  X(transform_existing, TSR_EXISTING_RESUME + 1,                                                   \
-    transform_to(w, TSR_FORMAT_ANY, TSR_DTYPE_NONE, v))                                            \
-  X(save_format, TSR_FORMAT_COUNT, save_to(w, v, TSR_DTYPE_NONE, 0))                               \
-  X(save_dtype, TSR_DTYPE_COUNT, save_to(w, TSR_FORMAT_ANY, v, 0))                                 \
+#define CALLS(X)                                                                                  \
+  X(array_zeros, TSR_DTYPE_COUNT, tsr_array_zeros(w->comm, w->layout, (tsr_dtype)v, OUT(0)))      \
+  X(array_empty, TSR_DTYPE_COUNT, tsr_array_empty(w->comm, w->layout, (tsr_dtype)v, OUT(0)))      \
+  X(array_full, TSR_DTYPE_COUNT,                                                                  \
+    tsr_array_full(w->comm, w->layout, (tsr_dtype)v, w->host, OUT(0)))                            \
+  X(array_full_padded, TSR_DTYPE_COUNT,                                                           \
+    tsr_array_full(w->comm, w->padded, (tsr_dtype)v, w->host, OUT(0)))                            \
+  X(array_shard, TSR_DTYPE_COUNT,                                                                 \
+    tsr_array_shard(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))                     \
+  X(array_from_host_local, TSR_DTYPE_COUNT,                                                       \
+    tsr_array_from_host_local(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))           \
+  X(array_from_buffers, TSR_DTYPE_COUNT,                                                          \
+    tsr_array_from_buffers(w->comm, w->layout, (tsr_dtype)v, (tsr_buffer *[8]){NULL}, OUT(0)))    \
+  X(array_generate, TSR_DTYPE_COUNT,                                                              \
+    tsr_array_generate(w->comm, w->layout, (tsr_dtype)v, fill, NULL, OUT(0)))                     \
+  X(convert_from, TSR_DTYPE_COUNT, tsr_convert((tsr_dtype)v, w->host, TSR_F32, OUT(0), 1))        \
+  X(convert_to, TSR_DTYPE_COUNT, tsr_convert(TSR_F32, w->host, (tsr_dtype)v, OUT(0), 1))          \
+  X(dtype_bytes, TSR_DTYPE_COUNT, tsr_dtype_bytes((tsr_dtype)v, 1, OUT(0)))                       \
+  X(shape_bytes, TSR_DTYPE_COUNT, tsr_shape_bytes(TSR_SHAPE(2), (tsr_dtype)v, OUT(0)))            \
+  X(copy_plan_certify, TSR_DTYPE_COUNT,                                                           \
+    tsr_copy_plan_certify(w->copy_plan, (tsr_dtype)v, SIZED(0, tsr_certificate)))                 \
+  X(relabel, TSR_DTYPE_COUNT, tsr_relabel(w->copy_plan, (tsr_dtype)v, SIZED(0, tsr_relabelling))) \
+  X(copy_batch_create, TSR_DTYPE_COUNT,                                                           \
+    tsr_copy_batch_create(&(tsr_copy_batch_item){w->copy_plan, (tsr_dtype)v}, 1, NULL, OUT(0)))   \
+  X(sequence_create, TSR_DTYPE_COUNT,                                                             \
+    tsr_sequence_create(w->sharding, w->other_sharding, TSR_SHAPE(8, 16), (tsr_dtype)v, NULL,     \
+                        OUT(0)))                                                                  \
+  X(sequence_create_method, TSR_SEQUENCE_METHOD_COUNT, sequence_by(w, v))                         \
+  X(memory_rule_spec, TSR_DTYPE_COUNT,                                                            \
+    tsr_memory_rule_spec(TSR_SHAPE(8), (tsr_dtype)v, w->mesh, 1, NULL, 0, OUT(0), OUT(1)))        \
+  X(tree_create, TSR_DTYPE_COUNT,                                                                 \
+    tsr_tree_create(&(tsr_tensor){.path = "x", .dtype = (tsr_dtype)v}, 1, OUT(0)))                \
+  X(array_tree_create_dtype, TSR_DTYPE_COUNT, leaf_of(w, TSR_LEAF_SHAPE, (tsr_dtype)v))           \
+  X(array_tree_create_kind, TSR_LEAF_SHAPE + 1, leaf_of(w, (tsr_leaf_kind)v, TSR_F32))            \
+  X(comm_all_gather, TSR_DTYPE_COUNT,                                                             \
+    tsr_comm_all_gather(w->comm, &groups, (tsr_dtype)v, 1, 1, ins(w), outs(w)))                   \
+  X(comm_all_reduce, TSR_DTYPE_COUNT,                                                             \
+    tsr_comm_all_reduce(w->comm, &groups, (tsr_dtype)v, TSR_REDUCE_SUM, 1, ins(w), outs(w)))      \
+  X(comm_all_reduce_op, TSR_REDUCTION_COUNT,                                                      \
+    tsr_comm_all_reduce(w->comm, &groups, TSR_F32, (tsr_reduction)v, 1, ins(w), outs(w)))         \
+  X(comm_reduce_scatter, TSR_REDUCTION_COUNT,                                                     \
+    tsr_comm_reduce_scatter(w->comm, &groups, TSR_F32, (tsr_reduction)v, 1, 1, ins(w), outs(w)))  \
+  X(comm_permute, TSR_DTYPE_COUNT,                                                                \
+    tsr_comm_permute(w->comm, &(tsr_pair){0, 1}, 1, (tsr_dtype)v, 1, ins(w), outs(w)))            \
+  X(comm_broadcast, TSR_DTYPE_COUNT,                                                              \
+    tsr_comm_broadcast(w->comm, &groups, 0, (tsr_dtype)v, 1, ins(w), outs(w)))                    \
+  X(layout_create, TSR_POLICY_COUNT,                                                              \
+    tsr_layout_create(w->sharding, TSR_SHAPE(8, 16), (tsr_policy)v, OUT(0)))                      \
+  X(plan_match, TSR_POLICY_COUNT, match_by(w, v))                                                 \
+  X(placer_create, TSR_POLICY_COUNT, place_by(w, v))                                              \
+  X(array_constrain, TSR_POLICY_COUNT, constrain_by(w, v))                                        \
+  X(mesh_create, TSR_AXIS_MANUAL + 1, mesh_of(w, v))                                              \
+  X(mesh_with_types, TSR_AXIS_MANUAL + 1,                                                         \
+    tsr_mesh_with_types(w->mesh, &(tsr_axis_type){(tsr_axis_type)v}, 1, OUT(0)))                  \
+  X(axes_zip, TSR_AXIS_MANUAL + 1,                                                                \
+    tsr_axes_zip(data_axis, 1, &(int64_t){2}, 1, &(tsr_axis_type){(tsr_axis_type)v}, 1, OUT(0)))  \
+  X(mesh_collective_cost, TSR_COLLECTIVE_COUNT,                                                   \
+    tsr_mesh_collective_cost(w->mesh, (tsr_collective)v, data_axis, 1, 1, OUT(0)))                \
+  X(topology_create, TSR_PLATFORM_COUNT, topology_of(w, v))                                       \
+  X(spec_parse, TSR_FORM_SHARDY + 1, tsr_spec_parse("x", (tsr_spec_form)v, OUT(0)))               \
+  X(spec_print, TSR_FORM_SHARDY + 1, print_as(w, v))                                              \
+  X(spec_create_stage, TSR_STAGE_PARTS + 1, spec_of(w, v, TSR_REDUCE_SUM))                        \
+  X(spec_create_reduction, TSR_SPEC_REDUCTION_COUNT, spec_of(w, TSR_STAGE_EVEN, v))               \
+  X(logical_names_init, TSR_ENTRY_UNCONSTRAINED + 1,                                              \
+    tsr_logical_names_init(OUT(0), &(tsr_logical_entry){.kind = (tsr_entry_kind)v}, 1))           \
+  X(logical_constrain, TSR_FALLBACK_NO_CONSTRAINT + 1, constrain_logical(w, v))                   \
+  X(axes_create, TSR_FIELD_COUNT,                                                                 \
+    tsr_axes_create(&(tsr_field_value){.field = (tsr_axis_field)v}, 1, OUT(0)))                   \
+  X(axes_resolve, TSR_MODE_COUNT,                                                                 \
+    tsr_axes_resolve(w->axes, NULL, &(tsr_logical_names){0, NULL, NULL}, (tsr_mode)v, OUT(0)))    \
+  X(axes_resolve_request, TSR_MODE_BY_DIM + 1, resolve_request(w, v, TSR_MODE_TRAIN))             \
+  X(axes_resolve_request_mode, TSR_MODE_COUNT, resolve_request(w, TSR_MODE_FIXED, v))             \
+  X(array_reshard, TSR_RESHARD_METHOD_COUNT, reshard_by(w, v))                                    \
+  X(checkpoint_open, TSR_FORMAT_COUNT, open_as(w, v, TSR_DTYPE_NONE))                             \
+  X(checkpoint_open_dtype, TSR_DTYPE_COUNT, open_as(w, TSR_FORMAT_ANY, v))                        \
+  X(load_create, TSR_DTYPE_COUNT, load_as(w, v))                                                  \
+  X(transform_format, TSR_FORMAT_COUNT, transform_to(w, v, TSR_DTYPE_NONE, 0))                    \
+  X(transform_dtype, TSR_DTYPE_COUNT, transform_to(w, TSR_FORMAT_ANY, v, 0))                      \
+  X(transform_existing, TSR_EXISTING_RESUME + 1,                                                  \
+    transform_to(w, TSR_FORMAT_ANY, TSR_DTYPE_NONE, v))                                           \
+  X(save_format, TSR_FORMAT_COUNT, save_to(w, v, TSR_DTYPE_NONE, 0))                              \
+  X(save_dtype, TSR_DTYPE_COUNT, save_to(w, TSR_FORMAT_ANY, v, 0))                                \
   X(save_existing, TSR_EXISTING_RESUME + 1, save_to(w, TSR_FORMAT_ANY, TSR_DTYPE_NONE, v))
 
 static const void *const *ins(world *w) {
@@ -163,7 +165,8 @@ static tsr_status place_by(world *w, int v) {
 
 static tsr_status constrain_by(world *w, int v) {
   const tsr_place_options options = {.size = sizeof options, .policy = (tsr_policy)v};
-  return tsr_array_constrain(w->array, w->other_spec, w->mesh, &options, OUT(0), OUT(1));
+  return tsr_array_constrain(w->array, w->other_spec, w->mesh, &options, OUT(0),
+                             SIZED(1, tsr_place_report));
 }
 
 static tsr_status mesh_of(world *w, int v) {

@@ -27,6 +27,7 @@
 #include "transfer/transfer_internal.h"
 
 #define OUT(place) world_out(w, place)
+#define SIZED(place, type) world_sized_out(w, place, sizeof(type))
 #define MADE(type) (*(type *)world_out(w, 0))
 
 static const char *const data_axis[] = {"data"};
@@ -41,59 +42,64 @@ static void release_all(world *w) {
 
 // ---- name, call, how to free what it made ----
 
-#define CALLS(X)                                                                                  \
-  X(array_local, tsr_array_local_at(w->array, 0, OUT(0)), (void)0)                                \
-  X(array_constrain, tsr_array_constrain(w->array, w->other_spec, w->mesh, NULL, OUT(0), OUT(1)), \
-    (tsr_array_release(MADE(tsr_array *)), tsr_place_report_deinit(OUT(1))))                      \
-  X(array_reshard_all,                                                                            \
-    tsr_array_reshard_all((tsr_array *[]){w->array, w->array},                                    \
-                          (const tsr_layout *[]){w->other, w->other}, 2, NULL, OUT(0)),           \
-    release_all(w))                                                                               \
-  X(array_tree_extract_shardings, tsr_array_tree_extract_shardings(w->arrays, w->mesh, OUT(0)),   \
-    tsr_sharding_release(MADE(tsr_sharding *)))                                                   \
-  X(axes_shard, shard_by_axes(w),                                                                 \
-    (tsr_spec_release(MADE(tsr_spec *)), tsr_spec_release(*(tsr_spec **)OUT(1)),                  \
-     tsr_changes_deinit(OUT(2))))                                                                 \
-  X(checkpoint_hash, tsr_checkpoint_hash(w->checkpoint, 0, NULL, OUT(0)), (void)0)                \
-  X(checkpoint_stats, tsr_checkpoint_stats(w->checkpoint, 0, NULL, OUT(0)), (void)0)              \
-  X(copies_init_into, tsr_copies_init_into(OUT(0), w->copy_plan, 0), tsr_copies_deinit(OUT(0)))   \
-  X(layout_addressable, tsr_layout_addressable(w->layout, 0, 0, OUT(0)), (void)0)                 \
-  X(layout_index_map, tsr_layout_index_map(w->layout, OUT(0)), (void)0)                           \
-  X(layout_index_map_of_boxes, tsr_layout_index_map(w->boxes, OUT(0)), (void)0)                   \
-  X(layout_jax_replica_ids, tsr_layout_jax_replica_ids(w->layout, OUT(0)), (void)0)               \
-  X(layout_process_hull, tsr_layout_process_hull(w->layout, 0, OUT(0), OUT(1)), (void)0)          \
-  X(layout_process_shards, tsr_layout_process_shards(w->layout, 0, OUT(0)), (void)0)              \
-  X(layout_runs, tsr_layout_runs(w->layout, 0, 0, OUT(0), OUT(1)), free(MADE(tsr_run *)))         \
-  X(logical_to_mesh_axes, tsr_logical_to_mesh_axes(&batch_names, w->logical, OUT(0), OUT(1)),     \
-    tsr_spec_release(MADE(tsr_spec *)))                                                           \
-  X(logical_names_of, tsr_logical_names_of(data_axis, 1, OUT(0)),                                 \
-    tsr_logical_names_deinit(OUT(0)))                                                             \
-  X(memory_rule_spec,                                                                             \
-    tsr_memory_rule_spec(TSR_SHAPE(8, 16), TSR_F32, w->mesh, 64, NULL, 0, OUT(0), OUT(1)),        \
-    tsr_spec_release(MADE(tsr_spec *)))                                                           \
-  X(mesh_groups, tsr_mesh_groups(w->mesh, data_axis, 1, OUT(0)), tsr_groups_deinit(OUT(0)))       \
-  X(pieces_init, tsr_pieces_init(OUT(0), w->layout, 0), tsr_pieces_deinit(OUT(0)))                \
-  X(placer_shard_leaf,                                                                            \
-    tsr_placer_shard_leaf(w->placer, tsr_array_tree_at(w->arrays, 0), OUT(0), OUT(1)),            \
-    (tsr_array_release(MADE(tsr_array *)), tsr_place_report_deinit(OUT(1))))                      \
-  X(plan_analyze, tsr_plan_analyze(w->plan, NULL, 0, OUT(0)), tsr_analysis_deinit(OUT(0)))        \
-  X(plan_check, tsr_plan_check(w->plan, NULL, OUT(0)), tsr_findings_deinit(OUT(0)))               \
-  X(plan_device_bytes, tsr_plan_device_bytes(w->plan, OUT(0)), (void)0)                           \
-  X(plan_diff_create, tsr_plan_diff_create(w->plan, w->plan, OUT(0)),                             \
-    tsr_plan_diff_deinit(OUT(0)))                                                                 \
-  X(plan_fit, fit(w), tsr_plan_release(MADE(tsr_plan *)))                                         \
-  X(plan_group, tsr_plan_group(w->plan, OUT(0)), tsr_tree_groups_deinit(OUT(0)))                  \
-  X(relabel, tsr_relabel(w->copy_plan, TSR_F32, OUT(0)), tsr_relabelling_deinit(OUT(0)))          \
-  X(rules_lint, tsr_rules_lint(w->rules, w->tree, w->mesh, OUT(0)), tsr_lints_deinit(OUT(0)))     \
-  X(rules_match_one, tsr_rules_match_one(w->rules, 0, "a", OUT(0)), (void)0)                      \
-  X(sequence_step_pairs, tsr_sequence_step_pairs(w->sequence, permute_of(w), OUT(0), OUT(1)),     \
-    free(MADE(tsr_pair *)))                                                                       \
-  X(spec_axis_names,                                                                              \
-    tsr_spec_axis_names((const tsr_spec *[]){w->spec, w->other_spec}, 2, OUT(0), OUT(1)),         \
-    free(MADE(void *)))                                                                           \
-  X(spec_correct, tsr_spec_correct(w->spec, w->mesh, TSR_SHAPE(7, 16), NULL, OUT(0), OUT(1)),     \
-    (tsr_spec_release(MADE(tsr_spec *)), tsr_changes_deinit(OUT(1))))                             \
-  X(tree_select, tsr_tree_select(w->tree, &(tsr_tree_filter){0}, OUT(0), OUT(1)),                 \
+#define CALLS(X)                                                                                \
+  X(array_local, tsr_array_local_at(w->array, 0, SIZED(0, tsr_array_part)), (void)0)            \
+  X(array_constrain,                                                                            \
+    tsr_array_constrain(w->array, w->other_spec, w->mesh, NULL, OUT(0),                         \
+                        SIZED(1, tsr_place_report)),                                            \
+    (tsr_array_release(MADE(tsr_array *)), tsr_place_report_deinit(OUT(1))))                    \
+  X(array_reshard_all,                                                                          \
+    tsr_array_reshard_all((tsr_array *[]){w->array, w->array},                                  \
+                          (const tsr_layout *[]){w->other, w->other}, 2, NULL, OUT(0)),         \
+    release_all(w))                                                                             \
+  X(array_tree_extract_shardings, tsr_array_tree_extract_shardings(w->arrays, w->mesh, OUT(0)), \
+    tsr_sharding_release(MADE(tsr_sharding *)))                                                 \
+  X(axes_shard, shard_by_axes(w),                                                               \
+    (tsr_spec_release(MADE(tsr_spec *)), tsr_spec_release(*(tsr_spec **)OUT(1)),                \
+     tsr_changes_deinit(OUT(2))))                                                               \
+  X(checkpoint_hash, tsr_checkpoint_hash(w->checkpoint, 0, NULL, OUT(0)), (void)0)              \
+  X(checkpoint_stats, tsr_checkpoint_stats(w->checkpoint, 0, NULL, OUT(0)), (void)0)            \
+  X(copies_init_into, tsr_copies_init_into(OUT(0), w->copy_plan, 0), tsr_copies_deinit(OUT(0))) \
+  X(layout_addressable, tsr_layout_addressable(w->layout, 0, 0, OUT(0)), (void)0)               \
+  X(layout_index_map, tsr_layout_index_map(w->layout, OUT(0)), (void)0)                         \
+  X(layout_index_map_of_boxes, tsr_layout_index_map(w->boxes, OUT(0)), (void)0)                 \
+  X(layout_jax_replica_ids, tsr_layout_jax_replica_ids(w->layout, OUT(0)), (void)0)             \
+  X(layout_process_hull, tsr_layout_process_hull(w->layout, 0, OUT(0), OUT(1)), (void)0)        \
+  X(layout_process_shards, tsr_layout_process_shards(w->layout, 0, OUT(0)), (void)0)            \
+  X(layout_runs, tsr_layout_runs(w->layout, 0, 0, OUT(0), OUT(1)), free(MADE(tsr_run *)))       \
+  X(logical_to_mesh_axes, tsr_logical_to_mesh_axes(&batch_names, w->logical, OUT(0), OUT(1)),   \
+    tsr_spec_release(MADE(tsr_spec *)))                                                         \
+  X(logical_names_of, tsr_logical_names_of(data_axis, 1, OUT(0)),                               \
+    tsr_logical_names_deinit(OUT(0)))                                                           \
+  X(memory_rule_spec,                                                                           \
+    tsr_memory_rule_spec(TSR_SHAPE(8, 16), TSR_F32, w->mesh, 64, NULL, 0, OUT(0), OUT(1)),      \
+    tsr_spec_release(MADE(tsr_spec *)))                                                         \
+  X(mesh_groups, tsr_mesh_groups(w->mesh, data_axis, 1, OUT(0)), tsr_groups_deinit(OUT(0)))     \
+  X(pieces_init, tsr_pieces_init(OUT(0), w->layout, 0), tsr_pieces_deinit(OUT(0)))              \
+  X(placer_shard_leaf,                                                                          \
+    tsr_placer_shard_leaf(w->placer, tsr_array_tree_at(w->arrays, 0), OUT(0),                   \
+                          SIZED(1, tsr_place_report)),                                          \
+    (tsr_array_release(MADE(tsr_array *)), tsr_place_report_deinit(OUT(1))))                    \
+  X(plan_analyze, tsr_plan_analyze(w->plan, NULL, 0, SIZED(0, tsr_analysis)),                   \
+    tsr_analysis_deinit(OUT(0)))                                                                \
+  X(plan_check, tsr_plan_check(w->plan, NULL, OUT(0)), tsr_findings_deinit(OUT(0)))             \
+  X(plan_device_bytes, tsr_plan_device_bytes(w->plan, OUT(0)), (void)0)                         \
+  X(plan_diff_create, tsr_plan_diff_create(w->plan, w->plan, SIZED(0, tsr_plan_diff)),          \
+    tsr_plan_diff_deinit(OUT(0)))                                                               \
+  X(plan_fit, fit(w), tsr_plan_release(MADE(tsr_plan *)))                                       \
+  X(plan_group, tsr_plan_group(w->plan, OUT(0)), tsr_tree_groups_deinit(OUT(0)))                \
+  X(relabel, tsr_relabel(w->copy_plan, TSR_F32, SIZED(0, tsr_relabelling)),                     \
+    tsr_relabelling_deinit(OUT(0)))                                                             \
+  X(rules_lint, tsr_rules_lint(w->rules, w->tree, w->mesh, OUT(0)), tsr_lints_deinit(OUT(0)))   \
+  X(rules_match_one, tsr_rules_match_one(w->rules, 0, "a", OUT(0)), (void)0)                    \
+  X(sequence_step_pairs, tsr_sequence_step_pairs(w->sequence, permute_of(w), OUT(0), OUT(1)),   \
+    free(MADE(tsr_pair *)))                                                                     \
+  X(spec_axis_names,                                                                            \
+    tsr_spec_axis_names((const tsr_spec *[]){w->spec, w->other_spec}, 2, OUT(0), OUT(1)),       \
+    free(MADE(void *)))                                                                         \
+  X(spec_correct, tsr_spec_correct(w->spec, w->mesh, TSR_SHAPE(7, 16), NULL, OUT(0), OUT(1)),   \
+    (tsr_spec_release(MADE(tsr_spec *)), tsr_changes_deinit(OUT(1))))                           \
+  X(tree_select, tsr_tree_select(w->tree, &(tsr_tree_filter){0}, OUT(0), OUT(1)),               \
     free(MADE(int64_t *)))
 
 static tsr_status shard_by_axes(world *w) {
@@ -109,7 +115,7 @@ static tsr_status shard_by_axes(world *w) {
 
 static tsr_status fit(world *w) {
   const tsr_fit_options options = {.size = sizeof options, .limit = 256};
-  return tsr_plan_fit(w->tree, w->mesh, &options, OUT(0), OUT(1));
+  return tsr_plan_fit(w->tree, w->mesh, &options, OUT(0), SIZED(1, tsr_fit_report));
 }
 
 static int permute_of(world *w) {

@@ -21,14 +21,25 @@
 #include "tessera/engine/sharding.h"
 #include "transfer/transfer_internal.h"
 
-enum { CANARY = 0xA5, PLACES = 4 };
+enum { CANARY = 0xA5 };
 
-void *world_out(world *w, int place) { return w->out + (size_t)place * OUT_BYTES / PLACES; }
+void *world_out(world *w, int place) { return w->out + (size_t)place * OUT_BYTES / OUT_PLACES; }
+
+void *world_sized_out(world *w, int place, size_t size) {
+  w->sized[place] = size;
+  return memcpy(world_out(w, place), &size, sizeof size);
+}
 
 bool world_is_untouched(world *w) {
-  bool same = true;
-  for (int i = 0; i < OUT_BYTES; i++) same &= w->out[i] == CANARY;
+  unsigned char before[OUT_BYTES];
+  memset(before, CANARY, sizeof before);
+  for (int place = 0; place < OUT_PLACES; place++)
+    if (w->sized[place])
+      memcpy(before + ((unsigned char *)world_out(w, place) - w->out), &w->sized[place],
+             sizeof w->sized[place]);
+  const bool same = !memcmp(w->out, before, sizeof before);
   memset(w->out, CANARY, sizeof w->out);
+  memset(w->sized, 0, sizeof w->sized);
   return same;
 }
 

@@ -27,7 +27,7 @@
 #include "tessera/topology.h"
 #include "tessera/tree.h"
 
-enum { OUT_BYTES = 1 << 14 };
+enum { OUT_BYTES = 1 << 14, OUT_PLACES = 4 };
 
 typedef struct world {
   test_folder folder;
@@ -60,6 +60,7 @@ typedef struct world {
   float host[128];
   // Outputs of calls that fail.
   _Alignas(max_align_t) unsigned char out[OUT_BYTES];
+  size_t sized[OUT_PLACES];  // what stands first in a place, where it is a sized struct; else 0
 } world;
 
 int world_set_up(void **state);
@@ -67,6 +68,8 @@ int world_tear_down(void **state);
 
 // A place for an output; places 0 to 3 do not overlap.
 void *world_out(world *w, int place);
+// The same for a sized struct, which opens with its size.
+void *world_sized_out(world *w, int place, size_t size);
 bool world_is_untouched(world *w);  // since it was last asked
 
 // Says what is wrong with one call of many; gives 1, for a count of these.
