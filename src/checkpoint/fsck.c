@@ -36,37 +36,6 @@ const char *tsr_fault_name(tsr_fault_kind kind) {
   return (unsigned)kind < TSR_FAULT_COUNT ? fault_names[kind] : NULL;
 }
 
-const char *tsr_fault_remedy(tsr_fault_kind kind) {
-#define ANEW "once all files are there and whole, --repair writes the index anew"
-  static const char *const remedies[TSR_FAULT_COUNT] = {
-      [TSR_FAULT_UNREADABLE] = "see whether the file may be read and the disk is sound",
-      [TSR_FAULT_HEADER] = "fetch or copy the file again",
-      [TSR_FAULT_TRUNCATED] = "fetch or copy the file again; the copy was not finished",
-      [TSR_FAULT_BAD_INDEX] = ANEW,
-      [TSR_FAULT_NO_INDEX] = ANEW,
-      [TSR_FAULT_OUTSIDE] = "put the file itself into the folder before the folder is copied",
-      [TSR_FAULT_FILE_MISSING] = "bring the file back, or fetch it again",
-      [TSR_FAULT_FILE_SURPLUS] = "remove the file, or name it in the index",
-      [TSR_FAULT_NOT_IN_FILE] = "bring back the file that holds the tensor",
-      [TSR_FAULT_NOT_IN_INDEX] = ANEW,
-      [TSR_FAULT_TWICE] = "remove the file that is not meant",
-      [TSR_FAULT_TOTAL_SIZE] = ANEW,
-      [TSR_FAULT_TIED] = "nothing; loaders take the embedding",
-      [TSR_FAULT_LEFT_OVER] = "run the same command with --resume, or remove it",
-      [TSR_FAULT_NO_PLAN] = "say with --from how the ranks' tensors are cut",
-      [TSR_FAULT_BAD_MANIFEST] = "bring the file back from a copy of the checkpoint",
-      [TSR_FAULT_SIZE] = "fetch or copy the file again",
-      [TSR_FAULT_SLICE] = "bring the file back that was written with this plan",
-      [TSR_FAULT_NOT_IN_PLAN] = "bring the file back that was written with this plan",
-      [TSR_FAULT_LOST] = "bring back the files that hold the rest of the tensor",
-      [TSR_FAULT_DISAGREES] = "bring back files that were written together",
-      [TSR_FAULT_HASH] = "fetch or copy the files of the tensor again",
-      [TSR_FAULT_COPIES] = "find out which copy is right, and copy it over the other",
-  };
-#undef ANEW
-  return (unsigned)kind < TSR_FAULT_COUNT ? remedies[kind] : NULL;
-}
-
 const char *tsr_severity_name(tsr_severity severity) {
   static const char *const names[TSR_SEVERITY_COUNT] = {"error", "warning", "note"};
   return (unsigned)severity < TSR_SEVERITY_COUNT ? names[severity] : NULL;
@@ -289,10 +258,7 @@ static tsr_status look_beside(tsr_fsck *fsck) {
   const bool begun = !status && state.begun;
   tsr_status_free(status);
   if (begun)
-    return tsr_fsck_add(fsck, &place,
-                        "%s: a job that was to write here was not finished; the same command with "
-                        "--resume goes on",
-                        journal);
+    return tsr_fsck_add(fsck, &place, "%s: a job that was to write here was not finished", journal);
   if (!access(journal, F_OK)) TSR_TRY(add_left_over(fsck, "", journal));
   return access(partial, F_OK) ? NULL : add_left_over(fsck, "", partial);
 }

@@ -59,7 +59,7 @@ static tsr_status recall_dtype(array_list *list, const char *name, tsr_dtype not
     return tsr_fail(
         UNSUPPORTED,
         "array \"%s\" has elements of %d bits whose type NumPy did not note; it must be "
-        "said (tsr_checkpoint_options.forgotten, --npy-dtype)",
+        "said (tsr_checkpoint_options.forgotten)",
         name, bits);
   tsr_text_addf(
       &list->checkpoint->warnings,

@@ -7,6 +7,56 @@
 #include "tessera/checkpoint/progress.h"
 #include "cli/plan_source.h"
 
+// What to do about faults of a kind.
+static const char *remedy(tsr_fault_kind kind) {
+  switch (kind) {
+    case TSR_FAULT_UNREADABLE:
+      return "see whether the file may be read and the disk is sound";
+    case TSR_FAULT_HEADER:
+    case TSR_FAULT_SIZE:
+      return "fetch or copy the file again";
+    case TSR_FAULT_TRUNCATED:
+      return "fetch or copy the file again; the copy was not finished";
+    case TSR_FAULT_BAD_INDEX:
+    case TSR_FAULT_NO_INDEX:
+    case TSR_FAULT_NOT_IN_INDEX:
+    case TSR_FAULT_TOTAL_SIZE:
+      return "once all files are there and whole, --repair writes the index anew";
+    case TSR_FAULT_OUTSIDE:
+      return "put the file itself into the folder before the folder is copied";
+    case TSR_FAULT_FILE_MISSING:
+      return "bring the file back, or fetch it again";
+    case TSR_FAULT_FILE_SURPLUS:
+      return "remove the file, or name it in the index";
+    case TSR_FAULT_NOT_IN_FILE:
+      return "bring back the file that holds the tensor";
+    case TSR_FAULT_TWICE:
+      return "remove the file that is not meant";
+    case TSR_FAULT_TIED:
+      return "nothing; loaders take the embedding";
+    case TSR_FAULT_LEFT_OVER:
+      return "run the same command with --resume, or remove it";
+    case TSR_FAULT_NO_PLAN:
+      return "say with --from how the ranks' tensors are cut";
+    case TSR_FAULT_BAD_MANIFEST:
+      return "bring the file back from a copy of the checkpoint";
+    case TSR_FAULT_SLICE:
+    case TSR_FAULT_NOT_IN_PLAN:
+      return "bring the file back that was written with this plan";
+    case TSR_FAULT_LOST:
+      return "bring back the files that hold the rest of the tensor";
+    case TSR_FAULT_DISAGREES:
+      return "bring back files that were written together";
+    case TSR_FAULT_HASH:
+      return "fetch or copy the files of the tensor again";
+    case TSR_FAULT_COPIES:
+      return "find out which copy is right, and copy it over the other";
+    case TSR_FAULT_COUNT:
+      break;
+  }
+  return "";
+}
+
 static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
   tsr_json_begin_object(w);
   const struct {
@@ -16,7 +66,7 @@ static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
                 {"file", fault->file},
                 {"tensor", fault->tensor},
                 {"message", fault->message},
-                {"remedy", tsr_fault_remedy(fault->kind)}};
+                {"remedy", remedy(fault->kind)}};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     tsr_json_write_key(w, fields[i].key);
     tsr_json_write_string(w, fields[i].value);
@@ -52,7 +102,7 @@ static void print_remedies(const tsr_fsck *fsck, tsr_text *out) {
     if (told[fault->kind] || fault->repairable) continue;
     told[fault->kind] = true;
     tsr_text_addf(out, "%s  %s: %s\n", any ? "" : "what to do about\n", tsr_fault_name(fault->kind),
-                  tsr_fault_remedy(fault->kind));
+                  remedy(fault->kind));
     any = true;
   }
 }

@@ -52,9 +52,35 @@ static int print_manual(const char *name) {
   return EXIT_YES;
 }
 
+// Messages of the library name what its callers set; the users of the command know flags.
+static void say_by_flags(const char *message, FILE *file) {
+  static const struct {
+    const char *name, *flag;
+  } flags[] = {
+      {"TSR_EXISTING_REPLACE", "--force"},
+      {"TSR_EXISTING_RESUME", "--resume"},
+      {"tsr_checkpoint_options.forgotten", "--npy-dtype"},
+      {"tsr_fact ", "--fact "},
+      {"tsr_fsck_options.repair", "`tessera fsck --repair`"},
+      {"without tsr_match_options.companions", "with --no-companions"},
+  };
+  while (*message) {
+    size_t i = 0, count = sizeof flags / sizeof *flags;
+    while (i < count && strncmp(message, flags[i].name, strlen(flags[i].name)) != 0) i++;
+    if (i == count) {
+      fputc(*message++, file);
+    } else {
+      fputs(flags[i].flag, file);
+      message += strlen(flags[i].name);
+    }
+  }
+}
+
 int cli_report(const cli_command *command, tsr_status status) {
   const bool usage = tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT;
-  fprintf(stderr, "tessera %s: %s\n", command->name, tsr_status_text(status));
+  fprintf(stderr, "tessera %s: ", command->name);
+  say_by_flags(tsr_status_text(status), stderr);
+  fputc('\n', stderr);
   if (usage) fprintf(stderr, "`tessera %s --help` shows what it takes\n", command->name);
   const int code = usage ? EXIT_USAGE : EXIT_FAILED + (int)tsr_status_code(status);
   tsr_status_free(status);

@@ -204,7 +204,7 @@ static tsr_status not_a_model(const char *folder) {
     tsr_text_addf(&hint, "; %s/%s can be named itself", folder, index);
   else if (files > 1)
     tsr_text_addf(&hint,
-                  "; of %d files, as %s, each can be named itself, and `tessera fsck --repair` "
+                  "; of %d files, as %s, each can be named itself, and tsr_fsck_options.repair "
                   "makes an index for the parts of one model",
                   files, file);
   else if (file)

@@ -102,10 +102,11 @@ static tsr_status pair(const beside *b, const tsr_companion *c, bool cut, pairin
   tsr_shape_print(&own, &shapes);
   tsr_text_addf(&shapes, " beside \"%s\" of ", b->weight->path);
   tsr_shape_print(&other, &shapes);
-  tsr_status status = tsr_fail(BAD_CUT,
-                               "tensor \"%s\" has shape %s: it is not known which dimensions "
-                               "belong together; give both rules, with --no-companions",
-                               b->scale->path, tsr_text_string(&shapes));
+  tsr_status status =
+      tsr_fail(BAD_CUT,
+               "tensor \"%s\" has shape %s: it is not known which dimensions "
+               "belong together; give both rules, without tsr_match_options.companions",
+               b->scale->path, tsr_text_string(&shapes));
   tsr_text_deinit(&shapes);
   return status;
 }

@@ -192,7 +192,7 @@ static void jobs_that_can_go_on_are_told(void **state) {
   assert_ok(tsr_fsck_run(test_folder_path(&folder, ONE), NULL, &fsck));
   assert_int_equal(tsr_fsck_count(fsck), 1);
   assert_int_equal(tsr_fsck_at(fsck, 0)->kind, TSR_FAULT_LEFT_OVER);
-  assert_non_null(strstr(tsr_fsck_at(fsck, 0)->message, "--resume goes on"));
+  assert_non_null(strstr(tsr_fsck_at(fsck, 0)->message, "was not finished"));
   tsr_fsck_destroy(fsck);
   test_folder_remove(&folder);
 }

@@ -180,7 +180,6 @@ static void dimensions_past_a_spec_are_uncut(void **state) {
   X(tsr_change_text, tsr_change_kind, TSR_CHANGE_COUNT)                  \
   X(tsr_checkpoint_format_name, tsr_checkpoint_format, TSR_FORMAT_COUNT) \
   X(tsr_fault_name, tsr_fault_kind, TSR_FAULT_COUNT)                     \
-  X(tsr_fault_remedy, tsr_fault_kind, TSR_FAULT_COUNT)                   \
   X(tsr_field_name, tsr_axis_field, TSR_FIELD_COUNT)                     \
   X(tsr_field_token, tsr_axis_field, TSR_FIELD_COUNT)                    \
   X(tsr_finding_text, tsr_finding_kind, TSR_FINDING_COUNT)               \

@@ -59,11 +59,12 @@ static void bad_expressions_are_refused(void **state) {
   } cases[] = {
       {"tp/parts({intermediate})", TSR_CAUSE_UNKNOWN_FACT,
        "f:1: in {intermediate}: the fact \"intermediate\" is not known; it is intermediate_size in "
-       "the model's config.json, or give it with --fact intermediate=N"},
+       "the model's config.json, or give it with tsr_fact intermediate=N"},
       {"tp/parts({tp})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1: in {tp}: the size of axis \"tp\" is not known; give a mesh, or --fact tp=N"},
+       "f:1: in {tp}: the size of axis \"tp\" is not known; give a mesh, or tsr_fact tp=N"},
       {"tp/parts({kv_haeds})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1: in {kv_haeds}: there is no fact \"kv_haeds\"; give it with --fact kv_haeds=N; did you "
+       "f:1: in {kv_haeds}: there is no fact \"kv_haeds\"; give it with tsr_fact kv_haeds=N; did "
+       "you "
        "mean \"kv_heads\"?"},
       {"tp/parts({heads/3})", TSR_CAUSE_INDIVISIBLE,
        "f:1: in {heads/3}: 32 / 3 leaves a remainder"},

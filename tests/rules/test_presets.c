@@ -257,7 +257,7 @@ static void facts_are_asked_for_only_when_needed(void **state) {
   rules = NULL;
   assert_fails_with(tsr_rules_preset("phi3:fsdp+tp", NULL, &rules), UNKNOWN_FACT,
                     "the fact \"heads\" is not known; it is num_attention_heads in the model's "
-                    "config.json, or give it with --fact heads=N");
+                    "config.json, or give it with tsr_fact heads=N");
   static const char *const keep[] = {"tp"};
   const tsr_rules_options options = {
       .size = sizeof options, .keep_axes = keep, .keep_axis_count = 1};
