@@ -1,4 +1,4 @@
-// What other rooms use of tessera/chunks.h beside what is public.
+// What other rooms use of tessera/compat/t5x_chunks.h beside what is public.
 #ifndef TESSERA_ARRAY_CHUNKS_INTERNAL_H
 #define TESSERA_ARRAY_CHUNKS_INTERNAL_H
 
@@ -9,8 +9,6 @@
 #include "tessera/mesh.h"
 #include "tessera/status.h"
 
-// Looks at every device once. A process whose devices form no box is found out when it is asked
-// for.
 tsr_chunker *tsr_chunker_retain(const tsr_chunker *chunker);
 const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker);  // borrowed
 // The processes with a device in the mesh, ascending.

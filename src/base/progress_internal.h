@@ -1,11 +1,10 @@
-// What other rooms use of tessera/progress.h beside what is public.
+// What other rooms use of tessera/checkpoint/progress.h beside what is public.
 #ifndef TESSERA_BASE_PROGRESS_INTERNAL_H
 #define TESSERA_BASE_PROGRESS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "tessera/api.h"
 #include "tessera/checkpoint/progress.h"

@@ -1,10 +1,20 @@
-// The stack behind tessera/scope.h. Values are shared handles; the scope holds one reference.
+// The stack behind tessera/compat/scope.h. Values are shared handles; the scope holds one
+// reference.
 #ifndef TESSERA_BASE_SCOPE_H
 #define TESSERA_BASE_SCOPE_H
 
 #include "tessera/api.h"
 #include "tessera/compat/scope.h"
 #include "tessera/status.h"
+
+// What a scope holds; each kind has its own innermost value.
+typedef enum tsr_scope_kind {
+  TSR_SCOPE_MESH,
+  TSR_SCOPE_RULES,
+  TSR_SCOPE_AXES,
+  TSR_SCOPE_AXES_DEFAULT,
+  TSR_SCOPE_KIND_COUNT
+} tsr_scope_kind;
 
 // Enters a scope that holds `value` (already retained for it) and calls `release` when left. A NULL
 // value hides those outside; `release` is not called for it. When entering fails, the caller still

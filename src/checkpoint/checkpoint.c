@@ -244,6 +244,7 @@ bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64
   const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, (int)copy);
   if (part->file < 0 || checkpoint->store->tensors[tensor].foreign) return false;
   *out_stored = (tsr_stored){.file = part->file,
+                             .path = checkpoint->store->paths[part->file],
                              .offset = part->offset,
                              .bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard)};
   return true;

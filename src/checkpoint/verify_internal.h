@@ -1,4 +1,4 @@
-// What other rooms use of tessera/verify.h beside what is public.
+// What other rooms use of tessera/checkpoint/verify.h beside what is public.
 #ifndef TESSERA_CHECKPOINT_VERIFY_INTERNAL_H
 #define TESSERA_CHECKPOINT_VERIFY_INTERNAL_H
 
@@ -15,8 +15,7 @@ const char *tsr_verdict_text(tsr_verdict verdict);  // "the values differ"
 // Makes them those of both; stats without elements (all 0) add nothing.
 void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more);
 
-// Rows come in the order of the first checkpoint, then those that only the second has. Fails when
-// something cannot be read; differences are no failure.
+// The number of rows with a verdict.
 int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict);
 int64_t tsr_verification_bytes_read(const tsr_verification *verification);
 // The tensors that were compared, 0 or 1.

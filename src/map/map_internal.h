@@ -1,4 +1,4 @@
-// What other rooms use of tessera/map.h beside what is public.
+// What other rooms use of tessera/checkpoint/map.h beside what is public.
 #ifndef TESSERA_MAP_MAP_INTERNAL_H
 #define TESSERA_MAP_MAP_INTERNAL_H
 
@@ -14,7 +14,7 @@
 void tsr_map_print(const tsr_map *map, tsr_text *out);
 int64_t tsr_map_count(const tsr_map *map);  // of rules and drops
 
-// Maps that ship with the library ("llama-fuse"); the names end with NULL.
+// The names of the maps that ship with the library, NULL after the last; and their text.
 const char *tsr_map_preset_at(int64_t index);
 const char *tsr_map_preset_text(const char *name);  // NULL if there is none
 
@@ -26,6 +26,7 @@ const char *tsr_map_preset_text(const char *name);  // NULL if there is none
 TSR_MUST_USE tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const models[2],
                                                 const tsr_map_options *const options[2],
                                                 int64_t *out_which, tsr_mapping **out_mapping);
+// The tensors it was applied to.
 const tsr_tree *tsr_mapping_source(const tsr_mapping *mapping);
 // The line of the map that makes a destination tensor; 0 = it goes over unchanged, or the mapping
 // is an inverse.

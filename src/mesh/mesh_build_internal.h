@@ -1,4 +1,5 @@
-// What other rooms use of tessera/mesh_build.h beside what is public.
+// What other rooms use of the mesh builders of JAX, t5x and eformer (tessera/compat/jax_mesh.h,
+// t5x_mesh.h, eformer_mesh.h) beside what is public.
 #ifndef TESSERA_MESH_MESH_BUILD_INTERNAL_H
 #define TESSERA_MESH_MESH_BUILD_INTERNAL_H
 
@@ -16,9 +17,9 @@ TSR_MUST_USE tsr_status tsr_sizes_complete(int64_t *sizes, int count, int64_t de
 // Ascending prime factors of n >= 1 into `out_factors` (room for 62); gives their number.
 TSR_MUST_USE tsr_status tsr_prime_factors(int64_t n, int64_t *out_factors, int *out_count);
 
-// The same answer where there is one. Where the first devices form no box, or one that does not
-// fit, takes others: of the boxes in the first slice one that fits the mesh, keeps whole axes of
-// the torus, and is compact.
+// The answer of tsr_jax_make_mesh where there is one. Where the first devices form no box, or one
+// that does not fit, takes others: of the boxes in the first slice one that fits the mesh, keeps
+// whole axes of the torus, and is compact.
 TSR_MUST_USE tsr_status tsr_jax_make_mesh_in_box(const tsr_topology *topology, const tsr_axis *axes,
                                                  int axis_count, bool use_types,
                                                  tsr_mesh **out_mesh);

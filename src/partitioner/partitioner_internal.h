@@ -1,4 +1,4 @@
-// What other rooms use of tessera/partitioner.h beside what is public.
+// What other rooms use of tessera/compat/t5x_partitioner.h beside what is public.
 #ifndef TESSERA_PARTITIONER_PARTITIONER_INTERNAL_H
 #define TESSERA_PARTITIONER_PARTITIONER_INTERNAL_H
 
@@ -13,15 +13,11 @@
 #include "tessera/spec.h"
 #include "tessera/status.h"
 
-// Fails with no_partition_count when neither a number nor a submesh is given, and as
-// tsr_t5x_default_mesh where there is no mesh. With both mesh shapes every rule for "batch" becomes
-// replica+data. NULL topology: a partitioner without a mesh, which knows its rules and data axis.
 tsr_partitioner *tsr_partitioner_retain(const tsr_partitioner *partitioner);
 
 // What was odd about the options, a line for each: t5x only logs it, or says nothing. "" = nothing.
 const char *tsr_partitioner_warnings(const tsr_partitioner *partitioner);
-// Whether parameters are moved to the devices, or stay in host memory. The one thing that can be
-// changed: every holder sees it, at once and from any thread.
+// As tsr_partitioner_set_params_on_devices set it last.
 bool tsr_partitioner_params_on_devices(const tsr_partitioner *partitioner);
 
 // The number of devices along the data axes, 1 without any.

@@ -1,4 +1,5 @@
-// What other rooms use of tessera/place.h beside what is public.
+// What other rooms use of tessera/place.h, compat/constrain.h and compat/placer.h beside what is
+// public.
 #ifndef TESSERA_PLACE_PLACE_INTERNAL_H
 #define TESSERA_PLACE_PLACE_INTERNAL_H
 
@@ -20,6 +21,11 @@
 const char *tsr_outcome_word(tsr_outcome outcome);  // "no_mesh"
 const char *tsr_outcome_text(tsr_outcome outcome);  // "left alone: there is no mesh"
 
+// ---- constraints of trees ----
+//
+// NULL options are defaults and a NULL mesh is the current one. `out_reports` may be NULL, and has
+// a place for each leaf; the size of the first is that of all. A tree moves in one round.
+
 // Collective. The same spec for every leaf.
 TSR_MUST_USE tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
                                                  const tsr_mesh *mesh,
@@ -38,6 +44,8 @@ TSR_MUST_USE tsr_status tsr_array_tree_place(const tsr_array_tree *tree,
                                              tsr_array_tree **out_tree,
                                              tsr_place_report *out_reports);
 
+// ---- placers ----
+
 // One spec per path (NULL = replicated). They are checked now: an axis that the mesh lacks or that
 // is used twice is refused, naming the path. Whether sizes divide shows when there are some.
 // Copies the options and what they point to; retains the comm.
@@ -46,7 +54,6 @@ TSR_MUST_USE tsr_status tsr_placer_from_specs(const char *const *paths,
                                               const tsr_mesh *mesh,
                                               const tsr_place_options *options,
                                               tsr_placer **out_placer);
-// The final specs and policies of a plan, on its mesh (or the current one).
 const tsr_mesh *tsr_placer_mesh(const tsr_placer *placer);
 // The spec of a path; NULL if it has none.
 const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path);
@@ -54,6 +61,8 @@ const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path)
 // Collective. One leaf, found by its path. A shape is refused.
 TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
                                               tsr_array **out_array, tsr_place_report *out_report);
+
+// ---- what trees have ----
 
 // extract_sharding_structure, get_shardings_with_structure: the sharding of every leaf that is an
 // array with one; NULL for others. `out_shardings` has a place for each leaf; they live as long as

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/plan_auto.h beside what is public.
+// What other rooms use of tessera/compat/eformer_plan.h beside what is public.
 #ifndef TESSERA_PLAN_PLAN_AUTO_INTERNAL_H
 #define TESSERA_PLAN_PLAN_AUTO_INTERNAL_H
 
@@ -16,7 +16,7 @@
 #include "tessera/status.h"
 #include "tessera/tree.h"
 
-// auto_namedsharding: the same, bound to the mesh.
+// auto_namedsharding: tsr_auto_spec, bound to the mesh.
 TSR_MUST_USE tsr_status tsr_auto_sharding(const tsr_shape *shape, const tsr_mesh *mesh,
                                           const tsr_auto_options *options,
                                           tsr_sharding **out_sharding);
@@ -60,10 +60,6 @@ TSR_MUST_USE tsr_status tsr_plan_fit_each(const tsr_tree *tree, const tsr_mesh *
                                           const char *const *names, int name_count,
                                           tsr_plan **out_plan);
 
-// analyze_sharding_strategy, and ShardingAnalyzer.estimate_memory_usage (bytes and device_max),
-// every field exact. `fsdp_axes` are those whose shards are gathered for use, once per step, the
-// outermost first; NULL = those called fsdp, zero, dp or data. Devices are looked at one by one
-// only where shards differ in size, once for each such spec, shape and type. Fails without a mesh.
 void tsr_analysis_to_json(const tsr_analysis *analysis, tsr_json_writer *writer);
 
 #endif

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/axes.h beside what is public.
+// What other rooms use of tessera/compat/eformer_axes.h beside what is public.
 #ifndef TESSERA_RULES_AXES_INTERNAL_H
 #define TESSERA_RULES_AXES_INTERNAL_H
 
@@ -28,7 +28,7 @@ void tsr_axes_to_json(const tsr_axes *axes, tsr_json_writer *writer);
 void tsr_axes_given_to_json(const tsr_axes *axes, tsr_json_writer *writer);
 // A line for each field: its name, its value, and what it follows.
 void tsr_axes_print(const tsr_axes *axes, tsr_text *out);
-// The same with these fields replaced; fields that were never given follow the new values.
+// tsr_axes_replace with fields written as above.
 TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
                                               tsr_axes **out_axes);
 // By the values of all fields, given or not. The hash is the same in every process and on every
@@ -40,9 +40,7 @@ bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field);
 
 const char *tsr_mode_name(tsr_mode mode);  // "__train__"
 
-// `rule` and `generation_rule` are field names, tokens, names in the registry, mesh axes, or groups
-// of these. A NULL generation rule is found from the rule: a field with a decode_ twin has that
-// one. A name that exists is refused unless `override`. Blanks around the name do not count.
+// A name that is not there is refused unless `missing_ok`. Blanks around it do not count.
 TSR_MUST_USE tsr_status tsr_axis_registry_remove(tsr_axis_registry *registry, const char *name,
                                                  bool missing_ok);
 void tsr_axis_registry_clear(tsr_axis_registry *registry);

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/notation.h beside what is public.
+// What other rooms use of tessera/compat/hlo.h and torch.h beside what is public.
 #ifndef TESSERA_SPEC_NOTATION_INTERNAL_H
 #define TESSERA_SPEC_NOTATION_INTERNAL_H
 
@@ -29,12 +29,6 @@ typedef enum tsr_subgroup {
   TSR_SUBGROUP_UNREDUCED
 } tsr_subgroup;
 
-// Every form that XLA's printer uses: iota with and without transpose, explicit lists, replicas and
-// other last tile dimensions, maximal, manual, unreduced, unknown, tuples, shard groups, metadata.
-// Print gives the text that XLA prints; metadata is carried along. Texts that mean nothing are
-// refused even where XLA takes them: two kinds at once, repeated devices, sizes that do not match.
-// The newer text over a named mesh, {mesh['x'=2,'y'=4], [{'x'}, {?}], unreduced={'y'}}, is read as
-// the tiling that it means and printed as that.
 tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);
 tsr_tiling_kind tsr_tiling_kind_of(const tsr_tiling *tiling);
 // As values: a list of devices equals the counted form of the same; metadata does not matter.

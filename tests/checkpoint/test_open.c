@@ -79,6 +79,7 @@ static void a_file_is_read_whole_and_in_boxes(void **state) {
   tsr_stored stored;
   assert_true(tsr_checkpoint_find(checkpoint, 0, 0, 0, &stored));
   assert_int_equal(stored.bytes, 8 * 6 * 4);
+  assert_string_equal(stored.path, tsr_checkpoint_file_at(checkpoint, stored.file));
   assert_int_equal(tsr_checkpoint_file_bytes(checkpoint, 0), stored.offset + stored.bytes + 4);
   assert_fails(
       tsr_checkpoint_read(checkpoint, 0, (tsr_range[]){{0, 9}, {0, 6}}, words, sizeof words),

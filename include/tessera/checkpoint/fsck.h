@@ -1,4 +1,12 @@
-// checkpoint/fsck.h
+// Fsck: everything that is wrong with a checkpoint on disk, not only the first thing.
+//
+// The index is held against the headers, these against the sizes of their files, and with `deep`
+// the elements against the hashes that were stored with them and copies against each other.
+//
+//   tsr_fsck *report = NULL;
+//   TSR_TRY(tsr_fsck_run("Llama-3-8B", NULL, &report));
+//   for (int64_t i = 0; i < tsr_fsck_count(report); i++) puts(tsr_fsck_at(report, i)->message);
+//   tsr_fsck_destroy(report);
 #ifndef TSR_CHECKPOINT_FSCK_H
 #define TSR_CHECKPOINT_FSCK_H
 
@@ -37,7 +45,7 @@ TSR_BEGIN_DECLS
   X(LOST, "lost")                 /* no file holds a part of a tensor */                  \
   X(DISAGREES, "disagrees")       /* files do not agree with each other otherwise */      \
   X(HASH, "hash")                 /* elements are not those that were hashed */           \
-  X(COPIES, "copies")             /* copies of one thing differ */
+  X(COPIES, "copies")             /* stored copies of one shard differ */
 #define TSR_ENUMERATOR_(id, word) TSR_FAULT_##id,
 typedef enum tsr_fault_kind { TSR_FAULTS(TSR_ENUMERATOR_) TSR_FAULT_COUNT } tsr_fault_kind;
 #undef TSR_ENUMERATOR_
@@ -53,7 +61,7 @@ typedef enum tsr_severity {
 typedef struct tsr_fault {
   tsr_fault_kind kind;
   tsr_severity severity;
-  bool repairable;      // by writing the index anew
+  bool repairable;      // by rewriting the index
   const char *file;     // relative to the folder; "" = the folder itself
   const char *tensor;   // NULL = none in particular
   const char *message;  // whole: names file and tensor
@@ -65,8 +73,8 @@ typedef struct tsr_fsck_options {
   // Read all elements: whether they can be read, are those that were hashed, and copies are equal.
   // Only where nothing else is wrong.
   bool deep;
-  // Write model.safetensors.index.json anew from the headers, in one step, if that mends something
-  // and every file can be read; the old one is kept as model.safetensors.index.json.bak.
+  // Rewrite model.safetensors.index.json from the headers, in one step, if that mends something and
+  // every file can be read; the old one is kept as model.safetensors.index.json.bak.
   bool repair;
   int64_t max_memory;         // of `deep`; 0 = 1 GiB
   int jobs;                   // workers; 0 = tsr_cpu_count()
@@ -78,15 +86,15 @@ typedef struct tsr_fsck_options {
 // One owner. Not changed after tsr_fsck_run: any threads may look at it.
 typedef struct tsr_fsck tsr_fsck;
 
-// A file or folder of any format; the index, manifest or plan of a folder stands for the folder.
+// Checks a file or folder of any format; the index, manifest or plan of a folder stands for it.
 // Fails only when nothing can be said: the path is not there, or memory is out, or what is allowed
 // is too little for `deep`.
-TSR_API TSR_MUST_USE tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options,
-                                             tsr_fsck **out_fsck);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_fsck **out_fsck);
 TSR_API void tsr_fsck_destroy(tsr_fsck *fsck);  // NULL is fine
-TSR_API int64_t tsr_fsck_count(const tsr_fsck *fsck);
-TSR_API const tsr_fault *tsr_fsck_at(const tsr_fsck *fsck, int64_t index);
-TSR_API bool tsr_fsck_repaired(const tsr_fsck *fsck);  // the index was written anew
+TSR_API TSR_NONNULL int64_t tsr_fsck_count(const tsr_fsck *fsck);
+TSR_API TSR_NONNULL const tsr_fault *tsr_fsck_at(const tsr_fsck *fsck, int64_t index);
+TSR_API TSR_NONNULL bool tsr_fsck_repaired(const tsr_fsck *fsck);  // the index was rewritten
 
 TSR_END_DECLS
 

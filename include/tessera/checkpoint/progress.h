@@ -1,10 +1,14 @@
-// checkpoint/progress.h
+// Progress: how long jobs report how far they are, and how they are asked to stop. The options of
+// loads, saves, transforms and checks take a function that is called with a report now and then.
+//
+//   tsr_load_options options = TSR_LOAD_OPTIONS;
+//   options.progress = tsr_progress_bar;
+//   options.progress_context = stderr;
 #ifndef TSR_CHECKPOINT_PROGRESS_H
 #define TSR_CHECKPOINT_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "tessera/api.h"
 
@@ -23,7 +27,7 @@ typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
 
 // A receiver that draws a bar with rate and time left on a terminal, and nothing when `context` (a
 // FILE *) is not one. Jobs shorter than two seconds stay silent.
-TSR_API bool tsr_progress_bar(void *context, const tsr_progress_report *report);
+TSR_API TSR_NONNULL bool tsr_progress_bar(void *context, const tsr_progress_report *report);
 
 TSR_END_DECLS
 

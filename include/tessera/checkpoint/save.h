@@ -1,4 +1,5 @@
-// Save: arrays on devices as a checkpoint on disk, in any format; the way back from tessera/load.h.
+// Save: arrays on devices as a checkpoint on disk, in any format; the way back from
+// tessera/checkpoint/load.h.
 //
 // Each element is written once, by a rank that holds it, in windows of a few megabytes: what all
 // ranks hold is shared out among them, and what is cut across ranks but stored in one piece is
@@ -6,7 +7,7 @@
 //
 //   TSR_TRY(tsr_checkpoint_save(state, "step-1000", comm, NULL));
 //
-// The result is there whole or not at all, as with tessera/transform.h: it grows in
+// The result is there whole or not at all, as with tessera/checkpoint/transform.h: it grows in
 // `step-1000.partial`, beside `step-1000.journal`, and takes its place in one step when all of it
 // is on the disk. A save that fails or is cancelled removes what it wrote, and what was there
 // before stays. One whose processes were killed leaves the two beside; the next save with
@@ -82,18 +83,18 @@ typedef struct tsr_save tsr_save;
 // it has run, its arrays must not be written to or donated. Fails with unsupported_leaf for a shape
 // without data, with comm_mismatch where ranks are about to save different things, and otherwise as
 // tsr_transform_create.
-TSR_API TSR_MUST_USE tsr_status tsr_save_create(const tsr_array_tree *tree, const char *path,
-                                                tsr_comm *comm, const tsr_save_options *options,
-                                                tsr_save **out_save);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3, 5) tsr_status
+    tsr_save_create(const tsr_array_tree *tree, const char *path, tsr_comm *comm,
+                    const tsr_save_options *options, tsr_save **out_save);
 TSR_API void tsr_save_destroy(tsr_save *save);  // NULL is fine
-TSR_API const tsr_save_certificate *tsr_save_certificate_of(const tsr_save *save);
+TSR_API TSR_NONNULL const tsr_save_certificate *tsr_save_certificate_of(const tsr_save *save);
 // Collective. Does it. Once.
-TSR_API TSR_MUST_USE tsr_status tsr_save_run(tsr_save *save);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_save_run(tsr_save *save);
 
 // Collective. All of it in one call; NULL options = defaults.
-TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_save(const tsr_array_tree *tree, const char *path,
-                                                    tsr_comm *comm,
-                                                    const tsr_save_options *options);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3) tsr_status
+    tsr_checkpoint_save(const tsr_array_tree *tree, const char *path, tsr_comm *comm,
+                        const tsr_save_options *options);
 
 TSR_END_DECLS
 

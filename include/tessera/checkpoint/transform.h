@@ -1,4 +1,19 @@
-// checkpoint/transform.h
+// Transform: a checkpoint rewritten, cut in another way, in another format, with other types.
+//
+// One streaming copy serves split, merge, shard, gather and reshard. Tensors go through memory in
+// windows of a few megabytes, so that a model of any size takes the memory it is allowed and no
+// more; each byte is read once and written once. What will happen is known before the first byte is
+// written: tsr_transform_certificate_of.
+//
+//   tsr_transform_options options = TSR_TRANSFORM_OPTIONS;
+//   options.dtype = TSR_BF16;
+//   tsr_transform *job = NULL;
+//   TSR_TRY(tsr_transform_create(source, "out", &options, &job));
+//   tsr_status status = tsr_transform_run(job);
+//   tsr_transform_destroy(job);
+//
+// The result is there whole or not at all. Until it is, it grows in `out.partial`, beside a journal
+// `out.journal` from which a job that was killed can go on (TSR_EXISTING_RESUME).
 #ifndef TSR_CHECKPOINT_TRANSFORM_H
 #define TSR_CHECKPOINT_TRANSFORM_H
 
@@ -59,8 +74,8 @@ typedef struct tsr_transform_options {
   // scales.
   bool no_companions;
   // A number that is too large for the type it is cast to becomes infinite, NaN, or the largest
-  // there is (tsr_convert), and is counted in the report. Otherwise it fails the job with
-  // cast_overflow; with this, that job can be resumed.
+  // there is (tsr_convert of tessera/engine/kernels.h), and is counted in the report. Otherwise it
+  // fails the job with cast_overflow; with this, that job can be resumed.
   bool allow_overflow;
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
   int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
@@ -86,11 +101,11 @@ typedef struct tsr_transform_options {
 typedef struct tsr_transform_certificate {
   int64_t tensors, windows;
   int64_t source_files, files;
-  // Of tensors; what lies in gaps of less than 4 kB and is read in vain is not counted, which only
-  // maps that rearrange tensors do.
+  // Of tensors. Gaps of less than 4 kB that are read along and dropped are not counted; only maps
+  // that rearrange tensors have them.
   int64_t bytes_read;
   int64_t bytes_written;              // of the files as a whole, with the index: exact
-  int64_t least_read, least_written;  // that any way of doing it must
+  int64_t least_read, least_written;  // lower bounds
   int64_t extras, extra_bytes;        // small files of the folder that are copied along
   int64_t table_memory;               // of names, layouts, headers, hashes: grows with the tensors
   int64_t peak_memory;                // tables and buffers, beside a few megabytes of the program
@@ -100,9 +115,9 @@ typedef struct tsr_transform_certificate {
 
 // The tensors that a transform with these options writes, of the types they will have: what its
 // plan is for.
-TSR_API TSR_MUST_USE tsr_status tsr_transform_tree(const tsr_checkpoint *source,
-                                                   const tsr_transform_options *options,
-                                                   tsr_tree **out_tree);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
+                       tsr_tree **out_tree);
 
 // One owner, used by one thread at a time.
 typedef struct tsr_transform tsr_transform;
@@ -112,14 +127,14 @@ typedef struct tsr_transform tsr_transform;
 // replaced, with bad_argument when one of source and destination lies in the other, or a file of
 // the source in what is removed, with unsupported when the destination is a mount point: nothing
 // can take its place.
-TSR_API TSR_MUST_USE tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
-                                                     const tsr_transform_options *options,
-                                                     tsr_transform **out_transform);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
+    tsr_transform_create(const tsr_checkpoint *source, const char *path,
+                         const tsr_transform_options *options, tsr_transform **out_transform);
 TSR_API void tsr_transform_destroy(tsr_transform *transform);  // NULL is fine
-TSR_API const tsr_transform_certificate *tsr_transform_certificate_of(
+TSR_API TSR_NONNULL const tsr_transform_certificate *tsr_transform_certificate_of(
     const tsr_transform *transform);
 // Does it. Once; a job that failed or was cancelled is resumed by a new transform.
-TSR_API TSR_MUST_USE tsr_status tsr_transform_run(tsr_transform *transform);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_transform_run(tsr_transform *transform);
 
 // A tensor with numbers that were too large for a cast (allow_overflow).
 typedef struct tsr_cast_loss {
@@ -138,7 +153,8 @@ typedef struct tsr_transform_report {
   int64_t checked, unchecked;
 } tsr_transform_report;
 // All zero before it has run.
-TSR_API const tsr_transform_report *tsr_transform_report_of(const tsr_transform *transform);
+TSR_API TSR_NONNULL const tsr_transform_report *tsr_transform_report_of(
+    const tsr_transform *transform);
 
 TSR_END_DECLS
 

@@ -1,4 +1,13 @@
-// checkpoint/verify.h
+// Verify: whether two checkpoints hold the same tensors, however each of them is stored.
+//
+// Tensors are compared as wholes, by name, element by element in row-major order: a file against a
+// folder, 8 ranks' files against 4 of our own. By default every byte of both is read, and every
+// stored copy; within the memory that is allowed, whatever the size of the model.
+//
+//   tsr_verification *result = NULL;
+//   TSR_TRY(tsr_checkpoint_verify(before, after, NULL, &result));
+//   const bool equal = tsr_verification_equal(result);
+//   tsr_verification_destroy(result);
 #ifndef TSR_CHECKPOINT_VERIFY_H
 #define TSR_CHECKPOINT_VERIFY_H
 
@@ -42,8 +51,8 @@ typedef struct tsr_tensor_stats {
 typedef struct tsr_verify_options {
   size_t size;  // sizeof(tsr_verify_options)
   // Compare what this makes of one checkpoint's tensors with the other: it must have been applied
-  // to the first, or where `mapped` is 1 to the second (tsr_map_apply_to_either tells which). The
-  // hashes that this one stores are not believed then. NULL = as they are.
+  // to the tree of the first, or where `mapped` is 1 to that of the second. The hashes that this
+  // checkpoint stores are not believed then. NULL = as they are.
   const tsr_mapping *map;
   int64_t mapped;
   // Believe the hashes that a checkpoint stores: of tensors that have one in both, nothing is read
@@ -82,26 +91,25 @@ typedef struct tsr_verify_row {
 // One owner. Not changed after tsr_checkpoint_verify: any threads may look at it.
 typedef struct tsr_verification tsr_verification;
 
-// Rows come in the order of the first checkpoint, then those that only the second has. Fails when
-// something cannot be read; differences are no failure.
-TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first,
-                                                      const tsr_checkpoint *second,
-                                                      const tsr_verify_options *options,
-                                                      tsr_verification **out_verification);
+// Compares them. Rows come in the order of the first checkpoint, then those that only the second
+// has. Fails when something cannot be read; differences are no failure.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
+    tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoint *second,
+                          const tsr_verify_options *options, tsr_verification **out_verification);
 TSR_API void tsr_verification_destroy(tsr_verification *verification);  // NULL is fine
-TSR_API bool tsr_verification_equal(const tsr_verification *verification);
-TSR_API int64_t tsr_verification_count(const tsr_verification *verification);
-TSR_API const tsr_verify_row *tsr_verification_at(const tsr_verification *verification,
-                                                  int64_t row);
+TSR_API TSR_NONNULL bool tsr_verification_equal(const tsr_verification *verification);
+TSR_API TSR_NONNULL int64_t tsr_verification_count(const tsr_verification *verification);
+TSR_API TSR_NONNULL const tsr_verify_row *tsr_verification_at(const tsr_verification *verification,
+                                                              int64_t row);
 // One line of what is different: `"w": the values differ: 3 of 48 elements, first at (0, 5): 1.0
 // and 2.0`.
-TSR_API void tsr_verification_print_row(const tsr_verification *verification, int64_t row,
-                                        tsr_text *out);
+TSR_API TSR_NONNULL void tsr_verification_print_row(const tsr_verification *verification,
+                                                    int64_t row, tsr_text *out);
 
 // Statistics of one tensor, by the workers of a pool (NULL = this thread).
-TSR_API TSR_MUST_USE tsr_status tsr_checkpoint_stats(const tsr_checkpoint *checkpoint,
-                                                     int64_t tensor, tsr_pool *pool,
-                                                     tsr_tensor_stats *out_stats);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_checkpoint_stats(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_pool *pool,
+                         tsr_tensor_stats *out_stats);
 
 TSR_END_DECLS
 

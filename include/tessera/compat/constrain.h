@@ -1,4 +1,14 @@
-// compat/constrain.h
+// Constraints: an array put where a spec, semantic or logical axes, or its own size say; what
+// with_sharding_constraint is in JAX, flax and eformer.
+//
+//   tsr_array *placed = NULL;
+//   tsr_place_report report = TSR_PLACE_REPORT;
+//   TSR_TRY(tsr_array_constrain(array, spec, mesh, NULL, &placed, &report));
+//
+// "Collective" is meant as in tessera/comm.h, over the comm of the array. Ranks compare its type,
+// shape and layout, what was decided about it, and the options. Arrays are never changed, but made
+// again; what already lies as asked is the same array, held once more. Where an array is left
+// alone, or its spec is corrected, a *report* says why. Whole trees: tessera/compat/placer.h.
 #ifndef TSR_COMPAT_CONSTRAIN_H
 #define TSR_COMPAT_CONSTRAIN_H
 
@@ -50,7 +60,7 @@ typedef struct tsr_place_report {
 #define TSR_PLACE_REPORT TSR_SIZED(tsr_place_report)
 TSR_API void tsr_place_report_deinit(tsr_place_report *report);
 // `placed: tp, _`, or why it was not, and a line for each change.
-TSR_API void tsr_place_report_print(const tsr_place_report *report, tsr_text *out);
+TSR_API TSR_NONNULL void tsr_place_report_print(const tsr_place_report *report, tsr_text *out);
 
 typedef struct tsr_place_options {
   size_t size;                         // sizeof(tsr_place_options)
@@ -65,46 +75,47 @@ typedef struct tsr_place_options {
 
 // ---- constraints ----
 //
-// NULL options are defaults and a NULL mesh is the current one, everywhere. `out_report` may be
-// NULL. `out_reports`, of trees, may be NULL too, and has a place for each leaf; the size of the
-// first is that of all. A tree moves in one round.
+// NULL options are defaults and a NULL mesh is the current one, everywhere (tsr_mesh_enter of
+// tessera/compat/jax_mesh.h). `out_report` may be NULL.
 
 // Collective. eformer's with_sharding_constraint: the spec is corrected for mesh and shape, then
 // the array is put so. The empty spec, and no mesh at all, leave it alone; `_`, and a spec that
 // correction empties, replicate it. As in JAX only Auto axes may be used
 // (constraint_needs_auto_axis).
-TSR_API TSR_MUST_USE tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec,
-                                                    const tsr_mesh *mesh,
-                                                    const tsr_place_options *options,
-                                                    tsr_array **out_array,
-                                                    tsr_place_report *out_report);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 5) tsr_status
+    tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
+                        const tsr_place_options *options, tsr_array **out_array,
+                        tsr_place_report *out_report);
 // Collective. PartitionManager.shard and apply_logical_sharding: the spec that semantic axes and a
-// mode come to (NULL axes = the current ones). The request's shape is the array's, whatever it
-// says. Without a mesh `auto_correct` fails, its absence leaves the array alone; specs are
-// corrected in any case.
-TSR_API TSR_MUST_USE tsr_status tsr_array_constrain_axes(
-    tsr_array *array, const tsr_axes *axes, const tsr_axis_registry *registry,
-    const tsr_axes_request *request, const tsr_mesh *mesh, bool auto_correct,
-    const tsr_place_options *options, tsr_array **out_array, tsr_place_report *out_report);
+// mode come to (NULL axes = the current ones, NULL registry = none). The request's shape is the
+// array's, whatever it says. Without a mesh `auto_correct` fails, its absence leaves the array
+// alone; specs are corrected in any case.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4, 8) tsr_status
+    tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
+                             const tsr_axis_registry *registry, const tsr_axes_request *request,
+                             const tsr_mesh *mesh, bool auto_correct,
+                             const tsr_place_options *options, tsr_array **out_array,
+                             tsr_place_report *out_report);
 // Collective. linen's with_logical_constraint (tsr_logical_constrain). Nothing is corrected: what
 // does not fit fails, unless the options' policy allows it.
-TSR_API TSR_MUST_USE tsr_status tsr_array_constrain_logical(
-    tsr_array *array, const tsr_logical_names *names, const tsr_logical_rules *rules,
-    const tsr_mesh *mesh, tsr_fallback fallback, const tsr_place_options *options,
-    tsr_array **out_array, tsr_place_report *out_report);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 7) tsr_status
+    tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names *names,
+                                const tsr_logical_rules *rules, const tsr_mesh *mesh,
+                                tsr_fallback fallback, const tsr_place_options *options,
+                                tsr_array **out_array, tsr_place_report *out_report);
 // Collective. flax's shard_value (tsr_logical_shard_value): reshards where all axes of the mesh are
 // Explicit, constrains where all are Auto, which is the same for arrays; other meshes fail. Nothing
 // is corrected.
-TSR_API TSR_MUST_USE tsr_status tsr_array_shard_value(
-    tsr_array *array, const tsr_logical_names *names, const tsr_logical_rules *rules,
-    const tsr_mesh *mesh, const tsr_place_options *options, tsr_array **out_array,
-    tsr_place_report *out_report);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 6) tsr_status
+    tsr_array_shard_value(tsr_array *array, const tsr_logical_names *names,
+                          const tsr_logical_rules *rules, const tsr_mesh *mesh,
+                          const tsr_place_options *options, tsr_array **out_array,
+                          tsr_place_report *out_report);
 // Collective. auto_shard_array: constrained to its automatic spec. Too small arrays are left alone.
-TSR_API TSR_MUST_USE tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh,
-                                                     const tsr_auto_options *how,
-                                                     const tsr_place_options *options,
-                                                     tsr_array **out_array,
-                                                     tsr_place_report *out_report);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
+    tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const tsr_auto_options *how,
+                         const tsr_place_options *options, tsr_array **out_array,
+                         tsr_place_report *out_report);
 
 TSR_END_DECLS
 

@@ -1,4 +1,5 @@
-// compat/eformer.h
+// eformer's answers (eformer.escale) in its own words: PartitionAxis and PartitionManager, its
+// meshes, automatic specs and analyses, constraints, and shard and gather functions.
 #ifndef TSR_COMPAT_EFORMER_H
 #define TSR_COMPAT_EFORMER_H
 

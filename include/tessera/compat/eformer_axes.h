@@ -1,4 +1,13 @@
-// compat/eformer_axes.h
+// Semantic axes: what a dimension means in a transformer (batch, query length, heads), resolved to
+// mesh axes by mode, training or decoding. eformer's PartitionAxis and PartitionManager.
+//
+//   tsr_axes *axes = NULL;  // tensor parallelism over "mdl", which the heads follow
+//   tsr_field_value tp = {TSR_FIELD_TENSOR_PARALLEL, TSR_LOGICAL_NAME("mdl")};
+//   TSR_TRY(tsr_axes_create(&tp, 1, &axes));
+//   tsr_logical_entry names[] = {TSR_LOGICAL_NAME("__BATCH__"), TSR_LOGICAL_NAME("__HEAD__")};
+//   tsr_spec *spec = NULL;  // fsdp+dp, mdl
+//   TSR_TRY(tsr_axes_resolve_spec(axes, NULL, &(tsr_logical_names){2, names, NULL}, TSR_MODE_TRAIN,
+//                                 &spec));
 #ifndef TSR_COMPAT_EFORMER_AXES_H
 #define TSR_COMPAT_EFORMER_AXES_H
 
@@ -38,13 +47,13 @@ typedef struct tsr_field_value {
 typedef struct tsr_axes tsr_axes;  // immutable, shared by any threads
 
 // Fields that are not given follow the others (head_axis follows tensor_parallel_axis, ...).
-TSR_API TSR_MUST_USE tsr_status tsr_axes_create(const tsr_field_value *values, int64_t count,
-                                                tsr_axes **out_axes);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
+    tsr_axes_create(const tsr_field_value *values, int64_t count, tsr_axes **out_axes);
 // The same with these fields replaced; fields that were never given follow the new values.
-TSR_API TSR_MUST_USE tsr_status tsr_axes_replace(const tsr_axes *axes,
-                                                 const tsr_field_value *values, int64_t count,
-                                                 tsr_axes **out_axes);
-TSR_API tsr_axes *tsr_axes_retain(const tsr_axes *axes);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_axes_replace(const tsr_axes *axes, const tsr_field_value *values, int64_t count,
+                     tsr_axes **out_axes);
+TSR_API TSR_NONNULL tsr_axes *tsr_axes_retain(const tsr_axes *axes);
 TSR_API void tsr_axes_release(const tsr_axes *axes);  // NULL is fine
 
 // ---- modes ----
@@ -58,30 +67,37 @@ TSR_API void tsr_axes_release(const tsr_axes *axes);  // NULL is fine
 #define TSR_ENUMERATOR_(id, name) TSR_MODE_##id,
 typedef enum tsr_mode { TSR_MODES(TSR_ENUMERATOR_) TSR_MODE_COUNT } tsr_mode;
 #undef TSR_ENUMERATOR_
-TSR_API TSR_MUST_USE tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode);
+// The mode of a name such as "__train__".
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode);
 
 // ---- further semantic names ----
 
 // Names beside the tokens, and other meanings for tokens. eformer has one for the whole process;
 // here it is given to each call that resolves. Any threads may resolve by it while none changes it.
 typedef struct tsr_axis_registry tsr_axis_registry;
-TSR_API TSR_MUST_USE tsr_status tsr_axis_registry_create(tsr_axis_registry **out_registry);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
+tsr_axis_registry_create(tsr_axis_registry **out_registry);
 TSR_API void tsr_axis_registry_destroy(tsr_axis_registry *registry);  // NULL is fine
 // `rule` and `generation_rule` are field names, tokens, names in the registry, mesh axes, or groups
 // of these. A NULL generation rule is found from the rule: a field with a decode_ twin has that
 // one. A name that exists is refused unless `override`. Blanks around the name do not count.
-TSR_API TSR_MUST_USE tsr_status tsr_axis_registry_add(tsr_axis_registry *registry, const char *name,
-                                                      const tsr_logical_entry *rule,
-                                                      const tsr_logical_entry *generation_rule,
-                                                      bool override);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3) tsr_status
+    tsr_axis_registry_add(tsr_axis_registry *registry, const char *name,
+                          const tsr_logical_entry *rule, const tsr_logical_entry *generation_rule,
+                          bool override);
 
-// resolve_spec: the same as a spec.
-TSR_API TSR_MUST_USE tsr_status tsr_axes_resolve_spec(const tsr_axes *axes,
-                                                      const tsr_axis_registry *registry,
-                                                      const tsr_logical_names *names, tsr_mode mode,
-                                                      tsr_spec **out_spec);
+// ---- resolving ----
 
-// Where a mode comes from: it is not given, fixed, or told by a dimension, which is 1 when
+// PartitionAxis.resolve_spec: the spec that names come to. A name must be a token, a name of the
+// registry (NULL = none), or "_" for nothing; members of a group may also be names of fields or
+// mesh axes. A token with a decode_ twin takes it in a generation mode, unless the twin is nothing
+// (an empty group there means: not cut when decoding). Groups within groups become one, and what is
+// nothing leaves its group.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 5) tsr_status
+    tsr_axes_resolve_spec(const tsr_axes *axes, const tsr_axis_registry *registry,
+                          const tsr_logical_names *names, tsr_mode mode, tsr_spec **out_spec);
+
+// Where a mode comes from: it is not given, fixed, or found by a dimension, which is 1 when
 // decoding.
 typedef enum tsr_mode_kind { TSR_MODE_NOT_GIVEN, TSR_MODE_FIXED, TSR_MODE_BY_DIM } tsr_mode_kind;
 typedef struct tsr_mode_source {
@@ -97,7 +113,8 @@ typedef struct tsr_dynamic_axes {
   const tsr_logical_entry *entries;
   tsr_mode_source mode;
 } tsr_dynamic_axes;
-TSR_API const tsr_dynamic_axes *tsr_dynamic_axes_find(const char *name);  // NULL if there is none
+TSR_API TSR_NONNULL const tsr_dynamic_axes *tsr_dynamic_axes_find(
+    const char *name);  // NULL if there is none
 
 // What PartitionManager.resolve is asked for. Names with a mode; where either is missing, both come
 // from `dynamic`.
@@ -106,24 +123,28 @@ typedef struct tsr_axes_request {
   const tsr_logical_names *names;  // NULL = not given
   tsr_mode_source mode;
   const tsr_dynamic_axes *dynamic;  // NULL = not given
-  const tsr_shape *shape;           // wanted when the mode is told by a dimension
+  const tsr_shape *shape;           // wanted when the mode is found by a dimension
 } tsr_axes_request;
 #define TSR_AXES_REQUEST TSR_SIZED(tsr_axes_request)
-TSR_API TSR_MUST_USE tsr_status tsr_axes_resolve_request(const tsr_axes *axes,
-                                                         const tsr_axis_registry *registry,
-                                                         const tsr_axes_request *request,
-                                                         tsr_spec **out_spec);
+// PartitionManager.resolve.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(3, 4) tsr_status
+    tsr_axes_resolve_request(const tsr_axes *axes, const tsr_axis_registry *registry,
+                             const tsr_axes_request *request, tsr_spec **out_spec);
 
 // ---- the axes in scope ----
 
 // PartitionManager as a context; leave with tsr_scope_leave. NULL is as outside every scope.
-TSR_API TSR_MUST_USE tsr_status tsr_axes_enter(const tsr_axes *axes, tsr_scope *out_scope);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(2) tsr_status
+    tsr_axes_enter(const tsr_axes *axes, tsr_scope *out_scope);
+
+// ---- rules ----
 
 // eformer's mini-language: "attention|mlp->data,hidden->model.None". Rules apart by ',',
 // alternatives by '|', dimensions by '.', axes of a group joined by '+', nothing is `None`, `_` or
 // empty. Blanks around them do not count; brackets and classes keep separators inside; a backslash
 // makes one plain. Each alternative becomes a rule of its own.
-TSR_API TSR_MUST_USE tsr_status tsr_rules_from_pattern(const char *pattern, tsr_rules **out_rules);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_rules_from_pattern(const char *pattern,
+                                                                   tsr_rules **out_rules);
 
 TSR_END_DECLS
 

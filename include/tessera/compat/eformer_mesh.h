@@ -1,4 +1,10 @@
-// compat/eformer_mesh.h
+// eformer's meshes (eformer.escale.mesh), fitted to the hardware.
+//
+// They start from a topology, whose device order matters as it does there. Where eformer's answer
+// is a fault, docs/compatibility.md says what is done instead.
+//
+//   tsr_mesh *mesh = NULL;  // dp=1, fsdp=the rest, ep=1, tp=1, sp=1
+//   TSR_TRY(tsr_eformer_create_mesh(topology, NULL, &mesh));
 #ifndef TSR_COMPAT_EFORMER_MESH_H
 #define TSR_COMPAT_EFORMER_MESH_H
 
@@ -12,8 +18,6 @@
 #include "tessera/topology.h"
 
 TSR_BEGIN_DECLS
-
-// ---- eformer (eformer.escale.mesh) ----
 
 typedef struct tsr_eformer_mesh_options {
   size_t size;               // sizeof(tsr_eformer_mesh_options)
@@ -32,9 +36,10 @@ typedef struct tsr_eformer_mesh_options {
 } tsr_eformer_mesh_options;
 #define TSR_EFORMER_MESH_OPTIONS TSR_SIZED(tsr_eformer_mesh_options)
 
-TSR_API TSR_MUST_USE tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,
-                                                        const tsr_eformer_mesh_options *options,
-                                                        tsr_mesh **out_mesh);
+// create_mesh. NULL options = defaults.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_eformer_create_mesh(const tsr_topology *topology, const tsr_eformer_mesh_options *options,
+                            tsr_mesh **out_mesh);
 
 TSR_END_DECLS
 

@@ -1,4 +1,13 @@
-// compat/eformer_plan.h
+// eformer's automatic specs and its tools for plans: specs from shapes and meshes without rules,
+// plans carried over to other meshes, and what a plan means for the machine. Whole models:
+// tsr_plan_auto and tsr_plan_fit of tessera/plan.h.
+//
+//   tsr_analysis analysis = TSR_ANALYSIS;
+//   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &analysis));
+//   printf("%lld bytes on a device at most\n", (long long)analysis.device_max);
+//   tsr_analysis_deinit(&analysis);
+//
+// Everything here is deterministic: what is equal is taken in the order of its index.
 #ifndef TSR_COMPAT_EFORMER_PLAN_H
 #define TSR_COMPAT_EFORMER_PLAN_H
 
@@ -14,12 +23,15 @@
 
 TSR_BEGIN_DECLS
 
+// ---- specs ----
+
 // auto_partition_spec and vrn_auto_partition_spec for one shape: dimensions, largest first, each
 // take the first name that divides them, unless one of its axes was taken before. Too small gives
 // the empty spec, all others one entry per dimension. NULL mesh: the current one. NULL options:
 // defaults.
-TSR_API TSR_MUST_USE tsr_status tsr_auto_spec(const tsr_shape *shape, const tsr_mesh *mesh,
-                                              const tsr_auto_options *options, tsr_spec **out_spec);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_auto_spec(const tsr_shape *shape, const tsr_mesh *mesh, const tsr_auto_options *options,
+                  tsr_spec **out_spec);
 
 // ---- to another mesh ----
 
@@ -28,10 +40,11 @@ TSR_API TSR_MUST_USE tsr_status tsr_auto_spec(const tsr_shape *shape, const tsr_
 // of the same size; else it shares one of its family (data or model). Where that cuts a dimension
 // in fewer shards than before, axes without a predecessor come to help, as close to the old number
 // as they get. What was not cut stays so, and sizes always divide. Notes tell each choice. Tensors
-// that go with others (tsr_plan_companions) in the plan do so in the new one.
-// `strategy` is "preserve_balance" (NULL too); others fail with unknown_strategy.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh,
-                                                 const char *strategy, tsr_plan **out_plan);
+// that go with others in the plan (docs/companions.md) do so in the new one. NULL mesh: the current
+// one. `strategy` is "preserve_balance" (NULL too); others fail with unknown_strategy.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const char *strategy,
+                     tsr_plan **out_plan);
 
 // ---- what a plan means ----
 
@@ -66,8 +79,9 @@ typedef struct tsr_analysis {
 // every field exact. `fsdp_axes` are those whose shards are gathered for use, once per step, the
 // outermost first; NULL = those called fsdp, zero, dp or data. Devices are looked at one by one
 // only where shards differ in size, once for each such spec, shape and type. Fails without a mesh.
-TSR_API TSR_MUST_USE tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes,
-                                                 int fsdp_axis_count, tsr_analysis *out_analysis);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, int fsdp_axis_count,
+                     tsr_analysis *out_analysis);
 TSR_API void tsr_analysis_deinit(tsr_analysis *analysis);
 
 TSR_END_DECLS

@@ -1,4 +1,5 @@
-// compat/flax.h
+// flax's answers in its own words: logical axis rules as linen and flax.core.spmd map them, and the
+// constraints made of them.
 #ifndef TSR_COMPAT_FLAX_H
 #define TSR_COMPAT_FLAX_H
 

@@ -1,4 +1,5 @@
-// compat/jax.h
+// JAX's answers in its own words: meshes as jax.make_mesh and mesh_utils build them, the current
+// mesh, and the shardings of XLA's programs.
 #ifndef TSR_COMPAT_JAX_H
 #define TSR_COMPAT_JAX_H
 

@@ -1,4 +1,16 @@
-// compat/jax_mesh.h
+// JAX's meshes: those that jax.make_mesh and jax.experimental.mesh_utils build for the hardware,
+// and the current mesh.
+//
+// Builders start from a topology, whose device order matters as it does in JAX. Where JAX's answer
+// is a fault, docs/compatibility.md says what is done instead.
+//
+//   tsr_mesh *mesh = NULL;
+//   const tsr_axis axes[] = {{.name = "data", .size = 4}, {.name = "model", .size = 2}};
+//   TSR_TRY(tsr_jax_make_mesh(topology, axes, 2, false, &mesh));
+//   tsr_scope scope;
+//   TSR_TRY(tsr_mesh_enter(mesh, &scope));  // with mesh:
+//   ...
+//   tsr_scope_leave(scope);
 #ifndef TSR_COMPAT_JAX_MESH_H
 #define TSR_COMPAT_JAX_MESH_H
 
@@ -14,17 +26,20 @@
 
 TSR_BEGIN_DECLS
 
-// The same axes with these types; one type for all, or one per axis.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_with_types(const tsr_mesh *mesh,
-                                                    const tsr_axis_type *types, int type_count,
-                                                    tsr_mesh **out_mesh);
+// ---- the mesh in scope ----
 
-// The current mesh of this thread. Leave with tsr_scope_leave.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_enter(const tsr_mesh *mesh, tsr_scope *out_scope);
-// get_incontext_mesh: borrowed, and NULL when there is none; tsr_mesh_require fails instead.
+// Makes it the current mesh of this thread, until tsr_scope_leave or an inner scope.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_enter(const tsr_mesh *mesh,
+                                                           tsr_scope *out_scope);
+// get_incontext_mesh: borrowed, and NULL when there is none.
 TSR_API const tsr_mesh *tsr_mesh_current(void);
 
-// ---- JAX (jax.experimental.mesh_utils, jax.make_mesh) ----
+// The same axes with these types; one type for all, or one per axis.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_mesh_with_types(const tsr_mesh *mesh, const tsr_axis_type *types, int type_count,
+                        tsr_mesh **out_mesh);
+
+// ---- builders ----
 
 // Device ids in the order of a mesh, row-major, from a builder that knows no axis names.
 typedef struct tsr_device_array {
@@ -66,25 +81,26 @@ typedef struct tsr_mesh_reason {
 
 // create_device_mesh. Mesh axes run from least to most network-intensive. `options` and
 // `out_reason` may be NULL.
-TSR_API TSR_MUST_USE tsr_status tsr_jax_create_device_mesh(const tsr_topology *topology,
-                                                           const int64_t *mesh_shape, int rank,
-                                                           const tsr_jax_mesh_options *options,
-                                                           tsr_device_array *out_array,
-                                                           tsr_mesh_reason *out_reason);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
+    tsr_jax_create_device_mesh(const tsr_topology *topology, const int64_t *mesh_shape, int rank,
+                               const tsr_jax_mesh_options *options, tsr_device_array *out_array,
+                               tsr_mesh_reason *out_reason);
 // create_hybrid_device_mesh: `mesh_shape` inside a granule (slice or process), `dcn_mesh_shape`
 // between granules.
-TSR_API TSR_MUST_USE tsr_status tsr_jax_create_hybrid_device_mesh(
-    const tsr_topology *topology, const int64_t *mesh_shape, const int64_t *dcn_mesh_shape,
-    int rank, const tsr_jax_mesh_options *options, tsr_device_array *out_array);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 6) tsr_status
+    tsr_jax_create_hybrid_device_mesh(const tsr_topology *topology, const int64_t *mesh_shape,
+                                      const int64_t *dcn_mesh_shape, int rank,
+                                      const tsr_jax_mesh_options *options,
+                                      tsr_device_array *out_array);
 // make_mesh: the first product(sizes) devices, axes Explicit unless they say otherwise; `axes`
 // gives names, sizes and, when `use_types`, types.
-TSR_API TSR_MUST_USE tsr_status tsr_jax_make_mesh(const tsr_topology *topology,
-                                                  const tsr_axis *axes, int axis_count,
-                                                  bool use_types, tsr_mesh **out_mesh);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
+    tsr_jax_make_mesh(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
+                      bool use_types, tsr_mesh **out_mesh);
 // Names for a device array.
-TSR_API TSR_MUST_USE tsr_status tsr_mesh_from_array(const tsr_topology *topology,
-                                                    const tsr_device_array *array,
-                                                    const char *const *names, tsr_mesh **out_mesh);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
+    tsr_mesh_from_array(const tsr_topology *topology, const tsr_device_array *array,
+                        const char *const *names, tsr_mesh **out_mesh);
 
 TSR_END_DECLS
 

@@ -1,18 +1,13 @@
-// compat/scope.h
+// Scopes: values in force for the current thread between enter and leave: the current mesh
+// (tsr_mesh_enter), logical rules (tsr_logical_enter) and semantic axes (tsr_axes_enter). They
+// nest, the innermost wins, and leaving one leaves all inside it too, so that an early return
+// cannot leave a stale value behind.
 #ifndef TSR_COMPAT_SCOPE_H
 #define TSR_COMPAT_SCOPE_H
 
 #include "tessera/api.h"
 
 TSR_BEGIN_DECLS
-
-// What a scope holds, one kind per entry; each kind has its own innermost value.
-#define TSR_SCOPE_KINDS(X) X(MESH) X(RULES) X(AXES) X(AXES_DEFAULT)
-#define TSR_ENUMERATOR_(id) TSR_SCOPE_##id,
-typedef enum tsr_scope_kind {
-  TSR_SCOPE_KINDS(TSR_ENUMERATOR_) TSR_SCOPE_KIND_COUNT
-} tsr_scope_kind;
-#undef TSR_ENUMERATOR_
 
 // A place on this thread's stack of scopes; 0 is the bottom.
 typedef int tsr_scope;

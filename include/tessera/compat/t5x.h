@@ -1,4 +1,5 @@
-// compat/t5x.h
+// t5x's answers in its own words: its meshes, standard rules and chunks, and the partitioner, which
+// brings them together.
 #ifndef TSR_COMPAT_T5X_H
 #define TSR_COMPAT_T5X_H
 

@@ -1,4 +1,13 @@
-// compat/t5x_mesh.h
+// t5x's meshes (t5x.partitioning), fitted to the hardware: axes data and model, and replica over
+// several slices.
+//
+// They start from a topology, whose device order matters as it does there. Where t5x's answer is a
+// fault, docs/compatibility.md says what is done instead.
+//
+//   tsr_mesh *mesh = NULL;
+//   tsr_t5x_mesh_options options = TSR_T5X_MESH_OPTIONS;
+//   options.num_partitions = 4;
+//   TSR_TRY(tsr_t5x_default_mesh(topology, &options, &mesh));
 #ifndef TSR_COMPAT_T5X_MESH_H
 #define TSR_COMPAT_T5X_MESH_H
 
@@ -11,8 +20,6 @@
 #include "tessera/topology.h"
 
 TSR_BEGIN_DECLS
-
-// ---- t5x (t5x.partitioning) ----
 
 // A place or size in the machine: x, y, z, core on TPU (count 4); host, device elsewhere (count 2).
 typedef struct tsr_hardware_mesh {
@@ -28,9 +35,10 @@ typedef struct tsr_t5x_mesh_options {
   int ici_rank, dcn_rank;
 } tsr_t5x_mesh_options;
 #define TSR_T5X_MESH_OPTIONS TSR_SIZED(tsr_t5x_mesh_options)
-TSR_API TSR_MUST_USE tsr_status tsr_t5x_default_mesh(const tsr_topology *topology,
-                                                     const tsr_t5x_mesh_options *options,
-                                                     tsr_mesh **out_mesh);
+// default_mesh.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh_options *options,
+                         tsr_mesh **out_mesh);
 
 TSR_END_DECLS
 

@@ -1,4 +1,7 @@
-// compat/t5x_rules.h
+// t5x's standard rules for logical axes, which tessera/logical.h maps.
+//
+//   tsr_logical_rules *rules = NULL;
+//   TSR_TRY(tsr_logical_standard(1, 2, NULL, false, &rules));
 #ifndef TSR_COMPAT_T5X_RULES_H
 #define TSR_COMPAT_T5X_RULES_H
 
@@ -11,14 +14,13 @@
 
 TSR_BEGIN_DECLS
 
-// t5x's standard_logical_axis_rules, for activations and parameters cut in 1 or 2 dimensions. The
+// standard_logical_axis_rules, for activations and parameters cut in 1 or 2 dimensions. The
 // `additional` rules (may be NULL) come last, so that they help only where all before were passed
 // over; with `additional_first` they come first, and override.
-TSR_API TSR_MUST_USE tsr_status tsr_logical_standard(int64_t activation_dims,
-                                                     int64_t parameter_dims,
-                                                     const tsr_logical_rules *additional,
-                                                     bool additional_first,
-                                                     tsr_logical_rules **out_rules);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(5) tsr_status
+    tsr_logical_standard(int64_t activation_dims, int64_t parameter_dims,
+                         const tsr_logical_rules *additional, bool additional_first,
+                         tsr_logical_rules **out_rules);
 
 TSR_END_DECLS
 

@@ -1,4 +1,12 @@
-// compat/torch.h
+// PyTorch's DTensor placements: [Shard(0), Replicate(), Partial()], one per axis of a mesh.
+//
+//   tsr_placements placements;
+//   tsr_spec *spec = NULL;
+//   TSR_TRY(tsr_placements_parse("[Shard(0), Replicate()]", &placements));
+//   TSR_TRY(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));  // dp on dp=4,tp=2
+//
+// A translation is given only when it puts the same piece on the same device, and that is proved by
+// comparing the two maps; otherwise it fails with not_expressible and says where they differ.
 #ifndef TSR_COMPAT_TORCH_H
 #define TSR_COMPAT_TORCH_H
 
@@ -14,8 +22,6 @@
 #include "tessera/text.h"
 
 TSR_BEGIN_DECLS
-
-// ---- PyTorch DTensor: [Shard(0), Replicate(), Partial()] on a named mesh ----
 
 typedef enum tsr_placement_kind {
   TSR_PLACEMENT_REPLICATE,      // Replicate() or R
@@ -37,22 +43,29 @@ typedef struct tsr_placements {
   tsr_placement items[TSR_MAX_AXES];
 } tsr_placements;
 
-// All that tsr_dtensor_parse reads, but only the placements of it. What is printed, PyTorch's
-// constructors take.
-TSR_API TSR_MUST_USE tsr_status tsr_placements_parse(const char *text, tsr_placements *out);
-TSR_API void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
+// Reads "(Shard(dim=0), Replicate())", also in square brackets, after "placements=", and with
+// qualified names; "S(0)R", where "S(0)[1]S(0)[0]" numbers the shards of a dimension in the order
+// of their cuts; and the placements in what PyTorch prints of a DTensor, "DTensor(local_tensor=...,
+// device_mesh=..., placements=...)", and of its spec, "DTensorSpec(mesh=..., placements=..., ...)"
+// or "Spec(f32[8, 8](S(0)R))". Partial results that combine otherwise than by sum, max or min are
+// refused.
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_placements_parse(const char *text,
+                                                                 tsr_placements *out);
+// As PyTorch's constructors take them.
+TSR_API TSR_NONNULL void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
 // PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which
 // flat and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every
 // size. A strided shard leaves room for axes that come later in the mesh but cut first: FSDP over
 // TP is `tp;dp`, for every size. A split factor that is not the size of such axes names no order of
 // cuts. It then means PyTorch's own chunks side by side, which needs a shape, may have a spec
 // (`dp/cyclic(block)` where no other axis cuts the dimension), and otherwise is not_expressible.
-TSR_API TSR_MUST_USE tsr_status tsr_placements_to_spec(const tsr_placements *placements,
-                                                       const tsr_mesh *mesh, int rank,
-                                                       const tsr_shape *shape, tsr_spec **out_spec);
-TSR_API TSR_MUST_USE tsr_status tsr_placements_from_sharding(const tsr_sharding *sharding, int rank,
-                                                             const tsr_shape *shape,
-                                                             tsr_placements *out_placements);
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 5) tsr_status
+    tsr_placements_to_spec(const tsr_placements *placements, const tsr_mesh *mesh, int rank,
+                           const tsr_shape *shape, tsr_spec **out_spec);
+// The other way, for tensors of this rank; NULL shape: only what holds for every size.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_placements_from_sharding(const tsr_sharding *sharding, int rank, const tsr_shape *shape,
+                                 tsr_placements *out_placements);
 
 TSR_END_DECLS
 
