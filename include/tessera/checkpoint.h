@@ -1,5 +1,5 @@
-// Everything on disk: models that are opened, loaded, saved, transformed, compared and checked. Each
-// header of tessera/checkpoint/ can also be included by itself.
+// Everything on disk: models that are opened, loaded, saved, transformed, compared and checked.
+// Each header of tessera/checkpoint/ can also be included by itself.
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 

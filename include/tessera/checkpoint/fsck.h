@@ -77,7 +77,7 @@ typedef struct tsr_fsck_options {
   // every file can be read; the old one is kept as model.safetensors.index.json.bak.
   bool repair;
   int64_t max_memory;         // of `deep`; 0 = 1 GiB
-  int jobs;                   // workers; 0 = tsr_cpu_count()
+  int jobs;                   // workers; 0 = one for each CPU
   tsr_progress_fn *progress;  // of `deep`: bytes read. False cancels: TSR_CAUSE_CANCELLED
   void *progress_context;
 } tsr_fsck_options;

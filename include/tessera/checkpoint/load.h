@@ -140,8 +140,9 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3, 4, 6) tsr_status
                              tsr_array_tree **out_tree);
 
 // For those who have arrays of their own: one shard of any layout of a tensor, as its buffer lies
-// (tsr_layout_buffer_shape), padding zero, into the caller's memory: the `out_bytes` at `out` hold
-// its tsr_layout_buffer_elements of the stored type, packed, else it fails with bad_argument.
+// (tsr_layout_buffer_shape of tessera/engine/layout.h), padding zero, into the caller's memory: the
+// `out_bytes` at `out` hold all elements of that buffer in the stored type, packed, else it fails
+// with bad_argument.
 // `tensor` is an index of tsr_checkpoint_tree. `pool` may be NULL; no rank but this one takes part.
 // `out_report` may be NULL.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status

@@ -51,8 +51,8 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_map_preset(const char *name, tsr
 
 typedef struct tsr_map_options {
   size_t size;  // sizeof(tsr_map_options)
-  // Numbers that the map may ask for by name, as tsr_facts_from_config gives them. One that a `let`
-  // of the map names too takes its place.
+  // Numbers that the map may ask for by name, such as "heads" (docs/rules.md lists those of a
+  // model's config.json). One that a `let` of the map names too takes its place.
   const tsr_fact *facts;
   int64_t fact_count;
 } tsr_map_options;

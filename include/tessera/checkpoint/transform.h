@@ -79,7 +79,7 @@ typedef struct tsr_transform_options {
   bool allow_overflow;
   int64_t max_memory;     // bytes that the process may take; 0 = 1 GiB
   int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
-  int jobs;               // workers; 0 = tsr_cpu_count()
+  int jobs;               // workers; 0 = one for each CPU
   tsr_existing existing;
   // Do not compare the copies of what the source stores several times. Otherwise they are read too,
   // and the first that differs fails the job with copies_differ.

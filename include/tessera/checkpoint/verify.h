@@ -66,7 +66,7 @@ typedef struct tsr_verify_options {
   bool hashes;                // give the hash of every tensor
   bool stats;                 // give statistics of every tensor
   int64_t max_memory;         // bytes that the process may take; 0 = 1 GiB
-  int jobs;                   // workers; 0 = tsr_cpu_count()
+  int jobs;                   // workers; 0 = one for each CPU
   tsr_progress_fn *progress;  // bytes read; NULL = none. False cancels: TSR_CAUSE_CANCELLED
   void *progress_context;
   double progress_interval;  // seconds between two reports at least; 0 = 0.1

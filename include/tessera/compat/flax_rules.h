@@ -1,15 +1,16 @@
-// flax's logical axes beside tessera/logical.h: rules made and combined by calls, the shardings
-// that with_logical_constraint and shard_value ask for, the mapping of flax.core.spmd, and the
-// rules in scope.
+// flax's logical axes, beside linen's mapping and the text of rules, which tessera/logical.h has:
+// rules made and combined by calls, the shardings that with_logical_constraint and shard_value ask
+// for, the mapping of flax.core.spmd, and the rules in scope.
 //
-// flax has two mappings, which differ; both are here under their own names:
+//   const tsr_logical_rule list[] = {{.name = "batch", .entry = TSR_LOGICAL_NAME("data")}};
+//   tsr_logical_rules *rules = NULL;
+//   TSR_TRY(tsr_logical_rules_create(list, 1, &rules));
+//   tsr_scope scope;
+//   TSR_TRY(tsr_logical_enter(rules, &scope));  // with logical_axis_rules(rules):
+//   ...
+//   tsr_scope_leave(scope);
 //
-//                    rules            a mesh axis already used   a name without a rule
-//   linen            first that fits  passes the rule over       not cut
-//   flax.core.spmd   last             not looked at              stays, as a mesh axis
-//
-// linen's is tsr_logical_to_mesh_axes of tessera/logical.h. Arrays are placed by either with
-// tessera/compat/constrain.h.
+// Arrays are placed by logical names with tessera/compat/constrain.h.
 #ifndef TSR_COMPAT_FLAX_RULES_H
 #define TSR_COMPAT_FLAX_RULES_H
 
@@ -77,7 +78,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(5) tsr_status
 // ---- mapping, as flax.core.spmd does ----
 
 // from_sharding_rules: the last rule for a name wins, other entries stay as they are, and nothing
-// is checked.
+// is checked. NULL rules are none.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
     tsr_logical_from_sharding_rules(const tsr_logical_names *names, const tsr_logical_rules *rules,
                                     tsr_logical_names *out_names);
@@ -91,9 +92,9 @@ typedef enum tsr_shard_action {
   TSR_SHARD_RESHARD,   // all axes of the mesh are Explicit
   TSR_SHARD_CONSTRAIN  // all are Auto
 } tsr_shard_action;
-// What shard_value does, and the sharding it asks for (NULL for nothing). NULL mesh = the current
-// one, without which it fails. A mesh that is neither all Explicit nor all Auto is an error that
-// says what its axes are.
+// What shard_value does, and the sharding it asks for (NULL for nothing). NULL names ask for
+// nothing; rules as in tsr_logical_get_pspec. NULL mesh = the current one, without which it fails.
+// A mesh that is neither all Explicit nor all Auto is an error that says what its axes are.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(4, 5) tsr_status
     tsr_logical_shard_value(const tsr_logical_names *names, const tsr_logical_rules *rules,
                             const tsr_mesh *mesh, tsr_shard_action *out_action,
