@@ -1,6 +1,5 @@
 // A checkpoint out and in: weights that lie on four devices are saved, and loaded onto two.
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/checkpoint.h>
 
 static tsr_status run(const char *path) {

@@ -16,22 +16,19 @@ static tsr_status show(const char *name, const tsr_spec *spec) {
 static tsr_status to_xla(const tsr_mesh *mesh, const tsr_spec *spec) {
   TSR_OWN(sharding, sharding);
   TSR_OWN(text, text);
-  tsr_tiling *tiling = NULL;
+  TSR_OWN(tiling, tiling);
   TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
   TSR_TRY(tsr_tiling_from_sharding(sharding, 2, &tiling));
   tsr_tiling_print(tiling, &text);
-  tsr_tiling_release(tiling);
   printf("%-8s %s\n", "XLA", tsr_text_string(&text));
   return NULL;
 }
 
 static tsr_status from_xla(const tsr_mesh *mesh, const char *text) {
   TSR_OWN(spec, spec);
-  tsr_tiling *tiling = NULL;
+  TSR_OWN(tiling, tiling);
   TSR_TRY(tsr_tiling_parse(text, &tiling));
-  tsr_status status = tsr_tiling_to_spec(tiling, mesh, &spec);
-  tsr_tiling_release(tiling);
-  TSR_TRY(status);
+  TSR_TRY(tsr_tiling_to_spec(tiling, mesh, &spec));
   return show("of XLA", spec);
 }
 
