@@ -23,11 +23,11 @@ static void give_back(void *context, void *block, int64_t bytes) {
 
 static tsr_status use(tally *bytes) {
   const float matrix[16][16] = {{0}};
-  const tsr_buffer_pool_options memory = {.size = sizeof memory,
-                                          .keep_none = true,
-                                          .allocate = take,
-                                          .release = give_back,
-                                          .context = bytes};
+  tsr_buffer_pool_options memory = TSR_BUFFER_POOL_OPTIONS;
+  memory.keep_none = true;
+  memory.allocate = take;
+  memory.release = give_back;
+  memory.context = bytes;
   tsr_comm_options options = TSR_COMM_OPTIONS;
   TSR_OWN(buffer_pool, pool);
   TSR_OWN(comm, comm);
