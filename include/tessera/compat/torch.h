@@ -3,7 +3,7 @@
 //   tsr_placements placements;
 //   tsr_spec *spec = NULL;
 //   TSR_TRY(tsr_placements_parse("[Shard(0), Replicate()]", &placements));
-//   TSR_TRY(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));  // dp on dp=4,tp=2
+//   TSR_TRY(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));  // dp, _ on dp=4,tp=2
 //
 // A translation is given only when it puts the same piece on the same device, and that is proved by
 // comparing the two maps; otherwise it fails with not_expressible and says where they differ.
