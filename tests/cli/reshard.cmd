@@ -38,6 +38,7 @@ tessera reshard model again
 tessera reshard model again --mesh tp=2 --auto --plan 4x2.json
 tessera reshard model again --auto --plan 4x2.json
 tessera reshard model cut --mesh tp=2 --preset llama:tp
+: > begun.journal; tessera reshard model begun --mesh tp=2 --preset llama:tp; rm begun.journal
 tessera reshard model model/again --mesh tp=2 --preset llama:tp
 tessera reshard model again --mesh tp=2 --preset llama:tp --max-memory 1M
 tessera reshard model again --mesh tp=2 --preset llama:tp --jobs -1
