@@ -64,6 +64,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_rules_parse(const char *
 // A file of that form, or of JSON if it ends in .json.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_rules_read(const char *path,
                                                                    tsr_logical_rules **out_rules);
+TSR_API TSR_NONNULL tsr_logical_rules *tsr_logical_rules_retain(const tsr_logical_rules *rules);
 TSR_API void tsr_logical_rules_release(const tsr_logical_rules *rules);  // NULL is fine
 
 // ---- names of one tensor ----

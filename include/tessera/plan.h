@@ -107,9 +107,11 @@ TSR_API TSR_NONNULL const tsr_spec *tsr_plan_find_spec(const tsr_plan *plan, con
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_layout(const tsr_plan *plan, int64_t index,
                                                             tsr_layout **out_layout);
 
-// A plan from its file, which `tessera plan` writes (docs/plan-schema.md). The mesh's topology is
-// part of it.
+// A plan from its file, and into one (docs/plan-schema.md): `tessera plan -j` writes the same. The
+// mesh's topology is part of it. A file of that name is replaced in one step. Reading what was
+// written gives an equal plan, and writing that the same bytes.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_open(const char *path, tsr_plan **out_plan);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_plan_save(const tsr_plan *plan, const char *path);
 
 // ---- making plans ----
 

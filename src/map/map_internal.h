@@ -32,8 +32,4 @@ const tsr_tree *tsr_mapping_source(const tsr_mapping *mapping);
 // is an inverse.
 int64_t tsr_mapping_line(const tsr_mapping *mapping, int64_t tensor);
 
-// The way back: the source tensors made of the destination's. Fails with not_expressible when an
-// element of the source is in no destination tensor, naming the first such tensor.
-TSR_MUST_USE tsr_status tsr_mapping_invert(const tsr_mapping *mapping, tsr_mapping **out_inverse);
-
 #endif

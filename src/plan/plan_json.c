@@ -8,16 +8,18 @@
 
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/json_read.h"
+#include "base/text_internal.h"
+#include "file/replace.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/tree.h"
 #include "rules/logical_internal.h"
+#include "rules/rules.h"
 #include "rules/rules_internal.h"
 #include "topology/topology_internal.h"
-#include "base/json_read.h"
-#include "plan/plan.h"
-#include "plan/tree.h"
-#include "rules/rules.h"
 
 #define SCHEMA_PREFIX "tessera-plan/"
 #define STRING_OF(x) STRING_OF_VALUE(x)
@@ -373,5 +375,22 @@ tsr_status tsr_plan_open(const char *path, tsr_plan **out_plan) {
   TSR_TRY(tsr_json_read_file(path, &doc));
   tsr_status status = tsr_plan_from_json(tsr_json_root(doc), out_plan);
   tsr_json_destroy(doc);
+  return tsr_note(status, "%s", path);
+}
+
+tsr_status tsr_plan_save(const tsr_plan *plan, const char *path) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer writer;
+  tsr_replacement file;
+  tsr_json_writer_init(&writer, &text, 2);
+  tsr_plan_to_json(plan, &writer);
+  tsr_text_add_char(&text, '\n');
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_replacement_begin(&file, path);
+  if (!status) {
+    status = tsr_replacement_write(&file, tsr_text_string(&text), (int64_t)text.length, 0);
+    status = tsr_replacement_end(&file, status);
+  }
+  tsr_text_deinit(&text);
   return tsr_note(status, "%s", path);
 }

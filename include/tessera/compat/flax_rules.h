@@ -39,7 +39,6 @@ typedef struct tsr_logical_rule {
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
     tsr_logical_rules_create(const tsr_logical_rule *rules, int64_t count,
                              tsr_logical_rules **out_rules);
-TSR_API TSR_NONNULL tsr_logical_rules *tsr_logical_rules_retain(const tsr_logical_rules *rules);
 
 // flax.core.spmd's composite_rules: both lists as one; a name with two meanings is an error. NULL
 // is the empty list. If one is empty the other is given as it is; else each name is kept once, with
