@@ -5,11 +5,11 @@
 // rival: XLA psum on 8 host devices
 // bar: 1.5 x
 #include "large.h"
+#include "rounds.h"
+#include "tessera/comm.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"
 #include "tessera/reduction.h"
-#include "rounds.h"
-#include "tessera/comm.h"
 
 enum { DEVICES = 8, COUNT = 16 << 20 };
 

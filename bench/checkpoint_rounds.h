@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "rounds.h"
+#include "sharded_model.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
-#include "sharded_model.h"
 
 typedef struct checkpoint_bench {
   sharded_model model;

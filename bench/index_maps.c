@@ -8,8 +8,8 @@
 #include "rounds.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "tessera/spec.h"
 #include "tessera/layout.h"
+#include "tessera/spec.h"
 
 enum { SHAPES = 200, DEVICES = 16 * 16 * 16, RANK = 3 };
 

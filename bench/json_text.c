@@ -5,9 +5,9 @@
 // bar: 0.0654 s
 //
 // The bar is 0.5 GB/s.
-#include "rounds.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "rounds.h"
 #include "tessera/text.h"
 
 enum { TENSORS = 256 * 1024 };

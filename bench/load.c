@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 #include "large.h"
+#include "rounds.h"
+#include "sharded_model.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/comm.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/pool.h"
 #include "tessera/place.h"
-#include "rounds.h"
-#include "sharded_model.h"
 
 enum { CALL = 8 << 20, RANKS = 4 };
 

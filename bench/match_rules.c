@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rounds.h"
 #include "base/text_internal.h"
+#include "rounds.h"
 #include "rules/rules_internal.h"
 #include "tessera/rules.h"
 #include "tessera/text.h"

@@ -10,9 +10,9 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
 #include "tessera/spec.h"
 #include "transfer/transfer_internal.h"
-#include "tessera/layout.h"
 
 enum { N = 4096, GRID = 2, RANKS = GRID * GRID };
 

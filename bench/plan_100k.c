@@ -9,8 +9,8 @@
 #include "rounds.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "tessera/spec.h"
 #include "tessera/layout.h"
+#include "tessera/spec.h"
 
 enum { TENSORS = 100000, DEVICES = 100000, ASKED = 16, WIDTHS = 12, KINDS = 10 };
 

@@ -6,11 +6,11 @@
 // rival: memcpy of as many bytes on the same threads
 // bar: 0.8 x
 #include "large.h"
+#include "rounds.h"
+#include "tessera/comm.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "rounds.h"
-#include "tessera/comm.h"
 
 enum { DEVICES = 8, ROWS = 65536, COLUMNS = 4096, PIECE = 1 << 20 };
 static const int64_t shard_bytes = (int64_t)ROWS * COLUMNS * 4 / DEVICES;

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 typedef struct tally {
   int64_t taken, given_back;  // one worker takes and gives back here: more would need atomics

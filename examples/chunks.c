@@ -2,8 +2,8 @@
 // columns of a matrix that each host would read from a file or write to one.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/t5x_chunks.h>
+#include <tessera/tessera.h>
 
 static tsr_status run(void) {
   TSR_OWN(topology, fleet);

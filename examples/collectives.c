@@ -2,8 +2,8 @@
 // and gathered along the other.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 enum { DEVICES = 4, COUNT = 2 };
 

@@ -3,8 +3,8 @@
 // one program plays all four processes.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/t5x_partitioner.h>
+#include <tessera/tessera.h>
 
 enum { BATCH = 8, STEPS = 2, PROCESSES = 4 };
 

@@ -2,8 +2,8 @@
 // fit the memory of a device, and what that means for the machine.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/eformer_plan.h>
+#include <tessera/tessera.h>
 
 static const tsr_tensor tensors[] = {
     {.path = "embed.weight", .dtype = TSR_BF16, .rank = 2, .dims = (int64_t[]){32000, 4096}},

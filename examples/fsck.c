@@ -2,8 +2,8 @@
 // disk.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/checkpoint.h>
+#include <tessera/tessera.h>
 
 static tsr_status save(const char *path) {
   static const float weights[8][4] = {{1, 2, 3, 4}};

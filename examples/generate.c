@@ -2,9 +2,9 @@
 // It goes to a NumPy file, and comes back in another layout, every device reading its own part.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/checkpoint.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 // Element (row, column) is its place in the whole matrix.
 static tsr_status number(void *context, const tsr_array_part *part, void *data) {

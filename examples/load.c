@@ -3,8 +3,8 @@
 // alone, for those who have arrays of their own.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/checkpoint.h>
+#include <tessera/tessera.h>
 
 enum { ROWS = 8, COLUMNS = 16 };
 

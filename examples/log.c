@@ -1,8 +1,8 @@
 // What the library has to say goes to the program's own log, not to stderr: here the corrections of
 // specs, which the variable LOG_SHARDING_MOVE asks for.
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 // One line at a time, from the thread that has something to say.
 static void take(void *context, const char *line) {

@@ -2,9 +2,9 @@
 // so that neighbours on an axis are neighbours in the torus.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/jax_mesh.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 static tsr_status build(const tsr_topology *pod, tsr_mesh **out_mesh) {
   TSR_OWN(device_array, order);

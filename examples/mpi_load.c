@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tessera/mpi.h>
 #include <tessera/checkpoint.h>
 #include <tessera/engine.h>
+#include <tessera/mpi.h>
 #include <tessera/tessera.h>
 
 enum { ROWS = 64, COLUMNS = 48 };

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tessera/mpi.h>
 #include <tessera/engine.h>
+#include <tessera/mpi.h>
 #include <tessera/tessera.h>
 
 enum { ROWS = 10, COLUMNS = 8 };

@@ -2,8 +2,8 @@
 // lies in the device's buffer.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 static tsr_status run(void) {
   TSR_OWN(mesh, mesh);

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/constrain.h>
 #include <tessera/compat/eformer_axes.h>
 #include <tessera/compat/placer.h>
+#include <tessera/tessera.h>
 
 static float up[64 * 16], down[16 * 64], norm[16];
 

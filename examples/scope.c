@@ -1,10 +1,10 @@
 // A mesh and logical rules that are in force for a while: functions that are given none take those
 // of the scope, on this thread and until it is left.
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/flax_rules.h>
 #include <tessera/compat/jax_mesh.h>
 #include <tessera/compat/scope.h>
+#include <tessera/tessera.h>
 
 // Deep inside a program, where no mesh is at hand.
 static tsr_status show(const char *when) {

@@ -1,8 +1,8 @@
 // Dimensions named by what they mean in a transformer. The same names are cut differently in
 // training and when one token is decoded at a time.
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/compat/eformer_axes.h>
+#include <tessera/tessera.h>
 
 static tsr_status show(const tsr_axes *axes, const char *name) {
   tsr_mode mode;

@@ -1,7 +1,7 @@
 // One spec in the words of several projects, and a spec mended so that it fits a tensor.
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 static tsr_status show(const char *label, const tsr_spec *spec, tsr_spec_form form) {
   TSR_OWN(text, text);

@@ -2,8 +2,8 @@
 // axis, and what a collective over that axis costs.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 static void show_links(const tsr_topology *machine) {
   const tsr_level levels[] = {TSR_LEVEL_HOST, TSR_LEVEL_NET};

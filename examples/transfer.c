@@ -2,8 +2,8 @@
 // bytes of the whole and the least there can be, and the same change by collectives.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 static tsr_status run(void) {
   TSR_OWN(mesh, mesh);

@@ -2,8 +2,8 @@
 // another program does. A second map leads back, and nothing was lost.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/checkpoint.h>
+#include <tessera/tessera.h>
 
 static tsr_status write_model(const char *path) {
   static const float q[4][4] = {{1}}, k[2][4] = {{2}};

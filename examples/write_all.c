@@ -2,8 +2,8 @@
 // so still after it was scaled; written part by part, each has a copy of its own.
 #include <inttypes.h>
 #include <stdio.h>
-#include <tessera/tessera.h>
 #include <tessera/engine.h>
+#include <tessera/tessera.h>
 
 // Called once for each distinct shard, which `data` holds.
 static tsr_status scale(void *context, const tsr_array_part *part, void *data) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../rounds.h"
+#include "../sharded_model.h"
 #include "base/json.h"
 #include "base/progress_internal.h"
 #include "plan/plan_internal.h"
@@ -18,7 +19,6 @@
 #include "tessera/plan.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
-#include "../sharded_model.h"
 
 enum { ROWS = 8192, COLUMNS = 8192, RANKS = 8, DOWN = 4, ACROSS = 2 };
 

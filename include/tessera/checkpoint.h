@@ -3,7 +3,6 @@
 #ifndef TESSERA_CHECKPOINT_H
 #define TESSERA_CHECKPOINT_H
 
-#include "tessera/tessera.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
@@ -14,5 +13,6 @@
 #include "tessera/checkpoint/save.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/checkpoint/verify.h"
+#include "tessera/tessera.h"
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef TESSERA_ENGINE_H
 #define TESSERA_ENGINE_H
 
-#include "tessera/tessera.h"
 #include "tessera/dlpack.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
@@ -20,5 +19,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/engine/topology.h"
 #include "tessera/engine/transport.h"
+#include "tessera/tessera.h"
 
 #endif

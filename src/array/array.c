@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/comm.h"
 #include "array/array_internal.h"
+#include "comm/comm.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"

@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 
 #include "comm/call.h"
-#include "tessera/engine/kernels.h"
-#include "tessera/reduction.h"
 #include "layout/layout.h"
 #include "tessera/array.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/reduction.h"
 
 // What a local device holds. Slots whose devices hold the same values by the layout (the same
 // shard, and the same term over unreduced axes) follow the first of them, their leader.

@@ -1,9 +1,9 @@
 // What ranks must have in common about arrays: element types, how they lie and how they shall lie,
 // in one order.
 #include "array/array.h"
+#include "base/hash_chain.h"
 #include "base/text_internal.h"
 #include "tessera/engine/kernels.h"
-#include "base/hash_chain.h"
 
 static const tsr_layout *target(const tsr_asked *asked, int64_t item) {
   return asked->layouts ? asked->layouts[item] : NULL;

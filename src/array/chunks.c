@@ -7,9 +7,9 @@
 
 #include "array/chunks.h"
 #include "array/chunks_internal.h"
+#include "mesh/mesh.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/engine/mesh.h"
-#include "mesh/mesh.h"
 
 // One block, hence one free: the struct, the boxes' corners, then the processes.
 struct tsr_chunker {

@@ -6,12 +6,12 @@
 #include "array/chunks.h"
 #include "array/chunks_internal.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
+#include "mesh/mesh.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/layout.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
-#include "base/sized.h"
-#include "mesh/mesh.h"
 
 typedef struct request {
   const tsr_chunker *chunker;

@@ -8,11 +8,11 @@
 
 #include "array/array.h"
 #include "base/copy_internal.h"
+#include "base/grow.h"
 #include "base/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "base/grow.h"
 
 tsr_status tsr_copy_vector_add(tsr_copy_vector *list, const tsr_copy *copy) {
   tsr_copy *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);

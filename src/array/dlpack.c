@@ -8,11 +8,11 @@
 #include "array/array.h"
 #include "array/array_internal.h"
 #include "array/dlpack_internal.h"
+#include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "tessera/engine/buffer.h"
-#include "array/dlpack_structs.h"
 
 // ---- element types ----
 

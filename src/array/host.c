@@ -7,6 +7,8 @@
 
 #include "array/array.h"
 #include "array/array_internal.h"
+#include "base/room.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
@@ -16,8 +18,6 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/transport.h"
 #include "tessera/reduction.h"
-#include "base/sized.h"
-#include "base/room.h"
 
 tsr_status tsr_host_options_check(const tsr_host_options *given, tsr_host_options *out_options) {
   return tsr_sized_read(tsr_host_options, given, out_options);

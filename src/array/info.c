@@ -6,11 +6,11 @@
 #include "array/array_internal.h"
 #include "base/buffer_internal.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/layout.h"
-#include "base/sized.h"
 
 // ---- parts ----
 

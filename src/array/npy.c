@@ -7,18 +7,18 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/io.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "file/npy.h"
 #include "file/npy_internal.h"
+#include "file/replace.h"
 #include "tessera/checkpoint/npy.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
-#include "base/io.h"
-#include "file/npy.h"
-#include "file/replace.h"
 
 enum { BOUNCE = 1 << 20, CLOSE = 4 << 10, PART_NAME = 4096 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "array/reshard.h"
 #include "layout/layout_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/array.h"
@@ -19,7 +20,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/reduction.h"
 #include "transfer/transfer_internal.h"
-#include "array/reshard.h"
 
 enum { VIEW_ALIGNMENT = 64 };
 

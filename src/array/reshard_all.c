@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "array/reshard.h"
+#include "array/sequence.h"
+#include "base/sized.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/collectives.h"
-#include "array/sequence.h"
-#include "base/sized.h"
 
 tsr_status tsr_reshard_options_check(const tsr_reshard_options *given,
                                      tsr_reshard_options *out_options) {

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 #include "array/reshard.h"
+#include "array/sequence.h"
 #include "base/buffer_internal.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/transport.h"
-#include "array/sequence.h"
 
 // ---- the shadow ----
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "array/sequence.h"
 #include "base/copy_internal.h"
 #include "base/shape_internal.h"
 #include "tessera/engine/array.h"
@@ -19,7 +20,6 @@
 #include "tessera/engine/transport.h"
 #include "tessera/reduction.h"
 #include "transfer/sequence_internal.h"
-#include "array/sequence.h"
 
 typedef struct stage {
   const tsr_sequence *sequence;

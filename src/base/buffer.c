@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/sized.h"
 #include "base/buffer_internal.h"
-#include "tessera/engine/buffer.h"
 #include "base/memory.h"
+#include "base/sized.h"
+#include "tessera/engine/buffer.h"
 
 enum { ALIGNMENT = 64, HUGE_ALIGNMENT = 2 << 20, HUGE_FROM = 4 << 20 };
 enum { BINS = 4 * 63, MOST_LOOKS = 16 };

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/convert_blocks.h"
-#include "tessera/engine/kernels.h"
 #include "base/packed.h"
+#include "tessera/engine/kernels.h"
 
 enum { BLOCK = 512 };
 

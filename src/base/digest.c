@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "base/hash_internal.h"
+#include "base/suggest.h"
 #include "base/text_internal.h"
 #include "tessera/status.h"
 #include "tessera/text.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/suggest.h"
 #include "base/dtype_internal.h"
+#include "base/suggest.h"
 
 static const tsr_dtype_info dtypes[TSR_DTYPE_COUNT] = {
 #define TSR_DTYPE_ROW(id, name_, safetensors_, stablehlo_, numpy_, torch_, class_, bits_) \

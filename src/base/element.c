@@ -2,11 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/convert_internal.h"
+#include "base/decimal.h"
 #include "base/text_internal.h"
-#include "tessera/engine/kernels.h"
 #include "tessera/dtype.h"
+#include "tessera/engine/kernels.h"
 
 enum { WIDEST = 16 };  // bytes of an element
 

@@ -4,9 +4,9 @@
 
 #include "base/decimal.h"
 #include "base/json.h"
-#include "base/text_internal.h"
 #include "base/json_node.h"
 #include "base/json_read.h"
+#include "base/text_internal.h"
 
 void tsr_json_destroy(tsr_json_doc *doc) {
   if (!doc) return;

@@ -4,8 +4,8 @@
 // its parent is, the details hold its last member and their number. So the tape is also the stack;
 // at its bottom lies an array that stands for the document and holds the one value. Objects are
 // checked for duplicate keys when they close: a few keys in pairs, many by an index.
-#include "base/json_node.h"
 #include "base/json.h"
+#include "base/json_node.h"
 #include "base/json_read.h"
 
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 
 #include "base/decimal.h"
 #include "base/json.h"
-#include "base/text_internal.h"
 #include "base/json_node.h"
 #include "base/json_scan.h"
+#include "base/text_internal.h"
 #include "base/utf8.h"
 
 // Levels past the last bit share it; nobody reads indentation that deep.

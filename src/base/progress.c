@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tessera/text.h"
 #include "base/progress_internal.h"
 #include "base/text_internal.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/status.h"
+#include "tessera/text.h"
 
 struct tsr_progress {
   char *job, *unit;

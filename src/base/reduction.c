@@ -1,7 +1,7 @@
 // The table of reductions.
-#include "tessera/reduction.h"
 #include "base/reduction.h"
 #include "tessera/dtype.h"
+#include "tessera/reduction.h"
 
 const char *tsr_reduction_name(tsr_reduction op) {
   static const char *const names[TSR_REDUCTION_COUNT] = {

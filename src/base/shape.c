@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/scan.h"
 #include "base/dtype_internal.h"
+#include "base/scan.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 

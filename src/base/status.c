@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/text.h"
 #include "base/status_internal.h"
 #include "base/text_internal.h"
+#include "tessera/text.h"
 
 struct tsr_failure {
   tsr_cause cause;

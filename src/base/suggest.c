@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tessera/text.h"
 #include "base/text_internal.h"
+#include "tessera/text.h"
 
 enum { LONGEST = 63 };
 

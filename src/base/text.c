@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/text_internal.h"
+#include "base/utf8.h"
 #include "tessera/status.h"
 
 enum { FIRST_CAPACITY = 64 };

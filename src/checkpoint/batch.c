@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
-#include "tessera/engine/kernels.h"
 #include "checkpoint/overflow.h"
+#include "tessera/engine/kernels.h"
 
 enum { MOST_ROWS = 64 };  // that are merged; where there are more, all is sorted
 

@@ -3,8 +3,8 @@
 #ifndef TESSERA_CHECKPOINT_BLOCKS_H
 #define TESSERA_CHECKPOINT_BLOCKS_H
 
-#include "checkpoint/view.h"
 #include "base/progress_internal.h"
+#include "checkpoint/view.h"
 #include "tessera/api.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/pool.h"

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/copy_runs.h"
-#include "base/text_internal.h"
-#include "layout/layout_internal.h"
-#include "tessera/engine/kernels.h"
 #include "base/io.h"
+#include "base/text_internal.h"
 #include "checkpoint/runs.h"
 #include "checkpoint/store.h"
 #include "layout/layout.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/kernels.h"
 
 typedef struct box_io {
   tsr_store *store;

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-#include "base/saturated.h"
 #include "base/pool_internal.h"
+#include "base/saturated.h"
+#include "checkpoint/checkpoint.h"
+#include "map/map.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/tree.h"
-#include "checkpoint/checkpoint.h"
-#include "map/map.h"
 
 static const int64_t default_memory = INT64_C(1) << 30;
 // The program and its libraries, stacks, lists that do not grow with the model, and what malloc

@@ -3,9 +3,9 @@
 #define TESSERA_CHECKPOINT_BUDGET_H
 
 #include "checkpoint/target.h"
+#include "checkpoint/view.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
-#include "checkpoint/view.h"
 
 typedef struct tsr_budget {
   int workers;

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "checkpoint/overflow.h"
+#include "checkpoint/view.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/layout.h"
 #include "tessera/status.h"
-#include "checkpoint/view.h"
 
 typedef struct cast_view {
   tsr_view view;

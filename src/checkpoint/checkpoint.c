@@ -6,8 +6,12 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/room.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/numpy.h"
+#include "checkpoint/select.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
@@ -16,10 +20,6 @@
 #include "tessera/plan.h"
 #include "tessera/spec.h"
 #include "tessera/tree.h"
-#include "base/sized.h"
-#include "base/room.h"
-#include "checkpoint/numpy.h"
-#include "checkpoint/select.h"
 
 // ---- formats ----
 

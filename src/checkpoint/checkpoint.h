@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/name_index.h"
+#include "checkpoint/store.h"
+#include "file/metadata.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/metadata.h"
@@ -13,8 +15,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
-#include "checkpoint/store.h"
-#include "file/metadata.h"
 
 // Hears what is wrong with a checkpoint and where; `file` and `tensor` may be NULL. Takes the
 // failure over and gives NULL, so that reading goes on, or gives one, so that it ends.

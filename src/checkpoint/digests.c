@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "base/least.h"
+#include "checkpoint/hash.h"
+#include "checkpoint/transform.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
-#include "checkpoint/hash.h"
-#include "checkpoint/transform.h"
 
 tsr_block_range tsr_transform_blocks(const tsr_transform *t, const tsr_window *w) {
   const int64_t block = tsr_block_elements(t->views.items[w->tensor]->dtype);

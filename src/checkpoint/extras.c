@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
-#include "tessera/checkpoint/open.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/numpy.h"
+#include "tessera/checkpoint/open.h"
 
 static const int64_t most_bytes = INT64_C(64) << 20;
 enum { CHUNK = 1 << 18 };

@@ -3,14 +3,14 @@
 // turned into what it should be.
 #include <stdlib.h>
 
-#include "checkpoint/store.h"
 #include "base/copy_internal.h"
 #include "base/shape_internal.h"
+#include "checkpoint/store.h"
+#include "file/npy.h"
 #include "file/npy_internal.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/kernels.h"
-#include "file/npy.h"
-#include "layout/layout.h"
 
 enum { TURN_MEMORY = 1 << 20 };  // besides the box that is turned: its index, and what malloc adds
 

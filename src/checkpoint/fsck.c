@@ -14,17 +14,17 @@
 #include <unistd.h>
 
 #include "base/ends_with.h"
+#include "base/grow.h"
+#include "base/io.h"
 #include "base/json.h"
+#include "base/sized.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/fsck_internal.h"
+#include "checkpoint/journal.h"
+#include "checkpoint/numpy.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
-#include "base/grow.h"
-#include "base/io.h"
-#include "base/sized.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/journal.h"
-#include "checkpoint/numpy.h"
 
 static const char *const fault_names[TSR_FAULT_COUNT] = {
 #define X(id, word) [TSR_FAULT_##id] = (word),

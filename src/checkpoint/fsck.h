@@ -3,9 +3,9 @@
 #define TESSERA_CHECKPOINT_FSCK_H
 
 #include "base/arena.h"
+#include "base/name_index.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/fsck.h"
-#include "base/name_index.h"
 
 typedef struct tsr_fsck_file {
   const char *name;  // in the folder

@@ -1,16 +1,16 @@
 // All elements of a checkpoint, tensor by tensor: whether they can be read, whether copies of them
 // are equal, and whether they are those that were hashed when they were written.
-#include "checkpoint/budget.h"
 #include "base/hash_internal.h"
 #include "base/progress_internal.h"
+#include "checkpoint/budget.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/fsck.h"
+#include "checkpoint/hash.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/fsck.h"
-#include "checkpoint/hash.h"
 
 typedef struct walk {
   tsr_fsck *fsck;

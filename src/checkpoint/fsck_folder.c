@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/name_index.h"
 #include "base/json.h"
+#include "base/name_index.h"
 #include "base/text_internal.h"
-#include "file/safetensors.h"
-#include "tessera/checkpoint/fsck.h"
-#include "tessera/text.h"
 #include "checkpoint/fsck.h"
 #include "file/model.h"
 #include "file/replace.h"
+#include "file/safetensors.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/text.h"
 
 #define INDEX_NAME "model.safetensors.index.json"
 #define SINGLE_NAME "model.safetensors"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/fsck.h"
 #include "checkpoint/fsck_internal.h"
 #include "tessera/checkpoint/fsck.h"
-#include "checkpoint/fsck.h"
 
 // A fault of a stage, whose files are named from the folder of all stages.
 static tsr_status take_fault(tsr_fsck *fsck, const char *stage, const tsr_fault *fault) {

@@ -3,10 +3,10 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/fsck.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/tree.h"
-#include "checkpoint/fsck.h"
 
 typedef struct hearing {
   tsr_fsck *fsck;

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "checkpoint/checkpoint.h"
 #include "base/progress_internal.h"
+#include "checkpoint/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"

@@ -6,8 +6,8 @@
 #ifndef TESSERA_CHECKPOINT_HASH_H
 #define TESSERA_CHECKPOINT_HASH_H
 
-#include "checkpoint/blocks.h"
 #include "base/progress_internal.h"
+#include "checkpoint/blocks.h"
 #include "tessera/api.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"

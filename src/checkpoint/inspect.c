@@ -6,15 +6,15 @@
 
 #include "base/saturated.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/inspect_internal.h"
 #include "plan/plan_internal.h"
+#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/open.h"
-#include "base/sized.h"
-#include "checkpoint/checkpoint.h"
-#include "plan/tree.h"
 #include "tessera/text.h"
 
 // ---- words ----

@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "base/hash_internal.h"
+#include "base/io.h"
 #include "base/text_internal.h"
 #include "tessera/engine/kernels.h"
-#include "base/io.h"
 #include "tessera/text.h"
 
 #define HEAD "tessera-journal "

@@ -5,9 +5,12 @@
 
 #include <stdlib.h>
 
-#include "base/saturated.h"
 #include "base/pool_internal.h"
+#include "base/saturated.h"
+#include "base/sized.h"
 #include "checkpoint/load_internal.h"
+#include "checkpoint/select.h"
+#include "checkpoint/transform.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
@@ -19,9 +22,6 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
-#include "base/sized.h"
-#include "checkpoint/select.h"
-#include "checkpoint/transform.h"
 
 static const int64_t default_part = INT64_C(1) << 20;
 static const int64_t most_window = INT64_C(4) << 20, least_window = INT64_C(64) << 10;

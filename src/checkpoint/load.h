@@ -9,15 +9,15 @@
 
 #include "array/array.h"
 #include "base/progress_internal.h"
+#include "checkpoint/batch.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/view.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/batch.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/view.h"
 
 enum { TSR_READER_ALL = -1 };  // of a shard: every rank that holds it reads a part
 

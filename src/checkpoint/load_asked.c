@@ -2,11 +2,11 @@
 // types and layouts, and how they are chosen and made.
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
+#include "checkpoint/load.h"
+#include "map/map.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
-#include "checkpoint/load.h"
-#include "map/map.h"
 
 // ---- which tensors are chosen, and as what ----
 

@@ -3,16 +3,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/copy_runs.h"
 #include "base/copy_internal.h"
+#include "base/copy_runs.h"
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/load_tasks.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/load_tasks.h"
 
 typedef struct reading {
   tsr_load *load;

@@ -1,15 +1,15 @@
 // A load carried out: arrays, rounds, a tree of what came of it.
 #include <stdlib.h>
 
-#include "checkpoint/load.h"
 #include "base/progress_internal.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/load.h"
 #include "checkpoint/load_internal.h"
+#include "plan/plan.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/array.h"
 #include "tessera/place.h"
-#include "plan/plan.h"
 
 static tsr_status agree(const tsr_load *load, tsr_status found) {
   return tsr_load_agree(load->comm, "load", found);

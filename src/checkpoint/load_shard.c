@@ -2,19 +2,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/room.h"
 #include "base/dtype_internal.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
+#include "checkpoint/load.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
 #include "tessera/tree.h"
-#include "base/sized.h"
-#include "checkpoint/load.h"
-#include "layout/layout.h"
 
 static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const tsr_layout *layout,
                         int64_t shard) {

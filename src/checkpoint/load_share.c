@@ -7,8 +7,8 @@
 // the rank that read it.
 #include <stdlib.h>
 
-#include "checkpoint/load.h"
 #include "base/copy_internal.h"
+#include "checkpoint/load.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/engine/collectives.h"

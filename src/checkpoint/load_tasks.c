@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/saturated.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "base/saturated.h"
 
 // ---- pieces ----
 

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/hash_internal.h"
+#include "base/io.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
+#include "file/model.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
-#include "base/json_read.h"
-#include "checkpoint/checkpoint.h"
-#include "file/model.h"
 
 static const char schema[] = "tessera-checkpoint/1";
 

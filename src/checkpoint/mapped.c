@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/view.h"
 #include "base/copy_internal.h"
 #include "base/shape_internal.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/view.h"
+#include "map/map.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/map.h"
@@ -20,7 +21,6 @@
 #include "tessera/layout.h"
 #include "tessera/shape.h"
 #include "tessera/tree.h"
-#include "map/map.h"
 
 enum {
   MOST_SCRATCH = 4 << 20,  // bytes of a box

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "base/json_read.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
-#include "checkpoint/checkpoint.h"
 
 static const char schema[] = "tessera-npz/1";
 // What a record of ours begins with, whatever its version.

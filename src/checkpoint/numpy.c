@@ -14,19 +14,19 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/grow.h"
+#include "base/io.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/metadata.h"
 #include "file/npy_internal.h"
+#include "file/npz.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/tree.h"
-#include "base/grow.h"
-#include "base/io.h"
-#include "base/json_read.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/metadata.h"
-#include "file/npz.h"
 
 static const char ending[] = ".npy";
 enum { ENDING = sizeof ending - 1 };

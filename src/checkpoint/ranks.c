@@ -14,18 +14,18 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/grow.h"
+#include "base/io.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
+#include "file/model.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/layout.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
-#include "base/grow.h"
-#include "base/io.h"
-#include "checkpoint/checkpoint.h"
-#include "file/model.h"
 
 typedef struct rank_file {
   int64_t rank;

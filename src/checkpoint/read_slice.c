@@ -3,14 +3,14 @@
 // the last dimension are read over, and picked from what was read.
 #include <stdlib.h>
 
-#include "base/room.h"
 #include "base/dtype_internal.h"
+#include "base/room.h"
 #include "base/slice.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/inspect_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
-#include "checkpoint/checkpoint.h"
 
 // Elements nearer to each other than this are read in one call with what is between them.
 enum { NEAR_BYTES = 4096 };

@@ -11,11 +11,11 @@
 
 #include "base/io.h"
 #include "base/text_internal.h"
-#include "tessera/checkpoint/open.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/journal.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/numpy.h"
+#include "tessera/checkpoint/open.h"
 
 enum { SHOWN = 3 };
 

@@ -16,11 +16,11 @@
 #include "base/io.h"
 #include "base/progress_internal.h"
 #include "base/text_internal.h"
+#include "checkpoint/run.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/run.h"
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
 

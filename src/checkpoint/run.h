@@ -10,11 +10,11 @@
 
 #include <pthread.h>
 
-#include "checkpoint/journal.h"
 #include "base/progress_internal.h"
+#include "checkpoint/journal.h"
+#include "checkpoint/transform.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/transform.h"
 
 typedef struct tsr_running {
   tsr_transform *t;

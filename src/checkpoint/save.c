@@ -3,9 +3,12 @@
 
 #include <stdlib.h>
 
-#include "base/sized.h"
 #include "base/pool_internal.h"
+#include "base/sized.h"
+#include "checkpoint/load.h"
+#include "checkpoint/select.h"
 #include "layout/layout_internal.h"
+#include "plan/plan.h"
 #include "spec/spec_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/save.h"
@@ -14,9 +17,6 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/place.h"
-#include "checkpoint/load.h"
-#include "checkpoint/select.h"
-#include "plan/plan.h"
 
 // ---- leaves ----
 

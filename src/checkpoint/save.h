@@ -7,11 +7,11 @@
 #define TESSERA_CHECKPOINT_SAVE_H
 
 #include "array/array.h"
+#include "checkpoint/transform.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/place.h"
-#include "checkpoint/transform.h"
 
 // ---- views of arrays (array_view.c) ----
 

@@ -4,17 +4,17 @@
 
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
-#include "layout/layout_internal.h"
-#include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/save.h"
-#include "tessera/checkpoint/transform.h"
-#include "tessera/engine/kernels.h"
 #include "checkpoint/load.h"
 #include "checkpoint/save.h"
+#include "layout/layout_internal.h"
 #include "mesh/mesh.h"
 #include "place/place.h"
 #include "plan/plan.h"
 #include "spec/spec.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
 
 typedef struct save_asking {
   const tsr_save *save;

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 #include "base/least.h"
+#include "checkpoint/load.h"
+#include "checkpoint/run.h"
+#include "checkpoint/save.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/place.h"
-#include "checkpoint/load.h"
-#include "checkpoint/run.h"
-#include "checkpoint/save.h"
 
 static tsr_status agree(const tsr_save *save, tsr_status found) {
   return tsr_load_agree(save->comm, "save", found);

@@ -3,18 +3,18 @@
 
 #include <stdlib.h>
 
-#include "base/sized.h"
 #include "base/progress_internal.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
+#include "checkpoint/budget.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/elements.h"
+#include "checkpoint/hash.h"
 #include "checkpoint/verify_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/pool.h"
 #include "tessera/tree.h"
-#include "checkpoint/budget.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/elements.h"
-#include "checkpoint/hash.h"
 
 static void sum_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
                       int64_t elements) {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "checkpoint/checkpoint.h"
-#include "tessera/checkpoint/transform.h"
 #include "plan/patterns.h"
 #include "plan/quantised.h"
+#include "tessera/checkpoint/transform.h"
 
 // The first pattern that matches each view, or -1.
 static tsr_status match_all(const tsr_views *views, const char *const *patterns, int64_t count,

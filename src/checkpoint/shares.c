@@ -7,13 +7,13 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/inspect.h"
 #include "checkpoint/inspect_internal.h"
 #include "mesh/mesh_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/layout.h"
-#include "checkpoint/inspect.h"
-#include "plan/plan.h"
 
 // ---- files, and the ranks that have files of their own ----
 

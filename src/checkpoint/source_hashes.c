@@ -4,15 +4,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/least.h"
 #include "base/hash_internal.h"
+#include "base/least.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/hash.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/hash.h"
 
 // A block is taken by one thread, and there once that has hashed it. One that a job before has seen
 // is as good, unless it is read again: then it must be what it was.

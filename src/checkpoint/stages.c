@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
+#include "base/io.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
-#include "base/io.h"
-#include "checkpoint/checkpoint.h"
 
 typedef struct stage {
   int64_t number;

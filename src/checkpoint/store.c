@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/io.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
-#include "base/io.h"
 
 tsr_status tsr_store_create(tsr_store **out_store) {
   tsr_store *store = calloc(1, sizeof *store);

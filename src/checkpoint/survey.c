@@ -2,17 +2,17 @@
 // thousand small tensors keep the workers as busy as one large one.
 #include <stdlib.h>
 
-#include "base/sized.h"
 #include "base/progress_internal.h"
+#include "base/sized.h"
+#include "checkpoint/budget.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/elements.h"
+#include "checkpoint/hash.h"
 #include "checkpoint/inspect_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/budget.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/elements.h"
-#include "checkpoint/hash.h"
 
 typedef struct survey {
   tsr_verify_options options;

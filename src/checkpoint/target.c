@@ -8,7 +8,13 @@
 
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/name_index.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/dealing.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/numpy.h"
+#include "checkpoint/select.h"
 #include "file/safetensors.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/open.h"
@@ -17,12 +23,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
-#include "base/name_index.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/dealing.h"
-#include "checkpoint/manifest.h"
-#include "checkpoint/numpy.h"
-#include "checkpoint/select.h"
 
 static bool is_cut(tsr_checkpoint_format format) {
   return format == TSR_FORMAT_RANKS || format == TSR_FORMAT_TESSERA;

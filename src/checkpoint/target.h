@@ -3,13 +3,13 @@
 #define TESSERA_CHECKPOINT_TARGET_H
 
 #include "checkpoint/store.h"
+#include "checkpoint/view.h"
 #include "file/safetensors.h"
+#include "file/zip_plan.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/plan.h"
-#include "checkpoint/view.h"
-#include "file/zip_plan.h"
 
 // A file to be: its name below the destination, and its header.
 typedef struct tsr_target_file {

@@ -10,15 +10,15 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/text_internal.h"
-#include "file/npy_internal.h"
-#include "file/safetensors.h"
-#include "tessera/engine/kernels.h"
 #include "checkpoint/dealing.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/metadata.h"
 #include "checkpoint/numpy.h"
 #include "file/metadata.h"
+#include "file/npy_internal.h"
 #include "file/npz.h"
+#include "file/safetensors.h"
+#include "tessera/engine/kernels.h"
 
 static const char ending[] = ".npy";
 enum { ENDING = sizeof ending - 1, HASH_DIGITS = 32, MOST_KEPT = 200 };

@@ -3,14 +3,14 @@
 #define TESSERA_CHECKPOINT_TRANSFORM_H
 
 #include "checkpoint/checkpoint.h"
-#include "tessera/checkpoint/metadata.h"
-#include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/transform.h"
-#include "tessera/engine/kernels.h"
 #include "checkpoint/extras.h"
 #include "checkpoint/stamps.h"
 #include "checkpoint/target.h"
 #include "checkpoint/work.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
 
 struct tsr_transform {
   const tsr_checkpoint *source;  // shared; NULL = the views are of no checkpoint

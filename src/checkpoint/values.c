@@ -5,16 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/sized.h"
 #include "base/convert_internal.h"
 #include "base/json.h"
+#include "base/sized.h"
 #include "base/slice.h"
 #include "base/text_internal.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/inspect_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
-#include "checkpoint/checkpoint.h"
 
 enum { MOST_SHOWN = 1000, EDGE = 3, WIDTH = 75 };
 // What a printed element takes besides its own bytes: its text, and the place of it.

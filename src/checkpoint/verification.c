@@ -2,9 +2,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "checkpoint/verify.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "checkpoint/verify.h"
 #include "checkpoint/verify_internal.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/tree.h"

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sized.h"
 #include "base/hash_internal.h"
 #include "base/progress_internal.h"
 #include "base/shape_internal.h"
-#include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/verify.h"
-#include "tessera/engine/pool.h"
+#include "base/sized.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/scan.h"
 #include "checkpoint/select.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/pool.h"
 
 // ---- rows ----
 

@@ -2,16 +2,16 @@
 #ifndef TESSERA_CHECKPOINT_VERIFY_H
 #define TESSERA_CHECKPOINT_VERIFY_H
 
-#include "checkpoint/budget.h"
 #include "base/progress_internal.h"
+#include "checkpoint/budget.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/elements.h"
+#include "checkpoint/view.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
 #include "tessera/tree.h"
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/elements.h"
-#include "checkpoint/view.h"
 
 struct tsr_verification {
   int64_t count, bytes_read;

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/hash.h"
 #include "base/convert_internal.h"
 #include "base/progress_internal.h"
+#include "checkpoint/hash.h"
+#include "checkpoint/verify.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/verify.h"
 
 enum { PIECES = 8 };
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "checkpoint/checkpoint.h"
 #include "base/shape_internal.h"
+#include "checkpoint/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/ends_with.h"
-#include "checkpoint/checkpoint_internal.h"
-#include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/transform.h"
 #include "base/io.h"
+#include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/journal.h"
 #include "checkpoint/replaceable.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
 
 // ---- paths ----
 

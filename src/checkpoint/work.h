@@ -4,11 +4,11 @@
 #define TESSERA_CHECKPOINT_WORK_H
 
 #include "checkpoint/extras.h"
+#include "checkpoint/journal.h"
 #include "tessera/api.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/status.h"
-#include "checkpoint/journal.h"
 
 typedef struct tsr_work {
   char *path;     // owned: the destination

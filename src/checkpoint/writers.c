@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "checkpoint/load.h"
+#include "checkpoint/save.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/place.h"
-#include "checkpoint/save.h"
 
 typedef struct choosing {
   tsr_save *save;

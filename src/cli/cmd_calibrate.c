@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/engine.h"
 #include "base/json.h"
 #include "base/pool_internal.h"
 #include "base/text_internal.h"
+#include "cli/engine.h"
 #include "comm/comm_internal.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/topology.h"

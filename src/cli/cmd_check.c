@@ -1,11 +1,11 @@
 // `tessera check`: every problem of a plan in one pass.
-#include "cli/cli.h"
 #include "base/json.h"
 #include "base/text_internal.h"
-#include "plan/plan_internal.h"
-#include "rules/rules_internal.h"
+#include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
+#include "plan/plan_internal.h"
+#include "rules/rules_internal.h"
 
 static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_json_writer *w) {
   tsr_json_begin_object(w);

@@ -1,16 +1,16 @@
 // `tessera chunks`: which part of a tensor each process holds.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "array/chunks_internal.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/notation.h"
+#include "cli/t5x_source.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
-#include "cli/notation.h"
-#include "cli/t5x_source.h"
 
 // What the user asks about: the processes of a mesh, and maybe a tensor.
 typedef struct question {

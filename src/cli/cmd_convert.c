@@ -1,14 +1,14 @@
 // `tessera convert`: the specs of a plan for another mesh.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/text_internal.h"
-#include "plan/plan_internal.h"
-#include "rules/rules_internal.h"
-#include "tessera/compat/eformer_plan.h"
+#include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/plan_table.h"
+#include "plan/plan_internal.h"
+#include "rules/rules_internal.h"
+#include "tessera/compat/eformer_plan.h"
 
 // ---- heads ----
 

@@ -1,14 +1,14 @@
 // `tessera data-layout`: which rows of a batch each process reads.
-#include "cli/cli.h"
 #include "array/chunks_internal.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/t5x_source.h"
 #include "mesh/mesh_internal.h"
 #include "partitioner/partitioner_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
-#include "cli/t5x_source.h"
 
 // What the user asks about: the hosts of a partitioner, or one of them.
 typedef struct question {

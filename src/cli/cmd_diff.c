@@ -1,10 +1,10 @@
 // `tessera diff`: what changes from one plan to another.
-#include "cli/cli.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/plan_source.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"
-#include "cli/plan_source.h"
 
 static void write_spec(const tsr_plan *plan, int64_t row, const char *key, tsr_json_writer *w) {
   tsr_json_write_key(w, key);

@@ -1,7 +1,7 @@
 // `tessera explain`: why a tensor of a plan has its spec.
 #include "cli/cli.h"
-#include "plan/tree_internal.h"
 #include "cli/plan_source.h"
+#include "plan/tree_internal.h"
 
 static tsr_status run_explain(const cli_args *args, int *out_exit) {
   (void)out_exit;

@@ -1,11 +1,11 @@
 // `tessera fsck`: everything that is wrong with a checkpoint on disk.
-#include "cli/checkpoint_source.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "checkpoint/fsck_internal.h"
+#include "cli/checkpoint_source.h"
+#include "cli/plan_source.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/progress.h"
-#include "cli/plan_source.h"
 
 // What to do about faults of a kind.
 static const char *remedy(tsr_fault_kind kind) {

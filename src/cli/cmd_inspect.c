@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inspect.h"
 #include "base/hash_internal.h"
 #include "base/slice.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/inspect_internal.h"
 #include "checkpoint/verify_internal.h"
+#include "cli/inspect.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"

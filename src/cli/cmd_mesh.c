@@ -1,9 +1,10 @@
 // `tessera mesh`: show a mesh, or build one that fits a machine.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/figure.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/compat/eformer_mesh.h"
@@ -11,7 +12,6 @@
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
-#include "cli/figure.h"
 
 // ---- reading the axes that the user asks for ----
 

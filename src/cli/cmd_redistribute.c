@@ -1,17 +1,17 @@
 // `tessera redistribute`: from one layout of a tensor to another, directly and by collectives.
 #include <string.h>
 
-#include "cli/engine.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/engine.h"
+#include "cli/notation.h"
+#include "cli/redistribute.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "transfer/transfer_internal.h"
-#include "cli/notation.h"
-#include "cli/redistribute.h"
 
 void change_deinit(cli_change *change) {
   tsr_layout_release(change->from);

@@ -1,18 +1,18 @@
 // `tessera show`: which device holds which piece of a tensor.
 
-#include "cli/cli.h"
 #include "base/dtype_internal.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/figure.h"
+#include "cli/notation.h"
+#include "cli/pieces.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
-#include "cli/figure.h"
-#include "cli/notation.h"
-#include "cli/pieces.h"
 
 // What most people want to see at once; --all lifts it.
 enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64 };

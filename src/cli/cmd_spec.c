@@ -1,14 +1,14 @@
 // `tessera spec`: read, normalise, convert, compare and correct specs.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/notation.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "cli/notation.h"
 
 // What the options say about the tensor and the mesh; each may be missing.
 typedef struct setting {

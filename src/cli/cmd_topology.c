@@ -1,7 +1,7 @@
 // `tessera topology`: what hardware there is.
-#include "cli/cli.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 

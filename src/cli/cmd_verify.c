@@ -2,19 +2,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/checkpoint_source.h"
 #include "base/hash_internal.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "checkpoint/verify_internal.h"
+#include "cli/checkpoint_source.h"
+#include "cli/fact_source.h"
+#include "cli/map_source.h"
+#include "cli/plan_source.h"
+#include "cli/table.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/verify.h"
-#include "cli/table.h"
-#include "cli/fact_source.h"
-#include "cli/map_source.h"
-#include "cli/plan_source.h"
 
 // "0.001" or "0.001,0.01": the absolute error that is allowed, and the relative one.
 static tsr_status read_tolerance(const char *text, tsr_verify_options *options) {

@@ -1,8 +1,8 @@
 // Shell completions, made from the tables of the commands.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
 
 static void bash(tsr_text *out) {
   tsr_text_add(out,

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/figure.h"
 #include "base/text_internal.h"
+#include "cli/figure.h"
 
 enum {
   MARGIN = FIGURE_MARGIN,

@@ -1,8 +1,8 @@
 // Figures for a terminal: boxes drawn with lines, cells filled with colour where that is wanted.
 #include <string.h>
 
-#include "cli/figure.h"
 #include "base/text_internal.h"
+#include "cli/figure.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };
 

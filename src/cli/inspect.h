@@ -2,9 +2,9 @@
 #ifndef TESSERA_CLI_INSPECT_H
 #define TESSERA_CLI_INSPECT_H
 
-#include "cli/checkpoint_source.h"
 #include "base/slice.h"
 #include "checkpoint/inspect_internal.h"
+#include "cli/checkpoint_source.h"
 #include "tessera/checkpoint/open.h"
 
 typedef struct cli_inspect {

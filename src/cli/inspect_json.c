@@ -1,7 +1,6 @@
 // What `tessera inspect` found, for programs: docs/inspect-schema.md says what each member means.
 #include <string.h>
 
-#include "cli/inspect.h"
 #include "base/hash_internal.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
@@ -9,6 +8,8 @@
 #include "base/text_internal.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/inspect_internal.h"
+#include "cli/inspect.h"
+#include "cli/pieces.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_internal.h"
@@ -16,7 +17,6 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "cli/pieces.h"
 
 static void write_int(tsr_json_writer *w, const char *key, int64_t value) {
   tsr_json_write_key(w, key);

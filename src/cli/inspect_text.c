@@ -1,20 +1,20 @@
 // What `tessera inspect` found, for people.
 
-#include "cli/inspect.h"
 #include "base/hash_internal.h"
 #include "base/shape_internal.h"
 #include "base/slice.h"
 #include "base/text_internal.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/inspect_internal.h"
+#include "cli/inspect.h"
+#include "cli/pieces.h"
+#include "cli/table.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "cli/pieces.h"
-#include "cli/table.h"
 
 // Lines about shards, and pieces of one, that are shown without --full.
 enum { MOST_SHARDS = 64, MOST_PIECES = 4 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
 #define COMMAND(name) &cli_cmd_##name,

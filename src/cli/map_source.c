@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "cli/fact_source.h"
+#include "cli/plan_source.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"
-#include "cli/plan_source.h"
 
 static tsr_status read_map(const char *name, tsr_map **out_map) {
   const bool preset = access(name, F_OK) && !strpbrk(name, "./");

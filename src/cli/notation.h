@@ -2,8 +2,8 @@
 #ifndef TESSERA_CLI_NOTATION_H
 #define TESSERA_CLI_NOTATION_H
 
-#include "tessera/tessera.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/tessera.h"
 
 #define CLI_NOTATIONS "short|jax|shardy|xla|dtensor|torch"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
 
 static bool is_stdout(const char *path) { return !path || !strcmp(path, "-"); }
 

@@ -1,6 +1,6 @@
-#include "cli/pieces.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/pieces.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 

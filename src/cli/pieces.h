@@ -2,8 +2,8 @@
 #ifndef TESSERA_CLI_PIECES_H
 #define TESSERA_CLI_PIECES_H
 
-#include "cli/cli.h"
 #include "base/json.h"
+#include "cli/cli.h"
 
 // The pieces of a shard in one line, cut after `most`: a cyclic shard may have thousands.
 tsr_status cli_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out);

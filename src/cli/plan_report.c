@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/dtype_internal.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
+#include "cli/figure.h"
+#include "cli/plan_table.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "tessera/compat/eformer_plan.h"
-#include "cli/figure.h"
-#include "cli/plan_table.h"
 
 // A chart shows at most this many devices; more look alike or are too thin to see.
 enum { MOST_BARS = 64, CHART_WIDTH = 1120, CHART_HEIGHT = 170, CHART_FLOOR = 28 };

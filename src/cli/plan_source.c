@@ -3,15 +3,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/fact_source.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
+#include "cli/fact_source.h"
+#include "cli/rules_source.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/compat/eformer_plan.h"
-#include "cli/rules_source.h"
 
 void cli_warn(const char *path, const char *lines) {
   while (*lines) {

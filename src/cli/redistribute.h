@@ -2,12 +2,12 @@
 #ifndef TESSERA_CLI_REDISTRIBUTE_H
 #define TESSERA_CLI_REDISTRIBUTE_H
 
-#include "cli/cli.h"
 #include "base/json.h"
+#include "cli/cli.h"
+#include "cli/traffic.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/sequence.h"
 #include "transfer/transfer_internal.h"
-#include "cli/traffic.h"
 
 typedef struct cli_change {
   tsr_shape shape;

@@ -1,10 +1,10 @@
 // Both plans of a change, for people and for scripts.
 #include <string.h>
 
-#include "cli/redistribute.h"
 #include "base/dtype_internal.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "cli/redistribute.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/copy_plan.h"

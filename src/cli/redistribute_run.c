@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/redistribute.h"
 #include "array/array_internal.h"
 #include "base/dtype_internal.h"
 #include "base/json.h"
@@ -15,6 +14,7 @@
 #include "base/progress_internal.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "cli/redistribute.h"
 #include "comm/comm_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/progress.h"

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fact_source.h"
 #include "base/text_internal.h"
-#include "rules/rules_internal.h"
-#include "spec/spec_internal.h"
+#include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/preset_source.h"
+#include "rules/rules_internal.h"
+#include "spec/spec_internal.h"
 
 // All that rules are read with.
 typedef struct rules_source {

@@ -2,8 +2,8 @@
 #ifndef TESSERA_CLI_TRAFFIC_H
 #define TESSERA_CLI_TRAFFIC_H
 
-#include "tessera/tessera.h"
 #include "tessera/engine/copy_plan.h"
+#include "tessera/tessera.h"
 
 // More devices than this share rows.
 enum { TRAFFIC_MOST_ROWS = 64 };

@@ -5,8 +5,8 @@
 // read more easily: rows send, columns receive, colour tells how much.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "base/text_internal.h"
+#include "cli/cli.h"
 #include "cli/figure.h"
 #include "cli/traffic.h"
 

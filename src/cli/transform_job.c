@@ -6,18 +6,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/fact_source.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/transform_internal.h"
+#include "cli/fact_source.h"
+#include "cli/map_source.h"
+#include "cli/transform_talk.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
-#include "cli/map_source.h"
-#include "cli/transform_talk.h"
 
 typedef struct job {
   const cli_args *args;

@@ -7,11 +7,11 @@
 
 #include "base/hash_chain.h"
 #include "base/hash_internal.h"
+#include "comm/comm.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/transport.h"
 #include "tessera/shape.h"
-#include "comm/comm.h"
 
 // ---- lanes ----
 

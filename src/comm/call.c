@@ -10,10 +10,10 @@
 #include "base/hash_chain.h"
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
+#include "comm/comm.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/transport.h"
 #include "tessera/text.h"
-#include "comm/comm.h"
 
 enum { MOST_GROUPS = 4, MOST_RANKS_SHOWN = 8 };
 

@@ -1,8 +1,8 @@
 // What is wrong with the arguments of a call: said once, here, so that engines need not ask.
 #include <stdlib.h>
 
-#include "comm/comm.h"
 #include "base/reduction.h"
+#include "comm/comm.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"

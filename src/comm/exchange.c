@@ -2,9 +2,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "comm/rounds.h"
 #include "base/reduction.h"
 #include "base/text_internal.h"
+#include "comm/rounds.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"

@@ -3,13 +3,13 @@
 
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
+#include "comm/rounds.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
 #include "tessera/text.h"
-#include "comm/rounds.h"
 
 // ---- broadcast ----
 

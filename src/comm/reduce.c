@@ -8,9 +8,9 @@
 
 #include "base/convert.h"
 #include "base/reduction.h"
+#include "comm/reduce_kernels.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/reduce.h"
-#include "comm/reduce_kernels.h"
 
 enum { BLOCK_BYTES = 4096 };
 

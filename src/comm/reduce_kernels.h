@@ -2,8 +2,8 @@
 #ifndef TESSERA_COMM_REDUCE_KERNELS_H
 #define TESSERA_COMM_REDUCE_KERNELS_H
 
-#include "tessera/reduction.h"
 #include "tessera/dtype.h"
+#include "tessera/reduction.h"
 
 // `out` may be one of `in`. Elements are read as the kernel's type and written as what it is
 // accumulated as.

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_chain.h"
 #include "base/copy_internal.h"
+#include "base/hash_chain.h"
 #include "base/text_internal.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 
 #include "base/ends_with.h"
+#include "base/io.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/text_internal.h"
+#include "file/model.h"
 #include "file/safetensors.h"
 #include "tessera/text.h"
-#include "base/io.h"
-#include "base/json_read.h"
-#include "file/model.h"
 
 static const char index_name[] = "model.safetensors.index.json";
 static const char single_name[] = "model.safetensors";

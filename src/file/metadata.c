@@ -5,11 +5,11 @@
 
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/text_internal.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
-#include "base/json_read.h"
 
 void tsr_metadata_list_deinit(tsr_metadata_list *list) {
   free(list->items);

@@ -4,10 +4,10 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "file/safetensors.h"
-#include "tessera/text.h"
 #include "base/name_index.h"
 #include "file/metadata.h"
+#include "file/safetensors.h"
+#include "tessera/text.h"
 
 struct tsr_model {
   tsr_arena arena;  // names, dims, paths and metadata

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 
 #include "base/io.h"
-#include "file/npy_internal.h"
-#include "tessera/dtype.h"
-#include "tessera/shape.h"
 #include "base/room.h"
 #include "file/npy.h"
+#include "file/npy_internal.h"
 #include "file/replace.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
 
 // Both parts of a complex number are turned by themselves.
 void tsr_npy_swap(const tsr_npy *npy, void *elements, int64_t count) {

@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "file/npy_internal.h"
-#include "tessera/dtype.h"
-#include "tessera/shape.h"
-#include "base/room.h"
 #include "base/utf8.h"
 #include "file/npy.h"
+#include "file/npy_internal.h"
 #include "file/npz.h"
 #include "file/replace.h"
 #include "file/zip.h"
+#include "tessera/dtype.h"
+#include "tessera/shape.h"
 #include "tessera/text.h"
 
 static const char ending[] = ".npy";

@@ -2,8 +2,8 @@
 #ifndef TESSERA_FILE_NPZ_H
 #define TESSERA_FILE_NPZ_H
 
-#include "file/zip.h"
 #include "file/npy_internal.h"
+#include "file/zip.h"
 #include "file/zip_plan.h"
 
 // Where an array's bytes lie, packed or not.

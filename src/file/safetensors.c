@@ -11,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json_read.h"
 #include "base/dtype_internal.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/shape_internal.h"
+#include "file/model.h"
 #include "file/safetensors.h"
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
-#include "file/model.h"
 
 enum { LENGTH_BYTES = 8, LONGEST_HEADER = 100000000 };
 

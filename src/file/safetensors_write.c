@@ -2,17 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
 #include "base/json.h"
+#include "base/name_index.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "base/utf8.h"
+#include "file/metadata.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
 #include "tessera/text.h"
-#include "base/utf8.h"
-#include "file/metadata.h"
 
 enum { LARGEST_HEADER = 100000000 };
 

@@ -5,8 +5,8 @@
 #include <zlib.h>
 
 #include "base/grow.h"
-#include "base/text_internal.h"
 #include "base/io.h"
+#include "base/text_internal.h"
 #include "file/zip.h"
 
 enum {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/cover.h"
 #include "base/shape_internal.h"
+#include "layout/cover.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
-#include "layout/layout.h"
 
 // A box that no lower shard has is owned by its own.
 static tsr_status mark_owned(const tsr_range *ranges, int rank, int64_t count, bool *out_owned) {

@@ -1,11 +1,11 @@
 // The proof that a layout tiles its tensor.
 #include <stdlib.h>
 
-#include "layout/cover.h"
 #include "base/text_internal.h"
-#include "layout/layout_internal.h"
+#include "layout/cover.h"
 #include "layout/fold.h"
 #include "layout/layout.h"
+#include "layout/layout_internal.h"
 
 // ---- grids: dimension by dimension ----
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "layout/grid.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
-#include "layout/layout.h"
 
 // ---- which position of b is which of a ----
 

@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "base/text_internal.h"
 #include "spec/sharding_internal.h"
+#include "spec/sub_axis.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "spec/sub_axis.h"
 
 tsr_cut tsr_fit_cut(const tsr_sharding *sharding, const tsr_shape *shape, int dim) {
   const tsr_sharding_dim *bound = tsr_sharding_dim_at(sharding, dim);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
-#include "layout/layout_internal.h"
 #include "layout/cover.h"
+#include "layout/layout_internal.h"
 
 // Boxes that folding may make; beyond that the common period is no use.
 enum { MOST_BOXES = 1 << 24 };

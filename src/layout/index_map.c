@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "layout/cover.h"
+#include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "layout/grid.h"
 
 // An axis of one member has nothing to add up, so what it leaves unreduced is whole (as in JAX).
 static tsr_status check_reduced(const tsr_layout *layout) {

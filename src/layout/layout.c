@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/fit.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "layout/fit.h"
+#include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "spec/sharding_internal.h"
@@ -15,7 +16,6 @@
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "layout/grid.h"
 
 static_assert(sizeof(tsr_layout) <= 48, "a plan keeps 100,000 layouts");
 

@@ -4,13 +4,13 @@
 
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
+#include "mesh/mesh.h"
 #include "spec/sharding_internal.h"
+#include "spec/spec.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/sharding.h"
-#include "layout/layout.h"
-#include "mesh/mesh.h"
-#include "spec/spec.h"
 
 // ---- equality ----
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "layout/cover.h"
-#include "layout/layout_internal.h"
-#include "tessera/engine/layout.h"
 #include "layout/fold.h"
 #include "layout/grid.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 
 // ---- the shards of a process ----
 

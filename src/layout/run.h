@@ -7,8 +7,8 @@
 #ifndef TESSERA_LAYOUT_RUN_H
 #define TESSERA_LAYOUT_RUN_H
 
-#include "tessera/layout.h"
 #include "layout/layout_internal.h"
+#include "tessera/layout.h"
 
 // A list of more runs than this is refused (cyclic inside cyclic, with sizes
 // that have no common period).

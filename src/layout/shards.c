@@ -1,8 +1,8 @@
 // What one shard is: its shape, its box, its runs.
 #include "layout/cover.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
-#include "layout/layout.h"
 
 static int64_t listed_elements(const tsr_layout *layout, int64_t shard) {
   const tsr_box_table *table = layout->table;

@@ -7,10 +7,10 @@
 #include "base/grow.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "tessera/checkpoint/map.h"
 #include "map/map.h"
 #include "plan/companions.h"
 #include "plan/stand_ins.h"
+#include "tessera/checkpoint/map.h"
 
 // ---- weights in other forms ----
 

@@ -4,12 +4,12 @@
 
 #include "base/name_index.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
+#include "map/map.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/shape.h"
 #include "tessera/tree.h"
-#include "base/sized.h"
-#include "map/map.h"
 
 enum { MOST_GROUPS = 128 };
 

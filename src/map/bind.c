@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "map/map.h"
 #include "base/text_internal.h"
+#include "map/map.h"
 #include "rules/rules_internal.h"
 #include "tessera/checkpoint/map.h"
 

@@ -3,16 +3,16 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/grow.h"
 #include "base/shape_internal.h"
+#include "base/suggest.h"
+#include "map/map.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 #include "tessera/tree.h"
-#include "base/grow.h"
-#include "base/suggest.h"
-#include "map/map.h"
 
 static tsr_status number(const tsr_map_world *world, const tsr_map_expr *expr, int index,
                          int64_t *out) {

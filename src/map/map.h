@@ -5,13 +5,13 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "map/pieces.h"
+#include "rules/regex.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 #include "tessera/tree.h"
-#include "map/pieces.h"
-#include "rules/regex.h"
 
 // ---- a map as it is written ----
 

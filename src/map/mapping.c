@@ -5,12 +5,12 @@
 #include "base/grow.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "map/map.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 #include "tessera/tree.h"
-#include "map/map.h"
 
 tsr_status tsr_mapping_create(const tsr_tree *source, tsr_mapping **out_mapping) {
   tsr_mapping *mapping = calloc(1, sizeof *mapping);

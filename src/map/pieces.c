@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "base/grow.h"
 #include "base/shape_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
-#include "base/grow.h"
 
 enum { MOST_PIECES = 1 << 16, MOST_STEPS = 1 << 16 };
 

@@ -5,9 +5,9 @@
 
 #include "base/suggest.h"
 #include "base/text_internal.h"
+#include "map/map.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"
-#include "map/map.h"
 
 // PRESET(name, text) in rows made by the build.
 #pragma GCC diagnostic ignored "-Woverlength-strings"

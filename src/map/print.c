@@ -1,8 +1,8 @@
 // Maps printed: one statement a line, read back as the same map.
 #include <string.h>
 
-#include "map/map.h"
 #include "base/text_internal.h"
+#include "map/map.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"
 

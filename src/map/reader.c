@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "rules/rules.h"
 #include "base/text_internal.h"
+#include "rules/rules.h"
 
 // ---- places ----
 

@@ -13,9 +13,9 @@
 
 #include "base/file.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
 #include "map/reader.h"
 #include "rules/rules.h"
+#include "tessera/checkpoint/map.h"
 
 static bool at_end(tsr_map_reader *r) {
   tsr_map_skip(r);

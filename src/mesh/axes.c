@@ -5,10 +5,10 @@
 #include <strings.h>
 
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "base/text_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/mesh.h"
-#include "base/suggest.h"
 
 static const char *const type_names[] = {
     [TSR_AXIS_AUTO] = "auto", [TSR_AXIS_EXPLICIT] = "explicit", [TSR_AXIS_MANUAL] = "manual"};

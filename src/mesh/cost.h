@@ -2,9 +2,9 @@
 #ifndef TESSERA_MESH_COST_H
 #define TESSERA_MESH_COST_H
 
-#include "tessera/mesh.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
+#include "tessera/mesh.h"
 
 // The worst that was seen between neighbours of a group, and between its last and first member.
 typedef struct tsr_steps {

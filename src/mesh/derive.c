@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/nd.h"
 #include "mesh/mesh_internal.h"
+#include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/mesh.h"
 

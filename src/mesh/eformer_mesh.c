@@ -7,16 +7,16 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "base/sized.h"
+#include "mesh/dims.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
+#include "mesh/python_int.h"
 #include "tessera/compat/eformer_mesh.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
-#include "base/sized.h"
-#include "mesh/dims.h"
-#include "mesh/mesh.h"
-#include "mesh/python_int.h"
 
 static const int64_t default_dims[] = {1, -1, 1, 1, 1};
 static const char *const default_names[] = {"dp", "fsdp", "ep", "tp", "sp"};

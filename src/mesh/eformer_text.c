@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
+#include "mesh/python_int.h"
 #include "tessera/compat/eformer_mesh.h"
 #include "tessera/mesh.h"
 #include "tessera/topology.h"
-#include "mesh/dims.h"
-#include "mesh/python_int.h"
 
 // ---- Python's int() ----
 

@@ -5,8 +5,8 @@
 // nearest to the wanted one are kept, where near means few doublings and halvings.
 #include <string.h>
 
-#include "mesh/jax.h"
 #include "base/text_internal.h"
+#include "mesh/jax.h"
 #include "tessera/mesh.h"
 #include "tessera/text.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "mesh/jax.h"
+#include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/topology.h"
-#include "mesh/nd.h"
 
 typedef struct granule {
   int64_t key;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "mesh/jax.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"
 #include "topology/topology_internal.h"
-#include "mesh/jax.h"
 
 tsr_device_list tsr_device_list_of(const tsr_topology *topology) {
   const char *kind = tsr_topology_kind(topology);

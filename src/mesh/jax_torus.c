@@ -13,8 +13,8 @@
 #include <assert.h>
 
 #include "base/gcd.h"
-#include "tessera/mesh.h"
 #include "mesh/jax.h"
+#include "tessera/mesh.h"
 
 static bool has_axis(unsigned set, int axis) { return set >> axis & 1; }
 

@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/utf8.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
-#include "base/utf8.h"
 
 struct tsr_mesh {
   atomic_int references;

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/quote.h"
+#include "base/scan.h"
 #include "base/text_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/topology.h"
-#include "base/quote.h"
-#include "base/scan.h"
 
 // ---- what the readers share ----
 

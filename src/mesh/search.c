@@ -15,13 +15,13 @@
 #include <string.h>
 
 #include "base/gcd.h"
-#include "tessera/engine/mesh.h"
-#include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "mesh/cost.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
 #include "mesh/nd.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/topology.h"
+#include "topology/topology_internal.h"
 
 // ---- the machine as a grid ----
 

@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "mesh/dims.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_build_internal.h"
+#include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
-#include "mesh/dims.h"
-#include "mesh/mesh.h"
-#include "mesh/nd.h"
 
 enum { X, Y, Z, CORE, GRID_MAX };
 

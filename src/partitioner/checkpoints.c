@@ -1,13 +1,13 @@
 // Train states in checkpoints: restored onto the devices, and saved from them.
 #include "array/array.h"
+#include "base/sized.h"
+#include "partitioner/partitioner.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"
-#include "base/sized.h"
-#include "partitioner/partitioner.h"
 
 static bool cuts(tsr_checkpoint_format format) {
   return format == TSR_FORMAT_ANY || format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS;

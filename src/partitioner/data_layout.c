@@ -2,9 +2,10 @@
 //
 // A process reads what its devices need along the data axes. Processes that differ only along other
 // axes need the same rows: they are a replica set, of which one is the first.
-#include "base/sized.h"
 #include "array/chunks_internal.h"
+#include "base/sized.h"
 #include "mesh/mesh_internal.h"
+#include "partitioner/partitioner.h"
 #include "partitioner/partitioner_internal.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
@@ -13,7 +14,6 @@
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 #include "topology/topology_internal.h"
-#include "partitioner/partitioner.h"
 
 tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner, int64_t *out_size) {
   TSR_TRY(tsr_partitioner_need_mesh(partitioner));

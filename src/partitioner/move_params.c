@@ -2,13 +2,13 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "partitioner/partitioner.h"
 #include "partitioner/partitioner_internal.h"
+#include "place/place.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/placer.h"
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/plan.h"
-#include "partitioner/partitioner.h"
-#include "place/place.h"
 
 static const char call[] = "move_params";  // as ranks compare it
 

@@ -3,13 +3,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/suggest.h"
 #include "array/array_internal.h"
 #include "base/shape_internal.h"
-#include "tessera/engine/buffer.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "layout/layout.h"
 #include "place/place.h"
+#include "tessera/engine/buffer.h"
 
 struct tsr_array_tree {
   atomic_int references;

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/sized.h"
+#include "place/place.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/sharding.h"
-#include "base/sized.h"
-#include "place/place.h"
 
 // The report of leaf `index` to its place in the caller's, which may be shorter or longer than
 // ours.

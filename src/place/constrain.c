@@ -2,6 +2,7 @@
 // or flax.core.spmd map them, or automatic.
 #include "base/sized.h"
 #include "mesh/mesh_internal.h"
+#include "place/place.h"
 #include "place/place_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/constrain.h"
@@ -12,7 +13,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/logical.h"
 #include "tessera/plan.h"
-#include "place/place.h"
 
 // ---- by a spec ----
 

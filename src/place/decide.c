@@ -1,14 +1,14 @@
 // Deciding where an array goes: a spec is corrected and bound to a mesh, which with the shape gives
 // the layout. Nothing is moved here.
 #include "base/sized.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
+#include "place/place.h"
+#include "spec/sharding.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "layout/layout.h"
-#include "place/place.h"
-#include "spec/sharding.h"
 
 // ---- options ----
 

@@ -1,9 +1,9 @@
 // Trees back in host memory.
 #include <stdlib.h>
 
-#include "place/place.h"
 #include "base/buffer_internal.h"
 #include "base/shape_internal.h"
+#include "place/place.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 

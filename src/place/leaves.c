@@ -2,11 +2,11 @@
 // lie, how they shall lie, in one order.
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
+#include "place/place.h"
 #include "place/place_internal.h"
+#include "spec/spec.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/kernels.h"
-#include "place/place.h"
-#include "spec/spec.h"
 
 static tsr_hash128 digest_spec(const tsr_spec *spec) {
   return spec ? tsr_spec_digest(spec) : TSR_HASH128_EMPTY;

@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/name_index.h"
+#include "base/suggest.h"
 #include "mesh/mesh_internal.h"
+#include "place/place.h"
 #include "place/place_internal.h"
+#include "plan/plan.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/placer.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/sharding.h"
-#include "base/suggest.h"
-#include "place/place.h"
-#include "plan/plan.h"
 
 typedef struct row {
   const char *path;

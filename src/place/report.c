@@ -1,10 +1,10 @@
 // Reports of what became of arrays, in words.
-#include "place/place.h"
 #include "base/text_internal.h"
+#include "place/place.h"
 #include "place/place_internal.h"
+#include "plan/plan.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/engine/sharding.h"
-#include "plan/plan.h"
 
 static const struct {
   const char *word, *text;

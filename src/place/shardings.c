@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "place/place.h"
 #include "array/array_internal.h"
 #include "mesh/mesh_internal.h"
+#include "place/place.h"
 #include "place/place_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/sharding.h"

@@ -1,11 +1,11 @@
 // Trees in few words: placed by rules as text, and printed.
 #include <string.h>
 
-#include "place/place.h"
 #include "base/text_internal.h"
+#include "place/place.h"
+#include "plan/plan.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/placer.h"
-#include "plan/plan.h"
 
 // ---- placing ----
 

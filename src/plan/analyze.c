@@ -3,10 +3,14 @@
 // Tensors alike are looked at once. Bytes per device come from device_bytes.c; the rest are sums.
 #include <stdlib.h>
 
-#include "base/sized.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
+#include "mesh/cost.h"
+#include "mesh/mesh.h"
+#include "plan/fit.h"
 #include "plan/plan_auto_internal.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"
@@ -14,10 +18,6 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
-#include "layout/layout.h"
-#include "mesh/cost.h"
-#include "mesh/mesh.h"
-#include "plan/fit.h"
 
 typedef struct analysis_job {
   const tsr_plan *plan;

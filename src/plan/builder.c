@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/dtype_internal.h"
+#include "base/grow.h"
 #include "base/shape_internal.h"
+#include "plan/plan.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/flax_rules.h"
-#include "plan/plan.h"
 
 // ---- the pool of specs ----
 

@@ -7,14 +7,14 @@
 
 #include "base/grow.h"
 #include "base/shape_internal.h"
-#include "plan/plan_internal.h"
-#include "rules/rules_internal.h"
-#include "tessera/engine/sharding.h"
-#include "topology/topology_internal.h"
 #include "base/sized.h"
 #include "plan/model_blocks.h"
 #include "plan/plan.h"
+#include "plan/plan_internal.h"
+#include "rules/rules_internal.h"
 #include "spec/axis_ref.h"
+#include "tessera/engine/sharding.h"
+#include "topology/topology_internal.h"
 
 enum {
   SMALL_ELEMENTS = 1024,

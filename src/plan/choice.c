@@ -4,9 +4,9 @@
 
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
+#include "spec/builder.h"
 #include "spec/spec_internal.h"
 #include "tessera/shape.h"
-#include "spec/builder.h"
 
 // ---- units ----
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/companions.h"
 #include "base/shape_internal.h"
+#include "plan/companions.h"
 
 typedef enum state_kind { FULL, LOOSE, ROW, COLUMN, BLOCKS, BESIDE } state_kind;
 

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/companion_dim.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "plan/companion_dim.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/stand_ins.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/sharding.h"
-#include "plan/plan.h"
-#include "plan/stand_ins.h"
 
 typedef tsr_companion_dim beside;
 

@@ -11,16 +11,16 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "plan/plan_internal.h"
-#include "spec/sharding_internal.h"
-#include "tessera/compat/eformer_plan.h"
-#include "tessera/engine/sharding.h"
 #include "mesh/mesh.h"
 #include "plan/choice.h"
 #include "plan/plan.h"
+#include "plan/plan_internal.h"
 #include "plan/rematch.h"
 #include "plan/roles.h"
 #include "spec/builder.h"
+#include "spec/sharding_internal.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/sharding.h"
 
 // What a spec became for a shape, found once for all tensors alike.
 typedef struct converted {

@@ -3,9 +3,9 @@
 // A model has few shapes and a plan few specs, so that each pair of them is corrected once.
 
 #include "base/grow.h"
-#include "tessera/engine/sharding.h"
 #include "plan/plan.h"
 #include "spec/axis_ref.h"
+#include "tessera/engine/sharding.h"
 
 // ---- notes ----
 

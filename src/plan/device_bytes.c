@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/dtype_internal.h"
+#include "base/grow.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "tessera/engine/layout.h"
-#include "layout/layout.h"
-#include "plan/plan.h"
 
 typedef struct counting {
   const tsr_plan *plan;

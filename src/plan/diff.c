@@ -2,14 +2,14 @@
 // and is worked out once for each such triple.
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/dtype_internal.h"
-#include "plan/plan_internal.h"
-#include "spec/spec_internal.h"
+#include "base/grow.h"
 #include "base/saturated.h"
 #include "base/sized.h"
 #include "plan/plan.h"
+#include "plan/plan_internal.h"
 #include "plan/tree.h"
+#include "spec/spec_internal.h"
 #include "transfer/tally.h"
 
 typedef struct comparing {

@@ -1,11 +1,11 @@
 // A diff in words. Tensors are grouped by pattern as far as the same happens to them.
 #include <stdlib.h>
 
-#include "plan/plan.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
-#include "plan/tree_internal.h"
 #include "plan/tree.h"
+#include "plan/tree_internal.h"
 
 // What happens to the tensors of one tree, as numbers: equal for those that share a line.
 typedef struct changes {

@@ -1,8 +1,8 @@
 // Why a tensor has its spec: a few facts, the notes, and the rules that were asked.
-#include "plan/plan.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "rules/rules_internal.h"
 

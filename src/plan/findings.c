@@ -1,6 +1,6 @@
 // Findings in words. 32 layers with the same problem are one line.
-#include "plan/plan.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 

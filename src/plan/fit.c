@@ -9,21 +9,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/dtype_internal.h"
+#include "base/grow.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
+#include "mesh/mesh.h"
+#include "plan/knapsack.h"
 #include "plan/plan_internal.h"
+#include "plan/tree.h"
 #include "plan/tree_internal.h"
+#include "plan/ways.h"
+#include "spec/builder.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "base/sized.h"
-#include "mesh/mesh.h"
-#include "plan/knapsack.h"
-#include "plan/tree.h"
-#include "plan/ways.h"
-#include "spec/builder.h"
 
 static const double MOST_COPIES = 1e6;
 

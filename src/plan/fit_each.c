@@ -3,10 +3,10 @@
 // Where eformer's spec keeps a shard within the limit it is taken as it is. Where it does not,
 // though eformer says nothing, the tensor is cut in as few shards as are needed, several axes to a
 // dimension if must be.
-#include "plan/auto.h"
 #include "base/shape_internal.h"
-#include "plan/plan_auto_internal.h"
+#include "plan/auto.h"
 #include "plan/fit.h"
+#include "plan/plan_auto_internal.h"
 #include "plan/ways.h"
 
 typedef struct each_fit {

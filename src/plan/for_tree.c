@@ -1,8 +1,8 @@
 // A plan for one model used for another that has the same tensors, or some of them, perhaps of
 // other types: what was cast, or left out, keeps its specs and its reasons.
-#include "plan/plan.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 
 static tsr_status check_shape(const tsr_tensor *planned, const tsr_tensor *tensor) {

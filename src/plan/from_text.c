@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plan/plan.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "rules/rules_internal.h"
 
 // ---- config.json ----

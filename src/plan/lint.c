@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/name_index.h"
 #include "base/shape_internal.h"
+#include "plan/near.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"
+#include "spec/axis_ref.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/pool.h"
 #include "tessera/engine/sharding.h"
-#include "base/name_index.h"
-#include "plan/near.h"
-#include "plan/plan.h"
-#include "plan/tree.h"
-#include "spec/axis_ref.h"
 
 enum {
   CHUNK = 1024,      // tensors in one task

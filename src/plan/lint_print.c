@@ -1,6 +1,6 @@
 // Remarks on rules in words, each beginning where the rule stands, as compilers have it.
-#include "plan/plan.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 
 #define X(id, word, text) [TSR_LINT_##id] = word,

@@ -6,13 +6,13 @@
 
 #include "base/sized.h"
 #include "base/text_internal.h"
-#include "spec/spec_internal.h"
-#include "tessera/engine/pool.h"
 #include "layout/layout.h"
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "plan/together.h"
 #include "rules/decide.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/pool.h"
 
 enum {
   CHUNK = 1024,       // tensors in one task

@@ -1,15 +1,15 @@
 // Notes as text. They are kept as numbers and put into words only for a reader.
 
-#include "plan/companions.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "plan/companions.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/stand_ins.h"
+#include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/engine/sharding.h"
-#include "plan/plan.h"
-#include "plan/stand_ins.h"
-#include "rules/entry.h"
 
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
   const tsr_status status = tsr_spec_print(spec, TSR_FORM_SHORT, out);

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "tessera/rules.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"
+#include "tessera/rules.h"
 #include "tessera/tree.h"
 
 static tsr_status compile(const char *const *patterns, int64_t count, tsr_rules **out_rules) {

@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/suggest.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
+#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "base/suggest.h"
-#include "layout/layout.h"
-#include "plan/tree.h"
 
 #define X(id, word, text) [TSR_WHY_##id] = word,
 static const char *const words[TSR_WHY_COUNT] = {TSR_REASONS(X)};

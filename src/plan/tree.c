@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/shape_internal.h"
-#include "plan/tree_internal.h"
 #include "base/name_index.h"
+#include "base/shape_internal.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "plan/tree_internal.h"
 
 struct tsr_tree {
   atomic_int references;

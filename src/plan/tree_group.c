@@ -8,9 +8,9 @@
 
 #include "base/grow.h"
 #include "base/text_internal.h"
+#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "tessera/engine/kernels.h"
-#include "plan/tree.h"
 
 // ---- patterns ----
 

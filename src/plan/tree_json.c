@@ -5,10 +5,10 @@
 
 #include "base/grow.h"
 #include "base/json.h"
-#include "base/text_internal.h"
-#include "plan/tree_internal.h"
 #include "base/json_read.h"
+#include "base/text_internal.h"
 #include "plan/tree.h"
+#include "plan/tree_internal.h"
 
 // ---- pieces that readers of plans share ----
 

@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "file/safetensors.h"
 #include "plan/plan_internal.h"
-#include "plan/tree_internal.h"
 #include "plan/tree.h"
+#include "plan/tree_internal.h"
 #include "tessera/plan.h"
 
 static tsr_status from_model(const tsr_model *model, tsr_tensor *tensors, tsr_tree **out_tree) {

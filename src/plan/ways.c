@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "mesh/cost.h"
+#include "mesh/mesh.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/shape.h"
-#include "mesh/mesh.h"
 
 // ---- kinds ----
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "base/json.h"
+#include "base/suggest.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/eformer_axes.h"

@@ -1,7 +1,9 @@
 // eformer's PartitionManager: what an array is cut by, asked with names and mode or with a list
 // that knows its own; and the axes in force on a thread.
 #include "base/scope.h"
+#include "base/sized.h"
 #include "mesh/mesh_internal.h"
+#include "rules/axes.h"
 #include "rules/axes_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/eformer_axes.h"
@@ -9,8 +11,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 #include "tessera/shape.h"
-#include "base/sized.h"
-#include "rules/axes.h"
 
 // ---- requests ----
 

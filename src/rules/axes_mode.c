@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "rules/axes.h"
 #include "rules/axes_internal.h"
 #include "tessera/compat/eformer_axes.h"
-#include "rules/axes.h"
 
 #define X(id, name) [TSR_MODE_##id] = name,
 static const char *const mode_names[TSR_MODE_COUNT] = {TSR_MODES(X)};

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "rules/axes.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/eformer_axes.h"
-#include "rules/axes.h"
 
 struct tsr_axis_registry {
   tsr_registration *items;

@@ -1,8 +1,8 @@
 // Semantic axes to read: as JSON and as a table.
 
-#include "rules/axes.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "rules/axes.h"
 #include "rules/axes_internal.h"
 #include "tessera/compat/eformer_axes.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/builder.h"
 #include "rules/logical_internal.h"
+#include "spec/builder.h"
 #include "spec/forms.h"
 #include "spec/spec.h"
 

@@ -1,9 +1,9 @@
 // Entries as JSON, the form of the recorded answers of the peers, and as the text of rule files.
 #include <string.h>
 
-#include "rules/entry.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "rules/entry.h"
 #include "spec/forms.h"
 
 // ---- JSON ----

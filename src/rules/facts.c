@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scan.h"
 #include "base/json.h"
-#include "base/text_internal.h"
-#include "rules/rules_internal.h"
+#include "base/scan.h"
 #include "base/suggest.h"
+#include "base/text_internal.h"
 #include "rules/rules.h"
+#include "rules/rules_internal.h"
 
 enum { MOST_DEPTH = 100 };
 

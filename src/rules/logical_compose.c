@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/logical_rules.h"
 #include "rules/logical_internal.h"
+#include "rules/logical_rules.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/t5x_rules.h"
 

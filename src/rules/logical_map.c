@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "rules/entry.h"
 #include "rules/logical_internal.h"
+#include "spec/sharding.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "rules/entry.h"
-#include "spec/sharding.h"
 
 // One mapping under way. A dimension is settled when an entry stands for it: those that are no
 // names from the start, the others when a rule serves them.

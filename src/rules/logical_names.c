@@ -2,8 +2,8 @@
 // dimension (scan over layers, vmap) change them.
 #include <stdlib.h>
 
-#include "rules/entry.h"
 #include "base/json.h"
+#include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"
 

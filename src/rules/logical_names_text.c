@@ -2,8 +2,8 @@
 // empty list, as it is the empty spec.
 #include <string.h>
 
-#include "rules/entry.h"
 #include "base/text_internal.h"
+#include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "spec/forms.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/entry.h"
 #include "mesh/mesh_internal.h"
+#include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/engine/sharding.h"

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/ends_with.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/flax_rules.h"
-#include "base/file.h"
 #include "rules/logical_rules.h"
 #include "spec/forms.h"
+#include "tessera/compat/flax_rules.h"
 
 // ---- JSON ----
 

@@ -6,9 +6,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "rules/rules.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "rules/rules.h"
 #include "rules/rules_internal.h"
 
 // A type as it stands in a config, and where.

@@ -9,9 +9,9 @@
 
 #include "base/suggest.h"
 #include "base/text_internal.h"
-#include "rules/rules_internal.h"
 #include "mesh/mesh.h"
 #include "rules/rules.h"
+#include "rules/rules_internal.h"
 
 typedef struct preset {
   const char *family, *text;

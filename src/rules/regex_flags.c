@@ -1,8 +1,8 @@
 // Flags: (?i) for a whole pattern, (?i-s:...) for a group.
 #include <string.h>
 
-#include "rules/regex_syntax.h"
 #include "base/text_internal.h"
+#include "rules/regex_syntax.h"
 
 static tsr_status set_flag(tsr_regex_reader *in, const char *at, uint32_t c, bool off,
                            tsr_regex_letters *letters) {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/text_internal.h"
+#include "base/utf8.h"
 #include "rules/regex_syntax.h"
 
 enum {

@@ -1,6 +1,6 @@
 // Repetition: * + ? {2,5}, each greedy, lazy or possessive.
-#include "rules/regex_syntax.h"
 #include "base/text_internal.h"
+#include "rules/regex_syntax.h"
 
 enum { MOST_REPEATS = 65535 };  // of PCRE2; Python goes on to 2^32 - 2
 

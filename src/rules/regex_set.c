@@ -6,8 +6,8 @@
 // case in ASCII mode means writing both letters.
 #include <string.h>
 
-#include "rules/regex_syntax.h"
 #include "base/text_internal.h"
+#include "rules/regex_syntax.h"
 
 // The members of each category, for use inside a set.
 static const char unicode_word[] = "\\p{L}\\p{N}_", ascii_word[] = "0-9A-Z_a-z";

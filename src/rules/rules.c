@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "rules/rules_internal.h"
 #include "base/utf8.h"
 #include "rules/prefilter.h"
 #include "rules/regex.h"
+#include "rules/rules_internal.h"
 
 enum { STACK_WORDS = 64 };  // a thousand rules need no memory beyond the stack
 enum { MOST_RULES = 1 << 30 };

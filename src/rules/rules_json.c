@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_read.h"
 #include "base/json.h"
+#include "base/json_read.h"
+#include "rules/rules.h"
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
-#include "rules/rules.h"
 
 static tsr_status copy_string(const tsr_json *value, const char *what, char **out) {
   const char *bytes = NULL;

@@ -5,11 +5,11 @@
 // pattern's own, and so is what follows a backslash.
 #include <string.h>
 
-#include "rules/rules.h"
 #include "base/text_internal.h"
+#include "rules/rules.h"
 #include "rules/rules_internal.h"
-#include "tessera/compat/eformer_axes.h"
 #include "spec/builder.h"
+#include "tessera/compat/eformer_axes.h"
 
 typedef struct slice {
   const char *start, *end;

@@ -6,9 +6,9 @@
 
 #include "base/log.h"
 #include "base/text_internal.h"
+#include "mesh/mesh.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/sharding.h"
-#include "mesh/mesh.h"
 
 const char *tsr_change_text(tsr_change_kind kind) {
 #define X(id, text) [TSR_CHANGE_##id] = text,

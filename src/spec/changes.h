@@ -2,10 +2,10 @@
 #ifndef TESSERA_SPEC_CHANGES_H
 #define TESSERA_SPEC_CHANGES_H
 
-#include "tessera/spec.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/log.h"
 #include "tessera/mesh.h"
+#include "tessera/spec.h"
 
 TSR_MUST_USE tsr_status tsr_changes_add(tsr_changes *changes, const tsr_change *change);
 // The change as the failure that a strict caller wants instead. `mesh` may be NULL.

@@ -4,8 +4,11 @@
 // each entry is kept or dropped, and every change is recorded with its reason. Nothing is ever
 // moved to another dimension.
 
-#include "base/sized.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
+#include "spec/builder.h"
+#include "spec/changes.h"
+#include "spec/sharding.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/sharding.h"
@@ -14,9 +17,6 @@
 #include "tessera/shape.h"
 #include "tessera/topology.h"
 #include "topology/topology_internal.h"
-#include "spec/builder.h"
-#include "spec/changes.h"
-#include "spec/sharding.h"
 
 // One correction under way.
 typedef struct correction {

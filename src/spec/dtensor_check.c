@@ -1,10 +1,10 @@
 // What a text says of the mesh and the shape, against what a caller knows of them.
-#include "mesh/mesh.h"
 #include "base/shape_internal.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
+#include "spec/dtensor.h"
 #include "spec/notation_internal.h"
 #include "tessera/shape.h"
-#include "spec/dtensor.h"
 
 static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
   tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/dtensor.h"
 #include "base/shape_internal.h"
+#include "spec/dtensor.h"
 #include "spec/notation_internal.h"
 #include "tessera/compat/torch.h"
 #include "tessera/mesh.h"

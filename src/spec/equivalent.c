@@ -7,13 +7,13 @@
 // which the count breaks off gives away its size, and so on upwards. So nothing walks over devices,
 // except to compare their order.
 
-#include "spec/normal.h"
 #include "mesh/mesh_internal.h"
+#include "spec/normal.h"
+#include "spec/sharding.h"
 #include "spec/sharding_internal.h"
+#include "spec/spec.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "spec/sharding.h"
-#include "spec/spec.h"
 
 typedef struct number {
   int count;

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "spec/builder.h"
+#include "spec/sharding.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "spec/sharding.h"
 
 int tsr_parts_join(tsr_sub_axis *parts, int count) {
   int kept = 0;

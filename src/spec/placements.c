@@ -4,8 +4,8 @@
 // Only an order of shards has no words there; it is printed as PyTorch's specs do: S(0)[1]S(0)[0].
 #include <string.h>
 
-#include "spec/dtensor.h"
 #include "base/text_internal.h"
+#include "spec/dtensor.h"
 #include "tessera/compat/torch.h"
 #include "tessera/mesh.h"
 #include "tessera/reduction.h"

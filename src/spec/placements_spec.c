@@ -1,15 +1,15 @@
 // Between placements, one per mesh axis, and specs, one entry per dimension.
 #include <string.h>
 
-#include "spec/builder.h"
 #include "base/shape_internal.h"
+#include "spec/builder.h"
+#include "spec/placements.h"
 #include "spec/sharding_internal.h"
+#include "spec/sub_axis.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 #include "tessera/shape.h"
-#include "spec/placements.h"
-#include "spec/sub_axis.h"
 
 // ---- to a spec ----
 

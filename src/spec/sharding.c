@@ -9,10 +9,10 @@
 
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
-#include "spec/sharding_internal.h"
-#include "tessera/engine/sharding.h"
 #include "spec/axis_ref.h"
+#include "spec/sharding_internal.h"
 #include "spec/spec.h"
+#include "tessera/engine/sharding.h"
 
 typedef struct part_list {
   int count;

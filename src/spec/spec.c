@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "spec/spec_internal.h"
-#include "tessera/engine/kernels.h"
 #include "base/sized.h"
 #include "spec/axis_ref.h"
 #include "spec/builder.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/kernels.h"
 
 struct tsr_spec {
   atomic_int refs;

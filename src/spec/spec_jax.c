@@ -7,8 +7,8 @@
 // name has no place here and is left out: JAX keeps the mesh beside the spec.
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/text_internal.h"
+#include "base/utf8.h"
 #include "spec/forms.h"
 
 // ---- characters ----

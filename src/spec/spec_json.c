@@ -1,8 +1,8 @@
 // The JSON form of a spec: a list of entries, as the recorded answers of the peers have it.
 #include <string.h>
 
-#include "spec/forms.h"
 #include "base/json.h"
+#include "spec/forms.h"
 #include "spec/spec_internal.h"
 
 // ---- reading ----

@@ -1,7 +1,7 @@
 // Which notation a text is in, and the doors to all of them.
 
-#include "spec/forms.h"
 #include "base/text_internal.h"
+#include "spec/forms.h"
 #include "spec/notation_internal.h"
 #include "spec/spec_internal.h"
 

@@ -3,11 +3,11 @@
 #include <assert.h>
 
 #include "mesh/mesh.h"
+#include "spec/normal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "spec/normal.h"
 
 tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part) {
   const int64_t minor = tsr_mesh_axis_at(mesh, part->axis)->size / (part->pre * part->size);

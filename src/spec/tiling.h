@@ -13,13 +13,13 @@
 
 #include "base/arena.h"
 #include "spec/notation_internal.h"
+#include "spec/sub_axis.h"
 #include "tessera/api.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 #include "tessera/status.h"
-#include "spec/sub_axis.h"
 
 // Digits larger than 1 whose product is below 2^31 are at most 30.
 #define TSR_MAX_DIGITS 31

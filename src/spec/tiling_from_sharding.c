@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/tiling.h"
 #include "spec/notation_internal.h"
 #include "spec/sharding_internal.h"
+#include "spec/tiling.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"

@@ -11,11 +11,11 @@
 #include "spec/builder.h"
 #include "spec/notation_internal.h"
 #include "spec/sharding_internal.h"
+#include "spec/tiling_metadata.h"
+#include "spec/tiling_text.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "spec/tiling_metadata.h"
-#include "spec/tiling_text.h"
 
 typedef struct named {
   tsr_tiling *tiling;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "tessera/text.h"
 #include "base/text_internal.h"
+#include "tessera/text.h"
 
 typedef enum field_kind { STRING, INTEGER, INTEGERS } field_kind;
 

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#include "spec/tiling_metadata.h"
 #include "spec/notation_internal.h"
+#include "spec/tiling_metadata.h"
+#include "spec/tiling_text.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/shape.h"
-#include "spec/tiling_text.h"
 
 typedef struct draft {
   tsr_tiling *tiling;  // its tiles as written; the rest in final form

@@ -3,8 +3,8 @@
 #define TESSERA_SPEC_TILING_TEXT_H
 
 #include "base/scan.h"
-#include "tessera/compat/hlo.h"
 #include "spec/tiling.h"
+#include "tessera/compat/hlo.h"
 
 // [2,1,4]: the dimensions and the number of devices.
 TSR_MUST_USE tsr_status tsr_tiles_parse_dims(tsr_scan *scan, tsr_tiles *tiles);

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/builder.h"
 #include "base/text_internal.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
+#include "spec/builder.h"
 #include "spec/notation_internal.h"
+#include "spec/tiling.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/sharding.h"
-#include "mesh/mesh.h"
-#include "spec/tiling.h"
 
 // ---- a list of devices as digits ----
 

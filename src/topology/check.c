@@ -5,8 +5,8 @@
 
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "topology/topology.h"
+#include "topology/topology_internal.h"
 
 static tsr_status check_ids(const tsr_topology *topology) {
   const tsr_id_place *places = topology->places;

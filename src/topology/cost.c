@@ -4,8 +4,8 @@
 // hosts matter only for devices without coordinates (GPUs on NVLink, CPU processes).
 #include <stdlib.h>
 
-#include "topology/topology.h"
 #include "tessera/engine/topology.h"
+#include "topology/topology.h"
 #include "topology/topology_internal.h"
 
 static bool same_coords(const tsr_device *a, const tsr_device *b) {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "topology/topology.h"
 #include "tessera/engine/topology.h"
+#include "topology/topology.h"
 
 #ifdef TSR_WITH_HWLOC
 #include <hwloc.h>

@@ -2,8 +2,8 @@
 #ifndef TESSERA_TOPOLOGY_KINDS_H
 #define TESSERA_TOPOLOGY_KINDS_H
 
-#include "tessera/topology.h"
 #include "tessera/engine/topology.h"
+#include "tessera/topology.h"
 
 // When the axes of a slice close to rings.
 typedef enum tsr_wrap_rule {

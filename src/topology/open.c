@@ -5,8 +5,8 @@
 
 #include "base/ends_with.h"
 #include "base/json.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
+#include "topology/topology_internal.h"
 
 static tsr_status read_file(const char *path, tsr_topology **out_topology) {
   tsr_json_doc *doc = NULL;

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/topology.h"
 #include "base/text_internal.h"
 #include "tessera/engine/topology.h"
+#include "topology/topology.h"
 
 enum {
   MOST_COLUMNS = 16,

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "base/json.h"
+#include "base/suggest.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "topology/kinds.h"
 #include "topology/topology.h"
+#include "topology/topology_internal.h"
 
 // The members of a recorded machine, as found in the text; NULL = absent.
 typedef struct members {

@@ -11,8 +11,8 @@
 #include "base/suggest.h"
 #include "base/text_internal.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "topology/kinds.h"
+#include "topology/topology_internal.h"
 
 // A machine this large takes 80 MB; more is a slip of the keyboard.
 enum { MOST_DEVICES = 1 << 20, MOST_ALIASES = 32 };

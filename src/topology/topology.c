@@ -11,8 +11,8 @@
 
 #include "base/sized.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "topology/kinds.h"
+#include "topology/topology_internal.h"
 
 // Coordinates stay small enough that the sum of three distances fits an int.
 enum { HIGHEST_COORDINATE = (1 << 28) - 1 };

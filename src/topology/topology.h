@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "tessera/topology.h"
 #include "tessera/engine/topology.h"
+#include "tessera/topology.h"
 
 // Where a device id is in the list. Sorted by id, then by position.
 typedef struct tsr_id_place {

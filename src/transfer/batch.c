@@ -6,16 +6,16 @@
 // one.
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/copy_internal.h"
 #include "base/dtype_internal.h"
+#include "base/grow.h"
+#include "base/sized.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "transfer/transfer_internal.h"
-#include "base/sized.h"
 #include "transfer/copy_list.h"
 #include "transfer/transfer.h"
+#include "transfer/transfer_internal.h"
 
 enum { MOST_ROUNDS = 1 << 20 };
 #define MOST_BYTES (INT64_MAX / 16)  // of a device's buffers, so that their bits can be counted

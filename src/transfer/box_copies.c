@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/copy_internal.h"
+#include "base/grow.h"
 #include "base/shape_internal.h"
+#include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "layout/layout.h"
 
 // What one shard of a dimension holds of a range.
 typedef struct share {

@@ -5,18 +5,18 @@
 // give first. Where boxes are listed, the copies themselves are added up.
 #include <stdlib.h>
 
-#include "base/saturated.h"
 #include "base/json.h"
+#include "base/saturated.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
+#include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "transfer/transfer_internal.h"
-#include "base/sized.h"
-#include "layout/grid.h"
 #include "transfer/blocks.h"
 #include "transfer/tally.h"
+#include "transfer/transfer_internal.h"
 
 // Counts of elements, before a dtype makes bytes of them.
 typedef struct counts {

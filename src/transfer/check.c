@@ -9,14 +9,14 @@
 #include <stdlib.h>
 
 #include "base/copy_runs.h"
+#include "base/grow.h"
+#include "base/saturated.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "transfer/transfer_internal.h"
-#include "base/grow.h"
-#include "base/saturated.h"
 #include "transfer/blocks.h"
+#include "transfer/transfer_internal.h"
 
 // ---- from a place in a buffer to the element there ----
 

@@ -2,8 +2,8 @@
 #ifndef TESSERA_TRANSFER_CHECK_H
 #define TESSERA_TRANSFER_CHECK_H
 
-#include "transfer/copy_list.h"
 #include "tessera/engine/copy_plan.h"
+#include "transfer/copy_list.h"
 #include "transfer/transfer.h"
 
 // Whether these copies, wherever they come from, write every element of one position of the target

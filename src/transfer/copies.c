@@ -6,8 +6,8 @@
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "transfer/transfer_internal.h"
 #include "transfer/pair.h"
+#include "transfer/transfer_internal.h"
 
 struct tsr_copies_state {
   tsr_copy_list list;

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sized.h"
 #include "base/shape_internal.h"
+#include "base/sized.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
-#include "transfer/transfer_internal.h"
 #include "transfer/transfer.h"
+#include "transfer/transfer_internal.h"
 
 static tsr_status check_shapes(const tsr_layout *from, const tsr_layout *to) {
   const tsr_shape a = tsr_layout_shape(from), b = tsr_layout_shape(to);

@@ -2,8 +2,8 @@
 #ifndef TESSERA_TRANSFER_PAIR_H
 #define TESSERA_TRANSFER_PAIR_H
 
-#include "transfer/blocks.h"
 #include "tessera/engine/copy_plan.h"
+#include "transfer/blocks.h"
 #include "transfer/copy_list.h"
 #include "transfer/meet.h"
 

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "tessera/engine/copy_plan.h"
-#include "tessera/engine/layout.h"
-#include "transfer/transfer_internal.h"
 #include "base/saturated.h"
 #include "base/sized.h"
+#include "tessera/engine/copy_plan.h"
+#include "tessera/engine/layout.h"
 #include "transfer/assign.h"
 #include "transfer/pair.h"
 #include "transfer/relabel.h"
+#include "transfer/transfer_internal.h"
 
 enum {
   NOBODY = -1,

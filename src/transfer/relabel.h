@@ -2,8 +2,8 @@
 #ifndef TESSERA_TRANSFER_RELABEL_H
 #define TESSERA_TRANSFER_RELABEL_H
 
-#include "transfer/transfer.h"
 #include "tessera/engine/copy_plan.h"
+#include "transfer/transfer.h"
 #include "transfer/transfer_internal.h"
 
 // As tsr_relabel, looking at no more than so many overlaps of shards, or 16 for each.

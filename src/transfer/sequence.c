@@ -15,8 +15,8 @@
 #include "tessera/reduction.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/sequence_cache.h"
+#include "transfer/sequence_internal.h"
 
 enum { EXPANSION_CAP = 50000 };
 

@@ -2,11 +2,11 @@
 #ifndef TESSERA_TRANSFER_SEQUENCE_CACHE_H
 #define TESSERA_TRANSFER_SEQUENCE_CACHE_H
 
-#include "transfer/sequence.h"
 #include "tessera/api.h"
 #include "tessera/engine/sequence.h"
-#include "transfer/sequence_internal.h"
 #include "tessera/status.h"
+#include "transfer/sequence.h"
+#include "transfer/sequence_internal.h"
 
 // A copy of the route that was told for a job like this.
 TSR_MUST_USE tsr_status tsr_sequence_cache_find(tsr_sequence_cache *cache,

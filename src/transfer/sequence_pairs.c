@@ -1,7 +1,6 @@
 // Who works with whom in a step.
 #include <stdlib.h>
 
-#include "transfer/sequence.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/sequence.h"
@@ -9,6 +8,7 @@
 #include "tessera/mesh.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
+#include "transfer/sequence.h"
 #include "transfer/sequence_internal.h"
 
 static tsr_status check_step(const tsr_sequence *sequence, int64_t step) {

@@ -1,15 +1,15 @@
 // Sequences for people and for scripts.
-#include "mesh/mesh.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "mesh/mesh.h"
 #include "spec/spec_internal.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/sequence.h"
+#include "transfer/sequence_internal.h"
 
 // ---- text ----
 

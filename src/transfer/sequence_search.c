@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "mesh/cost.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
-#include "mesh/cost.h"
 #include "transfer/sequence.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "mesh/mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/shape.h"
-#include "mesh/mesh.h"
 #include "transfer/sequence.h"
 
 // ---- refinement ----

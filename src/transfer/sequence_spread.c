@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "mesh/mesh.h"
+#include "spec/builder.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/shape.h"
-#include "spec/builder.h"
 #include "transfer/sequence.h"
 
 // ---- from a sharding ----

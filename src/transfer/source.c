@@ -6,8 +6,8 @@
 // in one process are a stretch of the list.
 #include <stdlib.h>
 
-#include "spec/sharding.h"
 #include "base/text_internal.h"
+#include "spec/sharding.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"

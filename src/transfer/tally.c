@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "layout/layout_internal.h"
-#include "tessera/engine/layout.h"
 #include "base/saturated.h"
 #include "layout/grid.h"
+#include "layout/layout_internal.h"
+#include "tessera/engine/layout.h"
 
 enum { MOST_DEVICES = 1 << 24 };
 

@@ -2,8 +2,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
+#include "array/arrays.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "tessera/engine/array.h"

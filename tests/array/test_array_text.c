@@ -3,10 +3,10 @@
 
 #include "array/arrays.h"
 #include "layout/layout_internal.h"
+#include "support/ranks.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/layout.h"
-#include "support/ranks.h"
 #include "tessera/own.h"
 
 static void an_array_is_put_as_a_spec_says(void **state) {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
+#include "array/arrays.h"
+#include "support/ranks.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
-#include "support/ranks.h"
 #include "tessera/own.h"
 
 // Adds `by` to every element of a matrix of i32, and counts the calls.

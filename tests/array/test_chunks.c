@@ -1,9 +1,9 @@
 // Which part of a tensor the devices of a process hold together.
 #include <stdio.h>
 
-#include "support/test.h"
 #include "array/chunks_internal.h"
 #include "layout/layout_internal.h"
+#include "support/test.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"

@@ -6,12 +6,12 @@
 
 #include "array/arrays.h"
 #include "array/dlpack_internal.h"
+#include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
 #include "base/shape_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
-#include "array/dlpack_structs.h"
 
 static void a_part_goes_out_without_a_copy_and_outlives_its_array(void **state) {
   (void)state;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
+#include "array/arrays.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
+#include "array/arrays.h"
 #include "base/buffer_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"

@@ -6,8 +6,8 @@
 
 #include "array/arrays.h"
 #include "file/npy_internal.h"
-#include "tessera/checkpoint/npy.h"
 #include "support/ranks.h"
+#include "tessera/checkpoint/npy.h"
 
 static void make_path(char *path) {
   strcpy(path, "/tmp/tessera-array-XXXXXX");

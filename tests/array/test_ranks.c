@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
-#include "tessera/engine/array.h"
+#include "array/arrays.h"
 #include "support/ranks.h"
+#include "tessera/engine/array.h"
 
 typedef struct job {
   tsr_layout *from, *to;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
+#include "array/arrays.h"
 #include "base/buffer_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"

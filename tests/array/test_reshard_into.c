@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/arrays.h"
 #include "array/array_internal.h"
+#include "array/arrays.h"
 #include "base/buffer_internal.h"
+#include "support/ranks.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
-#include "support/ranks.h"
 
 enum { MOST_PARTS = 16 };
 

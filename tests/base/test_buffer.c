@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/buffer_internal.h"
-#include "tessera/engine/buffer.h"
+#include "support/test.h"
 #include "tessera/buffer.h"
+#include "tessera/engine/buffer.h"
 
 static tsr_buffer *make(tsr_buffer_pool *pool, int64_t bytes) {
   tsr_buffer *buffer = NULL;

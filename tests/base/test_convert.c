@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/convert.h"
+#include "base/convert_floats.h"
 #include "base/convert_internal.h"
+#include "support/test.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/text.h"
-#include "base/convert_floats.h"
-#include "support/test.h"
 
 typedef struct format {
   tsr_dtype dtype;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "support/test.h"
 #include "base/copy_internal.h"
+#include "support/test.h"
 #include "tessera/engine/kernels.h"
 
 static void loops_that_continue_are_joined(void **state) {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "support/test.h"
 #include "base/dtype_internal.h"
+#include "support/test.h"
 
 static void names_are_found_in_every_ecosystem(void **state) {
   (void)state;

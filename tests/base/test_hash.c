@@ -3,9 +3,9 @@
 
 #include "base/hash_chain.h"
 #include "base/hash_internal.h"
+#include "support/test.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/text.h"
-#include "support/test.h"
 
 // XXH3's published values for these inputs, so that hashes kept in files stay valid.
 static void hashes_are_stable(void **state) {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/json.h"
+#include "support/test.h"
 #include "tessera/text.h"
 
 // The text is copied to memory of its exact size, so that a sanitizer sees any step beyond it.

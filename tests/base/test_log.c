@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 #include "tessera/text.h"
 
 static void take_line(void *context, const char *line) { tsr_text_addf(context, "[%s]", line); }

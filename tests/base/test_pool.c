@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "support/test.h"
 #include "base/pool_internal.h"
+#include "support/test.h"
 #include "tessera/engine/pool.h"
 
 enum { TASKS = 1000 };

@@ -6,8 +6,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/progress_internal.h"
+#include "support/test.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/engine/pool.h"
 

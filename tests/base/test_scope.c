@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 
-#include "support/test.h"
 #include "base/scope_internal.h"
+#include "support/test.h"
 #include "tessera/compat/scope.h"
 
 // Stands for a shared handle: counts how often it was released.

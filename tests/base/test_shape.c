@@ -1,5 +1,5 @@
-#include "tessera/shape.h"
 #include "base/shape_internal.h"
+#include "tessera/shape.h"
 
 #include "support/test.h"
 

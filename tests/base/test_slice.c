@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/slice.h"
+#include "support/test.h"
 #include "tessera/shape.h"
 #include "tessera/text.h"
 

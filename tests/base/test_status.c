@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/status_internal.h"
+#include "support/test.h"
 
 static void success_is_silent(void **state) {
   (void)state;

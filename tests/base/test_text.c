@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 
 static void texts_grow(void **state) {
   (void)state;

@@ -7,13 +7,13 @@
 #include "base/packed.h"
 #include "base/shape_internal.h"
 #include "file/safetensors.h"
+#include "support/models.h"
 #include "tessera/array.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/place.h"
-#include "support/models.h"
 
 // ---- the model ----
 

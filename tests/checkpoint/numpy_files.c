@@ -5,10 +5,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "tessera/text.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "tessera/shape.h"
+#include "tessera/text.h"
 
 int64_t test_array_elements(const test_array *array) {
   int64_t count = 1;

@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/models.h"
 #include "checkpoint/load_internal.h"
+#include "checkpoint/models.h"
+#include "checkpoint/overflow.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
@@ -16,7 +17,6 @@
 #include "tessera/comm.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/place.h"
-#include "checkpoint/overflow.h"
 
 typedef struct fixture {
   test_folder folder;

@@ -6,13 +6,13 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/models.h"
+#include "checkpoint/source_hashes.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
-#include "checkpoint/models.h"
-#include "checkpoint/source_hashes.h"
 
 #define TREE                                                   \
   "{\"a.w\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]},"   \

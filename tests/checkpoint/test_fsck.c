@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint/journal.h"
 #include "base/text_internal.h"
 #include "checkpoint/fsck_internal.h"
+#include "checkpoint/journal.h"
+#include "checkpoint/models.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/engine/kernels.h"
-#include "checkpoint/models.h"
 
 #define ONE "model-00001-of-00002.safetensors"
 #define TWO "model-00002-of-00002.safetensors"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/models.h"
 #include "base/hash_internal.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
@@ -13,6 +12,7 @@
 #include "base/text_internal.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/inspect_internal.h"
+#include "checkpoint/models.h"
 #include "checkpoint/verify_internal.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/open.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "checkpoint/loads.h"
 #include "base/shape_internal.h"
 #include "checkpoint/load_internal.h"
+#include "checkpoint/loads.h"
 #include "tessera/array.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "checkpoint/loads.h"
+#include "support/ranks.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/place.h"
-#include "support/ranks.h"
 
 enum { MOST_RANKS = 8, NARROW_BYTES = 22 * 8 / 2 + 6 * 7 / 2 };
 

@@ -3,20 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/packed.h"
 #include "base/hash_internal.h"
 #include "base/json.h"
+#include "base/packed.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "checkpoint/models.h"
+#include "checkpoint/view.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"
+#include "support/test.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
-#include "checkpoint/models.h"
-#include "checkpoint/view.h"
-#include "support/test.h"
 
 // ---- sources in memory ----
 

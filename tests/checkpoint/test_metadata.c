@@ -6,10 +6,10 @@
 
 #include "base/file.h"
 #include "base/text_internal.h"
+#include "checkpoint/models.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
-#include "checkpoint/models.h"
 
 // A file of one tensor of two words, or of none, with metadata given as JSON.
 static void write_model(const char *path, const char *tensor, const char *metadata) {

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "checkpoint/models.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/fsck_internal.h"
+#include "checkpoint/models.h"
 #include "checkpoint/numpy_files.h"
 #include "tessera/checkpoint.h"
 

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint/models.h"
 #include "base/hash_internal.h"
+#include "checkpoint/models.h"
+#include "checkpoint/numpy.h"
+#include "checkpoint/numpy_files.h"
 #include "file/npy_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
-#include "checkpoint/numpy.h"
-#include "checkpoint/numpy_files.h"
 
 static void assert_same(const char *left, const char *right, tsr_checkpoint_format format) {
   tsr_checkpoint *a = NULL, *b = NULL;

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
+#include "checkpoint/replaceable.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
-#include "checkpoint/replaceable.h"
 
 typedef struct fixture {
   test_folder folder;

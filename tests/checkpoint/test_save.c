@@ -7,8 +7,10 @@
 
 #include "base/file.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "checkpoint/loads.h"
 #include "plan/tree_internal.h"
 #include "spec/sharding_internal.h"
+#include "support/ranks.h"
 #include "tessera/array.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/metadata.h"
@@ -20,8 +22,6 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/place.h"
-#include "checkpoint/loads.h"
-#include "support/ranks.h"
 
 enum { MOST_RANKS = 8 };
 

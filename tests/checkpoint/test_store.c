@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "support/layouts.h"
-#include "tessera/engine/layout.h"
 #include "support/test.h"
+#include "tessera/engine/layout.h"
 
 enum { MAX_BYTES = 1 << 16, FILES = 3 };
 

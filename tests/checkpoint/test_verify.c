@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint/models.h"
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
+#include "checkpoint/models.h"
 #include "checkpoint/verify_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"

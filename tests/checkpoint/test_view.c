@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-#include "checkpoint/hash.h"
 #include "base/hash_internal.h"
+#include "checkpoint/hash.h"
+#include "checkpoint/models.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "checkpoint/models.h"
 
 // A tensor of 1500 x 1000 words: two blocks.
 static void write_whole(const test_folder *folder) {

@@ -4,12 +4,12 @@
 
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
-#include "tessera/engine/collectives.h"
-#include "tessera/engine/kernels.h"
-#include "tessera/text.h"
 #include "comm/comm.h"
 #include "support/ranks.h"
 #include "support/test.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/text.h"
 
 // What ranks ask for: `count` items, of which one is another on one rank.
 typedef struct plea {

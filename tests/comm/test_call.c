@@ -4,12 +4,12 @@
 
 #include "comm/comm.h"
 #include "comm/comm_internal.h"
+#include "support/test.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/transport.h"
 #include "tessera/reduction.h"
 #include "tessera/shape.h"
-#include "support/test.h"
 
 enum { RANKS = 4 };
 

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "support/test.h"
 #include "base/pool_internal.h"
 #include "comm/comm_internal.h"
+#include "support/test.h"
 #include "tessera/engine.h"
 
 static void all_devices_of_the_threads_engine_are_here(void **state) {

@@ -6,10 +6,10 @@
 
 #include "base/convert.h"
 #include "base/reduction.h"
-#include "tessera/dtype.h"
-#include "tessera/engine/reduce.h"
 #include "comm/reduce_kernels.h"
 #include "support/test.h"
+#include "tessera/dtype.h"
+#include "tessera/engine/reduce.h"
 
 enum { MOST_MEMBERS = 19, COUNT = 37, ROOM = 2048 };
 

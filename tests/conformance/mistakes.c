@@ -1,7 +1,7 @@
 // Wrong arguments end with the same message on every rank, and the comm goes on.
 
-#include "conformance/conformance.h"
 #include "comm/comm_internal.h"
+#include "conformance/conformance.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/swaps.h"
 #include "array/array_internal.h"
+#include "conformance/swaps.h"
 #include "tessera/checkpoint/npy.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/collectives.h"

@@ -1,8 +1,8 @@
 // The collectives of tessera/comm.h with an argument swapped.
 #include <string.h>
 
-#include "conformance/swaps.h"
 #include "comm/comm_internal.h"
+#include "conformance/swaps.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/kernels.h"

@@ -2,10 +2,10 @@
 // one that is not listed, and leaves its outputs as they were.
 #include <limits.h>
 
-#include "contract/world.h"
 #include "array/array_internal.h"
 #include "base/dtype_internal.h"
 #include "checkpoint/checkpoint_internal.h"
+#include "contract/world.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_auto_internal.h"
 #include "rules/axes_internal.h"

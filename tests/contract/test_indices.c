@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "contract/world.h"
 #include "array/chunks_internal.h"
 #include "comm/comm_internal.h"
+#include "contract/world.h"
 #include "file/npy_internal.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contract/world.h"
 #include "base/progress_internal.h"
+#include "contract/world.h"
 #include "place/place_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "contract/world.h"
 #include "array/array_internal.h"
+#include "contract/world.h"
 #include "tessera/engine/array.h"
 
 enum { THREADS = 4, ROUNDS = 8 };

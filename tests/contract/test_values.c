@@ -1,7 +1,6 @@
 // Functions that return a plain value answer a bad index with NULL, -1 or 0, as status.h says.
 #include <limits.h>
 
-#include "contract/world.h"
 #include "array/array_internal.h"
 #include "array/chunks_internal.h"
 #include "base/reduction.h"
@@ -9,6 +8,7 @@
 #include "checkpoint/fsck_internal.h"
 #include "checkpoint/transform_internal.h"
 #include "checkpoint/verify_internal.h"
+#include "contract/world.h"
 #include "file/npy_internal.h"
 #include "layout/layout_internal.h"
 #include "map/map_internal.h"

@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "support/models.h"
 #include "file/npy_internal.h"
+#include "support/models.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"

@@ -3,20 +3,19 @@
 #ifndef TESSERA_TESTS_CONTRACT_WORLD_H
 #define TESSERA_TESTS_CONTRACT_WORLD_H
 
-#include "support/folder.h"
 #include "file/npy_internal.h"
+#include "support/folder.h"
+#include "tessera/array.h"
+#include "tessera/checkpoint.h"
+#include "tessera/comm.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/compat/placer.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
+#include "tessera/dlpack.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
-#include "transfer/transfer_internal.h"
-#include "tessera/array.h"
-#include "tessera/checkpoint.h"
-#include "tessera/comm.h"
-#include "tessera/dlpack.h"
 #include "tessera/layout.h"
 #include "tessera/logical.h"
 #include "tessera/mesh.h"
@@ -26,6 +25,7 @@
 #include "tessera/spec.h"
 #include "tessera/topology.h"
 #include "tessera/tree.h"
+#include "transfer/transfer_internal.h"
 
 enum { OUT_BYTES = 1 << 14, OUT_PLACES = 4 };
 

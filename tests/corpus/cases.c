@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/text_internal.h"
 #include "checkpoint/fsck_internal.h"
-#include "tessera/checkpoint/fsck.h"
 #include "corpus/corpus.h"
+#include "tessera/checkpoint/fsck.h"
 
 // ---- what is said of one folder ----
 

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "corpus/corpus.h"
 #include "base/text_internal.h"
+#include "corpus/corpus.h"
 
 static void clear_file(corpus_file *file) {
   tsr_text_deinit(&file->head);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text_internal.h"
+#include "corpus/corpus.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
@@ -17,7 +18,6 @@
 #include "tessera/plan.h"
 #include "tessera/rules.h"
 #include "tessera/tree.h"
-#include "corpus/corpus.h"
 
 enum { TENSORS = 6, WORDS = 48, MOST_FILES = 4 };
 

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "corpus/corpus.h"
 #include "base/dtype_internal.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "checkpoint/fsck_internal.h"
+#include "corpus/corpus.h"
 #include "file/safetensors.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint.h"

@@ -4,10 +4,10 @@
 #define TESSERA_TESTS_FAULTS_SCENE_H
 
 #include "checkpoint/models.h"
+#include "faults/inject.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
-#include "faults/inject.h"
 
 typedef enum before { NOTHING, OLD_FILE, OLD_FOLDER } before;
 

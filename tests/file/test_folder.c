@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "file/safetensors.h"
+#include "support/test.h"
 
 static char folder[] = "/tmp/tessera-folder-XXXXXX";
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/shape_internal.h"
 #include "file/npy_internal.h"
+#include "support/test.h"
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
 

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file/npz.h"
 #include "base/shape_internal.h"
 #include "file/npy_internal.h"
-#include "tessera/shape.h"
+#include "file/npz.h"
 #include "file/replace.h"
 #include "file/zip.h"
 #include "support/test.h"
+#include "tessera/shape.h"
 #include "tessera/text.h"
 
 // numpy.savez_compressed(a=numpy.arange(6, dtype='>i2').reshape(2, 3)) of NumPy 2.4.

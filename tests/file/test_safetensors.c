@@ -1,8 +1,8 @@
 // Headers of single files, in memory and on disk.
 #include <string.h>
 
-#include "support/test.h"
 #include "file/safetensors.h"
+#include "support/test.h"
 #include "tessera/checkpoint/metadata.h"
 
 // A file's first bytes: the length of `json`, then `json` itself.

@@ -1,8 +1,8 @@
 // Headers to write: byte for byte those of the reference library, version 0.8.0.
 #include <string.h>
 
-#include "support/test.h"
 #include "file/safetensors.h"
+#include "support/test.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/shape.h"
 

@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tessera/rules.h"
 #include "base/json.h"
 #include "rules/rules_internal.h"
+#include "tessera/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

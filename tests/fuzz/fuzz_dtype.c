@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/dtype.h"
 #include "base/dtype_internal.h"
+#include "tessera/dtype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

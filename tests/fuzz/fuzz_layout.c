@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
 #include "tessera/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/logical.h"
 #include "rules/logical_internal.h"
+#include "tessera/logical.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/mesh.h"
 #include "base/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/mesh.h"
+#include "tessera/mesh.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tessera/checkpoint.h"
 #include "base/text_internal.h"
 #include "file/npy_internal.h"
+#include "tessera/checkpoint.h"
 #include "tessera/text.h"
 
 // A deflated array may be a thousand times as large as its archive.

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/rules.h"
 #include "rules/rules_internal.h"
 #include "tessera/compat/eformer_axes.h"
+#include "tessera/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/plan.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "plan/plan_internal.h"
+#include "tessera/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/rules.h"
 #include "rules/rules_internal.h"
+#include "tessera/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/shape.h"
 #include "base/shape_internal.h"
+#include "tessera/shape.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/topology.h"
 #include "base/json.h"
 #include "tessera/engine/topology.h"
+#include "tessera/topology.h"
 #include "topology/topology_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

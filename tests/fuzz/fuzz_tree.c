@@ -3,10 +3,10 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "tessera/tree.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
 #include "plan/tree_internal.h"
+#include "tessera/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

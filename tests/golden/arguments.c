@@ -2,9 +2,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "golden/golden.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
+#include "golden/golden.h"
 #include "mesh/mesh_internal.h"
 #include "topology/topology_internal.h"
 

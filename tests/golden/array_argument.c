@@ -1,16 +1,16 @@
 // Arrays of the recordings, as real ones: bytes are put on devices, moved, and looked at again.
-#include "golden/golden.h"
 #include "array/array_internal.h"
 #include "base/json.h"
 #include "base/scope_internal.h"
 #include "base/shape_internal.h"
+#include "golden/golden.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
+#include "support/pattern.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "support/pattern.h"
 
 // ---- the machine ----
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/golden.h"
 #include "base/json.h"
+#include "golden/golden.h"
 
 enum { MOST_FUNCTIONS = 256 };
 

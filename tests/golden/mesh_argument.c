@@ -1,7 +1,7 @@
 // Meshes as the sharding and flax files write them: {"names", "sizes"} and more.
 
-#include "golden/golden.h"
 #include "base/json.h"
+#include "golden/golden.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/topology.h"
 

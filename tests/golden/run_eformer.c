@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/golden.h"
 #include "base/hash_internal.h"
 #include "base/json.h"
 #include "base/scope_internal.h"
 #include "base/text_internal.h"
+#include "golden/golden.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"

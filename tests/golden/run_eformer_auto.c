@@ -1,11 +1,11 @@
 // eformer's automatic specs: auto_spec, MeshPartitionHelper and the rules by shape and memory.
 #include <string.h>
 
-#include "golden/golden.h"
 #include "base/json.h"
 #include "base/scope_internal.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "golden/golden.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_auto_internal.h"
 #include "spec/spec_internal.h"

@@ -1,8 +1,8 @@
 // eformer's semantic axes: PartitionAxis, its registry, PartitionManager.
 
-#include "golden/golden.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
+#include "golden/golden.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "spec/spec_internal.h"

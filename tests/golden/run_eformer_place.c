@@ -1,13 +1,13 @@
 // eformer's functions that place arrays, and those that tell how they lie.
-#include "golden/golden.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
+#include "golden/golden.h"
 #include "place/place_internal.h"
 #include "spec/spec_internal.h"
+#include "support/pattern.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/placer.h"
 #include "tessera/engine/sharding.h"
-#include "support/pattern.h"
 
 // ---- arguments ----
 

@@ -1,6 +1,6 @@
 // eformer's questions about whole plans: what they mean, and what they become on another mesh.
-#include "golden/golden.h"
 #include "base/json.h"
+#include "golden/golden.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_auto_internal.h"
 #include "spec/spec_internal.h"

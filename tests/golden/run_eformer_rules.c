@@ -1,12 +1,12 @@
 // eformer's rules: match_partition_rules and the mini-language.
 
-#include "golden/golden.h"
 #include "base/json.h"
 #include "base/shape_internal.h"
+#include "golden/golden.h"
 #include "mesh/mesh_internal.h"
+#include "rules/decide.h"
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
-#include "rules/decide.h"
 
 // ---- match_partition_rules ----
 

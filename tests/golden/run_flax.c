@@ -1,16 +1,16 @@
 // flax: logical names and rules, by both of its mappings, and what they do to values on a mesh.
 
-#include "golden/golden.h"
 #include "array/array_internal.h"
 #include "base/json.h"
 #include "base/scope_internal.h"
+#include "golden/golden.h"
 #include "rules/logical_internal.h"
 #include "spec/spec_internal.h"
+#include "support/pattern.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"
-#include "support/pattern.h"
 
 // ---- arguments ----
 

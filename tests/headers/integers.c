@@ -1,7 +1,6 @@
 // The rule of tessera/api.h on integers, for the compiler to hold: ids, positions, indices and
 // counts are int64_t; dimensions, mesh axes, and ranks and workers of a comm are int. Nothing here
 // is run.
-#include "tessera/tessera.h"
 #include "array/array_internal.h"
 #include "array/chunks_internal.h"
 #include "base/buffer_internal.h"
@@ -25,6 +24,7 @@
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/engine/topology.h"
+#include "tessera/tessera.h"
 #include "transfer/transfer_internal.h"
 
 #define IS(type, expression) \

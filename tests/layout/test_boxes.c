@@ -1,7 +1,7 @@
 
-#include "support/test.h"
 #include "base/shape_internal.h"
 #include "layout/layout_internal.h"
+#include "support/test.h"
 #include "tessera/engine/layout.h"
 #include "tessera/layout.h"
 

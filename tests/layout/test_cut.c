@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cuts.h"
 #include "layout/layout_internal.h"
+#include "support/cuts.h"
+#include "support/test.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "support/test.h"
 
 enum { MAX_ELEMENTS = 1024 };
 

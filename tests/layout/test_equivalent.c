@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "support/layouts.h"
 #include "layout/layout_internal.h"
-#include "tessera/engine/layout.h"
+#include "support/layouts.h"
 #include "support/test.h"
+#include "tessera/engine/layout.h"
 #include "tessera/layout.h"
 
 enum { MAX_ELEMENTS = MAX_SIZE * MAX_SIZE * MAX_SIZE };

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/layouts.h"
 #include "base/shape_internal.h"
 #include "layout/layout_internal.h"
+#include "support/layouts.h"
+#include "support/test.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "support/test.h"
 
 enum { MAX_ELEMENTS = MAX_SIZE * MAX_SIZE * MAX_SIZE, MAX_SIDE = 512 };
 

@@ -1,9 +1,9 @@
 // Layouts as values: what is equal has one digest, what is not has another, and texts say it.
-#include "layout/layout.h"
 #include "base/hash_internal.h"
-#include "tessera/engine/layout.h"
+#include "layout/layout.h"
 #include "support/layouts.h"
 #include "support/test.h"
+#include "tessera/engine/layout.h"
 
 typedef struct written {
   const char *mesh, *spec, *shape;

@@ -1,14 +1,14 @@
 #include <string.h>
 
-#include "support/layouts.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
+#include "support/layouts.h"
+#include "support/test.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
-#include "tessera/spec.h"
-#include "support/test.h"
 #include "tessera/layout.h"
+#include "tessera/spec.h"
 
 enum { MAX_ELEMENTS = MAX_SIZE * MAX_SIZE * MAX_SIZE };
 

@@ -3,9 +3,9 @@
 
 #include "map/map.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/checkpoint/map.h"
 
 #define T(name, dtype, shape) "\"" name "\": {\"dtype\": \"" dtype "\", \"shape\": [" shape "]}"
 #define AT "model.layers.0.self_attn."

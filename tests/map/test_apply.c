@@ -1,18 +1,18 @@
 // Maps applied to trees: which tensors come out, with what shapes, and what is refused.
 #include <string.h>
 
-#include "map/bad_maps.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "map/bad_maps.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"
+#include "support/test.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/dtype.h"
 #include "tessera/rules.h"
 #include "tessera/shape.h"
 #include "tessera/text.h"
 #include "tessera/tree.h"
-#include "support/test.h"
 
 static const char tree_text[] =
     "{\"q\": {\"dtype\": \"f32\", \"shape\": [8, 4]}, "

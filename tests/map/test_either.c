@@ -1,10 +1,10 @@
 // Which of two models a map is for.
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"
+#include "support/test.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/rules.h"
 #include "tessera/tree.h"

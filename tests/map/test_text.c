@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "map/bad_maps.h"
 #include "base/text_internal.h"
+#include "map/bad_maps.h"
 #include "map/map_internal.h"
+#include "support/test.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/text.h"
-#include "support/test.h"
 
 // clang-format off
 static const bad_map bad_maps[] = {

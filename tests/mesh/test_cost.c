@@ -1,7 +1,7 @@
-#include "tessera/mesh.h"
 #include "base/text_internal.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
+#include "tessera/mesh.h"
 
 #include "mesh/machines.h"
 

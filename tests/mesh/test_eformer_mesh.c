@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/machines.h"
 #include "base/text_internal.h"
+#include "mesh/machines.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
+#include "mesh/python_int.h"
 #include "tessera/compat/eformer_mesh.h"
 #include "tessera/engine/topology.h"
-#include "mesh/python_int.h"
 
 enum { MAX_RANK = 5 };
 

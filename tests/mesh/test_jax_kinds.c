@@ -1,8 +1,8 @@
-#include "mesh/machines.h"
 #include "base/text_internal.h"
+#include "mesh/machines.h"
+#include "support/test.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/topology.h"
-#include "support/test.h"
 
 // What create_device_mesh makes of a machine: the ids after the way they were found.
 static void describe(const tsr_topology *topology, const int64_t *shape, int rank,

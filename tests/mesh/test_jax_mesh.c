@@ -1,14 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/machines.h"
 #include "base/text_internal.h"
+#include "mesh/machines.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
+#include "support/test.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
-#include "support/test.h"
 
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
 

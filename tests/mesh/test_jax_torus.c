@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
 #include "mesh/mesh_build_internal.h"
+#include "support/test.h"
 #include "tessera/mesh.h"
 #include "tessera/text.h"
 

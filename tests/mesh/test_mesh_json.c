@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "mesh/machines.h"
 #include "base/json.h"
+#include "mesh/machines.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/mesh.h"
 

@@ -1,5 +1,5 @@
-#include "support/test.h"
 #include "mesh/mesh_build_internal.h"
+#include "support/test.h"
 
 static const struct {
   int64_t n;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases.h"
 #include "array/array_internal.h"
+#include "cases.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"

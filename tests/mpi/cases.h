@@ -2,9 +2,9 @@
 #ifndef TESSERA_TESTS_MPI_CASES_H
 #define TESSERA_TESTS_MPI_CASES_H
 
-#include "tessera/mpi.h"
 #include "tessera/comm.h"
 #include "tessera/engine/collectives.h"
+#include "tessera/mpi.h"
 #include "tessera/status.h"
 
 int case_conformance(void);

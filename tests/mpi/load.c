@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cases.h"
 #include "array/array_internal.h"
+#include "cases.h"
 #include "file/safetensors.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"

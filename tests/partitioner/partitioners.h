@@ -2,8 +2,8 @@
 #ifndef TESSERA_TESTS_PARTITIONER_PARTITIONERS_H
 #define TESSERA_TESTS_PARTITIONER_PARTITIONERS_H
 
-#include "tessera/tessera.h"
 #include "tessera/compat/t5x_partitioner.h"
+#include "tessera/tessera.h"
 
 // Options with a size and this number of partitions.
 tsr_partitioner_options partitioner_options(int64_t partitions);

@@ -1,13 +1,13 @@
 // Train states saved and restored by a partitioner: parameters, what the optimizer keeps, the step.
 
-#include "partitioner/partitioners.h"
 #include "array/array_internal.h"
+#include "partitioner/partitioners.h"
+#include "support/folder.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/engine/sharding.h"
-#include "support/folder.h"
 
 enum { ROWS = 8, COLUMNS = 16, ELEMENTS = ROWS * COLUMNS };
 

@@ -1,12 +1,12 @@
 // Which part of a batch each process reads.
 #include <stdlib.h>
 
-#include "partitioner/partitioners.h"
 #include "partitioner/partitioner_internal.h"
+#include "partitioner/partitioners.h"
+#include "support/test.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/engine/topology.h"
-#include "support/test.h"
 
 static const struct {
   const char *topology, *rules;

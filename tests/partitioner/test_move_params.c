@@ -1,13 +1,13 @@
 // Train states moved to devices.
 #include <string.h>
 
-#include "partitioner/partitioners.h"
 #include "array/array_internal.h"
 #include "base/shape_internal.h"
 #include "partitioner/partitioner_internal.h"
-#include "tessera/compat/t5x_partitioner.h"
+#include "partitioner/partitioners.h"
 #include "support/ranks.h"
 #include "support/test.h"
+#include "tessera/compat/t5x_partitioner.h"
 #include "tessera/engine.h"
 
 enum { ROWS = 8, COLUMNS = 16, ELEMENTS = ROWS * COLUMNS };

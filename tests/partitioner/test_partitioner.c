@@ -1,13 +1,13 @@
 // Options, and what follows from them.
-#include "partitioner/partitioners.h"
 #include "mesh/mesh_internal.h"
 #include "partitioner/partitioner_internal.h"
+#include "partitioner/partitioners.h"
 #include "rules/logical_internal.h"
+#include "support/test.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/compat/t5x_rules.h"
-#include "support/test.h"
 
 static void assert_spec(const tsr_spec *spec, const char *expected) {
   tsr_text text = TSR_TEXT_EMPTY;

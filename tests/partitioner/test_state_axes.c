@@ -1,11 +1,11 @@
 // Names and specs for the tensors of a train state.
 #include <string.h>
 
-#include "partitioner/partitioners.h"
 #include "base/json.h"
+#include "partitioner/partitioners.h"
 #include "plan/tree_internal.h"
-#include "tessera/compat/t5x_partitioner.h"
 #include "support/test.h"
+#include "tessera/compat/t5x_partitioner.h"
 
 static tsr_tree *read_tree(const char *json) {
   tsr_json_doc *document = NULL;

@@ -1,5 +1,5 @@
-#include "place/arrays.h"
 #include "array/array_internal.h"
+#include "place/arrays.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"

@@ -3,9 +3,9 @@
 #define TESSERA_TESTS_PLACE_ARRAYS_H
 
 #include "support/models.h"
-#include "tessera/compat/constrain.h"
 #include "support/pattern.h"
 #include "support/test.h"
+#include "tessera/compat/constrain.h"
 #include "tessera/place.h"
 
 tsr_comm *make_comm(int64_t devices);

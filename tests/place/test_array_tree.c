@@ -1,9 +1,9 @@
 // Trees of arrays: what they hold, how it lies, and the way back to host memory.
 #include <string.h>
 
-#include "place/arrays.h"
 #include "array/array_internal.h"
 #include "base/shape_internal.h"
+#include "place/arrays.h"
 #include "place/place_internal.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/jax_mesh.h"

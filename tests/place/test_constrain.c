@@ -1,8 +1,8 @@
 // Constraints by specs, on arrays and trees: correction, what is left alone, and what is reported.
 #include <string.h>
 
-#include "place/arrays.h"
 #include "array/array_internal.h"
+#include "place/arrays.h"
 #include "place/place_internal.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/jax_mesh.h"

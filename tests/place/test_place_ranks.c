@@ -2,9 +2,9 @@
 
 #include "place/arrays.h"
 #include "place/place_internal.h"
+#include "support/ranks.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/engine/layout.h"
-#include "support/ranks.h"
 
 static const int64_t first_devices[] = {0, 3, 4, 8};  // of three ranks
 

@@ -1,9 +1,9 @@
 // Shard and gather functions of a tree, made from specs and from plans.
 #include <stdlib.h>
 
-#include "place/arrays.h"
 #include "base/shape_internal.h"
 #include "layout/layout_internal.h"
+#include "place/arrays.h"
 #include "place/place_internal.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/placer.h"

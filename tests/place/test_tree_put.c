@@ -1,9 +1,9 @@
 // Trees placed by rules as text, and printed.
-#include "place/arrays.h"
 #include "base/text_internal.h"
+#include "place/arrays.h"
+#include "support/ranks.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
-#include "support/ranks.h"
 #include "tessera/own.h"
 
 static void a_tree_is_put_by_rules_and_prints_itself(void **state) {

@@ -2,11 +2,11 @@
 
 #include <stdio.h>
 
-#include "tessera/layout.h"
 #include "base/text_internal.h"
 #include "plan/plan_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
 
 tsr_mesh *random_mesh(test_random *random) {
   static const char *const names[] = {"dp", "fsdp", "tp", "sp"};

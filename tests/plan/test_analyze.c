@@ -1,14 +1,14 @@
 #include <math.h>
 
-#include "plan/plan.h"
 #include "base/dtype_internal.h"
 #include "base/json.h"
+#include "plan/plan.h"
 #include "plan/plan_auto_internal.h"
+#include "plan/random_models.h"
+#include "support/models.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
-#include "plan/random_models.h"
-#include "support/models.h"
 
 static tsr_analysis analyze(const tsr_plan *plan) {
   tsr_analysis analysis = TSR_ANALYSIS;

@@ -1,12 +1,12 @@
 #include <stdio.h>
 
-#include "plan/random_models.h"
 #include "plan/plan_auto_internal.h"
+#include "plan/random_models.h"
+#include "support/models.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"
-#include "support/models.h"
 
 // Names separated by spaces, as options have them.
 typedef struct name_list {

@@ -1,11 +1,11 @@
 #include <stdio.h>
 
-#include "plan/plan.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
-#include "tessera/engine/plan.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/engine/plan.h"
 
 static void assert_findings(const tsr_plan *plan, const tsr_check_options *options,
                             const char *expected) {

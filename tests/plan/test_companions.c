@@ -1,12 +1,12 @@
 // Optimiser states and quantisation scales: cut with what they go with.
 #include <string.h>
 
-#include "plan/random_models.h"
 #include "plan/plan_internal.h"
-#include "tessera/compat/eformer_plan.h"
-#include "tessera/engine/plan.h"
+#include "plan/random_models.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/plan.h"
 
 static const struct {
   const char *title, *spec;  // of the first tensor, the weight

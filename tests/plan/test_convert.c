@@ -1,10 +1,10 @@
-#include "support/models.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "tessera/compat/eformer_plan.h"
 #include "plan/plan.h"
 #include "plan/random_models.h"
 #include "plan/roles.h"
+#include "support/models.h"
+#include "tessera/compat/eformer_plan.h"
 
 // ---- heirs ----
 

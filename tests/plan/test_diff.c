@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plan/plan.h"
 #include "base/text_internal.h"
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
-#include "tessera/engine/layout.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/engine/layout.h"
 #include "transfer/tally.h"
 
 static void assert_diff(const tsr_plan *before, const tsr_plan *after, const char *expected) {

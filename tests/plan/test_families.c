@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/random_models.h"
 #include "plan/plan_internal.h"
-#include "tessera/engine/plan.h"
+#include "plan/random_models.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/engine/plan.h"
 
 enum { MOST = 8 };
 

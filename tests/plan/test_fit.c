@@ -1,10 +1,10 @@
 #include <math.h>
 
-#include "plan/random_models.h"
 #include "base/dtype_internal.h"
 #include "base/shape_internal.h"
-#include "tessera/engine/mesh.h"
+#include "plan/random_models.h"
 #include "support/models.h"
+#include "tessera/engine/mesh.h"
 
 // ---- against trying everything ----
 

@@ -1,8 +1,8 @@
 // Plans from the path of a model: by rules as text, and by presets.
 #include <stdio.h>
 
-#include "support/folder.h"
 #include "plan/plan_internal.h"
+#include "support/folder.h"
 #include "support/models.h"
 #include "support/test.h"
 #include "tessera/own.h"

@@ -1,6 +1,6 @@
-#include "support/models.h"
 #include "base/text_internal.h"
 #include "plan/plan_auto_internal.h"
+#include "support/models.h"
 
 #include "plan/random_models.h"
 

@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/models.h"
 #include "plan/plan_internal.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static const char llama[] =

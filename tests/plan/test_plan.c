@@ -2,10 +2,10 @@
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
-#include "tessera/engine/layout.h"
-#include "tessera/engine/plan.h"
 #include "support/models.h"
 #include "support/test.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/plan.h"
 
 static const char *const specs[] = {"tp, fsdp", "tp, fsdp", "fsdp", "tp, fsdp", "fsdp", NULL};
 

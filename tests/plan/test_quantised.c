@@ -1,7 +1,7 @@
 // Which tensors are a quantised weight only together.
 #include <stdlib.h>
-#include "plan/quantised.h"
 #include "base/text_internal.h"
+#include "plan/quantised.h"
 #include "support/models.h"
 #include "support/test.h"
 

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/random_models.h"
 #include "base/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
-#include "rules/rules_internal.h"
-#include "tessera/compat/eformer_plan.h"
+#include "plan/random_models.h"
 #include "rules/rules.h"
+#include "rules/rules_internal.h"
 #include "support/models.h"
 #include "support/real_models.h"
 #include "support/test.h"
+#include "tessera/compat/eformer_plan.h"
 
 enum { MOST_SEGMENTS = 5, MOST_MEMBERS = 18, MOST_ITEMS = 8192, THINGS = 5 };
 

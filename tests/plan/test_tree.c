@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/models.h"
 #include "base/shape_internal.h"
 #include "plan/tree_internal.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static void tensors_are_found_by_path(void **state) {

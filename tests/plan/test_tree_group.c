@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "support/models.h"
 #include "plan/tree_internal.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static const struct {

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
-#include "support/models.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "plan/tree_internal.h"
+#include "support/models.h"
 #include "support/test.h"
 
 static char *write_tree(const tsr_tree *tree, int indent) {

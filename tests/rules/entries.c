@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
+#include "support/test.h"
 #include "tessera/compat/eformer_axes.h"
 
 json_text json_of(const char *json) {

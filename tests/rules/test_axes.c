@@ -1,13 +1,13 @@
 // Semantic axes as values: defaults, what follows what, replacing, JSON, printing, equality, hash.
 #include <string.h>
 
-#include "rules/entries.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "rules/axes_internal.h"
+#include "rules/entries.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/eformer_axes.h"
 #include "support/test.h"
+#include "tessera/compat/eformer_axes.h"
 
 static const char defaults[] =
     "{'data_parallel_axis':'dp','fully_sharded_data_parallel_axis':'fsdp',"

@@ -2,16 +2,16 @@
 // cut by, and the axes in force on a thread.
 #include <string.h>
 
-#include "rules/entries.h"
 #include "base/scope_internal.h"
 #include "rules/axes_internal.h"
+#include "rules/entries.h"
+#include "support/test.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 #include "tessera/shape.h"
-#include "support/test.h"
 
 static const char decoding[] = "{'decode_batch_axis':'db','decode_head_axis':'dh'}";
 

@@ -1,11 +1,11 @@
 // From semantic names to mesh axes: modes, groups, the registry.
 #include <stdio.h>
 
-#include "rules/entries.h"
 #include "rules/axes_internal.h"
+#include "rules/entries.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/eformer_axes.h"
 #include "support/test.h"
+#include "tessera/compat/eformer_axes.h"
 
 // A row resolves in a mode to this JSON, or fails with a message.
 typedef struct resolving {

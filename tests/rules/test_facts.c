@@ -1,10 +1,10 @@
 // Expressions over facts, facts from config.json, and specs fitted to fewer or renamed axes.
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "rules/rules_internal.h"
+#include "support/test.h"
 #include "tessera/rules.h"
 
 static const tsr_fact facts[] = {

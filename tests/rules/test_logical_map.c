@@ -1,15 +1,15 @@
 // linen's mapping: order of rules, axes that are taken, reasons, fallbacks, and the rules in scope.
 #include <string.h>
 
-#include "rules/entries.h"
 #include "base/scope_internal.h"
+#include "rules/entries.h"
 #include "rules/logical_internal.h"
+#include "support/test.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "support/test.h"
 
 static tsr_spec *map(const char *names, const char *rules) {
   tsr_logical_names list = names_of(names);

@@ -1,11 +1,11 @@
 // The names of one tensor's dimensions: copies, JSON, specs, and axes that come and go.
 #include <string.h>
 
-#include "rules/entries.h"
 #include "base/json.h"
+#include "rules/entries.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/flax_rules.h"
 #include "support/test.h"
+#include "tessera/compat/flax_rules.h"
 
 static void names_round_trip_through_json(void **state) {
   (void)state;

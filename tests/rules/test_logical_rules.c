@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rules/entries.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "rules/entries.h"
 #include "rules/logical_internal.h"
+#include "support/test.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/t5x_rules.h"
-#include "support/test.h"
 
 static tsr_logical_rules *parse(const char *text) {
   tsr_logical_rules *rules = NULL;

@@ -1,13 +1,13 @@
 // flax.core.spmd's mapping, beside linen's, and what it does to a value on a mesh.
 
-#include "rules/entries.h"
 #include "base/scope_internal.h"
+#include "rules/entries.h"
+#include "support/test.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
-#include "support/test.h"
 
 static void the_last_rule_wins_and_nothing_is_checked(void **state) {
   (void)state;

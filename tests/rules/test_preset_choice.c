@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "rules/rules_internal.h"
+#include "support/test.h"
 #include "tessera/rules.h"
 
 // ---- by the config ----

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/real_models.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"
+#include "support/real_models.h"
+#include "support/test.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "support/test.h"
 #include "tessera/layout.h"
 
 // ---- every model, every variant ----

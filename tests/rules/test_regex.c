@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 
 static tsr_status compile(const char *pattern, tsr_regex_text *out) {
   tsr_arena arena = TSR_ARENA_EMPTY;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
 #include "rules/rules_internal.h"
+#include "support/test.h"
 
 static tsr_rules *rules_of(const char *text) {
   tsr_rules *rules = NULL;

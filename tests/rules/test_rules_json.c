@@ -1,9 +1,9 @@
 // Rules as JSON.
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "rules/rules_internal.h"
+#include "support/test.h"
 #include "tessera/rules.h"
 
 static tsr_status from_json(const char *text, tsr_rules **out) {

@@ -1,9 +1,9 @@
 // eformer's mini-language, with what its users expect where eformer fails them
 // (docs/compatibility.md).
 
-#include "support/test.h"
 #include "base/text_internal.h"
 #include "rules/rules_internal.h"
+#include "support/test.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/rules.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 
 static void assert_rule(const tsr_rules *rules, int index, const char *pattern, const char *spec,
                         int line) {

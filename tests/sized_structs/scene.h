@@ -4,12 +4,12 @@
 #define TESSERA_TESTS_SIZED_STRUCTS_SCENE_H
 
 #include "support/folder.h"
+#include "support/test.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/sharding.h"
-#include "support/test.h"
 #include "tessera/tessera.h"
 
 typedef struct scene {

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sized_structs/scene.h"
 #include "place/place_internal.h"
 #include "plan/plan_internal.h"
+#include "sized_structs/scene.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/eformer_plan.h"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sized_structs/scene.h"
 #include "base/slice.h"
 #include "checkpoint/inspect_internal.h"
+#include "sized_structs/scene.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
 #include "spec/spec_internal.h"
+#include "support/test.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"

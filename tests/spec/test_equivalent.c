@@ -1,15 +1,15 @@
 // Normal form and equivalence, judged by a slow reading of what a cut means.
 #include <string.h>
 
-#include "spec/random_specs.h"
 #include "mesh/mesh_internal.h"
+#include "spec/random_specs.h"
 #include "spec/sharding_internal.h"
+#include "support/test.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 #include "tessera/spec.h"
 #include "tessera/text.h"
-#include "support/test.h"
 
 static tsr_sharding *bind(const char *mesh_text, const char *spec_text) {
   tsr_mesh *mesh = NULL;

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/shape_internal.h"
 #include "spec/notation_internal.h"
+#include "support/test.h"
 #include "tessera/compat/torch.h"
 #include "tessera/mesh.h"
 #include "tessera/shape.h"

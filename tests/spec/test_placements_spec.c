@@ -1,8 +1,9 @@
 #include <string.h>
 
-#include "notation_random.h"
 #include "base/text_internal.h"
+#include "notation_random.h"
 #include "spec/sharding_internal.h"
+#include "support/test.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
@@ -11,7 +12,6 @@
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 #include "tessera/text.h"
-#include "support/test.h"
 
 static tsr_mesh *parse_mesh(const char *text) {
   tsr_mesh *mesh = NULL;

@@ -3,9 +3,9 @@
 
 #include <malloc.h>
 
-#include "support/test.h"
 #include "base/status_internal.h"
 #include "spec/spec_internal.h"
+#include "support/test.h"
 #include "tessera/mesh.h"
 
 static tsr_spec *parse(const char *text) {

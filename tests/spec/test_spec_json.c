@@ -1,9 +1,9 @@
 // The JSON form, and the property that every notation and JSON read back what they wrote.
 #include <string.h>
 
-#include "spec/random_specs.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "spec/random_specs.h"
 #include "spec/spec_internal.h"
 #include "support/test.h"
 #include "tessera/spec.h"

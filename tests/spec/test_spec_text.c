@@ -1,8 +1,8 @@
 // The three notations: what each reads, how it prints, what it refuses and how it says so.
 #include <string.h>
 
-#include "support/test.h"
 #include "spec/spec_internal.h"
+#include "support/test.h"
 #include "tessera/spec.h"
 
 static tsr_status convert(const char *text, tsr_spec_form from, tsr_spec_form to, tsr_text *out) {

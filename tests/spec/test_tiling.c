@@ -1,7 +1,7 @@
 
-#include "support/test.h"
 #include "base/text_internal.h"
 #include "spec/notation_internal.h"
+#include "support/test.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/text.h"
 

@@ -2,10 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "notation_random.h"
 #include "base/text_internal.h"
+#include "notation_random.h"
 #include "spec/notation_internal.h"
 #include "spec/sharding_internal.h"
+#include "support/test.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
@@ -13,7 +14,6 @@
 #include "tessera/reduction.h"
 #include "tessera/spec.h"
 #include "tessera/text.h"
-#include "support/test.h"
 
 static tsr_mesh *parse_mesh(const char *text) {
   tsr_mesh *mesh = NULL;

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "support/test.h"
 #include "base/status_internal.h"
+#include "support/test.h"
 
 void test_assert_ok(tsr_status status, const char *call, const char *file, int line) {
   if (!status) return;

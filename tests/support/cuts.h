@@ -4,9 +4,9 @@
 #define TESSERA_TESTS_SUPPORT_CUTS_H
 
 #include "layout/cut.h"
+#include "support/test.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "support/test.h"
 
 enum { MAX_STAGES = 4, MAX_SIZES = 64, MAX_PARTS = 4 };
 

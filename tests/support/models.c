@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
+#include "support/test.h"
 #include "tessera/engine/plan.h"
 
 tsr_tree *make_tree(const tsr_tensor *tensors, int64_t count) {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "rules/rules_internal.h"
+#include "support/test.h"
 
 static const char folder[] = "tests/models";
 

@@ -2,8 +2,8 @@
 #ifndef TESSERA_TESTS_SUPPORT_REAL_MODELS_H
 #define TESSERA_TESTS_SUPPORT_REAL_MODELS_H
 
-#include "tessera/plan.h"
 #include "rules/rules_internal.h"
+#include "tessera/plan.h"
 
 typedef struct real_model {
   const char *file;  // "llama-3-8b.json"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "tessera/topology.h"
 #include "tessera/engine/topology.h"
+#include "tessera/topology.h"
 
 static inline bool same_device(const tsr_device *a, const tsr_device *b) {
   return a->id == b->id && a->process == b->process && a->slice == b->slice && a->core == b->core &&

@@ -1,8 +1,8 @@
 
 #include "support/test.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
+#include "topology/topology_internal.h"
 
 #define PLACED(id_, slice_, core_, x, y, z)                                              \
   {                                                                                      \

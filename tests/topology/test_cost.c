@@ -3,8 +3,8 @@
 
 #include "support/test.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
+#include "topology/topology_internal.h"
 
 static tsr_topology *parse(const char *text) {
   tsr_topology *topology = NULL;

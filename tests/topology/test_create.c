@@ -2,9 +2,9 @@
 
 #include "support/test.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
+#include "topology/topology_internal.h"
 
 static const tsr_device sparse[] = {
     {.id = 40, .process = 1, .slice = 0, .core = 0, .has_coords = true, .coords = {2, 5, 1}},

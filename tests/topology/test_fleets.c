@@ -2,13 +2,13 @@
 // has a synthetic text must come out of it device for device.
 #include <string.h>
 
-#include "support/test.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
+#include "topology/topology_internal.h"
 
 static const struct {
   const char *file, *table;

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"
 

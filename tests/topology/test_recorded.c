@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "base/json.h"
+#include "support/test.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
+#include "topology/topology_internal.h"
 
 static tsr_status read_text(const char *json, tsr_topology **out) {
   tsr_json_doc *doc = NULL;

@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/test.h"
 #include "base/text_internal.h"
+#include "support/test.h"
 #include "tessera/engine/topology.h"
-#include "topology/topology_internal.h"
 #include "tessera/topology.h"
 #include "topology/same.h"
+#include "topology/topology_internal.h"
 
 // A device as "id/process@x,y,z.core", slices after '#', for tables.
 static void print_device(const tsr_device *device, tsr_text *out) {

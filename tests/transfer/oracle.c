@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/spec.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 
 enum { MAX_STATES = 4096, TEXT = 24 };
 

@@ -6,8 +6,8 @@
 
 #include "support/test.h"
 #include "tessera/engine/sharding.h"
-#include "tessera/shape.h"
 #include "tessera/mesh.h"
+#include "tessera/shape.h"
 
 enum { ORACLE_ATOMS = 4 };
 

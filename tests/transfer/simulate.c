@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/layout.h"
 #include "base/dtype_internal.h"
 #include "layout/layout_internal.h"
 #include "spec/sharding_internal.h"
@@ -12,6 +11,7 @@
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
 #include "tessera/reduction.h"
 #include "transfer/sequence_internal.h"
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer/carry.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
+#include "transfer/carry.h"
 #include "transfer/transfer_internal.h"
 
 enum { ITEMS = 3 };

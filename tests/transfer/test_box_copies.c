@@ -2,11 +2,11 @@
 // shard that holds it.
 #include <stdlib.h>
 
-#include "transfer/any_layout.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
+#include "transfer/any_layout.h"
 #include "transfer/box_copies.h"
 #include "transfer/carry.h"
 

@@ -1,17 +1,17 @@
 // Who gives what, how few copies there are, and what is refused.
 #include <stdio.h>
 
-#include "support/layouts.h"
 #include "base/json.h"
 #include "base/text_internal.h"
+#include "support/layouts.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
-#include "transfer/transfer_internal.h"
 #include "transfer/carry.h"
 #include "transfer/check.h"
+#include "transfer/transfer_internal.h"
 
 static tsr_copy_plan *plan_of(tsr_layout *from, tsr_layout *to) {
   tsr_copy_plan *plan = NULL;

@@ -1,11 +1,11 @@
 // Every allocation fails once, in everything a plan does.
 
-#include "transfer/carry.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
+#include "transfer/carry.h"
 #include "transfer/transfer_internal.h"
 
 typedef struct two_layouts {

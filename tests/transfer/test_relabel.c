@@ -1,11 +1,11 @@
 // Relabelling: as good as trying all permutations.
 
-#include "transfer/assign.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"
-#include "transfer/transfer_internal.h"
+#include "transfer/assign.h"
 #include "transfer/carry.h"
 #include "transfer/relabel.h"
+#include "transfer/transfer_internal.h"
 
 // ---- assignments ----
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer/simulate.h"
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "tessera/dtype.h"
@@ -17,6 +16,7 @@
 #include "tessera/text.h"
 #include "tessera/topology.h"
 #include "transfer/sequence_internal.h"
+#include "transfer/simulate.h"
 
 // ---- helpers ----
 

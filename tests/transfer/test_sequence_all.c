@@ -7,8 +7,8 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/oracle.h"
+#include "transfer/sequence_internal.h"
 #include "transfer/simulate.h"
 
 enum { ELEMENT_BYTES = 4 };

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "comm/mpi/messages.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "comm/mpi/messages.h"
 
 enum { TILE_BYTES = 256 << 10, MOST_TILES = 1 << 14 };
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "comm/mpi/mpi_engine.h"
 #include "tessera/comm.h"
 #include "tessera/engine/transport.h"
-#include "comm/mpi/mpi_engine.h"
 #include "tessera/mpi.h"
 
 // What ranks tell each other before anything else. `cause` is not zero when a rank cannot take

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "comm/mpi/messages.h"
+#include "comm/mpi/mpi_engine.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/transport.h"
-#include "comm/mpi/mpi_engine.h"
 
 enum { SLOTS = TSR_MPI_SLOTS, CHUNK_BYTES = 4 << 20, SMALLEST_CHUNK = 256 };
 

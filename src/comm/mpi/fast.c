@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "comm/mpi/cell.h"
+#include "comm/mpi/mpi_engine.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/pool.h"
@@ -15,8 +17,6 @@
 #include "tessera/engine/transport.h"
 #include "tessera/reduction.h"
 #include "tessera/status.h"
-#include "comm/mpi/cell.h"
-#include "comm/mpi/mpi_engine.h"
 
 enum { CHUNK_BYTES = 32 << 20, STRETCH = 16 << 10, CREATE_TAG = 2 };
 

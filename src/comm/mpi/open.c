@@ -10,8 +10,8 @@
 #include "comm/mpi/mpi_engine.h"
 #include "tessera/comm.h"
 #include "tessera/engine/transport.h"
-#include "tessera/status.h"
 #include "tessera/mpi.h"
+#include "tessera/status.h"
 
 // The number of processes the launcher says it started; 0 when it says nothing.
 static long launched(const char **out_variable) {

@@ -11,15 +11,15 @@
 // all its parties, and something always moves.
 #include <stdlib.h>
 
+#include "base/least.h"
 #include "comm/mpi/cell.h"
+#include "comm/mpi/mpi_engine.h"
 #include "tessera/comm.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/reduce.h"
 #include "tessera/engine/transport.h"
 #include "tessera/status.h"
-#include "base/least.h"
-#include "comm/mpi/mpi_engine.h"
 
 enum {
   SLOTS = 2 * TSR_MPI_SLOTS,

@@ -10,8 +10,8 @@
 // whoever meets the first of them does all.
 #include <stdlib.h>
 
-#include "comm/threads/threads.h"
 #include "base/copy_internal.h"
+#include "comm/threads/threads.h"
 #include "tessera/comm.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"

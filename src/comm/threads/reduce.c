@@ -3,8 +3,8 @@
 // which stretch changes nothing, since elements are independent and their tree is fixed.
 #include <stdlib.h>
 
-#include "comm/threads/threads.h"
 #include "base/copy_internal.h"
+#include "comm/threads/threads.h"
 #include "tessera/comm.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
