@@ -37,10 +37,9 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(4) tsr_status
 
 // Collective over MPI_COMM_WORLD. Starts MPI unless the program has done so (and then ends it with
 // the comm), and shares `device_count` devices (0 = one for each rank) out to the ranks, in blocks
-// as equal as can be.
-// Fails on every rank when they want different numbers of devices, and when the launcher started
-// another number of processes than MPI sees. tsr_comm_open("mpi") (tessera/comm.h) loads the
-// library that fits the launcher and calls this.
+// as equal as can be. Fails on every rank when they want different numbers of devices, and when the
+// launcher started another number of processes than MPI sees. tsr_comm_open("mpi") (tessera/comm.h)
+// loads the library that fits the launcher and calls this.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
     tsr_comm_open_mpi(int64_t device_count, const tsr_comm_options *options, tsr_comm **out_comm);
 

@@ -1,9 +1,9 @@
 // Parties: who brings what to the reduction of a group.
 //
 // A party is a rank with members in the group. What it brings to a result is one value per node of
-// the reduction tree that it holds wholly (tessera/engine/reduce.h): the member itself, or the partial of
-// several. All ranks work this out alike from where the devices are, so the layout of a message
-// need not be told.
+// the reduction tree that it holds wholly (tessera/engine/reduce.h): the member itself, or the
+// partial of several. All ranks work this out alike from where the devices are, so the layout of a
+// message need not be told.
 #ifndef TESSERA_COMM_MPI_PARTIES_H
 #define TESSERA_COMM_MPI_PARTIES_H
 
