@@ -111,7 +111,7 @@ static tsr_status make_mesh(const golden_case *c, const golden_answer *answer) {
 
 // The sub-mesh of a process, or null when its devices are not a box of the mesh.
 static tsr_status write_local(tsr_json_writer *out, const tsr_mesh *mesh, int64_t process) {
-  char key[16];
+  char key[24];
   tsr_mesh *local = NULL;
   tsr_status status = tsr_mesh_local(mesh, process, &local);
   snprintf(key, sizeof key, "%lld", (long long)process);

@@ -278,7 +278,7 @@ static void write_shards(tsr_json_writer *out, const tsr_mesh *mesh, const holdi
 
 static tsr_status write_process(tsr_json_writer *out, const tsr_layout *layout,
                                 const holdings *held, int64_t process) {
-  char key[16];
+  char key[24];
   snprintf(key, sizeof key, "%lld", (long long)process);
   tsr_json_write_key(out, key);
   tsr_json_begin_object(out);
