@@ -68,7 +68,7 @@ static tsr_status read_axes(const golden_case *c, const tsr_json *fields, const 
     values[count].field = tsr_field_find(name);
     TSR_TRY(read_entry(c, at, &values[count++].entry));
   }
-  return tsr_axes_replace(axes, values, count, out);
+  return axes ? tsr_axes_replace(axes, values, count, out) : tsr_axes_create(values, count, out);
 }
 
 // A mode's name, or the dimension that tells it; Python takes true for 1. Null is not given.
