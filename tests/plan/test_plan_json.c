@@ -286,7 +286,7 @@ static void files_are_plans_and_trees(void **state) {
   tsr_plan_release(again);
   unlink(path);
   assert_fails_with(tsr_plan_open(path, &again), IO, "tessera_plan_");
-  assert_fails_with(tsr_plan_save(plan, "/nowhere/plan.json"), IO, "/nowhere/plan.json");
+  assert_fails_with(tsr_plan_save(plan, "/nowhere/plan.json"), NOT_FOUND, "/nowhere/plan.json");
   tsr_plan_release(plan);
 }
 

@@ -9,8 +9,8 @@
 // shape and layout, what was decided about it, and the options. Arrays are never changed, but made
 // again; what already lies as asked is the same array, held once more. Where an array is left
 // alone, or its spec is corrected, a *report* says why. Whole trees: tessera/compat/placer.h.
-#ifndef TSR_COMPAT_CONSTRAIN_H
-#define TSR_COMPAT_CONSTRAIN_H
+#ifndef TESSERA_COMPAT_CONSTRAIN_H
+#define TESSERA_COMPAT_CONSTRAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // eformer's answers (eformer.escale) in its own words: PartitionAxis and PartitionManager, its
 // meshes, automatic specs and analyses, constraints, and shard and gather functions.
-#ifndef TSR_COMPAT_EFORMER_H
-#define TSR_COMPAT_EFORMER_H
+#ifndef TESSERA_COMPAT_EFORMER_H
+#define TESSERA_COMPAT_EFORMER_H
 
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/eformer_axes.h"

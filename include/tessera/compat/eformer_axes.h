@@ -8,8 +8,8 @@
 //   tsr_spec *spec = NULL;  // fsdp+dp, mdl
 //   TSR_TRY(tsr_axes_resolve_spec(axes, NULL, &(tsr_logical_names){2, names, NULL}, TSR_MODE_TRAIN,
 //                                 &spec));
-#ifndef TSR_COMPAT_EFORMER_AXES_H
-#define TSR_COMPAT_EFORMER_AXES_H
+#ifndef TESSERA_COMPAT_EFORMER_AXES_H
+#define TESSERA_COMPAT_EFORMER_AXES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 //
 //   tsr_mesh *mesh = NULL;  // dp=1, fsdp=the rest, ep=1, tp=1, sp=1
 //   TSR_TRY(tsr_eformer_create_mesh(topology, NULL, &mesh));
-#ifndef TSR_COMPAT_EFORMER_MESH_H
-#define TSR_COMPAT_EFORMER_MESH_H
+#ifndef TESSERA_COMPAT_EFORMER_MESH_H
+#define TESSERA_COMPAT_EFORMER_MESH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 //   tsr_analysis_deinit(&analysis);
 //
 // Everything here is deterministic: what is equal is taken in the order of its index.
-#ifndef TSR_COMPAT_EFORMER_PLAN_H
-#define TSR_COMPAT_EFORMER_PLAN_H
+#ifndef TESSERA_COMPAT_EFORMER_PLAN_H
+#define TESSERA_COMPAT_EFORMER_PLAN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // flax's answers in its own words: logical axis rules as linen and flax.core.spmd map them, and the
 // constraints made of them.
-#ifndef TSR_COMPAT_FLAX_H
-#define TSR_COMPAT_FLAX_H
+#ifndef TESSERA_COMPAT_FLAX_H
+#define TESSERA_COMPAT_FLAX_H
 
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/flax_rules.h"

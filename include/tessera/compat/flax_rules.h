@@ -11,8 +11,8 @@
 //   tsr_scope_leave(scope);
 //
 // Arrays are placed by logical names with tessera/compat/constrain.h.
-#ifndef TSR_COMPAT_FLAX_RULES_H
-#define TSR_COMPAT_FLAX_RULES_H
+#ifndef TESSERA_COMPAT_FLAX_RULES_H
+#define TESSERA_COMPAT_FLAX_RULES_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // JAX's answers in its own words: meshes as jax.make_mesh and mesh_utils build them, the current
 // mesh, and the shardings of XLA's programs.
-#ifndef TSR_COMPAT_JAX_H
-#define TSR_COMPAT_JAX_H
+#ifndef TESSERA_COMPAT_JAX_H
+#define TESSERA_COMPAT_JAX_H
 
 #include "tessera/compat/hlo.h"
 #include "tessera/compat/jax_mesh.h"

@@ -11,8 +11,8 @@
 //   TSR_TRY(tsr_mesh_enter(mesh, &scope));  // with mesh:
 //   ...
 //   tsr_scope_leave(scope);
-#ifndef TSR_COMPAT_JAX_MESH_H
-#define TSR_COMPAT_JAX_MESH_H
+#ifndef TESSERA_COMPAT_JAX_MESH_H
+#define TESSERA_COMPAT_JAX_MESH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
 // compare paths, kinds, types, shapes and layouts of leaves in their order, what was decided about
 // each, and the options. Rules as text are placed in one call: tsr_array_tree_put of
 // tessera/place.h.
-#ifndef TSR_COMPAT_PLACER_H
-#define TSR_COMPAT_PLACER_H
+#ifndef TESSERA_COMPAT_PLACER_H
+#define TESSERA_COMPAT_PLACER_H
 
 #include "tessera/api.h"
 #include "tessera/compat/constrain.h"

@@ -2,8 +2,8 @@
 // (tsr_mesh_enter), logical rules (tsr_logical_enter) and semantic axes (tsr_axes_enter). They
 // nest, the innermost wins, and leaving one leaves all inside it too, so that an early return
 // cannot leave a stale value behind.
-#ifndef TSR_COMPAT_SCOPE_H
-#define TSR_COMPAT_SCOPE_H
+#ifndef TESSERA_COMPAT_SCOPE_H
+#define TESSERA_COMPAT_SCOPE_H
 
 #include "tessera/api.h"
 

@@ -1,7 +1,7 @@
 // t5x's answers in its own words: its meshes, standard rules and chunks, and the partitioner, which
 // brings them together.
-#ifndef TSR_COMPAT_T5X_H
-#define TSR_COMPAT_T5X_H
+#ifndef TESSERA_COMPAT_T5X_H
+#define TESSERA_COMPAT_T5X_H
 
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_mesh.h"

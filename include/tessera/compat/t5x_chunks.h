@@ -12,8 +12,8 @@
 //   if (chunk.replica_id == 0) ... write rows chunk.slice[0].lo to chunk.slice[0].hi
 //
 // Without options the answers are t5x's, also where they are doubtful: docs/compatibility.md.
-#ifndef TSR_COMPAT_T5X_CHUNKS_H
-#define TSR_COMPAT_T5X_CHUNKS_H
+#ifndef TESSERA_COMPAT_T5X_CHUNKS_H
+#define TESSERA_COMPAT_T5X_CHUNKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

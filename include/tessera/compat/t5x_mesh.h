@@ -8,8 +8,8 @@
 //   tsr_t5x_mesh_options options = TSR_T5X_MESH_OPTIONS;
 //   options.num_partitions = 4;
 //   TSR_TRY(tsr_t5x_default_mesh(topology, &options, &mesh));
-#ifndef TSR_COMPAT_T5X_MESH_H
-#define TSR_COMPAT_T5X_MESH_H
+#ifndef TESSERA_COMPAT_T5X_MESH_H
+#define TESSERA_COMPAT_T5X_MESH_H
 
 #include <stddef.h>
 #include <stdint.h>

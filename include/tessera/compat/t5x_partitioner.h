@@ -14,8 +14,8 @@
 // knows none. Functions that t5x answers for the process it runs in take that process as an
 // argument, so that one program can answer for a whole fleet, real or pretended. Where t5x's answer
 // is doubtful, docs/compatibility.md says what is done.
-#ifndef TSR_COMPAT_T5X_PARTITIONER_H
-#define TSR_COMPAT_T5X_PARTITIONER_H
+#ifndef TESSERA_COMPAT_T5X_PARTITIONER_H
+#define TESSERA_COMPAT_T5X_PARTITIONER_H
 
 #include <stdbool.h>
 #include <stddef.h>

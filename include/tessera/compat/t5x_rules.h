@@ -2,8 +2,8 @@
 //
 //   tsr_logical_rules *rules = NULL;
 //   TSR_TRY(tsr_logical_standard(1, 2, NULL, false, &rules));
-#ifndef TSR_COMPAT_T5X_RULES_H
-#define TSR_COMPAT_T5X_RULES_H
+#ifndef TESSERA_COMPAT_T5X_RULES_H
+#define TESSERA_COMPAT_T5X_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 //
 // A translation is given only when it puts the same piece on the same device, and that is proved by
 // comparing the two maps; otherwise it fails with not_expressible and says where they differ.
-#ifndef TSR_COMPAT_TORCH_H
-#define TSR_COMPAT_TORCH_H
+#ifndef TESSERA_COMPAT_TORCH_H
+#define TESSERA_COMPAT_TORCH_H
 
 #include <stdint.h>
 
