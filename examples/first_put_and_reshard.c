@@ -1,6 +1,5 @@
 // A matrix on four devices: cut by rows, cut again by columns, then whole again in host memory.
 #include <stdio.h>
-#include <string.h>
 #include <tessera/tessera.h>
 
 static void show(const char *name, const tsr_array *array) {
@@ -23,7 +22,7 @@ static tsr_status run(void) {
   TSR_TRY(tsr_array_gather(columns, back, sizeof back, NULL));
   show("rows", rows);
   show("columns", columns);
-  printf("gathered %s\n", memcmp(back, matrix, sizeof back) == 0 ? "as it was" : "wrongly");
+  printf("gathered %g %g %g ... %g\n", back[0][0], back[0][1], back[0][2], back[3][5]);
   return NULL;
 }
 

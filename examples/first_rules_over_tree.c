@@ -1,7 +1,6 @@
 // The parameters of a small layer, cut by rules over their names: onto devices and back, and what
 // is said of a parameter that no rule is for.
 #include <stdio.h>
-#include <string.h>
 #include <tessera/tessera.h>
 
 // A pattern, searched in the path, and a spec; the first pattern that matches wins.
@@ -33,9 +32,9 @@ static tsr_status run(const char *rules_text) {
   TSR_TRY(tsr_array_tree_put(comm, mesh, rules_text, parameters, &placed));
   TSR_TRY(tsr_array_tree_gather(placed, -1, &back));
   tsr_array_tree_print(placed, &text);
-  const tsr_leaf *leaf = tsr_array_tree_find(back, "mlp/down");
-  printf("%smlp/down came back %s\n", tsr_text_string(&text),
-         leaf && memcmp(leaf->data, down, sizeof down) == 0 ? "as it was" : "wrongly");
+  const float *values = tsr_array_tree_leaf(back, 1)->data;  // leaves keep their order
+  printf("%smlp/down in host memory: %g %g ... %g\n", tsr_text_string(&text), values[0], values[1],
+         values[16 * 64 - 1]);
   return NULL;
 }
 
