@@ -32,7 +32,7 @@ static tsr_status run(const char *rules_text) {
   TSR_TRY(tsr_array_tree_put(comm, mesh, rules_text, parameters, &placed));
   TSR_TRY(tsr_array_tree_gather(placed, -1, &back));
   tsr_array_tree_print(placed, &text);
-  const float *values = tsr_array_tree_leaf(back, 1)->data;  // leaves keep their order
+  const float *values = tsr_array_tree_at(back, 1)->data;  // leaves keep their order
   printf("%smlp/down in host memory: %g %g ... %g\n", tsr_text_string(&text), values[0], values[1],
          values[16 * 64 - 1]);
   return NULL;

@@ -57,11 +57,6 @@ static tsr_jax_mesh_options jax_options(const cli_args *args) {
                                 .process_is_granule = cli_has(args, "process-granules")};
 }
 
-static tsr_status build_plain(const cli_args *args, const tsr_topology *topology,
-                              tsr_mesh **out_mesh) {
-  return cli_read_mesh(args->positional[0], topology, out_mesh);
-}
-
 static tsr_status build_device(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
   asked_axes asked;
@@ -177,12 +172,12 @@ static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_
   static const struct {
     const char *name;
     tsr_status (*run)(const cli_args *, const tsr_topology *, tsr_mesh **);
-  } builders[] = {{"plain", build_plain},  {"device", build_device}, {"hybrid", build_hybrid},
-                  {"make", build_make},    {"t5x", build_t5x},       {"eformer", build_eformer},
-                  {"search", build_search}};
+  } builders[] = {{"device", build_device}, {"hybrid", build_hybrid},   {"make", build_make},
+                  {"t5x", build_t5x},       {"eformer", build_eformer}, {"search", build_search}};
   const char *name = cli_has(args, "builder") ? cli_value(args, "builder") : "plain";
   TSR_TRY(check_builder(args, name));
-  if (!topology && strcmp(name, "plain") != 0)
+  if (!strcmp(name, "plain")) return cli_read_mesh(args->positional[0], topology, out_mesh);
+  if (!topology)
     return tsr_fail(BAD_ARGUMENT, "--builder %s fits a mesh to a machine: --topology is needed",
                     name);
   size_t i = 0;
