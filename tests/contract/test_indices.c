@@ -62,33 +62,33 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
   X(layout_process_shards, 2, INDEX_OUT_OF_RANGE,                                                  \
     tsr_layout_process_shards(w->layout, INT(i), OUT(0)))                                          \
   X(layout_process_hull, 2, PROCESS_NOT_IN_MESH,                                                   \
-    tsr_layout_process_hull(w->layout, INT(i), OUT(0), OUT(1)))                                    \
+    tsr_layout_process_hull(w->layout, i, OUT(0), OUT(1)))                                         \
   X(pieces_init, 8, INDEX_OUT_OF_RANGE, tsr_pieces_init(OUT(0), w->layout, i))                     \
   X(pieces_init_of_boxes, 2, INDEX_OUT_OF_RANGE, tsr_pieces_init(OUT(0), w->boxes, i))             \
-  X(rules_match_one, 2, INDEX_OUT_OF_RANGE, tsr_rules_match_one(w->rules, INT(i), "a", OUT(0)))    \
+  X(rules_match_one, 2, INDEX_OUT_OF_RANGE, tsr_rules_match_one(w->rules, i, "a", OUT(0)))         \
   X(logical_remove_axis, 2, INDEX_OUT_OF_RANGE, remove_axis(w, i))                                 \
   X(mesh_axes_index, 8, INDEX_OUT_OF_RANGE,                                                        \
     tsr_mesh_axes_index(w->mesh, i, (const char *const[]){"data"}, 1, OUT(0)))                     \
   X(mesh_slice, 2, INDEX_OUT_OF_RANGE, tsr_mesh_slice(w->mesh, "data", i, OUT(0)))                 \
   X(mesh_axis_cost, 2, INDEX_OUT_OF_RANGE, tsr_mesh_axis_cost(w->mesh, INT(i), OUT(0)))            \
-  X(mesh_local, 2, PROCESS_NOT_IN_MESH, tsr_mesh_local(w->mesh, INT(i), OUT(0)))                   \
-  X(mesh_local_box, 2, PROCESS_NOT_IN_MESH, tsr_mesh_local_box(w->mesh, INT(i), OUT(0), OUT(1)))   \
+  X(mesh_local, 2, PROCESS_NOT_IN_MESH, tsr_mesh_local(w->mesh, i, OUT(0)))                        \
+  X(mesh_local_box, 2, PROCESS_NOT_IN_MESH, tsr_mesh_local_box(w->mesh, i, OUT(0), OUT(1)))        \
   X(sub_axis_groups, 2, BAD_SUB_AXIS, sub_axis_groups(w, INT(i)))                                  \
-  X(chunker_chunks, 2, PROCESS_NOT_IN_MESH, tsr_chunker_chunks(w->chunker, INT(i), OUT(0)))        \
+  X(chunker_chunks, 2, PROCESS_NOT_IN_MESH, tsr_chunker_chunks(w->chunker, i, OUT(0)))             \
   X(chunker_shard_id, 2, PROCESS_NOT_IN_MESH,                                                      \
-    tsr_chunker_shard_id(w->chunker, INT(i), (const char *const[]){"data"}, 1, OUT(0)))            \
+    tsr_chunker_shard_id(w->chunker, i, (const char *const[]){"data"}, 1, OUT(0)))                 \
   X(chunker_replica_id, 2, PROCESS_NOT_IN_MESH,                                                    \
-    tsr_chunker_replica_id(w->chunker, INT(i), NULL, 0, OUT(0)))                                   \
+    tsr_chunker_replica_id(w->chunker, i, NULL, 0, OUT(0)))                                        \
   X(chunker_local_chunk, 2, PROCESS_NOT_IN_MESH,                                                   \
-    tsr_chunker_local_chunk(w->chunker, INT(i), TSR_SHAPE(8, 16), w->spec, NULL, OUT(0)))          \
+    tsr_chunker_local_chunk(w->chunker, i, TSR_SHAPE(8, 16), w->spec, NULL, OUT(0)))               \
   X(partitioner_data_shards, 2, PROCESS_NOT_IN_MESH,                                               \
-    tsr_partitioner_data_shards(w->partitioner, INT(i), OUT(0)))                                   \
+    tsr_partitioner_data_shards(w->partitioner, i, OUT(0)))                                        \
   X(partitioner_data_layout, 2, PROCESS_NOT_IN_MESH,                                               \
-    tsr_partitioner_data_layout(w->partitioner, INT(i), 8, NULL, OUT(0)))                          \
+    tsr_partitioner_data_layout(w->partitioner, i, 8, NULL, OUT(0)))                               \
   X(sequence_step_groups, steps(w), INDEX_OUT_OF_RANGE,                                            \
-    tsr_sequence_step_groups(w->sequence, INT(i), OUT(0)))                                         \
+    tsr_sequence_step_groups(w->sequence, i, OUT(0)))                                              \
   X(sequence_step_pairs, steps(w), INDEX_OUT_OF_RANGE,                                             \
-    tsr_sequence_step_pairs(w->sequence, INT(i), OUT(0), OUT(1)))                                  \
+    tsr_sequence_step_pairs(w->sequence, i, OUT(0), OUT(1)))                                       \
   X(copies_init_into, 8, INDEX_OUT_OF_RANGE, tsr_copies_init_into(OUT(0), w->copy_plan, i))        \
   X(copies_init_out_of, 8, INDEX_OUT_OF_RANGE, tsr_copies_init_out_of(OUT(0), w->copy_plan, i))    \
   X(copy_batch_open, 1, INDEX_OUT_OF_RANGE, tsr_copy_batch_open(w->batch, i))                      \
@@ -96,7 +96,7 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
   X(npz_check, 1, INDEX_OUT_OF_RANGE, tsr_npz_check(w->npz, i))                                    \
   X(comm_broadcast, 2, BAD_ARGUMENT, broadcast(w, i))                                              \
   X(comm_all_to_all, 2, BAD_ARGUMENT, all_to_all(w, INT(i)))                                       \
-  X(comm_permute, 8, BAD_ARGUMENT, permute(w, INT(i)))                                             \
+  X(comm_permute, 8, BAD_ARGUMENT, permute(w, i))                                                  \
   X(comm_measure_between, 8, BAD_ARGUMENT, tsr_comm_measure_between(w->comm, i, 0, 64, OUT(0)))
 
 static tsr_status explain(world *w, int64_t i) {
@@ -147,7 +147,7 @@ static tsr_status all_to_all(world *w, int i) {
   return tsr_comm_all_to_all(w->comm, &groups, TSR_F32, TSR_SHAPE(2, 2), i, 0, b.in, b.out);
 }
 
-static tsr_status permute(world *w, int i) {
+static tsr_status permute(world *w, int64_t i) {
   const buffers b = buffers_of(w);
   return tsr_comm_permute(w->comm, &(tsr_pair){i, 0}, 1, TSR_F32, 4, b.in, b.out);
 }
@@ -171,7 +171,7 @@ static void bad_indices_are_refused_and_write_nothing(void **state) {
   };
   int failures = 0;
   for (size_t r = 0; r < COUNT_OF(rows); r++) {
-    const int64_t bad[] = {-1, rows[r].count, INT64_MAX, INT64_MIN};
+    const int64_t bad[] = {-1, rows[r].count, INT64_C(1) << 32, INT64_MAX, INT64_MIN};
     for (size_t b = 0; b < COUNT_OF(bad); b++) {
       tsr_status status = rows[r].call(w, bad[b]);
       if (tsr_status_cause(status) != rows[r].cause)

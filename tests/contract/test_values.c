@@ -50,20 +50,20 @@ typedef bool answers_fn(world *w, int64_t index);
   X(array_data, 8, !tsr_array_data(w->array, i))                                           \
   X(array_buffer, 8, !tsr_array_buffer(w->array, i, OUT(0)))                               \
   X(array_tree_leaf, 2, !tsr_array_tree_at(w->arrays, i))                                  \
-  X(axis_registry_get, 1, !tsr_axis_registry_at(w->registry, INT(i)).name)                 \
+  X(axis_registry_get, 1, !tsr_axis_registry_at(w->registry, i).name)                      \
   X(checkpoint_layout, 2, !tsr_checkpoint_layout(w->checkpoint, i))                        \
-  X(checkpoint_file, files(w), !tsr_checkpoint_file_at(w->checkpoint, INT(i)))             \
-  X(checkpoint_file_bytes, files(w), !tsr_checkpoint_file_bytes(w->checkpoint, INT(i)))    \
+  X(checkpoint_file, files(w), !tsr_checkpoint_file_at(w->checkpoint, i))                  \
+  X(checkpoint_file_bytes, files(w), !tsr_checkpoint_file_bytes(w->checkpoint, i))         \
   X(checkpoint_copies, 2, !tsr_checkpoint_copies(w->checkpoint, i))                        \
   X(checkpoint_find, 2, !tsr_checkpoint_find(w->checkpoint, i, 0, 0, OUT(0)))              \
   X(checkpoint_find_shard, 8, !tsr_checkpoint_find(w->checkpoint, 0, i, 0, OUT(0)))        \
-  X(checkpoint_find_copy, 8, !tsr_checkpoint_find(w->checkpoint, 0, 0, INT(i), OUT(0)))    \
+  X(checkpoint_find_copy, 8, !tsr_checkpoint_find(w->checkpoint, 0, 0, i, OUT(0)))         \
   X(checkpoint_known_hash, 2, !tsr_checkpoint_known_hash(w->checkpoint, i, OUT(0)))        \
-  X(chunker_process, 2, tsr_chunker_process_at(w->chunker, INT(i)) == -1)                  \
+  X(chunker_process, 2, tsr_chunker_process_at(w->chunker, i) == -1)                       \
   X(comm_rank_of, 8, tsr_comm_rank_of(w->comm, i) == -1)                                   \
   X(comm_local_index, 8, tsr_comm_local_index(w->comm, i) == -1)                           \
-  X(copy_batch_copies, 1, !tsr_copy_batch_copies(w->batch, INT(i), OUT(0)))                \
-  X(dynamic_axes_at, 1000, !tsr_dynamic_axes_at(INT(i)))                                   \
+  X(copy_batch_copies, 1, !tsr_copy_batch_copies(w->batch, i, OUT(0)))                     \
+  X(dynamic_axes_at, 1000, !tsr_dynamic_axes_at(i))                                        \
   X(fsck_fault, tsr_fsck_count(w->fsck), !tsr_fsck_at(w->fsck, i))                         \
   X(layout_shard, 8, tsr_layout_shard(w->layout, i) == -1)                                 \
   X(layout_shard_of_boxes, 8, tsr_layout_shard(w->boxes, i) == -1)                         \
@@ -84,41 +84,41 @@ typedef bool answers_fn(world *w, int64_t index);
   X(layout_buffer_shape_padded, 8, !tsr_layout_buffer_shape(w->padded, i, OUT(0)))         \
   X(layout_shard_elements, 8, !tsr_layout_shard_elements(w->layout, i))                    \
   X(layout_buffer_elements, 8, !tsr_layout_buffer_elements(w->padded, i))                  \
-  X(logical_rules_get, 1, !tsr_logical_rules_at(w->logical, INT(i)))                       \
-  X(map_preset_name, 1000, !tsr_map_preset_at(INT(i)))                                     \
+  X(logical_rules_get, 1, !tsr_logical_rules_at(w->logical, i))                            \
+  X(map_preset_name, 1000, !tsr_map_preset_at(i))                                          \
   X(mapping_line, 1, !tsr_mapping_line(w->mapping, i))                                     \
   X(mesh_axis, 2, !tsr_mesh_axis_at(w->mesh, INT(i)))                                      \
   X(mesh_device, 8, tsr_mesh_device_at(w->mesh, i) == -1)                                  \
   X(mesh_coords, 8, !tsr_mesh_coords(w->mesh, i, OUT(0)))                                  \
   X(mesh_position, 4, tsr_mesh_position(w->mesh, (int64_t[]){0, i}) == -1)                 \
   X(mesh_process, 8, tsr_mesh_process(w->mesh, i) == -1)                                   \
-  X(mesh_find_device, 8, tsr_mesh_device_find(w->mesh, INT(i)) == -1)                      \
+  X(mesh_find_device, 8, tsr_mesh_device_find(w->mesh, i) == -1)                           \
   X(npz_name, 1, !tsr_npz_name(w->npz, i))                                                 \
   X(npz_array, 1, !tsr_npz_array(w->npz, i))                                               \
   X(npz_is_stored, 1, !tsr_npz_is_stored(w->npz, i))                                       \
-  X(plan_spec, tsr_plan_spec_count(w->plan), !tsr_plan_spec_at(w->plan, INT(i)))           \
+  X(plan_spec, tsr_plan_spec_count(w->plan), !tsr_plan_spec_at(w->plan, i))                \
   X(plan_wanted, 2, tsr_plan_wanted(w->plan, i) == -1)                                     \
   X(plan_final, 2, tsr_plan_final(w->plan, i) == -1)                                       \
   X(plan_note_print, 2, prints_nothing(w, i))                                              \
-  X(preset_family, 1000, !tsr_preset_family_at(INT(i)))                                    \
-  X(preset_model_type, 1000, !tsr_preset_model_type_at(INT(i), OUT(0)))                    \
-  X(rules_get, 2, !tsr_rules_at(w->rules, INT(i)))                                         \
-  X(sequence_step_at, steps(w), !tsr_sequence_step_at(w->sequence, INT(i)))                \
+  X(preset_family, 1000, !tsr_preset_family_at(i))                                         \
+  X(preset_model_type, 1000, !tsr_preset_model_type_at(i, OUT(0)))                         \
+  X(rules_get, 2, !tsr_rules_at(w->rules, i))                                              \
+  X(sequence_step_at, steps(w), !tsr_sequence_step_at(w->sequence, i))                     \
   X(sharding_stage_index, 2, tsr_sharding_stage_index(w->sharding, INT(i), 0, 0) == -1)    \
   X(sharding_stage_index_of, 1, tsr_sharding_stage_index(w->sharding, 0, INT(i), 0) == -1) \
   X(sharding_stage_index_at, 8, tsr_sharding_stage_index(w->sharding, 0, 0, i) == -1)      \
-  X(t5x_get_coords, 8, !tsr_t5x_get_coords(w->topology, INT(i), OUT(0)))                   \
-  X(t5x_bounds, 8, !tsr_t5x_bounds_from_last_device(w->topology, INT(i), OUT(0)))          \
-  X(topology_find, 8, tsr_topology_device_find(w->topology, INT(i)) == -1)                 \
-  X(topology_level, 8, !tsr_topology_level(w->topology, INT(i), 0))                        \
-  X(topology_hops, 8, !tsr_topology_hops(w->topology, 0, INT(i)))                          \
-  X(topology_cost, 8, !(tsr_topology_cost(w->topology, 0, INT(i), 100) > 0))               \
-  X(transform_file, outputs(w), !tsr_transform_file_at(w->transform, INT(i)))              \
-  X(transform_file_bytes, outputs(w), !tsr_transform_file_bytes(w->transform, INT(i)))     \
-  X(transform_extra, extras(w), !tsr_transform_extra_at(w->transform, INT(i)))             \
+  X(t5x_get_coords, 8, !tsr_t5x_get_coords(w->topology, i, OUT(0)))                        \
+  X(t5x_bounds, 8, !tsr_t5x_bounds_from_last_device(w->topology, i, OUT(0)))               \
+  X(topology_find, 8, tsr_topology_device_find(w->topology, i) == -1)                      \
+  X(topology_level, 8, !tsr_topology_level(w->topology, i, 0))                             \
+  X(topology_hops, 8, !tsr_topology_hops(w->topology, 0, i))                               \
+  X(topology_cost, 8, !(tsr_topology_cost(w->topology, 0, i, 100) > 0))                    \
+  X(transform_file, outputs(w), !tsr_transform_file_at(w->transform, i))                   \
+  X(transform_file_bytes, outputs(w), !tsr_transform_file_bytes(w->transform, i))          \
+  X(transform_extra, extras(w), !tsr_transform_extra_at(w->transform, i))                  \
   X(tree_tensor, 2, !tsr_tree_at(w->tree, i))                                              \
   X(verification_row, rows_of(w), !tsr_verification_at(w->verification, i))                \
-  X(verification_tree, 2, !tsr_verification_tree(w->verification, INT(i)))
+  X(verification_tree, 2, !tsr_verification_tree(w->verification, i))
 
 static int64_t files(world *w) { return tsr_checkpoint_file_count(w->checkpoint); }
 static int64_t steps(world *w) { return tsr_sequence_step_count(w->sequence); }
@@ -155,7 +155,7 @@ static void bad_indices_have_the_documented_answer(void **state) {
   };
   int failures = 0;
   for (size_t r = 0; r < COUNT_OF(rows); r++) {
-    const int64_t bad[] = {-1, rows[r].count, INT64_MAX, INT64_MIN};
+    const int64_t bad[] = {-1, rows[r].count, INT64_C(1) << 32, INT64_MAX, INT64_MIN};
     for (size_t b = 0; b < COUNT_OF(bad); b++) {
       if (!rows[r].answers(w, bad[b]))
         failures += complain("%s with %lld has another answer", rows[r].name, (long long)bad[b]);
