@@ -161,6 +161,8 @@ static tsr_status do_copies(filing *f) {
 static tsr_status check_file(const tsr_layout *layout, const char *path, tsr_dtype dtype,
                              tsr_npy *npy) {
   const tsr_shape wanted = tsr_layout_shape(layout);
+  if (dtype != TSR_DTYPE_NONE && !tsr_dtype_info_of(dtype))
+    return tsr_fail(UNKNOWN_DTYPE, "element type %d is none of tessera/dtypes.def", (int)dtype);
   TSR_TRY(tsr_npy_open(path, npy));
   if (npy->dtype == TSR_DTYPE_NONE && dtype != TSR_DTYPE_NONE)
     TSR_TRY_NOTE(tsr_npy_set_dtype(npy, dtype), "%s", path);

@@ -38,6 +38,7 @@ typedef struct range {
 
 tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
+  if (!info) return TSR_DTYPE_NONE;
   if (info->kind == TSR_CLASS_FLOAT) return info->bits < 32 ? TSR_F32 : dtype;
   if (info->bits >= 8) return dtype;
   return info->kind == TSR_CLASS_SIGNED ? TSR_I8 : TSR_U8;

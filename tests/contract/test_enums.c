@@ -6,11 +6,13 @@
 #include "base/dtype_internal.h"
 #include "checkpoint/checkpoint_internal.h"
 #include "contract/world.h"
+#include "file/npy_internal.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_auto_internal.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/checkpoint/load.h"
+#include "tessera/checkpoint/npy.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/checkpoint/transform.h"
@@ -55,6 +57,9 @@ static const char *const data_axis[] = {"data"};
     tsr_array_full(w->comm, w->padded, (tsr_dtype)v, w->host, OUT(0)))                            \
   X(array_shard, TSR_DTYPE_COUNT,                                                                 \
     tsr_array_shard(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))                     \
+  X(array_put, TSR_DTYPE_COUNT,                                                                   \
+    tsr_array_put(w->comm, w->mesh, "data", TSR_SHAPE(8), (tsr_dtype)v, w->host, OUT(0)))         \
+  X(array_load_npy, TSR_DTYPE_COUNT, load_npy_as(w, v))                                           \
   X(array_from_host_local, TSR_DTYPE_COUNT,                                                       \
     tsr_array_from_host_local(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))           \
   X(array_from_buffers, TSR_DTYPE_COUNT,                                                          \
@@ -129,6 +134,14 @@ static const char *const data_axis[] = {"data"};
   X(save_format, TSR_FORMAT_COUNT, save_to(w, v, TSR_DTYPE_NONE, 0))                              \
   X(save_dtype, TSR_DTYPE_COUNT, save_to(w, TSR_FORMAT_ANY, v, 0))                                \
   X(save_existing, TSR_EXISTING_RESUME + 1, save_to(w, TSR_FORMAT_ANY, TSR_DTYPE_NONE, v))
+
+// The file is there: its elements are compared with what is wanted.
+static tsr_status load_npy_as(world *w, int dtype) {
+  static const float elements[8 * 16] = {0};
+  const char *path = test_folder_path(&w->folder, "elements.npy");
+  assert_ok(tsr_npy_write(path, TSR_F32, TSR_SHAPE(8, 16), false, elements));
+  return tsr_array_load_npy(w->comm, w->layout, path, (tsr_dtype)dtype, OUT(0));
+}
 
 static const void *const *ins(world *w) {
   static const void *in[8];

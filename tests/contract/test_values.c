@@ -29,8 +29,10 @@
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
+#include "tessera/engine/reduce.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/engine/topology.h"
@@ -226,6 +228,8 @@ static void values_that_are_not_listed_are_counted_nowhere(void **state) {
     assert_null(tsr_dtype_name(TSR_F32, (tsr_ecosystem)bad[b]));
     assert_false(tsr_reduction_allows((tsr_reduction)bad[b], TSR_F32));
     assert_false(tsr_reduction_allows(TSR_REDUCE_SUM, (tsr_dtype)bad[b]));
+    assert_false(tsr_convertible((tsr_dtype)bad[b], TSR_F32));
+    assert_int_equal(tsr_reduce_partial_dtype((tsr_dtype)bad[b]), TSR_DTYPE_NONE);
   }
 }
 
