@@ -94,11 +94,12 @@ tsr_status tsr_save_compare(tsr_save *save, const char *path, const tsr_save_opt
                    .selection = tsr_save_selection(o),
                    .leaves = tsr_asked_leaves_of(save->tree),
                    .rows = o->plan ? tsr_plan_count(o->plan) : 0};
+  const char *format = tsr_checkpoint_format_name(a.selection.format);
   tsr_call c = tsr_call_begin(save->comm, "save");
   tsr_call_describe(&c,
                     "save of %lld tensors as %s, max_memory %lld, max_file_size %lld%s%s, %lld "
                     "metadata, to \"%s\"",
-                    (long long)a.leaves.count, tsr_checkpoint_format_name(a.selection.format),
+                    (long long)a.leaves.count, format ? format : "no format",
                     (long long)o->max_memory, (long long)o->max_file_size,
                     o->existing == TSR_EXISTING_REPLACE ? ", replace" : "",
                     o->no_sync ? ", no_sync" : "", (long long)o->metadata_count, path);

@@ -26,8 +26,8 @@ tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh, const char *
                               const tsr_array_tree *tree, tsr_array_tree **out_tree) {
   tsr_placer *placer = NULL;
   tsr_status status = make_placer(tree, mesh, rules, comm, &placer);
-  // Other ranks may have a placer and be comparing leaves with ours.
-  if (status) return tsr_array_agree(comm, "placer_shard", status);
+  // Other ranks may have a placer and be comparing leaves with ours, over the comm of the arrays.
+  if (status) return tsr_array_agree(tsr_array_tree_comm(tree, comm), "placer_shard", status);
   status = tsr_placer_shard(placer, tree, out_tree, NULL);
   tsr_placer_release(placer);
   return status;
