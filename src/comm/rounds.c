@@ -29,7 +29,7 @@ static void describe_groups(void *context, int64_t item, tsr_text *out) {
   (void)item;
   tsr_text_add(out, "groups");
   for (int64_t i = 0; i < groups->count * groups->size && out->length < TSR_CALL_TEXT; i++)
-    tsr_text_addf(out, "%s%d%s", i % groups->size ? ", " : " [", (int)groups->members[i],
+    tsr_text_addf(out, "%s%lld%s", i % groups->size ? ", " : " [", (long long)groups->members[i],
                   (i + 1) % groups->size ? "" : "]");
 }
 
