@@ -41,7 +41,7 @@ static tsr_status add_items(tsr_checkpoint *checkpoint, const tsr_metadata *item
 
 tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint, const tsr_model *model) {
   const tsr_metadata *items = NULL;
-  const int count = tsr_model_metadata(model, &items);
+  const int64_t count = tsr_model_metadata(model, &items);
   tsr_text_add(&checkpoint->warnings, tsr_model_warnings(model));
   return add_items(checkpoint, items, count);
 }

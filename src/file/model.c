@@ -83,9 +83,9 @@ const char *tsr_model_file(const tsr_model *model, int file) {
 
 int64_t tsr_model_bytes(const tsr_model *model) { return model->bytes; }
 
-int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items) {
+int64_t tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items) {
   *out_items = model->metadata.items;
-  return (int)model->metadata.count;
+  return model->metadata.count;
 }
 
 const char *tsr_model_warnings(const tsr_model *model) { return tsr_text_string(&model->warnings); }

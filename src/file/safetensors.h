@@ -43,7 +43,7 @@ int tsr_model_file_count(const tsr_model *model);
 const char *tsr_model_file(const tsr_model *model, int file);  // its path
 int64_t tsr_model_bytes(const tsr_model *model);               // of all tensors
 // The __metadata__ of the files, in order; gives their number.
-int tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items);
+int64_t tsr_model_metadata(const tsr_model *model, const tsr_metadata **out_items);
 // What is odd but not wrong, one line each; "" = nothing.
 const char *tsr_model_warnings(const tsr_model *model);
 

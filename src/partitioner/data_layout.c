@@ -58,8 +58,8 @@ static tsr_status choose_host(const tsr_partitioner *partitioner,
   if (!options->host_index) return NULL;
   if (!options->serve_host_index)
     return tsr_fail(HOST_INDEX_UNSUPPORTED,
-                    "host_index %d is given, which is served with serve_host_index only",
-                    (int)*options->host_index);
+                    "host_index %lld is given, which is served with serve_host_index only",
+                    (long long)*options->host_index);
   *host = *options->host_index;
   return check_host(partitioner, *host);
 }

@@ -163,12 +163,12 @@ static void maps_cut_anywhere_say_their_beginning(void **state) {
 // was read that is not there.
 static void print_header(const tsr_model *model, tsr_text *out) {
   const tsr_metadata *items = NULL;
-  const int count = tsr_model_metadata(model, &items);
+  const int64_t count = tsr_model_metadata(model, &items);
   int64_t start = INT64_MAX;
   for (int64_t i = 0; i < tsr_model_count(model); i++)
     if (tsr_model_tensor_at(model, i)->begin < start) start = tsr_model_tensor_at(model, i)->begin;
   tsr_text_add(out, "{\"__metadata__\":{");
-  for (int i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++)
     tsr_text_addf(out, "%s\"%s\":\"%s\"", i ? "," : "", items[i].key, items[i].value);
   tsr_text_add(out, "}");
   for (int64_t i = 0; i < tsr_model_count(model); i++) {

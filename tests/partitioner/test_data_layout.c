@@ -140,12 +140,17 @@ static void data_axes_that_the_mesh_lacks_are_refused(void **state) {
 static void host_index_is_served_by_option(void **state) {
   (void)state;
   tsr_partitioner *partitioner = with_rules("gpu:4x2", 4, NULL);
-  const int64_t third = 3, fifth = 5, below = -1;
+  const int64_t third = 3, fifth = 5, below = -1, far = INT64_C(1) << 32;
   tsr_data_layout_options options = {.size = sizeof options, .host_index = &third};
   tsr_data_layout layout;
   assert_fails(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout),
                HOST_INDEX_UNSUPPORTED,
                "host_index 3 is given, which is served with serve_host_index only");
+  options.host_index = &far;
+  assert_fails(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout),
+               HOST_INDEX_UNSUPPORTED,
+               "host_index 4294967296 is given, which is served with serve_host_index only");
+  options.host_index = &third;
   options.serve_host_index = true;
   assert_ok(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout));
   assert_layout(&layout, &(tsr_data_layout){64, 1, 2, false});
