@@ -671,7 +671,8 @@ class buffer_pool : public owned<tsr_buffer_pool, tsr_buffer_pool_release> {
   }
 };
 
-// Moving and reducing bytes between devices (tessera/comm.h). One thread at a time uses a comm.
+// Moving and reducing bytes between devices (tessera/comm.h). One thread at a time makes collective
+// calls.
 class comm : public shared<tsr_comm, tsr_comm_retain, tsr_comm_release> {
  public:
   using shared::shared;

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/compat/t5x_chunks.h beside what is public.
+// What other rooms and the tests use of tessera/compat/t5x_chunks.h beside what is public.
 #ifndef TESSERA_ARRAY_CHUNKS_INTERNAL_H
 #define TESSERA_ARRAY_CHUNKS_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/checkpoint/progress.h beside what is public.
+// What other rooms and the tests use of tessera/checkpoint/progress.h beside what is public.
 #ifndef TESSERA_BASE_PROGRESS_INTERNAL_H
 #define TESSERA_BASE_PROGRESS_INTERNAL_H
 

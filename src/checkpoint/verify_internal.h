@@ -1,4 +1,4 @@
-// What other rooms use of tessera/checkpoint/verify.h beside what is public.
+// What other rooms and the tests use of tessera/checkpoint/verify.h beside what is public.
 #ifndef TESSERA_CHECKPOINT_VERIFY_INTERNAL_H
 #define TESSERA_CHECKPOINT_VERIFY_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/checkpoint/map.h beside what is public.
+// What other rooms and the tests use of tessera/checkpoint/map.h beside what is public.
 #ifndef TESSERA_MAP_MAP_INTERNAL_H
 #define TESSERA_MAP_MAP_INTERNAL_H
 

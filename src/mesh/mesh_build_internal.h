@@ -1,5 +1,5 @@
-// What other rooms use of the mesh builders of JAX, t5x and eformer (tessera/compat/jax_mesh.h,
-// t5x_mesh.h, eformer_mesh.h) beside what is public.
+// What other rooms and the tests use of the mesh builders of JAX, t5x and eformer
+// (tessera/compat/jax_mesh.h, t5x_mesh.h, eformer_mesh.h) beside what is public.
 #ifndef TESSERA_MESH_MESH_BUILD_INTERNAL_H
 #define TESSERA_MESH_MESH_BUILD_INTERNAL_H
 

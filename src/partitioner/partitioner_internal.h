@@ -1,4 +1,4 @@
-// What other rooms use of tessera/compat/t5x_partitioner.h beside what is public.
+// What other rooms and the tests use of tessera/compat/t5x_partitioner.h beside what is public.
 #ifndef TESSERA_PARTITIONER_PARTITIONER_INTERNAL_H
 #define TESSERA_PARTITIONER_PARTITIONER_INTERNAL_H
 

@@ -1,5 +1,5 @@
-// What other rooms use of tessera/place.h, compat/constrain.h and compat/placer.h beside what is
-// public.
+// What other rooms and the tests use of tessera/place.h, compat/constrain.h and compat/placer.h
+// beside what is public.
 #ifndef TESSERA_PLACE_PLACE_INTERNAL_H
 #define TESSERA_PLACE_PLACE_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/compat/eformer_plan.h beside what is public.
+// What other rooms and the tests use of tessera/compat/eformer_plan.h beside what is public.
 #ifndef TESSERA_PLAN_PLAN_AUTO_INTERNAL_H
 #define TESSERA_PLAN_PLAN_AUTO_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// What other rooms use of tessera/compat/eformer_axes.h beside what is public.
+// What other rooms and the tests use of tessera/compat/eformer_axes.h beside what is public.
 #ifndef TESSERA_RULES_AXES_INTERNAL_H
 #define TESSERA_RULES_AXES_INTERNAL_H
 

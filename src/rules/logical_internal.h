@@ -1,4 +1,5 @@
-// What other rooms use of tessera/logical.h and tessera/compat/flax_rules.h beside what is public.
+// What other rooms and the tests use of tessera/logical.h and tessera/compat/flax_rules.h beside
+// what is public.
 #ifndef TESSERA_RULES_LOGICAL_INTERNAL_H
 #define TESSERA_RULES_LOGICAL_INTERNAL_H
 

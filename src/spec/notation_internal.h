@@ -1,4 +1,4 @@
-// What other rooms use of tessera/compat/hlo.h and torch.h beside what is public.
+// What other rooms and the tests use of tessera/compat/hlo.h and torch.h beside what is public.
 #ifndef TESSERA_SPEC_NOTATION_INTERNAL_H
 #define TESSERA_SPEC_NOTATION_INTERNAL_H
 
