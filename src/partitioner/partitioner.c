@@ -9,7 +9,6 @@
 #include "partitioner/partitioner_internal.h"
 #include "rules/logical_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/compat/flax_rules.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/compat/t5x_partitioner.h"

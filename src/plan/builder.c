@@ -9,7 +9,6 @@
 #include "base/shape_internal.h"
 #include "plan/plan.h"
 #include "spec/spec_internal.h"
-#include "tessera/compat/flax_rules.h"
 
 // ---- the pool of specs ----
 

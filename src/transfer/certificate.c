@@ -69,7 +69,7 @@ static int by_process(const void *left, const void *right) {
   return (a->shard > b->shard) - (a->shard < b->shard);
 }
 
-// The groups of tsr_source: shard and term.
+// The groups of tsr_source_group: shard and term.
 static held held_at(const tsr_copy_plan *plan, int64_t position) {
   return (held){tsr_source_process(plan, tsr_layout_device_at(plan->from, position)),
                 tsr_source_group(plan, position)};
