@@ -64,7 +64,7 @@ static tsr_status read_spec(const cli_args *args, int index, const setting *s,
 
 static tsr_status bind_spec(const cli_args *args, int index, const setting *s,
                             tsr_sharding **out_sharding) {
-  if (!s->mesh) return need_mesh(args, s);
+  if (!s->mesh) return tsr_raised(need_mesh(args, s));
   tsr_spec *spec = NULL;
   TSR_TRY(read_spec(args, index, s, &spec));
   tsr_status status = tsr_sharding_bind(s->mesh, spec, false, out_sharding);

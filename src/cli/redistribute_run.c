@@ -286,10 +286,10 @@ static tsr_status time_memcpy(runner *r, int64_t bytes, double *out_seconds) {
   tsr_status status = tsr_buffer_create(tsr_comm_buffers(r->comm), bytes, &from);
   if (!status) status = tsr_buffer_create(tsr_comm_buffers(r->comm), bytes, &to);
   status = agree(r->comm, status);
-  if (!status && from && bytes) memset(tsr_buffer_data(from), 1, (size_t)bytes);
+  if (!status && to && bytes) memset(tsr_buffer_data(from), 1, (size_t)bytes);
   for (int round = 0; round < ROUNDS && !status; round++) {
     block_copy job = {0};
-    if (bytes) job = (block_copy){tsr_buffer_data(to), tsr_buffer_data(from), bytes};
+    if (to && bytes) job = (block_copy){tsr_buffer_data(to), tsr_buffer_data(from), bytes};
     status = tsr_comm_barrier(r->comm);
     const double start = now();
     if (!status)
