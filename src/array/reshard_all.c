@@ -221,6 +221,7 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
                                  tsr_array **out_arrays) {
   tsr_reshard_options checked;
   tsr_asked asked = {.count = count, .arrays = arrays, .layouts = layouts};
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld arrays, wanted 0 or more", (long long)count);
   if (count == 0) return tsr_reshard_options_check(options, &checked);
   tsr_array **made = calloc((size_t)count, sizeof *made);
   tsr_status status = check(arrays, count, options, made, &checked);

@@ -174,6 +174,9 @@ static tsr_status decide(tsr_save *save, const char *path, const tsr_save_option
   if (options->max_memory < 0 || options->max_file_size < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and files of %lld bytes, wanted 0 or more",
                     (long long)options->max_memory, (long long)options->max_file_size);
+  if (options->metadata_count < 0)
+    return tsr_fail(BAD_ARGUMENT, "%lld items of metadata, wanted 0 or more",
+                    (long long)options->metadata_count);
   if (options->existing == TSR_EXISTING_RESUME)
     return tsr_fail(BAD_ARGUMENT, "a save is not resumed: replace what was left");
   tsr_status status = decide_views(save, path, options, &how, &views);

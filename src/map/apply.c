@@ -361,6 +361,8 @@ tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_m
   applying a = {.map = map, .world = {.source = source}};
   tsr_map_options read;
   TSR_TRY(tsr_sized_read(tsr_map_options, options, &read));
+  if (read.fact_count < 0)
+    return tsr_fail(BAD_ARGUMENT, "%lld facts, wanted 0 or more", (long long)read.fact_count);
   TSR_TRY(tsr_mapping_create(source, &a.mapping));
   a.world.mapping = a.mapping;
   a.world.used = calloc((size_t)tsr_tree_count(source) + 1, 1);

@@ -9,6 +9,7 @@
 tsr_status tsr_mesh_find_axes(const tsr_mesh *mesh, const char *const *names, int name_count,
                               int *out_axes) {
   bool used[TSR_MAX_AXES] = {false};
+  if (name_count < 0) return tsr_fail(BAD_ARGUMENT, "%d axes, wanted 0 or more", name_count);
   for (int i = 0; i < name_count; i++) {
     int axis = 0;
     TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));

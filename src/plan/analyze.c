@@ -233,6 +233,8 @@ tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, 
   tsr_analysis analysis = {0};
   analysis_job job = {.plan = plan, .out = &analysis};
   TSR_TRY(tsr_sized_check(tsr_analysis, out_analysis));
+  if (fsdp_axis_count < 0)
+    return tsr_fail(BAD_ARGUMENT, "%d fsdp_axes, wanted 0 or more", fsdp_axis_count);
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   tsr_status status = analyze(&job, fsdp_axes, fsdp_axis_count);
   if (status)

@@ -275,6 +275,8 @@ static tsr_status check_devices(checking *work) {
 static tsr_status read_options(const tsr_check_options *options, checking *work) {
   tsr_check_options *read = &work->options;
   TSR_TRY(tsr_sized_read(tsr_check_options, options, read));
+  if (read->fact_count < 0)
+    return tsr_fail(BAD_ARGUMENT, "%lld facts, wanted 0 or more", (long long)read->fact_count);
   if (!read->small_elements) read->small_elements = SMALL_ELEMENTS;
   if (!(read->balance_limit > 0)) read->balance_limit = 0.5;
   return NULL;

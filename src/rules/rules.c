@@ -35,7 +35,14 @@ struct tsr_rules {
 
 tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
                                   tsr_rules_options *out_options) {
-  return tsr_sized_read(tsr_rules_options, options, out_options);
+  tsr_rules_options read;
+  TSR_TRY(tsr_sized_read(tsr_rules_options, options, &read));
+  if (read.fact_count < 0 || read.keep_axis_count < 0 || read.rename_axis_count < 0)
+    return tsr_fail(BAD_ARGUMENT,
+                    "%lld facts, %d axes to keep and %d to rename, wanted 0 or more of each",
+                    (long long)read.fact_count, read.keep_axis_count, read.rename_axis_count);
+  *out_options = read;
+  return NULL;
 }
 
 static const char *keep_text(tsr_rules_builder *builder, const char *text) {
