@@ -1,10 +1,9 @@
 // Copies as descriptions: simplified, cut in parts, turned into messages, and at last handed to the
 // kernels as boxes of bytes, or of bits where runs do not start and end on bytes.
 #include "base/copy_internal.h"
+#include "base/copy_kernels.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
-
-#include "base/copy_kernels.h"
 
 int64_t tsr_copy_elements(const tsr_copy *copy) {
   int64_t elements = copy->length;

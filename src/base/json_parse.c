@@ -5,12 +5,12 @@
 // at its bottom lies an array that stands for the document and holds the one value. Objects are
 // checked for duplicate keys when they close: a few keys in pairs, many by an index.
 #include "base/json.h"
-#include "base/json_node.h"
-#include "base/json_read.h"
 
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/json_node.h"
+#include "base/json_read.h"
 #include "base/json_scan.h"
 #include "base/memory.h"
 #include "base/utf8.h"

@@ -1,12 +1,12 @@
 // Slices are read twice: once as written, with what was left out, and then against the shape, by
 // the rules of Python's slice.indices.
 #include "base/slice.h"
-#include "base/text_internal.h"
-#include "tessera/shape.h"
-#include "tessera/text.h"
 
 #include "base/saturated.h"
 #include "base/scan.h"
+#include "base/text_internal.h"
+#include "tessera/shape.h"
+#include "tessera/text.h"
 
 // One item between commas, as written.
 typedef struct item {

@@ -1,13 +1,13 @@
 // Specs from shapes alone: eformer's auto_partition_spec, with one difference. An axis is handed
 // out once, also when names offer it twice; eformer then makes specs that no mesh can place.
-#include "base/shape_internal.h"
 #include "plan/auto.h"
+
+#include "base/shape_internal.h"
+#include "base/sized.h"
+#include "plan/plan.h"
 #include "plan/plan_auto_internal.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/engine/sharding.h"
-
-#include "base/sized.h"
-#include "plan/plan.h"
 
 tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
                             const tsr_auto_options *given) {

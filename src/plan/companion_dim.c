@@ -1,10 +1,10 @@
 // One dimension of a companion: how many of its elements go with how many of the weight's, and the
 // weight's cut counted in them.
 #include "plan/companion_dim.h"
-#include "tessera/engine/sharding.h"
-#include "tessera/spec.h"
 
 #include "base/gcd.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 
 enum { MOST_IN_WORDS = 64 };  // elements that fill whole words together
 

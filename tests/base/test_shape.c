@@ -1,7 +1,6 @@
 #include "base/shape_internal.h"
-#include "tessera/shape.h"
-
 #include "support/test.h"
+#include "tessera/shape.h"
 
 static const struct {
   const char *text, *printed;

@@ -1,6 +1,5 @@
 #include "layout/layout_internal.h"
 #include "layout/run.h"
-
 #include "support/test.h"
 
 enum { SPACE = 400 };

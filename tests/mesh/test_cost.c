@@ -1,9 +1,8 @@
 #include "base/text_internal.h"
+#include "mesh/machines.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
 #include "tessera/mesh.h"
-
-#include "mesh/machines.h"
 
 static tsr_axis_cost cost_of(const tsr_mesh *mesh, int axis) {
   tsr_axis_cost cost;

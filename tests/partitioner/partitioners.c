@@ -1,7 +1,7 @@
 #include "partitioner/partitioners.h"
-#include "tessera/compat/t5x_partitioner.h"
 
 #include "support/test.h"
+#include "tessera/compat/t5x_partitioner.h"
 
 tsr_partitioner_options partitioner_options(int64_t partitions) {
   return (tsr_partitioner_options){.size = sizeof(tsr_partitioner_options),

@@ -1,8 +1,7 @@
 #include "base/text_internal.h"
 #include "plan/plan_auto_internal.h"
-#include "support/models.h"
-
 #include "plan/random_models.h"
+#include "support/models.h"
 
 static const struct {
   const char *mesh, *shape, *methods;

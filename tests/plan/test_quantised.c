@@ -1,5 +1,6 @@
 // Which tensors are a quantised weight only together.
 #include <stdlib.h>
+
 #include "base/text_internal.h"
 #include "plan/quantised.h"
 #include "support/models.h"

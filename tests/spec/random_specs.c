@@ -1,8 +1,8 @@
 #include "spec/random_specs.h"
-#include "tessera/engine/sharding.h"
-#include "tessera/mesh.h"
 
 #include "spec/builder.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
 
 static bool chance(test_random *random, int64_t in) {
   return test_random_range(random, 1, in) == 1;

@@ -1,11 +1,10 @@
 // Binding: the checks in JAX's order, and which shard a position holds.
 #include "base/status_internal.h"
 #include "spec/sharding_internal.h"
+#include "support/test.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 #include "tessera/spec.h"
-
-#include "support/test.h"
 
 static tsr_status bind(const char *mesh_text, const char *spec_text, bool strict,
                        tsr_sharding **out_sharding) {
