@@ -1,6 +1,5 @@
 // The boxes of all processes in a mesh, found in one pass over its devices; what is asked about a
 // process is then arithmetic on its box.
-
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

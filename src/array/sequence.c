@@ -3,7 +3,6 @@
 // Every device has a buffer of its own after a step, as on real machines, except that the members
 // of a group which get the same result share it. Devices that hold the same shard in other groups
 // give their copies back when the step is done.
-
 #include <stdlib.h>
 
 #include "array/array.h"

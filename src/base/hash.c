@@ -1,6 +1,5 @@
 // XXH3 is compiled in from its header: keys of tables are short, and a call would cost as much as
 // the hash.
-
 #include <string.h>
 
 #include "base/hash_chain.h"

@@ -1,5 +1,4 @@
 // Walking a document that was read (base/json_node.h tells how it lies in memory).
-
 #include <stdlib.h>
 
 #include "base/decimal.h"

@@ -1,6 +1,5 @@
 // The writer. Its state is only what the next byte depends on: whether a comma is due, whether a
 // key was just written, how deep it is, and which of the open containers stand on one line.
-
 #include <assert.h>
 #include <math.h>
 

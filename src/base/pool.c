@@ -8,7 +8,6 @@
 //
 // Waiting is a short spin, a few yields, then sleep: waking a sleeper takes some 30 microseconds,
 // which short runs in quick succession should not pay.
-
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,6 @@
 // Any thread adds; only the thread that began the job reports, when it adds and the interval is
 // over. (In a pool that thread is worker 0, so it keeps adding.) The bar keeps no state: every
 // report redraws the whole line.
-
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

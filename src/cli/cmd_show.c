@@ -1,5 +1,4 @@
 // `tessera show`: which device holds which piece of a tensor.
-
 #include "base/dtype_internal.h"
 #include "base/json.h"
 #include "base/text_internal.h"

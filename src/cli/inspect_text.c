@@ -1,5 +1,4 @@
 // What `tessera inspect` found, for people.
-
 #include "base/hash_internal.h"
 #include "base/shape_internal.h"
 #include "base/slice.h"

@@ -3,7 +3,6 @@
 // A node's value is found by recursion. A single term that needs no conversion is used where it
 // lies; 2, 4 or 8 members side by side are reduced by one kernel; anything else is cut in two.
 // Every level of the recursion has one block of scratch memory on the stack.
-
 #include <assert.h>
 
 #include "base/convert.h"

@@ -1,7 +1,6 @@
 // Correction within a plan: what tsr_spec_correct leaves of a spec, with its changes as notes.
 //
 // A model has few shapes and a plan few specs, so that each pair of them is corrected once.
-
 #include "base/grow.h"
 #include "plan/plan.h"
 #include "spec/axis_ref.h"

@@ -1,5 +1,4 @@
 // Notes as text. They are kept as numbers and put into words only for a reader.
-
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "plan/companions.h"

@@ -1,5 +1,4 @@
 // A model as users name it: a folder, a file of tensors, or a list of them in JSON.
-
 #include "base/ends_with.h"
 #include "base/json.h"
 #include "file/safetensors.h"

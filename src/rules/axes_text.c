@@ -1,5 +1,4 @@
 // Semantic axes to read: as JSON and as a table.
-
 #include "base/json.h"
 #include "base/text_internal.h"
 #include "rules/axes.h"

@@ -3,7 +3,6 @@
 // A spec is written once for many tensors and meshes. Rather than refuse where it does not fit,
 // each entry is kept or dropped, and every change is recorded with its reason. Nothing is ever
 // moved to another dimension.
-
 #include "base/shape_internal.h"
 #include "base/sized.h"
 #include "spec/builder.h"

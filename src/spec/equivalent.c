@@ -6,7 +6,6 @@
 // with a number other than 0 gives away the stride and weight of the lowest digit, the first at
 // which the count breaks off gives away its size, and so on upwards. So nothing walks over devices,
 // except to compare their order.
-
 #include "mesh/mesh_internal.h"
 #include "spec/normal.h"
 #include "spec/sharding.h"

@@ -1,6 +1,5 @@
 // What can be wrong with a spec before any mesh is known. The sets are checked in JAX's order, so
 // that of several faults the same one is reported.
-
 #include "spec/axis_ref.h"
 #include "spec/spec.h"
 

@@ -1,5 +1,4 @@
 // Which notation a text is in, and the doors to all of them.
-
 #include "base/text_internal.h"
 #include "spec/forms.h"
 #include "spec/notation_internal.h"

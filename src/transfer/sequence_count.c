@@ -1,5 +1,4 @@
 // What one move, or a whole route, costs.
-
 #include "mesh/cost.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sequence.h"

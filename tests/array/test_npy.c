@@ -1,5 +1,4 @@
 // Arrays in NumPy's files.
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // Every code of every narrow format, both ways, against a slow reference that knows a format only
 // by its widths: a code's value by ldexp, a value's code by looking for the nearest of all codes.
 // The answers for what has no nearest (too large, NaN) are ml_dtypes 0.6's, in a table.
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

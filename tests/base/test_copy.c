@@ -1,5 +1,4 @@
 // Copies: fewer loops for the same elements, and every element where it belongs.
-
 #include <string.h>
 
 #include "base/copy_internal.h"

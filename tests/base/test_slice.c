@@ -1,5 +1,4 @@
 // Slices: Python's meaning, told from an independent model that walks index by index.
-
 #include <stdio.h>
 #include <string.h>
 

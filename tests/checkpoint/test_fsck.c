@@ -1,5 +1,4 @@
 // Fsck: every fault is found, named and told apart; what it mends is sound afterwards.
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

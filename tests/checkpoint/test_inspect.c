@@ -1,5 +1,4 @@
 // Inspect: rows, sums, shares; slices of any layout against elements picked from whole tensors.
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

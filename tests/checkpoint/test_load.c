@@ -1,5 +1,4 @@
 // Loads in one process: from every format into layouts of all kinds, and only what is needed.
-
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 // Transforms: every way to store a model into every other, whole or not at all.
-
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

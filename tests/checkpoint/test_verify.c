@@ -1,5 +1,4 @@
 // Verify: what differs is found and named; how tensors are stored does not matter.
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // Every type and operation, held against a slow reference that pairs neighbours round by round.
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

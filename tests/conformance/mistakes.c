@@ -1,5 +1,4 @@
 // Wrong arguments end with the same message on every rank, and the comm goes on.
-
 #include "comm/comm_internal.h"
 #include "conformance/conformance.h"
 #include "tessera/dtype.h"

@@ -1,5 +1,4 @@
 // Arrays in NumPy's files: headers as numpy.save of NumPy 2.4 writes them, and what is no header.
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // Meshes as the sharding and flax files write them: {"names", "sizes"} and more.
-
 #include "base/json.h"
 #include "golden/golden.h"
 #include "mesh/mesh_internal.h"

@@ -1,5 +1,4 @@
 // eformer's semantic axes: PartitionAxis, its registry, PartitionManager.
-
 #include "base/json.h"
 #include "base/shape_internal.h"
 #include "golden/golden.h"

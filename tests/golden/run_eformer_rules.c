@@ -1,5 +1,4 @@
 // eformer's rules: match_partition_rules and the mini-language.
-
 #include "base/json.h"
 #include "base/shape_internal.h"
 #include "golden/golden.h"

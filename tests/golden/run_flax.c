@@ -1,5 +1,4 @@
 // flax: logical names and rules, by both of its mappings, and what they do to values on a mesh.
-
 #include "array/array_internal.h"
 #include "base/json.h"
 #include "base/scope_internal.h"

@@ -1,5 +1,4 @@
 // Train states saved and restored by a partitioner: parameters, what the optimizer keeps, the step.
-
 #include "array/array_internal.h"
 #include "partitioner/partitioners.h"
 #include "support/folder.h"

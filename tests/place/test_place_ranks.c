@@ -1,5 +1,4 @@
 // Trees over several ranks: everybody calls the same, each holds its devices, one may gather.
-
 #include "place/arrays.h"
 #include "place/place_internal.h"
 #include "support/ranks.h"

@@ -1,5 +1,4 @@
 // flax.core.spmd's mapping, beside linen's, and what it does to a value on a mesh.
-
 #include "base/scope_internal.h"
 #include "rules/entries.h"
 #include "support/test.h"

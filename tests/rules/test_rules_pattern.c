@@ -1,6 +1,5 @@
 // eformer's mini-language, with what its users expect where eformer fails them
 // (docs/compatibility.md).
-
 #include "base/text_internal.h"
 #include "rules/rules_internal.h"
 #include "support/test.h"

@@ -1,5 +1,4 @@
 // Every allocation fails once, in everything a plan does.
-
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"

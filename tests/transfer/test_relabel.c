@@ -1,5 +1,4 @@
 // Relabelling: as good as trying all permutations.
-
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"
 #include "transfer/assign.h"

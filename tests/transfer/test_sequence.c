@@ -1,5 +1,4 @@
 // Single sequences: what they say, what they refuse, what they remember.
-
 #include <stdlib.h>
 #include <string.h>
 
