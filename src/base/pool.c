@@ -191,6 +191,7 @@ static tsr_status run_here(int64_t count, tsr_task *task, void *context, int wor
 }
 
 tsr_status tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task, void *context) {
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld tasks, wanted 0 or more", (long long)count);
   // A pool that is busy, perhaps with the very task that calls, is not waited for.
   if (!pool || pool->workers == 1 || count < 2 || atomic_flag_test_and_set(&pool->busy))
     return run_here(count, task, context, worker_here(pool));

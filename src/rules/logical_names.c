@@ -57,6 +57,7 @@ static tsr_logical_entry entry_of(const char *const *name) {
 
 tsr_status tsr_logical_add_axis(const tsr_logical_names *names, int64_t index, const char *name,
                                 tsr_logical_names *out_names) {
+  if (names->count < 0) return tsr_fail(BAD_ARGUMENT, "a list of %d entries", names->count);
   if (index < 0) index = index < -names->count ? 0 : index + names->count;
   if (index >= TSR_ENTRIES_MAX)
     return tsr_fail(TOO_LARGE, "an axis at position %lld, wanted one below %d", (long long)index,

@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "contract/world.h"
+#include "mesh/mesh_build_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/save.h"
@@ -12,12 +13,15 @@
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_mesh.h"
+#include "tessera/compat/torch.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
+#include "tessera/engine/pool.h"
 #include "tessera/engine/topology.h"
 
 typedef tsr_status count_fn(world *w, int n);
@@ -30,6 +34,8 @@ static const tsr_groups groups = {.count = 4, .size = 2, .members = members};
 static const char *const data_axis[] = {"data"};
 static const tsr_axis x_axis = {"x", 2, TSR_AXIS_AUTO};
 static const tsr_range range = {0, 1};
+static const tsr_logical_entry batch = {TSR_ENTRY_NAME, 1, (const char *const[]){"batch"}};
+#define NAMES(n) (&(tsr_logical_names){n, &batch, NULL})
 
 // ---- the calls: name, call ----
 
@@ -68,6 +74,19 @@ static const tsr_range range = {0, 1};
     tsr_layout_from_boxes(NULL, TSR_SHAPE(1), 1, &(int64_t){n}, &range, OUT(0)))                 \
   X(layout_from_flat, tsr_layout_from_flat(w->mesh, TSR_SHAPE(1), n, &range, OUT(0)))            \
   X(logical_rules_create, tsr_logical_rules_create(&(tsr_logical_rule){0}, n, OUT(0)))           \
+  X(logical_to_mesh_axes, tsr_logical_to_mesh_axes(NAMES(n), w->logical, OUT(0), OUT(1)))        \
+  X(logical_add_axis, tsr_logical_add_axis(NAMES(n), 0, "z", OUT(0)))                            \
+  X(logical_remove_axis, tsr_logical_remove_axis(NAMES(n), 0, "batch", OUT(0)))                  \
+  X(logical_constrain, tsr_logical_constrain(NAMES(n), w->logical, w->mesh, 0, OUT(0)))          \
+  X(logical_from_sharding_rules, tsr_logical_from_sharding_rules(NAMES(n), w->logical, OUT(0)))  \
+  X(logical_get_pspec, tsr_logical_get_pspec(NAMES(n), w->logical, OUT(0)))                      \
+  X(logical_shard_value, tsr_logical_shard_value(NAMES(n), w->logical, w->mesh, OUT(0), OUT(1))) \
+  X(axes_resolve_spec, tsr_axes_resolve_spec(w->axes, NULL, NAMES(n), TSR_MODE_TRAIN, OUT(0)))   \
+  X(pool_run, tsr_pool_run(tsr_comm_pool(w->comm), n, fail_always, NULL))                        \
+  X(placements_to_spec,                                                                          \
+    tsr_placements_to_spec(&(tsr_placements){.count = n}, w->mesh, 2, NULL, OUT(0)))             \
+  X(t5x_get_mesh,                                                                                \
+    tsr_t5x_get_mesh(w->topology, &(tsr_hardware_mesh){.count = n}, 0, false, OUT(0)))           \
   X(mesh_create, mesh_of(w, n, 0))                                                               \
   X(mesh_create_devices, mesh_of(w, 1, n))                                                       \
   X(mesh_groups, tsr_mesh_groups(w->mesh, data_axis, n, OUT(0)))                                 \
@@ -102,6 +121,11 @@ static const tsr_range range = {0, 1};
   X(save_create, save_some(w, n, 0))                                                             \
   X(save_create_metadata, save_some(w, 0, n))                                                    \
   X(transform_create, transform_some(w, n))
+
+static tsr_status fail_always(void *context, int64_t index, int worker) {
+  (void)context, (void)worker;
+  return tsr_fail(NOT_FOUND, "task %lld was run", (long long)index);
+}
 
 static const tsr_layout *const *other(world *w) { return (const tsr_layout *const *)&w->other; }
 
