@@ -292,6 +292,11 @@ tsr_status tsr_placements_read(tsr_scan *scan, tsr_placements *out) {
 
 // ---- printing ----
 
+// "" for what placements do not know.
+static const char *reduction_word(tsr_reduction reduction) {
+  return (unsigned)reduction < sizeof reductions / sizeof *reductions ? reductions[reduction] : "";
+}
+
 static void print_placement(const tsr_placement *placement, tsr_text *out) {
   switch (placement->kind) {
     case TSR_PLACEMENT_REPLICATE:
@@ -305,7 +310,7 @@ static void print_placement(const tsr_placement *placement, tsr_text *out) {
                     (long long)placement->split_factor);
       break;
     case TSR_PLACEMENT_PARTIAL:
-      tsr_text_addf(out, "Partial('%s')", reductions[placement->reduction]);
+      tsr_text_addf(out, "Partial('%s')", reduction_word(placement->reduction));
       break;
   }
 }
@@ -322,7 +327,7 @@ static void print_row_word(const tsr_placement *placement, tsr_text *out) {
       tsr_text_addf(out, "_S(%d, %lld)", placement->dim, (long long)placement->split_factor);
       break;
     case TSR_PLACEMENT_PARTIAL:
-      tsr_text_addf(out, "P(%s)", reductions[placement->reduction]);
+      tsr_text_addf(out, "P(%s)", reduction_word(placement->reduction));
       break;
   }
   if (placement->order) tsr_text_addf(out, "[%d]", placement->order - 1);

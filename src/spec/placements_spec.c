@@ -75,6 +75,9 @@ static tsr_status read_placements(reading *r, const tsr_placements *placements) 
       case TSR_PLACEMENT_PARTIAL:
         TSR_TRY(read_partial(r, axis, placement));
         break;
+      default:
+        return tsr_fail(BAD_ARGUMENT, "placement %d is of kind %d, wanted 0 to %d", axis,
+                        (int)placement->kind, (int)TSR_PLACEMENT_PARTIAL);
     }
   }
   return NULL;

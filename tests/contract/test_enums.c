@@ -21,6 +21,7 @@
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/placer.h"
+#include "tessera/compat/torch.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/copy_plan.h"
@@ -64,6 +65,9 @@ static const char *const data_axis[] = {"data"};
     tsr_array_from_host_local(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))           \
   X(array_from_buffers, TSR_DTYPE_COUNT,                                                          \
     tsr_array_from_buffers(w->comm, w->layout, (tsr_dtype)v, (tsr_buffer *[8]){NULL}, OUT(0)))    \
+  X(array_load_npy, TSR_DTYPE_COUNT, load_npy(w, v))                                              \
+  X(placements_kind, TSR_PLACEMENT_PARTIAL + 1, placed_as(w, v, TSR_REDUCE_SUM))                  \
+  X(placements_reduction, TSR_SPEC_REDUCTION_COUNT, placed_as(w, TSR_PLACEMENT_PARTIAL, v))       \
   X(array_generate, TSR_DTYPE_COUNT,                                                              \
     tsr_array_generate(w->comm, w->layout, (tsr_dtype)v, fill, NULL, OUT(0)))                     \
   X(convert_from, TSR_DTYPE_COUNT, tsr_convert((tsr_dtype)v, w->host, TSR_F32, OUT(0), 1))        \
@@ -260,6 +264,21 @@ static tsr_status save_to(world *w, int format, int dtype, int existing) {
                                     .dtype = (tsr_dtype)dtype,
                                     .existing = (tsr_existing)existing};
   return tsr_save_create(w->arrays, test_folder_path(&w->folder, "s"), w->comm, &options, OUT(0));
+}
+
+static tsr_status load_npy(world *w, int v) {
+  const char *path = test_folder_path(&w->folder, "a.npy");
+  TSR_TRY(tsr_array_save_npy(w->array, path));
+  return tsr_array_load_npy(w->comm, w->layout, path, (tsr_dtype)v, OUT(0));
+}
+
+static tsr_status placed_as(world *w, int kind, int reduction) {
+  const tsr_placements placements = {
+      2, {{.kind = (tsr_placement_kind)kind, .reduction = (tsr_reduction)reduction}}};
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_placements_print(&placements, &text);  // names no reduction that is not listed
+  tsr_text_deinit(&text);
+  return tsr_placements_to_spec(&placements, w->mesh, 2, NULL, OUT(0));
 }
 
 #define CALL(name, count, call) \
