@@ -27,7 +27,8 @@
 // - Values are checked. Functions that return a status refuse an index outside 0 to count - 1
 //   (index_out_of_range), an enum value that is not listed and a count below 0 (bad_argument), and
 //   name the value and the range. So they do with data that are NULL where bytes are to be read or
-//   written.
+//   written, and with lists that are NULL although they are said to have elements (bad_argument).
+//   Element types, axis types and modes have causes of their own, such as unknown_dtype.
 // - Functions that return a plain value cannot refuse. For an index out of range or an enum value
 //   that is not listed they give NULL where they return a pointer, -1 where they return an index, a
 //   position, a device or a process, and else 0 (false, a struct of zeros); outputs are untouched.

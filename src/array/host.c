@@ -326,6 +326,7 @@ tsr_status tsr_array_host_local(const tsr_comm *comm, const tsr_layout *layout,
   int64_t *shards = NULL, count = 0;
   tsr_range hull[TSR_MAX_RANK];
   bool filled = false;
+  TSR_TRY(tsr_list_check(out_ranges, tsr_layout_rank(layout), "ranges"));
   TSR_TRY(local_shards(comm, layout, &shards, &count));
   tsr_status status = tsr_layout_hull(layout, shards, count, hull, &filled);
   if (!status && !filled) status = name_hole(comm, layout, shards, count, hull);

@@ -5,6 +5,7 @@
 #include "array/array.h"
 #include "array/array_internal.h"
 #include "base/buffer_internal.h"
+#include "base/room.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
@@ -178,6 +179,7 @@ tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout, tsr_dtyp
 // ---- buffers of others ----
 
 static tsr_status take_buffers(tsr_array *array, tsr_buffer *const *buffers) {
+  TSR_TRY(tsr_list_check(buffers, array->slot_count, "buffers"));
   for (int64_t i = 0; i < array->slot_count; i++) {
     tsr_slot *slot = &array->slots[i];
     const int64_t wanted = tsr_slot_bytes(array, slot);

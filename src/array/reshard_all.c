@@ -6,6 +6,7 @@
 
 #include "array/reshard.h"
 #include "array/sequence.h"
+#include "base/room.h"
 #include "base/sized.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
@@ -221,7 +222,9 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
                                  tsr_array **out_arrays) {
   tsr_reshard_options checked;
   tsr_asked asked = {.count = count, .arrays = arrays, .layouts = layouts};
-  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld arrays, wanted 0 or more", (long long)count);
+  TSR_TRY(tsr_list_check(arrays, count, "arrays"));
+  TSR_TRY(tsr_list_check(layouts, count, "layouts"));
+  TSR_TRY(tsr_list_check(out_arrays, count, "places for the results"));
   if (count == 0) return tsr_reshard_options_check(options, &checked);
   tsr_array **made = calloc((size_t)count, sizeof *made);
   tsr_status status = check(arrays, count, options, made, &checked);

@@ -9,3 +9,11 @@ tsr_status tsr_room_check(const void *room, int64_t bytes, int64_t needed) {
                     (long long)bytes, (long long)needed);
   return NULL;
 }
+
+tsr_status tsr_list_check(const void *list, int64_t count, const char *what) {
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld %s, wanted 0 or more", (long long)count, what);
+  if (!list && count > 0)
+    return tsr_fail(BAD_ARGUMENT, "no list of %s was given, wanted one of %lld", what,
+                    (long long)count);
+  return NULL;
+}

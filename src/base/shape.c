@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/dtype_internal.h"
+#include "base/room.h"
 #include "base/scan.h"
 #include "base/shape_internal.h"
 #include "base/text_internal.h"
@@ -31,6 +32,7 @@ tsr_status tsr_shape_check(const tsr_shape *shape) {
 
 tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, int rank) {
   TSR_TRY(check_rank(rank));
+  TSR_TRY(tsr_list_check(dims, rank, "sizes"));
   tsr_shape made = {.rank = rank};
   if (rank) memcpy(made.dims, dims, sizeof *dims * (size_t)rank);
   TSR_TRY(tsr_shape_check(&made));

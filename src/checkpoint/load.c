@@ -342,6 +342,16 @@ tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found) {
   return tsr_load_agree_on(&c, found);
 }
 
+// What must hold before ranks compare the options. What does not pass is not looked at again.
+static tsr_status read_options(const tsr_load_options *given, tsr_load_options *out) {
+  tsr_load_options read;
+  TSR_TRY(tsr_sized_read(tsr_load_options, given, &read));
+  const tsr_transform_options selection = tsr_load_selection(&read);
+  TSR_TRY(tsr_selection_check_lists(&selection));
+  *out = read;
+  return NULL;
+}
+
 tsr_status tsr_load_create(const tsr_checkpoint *checkpoint, const tsr_plan *plan, tsr_comm *comm,
                            const tsr_load_options *options, tsr_load **out_load) {
   tsr_plan *bound = NULL;
@@ -351,7 +361,7 @@ tsr_status tsr_load_create(const tsr_checkpoint *checkpoint, const tsr_plan *pla
   load->comm = tsr_comm_retain(comm);
   load->pool = tsr_comm_pool(comm);
   load->report = TSR_LOAD_REPORT;
-  tsr_status status = tsr_sized_read(tsr_load_options, options, &load->options);
+  tsr_status status = read_options(options, &load->options);
   tsr_mapping_retain(load->options.map);
   status = tsr_load_compare(load, status ? status : decide(load, plan, &bound));
   tsr_plan_release(bound);

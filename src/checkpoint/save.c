@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/pool_internal.h"
+#include "base/room.h"
 #include "base/sized.h"
 #include "checkpoint/load.h"
 #include "checkpoint/select.h"
@@ -186,6 +187,21 @@ static tsr_status decide(tsr_save *save, const char *path, const tsr_save_option
   return status;
 }
 
+// What must hold before ranks compare the options. What does not pass is not looked at again.
+static tsr_status read_options(const tsr_save_options *given, tsr_save_options *out) {
+  tsr_save_options read;
+  TSR_TRY(tsr_sized_read(tsr_save_options, given, &read));
+  const tsr_transform_options selection = tsr_save_selection(&read);
+  TSR_TRY(tsr_selection_check_lists(&selection));
+  TSR_TRY(tsr_list_check(read.metadata, read.metadata_count, "items of metadata"));
+  for (int64_t i = 0; i < read.metadata_count; i++)
+    if (!read.metadata[i].key || !read.metadata[i].value)
+      return tsr_fail(BAD_ARGUMENT, "item %lld of the metadata has no key or no value",
+                      (long long)i);
+  *out = read;
+  return NULL;
+}
+
 // ---- ranks ----
 
 // Windows follow from the number of workers: as many as the rank has that has the fewest.
@@ -213,7 +229,7 @@ tsr_status tsr_save_create(const tsr_array_tree *tree, const char *path, tsr_com
   save->tree = tsr_array_tree_retain(tree);
   save->root = tsr_comm_rank_of(comm, 0);
   save->stage.used = tsr_comm_rank_count(comm) > 1;
-  tsr_status status = tsr_sized_read(tsr_save_options, options, &read);
+  tsr_status status = read_options(options, &read);
   if (!status) status = decide(save, path, &read, jobs);
   status = tsr_save_compare(save, path, &read, status);
   if (status)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "checkpoint/checkpoint.h"
 #include "plan/patterns.h"
 #include "plan/quantised.h"
@@ -127,16 +128,31 @@ tsr_status tsr_dtype_check_wanted(tsr_dtype dtype) {
                   TSR_DTYPE_COUNT - 1);
 }
 
+static tsr_status check_patterns(const char *const *patterns, int64_t count, const char *what) {
+  TSR_TRY(tsr_list_check(patterns, count, what));
+  for (int64_t i = 0; i < count; i++)
+    if (!patterns[i])
+      return tsr_fail(BAD_ARGUMENT, "number %lld of the %s is NULL", (long long)i, what);
+  return NULL;
+}
+
+tsr_status tsr_selection_check_lists(const tsr_transform_options *options) {
+  TSR_TRY(check_patterns(options->include, options->include_count, "patterns to include"));
+  TSR_TRY(check_patterns(options->exclude, options->exclude_count, "patterns to exclude"));
+  TSR_TRY(tsr_list_check(options->casts, options->cast_count, "casts"));
+  for (int64_t i = 0; i < options->cast_count; i++)
+    if (!options->casts[i].pattern)
+      return tsr_fail(BAD_ARGUMENT, "cast %lld has no pattern", (long long)i);
+  return NULL;
+}
+
 tsr_status tsr_selection_check(const tsr_transform_options *options) {
   TSR_TRY(tsr_checkpoint_check_format(options->format));
   if ((unsigned)options->existing > TSR_EXISTING_RESUME)
     return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_existing, wanted 0 to %d",
                     (int)options->existing, TSR_EXISTING_RESUME);
-  if (options->include_count < 0 || options->exclude_count < 0 || options->cast_count < 0)
-    return tsr_fail(BAD_ARGUMENT,
-                    "%lld patterns to include, %lld to exclude, %lld to cast, wanted 0 or more",
-                    (long long)options->include_count, (long long)options->exclude_count,
-                    (long long)options->cast_count);
+  TSR_TRY(tsr_selection_check_lists(options));
+  if (options->jobs < 0) return tsr_fail(BAD_ARGUMENT, "%d jobs, wanted 0 or more", options->jobs);
   TSR_TRY(tsr_dtype_check_wanted(options->dtype));
   for (int64_t i = 0; i < options->cast_count; i++)
     TSR_TRY_NOTE(tsr_dtype_check_wanted(options->casts[i].dtype), "cast %lld", (long long)i);

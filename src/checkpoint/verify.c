@@ -194,12 +194,23 @@ static tsr_status map_side(tsr_verify_job *j, int64_t which) {
   return NULL;
 }
 
+static tsr_status read_options(const tsr_verify_options *given, tsr_verify_options *out) {
+  TSR_TRY(tsr_sized_read(tsr_verify_options, given, out));
+  if (out->jobs < 0 || out->max_memory < 0)
+    return tsr_fail(BAD_ARGUMENT, "%d jobs and %lld bytes of memory, wanted 0 or more", out->jobs,
+                    (long long)out->max_memory);
+  if (out->tolerant && !(out->absolute >= 0 && out->relative >= 0))
+    return tsr_fail(BAD_ARGUMENT, "tolerances of %g and %g, wanted 0 or more", out->absolute,
+                    out->relative);
+  return NULL;
+}
+
 tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoint *second,
                                  const tsr_verify_options *options,
                                  tsr_verification **out_verification) {
   tsr_verify_job j = {.result = calloc(1, sizeof *j.result), .sides = {first, second}};
   if (!j.result) return tsr_fail(NO_MEMORY, "a comparison");
-  tsr_status status = tsr_sized_read(tsr_verify_options, options, &j.options);
+  tsr_status status = read_options(options, &j.options);
   j.tolerance = (tsr_tolerance){
       .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
   const tsr_copies copies = j.options.trust_copies ? TSR_COPIES_TRUSTED : TSR_COPIES_COMPARED;

@@ -123,6 +123,9 @@ tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *given,
 
 tsr_status tsr_comm_create(int64_t device_count, const tsr_comm_options *options,
                            tsr_comm **out_comm) {
+  if (device_count < 0)
+    return tsr_fail(BAD_ARGUMENT, "a comm of %lld devices, wanted 1 to %d", (long long)device_count,
+                    INT32_MAX);
   const tsr_engine_desc desc = {.size = sizeof desc,
                                 .engine = &tsr_threads_engine,
                                 .rank_count = 1,

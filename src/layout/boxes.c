@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "layout/cover.h"
 #include "layout/layout.h"
@@ -134,6 +135,7 @@ tsr_status tsr_layout_from_boxes(const tsr_mesh *mesh, const tsr_shape *shape, i
   TSR_TRY(check_shards(mesh, shard_count));
   int64_t box_count = 0;
   TSR_TRY(count_boxes(shard_count, box_counts, &box_count));
+  TSR_TRY(tsr_list_check(boxes, box_count * shape->rank, "ranges"));
   tsr_box_table *table = NULL;
   TSR_TRY(alloc_table(shard_count, box_count, shape->rank, false, &table));
   tsr_status status = fill_boxes(shape, box_counts, boxes, box_count, table);

@@ -1,6 +1,7 @@
 // Which ranges every device holds, and which devices hold the same: JAX's view of a layout.
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "layout/cover.h"
 #include "layout/grid.h"
 #include "layout/layout_internal.h"
@@ -74,6 +75,7 @@ static tsr_status map_listed(const tsr_layout *layout, tsr_range *out_ranges) {
 
 tsr_status tsr_layout_index_map(const tsr_layout *layout, tsr_range *out_ranges) {
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(layout), "devices"));
+  TSR_TRY(tsr_list_check(out_ranges, layout->rank, "ranges for each device"));
   TSR_TRY(check_reduced(layout));
   if (layout->table) return map_listed(layout, out_ranges);
   tsr_range *tables = NULL;

@@ -1,4 +1,5 @@
 // What one shard is: its shape, its box, its runs.
+#include "base/room.h"
 #include "layout/cover.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
@@ -123,6 +124,7 @@ static tsr_status listed_box(const tsr_layout *layout, int64_t shard, tsr_range 
 
 tsr_status tsr_layout_box(const tsr_layout *layout, int64_t shard, tsr_range *out_ranges) {
   TSR_TRY(tsr_layout_check_shard(layout, shard));
+  TSR_TRY(tsr_list_check(out_ranges, layout->rank, "ranges"));
   tsr_range ranges[TSR_MAX_RANK];
   if (layout->kind == TSR_LAYOUT_GRID)
     TSR_TRY(grid_box(layout, shard, ranges));

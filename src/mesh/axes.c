@@ -115,6 +115,7 @@ tsr_status tsr_mesh_no_axis(const tsr_mesh *mesh, const char *name) {
 }
 
 tsr_status tsr_mesh_need_axis(const tsr_mesh *mesh, const char *name, int *out_axis) {
+  if (!name) return tsr_fail(BAD_ARGUMENT, "an axis without a name");
   const int axis = tsr_mesh_axis_find(mesh, name);
   if (axis < 0) return tsr_mesh_no_axis(mesh, name);
   *out_axis = axis;

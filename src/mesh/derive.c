@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "mesh/mesh_internal.h"
 #include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
@@ -141,6 +142,7 @@ tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis, int64_t index,
 static tsr_status find_neighbours(const tsr_mesh *mesh, const char *const *names, int count,
                                   int *out_first) {
   if (count < 1) return tsr_fail(BAD_ARGUMENT, "no axes to flatten");
+  TSR_TRY(tsr_list_check(names, count, "axes"));
   int first = 0;
   TSR_TRY(tsr_mesh_need_axis(mesh, names[0], &first));
   for (int i = 1; i < count; i++) {
@@ -197,6 +199,7 @@ tsr_status tsr_mesh_transpose(const tsr_mesh *mesh, const char *const *axes, int
   if (axis_count != tsr_mesh_axis_count(mesh))
     return tsr_fail(BAD_ARGUMENT, "an order of %d axes for a mesh of %d", axis_count,
                     tsr_mesh_axis_count(mesh));
+  TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
   // Equal counts and no repeats make it a permutation; repeats are refused with the new axes.
   int order[TSR_MAX_AXES];
   tsr_axis reordered[TSR_MAX_AXES];
@@ -217,6 +220,7 @@ tsr_status tsr_mesh_with_types(const tsr_mesh *mesh, const tsr_axis_type *types,
   const int count = tsr_mesh_axis_count(mesh);
   if (type_count != 1 && type_count != count)
     return tsr_fail(MESH_AXIS_TYPES_MISMATCH, "%d axis types for %d axes", type_count, count);
+  TSR_TRY(tsr_list_check(types, type_count, "axis types"));
   tsr_axis axes[TSR_MAX_AXES];
   copy_axes(mesh, 0, count, axes);
   for (int i = 0; i < count; i++) axes[i].type = types[type_count == 1 ? 0 : i];

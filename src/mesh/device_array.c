@@ -1,6 +1,7 @@
 // Device ids in the order of a mesh that has no names yet.
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "mesh/jax.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/mesh.h"
@@ -38,6 +39,8 @@ tsr_status tsr_mesh_over_array(const tsr_topology *topology, const tsr_device_ar
 tsr_status tsr_mesh_from_array(const tsr_topology *topology, const tsr_device_array *array,
                                const char *const *names, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES] = {0};
+  TSR_TRY(tsr_rank_check(array->rank));
+  TSR_TRY(tsr_list_check(names, array->rank, "names"));
   for (int i = 0; i < array->rank; i++)
     axes[i] = (tsr_axis){.name = names[i], .size = array->dims[i], .type = TSR_AXIS_AUTO};
   return tsr_mesh_over_array(topology, array, axes, out_mesh);

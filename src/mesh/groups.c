@@ -2,6 +2,7 @@
 // digits: a group starts where the digits in question are 0 and counts through them.
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "mesh/mesh.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/mesh.h"
@@ -9,7 +10,7 @@
 tsr_status tsr_mesh_find_axes(const tsr_mesh *mesh, const char *const *names, int name_count,
                               int *out_axes) {
   bool used[TSR_MAX_AXES] = {false};
-  if (name_count < 0) return tsr_fail(BAD_ARGUMENT, "%d axes, wanted 0 or more", name_count);
+  TSR_TRY(tsr_list_check(names, name_count, "axes"));
   for (int i = 0; i < name_count; i++) {
     int axis = 0;
     TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));

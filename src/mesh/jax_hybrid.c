@@ -5,6 +5,7 @@
 // block goes to the granule's place in the outer mesh: axis k of the result is outer k by inner k.
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "mesh/jax.h"
 #include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
@@ -157,6 +158,8 @@ tsr_status tsr_jax_create_hybrid_device_mesh(const tsr_topology *topology,
                                              const tsr_jax_mesh_options *options,
                                              tsr_device_array *out_array) {
   TSR_TRY(tsr_rank_check(rank));
+  TSR_TRY(tsr_list_check(mesh_shape, rank, "sizes of the mesh"));
+  TSR_TRY(tsr_list_check(dcn_mesh_shape, rank, "sizes of the mesh between granules"));
   const tsr_device_list list = tsr_device_list_of(topology);
   tsr_jax_mesh_options known;
   TSR_TRY(tsr_jax_mesh_options_read(options, &known));

@@ -5,6 +5,7 @@
 // so only its sizes matter, and the low corner is as good as any place.
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "mesh/jax.h"
 #include "mesh/mesh_build_internal.h"
 #include "tessera/compat/jax_mesh.h"
@@ -26,6 +27,7 @@ typedef struct mesh_request {
 static tsr_status request_init(mesh_request *request, const tsr_topology *topology,
                                const tsr_axis *axes, int axis_count, bool use_types) {
   TSR_TRY(tsr_rank_check(axis_count));
+  TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
   const tsr_device_list list = tsr_device_list_of(topology);
   *request = (mesh_request){.topology = topology,
                             .rank = axis_count,

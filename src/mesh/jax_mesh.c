@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "base/sized.h"
 #include "mesh/jax.h"
 #include "tessera/compat/jax_mesh.h"
@@ -42,6 +43,7 @@ static tsr_status fail_count(const int64_t *shape, int rank, int64_t device_coun
 
 tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_count) {
   TSR_TRY(tsr_rank_check(rank));
+  TSR_TRY(tsr_list_check(shape, rank, "sizes of the mesh"));
   int64_t places = 0;
   if (!tsr_dims_product(shape, rank, &places) || places != device_count)
     return fail_count(shape, rank, device_count);

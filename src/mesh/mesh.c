@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "base/sized.h"
 #include "base/utf8.h"
 #include "mesh/mesh_internal.h"
@@ -82,6 +83,7 @@ static int64_t known_device_count(const tsr_mesh_desc *desc) {
 
 // Copies the axes to `axes` with all sizes known, and finds the number of devices.
 static tsr_status resolve_axes(const tsr_mesh_desc *desc, tsr_axis *axes, int64_t *out_count) {
+  TSR_TRY(tsr_list_check(desc->axes, desc->axis_count, "axes"));
   TSR_TRY(check_axes(desc->axes, desc->axis_count));
   for (int i = 0; i < desc->axis_count; i++) axes[i] = desc->axes[i];
   const int64_t known = known_device_count(desc);

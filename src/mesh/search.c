@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/gcd.h"
+#include "base/room.h"
 #include "mesh/cost.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
@@ -380,6 +381,7 @@ tsr_status tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes, i
   if (axis_count < 0 || axis_count > TSR_MAX_AXES)
     return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", axis_count,
                     TSR_MAX_AXES);
+  TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
   tsr_axis complete[TSR_MAX_AXES];
   for (int i = 0; i < axis_count; i++) complete[i] = axes[i];
   TSR_TRY(tsr_axes_complete(complete, axis_count, tsr_topology_device_count(topology)));

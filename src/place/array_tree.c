@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "array/array_internal.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -61,6 +62,7 @@ static tsr_status check_leaves(const tsr_leaf *leaves, int64_t count) {
   if (count < 0 || count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a tree of %lld leaves, wanted 0 to %d", (long long)count,
                     INT32_MAX);
+  TSR_TRY(tsr_list_check(leaves, count, "leaves"));
   for (int64_t i = 0; i < count; i++) {
     const char *path = leaves[i].tensor.path;
     if (!path) return tsr_fail(BAD_ARGUMENT, "leaf %lld has no path", (long long)i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/sized.h"
 #include "layout/layout.h"
@@ -235,6 +236,7 @@ tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, 
   TSR_TRY(tsr_sized_check(tsr_analysis, out_analysis));
   if (fsdp_axis_count < 0)
     return tsr_fail(BAD_ARGUMENT, "%d fsdp_axes, wanted 0 or more", fsdp_axis_count);
+  if (fsdp_axes) TSR_TRY(tsr_list_check(fsdp_axes, fsdp_axis_count, "fsdp axes"));
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
   tsr_status status = analyze(&job, fsdp_axes, fsdp_axis_count);
   if (status)

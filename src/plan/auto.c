@@ -2,6 +2,7 @@
 // out once, also when names offer it twice; eformer then makes specs that no mesh can place.
 #include "plan/auto.h"
 
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/sized.h"
 #include "plan/plan.h"
@@ -14,6 +15,7 @@ tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
   tsr_auto_options read;
   const tsr_auto_options *const options = &read;
   TSR_TRY(tsr_sized_read(tsr_auto_options, given, &read));
+  TSR_TRY(tsr_list_check(options->names, options->name_count, "names"));
   TSR_TRY(tsr_mesh_or_current(mesh, &chooser->mesh));
   chooser->min_size = options->min_size ? options->min_size : tsr_mesh_device_count(chooser->mesh);
   chooser->reverse = options->reverse;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/sized.h"
 #include "plan/model_blocks.h"
@@ -275,8 +276,7 @@ static tsr_status check_devices(checking *work) {
 static tsr_status read_options(const tsr_check_options *options, checking *work) {
   tsr_check_options *read = &work->options;
   TSR_TRY(tsr_sized_read(tsr_check_options, options, read));
-  if (read->fact_count < 0)
-    return tsr_fail(BAD_ARGUMENT, "%lld facts, wanted 0 or more", (long long)read->fact_count);
+  TSR_TRY(tsr_list_check(read->facts, read->fact_count, "facts"));
   if (!read->small_elements) read->small_elements = SMALL_ELEMENTS;
   if (!(read->balance_limit > 0)) read->balance_limit = 0.5;
   return NULL;

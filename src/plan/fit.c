@@ -11,6 +11,7 @@
 
 #include "base/dtype_internal.h"
 #include "base/grow.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/sized.h"
 #include "mesh/mesh.h"
@@ -381,6 +382,7 @@ static tsr_status check_options(const tsr_fit_options *options, const tsr_tree *
   if (!is_count(options->gradient_copies) || !is_count(options->optimiser_copies))
     return tsr_fail(BAD_ARGUMENT, "%g gradient and %g optimiser copies, wanted 0 to %g",
                     options->gradient_copies, options->optimiser_copies, MOST_COPIES);
+  TSR_TRY(tsr_list_check(options->names, options->name_count, "names"));
   const tsr_plan *start = options->start;
   if (start && !tsr_tree_equal(tsr_plan_tree(start), tree))
     return tsr_fail(TREE_MISMATCH, "the plan to begin with is for another model");

@@ -1,4 +1,5 @@
 // Plans whose specs are given.
+#include "base/room.h"
 #include "plan/plan.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/plan.h"
@@ -17,6 +18,7 @@ tsr_status tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh,
                                const tsr_spec *const *specs, tsr_plan **out_plan) {
   tsr_plan_builder builder;
   tsr_spec *uncut = NULL;
+  TSR_TRY(tsr_list_check(specs, tsr_tree_count(tree), "specs"));
   TSR_TRY(tsr_spec_of(NULL, 0, &uncut));
   tsr_status status = tsr_plan_builder_init(&builder, tree, mesh);
   if (!status) status = set_all(&builder, tree, specs, uncut);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/name_index.h"
+#include "base/room.h"
 #include "base/shape_internal.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -60,6 +61,7 @@ static tsr_status measure(const tsr_tensor *tensors, int64_t count, extent *out_
   if (count < 0 || count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a tree of %lld tensors, wanted 0 to %d", (long long)count,
                     INT32_MAX);
+  TSR_TRY(tsr_list_check(tensors, count, "tensors"));
   for (int64_t i = 0; i < count; i++) {
     if (!tensors[i].path) return tsr_fail(BAD_ARGUMENT, "tensor %lld has no path", (long long)i);
     if (!tsr_utf8_is_valid(tensors[i].path))  // JSON could not hold it

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "base/sized.h"
 #include "base/utf8.h"
 #include "rules/prefilter.h"
@@ -37,10 +38,11 @@ tsr_status tsr_rules_options_copy(const tsr_rules_options *options,
                                   tsr_rules_options *out_options) {
   tsr_rules_options read;
   TSR_TRY(tsr_sized_read(tsr_rules_options, options, &read));
-  if (read.fact_count < 0 || read.keep_axis_count < 0 || read.rename_axis_count < 0)
-    return tsr_fail(BAD_ARGUMENT,
-                    "%lld facts, %d axes to keep and %d to rename, wanted 0 or more of each",
-                    (long long)read.fact_count, read.keep_axis_count, read.rename_axis_count);
+  TSR_TRY(tsr_list_check(read.facts, read.fact_count, "facts"));
+  for (int64_t i = 0; i < read.fact_count; i++)
+    if (!read.facts[i].name) return tsr_fail(BAD_ARGUMENT, "fact %lld has no name", (long long)i);
+  TSR_TRY(tsr_list_check(read.rename_axes, read.rename_axis_count, "axes to rename"));
+  if (read.keep_axes) TSR_TRY(tsr_list_check(read.keep_axes, read.keep_axis_count, "axes to keep"));
   *out_options = read;
   return NULL;
 }

@@ -1,5 +1,6 @@
 // What can be wrong with a spec before any mesh is known. The sets are checked in JAX's order, so
 // that of several faults the same one is reported.
+#include "base/room.h"
 #include "spec/axis_ref.h"
 #include "spec/spec.h"
 
@@ -59,9 +60,11 @@ static tsr_status check_cut(const tsr_stage *stage) {
       return NULL;
     case TSR_STAGE_SIZES:
       if (stage->count < 1) return tsr_fail(BAD_CUT, "a cut by sizes without sizes");
+      TSR_TRY(tsr_list_check(stage->sizes, stage->count, "sizes"));
       return check_sizes(stage);
     case TSR_STAGE_PARTS:
       if (stage->count < 1) return tsr_fail(BAD_CUT, "a cut by parts without parts");
+      TSR_TRY(tsr_list_check(stage->parts, stage->count, "parts"));
       return check_parts(stage);
   }
   return tsr_fail(BAD_ARGUMENT, "%d is not a kind of stage", (int)stage->kind);
@@ -69,7 +72,8 @@ static tsr_status check_cut(const tsr_stage *stage) {
 
 static tsr_status check_stage(const tsr_stage *stage, int64_t *names) {
   if (stage->axis_count < 0 || stage->count < 0)
-    return tsr_fail(BAD_ARGUMENT, "a stage with a negative count");
+    return tsr_fail(BAD_ARGUMENT, "a stage of %d axes and %lld sizes or parts, wanted 0 or more",
+                    stage->axis_count, (long long)stage->count);
   if (stage->kind != TSR_STAGE_CYCLIC && stage->count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a cut by %lld sizes or parts, wanted at most %d",
                     (long long)stage->count, INT32_MAX);
@@ -77,12 +81,13 @@ static tsr_status check_stage(const tsr_stage *stage, int64_t *names) {
   if (stage->kind == TSR_STAGE_PARTS) *names += stage->count;
   if (*names > TSR_SPEC_MAX_NAMES)
     return tsr_fail(TOO_LARGE, "a spec names at most %d axes and parts", TSR_SPEC_MAX_NAMES);
+  TSR_TRY(tsr_list_check(stage->axes, stage->axis_count, "axes"));
   for (int i = 0; i < stage->axis_count; i++) TSR_TRY(check_ref(&stage->axes[i]));
   return check_cut(stage);
 }
 
 static tsr_status check_dim(const tsr_spec_dim *dim, int64_t *names) {
-  if (dim->stage_count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of stages");
+  TSR_TRY(tsr_list_check(dim->stages, dim->stage_count, "stages"));
   if (dim->priority < 0)
     return tsr_fail(BAD_ARGUMENT, "priority %d, wanted 0 or more", dim->priority);
   if (dim->priority && !dim->has_priority)
@@ -99,7 +104,7 @@ typedef struct axis_set {
 } axis_set;
 
 static tsr_status check_set(const axis_set *set, int64_t *names) {
-  if (set->count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of %s axes", set->name);
+  TSR_TRY_NOTE(tsr_list_check(set->refs, set->count, "axes"), "the %s axes", set->name);
   *names += set->count;
   if (*names > TSR_SPEC_MAX_NAMES)
     return tsr_fail(TOO_LARGE, "a spec names at most %d axes and parts", TSR_SPEC_MAX_NAMES);
@@ -145,7 +150,7 @@ static tsr_status check_entry(const tsr_spec_dim *dim, const axis_set sets[3], i
 }
 
 tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc) {
-  if (desc->dim_count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of dimensions");
+  TSR_TRY(tsr_list_check(desc->dims, desc->dim_count, "dimensions"));
   if (desc->reduction < TSR_REDUCE_SUM || desc->reduction >= TSR_SPEC_REDUCTION_COUNT)
     return tsr_fail(BAD_ARGUMENT, "reduction %d is not one of specs, wanted sum, max or min",
                     (int)desc->reduction);

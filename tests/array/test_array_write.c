@@ -48,7 +48,7 @@ static tsr_status check_values(const tsr_array *array, int32_t by) {
 }
 
 static const int32_t *count_up(void) {
-  static int32_t host[24];
+  static _Thread_local int32_t host[24];
   for (int i = 0; i < 24; i++) host[i] = i;
   return host;
 }

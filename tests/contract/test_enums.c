@@ -65,7 +65,6 @@ static const char *const data_axis[] = {"data"};
     tsr_array_from_host_local(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))           \
   X(array_from_buffers, TSR_DTYPE_COUNT,                                                          \
     tsr_array_from_buffers(w->comm, w->layout, (tsr_dtype)v, (tsr_buffer *[8]){NULL}, OUT(0)))    \
-  X(array_load_npy, TSR_DTYPE_COUNT, load_npy(w, v))                                              \
   X(placements_kind, TSR_PLACEMENT_PARTIAL + 1, placed_as(w, v, TSR_REDUCE_SUM))                  \
   X(placements_reduction, TSR_SPEC_REDUCTION_COUNT, placed_as(w, TSR_PLACEMENT_PARTIAL, v))       \
   X(array_generate, TSR_DTYPE_COUNT,                                                              \
@@ -264,12 +263,6 @@ static tsr_status save_to(world *w, int format, int dtype, int existing) {
                                     .dtype = (tsr_dtype)dtype,
                                     .existing = (tsr_existing)existing};
   return tsr_save_create(w->arrays, test_folder_path(&w->folder, "s"), w->comm, &options, OUT(0));
-}
-
-static tsr_status load_npy(world *w, int v) {
-  const char *path = test_folder_path(&w->folder, "a.npy");
-  TSR_TRY(tsr_array_save_npy(w->array, path));
-  return tsr_array_load_npy(w->comm, w->layout, path, (tsr_dtype)v, OUT(0));
 }
 
 static tsr_status placed_as(world *w, int kind, int reduction) {
