@@ -380,25 +380,54 @@ static tsr_status make_mapped(shared_sources *sources, int64_t tensor, tsr_view 
 }
 
 tsr_status tsr_mapping_check_source(const tsr_mapping *mapping, const tsr_checkpoint *checkpoint) {
-  if (tsr_tree_equal(tsr_mapping_source(mapping), tsr_checkpoint_tree(checkpoint))) return NULL;
-  return tsr_fail(TREE_MISMATCH, "the map was applied to another model than %s",
-                  tsr_checkpoint_path(checkpoint));
+  const tsr_tree *source = tsr_mapping_source(mapping), *there = tsr_checkpoint_tree(checkpoint);
+  const tsr_tensor *missing = source == there ? NULL : tsr_tree_missing(source, there);
+  if (missing)
+    return tsr_fail(TREE_MISMATCH,
+                    "the map was applied to another model than %s, which has no tensor \"%s\" of "
+                    "this type and shape",
+                    tsr_checkpoint_path(checkpoint), missing->path);
+  if (tsr_tree_count(source) != tsr_tree_count(there))
+    return tsr_fail(TREE_MISMATCH,
+                    "the map was applied to another model than %s: to %lld of %lld tensors",
+                    tsr_checkpoint_path(checkpoint), (long long)tsr_tree_count(source),
+                    (long long)tsr_tree_count(there));
+  return NULL;
+}
+
+// A mapping counts the tensors of its source; a file may have the same ones in another order.
+static tsr_status order_views(tsr_views *views, const tsr_tree *order) {
+  tsr_view **items = calloc((size_t)views->count + 1, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)views->count);
+  for (int64_t i = 0; i < views->count; i++) {
+    const int64_t place = tsr_tree_find(order, views->items[i]->name);
+    if (place < 0) {
+      free(items);
+      return tsr_fail(TREE_MISMATCH, "tensor \"%s\" is none of the map's", views->items[i]->name);
+    }
+    items[place] = views->items[i];
+  }
+  free(views->items);
+  views->items = items;
+  return NULL;
 }
 
 tsr_status tsr_views_map(tsr_views *sources, const tsr_mapping *mapping, tsr_views *out_views) {
   const int64_t count = tsr_tree_count(tsr_mapping_tree(mapping));
   shared_sources *shared = calloc(1, sizeof *shared);
   tsr_views views = {.items = calloc((size_t)count + 1, sizeof *views.items)};
-  if (!shared || !views.items) {
+  tsr_status status = shared && views.items
+                          ? order_views(sources, tsr_mapping_source(mapping))
+                          : tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
+  if (status) {
     free(shared);
     free(views.items);
     tsr_views_deinit(sources);
-    return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
+    return status;
   }
   *shared = (shared_sources){.views = *sources, .mapping = tsr_mapping_retain(mapping)};
   atomic_init(&shared->refs, 1);
   *sources = (tsr_views){0};
-  tsr_status status = NULL;
   for (; views.count < count && !status; views.count += !status)
     status = make_mapped(shared, views.count, &views.items[views.count]);
   release_sources(shared);

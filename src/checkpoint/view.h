@@ -67,7 +67,7 @@ TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_over
                                       tsr_view **out_view);
 // How many numbers did not fit of those that were read so far.
 int64_t tsr_view_overflows(const tsr_view *view);
-// Refuses a mapping that was applied to other tensors than a checkpoint's.
+// Refuses a mapping that was applied to other tensors than a checkpoint's, whatever their order.
 TSR_MUST_USE tsr_status tsr_mapping_check_source(const tsr_mapping *mapping,
                                                  const tsr_checkpoint *checkpoint);
 // The tensors of a mapping made of views of its source's tensors, in the order of its tree. Takes

@@ -207,6 +207,14 @@ static bool same_tensor(const tsr_tensor *a, const tsr_tensor *b) {
   return tsr_tensor_same_shape(a, b) && tsr_tensor_same_logical(a, b) && !strcmp(a->path, b->path);
 }
 
+const tsr_tensor *tsr_tree_missing(const tsr_tree *a, const tsr_tree *b) {
+  for (int64_t i = 0; i < a->count; i++) {
+    const int64_t found = tsr_tree_find(b, a->tensors[i].path);
+    if (found < 0 || !same_tensor(&a->tensors[i], &b->tensors[found])) return &a->tensors[i];
+  }
+  return NULL;
+}
+
 bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b) {
   if (a == b) return true;
   bool same = a->count == b->count;

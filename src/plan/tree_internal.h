@@ -24,6 +24,9 @@ const char *tsr_tree_warnings(const tsr_tree *tree);
 const char *tsr_tree_nearest(const tsr_tree *tree, const char *path);
 // The same tensors in the same order.
 bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b);
+// The first tensor of `a` that `b` lacks as it is: under its path, of its type and shape. NULL if
+// there is none.
+const tsr_tensor *tsr_tree_missing(const tsr_tree *a, const tsr_tree *b);
 
 // Which tensors are meant: those that match any of the patterns to include (none given: all), and
 // none of those to exclude. Patterns are searched for as those of rules are.

@@ -16,6 +16,7 @@
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 
 // ---- sources in memory ----
@@ -651,6 +652,43 @@ static void a_transform_writes_what_a_map_makes(void **state) {
   test_folder_remove(&folder);
 }
 
+// Files order their tensors by themselves: "a.up" stands before "a.down" in the map, and behind it
+// in the folder.
+static void an_inverse_takes_tensors_in_any_order(void **state) {
+  (void)state;
+  tsr_checkpoint *model = NULL, *cut = NULL;
+  tsr_map *map = NULL;
+  tsr_mapping *mapping = NULL, *inverse = NULL;
+  tsr_transform *job = NULL;
+  tsr_verification *verification = NULL;
+  test_folder folder;
+  test_folder_make(&folder);
+  test_tensor w = test_tensor_whole("w", TSR_SHAPE(4, 2));
+  test_write_safetensors(test_folder_path(&folder, "in.safetensors"), &w, 1);
+  assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "in.safetensors"), NULL, &model));
+  assert_ok(tsr_map_parse("a.up, a.down = split(w, 0, 1, _)", "t", &map));
+  assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(model), NULL, &mapping));
+  const tsr_transform_options how = {.size = sizeof how, .map = mapping, .no_sync = true};
+  assert_ok(tsr_transform_create(model, test_folder_path(&folder, "out"), &how, &job));
+  assert_ok(tsr_transform_run(job));
+  tsr_transform_destroy(job);
+  assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "out"), NULL, &cut));
+  assert_false(tsr_tree_equal(tsr_checkpoint_tree(cut), tsr_mapping_tree(mapping)));
+  assert_ok(tsr_mapping_invert(mapping, &inverse));
+  const tsr_verify_options back = {.size = sizeof back, .map = inverse, .mapped = 1};
+  assert_ok(tsr_checkpoint_verify(model, cut, &back, &verification));
+  assert_true(tsr_verification_equal(verification));
+  assert_fails_with(tsr_checkpoint_verify(cut, model, &back, &verification), TREE_MISMATCH,
+                    "which has no tensor \"a.up\" of this type and shape");
+  tsr_verification_destroy(verification);
+  tsr_mapping_release(inverse);
+  tsr_mapping_release(mapping);
+  tsr_map_release(map);
+  tsr_checkpoint_release(cut);
+  tsr_checkpoint_release(model);
+  test_folder_remove(&folder);
+}
+
 static tsr_status map_and_read(void *context) {
   tsr_mapping *mapping = context, *inverse = NULL;
   tsr_views views = {0}, made = {0};
@@ -679,6 +717,7 @@ static void mapped_tensors_survive_failing_allocations(void **state) {
 }
 
 SUITE(mapped, TEST(large_tensors_go_through_a_small_buffer),
-      TEST(a_transform_writes_what_a_map_makes), TEST(mapped_tensors_survive_failing_allocations),
+      TEST(a_transform_writes_what_a_map_makes), TEST(an_inverse_takes_tensors_in_any_order),
+      TEST(mapped_tensors_survive_failing_allocations),
       TEST(random_expressions_read_as_the_reference_has_them),
       TEST(presets_come_in_pairs_that_undo_each_other))
