@@ -57,10 +57,9 @@ typedef struct tsr_logical_rules tsr_logical_rules;  // immutable, shared by any
 //   kv    -> _                 # not cut; None does too
 //   rest  -> ?                 # unconstrained
 // Names that are not plain words stand in double quotes. `name` stands in messages and becomes the
-// rules' file.
-TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_rules_parse(const char *text,
-                                                                    const char *name,
-                                                                    tsr_logical_rules **out_rules);
+// rules' file; NULL = "rules".
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
+    tsr_logical_rules_parse(const char *text, const char *name, tsr_logical_rules **out_rules);
 // A file of that form, or of JSON if it ends in .json.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_logical_rules_read(const char *path,
                                                                    tsr_logical_rules **out_rules);

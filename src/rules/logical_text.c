@@ -91,7 +91,7 @@ static tsr_status read_lines(tsr_logical_list *list, const char *text, const cha
 tsr_status tsr_logical_rules_parse(const char *text, const char *name,
                                    tsr_logical_rules **out_rules) {
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
-  tsr_status status = read_lines(&list, text, name);
+  tsr_status status = read_lines(&list, text, name ? name : "rules");
   if (!status) status = tsr_logical_list_finish(&list, out_rules);
   tsr_logical_list_deinit(&list);
   return status;

@@ -76,6 +76,8 @@ static void faults_in_text_name_line_and_column(void **state) {
     assert_fails(tsr_logical_rules_parse(cases[i].text, "f", &rules), SYNTAX, cases[i].message);
     assert_null(rules);
   }
+  tsr_logical_rules *unnamed = NULL;
+  assert_fails_with(tsr_logical_rules_parse("batch data", NULL, &unnamed), SYNTAX, "rules:1: ");
 }
 
 static void rules_know_where_they_stand(void **state) {
