@@ -20,7 +20,7 @@
 //   tp/parts(q:4096/128, k:512/128*2)     pieces side by side: name:size/grain*copies
 //   x, _ | unreduced=y+z reduced=w replicated=v mesh=m    sets; unreduced=max(y) for maxima
 //   "my axis"             names that are not plain words stand in double quotes
-// The grammar: src/spec/README.md.
+// Each form is explained in the manual page tessera-notation(7).
 #ifndef TESSERA_SPEC_H
 #define TESSERA_SPEC_H
 

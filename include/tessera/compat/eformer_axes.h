@@ -2,7 +2,8 @@
 // mesh axes by mode, training or decoding. eformer's PartitionAxis and PartitionManager.
 //
 //   tsr_axes *axes = NULL;  // tensor parallelism over "mdl", which the heads follow
-//   tsr_field_value tp = {TSR_FIELD_TENSOR_PARALLEL, TSR_LOGICAL_NAME("mdl")};
+//   const tsr_field_value tp = {.field = TSR_FIELD_TENSOR_PARALLEL,
+//                               .entry = TSR_LOGICAL_NAME("mdl")};
 //   TSR_TRY(tsr_axes_create(&tp, 1, &axes));
 //   tsr_logical_entry names[] = {TSR_LOGICAL_NAME("__BATCH__"), TSR_LOGICAL_NAME("__HEAD__")};
 //   tsr_spec *spec = NULL;  // fsdp+dp, mdl

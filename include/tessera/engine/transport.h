@@ -1,7 +1,7 @@
 // Transport: what a comm needs to be told to work over some network, which makes it an *engine*.
 //
-// A program that only uses comms does not need this header; it is for those who write an engine, in
-// this library (src/comm/threads), beside it (src/comm/mpi, a library of its own) or elsewhere.
+// A program that only uses comms does not need this header; it is for those who write an engine.
+// The threads of one process are one, inside the library; MPI is another, in a library beside it.
 //
 // The facade (tessera/engine/collectives.h) does for every engine what all have in common. It
 // checks arguments, turns all_gather, all_to_all, permute and broadcast into copies, and, when
