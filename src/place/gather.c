@@ -78,5 +78,7 @@ tsr_status tsr_gather_tree_as(const char *call, const tsr_array_tree *tree, int 
 }
 
 tsr_status tsr_array_tree_gather(const tsr_array_tree *tree, int root, tsr_array_tree **out_tree) {
-  return tsr_gather_tree_as("tree_gather", tree, root, NULL, out_tree);
+  const tsr_status found =
+      root < -1 ? tsr_fail(BAD_ARGUMENT, "gather to rank %d, wanted -1 or more", root) : NULL;
+  return tsr_gather_tree_as("tree_gather", tree, root, found, out_tree);
 }

@@ -103,6 +103,7 @@ static const tsr_axis_ref x_axis[] = {{.name = "x"}};
 #define NUMBERS(X)                                                                            \
   X(comm_create, tsr_comm_create(n, NULL, OUT(0)))                                            \
   X(pool_run, tsr_pool_run(NULL, n, nothing, NULL))                                           \
+  X(array_tree_gather, tsr_array_tree_gather(w->arrays, n - 1, OUT(0)))                       \
   X(plan_analyze,                                                                             \
     tsr_plan_analyze(w->plan, (const char *const[]){"data"}, n, SIZED(0, tsr_analysis)))      \
   X(transform_jobs, transform(w, WITH(tsr_transform_options, .jobs = n)))                     \
