@@ -33,9 +33,13 @@ endfunction()
 
 function(tessera_add_mpi flavour)
   set(library tessera_mpi_${flavour})
-  add_library(${library} SHARED ${mpi_sources})
-  target_include_directories(${library} PRIVATE src)
-  target_compile_definitions(${library} PRIVATE TSR_BUILDING TSR_MPI_FLAVOUR="${flavour}")
+  # Compiled once: tests and benchmarks that look inside have the engine in their own program.
+  add_library(${library}_objects OBJECT ${mpi_sources})
+  target_include_directories(${library}_objects PRIVATE ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${library}_objects PRIVATE TSR_BUILDING TSR_MPI_FLAVOUR="${flavour}")
+  target_link_libraries(${library}_objects PRIVATE mpi::${flavour})
+  add_library(${library} SHARED $<TARGET_OBJECTS:${library}_objects>)
   target_link_libraries(${library} PUBLIC tessera_shared mpi::${flavour})
   if(NOT TESSERA_SANITIZE)
     target_link_options(${library} PRIVATE LINKER:--no-undefined LINKER:--as-needed)
