@@ -8,7 +8,7 @@
 #include <tessera/tessera.h>
 
 static tsr_status run(void) {
-  double matrix[8][12];  // of which each rank takes the blocks that are dealt to it
+  double matrix[8][12];  // each rank takes the blocks dealt to it
   for (int i = 0; i < 8 * 12; i++) matrix[i / 12][i % 12] = i;
   TSR_OWN(comm, comm);  // given back at the end of the block, as are all that follow
   TSR_OWN(mesh, mesh);

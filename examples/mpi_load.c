@@ -24,7 +24,7 @@ static tsr_status make_plan(const tsr_tree *tree, const char *mesh_text, const c
   return tsr_plan_match(tree, mesh, rules, NULL, out_plan);
 }
 
-// Element i of a tensor is i: whoever holds it can tell whether it is right. Rows for two ranks, as
+// Element i of a tensor is i, so that each rank can check what it holds. Rows for two ranks, as
 // engines store them: model-rank-0-part-0.safetensors and so on.
 static tsr_status make_model(const char *folder) {
   static float values[ROWS * COLUMNS];

@@ -50,7 +50,7 @@ static tsr_status run(void) {
   TSR_TRY(tsr_comm_create_mpi(MPI_COMM_WORLD, 1, NULL, &comm));  // a device per rank
   if (tsr_comm_rank_count(comm) != 4)
     return tsr_fail(BAD_ARGUMENT, "%d ranks, wanted 4", tsr_comm_rank_count(comm));
-  double matrix[ROWS][COLUMNS];  // of which each rank takes the blocks that are dealt to it
+  double matrix[ROWS][COLUMNS];  // each rank takes the blocks dealt to it
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < COLUMNS; j++) matrix[i][j] = 100 * i + j;
   TSR_OWN(layout, blocks);

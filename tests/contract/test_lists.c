@@ -133,14 +133,8 @@ static const list_row numbers[] = {NUMBERS(ROW)};
 // How many of the calls take n.
 static int taken(world *w, const list_row *rows, size_t count, int n) {
   int failures = 0;
-  for (size_t r = 0; r < count; r++) {
-    tsr_status status = rows[r].call(w, n);
-    if (tsr_status_code(status) != TSR_CODE_INVALID)
-      failures += complain("%s with %d: %s (%s)", rows[r].name, n,
-                           tsr_cause_slug(tsr_status_cause(status)), tsr_status_text(status));
-    if (!world_is_untouched(w)) failures += complain("%s wrote to its output", rows[r].name);
-    tsr_status_free(status);
-  }
+  for (size_t r = 0; r < count; r++)
+    failures += world_judge(w, rows[r].name, n, rows[r].call(w, n));
   return failures;
 }
 

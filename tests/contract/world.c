@@ -175,3 +175,13 @@ int world_tear_down(void **state) {
   test_free(w);
   return 0;
 }
+
+int world_judge(world *w, const char *name, int64_t value, tsr_status status) {
+  int failures = 0;
+  if (tsr_status_code(status) != TSR_CODE_INVALID)
+    failures += complain("%s with %lld: %s (%s)", name, (long long)value,
+                         tsr_cause_slug(tsr_status_cause(status)), tsr_status_text(status));
+  if (!world_is_untouched(w)) failures += complain("%s wrote to its output", name);
+  tsr_status_free(status);
+  return failures;
+}

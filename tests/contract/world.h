@@ -74,6 +74,9 @@ bool world_is_untouched(world *w);  // since it was last asked
 
 // Says what is wrong with one call of many; gives 1, for a count of these.
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Whether a call with a wrong value was refused as invalid and wrote nothing: the number of
+// complaints. Frees the status.
+int world_judge(world *w, const char *name, int64_t value, tsr_status status);
 
 // Numbers as they are for parameters of type int: the ends stay ends.
 int world_int(int64_t number);

@@ -52,7 +52,7 @@ TSR_API void tsr_copy_plan_release(const tsr_copy_plan *plan);  // NULL is fine
 // Their order is by target, source and `to`; so the copies of any set of devices, sorted by these
 // three, stand in the same order wherever they are listed.
 //
-// Which of the devices that hold an element gives it, is told by a pure function:
+// A pure function chooses which of the devices that hold an element gives it:
 //   1. the device itself, if it holds it;
 //   2. else the shard that owns it (along each dimension the device's own cut, if that holds it);
 //      of its replicas those in the same process, else those nearer than the network, else all;

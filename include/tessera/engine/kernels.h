@@ -43,7 +43,7 @@ TSR_API TSR_MUST_USE tsr_status tsr_convert(tsr_dtype from, const void *source, 
 // A box of elements that goes from one buffer to another, whatever their strides: the common coin
 // of everything that moves bytes. A copy plan makes copies, an engine carries them out between
 // devices, a checkpoint between files. Offsets count elements, so that one plan serves every
-// element type; the width of an element is told when a copy is done.
+// element type; tsr_copy_run takes the width of an element.
 
 // One loop around a copy: `count` turns, each `from` elements further in the source and `to`
 // further in the target.
@@ -56,7 +56,7 @@ typedef struct tsr_copy_loop {
 // source's buffer to `to + i * loops[0].to + ... + e` of the target's. Only `loop_count` loops are
 // set. An empty copy has length 0.
 typedef struct tsr_copy {
-  int64_t source, target;  // devices by id, or positions, or shards: whoever made it says which
+  int64_t source, target;  // devices by id, or positions, or shards: its maker says which
   int64_t from, to, length;
   int loop_count;
   tsr_copy_loop loops[TSR_MAX_RANK];
