@@ -75,8 +75,8 @@ TSR_API TSR_NONNULL const tsr_tree *tsr_mapping_tree(const tsr_mapping *mapping)
 // (`only`). "" = nothing.
 TSR_API TSR_NONNULL const char *tsr_mapping_warnings(const tsr_mapping *mapping);
 // The way back: the source tensors made of the destination's, for a checkpoint that holds these in
-// any order. Fails with not_expressible when an
-// element of the source is in no destination tensor, naming the first such tensor.
+// any order. Fails with not_expressible when an element of the source is in no destination tensor,
+// naming the first such tensor.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mapping_invert(const tsr_mapping *mapping,
                                                                tsr_mapping **out_inverse);
 
