@@ -5,8 +5,8 @@
 // bar: 0.0654 s
 //
 // The bar is 0.5 GB/s.
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rounds.h"
 #include "tessera/text.h"
 

@@ -12,8 +12,8 @@
 
 #include "../rounds.h"
 #include "../sharded_model.h"
-#include "base/json.h"
 #include "base/progress_internal.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/plan.h"

@@ -9,6 +9,7 @@
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/groups.h"
+#include "tessera/engine/hash.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"

@@ -17,7 +17,7 @@
 // ---- slots ----
 
 static int by_device(const void *left, const void *right) {
-  const tsr_slot *a = left, *b = right;
+  const tsr_array_slot *a = left, *b = right;
   return (a->device > b->device) - (a->device < b->device);
 }
 
@@ -69,10 +69,10 @@ static void fill_slots(tsr_array *array) {
   for (int64_t p = 0; p < positions; p++) {
     const int64_t device = tsr_layout_device_at(array->layout, p);
     if (tsr_comm_local_index(array->comm, device) < 0) continue;
-    array->slots[count++] = (tsr_slot){.device = device,
-                                       .position = p,
-                                       .shard = tsr_layout_shard(array->layout, p),
-                                       .term = tsr_layout_term(array->layout, p)};
+    array->slots[count++] = (tsr_array_slot){.device = device,
+                                             .position = p,
+                                             .shard = tsr_layout_shard(array->layout, p),
+                                             .term = tsr_layout_term(array->layout, p)};
   }
   qsort(array->slots, (size_t)count, sizeof *array->slots, by_device);
 }
@@ -109,27 +109,27 @@ tsr_status tsr_array_alloc(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   return status;
 }
 
-int64_t tsr_slot_bytes(const tsr_array *array, const tsr_slot *slot) {
+int64_t tsr_slot_bytes(const tsr_array *array, const tsr_array_slot *slot) {
   const int64_t elements = tsr_layout_buffer_elements(array->layout, slot->shard);
   return elements / 8 * array->bits + (elements % 8 * array->bits + 7) / 8;
 }
 
-bool tsr_slot_is_leader(const tsr_array *array, const tsr_slot *slot) {
+bool tsr_slot_is_leader(const tsr_array *array, const tsr_array_slot *slot) {
   return &array->slots[slot->leader] == slot;
 }
 
-void tsr_slot_set(tsr_slot *slot, tsr_buffer *buffer, int64_t offset) {
+void tsr_slot_set(tsr_array_slot *slot, tsr_buffer *buffer, int64_t offset) {
   tsr_buffer_release(slot->buffer);
   slot->buffer = buffer;
   slot->data = (char *)tsr_buffer_data(buffer) + offset;
 }
 
-void tsr_slot_hold(tsr_slot *slot, const tsr_slot *other) {
+void tsr_slot_hold(tsr_array_slot *slot, const tsr_array_slot *other) {
   const int64_t offset = other->data - (const char *)tsr_buffer_data(other->buffer);
   tsr_slot_set(slot, tsr_buffer_retain(other->buffer), offset);
 }
 
-tsr_status tsr_slot_make(tsr_array *array, tsr_slot *slot) {
+tsr_status tsr_slot_make(tsr_array *array, tsr_array_slot *slot) {
   const int64_t bytes = tsr_slot_bytes(array, slot);
   tsr_buffer *buffer = NULL;
   TSR_TRY_NOTE(tsr_buffer_create(tsr_comm_buffers(array->comm), bytes, &buffer), "device %lld",
@@ -146,7 +146,7 @@ tsr_status tsr_slot_make(tsr_array *array, tsr_slot *slot) {
 
 tsr_status tsr_array_make_buffers(tsr_array *array) {
   for (int64_t i = 0; i < array->slot_count; i++) {
-    tsr_slot *slot = &array->slots[i];
+    tsr_array_slot *slot = &array->slots[i];
     if (tsr_slot_is_leader(array, slot) && !slot->buffer) TSR_TRY(tsr_slot_make(array, slot));
   }
   return NULL;
@@ -154,7 +154,7 @@ tsr_status tsr_array_make_buffers(tsr_array *array) {
 
 void tsr_array_share(tsr_array *array) {
   for (int64_t i = 0; i < array->slot_count; i++) {
-    tsr_slot *slot = &array->slots[i];
+    tsr_array_slot *slot = &array->slots[i];
     if (tsr_slot_is_leader(array, slot) || slot->buffer) continue;
     slot->buffer = tsr_buffer_retain(array->slots[slot->leader].buffer);
     slot->data = array->slots[slot->leader].data;
@@ -163,7 +163,7 @@ void tsr_array_share(tsr_array *array) {
 
 void tsr_array_share_leaders(tsr_array *array) {
   for (int64_t i = 0; i < array->slot_count; i++) {
-    tsr_slot *slot = &array->slots[i];
+    tsr_array_slot *slot = &array->slots[i];
     if (tsr_slot_is_leader(array, slot)) continue;
     tsr_buffer_release(slot->buffer);
     slot->buffer = NULL;
@@ -259,7 +259,7 @@ const void *tsr_array_data(const tsr_array *array, int64_t index) {
 
 tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset) {
   if (!has_slot(array, index)) return NULL;
-  const tsr_slot *slot = &array->slots[index];
+  const tsr_array_slot *slot = &array->slots[index];
   if (slot->buffer) *out_offset = slot->data - (const char *)tsr_buffer_data(slot->buffer);
   return slot->buffer;
 }

@@ -12,13 +12,13 @@
 
 // What a local device holds. Slots whose devices hold the same values by the layout (the same
 // shard, and the same term over unreduced axes) follow the first of them, their leader.
-typedef struct tsr_slot {
+typedef struct tsr_array_slot {
   int64_t device, position, shard;
   int64_t term;        // which partial result, over the unreduced axes; 0 without
   int64_t leader;      // index of the first slot of its kind; its own when it is that
   tsr_buffer *buffer;  // owned reference; NULL before it is made and after donation
   char *data;          // in the buffer
-} tsr_slot;
+} tsr_array_slot;
 
 struct tsr_array {
   atomic_int refs;
@@ -29,7 +29,7 @@ struct tsr_array {
   const tsr_layout *layout;
   _Atomic(int64_t *) replica_ids;  // JAX's, per position; made when first asked for
   int64_t slot_count;
-  tsr_slot slots[];  // in order of device
+  tsr_array_slot slots[];  // in order of device
 };
 
 // ---- layouts on comms ----
@@ -44,18 +44,18 @@ TSR_MUST_USE tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout 
 TSR_MUST_USE tsr_status tsr_array_alloc(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                                         tsr_array **out_array);
 // Bytes of a slot's buffer. Shards of an array that could be made have no more than 2^62.
-int64_t tsr_slot_bytes(const tsr_array *array, const tsr_slot *slot);
-bool tsr_slot_is_leader(const tsr_array *array, const tsr_slot *slot);
+int64_t tsr_slot_bytes(const tsr_array *array, const tsr_array_slot *slot);
+bool tsr_slot_is_leader(const tsr_array *array, const tsr_array_slot *slot);
 // A fresh buffer for a leader, with padding and the bits after the last element zero.
-TSR_MUST_USE tsr_status tsr_slot_make(tsr_array *array, tsr_slot *slot);
+TSR_MUST_USE tsr_status tsr_slot_make(tsr_array *array, tsr_array_slot *slot);
 // Takes over a reference to a buffer; the data begin at `offset` bytes.
-void tsr_slot_set(tsr_slot *slot, tsr_buffer *buffer, int64_t offset);
+void tsr_slot_set(tsr_array_slot *slot, tsr_buffer *buffer, int64_t offset);
 // Holds what another slot holds.
-void tsr_slot_hold(tsr_slot *slot, const tsr_slot *other);
+void tsr_slot_hold(tsr_array_slot *slot, const tsr_array_slot *other);
 // Makes the buffers of all leaders that have none.
 TSR_MUST_USE tsr_status tsr_array_make_buffers(tsr_array *array);
 // Zeros in a slot's buffer, on the comm's workers.
-TSR_MUST_USE tsr_status tsr_slot_clear(const tsr_array *array, tsr_slot *slot);
+TSR_MUST_USE tsr_status tsr_slot_clear(const tsr_array *array, tsr_array_slot *slot);
 // Calls `fill` for each leader, on the comm's workers.
 TSR_MUST_USE tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_fn *fill,
                                                void *context);

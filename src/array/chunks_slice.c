@@ -3,10 +3,10 @@
 // t5x divides a dimension by the number of chunks, rounding down, and takes the chunk's share. The
 // exact way (options `uneven` and `strict`) starts from the devices instead: the axes cut the
 // dimension in shards of ceil(size / devices), and the process holds those of its box.
-#include "array/chunks.h"
+#include "array/array_chunks.h"
 #include "array/chunks_internal.h"
-#include "base/shape_internal.h"
 #include "base/sized.h"
+#include "element/shape_internal.h"
 #include "mesh/mesh.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/layout.h"

@@ -10,8 +10,8 @@
 #include "array/dlpack_internal.h"
 #include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "tessera/engine/buffer.h"
 
 // ---- element types ----

@@ -100,7 +100,7 @@ static int64_t natural_alignment(int bits) {
 }
 
 // Whether a shard can stay where it is: one run, all of its buffer, in whole bytes.
-static bool may_stay(const tsr_array *array, const tsr_slot *slot, const tsr_copy *copies,
+static bool may_stay(const tsr_array *array, const tsr_array_slot *slot, const tsr_copy *copies,
                      int64_t count, const char *host) {
   if (count != 1) return false;
   const tsr_copy *copy = copies;
@@ -123,11 +123,11 @@ typedef struct sharding_job {
 } sharding_job;
 
 // Partial sums other than the first are zero; of maxima and minima all may be the value.
-static bool holds_nothing(const tsr_array *array, const tsr_slot *slot) {
+static bool holds_nothing(const tsr_array *array, const tsr_array_slot *slot) {
   return slot->term > 0 && tsr_layout_reduction(array->layout) == TSR_REDUCE_SUM;
 }
 
-static tsr_status plan_slot(sharding_job *job, tsr_slot *slot) {
+static tsr_status plan_slot(sharding_job *job, tsr_array_slot *slot) {
   tsr_array *array = job->array;
   const int64_t before = job->copies.count;
   if (holds_nothing(array, slot)) {
@@ -226,7 +226,7 @@ static tsr_status copy_out(gathering *g) {
 }
 
 // Whether a shard holds elements that a lower one holds too.
-static tsr_status has_foreign(gathering *g, const tsr_slot *slot, bool *out_foreign) {
+static tsr_status has_foreign(gathering *g, const tsr_array_slot *slot, bool *out_foreign) {
   const int64_t count = g->copies.count;
   int64_t all = 0, own = 0;
   TSR_TRY(tsr_shard_copies(g->array->layout, slot->shard, &g->view, TSR_FROM_SHARD, slot->device,
@@ -243,7 +243,7 @@ static tsr_status has_foreign(gathering *g, const tsr_slot *slot, bool *out_fore
 
 // Where all is here, owners write. Otherwise the owner may be elsewhere, so that everybody writes;
 // shards that overlap then wait for each other, for two workers must not write to one place.
-static tsr_status gather_slot(gathering *g, const tsr_slot *slot, void *host) {
+static tsr_status gather_slot(gathering *g, const tsr_array_slot *slot, void *host) {
   const bool whole = tsr_array_is_fully_addressable(g->array);
   bool foreign = false;
   if (!whole) TSR_TRY(has_foreign(g, slot, &foreign));

@@ -5,9 +5,9 @@
 #include "array/array.h"
 #include "array/array_internal.h"
 #include "base/buffer_internal.h"
-#include "base/shape_internal.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/layout.h"
@@ -62,7 +62,7 @@ tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_array_p
   if (index < 0 || index >= array->slot_count)
     return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
                     (long long)index, (long long)array->slot_count);
-  const tsr_slot *slot = &array->slots[index];
+  const tsr_array_slot *slot = &array->slots[index];
   tsr_array_part part = {.size = sizeof part,
                          .device = slot->device,
                          .position = slot->position,
@@ -83,7 +83,7 @@ tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_array_p
 // ---- memory ----
 
 // A follower that shares its leader's memory takes none of its own.
-static bool has_own_memory(const tsr_array *array, const tsr_slot *slot) {
+static bool has_own_memory(const tsr_array *array, const tsr_array_slot *slot) {
   return slot->data &&
          (tsr_slot_is_leader(array, slot) || slot->data != array->slots[slot->leader].data);
 }

@@ -47,7 +47,7 @@ static tsr_status fill(const tsr_array *array, filling f) {
   return tsr_pool_run(tsr_comm_pool(array->comm), (f.bytes + CHUNK - 1) / CHUNK, fill_chunk, &f);
 }
 
-tsr_status tsr_slot_clear(const tsr_array *array, tsr_slot *slot) {
+tsr_status tsr_slot_clear(const tsr_array *array, tsr_array_slot *slot) {
   return fill(array, (filling){.data = slot->data, .bytes = tsr_slot_bytes(array, slot)});
 }
 
@@ -67,7 +67,7 @@ tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   return NULL;
 }
 
-typedef tsr_status slot_fn(tsr_array *array, tsr_slot *slot, const void *context);
+typedef tsr_status slot_fn(tsr_array *array, tsr_array_slot *slot, const void *context);
 
 // An array whose leaders are filled one by one.
 static tsr_status make_each(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
@@ -85,7 +85,7 @@ static tsr_status make_each(tsr_comm *comm, const tsr_layout *layout, tsr_dtype 
   return status;
 }
 
-static tsr_status write_zeros(tsr_array *array, tsr_slot *slot, const void *context) {
+static tsr_status write_zeros(tsr_array *array, tsr_array_slot *slot, const void *context) {
   (void)context;
   return tsr_slot_clear(array, slot);
 }
@@ -109,7 +109,7 @@ static size_t make_pattern(int bits, const void *element, unsigned char *out_pat
   return length;
 }
 
-static tsr_status write_full(tsr_array *array, tsr_slot *slot, const void *element) {
+static tsr_status write_full(tsr_array *array, tsr_array_slot *slot, const void *element) {
   unsigned char pattern[16];
   const size_t length = make_pattern(array->bits, element, pattern);
   const int64_t bytes = tsr_slot_bytes(array, slot);
@@ -181,7 +181,7 @@ tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout, tsr_dtyp
 static tsr_status take_buffers(tsr_array *array, tsr_buffer *const *buffers) {
   TSR_TRY(tsr_list_check(buffers, array->slot_count, "buffers"));
   for (int64_t i = 0; i < array->slot_count; i++) {
-    tsr_slot *slot = &array->slots[i];
+    tsr_array_slot *slot = &array->slots[i];
     const int64_t wanted = tsr_slot_bytes(array, slot);
     if (!buffers[i])
       return tsr_fail(BAD_ARGUMENT, "no buffer for device %lld", (long long)slot->device);

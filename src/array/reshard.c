@@ -60,12 +60,13 @@ static int64_t nearest(const tsr_comm *comm, const tsr_layout *layout, int64_t s
 // ---- into a local device ----
 
 // Whether the slot may hold a stretch of the source's buffer: `out_offset` bytes into its data.
-static bool is_view(const tsr_move *move, const tsr_slot *slot, const tsr_copy *copies,
-                    int64_t count, const tsr_slot **out_source, int64_t *out_offset) {
+static bool is_view(const tsr_reshard_move *move, const tsr_array_slot *slot,
+                    const tsr_copy *copies, int64_t count, const tsr_array_slot **out_source,
+                    int64_t *out_offset) {
   const int bits = move->to->bits;
   const int64_t index = count == 1 ? tsr_array_local_find(move->from, copies->source) : -1;
   if (index < 0 || copies->loop_count > 0 || copies->to != 0) return false;
-  const tsr_slot *source = &move->from->slots[index];
+  const tsr_array_slot *source = &move->from->slots[index];
   const int64_t wanted = tsr_layout_buffer_elements(move->to->layout, slot->shard);
   const int64_t there = tsr_layout_buffer_elements(move->from->layout, source->shard);
   if (copies->length != wanted) return false;
@@ -79,7 +80,7 @@ static bool is_view(const tsr_move *move, const tsr_slot *slot, const tsr_copy *
   return true;
 }
 
-static tsr_status add_copies_into(tsr_move *move, const tsr_slot *slot) {
+static tsr_status add_copies_into(tsr_reshard_move *move, const tsr_array_slot *slot) {
   const tsr_comm *comm = move->to->comm;
   tsr_copies copies;
   TSR_TRY(tsr_copies_init_into(&copies, move->plan, slot->position));
@@ -93,17 +94,17 @@ static tsr_status add_copies_into(tsr_move *move, const tsr_slot *slot) {
 }
 
 // Memory for a slot: what is there, the caller's, or its own.
-static tsr_status make_room(tsr_move *move, tsr_slot *slot) {
+static tsr_status make_room(tsr_reshard_move *move, tsr_array_slot *slot) {
   if (move->in_place) return NULL;
   if (!move->into) return tsr_slot_make(move->to, slot);
   tsr_slot_set(slot, tsr_buffer_retain(move->into), 0);
   return NULL;
 }
 
-static tsr_status plan_slot(tsr_move *move, tsr_slot *slot) {
+static tsr_status plan_slot(tsr_reshard_move *move, tsr_array_slot *slot) {
   tsr_array *to = move->to;
   const int64_t before = move->copies.count;
-  const tsr_slot *source = NULL;
+  const tsr_array_slot *source = NULL;
   int64_t offset = 0;
   if (move->first_terms && slot->term > 0) {
     if (move->in_place) return NULL;
@@ -125,7 +126,7 @@ static tsr_status plan_slot(tsr_move *move, tsr_slot *slot) {
 
 // ---- out of a local device ----
 
-static bool is_wanted(const tsr_move *move, const tsr_copy *copy) {
+static bool is_wanted(const tsr_reshard_move *move, const tsr_copy *copy) {
   const tsr_comm *comm = move->to->comm;
   const int rank = tsr_comm_rank_of(comm, copy->target);
   const int64_t position = tsr_layout_device_find(move->to->layout, copy->target);
@@ -134,7 +135,7 @@ static bool is_wanted(const tsr_move *move, const tsr_copy *copy) {
          nearest(comm, move->from->layout, copy->source, rank) == copy->source;
 }
 
-static tsr_status add_copies_out_of(tsr_move *move, const tsr_slot *slot) {
+static tsr_status add_copies_out_of(tsr_reshard_move *move, const tsr_array_slot *slot) {
   tsr_copies copies;
   TSR_TRY(tsr_copies_init_out_of(&copies, move->plan, slot->position));
   tsr_status status = NULL;
@@ -152,7 +153,7 @@ static int by_place(const void *left, const void *right) {
 }
 
 // Receivers list what they get by target, source and place; so do senders.
-static tsr_status add_all_out(tsr_move *move) {
+static tsr_status add_all_out(tsr_reshard_move *move) {
   const tsr_array *from = move->from;
   const int64_t before = move->copies.count;
   if (tsr_comm_rank_count(from->comm) == 1) return NULL;
@@ -180,7 +181,7 @@ bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b) {
 
 // The target as the plan sees it: values that become partial results go to every term, or, of sums,
 // to the first.
-static tsr_status make_plan(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
+static tsr_status make_plan(tsr_reshard_move *move, const tsr_layout *layout, int64_t tensor) {
   const tsr_copy_plan_options options = {.size = sizeof options, .tensor = tensor};
   if (tsr_layout_same_terms(move->from->layout, layout))
     return tsr_copy_plan_create(move->from->layout, layout, &options, &move->plan);
@@ -194,7 +195,7 @@ static tsr_status make_plan(tsr_move *move, const tsr_layout *layout, int64_t te
 
 // The layout on its devices in the order that moves the least, and the plan for it. Layouts of
 // partial results stay as they are.
-static tsr_status relabel(tsr_move *move, const tsr_layout *layout, int64_t tensor,
+static tsr_status relabel(tsr_reshard_move *move, const tsr_layout *layout, int64_t tensor,
                           tsr_layout **out_layout) {
   tsr_relabelling found = TSR_RELABELLING;
   if (tsr_layout_term_count(layout) > 1) {
@@ -212,7 +213,7 @@ static tsr_status relabel(tsr_move *move, const tsr_layout *layout, int64_t tens
   return status;
 }
 
-static tsr_status begin(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
+static tsr_status begin(tsr_reshard_move *move, const tsr_layout *layout, int64_t tensor) {
   const tsr_array *from = move->from;
   TSR_TRY(make_plan(move, layout, tensor));
   if (move->in_place) return NULL;
@@ -224,7 +225,7 @@ static tsr_status begin(tsr_move *move, const tsr_layout *layout, int64_t tensor
   return status;
 }
 
-tsr_status tsr_move_plan(tsr_move *move, const tsr_layout *layout, int64_t tensor) {
+tsr_status tsr_move_plan(tsr_reshard_move *move, const tsr_layout *layout, int64_t tensor) {
   const tsr_array *from = move->from;
   TSR_TRY(begin(move, layout, tensor));
   TSR_TRY(tsr_lists_init(&move->lists, from->comm));
@@ -236,7 +237,7 @@ tsr_status tsr_move_plan(tsr_move *move, const tsr_layout *layout, int64_t tenso
   return add_all_out(move);
 }
 
-tsr_exchange tsr_move_part(const tsr_move *move) {
+tsr_exchange tsr_move_part(const tsr_reshard_move *move) {
   return (tsr_exchange){.copies = move->copies.items,
                         .copy_count = move->copies.count,
                         .bits = move->from->bits,
@@ -244,14 +245,14 @@ tsr_exchange tsr_move_part(const tsr_move *move) {
                         .out = move->lists.out};
 }
 
-tsr_array *tsr_move_take(tsr_move *move) {
+tsr_array *tsr_move_take(tsr_reshard_move *move) {
   tsr_array *made = move->to;
   move->to = NULL;
   tsr_array_share(made);
   return made;
 }
 
-void tsr_move_deinit(tsr_move *move) {
+void tsr_move_deinit(tsr_reshard_move *move) {
   tsr_array_release(move->to);
   tsr_copy_plan_release(move->plan);
   tsr_copy_vector_deinit(&move->copies);

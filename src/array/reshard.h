@@ -6,7 +6,7 @@
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/copy_plan.h"
 
-typedef struct tsr_move {
+typedef struct tsr_reshard_move {
   tsr_array *from;   // borrowed
   bool unshare;      // the target must not hold buffers of the source
   bool relabel;      // the target's devices may change places
@@ -17,7 +17,7 @@ typedef struct tsr_move {
   tsr_copy_plan *plan;  // owned
   tsr_copy_vector copies;
   tsr_lists lists;
-} tsr_move;
+} tsr_reshard_move;
 
 // Whether two layouts hold the same partial results, so that terms may move as they are.
 bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b);
@@ -25,10 +25,11 @@ bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b);
 // Prepares the exchange: makes the target's buffers, or lets it hold the source's, and lists the
 // copies of this rank. The move begins as {from, into, unshare}, or {from, to, in_place, unshare};
 // `from` is without unreduced axes, or has the target's. Deinit in any case.
-TSR_MUST_USE tsr_status tsr_move_plan(tsr_move *move, const tsr_layout *layout, int64_t tensor);
-tsr_exchange tsr_move_part(const tsr_move *move);
-tsr_array *tsr_move_take(tsr_move *move);  // after the exchange: the new array
-void tsr_move_deinit(tsr_move *move);
+TSR_MUST_USE tsr_status tsr_move_plan(tsr_reshard_move *move, const tsr_layout *layout,
+                                      int64_t tensor);
+tsr_exchange tsr_move_part(const tsr_reshard_move *move);
+tsr_array *tsr_move_take(tsr_reshard_move *move);  // after the exchange: the new array
+void tsr_move_deinit(tsr_reshard_move *move);
 
 TSR_MUST_USE tsr_status tsr_reshard_options_check(const tsr_reshard_options *given,
                                                   tsr_reshard_options *out_options);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "array/reshard.h"
-#include "array/sequence.h"
+#include "array/sequence_run.h"
 #include "base/room.h"
 #include "base/sized.h"
 #include "layout/layout_internal.h"
@@ -96,7 +96,7 @@ typedef struct round {
   tsr_array *const *arrays;
   const tsr_layout *const *layouts;
   tsr_array **sources;  // the arrays, or what they reduce to; retained
-  tsr_move *moves;
+  tsr_reshard_move *moves;
   tsr_exchange *parts;
 } round;
 
@@ -138,8 +138,8 @@ static bool reduces(const round *r) {
 
 static tsr_status plan_moves(round *r, int64_t first, const tsr_reshard_options *options) {
   for (int64_t i = 0; i < r->count; i++) {
-    r->moves[i] =
-        (tsr_move){.from = r->sources[i], .unshare = options->unshare, .relabel = options->relabel};
+    r->moves[i] = (tsr_reshard_move){
+        .from = r->sources[i], .unshare = options->unshare, .relabel = options->relabel};
     TSR_TRY_NOTE(tsr_move_plan(&r->moves[i], r->layouts[i], first + i), "array %lld",
                  (long long)(first + i));
     r->parts[i] = tsr_move_part(&r->moves[i]);

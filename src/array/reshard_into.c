@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "array/reshard.h"
-#include "array/sequence.h"
+#include "array/sequence_run.h"
 #include "base/buffer_internal.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/transport.h"
@@ -21,7 +21,7 @@ static tsr_status count_holders(const tsr_array *array, int **out_counts) {
   int *counts = calloc((size_t)array->slot_count + 1, sizeof *counts);
   if (!counts) return tsr_fail(NO_MEMORY, "%lld local devices", (long long)array->slot_count);
   for (int64_t i = 0; i < array->slot_count; i++) {
-    const tsr_slot *slot = &array->slots[i], *leader = &array->slots[slot->leader];
+    const tsr_array_slot *slot = &array->slots[i], *leader = &array->slots[slot->leader];
     counts[slot->leader] += slot->buffer == leader->buffer && slot->data == leader->data;
   }
   *out_counts = counts;
@@ -65,9 +65,9 @@ static void adopt(tsr_array *target, const tsr_array *shadow) {
 // ---- direct copies ----
 
 // Partial sums other than the first are zero.
-static tsr_status clear_terms(const tsr_move *move) {
+static tsr_status clear_terms(const tsr_reshard_move *move) {
   for (int64_t i = 0; move->first_terms && i < move->to->slot_count; i++) {
-    tsr_slot *slot = &move->to->slots[i];
+    tsr_array_slot *slot = &move->to->slots[i];
     if (slot->term > 0 && tsr_slot_is_leader(move->to, slot))
       TSR_TRY(tsr_slot_clear(move->to, slot));
   }
@@ -75,7 +75,7 @@ static tsr_status clear_terms(const tsr_move *move) {
 }
 
 static tsr_status exchange_into(tsr_array *source, tsr_array *shadow) {
-  tsr_move move = {
+  tsr_reshard_move move = {
       .from = source, .unshare = true, .to = tsr_array_retain(shadow), .in_place = true};
   tsr_status status = tsr_move_plan(&move, shadow->layout, 0);
   status = tsr_array_agree(shadow->comm, "reshard", status);
@@ -104,7 +104,7 @@ static tsr_status copy_rest(const tsr_array *made, tsr_array *shadow) {
   tsr_lists lists = {NULL, NULL};
   tsr_status status = tsr_lists_init(&lists, shadow->comm);
   for (int64_t i = 0; i < shadow->slot_count && !status; i++) {
-    const tsr_slot *slot = &shadow->slots[i];
+    const tsr_array_slot *slot = &shadow->slots[i];
     if (!tsr_slot_is_leader(shadow, slot) || made->slots[i].data == slot->data) continue;
     const int64_t index = tsr_comm_local_index(shadow->comm, slot->device);
     const tsr_copy copy = {

@@ -7,7 +7,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/transport.h"
 
-static tsr_status copy_slot(tsr_array *array, tsr_slot *slot, char *target) {
+static tsr_status copy_slot(tsr_array *array, tsr_array_slot *slot, char *target) {
   const int64_t index = tsr_comm_local_index(array->comm, slot->device);
   const int64_t bytes = tsr_slot_bytes(array, slot);
   const tsr_copy copy = {.source = slot->device, .target = slot->device, .length = bytes};
@@ -21,7 +21,7 @@ static tsr_status copy_slot(tsr_array *array, tsr_slot *slot, char *target) {
   return status;
 }
 
-static tsr_status unshare(tsr_array *array, tsr_slot *slot) {
+static tsr_status unshare(tsr_array *array, tsr_array_slot *slot) {
   tsr_buffer *copy = NULL;
   TSR_TRY(tsr_buffer_create(tsr_comm_buffers(array->comm), tsr_slot_bytes(array, slot), &copy));
   tsr_status status = copy_slot(array, slot, tsr_buffer_data(copy));
@@ -37,7 +37,7 @@ tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
   if (index < 0 || index >= array->slot_count)
     return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
                     (long long)index, (long long)array->slot_count);
-  tsr_slot *slot = &array->slots[index];
+  tsr_array_slot *slot = &array->slots[index];
   if (!tsr_buffer_is_writable(slot->buffer)) TSR_TRY(unshare(array, slot));
   *out_data = slot->data;
   return NULL;
@@ -46,8 +46,8 @@ tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
 // Lets go of what followers hold together with their leaders, who may then be the only holders.
 static void drop_shared(tsr_array *array) {
   for (int64_t i = 0; i < array->slot_count; i++) {
-    tsr_slot *slot = &array->slots[i];
-    const tsr_slot *leader = &array->slots[slot->leader];
+    tsr_array_slot *slot = &array->slots[i];
+    const tsr_array_slot *leader = &array->slots[slot->leader];
     if (tsr_slot_is_leader(array, slot) || slot->buffer != leader->buffer ||
         slot->data != leader->data)
       continue;
@@ -61,7 +61,7 @@ static tsr_status unshare_leaders(tsr_array *array) {
   tsr_status status = NULL;
   drop_shared(array);
   for (int64_t i = 0; i < array->slot_count && !status; i++) {
-    tsr_slot *slot = &array->slots[i];
+    tsr_array_slot *slot = &array->slots[i];
     if (tsr_slot_is_leader(array, slot) && !tsr_buffer_is_writable(slot->buffer))
       status = unshare(array, slot);
   }

@@ -2,7 +2,7 @@
 #ifndef TESSERA_BASE_HASH_CHAIN_H
 #define TESSERA_BASE_HASH_CHAIN_H
 
-#include "tessera/engine/kernels.h"
+#include "tessera/engine/hash.h"
 
 #define TSR_HASH128_EMPTY ((tsr_hash128){0, 0})
 

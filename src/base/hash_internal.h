@@ -1,5 +1,5 @@
 // Hashes as text, and message digests as the integers Python makes of them. Hashing itself is in
-// tessera/engine/kernels.h.
+// tessera/engine/hash.h.
 #ifndef TESSERA_BASE_HASH_INTERNAL_H
 #define TESSERA_BASE_HASH_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "tessera/api.h"
-#include "tessera/engine/kernels.h"
+#include "tessera/engine/hash.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/engine/kernels.h"
+#include "tessera/engine/hash.h"
 
 static uint32_t hash_name(const char *name) { return (uint32_t)tsr_hash64(name, strlen(name), 0); }
 

@@ -2,9 +2,9 @@
 
 #include <limits.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/plan_source.h"
+#include "json/json.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 

@@ -2,8 +2,8 @@
 #ifndef TESSERA_CLI_CHECKPOINT_SOURCE_H
 #define TESSERA_CLI_CHECKPOINT_SOURCE_H
 
-#include "base/json.h"
 #include "cli/cli.h"
+#include "json/json.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/pool_internal.h"
 #include "base/text_internal.h"
 #include "cli/engine.h"
 #include "comm/comm_internal.h"
+#include "json/json.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"

@@ -1,9 +1,9 @@
 // `tessera check`: every problem of a plan in one pass.
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "rules/rules_internal.h"
 

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "array/chunks_internal.h"
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/notation.h"
 #include "cli/t5x_source.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/t5x_chunks.h"

@@ -1,9 +1,9 @@
 // `tessera data-layout`: which rows of a batch each process reads.
 #include "array/chunks_internal.h"
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/t5x_source.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "partitioner/partitioner_internal.h"
 #include "spec/spec_internal.h"

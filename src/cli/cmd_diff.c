@@ -1,8 +1,8 @@
 // `tessera diff`: what changes from one plan to another.
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/plan_source.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"
 

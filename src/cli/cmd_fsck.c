@@ -1,9 +1,9 @@
 // `tessera fsck`: everything that is wrong with a checkpoint on disk.
-#include "base/json.h"
 #include "base/text_internal.h"
-#include "checkpoint/fsck_internal.h"
 #include "cli/checkpoint_source.h"
 #include "cli/plan_source.h"
+#include "format/fsck.h"
+#include "json/json.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/progress.h"
 

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "base/slice.h"
-#include "checkpoint/checkpoint_internal.h"
-#include "checkpoint/inspect_internal.h"
-#include "checkpoint/verify_internal.h"
-#include "cli/inspect.h"
+#include "cli/inspect_views.h"
+#include "element/slice.h"
+#include "inspect/inspect_internal.h"
+#include "inspect/verify_internal.h"
 #include "plan/tree_internal.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/verify.h"

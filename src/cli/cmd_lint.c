@@ -1,10 +1,10 @@
 // `tessera lint`: what is odd about rules.
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/rules_source.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 
 static void write_rule(const char *key, const tsr_rules *rules, int64_t rule, tsr_json_writer *w) {

@@ -1,10 +1,10 @@
 // `tessera mesh`: show a mesh, or build one that fits a machine.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/figure.h"
+#include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/compat/eformer_mesh.h"

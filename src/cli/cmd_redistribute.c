@@ -1,11 +1,11 @@
 // `tessera redistribute`: from one layout of a tensor to another, directly and by collectives.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/engine.h"
 #include "cli/notation.h"
 #include "cli/redistribute.h"
+#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"

@@ -1,10 +1,10 @@
 // `tessera spec`: read, normalise, convert, compare and correct specs.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/notation.h"
+#include "json/json.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/layout.h"

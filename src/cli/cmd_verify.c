@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "base/json.h"
 #include "base/text_internal.h"
-#include "checkpoint/verify_internal.h"
 #include "cli/checkpoint_source.h"
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "cli/plan_source.h"
 #include "cli/table.h"
+#include "inspect/verify_internal.h"
+#include "json/json.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"

@@ -2,8 +2,8 @@
 #ifndef TESSERA_CLI_FACT_SOURCE_H
 #define TESSERA_CLI_FACT_SOURCE_H
 
-#include "base/json.h"
 #include "cli/cli.h"
+#include "json/json.h"
 #include "rules/rules_internal.h"
 
 enum { CLI_MAX_FACTS = 64 };

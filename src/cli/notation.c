@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "spec/notation_internal.h"
+#include "tiling/tiling_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/compat/torch.h"

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "base/dtype_internal.h"
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/figure.h"
 #include "cli/plan_table.h"
+#include "element/dtype_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json.h"
-#include "base/shape_internal.h"
 #include "cli/fact_source.h"
 #include "cli/rules_source.h"
+#include "element/shape_internal.h"
+#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/fact_source.h"
+#include "json/json.h"
 #include "rules/rules_internal.h"
 
 typedef struct choice {

@@ -2,9 +2,9 @@
 #ifndef TESSERA_CLI_REDISTRIBUTE_H
 #define TESSERA_CLI_REDISTRIBUTE_H
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/traffic.h"
+#include "json/json.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/sequence.h"
 #include "transfer/transfer_internal.h"

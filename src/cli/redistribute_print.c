@@ -1,18 +1,18 @@
 // Both plans of a change, for people and for scripts.
 #include <string.h>
 
-#include "base/dtype_internal.h"
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "cli/redistribute.h"
+#include "element/dtype_internal.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
+#include "sequence/sequence_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/transfer_internal.h"
 
 // What most people want to see at once; --copies lifts the first.

@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "array/array_internal.h"
-#include "base/dtype_internal.h"
-#include "base/json.h"
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "cli/redistribute.h"
 #include "comm/comm_internal.h"
+#include "element/dtype_internal.h"
+#include "element/shape_internal.h"
+#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/engine/array.h"

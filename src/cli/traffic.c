@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "base/dtype_internal.h"
 #include "cli/cli.h"
+#include "element/dtype_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"

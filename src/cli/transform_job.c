@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
-#include "checkpoint/checkpoint_internal.h"
-#include "checkpoint/transform_internal.h"
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "cli/transform_talk.h"
+#include "job/transform_internal.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"

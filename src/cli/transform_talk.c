@@ -2,8 +2,8 @@
 
 #include <limits.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "tessera/checkpoint/transform.h"
 
 // ---- reports ----

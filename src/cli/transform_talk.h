@@ -2,8 +2,8 @@
 #ifndef TESSERA_CLI_TRANSFORM_TALK_H
 #define TESSERA_CLI_TRANSFORM_TALK_H
 
-#include "base/json.h"
 #include "cli/cli.h"
+#include "json/json.h"
 #include "tessera/checkpoint/transform.h"
 
 // Members of the object that is open.

@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/shape_internal.h"
 #include "comm/rounds.h"
+#include "element/shape_internal.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"

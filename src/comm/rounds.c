@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/copy_internal.h"
 #include "base/hash_chain.h"
 #include "base/text_internal.h"
+#include "element/copy_internal.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/groups.h"

@@ -10,11 +10,11 @@
 
 #include "base/ends_with.h"
 #include "base/io.h"
-#include "base/json.h"
-#include "base/json_read.h"
 #include "base/text_internal.h"
 #include "file/model.h"
 #include "file/safetensors.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "tessera/text.h"
 
 static const char index_name[] = "model.safetensors.index.json";

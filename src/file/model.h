@@ -3,10 +3,10 @@
 #define TESSERA_FILE_MODEL_H
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "base/name_index.h"
-#include "file/metadata.h"
+#include "file/file_metadata.h"
 #include "file/safetensors.h"
+#include "json/json.h"
 #include "tessera/text.h"
 
 struct tsr_model {

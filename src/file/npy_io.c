@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/room.h"
-#include "file/npy.h"
+#include "file/npy_header.h"
 #include "file/npy_internal.h"
 #include "file/replace.h"
 #include "tessera/dtype.h"

@@ -4,10 +4,10 @@
 
 #include "base/name_index.h"
 #include "base/room.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "base/utf8.h"
-#include "file/npy.h"
+#include "element/shape_internal.h"
+#include "file/npy_header.h"
 #include "file/npy_internal.h"
 #include "file/npz.h"
 #include "file/replace.h"

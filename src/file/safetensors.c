@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/dtype_internal.h"
-#include "base/json.h"
-#include "base/json_read.h"
-#include "base/shape_internal.h"
+#include "element/dtype_internal.h"
+#include "element/shape_internal.h"
 #include "file/model.h"
 #include "file/safetensors.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
 

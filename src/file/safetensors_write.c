@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/name_index.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "base/utf8.h"
-#include "file/metadata.h"
+#include "element/shape_internal.h"
+#include "file/file_metadata.h"
 #include "file/safetensors.h"
+#include "json/json.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/dtype.h"
 #include "tessera/shape.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/room.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "layout/cover.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"

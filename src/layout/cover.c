@@ -176,7 +176,7 @@ static plane choose_plane(cover *c, span list) {
 // ---- tiling ----
 
 // The region under view is not tiled: goes down to a part that some number of boxes hold, not one.
-static tsr_status find_fault(cover *c, span list, tsr_fault *out_fault) {
+static tsr_status find_fault(cover *c, span list, tsr_cover_fault *out_fault) {
   for (plane cut; (cut = choose_plane(c, list)).dim >= 0;) {
     const tsr_range whole = c->region[cut.dim];
     span half = {0, 0};
@@ -193,7 +193,7 @@ static tsr_status find_fault(cover *c, span list, tsr_fault *out_fault) {
   return NULL;
 }
 
-static tsr_status check_tiles(cover *c, span list, bool *out_tiles, tsr_fault *out_fault) {
+static tsr_status check_tiles(cover *c, span list, bool *out_tiles, tsr_cover_fault *out_fault) {
   *out_tiles = volumes_add_up(c, list);
   if (!*out_tiles) return find_fault(c, list, out_fault);
   if (list.count <= 1) return NULL;
@@ -262,7 +262,7 @@ static tsr_status init(cover *c, const tsr_range *region, int rank, const tsr_ra
 }
 
 tsr_status tsr_cover_tiles(const tsr_range *region, int rank, const tsr_range *boxes, int64_t count,
-                           bool *out_tiles, tsr_fault *out_fault) {
+                           bool *out_tiles, tsr_cover_fault *out_fault) {
   cover c;
   span all = {0, 0};
   bool tiles = false;

@@ -10,16 +10,16 @@
 #include "tessera/layout.h"
 
 // What was found where a tiling is broken: a box that `times` boxes hold, and not one.
-typedef struct tsr_fault {
+typedef struct tsr_cover_fault {
   tsr_range ranges[TSR_MAX_RANK];
   int64_t times;
-} tsr_fault;
+} tsr_cover_fault;
 
 // Whether each element of `region` (`rank` ranges) is in exactly one of the boxes, which follow one
 // another, `rank` ranges each; what reaches out of the region does not count. If not, a place where
 // it is not so.
 TSR_MUST_USE tsr_status tsr_cover_tiles(const tsr_range *region, int rank, const tsr_range *boxes,
-                                        int64_t count, bool *out_tiles, tsr_fault *out_fault);
+                                        int64_t count, bool *out_tiles, tsr_cover_fault *out_fault);
 // How many elements of the region lie in at least one of the boxes.
 TSR_MUST_USE tsr_status tsr_cover_volume(const tsr_range *region, int rank, const tsr_range *boxes,
                                          int64_t count, int64_t *out_volume);

@@ -5,7 +5,7 @@
 #ifndef TESSERA_LAYOUT_CUT_H
 #define TESSERA_LAYOUT_CUT_H
 
-#include "layout/run.h"
+#include "layout/index_run.h"
 #include "tessera/engine/sharding.h"
 
 typedef struct tsr_cut {

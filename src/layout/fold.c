@@ -86,7 +86,7 @@ tsr_status tsr_fold_tiles(const tsr_fold *fold, bool *out_tiles, int64_t *out_in
   const tsr_range whole_rows[2] = {{0, fold->period}, {0, rows}};
   const tsr_range last_row[2] = {{0, rest}, {rows, rows + 1}};
   bool tiles = true;
-  tsr_fault fault = {.times = 1};
+  tsr_cover_fault fault = {.times = 1};
   TSR_TRY(tsr_cover_tiles(whole_rows, 2, fold->boxes, fold->count, &tiles, &fault));
   if (tiles) TSR_TRY(tsr_cover_tiles(last_row, 2, fold->boxes, fold->count, &tiles, &fault));
   *out_tiles = tiles;

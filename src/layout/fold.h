@@ -6,7 +6,7 @@
 #ifndef TESSERA_LAYOUT_FOLD_H
 #define TESSERA_LAYOUT_FOLD_H
 
-#include "layout/run.h"
+#include "layout/index_run.h"
 
 typedef struct tsr_fold {
   int64_t size, period;

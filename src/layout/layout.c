@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "layout/fit.h"
+#include "element/shape_internal.h"
+#include "layout/fit_policy.h"
 #include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "map/map.h"
 #include "plan/companions.h"
 #include "plan/stand_ins.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/name_index.h"
-#include "base/shape_internal.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "map/map.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/shape.h"

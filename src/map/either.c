@@ -1,6 +1,6 @@
 // Which of two models a map is for. Sources and what is made of them seldom have the same names, so
 // that applying it to the wrong one makes nothing, or things that the other has not.
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"

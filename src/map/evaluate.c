@@ -4,8 +4,8 @@
 
 #include "base/decimal.h"
 #include "base/grow.h"
-#include "base/shape_internal.h"
 #include "base/suggest.h"
+#include "element/shape_internal.h"
 #include "map/map.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/map.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "map/reader.h"
+#include "map/map_reader.h"
 
 enum { MOST_DEPTH = 32 };
 

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "map/pieces.h"
-#include "rules/regex.h"
+#include "map/map_pieces.h"
+#include "regex/regex.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/kernels.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"

@@ -3,7 +3,7 @@
 
 #include "base/quote.h"
 #include "base/text_internal.h"
-#include "map/reader.h"
+#include "map/map_reader.h"
 #include "rules/rules.h"
 
 static tsr_status add_part(tsr_map_reader *r, tsr_map_name *name, tsr_name_part part) {

@@ -1,7 +1,7 @@
 // Meshes as JSON: {"axes": [["data", 4], ["model", 2]], "types": ["auto", "explicit"], "devices":
 // [3, 1, 0, 2], "abstract": true}, where only "axes" is always there.
-#include "base/json.h"
-#include "base/json_read.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
 

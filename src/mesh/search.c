@@ -16,9 +16,9 @@
 
 #include "base/gcd.h"
 #include "base/room.h"
-#include "mesh/cost.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
+#include "mesh/mesh_cost.h"
 #include "mesh/nd.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"

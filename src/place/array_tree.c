@@ -5,9 +5,9 @@
 
 #include "array/array_internal.h"
 #include "base/room.h"
-#include "base/shape_internal.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "element/shape_internal.h"
 #include "layout/layout.h"
 #include "place/place.h"
 #include "tessera/engine/buffer.h"

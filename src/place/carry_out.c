@@ -11,7 +11,8 @@
 
 // The report of leaf `index` to its place in the caller's, which may be shorter or longer than
 // ours.
-static void hand_out(tsr_decision *decision, int64_t index, tsr_place_report *out_reports) {
+static void hand_out(tsr_placement_decision *decision, int64_t index,
+                     tsr_place_report *out_reports) {
   if (!out_reports) return;
   const size_t size = out_reports->size;
   char *place = (char *)out_reports + (size_t)index * size;
@@ -40,8 +41,8 @@ static tsr_status agree(tsr_comm *comm, const tsr_place_how *how, tsr_asked_leav
 
 // ---- one ----
 
-static tsr_status place_array(tsr_array *array, tsr_decision *decision, const tsr_place_how *how,
-                              tsr_array **out_array) {
+static tsr_status place_array(tsr_array *array, tsr_placement_decision *decision,
+                              const tsr_place_how *how, tsr_array **out_array) {
   const bool stays = !decision->layout || tsr_layout_same(array->layout, decision->layout);
   if (!stays) return tsr_array_reshard(array, decision->layout, &how->reshard, out_array);
   if (decision->layout) decision->report.outcome = TSR_OUTCOME_SAME;
@@ -49,7 +50,7 @@ static tsr_status place_array(tsr_array *array, tsr_decision *decision, const ts
   return NULL;
 }
 
-tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_decision *decision,
+tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_placement_decision *decision,
                          const tsr_place_how *how, tsr_array **out_array,
                          tsr_place_report *out_report) {
   const bool on_devices = leaf->kind == TSR_LEAF_ARRAY;
@@ -79,7 +80,7 @@ typedef struct work {
   const tsr_place_how *how;
   int64_t count;
   int64_t moving;
-  tsr_decision *decisions;
+  tsr_placement_decision *decisions;
   tsr_leaf *leaves;  // borrow all but the arrays made here, which are in `made`
   tsr_array **made;  // owned, by leaf
   tsr_array **from, **to;
@@ -131,7 +132,7 @@ static tsr_status place_host(work *at, int64_t index) {
 
 // Cuts what is in host memory, and notes which arrays move.
 static tsr_status prepare(work *at, int64_t index) {
-  tsr_decision *decision = &at->decisions[index];
+  tsr_placement_decision *decision = &at->decisions[index];
   const tsr_leaf *leaf = &at->leaves[index];
   if (!decision->layout) return NULL;
   if (leaf->kind == TSR_LEAF_HOST) return place_host(at, index);
@@ -146,7 +147,8 @@ static tsr_status prepare(work *at, int64_t index) {
 }
 
 // Whether a leaf can be placed at all; the report says why if not.
-static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_how *how, tsr_decision *decision) {
+static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_how *how,
+                          tsr_placement_decision *decision) {
   if (leaf->kind == TSR_LEAF_SHAPE) decision->report.outcome = TSR_OUTCOME_NO_DATA;
   if (leaf->kind == TSR_LEAF_HOST && !how->comm) decision->report.outcome = TSR_OUTCOME_ON_HOST;
   return leaf->kind == TSR_LEAF_ARRAY || (leaf->kind == TSR_LEAF_HOST && how->comm);

@@ -33,7 +33,7 @@ static tsr_status constrain(const char *call, tsr_array *array, tsr_status found
   const tsr_shape shape = tsr_array_shape(array);
   const tsr_leaf leaf = leaf_of(array, &shape);
   tsr_place_how how;
-  tsr_decision decision = {0};
+  tsr_placement_decision decision = {0};
   tsr_status status = tsr_place_how_init(&how, call, options);
   if (found) {
     tsr_status_free(status);
@@ -57,7 +57,7 @@ typedef struct spec_question {
 } spec_question;
 
 static tsr_status decide_by_spec(const void *question, int64_t index, const tsr_leaf *leaf,
-                                 const tsr_place_how *how, tsr_decision *decision) {
+                                 const tsr_place_how *how, tsr_placement_decision *decision) {
   const spec_question *asked = question;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   (void)index;
@@ -97,7 +97,7 @@ tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
 static tsr_status decide_by_names(const tsr_logical_names *names, const tsr_logical_rules *rules,
                                   const tsr_mesh *mesh, tsr_fallback fallback,
                                   const tsr_shape *shape, const tsr_place_how *how,
-                                  tsr_decision *decision) {
+                                  tsr_placement_decision *decision) {
   tsr_sharding *sharding = NULL;
   if (!mesh) mesh = tsr_mesh_current();
   if (!rules) rules = tsr_logical_current();
@@ -121,7 +121,7 @@ tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names
   const tsr_shape shape = tsr_array_shape(array);
   const tsr_leaf leaf = leaf_of(array, &shape);
   tsr_place_how how;
-  tsr_decision decision = {0};
+  tsr_placement_decision decision = {0};
   tsr_status status = tsr_place_how_init(&how, "constrain_logical", options);
   if (!status) status = decide_by_names(names, rules, mesh, fallback, &shape, &how, &decision);
   status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
@@ -137,7 +137,7 @@ typedef struct names_question {
 } names_question;
 
 static tsr_status decide_leaf_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
-                                       const tsr_place_how *how, tsr_decision *decision) {
+                                       const tsr_place_how *how, tsr_placement_decision *decision) {
   const names_question *asked = question;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   return decide_by_names(asked->names[index], asked->rules, asked->mesh, asked->fallback, &shape,
@@ -169,7 +169,7 @@ static tsr_status trim_to_rank(const tsr_sharding *sharding, int rank, tsr_shard
 
 static tsr_status decide_value(const tsr_sharding *sharding, tsr_shard_action action,
                                const tsr_shape *shape, const tsr_place_how *how,
-                               tsr_decision *decision) {
+                               tsr_placement_decision *decision) {
   tsr_sharding *trimmed = NULL;
   if (action == TSR_SHARD_NOTHING) {
     decision->report.outcome = TSR_OUTCOME_NO_NAMES;
@@ -189,7 +189,7 @@ tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *name
   const tsr_shape shape = tsr_array_shape(array);
   const tsr_leaf leaf = leaf_of(array, &shape);
   tsr_place_how how;
-  tsr_decision decision = {0};
+  tsr_placement_decision decision = {0};
   tsr_shard_action action = TSR_SHARD_NOTHING;
   tsr_sharding *sharding = NULL;
   tsr_status status = tsr_place_how_init(&how, "shard_value", options);
@@ -219,7 +219,7 @@ tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const ts
 // ---- by layouts ----
 
 static tsr_status decide_by_layout(const void *question, int64_t index, const tsr_leaf *leaf,
-                                   const tsr_place_how *how, tsr_decision *decision) {
+                                   const tsr_place_how *how, tsr_placement_decision *decision) {
   const tsr_layout *const *layouts = question;
   (void)leaf;
   (void)how;

@@ -15,7 +15,7 @@ static tsr_hash128 digest_spec(const tsr_spec *spec) {
 static tsr_hash128 digest_leaf(void *context, int64_t item) {
   tsr_asked_leaves *asked = context;
   const tsr_leaf *leaf = &asked->leaves[item];
-  const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
+  const tsr_placement_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
   const tsr_layout *target = decision ? decision->layout : NULL;
   const tsr_hash128 parts[] = {
       tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->tensor.path),
@@ -38,7 +38,7 @@ static void print_shape(const tsr_tensor *tensor, tsr_text *out) {
 static void describe_leaf(void *context, int64_t item, tsr_text *out) {
   const tsr_asked_leaves *asked = context;
   const tsr_leaf *leaf = &asked->leaves[item];
-  const tsr_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
+  const tsr_placement_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
   const tsr_tensor *tensor = &leaf->tensor;
   if (tensor->path[0]) tsr_text_addf(out, "leaf %lld \"%s\": ", (long long)item, tensor->path);
   tsr_text_addf(out, "%s ", tsr_dtype_info_of(tensor->dtype)->name);

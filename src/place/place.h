@@ -12,11 +12,11 @@
 TSR_MUST_USE tsr_status tsr_leaf_shape(const tsr_leaf *leaf, tsr_shape *out_shape);
 
 // What is to become of a leaf, and the report of it.
-typedef struct tsr_decision {
+typedef struct tsr_placement_decision {
   tsr_layout *layout;  // owned; NULL = it is left alone
   tsr_place_report report;
-} tsr_decision;
-void tsr_decision_deinit(tsr_decision *decision);
+} tsr_placement_decision;
+void tsr_decision_deinit(tsr_placement_decision *decision);
 
 // The options with everything filled in.
 typedef struct tsr_place_how {
@@ -35,16 +35,17 @@ TSR_MUST_USE tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
 // with_sharding_constraint. NULL mesh: the current one.
 TSR_MUST_USE tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh,
                                               const tsr_shape *shape, const tsr_place_how *how,
-                                              tsr_decision *decision);
+                                              tsr_placement_decision *decision);
 // A spec that is meant: the empty one replicates, axes of any type may be used.
 TSR_MUST_USE tsr_status tsr_decide_spec(const tsr_spec *spec, const tsr_mesh *mesh,
                                         const tsr_shape *shape, const tsr_place_how *how,
-                                        tsr_decision *decision);
+                                        tsr_placement_decision *decision);
 // A sharding that is meant, uncorrected.
 TSR_MUST_USE tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
-                                            const tsr_place_how *how, tsr_decision *decision);
+                                            const tsr_place_how *how,
+                                            tsr_placement_decision *decision);
 // A layout as it is.
-void tsr_decide_layout(const tsr_layout *layout, tsr_decision *decision);
+void tsr_decide_layout(const tsr_layout *layout, tsr_placement_decision *decision);
 
 // ---- ranks (leaves.c) ----
 
@@ -52,7 +53,7 @@ void tsr_decide_layout(const tsr_layout *layout, tsr_decision *decision);
 typedef struct tsr_asked_leaves {
   int64_t count;
   const tsr_leaf *leaves;
-  const tsr_decision *decisions;  // NULL = none
+  const tsr_placement_decision *decisions;  // NULL = none
 } tsr_asked_leaves;
 tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree);
 tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked);  // which must outlive them
@@ -68,12 +69,12 @@ tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other);
 // tensor in host memory becomes on `how->comm`. Hands the report out (or throws it away, when
 // `out_report` is NULL).
 TSR_MUST_USE tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found,
-                                      tsr_decision *decision, const tsr_place_how *how,
+                                      tsr_placement_decision *decision, const tsr_place_how *how,
                                       tsr_array **out_array, tsr_place_report *out_report);
 
 // Decides about leaf `index` of a tree, whose shape is given.
 typedef tsr_status tsr_decide_fn(const void *question, int64_t index, const tsr_leaf *leaf,
-                                 const tsr_place_how *how, tsr_decision *decision);
+                                 const tsr_place_how *how, tsr_placement_decision *decision);
 // Collective. All leaves of a tree: decided one by one, moved in one round.
 TSR_MUST_USE tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found,
                                        tsr_decide_fn *decide, const void *question,

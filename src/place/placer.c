@@ -169,7 +169,7 @@ static tsr_status find_row(const tsr_placer *placer, const char *path, const row
 // ---- sharding ----
 
 static tsr_status decide_by_path(const void *question, int64_t index, const tsr_leaf *leaf,
-                                 const tsr_place_how *how, tsr_decision *decision) {
+                                 const tsr_place_how *how, tsr_placement_decision *decision) {
   const tsr_placer *placer = question;
   tsr_place_how of_row = *how;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
@@ -221,7 +221,7 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
                                  tsr_array **out_array, tsr_place_report *out_report) {
   tsr_leaf whole = *leaf;
   tsr_shape shape = {0};
-  tsr_decision decision = {0};
+  tsr_placement_decision decision = {0};
   tsr_place_how how = placer->how;
   how.call = "placer_shard_leaf";
   if (leaf->kind == TSR_LEAF_ARRAY) whole.tensor.dtype = tsr_array_dtype(leaf->array);

@@ -40,7 +40,7 @@ void tsr_place_report_print(const tsr_place_report *report, tsr_text *out) {
   tsr_changes_print(&report->changes, out);
 }
 
-void tsr_decision_deinit(tsr_decision *decision) {
+void tsr_decision_deinit(tsr_placement_decision *decision) {
   tsr_layout_release(decision->layout);
   decision->layout = NULL;
   tsr_place_report_deinit(&decision->report);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "plan/companions.h"
 
 static const struct {

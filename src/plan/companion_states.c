@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "plan/companions.h"
 
 typedef enum state_kind { FULL, LOOSE, ROW, COLUMN, BLOCKS, BESIDE } state_kind;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "plan/companion_dim.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"

@@ -1,6 +1,6 @@
 // Why a tensor has its spec: a few facts, the notes, and the rules that were asked.
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"

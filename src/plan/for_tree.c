@@ -1,7 +1,7 @@
 // A plan for one model used for another that has the same tensors, or some of them, perhaps of
 // other types: what was cast, or left out, keeps its specs and its reasons.
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 

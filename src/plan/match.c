@@ -1,7 +1,7 @@
 // Plans by rules: each tensor asks for its rule, on all cores; then the answers become rows.
 //
-// What a rule means for a tensor is decided in rules/decide.c, as eformer decides it; what is left
-// of that on the mesh, in correct.c.
+// What a rule means for a tensor is decided in rules/rules_decide.c, as eformer decides it; what is
+// left of that on the mesh, in correct.c.
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "plan/together.h"
-#include "rules/decide.h"
+#include "rules/rules_decide.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/pool.h"
 
@@ -25,7 +25,7 @@ typedef struct matching {
   const tsr_rules *rules;
   tsr_match_options options;
   int64_t min_size;
-  tsr_decision *decisions;  // owned, with a reference to each spec
+  tsr_rule_decision *decisions;  // owned, with a reference to each spec
   tsr_spec *uncut;
   tsr_stand_ins stand_ins;
   tsr_plan *weights;  // of the stand-ins; NULL = there are none
@@ -61,7 +61,7 @@ static tsr_status decide_all(matching *work) {
 
 // ---- small tensors of groups ----
 
-static bool is_by_rule(const tsr_decision *decision) {
+static bool is_by_rule(const tsr_rule_decision *decision) {
   return decision->kind == TSR_DECIDED_BY_RULE || decision->kind == TSR_DECIDED_CUT_TO_RANK;
 }
 
@@ -69,7 +69,7 @@ static bool is_by_rule(const tsr_decision *decision) {
 static tsr_status decide_again(const matching *work, int64_t row) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
   const tsr_shape shape = tsr_tensor_shape(tensor);
-  tsr_decision *decision = &work->decisions[row];
+  tsr_rule_decision *decision = &work->decisions[row];
   bool large = false;
   TSR_TRY(tsr_together_find_large(work->groups, decision->rule, tensor->path, &large));
   if (!large) return NULL;
@@ -137,7 +137,7 @@ static tsr_status add_note(tsr_plan_builder *builder, int64_t row, tsr_why why, 
 }
 
 static tsr_status add_notes(const matching *work, tsr_plan_builder *builder, int64_t row) {
-  const tsr_decision *decision = &work->decisions[row];
+  const tsr_rule_decision *decision = &work->decisions[row];
   if (decision->rule >= 0) TSR_TRY(add_note(builder, row, TSR_WHY_RULE, decision->rule, 0));
   switch (decision->kind) {
     case TSR_DECIDED_SCALAR:
@@ -157,7 +157,7 @@ static tsr_status add_notes(const matching *work, tsr_plan_builder *builder, int
 
 // Without correction the rule's spec is at least as short as the tensor's rank.
 static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,
-                                  const tsr_decision *decision, tsr_policy policy) {
+                                  const tsr_rule_decision *decision, tsr_policy policy) {
   if (decision->kind != TSR_DECIDED_CUT_TO_RANK)
     return tsr_plan_builder_set(builder, row, wanted, wanted, policy);
   const int length = tsr_spec_desc_of(wanted)->dim_count;
@@ -166,7 +166,7 @@ static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const 
 }
 
 static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64_t row) {
-  const tsr_decision *decision = &work->decisions[row];
+  const tsr_rule_decision *decision = &work->decisions[row];
   const tsr_spec *wanted = decision->spec;
   if (decision->kind == TSR_DECIDED_CUT_TO_RANK)
     wanted = tsr_rules_at(work->rules, decision->rule)->spec;
@@ -238,7 +238,7 @@ static tsr_status read_options(const tsr_match_options *options, matching *work)
 
 // ---- companions ----
 
-static void forget(const tsr_tree *tree, tsr_decision *decisions) {
+static void forget(const tsr_tree *tree, tsr_rule_decision *decisions) {
   for (int64_t i = 0; decisions && i < tsr_tree_count(tree); i++)
     tsr_spec_release(decisions[i].spec);
   free(decisions);

@@ -1,6 +1,6 @@
 // Notes as text. They are kept as numbers and put into words only for a reader.
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "plan/companions.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "plan/tree_internal.h"
 #include "tessera/api.h"
 #include "tessera/logical.h"

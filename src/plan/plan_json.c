@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/json.h"
-#include "base/json_read.h"
 #include "base/text_internal.h"
 #include "file/replace.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan.h"

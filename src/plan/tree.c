@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/name_index.h"
 #include "base/room.h"
-#include "base/shape_internal.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "element/shape_internal.h"
 #include "plan/tree_internal.h"
 
 struct tsr_tree {

@@ -3,7 +3,7 @@
 #define TESSERA_PLAN_TREE_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "json/json.h"
 #include "plan/tree_internal.h"
 #include "tessera/tree.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/json.h"
-#include "base/json_read.h"
 #include "base/text_internal.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "plan/tree.h"
 #include "plan/tree_internal.h"
 

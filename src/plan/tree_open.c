@@ -1,7 +1,7 @@
 // A model as users name it: a folder, a file of tensors, or a list of them in JSON.
 #include "base/ends_with.h"
-#include "base/json.h"
 #include "file/safetensors.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "plan/tree.h"
 #include "plan/tree_internal.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/api.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/engine/sharding.h"

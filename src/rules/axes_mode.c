@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "rules/axes.h"
 #include "rules/axes_internal.h"
+#include "rules/semantic_axes.h"
 #include "tessera/compat/eformer_axes.h"
 
 #define X(id, name) [TSR_MODE_##id] = name,

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "rules/axes.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
+#include "rules/semantic_axes.h"
 #include "tessera/compat/eformer_axes.h"
 
 struct tsr_axis_registry {

@@ -6,9 +6,9 @@
 // way, the result is one flat list, and nothing leaves no trace in it.
 #include <string.h>
 
-#include "rules/axes.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
+#include "rules/semantic_axes.h"
 #include "tessera/compat/eformer_axes.h"
 
 // Registrations may refer to one another: how far a chain of them goes, and how many names are

@@ -1,8 +1,8 @@
 // Semantic axes to read: as JSON and as a table.
-#include "base/json.h"
 #include "base/text_internal.h"
-#include "rules/axes.h"
+#include "json/json.h"
 #include "rules/axes_internal.h"
+#include "rules/semantic_axes.h"
 #include "tessera/compat/eformer_axes.h"
 
 static void write_fields(const tsr_axes *axes, bool only_given, tsr_json_writer *writer) {

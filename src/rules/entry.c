@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "rules/logical_internal.h"
-#include "spec/builder.h"
 #include "spec/forms.h"
 #include "spec/spec.h"
+#include "spec/spec_builder.h"
 
 static_assert((int)TSR_ENTRIES_MAX == (int)TSR_SPEC_MAX_NAMES, "a list of names becomes a spec");
 

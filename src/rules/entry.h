@@ -4,8 +4,8 @@
 #define TESSERA_RULES_ENTRY_H
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "base/scan.h"
+#include "json/json.h"
 #include "tessera/logical.h"
 
 // Entries of one list, and names in one group: as many as a spec takes, which is far beyond any

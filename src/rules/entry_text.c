@@ -1,8 +1,8 @@
 // Entries as JSON, the form of the recorded answers of the peers, and as the text of rule files.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/entry.h"
 #include "spec/forms.h"
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/api.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/logical.h"

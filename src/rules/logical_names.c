@@ -2,7 +2,7 @@
 // dimension (scan over layers, vmap) change them.
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"

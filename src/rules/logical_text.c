@@ -5,8 +5,8 @@
 
 #include "base/ends_with.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/logical_internal.h"
 #include "rules/logical_rules.h"
 #include "spec/forms.h"

@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
 

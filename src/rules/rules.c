@@ -13,8 +13,8 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "base/utf8.h"
-#include "rules/prefilter.h"
-#include "rules/regex.h"
+#include "regex/prefilter.h"
+#include "regex/regex.h"
 #include "rules/rules_internal.h"
 
 enum { STACK_WORDS = 64 };  // a thousand rules need no memory beyond the stack

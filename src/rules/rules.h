@@ -3,7 +3,7 @@
 #define TESSERA_RULES_RULES_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/rules.h"
 
 // Rules under construction: readers add them one by one, and the last step compiles them all.

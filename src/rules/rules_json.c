@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_read.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"

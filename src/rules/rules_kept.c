@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_read.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "rules/rules.h"
 
 // ---- keeping ----

@@ -8,7 +8,7 @@
 #include "base/text_internal.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
-#include "spec/builder.h"
+#include "spec/spec_builder.h"
 #include "tessera/compat/eformer_axes.h"
 
 typedef struct slice {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "rules/rules.h"
-#include "spec/builder.h"
 #include "spec/forms.h"
+#include "spec/spec_builder.h"
 
 static bool is_kept(const tsr_rules_options *options, const char *axis) {
   if (!options->keep_axes || !*axis) return true;

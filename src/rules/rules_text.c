@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/ends_with.h"
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/rules.h"
 
 enum { MOST_INCLUDES = 16 };  // within one another

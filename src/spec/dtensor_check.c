@@ -1,5 +1,5 @@
 // What a text says of the mesh and the shape, against what a caller knows of them.
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
 #include "spec/dtensor.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "spec/dtensor.h"
 #include "spec/notation_internal.h"
 #include "tessera/compat/torch.h"

@@ -3,8 +3,8 @@
 #ifndef TESSERA_SPEC_FORMS_H
 #define TESSERA_SPEC_FORMS_H
 
-#include "spec/builder.h"
-#include "spec/reader.h"
+#include "spec/spec_builder.h"
+#include "spec/spec_reader.h"
 #include "tessera/spec.h"
 
 TSR_MUST_USE tsr_status tsr_spec_read_short(const char *text, tsr_spec_builder *builder);

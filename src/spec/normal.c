@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "spec/builder.h"
 #include "spec/sharding.h"
 #include "spec/sharding_internal.h"
+#include "spec/spec_builder.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 

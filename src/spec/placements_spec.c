@@ -1,10 +1,10 @@
 // Between placements, one per mesh axis, and specs, one entry per dimension.
 #include <string.h>
 
-#include "base/shape_internal.h"
-#include "spec/builder.h"
+#include "element/shape_internal.h"
 #include "spec/placements.h"
 #include "spec/sharding_internal.h"
+#include "spec/spec_builder.h"
 #include "spec/sub_axis.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/sharding.h"

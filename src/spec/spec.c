@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/sized.h"
 #include "spec/axis_ref.h"
-#include "spec/builder.h"
+#include "spec/spec_builder.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/kernels.h"
 

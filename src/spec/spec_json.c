@@ -1,7 +1,7 @@
 // The JSON form of a spec: a list of entries, as the recorded answers of the peers have it.
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "spec/forms.h"
 #include "spec/spec_internal.h"
 

@@ -6,8 +6,8 @@
 // is written out in place (mesh<["x"=2]>) is refused: a spec knows its mesh by name only.
 #include <string.h>
 
-#include "base/reduction.h"
 #include "base/text_internal.h"
+#include "element/reduction.h"
 #include "spec/axis_ref.h"
 #include "spec/forms.h"
 #include "spec/spec_internal.h"

@@ -19,13 +19,13 @@
 #include <string.h>
 
 #include "base/quote.h"
-#include "base/reduction.h"
 #include "base/text_internal.h"
+#include "element/reduction.h"
 #include "mesh/mesh.h"
 #include "spec/axis_ref.h"
-#include "spec/builder.h"
 #include "spec/forms.h"
-#include "spec/reader.h"
+#include "spec/spec_builder.h"
+#include "spec/spec_reader.h"
 
 bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction) {
   for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++)

@@ -18,7 +18,7 @@
 #define TRIPLE(x, y, z) \
   { x, y, z }
 
-static const tsr_kind kinds[] = {
+static const tsr_device_kind kinds[] = {
 #define KIND(platform_, name_, aliases_, cores_, host_, memory_, wrap_, extent_, chip, near, net) \
   {.platform = TSR_PLATFORM_##platform_,                                                          \
    .name = name_,                                                                                 \
@@ -44,7 +44,7 @@ static const char *const typical[TSR_PLATFORM_COUNT] = {
     [TSR_PLATFORM_TPU] = "TPU v4",
 };
 
-static const tsr_kind *find_name(tsr_platform platform, const char *name) {
+static const tsr_device_kind *find_name(tsr_platform platform, const char *name) {
   for (int i = 0; i < KIND_COUNT; i++)
     if (kinds[i].platform == platform && !strcmp(kinds[i].name, name)) return &kinds[i];
   return NULL;
@@ -52,7 +52,7 @@ static const tsr_kind *find_name(tsr_platform platform, const char *name) {
 
 // GPU runtimes add memory size and form factor to the name. TPU names are complete: "TPU v5" is
 // another chip than "TPU v5 lite".
-static const tsr_kind *find_first_words(tsr_platform platform, const char *name) {
+static const tsr_device_kind *find_first_words(tsr_platform platform, const char *name) {
   for (int i = 0; i < KIND_COUNT; i++) {
     const size_t length = strlen(kinds[i].name);
     if (kinds[i].platform == platform && !strncmp(kinds[i].name, name, length) &&
@@ -62,8 +62,8 @@ static const tsr_kind *find_first_words(tsr_platform platform, const char *name)
   return NULL;
 }
 
-const tsr_kind *tsr_kind_of(tsr_platform platform, const char *name) {
-  const tsr_kind *kind = find_name(platform, name);
+const tsr_device_kind *tsr_kind_of(tsr_platform platform, const char *name) {
+  const tsr_device_kind *kind = find_name(platform, name);
   if (!kind && platform == TSR_PLATFORM_GPU) kind = find_first_words(platform, name);
   return kind ? kind : find_name(platform, typical[platform]);
 }
@@ -75,7 +75,7 @@ static const char *next_alias(const char *cursor, size_t *out_length) {
   return *out_length ? cursor : NULL;
 }
 
-const tsr_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t length) {
+const tsr_device_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t length) {
   for (int i = 0; i < KIND_COUNT; i++) {
     if (kinds[i].platform != platform) continue;
     size_t found = 0;
@@ -97,7 +97,7 @@ int tsr_kind_aliases(tsr_platform platform, char (*out_aliases)[16], int capacit
   return count;
 }
 
-void tsr_kind_wrap(const tsr_kind *kind, const int64_t sizes[3], bool out_wrap[3]) {
+void tsr_kind_wrap(const tsr_device_kind *kind, const int64_t sizes[3], bool out_wrap[3]) {
   bool whole_cubes = kind->wrap == TSR_WRAP_CUBES;
   for (int i = 0; i < 3; i++) whole_cubes = whole_cubes && sizes[i] % kind->extent == 0;
   for (int i = 0; i < 3; i++)

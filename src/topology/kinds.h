@@ -17,7 +17,7 @@ typedef enum tsr_wrap_rule {
   TSR_WRAP_EXTENT
 } tsr_wrap_rule;
 
-typedef struct tsr_kind {
+typedef struct tsr_device_kind {
   tsr_platform platform;
   const char *name, *aliases;
   int64_t cores;
@@ -26,16 +26,16 @@ typedef struct tsr_kind {
   tsr_wrap_rule wrap;
   int64_t extent;
   tsr_link links[TSR_LEVEL_COUNT];
-} tsr_kind;
+} tsr_device_kind;
 
 // The row for a runtime's name. GPUs also match by their first words ("NVIDIA H100 80GB HBM3"); a
 // kind we never heard of gets the typical row of its platform.
-const tsr_kind *tsr_kind_of(tsr_platform platform, const char *name);
+const tsr_device_kind *tsr_kind_of(tsr_platform platform, const char *name);
 // The row that a synthetic text calls by this alias; NULL if there is none.
-const tsr_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t length);
+const tsr_device_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t length);
 // Every first alias of a platform, for messages; gives their number, at most `capacity`.
 int tsr_kind_aliases(tsr_platform platform, char (*out_aliases)[16], int capacity);
 // Which axes of a slice with these sizes are rings.
-void tsr_kind_wrap(const tsr_kind *kind, const int64_t sizes[3], bool out_wrap[3]);
+void tsr_kind_wrap(const tsr_device_kind *kind, const int64_t sizes[3], bool out_wrap[3]);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/suggest.h"
+#include "json/json.h"
 #include "tessera/engine/topology.h"
 #include "topology/kinds.h"
 #include "topology/topology.h"
@@ -184,7 +184,7 @@ static tsr_status read_record(const members *found, tsr_topology_desc *desc, cha
   if (found->memory_per_device)
     TSR_TRY(read_memory(found->memory_per_device, &desc->memory_per_device));
   if (found->links) {
-    const tsr_kind *row = tsr_kind_of(desc->platform, *kind);
+    const tsr_device_kind *row = tsr_kind_of(desc->platform, *kind);
     memcpy(links, row->links, sizeof row->links);
     TSR_TRY_NOTE(read_links(found->links, links), "links");
     desc->links = links;

@@ -35,7 +35,7 @@ static const char *const order_names[ORDER_COUNT] = {
 // CPUs and GPUs are a column of hosts with a row of devices each: sizes {devices, hosts, 1}, host
 // {devices, 1, 1}, and no coordinates in the result.
 typedef struct synthetic {
-  const tsr_kind *kind;
+  const tsr_device_kind *kind;
   int64_t sizes[3], host[3], origin[3];
   int64_t cores, slices;
   bool sliced;  // the text speaks of slices, so that devices have one even without a torus
@@ -238,7 +238,7 @@ static tsr_status fail_kind(tsr_platform platform, span name) {
   return status;
 }
 
-static tsr_status find_kind(tsr_platform platform, span alias, const tsr_kind **out_kind) {
+static tsr_status find_kind(tsr_platform platform, span alias, const tsr_device_kind **out_kind) {
   *out_kind = tsr_kind_find(platform, alias.start, (size_t)alias.length);
   return *out_kind ? NULL : fail_kind(platform, alias);
 }

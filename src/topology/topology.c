@@ -88,7 +88,7 @@ static void measure(tsr_topology *topology) {
 }
 
 // Devices per chip as far as the list tells; else the kind's.
-static int64_t count_cores(const tsr_topology *topology, const tsr_kind *kind) {
+static int64_t count_cores(const tsr_topology *topology, const tsr_device_kind *kind) {
   int64_t highest = TSR_NO_CORE;
   for (int64_t i = 0; i < topology->device_count; i++)
     if (topology->devices[i].core > highest) highest = topology->devices[i].core;
@@ -97,7 +97,7 @@ static int64_t count_cores(const tsr_topology *topology, const tsr_kind *kind) {
 
 // Fills in what is usual for the kind where the description is silent.
 static void complete(tsr_topology *topology, const tsr_topology_desc *desc) {
-  const tsr_kind *kind = tsr_kind_of(topology->platform, topology->kind);
+  const tsr_device_kind *kind = tsr_kind_of(topology->platform, topology->kind);
   topology->memory_per_device = desc->memory_per_device
                                     ? desc->memory_per_device
                                     : kind->memory / count_cores(topology, kind);

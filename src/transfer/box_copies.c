@@ -1,15 +1,15 @@
 // In a grid the copies are a product over the dimensions: of each one, the runs of all its shards
 // that meet the box's range, clipped to it. Boxes and flat ranges are met one by one.
 //
-// Arrays have copies of their own kind (array/copies.c): of one shard and all of a tensor in host
+// Arrays have copies of their own kind (array/host_copies.c): of one shard and all of a tensor in host
 // memory, for which runs need no index and no clipping.
 #include "transfer/box_copies.h"
 
 #include <stdlib.h>
 
-#include "base/copy_internal.h"
 #include "base/grow.h"
-#include "base/shape_internal.h"
+#include "element/copy_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/kernels.h"

@@ -5,16 +5,16 @@
 // give first. Where boxes are listed, the copies themselves are added up.
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/saturated.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "transfer/blocks.h"
+#include "transfer/index_blocks.h"
 #include "transfer/tally.h"
 #include "transfer/transfer_internal.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/copy_internal.h"
 #include "base/grow.h"
+#include "element/copy_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/status.h"
 

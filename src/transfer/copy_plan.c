@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "transfer/transfer.h"

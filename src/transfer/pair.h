@@ -3,8 +3,8 @@
 #define TESSERA_TRANSFER_PAIR_H
 
 #include "tessera/engine/copy_plan.h"
-#include "transfer/blocks.h"
 #include "transfer/copy_list.h"
+#include "transfer/index_blocks.h"
 #include "transfer/meet.h"
 
 // What is worked out for one pair and serves the next.

@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
-#include "transfer/blocks.h"
+#include "transfer/index_blocks.h"
 
 tsr_status tsr_numbers_add(tsr_numbers *list, int64_t number) {
   int64_t *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);

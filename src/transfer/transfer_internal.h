@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/api.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/copy_plan.h"

@@ -4,8 +4,8 @@
 
 #include "array/array_internal.h"
 #include "array/arrays.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"

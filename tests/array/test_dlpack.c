@@ -8,7 +8,7 @@
 #include "array/dlpack_internal.h"
 #include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"

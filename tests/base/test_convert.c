@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/convert.h"
-#include "base/convert_floats.h"
-#include "base/convert_internal.h"
+#include "element/convert_elements.h"
+#include "element/convert_floats.h"
+#include "element/convert_internal.h"
 #include "support/test.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/text.h"

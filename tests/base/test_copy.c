@@ -1,7 +1,7 @@
 // Copies: fewer loops for the same elements, and every element where it belongs.
 #include <string.h>
 
-#include "base/copy_internal.h"
+#include "element/copy_internal.h"
 #include "support/test.h"
 #include "tessera/engine/kernels.h"
 

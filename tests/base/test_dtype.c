@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/dtype_internal.h"
+#include "element/dtype_internal.h"
 #include "support/test.h"
 
 static void names_are_found_in_every_ecosystem(void **state) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "support/test.h"
 #include "tessera/text.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "support/test.h"
 
 static void write_sample(tsr_json_writer *w) {

@@ -1,4 +1,4 @@
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "support/test.h"
 #include "tessera/shape.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/slice.h"
+#include "element/slice.h"
 #include "support/test.h"
 #include "tessera/shape.h"
 #include "tessera/text.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/packed.h"
-#include "base/shape_internal.h"
+#include "element/packed_bits.h"
+#include "element/shape_internal.h"
 #include "file/safetensors.h"
 #include "support/models.h"
 #include "tessera/array.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"

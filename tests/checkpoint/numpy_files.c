@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "tessera/shape.h"
 #include "tessera/text.h"
 

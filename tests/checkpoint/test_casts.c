@@ -6,9 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/load_internal.h"
 #include "checkpoint/models.h"
-#include "checkpoint/overflow.h"
+#include "load/load_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
@@ -17,6 +16,7 @@
 #include "tessera/comm.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/place.h"
+#include "view/overflow.h"
 
 typedef struct fixture {
   test_folder folder;

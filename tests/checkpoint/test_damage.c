@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/models.h"
-#include "checkpoint/source_hashes.h"
+#include "store/checkpoint.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
+#include "view/source_hashes.h"
 
 #define TREE                                                   \
   "{\"a.w\": {\"dtype\": \"u32\", \"shape\": [1200, 1001]},"   \

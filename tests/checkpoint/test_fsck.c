@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/text_internal.h"
-#include "checkpoint/fsck_internal.h"
-#include "checkpoint/journal.h"
 #include "checkpoint/models.h"
+#include "format/fsck.h"
+#include "job/journal.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/engine/kernels.h"

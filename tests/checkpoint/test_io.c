@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "checkpoint/files.h"
+#include "store/files.h"
 #include "support/test.h"
 
 static void make_path(char *path) {

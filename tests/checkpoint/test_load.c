@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/shape_internal.h"
-#include "checkpoint/load_internal.h"
 #include "checkpoint/loads.h"
+#include "element/shape_internal.h"
+#include "load/load_internal.h"
 #include "tessera/array.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "base/json.h"
-#include "base/packed.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
 #include "checkpoint/models.h"
-#include "checkpoint/view.h"
+#include "element/packed_bits.h"
+#include "element/shape_internal.h"
+#include "json/json.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"
 #include "support/test.h"
@@ -18,6 +17,7 @@
 #include "tessera/checkpoint/transform.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
+#include "view/view.h"
 
 // ---- sources in memory ----
 
@@ -592,7 +592,7 @@ static void large_tensors_go_through_a_small_buffer(void **state) {
   assert_ok(tsr_checkpoint_open(folder.path, NULL, &model));
   assert_ok(tsr_map_parse(large_map, "t", &map));
   assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(model), NULL, &mapping));
-  assert_ok(tsr_views_of(model, TSR_COPIES_COMPARED, &sources));
+  assert_ok(tsr_views_of(model, TSR_REPLICAS_COMPARED, &sources));
   assert_ok(tsr_views_map(&sources, mapping, &views));
   check_large(&views);
   assert_int_equal(tsr_view_bytes_read(views.items[0]), 6000000);

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "checkpoint/checkpoint_internal.h"
-#include "checkpoint/fsck_internal.h"
 #include "checkpoint/models.h"
 #include "checkpoint/numpy_files.h"
+#include "element/shape_internal.h"
+#include "format/fsck.h"
+#include "json/json.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint.h"
 
 // Every order, type and shape that matters; big.turned has more than one window of places.

@@ -6,9 +6,9 @@
 
 #include "base/hash_internal.h"
 #include "checkpoint/models.h"
-#include "checkpoint/numpy.h"
 #include "checkpoint/numpy_files.h"
 #include "file/npy_internal.h"
+#include "format/numpy.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/shape_internal.h"
-#include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/models.h"
+#include "element/shape_internal.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint.h"
 
 #define TREE                                           \

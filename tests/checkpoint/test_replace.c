@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
-#include "checkpoint/replaceable.h"
+#include "job/replaceable.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
 

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/loads.h"
 #include "plan/tree_internal.h"
 #include "spec/sharding_internal.h"
+#include "store/checkpoint_internal.h"
 #include "support/ranks.h"
 #include "tessera/array.h"
 #include "tessera/checkpoint/load.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
-#include "checkpoint/transform_internal.h"
+#include "job/transform_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 

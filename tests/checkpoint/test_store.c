@@ -1,5 +1,5 @@
 // Stores: what is written box by box lies where the layouts say, and any box of it can be read.
-#include "checkpoint/store.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

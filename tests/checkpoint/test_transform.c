@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/hash_internal.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "checkpoint/checkpoint_internal.h"
 #include "checkpoint/models.h"
-#include "checkpoint/transform_internal.h"
+#include "element/shape_internal.h"
+#include "job/transform_internal.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"

@@ -7,7 +7,7 @@
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "checkpoint/models.h"
-#include "checkpoint/verify_internal.h"
+#include "inspect/verify_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/convert.h"
-#include "base/reduction.h"
 #include "comm/reduce_kernels.h"
+#include "element/convert_elements.h"
+#include "element/reduction.h"
 #include "support/test.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/reduce.h"

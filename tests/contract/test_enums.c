@@ -2,15 +2,15 @@
 // one that is not listed, and leaves its outputs as they were.
 #include <limits.h>
 
+#include "advice/plan_auto_internal.h"
 #include "array/array_internal.h"
-#include "base/dtype_internal.h"
-#include "checkpoint/checkpoint_internal.h"
 #include "contract/world.h"
+#include "element/dtype_internal.h"
 #include "file/npy_internal.h"
 #include "mesh/mesh_internal.h"
-#include "plan/plan_auto_internal.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/npy.h"
 #include "tessera/checkpoint/open.h"

@@ -1,6 +1,6 @@
 // Lists that are NULL although they have elements, and numbers of elements below 0, are refused.
-#include "checkpoint/checkpoint_internal.h"
 #include "contract/world.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/array.h"

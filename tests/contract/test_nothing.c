@@ -8,6 +8,7 @@
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"
+#include "sequence/sequence_internal.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
@@ -31,7 +32,6 @@
 #include "tessera/engine/pool.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/transfer_internal.h"
 
 static void options_may_be_null(void **state) {

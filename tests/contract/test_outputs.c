@@ -2,10 +2,10 @@
 // once. A call gets all of its outputs, also those that may be NULL.
 #include <stdlib.h>
 
+#include "advice/plan_auto_internal.h"
 #include "contract/world.h"
 #include "layout/layout_internal.h"
 #include "place/place_internal.h"
-#include "plan/plan_auto_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "rules/axes_internal.h"

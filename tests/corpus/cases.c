@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "base/text_internal.h"
-#include "checkpoint/fsck_internal.h"
 #include "corpus/corpus.h"
+#include "format/fsck.h"
 #include "tessera/checkpoint/fsck.h"
 
 // ---- what is said of one folder ----

@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/dtype_internal.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
-#include "checkpoint/fsck_internal.h"
 #include "corpus/corpus.h"
+#include "element/dtype_internal.h"
+#include "element/shape_internal.h"
 #include "file/safetensors.h"
+#include "format/fsck.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint.h"
 

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/shape_internal.h"
 #include "checkpoint/numpy_files.h"
+#include "element/shape_internal.h"
 #include "file/npy_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "file/npy_internal.h"
 #include "support/test.h"
 #include "tessera/dtype.h"

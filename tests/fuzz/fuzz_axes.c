@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "rules/axes_internal.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/shape.h"

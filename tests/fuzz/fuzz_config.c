@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "rules/rules_internal.h"
 #include "tessera/rules.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/dtype_internal.h"
+#include "element/dtype_internal.h"
 #include "tessera/dtype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/shape_internal.h"
-#include "checkpoint/fsck_internal.h"
+#include "element/shape_internal.h"
+#include "format/fsck.h"
+#include "json/json.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/status.h"

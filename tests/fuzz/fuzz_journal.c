@@ -1,6 +1,6 @@
 // A journal of any bytes: what of it is whole is told, the rest is cut off, and what is added after
 // it is found again.
-#include "checkpoint/journal.h"
+#include "job/journal.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
 

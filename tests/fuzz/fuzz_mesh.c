@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/mesh.h"

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "file/npy_internal.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"

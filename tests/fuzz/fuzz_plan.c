@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "tessera/plan.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "tessera/shape.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

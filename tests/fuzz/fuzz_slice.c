@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/slice.h"
+#include "element/slice.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
 #include "tessera/text.h"

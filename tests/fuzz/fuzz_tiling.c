@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/notation_internal.h"
+#include "tiling/tiling_internal.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"

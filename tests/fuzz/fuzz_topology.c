@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"
 #include "topology/topology_internal.h"

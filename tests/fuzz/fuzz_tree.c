@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "base/json.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
+#include "json/json.h"
 #include "plan/tree_internal.h"
 #include "tessera/tree.h"
 

@@ -2,9 +2,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "topology/topology_internal.h"
 

@@ -1,9 +1,9 @@
 // Arrays of the recordings, as real ones: bytes are put on devices, moved, and looked at again.
 #include "array/array_internal.h"
-#include "base/json.h"
 #include "base/scope_internal.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
 #include "support/pattern.h"

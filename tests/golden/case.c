@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 
 enum { LINE_PART = 300, MOST_ENVIRONMENT = 8 };
 

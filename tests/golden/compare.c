@@ -1,8 +1,8 @@
 // When two values mean the same: members of an object in any order, numbers by value.
 #include <string.h>
 
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 
 static bool equal_numbers(const tsr_json *a, const tsr_json *b) {
   int64_t left = 0, right = 0;

@@ -7,7 +7,7 @@
 #define TESSERA_TESTS_GOLDEN_GOLDEN_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/compat/scope.h"
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/tessera.h"

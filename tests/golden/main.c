@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 
 enum { MOST_FUNCTIONS = 256 };
 

@@ -1,6 +1,6 @@
 // Meshes as the sharding and flax files write them: {"names", "sizes"} and more.
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/topology.h"
 

@@ -1,6 +1,6 @@
 // A tree, a mesh and a tree of specs: what eformer's functions about plans are given.
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"

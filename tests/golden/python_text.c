@@ -1,9 +1,9 @@
 // str(value) of Python, for functions that take anything and hash its text.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 
 // A quoted string: in '...' unless it holds a ' and no ".
 static void print_quoted(const char *bytes, size_t length, tsr_text *out) {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "base/json.h"
 #include "base/scope_internal.h"
 #include "base/text_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"

@@ -1,13 +1,13 @@
 // eformer's automatic specs: auto_spec, MeshPartitionHelper and the rules by shape and memory.
 #include <string.h>
 
-#include "base/json.h"
+#include "advice/plan_auto_internal.h"
 #include "base/scope_internal.h"
-#include "base/shape_internal.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
-#include "plan/plan_auto_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"

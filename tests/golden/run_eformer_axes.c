@@ -1,7 +1,7 @@
 // eformer's semantic axes: PartitionAxis, its registry, PartitionManager.
-#include "base/json.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "spec/spec_internal.h"

@@ -2,8 +2,8 @@
 //
 // They know two of our findings, sizes that do not divide by their one axis and small tensors; what
 // else we find, they fail on.
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 
 static tsr_status check(const golden_case *c, golden_plan *of, tsr_findings *out) {
   // As eformer has it, P(None) counts as cut.

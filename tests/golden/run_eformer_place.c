@@ -1,7 +1,7 @@
 // eformer's functions that place arrays, and those that tell how they lie.
-#include "base/json.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "place/place_internal.h"
 #include "spec/spec_internal.h"
 #include "support/pattern.h"

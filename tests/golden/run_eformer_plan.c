@@ -1,8 +1,8 @@
 // eformer's questions about whole plans: what they mean, and what they become on another mesh.
-#include "base/json.h"
+#include "advice/plan_auto_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
-#include "plan/plan_auto_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/engine/plan.h"

@@ -1,9 +1,9 @@
 // eformer's rules: match_partition_rules and the mini-language.
-#include "base/json.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_internal.h"
-#include "rules/decide.h"
+#include "rules/rules_decide.h"
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
 
@@ -47,7 +47,7 @@ static tsr_status match_leaf(const golden_case *c, const match_arguments *with,
   const char *path = NULL;
   tsr_shape shape;
   bool has_shape = false;
-  tsr_decision decision;
+  tsr_rule_decision decision;
   TSR_TRY(read_leaf(c, leaf, &path, &shape, &has_shape));
   TSR_TRY(tsr_rules_decide(with->rules, path, has_shape ? &shape : NULL, with->min_size, with->raw,
                            &decision));

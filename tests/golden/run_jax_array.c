@@ -1,8 +1,8 @@
 // JAX's device_put: arrays on devices, and what every device holds.
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"

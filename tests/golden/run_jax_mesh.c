@@ -1,8 +1,8 @@
 // JAX's mesh builders on recorded machines.
 #include <stdio.h>
 
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/compat/jax_mesh.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "spec/sharding_internal.h"

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/dtype_internal.h"
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "element/dtype_internal.h"
 #include "file/npy_internal.h"
 #include "file/safetensors.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/engine/kernels.h"
 

@@ -1,8 +1,8 @@
 // t5x's meshes on recorded fleets, and its rules for logical axes.
 #include <stdio.h>
 
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "rules/logical_internal.h"
 #include "spec/spec_internal.h"

@@ -1,8 +1,8 @@
 // t5x's LocalChunker, for every process of a fleet.
 #include "array/chunks_internal.h"
-#include "base/json.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/t5x_chunks.h"

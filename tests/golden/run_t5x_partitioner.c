@@ -1,6 +1,6 @@
 // t5x's PjitPartitioner: its rules, and the data layout of every process.
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "partitioner/partitioner_internal.h"
 #include "rules/logical_internal.h"
 #include "spec/spec_internal.h"

@@ -1,6 +1,6 @@
 // PyTorch's DTensor: its texts, and the piece of a tensor that each rank has.
-#include "base/json.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "spec/notation_internal.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/layout.h"

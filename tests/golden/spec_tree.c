@@ -2,9 +2,9 @@
 // leaves.
 #include <stdio.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
 #include "golden/golden.h"
+#include "json/json.h"
 #include "spec/spec_internal.h"
 
 typedef struct walk {

@@ -1,5 +1,5 @@
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "support/test.h"
 #include "tessera/engine/layout.h"

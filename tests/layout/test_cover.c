@@ -94,7 +94,7 @@ static void tilings_are_told_from_others(void **state) {
           (tsr_range){test_random_range(&random, 0, 2), test_random_range(&random, 3, SIDE)};
     const int64_t count = spoil(&random, region, boxes, random_tiles(&random, region, boxes));
     bool tiles = false;
-    tsr_fault fault;
+    tsr_cover_fault fault;
     assert_ok(tsr_cover_tiles(region, RANK, boxes, count, &tiles, &fault));
     const int64_t volume = tsr_box_volume(region, RANK);
     assert_int_equal(tiles, count_elements(region, boxes, count, true) == volume);
@@ -134,7 +134,7 @@ static void interlocking_boxes_are_cut(void **state) {
   const tsr_range pinwheel[5][2] = {
       {{0, 1}, {0, 2}}, {{0, 2}, {2, 3}}, {{2, 3}, {1, 3}}, {{1, 3}, {0, 1}}, {{1, 2}, {1, 2}}};
   bool tiles = false;
-  tsr_fault fault;
+  tsr_cover_fault fault;
   assert_ok(tsr_cover_tiles(region, 2, pinwheel[0], 5, &tiles, &fault));
   assert_true(tiles);
   assert_ok(tsr_cover_tiles(region, 2, pinwheel[0], 4, &tiles, &fault));
@@ -155,7 +155,7 @@ static void a_hundred_thousand_boxes_are_checked_quickly(void **state) {
   }
   const tsr_range region[2] = {{0, side * 10}, {0, side * 3}};
   bool tiles = false;
-  tsr_fault fault;
+  tsr_cover_fault fault;
   assert_ok(tsr_cover_tiles(region, 2, boxes, count, &tiles, &fault));
   assert_true(tiles);
   boxes[777].lo--;
@@ -240,7 +240,7 @@ static tsr_status cover_and_fold(void *context) {
   (void)context;
   const tsr_range region[1] = {{0, 4}}, boxes[] = {{0, 2}, {2, 3}, {3, 4}};
   bool tiles = false;
-  tsr_fault fault;
+  tsr_cover_fault fault;
   int64_t volume = 0, ranks[3];
   TSR_TRY(tsr_cover_tiles(region, 1, boxes, 3, &tiles, &fault));
   TSR_TRY(tsr_cover_volume(region, 1, boxes, 3, &volume));

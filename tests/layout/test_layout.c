@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "support/layouts.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
+#include "layout/index_run.h"
 #include "layout/layout_internal.h"
-#include "layout/run.h"
 #include "support/test.h"
 
 enum { SPACE = 400 };

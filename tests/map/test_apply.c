@@ -1,8 +1,8 @@
 // Maps applied to trees: which tensors come out, with what shapes, and what is refused.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "map/bad_maps.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"

@@ -1,7 +1,7 @@
 // Which of two models a map is for.
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "map/map_internal.h"
 #include "plan/tree_internal.h"
 #include "support/test.h"

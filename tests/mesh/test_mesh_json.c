@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "mesh/machines.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/mesh.h"

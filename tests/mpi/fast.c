@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reduction.h"
 #include "cases.h"
+#include "element/reduction.h"
 #include "tessera/comm.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/collectives.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cases.h"
-#include "checkpoint/checkpoint_internal.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/save.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "array/array_internal.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "partitioner/partitioner_internal.h"
 #include "partitioner/partitioners.h"
 #include "support/ranks.h"

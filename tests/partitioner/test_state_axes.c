@@ -1,7 +1,7 @@
 // Names and specs for the tensors of a train state.
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "partitioner/partitioners.h"
 #include "plan/tree_internal.h"
 #include "support/test.h"

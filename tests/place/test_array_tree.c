@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "array/array_internal.h"
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "place/arrays.h"
 #include "place/place_internal.h"
 #include "tessera/compat/constrain.h"

@@ -1,7 +1,7 @@
 // Shard and gather functions of a tree, made from specs and from plans.
 #include <stdlib.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "place/arrays.h"
 #include "place/place_internal.h"

@@ -1,9 +1,9 @@
 #include <math.h>
 
-#include "base/dtype_internal.h"
-#include "base/json.h"
+#include "advice/plan_auto_internal.h"
+#include "element/dtype_internal.h"
+#include "json/json.h"
 #include "plan/plan.h"
-#include "plan/plan_auto_internal.h"
 #include "plan/random_models.h"
 #include "support/models.h"
 #include "tessera/compat/eformer_plan.h"

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "plan/plan_auto_internal.h"
+#include "advice/plan_auto_internal.h"
 #include "plan/random_models.h"
 #include "support/models.h"
 #include "tessera/compat/eformer_plan.h"

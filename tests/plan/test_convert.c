@@ -1,8 +1,8 @@
-#include "base/shape_internal.h"
+#include "advice/roles.h"
 #include "base/text_internal.h"
+#include "element/shape_internal.h"
 #include "plan/plan.h"
 #include "plan/random_models.h"
-#include "plan/roles.h"
 #include "support/models.h"
 #include "tessera/compat/eformer_plan.h"
 

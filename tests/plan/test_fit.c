@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "base/dtype_internal.h"
-#include "base/shape_internal.h"
+#include "element/dtype_internal.h"
+#include "element/shape_internal.h"
 #include "plan/random_models.h"
 #include "support/models.h"
 #include "tessera/engine/mesh.h"

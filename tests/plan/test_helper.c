@@ -1,5 +1,5 @@
+#include "advice/plan_auto_internal.h"
 #include "base/text_internal.h"
-#include "plan/plan_auto_internal.h"
 #include "plan/random_models.h"
 #include "support/models.h"
 

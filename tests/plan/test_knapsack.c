@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plan/knapsack.h"
+#include "advice/knapsack.h"
 #include "support/test.h"
 
 enum { MOST = 4096 };

@@ -1,6 +1,6 @@
 
+#include "advice/near.h"
 #include "base/text_internal.h"
-#include "plan/near.h"
 #include "plan/plan_internal.h"
 #include "support/models.h"
 #include "support/real_models.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/random_models.h"

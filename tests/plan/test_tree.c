@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "plan/tree_internal.h"
 #include "support/models.h"
 #include "support/test.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "plan/tree_internal.h"
 #include "support/models.h"
 #include "support/test.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "support/test.h"

@@ -2,7 +2,7 @@
 #ifndef TESSERA_TESTS_RULES_ENTRIES_H
 #define TESSERA_TESTS_RULES_ENTRIES_H
 
-#include "base/json.h"
+#include "json/json.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/logical.h"
 

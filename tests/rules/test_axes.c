@@ -1,8 +1,8 @@
 // Semantic axes as values: defaults, what follows what, replacing, JSON, printing, equality, hash.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/axes_internal.h"
 #include "rules/entries.h"
 #include "rules/logical_internal.h"

@@ -1,5 +1,5 @@
 // What rules decide about one tensor: eformer's match_partition_rules, tensor by tensor.
-#include "rules/decide.h"
+#include "rules/rules_decide.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static const char text[] = "kernel$ -> tp, fsdp\nscale -> tp\n";
 static void assert_decides(const char *path, const tsr_shape *shape, int64_t min_size, bool raw,
                            tsr_decision_kind kind, int64_t rule, const char *spec) {
   tsr_rules *rules = NULL;
-  tsr_decision decision;
+  tsr_rule_decision decision;
   tsr_text out = TSR_TEXT_EMPTY;
   assert_ok(tsr_rules_parse(text, "f", NULL, &rules));
   assert_ok(tsr_rules_decide(rules, path, shape, min_size, raw, &decision));
@@ -81,7 +81,7 @@ static void the_minimum_comes_from_the_environment(void **state) {
 
 static tsr_status decide(void *context) {
   const tsr_shape vector = {.rank = 1, .dims = {8}};
-  tsr_decision decision = {.spec = NULL};
+  tsr_rule_decision decision = {.spec = NULL};
   tsr_status status = tsr_rules_decide(context, "a/kernel", &vector, 0, false, &decision);
   tsr_spec_release(decision.spec);
   if (status) return status;

@@ -1,8 +1,8 @@
 // Expressions over facts, facts from config.json, and specs fitted to fewer or renamed axes.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/rules_internal.h"
 #include "support/test.h"
 #include "tessera/rules.h"

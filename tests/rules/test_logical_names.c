@@ -1,7 +1,7 @@
 // The names of one tensor's dimensions: copies, JSON, specs, and axes that come and go.
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "rules/entries.h"
 #include "rules/logical_internal.h"
 #include "support/test.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "rules/entries.h"
 #include "rules/logical_internal.h"
 #include "support/test.h"

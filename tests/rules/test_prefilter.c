@@ -1,5 +1,5 @@
 // The filter finds every rule whose needs a path meets, and no other.
-#include "rules/prefilter.h"
+#include "regex/prefilter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

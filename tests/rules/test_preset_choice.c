@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "rules/rules_internal.h"
 #include "support/test.h"
 #include "tessera/rules.h"

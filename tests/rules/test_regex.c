@@ -1,6 +1,6 @@
 // Python's regular expressions: what they become for PCRE2, what is refused, and what they match.
 // The far larger comparison with Python itself is tests/peers/record_python_re.py.
-#include "rules/regex.h"
+#include "regex/regex.h"
 
 #include <string.h>
 

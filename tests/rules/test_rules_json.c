@@ -1,7 +1,7 @@
 // Rules as JSON.
 #include <string.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "rules/rules_internal.h"
 #include "support/test.h"
 #include "tessera/rules.h"

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/slice.h"
-#include "checkpoint/inspect_internal.h"
+#include "element/slice.h"
+#include "inspect/inspect_internal.h"
 #include "sized_structs/scene.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/load.h"

@@ -1,6 +1,6 @@
 #include "spec/random_specs.h"
 
-#include "spec/builder.h"
+#include "spec/spec_builder.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shape_internal.h"
+#include "element/shape_internal.h"
 #include "spec/notation_internal.h"
 #include "support/test.h"
 #include "tessera/compat/torch.h"

@@ -1,8 +1,8 @@
 // The JSON form, and the property that every notation and JSON read back what they wrote.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "spec/random_specs.h"
 #include "spec/spec_internal.h"
 #include "support/test.h"

@@ -1,6 +1,6 @@
 
 #include "base/text_internal.h"
-#include "spec/notation_internal.h"
+#include "tiling/tiling_internal.h"
 #include "support/test.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/text.h"

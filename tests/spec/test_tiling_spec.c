@@ -4,7 +4,7 @@
 
 #include "base/text_internal.h"
 #include "notation_random.h"
-#include "spec/notation_internal.h"
+#include "tiling/tiling_internal.h"
 #include "spec/sharding_internal.h"
 #include "support/test.h"
 #include "tessera/compat/hlo.h"

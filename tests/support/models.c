@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "support/test.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/dtype_internal.h"
+#include "element/dtype_internal.h"
 #include "tessera/engine/layout.h"
 
 static unsigned char pattern(int64_t place) {

@@ -2,8 +2,8 @@
 // has a synthetic text must come out of it device for device.
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "support/test.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "json/json.h"
 #include "support/test.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/dtype_internal.h"
+#include "element/dtype_internal.h"
 #include "layout/layout_internal.h"
+#include "sequence/sequence_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/layout.h"
@@ -13,7 +14,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/layout.h"
 #include "tessera/reduction.h"
-#include "transfer/sequence_internal.h"
 
 typedef struct machine {
   const tsr_sequence *sequence;

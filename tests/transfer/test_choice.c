@@ -1,8 +1,8 @@
 // Who gives what, how few copies there are, and what is refused.
 #include <stdio.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
 #include "support/layouts.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
@@ -10,7 +10,7 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 #include "transfer/carry.h"
-#include "transfer/check.h"
+#include "transfer/copy_check.h"
 #include "transfer/transfer_internal.h"
 
 static tsr_copy_plan *plan_of(tsr_layout *from, tsr_layout *to) {

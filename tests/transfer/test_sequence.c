@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text_internal.h"
+#include "json/json.h"
+#include "sequence/sequence_internal.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/groups.h"
 #include "tessera/engine/sequence.h"
@@ -14,7 +15,6 @@
 #include "tessera/spec.h"
 #include "tessera/text.h"
 #include "tessera/topology.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/simulate.h"
 
 // ---- helpers ----

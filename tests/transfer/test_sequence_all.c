@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "base/text_internal.h"
+#include "sequence/sequence_internal.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 #include "transfer/oracle.h"
-#include "transfer/sequence_internal.h"
 #include "transfer/simulate.h"
 
 enum { ELEMENT_BYTES = 4 };

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "tessera/api.h"
+#include "tessera/dtype.h"
 #include "tessera/rules.h"
 #include "tessera/status.h"
 #include "tessera/tree.h"
@@ -79,6 +80,12 @@ TSR_API TSR_NONNULL const char *tsr_mapping_warnings(const tsr_mapping *mapping)
 // naming the first such tensor.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mapping_invert(const tsr_mapping *mapping,
                                                                tsr_mapping **out_inverse);
+
+// Floating-point tensors whose name matches `pattern` are cast to `dtype`.
+typedef struct tsr_cast_rule {
+  const char *pattern;
+  tsr_dtype dtype;
+} tsr_cast_rule;
 
 TSR_END_DECLS
 

@@ -42,12 +42,6 @@ typedef enum tsr_existing {
   TSR_EXISTING_RESUME  // go on with the unfinished job, if it is this one
 } tsr_existing;
 
-// Floating point tensors whose name matches become of this type.
-typedef struct tsr_cast_rule {
-  const char *pattern;
-  tsr_dtype dtype;
-} tsr_cast_rule;
-
 typedef struct tsr_transform_options {
   size_t size;  // sizeof(tsr_transform_options)
   // Of the destination: TESSERA with a plan, FOLDER without, unless it is said. NPZ makes an

@@ -1,4 +1,4 @@
-// Kernels: elements copied, converted and hashed in the caller's memory. For those who write
+// Kernels: elements copied and converted in the caller's memory. For those who write
 // engines, readers and runtimes; reductions are in tessera/engine/reduce.h.
 //
 // Buffers hold whole elements, those narrower than a byte packed, the first in the lowest bits.
@@ -12,6 +12,7 @@
 
 #include "tessera/api.h"
 #include "tessera/dtype.h"
+#include "tessera/engine/hash.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
 
@@ -66,18 +67,6 @@ TSR_API TSR_NONNULL int64_t tsr_copy_elements(const tsr_copy *copy);
 // Does it, with `bits` per element.
 TSR_API TSR_NONNULL_AT(1) void tsr_copy_run(const tsr_copy *copy, int bits, const void *source,
                                             void *target);
-
-// ---- hashes ----
-
-// XXH3 of the bytes, which may be NULL where `length` is 0. Stable across machines and versions;
-// not against adversaries.
-TSR_API uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed);
-
-// A hash of 128 bits, such as tell two tensors apart (tsr_checkpoint_hash of
-// tessera/checkpoint/open.h). Written as 32 hexadecimal digits, highest first.
-typedef struct tsr_hash128 {
-  uint64_t low, high;
-} tsr_hash128;
 
 TSR_END_DECLS
 

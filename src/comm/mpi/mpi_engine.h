@@ -4,8 +4,8 @@
 // a nonblocking one that is tested until it is done or nothing has happened for too long. Then, or
 // when a rank fails by itself, the ranks call the roll (roll.c), so that the message can say who is
 // missing, and the comm is broken: what MPI still has in its hands is never touched again.
-#ifndef TESSERA_COMM_MPI_ENGINE_H
-#define TESSERA_COMM_MPI_ENGINE_H
+#ifndef TESSERA_COMM_MPI_MPI_ENGINE_H
+#define TESSERA_COMM_MPI_MPI_ENGINE_H
 
 #include <mpi.h>
 

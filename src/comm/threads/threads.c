@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "base/copy_internal.h"
 #include "comm/comm.h"
+#include "element/copy_internal.h"
 #include "tessera/engine/transport.h"
 
 const tsr_engine tsr_threads_engine = {.size = sizeof(tsr_engine),

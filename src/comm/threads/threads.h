@@ -1,8 +1,8 @@
 // The engine of one process: all devices are here, and its workers do everything.
-#ifndef TESSERA_COMM_THREADS_H
-#define TESSERA_COMM_THREADS_H
+#ifndef TESSERA_COMM_THREADS_THREADS_H
+#define TESSERA_COMM_THREADS_THREADS_H
 
-#include "base/copy_internal.h"
+#include "element/copy_internal.h"
 #include "tessera/comm.h"
 #include "tessera/engine/transport.h"
 #include "tessera/status.h"

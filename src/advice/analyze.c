@@ -1,0 +1,318 @@
+// What a plan means for the machine: memory on the devices, copies, and what is gathered in a step.
+//
+// Tensors alike are looked at once. Bytes per device come from device_bytes.c; the rest are sums.
+#include <stdlib.h>
+
+#include "advice/memory_fit.h"
+#include "advice/plan_auto_internal.h"
+#include "base/room.h"
+#include "base/sized.h"
+#include "element/shape_internal.h"
+#include "json/json.h"
+#include "layout/layout.h"
+#include "layout/layout_internal.h"
+#include "mesh/mesh.h"
+#include "mesh/mesh_cost.h"
+#include "plan/plan_internal.h"
+#include "spec/spec_internal.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/mesh.h"
+#include "tessera/engine/sharding.h"
+
+typedef struct analysis_job {
+  const tsr_plan *plan;
+  tsr_analysis *out;
+  uint32_t gathered;  // fsdp-like axes, as bits
+  tsr_axis_cost costs[TSR_MAX_AXES];
+} analysis_job;
+
+// ---- fsdp-like axes ----
+
+static uint32_t usual_axes(const tsr_mesh *mesh) {
+  static const char *const names[] = {"fsdp", "zero", "dp", "data"};
+  uint32_t axes = 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const int axis = tsr_mesh_axis_find(mesh, names[i]);
+    if (axis >= 0) axes |= UINT32_C(1) << axis;
+  }
+  return axes;
+}
+
+static tsr_status find_gathered(analysis_job *job, const char *const *names, int count) {
+  const tsr_mesh *mesh = job->plan->mesh;
+  if (!names) job->gathered = usual_axes(mesh);
+  for (int i = 0; names && i < count; i++) {
+    int axis = 0;
+    TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));
+    job->gathered |= UINT32_C(1) << axis;
+  }
+  for (int axis = 0; axis < tsr_mesh_axis_count(mesh) && tsr_mesh_topology(mesh); axis++)
+    if (job->gathered >> axis & 1) TSR_TRY(tsr_mesh_axis_cost(mesh, axis, &job->costs[axis]));
+  return NULL;
+}
+
+// ---- tensors ----
+
+// In how many parts each axis cuts the tensor; 1 = it does not.
+static void count_parts(const tsr_layout *layout, int64_t parts[TSR_MAX_AXES]) {
+  const tsr_sharding *sharding = tsr_layout_sharding(layout);
+  for (int i = 0; i < TSR_MAX_AXES; i++) parts[i] = 1;
+  for (int d = 0; d < tsr_layout_rank(layout); d++) {
+    const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
+    for (int s = 0; s < dim->stage_count; s++)
+      for (int i = 0; i < dim->stages[s].axis_count; i++)
+        parts[dim->stages[s].axes[i].axis] *= dim->stages[s].axes[i].size;
+  }
+}
+
+// The length of a dimension's largest shard once the fsdp-like axes are gathered.
+static int64_t gathered_length(const analysis_job *job, const tsr_layout *layout, int dim) {
+  const tsr_sharding_dim *own = tsr_sharding_dim_at(tsr_layout_sharding(layout), dim);
+  const tsr_cut cut = tsr_layout_cut(layout, dim);
+  int64_t parts = 1;
+  bool even = true;
+  for (int s = 0; s < own->stage_count; s++) {
+    even = even && own->stages[s].kind == TSR_STAGE_EVEN;
+    for (int i = 0; i < own->stages[s].axis_count; i++)
+      if (job->gathered >> own->stages[s].axes[i].axis & 1) parts *= own->stages[s].axes[i].size;
+  }
+  const int64_t left = own->shards / parts;
+  if (even) return cut.size / left + (cut.size % left != 0);
+  const int64_t longest = tsr_cut_longest(&cut);
+  return longest > cut.size / parts ? cut.size : longest * parts;
+}
+
+static int64_t gathered_bytes(const analysis_job *job, const tsr_layout *layout, tsr_dtype dtype) {
+  int64_t elements = 1;
+  for (int d = 0; d < tsr_layout_rank(layout); d++) elements *= gathered_length(job, layout, d);
+  return tsr_elements_bytes(dtype, elements);
+}
+
+// Gathering puts shards together axis by axis; padding is left behind.
+static void add_gather(analysis_job *job, const int64_t *parts, int64_t shard, int64_t whole,
+                       int64_t count) {
+  tsr_axis_cost costs[TSR_MAX_AXES];
+  int64_t sizes[TSR_MAX_AXES], held = shard;
+  int used = 0;
+  for (int axis = 0; axis < job->out->axis_count; axis++) {
+    if (!(job->gathered >> axis & 1) || parts[axis] == 1) continue;
+    const int64_t joined = held > whole / parts[axis] ? whole : held * parts[axis];
+    job->out->axes[axis].gathered_bytes += count * (joined - held);
+    job->out->gathered_bytes += count * (joined - held);
+    held = joined;
+    costs[used] = job->costs[axis];
+    sizes[used++] = parts[axis];
+  }
+  if (used && tsr_mesh_topology(job->plan->mesh))
+    job->out->gather_seconds +=
+        (double)count *
+        tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, costs, sizes, used, (double)shard);
+}
+
+static void add_cut(analysis_job *job, const tsr_plan_kind *kind, const tsr_layout *layout) {
+  const tsr_tensor *tensor = tsr_tree_at(job->plan->tree, kind->row);
+  const int64_t bytes = tsr_tensor_bytes(tensor);
+  int64_t parts[TSR_MAX_AXES];
+  if (tsr_layout_shard_count(layout) == 1) return;
+  job->out->sharded_tensors += kind->count;
+  job->out->sharded_elements += kind->count * tsr_tensor_elements(tensor);
+  job->out->sharded_bytes += kind->count * bytes;
+  count_parts(layout, parts);
+  for (int axis = 0; axis < job->out->axis_count; axis++) {
+    if (parts[axis] == 1) continue;
+    job->out->axes[axis].tensors += kind->count;
+    job->out->axes[axis].bytes += kind->count * bytes;
+  }
+  add_gather(job, parts, job->plan->rows[kind->row].bytes_per_device,
+             gathered_bytes(job, layout, tensor->dtype), kind->count);
+}
+
+static tsr_status add_kind(analysis_job *job, const tsr_plan_kind *kind) {
+  const tsr_tensor *tensor = tsr_tree_at(job->plan->tree, kind->row);
+  tsr_spec_stats *spec = &job->out->specs[tsr_plan_final(job->plan, kind->row)];
+  tsr_layout *layout = NULL;
+  TSR_TRY_NOTE(tsr_plan_layout(job->plan, kind->row, &layout), "tensor \"%s\"", tensor->path);
+  spec->tensors += kind->count;
+  spec->elements += kind->count * tsr_tensor_elements(tensor);
+  spec->bytes += kind->count * tsr_tensor_bytes(tensor);
+  job->out->elements += kind->count * tsr_tensor_elements(tensor);
+  add_cut(job, kind, layout);
+  tsr_layout_release(layout);
+  return NULL;
+}
+
+static tsr_status add_kinds(analysis_job *job) {
+  tsr_plan_kinds kinds;
+  TSR_TRY(tsr_plan_kinds_init(&kinds, job->plan));
+  tsr_status status = NULL;
+  for (int i = 0; !status && i < kinds.count; i++) status = add_kind(job, &kinds.items[i]);
+  tsr_plan_kinds_deinit(&kinds);
+  return status;
+}
+
+// ---- devices ----
+
+static void sum_devices(tsr_analysis *out, const int64_t *bytes, int64_t count) {
+  double total = 0;
+  out->device_min = out->device_max = bytes[0];
+  for (int64_t i = 0; i < count; i++) {
+    if (bytes[i] < out->device_min) out->device_min = bytes[i];
+    if (bytes[i] > out->device_max) out->device_max = bytes[i];
+    total += (double)bytes[i];
+  }
+  out->device_mean = total / (double)count;
+  out->balance = out->device_max ? out->device_mean / (double)out->device_max : 1;
+  out->replication = out->bytes ? total / (double)out->bytes : 1;
+  out->wasted_bytes = total - (double)out->bytes;
+}
+
+static tsr_status add_devices(analysis_job *job) {
+  const int64_t count = tsr_mesh_device_count(job->plan->mesh);
+  int64_t *bytes = malloc(sizeof *bytes * (size_t)count);
+  if (!bytes) return tsr_fail(NO_MEMORY, "bytes on %lld devices", (long long)count);
+  const tsr_status status = tsr_plan_device_bytes(job->plan, bytes);
+  if (!status) sum_devices(job->out, bytes, count);
+  free(bytes);
+  return status;
+}
+
+// ---- all of it ----
+
+// Equal ones stay in the order of the plan's pool, which the caller has numbered.
+typedef struct ranked_spec {
+  tsr_spec_stats stats;
+  int64_t index;
+} ranked_spec;
+
+static int compare_specs(const void *a, const void *b) {
+  const ranked_spec *x = a, *y = b;
+  if (x->stats.bytes != y->stats.bytes) return x->stats.bytes > y->stats.bytes ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+// Specs that were only wanted are in the plan's pool too; they have no tensors.
+static tsr_status sort_specs(tsr_analysis *out) {
+  ranked_spec *ranked = malloc(sizeof *ranked * ((size_t)out->spec_count + 1));
+  int kept = 0;
+  if (!ranked) return tsr_fail(NO_MEMORY, "analysis of %lld specs", (long long)out->spec_count);
+  for (int64_t i = 0; i < out->spec_count; i++)
+    if (out->specs[i].tensors) ranked[kept++] = (ranked_spec){out->specs[i], i};
+  qsort(ranked, (size_t)kept, sizeof *ranked, compare_specs);
+  for (int i = 0; i < kept; i++) out->specs[i] = ranked[i].stats;
+  out->spec_count = kept;
+  free(ranked);
+  return NULL;
+}
+
+static tsr_status make_lists(const tsr_plan *plan, tsr_analysis *out) {
+  out->plan = tsr_plan_retain(plan);
+  out->axis_count = tsr_mesh_axis_count(plan->mesh);
+  out->spec_count = tsr_plan_spec_count(plan);
+  out->axes = calloc((size_t)out->axis_count + 1, sizeof *out->axes);
+  out->specs = calloc((size_t)out->spec_count + 1, sizeof *out->specs);
+  if (!out->axes || !out->specs)
+    return tsr_fail(NO_MEMORY, "analysis of %lld specs", (long long)out->spec_count);
+  for (int i = 0; i < out->axis_count; i++)
+    out->axes[i].axis = tsr_mesh_axis_at(plan->mesh, i)->name;
+  for (int64_t i = 0; i < out->spec_count; i++) out->specs[i].spec = tsr_plan_spec_at(plan, i);
+  return NULL;
+}
+
+static tsr_status analyze(analysis_job *job, const char *const *fsdp_axes, int fsdp_axis_count) {
+  TSR_TRY(make_lists(job->plan, job->out));
+  TSR_TRY(find_gathered(job, fsdp_axes, fsdp_axis_count));
+  job->out->tensors = tsr_plan_count(job->plan);
+  job->out->bytes = tsr_tree_bytes(job->plan->tree);
+  TSR_TRY(add_kinds(job));
+  TSR_TRY(sort_specs(job->out));
+  return add_devices(job);
+}
+
+tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, int fsdp_axis_count,
+                            tsr_analysis *out_analysis) {
+  tsr_analysis analysis = {0};
+  analysis_job job = {.plan = plan, .out = &analysis};
+  TSR_TRY(tsr_sized_check(tsr_analysis, out_analysis));
+  if (fsdp_axis_count < 0)
+    return tsr_fail(BAD_ARGUMENT, "%d fsdp_axes, wanted 0 or more", fsdp_axis_count);
+  if (fsdp_axes) TSR_TRY(tsr_list_check(fsdp_axes, fsdp_axis_count, "fsdp axes"));
+  if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
+  tsr_status status = analyze(&job, fsdp_axes, fsdp_axis_count);
+  if (status)
+    tsr_analysis_deinit(&analysis);
+  else
+    tsr_sized_fill(tsr_analysis, &analysis, out_analysis);
+  return status;
+}
+
+void tsr_analysis_deinit(tsr_analysis *analysis) {
+  if (!analysis) return;
+  free(analysis->axes);
+  free(analysis->specs);
+  tsr_plan_release(analysis->plan);
+  tsr_sized_fill(tsr_analysis, &(tsr_analysis){0}, analysis);
+}
+
+// ---- as JSON ----
+
+static void write_int(tsr_json_writer *writer, const char *key, int64_t value) {
+  tsr_json_write_key(writer, key);
+  tsr_json_write_int(writer, value);
+}
+
+static void write_double(tsr_json_writer *writer, const char *key, double value) {
+  tsr_json_write_key(writer, key);
+  tsr_json_write_double(writer, value);
+}
+
+static void write_axes(tsr_json_writer *writer, const tsr_analysis *analysis) {
+  tsr_json_write_key(writer, "axes");
+  tsr_json_begin_array(writer);
+  for (int i = 0; i < analysis->axis_count; i++) {
+    tsr_json_begin_inline_object(writer);
+    tsr_json_write_key(writer, "axis");
+    tsr_json_write_string(writer, analysis->axes[i].axis);
+    write_int(writer, "tensors", analysis->axes[i].tensors);
+    write_int(writer, "bytes", analysis->axes[i].bytes);
+    write_int(writer, "gathered_bytes", analysis->axes[i].gathered_bytes);
+    tsr_json_end_object(writer);
+  }
+  tsr_json_end_array(writer);
+}
+
+static void write_specs(tsr_json_writer *writer, const tsr_analysis *analysis) {
+  tsr_json_write_key(writer, "specs");
+  tsr_json_begin_array(writer);
+  for (int64_t i = 0; i < analysis->spec_count; i++) {
+    tsr_json_begin_inline_object(writer);
+    tsr_json_write_key(writer, "spec");
+    tsr_spec_to_json(analysis->specs[i].spec, writer);
+    write_int(writer, "tensors", analysis->specs[i].tensors);
+    write_int(writer, "elements", analysis->specs[i].elements);
+    write_int(writer, "bytes", analysis->specs[i].bytes);
+    tsr_json_end_object(writer);
+  }
+  tsr_json_end_array(writer);
+}
+
+void tsr_analysis_to_json(const tsr_analysis *analysis, tsr_json_writer *writer) {
+  tsr_json_begin_object(writer);
+  write_int(writer, "tensors", analysis->tensors);
+  write_int(writer, "elements", analysis->elements);
+  write_int(writer, "bytes", analysis->bytes);
+  write_int(writer, "sharded_tensors", analysis->sharded_tensors);
+  write_int(writer, "sharded_elements", analysis->sharded_elements);
+  write_int(writer, "sharded_bytes", analysis->sharded_bytes);
+  write_int(writer, "device_min", analysis->device_min);
+  write_int(writer, "device_max", analysis->device_max);
+  write_double(writer, "device_mean", analysis->device_mean);
+  write_double(writer, "balance", analysis->balance);
+  write_double(writer, "replication", analysis->replication);
+  write_double(writer, "wasted_bytes", analysis->wasted_bytes);
+  write_int(writer, "gathered_bytes", analysis->gathered_bytes);
+  write_double(writer, "gather_seconds", analysis->gather_seconds);
+  write_axes(writer, analysis);
+  write_specs(writer, analysis);
+  tsr_json_end_object(writer);
+}

@@ -1,0 +1,50 @@
+// Mesh axes handed out to dimensions: what all automatic plans do.
+#ifndef TESSERA_ADVICE_CHOICE_H
+#define TESSERA_ADVICE_CHOICE_H
+
+#include "tessera/mesh.h"
+#include "tessera/shape.h"
+#include "tessera/spec.h"
+
+// Axes that are used together or not at all: one axis, or a group of them.
+typedef struct tsr_unit {
+  int axis_count;
+  uint8_t axes[TSR_MAX_AXES];  // of the mesh, major to minor
+  uint32_t mask;               // the same as bits
+  int64_t size;                // product of theirs
+} tsr_unit;
+
+#define TSR_MAX_UNITS 64
+typedef struct tsr_units {
+  int count;
+  tsr_unit items[TSR_MAX_UNITS];
+} tsr_units;
+
+// Entries of a spec's short form, as in "dp" or "fsdp+tp". A name given twice counts once.
+TSR_MUST_USE tsr_status tsr_units_of_names(const tsr_mesh *mesh, const char *const *names,
+                                           int name_count, tsr_units *out_units);
+// One unit per axis, in mesh order or the largest first (the lower index where equal).
+void tsr_units_in_order(const tsr_mesh *mesh, tsr_units *out_units);
+void tsr_units_by_size(const tsr_mesh *mesh, tsr_units *out_units);
+void tsr_units_sort(tsr_units *units);
+
+// Which axes cut each dimension, major to minor.
+typedef struct tsr_choice {
+  int rank;
+  uint32_t used;  // axes handed out, as bits
+  uint8_t counts[TSR_MAX_RANK];
+  uint8_t axes[TSR_MAX_RANK][TSR_MAX_AXES];
+} tsr_choice;
+
+// Axes of the unit must be unused.
+void tsr_choice_add(tsr_choice *choice, int dim, const tsr_unit *unit);
+// One entry per dimension, also where none is cut.
+TSR_MUST_USE tsr_status tsr_choice_spec(const tsr_choice *choice, const tsr_mesh *mesh,
+                                        tsr_spec **out_spec);
+
+// Numbers of dimensions, the largest first or the smallest; the lower index where equal.
+void tsr_dims_by_size(const tsr_shape *shape, bool smallest_first, int *out_order);
+// `mesh`, or the current one if it is NULL; fails if there is neither.
+TSR_MUST_USE tsr_status tsr_mesh_or_current(const tsr_mesh *mesh, const tsr_mesh **out_mesh);
+
+#endif

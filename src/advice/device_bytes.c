@@ -1,0 +1,108 @@
+// What each device holds. Where all shards of a tensor are equal, and that is nearly always, all
+// devices hold the same, and nothing is counted device by device.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "element/dtype_internal.h"
+#include "layout/layout.h"
+#include "layout/layout_internal.h"
+#include "plan/plan.h"
+#include "plan/plan_internal.h"
+#include "tessera/engine/layout.h"
+
+typedef struct counting {
+  const tsr_plan *plan;
+  int64_t same;  // bytes that every device holds
+  int64_t *bytes;
+} counting;
+
+// ---- tensors alike ----
+
+static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table, tsr_plan_kinds *kinds,
+                               int64_t *capacity) {
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    const tsr_stored_row *row = &plan->rows[i];
+    const tsr_tensor *tensor = tsr_tree_at(plan->tree, i);
+    int entry = 0;
+    TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));
+    if (entry == kinds->count) {
+      tsr_plan_kind *items = tsr_grow(kinds->items, entry, capacity, sizeof *items);
+      if (!items) return tsr_fail(NO_MEMORY, "kinds of tensors");
+      kinds->items = items;
+      kinds->items[kinds->count++] = (tsr_plan_kind){.row = i};
+    }
+    assert(kinds->items);  // the entry is there, or has just been made
+    kinds->items[entry].count++;
+  }
+  return NULL;
+}
+
+tsr_status tsr_plan_kinds_init(tsr_plan_kinds *kinds, const tsr_plan *plan) {
+  tsr_shape_table table = TSR_SHAPE_TABLE_EMPTY;
+  int64_t capacity = 0;
+  *kinds = (tsr_plan_kinds){0, NULL};
+  tsr_status status = gather_kinds(plan, &table, kinds, &capacity);
+  if (status) tsr_plan_kinds_deinit(kinds);
+  tsr_shape_table_deinit(&table);
+  return status;
+}
+
+void tsr_plan_kinds_deinit(tsr_plan_kinds *kinds) {
+  free(kinds->items);
+  *kinds = (tsr_plan_kinds){0, NULL};
+}
+
+// ---- devices ----
+
+static bool is_even(const tsr_layout *layout) {
+  if (tsr_layout_policy(layout) == TSR_POLICY_PAD) return true;
+  for (int d = 0; d < tsr_layout_rank(layout); d++) {
+    const tsr_cut cut = tsr_layout_cut(layout, d);
+    if (cut.size % cut.shards || tsr_cut_longest(&cut) != cut.size / cut.shards) return false;
+  }
+  return true;
+}
+
+static tsr_status count_shards(counting *work, const tsr_plan_kind *tensors,
+                               const tsr_layout *layout) {
+  const tsr_dtype dtype = tsr_tree_at(work->plan->tree, tensors->row)->dtype;
+  for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
+    int64_t bytes = 0;
+    const int64_t shard = tsr_layout_shard(layout, p);
+    TSR_TRY(tsr_dtype_bytes(dtype, tsr_layout_shard_elements(layout, shard), &bytes));
+    work->bytes[p] += bytes * tensors->count;
+  }
+  return NULL;
+}
+
+static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
+  const int64_t largest = work->plan->rows[tensors->row].bytes_per_device;
+  tsr_layout *layout = NULL;
+  tsr_status status = tsr_plan_layout(work->plan, tensors->row, &layout);
+  const bool misfit = status && tsr_status_code(status) != TSR_CODE_NO_MEMORY;
+  if (misfit) {
+    tsr_status_free(status);
+    status = NULL;
+  }
+  if (misfit || (!status && is_even(layout)))
+    work->same += largest * tensors->count;
+  else if (!status)
+    status = count_shards(work, tensors, layout);
+  tsr_layout_release(layout);
+  return status;
+}
+
+tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
+  const int64_t devices = plan->mesh ? tsr_mesh_device_count(plan->mesh) : 1;
+  counting work = {.plan = plan, .bytes = calloc((size_t)devices, sizeof *work.bytes)};
+  tsr_plan_kinds kinds = {0};
+  tsr_status status = work.bytes ? tsr_plan_kinds_init(&kinds, plan)
+                                 : tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)devices);
+  for (int i = 0; i < kinds.count && !status; i++) status = count_kind(&work, &kinds.items[i]);
+  for (int64_t p = 0; p < devices && !status; p++) out_bytes[p] = work.bytes[p] + work.same;
+  tsr_plan_kinds_deinit(&kinds);
+  free(work.bytes);
+  return status;
+}

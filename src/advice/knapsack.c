@@ -1,0 +1,255 @@
+// A packing near the best, and a bound that tells how near.
+//
+// If options could be mixed, the best packing would follow the lower convex hull of each item:
+// begin with the cheapest options and take the steps that save a byte for the least cost, until all
+// fits. Only the last step would be taken in part. Its fraction gives the lower bound; taken whole,
+// it gives a packing that costs at most that one step more. What room is then left is used to undo
+// steps that were not needed after all. A search for the best is in knapsack_search.c.
+#include "advice/knapsack.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- options ----
+
+static int compare_options(const void *a, const void *b) {
+  const tsr_option *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  if (x->cost != y->cost) return x->cost > y->cost ? -1 : 1;
+  return x->tag < y->tag ? 1 : -1;
+}
+
+// From the smallest up, each option must be cheaper than all before.
+int tsr_options_prune(tsr_option *options, int count) {
+  qsort(options, (size_t)count, sizeof *options, compare_options);
+  int at = count;
+  for (int i = count - 1; i >= 0; i--)
+    if (at == count || options[i].cost < options[at].cost) options[--at] = options[i];
+  memmove(options, &options[at], sizeof *options * (size_t)(count - at));
+  return count - at;
+}
+
+static const tsr_option *option_of(const tsr_knapsack *knapsack, int64_t item, int index) {
+  return &knapsack->options[knapsack->items[item].first + index];
+}
+
+// ---- the hull ----
+
+// Whether b lies above the line from a to c, so that mixing these two is cheaper.
+static bool is_above(const tsr_option *a, const tsr_option *b, const tsr_option *c) {
+  const double to_b = (double)(a->bytes - b->bytes), to_c = (double)(a->bytes - c->bytes);
+  return (b->cost - a->cost) * to_c > (c->cost - a->cost) * to_b;
+}
+
+// Writes the steps of an item and gives their number. `corners` is scratch of its option count.
+static int hull_steps(const tsr_knapsack *knapsack, int64_t item, int64_t rank, int *corners,
+                      tsr_step *out_steps) {
+  int count = 0;
+  for (int i = 0; i < knapsack->items[item].count; i++) {
+    const tsr_option *next = option_of(knapsack, item, i);
+    while (count >= 2 && is_above(option_of(knapsack, item, corners[count - 2]),
+                                  option_of(knapsack, item, corners[count - 1]), next))
+      count--;
+    corners[count++] = i;
+  }
+  double slope = 0;  // never falls, also where rounding would have it so
+  for (int i = 1; i < count; i++) {
+    const tsr_option *from = option_of(knapsack, item, corners[i - 1]);
+    const tsr_option *to = option_of(knapsack, item, corners[i]);
+    const int64_t bytes = from->bytes - to->bytes;
+    const double cost = to->cost - from->cost;
+    slope = cost / (double)bytes > slope ? cost / (double)bytes : slope;
+    out_steps[i - 1] = (tsr_step){
+        .slope = slope, .bytes = bytes, .cost = cost, .item = item, .rank = rank, .to = corners[i]};
+  }
+  return count - 1;
+}
+
+// Of steps that cost the same per byte those of large items come first, so that small ones stay
+// whole; an item's own steps keep their order.
+static int compare_steps(const void *a, const void *b) {
+  const tsr_step *x = a, *y = b;
+  if (x->rank == y->rank) return x->to < y->to ? -1 : 1;
+  if (x->slope != y->slope) return x->slope < y->slope ? -1 : 1;
+  return x->rank < y->rank ? -1 : 1;
+}
+
+typedef struct sized_item {
+  int64_t bytes, item;
+} sized_item;
+
+static int compare_sizes(const void *a, const void *b) {
+  const sized_item *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  return x->item < y->item ? -1 : 1;
+}
+
+// The items by size, largest first, in a block to free().
+static int64_t *rank_items(const tsr_knapsack *knapsack) {
+  const int64_t count = knapsack->item_count;
+  int64_t *order = malloc(sizeof *order * (size_t)(count + 1));
+  sized_item *sized = malloc(sizeof *sized * (size_t)(count + 1));
+  for (int64_t i = 0; order && sized && i < count; i++)
+    sized[i] = (sized_item){option_of(knapsack, i, 0)->bytes, i};
+  if (order && sized) {
+    qsort(sized, (size_t)count, sizeof *sized, compare_sizes);
+    for (int64_t i = 0; i < count; i++) order[i] = sized[i].item;
+  } else {
+    free(order);
+    order = NULL;
+  }
+  free(sized);
+  return order;
+}
+
+static int64_t count_options(const tsr_knapsack *knapsack, int *out_most) {
+  int64_t count = 0;
+  *out_most = 1;
+  for (int64_t i = 0; i < knapsack->item_count; i++) {
+    count += knapsack->items[i].count;
+    if (knapsack->items[i].count > *out_most) *out_most = knapsack->items[i].count;
+  }
+  return count;
+}
+
+static tsr_status make_steps(const tsr_knapsack *knapsack, const int64_t *order,
+                             tsr_steps_down *out) {
+  int most = 0;
+  const int64_t room = count_options(knapsack, &most);
+  tsr_step *steps = malloc(sizeof *steps * (size_t)(room + 1));
+  int *corners = malloc(sizeof *corners * (size_t)most);
+  int64_t count = 0;
+  if (!steps || !corners) {
+    free(steps);
+    free(corners);
+    return tsr_fail(NO_MEMORY, "%lld options to fit the memory", (long long)room);
+  }
+  for (int64_t rank = 0; rank < knapsack->item_count; rank++)
+    count += hull_steps(knapsack, order[rank], rank, corners, &steps[count]);
+  free(corners);
+  qsort(steps, (size_t)count, sizeof *steps, compare_steps);
+  *out = (tsr_steps_down){.count = count, .steps = steps};
+  return NULL;
+}
+
+// ---- the greedy packing ----
+
+static void take(const tsr_knapsack *knapsack, tsr_packing *packing, int64_t item, int option) {
+  const tsr_option *from = option_of(knapsack, item, packing->taken[item]);
+  const tsr_option *to = option_of(knapsack, item, option);
+  packing->bytes += to->bytes - from->bytes;
+  packing->cost += to->cost - from->cost;
+  packing->taken[item] = option;
+}
+
+static void take_cheapest(const tsr_knapsack *knapsack, tsr_packing *packing) {
+  packing->bytes = 0;
+  packing->cost = 0;
+  for (int64_t i = 0; i < knapsack->item_count; i++) {
+    packing->taken[i] = 0;
+    packing->bytes += option_of(knapsack, i, 0)->bytes;
+    packing->cost += option_of(knapsack, i, 0)->cost;
+  }
+}
+
+// Takes steps while what is left is still above the limit, and tells which one would end that.
+static int64_t descend(const tsr_knapsack *knapsack, const tsr_steps_down *down,
+                       tsr_packing *packing) {
+  for (int64_t i = 0; i < down->count; i++) {
+    const tsr_step *step = &down->steps[i];
+    if (packing->bytes - step->bytes <= knapsack->limit) return i;
+    take(knapsack, packing, step->item, step->to);
+  }
+  assert(false && "the smallest options are within the limit");
+  return -1;
+}
+
+// The cheapest single change, of any item to any option, that brings the packing below the limit.
+static void take_best_single(const tsr_knapsack *knapsack, tsr_packing *packing) {
+  const int64_t wanted = packing->bytes - knapsack->limit;
+  double least = 0;
+  int64_t best_item = -1;
+  int best = 0;
+  for (int64_t i = 0; i < knapsack->item_count; i++) {
+    const tsr_option *own = option_of(knapsack, i, packing->taken[i]);
+    for (int j = packing->taken[i] + 1; j < knapsack->items[i].count; j++) {
+      const tsr_option *other = option_of(knapsack, i, j);
+      if (own->bytes - other->bytes < wanted) continue;
+      if (best_item < 0 || other->cost - own->cost < least) {
+        least = other->cost - own->cost;
+        best_item = i;
+        best = j;
+      }
+      break;
+    }
+  }
+  take(knapsack, packing, best_item, best);
+}
+
+// Goes back to cheaper options where there is room, large items first. One pass is enough for most.
+static void use_room(const tsr_knapsack *knapsack, const int64_t *order, tsr_packing *packing) {
+  for (int64_t rank = 0; rank < knapsack->item_count; rank++) {
+    const int64_t item = order[rank];
+    for (int option = 0; option < packing->taken[item]; option++) {
+      const int64_t more = option_of(knapsack, item, option)->bytes -
+                           option_of(knapsack, item, packing->taken[item])->bytes;
+      if (packing->bytes + more > knapsack->limit) continue;
+      take(knapsack, packing, item, option);
+      break;
+    }
+  }
+}
+
+// Sums drift when terms come and go; the answer is summed anew.
+static void sum_up(const tsr_knapsack *knapsack, tsr_packing *packing) {
+  packing->bytes = 0;
+  packing->cost = 0;
+  for (int64_t i = 0; i < knapsack->item_count; i++) {
+    packing->bytes += option_of(knapsack, i, packing->taken[i])->bytes;
+    packing->cost += option_of(knapsack, i, packing->taken[i])->cost;
+  }
+}
+
+// Finishes the descent in the two ways there are, and keeps the cheaper packing. `other` is
+// scratch.
+static void finish(const tsr_knapsack *knapsack, const tsr_steps_down *down, int64_t last,
+                   const int64_t *order, tsr_packing *packing, int *other) {
+  const size_t size = sizeof *other * (size_t)knapsack->item_count;
+  tsr_packing second = *packing;
+  memcpy(other, packing->taken, size);
+  second.taken = other;
+  take(knapsack, packing, down->steps[last].item, down->steps[last].to);
+  use_room(knapsack, order, packing);
+  take_best_single(knapsack, &second);
+  use_room(knapsack, order, &second);
+  if (second.cost < packing->cost) memcpy(packing->taken, other, size);
+  sum_up(knapsack, packing);
+}
+
+static tsr_status pack(const tsr_knapsack *knapsack, const tsr_steps_down *down,
+                       const int64_t *order, tsr_packing *packing) {
+  int *other = malloc(sizeof *other * (size_t)(knapsack->item_count + 1));
+  if (!other) return tsr_fail(NO_MEMORY, "%lld tensors to fit", (long long)knapsack->item_count);
+  const int64_t last = descend(knapsack, down, packing);
+  packing->lower_bound =
+      packing->cost + down->steps[last].slope * (double)(packing->bytes - knapsack->limit);
+  finish(knapsack, down, last, order, packing, other);
+  free(other);
+  return tsr_knapsack_search(knapsack, down, order, packing);
+}
+
+tsr_status tsr_knapsack_solve(const tsr_knapsack *knapsack, tsr_packing *packing) {
+  tsr_steps_down down = {0};
+  take_cheapest(knapsack, packing);
+  packing->lower_bound = packing->cost;
+  packing->optimal = packing->bytes <= knapsack->limit;
+  if (packing->optimal) return NULL;
+  int64_t *order = rank_items(knapsack);
+  if (!order) return tsr_fail(NO_MEMORY, "%lld tensors to fit", (long long)knapsack->item_count);
+  tsr_status status = make_steps(knapsack, order, &down);
+  if (!status) status = pack(knapsack, &down, order, packing);
+  free(down.steps);
+  free(order);
+  return status;
+}

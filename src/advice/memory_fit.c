@@ -1,0 +1,438 @@
+// A plan that fits the memory of a device.
+//
+// Every pattern of tensors is an item of a knapsack, every way to cut it an option: so many bytes
+// on a device, so much to gather in a step. Cuts divide evenly, so all devices hold the same, and
+// what one device holds is the sum. What is already cut by the plan to begin with stays; its
+// dimensions may be cut further where that comes out even.
+#include "advice/memory_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "advice/knapsack.h"
+#include "advice/ways.h"
+#include "base/grow.h"
+#include "base/room.h"
+#include "base/sized.h"
+#include "element/dtype_internal.h"
+#include "element/shape_internal.h"
+#include "mesh/mesh.h"
+#include "plan/plan_internal.h"
+#include "plan/tree.h"
+#include "plan/tree_internal.h"
+#include "spec/sharding_internal.h"
+#include "spec/spec_builder.h"
+#include "spec/spec_internal.h"
+#include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
+
+static const double MOST_COPIES = 1e6;
+
+// ---- shared with fit_each.c ----
+
+int64_t tsr_elements_bytes(tsr_dtype dtype, int64_t elements) {
+  int64_t bytes = 0;
+  tsr_status_free(tsr_dtype_bytes(dtype, elements, &bytes));
+  return bytes;
+}
+
+int64_t tsr_choice_split(const tsr_choice *choice, const tsr_mesh *mesh) {
+  int64_t split = 1;
+  for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++)
+    if (choice->used >> axis & 1) split *= tsr_mesh_axis_at(mesh, axis)->size;
+  return split;
+}
+
+tsr_status tsr_note_fit(tsr_plan_builder *builder, int64_t row, const tsr_choice *choice,
+                        int64_t limit) {
+  const tsr_mesh *mesh = builder->plan->mesh;
+  for (int dim = 0; dim < choice->rank; dim++) {
+    int64_t split = 1;
+    for (int i = 0; i < choice->counts[dim]; i++)
+      split *= tsr_mesh_axis_at(mesh, choice->axes[dim][i])->size;
+    if (split == 1) continue;
+    const char *axis = tsr_mesh_axis_at(mesh, choice->axes[dim][0])->name;
+    const tsr_plan_note note = {
+        .why = TSR_WHY_MEMORY, .dim = dim, .rule = -1, .argument = split, .axis = axis};
+    TSR_TRY(tsr_plan_builder_note(builder, row, &note));
+  }
+  if (tsr_choice_split(choice, mesh) > 1) return NULL;
+  const tsr_plan_note note = {.why = TSR_WHY_FITS, .dim = -1, .rule = -1, .argument = limit};
+  return tsr_plan_builder_note(builder, row, &note);
+}
+
+// ---- what there is to cut ----
+
+// A tensor as the plan to begin with leaves it.
+typedef struct uncut_part {
+  tsr_shape shape;   // sizes that may still be cut; 1 where they may not
+  uint32_t used;     // axes in use
+  int64_t elements;  // on a device
+} uncut_part;
+
+typedef struct fit_job {
+  const tsr_tree *tree;
+  const tsr_mesh *mesh;
+  const tsr_fit_options *options;
+  double copies;  // of each tensor, the tensor itself not counted
+  tsr_ways ways;
+  tsr_way_placer placer;
+  tsr_tree_groups groups;
+  tsr_item *items;  // one per group
+  tsr_option *candidates;
+  int64_t candidate_count, candidate_capacity;
+  int *taken;  // per group, among its candidates
+} fit_job;
+
+static uint32_t axes_of_dim(const tsr_sharding_dim *dim) {
+  uint32_t used = 0;
+  for (int s = 0; s < dim->stage_count; s++)
+    for (int i = 0; i < dim->stages[s].axis_count; i++)
+      used |= UINT32_C(1) << dim->stages[s].axes[i].axis;
+  return used;
+}
+
+static bool is_even(const tsr_sharding_dim *dim, int64_t size) {
+  for (int s = 0; s < dim->stage_count; s++)
+    if (dim->stages[s].kind != TSR_STAGE_EVEN) return false;
+  return size % dim->shards == 0;
+}
+
+// Axes that are not free though they cut nothing.
+static uint32_t axes_of_sets(const tsr_sharding *sharding) {
+  uint32_t used = 0;
+  int count = 0;
+  const tsr_sub_axis *axes = tsr_sharding_unreduced(sharding, &count);
+  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
+  axes = tsr_sharding_reduced(sharding, &count);
+  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
+  axes = tsr_sharding_replicated(sharding, &count);
+  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
+  return used;
+}
+
+static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_part *out) {
+  const tsr_sharding *sharding = tsr_layout_sharding(layout);
+  out->used = axes_of_sets(sharding);
+  out->elements = tsr_layout_largest(layout);
+  for (int d = 0; d < out->shape.rank; d++) {
+    const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
+    out->used |= axes_of_dim(dim);
+    const bool may_cut = policy != TSR_POLICY_TRIM && is_even(dim, out->shape.dims[d]);
+    out->shape.dims[d] = may_cut ? out->shape.dims[d] / dim->shards : 1;
+  }
+}
+
+static tsr_status read_uncut(const fit_job *job, int64_t row, uncut_part *out) {
+  const tsr_tensor *tensor = tsr_tree_at(job->tree, row);
+  tsr_layout *layout = NULL;
+  tsr_plan_row start;
+  *out = (uncut_part){.shape = tsr_tensor_shape(tensor), .elements = tsr_tensor_elements(tensor)};
+  if (!job->options->start) return NULL;
+  TSR_TRY_NOTE(tsr_plan_layout(job->options->start, row, &layout), "tensor \"%s\"", tensor->path);
+  tsr_plan_row_read(job->options->start, row, &start);
+  read_layout(layout, start.policy, out);
+  tsr_layout_release(layout);
+  return NULL;
+}
+
+// ---- candidates ----
+
+// Bytes on a device of one tensor with its gradients and optimiser state.
+static int64_t bytes_with_copies(const fit_job *job, int64_t bytes) {
+  return bytes + (int64_t)ceil((double)bytes * job->copies);
+}
+
+static tsr_status add_candidate(fit_job *job, const tsr_option *candidate) {
+  tsr_option *list = tsr_grow(job->candidates, job->candidate_count, &job->candidate_capacity,
+                              sizeof *job->candidates);
+  if (!list)
+    return tsr_fail(NO_MEMORY, "%lld ways to cut tensors", (long long)job->candidate_count);
+  job->candidates = list;
+  job->candidates[job->candidate_count++] = *candidate;
+  return NULL;
+}
+
+// Of equals the lower tag survives: that on fewer and larger dimensions.
+static int tag_of(const tsr_way_placer *placer, int way) {
+  return (int)placer->scores[way] * TSR_MAX_WAYS + way;
+}
+
+static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_part *part,
+                           int64_t count) {
+  for (int way = 0; way < job->ways.count; way++) {
+    if (job->placer.scores[way] == TSR_NO_WAY) continue;
+    const int64_t bytes = tsr_elements_bytes(tensor->dtype, part->elements / job->ways.splits[way]);
+    const double gather = way ? job->ways.alpha[way] + job->ways.beta[way] * (double)bytes : 0;
+    TSR_TRY(add_candidate(job, &(tsr_option){.bytes = count * bytes_with_copies(job, bytes),
+                                             .cost = (double)count * gather,
+                                             .tag = tag_of(&job->placer, way)}));
+  }
+  return NULL;
+}
+
+static tsr_status add_group(fit_job *job, int64_t index) {
+  const tsr_tree_group *group = &job->groups.items[index];
+  const tsr_tensor *tensor = tsr_tree_at(job->tree, group->members[0]);
+  tsr_item *item = &job->items[index];
+  uncut_part part;
+  TSR_TRY(read_uncut(job, group->members[0], &part));
+  tsr_placer_run(&job->placer, &part.shape, part.used);
+  item->first = job->candidate_count;
+  TSR_TRY(add_ways(job, tensor, &part, group->count));
+  item->count =
+      tsr_options_prune(&job->candidates[item->first], (int)(job->candidate_count - item->first));
+  job->candidate_count = item->first + item->count;
+  return NULL;
+}
+
+// Everything uncut must fit 63 bits, so that nothing further on can overflow. A tree by itself
+// does; with copies one bit is left for rounding.
+static tsr_status check_total(const fit_job *job) {
+  const double total = (double)tsr_tree_bytes(job->tree) * (1 + job->copies);
+  if (job->copies == 0 || total + (double)tsr_tree_count(job->tree) < 0x1p62) return NULL;
+  return tsr_fail(OVERFLOW, "%lld bytes and %g copies of them are more than 2^62 bytes",
+                  (long long)tsr_tree_bytes(job->tree), job->copies);
+}
+
+static tsr_status make_groups(fit_job *job) {
+  const tsr_plan *start = job->options->start;
+  const int64_t count = tsr_tree_count(job->tree);
+  uint64_t *keys = NULL;
+  if (start) {
+    keys = malloc(sizeof *keys * (size_t)(count + 1));
+    if (!keys) return tsr_fail(NO_MEMORY, "%lld tensors", (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+      tsr_plan_row row;
+      tsr_plan_row_read(start, i, &row);
+      keys[i] = (uint64_t)tsr_plan_final(start, i) * TSR_POLICY_COUNT + row.policy;
+    }
+  }
+  const tsr_status status = tsr_tree_group_by(job->tree, keys, &job->groups);
+  free(keys);
+  return status;
+}
+
+static tsr_status make_candidates(fit_job *job) {
+  TSR_TRY(check_total(job));
+  TSR_TRY(make_groups(job));
+  job->items = calloc((size_t)job->groups.count + 1, sizeof *job->items);
+  job->taken = calloc((size_t)job->groups.count + 1, sizeof *job->taken);
+  if (!job->items || !job->taken)
+    return tsr_fail(NO_MEMORY, "%lld patterns of tensors", (long long)job->groups.count);
+  for (int64_t i = 0; i < job->groups.count; i++) TSR_TRY(add_group(job, i));
+  return NULL;
+}
+
+// ---- solving ----
+
+static tsr_status fail_to_fit(const fit_job *job, int64_t smallest, int64_t largest_group,
+                              int64_t largest) {
+  tsr_text mesh = TSR_TEXT_EMPTY;
+  tsr_mesh_describe(job->mesh, &mesh);
+  const tsr_status status =
+      tsr_fail(DOES_NOT_FIT,
+               "the model takes at least %lld bytes per device on mesh %s, and the limit is %lld; "
+               "\"%s\" takes %lld of them",
+               (long long)smallest, tsr_text_string(&mesh), (long long)job->options->limit,
+               job->groups.items[largest_group].pattern, (long long)largest);
+  tsr_text_deinit(&mesh);
+  return status;
+}
+
+static tsr_status check_smallest(const fit_job *job, int64_t *out_smallest) {
+  int64_t smallest = 0, largest = -1, largest_group = 0;
+  for (int64_t i = 0; i < job->groups.count; i++) {
+    const tsr_item *item = &job->items[i];
+    const int64_t bytes = job->candidates[item->first + item->count - 1].bytes;
+    smallest += bytes;
+    if (bytes <= largest) continue;
+    largest = bytes;
+    largest_group = i;
+  }
+  *out_smallest = smallest;
+  if (smallest <= job->options->limit) return NULL;
+  return fail_to_fit(job, smallest, largest_group, largest);
+}
+
+static tsr_status solve(fit_job *job, tsr_fit_report *out_report) {
+  const tsr_knapsack knapsack = {.item_count = job->groups.count,
+                                 .items = job->items,
+                                 .options = job->candidates,
+                                 .limit = job->options->limit};
+  tsr_packing packing = {.taken = job->taken};
+  int64_t smallest = 0;
+  TSR_TRY(check_smallest(job, &smallest));
+  TSR_TRY(tsr_knapsack_solve(&knapsack, &packing));
+  *out_report = (tsr_fit_report){.bytes_per_device = packing.bytes,
+                                 .smallest = smallest,
+                                 .cost = packing.cost,
+                                 .lower_bound = packing.lower_bound,
+                                 .optimal = packing.optimal};
+  return NULL;
+}
+
+// ---- the plan ----
+
+static tsr_status copy_stages(tsr_spec_builder *builder, const tsr_spec_dim *dim) {
+  for (int s = 0; s < dim->stage_count; s++)
+    TSR_TRY(tsr_spec_builder_copy_stage(builder, &dim->stages[s]));
+  tsr_spec_builder_last_dim(builder)->open = dim->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
+  tsr_spec_builder_last_dim(builder)->priority = dim->priority;
+  return NULL;
+}
+
+// A dimension as it was, with the chosen axes as the minor ones.
+static tsr_status extend_dim(tsr_spec_builder *builder, const tsr_spec_desc *start, int dim,
+                             const tsr_choice *choice, const tsr_mesh *mesh) {
+  const tsr_spec_dim *before = dim < start->dim_count ? &start->dims[dim] : NULL;
+  TSR_TRY(tsr_spec_builder_dim(builder));
+  if (before) TSR_TRY(copy_stages(builder, before));
+  if (!choice->counts[dim]) return NULL;
+  if (!before || !before->stage_count) TSR_TRY(tsr_spec_builder_stage(builder));
+  for (int i = 0; i < choice->counts[dim]; i++) {
+    const char *name = tsr_mesh_axis_at(mesh, choice->axes[dim][i])->name;
+    TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
+  }
+  return NULL;
+}
+
+static tsr_status copy_set(tsr_spec_builder *builder, tsr_spec_set set, const tsr_axis_ref *members,
+                           int count) {
+  for (int i = 0; i < count; i++) TSR_TRY(tsr_spec_builder_member(builder, set, &members[i]));
+  return NULL;
+}
+
+static tsr_status extend(tsr_spec_builder *builder, const tsr_spec_desc *start,
+                         const tsr_choice *choice, const tsr_mesh *mesh) {
+  for (int dim = 0; dim < choice->rank; dim++)
+    TSR_TRY(extend_dim(builder, start, dim, choice, mesh));
+  TSR_TRY(copy_set(builder, TSR_SET_UNREDUCED, start->unreduced, start->unreduced_count));
+  TSR_TRY(copy_set(builder, TSR_SET_REDUCED, start->reduced, start->reduced_count));
+  TSR_TRY(copy_set(builder, TSR_SET_REPLICATED, start->replicated, start->replicated_count));
+  builder->reduction = start->reduction;
+  builder->mesh_name = start->mesh_name;
+  return NULL;
+}
+
+static tsr_status make_spec(const fit_job *job, int64_t row, const tsr_choice *choice,
+                            tsr_spec **out_spec) {
+  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+  tsr_plan_row start;
+  if (!job->options->start && !choice->used) return tsr_spec_of(NULL, 0, out_spec);
+  if (!job->options->start) return tsr_choice_spec(choice, job->mesh, out_spec);
+  tsr_plan_row_read(job->options->start, row, &start);
+  if (!choice->used) {
+    *out_spec = tsr_spec_retain(start.final);
+    return NULL;
+  }
+  tsr_status status = extend(&builder, tsr_spec_desc_of(start.final), choice, job->mesh);
+  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
+  tsr_spec_builder_deinit(&builder);
+  return status;
+}
+
+static tsr_status set_row(const fit_job *job, tsr_plan_builder *builder, int64_t row,
+                          const tsr_spec *spec, const tsr_choice *choice) {
+  tsr_plan_row start = {.wanted = spec, .policy = TSR_POLICY_ERROR};
+  if (job->options->start) tsr_plan_row_read(job->options->start, row, &start);
+  for (int64_t i = 0; i < start.note_count; i++)
+    TSR_TRY(tsr_plan_builder_note(builder, row, &start.notes[i]));
+  TSR_TRY(tsr_plan_builder_set(builder, row, start.wanted, spec, start.policy));
+  return tsr_note_fit(builder, row, choice, job->options->limit);
+}
+
+static tsr_status set_group(fit_job *job, tsr_plan_builder *builder, int64_t index) {
+  const tsr_tree_group *group = &job->groups.items[index];
+  const tsr_option *taken = &job->candidates[job->items[index].first + job->taken[index]];
+  uncut_part part;
+  tsr_choice choice;
+  tsr_spec *spec = NULL;
+  TSR_TRY(read_uncut(job, group->members[0], &part));
+  tsr_placer_run(&job->placer, &part.shape, part.used);
+  tsr_placer_choice(&job->placer, taken->tag % TSR_MAX_WAYS, &choice);
+  TSR_TRY(make_spec(job, group->members[0], &choice, &spec));
+  tsr_status status = NULL;
+  for (int64_t i = 0; !status && i < group->count; i++)
+    status = set_row(job, builder, group->members[i], spec, &choice);
+  tsr_spec_release(spec);
+  return status;
+}
+
+static tsr_status make_plan(fit_job *job, tsr_plan **out_plan) {
+  tsr_plan_builder builder;
+  TSR_TRY(tsr_plan_builder_init(&builder, job->tree, job->mesh));
+  tsr_status status = NULL;
+  for (int64_t i = 0; !status && i < job->groups.count; i++) status = set_group(job, &builder, i);
+  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
+  tsr_plan_builder_deinit(&builder);
+  return status;
+}
+
+// ---- all of it ----
+
+static bool is_count(double copies) { return copies >= 0 && copies <= MOST_COPIES; }
+
+static tsr_status check_options(const tsr_fit_options *options, const tsr_tree *tree,
+                                const tsr_mesh *mesh) {
+  if (options->limit < 0)
+    return tsr_fail(BAD_ARGUMENT, "limit of %lld bytes, wanted 0 or more",
+                    (long long)options->limit);
+  if (!is_count(options->gradient_copies) || !is_count(options->optimiser_copies))
+    return tsr_fail(BAD_ARGUMENT, "%g gradient and %g optimiser copies, wanted 0 to %g",
+                    options->gradient_copies, options->optimiser_copies, MOST_COPIES);
+  TSR_TRY(tsr_list_check(options->names, options->name_count, "names"));
+  const tsr_plan *start = options->start;
+  if (start && !tsr_tree_equal(tsr_plan_tree(start), tree))
+    return tsr_fail(TREE_MISMATCH, "the plan to begin with is for another model");
+  if (start && (!tsr_plan_mesh(start) || !tsr_mesh_equal(tsr_plan_mesh(start), mesh)))
+    return tsr_fail(BAD_ARGUMENT, "the plan to begin with is for another mesh");
+  return NULL;
+}
+
+// Without a limit there is nothing to fit.
+static tsr_status plan_freely(const tsr_tree *tree, const tsr_mesh *mesh,
+                              const tsr_fit_options *options, tsr_plan **out_plan,
+                              tsr_fit_report *out_report) {
+  const tsr_auto_options as = {
+      .size = sizeof as, .names = options->names, .name_count = options->name_count};
+  tsr_plan *plan = options->start ? tsr_plan_retain(options->start) : NULL;
+  if (!plan) TSR_TRY(tsr_plan_auto(tree, mesh, &as, &plan));
+  *out_report = (tsr_fit_report){.bytes_per_device = tsr_plan_bytes_per_device(plan)};
+  *out_plan = plan;
+  return NULL;
+}
+
+static tsr_status run(fit_job *job, tsr_plan **out_plan, tsr_fit_report *out_report) {
+  TSR_TRY(tsr_ways_init(&job->ways, job->mesh, job->options->names, job->options->name_count));
+  TSR_TRY(tsr_placer_init(&job->placer, &job->ways));
+  TSR_TRY(make_candidates(job));
+  TSR_TRY(solve(job, out_report));
+  return make_plan(job, out_plan);
+}
+
+tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fit_options *given,
+                        tsr_plan **out_plan, tsr_fit_report *out_report) {
+  tsr_fit_report report = {0};
+  tsr_fit_options read;
+  const tsr_fit_options *const options = &read;
+  TSR_TRY(tsr_sized_read(tsr_fit_options, given, &read));
+  TSR_TRY(tsr_sized_check(tsr_fit_report, out_report));
+  TSR_TRY(tsr_mesh_or_current(mesh, &mesh));
+  TSR_TRY(check_options(options, tree, mesh));
+  fit_job job = {.tree = tree,
+                 .mesh = mesh,
+                 .options = options,
+                 .copies = options->gradient_copies + options->optimiser_copies};
+  const tsr_status status = options->limit ? run(&job, out_plan, &report)
+                                           : plan_freely(tree, mesh, options, out_plan, &report);
+  tsr_placer_deinit(&job.placer);
+  tsr_ways_deinit(&job.ways);
+  tsr_tree_groups_deinit(&job.groups);
+  free(job.items);
+  free(job.candidates);
+  free(job.taken);
+  if (!status) tsr_sized_fill(tsr_fit_report, &report, out_report);
+  return status;
+}

@@ -1,0 +1,51 @@
+// Tensors that belong to one block of a model, attention or feed-forward, by their usual names, and
+// what is odd about how a plan cuts them. For plans whose rules do not say what belongs together.
+#ifndef TESSERA_ADVICE_MODEL_BLOCKS_H
+#define TESSERA_ADVICE_MODEL_BLOCKS_H
+
+#include "plan/plan.h"
+
+typedef enum tsr_model_block_kind { TSR_BLOCK_ATTENTION, TSR_BLOCK_MLP } tsr_model_block_kind;
+
+// What a tensor is to its block.
+typedef struct tsr_model_block_member {
+  tsr_model_block_kind kind;
+  size_t block;  // the length of the path up to the tensor's own module
+  int dim;       // that the block is cut along, over its heads or inner size
+  bool heads;    // made of whole heads along it
+} tsr_model_block_member;
+
+// False for tensors of other names, and for those of towers, whose heads are others.
+bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_member *out);
+
+// The cuts of all blocks over the axes that split a block (tp, model, ...).
+typedef struct tsr_model_block_cut {
+  int64_t cut, whole;  // the first row that is cut over the axis, and that is not; -1 = none
+} tsr_model_block_cut;
+typedef struct tsr_model_blocks {
+  const tsr_plan *plan;
+  const char *axes[TSR_MAX_AXES];  // that split a block, of the mesh
+  int axis_count;
+  int64_t head_dim, heads, kv_heads;  // 0 = not known
+  tsr_name_index names;
+  tsr_arena arena;
+  tsr_text key;
+  tsr_model_block_cut *cuts;  // owned: for each block one for each axis
+  int64_t count, capacity;
+  tsr_shape_table seen;  // specs whose pieces were looked at
+  int64_t *pieces;       // owned: their size where it is no multiple of a head's; 0 = it is
+  int64_t piece_capacity;
+} tsr_model_blocks;
+
+TSR_MUST_USE tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
+                                              const tsr_fact *facts, int64_t fact_count);
+void tsr_model_blocks_deinit(tsr_model_blocks *blocks);
+// For a row: an axis that does not cut it but cuts others of its block; NULL = none. `*out_row` is
+// the first row that it cuts. Each block is reported once, at the first row that is not cut.
+TSR_MUST_USE tsr_status tsr_model_blocks_find_apart(tsr_model_blocks *blocks, int64_t row,
+                                                    const char **out_axis, int64_t *out_row);
+// The size of a row's pieces where these are parts of heads, else 0; and the dimension.
+TSR_MUST_USE tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row,
+                                                    int64_t *out_piece, int *out_dim);
+
+#endif

@@ -1,0 +1,317 @@
+// Checking: every problem of a plan in one pass.
+//
+// A spec's problems on a shape are found once, whatever the number of tensors alike, and dimension
+// by dimension, so that one problem hides no other.
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/model_blocks.h"
+#include "base/grow.h"
+#include "base/room.h"
+#include "base/sized.h"
+#include "element/shape_internal.h"
+#include "plan/plan.h"
+#include "plan/plan_internal.h"
+#include "rules/rules_internal.h"
+#include "spec/axis_ref.h"
+#include "tessera/engine/sharding.h"
+#include "topology/topology_internal.h"
+
+enum {
+  SMALL_ELEMENTS = 1024,
+  MOST_DEVICES = 1 << 24  // beyond, devices are not counted one by one
+};
+
+typedef struct list {
+  tsr_finding *items;  // owned
+  int64_t count, capacity;
+} list;
+
+typedef struct checking {
+  const tsr_plan *plan;
+  tsr_check_options options;
+  tsr_shape_table table;  // of wanted, final and policy, with the shape
+  int64_t *first;         // owned: where the findings of each of its entries begin in `known`
+  int64_t first_capacity;
+  list known, found;
+  tsr_model_blocks blocks;
+} checking;
+
+static const bool is_error[TSR_FINDING_COUNT] = {
+#define X(id, error, word, text) [TSR_FINDING_##id] = (error),
+    TSR_FINDINGS(X)
+#undef X
+};
+
+static tsr_status add(list *to, tsr_finding finding) {
+  tsr_finding *items = tsr_grow(to->items, to->count, &to->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "findings of a plan");
+  to->items = items;
+  items[to->count++] = finding;
+  return NULL;
+}
+
+// ---- one spec on one shape ----
+
+// What is looked at: a row's wanted spec, dimension by dimension.
+typedef struct subject {
+  checking *work;
+  const tsr_plan_row *row;
+  const tsr_spec_desc *wanted;
+  bool solved;  // correction made another spec of it
+} subject;
+
+static tsr_status report(const subject *of, tsr_finding_kind kind, int dim, const char *axis,
+                         int64_t found, int64_t wanted) {
+  const bool error = is_error[kind] && (!of->solved || of->work->options.corrected_count);
+  return add(&of->work->known, (tsr_finding){kind, error, 0, dim, axis, found, wanted});
+}
+
+// Whether an axis of the spec before this one overlaps it.
+static bool is_repeated(const tsr_spec_desc *desc, const tsr_axis_ref *ref) {
+  for (int d = 0; d < desc->dim_count; d++)
+    for (int s = 0; s < desc->dims[d].stage_count; s++) {
+      const tsr_stage *stage = &desc->dims[d].stages[s];
+      for (int i = 0; i < stage->axis_count; i++) {
+        if (&stage->axes[i] == ref) return false;
+        if (tsr_axis_ref_overlaps(&stage->axes[i], ref)) return true;
+      }
+    }
+  return false;
+}
+
+static tsr_status check_axes(const subject *of, int d) {
+  const tsr_mesh *mesh = of->work->plan->mesh;
+  const tsr_spec_dim *dim = &of->wanted->dims[d];
+  for (int s = 0; s < dim->stage_count; s++)
+    for (int i = 0; i < dim->stages[s].axis_count; i++) {
+      const tsr_axis_ref *ref = &dim->stages[s].axes[i];
+      if (mesh && tsr_mesh_axis_find(mesh, ref->name) < 0)
+        TSR_TRY(report(of, TSR_FINDING_UNKNOWN_AXIS, d, ref->name, 0, 0));
+      else if (is_repeated(of->wanted, ref))
+        TSR_TRY(report(of, TSR_FINDING_DUPLICATE_AXIS, d, ref->name, 0, 0));
+    }
+  return NULL;
+}
+
+static tsr_status report_change(const subject *of, int d, const tsr_change *change) {
+  switch (change->kind) {
+    case TSR_CHANGE_INDIVISIBLE:
+      return report(of, TSR_FINDING_INDIVISIBLE, d, change->axis, change->size, change->product);
+    case TSR_CHANGE_CUT_MISFIT:
+    case TSR_CHANGE_SUB_AXIS_MISFIT:
+      return report(of, TSR_FINDING_BAD_CUT, d, change->axis, change->size, change->product);
+    default:
+      return NULL;
+  }
+}
+
+// The axes' names must be those of the wanted spec, which lives as long as the plan.
+static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
+  for (int s = 0; name && s < dim->stage_count; s++)
+    for (int i = 0; i < dim->stages[s].axis_count; i++)
+      if (!strcmp(dim->stages[s].axes[i].name, name)) return dim->stages[s].axes[i].name;
+  return NULL;
+}
+
+// What the entry was held to: a policy that allows uneven shards has not served a dimension that is
+// whole all the same, with the others of its group.
+static tsr_policy policy_of(const subject *of, int d) {
+  const tsr_spec_desc *final = tsr_spec_desc_of(of->row->final);
+  const bool cut = d < final->dim_count && final->dims[d].stage_count > 0;
+  return cut ? of->row->policy : TSR_POLICY_ERROR;
+}
+
+// Blocks and parts stay in correction, but may come out uneven where that is not allowed.
+static tsr_status check_evenness(const subject *of, int d) {
+  const int64_t size = of->row->tensor->dims[d];
+  bool fits = true;
+  TSR_TRY(tsr_spec_entry_fits(&of->wanted->dims[d], of->work->plan->mesh, size, policy_of(of, d),
+                              &fits));
+  return fits ? NULL : report(of, TSR_FINDING_BAD_CUT, d, NULL, size, 0);
+}
+
+// Corrects the entry as if it were the whole spec of a tensor with this one dimension.
+static tsr_status check_fit(const subject *of, int d) {
+  const tsr_spec_dim *dim = &of->wanted->dims[d];
+  const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = dim};
+  const tsr_correct_options options = {.size = sizeof options,
+                                       .uneven = policy_of(of, d) != TSR_POLICY_ERROR};
+  const tsr_mesh *mesh = of->work->plan->mesh;
+  tsr_spec *alone = NULL, *corrected = NULL;
+  tsr_changes changes = {0};
+  if (!mesh || !dim->stage_count) return NULL;
+  TSR_TRY(tsr_spec_create(&desc, &alone));
+  tsr_status status = tsr_spec_correct(alone, mesh, TSR_SHAPE(of->row->tensor->dims[d]), &options,
+                                       &corrected, &changes);
+  if (tsr_status_cause(status) == TSR_CAUSE_DUPLICATE_MESH_AXIS) {  // reported already
+    tsr_status_free(status);
+    status = NULL;
+  }
+  for (int64_t i = 0; i < changes.count && !status; i++) {
+    changes.items[i].axis = kept_name(dim, changes.items[i].axis);
+    status = report_change(of, d, &changes.items[i]);
+  }
+  if (!status && corrected && !changes.count) status = check_evenness(of, d);
+  tsr_changes_deinit(&changes);
+  tsr_spec_release(corrected);
+  tsr_spec_release(alone);
+  return status;
+}
+
+static bool is_cut(const subject *of) {
+  if (of->work->options.entries_count) return of->wanted->dim_count > 0;
+  for (int d = 0; d < of->wanted->dim_count; d++)
+    if (of->wanted->dims[d].stage_count) return true;
+  return false;
+}
+
+static tsr_status check_spec(checking *work, const tsr_plan_row *row) {
+  const subject of = {work, row, tsr_spec_desc_of(row->wanted), row->wanted != row->final};
+  const int rank = row->tensor->rank, length = of.wanted->dim_count;
+  const int64_t elements = tsr_tensor_elements(row->tensor);
+  if (length > rank) TSR_TRY(report(&of, TSR_FINDING_TOO_LONG, -1, NULL, length, rank));
+  for (int d = 0; d < length; d++) {
+    TSR_TRY(check_axes(&of, d));
+    if (d < rank) TSR_TRY(check_fit(&of, d));
+  }
+  if (elements >= work->options.small_elements || !is_cut(&of)) return NULL;
+  return report(&of, TSR_FINDING_SMALL, -1, NULL, elements, work->options.small_elements);
+}
+
+// ---- all rows ----
+
+// Whether a row is cut with others of its group, however small it is.
+static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
+  for (int64_t i = 0; plan->rules && i < row->note_count; i++) {
+    if (row->notes[i].why != TSR_WHY_RULE) continue;
+    const tsr_rule *rule = tsr_rules_at(plan->rules, row->notes[i].rule);
+    if (rule && rule->together) return true;
+  }
+  return false;
+}
+
+static tsr_status check_row(checking *work, int64_t index) {
+  const tsr_stored_row *stored = &work->plan->rows[index];
+  tsr_plan_row row;
+  const int seen = work->table.count;
+  int entry = 0;
+  tsr_plan_row_read(work->plan, index, &row);
+  const uint64_t key = (uint64_t)stored->wanted << 34 | (uint64_t)stored->final << 4 | row.policy;
+  TSR_TRY(tsr_shape_table_add(&work->table, key, row.tensor, &entry));
+  if (entry == seen) {
+    int64_t *first = tsr_grow(work->first, entry + 1, &work->first_capacity, sizeof *first);
+    if (!first) return tsr_fail(NO_MEMORY, "findings of a plan");
+    work->first = first;
+    first[entry] = work->known.count;
+    TSR_TRY(check_spec(work, &row));
+    first[entry + 1] = work->known.count;
+  }
+  for (int64_t i = work->first[entry]; i < work->first[entry + 1]; i++) {
+    tsr_finding finding = work->known.items[i];
+    if (finding.kind == TSR_FINDING_SMALL && is_grouped(work->plan, &row)) continue;
+    finding.row = index;
+    TSR_TRY(add(&work->found, finding));
+  }
+  return NULL;
+}
+
+// What a row is to its block: not a matter of its spec and shape alone.
+static tsr_status check_block(checking *work, int64_t row) {
+  const char *axis = NULL;
+  int64_t other = -1, piece = 0;
+  int dim = -1;
+  TSR_TRY(tsr_model_blocks_find_split(&work->blocks, row, &piece, &dim));
+  if (piece)
+    TSR_TRY(add(&work->found, (tsr_finding){TSR_FINDING_SPLIT_HEADS, false, row, dim, NULL, piece,
+                                            work->blocks.head_dim}));
+  TSR_TRY(tsr_model_blocks_find_apart(&work->blocks, row, &axis, &other));
+  if (!axis) return NULL;
+  return add(&work->found, (tsr_finding){TSR_FINDING_APART, false, row, -1, axis, other, 0});
+}
+
+static tsr_status open_blocks(checking *work) {
+  const tsr_check_options *options = &work->options;
+  if (options->fact_count || !work->plan->rules)
+    return tsr_model_blocks_init(&work->blocks, work->plan, options->facts, options->fact_count);
+  int64_t count = 0;
+  const tsr_fact *facts = tsr_rules_facts(work->plan->rules, &count);
+  return tsr_model_blocks_init(&work->blocks, work->plan, facts, count);
+}
+
+// ---- the plan as a whole ----
+
+static tsr_status add_whole(checking *work, tsr_finding_kind kind, int64_t found, int64_t wanted) {
+  return add(&work->found, (tsr_finding){kind, is_error[kind], -1, -1, NULL, found, wanted});
+}
+
+static tsr_status check_limit(checking *work, int64_t most) {
+  const tsr_mesh *mesh = work->plan->mesh;
+  int64_t limit = work->options.memory_limit;
+  if (!limit && mesh && tsr_mesh_topology(mesh))
+    limit = tsr_topology_memory_per_device(tsr_mesh_topology(mesh));
+  if (limit <= 0 || most <= limit) return NULL;
+  return add_whole(work, TSR_FINDING_OVER_LIMIT, most, limit);
+}
+
+static tsr_status check_devices(checking *work) {
+  const int64_t devices = work->plan->mesh ? tsr_mesh_device_count(work->plan->mesh) : 1;
+  if (devices > MOST_DEVICES) return check_limit(work, work->plan->bytes_per_device);
+  int64_t *bytes = malloc(sizeof *bytes * (size_t)devices);
+  if (!bytes) return tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)devices);
+  tsr_status status = tsr_plan_device_bytes(work->plan, bytes);
+  double sum = 0;
+  int64_t most = 0;
+  for (int64_t i = 0; i < devices && !status; i++) {
+    sum += (double)bytes[i];
+    most = bytes[i] > most ? bytes[i] : most;
+  }
+  free(bytes);
+  const double mean = sum / (double)devices;
+  if (!status && mean < work->options.balance_limit * (double)most)
+    status = add_whole(work, TSR_FINDING_IMBALANCE, most, (int64_t)mean);
+  return status ? status : check_limit(work, most);
+}
+
+static tsr_status read_options(const tsr_check_options *options, checking *work) {
+  tsr_check_options *read = &work->options;
+  TSR_TRY(tsr_sized_read(tsr_check_options, options, read));
+  TSR_TRY(tsr_list_check(read->facts, read->fact_count, "facts"));
+  if (!read->small_elements) read->small_elements = SMALL_ELEMENTS;
+  if (!(read->balance_limit > 0)) read->balance_limit = 0.5;
+  return NULL;
+}
+
+static void count_levels(tsr_findings *findings) {
+  for (int64_t i = 0; i < findings->count; i++)
+    *(findings->items[i].error ? &findings->errors : &findings->warnings) += 1;
+}
+
+tsr_status tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options,
+                          tsr_findings *out_findings) {
+  checking work = {.plan = plan, .table = TSR_SHAPE_TABLE_EMPTY};
+  tsr_status status = read_options(options, &work);
+  if (!status) status = open_blocks(&work);
+  for (int64_t i = 0; i < tsr_plan_count(plan) && !status; i++) {
+    status = check_row(&work, i);
+    if (!status) status = check_block(&work, i);
+  }
+  if (!status) status = check_devices(&work);
+  tsr_shape_table_deinit(&work.table);
+  tsr_model_blocks_deinit(&work.blocks);
+  free(work.first);
+  free(work.known.items);
+  if (status) {
+    free(work.found.items);
+    return status;
+  }
+  *out_findings = (tsr_findings){.count = work.found.count, .items = work.found.items};
+  count_levels(out_findings);
+  return NULL;
+}
+
+void tsr_findings_deinit(tsr_findings *findings) {
+  if (!findings) return;
+  free(findings->items);
+  *findings = (tsr_findings){0};
+}

@@ -1,0 +1,498 @@
+// A plan carried over to another mesh: convert_sharding_strategy.
+//
+// Where every axis of a spec has an heir of its own size, the spec only changes names. Otherwise
+// each dimension keeps what heirs it can use; then, where it is cut in fewer shards than before,
+// axes that are no one's heir join it, so that the number comes as near to the old one as it can.
+//
+// Rows of rules that compute their cuts from the model's facts are decided on by those rules again
+// (rematch.c): 8 heads of keys in 8 shards look like any even cut, but in 16 they need copies.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/choice.h"
+#include "advice/rematch.h"
+#include "advice/roles.h"
+#include "base/grow.h"
+#include "mesh/mesh.h"
+#include "plan/plan.h"
+#include "plan/plan_internal.h"
+#include "spec/sharding_internal.h"
+#include "spec/spec_builder.h"
+#include "tessera/compat/eformer_plan.h"
+#include "tessera/engine/sharding.h"
+
+// What a spec became for a shape, found once for all tensors alike.
+typedef struct converted {
+  const tsr_spec *spec;  // owned
+  int64_t first_note, note_count;
+} converted;
+
+typedef struct convert_job {
+  const tsr_plan *plan;
+  const tsr_mesh *mesh;  // the new one
+  tsr_heirs heirs;
+  tsr_rematch again;
+  tsr_shape_table table;
+  converted *results;  // one per entry of the table
+  int64_t result_count, result_capacity;
+  tsr_plan_note *notes;  // their axes live as long as the meshes
+  int64_t note_count, note_capacity;
+} convert_job;
+
+// A tensor on its way.
+typedef struct passage {
+  const tsr_tensor *tensor;
+  const tsr_sharding *from;
+  tsr_policy policy;
+  bool evenly;     // sizes must divide
+  bool keep_cuts;  // parts and the like stay, with other axes, if they fit
+  uint32_t cuts;   // dimensions where they did, as bits
+  tsr_choice choice;
+  int64_t shards[TSR_MAX_RANK];  // of each dimension so far
+} passage;
+
+static tsr_status add_note(convert_job *job, tsr_why why, int dim, int64_t argument,
+                           const char *axis) {
+  tsr_plan_note *notes =
+      tsr_grow(job->notes, job->note_count, &job->note_capacity, sizeof *job->notes);
+  if (!notes) return tsr_fail(NO_MEMORY, "%lld notes", (long long)job->note_count);
+  job->notes = notes;
+  job->notes[job->note_count++] =
+      (tsr_plan_note){.why = why, .dim = dim, .rule = -1, .argument = argument, .axis = axis};
+  return NULL;
+}
+
+// ---- changing names only ----
+
+// Whether the heir can stand for the axis, in parts too.
+static bool has_equal_heir(const convert_job *job, int axis) {
+  const int heir = job->heirs.heir[axis];
+  return heir >= 0 &&
+         tsr_mesh_axis_at(job->plan->mesh, axis)->size == tsr_mesh_axis_at(job->mesh, heir)->size;
+}
+
+// Marks the axes' heirs; false when one of them has none of its size.
+static bool claim_heirs(const convert_job *job, const tsr_sub_axis *axes, int count,
+                        int owner[TSR_MAX_AXES]) {
+  for (int i = 0; i < count; i++) {
+    const int axis = axes[i].axis;
+    if (!has_equal_heir(job, axis)) return false;
+    int *own = &owner[job->heirs.heir[axis]];
+    if (*own >= 0 && *own != axis) return false;
+    *own = axis;
+  }
+  return true;
+}
+
+static bool can_rename(const convert_job *job, const tsr_sharding *from) {
+  int owner[TSR_MAX_AXES], count = 0;
+  for (int i = 0; i < TSR_MAX_AXES; i++) owner[i] = -1;
+  for (int d = 0; d < tsr_sharding_dim_count(from); d++) {
+    const tsr_sharding_dim *dim = tsr_sharding_dim_at(from, d);
+    for (int s = 0; s < dim->stage_count; s++)
+      if (!claim_heirs(job, dim->stages[s].axes, dim->stages[s].axis_count, owner)) return false;
+  }
+  const tsr_sub_axis *set = tsr_sharding_unreduced(from, &count);
+  if (!claim_heirs(job, set, count, owner)) return false;
+  set = tsr_sharding_reduced(from, &count);
+  if (!claim_heirs(job, set, count, owner)) return false;
+  set = tsr_sharding_replicated(from, &count);
+  return claim_heirs(job, set, count, owner);
+}
+
+// The reference with the heir's name. None inside a group stays.
+static tsr_axis_ref renamed(const convert_job *job, const tsr_axis_ref *ref) {
+  const int axis = tsr_mesh_axis_find(job->plan->mesh, ref->name);
+  if (axis < 0) return *ref;
+  return (tsr_axis_ref){.name = tsr_mesh_axis_at(job->mesh, job->heirs.heir[axis])->name,
+                        .pre = ref->pre,
+                        .size = ref->size};
+}
+
+static tsr_status rename_dim(const convert_job *job, tsr_spec_builder *builder,
+                             const tsr_spec_dim *dim) {
+  TSR_TRY(tsr_spec_builder_dim(builder));
+  tsr_spec_builder_last_dim(builder)->open = dim->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
+  tsr_spec_builder_last_dim(builder)->priority = dim->priority;
+  for (int s = 0; s < dim->stage_count; s++) {
+    TSR_TRY(tsr_spec_builder_stage(builder));
+    TSR_TRY(tsr_spec_builder_copy_cut(builder, &dim->stages[s]));
+    for (int i = 0; i < dim->stages[s].axis_count; i++) {
+      const tsr_axis_ref ref = renamed(job, &dim->stages[s].axes[i]);
+      TSR_TRY(tsr_spec_builder_axis(builder, &ref));
+    }
+  }
+  return NULL;
+}
+
+static tsr_status rename_set(const convert_job *job, tsr_spec_builder *builder, tsr_spec_set set,
+                             const tsr_axis_ref *members, int count) {
+  for (int i = 0; i < count; i++) {
+    const tsr_axis_ref ref = renamed(job, &members[i]);
+    TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
+  }
+  return NULL;
+}
+
+static tsr_status rename_spec(const convert_job *job, const tsr_spec_desc *desc,
+                              tsr_spec_builder *builder) {
+  for (int d = 0; d < desc->dim_count; d++) TSR_TRY(rename_dim(job, builder, &desc->dims[d]));
+  TSR_TRY(rename_set(job, builder, TSR_SET_UNREDUCED, desc->unreduced, desc->unreduced_count));
+  TSR_TRY(rename_set(job, builder, TSR_SET_REDUCED, desc->reduced, desc->reduced_count));
+  TSR_TRY(rename_set(job, builder, TSR_SET_REPLICATED, desc->replicated, desc->replicated_count));
+  builder->reduction = desc->reduction;
+  builder->mesh_name = desc->mesh_name;
+  return NULL;
+}
+
+// ---- choosing anew ----
+
+static bool divides(const passage *on, int dim, int64_t parts) {
+  const int64_t size = on->tensor->dims[dim];
+  int64_t shards = 0;
+  if (__builtin_mul_overflow(on->shards[dim], parts, &shards)) return false;
+  return !on->evenly || size % shards == 0;
+}
+
+static void take_axis(const convert_job *job, passage *on, int dim, int axis) {
+  on->choice.axes[dim][on->choice.counts[dim]++] = (uint8_t)axis;
+  on->choice.used |= UINT32_C(1) << axis;
+  on->shards[dim] *= tsr_mesh_axis_at(job->mesh, axis)->size;
+}
+
+// Keeps the heir of one axis of a dimension, or says why not.
+static tsr_status keep_heir(convert_job *job, passage *on, int dim, int axis) {
+  const char *name = tsr_mesh_axis_at(job->plan->mesh, axis)->name;
+  const int heir = job->heirs.heir[axis];
+  if (heir < 0) return add_note(job, TSR_WHY_AXIS_MISSING, dim, 0, name);
+  const tsr_axis *own = tsr_mesh_axis_at(job->mesh, heir);
+  if (on->choice.used >> heir & 1) return add_note(job, TSR_WHY_DUPLICATE_AXIS, dim, 0, own->name);
+  if (!divides(on, dim, own->size))
+    return add_note(job, TSR_WHY_INDIVISIBLE, dim, on->shards[dim] * own->size, own->name);
+  take_axis(job, on, dim, heir);
+  return NULL;
+}
+
+static bool is_plain(const tsr_sharding_dim *dim) {
+  for (int s = 0; s < dim->stage_count; s++)
+    if (dim->stages[s].kind != TSR_STAGE_EVEN) return false;
+  return true;
+}
+
+// Whether the heirs can stand for the axes of a stage, whole for whole. Explicit sizes are made for
+// one number of shards; whether parts fit another is seen when all is done.
+static bool can_keep_cut(const convert_job *job, const passage *on, const tsr_bound_stage *stage) {
+  uint32_t used = on->choice.used;
+  int64_t shards = 1;
+  for (int i = 0; i < stage->axis_count; i++) {
+    const int axis = stage->axes[i].axis, heir = job->heirs.heir[axis];
+    if (heir < 0 || used >> heir & 1) return false;
+    if (stage->axes[i].size != tsr_mesh_axis_at(job->plan->mesh, axis)->size) return false;
+    used |= UINT32_C(1) << heir;
+    shards *= tsr_mesh_axis_at(job->mesh, heir)->size;
+  }
+  return stage->kind != TSR_STAGE_SIZES || shards == stage->shards;
+}
+
+static tsr_status keep_cuts(convert_job *job, passage *on, int d) {
+  const tsr_sharding_dim *dim = tsr_sharding_dim_at(on->from, d);
+  bool can = on->keep_cuts;
+  for (int s = 0; can && s < dim->stage_count; s++) can = can_keep_cut(job, on, &dim->stages[s]);
+  if (!can) return add_note(job, TSR_WHY_CUT_MISFIT, d, dim->shards, NULL);
+  on->cuts |= UINT32_C(1) << d;
+  for (int s = 0; s < dim->stage_count; s++)
+    for (int i = 0; i < dim->stages[s].axis_count; i++)
+      take_axis(job, on, d, job->heirs.heir[dim->stages[s].axes[i].axis]);
+  return NULL;
+}
+
+static tsr_status keep_heirs(convert_job *job, passage *on, int d) {
+  const tsr_sharding_dim *dim = tsr_sharding_dim_at(on->from, d);
+  if (!is_plain(dim)) return keep_cuts(job, on, d);
+  for (int s = 0; s < dim->stage_count; s++)
+    for (int i = 0; i < dim->stages[s].axis_count; i++)
+      if (dim->stages[s].axes[i].size > 1)
+        TSR_TRY(keep_heir(job, on, d, dim->stages[s].axes[i].axis));
+  return NULL;
+}
+
+// How far a number of shards is from the old one, as a factor.
+static double distance(int64_t shards, int64_t wanted) {
+  return shards > wanted ? (double)shards / (double)wanted : (double)wanted / (double)shards;
+}
+
+static int64_t mask_size(const tsr_mesh *mesh, uint32_t mask) {
+  int64_t size = 1;
+  for (int axis = 0; mask >> axis; axis++)
+    if (mask >> axis & 1) size *= tsr_mesh_axis_at(mesh, axis)->size;
+  return size;
+}
+
+// The vacant axes that bring a dimension nearest to the old number of shards; the fewest shards and
+// the lowest axes where several do. There are few vacant axes, so all their sets are tried.
+static uint32_t nearest_set(const convert_job *job, const passage *on, int dim, int64_t wanted) {
+  const uint32_t vacant = job->heirs.vacant & ~on->choice.used;
+  uint32_t best = 0;
+  int64_t best_size = 1;
+  for (uint32_t set = vacant; set; set = (set - 1) & vacant) {
+    const int64_t size = mask_size(job->mesh, set);
+    if (size == 1 || !divides(on, dim, size)) continue;
+    const double now = distance(on->shards[dim] * best_size, wanted);
+    const double then = distance(on->shards[dim] * size, wanted);
+    const bool tie = size < best_size || (size == best_size && set < best);
+    if (then > now || (then == now && !tie)) continue;
+    best = set;
+    best_size = size;
+  }
+  return best;
+}
+
+// The dimension that lacks most; -1 when none lacks anything or all were helped.
+static int neediest(const passage *on, uint64_t helped) {
+  int found = -1;
+  double most = 1;
+  for (int d = 0; d < on->choice.rank; d++) {
+    const tsr_sharding_dim *dim = tsr_sharding_dim_at(on->from, d);
+    const double lack = (double)dim->shards / (double)on->shards[d];
+    if (helped >> d & 1 || !is_plain(dim) || lack <= most) continue;
+    most = lack;
+    found = d;
+  }
+  return found;
+}
+
+static void help_dims(const convert_job *job, passage *on) {
+  uint64_t helped = 0;
+  for (int dim; (dim = neediest(on, helped)) >= 0; helped |= UINT64_C(1) << dim) {
+    const uint32_t set = nearest_set(job, on, dim, tsr_sharding_dim_at(on->from, dim)->shards);
+    for (int axis = 0; set >> axis; axis++)
+      if (set >> axis & 1) take_axis(job, on, dim, axis);
+  }
+}
+
+static tsr_status build_dim(const convert_job *job, const passage *on, int dim,
+                            tsr_spec_builder *builder) {
+  const tsr_sharding_dim *before = tsr_sharding_dim_at(on->from, dim);
+  if (on->cuts >> dim & 1)
+    return rename_dim(job, builder, &tsr_spec_desc_of(tsr_sharding_spec(on->from))->dims[dim]);
+  TSR_TRY(tsr_spec_builder_dim(builder));
+  tsr_spec_builder_last_dim(builder)->open = before->open;
+  tsr_spec_builder_last_dim(builder)->has_priority = before->has_priority;
+  tsr_spec_builder_last_dim(builder)->priority = before->priority;
+  if (on->choice.counts[dim]) TSR_TRY(tsr_spec_builder_stage(builder));
+  for (int i = 0; i < on->choice.counts[dim]; i++) {
+    const char *name = tsr_mesh_axis_at(job->mesh, on->choice.axes[dim][i])->name;
+    TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
+  }
+  return NULL;
+}
+
+// Partial results belong to the devices they are on; they cannot be dealt out anew.
+static tsr_status check_sets(const convert_job *job, const tsr_sharding *from) {
+  int count = 0;
+  const tsr_sub_axis *axes = tsr_sharding_unreduced(from, &count);
+  if (!count) return NULL;
+  return tsr_fail(UNSUPPORTED, "partial results over axis \"%s\" have no place on another mesh",
+                  tsr_mesh_axis_at(job->plan->mesh, axes[0].axis)->name);
+}
+
+static tsr_status choose_spec(convert_job *job, passage *on, tsr_spec_builder *builder) {
+  on->choice.rank = tsr_sharding_dim_count(on->from);
+  TSR_TRY(check_sets(job, on->from));
+  for (int d = 0; d < on->choice.rank; d++) {
+    on->shards[d] = 1;
+    TSR_TRY(keep_heirs(job, on, d));
+  }
+  help_dims(job, on);
+  for (int d = 0; d < on->choice.rank; d++) TSR_TRY(build_dim(job, on, d, builder));
+  builder->mesh_name = tsr_spec_desc_of(tsr_sharding_spec(on->from))->mesh_name;
+  return NULL;
+}
+
+// ---- one spec for one shape ----
+
+// One note for each dimension that was cut; one for the whole if none was.
+static tsr_status note_dims(convert_job *job, const tsr_sharding *from, const tsr_spec *to) {
+  const tsr_spec_desc *desc = tsr_spec_desc_of(to);
+  bool cut = false;
+  for (int d = 0; d < tsr_sharding_dim_count(from); d++) {
+    const int64_t shards = tsr_sharding_dim_at(from, d)->shards;
+    if (shards == 1) continue;
+    cut = true;
+    const bool still = d < desc->dim_count && desc->dims[d].stage_count;
+    const int axis =
+        still ? tsr_mesh_axis_find(job->mesh, desc->dims[d].stages[0].axes[0].name) : -1;
+    TSR_TRY(add_note(job, TSR_WHY_CONVERTED, d, shards,
+                     axis < 0 ? NULL : tsr_mesh_axis_at(job->mesh, axis)->name));
+  }
+  return cut ? NULL : add_note(job, TSR_WHY_CONVERTED, -1, 1, NULL);
+}
+
+static tsr_status make_spec(convert_job *job, passage *on, tsr_spec **out_spec) {
+  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+  on->choice = (tsr_choice){.rank = 0};
+  on->cuts = 0;
+  tsr_status status =
+      can_rename(job, on->from)
+          ? rename_spec(job, tsr_spec_desc_of(tsr_sharding_spec(on->from)), &builder)
+          : choose_spec(job, on, &builder);
+  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
+  tsr_spec_builder_deinit(&builder);
+  return status;
+}
+
+static tsr_status check_fit(const convert_job *job, const passage *on, const tsr_spec *spec,
+                            bool *out_fits) {
+  tsr_layout *layout = NULL;
+  tsr_status status = tsr_tensor_layout(on->tensor, job->mesh, spec, on->policy, &layout);
+  const tsr_cause cause = tsr_status_cause(status);
+  *out_fits = cause != TSR_CAUSE_BAD_CUT && cause != TSR_CAUSE_INDIVISIBLE;
+  tsr_layout_release(layout);
+  if (*out_fits) return status;
+  tsr_status_free(status);
+  return NULL;
+}
+
+// Tries to keep parts and the like; once more without them if they do not fit.
+static tsr_status make_fitting(convert_job *job, passage *on, tsr_spec **out_spec) {
+  const int64_t note_count = job->note_count;
+  tsr_spec *spec = NULL;
+  bool fits = true;
+  on->keep_cuts = true;
+  TSR_TRY(make_spec(job, on, &spec));
+  tsr_status status = on->cuts ? check_fit(job, on, spec, &fits) : NULL;
+  if (!status && fits) {
+    *out_spec = spec;
+    return NULL;
+  }
+  tsr_spec_release(spec);
+  if (status) return status;
+  job->note_count = note_count;
+  on->keep_cuts = false;
+  return make_spec(job, on, out_spec);
+}
+
+static tsr_status convert_bound(convert_job *job, passage *on, const tsr_spec **out_spec) {
+  tsr_spec *spec = NULL;
+  TSR_TRY(make_fitting(job, on, &spec));
+  const tsr_status status = note_dims(job, on->from, spec);
+  if (status)
+    tsr_spec_release(spec);
+  else
+    *out_spec = spec;
+  return status;
+}
+
+static tsr_status convert_row(convert_job *job, const tsr_plan_row *row, converted *out) {
+  tsr_sharding *from = NULL;
+  *out = (converted){.first_note = job->note_count};
+  TSR_TRY_NOTE(tsr_sharding_bind(job->plan->mesh, row->final, false, &from), "tensor \"%s\"",
+               row->tensor->path);
+  passage on = {.tensor = row->tensor,
+                .from = from,
+                .policy = row->policy,
+                .evenly = row->policy == TSR_POLICY_ERROR || row->policy == TSR_POLICY_TRIM};
+  tsr_status status = tsr_sharding_dim_count(from) > row->tensor->rank
+                          ? tsr_fail(RANK_TOO_SMALL, "a spec of %d entries for rank %d",
+                                     tsr_sharding_dim_count(from), row->tensor->rank)
+                          : convert_bound(job, &on, &out->spec);
+  tsr_sharding_release(from);
+  out->note_count = job->note_count - out->first_note;
+  return status ? tsr_note(status, "tensor \"%s\"", row->tensor->path) : NULL;
+}
+
+// ---- all rows ----
+
+static tsr_status find_result(convert_job *job, int64_t index, const tsr_plan_row *row,
+                              const converted **out) {
+  const uint64_t key =
+      (uint64_t)tsr_plan_final(job->plan, index) * TSR_POLICY_COUNT + (uint64_t)row->policy;
+  int entry = 0;
+  TSR_TRY(tsr_shape_table_add(&job->table, key, row->tensor, &entry));
+  if (entry == job->result_count) {
+    converted *results = tsr_grow(job->results, entry, &job->result_capacity, sizeof *results);
+    if (!results) return tsr_fail(NO_MEMORY, "%d converted specs", entry);
+    job->results = results;
+    TSR_TRY(convert_row(job, row, &job->results[job->result_count++]));
+  }
+  *out = &job->results[entry];
+  return NULL;
+}
+
+// What the rules say for the new mesh, with their reasons, and how it was cut before.
+static tsr_status take_again(convert_job *job, tsr_plan_builder *builder, int64_t index,
+                             const tsr_plan_row *row) {
+  tsr_plan_row now;
+  tsr_sharding *from = NULL;
+  tsr_plan_row_read(job->again.plan, index, &now);
+  const int64_t first = job->note_count;
+  TSR_TRY_NOTE(tsr_sharding_bind(job->plan->mesh, row->final, false, &from), "tensor \"%s\"",
+               row->tensor->path);
+  tsr_status status = note_dims(job, from, now.final);
+  tsr_sharding_release(from);
+  for (int64_t i = 0; i < now.note_count && !status; i++)
+    status = tsr_plan_builder_note(builder, index, &now.notes[i]);
+  for (int64_t i = first; i < job->note_count && !status; i++)
+    status = tsr_plan_builder_note(builder, index, &job->notes[i]);
+  job->note_count = first;
+  return status ? status : tsr_plan_builder_set(builder, index, now.wanted, now.final, now.policy);
+}
+
+static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t index) {
+  const converted *result = NULL;
+  tsr_plan_row row;
+  tsr_plan_row_read(job->plan, index, &row);
+  if (tsr_rematch_has(&job->again, &row)) return take_again(job, builder, index, &row);
+  TSR_TRY(find_result(job, index, &row, &result));
+  assert(result);  // it was there, or has just been made
+  for (int64_t i = 0; i < result->note_count; i++)
+    TSR_TRY(tsr_plan_builder_note(builder, index, &job->notes[result->first_note + i]));
+  return tsr_plan_builder_set(builder, index, result->spec, result->spec, row.policy);
+}
+
+static tsr_status convert_all(convert_job *job, tsr_plan **out_plan) {
+  tsr_plan_builder builder;
+  TSR_TRY(tsr_plan_builder_init(&builder, job->plan->tree, job->mesh));
+  tsr_plan_builder_rules(&builder, job->again.rules, NULL);
+  tsr_status status = NULL;
+  for (int64_t i = 0; !status && i < tsr_plan_count(job->plan); i++)
+    status = set_row(job, &builder, i);
+  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
+  tsr_plan_builder_deinit(&builder);
+  return status;
+}
+
+static void release_results(convert_job *job) {
+  for (int64_t i = 0; i < job->result_count; i++) tsr_spec_release(job->results[i].spec);
+  tsr_shape_table_deinit(&job->table);
+  tsr_rematch_deinit(&job->again);
+  free(job->results);
+  free(job->notes);
+}
+
+// Each row found its own cut; what goes with another must have that one's.
+static tsr_status convert_together(convert_job *job, tsr_plan **out_plan) {
+  tsr_plan *apart = NULL;
+  if (!tsr_plan_has_companions(job->plan)) return convert_all(job, out_plan);
+  TSR_TRY(convert_all(job, &apart));
+  tsr_status status = tsr_plan_companions(apart, out_plan);
+  tsr_plan_release(apart);
+  return status;
+}
+
+tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const char *strategy,
+                            tsr_plan **out_plan) {
+  TSR_TRY(tsr_mesh_or_current(mesh, &mesh));
+  if (strategy && strcmp(strategy, "preserve_balance") != 0)
+    return tsr_fail(UNKNOWN_STRATEGY, "strategy \"%s\" is unknown, wanted \"preserve_balance\"",
+                    strategy);
+  if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
+  convert_job job = {.plan = plan, .mesh = mesh, .table = TSR_SHAPE_TABLE_EMPTY};
+  tsr_heirs_find(plan->mesh, mesh, &job.heirs);
+  tsr_status status = tsr_rematch_init(&job.again, plan, mesh, &job.heirs);
+  if (!status) status = convert_together(&job, out_plan);
+  release_results(&job);
+  return status;
+}

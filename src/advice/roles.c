@@ -1,0 +1,99 @@
+// People name axes by what they do. So the same name means the same role; else another usual name
+// of it; else the same size, unless the names say otherwise. An axis that finds no heir of its own
+// shares one of its family: parameters cut over fsdp on one mesh may be cut over data on another.
+#include "advice/roles.h"
+
+#include <string.h>
+
+typedef enum role { DATA, FSDP, TENSOR, SEQUENCE, EXPERT, PIPELINE, NO_ROLE } role;
+
+static const struct {
+  const char *name;
+  role role;
+} usual_names[] = {
+    {"dp", DATA},        {"data", DATA},         {"batch", DATA},        {"replica", DATA},
+    {"fsdp", FSDP},      {"zero", FSDP},         {"shard", FSDP},        {"tp", TENSOR},
+    {"model", TENSOR},   {"mp", TENSOR},         {"tensor", TENSOR},     {"sp", SEQUENCE},
+    {"seq", SEQUENCE},   {"sequence", SEQUENCE}, {"cp", SEQUENCE},       {"context", SEQUENCE},
+    {"ep", EXPERT},      {"expert", EXPERT},     {"experts", EXPERT},    {"pp", PIPELINE},
+    {"stage", PIPELINE}, {"pipe", PIPELINE},     {"pipeline", PIPELINE},
+};
+
+static role role_of(const tsr_mesh *mesh, int axis) {
+  for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
+    if (!strcmp(usual_names[i].name, tsr_mesh_axis_at(mesh, axis)->name))
+      return usual_names[i].role;
+  return NO_ROLE;
+}
+
+bool tsr_axis_splits_blocks(const tsr_mesh *mesh, int axis) {
+  return role_of(mesh, axis) == TENSOR;
+}
+
+static bool same_family(role a, role b) {
+  const bool data = a <= FSDP && b <= FSDP;
+  const bool model = a >= TENSOR && a <= EXPERT && b >= TENSOR && b <= EXPERT;
+  return data || model;
+}
+
+typedef struct meshes {
+  const tsr_mesh *before, *after;
+} meshes;
+
+static bool same_size(const meshes *of, int old, int next) {
+  return tsr_mesh_axis_at(of->before, old)->size == tsr_mesh_axis_at(of->after, next)->size;
+}
+
+// ---- ways to match an old axis and a new one ----
+
+typedef bool match_fn(const meshes *of, int old, int next);
+
+static bool by_name(const meshes *of, int old, int next) {
+  return !strcmp(tsr_mesh_axis_at(of->before, old)->name, tsr_mesh_axis_at(of->after, next)->name);
+}
+
+static bool by_role(const meshes *of, int old, int next) {
+  const role own = role_of(of->before, old);
+  return own != NO_ROLE && own == role_of(of->after, next);
+}
+
+static bool by_size(const meshes *of, int old, int next) {
+  const role a = role_of(of->before, old), b = role_of(of->after, next);
+  return same_size(of, old, next) && (a == NO_ROLE || b == NO_ROLE || same_family(a, b));
+}
+
+static bool by_family(const meshes *of, int old, int next) {
+  return same_family(role_of(of->before, old), role_of(of->after, next));
+}
+
+// The new axis that matches, one of the same size rather; -1 if none does.
+static int find_heir(const meshes *of, int old, match_fn *matches, uint32_t among) {
+  int found = -1;
+  for (int next = 0; next < tsr_mesh_axis_count(of->after); next++) {
+    if (!(among >> next & 1) || !matches(of, old, next)) continue;
+    if (found < 0 || (same_size(of, old, next) && !same_size(of, old, found))) found = next;
+  }
+  return found;
+}
+
+// Axes of one member carry nothing; they only find their namesakes.
+static void match_all(const meshes *of, match_fn *matches, bool shared, tsr_heirs *heirs) {
+  for (int old = 0; old < tsr_mesh_axis_count(of->before); old++) {
+    if (heirs->heir[old] >= 0) continue;
+    if (tsr_mesh_axis_at(of->before, old)->size == 1 && matches != by_name) continue;
+    const int next = find_heir(of, old, matches, shared ? UINT32_MAX : heirs->vacant);
+    if (next < 0) continue;
+    heirs->heir[old] = next;
+    heirs->vacant &= ~(UINT32_C(1) << next);
+  }
+}
+
+void tsr_heirs_find(const tsr_mesh *before, const tsr_mesh *after, tsr_heirs *out_heirs) {
+  const meshes of = {before, after};
+  for (int i = 0; i < TSR_MAX_AXES; i++) out_heirs->heir[i] = -1;
+  out_heirs->vacant = (UINT32_C(1) << tsr_mesh_axis_count(after)) - 1;
+  match_all(&of, by_name, false, out_heirs);
+  match_all(&of, by_role, false, out_heirs);
+  match_all(&of, by_size, false, out_heirs);
+  match_all(&of, by_family, true, out_heirs);
+}

@@ -1,0 +1,13 @@
+// What a shard holds, in words and as data.
+#ifndef TESSERA_CLI_PIECE_TEXT_H
+#define TESSERA_CLI_PIECE_TEXT_H
+
+#include "cli/cli.h"
+#include "json/json.h"
+
+// The pieces of a shard in one line, cut after `most`: a cyclic shard may have thousands.
+tsr_status cli_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out);
+// [[lo, hi], ...], one for each dimension.
+void cli_write_ranges(const tsr_range *ranges, int rank, tsr_json_writer *json);
+
+#endif

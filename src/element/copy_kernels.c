@@ -1,0 +1,350 @@
+// Copies of boxes, by the length of their runs.
+//
+// Long runs are moved by memcpy or, past the caches, by streamed stores. Runs of 1, 2, 4, 8 or 16
+// bytes are elements: moved by typed loops, or, when one loop is contiguous in the source and
+// another in the target, transposed. What is left are short runs of odd length.
+//
+// A transpose by single elements uses a sliver of every cache line it touches. So it goes by tiles
+// that are whole cache lines on both sides, turned in a small buffer by squares that fit 16-byte
+// registers, so that every line is read and written once, whatever else shares its place in a
+// cache.
+#include "element/copy_kernels.h"
+
+#include <string.h>
+
+#include "element/copy_internal.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/shape.h"
+
+#if defined __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { LINE = 64 };  // bytes of a cache line
+
+// ---- one run ----
+
+#if defined __SSE2__
+// Whole lines by stores that leave the caches alone; the ends as usual.
+static void stream_run(char *restrict to, const char *restrict from, int64_t count) {
+  const int64_t head = -(intptr_t)to & (LINE - 1);
+  memcpy(to, from, (size_t)head);
+  to += head, from += head, count -= head;
+  for (; count >= LINE; to += LINE, from += LINE, count -= LINE) {
+    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)from);
+    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(from + 16));
+    const __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(from + 32));
+    const __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(from + 48));
+    _mm_stream_si128((__m128i *)(void *)to, a);
+    _mm_stream_si128((__m128i *)(void *)(to + 16), b);
+    _mm_stream_si128((__m128i *)(void *)(to + 32), c);
+    _mm_stream_si128((__m128i *)(void *)(to + 48), d);
+  }
+  memcpy(to, from, (size_t)count);
+}
+void tsr_copy_fence(void) { _mm_sfence(); }
+#else
+static void stream_run(char *restrict to, const char *restrict from, int64_t count) {
+  memcpy(to, from, (size_t)count);
+}
+void tsr_copy_fence(void) {}
+#endif
+
+// Fewer than 64 bytes: two moves that may overlap in the middle.
+#define MOVE_ENDS(size)                        \
+  do {                                         \
+    char first[size], last[size];              \
+    memcpy(first, from, size);                 \
+    memcpy(last, from + count - (size), size); \
+    memcpy(to, first, size);                   \
+    memcpy(to + count - (size), last, size);   \
+  } while (0)
+static void short_run(char *restrict to, const char *restrict from, int64_t count) {
+  if (count >= 32)
+    MOVE_ENDS(32);
+  else if (count >= 16)
+    MOVE_ENDS(16);
+  else if (count >= 8)
+    MOVE_ENDS(8);
+  else if (count >= 4)
+    MOVE_ENDS(4);
+  else
+    for (int64_t i = 0; i < count; i++) to[i] = from[i];
+}
+
+// ---- one loop ----
+
+static void stream_runs(const tsr_byte_box *box, const char *from, char *to) {
+  const tsr_copy_loop *loop = &box->loops[box->loop_count - 1];
+  for (int64_t i = 0; i < loop->count; i++, from += loop->from, to += loop->to)
+    stream_run(to, from, box->run);
+}
+
+static void long_runs(const tsr_byte_box *box, const char *from, char *to) {
+  const tsr_copy_loop *loop = &box->loops[box->loop_count - 1];
+  for (int64_t i = 0; i < loop->count; i++, from += loop->from, to += loop->to)
+    memcpy(to, from, (size_t)box->run);
+}
+
+static void short_runs(const tsr_byte_box *box, const char *from, char *to) {
+  const tsr_copy_loop *loop = &box->loops[box->loop_count - 1];
+  for (int64_t i = 0; i < loop->count; i++, from += loop->from, to += loop->to)
+    short_run(to, from, box->run);
+}
+
+#define STRIDED(width)                                                                         \
+  static void strided_##width(const tsr_byte_box *box, const char *restrict from,              \
+                              char *restrict to) {                                             \
+    const tsr_copy_loop *loop = &box->loops[box->loop_count - 1];                              \
+    const int64_t count = loop->count, from_step = loop->from, to_step = loop->to;             \
+    for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, width); \
+  }
+STRIDED(1)
+STRIDED(2)
+STRIDED(4)
+STRIDED(8)
+STRIDED(16)
+
+// ---- two loops: transposes ----
+
+// Squares of N x N elements that fill N registers of 16 bytes: row i goes in, column i comes out.
+// Each round interleaves the first half of the rows with the second; log2 N rounds transpose.
+typedef uint8_t v1 __attribute__((vector_size(16)));
+typedef uint16_t v2 __attribute__((vector_size(16)));
+typedef uint32_t v4 __attribute__((vector_size(16)));
+typedef uint64_t v8 __attribute__((vector_size(16)));
+
+#define LOW_1(a, b) \
+  __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH_1(a, b) \
+  __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define LOW_2(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH_2(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW_4(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH_4(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LOW_8(a, b) __builtin_shufflevector(a, b, 0, 2)
+#define HIGH_8(a, b) __builtin_shufflevector(a, b, 1, 3)
+
+#define SQUARE(width)                                                              \
+  static inline void square_##width(const char *from, int64_t from_step, char *to, \
+                                    int64_t to_step) {                             \
+    enum { N = 16 / (width) };                                                     \
+    v##width rows[N], mixed[N];                                                    \
+    for (int i = 0; i < N; i++) memcpy(&rows[i], from + i * from_step, 16);        \
+    for (int round = 1; round < N; round *= 2) {                                   \
+      for (int i = 0; i < N / 2; i++) {                                            \
+        mixed[2 * i] = LOW_##width(rows[i], rows[i + N / 2]);                      \
+        mixed[2 * i + 1] = HIGH_##width(rows[i], rows[i + N / 2]);                 \
+      }                                                                            \
+      for (int i = 0; i < N; i++) rows[i] = mixed[i];                              \
+    }                                                                              \
+    for (int i = 0; i < N; i++) memcpy(to + i * to_step, &rows[i], 16);            \
+  }
+SQUARE(1)
+SQUARE(2)
+SQUARE(4)
+SQUARE(8)
+
+// Two loops are transposed when one is contiguous in the target (`line`) and the next one in the
+// source. A tile of both, turned: row i of it is what goes to line i of the target.
+typedef struct tile {
+  _Alignas(LINE) char rows[LINE][LINE];
+} tile;
+
+// Whole lines go out at once, past the caches when asked to.
+static void put_tile(const tile *t, char *to, int64_t to_step, int64_t rows, int64_t bytes,
+                     tsr_copy_stores stores) {
+  if (bytes == LINE && stores == TSR_STORES_STREAMED && (intptr_t)to % LINE == 0 &&
+      to_step % LINE == 0) {
+    for (int64_t i = 0; i < rows; i++) stream_run(to + i * to_step, t->rows[i], LINE);
+  } else if (bytes == LINE) {
+    for (int64_t i = 0; i < rows; i++) memcpy(to + i * to_step, t->rows[i], LINE);
+  } else {
+    for (int64_t i = 0; i < rows; i++) short_run(to + i * to_step, t->rows[i], bytes);
+  }
+}
+
+// Squares, then what is left of lines and of whole lines.
+#define TRANSPOSE(width)                                                                          \
+  static void turn_##width(const char *from, int64_t from_step, int64_t lines, int64_t across,    \
+                           tile *out) {                                                           \
+    enum { N = 16 / (width) };                                                                    \
+    const int64_t whole = lines / N * N, part = across / N * N;                                   \
+    for (int64_t j = 0; j < whole; j += N)                                                        \
+      for (int64_t i = 0; i < part; i += N)                                                       \
+        square_##width(from + j * from_step + i * (width), from_step, &out->rows[i][j * (width)], \
+                       LINE);                                                                     \
+    for (int64_t j = 0; j < lines; j++)                                                           \
+      for (int64_t i = j < whole ? part : 0; i < across; i++)                                     \
+        memcpy(&out->rows[i][j * (width)], from + j * from_step + i * (width), width);            \
+  }                                                                                               \
+  static void transpose_##width(const tsr_byte_box *box, const char *from, char *to) {            \
+    const tsr_copy_loop *line = &box->loops[box->loop_count - 2], *next = line + 1;               \
+    enum { SIDE = LINE / (width) };                                                               \
+    tile t;                                                                                       \
+    for (int64_t j = 0; j < line->count; j += SIDE) {                                             \
+      const int64_t lines = line->count - j < SIDE ? line->count - j : SIDE;                      \
+      for (int64_t i = 0; i < next->count; i += SIDE) {                                           \
+        const int64_t across = next->count - i < SIDE ? next->count - i : SIDE;                   \
+        turn_##width(from + j * line->from + i * (width), line->from, lines, across, &t);         \
+        put_tile(&t, to + i * next->to + j * (width), next->to, across, lines * (width),          \
+                 box->stores);                                                                    \
+      }                                                                                           \
+    }                                                                                             \
+  }
+TRANSPOSE(1)
+TRANSPOSE(2)
+TRANSPOSE(4)
+TRANSPOSE(8)
+
+// ---- which loops, and in which order ----
+
+typedef void kernel(const tsr_byte_box *box, const char *from, char *to);
+
+static void move_loop(tsr_byte_box *box, int from, int to) {
+  const tsr_copy_loop loop = box->loops[from];
+  for (int i = from; i < to; i++) box->loops[i] = box->loops[i + 1];
+  for (int i = from; i > to; i--) box->loops[i] = box->loops[i - 1];
+  box->loops[to] = loop;
+}
+
+static int64_t size_of(int64_t step) { return step < 0 ? -step : step; }
+
+// Puts loops with small steps in the target innermost, so that short runs are written in order.
+static void sort_loops(tsr_byte_box *box) {
+  for (int i = 1; i < box->loop_count; i++) {
+    int place = i;
+    while (place > 0 && size_of(box->loops[place - 1].to) < size_of(box->loops[i].to)) place--;
+    move_loop(box, i, place);
+  }
+}
+
+// Whether one loop is contiguous in the target and another in the source; puts these innermost.
+static bool find_transpose(tsr_byte_box *box) {
+  int line = -1, across = -1;
+  for (int i = 0; i < box->loop_count; i++) {
+    if (box->loops[i].to == box->run && box->loops[i].from != box->run) line = i;
+    if (box->loops[i].from == box->run && box->loops[i].to != box->run) across = i;
+  }
+  if (line < 0 || across < 0) return false;
+  move_loop(box, line, box->loop_count - 1);
+  move_loop(box, across - (line < across), box->loop_count - 1);
+  return true;
+}
+
+static kernel *element_kernel(int64_t run, bool transpose) {
+  switch (run) {
+    case 1:
+      return transpose ? transpose_1 : strided_1;
+    case 2:
+      return transpose ? transpose_2 : strided_2;
+    case 4:
+      return transpose ? transpose_4 : strided_4;
+    case 8:
+      return transpose ? transpose_8 : strided_8;
+    case 16:
+      return strided_16;
+    default:
+      return short_runs;
+  }
+}
+
+// Whether runs have whole lines of the target to stream.
+static bool has_lines(const tsr_byte_box *box) {
+  if (box->run >= 2 * LINE) return true;
+  if (box->run < LINE || (intptr_t)box->target % LINE) return false;
+  for (int i = 0; i < box->loop_count; i++) {
+    if (box->loops[i].to % LINE) return false;
+  }
+  return true;
+}
+
+// The kernel for a box, and how many of the innermost loops it does.
+static kernel *choose(tsr_byte_box *box, int *out_loops) {
+  *out_loops = 1;
+  if (!box->loop_count) box->loops[box->loop_count++] = (tsr_copy_loop){1, 0, 0};
+  if (box->stores == TSR_STORES_STREAMED && has_lines(box)) return stream_runs;
+  if (box->run >= LINE) return long_runs;
+  sort_loops(box);
+  const bool transpose = box->run <= 8 && (box->run & (box->run - 1)) == 0 && find_transpose(box);
+  *out_loops = transpose ? 2 : 1;
+  return element_kernel(box->run, transpose);
+}
+
+void tsr_copy_bytes(tsr_byte_box *box) {
+  int inner;
+  kernel *copy = choose(box, &inner);
+  const int outer = box->loop_count - inner;
+  int64_t turns[TSR_MAX_RANK] = {0};
+  const char *from = box->source;
+  char *to = box->target;
+  for (;;) {
+    copy(box, from, to);
+    int i = outer - 1;
+    for (; i >= 0; i--) {
+      const tsr_copy_loop *loop = &box->loops[i];
+      from += loop->from, to += loop->to;
+      if (++turns[i] < loop->count) break;
+      from -= loop->from * loop->count, to -= loop->to * loop->count;
+      turns[i] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+// ---- bits ----
+
+// Up to 8 bits from a place; reads a second byte only if they reach into it.
+static unsigned bits_at(const unsigned char *bytes, int64_t at, int64_t count) {
+  const int shift = (int)(at % 8);
+  unsigned value = (unsigned)bytes[at / 8] >> shift;
+  if (shift + count > 8) value |= (unsigned)bytes[at / 8 + 1] << (8 - shift);
+  return value;
+}
+
+// Up to 8 bits, within one byte of the target.
+static void put_bits(unsigned char *bytes, int64_t at, int64_t count, unsigned value) {
+  const int shift = (int)(at % 8);
+  const unsigned mask = ((1U << count) - 1) << shift;
+  unsigned char *byte = bytes + at / 8;
+  *byte = (unsigned char)((*byte & ~mask) | (value << shift & mask));
+}
+
+// Eight bytes from a place within a byte; the ninth is there, since the last bits come from it.
+static uint64_t word_at(const unsigned char *bytes, int64_t at) {
+  uint64_t word = 0;
+  const int shift = (int)(at % 8);
+  bytes += at / 8;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(&word, bytes, sizeof word);
+#else
+  for (int i = 0; i < 8; i++) word |= (uint64_t)bytes[i] << (8 * i);
+#endif
+  return shift ? word >> shift | (uint64_t)bytes[8] << (64 - shift) : word;
+}
+
+static void put_word(unsigned char *bytes, uint64_t word) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(bytes, &word, sizeof word);
+#else
+  for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)(word >> (8 * i));
+#endif
+}
+
+void tsr_copy_bits(const void *source, int64_t from, void *target, int64_t to, int64_t count) {
+  const unsigned char *in = source;
+  unsigned char *out = target;
+  if (to % 8 && count) {  // up to the next byte of the target
+    const int64_t head = count < 8 - to % 8 ? count : 8 - to % 8;
+    put_bits(out, to, head, bits_at(in, from, head));
+    from += head, to += head, count -= head;
+  }
+  if (from % 8 == 0) {
+    memcpy(out + to / 8, in + from / 8, (size_t)(count / 8));
+    from += count / 8 * 8, to += count / 8 * 8, count %= 8;
+  }
+  for (; count >= 64; from += 64, to += 64, count -= 64) put_word(out + to / 8, word_at(in, from));
+  for (; count >= 8; from += 8, to += 8, count -= 8)
+    out[to / 8] = (unsigned char)bits_at(in, from, 8);
+  if (count) put_bits(out, to, count, bits_at(in, from, count));
+}

@@ -1,0 +1,129 @@
+// Shapes are values of fixed size, so that they can be copied, compared and kept on the stack.
+#include "tessera/shape.h"
+
+#include <string.h>
+
+#include "base/room.h"
+#include "base/scan.h"
+#include "base/text_internal.h"
+#include "element/dtype_internal.h"
+#include "element/shape_internal.h"
+
+static const int64_t MOST_ELEMENTS = INT64_C(1) << 62;
+
+static tsr_status check_rank(int rank) {
+  if (rank >= 0 && rank <= TSR_MAX_RANK) return NULL;
+  return tsr_fail(TOO_LARGE, "rank %d, wanted 0 to %d", rank, TSR_MAX_RANK);
+}
+
+tsr_status tsr_shape_check(const tsr_shape *shape) {
+  TSR_TRY(check_rank(shape->rank));
+  int64_t product = 1;
+  for (int i = 0; i < shape->rank; i++) {
+    const int64_t size = shape->dims[i];
+    if (size < 0)
+      return tsr_fail(BAD_ARGUMENT, "dimension %d has size %lld, wanted 0 or more", i,
+                      (long long)size);
+    if (size && (__builtin_mul_overflow(product, size, &product) || product > MOST_ELEMENTS))
+      return tsr_fail(OVERFLOW, "more than 2^62 elements in the first %d dimensions", i + 1);
+  }
+  return NULL;
+}
+
+tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, int rank) {
+  TSR_TRY(check_rank(rank));
+  TSR_TRY(tsr_list_check(dims, rank, "sizes"));
+  tsr_shape made = {.rank = rank};
+  if (rank) memcpy(made.dims, dims, sizeof *dims * (size_t)rank);
+  TSR_TRY(tsr_shape_check(&made));
+  *shape = made;
+  return NULL;
+}
+
+bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b) {
+  return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank);
+}
+
+void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides) {
+  int64_t stride = 1;
+  for (int d = shape->rank - 1; d >= 0; d--) {
+    out_strides[d] = stride;
+    stride *= shape->dims[d];
+  }
+}
+
+tsr_status tsr_shape_count(const tsr_shape *shape, int64_t *out_elements) {
+  TSR_TRY(tsr_shape_check(shape));
+  int64_t count = 1;
+  for (int i = 0; i < shape->rank; i++) count *= shape->dims[i];
+  *out_elements = count;
+  return NULL;
+}
+
+tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype, int64_t *out_bytes) {
+  int64_t count;
+  TSR_TRY(tsr_shape_count(shape, &count));
+  return tsr_dtype_bytes(dtype, count, out_bytes);
+}
+
+// Reads the sizes between brackets, or to the end of the text without them. The first separator
+// decides what all must be: "8x16,4" is more likely a slip than a shape.
+static tsr_status read_sizes(tsr_scan *scan, char closing, tsr_shape *shape) {
+  if (closing && tsr_scan_peek(scan) == closing) return NULL;
+  char separator = '\0';
+  do {
+    // "(8,)": Python's way to write one size in parentheses.
+    if (closing && separator == ',' && tsr_scan_peek(scan) == closing) return NULL;
+    TSR_TRY(check_rank(shape->rank + 1));
+    TSR_TRY(tsr_scan_int(scan, &shape->dims[shape->rank]));
+    shape->rank++;
+    if (!separator) separator = tsr_scan_peek(scan) == 'x' ? 'x' : ',';
+  } while (tsr_scan_take(scan, separator));
+  return NULL;
+}
+
+static tsr_status read_shape(tsr_scan *scan, tsr_shape *shape) {
+  const char closing = tsr_scan_take(scan, '(') ? ')' : tsr_scan_take(scan, '[') ? ']' : '\0';
+  TSR_TRY(read_sizes(scan, closing, shape));
+  if (closing) TSR_TRY(tsr_scan_expect(scan, closing));
+  TSR_TRY(tsr_scan_end(scan));
+  return tsr_shape_check(shape);
+}
+
+tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape) {
+  tsr_scan scan = TSR_SCAN(text);
+  tsr_shape shape = {0};
+  TSR_TRY_NOTE(read_shape(&scan, &shape), "shape \"%s\"", text);
+  *out_shape = shape;
+  return NULL;
+}
+
+void tsr_shape_print(const tsr_shape *shape, tsr_text *out) {
+  tsr_text_add_char(out, '(');
+  for (int i = 0; i < shape->rank; i++) {
+    if (i) tsr_text_add(out, ", ");
+    tsr_text_add_int(out, shape->dims[i]);
+  }
+  tsr_text_add(out, shape->rank == 1 ? ",)" : ")");
+}
+
+// ---- tensors ----
+
+tsr_shape tsr_tensor_shape(const tsr_tensor *tensor) {
+  tsr_shape shape = {.rank = tensor->rank};
+  if (shape.rank) memcpy(shape.dims, tensor->dims, sizeof *shape.dims * (size_t)shape.rank);
+  return shape;
+}
+
+int64_t tsr_tensor_elements(const tsr_tensor *tensor) {
+  int64_t count = 1;
+  for (int d = 0; d < tensor->rank; d++) count *= tensor->dims[d];
+  return count;
+}
+
+int64_t tsr_tensor_bytes(const tsr_tensor *tensor) {
+  int64_t bytes = 0;
+  tsr_status status = tsr_dtype_bytes(tensor->dtype, tsr_tensor_elements(tensor), &bytes);
+  tsr_status_free(status);  // the tensor was checked before
+  return bytes;
+}

@@ -1,0 +1,369 @@
+// Hugging Face folders: what the index says, what the files say, and an index made of the files.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/name_index.h"
+#include "base/text_internal.h"
+#include "file/model.h"
+#include "file/replace.h"
+#include "file/safetensors.h"
+#include "format/fsck.h"
+#include "json/json.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/text.h"
+
+#define INDEX_NAME "model.safetensors.index.json"
+#define SINGLE_NAME "model.safetensors"
+
+typedef struct entry {
+  const char *tensor;
+  int64_t file;  // that holds it
+} entry;
+
+typedef struct folder {
+  tsr_fsck *fsck;
+  tsr_json_doc *doc;    // of the index; NULL = none that can be read
+  const tsr_json *map;  // its weight_map
+  tsr_name_index names;
+  entry *entries;  // owned: every tensor of every file that counts
+  int64_t count, bytes;
+  bool damaged;  // a file that counts cannot be read, or two hold one tensor
+} folder;
+
+static int64_t find_file(const tsr_fsck *fsck, const char *name, size_t length) {
+  for (int64_t i = 0; i < fsck->file_count; i++)
+    if (strlen(fsck->files[i].name) == length && !memcmp(fsck->files[i].name, name, length))
+      return i;
+  return -1;
+}
+
+// ---- the index ----
+
+static tsr_status add_index_failure(folder *f, const tsr_fault_place *place, tsr_status failure) {
+  return tsr_fsck_add_failure(f->fsck, place, tsr_note(failure, "%s/" INDEX_NAME, f->fsck->path));
+}
+
+static tsr_status read_index(folder *f) {
+  const char *path = NULL;
+  TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
+  if (access(path, F_OK)) return NULL;
+  const tsr_fault_place place = {
+      .kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
+  tsr_status status = tsr_json_read_file(path, &f->doc);
+  if (status) return tsr_fsck_add_failure(f->fsck, &place, status);
+  return add_index_failure(f, &place, tsr_index_map(f->doc, &f->map));
+}
+
+// The file that an entry of the index names; each wrong name is told once.
+static tsr_status name_file(folder *f, const tsr_json *member, const char **last,
+                            size_t *last_length) {
+  const char *name = NULL;
+  size_t length = 0;
+  tsr_fault_place place = {.kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
+  tsr_status status = tsr_index_file(member, &name, &length);
+  if (status) return add_index_failure(f, &place, status);
+  if (*last && length == *last_length && !memcmp(name, *last, length)) return NULL;
+  *last = name;
+  *last_length = length;
+  const int64_t file = find_file(f->fsck, name, length);
+  if (file >= 0) {
+    f->fsck->files[file].named = true;
+    return NULL;
+  }
+  for (int64_t i = 0; i < f->fsck->count; i++)
+    if (!strncmp(f->fsck->faults[i].file, name, length) && !f->fsck->faults[i].file[length] &&
+        (f->fsck->faults[i].kind == TSR_FAULT_FILE_MISSING ||
+         f->fsck->faults[i].kind == TSR_FAULT_OUTSIDE))
+      return NULL;
+  char *copy = strndup(name, length);
+  if (!copy) return tsr_fail(NO_MEMORY, "the name of a file");
+  place.file = copy;
+  place.repairable = false;
+  f->damaged = true;  // an index made anew would forget what it held
+  const bool outside = !length || memchr(name, '/', length) || name[0] == '.';
+  place.kind = outside ? TSR_FAULT_OUTSIDE : TSR_FAULT_FILE_MISSING;
+  status = tsr_fsck_add(f->fsck, &place,
+                        outside ? "%s/%s names file \"%s\", which is not one in its folder"
+                                : "%s/%s names file \"%s\", which is not there",
+                        f->fsck->path, INDEX_NAME, copy);
+  free(copy);
+  return status;
+}
+
+static tsr_status name_files(folder *f) {
+  const char *last = NULL;
+  size_t length = 0;
+  const tsr_json *m = f->map ? tsr_json_first(f->map) : NULL;
+  for (; m; m = tsr_json_next(m)) TSR_TRY(name_file(f, m, &last, &length));
+  return NULL;
+}
+
+// Files that no index names: the single one counts, and where an index is wanted, those whose names
+// say that they are a part. Others are only told.
+static bool is_part(const char *name) {
+  int part = 0, parts = 0, end = 0;
+  return sscanf(name, "model-%5d-of-%5d.safetensors%n", &part, &parts, &end) == 2 && end > 0 &&
+         !name[end];
+}
+
+static tsr_status choose_files(folder *f) {
+  tsr_fsck *fsck = f->fsck;
+  int64_t parts = 0;
+  for (int64_t i = 0; i < fsck->file_count; i++) parts += is_part(fsck->files[i].name);
+  const bool indexed = f->map != NULL;
+  if (!indexed && !f->doc && !parts) {
+    const int64_t single = find_file(fsck, SINGLE_NAME, strlen(SINGLE_NAME));
+    if (single >= 0) fsck->files[single].named = true;
+    if (single < 0)
+      return tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX},
+                          "%s: neither " INDEX_NAME " nor " SINGLE_NAME " is there", fsck->path);
+  } else if (!indexed) {
+    for (int64_t i = 0; i < fsck->file_count; i++)
+      fsck->files[i].named = is_part(fsck->files[i].name);
+    if (!f->doc && !fsck->totals[TSR_SEVERITY_ERROR])
+      TSR_TRY(tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX, .repairable = true},
+                           "%s: %lld files are parts of a model, but " INDEX_NAME " is not there",
+                           fsck->path, (long long)parts));
+  }
+  for (int64_t i = 0; i < fsck->file_count; i++)
+    if (!fsck->files[i].named)
+      TSR_TRY(tsr_fsck_add(fsck,
+                           &(tsr_fault_place){.kind = TSR_FAULT_FILE_SURPLUS,
+                                              .severity = TSR_SEVERITY_WARNING,
+                                              .file = fsck->files[i].name},
+                           "%s/%s: the index does not name it", fsck->path, fsck->files[i].name));
+  return NULL;
+}
+
+// Parts are numbered: those whose number nobody has are missing, whatever the index says.
+static tsr_status check_numbers(folder *f) {
+  int most = 0, part = 0, parts = 0;
+  for (int64_t i = 0; i < f->fsck->file_count; i++)
+    if (is_part(f->fsck->files[i].name) &&
+        sscanf(f->fsck->files[i].name, "model-%5d-of-%5d", &part, &parts) == 2 && parts > most)
+      most = parts;
+  for (int i = 1; i <= most && !f->map; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "model-%05d-of-%05d.safetensors", i, most);
+    if (find_file(f->fsck, name, strlen(name)) >= 0) continue;
+    f->damaged = true;
+    TSR_TRY(tsr_fsck_add(f->fsck, &(tsr_fault_place){.kind = TSR_FAULT_FILE_MISSING, .file = name},
+                         "%s/%s: it is not there, but others of %d are", f->fsck->path, name,
+                         most));
+  }
+  return NULL;
+}
+
+// ---- the files ----
+
+static tsr_status take_tensors(folder *f, int64_t file, int64_t *capacity) {
+  const tsr_fsck_file *item = &f->fsck->files[file];
+  for (int64_t i = 0; i < tsr_model_count(item->model); i++) {
+    const tsr_model_tensor *tensor = tsr_model_tensor_at(item->model, i);
+    int64_t existing = -1;
+    while (f->count >= *capacity) {
+      const int64_t larger = *capacity ? 2 * *capacity : 64;
+      entry *entries = realloc(f->entries, sizeof *entries * (size_t)larger);
+      if (!entries) return tsr_fail(NO_MEMORY, "a list of tensors");
+      f->entries = entries;
+      *capacity = larger;
+    }
+    TSR_TRY(tsr_name_index_add(&f->names, tensor->tensor.path, f->count, &existing));
+    if (existing >= 0) {
+      f->damaged = true;
+      TSR_TRY(tsr_fsck_add(
+          f->fsck,
+          &(tsr_fault_place){
+              .kind = TSR_FAULT_TWICE, .file = item->name, .tensor = tensor->tensor.path},
+          "%s: tensor \"%s\" stands in two files, %s and %s", f->fsck->path, tensor->tensor.path,
+          f->fsck->files[f->entries[existing].file].name, item->name));
+      continue;
+    }
+    f->entries[f->count++] = (entry){tensor->tensor.path, file};
+    f->bytes += tensor->end - tensor->begin;
+  }
+  return NULL;
+}
+
+static tsr_status read_files(folder *f) {
+  int64_t capacity = 0;
+  for (int64_t i = 0; i < f->fsck->file_count; i++) {
+    tsr_fsck_file *file = &f->fsck->files[i];
+    if (!file->named) continue;
+    const int64_t errors = f->fsck->totals[TSR_SEVERITY_ERROR];
+    TSR_TRY(tsr_fsck_read_header(f->fsck, file->name, &file->model));
+    f->damaged = f->damaged || f->fsck->totals[TSR_SEVERITY_ERROR] > errors;
+    if (file->model) TSR_TRY(take_tensors(f, i, &capacity));
+  }
+  f->fsck->tensors = f->count;
+  return NULL;
+}
+
+// ---- index against files ----
+
+static tsr_status check_entry(folder *f, const tsr_json *member) {
+  size_t key_length = 0, length = 0;
+  const char *key = tsr_json_key(member, &key_length), *file = NULL;
+  tsr_status status = tsr_index_file(member, &file, &length);
+  if (status) {
+    tsr_status_free(status);  // told before
+    return NULL;
+  }
+  const int64_t said = find_file(f->fsck, file, length);
+  if (said < 0 || !f->fsck->files[said].model) return NULL;  // told before
+  char *name = strndup(key, key_length);
+  if (!name) return tsr_fail(NO_MEMORY, "the name of a tensor");
+  const int64_t found = tsr_name_index_find(&f->names, name);
+  const int64_t holder = found < 0 ? -1 : f->entries[found].file;
+  // A tensor that no file holds is lost: an index made anew would only forget that it was there.
+  if (found < 0) f->damaged = true;
+  const tsr_fault_place place = {.kind = TSR_FAULT_NOT_IN_FILE,
+                                 .repairable = found >= 0,
+                                 .file = f->fsck->files[said].name,
+                                 .tensor = name};
+  if (found < 0 || (holder != said && tsr_model_find(f->fsck->files[said].model, name) < 0)) {
+    const char *other = holder >= 0 ? f->fsck->files[holder].name : "no file";
+    status = tsr_fsck_add(f->fsck, &place,
+                          "%s/%s: the index says that it holds tensor \"%s\", but its header does "
+                          "not name it; %s does",
+                          f->fsck->path, place.file, name, other);
+  }
+  free(name);
+  return status;
+}
+
+static tsr_status check_total(folder *f) {
+  const tsr_json *total =
+      tsr_json_find(tsr_json_find(tsr_json_root(f->doc), "metadata"), "total_size");
+  int64_t bytes = 0;
+  if (!total || f->damaged || f->fsck->totals[TSR_SEVERITY_ERROR]) return NULL;
+  const tsr_fault_place place = {.kind = TSR_FAULT_TOTAL_SIZE,
+                                 .severity = TSR_SEVERITY_WARNING,
+                                 .repairable = true,
+                                 .file = INDEX_NAME};
+  tsr_status status = tsr_json_get_int(total, "total_size", &bytes);
+  if (status) return add_index_failure(f, &place, status);
+  if (bytes == f->bytes) return NULL;
+  return tsr_fsck_add(f->fsck, &place, "%s/%s: total_size is %lld, but the tensors take %lld bytes",
+                      f->fsck->path, INDEX_NAME, (long long)bytes, (long long)f->bytes);
+}
+
+static tsr_status compare(folder *f) {
+  if (!f->map) return NULL;
+  for (const tsr_json *m = tsr_json_first(f->map); m; m = tsr_json_next(m))
+    TSR_TRY(check_entry(f, m));
+  for (int64_t i = 0; i < f->count; i++) {
+    const entry *e = &f->entries[i];
+    const char *file = f->fsck->files[e->file].name;
+    if (!tsr_json_find(f->map, e->tensor))
+      TSR_TRY(tsr_fsck_add(f->fsck,
+                           &(tsr_fault_place){.kind = TSR_FAULT_NOT_IN_INDEX,
+                                              .repairable = true,
+                                              .file = file,
+                                              .tensor = e->tensor},
+                           "%s/%s: it holds tensor \"%s\", which is not in the index",
+                           f->fsck->path, file, e->tensor));
+  }
+  return check_total(f);
+}
+
+// ---- config ----
+
+static tsr_status check_tied(folder *f) {
+  static const char head[] = "lm_head.weight";
+  const char *path = NULL;
+  tsr_json_doc *doc = NULL;
+  bool tied = false;
+  TSR_TRY(tsr_fsck_path(f->fsck, "config.json", &path));
+  if (access(path, F_OK)) return NULL;
+  tsr_status status = tsr_json_read_file(path, &doc);
+  if (status)
+    return tsr_fsck_add_failure(
+        f->fsck, &(tsr_fault_place){.kind = TSR_FAULT_UNREADABLE, .file = "config.json"}, status);
+  const tsr_json *value = tsr_json_find(tsr_json_root(doc), "tie_word_embeddings");
+  if (value) tsr_status_free(tsr_json_get_bool(value, "tie_word_embeddings", &tied));
+  tsr_json_destroy(doc);
+  if (!tied || !f->count || tsr_name_index_find(&f->names, head) >= 0) return NULL;
+  return tsr_fsck_add(
+      f->fsck,
+      &(tsr_fault_place){.kind = TSR_FAULT_TIED, .severity = TSR_SEVERITY_NOTE, .tensor = head},
+      "%s: tensor \"%s\" is absent; by config.json it is tied to the embedding", f->fsck->path,
+      head);
+}
+
+// ---- repair ----
+
+static int by_tensor(const void *a, const void *b) {
+  return strcmp(((const entry *)a)->tensor, ((const entry *)b)->tensor);
+}
+
+static void write_index(const folder *f, tsr_text *out) {
+  tsr_json_writer json;
+  tsr_json_writer_init(&json, out, 2);
+  tsr_json_begin_object(&json);
+  tsr_json_write_key(&json, "metadata");
+  tsr_json_begin_object(&json);
+  tsr_json_write_key(&json, "total_size");
+  tsr_json_write_int(&json, f->bytes);
+  tsr_json_end_object(&json);
+  tsr_json_write_key(&json, "weight_map");
+  tsr_json_begin_object(&json);
+  for (int64_t i = 0; i < f->count; i++) {
+    tsr_json_write_key(&json, f->entries[i].tensor);
+    tsr_json_write_string(&json, f->fsck->files[f->entries[i].file].name);
+  }
+  tsr_json_end_object(&json);
+  tsr_json_end_object(&json);
+  tsr_text_add_char(out, '\n');
+}
+
+// The old index gets a second name, so that there is one at every moment.
+static tsr_status keep_old(const char *path, const char *kept) {
+  if (access(path, F_OK)) return NULL;
+  unlink(kept);
+  return link(path, kept) ? tsr_fail(IO, "%s: the old index cannot be kept there", kept) : NULL;
+}
+
+static tsr_status repair(folder *f) {
+  const char *path = NULL, *kept = NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_replacement file;
+  int64_t mendable = 0;
+  for (int64_t i = 0; i < f->fsck->count; i++) mendable += f->fsck->faults[i].repairable;
+  if (!f->fsck->options.repair || !mendable) return NULL;
+  TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
+  TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME ".bak", &kept));
+  qsort(f->entries, (size_t)f->count, sizeof *f->entries, by_tensor);
+  write_index(f, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = keep_old(path, kept);
+  if (!status) status = tsr_replacement_begin(&file, path);
+  if (!status) {
+    status = tsr_replacement_write(&file, text.data, (int64_t)text.length, 0);
+    status = tsr_replacement_end(&file, status);
+  }
+  tsr_text_deinit(&text);
+  if (!status) f->fsck->repaired = true;
+  return status;
+}
+
+tsr_status tsr_fsck_folder(tsr_fsck *fsck) {
+  folder f = {.fsck = fsck};
+  tsr_status status = read_index(&f);
+  if (!status) status = name_files(&f);
+  if (!status) status = check_numbers(&f);
+  if (!status) status = choose_files(&f);
+  if (!status) status = read_files(&f);
+  if (!status) status = compare(&f);
+  if (!status) status = check_tied(&f);
+  // An index of what is left would hide what is lost: then nothing is mended.
+  for (int64_t i = 0; i < fsck->count; i++)
+    if (f.damaged || !f.count) fsck->faults[i].repairable = false;
+  if (!status) status = repair(&f);
+  tsr_name_index_deinit(&f.names);
+  tsr_json_destroy(f.doc);
+  free(f.entries);
+  return status;
+}

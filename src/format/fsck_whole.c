@@ -1,0 +1,107 @@
+// Formats that are opened as a whole: everything that their reader complains about is a fault.
+#include <string.h>
+
+#include "format/format.h"
+#include "format/fsck.h"
+#include "store/checkpoint.h"
+#include "store/checkpoint_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/tree.h"
+
+typedef struct hearing {
+  tsr_fsck *fsck;
+  int64_t lost;       // tensors that miss a part because of a file that was told before
+  const char *first;  // of them, in the arena
+} hearing;
+
+// A path by its place in the folder.
+static const char *relative(const tsr_fsck *fsck, const char *path) {
+  const size_t length = strlen(fsck->path);
+  if (!path || strncmp(path, fsck->path, length) != 0) return path;
+  path += length;
+  return path + strspn(path, "/");
+}
+
+// What follows from faults told before is not told again, but for what is lost, in one line.
+static bool follows(hearing *h, tsr_fault_kind kind, const char *file, const char *tensor) {
+  if (kind == TSR_FAULT_LOST && h->fsck->files_lost) {
+    if (!h->lost++) h->first = tsr_arena_copy(&h->fsck->arena, tensor, strlen(tensor));
+    return true;
+  }
+  return (kind == TSR_FAULT_HEADER || kind == TSR_FAULT_SIZE) && tsr_fsck_is_told(h->fsck, file);
+}
+
+static tsr_status hear(void *context, tsr_fault_kind kind, const char *path, const char *tensor,
+                       tsr_status failure) {
+  hearing *h = context;
+  const char *file = relative(h->fsck, path);
+  if (tsr_status_cause(failure) == TSR_CAUSE_NO_MEMORY) return failure;
+  if (follows(h, kind, file, tensor)) {
+    tsr_status_free(failure);
+    return NULL;
+  }
+  if (kind == TSR_FAULT_BAD_MANIFEST) failure = tsr_note(failure, "%s/%s", h->fsck->path, file);
+  if (kind == TSR_FAULT_HEADER && tsr_status_cause(failure) == TSR_CAUSE_IO)
+    kind = TSR_FAULT_UNREADABLE;
+  const tsr_fault_place place = {.kind = kind, .file = file, .tensor = tensor};
+  return tsr_fsck_add_failure(h->fsck, &place, failure);
+}
+
+static tsr_status tell_lost(const hearing *h) {
+  if (!h->lost) return NULL;
+  if (!h->first) return tsr_fail(NO_MEMORY, "the name of a tensor");
+  return tsr_fsck_add(h->fsck, &(tsr_fault_place){.kind = TSR_FAULT_LOST, .tensor = h->first},
+                      "%s: without the files that are missing or broken, %lld tensors are not "
+                      "whole, the first of them \"%s\"",
+                      h->fsck->path, (long long)h->lost, h->first);
+}
+
+static tsr_status index_files(const tsr_fsck *fsck, const tsr_checkpoint *model,
+                              tsr_name_index *index) {
+  for (int64_t f = 0; f < tsr_checkpoint_file_count(model); f++) {
+    int64_t existing = -1;
+    TSR_TRY(
+        tsr_name_index_add(index, relative(fsck, tsr_checkpoint_file_at(model, f)), f, &existing));
+  }
+  return NULL;
+}
+
+static tsr_status tell_surplus(tsr_fsck *fsck, const tsr_checkpoint *model) {
+  const tsr_fault_place place = {.kind = TSR_FAULT_FILE_SURPLUS, .severity = TSR_SEVERITY_WARNING};
+  tsr_name_index index = TSR_NAME_INDEX_EMPTY;
+  tsr_status status = index_files(fsck, model, &index);
+  for (int64_t i = 0; i < fsck->file_count && !status; i++) {
+    tsr_fault_place here = place;
+    here.file = fsck->files[i].name;
+    if (tsr_name_index_find(&index, here.file) < 0 && !tsr_fsck_is_told(fsck, here.file))
+      status = tsr_fsck_add(fsck, &here, "%s/%s: it is no part of the checkpoint", fsck->path,
+                            here.file);
+  }
+  tsr_name_index_deinit(&index);
+  return status;
+}
+
+tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
+  // A type that is not known is no fault.
+  const tsr_checkpoint_options options = {
+      .size = sizeof options, .plan = fsck->options.plan, .forgotten = TSR_U8};
+  tsr_checkpoint *model = NULL;
+  hearing h = {.fsck = fsck};
+  tsr_fault_place place = {.kind = kind};
+  tsr_status status = tsr_checkpoint_open_telling(fsck->path, &options, hear, &h, &model);
+  if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED)
+    place = (tsr_fault_place){.kind = TSR_FAULT_NO_PLAN, .severity = TSR_SEVERITY_NOTE};
+  if (status) return tsr_fsck_add_failure(fsck, &place, status);
+  fsck->tensors = tsr_tree_count(tsr_checkpoint_tree(model));
+  status = tell_lost(&h);
+  if (!status) status = tell_surplus(fsck, model);
+  tsr_checkpoint_release(model);
+  return status;
+}
+
+tsr_status tsr_fsck_cut(tsr_fsck *fsck) {
+  for (int64_t i = 0; i < fsck->file_count; i++)
+    TSR_TRY(tsr_fsck_read_header(fsck, fsck->files[i].name, &fsck->files[i].model));
+  return tsr_fsck_open_whole(fsck, TSR_FAULT_BAD_MANIFEST);
+}

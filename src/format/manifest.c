@@ -1,0 +1,179 @@
+#include "format/manifest.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_internal.h"
+#include "base/io.h"
+#include "base/text_internal.h"
+#include "file/model.h"
+#include "format/format.h"
+#include "json/json.h"
+#include "json/json_read.h"
+#include "plan/plan_internal.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
+
+static const char schema[] = "tessera-checkpoint/1";
+
+// ---- writing ----
+
+static void write_files(const tsr_target *target, tsr_json_writer *json) {
+  tsr_json_write_key(json, "files");
+  tsr_json_begin_array(json);
+  for (int i = 0; i < target->file_count; i++) {
+    tsr_json_begin_inline_object(json);
+    tsr_json_write_key(json, "name");
+    tsr_json_write_string(json, target->files[i].name);
+    tsr_json_write_key(json, "position");
+    tsr_json_write_int(json, target->files[i].position);
+    tsr_json_write_key(json, "bytes");
+    tsr_json_write_int(json, target->files[i].plan.size);
+    tsr_json_end_object(json);
+  }
+  tsr_json_end_array(json);
+}
+
+void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const tsr_hash128 *hashes,
+                        tsr_text *out) {
+  tsr_json_writer json;
+  tsr_json_writer_init(&json, out, 1);
+  tsr_json_begin_object(&json);
+  tsr_json_write_key(&json, "schema");
+  tsr_json_write_string(&json, schema);
+  write_files(target, &json);
+  tsr_json_write_key(&json, "hashes");
+  tsr_json_begin_array(&json);
+  for (int64_t i = 0; i < views->count; i++) {
+    char digits[33];
+    const tsr_hash128 hash = hashes ? hashes[i] : (tsr_hash128){0};
+    snprintf(digits, sizeof digits, "%016llx%016llx", (unsigned long long)hash.high,
+             (unsigned long long)hash.low);
+    tsr_json_write_string(&json, digits);
+  }
+  tsr_json_end_array(&json);
+  tsr_json_write_key(&json, "plan");
+  tsr_plan_to_json(target->plan, &json);
+  tsr_json_end_object(&json);
+  tsr_text_add_char(out, '\n');
+}
+
+// ---- reading ----
+
+tsr_status tsr_checkpoint_has_manifest(const char *folder, bool *out_found) {
+  char path[PATH_MAX];
+  struct stat info;
+  *out_found = false;
+  if (snprintf(path, sizeof path, "%s/%s", folder, TSR_MANIFEST) >= PATH_MAX) return NULL;
+  return tsr_io_look(path, out_found, &info);
+}
+
+// What is wrong with one row; the others may be right.
+static tsr_status bad_manifest(tsr_checkpoint *checkpoint, tsr_status failure) {
+  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_BAD_MANIFEST, TSR_MANIFEST, NULL, failure);
+}
+
+// A file of the manifest must lie in its folder.
+static tsr_status read_name(const tsr_json *value, const char *folder, char *out) {
+  const char *name = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_json_get_string(value, "name", &name, &length));
+  if (!length || memchr(name, '/', length) || memchr(name, '\0', length) || name[0] == '.')
+    return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in the manifest's folder", (int)length,
+                    name);
+  if (snprintf(out, PATH_MAX, "%s/%.*s", folder, (int)length, name) >= PATH_MAX)
+    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
+  return NULL;
+}
+
+static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, int64_t positions) {
+  static const char *const keys[] = {"name", "position", "bytes", NULL};
+  char path[PATH_MAX];
+  struct stat info;
+  int64_t position = -1, bytes = -1;
+  TSR_TRY(tsr_json_check_keys(value, keys));
+  TSR_TRY(read_name(tsr_json_find(value, "name"), checkpoint->path, path));
+  TSR_TRY(tsr_json_get_int(tsr_json_find(value, "position"), "position", &position));
+  TSR_TRY(tsr_json_get_int(tsr_json_find(value, "bytes"), "bytes", &bytes));
+  if (position < 0 || position >= positions)
+    return tsr_fail(BROKEN_FILE, "position %lld, wanted 0 to %lld: so many devices has the mesh",
+                    (long long)position, (long long)positions - 1);
+  TSR_TRY(tsr_model_check_link(path));
+  if (stat(path, &info))
+    return tsr_checkpoint_complain(checkpoint, TSR_FAULT_FILE_MISSING, path, NULL,
+                                   tsr_fail(IO, "%s: %s", path, strerror(errno)));
+  TSR_TRY(tsr_checkpoint_take_slices(checkpoint, path, position));
+  if (info.st_size == bytes) return NULL;
+  return tsr_checkpoint_complain(
+      checkpoint, TSR_FAULT_SIZE, path, NULL,
+      tsr_fail(BROKEN_FILE, "%s: it has %lld bytes, but by the manifest %lld", path,
+               (long long)info.st_size, (long long)bytes));
+}
+
+static tsr_status read_hash(tsr_checkpoint *checkpoint, const tsr_json *item, int64_t tensor) {
+  const char *digits = NULL;
+  TSR_TRY(tsr_json_copy_string(item, "its value", &checkpoint->arena, &digits));
+  return tsr_hash128_parse(digits, &checkpoint->hashes[tensor]);
+}
+
+static tsr_status read_hashes(tsr_checkpoint *checkpoint, const tsr_json *value) {
+  const int64_t count = tsr_plan_count(checkpoint->plan);
+  TSR_TRY(tsr_json_want_array(value, "hashes"));
+  if ((int64_t)tsr_json_count(value) != count)
+    return bad_manifest(
+        checkpoint, tsr_fail(BROKEN_FILE, "hashes: there are %lld, but %lld tensors in the plan",
+                             (long long)tsr_json_count(value), (long long)count));
+  checkpoint->hashes = calloc((size_t)count + 1, sizeof *checkpoint->hashes);
+  if (!checkpoint->hashes) return tsr_fail(NO_MEMORY, "hashes");
+  int64_t i = 0;
+  for (const tsr_json *item = tsr_json_first(value); item; item = tsr_json_next(item), i++)
+    TSR_TRY(bad_manifest(checkpoint,
+                         tsr_note(read_hash(checkpoint, item, i), "hashes[%lld], of tensor \"%s\"",
+                                  (long long)i, tsr_tree_at(checkpoint->tree, i)->path)));
+  return NULL;
+}
+
+static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root) {
+  static const char *const keys[] = {"schema", "files", "hashes", "plan", NULL};
+  tsr_plan *plan = NULL;
+  // Others have manifests too: what this is comes before what is in it.
+  if (tsr_json_kind_of(root) == TSR_JSON_OBJECT) TSR_TRY(tsr_json_check_schema(root, schema));
+  TSR_TRY(tsr_json_check_keys(root, keys));
+  if (!tsr_json_find(root, "plan"))
+    return tsr_json_wrong_kind(NULL, "plan", "an object that says how tensors are cut");
+  TSR_TRY(tsr_plan_from_json(tsr_json_find(root, "plan"), &plan));
+  checkpoint->plan = plan;
+  if (!tsr_plan_mesh(plan)) return tsr_json_wrong_kind(NULL, "plan: mesh", "an object");
+  TSR_TRY(tsr_checkpoint_take_plan(checkpoint, plan, false));
+  TSR_TRY(read_hashes(checkpoint, tsr_json_find(root, "hashes")));
+  const tsr_json *files = tsr_json_find(root, "files");
+  TSR_TRY(tsr_json_want_array(files, "files"));
+  const int64_t positions = tsr_mesh_device_count(tsr_plan_mesh(plan));
+  int64_t i = 0;
+  for (const tsr_json *file = tsr_json_first(files); file; file = tsr_json_next(file), i++)
+    TSR_TRY(bad_manifest(
+        checkpoint, tsr_note(read_file(checkpoint, file, positions), "files[%lld]", (long long)i)));
+  return tsr_checkpoint_check_whole(checkpoint);
+}
+
+tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
+                                        const tsr_checkpoint_options *options) {
+  char path[PATH_MAX];
+  tsr_json_doc *doc = NULL;
+  if (options->plan)
+    return tsr_fail(BAD_ARGUMENT, "%s: its manifest says how tensors are cut; no plan is wanted",
+                    checkpoint->path);
+  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_MANIFEST) >= PATH_MAX)
+    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
+  TSR_TRY(tsr_model_check_link(path));
+  TSR_TRY(tsr_json_read_file(path, &doc));
+  tsr_status status = read_manifest(checkpoint, tsr_json_root(doc));
+  tsr_json_destroy(doc);
+  return tsr_note(status, "%s", path);
+}

@@ -1,0 +1,275 @@
+// Pipeline stages: a folder of folders stage0, stage1, ... (or pp0, pp-0, stage_0), each of which
+// is a checkpoint by itself, in any format and cut over a mesh of its own. Stages count their
+// layers anew, so that names would clash: tensor `w` of stage 1 is called stage1.w here, which a
+// map turns into what the whole model calls it.
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/grow.h"
+#include "base/io.h"
+#include "base/text_internal.h"
+#include "format/format.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
+
+typedef struct stage {
+  int64_t number;
+  char *path;             // owned
+  tsr_checkpoint *model;  // owned; NULL until opened
+} stage;
+
+typedef struct stages {
+  stage *items;  // owned
+  int64_t count, capacity;
+  int64_t tensors;  // of all
+} stages;
+
+// ---- names ----
+
+// The number in a name that is "stage" or "pp", at most one of "-_=", and digits; -1 for others.
+static int64_t stage_of_name(const char *name) {
+  const size_t word = !strncmp(name, "stage", 5) ? 5 : !strncmp(name, "pp", 2) ? 2 : 0;
+  const char *digits = name + word;
+  if (!word) return -1;
+  if (*digits && strchr("-_=", *digits)) digits++;
+  const size_t length = strspn(digits, "0123456789");
+  if (length == 0 || length > 9 || digits[length] != '\0') return -1;
+  return strtoll(digits, NULL, 10);
+}
+
+static bool join(const char *folder, const char *name, char out[PATH_MAX]) {
+  return snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
+// A disk that does not answer fails: a stage that is overlooked would be missed by nobody.
+static tsr_status check_stage(const char *folder, const char *name, char out_path[PATH_MAX],
+                              bool *out_stage) {
+  struct stat info;
+  *out_stage = false;
+  if (stage_of_name(name) < 0 || !join(folder, name, out_path)) return NULL;
+  if (stat(out_path, &info))
+    return errno == ENOENT ? NULL
+                           : tsr_fail(IO, "%s: cannot look at it: %s", out_path, strerror(errno));
+  *out_stage = S_ISDIR(info.st_mode);
+  return NULL;
+}
+
+// The next folder of a stage in a listing; NULL when there are no more.
+static tsr_status next_stage(DIR *listing, const char *folder, char out_path[PATH_MAX],
+                             const char **out_name) {
+  bool found = false;
+  do {
+    TSR_TRY(tsr_io_next_name(listing, folder, out_name));
+    if (*out_name) TSR_TRY(check_stage(folder, *out_name, out_path, &found));
+  } while (*out_name && !found);
+  return NULL;
+}
+
+tsr_status tsr_checkpoint_has_stages(const char *folder, bool *out_found) {
+  DIR *listing = opendir(folder);
+  const char *name = NULL;
+  char path[PATH_MAX];
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  tsr_status status = next_stage(listing, folder, path, &name);
+  *out_found = !status && name;
+  closedir(listing);
+  return status;
+}
+
+// ---- finding and opening ----
+
+static tsr_status add_stage(stages *all, int64_t number, const char *path) {
+  void *items = tsr_grow(all->items, all->count, &all->capacity, sizeof *all->items);
+  if (!items) return tsr_fail(NO_MEMORY, "a list of stages");
+  all->items = items;
+  all->items[all->count] = (stage){.number = number, .path = strdup(path)};
+  if (!all->items[all->count].path) return tsr_fail(NO_MEMORY, "a list of stages");
+  all->count++;
+  return NULL;
+}
+
+static int by_number(const void *left, const void *right) {
+  const stage *a = left, *b = right;
+  return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static tsr_status list_stages(const char *folder, stages *all) {
+  DIR *listing = opendir(folder);
+  tsr_status status = NULL;
+  char path[PATH_MAX];
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  for (const char *name = ""; name && !status;) {
+    status = next_stage(listing, folder, path, &name);
+    if (!status && name) status = add_stage(all, stage_of_name(name), path);
+  }
+  closedir(listing);
+  if (!status && all->count == 0)
+    status = tsr_fail(BROKEN_FILE, "%s: there is no folder stage0", folder);
+  if (!status) qsort(all->items, (size_t)all->count, sizeof *all->items, by_number);
+  return status;
+}
+
+// Stages of stages would be opened within each other, however deep folders go.
+static tsr_status check_depth(const stages *all) {
+  for (int64_t i = 0; i < all->count; i++) {
+    tsr_checkpoint_format format = TSR_FORMAT_ANY;
+    TSR_TRY(tsr_checkpoint_folder_format(all->items[i].path, &format));
+    if (format == TSR_FORMAT_STAGES)
+      return tsr_fail(BROKEN_FILE, "%s: it has stages itself", all->items[i].path);
+  }
+  return NULL;
+}
+
+static void free_stages(stages *all) {
+  for (int64_t i = 0; i < all->count; i++) {
+    tsr_checkpoint_release(all->items[i].model);
+    free(all->items[i].path);
+  }
+  free(all->items);
+}
+
+tsr_status tsr_checkpoint_each_stage(const char *folder, tsr_stage_fn *fn, void *context) {
+  stages all = {0};
+  tsr_status status = list_stages(folder, &all);
+  if (!status) status = check_depth(&all);
+  for (int64_t i = 0; i < all.count && !status; i++) status = fn(context, all.items[i].path);
+  free_stages(&all);
+  return status;
+}
+
+static tsr_status check_numbers(const stages *all, const char *folder) {
+  for (int64_t i = 0; i < all->count; i++) {
+    const stage *s = &all->items[i];
+    if (s->number < i)
+      return tsr_fail(BROKEN_FILE, "%s and %s are both stage %lld", all->items[i - 1].path, s->path,
+                      (long long)s->number);
+    if (s->number > i)
+      return tsr_fail(BROKEN_FILE, "%s: there is no stage %lld, but a stage %lld", folder,
+                      (long long)i, (long long)s->number);
+  }
+  return NULL;
+}
+
+static tsr_status open_stages(stages *all) {
+  for (int64_t i = 0; i < all->count; i++) {
+    stage *s = &all->items[i];
+    TSR_TRY(tsr_note(tsr_checkpoint_open(s->path, NULL, &s->model), "stage %lld", (long long)i));
+    all->tensors += tsr_tree_count(s->model->tree);
+  }
+  return NULL;
+}
+
+// ---- all in one ----
+
+static tsr_status name_tensors(tsr_arena *names, const stages *all, tsr_tensor *out_tensors) {
+  for (int64_t i = 0; i < all->count; i++) {
+    const tsr_tree *tree = all->items[i].model->tree;
+    for (int64_t k = 0; k < tsr_tree_count(tree); k++) {
+      const tsr_tensor *t = tsr_tree_at(tree, k);
+      const size_t size = strlen(t->path) + 32;
+      char *name = tsr_arena_alloc(names, size);
+      if (!name) return tsr_fail(NO_MEMORY, "names of %lld tensors", (long long)all->tensors);
+      snprintf(name, size, "stage%lld.%s", (long long)i, t->path);
+      *out_tensors = *t;
+      out_tensors++->path = name;
+    }
+  }
+  return NULL;
+}
+
+static tsr_status make_tree(tsr_checkpoint *checkpoint, const stages *all) {
+  tsr_arena names = {0};
+  tsr_tree *tree = NULL;
+  tsr_tensor *tensors = calloc((size_t)all->tensors + 1, sizeof *tensors);
+  tsr_status status = tensors
+                          ? name_tensors(&names, all, tensors)
+                          : tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)all->tensors);
+  if (!status) status = tsr_tree_create(tensors, all->tensors, &tree);
+  checkpoint->tree = tree;
+  free(tensors);
+  tsr_arena_deinit(&names);
+  return status;
+}
+
+// What NumPy's arrays have in another order; a stage is a folder, so that nothing is packed.
+static tsr_status take_foreign(tsr_store *store, int64_t tensor, const tsr_foreign *foreign) {
+  assert(foreign->packed < 0);
+  if (foreign->turned) tsr_layout_retain(foreign->turned);
+  return tsr_store_set_foreign(store, tensor, foreign);
+}
+
+static tsr_status take_store(tsr_store *store, const tsr_store *other) {
+  const int first_file = store->file_count;
+  for (int i = 0; i < other->file_count; i++) {
+    int file = -1;
+    TSR_TRY(tsr_store_add_file(store, other->paths[i], other->file_sizes[i], &file));
+  }
+  for (int64_t i = 0; i < other->count; i++) {
+    const tsr_stored_tensor *t = &other->tensors[i];
+    const int64_t parts = tsr_layout_shard_count(t->layout) * t->copies;
+    int64_t tensor = -1;
+    TSR_TRY(tsr_store_add_tensor(store, t->dtype, t->layout, t->copies, &tensor));
+    if (t->foreign) TSR_TRY(take_foreign(store, tensor, t->foreign));
+    for (int64_t k = 0; k < parts; k++) {
+      tsr_stored_part part = other->parts[t->first_part + k];
+      if (part.file >= 0) part.file += first_file;
+      store->parts[store->tensors[tensor].first_part + k] = part;
+    }
+  }
+  return NULL;
+}
+
+// Hashes do not depend on names: they stay true, if all stages have them.
+static tsr_status take_hashes(tsr_checkpoint *checkpoint, const stages *all) {
+  for (int64_t i = 0; i < all->count; i++)
+    if (!all->items[i].model->hashes) return NULL;
+  tsr_hash128 *next = malloc(sizeof *next * (size_t)(all->tensors + 1));
+  if (!next) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)all->tensors);
+  checkpoint->hashes = next;
+  for (int64_t i = 0; i < all->count; i++) {
+    const tsr_checkpoint *model = all->items[i].model;
+    const int64_t count = tsr_tree_count(model->tree);
+    if (count > 0) memcpy(next, model->hashes, sizeof *next * (size_t)count);
+    next += count;
+  }
+  return NULL;
+}
+
+static tsr_status take_stages(tsr_checkpoint *checkpoint, stages *all) {
+  TSR_TRY(list_stages(checkpoint->path, all));
+  TSR_TRY(check_numbers(all, checkpoint->path));
+  TSR_TRY(check_depth(all));
+  TSR_TRY(open_stages(all));
+  TSR_TRY(make_tree(checkpoint, all));
+  for (int64_t i = 0; i < all->count; i++) {
+    const tsr_checkpoint *model = all->items[i].model;
+    TSR_TRY(tsr_note(take_store(checkpoint->store, model->store), "%s", model->path));
+    for (int64_t k = 0; k < model->metadata.count; k++)
+      TSR_TRY(tsr_checkpoint_add_metadata(checkpoint, &model->metadata.items[k]));
+    if (model->warnings.length)
+      tsr_text_addf(&checkpoint->warnings, "stage %lld: %s", (long long)i,
+                    tsr_text_string(&model->warnings));
+  }
+  return take_hashes(checkpoint, all);
+}
+
+tsr_status tsr_checkpoint_read_stages(tsr_checkpoint *checkpoint,
+                                      const tsr_checkpoint_options *options) {
+  stages all = {0};
+  if (options->plan)
+    return tsr_fail(BAD_ARGUMENT,
+                    "%s: a plan was given, but each stage has its own, a " TSR_RANKS_PLAN
+                    " beside its files",
+                    checkpoint->path);
+  tsr_status status = take_stages(checkpoint, &all);
+  free_stages(&all);
+  return status;
+}

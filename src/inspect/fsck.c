@@ -1,0 +1,193 @@
+// Faults are collected, not thrown: a check that fails adds a row and the next one goes on. Only
+// what keeps us from saying anything (memory, a path that is not there) is a failure.
+#include "format/fsck.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/ends_with.h"
+#include "base/grow.h"
+#include "base/io.h"
+#include "base/sized.h"
+#include "file/safetensors.h"
+#include "format/format.h"
+#include "format/numpy.h"
+#include "inspect/fsck_deep.h"
+#include "job/journal.h"
+#include "json/json.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
+
+// ---- the folder ----
+
+// Links that lead out of the folder are how Hugging Face's own cache looks, but a folder that is
+// copied loses what they point to.
+static tsr_status check_link(tsr_fsck *fsck, const char *name, const char *path) {
+  struct stat info;
+  char folder[PATH_MAX], target[PATH_MAX];
+  assert(path);
+  if (lstat(path, &info) || !S_ISLNK(info.st_mode)) return NULL;
+  if (!realpath(path, target))
+    return tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_FILE_MISSING, .file = name},
+                        "%s: the link points to nothing", path);
+  if (!realpath(fsck->path, folder)) return NULL;
+  const size_t length = strlen(folder);
+  if (!strncmp(target, folder, length) && target[length] == '/') return NULL;
+  return tsr_fsck_add(
+      fsck,
+      &(tsr_fault_place){.kind = TSR_FAULT_OUTSIDE, .severity = TSR_SEVERITY_WARNING, .file = name},
+      "%s: the link leads out of the folder, to %s", path, target);
+}
+
+static tsr_status add_left_over(tsr_fsck *fsck, const char *name, const char *path) {
+  return tsr_fsck_add(
+      fsck,
+      &(tsr_fault_place){
+          .kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING, .file = name},
+      "%s: left over from a job that was not finished", path);
+}
+
+static tsr_status look_at_entry(tsr_fsck *fsck, const char *name) {
+  const char *path = NULL;
+  TSR_TRY(tsr_fsck_path(fsck, name, &path));
+  TSR_TRY(check_link(fsck, name, path));
+  if (tsr_ends_with(name, ".partial") || tsr_ends_with(name, ".journal") ||
+      tsr_ends_with(name, ".part") || tsr_ends_with(name, ".incomplete"))
+    return add_left_over(fsck, name, path);
+  if (!tsr_ends_with(name, fsck->ending)) return NULL;
+  tsr_fsck_file *files =
+      tsr_grow(fsck->files, fsck->file_count, &fsck->file_capacity, sizeof *files);
+  if (!files) return tsr_fail(NO_MEMORY, "a list of files");
+  fsck->files = files;
+  const char *copy = tsr_arena_copy(&fsck->arena, name, strlen(name));
+  if (!copy) return tsr_fail(NO_MEMORY, "the name of a file");
+  files[fsck->file_count++] = (tsr_fsck_file){.name = copy};
+  return NULL;
+}
+
+// In the order of names, so that two runs say the same.
+static tsr_status list_folder(tsr_fsck *fsck) {
+  struct dirent **entries = NULL;
+  const int count = scandir(fsck->path, &entries, NULL, alphasort);
+  if (count < 0) return tsr_fail(IO, "%s: %s", fsck->path, strerror(errno));
+  tsr_status status = NULL;
+  for (int i = 0; i < count; i++) {
+    if (!status && entries[i]->d_name[0] != '.') status = look_at_entry(fsck, entries[i]->d_name);
+    free(entries[i]);
+  }
+  free(entries);
+  return status;
+}
+
+// What a job that was to write here and was stopped left beside it.
+static tsr_status look_beside(tsr_fsck *fsck) {
+  const tsr_fault_place place = {.kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING};
+  char partial[PATH_MAX], journal[PATH_MAX];
+  size_t length = strlen(fsck->path);
+  while (length > 1 && fsck->path[length - 1] == '/') length--;
+  const int n = (int)length;
+  if (snprintf(partial, sizeof partial, "%.*s.partial", n, fsck->path) >= PATH_MAX ||
+      snprintf(journal, sizeof journal, "%.*s.journal", n, fsck->path) >= PATH_MAX)
+    return NULL;
+  tsr_journal_state state;
+  tsr_status status = tsr_journal_look(journal, &state);
+  if (tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
+  const bool begun = !status && state.begun;
+  tsr_status_free(status);
+  if (begun)
+    return tsr_fsck_add(fsck, &place, "%s: a job that was to write here was not finished", journal);
+  if (!access(journal, F_OK)) TSR_TRY(add_left_over(fsck, "", journal));
+  return access(partial, F_OK) ? NULL : add_left_over(fsck, "", partial);
+}
+
+// ---- files and folders ----
+
+static tsr_status check_single(tsr_fsck *fsck) {
+  const tsr_fault_place unreadable = {.kind = TSR_FAULT_UNREADABLE};
+  tsr_checkpoint_format numpys = TSR_FORMAT_ANY;
+  tsr_model *model = NULL;
+  fsck->single = true;
+  TSR_TRY(look_beside(fsck));
+  tsr_status status = tsr_checkpoint_numpy_kind(fsck->path, &numpys);
+  if (status) return tsr_fsck_add_failure(fsck, &unreadable, status);
+  if (numpys != TSR_FORMAT_ANY) return tsr_fsck_numpy_file(fsck);
+  TSR_TRY(tsr_fsck_read_header(fsck, "", &model));
+  if (model) fsck->tensors = tsr_model_count(model);
+  tsr_model_destroy(model);
+  return NULL;
+}
+
+static tsr_status check_folder(tsr_fsck *fsck) {
+  tsr_checkpoint_format format = TSR_FORMAT_ANY;
+  TSR_TRY(tsr_checkpoint_folder_format(fsck->path, &format));
+  fsck->ending = format == TSR_FORMAT_NPY ? ".npy" : ".safetensors";
+  TSR_TRY(look_beside(fsck));
+  TSR_TRY(list_folder(fsck));
+  if (format == TSR_FORMAT_NPY) return tsr_fsck_arrays(fsck);
+  if (format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS) return tsr_fsck_cut(fsck);
+  if (format == TSR_FORMAT_STAGES) return tsr_fsck_stages(fsck);
+  return tsr_fsck_folder(fsck);
+}
+
+// ---- the whole ----
+
+// What describes a folder stands for the folder.
+static tsr_status find_folder(tsr_fsck *fsck, const char *path) {
+  static const char *const known[] = {"model.safetensors.index.json", "manifest.json",
+                                      TSR_RANKS_PLAN};
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(name, known[i]) != 0) continue;
+    const size_t length = slash ? (size_t)(slash - path) : 1;
+    fsck->path = tsr_arena_copy(&fsck->arena, slash ? path : ".", length ? length : 1);
+    return fsck->path ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
+  }
+  return tsr_fail(BAD_ARGUMENT,
+                  "%s: of files that end with .json, %s, %s and %s tell of a checkpoint", path,
+                  known[0], known[1], known[2]);
+}
+
+static tsr_status check(tsr_fsck *fsck, bool is_folder) {
+  TSR_TRY(is_folder ? check_folder(fsck) : check_single(fsck));
+  if (!fsck->options.deep || fsck->totals[TSR_SEVERITY_ERROR]) return NULL;
+  // What was read of the headers makes room.
+  for (int64_t i = 0; i < fsck->file_count; i++) {
+    tsr_model_destroy(fsck->files[i].model);
+    fsck->files[i].model = NULL;
+  }
+  return tsr_fsck_deep(fsck);
+}
+
+tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_fsck **out_fsck) {
+  struct stat info;
+  tsr_fsck_options read;
+  TSR_TRY(tsr_sized_read(tsr_fsck_options, options, &read));
+  if (read.jobs < 0 || read.max_memory < 0)
+    return tsr_fail(BAD_ARGUMENT, "%d jobs and %lld bytes of memory, wanted 0 or more", read.jobs,
+                    (long long)read.max_memory);
+  if (stat(path, &info))
+    return errno == ENOENT ? tsr_fail(NOT_FOUND, "%s: there is no such file or folder", path)
+                           : tsr_fail(IO, "%s: %s", path, strerror(errno));
+  tsr_fsck *fsck = calloc(1, sizeof *fsck);
+  if (!fsck) return tsr_fail(NO_MEMORY, "a list of faults");
+  fsck->path = path;
+  fsck->options = read;
+  fsck->check_nested = tsr_fsck_run;
+  const bool described = !S_ISDIR(info.st_mode) && tsr_ends_with(path, ".json");
+  tsr_status status = described ? find_folder(fsck, path) : NULL;
+  if (!status) status = check(fsck, described || S_ISDIR(info.st_mode));
+  if (status)
+    tsr_fsck_destroy(fsck);
+  else
+    *out_fsck = fsck;
+  return status;
+}

@@ -1,0 +1,79 @@
+// All elements of a checkpoint, tensor by tensor: whether they can be read, whether copies of them
+// are equal, and whether they are those that were hashed when they were written.
+#include "base/hash_internal.h"
+#include "base/progress_internal.h"
+#include "format/fsck.h"
+#include "job/budget.h"
+#include "store/checkpoint.h"
+#include "store/checkpoint_internal.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "view/tensor_hash.h"
+
+typedef struct walk {
+  tsr_fsck *fsck;
+  const tsr_checkpoint *model;
+  tsr_pool *pool;
+  tsr_progress *progress;
+} walk;
+
+static tsr_status check_tensor(walk *w, int64_t tensor, const tsr_view *view) {
+  tsr_hash128 known, found;
+  tsr_fault_place place = {.kind = TSR_FAULT_UNREADABLE, .tensor = view->name};
+  tsr_status status = tsr_view_hash(view, w->pool, w->progress, &found);
+  if (tsr_status_cause(status) == TSR_CAUSE_COPIES_DIFFER) place.kind = TSR_FAULT_COPIES;
+  if (status) return tsr_fsck_add_failure(w->fsck, &place, status);
+  if (!tsr_checkpoint_known_hash(w->model, tensor, &known) || tsr_hash128_equal(known, found))
+    return NULL;
+  place.kind = TSR_FAULT_HASH;
+  return tsr_fsck_add(w->fsck, &place,
+                      "%s: tensor \"%s\" is not what it was when it was written: its hash is "
+                      "another one than in the manifest",
+                      w->fsck->path, view->name);
+}
+
+static tsr_status start(walk *w, const tsr_views *views) {
+  const tsr_fsck_options *options = &w->fsck->options;
+  tsr_budget budget;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < views->count; i++)
+    bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
+  TSR_TRY(tsr_budget_init(
+      &budget, options->max_memory, tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL),
+      2 * TSR_BLOCK_BYTES + tsr_block_memory(views), tsr_budget_jobs(w->model, options->jobs)));
+  TSR_TRY(tsr_pool_create(budget.workers, &w->pool));
+  return tsr_progress_create("fsck", "B", bytes, 0.1, options->progress, options->progress_context,
+                             &w->progress);
+}
+
+static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
+  walk w = {.fsck = fsck, .model = model};
+  tsr_views views = {0};
+  TSR_TRY(tsr_views_of(model, TSR_REPLICAS_COMPARED, &views));
+  tsr_status status = start(&w, &views);
+  for (int64_t i = 0; i < views.count && !status; i++) status = check_tensor(&w, i, views.items[i]);
+  tsr_progress_finish(w.progress);
+  tsr_pool_destroy(w.pool);
+  tsr_views_deinit(&views);
+  return status;
+}
+
+tsr_status tsr_fsck_deep(tsr_fsck *fsck) {
+  const tsr_checkpoint_options options = {
+      .size = sizeof options, .plan = fsck->options.plan, .forgotten = TSR_U8};
+  tsr_checkpoint *model = NULL;
+  tsr_status status = tsr_checkpoint_open(fsck->path, &options, &model);
+  if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED) {
+    tsr_status_free(status);  // told before
+    return NULL;
+  }
+  if (status)
+    return tsr_fsck_add_failure(fsck, &(tsr_fault_place){.kind = TSR_FAULT_DISAGREES}, status);
+  // An archive has a checksum of each of its members.
+  const bool archive = tsr_checkpoint_format_of(model) == TSR_FORMAT_NPZ;
+  status = archive ? tsr_fsck_members(fsck) : read_all(fsck, model);
+  tsr_checkpoint_release(model);
+  return status;
+}

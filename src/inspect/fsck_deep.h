@@ -1,0 +1,9 @@
+// Reading all elements of a checkpoint that was sound so far.
+#ifndef TESSERA_INSPECT_FSCK_DEEP_H
+#define TESSERA_INSPECT_FSCK_DEEP_H
+
+#include "format/fsck.h"
+
+TSR_MUST_USE tsr_status tsr_fsck_deep(tsr_fsck *fsck);
+
+#endif

@@ -1,0 +1,19 @@
+// What the files share that list a checkpoint.
+#ifndef TESSERA_INSPECT_INSPECT_H
+#define TESSERA_INSPECT_INSPECT_H
+
+#include "base/arena.h"
+#include "inspect/inspect_internal.h"
+#include "tessera/checkpoint/open.h"
+
+struct tsr_inspection {
+  const tsr_checkpoint *checkpoint;  // shared
+  int64_t *tensors;                  // owned: those that were selected, ascending
+  int64_t tensor_count;
+  int64_t *members;       // owned: the tensors of all rows, one after the other
+  tsr_inspect_row *rows;  // owned
+  int64_t count;
+  tsr_arena arena;  // patterns
+};
+
+#endif

@@ -1,0 +1,109 @@
+// Statistics and hashes of many tensors in one walk: their blocks are one list of tasks, so that a
+// thousand small tensors keep the workers as busy as one large one.
+#include <stdlib.h>
+
+#include "base/progress_internal.h"
+#include "base/sized.h"
+#include "inspect/elements.h"
+#include "inspect/inspect_internal.h"
+#include "job/budget.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+#include "view/tensor_hash.h"
+
+typedef struct survey {
+  tsr_verify_options options;
+  tsr_views views;
+  int64_t *first_block;  // owned: of each view, and one past the last
+  tsr_sums *sums;        // owned: of each block
+  tsr_hash128 *hashes;   // owned: of each block
+  tsr_pool *pool;
+  tsr_progress *progress;
+} survey;
+
+static void look_at_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
+                          int64_t elements) {
+  survey *s = context;
+  s->sums[index] = (tsr_sums)TSR_SUMS_EMPTY;
+  if (s->options.stats) tsr_sums_add(&s->sums[index], view->dtype, bytes, elements);
+  if (s->options.hashes) s->hashes[index] = tsr_block_hash(bytes, tsr_view_bytes(view, elements));
+}
+
+static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
+  tsr_sums all = TSR_SUMS_EMPTY;
+  *out = (tsr_survey_row){0};
+  for (int64_t i = s->first_block[which]; i < s->first_block[which + 1]; i++)
+    tsr_sums_join(&all, &s->sums[i]);
+  if (s->options.stats) out->stats = tsr_sums_stats(&all);
+  if (s->options.hashes)
+    out->hash = tsr_blocks_hash(s->views.items[which], &s->hashes[s->first_block[which]]);
+}
+
+static tsr_status open_views(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
+                             int64_t count) {
+  const tsr_replica_check copies =
+      s->options.trust_copies ? TSR_REPLICAS_TRUSTED : TSR_REPLICAS_COMPARED;
+  for (int64_t i = 0; i < count; i++) {
+    TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensors[i]));
+    TSR_TRY(tsr_view_stored(checkpoint, tensors[i], copies, &s->views.items[i]));
+    s->views.count++;
+    s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views.items[i]);
+  }
+  return NULL;
+}
+
+static tsr_status start_workers(survey *s, const tsr_checkpoint *checkpoint) {
+  const int64_t blocks = s->first_block[s->views.count];
+  const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&s->views, NULL) +
+                         blocks * (int64_t)(sizeof *s->sums + sizeof *s->hashes);
+  int64_t bytes = 0;
+  tsr_budget budget;
+  for (int64_t i = 0; i < s->views.count; i++)
+    bytes += tsr_view_bytes(s->views.items[i], s->views.items[i]->elements);
+  TSR_TRY(tsr_budget_init(&budget, s->options.max_memory, tables,
+                          TSR_BLOCK_BYTES + tsr_block_memory(&s->views),
+                          tsr_budget_jobs(checkpoint, s->options.jobs)));
+  TSR_TRY(tsr_pool_create(budget.workers, &s->pool));
+  const double interval = s->options.progress_interval > 0 ? s->options.progress_interval : 0.1;
+  return tsr_progress_create("read", "B", bytes, interval, s->options.progress,
+                             s->options.progress_context, &s->progress);
+}
+
+static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
+                          int64_t count) {
+  s->views.items = calloc((size_t)count + 1, sizeof *s->views.items);
+  s->first_block = calloc((size_t)count + 1, sizeof *s->first_block);
+  if (!s->views.items || !s->first_block) return tsr_fail(NO_MEMORY, "a list of tensors");
+  TSR_TRY(open_views(s, checkpoint, tensors, count));
+  const size_t blocks = (size_t)s->first_block[count];
+  s->sums = calloc(blocks + 1, sizeof *s->sums);
+  s->hashes = calloc(blocks + 1, sizeof *s->hashes);
+  if (!s->sums || !s->hashes) return tsr_fail(NO_MEMORY, "sums of %zu blocks", blocks);
+  return start_workers(s, checkpoint);
+}
+
+static void deinit(survey *s) {
+  tsr_views_deinit(&s->views);
+  tsr_pool_destroy(s->pool);
+  free(s->first_block);
+  free(s->sums);
+  free(s->hashes);
+}
+
+tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t *tensors,
+                                 int64_t count, const tsr_verify_options *options,
+                                 tsr_survey_row *out_rows) {
+  survey s = {0};
+  TSR_TRY(tsr_sized_read(tsr_verify_options, options, &s.options));
+  tsr_status status = prepare(&s, checkpoint, tensors, count);
+  if (!status)
+    status =
+        tsr_blocks_walk(s.views.items, s.first_block, count, s.pool, s.progress, look_at_block, &s);
+  tsr_progress_finish(s.progress);
+  for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);
+  deinit(&s);
+  return status;
+}

@@ -1,0 +1,29 @@
+// What other rooms and the tests use of tessera/checkpoint/verify.h beside what is public.
+#ifndef TESSERA_INSPECT_VERIFY_INTERNAL_H
+#define TESSERA_INSPECT_VERIFY_INTERNAL_H
+
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
+#include "tessera/status.h"
+#include "tessera/tree.h"
+
+const char *tsr_verdict_text(tsr_verdict verdict);  // "the values differ"
+
+// Makes them those of both; stats without elements (all 0) add nothing.
+void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more);
+
+// The number of rows with a verdict.
+int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict);
+int64_t tsr_verification_bytes_read(const tsr_verification *verification);
+// The tensors that were compared, 0 or 1.
+const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int64_t which);
+
+// Holds all stored copies of all tensors against each other; fails with copies_differ at the first
+// that does, naming tensor, files and element. Of the options, memory, jobs and progress count.
+TSR_MUST_USE tsr_status tsr_checkpoint_check_copies(const tsr_checkpoint *checkpoint,
+                                                    const tsr_verify_options *options);
+
+#endif

@@ -1,0 +1,112 @@
+// Tables grow with the number of tensors, of their parts and with their names. Counting each
+// allocation of every room would be exact and unreadable: here are bytes for one of each kind, as
+// they were measured on models of 100,000 tensors and rounded up, what malloc adds included.
+#include "job/budget.h"
+
+#include <string.h>
+
+#include "base/pool_internal.h"
+#include "base/saturated.h"
+#include "map/map.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/tree.h"
+
+static const int64_t default_memory = INT64_C(1) << 30;
+// The program and its libraries, stacks, lists that do not grow with the model, and what malloc
+// keeps back.
+static const int64_t base_memory = INT64_C(16) << 20;
+// What may be taken to tell exactly how much a job needs that will be refused.
+static const int64_t little_memory = INT64_C(64) << 20;
+
+enum {
+  SOURCE_WHOLE = 480,  // bytes of a tensor: of the tree and the store
+  SOURCE_CUT = 900,    // with its layout, in the plan
+  SOURCE_PART = 24,    // of each shard of it
+  SOURCE_FILE = 512,
+  VIEW = 480,          // some twice, while the least that must be read is found
+  CAST = 360,          // besides what is cast
+  MAPPED = 600,        // besides its view
+  MAPPED_PIECE = 96,   // of what it is made of
+  TARGET_WHOLE = 440,  // windows and hashes too
+  TARGET_CUT = 1200,
+  TARGET_PART = 64,
+  TARGET_FILE = 1024,
+  HEADER = 48,  // besides the name, in a file
+  NAMES = 4     // times that the name of a source's tensor, or of one that is written, is kept
+};
+
+int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint) {
+  const tsr_store *store = checkpoint->store;
+  return store->count * (checkpoint->plan ? SOURCE_CUT : SOURCE_WHOLE) +
+         store->part_count * SOURCE_PART + store->file_count * SOURCE_FILE;
+}
+
+int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map) {
+  int64_t bytes = views->count * VIEW;
+  for (int64_t i = 0; i < views->count; i++) {
+    const tsr_view *view = views->items[i];
+    bytes += NAMES * (int64_t)strlen(view->name) + (tsr_view_is_cast(view) ? CAST : 0);
+  }
+  if (!map) return bytes;
+  for (int64_t i = 0; i < map->count; i++)
+    bytes += MAPPED + map->items[i].piece_count * MAPPED_PIECE;
+  for (int64_t i = 0; i < tsr_tree_count(map->source); i++)
+    bytes += VIEW + NAMES * (int64_t)strlen(tsr_tree_at(map->source, i)->path);
+  return bytes;
+}
+
+int64_t tsr_budget_target(const tsr_target *target) {
+  const tsr_store *store = target->store;
+  int64_t bytes = store->count * (target->plan ? TARGET_CUT : TARGET_WHOLE) +
+                  store->part_count * TARGET_PART + target->file_count * TARGET_FILE +
+                  target->index_bytes + (int64_t)target->zip.text.length +
+                  (int64_t)target->zip.directory.length;
+  for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.length;
+  return bytes;
+}
+
+int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint) {
+  return checkpoint->store->count * VIEW;
+}
+
+// A file for each rank holds a part of every tensor, and a header that names it.
+int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
+                                int64_t ranks) {
+  const int64_t count = checkpoint->store->count;
+  int64_t part = count * (TARGET_PART + HEADER);
+  for (int64_t i = 0; i < count; i++)
+    part += (int64_t)strlen(tsr_tree_at(checkpoint->tree, i)->path);
+  if (format == TSR_FORMAT_RANKS) part = tsr_saturated_multiply(part, ranks);
+  return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), part);
+}
+
+tsr_status tsr_budget_check(int64_t cap, int64_t tables) {
+  if (!cap) cap = default_memory;
+  const int64_t needed = tsr_saturated_add(base_memory, tables);
+  if (needed <= (cap < little_memory ? little_memory : cap)) return NULL;
+  return tsr_fail(DOES_NOT_FIT,
+                  "%lld bytes of memory are too little: at least %lld are needed, of which tables "
+                  "take %lld",
+                  (long long)cap, (long long)needed, (long long)tables);
+}
+
+int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs) {
+  return checkpoint->store->packed ? 1 : jobs;
+}
+
+tsr_status tsr_budget_init(tsr_budget *budget, int64_t cap, int64_t tables, int64_t least,
+                           int jobs) {
+  if (!cap) cap = default_memory;
+  const int64_t left = cap - base_memory - tables, fit = left / least;
+  if (fit < 1)
+    return tsr_fail(DOES_NOT_FIT,
+                    "%lld bytes of memory are too little: at least %lld are needed, of which "
+                    "tables take %lld",
+                    (long long)cap, (long long)(base_memory + tables + least), (long long)tables);
+  const int wanted = jobs > 0 ? jobs : tsr_cpu_count();
+  budget->workers = wanted < fit ? wanted : (int)fit;
+  budget->worker_bytes = left / budget->workers;
+  return NULL;
+}

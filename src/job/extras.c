@@ -1,0 +1,168 @@
+#include "job/extras.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/ends_with.h"
+#include "base/grow.h"
+#include "base/io.h"
+#include "format/format.h"
+#include "format/manifest.h"
+#include "format/numpy.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/open.h"
+
+static const int64_t most_bytes = INT64_C(64) << 20;
+enum { CHUNK = 1 << 18 };
+
+// ---- which ----
+
+// Weights of this format and of others that lie beside it, and what says where they are.
+static bool is_weights(const char *name) {
+  static const char *const ends[] = {".safetensors", ".index.json", ".bin",     ".pt",   ".pth",
+                                     ".ckpt",        ".gguf",       ".msgpack", ".onnx", ".h5",
+                                     ".npy",         ".npz",        ".journal"};
+  static const char *const names[] = {TSR_MANIFEST, TSR_RANKS_PLAN, TSR_NPY_INDEX};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i])) return true;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (tsr_ends_with(name, ends[i])) return true;
+  return false;
+}
+
+// A folder, or that of an index; NULL = a file by itself, which nothing goes along with.
+static tsr_status find_folder(const char *path, char **out_folder) {
+  const char *slash = strrchr(path, '/');
+  struct stat info;
+  if (stat(path, &info)) return tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+  const bool folder = S_ISDIR(info.st_mode);
+  *out_folder = NULL;
+  if (!folder && !tsr_ends_with(path, ".json")) return NULL;
+  *out_folder = folder  ? strdup(path)
+                : slash ? strndup(path, (size_t)(slash - path) + (slash == path))
+                        : strdup(".");
+  return *out_folder ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
+}
+
+static tsr_status add_extra(tsr_extras *extras, const char *name, int64_t bytes) {
+  void *items = tsr_grow(extras->items, extras->count, &extras->capacity, sizeof *extras->items);
+  if (!items) return tsr_fail(NO_MEMORY, "a list of files");
+  extras->items = items;
+  tsr_extra *extra = &extras->items[extras->count];
+  *extra = (tsr_extra){.bytes = bytes};
+  extra->name = strdup(name);
+  if (!extra->name) return tsr_fail(NO_MEMORY, "a list of files");
+  extras->count++;
+  return NULL;
+}
+
+static int by_name(const void *left, const void *right) {
+  const tsr_extra *a = left, *b = right;
+  return strcmp(a->name, b->name);
+}
+
+static tsr_status join(const char *folder, const char *name, char *out) {
+  if (snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX) return NULL;
+  return tsr_fail(TOO_LARGE, "%s/%s: the path is longer than %d bytes", folder, name, PATH_MAX);
+}
+
+// Links to nothing stay behind, as folders and large files do. What cannot be read is better known
+// now than when all tensors are written.
+static tsr_status consider(tsr_extras *extras, const char *name) {
+  char path[PATH_MAX];
+  struct stat info;
+  int fd = -1;
+  TSR_TRY(join(extras->folder, name, path));
+  if (stat(path, &info))
+    return errno == ENOENT ? NULL
+                           : tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+  const bool small = S_ISREG(info.st_mode) && info.st_size <= most_bytes;
+  if (!small) return NULL;
+  TSR_TRY(tsr_io_open(path, &fd));
+  tsr_status_free(tsr_io_close(fd, path));  // nothing was written
+  return add_extra(extras, name, info.st_size);
+}
+
+static tsr_status list(tsr_extras *extras) {
+  DIR *listing = opendir(extras->folder);
+  tsr_status status = NULL;
+  if (!listing) return tsr_fail(IO, "%s: %s", extras->folder, strerror(errno));
+  for (const char *name = "."; name && !status;) {
+    status = tsr_io_next_name(listing, extras->folder, &name);
+    if (!status && name && name[0] != '.' && !is_weights(name)) status = consider(extras, name);
+  }
+  closedir(listing);
+  if (!status && extras->count > 0)
+    qsort(extras->items, (size_t)extras->count, sizeof *extras->items, by_name);
+  return status;
+}
+
+tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras) {
+  tsr_extras extras = {0};
+  TSR_TRY(find_folder(checkpoint->path, &extras.folder));
+  tsr_status status = extras.folder ? list(&extras) : NULL;
+  if (status)
+    tsr_extras_deinit(&extras);
+  else
+    *out_extras = extras;
+  return status;
+}
+
+void tsr_extras_deinit(tsr_extras *extras) {
+  for (int64_t i = 0; i < extras->count; i++) free(extras->items[i].name);
+  free(extras->items);
+  free(extras->folder);
+  *extras = (tsr_extras){0};
+}
+
+int64_t tsr_extras_bytes(const tsr_extras *extras) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < extras->count; i++) bytes += extras->items[i].bytes;
+  return bytes;
+}
+
+// ---- copying ----
+
+static tsr_status copy_bytes(int from, const char *from_path, int to, const char *to_path,
+                             char *buffer) {
+  int64_t size = 0;
+  TSR_TRY(tsr_io_size(from, from_path, &size));
+  TSR_TRY(tsr_io_reserve(to, to_path, size));
+  for (int64_t at = 0; at < size; at += CHUNK) {
+    const int64_t some = size - at < CHUNK ? size - at : CHUNK;
+    TSR_TRY(tsr_io_read(from, from_path, buffer, some, at));
+    TSR_TRY(tsr_io_write(to, to_path, buffer, some, at));
+  }
+  return NULL;
+}
+
+static tsr_status copy_file(const char *from_path, const char *to_path, bool sync, char *buffer) {
+  int from = -1, to = -1;
+  TSR_TRY(tsr_io_open(from_path, &from));
+  tsr_status status = tsr_io_create(to_path, &to);
+  if (!status) status = copy_bytes(from, from_path, to, to_path, buffer);
+  if (!status && sync) status = tsr_io_sync(to, to_path);
+  tsr_status closed = tsr_io_close(to, to_path);
+  tsr_status_free(tsr_io_close(from, from_path));  // nothing was written
+  if (!status) return closed;
+  tsr_status_free(closed);
+  return status;
+}
+
+tsr_status tsr_extras_copy(const tsr_extras *extras, const char *folder, bool sync) {
+  char *buffer = malloc(CHUNK);
+  tsr_status status = buffer ? NULL : tsr_fail(NO_MEMORY, "a buffer of %d bytes", CHUNK);
+  for (int64_t i = 0; i < extras->count && !status; i++) {
+    char from[PATH_MAX], to[PATH_MAX];
+    status = join(extras->folder, extras->items[i].name, from);
+    if (!status) status = join(folder, extras->items[i].name, to);
+    if (!status) status = copy_file(from, to, sync, buffer);
+  }
+  free(buffer);
+  return status;
+}

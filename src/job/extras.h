@@ -1,0 +1,31 @@
+// What lies in a model's folder besides its tensors and belongs to it: config.json, the tokenizer's
+// files, a licence. Copied along, so that the result can be used as the source was.
+#ifndef TESSERA_JOB_EXTRAS_H
+#define TESSERA_JOB_EXTRAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tessera/api.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/status.h"
+
+typedef struct tsr_extra {
+  char *name;  // owned: in the folder
+  int64_t bytes;
+} tsr_extra;
+
+typedef struct tsr_extras {
+  char *folder;      // owned; NULL if there is none
+  tsr_extra *items;  // owned; sorted by name
+  int64_t count, capacity;
+} tsr_extras;
+
+// Those of a checkpoint in a folder: files directly in it that are neither hidden nor weights or
+// their index in any format, and of at most 64 MiB.
+TSR_MUST_USE tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras);
+void tsr_extras_deinit(tsr_extras *extras);
+int64_t tsr_extras_bytes(const tsr_extras *extras);
+TSR_MUST_USE tsr_status tsr_extras_copy(const tsr_extras *extras, const char *folder, bool sync);
+
+#endif

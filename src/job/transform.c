@@ -1,0 +1,400 @@
+// A transform is a list of windows: runs of elements of one tensor, in its row-major order. A
+// worker takes a window, reads it from wherever its elements lie, and writes it to wherever they
+// go. Windows are whole blocks of the logical hash and do not depend on each other, so that any
+// order will do and a journal of those that are done is all that is needed to go on.
+#include "job/transform.h"
+
+#include <stdlib.h>
+
+#include "base/gcd.h"
+#include "base/hash_internal.h"
+#include "base/least.h"
+#include "base/saturated.h"
+#include "base/sized.h"
+#include "base/text_internal.h"
+#include "format/format.h"
+#include "job/budget.h"
+#include "job/transform_internal.h"
+#include "json/json.h"
+#include "map/map.h"
+#include "plan/plan_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/metadata.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
+#include "view/select.h"
+#include "view/tensor_hash.h"
+
+static const int64_t default_file_size = 5000000000;
+static const int64_t store_memory = 5 << 18;  // of writing through a store
+enum { MOST_BLOCKS = 8 };                     // of a window
+
+// ---- windows ----
+
+static int64_t memory_of(const tsr_view *view, int64_t elements) {
+  return tsr_view_bytes(view, elements) + tsr_view_memory(view, elements) + store_memory;
+}
+
+// Blocks of a tensor that are whole blocks of the stored one it is cast from: by fewer, that is
+// read in pieces which cannot be held against its hash. 1 where nothing is.
+static int blocks_together(const tsr_transform *t, const tsr_view *view) {
+  bool same = false;
+  if (!t->source || !t->hashes || !tsr_view_is_cast(view)) return 1;
+  const int64_t origin = tsr_view_origin(view, &same);
+  if (!same) return 1;
+  const int64_t stored = tsr_block_elements(tsr_tree_at(t->source->tree, origin)->dtype);
+  const int64_t blocks = stored / tsr_gcd(stored, tsr_block_elements(view->dtype));
+  return blocks > TSR_JOURNAL_BLOCKS ? 1 : (int)blocks;  // of 6 bits: they never meet
+}
+
+// The least memory that any window of any tensor needs, of so many blocks.
+static int64_t least_memory(const tsr_transform *t, bool together) {
+  int64_t least = store_memory;
+  for (int64_t i = 0; i < t->views.count; i++) {
+    const tsr_view *view = t->views.items[i];
+    const int blocks = together ? blocks_together(t, view) : 1;
+    const int64_t needed =
+        memory_of(view, tsr_least(view->elements, blocks * tsr_block_elements(view->dtype)));
+    if (needed > least) least = needed;
+  }
+  return least;
+}
+
+// Of each block whether it is done, and its hash. Lines of the journal wait until a GiB is written,
+// and each is of a tensor's end or of a whole block.
+static int64_t memory_of_blocks(const tsr_transform *t) {
+  const int64_t lines = t->views.count + 256;
+  int64_t blocks = 0;
+  for (int64_t i = 0; i < t->views.count; i++) blocks += tsr_block_count(t->views.items[i]);
+  return blocks * (int64_t)(1 + sizeof(tsr_hash128)) + lines * 128;
+}
+
+static tsr_status choose_workers(tsr_transform *t) {
+  const int64_t tables = (t->source ? tsr_budget_checkpoint(t->source) : 0) +
+                         tsr_budget_views(&t->views, t->options.map) +
+                         tsr_budget_target(t->target) + memory_of_blocks(t) +
+                         (t->hashes ? tsr_source_hashes_memory(t->source) : 0);
+  const int jobs = t->source ? tsr_budget_jobs(t->source, t->options.jobs) : t->options.jobs;
+  tsr_budget budget;
+  // Rather fewer workers than a source that is not checked; rather that than none.
+  tsr_status status =
+      tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(t, true), jobs);
+  if (tsr_status_cause(status) == TSR_CAUSE_DOES_NOT_FIT) {
+    tsr_status_free(status);
+    status = tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(t, false), jobs);
+  }
+  TSR_TRY(status);
+  t->certificate.workers = budget.workers;
+  t->certificate.table_memory = tables;
+  t->buffer_bytes = budget.worker_bytes;
+  return NULL;
+}
+
+// Before there are views of the source and a destination: what these take at least. Of a choice of
+// tensors, or what a map makes of them, nothing is known yet.
+static tsr_status check_memory(const tsr_transform *t) {
+  const tsr_transform_options *options = &t->options;
+  const int64_t ranks = options->plan ? tsr_mesh_device_count(tsr_plan_mesh(options->plan)) : 0;
+  int64_t tables = tsr_budget_checkpoint(t->source) + tsr_budget_views_least(t->source);
+  if (!options->map && !options->include_count && !options->exclude_count)
+    tables = tsr_saturated_add(tables, tsr_budget_target_least(t->source, options->format, ranks));
+  return tsr_budget_check(options->max_memory, tables);
+}
+
+static int64_t choose_window(const tsr_transform *t, const tsr_view *view) {
+  const int64_t block = tsr_block_elements(view->dtype);
+  const int together = blocks_together(t, view);
+  int blocks = together > t->most_blocks ? together : t->most_blocks;
+  while (blocks > 1 && memory_of(view, blocks * block) > t->buffer_bytes) blocks--;
+  if (blocks > together) blocks -= blocks % together;
+  return blocks * block;
+}
+
+static tsr_status make_windows(tsr_transform *t) {
+  const int64_t count = t->views.count;
+  int64_t largest = 0, peak = 0;
+  t->first_window = malloc(sizeof *t->first_window * (size_t)(count + 1));
+  t->first_block = malloc(sizeof *t->first_block * (size_t)(count + 1));
+  t->window_elements = malloc(sizeof *t->window_elements * (size_t)(count + 1));
+  if (!t->first_window || !t->first_block || !t->window_elements)
+    return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
+  t->first_window[0] = t->first_block[0] = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const tsr_view *view = t->views.items[i];
+    const int64_t elements = choose_window(t, view), some = tsr_least(elements, view->elements);
+    t->window_elements[i] = elements;
+    t->first_window[i + 1] = t->first_window[i] + (view->elements + elements - 1) / elements;
+    t->first_block[i + 1] = t->first_block[i] + tsr_block_count(view);
+    if (tsr_view_bytes(view, some) > largest) largest = tsr_view_bytes(view, some);
+    if (memory_of(view, some) > peak) peak = memory_of(view, some);
+  }
+  t->buffer_bytes = largest;
+  t->certificate.windows = t->first_window[count];
+  t->certificate.peak_memory = t->certificate.table_memory + peak * t->certificate.workers;
+  return NULL;
+}
+
+tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
+  const int64_t tensor = tsr_owner_of(t->first_window, t->views.count, index);
+  const int64_t elements = t->window_elements[tensor];
+  const int64_t first = (index - t->first_window[tensor]) * elements;
+  return (tsr_window){tensor, first, tsr_least(elements, t->views.items[tensor]->elements - first)};
+}
+
+// ---- deciding ----
+
+tsr_status tsr_transform_check_options(const tsr_transform_options *options) {
+  const tsr_selection selection = TSR_SELECTION_OF(options);
+  TSR_TRY(tsr_checkpoint_check_format(options->format));
+  if ((unsigned)options->existing > TSR_EXISTING_RESUME)
+    return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_existing, wanted 0 to %d",
+                    (int)options->existing, TSR_EXISTING_RESUME);
+  if (options->jobs < 0) return tsr_fail(BAD_ARGUMENT, "%d jobs, wanted 0 or more", options->jobs);
+  return tsr_selection_check(&selection);
+}
+
+static tsr_replica_check replica_check(const tsr_transform_options *options) {
+  return options->trust_copies ? TSR_REPLICAS_TRUSTED : TSR_REPLICAS_COMPARED;
+}
+
+tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
+                              tsr_tree **out_tree) {
+  tsr_transform_options read;
+  tsr_views views = {0};
+  TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
+  const tsr_selection selection = TSR_SELECTION_OF(&read);
+  TSR_TRY(tsr_transform_check_options(&read));
+  tsr_status status = tsr_views_selected(source, &selection, replica_check(&read), NULL, &views);
+  if (!status) status = tsr_views_tree(&views, out_tree);
+  tsr_views_deinit(&views);
+  return status;
+}
+
+static tsr_status choose_format(tsr_transform *t) {
+  tsr_transform_options *options = &t->options;
+  if (options->format == TSR_FORMAT_ANY)
+    options->format = options->plan ? TSR_FORMAT_TESSERA : TSR_FORMAT_FOLDER;
+  if (options->format == TSR_FORMAT_STAGES)
+    return tsr_fail(
+        BAD_ARGUMENT,
+        "pipeline stages are written one by one, each with a map that numbers its layers");
+  const bool cut = options->format == TSR_FORMAT_RANKS || options->format == TSR_FORMAT_TESSERA;
+  if (cut && (!options->plan || !tsr_plan_mesh(options->plan)))
+    return tsr_fail(PLAN_REQUIRED, "format \"%s\" needs a plan with a mesh",
+                    tsr_checkpoint_format_name(options->format));
+  if (!cut && options->plan)
+    return tsr_fail(BAD_ARGUMENT, "a plan was given, but format \"%s\" stores tensors whole",
+                    tsr_checkpoint_format_name(options->format));
+  return NULL;
+}
+
+static tsr_status make_target(tsr_transform *t, const tsr_metadata *metadata,
+                              int64_t metadata_count) {
+  const tsr_target_options options = {
+      .format = t->options.format,
+      .plan = t->options.plan,
+      .max_file_size = t->options.max_file_size ? t->options.max_file_size : default_file_size,
+      .metadata = metadata,
+      .metadata_count = metadata_count};
+  return tsr_target_create(&t->views, &options, &t->target);
+}
+
+static int64_t stored_bytes(const tsr_store *store) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < store->count; i++) {
+    const int64_t shards = tsr_layout_shard_count(store->tensors[i].layout);
+    for (int64_t s = 0; s < shards; s++)
+      bytes += tsr_store_part_bytes(store, i, s) * store->tensors[i].copies;
+  }
+  return bytes;
+}
+
+static int64_t bytes_read(const tsr_views *views) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < views->count; i++) bytes += tsr_view_bytes_read(views->items[i]);
+  return bytes;
+}
+
+// What would be read if copies were not compared.
+static tsr_status find_least_read(tsr_transform *t) {
+  const tsr_selection selection = TSR_SELECTION_OF(&t->options);
+  tsr_views views = {0};
+  tsr_status status = tsr_views_selected(t->source, &selection, TSR_REPLICAS_TRUSTED, NULL, &views);
+  if (!status) t->certificate.least_read = bytes_read(&views);
+  tsr_views_deinit(&views);
+  return status;
+}
+
+static void certify(tsr_transform *t) {
+  tsr_transform_certificate *c = &t->certificate;
+  c->tensors = t->views.count;
+  c->files = t->target->file_count;
+  c->bytes_read = bytes_read(&t->views);
+  c->bytes_written = tsr_target_bytes(t->target);
+  c->least_written = stored_bytes(t->target->store);
+  c->extras = t->extras.count;
+  c->extra_bytes = tsr_extras_bytes(&t->extras);
+  c->bytes_free = tsr_work_bytes_free(&t->work);
+}
+
+static tsr_status check_disk(const tsr_transform *t) {
+  const tsr_transform_certificate *c = &t->certificate;
+  int64_t needed = c->bytes_written + c->extra_bytes;
+  if (t->options.existing != TSR_EXISTING_REFUSE) needed -= tsr_work_bytes_there(&t->work);
+  if (c->bytes_free < 0 || needed <= c->bytes_free) return NULL;
+  return tsr_fail(DISK_FULL, "%s: %lld bytes are needed, but only %lld are free", t->work.path,
+                  (long long)needed, (long long)c->bytes_free);
+}
+
+// ---- which job it is ----
+
+static tsr_status hash_job(tsr_transform *t) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer json;
+  if (t->source) tsr_stamps_print(t->stamps, t->source->store, &text);
+  for (int i = 0; i < t->target->file_count; i++) {
+    const tsr_target_file *file = &t->target->files[i];
+    tsr_text_addf(&text, "%s ", file->name);
+    tsr_hash128_print(tsr_block_hash(file->plan.header, file->plan.length), &text);
+    tsr_text_add_char(&text, '\n');
+  }
+  const tsr_zip_plan *zip = &t->target->zip;
+  tsr_hash128_print(tsr_block_hash(zip->text.data, (int64_t)zip->text.length), &text);
+  tsr_hash128_print(tsr_block_hash(zip->directory.data, (int64_t)zip->directory.length), &text);
+  tsr_json_writer_init(&json, &text, 0);
+  if (t->options.plan) tsr_plan_to_json(t->options.plan, &json);
+  if (t->options.map) tsr_mapping_describe(t->options.map, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) t->job = tsr_block_hash(text.data, (int64_t)text.length);
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// With views and target known: windows, memory, disk.
+static tsr_status decide_rest(tsr_transform *t) {
+  TSR_TRY(choose_workers(t));
+  TSR_TRY(make_windows(t));
+  if (t->source) TSR_TRY(find_least_read(t));
+  certify(t);
+  TSR_TRY(check_disk(t));
+  if (t->source) TSR_TRY(tsr_stamps_take(t->source->store, &t->stamps));
+  return hash_job(t);
+}
+
+static tsr_status decide(tsr_transform *t, const char *path) {
+  const tsr_metadata *metadata = NULL;
+  t->certificate.source_files = t->source->store->file_count;
+  const tsr_selection selection = TSR_SELECTION_OF(&t->options);
+  TSR_TRY(tsr_transform_check_options(&t->options));
+  TSR_TRY(choose_format(t));
+  const char *single = tsr_target_single_name(t->options.format);
+  if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
+  TSR_TRY(tsr_work_init(&t->work, path, single, &t->extras));
+  TSR_TRY(tsr_work_check_apart(&t->work, t->source));
+  TSR_TRY(tsr_work_check_before(&t->work, t->options.existing));
+  TSR_TRY(check_memory(t));
+  if (!t->options.trust_source) TSR_TRY(tsr_source_hashes_create(t->source, &t->hashes));
+  TSR_TRY(
+      tsr_views_selected(t->source, &selection, replica_check(&t->options), t->hashes, &t->views));
+  const int64_t metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
+  TSR_TRY(make_target(t, metadata, metadata_count));
+  return decide_rest(t);
+}
+
+static tsr_transform *make(const tsr_transform_options *options) {
+  tsr_transform *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  t->options = *options;
+  if (t->options.plan) tsr_plan_retain(t->options.plan);
+  tsr_mapping_retain(t->options.map);
+  return t;
+}
+
+tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
+                                const tsr_transform_options *options,
+                                tsr_transform **out_transform) {
+  tsr_transform_options read;
+  TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
+  tsr_transform *t = make(&read);
+  if (!t) return tsr_fail(NO_MEMORY, "a transform");
+  t->most_blocks = MOST_BLOCKS;
+  t->source = tsr_checkpoint_retain(source);
+  tsr_status status = decide(t, path);
+  if (status)
+    tsr_transform_destroy(t);
+  else
+    *out_transform = t;
+  return status;
+}
+
+tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
+                                  const tsr_transform_options *options,
+                                  const tsr_metadata *metadata, int64_t metadata_count,
+                                  bool small_windows, tsr_transform **out_transform) {
+  tsr_transform *t = make(options);
+  tsr_status status = t ? choose_format(t) : tsr_fail(NO_MEMORY, "a transform");
+  if (t) t->most_blocks = small_windows ? 1 : MOST_BLOCKS;
+  if (!status)
+    status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format), NULL);
+  if (!status) status = tsr_work_check_before(&t->work, t->options.existing);
+  if (!status) {
+    t->views = *views;
+    *views = (tsr_views){0};
+    status = make_target(t, metadata, metadata_count);
+  }
+  if (!status) status = decide_rest(t);
+  if (status)
+    tsr_transform_destroy(t);
+  else
+    *out_transform = t;
+  return status;
+}
+
+void tsr_transform_destroy(tsr_transform *transform) {
+  if (!transform) return;
+  tsr_status_free(tsr_target_close(transform->target));  // a run closes it and says what it says
+  tsr_work_deinit(&transform->work);
+  tsr_extras_deinit(&transform->extras);
+  tsr_views_deinit(&transform->views);
+  tsr_source_hashes_destroy(transform->hashes);
+  free(transform->losses);
+  tsr_plan_release(transform->options.plan);
+  tsr_mapping_release(transform->options.map);
+  tsr_checkpoint_release(transform->source);
+  free(transform->first_window);
+  free(transform->window_elements);
+  free(transform->first_block);
+  free(transform->blocks);
+  free(transform->done);
+  free(transform->stamps);
+  free(transform);
+}
+
+const tsr_transform_certificate *tsr_transform_certificate_of(const tsr_transform *transform) {
+  return &transform->certificate;
+}
+
+static bool has_file(const tsr_transform *transform, int64_t file) {
+  return file >= 0 && file < transform->target->file_count;
+}
+
+const char *tsr_transform_file_at(const tsr_transform *transform, int64_t file) {
+  return has_file(transform, file) ? transform->target->files[file].name : NULL;
+}
+
+int64_t tsr_transform_file_bytes(const tsr_transform *transform, int64_t file) {
+  return has_file(transform, file) ? transform->target->files[file].plan.size : 0;
+}
+
+const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes) {
+  *out_bytes = transform->target->index_bytes;
+  return transform->target->index_name;
+}
+
+const char *tsr_transform_extra_at(const tsr_transform *transform, int64_t extra) {
+  if (extra < 0 || extra >= transform->extras.count) return NULL;
+  return transform->extras.items[extra].name;
+}

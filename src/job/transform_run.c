@@ -1,0 +1,380 @@
+// Doing a transform. The order of its steps is what makes the result be there whole or not at all:
+//
+//   1. the journal is made and locked, then the folder beside the destination; only when both are
+//      there does the journal get its first line: from then on the job can be resumed
+//   2. files get their size and headers, and windows are written; now and then files are brought to
+//      the disk, and then the journal is told what is in them
+//   3. with all windows written and the source unchanged, the index is; then the journal's last
+//      line says what will take the destination's place
+//   4. it does, in one step; what is left is removed, the journal last
+//
+// A job that is resumed finds out from the journal in which of these it was stopped.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/io.h"
+#include "base/progress_internal.h"
+#include "base/text_internal.h"
+#include "file/safetensors.h"
+#include "job/transform_run.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/pool.h"
+
+static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
+
+// Of two failures, the one that came first.
+static tsr_status first_of(tsr_status first, tsr_status second) {
+  if (!first) return second;
+  tsr_status_free(second);
+  return first;
+}
+
+// ---- blocks ----
+
+static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t first, int count,
+                               const tsr_hash128 *hashes, int hash_count) {
+  tsr_running *run = context;
+  tsr_transform *t = run->t;
+  const int64_t all = t->first_block[t->views.count];
+  if (kind == TSR_JOURNAL_READ)
+    return t->hashes && hash_count == 1 ? tsr_source_hashes_restore(t->hashes, first, *hashes)
+                                        : NULL;
+  if (first < 0 || count < 1 || count > all || first > all - count) return NULL;
+  if (hash_count != (t->blocks ? count : 0)) return NULL;  // done again
+  if (t->blocks) memcpy(t->blocks + first, hashes, sizeof *hashes * (size_t)count);
+  memset(t->done + first, 1, (size_t)count);
+  run->kept = true;
+  return NULL;
+}
+
+static tsr_status make_tables(tsr_transform *t) {
+  const size_t all = (size_t)t->first_block[t->views.count] + 1;
+  t->done = calloc(all, 1);
+  const bool wanted = tsr_target_digest(t->target) != TSR_DIGEST_NONE;
+  if (wanted) t->blocks = calloc(all, sizeof *t->blocks);
+  if (t->done && (t->blocks || !wanted)) return NULL;
+  return tsr_fail(NO_MEMORY, "a table of %zu blocks", all);
+}
+
+// ---- windows ----
+
+// What the journal says is written must be on the disk. After a sync that failed, the next one may
+// succeed though the data are lost: then nothing more goes into the journal.
+tsr_status tsr_running_flush(tsr_running *run) {
+  const tsr_store *store = run->t->target->store;
+  for (int i = 0; i < store->file_count && run->sync; i++) {
+    int fd = -1;
+    TSR_TRY(tsr_files_take(store->files, i, &fd));
+    tsr_status status = tsr_io_sync(fd, store->paths[i]);
+    tsr_files_give_back(store->files, i);
+    if (status) run->lost = true;
+    if (status) return status;
+  }
+  run->unflushed = 0;
+  return run->journal ? tsr_journal_flush(run->journal, run->sync) : NULL;
+}
+
+// What was read of the source, before what is written of it.
+static tsr_status add_read_blocks(tsr_running *run) {
+  tsr_source_hashes *hashes = run->t->hashes;
+  int64_t block = 0;
+  tsr_hash128 hash;
+  while (hashes && tsr_source_hashes_next(hashes, &block, &hash))
+    TSR_TRY(tsr_journal_add(run->journal, TSR_JOURNAL_READ, block, 1, &hash, 1));
+  return NULL;
+}
+
+// Arrays are gone with their process: what is written of them is nothing to go on with.
+static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t bytes) {
+  const tsr_block_range blocks = tsr_transform_blocks(run->t, w);
+  const tsr_hash128 *hashes = run->t->blocks ? run->t->blocks + blocks.first : NULL;
+  tsr_status status = NULL;
+  pthread_mutex_lock(&run->lock);
+  if (run->t->source) {
+    status = add_read_blocks(run);
+    if (!status)
+      status = tsr_journal_add(run->journal, TSR_JOURNAL_WRITTEN, blocks.first, blocks.count,
+                               hashes, hashes ? blocks.count : 0);
+    run->kept = true;
+  }
+  run->unflushed += bytes;
+  if (!status && run->unflushed >= sync_interval) status = tsr_running_flush(run);
+  pthread_mutex_unlock(&run->lock);
+  return status;
+}
+
+static tsr_status move_window(const tsr_transform *t, const tsr_window *w, void *buffer) {
+  const tsr_view *view = t->views.items[w->tensor];
+  tsr_box_index *index = NULL;
+  if (w->count > 0) ((char *)buffer)[tsr_view_bytes(view, w->count) - 1] = 0;
+  TSR_TRY(tsr_view_read(view, w->first, w->count, buffer));
+  tsr_transform_digest(t, w, buffer);
+  TSR_TRY(tsr_box_index_create(t->target->store->tensors[w->tensor].layout, &index));
+  tsr_status status =
+      tsr_store_write_range(t->target->store, w->tensor, index, w->first, w->count, buffer);
+  tsr_box_index_destroy(index);
+  return tsr_note(status, "tensor \"%s\"", view->name);
+}
+
+static bool is_done(const tsr_transform *t, const tsr_window *w) {
+  const tsr_block_range blocks = tsr_transform_blocks(t, w);
+  return !memchr(t->done + blocks.first, 0, (size_t)blocks.count);
+}
+
+// Windows to be written: those of a list, or all.
+typedef struct writing {
+  tsr_running *run;
+  const int64_t *windows;
+} writing;
+
+static tsr_status do_window(void *context, int64_t index, int worker) {
+  const writing *some = context;
+  tsr_running *run = some->run;
+  const tsr_transform *t = run->t;
+  const tsr_window w = tsr_transform_window(t, some->windows ? some->windows[index] : index);
+  const int64_t bytes = tsr_view_bytes(t->views.items[w.tensor], w.count);
+  if (!is_done(t, &w)) {
+    if (!run->buffers[worker]) run->buffers[worker] = malloc((size_t)t->buffer_bytes + 1);
+    if (!run->buffers[worker])
+      return tsr_fail(NO_MEMORY, "a window of %lld bytes", (long long)t->buffer_bytes);
+    TSR_TRY(move_window(t, &w, run->buffers[worker]));
+    TSR_TRY(finish_window(run, &w, bytes));
+  }
+  if (tsr_progress_add(run->progress, bytes)) return NULL;
+  return tsr_fail(CANCELLED, t->source ? "cancelled; what is written stays for resuming"
+                                       : "the save was cancelled");
+}
+
+tsr_status tsr_running_write(tsr_running *run, const int64_t *windows, int64_t count) {
+  return tsr_pool_run(run->pool, count, do_window, &(writing){run, windows});
+}
+
+tsr_status tsr_running_expect(tsr_running *run, int64_t bytes) {
+  const tsr_transform_options *o = &run->t->options;
+  const double interval = o->progress_interval > 0 ? o->progress_interval : 0.1;
+  return tsr_progress_create("write", "B", bytes, interval, o->progress, o->progress_context,
+                             &run->progress);
+}
+
+// What the windows add up to: every element once, however often it is stored.
+static int64_t total_bytes(const tsr_transform *t) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < t->views.count; i++)
+    bytes += tsr_view_bytes(t->views.items[i], t->views.items[i]->elements);
+  return bytes;
+}
+
+// ---- files ----
+
+// Files with their size and their headers; what a job before wrote of them stays.
+static tsr_status begin_files(const tsr_running *run) {
+  const tsr_transform *t = run->t;
+  const tsr_store *store = t->target->store;
+  for (int i = 0; i < store->file_count; i++) {
+    const tsr_safetensors_file *plan = &t->target->files[i].plan;
+    int fd = -1;
+    TSR_TRY(tsr_files_take(store->files, i, &fd));
+    tsr_status status = tsr_io_reserve(fd, store->paths[i], plan->size);
+    if (!status) status = tsr_io_write(fd, store->paths[i], plan->header, plan->length, 0);
+    tsr_files_give_back(store->files, i);
+    if (status) return status;
+  }
+  return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
+}
+
+static tsr_status write_index(const tsr_transform *t) {
+  const tsr_text *index = &t->target->index;
+  tsr_text path = TSR_TEXT_EMPTY;
+  int fd = -1;
+  if (!index->length) return NULL;
+  tsr_text_addf(&path, "%s/%s", t->work.partial, t->target->index_name);
+  tsr_status status = tsr_text_check(&path);
+  if (!status) status = tsr_io_create(tsr_text_string(&path), &fd);
+  if (!status) status = tsr_io_reserve(fd, tsr_text_string(&path), 0);
+  if (!status)
+    status = tsr_io_write(fd, tsr_text_string(&path), index->data, (int64_t)index->length, 0);
+  if (!status && !t->options.no_sync) status = tsr_io_sync(fd, tsr_text_string(&path));
+  status = first_of(status, tsr_io_close(fd, tsr_text_string(&path)));
+  tsr_text_deinit(&path);
+  return status;
+}
+
+// Whether every file of the job is there with its size. Otherwise someone has been at them, or the
+// job was stopped before its first window: then nothing in the journal counts.
+static tsr_status find_files(const tsr_transform *t, bool *out_there) {
+  *out_there = true;
+  for (int i = 0; i < t->target->store->file_count && *out_there; i++) {
+    struct stat info;
+    TSR_TRY(tsr_io_look(t->target->store->paths[i], out_there, &info));
+    if (*out_there) *out_there = info.st_size == t->target->files[i].plan.size;
+  }
+  return NULL;
+}
+
+// ---- the job ----
+
+static tsr_status start_anew(tsr_running *run) {
+  tsr_transform *t = run->t;
+  if (!run->replaces) TSR_TRY(tsr_work_check_free(&t->work));
+  memset(t->done, 0, (size_t)t->first_block[t->views.count] + 1);
+  if (t->hashes) tsr_source_hashes_clear(t->hashes);
+  run->kept = run->resumed = false;
+  TSR_TRY(tsr_journal_clear(run->journal));
+  run->begun = true;
+  TSR_TRY(tsr_work_begin(&t->work, run->sync));
+  return tsr_journal_begin(run->journal, t->job, run->replaces, run->sync);
+}
+
+// Goes on with the job that was stopped, as far as it got.
+static tsr_status go_on(tsr_running *run) {
+  const tsr_transform *t = run->t;
+  tsr_journal_state state;
+  tsr_mark mark;
+  bool there = false;
+  TSR_TRY(tsr_journal_read(run->journal, t->job, found_blocks, run, &state));
+  run->replaces = state.replaces;
+  TSR_TRY(tsr_work_is_done(&t->work, &state.committed, &run->finished));
+  if (run->finished) return NULL;
+  // What was to take the destination's place must still be what lies beside it.
+  TSR_TRY(tsr_work_mark(&t->work, &mark));
+  const bool moved = state.committed.inode && mark.inode != state.committed.inode;
+  if (state.begun && !moved) TSR_TRY(find_files(t, &there));
+  if (!there) return start_anew(run);
+  run->begun = true;
+  run->resumed = run->kept;
+  return NULL;
+}
+
+static tsr_status open_files(tsr_running *run) {
+  TSR_TRY(tsr_target_open(run->t->target, run->t->work.partial));
+  run->t->target->store->files->sends = run->sync;
+  return NULL;
+}
+
+static tsr_status begin(tsr_running *run) {
+  const tsr_transform *t = run->t;
+  TSR_TRY(open_files(run));
+  TSR_TRY(tsr_journal_open(t->work.journal, &run->journal));
+  run->replaces = t->options.existing == TSR_EXISTING_REPLACE;
+  if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);
+  if (t->options.existing == TSR_EXISTING_REFUSE && !tsr_journal_is_empty(run->journal))
+    return tsr_fail(ALREADY_THERE,
+                    "%s: an unfinished job left it there; TSR_EXISTING_RESUME goes on with it, "
+                    "TSR_EXISTING_REPLACE begins anew",
+                    t->work.journal);
+  return start_anew(run);
+}
+
+static void release(tsr_running *run) {
+  tsr_progress_finish(run->progress);
+  tsr_pool_destroy(run->pool);
+  for (int i = 0; i < run->t->certificate.workers && run->buffers; i++) free(run->buffers[i]);
+  free(run->buffers);
+  pthread_mutex_destroy(&run->lock);
+}
+
+tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
+  const int workers = transform->certificate.workers;
+  *run = (tsr_running){.t = transform, .sync = !transform->options.no_sync};
+  if (transform->ran)
+    return tsr_fail(BAD_ARGUMENT, "a %s runs once", transform->source ? "transform" : "save");
+  transform->ran = true;
+  if (pthread_mutex_init(&run->lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
+  run->buffers = calloc((size_t)workers, sizeof *run->buffers);
+  tsr_status status = run->buffers ? make_tables(transform) : tsr_fail(NO_MEMORY, "buffers");
+  if (!status) status = tsr_pool_create(workers, &run->pool);
+  if (status) release(run);
+  return status;
+}
+
+tsr_status tsr_running_begin(tsr_running *run) {
+  TSR_TRY(begin(run));
+  return run->finished ? NULL : begin_files(run);
+}
+
+tsr_status tsr_running_join(tsr_running *run) { return open_files(run); }
+
+tsr_status tsr_running_finish(tsr_running *run) {
+  tsr_transform *t = run->t;
+  tsr_status status = t->source ? tsr_stamps_check(t->stamps, t->source->store) : NULL;
+  if (status) run->worthless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
+  if (status) return status;
+  TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
+  TSR_TRY(tsr_transform_end_hashes(t));
+  TSR_TRY(tsr_transform_end_archive(t));
+  TSR_TRY(write_index(t));
+  return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
+}
+
+tsr_status tsr_running_commit(tsr_running *run) {
+  const tsr_transform *t = run->t;
+  tsr_mark mark;
+  TSR_TRY(tsr_work_mark(&t->work, &mark));
+  TSR_TRY(tsr_journal_commit(run->journal, &mark, run->sync));
+  TSR_TRY(tsr_work_commit(&t->work, run->replaces, run->sync));
+  run->finished = true;
+  return NULL;
+}
+
+// Without syncs there is no telling what a close that failed has lost.
+tsr_status tsr_running_close(tsr_running *run) {
+  const tsr_files *files = run->t->target->store->files;
+  const bool lost = run->lost || (files && files->lost);
+  tsr_status status = tsr_store_close_files(run->t->target->store);
+  if ((status || lost) && !run->sync) run->worthless = true;
+  return status;
+}
+
+// Removes what is of no use: all that lies beside a result, or nothing worth resuming.
+static tsr_status tidy(tsr_running *run, tsr_status status) {
+  const bool useless = run->finished || (run->begun && (!run->kept || run->worthless));
+  tsr_journal *journal = run->journal;
+  if (!journal) return status;
+  if (useless) {
+    tsr_status removed = tsr_work_remove(&run->t->work);
+    if (removed) {
+      if (run->finished) removed = tsr_note(removed, "the result is there, but beside it");
+      status = first_of(status, removed);
+      return first_of(status, tsr_journal_close(journal));
+    }
+  }
+  if (useless || tsr_journal_is_empty(journal))
+    return first_of(status, tsr_journal_remove(journal));
+  return first_of(status, tsr_journal_close(journal));
+}
+
+tsr_status tsr_running_end(tsr_running *run, tsr_status status) {
+  status = tidy(run, status);
+  release(run);
+  return status;
+}
+
+// ---- all of them ----
+
+static tsr_status write_all(tsr_running *run) {
+  const tsr_transform *t = run->t;
+  TSR_TRY(tsr_running_expect(run, total_bytes(t)));
+  tsr_status status = tsr_running_write(run, NULL, t->certificate.windows);
+  tsr_progress_finish(run->progress);
+  run->progress = NULL;
+  if (!status) return tsr_running_flush(run);
+  // Of a damaged source nothing is worth resuming.
+  if (tsr_status_cause(status) == TSR_CAUSE_SOURCE_DAMAGED) run->worthless = true;
+  // What the other workers have done is kept for whoever resumes; the failure is what counts.
+  if (!run->lost && !t->target->store->files->lost) tsr_status_free(tsr_running_flush(run));
+  return status;
+}
+
+tsr_status tsr_transform_run(tsr_transform *transform) {
+  tsr_running run;
+  TSR_TRY(tsr_running_init(&run, transform));
+  tsr_status status = tsr_running_begin(&run);
+  if (!status && !run.finished) status = write_all(&run);
+  if (!status && !run.finished) status = tsr_running_finish(&run);
+  status = first_of(status, tsr_running_close(&run));
+  if (!status && !run.finished) status = tsr_running_commit(&run);
+  if (!status) status = tsr_transform_make_report(transform, run.resumed);
+  return tsr_running_end(&run, status);
+}

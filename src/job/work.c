@@ -1,0 +1,336 @@
+#include "job/work.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/ends_with.h"
+#include "base/io.h"
+#include "job/journal.h"
+#include "job/replaceable.h"
+#include "store/checkpoint_internal.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/transform.h"
+
+// ---- paths ----
+
+static char *joined(const char *path, size_t length, const char *end) {
+  char *text = malloc(length + strlen(end) + 1);
+  if (!text) return NULL;
+  memcpy(text, path, length);
+  strcpy(text + length, end);
+  return text;
+}
+
+static char *parent_of(const char *path, size_t length) {
+  size_t slash = length;
+  while (slash > 0 && path[slash - 1] != '/') slash--;
+  if (slash == 0) return joined(".", 1, "");
+  return joined(path, slash > 1 ? slash - 1 : 1, "");
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+// What may be at the destination.
+typedef enum content { NOTHING, EMPTY_FOLDER, FOLDER, NO_FOLDER } content;
+
+static tsr_status look_into(const char *folder, content *out_content) {
+  const char *name = NULL;
+  DIR *listing = opendir(folder);
+  if (!listing) return tsr_fail(IO, "%s: cannot list the folder: %s", folder, strerror(errno));
+  tsr_status status = tsr_io_next_name(listing, folder, &name);
+  closedir(listing);
+  *out_content = name ? FOLDER : EMPTY_FOLDER;
+  return status;
+}
+
+static tsr_status look(const char *path, content *out_content) {
+  struct stat info;
+  bool there = false;
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  if (there && S_ISDIR(info.st_mode)) return look_into(path, out_content);
+  *out_content = there ? NO_FOLDER : NOTHING;
+  return NULL;
+}
+
+static tsr_status mark_of(const char *path, tsr_mark *out_mark) {
+  struct stat info;
+  bool there = false;
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  *out_mark = (tsr_mark){0};
+  if (there)
+    *out_mark = (tsr_mark){(uint64_t)info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  return NULL;
+}
+
+tsr_status tsr_work_mark(const tsr_work *work, tsr_mark *out_mark) {
+  return mark_of(work->result, out_mark);
+}
+
+tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark, bool *out_done) {
+  tsr_mark there;
+  TSR_TRY(mark_of(work->path, &there));
+  *out_done = mark->inode && tsr_mark_equal(mark, &there);
+  return NULL;
+}
+
+// A folder that is there but empty is as good as none: `mkdir out` comes before many a command.
+tsr_status tsr_work_check_free(const tsr_work *work) {
+  content there = NOTHING;
+  TSR_TRY(look(work->path, &there));
+  if (there == NOTHING || (there == EMPTY_FOLDER && !work->single)) return NULL;
+  return tsr_fail(ALREADY_THERE, "%s: it is there already; TSR_EXISTING_REPLACE replaces it",
+                  work->path);
+}
+
+// What a job that is resumed left may stand beside a result that it is to replace, or has replaced.
+static tsr_status check_resumed(const tsr_work *work) {
+  tsr_journal_state state;
+  bool done = false;
+  TSR_TRY(tsr_replaceable_check_left(work->partial, work->journal));
+  TSR_TRY(tsr_journal_look(work->journal, &state));
+  TSR_TRY(tsr_work_is_done(work, &state.committed, &done));
+  if (state.begun && (state.replaces || done)) return NULL;
+  return tsr_work_check_free(work);
+}
+
+static tsr_status check_replaced(const tsr_work *work) {
+  TSR_TRY(tsr_replaceable_check_left(work->partial, work->journal));
+  return tsr_replaceable_check(work->path, work->extras);
+}
+
+tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
+  TSR_TRY(tsr_replaceable_check_mount(work->path, work->parent));
+  if (existing == TSR_EXISTING_REPLACE) return check_replaced(work);
+  if (existing == TSR_EXISTING_RESUME) return check_resumed(work);
+  TSR_TRY(tsr_work_check_free(work));
+  for (int i = 0; i < 2; i++) {
+    const char *left = i == 0 ? work->partial : work->journal;
+    content there = NOTHING;
+    TSR_TRY(look(left, &there));
+    if (there != NOTHING)
+      return tsr_fail(ALREADY_THERE,
+                      "%s: an unfinished job left it there; TSR_EXISTING_RESUME goes on with it, "
+                      "TSR_EXISTING_REPLACE begins anew",
+                      left);
+  }
+  return NULL;
+}
+
+// The folder, or its one file.
+static char *result_of(const char *path, size_t length, const char *single) {
+  char end[64] = ".partial";
+  if (single) snprintf(end, sizeof end, ".partial/%s", single);
+  return joined(path, length, end);
+}
+
+// Whether it ends in a name that can be given to something else: not in ".", ".." or the root.
+static bool has_name(const char *path, size_t length) {
+  while (length > 0 && path[length - 1] == '.') length--;
+  const size_t dots = strspn(path + length, ".");
+  return dots > 2 || (length > 0 && path[length - 1] != '/') || (length == 0 && !dots);
+}
+
+tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
+                         const tsr_extras *extras) {
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/') length--;
+  if (length == 0) return tsr_fail(BAD_ARGUMENT, "the destination has no name");
+  if (!has_name(path, length))
+    return tsr_fail(BAD_ARGUMENT,
+                    "%s: the destination needs a name of its own, not \".\", \"..\" or \"/\"",
+                    path);
+  *work = (tsr_work){.path = joined(path, length, ""),
+                     .partial = joined(path, length, ".partial"),
+                     .journal = joined(path, length, ".journal"),
+                     .result = result_of(path, length, single),
+                     .parent = parent_of(path, length),
+                     .single = single != NULL,
+                     .extras = extras};
+  if (work->path && work->partial && work->journal && work->result && work->parent) return NULL;
+  tsr_work_deinit(work);
+  return tsr_fail(NO_MEMORY, "the path of a destination");
+}
+
+void tsr_work_deinit(tsr_work *work) {
+  free(work->path);
+  free(work->partial);
+  free(work->journal);
+  free(work->result);
+  free(work->parent);
+  *work = (tsr_work){0};
+}
+
+// The path without links and dots, also of what is not there yet; "" where its folder is not
+// either.
+static void resolve(const tsr_work *work, char *out) {
+  char parent[PATH_MAX];
+  const char *slash = strrchr(work->path, '/'), *name = slash ? slash + 1 : work->path;
+  out[0] = '\0';
+  if (realpath(work->path, out) || !realpath(work->parent, parent)) return;
+  if (snprintf(out, PATH_MAX, "%s/%s", strcmp(parent, "/") ? parent : "", name) >= PATH_MAX)
+    out[0] = '\0';
+}
+
+static bool lies_in(const char *path, const char *folder) {
+  const size_t length = strlen(folder);
+  return !strncmp(path, folder, length) && (path[length] == '/' || path[length] == '\0');
+}
+
+// Of what is read, wherever links lead: nothing of it may be removed, at the end or before.
+static tsr_status check_file_apart(const tsr_work *work, const char *to, const char *partial,
+                                   const char *file) {
+  char from[PATH_MAX];
+  if (!realpath(file, from)) return NULL;
+  if (lies_in(from, to))
+    return tsr_fail(BAD_ARGUMENT, "%s of the source is %s, which lies in the destination %s", file,
+                    from, work->path);
+  if (!partial || !lies_in(from, partial)) return NULL;
+  return tsr_fail(BAD_ARGUMENT,
+                  "%s of the source lies in %s, which the destination %s needs until it is "
+                  "finished; give that another name",
+                  file, work->partial, work->path);
+}
+
+tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source) {
+  char from[PATH_MAX], to[PATH_MAX];
+  const char *path = tsr_checkpoint_path(source);
+  resolve(work, to);
+  if (!to[0] || !realpath(path, from)) return NULL;
+  // An index stands for its folder.
+  char *slash = strrchr(from, '/');
+  if (tsr_ends_with(from, ".json") && !is_folder(from) && slash) *slash = '\0';
+  if (!strcmp(from, to))
+    return tsr_fail(BAD_ARGUMENT, "%s: source and destination are the same", work->path);
+  if (lies_in(to, from))
+    return tsr_fail(BAD_ARGUMENT, "the destination %s lies in the source %s", work->path, path);
+  if (lies_in(from, to))
+    return tsr_fail(BAD_ARGUMENT, "the source %s lies in the destination %s", path, work->path);
+  const char *partial = realpath(work->partial, from);
+  for (int64_t i = 0; i < tsr_checkpoint_file_count(source); i++)
+    TSR_TRY(check_file_apart(work, to, partial, tsr_checkpoint_file_at(source, i)));
+  return NULL;
+}
+
+// ---- space ----
+
+int64_t tsr_work_bytes_free(const tsr_work *work) {
+  struct statvfs info;
+  int64_t bytes = 0;
+  if (statvfs(work->parent, &info)) return -1;
+  if (__builtin_mul_overflow((int64_t)info.f_bavail, (int64_t)info.f_frsize, &bytes)) return -1;
+  return bytes;
+}
+
+// nftw has no context: what it finds goes through a variable of this thread.
+static _Thread_local int64_t bytes_found;
+
+static int add_blocks(const char *path, const struct stat *info, int kind, struct FTW *where) {
+  (void)path, (void)where;
+  if (kind == FTW_F) bytes_found += (int64_t)info->st_blocks * 512;
+  return 0;
+}
+
+int64_t tsr_work_bytes_there(const tsr_work *work) {
+  bytes_found = 0;
+  if (nftw(work->partial, add_blocks, 16, FTW_PHYS)) return 0;
+  return bytes_found;
+}
+
+// ---- begin and end ----
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where) {
+  (void)info, (void)kind, (void)where;
+  return remove(path);
+}
+
+static tsr_status remove_all(const char *path) {
+  if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
+    return tsr_fail(IO, "%s: cannot remove it: %s", path, strerror(errno));
+  return NULL;
+}
+
+static bool cannot_exchange(int error) {
+  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
+}
+
+// A file takes the place of a file, and a folder that of an empty one, by a plain rename.
+static tsr_status check_exchange(const tsr_work *work, bool *out_needed) {
+  content there = NOTHING;
+  TSR_TRY(look(work->path, &there));
+  *out_needed = there == FOLDER || there == (work->single ? EMPTY_FOLDER : NO_FOLDER);
+  return NULL;
+}
+
+static tsr_status remove_folder(const char *path) {
+  return rmdir(path) ? tsr_fail(IO, "%s: cannot remove it: %s", path, strerror(errno)) : NULL;
+}
+
+static tsr_status exchange_folders(const tsr_work *work, const char *one, const char *other) {
+  TSR_TRY(tsr_io_make_folder(one));
+  TSR_TRY(tsr_io_make_folder(other));
+  if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE)) {
+    if (!cannot_exchange(errno))
+      return tsr_fail(IO, "%s: cannot rename it: %s", one, strerror(errno));
+    return tsr_fail(UNSUPPORTED,
+                    "%s: this file system cannot put another in its place in one step; remove it "
+                    "first, or write elsewhere",
+                    work->path);
+  }
+  TSR_TRY(remove_folder(one));
+  return remove_folder(other);
+}
+
+// Whether two things can change places in one step, tried on two folders in ours: better known now
+// than when all is written.
+static tsr_status try_exchange(const tsr_work *work) {
+  const size_t length = strlen(work->partial);
+  char *one = joined(work->partial, length, "/one"), *other = joined(work->partial, length, "/two");
+  tsr_status status = one && other ? exchange_folders(work, one, other)
+                                   : tsr_fail(NO_MEMORY, "the path of a folder");
+  free(one);
+  free(other);
+  return status;
+}
+
+tsr_status tsr_work_begin(const tsr_work *work, bool sync) {
+  bool swap = false;
+  TSR_TRY(remove_all(work->partial));
+  TSR_TRY(tsr_io_make_folder(work->partial));
+  TSR_TRY(check_exchange(work, &swap));
+  if (swap) TSR_TRY(try_exchange(work));
+  return sync ? tsr_io_sync_folder(work->parent) : NULL;
+}
+
+// In one step. Without `replace`, what has come to be there meanwhile stays; with it, what would be
+// lost is looked at again.
+static tsr_status put_in_place(const tsr_work *work, bool replaces) {
+  bool swap = false;
+  if (replaces) TSR_TRY(tsr_replaceable_check(work->path, work->extras));
+  if (replaces) TSR_TRY(check_exchange(work, &swap));
+  const unsigned flags = swap ? RENAME_EXCHANGE : work->single && !replaces ? RENAME_NOREPLACE : 0;
+  if (!flags) return tsr_io_rename(work->result, work->path);
+  if (!renameat2(AT_FDCWD, work->result, AT_FDCWD, work->path, flags)) return NULL;
+  if (errno == EEXIST || !cannot_exchange(errno) || swap)
+    return tsr_fail(IO, "%s: cannot put it in its place: %s", work->path, strerror(errno));
+  TSR_TRY(tsr_work_check_free(work));
+  return tsr_io_rename(work->result, work->path);
+}
+
+tsr_status tsr_work_commit(const tsr_work *work, bool replaces, bool sync) {
+  TSR_TRY(put_in_place(work, replaces));
+  return sync ? tsr_io_sync_folder(work->parent) : NULL;
+}
+
+tsr_status tsr_work_remove(const tsr_work *work) { return remove_all(work->partial); }

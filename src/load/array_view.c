@@ -1,0 +1,130 @@
+// Arrays as views: runs of the row-major tensor from wherever its shards lie.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load/save.h"
+#include "tessera/engine/array.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+#include "tessera/place.h"
+#include "transfer/box_copies.h"
+
+// ---- copies of a range ----
+
+typedef struct placed {
+  tsr_box_copy_fn *fn;
+  void *context;
+  int64_t place;  // of the box in the range
+} placed;
+
+static tsr_status place_copy(void *context, const tsr_copy *found) {
+  const placed *p = context;
+  tsr_copy copy = *found;
+  copy.to += p->place;
+  return p->fn(p->context, &copy);
+}
+
+tsr_status tsr_array_range_copies(const tsr_array *array, int64_t first, int64_t count,
+                                  tsr_box_copy_fn *fn, void *context) {
+  placed p = {.fn = fn, .context = context};
+  tsr_range box[TSR_MAX_RANK];
+  tsr_box_index *index = NULL;
+  tsr_status status = NULL;
+  TSR_TRY(tsr_box_index_create(array->layout, &index));
+  for (int64_t at = first; at < first + count && !status;) {
+    p.place = at - first;
+    tsr_flat_next(array->layout, &at, first + count, box);
+    status = tsr_box_copies(index, box, TSR_BOX_OWNERS, place_copy, &p);
+  }
+  tsr_box_index_destroy(index);
+  return status;
+}
+
+// ---- views ----
+
+typedef struct array_view {
+  tsr_view view;
+  const tsr_leaf *leaf;         // borrowed
+  const tsr_save_stage *stage;  // borrowed
+  int64_t index;
+} array_view;
+
+static const char *find_staged(const array_view *a, int64_t first) {
+  for (int i = 0; i < a->stage->count; i++) {
+    const tsr_staged *item = &a->stage->items[i];
+    if (item->leaf == a->index && item->first == first) return item->data;
+  }
+  return NULL;
+}
+
+typedef struct gathering {
+  const tsr_array *array;
+  void *out;
+} gathering;
+
+// From the first replica that is here.
+static tsr_status gather_copy(void *context, const tsr_copy *copy) {
+  const gathering *g = context;
+  const tsr_layout *layout = g->array->layout;
+  int64_t part = -1;
+  for (int64_t i = 0; part < 0 && i < tsr_layout_replica_count(layout); i++)
+    part = tsr_array_local_find(
+        g->array, tsr_layout_device_at(layout, tsr_layout_replica_at(layout, copy->source, i)));
+  assert(part >= 0);
+  tsr_copy_run(copy, g->array->bits, g->array->slots[part].data, g->out);
+  return NULL;
+}
+
+static tsr_status read_array(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  const array_view *a = (const array_view *)view;
+  const char *data = find_staged(a, first);
+  if (!data && a->leaf->kind == TSR_LEAF_HOST)
+    data = (const char *)a->leaf->data + tsr_view_bytes(view, first);
+  if (!data)
+    return tsr_array_range_copies(a->leaf->array, first, count, gather_copy,
+                                  &(gathering){a->leaf->array, out});
+  memcpy(out, data, (size_t)tsr_view_bytes(view, count));
+  return NULL;
+}
+
+static int64_t memory_of_array(const tsr_view *view, int64_t count) {
+  const array_view *a = (const array_view *)view;
+  return a->stage->used ? tsr_view_bytes(view, count) : 0;
+}
+
+static int64_t bytes_of_array(const tsr_view *view) { return tsr_view_bytes(view, view->elements); }
+
+static int64_t origin_of_array(const tsr_view *view, bool *out_same) {
+  *out_same = true;
+  return ((const array_view *)view)->index;
+}
+
+static void destroy_array(tsr_view *view) { free(view); }
+
+static const tsr_view_ops array_ops = {
+    .read = read_array,
+    .memory = memory_of_array,
+    .bytes_read = bytes_of_array,
+    .origin = origin_of_array,
+    .destroy = destroy_array,
+};
+
+tsr_status tsr_view_of_leaf(const tsr_array_tree *tree, int64_t index, const tsr_save_stage *stage,
+                            tsr_view **out_view) {
+  const tsr_leaf *leaf = tsr_array_tree_at(tree, index);
+  array_view *a = malloc(sizeof *a);
+  if (!a) return tsr_fail(NO_MEMORY, "a view of an array");
+  *a = (array_view){.view = {.ops = &array_ops,
+                             .name = leaf->tensor.path,
+                             .dtype = leaf->tensor.dtype,
+                             .shape = tsr_tensor_shape(&leaf->tensor),
+                             .elements = 1,
+                             .in_pieces = true},
+                    .leaf = leaf,
+                    .stage = stage,
+                    .index = index};
+  for (int d = 0; d < a->view.shape.rank; d++) a->view.elements *= a->view.shape.dims[d];
+  *out_view = &a->view;
+  return NULL;
+}

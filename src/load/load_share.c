@@ -1,0 +1,218 @@
+// What was read goes to the other ranks that hold it, from the reader's buffer straight into
+// theirs.
+//
+// Of a shard without elements of others its parts go as they lie. Where shards overlap (KV heads
+// that several ranks hold), the rank that reads a shard has only what the shard owns: that goes to
+// the other holders piece by piece, and every element that a shard has but does not own comes from
+// the rank that read it.
+#include <stdlib.h>
+
+#include "element/copy_internal.h"
+#include "layout/layout_internal.h"
+#include "load/load.h"
+#include "tessera/checkpoint/load.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/engine/layout.h"
+
+typedef struct listing {
+  const tsr_load *load;
+  const tsr_load_tensor *t;
+  int me;
+  tsr_holder *holders;  // owned
+  int64_t holder_count;
+  tsr_holder *others;    // owned: of a second shard
+  tsr_box_index *index;  // owned: of the layout, where shards overlap
+  tsr_copy_vector *out;
+} listing;
+
+static tsr_status add(listing *l, const tsr_holder *from, const tsr_holder *to, tsr_copy copy) {
+  if ((from->rank != l->me && to->rank != l->me) || tsr_copy_elements(&copy) == 0) return NULL;
+  copy.source = from->device;
+  copy.target = to->device;
+  return tsr_copy_vector_add(l->out, &copy);
+}
+
+// From one holder to all others.
+static tsr_status add_to_others(listing *l, int64_t from, const tsr_copy *copy) {
+  for (int64_t i = 0; i < l->holder_count; i++)
+    if (i != from) TSR_TRY(add(l, &l->holders[from], &l->holders[i], *copy));
+  return NULL;
+}
+
+// ---- shards without elements of others ----
+
+// A range of one dimension of a shard's buffer, to the same place.
+static tsr_copy copy_of_part(const tsr_layout *layout, int64_t shard, int dim, tsr_range part) {
+  tsr_shape buffer;
+  int64_t outer = 1, inner = 1;
+  tsr_layout_buffer_shape(layout, shard, &buffer);
+  for (int d = 0; d < dim; d++) outer *= buffer.dims[d];
+  for (int d = dim + 1; d < buffer.rank; d++) inner *= buffer.dims[d];
+  const int64_t step = buffer.dims[dim] * inner;
+  tsr_copy copy = {.from = part.lo * inner,
+                   .to = part.lo * inner,
+                   .length = (part.hi - part.lo) * inner,
+                   .loop_count = 1,
+                   .loops = {{outer, step, step}}};
+  tsr_copy_simplify(&copy);
+  return copy;
+}
+
+static tsr_status list_parts(listing *l, int64_t shard) {
+  const int dim = tsr_load_split_dim(l->t, shard, l->holder_count);
+  for (int64_t i = 0; i < l->holder_count; i++) {
+    const tsr_range part = tsr_load_part(l->t, shard, dim, l->holder_count, i);
+    const tsr_copy copy = copy_of_part(l->t->layout, shard, dim, part);
+    TSR_TRY(add_to_others(l, i, &copy));
+  }
+  return NULL;
+}
+
+static int64_t find_rank(const tsr_holder *holders, int rank) {
+  int64_t i = 0;
+  while (holders[i].rank != rank) i++;
+  return i;
+}
+
+static tsr_status list_whole(listing *l, int64_t shard) {
+  const tsr_copy copy = {.length = tsr_layout_buffer_elements(l->t->layout, shard)};
+  return add_to_others(l, find_rank(l->holders, l->t->readers[shard]), &copy);
+}
+
+// ---- shards that overlap ----
+
+static tsr_copy copy_of_piece(const tsr_piece *piece, int rank) {
+  tsr_copy copy = {.from = piece->offset, .to = piece->offset, .length = 1, .loop_count = rank};
+  for (int d = 0; d < rank; d++) {
+    const int64_t step = piece->strides[d];
+    copy.loops[d] = (tsr_copy_loop){piece->ranges[d].hi - piece->ranges[d].lo, step, step};
+  }
+  tsr_copy_simplify(&copy);
+  return copy;
+}
+
+typedef struct taking {
+  listing *l;
+  const tsr_piece *piece;
+} taking;
+
+// Elements of a piece that another shard owns, to all holders of the piece.
+static tsr_status take_copy(void *context, const tsr_copy *found) {
+  const taking *t = context;
+  listing *l = t->l;
+  tsr_load_holders(l->load->comm, l->t->layout, found->source, l->others);
+  const tsr_holder *reader = &l->others[find_rank(l->others, l->t->readers[found->source])];
+  tsr_copy copy = *found;
+  copy.to += t->piece->offset;
+  for (int64_t i = 0; i < l->holder_count; i++) TSR_TRY(add(l, reader, &l->holders[i], copy));
+  return NULL;
+}
+
+static tsr_status list_pieces(listing *l, int64_t shard) {
+  const tsr_layout *layout = l->t->layout;
+  const int64_t reader = find_rank(l->holders, l->t->readers[shard]);
+  tsr_pieces pieces;
+  tsr_status status = NULL;
+  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+  for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);) {
+    const tsr_copy copy = copy_of_piece(&piece, tsr_layout_rank(layout));
+    status = piece.owned ? add_to_others(l, reader, &copy)
+                         : tsr_box_copies_into(l->index, piece.ranges, piece.strides,
+                                               TSR_BOX_OWNERS, take_copy, &(taking){l, &piece});
+  }
+  tsr_pieces_deinit(&pieces);
+  return status;
+}
+
+// ---- all of a tensor ----
+
+static tsr_status list_shard(listing *l, int64_t shard) {
+  l->holder_count = tsr_load_holders(l->load->comm, l->t->layout, shard, l->holders);
+  if (l->t->overlaps) return list_pieces(l, shard);
+  if (l->holder_count == 1) return NULL;
+  return l->t->readers[shard] == TSR_READER_ALL ? list_parts(l, shard) : list_whole(l, shard);
+}
+
+// Where shards overlap, what is here may go to any shard; otherwise only to the same one elsewhere.
+static tsr_status list_shards(listing *l) {
+  const int64_t shards = tsr_layout_shard_count(l->t->layout);
+  if (l->t->overlaps) {
+    TSR_TRY(tsr_box_index_create(l->t->layout, &l->index));
+    for (int64_t shard = 0; shard < shards; shard++) TSR_TRY(list_shard(l, shard));
+    return NULL;
+  }
+  for (int64_t i = 0; i < l->t->slot_count; i++) TSR_TRY(list_shard(l, l->t->slots[i].shard));
+  return NULL;
+}
+
+tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,
+                                tsr_copy_vector *out) {
+  const size_t replicas = (size_t)tsr_layout_replica_count(t->layout);
+  listing l = {.load = load, .t = t, .me = tsr_comm_rank(load->comm), .out = out};
+  if (!t->moves) return NULL;
+  l.holders = malloc(sizeof *l.holders * (replicas + 1));
+  l.others = malloc(sizeof *l.others * (replicas + 1));
+  tsr_status status =
+      l.holders && l.others ? list_shards(&l) : tsr_fail(NO_MEMORY, "%zu replicas", replicas);
+  tsr_box_index_destroy(l.index);
+  free(l.holders);
+  free(l.others);
+  return status;
+}
+
+// ---- sending ----
+
+typedef struct sending {
+  int count;  // of tensors that move
+  tsr_exchange *parts;
+  tsr_copy_vector *copies;
+  tsr_lists *lists;
+} sending;
+
+static tsr_status prepare(const tsr_load *load, const tsr_load_tensor *t, tsr_copy_vector *copies,
+                          tsr_lists *lists, tsr_exchange *out) {
+  TSR_TRY(tsr_load_list_copies(load, t, copies));
+  TSR_TRY(tsr_lists_init(lists, load->comm));
+  for (int64_t i = 0; i < t->slot_count; i++) {
+    const int64_t local = tsr_comm_local_index(load->comm, t->slots[i].device);
+    lists->in[local] = lists->out[local] = t->slots[i].data;
+  }
+  *out = (tsr_exchange){.copies = copies->items,
+                        .copy_count = copies->count,
+                        .bits = tsr_dtype_info_of(t->view->dtype)->bits,
+                        .in = lists->in,
+                        .out = lists->out};
+  return NULL;
+}
+
+static tsr_status prepare_all(const tsr_load *load, const int64_t *tensors, int64_t count,
+                              sending *s) {
+  s->parts = calloc((size_t)count + 1, sizeof *s->parts);
+  s->copies = calloc((size_t)count + 1, sizeof *s->copies);
+  s->lists = calloc((size_t)count + 1, sizeof *s->lists);
+  if (!s->parts || !s->copies || !s->lists)
+    return tsr_fail(NO_MEMORY, "%lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
+    const tsr_load_tensor *t = &load->tensors[tensors[i]];
+    const int next = s->count;
+    if (!t->moves) continue;
+    s->count++;
+    TSR_TRY(prepare(load, t, &s->copies[next], &s->lists[next], &s->parts[next]));
+  }
+  return NULL;
+}
+
+tsr_status tsr_load_share(const tsr_load *load, const int64_t *tensors, int64_t count) {
+  sending s = {0};
+  tsr_status status = tsr_array_agree(load->comm, "load", prepare_all(load, tensors, count, &s));
+  if (!status && s.count) status = tsr_exchange_agreed(load->comm, s.parts, s.count);
+  for (int i = 0; i < s.count; i++) {
+    tsr_copy_vector_deinit(&s.copies[i]);
+    tsr_lists_deinit(&s.lists[i]);
+  }
+  free(s.parts);
+  free(s.copies);
+  free(s.lists);
+  return status;
+}

@@ -1,0 +1,244 @@
+// A save carried out. One rank makes the files and, at the end, the index and the exchange of
+// names; all write their windows, in rounds: what a rank lacks of its next windows is sent to it,
+// all write, and agree that none has failed.
+#include <stdlib.h>
+
+#include "base/least.h"
+#include "job/transform_run.h"
+#include "load/load.h"
+#include "load/save.h"
+#include "tessera/checkpoint/save.h"
+#include "tessera/checkpoint/transform.h"
+#include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/place.h"
+
+static tsr_status agree(const tsr_save *save, tsr_status found) {
+  return tsr_load_agree(save->comm, "save", found);
+}
+
+// Of saves that were decided together, all ranks must run the same.
+static tsr_status agree_to_start(const tsr_save *save, tsr_status found) {
+  tsr_call c = tsr_call_begin(save->comm, "save_run");
+  tsr_call_describe(&c, "save_run of %lld tensors to \"%s\"", (long long)save->certificate.tensors,
+                    save->t->work.path);
+  tsr_call_hash(&c, &save->asked, sizeof save->asked);
+  return tsr_load_agree_on(&c, found);
+}
+
+// Of what only one rank does.
+static tsr_status agree_on_root(const tsr_save *save, tsr_running *run,
+                                tsr_status (*step)(tsr_running *)) {
+  const bool is_root = tsr_comm_rank(save->comm) == save->root;
+  return agree(save, is_root ? step(run) : NULL);
+}
+
+// ---- bringing windows together ----
+
+// The far windows of a rank in one round.
+typedef struct turn {
+  const int64_t *windows;
+  int64_t count;
+} turn;
+
+static turn turn_of(const tsr_save *save, int rank, int64_t round) {
+  const int64_t workers = save->t->certificate.workers;
+  const int64_t first = save->first_far[rank] + round * workers, end = save->first_far[rank + 1];
+  if (first >= end) return (turn){0};
+  return (turn){save->far + first, tsr_least(workers, end - first)};
+}
+
+typedef struct bringing {
+  int count;
+  tsr_exchange *parts;
+  tsr_copy_vector *copies;
+  tsr_lists *lists;
+} bringing;
+
+static tsr_status prepare(const tsr_save *save, int64_t window, char *stage, bringing *b) {
+  const tsr_window w = tsr_transform_window(save->t, window);
+  const tsr_array *array = tsr_save_array(save, &w);
+  const int64_t target = tsr_comm_first_device(save->comm, save->writers[window]);
+  const int64_t local = tsr_comm_local_index(save->comm, target);
+  const int at = b->count++;
+  TSR_TRY(tsr_lists_init(&b->lists[at], save->comm));
+  TSR_TRY(tsr_save_list_copies(save, window, &b->copies[at]));
+  for (int64_t i = 0; i < array->slot_count; i++)
+    b->lists[at].in[tsr_comm_local_index(save->comm, array->slots[i].device)] =
+        array->slots[i].data;
+  if (stage) b->lists[at].out[local] = stage;
+  b->parts[at] = (tsr_exchange){.copies = b->copies[at].items,
+                                .copy_count = b->copies[at].count,
+                                .bits = array->bits,
+                                .in = b->lists[at].in,
+                                .out = b->lists[at].out};
+  return NULL;
+}
+
+// Every rank lists the windows of all, in the same order.
+static tsr_status prepare_all(tsr_save *save, int64_t round, bringing *b) {
+  const int ranks = tsr_comm_rank_count(save->comm), me = tsr_comm_rank(save->comm);
+  int64_t count = 0;
+  bool same = false;
+  for (int r = 0; r < ranks; r++) count += turn_of(save, r, round).count;
+  b->parts = calloc((size_t)count + 1, sizeof *b->parts);
+  b->copies = calloc((size_t)count + 1, sizeof *b->copies);
+  b->lists = calloc((size_t)count + 1, sizeof *b->lists);
+  if (!b->parts || !b->copies || !b->lists)
+    return tsr_fail(NO_MEMORY, "%lld windows", (long long)count);
+  for (int r = 0; r < ranks; r++) {
+    const turn t = turn_of(save, r, round);
+    for (int64_t i = 0; i < t.count; i++) {
+      tsr_staged *staged = r == me ? &save->stage.items[i] : NULL;
+      const tsr_window w = tsr_transform_window(save->t, t.windows[i]);
+      if (staged) staged->leaf = tsr_view_origin(save->t->views.items[w.tensor], &same);
+      if (staged) staged->first = w.first;
+      TSR_TRY(prepare(save, t.windows[i], staged ? staged->data : NULL, b));
+    }
+  }
+  return NULL;
+}
+
+static tsr_status bring(tsr_save *save, int64_t round) {
+  bringing b = {0};
+  tsr_status status = agree(save, prepare_all(save, round, &b));
+  if (!status) status = tsr_exchange_agreed(save->comm, b.parts, b.count);
+  for (int i = 0; i < b.count; i++) {
+    tsr_copy_vector_deinit(&b.copies[i]);
+    tsr_lists_deinit(&b.lists[i]);
+  }
+  free(b.parts);
+  free(b.copies);
+  free(b.lists);
+  return status;
+}
+
+// ---- rounds ----
+
+// Buffers for the far windows of this rank.
+static tsr_status make_stage(tsr_save *save) {
+  const turn first = turn_of(save, tsr_comm_rank(save->comm), 0);
+  const int64_t end = save->first_far[tsr_comm_rank(save->comm) + 1];
+  int64_t most = 0;
+  for (const int64_t *at = first.windows; first.count && at < save->far + end; at++) {
+    const tsr_window w = tsr_transform_window(save->t, *at);
+    const int64_t bytes = (w.count * tsr_save_array(save, &w)->bits + 7) / 8;
+    if (bytes > most) most = bytes;
+  }
+  save->stage.items = calloc((size_t)first.count + 1, sizeof *save->stage.items);
+  if (!save->stage.items) return tsr_fail(NO_MEMORY, "a stage");
+  for (int64_t i = 0; i < first.count; i++) {
+    save->stage.items[i].data = malloc((size_t)most + 1);
+    if (!save->stage.items[i].data)
+      return tsr_fail(NO_MEMORY, "a window of %lld bytes", (long long)most);
+    save->stage.items[i].leaf = -1;
+    save->stage.count++;
+  }
+  return NULL;
+}
+
+// What is brought together, and a share of what need not be.
+static tsr_status write_round(const tsr_save *save, tsr_running *run, int64_t round,
+                              int64_t rounds) {
+  const turn t = turn_of(save, tsr_comm_rank(save->comm), round);
+  const int64_t first = save->near_count * round / rounds;
+  const int64_t count = save->near_count * (round + 1) / rounds - first;
+  TSR_TRY(tsr_running_write(run, t.windows, t.count));
+  return tsr_running_write(run, save->near + first, count);
+}
+
+static tsr_status do_rounds(tsr_save *save, tsr_running *run) {
+  const int64_t sent = save->certificate.rounds, rounds = sent ? sent : 1;
+  for (int64_t round = 0; round < rounds; round++) {
+    if (sent) TSR_TRY(bring(save, round));
+    TSR_TRY(agree(save, write_round(save, run, round, rounds)));
+  }
+  return NULL;
+}
+
+// ---- digests ----
+
+// Those of other ranks' windows, to the rank that ends the files.
+static tsr_status list_digests(const tsr_save *save, tsr_copy_vector *out) {
+  const tsr_transform *t = save->t;
+  const int me = tsr_comm_rank(save->comm);
+  for (int64_t i = 0; i < t->certificate.windows; i++) {
+    const tsr_window w = tsr_transform_window(t, i);
+    const tsr_block_range blocks = tsr_transform_blocks(t, &w);
+    const int writer = save->writers[i];
+    if (writer == save->root || (writer != me && me != save->root)) continue;
+    const tsr_copy copy = {.source = tsr_comm_first_device(save->comm, writer),
+                           .target = tsr_comm_first_device(save->comm, save->root),
+                           .from = 2 * blocks.first,
+                           .to = 2 * blocks.first,
+                           .length = INT64_C(2) * blocks.count};
+    TSR_TRY(tsr_copy_vector_add(out, &copy));
+  }
+  return NULL;
+}
+
+static tsr_status gather_digests(const tsr_save *save) {
+  tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
+  tsr_lists lists = {0};
+  if (!save->t->blocks || tsr_comm_rank_count(save->comm) == 1) return NULL;
+  tsr_status status = tsr_lists_init(&lists, save->comm);
+  if (!status) status = list_digests(save, &copies);
+  status = agree(save, status);
+  if (!status) {
+    if (tsr_comm_local_count(save->comm)) lists.in[0] = lists.out[0] = save->t->blocks;
+    const tsr_exchange part = {.copies = copies.items,
+                               .copy_count = copies.count,
+                               .bits = 64,
+                               .in = lists.in,
+                               .out = lists.out};
+    status = tsr_exchange_agreed(save->comm, &part, 1);
+  }
+  tsr_copy_vector_deinit(&copies);
+  tsr_lists_deinit(&lists);
+  return status;
+}
+
+// ---- all of it ----
+
+static tsr_status start(tsr_save *save, tsr_running *run) {
+  TSR_TRY(agree_on_root(save, run, tsr_running_begin));
+  const bool is_root = tsr_comm_rank(save->comm) == save->root;
+  tsr_status status = is_root ? NULL : tsr_running_join(run);
+  if (!status) status = make_stage(save);
+  if (!status) status = tsr_running_expect(run, save->certificate.bytes_written);
+  return agree(save, status);
+}
+
+static tsr_status write_all(tsr_save *save, tsr_running *run) {
+  TSR_TRY(start(save, run));
+  TSR_TRY(do_rounds(save, run));
+  TSR_TRY(agree(save, tsr_running_flush(run)));
+  TSR_TRY(gather_digests(save));
+  return agree_on_root(save, run, tsr_running_finish);
+}
+
+tsr_status tsr_save_run(tsr_save *save) {
+  tsr_running run;
+  tsr_status status = tsr_running_init(&run, save->t);
+  const bool ready = !status;
+  status = agree_to_start(save, status);
+  if (!ready) return status;
+  if (!status) status = write_all(save, &run);
+  tsr_status closed = tsr_running_close(&run);
+  if (status)
+    tsr_status_free(closed);
+  else
+    status = agree(save, closed);
+  if (!status) status = agree_on_root(save, &run, tsr_running_commit);
+  if (status) return tsr_running_end(&run, status);
+  return agree(save, tsr_running_end(&run, NULL));
+}
+
+tsr_status tsr_checkpoint_save(const tsr_array_tree *tree, const char *path, tsr_comm *comm,
+                               const tsr_save_options *options) {
+  tsr_save *save = NULL;
+  TSR_TRY(tsr_save_create(tree, path, comm, options, &save));
+  tsr_status status = tsr_save_run(save);
+  tsr_save_destroy(save);
+  return status;
+}

@@ -1,0 +1,142 @@
+// Python's regular expressions, rewritten for PCRE2.
+//
+// The two syntaxes look alike and differ in a hundred places: \Z, (?P=name), {,5}, where global
+// flags may stand, what \s is, which escapes exist. So a pattern is not passed on: it is read by
+// Python's grammar (that of 3.11) and written anew, in PCRE2's words, out of a few constructs that
+// both know. What Python refuses is refused here, with the column. Whatever PCRE2 would read
+// otherwise (verbs, \K, [:alpha:], recursion) never reaches it.
+//
+// While reading, three things are learnt about each piece of the pattern: how wide its matches are
+// (a lookbehind must have one width), and which texts every match contains (tessera's prefilter).
+#ifndef TESSERA_REGEX_REGEX_SYNTAX_H
+#define TESSERA_REGEX_REGEX_SYNTAX_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+
+enum { TSR_NEEDLE_MAX = 8, TSR_NEEDLE_LENGTH = 48, TSR_NEED_MAX = 4 };
+
+// Texts of which every subject that matches holds at least one.
+typedef struct tsr_needles {
+  int count;
+  uint8_t lengths[TSR_NEEDLE_MAX];
+  const char *items[TSR_NEEDLE_MAX];
+} tsr_needles;
+
+// What every subject that matches satisfies: each of these sets, the sharpest first.
+typedef struct tsr_needs {
+  int count;
+  bool exact;  // the one text is all that the pattern says: to hold it is to match
+  tsr_needles sets[TSR_NEED_MAX];
+} tsr_needs;
+
+typedef struct tsr_regex_text {
+  tsr_text pattern;  // for PCRE2, in ASCII
+  bool caseless, multiline, dotall;
+  bool captures;  // something refers to a group, so groups must be kept
+  tsr_needs needs;
+} tsr_regex_text;
+
+// `out` needs tsr_text_deinit(&out->pattern), also after a failure; the needs live in `arena`.
+// Fails with BAD_REGEX and the column, or UNSUPPORTED for the little that has no translation.
+TSR_MUST_USE tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena,
+                                            tsr_regex_text *out);
+
+// ---- between the files of the translator ----
+
+// The flags of Python, as they hold at one place of a pattern.
+typedef struct tsr_regex_flags {
+  bool ignore_case, multiline, dotall, verbose, ascii;
+} tsr_regex_flags;
+
+// Flags as they are written: which letters were given.
+typedef struct tsr_regex_letters {
+  bool i, m, s, x, a, u;
+} tsr_regex_letters;
+
+// The next thing in the pattern: a character, or a backslash with one.
+typedef struct tsr_regex_token {
+  uint32_t c;  // TSR_REGEX_END at the end
+  bool escaped;
+} tsr_regex_token;
+#define TSR_REGEX_END UINT32_MAX
+
+typedef struct tsr_regex_reader {
+  const char *start, *at;
+  tsr_text *out;
+} tsr_regex_reader;
+
+// A pattern must be UTF-8 and not end inside an escape. Everything below relies on it.
+TSR_MUST_USE tsr_status tsr_regex_check_text(const tsr_regex_reader *in);
+tsr_regex_token tsr_regex_peek(const tsr_regex_reader *in);
+tsr_regex_token tsr_regex_get(tsr_regex_reader *in);
+bool tsr_regex_take(tsr_regex_reader *in, char c);  // if it comes next, not escaped
+
+// BAD_REGEX about the place `at`: "at column 3 of "a**": multiple repeat".
+#define tsr_regex_fail(in, at, ...) \
+  tsr_regex_fail_at(in, TSR_CAUSE_BAD_REGEX, at, __FILE__, __LINE__, __VA_ARGS__)
+#define tsr_regex_unsupported(in, at, ...) \
+  tsr_regex_fail_at(in, TSR_CAUSE_UNSUPPORTED, at, __FILE__, __LINE__, __VA_ARGS__)
+TSR_MUST_USE TSR_PRINTF(6, 7) tsr_status
+    tsr_regex_fail_at(const tsr_regex_reader *in, tsr_cause cause, const char *at, const char *file,
+                      int line, const char *format, ...);
+
+// The character meant by an escape that both sets and expressions know: \n, \x41, \u00e9, \., \0.
+// `at` is where the escape began; `c` is what stood after its backslash, taken already.
+TSR_MUST_USE tsr_status tsr_regex_escape(tsr_regex_reader *in, const char *at, uint32_t c,
+                                         uint32_t *out_character);
+// Whether this is one of d D s S w W.
+bool tsr_regex_is_category(uint32_t c);
+
+// Reads flags up to the ')' of global ones, or the ':' of a group that began at `at`.
+TSR_MUST_USE tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at,
+                                             tsr_regex_letters *out_on, tsr_regex_letters *out_off,
+                                             bool *out_global);
+void tsr_regex_apply_letters(tsr_regex_flags *flags, const tsr_regex_letters *on,
+                             const tsr_regex_letters *off);
+// Opens a group under which PCRE2's flags are as `to` says.
+void tsr_regex_write_scope(tsr_text *out, const tsr_regex_flags *from, const tsr_regex_flags *to);
+// Whether PCRE2 shall ignore case; in ASCII mode both letters are written instead.
+bool tsr_regex_is_caseless(const tsr_regex_flags *flags);
+
+#define TSR_REGEX_ENDLESS UINT64_C(4294967295)  // Python's largest repetition, which has no end
+// The quantifier begun by `c` at `at`; `*out_is` is false for a '{' that is plain.
+TSR_MUST_USE tsr_status tsr_regex_read_repeat(tsr_regex_reader *in, const char *at, uint32_t c,
+                                              uint64_t *out_min, uint64_t *out_max, bool *out_is);
+// Writes it, with the '?' or '+' that may follow.
+void tsr_regex_write_repeat(tsr_regex_reader *in, uint64_t min, uint64_t max);
+
+// Writers. `tsr_regex_write_set` reads a set, whose '[' was taken; `*out_literal` is its character
+// if it is just that one, else TSR_REGEX_END.
+void tsr_regex_write_literal(tsr_text *out, uint32_t c, const tsr_regex_flags *flags);
+void tsr_regex_write_category(tsr_text *out, uint32_t category, const tsr_regex_flags *flags);
+void tsr_regex_write_boundary(tsr_text *out, bool negated, const tsr_regex_flags *flags);
+TSR_MUST_USE tsr_status tsr_regex_write_set(tsr_regex_reader *in, const tsr_regex_flags *flags,
+                                            uint32_t *out_literal);
+
+// What a sequence of pieces needs, gathered piece by piece.
+typedef struct tsr_need_run {
+  tsr_arena *arena;
+  char text[TSR_NEEDLE_LENGTH];  // of neighbouring exact pieces
+  size_t length;
+  bool exact;      // so far the run is all there is
+  tsr_needs best;  // of what came before the run
+} tsr_need_run;
+
+void tsr_need_run_init(tsr_need_run *run, tsr_arena *arena);
+// A piece without width (an anchor), which leaves its neighbours neighbours.
+void tsr_need_run_mark(tsr_need_run *run);
+// These fail only for want of memory.
+TSR_MUST_USE tsr_status tsr_need_run_add(tsr_need_run *run, const tsr_needs *piece);
+TSR_MUST_USE tsr_status tsr_need_run_finish(tsr_need_run *run, tsr_needs *out);
+TSR_MUST_USE tsr_status tsr_needs_of_character(tsr_arena *arena, uint32_t c, tsr_needs *out);
+// One of both holds: the sharpest sets of each as one, or nothing when either has none or there are
+// too many texts.
+void tsr_needs_either(tsr_needs *a, const tsr_needs *b);
+// The same for a piece that may be repeated or is only looked at.
+void tsr_needs_loosen(tsr_needs *needs);
+
+#endif

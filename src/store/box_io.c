@@ -1,0 +1,275 @@
+// A box is read and written run by run; the runs of each copy are moved in the fewest calls.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/text_internal.h"
+#include "element/copy_runs.h"
+#include "layout/layout.h"
+#include "layout/layout_internal.h"
+#include "store/runs.h"
+#include "store/store.h"
+#include "tessera/engine/kernels.h"
+
+typedef struct box_io {
+  tsr_store *store;
+  int64_t tensor;
+  const tsr_box_index *index;
+  int64_t first;  // of the elements in the tensor, for messages
+  int copy;       // to read; negative = any
+  int bits;
+  char *buffer;   // the caller's; changed by reading only
+  int64_t place;  // of the box in it, in elements
+  tsr_runs runs;  // its mode says what is done; COMPARE: all copies but the one that is read
+} box_io;
+
+// ---- copies that differ ----
+
+static tsr_status find_owner(void *context, const tsr_copy *copy) {
+  *(int64_t *)context = copy->source;
+  return NULL;
+}
+
+static const tsr_stored_part *part_to_read(const box_io *io, int64_t shard) {
+  return tsr_store_part_to_read(io->store, io->tensor, shard, io->copy);
+}
+
+// Element `place` of the buffer is another one in `file`.
+static tsr_status fail_copies(const box_io *io, int file, int64_t place) {
+  const tsr_layout *layout = io->store->tensors[io->tensor].layout;
+  tsr_range box[TSR_MAX_RANK];
+  tsr_shape indices = {.rank = tsr_layout_rank(layout)};
+  int64_t at = io->first + place, shard = 0;
+  tsr_flat_next(layout, &at, at + 1, box);
+  TSR_TRY(tsr_box_copies(io->index, box, TSR_BOX_OWNERS, find_owner, &shard));
+  for (int d = 0; d < indices.rank; d++) indices.dims[d] = box[d].lo;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&indices, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status)
+    status = tsr_fail(COPIES_DIFFER, "%s and %s store element %s with different values",
+                      tsr_files_path(io->store->files, part_to_read(io, shard)->file),
+                      tsr_files_path(io->store->files, file), tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status compare_run(void *context, int file, const struct iovec *run,
+                              const char *stored) {
+  const box_io *io = context;
+  if (!memcmp(run->iov_base, stored, run->iov_len)) return NULL;
+  const char *wanted = run->iov_base;
+  int64_t byte = 0;
+  while (wanted[byte] == stored[byte]) byte++;
+  return fail_copies(io, file, (wanted - io->buffer + byte) / (io->bits / 8));
+}
+
+// ---- one copy ----
+
+// Calls for every run of a copy: `from` in the shard's buffer and `to` in the box's, in elements.
+typedef tsr_status run_fn(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+                          int64_t length);
+
+static tsr_status each_run(box_io *io, const tsr_stored_part *part, const tsr_copy *copy,
+                           run_fn *fn) {
+  int64_t turns[TSR_MAX_RANK] = {0}, from = copy->from, to = copy->to;
+  do {
+    TSR_TRY(fn(io, part, from, to, copy->length));
+  } while (tsr_copy_next_run(copy, turns, &from, &to));
+  return NULL;
+}
+
+static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+                               int64_t length) {
+  const int64_t width = io->bits / 8, bytes = length * width;
+  const int64_t offset = part->offset + from * width;
+  char *place = io->buffer + (io->place + to) * width;
+  // What is compared goes through the staging buffer, so that no run may be longer.
+  const int64_t most = io->runs.mode == TSR_RUNS_COMPARE ? TSR_MOST_STAGED : bytes;
+  for (int64_t done = 0; done < bytes; done += most) {
+    const int64_t some = bytes - done < most ? bytes - done : most;
+    TSR_TRY(tsr_runs_add(&io->runs, part->file, offset + done, place + done, some));
+  }
+  return NULL;
+}
+
+static tsr_status compare_bits(const box_io *io, int file, const char *stored, int64_t from,
+                               int64_t to, int64_t length) {
+  for (int64_t i = 0; i < length; i++) {
+    unsigned char a = 0, b = 0;
+    tsr_copy_run(&(tsr_copy){.from = from + i, .length = 1}, io->bits, stored, &a);
+    tsr_copy_run(&(tsr_copy){.from = to + i, .length = 1}, io->bits, io->buffer, &b);
+    if (a != b) return fail_copies(io, file, to + i);
+  }
+  return NULL;
+}
+
+// Elements smaller than a byte: the bytes that hold the run are read, changed and written back.
+// Eight elements always end with a byte, so that is where they start. Neighbours may share a byte
+// with the run, so that only one thread writes such a tensor at a time.
+static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, int64_t from,
+                              int64_t to, int64_t length, char *bytes) {
+  const char *path = tsr_files_path(io->store->files, part->file);
+  const int64_t aligned = from / 8 * 8, start = aligned * io->bits / 8;
+  const int64_t count = ((from + length) * io->bits + 7) / 8 - start;
+  TSR_TRY(tsr_io_read(fd, path, bytes, count, part->offset + start));
+  if (io->runs.mode == TSR_RUNS_COMPARE)
+    return compare_bits(io, part->file, bytes, from - aligned, io->place + to, length);
+  tsr_copy copy = {.from = from - aligned, .to = io->place + to, .length = length};
+  if (io->runs.mode == TSR_RUNS_READ) {
+    tsr_copy_run(&copy, io->bits, bytes, io->buffer);
+    return NULL;
+  }
+  copy = (tsr_copy){.from = io->place + to, .to = from - aligned, .length = length};
+  tsr_copy_run(&copy, io->bits, io->buffer, bytes);
+  return tsr_io_write(fd, path, bytes, count, part->offset + start);
+}
+
+static tsr_status run_of_bits(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+                              int64_t length) {
+  int fd = -1;
+  char *bytes = malloc((size_t)((length + 8) * io->bits / 8 + 1));
+  if (!bytes) return tsr_fail(NO_MEMORY, "%lld elements of a tensor", (long long)length);
+  tsr_status status = tsr_files_take(io->store->files, part->file, &fd);
+  if (!status) {
+    status = change_bits(io, fd, part, from, to, length, bytes);
+    tsr_files_give_back(io->store->files, part->file);
+  }
+  free(bytes);
+  return status;
+}
+
+static tsr_status do_part(box_io *io, const tsr_stored_part *part, const tsr_copy *copy) {
+  return each_run(io, part, copy, io->bits % 8 == 0 ? run_of_bytes : run_of_bits);
+}
+
+static tsr_status read_copy(void *context, const tsr_copy *copy) {
+  box_io *io = context;
+  const tsr_stored_part *part = part_to_read(io, copy->source);
+  if (part->file < 0)
+    return tsr_fail(NOT_FOUND, "no file holds shard %lld of tensor %lld", (long long)copy->source,
+                    (long long)io->tensor);
+  return do_part(io, part, copy);
+}
+
+static tsr_status write_copy(void *context, const tsr_copy *copy) {
+  box_io *io = context;
+  const int copies = io->store->tensors[io->tensor].copies;
+  for (int c = 0; c < copies; c++) {
+    const tsr_stored_part *part = tsr_store_part(io->store, io->tensor, copy->source, c);
+    if (part->file >= 0) TSR_TRY(do_part(io, part, copy));
+  }
+  return NULL;
+}
+
+static tsr_status compare_copy(void *context, const tsr_copy *copy) {
+  box_io *io = context;
+  const tsr_stored_part *read = copy->target == 0 ? part_to_read(io, copy->source) : NULL;
+  const int copies = io->store->tensors[io->tensor].copies;
+  for (int c = 0; c < copies; c++) {
+    const tsr_stored_part *part = tsr_store_part(io->store, io->tensor, copy->source, c);
+    if (part->file >= 0 && part != read) TSR_TRY(do_part(io, part, copy));
+  }
+  return NULL;
+}
+
+// ---- boxes and ranges ----
+
+static tsr_status start(box_io *io) {
+  const tsr_foreign *foreign = io->store->tensors[io->tensor].foreign;
+  if (foreign && foreign->packed >= 0) {
+    io->runs.packed = io->store->packed;
+    io->runs.item = foreign->packed;
+  }
+  io->bits = tsr_dtype_info_of(io->store->tensors[io->tensor].dtype)->bits;
+  io->runs.files = io->store->files;
+  io->runs.compare = compare_run;
+  io->runs.context = io;
+  return tsr_runs_init(&io->runs);
+}
+
+static tsr_status do_box(box_io *io, const tsr_range *box) {
+  if (io->runs.mode == TSR_RUNS_READ)
+    return tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io);
+  return tsr_box_copies(io->index, box, TSR_BOX_ALL,
+                        io->runs.mode == TSR_RUNS_WRITE ? write_copy : compare_copy, io);
+}
+
+static tsr_status do_boxes(box_io *io, int64_t count) {
+  const tsr_layout *layout = io->store->tensors[io->tensor].layout;
+  tsr_range box[TSR_MAX_RANK];
+  for (int64_t at = io->first; at < io->first + count;) {
+    io->place = at - io->first;
+    tsr_flat_next(layout, &at, io->first + count, box);
+    TSR_TRY(do_box(io, box));
+  }
+  return NULL;
+}
+
+// A box, or with NULL `count` elements from the first on.
+static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
+  tsr_status status = start(io);
+  const bool locked = io->runs.mode == TSR_RUNS_WRITE && !status && io->bits % 8 != 0;
+  if (locked) pthread_mutex_lock(&io->store->shared_bytes);
+  if (!status) status = box ? do_box(io, box) : do_boxes(io, count);
+  if (!status) status = tsr_runs_flush(&io->runs);
+  if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
+  tsr_runs_deinit(&io->runs);
+  return status;
+}
+
+tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                              const tsr_range *box, void *out) {
+  box_io io = {.store = store, .tensor = tensor, .index = index, .copy = -1, .buffer = out};
+  return run(&io, box, 0);
+}
+
+tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                          const tsr_range *box, int copy, void *out) {
+  if (store->tensors[tensor].foreign) return tsr_foreign_read(store, tensor, index, box, out);
+  box_io io = {.store = store, .tensor = tensor, .index = index, .copy = copy, .buffer = out};
+  return run(&io, box, 0);
+}
+
+tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                int64_t first, int64_t count, int copy, void *out) {
+  if (store->tensors[tensor].foreign)
+    return tsr_foreign_read_range(store, tensor, index, first, count, out);
+  box_io io = {.store = store,
+               .tensor = tensor,
+               .index = index,
+               .first = first,
+               .copy = copy,
+               .buffer = out};
+  return run(&io, NULL, count);
+}
+
+static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                       tsr_runs_mode mode, const void *bytes) {
+  return (box_io){.store = store,
+                  .tensor = tensor,
+                  .index = index,
+                  .copy = -1,
+                  .runs = {.mode = mode},
+                  .buffer = (char *)(uintptr_t)bytes};
+}
+
+tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                           const tsr_range *box, const void *bytes) {
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
+  return run(&io, box, 0);
+}
+
+tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                 int64_t first, int64_t count, const void *bytes) {
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
+  io.first = first;
+  return run(&io, NULL, count);
+}
+
+tsr_status tsr_store_check_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                 int64_t first, int64_t count, const void *bytes) {
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_COMPARE, bytes);
+  io.first = first;
+  return run(&io, NULL, count);
+}

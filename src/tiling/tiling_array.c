@@ -1,0 +1,118 @@
+// The device array in XLA's text: [2,1,4] and then <=[2,4]T(1,0), or a list.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tiling/tiling_text.h"
+
+static tsr_status parse_dims(tsr_scan *scan, char close, int64_t least, int64_t *dims, int *count) {
+  *count = 0;
+  do {
+    if (*count == TSR_MAX_TILE_DIMS)
+      return tsr_fail(TOO_LARGE, "more than %d dimensions in a device array", TSR_MAX_TILE_DIMS);
+    TSR_TRY(tsr_scan_int(scan, &dims[*count]));
+    if (dims[*count] < least || dims[*count] > INT32_MAX)
+      return tsr_fail(SYNTAX, "%lld in a device array, wanted %lld to %d", (long long)dims[*count],
+                      (long long)least, INT32_MAX);
+    ++*count;
+  } while (tsr_scan_take(scan, ','));
+  return tsr_scan_expect(scan, close);
+}
+
+static tsr_status count_devices(const int64_t *dims, int dim_count, int64_t *out_count) {
+  int64_t count = 1;
+  for (int i = 0; i < dim_count; i++)
+    if (__builtin_mul_overflow(count, dims[i], &count) || count > INT32_MAX)
+      return tsr_fail(TOO_LARGE, "device array of more than %d devices", INT32_MAX);
+  *out_count = count;
+  return NULL;
+}
+
+static tsr_status check_permutation(const int64_t *order, int order_count, int count) {
+  if (order_count != count)
+    return tsr_fail(SYNTAX, "T() names %d of %d dimensions", order_count, count);
+  uint64_t seen = 0;
+  for (int i = 0; i < count; i++) {
+    if (order[i] >= count || (seen >> order[i] & 1))
+      return tsr_fail(SYNTAX, "T() has %lld, wanted each of 0 to %d once", (long long)order[i],
+                      count - 1);
+    seen |= UINT64_C(1) << order[i];
+  }
+  return NULL;
+}
+
+// After `<=`: [sizes], and T(order) when there is more than one.
+tsr_status tsr_tiles_parse_iota(tsr_scan *scan, tsr_tiles *tiles) {
+  int64_t sizes[TSR_MAX_TILE_DIMS], order[TSR_MAX_TILE_DIMS] = {0}, strides[TSR_MAX_TILE_DIMS];
+  int count = 0, order_count = 1;
+  TSR_TRY(tsr_scan_expect(scan, '['));
+  TSR_TRY(parse_dims(scan, ']', 1, sizes, &count));
+  if (count > 1) {
+    TSR_TRY(tsr_scan_expect(scan, 'T'));
+    TSR_TRY(tsr_scan_expect(scan, '('));
+    TSR_TRY(parse_dims(scan, ')', 0, order, &order_count));
+    TSR_TRY(check_permutation(order, order_count, count));
+  }
+  int64_t devices = 0, stride = 1;
+  TSR_TRY(count_devices(sizes, count, &devices));
+  if (devices != tiles->device_count)
+    return tsr_fail(SYNTAX, "tiles for %lld devices, but %lld are counted",
+                    (long long)tiles->device_count, (long long)devices);
+  for (int i = count; i-- > 0; stride *= sizes[i]) strides[i] = stride;
+  for (int i = 0; i < count; i++)
+    tsr_digits_add(&tiles->digits, sizes[order[i]], strides[order[i]]);
+  return NULL;
+}
+
+// A list that grows as it is read, for its length is a promise of the text.
+static tsr_status add_device(tsr_tiles *tiles, size_t count, size_t *capacity, int64_t device) {
+  if (count == *capacity) {
+    const size_t grown = *capacity ? 2 * *capacity : 16;
+    int32_t *devices = realloc(tiles->devices, sizeof *devices * grown);
+    if (!devices) return tsr_fail(NO_MEMORY, "list of %zu devices", grown);
+    tiles->devices = devices;
+    *capacity = grown;
+  }
+  tiles->devices[count] = (int32_t)device;
+  return NULL;
+}
+
+static int compare_devices(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static tsr_status check_distinct(const int32_t *devices, size_t count) {
+  int32_t *sorted = malloc(sizeof *sorted * count);
+  if (!sorted) return tsr_fail(NO_MEMORY, "list of %zu devices", count);
+  memcpy(sorted, devices, sizeof *sorted * count);
+  qsort(sorted, count, sizeof *sorted, compare_devices);
+  tsr_status status = NULL;
+  for (size_t i = 1; !status && i < count; i++)
+    if (sorted[i] == sorted[i - 1])
+      status = tsr_fail(DUPLICATE_DEVICE, "device %d is listed twice", sorted[i]);
+  free(sorted);
+  return status;
+}
+
+tsr_status tsr_tiles_parse_list(tsr_scan *scan, tsr_tiles *tiles) {
+  size_t count = 0, capacity = 0;
+  do {
+    int64_t device = 0;
+    TSR_TRY(tsr_scan_int(scan, &device));
+    if (device < 0 || device > INT32_MAX)
+      return tsr_fail(SYNTAX, "device %lld, wanted 0 to %d", (long long)device, INT32_MAX);
+    TSR_TRY(add_device(tiles, count++, &capacity, device));
+  } while (tsr_scan_take(scan, ','));
+  if ((int64_t)count != tiles->device_count)
+    return tsr_fail(SYNTAX, "tiles for %lld devices, but %zu are listed",
+                    (long long)tiles->device_count, count);
+  if (count == 1)
+    return tsr_fail(SYNTAX, "a list of one device, wanted {maximal device=%d}", tiles->devices[0]);
+  return check_distinct(tiles->devices, count);
+}
+
+tsr_status tsr_tiles_parse_dims(tsr_scan *scan, tsr_tiles *tiles) {
+  TSR_TRY(tsr_scan_expect(scan, '['));
+  TSR_TRY(parse_dims(scan, ']', 1, tiles->dims, &tiles->dim_count));
+  return count_devices(tiles->dims, tiles->dim_count, &tiles->device_count);
+}

@@ -1,0 +1,276 @@
+// XLA's newer text of a sharding, over a mesh with names: Shardy's notation with the mesh spelled
+// out.
+//
+//   {mesh['x'=2,'y'=4], [{'x'}, {'y':(1)2, ?}], unreduced={'y':(2)2}}
+//
+// It is read as the tiling that it means, so print gives that: the names are lost, and so are open
+// dimensions. A mesh whose device_ids are not 0, 1, 2, ... only renumbers the devices of the tiles.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tiling/tiling_internal.h"
+#include "spec/sharding_internal.h"
+#include "spec/spec_builder.h"
+#include "tessera/compat/hlo.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/mesh.h"
+#include "tiling/tiling_metadata.h"
+#include "tiling/tiling_text.h"
+
+typedef struct named {
+  tsr_tiling *tiling;
+  tsr_spec_builder builder;
+  int axis_count;
+  tsr_axis axes[TSR_MAX_AXES];
+  tsr_tiles ids;  // dim_count 0 = 0, 1, 2, ...
+} named;
+
+// ---- the mesh ----
+
+static tsr_status parse_name(tsr_scan *scan, named *n, const char **out_name) {
+  const char quote = tsr_scan_peek(scan);
+  if (quote != '\'' && quote != '"') return tsr_scan_fail(scan, "a name in quotes");
+  const char *start = ++scan->at;
+  while (*scan->at && *scan->at != quote) scan->at++;
+  const size_t length = (size_t)(scan->at - start);
+  TSR_TRY(tsr_scan_expect(scan, quote));
+  return tsr_spec_builder_name(&n->builder, start, length, out_name);
+}
+
+// Axes are explicit, which lets them be unreduced, until the text calls them manual.
+static tsr_status parse_axes(tsr_scan *scan, named *n) {
+  TSR_TRY(tsr_scan_expect(scan, '['));
+  do {
+    if (n->axis_count == TSR_MAX_AXES)
+      return tsr_fail(TOO_LARGE, "a mesh of more than %d axes", TSR_MAX_AXES);
+    tsr_axis *axis = &n->axes[n->axis_count++];
+    axis->type = TSR_AXIS_EXPLICIT;
+    TSR_TRY(parse_name(scan, n, &axis->name));
+    TSR_TRY(tsr_scan_expect(scan, '='));
+    TSR_TRY(tsr_scan_int(scan, &axis->size));
+  } while (tsr_scan_take(scan, ','));
+  return tsr_scan_expect(scan, ']');
+}
+
+static bool take_word(tsr_scan *scan, const char *name) {
+  tsr_scan_peek(scan);
+  tsr_scan after = *scan;
+  size_t length = 0;
+  const char *word = tsr_scan_word(&after, &length);
+  if (strlen(name) != length || memcmp(word, name, length)) return false;
+  *scan = after;
+  return true;
+}
+
+static tsr_status count_ids(named *n) {
+  n->ids.device_count = 1;
+  for (int i = 0; i < n->axis_count; i++)
+    if (n->axes[i].size < 1 ||
+        __builtin_mul_overflow(n->ids.device_count, n->axes[i].size, &n->ids.device_count) ||
+        n->ids.device_count > INT32_MAX)
+      return tsr_fail(TOO_LARGE, "a mesh of more than %d devices", INT32_MAX);
+  n->ids.dim_count = 1;
+  return NULL;
+}
+
+// device_ids=([4,2]T(1,0)) or device_ids=(0,2,1,3), after the word.
+static tsr_status parse_ids(tsr_scan *scan, named *n) {
+  TSR_TRY(tsr_scan_expect(scan, '='));
+  TSR_TRY(tsr_scan_expect(scan, '('));
+  TSR_TRY(count_ids(n));
+  if (tsr_scan_peek(scan) == '[')
+    TSR_TRY(tsr_tiles_parse_iota(scan, &n->ids));
+  else
+    TSR_TRY(tsr_tiles_parse_list(scan, &n->ids));
+  for (int64_t i = 0; n->ids.devices && i < n->ids.device_count; i++)
+    if (n->ids.devices[i] >= n->ids.device_count)
+      return tsr_fail(SYNTAX, "device %d in a mesh of %lld", n->ids.devices[i],
+                      (long long)n->ids.device_count);
+  return tsr_scan_expect(scan, ')');
+}
+
+// ---- axes in use ----
+
+// 'x' or 'x':(1)2.
+static tsr_status parse_ref(tsr_scan *scan, named *n, tsr_axis_ref *out) {
+  *out = (tsr_axis_ref){.pre = 1};
+  TSR_TRY(parse_name(scan, n, &out->name));
+  if (!tsr_scan_take(scan, ':')) return NULL;
+  TSR_TRY(tsr_scan_expect(scan, '('));
+  TSR_TRY(tsr_scan_int(scan, &out->pre));
+  TSR_TRY(tsr_scan_expect(scan, ')'));
+  TSR_TRY(tsr_scan_int(scan, &out->size));
+  if (out->pre < 1 || out->size < 1)
+    return tsr_fail(BAD_SUB_AXIS, "sub-axis '%s':(%lld)%lld, wanted positive numbers", out->name,
+                    (long long)out->pre, (long long)out->size);
+  return NULL;
+}
+
+// Manual axes are noted in the mesh; that they are used for nothing else, by the spec.
+static tsr_status add_manual(named *n, const tsr_axis_ref *ref) {
+  if (ref->size) return tsr_fail(UNSUPPORTED, "only a part of axis \"%s\" is manual", ref->name);
+  for (int i = 0; i < n->axis_count; i++)
+    if (!strcmp(n->axes[i].name, ref->name)) n->axes[i].type = TSR_AXIS_MANUAL;
+  return tsr_spec_builder_member(&n->builder, TSR_SET_REPLICATED, ref);
+}
+
+static tsr_status add_unreduced(named *n, const tsr_axis_ref *ref) {
+  return tsr_spec_builder_member(&n->builder, TSR_SET_UNREDUCED, ref);
+}
+
+static tsr_status add_replicated(named *n, const tsr_axis_ref *ref) {
+  return tsr_spec_builder_member(&n->builder, TSR_SET_REPLICATED, ref);
+}
+
+typedef tsr_status add_fn(named *n, const tsr_axis_ref *ref);
+
+static tsr_status add_all(named *n, add_fn *add) {
+  for (int i = 0; i < n->axis_count; i++) TSR_TRY(add(n, &(tsr_axis_ref){n->axes[i].name, 1, 0}));
+  return NULL;
+}
+
+static tsr_status parse_set(tsr_scan *scan, named *n, add_fn *add) {
+  TSR_TRY(tsr_scan_expect(scan, '{'));
+  if (tsr_scan_take(scan, '}')) return NULL;
+  do {
+    tsr_axis_ref ref;
+    TSR_TRY(parse_ref(scan, n, &ref));
+    TSR_TRY(add(n, &ref));
+  } while (tsr_scan_take(scan, ','));
+  return tsr_scan_expect(scan, '}');
+}
+
+// {'x', 'y', ?}
+static tsr_status parse_dim(tsr_scan *scan, named *n) {
+  bool cut = false;
+  TSR_TRY(tsr_scan_expect(scan, '{'));
+  TSR_TRY(tsr_spec_builder_dim(&n->builder));
+  if (tsr_scan_take(scan, '}')) return NULL;
+  do {
+    tsr_axis_ref ref;
+    if (tsr_scan_take(scan, '?')) break;
+    TSR_TRY(parse_ref(scan, n, &ref));
+    if (!cut) TSR_TRY(tsr_spec_builder_stage(&n->builder));
+    cut = true;
+    TSR_TRY(tsr_spec_builder_axis(&n->builder, &ref));
+  } while (tsr_scan_take(scan, ','));
+  return tsr_scan_expect(scan, '}');
+}
+
+static tsr_status parse_dims(tsr_scan *scan, named *n) {
+  if (tsr_scan_take(scan, ']')) return NULL;
+  do {
+    TSR_TRY(parse_dim(scan, n));
+  } while (tsr_scan_take(scan, ','));
+  return tsr_scan_expect(scan, ']');
+}
+
+// ---- the rest ----
+
+static bool take_reduction(tsr_scan *scan, tsr_reduction *out) {
+  static const char *const names[] = {
+      [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_MIN] = "min"};
+  for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
+    if (!take_word(scan, names[i])) continue;
+    *out = (tsr_reduction)i;
+    return true;
+  }
+  return false;
+}
+
+// unreduced, unreduced={'x'}, unreduced=max{'x'} or unreduced=max.
+static tsr_status parse_unreduced(tsr_scan *scan, named *n) {
+  if (!tsr_scan_take(scan, '=')) return add_all(n, add_unreduced);
+  const bool told = take_reduction(scan, &n->builder.reduction);
+  if (told && tsr_scan_peek(scan) != '{') return add_all(n, add_unreduced);
+  return parse_set(scan, n, add_unreduced);
+}
+
+// replicated or manual, alone or with their axes.
+static tsr_status parse_axis_set(tsr_scan *scan, named *n, add_fn *add) {
+  return tsr_scan_take(scan, '=') ? parse_set(scan, n, add) : add_all(n, add);
+}
+
+static tsr_status parse_attribute(tsr_scan *scan, named *n) {
+  tsr_tiling *tiling = n->tiling;
+  if (tsr_scan_take(scan, '[')) return parse_dims(scan, n);
+  if (take_word(scan, "replicated")) return parse_axis_set(scan, n, add_replicated);
+  if (take_word(scan, "manual")) return parse_axis_set(scan, n, add_manual);
+  if (take_word(scan, "unreduced")) return parse_unreduced(scan, n);
+  if (!take_word(scan, "metadata")) return tsr_scan_fail(scan, "dimensions or a set of axes");
+  if (tiling->metadata_count) return tsr_fail(SYNTAX, "metadata= is given twice");
+  TSR_TRY(tsr_scan_expect(scan, '='));
+  return tsr_metadata_parse(scan, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
+}
+
+static tsr_status parse_named(tsr_scan *scan, named *n) {
+  TSR_TRY(parse_axes(scan, n));
+  TSR_TRY(tsr_scan_expect(scan, ','));
+  if (take_word(scan, "device_ids")) {
+    TSR_TRY(parse_ids(scan, n));
+    TSR_TRY(tsr_scan_expect(scan, ','));
+  }
+  do {
+    TSR_TRY(parse_attribute(scan, n));
+  } while (tsr_scan_take(scan, ','));
+  return NULL;
+}
+
+// ---- what it means ----
+
+// Renumbers the devices of `tiles`, which are positions of the mesh, by `ids`. If these are
+// counted, so are the tiles where they can be.
+static tsr_status renumber(tsr_tiles *tiles, const tsr_tiles *ids) {
+  if (!ids->dim_count) return NULL;
+  int32_t *devices = NULL;
+  TSR_TRY(tsr_tiles_new_list(tiles->device_count, &devices));
+  for (int64_t i = 0; i < tiles->device_count; i++)
+    devices[i] = (int32_t)tsr_tiles_device(ids, tsr_tiles_device(tiles, i));
+  tiles->devices = devices;
+  int64_t number = 0, wanted = 0;
+  if (ids->devices || !tsr_digits_follow(tiles, &tiles->digits, &number, &wanted)) return NULL;
+  free(devices);
+  tiles->devices = NULL;
+  return NULL;
+}
+
+static tsr_status bind_named(named *n, tsr_sharding **out_sharding) {
+  tsr_mesh *mesh = NULL;
+  tsr_spec *spec = NULL;
+  const tsr_mesh_desc desc = {
+      .size = sizeof desc, .axis_count = n->axis_count, .axes = n->axes, .abstract = true};
+  tsr_status status = tsr_mesh_create(&desc, &mesh);
+  if (!status) status = tsr_spec_builder_finish(&n->builder, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, out_sharding);
+  tsr_spec_release(spec);
+  tsr_mesh_release(mesh);
+  return status;
+}
+
+static tsr_status translate(named *n) {
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(bind_named(n, &sharding));
+  const int rank = tsr_sharding_dim_count(sharding);
+  tsr_status status = tsr_tiling_fill(n->tiling, sharding, rank);
+  if (!status && n->tiling->kind == TSR_TILING_TILED) status = renumber(&n->tiling->tiles, &n->ids);
+  tsr_sharding_release(sharding);
+  if (status || n->tiling->kind != TSR_TILING_TILED) return status;
+  return tsr_tiles_normalise(&n->tiling->tiles, &n->tiling->kind);
+}
+
+tsr_status tsr_tiling_parse_mesh(tsr_scan *scan, tsr_tiling *tiling) {
+  named n = {.tiling = tiling, .builder = TSR_SPEC_BUILDER_EMPTY};
+  tsr_status status = parse_named(scan, &n);
+  if (!status) status = translate(&n);
+  tsr_spec_builder_deinit(&n.builder);
+  free(n.ids.devices);
+  return status;
+}
+
+tsr_status tsr_tiling_parse_maximal_mesh(tsr_scan *scan, tsr_tiling *tiling) {
+  TSR_TRY(tsr_scan_expect(scan, '['));
+  if (!take_word(scan, "device_id")) return tsr_scan_fail(scan, "device_id");
+  TSR_TRY(tsr_scan_expect(scan, '='));
+  TSR_TRY(tsr_scan_int(scan, &tiling->device));
+  return tsr_scan_expect(scan, ']');
+}

@@ -1,0 +1,52 @@
+// Which tensors of a checkpoint are taken, and as which types.
+#ifndef TESSERA_VIEW_SELECT_H
+#define TESSERA_VIEW_SELECT_H
+
+#include "tessera/api.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/dtype.h"
+#include "tessera/status.h"
+#include "tessera/tree.h"
+#include "view/view.h"
+
+// What the options of a transform, a load and a save have in common. Lists are borrowed.
+typedef struct tsr_selection {
+  const tsr_mapping *map;  // applied first; NULL = the tensors of the source
+  const char *const *include, *const *exclude;
+  int64_t include_count, exclude_count;
+  const tsr_cast_rule *casts;  // the first that matches decides, otherwise `dtype`
+  int64_t cast_count;
+  tsr_dtype dtype;
+  bool no_companions, allow_overflow;
+} tsr_selection;
+// The selection in an options struct that has these fields.
+#define TSR_SELECTION_OF(options)                             \
+  ((tsr_selection){.map = (options)->map,                     \
+                   .include = (options)->include,             \
+                   .exclude = (options)->exclude,             \
+                   .include_count = (options)->include_count, \
+                   .exclude_count = (options)->exclude_count, \
+                   .casts = (options)->casts,                 \
+                   .cast_count = (options)->cast_count,       \
+                   .dtype = (options)->dtype,                 \
+                   .no_companions = (options)->no_companions, \
+                   .allow_overflow = (options)->allow_overflow})
+
+// Whether lists are there and types exist.
+TSR_MUST_USE tsr_status tsr_selection_check(const tsr_selection *selection);
+// The lists alone: what must hold before ranks compare them.
+TSR_MUST_USE tsr_status tsr_selection_check_lists(const tsr_selection *selection);
+// Removes the views that are not included or are excluded, and casts the others. `source` are the
+// tensors that the views come from, for what goes with them; NULL = the views themselves.
+TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
+                                         const tsr_selection *selection);
+// The tensors of a checkpoint that a selection takes. What is read is compared with `hashes`, which
+// outlive the views; NULL = it is not.
+TSR_MUST_USE tsr_status tsr_views_selected(const tsr_checkpoint *source,
+                                           const tsr_selection *selection,
+                                           tsr_replica_check replicas, tsr_source_hashes *hashes,
+                                           tsr_views *out_views);
+// Names, types and shapes of views.
+TSR_MUST_USE tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree);
+
+#endif

@@ -1,0 +1,240 @@
+#include "view/view.h"
+
+#include <stdlib.h>
+
+#include "element/shape_internal.h"
+#include "store/checkpoint.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/engine/kernels.h"
+#include "tessera/tree.h"
+
+// What reading through the store takes: lists of runs and a staging buffer.
+enum { STORE_MEMORY = 5 << 18 };
+
+tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  if (count == 0) return NULL;
+  return tsr_note(view->ops->read(view, first, count, out), "tensor \"%s\"", view->name);
+}
+
+// A run of elements to place `to` of a buffer; `bytes` has room for one when they are smaller than
+// a byte.
+static tsr_status read_run(const tsr_view *view, int64_t first, int64_t count, char *bytes,
+                           void *out, int64_t to) {
+  const int bits = tsr_dtype_info_of(view->dtype)->bits;
+  if (!bytes) return view->ops->read(view, first, count, (char *)out + to * bits / 8);
+  const tsr_copy copy = {.to = to, .length = count};
+  bytes[(count * bits - 1) / 8] = 0;
+  TSR_TRY(view->ops->read(view, first, count, bytes));
+  tsr_copy_run(&copy, bits, bytes, out);
+  return NULL;
+}
+
+// The dimension whose range, with all of the dimensions after it, is one run.
+static int run_dim(const tsr_view *view, const tsr_range *box) {
+  int dim = view->shape.rank - 1;
+  while (dim > 0 && box[dim].lo == 0 && box[dim].hi == view->shape.dims[dim]) dim--;
+  return dim;
+}
+
+static tsr_status read_runs(const tsr_view *view, const tsr_range *box, int dim, int64_t run,
+                            char *bytes, void *out) {
+  const int rank = view->shape.rank;
+  int64_t strides[TSR_MAX_RANK], at[TSR_MAX_RANK];
+  tsr_shape_strides(&view->shape, strides);
+  for (int d = 0; d < rank; d++) at[d] = box[d].lo;
+  for (int64_t to = 0;; to += run) {
+    int64_t first = 0;
+    for (int d = 0; d < rank; d++) first += at[d] * strides[d];
+    TSR_TRY(read_run(view, first, run, bytes, out, to));
+    int d = dim - 1;
+    for (; d >= 0 && ++at[d] == box[d].hi; d--) at[d] = box[d].lo;
+    if (d < 0) return NULL;
+  }
+}
+
+// By runs of the last dimension, and of those before it as long as what follows is whole.
+static tsr_status read_by_runs(const tsr_view *view, const tsr_range *box, void *out) {
+  const int rank = view->shape.rank, bits = tsr_dtype_info_of(view->dtype)->bits;
+  char *bytes = NULL;
+  if (rank == 0) return view->ops->read(view, 0, 1, out);
+  for (int d = 0; d < rank; d++)
+    if (box[d].lo >= box[d].hi) return NULL;
+  const int dim = run_dim(view, box);
+  int64_t run = 1;
+  for (int d = dim; d < rank; d++) run *= box[d].hi - box[d].lo;
+  if (bits % 8) {
+    bytes = malloc((size_t)(run * bits / 8 + 1));
+    if (!bytes) return tsr_fail(NO_MEMORY, "a run of elements");
+  }
+  tsr_status status = read_runs(view, box, dim, run, bytes, out);
+  free(bytes);
+  return status;
+}
+
+tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range *box, void *out) {
+  tsr_status status =
+      view->ops->read_box ? view->ops->read_box(view, box, out) : read_by_runs(view, box, out);
+  return tsr_note(status, "tensor \"%s\"", view->name);
+}
+
+int64_t tsr_view_memory(const tsr_view *view, int64_t count) {
+  return view->ops->memory(view, count);
+}
+
+int64_t tsr_view_bytes_read(const tsr_view *view) { return view->ops->bytes_read(view); }
+
+int64_t tsr_view_origin(const tsr_view *view, bool *out_same) {
+  return view->ops->origin(view, out_same);
+}
+
+void tsr_view_destroy(tsr_view *view) {
+  if (view) view->ops->destroy(view);
+}
+
+int64_t tsr_view_bytes(const tsr_view *view, int64_t count) {
+  return (count * tsr_dtype_info_of(view->dtype)->bits + 7) / 8;
+}
+
+void tsr_views_deinit(tsr_views *views) {
+  for (int64_t i = 0; i < views->count; i++) tsr_view_destroy(views->items[i]);
+  free(views->items);
+  *views = (tsr_views){0};
+}
+
+// ---- stored tensors ----
+
+typedef struct stored_view {
+  tsr_view view;
+  const tsr_checkpoint *checkpoint;  // shared
+  int64_t tensor;
+  int64_t
+      copied_bytes;  // of other copies that are read too; 0 = there are none, or they are trusted
+  tsr_source_hashes *hashes;  // borrowed; NULL = what is read is not hashed
+} stored_view;
+
+void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes) {
+  ((stored_view *)stored)->hashes = hashes;
+}
+
+// Bits after the last element are no part of what is hashed.
+static void clear_last(const tsr_view *view, int64_t count, void *out) {
+  if (count * tsr_dtype_info_of(view->dtype)->bits % 8)
+    ((char *)out)[tsr_view_bytes(view, count) - 1] = 0;
+}
+
+static tsr_status hash_stored(const stored_view *stored, int64_t first, int64_t count,
+                              const void *bytes) {
+  if (!stored->hashes) return NULL;
+  return tsr_source_hashes_add(stored->hashes, stored->tensor, first, count, bytes);
+}
+
+static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  const stored_view *stored = (const stored_view *)view;
+  tsr_box_index *index = NULL;
+  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
+  tsr_store *store = stored->checkpoint->store;
+  if (stored->hashes) clear_last(view, count, out);
+  tsr_status status = tsr_store_read_range(store, stored->tensor, index, first, count, -1, out);
+  if (!status && stored->copied_bytes)
+    status = tsr_store_check_range(store, stored->tensor, index, first, count, out);
+  if (!status) status = hash_stored(stored, first, count, out);
+  tsr_box_index_destroy(index);
+  return status;
+}
+
+// Where a box is one run of the tensor: its first element, and how many; -1 = it is several.
+static int64_t box_is_run(const tsr_view *view, const tsr_range *box, int64_t *out_count) {
+  int64_t first = 0, count = 1;
+  const int dim = view->shape.rank ? run_dim(view, box) : 0;
+  for (int d = 0; d < view->shape.rank; d++) {
+    const int64_t size = box[d].hi - box[d].lo;
+    if (d < dim && size != 1) return -1;
+    first = first * view->shape.dims[d] + box[d].lo;
+    count *= size;
+  }
+  *out_count = count;
+  return first;
+}
+
+static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, void *out) {
+  const stored_view *stored = (const stored_view *)view;
+  tsr_box_index *index = NULL;
+  int64_t count = 0;
+  if (stored->copied_bytes) return read_by_runs(view, box, out);  // copies are compared by runs
+  const int64_t first = stored->hashes ? box_is_run(view, box, &count) : -1;
+  if (first >= 0) clear_last(view, count, out);
+  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
+  tsr_status status =
+      tsr_store_read(stored->checkpoint->store, stored->tensor, index, box, -1, out);
+  if (!status) status = hash_stored(stored, first < 0 ? 0 : first, count, out);
+  tsr_box_index_destroy(index);
+  return status;
+}
+
+static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
+  const stored_view *stored = (const stored_view *)view;
+  return STORE_MEMORY + tsr_foreign_memory(stored->checkpoint->store, stored->tensor, count);
+}
+
+static int64_t bytes_of_stored(const tsr_view *view) {
+  return tsr_view_bytes(view, view->elements) + ((const stored_view *)view)->copied_bytes;
+}
+
+// What is stored otherwise, or in copies that are compared, is read through the view only.
+static int64_t origin_of_stored(const tsr_view *view, bool *out_same) {
+  const stored_view *stored = (const stored_view *)view;
+  const tsr_store *store = stored->checkpoint->store;
+  *out_same = stored->copied_bytes == 0 && !store->tensors[stored->tensor].foreign;
+  return stored->tensor;
+}
+
+static void destroy_stored(tsr_view *view) {
+  tsr_checkpoint_release(((stored_view *)view)->checkpoint);
+  free(view);
+}
+
+static const tsr_view_ops stored_ops = {
+    .read = read_stored,
+    .read_box = read_stored_box,
+    .memory = memory_of_stored,
+    .bytes_read = bytes_of_stored,
+    .origin = origin_of_stored,
+    .destroy = destroy_stored,
+};
+
+tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
+                           tsr_replica_check copies, tsr_view **out_view) {
+  const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
+  stored_view *stored = malloc(sizeof *stored);
+  if (!stored) return tsr_fail(NO_MEMORY, "a view of a tensor");
+  *stored = (stored_view){.view = {.ops = &stored_ops,
+                                   .name = t->path,
+                                   .dtype = t->dtype,
+                                   .shape = tsr_tensor_shape(t),
+                                   .elements = tsr_tensor_elements(t),
+                                   .in_pieces = !checkpoint->store->tensors[tensor].foreign},
+                          .checkpoint = tsr_checkpoint_retain(checkpoint),
+                          .tensor = tensor,
+                          .copied_bytes = copies == TSR_REPLICAS_COMPARED
+                                              ? tsr_store_copied_bytes(checkpoint->store, tensor)
+                                              : 0};
+  *out_view = &stored->view;
+  return NULL;
+}
+
+tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replica_check copies,
+                        tsr_views *out_views) {
+  const int64_t count = tsr_tree_count(checkpoint->tree);
+  tsr_views views = {.items = calloc((size_t)count + 1, sizeof *views.items)};
+  if (!views.items) return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
+    tsr_status status = tsr_view_stored(checkpoint, i, copies, &views.items[i]);
+    if (status) {
+      tsr_views_deinit(&views);
+      return status;
+    }
+    views.count++;
+  }
+  *out_views = views;
+  return NULL;
+}
