@@ -34,7 +34,7 @@ static const struct {
 enum { COPIED_DEVICES = 64, STEP = 16 };
 
 typedef struct bench {
-  bool told;
+  bool printed;
   long long copies, bytes;
 } bench;
 
@@ -102,12 +102,12 @@ static tsr_status make_plans(void *context) {
   b->copies = b->bytes = 0;
   for (size_t i = 0; i < sizeof certified / sizeof *certified; i++) TSR_TRY(certify(b, i));
   for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) TSR_TRY(copy(b, i));
-  if (!b->told) fprintf(stderr, "copy_plan: %lld MB certified, %lld copies\n", b->bytes, b->copies);
-  b->told = true;
+  if (!b->printed) fprintf(stderr, "copy_plan: %lld MB certified, %lld copies\n", b->bytes, b->copies);
+  b->printed = true;
   return NULL;
 }
 
 int main(void) {
-  bench b = {.told = false};
+  bench b = {.printed = false};
   return rounds_serve(make_plans, &b);
 }

@@ -1,4 +1,4 @@
-// Block-cyclic redistribution, against ScaLAPACK. Both find out anew in each round who sends what,
+// Block-cyclic redistribution, against ScaLAPACK. Both compute in each round who sends what,
 // as a program that redistributes once would; the results are compared before the first round.
 // bench: 4096 x 4096 f64 on a 2 x 2 grid, blocks of 64 x 64 to 32 x 128
 // rival: pdgemr2d of ScaLAPACK

@@ -41,7 +41,7 @@ typedef struct bench {
   tsr_sharding *shardings[WIDTHS][KINDS];
   tsr_layout *layouts[TENSORS];
   int64_t asked[ASKED];  // positions
-  bool told;
+  bool printed;
 } bench;
 
 static int64_t width_of(int index) { return 1024 + 512 * (int64_t)index; }
@@ -99,9 +99,9 @@ static tsr_status make_plan(void *context) {
   for (int t = 0; t < TENSORS && !status; t++) status = lay_out(b, t);
   int64_t bytes = 0;
   for (int i = 0; i < ASKED && !status; i++) bytes += bytes_of(b, b->asked[i]);
-  if (!b->told && !status)
+  if (!b->printed && !status)
     fprintf(stderr, "plan_100k: %lld bytes on 16 devices\n", (long long)bytes);
-  b->told = true;
+  b->printed = true;
   clear(b);
   return status;
 }

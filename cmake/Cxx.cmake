@@ -12,7 +12,7 @@ else()
   tessera_leave_out("examples and tests in C++" "a C++ compiler")
 endif()
 
-# Called by their own names, which tell clang++ from clang; each file once.
+# Called by their own names, because clang++ and clang are one file; each file once.
 set(tessera_cxx_compilers "")
 set(files "")
 foreach(name ${CMAKE_CXX_COMPILER} g++ clang++)

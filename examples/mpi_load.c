@@ -67,7 +67,7 @@ static tsr_status check(const tsr_leaf *leaf) {
   return NULL;
 }
 
-static tsr_status tell(tsr_comm *comm, const tsr_load *job) {
+static tsr_status print_all(tsr_comm *comm, const tsr_load *job) {
   const tsr_load_certificate *mine = tsr_load_certificate_of(job);
   const int ranks = tsr_comm_rank_count(comm);
   tsr_load_certificate *all = calloc((size_t)ranks, sizeof *all);
@@ -87,7 +87,7 @@ static tsr_status load_and_check(tsr_comm *comm, tsr_load *job) {
   TSR_TRY(tsr_load_run(job, &tree));
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++)
     TSR_TRY(check(tsr_array_tree_at(tree, i)));
-  TSR_TRY(tell(comm, job));
+  TSR_TRY(print_all(comm, job));
   if (tsr_comm_rank(comm) == 0)
     printf("%" PRId64 " bytes were read by all, every element is right\n",
            tsr_load_certificate_of(job)->total_read);

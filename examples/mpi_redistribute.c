@@ -1,5 +1,5 @@
 // A matrix that lies in blocks dealt round robin on a 2 x 2 grid of processes, as ScaLAPACK has it,
-// becomes blocks of whole rows, one for each process, as whoever writes it to a file wants it.
+// becomes blocks of whole rows, one for each process, as a writer of files needs them.
 //
 //   cc mpi_redistribute.c $(pkg-config --cflags --libs tessera-mpi_openmpi)
 //   mpirun -n 4 ./mpi_redistribute
@@ -24,13 +24,13 @@ static tsr_status make_layout(const char *mesh_text, const char *spec_text,
   return tsr_layout_create(sharding, TSR_SHAPE(ROWS, COLUMNS), TSR_POLICY_UNEVEN, out_layout);
 }
 
-// What a rank tells of its rows.
+// What a rank prints about its rows.
 typedef struct report {
   int64_t first_row, end_row;
   double first, last;
 } report;
 
-static tsr_status tell(tsr_comm *comm, const tsr_array *rows) {
+static tsr_status print_all(tsr_comm *comm, const tsr_array *rows) {
   tsr_array_part part = TSR_ARRAY_PART;
   TSR_TRY(tsr_array_local_at(rows, 0, &part));
   const double *data = part.data;
@@ -61,7 +61,7 @@ static tsr_status run(void) {
   TSR_TRY(make_layout("rank=4", "rank, _", &by_rows));
   TSR_TRY(tsr_array_shard(comm, blocks, TSR_F64, matrix, NULL, &dealt));
   TSR_TRY(tsr_array_reshard(dealt, by_rows, NULL, &rows));
-  return tell(comm, rows);
+  return print_all(comm, rows);
 }
 
 int main(int argc, char **argv) {

@@ -29,7 +29,7 @@ static int complain(const char *path, const char *what) {
 
 // ---- make ----
 
-// How the files are cut, as the command wants to be told.
+// How the files are cut, as options of the command.
 static int write_plan(const sharded_model *m, const char *folder) {
   char path[512];
   tsr_plan *plan = NULL;
