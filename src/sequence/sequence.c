@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "sequence/sequence_cache.h"
 #include "sequence/sequence_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/dtype.h"
@@ -157,20 +156,13 @@ static tsr_status find_shardy(const tsr_change_job *job, tsr_route *out_route) {
 }
 
 static tsr_status find_route(const tsr_change_job *job, const tsr_sequence_options *options,
-                             tsr_sequence_cache *cache, tsr_route *out_route) {
-  bool known = false;
+                             tsr_route *out_route) {
   if (tsr_spread_equal(&job->from, &job->to)) {
     *out_route = (tsr_route){.optimal = true};
     return NULL;
   }
-  if (cache) TSR_TRY(tsr_sequence_cache_find(cache, job, options->method, out_route, &known));
-  if (known) return NULL;
-  TSR_TRY(options->method == TSR_SEQUENCE_SHARDY ? find_shardy(job, out_route)
-                                                 : find_best(job, out_route));
-  if (!cache) return NULL;
-  tsr_status status = tsr_sequence_cache_add(cache, job, options->method, out_route);
-  if (status) tsr_route_deinit(out_route);
-  return status;
+  return options->method == TSR_SEQUENCE_SHARDY ? find_shardy(job, out_route)
+                                                : find_best(job, out_route);
 }
 
 // ---- steps ----
@@ -294,10 +286,9 @@ static tsr_status check_options(const tsr_sequence_options *options) {
   return NULL;
 }
 
-tsr_status tsr_sequence_create_cached(const tsr_sharding *from, const tsr_sharding *to,
-                                      const tsr_shape *shape, tsr_dtype dtype,
-                                      const tsr_sequence_options *given, tsr_sequence_cache *cache,
-                                      tsr_sequence **out_sequence) {
+tsr_status tsr_sequence_create(const tsr_sharding *from, const tsr_sharding *to,
+                               const tsr_shape *shape, tsr_dtype dtype,
+                               const tsr_sequence_options *given, tsr_sequence **out_sequence) {
   tsr_sequence_options read;
   const tsr_sequence_options *const options = &read;
   TSR_TRY(tsr_sized_read(tsr_sequence_options, given, &read));
@@ -305,16 +296,10 @@ tsr_status tsr_sequence_create_cached(const tsr_sharding *from, const tsr_shardi
   tsr_change_job job;
   tsr_route route = TSR_ROUTE_EMPTY;
   TSR_TRY(job_init(&job, from, to, shape, dtype, options));
-  TSR_TRY(find_route(&job, options, cache, &route));
+  TSR_TRY(find_route(&job, options, &route));
   tsr_status status = assemble(&job, &route, from, to, dtype, out_sequence);
   tsr_route_deinit(&route);
   return status;
-}
-
-tsr_status tsr_sequence_create(const tsr_sharding *from, const tsr_sharding *to,
-                               const tsr_shape *shape, tsr_dtype dtype,
-                               const tsr_sequence_options *options, tsr_sequence **out_sequence) {
-  return tsr_sequence_create_cached(from, to, shape, dtype, options, NULL, out_sequence);
 }
 
 tsr_sequence *tsr_sequence_retain(const tsr_sequence *sequence) {

@@ -59,7 +59,6 @@ typedef struct tsr_route {
   { .moves = NULL }
 
 TSR_MUST_USE tsr_status tsr_route_add(tsr_route *route, const tsr_sequence_move *move);
-TSR_MUST_USE tsr_status tsr_route_copy(const tsr_route *route, tsr_route *out_route);
 void tsr_route_deinit(tsr_route *route);
 
 // ---- what is to be done ----

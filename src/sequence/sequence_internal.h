@@ -1,4 +1,4 @@
-// Sequences, for other rooms: remembered ones, what one is for, and JSON. The rest is in
+// Sequences, for other rooms: their ends, and JSON. The rest is in
 // tessera/engine/sequence.h.
 #ifndef TESSERA_SEQUENCE_SEQUENCE_INTERNAL_H
 #define TESSERA_SEQUENCE_SEQUENCE_INTERNAL_H
@@ -13,19 +13,6 @@
 #include "tessera/reduction.h"
 #include "tessera/shape.h"
 #include "tessera/status.h"
-
-// Remembers what was found, for many tensors that change in the same way. May be shared by threads.
-typedef struct tsr_sequence_cache tsr_sequence_cache;
-TSR_MUST_USE tsr_status tsr_sequence_cache_create(tsr_sequence_cache **out_cache);
-void tsr_sequence_cache_destroy(tsr_sequence_cache *cache);  // NULL is fine
-// How many sequences were asked of it, and how many of these it knew.
-void tsr_sequence_cache_counts(tsr_sequence_cache *cache, int64_t *out_asked, int64_t *out_known);
-// tsr_sequence_create that asks the cache first (NULL = none), and tells it what was found.
-TSR_MUST_USE tsr_status tsr_sequence_create_cached(const tsr_sharding *from, const tsr_sharding *to,
-                                                   const tsr_shape *shape, tsr_dtype dtype,
-                                                   const tsr_sequence_options *options,
-                                                   tsr_sequence_cache *cache,
-                                                   tsr_sequence **out_sequence);
 
 tsr_sequence *tsr_sequence_retain(const tsr_sequence *sequence);
 

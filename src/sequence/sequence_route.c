@@ -30,20 +30,6 @@ tsr_status tsr_route_add(tsr_route *route, const tsr_sequence_move *move) {
   return NULL;
 }
 
-tsr_status tsr_route_copy(const tsr_route *route, tsr_route *out_route) {
-  tsr_route copy = *route;
-  copy.capacity = route->count;
-  copy.moves = NULL;
-  if (route->count) {
-    copy.moves = malloc(sizeof *copy.moves * (size_t)route->count);
-    if (!copy.moves)
-      return tsr_fail(NO_MEMORY, "a sequence of %lld steps", (long long)route->count);
-    memcpy(copy.moves, route->moves, sizeof *copy.moves * (size_t)route->count);
-  }
-  *out_route = copy;
-  return NULL;
-}
-
 void tsr_route_deinit(tsr_route *route) {
   free(route->moves);
   *route = (tsr_route)TSR_ROUTE_EMPTY;

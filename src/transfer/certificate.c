@@ -28,7 +28,8 @@ static void add_to(int64_t *sum, int64_t number) { *sum = tsr_saturated_add(*sum
 
 // ---- memory ----
 
-int64_t tsr_largest_buffer(const tsr_layout *layout) {
+// In elements, of all shards.
+static int64_t largest_buffer(const tsr_layout *layout) {
   int64_t largest = layout->table ? 0 : 1;
   for (int d = 0; !layout->table && d < layout->rank; d++) {
     const tsr_cut cut = tsr_layout_cut(layout, d);
@@ -288,7 +289,7 @@ tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->to), "devices"));
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));
-  const int64_t before = tsr_largest_buffer(plan->from), after = tsr_largest_buffer(plan->to);
+  const int64_t before = largest_buffer(plan->from), after = largest_buffer(plan->to);
   counts c = {.extra = after, .peak = before};
   TSR_TRY(plan->from_tree || plan->to_tree ? count_listed(plan, &c) : count_grids(plan, &c));
   const tsr_certificate certificate = {

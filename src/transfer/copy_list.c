@@ -54,13 +54,12 @@ void tsr_copy_list_deinit(tsr_copy_list *list) {
 
 // ---- order, and fewer ----
 
-int tsr_copy_order(const tsr_copy_head *a, const tsr_copy_head *b) {
+static int by_target(const void *left, const void *right) {
+  const tsr_copy_head *a = left, *b = right;
   if (a->target != b->target) return a->target < b->target ? -1 : 1;
   if (a->source != b->source) return a->source < b->source ? -1 : 1;
   return (a->to > b->to) - (a->to < b->to);
 }
-
-static int by_order(const void *left, const void *right) { return tsr_copy_order(left, right); }
 
 // Each run of `next` starts where one of `head` ends, inside the same loops.
 static bool lengthen(tsr_copy_list *list, const tsr_copy_head *head, const tsr_copy_head *next) {
@@ -94,7 +93,7 @@ static void simplify(tsr_copy_list *list, int64_t index) {
 void tsr_copy_list_tidy(tsr_copy_list *list, int64_t first) {
   if (list->count - first < 2) return;
   tsr_copy_head *heads = list->heads;
-  qsort(heads + first, (size_t)(list->count - first), sizeof *heads, by_order);
+  qsort(heads + first, (size_t)(list->count - first), sizeof *heads, by_target);
   int64_t kept = first;
   for (int64_t i = first + 1; i < list->count; i++) {
     if (lengthen(list, &heads[kept], &heads[i]))

@@ -28,8 +28,6 @@ void tsr_copy_list_get(const tsr_copy_list *list, int64_t index, tsr_copy *out_c
 // the same two devices that continue one another.
 void tsr_copy_list_tidy(tsr_copy_list *list, int64_t first);
 void tsr_copy_list_deinit(tsr_copy_list *list);
-// The order of all copies: by target, source and place. As qsort wants it.
-int tsr_copy_order(const tsr_copy_head *a, const tsr_copy_head *b);
 
 // All copies of an iterator; borrowed.
 const tsr_copy_list *tsr_copies_list(const tsr_copies *copies);

@@ -75,7 +75,6 @@ TSR_MUST_USE tsr_status tsr_reach_targets(const tsr_copy_plan *plan,
 
 // ---- sizes (certificate.c) ----
 
-int64_t tsr_bytes_of(int64_t elements, int bits);      // stops at 2^63 - 1
-int64_t tsr_largest_buffer(const tsr_layout *layout);  // of all shards, in elements
+int64_t tsr_bytes_of(int64_t elements, int bits);  // stops at 2^63 - 1
 
 #endif

@@ -55,43 +55,4 @@ TSR_MUST_USE tsr_status tsr_relabel(const tsr_copy_plan *plan, tsr_dtype dtype,
                                     tsr_relabelling *out_relabelling);
 void tsr_relabelling_deinit(tsr_relabelling *relabelling);
 
-// ---- many plans in rounds ----
-
-// The copies of many plans that touch the devices of one rank, in rounds: what an engine exchanges
-// (tsr_comm_exchange), with one message per pair of ranks and round. It is for those who own the
-// buffers; arrays go in rounds of whole ones (tsr_array_reshard_all), to make and free theirs
-// between.
-//
-//   for (int64_t r = 0; r < tsr_copy_batch_round_count(batch); r++) {
-//     TSR_TRY(tsr_copy_batch_open(batch, r));
-//     for (int64_t i = 0; i < item_count; i++)
-//       parts[i].copies = tsr_copy_batch_copies(batch, i, &parts[i].copy_count);
-//     TSR_TRY(tsr_comm_exchange(comm, parts, item_count));
-//   }
-//
-// One owner, used by one thread at a time.
-typedef struct tsr_copy_batch tsr_copy_batch;
-typedef struct tsr_copy_batch_item {
-  const tsr_copy_plan *plan;
-  tsr_dtype dtype;
-} tsr_copy_batch_item;
-typedef struct tsr_copy_batch_options {
-  size_t size;                       // sizeof(tsr_copy_batch_options)
-  int64_t first_device, end_device;  // of this rank, the end not included; 0 and 0 = all devices
-  int64_t max_bytes;  // that one device gets in one round, local copies too; 0 = all in one round
-} tsr_copy_batch_options;
-#define TSR_COPY_BATCH_OPTIONS TSR_SIZED(tsr_copy_batch_options)
-// Ranks that give the same plans and max_bytes get the same rounds, and what two of them exchange
-// stands in the same order on both. A round may exceed max_bytes by one element.
-TSR_MUST_USE tsr_status tsr_copy_batch_create(const tsr_copy_batch_item *items, int64_t item_count,
-                                              const tsr_copy_batch_options *options,
-                                              tsr_copy_batch **out_batch);
-void tsr_copy_batch_destroy(tsr_copy_batch *batch);               // NULL is fine
-int64_t tsr_copy_batch_round_count(const tsr_copy_batch *batch);  // 1 or more
-// Unpacks the copies of a round; those of the one before are gone.
-TSR_MUST_USE tsr_status tsr_copy_batch_open(tsr_copy_batch *batch, int64_t round);
-// The copies of an item in the open round, by target, source and `to`.
-const tsr_copy *tsr_copy_batch_copies(const tsr_copy_batch *batch, int64_t item,
-                                      int64_t *out_count);
-
 #endif

@@ -76,8 +76,6 @@ static const char *const data_axis[] = {"data"};
   X(copy_plan_certify, TSR_DTYPE_COUNT,                                                           \
     tsr_copy_plan_certify(w->copy_plan, (tsr_dtype)v, SIZED(0, tsr_certificate)))                 \
   X(relabel, TSR_DTYPE_COUNT, tsr_relabel(w->copy_plan, (tsr_dtype)v, SIZED(0, tsr_relabelling))) \
-  X(copy_batch_create, TSR_DTYPE_COUNT,                                                           \
-    tsr_copy_batch_create(&(tsr_copy_batch_item){w->copy_plan, (tsr_dtype)v}, 1, NULL, OUT(0)))   \
   X(sequence_create, TSR_DTYPE_COUNT,                                                             \
     tsr_sequence_create(w->sharding, w->other_sharding, TSR_SHAPE(8, 16), (tsr_dtype)v, NULL,     \
                         OUT(0)))                                                                  \

@@ -91,7 +91,6 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
     tsr_sequence_step_pairs(w->sequence, i, OUT(0), OUT(1)))                                       \
   X(copies_init_into, 8, INDEX_OUT_OF_RANGE, tsr_copies_init_into(OUT(0), w->copy_plan, i))        \
   X(copies_init_out_of, 8, INDEX_OUT_OF_RANGE, tsr_copies_init_out_of(OUT(0), w->copy_plan, i))    \
-  X(copy_batch_open, 1, INDEX_OUT_OF_RANGE, tsr_copy_batch_open(w->batch, i))                      \
   X(npz_read, 1, INDEX_OUT_OF_RANGE, tsr_npz_read(w->npz, i, OUT(0), 8))                           \
   X(npz_check, 1, INDEX_OUT_OF_RANGE, tsr_npz_check(w->npz, i))                                    \
   X(comm_broadcast, 2, BAD_ARGUMENT, broadcast(w, i))                                              \

@@ -87,7 +87,6 @@ static void null_can_be_let_go(void **state) {
   tsr_chunker_release(NULL);
   tsr_comm_release(NULL);
   tsr_copies_deinit(NULL);
-  tsr_copy_batch_destroy(NULL);
   tsr_copy_plan_release(NULL);
   tsr_analysis_deinit(NULL);
   tsr_device_array_deinit(NULL);
@@ -114,7 +113,6 @@ static void null_can_be_let_go(void **state) {
   tsr_relabelling_deinit(NULL);
   tsr_rules_release(NULL);
   tsr_save_destroy(NULL);
-  tsr_sequence_cache_destroy(NULL);
   tsr_sequence_release(NULL);
   tsr_sharding_release(NULL);
   tsr_spec_release(NULL);

@@ -64,7 +64,6 @@ typedef bool answers_fn(world *w, int64_t index);
   X(chunker_process, 2, tsr_chunker_process_at(w->chunker, i) == -1)                       \
   X(comm_rank_of, 8, tsr_comm_rank_of(w->comm, i) == -1)                                   \
   X(comm_local_index, 8, tsr_comm_local_index(w->comm, i) == -1)                           \
-  X(copy_batch_copies, 1, !tsr_copy_batch_copies(w->batch, i, OUT(0)))                     \
   X(dynamic_axes_at, 1000, !tsr_dynamic_axes_at(i))                                        \
   X(fsck_fault, tsr_fsck_count(w->fsck), !tsr_fsck_at(w->fsck, i))                         \
   X(layout_shard, 8, tsr_layout_shard(w->layout, i) == -1)                                 \

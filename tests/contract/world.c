@@ -117,9 +117,6 @@ static void make_transfers(world *w) {
   assert_ok(tsr_sequence_create(w->sharding, w->other_sharding, TSR_SHAPE(8, 16), TSR_F32, NULL,
                                 &w->sequence));
   assert_ok(tsr_copy_plan_create(w->layout, w->other, NULL, &w->copy_plan));
-  const tsr_copy_batch_item item = {.plan = w->copy_plan, .dtype = TSR_F32};
-  assert_ok(tsr_copy_batch_create(&item, 1, NULL, &w->batch));
-  assert_ok(tsr_copy_batch_open(w->batch, 0));
   assert_ok(tsr_axes_create(NULL, 0, &w->axes));
   assert_ok(tsr_axis_registry_create(&w->registry));
   assert_ok(tsr_axis_registry_add(w->registry, "mine", &TSR_LOGICAL_NAME("tp"), NULL, false));
@@ -145,7 +142,6 @@ int world_tear_down(void **state) {
   tsr_npz_destroy(w->npz);
   tsr_axis_registry_destroy(w->registry);
   tsr_axes_release(w->axes);
-  tsr_copy_batch_destroy(w->batch);
   tsr_copy_plan_release(w->copy_plan);
   tsr_sequence_release(w->sequence);
   tsr_chunker_release(w->chunker);

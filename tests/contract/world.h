@@ -51,7 +51,6 @@ typedef struct world {
   tsr_chunker *chunker;
   tsr_sequence *sequence;
   tsr_copy_plan *copy_plan;
-  tsr_copy_batch *batch;
   tsr_axes *axes;
   tsr_axis_registry *registry;
   tsr_npz *npz;

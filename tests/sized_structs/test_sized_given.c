@@ -305,14 +305,6 @@ CALL(call_copy_plan) {
   return NULL;
 }
 
-CALL(call_copy_batch) {
-  tsr_copy_batch *batch = NULL;
-  const tsr_copy_batch_item item = {s->copies, TSR_F32};
-  TSR_TRY(tsr_copy_batch_create(&item, 1, given, &batch));
-  tsr_copy_batch_destroy(batch);
-  return NULL;
-}
-
 // ---- the table ----
 
 static const tsr_logical_entry request_entries[] = {{.kind = TSR_ENTRY_NONE}};
@@ -346,7 +338,6 @@ static const struct {
     ROW(tsr_chunk_options, call_chunk),
     ROW(tsr_buffer_pool_options, call_buffer_pool),
     ROW(tsr_comm_options, call_comm),
-    ROW(tsr_copy_batch_options, call_copy_batch),
     ROW(tsr_copy_plan_options, call_copy_plan),
     ROW(tsr_correct_options, call_correct),
     ROW(tsr_data_layout_options, call_data_layout),

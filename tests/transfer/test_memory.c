@@ -30,17 +30,6 @@ static tsr_status relabel(const tsr_copy_plan *plan) {
   return status;
 }
 
-static tsr_status batch(const tsr_copy_plan *plan) {
-  const tsr_copy_batch_item item = {plan, TSR_F32};
-  const tsr_copy_batch_options options = {
-      .size = sizeof options, .first_device = 0, .end_device = 2, .max_bytes = 32};
-  tsr_copy_batch *made = NULL;
-  TSR_TRY(tsr_copy_batch_create(&item, 1, &options, &made));
-  tsr_status status = tsr_copy_batch_open(made, 0);
-  tsr_copy_batch_destroy(made);
-  return status;
-}
-
 static tsr_status do_everything(void *context) {
   const two_layouts *with = context;
   tsr_copy_plan *plan = NULL;
@@ -51,7 +40,6 @@ static tsr_status do_everything(void *context) {
   if (!status) status = tsr_copy_plan_certify(plan, TSR_F32, &certificate);
   if (!status) status = tsr_copy_plan_check(plan);
   if (!status) status = relabel(plan);
-  if (!status) status = batch(plan);
   tsr_copy_plan_release(plan);
   return status;
 }

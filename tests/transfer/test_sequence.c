@@ -32,26 +32,18 @@ typedef struct question {
   const char *mesh, *shape, *from, *to;
 } question;
 
-static tsr_status ask_all(const tsr_topology *topology, const question *q, tsr_dtype dtype,
-                          const tsr_sequence_options *options, tsr_sequence_cache *cache,
-                          tsr_sequence **out) {
+static tsr_status ask_on(const tsr_topology *topology, const question *q, tsr_dtype dtype,
+                         const tsr_sequence_options *options, tsr_sequence **out) {
   tsr_mesh *mesh = NULL;
   tsr_shape shape;
   assert_ok(tsr_mesh_parse(q->mesh, topology, &mesh));
   assert_ok(tsr_shape_parse(q->shape, &shape));
   tsr_sharding *from = sharding_of(mesh, q->from), *to = sharding_of(mesh, q->to);
-  tsr_status status = cache
-                          ? tsr_sequence_create_cached(from, to, &shape, dtype, options, cache, out)
-                          : tsr_sequence_create(from, to, &shape, dtype, options, out);
+  tsr_status status = tsr_sequence_create(from, to, &shape, dtype, options, out);
   tsr_sharding_release(from);
   tsr_sharding_release(to);
   tsr_mesh_release(mesh);
   return status;
-}
-
-static tsr_status ask_on(const tsr_topology *topology, const question *q, tsr_dtype dtype,
-                         const tsr_sequence_options *options, tsr_sequence **out) {
-  return ask_all(topology, q, dtype, options, NULL, out);
 }
 
 static tsr_status ask(const question *q, const tsr_sequence_options *options, tsr_sequence **out) {
@@ -352,63 +344,6 @@ static void a_memory_cap_forbids_the_widest_way(void **state) {
                "no sequence keeps to 127 bytes on a device");
 }
 
-// ---- memory of another kind ----
-
-static void a_cache_knows_changes_of_one_kind(void **state) {
-  (void)state;
-  tsr_sequence_cache *cache = NULL;
-  int64_t asked, known;
-  assert_ok(tsr_sequence_cache_create(&cache));
-  static const struct {
-    question q;
-    bool known;
-  } asks[] = {
-      {{"x=2,y=2", "8,8", "x, y", "_, x"}, false},  {{"x=2,y=2", "8,8", "x, y", "_, x"}, true},
-      {{"x=2,y=2", "64,12", "x, y", "_, x"}, true}, {{"x=2,y=2", "64,2", "x, y", "_, x"}, false},
-      {{"x=2,y=2", "8,8", "x, y", "_, y"}, false},  {{"x=2,z=2", "8,8", "x, z", "_, x"}, false},
-  };
-  int64_t knew = 0;
-  for (size_t i = 0; i < COUNT_OF(asks); i++) {
-    tsr_sequence *plain = NULL, *cached = NULL;
-    assert_ok(ask(&asks[i].q, NULL, &plain));
-    assert_ok(ask_all(NULL, &asks[i].q, TSR_F32, NULL, cache, &cached));
-    tsr_text text = TSR_TEXT_EMPTY;
-    assert_ok(tsr_sequence_print(plain, &text));
-    assert_prints(cached, tsr_text_string(&text));
-    tsr_text_deinit(&text);
-    tsr_sequence_cache_counts(cache, &asked, &known);
-    knew += asks[i].known;
-    assert_int_equal(asked, i + 1);
-    assert_int_equal(known, knew);
-    tsr_sequence_release(plain);
-    tsr_sequence_release(cached);
-  }
-  tsr_sequence_cache_destroy(cache);
-  tsr_sequence_cache_destroy(NULL);
-}
-
-static void a_cache_minds_sizes_where_time_counts(void **state) {
-  (void)state;
-  tsr_sequence_cache *cache = NULL;
-  tsr_topology *topology = NULL;
-  int64_t asked, known;
-  assert_ok(tsr_sequence_cache_create(&cache));
-  assert_ok(tsr_topology_parse("gpu:2x2", &topology));
-  const char *const shapes[] = {"8,8", "8192,8192", "8,8"};
-  for (size_t i = 0; i < COUNT_OF(shapes); i++) {
-    tsr_sequence *sequence = NULL;
-    const question q = {"x=2,y=2", shapes[i], "x, y", "_, x"};
-    assert_ok(ask_all(topology, &q, TSR_F32, NULL, cache, &sequence));
-    assert_true(certificate_of(sequence).seconds > 0);
-    tsr_sequence_release(sequence);
-  }
-  tsr_sequence_cache_counts(cache, &asked, &known);
-  assert_int_equal(asked, 3);
-  assert_int_equal(known, 1);
-  tsr_topology_release(topology);
-  tsr_sequence_cache_destroy(cache);
-}
-
 // ---- links ----
 
 // Between hosts the network is slow: what can be done within hosts is.
@@ -536,8 +471,7 @@ static tsr_status make_everything(void *context) {
   const question *q = context;
   tsr_mesh *mesh = NULL;
   tsr_shape shape;
-  tsr_sequence_cache *cache = NULL;
-  tsr_sequence *sequence = NULL, *again = NULL;
+  tsr_sequence *sequence = NULL;
   tsr_spec *specs[2] = {NULL, NULL};
   tsr_sharding *shardings[2] = {NULL, NULL};
   const char *texts[2] = {q->from, q->to};
@@ -549,10 +483,8 @@ static tsr_status make_everything(void *context) {
     status = tsr_spec_parse(texts[i], TSR_FORM_SHORT, &specs[i]);
     if (!status) status = tsr_sharding_bind(mesh, specs[i], false, &shardings[i]);
   }
-  if (!status) status = tsr_sequence_cache_create(&cache);
-  for (int i = 0; !status && i < 2; i++)
-    status = tsr_sequence_create_cached(shardings[0], shardings[1], &shape, TSR_F32, NULL, cache,
-                                        i ? &again : &sequence);
+  if (!status)
+    status = tsr_sequence_create(shardings[0], shardings[1], &shape, TSR_F32, NULL, &sequence);
   for (int i = 0; !status && i < tsr_sequence_step_count(sequence); i++) {
     tsr_groups groups = {0};
     tsr_pair *pairs = NULL;
@@ -568,8 +500,6 @@ static tsr_status make_everything(void *context) {
   if (!status) status = tsr_sequence_print(sequence, &text);
   tsr_text_deinit(&text);
   tsr_sequence_release(sequence);
-  tsr_sequence_release(again);
-  tsr_sequence_cache_destroy(cache);
   for (int i = 0; i < 2; i++) {
     tsr_sharding_release(shardings[i]);
     tsr_spec_release(specs[i]);
@@ -595,7 +525,6 @@ SUITE(sequence, TEST(sequences_read_as_lines), TEST(the_last_sharding_is_the_one
       TEST(many_axes_are_no_obstacle), TEST(a_hundred_thousand_devices_are_no_obstacle),
       TEST(what_is_no_sequence_is_refused), TEST(two_meshes_are_refused),
       TEST(odd_arguments_are_refused), TEST(giant_tensors_are_counted_or_refused),
-      TEST(a_memory_cap_forbids_the_widest_way), TEST(a_cache_knows_changes_of_one_kind),
-      TEST(a_cache_minds_sizes_where_time_counts), TEST(slow_links_are_spared),
+      TEST(a_memory_cap_forbids_the_widest_way), TEST(slow_links_are_spared),
       TEST(sequences_are_written_as_json), TEST(random_changes_are_right),
       TEST(nothing_leaks_without_memory))
