@@ -165,8 +165,8 @@ typedef struct tsr_reshard_options {
   // Direct copies only: the target's devices may change places, so that the fewest bytes move. The
   // result's layout says which device has which position.
   bool relabel;
-  int64_t
-      most_memory;  // tsr_array_reshard_all: bytes of new buffers per round and process; 0 = any
+  int64_t max_memory;  // of tsr_array_reshard_all: bytes of new buffers per round and process;
+                       // 0 = unlimited
 } tsr_reshard_options;
 #define TSR_RESHARD_OPTIONS TSR_SIZED(tsr_reshard_options)
 

@@ -6,6 +6,7 @@
 
 #include "array/reshard.h"
 #include "array/sequence_run.h"
+#include "base/compare.h"
 #include "base/room.h"
 #include "base/sized.h"
 #include "layout/layout_internal.h"
@@ -20,26 +21,24 @@ tsr_status tsr_reshard_options_check(const tsr_reshard_options *given,
   if ((int)read.method < 0 || read.method >= TSR_RESHARD_METHOD_COUNT)
     return tsr_fail(BAD_ARGUMENT, "method %d of resharding, wanted 0 to %d", (int)read.method,
                     TSR_RESHARD_METHOD_COUNT - 1);
-  if (read.most_memory < 0)
+  if (read.max_memory < 0)
     return tsr_fail(BAD_ARGUMENT, "at most %lld bytes of memory, wanted 0 or more",
-                    (long long)read.most_memory);
+                    (long long)read.max_memory);
   *out_options = read;
   return NULL;
 }
 
-static tsr_status check_arrays(tsr_array *const *arrays, int64_t count) {
+static tsr_status check_arrays(tsr_array *const *arrays, const tsr_layout *const *layouts,
+                               int64_t count) {
   for (int64_t i = 0; i < count; i++) {
+    if (!arrays[i] || !layouts[i])
+      return tsr_fail(BAD_ARGUMENT, "%s %lld is NULL", arrays[i] ? "layout" : "array",
+                      (long long)i);
     TSR_TRY_NOTE(tsr_array_check_alive(arrays[i]), "array %lld", (long long)i);
     if (arrays[i]->comm != arrays[0]->comm)
       return tsr_fail(BAD_ARGUMENT, "array %lld is on another comm than array 0", (long long)i);
   }
   return NULL;
-}
-
-static int compare_arrays(const void *a, const void *b) {
-  const uintptr_t left = (uintptr_t) * (tsr_array *const *)a;
-  const uintptr_t right = (uintptr_t) * (tsr_array *const *)b;
-  return (left > right) - (left < right);
 }
 
 // An array that is donated in one round would be gone in the next. `scratch` has room for all, and
@@ -48,7 +47,7 @@ static tsr_status check_donated(tsr_array *const *arrays, int64_t count, tsr_arr
   const size_t bytes = sizeof *scratch * (size_t)count;
   tsr_array *twice = NULL;
   memcpy(scratch, arrays, bytes);
-  qsort(scratch, (size_t)count, sizeof *scratch, compare_arrays);
+  qsort(scratch, (size_t)count, sizeof *scratch, tsr_compare_pointers);
   for (int64_t i = 1; i < count && !twice; i++)
     if (scratch[i] == scratch[i - 1]) twice = scratch[i];
   memset(scratch, 0, bytes);
@@ -80,13 +79,13 @@ static int64_t most_bytes(const tsr_comm *comm, const tsr_layout *layout, int bi
 
 // How many arrays from `first` on make a round: at least one.
 static int64_t round_size(tsr_array *const *arrays, const tsr_layout *const *layouts, int64_t first,
-                          int64_t count, int64_t most_memory) {
+                          int64_t count, int64_t max_memory) {
   int64_t total = 0;
   int64_t size = 0;
   for (; first + size < count; size++) {
-    if (most_memory > 0)
+    if (max_memory > 0)
       total += most_bytes(arrays[0]->comm, layouts[first + size], arrays[first + size]->bits);
-    if (size > 0 && most_memory > 0 && total > most_memory) break;
+    if (size > 0 && max_memory > 0 && total > max_memory) break;
   }
   return size;
 }
@@ -181,7 +180,7 @@ static tsr_status do_sequences(tsr_array *const *arrays, const tsr_layout *const
 static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *layouts,
                             int64_t count, const tsr_reshard_options *options, tsr_array **made) {
   for (int64_t first = 0, size; first < count; first += size) {
-    size = round_size(arrays, layouts, first, count, options->most_memory);
+    size = round_size(arrays, layouts, first, count, options->max_memory);
     round r = {.count = size, .arrays = arrays + first, .layouts = layouts + first};
     tsr_status status = do_round(&r, first, options, made + first);
     free_round(&r);
@@ -192,18 +191,18 @@ static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *l
 
 // ---- ranks ----
 
-static tsr_status check(tsr_array *const *arrays, int64_t count, const tsr_reshard_options *given,
-                        tsr_array **made, tsr_reshard_options *out_options) {
+static tsr_status check(const tsr_asked *asked, const tsr_reshard_options *given, tsr_array **made,
+                        tsr_reshard_options *out_options) {
   TSR_TRY(tsr_reshard_options_check(given, out_options));
-  TSR_TRY(check_arrays(arrays, count));
-  if (!made) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)count);
-  return out_options->donate ? check_donated(arrays, count, made) : NULL;
+  TSR_TRY(check_arrays(asked->arrays, asked->layouts, asked->count));
+  if (!made) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)asked->count);
+  return out_options->donate ? check_donated(asked->arrays, asked->count, made) : NULL;
 }
 
 void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out, size_t size) {
-  snprintf(out, size, "%s, most_memory %lld%s%s%s",
+  snprintf(out, size, "%s, max_memory %lld%s%s%s",
            options->method == TSR_RESHARD_SEQUENCE ? "by sequences" : "directly",
-           (long long)options->most_memory, options->donate ? ", donate" : "",
+           (long long)options->max_memory, options->donate ? ", donate" : "",
            options->unshare ? ", unshare" : "", options->relabel ? ", relabel" : "");
 }
 
@@ -226,8 +225,9 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
   TSR_TRY(tsr_list_check(layouts, count, "layouts"));
   TSR_TRY(tsr_list_check(out_arrays, count, "places for the results"));
   if (count == 0) return tsr_reshard_options_check(options, &checked);
+  if (!arrays[0]) return tsr_fail(BAD_ARGUMENT, "array 0 is NULL");  // so there is no comm to agree
   tsr_array **made = calloc((size_t)count, sizeof *made);
-  tsr_status status = check(arrays, count, options, made, &checked);
+  tsr_status status = check(&asked, options, made, &checked);
   status = agree(&asked, &checked, status);
   if (status || !made) {  // without memory, agreeing has failed
     free(made);

@@ -313,7 +313,7 @@ static void many_arrays_move_together_in_bounded_memory(void **state) {
       free(host);
     }
     const tsr_reshard_options options = {
-        .size = sizeof options, .donate = true, .most_memory = limits[i]};
+        .size = sizeof options, .donate = true, .max_memory = limits[i]};
     assert_ok(tsr_array_reshard_all(arrays, layouts, ARRAYS, &options, moved));
     for (int k = 0; k < ARRAYS; k++) {
       assert_ok(test_array_check(moved[k], (uint64_t)k));
@@ -341,13 +341,20 @@ static void mistakes_are_named(void **state) {
   assert_ok(tsr_array_zeros(other, rows, TSR_F32, &arrays[1]));
   assert_fails(tsr_array_reshard_all(arrays, layouts, 2, NULL, out), BAD_ARGUMENT,
                "array 1 is on another comm than array 0");
+  assert_fails(tsr_array_reshard_all((tsr_array *[]){NULL, arrays[0]}, layouts, 2, NULL, out),
+               BAD_ARGUMENT, "array 0 is NULL");
+  assert_fails(tsr_array_reshard_all((tsr_array *[]){arrays[0], NULL}, layouts, 2, NULL, out),
+               BAD_ARGUMENT, "array 1 is NULL");
+  assert_fails(tsr_array_reshard_all((tsr_array *[]){arrays[0], arrays[0]},
+                                     (const tsr_layout *[]){rows, NULL}, 2, NULL, out),
+               BAD_ARGUMENT, "layout 1 is NULL");
   assert_fails_with(tsr_array_reshard(arrays[0], longer, NULL, out), SHAPES_DIFFER, "array 0: ");
   assert_fails(tsr_array_reshard(arrays[0], far, NULL, out), UNKNOWN_DEVICE,
                "array 0: device 4 of the layout is not one of the comm's 4");
-  tsr_reshard_options options = {.size = sizeof options, .most_memory = -1};
+  tsr_reshard_options options = {.size = sizeof options, .max_memory = -1};
   assert_fails(tsr_array_reshard(arrays[0], rows, &options, out), BAD_ARGUMENT,
                "at most -1 bytes of memory, wanted 0 or more");
-  options.most_memory = 0;
+  options.max_memory = 0;
   options.donate = true;
   assert_fails(
       tsr_array_reshard_all((tsr_array *[]){arrays[0], arrays[0]}, layouts, 2, &options, out),

@@ -53,9 +53,9 @@ static tsr_reshard_options options_of(int swapped) {
                                .donate = swapped == 2,
                                .unshare = swapped == 3,
                                .relabel = swapped == 4,
-                               .most_memory = swapped == 5   ? 4096
-                                              : swapped == 7 ? -1
-                                                             : 0};
+                               .max_memory = swapped == 5   ? 4096
+                                             : swapped == 7 ? -1
+                                                            : 0};
 }
 
 static tsr_status reshard(scene *s, int swapped) {
@@ -116,14 +116,14 @@ static tsr_status reshard_into(scene *s, int swapped) {
   return status;
 }
 
-#define RESHARD_OPTIONS "method donate unshare relabel most_memory ! options.size most_memory"
+#define RESHARD_OPTIONS "method donate unshare relabel max_memory ! options.size max_memory"
 const collective array_collectives[] = {
     {"tsr_array_check_replicas", "dtype layout", check_replicas},
     {"tsr_array_gather", "dtype layout root root ! options.size root strides", gather},
     {"tsr_array_save_npy", "dtype layout path", save_npy},
     {"tsr_array_reshard", "dtype array layout devices " RESHARD_OPTIONS, reshard},
     {"tsr_array_reshard_into",
-     "dtype array layout devices method donate unshare most_memory ! options.size relabel target",
+     "dtype array layout devices method donate unshare max_memory ! options.size relabel target",
      reshard_into},
     {"tsr_array_reshard_to", "dtype array spec ! spec", reshard_to},
     {"tsr_array_reshard_all", "array order layout dtype count " RESHARD_OPTIONS, reshard_all},

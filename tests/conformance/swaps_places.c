@@ -12,13 +12,13 @@
 #include "tessera/engine/sharding.h"
 
 // Options, of which number `swapped` is another one: policy, correct, method, donate, unshare,
-// relabel, most_memory; refused: size.
+// relabel, max_memory; refused: size.
 typedef struct how {
   tsr_correct_options correct;
   tsr_reshard_options reshard;
   tsr_place_options place;
 } how;
-#define OPTIONS "policy correct method donate unshare relabel most_memory ! options.size"
+#define OPTIONS "policy correct method donate unshare relabel max_memory ! options.size"
 
 static const tsr_place_options *options_of(const scene *s, how *h, int swapped) {
   h->correct = (tsr_correct_options){.size = sizeof h->correct, .strict = swapped == 2};
@@ -28,7 +28,7 @@ static const tsr_place_options *options_of(const scene *s, how *h, int swapped) 
                             .donate = swapped == 4,
                             .unshare = swapped == 5,
                             .relabel = swapped == 6,
-                            .most_memory = swapped == 7 ? 4096 : 0};
+                            .max_memory = swapped == 7 ? 4096 : 0};
   h->place = (tsr_place_options){.size = swapped == 8 ? 1 : sizeof h->place,
                                  .comm = s->comm,
                                  .policy = swapped == 1 ? TSR_POLICY_PAD : TSR_POLICY_ERROR,
@@ -347,8 +347,7 @@ const collective place_collectives[] = {
      tree_constrain_logical},
     {"tsr_array_tree_place", TREES " layouts layouts layouts " OPTIONS, tree_place},
     {"tsr_array_tree_gather", TREES " root root", tree_gather},
-    {"tsr_placer_shard", TREES " specs mesh policy method donate most_memory ! specs",
-     placer_shard},
+    {"tsr_placer_shard", TREES " specs mesh policy method donate max_memory ! specs", placer_shard},
     {"tsr_array_tree_put", TREES " rules mesh ! rules", tree_put},
     {"tsr_placer_shard_leaf", "path dtype kind mesh relabel ! shape path", shard_leaf},
     {"tsr_placer_gather", TREES " ! specs", placer_gather},

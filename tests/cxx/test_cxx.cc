@@ -237,7 +237,7 @@ static_assert(tsr::element<std::complex<float>>::dtype == TSR_C64);
 
 void options_know_their_size() {
   const tsr::reshard_options reshard;
-  EXPECT(reshard.size == sizeof(tsr_reshard_options) && !reshard.donate && !reshard.most_memory);
+  EXPECT(reshard.size == sizeof(tsr_reshard_options) && !reshard.donate && !reshard.max_memory);
   const tsr::options<tsr_transform_options> transform;
   EXPECT(transform.size == sizeof(tsr_transform_options) && !transform.plan);
 }

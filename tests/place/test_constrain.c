@@ -292,7 +292,7 @@ static void tied_arrays_outlive_a_donation(void **state) {
   const tsr_layout *layouts[] = {tsr_array_layout(tied), tsr_array_layout(columns),
                                  tsr_array_layout(columns), tsr_array_layout(columns)};
   // Little memory: a round for each.
-  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true, .most_memory = 1};
+  const tsr_reshard_options donate = {.size = sizeof donate, .donate = true, .max_memory = 1};
   const tsr_place_options options = {.size = sizeof options, .reshard = &donate};
   tsr_array_tree *tree = NULL, *placed = NULL;
   assert_ok(tsr_array_tree_create(leaves, 4, &tree));

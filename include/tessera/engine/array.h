@@ -64,7 +64,7 @@ TSR_API TSR_NONNULL int64_t tsr_array_memory(const tsr_array *array);
 // ---- resharding ----
 
 // Collective. tsr_array_reshard for many arrays of one comm, in as few rounds of messages as
-// `most_memory` allows; one that is listed twice cannot be donated. `out_arrays` has a place for
+// `max_memory` allows; one that is listed twice cannot be donated. `out_arrays` has a place for
 // each. With a `count` of 0 nothing is done, the lists may be NULL, and the call is not collective.
 // On failure no array is made, but those of earlier rounds are already donated.
 TSR_API TSR_MUST_USE tsr_status tsr_array_reshard_all(tsr_array *const *arrays,
