@@ -6,6 +6,7 @@
 
 #include "array/array_chunks.h"
 #include "array/chunks_internal.h"
+#include "base/compare.h"
 #include "mesh/mesh.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/engine/mesh.h"
@@ -24,29 +25,20 @@ struct tsr_chunker {
 
 // ---- making ----
 
-static int compare_processes(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 // The distinct processes of the mesh's devices, ascending, in a block to free().
 static tsr_status list_processes(const tsr_mesh *mesh, int64_t **out_list, int64_t *out_count) {
-  const size_t devices = tsr_mesh_topology(mesh) ? (size_t)tsr_mesh_device_count(mesh) : 1;
-  int64_t *list = malloc(sizeof *list * devices);
-  if (!list) return tsr_fail(NO_MEMORY, "processes of %zu devices", devices);
-  for (size_t i = 0; i < devices; i++) list[i] = tsr_mesh_process(mesh, (int64_t)i);
-  qsort(list, devices, sizeof *list, compare_processes);
-  int64_t count = 0;
-  for (size_t i = 0; i < devices; i++)
-    if (!i || list[i] != list[i - 1]) list[count++] = list[i];
+  const int64_t devices = tsr_mesh_topology(mesh) ? tsr_mesh_device_count(mesh) : 1;
+  int64_t *list = malloc(sizeof *list * (size_t)devices);
+  if (!list) return tsr_fail(NO_MEMORY, "processes of %lld devices", (long long)devices);
+  for (int64_t i = 0; i < devices; i++) list[i] = tsr_mesh_process(mesh, i);
   *out_list = list;
-  *out_count = count;
+  *out_count = tsr_sort_distinct(list, devices);
   return NULL;
 }
 
 static int64_t find_process(const tsr_chunker *chunker, int64_t process) {
   const int64_t *found = bsearch(&process, chunker->processes, (size_t)chunker->count,
-                                 sizeof process, compare_processes);
+                                 sizeof process, tsr_compare_int64);
   return found ? found - chunker->processes : -1;
 }
 

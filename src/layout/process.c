@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "layout/cover.h"
 #include "layout/fold.h"
 #include "layout/grid.h"
@@ -14,20 +15,6 @@ typedef struct shard_list {
   int64_t *items;  // ascending, each once; owned
   int64_t count;
 } shard_list;
-
-static int ascending(const void *left, const void *right) {
-  const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-  return (a > b) - (a < b);
-}
-
-static int64_t sort_once(int64_t *items, int64_t count) {
-  if (count == 0) return 0;
-  qsort(items, (size_t)count, sizeof *items, ascending);
-  int64_t kept = 1;
-  for (int64_t i = 1; i < count; i++)
-    if (items[i] != items[kept - 1]) items[kept++] = items[i];
-  return kept;
-}
 
 static tsr_status process_shards(const tsr_layout *layout, int64_t process, shard_list *out) {
   const int64_t devices = tsr_layout_device_count(layout);
@@ -42,7 +29,7 @@ static tsr_status process_shards(const tsr_layout *layout, int64_t process, shar
     return tsr_fail(PROCESS_NOT_IN_MESH, "process %lld has no device in the layout's mesh",
                     (long long)process);
   }
-  *out = (shard_list){items, sort_once(items, count)};
+  *out = (shard_list){items, tsr_sort_distinct(items, count)};
   return NULL;
 }
 
@@ -58,7 +45,7 @@ static tsr_status dim_indices(const tsr_layout *layout, const shard_list *shards
     tsr_layout_shard_coords(layout, shards->items[i], coords);
     items[i] = coords[dim];
   }
-  *out = (shard_list){items, sort_once(items, shards->count)};
+  *out = (shard_list){items, tsr_sort_distinct(items, shards->count)};
   return NULL;
 }
 
@@ -228,7 +215,7 @@ static tsr_status find_hull(const tsr_layout *layout, const shard_list *shards,
 
 tsr_status tsr_layout_hull(const tsr_layout *layout, int64_t *items, int64_t count,
                            tsr_range *out_ranges, bool *out_filled) {
-  shard_list shards = {items, sort_once(items, count)};
+  shard_list shards = {items, tsr_sort_distinct(items, count)};
   drop_empty(layout, &shards);
   tsr_range hull[TSR_MAX_RANK] = {{0, 0}};
   bool filled = true;

@@ -6,6 +6,7 @@
 // to anything) every cut is tried instead. Listed boxes are found in a tree.
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
@@ -19,18 +20,8 @@ tsr_status tsr_numbers_add(tsr_numbers *list, int64_t number) {
   return NULL;
 }
 
-static int ascending(const void *left, const void *right) {
-  const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-  return (a > b) - (a < b);
-}
-
 void tsr_numbers_tidy(tsr_numbers *list) {
-  if (list->count < 2) return;
-  qsort(list->items, (size_t)list->count, sizeof *list->items, ascending);
-  int64_t kept = 0;
-  for (int64_t i = 1; i < list->count; i++)
-    if (list->items[i] != list->items[kept]) list->items[++kept] = list->items[i];
-  list->count = kept + 1;
+  list->count = tsr_sort_distinct(list->items, list->count);
 }
 
 void tsr_numbers_deinit(tsr_numbers *list) {

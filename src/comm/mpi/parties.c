@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "tessera/comm.h"
 #include "tessera/dtype.h"
@@ -40,15 +41,10 @@ static tsr_status add_party(const tsr_comm *comm, tsr_mpi_group *group, int64_t 
   return NULL;
 }
 
-static int compare_ranks(const void *a, const void *b) {
-  const int x = *(const int *)a, y = *(const int *)b;
-  return (x > y) - (x < y);
-}
-
 // The ranks of the members, each once, rising; their number.
 static int list_ranks(const tsr_comm *comm, const int64_t *members, int64_t size, int *ranks) {
   for (int64_t i = 0; i < size; i++) ranks[i] = tsr_comm_rank_of(comm, members[i]);
-  qsort(ranks, (size_t)size, sizeof *ranks, compare_ranks);
+  qsort(ranks, (size_t)size, sizeof *ranks, tsr_compare_int32);
   int count = 0;
   for (int64_t i = 0; i < size; i++)
     if (!i || ranks[i] != ranks[count - 1]) ranks[count++] = ranks[i];

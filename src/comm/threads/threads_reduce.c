@@ -3,6 +3,7 @@
 // which stretch changes nothing, since elements are independent and their tree is fixed.
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "comm/threads/threads.h"
 #include "element/copy_internal.h"
 #include "tessera/comm.h"
@@ -83,14 +84,9 @@ static tsr_status do_task(void *context, int64_t index, int worker) {
 
 // ---- the groups ----
 
-static int by_address(const void *left, const void *right) {
-  const uintptr_t a = (uintptr_t) * (void *const *)left, b = (uintptr_t) * (void *const *)right;
-  return (a > b) - (a < b);
-}
-
 static int64_t drop_repeated(void **list, int64_t count) {
   int64_t kept = 0;
-  qsort((void *)list, (size_t)count, sizeof *list, by_address);
+  qsort((void *)list, (size_t)count, sizeof *list, tsr_compare_pointers);
   for (int64_t i = 0; i < count; i++) {
     if (!kept || list[kept - 1] != list[i]) list[kept++] = list[i];
   }
@@ -99,7 +95,8 @@ static int64_t drop_repeated(void **list, int64_t count) {
 
 static bool is_in_place(const group *g, int64_t size) {
   for (int64_t i = 0; i < size; i++) {
-    if (bsearch(&g->in[i], (void *)g->out, (size_t)g->out_count, sizeof *g->out, by_address))
+    if (bsearch(&g->in[i], (void *)g->out, (size_t)g->out_count, sizeof *g->out,
+                tsr_compare_pointers))
       return true;
   }
   return false;
