@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
@@ -200,11 +201,6 @@ static void layout_figure_deinit(layout_figure *f) {
   free(f->ids);
 }
 
-static int compare_ids(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 static int64_t device_at(const tsr_layout *layout, int64_t position) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
   return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device_at(mesh, position) : position;
@@ -248,7 +244,7 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
       if (cell->color_count < 4) cell->colors[cell->color_count++] = shard % 4096;
       TSR_TRY(add_devices(f, digits, &count));
     }
-  qsort(f->ids, (size_t)count, sizeof *f->ids, compare_ids);
+  qsort(f->ids, (size_t)count, sizeof *f->ids, tsr_compare_int64);
   figure_list_ids(f->ids, count, cell->label, sizeof cell->label);
   snprintf(cell->hint, sizeof cell->hint, "shard %lld, %lld device%s", (long long)first_shard,
            (long long)count, count == 1 ? "" : "s");

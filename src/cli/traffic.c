@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "cli/cli.h"
 #include "element/dtype_internal.h"
 #include "mesh/mesh_internal.h"
@@ -45,22 +46,13 @@ void traffic_label(const cli_traffic *traffic, int row, char *out, size_t size) 
 
 // ---- devices ----
 
-static int by_id(const void *left, const void *right) {
-  const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-  return (a > b) - (a < b);
-}
-
 static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli_traffic *out) {
   const int64_t a = tsr_layout_device_count(from), b = tsr_layout_device_count(to);
   out->devices = malloc((size_t)(a + b) * sizeof *out->devices);
   if (!out->devices) return tsr_fail(NO_MEMORY, "a list of %lld devices", (long long)(a + b));
   for (int64_t p = 0; p < a; p++) out->devices[p] = tsr_layout_device_at(from, p);
   for (int64_t p = 0; p < b; p++) out->devices[a + p] = tsr_layout_device_at(to, p);
-  qsort(out->devices, (size_t)(a + b), sizeof *out->devices, by_id);
-  int64_t count = 0;
-  for (int64_t i = 0; i < a + b; i++)
-    if (!count || out->devices[count - 1] != out->devices[i])
-      out->devices[count++] = out->devices[i];
+  const int64_t count = tsr_sort_distinct(out->devices, a + b);
   out->device_count = count;
   out->per_row = count > 0 ? (count + TRAFFIC_MOST_ROWS - 1) / TRAFFIC_MOST_ROWS : 1;
   out->rows = (int)((count + out->per_row - 1) / out->per_row);
@@ -78,7 +70,7 @@ typedef struct tally {
 
 static int64_t place_of(const cli_traffic *traffic, int64_t device) {
   const int64_t *found = bsearch(&device, traffic->devices, (size_t)traffic->device_count,
-                                 sizeof *traffic->devices, by_id);
+                                 sizeof *traffic->devices, tsr_compare_int64);
   return found - traffic->devices;
 }
 

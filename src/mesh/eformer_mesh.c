@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/gcd.h"
 #include "base/sized.h"
 #include "mesh/dims.h"
@@ -33,22 +34,14 @@ typedef struct request {
 
 // ---- how many slices ----
 
-static int compare_ints(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 static tsr_status count_listed_slices(const tsr_topology *topology, int64_t *out_count) {
   const tsr_device *devices = tsr_topology_devices(topology);
   const int64_t count = tsr_topology_device_count(topology);
   int64_t *slices = malloc(sizeof *slices * (size_t)count);
   if (!slices) return tsr_fail(NO_MEMORY, "slices of %lld devices", (long long)count);
   for (int64_t i = 0; i < count; i++) slices[i] = devices[i].slice;
-  qsort(slices, (size_t)count, sizeof *slices, compare_ints);
-  int64_t distinct = 1;
-  for (int64_t i = 1; i < count; i++) distinct += slices[i] != slices[i - 1];
+  *out_count = tsr_sort_distinct(slices, count);
   free(slices);
-  *out_count = distinct;
   return NULL;
 }
 

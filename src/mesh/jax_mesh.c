@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/room.h"
 #include "base/sized.h"
 #include "mesh/jax.h"
@@ -52,11 +53,6 @@ tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_co
 
 // ---- arranging a list ----
 
-static int compare_ids(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 // GPUs by id, since runtimes list them by process; others, or on request, as listed.
 static void arrange_in_order(const tsr_device_list *list, bool as_listed, int64_t *out_ids) {
   bool sorted = true;
@@ -65,7 +61,7 @@ static void arrange_in_order(const tsr_device_list *list, bool as_listed, int64_
     if (i > 0 && out_ids[i] < out_ids[i - 1]) sorted = false;
   }
   if (list->platform == TSR_PLATFORM_GPU && !as_listed && !sorted)
-    qsort(out_ids, (size_t)list->count, sizeof *out_ids, compare_ids);
+    qsort(out_ids, (size_t)list->count, sizeof *out_ids, tsr_compare_int64);
 }
 
 static tsr_status arrange_on_torus(const tsr_device_list *list, const int64_t *shape, int rank,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/compare.h"
 #include "base/sized.h"
 #include "place/place.h"
 #include "tessera/compat/constrain.h"
@@ -176,12 +177,6 @@ static tsr_status move_all(work *at) {
 
 // ---- tied arrays ----
 
-static int compare_arrays(const void *a, const void *b) {
-  const uintptr_t left = (uintptr_t) * (tsr_array *const *)a;
-  const uintptr_t right = (uintptr_t) * (tsr_array *const *)b;
-  return (left > right) - (left < right);
-}
-
 // The arrays that several leaves have, each once, in a block to free(); NULL when there are none.
 static tsr_status find_tied(const work *at, tsr_array ***out_tied, size_t *out_count) {
   tsr_array **arrays = calloc((size_t)at->count + 1, sizeof *arrays);
@@ -190,7 +185,7 @@ static tsr_status find_tied(const work *at, tsr_array ***out_tied, size_t *out_c
   if (!arrays) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->count);
   for (int64_t i = 0; i < at->count; i++)
     if (at->leaves[i].array && !at->made[i]) arrays[count++] = at->leaves[i].array;
-  qsort(arrays, count, sizeof *arrays, compare_arrays);
+  qsort(arrays, count, sizeof *arrays, tsr_compare_pointers);
   for (size_t i = 1; i < count; i++)
     if (arrays[i] == arrays[i - 1] && (!tied || arrays[tied - 1] != arrays[i]))
       arrays[tied++] = arrays[i];
@@ -209,7 +204,7 @@ static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
   tsr_status status =
       which && from && layouts ? NULL : tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->moving);
   for (int64_t i = 0; !status && i < at->moving; i++) {
-    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, compare_arrays)) continue;
+    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, tsr_compare_pointers)) continue;
     which[count] = i;
     from[count] = at->from[i];
     layouts[count++] = tsr_array_layout(at->from[i]);
@@ -233,7 +228,7 @@ static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t t
   tsr_call c = tsr_call_begin(comm, at->how->call);
   int64_t count = 0;
   for (int64_t i = 0; !found && i < at->moving && tied_count; i++) {
-    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, compare_arrays)) continue;
+    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, tsr_compare_pointers)) continue;
     tsr_call_hash(&c, &at->rows[i], sizeof at->rows[i]);
     count++;
   }

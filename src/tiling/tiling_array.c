@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "tiling/tiling_text.h"
 
 static tsr_status parse_dims(tsr_scan *scan, char close, int64_t least, int64_t *dims, int *count) {
@@ -76,16 +77,11 @@ static tsr_status add_device(tsr_tiles *tiles, size_t count, size_t *capacity, i
   return NULL;
 }
 
-static int compare_devices(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 static tsr_status check_distinct(const int32_t *devices, size_t count) {
   int32_t *sorted = malloc(sizeof *sorted * count);
   if (!sorted) return tsr_fail(NO_MEMORY, "list of %zu devices", count);
   memcpy(sorted, devices, sizeof *sorted * count);
-  qsort(sorted, count, sizeof *sorted, compare_devices);
+  qsort(sorted, count, sizeof *sorted, tsr_compare_int32);
   tsr_status status = NULL;
   for (size_t i = 1; !status && i < count; i++)
     if (sorted[i] == sorted[i - 1])

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "tiling/tiling_internal.h"
 #include "tessera/status.h"
 
@@ -219,11 +220,6 @@ tsr_status tsr_tiles_new_list(int64_t count, int32_t **out_devices) {
   return NULL;
 }
 
-static int compare_devices(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 // The regrouped array as a list: walks it in its new order with an odometer over old strides.
 static tsr_status regroup_list(const tsr_tiles *tiles, const regrouping *to, int64_t replicas,
                                int32_t **out_devices) {
@@ -243,7 +239,7 @@ static tsr_status regroup_list(const tsr_tiles *tiles, const regrouping *to, int
     }
   }
   for (size_t n = 0; replicas > 1 && n < count; n += (size_t)replicas)
-    qsort(devices + n, (size_t)replicas, sizeof *devices, compare_devices);
+    qsort(devices + n, (size_t)replicas, sizeof *devices, tsr_compare_int32);
   *out_devices = devices;
   return NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/text_internal.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology.h"
@@ -316,11 +317,6 @@ static void print_rings(const bool wrap[3], tsr_text *out) {
   }
 }
 
-static int compare_ints(const void *a, const void *b) {
-  const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-  return (left > right) - (left < right);
-}
-
 static int64_t count_hosts(const tsr_topology *topology, tsr_text *out) {
   const int64_t count = topology->device_count;
   int64_t *processes = malloc((size_t)count * sizeof *processes);
@@ -329,9 +325,7 @@ static int64_t count_hosts(const tsr_topology *topology, tsr_text *out) {
     return 0;
   }
   for (int64_t i = 0; i < count; i++) processes[i] = topology->devices[i].process;
-  qsort(processes, (size_t)count, sizeof *processes, compare_ints);
-  int64_t hosts = 1;
-  for (int64_t i = 1; i < count; i++) hosts += processes[i] != processes[i - 1];
+  const int64_t hosts = tsr_sort_distinct(processes, count);
   free(processes);
   return hosts;
 }
