@@ -21,12 +21,12 @@ static int by_device(const void *left, const void *right) {
   return (a->device > b->device) - (a->device < b->device);
 }
 
-typedef struct holding {
+typedef struct slot_content {
   int64_t shard, term, slot;
-} holding;
+} slot_content;
 
 static int by_holding(const void *left, const void *right) {
-  const holding *a = left, *b = right;
+  const slot_content *a = left, *b = right;
   if (a->shard != b->shard) return a->shard < b->shard ? -1 : 1;
   if (a->term != b->term) return a->term < b->term ? -1 : 1;
   return (a->slot > b->slot) - (a->slot < b->slot);
@@ -34,10 +34,10 @@ static int by_holding(const void *left, const void *right) {
 
 static tsr_status find_leaders(tsr_array *array) {
   const int64_t count = array->slot_count;
-  holding *list = malloc(sizeof *list * ((size_t)count + 1));
+  slot_content *list = malloc(sizeof *list * ((size_t)count + 1));
   if (!list) return tsr_fail(NO_MEMORY, "%lld local devices", (long long)count);
   for (int64_t i = 0; i < count; i++)
-    list[i] = (holding){array->slots[i].shard, array->slots[i].term, i};
+    list[i] = (slot_content){array->slots[i].shard, array->slots[i].term, i};
   qsort(list, (size_t)count, sizeof *list, by_holding);
   for (int64_t i = 0; i < count; i++) {
     const bool follows =

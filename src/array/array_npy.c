@@ -22,7 +22,7 @@
 
 enum { BOUNCE = 1 << 20, CLOSE = 4 << 10, PART_NAME = 4096 };
 
-typedef struct filing {
+typedef struct npy_transfer {
   const tsr_array *array;
   const char *path;
   int fd;
@@ -30,7 +30,7 @@ typedef struct filing {
   bool writing;
   tsr_copy_vector copies;  // between a place in the file (in elements) and a slot's buffer
   char **slots;            // data of each slot, by local index of its device
-} filing;
+} npy_transfer;
 
 // ---- one copy ----
 
@@ -62,7 +62,7 @@ static int first_joined(const tsr_copy *copy, int width) {
   return first;
 }
 
-static tsr_status read_part(const filing *f, const tsr_copy *part, char *bounce, char *data) {
+static tsr_status read_part(const npy_transfer *f, const tsr_copy *part, char *bounce, char *data) {
   const int width = f->npy.width;
   const int64_t offset = f->npy.begin + part->from * width;
   if (part->loop_count == 0) {
@@ -81,14 +81,14 @@ static tsr_status read_part(const filing *f, const tsr_copy *part, char *bounce,
 }
 
 // A stretch that is contiguous on both sides; here `to` is the place in the file.
-static tsr_status write_part(const filing *f, const tsr_copy *part, const char *data) {
+static tsr_status write_part(const npy_transfer *f, const tsr_copy *part, const char *data) {
   const int width = f->npy.width;
   return tsr_io_write(f->fd, f->path, data + part->from * width, part->length * width,
                       f->npy.begin + part->to * width);
 }
 
 static tsr_status file_copy(void *context, int64_t index, int worker) {
-  const filing *f = context;
+  const npy_transfer *f = context;
   const tsr_copy *copy = &f->copies.items[index];
   const int joined = f->writing ? copy->loop_count : first_joined(copy, f->npy.width);
   char *data = f->slots[tsr_comm_local_index(f->array->comm, copy->source)];
@@ -114,7 +114,7 @@ static tsr_status file_copy(void *context, int64_t index, int worker) {
 
 // ---- all copies of this rank ----
 
-static tsr_status list_slots(filing *f) {
+static tsr_status list_slots(npy_transfer *f) {
   f->slots = calloc((size_t)tsr_comm_local_count(f->array->comm) + 1, sizeof *f->slots);
   if (!f->slots) return tsr_fail(NO_MEMORY, "the buffers of an array");
   for (int64_t i = 0; i < f->array->slot_count; i++) {
@@ -131,7 +131,7 @@ static bool writes(const tsr_array *array, int64_t shard) {
          tsr_comm_rank(array->comm);
 }
 
-static tsr_status list_copies(filing *f) {
+static tsr_status list_copies(npy_transfer *f) {
   const tsr_array *array = f->array;
   int64_t strides[TSR_MAX_RANK];
   tsr_host_view view;
@@ -147,7 +147,7 @@ static tsr_status list_copies(filing *f) {
   return NULL;
 }
 
-static tsr_status do_copies(filing *f) {
+static tsr_status do_copies(npy_transfer *f) {
   tsr_status status = list_slots(f);
   if (!status) status = list_copies(f);
   if (!status) status = tsr_pool_run(tsr_comm_pool(f->array->comm), f->copies.count, file_copy, f);
@@ -186,7 +186,7 @@ static tsr_status check_file(const tsr_layout *layout, const char *path, tsr_dty
 
 tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout, const char *path,
                               tsr_dtype dtype, tsr_array **out_array) {
-  filing f = {.path = path, .fd = -1, .copies = TSR_COPY_VECTOR_EMPTY};
+  npy_transfer f = {.path = path, .fd = -1, .copies = TSR_COPY_VECTOR_EMPTY};
   tsr_array *array = NULL;
   TSR_TRY(check_file(layout, path, dtype, &f.npy));
   if (tsr_layout_term_count(layout) > 1)
@@ -206,14 +206,14 @@ tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout, const ch
 // ---- writing ----
 
 // Rank 0 makes the file under another name; the others are told that name and write to it.
-typedef struct saving {
-  filing f;
+typedef struct npy_save {
+  npy_transfer f;
   tsr_replacement file;
   bool begun;
   char name[PART_NAME];
-} saving;
+} npy_save;
 
-static tsr_status begin_file(saving *s) {
+static tsr_status begin_file(npy_save *s) {
   const tsr_array *array = s->f.array;
   const tsr_shape shape = tsr_layout_shape(array->layout);
   char *header = NULL;
@@ -233,7 +233,7 @@ static tsr_status begin_file(saving *s) {
   return status;
 }
 
-static tsr_status tell_name(saving *s) {
+static tsr_status tell_name(npy_save *s) {
   tsr_comm *comm = s->f.array->comm;
   const int ranks = tsr_comm_rank_count(comm);
   if (ranks == 1) return NULL;
@@ -248,7 +248,7 @@ static tsr_status tell_name(saving *s) {
   return status;
 }
 
-static tsr_status write_pieces(saving *s) {
+static tsr_status write_pieces(npy_save *s) {
   if (s->begun) {
     s->f.fd = s->file.fd;
     return do_copies(&s->f);
@@ -262,7 +262,7 @@ static tsr_status write_pieces(saving *s) {
 }
 
 static tsr_status save(const tsr_array *array, const char *path) {
-  saving s = {.f = {.array = array, .path = path, .fd = -1, .writing = true}};
+  npy_save s = {.f = {.array = array, .path = path, .fd = -1, .writing = true}};
   tsr_status status = tsr_array_agree(array->comm, "save", begin_file(&s));
   if (!status) status = tell_name(&s);
   if (!status) status = tsr_array_agree(array->comm, "save", write_pieces(&s));

@@ -49,22 +49,22 @@ tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout **out_layout)
 
 // ---- groups ----
 
-typedef struct group {
+typedef struct term_group {
   int64_t elements, shard;
   int64_t first;  // the position of its first term
-} group;
+} term_group;
 
 typedef struct reducing {
   tsr_array *from, *to;
   int64_t terms, count;
-  group *groups;     // in order of size, shard, position
-  int64_t *devices;  // `terms` for each position that is the first of a group
-  int64_t *members;  // of the groups of one call
+  term_group *groups;  // in order of size, shard, position
+  int64_t *devices;    // `terms` for each position that is the first of a group
+  int64_t *members;    // of the groups of one call
   tsr_lists lists;
 } reducing;
 
 static int by_size(const void *left, const void *right) {
-  const group *a = left, *b = right;
+  const term_group *a = left, *b = right;
   if (a->elements != b->elements) return a->elements < b->elements ? -1 : 1;
   if (a->shard != b->shard) return a->shard < b->shard ? -1 : 1;
   return (a->first > b->first) - (a->first < b->first);
@@ -88,7 +88,7 @@ static void find_groups(reducing *r) {
     r->devices[first * r->terms + term] = tsr_layout_device_at(layout, p);
     if (first != p) continue;
     const int64_t shard = tsr_layout_shard(layout, p);
-    r->groups[r->count++] = (group){tsr_layout_buffer_elements(layout, shard), shard, p};
+    r->groups[r->count++] = (term_group){tsr_layout_buffer_elements(layout, shard), shard, p};
   }
   qsort(r->groups, (size_t)r->count, sizeof *r->groups, by_size);
 }
@@ -107,7 +107,7 @@ static void drop_equal_groups(reducing *r) {
 
 // The members of a group that are here share one result. The first group with a shard makes the
 // leader's; others make one of their own, which is dropped afterwards.
-static tsr_status make_results(reducing *r, const group *g) {
+static tsr_status make_results(reducing *r, const term_group *g) {
   tsr_array *to = r->to;
   tsr_array_slot *first = NULL;
   for (int64_t i = 0; i < r->terms; i++) {

@@ -13,14 +13,14 @@
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 
-typedef struct request {
+typedef struct chunk_request {
   const tsr_chunker *chunker;
   const tsr_mesh *mesh;
   tsr_process_box box;
   tsr_process_chunks chunks;
   tsr_chunk_options options;
   bool used[TSR_MAX_AXES];
-} request;
+} chunk_request;
 
 // The axes that cut a dimension, major first, as indices; at most all of the mesh.
 typedef struct cutters {
@@ -28,7 +28,7 @@ typedef struct cutters {
   int axes[TSR_MAX_AXES];
 } cutters;
 
-static tsr_status add_cutter(const request *asked, const tsr_axis_ref *ref, cutters *out) {
+static tsr_status add_cutter(const chunk_request *asked, const tsr_axis_ref *ref, cutters *out) {
   int axis = 0;
   if (ref->size)
     return tsr_fail(NOT_EXPRESSIBLE, "a part of axis \"%s\": chunks know whole axes only",
@@ -48,7 +48,7 @@ static int count_names(const tsr_stage *stage) {
   return count;
 }
 
-static tsr_status read_cutters(const request *asked, const tsr_spec_dim *dim, cutters *out) {
+static tsr_status read_cutters(const chunk_request *asked, const tsr_spec_dim *dim, cutters *out) {
   out->count = 0;
   if (!dim->stage_count) return NULL;
   const tsr_stage *stage = &dim->stages[0];
@@ -63,7 +63,7 @@ static tsr_status read_cutters(const request *asked, const tsr_spec_dim *dim, cu
   return NULL;
 }
 
-static tsr_status mark_used(request *asked, const cutters *by) {
+static tsr_status mark_used(chunk_request *asked, const cutters *by) {
   for (int i = 0; i < by->count; i++) {
     const int axis = by->axes[i];
     if (asked->options.strict && asked->used[axis])
@@ -76,7 +76,7 @@ static tsr_status mark_used(request *asked, const cutters *by) {
 
 // The shards of the process follow one another if, of the axes, those before some one are a single
 // coordinate of the box, and those after it are whole.
-static tsr_status check_contiguous(const request *asked, const cutters *by) {
+static tsr_status check_contiguous(const chunk_request *asked, const cutters *by) {
   int i = 0;
   while (i < by->count && asked->box.sizes[by->axes[i]] == 1) i++;
   for (i++; i < by->count; i++) {
@@ -91,7 +91,7 @@ static tsr_status check_contiguous(const request *asked, const cutters *by) {
   return NULL;
 }
 
-static tsr_range floor_range(const request *asked, const cutters *by, int64_t size) {
+static tsr_range floor_range(const chunk_request *asked, const cutters *by, int64_t size) {
   int64_t id = 0, count = 1;  // of chunks, no more than there are devices
   for (int i = 0; i < by->count; i++) {
     const int64_t chunks = asked->chunks.num_chunks[by->axes[i]];
@@ -102,7 +102,7 @@ static tsr_range floor_range(const request *asked, const cutters *by, int64_t si
   return (tsr_range){id * share, (id + 1) * share};
 }
 
-static tsr_status exact_range(const request *asked, const cutters *by, int64_t size,
+static tsr_status exact_range(const chunk_request *asked, const cutters *by, int64_t size,
                               tsr_range *out_range) {
   int64_t first = 0, held = 1, shards = 1;
   for (int i = 0; i < by->count; i++) {
@@ -121,8 +121,8 @@ static tsr_status exact_range(const request *asked, const cutters *by, int64_t s
   return NULL;
 }
 
-static tsr_status slice_dim(request *asked, const tsr_spec_dim *dim, int64_t size, tsr_range *range,
-                            bool *cut) {
+static tsr_status slice_dim(chunk_request *asked, const tsr_spec_dim *dim, int64_t size,
+                            tsr_range *range, bool *cut) {
   cutters by;
   TSR_TRY(read_cutters(asked, dim, &by));
   *cut = by.count > 0;
@@ -138,7 +138,7 @@ static tsr_status slice_dim(request *asked, const tsr_spec_dim *dim, int64_t siz
 tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int64_t process,
                                    const tsr_shape *shape, const tsr_spec *spec,
                                    const tsr_chunk_options *options, tsr_chunk *out_chunk) {
-  request asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
+  chunk_request asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
   tsr_chunk chunk = {.rank = shape->rank};
   const tsr_spec_desc *entries = tsr_spec_desc_of(spec);
   TSR_TRY(tsr_sized_read(tsr_chunk_options, options, &asked.options));

@@ -210,14 +210,14 @@ tsr_status tsr_array_shard(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
 
 // ---- out of shards ----
 
-typedef struct gathering {
+typedef struct host_gather {
   const tsr_array *array;
   tsr_host_view view;
   tsr_copy_vector copies;
   tsr_lists lists;
-} gathering;
+} host_gather;
 
-static tsr_status copy_out(gathering *g) {
+static tsr_status copy_out(host_gather *g) {
   const tsr_exchange part = {g->copies.items, g->copies.count, g->array->bits, g->lists.in,
                              g->lists.out};
   tsr_status status = tsr_engine_copy_here(g->array->comm, &part, 1);
@@ -226,7 +226,7 @@ static tsr_status copy_out(gathering *g) {
 }
 
 // Whether a shard holds elements that a lower one holds too.
-static tsr_status has_foreign(gathering *g, const tsr_array_slot *slot, bool *out_foreign) {
+static tsr_status has_foreign(host_gather *g, const tsr_array_slot *slot, bool *out_foreign) {
   const int64_t count = g->copies.count;
   int64_t all = 0, own = 0;
   TSR_TRY(tsr_shard_copies(g->array->layout, slot->shard, &g->view, TSR_FROM_SHARD, slot->device,
@@ -243,7 +243,7 @@ static tsr_status has_foreign(gathering *g, const tsr_array_slot *slot, bool *ou
 
 // Where all is here, owners write. Otherwise the owner may be elsewhere, so that everybody writes;
 // shards that overlap then wait for each other, for two workers must not write to one place.
-static tsr_status gather_slot(gathering *g, const tsr_array_slot *slot, void *host) {
+static tsr_status gather_slot(host_gather *g, const tsr_array_slot *slot, void *host) {
   const bool whole = tsr_array_is_fully_addressable(g->array);
   bool foreign = false;
   if (!whole) TSR_TRY(has_foreign(g, slot, &foreign));
@@ -259,7 +259,7 @@ static tsr_status gather_slot(gathering *g, const tsr_array_slot *slot, void *ho
 tsr_status tsr_array_gather_here(const tsr_array *array, void *host, const tsr_range *ranges,
                                  const int64_t *strides) {
   const tsr_shape shape = tsr_layout_shape(array->layout);
-  gathering g = {.array = array, .copies = TSR_COPY_VECTOR_EMPTY};
+  host_gather g = {.array = array, .copies = TSR_COPY_VECTOR_EMPTY};
   TSR_TRY(tsr_host_strides_check(&shape, ranges, strides));
   TSR_TRY(check_memory(array, host));
   TSR_TRY(tsr_lists_init(&g.lists, array->comm));

@@ -16,15 +16,15 @@
 
 enum { CHUNK = 3 << 18 };  // a multiple of every pattern's length
 
-typedef struct filling {
+typedef struct memory_fill {
   const unsigned char *pattern;  // `length` bytes, again and again; NULL = zeros
   size_t length;
   char *data;
   int64_t bytes;
-} filling;
+} memory_fill;
 
 static tsr_status fill_chunk(void *context, int64_t index, int worker) {
-  const filling *f = context;
+  const memory_fill *f = context;
   char *data = f->data + index * CHUNK;
   const int64_t left = f->bytes - index * CHUNK;
   const size_t bytes = (size_t)(left < CHUNK ? left : CHUNK);
@@ -43,12 +43,12 @@ static tsr_status fill_chunk(void *context, int64_t index, int worker) {
   return NULL;
 }
 
-static tsr_status fill(const tsr_array *array, filling f) {
+static tsr_status fill(const tsr_array *array, memory_fill f) {
   return tsr_pool_run(tsr_comm_pool(array->comm), (f.bytes + CHUNK - 1) / CHUNK, fill_chunk, &f);
 }
 
 tsr_status tsr_slot_clear(const tsr_array *array, tsr_array_slot *slot) {
-  return fill(array, (filling){.data = slot->data, .bytes = tsr_slot_bytes(array, slot)});
+  return fill(array, (memory_fill){.data = slot->data, .bytes = tsr_slot_bytes(array, slot)});
 }
 
 // ---- zeros and others ----
@@ -113,7 +113,7 @@ static tsr_status write_full(tsr_array *array, tsr_array_slot *slot, const void 
   unsigned char pattern[16];
   const size_t length = make_pattern(array->bits, element, pattern);
   const int64_t bytes = tsr_slot_bytes(array, slot);
-  TSR_TRY(fill(array, (filling){pattern, length, slot->data, bytes}));
+  TSR_TRY(fill(array, (memory_fill){pattern, length, slot->data, bytes}));
   const int64_t tail = tsr_layout_buffer_elements(array->layout, slot->shard) % 8 * array->bits % 8;
   if (tail) slot->data[bytes - 1] = (char)(slot->data[bytes - 1] & ((1 << tail) - 1));
   return NULL;

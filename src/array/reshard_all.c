@@ -90,16 +90,16 @@ static int64_t round_size(tsr_array *const *arrays, const tsr_layout *const *lay
   return size;
 }
 
-typedef struct round {
+typedef struct reshard_round {
   int64_t count;
   tsr_array *const *arrays;
   const tsr_layout *const *layouts;
   tsr_array **sources;  // the arrays, or what they reduce to; retained
   tsr_reshard_move *moves;
   tsr_exchange *parts;
-} round;
+} reshard_round;
 
-static tsr_status alloc_round(round *r) {
+static tsr_status alloc_round(reshard_round *r) {
   const size_t count = (size_t)r->count;
   r->sources = calloc(count, sizeof *r->sources);
   r->moves = calloc(count, sizeof *r->moves);
@@ -109,7 +109,7 @@ static tsr_status alloc_round(round *r) {
              : tsr_fail(NO_MEMORY, "%lld arrays", (long long)r->count);
 }
 
-static void free_round(round *r) {
+static void free_round(reshard_round *r) {
   for (int64_t i = 0; i < r->count && r->moves; i++) tsr_move_deinit(&r->moves[i]);
   for (int64_t i = 0; i < r->count && r->sources; i++) tsr_array_release(r->sources[i]);
   free(r->sources);
@@ -119,7 +119,7 @@ static void free_round(round *r) {
 
 // Partial results are reduced one after the other, by collectives, which begin when all ranks are
 // ready for them.
-static tsr_status reduce_sources(round *r) {
+static tsr_status reduce_sources(reshard_round *r) {
   for (int64_t i = 0; i < r->count; i++) {
     if (tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i]))
       r->sources[i] = tsr_array_retain(r->arrays[i]);
@@ -129,13 +129,13 @@ static tsr_status reduce_sources(round *r) {
   return NULL;
 }
 
-static bool reduces(const round *r) {
+static bool reduces(const reshard_round *r) {
   for (int64_t i = 0; i < r->count; i++)
     if (!tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i])) return true;
   return false;
 }
 
-static tsr_status plan_moves(round *r, int64_t first, const tsr_reshard_options *options) {
+static tsr_status plan_moves(reshard_round *r, int64_t first, const tsr_reshard_options *options) {
   for (int64_t i = 0; i < r->count; i++) {
     r->moves[i] = (tsr_reshard_move){
         .from = r->sources[i], .unshare = options->unshare, .relabel = options->relabel};
@@ -146,7 +146,7 @@ static tsr_status plan_moves(round *r, int64_t first, const tsr_reshard_options 
   return NULL;
 }
 
-static tsr_status do_round(round *r, int64_t first, const tsr_reshard_options *options,
+static tsr_status do_round(reshard_round *r, int64_t first, const tsr_reshard_options *options,
                            tsr_array **out_arrays) {
   tsr_comm *comm = r->arrays[0]->comm;
   tsr_status status = alloc_round(r);
@@ -181,7 +181,7 @@ static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *l
                             int64_t count, const tsr_reshard_options *options, tsr_array **made) {
   for (int64_t first = 0, size; first < count; first += size) {
     size = round_size(arrays, layouts, first, count, options->max_memory);
-    round r = {.count = size, .arrays = arrays + first, .layouts = layouts + first};
+    reshard_round r = {.count = size, .arrays = arrays + first, .layouts = layouts + first};
     tsr_status status = do_round(&r, first, options, made + first);
     free_round(&r);
     if (status) return status;

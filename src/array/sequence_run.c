@@ -20,7 +20,7 @@
 #include "tessera/engine/transport.h"
 #include "tessera/reduction.h"
 
-typedef struct stage {
+typedef struct step_run {
   const tsr_sequence *sequence;
   int64_t number;
   const tsr_sequence_step *step;
@@ -30,7 +30,7 @@ typedef struct stage {
   tsr_pair *pairs;         // owned; of a permute
   int64_t pair_count;
   tsr_lists lists;
-} stage;
+} step_run;
 
 // ---- buffers ----
 
@@ -38,14 +38,14 @@ static bool results_are_equal(tsr_step_kind kind) {
   return kind == TSR_STEP_ALL_GATHER || kind == TSR_STEP_REDUCE;
 }
 
-static void use_rooms(stage *s) {
+static void use_rooms(step_run *s) {
   for (int64_t i = 0; s->rooms && i < s->out->slot_count; i++)
     if (tsr_slot_is_leader(s->rooms, &s->rooms->slots[i]))
       tsr_slot_hold(&s->out->slots[i], &s->rooms->slots[i]);
 }
 
 // The member of a group that has a buffer already; NULL if none has.
-static const tsr_array_slot *find_made(const stage *s, const int64_t *members) {
+static const tsr_array_slot *find_made(const step_run *s, const int64_t *members) {
   for (int64_t i = 0; i < s->groups.size; i++) {
     const int64_t index = tsr_array_local_find(s->out, members[i]);
     if (index >= 0 && s->out->slots[index].buffer) return &s->out->slots[index];
@@ -53,7 +53,7 @@ static const tsr_array_slot *find_made(const stage *s, const int64_t *members) {
   return NULL;
 }
 
-static tsr_status make_group(stage *s, const int64_t *members) {
+static tsr_status make_group(step_run *s, const int64_t *members) {
   const bool equal = results_are_equal(s->step->kind);
   const tsr_array_slot *first = equal ? find_made(s, members) : NULL;
   for (int64_t i = 0; i < s->groups.size; i++) {
@@ -70,7 +70,7 @@ static tsr_status make_group(stage *s, const int64_t *members) {
   return NULL;
 }
 
-static tsr_status make_buffers(stage *s) {
+static tsr_status make_buffers(step_run *s) {
   use_rooms(s);
   for (int64_t g = 0; g < s->groups.count; g++)
     TSR_TRY(make_group(s, s->groups.members + g * s->groups.size));
@@ -84,7 +84,7 @@ static tsr_status make_buffers(stage *s) {
   return NULL;
 }
 
-static tsr_status prepare(stage *s) {
+static tsr_status prepare(step_run *s) {
   const tsr_shape shape = tsr_layout_shape(s->in->layout);
   tsr_layout *layout = NULL;
   TSR_TRY(tsr_layout_create(s->step->sharding, &shape, TSR_POLICY_ERROR, &layout));
@@ -114,7 +114,7 @@ static int64_t from_on(const tsr_shape *shape, int dim) {
 }
 
 // Part i of the own buffer, for member i of each group.
-static tsr_status slice(const stage *s) {
+static tsr_status slice(const step_run *s) {
   const int dim = s->step->split_dim;
   const int64_t outer = before(&s->step->in_shape, dim);
   const int64_t whole = from_on(&s->step->in_shape, dim), part = from_on(&s->step->out_shape, dim);
@@ -139,7 +139,7 @@ static tsr_status slice(const stage *s) {
 }
 
 // Member 0 keeps its values; the others have none, unless a copy does no harm.
-static tsr_status zero(const stage *s) {
+static tsr_status zero(const step_run *s) {
   const bool sum = tsr_sequence_reduction(s->sequence) == TSR_REDUCE_SUM;
   for (int64_t m = 0; m < s->groups.count * s->groups.size; m++) {
     const int64_t index = tsr_array_local_find(s->out, s->groups.members[m]);
@@ -153,7 +153,7 @@ static tsr_status zero(const stage *s) {
   return NULL;
 }
 
-static tsr_status carry_out(const stage *s) {
+static tsr_status carry_out(const step_run *s) {
   const tsr_sequence_step *step = s->step;
   const tsr_shape *in = &step->in_shape, *out = &step->out_shape;
   const tsr_reduction op = tsr_sequence_reduction(s->sequence);
@@ -184,11 +184,11 @@ static tsr_status carry_out(const stage *s) {
 
 static tsr_status do_step(const tsr_sequence *sequence, int64_t number, tsr_array *in,
                           const tsr_array *rooms, tsr_array **out_array) {
-  stage s = {.sequence = sequence,
-             .number = number,
-             .step = tsr_sequence_step_at(sequence, number),
-             .in = in,
-             .rooms = rooms};
+  step_run s = {.sequence = sequence,
+                .number = number,
+                .step = tsr_sequence_step_at(sequence, number),
+                .in = in,
+                .rooms = rooms};
   tsr_status status = tsr_array_agree(in->comm, tsr_step_kind_name(s.step->kind), prepare(&s));
   if (!status) status = carry_out(&s);
   tsr_lists_deinit(&s.lists);

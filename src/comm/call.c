@@ -85,7 +85,7 @@ static bool somebody_failed(const tsr_comm *comm) {
 
 // ---- who says what ----
 
-static tsr_status share_record(const tsr_call *c, record mine) {
+static tsr_status share_record(const tsr_call *c, tsr_call_record mine) {
   return tsr_call_end(c, c->comm->engine->share(c->comm, &mine, sizeof mine, c->comm->records));
 }
 
@@ -153,7 +153,7 @@ static tsr_status find_item(const tsr_call *c, int64_t *out_item) {
   int64_t same = 0, differing = c->items.count;  // numbers of items that do not, and do, differ
   while (differing - same > 1) {
     const int64_t middle = same + (differing - same) / 2;
-    TSR_TRY(share_record(c, (record){.asked = digest(c, middle)}));
+    TSR_TRY(share_record(c, (tsr_call_record){.asked = digest(c, middle)}));
     if (digests_differ(c->comm))
       differing = middle;
     else
@@ -167,7 +167,7 @@ static tsr_status compare_items(const tsr_call *c) {
   tsr_text text = TSR_TEXT_EMPTY;
   int64_t item = 0;
   TSR_TRY(find_item(c, &item));
-  TSR_TRY(share_record(c, (record){.asked = c->items.digest(c->items.context, item)}));
+  TSR_TRY(share_record(c, (tsr_call_record){.asked = c->items.digest(c->items.context, item)}));
   c->items.describe(c->items.context, item, &text);
   tsr_status status = share_text(
       c, text.failed ? "something that there is no memory to describe" : tsr_text_string(&text));
@@ -176,7 +176,7 @@ static tsr_status compare_items(const tsr_call *c) {
 }
 
 static tsr_status compare_calls(const tsr_call *c) {
-  TSR_TRY(share_record(c, (record){.asked = digest(c, 0)}));
+  TSR_TRY(share_record(c, (tsr_call_record){.asked = digest(c, 0)}));
   if (!digests_differ(c->comm)) return compare_items(c);
   TSR_TRY(share_text(c, text_of(c)));
   return mismatch(c, false);
@@ -203,10 +203,10 @@ static tsr_status compare_mistakes(const tsr_call *c, tsr_status found) {
 tsr_status tsr_call_agree(const tsr_call *c, tsr_status found) {
   tsr_comm *comm = c->comm;
   if (comm->rank_count == 1) return found;
-  const record mine = {.name = hash_name(c),
-                       .asked = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
-                       .balance = found ? TSR_HASH128_EMPTY : c->balance,
-                       .cause = tsr_status_cause(found)};
+  const tsr_call_record mine = {.name = hash_name(c),
+                                .asked = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
+                                .balance = found ? TSR_HASH128_EMPTY : c->balance,
+                                .cause = tsr_status_cause(found)};
   tsr_status status = share_record(c, mine);
   const bool other_calls = !status && names_differ(comm);
   if (!status && !other_calls && somebody_failed(comm)) return compare_mistakes(c, found);

@@ -13,8 +13,8 @@
 // The copy from member i to member j of a group, but for the devices.
 typedef void copy_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy);
 
-static tsr_status add_group(rounds *r, const int64_t *members, int64_t size, copy_between *between,
-                            const void *context) {
+static tsr_status add_group(tsr_copy_rounds *r, const int64_t *members, int64_t size,
+                            copy_between *between, const void *context) {
   for (int64_t j = 0; j < size; j++) {
     const bool skip = r->args->alike && tsr_is_written_by_another(r->args, members, j);
     for (int64_t i = 0; i < size; i++) {
@@ -28,9 +28,10 @@ static tsr_status add_group(rounds *r, const int64_t *members, int64_t size, cop
   return NULL;
 }
 
-static tsr_status move_between(const args *a, copy_between *between, const void *context) {
+static tsr_status move_between(const tsr_collective_args *a, copy_between *between,
+                               const void *context) {
   const tsr_groups *groups = a->groups;
-  rounds r;
+  tsr_copy_rounds r;
   int64_t pairs = 0;
   if (__builtin_mul_overflow(groups->count * groups->size, groups->size, &pairs)) pairs = INT64_MAX;
   tsr_status status = tsr_rounds_begin(&r, a, a->out_bytes ? pairs : 0);
@@ -39,13 +40,13 @@ static tsr_status move_between(const args *a, copy_between *between, const void 
   return tsr_rounds_end(&r, status);
 }
 
-typedef struct gather {
+typedef struct gather_view {
   int64_t outer, inner, size;
-} gather;
+} gather_view;
 
 static void gather_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
   (void)j;
-  const gather *g = context;
+  const gather_view *g = context;
   out_copy->from = 0;
   out_copy->to = i * g->inner;
   out_copy->length = g->inner;
@@ -61,28 +62,29 @@ tsr_status tsr_comm_all_gather(tsr_comm *comm, const tsr_groups *groups, tsr_dty
                     (long long)inner, tsr_type_name(dtype), tsr_group_count(groups),
                     tsr_group_size(groups));
   tsr_call_add_groups(&c, groups);
-  args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out, .alike = true};
+  tsr_collective_args a = {
+      .comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out, .alike = true};
   tsr_status status = tsr_groups_check(comm, groups);
   if (!status) status = tsr_blocks_check(dtype, outer, 1, inner, &a.in_bytes);
   if (!status) status = tsr_blocks_check(dtype, outer, groups->size, inner, &a.out_bytes);
   if (!status) status = tsr_buffers_check(comm, tsr_member_role, &a, in, out);
   TSR_TRY(tsr_call_agree(&c, status));
-  const gather g = {outer, inner, groups->size};
+  const gather_view g = {outer, inner, groups->size};
   return tsr_call_end(&c, move_between(&a, gather_between, &g));
 }
 
 // The tensor seen as outer x D0 x between x D1 x inner, where D0 and D1 are the dimensions that are
 // split and joined, in the order they come; `part` is what a part has of them. When they are one
 // dimension, it is D0.
-typedef struct turn {
+typedef struct all_to_all_view {
   int64_t outer, between, inner, size;
   int64_t part[2];
   int split, concat;  // 0 or 1: which of the two is it?
-} turn;
+} all_to_all_view;
 
 // Elements between neighbours along D1, between, D0 and outer, when Dk is part[k] or, for k ==
 // whole, `size` times that.
-static void turn_strides(const turn *t, int whole, int64_t strides[4]) {
+static void turn_strides(const all_to_all_view *t, int whole, int64_t strides[4]) {
   strides[3] = t->inner;
   strides[2] = strides[3] * t->part[1] * (whole == 1 ? t->size : 1);
   strides[1] = strides[2] * t->between;
@@ -90,7 +92,7 @@ static void turn_strides(const turn *t, int whole, int64_t strides[4]) {
 }
 
 static void turn_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
-  const turn *t = context;
+  const all_to_all_view *t = context;
   int64_t from[4], to[4];
   turn_strides(t, t->split, from);
   turn_strides(t, t->concat, to);
@@ -102,9 +104,10 @@ static void turn_between(const void *context, int64_t i, int64_t j, tsr_copy *ou
   for (int k = 0; k < 4; k++) out_copy->loops[k] = (tsr_copy_loop){counts[k], from[k], to[k]};
 }
 
-static turn turn_of(const tsr_shape *shape, int split, int concat, int64_t size) {
+static all_to_all_view turn_of(const tsr_shape *shape, int split, int concat, int64_t size) {
   const int first = split < concat ? split : concat, second = split < concat ? concat : split;
-  turn t = {.outer = 1, .between = 1, .inner = 1, .size = size, .part = {shape->dims[first], 1}};
+  all_to_all_view t = {
+      .outer = 1, .between = 1, .inner = 1, .size = size, .part = {shape->dims[first], 1}};
   t.split = split > concat;
   t.concat = concat > split;
   if (first != second) t.part[1] = shape->dims[second];
@@ -122,7 +125,8 @@ static tsr_status check_dim(const tsr_shape *shape, const char *what, int dim) {
   return tsr_fail(BAD_ARGUMENT, "%s dimension %d of a tensor of rank %d", what, dim, shape->rank);
 }
 
-static tsr_status check_turn(args *a, const tsr_shape *shape, int split, int concat) {
+static tsr_status check_turn(tsr_collective_args *a, const tsr_shape *shape, int split,
+                             int concat) {
   TSR_TRY(tsr_groups_check(a->comm, a->groups));
   if (!shape) return tsr_fail(BAD_ARGUMENT, "no shape");
   TSR_TRY(tsr_shape_check(shape));
@@ -161,9 +165,9 @@ tsr_status tsr_comm_all_to_all(tsr_comm *comm, const tsr_groups *groups, tsr_dty
   if (shape && shape->rank > 0 && shape->rank <= TSR_MAX_RANK)
     tsr_call_hash(&c, shape->dims, sizeof *shape->dims * (size_t)shape->rank);
   tsr_call_add_groups(&c, groups);
-  args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out};
+  tsr_collective_args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out};
   TSR_TRY(tsr_call_agree(&c, check_turn(&a, shape, split, concat)));
   assert(shape);  // else agreeing has failed
-  const turn t = turn_of(shape, split, concat, groups->size);
+  const all_to_all_view t = turn_of(shape, split, concat, groups->size);
   return tsr_call_end(&c, move_between(&a, turn_between, &t));
 }

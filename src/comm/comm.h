@@ -14,20 +14,20 @@
 #include "tessera/reduction.h"
 
 // A buffer of one local device in a call, for finding overlaps.
-typedef struct span {
+typedef struct tsr_comm_span {
   uintptr_t begin, end;
   int64_t device;
   int64_t result;  // `out`s with the same result may be one buffer; -1 for an `in`
   int64_t group;   // of an `in` that may be written in place; else -1
-} span;
+} tsr_comm_span;
 
 // What a rank tells the others before a call: the same for all, unless somebody is mistaken.
-typedef struct record {
+typedef struct tsr_call_record {
   uint64_t name;        // hash of what is called
   tsr_hash128 asked;    // digest of its arguments; of nothing when there is a mistake
   tsr_hash128 balance;  // of the copies between ranks (balance.c): of all ranks zero
   int64_t cause;        // of the mistake found here, or 0
-} record;
+} tsr_call_record;
 
 // All copies from one rank to another, as one of the two lists them.
 typedef struct tsr_lane {
@@ -47,13 +47,13 @@ struct tsr_comm {
   size_t in_flight;
   _Atomic int64_t step;
   // Room for every call, so that no call of one rank alone can fail for want of memory.
-  int64_t *first;      // per rank, and the number of devices
-  int64_t *member_of;  // per device: which group it is in, or -1
-  bool *sends;         // per device: whether it is a source of a permutation
-  span *spans;         // two per local device
-  record *records;     // per rank
-  tsr_lane *sent;      // per rank: what goes there
-  tsr_lane *received;  // per rank: what comes from there; in the block of `sent`
+  int64_t *first;            // per rank, and the number of devices
+  int64_t *member_of;        // per device: which group it is in, or -1
+  bool *sends;               // per device: whether it is a source of a permutation
+  tsr_comm_span *spans;      // two per local device
+  tsr_call_record *records;  // per rank
+  tsr_lane *sent;            // per rank: what goes there
+  tsr_lane *received;        // per rank: what comes from there; in the block of `sent`
   char (*texts)[TSR_CALL_TEXT];
 };
 
@@ -78,13 +78,14 @@ TSR_MUST_USE tsr_status tsr_blocks_check(tsr_dtype dtype, int64_t outer, int64_t
 TSR_MUST_USE tsr_status tsr_reduction_check(tsr_dtype dtype, tsr_reduction op);
 
 // What one local device reads and writes in a call.
-typedef struct role {
+typedef struct tsr_comm_role {
   int64_t in_bytes, out_bytes;  // 0: its entry is not looked at
   int64_t result, group;        // as in a span
-} role;
-typedef role role_of(const void *context, int64_t device);
+} tsr_comm_role;
+typedef tsr_comm_role tsr_comm_role_fn(const void *context, int64_t device);
 // Every buffer that is needed is there, and none overlaps another that it must not.
-TSR_MUST_USE tsr_status tsr_buffers_check(tsr_comm *comm, role_of *role, const void *context,
-                                          const void *const *in, void *const *out);
+TSR_MUST_USE tsr_status tsr_buffers_check(tsr_comm *comm, tsr_comm_role_fn *role,
+                                          const void *context, const void *const *in,
+                                          void *const *out);
 
 #endif

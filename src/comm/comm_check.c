@@ -69,21 +69,21 @@ tsr_status tsr_reduction_check(tsr_dtype dtype, tsr_reduction op) {
 // ---- buffers ----
 
 static int by_begin(const void *left, const void *right) {
-  const span *a = left, *b = right;
+  const tsr_comm_span *a = left, *b = right;
   if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
   if (a->end != b->end) return a->end < b->end ? 1 : -1;  // the longer first
   return (a->result > b->result) - (a->result < b->result);
 }
 
-static bool may_coincide(const span *a, const span *b) {
+static bool may_coincide(const tsr_comm_span *a, const tsr_comm_span *b) {
   if (a->result < 0 && b->result < 0) return true;  // two that are only read
   if (a->begin != b->begin || a->end != b->end) return false;
   if (a->result >= 0 && b->result >= 0) return a->result == b->result;
-  const span *in = a->result < 0 ? a : b, *out = a->result < 0 ? b : a;
+  const tsr_comm_span *in = a->result < 0 ? a : b, *out = a->result < 0 ? b : a;
   return in->group >= 0 && in->group == out->group;
 }
 
-static tsr_status check_overlap(const span *a, const span *b) {
+static tsr_status check_overlap(const tsr_comm_span *a, const tsr_comm_span *b) {
   if (may_coincide(a, b)) return NULL;
   return tsr_fail(BAD_ARGUMENT, "`%s` of device %lld overlaps `%s` of device %lld",
                   a->result < 0 ? "in" : "out", (long long)a->device, b->result < 0 ? "in" : "out",
@@ -93,11 +93,11 @@ static tsr_status check_overlap(const span *a, const span *b) {
 // Each span against the one before it that reaches furthest, of those written and of all: if any
 // two overlap, one of these pairs does. They may still be allowed to, being one buffer, while it is
 // also the `in` of another group: the one to remember is then `other`.
-static tsr_status check_spans(span *spans, size_t count) {
+static tsr_status check_spans(tsr_comm_span *spans, size_t count) {
   qsort(spans, count, sizeof *spans, by_begin);
-  const span *written = NULL, *any = NULL, *same = NULL, *other = NULL;
+  const tsr_comm_span *written = NULL, *any = NULL, *same = NULL, *other = NULL;
   for (size_t i = 0; i < count; i++) {
-    const span *s = &spans[i];
+    const tsr_comm_span *s = &spans[i];
     if (!same || s->begin != same->begin || s->end != same->end)
       same = s, other = NULL;
     else if (s->result < 0 && s->group != same->group)
@@ -111,7 +111,8 @@ static tsr_status check_spans(span *spans, size_t count) {
   return NULL;
 }
 
-static tsr_status add_span(span *spans, size_t *count, span s, const void *buffer, int64_t bytes) {
+static tsr_status add_span(tsr_comm_span *spans, size_t *count, tsr_comm_span s, const void *buffer,
+                           int64_t bytes) {
   if (!bytes) return NULL;
   if (!buffer)
     return tsr_fail(BAD_ARGUMENT, "device %lld has no `%s`", (long long)s.device,
@@ -122,16 +123,16 @@ static tsr_status add_span(span *spans, size_t *count, span s, const void *buffe
   return NULL;
 }
 
-tsr_status tsr_buffers_check(tsr_comm *comm, role_of *role_of_device, const void *context,
+tsr_status tsr_buffers_check(tsr_comm *comm, tsr_comm_role_fn *role_of_device, const void *context,
                              const void *const *in, void *const *out) {
   const int64_t first = comm->first[comm->rank], local = tsr_comm_local_count(comm);
   if (local && !in) return tsr_fail(BAD_ARGUMENT, "no list of `in` buffers");
   if (local && !out) return tsr_fail(BAD_ARGUMENT, "no list of `out` buffers");
   size_t count = 0;
   for (int64_t i = 0; i < local; i++) {
-    const role r = role_of_device(context, first + i);
-    const span source = {.device = first + i, .result = -1, .group = r.group};
-    const span target = {.device = first + i, .result = r.result, .group = r.group};
+    const tsr_comm_role r = role_of_device(context, first + i);
+    const tsr_comm_span source = {.device = first + i, .result = -1, .group = r.group};
+    const tsr_comm_span target = {.device = first + i, .result = r.result, .group = r.group};
     TSR_TRY(add_span(comm->spans, &count, source, in[i], r.in_bytes));
     TSR_TRY(add_span(comm->spans, &count, target, out[i], r.out_bytes));
   }

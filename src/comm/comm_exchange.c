@@ -16,7 +16,7 @@
 
 // ---- all_reduce, reduce_scatter ----
 
-static tsr_status check_reduce(args *a, const tsr_reduce_job *job) {
+static tsr_status check_reduce(tsr_collective_args *a, const tsr_reduce_job *job) {
   TSR_TRY(tsr_groups_check(a->comm, job->groups));
   TSR_TRY(tsr_reduction_check(job->dtype, job->op));
   const int64_t parts = job->scatter ? job->groups->size : 1;
@@ -33,7 +33,8 @@ static tsr_status reduce(tsr_comm *comm, const tsr_reduce_job *job) {
                     (long long)job->outer, (long long)job->inner, tsr_type_name(job->dtype),
                     op ? op : "?", tsr_group_count(job->groups), tsr_group_size(job->groups));
   tsr_call_add_groups(&c, job->groups);
-  args a = {.comm = comm, .groups = job->groups, .in_place = !job->scatter, .alike = !job->scatter};
+  tsr_collective_args a = {
+      .comm = comm, .groups = job->groups, .in_place = !job->scatter, .alike = !job->scatter};
   TSR_TRY(tsr_call_agree(&c, check_reduce(&a, job)));
   if (!a.in_bytes || !job->groups->count) return NULL;
   return tsr_call_end(&c, comm->engine->reduce(comm, job));

@@ -13,21 +13,21 @@
 
 // ---- broadcast ----
 
-typedef struct cast {
-  args args;
+typedef struct broadcast {
+  tsr_collective_args args;
   int64_t root;
-} cast;
+} broadcast;
 
-static role cast_role(const void *context, int64_t device) {
-  const cast *b = context;
-  role r = tsr_member_role(&b->args, device);
+static tsr_comm_role cast_role(const void *context, int64_t device) {
+  const broadcast *b = context;
+  tsr_comm_role r = tsr_member_role(&b->args, device);
   if (r.out_bytes && b->args.groups->members[r.group * b->args.groups->size + b->root] != device)
     r.in_bytes = 0;
   return r;
 }
 
-static tsr_status check_cast(cast *b, int64_t count) {
-  args *a = &b->args;
+static tsr_status check_cast(broadcast *b, int64_t count) {
+  tsr_collective_args *a = &b->args;
   TSR_TRY(tsr_groups_check(a->comm, a->groups));
   if (b->root < 0 || b->root >= a->groups->size)
     return tsr_fail(BAD_ARGUMENT, "the root is member %lld, wanted 0 to %lld", (long long)b->root,
@@ -38,14 +38,15 @@ static tsr_status check_cast(cast *b, int64_t count) {
 }
 
 // Whether what a device would get is in its `out` already: the root's, when in place.
-static bool is_in_place(const args *a, int64_t source, int64_t target) {
+static bool is_in_place(const tsr_collective_args *a, int64_t source, int64_t target) {
   const int64_t from = tsr_comm_local_index(a->comm, source);
   const int64_t to = tsr_comm_local_index(a->comm, target);
   return from >= 0 && to >= 0 && a->in[from] == a->out[to];
 }
 
-static tsr_status cast_group(rounds *r, const int64_t *members, int64_t root, int64_t count) {
-  const args *a = r->args;
+static tsr_status cast_group(tsr_copy_rounds *r, const int64_t *members, int64_t root,
+                             int64_t count) {
+  const tsr_collective_args *a = r->args;
   for (int64_t j = 0; j < a->groups->size; j++) {
     const tsr_copy copy = {.source = members[root], .target = members[j], .length = count};
     const bool skip =
@@ -63,16 +64,16 @@ tsr_status tsr_comm_broadcast(tsr_comm *comm, const tsr_groups *groups, int64_t 
                     (long long)count, tsr_type_name(dtype), (long long)root,
                     tsr_group_count(groups), tsr_group_size(groups));
   tsr_call_add_groups(&c, groups);
-  cast b = {{.comm = comm,
-             .groups = groups,
-             .dtype = dtype,
-             .in = in,
-             .out = out,
-             .alike = true,
-             .in_place = true},
-            root};
+  broadcast b = {{.comm = comm,
+                  .groups = groups,
+                  .dtype = dtype,
+                  .in = in,
+                  .out = out,
+                  .alike = true,
+                  .in_place = true},
+                 root};
   TSR_TRY(tsr_call_agree(&c, check_cast(&b, count)));
-  rounds r;
+  tsr_copy_rounds r;
   tsr_status status = tsr_rounds_begin(&r, &b.args, count ? groups->count * groups->size : 0);
   for (int64_t g = 0; !status && r.capacity && g < groups->count; g++)
     status = cast_group(&r, groups->members + g * groups->size, root, count);
@@ -82,21 +83,21 @@ tsr_status tsr_comm_broadcast(tsr_comm *comm, const tsr_groups *groups, int64_t 
 // ---- permute ----
 
 typedef struct permutation {
-  args args;
+  tsr_collective_args args;
   const tsr_pair *pairs;
   int64_t pair_count, count;
 } permutation;
 
 // In a permutation `member_of` tells of each device where its data comes from, or -1; `sends`
 // whether it is a source.
-static role permute_role(const void *context, int64_t device) {
-  const args *a = &((const permutation *)context)->args;
+static tsr_comm_role permute_role(const void *context, int64_t device) {
+  const tsr_collective_args *a = &((const permutation *)context)->args;
   const int64_t source = a->comm->member_of[device], nobody = tsr_comm_device_count(a->comm);
   const bool wants = source >= 0 || a->out[tsr_comm_local_index(a->comm, device)];
-  return (role){.in_bytes = a->comm->sends[device] ? a->in_bytes : 0,
-                .out_bytes = wants ? a->out_bytes : 0,
-                .result = source >= 0 ? source : nobody,  // zeros are the same for all
-                .group = -1};
+  return (tsr_comm_role){.in_bytes = a->comm->sends[device] ? a->in_bytes : 0,
+                         .out_bytes = wants ? a->out_bytes : 0,
+                         .result = source >= 0 ? source : nobody,  // zeros are the same for all
+                         .group = -1};
 }
 
 static tsr_status check_pair(const permutation *p, int64_t index) {
@@ -117,7 +118,7 @@ static tsr_status check_pair(const permutation *p, int64_t index) {
 }
 
 static tsr_status check_permutation(permutation *p) {
-  args *a = &p->args;
+  tsr_collective_args *a = &p->args;
   const int64_t devices = tsr_comm_device_count(a->comm);
   memset(a->comm->sends, 0, sizeof *a->comm->sends * (size_t)devices);
   for (int64_t d = 0; d < devices; d++) a->comm->member_of[d] = -1;
@@ -134,7 +135,7 @@ static tsr_status check_permutation(permutation *p) {
 static tsr_status fill_zeros(void *context, int64_t local, int worker) {
   (void)worker;
   const permutation *p = context;
-  const args *a = &p->args;
+  const tsr_collective_args *a = &p->args;
   const int64_t device = a->comm->first[a->comm->rank] + local;
   unsigned char *out = a->out[local];
   if (!out || a->comm->member_of[device] >= 0) return NULL;
@@ -148,10 +149,10 @@ static tsr_status fill_zeros(void *context, int64_t local, int worker) {
 }
 
 static tsr_status permute(permutation *p) {
-  const args *a = &p->args;
+  const tsr_collective_args *a = &p->args;
   if (!p->count) return NULL;
   TSR_TRY(tsr_pool_run(a->comm->pool, tsr_comm_local_count(a->comm), fill_zeros, p));
-  rounds r;
+  tsr_copy_rounds r;
   tsr_status status = tsr_rounds_begin(&r, a, p->pair_count);
   for (int64_t i = 0; !status && i < p->pair_count; i++) {
     const tsr_copy copy = {

@@ -19,7 +19,7 @@ typedef union scratch {
   unsigned char bytes[BLOCK_BYTES];
 } scratch;
 
-typedef struct walk {
+typedef struct reduce_walk {
   tsr_dtype dtype, wide;                        // of members and of accumulators
   const tsr_reduce_kernels *kernels, *bundles;  // of accumulators and of members
   // The terms, or plain members.
@@ -28,12 +28,12 @@ typedef struct walk {
   int64_t from;
   // The block: elements `at` to before `at + count` of what is reduced.
   int64_t at, count;
-} walk;
+} reduce_walk;
 
 // Terms `begin` to before `end`, which make up node [first, last).
-typedef struct range {
+typedef struct term_range {
   int64_t begin, end, first, last;
-} range;
+} term_range;
 
 tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
@@ -79,13 +79,13 @@ int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
 
 // ---- values of terms ----
 
-static tsr_reduce_term term_at(const walk *w, int64_t index) {
+static tsr_reduce_term term_at(const reduce_walk *w, int64_t index) {
   if (w->terms) return w->terms[index];
   return (tsr_reduce_term){{index, index + 1}, false, w->in[index], w->from};
 }
 
 // The block of a term as accumulators: where it lies, or converted into `room`.
-static const void *value_of(const walk *w, int64_t index, scratch *room) {
+static const void *value_of(const reduce_walk *w, int64_t index, scratch *room) {
   const tsr_reduce_term term = term_at(w, index);
   if (term.partial || w->dtype == w->wide)
     return (const char *)term.data + (term.from + w->at) * bytes_of(w->wide);
@@ -95,7 +95,7 @@ static const void *value_of(const walk *w, int64_t index, scratch *room) {
 
 // ---- values of nodes ----
 
-static int64_t first_from(const walk *w, range r, int64_t member) {
+static int64_t first_from(const reduce_walk *w, term_range r, int64_t member) {
   int64_t low = r.begin, high = r.end;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -108,7 +108,7 @@ static int64_t first_from(const walk *w, range r, int64_t member) {
 }
 
 // Whether the terms are 2, 4 or 8 single members that can be read where they lie.
-static bool is_bundle(const walk *w, range r) {
+static bool is_bundle(const reduce_walk *w, term_range r) {
   const int64_t size = r.end - r.begin;
   if (!w->bundles->of_2 || size != r.last - r.first) return false;
   if (size != 2 && size != 4 && size != 8) return false;
@@ -117,7 +117,7 @@ static bool is_bundle(const walk *w, range r) {
   return true;
 }
 
-static void reduce_bundle(const walk *w, range r, void *out) {
+static void reduce_bundle(const reduce_walk *w, term_range r, void *out) {
   const void *in[8];
   const int size = (int)(r.end - r.begin);
   for (int i = 0; i < size; i++) {
@@ -130,10 +130,10 @@ static void reduce_bundle(const walk *w, range r, void *out) {
   kernel(out, in, w->count);
 }
 
-static const void *reduce_node(const walk *w, range r, scratch *room);
+static const void *reduce_node(const reduce_walk *w, term_range r, scratch *room);
 
 // Reduces a node of more than one term to `out`, which may be an input: it is written last.
-static void reduce_into(const walk *w, range r, scratch *room, void *out) {
+static void reduce_into(const reduce_walk *w, term_range r, scratch *room, void *out) {
   if (is_bundle(w, r)) {
     reduce_bundle(w, r, out);
     return;
@@ -142,20 +142,21 @@ static void reduce_into(const walk *w, range r, scratch *room, void *out) {
   assert(r.begin < cut && cut < r.end && term_at(w, cut).node.first == middle);
   scratch other;
   const void *in[2];
-  in[0] = reduce_node(w, (range){r.begin, cut, r.first, middle}, room);
-  in[1] = reduce_node(w, (range){cut, r.end, middle, r.last}, &other);
+  in[0] = reduce_node(w, (term_range){r.begin, cut, r.first, middle}, room);
+  in[1] = reduce_node(w, (term_range){cut, r.end, middle, r.last}, &other);
   w->kernels->of_2(out, in, w->count);
 }
 
 // The value of a node, in `room` or where a term lies.
-static const void *reduce_node(const walk *w, range r, scratch *room) {
+static const void *reduce_node(const reduce_walk *w, term_range r, scratch *room) {
   if (r.end - r.begin == 1) return value_of(w, r.begin, room);
   reduce_into(w, r, room, room);
   return room;
 }
 
 // One block of the whole, to elements of type `result`.
-static void reduce_block(const walk *w, range whole, tsr_dtype result, void *out, int64_t to) {
+static void reduce_block(const reduce_walk *w, term_range whole, tsr_dtype result, void *out,
+                         int64_t to) {
   scratch room;
   if (result == w->wide && whole.end - whole.begin > 1) {
     reduce_into(w, whole, &room, (char *)out + to * bytes_of(result));
@@ -166,7 +167,7 @@ static void reduce_block(const walk *w, range whole, tsr_dtype result, void *out
   tsr_convert_run(w->wide, value, 0, result, out, to, w->count);
 }
 
-static void reduce_all(walk *w, range whole, int64_t count, tsr_dtype result, void *out,
+static void reduce_all(reduce_walk *w, term_range whole, int64_t count, tsr_dtype result, void *out,
                        int64_t to) {
   const int64_t block = BLOCK_BYTES / bytes_of(w->wide);
   for (w->at = 0; w->at < count; w->at += block) {
@@ -175,28 +176,28 @@ static void reduce_all(walk *w, range whole, int64_t count, tsr_dtype result, vo
   }
 }
 
-static walk start(const tsr_reducer *reducer) {
+static reduce_walk start(const tsr_reducer *reducer) {
   const tsr_dtype wide = tsr_reduce_partial_dtype(reducer->dtype);
   assert(tsr_reduction_allows(reducer->op, reducer->dtype));
-  return (walk){.dtype = reducer->dtype,
-                .wide = wide,
-                .kernels = kernels_of(wide, reducer->op),
-                .bundles = kernels_of(reducer->dtype, reducer->op)};
+  return (reduce_walk){.dtype = reducer->dtype,
+                       .wide = wide,
+                       .kernels = kernels_of(wide, reducer->op),
+                       .bundles = kernels_of(reducer->dtype, reducer->op)};
 }
 
 void tsr_reduce(const tsr_reducer *reducer, const void *const *in, int64_t from, int64_t count,
                 void *out, int64_t to) {
-  walk w = start(reducer);
+  reduce_walk w = start(reducer);
   w.in = in;
   w.from = from;
-  const range whole = {0, reducer->members, 0, reducer->members};
+  const term_range whole = {0, reducer->members, 0, reducer->members};
   reduce_all(&w, whole, count, reducer->dtype, out, to);
 }
 
 void tsr_reduce_terms(const tsr_reducer *reducer, const tsr_reduce_term *terms, int64_t term_count,
                       int64_t count, bool partial, void *out, int64_t to) {
-  walk w = start(reducer);
+  reduce_walk w = start(reducer);
   w.terms = terms;
-  const range whole = {0, term_count, terms[0].node.first, terms[term_count - 1].node.last};
+  const term_range whole = {0, term_count, terms[0].node.first, terms[term_count - 1].node.last};
   reduce_all(&w, whole, count, partial ? w.wide : reducer->dtype, out, to);
 }

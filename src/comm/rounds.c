@@ -47,19 +47,20 @@ const char *tsr_type_name(tsr_dtype dtype) {
   return info ? info->name : "?";
 }
 
-role tsr_member_role(const void *context, int64_t device) {
-  const args *a = context;
+tsr_comm_role tsr_member_role(const void *context, int64_t device) {
+  const tsr_collective_args *a = context;
   const int64_t group = a->comm->member_of[device];
-  if (group < 0) return (role){.result = -1, .group = -1};
-  return (role){.in_bytes = a->in_bytes,
-                .out_bytes = a->out_bytes,
-                .result = a->alike ? group : device,
-                .group = a->in_place ? group : -1};
+  if (group < 0) return (tsr_comm_role){.result = -1, .group = -1};
+  return (tsr_comm_role){.in_bytes = a->in_bytes,
+                         .out_bytes = a->out_bytes,
+                         .result = a->alike ? group : device,
+                         .group = a->in_place ? group : -1};
 }
 
 // ---- rounds of copies ----
 
-bool tsr_is_written_by_another(const args *a, const int64_t *members, int64_t index) {
+bool tsr_is_written_by_another(const tsr_collective_args *a, const int64_t *members,
+                               int64_t index) {
   const int64_t own = tsr_comm_local_index(a->comm, members[index]);
   if (own < 0) return false;
   for (int64_t i = 0; i < index; i++) {
@@ -69,16 +70,16 @@ bool tsr_is_written_by_another(const args *a, const int64_t *members, int64_t in
   return false;
 }
 
-tsr_status tsr_rounds_begin(rounds *r, const args *a, int64_t pairs) {
-  *r = (rounds){.args = a, .capacity = pairs < PAIRS_PER_ROUND ? pairs : PAIRS_PER_ROUND};
+tsr_status tsr_rounds_begin(tsr_copy_rounds *r, const tsr_collective_args *a, int64_t pairs) {
+  *r = (tsr_copy_rounds){.args = a, .capacity = pairs < PAIRS_PER_ROUND ? pairs : PAIRS_PER_ROUND};
   if (!pairs) return NULL;
   r->copies = malloc(sizeof *r->copies * (size_t)r->capacity);
   return r->copies ? NULL : tsr_fail(NO_MEMORY, "%lld copies", (long long)r->capacity);
 }
 
-static tsr_status rounds_flush(rounds *r) {
+static tsr_status rounds_flush(tsr_copy_rounds *r) {
   if (!r->pairs) return NULL;
-  const args *a = r->args;
+  const tsr_collective_args *a = r->args;
   const tsr_exchange part = {.copies = r->copies,
                              .copy_count = r->copy_count,
                              .bits = tsr_dtype_info_of(a->dtype)->bits,
@@ -88,7 +89,7 @@ static tsr_status rounds_flush(rounds *r) {
   return a->comm->engine->exchange(a->comm, &part, 1);
 }
 
-tsr_status tsr_rounds_add(rounds *r, const tsr_copy *copy, bool skip) {
+tsr_status tsr_rounds_add(tsr_copy_rounds *r, const tsr_copy *copy, bool skip) {
   const tsr_comm *comm = r->args->comm;
   if (r->pairs == r->capacity) TSR_TRY(rounds_flush(r));
   r->pairs++;
@@ -102,7 +103,7 @@ tsr_status tsr_rounds_add(rounds *r, const tsr_copy *copy, bool skip) {
   return NULL;
 }
 
-tsr_status tsr_rounds_end(rounds *r, tsr_status status) {
+tsr_status tsr_rounds_end(tsr_copy_rounds *r, tsr_status status) {
   if (!status) status = rounds_flush(r);
   free(r->copies);
   return status;

@@ -7,7 +7,7 @@
 #include "tessera/engine/groups.h"
 #include "tessera/engine/kernels.h"
 
-typedef struct args {
+typedef struct tsr_collective_args {
   tsr_comm *comm;
   const tsr_groups *groups;
   tsr_dtype dtype;
@@ -16,10 +16,10 @@ typedef struct args {
   int64_t in_bytes, out_bytes;  // of a member
   bool in_place;                // `in` may be `out`
   bool alike;                   // all members get the same result
-} args;
+} tsr_collective_args;
 
 // The role of a device as a member of the groups; context is the args.
-role tsr_member_role(const void *context, int64_t device);
+tsr_comm_role tsr_member_role(const void *context, int64_t device);
 // Adds groups to what ranks compare; they must live as long as the call.
 void tsr_call_add_groups(tsr_call *c, const tsr_groups *groups);
 // For texts: what is there, even when it is wrong.
@@ -30,21 +30,22 @@ const char *tsr_type_name(tsr_dtype dtype);
 // Copies are gathered until there are enough for the engine to share out well, and done in rounds,
 // so that a large group does not need room for all its pairs. Rounds end after the same pairs on
 // all ranks, whichever copies a rank lists.
-typedef struct rounds {
-  const args *args;
+typedef struct tsr_copy_rounds {
+  const tsr_collective_args *args;
   int64_t pairs, capacity;  // capacity 0: nothing is to be moved
   int64_t copy_count;
   tsr_copy *copies;
-} rounds;
+} tsr_copy_rounds;
 
 // Room for `pairs` of devices; 0 for no room.
-TSR_MUST_USE tsr_status tsr_rounds_begin(rounds *r, const args *a, int64_t pairs);
+TSR_MUST_USE tsr_status tsr_rounds_begin(tsr_copy_rounds *r, const tsr_collective_args *a,
+                                         int64_t pairs);
 // Counts a pair and, unless it is to be skipped here, its copy, if either end is here.
-TSR_MUST_USE tsr_status tsr_rounds_add(rounds *r, const tsr_copy *copy, bool skip);
+TSR_MUST_USE tsr_status tsr_rounds_add(tsr_copy_rounds *r, const tsr_copy *copy, bool skip);
 // Does what is left after `status`, which it returns if there is one.
-TSR_MUST_USE tsr_status tsr_rounds_end(rounds *r, tsr_status status);
+TSR_MUST_USE tsr_status tsr_rounds_end(tsr_copy_rounds *r, tsr_status status);
 
 // Whether an earlier member, here, has the same `out`.
-bool tsr_is_written_by_another(const args *a, const int64_t *members, int64_t index);
+bool tsr_is_written_by_another(const tsr_collective_args *a, const int64_t *members, int64_t index);
 
 #endif

@@ -16,9 +16,9 @@ typedef struct cover {
 } cover;
 
 // A list on the stack. Offsets, since the stack moves when it grows.
-typedef struct span {
+typedef struct stack_list {
   int64_t start, count;
-} span;
+} stack_list;
 
 int64_t tsr_box_volume(const tsr_range *box, int rank) {
   int64_t volume = 1;
@@ -61,7 +61,7 @@ tsr_status tsr_box_ranks(const tsr_range *boxes, int rank, int64_t count, int64_
 
 // ---- halving ----
 
-static const tsr_range *box_at(const cover *c, span list, int64_t i) {
+static const tsr_range *box_at(const cover *c, stack_list list, int64_t i) {
   return c->boxes + c->stack[list.start + i] * c->rank;
 }
 
@@ -79,14 +79,14 @@ static int64_t clipped_volume(const cover *c, const tsr_range *box) {
 
 // Whether the boxes' volumes add up to the region's. Stops at the first excess, so it cannot
 // overflow.
-static bool volumes_add_up(const cover *c, span list) {
+static bool volumes_add_up(const cover *c, stack_list list) {
   int64_t left = tsr_box_volume(c->region, c->rank);
   for (int64_t i = 0; i < list.count && left >= 0; i++)
     left -= clipped_volume(c, box_at(c, list, i));
   return left == 0;
 }
 
-static bool any_fills(const cover *c, span list) {
+static bool any_fills(const cover *c, stack_list list) {
   const int64_t volume = tsr_box_volume(c->region, c->rank);
   for (int64_t i = 0; i < list.count; i++)
     if (clipped_volume(c, box_at(c, list, i)) == volume) return true;
@@ -106,19 +106,19 @@ static tsr_status push(cover *c, int64_t box) {
 }
 
 // Pushes those boxes of `list` that touch the region under view.
-static tsr_status push_touching(cover *c, span list, span *out_list) {
+static tsr_status push_touching(cover *c, stack_list list, stack_list *out_list) {
   const int64_t start = c->used;
   for (int64_t i = 0; i < list.count; i++) {
     const int64_t box = c->stack[list.start + i];
     if (clipped_volume(c, c->boxes + box * c->rank) > 0) TSR_TRY(push(c, box));
   }
-  *out_list = (span){start, c->used - start};
+  *out_list = (stack_list){start, c->used - start};
   return NULL;
 }
 
 // ---- where to cut ----
 
-static int64_t collect_sides(cover *c, span list, int dim) {
+static int64_t collect_sides(cover *c, stack_list list, int dim) {
   const tsr_range region = c->region[dim];
   int64_t count = 0;
   for (int64_t i = 0; i < list.count; i++) {
@@ -159,7 +159,7 @@ typedef struct plane {
 } plane;
 
 // Through the dimension with most sides inside the region, so that each cut halves their number.
-static plane choose_plane(cover *c, span list) {
+static plane choose_plane(cover *c, stack_list list) {
   plane best = {-1, 0};
   int64_t most = 0;
   for (int d = 0; d < c->rank; d++) {
@@ -176,10 +176,10 @@ static plane choose_plane(cover *c, span list) {
 // ---- tiling ----
 
 // The region under view is not tiled: goes down to a part that some number of boxes hold, not one.
-static tsr_status find_fault(cover *c, span list, tsr_cover_fault *out_fault) {
+static tsr_status find_fault(cover *c, stack_list list, tsr_cover_fault *out_fault) {
   for (plane cut; (cut = choose_plane(c, list)).dim >= 0;) {
     const tsr_range whole = c->region[cut.dim];
-    span half = {0, 0};
+    stack_list half = {0, 0};
     c->region[cut.dim].hi = cut.at;
     TSR_TRY(push_touching(c, list, &half));
     if (volumes_add_up(c, half)) {
@@ -193,7 +193,8 @@ static tsr_status find_fault(cover *c, span list, tsr_cover_fault *out_fault) {
   return NULL;
 }
 
-static tsr_status check_tiles(cover *c, span list, bool *out_tiles, tsr_cover_fault *out_fault) {
+static tsr_status check_tiles(cover *c, stack_list list, bool *out_tiles,
+                              tsr_cover_fault *out_fault) {
   *out_tiles = volumes_add_up(c, list);
   if (!*out_tiles) return find_fault(c, list, out_fault);
   if (list.count <= 1) return NULL;
@@ -204,7 +205,7 @@ static tsr_status check_tiles(cover *c, span list, bool *out_tiles, tsr_cover_fa
   const tsr_range halves[2] = {{whole.lo, cut.at}, {cut.at, whole.hi}};
   for (int h = 0; h < 2 && *out_tiles; h++) {
     const int64_t mark = c->used;
-    span half = {0, 0};
+    stack_list half = {0, 0};
     c->region[cut.dim] = halves[h];
     TSR_TRY(push_touching(c, list, &half));
     TSR_TRY(check_tiles(c, half, out_tiles, out_fault));
@@ -216,7 +217,7 @@ static tsr_status check_tiles(cover *c, span list, bool *out_tiles, tsr_cover_fa
 
 // ---- volume ----
 
-static tsr_status add_volume(cover *c, span list, int64_t *volume) {
+static tsr_status add_volume(cover *c, stack_list list, int64_t *volume) {
   if (list.count == 0) return NULL;
   if (list.count == 1 || any_fills(c, list)) {
     *volume += list.count == 1 ? clipped_volume(c, box_at(c, list, 0))
@@ -229,7 +230,7 @@ static tsr_status add_volume(cover *c, span list, int64_t *volume) {
   const tsr_range halves[2] = {{whole.lo, cut.at}, {cut.at, whole.hi}};
   for (int h = 0; h < 2; h++) {
     const int64_t mark = c->used;
-    span half = {0, 0};
+    stack_list half = {0, 0};
     c->region[cut.dim] = halves[h];
     TSR_TRY(push_touching(c, list, &half));
     TSR_TRY(add_volume(c, half, volume));
@@ -248,7 +249,7 @@ static void deinit(cover *c) {
 
 // Starts with the list of the boxes that touch the region.
 static tsr_status init(cover *c, const tsr_range *region, int rank, const tsr_range *boxes,
-                       int64_t count, span *out_list) {
+                       int64_t count, stack_list *out_list) {
   *c = (cover){.rank = rank, .boxes = boxes, .capacity = 2 * count + 16};
   memcpy(c->region, region, sizeof *region * (size_t)rank);
   c->stack = malloc(sizeof *c->stack * (size_t)c->capacity);
@@ -257,14 +258,14 @@ static tsr_status init(cover *c, const tsr_range *region, int rank, const tsr_ra
     return tsr_fail(NO_MEMORY, "the cover of %lld boxes", (long long)count);
   for (int64_t i = 0; i < count; i++)
     if (clipped_volume(c, boxes + i * rank) > 0) c->stack[c->used++] = i;
-  *out_list = (span){0, c->used};
+  *out_list = (stack_list){0, c->used};
   return NULL;
 }
 
 tsr_status tsr_cover_tiles(const tsr_range *region, int rank, const tsr_range *boxes, int64_t count,
                            bool *out_tiles, tsr_cover_fault *out_fault) {
   cover c;
-  span all = {0, 0};
+  stack_list all = {0, 0};
   bool tiles = false;
   tsr_status status = init(&c, region, rank, boxes, count, &all);
   if (!status) status = check_tiles(&c, all, &tiles, out_fault);
@@ -276,7 +277,7 @@ tsr_status tsr_cover_tiles(const tsr_range *region, int rank, const tsr_range *b
 tsr_status tsr_cover_volume(const tsr_range *region, int rank, const tsr_range *boxes,
                             int64_t count, int64_t *out_volume) {
   cover c;
-  span all = {0, 0};
+  stack_list all = {0, 0};
   int64_t volume = 0;
   tsr_status status = init(&c, region, rank, boxes, count, &all);
   if (!status) status = add_volume(&c, all, &volume);

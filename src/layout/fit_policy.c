@@ -124,13 +124,13 @@ tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape, b
 // ---- trimming ----
 
 // A copy of a dimension's stages to try things on.
-typedef struct trial {
+typedef struct policy_trial {
   tsr_cut cut;
   tsr_bound_stage *stages;
   tsr_sub_axis **axes;  // of each stage
-} trial;
+} policy_trial;
 
-static tsr_status start_trial(tsr_arena *arena, const tsr_cut *cut, trial *out) {
+static tsr_status start_trial(tsr_arena *arena, const tsr_cut *cut, policy_trial *out) {
   const size_t count = (size_t)cut->stage_count;
   out->cut = *cut;
   out->stages = tsr_arena_zeros(arena, count, sizeof *out->stages);
@@ -149,7 +149,7 @@ static tsr_status start_trial(tsr_arena *arena, const tsr_cut *cut, trial *out) 
 
 // Gives the minor-most axis of the last stage another size; 1 takes the axis away, and the stage if
 // it was its only one.
-static void resize_last(trial *t, int64_t size) {
+static void resize_last(policy_trial *t, int64_t size) {
   tsr_bound_stage *last = &t->stages[t->cut.stage_count - 1];
   tsr_sub_axis *axis = &t->axes[t->cut.stage_count - 1][last->axis_count - 1];
   last->shards = last->shards / axis->size * size;
@@ -158,7 +158,7 @@ static void resize_last(trial *t, int64_t size) {
   if (size == 1 && --last->axis_count == 0) t->cut.stage_count--;
 }
 
-static bool divides(const trial *t) { return tsr_cut_fit(&t->cut, true).kind == TSR_FITS; }
+static bool divides(const policy_trial *t) { return tsr_cut_fit(&t->cut, true).kind == TSR_FITS; }
 
 // The largest divisor of `n` below `bound`, at least 1. In O(sqrt(n)) for a whole descent.
 static int64_t divisor_below(int64_t n, int64_t bound) {
@@ -172,7 +172,7 @@ static int64_t divisor_below(int64_t n, int64_t bound) {
 
 // Takes from the minor end, axis by axis, until the rest divides; of the axis where that happens,
 // keeps the largest part that still does.
-static void trim(trial *t) {
+static void trim(policy_trial *t) {
   while (t->cut.stage_count > 0 && !divides(t)) {
     const tsr_bound_stage *last = &t->stages[t->cut.stage_count - 1];
     const int64_t size = last->axes[last->axis_count - 1].size;
@@ -187,7 +187,7 @@ static void trim(trial *t) {
 }
 
 // The trimmed stages as a spec's dimension.
-static tsr_status write_dim(tsr_arena *arena, const tsr_mesh *mesh, const trial *t,
+static tsr_status write_dim(tsr_arena *arena, const tsr_mesh *mesh, const policy_trial *t,
                             tsr_spec_dim *out) {
   tsr_stage *stages = tsr_arena_zeros(arena, (size_t)t->cut.stage_count + 1, sizeof *stages);
   if (!stages) return tsr_fail(NO_MEMORY, "the stages of a cut");
@@ -212,7 +212,7 @@ static tsr_status trim_dim(tsr_arena *arena, const tsr_sharding *sharding, const
   if (found.kind == TSR_FITS) return NULL;
   if (found.kind != TSR_MISFIT_REMAINDER)
     return refuse(tsr_sharding_mesh(sharding), &cut, dim, &found);
-  trial t;
+  policy_trial t;
   TSR_TRY(start_trial(arena, &cut, &t));
   trim(&t);
   *changed = true;

@@ -6,15 +6,15 @@
 #include "tessera/engine/layout.h"
 
 // Something that a process holds of a dimension: a shard index of a grid, or a range.
-typedef struct holding {
+typedef struct dim_holding {
   int64_t process;
   tsr_range key;
-} holding;
+} dim_holding;
 
-typedef struct holdings {
-  holding *items;  // owned
+typedef struct dim_holdings {
+  dim_holding *items;  // owned
   int64_t count, capacity;
-} holdings;
+} dim_holdings;
 
 static int compare_ranges(const tsr_range *a, const tsr_range *b) {
   if (a->lo != b->lo) return a->lo < b->lo ? -1 : 1;
@@ -22,29 +22,29 @@ static int compare_ranges(const tsr_range *a, const tsr_range *b) {
 }
 
 static int by_process(const void *left, const void *right) {
-  const holding *a = left, *b = right;
+  const dim_holding *a = left, *b = right;
   if (a->process != b->process) return a->process < b->process ? -1 : 1;
   return compare_ranges(&a->key, &b->key);
 }
 
 static int by_key(const void *left, const void *right) {
-  return compare_ranges(&((const holding *)left)->key, &((const holding *)right)->key);
+  return compare_ranges(&((const dim_holding *)left)->key, &((const dim_holding *)right)->key);
 }
 
-static tsr_status add_holding(holdings *list, int64_t process, tsr_range key) {
+static tsr_status add_holding(dim_holdings *list, int64_t process, tsr_range key) {
   if (list->count == list->capacity) {
     const int64_t capacity = list->capacity ? 2 * list->capacity : 64;
-    holding *items = realloc(list->items, sizeof *items * (size_t)capacity);
+    dim_holding *items = realloc(list->items, sizeof *items * (size_t)capacity);
     if (!items) return tsr_fail(NO_MEMORY, "what %lld devices hold", (long long)capacity);
     list->items = items;
     list->capacity = capacity;
   }
-  list->items[list->count++] = (holding){process, key};
+  list->items[list->count++] = (dim_holding){process, key};
   return NULL;
 }
 
 static tsr_status add_position(const tsr_layout *layout, int64_t position, int dim,
-                               holdings *list) {
+                               dim_holdings *list) {
   const int64_t process = tsr_layout_process(layout, position);
   if (!layout->table) {
     const int64_t index = tsr_grid_index(layout, dim, position);
@@ -59,7 +59,7 @@ static tsr_status add_position(const tsr_layout *layout, int64_t position, int d
   return status;
 }
 
-static int64_t once(holding *items, int64_t count, int (*compare)(const void *, const void *)) {
+static int64_t once(dim_holding *items, int64_t count, int (*compare)(const void *, const void *)) {
   qsort(items, (size_t)count, sizeof *items, compare);
   int64_t kept = 0;
   for (int64_t i = 0; i < count; i++)
@@ -69,14 +69,14 @@ static int64_t once(holding *items, int64_t count, int (*compare)(const void *, 
 
 // Sets of `size` keys each, one after the other, as rows to sort.
 typedef struct key_rows {
-  const holding *items;
+  const dim_holding *items;
   int64_t size;
 } key_rows;
 
 static int by_row(const void *left, const void *right, void *context) {
   const key_rows *rows = context;
-  const holding *a = rows->items + *(const int64_t *)left * rows->size;
-  const holding *b = rows->items + *(const int64_t *)right * rows->size;
+  const dim_holding *a = rows->items + *(const int64_t *)left * rows->size;
+  const dim_holding *b = rows->items + *(const int64_t *)right * rows->size;
   for (int64_t i = 0; i < rows->size; i++) {
     const int found = compare_ranges(&a[i].key, &b[i].key);
     if (found) return found;
@@ -85,7 +85,7 @@ static int by_row(const void *left, const void *right, void *context) {
 }
 
 // The size of each process's set when all are equally large, else 0.
-static int64_t common_size(const holdings *list) {
+static int64_t common_size(const dim_holdings *list) {
   int64_t size = 0, start = 0;
   for (int64_t i = 1; i <= list->count; i++) {
     if (i < list->count && list->items[i].process == list->items[start].process) continue;
@@ -97,7 +97,7 @@ static int64_t common_size(const holdings *list) {
 }
 
 // How many different sets there are.
-static tsr_status count_rows(const holdings *list, int64_t size, int64_t *out_count) {
+static tsr_status count_rows(const dim_holdings *list, int64_t size, int64_t *out_count) {
   const int64_t rows = list->count / size;
   int64_t *order = malloc(sizeof *order * (size_t)rows);
   if (!order) return tsr_fail(NO_MEMORY, "%lld processes", (long long)rows);
@@ -111,7 +111,7 @@ static tsr_status count_rows(const holdings *list, int64_t size, int64_t *out_co
   return NULL;
 }
 
-static tsr_status count_ways(holdings *list, int64_t *out_count) {
+static tsr_status count_ways(dim_holdings *list, int64_t *out_count) {
   *out_count = 0;
   list->count = once(list->items, list->count, by_process);
   const int64_t size = common_size(list);
@@ -127,7 +127,7 @@ static tsr_status count_ways(holdings *list, int64_t *out_count) {
 tsr_status tsr_layout_process_shards(const tsr_layout *layout, int dim, int64_t *out_count) {
   TSR_TRY(tsr_layout_check_dim(layout, dim));
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(layout), "devices"));
-  holdings list = {NULL, 0, 0};
+  dim_holdings list = {NULL, 0, 0};
   tsr_status status = NULL;
   for (int64_t p = 0; p < tsr_layout_device_count(layout) && !status; p++)
     status = add_position(layout, p, dim, &list);

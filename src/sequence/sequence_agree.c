@@ -11,7 +11,7 @@
 
 // ---- two spots, list by list ----
 
-typedef struct pairing {
+typedef struct spot_pair {
   const tsr_space *space;
   int list_count;
   struct {
@@ -19,7 +19,7 @@ typedef struct pairing {
     const uint8_t *a, *b;
   } lists[TSR_MAX_LISTS];
   uint8_t a_terms[TSR_MAX_PARTS], b_terms[TSR_MAX_PARTS];
-} pairing;
+} spot_pair;
 
 static int64_t product_of(const tsr_space *space, const uint8_t *atoms, int count) {
   int64_t product = 1;
@@ -37,7 +37,7 @@ static int only_in(const uint8_t *atoms, int count, const uint8_t *others, int o
   return kept;
 }
 
-static void pair_spots(pairing *pair, const tsr_space *space, const tsr_spot *a,
+static void pair_spots(spot_pair *pair, const tsr_space *space, const tsr_spot *a,
                        const tsr_spot *b) {
   const uint8_t *x = a->atoms, *y = b->atoms;
   pair->space = space;
@@ -68,7 +68,7 @@ static int find_root(const int8_t *parents, int atom) {
 
 // False when sizes do not line up. What `wild` atoms say of the first spot does not count: every
 // digit of theirs is held by somebody.
-static bool agree_lined_up(const pairing *pair, uint64_t wild, tsr_agreement *out) {
+static bool agree_lined_up(const spot_pair *pair, uint64_t wild, tsr_agreement *out) {
   const tsr_space *space = pair->space;
   int8_t parents[TSR_MAX_PARTS];
   memset(parents, -1, sizeof parents);
@@ -114,7 +114,7 @@ static int64_t number_of(const tsr_space *space, const uint8_t *atoms, int count
   return number;
 }
 
-static void add_device(const pairing *pair, const int64_t *digits, tsr_agreement *sums) {
+static void add_device(const spot_pair *pair, const int64_t *digits, tsr_agreement *sums) {
   bool same = true;
   double shared = 1;
   for (int l = 0; l < pair->list_count; l++) {
@@ -131,7 +131,7 @@ static void add_device(const pairing *pair, const int64_t *digits, tsr_agreement
 }
 
 // The atoms that occur in any list, each once.
-static int atoms_at_stake(const pairing *pair, uint8_t *out) {
+static int atoms_at_stake(const spot_pair *pair, uint8_t *out) {
   bool seen[TSR_MAX_PARTS] = {false};
   int count = 0;
   for (int l = 0; l < pair->list_count; l++) {
@@ -143,7 +143,7 @@ static int atoms_at_stake(const pairing *pair, uint8_t *out) {
   return count;
 }
 
-static void agree_counted(const pairing *pair, const uint8_t *atoms, int count,
+static void agree_counted(const spot_pair *pair, const uint8_t *atoms, int count,
                           tsr_agreement *out) {
   int64_t digits[TSR_MAX_PARTS] = {0};
   tsr_agreement sums = {0};
@@ -162,7 +162,7 @@ static double smaller(double a, double b) { return a < b ? a : b; }
 
 bool tsr_space_agree(const tsr_space *space, const tsr_spot *a, const tsr_spot *b, double limit,
                      tsr_agreement *out_agreement) {
-  pairing pair;
+  spot_pair pair;
   pair_spots(&pair, space, a, b);
   if (agree_lined_up(&pair, 0, out_agreement)) return true;
   uint8_t atoms[TSR_MAX_PARTS];
@@ -181,7 +181,7 @@ bool tsr_space_agree(const tsr_space *space, const tsr_spot *a, const tsr_spot *
 
 void tsr_space_boxes(const tsr_space *space, const tsr_spot *a, const tsr_spot *b,
                      const int64_t *digits, int64_t *out_a, int64_t *out_b) {
-  pairing pair;
+  spot_pair pair;
   pair_spots(&pair, space, a, b);
   *out_a = 0;
   *out_b = 0;
@@ -205,7 +205,7 @@ static uint64_t mask_of(const uint8_t *atoms, int count) {
 static double share_wildly(const tsr_space *space, const tsr_spot *from, const tsr_spot *to,
                            uint64_t wild, double limit) {
   tsr_agreement agreement;
-  pairing pair;
+  spot_pair pair;
   pair_spots(&pair, space, from, to);
   if (agree_lined_up(&pair, wild, &agreement)) return agreement.shared;
   double more = 1;

@@ -42,15 +42,15 @@ static int compare_claims(const void *a, const void *b) {
   return x->position < y->position ? -1 : x->position > y->position;
 }
 
-typedef struct exchange {
+typedef struct permute_claims {
   tsr_space space;
   tsr_digit digits[TSR_MAX_PARTS];  // of the atoms
   uint64_t moved;
   claim *gives, *needs;
   int64_t count;
-} exchange;
+} permute_claims;
 
-static void add_claims(exchange *e, int64_t position) {
+static void add_claims(permute_claims *e, int64_t position) {
   int64_t digits[TSR_MAX_PARTS], still = position, before, after;
   for (int a = 0; a < e->space.atom_count; a++) {
     digits[a] = position / e->digits[a].stride % e->digits[a].size;
@@ -64,7 +64,7 @@ static void add_claims(exchange *e, int64_t position) {
 
 // Every box is given away as often as it is needed, also among devices that stand alike on the axes
 // along which nothing travels; sorted alike, givers and takers stand side by side.
-static void match(exchange *e, const tsr_mesh *mesh, tsr_pair *pairs) {
+static void match(permute_claims *e, const tsr_mesh *mesh, tsr_pair *pairs) {
   const int64_t devices = tsr_mesh_device_count(mesh);
   for (int64_t p = 0; p < devices; p++) {
     const int64_t device = tsr_mesh_device_at(mesh, p);
@@ -79,7 +79,7 @@ static void match(exchange *e, const tsr_mesh *mesh, tsr_pair *pairs) {
     pairs[e->needs[i].position].source = tsr_mesh_device_at(mesh, e->gives[i].position);
 }
 
-static tsr_status exchange_init(exchange *e, const tsr_sequence *sequence, int64_t step) {
+static tsr_status exchange_init(permute_claims *e, const tsr_sequence *sequence, int64_t step) {
   const tsr_sharding *from =
       step ? tsr_sequence_step_at(sequence, step - 1)->sharding : tsr_sequence_from(sequence);
   const tsr_sharding *to = tsr_sequence_step_at(sequence, step)->sharding;
@@ -103,7 +103,7 @@ tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int64_t step, t
                     (long long)step);
   const tsr_mesh *mesh = tsr_sharding_mesh(tsr_sequence_to(sequence));
   const size_t devices = (size_t)tsr_mesh_device_count(mesh);
-  exchange e = {.count = 0};
+  permute_claims e = {.count = 0};
   TSR_TRY(exchange_init(&e, sequence, step));
   tsr_pair *pairs = malloc(devices * sizeof *pairs);
   e.gives = malloc(devices * sizeof *e.gives);

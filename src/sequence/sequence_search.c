@@ -28,7 +28,7 @@ enum {
 static const double COUNT_LIMIT = 4096;  // devices counted through for one comparison
 static const double ROUNDING = 1 + 1e-12;
 
-typedef struct node {
+typedef struct route_node {
   tsr_spot spot;
   double cost, rest;  // so far; bound on what is left
   int moves;
@@ -37,7 +37,7 @@ typedef struct node {
   int8_t split, concat;  // lists; -1 = none
   uint64_t atoms;        // that take part
   bool done;
-} node;
+} route_node;
 
 // What was hoped of a node when it was put on the open list.
 typedef struct promise {
@@ -46,7 +46,7 @@ typedef struct promise {
   int32_t node;
 } promise;
 
-typedef struct search {
+typedef struct route_search {
   const tsr_change_job *job;
   const tsr_space *space;
   int64_t capacity[TSR_MAX_LISTS];  // what the products of a list must divide
@@ -54,13 +54,13 @@ typedef struct search {
   tsr_axis_cost *links;  // of neighbouring atoms i .. j: [i * atom_count + j]; NULL without
   double fastest;        // seconds per byte and device
   double bound;
-  node *nodes;
+  route_node *nodes;
   int64_t node_count, node_capacity, edge_count;
   int32_t *table;  // of nodes by hash of their spot; -1 = free
   size_t table_mask;
   promise *heap;  // the most promising first; a node that improved stands in it twice
   int64_t heap_count, heap_capacity;
-} search;
+} route_search;
 
 // ---- the open list ----
 
@@ -69,11 +69,11 @@ static bool before(const promise *a, const promise *b) {
   return a->moves != b->moves ? a->moves < b->moves : a->node < b->node;
 }
 
-static tsr_status heap_push(search *s, int32_t item) {
+static tsr_status heap_push(route_search *s, int32_t item) {
   promise *larger = tsr_grow(s->heap, s->heap_count, &s->heap_capacity, sizeof *s->heap);
   if (!larger) return tsr_fail(NO_MEMORY, "a search over %lld states", (long long)s->node_count);
   s->heap = larger;
-  const node *pushed = &s->nodes[item];
+  const route_node *pushed = &s->nodes[item];
   const promise made = {pushed->cost + pushed->rest, pushed->moves, item};
   int64_t at = s->heap_count++;
   for (; at && before(&made, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -82,7 +82,7 @@ static tsr_status heap_push(search *s, int32_t item) {
   return NULL;
 }
 
-static int32_t heap_pop(search *s) {
+static int32_t heap_pop(route_search *s) {
   const int32_t top = s->heap[0].node;
   const promise item = s->heap[--s->heap_count];
   int64_t at = 0;
@@ -99,14 +99,14 @@ static int32_t heap_pop(search *s) {
 // ---- known states ----
 
 // The slot of a spot: its node's, or the free one where it belongs.
-static size_t find_slot(const search *s, const tsr_spot *spot) {
+static size_t find_slot(const route_search *s, const tsr_spot *spot) {
   size_t slot = (size_t)tsr_hash64(spot, sizeof *spot, 0) & s->table_mask;
   while (s->table[slot] >= 0 && memcmp(&s->nodes[s->table[slot]].spot, spot, sizeof *spot) != 0)
     slot = (slot + 1) & s->table_mask;
   return slot;
 }
 
-static tsr_status grow_table(search *s) {
+static tsr_status grow_table(route_search *s) {
   const size_t size = s->table ? 2 * (s->table_mask + 1) : 256;
   int32_t *table = malloc(size * sizeof *table);
   if (!table) return tsr_fail(NO_MEMORY, "a search over %lld states", (long long)s->node_count);
@@ -119,8 +119,8 @@ static tsr_status grow_table(search *s) {
   return NULL;
 }
 
-static tsr_status add_node(search *s, const node *found, size_t slot) {
-  node *larger = tsr_grow(s->nodes, s->node_count, &s->node_capacity, sizeof *s->nodes);
+static tsr_status add_node(route_search *s, const route_node *found, size_t slot) {
+  route_node *larger = tsr_grow(s->nodes, s->node_count, &s->node_capacity, sizeof *s->nodes);
   if (!larger) return tsr_fail(NO_MEMORY, "a search over %lld states", (long long)s->node_count);
   s->nodes = larger;
   s->table[slot] = (int32_t)s->node_count;
@@ -128,7 +128,7 @@ static tsr_status add_node(search *s, const node *found, size_t slot) {
   return NULL;
 }
 
-static double bound_rest(const search *s, const tsr_spot *spot) {
+static double bound_rest(const route_search *s, const tsr_spot *spot) {
   const double left =
       tsr_space_lower_bound(s->space, spot, &s->space->to, (double)s->job->elements, COUNT_LIMIT);
   return s->links ? tsr_job_bytes(s->job, left) / s->space->devices * s->fastest : left;
@@ -136,13 +136,13 @@ static double bound_rest(const search *s, const tsr_spot *spot) {
 
 // Costs that differ only by how their sums were rounded are equal; else states would be looked at
 // again and again.
-static bool is_better(const node *found, const node *known) {
+static bool is_better(const route_node *found, const route_node *known) {
   if (found->cost * ROUNDING < known->cost) return true;
   return found->cost <= known->cost * ROUNDING && found->moves < known->moves;
 }
 
 // A way to a state: kept if it is new, or better than the one known.
-static tsr_status reach(search *s, node *found) {
+static tsr_status reach(route_search *s, route_node *found) {
   if ((size_t)s->node_count * 2 >= s->table_mask) TSR_TRY(grow_table(s));
   assert(s->table);  // an empty search grows one at once
   const size_t slot = find_slot(s, &found->spot);
@@ -154,7 +154,7 @@ static tsr_status reach(search *s, node *found) {
     known = s->table[slot];
   } else {
     assert(s->nodes);
-    node *old = &s->nodes[known];
+    route_node *old = &s->nodes[known];
     if (!is_better(found, old)) return NULL;
     found->rest = old->rest;
     *old = *found;
@@ -165,7 +165,8 @@ static tsr_status reach(search *s, node *found) {
 // ---- what a move costs ----
 
 // The links that a collective over these atoms uses; neighbours of one axis count as one part.
-static int collect_links(const search *s, uint64_t atoms, tsr_axis_cost *costs, int64_t *sizes) {
+static int collect_links(const route_search *s, uint64_t atoms, tsr_axis_cost *costs,
+                         int64_t *sizes) {
   const tsr_space *space = s->space;
   int count = 0;
   for (int i = 0; i < space->atom_count; i++) {
@@ -183,14 +184,15 @@ static int collect_links(const search *s, uint64_t atoms, tsr_axis_cost *costs, 
   return count;
 }
 
-static double seconds(const search *s, tsr_collective op, uint64_t atoms, double local) {
+static double seconds(const route_search *s, tsr_collective op, uint64_t atoms, double local) {
   tsr_axis_cost costs[TSR_MAX_PARTS];
   int64_t sizes[TSR_MAX_PARTS];
   const int count = collect_links(s, atoms, costs, sizes);
   return tsr_collective_over(op, costs, sizes, count, tsr_job_bytes(s->job, local));
 }
 
-static double move_cost(const search *s, const node *to, double local, double n, double share) {
+static double move_cost(const route_search *s, const route_node *to, double local, double n,
+                        double share) {
   const double devices = s->space->devices;
   switch (to->kind) {
     case TSR_STEP_ALL_GATHER:
@@ -216,14 +218,14 @@ static double move_cost(const search *s, const node *to, double local, double n,
 // ---- moves ----
 
 // The state that is being expanded, unpacked.
-typedef struct hand {
+typedef struct expansion {
   int32_t from;
   tsr_spot spot;
   int start[TSR_MAX_LISTS + 1];
   int64_t product[TSR_MAX_LISTS];
   uint64_t unreduced, free;
   double local;  // elements on a device
-} hand;
+} expansion;
 
 static uint64_t bit(int atom) { return UINT64_C(1) << atom; }
 
@@ -240,9 +242,9 @@ static int64_t size_of_mask(const tsr_space *space, uint64_t atoms) {
   return size;
 }
 
-static void hand_init(hand *h, const search *s, int32_t from) {
+static void hand_init(expansion *h, const route_search *s, int32_t from) {
   const tsr_space *space = s->space;
-  *h = (hand){.from = from, .spot = s->nodes[from].spot, .local = (double)s->job->elements};
+  *h = (expansion){.from = from, .spot = s->nodes[from].spot, .local = (double)s->job->elements};
   uint64_t used = 0;
   for (int l = 0; l < space->list_count; l++) {
     const uint8_t *atoms = h->spot.atoms + h->start[l];
@@ -267,7 +269,7 @@ static void write_set(tsr_spot *spot, int list, int at, uint64_t atoms) {
 
 // The hand's lists with the last `lost` atoms of list `lose` gone, `gained` put at the end of list
 // `gain`, and another unreduced set.
-static tsr_spot compose(const search *s, const hand *h, int lose, int lost, int gain,
+static tsr_spot compose(const route_search *s, const expansion *h, int lose, int lost, int gain,
                         const uint8_t *gained, int gained_count, uint64_t unreduced) {
   tsr_spot spot = {0};
   int at = 0;
@@ -286,11 +288,12 @@ static tsr_spot compose(const search *s, const hand *h, int lose, int lost, int 
 }
 
 // Follows one move from the hand. `after` is what a device holds then, in elements.
-static tsr_status follow(search *s, const hand *h, node *to, double n, double share, double after) {
+static tsr_status follow(route_search *s, const expansion *h, route_node *to, double n,
+                         double share, double after) {
   s->edge_count++;
   if (s->job->memory_cap && tsr_job_bytes(s->job, h->local + after) > (double)s->job->memory_cap)
     return NULL;
-  const node *from = &s->nodes[h->from];
+  const route_node *from = &s->nodes[h->from];
   to->parent = h->from;
   to->moves = from->moves + 1;
   to->cost = from->cost + move_cost(s, to, h->local, n, share);
@@ -298,23 +301,24 @@ static tsr_status follow(search *s, const hand *h, node *to, double n, double sh
   return to->cost > s->bound ? NULL : reach(s, to);
 }
 
-static bool has_room(const search *s, const hand *h, int list, int64_t n) {
+static bool has_room(const route_search *s, const expansion *h, int list, int64_t n) {
   return s->capacity[list] % (h->product[list] * n) == 0;
 }
 
-static tsr_status try_gather(search *s, const hand *h, int list, int count, double n,
+static tsr_status try_gather(route_search *s, const expansion *h, int list, int count, double n,
                              uint64_t atoms) {
-  node to = {.kind = TSR_STEP_ALL_GATHER, .split = -1, .concat = (int8_t)list, .atoms = atoms};
+  route_node to = {
+      .kind = TSR_STEP_ALL_GATHER, .split = -1, .concat = (int8_t)list, .atoms = atoms};
   to.spot = compose(s, h, list, count, -1, NULL, 0, h->unreduced);
   return follow(s, h, &to, n, 0, h->local * n);
 }
 
-static tsr_status try_exchange(search *s, const hand *h, int list, int count, int64_t n,
+static tsr_status try_exchange(route_search *s, const expansion *h, int list, int count, int64_t n,
                                uint64_t atoms) {
   const uint8_t *suffix = h->spot.atoms + h->start[list + 1] - count;
   for (int l = 0; l + 1 < s->space->list_count; l++) {
     if (l == list || !has_room(s, h, l, n)) continue;
-    node to = {
+    route_node to = {
         .kind = TSR_STEP_ALL_TO_ALL, .split = (int8_t)l, .concat = (int8_t)list, .atoms = atoms};
     to.spot = compose(s, h, list, count, l, suffix, count, h->unreduced);
     TSR_TRY(follow(s, h, &to, (double)n, 0, h->local));
@@ -323,7 +327,7 @@ static tsr_status try_exchange(search *s, const hand *h, int list, int count, in
 }
 
 // Every suffix of a list can be gathered, or go to the end of another list.
-static tsr_status expand_suffixes(search *s, const hand *h, int list) {
+static tsr_status expand_suffixes(route_search *s, const expansion *h, int list) {
   int64_t n = 1;
   uint64_t atoms = 0;
   for (int count = 1; count <= h->spot.count[list]; count++) {
@@ -338,17 +342,17 @@ static tsr_status expand_suffixes(search *s, const hand *h, int list) {
 
 // Cuts a list with atoms of one set. One at a time will do, except for memory: with a cap, what
 // lies between two cuts may be too much.
-static tsr_status cut_more(search *s, const hand *h, int list, uint64_t set, uint8_t *gained,
-                           int count, int64_t n) {
+static tsr_status cut_more(route_search *s, const expansion *h, int list, uint64_t set,
+                           uint8_t *gained, int count, int64_t n) {
   const uint64_t taken = mask_of(gained, count);
   for (int a = 0; a < s->space->atom_count; a++) {
     const int64_t size = n * tsr_space_size(s->space, a);
     if (!(set & ~taken & bit(a)) || !has_room(s, h, list, size)) continue;
     gained[count] = (uint8_t)a;
-    node to = {.kind = set == h->free ? TSR_STEP_SLICE : TSR_STEP_REDUCE_SCATTER,
-               .split = (int8_t)list,
-               .concat = -1,
-               .atoms = taken | bit(a)};
+    route_node to = {.kind = set == h->free ? TSR_STEP_SLICE : TSR_STEP_REDUCE_SCATTER,
+                     .split = (int8_t)list,
+                     .concat = -1,
+                     .atoms = taken | bit(a)};
     to.spot = compose(s, h, -1, 0, list, gained, count + 1, h->unreduced & ~to.atoms);
     TSR_TRY(follow(s, h, &to, (double)size, 0, h->local / (double)size));
     if (s->job->memory_cap) TSR_TRY(cut_more(s, h, list, set, gained, count + 1, size));
@@ -357,22 +361,22 @@ static tsr_status cut_more(search *s, const hand *h, int list, uint64_t set, uin
 }
 
 // Atoms that are free can cut, those that are unreduced can cut by a reduce-scatter.
-static tsr_status expand_cuts(search *s, const hand *h, int list) {
+static tsr_status expand_cuts(route_search *s, const expansion *h, int list) {
   uint8_t gained[TSR_MAX_PARTS];
   if (h->free) TSR_TRY(cut_more(s, h, list, h->free, gained, 0, 1));
   return h->unreduced ? cut_more(s, h, list, h->unreduced, gained, 0, 1) : NULL;
 }
 
 // All sets of unreduced atoms can be reduced, and free atoms become unreduced.
-static tsr_status expand_partials(search *s, const hand *h) {
+static tsr_status expand_partials(route_search *s, const expansion *h) {
   for (uint64_t set = h->unreduced; set; set = (set - 1) & h->unreduced) {
-    node to = {.kind = TSR_STEP_REDUCE, .split = -1, .concat = -1, .atoms = set};
+    route_node to = {.kind = TSR_STEP_REDUCE, .split = -1, .concat = -1, .atoms = set};
     to.spot = compose(s, h, -1, 0, -1, NULL, 0, h->unreduced & ~set);
     TSR_TRY(follow(s, h, &to, (double)size_of_mask(s->space, set), 0, h->local));
   }
   for (int a = 0; a < s->space->atom_count; a++) {
     if (!(h->free & s->may_reduce & bit(a))) continue;
-    node to = {.kind = TSR_STEP_ZERO, .split = -1, .concat = -1, .atoms = bit(a)};
+    route_node to = {.kind = TSR_STEP_ZERO, .split = -1, .concat = -1, .atoms = bit(a)};
     to.spot = compose(s, h, -1, 0, -1, NULL, 0, h->unreduced | bit(a));
     TSR_TRY(follow(s, h, &to, (double)tsr_space_size(s->space, a), 0, h->local));
   }
@@ -382,8 +386,8 @@ static tsr_status expand_partials(search *s, const hand *h) {
 // ---- permutes ----
 
 typedef struct permuting {
-  search *s;
-  const hand *h;
+  route_search *s;
+  const expansion *h;
   bool towards;  // every list begins as the target's does, as far as that goes
   int left;      // how many more may be followed
   tsr_spot spot;
@@ -395,7 +399,7 @@ static tsr_status permute_follow(permuting *p) {
   if (!memcmp(&p->spot, &p->h->spot, sizeof p->spot)) return NULL;
   tsr_agreement agreement;
   if (!tsr_space_agree(space, &p->h->spot, &p->spot, COUNT_LIMIT, &agreement)) return NULL;
-  node to = {.kind = TSR_STEP_PERMUTE, .split = -1, .concat = -1, .spot = p->spot};
+  route_node to = {.kind = TSR_STEP_PERMUTE, .split = -1, .concat = -1, .spot = p->spot};
   to.atoms = tsr_space_moved(space, &p->h->spot, &p->spot);
   return follow(p->s, p->h, &to, 1, 1 - agreement.same, p->h->local);
 }
@@ -437,8 +441,8 @@ static tsr_status permute_fill(permuting *p, int list, int at, int64_t left, uin
   return NULL;
 }
 
-static tsr_status expand(search *s, int32_t from) {
-  hand h;
+static tsr_status expand(route_search *s, int32_t from) {
+  expansion h;
   hand_init(&h, s, from);
   for (int l = 0; l + 1 < s->space->list_count; l++) {
     TSR_TRY(expand_suffixes(s, &h, l));
@@ -452,7 +456,7 @@ static tsr_status expand(search *s, int32_t from) {
 
 // ---- the search ----
 
-static tsr_status measure_links(search *s) {
+static tsr_status measure_links(route_search *s) {
   const tsr_space *space = s->space;
   const int n = space->atom_count;
   if (!tsr_mesh_topology(s->job->mesh) || !n) return NULL;
@@ -489,7 +493,7 @@ static bool may_be_unreduced(const tsr_change_job *job, int axis) {
   return true;
 }
 
-static tsr_status start(search *s) {
+static tsr_status start(route_search *s) {
   const tsr_space *space = s->space;
   const int last = space->list_count - 1;
   for (int l = 0; l < last; l++) s->capacity[l] = s->job->shape.dims[space->dims[l]];
@@ -497,12 +501,12 @@ static tsr_status start(search *s) {
     for (int a = 0; a < space->atom_count; a++)
       if (may_be_unreduced(s->job, space->atoms[a].axis)) s->may_reduce |= bit(a);
   TSR_TRY(measure_links(s));
-  node first = {.spot = space->from, .parent = -1};
+  route_node first = {.spot = space->from, .parent = -1};
   return reach(s, &first);
 }
 
 // Looks until the target is the most promising state; `*out_goal` is -1 when that does not happen.
-static tsr_status run(search *s, int64_t *out_expansions, int32_t *out_goal) {
+static tsr_status run(route_search *s, int64_t *out_expansions, int32_t *out_goal) {
   int64_t expansions = 0;
   *out_goal = -1;
   while (s->heap_count) {
@@ -528,10 +532,11 @@ static tsr_status run(search *s, int64_t *out_expansions, int32_t *out_goal) {
 static int dim_of(const tsr_space *space, int list) { return list < 0 ? -1 : space->dims[list]; }
 
 // Atoms of a move in the order its group counts: as they stand in the list they leave or join.
-static void move_axes(const search *s, const node *from, const node *to, tsr_sequence_move *move) {
+static void move_axes(const route_search *s, const route_node *from, const route_node *to,
+                      tsr_sequence_move *move) {
   const tsr_space *space = s->space;
   const bool listed = to->split >= 0 || to->concat >= 0;
-  const node *side = to->split >= 0 ? to : from;
+  const route_node *side = to->split >= 0 ? to : from;
   const int list = to->split >= 0 ? to->split : to->concat;
   int at = 0;
   for (int l = 0; listed && l < list; l++) at += side->spot.count[l];
@@ -544,8 +549,8 @@ static void move_axes(const search *s, const node *from, const node *to, tsr_seq
   move->axis_count = tsr_parts_join(move->axes, move->axis_count);
 }
 
-static tsr_status trace(const search *s, int32_t goal, tsr_route *route) {
-  const node *to = &s->nodes[goal];
+static tsr_status trace(const route_search *s, int32_t goal, tsr_route *route) {
+  const route_node *to = &s->nodes[goal];
   if (to->parent < 0) return NULL;
   TSR_TRY(trace(s, to->parent, route));
   tsr_sequence_move move = {.kind = to->kind,
@@ -556,7 +561,7 @@ static tsr_status trace(const search *s, int32_t goal, tsr_route *route) {
   return tsr_route_add(route, &move);
 }
 
-static tsr_status search_space(search *s, tsr_route *route, bool *out_found) {
+static tsr_status search_space(route_search *s, tsr_route *route, bool *out_found) {
   int32_t goal;
   TSR_TRY(start(s));
   TSR_TRY(run(s, &route->expansions, &goal));
@@ -572,7 +577,7 @@ tsr_status tsr_route_search(const tsr_change_job *job, double bound, tsr_route *
       tsr_space_init(&space, job->mesh, &job->from, &job->to, &job->shape, MOST_ATOMS, SPARE_DIMS));
   *out_found = false;
   if (space.list_count > MOST_LISTS) return NULL;
-  search s = {.job = job, .space = &space, .bound = bound * ROUNDING};
+  route_search s = {.job = job, .space = &space, .bound = bound * ROUNDING};
   tsr_status status = search_space(&s, out_route, out_found);
   free(s.links);
   free(s.nodes);

@@ -189,26 +189,26 @@ void tsr_spot_spread(const tsr_space *space, const tsr_spot *spot, int rank, tsr
 }
 
 // Which list an atom is in, and what its digit counts there; the unreduced have no order.
-typedef struct standing {
+typedef struct atom_place {
   int list;  // 0 = in none
   int64_t weight;
-} standing;
+} atom_place;
 
-static void find_standings(const tsr_space *space, const tsr_spot *spot, standing *out) {
+static void find_standings(const tsr_space *space, const tsr_spot *spot, atom_place *out) {
   int end = 0;
   for (int l = 0; l < space->list_count; l++) {
     int64_t weight = 1;
     const int start = end;
     end += spot->count[l];
     for (int i = end; i-- > start;) {
-      out[spot->atoms[i]] = (standing){l + 1, l + 1 < space->list_count ? weight : 0};
+      out[spot->atoms[i]] = (atom_place){l + 1, l + 1 < space->list_count ? weight : 0};
       weight *= tsr_space_size(space, spot->atoms[i]);
     }
   }
 }
 
 uint64_t tsr_space_moved(const tsr_space *space, const tsr_spot *a, const tsr_spot *b) {
-  standing x[TSR_MAX_PARTS] = {{0}}, y[TSR_MAX_PARTS] = {{0}};
+  atom_place x[TSR_MAX_PARTS] = {{0}}, y[TSR_MAX_PARTS] = {{0}};
   find_standings(space, a, x);
   find_standings(space, b, y);
   uint64_t moved = 0;

@@ -15,41 +15,41 @@
 enum { NONE = -1 };
 
 // A class in the search: left ones first, then right ones.
-typedef struct node {
+typedef struct class_node {
   int64_t price;      // u or v
   int64_t left_over;  // to place, or room
   int64_t distance;   // from the start of the search; INT64_MAX = not reached
   int64_t edge;       // by which it was reached
   int64_t heap;       // its place in the heap, or NONE
-} node;
+} class_node;
 
-typedef struct search {
+typedef struct path_search {
   const tsr_assign_problem *problem;
-  node *nodes;                 // owned
+  class_node *nodes;           // owned
   int64_t *heap;               // of nodes, nearest first; owned
   int64_t *touched;            // nodes reached in this search; owned
   int64_t *first;              // left class -> its first edge, and one past the last
   int64_t *back, *back_first;  // right class -> its edges
   int64_t heap_count, touched_count, steps;
-} search;
+} path_search;
 
-static node *right_node(const search *s, int64_t right) {
+static class_node *right_node(const path_search *s, int64_t right) {
   return &s->nodes[s->problem->left_count + right];
 }
 
 // What it costs beyond its price to use an edge; 0 or more.
-static int64_t slack(const search *s, const tsr_assign_edge *e) {
+static int64_t slack(const path_search *s, const tsr_assign_edge *e) {
   return s->nodes[e->left].price - e->weight + right_node(s, e->right)->price;
 }
 
 // ---- a heap that knows where its nodes are ----
 
-static void put(search *s, int64_t place, int64_t index) {
+static void put(path_search *s, int64_t place, int64_t index) {
   s->heap[place] = index;
   s->nodes[index].heap = place;
 }
 
-static void rise(search *s, int64_t place) {
+static void rise(path_search *s, int64_t place) {
   const int64_t index = s->heap[place], distance = s->nodes[index].distance;
   while (place > 0) {
     const int64_t above = (place - 1) / 2;
@@ -60,7 +60,7 @@ static void rise(search *s, int64_t place) {
   put(s, place, index);
 }
 
-static int64_t pop(search *s) {
+static int64_t pop(path_search *s) {
   const int64_t nearest = s->heap[0], last = s->heap[--s->heap_count];
   s->nodes[nearest].heap = NONE;
   if (s->heap_count == 0) return nearest;
@@ -78,8 +78,8 @@ static int64_t pop(search *s) {
   return nearest;
 }
 
-static void reach(search *s, int64_t index, int64_t distance, int64_t edge) {
-  node *n = &s->nodes[index];
+static void reach(path_search *s, int64_t index, int64_t distance, int64_t edge) {
+  class_node *n = &s->nodes[index];
   if (distance >= n->distance) return;
   if (n->distance == INT64_MAX) s->touched[s->touched_count++] = index;
   n->distance = distance;
@@ -99,8 +99,8 @@ typedef struct goal {
   int64_t node, cost;
 } goal;
 
-static void look_from_left(search *s, int64_t left, goal *best) {
-  const node *n = &s->nodes[left];
+static void look_from_left(path_search *s, int64_t left, goal *best) {
+  const class_node *n = &s->nodes[left];
   if (n->price <= best->cost - n->distance) *best = (goal){left, n->distance + n->price};
   for (int64_t e = s->first[left]; e < s->first[left + 1]; e++) {
     const tsr_assign_edge *edge = &s->problem->edges[e];
@@ -111,8 +111,8 @@ static void look_from_left(search *s, int64_t left, goal *best) {
   s->steps += s->first[left + 1] - s->first[left];
 }
 
-static void look_from_right(search *s, int64_t right, goal *best) {
-  const node *n = right_node(s, right);
+static void look_from_right(path_search *s, int64_t right, goal *best) {
+  const class_node *n = right_node(s, right);
   if (n->left_over > 0) {
     *best = (goal){s->problem->left_count + right, n->distance};
     return;
@@ -124,7 +124,7 @@ static void look_from_right(search *s, int64_t right, goal *best) {
   s->steps += s->back_first[right + 1] - s->back_first[right];
 }
 
-static goal find_goal(search *s, int64_t start) {
+static goal find_goal(path_search *s, int64_t start) {
   goal best = {start, s->nodes[start].price};
   s->heap_count = s->touched_count = 0;
   reach(s, start, 0, NONE);
@@ -139,16 +139,16 @@ static goal find_goal(search *s, int64_t start) {
 }
 
 // Prices of what is nearer than the goal change so that its path becomes tight.
-static void change_prices(search *s, const goal *found) {
+static void change_prices(path_search *s, const goal *found) {
   for (int64_t i = 0; i < s->touched_count; i++) {
-    node *n = &s->nodes[s->touched[i]];
+    class_node *n = &s->nodes[s->touched[i]];
     if (n->distance < found->cost)
       n->price += (s->touched[i] < s->problem->left_count ? -1 : 1) * (found->cost - n->distance);
   }
 }
 
 // The edges of the path from its goal back: alternately used more and used less.
-static int64_t narrowest(const search *s, int64_t start, const goal *found) {
+static int64_t narrowest(const path_search *s, int64_t start, const goal *found) {
   int64_t most = s->nodes[start].left_over;
   const bool has_room = found->node >= s->problem->left_count;
   if (has_room && s->nodes[found->node].left_over < most) most = s->nodes[found->node].left_over;
@@ -161,7 +161,7 @@ static int64_t narrowest(const search *s, int64_t start, const goal *found) {
   return most;
 }
 
-static void move_along(search *s, int64_t start, const goal *found, int64_t amount) {
+static void move_along(path_search *s, int64_t start, const goal *found, int64_t amount) {
   for (int64_t at = found->node; at != start;) {
     tsr_assign_edge *edge = &s->problem->edges[s->nodes[at].edge];
     const bool is_left = at < s->problem->left_count;
@@ -173,14 +173,14 @@ static void move_along(search *s, int64_t start, const goal *found, int64_t amou
   s->nodes[found->node].left_over += found->node >= s->problem->left_count ? -amount : amount;
 }
 
-static void forget(search *s) {
+static void forget(path_search *s) {
   for (int64_t i = 0; i < s->touched_count; i++) {
     s->nodes[s->touched[i]].distance = INT64_MAX;
     s->nodes[s->touched[i]].heap = NONE;
   }
 }
 
-static void place_one(search *s, int64_t start) {
+static void place_one(path_search *s, int64_t start) {
   const goal found = find_goal(s, start);
   change_prices(s, &found);
   if (found.node != start) move_along(s, start, &found, narrowest(s, start, &found));
@@ -189,22 +189,23 @@ static void place_one(search *s, int64_t start) {
 
 // ---- all of them ----
 
-static void fill_edge(search *s, tsr_assign_edge *edge) {
-  node *left = &s->nodes[edge->left], *right = right_node(s, edge->right);
+static void fill_edge(path_search *s, tsr_assign_edge *edge) {
+  class_node *left = &s->nodes[edge->left], *right = right_node(s, edge->right);
   const int64_t amount = left->left_over < right->left_over ? left->left_over : right->left_over;
   edge->flow += amount;
   left->left_over -= amount;
   right->left_over -= amount;
 }
 
-static void start_prices(search *s) {
+static void start_prices(path_search *s) {
   const tsr_assign_problem *p = s->problem;
   for (int64_t i = 0; i < p->left_count + p->right_count; i++)
-    s->nodes[i] = (node){.left_over = i < p->left_count ? p->supply[i] : p->room[i - p->left_count],
-                         .distance = INT64_MAX,
-                         .heap = NONE};
+    s->nodes[i] =
+        (class_node){.left_over = i < p->left_count ? p->supply[i] : p->room[i - p->left_count],
+                     .distance = INT64_MAX,
+                     .heap = NONE};
   for (int64_t e = 0; e < p->edge_count; e++) {
-    node *left = &s->nodes[p->edges[e].left];
+    class_node *left = &s->nodes[p->edges[e].left];
     if (p->edges[e].weight > left->price) left->price = p->edges[e].weight;
     p->edges[e].flow = 0;
   }
@@ -219,7 +220,7 @@ static int by_weight(const void *left, const void *right) {
 }
 
 // Heaviest edges first, over what is not placed yet.
-static tsr_status place_rest(search *s) {
+static tsr_status place_rest(path_search *s) {
   const tsr_assign_problem *p = s->problem;
   tsr_assign_edge **edges = malloc(sizeof *edges * ((size_t)p->edge_count + 1));
   if (!edges) return tsr_fail(NO_MEMORY, "%lld edges", (long long)p->edge_count);
@@ -230,7 +231,7 @@ static tsr_status place_rest(search *s) {
   return NULL;
 }
 
-static void index_edges(search *s) {
+static void index_edges(path_search *s) {
   const tsr_assign_problem *p = s->problem;
   for (int64_t e = 0; e < p->edge_count; e++) {
     s->first[p->edges[e].left + 1]++;
@@ -244,7 +245,7 @@ static void index_edges(search *s) {
   s->back_first[p->right_count] = p->edge_count;
 }
 
-static tsr_status run(search *s) {
+static tsr_status run(path_search *s) {
   const tsr_assign_problem *p = s->problem;
   start_prices(s);
   for (int64_t i = 0; i < p->left_count; i++)
@@ -253,7 +254,7 @@ static tsr_status run(search *s) {
   return s->steps < p->steps ? NULL : place_rest(s);
 }
 
-static void add_up(const search *s, int64_t *out_saved, int64_t *out_bound) {
+static void add_up(const path_search *s, int64_t *out_saved, int64_t *out_bound) {
   const tsr_assign_problem *p = s->problem;
   *out_saved = *out_bound = 0;
   for (int64_t e = 0; e < p->edge_count; e++)
@@ -269,7 +270,7 @@ tsr_status tsr_assign_solve(const tsr_assign_problem *problem, int64_t *out_save
                             int64_t *out_bound) {
   const size_t nodes = (size_t)(problem->left_count + problem->right_count);
   const size_t edges = (size_t)problem->edge_count;
-  search s = {.problem = problem, .nodes = malloc(sizeof *s.nodes * (nodes + 1))};
+  path_search s = {.problem = problem, .nodes = malloc(sizeof *s.nodes * (nodes + 1))};
   int64_t *words = calloc(3 * nodes + edges + 3, sizeof *words);
   tsr_status status = NULL;
   if (s.nodes && words) {

@@ -1,8 +1,8 @@
 // In a grid the copies are a product over the dimensions: of each one, the runs of all its shards
 // that meet the box's range, clipped to it. Boxes and flat ranges are met one by one.
 //
-// Arrays have copies of their own kind (array/host_copies.c): of one shard and all of a tensor in host
-// memory, for which runs need no index and no clipping.
+// Arrays have copies of their own kind (array/host_copies.c): of one shard and all of a tensor in
+// host memory, for which runs need no index and no clipping.
 #include "transfer/box_copies.h"
 
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 #include "tessera/engine/layout.h"
 
 // What one shard of a dimension holds of a range.
-typedef struct share {
+typedef struct dim_share {
   int64_t shard;  // along the dimension
   tsr_run run;
-} share;
+} dim_share;
 
 typedef struct share_list {
-  share *items;  // owned
+  dim_share *items;  // owned
   int64_t count, capacity;
 } share_list;
 
@@ -32,10 +32,10 @@ struct tsr_box_index {
 };
 
 static tsr_status add_share(share_list *list, int64_t shard, const tsr_run *run) {
-  share *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  dim_share *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "%lld runs of a layout", (long long)list->count + 1);
   list->items = items;
-  items[list->count++] = (share){shard, *run};
+  items[list->count++] = (dim_share){shard, *run};
   return NULL;
 }
 
@@ -92,7 +92,7 @@ static tsr_run part_of_block(const tsr_run *run, int64_t block, tsr_range range)
 
 // The blocks of a run that meet a range. If `joined`, whole ones stay a progression, and only those
 // cut by an end of the range stand alone.
-static tsr_status clip(share_list *list, const share *whole, tsr_range range, bool joined) {
+static tsr_status clip(share_list *list, const dim_share *whole, tsr_range range, bool joined) {
   const tsr_run *run = &whole->run;
   if (tsr_run_end(run) <= range.lo || run->global >= range.hi) return NULL;
   const int64_t before = range.lo - run->global - run->length;  // < 0: the first block meets it
@@ -167,7 +167,7 @@ static int64_t shard_of(const grid_walk *walk, bool *out_owned) {
   int64_t shard = 0;
   *out_owned = true;
   for (int d = 0; d < walk->layout->rank; d++) {
-    const share *s = &walk->dims[d].items[walk->turns[d]];
+    const dim_share *s = &walk->dims[d].items[walk->turns[d]];
     shard = shard * tsr_layout_dim_shards(walk->layout, d) + s->shard;
     *out_owned = *out_owned && s->run.owned;
   }

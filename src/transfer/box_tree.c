@@ -102,14 +102,14 @@ tsr_status tsr_box_tree_create(const tsr_range *boxes, int rank, int64_t count,
 
 void tsr_box_tree_destroy(tsr_box_tree *tree) { free(tree); }
 
-typedef struct search {
+typedef struct tree_search {
   const tsr_box_tree *tree;
   const tsr_range *box;
   tsr_status (*found)(void *context, int64_t index);
   void *context;
-} search;
+} tree_search;
 
-static tsr_status descend(const search *s, size_t node, int64_t first, int64_t end) {
+static tsr_status descend(const tree_search *s, size_t node, int64_t first, int64_t end) {
   const tsr_box_tree *tree = s->tree;
   if (!meets(tree->hulls + node * (size_t)tree->rank, s->box, tree->rank)) return NULL;
   if (end - first > LEAF) {
@@ -125,7 +125,7 @@ static tsr_status descend(const search *s, size_t node, int64_t first, int64_t e
 
 tsr_status tsr_box_tree_find(const tsr_box_tree *tree, const tsr_range *box,
                              tsr_status (*found)(void *context, int64_t index), void *context) {
-  const search s = {tree, box, found, context};
+  const tree_search s = {tree, box, found, context};
   if (tree->count == 0 || is_empty(box, tree->rank)) return NULL;
   return descend(&s, 0, 0, tree->count);
 }

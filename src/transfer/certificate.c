@@ -19,10 +19,10 @@
 #include "transfer/transfer_internal.h"
 
 // Counts of elements, before a dtype makes bytes of them.
-typedef struct counts {
+typedef struct element_counts {
   int64_t moved, lacking, local, between, copies, messages;
   int64_t extra, peak;
-} counts;
+} element_counts;
 
 static void add_to(int64_t *sum, int64_t number) { *sum = tsr_saturated_add(*sum, number); }
 
@@ -42,7 +42,7 @@ static int64_t largest_buffer(const tsr_layout *layout) {
   return largest;
 }
 
-static void count_memory(const tsr_copy_plan *plan, int64_t target, counts *c) {
+static void count_memory(const tsr_copy_plan *plan, int64_t target, element_counts *c) {
   const int64_t old = tsr_layout_device_find(plan->from, tsr_layout_device_at(plan->to, target));
   const int64_t now = tsr_layout_buffer_elements(plan->to, tsr_layout_shard(plan->to, target));
   const int64_t had =
@@ -52,28 +52,28 @@ static void count_memory(const tsr_copy_plan *plan, int64_t target, counts *c) {
 
 // ---- what a process holds ----
 
-typedef struct held {
+typedef struct held_shard {
   int64_t process;
   int64_t shard;
-} held;
+} held_shard;
 
-typedef struct holdings {
-  held *items;  // owned: sorted, each once. NULL = all devices are of one process
+typedef struct process_holdings {
+  held_shard *items;  // owned: sorted, each once. NULL = all devices are of one process
   int64_t count;
   bool by_device;     // what is taken depends on the device: answers do not come again
   tsr_triples known;  // by process, target shard and term
-} holdings;
+} process_holdings;
 
 static int by_process(const void *left, const void *right) {
-  const held *a = left, *b = right;
+  const held_shard *a = left, *b = right;
   if (a->process != b->process) return a->process < b->process ? -1 : 1;
   return (a->shard > b->shard) - (a->shard < b->shard);
 }
 
 // The groups of tsr_source_group: shard and term.
-static held held_at(const tsr_copy_plan *plan, int64_t position) {
-  return (held){tsr_source_process(plan, tsr_layout_device_at(plan->from, position)),
-                tsr_source_group(plan, position)};
+static held_shard held_at(const tsr_copy_plan *plan, int64_t position) {
+  return (held_shard){tsr_source_process(plan, tsr_layout_device_at(plan->from, position)),
+                      tsr_source_group(plan, position)};
 }
 
 static bool one_process(const tsr_copy_plan *plan) {
@@ -85,8 +85,8 @@ static bool one_process(const tsr_copy_plan *plan) {
   return true;
 }
 
-static tsr_status find_holdings(const tsr_copy_plan *plan, holdings *h) {
-  *h = (holdings){.by_device = false};
+static tsr_status find_holdings(const tsr_copy_plan *plan, process_holdings *h) {
+  *h = (process_holdings){.by_device = false};
   for (int d = 0; d < plan->from->rank; d++) {
     const tsr_cut cut = tsr_layout_cut(plan->from, d);
     h->by_device = h->by_device || tsr_cut_has_copies(&cut);
@@ -103,13 +103,13 @@ static tsr_status find_holdings(const tsr_copy_plan *plan, holdings *h) {
   return NULL;
 }
 
-static void free_holdings(holdings *h) {
+static void free_holdings(process_holdings *h) {
   free(h->items);
   tsr_triples_deinit(&h->known);
 }
 
 // The first of the holdings that is not before this one.
-static int64_t first_from(const holdings *h, held wanted) {
+static int64_t first_from(const process_holdings *h, held_shard wanted) {
   int64_t low = 0, high = h->count;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -134,7 +134,7 @@ typedef struct taker {
 typedef struct grid_count {
   const tsr_copy_plan *plan;
   tsr_tally tally;
-  holdings holdings;
+  process_holdings holdings;
 } grid_count;
 
 static tsr_status add_shard(grid_count *g, const taker *t, int64_t shard, int64_t *sum) {
@@ -163,7 +163,7 @@ static tsr_status add_reached(grid_count *g, const taker *t, int64_t *sum) {
   tsr_status status = tsr_blocks_init(&blocks, g->plan->to, t->shard);
   if (!status) status = tsr_reach_sources(g->plan, &blocks, t->own_shard, &shards);
   for (int64_t i = 0; i < shards.count && !status; i++) {
-    const held wanted = {t->process, shards.items[i] * g->plan->terms + t->term};
+    const held_shard wanted = {t->process, shards.items[i] * g->plan->terms + t->term};
     const int64_t at = first_from(&g->holdings, wanted);
     if (at < g->holdings.count && by_process(&g->holdings.items[at], &wanted) == 0)
       status = add_shard(g, t, shards.items[i], sum);
@@ -176,7 +176,7 @@ static tsr_status add_reached(grid_count *g, const taker *t, int64_t *sum) {
 // What a target takes from its own process.
 static tsr_status count_within(grid_count *g, const taker *t, int64_t givers,
                                int64_t *out_elements) {
-  const held low = {t->process, 0}, high = {t->process, INT64_MAX};
+  const held_shard low = {t->process, 0}, high = {t->process, INT64_MAX};
   int64_t *known = NULL, sum = 0;
   if (!g->holdings.by_device) {
     TSR_TRY(tsr_triples_find(&g->holdings.known, t->process, t->shard, t->term, &known));
@@ -190,7 +190,7 @@ static tsr_status count_within(grid_count *g, const taker *t, int64_t givers,
   return NULL;
 }
 
-static tsr_status count_target(grid_count *g, const taker *t, counts *c) {
+static tsr_status count_target(grid_count *g, const taker *t, element_counts *c) {
   tsr_taken all, local = {0, 0, 0};
   TSR_TRY(tsr_tally_all(&g->tally, t->coords, t->own, &all));
   if (t->own) TSR_TRY(tsr_tally_one(&g->tally, t->coords, t->own, t->own, &local));
@@ -207,7 +207,7 @@ static tsr_status count_target(grid_count *g, const taker *t, counts *c) {
   return NULL;
 }
 
-static tsr_status count_targets(grid_count *g, counts *c) {
+static tsr_status count_targets(grid_count *g, element_counts *c) {
   const tsr_copy_plan *plan = g->plan;
   const tsr_layout *to = plan->to;
   tsr_grid_walk walk;
@@ -233,7 +233,7 @@ static tsr_status count_targets(grid_count *g, counts *c) {
   return NULL;
 }
 
-static tsr_status count_grids(const tsr_copy_plan *plan, counts *c) {
+static tsr_status count_grids(const tsr_copy_plan *plan, element_counts *c) {
   grid_count g = {.plan = plan};
   tsr_tally_init(&g.tally, plan->from, plan->to);
   tsr_status status = find_holdings(plan, &g.holdings);
@@ -245,7 +245,8 @@ static tsr_status count_grids(const tsr_copy_plan *plan, counts *c) {
 
 // ---- listed boxes ----
 
-static void count_copy(const tsr_copy_plan *plan, const tsr_copy *copy, counts *c, int64_t *local) {
+static void count_copy(const tsr_copy_plan *plan, const tsr_copy *copy, element_counts *c,
+                       int64_t *local) {
   const int64_t elements = tsr_copy_elements(copy);
   add_to(&c->copies, 1);
   if (copy->source == copy->target) {
@@ -257,7 +258,7 @@ static void count_copy(const tsr_copy_plan *plan, const tsr_copy *copy, counts *
     add_to(&c->between, elements);
 }
 
-static tsr_status count_listed(const tsr_copy_plan *plan, counts *c) {
+static tsr_status count_listed(const tsr_copy_plan *plan, element_counts *c) {
   for (int64_t p = 0; p < tsr_layout_device_count(plan->to); p++) {
     tsr_copies copies;
     int64_t local = 0, last = -1;
@@ -290,7 +291,7 @@ tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->to), "devices"));
   TSR_TRY(tsr_layout_check_listed(tsr_layout_device_count(plan->from), "devices"));
   const int64_t before = largest_buffer(plan->from), after = largest_buffer(plan->to);
-  counts c = {.extra = after, .peak = before};
+  element_counts c = {.extra = after, .peak = before};
   TSR_TRY(plan->from_tree || plan->to_tree ? count_listed(plan, &c) : count_grids(plan, &c));
   const tsr_certificate certificate = {
       .bytes_moved = tsr_bytes_of(c.moved, info->bits),

@@ -66,29 +66,29 @@ static int64_t find_element(const tsr_blocks *blocks, int64_t place, int64_t *ou
 
 // ---- one copy ----
 
-typedef struct stretch {
+typedef struct element_run {
   int64_t at, length;
-} stretch;
+} element_run;
 
 typedef struct proof {
   const tsr_copy_plan *plan;
   int64_t target, device;
-  tsr_blocks to, from;  // of the target, and of the source last asked for
-  stretch *written;     // owned
+  tsr_blocks to, from;   // of the target, and of the source last asked for
+  element_run *written;  // owned
   int64_t count, capacity;
   int64_t elements;
 } proof;
 
 static tsr_status note_written(proof *p, int64_t at, int64_t length) {
-  stretch *last = p->count ? &p->written[p->count - 1] : NULL;
+  element_run *last = p->count ? &p->written[p->count - 1] : NULL;
   if (last && last->at + last->length == at) {
     last->length += length;
     return NULL;
   }
-  stretch *written = tsr_grow(p->written, p->count, &p->capacity, sizeof *written);
+  element_run *written = tsr_grow(p->written, p->count, &p->capacity, sizeof *written);
   if (!written) return tsr_fail(NO_MEMORY, "%lld stretches of copies", (long long)p->count);
   p->written = written;
-  written[p->count++] = (stretch){at, length};
+  written[p->count++] = (element_run){at, length};
   return NULL;
 }
 
@@ -168,7 +168,7 @@ static tsr_status check_copy(proof *p, const tsr_copy *copy) {
 // ---- all of them ----
 
 static int by_place(const void *left, const void *right) {
-  const stretch *a = left, *b = right;
+  const element_run *a = left, *b = right;
   return (a->at > b->at) - (a->at < b->at);
 }
 

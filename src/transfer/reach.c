@@ -116,10 +116,10 @@ static tsr_status reach_grid(const tsr_block *block, const tsr_layout *grid, boo
   return status;
 }
 
-typedef struct listing {
+typedef struct shard_listing {
   const tsr_layout *layout;
   tsr_numbers *list;
-} listing;
+} shard_listing;
 
 // The shard of a listed box: that whose stretch of boxes it lies in.
 static int64_t shard_of_box(const tsr_layout *layout, int64_t box) {
@@ -137,7 +137,7 @@ static int64_t shard_of_box(const tsr_layout *layout, int64_t box) {
 }
 
 static tsr_status add_shard_of(void *context, int64_t box) {
-  const listing *l = context;
+  const shard_listing *l = context;
   return tsr_numbers_add(l->list, shard_of_box(l->layout, box));
 }
 
@@ -152,7 +152,7 @@ static int64_t flat_index(const tsr_layout *layout, const tsr_range *box, bool l
 static tsr_status reach_listed(const tsr_block *block, const tsr_layout *layout,
                                const tsr_box_tree *tree, tsr_numbers *list) {
   tsr_range hull[TSR_MAX_RANK];
-  listing context = {layout, list};
+  shard_listing context = {layout, list};
   if (!tsr_block_hull(block, layout->rank, hull)) return NULL;
   if (layout->kind == TSR_LAYOUT_FLAT)
     hull[0] = (tsr_range){flat_index(layout, hull, false), flat_index(layout, hull, true) + 1};

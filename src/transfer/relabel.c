@@ -24,7 +24,7 @@ enum {
   MOST_STEPS = 1 << 30  // of the search
 };
 
-typedef struct problem {
+typedef struct relabel_problem {
   const tsr_copy_plan *plan;
   int64_t devices;
   int64_t *left;   // position -> class: its shard * terms + its term
@@ -37,9 +37,9 @@ typedef struct problem {
   int64_t most_edges;  // of all classes, then of each; the heaviest are kept
   bool dropped;        // some were not
   int64_t bound;       // what would be kept if every position had its heaviest edge
-} problem;
+} relabel_problem;
 
-static tsr_status alloc(problem *r, int64_t lefts, int64_t rights) {
+static tsr_status alloc(relabel_problem *r, int64_t lefts, int64_t rights) {
   const size_t devices = (size_t)r->devices;
   int64_t *words = calloc(4 * devices + (size_t)lefts + (size_t)rights, sizeof *words);
   if (!words) return tsr_fail(NO_MEMORY, "a relabelling of %lld devices", (long long)r->devices);
@@ -52,12 +52,12 @@ static tsr_status alloc(problem *r, int64_t lefts, int64_t rights) {
   return NULL;
 }
 
-static void free_all(problem *r) {
+static void free_all(relabel_problem *r) {
   free(r->left);
   free(r->edges);
 }
 
-static void find_classes(problem *r) {
+static void find_classes(relabel_problem *r) {
   const tsr_copy_plan *plan = r->plan;
   for (int64_t p = 0; p < r->devices; p++) {
     const int64_t held = tsr_layout_device_find(plan->from, tsr_layout_device_at(plan->to, p));
@@ -71,7 +71,7 @@ static void find_classes(problem *r) {
 
 // ---- edges ----
 
-static tsr_status add_edge(problem *r, int64_t left, int64_t right, int64_t weight) {
+static tsr_status add_edge(relabel_problem *r, int64_t left, int64_t right, int64_t weight) {
   tsr_assign_edge *edges = tsr_grow(r->edges, r->edge_count, &r->edge_capacity, sizeof *edges);
   if (!edges) return tsr_fail(NO_MEMORY, "%lld pairs of shards", (long long)r->edge_count);
   r->edges = edges;
@@ -79,7 +79,7 @@ static tsr_status add_edge(problem *r, int64_t left, int64_t right, int64_t weig
   return NULL;
 }
 
-static tsr_status add_edges(problem *r, tsr_pairing *pairing, int64_t to_shard,
+static tsr_status add_edges(relabel_problem *r, tsr_pairing *pairing, int64_t to_shard,
                             const tsr_numbers *shards) {
   const int64_t terms = r->plan->terms;
   for (int64_t term = 0; term < terms; term++)
@@ -106,7 +106,7 @@ static int by_ends(const void *left, const void *right) {
 }
 
 // Keeps the heaviest edges of each class from `first` on, sorted by their ends.
-static void keep_heaviest(problem *r, int64_t first) {
+static void keep_heaviest(relabel_problem *r, int64_t first) {
   int64_t kept = first;
   for (int64_t start = first, end; start < r->edge_count; start = end) {
     for (end = start; end < r->edge_count && r->edges[end].left == r->edges[start].left;) end++;
@@ -122,7 +122,7 @@ static void keep_heaviest(problem *r, int64_t first) {
   r->edge_count = kept;
 }
 
-static tsr_status find_edges(problem *r) {
+static tsr_status find_edges(relabel_problem *r) {
   const int64_t lefts = tsr_layout_shard_count(r->plan->to) * r->plan->terms;
   r->most_edges = r->most_edges / lefts < FEWEST_EDGES ? FEWEST_EDGES : r->most_edges / lefts;
   tsr_pairing pairing;
@@ -142,7 +142,7 @@ static tsr_status find_edges(problem *r) {
 }
 
 // The edge between two classes; NULL where they share nothing.
-static tsr_assign_edge *find_edge(const problem *r, int64_t left, int64_t right) {
+static tsr_assign_edge *find_edge(const relabel_problem *r, int64_t left, int64_t right) {
   int64_t low = 0, high = r->edge_count;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -159,13 +159,13 @@ static tsr_assign_edge *find_edge(const problem *r, int64_t left, int64_t right)
 
 // ---- from classes to devices ----
 
-static void settle(problem *r, int64_t position, int64_t device) {
+static void settle(relabel_problem *r, int64_t position, int64_t device) {
   r->goes_to[position] = device;
   r->taken_by[device] = position;
 }
 
 // Those that may stay do.
-static void stay(problem *r) {
+static void stay(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++) {
     tsr_assign_edge *edge = r->right[p] < 0 ? NULL : find_edge(r, r->left[p], r->right[p]);
     if (!edge || edge->flow == 0) continue;
@@ -174,38 +174,38 @@ static void stay(problem *r) {
   }
 }
 
-typedef struct member {
+typedef struct class_member {
   int64_t class, index;
-} member;
+} class_member;
 
 static int by_class(const void *left, const void *right) {
-  const member *a = left, *b = right;
+  const class_member *a = left, *b = right;
   if (a->class != b->class) return a->class < b->class ? -1 : 1;
   return (a->index > b->index) - (a->index < b->index);
 }
 
 // The members of all classes that are still free, sorted.
 static int64_t list_free(const int64_t *classes, const int64_t *settled, int64_t count,
-                         member *out_members) {
+                         class_member *out_members) {
   int64_t found = 0;
   for (int64_t i = 0; i < count; i++)
-    if (settled[i] == NOBODY) out_members[found++] = (member){classes[i], i};
+    if (settled[i] == NOBODY) out_members[found++] = (class_member){classes[i], i};
   qsort(out_members, (size_t)found, sizeof *out_members, by_class);
   return found;
 }
 
 // Where in the list each class begins.
-static void find_starts(const member *members, int64_t count, int64_t *out_starts) {
+static void find_starts(const class_member *members, int64_t count, int64_t *out_starts) {
   for (int64_t i = count - 1; i >= 0; i--)
     if (members[i].class >= 0) out_starts[members[i].class] = i;
 }
 
 // The others go where their class goes. Supply and room have been used up, and now count through
 // the members of their class.
-static tsr_status move(problem *r) {
-  member *places = malloc(2 * sizeof *places * (size_t)r->devices);
+static tsr_status move(relabel_problem *r) {
+  class_member *places = malloc(2 * sizeof *places * (size_t)r->devices);
   if (!places) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
-  member *movers = places + r->devices;
+  class_member *movers = places + r->devices;
   find_starts(places, list_free(r->left, r->goes_to, r->devices, places), r->supply);
   find_starts(movers, list_free(r->right, r->taken_by, r->devices, movers), r->room);
   for (int64_t e = 0; e < r->edge_count; e++)
@@ -216,7 +216,7 @@ static tsr_status move(problem *r) {
 }
 
 // What keeps nothing anyway takes what is left, where it is if it can.
-static void fill_up(problem *r) {
+static void fill_up(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++)
     if (r->goes_to[p] == NOBODY && r->taken_by[p] == NOBODY) settle(r, p, p);
   for (int64_t p = 0, device = 0; p < r->devices; p++) {
@@ -228,7 +228,7 @@ static void fill_up(problem *r) {
 
 // ---- all of it ----
 
-static int64_t needed_by_all(const problem *r) {
+static int64_t needed_by_all(const relabel_problem *r) {
   int64_t needed = 0;
   for (int64_t p = 0; p < r->devices; p++) {
     const int64_t shard = tsr_layout_shard(r->plan->to, p);
@@ -238,7 +238,7 @@ static int64_t needed_by_all(const problem *r) {
 }
 
 // What devices keep where they are sent, or where they are.
-static tsr_status count_kept(const problem *r, bool sent, int64_t *out_kept) {
+static tsr_status count_kept(const relabel_problem *r, bool sent, int64_t *out_kept) {
   const int64_t terms = r->plan->terms;
   tsr_pairing pairing;
   tsr_status status = tsr_pairing_init(&pairing, r->plan);
@@ -254,11 +254,11 @@ static tsr_status count_kept(const problem *r, bool sent, int64_t *out_kept) {
   return status;
 }
 
-static void stay_all(problem *r) {
+static void stay_all(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++) settle(r, p, p);
 }
 
-static tsr_status assign(problem *r, int64_t *out_bound) {
+static tsr_status assign(relabel_problem *r, int64_t *out_bound) {
   const tsr_assign_problem assignment = {
       .left_count = tsr_layout_shard_count(r->plan->to) * r->plan->terms,
       .right_count = tsr_layout_shard_count(r->plan->from) * r->plan->terms,
@@ -276,7 +276,7 @@ static tsr_status assign(problem *r, int64_t *out_bound) {
   return NULL;
 }
 
-static tsr_status solve(problem *r, int bits, tsr_relabelling *out) {
+static tsr_status solve(relabel_problem *r, int bits, tsr_relabelling *out) {
   int64_t bound = 0, before = 0, after = 0;
   TSR_TRY(assign(r, &bound));
   TSR_TRY(count_kept(r, false, &before));
@@ -292,7 +292,7 @@ static tsr_status solve(problem *r, int bits, tsr_relabelling *out) {
   return NULL;
 }
 
-static tsr_status name_devices(const problem *r, tsr_relabelling *out) {
+static tsr_status name_devices(const relabel_problem *r, tsr_relabelling *out) {
   out->device_count = r->devices;
   out->devices = malloc(sizeof *out->devices * (size_t)r->devices);
   if (!out->devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
@@ -311,7 +311,7 @@ tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype, int64_
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   TSR_TRY(tsr_sized_check(tsr_relabelling, out_relabelling));
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
-  problem r = {
+  relabel_problem r = {
       .plan = plan, .devices = tsr_layout_device_count(plan->to), .most_edges = most_edges};
   tsr_relabelling found = {.devices = NULL};
   TSR_TRY(tsr_layout_check_listed(r.devices, "devices"));

@@ -29,8 +29,8 @@ static tsr_status play_share(tsr_comm *comm, const void *mine, size_t bytes, voi
   for (int r = 0; r < RANKS; r++) {
     char *to = (char *)out_all + bytes * (size_t)r;
     memcpy(to, mine, bytes);
-    if (r && bytes == sizeof(record)) {
-      record *theirs = (record *)(void *)to;
+    if (r && bytes == sizeof(tsr_call_record)) {
+      tsr_call_record *theirs = (tsr_call_record *)(void *)to;
       theirs->name += s->other_calls[r];
       theirs->asked.low += s->other_calls[r];
       theirs->cause = s->causes[r];

@@ -57,21 +57,21 @@ static int64_t add_members(const tsr_mpi_job *job, const tsr_mpi_group *group,
 }
 
 // One task: a stretch of the cell.
-typedef struct stretch {
+typedef struct cell_tasks {
   const tsr_mpi_job *job;
   const tsr_mpi_cell *cell;
   unsigned char *message;
   unsigned char *const *messages;
   int64_t elements;  // of a task
-} stretch;
+} cell_tasks;
 
-static void bounds(const stretch *s, int64_t index, int64_t *out_begin, int64_t *out_end) {
+static void bounds(const cell_tasks *s, int64_t index, int64_t *out_begin, int64_t *out_end) {
   *out_begin = s->cell->begin + index * s->elements;
   *out_end = *out_begin + s->elements;
   if (*out_end > s->cell->end) *out_end = s->cell->end;
 }
 
-static tsr_status share_out(stretch *s, tsr_task *task) {
+static tsr_status share_out(cell_tasks *s, tsr_task *task) {
   const int64_t all = s->cell->end - s->cell->begin;
   s->elements = (int64_t)STRETCH_BYTES * 8 / s->job->bits / 64 * 64;
   return tsr_pool_run(tsr_comm_pool(s->job->comm), (all + s->elements - 1) / s->elements, task, s);
@@ -79,7 +79,7 @@ static tsr_status share_out(stretch *s, tsr_task *task) {
 
 // ---- filling ----
 
-static tsr_status fill_node(const stretch *s, const tsr_reduce_node *node, unsigned char *to,
+static tsr_status fill_node(const cell_tasks *s, const tsr_reduce_node *node, unsigned char *to,
                             int64_t begin, int64_t end) {
   const tsr_mpi_job *job = s->job;
   terms t;
@@ -100,7 +100,7 @@ static tsr_status fill_node(const stretch *s, const tsr_reduce_node *node, unsig
 
 static tsr_status fill_task(void *context, int64_t index, int worker) {
   (void)worker;
-  const stretch *s = context;
+  const cell_tasks *s = context;
   const tsr_mpi_group *group = s->cell->group;
   const tsr_mpi_party *party = &group->parties[group->mine];
   int64_t begin = 0, end = 0;
@@ -125,7 +125,7 @@ tsr_status tsr_mpi_cell_fill(const tsr_mpi_job *job, const tsr_mpi_cell *cell,
         (const unsigned char *)input_of(job, cell->group, node->first) + from * job->bits / 8;
     return NULL;
   }
-  stretch s = {.job = job, .cell = cell, .message = message};
+  cell_tasks s = {.job = job, .cell = cell, .message = message};
   *out_place = message;
   return share_out(&s, fill_task);
 }
@@ -133,7 +133,8 @@ tsr_status tsr_mpi_cell_fill(const tsr_mpi_job *job, const tsr_mpi_cell *cell,
 // ---- reducing ----
 
 // Terms of the whole tree, in order of members: this rank's as they are, the others' as they came.
-static int64_t gather_terms(const stretch *s, int64_t from, int64_t place, tsr_reduce_term *out) {
+static int64_t gather_terms(const cell_tasks *s, int64_t from, int64_t place,
+                            tsr_reduce_term *out) {
   const tsr_mpi_group *group = s->cell->group;
   const int64_t elements = s->cell->end - s->cell->begin;
   int64_t count = 0;
@@ -156,7 +157,7 @@ static int64_t gather_terms(const stretch *s, int64_t from, int64_t place, tsr_r
 }
 
 // Gives elements [begin, end) of the result to the members after the first who has them.
-static void spread(const stretch *s, int64_t begin, int64_t end) {
+static void spread(const cell_tasks *s, int64_t begin, int64_t end) {
   const tsr_mpi_group *group = s->cell->group;
   const tsr_mpi_party *party = &group->parties[group->mine];
   const void *source = NULL;
@@ -177,7 +178,7 @@ static int64_t first_member(const tsr_mpi_group *group) {
 
 static tsr_status reduce_task(void *context, int64_t index, int worker) {
   (void)worker;
-  const stretch *s = context;
+  const cell_tasks *s = context;
   const tsr_mpi_job *job = s->job;
   const bool scatter = job->job->scatter;
   terms t;
@@ -198,13 +199,13 @@ static tsr_status reduce_task(void *context, int64_t index, int worker) {
 
 tsr_status tsr_mpi_cell_reduce(const tsr_mpi_job *job, const tsr_mpi_cell *cell,
                                unsigned char *const *messages) {
-  stretch s = {.job = job, .cell = cell, .messages = messages};
+  cell_tasks s = {.job = job, .cell = cell, .messages = messages};
   return share_out(&s, reduce_task);
 }
 
 static tsr_status spread_task(void *context, int64_t index, int worker) {
   (void)worker;
-  const stretch *s = context;
+  const cell_tasks *s = context;
   int64_t begin = 0, end = 0;
   bounds(s, index, &begin, &end);
   spread(s, begin, end);
@@ -221,6 +222,6 @@ tsr_status tsr_mpi_cell_spread(const tsr_mpi_job *job, const tsr_mpi_cell *cell)
   const tsr_mpi_party *party = &group->parties[group->mine];
   const tsr_reduce_node *node = &group->nodes[party->first_node];
   if (party->node_count == 1 && node->last - node->first == 1) return NULL;
-  stretch s = {.job = job, .cell = cell};
+  cell_tasks s = {.job = job, .cell = cell};
   return share_out(&s, spread_task);
 }

@@ -152,14 +152,14 @@ tsr_status tsr_mpi_lane_next(const tsr_comm *comm, tsr_mpi_lane *lane, size_t li
 
 // Packing and unpacking.
 
-typedef struct move {
+typedef struct tile_move {
   const tsr_comm *comm;
   const tsr_mpi_lane *lane;
   const tsr_mpi_chunk *chunk;
   unsigned char *message;
-} move;
+} tile_move;
 
-static void move_piece(const move *m, const tsr_mpi_piece *piece, const tsr_mpi_tile *tile) {
+static void move_piece(const tile_move *m, const tsr_mpi_piece *piece, const tsr_mpi_tile *tile) {
   const tsr_copy copy = tile_copy(piece->copy, tile, m->lane->sending);
   unsigned char *packed = m->message + tile->offset;
   if (m->lane->sending) {
@@ -178,7 +178,7 @@ static bool is_same_place(const tsr_comm *comm, const tsr_mpi_piece *a, const ts
              b->part->out[tsr_comm_local_index(comm, b->copy->target)];
 }
 
-static void move_tile(const move *m, const tsr_mpi_tile *tile) {
+static void move_tile(const tile_move *m, const tsr_mpi_tile *tile) {
   const tsr_mpi_piece *first = &m->lane->pieces[tile->piece];
   const bool sending = m->lane->sending;
   if (!m->chunk->direct) move_piece(m, first, tile);
@@ -203,7 +203,7 @@ static int64_t tile_at(const tsr_mpi_chunk *chunk, size_t offset) {
 
 static tsr_status move_tiles(void *context, int64_t index, int worker) {
   (void)worker;
-  const move *m = context;
+  const tile_move *m = context;
   // Neighbours that share a byte must not be written by two workers.
   const int64_t from = m->chunk->narrow ? 0 : tile_at(m->chunk, (size_t)index * TILE_BYTES);
   const int64_t end =
@@ -215,7 +215,7 @@ static tsr_status move_tiles(void *context, int64_t index, int worker) {
 tsr_status tsr_mpi_chunk_move(const tsr_comm *comm, const tsr_mpi_lane *lane,
                               const tsr_mpi_chunk *chunk, unsigned char *message) {
   if (chunk->direct && lane->sending) return NULL;
-  move m = {comm, lane, chunk, message};
+  tile_move m = {comm, lane, chunk, message};
   const int64_t tasks = chunk->narrow ? 1 : (int64_t)((chunk->bytes + TILE_BYTES - 1) / TILE_BYTES);
   return tsr_pool_run(tsr_comm_pool(comm), tasks, move_tiles, &m);
 }

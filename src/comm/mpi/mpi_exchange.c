@@ -20,23 +20,23 @@ typedef struct side {
   tsr_mpi_chunk chunks[SLOTS];
 } side;
 
-typedef struct exchange {
+typedef struct mpi_exchange {
   tsr_comm *comm;
   tsr_mpi *mpi;
   int tag;
   size_t limit;
   side receives, sends;
   MPI_Request requests[2 * SLOTS];  // those of the receives, then those of the sends
-} exchange;
+} mpi_exchange;
 
-static unsigned char *message_of(exchange *x, int slot) {
+static unsigned char *message_of(mpi_exchange *x, int slot) {
   const tsr_mpi_chunk *chunk =
       slot < SLOTS ? &x->receives.chunks[slot] : &x->sends.chunks[slot - SLOTS];
   return chunk->direct ? chunk->direct : x->mpi->slots[slot].bytes;
 }
 
 // The next chunk of a side into the chunk of `slot`; false when the side has no more.
-static tsr_status next_chunk(exchange *x, side *s, int slot, bool *out_any) {
+static tsr_status next_chunk(mpi_exchange *x, side *s, int slot, bool *out_any) {
   tsr_mpi_chunk *chunk = &s->chunks[slot];
   *out_any = false;
   for (; s->lane < s->lane_count; s->lane++) {
@@ -49,7 +49,7 @@ static tsr_status next_chunk(exchange *x, side *s, int slot, bool *out_any) {
   return NULL;
 }
 
-static tsr_status post_receives(exchange *x) {
+static tsr_status post_receives(mpi_exchange *x) {
   for (int slot = 0; slot < SLOTS; slot++) {
     bool any = false;
     if (x->requests[slot] != MPI_REQUEST_NULL) continue;
@@ -64,7 +64,7 @@ static tsr_status post_receives(exchange *x) {
 }
 
 // Packs and sends one chunk, if there is one and room for it.
-static tsr_status post_send(exchange *x, bool *out_sent) {
+static tsr_status post_send(mpi_exchange *x, bool *out_sent) {
   int slot = 0;
   *out_sent = false;
   while (slot < SLOTS && x->requests[SLOTS + slot] != MPI_REQUEST_NULL) slot++;
@@ -79,7 +79,7 @@ static tsr_status post_send(exchange *x, bool *out_sent) {
                        "MPI_Isend");
 }
 
-static tsr_status take(exchange *x, int slot, const MPI_Status *status) {
+static tsr_status take(mpi_exchange *x, int slot, const MPI_Status *status) {
   if (slot >= SLOTS) return NULL;  // a send: its slot is free again
   const tsr_mpi_chunk *chunk = &x->receives.chunks[slot];
   const tsr_mpi_lane *lane = x->receives.slot_lanes[slot];
@@ -91,7 +91,7 @@ static tsr_status take(exchange *x, int slot, const MPI_Status *status) {
   return tsr_mpi_chunk_move(x->comm, lane, chunk, message_of(x, slot));
 }
 
-static tsr_status run(exchange *x, const tsr_exchange *parts, int64_t part_count) {
+static tsr_status run(mpi_exchange *x, const tsr_exchange *parts, int64_t part_count) {
   bool copied = false;
   for (;;) {
     bool sent = false;
@@ -113,7 +113,7 @@ static tsr_status run(exchange *x, const tsr_exchange *parts, int64_t part_count
 tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
   tsr_mpi *mpi = tsr_comm_engine_state(comm);
   TSR_TRY(tsr_mpi_begin(mpi, tsr_comm_step(comm)));
-  exchange x = {.comm = comm, .mpi = mpi, .tag = (int)(mpi->step % 32768)};
+  mpi_exchange x = {.comm = comm, .mpi = mpi, .tag = (int)(mpi->step % 32768)};
   const size_t share = tsr_comm_in_flight(comm) / (2 * SLOTS);
   x.limit = share > CHUNK_BYTES ? CHUNK_BYTES : share < SMALLEST_CHUNK ? SMALLEST_CHUNK : share;
   for (int i = 0; i < 2 * SLOTS; i++) x.requests[i] = MPI_REQUEST_NULL;

@@ -29,29 +29,29 @@ enum {
   TAG_CELLS = 2048,  // tags are told apart by cell for so many cells
 };
 
-typedef enum stage { FREE, COLLECT, SENT, RETURN, RESULT } stage;
+typedef enum cell_stage { FREE, COLLECT, SENT, RETURN, RESULT } cell_stage;
 
-typedef struct slot {
-  stage stage;
+typedef struct cell_slot {
+  cell_stage stage;
   tsr_mpi_cell cell;
   int owner;  // a party; -1 = all of them
   int tag, waiting;
   unsigned char **messages;  // one per party of the largest group
-} slot;
+} cell_slot;
 
 // Where the walk over the cells is.
-typedef struct walk {
+typedef struct cell_walk {
   int64_t index, chunk, group, part;
   bool done;
-} walk;
+} cell_walk;
 
 typedef struct reduction {
   tsr_mpi *mpi;
   tsr_mpi_job job;
   tsr_mpi_group *groups;
   int most_parties, stride;  // requests of a slot: two for each other party
-  walk walk;
-  slot slots[SLOTS];
+  cell_walk walk;
+  cell_slot slots[SLOTS];
   unsigned char **messages;
   MPI_Request *requests;
   MPI_Status *statuses;
@@ -97,7 +97,7 @@ static int owner_of(const reduction *r, const tsr_mpi_group *group, int64_t part
 
 // The cell at the walk's place; false when there is none, or none of ours.
 static bool cell_at(const reduction *r, tsr_mpi_cell *out_cell) {
-  const walk *w = &r->walk;
+  const cell_walk *w = &r->walk;
   const tsr_mpi_group *group = &r->groups[w->group];
   if (group->mine < 0) return false;
   const int64_t all = r->job.job->outer * r->job.job->inner;
@@ -118,7 +118,7 @@ static bool chunk_exists(const reduction *r, int64_t chunk) {
 }
 
 static void step_on(reduction *r) {
-  walk *w = &r->walk;
+  cell_walk *w = &r->walk;
   w->index++;
   if (++w->part < part_count(r, &r->groups[w->group])) return;
   w->part = 0;
@@ -155,7 +155,7 @@ static tsr_status send(reduction *r, int at, int party, const void *from, size_t
 
 // Room for the messages of a cell: this party's own, and those it collects.
 static tsr_status make_room(reduction *r, int at, bool collects) {
-  slot *s = &r->slots[at];
+  cell_slot *s = &r->slots[at];
   const tsr_mpi_group *group = s->cell.group;
   size_t bytes = 0;
   for (int p = 0; p < group->party_count; p++)
@@ -170,7 +170,7 @@ static tsr_status make_room(reduction *r, int at, bool collects) {
 }
 
 static tsr_status take_up(reduction *r, int at) {
-  slot *s = &r->slots[at];
+  cell_slot *s = &r->slots[at];
   const tsr_mpi_group *group = s->cell.group;
   const bool collects = s->owner < 0 || s->owner == group->mine;
   TSR_TRY(make_room(r, at, collects));
@@ -190,10 +190,10 @@ static tsr_status take_up(reduction *r, int at) {
 
 // What comes after all that a cell waited for.
 static tsr_status go_on(reduction *r, int at) {
-  slot *s = &r->slots[at];
+  cell_slot *s = &r->slots[at];
   const tsr_mpi_group *group = s->cell.group;
   const size_t bytes = (size_t)((s->cell.end - s->cell.begin) * r->job.bits + 7) / 8;
-  const stage before = s->stage;
+  const cell_stage before = s->stage;
   const bool comes_back = !r->job.job->scatter && s->owner >= 0;
   s->waiting = 0;
   s->stage = FREE;
@@ -216,7 +216,7 @@ static tsr_status go_on(reduction *r, int at) {
 
 static tsr_status fill_slots(reduction *r) {
   for (int at = 0; at < SLOTS; at++) {
-    slot *s = &r->slots[at];
+    cell_slot *s = &r->slots[at];
     while (s->stage == FREE && !r->walk.done) {
       if (cell_at(r, &s->cell)) {
         s->owner = owner_of(r, s->cell.group, r->walk.part);

@@ -21,7 +21,7 @@
 
 enum { TASK_BYTES = 256 << 10, CUT = 64 /* elements: 64 of them fill whole bytes */ };
 
-typedef struct item {
+typedef struct placed_copy {
   const tsr_copy *copy;
   const void *source;
   char *target;
@@ -29,14 +29,14 @@ typedef struct item {
   bool tied;           // to the item before it
   bool loose;          // all its runs start and end on bytes
   int64_t begin, end;  // where it lies in the sequence, in elements' bits / 8
-} item;
+} placed_copy;
 
-typedef struct work {
-  item *items;
+typedef struct copy_work {
+  placed_copy *items;
   int64_t count;
   int64_t bytes;
   tsr_copy_stores stores;
-} work;
+} copy_work;
 
 // ---- the sequence ----
 
@@ -52,12 +52,12 @@ static bool is_loose(const tsr_copy *copy, int bits) {
 }
 
 static int by_place(const void *left, const void *right) {
-  const item *a = left, *b = right;
+  const placed_copy *a = left, *b = right;
   if (a->target != b->target) return (uintptr_t)a->target < (uintptr_t)b->target ? -1 : 1;
   return (a->copy->to > b->copy->to) - (a->copy->to < b->copy->to);
 }
 
-static bool same_place(const item *a, const item *b) {
+static bool same_place(const placed_copy *a, const placed_copy *b) {
   const tsr_copy *x = a->copy, *y = b->copy;
   if (a->target != b->target || a->bits != b->bits || x->to != y->to || x->length != y->length ||
       x->loop_count != y->loop_count)
@@ -68,24 +68,24 @@ static bool same_place(const item *a, const item *b) {
   return true;
 }
 
-static int64_t add_part(const tsr_comm *comm, const tsr_exchange *part, item *items) {
+static int64_t add_part(const tsr_comm *comm, const tsr_exchange *part, placed_copy *items) {
   int64_t count = 0;
   for (int64_t i = 0; i < part->copy_count; i++) {
     const tsr_copy *copy = &part->copies[i];
     const int64_t from = tsr_comm_local_index(comm, copy->source);
     const int64_t to = tsr_comm_local_index(comm, copy->target);
     if (from < 0 || to < 0 || !tsr_copy_elements(copy)) continue;
-    items[count++] = (item){.copy = copy,
-                            .source = part->in[from],
-                            .target = part->out[to],
-                            .bits = part->bits,
-                            .loose = is_loose(copy, part->bits)};
+    items[count++] = (placed_copy){.copy = copy,
+                                   .source = part->in[from],
+                                   .target = part->out[to],
+                                   .bits = part->bits,
+                                   .loose = is_loose(copy, part->bits)};
   }
   return count;
 }
 
 // Planners list copies by target; then there is nothing to sort.
-static void sort_items(item *items, int64_t count) {
+static void sort_items(placed_copy *items, int64_t count) {
   for (int64_t i = 1; i < count; i++) {
     if (by_place(&items[i - 1], &items[i]) <= 0) continue;
     qsort(items, (size_t)count, sizeof *items, by_place);
@@ -93,7 +93,7 @@ static void sort_items(item *items, int64_t count) {
   }
 }
 
-static void drop_repeated(work *w) {
+static void drop_repeated(copy_work *w) {
   int64_t kept = 0;
   for (int64_t i = 0; i < w->count; i++) {
     if (kept && same_place(&w->items[kept - 1], &w->items[i])) continue;
@@ -103,13 +103,13 @@ static void drop_repeated(work *w) {
 }
 
 // Ties the items of a buffer together when one of them is not loose, and lays all end to end.
-static void lay_out(work *w) {
+static void lay_out(copy_work *w) {
   for (int64_t first = 0, end; first < w->count; first = end) {
     bool loose = true;
     for (end = first; end < w->count && w->items[end].target == w->items[first].target; end++)
       loose = loose && w->items[end].loose;
     for (int64_t i = first; i < end; i++) {
-      item *it = &w->items[i];
+      placed_copy *it = &w->items[i];
       it->loose = loose;
       it->tied = !loose && i > first;
       it->begin = w->bytes;
@@ -121,7 +121,7 @@ static void lay_out(work *w) {
 // ---- tasks ----
 
 // The first item that ends after a place in the sequence.
-static int64_t find_item(const work *w, int64_t place) {
+static int64_t find_item(const copy_work *w, int64_t place) {
   int64_t low = 0, high = w->count;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -134,22 +134,22 @@ static int64_t find_item(const work *w, int64_t place) {
 }
 
 // The element of an item at a place in the sequence, where a task may begin.
-static int64_t element_at(const item *it, int64_t place) {
+static int64_t element_at(const placed_copy *it, int64_t place) {
   if (place <= it->begin) return 0;
   if (place >= it->end) return tsr_copy_elements(it->copy);
   return (place - it->begin) * 8 / it->bits / CUT * CUT;
 }
 
-static void run_item(const item *it, int64_t begin, int64_t end, tsr_copy_stores stores) {
+static void run_item(const placed_copy *it, int64_t begin, int64_t end, tsr_copy_stores stores) {
   tsr_copy_run_part(it->copy, begin, end, it->bits, it->source, it->target, stores);
 }
 
 static tsr_status do_task(void *context, int64_t index, int worker) {
   (void)worker;
-  const work *w = context;
+  const copy_work *w = context;
   const int64_t begin = index * TASK_BYTES, end = begin + TASK_BYTES;
   for (int64_t i = find_item(w, begin); i < w->count && w->items[i].begin < end; i++) {
-    const item *it = &w->items[i];
+    const placed_copy *it = &w->items[i];
     if (it->loose) {
       run_item(it, element_at(it, begin), element_at(it, end), w->stores);
     } else if (!it->tied && it->begin >= begin) {
@@ -164,7 +164,7 @@ tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts, int64
   int64_t most = 0;
   for (int64_t i = 0; i < part_count; i++) most += parts[i].copy_count;
   if (!most) return NULL;
-  work w = {.items = malloc(sizeof *w.items * (size_t)most)};
+  copy_work w = {.items = malloc(sizeof *w.items * (size_t)most)};
   if (!w.items) return tsr_fail(NO_MEMORY, "%lld copies", (long long)most);
   for (int64_t i = 0; i < part_count; i++) w.count += add_part(comm, &parts[i], w.items + w.count);
   sort_items(w.items, w.count);

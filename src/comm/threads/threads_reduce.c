@@ -18,32 +18,32 @@
 enum { BLOCK_BYTES = 4 << 10, TASK_BYTES = 256 << 10, CUT = 64 /* elements fill whole bytes */ };
 
 // What a group reads and writes: its members' inputs in their order, and the outputs, each once.
-typedef struct group {
+typedef struct reduce_group {
   const void **in;
   void **out;
   int64_t out_count;
-} group;
+} reduce_group;
 
-typedef struct work {
+typedef struct reduce_work {
   const tsr_reduce_job *job;
   tsr_reducer reducer;
   int bits;
   tsr_copy_stores stores;
-  group *groups;
+  reduce_group *groups;
   int64_t results;               // per group: 1, or one per member when they are scattered
   int64_t elements;              // of a result
   int64_t task_elements, tasks;  // per result
-} work;
+} reduce_work;
 
 // ---- a stretch ----
 
-static void put(const work *w, const void *block, void *out, int64_t to, int64_t count) {
+static void put(const reduce_work *w, const void *block, void *out, int64_t to, int64_t count) {
   const tsr_copy copy = {.to = to, .length = count};
   tsr_copy_run_part(&copy, 0, count, w->bits, block, out, w->stores);
 }
 
 // Elements `at` to before `end` of what all members get.
-static void reduce_all(const work *w, const group *g, int64_t at, int64_t end) {
+static void reduce_all(const reduce_work *w, const reduce_group *g, int64_t at, int64_t end) {
   _Alignas(64) char block[BLOCK_BYTES];
   const int64_t most = (int64_t)BLOCK_BYTES * 8 / w->bits;
   for (int64_t count; at < end; at += count) {
@@ -58,7 +58,8 @@ static void reduce_all(const work *w, const group *g, int64_t at, int64_t end) {
 }
 
 // Elements `at` to before `end` of what one member gets, which lie in parts in the inputs.
-static void reduce_part(const work *w, const group *g, int64_t member, int64_t at, int64_t end) {
+static void reduce_part(const reduce_work *w, const reduce_group *g, int64_t member, int64_t at,
+                        int64_t end) {
   const int64_t inner = w->job->inner;
   for (int64_t count; at < end; at += count) {
     const int64_t block = at / inner, offset = at % inner;
@@ -70,9 +71,9 @@ static void reduce_part(const work *w, const group *g, int64_t member, int64_t a
 
 static tsr_status do_task(void *context, int64_t index, int worker) {
   (void)worker;
-  const work *w = context;
+  const reduce_work *w = context;
   const int64_t task = index % w->tasks, result = index / w->tasks;
-  const group *g = &w->groups[result / w->results];
+  const reduce_group *g = &w->groups[result / w->results];
   const int64_t begin = task * w->task_elements, left = w->elements - begin;
   const int64_t end = begin + (left < w->task_elements ? left : w->task_elements);
   if (w->job->scatter)
@@ -93,7 +94,7 @@ static int64_t drop_repeated(void **list, int64_t count) {
   return kept;
 }
 
-static bool is_in_place(const group *g, int64_t size) {
+static bool is_in_place(const reduce_group *g, int64_t size) {
   for (int64_t i = 0; i < size; i++) {
     if (bsearch(&g->in[i], (void *)g->out, (size_t)g->out_count, sizeof *g->out,
                 tsr_compare_pointers))
@@ -103,19 +104,19 @@ static bool is_in_place(const group *g, int64_t size) {
 }
 
 // One block: the groups, their inputs, their outputs.
-static tsr_status alloc_groups(work *w) {
+static tsr_status alloc_groups(reduce_work *w) {
   const size_t count = (size_t)w->job->groups->count, size = (size_t)w->job->groups->size;
   w->groups = malloc(count * (sizeof *w->groups + 2 * size * sizeof(void *)));
   if (!w->groups) return tsr_fail(NO_MEMORY, "%zu groups of %zu devices", count, size);
   void **next = (void **)(w->groups + count);
   for (size_t i = 0; i < count; i++, next += 2 * size)
-    w->groups[i] = (group){(const void **)next, next + size, (int64_t)size};
+    w->groups[i] = (reduce_group){(const void **)next, next + size, (int64_t)size};
   return NULL;
 }
 
-static void fill_group(const work *w, const tsr_comm *comm, int64_t index, bool *in_place) {
+static void fill_group(const reduce_work *w, const tsr_comm *comm, int64_t index, bool *in_place) {
   const int64_t size = w->job->groups->size;
-  group *g = &w->groups[index];
+  reduce_group *g = &w->groups[index];
   for (int64_t i = 0; i < size; i++) {
     const int64_t local = tsr_comm_local_index(comm, w->job->groups->members[index * size + i]);
     g->in[i] = w->job->in[local];
@@ -127,7 +128,7 @@ static void fill_group(const work *w, const tsr_comm *comm, int64_t index, bool 
 }
 
 // Results in place lie in a cache when they are written.
-static tsr_copy_stores choose_stores(const work *w, bool in_place) {
+static tsr_copy_stores choose_stores(const reduce_work *w, bool in_place) {
   int64_t outputs = 0;
   for (int64_t i = 0; i < w->job->groups->count; i++) outputs += w->groups[i].out_count;
   const bool fits = w->job->scatter || in_place;
@@ -135,11 +136,11 @@ static tsr_copy_stores choose_stores(const work *w, bool in_place) {
 }
 
 tsr_status tsr_threads_reduce(tsr_comm *comm, const tsr_reduce_job *job) {
-  work w = {.job = job,
-            .reducer = {job->dtype, job->op, job->groups->size},
-            .bits = tsr_dtype_info_of(job->dtype)->bits,
-            .results = job->scatter ? job->groups->size : 1,
-            .elements = job->outer * job->inner};
+  reduce_work w = {.job = job,
+                   .reducer = {job->dtype, job->op, job->groups->size},
+                   .bits = tsr_dtype_info_of(job->dtype)->bits,
+                   .results = job->scatter ? job->groups->size : 1,
+                   .elements = job->outer * job->inner};
   w.task_elements = (int64_t)TASK_BYTES * 8 / w.bits / CUT * CUT;
   w.tasks = (w.elements + w.task_elements - 1) / w.task_elements;
   TSR_TRY(alloc_groups(&w));
