@@ -18,7 +18,7 @@
 static tsr_status mark_owned(const tsr_range *ranges, int rank, int64_t count, bool *out_owned) {
   int64_t *lower = malloc(sizeof *lower * (size_t)(count > 0 ? count : 1));
   if (!lower) return tsr_fail(NO_MEMORY, "the owners of %lld boxes", (long long)count);
-  tsr_status status = tsr_box_ranks(ranges, rank, count, lower);
+  tsr_status status = tsr_box_classes(ranges, rank, count, NULL, lower);
   for (int64_t i = 0; i < count && !status; i++) out_owned[i] = lower[i] == 0;
   free(lower);
   return status;

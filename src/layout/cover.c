@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 // The boxes that touch a part of the region are a list of indices on one stack; the lists of the
 // two halves are pushed above it and popped when done.
 typedef struct cover {
@@ -45,7 +47,8 @@ static int by_box(const void *left, const void *right, void *context) {
   return found ? found : (a > b) - (a < b);
 }
 
-tsr_status tsr_box_ranks(const tsr_range *boxes, int rank, int64_t count, int64_t *out_ranks) {
+tsr_status tsr_box_classes(const tsr_range *boxes, int rank, int64_t count, int64_t *out_first,
+                           int64_t *out_ranks) {
   int64_t *sorted = malloc(sizeof *sorted * ((size_t)count + 1));
   if (!sorted) return tsr_fail(NO_MEMORY, "the order of %lld boxes", (long long)count);
   for (int64_t i = 0; i < count; i++) sorted[i] = i;
@@ -53,7 +56,8 @@ tsr_status tsr_box_ranks(const tsr_range *boxes, int rank, int64_t count, int64_
   qsort_r(sorted, (size_t)count, sizeof *sorted, by_box, &order);
   for (int64_t i = 0, first = 0; i < count; i++) {
     if (compare_boxes(&order, sorted[first], sorted[i]) != 0) first = i;
-    out_ranks[sorted[i]] = i - first;
+    if (out_first) out_first[sorted[i]] = sorted[first];
+    if (out_ranks) out_ranks[sorted[i]] = i - first;
   }
   free(sorted);
   return NULL;
@@ -94,13 +98,9 @@ static bool any_fills(const cover *c, stack_list list) {
 }
 
 static tsr_status push(cover *c, int64_t box) {
-  if (c->used == c->capacity) {
-    const int64_t capacity = 2 * c->capacity;
-    int64_t *stack = realloc(c->stack, sizeof *stack * (size_t)capacity);
-    if (!stack) return tsr_fail(NO_MEMORY, "the cover of %lld boxes", (long long)capacity);
-    c->stack = stack;
-    c->capacity = capacity;
-  }
+  int64_t *stack = tsr_grow(c->stack, c->used, &c->capacity, sizeof *stack);
+  if (!stack) return tsr_fail(NO_MEMORY, "the cover of %lld boxes", (long long)c->used);
+  c->stack = stack;
   c->stack[c->used++] = box;
   return NULL;
 }

@@ -25,8 +25,9 @@ TSR_MUST_USE tsr_status tsr_cover_volume(const tsr_range *region, int rank, cons
                                          int64_t count, int64_t *out_volume);
 
 int64_t tsr_box_volume(const tsr_range *box, int rank);  // of a box inside a tensor
-// For each of the boxes, how many before it equal it. O(count log count).
-TSR_MUST_USE tsr_status tsr_box_ranks(const tsr_range *boxes, int rank, int64_t count,
-                                      int64_t *out_ranks);
+// Boxes that are equal. For each box the index of the first equal one, and how many equal ones
+// stand before it; either list may be NULL. O(count log count).
+TSR_MUST_USE tsr_status tsr_box_classes(const tsr_range *boxes, int rank, int64_t count,
+                                        int64_t *out_first, int64_t *out_ranks);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
+#include "base/grow.h"
 #include "layout/cover.h"
 #include "layout/layout_internal.h"
 
@@ -30,13 +31,9 @@ static tsr_status add_box(tsr_fold *fold, tsr_range within, tsr_range rows) {
   if (fold->count == MOST_BOXES)
     return tsr_fail(TOO_LARGE, "the runs of a dimension of %lld have no common period",
                     (long long)fold->size);
-  if (fold->count == fold->capacity) {
-    const int64_t capacity = fold->capacity ? 2 * fold->capacity : 16;
-    tsr_range *boxes = realloc(fold->boxes, 2 * sizeof *boxes * (size_t)capacity);
-    if (!boxes) return tsr_fail(NO_MEMORY, "%lld folded runs", (long long)capacity);
-    fold->boxes = boxes;
-    fold->capacity = capacity;
-  }
+  tsr_range *boxes = tsr_grow(fold->boxes, fold->count, &fold->capacity, 2 * sizeof *boxes);
+  if (!boxes) return tsr_fail(NO_MEMORY, "%lld folded runs", (long long)fold->count);
+  fold->boxes = boxes;
   fold->boxes[2 * fold->count] = within;
   fold->boxes[2 * fold->count + 1] = rows;
   fold->count++;

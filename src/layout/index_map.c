@@ -94,7 +94,7 @@ tsr_status tsr_layout_jax_replica_ids(const tsr_layout *layout, int64_t *out_ids
   tsr_range *ranges = malloc(sizeof *ranges * ((size_t)devices * layout->rank + 1));
   if (!ranges) return tsr_fail(NO_MEMORY, "the ranges of %lld devices", (long long)devices);
   tsr_status status = tsr_layout_index_map(layout, ranges);
-  if (!status) status = tsr_box_ranks(ranges, layout->rank, devices, out_ids);
+  if (!status) status = tsr_box_classes(ranges, layout->rank, devices, NULL, out_ids);
   free(ranges);
   return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/gcd.h"
+#include "base/grow.h"
 #include "layout/layout_internal.h"
 
 void tsr_run_list_deinit(tsr_run_list *list) {
@@ -59,13 +60,9 @@ tsr_status tsr_run_list_add(tsr_run_list *list, tsr_run run) {
   if (list->count > 0 && join(&list->items[list->count - 1], &run)) return NULL;
   if (list->count == TSR_MAX_RUNS)
     return tsr_fail(TOO_LARGE, "the cut needs more than %d runs", TSR_MAX_RUNS);
-  if (list->count == list->capacity) {
-    const int capacity = list->capacity ? 2 * list->capacity : 4;
-    tsr_run *items = realloc(list->items, sizeof *items * (size_t)capacity);
-    if (!items) return tsr_fail(NO_MEMORY, "%d runs of a cut", capacity);
-    list->items = items;
-    list->capacity = capacity;
-  }
+  tsr_run *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "%d runs of a cut", list->count);
+  list->items = items;
   list->items[list->count++] = run;
   return NULL;
 }

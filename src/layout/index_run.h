@@ -16,7 +16,8 @@
 
 typedef struct tsr_run_list {
   tsr_run *items;  // owned
-  int count, capacity;
+  int count;
+  int64_t capacity;
 } tsr_run_list;
 #define TSR_RUN_LIST_EMPTY \
   { NULL, 0, 0 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "layout/grid.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
@@ -147,13 +148,9 @@ static int by_start(const void *left, const void *right) {
 }
 
 static tsr_status add_piece(piece_list *list, const tsr_piece *piece) {
-  if (list->count == list->capacity) {
-    const int64_t capacity = list->capacity ? 2 * list->capacity : 4;
-    tsr_piece *items = realloc(list->items, sizeof *items * (size_t)capacity);
-    if (!items) return tsr_fail(NO_MEMORY, "%lld pieces", (long long)capacity);
-    list->items = items;
-    list->capacity = capacity;
-  }
+  tsr_piece *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "%lld pieces", (long long)list->count);
+  list->items = items;
   list->items[list->count++] = *piece;
   return NULL;
 }

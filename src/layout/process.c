@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/grow.h"
 #include "layout/cover.h"
 #include "layout/fold.h"
 #include "layout/grid.h"
@@ -161,40 +162,43 @@ static tsr_status is_product(const tsr_layout *layout, const shard_list *shards,
   return NULL;
 }
 
-static tsr_status add_boxes(const tsr_layout *layout, int64_t shard, tsr_range **boxes,
-                            int64_t *count, int64_t *capacity) {
-  tsr_pieces pieces;
-  TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
+// Boxes of any rank, one after the other.
+typedef struct box_list {
+  tsr_range *ranges;  // owned
+  int64_t count, capacity;
+} box_list;
+
+static tsr_status add_box(box_list *list, const tsr_range *ranges, int rank) {
+  const size_t bytes = sizeof *ranges * (size_t)rank;
+  tsr_range *grown = tsr_grow(list->ranges, list->count, &list->capacity, bytes ? bytes : 1);
+  if (!grown) return tsr_fail(NO_MEMORY, "%lld pieces", (long long)list->count);
+  list->ranges = grown;
+  memcpy(grown + list->count++ * rank, ranges, bytes);
+  return NULL;
+}
+
+// The pieces of all these shards.
+static tsr_status collect_boxes(const tsr_layout *layout, const int64_t *shards, int64_t count,
+                                box_list *list) {
   tsr_status status = NULL;
-  for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece); ++*count) {
-    if (*count == *capacity) {
-      const int64_t wanted = *capacity ? 2 * *capacity : 16;
-      tsr_range *grown =
-          realloc(*boxes, sizeof *grown * ((size_t)wanted * (size_t)layout->rank + 1));
-      if (!grown) {
-        status = tsr_fail(NO_MEMORY, "%lld pieces", (long long)wanted);
-        break;
-      }
-      *boxes = grown;
-      *capacity = wanted;
-    }
-    if (layout->rank > 0)
-      memcpy(*boxes + *count * layout->rank, piece.ranges, sizeof **boxes * layout->rank);
+  for (int64_t i = 0; i < count && !status; i++) {
+    tsr_pieces pieces;
+    TSR_TRY(tsr_pieces_init(&pieces, layout, shards[i]));
+    for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);)
+      status = add_box(list, piece.ranges, layout->rank);
+    tsr_pieces_deinit(&pieces);
   }
-  tsr_pieces_deinit(&pieces);
   return status;
 }
 
 // Counts the elements of the hull that the shards hold, piece by piece.
 static tsr_status is_filled(const tsr_layout *layout, const shard_list *shards,
                             const tsr_range *hull, bool *out_filled) {
-  tsr_range *boxes = NULL;
-  int64_t count = 0, capacity = 0, volume = 0;
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < shards->count && !status; i++)
-    status = add_boxes(layout, shards->items[i], &boxes, &count, &capacity);
-  if (!status) status = tsr_cover_volume(hull, layout->rank, boxes, count, &volume);
-  free(boxes);
+  box_list boxes = {NULL, 0, 0};
+  int64_t volume = 0;
+  tsr_status status = collect_boxes(layout, shards->items, shards->count, &boxes);
+  if (!status) status = tsr_cover_volume(hull, layout->rank, boxes.ranges, boxes.count, &volume);
+  free(boxes.ranges);
   if (!status) *out_filled = volume == tsr_box_volume(hull, layout->rank);
   return status;
 }
@@ -238,21 +242,18 @@ tsr_status tsr_layout_process_hull(const tsr_layout *layout, int64_t process, ts
 
 tsr_status tsr_layout_find_hole(const tsr_layout *layout, const int64_t *shards, int64_t count,
                                 tsr_range *hull) {
-  tsr_range *boxes = NULL;
-  int64_t box_count = 0, capacity = 0;
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < count && !status; i++)
-    status = add_boxes(layout, shards[i], &boxes, &box_count, &capacity);
+  box_list boxes = {NULL, 0, 0};
+  tsr_status status = collect_boxes(layout, shards, count, &boxes);
   // Halve each side in turn; where the lower half is filled, the hole is in the upper.
   for (int d = 0; d < layout->rank && !status; d++) {
     while (hull[d].hi - hull[d].lo > 1 && !status) {
       const tsr_range whole = hull[d];
       int64_t held = 0;
       hull[d].hi = whole.lo + (whole.hi - whole.lo) / 2;
-      status = tsr_cover_volume(hull, layout->rank, boxes, box_count, &held);
+      status = tsr_cover_volume(hull, layout->rank, boxes.ranges, boxes.count, &held);
       if (held == tsr_box_volume(hull, layout->rank)) hull[d] = (tsr_range){hull[d].hi, whole.hi};
     }
   }
-  free(boxes);
+  free(boxes.ranges);
   return status;
 }

@@ -1,6 +1,7 @@
 // How processes share a dimension: in sets of its shards that are equal or have nothing in common.
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
@@ -32,13 +33,9 @@ static int by_key(const void *left, const void *right) {
 }
 
 static tsr_status add_holding(dim_holdings *list, int64_t process, tsr_range key) {
-  if (list->count == list->capacity) {
-    const int64_t capacity = list->capacity ? 2 * list->capacity : 64;
-    dim_holding *items = realloc(list->items, sizeof *items * (size_t)capacity);
-    if (!items) return tsr_fail(NO_MEMORY, "what %lld devices hold", (long long)capacity);
-    list->items = items;
-    list->capacity = capacity;
-  }
+  dim_holding *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "what %lld devices hold", (long long)list->count);
+  list->items = items;
   list->items[list->count++] = (dim_holding){process, key};
   return NULL;
 }

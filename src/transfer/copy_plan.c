@@ -1,11 +1,11 @@
 // A copy plan keeps its two layouts, and of each what finds pieces quickly: nothing for grids of
 // one process, an order of the source's devices where replicas differ, a tree of listed boxes.
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
+#include "layout/cover.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
 #include "transfer/transfer.h"
@@ -41,40 +41,21 @@ static tsr_status index_boxes(const tsr_layout *layout, tsr_box_tree **out_tree)
                              out_tree);
 }
 
-typedef struct box_view {
-  const tsr_range *ranges;
-  size_t bytes;
-} box_view;
-
-static int compare_boxes(const void *left, const void *right, void *context) {
-  const box_view *view = context;
-  const int64_t i = *(const int64_t *)left, j = *(const int64_t *)right;
-  const char *a = (const char *)view->ranges + (size_t)i * view->bytes;
-  const char *b = (const char *)view->ranges + (size_t)j * view->bytes;
-  const int order = memcmp(a, b, view->bytes);
-  return order ? order : (i > j) - (i < j);
-}
-
 // Finds for each box the first that equals it: its owner, if it tiles the tensor with others.
 static tsr_status find_classes(const tsr_layout *layout, int64_t **out_classes) {
   const int64_t count = layout->table ? box_count(layout) : 0;
   bool differ = true;
   for (int64_t b = 0; b < count; b++) differ = differ && layout->table->owned[b];
   if (differ) return NULL;
-  int64_t *classes = malloc(2 * sizeof *classes * (size_t)count);
+  int64_t *classes = malloc(sizeof *classes * (size_t)count);
   if (!classes) return tsr_fail(NO_MEMORY, "the owners of %lld boxes", (long long)count);
-  int64_t *order = classes + count;
-  box_view view = {layout->table->ranges, sizeof(tsr_range) * (size_t)rank_of_table(layout)};
-  for (int64_t b = 0; b < count; b++) order[b] = b;
-  qsort_r(order, (size_t)count, sizeof *order, compare_boxes, &view);
-  for (int64_t i = 0, first = 0; i < count; i++) {
-    const tsr_range *a = view.ranges + order[first] * rank_of_table(layout);
-    const tsr_range *b = view.ranges + order[i] * rank_of_table(layout);
-    if (memcmp(a, b, view.bytes) != 0) first = i;
-    classes[order[i]] = order[first];
-  }
-  *out_classes = classes;
-  return NULL;
+  tsr_status status =
+      tsr_box_classes(layout->table->ranges, rank_of_table(layout), count, classes, NULL);
+  if (status)
+    free(classes);
+  else
+    *out_classes = classes;
+  return status;
 }
 
 // ---- making ----

@@ -168,11 +168,12 @@ static void a_hundred_thousand_boxes_are_checked_quickly(void **state) {
 static void equal_boxes_are_ranked(void **state) {
   (void)state;
   const tsr_range boxes[] = {{0, 4}, {4, 8}, {0, 4}, {0, 5}, {0, 4}};
-  int64_t ranks[5];
-  assert_ok(tsr_box_ranks(boxes, 1, 5, ranks));
+  int64_t first[5], ranks[5];
+  assert_ok(tsr_box_classes(boxes, 1, 5, first, ranks));
+  assert_memory_equal(first, ((int64_t[]){0, 1, 0, 3, 0}), sizeof first);
   assert_memory_equal(ranks, ((int64_t[]){0, 0, 1, 0, 2}), sizeof ranks);
   // Without dimensions all boxes are the one element.
-  assert_ok(tsr_box_ranks(boxes, 0, 3, ranks));
+  assert_ok(tsr_box_classes(boxes, 0, 3, NULL, ranks));
   assert_memory_equal(ranks, ((int64_t[]){0, 1, 2}), 3 * sizeof *ranks);
 }
 
@@ -244,7 +245,7 @@ static tsr_status cover_and_fold(void *context) {
   int64_t volume = 0, ranks[3];
   TSR_TRY(tsr_cover_tiles(region, 1, boxes, 3, &tiles, &fault));
   TSR_TRY(tsr_cover_volume(region, 1, boxes, 3, &volume));
-  TSR_TRY(tsr_box_ranks(boxes, 1, 3, ranks));
+  TSR_TRY(tsr_box_classes(boxes, 1, 3, NULL, ranks));
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;
   tsr_fold fold = {0};
   tsr_status status = NULL;
