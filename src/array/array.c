@@ -102,6 +102,10 @@ tsr_status tsr_array_alloc(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   array->slot_count = local;
   fill_slots(array);
   tsr_status status = find_leaders(array);
+  return tsr_array_give(status, array, out_array);
+}
+
+tsr_status tsr_array_give(tsr_status status, tsr_array *array, tsr_array **out_array) {
   if (status)
     tsr_array_release(array);
   else

@@ -43,6 +43,8 @@ TSR_MUST_USE tsr_status tsr_layout_reduced(const tsr_layout *layout, tsr_layout 
 // An array without buffers. Fails where the comm lacks a device of the layout.
 TSR_MUST_USE tsr_status tsr_array_alloc(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                                         tsr_array **out_array);
+// Gives an array to the caller, or releases it after a failure: how functions that make one end.
+TSR_MUST_USE tsr_status tsr_array_give(tsr_status status, tsr_array *array, tsr_array **out_array);
 // Bytes of a slot's buffer. Shards of an array that could be made have no more than 2^62.
 int64_t tsr_slot_bytes(const tsr_array *array, const tsr_array_slot *slot);
 bool tsr_slot_is_leader(const tsr_array *array, const tsr_array_slot *slot);

@@ -8,7 +8,6 @@
 
 #include "array/array.h"
 #include "base/io.h"
-#include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "file/npy_header.h"
 #include "file/npy_internal.h"
@@ -172,16 +171,8 @@ static tsr_status check_file(const tsr_layout *layout, const char *path, tsr_dty
   if (dtype != TSR_DTYPE_NONE && npy->dtype != dtype)
     return tsr_fail(BAD_ARGUMENT, "%s: elements are %s, wanted %s", path,
                     tsr_dtype_info_of(npy->dtype)->name, tsr_dtype_info_of(dtype)->name);
-  if (tsr_shape_equal(&npy->shape, &wanted)) return NULL;
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(&npy->shape, &text);
-  tsr_text_add(&text, ", the layout has ");
-  tsr_shape_print(&wanted, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status)
-    status = tsr_fail(SHAPES_DIFFER, "%s: the array has shape %s", path, tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_note(tsr_shapes_check("the array", &npy->shape, "the layout has", &wanted), "%s",
+                  path);
 }
 
 tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout, const char *path,
@@ -196,11 +187,7 @@ tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout, const ch
   tsr_status status = tsr_io_open(path, &f.fd);
   if (!status) status = do_copies(&f);
   tsr_status_free(tsr_io_close(f.fd, path));
-  if (status)
-    tsr_array_release(array);
-  else
-    *out_array = array;
-  return status;
+  return tsr_array_give(status, array, out_array);
 }
 
 // ---- writing ----

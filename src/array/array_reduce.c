@@ -177,11 +177,6 @@ tsr_status tsr_array_reduce(tsr_array *array, tsr_array **out_array) {
   free(r.devices);
   free(r.members);
   tsr_layout_release(reduced);
-  if (status) {
-    tsr_array_release(r.to);
-    return status;
-  }
-  tsr_array_share_leaders(r.to);
-  *out_array = r.to;
-  return NULL;
+  if (!status) tsr_array_share_leaders(r.to);
+  return tsr_array_give(status, r.to, out_array);
 }

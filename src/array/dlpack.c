@@ -10,7 +10,6 @@
 #include "array/dlpack_internal.h"
 #include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
-#include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "tessera/engine/buffer.h"
 
@@ -186,17 +185,7 @@ static tsr_status shard_tensor(tsr_comm *comm, const tsr_layout *layout, const D
   const tsr_shape wanted = tsr_layout_shape(layout);
   imported in;
   TSR_TRY(import_tensor(tensor, &in));
-  if (!tsr_shape_equal(&in.shape, &wanted)) {
-    tsr_text text = TSR_TEXT_EMPTY;
-    tsr_shape_print(&in.shape, &text);
-    tsr_text_add(&text, ", the layout has ");
-    tsr_shape_print(&wanted, &text);
-    tsr_status status = tsr_text_check(&text);
-    if (!status)
-      status = tsr_fail(SHAPES_DIFFER, "the DLPack tensor has shape %s", tsr_text_string(&text));
-    tsr_text_deinit(&text);
-    return status;
-  }
+  TSR_TRY(tsr_shapes_check("the DLPack tensor", &in.shape, "the layout has", &wanted));
   tsr_host_options options = TSR_HOST_OPTIONS;
   options.strides = in.strides;
   options.borrow = borrow;

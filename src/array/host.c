@@ -188,12 +188,9 @@ static tsr_status shard_box(tsr_comm *comm, const tsr_layout *layout, tsr_dtype 
   tsr_copy_vector_deinit(&job.copies);
   tsr_lists_deinit(&job.lists);
   if (!status && terms) terms->armed = true;
-  if (status) {
-    tsr_array_release(job.array);
-    tsr_buffer_release(job.lent);
-    return status;
-  }
+  if (status) tsr_array_release(job.array);
   tsr_buffer_release(job.lent);
+  if (status) return status;
   if (!options->borrow && options->release)
     options->release(options->release_context, (void *)(uintptr_t)host);
   *out_array = job.array;

@@ -58,13 +58,8 @@ tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_alloc(comm, layout, dtype, &array));
   tsr_status status = tsr_array_make_buffers(array);
-  if (status) {
-    tsr_array_release(array);
-    return status;
-  }
-  tsr_array_share(array);
-  *out_array = array;
-  return NULL;
+  if (!status) tsr_array_share(array);
+  return tsr_array_give(status, array, out_array);
 }
 
 typedef tsr_status slot_fn(tsr_array *array, tsr_array_slot *slot, const void *context);
@@ -78,11 +73,7 @@ static tsr_status make_each(tsr_comm *comm, const tsr_layout *layout, tsr_dtype 
   for (int64_t i = 0; i < array->slot_count && !status; i++)
     if (tsr_slot_is_leader(array, &array->slots[i]))
       status = write(array, &array->slots[i], context);
-  if (status)
-    tsr_array_release(array);
-  else
-    *out_array = array;
-  return status;
+  return tsr_array_give(status, array, out_array);
 }
 
 static tsr_status write_zeros(tsr_array *array, tsr_array_slot *slot, const void *context) {
@@ -169,11 +160,7 @@ tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout, tsr_dtyp
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_empty(comm, layout, dtype, &array));
   tsr_status status = tsr_array_fill_leaders(array, fill_part, context);
-  if (status)
-    tsr_array_release(array);
-  else
-    *out_array = array;
-  return status;
+  return tsr_array_give(status, array, out_array);
 }
 
 // ---- buffers of others ----
@@ -199,9 +186,5 @@ tsr_status tsr_array_from_buffers(tsr_comm *comm, const tsr_layout *layout, tsr_
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_alloc(comm, layout, dtype, &array));
   tsr_status status = take_buffers(array, buffers);
-  if (status)
-    tsr_array_release(array);
-  else
-    *out_array = array;
-  return status;
+  return tsr_array_give(status, array, out_array);
 }

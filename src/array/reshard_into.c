@@ -8,7 +8,6 @@
 #include "array/reshard.h"
 #include "array/sequence_run.h"
 #include "base/buffer_internal.h"
-#include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
@@ -139,15 +138,7 @@ static tsr_status check_pair(const tsr_array *array, const tsr_array *target) {
   if (target->dtype != array->dtype)
     return tsr_fail(BAD_ARGUMENT, "the target is of %s, the array of %s",
                     tsr_dtype_info_of(target->dtype)->name, tsr_dtype_info_of(array->dtype)->name);
-  if (tsr_shape_equal(&from, &to)) return NULL;
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(&to, &text);
-  tsr_text_add(&text, ", the array ");
-  tsr_shape_print(&from, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status) status = tsr_fail(SHAPES_DIFFER, "the target has shape %s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_shapes_check("the target", &to, "the array", &from);
 }
 
 static tsr_status check(const tsr_array *array, const tsr_array *target,

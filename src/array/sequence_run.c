@@ -194,13 +194,11 @@ static tsr_status do_step(const tsr_sequence *sequence, int64_t number, tsr_arra
   tsr_lists_deinit(&s.lists);
   if (s.groups.members) tsr_groups_deinit(&s.groups);
   free(s.pairs);
-  if (status) {
-    tsr_array_release(s.out);
-    return tsr_raised(tsr_note(status, "step %lld of the sequence", (long long)(number + 1)));
-  }
-  tsr_array_share_leaders(s.out);
-  *out_array = s.out;
-  return NULL;
+  if (status)
+    status = tsr_raised(tsr_note(status, "step %lld of the sequence", (long long)(number + 1)));
+  else
+    tsr_array_share_leaders(s.out);
+  return tsr_array_give(status, s.out, out_array);
 }
 
 // ---- all of it ----
@@ -235,8 +233,7 @@ tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout, con
   const tsr_shape shape = tsr_layout_shape(array->layout), wanted = tsr_layout_shape(layout);
   if (!from || !to)
     return tsr_fail(NO_SEQUENCE, "boxes and flat ranges change by direct copies only");
-  if (!tsr_shape_equal(&shape, &wanted))
-    return tsr_fail(SHAPES_DIFFER, "the layouts are of tensors of different shapes");
+  TSR_TRY(tsr_shapes_check("the array", &shape, "the layout has", &wanted));
   tsr_sequence *sequence = NULL;
   tsr_array *made = NULL;
   tsr_status status = tsr_sequence_create(from, to, &shape, array->dtype, NULL, &sequence);
@@ -246,9 +243,5 @@ tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout, con
   if (!status) status = tsr_array_agree(array->comm, "sequence", dress(made, layout, &dressed));
   tsr_array_release(made);
   tsr_sequence_release(sequence);
-  if (status)
-    tsr_array_release(dressed);
-  else
-    *out_array = dressed;
-  return status;
+  return tsr_array_give(status, dressed, out_array);
 }

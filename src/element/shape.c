@@ -44,6 +44,19 @@ bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b) {
   return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank);
 }
 
+tsr_status tsr_shapes_check(const char *what, const tsr_shape *a, const char *other,
+                            const tsr_shape *b) {
+  if (tsr_shape_equal(a, b)) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(a, &text);
+  tsr_text_addf(&text, ", %s ", other);
+  tsr_shape_print(b, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_fail(SHAPES_DIFFER, "%s has shape %s", what, tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
 void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides) {
   int64_t stride = 1;
   for (int d = shape->rank - 1; d >= 0; d--) {

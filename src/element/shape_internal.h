@@ -15,6 +15,9 @@ TSR_MUST_USE tsr_status tsr_shape_init(tsr_shape *shape, const int64_t *dims, in
 // that no product of some of them can overflow even when the tensor is empty.
 TSR_MUST_USE tsr_status tsr_shape_check(const tsr_shape *shape);
 bool tsr_shape_equal(const tsr_shape *a, const tsr_shape *b);
+// Fails with shapes_differ unless both are equal: "`what` has shape (4, 8), `other` (8, 4)".
+TSR_MUST_USE tsr_status tsr_shapes_check(const char *what, const tsr_shape *a, const char *other,
+                                         const tsr_shape *b);
 // How many elements apart neighbours along each dimension lie in a row-major tensor.
 void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides);
 

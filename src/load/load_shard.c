@@ -4,7 +4,6 @@
 
 #include "base/room.h"
 #include "base/sized.h"
-#include "base/text_internal.h"
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
 #include "layout/layout.h"
@@ -22,15 +21,7 @@ static tsr_status check(const tsr_checkpoint *checkpoint, int64_t tensor, const 
   const tsr_shape stored = tsr_tensor_shape(tsr_tree_at(checkpoint->tree, tensor));
   const tsr_shape wanted = tsr_layout_shape(layout);
   TSR_TRY(tsr_layout_check_shard(layout, shard));
-  if (tsr_shape_equal(&stored, &wanted)) return NULL;
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(&stored, &text);
-  tsr_text_add(&text, ", the layout has ");
-  tsr_shape_print(&wanted, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status) status = tsr_fail(SHAPES_DIFFER, "the tensor has shape %s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_shapes_check("the tensor", &stored, "the layout has", &wanted);
 }
 
 // Padding, and the bits after the last element, are zero.
