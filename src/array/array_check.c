@@ -19,25 +19,20 @@ typedef struct dense {
   void *owned;  // a copy, where the buffer is padded
 } dense;
 
-static int64_t bytes_of(const tsr_array *array, int64_t elements) {
-  return elements / 8 * array->bits + (elements % 8 * array->bits + 7) / 8;
-}
-
 static tsr_status make_dense(const tsr_array *array, const tsr_array_slot *slot, dense *out) {
   const int64_t elements = tsr_layout_shard_elements(array->layout, slot->shard);
   *out = (dense){(const unsigned char *)slot->data, NULL};
   if (elements == tsr_layout_buffer_elements(array->layout, slot->shard)) return NULL;
-  tsr_shape shape, buffer;
+  tsr_shape shape;
   int64_t from[TSR_MAX_RANK], to[TSR_MAX_RANK];
   tsr_layout_shard_shape(array->layout, slot->shard, &shape);
-  tsr_layout_buffer_shape(array->layout, slot->shard, &buffer);
-  tsr_shape_strides(&buffer, from);
+  tsr_layout_buffer_strides(array->layout, slot->shard, from);
   tsr_shape_strides(&shape, to);
   tsr_copy copy = {.length = 1, .loop_count = shape.rank};
   for (int d = 0; d < shape.rank; d++)
     copy.loops[d] = (tsr_copy_loop){shape.dims[d], from[d], to[d]};
   tsr_copy_simplify(&copy);
-  out->owned = calloc(1, (size_t)bytes_of(array, elements) + 1);
+  out->owned = calloc(1, (size_t)tsr_slot_bytes(array, slot) + 1);
   if (!out->owned) return tsr_fail(NO_MEMORY, "%lld elements", (long long)elements);
   tsr_copy_run(&copy, array->bits, slot->data, out->owned);
   out->bytes = out->owned;

@@ -9,7 +9,6 @@
 #include "array/array.h"
 #include "base/grow.h"
 #include "element/copy_internal.h"
-#include "element/shape_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
@@ -121,10 +120,8 @@ static tsr_status add_grid(const tsr_layout *layout, int64_t shard, const tsr_ho
   const int rank = tsr_layout_rank(layout);
   int64_t coords[TSR_MAX_RANK], strides[TSR_MAX_RANK];
   dim_runs runs[TSR_MAX_RANK] = {{NULL, 0}};
-  tsr_shape buffer;
   tsr_layout_shard_coords(layout, shard, coords);
-  tsr_layout_buffer_shape(layout, shard, &buffer);
-  tsr_shape_strides(&buffer, strides);
+  tsr_layout_buffer_strides(layout, shard, strides);
   tsr_status status = NULL;
   int loops = 0;
   for (int d = 0; d < rank && !status; d++) {

@@ -11,6 +11,7 @@
 #include "array/reshard.h"
 #include "layout/layout_internal.h"
 #include "spec/sharding_internal.h"
+#include "spec/sub_axis.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
@@ -174,8 +175,7 @@ bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b) {
   const tsr_sub_axis *p = tsr_sharding_unreduced(x, &count), *q = tsr_sharding_unreduced(y, &other);
   bool same = count == other && tsr_mesh_equal(tsr_sharding_mesh(x), tsr_sharding_mesh(y)) &&
               tsr_layout_reduction(a) == tsr_layout_reduction(b);
-  for (int i = 0; i < count && same; i++)
-    same = p[i].axis == q[i].axis && p[i].pre == q[i].pre && p[i].size == q[i].size;
+  for (int i = 0; i < count && same; i++) same = tsr_sub_axis_equal(&p[i], &q[i]);
   return same;
 }
 

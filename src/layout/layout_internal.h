@@ -51,6 +51,8 @@ int64_t tsr_layout_dim_shards(const tsr_layout *layout, int dim);
 TSR_MUST_USE tsr_status tsr_layout_jax_replica_ids(const tsr_layout *layout, int64_t *out_ids);
 // Elements that a shard's buffer has room for, padding included.
 int64_t tsr_layout_buffer_elements(const tsr_layout *layout, int64_t shard);
+// The row-major strides of a shard's buffer, which has the rank of its buffer shape.
+void tsr_layout_buffer_strides(const tsr_layout *layout, int64_t shard, int64_t *out_strides);
 // The runs that coordinate `index` of dimension `dim` holds, in a block to free(); NULL and 0 when
 // it holds nothing. Grids only: fails with unsupported otherwise.
 TSR_MUST_USE tsr_status tsr_layout_runs(const tsr_layout *layout, int dim, int64_t index,

@@ -1,5 +1,6 @@
 // What one shard is: its shape, its box, its runs.
 #include "base/room.h"
+#include "element/shape_internal.h"
 #include "layout/cover.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
@@ -39,6 +40,11 @@ bool tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard, tsr_shape 
     out_shape->dims[d] = tsr_cut_longest(&cut);
   }
   return true;
+}
+
+void tsr_layout_buffer_strides(const tsr_layout *layout, int64_t shard, int64_t *out_strides) {
+  tsr_shape shape;
+  if (tsr_layout_buffer_shape(layout, shard, &shape)) tsr_shape_strides(&shape, out_strides);
 }
 
 static int64_t product(const tsr_shape *shape) {

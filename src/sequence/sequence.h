@@ -9,6 +9,7 @@
 
 #include "spec/normal.h"
 #include "tessera/api.h"
+#include "tessera/engine/mesh.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
@@ -73,6 +74,12 @@ typedef struct tsr_change_job {
   tsr_spread from, to;
 } tsr_change_job;
 
+// The collective that a step is on a machine; a slice and a zero are local and cost nothing.
+bool tsr_step_is_local(tsr_step_kind kind);
+tsr_collective tsr_step_collective(tsr_step_kind kind);
+// Elements that a device receives on average: `local` is what it holds before, `n` the size of a
+// group, `share` of the devices get another buffer in a permute.
+double tsr_step_elements(tsr_step_kind kind, double local, double n, double share);
 // Bytes of `elements`, not rounded.
 double tsr_job_bytes(const tsr_change_job *job, double elements);
 // What the route costs: seconds on a mesh with a topology, else elements moved; and whether all its

@@ -9,21 +9,44 @@ double tsr_job_bytes(const tsr_change_job *job, double elements) {
   return elements * job->bits / 8;
 }
 
+// ---- one step ----
+
+bool tsr_step_is_local(tsr_step_kind kind) {
+  return kind == TSR_STEP_SLICE || kind == TSR_STEP_ZERO;
+}
+
+tsr_collective tsr_step_collective(tsr_step_kind kind) {
+  static const tsr_collective collectives[TSR_STEP_COUNT] = {
+      [TSR_STEP_ALL_GATHER] = TSR_COLLECTIVE_ALL_GATHER,
+      [TSR_STEP_ALL_TO_ALL] = TSR_COLLECTIVE_ALL_TO_ALL,
+      [TSR_STEP_PERMUTE] = TSR_COLLECTIVE_PERMUTE,
+      [TSR_STEP_REDUCE] = TSR_COLLECTIVE_ALL_REDUCE,
+      [TSR_STEP_REDUCE_SCATTER] = TSR_COLLECTIVE_REDUCE_SCATTER};
+  return collectives[kind];
+}
+
+double tsr_step_elements(tsr_step_kind kind, double local, double n, double share) {
+  switch (kind) {
+    case TSR_STEP_ALL_GATHER:
+      return local * (n - 1);
+    case TSR_STEP_ALL_TO_ALL:
+    case TSR_STEP_REDUCE_SCATTER:
+      return local / n * (n - 1);
+    case TSR_STEP_REDUCE:
+      return 2 * local / n * (n - 1);
+    case TSR_STEP_PERMUTE:
+      return local * share;
+    default:
+      return 0;
+  }
+}
+
 // ---- seconds ----
-
-static const tsr_collective collectives[] = {
-    [TSR_STEP_ALL_GATHER] = TSR_COLLECTIVE_ALL_GATHER,
-    [TSR_STEP_ALL_TO_ALL] = TSR_COLLECTIVE_ALL_TO_ALL,
-    [TSR_STEP_PERMUTE] = TSR_COLLECTIVE_PERMUTE,
-    [TSR_STEP_REDUCE] = TSR_COLLECTIVE_ALL_REDUCE,
-    [TSR_STEP_REDUCE_SCATTER] = TSR_COLLECTIVE_REDUCE_SCATTER};
-
-static bool is_local(tsr_step_kind kind) { return kind == TSR_STEP_SLICE || kind == TSR_STEP_ZERO; }
 
 static tsr_status move_seconds(const tsr_change_job *job, const tsr_sequence_move *move,
                                double local, double *out_seconds) {
   *out_seconds = 0;
-  if (!tsr_mesh_topology(job->mesh) || is_local(move->kind)) return NULL;
+  if (!tsr_mesh_topology(job->mesh) || tsr_step_is_local(move->kind)) return NULL;
   tsr_sub_axis parts[TSR_MAX_PARTS];
   int64_t strides[TSR_MAX_PARTS], sizes[TSR_MAX_PARTS];
   tsr_axis_cost costs[TSR_MAX_PARTS];
@@ -34,8 +57,8 @@ static tsr_status move_seconds(const tsr_change_job *job, const tsr_sequence_mov
     sizes[i] = digit.size;
   }
   TSR_TRY(tsr_mesh_digit_costs(job->mesh, strides, sizes, count, costs));
-  *out_seconds =
-      tsr_collective_over(collectives[move->kind], costs, sizes, count, tsr_job_bytes(job, local));
+  *out_seconds = tsr_collective_over(tsr_step_collective(move->kind), costs, sizes, count,
+                                     tsr_job_bytes(job, local));
   return NULL;
 }
 
@@ -64,26 +87,9 @@ tsr_status tsr_move_count(const tsr_change_job *job, const tsr_spread *before,
   const double local = local_elements(job, before);
   double n = 1, share = 0;
   for (int i = 0; i < move->axis_count; i++) n *= (double)move->axes[i].size;
-  tsr_move_cost cost = {0};
-  switch (move->kind) {
-    case TSR_STEP_ALL_GATHER:
-      cost.device_elements = local * (n - 1);
-      break;
-    case TSR_STEP_ALL_TO_ALL:
-    case TSR_STEP_REDUCE_SCATTER:
-      cost.device_elements = local / n * (n - 1);
-      break;
-    case TSR_STEP_REDUCE:
-      cost.device_elements = 2 * local * (n - 1) / n;
-      break;
-    case TSR_STEP_PERMUTE:
-      TSR_TRY(moving_share(job, before, &move->after, &share));
-      cost.device_elements = share > 0 ? local : 0;
-      break;
-    default:
-      break;
-  }
-  cost.elements = devices * (move->kind == TSR_STEP_PERMUTE ? local * share : cost.device_elements);
+  if (move->kind == TSR_STEP_PERMUTE) TSR_TRY(moving_share(job, before, &move->after, &share));
+  const double mean = tsr_step_elements(move->kind, local, n, share);
+  tsr_move_cost cost = {.elements = devices * mean, .device_elements = share > 0 ? local : mean};
   TSR_TRY(move_seconds(job, move, local, &cost.seconds));
   *out_cost = cost;
   return NULL;

@@ -38,10 +38,6 @@ typedef struct greedy {
 
 // ---- lists ----
 
-static bool equal(const tsr_sub_axis *a, const tsr_sub_axis *b) {
-  return a->axis == b->axis && a->pre == b->pre && a->size == b->size;
-}
-
 static void list_insert(axis_list *list, int at, tsr_sub_axis part) {
   memmove(list->items + at + 1, list->items + at, sizeof *list->items * (size_t)(list->count - at));
   list->items[at] = part;
@@ -59,7 +55,7 @@ static void list_erase(axis_list *list, int at) {
 
 static int list_find(const axis_list *list, const tsr_sub_axis *part) {
   for (int i = 0; i < list->count; i++)
-    if (equal(&list->items[i], part)) return i;
+    if (tsr_sub_axis_equal(&list->items[i], part)) return i;
   return -1;
 }
 
@@ -103,7 +99,7 @@ static bool must_go(const greedy *g, const tsr_sub_axis *part) {
 
 static void drop_last(axis_list *current, const tsr_sub_axis *part) {
   tsr_sub_axis *last = &current->items[current->count - 1];
-  if (equal(last, part))
+  if (tsr_sub_axis_equal(last, part))
     current->count--;
   else if (part->size > 0)
     last->size /= part->size;  // it was joined with what stands before it
@@ -194,7 +190,7 @@ static int along_with(greedy *g, int dim, int *out_target, int *out_first) {
   int common = 0;
   int64_t common_size = 1, added = 1;
   while (common < in->count && common < first &&
-         equal(&in->items[in->count - 1 - common], &out->items[first - 1 - common]))
+         tsr_sub_axis_equal(&in->items[in->count - 1 - common], &out->items[first - 1 - common]))
     common_size *= in->items[in->count - 1 - common++].size;
   for (int i = 0; i < in->count - common; i++)
     if (list_find(out, &in->items[i]) >= 0) return 0;
@@ -387,7 +383,8 @@ static int leaving(const greedy *g, int dim, bool in_order, int *out_target) {
   if (!count) return 0;
   const axis_list *out = &g->dims[target].out;
   for (int i = 0; in_order && i < count; i++)
-    if (i >= out->count || !equal(&in->items[in->count - count + i], &out->items[i])) return 0;
+    if (i >= out->count || !tsr_sub_axis_equal(&in->items[in->count - count + i], &out->items[i]))
+      return 0;
   *out_target = target;
   return count;
 }
@@ -401,7 +398,7 @@ static tsr_status exchange(greedy *g, int dim, int target, int count) {
   from->in.count -= count;
   for (int i = 0; i < count; i++) {
     join_current(&to->current, moved.items[i]);
-    if (!to->in.count && equal(&to->out.items[0], &moved.items[i]))
+    if (!to->in.count && tsr_sub_axis_equal(&to->out.items[0], &moved.items[i]))
       list_erase(&to->out, 0);
     else
       list_append(&to->in, moved.items[i]);
@@ -458,7 +455,7 @@ static void line_up(greedy *g) {
     }
   for (int d = 0; d < g->rank; d++) {
     axis_list *in = &g->dims[d].in, *out = &g->dims[d].out;
-    while (in->count && out->count && equal(&in->items[0], &out->items[0])) {
+    while (in->count && out->count && tsr_sub_axis_equal(&in->items[0], &out->items[0])) {
       list_erase(in, 0);
       list_erase(out, 0);
     }

@@ -184,35 +184,15 @@ static int collect_links(const route_search *s, uint64_t atoms, tsr_axis_cost *c
   return count;
 }
 
-static double seconds(const route_search *s, tsr_collective op, uint64_t atoms, double local) {
-  tsr_axis_cost costs[TSR_MAX_PARTS];
-  int64_t sizes[TSR_MAX_PARTS];
-  const int count = collect_links(s, atoms, costs, sizes);
-  return tsr_collective_over(op, costs, sizes, count, tsr_job_bytes(s->job, local));
-}
-
 static double move_cost(const route_search *s, const route_node *to, double local, double n,
                         double share) {
-  const double devices = s->space->devices;
-  switch (to->kind) {
-    case TSR_STEP_ALL_GATHER:
-      return s->links ? seconds(s, TSR_COLLECTIVE_ALL_GATHER, to->atoms, local)
-                      : devices * local * (n - 1);
-    case TSR_STEP_ALL_TO_ALL:
-      return s->links ? seconds(s, TSR_COLLECTIVE_ALL_TO_ALL, to->atoms, local)
-                      : devices * local / n * (n - 1);
-    case TSR_STEP_REDUCE_SCATTER:
-      return s->links ? seconds(s, TSR_COLLECTIVE_REDUCE_SCATTER, to->atoms, local)
-                      : devices * local / n * (n - 1);
-    case TSR_STEP_REDUCE:
-      return s->links ? seconds(s, TSR_COLLECTIVE_ALL_REDUCE, to->atoms, local)
-                      : 2 * devices * local / n * (n - 1);
-    case TSR_STEP_PERMUTE:
-      return s->links ? seconds(s, TSR_COLLECTIVE_PERMUTE, to->atoms, local)
-                      : devices * local * share;
-    default:
-      return 0;
-  }
+  if (tsr_step_is_local(to->kind)) return 0;
+  if (!s->links) return s->space->devices * tsr_step_elements(to->kind, local, n, share);
+  tsr_axis_cost costs[TSR_MAX_PARTS];
+  int64_t sizes[TSR_MAX_PARTS];
+  const int count = collect_links(s, to->atoms, costs, sizes);
+  return tsr_collective_over(tsr_step_collective(to->kind), costs, sizes, count,
+                             tsr_job_bytes(s->job, local));
 }
 
 // ---- moves ----

@@ -114,16 +114,12 @@ tsr_status tsr_spread_bind(const tsr_spread *spread, const tsr_sharding *like,
 
 // ---- questions ----
 
-static bool parts_equal(const tsr_sub_axis *a, const tsr_sub_axis *b) {
-  return a->axis == b->axis && a->pre == b->pre && a->size == b->size;
-}
-
 bool tsr_spread_equal(const tsr_spread *a, const tsr_spread *b) {
   if (a->rank != b->rank) return false;
   for (int l = 0; l <= a->rank + 1; l++)
     if (a->first[l] != b->first[l]) return false;
   for (int i = 0; i < a->first[a->rank + 1]; i++)
-    if (!parts_equal(&a->parts[i], &b->parts[i])) return false;
+    if (!tsr_sub_axis_equal(&a->parts[i], &b->parts[i])) return false;
   return true;
 }
 

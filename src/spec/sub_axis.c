@@ -34,6 +34,10 @@ tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *part) {
   return (tsr_axis_ref){axis->name, part->pre, whole ? 0 : part->size};
 }
 
+bool tsr_sub_axis_equal(const tsr_sub_axis *a, const tsr_sub_axis *b) {
+  return a->axis == b->axis && a->pre == b->pre && a->size == b->size;
+}
+
 bool tsr_sub_axis_continues(const tsr_sub_axis *major, const tsr_sub_axis *minor) {
   return major->axis == minor->axis && minor->pre == major->pre * major->size;
 }

@@ -23,6 +23,7 @@ TSR_MUST_USE tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const 
 // The other way: a whole axis is named without numbers.
 tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *part);
 // Whether `minor` continues `major`, so that the two in this order are one larger part; and that.
+bool tsr_sub_axis_equal(const tsr_sub_axis *a, const tsr_sub_axis *b);
 bool tsr_sub_axis_continues(const tsr_sub_axis *major, const tsr_sub_axis *minor);
 tsr_sub_axis tsr_sub_axis_join(const tsr_sub_axis *major, const tsr_sub_axis *minor);
 // Whether two disjoint parts of one axis are independent digits: one ends at a multiple of which

@@ -175,10 +175,8 @@ static int64_t shard_of(const grid_walk *walk, bool *out_owned) {
 }
 
 static void make_copy(const grid_walk *walk, int64_t shard, tsr_copy *copy) {
-  tsr_shape buffer;
   int64_t strides[TSR_MAX_RANK];
-  tsr_layout_buffer_shape(walk->layout, shard, &buffer);
-  tsr_shape_strides(&buffer, strides);
+  tsr_layout_buffer_strides(walk->layout, shard, strides);
   *copy = (tsr_copy){.source = shard, .length = 1};
   for (int d = 0; d < walk->layout->rank; d++) {
     const tsr_run *run = &walk->dims[d].items[walk->turns[d]].run;
@@ -212,14 +210,6 @@ static tsr_status walk_grid(grid_walk *walk, tsr_box_holders holders, tsr_box_co
     TSR_TRY(fn(context, &copy));
   } while (turn(walk));
   return NULL;
-}
-
-static void box_strides(int rank, const tsr_range *box, int64_t *out_strides) {
-  int64_t stride = 1;
-  for (int d = rank - 1; d >= 0; d--) {
-    out_strides[d] = stride;
-    stride *= box[d].hi - box[d].lo;
-  }
 }
 
 static tsr_status copies_of_grid(const tsr_box_index *index, const tsr_range *box,
@@ -282,7 +272,9 @@ tsr_status tsr_box_copies_into(const tsr_box_index *index, const tsr_range *box,
 
 tsr_status tsr_box_copies(const tsr_box_index *index, const tsr_range *box, tsr_box_holders holders,
                           tsr_box_copy_fn *fn, void *context) {
+  tsr_shape shape = {.rank = index->layout->rank};
   int64_t strides[TSR_MAX_RANK];
-  box_strides(index->layout->rank, box, strides);
+  for (int d = 0; d < shape.rank; d++) shape.dims[d] = box[d].hi - box[d].lo;
+  tsr_shape_strides(&shape, strides);
   return tsr_box_copies_into(index, box, strides, holders, fn, context);
 }

@@ -112,16 +112,6 @@ static tsr_status add_product(const product *p, tsr_copy_list *list) {
 
 // ---- two grids ----
 
-static void set_strides(const tsr_layout *layout, int64_t shard, int64_t *out_strides) {
-  tsr_shape buffer;
-  tsr_layout_buffer_shape(layout, shard, &buffer);
-  int64_t stride = 1;
-  for (int d = buffer.rank - 1; d >= 0; d--) {
-    out_strides[d] = stride;
-    stride *= buffer.dims[d];
-  }
-}
-
 // `own` is the source shard of the target's device, or -1.
 static tsr_status pair_grids(tsr_pairing *pairing, int64_t to_shard, int64_t from_shard,
                              int64_t own, product *p, tsr_copy_list *list) {
@@ -135,8 +125,8 @@ static tsr_status pair_grids(tsr_pairing *pairing, int64_t to_shard, int64_t fro
     TSR_TRY(tsr_meets_find(&pairing->meets[d], to[d], from[d], own < 0 ? -1 : mine[d], &overlaps));
     p->dims[d] = *overlaps;
   }
-  set_strides(plan->to, to_shard, p->to_strides);
-  set_strides(plan->from, from_shard, p->from_strides);
+  tsr_layout_buffer_strides(plan->to, to_shard, p->to_strides);
+  tsr_layout_buffer_strides(plan->from, from_shard, p->from_strides);
   return add_product(p, list);
 }
 

@@ -159,36 +159,29 @@ static tsr_status reach_listed(const tsr_block *block, const tsr_layout *layout,
   return tsr_box_tree_find(tree, hull, add_shard_of, &context);
 }
 
+// As reach_grid, for all blocks and any kind of layout.
+static tsr_status reach(const tsr_blocks *blocks, const tsr_layout *layout,
+                        const tsr_box_tree *tree, bool all, const int64_t *own, tsr_numbers *list) {
+  for (int64_t b = 0; b < blocks->count; b++)
+    TSR_TRY(tree ? reach_listed(&blocks->items[b], layout, tree, list)
+                 : reach_grid(&blocks->items[b], layout, all, own, list));
+  tsr_numbers_tidy(list);
+  return NULL;
+}
+
 tsr_status tsr_reach_sources(const tsr_copy_plan *plan, const tsr_blocks *target, int64_t own,
                              tsr_numbers *list) {
   int64_t coords[TSR_MAX_RANK];
   if (own >= 0) tsr_layout_shard_coords(plan->from, own, coords);
-  for (int64_t b = 0; b < target->count; b++)
-    if (plan->from_tree)
-      TSR_TRY(reach_listed(&target->items[b], plan->from, plan->from_tree, list));
-    else
-      TSR_TRY(reach_grid(&target->items[b], plan->from, false, own < 0 ? NULL : coords, list));
-  tsr_numbers_tidy(list);
-  return NULL;
-}
-
-static tsr_status reach_all(const tsr_blocks *blocks, const tsr_layout *layout,
-                            const tsr_box_tree *tree, tsr_numbers *list) {
-  for (int64_t b = 0; b < blocks->count; b++)
-    if (tree)
-      TSR_TRY(reach_listed(&blocks->items[b], layout, tree, list));
-    else
-      TSR_TRY(reach_grid(&blocks->items[b], layout, true, NULL, list));
-  tsr_numbers_tidy(list);
-  return NULL;
+  return reach(target, plan->from, plan->from_tree, false, own < 0 ? NULL : coords, list);
 }
 
 tsr_status tsr_reach_holders(const tsr_copy_plan *plan, const tsr_blocks *target,
                              tsr_numbers *list) {
-  return reach_all(target, plan->from, plan->from_tree, list);
+  return reach(target, plan->from, plan->from_tree, true, NULL, list);
 }
 
 tsr_status tsr_reach_targets(const tsr_copy_plan *plan, const tsr_blocks *source,
                              tsr_numbers *list) {
-  return reach_all(source, plan->to, plan->to_tree, list);
+  return reach(source, plan->to, plan->to_tree, true, NULL, list);
 }
