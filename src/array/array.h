@@ -127,17 +127,17 @@ TSR_MUST_USE tsr_status tsr_array_reduce(tsr_array *array, tsr_array **out_array
 // steps of a call whose arguments have been compared.
 TSR_MUST_USE tsr_status tsr_array_agree(tsr_comm *comm, const char *what, tsr_status found);
 
-// Arrays and layouts that a collective was asked about, as ranks compare them (asked.c).
-typedef struct tsr_asked {
+// Arrays and layouts that a collective was asked about, as ranks compare them (call_arrays.c).
+typedef struct tsr_call_arrays {
   int64_t count;
   tsr_array *const *arrays;          // as they lie
   const tsr_layout *const *layouts;  // as they shall lie; NULL = they stay, as does one whose is
-} tsr_asked;
-tsr_call_items tsr_asked_items(tsr_asked *asked);  // which must outlive them
+} tsr_call_arrays;
+tsr_call_items tsr_call_arrays_items(tsr_call_arrays *list);  // which must outlive them
 // The options of a reshard in words, as texts of calls have them.
 void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out, size_t size);
 // One array that stays where it is.
-#define TSR_ASKED_ARRAY(array) ((tsr_asked){.count = 1, .arrays = (tsr_array *[]){array}})
+#define TSR_CALL_ARRAY(array) ((tsr_call_arrays){.count = 1, .arrays = (tsr_array *[]){array}})
 
 // ---- options ----
 

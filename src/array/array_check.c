@@ -156,9 +156,9 @@ static tsr_status compare_far(const tsr_array *array) {
 }
 
 tsr_status tsr_array_check_replicas(const tsr_array *array) {
-  tsr_asked asked = TSR_ASKED_ARRAY((tsr_array *)(uintptr_t)array);
+  tsr_call_arrays list = TSR_CALL_ARRAY((tsr_array *)(uintptr_t)array);
   tsr_call c = tsr_call_begin(array->comm, "check of replicas");
-  c.items = tsr_asked_items(&asked);
+  c.items = tsr_call_arrays_items(&list);
   TSR_TRY(tsr_call_agree(&c, compare_here(array)));
   return tsr_comm_rank_count(array->comm) > 1 ? compare_far(array) : NULL;
 }

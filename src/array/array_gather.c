@@ -114,13 +114,13 @@ static tsr_status check(const tsr_array *array, const void *host, int64_t host_b
 
 // Where the tensor goes in memory is each rank's own affair.
 static tsr_status agree(tsr_array *array, int root, tsr_status found) {
-  tsr_asked asked = TSR_ASKED_ARRAY(array);
+  tsr_call_arrays list = TSR_CALL_ARRAY(array);
   tsr_call c = tsr_call_begin(array->comm, "gather");
   if (root < 0)
     tsr_call_describe(&c, "gather to all ranks");
   else
     tsr_call_describe(&c, "gather to rank %d", root);
-  c.items = tsr_asked_items(&asked);
+  c.items = tsr_call_arrays_items(&list);
   return tsr_call_agree(&c, found);
 }
 

@@ -220,7 +220,7 @@ static tsr_status begin_file(npy_save *s) {
   return status;
 }
 
-static tsr_status tell_name(npy_save *s) {
+static tsr_status share_name(npy_save *s) {
   tsr_comm *comm = s->f.array->comm;
   const int ranks = tsr_comm_rank_count(comm);
   if (ranks == 1) return NULL;
@@ -251,7 +251,7 @@ static tsr_status write_pieces(npy_save *s) {
 static tsr_status save(const tsr_array *array, const char *path) {
   npy_save s = {.f = {.array = array, .path = path, .fd = -1, .writing = true}};
   tsr_status status = tsr_array_agree(array->comm, "save", begin_file(&s));
-  if (!status) status = tell_name(&s);
+  if (!status) status = share_name(&s);
   if (!status) status = tsr_array_agree(array->comm, "save", write_pieces(&s));
   const bool written = !status;
   if (s.begun) status = tsr_replacement_end(&s.file, status);
@@ -260,11 +260,11 @@ static tsr_status save(const tsr_array *array, const char *path) {
 
 tsr_status tsr_array_save_npy(tsr_array *array, const char *path) {
   tsr_array *reduced = NULL;
-  tsr_asked asked = TSR_ASKED_ARRAY(array);
+  tsr_call_arrays list = TSR_CALL_ARRAY(array);
   tsr_call c = tsr_call_begin(array->comm, "save_npy");
   tsr_call_describe(&c, "save_npy of \"%s\"", path);
   tsr_call_hash(&c, path, strlen(path));
-  c.items = tsr_asked_items(&asked);
+  c.items = tsr_call_arrays_items(&list);
   TSR_TRY(tsr_call_agree(&c, tsr_array_check_alive(array)));
   TSR_TRY(tsr_array_reduce(array, &reduced));
   tsr_status status = save(reduced, path);

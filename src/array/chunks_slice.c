@@ -28,12 +28,12 @@ typedef struct cutters {
   int axes[TSR_MAX_AXES];
 } cutters;
 
-static tsr_status add_cutter(const chunk_request *asked, const tsr_axis_ref *ref, cutters *out) {
+static tsr_status add_cutter(const chunk_request *request, const tsr_axis_ref *ref, cutters *out) {
   int axis = 0;
   if (ref->size)
     return tsr_fail(NOT_EXPRESSIBLE, "a part of axis \"%s\": chunks know whole axes only",
                     ref->name);
-  TSR_TRY(tsr_mesh_need_axis(asked->mesh, ref->name, &axis));
+  TSR_TRY(tsr_mesh_need_axis(request->mesh, ref->name, &axis));
   for (int i = 0; i < out->count; i++)
     if (out->axes[i] == axis)
       return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" is given twice", ref->name);
@@ -48,40 +48,41 @@ static int count_names(const tsr_stage *stage) {
   return count;
 }
 
-static tsr_status read_cutters(const chunk_request *asked, const tsr_spec_dim *dim, cutters *out) {
+static tsr_status read_cutters(const chunk_request *request, const tsr_spec_dim *dim,
+                               cutters *out) {
   out->count = 0;
   if (!dim->stage_count) return NULL;
   const tsr_stage *stage = &dim->stages[0];
   if (dim->stage_count > 1 || stage->kind != TSR_STAGE_EVEN)
     return tsr_fail(NOT_EXPRESSIBLE, "chunks know even cuts by whole axes only");
   const int names = count_names(stage);
-  if (names > 1 && !asked->options.tuple_axes)
+  if (names > 1 && !request->options.tuple_axes)
     return tsr_fail(TUPLE_AXIS_UNSUPPORTED,
                     "%d axes cut one dimension, which is served with tuple_axes only", names);
   for (int i = 0; i < stage->axis_count; i++)
-    if (stage->axes[i].name[0]) TSR_TRY(add_cutter(asked, &stage->axes[i], out));
+    if (stage->axes[i].name[0]) TSR_TRY(add_cutter(request, &stage->axes[i], out));
   return NULL;
 }
 
-static tsr_status mark_used(chunk_request *asked, const cutters *by) {
+static tsr_status mark_used(chunk_request *request, const cutters *by) {
   for (int i = 0; i < by->count; i++) {
     const int axis = by->axes[i];
-    if (asked->options.strict && asked->used[axis])
+    if (request->options.strict && request->used[axis])
       return tsr_fail(DUPLICATE_MESH_AXIS, "axis \"%s\" cuts two dimensions",
-                      tsr_mesh_axis_at(asked->mesh, axis)->name);
-    asked->used[axis] = true;
+                      tsr_mesh_axis_at(request->mesh, axis)->name);
+    request->used[axis] = true;
   }
   return NULL;
 }
 
 // The shards of the process follow one another if, of the axes, those before some one are a single
 // coordinate of the box, and those after it are whole.
-static tsr_status check_contiguous(const chunk_request *asked, const cutters *by) {
+static tsr_status check_contiguous(const chunk_request *request, const cutters *by) {
   int i = 0;
-  while (i < by->count && asked->box.sizes[by->axes[i]] == 1) i++;
+  while (i < by->count && request->box.sizes[by->axes[i]] == 1) i++;
   for (i++; i < by->count; i++) {
-    const tsr_axis *axis = tsr_mesh_axis_at(asked->mesh, by->axes[i]);
-    const int64_t held = asked->box.sizes[by->axes[i]];
+    const tsr_axis *axis = tsr_mesh_axis_at(request->mesh, by->axes[i]);
+    const int64_t held = request->box.sizes[by->axes[i]];
     if (held != axis->size)
       return tsr_fail(CHUNK_NOT_CONTIGUOUS,
                       "the process's part is no single range: it holds %lld of the %lld places of "
@@ -91,27 +92,27 @@ static tsr_status check_contiguous(const chunk_request *asked, const cutters *by
   return NULL;
 }
 
-static tsr_range floor_range(const chunk_request *asked, const cutters *by, int64_t size) {
+static tsr_range floor_range(const chunk_request *request, const cutters *by, int64_t size) {
   int64_t id = 0, count = 1;  // of chunks, no more than there are devices
   for (int i = 0; i < by->count; i++) {
-    const int64_t chunks = asked->chunks.num_chunks[by->axes[i]];
-    id = id * chunks + asked->chunks.chunk_ids[by->axes[i]];
+    const int64_t chunks = request->chunks.num_chunks[by->axes[i]];
+    id = id * chunks + request->chunks.chunk_ids[by->axes[i]];
     count *= chunks;
   }
   const int64_t share = size / count;
   return (tsr_range){id * share, (id + 1) * share};
 }
 
-static tsr_status exact_range(const chunk_request *asked, const cutters *by, int64_t size,
+static tsr_status exact_range(const chunk_request *request, const cutters *by, int64_t size,
                               tsr_range *out_range) {
   int64_t first = 0, held = 1, shards = 1;
   for (int i = 0; i < by->count; i++) {
-    const int64_t members = tsr_mesh_axis_at(asked->mesh, by->axes[i])->size;
-    first = first * members + asked->box.low[by->axes[i]];
-    held *= asked->box.sizes[by->axes[i]];
+    const int64_t members = tsr_mesh_axis_at(request->mesh, by->axes[i])->size;
+    first = first * members + request->box.low[by->axes[i]];
+    held *= request->box.sizes[by->axes[i]];
     shards *= members;
   }
-  if (!asked->options.uneven && size % shards)
+  if (!request->options.uneven && size % shards)
     return tsr_fail(INDIVISIBLE, "size %lld is not divisible by the %lld devices that cut it",
                     (long long)size, (long long)shards);
   // No overflow: shards * share < size + shards, and both are at most 2^62.
@@ -121,40 +122,41 @@ static tsr_status exact_range(const chunk_request *asked, const cutters *by, int
   return NULL;
 }
 
-static tsr_status slice_dim(chunk_request *asked, const tsr_spec_dim *dim, int64_t size,
+static tsr_status slice_dim(chunk_request *request, const tsr_spec_dim *dim, int64_t size,
                             tsr_range *range, bool *cut) {
   cutters by;
-  TSR_TRY(read_cutters(asked, dim, &by));
+  TSR_TRY(read_cutters(request, dim, &by));
   *cut = by.count > 0;
   *range = (tsr_range){0, size};
   if (!by.count) return NULL;
-  TSR_TRY(mark_used(asked, &by));
-  TSR_TRY(check_contiguous(asked, &by));
-  if (asked->options.uneven || asked->options.strict) return exact_range(asked, &by, size, range);
-  *range = floor_range(asked, &by, size);
+  TSR_TRY(mark_used(request, &by));
+  TSR_TRY(check_contiguous(request, &by));
+  if (request->options.uneven || request->options.strict)
+    return exact_range(request, &by, size, range);
+  *range = floor_range(request, &by, size);
   return NULL;
 }
 
 tsr_status tsr_chunker_local_chunk(const tsr_chunker *chunker, int64_t process,
                                    const tsr_shape *shape, const tsr_spec *spec,
                                    const tsr_chunk_options *options, tsr_chunk *out_chunk) {
-  chunk_request asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
+  chunk_request request = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
   tsr_chunk chunk = {.rank = shape->rank};
   const tsr_spec_desc *entries = tsr_spec_desc_of(spec);
-  TSR_TRY(tsr_sized_read(tsr_chunk_options, options, &asked.options));
+  TSR_TRY(tsr_sized_read(tsr_chunk_options, options, &request.options));
   TSR_TRY(tsr_shape_check(shape));
-  TSR_TRY(tsr_chunker_box(chunker, process, &asked.box));
-  TSR_TRY(tsr_chunker_chunks(chunker, process, &asked.chunks));
-  if (asked.options.strict && entries->dim_count > shape->rank)
+  TSR_TRY(tsr_chunker_box(chunker, process, &request.box));
+  TSR_TRY(tsr_chunker_chunks(chunker, process, &request.chunks));
+  if (request.options.strict && entries->dim_count > shape->rank)
     return tsr_fail(RANK_TOO_SMALL, "a spec of %d entries for a tensor of rank %d",
                     entries->dim_count, shape->rank);
   for (int d = 0; d < shape->rank; d++) {
     const tsr_spec_dim whole = {0};
     const tsr_spec_dim *dim = d < entries->dim_count ? &entries->dims[d] : &whole;
-    TSR_TRY_NOTE(slice_dim(&asked, dim, shape->dims[d], &chunk.slice[d], &chunk.cut[d]),
+    TSR_TRY_NOTE(slice_dim(&request, dim, shape->dims[d], &chunk.slice[d], &chunk.cut[d]),
                  "dimension %d", d);
   }
-  chunk.replica_id = tsr_chunks_replica_id(chunker, &asked.chunks, asked.used);
+  chunk.replica_id = tsr_chunks_replica_id(chunker, &request.chunks, request.used);
   *out_chunk = chunk;
   return NULL;
 }

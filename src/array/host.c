@@ -117,28 +117,28 @@ typedef struct sharding_job {
   tsr_array *array;
   char *host;  // where the view counts from
   tsr_host_view view;
-  tsr_buffer *lent;  // NULL: nothing may be borrowed
+  tsr_buffer *borrowed;  // NULL: nothing may be borrowed
   tsr_copy_vector copies;
   tsr_lists lists;
 } sharding_job;
 
 // Partial sums other than the first are zero; of maxima and minima all may be the value.
-static bool holds_nothing(const tsr_array *array, const tsr_array_slot *slot) {
+static bool is_zero_term(const tsr_array *array, const tsr_array_slot *slot) {
   return slot->term > 0 && tsr_layout_reduction(array->layout) == TSR_REDUCE_SUM;
 }
 
 static tsr_status plan_slot(sharding_job *job, tsr_array_slot *slot) {
   tsr_array *array = job->array;
   const int64_t before = job->copies.count;
-  if (holds_nothing(array, slot)) {
+  if (is_zero_term(array, slot)) {
     TSR_TRY(tsr_slot_make(array, slot));
     return tsr_slot_clear(array, slot);
   }
   TSR_TRY(tsr_shard_copies(array->layout, slot->shard, &job->view, TSR_TO_SHARD, slot->device,
                            &job->copies));
   const tsr_copy *own = job->copies.count > before ? job->copies.items + before : NULL;
-  if (job->lent && may_stay(array, slot, own, job->copies.count - before, job->host)) {
-    tsr_slot_set(slot, tsr_buffer_retain(job->lent), own->from * array->bits / 8);
+  if (job->borrowed && may_stay(array, slot, own, job->copies.count - before, job->host)) {
+    tsr_slot_set(slot, tsr_buffer_retain(job->borrowed), own->from * array->bits / 8);
     job->copies.count = before;
     return NULL;
   }
@@ -183,13 +183,14 @@ static tsr_status shard_box(tsr_comm *comm, const tsr_layout *layout, tsr_dtype 
   tsr_host_view_init(&job.view, &shape, ranges, options->strides);
   job.host = tsr_host_view_base(&job.view, host, job.array->bits);
   tsr_status status = check_memory(job.array, host);
-  if (!status && options->borrow) status = begin_loan(job.host, host, options, &terms, &job.lent);
+  if (!status && options->borrow)
+    status = begin_loan(job.host, host, options, &terms, &job.borrowed);
   if (!status) status = run_job(&job);
   tsr_copy_vector_deinit(&job.copies);
   tsr_lists_deinit(&job.lists);
   if (!status && terms) terms->armed = true;
   if (status) tsr_array_release(job.array);
-  tsr_buffer_release(job.lent);
+  tsr_buffer_release(job.borrowed);
   if (status) return status;
   if (!options->borrow && options->release)
     options->release(options->release_context, (void *)(uintptr_t)host);

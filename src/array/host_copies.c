@@ -50,7 +50,7 @@ static void add_loop(tsr_copy *copy, int64_t count, int64_t from, int64_t to) {
   if (count != 1) copy->loops[copy->loop_count++] = (tsr_copy_loop){count, from, to};
 }
 
-static void turn_round(tsr_copy *copy) {
+static void swap_sides(tsr_copy *copy) {
   const int64_t from = copy->from;
   copy->from = copy->to;
   copy->to = from;
@@ -63,7 +63,7 @@ static void turn_round(tsr_copy *copy) {
 static tsr_status add_copy(tsr_copy *copy, tsr_direction direction, tsr_copy_vector *out) {
   tsr_copy_simplify(copy);
   if (copy->length == 0) return NULL;
-  if (direction != TSR_TO_SHARD) turn_round(copy);
+  if (direction != TSR_TO_SHARD) swap_sides(copy);
   return tsr_copy_vector_add(out, copy);
 }
 

@@ -191,12 +191,12 @@ static tsr_status do_rounds(tsr_array *const *arrays, const tsr_layout *const *l
 
 // ---- ranks ----
 
-static tsr_status check(const tsr_asked *asked, const tsr_reshard_options *given, tsr_array **made,
-                        tsr_reshard_options *out_options) {
+static tsr_status check(const tsr_call_arrays *list, const tsr_reshard_options *given,
+                        tsr_array **made, tsr_reshard_options *out_options) {
   TSR_TRY(tsr_reshard_options_check(given, out_options));
-  TSR_TRY(check_arrays(asked->arrays, asked->layouts, asked->count));
-  if (!made) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)asked->count);
-  return out_options->donate ? check_donated(asked->arrays, asked->count, made) : NULL;
+  TSR_TRY(check_arrays(list->arrays, list->layouts, list->count));
+  if (!made) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)list->count);
+  return out_options->donate ? check_donated(list->arrays, list->count, made) : NULL;
 }
 
 void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out, size_t size) {
@@ -207,12 +207,13 @@ void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out,
 }
 
 // All that is asked for must be the same on all ranks: copies are listed from it on each.
-static tsr_status agree(tsr_asked *asked, const tsr_reshard_options *options, tsr_status found) {
+static tsr_status agree(tsr_call_arrays *list, const tsr_reshard_options *options,
+                        tsr_status found) {
   char how[TSR_CALL_TEXT / 2];
-  tsr_call c = tsr_call_begin(asked->arrays[0]->comm, "reshard");
+  tsr_call c = tsr_call_begin(list->arrays[0]->comm, "reshard");
   tsr_reshard_options_describe(options, how, sizeof how);
-  tsr_call_describe(&c, "reshard of %lld arrays %s", (long long)asked->count, how);
-  c.items = tsr_asked_items(asked);
+  tsr_call_describe(&c, "reshard of %lld arrays %s", (long long)list->count, how);
+  c.items = tsr_call_arrays_items(list);
   return tsr_call_agree(&c, found);
 }
 
@@ -220,15 +221,15 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
                                  int64_t count, const tsr_reshard_options *options,
                                  tsr_array **out_arrays) {
   tsr_reshard_options checked;
-  tsr_asked asked = {.count = count, .arrays = arrays, .layouts = layouts};
+  tsr_call_arrays list = {.count = count, .arrays = arrays, .layouts = layouts};
   TSR_TRY(tsr_list_check(arrays, count, "arrays"));
   TSR_TRY(tsr_list_check(layouts, count, "layouts"));
   TSR_TRY(tsr_list_check(out_arrays, count, "places for the results"));
   if (count == 0) return tsr_reshard_options_check(options, &checked);
   if (!arrays[0]) return tsr_fail(BAD_ARGUMENT, "array 0 is NULL");  // so there is no comm to agree
   tsr_array **made = calloc((size_t)count, sizeof *made);
-  tsr_status status = check(&asked, options, made, &checked);
-  status = agree(&asked, &checked, status);
+  tsr_status status = check(&list, options, made, &checked);
+  status = agree(&list, &checked, status);
   if (status || !made) {  // without memory, agreeing has failed
     free(made);
     return status;

@@ -153,14 +153,14 @@ static tsr_status check(const tsr_array *array, const tsr_array *target,
 
 static tsr_status agree(tsr_array *array, const tsr_array *target,
                         const tsr_reshard_options *options, tsr_status found) {
-  tsr_asked asked = {.count = 1,
-                     .arrays = (tsr_array *[]){array},
-                     .layouts = (const tsr_layout *[]){target->layout}};
+  tsr_call_arrays list = {.count = 1,
+                          .arrays = (tsr_array *[]){array},
+                          .layouts = (const tsr_layout *[]){target->layout}};
   char how[TSR_CALL_TEXT / 2];
   tsr_call c = tsr_call_begin(array->comm, "reshard_into");
   tsr_reshard_options_describe(options, how, sizeof how);
   tsr_call_describe(&c, "reshard into an array %s", how);
-  c.items = tsr_asked_items(&asked);
+  c.items = tsr_call_arrays_items(&list);
   return tsr_call_agree(&c, found);
 }
 

@@ -25,9 +25,9 @@ typedef struct step_run {
   int64_t number;
   const tsr_sequence_step *step;
   tsr_array *in, *out;
-  const tsr_array *rooms;  // buffers of leaders for the result; NULL = none
-  tsr_groups groups;       // owned; empty of a permute
-  tsr_pair *pairs;         // owned; of a permute
+  const tsr_array *targets;  // buffers of leaders for the result; NULL = none
+  tsr_groups groups;         // owned; empty of a permute
+  tsr_pair *pairs;           // owned; of a permute
   int64_t pair_count;
   tsr_lists lists;
 } step_run;
@@ -38,10 +38,10 @@ static bool results_are_equal(tsr_step_kind kind) {
   return kind == TSR_STEP_ALL_GATHER || kind == TSR_STEP_REDUCE;
 }
 
-static void use_rooms(step_run *s) {
-  for (int64_t i = 0; s->rooms && i < s->out->slot_count; i++)
-    if (tsr_slot_is_leader(s->rooms, &s->rooms->slots[i]))
-      tsr_slot_hold(&s->out->slots[i], &s->rooms->slots[i]);
+static void use_targets(step_run *s) {
+  for (int64_t i = 0; s->targets && i < s->out->slot_count; i++)
+    if (tsr_slot_is_leader(s->targets, &s->targets->slots[i]))
+      tsr_slot_hold(&s->out->slots[i], &s->targets->slots[i]);
 }
 
 // The member of a group that has a buffer already; NULL if none has.
@@ -71,7 +71,7 @@ static tsr_status make_group(step_run *s, const int64_t *members) {
 }
 
 static tsr_status make_buffers(step_run *s) {
-  use_rooms(s);
+  use_targets(s);
   for (int64_t g = 0; g < s->groups.count; g++)
     TSR_TRY(make_group(s, s->groups.members + g * s->groups.size));
   for (int64_t i = 0; i < s->out->slot_count; i++)
@@ -183,12 +183,12 @@ static tsr_status carry_out(const step_run *s) {
 }
 
 static tsr_status do_step(const tsr_sequence *sequence, int64_t number, tsr_array *in,
-                          const tsr_array *rooms, tsr_array **out_array) {
+                          const tsr_array *targets, tsr_array **out_array) {
   step_run s = {.sequence = sequence,
                 .number = number,
                 .step = tsr_sequence_step_at(sequence, number),
                 .in = in,
-                .rooms = rooms};
+                .targets = targets};
   tsr_status status = tsr_array_agree(in->comm, tsr_step_kind_name(s.step->kind), prepare(&s));
   if (!status) status = carry_out(&s);
   tsr_lists_deinit(&s.lists);
@@ -203,13 +203,13 @@ static tsr_status do_step(const tsr_sequence *sequence, int64_t number, tsr_arra
 
 // ---- all of it ----
 
-static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const tsr_array *rooms,
+static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const tsr_array *targets,
                            tsr_array **out_array) {
   const int64_t count = tsr_sequence_step_count(sequence);
   tsr_array *now = tsr_array_retain(array);
   for (int64_t i = 0; i < count; i++) {
     tsr_array *next = NULL;
-    tsr_status status = do_step(sequence, i, now, i == count - 1 ? rooms : NULL, &next);
+    tsr_status status = do_step(sequence, i, now, i == count - 1 ? targets : NULL, &next);
     tsr_array_release(now);
     if (status) return status;
     now = next;
@@ -219,7 +219,8 @@ static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const
 }
 
 // The same buffers under the layout that was asked for, which is written otherwise.
-static tsr_status dress(const tsr_array *array, const tsr_layout *layout, tsr_array **out_array) {
+static tsr_status with_layout(const tsr_array *array, const tsr_layout *layout,
+                              tsr_array **out_array) {
   tsr_array *made = NULL;
   TSR_TRY(tsr_array_alloc(array->comm, layout, array->dtype, &made));
   for (int64_t i = 0; i < made->slot_count; i++) tsr_slot_hold(&made->slots[i], &array->slots[i]);
@@ -227,8 +228,8 @@ static tsr_status dress(const tsr_array *array, const tsr_layout *layout, tsr_ar
   return NULL;
 }
 
-tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout, const tsr_array *rooms,
-                                 tsr_array **out_array) {
+tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout,
+                                 const tsr_array *targets, tsr_array **out_array) {
   const tsr_sharding *from = tsr_layout_sharding(array->layout), *to = tsr_layout_sharding(layout);
   const tsr_shape shape = tsr_layout_shape(array->layout), wanted = tsr_layout_shape(layout);
   if (!from || !to)
@@ -238,10 +239,11 @@ tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout, con
   tsr_array *made = NULL;
   tsr_status status = tsr_sequence_create(from, to, &shape, array->dtype, NULL, &sequence);
   status = tsr_array_agree(array->comm, "sequence", status);
-  if (!status) status = do_steps(sequence, array, rooms, &made);
-  tsr_array *dressed = NULL;
-  if (!status) status = tsr_array_agree(array->comm, "sequence", dress(made, layout, &dressed));
+  if (!status) status = do_steps(sequence, array, targets, &made);
+  tsr_array *result = NULL;
+  if (!status)
+    status = tsr_array_agree(array->comm, "sequence", with_layout(made, layout, &result));
   tsr_array_release(made);
   tsr_sequence_release(sequence);
-  return tsr_array_give(status, dressed, out_array);
+  return tsr_array_give(status, result, out_array);
 }

@@ -67,17 +67,17 @@ static bool names_differ(const tsr_comm *comm) {
   return false;
 }
 
-static bool asked_the_same(const tsr_comm *comm, int a, int b) {
-  return tsr_hash128_equal(comm->records[a].asked, comm->records[b].asked);
+static bool same_digest(const tsr_comm *comm, int a, int b) {
+  return tsr_hash128_equal(comm->records[a].digest, comm->records[b].digest);
 }
 
 static bool digests_differ(const tsr_comm *comm) {
   for (int r = 1; r < comm->rank_count; r++)
-    if (!asked_the_same(comm, r, 0)) return true;
+    if (!same_digest(comm, r, 0)) return true;
   return false;
 }
 
-static bool somebody_failed(const tsr_comm *comm) {
+static bool any_rank_failed(const tsr_comm *comm) {
   for (int r = 0; r < comm->rank_count; r++)
     if (comm->records[r].cause) return true;
   return false;
@@ -101,28 +101,28 @@ static tsr_status share_text(const tsr_call *c, const char *mine) {
 
 static bool is_first_of_its_kind(const tsr_comm *comm, int rank) {
   for (int r = 0; r < rank; r++)
-    if (asked_the_same(comm, r, rank)) return false;
+    if (same_digest(comm, r, rank)) return false;
   return true;
 }
 
 // Whether a text is too short to show what differs.
 static bool is_ambiguous(const tsr_comm *comm, int rank) {
   for (int r = 0; r < comm->rank_count; r++)
-    if (!asked_the_same(comm, r, rank) && !strcmp(comm->texts[r], comm->texts[rank])) return true;
+    if (!same_digest(comm, r, rank) && !strcmp(comm->texts[r], comm->texts[rank])) return true;
   return false;
 }
 
 static void add_ranks(tsr_text *out, const tsr_comm *comm, int like, const char *verb) {
   int count = 0, shown = 0;
-  for (int r = 0; r < comm->rank_count; r++) count += asked_the_same(comm, r, like);
+  for (int r = 0; r < comm->rank_count; r++) count += same_digest(comm, r, like);
   tsr_text_add(out, count == 1 ? "rank " : "ranks ");
   for (int r = 0; r < comm->rank_count && shown < MOST_RANKS_SHOWN; r++)
-    if (asked_the_same(comm, r, like)) tsr_text_addf(out, "%s%d", shown++ ? ", " : "", r);
+    if (same_digest(comm, r, like)) tsr_text_addf(out, "%s%d", shown++ ? ", " : "", r);
   if (count > shown) tsr_text_addf(out, " and %d more", count - shown);
   tsr_text_addf(out, " %s%s%s %s", verb, count == 1 ? "s" : "", !strcmp(verb, "ask") ? " for" : "",
                 comm->texts[like]);
   if (is_ambiguous(comm, like))
-    tsr_text_addf(out, " (digest %016llx)", (unsigned long long)comm->records[like].asked.low);
+    tsr_text_addf(out, " (digest %016llx)", (unsigned long long)comm->records[like].digest.low);
 }
 
 // What ranks call, or what they ask for of one item, from the records and the texts of all.
@@ -153,7 +153,7 @@ static tsr_status find_item(const tsr_call *c, int64_t *out_item) {
   int64_t same = 0, differing = c->items.count;  // numbers of items that do not, and do, differ
   while (differing - same > 1) {
     const int64_t middle = same + (differing - same) / 2;
-    TSR_TRY(share_record(c, (tsr_call_record){.asked = digest(c, middle)}));
+    TSR_TRY(share_record(c, (tsr_call_record){.digest = digest(c, middle)}));
     if (digests_differ(c->comm))
       differing = middle;
     else
@@ -167,7 +167,7 @@ static tsr_status compare_items(const tsr_call *c) {
   tsr_text text = TSR_TEXT_EMPTY;
   int64_t item = 0;
   TSR_TRY(find_item(c, &item));
-  TSR_TRY(share_record(c, (tsr_call_record){.asked = c->items.digest(c->items.context, item)}));
+  TSR_TRY(share_record(c, (tsr_call_record){.digest = c->items.digest(c->items.context, item)}));
   c->items.describe(c->items.context, item, &text);
   tsr_status status = share_text(
       c, text.failed ? "something that there is no memory to describe" : tsr_text_string(&text));
@@ -176,7 +176,7 @@ static tsr_status compare_items(const tsr_call *c) {
 }
 
 static tsr_status compare_calls(const tsr_call *c) {
-  TSR_TRY(share_record(c, (tsr_call_record){.asked = digest(c, 0)}));
+  TSR_TRY(share_record(c, (tsr_call_record){.digest = digest(c, 0)}));
   if (!digests_differ(c->comm)) return compare_items(c);
   TSR_TRY(share_text(c, text_of(c)));
   return mismatch(c, false);
@@ -204,12 +204,12 @@ tsr_status tsr_call_agree(const tsr_call *c, tsr_status found) {
   tsr_comm *comm = c->comm;
   if (comm->rank_count == 1) return found;
   const tsr_call_record mine = {.name = hash_name(c),
-                                .asked = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
+                                .digest = found ? TSR_HASH128_EMPTY : tsr_call_digest(c),
                                 .balance = found ? TSR_HASH128_EMPTY : c->balance,
                                 .cause = tsr_status_cause(found)};
   tsr_status status = share_record(c, mine);
   const bool other_calls = !status && names_differ(comm);
-  if (!status && !other_calls && somebody_failed(comm)) return compare_mistakes(c, found);
+  if (!status && !other_calls && any_rank_failed(comm)) return compare_mistakes(c, found);
   tsr_status_free(found);
   if (status) return status;
   if (other_calls || digests_differ(comm)) return compare_calls(c);

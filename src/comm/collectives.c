@@ -44,7 +44,7 @@ typedef struct gather_view {
   int64_t outer, inner, size;
 } gather_view;
 
-static void gather_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
+static void gather_copy(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
   (void)j;
   const gather_view *g = context;
   out_copy->from = 0;
@@ -70,7 +70,7 @@ tsr_status tsr_comm_all_gather(tsr_comm *comm, const tsr_groups *groups, tsr_dty
   if (!status) status = tsr_buffers_check(comm, tsr_member_role, &a, in, out);
   TSR_TRY(tsr_call_agree(&c, status));
   const gather_view g = {outer, inner, groups->size};
-  return tsr_call_end(&c, move_between(&a, gather_between, &g));
+  return tsr_call_end(&c, move_between(&a, gather_copy, &g));
 }
 
 // The tensor seen as outer x D0 x between x D1 x inner, where D0 and D1 are the dimensions that are
@@ -84,18 +84,18 @@ typedef struct all_to_all_view {
 
 // Elements between neighbours along D1, between, D0 and outer, when Dk is part[k] or, for k ==
 // whole, `size` times that.
-static void turn_strides(const all_to_all_view *t, int whole, int64_t strides[4]) {
+static void view_strides(const all_to_all_view *t, int whole, int64_t strides[4]) {
   strides[3] = t->inner;
   strides[2] = strides[3] * t->part[1] * (whole == 1 ? t->size : 1);
   strides[1] = strides[2] * t->between;
   strides[0] = strides[1] * t->part[0] * (whole == 0 ? t->size : 1);
 }
 
-static void turn_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
+static void all_to_all_copy(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
   const all_to_all_view *t = context;
   int64_t from[4], to[4];
-  turn_strides(t, t->split, from);
-  turn_strides(t, t->concat, to);
+  view_strides(t, t->split, from);
+  view_strides(t, t->concat, to);
   out_copy->from = j * t->part[t->split] * from[t->split ? 3 : 1];
   out_copy->to = i * t->part[t->concat] * to[t->concat ? 3 : 1];
   out_copy->length = t->inner;
@@ -104,7 +104,7 @@ static void turn_between(const void *context, int64_t i, int64_t j, tsr_copy *ou
   for (int k = 0; k < 4; k++) out_copy->loops[k] = (tsr_copy_loop){counts[k], from[k], to[k]};
 }
 
-static all_to_all_view turn_of(const tsr_shape *shape, int split, int concat, int64_t size) {
+static all_to_all_view view_of(const tsr_shape *shape, int split, int concat, int64_t size) {
   const int first = split < concat ? split : concat, second = split < concat ? concat : split;
   all_to_all_view t = {
       .outer = 1, .between = 1, .inner = 1, .size = size, .part = {shape->dims[first], 1}};
@@ -125,8 +125,8 @@ static tsr_status check_dim(const tsr_shape *shape, const char *what, int dim) {
   return tsr_fail(BAD_ARGUMENT, "%s dimension %d of a tensor of rank %d", what, dim, shape->rank);
 }
 
-static tsr_status check_turn(tsr_collective_args *a, const tsr_shape *shape, int split,
-                             int concat) {
+static tsr_status check_all_to_all(tsr_collective_args *a, const tsr_shape *shape, int split,
+                                   int concat) {
   TSR_TRY(tsr_groups_check(a->comm, a->groups));
   if (!shape) return tsr_fail(BAD_ARGUMENT, "no shape");
   TSR_TRY(tsr_shape_check(shape));
@@ -166,8 +166,8 @@ tsr_status tsr_comm_all_to_all(tsr_comm *comm, const tsr_groups *groups, tsr_dty
     tsr_call_hash(&c, shape->dims, sizeof *shape->dims * (size_t)shape->rank);
   tsr_call_add_groups(&c, groups);
   tsr_collective_args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out};
-  TSR_TRY(tsr_call_agree(&c, check_turn(&a, shape, split, concat)));
+  TSR_TRY(tsr_call_agree(&c, check_all_to_all(&a, shape, split, concat)));
   assert(shape);  // else agreeing has failed
-  const all_to_all_view t = turn_of(shape, split, concat, groups->size);
-  return tsr_call_end(&c, move_between(&a, turn_between, &t));
+  const all_to_all_view t = view_of(shape, split, concat, groups->size);
+  return tsr_call_end(&c, move_between(&a, all_to_all_copy, &t));
 }

@@ -24,7 +24,7 @@ typedef struct tsr_comm_span {
 // What a rank tells the others before a call: the same for all, unless somebody is mistaken.
 typedef struct tsr_call_record {
   uint64_t name;        // hash of what is called
-  tsr_hash128 asked;    // digest of its arguments; of nothing when there is a mistake
+  tsr_hash128 digest;   // digest of its arguments; of nothing when there is a mistake
   tsr_hash128 balance;  // of the copies between ranks (balance.c): of all ranks zero
   int64_t cause;        // of the mistake found here, or 0
 } tsr_call_record;

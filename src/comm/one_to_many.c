@@ -18,7 +18,7 @@ typedef struct broadcast {
   int64_t root;
 } broadcast;
 
-static tsr_comm_role cast_role(const void *context, int64_t device) {
+static tsr_comm_role broadcast_role(const void *context, int64_t device) {
   const broadcast *b = context;
   tsr_comm_role r = tsr_member_role(&b->args, device);
   if (r.out_bytes && b->args.groups->members[r.group * b->args.groups->size + b->root] != device)
@@ -26,7 +26,7 @@ static tsr_comm_role cast_role(const void *context, int64_t device) {
   return r;
 }
 
-static tsr_status check_cast(broadcast *b, int64_t count) {
+static tsr_status check_broadcast(broadcast *b, int64_t count) {
   tsr_collective_args *a = &b->args;
   TSR_TRY(tsr_groups_check(a->comm, a->groups));
   if (b->root < 0 || b->root >= a->groups->size)
@@ -34,7 +34,7 @@ static tsr_status check_cast(broadcast *b, int64_t count) {
                     (long long)a->groups->size - 1);
   TSR_TRY(tsr_blocks_check(a->dtype, 1, 1, count, &a->in_bytes));
   a->out_bytes = a->in_bytes;
-  return tsr_buffers_check(a->comm, cast_role, b, a->in, a->out);
+  return tsr_buffers_check(a->comm, broadcast_role, b, a->in, a->out);
 }
 
 // Whether what a device would get is in its `out` already: the root's, when in place.
@@ -44,8 +44,8 @@ static bool is_in_place(const tsr_collective_args *a, int64_t source, int64_t ta
   return from >= 0 && to >= 0 && a->in[from] == a->out[to];
 }
 
-static tsr_status cast_group(tsr_copy_rounds *r, const int64_t *members, int64_t root,
-                             int64_t count) {
+static tsr_status broadcast_group(tsr_copy_rounds *r, const int64_t *members, int64_t root,
+                                  int64_t count) {
   const tsr_collective_args *a = r->args;
   for (int64_t j = 0; j < a->groups->size; j++) {
     const tsr_copy copy = {.source = members[root], .target = members[j], .length = count};
@@ -72,11 +72,11 @@ tsr_status tsr_comm_broadcast(tsr_comm *comm, const tsr_groups *groups, int64_t 
                   .alike = true,
                   .in_place = true},
                  root};
-  TSR_TRY(tsr_call_agree(&c, check_cast(&b, count)));
+  TSR_TRY(tsr_call_agree(&c, check_broadcast(&b, count)));
   tsr_copy_rounds r;
   tsr_status status = tsr_rounds_begin(&r, &b.args, count ? groups->count * groups->size : 0);
   for (int64_t g = 0; !status && r.capacity && g < groups->count; g++)
-    status = cast_group(&r, groups->members + g * groups->size, root, count);
+    status = broadcast_group(&r, groups->members + g * groups->size, root, count);
   return tsr_call_end(&c, tsr_rounds_end(&r, status));
 }
 
@@ -92,11 +92,11 @@ typedef struct permutation {
 // whether it is a source.
 static tsr_comm_role permute_role(const void *context, int64_t device) {
   const tsr_collective_args *a = &((const permutation *)context)->args;
-  const int64_t source = a->comm->member_of[device], nobody = tsr_comm_device_count(a->comm);
+  const int64_t source = a->comm->member_of[device], no_source = tsr_comm_device_count(a->comm);
   const bool wants = source >= 0 || a->out[tsr_comm_local_index(a->comm, device)];
   return (tsr_comm_role){.in_bytes = a->comm->sends[device] ? a->in_bytes : 0,
                          .out_bytes = wants ? a->out_bytes : 0,
-                         .result = source >= 0 ? source : nobody,  // zeros are the same for all
+                         .result = source >= 0 ? source : no_source,  // zeros are the same for all
                          .group = -1};
 }
 

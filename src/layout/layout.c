@@ -144,12 +144,12 @@ static void print_cut(const tsr_mesh *mesh, const tsr_sharding_dim *dim, tsr_tex
 void tsr_layout_explain(const tsr_layout *layout, tsr_text *out) {
   if (layout->sharding == layout->requested) return;
   for (int d = 0; d < tsr_sharding_dim_count(layout->requested); d++) {
-    const tsr_sharding_dim *asked = tsr_sharding_dim_at(layout->requested, d);
+    const tsr_sharding_dim *wanted = tsr_sharding_dim_at(layout->requested, d);
     const tsr_sharding_dim *given = tsr_sharding_dim_at(layout->sharding, d);
-    if (asked->shards == given->shards) continue;
+    if (wanted->shards == given->shards) continue;
     tsr_text_addf(out, "dimension %d: size %lld is not divisible by ", d,
                   (long long)layout->dims[d]);
-    print_cut(layout->mesh, asked, out);
+    print_cut(layout->mesh, wanted, out);
     tsr_text_add(out, given->stage_count ? ", so it is cut by " : ", so it is not cut");
     print_cut(layout->mesh, given, out);
     tsr_text_add(out, given->stage_count ? " only\n" : "\n");

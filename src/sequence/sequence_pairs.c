@@ -79,7 +79,7 @@ static void match(permute_claims *e, const tsr_mesh *mesh, tsr_pair *pairs) {
     pairs[e->needs[i].position].source = tsr_mesh_device_at(mesh, e->gives[i].position);
 }
 
-static tsr_status exchange_init(permute_claims *e, const tsr_sequence *sequence, int64_t step) {
+static tsr_status claims_init(permute_claims *e, const tsr_sequence *sequence, int64_t step) {
   const tsr_sharding *from =
       step ? tsr_sequence_step_at(sequence, step - 1)->sharding : tsr_sequence_from(sequence);
   const tsr_sharding *to = tsr_sequence_step_at(sequence, step)->sharding;
@@ -104,7 +104,7 @@ tsr_status tsr_sequence_step_pairs(const tsr_sequence *sequence, int64_t step, t
   const tsr_mesh *mesh = tsr_sharding_mesh(tsr_sequence_to(sequence));
   const size_t devices = (size_t)tsr_mesh_device_count(mesh);
   permute_claims e = {.count = 0};
-  TSR_TRY(exchange_init(&e, sequence, step));
+  TSR_TRY(claims_init(&e, sequence, step));
   tsr_pair *pairs = malloc(devices * sizeof *pairs);
   e.gives = malloc(devices * sizeof *e.gives);
   e.needs = malloc(devices * sizeof *e.needs);

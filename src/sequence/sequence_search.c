@@ -222,7 +222,7 @@ static int64_t size_of_mask(const tsr_space *space, uint64_t atoms) {
   return size;
 }
 
-static void hand_init(expansion *h, const route_search *s, int32_t from) {
+static void expansion_init(expansion *h, const route_search *s, int32_t from) {
   const tsr_space *space = s->space;
   *h = (expansion){.from = from, .spot = s->nodes[from].spot, .local = (double)s->job->elements};
   uint64_t used = 0;
@@ -247,27 +247,27 @@ static void write_set(tsr_spot *spot, int list, int at, uint64_t atoms) {
     }
 }
 
-// The hand's lists with the last `lost` atoms of list `lose` gone, `gained` put at the end of list
-// `gain`, and another unreduced set.
-static tsr_spot compose(const route_search *s, const expansion *h, int lose, int lost, int gain,
-                        const uint8_t *gained, int gained_count, uint64_t unreduced) {
+// The lists of the expanded state without the last `removed` atoms of list `from`, with `added` at
+// the end of list `to`, and with another unreduced set.
+static tsr_spot compose(const route_search *s, const expansion *h, int from, int removed, int to,
+                        const uint8_t *added, int added_count, uint64_t unreduced) {
   tsr_spot spot = {0};
   int at = 0;
   for (int l = 0; l + 1 < s->space->list_count; l++) {
-    const int kept = h->spot.count[l] - (l == lose ? lost : 0);
+    const int kept = h->spot.count[l] - (l == from ? removed : 0);
     memcpy(spot.atoms + at, h->spot.atoms + h->start[l], (size_t)kept);
     at += kept;
     spot.count[l] = (uint8_t)kept;
-    if (!gained || l != gain) continue;
-    memcpy(spot.atoms + at, gained, (size_t)gained_count);
-    at += gained_count;
-    spot.count[l] = (uint8_t)(kept + gained_count);
+    if (!added || l != to) continue;
+    memcpy(spot.atoms + at, added, (size_t)added_count);
+    at += added_count;
+    spot.count[l] = (uint8_t)(kept + added_count);
   }
   write_set(&spot, s->space->list_count - 1, at, unreduced);
   return spot;
 }
 
-// Follows one move from the hand. `after` is what a device holds then, in elements.
+// Follows one move from the expanded state. `after` is what a device holds then, in elements.
 static tsr_status follow(route_search *s, const expansion *h, route_node *to, double n,
                          double share, double after) {
   s->edge_count++;
@@ -323,28 +323,28 @@ static tsr_status expand_suffixes(route_search *s, const expansion *h, int list)
 // Cuts a list with atoms of one set. One at a time will do, except for memory: with a cap, what
 // lies between two cuts may be too much.
 static tsr_status cut_more(route_search *s, const expansion *h, int list, uint64_t set,
-                           uint8_t *gained, int count, int64_t n) {
-  const uint64_t taken = mask_of(gained, count);
+                           uint8_t *added, int count, int64_t n) {
+  const uint64_t taken = mask_of(added, count);
   for (int a = 0; a < s->space->atom_count; a++) {
     const int64_t size = n * tsr_space_size(s->space, a);
     if (!(set & ~taken & bit(a)) || !has_room(s, h, list, size)) continue;
-    gained[count] = (uint8_t)a;
+    added[count] = (uint8_t)a;
     route_node to = {.kind = set == h->free ? TSR_STEP_SLICE : TSR_STEP_REDUCE_SCATTER,
                      .split = (int8_t)list,
                      .concat = -1,
                      .atoms = taken | bit(a)};
-    to.spot = compose(s, h, -1, 0, list, gained, count + 1, h->unreduced & ~to.atoms);
+    to.spot = compose(s, h, -1, 0, list, added, count + 1, h->unreduced & ~to.atoms);
     TSR_TRY(follow(s, h, &to, (double)size, 0, h->local / (double)size));
-    if (s->job->memory_cap) TSR_TRY(cut_more(s, h, list, set, gained, count + 1, size));
+    if (s->job->memory_cap) TSR_TRY(cut_more(s, h, list, set, added, count + 1, size));
   }
   return NULL;
 }
 
 // Atoms that are free can cut, those that are unreduced can cut by a reduce-scatter.
 static tsr_status expand_cuts(route_search *s, const expansion *h, int list) {
-  uint8_t gained[TSR_MAX_PARTS];
-  if (h->free) TSR_TRY(cut_more(s, h, list, h->free, gained, 0, 1));
-  return h->unreduced ? cut_more(s, h, list, h->unreduced, gained, 0, 1) : NULL;
+  uint8_t added[TSR_MAX_PARTS];
+  if (h->free) TSR_TRY(cut_more(s, h, list, h->free, added, 0, 1));
+  return h->unreduced ? cut_more(s, h, list, h->unreduced, added, 0, 1) : NULL;
 }
 
 // All sets of unreduced atoms can be reduced, and free atoms become unreduced.
@@ -423,7 +423,7 @@ static tsr_status permute_fill(permuting *p, int list, int at, int64_t left, uin
 
 static tsr_status expand(route_search *s, int32_t from) {
   expansion h;
-  hand_init(&h, s, from);
+  expansion_init(&h, s, from);
   for (int l = 0; l + 1 < s->space->list_count; l++) {
     TSR_TRY(expand_suffixes(s, &h, l));
     TSR_TRY(expand_cuts(s, &h, l));

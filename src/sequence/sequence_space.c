@@ -194,7 +194,7 @@ typedef struct atom_place {
   int64_t weight;
 } atom_place;
 
-static void find_standings(const tsr_space *space, const tsr_spot *spot, atom_place *out) {
+static void find_places(const tsr_space *space, const tsr_spot *spot, atom_place *out) {
   int end = 0;
   for (int l = 0; l < space->list_count; l++) {
     int64_t weight = 1;
@@ -209,8 +209,8 @@ static void find_standings(const tsr_space *space, const tsr_spot *spot, atom_pl
 
 uint64_t tsr_space_moved(const tsr_space *space, const tsr_spot *a, const tsr_spot *b) {
   atom_place x[TSR_MAX_PARTS] = {{0}}, y[TSR_MAX_PARTS] = {{0}};
-  find_standings(space, a, x);
-  find_standings(space, b, y);
+  find_places(space, a, x);
+  find_places(space, b, y);
   uint64_t moved = 0;
   for (int i = 0; i < space->atom_count; i++)
     if (x[i].list != y[i].list || x[i].weight != y[i].weight) moved |= UINT64_C(1) << i;

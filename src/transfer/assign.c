@@ -173,7 +173,7 @@ static void move_along(path_search *s, int64_t start, const goal *found, int64_t
   s->nodes[found->node].left_over += found->node >= s->problem->left_count ? -amount : amount;
 }
 
-static void forget(path_search *s) {
+static void reset_search(path_search *s) {
   for (int64_t i = 0; i < s->touched_count; i++) {
     s->nodes[s->touched[i]].distance = INT64_MAX;
     s->nodes[s->touched[i]].heap = NONE;
@@ -184,7 +184,7 @@ static void place_one(path_search *s, int64_t start) {
   const goal found = find_goal(s, start);
   change_prices(s, &found);
   if (found.node != start) move_along(s, start, &found, narrowest(s, start, &found));
-  forget(s);
+  reset_search(s);
 }
 
 // ---- all of them ----

@@ -187,14 +187,14 @@ tsr_meets tsr_meets_of(const tsr_layout *from, const tsr_layout *to, int dim) {
   return meets;
 }
 
-static void forget(tsr_meets *meets) {
+static void clear(tsr_meets *meets) {
   for (int64_t i = 0; i < meets->count; i++) tsr_overlaps_deinit(&meets->lists[i]);
   meets->count = 0;
   tsr_triples_deinit(&meets->known);
 }
 
 void tsr_meets_deinit(tsr_meets *meets) {
-  forget(meets);
+  clear(meets);
   free(meets->lists);
   meets->lists = NULL;
 }
@@ -244,7 +244,7 @@ tsr_status tsr_meets_find(tsr_meets *meets, int64_t target, int64_t source, int6
                           const tsr_overlaps **out_overlaps) {
   int64_t *index = NULL;
   if (!meets->copies) own = -1;
-  if (meets->count == MOST_KEPT) forget(meets);
+  if (meets->count == MOST_KEPT) clear(meets);
   TSR_TRY(tsr_triples_find(&meets->known, target, source, own, &index));
   if (*index < 0) {
     TSR_TRY(keep(meets, target, source, own));

@@ -18,7 +18,7 @@
 #include "transfer/transfer_internal.h"
 
 enum {
-  NOBODY = -1,
+  UNASSIGNED = -1,
   MOST_EDGES = 1 << 22,
   FEWEST_EDGES = 16,    // of a class
   MOST_STEPS = 1 << 30  // of the search
@@ -28,7 +28,7 @@ typedef struct relabel_problem {
   const tsr_copy_plan *plan;
   int64_t devices;
   int64_t *left;   // position -> class: its shard * terms + its term
-  int64_t *right;  // the device there now -> class: its source group, or NOBODY's
+  int64_t *right;  // the device there now -> class: its source group, or UNASSIGNED's
   int64_t *supply, *room;
   int64_t *taken_by;  // device (by position now) -> new position
   int64_t *goes_to;   // position -> device (by position now)
@@ -62,10 +62,10 @@ static void find_classes(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++) {
     const int64_t held = tsr_layout_device_find(plan->from, tsr_layout_device_at(plan->to, p));
     r->left[p] = tsr_layout_shard(plan->to, p) * plan->terms + tsr_layout_term(plan->to, p);
-    r->right[p] = held < 0 ? NOBODY : tsr_source_group(plan, held);
+    r->right[p] = held < 0 ? UNASSIGNED : tsr_source_group(plan, held);
     r->supply[r->left[p]]++;
     if (held >= 0) r->room[r->right[p]]++;
-    r->taken_by[p] = r->goes_to[p] = NOBODY;
+    r->taken_by[p] = r->goes_to[p] = UNASSIGNED;
   }
 }
 
@@ -189,7 +189,7 @@ static int64_t list_free(const int64_t *classes, const int64_t *settled, int64_t
                          class_member *out_members) {
   int64_t found = 0;
   for (int64_t i = 0; i < count; i++)
-    if (settled[i] == NOBODY) out_members[found++] = (class_member){classes[i], i};
+    if (settled[i] == UNASSIGNED) out_members[found++] = (class_member){classes[i], i};
   qsort(out_members, (size_t)found, sizeof *out_members, by_class);
   return found;
 }
@@ -218,10 +218,10 @@ static tsr_status move(relabel_problem *r) {
 // What keeps nothing anyway takes what is left, where it is if it can.
 static void fill_up(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++)
-    if (r->goes_to[p] == NOBODY && r->taken_by[p] == NOBODY) settle(r, p, p);
+    if (r->goes_to[p] == UNASSIGNED && r->taken_by[p] == UNASSIGNED) settle(r, p, p);
   for (int64_t p = 0, device = 0; p < r->devices; p++) {
-    if (r->goes_to[p] != NOBODY) continue;
-    while (r->taken_by[device] != NOBODY) device++;
+    if (r->goes_to[p] != UNASSIGNED) continue;
+    while (r->taken_by[device] != UNASSIGNED) device++;
     settle(r, p, device);
   }
 }

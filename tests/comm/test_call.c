@@ -32,7 +32,7 @@ static tsr_status play_share(tsr_comm *comm, const void *mine, size_t bytes, voi
     if (r && bytes == sizeof(tsr_call_record)) {
       tsr_call_record *theirs = (tsr_call_record *)(void *)to;
       theirs->name += s->other_calls[r];
-      theirs->asked.low += s->other_calls[r];
+      theirs->digest.low += s->other_calls[r];
       theirs->cause = s->causes[r];
     } else if (r && bytes == TSR_CALL_TEXT && s->calls[r]) {
       strncpy(to, s->calls[r], bytes);

@@ -13,13 +13,13 @@
 
 // What ranks tell each other before anything else. `cause` is not zero when a rank cannot take
 // part.
-typedef struct hello {
+typedef struct rank_info {
   char version[16];
   int64_t local_count, wanted_count;  // wanted of all ranks together; 0 = not said
   uint64_t in_flight;
   int32_t fast, cause;
-  char failure[TSR_MPI_ROLL_TEXT];
-} hello;
+  char failure[TSR_MPI_REPORT_TEXT];
+} rank_info;
 
 static tsr_status check_mpi(void) {
   int initialized = 0, finalized = 0, level = 0;
@@ -84,7 +84,7 @@ static tsr_status duplicate(tsr_mpi *mpi, MPI_Comm comm) {
 }
 
 // Fails on every rank alike when any of them said something that does not fit.
-static tsr_status compare(const tsr_mpi *mpi, const hello *all) {
+static tsr_status compare(const tsr_mpi *mpi, const rank_info *all) {
   for (int r = 0; r < mpi->size; r++)
     if (all[r].cause)
       return tsr_fail_at((tsr_cause)all[r].cause, __FILE__, __LINE__, "rank %d: %s", r,
@@ -108,8 +108,8 @@ static tsr_status compare(const tsr_mpi *mpi, const hello *all) {
 }
 
 // Tells the others about this rank's part and makes the list of first devices from theirs.
-static tsr_status greet(tsr_mpi *mpi, const hello *mine, int64_t *first) {
-  hello *all = calloc((size_t)mpi->size, sizeof *all);
+static tsr_status share_info(tsr_mpi *mpi, const rank_info *mine, int64_t *first) {
+  rank_info *all = calloc((size_t)mpi->size, sizeof *all);
   if (!all) return tsr_fail(NO_MEMORY, "greetings of %d ranks", mpi->size);
   MPI_Request request = MPI_REQUEST_NULL;
   tsr_status status =
@@ -128,7 +128,7 @@ static tsr_status greet(tsr_mpi *mpi, const hello *mine, int64_t *first) {
 }
 
 // All ranks have made their comm, or none has: `mine` is how it went here.
-static tsr_status settle(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
+static tsr_status agree_made(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
   const int vote = mine ? mpi->rank : mpi->size;
   int first_failed = vote;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -151,13 +151,13 @@ static tsr_status settle(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
 }
 
 // What this rank brings, or why it cannot: `found`, or what is wrong with it.
-static hello introduce(const tsr_mpi *mpi, int64_t local_count, const int64_t *total,
-                       size_t in_flight, tsr_status found) {
+static rank_info describe_rank(const tsr_mpi *mpi, int64_t local_count, const int64_t *total,
+                               size_t in_flight, tsr_status found) {
   const int64_t count = total ? *total : local_count, least = total ? 1 : 0;
-  hello mine = {.local_count = local_count,
-                .wanted_count = total ? *total : 0,
-                .in_flight = in_flight,
-                .fast = mpi->fast};
+  rank_info mine = {.local_count = local_count,
+                    .wanted_count = total ? *total : 0,
+                    .in_flight = in_flight,
+                    .fast = mpi->fast};
   snprintf(mine.version, sizeof mine.version, "%s", tsr_version());
   if (found) {
     mine.cause = (int32_t)tsr_status_cause(found);
@@ -177,12 +177,12 @@ static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total,
   tsr_status alone = duplicate(mpi, comm);
   int64_t *first = alone ? NULL : calloc((size_t)mpi->size + 1, sizeof *first);
   if (!alone && !found && !first) found = tsr_fail(NO_MEMORY, "%d ranks", mpi->size);
-  const hello mine = introduce(mpi, local_count, total, options->in_flight, found);
+  const rank_info mine = describe_rank(mpi, local_count, total, options->in_flight, found);
   tsr_status_free(found);
   if (alone) return alone;
   int64_t nothing[2];
   tsr_comm *made = NULL;
-  tsr_status status = greet(mpi, &mine, first ? first : nothing);
+  tsr_status status = share_info(mpi, &mine, first ? first : nothing);
   if (!status) {
     const tsr_engine_desc desc = {.size = sizeof desc,
                                   .engine = &mpi_engine,
@@ -190,7 +190,7 @@ static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total,
                                   .rank = mpi->rank,
                                   .rank_count = mpi->size,
                                   .first_devices = first};
-    status = settle(mpi, tsr_comm_create_with_engine(&desc, options, &made), &made);
+    status = agree_made(mpi, tsr_comm_create_with_engine(&desc, options, &made), &made);
   }
   free(first);
   if (!status) *out_comm = made;
@@ -210,7 +210,7 @@ tsr_status tsr_mpi_create(MPI_Comm comm, int64_t local_count, const int64_t *tot
   mpi->data = mpi->control = MPI_COMM_NULL;
   mpi->timeout = wanted.timeout == 0 || isnan(wanted.timeout) ? 300 : wanted.timeout;
   mpi->fast = wanted.fast;
-  mpi->heard = tsr_mpi_now();
+  mpi->last_progress = tsr_mpi_now();
   tsr_status status = make(comm, local_count, total, &wanted, found, mpi, out_comm);
   if (!status || mpi->broken) return status;
   if (mpi->data != MPI_COMM_NULL) MPI_Comm_free(&mpi->data);

@@ -2,8 +2,8 @@
 //
 // The library calls MPI from the thread that calls the comm, and never blocks in it: every call is
 // a nonblocking one that is tested until it is done or nothing has happened for too long. Then, or
-// when a rank fails by itself, the ranks call the roll (roll.c), so that the message can say who is
-// missing, and the comm is broken: what MPI still has in its hands is never touched again.
+// when a rank fails by itself, the ranks call the roll (mpi_failure.c), so that the message can say
+// who is missing, and the comm is broken: what MPI still has in its hands is never touched again.
 #ifndef TESSERA_COMM_MPI_MPI_ENGINE_H
 #define TESSERA_COMM_MPI_MPI_ENGINE_H
 
@@ -15,13 +15,13 @@
 #include "tessera/engine/transport.h"
 #include "tessera/status.h"
 
-enum { TSR_MPI_SLOTS = 8, TSR_MPI_ROLL_TEXT = 240 };
+enum { TSR_MPI_SLOTS = 8, TSR_MPI_REPORT_TEXT = 240 };
 
 // What a rank says when it gives up: why, or nothing when it heard too long of nobody.
-typedef struct tsr_mpi_roll {
+typedef struct tsr_mpi_report {
   int64_t step;
-  char why[TSR_MPI_ROLL_TEXT];
-} tsr_mpi_roll;
+  char why[TSR_MPI_REPORT_TEXT];
+} tsr_mpi_report;
 
 // Memory that is kept for the next call, since fresh pages are the dearest part of a message.
 typedef struct tsr_mpi_buffer {
@@ -39,17 +39,17 @@ typedef struct tsr_mpi_subcomm {
 typedef struct tsr_mpi {
   MPI_Comm data, control;  // our own: messages here, rolls there
   int rank, size;
-  double timeout;            // seconds; negative = wait for ever
-  int64_t step;              // of the call that is under way
-  double heard;              // when something was last heard
-  bool broken;               // a call failed half way: nobody knows what is under way
-  bool alone;                // has no communicator to call the roll on
-  bool kept;                 // stays when its comm goes
-  bool fast;                 // reductions may follow MPI's own order
-  bool finalize;             // MPI was started here and ends with this comm
-  tsr_mpi_roll roll;         // what this rank said
-  MPI_Request roll_request;  // the last of its messages
-  tsr_mpi_buffer share;      // both sides of `share`
+  double timeout;              // seconds; negative = wait for ever
+  int64_t step;                // of the call that is under way
+  double last_progress;        // when something was last heard
+  bool broken;                 // a call failed half way: nobody knows what is under way
+  bool alone;                  // has no communicator to call the roll on
+  bool kept;                   // stays when its comm goes
+  bool fast;                   // reductions may follow MPI's own order
+  bool finalize;               // MPI was started here and ends with this comm
+  tsr_mpi_report report;       // what this rank said
+  MPI_Request report_request;  // the last of its messages
+  tsr_mpi_buffer share;        // both sides of `share`
   tsr_mpi_buffer slots[2 * TSR_MPI_SLOTS];
   tsr_mpi_subcomm *subcomms;  // in the order they were first wanted
   int64_t subcomm_count, subcomm_capacity;
@@ -73,15 +73,15 @@ TSR_MUST_USE tsr_status tsr_mpi_one(tsr_mpi *mpi, MPI_Request *request);
 // Room for `size` bytes; what was in it is lost.
 TSR_MUST_USE tsr_status tsr_mpi_reserve(tsr_mpi_buffer *buffer, size_t size);
 
-// ---- roll.c ----
+// ---- mpi_failure.c ----
 
 // Whether another rank has given up. Cheap, but not for every turn of a loop.
-bool tsr_mpi_is_called(tsr_mpi *mpi);
+bool tsr_mpi_peer_gave_up(tsr_mpi *mpi);
 // Ends the wait for others: a failure that names the ranks that do not answer, or the one that
 // failed. `called`: another rank called it first.
-TSR_MUST_USE tsr_status tsr_mpi_call_roll(tsr_mpi *mpi, bool called);
+TSR_MUST_USE tsr_status tsr_mpi_give_up(tsr_mpi *mpi, bool called);
 // Tells the others that this rank failed.
-void tsr_mpi_tell(tsr_mpi *mpi, tsr_status status);
+void tsr_mpi_report_failure(tsr_mpi *mpi, tsr_status status);
 
 // ---- the engine's functions ----
 

@@ -27,14 +27,14 @@ tsr_status tsr_mpi_check(int code, const char *call) {
 
 tsr_status tsr_mpi_begin(tsr_mpi *mpi, int64_t step) {
   mpi->step = step;
-  mpi->heard = tsr_mpi_now();
-  if (!mpi->broken) return tsr_mpi_is_called(mpi) ? tsr_mpi_call_roll(mpi, true) : NULL;
+  mpi->last_progress = tsr_mpi_now();
+  if (!mpi->broken) return tsr_mpi_peer_gave_up(mpi) ? tsr_mpi_give_up(mpi, true) : NULL;
   return tsr_fail(COMM_FAILED, "this comm broke at step %lld; make another one, or end the program",
-                  (long long)mpi->roll.step);
+                  (long long)mpi->report.step);
 }
 
 tsr_status tsr_mpi_end(tsr_mpi *mpi, tsr_status status) {
-  if (status && !mpi->broken) tsr_mpi_tell(mpi, status);
+  if (status && !mpi->broken) tsr_mpi_report_failure(mpi, status);
   return status;
 }
 
@@ -42,11 +42,12 @@ tsr_status tsr_mpi_end(tsr_mpi *mpi, tsr_status status) {
 static tsr_status look(tsr_mpi *mpi, int spins) {
   if (spins < SPINS) return NULL;
   sched_yield();
-  if (spins % LOOKS == 0 && tsr_mpi_is_called(mpi)) return tsr_mpi_call_roll(mpi, true);
+  if (spins % LOOKS == 0 && tsr_mpi_peer_gave_up(mpi)) return tsr_mpi_give_up(mpi, true);
   if (mpi->timeout < 0) return NULL;
   // The roll takes its part of the time that was given.
-  const double roll = mpi->timeout / 4 < 2 ? mpi->timeout / 4 : 2;
-  return tsr_mpi_now() - mpi->heard < mpi->timeout - roll ? NULL : tsr_mpi_call_roll(mpi, false);
+  const double reserve = mpi->timeout / 4 < 2 ? mpi->timeout / 4 : 2;
+  return tsr_mpi_now() - mpi->last_progress < mpi->timeout - reserve ? NULL
+                                                                     : tsr_mpi_give_up(mpi, false);
 }
 
 // MPI_Testsome tells which requests failed, and why, in their statuses only.
@@ -67,7 +68,7 @@ tsr_status tsr_mpi_some(tsr_mpi *mpi, MPI_Request *requests, int count, bool wai
     if (done || !wait) break;
     TSR_TRY(look(mpi, spins));
   }
-  if (done > 0) mpi->heard = tsr_mpi_now();
+  if (done > 0) mpi->last_progress = tsr_mpi_now();
   *out_count = done == MPI_UNDEFINED ? -1 : done;
   return NULL;
 }
@@ -79,7 +80,7 @@ tsr_status tsr_mpi_one(tsr_mpi *mpi, MPI_Request *request) {
     if (done) break;
     TSR_TRY(look(mpi, spins));
   }
-  mpi->heard = tsr_mpi_now();
+  mpi->last_progress = tsr_mpi_now();
   return NULL;
 }
 

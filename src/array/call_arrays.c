@@ -5,14 +5,14 @@
 #include "base/text_internal.h"
 #include "tessera/engine/kernels.h"
 
-static const tsr_layout *target(const tsr_asked *asked, int64_t item) {
-  return asked->layouts ? asked->layouts[item] : NULL;
+static const tsr_layout *target(const tsr_call_arrays *list, int64_t item) {
+  return list->layouts ? list->layouts[item] : NULL;
 }
 
 static tsr_hash128 digest_array(void *context, int64_t item) {
-  tsr_asked *asked = context;
-  const tsr_array *array = asked->arrays[item];
-  const tsr_layout *layout = target(asked, item);
+  tsr_call_arrays *list = context;
+  const tsr_array *array = list->arrays[item];
+  const tsr_layout *layout = target(list, item);
   const tsr_hash128 from = tsr_layout_digest(array->layout);
   const tsr_hash128 to = layout ? tsr_layout_digest(layout) : TSR_HASH128_EMPTY;
   const uint64_t both[] = {(uint64_t)array->dtype, from.low, from.high, to.low, to.high};
@@ -20,15 +20,15 @@ static tsr_hash128 digest_array(void *context, int64_t item) {
 }
 
 static void describe_array(void *context, int64_t item, tsr_text *out) {
-  const tsr_asked *asked = context;
-  const tsr_array *array = asked->arrays[item];
+  const tsr_call_arrays *list = context;
+  const tsr_array *array = list->arrays[item];
   tsr_text_addf(out, "array %lld: %s ", (long long)item, tsr_dtype_info_of(array->dtype)->name);
   tsr_layout_describe(array->layout, out);
-  if (!target(asked, item)) return;
+  if (!target(list, item)) return;
   tsr_text_add(out, " to ");
-  tsr_layout_describe(target(asked, item), out);
+  tsr_layout_describe(target(list, item), out);
 }
 
-tsr_call_items tsr_asked_items(tsr_asked *asked) {
-  return (tsr_call_items){asked->count, asked, digest_array, describe_array};
+tsr_call_items tsr_call_arrays_items(tsr_call_arrays *list) {
+  return (tsr_call_items){list->count, list, digest_array, describe_array};
 }

@@ -14,55 +14,55 @@
 
 enum { TAG = 1, RANKS_NAMED = 16 };
 
-static void say(tsr_mpi *mpi, const char *why) {
+static void send_reports(tsr_mpi *mpi, const char *why) {
   mpi->broken = true;
-  mpi->roll = (tsr_mpi_roll){.step = mpi->step};
-  snprintf(mpi->roll.why, sizeof mpi->roll.why, "%s", why);
+  mpi->report = (tsr_mpi_report){.step = mpi->step};
+  snprintf(mpi->report.why, sizeof mpi->report.why, "%s", why);
   // Nobody waits for these: they are small, and whom they do not reach is gone.
   for (int other = 0; other < mpi->size; other++) {
     if (other == mpi->rank) continue;
-    MPI_Isend(&mpi->roll, (int)sizeof mpi->roll, MPI_BYTE, other, TAG, mpi->control,
-              &mpi->roll_request);
-    MPI_Request_free(&mpi->roll_request);
+    MPI_Isend(&mpi->report, (int)sizeof mpi->report, MPI_BYTE, other, TAG, mpi->control,
+              &mpi->report_request);
+    MPI_Request_free(&mpi->report_request);
   }
 }
 
-bool tsr_mpi_is_called(tsr_mpi *mpi) {
+bool tsr_mpi_peer_gave_up(tsr_mpi *mpi) {
   int flag = 0;
   return !mpi->alone &&
          MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
          flag;
 }
 
-void tsr_mpi_tell(tsr_mpi *mpi, tsr_status status) {
-  if (mpi->size > 1 && !mpi->alone) say(mpi, tsr_status_text(status));
+void tsr_mpi_report_failure(tsr_mpi *mpi, tsr_status status) {
+  if (mpi->size > 1 && !mpi->alone) send_reports(mpi, tsr_status_text(status));
   mpi->broken = true;
 }
 
 // Takes one answer that has come and tells whose it is; -1 when there is none.
-static int hear(tsr_mpi *mpi, bool *heard, tsr_mpi_roll *rolls) {
+static int receive_report(tsr_mpi *mpi, bool *heard, tsr_mpi_report *reports) {
   MPI_Status status;
   int flag = 0;
   if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, &status) != MPI_SUCCESS || !flag)
     return -1;
   const int source = status.MPI_SOURCE;
   // It is here, so this returns at once.
-  MPI_Recv(&rolls[source], (int)sizeof *rolls, MPI_BYTE, source, TAG, mpi->control, &status);
+  MPI_Recv(&reports[source], (int)sizeof *reports, MPI_BYTE, source, TAG, mpi->control, &status);
   heard[source] = true;
   return source;
 }
 
-static void listen_for(tsr_mpi *mpi, double seconds, bool *heard, tsr_mpi_roll *rolls) {
+static void collect_reports(tsr_mpi *mpi, double seconds, bool *heard, tsr_mpi_report *reports) {
   const double end = tsr_mpi_now() + seconds;
   int missing = mpi->size - 1;
   while (missing && tsr_mpi_now() < end) {
-    const int source = hear(mpi, heard, rolls);
+    const int source = receive_report(mpi, heard, reports);
     if (source < 0) {
       sched_yield();
       continue;
     }
     missing--;
-    if (rolls[source].why[0]) return;  // nothing better will be heard
+    if (reports[source].why[0]) return;  // nothing better will be heard
   }
 }
 
@@ -83,14 +83,14 @@ static void name_missing(const tsr_mpi *mpi, const bool *heard, char *out, size_
 }
 
 static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *heard,
-                           const tsr_mpi_roll *rolls) {
+                           const tsr_mpi_report *reports) {
   int missing = 0;
   for (int other = 0; other < mpi->size; other++) {
     missing += !heard[other];
     // A rank that says why it failed knows better than all who wait for it.
-    if (other != mpi->rank && heard[other] && rolls[other].why[0])
+    if (other != mpi->rank && heard[other] && reports[other].why[0])
       return tsr_fail(COMM_FAILED, "rank %d failed at step %lld: %s", other,
-                      (long long)rolls[other].step, rolls[other].why);
+                      (long long)reports[other].step, reports[other].why);
   }
   if (missing) {
     char names[32 * RANKS_NAMED];
@@ -104,26 +104,27 @@ static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *heard,
   return tsr_fail(COMM_TIMEOUT, "nothing moved for %.1f s, though all ranks answer", mpi->timeout);
 }
 
-tsr_status tsr_mpi_call_roll(tsr_mpi *mpi, bool called) {
+tsr_status tsr_mpi_give_up(tsr_mpi *mpi, bool called) {
   if (mpi->alone) {
     mpi->broken = true;
     return tsr_fail(COMM_TIMEOUT, "not all %d ranks came to make a comm within %.1f s", mpi->size,
                     mpi->timeout);
   }
   bool *heard = calloc((size_t)mpi->size, sizeof *heard);
-  tsr_mpi_roll *rolls = calloc((size_t)mpi->size, sizeof *rolls);
+  tsr_mpi_report *reports = calloc((size_t)mpi->size, sizeof *reports);
   tsr_status status = NULL;
-  say(mpi, "");
-  if (!heard || !rolls) {
+  send_reports(mpi, "");
+  if (!heard || !reports) {
     status = tsr_fail(NO_MEMORY, "roll of %d ranks", mpi->size);
   } else {
     heard[mpi->rank] = true;
-    rolls[mpi->rank] = mpi->roll;
+    reports[mpi->rank] = mpi->report;
     // Without a deadline of our own another rank's call is answered all the same.
-    listen_for(mpi, mpi->timeout < 0 || mpi->timeout > 8 ? 2 : mpi->timeout / 4, heard, rolls);
-    status = describe(mpi, called, heard, rolls);
+    collect_reports(mpi, mpi->timeout < 0 || mpi->timeout > 8 ? 2 : mpi->timeout / 4, heard,
+                    reports);
+    status = describe(mpi, called, heard, reports);
   }
-  free(rolls);
+  free(reports);
   free(heard);
   return status;
 }
