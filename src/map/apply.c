@@ -233,18 +233,16 @@ static tsr_status push_first_turns(applying *a) {
 // A name with parts that are known only now, as {e} for e in 0..8.
 static tsr_status match_computed(applying *a, bool *out_any) {
   const int before = a->world.scope.count;
-  tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_regex pattern = {0};
   tsr_status status = push_first_turns(a);
   if (!status) status = tsr_map_rule_pattern(a->rule, &a->world.scope, &text);
   a->world.scope.count = before;
   if (!status)
-    status = tsr_regex_compile_capturing(a->map->engine, tsr_text_string(&text), &arena, &pattern);
+    status = tsr_regex_compile_capturing(a->map->engine, tsr_text_string(&text), &pattern);
   if (!status) status = match_all(a, &pattern, out_any);
   tsr_regex_deinit(&pattern);
   tsr_text_deinit(&text);
-  tsr_arena_deinit(&arena);
   return status;
 }
 

@@ -56,12 +56,11 @@ static void add_escaped(tsr_text *out, const char *text) {
   }
 }
 
-static tsr_status count_groups(const tsr_map *map, tsr_arena *arena, const char *pattern,
-                               int *out_count) {
+static tsr_status count_groups(const tsr_map *map, const char *pattern, int *out_count) {
   tsr_regex regex;
   *out_count = 0;
   if (!pattern) return NULL;
-  TSR_TRY(tsr_regex_compile_capturing(map->engine, pattern, arena, &regex));
+  TSR_TRY(tsr_regex_compile_capturing(map->engine, pattern, &regex));
   *out_count = tsr_regex_group_count(&regex);
   tsr_regex_deinit(&regex);
   return NULL;
@@ -74,7 +73,7 @@ static tsr_status add_capture(tsr_map *map, tsr_map_rule *rule, const tsr_name_p
   if (rule->capture_count == MOST_CAPTURES)
     return tsr_fail(TOO_LARGE, "more than %d captures", MOST_CAPTURES);
   int inner = 0;
-  TSR_TRY(count_groups(map, &map->arena, part->pattern, &inner));
+  TSR_TRY(count_groups(map, part->pattern, &inner));
   rule->captures[rule->capture_count] = part->word;
   rule->groups[rule->capture_count++] = *group;
   *group += 1 + inner;
@@ -160,8 +159,7 @@ static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const loops *ar
   tsr_status status = find_captures(map, rule, around);
   if (!status) status = tsr_map_rule_pattern(rule, NULL, &text);
   if (!status && rule->capture_count > 0) {
-    status = tsr_regex_compile_capturing(map->engine, tsr_text_string(&text), &map->arena,
-                                         &rule->pattern);
+    status = tsr_regex_compile_capturing(map->engine, tsr_text_string(&text), &rule->pattern);
     rule->has_pattern = !status;
   }
   tsr_text_deinit(&text);

@@ -50,8 +50,7 @@ static tsr_status read_pattern(tsr_map_reader *r, const char *at, const char *en
   if (has_numbered_reference(part->pattern))
     return tsr_map_place(
         r, at, tsr_fail(UNSUPPORTED, "a reference by number in the pattern \"%s\"", part->pattern));
-  tsr_status status =
-      tsr_regex_compile_capturing(r->map->engine, part->pattern, &r->map->arena, &regex);
+  tsr_status status = tsr_regex_compile_capturing(r->map->engine, part->pattern, &regex);
   if (status) return tsr_map_place(r, at, status);
   tsr_regex_deinit(&regex);
   return NULL;

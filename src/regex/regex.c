@@ -1,8 +1,7 @@
-// PCRE2 behind our own door: compile once, search often, end always.
+// PCRE2 behind our own interface: compile once, search often, always end.
 //
-// A pattern that is only a text needs no engine: memmem decides. Everything else is compiled, to
-// machine code where the machine has a JIT. Searches are limited in steps and memory, so that a
-// pattern such as (a+)+$ ends with an error instead of running for years.
+// A pattern is compiled to machine code where the machine has a JIT. Searches are limited in steps
+// and memory, so that a pattern such as (a+)+$ ends with an error instead of running for years.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "regex/regex.h"
 
@@ -64,8 +63,8 @@ tsr_status tsr_regex_engine_create(tsr_regex_engine **out_engine) {
 
 // ---- compiling ----
 
-// Nothing is left to the engine that skips ahead to where a match may start: its compiled code
-// (10.42) skips too far for (?:a/|a)b*\b and its like, and we look for needles before we ask it.
+// The engine must not skip ahead to where a match may start: its compiled code (10.42) skips too
+// far for (?:a/|a)b*\b and its like. Byte pairs (regex/byte_pairs.h) make up for the time.
 static uint32_t options_of(const tsr_regex_text *text) {
   uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_ALT_CIRCUMFLEX |
                      PCRE2_NO_START_OPTIMIZE;
@@ -103,27 +102,25 @@ static tsr_status compile_code(const tsr_regex_engine *engine, const char *patte
 }
 
 static tsr_status compile(const tsr_regex_engine *engine, const char *pattern, bool capturing,
-                          tsr_arena *arena, tsr_regex *out) {
+                          tsr_regex *out) {
   tsr_regex_text text;
   tsr_regex regex = {.code = NULL};
-  tsr_status status = tsr_regex_translate(pattern, arena, &text);
+  tsr_status status = tsr_regex_translate(pattern, &text);
   text.captures |= capturing;
-  if (!status && (capturing || !text.needs.exact))
-    status = compile_code(engine, pattern, &text, &regex);
-  regex.needs = text.needs;
+  if (!status) status = compile_code(engine, pattern, &text, &regex);
+  regex.pairs = text.pairs;
   tsr_text_deinit(&text.pattern);
   if (!status) *out = regex;
   return status;
 }
 
-tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern, tsr_arena *arena,
-                             tsr_regex *out) {
-  return compile(engine, pattern, false, arena, out);
+tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern, tsr_regex *out) {
+  return compile(engine, pattern, false, out);
 }
 
 tsr_status tsr_regex_compile_capturing(const tsr_regex_engine *engine, const char *pattern,
-                                       tsr_arena *arena, tsr_regex *out) {
-  return compile(engine, pattern, true, arena, out);
+                                       tsr_regex *out) {
+  return compile(engine, pattern, true, out);
 }
 
 int tsr_regex_group_count(const tsr_regex *regex) {
@@ -163,11 +160,6 @@ static tsr_status search_failure(int error) {
 tsr_status tsr_regex_search(const tsr_regex_engine *engine, const tsr_regex *regex,
                             const char *subject, size_t length, tsr_regex_scratch *scratch,
                             bool *out_found) {
-  if (!regex->code) {
-    const tsr_needles *text = &regex->needs.sets[0];
-    *out_found = memmem(subject, length, text->items[0], text->lengths[0]) != NULL;
-    return NULL;
-  }
   if (!scratch->match_data) scratch->match_data = pcre2_match_data_create(1, engine->general);
   if (!scratch->match_data) return tsr_fail(NO_MEMORY, "a search");
   const int result = run(engine, regex, subject, length, scratch->match_data);

@@ -13,18 +13,17 @@ TSR_MUST_USE tsr_status tsr_regex_engine_create(tsr_regex_engine **out_engine);
 void tsr_regex_engine_destroy(tsr_regex_engine *engine);  // NULL is fine
 
 typedef struct tsr_regex {
-  void *code;       // NULL where the one text it needs decides
-  bool jit;         // compiled to machine code
-  tsr_needs needs;  // in the arena given to tsr_regex_compile
+  void *code;
+  bool jit;              // compiled to machine code
+  tsr_byte_pairs pairs;  // in every subject that matches
 } tsr_regex;
 
 // `out` needs tsr_regex_deinit after success.
 TSR_MUST_USE tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern,
-                                          tsr_arena *arena, tsr_regex *out);
+                                          tsr_regex *out);
 // The same for a pattern whose groups are asked for.
 TSR_MUST_USE tsr_status tsr_regex_compile_capturing(const tsr_regex_engine *engine,
-                                                    const char *pattern, tsr_arena *arena,
-                                                    tsr_regex *out);
+                                                    const char *pattern, tsr_regex *out);
 void tsr_regex_deinit(tsr_regex *regex);
 int tsr_regex_group_count(const tsr_regex *regex);  // of one compiled for capturing
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text_internal.h"
 #include "base/utf8.h"
 #include "regex/regex_syntax.h"
@@ -26,9 +27,9 @@ typedef struct group {
 
 typedef struct parser {
   tsr_regex_reader in;
-  tsr_arena *arena;
   group *groups;  // [0] is not used
-  int group_count, group_capacity;
+  int group_count;
+  int64_t group_capacity;
   int depth;
   int outside_lookbehind;  // groups opened before the lookbehind we are in; -1 = in none
   const char *far_place;   // a condition on a group that has not been seen yet
@@ -42,9 +43,12 @@ typedef struct parser {
 typedef enum piece_kind { PIECE_NONE, PIECE_ANCHOR, PIECE_REPEAT, PIECE_ITEM } piece_kind;
 typedef struct piece {
   width width;
-  tsr_needs needs;
-  size_t start;  // of what was written for it
+  tsr_byte_pairs pairs;  // in every match
+  int first, last;       // bytes that every match begins and ends with; ANY_BYTE = they vary
+  size_t start;          // of what was written for it
 } piece;
+
+enum { ANY_BYTE = -1 };
 
 static tsr_status parse_alternatives(parser *p, bool top, piece *out);
 
@@ -74,26 +78,46 @@ static width repeated(width one, uint64_t min, uint64_t max) {
                  max == TSR_REGEX_ENDLESS && one.max ? WIDEST : times(one.max, max)};
 }
 
-// ---- groups ----
+// ---- bytes ----
 
-static tsr_status open_group(parser *p, const char *at, const char *name, size_t length) {
-  for (int i = 1; name && i < p->group_count; i++)
-    if (p->groups[i].name && p->groups[i].name_length == length &&
-        !memcmp(p->groups[i].name, name, length))
-      return tsr_regex_fail(&p->in, at, "a second group called %.*s; the first is group %d",
-                            (int)length, name, i);
-  if (p->group_count > MOST_GROUPS)
-    return tsr_regex_unsupported(&p->in, at, "more than %d groups", MOST_GROUPS);
-  if (p->group_count == p->group_capacity) {
-    const int capacity = p->group_capacity ? p->group_capacity * 2 : 8;
-    group *grown = realloc(p->groups, (size_t)capacity * sizeof *grown);
-    if (!grown) return tsr_fail(NO_MEMORY, "%d groups of a pattern", capacity);
-    p->groups = grown;
-    p->group_capacity = capacity;
-  }
-  p->groups[p->group_count++] = (group){.name = name, .name_length = length};
-  return NULL;
+static piece piece_of_width(uint64_t n) {
+  return (piece){.width = {n, n}, .first = ANY_BYTE, .last = ANY_BYTE};
 }
+
+static piece piece_of_character(uint32_t c) {
+  char bytes[4];
+  const size_t length = tsr_utf8_encode(c, bytes);
+  return (piece){.width = {1, 1},
+                 .pairs = tsr_byte_pairs_of(bytes, length),
+                 .first = (unsigned char)bytes[0],
+                 .last = (unsigned char)bytes[length - 1]};
+}
+
+// A piece of which only the pairs still hold: it may match nothing, or only looks at the text.
+static void forget_ends(piece *one) { one->first = one->last = ANY_BYTE; }
+
+static void forget_bytes(piece *one) {
+  one->pairs = (tsr_byte_pairs){{0}};
+  forget_ends(one);
+}
+
+static void join_alternative(piece *one, const piece *other) {
+  one->width = either(one->width, other->width);
+  for (int i = 0; i < TSR_PAIR_WORDS; i++) one->pairs.words[i] &= other->pairs.words[i];
+  if (one->first != other->first) one->first = ANY_BYTE;
+  if (one->last != other->last) one->last = ANY_BYTE;
+}
+
+static void append(piece *sequence, const piece *next, bool is_first) {
+  widen(&sequence->width, next->width);
+  for (int i = 0; i < TSR_PAIR_WORDS; i++) sequence->pairs.words[i] |= next->pairs.words[i];
+  if (sequence->last != ANY_BYTE && next->first != ANY_BYTE)
+    tsr_byte_pairs_add(&sequence->pairs, (unsigned char)sequence->last, (unsigned char)next->first);
+  if (is_first) sequence->first = next->first;
+  sequence->last = next->last;
+}
+
+// ---- groups ----
 
 static int find_group(const parser *p, const char *name, size_t length) {
   for (int i = 1; i < p->group_count; i++)
@@ -101,6 +125,20 @@ static int find_group(const parser *p, const char *name, size_t length) {
         !memcmp(p->groups[i].name, name, length))
       return i;
   return 0;
+}
+
+static tsr_status open_group(parser *p, const char *at, const char *name, size_t length) {
+  const int same = name ? find_group(p, name, length) : 0;
+  if (same)
+    return tsr_regex_fail(&p->in, at, "a second group called %.*s; the first is group %d",
+                          (int)length, name, same);
+  if (p->group_count > MOST_GROUPS)
+    return tsr_regex_unsupported(&p->in, at, "more than %d groups", MOST_GROUPS);
+  group *groups = tsr_grow(p->groups, p->group_count, &p->group_capacity, sizeof *groups);
+  if (!groups) return tsr_fail(NO_MEMORY, "%d groups of a pattern", p->group_count);
+  p->groups = groups;
+  p->groups[p->group_count++] = (group){.name = name, .name_length = length};
+  return NULL;
 }
 
 static tsr_status check_closed(const parser *p, const char *at, int number) {
@@ -123,7 +161,8 @@ static tsr_status write_reference(parser *p, const char *at, int number, piece *
   const bool spelt = p->flags.ignore_case && p->flags.ascii;
   tsr_text_addf(p->in.out, spelt ? "(?i:\\g{%d})" : "\\g{%d}", number);
   p->captures = true;
-  *out = (piece){.width = p->groups[number].width};
+  *out = piece_of_width(0);
+  out->width = p->groups[number].width;
   return NULL;
 }
 
@@ -211,9 +250,9 @@ static tsr_status parse_look(parser *p, const char *at, piece *out) {
     return tsr_regex_fail(&p->in, at, "a lookbehind must have one fixed width");
   out->width = (width){0, 0};
   if (positive)
-    tsr_needs_loosen(&out->needs);
+    forget_ends(out);
   else
-    out->needs = (tsr_needs){0};
+    forget_bytes(out);
   return NULL;
 }
 
@@ -248,7 +287,7 @@ static tsr_status parse_sequence(parser *p, bool first, piece *out);
 
 static tsr_status parse_condition(parser *p, const char *at, piece *out) {
   int number = 0;
-  piece otherwise = {.width = {0, 0}};
+  piece otherwise = piece_of_width(0);
   TSR_TRY(read_condition(p, &number));
   p->captures = true;
   if (++p->depth > MOST_DEPTH)
@@ -265,8 +304,7 @@ static tsr_status parse_condition(parser *p, const char *at, piece *out) {
   if (!tsr_regex_take(&p->in, ')'))
     return tsr_regex_fail(&p->in, at, "missing ), unterminated group");
   tsr_text_add_char(p->in.out, ')');
-  out->width = either(out->width, otherwise.width);
-  tsr_needs_either(&out->needs, &otherwise.needs);
+  join_alternative(out, &otherwise);
   return NULL;
 }
 
@@ -355,12 +393,11 @@ static tsr_status parse_group(parser *p, const char *at, bool first, piece *out,
 // ---- escapes and plain characters ----
 
 static tsr_status write_character(parser *p, uint32_t c, piece *out) {
-  *out = (piece){.width = {1, 1}};
   tsr_regex_write_literal(p->in.out, c, &p->flags);
-  // Without regard to case only what has no case is a text to look for.
+  // Without regard to case only a character without case has known bytes.
   const bool cased = c >= 128 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  if (p->flags.ignore_case && cased) return NULL;
-  return tsr_needs_of_character(p->arena, c, &out->needs);
+  *out = p->flags.ignore_case && cased ? piece_of_width(1) : piece_of_character(c);
+  return NULL;
 }
 
 static tsr_status write_anchor(parser *p, const char *text, piece_kind *out_kind) {
@@ -401,7 +438,7 @@ static tsr_status parse_escape(parser *p, const char *at, uint32_t c, piece *out
   }
   if (tsr_regex_is_category(c)) {
     tsr_regex_write_category(p->in.out, c, &p->flags);
-    *out = (piece){.width = {1, 1}};
+    *out = piece_of_width(1);
     return NULL;
   }
   if (c >= '1' && c <= '9') return parse_number(p, at, c, out);
@@ -412,10 +449,10 @@ static tsr_status parse_escape(parser *p, const char *at, uint32_t c, piece *out
 
 static tsr_status parse_set(parser *p, piece *out) {
   uint32_t literal = TSR_REGEX_END;
-  *out = (piece){.width = {1, 1}};
   TSR_TRY(tsr_regex_write_set(&p->in, &p->flags, &literal));
-  if (literal == TSR_REGEX_END || p->flags.ignore_case) return NULL;
-  return tsr_needs_of_character(p->arena, literal, &out->needs);
+  const bool varies = literal == TSR_REGEX_END || p->flags.ignore_case;
+  *out = varies ? piece_of_width(1) : piece_of_character(literal);
+  return NULL;
 }
 
 // ---- repetition ----
@@ -451,10 +488,7 @@ static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint6
   enclose_rounds(p, item->start, max);
   tsr_regex_write_repeat(&p->in, min, max);
   item->width = repeated(item->width, min, max);
-  if (min == 0)
-    item->needs = (tsr_needs){0};
-  else
-    tsr_needs_loosen(&item->needs);
+  if (min == 0) forget_bytes(item);
   return NULL;
 }
 
@@ -474,7 +508,7 @@ static bool skip_verbose(parser *p, tsr_regex_token token) {
 static tsr_status parse_piece(parser *p, const char *at, tsr_regex_token token, bool first,
                               piece *out, piece_kind *out_kind) {
   *out_kind = PIECE_ITEM;
-  *out = (piece){.width = {0, 0}};
+  *out = piece_of_width(0);
   if (token.escaped) return parse_escape(p, at, token.c, out, out_kind);
   switch (token.c) {
     case '[':
@@ -482,7 +516,7 @@ static tsr_status parse_piece(parser *p, const char *at, tsr_regex_token token, 
     case '(':
       return parse_group(p, at, first, out, out_kind);
     case '.':
-      out->width = (width){1, 1};
+      *out = piece_of_width(1);
       tsr_text_add_char(p->in.out, '.');
       return NULL;
     case '^':
@@ -496,18 +530,17 @@ static tsr_status parse_piece(parser *p, const char *at, tsr_regex_token token, 
 
 // A sequence under construction. The last piece waits, since a quantifier may follow it.
 typedef struct sequence {
-  tsr_need_run run;
+  piece whole;  // of the pieces before `last`
+  bool begun;   // `whole` has a piece that is no anchor
   piece last;
   piece_kind kind;  // of `last`; PIECE_NONE = there is none yet
-  width width;
 } sequence;
 
-static tsr_status settle(sequence *s) {
-  if (s->kind == PIECE_NONE) return NULL;
-  widen(&s->width, s->last.width);
-  if (s->kind != PIECE_ANCHOR) return tsr_need_run_add(&s->run, &s->last.needs);
-  tsr_need_run_mark(&s->run);
-  return NULL;
+// Anchors have no width, so the pieces around them are neighbours.
+static void settle(sequence *s) {
+  if (s->kind == PIECE_NONE || s->kind == PIECE_ANCHOR) return;
+  append(&s->whole, &s->last, !s->begun);
+  s->begun = true;
 }
 
 static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_token token,
@@ -530,15 +563,14 @@ static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_t
   TSR_TRY(parse_piece(p, at, token, first && s->kind == PIECE_NONE, &next, &kind));
   if (kind == PIECE_NONE) return NULL;
   next.start = start;
-  TSR_TRY(settle(s));
+  settle(s);
   s->last = next;
   s->kind = kind;
   return NULL;
 }
 
 static tsr_status parse_sequence(parser *p, bool first, piece *out) {
-  sequence s = {.kind = PIECE_NONE};
-  tsr_need_run_init(&s.run, p->arena);
+  sequence s = {.whole = piece_of_width(0), .kind = PIECE_NONE};
   for (;;) {
     const char *at = p->in.at;
     if (!*at || *at == '|' || *at == ')') break;
@@ -546,9 +578,9 @@ static tsr_status parse_sequence(parser *p, bool first, piece *out) {
     if (skip_verbose(p, token)) continue;
     TSR_TRY(parse_next(p, &s, at, token, first));
   }
-  TSR_TRY(settle(&s));
-  out->width = s.width;
-  return tsr_need_run_finish(&s.run, &out->needs);
+  settle(&s);
+  *out = s.whole;
+  return NULL;
 }
 
 // `top` is the pattern itself: global flags may stand at its start.
@@ -558,8 +590,7 @@ static tsr_status parse_alternatives(parser *p, bool top, piece *out) {
     piece next;
     tsr_text_add_char(p->in.out, '|');
     TSR_TRY(parse_sequence(p, false, &next));
-    out->width = either(out->width, next.width);
-    tsr_needs_either(&out->needs, &next.needs);
+    join_alternative(out, &next);
   }
   return NULL;
 }
@@ -574,9 +605,9 @@ static tsr_status parse_pattern(parser *p, piece *out) {
   return tsr_text_check(p->in.out);
 }
 
-tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena, tsr_regex_text *out) {
+tsr_status tsr_regex_translate(const char *pattern, tsr_regex_text *out) {
   *out = (tsr_regex_text){.pattern = TSR_TEXT_EMPTY};
-  parser p = {.in = {pattern, pattern, &out->pattern}, .arena = arena, .outside_lookbehind = -1};
+  parser p = {.in = {pattern, pattern, &out->pattern}, .outside_lookbehind = -1};
   piece whole;
   tsr_status status = parse_pattern(&p, &whole);
   free(p.groups);
@@ -585,6 +616,6 @@ tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena, tsr_regex_
   out->multiline = p.flags.multiline;
   out->dotall = p.flags.dotall;
   out->captures = p.captures;
-  out->needs = whole.needs;
+  out->pairs = whole.pairs;
   return NULL;
 }

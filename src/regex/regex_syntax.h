@@ -6,44 +6,27 @@
 // both know. What Python refuses is refused here, with the column. Whatever PCRE2 would read
 // otherwise (verbs, \K, [:alpha:], recursion) never reaches it.
 //
-// While reading, three things are learnt about each piece of the pattern: how wide its matches are
-// (a lookbehind must have one width), and which texts every match contains (tessera's prefilter).
+// While reading, two things are learnt about each piece of the pattern: how wide its matches are (a
+// lookbehind must have one width), and which byte pairs every match contains (regex/byte_pairs.h).
 #ifndef TESSERA_REGEX_REGEX_SYNTAX_H
 #define TESSERA_REGEX_REGEX_SYNTAX_H
 
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "regex/byte_pairs.h"
 #include "tessera/status.h"
 #include "tessera/text.h"
-
-enum { TSR_NEEDLE_MAX = 8, TSR_NEEDLE_LENGTH = 48, TSR_NEED_MAX = 4 };
-
-// Texts of which every subject that matches holds at least one.
-typedef struct tsr_needles {
-  int count;
-  uint8_t lengths[TSR_NEEDLE_MAX];
-  const char *items[TSR_NEEDLE_MAX];
-} tsr_needles;
-
-// What every subject that matches satisfies: each of these sets, the sharpest first.
-typedef struct tsr_needs {
-  int count;
-  bool exact;  // the one text is all that the pattern says: to hold it is to match
-  tsr_needles sets[TSR_NEED_MAX];
-} tsr_needs;
 
 typedef struct tsr_regex_text {
   tsr_text pattern;  // for PCRE2, in ASCII
   bool caseless, multiline, dotall;
-  bool captures;  // something refers to a group, so groups must be kept
-  tsr_needs needs;
+  bool captures;         // something refers to a group, so groups must be kept
+  tsr_byte_pairs pairs;  // in every subject that matches
 } tsr_regex_text;
 
-// `out` needs tsr_text_deinit(&out->pattern), also after a failure; the needs live in `arena`.
-// Fails with BAD_REGEX and the column, or UNSUPPORTED for the little that has no translation.
-TSR_MUST_USE tsr_status tsr_regex_translate(const char *pattern, tsr_arena *arena,
-                                            tsr_regex_text *out);
+// `out` needs tsr_text_deinit(&out->pattern), also after a failure. Fails with BAD_REGEX and the
+// column, or UNSUPPORTED for the little that has no translation.
+TSR_MUST_USE tsr_status tsr_regex_translate(const char *pattern, tsr_regex_text *out);
 
 // ---- between the files of the translator ----
 
@@ -116,27 +99,5 @@ void tsr_regex_write_category(tsr_text *out, uint32_t category, const tsr_regex_
 void tsr_regex_write_boundary(tsr_text *out, bool negated, const tsr_regex_flags *flags);
 TSR_MUST_USE tsr_status tsr_regex_write_set(tsr_regex_reader *in, const tsr_regex_flags *flags,
                                             uint32_t *out_literal);
-
-// What a sequence of pieces needs, gathered piece by piece.
-typedef struct tsr_need_run {
-  tsr_arena *arena;
-  char text[TSR_NEEDLE_LENGTH];  // of neighbouring exact pieces
-  size_t length;
-  bool exact;      // so far the run is all there is
-  tsr_needs best;  // of what came before the run
-} tsr_need_run;
-
-void tsr_need_run_init(tsr_need_run *run, tsr_arena *arena);
-// A piece without width (an anchor), which leaves its neighbours neighbours.
-void tsr_need_run_mark(tsr_need_run *run);
-// These fail only for want of memory.
-TSR_MUST_USE tsr_status tsr_need_run_add(tsr_need_run *run, const tsr_needs *piece);
-TSR_MUST_USE tsr_status tsr_need_run_finish(tsr_need_run *run, tsr_needs *out);
-TSR_MUST_USE tsr_status tsr_needs_of_character(tsr_arena *arena, uint32_t c, tsr_needs *out);
-// One of both holds: the sharpest sets of each as one, or nothing when either has none or there are
-// too many texts.
-void tsr_needs_either(tsr_needs *a, const tsr_needs *b);
-// The same for a piece that may be repeated or is only looked at.
-void tsr_needs_loosen(tsr_needs *needs);
 
 #endif

@@ -1,8 +1,7 @@
 // Rules: patterns compiled once, searched in order, shared by threads.
 //
-// One block of facts that never changes: the rules as written, their patterns compiled, and a
-// filter over all of them. A match walks the path once through the filter and then tries the few
-// rules that are left, in order.
+// Rules never change once made: texts, specs and compiled patterns. A match skips the patterns
+// whose byte pairs the path lacks (regex/byte_pairs.h) and searches for the others in order.
 #include "rules/rules.h"
 
 #include <limits.h>
@@ -13,23 +12,20 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "base/utf8.h"
-#include "regex/prefilter.h"
 #include "regex/regex.h"
 #include "rules/rules_internal.h"
 
-enum { STACK_WORDS = 64 };  // a thousand rules need no memory beyond the stack
 enum { MOST_RULES = 1 << 30 };
 
 struct tsr_rules {
   atomic_int refs;
-  tsr_arena arena;  // of texts, and of what patterns need
+  tsr_arena arena;  // of texts
   int count, compiled;
   tsr_rule *items;
   const char *warning;     // NULL = none
   tsr_rules_options kept;  // in the arena
   tsr_regex *regexes;
   tsr_regex_engine *engine;
-  tsr_prefilter *filter;
 };
 
 // ---- making ----
@@ -140,11 +136,11 @@ static tsr_status compile(tsr_rules *rules) {
   TSR_TRY(tsr_regex_engine_create(&rules->engine));
   for (; rules->compiled < rules->count; rules->compiled++) {
     const int i = rules->compiled;
-    tsr_status status = tsr_regex_compile(rules->engine, rules->items[i].pattern, &rules->arena,
-                                          &rules->regexes[i]);
+    tsr_status status =
+        tsr_regex_compile(rules->engine, rules->items[i].pattern, &rules->regexes[i]);
     if (status) return note_rule(status, &rules->items[i], i);
   }
-  return tsr_prefilter_create(rules->regexes, rules->count, &rules->filter);
+  return NULL;
 }
 
 tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules) {
@@ -208,7 +204,6 @@ tsr_rules *tsr_rules_retain(const tsr_rules *rules) {
 void tsr_rules_release(const tsr_rules *shared) {
   tsr_rules *rules = (tsr_rules *)(uintptr_t)shared;
   if (!rules || atomic_fetch_sub_explicit(&rules->refs, 1, memory_order_acq_rel) != 1) return;
-  tsr_prefilter_destroy(rules->filter);
   for (int i = 0; i < rules->compiled; i++) tsr_regex_deinit(&rules->regexes[i]);
   free(rules->regexes);
   tsr_regex_engine_destroy(rules->engine);
@@ -262,35 +257,27 @@ static tsr_status search(const tsr_rules *rules, int64_t index, const char *path
   return note_rule(status, &rules->items[index], index);
 }
 
-// The first candidate that matches.
-static tsr_status search_candidates(const tsr_rules *rules, uint64_t *candidates, const char *path,
-                                    size_t length, tsr_regex_scratch *scratch, int64_t *out_rule) {
-  const int words = tsr_prefilter_words(rules->filter);
-  tsr_prefilter_run(rules->filter, path, length, candidates);
-  for (int w = 0; w < words; w++)
-    for (uint64_t left = candidates[w]; left; left &= left - 1) {
-      const int index = w * 64 + __builtin_ctzll(left);
-      bool found = false;
-      TSR_TRY(search(rules, index, path, length, scratch, &found));
-      if (!found) continue;
-      *out_rule = index;
-      return NULL;
-    }
-  *out_rule = -1;
+// Searches for the patterns whose byte pairs the path has, in order.
+static tsr_status find_first(const tsr_rules *rules, const char *path, size_t length,
+                             tsr_regex_scratch *scratch, int64_t *out_rule) {
+  const tsr_byte_pairs pairs = tsr_byte_pairs_of(path, length);
+  bool found = false;
+  int index = 0;
+  for (; index < rules->count; index++) {
+    if (!tsr_byte_pairs_contain(&pairs, &rules->regexes[index].pairs)) continue;
+    TSR_TRY(search(rules, index, path, length, scratch, &found));
+    if (found) break;
+  }
+  *out_rule = found ? index : -1;
   return NULL;
 }
 
 tsr_status tsr_rules_match(const tsr_rules *rules, const char *path, int64_t *out_rule) {
   const size_t length = strlen(path);
-  const int words = tsr_prefilter_words(rules->filter) * TSR_NEED_MAX;
-  uint64_t few[STACK_WORDS];
   tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
   TSR_TRY(check_path(path, length));
-  uint64_t *candidates = words <= STACK_WORDS ? few : calloc((size_t)words, sizeof *candidates);
-  if (!candidates) return tsr_fail(NO_MEMORY, "the candidates of %d rules", rules->count);
-  tsr_status status = search_candidates(rules, candidates, path, length, &scratch, out_rule);
+  tsr_status status = find_first(rules, path, length, &scratch, out_rule);
   tsr_regex_scratch_deinit(&scratch);
-  if (candidates != few) free(candidates);
   return status;
 }
 

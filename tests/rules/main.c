@@ -7,7 +7,6 @@ int suite_logical_map(void);
 int suite_logical_names(void);
 int suite_logical_rules(void);
 int suite_logical_spmd(void);
-int suite_prefilter(void);
 int suite_preset_choice(void);
 int suite_presets(void);
 int suite_regex(void);
@@ -27,7 +26,6 @@ int main(void) {
   failed += suite_logical_names();
   failed += suite_logical_rules();
   failed += suite_logical_spmd();
-  failed += suite_prefilter();
   failed += suite_preset_choice();
   failed += suite_presets();
   failed += suite_regex();

@@ -8,20 +8,16 @@
 #include "support/test.h"
 
 static tsr_status compile(const char *pattern, tsr_regex_text *out) {
-  tsr_arena arena = TSR_ARENA_EMPTY;
-  tsr_status status = tsr_regex_translate(pattern, &arena, out);
+  tsr_status status = tsr_regex_translate(pattern, out);
   tsr_text_deinit(&out->pattern);
-  tsr_arena_deinit(&arena);
   return status;
 }
 
 static void assert_translates(const char *pattern, const char *wanted) {
-  tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_regex_text text;
-  assert_ok(tsr_regex_translate(pattern, &arena, &text));
+  assert_ok(tsr_regex_translate(pattern, &text));
   assert_string_equal(tsr_text_string(&text.pattern), wanted);
   tsr_text_deinit(&text.pattern);
-  tsr_arena_deinit(&arena);
 }
 
 static void patterns_are_written_anew_for_the_engine(void **state) {
@@ -162,18 +158,18 @@ static void patterns_must_be_utf8(void **state) {
 // ---- searching ----
 
 static bool search(const char *pattern, const char *subject) {
-  tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_regex_engine *engine = NULL;
   tsr_regex regex;
   tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
   bool found = false;
   assert_ok(tsr_regex_engine_create(&engine));
-  assert_ok(tsr_regex_compile(engine, pattern, &arena, &regex));
+  assert_ok(tsr_regex_compile(engine, pattern, &regex));
   assert_ok(tsr_regex_search(engine, &regex, subject, strlen(subject), &scratch, &found));
+  const tsr_byte_pairs pairs = tsr_byte_pairs_of(subject, strlen(subject));
+  assert_true(!found || tsr_byte_pairs_contain(&pairs, &regex.pairs));
   tsr_regex_scratch_deinit(&scratch);
   tsr_regex_deinit(&regex);
   tsr_regex_engine_destroy(engine);
-  tsr_arena_deinit(&arena);
   return found;
 }
 
@@ -234,13 +230,12 @@ static void catastrophic_patterns_end(void **state) {
   memset(subject, 'a', 70);
   strcpy(subject + 70, "c");
   for (size_t i = 0; i < COUNT_OF(patterns); i++) {
-    tsr_arena arena = TSR_ARENA_EMPTY;
     tsr_regex_engine *engine = NULL;
     tsr_regex regex;
     tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
     bool found = true;
     assert_ok(tsr_regex_engine_create(&engine));
-    assert_ok(tsr_regex_compile(engine, patterns[i], &arena, &regex));
+    assert_ok(tsr_regex_compile(engine, patterns[i], &regex));
     tsr_status status =
         tsr_regex_search(engine, &regex, subject, strlen(subject), &scratch, &found);
     // PCRE2 may see through it; if not, the limit ends it.
@@ -249,107 +244,158 @@ static void catastrophic_patterns_end(void **state) {
     tsr_regex_scratch_deinit(&scratch);
     tsr_regex_deinit(&regex);
     tsr_regex_engine_destroy(engine);
-    tsr_arena_deinit(&arena);
   }
 }
 
 static void what_the_engine_cannot_hold_is_unsupported(void **state) {
   (void)state;
-  tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_regex_engine *engine = NULL;
   tsr_regex regex;
   assert_ok(tsr_regex_engine_create(&engine));
-  assert_fails_with(tsr_regex_compile(engine, "(?:[a-c]x){60000}", &arena, &regex), UNSUPPORTED,
+  assert_fails_with(tsr_regex_compile(engine, "(?:[a-c]x){60000}", &regex), UNSUPPORTED,
                     "is beyond the engine: ");
   tsr_regex_engine_destroy(engine);
-  tsr_arena_deinit(&arena);
 }
 
-// ---- needs ----
+// ---- byte pairs ----
 
-static void print_needs(const tsr_needs *needs, tsr_text *out) {
-  for (int s = 0; s < needs->count; s++) {
-    if (s) tsr_text_add(out, " & ");
-    for (int i = 0; i < needs->sets[s].count; i++)
-      tsr_text_addf(out, "%s%s", i ? "|" : "", needs->sets[s].items[i]);
+// The pairs of a list of texts: "ab,bcd" is ab, bc and cd.
+static tsr_byte_pairs pairs_of_list(const char *list) {
+  tsr_byte_pairs all = {{0}};
+  for (const char *at = list; *at; at += at[strcspn(at, ",")] ? strcspn(at, ",") + 1 : strlen(at)) {
+    const tsr_byte_pairs some = tsr_byte_pairs_of(at, strcspn(at, ","));
+    for (int i = 0; i < TSR_PAIR_WORDS; i++) all.words[i] |= some.words[i];
   }
-  if (needs->exact) tsr_text_add(out, " only");
+  return all;
 }
 
-static void needs_are_what_every_match_contains(void **state) {
+static void pairs_are_what_every_match_contains(void **state) {
   (void)state;
   static const struct {
-    const char *pattern, *needs;
+    const char *pattern, *texts;
   } cases[] = {
-      {"weight", "weight only"},
-      {"(?x) a b", "ab only"},
-      {"(?:a(b))c", "abc only"},
+      {"weight", "weight"},
+      {"(?x) a b", "ab"},
+      {"(?:a(b))c", "abc"},
       {"weight$", "weight"},
-      {"(q|k|v)_proj\\.weight", "_proj.weight & q|k|v"},
-      {"attn/.*(q|k)_proj/w$", "_proj/w & attn/ & q|k"},
-      {"q_proj|k_proj|wte", "q_proj|k_proj|wte"},
+      {"(q|k|v)_proj\\.weight", "_proj.weight"},
+      {"attn/.*(q|k)_proj/w$", "_proj/w,attn/"},
+      {"(self|cross)_attn", "_attn"},
+      {"(q_proj|k_proj)/w", "_proj/w"},  // in both, and both end with j
+      {"q_proj|k_proj|wte", ""},
       {"q_proj|", ""},
-      {"ab?cd", "cd & a"},
-      {"(?:abc)+d", "abc & d"},
-      {"(?:abc)*d", "d"},
+      {"ab?cd", "cd"},
+      {"(?:abc)+d", "abcd"},
+      {"(?:abc){2,3}d", "abcd"},
+      {"(?:abc)*d", ""},
+      {"x(?:abc)?d", ""},
       {"(?i)abc_12", "_12"},
-      {"(?=abc)a", "abc & a"},
-      {"(?!abc)a", "a"},
-      {"(?<=/)attn", "attn & /"},
+      {"a(?i:b)cd", "cd"},
+      {"(?=abc)ad", "abc,ad"},
+      {"x(?=abc)ad", "abc,ad"},
+      {"(?!abc)ad", "ad"},
+      {"(?<=/x)attn", "attn,/x"},
       {"a\\bb", "ab"},
-      {"[a][b]", "ab only"},
-      {"[ab]", ""},
+      {"^a$b", "ab"},
+      {"[a][b]", "ab"},
+      {"a[ab]b", ""},
+      {"a.b", ""},
+      {"a\\wb", ""},
+      {"(a)b\\1c", "ab"},
+      {"\xc3\xa9x", "\xc3\xa9x"},
+      {"(?i)\xc3\xa9", ""},
       {".*", ""},
       {"", ""},
-      {"(a)(?(1)bb|cc)", "bb|cc & a"},
-      {"a|b|c|d|e|f|g|h|i", ""},  // too many to be of use
-      {"a.bb.ccc.dddd.eeeee", "eeeee & dddd & ccc & bb"},
-      {"aaaaa.bbbb.ccc.dd.e", "aaaaa & bbbb & ccc & dd"},
-      {"(a.bb|cc).d", "bb|cc & d"},
+      {"a()b", ""},
+      {"(a)(?(1)bb|cc)", ""},
+      {"(a)(?(1)xbb|ybb)d", "bbd"},
+      {"(a)(?(1)bb)d", ""},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_arena arena = TSR_ARENA_EMPTY;
     tsr_regex_text text;
-    tsr_text out = TSR_TEXT_EMPTY;
-    assert_ok(tsr_regex_translate(cases[i].pattern, &arena, &text));
-    print_needs(&text.needs, &out);
-    assert_string_equal(tsr_text_string(&out), cases[i].needs);
-    tsr_text_deinit(&out);
+    assert_ok(tsr_regex_translate(cases[i].pattern, &text));
+    const tsr_byte_pairs wanted = pairs_of_list(cases[i].texts);
+    if (memcmp(&text.pairs, &wanted, sizeof wanted) != 0)
+      fail_msg("%s does not need just the pairs of %s", cases[i].pattern, cases[i].texts);
     tsr_text_deinit(&text.pattern);
-    tsr_arena_deinit(&arena);
   }
 }
 
-static void long_texts_are_needed_piece_by_piece(void **state) {
+static void long_texts_are_found(void **state) {
   (void)state;
   char pattern[201];
   memset(pattern, 'a', 200);
   pattern[200] = '\0';
-  tsr_arena arena = TSR_ARENA_EMPTY;
-  tsr_regex_text text;
-  assert_ok(tsr_regex_translate(pattern, &arena, &text));
-  assert_false(text.needs.exact);
-  assert_int_equal(text.needs.count, TSR_NEED_MAX);
-  assert_int_equal(text.needs.sets[0].lengths[0], TSR_NEEDLE_LENGTH);
-  tsr_text_deinit(&text.pattern);
-  tsr_arena_deinit(&arena);
   assert_true(search(pattern, pattern));
   assert_false(search(pattern, pattern + 1));
 }
 
+// A pattern over a, b and c of the constructs that pairs are gathered from.
+static void random_pattern(test_random *random, int depth, tsr_text *out) {
+  static const char *const atoms[] = {"a", "ab", "bc", ".", "[ab]", "\\w", "^", "$", "\\b", "(?=a)"};
+  static const char *const opens[] = {"(", "(?:", "(?=", "(?!", "(?>", "(?i:"};
+  static const char *const repeats[] = {"", "", "", "?", "*", "+", "{2}", "{1,2}?"};
+  const int64_t count = test_random_range(random, 0, 4);
+  for (int64_t i = 0; i < count; i++) {
+    if (depth && !test_random_range(random, 0, 2)) {
+      tsr_text_add(out, opens[test_random_range(random, 0, COUNT_OF(opens) - 1)]);
+      random_pattern(random, depth - 1, out);
+      tsr_text_add(out, ")");
+      tsr_text_add(out, repeats[test_random_range(random, 0, COUNT_OF(repeats) - 1)]);
+    } else {
+      const int64_t atom = test_random_range(random, 0, COUNT_OF(atoms) - 1);
+      tsr_text_add(out, atoms[atom]);
+      if (atom < 6) tsr_text_add(out, repeats[test_random_range(random, 0, COUNT_OF(repeats) - 1)]);
+    }
+    if (depth && !test_random_range(random, 0, 3)) tsr_text_add(out, "|");
+  }
+}
+
+static void no_match_lacks_a_pair_of_its_pattern(void **state) {
+  (void)state;
+  test_random random = {17};
+  int matches = 0, filtered = 0;
+  for (int round = 0; round < 3000; round++) {
+    tsr_regex_engine *engine = NULL;
+    tsr_regex regex;
+    tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
+    tsr_text pattern = TSR_TEXT_EMPTY;
+    random_pattern(&random, 2, &pattern);
+    assert_ok(tsr_regex_engine_create(&engine));
+    assert_ok(tsr_regex_compile(engine, tsr_text_string(&pattern), &regex));
+    for (int k = 0; k < 10; k++) {
+      char subject[10];
+      bool found = false;
+      const size_t length = (size_t)test_random_range(&random, 0, 9);
+      for (size_t i = 0; i < length; i++) subject[i] = "abcAB"[test_random_range(&random, 0, 4)];
+      assert_ok(tsr_regex_search(engine, &regex, subject, length, &scratch, &found));
+      const tsr_byte_pairs pairs = tsr_byte_pairs_of(subject, length);
+      const bool may = tsr_byte_pairs_contain(&pairs, &regex.pairs);
+      if (found && !may)
+        fail_msg("%s matches %.*s", tsr_text_string(&pattern), (int)length, subject);
+      matches += found;
+      filtered += !may;
+    }
+    tsr_regex_scratch_deinit(&scratch);
+    tsr_regex_deinit(&regex);
+    tsr_regex_engine_destroy(engine);
+    tsr_text_deinit(&pattern);
+  }
+  assert_true(matches > 5000);
+  assert_true(filtered > 2000);
+}
+
 static tsr_status compile_and_search(void *context) {
-  tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_regex_engine *engine = NULL;
   tsr_regex regex = {.code = NULL};
   tsr_regex_scratch scratch = TSR_REGEX_SCRATCH_EMPTY;
   bool found = false;
   tsr_status status = tsr_regex_engine_create(&engine);
-  if (!status) status = tsr_regex_compile(engine, context, &arena, &regex);
+  if (!status) status = tsr_regex_compile(engine, context, &regex);
   if (!status) status = tsr_regex_search(engine, &regex, "abc", 3, &scratch, &found);
   tsr_regex_scratch_deinit(&scratch);
   tsr_regex_deinit(&regex);
   tsr_regex_engine_destroy(engine);
-  tsr_arena_deinit(&arena);
   return status;
 }
 
@@ -364,5 +410,5 @@ SUITE(regex, TEST(patterns_are_written_anew_for_the_engine),
       TEST(what_has_no_translation_is_said_to_be_unsupported), TEST(depth_is_bounded),
       TEST(patterns_must_be_utf8), TEST(searches_mean_what_they_mean_in_python),
       TEST(catastrophic_patterns_end), TEST(what_the_engine_cannot_hold_is_unsupported),
-      TEST(needs_are_what_every_match_contains), TEST(long_texts_are_needed_piece_by_piece),
-      TEST(running_out_of_memory_is_reported))
+      TEST(pairs_are_what_every_match_contains), TEST(long_texts_are_found),
+      TEST(no_match_lacks_a_pair_of_its_pattern), TEST(running_out_of_memory_is_reported))
