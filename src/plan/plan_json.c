@@ -335,7 +335,7 @@ static tsr_status read_plan(reading *work, const tsr_json *value, tsr_plan **out
   TSR_TRY(tsr_json_check_keys(value, keys));
   TSR_TRY(tsr_json_check_schema(value, schema));
   TSR_TRY(read_mesh(work, tsr_json_find(value, "mesh"), tsr_json_find(value, "topology")));
-  if (rules) TSR_TRY_NOTE(tsr_rules_from_json_kept(rules, options, &work->rules), "rules");
+  if (rules) TSR_TRY_NOTE(tsr_rules_from_json(rules, options, &work->rules), "rules");
   if (options && !rules) return tsr_fail(BAD_PLAN, "rules_options without rules");
   if (logical)
     TSR_TRY_NOTE(tsr_logical_rules_from_json(logical, &work->logical_rules), "logical_rules");

@@ -20,15 +20,12 @@ const char *tsr_field_token(tsr_axis_field field);       // "__BATCH__"; NULL if
 tsr_axis_field tsr_field_find(const char *name);         // by name; TSR_FIELD_NONE if unknown
 tsr_axis_field tsr_field_find_token(const char *token);  // by token
 
-// {"tensor_parallel_axis": "mdl", "batch_axis": ["dp", "fsdp"], "head_axis": null}; null or NULL =
-// all defaults.
-TSR_MUST_USE tsr_status tsr_axes_from_json(const tsr_json *value, tsr_axes **out_axes);
 // All fields with their values, or only those that were given, which read back as the same axes.
-void tsr_axes_to_json(const tsr_axes *axes, tsr_json_writer *writer);
-void tsr_axes_given_to_json(const tsr_axes *axes, tsr_json_writer *writer);
+void tsr_axes_to_json(const tsr_axes *axes, bool only_given, tsr_json_writer *writer);
 // A line for each field: its name, its value, and what it follows.
 void tsr_axes_print(const tsr_axes *axes, tsr_text *out);
-// tsr_axes_replace with fields written as above.
+// tsr_axes_replace with fields of JSON: {"tensor_parallel_axis": "mdl", "batch_axis": ["dp",
+// "fsdp"], "head_axis": null}. `axes` NULL = the defaults; `value` null or NULL = no change.
 TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
                                               tsr_axes **out_axes);
 // By the values of all fields, given or not. The hash is the same in every process and on every

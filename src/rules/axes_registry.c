@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/suggest.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
@@ -12,7 +13,8 @@
 
 struct tsr_axis_registry {
   tsr_registration *items;
-  int count, capacity;
+  int count;
+  int64_t capacity;
 };
 
 tsr_status tsr_axis_registry_create(tsr_axis_registry **out_registry) {
@@ -116,28 +118,20 @@ static tsr_status copy_rules(tsr_registration *item, const tsr_logical_entry *ru
   return tsr_logical_names_init(&item->rules, both, item->has_generation_rule ? 2 : 1);
 }
 
-static tsr_status make_room(tsr_axis_registry *registry) {
-  if (registry->count < registry->capacity) return NULL;
-  if (registry->capacity > INT_MAX / 2)
-    return tsr_fail(TOO_LARGE, "%d semantic axes", registry->count);
-  const int capacity = registry->capacity ? 2 * registry->capacity : 8;
-  tsr_registration *items = realloc(registry->items, (size_t)capacity * sizeof *items);
-  if (!items) return tsr_fail(NO_MEMORY, "%d semantic axes", capacity);
-  registry->items = items;
-  registry->capacity = capacity;
-  return NULL;
-}
-
-// Takes the place of a registration of that name, or the next one.
+// Replaces the registration of that name, or adds one.
 static tsr_status put(tsr_axis_registry *registry, const tsr_registration *item) {
   const int index = find(registry, item->name);
-  if (index < 0) {
-    TSR_TRY(make_room(registry));
-    registry->items[registry->count++] = *item;
-  } else {
+  if (index >= 0) {
     registration_deinit(&registry->items[index]);
     registry->items[index] = *item;
+    return NULL;
   }
+  if (registry->count == INT_MAX) return tsr_fail(TOO_LARGE, "%d semantic axes", registry->count);
+  tsr_registration *items =
+      tsr_grow(registry->items, registry->count, &registry->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "%d semantic axes", registry->count);
+  registry->items = items;
+  items[registry->count++] = *item;
   return NULL;
 }
 

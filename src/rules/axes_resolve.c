@@ -6,6 +6,7 @@
 // way, the result is one flat list, and nothing leaves no trace in it.
 #include <string.h>
 
+#include "base/grow.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "rules/semantic_axes.h"
@@ -22,7 +23,8 @@ typedef struct resolver {
   bool generation;
   tsr_arena *memory;
   const char **found;
-  int count, capacity, steps;
+  int count, steps;
+  int64_t capacity;
   bool grouped;  // a group was met
 } resolver;
 
@@ -43,15 +45,10 @@ static tsr_status add_axis(resolver *to, const char *axis) {
   if (!axis[0] || !strcmp(axis, "_")) return NULL;
   if (to->count == TSR_ENTRIES_MAX)
     return tsr_fail(TOO_LARGE, "more than %d mesh axes for one dimension", TSR_ENTRIES_MAX);
-  if (to->count == to->capacity) {
-    const int capacity = to->capacity ? 2 * to->capacity : 8;
-    const char **found = tsr_arena_zeros(to->memory, (size_t)capacity, sizeof *found);
-    if (!found) return tsr_fail(NO_MEMORY, "%d mesh axes", capacity);
-    if (to->count) memcpy(found, to->found, (size_t)to->count * sizeof *found);
-    to->found = found;
-    to->capacity = capacity;
-  }
-  to->found[to->count++] = axis;
+  const char **found = tsr_grow_in(to->memory, to->found, to->count, &to->capacity, sizeof *found);
+  if (!found) return tsr_fail(NO_MEMORY, "%d mesh axes", to->count);
+  to->found = found;
+  found[to->count++] = axis;
   return NULL;
 }
 

@@ -5,7 +5,7 @@
 #include "rules/semantic_axes.h"
 #include "tessera/compat/eformer_axes.h"
 
-static void write_fields(const tsr_axes *axes, bool only_given, tsr_json_writer *writer) {
+void tsr_axes_to_json(const tsr_axes *axes, bool only_given, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
   for (int i = 0; i < TSR_FIELD_COUNT; i++) {
     const tsr_axis_field field = (tsr_axis_field)i;
@@ -14,14 +14,6 @@ static void write_fields(const tsr_axes *axes, bool only_given, tsr_json_writer 
     tsr_entry_to_json(tsr_axes_at(axes, field), writer);
   }
   tsr_json_end_object(writer);
-}
-
-void tsr_axes_to_json(const tsr_axes *axes, tsr_json_writer *writer) {
-  write_fields(axes, false, writer);
-}
-
-void tsr_axes_given_to_json(const tsr_axes *axes, tsr_json_writer *writer) {
-  write_fields(axes, true, writer);
 }
 
 // Adds blanks up to a column of the line that began at `start`.

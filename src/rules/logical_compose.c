@@ -69,9 +69,7 @@ static tsr_status copy_places(const place *places, int64_t count, tsr_logical_ru
   tsr_status status = NULL;
   for (int64_t i = 0; i < count && !status; i++)
     status = tsr_logical_list_copy(&list, places[i].rule);
-  if (!status) status = tsr_logical_list_finish(&list, out_rules);
-  tsr_logical_list_deinit(&list);
-  return status;
+  return tsr_logical_list_finish(&list, status, out_rules);
 }
 
 tsr_status tsr_logical_compose(const tsr_logical_rules *a, const tsr_logical_rules *b,
@@ -159,9 +157,7 @@ tsr_status tsr_logical_standard(int64_t activation_dims, int64_t parameter_dims,
   tsr_status status = additional_first ? add_all(&list, additional) : NULL;
   if (!status) status = add_standard(&list, (int)activation_dims, (int)parameter_dims);
   if (!status && !additional_first) status = add_all(&list, additional);
-  if (!status) status = tsr_logical_list_finish(&list, out_rules);
-  tsr_logical_list_deinit(&list);
-  return status;
+  return tsr_logical_list_finish(&list, status, out_rules);
 }
 
 tsr_status tsr_logical_for_slices(const tsr_logical_rules *rules, tsr_logical_rules **out_rules) {
@@ -173,7 +169,5 @@ tsr_status tsr_logical_for_slices(const tsr_logical_rules *rules, tsr_logical_ru
     if (!strcmp(rule.name, "batch")) rule.entry = over_slices;
     status = tsr_logical_list_copy(&list, &rule);
   }
-  if (!status) status = tsr_logical_list_finish(&list, out_rules);
-  tsr_logical_list_deinit(&list);
-  return status;
+  return tsr_logical_list_finish(&list, status, out_rules);
 }

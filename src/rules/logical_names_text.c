@@ -1,21 +1,10 @@
 // Names of dimensions as text: entries apart by commas. One empty group is "(),", since "()" is the
 // empty list, as it is the empty spec.
-#include <string.h>
-
+#include "base/grow.h"
 #include "base/text_internal.h"
 #include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "spec/forms.h"
-
-static tsr_status grow(tsr_arena *arena, tsr_logical_entry **items, int count, int *capacity) {
-  if (count < *capacity) return NULL;
-  *capacity = *capacity ? 2 * *capacity : 8;
-  tsr_logical_entry *more = tsr_arena_zeros(arena, (size_t)*capacity, sizeof *more);
-  if (!more) return tsr_fail(NO_MEMORY, "a list of %d names", *capacity);
-  if (count) memcpy(more, *items, (size_t)count * sizeof *more);
-  *items = more;
-  return NULL;
-}
 
 static bool is_empty_list(tsr_scan scan) {
   return tsr_scan_take(&scan, '(') && tsr_scan_take(&scan, ')') && !tsr_scan_peek(&scan);
@@ -24,14 +13,16 @@ static bool is_empty_list(tsr_scan scan) {
 static tsr_status read_list(tsr_arena *arena, const char *text, tsr_logical_entry **out_items,
                             int *out_count) {
   tsr_scan scan = TSR_SCAN(text);
-  int capacity = 0;
+  int64_t capacity = 0;
   if (is_empty_list(scan)) return NULL;
   if (!tsr_scan_peek(&scan))
     return tsr_read_fail(&scan, SYNTAX, "an empty text; no names are written ()");
   do {
     if (*out_count == TSR_ENTRIES_MAX)
       return tsr_read_fail(&scan, TOO_LARGE, "more than %d names", TSR_ENTRIES_MAX);
-    TSR_TRY(grow(arena, out_items, *out_count, &capacity));
+    tsr_logical_entry *items = tsr_grow_in(arena, *out_items, *out_count, &capacity, sizeof *items);
+    if (!items) return tsr_fail(NO_MEMORY, "a list of %d names", *out_count);
+    *out_items = items;
     TSR_TRY(tsr_entry_read(arena, &scan, &(*out_items)[(*out_count)++]));
   } while (tsr_scan_take(&scan, ',') && tsr_scan_peek(&scan));
   return tsr_scan_peek(&scan) ? tsr_read_wanted(&scan, "\",\" or the end") : NULL;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"
 
@@ -20,16 +21,12 @@ struct tsr_logical_rules {
 // ---- a list under construction ----
 
 tsr_status tsr_logical_list_add(tsr_logical_list *list, const tsr_logical_rule *rule) {
-  if (list->count == list->capacity) {
-    if (list->capacity > INT_MAX / 2)
-      return tsr_fail(TOO_LARGE, "%lld logical rules", (long long)list->count);
-    const int64_t capacity = list->capacity ? 2 * list->capacity : 16;
-    tsr_logical_rule *rules = realloc(list->rules, (size_t)capacity * sizeof *rules);
-    if (!rules) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)capacity);
-    list->rules = rules;
-    list->capacity = capacity;
-  }
-  list->rules[list->count++] = *rule;
+  if (list->count > INT_MAX)
+    return tsr_fail(TOO_LARGE, "%lld logical rules", (long long)list->count);
+  tsr_logical_rule *rules = tsr_grow(list->rules, list->count, &list->capacity, sizeof *rules);
+  if (!rules) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)list->count);
+  list->rules = rules;
+  rules[list->count++] = *rule;
   return NULL;
 }
 
@@ -54,22 +51,21 @@ tsr_status tsr_logical_list_copy(tsr_logical_list *list, const tsr_logical_rule 
   return tsr_logical_list_add(list, &copy);
 }
 
-tsr_status tsr_logical_list_finish(tsr_logical_list *list, tsr_logical_rules **out_rules) {
-  tsr_logical_rules *made = malloc(sizeof *made);
-  if (!made) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)list->count);
+tsr_status tsr_logical_list_finish(tsr_logical_list *list, tsr_status status,
+                                   tsr_logical_rules **out_rules) {
+  tsr_logical_rules *made = status ? NULL : malloc(sizeof *made);
+  if (!made) {
+    if (!status) status = tsr_fail(NO_MEMORY, "%lld logical rules", (long long)list->count);
+    free(list->rules);
+    tsr_arena_deinit(&list->memory);
+    return status;
+  }
   atomic_init(&made->refs, 1);
   made->count = list->count;
   made->rules = list->rules;
   made->memory = list->memory;
-  *list = (tsr_logical_list)TSR_LOGICAL_LIST_EMPTY;
   *out_rules = made;
   return NULL;
-}
-
-void tsr_logical_list_deinit(tsr_logical_list *list) {
-  free(list->rules);
-  tsr_arena_deinit(&list->memory);
-  *list = (tsr_logical_list)TSR_LOGICAL_LIST_EMPTY;
 }
 
 // ---- the value ----
@@ -81,9 +77,7 @@ tsr_status tsr_logical_rules_create(const tsr_logical_rule *rules, int64_t count
   if (count < 0 || (count && !rules))
     return tsr_fail(BAD_ARGUMENT, "%lld logical rules", (long long)count);
   for (int64_t i = 0; i < count && !status; i++) status = tsr_logical_list_copy(&list, &rules[i]);
-  if (!status) status = tsr_logical_list_finish(&list, out_rules);
-  tsr_logical_list_deinit(&list);
-  return status;
+  return tsr_logical_list_finish(&list, status, out_rules);
 }
 
 tsr_logical_rules *tsr_logical_rules_retain(const tsr_logical_rules *rules) {

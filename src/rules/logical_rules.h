@@ -18,9 +18,8 @@ typedef struct tsr_logical_list {
 // Adds a rule as it is, or a copy of it.
 TSR_MUST_USE tsr_status tsr_logical_list_add(tsr_logical_list *list, const tsr_logical_rule *rule);
 TSR_MUST_USE tsr_status tsr_logical_list_copy(tsr_logical_list *list, const tsr_logical_rule *rule);
-// Makes rules of the list, which is empty afterwards.
-TSR_MUST_USE tsr_status tsr_logical_list_finish(tsr_logical_list *list,
+// Makes rules of the list if `status` is NULL, and frees the list in any case.
+TSR_MUST_USE tsr_status tsr_logical_list_finish(tsr_logical_list *list, tsr_status status,
                                                 tsr_logical_rules **out_rules);
-void tsr_logical_list_deinit(tsr_logical_list *list);  // always, also after finish
 
 #endif

@@ -40,9 +40,7 @@ static tsr_status rules_from_json(tsr_logical_list *list, const tsr_json *value)
 tsr_status tsr_logical_rules_from_json(const tsr_json *value, tsr_logical_rules **out_rules) {
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = rules_from_json(&list, value);
-  if (!status) status = tsr_logical_list_finish(&list, out_rules);
-  tsr_logical_list_deinit(&list);
-  return status;
+  return tsr_logical_list_finish(&list, status, out_rules);
 }
 
 void tsr_logical_rules_to_json(const tsr_logical_rules *rules, tsr_json_writer *writer) {
@@ -92,9 +90,7 @@ tsr_status tsr_logical_rules_parse(const char *text, const char *name,
                                    tsr_logical_rules **out_rules) {
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = read_lines(&list, text, name ? name : "rules");
-  if (!status) status = tsr_logical_list_finish(&list, out_rules);
-  tsr_logical_list_deinit(&list);
-  return status;
+  return tsr_logical_list_finish(&list, status, out_rules);
 }
 
 void tsr_logical_rules_print(const tsr_logical_rules *rules, tsr_text *out) {

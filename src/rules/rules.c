@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/room.h"
 #include "base/sized.h"
 #include "base/utf8.h"
@@ -55,20 +56,12 @@ static const char *file_of(tsr_rules_builder *builder, const char *file) {
   return keep_text(builder, file);
 }
 
-static tsr_status make_room(tsr_rules_builder *builder) {
-  if (builder->count < builder->capacity) return NULL;
-  if (builder->count > INT_MAX / 4) return tsr_fail(TOO_LARGE, "more than %d rules", INT_MAX / 4);
-  const int capacity = builder->capacity ? builder->capacity * 2 : 16;
-  tsr_rule *grown = realloc(builder->items, (size_t)capacity * sizeof *grown);
-  if (!grown) return tsr_fail(NO_MEMORY, "%d rules", capacity);
-  builder->items = grown;
-  builder->capacity = capacity;
-  return NULL;
-}
-
 tsr_status tsr_rules_builder_add(tsr_rules_builder *builder, const tsr_rule *rule,
                                  size_t pattern_length) {
-  TSR_TRY(make_room(builder));
+  if (builder->count > INT_MAX / 4) return tsr_fail(TOO_LARGE, "more than %d rules", INT_MAX / 4);
+  tsr_rule *items = tsr_grow(builder->items, builder->count, &builder->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "%d rules", builder->count);
+  builder->items = items;
   tsr_rule own = {.file = file_of(builder, rule->file),
                   .line = rule->line,
                   .pattern = tsr_arena_copy(&builder->arena, rule->pattern, pattern_length),
@@ -118,13 +111,6 @@ static void release_specs(const tsr_rule *items, int count) {
   for (int i = 0; i < count; i++) tsr_spec_release(items[i].spec);
 }
 
-void tsr_rules_builder_deinit(tsr_rules_builder *builder) {
-  release_specs(builder->items, builder->count);
-  free(builder->items);
-  tsr_arena_deinit(&builder->arena);
-  *builder = (tsr_rules_builder)TSR_RULES_BUILDER_EMPTY;
-}
-
 // Says which rule: by its line, or by its number when it was given by a call.
 static tsr_status note_rule(tsr_status status, const tsr_rule *rule, int64_t index) {
   if (rule->line) return tsr_note(status, "%s:%lld", rule->file, (long long)rule->line);
@@ -143,7 +129,7 @@ static tsr_status compile(tsr_rules *rules) {
   return NULL;
 }
 
-tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules) {
+static tsr_status finish(tsr_rules_builder *builder, tsr_rules **out_rules) {
   tsr_rules *rules = calloc(1, sizeof *rules);
   tsr_regex *regexes = calloc((size_t)builder->count + 1, sizeof *regexes);
   if (!rules || !regexes) {
@@ -168,6 +154,15 @@ tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_
   return NULL;
 }
 
+tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_status status,
+                                    tsr_rules **out_rules) {
+  if (!status) status = finish(builder, out_rules);
+  release_specs(builder->items, builder->count);
+  free(builder->items);
+  tsr_arena_deinit(&builder->arena);
+  return status;
+}
+
 static tsr_status add_given(tsr_rules_builder *builder, const tsr_rule *rules, int64_t count) {
   static const tsr_rules_options all = {.size = sizeof all};
   if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld rules, wanted 0 or more", (long long)count);
@@ -189,10 +184,7 @@ tsr_status tsr_rules_create(const tsr_rule *rules, int64_t count, tsr_rules **ou
   if (count < 0 || count > MOST_RULES || (count && !rules))
     return tsr_fail(BAD_ARGUMENT, "%lld rules%s, wanted 0 to %d", (long long)count,
                     count && !rules ? " that are not there" : "", MOST_RULES);
-  tsr_status status = add_given(&builder, rules, count);
-  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
-  tsr_rules_builder_deinit(&builder);
-  return status;
+  return tsr_rules_builder_finish(&builder, add_given(&builder, rules, count), out_rules);
 }
 
 tsr_rules *tsr_rules_retain(const tsr_rules *rules) {

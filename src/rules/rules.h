@@ -10,7 +10,8 @@
 typedef struct tsr_rules_builder {
   tsr_arena arena;
   tsr_rule *items;  // specs are retained
-  int count, capacity;
+  int count;
+  int64_t capacity;
   const char *warning;          // the first; NULL = none
   const char *together, *over;  // of the rules that follow, in the arena; NULL = no group
   tsr_rules_options kept;       // what they are read with, in the arena, but for the mesh
@@ -28,8 +29,9 @@ TSR_MUST_USE tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, c
                                                    const tsr_rules_options *options);
 // Keeps the first reason why a rule is another one than it could be, and frees it.
 TSR_MUST_USE tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason);
-TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_rules **out_rules);
-void tsr_rules_builder_deinit(tsr_rules_builder *builder);  // always, also after finish
+// Compiles the rules if `status` is NULL, and frees the builder in any case.
+TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_status status,
+                                                 tsr_rules **out_rules);
 
 // Copies what rules are read with, so that they can be read again for another mesh.
 TSR_MUST_USE tsr_status tsr_rules_builder_keep(tsr_rules_builder *builder,
@@ -42,10 +44,8 @@ TSR_MUST_USE tsr_status tsr_rules_for_mesh(const tsr_rules *rules, const tsr_mes
                                            const char *const *renames, int rename_count,
                                            tsr_rules **out_rules);
 // The kept options as JSON: {"facts": {"heads": 32}, "keep_axes": ["tp"], "rename_axes": [["tp",
-// "model"]]}; and rules of JSON with them, NULL = none.
+// "model"]]}.
 void tsr_rules_kept_to_json(const tsr_rules *rules, tsr_json_writer *writer);
-TSR_MUST_USE tsr_status tsr_rules_from_json_kept(const tsr_json *rules, const tsr_json *options,
-                                                 tsr_rules **out_rules);
 
 // Reads text or JSON into a builder. `name` stands in messages and becomes the rules' file.
 TSR_MUST_USE tsr_status tsr_rules_add_text(tsr_rules_builder *builder, const char *text,

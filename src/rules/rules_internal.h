@@ -13,7 +13,9 @@
 #include "tessera/text.h"
 
 // [["regex", spec], ...]; a third member {"file": ..., "line": ...} says where a rule was written.
-TSR_MUST_USE tsr_status tsr_rules_from_json(const tsr_json *value, tsr_rules **out_rules);
+// `options` are those of tsr_rules_kept_to_json; NULL = none.
+TSR_MUST_USE tsr_status tsr_rules_from_json(const tsr_json *rules, const tsr_json *options,
+                                            tsr_rules **out_rules);
 void tsr_rules_to_json(const tsr_rules *rules, tsr_json_writer *writer);
 
 // tsr_rules_from_pattern (tessera/compat/eformer_axes.h), with axes read as eformer reads them:

@@ -7,6 +7,7 @@
 #include "json/json.h"
 #include "json/json_read.h"
 #include "rules/rules.h"
+#include "rules/rules_internal.h"
 
 // ---- keeping ----
 
@@ -137,8 +138,7 @@ tsr_status tsr_rules_for_mesh(const tsr_rules *rules, const tsr_mesh *mesh,
   computed.rename_axes = names.pairs;
   computed.rename_axis_count = names.count;
   tsr_status status = add_all_again(&builder, rules, &computed, &renamed);
-  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
-  tsr_rules_builder_deinit(&builder);
+  status = tsr_rules_builder_finish(&builder, status, out_rules);
   free(names.pairs);
   return status;
 }
@@ -245,8 +245,8 @@ static tsr_status read_kept(const tsr_json *value, tsr_arena *arena, tsr_rules_o
   return NULL;
 }
 
-tsr_status tsr_rules_from_json_kept(const tsr_json *rules, const tsr_json *options,
-                                    tsr_rules **out_rules) {
+tsr_status tsr_rules_from_json(const tsr_json *rules, const tsr_json *options,
+                               tsr_rules **out_rules) {
   static const tsr_rules_options none = {.size = sizeof none};
   tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
   tsr_rules_options kept;
@@ -255,8 +255,7 @@ tsr_status tsr_rules_from_json_kept(const tsr_json *rules, const tsr_json *optio
   if (status) status = tsr_note(status, "rules_options");
   if (!status) status = tsr_rules_builder_keep(&builder, &kept);
   if (!status) status = tsr_rules_add_json(&builder, rules, "", &none);
-  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
-  tsr_rules_builder_deinit(&builder);
+  status = tsr_rules_builder_finish(&builder, status, out_rules);
   tsr_arena_deinit(&arena);
   return status;
 }

@@ -181,9 +181,7 @@ static tsr_status read_pattern(const char *pattern, bool literal, tsr_rules **ou
   tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
   const slice text = {pattern, pattern + strlen(pattern)};
   tsr_status status = add_pieces(text, literal, &builder);
-  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
-  tsr_rules_builder_deinit(&builder);
-  return status;
+  return tsr_rules_builder_finish(&builder, status, out_rules);
 }
 
 tsr_status tsr_rules_from_pattern(const char *pattern, tsr_rules **out_rules) {

@@ -351,9 +351,7 @@ tsr_status tsr_rules_parse(const char *text, const char *name, const tsr_rules_o
   TSR_TRY(tsr_rules_options_copy(options, &copy));
   tsr_status status = tsr_rules_builder_keep(&builder, &copy);
   if (!status) status = tsr_rules_add_text(&builder, text, name, &copy);
-  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
-  tsr_rules_builder_deinit(&builder);
-  return status;
+  return tsr_rules_builder_finish(&builder, status, out_rules);
 }
 
 tsr_status tsr_rules_read(const char *path, const tsr_rules_options *options,
@@ -364,9 +362,7 @@ tsr_status tsr_rules_read(const char *path, const tsr_rules_options *options,
   const reader to = {&builder, &copy};
   tsr_status status = tsr_rules_builder_keep(&builder, &copy);
   if (!status) status = read_file(&to, NULL, path);
-  if (!status) status = tsr_rules_builder_finish(&builder, out_rules);
-  tsr_rules_builder_deinit(&builder);
-  return status;
+  return tsr_rules_builder_finish(&builder, status, out_rules);
 }
 
 // ---- printing ----

@@ -213,10 +213,6 @@ tsr_status tsr_axes_create(const tsr_field_value *values, int64_t count, tsr_axe
   return tsr_axes_replace(NULL, values, count, out_axes);
 }
 
-tsr_status tsr_axes_from_json(const tsr_json *value, tsr_axes **out_axes) {
-  return tsr_axes_replace_json(NULL, value, out_axes);
-}
-
 tsr_axes *tsr_axes_retain(const tsr_axes *axes) {
   tsr_axes *shared = (tsr_axes *)axes;
   if (shared) atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);

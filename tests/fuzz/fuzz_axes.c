@@ -17,7 +17,7 @@ static tsr_axes *read(const char *bytes, size_t length) {
   tsr_json_doc *doc = NULL;
   tsr_axes *axes = NULL;
   tsr_status status = tsr_json_parse(bytes, length, &doc);
-  if (!status) status = tsr_axes_from_json(tsr_json_root(doc), &axes);
+  if (!status) status = tsr_axes_replace_json(NULL, tsr_json_root(doc), &axes);
   assert((status == NULL) == (axes != NULL));
   tsr_status_free(status);
   tsr_json_destroy(doc);
@@ -29,9 +29,9 @@ static void check_reads_back(const tsr_axes *axes, bool only_given) {
   tsr_json_writer writer;
   tsr_json_writer_init(&writer, &text, 0);
   if (only_given)
-    tsr_axes_given_to_json(axes, &writer);
+    tsr_axes_to_json(axes, true, &writer);
   else
-    tsr_axes_to_json(axes, &writer);
+    tsr_axes_to_json(axes, false, &writer);
   tsr_axes *again = read(text.data, text.length);
   assert(again && tsr_axes_equal(axes, again) && tsr_axes_hash(axes) == tsr_axes_hash(again));
   tsr_axes_release(again);

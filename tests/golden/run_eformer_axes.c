@@ -149,7 +149,7 @@ tsr_status golden_partition_axis(const golden_case *c, const golden_answer *answ
   tsr_axes *axes = NULL, *replaced = NULL;
   tsr_status status = read_axes(c, golden_get(c, "paxis"), NULL, &axes);
   if (!status) status = read_axes(c, golden_get(c, "replace"), axes, &replaced);
-  if (!status) tsr_axes_to_json(replaced, answer->out);
+  if (!status) tsr_axes_to_json(replaced, false, answer->out);
   tsr_axes_release(axes);
   tsr_axes_release(replaced);
   return status;

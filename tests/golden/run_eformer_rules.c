@@ -28,7 +28,7 @@ static tsr_status read_arguments(const golden_case *c, match_arguments *out) {
   if (golden_get(c, "strict")) TSR_TRY(golden_bool(c, "strict", &strict));
   out->raw = !strict;
   TSR_TRY(read_min_size(c, &out->min_size));
-  return tsr_rules_from_json(golden_get(c, "rules"), &out->rules);
+  return tsr_rules_from_json(golden_get(c, "rules"), NULL, &out->rules);
 }
 
 static tsr_status read_leaf(const golden_case *c, const tsr_json *leaf, const char **out_path,

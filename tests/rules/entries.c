@@ -44,7 +44,7 @@ tsr_logical_names names_of(const char *json) {
 tsr_axes *axes_of(const char *json) {
   tsr_axes *axes = NULL;
   json_text text = json_of(json);
-  assert_ok(tsr_axes_from_json(tsr_json_root(text.doc), &axes));
+  assert_ok(tsr_axes_replace_json(NULL, tsr_json_root(text.doc), &axes));
   json_free(&text);
   return axes;
 }
@@ -89,6 +89,6 @@ void assert_axes(const tsr_axes *axes, const char *wanted) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_json_writer writer;
   tsr_json_writer_init(&writer, &text, 0);
-  tsr_axes_to_json(axes, &writer);
+  tsr_axes_to_json(axes, false, &writer);
   assert_json(&text, wanted);
 }

@@ -30,7 +30,7 @@ static void assert_field(const tsr_axes *axes, tsr_axis_field field, const char 
 static void fields_have_eformers_defaults(void **state) {
   (void)state;
   tsr_axes *axes = axes_of("null"), *empty = axes_of("{}"), *none = NULL;
-  assert_ok(tsr_axes_from_json(NULL, &none));
+  assert_ok(tsr_axes_replace_json(NULL, NULL, &none));
   assert_axes(axes, defaults);
   assert_true(tsr_axes_equal(axes, empty) && tsr_axes_equal(axes, none));
   tsr_axes_release(axes);
@@ -112,7 +112,7 @@ static void faults_are_named(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     json_text text = json_of(cases[i].json);
     tsr_axes *axes = NULL;
-    tsr_status status = tsr_axes_from_json(tsr_json_root(text.doc), &axes);
+    tsr_status status = tsr_axes_replace_json(NULL, tsr_json_root(text.doc), &axes);
     assert_int_equal(tsr_status_cause(status), cases[i].cause);
     assert_string_equal(tsr_status_text(status), cases[i].message);
     assert_null(axes);
@@ -157,7 +157,7 @@ static void what_was_given_reads_back(void **state) {
     tsr_json_writer writer;
     tsr_axes *axes = axes_of(cases[i]);
     tsr_json_writer_init(&writer, &text, 0);
-    tsr_axes_given_to_json(axes, &writer);
+    tsr_axes_to_json(axes, true, &writer);
     for (size_t c = 0; c < text.length; c++)
       if (text.data[c] == '"') text.data[c] = '\'';
     assert_string_equal(tsr_text_string(&text), cases[i]);
@@ -254,7 +254,7 @@ static void axes_are_shared(void **state) {
 static tsr_status make(void *context) {
   tsr_axes *axes = NULL, *changed = NULL;
   const tsr_json *root = tsr_json_root(((json_text *)context)->doc);
-  tsr_status status = tsr_axes_from_json(root, &axes);
+  tsr_status status = tsr_axes_replace_json(NULL, root, &axes);
   if (!status) status = tsr_axes_replace_json(axes, root, &changed);
   tsr_axes_release(axes);
   tsr_axes_release(changed);

@@ -9,7 +9,7 @@
 static tsr_status from_json(const char *text, tsr_rules **out) {
   tsr_json_doc *doc = NULL;
   assert_ok(tsr_json_parse(text, strlen(text), &doc));
-  tsr_status status = tsr_rules_from_json(tsr_json_root(doc), out);
+  tsr_status status = tsr_rules_from_json(tsr_json_root(doc), NULL, out);
   tsr_json_destroy(doc);
   return status;
 }
@@ -81,7 +81,7 @@ static void bad_rules_are_named(void **state) {
 
 static tsr_status read_and_drop(void *context) {
   tsr_rules *rules = NULL;
-  tsr_status status = tsr_rules_from_json(context, &rules);
+  tsr_status status = tsr_rules_from_json(context, NULL, &rules);
   tsr_rules_release(rules);
   return status;
 }
@@ -92,7 +92,7 @@ static void running_out_of_memory_is_reported(void **state) {
   tsr_json_doc *doc = NULL;
   assert_ok(tsr_json_parse(text, strlen(text), &doc));
   tsr_rules *rules = NULL;
-  assert_fails_with(tsr_rules_from_json(tsr_json_root(doc), &rules), SYNTAX, "rule 1: ");
+  assert_fails_with(tsr_rules_from_json(tsr_json_root(doc), NULL, &rules), SYNTAX, "rule 1: ");
   tsr_json_destroy(doc);
   static const char good[] = "[[\"a+\",[\"x\",null],{\"file\":\"f\",\"line\":1}],[\"b\",\"y\"]]";
   assert_ok(tsr_json_parse(good, strlen(good), &doc));
