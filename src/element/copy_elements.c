@@ -48,12 +48,12 @@ void tsr_copy_simplify(tsr_copy *copy) {
 // ---- doing it ----
 
 // A copy that is being done: as a tsr_copy, but the first loop may have fewer turns.
-typedef struct box {
+typedef struct copy_box {
   int64_t from, to, length;
   const tsr_copy_loop *loops;
   int loop_count;
   int64_t turns;  // of the first loop
-} box;
+} copy_box;
 
 typedef struct buffers {
   int bits;
@@ -63,7 +63,7 @@ typedef struct buffers {
 } buffers;
 
 // Runs that are not whole bytes: one after the other.
-static void run_bits(const box *b, const buffers *on) {
+static void run_bits(const copy_box *b, const buffers *on) {
   int64_t done[TSR_MAX_RANK] = {0}, from = b->from, to = b->to;
   for (;;) {
     tsr_copy_bits(on->source, from * on->bits, on->target, to * on->bits, b->length * on->bits);
@@ -83,7 +83,7 @@ static void run_bits(const box *b, const buffers *on) {
 static bool is_whole(int64_t elements, int bits) { return elements * bits % 8 == 0; }
 
 // Whether every run starts and ends on a byte, on both sides.
-static bool is_in_bytes(const box *b, int bits) {
+static bool is_in_bytes(const copy_box *b, int bits) {
   if (bits % 8 == 0) return true;
   if (!is_whole(b->from, bits) || !is_whole(b->to, bits) || !is_whole(b->length, bits))
     return false;
@@ -93,7 +93,7 @@ static bool is_in_bytes(const box *b, int bits) {
   return true;
 }
 
-static void run_box(const box *b, const buffers *on) {
+static void run_box(const copy_box *b, const buffers *on) {
   if (!is_in_bytes(b, on->bits)) {
     run_bits(b, on);
     return;
@@ -113,20 +113,20 @@ static void run_box(const box *b, const buffers *on) {
 }
 
 // What turn `index` of the first loop does.
-static box turn_of(const box *b, int64_t index) {
-  return (box){.from = b->from + index * b->loops[0].from,
-               .to = b->to + index * b->loops[0].to,
-               .length = b->length,
-               .loops = b->loops + 1,
-               .loop_count = b->loop_count - 1,
-               .turns = b->loop_count > 1 ? b->loops[1].count : 1};
+static copy_box turn_of(const copy_box *b, int64_t index) {
+  return (copy_box){.from = b->from + index * b->loops[0].from,
+                    .to = b->to + index * b->loops[0].to,
+                    .length = b->length,
+                    .loops = b->loops + 1,
+                    .loop_count = b->loop_count - 1,
+                    .turns = b->loop_count > 1 ? b->loops[1].count : 1};
 }
 
 // The end of a turn, whole turns, the beginning of one.
-static void run_range(const box *b, int64_t begin, int64_t end, const buffers *on) {
+static void run_range(const copy_box *b, int64_t begin, int64_t end, const buffers *on) {
   if (begin >= end) return;
   if (!b->loop_count) {
-    const box run = {.from = b->from + begin, .to = b->to + begin, .length = end - begin};
+    const copy_box run = {.from = b->from + begin, .to = b->to + begin, .length = end - begin};
     run_box(&run, on);
     return;
   }
@@ -135,31 +135,31 @@ static void run_range(const box *b, int64_t begin, int64_t end, const buffers *o
   int64_t first = begin / volume;
   const int64_t last = end / volume;
   if (begin % volume) {
-    const box head = turn_of(b, first);
+    const copy_box head = turn_of(b, first);
     run_range(&head, begin % volume, first < last ? volume : end % volume, on);
     first++;
   }
   if (first < last) {
-    box whole = *b;
+    copy_box whole = *b;
     whole.from += first * b->loops[0].from;
     whole.to += first * b->loops[0].to;
     whole.turns = last - first;
     run_box(&whole, on);
   }
   if (first <= last && end % volume) {
-    const box tail = turn_of(b, last);
+    const copy_box tail = turn_of(b, last);
     run_range(&tail, 0, end % volume, on);
   }
 }
 
 void tsr_copy_run_part(const tsr_copy *copy, int64_t begin, int64_t end, int bits,
                        const void *source, void *target, tsr_copy_stores stores) {
-  const box whole = {.from = copy->from,
-                     .to = copy->to,
-                     .length = copy->length,
-                     .loops = copy->loops,
-                     .loop_count = copy->loop_count,
-                     .turns = copy->loop_count ? copy->loops[0].count : 1};
+  const copy_box whole = {.from = copy->from,
+                          .to = copy->to,
+                          .length = copy->length,
+                          .loops = copy->loops,
+                          .loop_count = copy->loop_count,
+                          .turns = copy->loop_count ? copy->loops[0].count : 1};
   const buffers on = {bits, source, target, stores};
   run_range(&whole, begin, end, &on);
   if (stores == TSR_STORES_STREAMED) tsr_copy_fence();

@@ -147,13 +147,13 @@ SQUARE(8)
 
 // Two loops are transposed when one is contiguous in the target (`line`) and the next one in the
 // source. A tile of both, turned: row i of it is what goes to line i of the target.
-typedef struct tile {
+typedef struct transpose_tile {
   _Alignas(LINE) char rows[LINE][LINE];
-} tile;
+} transpose_tile;
 
 // Whole lines go out at once, past the caches when asked to.
-static void put_tile(const tile *t, char *to, int64_t to_step, int64_t rows, int64_t bytes,
-                     tsr_copy_stores stores) {
+static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t rows,
+                     int64_t bytes, tsr_copy_stores stores) {
   if (bytes == LINE && stores == TSR_STORES_STREAMED && (intptr_t)to % LINE == 0 &&
       to_step % LINE == 0) {
     for (int64_t i = 0; i < rows; i++) stream_run(to + i * to_step, t->rows[i], LINE);
@@ -167,7 +167,7 @@ static void put_tile(const tile *t, char *to, int64_t to_step, int64_t rows, int
 // Squares, then what is left of lines and of whole lines.
 #define TRANSPOSE(width)                                                                          \
   static void turn_##width(const char *from, int64_t from_step, int64_t lines, int64_t across,    \
-                           tile *out) {                                                           \
+                           transpose_tile *out) {                                                 \
     enum { N = 16 / (width) };                                                                    \
     const int64_t whole = lines / N * N, part = across / N * N;                                   \
     for (int64_t j = 0; j < whole; j += N)                                                        \
@@ -181,7 +181,7 @@ static void put_tile(const tile *t, char *to, int64_t to_step, int64_t rows, int
   static void transpose_##width(const tsr_byte_box *box, const char *from, char *to) {            \
     const tsr_copy_loop *line = &box->loops[box->loop_count - 2], *next = line + 1;               \
     enum { SIDE = LINE / (width) };                                                               \
-    tile t;                                                                                       \
+    transpose_tile t;                                                                             \
     for (int64_t j = 0; j < line->count; j += SIDE) {                                             \
       const int64_t lines = line->count - j < SIDE ? line->count - j : SIDE;                      \
       for (int64_t i = 0; i < next->count; i += SIDE) {                                           \

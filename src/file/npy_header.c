@@ -129,10 +129,10 @@ static tsr_status read_shape(tsr_scan *scan, tsr_shape *out) {
   return tsr_shape_check(out);
 }
 
-typedef enum key { DESCR, FORTRAN, SHAPE, KEY_COUNT } key;
+typedef enum npy_key { DESCR, FORTRAN, SHAPE, KEY_COUNT } npy_key;
 static const char *const keys[KEY_COUNT] = {"descr", "fortran_order", "shape"};
 
-static tsr_status read_value(tsr_scan *scan, key which, tsr_npy *npy) {
+static tsr_status read_value(tsr_scan *scan, npy_key which, tsr_npy *npy) {
   text_piece text;
   switch (which) {
     case DESCR:
@@ -157,7 +157,7 @@ static tsr_status read_item(tsr_scan *scan, bool seen[KEY_COUNT], tsr_npy *npy) 
   if (seen[which]) return tsr_fail(BROKEN_FILE, "key '%s' stands twice", name.bytes);
   seen[which] = true;
   TSR_TRY(tsr_scan_expect(scan, ':'));
-  return tsr_note(read_value(scan, (key)which, npy), "%s", keys[which]);
+  return tsr_note(read_value(scan, (npy_key)which, npy), "%s", keys[which]);
 }
 
 static tsr_status read_dictionary(const char *text, tsr_npy *npy) {

@@ -19,15 +19,15 @@
 static const char ending[] = ".npy";
 enum { ENDING = sizeof ending - 1, MOST_NAME = 65535 - ENDING };
 
-typedef struct array {
+typedef struct npz_array {
   tsr_npy npy;     // as the header says: its places count from the start of the member
   tsr_npy placed;  // as callers see it
   const char *name;
-} array;
+} npz_array;
 
 struct tsr_npz {
   tsr_zip zip;
-  array *arrays;
+  npz_array *arrays;
   tsr_name_index names;
 };
 
@@ -39,7 +39,7 @@ static tsr_status recall_dtype(const char *note, tsr_npy *npy) {
   return tsr_npy_set_dtype(npy, dtype);
 }
 
-static tsr_status read_header(tsr_npz *npz, const tsr_zip_member *member, array *out) {
+static tsr_status read_header(tsr_npz *npz, const tsr_zip_member *member, npz_array *out) {
   char bytes[TSR_NPY_MOST_BYTES];
   const int64_t most = (int64_t)sizeof bytes;
   const int64_t length = member->size < most ? member->size : most;
@@ -58,7 +58,7 @@ static tsr_status read_header(tsr_npz *npz, const tsr_zip_member *member, array 
 
 static tsr_status add_array(tsr_npz *npz, int64_t index) {
   const tsr_zip_member *member = &npz->zip.members[index];
-  array *out = &npz->arrays[index];
+  npz_array *out = &npz->arrays[index];
   const size_t length = strlen(member->name);
   if (length < ENDING || strcmp(member->name + length - ENDING, ending) != 0)
     return tsr_fail(UNSUPPORTED, "its name does not end with %s", ending);

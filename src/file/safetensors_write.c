@@ -30,14 +30,14 @@ static int place_of(tsr_dtype dtype) {
   return -1;
 }
 
-typedef struct entry {
+typedef struct planned_tensor {
   const tsr_tensor *tensor;
   int64_t index;  // in the caller's list
   int64_t bytes;
-} entry;
+} planned_tensor;
 
 static int by_type_and_name(const void *left, const void *right) {
-  const entry *a = left, *b = right;
+  const planned_tensor *a = left, *b = right;
   const int types = place_of(b->tensor->dtype) - place_of(a->tensor->dtype);
   return types ? types : strcmp(a->tensor->path, b->tensor->path);
 }
@@ -54,7 +54,7 @@ static tsr_status check_text(const char *text, const char *what) {
   return NULL;
 }
 
-static tsr_status measure(entry *e) {
+static tsr_status measure(planned_tensor *e) {
   const tsr_tensor *t = e->tensor;
   tsr_shape shape;
   int64_t elements = 0;
@@ -77,7 +77,7 @@ static tsr_status measure(entry *e) {
   return NULL;
 }
 
-static tsr_status check_names(const entry *entries, int64_t count) {
+static tsr_status check_names(const planned_tensor *entries, int64_t count) {
   tsr_name_index names = TSR_NAME_INDEX_EMPTY;
   tsr_status status = NULL;
   for (int64_t i = 0; i < count && !status; i++) {
@@ -92,7 +92,7 @@ static tsr_status check_names(const entry *entries, int64_t count) {
 
 // ---- the header ----
 
-static void write_entry(tsr_json_writer *json, const entry *e, int64_t begin) {
+static void write_entry(tsr_json_writer *json, const planned_tensor *e, int64_t begin) {
   tsr_json_write_key(json, e->tensor->path);
   tsr_json_begin_object(json);
   tsr_json_write_key(json, "dtype");
@@ -105,9 +105,9 @@ static void write_entry(tsr_json_writer *json, const entry *e, int64_t begin) {
 }
 
 // `begins` are counted from the end of the header here.
-static tsr_status write_header(const entry *entries, int64_t count, const tsr_metadata *metadata,
-                               int64_t metadata_count, tsr_text *out, int64_t *begins,
-                               int64_t *out_data) {
+static tsr_status write_header(const planned_tensor *entries, int64_t count,
+                               const tsr_metadata *metadata, int64_t metadata_count, tsr_text *out,
+                               int64_t *begins, int64_t *out_data) {
   tsr_json_writer json;
   int64_t data = 0;
   tsr_json_writer_init(&json, out, 0);
@@ -146,7 +146,7 @@ static tsr_status make_file(const tsr_text *json, int64_t count, int64_t data,
   return NULL;
 }
 
-static tsr_status plan(entry *entries, int64_t count, const tsr_metadata *metadata,
+static tsr_status plan(planned_tensor *entries, int64_t count, const tsr_metadata *metadata,
                        int64_t metadata_count, tsr_safetensors_file *file) {
   tsr_text json = TSR_TEXT_EMPTY;
   int64_t data = 0;
@@ -168,8 +168,8 @@ tsr_status tsr_safetensors_plan(const tsr_tensor *tensors, int64_t count,
                                 const tsr_metadata *metadata, int64_t metadata_count,
                                 tsr_safetensors_file *out_file) {
   tsr_safetensors_file file = {.begins = calloc((size_t)count + 1, sizeof *file.begins)};
-  entry *entries = calloc((size_t)count + 1, sizeof *entries);
-  for (int64_t i = 0; entries && i < count; i++) entries[i] = (entry){&tensors[i], i, 0};
+  planned_tensor *entries = calloc((size_t)count + 1, sizeof *entries);
+  for (int64_t i = 0; entries && i < count; i++) entries[i] = (planned_tensor){&tensors[i], i, 0};
   tsr_status status = file.begins && entries
                           ? plan(entries, count, metadata, metadata_count, &file)
                           : tsr_fail(NO_MEMORY, "a file of %lld tensors", (long long)count);

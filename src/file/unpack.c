@@ -17,12 +17,12 @@ enum {
 };
 
 // The end of a block, where unpacking can be taken up again.
-typedef struct place {
+typedef struct resume_point {
   int64_t out, in;  // bytes unpacked so far, and packed bytes used up
   int bits;         // of the byte before `in` that are still to come
   unsigned window_length;
   unsigned char *window;  // owned
-} place;
+} resume_point;
 
 struct tsr_unpacker {
   tsr_packed stream;
@@ -33,7 +33,7 @@ struct tsr_unpacker {
   int64_t checked;  // how far from the start the checksum is known
   uint32_t crc;
   int count;
-  place places[MOST_PLACES];  // by `out`
+  resume_point places[MOST_PLACES];  // by `out`
   unsigned char chunk[CHUNK], skipped[CHUNK];
 };
 
@@ -81,10 +81,10 @@ static void thin_out(tsr_unpacker *u) {
 static void keep_place(tsr_unpacker *u) {
   const int before = place_before(u, u->out);
   if (u->out - (before < 0 ? 0 : u->places[before].out) < SPACING) return;
-  place here = {.out = u->out,
-                .in = u->in - u->z.avail_in,
-                .bits = u->z.data_type & 7,
-                .window = malloc(WINDOW)};
+  resume_point here = {.out = u->out,
+                       .in = u->in - u->z.avail_in,
+                       .bits = u->z.data_type & 7,
+                       .window = malloc(WINDOW)};
   if (!here.window) return;
   if (inflateGetDictionary(&u->z, here.window, &here.window_length) != Z_OK) {
     free(here.window);
@@ -97,7 +97,7 @@ static void keep_place(tsr_unpacker *u) {
   u->count++;
 }
 
-static tsr_status go_to_place(tsr_unpacker *u, int fd, const char *path, const place *p) {
+static tsr_status go_to_place(tsr_unpacker *u, int fd, const char *path, const resume_point *p) {
   unsigned char byte = 0;
   u->out = p->out;
   u->in = p->in;

@@ -40,12 +40,12 @@ static uint32_t mark_of(const unsigned char *bytes) { return (uint32_t)number(by
 // ---- the end of the archive ----
 
 // Where the directory is, and how many entries it has.
-typedef struct ending {
+typedef struct zip_ending {
   uint64_t count, size, begin;
   int64_t end;  // of the directory: where the first of the end records begins
-} ending;
+} zip_ending;
 
-static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, ending *out) {
+static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, zip_ending *out) {
   unsigned char locator[LOCATOR_BYTES], record[END_64_BYTES];
   if (locator_at < 0) return tsr_fail(BROKEN_FILE, "the zip64 locator is missing");
   TSR_TRY(tsr_io_read(zip->fd, zip->path, locator, sizeof locator, locator_at));
@@ -58,10 +58,10 @@ static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, ending *ou
   TSR_TRY(tsr_io_read(zip->fd, zip->path, record, sizeof record, (int64_t)at));
   if (mark_of(record) != end_64_mark)
     return tsr_fail(BROKEN_FILE, "no zip64 end record at byte %llu", (unsigned long long)at);
-  *out = (ending){.count = number(record + 32, 8),
-                  .size = number(record + 40, 8),
-                  .begin = number(record + 48, 8),
-                  .end = (int64_t)at};
+  *out = (zip_ending){.count = number(record + 32, 8),
+                      .size = number(record + 40, 8),
+                      .begin = number(record + 48, 8),
+                      .end = (int64_t)at};
   return NULL;
 }
 
@@ -74,7 +74,7 @@ static const unsigned char *find_end(const unsigned char *tail, int64_t length) 
   return NULL;
 }
 
-static tsr_status read_end(const tsr_zip *zip, ending *out) {
+static tsr_status read_end(const tsr_zip *zip, zip_ending *out) {
   const int64_t most = END_BYTES + MOST_COMMENT;
   const int64_t length = zip->file_size < most ? zip->file_size : most;
   unsigned char *tail = malloc((size_t)(length ? length : 1));
@@ -84,7 +84,7 @@ static tsr_status read_end(const tsr_zip *zip, ending *out) {
   if (!status && !end) status = tsr_fail(BROKEN_FILE, "there is no end record of a zip archive");
   if (!status) {
     const int64_t at = zip->file_size - length + (end - tail);
-    *out = (ending){number(end + 10, 2), number(end + 12, 4), number(end + 16, 4), at};
+    *out = (zip_ending){number(end + 10, 2), number(end + 12, 4), number(end + 16, 4), at};
     const bool is_64 = out->count == 0xffff || out->size == 0xffffffff || out->begin == 0xffffffff;
     if (is_64) status = read_end_64(zip, at - LOCATOR_BYTES, out);
   }
@@ -92,7 +92,7 @@ static tsr_status read_end(const tsr_zip *zip, ending *out) {
   return status;
 }
 
-static tsr_status check_ending(const ending *e) {
+static tsr_status check_ending(const zip_ending *e) {
   uint64_t end = 0;
   if (__builtin_add_overflow(e->begin, e->size, &end) || end != (uint64_t)e->end)
     return tsr_fail(BROKEN_FILE,
@@ -219,7 +219,7 @@ static tsr_status add_member(tsr_zip *zip, const unsigned char *entry, size_t na
   return NULL;
 }
 
-static tsr_status read_entries(tsr_zip *zip, const unsigned char *bytes, const ending *e) {
+static tsr_status read_entries(tsr_zip *zip, const unsigned char *bytes, const zip_ending *e) {
   uint64_t at = 0;
   for (uint64_t i = 0; i < e->count; i++) {
     const unsigned char *entry = bytes + at;
@@ -291,7 +291,7 @@ static tsr_status read_record(tsr_zip *zip, int64_t begin) {
 }
 
 static tsr_status read_directory(tsr_zip *zip) {
-  ending e;
+  zip_ending e;
   TSR_TRY(tsr_io_size(zip->fd, zip->path, &zip->file_size));
   TSR_TRY(read_end(zip, &e));
   TSR_TRY(check_ending(&e));

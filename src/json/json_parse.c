@@ -17,7 +17,7 @@
 
 enum { DEEPEST = 512, MOST_PAIRED_KEYS = 8, FIRST_SLOTS = 16, DOCUMENT = 0 };
 
-typedef struct parser {
+typedef struct json_parser {
   const char *end;
   tsr_json *tape;
   size_t used, capacity;
@@ -25,12 +25,12 @@ typedef struct parser {
   int depth;
   tsr_json_doc *doc;
   tsr_status status;  // why reading stopped
-} parser;
+} json_parser;
 
 // Readers take where they start and return where they ended, so that the place stays in a register;
 // they return NULL, as helpers return false, after having set `status`.
 
-static tsr_status note_place(tsr_status status, const parser *p, const char *at) {
+static tsr_status note_place(tsr_status status, const json_parser *p, const char *at) {
   size_t line = 1, column = 1;
   for (const char *c = p->doc->bytes; c < at; c++) {
     if (*c == '\n') line++, column = 1;
@@ -42,28 +42,28 @@ static tsr_status note_place(tsr_status status, const parser *p, const char *at)
   return tsr_note(status, "line %zu, column %zu (byte %zu)", line, column, byte);
 }
 
-static const char *refuse(parser *p, const char *at, tsr_status status) {
+static const char *refuse(json_parser *p, const char *at, tsr_status status) {
   p->status = note_place(status, p, at);
   return NULL;
 }
 
 #define REFUSE(at, ...) refuse(p, at, tsr_fail(JSON_SYNTAX, __VA_ARGS__))
 
-static const char *unexpected(parser *p, const char *at, const char *wanted) {
+static const char *unexpected(json_parser *p, const char *at, const char *wanted) {
   if (at == p->end) return REFUSE(at, "the text ends where %s was wanted", wanted);
   const unsigned char c = (unsigned char)*at;
   if (c >= 0x20 && c < 0x7f) return REFUSE(at, "found '%c', wanted %s", c, wanted);
   return REFUSE(at, "found byte 0x%02x, wanted %s", c, wanted);
 }
 
-static bool out_of_memory(parser *p) {
+static bool out_of_memory(json_parser *p) {
   p->status = tsr_fail(NO_MEMORY, "JSON document");
   return false;
 }
 
 // The tape.
 
-static bool grow(parser *p) {
+static bool grow(json_parser *p) {
   if (p->capacity > SIZE_MAX / sizeof *p->tape / 2) return out_of_memory(p);
   tsr_json *tape = realloc(p->tape, 2 * p->capacity * sizeof *tape);
   if (!tape) return out_of_memory(p);
@@ -72,30 +72,30 @@ static bool grow(parser *p) {
   return true;
 }
 
-static inline bool push(parser *p, const char *text, uint64_t word) {
+static inline bool push(json_parser *p, const char *text, uint64_t word) {
   if (p->used == p->capacity && !grow(p)) return false;
   p->tape[p->used++] = (tsr_json){.text = text, .word = word};
   return true;
 }
 
 // Tells the open container that a member starts in the next slot, and gives the member's marks.
-static inline uint64_t adopt(parser *p) {
+static inline uint64_t adopt(json_parser *p) {
   tsr_json *head = &p->tape[p->open];
   head[1].last = p->used;
   head[1].count++;
   return json_kind(head) == TSR_JSON_OBJECT ? JSON_IS_MEMBER : 0;
 }
 
-static inline bool push_scalar(parser *p, tsr_json_kind kind, const char *text, size_t size,
+static inline bool push_scalar(json_parser *p, tsr_json_kind kind, const char *text, size_t size,
                                uint64_t marks) {
   return push(p, text, (uint64_t)size << JSON_SIZE_SHIFT | adopt(p) | marks | kind);
 }
 
-static inline bool is_next(const parser *p, const char *at, char c) {
+static inline bool is_next(const json_parser *p, const char *at, char c) {
   return at < p->end && *at == c;
 }
 
-static inline const char *skip_space(const parser *p, const char *at) {
+static inline const char *skip_space(const json_parser *p, const char *at) {
   while (at < p->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) at++;
   return at;
 }
@@ -110,7 +110,7 @@ static int hex_value(char c) {
 }
 
 // Reads the four digits of \uXXXX.
-static const char *read_hex4(parser *p, const char *at, uint32_t *out_unit) {
+static const char *read_hex4(json_parser *p, const char *at, uint32_t *out_unit) {
   uint32_t unit = 0;
   for (int i = 0; i < 4; i++, at++) {
     const int digit = at < p->end ? hex_value(*at) : -1;
@@ -122,7 +122,7 @@ static const char *read_hex4(parser *p, const char *at, uint32_t *out_unit) {
 }
 
 // Reads \uXXXX, or two of them that make one character; `at` is after the first 'u'.
-static const char *read_unicode_escape(parser *p, const char *at, uint32_t *out_character) {
+static const char *read_unicode_escape(json_parser *p, const char *at, uint32_t *out_character) {
   const char *start = at - 2;
   uint32_t first = 0, second = 0;
   if (!(at = read_hex4(p, at, &first))) return NULL;
@@ -140,7 +140,7 @@ static const char *read_unicode_escape(parser *p, const char *at, uint32_t *out_
 }
 
 // Resolves one escape to `*out`; `at` is after the backslash.
-static const char *read_escape(parser *p, const char *at, char **out) {
+static const char *read_escape(json_parser *p, const char *at, char **out) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
   if (is_next(p, at, 'u')) {
     uint32_t character = 0;
@@ -155,7 +155,7 @@ static const char *read_escape(parser *p, const char *at, char **out) {
 }
 
 // Steps over bytes up to the closing quote or the next backslash.
-static inline const char *skip_to_mark(parser *p, const char *at) {
+static inline const char *skip_to_mark(json_parser *p, const char *at) {
   for (;;) {
     at = json_skip_plain(at, p->end);
     if (at == p->end) return unexpected(p, at, "the end of a string");
@@ -169,8 +169,8 @@ static inline const char *skip_to_mark(parser *p, const char *at) {
 
 // Reads the rest of a string that has escapes, from its first backslash on. An escape is never
 // shorter than what it stands for, so the resolved string fits the place it has in the shadow.
-static const char *read_escaped(parser *p, const char *start, const char *at, const char **out_text,
-                                size_t *out_size) {
+static const char *read_escaped(json_parser *p, const char *start, const char *at,
+                                const char **out_text, size_t *out_size) {
   tsr_json_doc *doc = p->doc;
   if (!doc->shadow && !(doc->shadow = malloc(doc->length))) {
     out_of_memory(p);
@@ -193,7 +193,7 @@ static const char *read_escaped(parser *p, const char *start, const char *at, co
 }
 
 // Reads a string from its opening quote on.
-static inline const char *read_string(parser *p, const char *at, const char **out_text,
+static inline const char *read_string(json_parser *p, const char *at, const char **out_text,
                                       size_t *out_size) {
   const char *start = ++at;
   if (!(at = skip_to_mark(p, at))) return NULL;
@@ -205,14 +205,14 @@ static inline const char *read_string(parser *p, const char *at, const char **ou
 
 // Other scalars.
 
-static inline const char *read_digits(parser *p, const char *at) {
+static inline const char *read_digits(json_parser *p, const char *at) {
   const char *start = at;
   while (at < p->end && *at >= '0' && *at <= '9') at++;
   return at > start ? at : unexpected(p, at, "a digit");
 }
 
 // Reads what may follow the digits before the point.
-static const char *read_fraction(parser *p, const char *at) {
+static const char *read_fraction(json_parser *p, const char *at) {
   if (is_next(p, at, '.') && !(at = read_digits(p, at + 1))) return NULL;
   if (!is_next(p, at, 'e') && !is_next(p, at, 'E')) return at;
   at++;
@@ -220,7 +220,7 @@ static const char *read_fraction(parser *p, const char *at) {
   return read_digits(p, at);
 }
 
-static inline const char *read_number(parser *p, const char *at) {
+static inline const char *read_number(json_parser *p, const char *at) {
   const char *start = at;
   uint64_t marks = 0;
   if (*at == '-') at++;
@@ -235,14 +235,14 @@ static inline const char *read_number(parser *p, const char *at) {
   return push_scalar(p, TSR_JSON_NUMBER, start, (size_t)(at - start), marks) ? at : NULL;
 }
 
-static const char *read_word(parser *p, const char *at, const char *word, tsr_json_kind kind) {
+static const char *read_word(json_parser *p, const char *at, const char *word, tsr_json_kind kind) {
   const size_t length = strlen(word);
   if ((size_t)(p->end - at) < length || memcmp(at, word, length))
     return unexpected(p, at, "a value");
   return push_scalar(p, kind, at, length, 0) ? at + length : NULL;
 }
 
-static inline const char *read_string_value(parser *p, const char *at) {
+static inline const char *read_string_value(json_parser *p, const char *at) {
   const char *text;
   size_t size;
   if (!(at = read_string(p, at, &text, &size))) return NULL;
@@ -252,7 +252,7 @@ static inline const char *read_string_value(parser *p, const char *at) {
 // Containers.
 
 // Reads a key and its colon.
-static const char *read_key(parser *p, const char *at) {
+static const char *read_key(json_parser *p, const char *at) {
   at = skip_space(p, at);
   if (!is_next(p, at, '"')) return unexpected(p, at, "a key");
   const char *text;
@@ -263,7 +263,7 @@ static const char *read_key(parser *p, const char *at) {
   return is_next(p, at, ':') ? at + 1 : unexpected(p, at, "':'");
 }
 
-static bool refuse_duplicate(parser *p, const tsr_json *key) {
+static bool refuse_duplicate(json_parser *p, const tsr_json *key) {
   const char *at = p->doc->bytes + tsr_json_position(p->doc, key);
   const int shown = json_size(key) < 100 ? (int)json_size(key) : 100;
   refuse(p, at,
@@ -271,7 +271,7 @@ static bool refuse_duplicate(parser *p, const tsr_json *key) {
   return false;
 }
 
-static bool check_few_keys(parser *p, const tsr_json *head, size_t count) {
+static bool check_few_keys(json_parser *p, const tsr_json *head, size_t count) {
   const tsr_json *keys[MOST_PAIRED_KEYS];
   const tsr_json *key = head + 2;
   for (size_t i = 0; i < count; i++) {
@@ -283,7 +283,7 @@ static bool check_few_keys(parser *p, const tsr_json *head, size_t count) {
   return true;
 }
 
-static bool index_keys(parser *p, tsr_json *head, size_t count) {
+static bool index_keys(json_parser *p, tsr_json *head, size_t count) {
   const tsr_json *duplicate;
   tsr_json_index *index;
   p->status = tsr_json_index_create(head, count, &index, &duplicate);
@@ -294,7 +294,7 @@ static bool index_keys(parser *p, tsr_json *head, size_t count) {
   return !duplicate || refuse_duplicate(p, duplicate - 1);
 }
 
-static inline const char *open_container(parser *p, const char *at, tsr_json_kind kind) {
+static inline const char *open_container(json_parser *p, const char *at, tsr_json_kind kind) {
   if (p->depth == DEEPEST)
     return refuse(p, at, tsr_fail(TOO_LARGE, "nested more than %d deep", DEEPEST));
   const uint64_t marks = adopt(p);
@@ -306,7 +306,7 @@ static inline const char *open_container(parser *p, const char *at, tsr_json_kin
   return skip_space(p, at + 1);
 }
 
-static const char *close_container(parser *p, const char *at) {
+static const char *close_container(json_parser *p, const char *at) {
   tsr_json *head = &p->tape[p->open];
   const size_t span = p->used - p->open, count = head[1].count;
   const uint64_t low = head->word & ((1 << JSON_SIZE_SHIFT) - 1);
@@ -323,7 +323,7 @@ static const char *close_container(parser *p, const char *at) {
 
 // Reads from the start of a value to the end of its first scalar. An empty container is closed
 // here, so that afterwards always a ',' or a closing bracket follows.
-static const char *read_value(parser *p, const char *at) {
+static const char *read_value(json_parser *p, const char *at) {
   for (;;) {
     at = skip_space(p, at);
     if (at == p->end) return unexpected(p, at, "a value");
@@ -353,7 +353,7 @@ static const char *read_value(parser *p, const char *at) {
 }
 
 // Steps from the end of a value to where the next one starts, closing containers on the way.
-static const char *step(parser *p, const char *at) {
+static const char *step(json_parser *p, const char *at) {
   while (p->open != DOCUMENT) {
     const bool in_object = json_kind(&p->tape[p->open]) == TSR_JSON_OBJECT;
     at = skip_space(p, at);
@@ -365,7 +365,7 @@ static const char *step(parser *p, const char *at) {
   return at;
 }
 
-static bool read_document(parser *p) {
+static bool read_document(json_parser *p) {
   const char *at = p->doc->bytes;
   if (!push(p, at, TSR_JSON_ARRAY) || !push(p, NULL, 0)) return false;
   do {
@@ -381,7 +381,7 @@ static tsr_status parse_into(tsr_json_doc *doc, tsr_json_doc **out_doc) {
   // Eight bytes of text make a slot in the headers of checkpoints. Slots that are not reached cost
   // nothing, their memory being never touched.
   const size_t capacity = doc->length / 8 + FIRST_SLOTS;
-  parser p = {.end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
+  json_parser p = {.end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
   p.tape = malloc(capacity * sizeof *p.tape);
   tsr_memory_prefer_huge(p.tape, capacity * sizeof *p.tape);
   const bool good = p.tape ? read_document(&p) : out_of_memory(&p);

@@ -58,15 +58,15 @@ static tsr_nd whole(const tsr_mesh *mesh) {
 
 // ---- the devices of one process ----
 
-typedef struct box {
+typedef struct process_box {
   int64_t low[TSR_MAX_AXES], high[TSR_MAX_AXES];  // both included
   int64_t members;
-} box;
+} process_box;
 
 // One pass over all positions in row-major order, counting coordinates instead of dividing.
-static box bounding_box(const tsr_mesh *mesh, int64_t process) {
+static process_box bounding_box(const tsr_mesh *mesh, int64_t process) {
   const int rank = tsr_mesh_axis_count(mesh);
-  box found = {.members = 0};
+  process_box found = {.members = 0};
   int64_t coords[TSR_MAX_AXES] = {0};
   for (int64_t position = 0; position < tsr_mesh_device_count(mesh); position++) {
     if (tsr_mesh_process(mesh, position) == process) {
@@ -85,7 +85,7 @@ static box bounding_box(const tsr_mesh *mesh, int64_t process) {
 tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int64_t process, int64_t *out_low,
                               int64_t *out_sizes) {
   const int rank = tsr_mesh_axis_count(mesh);
-  const box found = bounding_box(mesh, process);
+  const process_box found = bounding_box(mesh, process);
   if (!found.members)
     return tsr_fail(PROCESS_NOT_IN_MESH, "process %lld drives no device of the mesh",
                     (long long)process);

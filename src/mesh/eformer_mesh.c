@@ -23,14 +23,14 @@ static const int64_t default_dims[] = {1, -1, 1, 1, 1};
 static const char *const default_names[] = {"dp", "fsdp", "ep", "tp", "sp"};
 
 // The arguments with their defaults, and what is known of the machine.
-typedef struct request {
+typedef struct eformer_request {
   const tsr_topology *topology;
   tsr_eformer_mesh_options options;
   int rank;
   int64_t shape[TSR_MAX_AXES];  // complete
   int64_t outer[TSR_MAX_AXES];  // sizes between granules
   int64_t slice_count;
-} request;
+} eformer_request;
 
 // ---- how many slices ----
 
@@ -45,7 +45,7 @@ static tsr_status count_listed_slices(const tsr_topology *topology, int64_t *out
   return NULL;
 }
 
-static tsr_status count_slices(const request *asked, int64_t *out_count) {
+static tsr_status count_slices(const eformer_request *asked, int64_t *out_count) {
   int64_t count = asked->options.num_slices;
   if (!count) TSR_TRY(count_listed_slices(asked->topology, &count));
   const char *told =
@@ -107,7 +107,8 @@ tsr_status tsr_eformer_host_mesh_shape(const int64_t *global_shape, int rank,
 }
 
 // Completes the sizes between granules that the user gave to `granules` in all.
-static tsr_status complete_outer(const request *asked, int64_t granules, int64_t *out_outer) {
+static tsr_status complete_outer(const eformer_request *asked, int64_t granules,
+                                 int64_t *out_outer) {
   const int64_t *given = asked->options.dcn_mesh_dims;
   char text[TSR_DIMS_TEXT];
   int unknown = -1;
@@ -138,12 +139,12 @@ static tsr_status complete_outer(const request *asked, int64_t granules, int64_t
 
 // Slices are asked for, by option or environment, of a machine that has none: the builder will say
 // so, which matters more than what this room adds to eformer's checks.
-static bool is_sliceless(const request *asked) {
+static bool is_sliceless(const eformer_request *asked) {
   return asked->slice_count > 1 && tsr_topology_devices(asked->topology)[0].slice == TSR_NO_SLICE;
 }
 
 // The same, and checked against the asked shape, which they must divide.
-static tsr_status given_outer(const request *asked, int64_t granules, int64_t *out_outer) {
+static tsr_status given_outer(const eformer_request *asked, int64_t granules, int64_t *out_outer) {
   if (asked->options.dcn_mesh_dim_count != asked->rank)
     return tsr_fail(MESH_RANK_MISMATCH, "%d dcn sizes for %d axes",
                     asked->options.dcn_mesh_dim_count, asked->rank);
@@ -156,7 +157,7 @@ static tsr_status given_outer(const request *asked, int64_t granules, int64_t *o
 }
 
 // Slices go to the first axis they divide, unless the user says otherwise.
-static tsr_status outer_of_slices(const request *asked, int64_t *out_outer) {
+static tsr_status outer_of_slices(const eformer_request *asked, int64_t *out_outer) {
   int axis = 0;
   while (axis < asked->rank && asked->shape[axis] % asked->slice_count) axis++;
   if (asked->options.dcn_mesh_dims && (axis < asked->rank || !is_sliceless(asked))) {
@@ -174,7 +175,7 @@ static tsr_status outer_of_slices(const request *asked, int64_t *out_outer) {
   return NULL;
 }
 
-static tsr_status outer_of_processes(const request *asked, int64_t *out_outer) {
+static tsr_status outer_of_processes(const eformer_request *asked, int64_t *out_outer) {
   const tsr_device *devices = tsr_topology_devices(asked->topology);
   const int64_t hosts = tsr_topology_process_count(asked->topology);
   int64_t local = 0, inner[TSR_MAX_AXES];
@@ -189,7 +190,7 @@ static tsr_status outer_of_processes(const request *asked, int64_t *out_outer) {
 
 // ---- building ----
 
-static tsr_status build_hybrid(const request *asked, bool process_is_granule,
+static tsr_status build_hybrid(const eformer_request *asked, bool process_is_granule,
                                tsr_device_array *out_array) {
   const tsr_jax_mesh_options options = {
       .size = sizeof options,
@@ -202,7 +203,7 @@ static tsr_status build_hybrid(const request *asked, bool process_is_granule,
                                            &options, out_array);
 }
 
-static tsr_status build_plain(const request *asked, tsr_device_array *out_array) {
+static tsr_status build_plain(const eformer_request *asked, tsr_device_array *out_array) {
   const tsr_jax_mesh_options options = {
       .size = sizeof options,
       .allow_split_physical_axes = !asked->options.forbid_split_physical_axes};
@@ -212,7 +213,7 @@ static tsr_status build_plain(const request *asked, tsr_device_array *out_array)
                                     NULL);
 }
 
-static tsr_status build_array(request *asked, tsr_device_array *out_array) {
+static tsr_status build_array(eformer_request *asked, tsr_device_array *out_array) {
   if (asked->slice_count > 1) {
     TSR_TRY(outer_of_slices(asked, asked->outer));
     return build_hybrid(asked, false, out_array);
@@ -225,7 +226,8 @@ static tsr_status build_array(request *asked, tsr_device_array *out_array) {
 }
 
 // Names and types for the shape; `fallback` where no types are given.
-static tsr_status make_axes(const request *asked, tsr_axis_type fallback, tsr_axis *out_axes) {
+static tsr_status make_axes(const eformer_request *asked, tsr_axis_type fallback,
+                            tsr_axis *out_axes) {
   const tsr_eformer_mesh_options *options = &asked->options;
   TSR_TRY(tsr_axes_zip(options->axis_names, options->axis_name_count, asked->shape, asked->rank,
                        NULL, 0, out_axes));
@@ -236,7 +238,7 @@ static tsr_status make_axes(const request *asked, tsr_axis_type fallback, tsr_ax
   return NULL;
 }
 
-static tsr_status create_fitted(request *asked, tsr_mesh **out_mesh) {
+static tsr_status create_fitted(eformer_request *asked, tsr_mesh **out_mesh) {
   tsr_device_array array = {0};
   TSR_TRY(build_array(asked, &array));
   tsr_axis axes[TSR_MAX_AXES];
@@ -254,7 +256,7 @@ static tsr_status create_fitted(request *asked, tsr_mesh **out_mesh) {
 }
 
 // Fills in defaults and checks what does not depend on the machine.
-static tsr_status read_options(const tsr_eformer_mesh_options *options, request *asked) {
+static tsr_status read_options(const tsr_eformer_mesh_options *options, eformer_request *asked) {
   tsr_eformer_mesh_options *known = &asked->options;
   TSR_TRY(tsr_sized_read(tsr_eformer_mesh_options, options, known));
   if (!known->axis_dims) {
@@ -278,7 +280,7 @@ static tsr_status read_options(const tsr_eformer_mesh_options *options, request 
 
 tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,
                                    const tsr_eformer_mesh_options *options, tsr_mesh **out_mesh) {
-  request asked = {.topology = topology};
+  eformer_request asked = {.topology = topology};
   TSR_TRY(read_options(options, &asked));
   TSR_TRY(tsr_sizes_complete(asked.shape, asked.rank, tsr_topology_device_count(topology)));
   TSR_TRY(count_slices(&asked, &asked.slice_count));

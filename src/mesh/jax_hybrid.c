@@ -17,14 +17,14 @@ typedef struct granule {
   int64_t start, count;
 } granule;
 
-typedef struct member {
+typedef struct granule_member {
   int64_t key;
   int64_t position;
-} member;
+} granule_member;
 
 // All temporaries of one call.
 typedef struct workspace {
-  member *members;
+  granule_member *members;
   tsr_device *devices;  // grouped by granule, each in list order
   granule *granules;
   int64_t granule_count;
@@ -50,7 +50,7 @@ static tsr_status workspace_init(workspace *work, int64_t device_count) {
 }
 
 static int compare_members(const void *a, const void *b) {
-  const member *x = a, *y = b;
+  const granule_member *x = a, *y = b;
   if (x->key != y->key) return x->key < y->key ? -1 : 1;
   return (x->position > y->position) - (x->position < y->position);
 }
@@ -60,7 +60,8 @@ static int compare_first(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-static tsr_status list_members(const tsr_device_list *list, bool by_process, member *out_members) {
+static tsr_status list_members(const tsr_device_list *list, bool by_process,
+                               granule_member *out_members) {
   bool sorted = true;
   for (int64_t i = 0; i < list->count; i++) {
     const tsr_device *device = &list->devices[i];
@@ -68,7 +69,8 @@ static tsr_status list_members(const tsr_device_list *list, bool by_process, mem
       return tsr_fail(MISSING_GRANULE_ATTRIBUTE,
                       "device %lld belongs to no slice; make processes the granules instead",
                       (long long)device->id);
-    out_members[i] = (member){.key = by_process ? device->process : device->slice, .position = i};
+    out_members[i] =
+        (granule_member){.key = by_process ? device->process : device->slice, .position = i};
     if (i > 0 && out_members[i].key < out_members[i - 1].key) sorted = false;
   }
   if (!sorted) qsort(out_members, (size_t)list->count, sizeof *out_members, compare_members);
@@ -80,7 +82,7 @@ static tsr_status group(const tsr_device_list *list, const tsr_jax_mesh_options 
                         workspace *work) {
   TSR_TRY(list_members(list, options->process_is_granule, work->members));
   for (int64_t i = 0; i < list->count; i++) {
-    const member *this = &work->members[i];
+    const granule_member *this = &work->members[i];
     work->devices[i] = list->devices[this->position];
     if (i == 0 || this->key != this[-1].key)
       work->granules[work->granule_count++] =

@@ -67,11 +67,11 @@ bool tsr_torus_assign_whole(const int64_t *dims, int dim_count, const int64_t *s
 // ---- split axes ----
 
 // A way to serve one logical axis, and what it is judged by.
-typedef struct share {
+typedef struct axis_share {
   int64_t parts[TSR_FIELD_COUNT];
   int64_t whole_product, shared_product;
   int whole_count;
-} share;
+} axis_share;
 
 // The torus as the axes served so far left it.
 typedef struct progress {
@@ -81,7 +81,7 @@ typedef struct progress {
 } progress;
 
 // Spreads `size` with the axes of `whole` taken whole; false if that cannot be.
-static bool spread(const progress *done, unsigned whole, int64_t size, share *out_share) {
+static bool spread(const progress *done, unsigned whole, int64_t size, axis_share *out_share) {
   int64_t rest = size;
   for (int axis = 0; axis < done->dim_count; axis++) {
     if (!has_axis(whole, axis)) continue;
@@ -100,7 +100,7 @@ static bool spread(const progress *done, unsigned whole, int64_t size, share *ou
   return rest == 1;
 }
 
-static void judge(const progress *done, share *way) {
+static void judge(const progress *done, axis_share *way) {
   way->whole_product = way->shared_product = 1;
   way->whole_count = 0;
   for (int axis = 0; axis < done->dim_count; axis++) {
@@ -113,7 +113,7 @@ static void judge(const progress *done, share *way) {
   }
 }
 
-static bool is_better(const share *a, const share *b, int dim_count) {
+static bool is_better(const axis_share *a, const axis_share *b, int dim_count) {
   if (a->whole_product != b->whole_product) return a->whole_product > b->whole_product;
   if (a->whole_count != b->whole_count) return a->whole_count > b->whole_count;
   if (a->shared_product != b->shared_product) return a->shared_product > b->shared_product;
@@ -127,7 +127,7 @@ void tsr_torus_assign_split(const int64_t *dims, int dim_count, const int64_t *s
   progress done = {.dim_count = dim_count, .dims = dims, .taken = {1, 1, 1, 1}};
   fill_with_ones(out_assignment);
   for (int l = rank - 1; l >= 0; l--) {
-    share best = {0}, other = {0};
+    axis_share best = {0}, other = {0};
     bool found = false;
     for (unsigned whole = 0; whole < 1u << dim_count; whole++) {
       if (!spread(&done, whole, shape[l], &other)) continue;

@@ -140,18 +140,18 @@ double tsr_collective_seconds(tsr_collective op, int64_t count, const tsr_link *
 }
 
 // The devices of a collective that one level joins, at the pace of its slowest axis.
-typedef struct stage {
+typedef struct level_stage {
   int64_t count;
   tsr_link link;
-} stage;
+} level_stage;
 
 static double greater(double a, double b) { return a > b ? a : b; }
 
 static void collect_stages(const tsr_axis_cost *costs, const int64_t *sizes, int count,
-                           stage stages[TSR_LEVEL_COUNT]) {
-  for (int level = 0; level < TSR_LEVEL_COUNT; level++) stages[level] = (stage){.count = 1};
+                           level_stage stages[TSR_LEVEL_COUNT]) {
+  for (int level = 0; level < TSR_LEVEL_COUNT; level++) stages[level] = (level_stage){.count = 1};
   for (int i = 0; i < count; i++) {
-    stage *own = &stages[costs[i].level];
+    level_stage *own = &stages[costs[i].level];
     own->count *= sizes[i];
     own->link.alpha = greater(own->link.alpha, costs[i].link.alpha);
     own->link.beta = greater(own->link.beta, costs[i].link.beta);
@@ -159,7 +159,7 @@ static void collect_stages(const tsr_axis_cost *costs, const int64_t *sizes, int
 }
 
 // From slow to fast, each level gathering what the slower ones brought.
-static double staged_gather(const stage *stages, double bytes) {
+static double staged_gather(const level_stage *stages, double bytes) {
   double seconds = 0;
   for (int level = TSR_LEVEL_COUNT - 1; level >= 0; level--) {
     seconds += tsr_collective_seconds(TSR_COLLECTIVE_ALL_GATHER, stages[level].count,
@@ -170,7 +170,7 @@ static double staged_gather(const stage *stages, double bytes) {
 }
 
 // From fast to slow, each level passing on its part only; `*out_bytes` is what is left of it.
-static double staged_scatter(const stage *stages, double bytes, double *out_bytes) {
+static double staged_scatter(const level_stage *stages, double bytes, double *out_bytes) {
   double seconds = 0;
   for (int level = 0; level < TSR_LEVEL_COUNT; level++) {
     seconds += tsr_collective_seconds(TSR_COLLECTIVE_REDUCE_SCATTER, stages[level].count,
@@ -181,7 +181,7 @@ static double staged_scatter(const stage *stages, double bytes, double *out_byte
   return seconds;
 }
 
-static double staged_seconds(tsr_collective op, const stage *stages, double bytes) {
+static double staged_seconds(tsr_collective op, const level_stage *stages, double bytes) {
   double seconds = 0, rest = 0;
   switch (op) {
     case TSR_COLLECTIVE_ALL_GATHER:
@@ -205,7 +205,7 @@ static double staged_seconds(tsr_collective op, const stage *stages, double byte
 
 double tsr_collective_over(tsr_collective op, const tsr_axis_cost *costs, const int64_t *sizes,
                            int axis_count, double bytes) {
-  stage stages[TSR_LEVEL_COUNT];
+  level_stage stages[TSR_LEVEL_COUNT];
   collect_stages(costs, sizes, axis_count, stages);
   return staged_seconds(op, stages, bytes);
 }

@@ -43,20 +43,20 @@ int64_t tsr_nd_count(const tsr_nd *view) {
 }
 
 // A walk over the rows of a view.
-typedef struct walk {
+typedef struct row_walk {
   int64_t digits[TSR_ND_MAX];
   int64_t at;           // of the row's first element
   int64_t inner, step;  // length of a row, and the stride in it
-} walk;
+} row_walk;
 
-static walk start_walk(const tsr_nd *view) {
+static row_walk start_walk(const tsr_nd *view) {
   const int last = view->rank - 1;
-  return (walk){.at = view->offset,
-                .inner = last < 0 ? 1 : view->dims[last],
-                .step = last < 0 ? 0 : view->strides[last]};
+  return (row_walk){.at = view->offset,
+                    .inner = last < 0 ? 1 : view->dims[last],
+                    .step = last < 0 ? 0 : view->strides[last]};
 }
 
-static void next_row(const tsr_nd *view, walk *row) {
+static void next_row(const tsr_nd *view, row_walk *row) {
   for (int axis = view->rank - 2; axis >= 0; axis--) {
     row->at += view->strides[axis];
     if (++row->digits[axis] < view->dims[axis]) break;
@@ -67,7 +67,7 @@ static void next_row(const tsr_nd *view, walk *row) {
 
 void tsr_nd_gather(const tsr_nd *view, const int64_t *source, int64_t *out) {
   const int64_t count = tsr_nd_count(view);
-  walk row = start_walk(view);
+  row_walk row = start_walk(view);
   for (int64_t done = 0; done < count; done += row.inner, next_row(view, &row)) {
     for (int64_t i = 0; i < row.inner; i++) {
       const int64_t from = row.at + i * row.step;
@@ -78,7 +78,7 @@ void tsr_nd_gather(const tsr_nd *view, const int64_t *source, int64_t *out) {
 
 void tsr_nd_scatter(const tsr_nd *view, const int64_t *source, int64_t *out) {
   const int64_t count = tsr_nd_count(view);
-  walk row = start_walk(view);
+  row_walk row = start_walk(view);
   for (int64_t done = 0; done < count; done += row.inner, next_row(view, &row))
     for (int64_t i = 0; i < row.inner; i++) out[row.at + i * row.step] = source[done + i];
 }

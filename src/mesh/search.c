@@ -29,26 +29,26 @@
 enum { PHYSICAL_MAX = 5 };
 
 // What is between neighbours along a physical axis.
-typedef enum role { ROLE_NET, ROLE_TORUS, ROLE_CHIP, ROLE_HOST } role;
+typedef enum physical_role { ROLE_NET, ROLE_TORUS, ROLE_CHIP, ROLE_HOST } physical_role;
 
-typedef struct machine {
+typedef struct physical_grid {
   const tsr_topology *topology;
   int rank;
   int64_t dims[PHYSICAL_MAX];  // outermost first
-  role roles[PHYSICAL_MAX];
+  physical_role roles[PHYSICAL_MAX];
   bool wraps[PHYSICAL_MAX];
   int64_t low[PHYSICAL_MAX];  // of the coordinate each axis stands for
   int64_t *ids;               // row-major, owned
-} machine;
+} physical_grid;
 
 // A device by its place: slice, x, y, z and core, or only its process.
-typedef struct place {
+typedef struct device_place {
   int64_t fields[PHYSICAL_MAX];
   int64_t id;
-} place;
+} device_place;
 
 static int compare_places(const void *a, const void *b) {
-  const place *x = a, *y = b;
+  const device_place *x = a, *y = b;
   for (int i = 0; i < PHYSICAL_MAX; i++)
     if (x->fields[i] != y->fields[i]) return x->fields[i] < y->fields[i] ? -1 : 1;
   return (x->id > y->id) - (x->id < y->id);
@@ -60,10 +60,12 @@ static bool is_torus(const tsr_device *devices, int64_t count) {
   return true;
 }
 
-static void list_places(const tsr_device *devices, int64_t count, bool torus, place *places) {
+static void list_places(const tsr_device *devices, int64_t count, bool torus,
+                        device_place *places) {
   for (int64_t i = 0; i < count; i++) {
     const tsr_device *device = &devices[i];
-    places[i] = (place){.fields = {torus ? device->slice : device->process}, .id = device->id};
+    places[i] =
+        (device_place){.fields = {torus ? device->slice : device->process}, .id = device->id};
     if (!torus) continue;
     memcpy(&places[i].fields[1], device->coords, sizeof device->coords);
     places[i].fields[4] = device->core == TSR_NO_CORE ? 0 : device->core;
@@ -71,7 +73,8 @@ static void list_places(const tsr_device *devices, int64_t count, bool torus, pl
   qsort(places, (size_t)count, sizeof *places, compare_places);
 }
 
-static void add_axis(machine *all, int64_t size, role kind, bool wraps, int64_t low) {
+static void add_axis(physical_grid *all, int64_t size, physical_role kind, bool wraps,
+                     int64_t low) {
   all->dims[all->rank] = size;
   all->roles[all->rank] = kind;
   all->wraps[all->rank] = wraps;
@@ -79,7 +82,7 @@ static void add_axis(machine *all, int64_t size, role kind, bool wraps, int64_t 
 }
 
 // The axes of the grid that sorted places would fill.
-static void find_axes(machine *all, const place *places, int64_t count, bool torus) {
+static void find_axes(physical_grid *all, const device_place *places, int64_t count, bool torus) {
   int64_t blocks = 1;
   int64_t core_low = places[0].fields[4], core_high = core_low;
   for (int64_t i = 1; i < count; i++) {
@@ -101,7 +104,7 @@ static void find_axes(machine *all, const place *places, int64_t count, bool tor
 }
 
 // Whether sorted places fill the grid: each is where its number in the list says.
-static bool fills(const machine *all, const place *places, int64_t count) {
+static bool fills(const physical_grid *all, const device_place *places, int64_t count) {
   int64_t total = 1, per_block = count / all->dims[0];
   for (int i = 0; i < all->rank; i++)
     if (__builtin_mul_overflow(total, all->dims[i], &total)) return false;
@@ -117,7 +120,7 @@ static bool fills(const machine *all, const place *places, int64_t count) {
   return true;
 }
 
-static tsr_status read_grid(machine *all, place *places) {
+static tsr_status read_grid(physical_grid *all, device_place *places) {
   const tsr_device *devices = tsr_topology_devices(all->topology);
   const int64_t count = tsr_topology_device_count(all->topology);
   const bool torus = is_torus(devices, count);
@@ -131,10 +134,10 @@ static tsr_status read_grid(machine *all, place *places) {
 }
 
 // The caller frees `ids`.
-static tsr_status machine_init(machine *all, const tsr_topology *topology) {
+static tsr_status machine_init(physical_grid *all, const tsr_topology *topology) {
   const size_t count = (size_t)tsr_topology_device_count(topology);
-  *all = (machine){.topology = topology, .ids = malloc(count * sizeof *all->ids)};
-  place *places = malloc(count * sizeof *places);
+  *all = (physical_grid){.topology = topology, .ids = malloc(count * sizeof *all->ids)};
+  device_place *places = malloc(count * sizeof *places);
   const tsr_status status = all->ids && places ? read_grid(all, places)
                                                : tsr_fail(NO_MEMORY, "grid of %zu devices", count);
   free(places);
@@ -147,24 +150,24 @@ static tsr_status machine_init(machine *all, const tsr_topology *topology) {
 enum { PIECES_MAX = TSR_ND_MAX, TRIES_MAX = 1 << 18 };
 
 // Part of a physical axis, given to a logical one.
-typedef struct piece {
+typedef struct axis_piece {
   int axis, physical;
   int64_t size, stride;  // places along the physical axis
-} piece;
+} axis_piece;
 
 typedef struct layout {
   int count;
-  piece pieces[PIECES_MAX];  // as placed: of each physical axis the minor first
+  axis_piece pieces[PIECES_MAX];  // as placed: of each physical axis the minor first
 } layout;
 
 // A move on the grid, as the topology would judge it.
-typedef struct move {
+typedef struct grid_step {
   tsr_level level;
   int64_t hops;
-} move;
+} grid_step;
 
 // Adds a shift of `distance` places along physical axis `axis`.
-static void add_shift(const machine *all, int axis, int64_t distance, move *sum) {
+static void add_shift(const physical_grid *all, int axis, int64_t distance, grid_step *sum) {
   static const tsr_level levels[] = {[ROLE_NET] = TSR_LEVEL_NET,
                                      [ROLE_TORUS] = TSR_LEVEL_ICI,
                                      [ROLE_CHIP] = TSR_LEVEL_CHIP,
@@ -179,7 +182,7 @@ static void add_shift(const machine *all, int axis, int64_t distance, move *sum)
 // The pieces of one logical axis, minor first.
 typedef struct chain {
   int count;
-  piece pieces[PHYSICAL_MAX];
+  axis_piece pieces[PHYSICAL_MAX];
 } chain;
 
 static chain chain_of(const layout *tried, int axis) {
@@ -190,8 +193,8 @@ static chain chain_of(const layout *tried, int axis) {
 }
 
 // The step that carries from the pieces before `carry` to it, or back to the start when it is last.
-static move step_of(const machine *all, const chain *own, int carry) {
-  move sum = {TSR_LEVEL_SELF, 0};
+static grid_step step_of(const physical_grid *all, const chain *own, int carry) {
+  grid_step sum = {TSR_LEVEL_SELF, 0};
   for (int i = 0; i < carry; i++)
     add_shift(all, own->pieces[i].physical, (own->pieces[i].size - 1) * own->pieces[i].stride,
               &sum);
@@ -200,22 +203,22 @@ static move step_of(const machine *all, const chain *own, int carry) {
   return sum;
 }
 
-static tsr_steps steps_of(const machine *all, const chain *own) {
+static tsr_steps steps_of(const physical_grid *all, const chain *own) {
   tsr_steps worst = {.level = TSR_LEVEL_SELF};
   for (int carry = 0; carry < own->count; carry++) {
-    const move step = step_of(all, own, carry);
+    const grid_step step = step_of(all, own, carry);
     if (step.level > worst.level) worst.level = step.level;
     if (step.hops > worst.hops) worst.hops = step.hops;
   }
-  const move back = step_of(all, own, own->count);
+  const grid_step back = step_of(all, own, own->count);
   worst.closes = back.level <= worst.level && back.hops <= worst.hops;
   return worst;
 }
 
 // ---- the search ----
 
-typedef struct search {
-  const machine *all;
+typedef struct layout_search {
+  const physical_grid *all;
   const tsr_axis *axes;
   int axis_count;
   const tsr_axis_traffic *traffic;
@@ -225,9 +228,9 @@ typedef struct search {
   double best_seconds;
   bool found;
   int tries;
-} search;
+} layout_search;
 
-static double chain_seconds(const search *state, int axis, const chain *own) {
+static double chain_seconds(const layout_search *state, int axis, const chain *own) {
   const tsr_steps steps = steps_of(state->all, own);
   const int64_t size = state->axes[axis].size;
   const tsr_axis_cost cost = tsr_axis_cost_of(state->all->topology, size, &steps);
@@ -242,7 +245,7 @@ static double chain_seconds(const search *state, int axis, const chain *own) {
 
 // Puts the pieces from `fixed` on in the order that costs least, and tells what the axis then
 // costs. Their order concerns no other axis, so it is settled here and not by the search.
-static double order_pieces(const search *state, int axis, chain *own, int fixed) {
+static double order_pieces(const layout_search *state, int axis, chain *own, int fixed) {
   if (fixed >= own->count - 1) return chain_seconds(state, axis, own);
   chain best = *own;
   double least = order_pieces(state, axis, &best, fixed + 1);
@@ -259,11 +262,12 @@ static double order_pieces(const search *state, int axis, chain *own, int fixed)
   return least;
 }
 
-static void place_pieces(search *state, int physical, int64_t room, int64_t stride, unsigned used,
-                         double spent);
+static void place_pieces(layout_search *state, int physical, int64_t room, int64_t stride,
+                         unsigned used, double spent);
 
 // Gives `size` of what is left of a physical axis to `axis` and goes on.
-static void place_piece(search *state, piece given, int64_t room, unsigned used, double spent) {
+static void place_piece(layout_search *state, axis_piece given, int64_t room, unsigned used,
+                        double spent) {
   layout *tried = &state->tried;
   if (state->found && state->tries >= TRIES_MAX) return;
   state->tries++;
@@ -282,8 +286,8 @@ static void place_piece(search *state, piece given, int64_t room, unsigned used,
 }
 
 // Tries each size that divides `most`, the largest first.
-static void try_sizes(search *state, piece given, int64_t most, int64_t room, unsigned used,
-                      double spent) {
+static void try_sizes(layout_search *state, axis_piece given, int64_t most, int64_t room,
+                      unsigned used, double spent) {
   int64_t low = 1;
   for (; low <= most / low; low++) {
     given.size = most / low;
@@ -298,8 +302,8 @@ static void try_sizes(search *state, piece given, int64_t most, int64_t room, un
 // Places the rest of a physical axis, then the axes outside it. An axis gets at most one piece of
 // each physical axis, since two would only be a worse one. Taking the largest common divisor leaves
 // nothing in common, so the first descent never gets stuck.
-static void place_pieces(search *state, int physical, int64_t room, int64_t stride, unsigned used,
-                         double spent) {
+static void place_pieces(layout_search *state, int physical, int64_t room, int64_t stride,
+                         unsigned used, double spent) {
   while (room == 1 && physical > 0) {
     room = state->all->dims[--physical];
     stride = 1;
@@ -314,7 +318,7 @@ static void place_pieces(search *state, int physical, int64_t room, int64_t stri
   for (int i = 0; i < state->axis_count; i++) {
     const int axis = state->order[i];
     if (used & 1u << axis) continue;
-    const piece given = {.axis = axis, .physical = physical, .stride = stride};
+    const axis_piece given = {.axis = axis, .physical = physical, .stride = stride};
     try_sizes(state, given, tsr_gcd(room, state->rest[axis]), room, used, spent);
   }
 }
@@ -328,7 +332,7 @@ static int64_t total_bytes(const tsr_axis_traffic *traffic) {
 
 // Most traffic first; of equals the later axis, since meshes are written from least to most
 // intense.
-static void sort_axes(search *state) {
+static void sort_axes(layout_search *state) {
   for (int i = 0; i < state->axis_count; i++) {
     const int64_t bytes = total_bytes(&state->traffic[i]);
     int k = i;
@@ -339,7 +343,7 @@ static void sort_axes(search *state) {
 }
 
 // The best layout's devices, in the order of the mesh: its pieces are strides on the grid.
-static tsr_status build(const search *state, tsr_mesh **out_mesh) {
+static tsr_status build(const layout_search *state, tsr_mesh **out_mesh) {
   const tsr_nd grid = tsr_nd_rows(state->all->dims, state->all->rank);
   tsr_nd view = {0};
   for (int axis = 0; axis < state->axis_count; axis++) {
@@ -386,9 +390,10 @@ tsr_status tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes, i
   for (int i = 0; i < axis_count; i++) complete[i] = axes[i];
   TSR_TRY(tsr_axes_complete(complete, axis_count, tsr_topology_device_count(topology)));
   TSR_TRY(check_traffic(traffic, axis_count));
-  machine all;
+  physical_grid all;
   TSR_TRY(machine_init(&all, topology));
-  search state = {.all = &all, .axes = complete, .axis_count = axis_count, .traffic = traffic};
+  layout_search state = {
+      .all = &all, .axes = complete, .axis_count = axis_count, .traffic = traffic};
   for (int i = 0; i < axis_count; i++) state.rest[i] = complete[i].size;
   sort_axes(&state);
   place_pieces(&state, all.rank, 1, 1, 0, 0);

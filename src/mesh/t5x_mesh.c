@@ -23,23 +23,23 @@ enum { X, Y, Z, CORE, GRID_MAX };
 static const char *const data_model[] = {"data", "model"};
 
 // A machine as t5x asks about it; the local devices are those of process 0, in every process.
-typedef struct machine {
+typedef struct t5x_machine {
   const tsr_topology *topology;
   const tsr_device *devices;
   int64_t count;
   int64_t process_count, local_count;
-} machine;
+} t5x_machine;
 
-static machine look_at(const tsr_topology *topology) {
-  machine seen = {.topology = topology,
-                  .devices = tsr_topology_devices(topology),
-                  .count = tsr_topology_device_count(topology),
-                  .process_count = tsr_topology_process_count(topology)};
+static t5x_machine look_at(const tsr_topology *topology) {
+  t5x_machine seen = {.topology = topology,
+                      .devices = tsr_topology_devices(topology),
+                      .count = tsr_topology_device_count(topology),
+                      .process_count = tsr_topology_process_count(topology)};
   for (int64_t i = 0; i < seen.count; i++) seen.local_count += seen.devices[i].process == 0;
   return seen;
 }
 
-static tsr_hardware_mesh coords_of(const machine *all, int64_t index) {
+static tsr_hardware_mesh coords_of(const t5x_machine *all, int64_t index) {
   const tsr_device *device = &all->devices[index];
   if (!device->has_coords) {
     const int64_t local = all->local_count ? all->local_count : INT64_MAX;
@@ -49,7 +49,7 @@ static tsr_hardware_mesh coords_of(const machine *all, int64_t index) {
   return (tsr_hardware_mesh){4, {device->coords[X], device->coords[Y], device->coords[Z], core}};
 }
 
-static tsr_hardware_mesh bounds_of(const machine *all, int64_t index) {
+static tsr_hardware_mesh bounds_of(const t5x_machine *all, int64_t index) {
   if (!all->devices[index].has_coords)
     return (tsr_hardware_mesh){2, {all->process_count, all->local_count}};
   tsr_hardware_mesh bounds = coords_of(all, index);
@@ -60,7 +60,7 @@ static tsr_hardware_mesh bounds_of(const machine *all, int64_t index) {
 bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
                                      tsr_hardware_mesh *out_bounds) {
   if (device < 0 || device >= tsr_topology_device_count(topology)) return false;
-  const machine all = look_at(topology);
+  const t5x_machine all = look_at(topology);
   *out_bounds = bounds_of(&all, device);
   return true;
 }
@@ -68,7 +68,7 @@ bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t devic
 bool tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
                         tsr_hardware_mesh *out_coords) {
   if (device < 0 || device >= tsr_topology_device_count(topology)) return false;
-  const machine all = look_at(topology);
+  const t5x_machine all = look_at(topology);
   *out_coords = coords_of(&all, device);
   return true;
 }
@@ -87,7 +87,7 @@ static const char *place_text(const tsr_hardware_mesh *place, char buffer[TSR_DI
 }
 
 // The place of a device in the grid, or -1 when it lies outside.
-static int64_t place_of(const machine *all, const grid *places, int64_t index) {
+static int64_t place_of(const t5x_machine *all, const grid *places, int64_t index) {
   const tsr_hardware_mesh coords = coords_of(all, index);
   if (coords.count != places->dims.count) return -1;
   int64_t place = 0;
@@ -100,7 +100,7 @@ static int64_t place_of(const machine *all, const grid *places, int64_t index) {
 
 // Slices have coordinates of their own, so devices of different slices may share a place; as in t5x
 // the last one listed gets it, and the mesh is then over one slice.
-static tsr_status fill_grid(const machine *all, grid *places, int64_t *holders) {
+static tsr_status fill_grid(const t5x_machine *all, grid *places, int64_t *holders) {
   char text[TSR_DIMS_TEXT];
   for (int64_t i = 0; i < places->count; i++) holders[i] = -1;
   for (int64_t i = 0; i < all->count; i++) {
@@ -126,7 +126,7 @@ static tsr_status fill_grid(const machine *all, grid *places, int64_t *holders) 
 }
 
 // Makes the grid; each place holds one device. The caller frees `ids`.
-static tsr_status make_grid(const machine *all, const tsr_hardware_mesh *dims, grid *out_grid) {
+static tsr_status make_grid(const t5x_machine *all, const tsr_hardware_mesh *dims, grid *out_grid) {
   char text[TSR_DIMS_TEXT];
   grid made = {.dims = *dims};
   if (!tsr_dims_product(dims->dims, dims->count, &made.count) || made.count < 1 ||
@@ -171,7 +171,8 @@ typedef struct tiling {
 } tiling;
 
 // The bounds of the device with the greatest coordinates, among those of `process` or all (-1).
-static tsr_status find_bounds(const machine *all, int64_t process, tsr_hardware_mesh *out_bounds) {
+static tsr_status find_bounds(const t5x_machine *all, int64_t process,
+                              tsr_hardware_mesh *out_bounds) {
   int64_t last = -1;
   tsr_hardware_mesh greatest = {0};
   for (int64_t i = 0; i < all->count; i++) {
@@ -207,7 +208,7 @@ static tsr_status check_factors(const tsr_hardware_mesh *global, const tsr_hardw
 
 // On a machine of hosts and devices t5x accepts a longer submesh: the sizes beyond the second only
 // make `model` longer. Its users give (1, 1, 1, n) on CPU so.
-static tsr_status check_rank(const machine *all, const tsr_hardware_mesh *global,
+static tsr_status check_rank(const t5x_machine *all, const tsr_hardware_mesh *global,
                              const tsr_hardware_mesh *submesh, int64_t *out_model_size) {
   char text[TSR_DIMS_TEXT];
   place_text(submesh, text);
@@ -289,7 +290,7 @@ static tsr_status cut(const tiling *plan, tsr_nd *view) {
   return NULL;
 }
 
-static tsr_status plan_tiling(const machine *all, const tsr_hardware_mesh *submesh,
+static tsr_status plan_tiling(const t5x_machine *all, const tsr_hardware_mesh *submesh,
                               int64_t local_process, bool by_host, tiling *out_tiling) {
   char whole[TSR_DIMS_TEXT], part[TSR_DIMS_TEXT];
   tiling plan = {.model = *submesh, .order = {X, Y, Z, CORE}, .by_host = by_host};
@@ -308,7 +309,7 @@ static tsr_status plan_tiling(const machine *all, const tsr_hardware_mesh *subme
   return NULL;
 }
 
-static tsr_status tile(const machine *all, const tiling *plan, const grid *places,
+static tsr_status tile(const t5x_machine *all, const tiling *plan, const grid *places,
                        tsr_mesh **out_mesh) {
   tsr_nd view = tsr_nd_rows(places->dims.dims, places->dims.count);
   tsr_nd_transpose(&view, plan->order);
@@ -325,7 +326,7 @@ static tsr_status tile(const machine *all, const tiling *plan, const grid *place
 tsr_status tsr_t5x_get_mesh(const tsr_topology *topology, const tsr_hardware_mesh *submesh,
                             int64_t local_process, bool tile_by_host_if_needed,
                             tsr_mesh **out_mesh) {
-  const machine all = look_at(topology);
+  const t5x_machine all = look_at(topology);
   tiling plan;
   TSR_TRY(plan_tiling(&all, submesh, local_process, tile_by_host_if_needed, &plan));
   tsr_hardware_mesh bounds;
@@ -340,7 +341,7 @@ tsr_status tsr_t5x_get_mesh(const tsr_topology *topology, const tsr_hardware_mes
 // ---- meshes without a submesh ----
 
 tsr_status tsr_t5x_get_cpu_mesh(const tsr_topology *topology, tsr_mesh **out_mesh) {
-  const machine all = look_at(topology);
+  const t5x_machine all = look_at(topology);
   const tsr_hardware_mesh dims = {2, {all.process_count, all.local_count}};
   grid places;
   TSR_TRY(make_grid(&all, &dims, &places));
@@ -360,7 +361,7 @@ static tsr_status arrange_hybrid(const tsr_topology *topology, const int64_t *in
 
 tsr_status tsr_t5x_get_gpu_mesh(const tsr_topology *topology, int64_t num_partitions,
                                 tsr_mesh **out_mesh) {
-  const machine all = look_at(topology);
+  const t5x_machine all = look_at(topology);
   const int64_t local = all.local_count, hosts = all.process_count;
   if (!num_partitions) return tsr_fail(DIVISION_BY_ZERO, "0 partitions, wanted 1 or more");
   if (!local) return tsr_fail(NOT_FOUND, "process 0 drives no device of the machine");
@@ -423,7 +424,7 @@ static int generation_of(const char *kind, const tsr_hardware_mesh *bounds) {
 static tsr_status find_submesh(const tsr_topology *topology, int64_t partitions,
                                tsr_hardware_mesh *out_submesh) {
   char text[TSR_DIMS_TEXT];
-  const machine all = look_at(topology);
+  const t5x_machine all = look_at(topology);
   const tsr_hardware_mesh bounds = bounds_of(&all, all.count - 1);
   const int generation = generation_of(tsr_topology_kind(topology), &bounds);
   for (size_t i = 0; i < sizeof default_submeshes / sizeof *default_submeshes; i++) {

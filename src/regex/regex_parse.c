@@ -18,16 +18,16 @@ typedef struct width {
   uint64_t min, max;
 } width;
 
-typedef struct group {
+typedef struct pattern_group {
   const char *name;  // NULL = none
   size_t name_length;
   width width;
   bool closed;
-} group;
+} pattern_group;
 
-typedef struct parser {
+typedef struct pattern_parser {
   tsr_regex_reader in;
-  group *groups;  // [0] is not used
+  pattern_group *groups;  // [0] is not used
   int group_count;
   int64_t group_capacity;
   int depth;
@@ -37,20 +37,20 @@ typedef struct parser {
   tsr_regex_flags flags;  // those that hold here
   bool ascii_said, unicode_said;
   bool captures;
-} parser;
+} pattern_parser;
 
 // What was learnt about a piece of the pattern.
 typedef enum piece_kind { PIECE_NONE, PIECE_ANCHOR, PIECE_REPEAT, PIECE_ITEM } piece_kind;
-typedef struct piece {
+typedef struct pattern_piece {
   width width;
   tsr_byte_pairs pairs;  // in every match
   int first, last;       // bytes that every match begins and ends with; ANY_BYTE = they vary
   size_t start;          // of what was written for it
-} piece;
+} pattern_piece;
 
 enum { ANY_BYTE = -1 };
 
-static tsr_status parse_alternatives(parser *p, bool top, piece *out);
+static tsr_status parse_alternatives(pattern_parser *p, bool top, pattern_piece *out);
 
 // ---- widths ----
 
@@ -80,35 +80,35 @@ static width repeated(width one, uint64_t min, uint64_t max) {
 
 // ---- bytes ----
 
-static piece piece_of_width(uint64_t n) {
-  return (piece){.width = {n, n}, .first = ANY_BYTE, .last = ANY_BYTE};
+static pattern_piece piece_of_width(uint64_t n) {
+  return (pattern_piece){.width = {n, n}, .first = ANY_BYTE, .last = ANY_BYTE};
 }
 
-static piece piece_of_character(uint32_t c) {
+static pattern_piece piece_of_character(uint32_t c) {
   char bytes[4];
   const size_t length = tsr_utf8_encode(c, bytes);
-  return (piece){.width = {1, 1},
-                 .pairs = tsr_byte_pairs_of(bytes, length),
-                 .first = (unsigned char)bytes[0],
-                 .last = (unsigned char)bytes[length - 1]};
+  return (pattern_piece){.width = {1, 1},
+                         .pairs = tsr_byte_pairs_of(bytes, length),
+                         .first = (unsigned char)bytes[0],
+                         .last = (unsigned char)bytes[length - 1]};
 }
 
 // A piece of which only the pairs still hold: it may match nothing, or only looks at the text.
-static void forget_ends(piece *one) { one->first = one->last = ANY_BYTE; }
+static void forget_ends(pattern_piece *one) { one->first = one->last = ANY_BYTE; }
 
-static void forget_bytes(piece *one) {
+static void forget_bytes(pattern_piece *one) {
   one->pairs = (tsr_byte_pairs){{0}};
   forget_ends(one);
 }
 
-static void join_alternative(piece *one, const piece *other) {
+static void join_alternative(pattern_piece *one, const pattern_piece *other) {
   one->width = either(one->width, other->width);
   for (int i = 0; i < TSR_PAIR_WORDS; i++) one->pairs.words[i] &= other->pairs.words[i];
   if (one->first != other->first) one->first = ANY_BYTE;
   if (one->last != other->last) one->last = ANY_BYTE;
 }
 
-static void append(piece *sequence, const piece *next, bool is_first) {
+static void append(pattern_piece *sequence, const pattern_piece *next, bool is_first) {
   widen(&sequence->width, next->width);
   for (int i = 0; i < TSR_PAIR_WORDS; i++) sequence->pairs.words[i] |= next->pairs.words[i];
   if (sequence->last != ANY_BYTE && next->first != ANY_BYTE)
@@ -119,7 +119,7 @@ static void append(piece *sequence, const piece *next, bool is_first) {
 
 // ---- groups ----
 
-static int find_group(const parser *p, const char *name, size_t length) {
+static int find_group(const pattern_parser *p, const char *name, size_t length) {
   for (int i = 1; i < p->group_count; i++)
     if (p->groups[i].name && p->groups[i].name_length == length &&
         !memcmp(p->groups[i].name, name, length))
@@ -127,34 +127,35 @@ static int find_group(const parser *p, const char *name, size_t length) {
   return 0;
 }
 
-static tsr_status open_group(parser *p, const char *at, const char *name, size_t length) {
+static tsr_status open_group(pattern_parser *p, const char *at, const char *name, size_t length) {
   const int same = name ? find_group(p, name, length) : 0;
   if (same)
     return tsr_regex_fail(&p->in, at, "a second group called %.*s; the first is group %d",
                           (int)length, name, same);
   if (p->group_count > MOST_GROUPS)
     return tsr_regex_unsupported(&p->in, at, "more than %d groups", MOST_GROUPS);
-  group *groups = tsr_grow(p->groups, p->group_count, &p->group_capacity, sizeof *groups);
+  pattern_group *groups = tsr_grow(p->groups, p->group_count, &p->group_capacity, sizeof *groups);
   if (!groups) return tsr_fail(NO_MEMORY, "%d groups of a pattern", p->group_count);
   p->groups = groups;
-  p->groups[p->group_count++] = (group){.name = name, .name_length = length};
+  p->groups[p->group_count++] = (pattern_group){.name = name, .name_length = length};
   return NULL;
 }
 
-static tsr_status check_closed(const parser *p, const char *at, int number) {
+static tsr_status check_closed(const pattern_parser *p, const char *at, int number) {
   if (number < p->group_count && p->groups[number].closed) return NULL;
   return tsr_regex_fail(&p->in, at, "a reference to group %d, which is still open", number);
 }
 
 // What is looked at backwards must not depend on what the same lookbehind captures.
-static tsr_status check_lookbehind(const parser *p, const char *at, int number) {
+static tsr_status check_lookbehind(const pattern_parser *p, const char *at, int number) {
   if (p->outside_lookbehind < 0) return NULL;
   TSR_TRY(check_closed(p, at, number));
   if (number < p->outside_lookbehind) return NULL;
   return tsr_regex_fail(&p->in, at, "a reference to group %d of the same lookbehind", number);
 }
 
-static tsr_status write_reference(parser *p, const char *at, int number, piece *out) {
+static tsr_status write_reference(pattern_parser *p, const char *at, int number,
+                                  pattern_piece *out) {
   TSR_TRY(check_closed(p, at, number));
   TSR_TRY(check_lookbehind(p, at, number));
   // Letters that ignore case in ASCII are written out as sets, which a reference cannot be.
@@ -178,7 +179,8 @@ static bool is_name(const char *name, size_t length) {
 }
 
 // The text up to `end`, which is taken too.
-static tsr_status read_name(parser *p, char end, const char **out_name, size_t *out_length) {
+static tsr_status read_name(pattern_parser *p, char end, const char **out_name,
+                            size_t *out_length) {
   const char *name = p->in.at;
   for (;;) {
     const tsr_regex_token token = tsr_regex_get(&p->in);
@@ -191,7 +193,8 @@ static tsr_status read_name(parser *p, char end, const char **out_name, size_t *
   return *out_length ? NULL : tsr_regex_fail(&p->in, name, "missing group name");
 }
 
-static tsr_status read_identifier(parser *p, char end, const char **out_name, size_t *out_length) {
+static tsr_status read_identifier(pattern_parser *p, char end, const char **out_name,
+                                  size_t *out_length) {
   TSR_TRY(read_name(p, end, out_name, out_length));
   if (is_name(*out_name, *out_length)) return NULL;
   return tsr_regex_fail(&p->in, *out_name, "a group's name must be a word, not %.*s",
@@ -199,7 +202,7 @@ static tsr_status read_identifier(parser *p, char end, const char **out_name, si
 }
 
 // The rest of a group: its alternatives and the closing parenthesis. `at` is where it began.
-static tsr_status parse_inside(parser *p, const char *at, piece *out) {
+static tsr_status parse_inside(pattern_parser *p, const char *at, pattern_piece *out) {
   if (++p->depth > MOST_DEPTH)
     return tsr_regex_unsupported(&p->in, at, "groups more than %d deep", MOST_DEPTH);
   TSR_TRY(parse_alternatives(p, false, out));
@@ -210,8 +213,8 @@ static tsr_status parse_inside(parser *p, const char *at, piece *out) {
   return NULL;
 }
 
-static tsr_status parse_capture(parser *p, const char *at, const char *name, size_t length,
-                                piece *out) {
+static tsr_status parse_capture(pattern_parser *p, const char *at, const char *name, size_t length,
+                                pattern_piece *out) {
   const int number = p->group_count;
   TSR_TRY(open_group(p, at, name, length));
   tsr_text_add_char(p->in.out, '(');
@@ -221,7 +224,7 @@ static tsr_status parse_capture(parser *p, const char *at, const char *name, siz
   return NULL;
 }
 
-static tsr_status parse_python_extension(parser *p, const char *at, piece *out) {
+static tsr_status parse_python_extension(pattern_parser *p, const char *at, pattern_piece *out) {
   const char *name = NULL;
   size_t length = 0;
   if (tsr_regex_take(&p->in, '<')) {
@@ -235,7 +238,7 @@ static tsr_status parse_python_extension(parser *p, const char *at, piece *out) 
   return write_reference(p, name, number, out);
 }
 
-static tsr_status parse_look(parser *p, const char *at, piece *out) {
+static tsr_status parse_look(pattern_parser *p, const char *at, pattern_piece *out) {
   const bool behind = tsr_regex_take(&p->in, '<');
   const bool positive = *p->in.at == '=';
   if (!positive && *p->in.at != '!')
@@ -257,7 +260,7 @@ static tsr_status parse_look(parser *p, const char *at, piece *out) {
 }
 
 // The group a condition asks about: a name, or a number that may still come.
-static tsr_status read_condition(parser *p, int *out_number) {
+static tsr_status read_condition(pattern_parser *p, int *out_number) {
   const char *name = NULL;
   size_t length = 0;
   TSR_TRY(read_name(p, ')', &name, &length));
@@ -283,11 +286,11 @@ static tsr_status read_condition(parser *p, int *out_number) {
   return check_lookbehind(p, name, *out_number);
 }
 
-static tsr_status parse_sequence(parser *p, bool first, piece *out);
+static tsr_status parse_sequence(pattern_parser *p, bool first, pattern_piece *out);
 
-static tsr_status parse_condition(parser *p, const char *at, piece *out) {
+static tsr_status parse_condition(pattern_parser *p, const char *at, pattern_piece *out) {
   int number = 0;
-  piece otherwise = piece_of_width(0);
+  pattern_piece otherwise = piece_of_width(0);
   TSR_TRY(read_condition(p, &number));
   p->captures = true;
   if (++p->depth > MOST_DEPTH)
@@ -308,7 +311,7 @@ static tsr_status parse_condition(parser *p, const char *at, piece *out) {
   return NULL;
 }
 
-static tsr_status skip_comment(parser *p, const char *at) {
+static tsr_status skip_comment(pattern_parser *p, const char *at) {
   for (;;) {
     const tsr_regex_token token = tsr_regex_get(&p->in);
     if (token.c == TSR_REGEX_END)
@@ -319,7 +322,7 @@ static tsr_status skip_comment(parser *p, const char *at) {
 
 // ---- flags ----
 
-static tsr_status set_global_flags(parser *p, const char *at, const tsr_regex_letters *on,
+static tsr_status set_global_flags(pattern_parser *p, const char *at, const tsr_regex_letters *on,
                                    bool first) {
   if (!first)
     return tsr_regex_fail(&p->in, at, "global flags must stand at the start of the pattern");
@@ -332,7 +335,7 @@ static tsr_status set_global_flags(parser *p, const char *at, const tsr_regex_le
 }
 
 // (?i) for all that follows, or (?i-s:...) for a group. `*out_kind` says which it was.
-static tsr_status parse_flags(parser *p, const char *at, bool first, piece *out,
+static tsr_status parse_flags(pattern_parser *p, const char *at, bool first, pattern_piece *out,
                               piece_kind *out_kind) {
   tsr_regex_letters on, off;
   bool global = false;
@@ -351,7 +354,7 @@ static tsr_status parse_flags(parser *p, const char *at, bool first, piece *out,
 
 // ---- groups by their first letters ----
 
-static tsr_status parse_extension(parser *p, const char *at, bool first, piece *out,
+static tsr_status parse_extension(pattern_parser *p, const char *at, bool first, pattern_piece *out,
                                   piece_kind *out_kind) {
   const char c = *p->in.at;
   switch (c) {
@@ -384,7 +387,7 @@ static tsr_status parse_extension(parser *p, const char *at, bool first, piece *
                         (int)tsr_utf8_length(p->in.at, strlen(p->in.at)), p->in.at);
 }
 
-static tsr_status parse_group(parser *p, const char *at, bool first, piece *out,
+static tsr_status parse_group(pattern_parser *p, const char *at, bool first, pattern_piece *out,
                               piece_kind *out_kind) {
   if (tsr_regex_take(&p->in, '?')) return parse_extension(p, at, first, out, out_kind);
   return parse_capture(p, at, NULL, 0, out);
@@ -392,7 +395,7 @@ static tsr_status parse_group(parser *p, const char *at, bool first, piece *out,
 
 // ---- escapes and plain characters ----
 
-static tsr_status write_character(parser *p, uint32_t c, piece *out) {
+static tsr_status write_character(pattern_parser *p, uint32_t c, pattern_piece *out) {
   tsr_regex_write_literal(p->in.out, c, &p->flags);
   // Without regard to case only a character without case has known bytes.
   const bool cased = c >= 128 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -400,18 +403,19 @@ static tsr_status write_character(parser *p, uint32_t c, piece *out) {
   return NULL;
 }
 
-static tsr_status write_anchor(parser *p, const char *text, piece_kind *out_kind) {
+static tsr_status write_anchor(pattern_parser *p, const char *text, piece_kind *out_kind) {
   tsr_text_add(p->in.out, text);
   *out_kind = PIECE_ANCHOR;
   return NULL;
 }
 
-static bool digit_follows(const parser *p, char most) {
+static bool digit_follows(const pattern_parser *p, char most) {
   return *p->in.at >= '0' && *p->in.at <= most;
 }
 
 // \1 to \99 refer to groups, unless three octal digits make a character.
-static tsr_status parse_number(parser *p, const char *at, uint32_t first, piece *out) {
+static tsr_status parse_number(pattern_parser *p, const char *at, uint32_t first,
+                               pattern_piece *out) {
   const char *digits = p->in.at - 1;
   int number = (int)(first - '0');
   if (digit_follows(p, '9')) {
@@ -427,7 +431,7 @@ static tsr_status parse_number(parser *p, const char *at, uint32_t first, piece 
   return write_reference(p, at, number, out);
 }
 
-static tsr_status parse_escape(parser *p, const char *at, uint32_t c, piece *out,
+static tsr_status parse_escape(pattern_parser *p, const char *at, uint32_t c, pattern_piece *out,
                                piece_kind *out_kind) {
   if (c == 'A') return write_anchor(p, "\\A", out_kind);
   if (c == 'Z') return write_anchor(p, "\\z", out_kind);
@@ -447,7 +451,7 @@ static tsr_status parse_escape(parser *p, const char *at, uint32_t c, piece *out
   return write_character(p, character, out);
 }
 
-static tsr_status parse_set(parser *p, piece *out) {
+static tsr_status parse_set(pattern_parser *p, pattern_piece *out) {
   uint32_t literal = TSR_REGEX_END;
   TSR_TRY(tsr_regex_write_set(&p->in, &p->flags, &literal));
   const bool varies = literal == TSR_REGEX_END || p->flags.ignore_case;
@@ -471,7 +475,7 @@ static void enclose(tsr_text *out, size_t start, const char *opening) {
 // every round is an atomic group, which also makes PCRE2's compiled code (10.42) give back what (x)
 // captured when the match goes back before all rounds. In (x|^y){0}, PCRE2 takes the anchor for one
 // of the whole pattern unless the alternatives are one group.
-static void enclose_rounds(const parser *p, size_t start, uint64_t max) {
+static void enclose_rounds(const pattern_parser *p, size_t start, uint64_t max) {
   const bool possessive = *p->in.at == '+';
   if (tsr_text_string(p->in.out)[start] != '(') return;
   if (possessive)
@@ -480,8 +484,8 @@ static void enclose_rounds(const parser *p, size_t start, uint64_t max) {
     enclose(p->in.out, start, "(?:");
 }
 
-static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint64_t min,
-                               uint64_t max, piece *item) {
+static tsr_status repeat_piece(pattern_parser *p, const char *at, piece_kind last, uint64_t min,
+                               uint64_t max, pattern_piece *item) {
   if (last == PIECE_NONE || last == PIECE_ANCHOR)
     return tsr_regex_fail(&p->in, at, "nothing to repeat");
   if (last == PIECE_REPEAT) return tsr_regex_fail(&p->in, at, "multiple repeat");
@@ -495,7 +499,7 @@ static tsr_status repeat_piece(parser *p, const char *at, piece_kind last, uint6
 // ---- sequences ----
 
 // White space and comments between the pieces of a verbose pattern.
-static bool skip_verbose(parser *p, tsr_regex_token token) {
+static bool skip_verbose(pattern_parser *p, tsr_regex_token token) {
   if (!p->flags.verbose || token.escaped) return false;
   if (token.c < 128 && token.c && strchr(" \t\n\r\v\f", (int)token.c)) return true;
   if (token.c != '#') return false;
@@ -505,8 +509,8 @@ static bool skip_verbose(parser *p, tsr_regex_token token) {
   return true;
 }
 
-static tsr_status parse_piece(parser *p, const char *at, tsr_regex_token token, bool first,
-                              piece *out, piece_kind *out_kind) {
+static tsr_status parse_piece(pattern_parser *p, const char *at, tsr_regex_token token, bool first,
+                              pattern_piece *out, piece_kind *out_kind) {
   *out_kind = PIECE_ITEM;
   *out = piece_of_width(0);
   if (token.escaped) return parse_escape(p, at, token.c, out, out_kind);
@@ -530,9 +534,9 @@ static tsr_status parse_piece(parser *p, const char *at, tsr_regex_token token, 
 
 // A sequence under construction. The last piece waits, since a quantifier may follow it.
 typedef struct sequence {
-  piece whole;  // of the pieces before `last`
-  bool begun;   // `whole` has a piece that is no anchor
-  piece last;
+  pattern_piece whole;  // of the pieces before `last`
+  bool begun;           // `whole` has a piece that is no anchor
+  pattern_piece last;
   piece_kind kind;  // of `last`; PIECE_NONE = there is none yet
 } sequence;
 
@@ -543,7 +547,7 @@ static void settle(sequence *s) {
   s->begun = true;
 }
 
-static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_token token,
+static tsr_status parse_next(pattern_parser *p, sequence *s, const char *at, tsr_regex_token token,
                              bool first) {
   const bool quantifier =
       !token.escaped && token.c < 128 && token.c && strchr("*+?{", (int)token.c);
@@ -558,7 +562,7 @@ static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_t
     }
   }
   const size_t start = p->in.out->length;
-  piece next;
+  pattern_piece next;
   piece_kind kind = PIECE_NONE;
   TSR_TRY(parse_piece(p, at, token, first && s->kind == PIECE_NONE, &next, &kind));
   if (kind == PIECE_NONE) return NULL;
@@ -569,7 +573,7 @@ static tsr_status parse_next(parser *p, sequence *s, const char *at, tsr_regex_t
   return NULL;
 }
 
-static tsr_status parse_sequence(parser *p, bool first, piece *out) {
+static tsr_status parse_sequence(pattern_parser *p, bool first, pattern_piece *out) {
   sequence s = {.whole = piece_of_width(0), .kind = PIECE_NONE};
   for (;;) {
     const char *at = p->in.at;
@@ -584,10 +588,10 @@ static tsr_status parse_sequence(parser *p, bool first, piece *out) {
 }
 
 // `top` is the pattern itself: global flags may stand at its start.
-static tsr_status parse_alternatives(parser *p, bool top, piece *out) {
+static tsr_status parse_alternatives(pattern_parser *p, bool top, pattern_piece *out) {
   TSR_TRY(parse_sequence(p, top, out));
   while (tsr_regex_take(&p->in, '|')) {
-    piece next;
+    pattern_piece next;
     tsr_text_add_char(p->in.out, '|');
     TSR_TRY(parse_sequence(p, false, &next));
     join_alternative(out, &next);
@@ -595,7 +599,7 @@ static tsr_status parse_alternatives(parser *p, bool top, piece *out) {
   return NULL;
 }
 
-static tsr_status parse_pattern(parser *p, piece *out) {
+static tsr_status parse_pattern(pattern_parser *p, pattern_piece *out) {
   TSR_TRY(tsr_regex_check_text(&p->in));
   TSR_TRY(open_group(p, p->in.start, NULL, 0));  // number 0, the whole
   TSR_TRY(parse_alternatives(p, true, out));
@@ -607,8 +611,8 @@ static tsr_status parse_pattern(parser *p, piece *out) {
 
 tsr_status tsr_regex_translate(const char *pattern, tsr_regex_text *out) {
   *out = (tsr_regex_text){.pattern = TSR_TEXT_EMPTY};
-  parser p = {.in = {pattern, pattern, &out->pattern}, .outside_lookbehind = -1};
-  piece whole;
+  pattern_parser p = {.in = {pattern, pattern, &out->pattern}, .outside_lookbehind = -1};
+  pattern_piece whole;
   tsr_status status = parse_pattern(&p, &whole);
   free(p.groups);
   if (status) return status;

@@ -177,10 +177,10 @@ void tsr_regex_write_boundary(tsr_text *out, bool negated, const tsr_regex_flags
 // ---- sets ----
 
 // A member of a set: a character, or a category.
-typedef struct member {
+typedef struct set_item {
   bool is_category;
   uint32_t c;
-} member;
+} set_item;
 
 // A set while it is read. Negated categories (\W and its like) have no form among the members of
 // one PCRE2 set, so they become alternatives beside it; atomic ones, or else a character that both
@@ -195,13 +195,13 @@ typedef struct set_reader {
 } set_reader;
 
 static tsr_status read_member(set_reader *set, tsr_regex_token token, const char *at,
-                              member *out_member) {
+                              set_item *out_member) {
   if (!token.escaped) {
-    *out_member = (member){false, token.c};
+    *out_member = (set_item){false, token.c};
     return NULL;
   }
   if (tsr_regex_is_category(token.c)) {
-    *out_member = (member){true, token.c};
+    *out_member = (set_item){true, token.c};
     return NULL;
   }
   out_member->is_category = false;
@@ -215,7 +215,7 @@ static void add_range(set_reader *set, uint32_t low, uint32_t high) {
   write_range(&set->members, low, high, set->flags);
 }
 
-static void add_member(set_reader *set, const member *one) {
+static void add_member(set_reader *set, const set_item *one) {
   if (!one->is_category) {
     add_range(set, one->c, one->c);
     return;
@@ -238,7 +238,7 @@ static tsr_status read_members(set_reader *set, const char *at) {
     tsr_regex_token token = tsr_regex_get(in);
     if (token.c == TSR_REGEX_END) return tsr_regex_fail(in, at, "unterminated character set");
     if (token.c == ']' && !token.escaped && set->count) return NULL;
-    member low, high;
+    set_item low, high;
     TSR_TRY(read_member(set, token, here, &low));
     if (!tsr_regex_take(in, '-')) {
       add_member(set, &low);

@@ -10,19 +10,19 @@
 // ---- two lists as one ----
 
 // Where a rule stands in both lists together, `a` before `b`.
-typedef struct place {
+typedef struct rule_place {
   const tsr_logical_rule *rule;
   int64_t position;
-} place;
+} rule_place;
 
 static int by_name(const void *left, const void *right) {
-  const place *a = left, *b = right;
+  const rule_place *a = left, *b = right;
   const int order = strcmp(a->rule->name, b->rule->name);
   return order ? order : (a->position > b->position) - (a->position < b->position);
 }
 
 static int by_position(const void *left, const void *right) {
-  const place *a = left, *b = right;
+  const rule_place *a = left, *b = right;
   return (a->position > b->position) - (a->position < b->position);
 }
 
@@ -39,7 +39,8 @@ static tsr_status fail_conflict(const tsr_logical_rule *held, const tsr_logical_
 
 // Folds the places of one name, in order, to one: its last meaning in `a`, with which all of `b`
 // must agree, at the place where it appeared first.
-static tsr_status fold(const place *places, int64_t count, int64_t first_count, place *out_place) {
+static tsr_status fold(const rule_place *places, int64_t count, int64_t first_count,
+                       rule_place *out_place) {
   const tsr_logical_rule *held = places[0].rule;
   for (int64_t i = 1; i < count; i++) {
     const tsr_logical_rule *rule = places[i].rule;
@@ -47,12 +48,13 @@ static tsr_status fold(const place *places, int64_t count, int64_t first_count, 
       return fail_conflict(held, rule);
     held = rule;
   }
-  *out_place = (place){held, places[0].position};
+  *out_place = (rule_place){held, places[0].position};
   return NULL;
 }
 
 // Sorting by name brings equal names together, so that long lists cost n log n.
-static tsr_status fold_all(place *places, int64_t count, int64_t first_count, int64_t *out_count) {
+static tsr_status fold_all(rule_place *places, int64_t count, int64_t first_count,
+                           int64_t *out_count) {
   int64_t kept = 0;
   qsort(places, (size_t)count, sizeof *places, by_name);
   for (int64_t i = 0, end = 0; i < count; i = end) {
@@ -64,7 +66,8 @@ static tsr_status fold_all(place *places, int64_t count, int64_t first_count, in
   return NULL;
 }
 
-static tsr_status copy_places(const place *places, int64_t count, tsr_logical_rules **out_rules) {
+static tsr_status copy_places(const rule_place *places, int64_t count,
+                              tsr_logical_rules **out_rules) {
   tsr_logical_list list = TSR_LOGICAL_LIST_EMPTY;
   tsr_status status = NULL;
   for (int64_t i = 0; i < count && !status; i++)
@@ -83,12 +86,12 @@ tsr_status tsr_logical_compose(const tsr_logical_rules *a, const tsr_logical_rul
   int64_t count = 0;
   if (__builtin_add_overflow(first, second, &count))
     return tsr_fail(TOO_LARGE, "%lld and %lld logical rules", (long long)first, (long long)second);
-  place *places = malloc((size_t)count * sizeof *places);
+  rule_place *places = malloc((size_t)count * sizeof *places);
   if (!places) return tsr_fail(NO_MEMORY, "%lld logical rules", (long long)count);
   for (int64_t i = 0; i < count; i++) {
     const tsr_logical_rule *rule =
         i < first ? tsr_logical_rules_at(a, i) : tsr_logical_rules_at(b, i - first);
-    places[i] = (place){rule, i};
+    places[i] = (rule_place){rule, i};
   }
   tsr_status status = fold_all(places, count, first, &count);
   if (!status) status = copy_places(places, count, out_rules);

@@ -11,17 +11,17 @@
 #include "spec/spec_builder.h"
 #include "tessera/compat/eformer_axes.h"
 
-typedef struct slice {
+typedef struct pattern_slice {
   const char *start, *end;
-} slice;
+} pattern_slice;
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-static slice trim(const char *start, const char *end) {
+static pattern_slice trim(const char *start, const char *end) {
   while (start < end && is_blank(*start)) start++;
   // A blank after a backslash is the pattern's.
   while (end > start && is_blank(end[-1]) && !(end - 1 > start && end[-2] == '\\')) end--;
-  return (slice){start, end};
+  return (pattern_slice){start, end};
 }
 
 // ---- parting ----
@@ -63,7 +63,7 @@ static const char *step(const char *at, const char *end, int *depth) {
 }
 
 // The first place outside brackets where `separator` stands; `end` if there is none.
-static const char *find(slice text, const char *separator) {
+static const char *find(pattern_slice text, const char *separator) {
   const size_t length = strlen(separator);
   int depth = 0;
   for (const char *at = text.start; at < text.end; at = step(at, text.end, &depth))
@@ -73,20 +73,20 @@ static const char *find(slice text, const char *separator) {
 
 // ---- axes ----
 
-static bool is_nothing(slice name) {
+static bool is_nothing(pattern_slice name) {
   const size_t length = (size_t)(name.end - name.start);
   return length == 0 || (length == 1 && *name.start == '_') ||
          (length == 4 && !memcmp(name.start, "None", 4));
 }
 
-static const char *find_plain(slice text, char separator) {
+static const char *find_plain(pattern_slice text, char separator) {
   const char *at = text.start;
   while (at < text.end && *at != separator) at += *at == '\\' && at + 1 < text.end ? 2 : 1;
   return at;
 }
 
 // A name without the backslashes that protect its characters.
-static tsr_status add_axis(slice name, tsr_spec_builder *builder) {
+static tsr_status add_axis(pattern_slice name, tsr_spec_builder *builder) {
   tsr_text plain = TSR_TEXT_EMPTY;
   tsr_axis_ref ref = {"", 1, 0};
   for (const char *at = name.start; at < name.end; at++) {
@@ -100,14 +100,14 @@ static tsr_status add_axis(slice name, tsr_spec_builder *builder) {
   return status ? status : tsr_spec_builder_axis(builder, &ref);
 }
 
-static tsr_status add_entry(slice entry, bool literal, tsr_spec_builder *builder) {
+static tsr_status add_entry(pattern_slice entry, bool literal, tsr_spec_builder *builder) {
   TSR_TRY(tsr_spec_builder_dim(builder));
   if (literal ? entry.start == entry.end : is_nothing(entry)) return NULL;
   TSR_TRY(tsr_spec_builder_stage(builder));
   if (literal) return add_axis(entry, builder);
-  for (slice rest = entry;; rest.start++) {
+  for (pattern_slice rest = entry;; rest.start++) {
     const char *plus = find_plain(rest, '+');
-    const slice name = trim(rest.start, plus);
+    const pattern_slice name = trim(rest.start, plus);
     if (name.start == name.end)
       return tsr_fail(SYNTAX, "an axis without a name in the group \"%.*s\"",
                       (int)(entry.end - entry.start), entry.start);
@@ -117,7 +117,7 @@ static tsr_status add_entry(slice entry, bool literal, tsr_spec_builder *builder
   }
 }
 
-static tsr_status read_axes(slice text, bool literal, tsr_spec_builder *builder) {
+static tsr_status read_axes(pattern_slice text, bool literal, tsr_spec_builder *builder) {
   for (;; text.start++) {
     const char *dot = find_plain(text, '.');
     TSR_TRY(add_entry(trim(text.start, dot), literal, builder));
@@ -126,7 +126,7 @@ static tsr_status read_axes(slice text, bool literal, tsr_spec_builder *builder)
   }
 }
 
-static tsr_status make_spec(slice text, bool literal, tsr_spec **out_spec) {
+static tsr_status make_spec(pattern_slice text, bool literal, tsr_spec **out_spec) {
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
   tsr_status status = read_axes(text, literal, &builder);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
@@ -136,10 +136,11 @@ static tsr_status make_spec(slice text, bool literal, tsr_spec **out_spec) {
 
 // ---- rules ----
 
-static tsr_status add_alternatives(slice text, const tsr_spec *spec, tsr_rules_builder *builder) {
+static tsr_status add_alternatives(pattern_slice text, const tsr_spec *spec,
+                                   tsr_rules_builder *builder) {
   for (;; text.start++) {
     const char *bar = find(text, "|");
-    const slice one = trim(text.start, bar);
+    const pattern_slice one = trim(text.start, bar);
     const tsr_rule rule = {.pattern = one.start, .spec = spec, .file = ""};
     TSR_TRY(tsr_rules_builder_add(builder, &rule, (size_t)(one.end - one.start)));
     text.start = bar;
@@ -147,7 +148,7 @@ static tsr_status add_alternatives(slice text, const tsr_spec *spec, tsr_rules_b
   }
 }
 
-static tsr_status no_arrow(slice piece) {
+static tsr_status no_arrow(pattern_slice piece) {
   const int length = (int)(piece.end - piece.start);
   if (memmem(piece.start, (size_t)length, "->", 2))
     return tsr_fail(BAD_REGEX, "a bracket that is not closed in \"%.*s\"", length, piece.start);
@@ -155,10 +156,10 @@ static tsr_status no_arrow(slice piece) {
   return tsr_fail(SYNTAX, "wanted \"pattern->axes\", found \"%.*s\"", length, piece.start);
 }
 
-static tsr_status add_piece(slice piece, bool literal, tsr_rules_builder *builder) {
+static tsr_status add_piece(pattern_slice piece, bool literal, tsr_rules_builder *builder) {
   const char *arrow = find(piece, "->");
   if (arrow == piece.end) return no_arrow(piece);
-  const slice left = {piece.start, arrow}, right = {arrow + 2, piece.end};
+  const pattern_slice left = {piece.start, arrow}, right = {arrow + 2, piece.end};
   tsr_spec *spec = NULL;
   if (memmem(right.start, (size_t)(right.end - right.start), "->", 2))
     return tsr_fail(SYNTAX, "two arrows in \"%.*s\"", (int)(piece.end - piece.start), piece.start);
@@ -168,7 +169,7 @@ static tsr_status add_piece(slice piece, bool literal, tsr_rules_builder *builde
   return status;
 }
 
-static tsr_status add_pieces(slice text, bool literal, tsr_rules_builder *builder) {
+static tsr_status add_pieces(pattern_slice text, bool literal, tsr_rules_builder *builder) {
   for (int index = 0;; index++, text.start++) {
     const char *comma = find(text, ",");
     TSR_TRY_NOTE(add_piece(trim(text.start, comma), literal, builder), "piece %d", index);
@@ -179,7 +180,7 @@ static tsr_status add_pieces(slice text, bool literal, tsr_rules_builder *builde
 
 static tsr_status read_pattern(const char *pattern, bool literal, tsr_rules **out_rules) {
   tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
-  const slice text = {pattern, pattern + strlen(pattern)};
+  const pattern_slice text = {pattern, pattern + strlen(pattern)};
   tsr_status status = add_pieces(text, literal, &builder);
   return tsr_rules_builder_finish(&builder, status, out_rules);
 }

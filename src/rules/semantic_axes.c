@@ -61,15 +61,15 @@ tsr_axis_field tsr_field_find_token(const char *token) {
 
 // ---- values under construction ----
 
-typedef struct draft {
+typedef struct axes_draft {
   tsr_logical_entry entries[TSR_FIELD_COUNT];
   uint32_t given;
   tsr_arena memory;
-} draft;
+} axes_draft;
 
 static bool is_given(uint32_t given, int field) { return given >> field & 1; }
 
-static tsr_status set_field(draft *to, const tsr_field_value *value) {
+static tsr_status set_field(axes_draft *to, const tsr_field_value *value) {
   const int field = value->field;
   if (!is_field(field))
     return tsr_fail(UNKNOWN_FIELD, "field %d, wanted one of the %d of tsr_axis_field", field,
@@ -85,7 +85,7 @@ static tsr_status set_field(draft *to, const tsr_field_value *value) {
   return NULL;
 }
 
-static tsr_status set_fields(draft *to, const tsr_field_value *values, int64_t count) {
+static tsr_status set_fields(axes_draft *to, const tsr_field_value *values, int64_t count) {
   if (count < 0 || (count && !values))
     return tsr_fail(BAD_ARGUMENT, "%lld fields", (long long)count);
   for (int64_t i = 0; i < count; i++) TSR_TRY(set_field(to, &values[i]));
@@ -93,7 +93,7 @@ static tsr_status set_fields(draft *to, const tsr_field_value *values, int64_t c
 }
 
 // A group of what two fields have; nothing stays in it as None, as eformer shows it.
-static tsr_status join(draft *to, const tsr_logical_entry *a, const tsr_logical_entry *b,
+static tsr_status join(axes_draft *to, const tsr_logical_entry *a, const tsr_logical_entry *b,
                        tsr_logical_entry *out_entry) {
   const tsr_logical_entry *both[] = {a, b};
   const size_t room = (size_t)a->count + (size_t)b->count + 2;
@@ -108,7 +108,7 @@ static tsr_status join(draft *to, const tsr_logical_entry *a, const tsr_logical_
   return NULL;
 }
 
-static tsr_status settle_field(draft *to, int field) {
+static tsr_status settle_field(axes_draft *to, int field) {
   const tsr_field_info *info = &tsr_field_table[field];
   tsr_logical_entry *entry = &to->entries[field];
   *entry = TSR_LOGICAL_NONE;
@@ -134,7 +134,7 @@ static uint64_t hash_entry(const tsr_logical_entry *entry, uint64_t hash) {
 
 static_assert(TSR_ENTRIES_MAX < 1 << 16, "a count is hashed as two bytes");
 
-static tsr_status finish(draft *from, tsr_axes **out_axes) {
+static tsr_status finish(axes_draft *from, tsr_axes **out_axes) {
   for (int i = 0; i < TSR_FIELD_COUNT; i++)
     if (!is_given(from->given, i)) TSR_TRY(settle_field(from, i));
   tsr_axes *axes = malloc(sizeof *axes);
@@ -162,7 +162,7 @@ static tsr_status fail_unknown(const char *name) {
                   TSR_SUGGESTED(near));
 }
 
-static tsr_status set_member(draft *to, const tsr_json *member) {
+static tsr_status set_member(axes_draft *to, const tsr_json *member) {
   size_t length = 0;
   const char *key = tsr_json_key(member, &length), *name = NULL;
   tsr_field_value value = {.not_given = false};
@@ -173,7 +173,7 @@ static tsr_status set_member(draft *to, const tsr_json *member) {
   return set_field(to, &value);
 }
 
-static tsr_status set_members(draft *to, const tsr_json *value) {
+static tsr_status set_members(axes_draft *to, const tsr_json *value) {
   if (!value || tsr_json_kind_of(value) == TSR_JSON_NULL) return NULL;
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
     return tsr_fail(JSON_KIND, "semantic axes: wanted an object of fields, found %s",
@@ -186,13 +186,13 @@ static tsr_status set_members(draft *to, const tsr_json *value) {
 // ---- the value ----
 
 // The fields that were given, to be changed.
-static draft draft_of(const tsr_axes *axes) {
-  draft made = {.given = axes ? axes->given : 0, .memory = TSR_ARENA_EMPTY};
+static axes_draft draft_of(const tsr_axes *axes) {
+  axes_draft made = {.given = axes ? axes->given : 0, .memory = TSR_ARENA_EMPTY};
   for (int i = 0; axes && i < TSR_FIELD_COUNT; i++) made.entries[i] = axes->fields.items[i];
   return made;
 }
 
-static tsr_status close_draft(draft *from, tsr_status status, tsr_axes **out_axes) {
+static tsr_status close_draft(axes_draft *from, tsr_status status, tsr_axes **out_axes) {
   if (!status) status = finish(from, out_axes);
   tsr_arena_deinit(&from->memory);
   return status;
@@ -200,12 +200,12 @@ static tsr_status close_draft(draft *from, tsr_status status, tsr_axes **out_axe
 
 tsr_status tsr_axes_replace(const tsr_axes *axes, const tsr_field_value *values, int64_t count,
                             tsr_axes **out_axes) {
-  draft made = draft_of(axes);
+  axes_draft made = draft_of(axes);
   return close_draft(&made, set_fields(&made, values, count), out_axes);
 }
 
 tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value, tsr_axes **out_axes) {
-  draft made = draft_of(axes);
+  axes_draft made = draft_of(axes);
   return close_draft(&made, set_members(&made, value), out_axes);
 }
 

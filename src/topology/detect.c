@@ -14,10 +14,10 @@
 #include <hwloc.h>
 #endif
 
-typedef struct machine {
+typedef struct detected_machine {
   int processors;  // that this process may use
   int64_t memory;  // bytes of main memory; 0 = unknown
-} machine;
+} detected_machine;
 
 // sched_getaffinity wants a mask of the kernel's own size, which is only known by trying.
 static int count_allowed(void) {
@@ -42,7 +42,7 @@ static int64_t main_memory(void) {
 
 #ifdef TSR_WITH_HWLOC
 // What hwloc knows better: processors that are allowed and online, memory of the allowed nodes.
-static void ask_hwloc(machine *found) {
+static void ask_hwloc(detected_machine *found) {
   hwloc_topology_t hardware;
   if (access("/sys/devices/system/cpu/cpu0/topology", X_OK)) return;
   if (hwloc_topology_init(&hardware)) return;
@@ -64,7 +64,7 @@ static void ask_hwloc(machine *found) {
 #endif
 
 tsr_status tsr_topology_detect(tsr_topology **out_topology) {
-  machine found = {.processors = count_allowed(), .memory = main_memory()};
+  detected_machine found = {.processors = count_allowed(), .memory = main_memory()};
 #ifdef TSR_WITH_HWLOC
   ask_hwloc(&found);
 #endif
