@@ -146,7 +146,7 @@ static tsr_status add_kinds(analysis_job *job) {
   tsr_plan_kinds kinds;
   TSR_TRY(tsr_plan_kinds_init(&kinds, job->plan));
   tsr_status status = NULL;
-  for (int i = 0; !status && i < kinds.count; i++) status = add_kind(job, &kinds.items[i]);
+  for (int64_t i = 0; !status && i < kinds.count; i++) status = add_kind(job, &kinds.items[i]);
   tsr_plan_kinds_deinit(&kinds);
   return status;
 }

@@ -106,16 +106,15 @@ tsr_status tsr_auto_sharding(const tsr_shape *shape, const tsr_mesh *mesh,
 static tsr_status plan_row(const tsr_chooser *chooser, tsr_plan_builder *builder, int64_t row,
                            const tsr_tensor *tensor) {
   const tsr_shape shape = tsr_tensor_shape(tensor);
-  tsr_plan_note note = {.why = TSR_WHY_AUTO, .dim = -1, .rule = -1};
   tsr_choice choice;
   tsr_spec *spec = NULL;
-  if (!tsr_chooser_choose(chooser, &shape, &choice)) {
-    note.why = tensor->rank ? TSR_WHY_SMALL : TSR_WHY_SCALAR;
-    note.argument = tensor->rank ? chooser->min_size : 0;
-  }
+  const bool chosen = tsr_chooser_choose(chooser, &shape, &choice);
+  const bool small = !chosen && tensor->rank;
+  const tsr_why why = chosen ? TSR_WHY_AUTO : small ? TSR_WHY_SMALL : TSR_WHY_SCALAR;
   TSR_TRY(tsr_choice_spec(&choice, chooser->mesh, &spec));
   tsr_status status = tsr_plan_builder_set(builder, row, spec, spec, TSR_POLICY_ERROR);
-  if (!status) status = tsr_plan_builder_note(builder, row, &note);
+  if (!status)
+    status = tsr_plan_builder_reason(builder, row, why, -1, small ? chooser->min_size : 0);
   tsr_spec_release(spec);
   return status;
 }
@@ -129,7 +128,5 @@ tsr_status tsr_plan_auto(const tsr_tree *tree, const tsr_mesh *mesh,
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < tsr_tree_count(tree); i++)
     status = plan_row(&chooser, &builder, i, tsr_tree_at(tree, i));
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }

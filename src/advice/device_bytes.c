@@ -1,10 +1,7 @@
 // What each device holds. Where all shards of a tensor are equal, and that is nearly always, all
 // devices hold the same, and nothing is counted device by device.
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/grow.h"
 #include "element/dtype_internal.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
@@ -20,31 +17,28 @@ typedef struct counting {
 
 // ---- tensors alike ----
 
-static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table, tsr_plan_kinds *kinds,
-                               int64_t *capacity) {
+static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    const tsr_stored_row *row = &plan->rows[i];
     const tsr_tensor *tensor = tsr_tree_at(plan->tree, i);
-    int entry = 0;
-    TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));
-    if (entry == kinds->count) {
-      tsr_plan_kind *items = tsr_grow(kinds->items, entry, capacity, sizeof *items);
-      if (!items) return tsr_fail(NO_MEMORY, "kinds of tensors");
-      kinds->items = items;
-      kinds->items[kinds->count++] = (tsr_plan_kind){.row = i};
-    }
-    assert(kinds->items);  // the entry is there, or has just been made
-    kinds->items[entry].count++;
+    const uint64_t key = tsr_stored_row_key(&plan->rows[i], tensor);
+    bool is_new = false;
+    tsr_plan_kind *kind = tsr_shape_table_value(table, key, tensor, &is_new);
+    if (!kind) return tsr_fail(NO_MEMORY, "kinds of tensors");
+    if (is_new) kind->row = i;
+    kind->count++;
   }
   return NULL;
 }
 
+// The kinds are the values of the table.
 tsr_status tsr_plan_kinds_init(tsr_plan_kinds *kinds, const tsr_plan *plan) {
-  tsr_shape_table table = TSR_SHAPE_TABLE_EMPTY;
-  int64_t capacity = 0;
+  tsr_shape_table table = TSR_SHAPE_TABLE(tsr_plan_kind);
   *kinds = (tsr_plan_kinds){0, NULL};
-  tsr_status status = gather_kinds(plan, &table, kinds, &capacity);
-  if (status) tsr_plan_kinds_deinit(kinds);
+  const tsr_status status = gather_kinds(plan, &table);
+  if (!status) {
+    *kinds = (tsr_plan_kinds){table.slots.count, (tsr_plan_kind *)(void *)table.values};
+    table.values = NULL;
+  }
   tsr_shape_table_deinit(&table);
   return status;
 }
@@ -80,15 +74,11 @@ static tsr_status count_shards(counting *work, const tsr_plan_kind *tensors,
 static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
   const int64_t largest = work->plan->rows[tensors->row].bytes_per_device;
   tsr_layout *layout = NULL;
-  tsr_status status = tsr_plan_layout(work->plan, tensors->row, &layout);
-  const bool misfit = status && tsr_status_code(status) != TSR_CODE_NO_MEMORY;
-  if (misfit) {
-    tsr_status_free(status);
-    status = NULL;
-  }
-  if (misfit || (!status && is_even(layout)))
+  tsr_status status = NULL;
+  if (work->plan->mesh) TSR_TRY(tsr_plan_try_layout(work->plan, tensors->row, &layout));
+  if (!layout || is_even(layout))
     work->same += largest * tensors->count;
-  else if (!status)
+  else
     status = count_shards(work, tensors, layout);
   tsr_layout_release(layout);
   return status;
@@ -100,7 +90,7 @@ tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
   tsr_plan_kinds kinds = {0};
   tsr_status status = work.bytes ? tsr_plan_kinds_init(&kinds, plan)
                                  : tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)devices);
-  for (int i = 0; i < kinds.count && !status; i++) status = count_kind(&work, &kinds.items[i]);
+  for (int64_t i = 0; i < kinds.count && !status; i++) status = count_kind(&work, &kinds.items[i]);
   for (int64_t p = 0; p < devices && !status; p++) out_bytes[p] = work.bytes[p] + work.same;
   tsr_plan_kinds_deinit(&kinds);
   free(work.bytes);

@@ -14,9 +14,7 @@
 
 typedef struct comparing {
   const tsr_plan *before, *after;
-  tsr_shape_table table;  // of the two specs and policies, with the shape
-  int64_t *moved;         // owned: elements, for each of its entries
-  int64_t moved_capacity;
+  tsr_shape_table table;  // int64_t: elements moved, by the two specs and policies
   tsr_plan_diff diff;
   int64_t capacity;
 } comparing;
@@ -35,13 +33,12 @@ static tsr_status add(comparing *work, tsr_plan_change change) {
 
 // The layout of a row; a spec that does not fit cuts nothing.
 static tsr_status lay_out(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
-  tsr_status status = tsr_plan_layout(plan, index, out_layout);
-  if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
-  tsr_status_free(status);
+  TSR_TRY(tsr_plan_try_layout(plan, index, out_layout));
+  if (*out_layout) return NULL;
   tsr_spec *uncut = NULL;
   TSR_TRY(tsr_spec_of(NULL, 0, &uncut));
-  status = tsr_tensor_layout(tsr_tree_at(plan->tree, index), plan->mesh, uncut, TSR_POLICY_ERROR,
-                             out_layout);
+  const tsr_status status = tsr_tensor_layout(tsr_tree_at(plan->tree, index), plan->mesh, uncut,
+                                              TSR_POLICY_ERROR, out_layout);
   tsr_spec_release(uncut);
   return status;
 }
@@ -58,18 +55,14 @@ static tsr_status move(const comparing *work, int64_t before, int64_t after, int
 
 static tsr_status find_moved(comparing *work, int64_t before, int64_t after, int64_t *out_moved) {
   const tsr_stored_row *from = &work->before->rows[before], *to = &work->after->rows[after];
-  const int seen = work->table.count;
-  int entry = 0;
+  const tsr_tensor *tensor = tsr_tree_at(work->after->tree, after);
   const uint64_t key = (uint64_t)from->final << 34 | (uint64_t)to->final << 4 |
                        (uint64_t)from->policy << 2 | to->policy;
-  TSR_TRY(tsr_shape_table_add(&work->table, key, tsr_tree_at(work->after->tree, after), &entry));
-  if (entry == seen) {
-    int64_t *moved = tsr_grow(work->moved, entry, &work->moved_capacity, sizeof *moved);
-    if (!moved) return tsr_fail(NO_MEMORY, "moved elements");
-    work->moved = moved;
-    TSR_TRY(move(work, before, after, &moved[entry]));
-  }
-  *out_moved = work->moved[entry];
+  bool is_new = false;
+  int64_t *moved = tsr_shape_table_value(&work->table, key, tensor, &is_new);
+  if (!moved) return tsr_fail(NO_MEMORY, "moved elements");
+  if (is_new) TSR_TRY(move(work, before, after, moved));
+  *out_moved = *moved;
   return NULL;
 }
 
@@ -137,13 +130,12 @@ static tsr_status compare_all(comparing *work) {
 
 tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
                                 tsr_plan_diff *out_diff) {
-  comparing work = {.before = before, .after = after, .table = TSR_SHAPE_TABLE_EMPTY};
+  comparing work = {.before = before, .after = after, .table = TSR_SHAPE_TABLE(int64_t)};
   TSR_TRY(tsr_sized_check(tsr_plan_diff, out_diff));
   work.diff.bytes_per_device_before = before->bytes_per_device;
   work.diff.bytes_per_device_after = after->bytes_per_device;
   tsr_status status = compare_all(&work);
   tsr_shape_table_deinit(&work.table);
-  free(work.moved);
   if (status)
     tsr_plan_diff_deinit(&work.diff);
   else

@@ -79,9 +79,7 @@ static tsr_status plan_all(each_fit *fit, const tsr_tree *tree, tsr_plan **out_p
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < tsr_tree_count(tree); i++)
     status = plan_row(fit, &builder, i, tsr_tree_at(tree, i));
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }
 
 tsr_status tsr_plan_fit_each(const tsr_tree *tree, const tsr_mesh *mesh, int64_t limit,

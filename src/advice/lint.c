@@ -254,33 +254,22 @@ static void gather(tsr_lint *lint, tsr_lint_kind kind, int64_t rule, int64_t row
   lint->bytes += bytes;
 }
 
-typedef struct shapes {
-  tsr_shape_table table;  // of rules and shapes
-  int *dropped;           // owned: dimension, for each of its entries
-  int64_t capacity;
-} shapes;
-
-static tsr_status gather_row(linting *work, shapes *known, gathered *of, int64_t row) {
+static tsr_status gather_row(linting *work, tsr_shape_table *known, gathered *of, int64_t row) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
-  const int64_t rule = work->rule_of[row], seen = known->table.count;
+  const int64_t rule = work->rule_of[row];
   const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
-  int entry = 0;
+  bool is_new = false;
   if (tsr_spec_desc_of(spec)->dim_count > tensor->rank)
     gather(&of->too_long, TSR_LINT_TOO_LONG, rule, row, -1, bytes_of(work, row));
   if (!work->mesh) return NULL;
-  TSR_TRY(tsr_shape_table_add(&known->table, (uint64_t)rule, tensor, &entry));
-  if (entry == seen) {
-    int *dropped = tsr_grow(known->dropped, entry, &known->capacity, sizeof *dropped);
-    if (!dropped) return tsr_fail(NO_MEMORY, "shapes of tensors");
-    known->dropped = dropped;
-    TSR_TRY(dropped_dim(work, spec, tensor, &dropped[entry]));
-  }
-  const int dim = known->dropped[entry];
-  if (dim >= 0) gather(&of->dropped, TSR_LINT_AXIS_DROPPED, rule, row, dim, bytes_of(work, row));
+  int *dim = tsr_shape_table_value(known, (uint64_t)rule, tensor, &is_new);
+  if (!dim) return tsr_fail(NO_MEMORY, "shapes of tensors");
+  if (is_new) TSR_TRY(dropped_dim(work, spec, tensor, dim));
+  if (*dim >= 0) gather(&of->dropped, TSR_LINT_AXIS_DROPPED, rule, row, *dim, bytes_of(work, row));
   return NULL;
 }
 
-static tsr_status gather_rows(linting *work, shapes *known, gathered *rules) {
+static tsr_status gather_rows(linting *work, tsr_shape_table *known, gathered *rules) {
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++)
     if (work->rule_of[i] >= 0 && tsr_tree_at(work->tree, i)->rank)
       TSR_TRY(gather_row(work, known, &rules[work->rule_of[i]], i));
@@ -292,11 +281,10 @@ static tsr_status gather_rows(linting *work, shapes *known, gathered *rules) {
 }
 
 static tsr_status lint_cuts(linting *work) {
-  shapes known = {.table = TSR_SHAPE_TABLE_EMPTY};
+  tsr_shape_table known = TSR_SHAPE_TABLE(int);  // dimension that cannot be cut, by rule
   gathered *rules = calloc((size_t)tsr_rules_count(work->rules) + 1, sizeof *rules);
   tsr_status status = rules ? gather_rows(work, &known, rules) : tsr_fail(NO_MEMORY, "rules");
-  tsr_shape_table_deinit(&known.table);
-  free(known.dropped);
+  tsr_shape_table_deinit(&known);
   free(rules);
   return status;
 }

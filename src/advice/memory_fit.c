@@ -57,8 +57,7 @@ tsr_status tsr_note_fit(tsr_plan_builder *builder, int64_t row, const tsr_choice
     TSR_TRY(tsr_plan_builder_note(builder, row, &note));
   }
   if (tsr_choice_split(choice, mesh) > 1) return NULL;
-  const tsr_plan_note note = {.why = TSR_WHY_FITS, .dim = -1, .rule = -1, .argument = limit};
-  return tsr_plan_builder_note(builder, row, &note);
+  return tsr_plan_builder_reason(builder, row, TSR_WHY_FITS, -1, limit);
 }
 
 // ---- what there is to cut ----
@@ -365,9 +364,7 @@ static tsr_status make_plan(fit_job *job, tsr_plan **out_plan) {
   TSR_TRY(tsr_plan_builder_init(&builder, job->tree, job->mesh));
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < job->groups.count; i++) status = set_group(job, &builder, i);
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }
 
 // ---- all of it ----

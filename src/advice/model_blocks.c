@@ -140,12 +140,9 @@ tsr_status tsr_model_blocks_find_apart(tsr_model_blocks *blocks, int64_t row, co
 static tsr_status find_piece(const tsr_model_blocks *blocks, int64_t row, int dim,
                              int64_t *out_piece) {
   tsr_layout *layout = NULL;
-  tsr_status status = tsr_plan_layout(blocks->plan, row, &layout);
-  if (status) {  // a cut that does not fit is found by others
-    if (tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
-    tsr_status_free(status);
-    return NULL;
-  }
+  tsr_status status = NULL;
+  TSR_TRY(tsr_plan_try_layout(blocks->plan, row, &layout));
+  if (!layout) return NULL;  // tsr_plan_check reports it by itself
   const int64_t shards = tsr_layout_dim_shards(layout, dim), head = blocks->head_dim;
   for (int64_t i = 0; i < shards && !status && !*out_piece; i++) {
     tsr_run *runs = NULL;
@@ -177,20 +174,14 @@ tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, in
   if (!blocks->head_dim || !blocks->plan->mesh) return NULL;
   if (!tsr_model_block_member_find(tensor, &member) || !member.heads) return NULL;
   if (!is_made_of_heads(blocks, tensor->dims[member.dim])) return NULL;
-  const int seen = blocks->seen.count;
   const tsr_stored_row *stored = &blocks->plan->rows[row];
   const uint64_t key =
       (uint64_t)stored->final << 8 | (uint64_t)stored->policy << 1 | (uint64_t)member.dim;
-  int entry = 0;
-  TSR_TRY(tsr_shape_table_add(&blocks->seen, key, tensor, &entry));
-  if (entry == seen) {
-    int64_t *pieces = tsr_grow(blocks->pieces, entry, &blocks->piece_capacity, sizeof *pieces);
-    if (!pieces) return tsr_fail(NO_MEMORY, "pieces of heads");
-    blocks->pieces = pieces;
-    pieces[entry] = 0;
-    TSR_TRY(find_piece(blocks, row, member.dim, &pieces[entry]));
-  }
-  *out_piece = blocks->pieces[entry];
+  bool is_new = false;
+  int64_t *piece = tsr_shape_table_value(&blocks->pieces, key, tensor, &is_new);
+  if (!piece) return tsr_fail(NO_MEMORY, "pieces of heads");
+  if (is_new) TSR_TRY(find_piece(blocks, row, member.dim, piece));
+  *out_piece = *piece;
   *out_dim = member.dim;
   return NULL;
 }
@@ -208,7 +199,7 @@ tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
   *blocks = (tsr_model_blocks){.plan = plan,
                                .names = TSR_NAME_INDEX_EMPTY,
                                .arena = TSR_ARENA_EMPTY,
-                               .seen = TSR_SHAPE_TABLE_EMPTY};
+                               .pieces = TSR_SHAPE_TABLE(int64_t)};
   blocks->head_dim = find_fact(facts, fact_count, "head_dim");
   blocks->heads = find_fact(facts, fact_count, "heads");
   blocks->kv_heads = find_fact(facts, fact_count, "kv_heads");
@@ -224,7 +215,6 @@ void tsr_model_blocks_deinit(tsr_model_blocks *blocks) {
   tsr_name_index_deinit(&blocks->names);
   tsr_arena_deinit(&blocks->arena);
   tsr_text_deinit(&blocks->key);
-  tsr_shape_table_deinit(&blocks->seen);
+  tsr_shape_table_deinit(&blocks->pieces);
   free(blocks->cuts);
-  free(blocks->pieces);
 }

@@ -32,9 +32,7 @@ typedef struct tsr_model_blocks {
   tsr_text key;
   tsr_model_block_cut *cuts;  // owned: for each block one for each axis
   int64_t count, capacity;
-  tsr_shape_table seen;  // specs whose pieces were looked at
-  int64_t *pieces;       // owned: their size where it is no multiple of a head's; 0 = it is
-  int64_t piece_capacity;
+  tsr_shape_table pieces;  // int64_t, by spec: size of a piece that splits heads; 0 = none does
 } tsr_model_blocks;
 
 TSR_MUST_USE tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,

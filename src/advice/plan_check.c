@@ -27,12 +27,15 @@ typedef struct list {
   int64_t count, capacity;
 } list;
 
+// The findings of one spec on one shape, in `known`.
+typedef struct known_range {
+  int64_t first, end;
+} known_range;
+
 typedef struct checking {
   const tsr_plan *plan;
   tsr_check_options options;
-  tsr_shape_table table;  // of wanted, final and policy, with the shape
-  int64_t *first;         // owned: where the findings of each of its entries begin in `known`
-  int64_t first_capacity;
+  tsr_shape_table table;  // known_range, by wanted, final and policy
   list known, found;
   tsr_model_blocks blocks;
 } checking;
@@ -194,20 +197,17 @@ static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
 static tsr_status check_row(checking *work, int64_t index) {
   const tsr_stored_row *stored = &work->plan->rows[index];
   tsr_plan_row row;
-  const int seen = work->table.count;
-  int entry = 0;
   tsr_plan_row_read(work->plan, index, &row);
   const uint64_t key = (uint64_t)stored->wanted << 34 | (uint64_t)stored->final << 4 | row.policy;
-  TSR_TRY(tsr_shape_table_add(&work->table, key, row.tensor, &entry));
-  if (entry == seen) {
-    int64_t *first = tsr_grow(work->first, entry + 1, &work->first_capacity, sizeof *first);
-    if (!first) return tsr_fail(NO_MEMORY, "findings of a plan");
-    work->first = first;
-    first[entry] = work->known.count;
+  bool is_new = false;
+  known_range *range = tsr_shape_table_value(&work->table, key, row.tensor, &is_new);
+  if (!range) return tsr_fail(NO_MEMORY, "findings of a plan");
+  if (is_new) {
+    range->first = work->known.count;
     TSR_TRY(check_spec(work, &row));
-    first[entry + 1] = work->known.count;
+    range->end = work->known.count;
   }
-  for (int64_t i = work->first[entry]; i < work->first[entry + 1]; i++) {
+  for (int64_t i = range->first; i < range->end; i++) {
     tsr_finding finding = work->known.items[i];
     if (finding.kind == TSR_FINDING_SMALL && is_grouped(work->plan, &row)) continue;
     finding.row = index;
@@ -289,7 +289,7 @@ static void count_levels(tsr_findings *findings) {
 
 tsr_status tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options,
                           tsr_findings *out_findings) {
-  checking work = {.plan = plan, .table = TSR_SHAPE_TABLE_EMPTY};
+  checking work = {.plan = plan, .table = TSR_SHAPE_TABLE(known_range)};
   tsr_status status = read_options(options, &work);
   if (!status) status = open_blocks(&work);
   for (int64_t i = 0; i < tsr_plan_count(plan) && !status; i++) {
@@ -299,7 +299,6 @@ tsr_status tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options
   if (!status) status = check_devices(&work);
   tsr_shape_table_deinit(&work.table);
   tsr_model_blocks_deinit(&work.blocks);
-  free(work.first);
   free(work.known.items);
   if (status) {
     free(work.found.items);

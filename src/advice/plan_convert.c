@@ -6,7 +6,6 @@
 //
 // Rows of rules that compute their cuts from the model's facts are decided on by those rules again
 // (rematch.c): 8 heads of keys in 8 shards look like any even cut, but in 16 they need copies.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "mesh/mesh.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/stand_ins.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_builder.h"
 #include "tessera/compat/eformer_plan.h"
@@ -33,10 +33,8 @@ typedef struct convert_job {
   const tsr_mesh *mesh;  // the new one
   tsr_heirs heirs;
   tsr_rematch again;
-  tsr_shape_table table;
-  converted *results;  // one per entry of the table
-  int64_t result_count, result_capacity;
-  tsr_plan_note *notes;  // their axes live as long as the meshes
+  tsr_shape_table table;  // converted, by spec and policy
+  tsr_plan_note *notes;   // their axes live as long as the meshes
   int64_t note_count, note_capacity;
 } convert_job;
 
@@ -409,16 +407,11 @@ static tsr_status find_result(convert_job *job, int64_t index, const tsr_plan_ro
                               const converted **out) {
   const uint64_t key =
       (uint64_t)tsr_plan_final(job->plan, index) * TSR_POLICY_COUNT + (uint64_t)row->policy;
-  int entry = 0;
-  TSR_TRY(tsr_shape_table_add(&job->table, key, row->tensor, &entry));
-  if (entry == job->result_count) {
-    converted *results = tsr_grow(job->results, entry, &job->result_capacity, sizeof *results);
-    if (!results) return tsr_fail(NO_MEMORY, "%d converted specs", entry);
-    job->results = results;
-    TSR_TRY(convert_row(job, row, &job->results[job->result_count++]));
-  }
-  *out = &job->results[entry];
-  return NULL;
+  bool is_new = false;
+  converted *result = tsr_shape_table_value(&job->table, key, row->tensor, &is_new);
+  if (!result) return tsr_fail(NO_MEMORY, "converted specs");
+  *out = result;
+  return is_new ? convert_row(job, row, result) : NULL;
 }
 
 // What the rules say for the new mesh, with their reasons, and how it was cut before.
@@ -432,12 +425,11 @@ static tsr_status take_again(convert_job *job, tsr_plan_builder *builder, int64_
                row->tensor->path);
   tsr_status status = note_dims(job, from, now.final);
   tsr_sharding_release(from);
-  for (int64_t i = 0; i < now.note_count && !status; i++)
-    status = tsr_plan_builder_note(builder, index, &now.notes[i]);
+  if (!status) status = tsr_plan_builder_copy(builder, index, &now);
   for (int64_t i = first; i < job->note_count && !status; i++)
     status = tsr_plan_builder_note(builder, index, &job->notes[i]);
   job->note_count = first;
-  return status ? status : tsr_plan_builder_set(builder, index, now.wanted, now.final, now.policy);
+  return status;
 }
 
 static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t index) {
@@ -446,12 +438,12 @@ static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t i
   tsr_plan_row_read(job->plan, index, &row);
   if (tsr_rematch_has(&job->again, &row)) return take_again(job, builder, index, &row);
   TSR_TRY(find_result(job, index, &row, &result));
-  assert(result);  // it was there, or has just been made
   for (int64_t i = 0; i < result->note_count; i++)
     TSR_TRY(tsr_plan_builder_note(builder, index, &job->notes[result->first_note + i]));
   return tsr_plan_builder_set(builder, index, result->spec, result->spec, row.policy);
 }
 
+// Each row finds its own cut; companions then take the cut of what they go with.
 static tsr_status convert_all(convert_job *job, tsr_plan **out_plan) {
   tsr_plan_builder builder;
   TSR_TRY(tsr_plan_builder_init(&builder, job->plan->tree, job->mesh));
@@ -459,27 +451,17 @@ static tsr_status convert_all(convert_job *job, tsr_plan **out_plan) {
   tsr_status status = NULL;
   for (int64_t i = 0; !status && i < tsr_plan_count(job->plan); i++)
     status = set_row(job, &builder, i);
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+  if (!status && tsr_plan_has_companions(job->plan))
+    status = tsr_plan_builder_follow(&builder, NULL, NULL);
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }
 
 static void release_results(convert_job *job) {
-  for (int64_t i = 0; i < job->result_count; i++) tsr_spec_release(job->results[i].spec);
+  const converted *results = (converted *)(void *)job->table.values;
+  for (int64_t i = 0; i < job->table.slots.count; i++) tsr_spec_release(results[i].spec);
   tsr_shape_table_deinit(&job->table);
   tsr_rematch_deinit(&job->again);
-  free(job->results);
   free(job->notes);
-}
-
-// Each row found its own cut; what goes with another must have that one's.
-static tsr_status convert_together(convert_job *job, tsr_plan **out_plan) {
-  tsr_plan *apart = NULL;
-  if (!tsr_plan_has_companions(job->plan)) return convert_all(job, out_plan);
-  TSR_TRY(convert_all(job, &apart));
-  tsr_status status = tsr_plan_companions(apart, out_plan);
-  tsr_plan_release(apart);
-  return status;
 }
 
 tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const char *strategy,
@@ -489,10 +471,10 @@ tsr_status tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const ch
     return tsr_fail(UNKNOWN_STRATEGY, "strategy \"%s\" is unknown, wanted \"preserve_balance\"",
                     strategy);
   if (!plan->mesh) return tsr_fail(NO_MESH_ACTIVE, "the plan was made without a mesh");
-  convert_job job = {.plan = plan, .mesh = mesh, .table = TSR_SHAPE_TABLE_EMPTY};
+  convert_job job = {.plan = plan, .mesh = mesh, .table = TSR_SHAPE_TABLE(converted)};
   tsr_heirs_find(plan->mesh, mesh, &job.heirs);
   tsr_status status = tsr_rematch_init(&job.again, plan, mesh, &job.heirs);
-  if (!status) status = convert_together(&job, out_plan);
+  if (!status) status = convert_all(&job, out_plan);
   release_results(&job);
   return status;
 }

@@ -109,9 +109,7 @@ static tsr_status plan_as_it_lies(const tsr_save *save, const tsr_views *views,
   TSR_TRY(find_mesh(save, views, &mesh));
   TSR_TRY(tsr_views_tree(views, &tree));
   tsr_status status = tsr_plan_builder_init(&builder, tree, mesh);
-  if (!status) status = set_rows(save, views, &builder);
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
+  if (!status) status = tsr_plan_builder_end(&builder, set_rows(save, views, &builder), out_plan);
   tsr_tree_release(tree);
   return status;
 }

@@ -13,16 +13,14 @@
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/stand_ins.h"
-#include "spec/spec_internal.h"
 #include "tessera/engine/sharding.h"
 
 typedef tsr_companion_dim beside;
 
 typedef struct following {
-  const tsr_plan *plan;
   tsr_plan_builder *builder;
-  tsr_spec *uncut;
-  unsigned char *set;         // owned: which rows are
+  const tsr_tree *tree;
+  bool *done;                 // owned, by row
   const tsr_plan *weights;    // that tensors stand for; NULL = none
   const int64_t *stands_for;  // for each tensor its row there, -1 = none
 } following;
@@ -113,11 +111,6 @@ static tsr_status pair(const beside *b, const tsr_companion *c, bool cut, pairin
 
 // ---- specs ----
 
-static tsr_status note_dim(following *work, int64_t row, const beside *b, tsr_why why) {
-  const tsr_plan_note note = {.why = why, .dim = b->dim, .rule = -1, .argument = b->unit};
-  return tsr_plan_builder_note(work->builder, row, &note);
-}
-
 // The entry of a spec for dimension `b->dim` of the companion, cut as `b->of` of the weight is.
 static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_sharding *sharding,
                              bool whole, tsr_spec_dim *out) {
@@ -126,10 +119,10 @@ static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_
   if (b->of < 0 || b->of >= desc->dim_count || !desc->dims[b->of].stage_count) return NULL;
   if (b->scale->dims[b->dim] == 1 && b->weight->dims[b->of] != 1) return NULL;
   b->unit = 1;
-  if (whole) return note_dim(work, row, b, TSR_WHY_INDEXED);
+  if (whole) return tsr_plan_builder_reason(work->builder, row, TSR_WHY_INDEXED, b->dim, b->unit);
   *out = desc->dims[b->of];
   TSR_TRY(tsr_companion_dim_cut(b, tsr_sharding_dim_at(sharding, b->of), out));
-  return note_dim(work, row, b, TSR_WHY_COMPANION);
+  return tsr_plan_builder_reason(work->builder, row, TSR_WHY_COMPANION, b->dim, b->unit);
 }
 
 static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sharding,
@@ -154,9 +147,8 @@ static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
   tsr_sharding *sharding = NULL;
   tsr_spec *spec = NULL;
   tsr_arena arena = TSR_ARENA_EMPTY;
-  beside b = {
-      .scale = tsr_tree_at(work->plan->tree, row), .weight = weight->tensor, .arena = &arena};
-  TSR_TRY(tsr_sharding_bind(work->plan->mesh, weight->final, false, &sharding));
+  beside b = {.scale = tsr_tree_at(work->tree, row), .weight = weight->tensor, .arena = &arena};
+  TSR_TRY(tsr_sharding_bind(work->builder->plan->mesh, weight->final, false, &sharding));
   tsr_status status = make_spec(work, row, sharding, c, &b, &spec);
   if (!status) status = tsr_plan_builder_set(work->builder, row, spec, spec, weight->policy);
   tsr_spec_release(spec);
@@ -166,9 +158,9 @@ static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
 }
 
 static tsr_status set_state(following *work, int64_t row, const tsr_plan_row *parameter) {
-  const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(work->plan->tree, row));
+  const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(work->tree, row));
   const tsr_shape other = tsr_tensor_shape(parameter->tensor);
-  const tsr_spec *spec = tsr_shape_equal(&shape, &other) ? parameter->final : work->uncut;
+  const tsr_spec *spec = tsr_shape_equal(&shape, &other) ? parameter->final : NULL;
   return tsr_plan_builder_set(work->builder, row, spec, spec, parameter->policy);
 }
 
@@ -190,32 +182,13 @@ static tsr_status set_factor(following *work, int64_t row, int lacks,
   return status;
 }
 
-static tsr_status copy_row(following *work, int64_t row) {
-  tsr_plan_row own;
-  tsr_plan_row_read(work->plan, row, &own);
-  TSR_TRY(tsr_plan_builder_set(work->builder, row, own.wanted, own.final, own.policy));
-  for (int64_t i = 0; i < own.note_count; i++)
-    TSR_TRY(tsr_plan_builder_note(work->builder, row, &own.notes[i]));
-  return NULL;
-}
-
-// The row as it was decided on so far: of the new plan.
-static void get_set_row(const following *work, int64_t row, tsr_plan_row *out) {
-  const tsr_plan *building = work->builder->plan;
-  const tsr_stored_row *stored = &building->rows[row];
-  tsr_plan_row_read(work->plan, row, out);
-  out->final = building->specs[stored->final];
-  out->policy = (tsr_policy)stored->policy;
-}
-
-static tsr_status note_row(following *work, int64_t row, tsr_why why) {
-  const tsr_plan_note note = {.why = why, .dim = -1, .rule = -1};
-  return tsr_plan_builder_note(work->builder, row, &note);
-}
-
-static tsr_status set_whole(following *work, int64_t row) {
-  TSR_TRY(note_row(work, row, TSR_WHY_WHOLE));
-  return tsr_plan_builder_set(work->builder, row, work->uncut, work->uncut, TSR_POLICY_ERROR);
+// The row as decided so far.
+static tsr_plan_row decided_row(const following *work, int64_t row) {
+  const tsr_plan *plan = work->builder->plan;
+  const tsr_stored_row *stored = &plan->rows[row];
+  return (tsr_plan_row){.tensor = tsr_tree_at(work->tree, row),
+                        .final = plan->specs[stored->final],
+                        .policy = (tsr_policy)stored->policy};
 }
 
 // ---- weights in other forms ----
@@ -238,8 +211,8 @@ static tsr_status set_stand_in(following *work, int64_t row) {
   tsr_plan_row weight;
   tsr_stand_in found;
   tsr_plan_row_read(work->weights, work->stands_for[row], &weight);
-  if (!tsr_stand_in_find(work->plan->tree, row, &found)) found.axes = NULL;
-  TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
+  if (!tsr_stand_in_find(work->tree, row, &found)) found.axes = NULL;
+  TSR_TRY(tsr_plan_builder_reason(work->builder, row, TSR_WHY_COMPANION, -1, 0));
   TSR_TRY(copy_notes(work, row, &weight, found.axes));
   if (!found.axes)
     return tsr_plan_builder_set(work->builder, row, weight.wanted, weight.final, weight.policy);
@@ -251,19 +224,12 @@ static bool stands(const following *work, int64_t row) {
   return work->stands_for && work->stands_for[row] >= 0;
 }
 
-// A companion may go with a companion, which is set first. Chains end: each name in one has a word
-// less than the one before, or ends as no companion does.
-static tsr_status set_row(following *work, int64_t row) {
-  tsr_plan_row parent;
-  if (work->set[row]) return NULL;
-  work->set[row] = 1;
-  if (stands(work, row)) return set_stand_in(work, row);
-  tsr_companion c = tsr_companion_find(work->plan->tree, row);
-  if (c.kind == TSR_COMPANION_NONE) return copy_row(work, row);
-  if (c.kind == TSR_COMPANION_WHOLE) return set_whole(work, row);
+static tsr_status set_row(following *work, int64_t row);
+
+static tsr_status set_companion(following *work, int64_t row, tsr_companion c) {
   TSR_TRY(set_row(work, c.of));
-  get_set_row(work, c.of, &parent);
-  TSR_TRY(note_row(work, row, TSR_WHY_COMPANION));
+  tsr_plan_row parent = decided_row(work, c.of);
+  TSR_TRY(tsr_plan_builder_reason(work->builder, row, TSR_WHY_COMPANION, -1, 0));
   if (c.kind == TSR_COMPANION_PART && stands(work, c.of)) {
     tsr_plan_row_read(work->weights, work->stands_for[c.of], &parent);
     c.of_axes = "oi";
@@ -273,33 +239,48 @@ static tsr_status set_row(following *work, int64_t row) {
   return set_state(work, row, &parent);
 }
 
-static tsr_status set_all(following *work, int64_t count) {
-  work->set = calloc((size_t)count + 1, 1);
-  if (!work->set) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
-  tsr_status status = tsr_spec_of(NULL, 0, &work->uncut);
-  for (int64_t i = 0; i < count && !status; i++) status = set_row(work, i);
-  tsr_spec_release(work->uncut);
-  free(work->set);
-  return status;
+// A companion may go with a companion, which is set first. Chains end: each name in one has a word
+// less than the one before, or ends as no companion does.
+static tsr_status set_row(following *work, int64_t row) {
+  if (work->done[row]) return NULL;
+  work->done[row] = true;
+  const bool in_other_form = stands(work, row);
+  const tsr_companion c = in_other_form ? (tsr_companion){0} : tsr_companion_find(work->tree, row);
+  if (!in_other_form && c.kind == TSR_COMPANION_NONE) return NULL;
+  tsr_plan_builder_drop_notes(work->builder, row);
+  if (in_other_form) return set_stand_in(work, row);
+  if (c.kind != TSR_COMPANION_WHOLE) return set_companion(work, row, c);
+  TSR_TRY(tsr_plan_builder_reason(work->builder, row, TSR_WHY_WHOLE, -1, 0));
+  return tsr_plan_builder_set(work->builder, row, NULL, NULL, TSR_POLICY_ERROR);
 }
 
-tsr_status tsr_plan_follow(const tsr_plan *plan, const tsr_plan *weights, const int64_t *stands_for,
-                           tsr_plan **out_plan) {
-  tsr_plan_builder builder;
-  following work = {
-      .plan = plan, .builder = &builder, .weights = weights, .stands_for = stands_for};
-  if (!plan->mesh)
+tsr_status tsr_plan_builder_follow(tsr_plan_builder *builder, const tsr_plan *weights,
+                                   const int64_t *stands_for) {
+  const tsr_tree *tree = builder->plan->tree;
+  const int64_t count = tsr_tree_count(tree);
+  following work = {.builder = builder, .tree = tree, .weights = weights, .stands_for = stands_for};
+  if (!builder->plan->mesh)
     return tsr_fail(BAD_ARGUMENT, "a plan without a mesh does not say how companions are cut");
-  TSR_TRY(tsr_plan_builder_init(&builder, plan->tree, plan->mesh));
-  tsr_plan_builder_rules(&builder, plan->rules, plan->logical_rules);
-  tsr_status status = set_all(&work, tsr_plan_count(plan));
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
+  work.done = calloc((size_t)count + 1, sizeof *work.done);
+  if (!work.done) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
+  tsr_status status = NULL;
+  for (int64_t i = 0; i < count && !status; i++) status = set_row(&work, i);
+  free(work.done);
   return status;
 }
 
 tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan) {
-  return tsr_plan_follow(plan, NULL, NULL, out_plan);
+  tsr_plan_builder builder;
+  tsr_status status = NULL;
+  TSR_TRY(tsr_plan_builder_init(&builder, plan->tree, plan->mesh));
+  tsr_plan_builder_rules(&builder, plan->rules, plan->logical_rules);
+  for (int64_t i = 0; i < tsr_plan_count(plan) && !status; i++) {
+    tsr_plan_row row;
+    tsr_plan_row_read(plan, i, &row);
+    status = tsr_plan_builder_copy(&builder, i, &row);
+  }
+  if (!status) status = tsr_plan_builder_follow(&builder, NULL, NULL);
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }
 
 bool tsr_plan_has_companions(const tsr_plan *plan) {

@@ -25,19 +25,15 @@ static tsr_status take_row(tsr_plan_builder *builder, const tsr_plan *plan, int6
   if (found < 0) return tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan", tensor->path);
   tsr_plan_row_read(plan, found, &planned);
   TSR_TRY(check_shape(planned.tensor, tensor));
-  TSR_TRY(tsr_plan_builder_set(builder, row, planned.wanted, planned.final, planned.policy));
-  for (int64_t i = 0; i < planned.note_count; i++)
-    TSR_TRY(tsr_plan_builder_note(builder, row, &planned.notes[i]));
-  return NULL;
+  return tsr_plan_builder_copy(builder, row, &planned);
 }
 
 tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree, tsr_plan **out_plan) {
   tsr_plan_builder builder;
-  tsr_status status = tsr_plan_builder_init(&builder, tree, tsr_plan_mesh(plan));
-  if (!status) tsr_plan_builder_rules(&builder, tsr_plan_rules(plan), tsr_plan_logical_rules(plan));
+  tsr_status status = NULL;
+  TSR_TRY(tsr_plan_builder_init(&builder, tree, plan->mesh));
+  tsr_plan_builder_rules(&builder, plan->rules, plan->logical_rules);
   for (int64_t i = 0; i < tsr_tree_count(tree) && !status; i++)
     status = take_row(&builder, plan, i, tsr_tree_at(tree, i));
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }

@@ -1,7 +1,6 @@
 // Plans by logical axes: each dimension has a name, and rules say which mesh axes serve it.
 #include "plan/plan.h"
 #include "rules/logical_internal.h"
-#include "spec/spec_internal.h"
 #include "tessera/compat/flax_rules.h"
 
 static tsr_status add_notes(tsr_plan_builder *builder, int64_t row, int rank,
@@ -19,13 +18,8 @@ static tsr_status add_notes(tsr_plan_builder *builder, int64_t row, int rank,
 }
 
 static tsr_status set_unnamed(tsr_plan_builder *builder, int64_t row) {
-  const tsr_plan_note note = {.why = TSR_WHY_NO_LOGICAL, .dim = -1, .rule = -1};
-  tsr_spec *uncut = NULL;
-  TSR_TRY(tsr_plan_builder_note(builder, row, &note));
-  TSR_TRY(tsr_spec_of(NULL, 0, &uncut));
-  tsr_status status = tsr_plan_builder_set(builder, row, uncut, uncut, TSR_POLICY_ERROR);
-  tsr_spec_release(uncut);
-  return status;
+  TSR_TRY(tsr_plan_builder_reason(builder, row, TSR_WHY_NO_LOGICAL, -1, 0));
+  return tsr_plan_builder_set(builder, row, NULL, NULL, TSR_POLICY_ERROR);
 }
 
 static tsr_status map_row(tsr_plan_builder *builder, int64_t row, const tsr_tensor *tensor,
@@ -57,8 +51,5 @@ tsr_status tsr_plan_logical(const tsr_tree *tree, const tsr_mesh *mesh,
   if (!rules) rules = tsr_logical_current();
   TSR_TRY(tsr_plan_builder_init(&builder, tree, mesh));
   tsr_plan_builder_rules(&builder, NULL, rules);
-  tsr_status status = map_all(&builder, tree, rules);
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+  return tsr_plan_builder_end(&builder, map_all(&builder, tree, rules), out_plan);
 }

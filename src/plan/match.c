@@ -11,7 +11,6 @@
 #include "plan/stand_ins.h"
 #include "plan/together.h"
 #include "rules/rules_decide.h"
-#include "spec/spec_internal.h"
 #include "tessera/engine/pool.h"
 
 enum {
@@ -26,7 +25,6 @@ typedef struct matching {
   tsr_match_options options;
   int64_t min_size;
   tsr_rule_decision *decisions;  // owned, with a reference to each spec
-  tsr_spec *uncut;
   tsr_stand_ins stand_ins;
   tsr_plan *weights;  // of the stand-ins; NULL = there are none
   tsr_together *groups;
@@ -130,24 +128,19 @@ static tsr_status check_matched(const matching *work) {
 
 // ---- rows ----
 
-static tsr_status add_note(tsr_plan_builder *builder, int64_t row, tsr_why why, int64_t rule,
-                           int64_t argument) {
-  const tsr_plan_note note = {.why = why, .dim = -1, .rule = rule, .argument = argument};
-  return tsr_plan_builder_note(builder, row, &note);
-}
-
 static tsr_status add_notes(const matching *work, tsr_plan_builder *builder, int64_t row) {
   const tsr_rule_decision *decision = &work->decisions[row];
-  if (decision->rule >= 0) TSR_TRY(add_note(builder, row, TSR_WHY_RULE, decision->rule, 0));
+  const tsr_plan_note by_rule = {.why = TSR_WHY_RULE, .dim = -1, .rule = decision->rule};
+  if (decision->rule >= 0) TSR_TRY(tsr_plan_builder_note(builder, row, &by_rule));
   switch (decision->kind) {
     case TSR_DECIDED_SCALAR:
-      return add_note(builder, row, TSR_WHY_SCALAR, -1, 0);
+      return tsr_plan_builder_reason(builder, row, TSR_WHY_SCALAR, -1, 0);
     case TSR_DECIDED_SMALL:
-      return add_note(builder, row, TSR_WHY_SMALL, -1, work->min_size);
+      return tsr_plan_builder_reason(builder, row, TSR_WHY_SMALL, -1, work->min_size);
     case TSR_DECIDED_NO_RULE:
-      TSR_TRY(add_note(builder, row, TSR_WHY_NO_RULE, -1, 0));
+      TSR_TRY(tsr_plan_builder_reason(builder, row, TSR_WHY_NO_RULE, -1, 0));
       if (!work->options.default_spec) return NULL;
-      return add_note(builder, row, TSR_WHY_DEFAULT, -1, 0);
+      return tsr_plan_builder_reason(builder, row, TSR_WHY_DEFAULT, -1, 0);
     case TSR_DECIDED_BY_RULE:
     case TSR_DECIDED_CUT_TO_RANK:
       break;
@@ -161,7 +154,7 @@ static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const 
   if (decision->kind != TSR_DECIDED_CUT_TO_RANK)
     return tsr_plan_builder_set(builder, row, wanted, wanted, policy);
   const int length = tsr_spec_desc_of(wanted)->dim_count;
-  TSR_TRY(add_note(builder, row, TSR_WHY_CUT_TO_RANK, -1, length));
+  TSR_TRY(tsr_plan_builder_reason(builder, row, TSR_WHY_CUT_TO_RANK, -1, length));
   return tsr_plan_builder_set(builder, row, wanted, decision->spec, policy);
 }
 
@@ -170,7 +163,7 @@ static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64
   const tsr_spec *wanted = decision->spec;
   if (decision->kind == TSR_DECIDED_CUT_TO_RANK)
     wanted = tsr_rules_at(work->rules, decision->rule)->spec;
-  if (!wanted) wanted = work->options.default_spec ? work->options.default_spec : work->uncut;
+  if (!wanted) wanted = work->options.default_spec;
   TSR_TRY(add_notes(work, builder, row));
   if (!builder->plan->mesh || work->options.no_correction)
     return set_uncorrected(builder, row, wanted, decision, work->options.policy);
@@ -208,18 +201,16 @@ static tsr_status cut_together(const matching *work, tsr_plan_builder *builder) 
   return NULL;
 }
 
-static tsr_status build(const matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
-  tsr_plan_builder builder;
-  TSR_TRY(tsr_plan_builder_init(&builder, work->tree, mesh));
-  tsr_plan_builder_rules(&builder, work->rules, NULL);
-  builder.keep_group_members = work->options.keep_group_members;
-  tsr_status status = NULL;
-  for (int64_t i = 0; i < tsr_tree_count(work->tree) && !status; i++)
-    status = set_row(work, &builder, i);
-  if (!status) status = cut_together(work, &builder);
-  if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-  tsr_plan_builder_deinit(&builder);
-  return status;
+static tsr_status begin(const matching *work, const tsr_mesh *mesh, tsr_plan_builder *builder) {
+  TSR_TRY(tsr_plan_builder_init(builder, work->tree, mesh));
+  tsr_plan_builder_rules(builder, work->rules, NULL);
+  builder->keep_group_members = work->options.keep_group_members;
+  return NULL;
+}
+
+static tsr_status set_rows(const matching *work, tsr_plan_builder *builder) {
+  for (int64_t i = 0; i < tsr_tree_count(work->tree); i++) TSR_TRY(set_row(work, builder, i));
+  return cut_together(work, builder);
 }
 
 static tsr_status read_options(const tsr_match_options *options, matching *work) {
@@ -238,7 +229,7 @@ static tsr_status read_options(const tsr_match_options *options, matching *work)
 
 // ---- companions ----
 
-static void forget(const tsr_tree *tree, tsr_rule_decision *decisions) {
+static void release_decisions(const tsr_tree *tree, tsr_rule_decision *decisions) {
   for (int64_t i = 0; decisions && i < tsr_tree_count(tree); i++)
     tsr_spec_release(decisions[i].spec);
   free(decisions);
@@ -246,6 +237,7 @@ static void forget(const tsr_tree *tree, tsr_rule_decision *decisions) {
 
 // A plan for the weights that tensors stand for. Those without a rule stand for nothing.
 static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
+  tsr_plan_builder builder = {0};
   matching inner = *work;
   inner.tree = work->stand_ins.tree;
   inner.decisions = NULL;
@@ -256,8 +248,10 @@ static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
     int64_t *of = &work->stand_ins.of[i];
     if (*of >= 0 && inner.decisions[*of].kind == TSR_DECIDED_NO_RULE) *of = -1;
   }
-  if (!status) status = build(&inner, mesh, &work->weights);
-  forget(inner.tree, inner.decisions);
+  if (!status) status = begin(&inner, mesh, &builder);
+  if (!status) status = set_rows(&inner, &builder);
+  status = tsr_plan_builder_end(&builder, status, &work->weights);
+  release_decisions(inner.tree, inner.decisions);
   return status;
 }
 
@@ -273,25 +267,26 @@ static tsr_status find_weights(matching *work, const tsr_mesh *mesh) {
   return status;
 }
 
-static tsr_status replan_weights(matching *work, const tsr_mesh *mesh) {
-  tsr_plan_release(work->weights);
-  work->weights = NULL;
-  return plan_weights(work, mesh);
+// Weights were decided on before the tensors beside them in their groups. Where a group turned out
+// not to be cut, they are decided on again.
+static tsr_status follow(matching *work, const tsr_mesh *mesh, int64_t broken_before,
+                         tsr_plan_builder *builder) {
+  if (!work->options.companions) return NULL;
+  if (work->weights && work->groups->broken > broken_before) {
+    tsr_plan_release(work->weights);
+    work->weights = NULL;
+    TSR_TRY(plan_weights(work, mesh));
+  }
+  return tsr_plan_builder_follow(builder, work->weights, work->weights ? work->stand_ins.of : NULL);
 }
 
-static tsr_status build_with_companions(matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
-  tsr_plan *plan = NULL;
-  if (!work->options.companions) return build(work, mesh, out_plan);
-  const int64_t known = work->groups->broken;
-  TSR_TRY(build(work, mesh, &plan));
-  tsr_status status = NULL;
-  // Weights were decided on before the tensors that stand beside them in their groups.
-  if (work->weights && work->groups->broken > known) status = replan_weights(work, mesh);
-  if (!status)
-    status =
-        tsr_plan_follow(plan, work->weights, work->weights ? work->stand_ins.of : NULL, out_plan);
-  tsr_plan_release(plan);
-  return status;
+static tsr_status build(matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
+  tsr_plan_builder builder;
+  const int64_t broken = work->groups->broken;
+  TSR_TRY(begin(work, mesh, &builder));
+  tsr_status status = set_rows(work, &builder);
+  if (!status) status = follow(work, mesh, broken, &builder);
+  return tsr_plan_builder_end(&builder, status, out_plan);
 }
 
 tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_rules *rules,
@@ -300,16 +295,14 @@ tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_
   matching work = {.tree = tree, .rules = rules, .groups = &groups};
   tsr_together_init(&groups, rules, mesh);
   tsr_status status = read_options(options, &work);
-  if (!status) status = tsr_spec_of(NULL, 0, &work.uncut);
   if (!status) status = decide_all(&work);
   if (!status) status = find_weights(&work, mesh);
   if (!status) status = decide_small(&work);
   if (!status) status = check_matched(&work);
-  if (!status) status = build_with_companions(&work, mesh, out_plan);
-  forget(tree, work.decisions);
+  if (!status) status = build(&work, mesh, out_plan);
+  release_decisions(tree, work.decisions);
   tsr_stand_ins_deinit(&work.stand_ins);
   tsr_plan_release(work.weights);
-  tsr_spec_release(work.uncut);
   tsr_together_deinit(&groups);
   return status;
 }

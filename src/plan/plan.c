@@ -124,6 +124,21 @@ tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_mesh *mesh, con
   return status;
 }
 
+tsr_status tsr_tensor_try_layout(const tsr_tensor *tensor, const tsr_mesh *mesh,
+                                 const tsr_spec *spec, tsr_policy policy, tsr_layout **out_layout) {
+  *out_layout = NULL;
+  tsr_status status = tsr_tensor_layout(tensor, mesh, spec, policy, out_layout);
+  if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
+  tsr_status_free(status);
+  return NULL;
+}
+
+tsr_status tsr_plan_try_layout(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
+  const tsr_stored_row *row = &plan->rows[index];
+  return tsr_tensor_try_layout(tsr_tree_at(plan->tree, index), plan->mesh, plan->specs[row->final],
+                               (tsr_policy)row->policy, out_layout);
+}
+
 // Every combination of shards along the dimensions is a shard, so the longest ones meet.
 int64_t tsr_layout_largest(const tsr_layout *layout) {
   int64_t elements = 1;

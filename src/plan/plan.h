@@ -3,8 +3,7 @@
 //   tsr_plan_builder builder;
 //   TSR_TRY(tsr_plan_builder_init(&builder, tree, mesh));
 //   for (each row) status = tsr_plan_builder_correct(&builder, row, spec, TSR_POLICY_ERROR);
-//   if (!status) status = tsr_plan_builder_finish(&builder, out_plan);
-//   tsr_plan_builder_deinit(&builder);
+//   return tsr_plan_builder_end(&builder, status, out_plan);
 #ifndef TESSERA_PLAN_PLAN_H
 #define TESSERA_PLAN_PLAN_H
 
@@ -12,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/name_index.h"
+#include "plan/hash_slots.h"
 #include "plan/shape_table.h"
 #include "tessera/plan.h"
 
@@ -55,50 +55,52 @@ bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_ro
 
 // A note with the row it belongs to.
 typedef struct tsr_pending_note {
-  int64_t row;
+  int64_t row;  // -1 = dropped
   tsr_plan_note note;
 } tsr_pending_note;
 
-// What correction makes of a spec for a shape: found once, used for all tensors alike.
+// The result of correcting a spec for a shape: found once, used for all tensors alike.
 typedef struct tsr_correction {
   int32_t final;
   int64_t first_note, note_count;  // of `correction_notes`
 } tsr_correction;
 
 typedef struct tsr_plan_builder {
-  tsr_plan *plan;  // owned until finished
-  int32_t *slots;  // of the pool of specs: spec + 1; 0 = free
-  size_t slot_mask;
-  int spec_capacity;
+  tsr_plan *plan;       // owned until the end
+  tsr_spec *uncut;      // owned: the empty spec
+  tsr_hash_slots pool;  // of the plan's specs
+  int64_t spec_capacity;
   tsr_pending_note *notes;
   int64_t note_count, note_capacity;
+  bool any_dropped;   // of the notes
   const char **axes;  // names in notes, in the plan's arena
   int64_t axis_count, axis_capacity;
   tsr_name_index axis_names;
-  bool keep_group_members;  // corrections drop single members of groups; false at first
-  tsr_shape_table corrected;
-  tsr_correction *corrections;
-  int64_t correction_capacity;
+  bool keep_group_members;    // corrections drop single members of groups; false at first
+  tsr_shape_table corrected;  // tsr_correction
   tsr_plan_note *correction_notes;
   int64_t correction_note_count, correction_note_capacity;
 } tsr_plan_builder;
 
-// Retains tree and mesh (may be NULL). Deinit always, also after finish and after failures.
+// Retains tree and mesh (may be NULL).
 TSR_MUST_USE tsr_status tsr_plan_builder_init(tsr_plan_builder *builder, const tsr_tree *tree,
                                               const tsr_mesh *mesh);
-void tsr_plan_builder_deinit(tsr_plan_builder *builder);
+void tsr_plan_builder_deinit(tsr_plan_builder *builder);  // all zeros is fine
 // Keeps the rules that notes refer to by number; either may be NULL.
 void tsr_plan_builder_rules(tsr_plan_builder *builder, const tsr_rules *rules,
                             const tsr_logical_rules *logical_rules);
-// Sets a row's specs as they are; setting it again replaces them.
+// Sets a row's specs as they are; setting it again replaces them. A NULL spec cuts nothing.
 TSR_MUST_USE tsr_status tsr_plan_builder_set(tsr_plan_builder *builder, int64_t row,
                                              const tsr_spec *wanted, const tsr_spec *final,
                                              tsr_policy policy);
-// Sets a row to `wanted` and what tsr_spec_correct leaves of it on the mesh, with a note for each
-// change. An axis left in two places is dropped from the later one. Under a policy other than
-// TSR_POLICY_ERROR sizes need not divide. Without a mesh nothing is changed.
+// Sets a row to `wanted` (NULL = uncut) and what tsr_spec_correct leaves of it on the mesh, with a
+// note for each change. An axis left in two places is dropped from the later one. Under a policy
+// other than TSR_POLICY_ERROR sizes need not divide. Without a mesh nothing is changed.
 TSR_MUST_USE tsr_status tsr_plan_builder_correct(tsr_plan_builder *builder, int64_t row,
                                                  const tsr_spec *wanted, tsr_policy policy);
+// Sets a row as in another plan, and adds its notes.
+TSR_MUST_USE tsr_status tsr_plan_builder_copy(tsr_plan_builder *builder, int64_t row,
+                                              const tsr_plan_row *from);
 // The number of a spec in the plan's pool, which keeps a reference if it is new.
 TSR_MUST_USE tsr_status tsr_plan_builder_intern(tsr_plan_builder *builder, const tsr_spec *spec,
                                                 int32_t *out_index);
@@ -108,8 +110,14 @@ TSR_MUST_USE tsr_status tsr_plan_builder_name(tsr_plan_builder *builder, const c
 // Adds a note to a row, after those it has. The axis's name is copied.
 TSR_MUST_USE tsr_status tsr_plan_builder_note(tsr_plan_builder *builder, int64_t row,
                                               const tsr_plan_note *note);
-// Works out the bytes per device. Every row must have been set (asserted).
-TSR_MUST_USE tsr_status tsr_plan_builder_finish(tsr_plan_builder *builder, tsr_plan **out_plan);
+// The same for a note without rule and axis; `dim` may be -1.
+TSR_MUST_USE tsr_status tsr_plan_builder_reason(tsr_plan_builder *builder, int64_t row, tsr_why why,
+                                                int dim, int64_t argument);
+void tsr_plan_builder_drop_notes(tsr_plan_builder *builder, int64_t row);
+// Makes the plan and works out its bytes per device, unless `status` is a failure, which is
+// returned. Every row must have been set (asserted). Deinits the builder in either case.
+TSR_MUST_USE tsr_status tsr_plan_builder_end(tsr_plan_builder *builder, tsr_status status,
+                                             tsr_plan **out_plan);
 
 // Whether tensors of the plan go with others.
 bool tsr_plan_has_companions(const tsr_plan *plan);
@@ -122,21 +130,26 @@ void tsr_rule_print_place(int64_t index, const char *file, int64_t line, tsr_tex
 // A spec in its short form, as part of a text.
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out);
 
-// The layout that a spec gives a tensor on a mesh, and how many elements its largest shard has.
+// The layout that a spec gives a tensor on a mesh. `try`: NULL where the spec does not fit.
 TSR_MUST_USE tsr_status tsr_tensor_layout(const tsr_tensor *tensor, const tsr_mesh *mesh,
                                           const tsr_spec *spec, tsr_policy policy,
                                           tsr_layout **out_layout);
+TSR_MUST_USE tsr_status tsr_tensor_try_layout(const tsr_tensor *tensor, const tsr_mesh *mesh,
+                                              const tsr_spec *spec, tsr_policy policy,
+                                              tsr_layout **out_layout);
+TSR_MUST_USE tsr_status tsr_plan_try_layout(const tsr_plan *plan, int64_t index,
+                                            tsr_layout **out_layout);
 // Whether one entry of a spec can be laid out along a dimension of this size.
 TSR_MUST_USE tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh,
                                             int64_t size, tsr_policy policy, bool *out_fits);
-int64_t tsr_layout_largest(const tsr_layout *layout);
+int64_t tsr_layout_largest(const tsr_layout *layout);  // elements of the largest shard
 
 // Tensors alike in shape, type, final spec and policy: the first of them, and how many.
 typedef struct tsr_plan_kind {
   int64_t row, count;
 } tsr_plan_kind;
 typedef struct tsr_plan_kinds {
-  int count;
+  int64_t count;
   tsr_plan_kind *items;  // owned
 } tsr_plan_kinds;
 TSR_MUST_USE tsr_status tsr_plan_kinds_init(tsr_plan_kinds *kinds, const tsr_plan *plan);

@@ -12,42 +12,24 @@
 
 // ---- the pool of specs ----
 
-static tsr_status grow_pool(tsr_plan_builder *builder) {
-  tsr_plan *plan = builder->plan;
-  const int capacity = builder->spec_capacity ? 2 * builder->spec_capacity : 32;
-  const size_t slot_count = 2 * (size_t)capacity;
-  int32_t *slots = calloc(slot_count, sizeof *slots);
-  const tsr_spec **specs = realloc(plan->specs, sizeof *specs * (size_t)capacity);
-  if (specs) plan->specs = specs;
-  if (!slots || !specs) {
-    free(slots);
-    return tsr_fail(NO_MEMORY, "pool of %d specs", capacity);
-  }
-  for (int i = 0; i < plan->spec_count; i++) {
-    size_t slot = tsr_spec_hash(specs[i]) & (slot_count - 1);
-    while (slots[slot]) slot = (slot + 1) & (slot_count - 1);
-    slots[slot] = i + 1;
-  }
-  free(builder->slots);
-  builder->slots = slots;
-  builder->slot_mask = slot_count - 1;
-  builder->spec_capacity = capacity;
-  return NULL;
-}
-
 tsr_status tsr_plan_builder_intern(tsr_plan_builder *builder, const tsr_spec *spec,
                                    int32_t *out_index) {
   tsr_plan *plan = builder->plan;
-  if (plan->spec_count == builder->spec_capacity) TSR_TRY(grow_pool(builder));
-  size_t slot = tsr_spec_hash(spec) & builder->slot_mask;
-  for (; builder->slots[slot]; slot = (slot + 1) & builder->slot_mask) {
-    *out_index = builder->slots[slot] - 1;
-    const tsr_spec *known = plan->specs[*out_index];
-    if (known == spec || tsr_spec_equal(known, spec)) return NULL;
-  }
+  if (!spec) spec = builder->uncut;
+  const uint64_t hash = tsr_spec_hash(spec);
+  size_t step = 0;
+  for (int64_t at; (at = tsr_hash_slots_probe(&builder->pool, hash, &step)) >= 0;)
+    if (plan->specs[at] == spec || tsr_spec_equal(plan->specs[at], spec)) {
+      *out_index = (int32_t)at;
+      return NULL;
+    }
+  const tsr_spec **specs =
+      tsr_grow(plan->specs, plan->spec_count, &builder->spec_capacity, sizeof *specs);
+  if (specs) plan->specs = specs;
+  if (!specs || !tsr_hash_slots_add(&builder->pool, hash))
+    return tsr_fail(NO_MEMORY, "pool of %d specs", plan->spec_count);
   *out_index = plan->spec_count;
-  plan->specs[plan->spec_count++] = tsr_spec_retain(spec);
-  builder->slots[slot] = plan->spec_count;
+  specs[plan->spec_count++] = tsr_spec_retain(spec);
   return NULL;
 }
 
@@ -86,9 +68,33 @@ tsr_status tsr_plan_builder_note(tsr_plan_builder *builder, int64_t row,
   return NULL;
 }
 
+tsr_status tsr_plan_builder_reason(tsr_plan_builder *builder, int64_t row, tsr_why why, int dim,
+                                   int64_t argument) {
+  const tsr_plan_note note = {.why = why, .dim = dim, .rule = -1, .argument = argument};
+  return tsr_plan_builder_note(builder, row, &note);
+}
+
+// Until the end, `first_note` of a row counts its dropped notes: the first ones in the list.
+void tsr_plan_builder_drop_notes(tsr_plan_builder *builder, int64_t row) {
+  tsr_stored_row *stored = &builder->plan->rows[row];
+  stored->first_note += stored->note_count;
+  stored->note_count = 0;
+  builder->any_dropped = true;
+}
+
+static void mark_dropped(const tsr_plan_builder *builder) {
+  for (int64_t i = 0; i < builder->note_count && builder->any_dropped; i++) {
+    tsr_stored_row *row = &builder->plan->rows[builder->notes[i].row];
+    if (!row->first_note) continue;
+    row->first_note--;
+    builder->notes[i].row = -1;
+  }
+}
+
 // Notes by row: where each row's begin follows from their numbers, then one pass puts them there.
 static tsr_status place_notes(const tsr_plan_builder *builder) {
   tsr_plan *plan = builder->plan;
+  mark_dropped(builder);
   if (builder->note_count > UINT32_MAX)
     return tsr_fail(TOO_LARGE, "more than %u notes in one plan", UINT32_MAX);
   plan->notes = malloc(sizeof *plan->notes * ((size_t)builder->note_count + 1));
@@ -101,6 +107,7 @@ static tsr_status place_notes(const tsr_plan_builder *builder) {
     row->note_count = 0;
   }
   for (int64_t i = 0; i < builder->note_count; i++) {
+    if (builder->notes[i].row < 0) continue;
     tsr_stored_row *row = &plan->rows[builder->notes[i].row];
     plan->notes[row->first_note + row->note_count++] = builder->notes[i].note;
   }
@@ -112,40 +119,27 @@ static tsr_status place_notes(const tsr_plan_builder *builder) {
 // What the largest shard takes. A spec that does not fit cuts nothing.
 static tsr_status largest_bytes(const tsr_plan *plan, int64_t index, int64_t *out_bytes) {
   const tsr_tensor *tensor = tsr_tree_at(plan->tree, index);
-  const tsr_stored_row *row = &plan->rows[index];
+  tsr_layout *layout = NULL;
   *out_bytes = tsr_tensor_bytes(tensor);
   if (!plan->mesh) return NULL;
-  tsr_layout *layout = NULL;
-  tsr_status status = tsr_tensor_layout(tensor, plan->mesh, plan->specs[row->final],
-                                        (tsr_policy)row->policy, &layout);
-  if (status) {
-    if (tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
-    tsr_status_free(status);
-    return NULL;
-  }
-  status = tsr_dtype_bytes(tensor->dtype, tsr_layout_largest(layout), out_bytes);
+  TSR_TRY(tsr_plan_try_layout(plan, index, &layout));
+  if (!layout) return NULL;
+  const tsr_status status = tsr_dtype_bytes(tensor->dtype, tsr_layout_largest(layout), out_bytes);
   tsr_layout_release(layout);
   return status;
 }
 
 // Once for each shape, type, spec and policy.
-static tsr_status count_bytes(tsr_plan *plan, tsr_shape_table *table, int64_t **inout_known,
-                              int64_t *inout_capacity) {
+static tsr_status count_bytes(tsr_plan *plan, tsr_shape_table *table) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_stored_row *row = &plan->rows[i];
     const tsr_tensor *tensor = tsr_tree_at(plan->tree, i);
-    const int seen = table->count;
-    int entry = 0;
-    TSR_TRY(tsr_shape_table_add(table, tsr_stored_row_key(row, tensor), tensor, &entry));
-    if (entry == seen) {
-      int64_t *known = tsr_grow(*inout_known, seen, inout_capacity, sizeof *known);
-      if (!known) return tsr_fail(NO_MEMORY, "bytes of a plan");
-      *inout_known = known;
-      TSR_TRY(largest_bytes(plan, i, &known[entry]));
-    }
-    assert(*inout_known);  // the first entry is always new
-    row->bytes_per_device = (*inout_known)[entry];
-    plan->bytes_per_device += row->bytes_per_device;
+    bool is_new = false;
+    int64_t *bytes = tsr_shape_table_value(table, tsr_stored_row_key(row, tensor), tensor, &is_new);
+    if (!bytes) return tsr_fail(NO_MEMORY, "bytes of a plan");
+    if (is_new) TSR_TRY(largest_bytes(plan, i, bytes));
+    row->bytes_per_device = *bytes;
+    plan->bytes_per_device += *bytes;
   }
   return NULL;
 }
@@ -154,14 +148,17 @@ static tsr_status count_bytes(tsr_plan *plan, tsr_shape_table *table, int64_t **
 
 tsr_status tsr_plan_builder_init(tsr_plan_builder *builder, const tsr_tree *tree,
                                  const tsr_mesh *mesh) {
-  *builder = (tsr_plan_builder){0};
+  *builder = (tsr_plan_builder){.corrected = TSR_SHAPE_TABLE(tsr_correction)};
   const size_t count = (size_t)tsr_tree_count(tree);
   tsr_plan *plan = calloc(1, sizeof *plan);
   if (!plan) return tsr_fail(NO_MEMORY, "plan");
   plan->rows = malloc(sizeof *plan->rows * (count + 1));
-  if (!plan->rows) {
+  tsr_status status = plan->rows ? tsr_spec_of(NULL, 0, &builder->uncut)
+                                 : tsr_fail(NO_MEMORY, "plan of %zu tensors", count);
+  if (status) {
+    free(plan->rows);
     free(plan);
-    return tsr_fail(NO_MEMORY, "plan of %zu tensors", count);
+    return status;
   }
   for (size_t i = 0; i < count; i++) plan->rows[i] = (tsr_stored_row){.wanted = -1, .final = -1};
   atomic_init(&plan->references, 1);
@@ -173,12 +170,12 @@ tsr_status tsr_plan_builder_init(tsr_plan_builder *builder, const tsr_tree *tree
 
 void tsr_plan_builder_deinit(tsr_plan_builder *builder) {
   tsr_plan_release(builder->plan);
+  tsr_spec_release(builder->uncut);
+  tsr_hash_slots_deinit(&builder->pool);
   tsr_name_index_deinit(&builder->axis_names);
   tsr_shape_table_deinit(&builder->corrected);
-  free(builder->slots);
   free(builder->notes);
   free(builder->axes);
-  free(builder->corrections);
   free(builder->correction_notes);
   *builder = (tsr_plan_builder){0};
 }
@@ -204,17 +201,28 @@ tsr_status tsr_plan_builder_set(tsr_plan_builder *builder, int64_t row, const ts
   return NULL;
 }
 
-tsr_status tsr_plan_builder_finish(tsr_plan_builder *builder, tsr_plan **out_plan) {
+tsr_status tsr_plan_builder_copy(tsr_plan_builder *builder, int64_t row, const tsr_plan_row *from) {
+  TSR_TRY(tsr_plan_builder_set(builder, row, from->wanted, from->final, from->policy));
+  for (int64_t i = 0; i < from->note_count; i++)
+    TSR_TRY(tsr_plan_builder_note(builder, row, &from->notes[i]));
+  return NULL;
+}
+
+static tsr_status finish(tsr_plan_builder *builder, tsr_plan **out_plan) {
   tsr_plan *plan = builder->plan;
-  tsr_shape_table table = TSR_SHAPE_TABLE_EMPTY;
-  int64_t *known = NULL, capacity = 0;
+  tsr_shape_table table = TSR_SHAPE_TABLE(int64_t);
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) assert(plan->rows[i].final >= 0);
   tsr_status status = place_notes(builder);
-  if (!status) status = count_bytes(plan, &table, &known, &capacity);
+  if (!status) status = count_bytes(plan, &table);
   tsr_shape_table_deinit(&table);
-  free(known);
   if (status) return status;
   builder->plan = NULL;
   *out_plan = plan;
   return NULL;
+}
+
+tsr_status tsr_plan_builder_end(tsr_plan_builder *builder, tsr_status status, tsr_plan **out_plan) {
+  if (!status) status = finish(builder, out_plan);
+  tsr_plan_builder_deinit(builder);
+  return status;
 }

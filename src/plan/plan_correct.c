@@ -117,7 +117,6 @@ static tsr_status drop_repeats(repeats *work, const tsr_spec *spec, tsr_spec **o
 // Correction lets blocks and parts stay that come out uneven, and a policy may allow them. Where it
 // does not, they go too.
 
-// Whether one entry can be laid out along a dimension of this size.
 tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh, int64_t size,
                                tsr_policy policy, bool *out_fits) {
   const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = entry};
@@ -125,13 +124,11 @@ tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh, 
   tsr_layout *layout = NULL;
   tsr_spec *spec = NULL;
   TSR_TRY(tsr_spec_create(&desc, &spec));
-  tsr_status status = tsr_tensor_layout(&alone, mesh, spec, policy, &layout);
+  const tsr_status status = tsr_tensor_try_layout(&alone, mesh, spec, policy, &layout);
+  *out_fits = layout != NULL;
   tsr_layout_release(layout);
   tsr_spec_release(spec);
-  if (tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
-  *out_fits = !status;
-  tsr_status_free(status);
-  return NULL;
+  return status;
 }
 
 static int64_t count_shards(const tsr_spec_dim *entry, const tsr_mesh *mesh) {
@@ -178,10 +175,9 @@ static tsr_status fit(tsr_plan_builder *builder, const tsr_tensor *tensor, tsr_p
                       tsr_spec **inout_spec) {
   tsr_layout *layout = NULL;
   tsr_spec *fitting = NULL;
-  tsr_status status = tsr_tensor_layout(tensor, builder->plan->mesh, *inout_spec, policy, &layout);
+  TSR_TRY(tsr_tensor_try_layout(tensor, builder->plan->mesh, *inout_spec, policy, &layout));
   tsr_layout_release(layout);
-  if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
-  tsr_status_free(status);
+  if (layout) return NULL;
   TSR_TRY(drop_misfits(builder, *inout_spec, tensor, policy, &fitting));
   if (!fitting) return NULL;
   tsr_spec_release(*inout_spec);
@@ -234,19 +230,12 @@ static tsr_status correct_shape(tsr_plan_builder *builder, int32_t wanted, const
 static tsr_status find_correction(tsr_plan_builder *builder, int32_t wanted,
                                   const tsr_tensor *tensor, tsr_policy policy,
                                   const tsr_correction **out_correction) {
-  const int seen = builder->corrected.count;
-  int entry = 0;
   const uint64_t key = (uint64_t)wanted << 4 | (uint64_t)policy << 1 | builder->keep_group_members;
-  TSR_TRY(tsr_shape_table_add(&builder->corrected, key, tensor, &entry));
-  if (entry == seen) {
-    tsr_correction *list =
-        tsr_grow(builder->corrections, entry, &builder->correction_capacity, sizeof *list);
-    if (!list) return tsr_fail(NO_MEMORY, "corrections of specs");
-    builder->corrections = list;
-    TSR_TRY(correct_shape(builder, wanted, tensor, policy, &list[entry]));
-  }
-  *out_correction = &builder->corrections[entry];
-  return NULL;
+  bool is_new = false;
+  tsr_correction *correction = tsr_shape_table_value(&builder->corrected, key, tensor, &is_new);
+  if (!correction) return tsr_fail(NO_MEMORY, "corrections of specs");
+  *out_correction = correction;
+  return is_new ? correct_shape(builder, wanted, tensor, policy, correction) : NULL;
 }
 
 tsr_status tsr_plan_builder_correct(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,

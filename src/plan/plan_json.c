@@ -305,7 +305,7 @@ static tsr_status read_rows(reading *work, tsr_plan **out_plan) {
     const tsr_status status = read_row(work, i, row);
     if (status) return note_row(status, i, row);
   }
-  TSR_TRY(tsr_plan_builder_finish(&work->builder, &plan));
+  TSR_TRY(tsr_plan_builder_end(&work->builder, NULL, &plan));
   tsr_status status = check_bytes(work, plan);
   if (status)
     tsr_plan_release(plan);

@@ -1,58 +1,49 @@
+// A hash table over shapes. Keys and values lie in two lists, so values are packed.
 #include "plan/shape_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tessera/engine/kernels.h"
+#include "base/grow.h"
+#include "tessera/engine/hash.h"
 
-static bool is_entry(const tsr_shape_entry *entry, uint64_t hash, uint64_t key,
-                     const tsr_tensor *tensor) {
-  return entry->hash == hash && entry->key == key && entry->tensor->rank == tensor->rank &&
-         !memcmp(entry->tensor->dims, tensor->dims, sizeof *tensor->dims * (size_t)tensor->rank);
+static bool is_key(const tsr_shape_key *key, uint64_t number, const tsr_tensor *tensor) {
+  return key->number == number && key->tensor->rank == tensor->rank &&
+         !memcmp(key->tensor->dims, tensor->dims, sizeof *tensor->dims * (size_t)tensor->rank);
 }
 
-// At most half full, so that a miss ends after a few steps.
-static tsr_status grow(tsr_shape_table *table) {
-  const int capacity = table->capacity ? 2 * table->capacity : 32;
-  const size_t slot_count = 2 * (size_t)capacity;
-  int32_t *slots = calloc(slot_count, sizeof *slots);
-  tsr_shape_entry *entries = realloc(table->entries, sizeof *entries * (size_t)capacity);
-  if (entries) table->entries = entries;
-  if (!slots || !entries) {
-    free(slots);
-    return tsr_fail(NO_MEMORY, "table of %d shapes", capacity);
-  }
-  for (int i = 0; i < table->count; i++) {
-    size_t slot = entries[i].hash & (slot_count - 1);
-    while (slots[slot]) slot = (slot + 1) & (slot_count - 1);
-    slots[slot] = i + 1;
-  }
-  free(table->slots);
-  table->slots = slots;
-  table->slot_mask = slot_count - 1;
-  table->capacity = capacity;
-  return NULL;
+static bool add(tsr_shape_table *table, uint64_t hash, tsr_shape_key key) {
+  const int64_t count = table->slots.count;
+  tsr_shape_key *keys = tsr_grow(table->keys, count, &table->key_capacity, sizeof *keys);
+  if (keys) table->keys = keys;
+  char *values = tsr_grow(table->values, count, &table->value_capacity, table->value_size);
+  if (values) table->values = values;
+  if (!keys || !values || !tsr_hash_slots_add(&table->slots, hash)) return false;
+  keys[count] = key;
+  memset(values + (size_t)count * table->value_size, 0, table->value_size);
+  return true;
 }
 
-tsr_status tsr_shape_table_add(tsr_shape_table *table, uint64_t key, const tsr_tensor *tensor,
-                               int *out_index) {
+void *tsr_shape_table_value(tsr_shape_table *table, uint64_t number, const tsr_tensor *tensor,
+                            bool *out_new) {
   const size_t bytes = sizeof *tensor->dims * (size_t)tensor->rank;
-  const uint64_t hash = tsr_hash64(tensor->dims, bytes, key);
-  if (table->count == table->capacity) TSR_TRY(grow(table));
-  size_t slot = hash & table->slot_mask;
-  while (table->slots[slot] &&
-         !is_entry(&table->entries[table->slots[slot] - 1], hash, key, tensor))
-    slot = (slot + 1) & table->slot_mask;
-  if (!table->slots[slot]) {
-    table->entries[table->count++] = (tsr_shape_entry){key, hash, tensor};
-    table->slots[slot] = table->count;
+  const uint64_t hash = tsr_hash64(tensor->dims, bytes, number);
+  size_t step = 0;
+  int64_t at = -1;
+  while ((at = tsr_hash_slots_probe(&table->slots, hash, &step)) >= 0 &&
+         !is_key(&table->keys[at], number, tensor)) {
   }
-  *out_index = table->slots[slot] - 1;
-  return NULL;
+  *out_new = at < 0;
+  if (*out_new) {
+    at = table->slots.count;
+    if (!add(table, hash, (tsr_shape_key){number, tensor})) return NULL;
+  }
+  return table->values + (size_t)at * table->value_size;
 }
 
 void tsr_shape_table_deinit(tsr_shape_table *table) {
-  free(table->entries);
-  free(table->slots);
-  *table = (tsr_shape_table)TSR_SHAPE_TABLE_EMPTY;
+  tsr_hash_slots_deinit(&table->slots);
+  free(table->keys);
+  free(table->values);
+  *table = (tsr_shape_table){.value_size = table->value_size};
 }

@@ -4,7 +4,7 @@
 #define TESSERA_PLAN_STAND_INS_H
 
 #include "plan/companions.h"
-#include "tessera/plan.h"
+#include "plan/plan.h"
 
 // The weight that a tensor stands for.
 typedef struct tsr_stand_in {
@@ -28,9 +28,10 @@ TSR_MUST_USE tsr_status tsr_stand_ins_init(tsr_stand_ins *all, const tsr_tree *t
                                            const bool *decided);
 void tsr_stand_ins_deinit(tsr_stand_ins *all);
 
-// tsr_plan_companions where some tensors stand for weights of another plan (`stands_for`: for each
-// tensor its row there, or -1). Both may be NULL.
-TSR_MUST_USE tsr_status tsr_plan_follow(const tsr_plan *plan, const tsr_plan *weights,
-                                        const int64_t *stands_for, tsr_plan **out_plan);
+// Cuts the companions among the rows of a builder as what they go with; all rows have been set.
+// Some tensors stand for weights of another plan (`stands_for`: for each tensor its row there, or
+// -1). Both may be NULL.
+TSR_MUST_USE tsr_status tsr_plan_builder_follow(tsr_plan_builder *builder, const tsr_plan *weights,
+                                                const int64_t *stands_for);
 
 #endif

@@ -70,8 +70,7 @@ static tsr_plan *make_uneven(const tsr_tree *tree, const char *mesh_text, const 
     assert_ok(tsr_plan_builder_set(&builder, i, spec, spec, policy));
     tsr_spec_release(spec);
   }
-  assert_ok(tsr_plan_builder_finish(&builder, &plan));
-  tsr_plan_builder_deinit(&builder);
+  assert_ok(tsr_plan_builder_end(&builder, NULL, &plan));
   tsr_mesh_release(mesh);
   return plan;
 }

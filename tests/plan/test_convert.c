@@ -61,8 +61,7 @@ static tsr_plan *plan_one(const char *mesh_text, const tsr_shape *shape, const c
   tsr_plan *plan = NULL;
   assert_ok(tsr_plan_builder_init(&builder, tree, mesh));
   assert_ok(tsr_plan_builder_set(&builder, 0, spec, spec, policy));
-  assert_ok(tsr_plan_builder_finish(&builder, &plan));
-  tsr_plan_builder_deinit(&builder);
+  assert_ok(tsr_plan_builder_end(&builder, NULL, &plan));
   tsr_spec_release(spec);
   tsr_mesh_release(mesh);
   tsr_tree_release(tree);

@@ -79,8 +79,7 @@ static void other_policies_keep_sizes_that_do_not_divide(void **state) {
   assert_ok(tsr_plan_builder_init(&builder, tree, mesh));
   for (int i = 0; i < 6; i++)
     assert_ok(tsr_plan_builder_correct(&builder, i, spec, TSR_POLICY_UNEVEN));
-  assert_ok(tsr_plan_builder_finish(&builder, &plan));
-  tsr_plan_builder_deinit(&builder);
+  assert_ok(tsr_plan_builder_end(&builder, NULL, &plan));
   assert_row(plan, 0, "tp -> tp, _ 832");
   tsr_layout *layout = NULL;
   assert_ok(tsr_plan_layout(plan, 0, &layout));
@@ -108,8 +107,7 @@ static void rows_and_notes_come_in_any_order(void **state) {
   }
   const tsr_plan_note last = {TSR_WHY_MEMORY, -1, -1, 0, NULL};
   assert_ok(tsr_plan_builder_note(&builder, 2, &last));
-  assert_ok(tsr_plan_builder_finish(&builder, &plan));
-  tsr_plan_builder_deinit(&builder);
+  assert_ok(tsr_plan_builder_end(&builder, NULL, &plan));
   axis[0] = 'x';
   assert_row(plan, 2, "tp -> tp 32; auto 0 -1 2 tp; memory -1 -1 0 -");
   assert_row(plan, 5, "tp -> () 8; auto 0 -1 5 tp");
@@ -130,8 +128,7 @@ static void a_spec_that_does_not_fit_cuts_nothing(void **state) {
   tsr_plan *plan = NULL;
   assert_ok(tsr_plan_builder_init(&builder, tree, mesh));
   assert_ok(tsr_plan_builder_set(&builder, 0, spec, spec, TSR_POLICY_ERROR));
-  assert_ok(tsr_plan_builder_finish(&builder, &plan));
-  tsr_plan_builder_deinit(&builder);
+  assert_ok(tsr_plan_builder_end(&builder, NULL, &plan));
   assert_row(plan, 0, "tp -> tp 24");
   tsr_layout *layout = NULL;
   assert_fails_with(tsr_plan_layout(plan, 0, &layout), INDIVISIBLE, "tensor \"w\": ");
