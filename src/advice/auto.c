@@ -88,7 +88,7 @@ tsr_status tsr_auto_spec(const tsr_shape *shape, const tsr_mesh *mesh,
   TSR_TRY(tsr_shape_check(shape));
   TSR_TRY(tsr_chooser_init(&chooser, mesh, options));
   tsr_chooser_choose(&chooser, shape, &choice);
-  return tsr_choice_spec(&choice, chooser.mesh, out_spec);
+  return tsr_choice_spec(&choice, chooser.mesh, NULL, out_spec);
 }
 
 tsr_status tsr_auto_sharding(const tsr_shape *shape, const tsr_mesh *mesh,
@@ -111,7 +111,7 @@ static tsr_status plan_row(const tsr_chooser *chooser, tsr_plan_builder *builder
   const bool chosen = tsr_chooser_choose(chooser, &shape, &choice);
   const bool small = !chosen && tensor->rank;
   const tsr_why why = chosen ? TSR_WHY_AUTO : small ? TSR_WHY_SMALL : TSR_WHY_SCALAR;
-  TSR_TRY(tsr_choice_spec(&choice, chooser->mesh, &spec));
+  TSR_TRY(tsr_choice_spec(&choice, chooser->mesh, NULL, &spec));
   tsr_status status = tsr_plan_builder_set(builder, row, spec, spec, TSR_POLICY_ERROR);
   if (!status)
     status = tsr_plan_builder_reason(builder, row, why, -1, small ? chooser->min_size : 0);

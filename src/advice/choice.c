@@ -1,10 +1,10 @@
 #include "advice/choice.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
-#include "spec/spec_builder.h"
 #include "spec/spec_internal.h"
 #include "tessera/shape.h"
 
@@ -103,25 +103,41 @@ void tsr_choice_add(tsr_choice *choice, int dim, const tsr_unit *unit) {
   choice->used |= unit->mask;
 }
 
-static tsr_status build_dim(tsr_spec_builder *builder, const tsr_choice *choice, int dim,
-                            const tsr_mesh *mesh) {
-  TSR_TRY(tsr_spec_builder_dim(builder));
-  if (!choice->counts[dim]) return NULL;
-  TSR_TRY(tsr_spec_builder_stage(builder));
-  for (int i = 0; i < choice->counts[dim]; i++) {
-    const char *name = tsr_mesh_axis_at(mesh, choice->axes[dim][i])->name;
-    TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
-  }
+tsr_status tsr_choice_extend(const tsr_choice *choice, int dim, const tsr_mesh *mesh,
+                             tsr_arena *arena, tsr_spec_dim *inout_dim) {
+  const int added = choice->counts[dim], before = inout_dim->stage_count;
+  if (!added) return NULL;
+  const size_t count = before ? (size_t)before : 1;
+  tsr_stage *stages = tsr_arena_zeros(arena, count, sizeof *stages);
+  if (!stages) return tsr_fail(NO_MEMORY, "stages of a spec");
+  if (before) memcpy(stages, inout_dim->stages, sizeof *stages * count);
+  tsr_stage *last = &stages[count - 1];
+  tsr_axis_ref *axes = tsr_arena_zeros(arena, (size_t)(last->axis_count + added), sizeof *axes);
+  if (!axes) return tsr_fail(NO_MEMORY, "axes of a spec");
+  if (last->axis_count) memcpy(axes, last->axes, sizeof *axes * (size_t)last->axis_count);
+  last->axes = axes;
+  for (int i = 0; i < added; i++)
+    axes[last->axis_count++] =
+        (tsr_axis_ref){.name = tsr_mesh_axis_at(mesh, choice->axes[dim][i])->name, .pre = 1};
+  inout_dim->stages = stages;
+  inout_dim->stage_count = (int)count;
   return NULL;
 }
 
-tsr_status tsr_choice_spec(const tsr_choice *choice, const tsr_mesh *mesh, tsr_spec **out_spec) {
-  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+tsr_status tsr_choice_spec(const tsr_choice *choice, const tsr_mesh *mesh, const tsr_spec *start,
+                           tsr_spec **out_spec) {
+  tsr_spec_desc desc = start ? *tsr_spec_desc_of(start) : TSR_SPEC_DESC;
+  tsr_spec_dim dims[TSR_MAX_RANK] = {0};
+  tsr_arena arena = TSR_ARENA_EMPTY;
   tsr_status status = NULL;
-  for (int dim = 0; !status && dim < choice->rank; dim++)
-    status = build_dim(&builder, choice, dim, mesh);
-  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
-  tsr_spec_builder_deinit(&builder);
+  for (int dim = 0; !status && dim < choice->rank; dim++) {
+    if (dim < desc.dim_count) dims[dim] = desc.dims[dim];
+    status = tsr_choice_extend(choice, dim, mesh, &arena, &dims[dim]);
+  }
+  desc.dim_count = choice->rank;
+  desc.dims = dims;
+  if (!status) status = tsr_spec_create(&desc, out_spec);
+  tsr_arena_deinit(&arena);
   return status;
 }
 

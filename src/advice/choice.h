@@ -2,6 +2,7 @@
 #ifndef TESSERA_ADVICE_CHOICE_H
 #define TESSERA_ADVICE_CHOICE_H
 
+#include "base/arena.h"
 #include "tessera/mesh.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
@@ -38,9 +39,14 @@ typedef struct tsr_choice {
 
 // Axes of the unit must be unused.
 void tsr_choice_add(tsr_choice *choice, int dim, const tsr_unit *unit);
-// One entry per dimension, also where none is cut.
+// Adds the axes of dimension `dim` to an entry, as the minor ones of its last stage. Stages and
+// axes are in the arena.
+TSR_MUST_USE tsr_status tsr_choice_extend(const tsr_choice *choice, int dim, const tsr_mesh *mesh,
+                                          tsr_arena *arena, tsr_spec_dim *inout_dim);
+// `start` (NULL = nothing is cut) with all axes added: one entry per dimension, also where none is
+// cut.
 TSR_MUST_USE tsr_status tsr_choice_spec(const tsr_choice *choice, const tsr_mesh *mesh,
-                                        tsr_spec **out_spec);
+                                        const tsr_spec *start, tsr_spec **out_spec);
 
 // Numbers of dimensions, the largest first or the smallest; the lower index where equal.
 void tsr_dims_by_size(const tsr_shape *shape, bool smallest_first, int *out_order);

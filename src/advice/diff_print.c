@@ -1,6 +1,7 @@
 // A diff in words. Tensors are grouped by pattern as far as the same happens to them.
 #include <stdlib.h>
 
+#include "base/saturated.h"
 #include "base/text_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
@@ -49,14 +50,10 @@ static void print_group(const changes *of, const tsr_tree_group *group, const ts
   const tsr_plan_change *first = of->by_row[group->members[0]];
   int64_t moved = 0;
   if (!first) return;
-  for (int64_t i = 0; i < group->count; i++) {
-    const int64_t bytes = of->by_row[group->members[i]]->moved_bytes;
-    if (__builtin_add_overflow(moved, bytes, &moved)) moved = INT64_MAX;
-  }
-  if (group->count > 1)
-    tsr_text_addf(out, "%s (%lld tensors): ", group->pattern, (long long)group->count);
-  else
-    tsr_text_addf(out, "%s: ", tsr_tree_at(of->tree, group->members[0])->path);
+  for (int64_t i = 0; i < group->count; i++)
+    moved = tsr_saturated_add(moved, of->by_row[group->members[i]]->moved_bytes);
+  tsr_tree_group_print(group, of->tree, out);
+  tsr_text_add(out, ": ");
   if (first->kind == TSR_DIFF_REMOVED) {
     tsr_text_add(out, "removed\n");
     return;

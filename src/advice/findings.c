@@ -4,18 +4,19 @@
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 
-#define X(id, error, word, text) [TSR_FINDING_##id] = word,
-static const char *const words[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
+static const struct {
+  const char *word, *text;
+} kinds[TSR_FINDING_COUNT] = {
+#define X(id, error, kind_word, kind_text) [TSR_FINDING_##id] = {kind_word, kind_text},
+    TSR_FINDINGS(X)
 #undef X
-#define X(id, error, word, text) [TSR_FINDING_##id] = text,
-static const char *const texts[TSR_FINDING_COUNT] = {TSR_FINDINGS(X)};
-#undef X
+};
 
 const char *tsr_finding_word(tsr_finding_kind kind) {
-  return (unsigned)kind < TSR_FINDING_COUNT ? words[kind] : NULL;
+  return (unsigned)kind < TSR_FINDING_COUNT ? kinds[kind].word : NULL;
 }
 const char *tsr_finding_text(tsr_finding_kind kind) {
-  return (unsigned)kind < TSR_FINDING_COUNT ? texts[kind] : NULL;
+  return (unsigned)kind < TSR_FINDING_COUNT ? kinds[kind].text : NULL;
 }
 
 static void print_reason(const tsr_finding *finding, const tsr_plan *plan, tsr_text *out) {
@@ -82,12 +83,11 @@ static const tsr_tree_group *group_at(places *at, int64_t row) {
 static void print_finding(const tsr_finding *finding, const tsr_plan *plan,
                           const tsr_tree_group *group, tsr_text *out) {
   tsr_text_add(out, finding->error ? "error: " : "warning: ");
-  if (!group)
-    tsr_text_add(out, "the plan: ");
-  else if (group->count == 1)
-    tsr_text_addf(out, "%s: ", tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
+  if (group)
+    tsr_tree_group_print(group, tsr_plan_tree(plan), out);
   else
-    tsr_text_addf(out, "%s (%lld tensors): ", group->pattern, (long long)group->count);
+    tsr_text_add(out, "the plan");
+  tsr_text_add(out, ": ");
   print_reason(finding, plan, out);
   tsr_text_add_char(out, '\n');
 }

@@ -66,7 +66,7 @@ static tsr_status plan_row(each_fit *fit, tsr_plan_builder *builder, int64_t row
   tsr_choice choice;
   tsr_spec *spec = NULL;
   TSR_TRY(choose(fit, tensor, &choice));
-  TSR_TRY(tsr_choice_spec(&choice, fit->chooser.mesh, &spec));
+  TSR_TRY(tsr_choice_spec(&choice, fit->chooser.mesh, NULL, &spec));
   tsr_status status = tsr_plan_builder_set(builder, row, spec, spec, TSR_POLICY_ERROR);
   if (!status) status = tsr_note_fit(builder, row, &choice, fit->limit);
   tsr_spec_release(spec);

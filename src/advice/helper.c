@@ -99,7 +99,7 @@ tsr_status tsr_helper_spec(const tsr_shape *shape, const tsr_mesh *mesh, int64_t
   const int64_t share = elements / tsr_mesh_device_count(mesh) / 2;
   place_all(mesh, &methods, shape, share > min_size ? share : min_size, false, &choice);
   if (!choice.used) place_all(mesh, &methods, shape, min_size, true, &choice);
-  return tsr_choice_spec(&choice, mesh, out_spec);
+  return tsr_choice_spec(&choice, mesh, NULL, out_spec);
 }
 
 // ---- by shape ----
@@ -152,7 +152,7 @@ tsr_status tsr_memory_rule_spec(const tsr_shape *shape, tsr_dtype dtype, const t
   const bool whole = bytes <= limit;
   for (int i = 0; i < shape->rank && bytes > limit; i++)
     bytes = cut_dim(&units, order[i], shape->dims[order[i]], bytes, &choice);
-  TSR_TRY(whole ? tsr_spec_of(NULL, 0, &spec) : tsr_choice_spec(&choice, mesh, &spec));
+  TSR_TRY(whole ? tsr_spec_of(NULL, 0, &spec) : tsr_choice_spec(&choice, mesh, NULL, &spec));
   *out_spec = spec;
   if (out_bytes) *out_bytes = bytes;
   return NULL;

@@ -143,13 +143,13 @@ static void take(const tsr_knapsack *knapsack, tsr_packing *packing, int64_t ite
   packing->taken[item] = option;
 }
 
-static void take_cheapest(const tsr_knapsack *knapsack, tsr_packing *packing) {
+// Sums drift when terms come and go, so the answer is summed again at the end.
+void tsr_packing_sum(const tsr_knapsack *knapsack, tsr_packing *packing) {
   packing->bytes = 0;
   packing->cost = 0;
   for (int64_t i = 0; i < knapsack->item_count; i++) {
-    packing->taken[i] = 0;
-    packing->bytes += option_of(knapsack, i, 0)->bytes;
-    packing->cost += option_of(knapsack, i, 0)->cost;
+    packing->bytes += option_of(knapsack, i, packing->taken[i])->bytes;
+    packing->cost += option_of(knapsack, i, packing->taken[i])->cost;
   }
 }
 
@@ -201,16 +201,6 @@ static void use_room(const tsr_knapsack *knapsack, const int64_t *order, tsr_pac
   }
 }
 
-// Sums drift when terms come and go; the answer is summed anew.
-static void sum_up(const tsr_knapsack *knapsack, tsr_packing *packing) {
-  packing->bytes = 0;
-  packing->cost = 0;
-  for (int64_t i = 0; i < knapsack->item_count; i++) {
-    packing->bytes += option_of(knapsack, i, packing->taken[i])->bytes;
-    packing->cost += option_of(knapsack, i, packing->taken[i])->cost;
-  }
-}
-
 // Finishes the descent in the two ways there are, and keeps the cheaper packing. `other` is
 // scratch.
 static void finish(const tsr_knapsack *knapsack, const tsr_steps_down *down, int64_t last,
@@ -224,7 +214,7 @@ static void finish(const tsr_knapsack *knapsack, const tsr_steps_down *down, int
   take_best_single(knapsack, &second);
   use_room(knapsack, order, &second);
   if (second.cost < packing->cost) memcpy(packing->taken, other, size);
-  sum_up(knapsack, packing);
+  tsr_packing_sum(knapsack, packing);
 }
 
 static tsr_status pack(const tsr_knapsack *knapsack, const tsr_steps_down *down,
@@ -241,7 +231,8 @@ static tsr_status pack(const tsr_knapsack *knapsack, const tsr_steps_down *down,
 
 tsr_status tsr_knapsack_solve(const tsr_knapsack *knapsack, tsr_packing *packing) {
   tsr_steps_down down = {0};
-  take_cheapest(knapsack, packing);
+  for (int64_t i = 0; i < knapsack->item_count; i++) packing->taken[i] = 0;
+  tsr_packing_sum(knapsack, packing);
   packing->lower_bound = packing->cost;
   packing->optimal = packing->bytes <= knapsack->limit;
   if (packing->optimal) return NULL;

@@ -43,6 +43,9 @@ TSR_MUST_USE tsr_status tsr_knapsack_solve(const tsr_knapsack *knapsack, tsr_pac
 
 // ---- between the files of the solver ----
 
+// Sets bytes and cost of a packing from what it takes.
+void tsr_packing_sum(const tsr_knapsack *knapsack, tsr_packing *packing);
+
 // One step down the lower convex hull of an item's options.
 typedef struct tsr_step {
   double slope;  // cost per byte saved

@@ -163,14 +163,9 @@ static void run(walker *search, const tsr_steps_down *down, sums *room, tsr_pack
     search->best[rank] = packing->taken[search->order[rank]];
   }
   packing->optimal = walk(search, 0, search->knapsack->limit, 0);
-  packing->bytes = 0;
-  packing->cost = 0;
-  for (int rank = 0; rank < search->item_count; rank++) {
-    const tsr_option *option = &options_of(search, rank)[search->best[rank]];
+  for (int rank = 0; rank < search->item_count; rank++)
     packing->taken[search->order[rank]] = search->best[rank];
-    packing->bytes += option->bytes;
-    packing->cost += option->cost;
-  }
+  tsr_packing_sum(search->knapsack, packing);
 }
 
 // What is proved ends the search: a cost at the bound before it, an exhausted search after it.

@@ -3,18 +3,19 @@
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 
-#define X(id, word, text) [TSR_LINT_##id] = word,
-static const char *const words[TSR_LINT_COUNT] = {TSR_LINTS(X)};
+static const struct {
+  const char *word, *text;
+} kinds[TSR_LINT_COUNT] = {
+#define X(id, kind_word, kind_text) [TSR_LINT_##id] = {kind_word, kind_text},
+    TSR_LINTS(X)
 #undef X
-#define X(id, word, text) [TSR_LINT_##id] = text,
-static const char *const texts[TSR_LINT_COUNT] = {TSR_LINTS(X)};
-#undef X
+};
 
 const char *tsr_lint_word(tsr_lint_kind kind) {
-  return (unsigned)kind < TSR_LINT_COUNT ? words[kind] : NULL;
+  return (unsigned)kind < TSR_LINT_COUNT ? kinds[kind].word : NULL;
 }
 const char *tsr_lint_text(tsr_lint_kind kind) {
-  return (unsigned)kind < TSR_LINT_COUNT ? texts[kind] : NULL;
+  return (unsigned)kind < TSR_LINT_COUNT ? kinds[kind].text : NULL;
 }
 
 static void print_place(const tsr_rules *rules, int64_t index, tsr_text *out) {

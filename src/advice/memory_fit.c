@@ -21,8 +21,6 @@
 #include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "spec/sharding_internal.h"
-#include "spec/spec_builder.h"
-#include "spec/spec_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 
@@ -83,11 +81,9 @@ typedef struct fit_job {
   int *taken;  // per group, among its candidates
 } fit_job;
 
-static uint32_t axes_of_dim(const tsr_sharding_dim *dim) {
+static uint32_t axes_of(const tsr_sub_axis *axes, int count) {
   uint32_t used = 0;
-  for (int s = 0; s < dim->stage_count; s++)
-    for (int i = 0; i < dim->stages[s].axis_count; i++)
-      used |= UINT32_C(1) << dim->stages[s].axes[i].axis;
+  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
   return used;
 }
 
@@ -99,15 +95,13 @@ static bool is_even(const tsr_sharding_dim *dim, int64_t size) {
 
 // Axes that are not free though they cut nothing.
 static uint32_t axes_of_sets(const tsr_sharding *sharding) {
-  uint32_t used = 0;
   int count = 0;
   const tsr_sub_axis *axes = tsr_sharding_unreduced(sharding, &count);
-  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
+  uint32_t used = axes_of(axes, count);
   axes = tsr_sharding_reduced(sharding, &count);
-  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
+  used |= axes_of(axes, count);
   axes = tsr_sharding_replicated(sharding, &count);
-  for (int i = 0; i < count; i++) used |= UINT32_C(1) << axes[i].axis;
-  return used;
+  return used | axes_of(axes, count);
 }
 
 static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_part *out) {
@@ -116,7 +110,8 @@ static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_part 
   out->elements = tsr_layout_largest(layout);
   for (int d = 0; d < out->shape.rank; d++) {
     const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
-    out->used |= axes_of_dim(dim);
+    for (int s = 0; s < dim->stage_count; s++)
+      out->used |= axes_of(dim->stages[s].axes, dim->stages[s].axis_count);
     const bool may_cut = policy != TSR_POLICY_TRIM && is_even(dim, out->shape.dims[d]);
     out->shape.dims[d] = may_cut ? out->shape.dims[d] / dim->shards : 1;
   }
@@ -273,72 +268,22 @@ static tsr_status solve(fit_job *job, tsr_fit_report *out_report) {
 
 // ---- the plan ----
 
-static tsr_status copy_stages(tsr_spec_builder *builder, const tsr_spec_dim *dim) {
-  for (int s = 0; s < dim->stage_count; s++)
-    TSR_TRY(tsr_spec_builder_copy_stage(builder, &dim->stages[s]));
-  tsr_spec_builder_last_dim(builder)->open = dim->open;
-  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
-  tsr_spec_builder_last_dim(builder)->priority = dim->priority;
-  return NULL;
-}
-
-// A dimension as it was, with the chosen axes as the minor ones.
-static tsr_status extend_dim(tsr_spec_builder *builder, const tsr_spec_desc *start, int dim,
-                             const tsr_choice *choice, const tsr_mesh *mesh) {
-  const tsr_spec_dim *before = dim < start->dim_count ? &start->dims[dim] : NULL;
-  TSR_TRY(tsr_spec_builder_dim(builder));
-  if (before) TSR_TRY(copy_stages(builder, before));
-  if (!choice->counts[dim]) return NULL;
-  if (!before || !before->stage_count) TSR_TRY(tsr_spec_builder_stage(builder));
-  for (int i = 0; i < choice->counts[dim]; i++) {
-    const char *name = tsr_mesh_axis_at(mesh, choice->axes[dim][i])->name;
-    TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
-  }
-  return NULL;
-}
-
-static tsr_status copy_set(tsr_spec_builder *builder, tsr_spec_set set, const tsr_axis_ref *members,
-                           int count) {
-  for (int i = 0; i < count; i++) TSR_TRY(tsr_spec_builder_member(builder, set, &members[i]));
-  return NULL;
-}
-
-static tsr_status extend(tsr_spec_builder *builder, const tsr_spec_desc *start,
-                         const tsr_choice *choice, const tsr_mesh *mesh) {
-  for (int dim = 0; dim < choice->rank; dim++)
-    TSR_TRY(extend_dim(builder, start, dim, choice, mesh));
-  TSR_TRY(copy_set(builder, TSR_SET_UNREDUCED, start->unreduced, start->unreduced_count));
-  TSR_TRY(copy_set(builder, TSR_SET_REDUCED, start->reduced, start->reduced_count));
-  TSR_TRY(copy_set(builder, TSR_SET_REPLICATED, start->replicated, start->replicated_count));
-  builder->reduction = start->reduction;
-  builder->mesh_name = start->mesh_name;
-  return NULL;
-}
-
+// NULL = uncut.
 static tsr_status make_spec(const fit_job *job, int64_t row, const tsr_choice *choice,
                             tsr_spec **out_spec) {
-  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
-  tsr_plan_row start;
-  if (!job->options->start && !choice->used) return tsr_spec_of(NULL, 0, out_spec);
-  if (!job->options->start) return tsr_choice_spec(choice, job->mesh, out_spec);
-  tsr_plan_row_read(job->options->start, row, &start);
-  if (!choice->used) {
-    *out_spec = tsr_spec_retain(start.final);
-    return NULL;
-  }
-  tsr_status status = extend(&builder, tsr_spec_desc_of(start.final), choice, job->mesh);
-  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
-  tsr_spec_builder_deinit(&builder);
-  return status;
+  tsr_plan_row start = {0};
+  if (job->options->start) tsr_plan_row_read(job->options->start, row, &start);
+  if (choice->used) return tsr_choice_spec(choice, job->mesh, start.final, out_spec);
+  *out_spec = start.final ? tsr_spec_retain(start.final) : NULL;
+  return NULL;
 }
 
 static tsr_status set_row(const fit_job *job, tsr_plan_builder *builder, int64_t row,
                           const tsr_spec *spec, const tsr_choice *choice) {
-  tsr_plan_row start = {.wanted = spec, .policy = TSR_POLICY_ERROR};
-  if (job->options->start) tsr_plan_row_read(job->options->start, row, &start);
-  for (int64_t i = 0; i < start.note_count; i++)
-    TSR_TRY(tsr_plan_builder_note(builder, row, &start.notes[i]));
-  TSR_TRY(tsr_plan_builder_set(builder, row, start.wanted, spec, start.policy));
+  tsr_plan_row fitted = {.wanted = spec, .policy = TSR_POLICY_ERROR};
+  if (job->options->start) tsr_plan_row_read(job->options->start, row, &fitted);
+  fitted.final = spec;
+  TSR_TRY(tsr_plan_builder_copy(builder, row, &fitted));
   return tsr_note_fit(builder, row, choice, job->options->limit);
 }
 

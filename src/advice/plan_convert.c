@@ -18,7 +18,6 @@
 #include "plan/plan_internal.h"
 #include "plan/stand_ins.h"
 #include "spec/sharding_internal.h"
-#include "spec/spec_builder.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/engine/sharding.h"
 
@@ -99,53 +98,43 @@ static bool can_rename(const convert_job *job, const tsr_sharding *from) {
   return claim_heirs(job, set, count, owner);
 }
 
-// The reference with the heir's name. None inside a group stays.
-static tsr_axis_ref renamed(const convert_job *job, const tsr_axis_ref *ref) {
-  const int axis = tsr_mesh_axis_find(job->plan->mesh, ref->name);
-  if (axis < 0) return *ref;
-  return (tsr_axis_ref){.name = tsr_mesh_axis_at(job->mesh, job->heirs.heir[axis])->name,
-                        .pre = ref->pre,
-                        .size = ref->size};
-}
-
-static tsr_status rename_dim(const convert_job *job, tsr_spec_builder *builder,
-                             const tsr_spec_dim *dim) {
-  TSR_TRY(tsr_spec_builder_dim(builder));
-  tsr_spec_builder_last_dim(builder)->open = dim->open;
-  tsr_spec_builder_last_dim(builder)->has_priority = dim->has_priority;
-  tsr_spec_builder_last_dim(builder)->priority = dim->priority;
-  for (int s = 0; s < dim->stage_count; s++) {
-    TSR_TRY(tsr_spec_builder_stage(builder));
-    TSR_TRY(tsr_spec_builder_copy_cut(builder, &dim->stages[s]));
-    for (int i = 0; i < dim->stages[s].axis_count; i++) {
-      const tsr_axis_ref ref = renamed(job, &dim->stages[s].axes[i]);
-      TSR_TRY(tsr_spec_builder_axis(builder, &ref));
-    }
-  }
-  return NULL;
-}
-
-static tsr_status rename_set(const convert_job *job, tsr_spec_builder *builder, tsr_spec_set set,
-                             const tsr_axis_ref *members, int count) {
+// The axes with the names of their heirs, in the arena. None inside a group stays.
+static tsr_status rename_axes(const convert_job *job, tsr_arena *arena, int count,
+                              const tsr_axis_ref **inout_axes) {
+  tsr_axis_ref *axes = tsr_arena_zeros(arena, (size_t)count + 1, sizeof *axes);
+  if (!axes) return tsr_fail(NO_MEMORY, "axes of a spec");
   for (int i = 0; i < count; i++) {
-    const tsr_axis_ref ref = renamed(job, &members[i]);
-    TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
+    axes[i] = (*inout_axes)[i];
+    const int axis = tsr_mesh_axis_find(job->plan->mesh, axes[i].name);
+    if (axis >= 0) axes[i].name = tsr_mesh_axis_at(job->mesh, job->heirs.heir[axis])->name;
   }
+  *inout_axes = axes;
   return NULL;
 }
 
-static tsr_status rename_spec(const convert_job *job, const tsr_spec_desc *desc,
-                              tsr_spec_builder *builder) {
-  for (int d = 0; d < desc->dim_count; d++) TSR_TRY(rename_dim(job, builder, &desc->dims[d]));
-  TSR_TRY(rename_set(job, builder, TSR_SET_UNREDUCED, desc->unreduced, desc->unreduced_count));
-  TSR_TRY(rename_set(job, builder, TSR_SET_REDUCED, desc->reduced, desc->reduced_count));
-  TSR_TRY(rename_set(job, builder, TSR_SET_REPLICATED, desc->replicated, desc->replicated_count));
-  builder->reduction = desc->reduction;
-  builder->mesh_name = desc->mesh_name;
+static tsr_status rename_dim(const convert_job *job, tsr_arena *arena, tsr_spec_dim *dim) {
+  tsr_stage *stages = tsr_arena_zeros(arena, (size_t)dim->stage_count + 1, sizeof *stages);
+  if (!stages) return tsr_fail(NO_MEMORY, "stages of a spec");
+  for (int s = 0; s < dim->stage_count; s++) {
+    stages[s] = dim->stages[s];
+    TSR_TRY(rename_axes(job, arena, stages[s].axis_count, &stages[s].axes));
+  }
+  dim->stages = stages;
   return NULL;
 }
 
-// ---- choosing anew ----
+static tsr_status rename_spec(const convert_job *job, tsr_arena *arena, tsr_spec_desc *desc,
+                              tsr_spec_dim *dims) {
+  for (int d = 0; d < desc->dim_count; d++) {
+    dims[d] = desc->dims[d];
+    TSR_TRY(rename_dim(job, arena, &dims[d]));
+  }
+  TSR_TRY(rename_axes(job, arena, desc->unreduced_count, &desc->unreduced));
+  TSR_TRY(rename_axes(job, arena, desc->reduced_count, &desc->reduced));
+  return rename_axes(job, arena, desc->replicated_count, &desc->replicated);
+}
+
+// ---- choosing again ----
 
 static bool divides(const passage *on, int dim, int64_t parts) {
   const int64_t size = on->tensor->dims[dim];
@@ -270,24 +259,14 @@ static void help_dims(const convert_job *job, passage *on) {
   }
 }
 
-static tsr_status build_dim(const convert_job *job, const passage *on, int dim,
-                            tsr_spec_builder *builder) {
-  const tsr_sharding_dim *before = tsr_sharding_dim_at(on->from, dim);
-  if (on->cuts >> dim & 1)
-    return rename_dim(job, builder, &tsr_spec_desc_of(tsr_sharding_spec(on->from))->dims[dim]);
-  TSR_TRY(tsr_spec_builder_dim(builder));
-  tsr_spec_builder_last_dim(builder)->open = before->open;
-  tsr_spec_builder_last_dim(builder)->has_priority = before->has_priority;
-  tsr_spec_builder_last_dim(builder)->priority = before->priority;
-  if (on->choice.counts[dim]) TSR_TRY(tsr_spec_builder_stage(builder));
-  for (int i = 0; i < on->choice.counts[dim]; i++) {
-    const char *name = tsr_mesh_axis_at(job->mesh, on->choice.axes[dim][i])->name;
-    TSR_TRY(tsr_spec_builder_axis(builder, &(tsr_axis_ref){.name = name, .pre = 1}));
-  }
-  return NULL;
+static tsr_status make_dim(const convert_job *job, const passage *on, int dim, tsr_arena *arena,
+                           tsr_spec_dim *inout_dim) {
+  if (on->cuts >> dim & 1) return rename_dim(job, arena, inout_dim);
+  inout_dim->stage_count = 0;
+  return tsr_choice_extend(&on->choice, dim, job->mesh, arena, inout_dim);
 }
 
-// Partial results belong to the devices they are on; they cannot be dealt out anew.
+// Partial results belong to the devices they are on, so another mesh has no place for them.
 static tsr_status check_sets(const convert_job *job, const tsr_sharding *from) {
   int count = 0;
   const tsr_sub_axis *axes = tsr_sharding_unreduced(from, &count);
@@ -296,16 +275,21 @@ static tsr_status check_sets(const convert_job *job, const tsr_sharding *from) {
                   tsr_mesh_axis_at(job->plan->mesh, axes[0].axis)->name);
 }
 
-static tsr_status choose_spec(convert_job *job, passage *on, tsr_spec_builder *builder) {
-  on->choice.rank = tsr_sharding_dim_count(on->from);
+static tsr_status choose_spec(convert_job *job, passage *on, tsr_arena *arena, tsr_spec_desc *desc,
+                              tsr_spec_dim *dims) {
+  on->choice.rank = desc->dim_count;
   TSR_TRY(check_sets(job, on->from));
-  for (int d = 0; d < on->choice.rank; d++) {
+  for (int d = 0; d < desc->dim_count; d++) {
     on->shards[d] = 1;
     TSR_TRY(keep_heirs(job, on, d));
   }
   help_dims(job, on);
-  for (int d = 0; d < on->choice.rank; d++) TSR_TRY(build_dim(job, on, d, builder));
-  builder->mesh_name = tsr_spec_desc_of(tsr_sharding_spec(on->from))->mesh_name;
+  for (int d = 0; d < desc->dim_count; d++) {
+    dims[d] = desc->dims[d];
+    TSR_TRY(make_dim(job, on, d, arena, &dims[d]));
+  }
+  *desc = (tsr_spec_desc){
+      .size = sizeof *desc, .dim_count = desc->dim_count, .mesh_name = desc->mesh_name};
   return NULL;
 }
 
@@ -329,15 +313,16 @@ static tsr_status note_dims(convert_job *job, const tsr_sharding *from, const ts
 }
 
 static tsr_status make_spec(convert_job *job, passage *on, tsr_spec **out_spec) {
-  tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
+  tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(on->from));
+  tsr_spec_dim dims[TSR_MAX_RANK];
+  tsr_arena arena = TSR_ARENA_EMPTY;
   on->choice = (tsr_choice){.rank = 0};
   on->cuts = 0;
-  tsr_status status =
-      can_rename(job, on->from)
-          ? rename_spec(job, tsr_spec_desc_of(tsr_sharding_spec(on->from)), &builder)
-          : choose_spec(job, on, &builder);
-  if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
-  tsr_spec_builder_deinit(&builder);
+  tsr_status status = can_rename(job, on->from) ? rename_spec(job, &arena, &desc, dims)
+                                                : choose_spec(job, on, &arena, &desc, dims);
+  desc.dims = dims;
+  if (!status) status = tsr_spec_create(&desc, out_spec);
+  tsr_arena_deinit(&arena);
   return status;
 }
 

@@ -9,10 +9,9 @@
 // ---- rules ----
 
 static void print_rule(const tsr_rules *rules, int64_t index, tsr_text *out) {
-  const tsr_rule *rule = tsr_rules_at(rules, index);
   tsr_text_add(out, "  ");
-  tsr_rule_print_place(index, rule->file, rule->line, out);
-  tsr_text_addf(out, " \"%s\"\n", rule->pattern);
+  tsr_rules_print_name(rules, index, out);
+  tsr_text_add_char(out, '\n');
 }
 
 // The rule whose note the row has; -1 if no rule matched.

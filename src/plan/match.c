@@ -94,10 +94,9 @@ static void add_unmatched(const matching *work, const char *path, tsr_text *out)
   tsr_text_addf(out, "\"%s\"", path);
   const int64_t nearest = tsr_rules_nearest(work->rules, path);
   if (nearest < 0) return;
-  const tsr_rule *rule = tsr_rules_at(work->rules, nearest);
   tsr_text_add(out, " (nearest: ");
-  tsr_rule_print_place(nearest, rule->file, rule->line, out);
-  tsr_text_addf(out, " \"%s\")", rule->pattern);
+  tsr_rules_print_name(work->rules, nearest, out);
+  tsr_text_add_char(out, ')');
 }
 
 // Companions ask no rule: what they go with does, or the weight they stand for.

@@ -16,72 +16,101 @@ void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
   tsr_status_free(status);
 }
 
-void tsr_rule_print_place(int64_t index, const char *file, int64_t line, tsr_text *out) {
+static void print_place(int64_t index, const char *file, int64_t line, tsr_text *out) {
   tsr_text_addf(out, "rule %lld", (long long)index);
   if (!file || !*file) return;
   tsr_text_addf(out, line ? " (%s:%lld)" : " (%s)", file, (long long)line);
 }
 
+void tsr_rules_print_name(const tsr_rules *rules, int64_t index, tsr_text *out) {
+  const tsr_rule *rule = tsr_rules_at(rules, index);
+  print_place(index, rule->file, rule->line, out);
+  tsr_text_addf(out, " \"%s\"", rule->pattern);
+}
+
+// What a printer looks at.
+typedef struct note_view {
+  const tsr_plan *plan;
+  int64_t index;
+  tsr_plan_row row;
+  const tsr_plan_note *note;
+} note_view;
+
+static void print_plain(const note_view *view, tsr_text *out) {
+  tsr_text_add(out, tsr_why_text(view->note->why));
+  if (view->note->axis) tsr_text_addf(out, ": axis \"%s\"", view->note->axis);
+}
+
 // ---- rules ----
 
-static void print_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
-  const tsr_rule *rule = plan->rules ? tsr_rules_at(plan->rules, note->rule) : NULL;
+static void print_rule(const note_view *view, tsr_text *out) {
+  const tsr_rules *rules = view->plan->rules;
+  const tsr_rule *rule = rules ? tsr_rules_at(rules, view->note->rule) : NULL;
   if (!rule) {
-    tsr_text_addf(out, "rule %lld", (long long)note->rule);
+    tsr_text_addf(out, "rule %lld", (long long)view->note->rule);
     return;
   }
-  tsr_rule_print_place(note->rule, rule->file, rule->line, out);
-  tsr_text_addf(out, " \"%s\" -> ", rule->pattern);
+  tsr_rules_print_name(rules, view->note->rule, out);
+  tsr_text_add(out, " -> ");
   tsr_spec_add(rule->spec, out);
 }
 
-static void print_logical_rule(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
-  if (note->rule >= tsr_logical_rules_count(plan->logical_rules)) {
-    tsr_text_addf(out, "rule %lld", (long long)note->rule);
+static void print_logical(const note_view *view, tsr_text *out) {
+  const tsr_logical_rules *rules = view->plan->logical_rules;
+  const int64_t index = view->note->rule;
+  if (index >= tsr_logical_rules_count(rules)) {
+    tsr_text_addf(out, "rule %lld", (long long)index);
     return;
   }
-  const tsr_logical_rule *rule = tsr_logical_rules_at(plan->logical_rules, note->rule);
-  tsr_rule_print_place(note->rule, rule->file, rule->line, out);
+  const tsr_logical_rule *rule = tsr_logical_rules_at(rules, index);
+  print_place(index, rule->file, rule->line, out);
   tsr_text_addf(out, " %s -> ", rule->name);
   tsr_entry_print(&rule->entry, out);
 }
 
-static void print_logical(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
-  print_logical_rule(plan, note, out);
-  if (note->why == TSR_WHY_LOGICAL_BLOCKED)
-    tsr_text_addf(out, " is passed over, as dimension %lld has its axis",
-                  (long long)note->argument);
+static void print_logical_blocked(const note_view *view, tsr_text *out) {
+  print_logical(view, out);
+  tsr_text_addf(out, " is passed over, as dimension %lld has its axis",
+                (long long)view->note->argument);
+}
+
+static void print_small(const note_view *view, tsr_text *out) {
+  tsr_text_addf(out, "%lld elements are fewer than the minimum of %lld, so it is not cut",
+                (long long)tsr_tensor_elements(view->row.tensor), (long long)view->note->argument);
 }
 
 // ---- corrections ----
 
+static void print_duplicate(const note_view *view, tsr_text *out) {
+  tsr_text_addf(out, "axis \"%s\" is used before, so it is dropped here",
+                view->note->axis ? view->note->axis : "");
+}
+
 // Whether the change left other axes in its dimension.
-static bool is_alone(const tsr_plan_row *row, const tsr_plan_note *note) {
-  const tsr_spec_desc *final = tsr_spec_desc_of(row->final);
+static bool is_alone(const note_view *view) {
+  const tsr_spec_desc *final = tsr_spec_desc_of(view->row.final);
+  const tsr_plan_note *note = view->note;
   return note->axis && note->dim >= 0 && note->dim < final->dim_count &&
          final->dims[note->dim].stage_count > 0;
 }
 
 // In the words of the correction itself.
-static void print_change(const tsr_plan_row *row, const tsr_plan_note *note, tsr_change_kind kind,
-                         tsr_text *out) {
-  const bool whole = note->dim < 0 || note->dim >= row->tensor->rank;
+static void print_change(const note_view *view, tsr_text *out) {
+  const tsr_plan_note *note = view->note;
+  const tsr_tensor *tensor = view->row.tensor;
+  const tsr_change_kind kind = tsr_why_change(note->why);
+  const bool whole = note->dim < 0 || note->dim >= tensor->rank;
   const bool sub_axis = kind == TSR_CHANGE_SUB_AXIS_MISFIT;
   tsr_change change = {.kind = kind,
                        .dim = note->dim,
                        .axis = note->axis,
-                       .size = whole ? row->tensor->rank : row->tensor->dims[note->dim],
+                       .size = whole ? tensor->rank : tensor->dims[note->dim],
                        .product = note->argument,
-                       .alone = is_alone(row, note)};
+                       .alone = is_alone(view)};
   if (sub_axis) change.size = note->argument;
   if ((sub_axis || kind == TSR_CHANGE_AXIS_MISSING) && !change.axis) change.axis = "";
   tsr_changes_print(&(tsr_changes){1, &change}, out);
   if (out->length && !out->failed) out->data[--out->length] = '\0';  // the end of the line
-}
-
-static void print_plain(const tsr_plan_note *note, tsr_text *out) {
-  tsr_text_add(out, tsr_why_text(note->why));
-  if (note->axis) tsr_text_addf(out, ": axis \"%s\"", note->axis);
 }
 
 static void print_dim(const tsr_plan_note *note, tsr_text *out) {
@@ -90,47 +119,48 @@ static void print_dim(const tsr_plan_note *note, tsr_text *out) {
 
 // ---- automatic plans ----
 
-static void print_memory(const tsr_plan_note *note, tsr_text *out) {
-  print_dim(note, out);
-  tsr_text_addf(out, "cut in %lld to fit the memory", (long long)note->argument);
+static void print_memory(const note_view *view, tsr_text *out) {
+  tsr_text_addf(out, "cut in %lld to fit the memory", (long long)view->note->argument);
 }
 
-static void print_converted(const tsr_plan_note *note, tsr_text *out) {
-  print_dim(note, out);
-  if (note->dim < 0)
+static void print_converted(const note_view *view, tsr_text *out) {
+  if (view->note->dim < 0)
     tsr_text_add(out, "not cut on the other mesh");
   else
-    tsr_text_addf(out, "cut in %lld on the other mesh%s", (long long)note->argument,
-                  note->axis ? "" : ", but not here");
+    tsr_text_addf(out, "cut in %lld on the other mesh%s", (long long)view->note->argument,
+                  view->note->axis ? "" : ", but not here");
 }
 
-// Whom it goes with follows from the names, which may be gone where a part of a model was taken.
-static void print_companion(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
-                            tsr_text *out) {
-  print_dim(note, out);
-  if (note->dim >= 0) {
-    tsr_text_addf(out, note->argument > 1 ? "cut with it, by blocks of %lld" : "cut with it",
-                  (long long)note->argument);
+// ---- companions ----
+
+// What it goes with follows from the names. The tree may lack it: some tensors may have been left
+// out since.
+static void print_companion(const note_view *view, tsr_text *out) {
+  const tsr_tree *tree = view->plan->tree;
+  const long long blocks = (long long)view->note->argument;
+  if (view->note->dim >= 0) {
+    tsr_text_addf(out, blocks > 1 ? "cut with it, by blocks of %lld" : "cut with it", blocks);
     return;
   }
   tsr_stand_in weight;
-  const tsr_companion found = tsr_companion_find(plan->tree, index);
-  if (tsr_stand_in_find(plan->tree, index, &weight))
+  const tsr_companion found = tsr_companion_find(tree, view->index);
+  if (tsr_stand_in_find(tree, view->index, &weight))
     tsr_text_addf(out, "stands for \"%s\"", weight.path);
   else if (found.of >= 0)
-    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_at(plan->tree, found.of)->path);
+    tsr_text_addf(out, "goes with \"%s\"", tsr_tree_at(tree, found.of)->path);
   else
-    print_plain(note, out);
+    print_plain(view, out);
 }
 
-static void print_whole(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
-                        tsr_text *out) {
-  const tsr_companion found = tsr_companion_find(plan->tree, index);
+static void print_whole(const note_view *view, tsr_text *out) {
+  const tsr_companion found = tsr_companion_find(view->plan->tree, view->index);
   if (found.why)
     tsr_text_addf(out, "kept whole, as %s", found.why);
   else
-    print_plain(note, out);
+    print_plain(view, out);
 }
+
+// ---- parts ----
 
 // The part of a dimension whose pieces, each to stay whole, the shards do not divide; NULL = none.
 static const tsr_part *find_indivisible(const tsr_spec *spec, int dim, int64_t shards) {
@@ -156,11 +186,12 @@ static void print_pieces(const tsr_part *part, int64_t shards, tsr_text *out) {
   tsr_text_addf(out, " are not divisible by %lld", (long long)shards);
 }
 
-static void print_misfit(const tsr_plan_row *row, const tsr_plan_note *note, tsr_text *out) {
+static void print_misfit(const note_view *view, tsr_text *out) {
+  const tsr_plan_note *note = view->note;
   const tsr_part *part =
-      note->argument < 1 ? NULL : find_indivisible(row->wanted, note->dim, note->argument);
+      note->argument < 1 ? NULL : find_indivisible(view->row.wanted, note->dim, note->argument);
   if (!part) {
-    print_change(row, note, TSR_CHANGE_CUT_MISFIT, out);
+    print_change(view, out);
     return;
   }
   print_dim(note, out);
@@ -168,18 +199,20 @@ static void print_misfit(const tsr_plan_row *row, const tsr_plan_note *note, tsr
   tsr_text_add(out, ", so it is not cut");
 }
 
-static void print_together(const tsr_plan *plan, const tsr_plan_note *note, tsr_text *out) {
-  const tsr_rule *rule = plan->rules ? tsr_rules_at(plan->rules, note->rule) : NULL;
+static void print_together(const note_view *view, tsr_text *out) {
+  const tsr_plan_note *note = view->note;
+  const tsr_rules *rules = view->plan->rules;
+  const tsr_rule *rule = rules ? tsr_rules_at(rules, note->rule) : NULL;
   if (!rule || !rule->together) {
-    print_plain(note, out);
+    print_plain(view, out);
     return;
   }
   const int64_t shards = note->argument < 1 ? 1 : note->argument;
   const tsr_part *part = NULL;
   tsr_text_addf(out, "not cut, as %s is cut over %s together or not at all, and ", rule->together,
                 note->axis ? note->axis : "");
-  tsr_rule_print_place(note->rule, rule->file, rule->line, out);
-  tsr_text_addf(out, " \"%s\" cannot be", rule->pattern);
+  tsr_rules_print_name(rules, note->rule, out);
+  tsr_text_add(out, " cannot be");
   for (int d = 0; d < tsr_spec_desc_of(rule->spec)->dim_count && !part; d++)
     part = find_indivisible(rule->spec, d, shards);
   if (!part) return;
@@ -187,64 +220,39 @@ static void print_together(const tsr_plan *plan, const tsr_plan_note *note, tsr_
   print_pieces(part, shards, out);
 }
 
+// ---- all ----
+
+// Reasons without a printer are their text. `no_dim`: the printer names the dimension itself.
+static const struct {
+  void (*print)(const note_view *view, tsr_text *out);
+  bool no_dim;
+} printers[TSR_WHY_COUNT] = {
+    [TSR_WHY_RULE] = {print_rule, true},
+    [TSR_WHY_SMALL] = {print_small, true},
+    [TSR_WHY_LOGICAL] = {print_logical, false},
+    [TSR_WHY_LOGICAL_BLOCKED] = {print_logical_blocked, false},
+    [TSR_WHY_DUPLICATE_AXIS] = {print_duplicate, false},
+    [TSR_WHY_MEMORY] = {print_memory, false},
+    [TSR_WHY_CONVERTED] = {print_converted, false},
+    [TSR_WHY_COMPANION] = {print_companion, false},
+    [TSR_WHY_WHOLE] = {print_whole, true},
+    [TSR_WHY_CUT_TO_RANK] = {print_change, true},
+    [TSR_WHY_AXIS_MISSING] = {print_change, true},
+    [TSR_WHY_SUB_AXIS_MISFIT] = {print_change, true},
+    [TSR_WHY_INDIVISIBLE] = {print_change, true},
+    [TSR_WHY_CUT_MISFIT] = {print_misfit, true},
+    [TSR_WHY_TOGETHER] = {print_together, false},
+    [TSR_WHY_UNCONSTRAINED] = {print_change, true},
+};
+
 void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                          tsr_text *out) {
-  tsr_plan_row row;
-  if (!tsr_plan_row_read(plan, index, &row)) return;
-  switch (note->why) {
-    case TSR_WHY_RULE:
-      print_rule(plan, note, out);
-      return;
-    case TSR_WHY_SMALL:
-      tsr_text_addf(out, "%lld elements are fewer than the minimum of %lld, so it is not cut",
-                    (long long)tsr_tensor_elements(row.tensor), (long long)note->argument);
-      return;
-    case TSR_WHY_LOGICAL:
-    case TSR_WHY_LOGICAL_BLOCKED:
-      print_dim(note, out);
-      print_logical(plan, note, out);
-      return;
-    case TSR_WHY_DUPLICATE_AXIS:
-      print_dim(note, out);
-      tsr_text_addf(out, "axis \"%s\" is used before, so it is dropped here",
-                    note->axis ? note->axis : "");
-      return;
-    case TSR_WHY_MEMORY:
-      print_memory(note, out);
-      return;
-    case TSR_WHY_CONVERTED:
-      print_converted(note, out);
-      return;
-    case TSR_WHY_COMPANION:
-      print_companion(plan, index, note, out);
-      return;
-    case TSR_WHY_WHOLE:
-      print_whole(plan, index, note, out);
-      return;
-    case TSR_WHY_CUT_TO_RANK:
-      print_change(&row, note, TSR_CHANGE_CUT_TO_RANK, out);
-      return;
-    case TSR_WHY_AXIS_MISSING:
-      print_change(&row, note, TSR_CHANGE_AXIS_MISSING, out);
-      return;
-    case TSR_WHY_SUB_AXIS_MISFIT:
-      print_change(&row, note, TSR_CHANGE_SUB_AXIS_MISFIT, out);
-      return;
-    case TSR_WHY_INDIVISIBLE:
-      print_change(&row, note, TSR_CHANGE_INDIVISIBLE, out);
-      return;
-    case TSR_WHY_CUT_MISFIT:
-      print_misfit(&row, note, out);
-      return;
-    case TSR_WHY_TOGETHER:
-      print_dim(note, out);
-      print_together(plan, note, out);
-      return;
-    case TSR_WHY_UNCONSTRAINED:
-      print_change(&row, note, TSR_CHANGE_UNCONSTRAINED, out);
-      return;
-    default:
-      print_dim(note, out);
-      print_plain(note, out);
-  }
+  note_view view = {.plan = plan, .index = index, .note = note};
+  if (!tsr_plan_row_read(plan, index, &view.row)) return;
+  const bool known = (unsigned)note->why < TSR_WHY_COUNT && printers[note->why].print;
+  if (!known || !printers[note->why].no_dim) print_dim(note, out);
+  if (known)
+    printers[note->why].print(&view, out);
+  else
+    print_plain(&view, out);
 }

@@ -15,15 +15,20 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 
-#define X(id, word, text) [TSR_WHY_##id] = word,
-static const char *const words[TSR_WHY_COUNT] = {TSR_REASONS(X)};
+static const struct {
+  const char *word, *text;
+} reasons[TSR_WHY_COUNT] = {
+#define X(id, why_word, why_text) [TSR_WHY_##id] = {why_word, why_text},
+    TSR_REASONS(X)
 #undef X
-#define X(id, word, text) [TSR_WHY_##id] = text,
-static const char *const texts[TSR_WHY_COUNT] = {TSR_REASONS(X)};
-#undef X
+};
 
-const char *tsr_why_word(tsr_why why) { return (unsigned)why < TSR_WHY_COUNT ? words[why] : NULL; }
-const char *tsr_why_text(tsr_why why) { return (unsigned)why < TSR_WHY_COUNT ? texts[why] : NULL; }
+const char *tsr_why_word(tsr_why why) {
+  return (unsigned)why < TSR_WHY_COUNT ? reasons[why].word : NULL;
+}
+const char *tsr_why_text(tsr_why why) {
+  return (unsigned)why < TSR_WHY_COUNT ? reasons[why].text : NULL;
+}
 
 tsr_plan *tsr_plan_retain(const tsr_plan *plan) {
   tsr_plan *mine = (tsr_plan *)plan;

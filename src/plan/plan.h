@@ -13,6 +13,7 @@
 #include "base/name_index.h"
 #include "plan/hash_slots.h"
 #include "plan/shape_table.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/plan.h"
 
 // tsr_plan_from_text for a tree that is there already. `model_path` is where config.json is looked
@@ -125,8 +126,10 @@ bool tsr_plan_has_companions(const tsr_plan *plan);
 // The row, or index_out_of_range.
 TSR_MUST_USE tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 
-// Names a rule: `rule 3 (llama.rules:12)`.
-void tsr_rule_print_place(int64_t index, const char *file, int64_t line, tsr_text *out);
+// The correction that a reason stands for; TSR_CHANGE_COUNT = none.
+tsr_change_kind tsr_why_change(tsr_why why);
+// Names a rule: `rule 3 (llama.rules:12) "q_proj"`.
+void tsr_rules_print_name(const tsr_rules *rules, int64_t index, tsr_text *out);
 // A spec in its short form, as part of a text.
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out);
 

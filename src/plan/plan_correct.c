@@ -17,6 +17,12 @@ static const tsr_why why_of[TSR_CHANGE_COUNT] = {
     [TSR_CHANGE_UNCONSTRAINED] = TSR_WHY_UNCONSTRAINED,
 };
 
+tsr_change_kind tsr_why_change(tsr_why why) {
+  int kind = 0;
+  while (kind < TSR_CHANGE_COUNT && why_of[kind] != why) kind++;
+  return (tsr_change_kind)kind;
+}
+
 static tsr_status remember(tsr_plan_builder *builder, tsr_plan_note note) {
   tsr_plan_note *notes = tsr_grow(builder->correction_notes, builder->correction_note_count,
                                   &builder->correction_note_capacity, sizeof *notes);

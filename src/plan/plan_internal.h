@@ -38,7 +38,7 @@ bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b);
 // divisible by tp=4, so it is not cut`.
 void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_note *note,
                          tsr_text *out);
-// Tensors as tsr_tree_group_by_pattern groups them, as far as they also agree in specs and policy.
+// Tensors as tsr_tree_group_by groups them, as far as they also agree in specs and policy.
 TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
 
 // docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same

@@ -17,10 +17,6 @@ bool tsr_tensor_same_logical(const tsr_tensor *a, const tsr_tensor *b);
 // The length of a path up to the end of its last number: "model.layers.3" of what is in that layer.
 size_t tsr_path_layer(const char *path);
 
-// Groups as tsr_tree_group_by_pattern makes them, but members also agree in their key; NULL = none.
-TSR_MUST_USE tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
-                                          tsr_tree_groups *out_groups);
-
 // One member of a list of tensors in JSON, for the readers of trees and of plans: its path, type,
 // shape and logical axes. Other keys are the caller's to check.
 TSR_MUST_USE tsr_status tsr_tensor_from_json(const tsr_json *value, bool with_path,

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/text_internal.h"
+#include "plan/hash_slots.h"
 #include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "tessera/engine/kernels.h"
@@ -52,22 +53,21 @@ size_t tsr_path_layer(const char *path) {
 
 // ---- gathering ----
 
-typedef struct group {
+typedef struct pattern_group {
   const char *pattern;
-  uint64_t hash;
   int64_t first, count;
-} group;
+} pattern_group;
 
 typedef struct grouping {
   const tsr_tree *tree;
-  const uint64_t *keys;  // NULL = none
-  tsr_arena arena;       // patterns
-  tsr_text pattern;      // of the tensor at hand
-  group *groups;         // owned
+  const uint64_t *keys;   // NULL = none
+  tsr_arena arena;        // patterns
+  tsr_text pattern;       // of the tensor at hand
+  pattern_group *groups;  // owned
   int64_t count, capacity;
-  int32_t *of_tensor;  // owned: the group of each
-  int32_t *slots;      // owned: group + 1; 0 = free
-  size_t slot_mask, text_bytes;
+  tsr_hash_slots slots;  // of the groups
+  int32_t *of_tensor;    // owned: the group of each
+  size_t text_bytes;
 } grouping;
 
 static uint64_t hash_tensor(const grouping *work, int64_t index) {
@@ -78,9 +78,8 @@ static uint64_t hash_tensor(const grouping *work, int64_t index) {
   return hash ^ (uint64_t)tensor->dtype;
 }
 
-static bool belongs(const grouping *work, const group *known, int64_t index, uint64_t hash) {
-  if (known->hash != hash || strcmp(known->pattern, tsr_text_string(&work->pattern)) != 0)
-    return false;
+static bool belongs(const grouping *work, const pattern_group *known, int64_t index) {
+  if (strcmp(known->pattern, tsr_text_string(&work->pattern)) != 0) return false;
   if (work->keys && work->keys[index] != work->keys[known->first]) return false;
   const tsr_tensor *a = tsr_tree_at(work->tree, known->first);
   const tsr_tensor *b = tsr_tree_at(work->tree, index);
@@ -88,13 +87,14 @@ static bool belongs(const grouping *work, const group *known, int64_t index, uin
 }
 
 static tsr_status add_group(grouping *work, int64_t first, uint64_t hash) {
-  group *groups = tsr_grow(work->groups, work->count, &work->capacity, sizeof *groups);
+  pattern_group *groups = tsr_grow(work->groups, work->count, &work->capacity, sizeof *groups);
   if (!groups) return tsr_fail(NO_MEMORY, "%lld groups of tensors", (long long)work->count);
   work->groups = groups;
   const size_t length = work->pattern.length;
   const char *pattern = tsr_arena_copy(&work->arena, tsr_text_string(&work->pattern), length);
-  if (!pattern) return tsr_fail(NO_MEMORY, "groups of tensors");
-  groups[work->count++] = (group){.pattern = pattern, .hash = hash, .first = first};
+  if (!pattern || !tsr_hash_slots_add(&work->slots, hash))
+    return tsr_fail(NO_MEMORY, "groups of tensors");
+  groups[work->count++] = (pattern_group){.pattern = pattern, .first = first};
   work->text_bytes += length + 1;
   return NULL;
 }
@@ -104,26 +104,24 @@ static tsr_status gather_tensor(grouping *work, int64_t index) {
   print_pattern(tsr_tree_at(work->tree, index)->path, &work->pattern);
   TSR_TRY(tsr_text_check(&work->pattern));
   const uint64_t hash = hash_tensor(work, index);
-  size_t slot = hash & work->slot_mask;
-  while (work->slots[slot] && !belongs(work, &work->groups[work->slots[slot] - 1], index, hash))
-    slot = (slot + 1) & work->slot_mask;
-  if (!work->slots[slot]) {
-    TSR_TRY(add_group(work, index, hash));
-    work->slots[slot] = (int32_t)work->count;
+  size_t step = 0;
+  int64_t at = -1;
+  while ((at = tsr_hash_slots_probe(&work->slots, hash, &step)) >= 0 &&
+         !belongs(work, &work->groups[at], index)) {
   }
-  work->of_tensor[index] = work->slots[slot] - 1;
-  work->groups[work->of_tensor[index]].count++;
+  if (at < 0) {
+    at = work->count;
+    TSR_TRY(add_group(work, index, hash));
+  }
+  work->of_tensor[index] = (int32_t)at;
+  work->groups[at].count++;
   return NULL;
 }
 
 static tsr_status gather(grouping *work) {
   const size_t count = (size_t)tsr_tree_count(work->tree);
-  size_t slots = 16;
-  while (slots < 2 * count) slots *= 2;
-  work->slots = calloc(slots, sizeof *work->slots);
   work->of_tensor = calloc(count + 1, sizeof *work->of_tensor);
-  if (!work->slots || !work->of_tensor) return tsr_fail(NO_MEMORY, "groups of %zu tensors", count);
-  work->slot_mask = slots - 1;
+  if (!work->of_tensor) return tsr_fail(NO_MEMORY, "groups of %zu tensors", count);
   for (size_t i = 0; i < count; i++) TSR_TRY(gather_tensor(work, (int64_t)i));
   return NULL;
 }
@@ -163,12 +161,15 @@ tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
   tsr_text_deinit(&work.pattern);
   free(work.groups);
   free(work.of_tensor);
-  free(work.slots);
+  tsr_hash_slots_deinit(&work.slots);
   return status;
 }
 
-tsr_status tsr_tree_group_by_pattern(const tsr_tree *tree, tsr_tree_groups *out_groups) {
-  return tsr_tree_group_by(tree, NULL, out_groups);
+void tsr_tree_group_print(const tsr_tree_group *group, const tsr_tree *tree, tsr_text *out) {
+  if (group->count > 1)
+    tsr_text_addf(out, "%s (%lld tensors)", group->pattern, (long long)group->count);
+  else
+    tsr_text_add(out, tsr_tree_at(tree, group->members[0])->path);
 }
 
 void tsr_tree_groups_deinit(tsr_tree_groups *groups) {

@@ -53,8 +53,11 @@ typedef struct tsr_tree_groups {
   tsr_tree_group *items;
   void *memory;  // owned: what the items point to
 } tsr_tree_groups;
-TSR_MUST_USE tsr_status tsr_tree_group_by_pattern(const tsr_tree *tree,
-                                                  tsr_tree_groups *out_groups);
+// Members also agree in their key; NULL keys = all agree.
+TSR_MUST_USE tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
+                                          tsr_tree_groups *out_groups);
+// `layers.*.w (32 tensors)`, or the path of a single one.
+void tsr_tree_group_print(const tsr_tree_group *group, const tsr_tree *tree, tsr_text *out);
 void tsr_tree_groups_deinit(tsr_tree_groups *groups);
 
 #endif

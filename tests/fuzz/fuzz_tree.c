@@ -39,7 +39,7 @@ static void check_tensors(const tsr_tree *tree) {
     bytes += tsr_tensor_bytes(tensor);
   }
   assert(bytes == tsr_tree_bytes(tree));
-  tsr_status status = tsr_tree_group_by_pattern(tree, &groups);
+  tsr_status status = tsr_tree_group_by(tree, NULL, &groups);
   assert(!status);
   for (int64_t g = 0; g < groups.count; g++) members += groups.items[g].count;
   assert(members == tsr_tree_count(tree));

@@ -28,7 +28,7 @@ static void numbers_become_stars(void **state) {
     const tsr_tensor tensor = TENSOR(patterns[i].path, 2);
     tsr_tree *tree = make_tree(&tensor, 1);
     tsr_tree_groups groups;
-    assert_ok(tsr_tree_group_by_pattern(tree, &groups));
+    assert_ok(tsr_tree_group_by(tree, NULL, &groups));
     assert_int_equal(groups.count, 1);
     assert_string_equal(groups.items[0].pattern, patterns[i].pattern);
     tsr_tree_groups_deinit(&groups);
@@ -49,7 +49,7 @@ static void groups_agree_in_type_and_shape(void **state) {
   static const int64_t members[][2] = {{0, 2}, {1, -1}, {3, -1}, {4, -1}, {5, 6}, {7, -1}};
   tsr_tree *tree = make_tree(tensors, COUNT_OF(tensors));
   tsr_tree_groups groups;
-  assert_ok(tsr_tree_group_by_pattern(tree, &groups));
+  assert_ok(tsr_tree_group_by(tree, NULL, &groups));
   assert_int_equal(groups.count, COUNT_OF(members));
   for (int64_t g = 0; g < groups.count; g++) {
     assert_int_equal(groups.items[g].count, members[g][1] < 0 ? 1 : 2);
@@ -74,7 +74,7 @@ static void a_hundred_thousand_tensors_are_ordinary(void **state) {
   tsr_tree *tree = make_tree(tensors, LAYERS * KINDS);
   tsr_tree_groups groups;
   const clock_t start = clock();
-  assert_ok(tsr_tree_group_by_pattern(tree, &groups));
+  assert_ok(tsr_tree_group_by(tree, NULL, &groups));
   assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2);
   assert_int_equal(groups.count, KINDS);
   for (int i = 0; i < KINDS; i++) assert_int_equal(groups.items[i].count, LAYERS);
@@ -86,7 +86,7 @@ static void a_hundred_thousand_tensors_are_ordinary(void **state) {
 
 static tsr_status group_and_release(void *context) {
   tsr_tree_groups groups;
-  TSR_TRY(tsr_tree_group_by_pattern(context, &groups));
+  TSR_TRY(tsr_tree_group_by(context, NULL, &groups));
   tsr_tree_groups_deinit(&groups);
   return NULL;
 }

@@ -57,7 +57,7 @@ static void check_variants(const real_model *model, void *context) {
   const size_t count = tsr_mesh_axis_find(model->mesh, "ep") >= 0 ? COUNT_OF(variants) : 3;
   int64_t *tensors = context;
   tsr_tree_groups groups;
-  assert_ok(tsr_tree_group_by_pattern(model->tree, &groups));
+  assert_ok(tsr_tree_group_by(model->tree, NULL, &groups));
   for (size_t i = 0; i < count; i++) check_variant(model, &groups, variants[i]);
   *tensors += tsr_tree_count(model->tree) * (int64_t)count;
   tsr_tree_groups_deinit(&groups);
