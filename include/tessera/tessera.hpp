@@ -359,9 +359,6 @@ class topology : public shared<tsr_topology, tsr_topology_retain, tsr_topology_r
   // The machine this process runs on.
   static topology detect() { return make<topology>(tsr_topology_detect); }
   std::int64_t device_count() const { return tsr_topology_device_count(get()); }
-  std::string print() const {
-    return detail::text_of([&](tsr_text *text) { tsr_topology_print(get(), text); });
-  }
 };
 
 // Devices arranged on named axes (tessera/mesh.h).

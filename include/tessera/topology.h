@@ -42,9 +42,6 @@ TSR_API void tsr_topology_release(const tsr_topology *topology);  // NULL is fin
 
 TSR_API TSR_NONNULL int64_t tsr_topology_device_count(const tsr_topology *topology);
 
-// A picture of hosts, chips and cores for a terminal, one line per row of devices.
-TSR_API TSR_NONNULL void tsr_topology_print(const tsr_topology *topology, tsr_text *out);
-
 TSR_END_DECLS
 
 #endif

@@ -202,6 +202,39 @@ tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, i
   return NULL;
 }
 
+tsr_status cli_bytes(const cli_args *args, const char *option, int64_t *out_bytes) {
+  static const struct {
+    const char *suffix;
+    double factor;
+  } suffixes[] = {{"", 1},
+                  {"B", 1},
+                  {"kB", 1e3},
+                  {"MB", 1e6},
+                  {"GB", 1e9},
+                  {"TB", 1e12},
+                  {"K", 1024.0},
+                  {"M", 1048576.0},
+                  {"G", 1073741824.0},
+                  {"T", 1099511627776.0},
+                  {"KiB", 1024.0},
+                  {"MiB", 1048576.0},
+                  {"GiB", 1073741824.0},
+                  {"TiB", 1099511627776.0}};
+  const char *text = cli_value(args, option);
+  char *end = NULL;
+  errno = 0;
+  const double number = strtod(text, &end);
+  for (size_t i = 0; end != text && i < sizeof suffixes / sizeof *suffixes; i++) {
+    if (strcmp(end, suffixes[i].suffix) != 0) continue;
+    const double bytes = number * suffixes[i].factor;
+    if (!(bytes >= 0 && bytes < 9e18)) break;
+    *out_bytes = (int64_t)bytes;
+    return NULL;
+  }
+  return tsr_fail(BAD_ARGUMENT, "--%s is \"%s\", wanted a size such as 16G, 500MB or 80GiB", option,
+                  text);
+}
+
 tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_values,
                     int *out_count) {
   int count = 0;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "draw/units.h"
 #include "tessera/tessera.h"
 
 // Exit codes. A failure exits with EXIT_FAILED + its tsr_code, so that scripts can tell bad input
@@ -69,8 +70,6 @@ tsr_status cli_required(const cli_args *args, const char *option, const char **o
 tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value);
 // A size such as 16G (binary), 16GB (decimal) or 16GiB, of an option that was given.
 tsr_status cli_bytes(const cli_args *args, const char *option, int64_t *out_bytes);
-void cli_format_bytes(int64_t bytes, char *out, size_t size);     // "16.1 GB"
-void cli_format_seconds(double seconds, char *out, size_t size);  // "1.25 ms"
 // "2,4" or "2x4" as numbers.
 tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_values,
                     int *out_count);

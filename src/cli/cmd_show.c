@@ -1,9 +1,9 @@
 // `tessera show`: which device holds which piece of a tensor.
 #include "base/text_internal.h"
 #include "cli/cli.h"
-#include "cli/figure.h"
 #include "cli/notation.h"
-#include "cli/piece_text.h"
+#include "draw/figure.h"
+#include "draw/piece_text.h"
 #include "element/dtype_internal.h"
 #include "json/json.h"
 #include "layout/layout_internal.h"

@@ -1,6 +1,7 @@
 // `tessera topology`: what hardware there is.
 #include "base/text_internal.h"
 #include "cli/cli.h"
+#include "draw/topology_picture.h"
 #include "json/json.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"

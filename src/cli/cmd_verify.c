@@ -8,7 +8,7 @@
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "cli/plan_source.h"
-#include "cli/table.h"
+#include "draw/table.h"
 #include "inspect/verify_internal.h"
 #include "json/json.h"
 #include "tessera/checkpoint/map.h"

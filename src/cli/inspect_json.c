@@ -4,7 +4,7 @@
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "cli/inspect_views.h"
-#include "cli/piece_text.h"
+#include "draw/piece_text.h"
 #include "element/shape_internal.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"

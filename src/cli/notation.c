@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "spec/notation_internal.h"
-#include "tiling/tiling_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/sharding.h"
+#include "tiling/tiling_internal.h"
 
 // The form of a notation that names axes.
 static tsr_spec_form named_form(const char *name) {

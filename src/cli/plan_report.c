@@ -4,8 +4,8 @@
 
 #include "base/text_internal.h"
 #include "cli/cli.h"
-#include "cli/figure.h"
 #include "cli/plan_table.h"
+#include "draw/figure.h"
 #include "element/dtype_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"

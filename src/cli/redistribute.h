@@ -3,7 +3,7 @@
 #define TESSERA_CLI_REDISTRIBUTE_H
 
 #include "cli/cli.h"
-#include "cli/traffic.h"
+#include "draw/traffic.h"
 #include "json/json.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/sequence.h"

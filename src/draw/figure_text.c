@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/figure.h"
+#include "draw/figure.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };
 

@@ -3,12 +3,13 @@
 // Up to eight devices are two columns, senders and receivers, with bands between them as wide as
 // their bytes: one sees where everything goes. With more, bands would be a tangle, and a matrix is
 // read more easily: rows send, columns receive, colour tells how much.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/cli.h"
-#include "cli/figure.h"
-#include "cli/traffic.h"
+#include "draw/figure.h"
+#include "draw/traffic.h"
+#include "draw/units.h"
 
 enum {
   MOST_BANDS = 8,

@@ -1,9 +1,11 @@
 // Traffic: who sends how many bytes to whom, as a matrix that is small enough to look at.
-#ifndef TESSERA_CLI_TRAFFIC_H
-#define TESSERA_CLI_TRAFFIC_H
+#ifndef TESSERA_DRAW_TRAFFIC_H
+#define TESSERA_DRAW_TRAFFIC_H
+
+#include <stdbool.h>
 
 #include "tessera/engine/copy_plan.h"
-#include "tessera/tessera.h"
+#include "tessera/text.h"
 
 // More devices than this share rows.
 enum { TRAFFIC_MOST_ROWS = 64 };

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
+#include "draw/topology_picture.h"
 #include "support/test.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"
@@ -128,5 +129,5 @@ static void printing_survives_lack_of_memory(void **state) {
   tsr_topology_release(topology);
 }
 
-SUITE(picture, TEST(pictures_show_hosts_as_boxes), TEST(holes_are_left_open),
+SUITE(topology_picture, TEST(pictures_show_hosts_as_boxes), TEST(holes_are_left_open),
       TEST(large_machines_fit_a_screen), TEST(printing_survives_lack_of_memory))

@@ -1,5 +1,5 @@
 #include "base/text_internal.h"
-#include "cli/piece_text.h"
+#include "draw/piece_text.h"
 #include "json/json.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"

@@ -1,6 +1,7 @@
-#include "cli/table.h"
+#include "draw/table.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text_internal.h"

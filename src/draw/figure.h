@@ -3,10 +3,14 @@
 // Both pictures the command makes are figures. A layout's cells are the pieces of two dimensions,
 // labelled with the devices that hold them; further cut dimensions become panels. A mesh's cells
 // are its devices.
-#ifndef TESSERA_CLI_FIGURE_H
-#define TESSERA_CLI_FIGURE_H
+#ifndef TESSERA_DRAW_FIGURE_H
+#define TESSERA_DRAW_FIGURE_H
 
-#include "tessera/tessera.h"
+#include <stdbool.h>
+
+#include "tessera/layout.h"
+#include "tessera/mesh.h"
+#include "tessera/text.h"
 
 // A stretch of one axis: indices lo .. hi-1, or a gap that stands for what is not drawn.
 typedef struct cli_span {

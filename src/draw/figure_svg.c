@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/figure.h"
+#include "draw/figure.h"
 
 enum {
   MARGIN = FIGURE_MARGIN,

@@ -1,8 +1,11 @@
 // A table of text: cells are added row by row, and its columns are as wide as what is in them.
-#ifndef TESSERA_CLI_TABLE_H
-#define TESSERA_CLI_TABLE_H
+#ifndef TESSERA_DRAW_TABLE_H
+#define TESSERA_DRAW_TABLE_H
 
-#include "cli/cli.h"
+#include <stdbool.h>
+
+#include "tessera/api.h"
+#include "tessera/text.h"
 
 enum { CLI_MAX_COLUMNS = 16 };
 

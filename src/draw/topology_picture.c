@@ -18,6 +18,7 @@
 
 #include "base/compare.h"
 #include "base/text_internal.h"
+#include "draw/topology_picture.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology.h"
 

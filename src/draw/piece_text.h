@@ -1,9 +1,10 @@
 // What a shard holds, in words and as data.
-#ifndef TESSERA_CLI_PIECE_TEXT_H
-#define TESSERA_CLI_PIECE_TEXT_H
+#ifndef TESSERA_DRAW_PIECE_TEXT_H
+#define TESSERA_DRAW_PIECE_TEXT_H
 
-#include "cli/cli.h"
 #include "json/json.h"
+#include "tessera/layout.h"
+#include "tessera/text.h"
 
 // The pieces of a shard in one line, cut after `most`: a cyclic shard may have thousands.
 tsr_status cli_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out);

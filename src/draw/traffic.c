@@ -1,9 +1,9 @@
-#include "cli/traffic.h"
+#include "draw/traffic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "cli/cli.h"
 #include "element/dtype_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/copy_plan.h"

@@ -2,7 +2,7 @@
 // in turn, at nearly equal lightness (OKLCh).
 #include <math.h>
 
-#include "cli/figure.h"
+#include "draw/figure.h"
 
 static unsigned char channel(double linear) {
   const double v = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;

@@ -1,6 +1,6 @@
 // Figures from layouts and meshes. A dimension's spans are the segments at which any shard begins
 // or ends, so that cyclic, fused and uneven cuts are drawn as they are.
-#include "cli/figure.h"
+#include "draw/figure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
