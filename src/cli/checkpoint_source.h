@@ -3,9 +3,7 @@
 #define TESSERA_CLI_CHECKPOINT_SOURCE_H
 
 #include "cli/cli.h"
-#include "json/json.h"
 #include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/verify.h"
 
 // The row of --from, for the tables of options.
 #define CLI_OPTION_FROM \
@@ -35,9 +33,5 @@ tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const cha
     "jobs", 0, "N", NULL, "threads (default: one for each core)"         \
   }
 tsr_status cli_read_limits(const cli_args *args, int64_t *out_memory, int *out_jobs);
-
-// Statistics of a tensor, on one line and as data.
-void cli_print_stats(const tsr_tensor_stats *stats, tsr_text *out);
-void cli_write_stats(const tsr_tensor_stats *stats, tsr_json_writer *json);
 
 #endif

@@ -3,33 +3,17 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "cli/inspect_views.h"
+#include "cli/checkpoint_source.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"
 #include "inspect/verify_internal.h"
 #include "plan/tree_internal.h"
+#include "report/inspect_report.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
-
-const char *cli_inspect_file(const cli_inspect *job, int64_t file) {
-  const char *path = tsr_checkpoint_file_at(job->checkpoint, file), *slash = strrchr(path, '/');
-  const char *folder = tsr_checkpoint_path(job->checkpoint);
-  size_t length = strlen(folder);
-  while (length > 1 && folder[length - 1] == '/') length--;
-  // Stages have files of the same names in folders of their own.
-  if (!strncmp(path, folder, length) && path[length] == '/')
-    return path + length + strspn(path + length, "/");
-  return slash ? slash + 1 : path;
-}
-
-bool cli_inspect_disagrees(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row) {
-  tsr_hash128 known;
-  return job->hashes && tsr_checkpoint_known_hash(job->checkpoint, tensor, &known) &&
-         !tsr_hash128_equal(known, row->hash);
-}
 
 // ---- options ----
 
@@ -48,44 +32,43 @@ static tsr_status check_options(const cli_args *args) {
 }
 
 // Which of the choices it is was checked with the option.
-static void read_share(cli_inspect *job) {
+static void read_share(const cli_args *args, cli_inspect *job) {
   static const char *const words[TSR_SHARE_KIND_COUNT] = {
 #define X(id, word) [TSR_SHARE_BY_##id] = (word),
       TSR_SHARES(X)
 #undef X
   };
-  const char *by = cli_value(job->args, "by");
-  job->shared = by != NULL;
-  for (int i = 0; by && i < TSR_SHARE_KIND_COUNT; i++)
-    if (!strcmp(by, words[i])) job->by = (tsr_share_kind)i;
+  job->by_word = cli_value(args, "by");
+  for (int i = 0; job->by_word && i < TSR_SHARE_KIND_COUNT; i++)
+    if (!strcmp(job->by_word, words[i])) job->by = (tsr_share_kind)i;
 }
 
-static tsr_status find_tensor(cli_inspect *job) {
-  const char *name = cli_value(job->args, "tensor");
+static tsr_status find_tensor(const cli_args *args, cli_inspect *job) {
+  const char *name = cli_value(args, "tensor");
   const tsr_tree *tree = tsr_checkpoint_tree(job->checkpoint);
   job->tensor = -1;
   if (!name) return NULL;
   job->tensor = tsr_tree_find(tree, name);
   if (job->tensor >= 0) return NULL;
   const char *nearest = tsr_tree_nearest(tree, name);
-  return nearest ? tsr_fail(NOT_FOUND, "%s has no tensor \"%s\"; did you mean \"%s\"?",
-                            job->args->positional[0], name, nearest)
-                 : tsr_fail(NOT_FOUND, "%s has no tensor \"%s\" among its %lld",
-                            job->args->positional[0], name, (long long)tsr_tree_count(tree));
+  return nearest ? tsr_fail(NOT_FOUND, "%s has no tensor \"%s\"; did you mean \"%s\"?", job->path,
+                            name, nearest)
+                 : tsr_fail(NOT_FOUND, "%s has no tensor \"%s\" among its %lld", job->path, name,
+                            (long long)tsr_tree_count(tree));
 }
 
-static tsr_status read_slice(cli_inspect *job) {
-  const char *text = cli_value(job->args, "slice");
+static tsr_status read_slice(const cli_args *args, cli_inspect *job) {
+  const char *text = cli_value(args, "slice");
   int64_t memory = 0;
   int jobs = 0;
   if (!text) return NULL;
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   TSR_TRY_NOTE(tsr_slice_parse(text, &shape, &job->slice), "tensor \"%s\"", tensor->path);
-  TSR_TRY(cli_read_limits(job->args, &memory, &jobs));
+  TSR_TRY(cli_read_limits(args, &memory, &jobs));
   job->sliced = true;
   job->values = (tsr_values_options){.size = sizeof job->values,
-                                     .most = cli_has(job->args, "full") ? INT64_MAX : 0,
+                                     .most = job->full ? INT64_MAX : 0,
                                      .width = cli_width(),
                                      .max_memory = memory};
   return NULL;
@@ -93,34 +76,36 @@ static tsr_status read_slice(cli_inspect *job) {
 
 // ---- gathering ----
 
-static tsr_status list(cli_inspect *job) {
+static tsr_status list(const cli_args *args, cli_inspect *job) {
   const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
-  tsr_inspect_options options = {.size = sizeof options, .group = cli_has(job->args, "group")};
+  tsr_inspect_options options = {.size = sizeof options, .group = job->grouped};
   options.filter = (tsr_tree_filter){.include = include,
                                      .exclude = exclude,
-                                     .include_count = cli_values(job->args, "include", include),
-                                     .exclude_count = cli_values(job->args, "exclude", exclude)};
-  if (cli_has(job->args, "sort"))
-    TSR_TRY(tsr_inspect_order_parse(cli_value(job->args, "sort"), &options.order));
+                                     .include_count = cli_values(args, "include", include),
+                                     .exclude_count = cli_values(args, "exclude", exclude)};
+  if (cli_has(args, "sort"))
+    TSR_TRY(tsr_inspect_order_parse(cli_value(args, "sort"), &options.order));
   TSR_TRY(tsr_inspection_create(job->checkpoint, &options, &job->listing));
-  return job->shared ? tsr_inspection_shares(job->listing, job->by, &job->shares, &job->share_count)
-                     : NULL;
+  return job->by_word
+             ? tsr_inspection_shares(job->listing, job->by, &job->shares, &job->share_count)
+             : NULL;
 }
 
-static tsr_status read_tensors(const cli_inspect *job, const int64_t *tensors, int64_t count,
-                               tsr_survey_row *rows) {
+static tsr_status read_tensors(const cli_args *args, const cli_inspect *job, const int64_t *tensors,
+                               int64_t count, tsr_survey_row *rows) {
   tsr_verify_options options = {.size = sizeof options,
                                 .stats = job->stats,
                                 .hashes = job->hashes,
                                 .trust_copies = true,
                                 .progress = tsr_progress_bar,
                                 .progress_context = stderr};
-  TSR_TRY(cli_read_limits(job->args, &options.max_memory, &options.jobs));
+  TSR_TRY(cli_read_limits(args, &options.max_memory, &options.jobs));
   return tsr_checkpoint_survey(job->checkpoint, tensors, count, &options, rows);
 }
 
 // All tensors of all rows in one go; then what belongs to a row is put together.
-static tsr_status survey_rows(cli_inspect *job, int64_t *tensors, tsr_survey_row *rows) {
+static tsr_status survey_rows(const cli_args *args, cli_inspect *job, int64_t *tensors,
+                              tsr_survey_row *rows) {
   const int64_t row_count = tsr_inspection_count(job->listing);
   int64_t count = 0;
   for (int64_t i = 0; i < row_count; i++) {
@@ -128,7 +113,7 @@ static tsr_status survey_rows(cli_inspect *job, int64_t *tensors, tsr_survey_row
     memcpy(&tensors[count], row->tensors, sizeof *tensors * (size_t)row->count);
     count += row->count;
   }
-  TSR_TRY(read_tensors(job, tensors, count, rows));
+  TSR_TRY(read_tensors(args, job, tensors, count, rows));
   for (int64_t i = 0; i < row_count; i++) {
     job->survey[i] = *rows++;
     for (int64_t k = 1; k < tsr_inspection_row(job->listing, i)->count; k++)
@@ -137,17 +122,17 @@ static tsr_status survey_rows(cli_inspect *job, int64_t *tensors, tsr_survey_row
   return NULL;
 }
 
-static tsr_status survey(cli_inspect *job) {
+static tsr_status survey(const cli_args *args, cli_inspect *job) {
   const int64_t count =
       job->listing ? tsr_inspection_sums(job->listing, TSR_DTYPE_NONE).tensors : 1;
   if (!job->stats && !job->hashes) return NULL;
   job->survey = calloc((size_t)count + 1, sizeof *job->survey);
   if (!job->survey) return tsr_fail(NO_MEMORY, "a list of tensors");
-  if (!job->listing) return read_tensors(job, &job->tensor, 1, job->survey);
+  if (!job->listing) return read_tensors(args, job, &job->tensor, 1, job->survey);
   int64_t *tensors = calloc((size_t)count + 1, sizeof *tensors);
   tsr_survey_row *rows = calloc((size_t)count + 1, sizeof *rows);
-  tsr_status status =
-      tensors && rows ? survey_rows(job, tensors, rows) : tsr_fail(NO_MEMORY, "a list of tensors");
+  tsr_status status = tensors && rows ? survey_rows(args, job, tensors, rows)
+                                      : tsr_fail(NO_MEMORY, "a list of tensors");
   free(tensors);
   free(rows);
   return status;
@@ -165,26 +150,30 @@ static bool all_agree(const cli_inspect *job) {
 
 // ---- the command ----
 
-static tsr_status inspect(cli_inspect *job) {
-  TSR_TRY(check_options(job->args));
-  TSR_TRY(cli_open_checkpoint(job->args, job->args->positional[0], "from", &job->checkpoint));
-  TSR_TRY(find_tensor(job));
-  TSR_TRY(read_slice(job));
-  if (job->tensor < 0) TSR_TRY(list(job));
-  TSR_TRY(survey(job));
+static tsr_status inspect(const cli_args *args, cli_inspect *job) {
+  TSR_TRY(check_options(args));
+  TSR_TRY(cli_open_checkpoint(args, job->path, "from", &job->checkpoint));
+  TSR_TRY(find_tensor(args, job));
+  TSR_TRY(read_slice(args, job));
+  if (job->tensor < 0) TSR_TRY(list(args, job));
+  TSR_TRY(survey(args, job));
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status =
-      cli_has(job->args, "json") ? cli_inspect_write(job, &text) : cli_inspect_print(job, &text);
+      cli_has(args, "json") ? cli_inspect_write(job, &text) : cli_inspect_print(job, &text);
   if (!status) status = cli_output(&text, NULL);
   tsr_text_deinit(&text);
   return status;
 }
 
 static tsr_status run_inspect(const cli_args *args, int *out_exit) {
-  cli_inspect job = {
-      .args = args, .tensor = -1, .stats = cli_has(args, "stats"), .hashes = cli_has(args, "hash")};
-  read_share(&job);
-  tsr_status status = inspect(&job);
+  cli_inspect job = {.path = args->positional[0],
+                     .grouped = cli_has(args, "group"),
+                     .full = cli_has(args, "full"),
+                     .stats = cli_has(args, "stats"),
+                     .hashes = cli_has(args, "hash"),
+                     .tensor = -1};
+  read_share(args, &job);
+  tsr_status status = inspect(args, &job);
   if (!status && !all_agree(&job)) *out_exit = EXIT_NO;
   free(job.survey);
   free(job.shares);

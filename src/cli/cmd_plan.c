@@ -1,8 +1,8 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
 #include "cli/cli.h"
-#include "cli/plan_report.h"
+#include "cli/plan_output.h"
 #include "cli/plan_source.h"
-#include "cli/plan_table.h"
+#include "report/plan_report.h"
 
 // ---- showing ----
 

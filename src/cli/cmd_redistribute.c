@@ -2,28 +2,18 @@
 #include <string.h>
 
 #include "base/text_internal.h"
+#include "cli/cli.h"
 #include "cli/engine.h"
 #include "cli/notation.h"
-#include "cli/redistribute.h"
+#include "cli/redistribute_run.h"
 #include "json/json.h"
 #include "layout/layout_internal.h"
+#include "report/redistribution.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
 #include "transfer/transfer_internal.h"
-
-void change_deinit(cli_change *change) {
-  tsr_layout_release(change->from);
-  tsr_layout_release(change->to);
-  tsr_copy_plan_release(change->plan);
-  traffic_deinit(&change->traffic);
-  tsr_sequence_release(change->sequence);
-  tsr_sequence_release(change->shardy);
-  tsr_text_deinit(&change->no_plan);
-  tsr_text_deinit(&change->no_sequence);
-  tsr_relabelling_deinit(&change->relabelling);
-}
 
 // ---- reading ----
 

@@ -11,11 +11,11 @@
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
 #include "base/text_internal.h"
-#include "cli/redistribute.h"
+#include "cli/cli.h"
+#include "cli/redistribute_run.h"
 #include "comm/comm_internal.h"
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
-#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/engine/array.h"
@@ -402,54 +402,4 @@ tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run
   tsr_progress_finish(r.progress);
   if (!status) *out_run = run;
   return status;
-}
-
-// ---- the report ----
-
-static void print_timing(const char *name, const cli_timing *t, tsr_text *out) {
-  char bytes[24], time[32];
-  cli_format_bytes(t->bytes, bytes, sizeof bytes);
-  cli_format_seconds(t->seconds, time, sizeof time);
-  tsr_text_addf(out, "   %-12s %s written in %s", name, bytes, time);
-  if (t->seconds > 0)
-    tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes / t->seconds,
-                  t->memcpy_seconds / t->seconds);
-  tsr_text_add_char(out, '\n');
-}
-
-void run_print(const cli_run *run, tsr_text *out) {
-  tsr_text_addf(out, "\n run by %s: %d rank%s, %d worker%s each\n", run->engine, run->ranks,
-                run->ranks == 1 ? "" : "s", run->workers, run->workers == 1 ? "" : "s");
-  if (run->direct) print_timing("direct", &run->by_direct, out);
-  if (run->collectives) print_timing("collectives", &run->by_collectives, out);
-  tsr_text_addf(out, "   verified: %lld elements are what they were", (long long)run->elements);
-  tsr_text_add(out, run->direct ? ", bytes moved as certified\n" : "\n");
-}
-
-static void write_timing(const char *key, const cli_timing *t, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, key);
-  tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "bytes_written");
-  tsr_json_write_int(writer, t->bytes);
-  tsr_json_write_key(writer, "seconds");
-  tsr_json_write_double(writer, t->seconds);
-  tsr_json_write_key(writer, "memcpy_seconds");
-  tsr_json_write_double(writer, t->memcpy_seconds);
-  tsr_json_end_object(writer);
-}
-
-void run_to_json(const cli_run *run, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "run");
-  tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "engine");
-  tsr_json_write_string(writer, run->engine);
-  tsr_json_write_key(writer, "ranks");
-  tsr_json_write_int(writer, run->ranks);
-  tsr_json_write_key(writer, "workers");
-  tsr_json_write_int(writer, run->workers);
-  tsr_json_write_key(writer, "verified_elements");
-  tsr_json_write_int(writer, run->elements);
-  if (run->direct) write_timing("direct", &run->by_direct, writer);
-  if (run->collectives) write_timing("collectives", &run->by_collectives, writer);
-  tsr_json_end_object(writer);
 }

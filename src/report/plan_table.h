@@ -1,8 +1,9 @@
 // A plan as people read it: groups of like tensors in a table, and the sums below it.
-#ifndef TESSERA_CLI_PLAN_TABLE_H
-#define TESSERA_CLI_PLAN_TABLE_H
+#ifndef TESSERA_REPORT_PLAN_TABLE_H
+#define TESSERA_REPORT_PLAN_TABLE_H
 
-#include "cli/cli.h"
+#include "tessera/plan.h"
+#include "tessera/text.h"
 
 // One line of the table: tensors that differ only in numbers of their names.
 typedef struct cli_plan_group {
@@ -23,8 +24,7 @@ typedef struct cli_plan_groups {
 tsr_status cli_plan_group_rows(const tsr_plan *plan, cli_plan_groups *out_groups);
 void cli_plan_groups_deinit(cli_plan_groups *groups);
 
-// Writes a plan as the options say: as a table, or with --json as data; to standard output, or with
-// --output to a file.
-tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan);
+// The table. Reasons are cut at `width` columns; 0 = nowhere.
+tsr_status cli_plan_print_table(const tsr_plan *plan, const char *title, int width, tsr_text *out);
 
 #endif

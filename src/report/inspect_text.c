@@ -1,13 +1,17 @@
 // What `tessera inspect` found, for people.
+#include <stdio.h>
+
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
-#include "cli/inspect_views.h"
 #include "draw/piece_text.h"
 #include "draw/table.h"
+#include "draw/units.h"
 #include "element/shape_internal.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"
 #include "plan/plan_internal.h"
+#include "report/inspect_report.h"
+#include "report/stats_report.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
@@ -37,7 +41,7 @@ static void add_shape(cli_table *table, const tsr_shape *shape) {
 static void print_title(const cli_inspect *job, tsr_text *out) {
   const int64_t files = tsr_checkpoint_file_count(job->checkpoint);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
-  tsr_text_addf(out, " %s: %s, %lld file%s\n", job->args->positional[0],
+  tsr_text_addf(out, " %s: %s, %lld file%s\n", job->path,
                 tsr_checkpoint_format_name(tsr_checkpoint_format_of(job->checkpoint)),
                 (long long)files, plural(files));
   if (plan) {
@@ -183,8 +187,8 @@ static void print_balance(const cli_inspect *job, tsr_text *out) {
   }
   const double mean = job->share_count ? (double)sum / (double)job->share_count : 0;
   tsr_text_addf(out, "\n %lld %s%s: %s at most, %s on average (balance %.2f)\n",
-                (long long)job->share_count, cli_value(job->args, "by"), plural(job->share_count),
-                sized(most, a), sized((int64_t)mean, b), most > 0 ? mean / (double)most : 1);
+                (long long)job->share_count, job->by_word, plural(job->share_count), sized(most, a),
+                sized((int64_t)mean, b), most > 0 ? mean / (double)most : 1);
 }
 
 static void print_shares(const cli_inspect *job, tsr_text *out) {
@@ -192,7 +196,7 @@ static void print_shares(const cli_inspect *job, tsr_text *out) {
   char bytes[32];
   cli_table table;
   cli_table_init(&table);
-  cli_table_add_column(&table, (cli_column){.title = cli_value(job->args, "by"), .right = !files});
+  cli_table_add_column(&table, (cli_column){.title = job->by_word, .right = !files});
   cli_table_add_column(&table, (cli_column){.title = "tensors", .right = true});
   cli_table_add_column(&table, (cli_column){.title = "bytes", .right = true});
   if (files) cli_table_add_column(&table, (cli_column){.title = "size", .right = true});
@@ -261,8 +265,7 @@ static tsr_status print_shards(const cli_inspect *job, tsr_text *out) {
       tsr_layout_shard_count(tsr_checkpoint_layout(job->checkpoint, job->tensor));
   const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   const int64_t lines = shards * copies;
-  const int64_t shown =
-      cli_has(job->args, "full") || lines <= MOST_SHARDS ? lines : (int64_t)MOST_SHARDS;
+  const int64_t shown = job->full || lines <= MOST_SHARDS ? lines : (int64_t)MOST_SHARDS;
   tsr_text scratch = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   cli_table table;
@@ -348,7 +351,7 @@ tsr_status cli_inspect_print(const cli_inspect *job, tsr_text *out) {
     tsr_text_add_char(out, '\n');
     return print_slice(job, out);
   }
-  if (job->shared)
+  if (job->by_word)
     print_shares(job, out);
   else
     TSR_TRY(print_rows(job, out));

@@ -1,18 +1,20 @@
 // What `tessera inspect` shows, gathered before it is printed as text or as data.
-#ifndef TESSERA_CLI_INSPECT_VIEWS_H
-#define TESSERA_CLI_INSPECT_VIEWS_H
+#ifndef TESSERA_REPORT_INSPECT_REPORT_H
+#define TESSERA_REPORT_INSPECT_REPORT_H
 
-#include "cli/checkpoint_source.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"
 #include "tessera/checkpoint/open.h"
+#include "tessera/checkpoint/verify.h"
 
 typedef struct cli_inspect {
-  const cli_args *args;
+  const char *path;  // as the user wrote it
   tsr_checkpoint *checkpoint;
   tsr_inspection *listing;  // NULL when it is about one tensor
+  bool grouped;             // rows stand for groups of tensors
+  bool full;                // long lists are printed whole
   // --by
-  bool shared;
+  const char *by_word;  // "file", "rank" or "device"; NULL = not given
   tsr_share_kind by;
   tsr_share *shares;
   int64_t share_count;

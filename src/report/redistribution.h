@@ -1,8 +1,7 @@
 // A change of layout as `tessera redistribute` shows it: both ways to make it, and what they cost.
-#ifndef TESSERA_CLI_REDISTRIBUTE_H
-#define TESSERA_CLI_REDISTRIBUTE_H
+#ifndef TESSERA_REPORT_REDISTRIBUTION_H
+#define TESSERA_REPORT_REDISTRIBUTION_H
 
-#include "cli/cli.h"
 #include "draw/traffic.h"
 #include "json/json.h"
 #include "tessera/engine/copy_plan.h"
@@ -53,9 +52,6 @@ typedef struct cli_run {
   cli_timing by_direct, by_collectives;
 } cli_run;
 
-// Collective. Makes the change both ways on real buffers, looks at every element, and counts what
-// the plan's copies move against the certificate.
-tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run);
 void run_print(const cli_run *run, tsr_text *out);
 void run_to_json(const cli_run *run, tsr_json_writer *writer);
 

@@ -1,11 +1,13 @@
 // Both plans of a change, for people and for scripts.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/redistribute.h"
+#include "draw/units.h"
 #include "element/dtype_internal.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"
+#include "report/redistribution.h"
 #include "sequence/sequence_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/copy_plan.h"
@@ -17,6 +19,18 @@
 
 // What most people want to see at once; --copies lifts the first.
 enum { MOST_COPIES = 16, MOST_MATRIX = 16 };
+
+void change_deinit(cli_change *change) {
+  tsr_layout_release(change->from);
+  tsr_layout_release(change->to);
+  tsr_copy_plan_release(change->plan);
+  traffic_deinit(&change->traffic);
+  tsr_sequence_release(change->sequence);
+  tsr_sequence_release(change->shardy);
+  tsr_text_deinit(&change->no_plan);
+  tsr_text_deinit(&change->no_sequence);
+  tsr_relabelling_deinit(&change->relabelling);
+}
 
 static void add_indented(const char *text, tsr_text *out) {
   while (*text) {
@@ -393,4 +407,54 @@ tsr_status change_print_svg(const cli_change *change, tsr_text *out) {
   tsr_text_deinit(&title);
   tsr_text_deinit(&subtitle);
   return status;
+}
+
+// ---- a run ----
+
+static void print_timing(const char *name, const cli_timing *t, tsr_text *out) {
+  char bytes[24], time[32];
+  cli_format_bytes(t->bytes, bytes, sizeof bytes);
+  cli_format_seconds(t->seconds, time, sizeof time);
+  tsr_text_addf(out, "   %-12s %s written in %s", name, bytes, time);
+  if (t->seconds > 0)
+    tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes / t->seconds,
+                  t->memcpy_seconds / t->seconds);
+  tsr_text_add_char(out, '\n');
+}
+
+void run_print(const cli_run *run, tsr_text *out) {
+  tsr_text_addf(out, "\n run by %s: %d rank%s, %d worker%s each\n", run->engine, run->ranks,
+                run->ranks == 1 ? "" : "s", run->workers, run->workers == 1 ? "" : "s");
+  if (run->direct) print_timing("direct", &run->by_direct, out);
+  if (run->collectives) print_timing("collectives", &run->by_collectives, out);
+  tsr_text_addf(out, "   verified: %lld elements are what they were", (long long)run->elements);
+  tsr_text_add(out, run->direct ? ", bytes moved as certified\n" : "\n");
+}
+
+static void write_timing(const char *key, const cli_timing *t, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, key);
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "bytes_written");
+  tsr_json_write_int(writer, t->bytes);
+  tsr_json_write_key(writer, "seconds");
+  tsr_json_write_double(writer, t->seconds);
+  tsr_json_write_key(writer, "memcpy_seconds");
+  tsr_json_write_double(writer, t->memcpy_seconds);
+  tsr_json_end_object(writer);
+}
+
+void run_to_json(const cli_run *run, tsr_json_writer *writer) {
+  tsr_json_write_key(writer, "run");
+  tsr_json_begin_object(writer);
+  tsr_json_write_key(writer, "engine");
+  tsr_json_write_string(writer, run->engine);
+  tsr_json_write_key(writer, "ranks");
+  tsr_json_write_int(writer, run->ranks);
+  tsr_json_write_key(writer, "workers");
+  tsr_json_write_int(writer, run->workers);
+  tsr_json_write_key(writer, "verified_elements");
+  tsr_json_write_int(writer, run->elements);
+  if (run->direct) write_timing("direct", &run->by_direct, writer);
+  if (run->collectives) write_timing("collectives", &run->by_collectives, writer);
+  tsr_json_end_object(writer);
 }

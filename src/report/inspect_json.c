@@ -3,7 +3,6 @@
 
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
-#include "cli/inspect_views.h"
 #include "draw/piece_text.h"
 #include "element/shape_internal.h"
 #include "element/slice.h"
@@ -12,6 +11,8 @@
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "plan/plan_internal.h"
+#include "report/inspect_report.h"
+#include "report/stats_report.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
@@ -66,7 +67,7 @@ static void write_files(const cli_inspect *job, tsr_json_writer *w) {
 static void write_checkpoint(const cli_inspect *job, tsr_json_writer *w) {
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   write_string(w, "schema", "tessera-inspect/1");
-  write_string(w, "path", job->args->positional[0]);
+  write_string(w, "path", job->path);
   write_string(w, "format", tsr_checkpoint_format_name(tsr_checkpoint_format_of(job->checkpoint)));
   tsr_json_write_key(w, "mesh");
   if (plan)
@@ -107,7 +108,7 @@ static void write_sums(const tsr_inspection *listing, tsr_json_writer *w) {
 }
 
 static void write_shares(const cli_inspect *job, tsr_json_writer *w) {
-  write_string(w, "by", cli_value(job->args, "by"));
+  write_string(w, "by", job->by_word);
   tsr_json_write_key(w, "shares");
   tsr_json_begin_array(w);
   for (int64_t i = 0; i < job->share_count; i++) {
@@ -116,7 +117,7 @@ static void write_shares(const cli_inspect *job, tsr_json_writer *w) {
     if (job->by == TSR_SHARE_BY_FILE)
       write_string(w, "file", cli_inspect_file(job, share->id));
     else
-      write_int(w, cli_value(job->args, "by"), share->id);
+      write_int(w, job->by_word, share->id);
     write_int(w, "tensors", share->tensors);
     write_int(w, "bytes", share->bytes);
     tsr_json_end_object(w);
@@ -167,7 +168,7 @@ static tsr_status write_kind(const cli_inspect *job, int64_t tensor, tsr_json_wr
 
 static tsr_status write_row(const cli_inspect *job, int64_t index, tsr_json_writer *w) {
   const tsr_inspect_row *row = tsr_inspection_row(job->listing, index);
-  const bool group = cli_has(job->args, "group");
+  const bool group = job->grouped;
   tsr_json_begin_inline_object(w);
   write_string(w, group ? "pattern" : "name", row->name);
   if (group) write_int(w, "count", row->count);
@@ -183,7 +184,7 @@ static tsr_status write_row(const cli_inspect *job, int64_t index, tsr_json_writ
 }
 
 static tsr_status write_rows(const cli_inspect *job, tsr_json_writer *w) {
-  tsr_json_write_key(w, cli_has(job->args, "group") ? "groups" : "tensors");
+  tsr_json_write_key(w, job->grouped ? "groups" : "tensors");
   tsr_json_begin_array(w);
   for (int64_t i = 0; i < tsr_inspection_count(job->listing); i++) TSR_TRY(write_row(job, i, w));
   tsr_json_end_array(w);
@@ -283,7 +284,7 @@ tsr_status cli_inspect_write(const cli_inspect *job, tsr_text *out) {
     TSR_TRY(write_tensor(job, &w));
   } else {
     write_sums(job->listing, &w);
-    if (job->shared)
+    if (job->by_word)
       write_shares(job, &w);
     else
       TSR_TRY(write_rows(job, &w));

@@ -1,15 +1,16 @@
-#include "cli/plan_report.h"
+#include "report/plan_report.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/cli.h"
-#include "cli/plan_table.h"
 #include "draw/figure.h"
+#include "draw/units.h"
 #include "element/dtype_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
+#include "report/plan_table.h"
 #include "tessera/compat/eformer_plan.h"
 
 // A chart shows at most this many devices; more look alike or are too thin to see.

@@ -1,8 +1,9 @@
 // A plan as one self-contained page: the mesh, memory per device, and a table that can be searched.
-#ifndef TESSERA_CLI_PLAN_REPORT_H
-#define TESSERA_CLI_PLAN_REPORT_H
+#ifndef TESSERA_REPORT_PLAN_REPORT_H
+#define TESSERA_REPORT_PLAN_REPORT_H
 
-#include "tessera/tessera.h"
+#include "tessera/plan.h"
+#include "tessera/text.h"
 
 tsr_status cli_plan_report(const tsr_plan *plan, const char *title, tsr_text *out);
 

@@ -1,0 +1,24 @@
+// What both reports of `tessera inspect` ask of it.
+#include "report/inspect_report.h"
+
+#include <string.h>
+
+#include "base/hash_internal.h"
+#include "store/checkpoint_internal.h"
+
+const char *cli_inspect_file(const cli_inspect *job, int64_t file) {
+  const char *path = tsr_checkpoint_file_at(job->checkpoint, file), *slash = strrchr(path, '/');
+  const char *folder = tsr_checkpoint_path(job->checkpoint);
+  size_t length = strlen(folder);
+  while (length > 1 && folder[length - 1] == '/') length--;
+  // Stages have files of the same names in folders of their own.
+  if (!strncmp(path, folder, length) && path[length] == '/')
+    return path + length + strspn(path + length, "/");
+  return slash ? slash + 1 : path;
+}
+
+bool cli_inspect_disagrees(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row) {
+  tsr_hash128 known;
+  return job->hashes && tsr_checkpoint_known_hash(job->checkpoint, tensor, &known) &&
+         !tsr_hash128_equal(known, row->hash);
+}
