@@ -242,6 +242,39 @@ static void the_locale_changes_nothing(void **state) {
   tsr_text_deinit(&text);
 }
 
+typedef struct reading {
+  const char *name, *unit;
+  int runs;
+  int64_t bytes;
+  double seconds;
+  bool settled;
+} reading;
+
+static const tsr_json_field reading_fields[] = {TSR_JSON_FIELD(reading, name, "name"),
+                                                TSR_JSON_FIELD(reading, unit, "unit"),
+                                                TSR_JSON_FIELD(reading, runs, "runs"),
+                                                TSR_JSON_FIELD(reading, bytes, "bytes_moved"),
+                                                TSR_JSON_FIELD(reading, seconds, "seconds"),
+                                                TSR_JSON_FIELD(reading, settled, "settled"),
+                                                {0}};
+
+static void fields_of_a_struct_are_written_by_a_table(void **state) {
+  (void)state;
+  const reading r = {"a\"b", NULL, -3, INT64_MAX, 0.25, true};
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_json_writer w;
+  tsr_json_begin_document(&w, &text);
+  tsr_json_add_fields(&w, reading_fields, &r);
+  tsr_json_add_array(&w, "none");
+  tsr_json_end_array(&w);
+  tsr_json_end_document(&w);
+  assert_string_equal(tsr_text_string(&text),
+                      "{\n  \"name\": \"a\\\"b\",\n  \"unit\": null,\n  \"runs\": -3,\n"
+                      "  \"bytes_moved\": 9223372036854775807,\n  \"seconds\": 0.25,\n"
+                      "  \"settled\": true,\n  \"none\": []\n}\n");
+  tsr_text_deinit(&text);
+}
+
 static tsr_status write_once(void *context) {
   (void)context;
   tsr_text text = TSR_TEXT_EMPTY;
@@ -267,7 +300,8 @@ static void writing_survives_running_out_of_memory(void **state) {
   test_allocation_sweep(read_long_number, digits);
 }
 
-SUITE(json_writer, TEST(commas_and_lines_are_put_by_the_writer), TEST(deep_nesting_stays_balanced),
+SUITE(json_writer, TEST(commas_and_lines_are_put_by_the_writer),
+      TEST(fields_of_a_struct_are_written_by_a_table), TEST(deep_nesting_stays_balanced),
       TEST(strings_are_escaped_and_stay_utf8),
       TEST(lines_for_people_have_nothing_that_terminals_obey),
       TEST(doubles_are_written_in_the_fewest_digits), TEST(all_doubles_round_trip),
