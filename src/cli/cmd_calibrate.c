@@ -7,6 +7,7 @@
 #include "cli/engine.h"
 #include "comm/comm_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
@@ -138,26 +139,15 @@ static void print_table(const calibration *c, tsr_text *out) {
 
 // ---- as data ----
 
-static void write_number(tsr_json_writer *writer, const char *key, double value) {
-  tsr_json_write_key(writer, key);
-  tsr_json_write_double(writer, value);
-}
-
 static void write_link(const link_kind *link, tsr_json_writer *writer) {
+  static const tsr_json_field fields[] = TSR_JSON_FIELDS(tsr_comm_fit, alpha, beta, error, noise);
   const tsr_comm_fit *fit = &link->fit;
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "level");
-  tsr_json_write_string(writer, tsr_level_name(link->level));
-  tsr_json_write_key(writer, "devices");
-  tsr_json_write_ints(writer, (const int64_t[]){link->a, link->b}, 2);
-  write_number(writer, "alpha", fit->alpha);
-  write_number(writer, "beta", fit->beta);
-  write_number(writer, "error", fit->error);
-  write_number(writer, "noise", fit->noise);
-  tsr_json_write_key(writer, "bytes");
-  tsr_json_write_ints(writer, fit->bytes, TSR_MEASURE_SIZES);
-  tsr_json_write_key(writer, "seconds");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_string(writer, "level", tsr_level_name(link->level));
+  tsr_json_add_ints(writer, "devices", (const int64_t[]){link->a, link->b}, 2);
+  tsr_json_add_fields(writer, fields, fit);
+  tsr_json_add_ints(writer, "bytes", fit->bytes, TSR_MEASURE_SIZES);
+  tsr_json_add_inline_array(writer, "seconds");
   for (int i = 0; i < TSR_MEASURE_SIZES; i++) tsr_json_write_double(writer, fit->seconds[i]);
   tsr_json_end_array(writer);
   tsr_json_end_object(writer);
@@ -165,21 +155,16 @@ static void write_link(const link_kind *link, tsr_json_writer *writer) {
 
 static void print_json(const calibration *c, tsr_text *out) {
   tsr_json_writer writer;
-  tsr_json_writer_init(&writer, out, 2);
-  tsr_json_begin_object(&writer);
-  tsr_json_write_key(&writer, "engine");
-  tsr_json_write_string(&writer, c->engine);
-  tsr_json_write_key(&writer, "ranks");
-  tsr_json_write_int(&writer, c->ranks);
-  tsr_json_write_key(&writer, "links");
-  tsr_json_begin_array(&writer);
+  tsr_json_begin_document(&writer, out);
+  tsr_json_add_string(&writer, "engine", c->engine);
+  tsr_json_add_int(&writer, "ranks", c->ranks);
+  tsr_json_add_array(&writer, "links");
   for (int i = 0; i < 2; i++)
     if (c->links[i].b >= 0) write_link(&c->links[i], &writer);
   tsr_json_end_array(&writer);
   tsr_json_write_key(&writer, "topology");
   tsr_topology_to_json(c->topology, &writer);
-  tsr_json_end_object(&writer);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&writer);
 }
 
 // ---- the command ----

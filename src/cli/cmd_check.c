@@ -9,10 +9,8 @@
 
 static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_json_writer *w) {
   tsr_json_begin_object(w);
-  tsr_json_write_key(w, "kind");
-  tsr_json_write_string(w, tsr_finding_word(finding->kind));
-  tsr_json_write_key(w, "error");
-  tsr_json_write_bool(w, finding->error);
+  tsr_json_add_string(w, "kind", tsr_finding_word(finding->kind));
+  tsr_json_add_bool(w, "error", finding->error);
   tsr_json_write_key(w, "tensor");
   tsr_json_write_string(
       w, finding->row < 0 ? NULL : tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
@@ -21,29 +19,21 @@ static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_
     tsr_json_write_null(w);
   else
     tsr_json_write_int(w, finding->dim);
-  tsr_json_write_key(w, "axis");
-  tsr_json_write_string(w, finding->axis);
-  tsr_json_write_key(w, "found");
-  tsr_json_write_int(w, finding->found);
-  tsr_json_write_key(w, "wanted");
-  tsr_json_write_int(w, finding->wanted);
+  tsr_json_add_string(w, "axis", finding->axis);
+  tsr_json_add_int(w, "found", finding->found);
+  tsr_json_add_int(w, "wanted", finding->wanted);
   tsr_json_end_object(w);
 }
 
 static void write_findings(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out) {
   tsr_json_writer w;
-  tsr_json_writer_init(&w, out, 2);
-  tsr_json_begin_object(&w);
-  tsr_json_write_key(&w, "errors");
-  tsr_json_write_int(&w, findings->errors);
-  tsr_json_write_key(&w, "warnings");
-  tsr_json_write_int(&w, findings->warnings);
-  tsr_json_write_key(&w, "findings");
-  tsr_json_begin_array(&w);
+  tsr_json_begin_document(&w, out);
+  tsr_json_add_int(&w, "errors", findings->errors);
+  tsr_json_add_int(&w, "warnings", findings->warnings);
+  tsr_json_add_array(&w, "findings");
   for (int64_t i = 0; i < findings->count; i++) write_finding(&findings->items[i], plan, &w);
   tsr_json_end_array(&w);
-  tsr_json_end_object(&w);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&w);
 }
 
 // Every tensor of the model must be in the plan, with its shape; the other way round is a warning.

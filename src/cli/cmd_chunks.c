@@ -143,12 +143,9 @@ static tsr_status print_table(const question *asked, tsr_text *out) {
 
 static void write_per_axis(tsr_json_writer *writer, const char *key, const tsr_mesh *mesh,
                            const int64_t *numbers) {
-  tsr_json_write_key(writer, key);
-  tsr_json_begin_object(writer);
-  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
-    tsr_json_write_key(writer, tsr_mesh_axis_at(mesh, i)->name);
-    tsr_json_write_int(writer, numbers[i]);
-  }
+  tsr_json_add_object(writer, key);
+  for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
+    tsr_json_add_int(writer, tsr_mesh_axis_at(mesh, i)->name, numbers[i]);
   tsr_json_end_object(writer);
 }
 
@@ -156,13 +153,11 @@ static tsr_status write_chunk(const question *asked, int64_t process, tsr_json_w
   tsr_chunk chunk;
   TSR_TRY(tsr_chunker_local_chunk(asked->chunker, process, &asked->shape, asked->spec,
                                   &asked->options, &chunk));
-  tsr_json_write_key(writer, "slice");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, "slice");
   for (int d = 0; d < chunk.rank; d++)
     tsr_json_write_ints(writer, (const int64_t[]){chunk.slice[d].lo, chunk.slice[d].hi}, 2);
   tsr_json_end_array(writer);
-  tsr_json_write_key(writer, "replica_id");
-  tsr_json_write_int(writer, chunk.replica_id);
+  tsr_json_add_int(writer, "replica_id", chunk.replica_id);
   return NULL;
 }
 
@@ -170,8 +165,7 @@ static tsr_status write_process(const question *asked, int64_t process, tsr_json
   tsr_process_chunks chunks;
   TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "process");
-  tsr_json_write_int(writer, process);
+  tsr_json_add_int(writer, "process", process);
   write_per_axis(writer, "num_chunks", asked->mesh, chunks.num_chunks);
   write_per_axis(writer, "chunk_ids", asked->mesh, chunks.chunk_ids);
   if (asked->has_tensor) TSR_TRY(write_chunk(asked, process, writer));
@@ -181,23 +175,19 @@ static tsr_status write_process(const question *asked, int64_t process, tsr_json
 
 static tsr_status print_json(const question *asked, tsr_text *out) {
   tsr_json_writer writer;
-  tsr_json_writer_init(&writer, out, 2);
-  tsr_json_begin_object(&writer);
+  tsr_json_begin_document(&writer, out);
   tsr_json_write_key(&writer, "mesh");
   tsr_mesh_to_json(asked->mesh, &writer);
   if (asked->has_tensor) {
-    tsr_json_write_key(&writer, "shape");
-    tsr_json_write_ints(&writer, asked->shape.dims, (size_t)asked->shape.rank);
+    tsr_json_add_ints(&writer, "shape", asked->shape.dims, (size_t)asked->shape.rank);
     tsr_json_write_key(&writer, "spec");
     tsr_spec_to_json(asked->spec, &writer);
   }
-  tsr_json_write_key(&writer, "processes");
-  tsr_json_begin_array(&writer);
+  tsr_json_add_array(&writer, "processes");
   for (int64_t i = asked->first; i < asked->end; i++)
     TSR_TRY(write_process(asked, tsr_chunker_process_at(asked->chunker, i), &writer));
   tsr_json_end_array(&writer);
-  tsr_json_end_object(&writer);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&writer);
   return NULL;
 }
 

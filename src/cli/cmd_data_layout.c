@@ -106,19 +106,15 @@ static tsr_status write_row(const question *asked, int64_t process, void *out) {
   TSR_TRY(find_layout(asked, process, &layout));
   const tsr_range rows = tsr_data_layout_rows(&layout);
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "process");
-  tsr_json_write_int(writer, process);
+  tsr_json_add_int(writer, "process", process);
   tsr_json_write_key(writer, "batch_size");
   if (layout.batch_size)
     tsr_json_write_int(writer, layout.batch_size);
   else
     tsr_json_write_null(writer);
-  tsr_json_write_key(writer, "shard_id");
-  tsr_json_write_int(writer, layout.shard_id);
-  tsr_json_write_key(writer, "num_shards");
-  tsr_json_write_int(writer, layout.num_shards);
-  tsr_json_write_key(writer, "is_first_host_in_replica_set");
-  tsr_json_write_bool(writer, layout.is_first_host_in_replica_set);
+  tsr_json_add_int(writer, "shard_id", layout.shard_id);
+  tsr_json_add_int(writer, "num_shards", layout.num_shards);
+  tsr_json_add_bool(writer, "is_first_host_in_replica_set", layout.is_first_host_in_replica_set);
   tsr_json_write_key(writer, "rows");
   if (layout.batch_size)
     tsr_json_write_ints(writer, (const int64_t[]){rows.lo, rows.hi}, 2);
@@ -132,20 +128,16 @@ static tsr_status print_json(const question *asked, tsr_text *out) {
   tsr_json_writer writer;
   int64_t size = 0;
   TSR_TRY(tsr_partitioner_data_mesh_size(asked->partitioner, &size));
-  tsr_json_writer_init(&writer, out, 2);
-  tsr_json_begin_object(&writer);
+  tsr_json_begin_document(&writer, out);
   tsr_json_write_key(&writer, "mesh");
   tsr_mesh_to_json(tsr_partitioner_mesh(asked->partitioner), &writer);
   tsr_json_write_key(&writer, "data_partition_spec");
   tsr_spec_to_json(tsr_partitioner_data_partition_spec(asked->partitioner), &writer);
-  tsr_json_write_key(&writer, "data_mesh_size");
-  tsr_json_write_int(&writer, size);
-  tsr_json_write_key(&writer, "processes");
-  tsr_json_begin_array(&writer);
+  tsr_json_add_int(&writer, "data_mesh_size", size);
+  tsr_json_add_array(&writer, "processes");
   TSR_TRY(for_each_host(asked, write_row, &writer));
   tsr_json_end_array(&writer);
-  tsr_json_end_object(&writer);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&writer);
   return NULL;
 }
 

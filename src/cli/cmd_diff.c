@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/plan_source.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"
 
@@ -20,40 +21,25 @@ static void write_change(const tsr_plan *before, const tsr_plan *after,
   const tsr_tree *tree = tsr_plan_tree(change->before < 0 ? after : before);
   const int64_t row = change->before < 0 ? change->after : change->before;
   tsr_json_begin_object(w);
-  tsr_json_write_key(w, "path");
-  tsr_json_write_string(w, tsr_tree_at(tree, row)->path);
+  tsr_json_add_string(w, "path", tsr_tree_at(tree, row)->path);
   write_spec(before, change->before, "before", w);
   write_spec(after, change->after, "after", w);
-  tsr_json_write_key(w, "moved_bytes");
-  tsr_json_write_int(w, change->moved_bytes);
+  tsr_json_add_int(w, "moved_bytes", change->moved_bytes);
   tsr_json_end_object(w);
 }
 
 static void write_diff(const tsr_plan *before, const tsr_plan *after, const tsr_plan_diff *diff,
                        tsr_text *out) {
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(tsr_plan_diff, same, changed, added, removed, moved_bytes,
+                      bytes_per_device_before, bytes_per_device_after);
   tsr_json_writer w;
-  tsr_json_writer_init(&w, out, 2);
-  tsr_json_begin_object(&w);
-  const struct {
-    const char *key;
-    int64_t value;
-  } sums[] = {{"same", diff->same},
-              {"changed", diff->changed},
-              {"added", diff->added},
-              {"removed", diff->removed},
-              {"moved_bytes", diff->moved_bytes},
-              {"bytes_per_device_before", diff->bytes_per_device_before},
-              {"bytes_per_device_after", diff->bytes_per_device_after}};
-  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-    tsr_json_write_key(&w, sums[i].key);
-    tsr_json_write_int(&w, sums[i].value);
-  }
-  tsr_json_write_key(&w, "changes");
-  tsr_json_begin_array(&w);
+  tsr_json_begin_document(&w, out);
+  tsr_json_add_fields(&w, fields, diff);
+  tsr_json_add_array(&w, "changes");
   for (int64_t i = 0; i < diff->count; i++) write_change(before, after, &diff->items[i], &w);
   tsr_json_end_array(&w);
-  tsr_json_end_object(&w);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&w);
 }
 
 static tsr_status run_diff(const cli_args *args, int *out_exit) {

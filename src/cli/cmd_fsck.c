@@ -59,39 +59,26 @@ static const char *remedy(tsr_fault_kind kind) {
 
 static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
   tsr_json_begin_object(w);
-  const struct {
-    const char *key, *value;
-  } fields[] = {{"fault", tsr_fault_name(fault->kind)},
-                {"severity", tsr_severity_name(fault->severity)},
-                {"file", fault->file},
-                {"tensor", fault->tensor},
-                {"message", fault->message},
-                {"remedy", remedy(fault->kind)}};
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-    tsr_json_write_key(w, fields[i].key);
-    tsr_json_write_string(w, fields[i].value);
-  }
-  tsr_json_write_key(w, "repairable");
-  tsr_json_write_bool(w, fault->repairable);
+  tsr_json_add_string(w, "fault", tsr_fault_name(fault->kind));
+  tsr_json_add_string(w, "severity", tsr_severity_name(fault->severity));
+  tsr_json_add_string(w, "file", fault->file);
+  tsr_json_add_string(w, "tensor", fault->tensor);
+  tsr_json_add_string(w, "message", fault->message);
+  tsr_json_add_string(w, "remedy", remedy(fault->kind));
+  tsr_json_add_bool(w, "repairable", fault->repairable);
   tsr_json_end_object(w);
 }
 
 static void write_report(const tsr_fsck *fsck, tsr_text *out) {
   tsr_json_writer w;
-  tsr_json_writer_init(&w, out, 2);
-  tsr_json_begin_object(&w);
-  tsr_json_write_key(&w, "files");
-  tsr_json_write_int(&w, tsr_fsck_files(fsck));
-  tsr_json_write_key(&w, "tensors");
-  tsr_json_write_int(&w, tsr_fsck_tensors(fsck));
-  tsr_json_write_key(&w, "repaired");
-  tsr_json_write_bool(&w, tsr_fsck_repaired(fsck));
-  tsr_json_write_key(&w, "faults");
-  tsr_json_begin_array(&w);
+  tsr_json_begin_document(&w, out);
+  tsr_json_add_int(&w, "files", tsr_fsck_files(fsck));
+  tsr_json_add_int(&w, "tensors", tsr_fsck_tensors(fsck));
+  tsr_json_add_bool(&w, "repaired", tsr_fsck_repaired(fsck));
+  tsr_json_add_array(&w, "faults");
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) write_fault(tsr_fsck_at(fsck, i), &w);
   tsr_json_end_array(&w);
-  tsr_json_end_object(&w);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&w);
 }
 
 // Once for each kind of fault that --repair does not mend.

@@ -15,12 +15,9 @@ static void write_rule(const char *key, const tsr_rules *rules, int64_t rule, ts
   }
   const tsr_rule *found = tsr_rules_at(rules, rule);
   tsr_json_begin_object(w);
-  tsr_json_write_key(w, "pattern");
-  tsr_json_write_string(w, found->pattern);
-  tsr_json_write_key(w, "file");
-  tsr_json_write_string(w, found->file);
-  tsr_json_write_key(w, "line");
-  tsr_json_write_int(w, found->line);
+  tsr_json_add_string(w, "pattern", found->pattern);
+  tsr_json_add_string(w, "file", found->file);
+  tsr_json_add_int(w, "line", found->line);
   tsr_json_end_object(w);
 }
 
@@ -32,16 +29,12 @@ static void write_lints(const tsr_lints *lints, const tsr_rules *rules, const ts
   for (int64_t i = 0; i < lints->count; i++) {
     const tsr_lint *item = &lints->items[i];
     tsr_json_begin_object(&w);
-    tsr_json_write_key(&w, "kind");
-    tsr_json_write_string(&w, tsr_lint_word(item->kind));
+    tsr_json_add_string(&w, "kind", tsr_lint_word(item->kind));
     write_rule("rule", rules, item->rule, &w);
     write_rule("other_rule", rules, item->other_rule, &w);
-    tsr_json_write_key(&w, "tensor");
-    tsr_json_write_string(&w, item->row < 0 ? NULL : tsr_tree_at(tree, item->row)->path);
-    tsr_json_write_key(&w, "tensors");
-    tsr_json_write_int(&w, item->tensors);
-    tsr_json_write_key(&w, "bytes");
-    tsr_json_write_int(&w, item->bytes);
+    tsr_json_add_string(&w, "tensor", item->row < 0 ? NULL : tsr_tree_at(tree, item->row)->path);
+    tsr_json_add_int(&w, "tensors", item->tensors);
+    tsr_json_add_int(&w, "bytes", item->bytes);
     tsr_json_end_object(&w);
   }
   tsr_json_end_array(&w);

@@ -157,12 +157,10 @@ static tsr_status print_plans(const cli_args *args, const cli_change *change, co
   tsr_status status = NULL;
   if (cli_has(args, "json")) {
     tsr_json_writer writer;
-    tsr_json_writer_init(&writer, &text, 2);
-    tsr_json_begin_object(&writer);
+    tsr_json_begin_document(&writer, &text);
     status = change_to_json(change, cli_has(args, "copies"), &writer);
     if (run) run_to_json(run, &writer);
-    tsr_json_end_object(&writer);
-    tsr_text_add_char(&text, '\n');
+    tsr_json_end_document(&writer);
   } else {
     status = change_print(change, cli_has(args, "copies"), &text);
     if (run) run_print(run, &text);

@@ -60,12 +60,9 @@ static void write_piece(tsr_json_writer *writer, const tsr_layout *layout, const
   tsr_json_begin_object(writer);
   tsr_json_write_key(writer, "ranges");
   cli_write_ranges(piece->ranges, rank, writer);
-  tsr_json_write_key(writer, "offset");
-  tsr_json_write_int(writer, piece->offset);
-  tsr_json_write_key(writer, "strides");
-  tsr_json_write_ints(writer, piece->strides, (size_t)rank);
-  tsr_json_write_key(writer, "owned");
-  tsr_json_write_bool(writer, piece->owned);
+  tsr_json_add_int(writer, "offset", piece->offset);
+  tsr_json_add_ints(writer, "strides", piece->strides, (size_t)rank);
+  tsr_json_add_bool(writer, "owned", piece->owned);
   tsr_json_end_object(writer);
 }
 
@@ -77,20 +74,13 @@ static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout
   tsr_pieces pieces;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "device");
-  tsr_json_write_int(writer, device_id(layout, position));
-  tsr_json_write_key(writer, "position");
-  tsr_json_write_int(writer, position);
-  tsr_json_write_key(writer, "process");
-  tsr_json_write_int(writer, tsr_mesh_process(tsr_layout_mesh(layout), position));
-  tsr_json_write_key(writer, "shard");
-  tsr_json_write_int(writer, shard);
-  tsr_json_write_key(writer, "replica");
-  tsr_json_write_int(writer, tsr_layout_replica_id(layout, position));
-  tsr_json_write_key(writer, "shard_shape");
-  tsr_json_write_ints(writer, shape.dims, (size_t)shape.rank);
-  tsr_json_write_key(writer, "pieces");
-  tsr_json_begin_array(writer);
+  tsr_json_add_int(writer, "device", device_id(layout, position));
+  tsr_json_add_int(writer, "position", position);
+  tsr_json_add_int(writer, "process", tsr_mesh_process(tsr_layout_mesh(layout), position));
+  tsr_json_add_int(writer, "shard", shard);
+  tsr_json_add_int(writer, "replica", tsr_layout_replica_id(layout, position));
+  tsr_json_add_ints(writer, "shard_shape", shape.dims, (size_t)shape.rank);
+  tsr_json_add_array(writer, "pieces");
   for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) write_piece(writer, layout, &piece);
   tsr_json_end_array(writer);
   tsr_json_end_object(writer);
@@ -101,26 +91,20 @@ static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout
 static tsr_status print_json(const tsr_layout *layout, int64_t only, tsr_text *out) {
   const tsr_shape shape = tsr_layout_shape(layout);
   tsr_json_writer writer;
-  tsr_json_writer_init(&writer, out, 2);
-  tsr_json_begin_object(&writer);
-  tsr_json_write_key(&writer, "shape");
-  tsr_json_write_ints(&writer, shape.dims, (size_t)shape.rank);
+  tsr_json_begin_document(&writer, out);
+  tsr_json_add_ints(&writer, "shape", shape.dims, (size_t)shape.rank);
   tsr_json_write_key(&writer, "spec");
   tsr_spec_to_json(tsr_sharding_spec(tsr_layout_sharding(layout)), &writer);
   tsr_json_write_key(&writer, "mesh");
   tsr_mesh_to_json(tsr_layout_mesh(layout), &writer);
-  tsr_json_write_key(&writer, "policy");
-  tsr_json_write_string(&writer, tsr_policy_name(tsr_layout_policy(layout)));
-  tsr_json_write_key(&writer, "shards");
-  tsr_json_write_int(&writer, tsr_layout_shard_count(layout));
-  tsr_json_write_key(&writer, "devices");
-  tsr_json_begin_array(&writer);
+  tsr_json_add_string(&writer, "policy", tsr_policy_name(tsr_layout_policy(layout)));
+  tsr_json_add_int(&writer, "shards", tsr_layout_shard_count(layout));
+  tsr_json_add_array(&writer, "devices");
   const int64_t count = tsr_layout_device_count(layout);
   for (int64_t p = only < 0 ? 0 : only; p < (only < 0 ? count : only + 1); p++)
     TSR_TRY(write_device(&writer, layout, p));
   tsr_json_end_array(&writer);
-  tsr_json_end_object(&writer);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&writer);
   return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/notation.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/layout.h"
@@ -82,8 +83,7 @@ static void add_notation(const char *name, const tsr_sharding *sharding, const t
       sharding ? cli_write_spec(sharding, name, s->rank, s->has_shape ? &s->shape : NULL, &value)
                : cli_print_spec(spec, name, &value);
   if (json) {
-    tsr_json_write_key(json, name);
-    tsr_json_write_string(json, status ? NULL : tsr_text_string(&value));
+    tsr_json_add_string(json, name, status ? NULL : tsr_text_string(&value));
   } else {
     tsr_text_addf(out, status ? "%-8s (%s)\n" : "%-8s %s\n", name,
                   status ? tsr_status_text(status) : tsr_text_string(&value));
@@ -100,8 +100,7 @@ static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *ou
   tsr_status status = s->mesh ? tsr_sharding_bind(s->mesh, spec, false, &sharding) : NULL;
   tsr_json_writer writer, *json = cli_has(args, "json") ? &writer : NULL;
   if (json) {
-    tsr_json_writer_init(json, out, 2);
-    tsr_json_begin_object(json);
+    tsr_json_begin_document(json, out);
   }
   add_notation("short", NULL, spec, s, json, out);
   add_notation("jax", NULL, spec, s, json, out);
@@ -208,31 +207,21 @@ static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *
 // ---- correct ----
 
 static void write_changes(const tsr_spec *corrected, const tsr_changes *changes, tsr_text *out) {
+  static const tsr_json_field fields[] = TSR_JSON_FIELDS(tsr_change, dim, axis, size, product);
   tsr_json_writer writer;
-  tsr_json_writer_init(&writer, out, 2);
-  tsr_json_begin_object(&writer);
+  tsr_json_begin_document(&writer, out);
   tsr_json_write_key(&writer, "spec");
   tsr_spec_to_json(corrected, &writer);
-  tsr_json_write_key(&writer, "changes");
-  tsr_json_begin_array(&writer);
+  tsr_json_add_array(&writer, "changes");
   for (int64_t i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
     tsr_json_begin_object(&writer);
-    tsr_json_write_key(&writer, "reason");
-    tsr_json_write_string(&writer, tsr_change_text(change->kind));
-    tsr_json_write_key(&writer, "dim");
-    tsr_json_write_int(&writer, change->dim);
-    tsr_json_write_key(&writer, "axis");
-    tsr_json_write_string(&writer, change->axis);
-    tsr_json_write_key(&writer, "size");
-    tsr_json_write_int(&writer, change->size);
-    tsr_json_write_key(&writer, "product");
-    tsr_json_write_int(&writer, change->product);
+    tsr_json_add_string(&writer, "reason", tsr_change_text(change->kind));
+    tsr_json_add_fields(&writer, fields, change);
     tsr_json_end_object(&writer);
   }
   tsr_json_end_array(&writer);
-  tsr_json_end_object(&writer);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&writer);
 }
 
 static tsr_status run_correct(const cli_args *args, const setting *s, tsr_text *out,

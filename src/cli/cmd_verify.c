@@ -98,8 +98,7 @@ static void print_text(const tsr_verification *result, bool quiet, tsr_text *out
 // ---- as data ----
 
 static void write_hashes(const tsr_verify_row *row, tsr_json_writer *w) {
-  tsr_json_write_key(w, "hashes");
-  tsr_json_begin_inline_array(w);
+  tsr_json_add_inline_array(w, "hashes");
   for (int i = 0; i < 2; i++) {
     tsr_text digits = TSR_TEXT_EMPTY;
     if (row->hashed[i]) tsr_hash128_print(row->hashes[i], &digits);
@@ -110,35 +109,24 @@ static void write_hashes(const tsr_verify_row *row, tsr_json_writer *w) {
 }
 
 static void write_values(const tsr_verify_row *row, tsr_json_writer *w) {
-  tsr_json_write_key(w, "differing");
-  tsr_json_write_int(w, row->differing);
-  tsr_json_write_key(w, "first");
-  tsr_json_write_int(w, row->first);
-  tsr_json_write_key(w, "values");
-  tsr_json_begin_inline_array(w);
+  tsr_json_add_int(w, "differing", row->differing);
+  tsr_json_add_int(w, "first", row->first);
+  tsr_json_add_inline_array(w, "values");
   for (int i = 0; i < 2; i++) tsr_json_write_string(w, row->values[i]);
   tsr_json_end_array(w);
-  tsr_json_write_key(w, "absolute_error");
-  tsr_json_write_double(w, row->absolute);
-  tsr_json_write_key(w, "relative_error");
-  tsr_json_write_double(w, row->relative);
+  tsr_json_add_double(w, "absolute_error", row->absolute);
+  tsr_json_add_double(w, "relative_error", row->relative);
 }
 
 static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
   tsr_json_begin_object(w);
-  tsr_json_write_key(w, "name");
-  tsr_json_write_string(w, row->name);
-  tsr_json_write_key(w, "verdict");
-  tsr_json_write_string(w, tsr_verdict_name(row->verdict));
+  tsr_json_add_string(w, "name", row->name);
+  tsr_json_add_string(w, "verdict", tsr_verdict_name(row->verdict));
   if (row->hashed[0] || row->hashed[1]) write_hashes(row, w);
   if (row->verdict == TSR_VERDICT_VALUES) write_values(row, w);
-  if (row->message) {
-    tsr_json_write_key(w, "message");
-    tsr_json_write_string(w, row->message);
-  }
+  if (row->message) tsr_json_add_string(w, "message", row->message);
   if (row->stats[0].count || row->stats[1].count) {
-    tsr_json_write_key(w, "stats");
-    tsr_json_begin_array(w);
+    tsr_json_add_array(w, "stats");
     for (int i = 0; i < 2; i++) cli_write_stats(&row->stats[i], w);
     tsr_json_end_array(w);
   }
@@ -148,27 +136,20 @@ static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
 // `mapped`: what a map made of it was compared; -1 = without a map.
 static void write_data(const tsr_verification *result, int64_t mapped, bool quiet, tsr_text *out) {
   tsr_json_writer w;
-  tsr_json_writer_init(&w, out, 2);
-  tsr_json_begin_object(&w);
-  tsr_json_write_key(&w, "equal");
-  tsr_json_write_bool(&w, tsr_verification_equal(result));
-  tsr_json_write_key(&w, "mapped");
-  tsr_json_write_string(&w, mapped < 0 ? NULL : mapped ? "second" : "first");
-  for (int v = 0; v < TSR_VERDICT_COUNT; v++) {
-    tsr_json_write_key(&w, tsr_verdict_name((tsr_verdict)v));
-    tsr_json_write_int(&w, tsr_verification_total(result, (tsr_verdict)v));
-  }
-  tsr_json_write_key(&w, "bytes_read");
-  tsr_json_write_int(&w, tsr_verification_bytes_read(result));
+  tsr_json_begin_document(&w, out);
+  tsr_json_add_bool(&w, "equal", tsr_verification_equal(result));
+  tsr_json_add_string(&w, "mapped", mapped < 0 ? NULL : mapped ? "second" : "first");
+  for (int v = 0; v < TSR_VERDICT_COUNT; v++)
+    tsr_json_add_int(&w, tsr_verdict_name((tsr_verdict)v),
+                     tsr_verification_total(result, (tsr_verdict)v));
+  tsr_json_add_int(&w, "bytes_read", tsr_verification_bytes_read(result));
   if (!quiet) {
-    tsr_json_write_key(&w, "tensors");
-    tsr_json_begin_array(&w);
+    tsr_json_add_array(&w, "tensors");
     for (int64_t i = 0; i < tsr_verification_count(result); i++)
       write_row(tsr_verification_at(result, i), &w);
     tsr_json_end_array(&w);
   }
-  tsr_json_end_object(&w);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&w);
 }
 
 // ---- the command ----

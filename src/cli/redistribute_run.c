@@ -325,7 +325,7 @@ static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method meth
   if (!status) status = check_elements(r, result);
   const int64_t here = result ? tsr_array_memory(result) : 0;
   tsr_array_release(result);
-  if (!status) status = add_up(r->comm, here, &out->bytes);
+  if (!status) status = add_up(r->comm, here, &out->bytes_written);
   if (!status) status = time_memcpy(r, here, &out->memcpy_seconds);
   return tsr_note(status, method == TSR_RESHARD_DIRECT ? "direct" : "by collectives");
 }
@@ -382,7 +382,7 @@ static tsr_status run_ways(runner *r, cli_run *out) {
     status = time_way(r, source, TSR_RESHARD_SEQUENCE, &out->by_collectives);
   }
   tsr_array_release(source);
-  return status ? status : add_up(r->comm, r->looked_at, &out->elements);
+  return status ? status : add_up(r->comm, r->looked_at, &out->verified_elements);
 }
 
 tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run) {

@@ -12,6 +12,7 @@
 #include "cli/transform_talk.h"
 #include "job/transform_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "plan/plan_internal.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/map.h"
@@ -297,11 +298,6 @@ static void print_certificate(const job *j, tsr_text *out) {
     tsr_text_addf(out, "  %-40s %12s\n", tsr_transform_extra_at(j->transform, i), "copied along");
 }
 
-static void write_int(tsr_json_writer *json, const char *key, int64_t value) {
-  tsr_json_write_key(json, key);
-  tsr_json_write_int(json, value);
-}
-
 static void write_index(const job *j, tsr_json_writer *json) {
   int64_t bytes = 0;
   const char *name = tsr_transform_index(j->transform, &bytes);
@@ -311,27 +307,23 @@ static void write_index(const job *j, tsr_json_writer *json) {
     return;
   }
   tsr_json_begin_object(json);
-  tsr_json_write_key(json, "name");
-  tsr_json_write_string(json, name);
-  write_int(json, "bytes", bytes);
+  tsr_json_add_string(json, "name", name);
+  tsr_json_add_int(json, "bytes", bytes);
   tsr_json_end_object(json);
 }
 
 static void write_files(const job *j, tsr_json_writer *json) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
-  tsr_json_write_key(json, "files");
-  tsr_json_begin_array(json);
+  tsr_json_add_array(json, "files");
   for (int i = 0; i < c->files; i++) {
     tsr_json_begin_object(json);
-    tsr_json_write_key(json, "name");
-    tsr_json_write_string(json, tsr_transform_file_at(j->transform, i));
-    write_int(json, "bytes", tsr_transform_file_bytes(j->transform, i));
+    tsr_json_add_string(json, "name", tsr_transform_file_at(j->transform, i));
+    tsr_json_add_int(json, "bytes", tsr_transform_file_bytes(j->transform, i));
     tsr_json_end_object(json);
   }
   tsr_json_end_array(json);
   write_index(j, json);
-  tsr_json_write_key(json, "extras");
-  tsr_json_begin_array(json);
+  tsr_json_add_array(json, "extras");
   for (int i = 0; i < c->extras; i++)
     tsr_json_write_string(json, tsr_transform_extra_at(j->transform, i));
   tsr_json_end_array(json);
@@ -347,38 +339,27 @@ static int64_t peak_memory(void) {
   return kib * 1024;
 }
 
+static const tsr_json_field certificate_fields[] =
+    TSR_JSON_FIELDS(tsr_transform_certificate, tensors, windows, workers, source_files, bytes_read,
+                    least_read, bytes_written, least_written, extra_bytes, table_memory);
+
 static void print_json(const job *j, bool done, tsr_text *out) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   tsr_json_writer json;
-  tsr_json_writer_init(&json, out, 2);
-  tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "source");
-  tsr_json_write_string(&json, j->from);
-  tsr_json_write_key(&json, "destination");
-  tsr_json_write_string(&json, j->to);
-  tsr_json_write_key(&json, "format");
-  tsr_json_write_string(&json, tsr_checkpoint_format_name(j->options.format));
-  write_int(&json, "tensors", c->tensors);
-  write_int(&json, "windows", c->windows);
-  write_int(&json, "workers", c->workers);
-  write_int(&json, "source_files", c->source_files);
-  write_int(&json, "bytes_read", c->bytes_read);
-  write_int(&json, "least_read", c->least_read);
-  write_int(&json, "bytes_written", c->bytes_written);
-  write_int(&json, "least_written", c->least_written);
-  write_int(&json, "extra_bytes", c->extra_bytes);
-  write_int(&json, "table_memory", c->table_memory);
-  write_int(&json, "buffer_memory", c->peak_memory - c->table_memory);
-  write_int(&json, "bytes_free", c->bytes_free);
+  tsr_json_begin_document(&json, out);
+  tsr_json_add_string(&json, "source", j->from);
+  tsr_json_add_string(&json, "destination", j->to);
+  tsr_json_add_string(&json, "format", tsr_checkpoint_format_name(j->options.format));
+  tsr_json_add_fields(&json, certificate_fields, c);
+  tsr_json_add_int(&json, "buffer_memory", c->peak_memory - c->table_memory);
+  tsr_json_add_int(&json, "bytes_free", c->bytes_free);
   write_files(j, &json);
   if (done) {
     cli_write_transform_report(tsr_transform_report_of(j->transform), &json);
-    tsr_json_write_key(&json, "seconds");
-    tsr_json_write_double(&json, j->seconds);
-    write_int(&json, "peak_memory", peak_memory());
+    tsr_json_add_double(&json, "seconds", j->seconds);
+    tsr_json_add_int(&json, "peak_memory", peak_memory());
   }
-  tsr_json_end_object(&json);
-  tsr_text_add_char(out, '\n');
+  tsr_json_end_document(&json);
 }
 
 static tsr_status tell(const job *j, bool done) {

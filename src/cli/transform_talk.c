@@ -8,22 +8,15 @@
 
 // ---- reports ----
 
-static void write_number(tsr_json_writer *json, const char *key, int64_t value) {
-  tsr_json_write_key(json, key);
-  tsr_json_write_int(json, value);
-}
-
 void cli_write_transform_report(const tsr_transform_report *report, tsr_json_writer *json) {
-  write_number(json, "tensors_checked", report->checked);
-  write_number(json, "tensors_unchecked", report->unchecked);
-  write_number(json, "elements_lost", report->lost_elements);
-  tsr_json_write_key(json, "lost");
-  tsr_json_begin_array(json);
+  tsr_json_add_int(json, "tensors_checked", report->checked);
+  tsr_json_add_int(json, "tensors_unchecked", report->unchecked);
+  tsr_json_add_int(json, "elements_lost", report->lost_elements);
+  tsr_json_add_array(json, "lost");
   for (int64_t i = 0; i < report->loss_count; i++) {
     tsr_json_begin_inline_object(json);
-    tsr_json_write_key(json, "tensor");
-    tsr_json_write_string(json, report->losses[i].tensor);
-    write_number(json, "elements", report->losses[i].elements);
+    tsr_json_add_string(json, "tensor", report->losses[i].tensor);
+    tsr_json_add_int(json, "elements", report->losses[i].elements);
     tsr_json_end_object(json);
   }
   tsr_json_end_array(json);

@@ -116,38 +116,4 @@ void tsr_json_add_inline_array(tsr_json_writer *writer, const char *key);
 void tsr_json_begin_document(tsr_json_writer *writer, tsr_text *out);
 void tsr_json_end_document(tsr_json_writer *writer);
 
-// Members that are fields of a struct, as a table that a row without a key ends:
-//
-//   static const tsr_json_field link_fields[] = {TSR_JSON_FIELD(tsr_link, alpha, "alpha"),
-//                                                TSR_JSON_FIELD(tsr_link, beta, "beta"),
-//                                                {0}};
-//   tsr_json_add_fields(&writer, link_fields, &link);
-//
-// The type is that of the field. A type not listed does not compile; nor does an array, since the
-// table would take its bytes for a pointer.
-typedef enum tsr_json_field_type {
-  TSR_JSON_FIELD_INT,
-  TSR_JSON_FIELD_INT64,
-  TSR_JSON_FIELD_BOOL,
-  TSR_JSON_FIELD_DOUBLE,
-  TSR_JSON_FIELD_STRING
-} tsr_json_field_type;
-
-typedef struct tsr_json_field {
-  const char *key;
-  tsr_json_field_type type;
-  size_t offset;
-} tsr_json_field;
-
-// clang-format off
-#define TSR_JSON_FIELD(record, field, key_)                                                        \
-  {.key = (key_),                                                                                  \
-   .type = _Generic(((record *)0)->field, int: TSR_JSON_FIELD_INT, int64_t: TSR_JSON_FIELD_INT64,  \
-                    bool: TSR_JSON_FIELD_BOOL, double: TSR_JSON_FIELD_DOUBLE,                      \
-                    const char *: TSR_JSON_FIELD_STRING),                                          \
-   .offset = offsetof(record, field)}
-// clang-format on
-
-void tsr_json_add_fields(tsr_json_writer *writer, const tsr_json_field *fields, const void *record);
-
 #endif

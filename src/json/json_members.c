@@ -1,6 +1,7 @@
 // Members of objects: one call for a key and its value, and one for all fields of a struct.
 #include "base/text_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 
 void tsr_json_add_int(tsr_json_writer *writer, const char *key, int64_t value) {
   tsr_json_write_key(writer, key);

@@ -6,6 +6,7 @@
 #include "draw/units.h"
 #include "element/dtype_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "mesh/mesh_internal.h"
 #include "report/redistribution.h"
 #include "sequence/sequence_internal.h"
@@ -272,19 +273,11 @@ tsr_status change_print(const cli_change *change, bool all_copies, tsr_text *out
 // ---- as data ----
 
 static void write_copy(const tsr_copy *copy, tsr_json_writer *writer) {
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(tsr_copy, source, target, from, to, length);
   tsr_json_begin_inline_object(writer);
-  tsr_json_write_key(writer, "source");
-  tsr_json_write_int(writer, copy->source);
-  tsr_json_write_key(writer, "target");
-  tsr_json_write_int(writer, copy->target);
-  tsr_json_write_key(writer, "from");
-  tsr_json_write_int(writer, copy->from);
-  tsr_json_write_key(writer, "to");
-  tsr_json_write_int(writer, copy->to);
-  tsr_json_write_key(writer, "length");
-  tsr_json_write_int(writer, copy->length);
-  tsr_json_write_key(writer, "loops");
-  tsr_json_begin_array(writer);
+  tsr_json_add_fields(writer, fields, copy);
+  tsr_json_add_array(writer, "loops");
   for (int i = 0; i < copy->loop_count; i++)
     tsr_json_write_ints(
         writer, (const int64_t[]){copy->loops[i].count, copy->loops[i].from, copy->loops[i].to}, 3);
@@ -293,8 +286,7 @@ static void write_copy(const tsr_copy *copy, tsr_json_writer *writer) {
 }
 
 static tsr_status write_copies(const cli_change *change, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "copies");
-  tsr_json_begin_array(writer);
+  tsr_json_add_array(writer, "copies");
   for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
     tsr_copies copies;
     TSR_TRY(tsr_copies_init_into(&copies, change->plan, p));
@@ -308,17 +300,13 @@ static tsr_status write_copies(const cli_change *change, tsr_json_writer *writer
 static tsr_status write_direct(const cli_change *change, bool all_copies, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
   if (!change->plan) {
-    tsr_json_write_key(writer, "none");
-    tsr_json_write_string(writer, tsr_text_string(&change->no_plan));
+    tsr_json_add_string(writer, "none", tsr_text_string(&change->no_plan));
     tsr_json_end_object(writer);
     return NULL;
   }
   tsr_json_write_key(writer, "certificate");
   tsr_certificate_to_json(&change->certificate, writer);
-  if (change->traffic.timed) {
-    tsr_json_write_key(writer, "seconds");
-    tsr_json_write_double(writer, change->traffic.seconds);
-  }
+  if (change->traffic.timed) tsr_json_add_double(writer, "seconds", change->traffic.seconds);
   if (all_copies || change->certificate.copies <= MOST_COPIES)
     TSR_TRY(write_copies(change, writer));
   tsr_json_end_object(writer);
@@ -332,30 +320,21 @@ static void write_sequence(const tsr_sequence *sequence, const char *reason,
     return;
   }
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "none");
-  tsr_json_write_string(writer, reason);
+  tsr_json_add_string(writer, "none", reason);
   tsr_json_end_object(writer);
 }
 
 static void write_relabelling(const tsr_relabelling *r, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "relabelling");
-  tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "bytes_before");
-  tsr_json_write_int(writer, r->bytes_before);
-  tsr_json_write_key(writer, "bytes_after");
-  tsr_json_write_int(writer, r->bytes_after);
-  tsr_json_write_key(writer, "bytes_bound");
-  tsr_json_write_int(writer, r->bytes_bound);
-  tsr_json_write_key(writer, "devices");
-  tsr_json_begin_inline_array(writer);
-  for (int64_t i = 0; i < r->device_count; i++) tsr_json_write_int(writer, r->devices[i]);
-  tsr_json_end_array(writer);
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(tsr_relabelling, bytes_before, bytes_after, bytes_bound);
+  tsr_json_add_object(writer, "relabelling");
+  tsr_json_add_fields(writer, fields, r);
+  tsr_json_add_ints(writer, "devices", r->devices, (size_t)r->device_count);
   tsr_json_end_object(writer);
 }
 
 static void write_side(const char *key, const tsr_layout *layout, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, key);
-  tsr_json_begin_object(writer);
+  tsr_json_add_object(writer, key);
   tsr_json_write_key(writer, "spec");
   tsr_spec_to_json(tsr_sharding_spec(tsr_layout_sharding(layout)), writer);
   tsr_json_write_key(writer, "mesh");
@@ -364,10 +343,8 @@ static void write_side(const char *key, const tsr_layout *layout, tsr_json_write
 }
 
 tsr_status change_to_json(const cli_change *change, bool all_copies, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "shape");
-  tsr_json_write_ints(writer, change->shape.dims, (size_t)change->shape.rank);
-  tsr_json_write_key(writer, "dtype");
-  tsr_json_write_string(writer, tsr_dtype_info_of(change->dtype)->name);
+  tsr_json_add_ints(writer, "shape", change->shape.dims, (size_t)change->shape.rank);
+  tsr_json_add_string(writer, "dtype", tsr_dtype_info_of(change->dtype)->name);
   write_side("from", change->from, writer);
   write_side("to", change->to, writer);
   tsr_json_write_key(writer, "direct");
@@ -413,11 +390,11 @@ tsr_status change_print_svg(const cli_change *change, tsr_text *out) {
 
 static void print_timing(const char *name, const cli_timing *t, tsr_text *out) {
   char bytes[24], time[32];
-  cli_format_bytes(t->bytes, bytes, sizeof bytes);
+  cli_format_bytes(t->bytes_written, bytes, sizeof bytes);
   cli_format_seconds(t->seconds, time, sizeof time);
   tsr_text_addf(out, "   %-12s %s written in %s", name, bytes, time);
   if (t->seconds > 0)
-    tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes / t->seconds,
+    tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes_written / t->seconds,
                   t->memcpy_seconds / t->seconds);
   tsr_text_add_char(out, '\n');
 }
@@ -427,33 +404,24 @@ void run_print(const cli_run *run, tsr_text *out) {
                 run->ranks == 1 ? "" : "s", run->workers, run->workers == 1 ? "" : "s");
   if (run->direct) print_timing("direct", &run->by_direct, out);
   if (run->collectives) print_timing("collectives", &run->by_collectives, out);
-  tsr_text_addf(out, "   verified: %lld elements are what they were", (long long)run->elements);
+  tsr_text_addf(out, "   verified: %lld elements are what they were",
+                (long long)run->verified_elements);
   tsr_text_add(out, run->direct ? ", bytes moved as certified\n" : "\n");
 }
 
 static void write_timing(const char *key, const cli_timing *t, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, key);
-  tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "bytes_written");
-  tsr_json_write_int(writer, t->bytes);
-  tsr_json_write_key(writer, "seconds");
-  tsr_json_write_double(writer, t->seconds);
-  tsr_json_write_key(writer, "memcpy_seconds");
-  tsr_json_write_double(writer, t->memcpy_seconds);
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(cli_timing, bytes_written, seconds, memcpy_seconds);
+  tsr_json_add_object(writer, key);
+  tsr_json_add_fields(writer, fields, t);
   tsr_json_end_object(writer);
 }
 
 void run_to_json(const cli_run *run, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "run");
-  tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "engine");
-  tsr_json_write_string(writer, run->engine);
-  tsr_json_write_key(writer, "ranks");
-  tsr_json_write_int(writer, run->ranks);
-  tsr_json_write_key(writer, "workers");
-  tsr_json_write_int(writer, run->workers);
-  tsr_json_write_key(writer, "verified_elements");
-  tsr_json_write_int(writer, run->elements);
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(cli_run, engine, ranks, workers, verified_elements);
+  tsr_json_add_object(writer, "run");
+  tsr_json_add_fields(writer, fields, run);
   if (run->direct) write_timing("direct", &run->by_direct, writer);
   if (run->collectives) write_timing("collectives", &run->by_collectives, writer);
   tsr_json_end_object(writer);

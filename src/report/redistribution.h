@@ -41,13 +41,13 @@ tsr_status change_print_svg(const cli_change *change, tsr_text *out);
 
 typedef struct cli_timing {
   double seconds, memcpy_seconds;  // the fastest of several rounds
-  int64_t bytes;                   // written, by all ranks together
+  int64_t bytes_written;           // by all ranks together
 } cli_timing;
 
 typedef struct cli_run {
   const char *engine;
   int ranks, workers;
-  int64_t elements;  // that were looked at, by both ways and all ranks
+  int64_t verified_elements;  // that were looked at, by both ways and all ranks
   bool direct, collectives;
   cli_timing by_direct, by_collectives;
 } cli_run;

@@ -1,6 +1,7 @@
 #include "report/stats_report.h"
 
 #include "base/text_internal.h"
+#include "json/json_fields.h"
 
 void cli_print_stats(const tsr_tensor_stats *stats, tsr_text *out) {
   tsr_text_addf(out,
@@ -10,23 +11,12 @@ void cli_print_stats(const tsr_tensor_stats *stats, tsr_text *out) {
 }
 
 void cli_write_stats(const tsr_tensor_stats *stats, tsr_json_writer *json) {
-  const struct {
-    const char *key;
-    int64_t value;
-  } counts[] = {{"count", stats->count}, {"nan", stats->nans}, {"inf", stats->infinities}};
-  const struct {
-    const char *key;
-    double value;
-  } numbers[] = {
-      {"min", stats->min}, {"max", stats->max}, {"mean", stats->mean}, {"norm", stats->norm}};
+#define ROW(field, key) TSR_JSON_FIELD_AS(tsr_tensor_stats, field, key)
+  static const tsr_json_field fields[] = {
+      ROW(count, "count"), ROW(nans, "nan"),  ROW(infinities, "inf"), ROW(min, "min"),
+      ROW(max, "max"),     ROW(mean, "mean"), ROW(norm, "norm"),      {0}};
+#undef ROW
   tsr_json_begin_inline_object(json);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    tsr_json_write_key(json, counts[i].key);
-    tsr_json_write_int(json, counts[i].value);
-  }
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    tsr_json_write_key(json, numbers[i].key);
-    tsr_json_write_double(json, numbers[i].value);
-  }
+  tsr_json_add_fields(json, fields, stats);
   tsr_json_end_object(json);
 }

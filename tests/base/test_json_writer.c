@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "base/text_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "support/test.h"
 
 static void write_sample(tsr_json_writer *w) {
@@ -250,12 +251,12 @@ typedef struct reading {
   bool settled;
 } reading;
 
-static const tsr_json_field reading_fields[] = {TSR_JSON_FIELD(reading, name, "name"),
-                                                TSR_JSON_FIELD(reading, unit, "unit"),
-                                                TSR_JSON_FIELD(reading, runs, "runs"),
-                                                TSR_JSON_FIELD(reading, bytes, "bytes_moved"),
-                                                TSR_JSON_FIELD(reading, seconds, "seconds"),
-                                                TSR_JSON_FIELD(reading, settled, "settled"),
+static const tsr_json_field reading_fields[] = {TSR_JSON_FIELD(reading, name),
+                                                TSR_JSON_FIELD(reading, unit),
+                                                TSR_JSON_FIELD(reading, runs),
+                                                TSR_JSON_FIELD_AS(reading, bytes, "bytes_moved"),
+                                                TSR_JSON_FIELD(reading, seconds),
+                                                TSR_JSON_FIELD(reading, settled),
                                                 {0}};
 
 static void fields_of_a_struct_are_written_by_a_table(void **state) {
