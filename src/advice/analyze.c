@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "element/shape_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh.h"
@@ -256,62 +257,38 @@ void tsr_analysis_deinit(tsr_analysis *analysis) {
 
 // ---- as JSON ----
 
-static void write_int(tsr_json_writer *writer, const char *key, int64_t value) {
-  tsr_json_write_key(writer, key);
-  tsr_json_write_int(writer, value);
-}
-
-static void write_double(tsr_json_writer *writer, const char *key, double value) {
-  tsr_json_write_key(writer, key);
-  tsr_json_write_double(writer, value);
-}
-
 static void write_axes(tsr_json_writer *writer, const tsr_analysis *analysis) {
-  tsr_json_write_key(writer, "axes");
-  tsr_json_begin_array(writer);
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(tsr_axis_stats, axis, tensors, bytes, gathered_bytes);
+  tsr_json_add_array(writer, "axes");
   for (int i = 0; i < analysis->axis_count; i++) {
     tsr_json_begin_inline_object(writer);
-    tsr_json_write_key(writer, "axis");
-    tsr_json_write_string(writer, analysis->axes[i].axis);
-    write_int(writer, "tensors", analysis->axes[i].tensors);
-    write_int(writer, "bytes", analysis->axes[i].bytes);
-    write_int(writer, "gathered_bytes", analysis->axes[i].gathered_bytes);
+    tsr_json_add_fields(writer, fields, &analysis->axes[i]);
     tsr_json_end_object(writer);
   }
   tsr_json_end_array(writer);
 }
 
 static void write_specs(tsr_json_writer *writer, const tsr_analysis *analysis) {
-  tsr_json_write_key(writer, "specs");
-  tsr_json_begin_array(writer);
+  static const tsr_json_field fields[] = TSR_JSON_FIELDS(tsr_spec_stats, tensors, elements, bytes);
+  tsr_json_add_array(writer, "specs");
   for (int64_t i = 0; i < analysis->spec_count; i++) {
     tsr_json_begin_inline_object(writer);
     tsr_json_write_key(writer, "spec");
     tsr_spec_to_json(analysis->specs[i].spec, writer);
-    write_int(writer, "tensors", analysis->specs[i].tensors);
-    write_int(writer, "elements", analysis->specs[i].elements);
-    write_int(writer, "bytes", analysis->specs[i].bytes);
+    tsr_json_add_fields(writer, fields, &analysis->specs[i]);
     tsr_json_end_object(writer);
   }
   tsr_json_end_array(writer);
 }
 
 void tsr_analysis_to_json(const tsr_analysis *analysis, tsr_json_writer *writer) {
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(tsr_analysis, tensors, elements, bytes, sharded_tensors, sharded_elements,
+                      sharded_bytes, device_min, device_max, device_mean, balance, replication,
+                      wasted_bytes, gathered_bytes, gather_seconds);
   tsr_json_begin_object(writer);
-  write_int(writer, "tensors", analysis->tensors);
-  write_int(writer, "elements", analysis->elements);
-  write_int(writer, "bytes", analysis->bytes);
-  write_int(writer, "sharded_tensors", analysis->sharded_tensors);
-  write_int(writer, "sharded_elements", analysis->sharded_elements);
-  write_int(writer, "sharded_bytes", analysis->sharded_bytes);
-  write_int(writer, "device_min", analysis->device_min);
-  write_int(writer, "device_max", analysis->device_max);
-  write_double(writer, "device_mean", analysis->device_mean);
-  write_double(writer, "balance", analysis->balance);
-  write_double(writer, "replication", analysis->replication);
-  write_double(writer, "wasted_bytes", analysis->wasted_bytes);
-  write_int(writer, "gathered_bytes", analysis->gathered_bytes);
-  write_double(writer, "gather_seconds", analysis->gather_seconds);
+  tsr_json_add_fields(writer, fields, analysis);
   write_axes(writer, analysis);
   write_specs(writer, analysis);
   tsr_json_end_object(writer);

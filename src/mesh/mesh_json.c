@@ -84,8 +84,7 @@ tsr_status tsr_mesh_from_json(const tsr_json *value, const tsr_topology *topolog
 }
 
 static void write_axes(const tsr_mesh *mesh, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "axes");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, "axes");
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     tsr_json_begin_inline_array(writer);
     tsr_json_write_string(writer, tsr_mesh_axis_at(mesh, i)->name);
@@ -100,8 +99,7 @@ static void write_types(const tsr_mesh *mesh, tsr_json_writer *writer) {
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
     all_auto = all_auto && tsr_mesh_axis_at(mesh, i)->type == TSR_AXIS_AUTO;
   if (all_auto) return;
-  tsr_json_write_key(writer, "types");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, "types");
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
     tsr_json_write_string(writer, tsr_axis_type_name(tsr_mesh_axis_at(mesh, i)->type));
   tsr_json_end_array(writer);
@@ -109,11 +107,9 @@ static void write_types(const tsr_mesh *mesh, tsr_json_writer *writer) {
 
 static void write_devices(const tsr_mesh *mesh, tsr_json_writer *writer) {
   if (tsr_mesh_is_abstract(mesh)) {
-    tsr_json_write_key(writer, "abstract");
-    tsr_json_write_bool(writer, true);
+    tsr_json_add_bool(writer, "abstract", true);
   } else if (!tsr_mesh_has_default_devices(mesh)) {
-    tsr_json_write_key(writer, "devices");
-    tsr_json_begin_inline_array(writer);
+    tsr_json_add_inline_array(writer, "devices");
     for (int64_t i = 0; i < tsr_mesh_device_count(mesh); i++)
       tsr_json_write_int(writer, tsr_mesh_device_at(mesh, i));
     tsr_json_end_array(writer);

@@ -30,24 +30,11 @@ static const char schema[] = SCHEMA_PREFIX STRING_OF(TSR_PLAN_SCHEMA);
 
 static void write_note(const tsr_plan_note *note, tsr_json_writer *writer) {
   tsr_json_begin_inline_object(writer);
-  tsr_json_write_key(writer, "why");
-  tsr_json_write_string(writer, tsr_why_word(note->why));
-  if (note->dim >= 0) {
-    tsr_json_write_key(writer, "dim");
-    tsr_json_write_int(writer, note->dim);
-  }
-  if (note->rule >= 0) {
-    tsr_json_write_key(writer, "rule");
-    tsr_json_write_int(writer, note->rule);
-  }
-  if (note->argument) {
-    tsr_json_write_key(writer, "argument");
-    tsr_json_write_int(writer, note->argument);
-  }
-  if (note->axis) {
-    tsr_json_write_key(writer, "axis");
-    tsr_json_write_string(writer, note->axis);
-  }
+  tsr_json_add_string(writer, "why", tsr_why_word(note->why));
+  if (note->dim >= 0) tsr_json_add_int(writer, "dim", note->dim);
+  if (note->rule >= 0) tsr_json_add_int(writer, "rule", note->rule);
+  if (note->argument) tsr_json_add_int(writer, "argument", note->argument);
+  if (note->axis) tsr_json_add_string(writer, "axis", note->axis);
   tsr_json_end_object(writer);
 }
 
@@ -65,15 +52,11 @@ static void write_row(const tsr_plan_row *row, tsr_text *scratch, tsr_json_write
   tsr_tensor_write(row->tensor, writer);
   write_spec(row->final, "spec", scratch, writer);
   if (row->wanted != row->final) write_spec(row->wanted, "wanted", scratch, writer);
-  if (row->policy != TSR_POLICY_ERROR) {
-    tsr_json_write_key(writer, "policy");
-    tsr_json_write_string(writer, tsr_policy_name(row->policy));
-  }
-  tsr_json_write_key(writer, "bytes_per_device");
-  tsr_json_write_int(writer, row->bytes_per_device);
+  if (row->policy != TSR_POLICY_ERROR)
+    tsr_json_add_string(writer, "policy", tsr_policy_name(row->policy));
+  tsr_json_add_int(writer, "bytes_per_device", row->bytes_per_device);
   if (row->note_count) {
-    tsr_json_write_key(writer, "notes");
-    tsr_json_begin_inline_array(writer);
+    tsr_json_add_inline_array(writer, "notes");
     for (int64_t i = 0; i < row->note_count; i++) write_note(&row->notes[i], writer);
     tsr_json_end_array(writer);
   }
@@ -81,8 +64,7 @@ static void write_row(const tsr_plan_row *row, tsr_text *scratch, tsr_json_write
 }
 
 static void write_head(const tsr_plan *plan, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "schema");
-  tsr_json_write_string(writer, schema);
+  tsr_json_add_string(writer, "schema", schema);
   if (plan->mesh) {
     tsr_json_write_key(writer, "mesh");
     tsr_mesh_to_json(plan->mesh, writer);
@@ -109,8 +91,7 @@ void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer) {
   tsr_text scratch = TSR_TEXT_EMPTY;
   tsr_json_begin_object(writer);
   write_head(plan, writer);
-  tsr_json_write_key(writer, "tensors");
-  tsr_json_begin_array(writer);
+  tsr_json_add_array(writer, "tensors");
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
     tsr_plan_row_read(plan, i, &row);

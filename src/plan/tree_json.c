@@ -55,15 +55,11 @@ tsr_status tsr_tensor_from_json(const tsr_json *value, bool with_path, tsr_arena
 }
 
 void tsr_tensor_write(const tsr_tensor *tensor, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "path");
-  tsr_json_write_string(writer, tensor->path);
-  tsr_json_write_key(writer, "dtype");
-  tsr_json_write_string(writer, tsr_dtype_info_of(tensor->dtype)->name);
-  tsr_json_write_key(writer, "shape");
-  tsr_json_write_ints(writer, tensor->dims, (size_t)tensor->rank);
+  tsr_json_add_string(writer, "path", tensor->path);
+  tsr_json_add_string(writer, "dtype", tsr_dtype_info_of(tensor->dtype)->name);
+  tsr_json_add_ints(writer, "shape", tensor->dims, (size_t)tensor->rank);
   if (!tensor->logical) return;
-  tsr_json_write_key(writer, "logical");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, "logical");
   for (int d = 0; d < tensor->rank; d++) tsr_json_write_string(writer, tensor->logical[d]);
   tsr_json_end_array(writer);
 }
@@ -165,8 +161,7 @@ tsr_status tsr_tree_from_json(const tsr_json *value, tsr_tree **out_tree) {
 
 void tsr_tree_to_json(const tsr_tree *tree, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "tensors");
-  tsr_json_begin_array(writer);
+  tsr_json_add_array(writer, "tensors");
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
     tsr_json_begin_inline_object(writer);
     tsr_tensor_write(tsr_tree_at(tree, i), writer);

@@ -81,18 +81,11 @@ static void write_axes(const tsr_sequence_step *step, tsr_json_writer *writer) {
 
 static void write_dim(tsr_json_writer *writer, const char *key, int dim) {
   if (dim < 0) return;
-  tsr_json_write_key(writer, key);
-  tsr_json_write_int(writer, dim);
+  tsr_json_add_int(writer, key, dim);
 }
 
 static void write_shape(tsr_json_writer *writer, const char *key, const tsr_shape *shape) {
-  tsr_json_write_key(writer, key);
-  tsr_json_write_ints(writer, shape->dims, (size_t)shape->rank);
-}
-
-static void write_int(tsr_json_writer *writer, const char *key, int64_t value) {
-  tsr_json_write_key(writer, key);
-  tsr_json_write_int(writer, value);
+  tsr_json_add_ints(writer, key, shape->dims, (size_t)shape->rank);
 }
 
 static void write_spec(tsr_json_writer *writer, const char *key, const tsr_sharding *sharding) {
@@ -102,8 +95,7 @@ static void write_spec(tsr_json_writer *writer, const char *key, const tsr_shard
 
 static void write_step(const tsr_sequence_step *step, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "kind");
-  tsr_json_write_string(writer, tsr_step_kind_name(step->kind));
+  tsr_json_add_string(writer, "kind", tsr_step_kind_name(step->kind));
   tsr_json_write_key(writer, "axes");
   write_axes(step, writer);
   write_dim(writer, "split_dim", step->split_dim);
@@ -111,28 +103,23 @@ static void write_step(const tsr_sequence_step *step, tsr_json_writer *writer) {
   write_shape(writer, "in_shape", &step->in_shape);
   write_shape(writer, "out_shape", &step->out_shape);
   write_spec(writer, "sharding", step->sharding);
-  write_int(writer, "bytes", step->bytes);
-  write_int(writer, "device_bytes", step->device_bytes);
-  if (tsr_mesh_topology(tsr_sharding_mesh(step->sharding))) {
-    tsr_json_write_key(writer, "seconds");
-    tsr_json_write_double(writer, step->seconds);
-  }
+  tsr_json_add_int(writer, "bytes", step->bytes);
+  tsr_json_add_int(writer, "device_bytes", step->device_bytes);
+  if (tsr_mesh_topology(tsr_sharding_mesh(step->sharding)))
+    tsr_json_add_double(writer, "seconds", step->seconds);
   tsr_json_end_object(writer);
 }
 
 static void write_certificate(const tsr_sequence *sequence, tsr_json_writer *writer) {
   const tsr_sequence_certificate *certificate = tsr_sequence_certificate_of(sequence);
   tsr_json_begin_object(writer);
-  write_int(writer, "steps", certificate->step_count);
-  write_int(writer, "bytes_moved", certificate->bytes_moved);
-  write_int(writer, "bytes_lower_bound", certificate->bytes_lower_bound);
-  write_int(writer, "peak_bytes", certificate->peak_bytes);
-  if (tsr_mesh_topology(tsr_sharding_mesh(tsr_sequence_to(sequence)))) {
-    tsr_json_write_key(writer, "seconds");
-    tsr_json_write_double(writer, certificate->seconds);
-  }
-  tsr_json_write_key(writer, "optimal");
-  tsr_json_write_bool(writer, certificate->optimal);
+  tsr_json_add_int(writer, "steps", certificate->step_count);
+  tsr_json_add_int(writer, "bytes_moved", certificate->bytes_moved);
+  tsr_json_add_int(writer, "bytes_lower_bound", certificate->bytes_lower_bound);
+  tsr_json_add_int(writer, "peak_bytes", certificate->peak_bytes);
+  if (tsr_mesh_topology(tsr_sharding_mesh(tsr_sequence_to(sequence))))
+    tsr_json_add_double(writer, "seconds", certificate->seconds);
+  tsr_json_add_bool(writer, "optimal", certificate->optimal);
   tsr_json_end_object(writer);
 }
 
@@ -142,10 +129,8 @@ void tsr_sequence_to_json(const tsr_sequence *sequence, tsr_json_writer *writer)
   write_spec(writer, "from", tsr_sequence_from(sequence));
   write_spec(writer, "to", tsr_sequence_to(sequence));
   write_shape(writer, "shape", &shape);
-  tsr_json_write_key(writer, "dtype");
-  tsr_json_write_string(writer, tsr_dtype_name(tsr_sequence_dtype(sequence), TSR_NAMES_OWN));
-  tsr_json_write_key(writer, "steps");
-  tsr_json_begin_array(writer);
+  tsr_json_add_string(writer, "dtype", tsr_dtype_name(tsr_sequence_dtype(sequence), TSR_NAMES_OWN));
+  tsr_json_add_array(writer, "steps");
   for (int64_t i = 0; i < tsr_sequence_step_count(sequence); i++)
     write_step(tsr_sequence_step_at(sequence, i), writer);
   tsr_json_end_array(writer);

@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "tessera/engine/topology.h"
 #include "topology/kinds.h"
 #include "topology/topology.h"
@@ -231,14 +232,11 @@ static void write_device(tsr_json_writer *writer, const tsr_device *device) {
 }
 
 static void write_links(tsr_json_writer *writer, const tsr_link *links) {
+  static const tsr_json_field fields[] = TSR_JSON_FIELDS(tsr_link, alpha, beta);
   tsr_json_begin_object(writer);
   for (int i = 0; i < TSR_LEVEL_COUNT; i++) {
-    tsr_json_write_key(writer, tsr_level_name((tsr_level)i));
-    tsr_json_begin_object(writer);
-    tsr_json_write_key(writer, "alpha");
-    tsr_json_write_double(writer, links[i].alpha);
-    tsr_json_write_key(writer, "beta");
-    tsr_json_write_double(writer, links[i].beta);
+    tsr_json_add_object(writer, tsr_level_name((tsr_level)i));
+    tsr_json_add_fields(writer, fields, &links[i]);
     tsr_json_end_object(writer);
   }
   tsr_json_end_object(writer);
@@ -246,20 +244,15 @@ static void write_links(tsr_json_writer *writer, const tsr_link *links) {
 
 void tsr_topology_to_json(const tsr_topology *topology, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
-  tsr_json_write_key(writer, "platform");
-  tsr_json_write_string(writer, tsr_platform_name(topology->platform));
-  tsr_json_write_key(writer, "kind");
-  tsr_json_write_string(writer, topology->kind);
-  tsr_json_write_key(writer, "memory_per_device");
-  tsr_json_write_int(writer, topology->memory_per_device);
+  tsr_json_add_string(writer, "platform", tsr_platform_name(topology->platform));
+  tsr_json_add_string(writer, "kind", topology->kind);
+  tsr_json_add_int(writer, "memory_per_device", topology->memory_per_device);
   tsr_json_write_key(writer, "links");
   write_links(writer, topology->links);
-  tsr_json_write_key(writer, "wrap");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, "wrap");
   for (int i = 0; i < 3; i++) tsr_json_write_bool(writer, topology->wrap[i]);
   tsr_json_end_array(writer);
-  tsr_json_write_key(writer, "devices");
-  tsr_json_begin_array(writer);
+  tsr_json_add_array(writer, "devices");
   for (int64_t i = 0; i < topology->device_count; i++) write_device(writer, &topology->devices[i]);
   tsr_json_end_array(writer);
   tsr_json_end_object(writer);

@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "json/json.h"
+#include "json/json_fields.h"
 #include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"
@@ -308,16 +309,6 @@ tsr_status tsr_copy_plan_certify(const tsr_copy_plan *plan, tsr_dtype dtype,
 
 // ---- text ----
 
-#define FIELDS(X)            \
-  X(bytes_moved)             \
-  X(bytes_lower_bound)       \
-  X(bytes_between_processes) \
-  X(bytes_local)             \
-  X(copies)                  \
-  X(messages)                \
-  X(extra_memory)            \
-  X(peak_memory)
-
 void tsr_certificate_print(const tsr_certificate *certificate, tsr_text *out) {
   tsr_text_addf(out, "moved between devices    %lld bytes (at least %lld must)\n",
                 (long long)certificate->bytes_moved, (long long)certificate->bytes_lower_bound);
@@ -331,11 +322,10 @@ void tsr_certificate_print(const tsr_certificate *certificate, tsr_text *out) {
 }
 
 void tsr_certificate_to_json(const tsr_certificate *certificate, tsr_json_writer *writer) {
+  static const tsr_json_field fields[] =
+      TSR_JSON_FIELDS(tsr_certificate, bytes_moved, bytes_lower_bound, bytes_between_processes,
+                      bytes_local, copies, messages, extra_memory, peak_memory);
   tsr_json_begin_object(writer);
-#define X(field)                      \
-  tsr_json_write_key(writer, #field); \
-  tsr_json_write_int(writer, certificate->field);
-  FIELDS(X)
-#undef X
+  tsr_json_add_fields(writer, fields, certificate);
   tsr_json_end_object(writer);
 }
