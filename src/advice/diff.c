@@ -2,8 +2,8 @@
 // and is worked out once for each such triple.
 #include <stdlib.h>
 
+#include "base/arithmetic.h"
 #include "base/grow.h"
-#include "base/saturated.h"
 #include "base/sized.h"
 #include "element/dtype_internal.h"
 #include "plan/plan.h"

@@ -1,7 +1,7 @@
 // What ranks must have in common about arrays: element types, how they lie and how they shall lie,
 // in one order.
 #include "array/array.h"
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "tessera/engine/kernels.h"
 

@@ -2,7 +2,6 @@
 // the hash.
 #include <string.h>
 
-#include "base/hash_chain.h"
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "tessera/engine/hash.h"

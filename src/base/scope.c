@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/scope_internal.h"
 #include "tessera/compat/scope.h"
 #include "tessera/status.h"
 

@@ -26,5 +26,7 @@ void *tsr_scope_current(tsr_scope_kind kind);
 // Replaces the innermost value of `kind` until its scope is left (a `set` inside a scope is undone
 // at its exit); without such a scope the value lasts, below all scopes, until the thread ends.
 TSR_MUST_USE tsr_status tsr_scope_set(tsr_scope_kind kind, void *value, void (*release)(void *));
+// How many scopes this thread is in; leaving that number leaves every scope entered since.
+tsr_scope tsr_scope_mark(void);
 
 #endif

@@ -3,8 +3,10 @@
 #ifndef TESSERA_BASE_TEXT_INTERNAL_H
 #define TESSERA_BASE_TEXT_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tessera/api.h"
 #include "tessera/status.h"
@@ -25,6 +27,11 @@ TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);
 // ends of lines, those that turn the direction of text, and bytes that are no UTF-8. Names in files
 // that nobody vouches for may hold any of them.
 void tsr_make_plain(char *bytes, size_t length);
+
+static inline bool tsr_ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && !strcmp(text + length - end_length, end);
+}
 
 // "did you mean": the one of `known` (ends with NULL) that is nearest to a misspelt word; NULL if
 // none is near.

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/hash_chain.h"
 #include "base/hash_internal.h"
 #include "comm/comm.h"
 #include "tessera/engine/collectives.h"

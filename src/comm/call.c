@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash_chain.h"
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "comm/comm.h"

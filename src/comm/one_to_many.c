@@ -1,7 +1,7 @@
 // From chosen devices to others: broadcast and permute.
 #include <string.h>
 
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "comm/rounds.h"
 #include "tessera/dtype.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "element/copy_internal.h"
 #include "tessera/dtype.h"

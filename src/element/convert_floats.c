@@ -1,7 +1,7 @@
 // Blocks of floats: the loops for every processor, and the choice between them and faster ones.
 #define TARGET
 #define TABLE tsr_float_blocks_plain
-#include "base/convert_floats.inc"
+#include "element/convert_floats.inc"
 
 #include <assert.h>
 

@@ -26,7 +26,7 @@ TARGET static void store_F16(const float *restrict in, void *restrict target, in
 }
 
 #define TABLE tsr_float_blocks_avx2
-#include "base/convert_floats.inc"
+#include "element/convert_floats.inc"
 #else
 typedef int tsr_no_avx2;  // a file must declare something
 #endif

@@ -2,7 +2,7 @@
 // the rules of Python's slice.indices.
 #include "element/slice.h"
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 #include "base/scan.h"
 #include "base/text_internal.h"
 #include "tessera/shape.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ends_with.h"
 #include "base/io.h"
 #include "base/text_internal.h"
 #include "file/model.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ends_with.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "element/dtype_internal.h"

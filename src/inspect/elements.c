@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/arithmetic.h"
 #include "inspect/verify_internal.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/dtype.h"

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/sized.h"
+#include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "format/format.h"
 #include "format/numpy.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "base/pool_internal.h"
-#include "base/saturated.h"
 #include "map/map.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/map.h"

@@ -2,7 +2,7 @@
 // hashes for a manifest, checksums for an archive.
 #include <stdlib.h>
 
-#include "base/least.h"
+#include "base/arithmetic.h"
 #include "job/transform.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/ends_with.h"
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/text_internal.h"
 #include "format/format.h"
 #include "format/manifest.h"
 #include "format/numpy.h"

@@ -6,10 +6,8 @@
 
 #include <stdlib.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "base/hash_internal.h"
-#include "base/least.h"
-#include "base/saturated.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "format/format.h"

@@ -12,8 +12,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/ends_with.h"
 #include "base/io.h"
+#include "base/text_internal.h"
 #include "job/journal.h"
 #include "job/replaceable.h"
 #include "store/checkpoint_internal.h"

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "base/least.h"
+#include "base/arithmetic.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"

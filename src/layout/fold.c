@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "base/grow.h"
 #include "layout/cover.h"
 #include "layout/layout_internal.h"

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "base/grow.h"
 #include "layout/layout_internal.h"
 

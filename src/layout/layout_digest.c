@@ -2,7 +2,7 @@
 // devices, however they are written, is for equivalent.c to say.
 #include <string.h>
 
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"

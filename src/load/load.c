@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/arithmetic.h"
 #include "base/pool_internal.h"
-#include "base/saturated.h"
 #include "base/sized.h"
 #include "job/transform.h"
 #include "layout/layout_internal.h"

@@ -1,6 +1,6 @@
 // What ranks must have in common about a load: the tensors in the order they are read, with their
 // types and layouts, and how they are chosen and made.
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "load/load.h"
 #include "map/map.h"

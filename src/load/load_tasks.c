@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/arithmetic.h"
 #include "base/grow.h"
-#include "base/saturated.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"

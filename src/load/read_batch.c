@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "tessera/engine/kernels.h"
 #include "view/overflow.h"
 

@@ -2,7 +2,7 @@
 // plan that cuts them, and what follows for the files and their writers.
 #include <string.h>
 
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "load/load.h"

@@ -3,7 +3,7 @@
 // all write, and agree that none has failed.
 #include <stdlib.h>
 
-#include "base/least.h"
+#include "base/arithmetic.h"
 #include "job/transform_run.h"
 #include "load/load.h"
 #include "load/save.h"

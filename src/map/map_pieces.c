@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "base/grow.h"
 #include "element/shape_internal.h"
 #include "tessera/engine/kernels.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "base/compare.h"
-#include "base/gcd.h"
 #include "base/sized.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"

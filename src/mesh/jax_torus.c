@@ -12,7 +12,7 @@
 // the others; so the partly taken axes take what they can, in order, and then the untouched ones.
 #include <assert.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "mesh/jax.h"
 #include "tessera/mesh.h"
 

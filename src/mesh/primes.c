@@ -3,7 +3,7 @@
 // Small primes go by trial division. What is left is tested with Miller and Rabin's test, exact for
 // 64 bits with the first twelve primes as bases, and taken apart with Pollard's rho, whose cost is
 // the root of the smallest factor: 2^15 steps at worst, where trial division would need 2^31.
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "mesh/mesh_build_internal.h"
 #include "tessera/status.h"
 

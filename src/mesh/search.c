@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "base/room.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"

@@ -1,6 +1,6 @@
 // What ranks must have in common about the leaves of a tree: paths, kinds, types, shapes, how they
 // lie, how they shall lie, in one order.
-#include "base/hash_chain.h"
+#include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "place/place.h"
 #include "place/place_internal.h"

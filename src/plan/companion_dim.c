@@ -2,7 +2,7 @@
 // weight's cut counted in them.
 #include "plan/companion_dim.h"
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 

@@ -1,5 +1,5 @@
 // A model as users name it: a folder, a file of tensors, or a list of them in JSON.
-#include "base/ends_with.h"
+#include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ends_with.h"
 #include "base/file.h"
 #include "base/text_internal.h"
 #include "json/json.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ends_with.h"
 #include "base/text_internal.h"
 #include "json/json.h"
 #include "rules/rules.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "sequence/sequence.h"
 #include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"

@@ -6,7 +6,7 @@
 // axes that nobody named come in, for a way around over fast links may use them.
 #include <string.h>
 
-#include "base/gcd.h"
+#include "base/arithmetic.h"
 #include "mesh/mesh.h"
 #include "sequence/sequence.h"
 #include "tessera/engine/sharding.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ends_with.h"
+#include "base/text_internal.h"
 #include "json/json.h"
 #include "tessera/topology.h"
 #include "topology/topology_internal.h"

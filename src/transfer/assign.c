@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 
 enum { NONE = -1 };
 

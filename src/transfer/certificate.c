@@ -5,7 +5,7 @@
 // give first. Where boxes are listed, the copies themselves are added up.
 #include <stdlib.h>
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "json/json.h"

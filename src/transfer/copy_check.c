@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/arithmetic.h"
 #include "base/grow.h"
-#include "base/saturated.h"
 #include "element/copy_runs.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/copy_plan.h"

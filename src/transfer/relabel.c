@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "base/grow.h"
-#include "base/saturated.h"
 #include "base/sized.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/arithmetic.h"
 #include "base/grow.h"
-#include "base/saturated.h"
 #include "layout/grid.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"

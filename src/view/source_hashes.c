@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/arithmetic.h"
 #include "base/hash_internal.h"
-#include "base/least.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "store/checkpoint.h"

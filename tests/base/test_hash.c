@@ -1,7 +1,6 @@
 
 #include <string.h>
 
-#include "base/hash_chain.h"
 #include "base/hash_internal.h"
 #include "support/test.h"
 #include "tessera/engine/kernels.h"

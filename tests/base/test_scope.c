@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include "base/scope_internal.h"
 #include "support/test.h"
 #include "tessera/compat/scope.h"
 

@@ -1,6 +1,6 @@
 // Arrays of the recordings, as real ones: bytes are put on devices, moved, and looked at again.
 #include "array/array_internal.h"
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "element/shape_internal.h"
 #include "golden/golden.h"
 #include "json/json.h"

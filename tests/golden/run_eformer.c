@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "base/text_internal.h"
 #include "golden/golden.h"
 #include "json/json.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "advice/plan_auto_internal.h"
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "golden/golden.h"

@@ -1,6 +1,6 @@
 // flax: logical names and rules, by both of its mappings, and what they do to values on a mesh.
 #include "array/array_internal.h"
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "golden/golden.h"
 #include "json/json.h"
 #include "rules/logical_internal.h"

@@ -2,7 +2,7 @@
 // cut by, and the axes in force on a thread.
 #include <string.h>
 
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "rules/axes_internal.h"
 #include "rules/entries.h"
 #include "support/test.h"

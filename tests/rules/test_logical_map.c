@@ -1,7 +1,7 @@
 // linen's mapping: order of rules, axes that are taken, reasons, fallbacks, and the rules in scope.
 #include <string.h>
 
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "rules/entries.h"
 #include "rules/logical_internal.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
 // flax.core.spmd's mapping, beside linen's, and what it does to a value on a mesh.
-#include "base/scope_internal.h"
+#include "base/scope.h"
 #include "rules/entries.h"
 #include "support/test.h"
 #include "tessera/compat/flax_rules.h"

@@ -11,7 +11,7 @@
 // all its parties, and something always moves.
 #include <stdlib.h>
 
-#include "base/least.h"
+#include "base/arithmetic.h"
 #include "comm/mpi/cell.h"
 #include "comm/mpi/mpi_engine.h"
 #include "tessera/comm.h"
