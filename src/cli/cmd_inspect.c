@@ -96,7 +96,7 @@ static tsr_status read_tensors(const cli_args *args, const cli_inspect *job, con
   tsr_verify_options options = {.size = sizeof options,
                                 .stats = job->stats,
                                 .hashes = job->hashes,
-                                .trust_copies = true,
+                                .replicas = TSR_REPLICAS_TRUST,
                                 .progress = tsr_progress_bar,
                                 .progress_context = stderr};
   TSR_TRY(cli_read_limits(args, &options.max_memory, &options.jobs));

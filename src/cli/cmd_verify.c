@@ -36,7 +36,7 @@ static tsr_status read_tolerance(const char *text, tsr_verify_options *options) 
 static tsr_status read_options(const cli_args *args, tsr_verify_options *options) {
   TSR_TRY(cli_read_limits(args, &options->max_memory, &options->jobs));
   options->trust_hashes = cli_has(args, "trust-hashes");
-  options->trust_copies = cli_has(args, "trust-copies");
+  if (cli_has(args, "trust-replicas")) options->replicas = TSR_REPLICAS_TRUST;
   options->hashes = cli_has(args, "hash");
   options->stats = cli_has(args, "stats");
   options->progress = tsr_progress_bar;
@@ -207,7 +207,7 @@ static const cli_option verify_options[] = {
     CLI_OPTION_MAP_FACT,
     {"tolerance", 0, "ABS[,REL]", NULL, "allow this error, and types that differ: after casts"},
     {"trust-hashes", 0, NULL, NULL, "believe the hashes that tessera's own folders store"},
-    {"trust-copies", 0, NULL, NULL, "read one copy of what is stored several times"},
+    {"trust-replicas", 0, NULL, NULL, "do not compare replicas that a checkpoint stores"},
     {"hash", 0, NULL, NULL, "print the hash of every tensor"},
     {"stats", 0, NULL, NULL, "print NaNs, infinities, minimum, maximum, mean and norm of each"},
     {"quiet", 'q', NULL, NULL, "print the totals only"},

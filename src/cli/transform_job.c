@@ -86,7 +86,7 @@ static tsr_status read_options(job *j) {
   j->options.existing = cli_has(args, "resume")  ? TSR_EXISTING_RESUME
                         : cli_has(args, "force") ? TSR_EXISTING_REPLACE
                                                  : TSR_EXISTING_REFUSE;
-  j->options.trust_copies = cli_has(args, "trust-copies");
+  if (cli_has(args, "trust-replicas")) j->options.replicas = TSR_REPLICAS_TRUST;
   j->options.trust_source = cli_has(args, "trust-source");
   j->options.allow_overflow = cli_has(args, "allow-overflow");
   j->options.no_companions = cli_has(args, "no-companions");

@@ -35,7 +35,7 @@
 // Of sources that are cut.
 #define CLI_OPTIONS_CUT_SOURCE                                                                     \
     CLI_OPTION_FROM,                                                                               \
-    {"trust-copies", 0, NULL, NULL, "do not compare replicas that the source stores"}
+    {"trust-replicas", 0, NULL, NULL, "do not compare replicas that the source stores"}
 // Of destinations that hold tensors whole.
 #define CLI_OPTION_WHOLE_FORMAT                                                                    \
     {"format", 'f', "FORMAT", "file|folder|npz|npy", "of the destination, where its name does not say"}

@@ -51,7 +51,7 @@ static tsr_status start(walk *w, const tsr_views *views) {
 static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
   walk w = {.fsck = fsck, .model = model};
   tsr_views views = {0};
-  TSR_TRY(tsr_views_of(model, TSR_REPLICAS_COMPARED, &views));
+  TSR_TRY(tsr_views_of(model, TSR_REPLICAS_COMPARE, &views));
   tsr_status status = start(&w, &views);
   for (int64_t i = 0; i < views.count && !status; i++) status = check_tensor(&w, i, views.items[i]);
   tsr_progress_finish(w.progress);

@@ -100,7 +100,7 @@ typedef struct tsr_survey_row {
 } tsr_survey_row;
 
 // Statistics and hashes of some tensors, a row each, each byte read once. Of the options, `stats`,
-// `hashes`, `trust_copies`, memory, jobs and progress count.
+// `hashes`, `replicas`, memory, jobs and progress count.
 TSR_MUST_USE tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint,
                                               const int64_t *tensors, int64_t count,
                                               const tsr_verify_options *options,

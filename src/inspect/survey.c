@@ -44,11 +44,11 @@ static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
 
 static tsr_status open_views(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
                              int64_t count) {
-  const tsr_replica_check copies =
-      s->options.trust_copies ? TSR_REPLICAS_TRUSTED : TSR_REPLICAS_COMPARED;
+  tsr_replicas replicas = TSR_REPLICAS_COMPARE;
+  TSR_TRY(tsr_replicas_choose(s->options.replicas, TSR_REPLICAS_COMPARE, &replicas));
   for (int64_t i = 0; i < count; i++) {
     TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensors[i]));
-    TSR_TRY(tsr_view_stored(checkpoint, tensors[i], copies, &s->views.items[i]));
+    TSR_TRY(tsr_view_stored(checkpoint, tensors[i], replicas, &s->views.items[i]));
     s->views.count++;
     s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views.items[i]);
   }

@@ -40,7 +40,7 @@ tsr_status tsr_checkpoint_stats(const tsr_checkpoint *checkpoint, int64_t tensor
                                 tsr_tensor_stats *out_stats) {
   tsr_view *view = NULL;
   TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
-  TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_REPLICAS_TRUSTED, &view));
+  TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_REPLICAS_TRUST, &view));
   tsr_status status = tsr_view_stats(view, pool, out_stats);
   tsr_view_destroy(view);
   return status;
@@ -73,8 +73,8 @@ static tsr_status check_views(const tsr_checkpoint *checkpoint, const tsr_views 
   return status;
 }
 
-tsr_status tsr_checkpoint_check_copies(const tsr_checkpoint *checkpoint,
-                                       const tsr_verify_options *options) {
+tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
+                                         const tsr_verify_options *options) {
   tsr_verify_options read;
   const tsr_verify_options *const o = &read;
   TSR_TRY(tsr_sized_read(tsr_verify_options, options, &read));
@@ -83,7 +83,7 @@ tsr_status tsr_checkpoint_check_copies(const tsr_checkpoint *checkpoint,
   tsr_pool *pool = NULL;
   tsr_progress *progress = NULL;
   tsr_budget budget;
-  TSR_TRY(tsr_views_of(checkpoint, TSR_REPLICAS_COMPARED, &views));
+  TSR_TRY(tsr_views_of(checkpoint, TSR_REPLICAS_COMPARE, &views));
   const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&views, NULL);
   tsr_status status = tsr_budget_init(&budget, o->max_memory, tables, 2 * TSR_BLOCK_BYTES, o->jobs);
   if (!status) status = tsr_pool_create(budget.workers, &pool);

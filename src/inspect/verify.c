@@ -196,6 +196,7 @@ static tsr_status map_side(tsr_verify_job *j, int64_t which) {
 
 static tsr_status read_options(const tsr_verify_options *given, tsr_verify_options *out) {
   TSR_TRY(tsr_sized_read(tsr_verify_options, given, out));
+  TSR_TRY(tsr_replicas_choose(out->replicas, TSR_REPLICAS_COMPARE, &out->replicas));
   if (out->jobs < 0 || out->max_memory < 0)
     return tsr_fail(BAD_ARGUMENT, "%d jobs and %lld bytes of memory, wanted 0 or more", out->jobs,
                     (long long)out->max_memory);
@@ -213,11 +214,9 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
   tsr_status status = read_options(options, &j.options);
   j.tolerance = (tsr_tolerance){
       .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
-  const tsr_replica_check copies =
-      j.options.trust_copies ? TSR_REPLICAS_TRUSTED : TSR_REPLICAS_COMPARED;
   if (!status) status = tsr_budget_check(j.options.max_memory, least_tables(&j));
   for (int w = 0; w < 2 && !status; w++) {
-    status = tsr_views_of(j.sides[w], copies, &j.views[w]);
+    status = tsr_views_of(j.sides[w], j.options.replicas, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;
   }
   if (!status && j.options.map) status = map_side(&j, j.options.mapped);

@@ -21,9 +21,9 @@ int64_t tsr_verification_bytes_read(const tsr_verification *verification);
 // The tensors that were compared, 0 or 1.
 const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int64_t which);
 
-// Holds all stored copies of all tensors against each other; fails with copies_differ at the first
+// Compares all replicas of all tensors; fails with copies_differ at the first
 // that does, naming tensor, files and element. Of the options, memory, jobs and progress count.
-TSR_MUST_USE tsr_status tsr_checkpoint_check_copies(const tsr_checkpoint *checkpoint,
-                                                    const tsr_verify_options *options);
+TSR_MUST_USE tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
+                                                      const tsr_verify_options *options);
 
 #endif

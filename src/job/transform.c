@@ -144,18 +144,15 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
 
 // ---- deciding ----
 
-tsr_status tsr_transform_check_options(const tsr_transform_options *options) {
+tsr_status tsr_transform_check_options(tsr_transform_options *options) {
   const tsr_selection selection = TSR_SELECTION_OF(options);
   TSR_TRY(tsr_checkpoint_check_format(options->format));
   if ((unsigned)options->existing > TSR_EXISTING_RESUME)
     return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_existing, wanted 0 to %d",
                     (int)options->existing, TSR_EXISTING_RESUME);
+  TSR_TRY(tsr_replicas_choose(options->replicas, TSR_REPLICAS_COMPARE, &options->replicas));
   if (options->jobs < 0) return tsr_fail(BAD_ARGUMENT, "%d jobs, wanted 0 or more", options->jobs);
   return tsr_selection_check(&selection);
-}
-
-static tsr_replica_check replica_check(const tsr_transform_options *options) {
-  return options->trust_copies ? TSR_REPLICAS_TRUSTED : TSR_REPLICAS_COMPARED;
 }
 
 tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
@@ -165,7 +162,7 @@ tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_
   TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
   const tsr_selection selection = TSR_SELECTION_OF(&read);
   TSR_TRY(tsr_transform_check_options(&read));
-  tsr_status status = tsr_views_selected(source, &selection, replica_check(&read), NULL, &views);
+  tsr_status status = tsr_views_selected(source, &selection, read.replicas, NULL, &views);
   if (!status) status = tsr_views_tree(&views, out_tree);
   tsr_views_deinit(&views);
   return status;
@@ -220,7 +217,7 @@ static int64_t bytes_read(const tsr_views *views) {
 static tsr_status find_least_read(tsr_transform *t) {
   const tsr_selection selection = TSR_SELECTION_OF(&t->options);
   tsr_views views = {0};
-  tsr_status status = tsr_views_selected(t->source, &selection, TSR_REPLICAS_TRUSTED, NULL, &views);
+  tsr_status status = tsr_views_selected(t->source, &selection, TSR_REPLICAS_TRUST, NULL, &views);
   if (!status) t->certificate.least_read = bytes_read(&views);
   tsr_views_deinit(&views);
   return status;
@@ -295,8 +292,7 @@ static tsr_status decide(tsr_transform *t, const char *path) {
   TSR_TRY(tsr_work_check_before(&t->work, t->options.existing));
   TSR_TRY(check_memory(t));
   if (!t->options.trust_source) TSR_TRY(tsr_source_hashes_create(t->source, &t->hashes));
-  TSR_TRY(
-      tsr_views_selected(t->source, &selection, replica_check(&t->options), t->hashes, &t->views));
+  TSR_TRY(tsr_views_selected(t->source, &selection, t->options.replicas, t->hashes, &t->views));
   const int64_t metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
   TSR_TRY(make_target(t, metadata, metadata_count));
   return decide_rest(t);

@@ -35,8 +35,8 @@ struct tsr_transform {
   tsr_cast_loss *losses;  // owned: of the report
 };
 
-// Whether the options are valid, each by itself.
-TSR_MUST_USE tsr_status tsr_transform_check_options(const tsr_transform_options *options);
+// Whether the options are valid, each by itself. Defaults of enums become what they mean.
+TSR_MUST_USE tsr_status tsr_transform_check_options(tsr_transform_options *options);
 
 // A transform of views of something else than a checkpoint, with metadata for its files; windows
 // may be kept to one block. Takes the views, and leaves none, unless it fails before.

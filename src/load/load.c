@@ -35,8 +35,7 @@ tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint, const tsr_load_option
   TSR_TRY(tsr_sized_read(tsr_load_options, options, &read));
   const tsr_selection selection = TSR_SELECTION_OF(&read);
   tsr_views views = {0};
-  tsr_status status =
-      tsr_views_selected(checkpoint, &selection, TSR_REPLICAS_TRUSTED, NULL, &views);
+  tsr_status status = tsr_views_selected(checkpoint, &selection, TSR_REPLICAS_TRUST, NULL, &views);
   if (!status) status = tsr_views_tree(&views, out_tree);
   tsr_views_deinit(&views);
   return status;
@@ -301,8 +300,8 @@ static tsr_status keep_planned(tsr_views *views, const tsr_plan *plan) {
 
 static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_plan) {
   const tsr_selection selection = TSR_SELECTION_OF(&load->options);
-  const tsr_replica_check replicas =
-      load->options.check_copies ? TSR_REPLICAS_COMPARED : TSR_REPLICAS_TRUSTED;
+  tsr_replicas replicas = TSR_REPLICAS_TRUST;
+  TSR_TRY(tsr_replicas_choose(load->options.replicas, TSR_REPLICAS_TRUST, &replicas));
   if (load->options.max_memory < 0 || load->options.least_part < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and parts of %lld bytes, wanted 0 or more",
                     (long long)load->options.max_memory, (long long)load->options.least_part);

@@ -91,7 +91,7 @@ tsr_status tsr_load_compare(tsr_load *load, tsr_status found) {
                     (long long)load->count, (long long)load->certificate.total_read,
                     (long long)o->least_part, (long long)o->max_memory, o->alone ? ", alone" : "",
                     o->planned_only ? ", planned_only" : "",
-                    o->check_copies ? ", check_copies" : "");
+                    o->replicas == TSR_REPLICAS_COMPARE ? ", compare replicas" : "");
   c.items = (tsr_call_items){load->count + 1, &a, digest_tensor, describe_tensor};
   if (!found) load->asked = tsr_call_digest(&c);
   return tsr_load_agree_on(&c, found);

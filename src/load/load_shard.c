@@ -62,7 +62,7 @@ tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint, int64_t t
   TSR_TRY(tsr_dtype_bytes(t->dtype, tsr_layout_buffer_elements(layout, shard), &needed));
   TSR_TRY_NOTE(tsr_room_check(out, out_bytes, needed), "tensor \"%s\", shard %lld", t->path,
                (long long)shard);
-  TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_REPLICAS_TRUSTED, &view));
+  TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_REPLICAS_TRUST, &view));
   clear(layout, shard, tsr_dtype_info_of(view->dtype)->bits, needed, out);
   tsr_status status = read_slot(checkpoint, pool, view, layout, &slot, out_report);
   tsr_view_destroy(view);

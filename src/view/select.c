@@ -165,7 +165,7 @@ tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
 }
 
 tsr_status tsr_views_selected(const tsr_checkpoint *source, const tsr_selection *selection,
-                              tsr_replica_check replicas, tsr_source_hashes *hashes,
+                              tsr_replicas replicas, tsr_source_hashes *hashes,
                               tsr_views *out_views) {
   const tsr_mapping *map = selection->map;
   tsr_views sources = {0};

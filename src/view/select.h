@@ -43,9 +43,8 @@ TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *sourc
 // The tensors of a checkpoint that a selection takes. What is read is compared with `hashes`, which
 // outlive the views; NULL = it is not.
 TSR_MUST_USE tsr_status tsr_views_selected(const tsr_checkpoint *source,
-                                           const tsr_selection *selection,
-                                           tsr_replica_check replicas, tsr_source_hashes *hashes,
-                                           tsr_views *out_views);
+                                           const tsr_selection *selection, tsr_replicas replicas,
+                                           tsr_source_hashes *hashes, tsr_views *out_views);
 // Names, types and shapes of views.
 TSR_MUST_USE tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree);
 

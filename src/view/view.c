@@ -101,14 +101,22 @@ void tsr_views_deinit(tsr_views *views) {
   *views = (tsr_views){0};
 }
 
+tsr_status tsr_replicas_choose(tsr_replicas option, tsr_replicas fallback,
+                               tsr_replicas *out_replicas) {
+  if ((unsigned)option > TSR_REPLICAS_COMPARE)
+    return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_replicas, wanted 0 to %d", (int)option,
+                    TSR_REPLICAS_COMPARE);
+  *out_replicas = option == TSR_REPLICAS_DEFAULT ? fallback : option;
+  return NULL;
+}
+
 // ---- stored tensors ----
 
 typedef struct stored_view {
   tsr_view view;
   const tsr_checkpoint *checkpoint;  // shared
   int64_t tensor;
-  int64_t
-      copied_bytes;  // of other copies that are read too; 0 = there are none, or they are trusted
+  int64_t replica_bytes;      // that are compared; 0 = there are none, or they are trusted
   tsr_source_hashes *hashes;  // borrowed; NULL = what is read is not hashed
 } stored_view;
 
@@ -135,7 +143,7 @@ static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count
   tsr_store *store = stored->checkpoint->store;
   if (stored->hashes) clear_last(view, count, out);
   tsr_status status = tsr_store_read_range(store, stored->tensor, index, first, count, -1, out);
-  if (!status && stored->copied_bytes)
+  if (!status && stored->replica_bytes)
     status = tsr_store_check_range(store, stored->tensor, index, first, count, out);
   if (!status) status = hash_stored(stored, first, count, out);
   tsr_box_index_destroy(index);
@@ -160,7 +168,7 @@ static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, vo
   const stored_view *stored = (const stored_view *)view;
   tsr_box_index *index = NULL;
   int64_t count = 0;
-  if (stored->copied_bytes) return read_by_runs(view, box, out);  // copies are compared by runs
+  if (stored->replica_bytes) return read_by_runs(view, box, out);  // replicas are compared by runs
   const int64_t first = stored->hashes ? box_is_run(view, box, &count) : -1;
   if (first >= 0) clear_last(view, count, out);
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
@@ -177,14 +185,14 @@ static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
 }
 
 static int64_t bytes_of_stored(const tsr_view *view) {
-  return tsr_view_bytes(view, view->elements) + ((const stored_view *)view)->copied_bytes;
+  return tsr_view_bytes(view, view->elements) + ((const stored_view *)view)->replica_bytes;
 }
 
-// What is stored otherwise, or in copies that are compared, is read through the view only.
+// What is stored otherwise, or with replicas that are compared, is read through the view only.
 static int64_t origin_of_stored(const tsr_view *view, bool *out_same) {
   const stored_view *stored = (const stored_view *)view;
   const tsr_store *store = stored->checkpoint->store;
-  *out_same = stored->copied_bytes == 0 && !store->tensors[stored->tensor].foreign;
+  *out_same = stored->replica_bytes == 0 && !store->tensors[stored->tensor].foreign;
   return stored->tensor;
 }
 
@@ -202,8 +210,8 @@ static const tsr_view_ops stored_ops = {
     .destroy = destroy_stored,
 };
 
-tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
-                           tsr_replica_check copies, tsr_view **out_view) {
+tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_replicas replicas,
+                           tsr_view **out_view) {
   const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   stored_view *stored = malloc(sizeof *stored);
   if (!stored) return tsr_fail(NO_MEMORY, "a view of a tensor");
@@ -215,20 +223,20 @@ tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
                                    .in_pieces = !checkpoint->store->tensors[tensor].foreign},
                           .checkpoint = tsr_checkpoint_retain(checkpoint),
                           .tensor = tensor,
-                          .copied_bytes = copies == TSR_REPLICAS_COMPARED
-                                              ? tsr_store_copied_bytes(checkpoint->store, tensor)
-                                              : 0};
+                          .replica_bytes = replicas == TSR_REPLICAS_COMPARE
+                                               ? tsr_store_copied_bytes(checkpoint->store, tensor)
+                                               : 0};
   *out_view = &stored->view;
   return NULL;
 }
 
-tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replica_check copies,
+tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replicas replicas,
                         tsr_views *out_views) {
   const int64_t count = tsr_tree_count(checkpoint->tree);
   tsr_views views = {.items = calloc((size_t)count + 1, sizeof *views.items)};
   if (!views.items) return tsr_fail(NO_MEMORY, "views of %lld tensors", (long long)count);
   for (int64_t i = 0; i < count; i++) {
-    tsr_status status = tsr_view_stored(checkpoint, i, copies, &views.items[i]);
+    tsr_status status = tsr_view_stored(checkpoint, i, replicas, &views.items[i]);
     if (status) {
       tsr_views_deinit(&views);
       return status;

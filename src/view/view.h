@@ -46,17 +46,18 @@ typedef struct tsr_views {
 } tsr_views;
 void tsr_views_deinit(tsr_views *views);
 
-// What of a tensor that is stored in several copies is read: one of them, or one while all others
-// are held against it.
-typedef enum tsr_replica_check { TSR_REPLICAS_TRUSTED, TSR_REPLICAS_COMPARED } tsr_replica_check;
+// The value an option means: `fallback` for TSR_REPLICAS_DEFAULT. Fails with bad_argument for a
+// value that is not listed. Views compare replicas with TSR_REPLICAS_COMPARE only.
+TSR_MUST_USE tsr_status tsr_replicas_choose(tsr_replicas option, tsr_replicas fallback,
+                                            tsr_replicas *out_replicas);
 
 // A tensor of a checkpoint. The view shares the checkpoint.
 TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
-                                        tsr_replica_check copies, tsr_view **out_view);
+                                        tsr_replicas replicas, tsr_view **out_view);
 // Holds what is read of a stored tensor against the hashes of its source, which outlive the view.
 void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes);
 // All of its tensors, in its order.
-TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replica_check copies,
+TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replicas replicas,
                                      tsr_views *out_views);
 // What becomes of numbers that a cast has no place for: a failure with cast_overflow, or what
 // tsr_convert makes of them, counted.

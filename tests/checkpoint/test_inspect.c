@@ -540,7 +540,7 @@ static void a_survey_reads_hashes_and_statistics(void **state) {
       assert_int_equal(stats.count, rows[i].stats.count);
       assert_memory_equal(&stats.norm, &rows[i].stats.norm, sizeof stats.norm);
     }
-    options = (tsr_verify_options){.size = sizeof options, .trust_copies = true};
+    options = (tsr_verify_options){.size = sizeof options, .replicas = TSR_REPLICAS_TRUST};
     assert_ok(tsr_checkpoint_survey(model, tensors, 5, &options, rows));
     assert_int_equal(rows[0].stats.count, 0);
     const int64_t wrong[] = {6};

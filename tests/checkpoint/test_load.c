@@ -406,7 +406,7 @@ static void copies_that_differ_are_found_when_asked(void **state) {
   make_fixture(&f);
   tsr_plan *plan = test_plan(TEST_LOAD_TREE, "x=2", "^a -> x\n");
   test_load_store(f.in, f.out, TSR_FORMAT_RANKS, plan);
-  tsr_load_options options = {.size = sizeof options, .check_copies = true};
+  tsr_load_options options = {.size = sizeof options, .replicas = TSR_REPLICAS_COMPARE};
   check_load(&f, f.out, plan, &options);
   snprintf(path, sizeof path, "%s/model-rank-1-part-0.safetensors", f.out);
   FILE *file = fopen(path, "r+b");

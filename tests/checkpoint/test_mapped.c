@@ -592,7 +592,7 @@ static void large_tensors_go_through_a_small_buffer(void **state) {
   assert_ok(tsr_checkpoint_open(folder.path, NULL, &model));
   assert_ok(tsr_map_parse(large_map, "t", &map));
   assert_ok(tsr_map_apply(map, tsr_checkpoint_tree(model), NULL, &mapping));
-  assert_ok(tsr_views_of(model, TSR_REPLICAS_COMPARED, &sources));
+  assert_ok(tsr_views_of(model, TSR_REPLICAS_COMPARE, &sources));
   assert_ok(tsr_views_map(&sources, mapping, &views));
   check_large(&views);
   assert_int_equal(tsr_view_bytes_read(views.items[0]), 6000000);

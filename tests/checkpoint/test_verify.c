@@ -280,7 +280,7 @@ static void a_swapped_shard_is_found(void **state) {
     rename_in(&folder, "kept", two);
   }
   tsr_verification *result = NULL;
-  const tsr_verify_options trusting = {.size = sizeof trusting, .trust_copies = true};
+  const tsr_verify_options trusting = {.size = sizeof trusting, .replicas = TSR_REPLICAS_TRUST};
   assert_ok(verify(&folder, "in.safetensors", "ranks", &trusting, &result));
   const tsr_verify_row *row = tsr_verification_at(result, 0);
   assert_int_equal(row->verdict, TSR_VERDICT_VALUES);
@@ -458,7 +458,7 @@ static void stored_hashes_are_believed_only_when_told(void **state) {
   write_model(&folder);
   damage(&folder, "own/data-00001-of-00004.safetensors", 1, 1);
   check_differences(&folder, "own", "in.safetensors", &trusting, "");
-  const tsr_verify_options one_copy = {.size = sizeof one_copy, .trust_copies = true};
+  const tsr_verify_options one_copy = {.size = sizeof one_copy, .replicas = TSR_REPLICAS_TRUST};
   assert_ok(verify(&folder, "own", "in.safetensors", &one_copy, &result));
   assert_int_equal(tsr_verification_total(result, TSR_VERDICT_VALUES), 1);
   tsr_verification_destroy(result);
@@ -467,10 +467,10 @@ static void stored_hashes_are_believed_only_when_told(void **state) {
 
 // ---- copies ----
 
-static tsr_status check_copies(const test_folder *folder, const tsr_verify_options *options) {
+static tsr_status check_replicas(const test_folder *folder, const tsr_verify_options *options) {
   tsr_checkpoint *model = NULL;
   TSR_TRY(tsr_checkpoint_open(test_folder_path(folder, "ranks"), NULL, &model));
-  tsr_status status = tsr_checkpoint_check_copies(model, options);
+  tsr_status status = tsr_checkpoint_check_replicas(model, options);
   tsr_checkpoint_release(model);
   return status;
 }
@@ -483,18 +483,18 @@ static void copies_that_differ_are_named(void **state) {
   char wanted[300];
   test_folder_make(&folder);
   write_all(&folder);
-  assert_ok(check_copies(&folder, NULL));
+  assert_ok(check_replicas(&folder, NULL));
   damage(&folder, name, 4 * 3, 1);
   snprintf(wanted, sizeof wanted,
            "tensor \"qkv\": %s/ranks/model-rank-0-part-0.safetensors and %s/%s store element "
            "(13, 0) with different values",
            folder.path, folder.path, name);
-  assert_fails(check_copies(&folder, NULL), COPIES_DIFFER, wanted);
+  assert_fails(check_replicas(&folder, NULL), COPIES_DIFFER, wanted);
   const tsr_transform_options options = {.size = sizeof options, .no_sync = true};
   assert_fails(write_as(&folder, "ranks", "out", &options), COPIES_DIFFER, wanted);
   const tsr_transform_options trusting = {.size = sizeof trusting,
                                           .no_sync = true,
-                                          .trust_copies = true,
+                                          .replicas = TSR_REPLICAS_TRUST,
                                           .existing = TSR_EXISTING_REPLACE};
   assert_ok(write_as(&folder, "ranks", "out", &trusting));
   check_differences(&folder, "out", "in.safetensors", NULL, "");
@@ -509,7 +509,8 @@ static void the_certificate_counts_copies_that_are_compared(void **state) {
   write_all(&folder);
   assert_ok(tsr_checkpoint_open(test_folder_path(&folder, "ranks"), NULL, &model));
   for (int trusting = 0; trusting < 2; trusting++) {
-    const tsr_transform_options options = {.size = sizeof options, .trust_copies = trusting};
+    const tsr_transform_options options = {
+        .size = sizeof options, .replicas = trusting ? TSR_REPLICAS_TRUST : TSR_REPLICAS_DEFAULT};
     tsr_transform *job = NULL;
     assert_ok(tsr_transform_create(model, test_folder_path(&folder, "out"), &options, &job));
     const tsr_transform_certificate *c = tsr_transform_certificate_of(job);
@@ -535,9 +536,9 @@ static void copies_of_narrow_elements_are_compared(void **state) {
   const tsr_transform_options options = {
       .size = sizeof options, .format = TSR_FORMAT_RANKS, .plan = plan, .no_sync = true};
   assert_ok(write_as(&folder, "a.safetensors", "ranks", &options));
-  assert_ok(check_copies(&folder, NULL));
+  assert_ok(check_replicas(&folder, NULL));
   damage(&folder, "ranks/model-rank-3-part-0.safetensors", 1, 0x10);
-  assert_fails_with(check_copies(&folder, NULL), COPIES_DIFFER, "element (3, 1)");
+  assert_fails_with(check_replicas(&folder, NULL), COPIES_DIFFER, "element (3, 1)");
   tsr_plan_release(plan);
   test_folder_remove(&folder);
 }
@@ -558,11 +559,11 @@ static void jobs_can_be_cancelled_and_know_their_memory(void **state) {
   test_folder_make(&folder);
   write_all(&folder);
   assert_fails(verify(&folder, "own", "hf", &options, &result), CANCELLED, "cancelled");
-  assert_fails(check_copies(&folder, &options), CANCELLED, "cancelled");
+  assert_fails(check_replicas(&folder, &options), CANCELLED, "cancelled");
   options.progress = NULL;
   options.max_memory = 1 << 20;
   assert_fails_with(verify(&folder, "own", "hf", &options, &result), DOES_NOT_FIT, "at least");
-  assert_fails_with(check_copies(&folder, &options), DOES_NOT_FIT, "at least");
+  assert_fails_with(check_replicas(&folder, &options), DOES_NOT_FIT, "at least");
   test_folder_remove(&folder);
 }
 
@@ -586,7 +587,7 @@ static tsr_status verify_all(void *context) {
 
 static tsr_status check_all(void *context) {
   const sweep *s = context;
-  return tsr_checkpoint_check_copies(s->a, &s->options);
+  return tsr_checkpoint_check_replicas(s->a, &s->options);
 }
 
 static void comparisons_survive_failing_allocations(void **state) {

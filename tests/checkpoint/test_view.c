@@ -99,7 +99,7 @@ static void casts_convert_what_is_read(void **state) {
   test_folder_make(&folder);
   write_whole(&folder);
   assert_ok(tsr_checkpoint_open(folder.path, NULL, &model));
-  assert_ok(tsr_view_stored(model, 0, TSR_REPLICAS_TRUSTED, &view));
+  assert_ok(tsr_view_stored(model, 0, TSR_REPLICAS_TRUST, &view));
   const int64_t memory = tsr_view_memory(view, 100);
   assert_ok(tsr_view_cast(view, TSR_U8, TSR_OVERFLOW_REFUSED, &cast));
   assert_int_equal(cast->dtype, TSR_U8);
@@ -119,7 +119,7 @@ static void casts_convert_what_is_read(void **state) {
 static tsr_status hash_all(void *context) {
   tsr_views views;
   tsr_hash128 hash;
-  TSR_TRY(tsr_views_of(context, TSR_REPLICAS_COMPARED, &views));
+  TSR_TRY(tsr_views_of(context, TSR_REPLICAS_COMPARE, &views));
   tsr_view *cast = NULL;
   tsr_status status = tsr_view_cast(views.items[0], TSR_U8, TSR_OVERFLOW_REFUSED, &cast);
   views.items[0] = cast;

@@ -13,7 +13,7 @@ tessera verify model bad --trust-hashes --quiet
 # Two ranks change places: also the heads that they share.
 cp -r ranks swapped; mv swapped/model-rank-0-part-0.safetensors x; mv swapped/model-rank-7-part-0.safetensors swapped/model-rank-0-part-0.safetensors; mv x swapped/model-rank-7-part-0.safetensors
 tessera verify model swapped --quiet
-tessera verify model swapped --trust-copies --quiet
+tessera verify model swapped --trust-replicas --quiet
 # A rank is missing.
 cp -r ranks less; rm less/model-rank-3-part-0.safetensors; tessera verify model less
 # After a cast.

@@ -175,8 +175,8 @@ typedef struct loading {
   tsr_cast_rule cast;
   tsr_load_options options;
 } loading;
-#define LOADING                                                                           \
-  "plan mesh map dtype include exclude casts planned_only check_copies alone least_part " \
+#define LOADING                                                                       \
+  "plan mesh map dtype include exclude casts planned_only replicas alone least_part " \
   "max_memory ! plan max_memory options.size"
 
 static tsr_status make_loading(const scene *s, int swapped, loading *out) {
@@ -190,22 +190,23 @@ static tsr_status make_loading(const scene *s, int swapped, loading *out) {
     TSR_TRY(tsr_map_parse("a = b\nb = a\nh = h\n", "map", &out->map));
     TSR_TRY(tsr_map_apply(out->map, tsr_checkpoint_tree(out->model), NULL, &out->mapping));
   }
-  out->options = (tsr_load_options){.size = swapped == 15 ? 0 : sizeof out->options,
-                                    .map = out->mapping,
-                                    .dtype = swapped == 4 ? TSR_BF16 : TSR_DTYPE_NONE,
-                                    .include = &out->pattern,
-                                    .include_count = swapped == 5,
-                                    .exclude = &out->pattern,
-                                    .exclude_count = swapped == 6,
-                                    .casts = &out->cast,
-                                    .cast_count = swapped == 7,
-                                    .planned_only = swapped == 8,
-                                    .check_copies = swapped == 9,
-                                    .alone = swapped == 10,
-                                    .least_part = swapped == 11 ? 16 : 64,
-                                    .max_memory = swapped == 12   ? INT64_C(64) << 20
-                                                  : swapped == 14 ? -1
-                                                                  : 0};
+  out->options =
+      (tsr_load_options){.size = swapped == 15 ? 0 : sizeof out->options,
+                         .map = out->mapping,
+                         .dtype = swapped == 4 ? TSR_BF16 : TSR_DTYPE_NONE,
+                         .include = &out->pattern,
+                         .include_count = swapped == 5,
+                         .exclude = &out->pattern,
+                         .exclude_count = swapped == 6,
+                         .casts = &out->cast,
+                         .cast_count = swapped == 7,
+                         .planned_only = swapped == 8,
+                         .replicas = swapped == 9 ? TSR_REPLICAS_COMPARE : TSR_REPLICAS_DEFAULT,
+                         .alone = swapped == 10,
+                         .least_part = swapped == 11 ? 16 : 64,
+                         .max_memory = swapped == 12   ? INT64_C(64) << 20
+                                       : swapped == 14 ? -1
+                                                       : 0};
   return NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/save.h"
 #include "tessera/checkpoint/transform.h"
+#include "tessera/checkpoint/verify.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/compat/flax_rules.h"
@@ -127,7 +128,10 @@ static const char *const data_axis[] = {"data"};
   X(array_reshard, TSR_RESHARD_METHOD_COUNT, reshard_by(w, v))                                    \
   X(checkpoint_open, TSR_FORMAT_COUNT, open_as(w, v, TSR_DTYPE_NONE))                             \
   X(checkpoint_open_dtype, TSR_DTYPE_COUNT, open_as(w, TSR_FORMAT_ANY, v))                        \
-  X(load_create, TSR_DTYPE_COUNT, load_as(w, v))                                                  \
+  X(load_create, TSR_DTYPE_COUNT, load_as(w, v, 0))                                               \
+  X(load_replicas, TSR_REPLICAS_COMPARE + 1, load_as(w, TSR_DTYPE_NONE, v))                       \
+  X(transform_replicas, TSR_REPLICAS_COMPARE + 1, transform_comparing(w, v))                      \
+  X(verify_replicas, TSR_REPLICAS_COMPARE + 1, verify_comparing(w, v))                            \
   X(transform_format, TSR_FORMAT_COUNT, transform_to(w, v, TSR_DTYPE_NONE, 0))                    \
   X(transform_dtype, TSR_DTYPE_COUNT, transform_to(w, TSR_FORMAT_ANY, v, 0))                      \
   X(transform_existing, TSR_EXISTING_RESUME + 1,                                                  \
@@ -242,8 +246,9 @@ static tsr_status open_as(world *w, int format, int dtype) {
   return tsr_checkpoint_open(tsr_checkpoint_path(w->checkpoint), &options, OUT(0));
 }
 
-static tsr_status load_as(world *w, int v) {
-  const tsr_load_options options = {.size = sizeof options, .dtype = (tsr_dtype)v};
+static tsr_status load_as(world *w, int dtype, int replicas) {
+  const tsr_load_options options = {
+      .size = sizeof options, .dtype = (tsr_dtype)dtype, .replicas = (tsr_replicas)replicas};
   return tsr_load_create(w->checkpoint, w->plan, w->comm, &options, OUT(0));
 }
 
@@ -253,6 +258,16 @@ static tsr_status transform_to(world *w, int format, int dtype, int existing) {
                                          .dtype = (tsr_dtype)dtype,
                                          .existing = (tsr_existing)existing};
   return tsr_transform_create(w->checkpoint, test_folder_path(&w->folder, "t"), &options, OUT(0));
+}
+
+static tsr_status transform_comparing(world *w, int v) {
+  const tsr_transform_options options = {.size = sizeof options, .replicas = (tsr_replicas)v};
+  return tsr_transform_create(w->checkpoint, test_folder_path(&w->folder, "t"), &options, OUT(0));
+}
+
+static tsr_status verify_comparing(world *w, int v) {
+  const tsr_verify_options options = {.size = sizeof options, .replicas = (tsr_replicas)v};
+  return tsr_checkpoint_verify(w->checkpoint, w->checkpoint, &options, OUT(0));
 }
 
 static tsr_status save_to(world *w, int format, int dtype, int existing) {

@@ -59,9 +59,7 @@ typedef struct tsr_load_options {
   // Only tensors that the plan has are loaded, and all of these must be there: the parameters of a
   // whole train state, say. Otherwise a tensor that the plan lacks is refused.
   bool planned_only;
-  // Of what is stored several times, read every copy and fail with copies_differ where they are not
-  // the same. Otherwise the first that is there is read.
-  bool check_copies;
+  tsr_replicas replicas;  // default: trust, the first that is present
   // Every rank reads all that its devices hold by itself, and nothing is sent: for files that lie
   // near each rank.
   bool alone;

@@ -30,6 +30,13 @@
 
 TSR_BEGIN_DECLS
 
+// What a reader does with replicas: elements that a checkpoint stores several times.
+typedef enum tsr_replicas {
+  TSR_REPLICAS_DEFAULT,  // as the field says
+  TSR_REPLICAS_TRUST,    // read one of them
+  TSR_REPLICAS_COMPARE   // read all of them; the first that differs is an error, copies_differ
+} tsr_replicas;
+
 // How tensors are stored: id, the word users write.
 #define TSR_CHECKPOINT_FORMATS(X)                                                                \
   X(FILE, "file")       /* one safetensors file */                                               \

@@ -75,9 +75,7 @@ typedef struct tsr_transform_options {
   int64_t max_file_size;  // of formats with several files, unless one tensor is larger; 0 = 5 GB
   int jobs;               // workers; 0 = one for each CPU
   tsr_existing existing;
-  // Do not compare the copies of what the source stores several times. Otherwise they are read too,
-  // and the first that differs fails the job with copies_differ.
-  bool trust_copies;
+  tsr_replicas replicas;  // of the source; default: compare
   // Do not compare what is read with the hashes that a folder of tessera's carries. Otherwise each
   // tensor that is read in order, block by block, is: as it lies, renamed, cast, joined along its
   // first dimension in most sizes; one that differs fails the job with source_damaged. Those that

@@ -34,7 +34,7 @@ TSR_BEGIN_DECLS
   X(SHAPES, "shapes_differ", "the shapes differ")           \
   X(DTYPES, "dtypes_differ", "the element types differ")    \
   X(VALUES, "values_differ", "the values differ")           \
-  X(COPIES, "copies_differ", "copies of it in one checkpoint differ")
+  X(COPIES, "copies_differ", "its replicas in one checkpoint differ")
 #define TSR_ENUMERATOR_(id, word, text) TSR_VERDICT_##id,
 typedef enum tsr_verdict { TSR_VERDICTS(TSR_ENUMERATOR_) TSR_VERDICT_COUNT } tsr_verdict;
 #undef TSR_ENUMERATOR_
@@ -58,7 +58,7 @@ typedef struct tsr_verify_options {
   // Believe the hashes that a checkpoint stores: of tensors that have one in both, nothing is read
   // unless they differ. Finds what was written differently, not what was damaged later.
   bool trust_hashes;
-  bool trust_copies;  // read one copy only of what is stored several times
+  tsr_replicas replicas;  // of both checkpoints; default: compare
   // Equal is what differs by at most absolute + relative * |second|, compared as doubles; NaN
   // equals NaN. Types may then differ, as they do after a cast.
   bool tolerant;
@@ -85,7 +85,7 @@ typedef struct tsr_verify_row {
   const char *values[2];      // of that element, as text; NULL = none
   double absolute, relative;  // the largest errors; where both are finite numbers
   tsr_tensor_stats stats[2];
-  const char *message;  // about copies that differ; NULL = none
+  const char *message;  // about replicas that differ; NULL = none
 } tsr_verify_row;
 
 // One owner. Not changed after tsr_checkpoint_verify: any threads may look at it.
