@@ -21,6 +21,7 @@
 #include "format/format.h"
 #include "format/numpy.h"
 #include "inspect/fsck_deep.h"
+#include "job/job_limits.h"
 #include "job/journal.h"
 #include "json/json.h"
 #include "store/checkpoint.h"
@@ -171,9 +172,8 @@ tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_f
   struct stat info;
   tsr_fsck_options read;
   TSR_TRY(tsr_sized_read(tsr_fsck_options, options, &read));
-  if (read.jobs < 0 || read.max_memory < 0)
-    return tsr_fail(BAD_ARGUMENT, "%d jobs and %lld bytes of memory, wanted 0 or more", read.jobs,
-                    (long long)read.max_memory);
+  TSR_TRY(
+      tsr_job_limits_check(&(tsr_job_limits){.jobs = read.jobs, .max_memory = read.max_memory}));
   if (stat(path, &info))
     return errno == ENOENT ? tsr_fail(NOT_FOUND, "%s: there is no such file or folder", path)
                            : tsr_fail(IO, "%s: %s", path, strerror(errno));

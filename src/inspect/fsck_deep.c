@@ -1,9 +1,9 @@
 // All elements of a checkpoint, tensor by tensor: whether they can be read, whether copies of them
 // are equal, and whether they are those that were hashed when they were written.
 #include "base/hash_internal.h"
-#include "base/progress_internal.h"
 #include "format/fsck.h"
 #include "job/budget.h"
+#include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/fsck.h"
@@ -15,14 +15,13 @@
 typedef struct walk {
   tsr_fsck *fsck;
   const tsr_checkpoint *model;
-  tsr_pool *pool;
-  tsr_progress *progress;
+  tsr_job_workers workers;
 } walk;
 
 static tsr_status check_tensor(walk *w, int64_t tensor, const tsr_view *view) {
   tsr_hash128 known, found;
   tsr_fault_place place = {.kind = TSR_FAULT_UNREADABLE, .tensor = view->name};
-  tsr_status status = tsr_view_hash(view, w->pool, w->progress, &found);
+  tsr_status status = tsr_view_hash(view, w->workers.pool, w->workers.progress, &found);
   if (tsr_status_cause(status) == TSR_CAUSE_COPIES_DIFFER) place.kind = TSR_FAULT_COPIES;
   if (status) return tsr_fsck_add_failure(w->fsck, &place, status);
   if (!tsr_checkpoint_known_hash(w->model, tensor, &known) || tsr_hash128_equal(known, found))
@@ -36,16 +35,16 @@ static tsr_status check_tensor(walk *w, int64_t tensor, const tsr_view *view) {
 
 static tsr_status start(walk *w, const tsr_views *views) {
   const tsr_fsck_options *options = &w->fsck->options;
-  tsr_budget budget;
+  const tsr_job_limits limits = {.max_memory = options->max_memory,
+                                 .jobs = tsr_budget_jobs(w->model, options->jobs),
+                                 .progress = options->progress,
+                                 .progress_context = options->progress_context};
+  const int64_t tables = tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL);
   int64_t bytes = 0;
   for (int64_t i = 0; i < views->count; i++)
     bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
-  TSR_TRY(tsr_budget_init(
-      &budget, options->max_memory, tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL),
-      2 * TSR_BLOCK_BYTES + tsr_block_memory(views), tsr_budget_jobs(w->model, options->jobs)));
-  TSR_TRY(tsr_pool_create(budget.workers, &w->pool));
-  return tsr_progress_create("fsck", "B", bytes, 0.1, options->progress, options->progress_context,
-                             &w->progress);
+  return tsr_job_workers_start(&w->workers, &limits, tables,
+                               2 * TSR_BLOCK_BYTES + tsr_block_memory(views), "fsck", bytes);
 }
 
 static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
@@ -54,8 +53,7 @@ static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
   TSR_TRY(tsr_views_of(model, TSR_REPLICAS_COMPARE, &views));
   tsr_status status = start(&w, &views);
   for (int64_t i = 0; i < views.count && !status; i++) status = check_tensor(&w, i, views.items[i]);
-  tsr_progress_finish(w.progress);
-  tsr_pool_destroy(w.pool);
+  tsr_job_workers_stop(&w.workers);
   tsr_views_deinit(&views);
   return status;
 }

@@ -2,11 +2,11 @@
 // thousand small tensors keep the workers as busy as one large one.
 #include <stdlib.h>
 
-#include "base/progress_internal.h"
 #include "base/sized.h"
 #include "inspect/elements.h"
 #include "inspect/inspect_internal.h"
 #include "job/budget.h"
+#include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
@@ -20,8 +20,7 @@ typedef struct survey {
   int64_t *first_block;  // owned: of each view, and one past the last
   tsr_sums *sums;        // owned: of each block
   tsr_hash128 *hashes;   // owned: of each block
-  tsr_pool *pool;
-  tsr_progress *progress;
+  tsr_job_workers workers;
 } survey;
 
 static void look_at_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
@@ -59,17 +58,13 @@ static tsr_status start_workers(survey *s, const tsr_checkpoint *checkpoint) {
   const int64_t blocks = s->first_block[s->views.count];
   const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&s->views, NULL) +
                          blocks * (int64_t)(sizeof *s->sums + sizeof *s->hashes);
+  const tsr_job_limits limits =
+      TSR_JOB_LIMITS_OF(&s->options, tsr_budget_jobs(checkpoint, s->options.jobs));
   int64_t bytes = 0;
-  tsr_budget budget;
   for (int64_t i = 0; i < s->views.count; i++)
     bytes += tsr_view_bytes(s->views.items[i], s->views.items[i]->elements);
-  TSR_TRY(tsr_budget_init(&budget, s->options.max_memory, tables,
-                          TSR_BLOCK_BYTES + tsr_block_memory(&s->views),
-                          tsr_budget_jobs(checkpoint, s->options.jobs)));
-  TSR_TRY(tsr_pool_create(budget.workers, &s->pool));
-  const double interval = s->options.progress_interval > 0 ? s->options.progress_interval : 0.1;
-  return tsr_progress_create("read", "B", bytes, interval, s->options.progress,
-                             s->options.progress_context, &s->progress);
+  return tsr_job_workers_start(&s->workers, &limits, tables,
+                               TSR_BLOCK_BYTES + tsr_block_memory(&s->views), "read", bytes);
 }
 
 static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,
@@ -87,7 +82,7 @@ static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int
 
 static void deinit(survey *s) {
   tsr_views_deinit(&s->views);
-  tsr_pool_destroy(s->pool);
+  tsr_job_workers_stop(&s->workers);
   free(s->first_block);
   free(s->sums);
   free(s->hashes);
@@ -98,11 +93,12 @@ tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t
                                  tsr_survey_row *out_rows) {
   survey s = {0};
   TSR_TRY(tsr_sized_read(tsr_verify_options, options, &s.options));
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&s.options, s.options.jobs);
+  TSR_TRY(tsr_job_limits_check(&limits));
   tsr_status status = prepare(&s, checkpoint, tensors, count);
   if (!status)
-    status =
-        tsr_blocks_walk(s.views.items, s.first_block, count, s.pool, s.progress, look_at_block, &s);
-  tsr_progress_finish(s.progress);
+    status = tsr_blocks_walk(s.views.items, s.first_block, count, s.workers.pool,
+                             s.workers.progress, look_at_block, &s);
   for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);
   deinit(&s);
   return status;

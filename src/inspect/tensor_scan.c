@@ -9,6 +9,7 @@
 #include "inspect/elements.h"
 #include "inspect/verify_internal.h"
 #include "job/budget.h"
+#include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
@@ -76,23 +77,17 @@ static tsr_status check_views(const tsr_checkpoint *checkpoint, const tsr_views 
 tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
                                          const tsr_verify_options *options) {
   tsr_verify_options read;
-  const tsr_verify_options *const o = &read;
   TSR_TRY(tsr_sized_read(tsr_verify_options, options, &read));
-  const double interval = o->progress_interval > 0 ? o->progress_interval : 0.1;
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&read, read.jobs);
+  TSR_TRY(tsr_job_limits_check(&limits));
   tsr_views views = {0};
-  tsr_pool *pool = NULL;
-  tsr_progress *progress = NULL;
-  tsr_budget budget;
+  tsr_job_workers workers;
   TSR_TRY(tsr_views_of(checkpoint, TSR_REPLICAS_COMPARE, &views));
   const int64_t tables = tsr_budget_checkpoint(checkpoint) + tsr_budget_views(&views, NULL);
-  tsr_status status = tsr_budget_init(&budget, o->max_memory, tables, 2 * TSR_BLOCK_BYTES, o->jobs);
-  if (!status) status = tsr_pool_create(budget.workers, &pool);
-  if (!status)
-    status = tsr_progress_create("copies", "B", bytes_to_check(checkpoint), interval, o->progress,
-                                 o->progress_context, &progress);
-  if (!status) status = check_views(checkpoint, &views, pool, progress);
-  tsr_progress_finish(progress);
+  tsr_status status = tsr_job_workers_start(&workers, &limits, tables, 2 * TSR_BLOCK_BYTES,
+                                            "replicas", bytes_to_check(checkpoint));
+  if (!status) status = check_views(checkpoint, &views, workers.pool, workers.progress);
+  tsr_job_workers_stop(&workers);
   tsr_views_deinit(&views);
-  tsr_pool_destroy(pool);
   return status;
 }

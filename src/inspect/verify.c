@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "base/progress_internal.h"
 #include "base/sized.h"
 #include "element/shape_internal.h"
 #include "inspect/tensor_scan.h"
+#include "job/budget.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/pool.h"
@@ -96,10 +96,10 @@ static tsr_status look_apart(const tsr_verify_job *j, int64_t row) {
     if (!view) continue;
     const bool alone = r->verdict != TSR_VERDICT_SAME && r->verdict != TSR_VERDICT_VALUES;
     if (j->options.hashes && !r->hashed[w]) {
-      TSR_TRY(tsr_view_hash(view, j->pool, NULL, &r->hashes[w]));
+      TSR_TRY(tsr_view_hash(view, j->workers.pool, NULL, &r->hashes[w]));
       r->hashed[w] = true;
     }
-    if (j->options.stats && alone) TSR_TRY(tsr_view_stats(view, j->pool, &r->stats[w]));
+    if (j->options.stats && alone) TSR_TRY(tsr_view_stats(view, j->workers.pool, &r->stats[w]));
   }
   return NULL;
 }
@@ -153,22 +153,18 @@ static tsr_status prepare(tsr_verify_job *j) {
       if (j->reads[i] & (1 << w))
         result->bytes_read += tsr_view_bytes_read(tsr_verify_view(j, i, w));
   }
-  const int jobs = tsr_budget_jobs(j->sides[0], tsr_budget_jobs(j->sides[1], j->options.jobs));
-  TSR_TRY(tsr_budget_init(&j->budget, j->options.max_memory, memory_of_tables(j),
-                          tsr_verify_worker_memory(j), jobs));
-  TSR_TRY(tsr_verify_make_workers(j));
-  return tsr_pool_create(j->budget.workers, &j->pool);
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(
+      &j->options, tsr_budget_jobs(j->sides[0], tsr_budget_jobs(j->sides[1], j->options.jobs)));
+  TSR_TRY(tsr_job_workers_start(&j->workers, &limits, memory_of_tables(j),
+                                tsr_verify_worker_memory(j), "verify", result->bytes_read));
+  return tsr_verify_make_workers(j);
 }
 
 static tsr_status run(tsr_verify_job *j) {
   TSR_TRY(prepare(j));
-  const double interval = j->options.progress_interval > 0 ? j->options.progress_interval : 0.1;
-  TSR_TRY(tsr_progress_create("verify", "B", j->result->bytes_read, interval, j->options.progress,
-                              j->options.progress_context, &j->progress));
   tsr_status status = tsr_verify_pass(j);
   if (!status && choose_again(j)) status = tsr_verify_pass(j);
   if (!status) status = look_at_rest(j);
-  tsr_progress_finish(j->progress);
   for (int64_t i = 0; i < j->result->count; i++) j->result->totals[j->result->rows[i].verdict]++;
   return status;
 }
@@ -176,7 +172,7 @@ static tsr_status run(tsr_verify_job *j) {
 static void deinit(tsr_verify_job *j) {
   for (int w = 0; w < 2; w++) tsr_views_deinit(&j->views[w]);
   tsr_verify_free_workers(j);
-  tsr_pool_destroy(j->pool);
+  tsr_job_workers_stop(&j->workers);
   free(j->reads);
   free(j->first_block);
 }
@@ -197,9 +193,8 @@ static tsr_status map_side(tsr_verify_job *j, int64_t which) {
 static tsr_status read_options(const tsr_verify_options *given, tsr_verify_options *out) {
   TSR_TRY(tsr_sized_read(tsr_verify_options, given, out));
   TSR_TRY(tsr_replicas_choose(out->replicas, TSR_REPLICAS_COMPARE, &out->replicas));
-  if (out->jobs < 0 || out->max_memory < 0)
-    return tsr_fail(BAD_ARGUMENT, "%d jobs and %lld bytes of memory, wanted 0 or more", out->jobs,
-                    (long long)out->max_memory);
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(out, out->jobs);
+  TSR_TRY(tsr_job_limits_check(&limits));
   if (out->tolerant && !(out->absolute >= 0 && out->relative >= 0))
     return tsr_fail(BAD_ARGUMENT, "tolerances of %g and %g, wanted 0 or more", out->absolute,
                     out->relative);
@@ -214,7 +209,8 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
   tsr_status status = read_options(options, &j.options);
   j.tolerance = (tsr_tolerance){
       .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
-  if (!status) status = tsr_budget_check(j.options.max_memory, least_tables(&j));
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&j.options, j.options.jobs);
+  if (!status) status = tsr_budget_check(&limits, least_tables(&j));
   for (int w = 0; w < 2 && !status; w++) {
     status = tsr_views_of(j.sides[w], j.options.replicas, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;

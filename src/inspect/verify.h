@@ -2,9 +2,8 @@
 #ifndef TESSERA_INSPECT_VERIFY_H
 #define TESSERA_INSPECT_VERIFY_H
 
-#include "base/progress_internal.h"
 #include "inspect/elements.h"
-#include "job/budget.h"
+#include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
@@ -40,10 +39,8 @@ typedef struct tsr_verify_job {
   unsigned char *reads;         // owned: of each row, TSR_READ_*; 0 = none
   int64_t *first_block;         // owned: of each row, and one past the last
   tsr_verify_block *blocks;     // owned
-  tsr_verify_worker *workers;   // owned: what each of them has of its own
-  tsr_pool *pool;
-  tsr_budget budget;
-  tsr_progress *progress;
+  tsr_verify_worker *own;       // owned: what each worker has of its own
+  tsr_job_workers workers;
 } tsr_verify_job;
 
 // The tensor of a row on one side, NULL = not there; and whether both are of one type.

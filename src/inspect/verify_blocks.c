@@ -33,18 +33,18 @@ struct tsr_verify_worker {
 // ---- workers ----
 
 tsr_status tsr_verify_make_workers(tsr_verify_job *job) {
-  job->workers = calloc((size_t)job->budget.workers, sizeof *job->workers);
-  return job->workers ? NULL : tsr_fail(NO_MEMORY, "buffers");
+  job->own = calloc((size_t)job->workers.budget.workers, sizeof *job->own);
+  return job->own ? NULL : tsr_fail(NO_MEMORY, "buffers");
 }
 
 void tsr_verify_free_workers(tsr_verify_job *job) {
-  for (int i = 0; job->workers && i < job->budget.workers; i++) {
+  for (int i = 0; job->own && i < job->workers.budget.workers; i++) {
     for (int w = 0; w < 2; w++) {
-      free(job->workers[i].buffers[w]);
-      tsr_hasher_destroy(job->workers[i].hashers[w]);
+      free(job->own[i].buffers[w]);
+      tsr_hasher_destroy(job->own[i].hashers[w]);
     }
   }
-  free(job->workers);
+  free(job->own);
 }
 
 static tsr_status equip(tsr_verify_worker *worker, int which) {
@@ -125,7 +125,7 @@ static tsr_status read_side(const look *l, int which, int64_t first, int64_t cou
     tsr_status_free(status);
     status = l->block->message ? NULL : tsr_fail(NO_MEMORY, "a message");
   }
-  if (!status && !tsr_progress_add(l->job->progress, bytes))
+  if (!status && !tsr_progress_add(l->job->workers.progress, bytes))
     return tsr_fail(CANCELLED, "cancelled");
   return status;
 }
@@ -192,7 +192,7 @@ static tsr_status do_block(void *context, int64_t index, int worker) {
   const int64_t row = tsr_owner_of(job->first_block, job->result->count, index),
                 size = block_elements(job, row);
   look l = {.job = job,
-            .worker = &job->workers[worker],
+            .worker = &job->own[worker],
             .block = &job->blocks[index],
             .views = {tsr_verify_view(job, row, 0), tsr_verify_view(job, row, 1)},
             .reads = job->reads[row],
@@ -264,7 +264,7 @@ static tsr_status join_blocks(const tsr_verify_job *job, int64_t row) {
 tsr_status tsr_verify_pass(tsr_verify_job *job) {
   tsr_status status = make_blocks(job);
   if (!status)
-    status = tsr_pool_run(job->pool, job->first_block[job->result->count], do_block, job);
+    status = tsr_pool_run(job->workers.pool, job->first_block[job->result->count], do_block, job);
   for (int64_t i = 0; i < job->result->count && !status; i++)
     if (job->reads[i]) status = join_blocks(job, i);
   free_blocks(job);

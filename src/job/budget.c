@@ -13,19 +13,12 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/tree.h"
 
-static const int64_t default_memory = INT64_C(1) << 30;
-// The program and its libraries, stacks, lists that do not grow with the model, and what malloc
-// keeps back.
-static const int64_t base_memory = INT64_C(16) << 20;
-// What may be taken to tell exactly how much a job needs that will be refused.
-static const int64_t little_memory = INT64_C(64) << 20;
-
 enum {
   SOURCE_WHOLE = 480,  // bytes of a tensor: of the tree and the store
   SOURCE_CUT = 900,    // with its layout, in the plan
   SOURCE_PART = 24,    // of each shard of it
   SOURCE_FILE = 512,
-  VIEW = 480,          // some twice, while the least that must be read is found
+  VIEW = 480,          // with its box index, of a tensor that is not cut
   CAST = 360,          // besides what is cast
   MAPPED = 600,        // besides its view
   MAPPED_PIECE = 96,   // of what it is made of
@@ -82,31 +75,6 @@ int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint
   return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), part);
 }
 
-tsr_status tsr_budget_check(int64_t cap, int64_t tables) {
-  if (!cap) cap = default_memory;
-  const int64_t needed = tsr_saturated_add(base_memory, tables);
-  if (needed <= (cap < little_memory ? little_memory : cap)) return NULL;
-  return tsr_fail(DOES_NOT_FIT,
-                  "%lld bytes of memory are too little: at least %lld are needed, of which tables "
-                  "take %lld",
-                  (long long)cap, (long long)needed, (long long)tables);
-}
-
 int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs) {
   return checkpoint->store->packed ? 1 : jobs;
-}
-
-tsr_status tsr_budget_init(tsr_budget *budget, int64_t cap, int64_t tables, int64_t least,
-                           int jobs) {
-  if (!cap) cap = default_memory;
-  const int64_t left = cap - base_memory - tables, fit = left / least;
-  if (fit < 1)
-    return tsr_fail(DOES_NOT_FIT,
-                    "%lld bytes of memory are too little: at least %lld are needed, of which "
-                    "tables take %lld",
-                    (long long)cap, (long long)(base_memory + tables + least), (long long)tables);
-  const int wanted = jobs > 0 ? jobs : tsr_cpu_count();
-  budget->workers = wanted < fit ? wanted : (int)fit;
-  budget->worker_bytes = left / budget->workers;
-  return NULL;
 }

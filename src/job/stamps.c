@@ -1,3 +1,4 @@
+// A stamp is what stat() tells of a file. Sizes are compared first: they say more in a message.
 #include "job/stamps.h"
 
 #include <errno.h>
@@ -23,34 +24,43 @@ static tsr_status check_size(const char *path, int64_t before, int64_t now) {
                   (long long)now, (long long)before);
 }
 
-tsr_status tsr_stamps_take(const tsr_store *store, tsr_stamp **out_stamps) {
-  tsr_stamp *stamps = calloc((size_t)store->file_count + 1, sizeof *stamps);
-  tsr_status status = stamps ? NULL : tsr_fail(NO_MEMORY, "stamps of %d files", store->file_count);
-  for (int i = 0; i < store->file_count && !status; i++) {
-    status = take(store->paths[i], &stamps[i]);
-    if (!status) status = check_size(store->paths[i], store->file_sizes[i], stamps[i].size);
+tsr_status tsr_stamps_take(const tsr_store *store, tsr_stamps *out_stamps) {
+  tsr_stamps stamps = {.store = store, .count = store->file_count};
+  stamps.items = calloc((size_t)stamps.count + 1, sizeof *stamps.items);
+  tsr_status status = stamps.items ? NULL : tsr_fail(NO_MEMORY, "stamps of %d files", stamps.count);
+  for (int i = 0; i < stamps.count && !status; i++) {
+    status = take(store->paths[i], &stamps.items[i]);
+    if (!status) status = check_size(store->paths[i], store->file_sizes[i], stamps.items[i].size);
   }
   if (status)
-    free(stamps);
+    tsr_stamps_deinit(&stamps);
   else
     *out_stamps = stamps;
   return status;
 }
 
-tsr_status tsr_stamps_check(const tsr_stamp *stamps, const tsr_store *store) {
-  for (int i = 0; i < store->file_count; i++) {
-    const char *path = store->paths[i];
+void tsr_stamps_deinit(tsr_stamps *stamps) {
+  free(stamps->items);
+  *stamps = (tsr_stamps){0};
+}
+
+tsr_status tsr_stamps_check(const tsr_stamps *stamps) {
+  for (int i = 0; i < stamps->count; i++) {
+    const char *path = stamps->store->paths[i];
+    const tsr_stamp *before = &stamps->items[i];
     tsr_stamp now;
     TSR_TRY(take(path, &now));
-    TSR_TRY(check_size(path, stamps[i].size, now.size));
-    if (now.seconds != stamps[i].seconds || now.nanoseconds != stamps[i].nanoseconds)
+    TSR_TRY(check_size(path, before->size, now.size));
+    if (now.seconds != before->seconds || now.nanoseconds != before->nanoseconds)
       return tsr_fail(SOURCE_CHANGED, "%s: it was written to while it was read", path);
   }
   return NULL;
 }
 
-void tsr_stamps_print(const tsr_stamp *stamps, const tsr_store *store, tsr_text *out) {
-  for (int i = 0; i < store->file_count; i++)
-    tsr_text_addf(out, "%s %lld %lld.%09ld\n", store->paths[i], (long long)stamps[i].size,
-                  (long long)stamps[i].seconds, stamps[i].nanoseconds);
+void tsr_stamps_print(const tsr_stamps *stamps, tsr_text *out) {
+  for (int i = 0; i < stamps->count; i++) {
+    const tsr_stamp *stamp = &stamps->items[i];
+    tsr_text_addf(out, "%s %lld %lld.%09ld\n", stamps->store->paths[i], (long long)stamp->size,
+                  (long long)stamp->seconds, stamp->nanoseconds);
+  }
 }

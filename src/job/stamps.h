@@ -1,5 +1,5 @@
-// Stamps of a source's files: size and time of the last change, by which a file that changes while
-// a job reads it is found out.
+// Stamps of a source's files: size and time of the last change. They show when a file changes while
+// a job reads it.
 #ifndef TESSERA_JOB_STAMPS_H
 #define TESSERA_JOB_STAMPS_H
 
@@ -11,11 +11,18 @@ typedef struct tsr_stamp {
   long nanoseconds;
 } tsr_stamp;
 
-// One for each file, in a block to free(). Fails with source_changed if a file is no longer as long
-// as when the store was opened.
-TSR_MUST_USE tsr_status tsr_stamps_take(const tsr_store *store, tsr_stamp **out_stamps);
-// Fails with source_changed if a file is no longer the same.
-TSR_MUST_USE tsr_status tsr_stamps_check(const tsr_stamp *stamps, const tsr_store *store);
-void tsr_stamps_print(const tsr_stamp *stamps, const tsr_store *store, tsr_text *out);
+// All zero for a source without files: every check passes.
+typedef struct tsr_stamps {
+  const tsr_store *store;  // borrowed
+  int count;               // of its files
+  tsr_stamp *items;        // owned
+} tsr_stamps;
+
+// Fails with source_changed if the size of a file is not the one seen when the store was opened.
+TSR_MUST_USE tsr_status tsr_stamps_take(const tsr_store *store, tsr_stamps *out_stamps);
+void tsr_stamps_deinit(tsr_stamps *stamps);
+// Fails with source_changed if a file has changed since.
+TSR_MUST_USE tsr_status tsr_stamps_check(const tsr_stamps *stamps);
+void tsr_stamps_print(const tsr_stamps *stamps, tsr_text *out);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/text_internal.h"
 #include "format/format.h"
 #include "job/budget.h"
+#include "job/job_limits.h"
 #include "job/transform_internal.h"
 #include "json/json.h"
 #include "map/map.h"
@@ -36,14 +37,12 @@ static int64_t memory_of(const tsr_view *view, int64_t elements) {
   return tsr_view_bytes(view, elements) + tsr_view_memory(view, elements) + store_memory;
 }
 
-// Blocks of a tensor that are whole blocks of the stored one it is cast from: by fewer, that is
-// read in pieces which cannot be held against its hash. 1 where nothing is.
+// Blocks of a cast tensor that are whole blocks of the stored one: fewer would be read in pieces
+// that cannot be compared with its hash. 1 where no hash is compared.
 static int blocks_together(const tsr_transform *t, const tsr_view *view) {
-  bool same = false;
-  if (!t->source || !t->hashes || !tsr_view_is_cast(view)) return 1;
-  const int64_t origin = tsr_view_origin(view, &same);
-  if (!same) return 1;
-  const int64_t stored = tsr_block_elements(tsr_tree_at(t->source->tree, origin)->dtype);
+  const int64_t origin = tsr_view_is_cast(view) ? tsr_job_source_hashed(&t->source, view) : -1;
+  if (origin < 0) return 1;
+  const int64_t stored = tsr_block_elements(tsr_source_hashes_dtype(t->source.hashes, origin));
   const int64_t blocks = stored / tsr_gcd(stored, tsr_block_elements(view->dtype));
   return blocks > TSR_JOURNAL_BLOCKS ? 1 : (int)blocks;  // of 6 bits: they never meet
 }
@@ -51,8 +50,8 @@ static int blocks_together(const tsr_transform *t, const tsr_view *view) {
 // The least memory that any window of any tensor needs, of so many blocks.
 static int64_t least_memory(const tsr_transform *t, bool together) {
   int64_t least = store_memory;
-  for (int64_t i = 0; i < t->views.count; i++) {
-    const tsr_view *view = t->views.items[i];
+  for (int64_t i = 0; i < t->source.views.count; i++) {
+    const tsr_view *view = t->source.views.items[i];
     const int blocks = together ? blocks_together(t, view) : 1;
     const int64_t needed =
         memory_of(view, tsr_least(view->elements, blocks * tsr_block_elements(view->dtype)));
@@ -64,25 +63,24 @@ static int64_t least_memory(const tsr_transform *t, bool together) {
 // Of each block whether it is done, and its hash. Lines of the journal wait until a GiB is written,
 // and each is of a tensor's end or of a whole block.
 static int64_t memory_of_blocks(const tsr_transform *t) {
-  const int64_t lines = t->views.count + 256;
+  const int64_t lines = t->source.views.count + 256;
   int64_t blocks = 0;
-  for (int64_t i = 0; i < t->views.count; i++) blocks += tsr_block_count(t->views.items[i]);
+  for (int64_t i = 0; i < t->source.views.count; i++)
+    blocks += tsr_block_count(t->source.views.items[i]);
   return blocks * (int64_t)(1 + sizeof(tsr_hash128)) + lines * 128;
 }
 
 static tsr_status choose_workers(tsr_transform *t) {
-  const int64_t tables = (t->source ? tsr_budget_checkpoint(t->source) : 0) +
-                         tsr_budget_views(&t->views, t->options.map) +
-                         tsr_budget_target(t->target) + memory_of_blocks(t) +
-                         (t->hashes ? tsr_source_hashes_memory(t->source) : 0);
-  const int jobs = t->source ? tsr_budget_jobs(t->source, t->options.jobs) : t->options.jobs;
+  const int64_t tables =
+      t->source.table_memory + tsr_budget_target(t->target) + memory_of_blocks(t);
+  const tsr_job_limits limits =
+      TSR_JOB_LIMITS_OF(&t->options, t->source.one_worker ? 1 : t->options.jobs);
   tsr_budget budget;
   // Rather fewer workers than a source that is not checked; rather that than none.
-  tsr_status status =
-      tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(t, true), jobs);
+  tsr_status status = tsr_budget_init(&budget, &limits, tables, least_memory(t, true));
   if (tsr_status_cause(status) == TSR_CAUSE_DOES_NOT_FIT) {
     tsr_status_free(status);
-    status = tsr_budget_init(&budget, t->options.max_memory, tables, least_memory(t, false), jobs);
+    status = tsr_budget_init(&budget, &limits, tables, least_memory(t, false));
   }
   TSR_TRY(status);
   t->certificate.workers = budget.workers;
@@ -93,26 +91,27 @@ static tsr_status choose_workers(tsr_transform *t) {
 
 // Before there are views of the source and a destination: what these take at least. Of a choice of
 // tensors, or what a map makes of them, nothing is known yet.
-static tsr_status check_memory(const tsr_transform *t) {
-  const tsr_transform_options *options = &t->options;
+static tsr_status check_memory(const tsr_transform_options *options, const tsr_checkpoint *source) {
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(options, options->jobs);
   const int64_t ranks = options->plan ? tsr_mesh_device_count(tsr_plan_mesh(options->plan)) : 0;
-  int64_t tables = tsr_budget_checkpoint(t->source) + tsr_budget_views_least(t->source);
+  int64_t tables = tsr_budget_checkpoint(source) + tsr_budget_views_least(source);
   if (!options->map && !options->include_count && !options->exclude_count)
-    tables = tsr_saturated_add(tables, tsr_budget_target_least(t->source, options->format, ranks));
-  return tsr_budget_check(options->max_memory, tables);
+    tables = tsr_saturated_add(tables, tsr_budget_target_least(source, options->format, ranks));
+  return tsr_budget_check(&limits, tables);
 }
 
 static int64_t choose_window(const tsr_transform *t, const tsr_view *view) {
   const int64_t block = tsr_block_elements(view->dtype);
   const int together = blocks_together(t, view);
-  int blocks = together > t->most_blocks ? together : t->most_blocks;
+  const int most = t->source.small_windows ? 1 : MOST_BLOCKS;
+  int blocks = together > most ? together : most;
   while (blocks > 1 && memory_of(view, blocks * block) > t->buffer_bytes) blocks--;
   if (blocks > together) blocks -= blocks % together;
   return blocks * block;
 }
 
 static tsr_status make_windows(tsr_transform *t) {
-  const int64_t count = t->views.count;
+  const int64_t count = t->source.views.count;
   int64_t largest = 0, peak = 0;
   t->first_window = malloc(sizeof *t->first_window * (size_t)(count + 1));
   t->first_block = malloc(sizeof *t->first_block * (size_t)(count + 1));
@@ -121,7 +120,7 @@ static tsr_status make_windows(tsr_transform *t) {
     return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
   t->first_window[0] = t->first_block[0] = 0;
   for (int64_t i = 0; i < count; i++) {
-    const tsr_view *view = t->views.items[i];
+    const tsr_view *view = t->source.views.items[i];
     const int64_t elements = choose_window(t, view), some = tsr_least(elements, view->elements);
     t->window_elements[i] = elements;
     t->first_window[i + 1] = t->first_window[i] + (view->elements + elements - 1) / elements;
@@ -136,22 +135,27 @@ static tsr_status make_windows(tsr_transform *t) {
 }
 
 tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
-  const int64_t tensor = tsr_owner_of(t->first_window, t->views.count, index);
+  const int64_t tensor = tsr_owner_of(t->first_window, t->source.views.count, index);
   const int64_t elements = t->window_elements[tensor];
   const int64_t first = (index - t->first_window[tensor]) * elements;
-  return (tsr_window){tensor, first, tsr_least(elements, t->views.items[tensor]->elements - first)};
+  return (tsr_window){tensor, first,
+                      tsr_least(elements, t->source.views.items[tensor]->elements - first)};
 }
 
 // ---- deciding ----
 
 tsr_status tsr_transform_check_options(tsr_transform_options *options) {
   const tsr_selection selection = TSR_SELECTION_OF(options);
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(options, options->jobs);
   TSR_TRY(tsr_checkpoint_check_format(options->format));
   if ((unsigned)options->existing > TSR_EXISTING_RESUME)
     return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_existing, wanted 0 to %d",
                     (int)options->existing, TSR_EXISTING_RESUME);
   TSR_TRY(tsr_replicas_choose(options->replicas, TSR_REPLICAS_COMPARE, &options->replicas));
-  if (options->jobs < 0) return tsr_fail(BAD_ARGUMENT, "%d jobs, wanted 0 or more", options->jobs);
+  TSR_TRY(tsr_job_limits_check(&limits));
+  if (options->max_file_size < 0)
+    return tsr_fail(BAD_ARGUMENT, "max_file_size is %lld bytes, wanted 0 or more",
+                    (long long)options->max_file_size);
   return tsr_selection_check(&selection);
 }
 
@@ -186,15 +190,14 @@ static tsr_status choose_format(tsr_transform *t) {
   return NULL;
 }
 
-static tsr_status make_target(tsr_transform *t, const tsr_metadata *metadata,
-                              int64_t metadata_count) {
+static tsr_status make_target(tsr_transform *t) {
   const tsr_target_options options = {
       .format = t->options.format,
       .plan = t->options.plan,
       .max_file_size = t->options.max_file_size ? t->options.max_file_size : default_file_size,
-      .metadata = metadata,
-      .metadata_count = metadata_count};
-  return tsr_target_create(&t->views, &options, &t->target);
+      .metadata = t->source.metadata,
+      .metadata_count = t->source.metadata_count};
+  return tsr_target_create(&t->source.views, &options, &t->target);
 }
 
 static int64_t stored_bytes(const tsr_store *store) {
@@ -207,27 +210,15 @@ static int64_t stored_bytes(const tsr_store *store) {
   return bytes;
 }
 
-static int64_t bytes_read(const tsr_views *views) {
-  int64_t bytes = 0;
-  for (int64_t i = 0; i < views->count; i++) bytes += tsr_view_bytes_read(views->items[i]);
-  return bytes;
-}
-
-// What would be read if copies were not compared.
-static tsr_status find_least_read(tsr_transform *t) {
-  const tsr_selection selection = TSR_SELECTION_OF(&t->options);
-  tsr_views views = {0};
-  tsr_status status = tsr_views_selected(t->source, &selection, TSR_REPLICAS_TRUST, NULL, &views);
-  if (!status) t->certificate.least_read = bytes_read(&views);
-  tsr_views_deinit(&views);
-  return status;
-}
-
 static void certify(tsr_transform *t) {
   tsr_transform_certificate *c = &t->certificate;
-  c->tensors = t->views.count;
+  c->tensors = t->source.views.count;
   c->files = t->target->file_count;
-  c->bytes_read = bytes_read(&t->views);
+  c->source_files = t->source.stamps.count;
+  for (int64_t i = 0; i < c->tensors; i++) {
+    c->bytes_read += tsr_view_bytes_read(t->source.views.items[i]);
+    c->least_read += tsr_view_least_read(t->source.views.items[i]);
+  }
   c->bytes_written = tsr_target_bytes(t->target);
   c->least_written = stored_bytes(t->target->store);
   c->extras = t->extras.count;
@@ -249,7 +240,7 @@ static tsr_status check_disk(const tsr_transform *t) {
 static tsr_status hash_job(tsr_transform *t) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_json_writer json;
-  if (t->source) tsr_stamps_print(t->stamps, t->source->store, &text);
+  tsr_stamps_print(&t->source.stamps, &text);
   for (int i = 0; i < t->target->file_count; i++) {
     const tsr_target_file *file = &t->target->files[i];
     tsr_text_addf(&text, "%s ", file->name);
@@ -268,34 +259,14 @@ static tsr_status hash_job(tsr_transform *t) {
   return status;
 }
 
-// With views and target known: windows, memory, disk.
-static tsr_status decide_rest(tsr_transform *t) {
+// With the source and the destination known: files, windows, memory, disk.
+static tsr_status decide(tsr_transform *t) {
+  TSR_TRY(make_target(t));
   TSR_TRY(choose_workers(t));
   TSR_TRY(make_windows(t));
-  if (t->source) TSR_TRY(find_least_read(t));
   certify(t);
   TSR_TRY(check_disk(t));
-  if (t->source) TSR_TRY(tsr_stamps_take(t->source->store, &t->stamps));
   return hash_job(t);
-}
-
-static tsr_status decide(tsr_transform *t, const char *path) {
-  const tsr_metadata *metadata = NULL;
-  t->certificate.source_files = t->source->store->file_count;
-  const tsr_selection selection = TSR_SELECTION_OF(&t->options);
-  TSR_TRY(tsr_transform_check_options(&t->options));
-  TSR_TRY(choose_format(t));
-  const char *single = tsr_target_single_name(t->options.format);
-  if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(t->source, &t->extras));
-  TSR_TRY(tsr_work_init(&t->work, path, single, &t->extras));
-  TSR_TRY(tsr_work_check_apart(&t->work, t->source));
-  TSR_TRY(tsr_work_check_before(&t->work, t->options.existing));
-  TSR_TRY(check_memory(t));
-  if (!t->options.trust_source) TSR_TRY(tsr_source_hashes_create(t->source, &t->hashes));
-  TSR_TRY(tsr_views_selected(t->source, &selection, t->options.replicas, t->hashes, &t->views));
-  const int64_t metadata_count = tsr_checkpoint_metadata(t->source, &metadata);
-  TSR_TRY(make_target(t, metadata, metadata_count));
-  return decide_rest(t);
 }
 
 static tsr_transform *make(const tsr_transform_options *options) {
@@ -307,6 +278,28 @@ static tsr_transform *make(const tsr_transform_options *options) {
   return t;
 }
 
+static tsr_status decide_checkpoint(tsr_transform *t, const tsr_checkpoint *source,
+                                    const char *path) {
+  TSR_TRY(tsr_transform_check_options(&t->options));
+  TSR_TRY(choose_format(t));
+  const char *single = tsr_target_single_name(t->options.format);
+  if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(source, &t->extras));
+  TSR_TRY(tsr_work_init(&t->work, path, single, &t->extras));
+  TSR_TRY(tsr_work_check_apart(&t->work, source));
+  TSR_TRY(tsr_work_check_before(&t->work, t->options.existing));
+  TSR_TRY(check_memory(&t->options, source));
+  TSR_TRY(tsr_job_source_init(&t->source, source, &t->options));
+  return decide(t);
+}
+
+static tsr_status give(tsr_transform *t, tsr_status status, tsr_transform **out_transform) {
+  if (status)
+    tsr_transform_destroy(t);
+  else
+    *out_transform = t;
+  return status;
+}
+
 tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
                                 const tsr_transform_options *options,
                                 tsr_transform **out_transform) {
@@ -314,37 +307,24 @@ tsr_status tsr_transform_create(const tsr_checkpoint *source, const char *path,
   TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
   tsr_transform *t = make(&read);
   if (!t) return tsr_fail(NO_MEMORY, "a transform");
-  t->most_blocks = MOST_BLOCKS;
-  t->source = tsr_checkpoint_retain(source);
-  tsr_status status = decide(t, path);
-  if (status)
-    tsr_transform_destroy(t);
-  else
-    *out_transform = t;
-  return status;
+  return give(t, decide_checkpoint(t, source, path), out_transform);
 }
 
-tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
-                                  const tsr_transform_options *options,
-                                  const tsr_metadata *metadata, int64_t metadata_count,
-                                  bool small_windows, tsr_transform **out_transform) {
+tsr_status tsr_transform_of(tsr_job_source *source, const char *path,
+                            const tsr_transform_options *options, tsr_transform **out_transform) {
   tsr_transform *t = make(options);
-  tsr_status status = t ? choose_format(t) : tsr_fail(NO_MEMORY, "a transform");
-  if (t) t->most_blocks = small_windows ? 1 : MOST_BLOCKS;
+  if (!t) {
+    tsr_job_source_deinit(source);
+    return tsr_fail(NO_MEMORY, "a transform");
+  }
+  t->source = *source;
+  *source = (tsr_job_source){0};
+  tsr_status status = choose_format(t);
   if (!status)
     status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format), NULL);
   if (!status) status = tsr_work_check_before(&t->work, t->options.existing);
-  if (!status) {
-    t->views = *views;
-    *views = (tsr_views){0};
-    status = make_target(t, metadata, metadata_count);
-  }
-  if (!status) status = decide_rest(t);
-  if (status)
-    tsr_transform_destroy(t);
-  else
-    *out_transform = t;
-  return status;
+  if (!status) status = decide(t);
+  return give(t, status, out_transform);
 }
 
 void tsr_transform_destroy(tsr_transform *transform) {
@@ -352,18 +332,15 @@ void tsr_transform_destroy(tsr_transform *transform) {
   tsr_status_free(tsr_target_close(transform->target));  // a run closes it and says what it says
   tsr_work_deinit(&transform->work);
   tsr_extras_deinit(&transform->extras);
-  tsr_views_deinit(&transform->views);
-  tsr_source_hashes_destroy(transform->hashes);
+  tsr_job_source_deinit(&transform->source);
   free(transform->losses);
   tsr_plan_release(transform->options.plan);
   tsr_mapping_release(transform->options.map);
-  tsr_checkpoint_release(transform->source);
   free(transform->first_window);
   free(transform->window_elements);
   free(transform->first_block);
   free(transform->blocks);
   free(transform->done);
-  free(transform->stamps);
   free(transform);
 }
 

@@ -1,33 +1,28 @@
-// A transform as it is decided (transform.c) and done (run.c).
+// A transform or a save as it is decided (transform.c) and done (transform_run.c).
 #ifndef TESSERA_JOB_TRANSFORM_H
 #define TESSERA_JOB_TRANSFORM_H
 
 #include "format/target.h"
 #include "job/extras.h"
-#include "job/stamps.h"
+#include "job/job_source.h"
 #include "job/work.h"
-#include "store/checkpoint.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 
 struct tsr_transform {
-  const tsr_checkpoint *source;  // shared; NULL = the views are of no checkpoint
+  tsr_job_source source;
   tsr_transform_options options;
   tsr_transform_certificate certificate;
-  tsr_views views;
   tsr_target *target;
   tsr_work work;
   tsr_extras extras;
-  tsr_stamp *stamps;          // owned: of the source's files
-  tsr_source_hashes *hashes;  // owned: of what is read of it; NULL = nothing is checked
-  int64_t *first_window;      // owned: of each tensor, and one past the last
-  int64_t *window_elements;   // owned: of each tensor's windows but its last
-  int64_t *first_block;       // owned: of each tensor in all blocks, and one past the last
-  tsr_hash128 *blocks;        // owned: digests, while it runs; NULL where the format wants none
-  unsigned char *done;        // owned: of each block, while it runs
-  int most_blocks;            // of a window
+  int64_t *first_window;     // owned: of each tensor, and one past the last
+  int64_t *window_elements;  // owned: of each tensor's windows but its last
+  int64_t *first_block;      // owned: of each tensor in all blocks, and one past the last
+  tsr_hash128 *blocks;       // owned: digests, while it runs; NULL where the format wants none
+  unsigned char *done;       // owned: of each block, while it runs
   int64_t buffer_bytes;
   tsr_hash128 job;
   bool ran;
@@ -38,12 +33,10 @@ struct tsr_transform {
 // Whether the options are valid, each by itself. Defaults of enums become what they mean.
 TSR_MUST_USE tsr_status tsr_transform_check_options(tsr_transform_options *options);
 
-// A transform of views of something else than a checkpoint, with metadata for its files; windows
-// may be kept to one block. Takes the views, and leaves none, unless it fails before.
-TSR_MUST_USE tsr_status tsr_transform_of_views(tsr_views *views, const char *path,
-                                               const tsr_transform_options *options,
-                                               const tsr_metadata *metadata, int64_t metadata_count,
-                                               bool small_windows, tsr_transform **out_transform);
+// A transform of any source, which is moved into it, also when it fails.
+TSR_MUST_USE tsr_status tsr_transform_of(tsr_job_source *source, const char *path,
+                                         const tsr_transform_options *options,
+                                         tsr_transform **out_transform);
 
 // What is worth saying once it is done (transform_report.c).
 TSR_MUST_USE tsr_status tsr_transform_make_report(tsr_transform *transform, bool resumed);

@@ -13,16 +13,16 @@ static int more_first(const void *left, const void *right) {
 
 static tsr_status find_losses(tsr_transform *t) {
   tsr_transform_report *report = &t->report;
-  for (int64_t i = 0; i < t->views.count; i++)
-    report->loss_count += tsr_view_overflows(t->views.items[i]) > 0;
+  for (int64_t i = 0; i < t->source.views.count; i++)
+    report->loss_count += tsr_view_overflows(t->source.views.items[i]) > 0;
   if (report->loss_count == 0) return NULL;
   t->losses = malloc(sizeof *t->losses * (size_t)report->loss_count);
   if (!t->losses)
     return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)report->loss_count);
   int64_t count = 0;
-  for (int64_t i = 0; i < t->views.count; i++) {
-    const int64_t lost = tsr_view_overflows(t->views.items[i]);
-    if (lost) t->losses[count++] = (tsr_cast_loss){t->views.items[i]->name, lost};
+  for (int64_t i = 0; i < t->source.views.count; i++) {
+    const int64_t lost = tsr_view_overflows(t->source.views.items[i]);
+    if (lost) t->losses[count++] = (tsr_cast_loss){t->source.views.items[i]->name, lost};
     report->lost_elements += lost;
   }
   qsort(t->losses, (size_t)count, sizeof *t->losses, more_first);
@@ -31,7 +31,7 @@ static tsr_status find_losses(tsr_transform *t) {
 }
 
 tsr_status tsr_transform_make_report(tsr_transform *transform, bool resumed) {
-  const tsr_source_checked checked = tsr_source_hashes_count(transform->hashes);
+  const tsr_source_checked checked = tsr_source_hashes_count(transform->source.hashes);
   transform->report = (tsr_transform_report){
       .resumed = resumed, .checked = checked.checked, .unchecked = checked.unchecked};
   return find_losses(transform);

@@ -17,6 +17,7 @@
 #include "base/progress_internal.h"
 #include "base/text_internal.h"
 #include "file/safetensors.h"
+#include "job/job_limits.h"
 #include "job/transform_run.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
@@ -37,10 +38,11 @@ static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t fir
                                const tsr_hash128 *hashes, int hash_count) {
   tsr_running *run = context;
   tsr_transform *t = run->t;
-  const int64_t all = t->first_block[t->views.count];
+  const int64_t all = t->first_block[t->source.views.count];
   if (kind == TSR_JOURNAL_READ)
-    return t->hashes && hash_count == 1 ? tsr_source_hashes_restore(t->hashes, first, *hashes)
-                                        : NULL;
+    return t->source.hashes && hash_count == 1
+               ? tsr_source_hashes_restore(t->source.hashes, first, *hashes)
+               : NULL;
   if (first < 0 || count < 1 || count > all || first > all - count) return NULL;
   if (hash_count != (t->blocks ? count : 0)) return NULL;  // done again
   if (t->blocks) memcpy(t->blocks + first, hashes, sizeof *hashes * (size_t)count);
@@ -50,7 +52,7 @@ static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t fir
 }
 
 static tsr_status make_tables(tsr_transform *t) {
-  const size_t all = (size_t)t->first_block[t->views.count] + 1;
+  const size_t all = (size_t)t->first_block[t->source.views.count] + 1;
   t->done = calloc(all, 1);
   const bool wanted = tsr_target_digest(t->target) != TSR_DIGEST_NONE;
   if (wanted) t->blocks = calloc(all, sizeof *t->blocks);
@@ -78,7 +80,7 @@ tsr_status tsr_running_flush(tsr_running *run) {
 
 // What was read of the source, before what is written of it.
 static tsr_status add_read_blocks(tsr_running *run) {
-  tsr_source_hashes *hashes = run->t->hashes;
+  tsr_source_hashes *hashes = run->t->source.hashes;
   int64_t block = 0;
   tsr_hash128 hash;
   while (hashes && tsr_source_hashes_next(hashes, &block, &hash))
@@ -92,7 +94,7 @@ static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t b
   const tsr_hash128 *hashes = run->t->blocks ? run->t->blocks + blocks.first : NULL;
   tsr_status status = NULL;
   pthread_mutex_lock(&run->lock);
-  if (run->t->source) {
+  if (run->t->source.resumable) {
     status = add_read_blocks(run);
     if (!status)
       status = tsr_journal_add(run->journal, TSR_JOURNAL_WRITTEN, blocks.first, blocks.count,
@@ -106,7 +108,7 @@ static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t b
 }
 
 static tsr_status move_window(const tsr_transform *t, const tsr_window *w, void *buffer) {
-  const tsr_view *view = t->views.items[w->tensor];
+  const tsr_view *view = t->source.views.items[w->tensor];
   tsr_box_index *index = NULL;
   if (w->count > 0) ((char *)buffer)[tsr_view_bytes(view, w->count) - 1] = 0;
   TSR_TRY(tsr_view_read(view, w->first, w->count, buffer));
@@ -134,7 +136,7 @@ static tsr_status do_window(void *context, int64_t index, int worker) {
   tsr_running *run = some->run;
   const tsr_transform *t = run->t;
   const tsr_window w = tsr_transform_window(t, some->windows ? some->windows[index] : index);
-  const int64_t bytes = tsr_view_bytes(t->views.items[w.tensor], w.count);
+  const int64_t bytes = tsr_view_bytes(t->source.views.items[w.tensor], w.count);
   if (!is_done(t, &w)) {
     if (!run->buffers[worker]) run->buffers[worker] = malloc((size_t)t->buffer_bytes + 1);
     if (!run->buffers[worker])
@@ -143,8 +145,8 @@ static tsr_status do_window(void *context, int64_t index, int worker) {
     TSR_TRY(finish_window(run, &w, bytes));
   }
   if (tsr_progress_add(run->progress, bytes)) return NULL;
-  return tsr_fail(CANCELLED, t->source ? "cancelled; what is written stays for resuming"
-                                       : "the save was cancelled");
+  return tsr_fail(CANCELLED, "the %s was cancelled%s", t->source.job,
+                  t->source.resumable ? "; what is written stays for resuming" : "");
 }
 
 tsr_status tsr_running_write(tsr_running *run, const int64_t *windows, int64_t count) {
@@ -152,17 +154,15 @@ tsr_status tsr_running_write(tsr_running *run, const int64_t *windows, int64_t c
 }
 
 tsr_status tsr_running_expect(tsr_running *run, int64_t bytes) {
-  const tsr_transform_options *o = &run->t->options;
-  const double interval = o->progress_interval > 0 ? o->progress_interval : 0.1;
-  return tsr_progress_create("write", "B", bytes, interval, o->progress, o->progress_context,
-                             &run->progress);
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&run->t->options, run->t->options.jobs);
+  return tsr_job_limits_report(&limits, "write", bytes, &run->progress);
 }
 
 // What the windows add up to: every element once, however often it is stored.
 static int64_t total_bytes(const tsr_transform *t) {
   int64_t bytes = 0;
-  for (int64_t i = 0; i < t->views.count; i++)
-    bytes += tsr_view_bytes(t->views.items[i], t->views.items[i]->elements);
+  for (int64_t i = 0; i < t->source.views.count; i++)
+    bytes += tsr_view_bytes(t->source.views.items[i], t->source.views.items[i]->elements);
   return bytes;
 }
 
@@ -218,8 +218,8 @@ static tsr_status find_files(const tsr_transform *t, bool *out_there) {
 static tsr_status start_anew(tsr_running *run) {
   tsr_transform *t = run->t;
   if (!run->replaces) TSR_TRY(tsr_work_check_free(&t->work));
-  memset(t->done, 0, (size_t)t->first_block[t->views.count] + 1);
-  if (t->hashes) tsr_source_hashes_clear(t->hashes);
+  memset(t->done, 0, (size_t)t->first_block[t->source.views.count] + 1);
+  if (t->source.hashes) tsr_source_hashes_clear(t->source.hashes);
   run->kept = run->resumed = false;
   TSR_TRY(tsr_journal_clear(run->journal));
   run->begun = true;
@@ -278,8 +278,7 @@ static void release(tsr_running *run) {
 tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
   const int workers = transform->certificate.workers;
   *run = (tsr_running){.t = transform, .sync = !transform->options.no_sync};
-  if (transform->ran)
-    return tsr_fail(BAD_ARGUMENT, "a %s runs once", transform->source ? "transform" : "save");
+  if (transform->ran) return tsr_fail(BAD_ARGUMENT, "a %s runs once", transform->source.job);
   transform->ran = true;
   if (pthread_mutex_init(&run->lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
   run->buffers = calloc((size_t)workers, sizeof *run->buffers);
@@ -298,7 +297,7 @@ tsr_status tsr_running_join(tsr_running *run) { return open_files(run); }
 
 tsr_status tsr_running_finish(tsr_running *run) {
   tsr_transform *t = run->t;
-  tsr_status status = t->source ? tsr_stamps_check(t->stamps, t->source->store) : NULL;
+  tsr_status status = tsr_stamps_check(&t->source.stamps);
   if (status) run->worthless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));

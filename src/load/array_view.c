@@ -93,7 +93,10 @@ static int64_t memory_of_array(const tsr_view *view, int64_t count) {
   return a->stage->used ? tsr_view_bytes(view, count) : 0;
 }
 
-static int64_t bytes_of_array(const tsr_view *view) { return tsr_view_bytes(view, view->elements); }
+static int64_t bytes_of_array(const tsr_view *view, bool replicas) {
+  (void)replicas;
+  return tsr_view_bytes(view, view->elements);
+}
 
 static int64_t origin_of_array(const tsr_view *view, bool *out_same) {
   *out_same = true;

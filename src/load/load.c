@@ -8,7 +8,7 @@
 #include "base/arithmetic.h"
 #include "base/pool_internal.h"
 #include "base/sized.h"
-#include "job/transform.h"
+#include "job/job_limits.h"
 #include "layout/layout_internal.h"
 #include "load/load_internal.h"
 #include "plan/plan_internal.h"
@@ -302,9 +302,11 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
   const tsr_selection selection = TSR_SELECTION_OF(&load->options);
   tsr_replicas replicas = TSR_REPLICAS_TRUST;
   TSR_TRY(tsr_replicas_choose(load->options.replicas, TSR_REPLICAS_TRUST, &replicas));
-  if (load->options.max_memory < 0 || load->options.least_part < 0)
-    return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and parts of %lld bytes, wanted 0 or more",
-                    (long long)load->options.max_memory, (long long)load->options.least_part);
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&load->options, 0);
+  TSR_TRY(tsr_job_limits_check(&limits));
+  if (load->options.least_part < 0)
+    return tsr_fail(BAD_ARGUMENT, "least_part is %lld bytes, wanted 0 or more",
+                    (long long)load->options.least_part);
   if (!load->options.least_part) load->options.least_part = default_part;
   TSR_TRY(tsr_views_selected(load->checkpoint, &selection, replicas, NULL, &load->views));
   if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));

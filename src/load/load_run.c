@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/progress_internal.h"
+#include "job/job_limits.h"
 #include "load/load.h"
 #include "load/load_internal.h"
 #include "plan/plan.h"
@@ -75,11 +76,9 @@ static tsr_status do_rounds(tsr_load *load, tsr_progress *progress) {
 }
 
 static tsr_status start(tsr_load *load, tsr_array ***out_arrays, tsr_progress **out_progress) {
-  const tsr_load_options *o = &load->options;
-  const double interval = o->progress_interval > 0 ? o->progress_interval : 0.1;
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&load->options, 0);
   TSR_TRY(make_arrays(load, out_arrays));
-  return tsr_progress_create("load", "B", load->certificate.bytes_read, interval, o->progress,
-                             o->progress_context, out_progress);
+  return tsr_job_limits_report(&limits, "load", load->certificate.bytes_read, out_progress);
 }
 
 tsr_status tsr_load_run(tsr_load *load, tsr_array_tree **out_tree) {

@@ -6,6 +6,7 @@
 #include "base/pool_internal.h"
 #include "base/room.h"
 #include "base/sized.h"
+#include "job/budget.h"
 #include "layout/layout_internal.h"
 #include "load/load.h"
 #include "plan/plan.h"
@@ -158,9 +159,15 @@ static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_
   TSR_TRY(tsr_views_select(views, NULL, &selection));
   if (cut && !how->plan) TSR_TRY(plan_as_it_lies(save, views, &lies));
   if (lies) how->plan = lies;
-  // The smaller a window, the more often one rank holds all of it.
-  tsr_status status = tsr_transform_of_views(views, path, how, options->metadata,
-                                             options->metadata_count, save->stage.used, &save->t);
+  tsr_job_source source = {
+      .job = "save",
+      .small_windows = save->stage.used,  // then one rank more often holds all of one
+      .views = *views,
+      .table_memory = tsr_budget_views(views, NULL),
+      .metadata = options->metadata,
+      .metadata_count = options->metadata_count};
+  *views = (tsr_views){0};
+  tsr_status status = tsr_transform_of(&source, path, how, &save->t);
   tsr_plan_release(lies);
   return status;
 }
@@ -171,9 +178,6 @@ static tsr_status decide(tsr_save *save, const char *path, const tsr_save_option
   tsr_views views = {0};
   how.jobs = jobs;
   TSR_TRY(tsr_transform_check_options(&how));
-  if (options->max_memory < 0 || options->max_file_size < 0)
-    return tsr_fail(BAD_ARGUMENT, "%lld bytes of memory and files of %lld bytes, wanted 0 or more",
-                    (long long)options->max_memory, (long long)options->max_file_size);
   if (options->metadata_count < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld items of metadata, wanted 0 or more",
                     (long long)options->metadata_count);

@@ -91,7 +91,7 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, bringing *b) {
     for (int64_t i = 0; i < t.count; i++) {
       tsr_staged *staged = r == me ? &save->stage.items[i] : NULL;
       const tsr_window w = tsr_transform_window(save->t, t.windows[i]);
-      if (staged) staged->leaf = tsr_view_origin(save->t->views.items[w.tensor], &same);
+      if (staged) staged->leaf = tsr_view_origin(save->t->source.views.items[w.tensor], &same);
       if (staged) staged->first = w.first;
       TSR_TRY(prepare(save, t.windows[i], staged ? staged->data : NULL, b));
     }

@@ -27,7 +27,7 @@ typedef struct choosing {
 
 const tsr_array *tsr_save_array(const tsr_save *save, const tsr_window *window) {
   bool same = false;
-  const int64_t leaf = tsr_view_origin(save->t->views.items[window->tensor], &same);
+  const int64_t leaf = tsr_view_origin(save->t->source.views.items[window->tensor], &same);
   return tsr_array_tree_at(save->tree, leaf)->array;
 }
 
@@ -83,7 +83,7 @@ static void hold_everywhere(choosing *c, int64_t count) {
 
 static tsr_status choose_for_window(choosing *c, const tsr_window *w) {
   tsr_save *save = c->save;
-  const tsr_view *view = save->t->views.items[w->tensor];
+  const tsr_view *view = save->t->source.views.items[w->tensor];
   const int64_t first = save->t->first_window[w->tensor];
   memset(c->held, 0, sizeof *c->held * (size_t)tsr_comm_rank_count(save->comm));
   if (c->array && tsr_comm_rank_count(save->comm) > 1)

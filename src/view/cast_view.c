@@ -58,8 +58,9 @@ static int64_t memory_of_cast(const tsr_view *view, int64_t count) {
   return tsr_view_bytes(inner, count) + tsr_view_memory(inner, count);
 }
 
-static int64_t bytes_of_cast(const tsr_view *view) {
-  return tsr_view_bytes_read(((const cast_view *)view)->inner);
+static int64_t bytes_of_cast(const tsr_view *view, bool replicas) {
+  const tsr_view *inner = ((const cast_view *)view)->inner;
+  return inner->ops->bytes_read(inner, replicas);
 }
 
 static int64_t origin_of_cast(const tsr_view *view, bool *out_same) {

@@ -1,8 +1,9 @@
 // Tensors made of others by a map, read piece by piece.
 //
-// A run or a box of the result is the part of each of its pieces (map/map_pieces.h) in it. Where that
-// is one run of a source it is read in place. Elsewhere the elements lie in boxes of the source,
-// which are read into a buffer of bounded size, and copied from there with the steps of the piece.
+// A run or a box of the result is the part of each of its pieces (map/map_pieces.h) in it. Where
+// that is one run of a source it is read in place. Elsewhere the elements lie in boxes of the
+// source, which are read into a buffer of bounded size, and copied from there with the steps of the
+// piece.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,7 +318,9 @@ static int64_t memory_of_mapped(const tsr_view *view, int64_t count) {
   return most + MOST_SCRATCH + MOST_LISTS;
 }
 
-static int64_t bytes_of_mapped(const tsr_view *view) {
+// Replicas of the sources are not counted: how often they are read depends on the windows.
+static int64_t bytes_of_mapped(const tsr_view *view, bool replicas) {
+  (void)replicas;
   const mapped_view *mapped = (const mapped_view *)view;
   int64_t elements = 0;
   for (int64_t i = 0; i < mapped->mapped->piece_count; i++) {

@@ -202,6 +202,10 @@ tsr_status tsr_source_hashes_add(tsr_source_hashes *hashes, int64_t tensor, int6
   return NULL;
 }
 
+tsr_dtype tsr_source_hashes_dtype(const tsr_source_hashes *hashes, int64_t tensor) {
+  return tsr_tree_at(hashes->source->tree, tensor)->dtype;
+}
+
 bool tsr_source_hashes_block(const tsr_source_hashes *hashes, int64_t tensor, int64_t block,
                              tsr_hash128 *out_hash) {
   const int64_t at = hashes->tensors[tensor].first_block + block;

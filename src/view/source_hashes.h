@@ -28,6 +28,7 @@ int64_t tsr_source_hashes_memory(const tsr_checkpoint *source);
 // Fails with source_damaged. From any thread.
 TSR_MUST_USE tsr_status tsr_source_hashes_add(tsr_source_hashes *hashes, int64_t tensor,
                                               int64_t first, int64_t count, const void *bytes);
+tsr_dtype tsr_source_hashes_dtype(const tsr_source_hashes *hashes, int64_t tensor);
 // The hash of a block of a tensor, if it has been seen.
 bool tsr_source_hashes_block(const tsr_source_hashes *hashes, int64_t tensor, int64_t block,
                              tsr_hash128 *out_hash);

@@ -81,7 +81,9 @@ int64_t tsr_view_memory(const tsr_view *view, int64_t count) {
   return view->ops->memory(view, count);
 }
 
-int64_t tsr_view_bytes_read(const tsr_view *view) { return view->ops->bytes_read(view); }
+int64_t tsr_view_bytes_read(const tsr_view *view) { return view->ops->bytes_read(view, true); }
+
+int64_t tsr_view_least_read(const tsr_view *view) { return view->ops->bytes_read(view, false); }
 
 int64_t tsr_view_origin(const tsr_view *view, bool *out_same) {
   return view->ops->origin(view, out_same);
@@ -184,8 +186,9 @@ static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
   return STORE_MEMORY + tsr_foreign_memory(stored->checkpoint->store, stored->tensor, count);
 }
 
-static int64_t bytes_of_stored(const tsr_view *view) {
-  return tsr_view_bytes(view, view->elements) + ((const stored_view *)view)->replica_bytes;
+static int64_t bytes_of_stored(const tsr_view *view, bool replicas) {
+  return tsr_view_bytes(view, view->elements) +
+         (replicas ? ((const stored_view *)view)->replica_bytes : 0);
 }
 
 // What is stored otherwise, or with replicas that are compared, is read through the view only.

@@ -23,8 +23,8 @@ typedef struct tsr_view_ops {
   tsr_status (*read_box)(const tsr_view *view, const tsr_range *box, void *out);
   // Bytes of memory that reading `count` elements takes, besides `out`.
   int64_t (*memory)(const tsr_view *view, int64_t count);
-  // Bytes of files that reading all of it reads.
-  int64_t (*bytes_read)(const tsr_view *view);
+  // Bytes of files that reading all of it reads, with or without the replicas that it compares.
+  int64_t (*bytes_read)(const tsr_view *view, bool replicas);
   // The stored tensor that it is made of, the first of several; -1 = none. `*out_same` is whether
   // its elements are that one's, whatever their type, in the same shape.
   int64_t (*origin)(const tsr_view *view, bool *out_same);
@@ -81,6 +81,7 @@ TSR_MUST_USE tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64
 TSR_MUST_USE tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range *box, void *out);
 int64_t tsr_view_memory(const tsr_view *view, int64_t count);
 int64_t tsr_view_bytes_read(const tsr_view *view);
+int64_t tsr_view_least_read(const tsr_view *view);  // the same without replicas
 bool tsr_view_is_cast(const tsr_view *view);
 int64_t tsr_view_origin(const tsr_view *view, bool *out_same);
 void tsr_view_destroy(tsr_view *view);  // NULL is fine

@@ -1,0 +1,55 @@
+// Limits of a job: the memory and workers it may take, and who hears of its progress.
+#ifndef TESSERA_JOB_JOB_LIMITS_H
+#define TESSERA_JOB_JOB_LIMITS_H
+
+#include "base/progress_internal.h"
+#include "tessera/checkpoint/progress.h"
+#include "tessera/engine/pool.h"
+#include "tessera/status.h"
+
+typedef struct tsr_job_limits {
+  int64_t max_memory;  // bytes; 0 = 1 GiB
+  int jobs;            // workers; 0 = tsr_cpu_count()
+  tsr_progress_fn *progress;
+  void *progress_context;
+  double progress_interval;  // seconds; 0 = 0.1
+} tsr_job_limits;
+// The limits in an options struct that has these fields. Some have no `jobs`.
+#define TSR_JOB_LIMITS_OF(options, workers)                          \
+  ((tsr_job_limits){.max_memory = (options)->max_memory,             \
+                    .jobs = (workers),                               \
+                    .progress = (options)->progress,                 \
+                    .progress_context = (options)->progress_context, \
+                    .progress_interval = (options)->progress_interval})
+
+TSR_MUST_USE tsr_status tsr_job_limits_check(const tsr_job_limits *limits);
+// Begins to report progress towards `bytes`.
+TSR_MUST_USE tsr_status tsr_job_limits_report(const tsr_job_limits *limits, const char *job,
+                                              int64_t bytes, tsr_progress **out_progress);
+
+typedef struct tsr_budget {
+  int workers;
+  int64_t worker_bytes;  // that each of them may take
+} tsr_budget;
+
+// How many workers fit, beside tables of `tables` bytes, if each takes at least `least`. Fails with
+// does_not_fit when not even one fits, and says how much memory that would take.
+TSR_MUST_USE tsr_status tsr_budget_init(tsr_budget *budget, const tsr_job_limits *limits,
+                                        int64_t tables, int64_t least);
+// Fails with does_not_fit where tables that are not made yet would exceed the memory by themselves,
+// and more than a little: a job that will be refused should not take the memory first.
+TSR_MUST_USE tsr_status tsr_budget_check(const tsr_job_limits *limits, int64_t tables);
+
+// The workers of a job that reads tensors, and its progress.
+typedef struct tsr_job_workers {
+  tsr_budget budget;
+  tsr_pool *pool;          // owned
+  tsr_progress *progress;  // owned
+} tsr_job_workers;
+// `tables` and `least` as above. Stop also after a failure.
+TSR_MUST_USE tsr_status tsr_job_workers_start(tsr_job_workers *workers,
+                                              const tsr_job_limits *limits, int64_t tables,
+                                              int64_t least, const char *job, int64_t bytes);
+void tsr_job_workers_stop(tsr_job_workers *workers);
+
+#endif
