@@ -162,14 +162,10 @@ tsr_status tsr_transform_check_options(tsr_transform_options *options) {
 tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
                               tsr_tree **out_tree) {
   tsr_transform_options read;
-  tsr_views views = {0};
   TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
   const tsr_selection selection = TSR_SELECTION_OF(&read);
   TSR_TRY(tsr_transform_check_options(&read));
-  tsr_status status = tsr_views_selected(source, &selection, read.replicas, NULL, &views);
-  if (!status) status = tsr_views_tree(&views, out_tree);
-  tsr_views_deinit(&views);
-  return status;
+  return tsr_selection_tree(source, &selection, out_tree);
 }
 
 static tsr_status choose_format(tsr_transform *t) {

@@ -34,11 +34,7 @@ tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint, const tsr_load_option
   tsr_load_options read;
   TSR_TRY(tsr_sized_read(tsr_load_options, options, &read));
   const tsr_selection selection = TSR_SELECTION_OF(&read);
-  tsr_views views = {0};
-  tsr_status status = tsr_views_selected(checkpoint, &selection, TSR_REPLICAS_TRUST, NULL, &views);
-  if (!status) status = tsr_views_tree(&views, out_tree);
-  tsr_views_deinit(&views);
-  return status;
+  return tsr_selection_tree(checkpoint, &selection, out_tree);
 }
 
 // ---- one tensor ----

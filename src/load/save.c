@@ -150,13 +150,21 @@ static void certify(tsr_save *save) {
   c->bytes_free = from->bytes_free;
 }
 
+static tsr_status select_views(tsr_views *views, const tsr_transform_options *how) {
+  const tsr_selection selection = TSR_SELECTION_OF(how);
+  tsr_tree *tree = NULL;
+  TSR_TRY(tsr_views_tree(views, &tree));
+  tsr_status status = tsr_views_select(views, tree, &selection);
+  tsr_tree_release(tree);
+  return status;
+}
+
 static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_options *options,
                                tsr_transform_options *how, tsr_views *views) {
   const bool cut = how->format == TSR_FORMAT_TESSERA || how->format == TSR_FORMAT_RANKS;
   tsr_plan *lies = NULL;
   TSR_TRY(make_views(save, views));
-  const tsr_selection selection = TSR_SELECTION_OF(how);
-  TSR_TRY(tsr_views_select(views, NULL, &selection));
+  TSR_TRY(select_views(views, how));
   if (cut && !how->plan) TSR_TRY(plan_as_it_lies(save, views, &lies));
   if (lies) how->plan = lies;
   tsr_job_source source = {

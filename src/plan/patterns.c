@@ -1,43 +1,76 @@
+// Patterns are those of rules, and searched for in the same way; the first that is found decides.
 #include "plan/patterns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "plan/tree_internal.h"
-#include "rules/rules_internal.h"
-#include "tessera/rules.h"
+#include "regex/regex.h"
 #include "tessera/tree.h"
 
-static tsr_status compile(const char *const *patterns, int64_t count, tsr_rules **out_rules) {
-  tsr_spec *whole = NULL;
-  tsr_rule *rules = calloc((size_t)count + 1, sizeof *rules);
-  tsr_status status = rules ? tsr_spec_parse("()", TSR_FORM_SHORT, &whole)
-                            : tsr_fail(NO_MEMORY, "a list of %lld patterns", (long long)count);
-  for (int64_t i = 0; i < count && !status; i++)
-    rules[i] = (tsr_rule){.pattern = patterns[i], .spec = whole, .file = ""};
-  if (!status) status = tsr_rules_create(rules, count, out_rules);
-  tsr_spec_release(whole);
-  free(rules);
-  return status;
+typedef struct pattern_set {
+  const char *const *patterns;  // borrowed
+  int64_t count, compiled;
+  tsr_regex *regexes;  // owned
+  tsr_regex_engine *engine;
+  tsr_arena arena;
+  tsr_regex_scratch scratch;
+} pattern_set;
+
+static void deinit_set(pattern_set *set) {
+  for (int64_t i = 0; i < set->compiled; i++) tsr_regex_deinit(&set->regexes[i]);
+  tsr_regex_scratch_deinit(&set->scratch);
+  tsr_regex_engine_destroy(set->engine);
+  tsr_arena_deinit(&set->arena);
+  free(set->regexes);
 }
 
-static tsr_status check_used(const tsr_rules *rules, int64_t pattern, const char *const *names,
-                             int64_t count) {
-  bool matches = false;
-  for (int64_t i = 0; i < count && !matches; i++)
-    TSR_TRY(tsr_rules_match_one(rules, pattern, names[i], &matches));
-  if (matches) return NULL;
+// Deinit also after a failure.
+static tsr_status compile(pattern_set *set) {
+  set->regexes = calloc((size_t)set->count + 1, sizeof *set->regexes);
+  if (!set->regexes) return tsr_fail(NO_MEMORY, "%lld patterns", (long long)set->count);
+  TSR_TRY(tsr_regex_engine_create(&set->engine));
+  for (; set->compiled < set->count; set->compiled++)
+    TSR_TRY(tsr_regex_compile(set->engine, set->patterns[set->compiled], &set->arena,
+                              &set->regexes[set->compiled]));
+  return NULL;
+}
+
+static tsr_status search(pattern_set *set, int64_t pattern, const char *name, bool *out_found) {
+  return tsr_note(tsr_regex_search(set->engine, &set->regexes[pattern], name, strlen(name),
+                                   &set->scratch, out_found),
+                  "pattern \"%s\" on the path \"%s\"", set->patterns[pattern], name);
+}
+
+static tsr_status match(pattern_set *set, const char *name, int64_t *out_pattern) {
+  bool found = false;
+  *out_pattern = -1;
+  for (int64_t i = 0; i < set->count && !found; i++) {
+    TSR_TRY(search(set, i, name, &found));
+    if (found) *out_pattern = i;
+  }
+  return NULL;
+}
+
+static tsr_status check_used(pattern_set *set, int64_t pattern, const char *const *names,
+                             int64_t count, const int64_t *first) {
+  bool found = false;
+  for (int64_t i = 0; i < count && !found; i++) found = first[i] == pattern;
+  for (int64_t i = 0; i < count && !found; i++) TSR_TRY(search(set, pattern, names[i], &found));
+  if (found) return NULL;
   return tsr_fail(NOT_FOUND, "the pattern \"%s\" matches none of %lld tensors",
-                  tsr_rules_at(rules, pattern)->pattern, (long long)count);
+                  set->patterns[pattern], (long long)count);
 }
 
 tsr_status tsr_patterns_match(const char *const *patterns, int64_t count, const char *what,
                               const char *const *names, int64_t name_count, int64_t *out_found) {
-  tsr_rules *rules = NULL;
-  tsr_status status = compile(patterns, count, &rules);
-  for (int64_t i = 0; i < count && !status; i++) status = check_used(rules, i, names, name_count);
-  for (int64_t i = 0; i < name_count && !status; i++)
-    status = tsr_rules_match(rules, names[i], &out_found[i]);
-  tsr_rules_release(rules);
+  pattern_set set = {.patterns = patterns, .count = count};
+  tsr_status status = count ? compile(&set) : NULL;
+  for (int64_t i = 0; i < name_count && !status; i++) status = match(&set, names[i], &out_found[i]);
+  for (int64_t i = 0; i < count && !status; i++)
+    status = check_used(&set, i, names, name_count, out_found);
+  deinit_set(&set);
   return tsr_note(status, "%s", what);
 }
 

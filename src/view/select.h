@@ -36,15 +36,18 @@ typedef struct tsr_selection {
 TSR_MUST_USE tsr_status tsr_selection_check(const tsr_selection *selection);
 // The lists alone: what must hold before ranks compare them.
 TSR_MUST_USE tsr_status tsr_selection_check_lists(const tsr_selection *selection);
-// Removes the views that are not included or are excluded, and casts the others. `source` are the
-// tensors that the views come from, for what goes with them; NULL = the views themselves.
-TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *source,
+// Removes the views that are not included or are excluded, and casts the others. `tree` has their
+// names, types and shapes.
+TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
                                          const tsr_selection *selection);
 // The tensors of a checkpoint that a selection takes. What is read is compared with `hashes`, which
 // outlive the views; NULL = it is not.
 TSR_MUST_USE tsr_status tsr_views_selected(const tsr_checkpoint *source,
                                            const tsr_selection *selection, tsr_replicas replicas,
                                            tsr_source_hashes *hashes, tsr_views *out_views);
+// Names, types and shapes of the views that tsr_views_selected gives, without making them.
+TSR_MUST_USE tsr_status tsr_selection_tree(const tsr_checkpoint *source,
+                                           const tsr_selection *selection, tsr_tree **out_tree);
 // Names, types and shapes of views.
 TSR_MUST_USE tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree);
 
