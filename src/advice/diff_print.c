@@ -1,7 +1,7 @@
 // A diff in words. Tensors are grouped by pattern as far as the same happens to them.
 #include <stdlib.h>
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"

@@ -2,8 +2,8 @@
 // as fit beside them.
 #include "job/job_limits.h"
 
+#include "base/arithmetic.h"
 #include "base/pool_internal.h"
-#include "base/saturated.h"
 
 static const int64_t default_memory = INT64_C(1) << 30;
 static const double default_interval = 0.1;

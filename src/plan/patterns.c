@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "plan/tree_internal.h"
 #include "regex/regex.h"
 #include "tessera/tree.h"
@@ -14,7 +13,6 @@ typedef struct pattern_set {
   int64_t count, compiled;
   tsr_regex *regexes;  // owned
   tsr_regex_engine *engine;
-  tsr_arena arena;
   tsr_regex_scratch scratch;
 } pattern_set;
 
@@ -22,7 +20,6 @@ static void deinit_set(pattern_set *set) {
   for (int64_t i = 0; i < set->compiled; i++) tsr_regex_deinit(&set->regexes[i]);
   tsr_regex_scratch_deinit(&set->scratch);
   tsr_regex_engine_destroy(set->engine);
-  tsr_arena_deinit(&set->arena);
   free(set->regexes);
 }
 
@@ -32,7 +29,7 @@ static tsr_status compile(pattern_set *set) {
   if (!set->regexes) return tsr_fail(NO_MEMORY, "%lld patterns", (long long)set->count);
   TSR_TRY(tsr_regex_engine_create(&set->engine));
   for (; set->compiled < set->count; set->compiled++)
-    TSR_TRY(tsr_regex_compile(set->engine, set->patterns[set->compiled], &set->arena,
+    TSR_TRY(tsr_regex_compile(set->engine, set->patterns[set->compiled],
                               &set->regexes[set->compiled]));
   return NULL;
 }
