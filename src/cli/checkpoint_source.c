@@ -28,7 +28,7 @@ tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const cha
   const char *npy_dtype = cli_value(args, "npy-dtype");
   tsr_checkpoint_options options = {.size = sizeof options};
   tsr_plan *cut = NULL;
-  if (npy_dtype) TSR_TRY(tsr_dtype_parse(npy_dtype, &options.forgotten));
+  if (npy_dtype) TSR_TRY(tsr_dtype_parse(npy_dtype, &options.fallback_dtype));
   if (plan) TSR_TRY(cli_open_plan(plan, &cut));
   options.plan = cut;
   tsr_status status = tsr_checkpoint_open(path, &options, out_checkpoint);

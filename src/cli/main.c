@@ -59,7 +59,7 @@ static void say_by_flags(const char *message, FILE *file) {
   } flags[] = {
       {"TSR_EXISTING_REPLACE", "--force"},
       {"TSR_EXISTING_RESUME", "--resume"},
-      {"tsr_checkpoint_options.forgotten", "--npy-dtype"},
+      {"tsr_checkpoint_options.fallback_dtype", "--npy-dtype"},
       {"tsr_fact ", "--fact "},
       {"tsr_fsck_options.repair", "`tessera fsck --repair`"},
       {"without tsr_match_options.companions", "with --no-companions"},

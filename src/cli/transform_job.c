@@ -10,6 +10,7 @@
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "cli/transform_talk.h"
+#include "format/format.h"
 #include "job/transform_internal.h"
 #include "json/json.h"
 #include "json/json_fields.h"
@@ -101,7 +102,7 @@ static tsr_status read_options(job *j) {
 static tsr_status open_source(job *j, const cli_transform_kind *kind) {
   TSR_TRY(cli_open_checkpoint(j->args, j->from, "from", &j->source));
   const bool cut = tsr_checkpoint_plan(j->source) != NULL;
-  if (tsr_checkpoint_format_of(j->source) == TSR_FORMAT_STAGES) return NULL;  // one model each
+  if (tsr_format_row(tsr_checkpoint_format_of(j->source))->nested) return NULL;  // one model each
   if (cut && !kind->cut_source)
     return tsr_fail(BAD_ARGUMENT,
                     "%s is cut; `tessera gather` makes it whole, and `tessera "
@@ -196,37 +197,30 @@ static bool ends_with(const char *path, const char *end) {
   return length > end_length && !strcmp(path + length - end_length, end);
 }
 
-static tsr_checkpoint_format format_of_name(const char *path) {
-  return ends_with(path, ".safetensors") ? TSR_FORMAT_FILE
-         : ends_with(path, ".npz")       ? TSR_FORMAT_NPZ
-                                         : TSR_FORMAT_FOLDER;
-}
-
 // Who names a file gets a file of that kind, or an answer: not a folder that looks like one.
 static tsr_status check_name(const job *j) {
   static const char *const others[] = {".pt", ".pth", ".bin",  ".pkl",     ".gguf", ".ggml",
                                        ".h5", ".npy", ".onnx", ".msgpack", ".zip"};
-  const tsr_checkpoint_format named = format_of_name(j->to), format = j->options.format;
+  const tsr_checkpoint_format named = tsr_format_of_file_name(j->to), format = j->options.format;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (ends_with(j->to, others[i]))
       return tsr_fail(BAD_ARGUMENT,
                       "%s: no %s file can be written, wanted a name that ends in .safetensors or "
                       ".npz, or that of a folder",
                       j->to, others[i]);
-  if (named == TSR_FORMAT_FOLDER || named == format) return NULL;
-  if (format == TSR_FORMAT_FILE || format == TSR_FORMAT_NPZ)
+  if (named == TSR_FORMAT_ANY || named == format) return NULL;
+  if (tsr_format_single_ending(format))
     return tsr_fail(BAD_ARGUMENT, "%s does not fit format %s, wanted a name that ends in %s", j->to,
-                    tsr_checkpoint_format_name(format),
-                    format == TSR_FORMAT_FILE ? ".safetensors" : ".npz");
+                    tsr_checkpoint_format_name(format), tsr_format_single_ending(format));
   return tsr_fail(BAD_ARGUMENT, "%s would be a folder (format %s), wanted a name without %s", j->to,
-                  tsr_checkpoint_format_name(format),
-                  named == TSR_FORMAT_FILE ? ".safetensors" : ".npz");
+                  tsr_checkpoint_format_name(format), tsr_format_single_ending(named));
 }
 
 static tsr_status choose_whole_format(job *j, const cli_transform_kind *kind) {
   if (cli_has(j->args, "format"))
     return tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format);
-  j->options.format = kind->folder ? TSR_FORMAT_FOLDER : format_of_name(j->to);
+  const tsr_checkpoint_format named = tsr_format_of_file_name(j->to);
+  j->options.format = kind->folder || !named ? tsr_format_default(false) : named;
   return NULL;
 }
 
@@ -236,7 +230,7 @@ static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
     TSR_TRY(choose_whole_format(j, kind));
     return check_name(j);
   }
-  j->options.format = TSR_FORMAT_TESSERA;
+  j->options.format = tsr_format_default(true);
   if (cli_has(j->args, "format"))
     TSR_TRY(tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format));
   TSR_TRY(check_name(j));
@@ -247,17 +241,15 @@ static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
 
 // Options that this source or this destination has no use for.
 static tsr_status check_useless(const job *j) {
-  const tsr_checkpoint_format source = tsr_checkpoint_format_of(j->source);
-  const tsr_checkpoint_format made = j->options.format;
-  if (cli_has(j->args, "npy-dtype") && source != TSR_FORMAT_NPZ && source != TSR_FORMAT_NPY &&
-      source != TSR_FORMAT_STAGES)
+  const tsr_format_ops *source = tsr_format_row(tsr_checkpoint_format_of(j->source));
+  const tsr_format_ops *made = tsr_format_row(j->options.format);
+  if (cli_has(j->args, "npy-dtype") && !source->fallback_dtype)
     return tsr_fail(BAD_ARGUMENT,
                     "--npy-dtype has no effect: %s holds no NumPy arrays, but is of format %s",
-                    j->from, tsr_checkpoint_format_name(source));
-  if (cli_has(j->args, "max-file-size") &&
-      (made == TSR_FORMAT_FILE || made == TSR_FORMAT_NPZ || made == TSR_FORMAT_NPY))
+                    j->from, source->name);
+  if (cli_has(j->args, "max-file-size") && made && (made->single_name || made->file_per_tensor))
     return tsr_fail(BAD_ARGUMENT, "--max-file-size has no effect: %s will be %s", j->to,
-                    made == TSR_FORMAT_NPY ? "one file for each tensor" : "one file");
+                    made->file_per_tensor ? "one file for each tensor" : "one file");
   return cli_check_facts(j->args, j->unasked);
 }
 

@@ -1,5 +1,5 @@
 // The faults of a checkpoint, collected by the checks of its format; headers read for them.
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "store/checkpoint.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/fsck.h"
@@ -85,11 +85,11 @@ static tsr_status tell_surplus(tsr_fsck *fsck, const tsr_checkpoint *model) {
 tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
   // A type that is not known is no fault.
   const tsr_checkpoint_options options = {
-      .size = sizeof options, .plan = fsck->options.plan, .forgotten = TSR_U8};
+      .size = sizeof options, .plan = fsck->options.plan, .fallback_dtype = TSR_U8};
   tsr_checkpoint *model = NULL;
   hearing h = {.fsck = fsck};
   tsr_fault_place place = {.kind = kind};
-  tsr_status status = tsr_checkpoint_open_telling(fsck->path, &options, hear, &h, &model);
+  tsr_status status = tsr_checkpoint_open_reporting(fsck->path, &options, hear, &h, &model);
   if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED)
     place = (tsr_fault_place){.kind = TSR_FAULT_NO_PLAN, .severity = TSR_SEVERITY_NOTE};
   if (status) return tsr_fsck_add_failure(fsck, &place, status);
@@ -100,7 +100,7 @@ tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
   return status;
 }
 
-tsr_status tsr_fsck_cut(tsr_fsck *fsck) {
+tsr_status tsr_fsck_slices(tsr_fsck *fsck) {
   for (int64_t i = 0; i < fsck->file_count; i++)
     TSR_TRY(tsr_fsck_read_header(fsck, fsck->files[i].name, &fsck->files[i].model));
   return tsr_fsck_open_whole(fsck, TSR_FAULT_BAD_MANIFEST);

@@ -1,6 +1,6 @@
 // Faults are collected, not thrown: a check that fails adds a row and the next one goes on. Only
 // what keeps us from saying anything (memory, a path that is not there) is a failure.
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -19,7 +19,6 @@
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "format/format.h"
-#include "format/numpy.h"
 #include "inspect/fsck_deep.h"
 #include "job/job_limits.h"
 #include "job/journal.h"
@@ -112,53 +111,43 @@ static tsr_status look_beside(tsr_fsck *fsck) {
 
 // ---- files and folders ----
 
-static tsr_status check_single(tsr_fsck *fsck) {
+static tsr_status check_format(tsr_fsck *fsck) {
   const tsr_fault_place unreadable = {.kind = TSR_FAULT_UNREADABLE};
-  tsr_checkpoint_format numpys = TSR_FORMAT_ANY;
-  tsr_model *model = NULL;
-  fsck->single = true;
-  TSR_TRY(look_beside(fsck));
-  tsr_status status = tsr_checkpoint_numpy_kind(fsck->path, &numpys);
-  if (status) return tsr_fsck_add_failure(fsck, &unreadable, status);
-  if (numpys != TSR_FORMAT_ANY) return tsr_fsck_numpy_file(fsck);
-  TSR_TRY(tsr_fsck_read_header(fsck, "", &model));
-  if (model) fsck->tensors = tsr_model_count(model);
-  tsr_model_destroy(model);
-  return NULL;
-}
-
-static tsr_status check_folder(tsr_fsck *fsck) {
   tsr_checkpoint_format format = TSR_FORMAT_ANY;
-  TSR_TRY(tsr_checkpoint_folder_format(fsck->path, &format));
-  fsck->ending = format == TSR_FORMAT_NPY ? ".npy" : ".safetensors";
   TSR_TRY(look_beside(fsck));
-  TSR_TRY(list_folder(fsck));
-  if (format == TSR_FORMAT_NPY) return tsr_fsck_arrays(fsck);
-  if (format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS) return tsr_fsck_cut(fsck);
-  if (format == TSR_FORMAT_STAGES) return tsr_fsck_stages(fsck);
-  return tsr_fsck_folder(fsck);
+  tsr_status status = tsr_format_detect(fsck->path, &format);
+  if (status && fsck->single) return tsr_fsck_add_failure(fsck, &unreadable, status);
+  TSR_TRY(status);
+  fsck->ending = tsr_format_row(format)->ending;
+  if (!fsck->single) TSR_TRY(list_folder(fsck));
+  return tsr_format_row(format)->check(fsck);
 }
 
 // ---- the whole ----
 
-// What describes a folder stands for the folder.
+// The index of a folder stands for the folder.
 static tsr_status find_folder(tsr_fsck *fsck, const char *path) {
-  static const char *const known[] = {"model.safetensors.index.json", "manifest.json",
-                                      TSR_RANKS_PLAN};
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    if (strcmp(name, known[i]) != 0) continue;
+  tsr_text known = TSR_TEXT_EMPTY;
+  for (int i = TSR_FORMAT_ANY + 1; tsr_format_row((tsr_checkpoint_format)i); i++) {
+    const char *index = tsr_format_row((tsr_checkpoint_format)i)->index_name;
+    if (!index) continue;
+    tsr_text_addf(&known, "%s%s", known.length ? ", " : "", index);
+    if (strcmp(name, index) != 0) continue;
+    tsr_text_deinit(&known);
     const size_t length = slash ? (size_t)(slash - path) : 1;
     fsck->path = tsr_arena_copy(&fsck->arena, slash ? path : ".", length ? length : 1);
     return fsck->path ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
   }
-  return tsr_fail(BAD_ARGUMENT,
-                  "%s: of files that end with .json, %s, %s and %s tell of a checkpoint", path,
-                  known[0], known[1], known[2]);
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "%s: not a checkpoint index; expected one of %s", path,
+                               tsr_text_string(&known));
+  tsr_text_deinit(&known);
+  return status;
 }
 
 static tsr_status check(tsr_fsck *fsck, bool is_folder) {
-  TSR_TRY(is_folder ? check_folder(fsck) : check_single(fsck));
+  fsck->single = !is_folder;
+  TSR_TRY(check_format(fsck));
   if (!fsck->options.deep || fsck->totals[TSR_SEVERITY_ERROR]) return NULL;
   // What was read of the headers makes room.
   for (int64_t i = 0; i < fsck->file_count; i++) {

@@ -1,7 +1,8 @@
 // All elements of a checkpoint, tensor by tensor: whether they can be read, whether copies of them
 // are equal, and whether they are those that were hashed when they were written.
 #include "base/hash_internal.h"
-#include "format/fsck.h"
+#include "base/progress_internal.h"
+#include "format/format.h"
 #include "job/budget.h"
 #include "job/job_limits.h"
 #include "store/checkpoint.h"
@@ -60,7 +61,7 @@ static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
 
 tsr_status tsr_fsck_deep(tsr_fsck *fsck) {
   const tsr_checkpoint_options options = {
-      .size = sizeof options, .plan = fsck->options.plan, .forgotten = TSR_U8};
+      .size = sizeof options, .plan = fsck->options.plan, .fallback_dtype = TSR_U8};
   tsr_checkpoint *model = NULL;
   tsr_status status = tsr_checkpoint_open(fsck->path, &options, &model);
   if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED) {
@@ -69,9 +70,8 @@ tsr_status tsr_fsck_deep(tsr_fsck *fsck) {
   }
   if (status)
     return tsr_fsck_add_failure(fsck, &(tsr_fault_place){.kind = TSR_FAULT_DISAGREES}, status);
-  // An archive has a checksum of each of its members.
-  const bool archive = tsr_checkpoint_format_of(model) == TSR_FORMAT_NPZ;
-  status = archive ? tsr_fsck_members(fsck) : read_all(fsck, model);
+  const tsr_format_ops *format = tsr_format_row(model->format);
+  status = format->check_elements ? format->check_elements(fsck) : read_all(fsck, model);
   tsr_checkpoint_release(model);
   return status;
 }

@@ -2,7 +2,7 @@
 #ifndef TESSERA_INSPECT_FSCK_DEEP_H
 #define TESSERA_INSPECT_FSCK_DEEP_H
 
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 
 TSR_MUST_USE tsr_status tsr_fsck_deep(tsr_fsck *fsck);
 

@@ -5,6 +5,7 @@
 // tensors on as many devices are a matter of the few kinds there are.
 #include <stdlib.h>
 
+#include "format/format.h"
 #include "inspect/inspect.h"
 #include "inspect/inspect_internal.h"
 #include "mesh/mesh_internal.h"
@@ -124,7 +125,7 @@ tsr_status tsr_inspection_shares(const tsr_inspection *inspection, tsr_share_kin
     shares[i].id =
         by == TSR_SHARE_BY_DEVICE && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device_at(mesh, i) : i;
   const bool stored =
-      by_file || (by == TSR_SHARE_BY_RANK && checkpoint->format == TSR_FORMAT_RANKS);
+      by_file || (by == TSR_SHARE_BY_RANK && tsr_format_row(checkpoint->format)->stores_replicas);
   tsr_status status = stored ? count_stored(inspection, by_file, shares, count)
                              : count_positions(inspection, shares, count);
   if (status) {

@@ -7,6 +7,7 @@
 
 #include "base/arithmetic.h"
 #include "base/pool_internal.h"
+#include "format/format.h"
 #include "map/map.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/map.h"
@@ -54,9 +55,8 @@ int64_t tsr_budget_target(const tsr_target *target) {
   const tsr_store *store = target->store;
   int64_t bytes = store->count * (target->plan ? TARGET_CUT : TARGET_WHOLE) +
                   store->part_count * TARGET_PART + target->file_count * TARGET_FILE +
-                  target->index_bytes + (int64_t)target->zip.text.length +
-                  (int64_t)target->zip.directory.length;
-  for (int i = 0; i < target->file_count; i++) bytes += target->files[i].plan.length;
+                  target->index_bytes + target->state_bytes;
+  for (int i = 0; i < target->file_count; i++) bytes += target->files[i].header_bytes;
   return bytes;
 }
 
@@ -71,7 +71,7 @@ int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint
   int64_t part = count * (TARGET_PART + HEADER);
   for (int64_t i = 0; i < count; i++)
     part += (int64_t)strlen(tsr_tree_at(checkpoint->tree, i)->path);
-  if (format == TSR_FORMAT_RANKS) part = tsr_saturated_multiply(part, ranks);
+  if (tsr_format_row(format)->stores_replicas) part = tsr_saturated_multiply(part, ranks);
   return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), part);
 }
 

@@ -12,8 +12,6 @@
 #include "base/io.h"
 #include "base/text_internal.h"
 #include "format/format.h"
-#include "format/manifest.h"
-#include "format/numpy.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 
@@ -24,12 +22,9 @@ enum { CHUNK = 1 << 18 };
 
 // Weights of this format and of others that lie beside it, and what says where they are.
 static bool is_weights(const char *name) {
-  static const char *const ends[] = {".safetensors", ".index.json", ".bin",     ".pt",   ".pth",
-                                     ".ckpt",        ".gguf",       ".msgpack", ".onnx", ".h5",
-                                     ".npy",         ".npz",        ".journal"};
-  static const char *const names[] = {TSR_MANIFEST, TSR_RANKS_PLAN, TSR_NPY_INDEX};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i])) return true;
+  static const char *const ends[] = {".index.json", ".bin",     ".pt",   ".pth", ".ckpt",
+                                     ".gguf",       ".msgpack", ".onnx", ".h5",  ".journal"};
+  if (tsr_formats_own(name)) return true;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
     if (tsr_ends_with(name, ends[i])) return true;
   return false;

@@ -12,8 +12,6 @@
 #include "base/io.h"
 #include "base/text_internal.h"
 #include "format/format.h"
-#include "format/manifest.h"
-#include "format/numpy.h"
 #include "job/journal.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
@@ -21,12 +19,6 @@
 enum { SHOWN = 3 };
 
 // ---- names ----
-
-// Tensors, and what says where they are: one of these makes a folder a checkpoint.
-static const char *const tensors[] = {"*.safetensors", "*.safetensors.index.json",
-                                      "*.npz",         "*.npy",
-                                      TSR_MANIFEST,    TSR_RANKS_PLAN,
-                                      TSR_NPY_INDEX,   NULL};
 
 // What usually lies beside them. Names that could be anybody's, as notes.txt or train.py, are not
 // among these.
@@ -97,7 +89,7 @@ static tsr_status look_at(const char *folder, const char *name, const tsr_extras
   TSR_TRY(tsr_io_look(path, &there, &info));
   if (!there) return NULL;  // just removed
   const bool file = !S_ISDIR(info.st_mode);
-  if (file && matches(tensors, name))
+  if (file && tsr_formats_own(name))
     f->tensors++;
   else if (file && (matches(companions, name) || is_extra(extras, name)))
     f->companions++;
@@ -150,7 +142,7 @@ static tsr_status check_folder(const char *folder, const tsr_extras *extras) {
 static tsr_status check_file(const char *path) {
   const char *slash = strrchr(path, '/');
   tsr_checkpoint *checkpoint = NULL;
-  if (matches(tensors, slash ? slash + 1 : path)) return NULL;
+  if (tsr_formats_own(slash ? slash + 1 : path)) return NULL;
   tsr_status status = tsr_checkpoint_open(path, NULL, &checkpoint);
   if (!status) tsr_checkpoint_release(checkpoint);
   const tsr_code code = tsr_status_code(status);

@@ -171,18 +171,14 @@ tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_
 static tsr_status choose_format(tsr_transform *t) {
   tsr_transform_options *options = &t->options;
   if (options->format == TSR_FORMAT_ANY)
-    options->format = options->plan ? TSR_FORMAT_TESSERA : TSR_FORMAT_FOLDER;
-  if (options->format == TSR_FORMAT_STAGES)
-    return tsr_fail(
-        BAD_ARGUMENT,
-        "pipeline stages are written one by one, each with a map that numbers its layers");
-  const bool cut = options->format == TSR_FORMAT_RANKS || options->format == TSR_FORMAT_TESSERA;
-  if (cut && (!options->plan || !tsr_plan_mesh(options->plan)))
-    return tsr_fail(PLAN_REQUIRED, "format \"%s\" needs a plan with a mesh",
-                    tsr_checkpoint_format_name(options->format));
-  if (!cut && options->plan)
+    options->format = tsr_format_default(options->plan != NULL);
+  const tsr_format_ops *format = tsr_format_row(options->format);
+  if (format->cannot_write) return tsr_fail(BAD_ARGUMENT, "%s", format->cannot_write);
+  if (format->needs_plan && (!options->plan || !tsr_plan_mesh(options->plan)))
+    return tsr_fail(PLAN_REQUIRED, "format \"%s\" needs a plan with a mesh", format->name);
+  if (!format->needs_plan && options->plan)
     return tsr_fail(BAD_ARGUMENT, "a plan was given, but format \"%s\" stores tensors whole",
-                    tsr_checkpoint_format_name(options->format));
+                    format->name);
   return NULL;
 }
 
@@ -237,15 +233,7 @@ static tsr_status hash_job(tsr_transform *t) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_json_writer json;
   tsr_stamps_print(&t->source.stamps, &text);
-  for (int i = 0; i < t->target->file_count; i++) {
-    const tsr_target_file *file = &t->target->files[i];
-    tsr_text_addf(&text, "%s ", file->name);
-    tsr_hash128_print(tsr_block_hash(file->plan.header, file->plan.length), &text);
-    tsr_text_add_char(&text, '\n');
-  }
-  const tsr_zip_plan *zip = &t->target->zip;
-  tsr_hash128_print(tsr_block_hash(zip->text.data, (int64_t)zip->text.length), &text);
-  tsr_hash128_print(tsr_block_hash(zip->directory.data, (int64_t)zip->directory.length), &text);
+  tsr_target_describe(t->target, &text);
   tsr_json_writer_init(&json, &text, 0);
   if (t->options.plan) tsr_plan_to_json(t->options.plan, &json);
   if (t->options.map) tsr_mapping_describe(t->options.map, &text);
@@ -278,7 +266,7 @@ static tsr_status decide_checkpoint(tsr_transform *t, const tsr_checkpoint *sour
                                     const char *path) {
   TSR_TRY(tsr_transform_check_options(&t->options));
   TSR_TRY(choose_format(t));
-  const char *single = tsr_target_single_name(t->options.format);
+  const char *single = tsr_format_row(t->options.format)->single_name;
   if (!single && !t->options.no_extras) TSR_TRY(tsr_extras_find(source, &t->extras));
   TSR_TRY(tsr_work_init(&t->work, path, single, &t->extras));
   TSR_TRY(tsr_work_check_apart(&t->work, source));
@@ -317,7 +305,7 @@ tsr_status tsr_transform_of(tsr_job_source *source, const char *path,
   *source = (tsr_job_source){0};
   tsr_status status = choose_format(t);
   if (!status)
-    status = tsr_work_init(&t->work, path, tsr_target_single_name(t->options.format), NULL);
+    status = tsr_work_init(&t->work, path, tsr_format_row(t->options.format)->single_name, NULL);
   if (!status) status = tsr_work_check_before(&t->work, t->options.existing);
   if (!status) status = decide(t);
   return give(t, status, out_transform);
@@ -353,7 +341,7 @@ const char *tsr_transform_file_at(const tsr_transform *transform, int64_t file) 
 }
 
 int64_t tsr_transform_file_bytes(const tsr_transform *transform, int64_t file) {
-  return has_file(transform, file) ? transform->target->files[file].plan.size : 0;
+  return has_file(transform, file) ? transform->target->files[file].size : 0;
 }
 
 const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes) {

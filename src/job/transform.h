@@ -58,8 +58,5 @@ tsr_block_range tsr_transform_blocks(const tsr_transform *transform, const tsr_w
 // Of each block of a window, where the format wants them.
 void tsr_transform_digest(const tsr_transform *transform, const tsr_window *window,
                           const char *buffer);
-// What the digests of all blocks come to: the manifest's hashes, an archive's checksums.
-TSR_MUST_USE tsr_status tsr_transform_end_hashes(tsr_transform *transform);
-TSR_MUST_USE tsr_status tsr_transform_end_archive(const tsr_transform *transform);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/progress_internal.h"
 #include "base/text_internal.h"
 #include "file/safetensors.h"
+#include "format/format.h"
 #include "job/job_limits.h"
 #include "job/transform_run.h"
 #include "tessera/checkpoint/transform.h"
@@ -54,7 +55,7 @@ static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t fir
 static tsr_status make_tables(tsr_transform *t) {
   const size_t all = (size_t)t->first_block[t->source.views.count] + 1;
   t->done = calloc(all, 1);
-  const bool wanted = tsr_target_digest(t->target) != TSR_DIGEST_NONE;
+  const bool wanted = t->target->format->digest != NULL;
   if (wanted) t->blocks = calloc(all, sizeof *t->blocks);
   if (t->done && (t->blocks || !wanted)) return NULL;
   return tsr_fail(NO_MEMORY, "a table of %zu blocks", all);
@@ -173,11 +174,11 @@ static tsr_status begin_files(const tsr_running *run) {
   const tsr_transform *t = run->t;
   const tsr_store *store = t->target->store;
   for (int i = 0; i < store->file_count; i++) {
-    const tsr_safetensors_file *plan = &t->target->files[i].plan;
+    const tsr_target_file *file = &t->target->files[i];
     int fd = -1;
     TSR_TRY(tsr_files_take(store->files, i, &fd));
-    tsr_status status = tsr_io_reserve(fd, store->paths[i], plan->size);
-    if (!status) status = tsr_io_write(fd, store->paths[i], plan->header, plan->length, 0);
+    tsr_status status = tsr_io_reserve(fd, store->paths[i], file->size);
+    if (!status) status = tsr_io_write(fd, store->paths[i], file->header, file->header_bytes, 0);
     tsr_files_give_back(store->files, i);
     if (status) return status;
   }
@@ -208,7 +209,7 @@ static tsr_status find_files(const tsr_transform *t, bool *out_there) {
   for (int i = 0; i < t->target->store->file_count && *out_there; i++) {
     struct stat info;
     TSR_TRY(tsr_io_look(t->target->store->paths[i], out_there, &info));
-    if (*out_there) *out_there = info.st_size == t->target->files[i].plan.size;
+    if (*out_there) *out_there = info.st_size == t->target->files[i].size;
   }
   return NULL;
 }
@@ -301,8 +302,10 @@ tsr_status tsr_running_finish(tsr_running *run) {
   if (status) run->worthless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
-  TSR_TRY(tsr_transform_end_hashes(t));
-  TSR_TRY(tsr_transform_end_archive(t));
+  TSR_TRY(tsr_target_finish(t->target, &(tsr_target_end){.views = &t->source.views,
+                                                         .blocks = t->blocks,
+                                                         .first_block = t->first_block,
+                                                         .sync = run->sync}));
   TSR_TRY(write_index(t));
   return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
 }

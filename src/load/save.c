@@ -6,6 +6,7 @@
 #include "base/pool_internal.h"
 #include "base/room.h"
 #include "base/sized.h"
+#include "format/format.h"
 #include "job/budget.h"
 #include "layout/layout_internal.h"
 #include "load/load.h"
@@ -120,7 +121,7 @@ static tsr_status plan_as_it_lies(const tsr_save *save, const tsr_views *views,
 tsr_transform_options tsr_save_transform(const tsr_save_options *o) {
   return (tsr_transform_options){
       .size = sizeof(tsr_transform_options),
-      .format = o->format == TSR_FORMAT_ANY ? TSR_FORMAT_TESSERA : o->format,
+      .format = o->format == TSR_FORMAT_ANY ? tsr_format_default(true) : o->format,
       .plan = o->plan,
       .dtype = o->dtype,
       .include = o->include,
@@ -161,11 +162,11 @@ static tsr_status select_views(tsr_views *views, const tsr_transform_options *ho
 
 static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_options *options,
                                tsr_transform_options *how, tsr_views *views) {
-  const bool cut = how->format == TSR_FORMAT_TESSERA || how->format == TSR_FORMAT_RANKS;
   tsr_plan *lies = NULL;
   TSR_TRY(make_views(save, views));
   TSR_TRY(select_views(views, how));
-  if (cut && !how->plan) TSR_TRY(plan_as_it_lies(save, views, &lies));
+  if (tsr_format_row(how->format)->needs_plan && !how->plan)
+    TSR_TRY(plan_as_it_lies(save, views, &lies));
   if (lies) how->plan = lies;
   tsr_job_source source = {
       .job = "save",

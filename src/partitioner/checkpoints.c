@@ -1,6 +1,7 @@
 // Train states in checkpoints: restored onto the devices, and saved from them.
 #include "array/array.h"
 #include "base/sized.h"
+#include "format/format.h"
 #include "partitioner/partitioner.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
@@ -9,8 +10,10 @@
 #include "tessera/place.h"
 #include "tessera/plan.h"
 
+// By default a save cuts. A format that does not exist is refused by the save.
 static bool cuts(tsr_checkpoint_format format) {
-  return format == TSR_FORMAT_ANY || format == TSR_FORMAT_TESSERA || format == TSR_FORMAT_RANKS;
+  const tsr_format_ops *row = tsr_format_row(format);
+  return format == TSR_FORMAT_ANY || (row && row->needs_plan);
 }
 
 tsr_status tsr_partitioner_restore(const tsr_partitioner *partitioner,

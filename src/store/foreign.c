@@ -12,10 +12,12 @@
 #include "store/store.h"
 #include "tessera/engine/kernels.h"
 
-enum { TURN_MEMORY = 1 << 20 };  // besides the box that is turned: its index, and what malloc adds
+enum {
+  TRANSPOSE_MEMORY = 1 << 20
+};  // besides the box that is turned: its index, and what malloc adds
 
 // Elements of a box whose first index runs fastest into one whose last does.
-static void turn(const tsr_shape *box, int bits, const void *stored, void *out) {
+static void transpose(const tsr_shape *box, int bits, const void *stored, void *out) {
   tsr_copy copy = {.length = 1, .loop_count = box->rank};
   int64_t strides[TSR_MAX_RANK], from = 1;
   tsr_shape_strides(box, strides);
@@ -27,17 +29,17 @@ static void turn(const tsr_shape *box, int bits, const void *stored, void *out) 
   tsr_copy_run(&copy, bits, stored, out);
 }
 
-static tsr_status read_turned(tsr_store *store, int64_t tensor, const tsr_range *box,
-                              const tsr_shape *shape, int64_t bytes, void *out) {
+static tsr_status read_transposed(tsr_store *store, int64_t tensor, const tsr_range *box,
+                                  const tsr_shape *shape, int64_t bytes, void *out) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
   tsr_range reversed[TSR_MAX_RANK];
   tsr_box_index *index = NULL;
   for (int d = 0; d < shape->rank; d++) reversed[d] = box[shape->rank - 1 - d];
   void *stored = malloc((size_t)bytes);
-  tsr_status status = stored ? tsr_box_index_create(t->foreign->turned, &index)
-                             : tsr_fail(NO_MEMORY, "%lld bytes to turn", (long long)bytes);
+  tsr_status status = stored ? tsr_box_index_create(t->foreign->transposed, &index)
+                             : tsr_fail(NO_MEMORY, "%lld bytes to transpose", (long long)bytes);
   if (!status) status = tsr_store_read_raw(store, tensor, index, reversed, stored);
-  if (!status) turn(shape, tsr_dtype_info_of(t->dtype)->bits, stored, out);
+  if (!status) transpose(shape, tsr_dtype_info_of(t->dtype)->bits, stored, out);
   tsr_box_index_destroy(index);
   free(stored);
   return status;
@@ -54,8 +56,8 @@ tsr_status tsr_foreign_read(tsr_store *store, int64_t tensor, const tsr_box_inde
     count *= shape.dims[d];
   }
   if (!count) return NULL;
-  TSR_TRY(t->foreign->turned ? read_turned(store, tensor, box, &shape, count * width, out)
-                             : tsr_store_read_raw(store, tensor, index, box, out));
+  TSR_TRY(t->foreign->transposed ? read_transposed(store, tensor, box, &shape, count * width, out)
+                                 : tsr_store_read_raw(store, tensor, index, box, out));
   const tsr_npy order = {.dtype = t->dtype, .width = width, .swapped = t->foreign->swapped};
   tsr_npy_swap(&order, out, count);
   return NULL;
@@ -78,6 +80,6 @@ int64_t tsr_foreign_memory(const tsr_store *store, int64_t tensor, int64_t count
   const tsr_stored_tensor *t = &store->tensors[tensor];
   if (!t->foreign) return 0;
   const int64_t packed = t->foreign->packed < 0 ? 0 : TSR_PACKED_MEMORY;
-  if (!t->foreign->turned) return packed;
-  return packed + TURN_MEMORY + count * (tsr_dtype_info_of(t->dtype)->bits / 8);
+  if (!t->foreign->transposed) return packed;
+  return packed + TRANSPOSE_MEMORY + count * (tsr_dtype_info_of(t->dtype)->bits / 8);
 }

@@ -29,7 +29,7 @@ tsr_status tsr_store_close(tsr_store *store) {
   tsr_status status = tsr_store_close_files(store);
   for (int64_t i = 0; i < store->count; i++) {
     tsr_layout_release(store->tensors[i].layout);
-    if (store->tensors[i].foreign) tsr_layout_release(store->tensors[i].foreign->turned);
+    if (store->tensors[i].foreign) tsr_layout_release(store->tensors[i].foreign->transposed);
     free(store->tensors[i].foreign);
   }
   tsr_packed_set_destroy(store->packed);
@@ -96,7 +96,7 @@ tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype, const tsr_lay
 tsr_status tsr_store_set_foreign(tsr_store *store, int64_t tensor, const tsr_foreign *foreign) {
   tsr_foreign *copy = malloc(sizeof *copy);
   if (!copy) {
-    tsr_layout_release(foreign->turned);
+    tsr_layout_release(foreign->transposed);
     return tsr_fail(NO_MEMORY, "a list of tensors");
   }
   *copy = *foreign;

@@ -21,9 +21,10 @@ typedef struct tsr_stored_part {
 // What differs where a whole tensor is not stored as its layout's buffer: NumPy's files have other
 // orders, and may be packed.
 typedef struct tsr_foreign {
-  bool swapped;              // the other byte order
-  const tsr_layout *turned;  // owned: with the dimensions reversed, as they are stored; NULL = not
-  int64_t packed;            // in the store's set; -1 = plain bytes of the file
+  bool swapped;  // the other byte order
+  const tsr_layout
+      *transposed;  // owned: with the dimensions reversed, as they are stored; NULL = not
+  int64_t packed;   // in the store's set; -1 = plain bytes of the file
 } tsr_foreign;
 
 typedef struct tsr_stored_tensor {
@@ -58,7 +59,7 @@ TSR_MUST_USE tsr_status tsr_store_add_file(tsr_store *store, const char *path, i
 TSR_MUST_USE tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype,
                                              const tsr_layout *layout, int copies,
                                              int64_t *out_tensor);
-// Takes over `turned`, also when it fails.
+// Takes over `transposed`, also when it fails.
 TSR_MUST_USE tsr_status tsr_store_set_foreign(tsr_store *store, int64_t tensor,
                                               const tsr_foreign *foreign);
 tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t shard, int copy);

@@ -5,7 +5,7 @@
 
 #include "base/text_internal.h"
 #include "checkpoint/models.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "job/journal.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/progress.h"
@@ -174,7 +174,7 @@ static void what_describes_a_folder_stands_for_it(void **state) {
   assert_int_equal(tsr_fsck_count(fsck), 0);
   tsr_fsck_destroy(fsck);
   assert_fails_with(tsr_fsck_run(test_folder_path(&folder, "config.json"), NULL, &fsck),
-                    BAD_ARGUMENT, "tell of a checkpoint");
+                    BAD_ARGUMENT, "not a checkpoint index; expected one of");
   test_folder_remove(&folder);
 }
 

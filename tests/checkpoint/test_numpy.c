@@ -9,7 +9,7 @@
 #include "checkpoint/models.h"
 #include "checkpoint/numpy_files.h"
 #include "element/shape_internal.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "json/json.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint.h"
@@ -186,9 +186,9 @@ static void a_forgotten_type_must_be_told(void **state) {
   test_write_npy(path, &eight);
   assert_fails_with(tsr_checkpoint_open(path, NULL, &model), UNSUPPORTED,
                     "array \"e\" has elements of 8 bits whose type NumPy did not note");
-  tsr_checkpoint_options options = {.size = sizeof options, .forgotten = TSR_BF16};
+  tsr_checkpoint_options options = {.size = sizeof options, .fallback_dtype = TSR_BF16};
   assert_fails_with(tsr_checkpoint_open(path, &options, &model), UNSUPPORTED, "array \"e\"");
-  options.forgotten = TSR_F8E4M3FN;
+  options.fallback_dtype = TSR_F8E4M3FN;
   assert_ok(tsr_checkpoint_open(path, &options, &model));
   check_array(model, &eight, TSR_F8E4M3FN);
   assert_string_equal(tsr_checkpoint_warnings(model), "");

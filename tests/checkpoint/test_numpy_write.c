@@ -8,7 +8,7 @@
 #include "checkpoint/models.h"
 #include "checkpoint/numpy_files.h"
 #include "file/npy_internal.h"
-#include "format/numpy.h"
+#include "format/numpy_arrays.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"

@@ -7,7 +7,7 @@
 
 #include "checkpoint/models.h"
 #include "element/shape_internal.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint.h"
 

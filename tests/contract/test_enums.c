@@ -242,7 +242,7 @@ static tsr_status reshard_by(world *w, int v) {
 static tsr_status open_as(world *w, int format, int dtype) {
   const tsr_checkpoint_options options = {.size = sizeof options,
                                           .format = (tsr_checkpoint_format)format,
-                                          .forgotten = (tsr_dtype)dtype};
+                                          .fallback_dtype = (tsr_dtype)dtype};
   return tsr_checkpoint_open(tsr_checkpoint_path(w->checkpoint), &options, OUT(0));
 }
 

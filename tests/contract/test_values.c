@@ -6,7 +6,7 @@
 #include "contract/world.h"
 #include "element/reduction.h"
 #include "file/npy_internal.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "inspect/verify_internal.h"
 #include "job/transform_internal.h"
 #include "layout/layout_internal.h"

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/text_internal.h"
 #include "corpus/corpus.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "tessera/checkpoint/fsck.h"
 
 // ---- what is said of one folder ----

@@ -1,7 +1,7 @@
 // How files of each kind are opened.
 #include "base/text_internal.h"
 #include "corpus/corpus.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "tessera/checkpoint.h"
 
 static tsr_status open_checkpoint(const char *path, tsr_text *warnings) {

@@ -9,7 +9,7 @@
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
 #include "file/safetensors.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "map/map_internal.h"
 #include "tessera/checkpoint.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "element/shape_internal.h"
-#include "format/fsck.h"
+#include "format/fsck_report.h"
 #include "json/json.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"

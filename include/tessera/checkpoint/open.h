@@ -37,15 +37,15 @@ typedef enum tsr_replicas {
   TSR_REPLICAS_COMPARE   // read all of them; the first that differs is an error, copies_differ
 } tsr_replicas;
 
-// How tensors are stored: id, the word users write.
-#define TSR_CHECKPOINT_FORMATS(X)                                                                \
-  X(FILE, "file")       /* one safetensors file */                                               \
-  X(FOLDER, "folder")   /* Hugging Face: one file, or several and an index */                    \
-  X(RANKS, "ranks")     /* files for each rank, its slice of a tensor under the tensor's name */ \
-  X(TESSERA, "tessera") /* our own: each shard once, and a manifest with plan and hashes */      \
-  X(NPZ, "npz")         /* NumPy's archive of arrays, stored or packed */                        \
-  X(NPY, "npy")         /* NumPy's arrays: one file, or a folder with one for each tensor */     \
-  X(STAGES, "stages")   /* folders stage0, stage1, ... with a checkpoint each; read only */
+// Checkpoint formats: id, the word users write.
+#define TSR_CHECKPOINT_FORMATS(X)                                                              \
+  X(FILE, file)       /* one safetensors file */                                               \
+  X(FOLDER, folder)   /* Hugging Face: one file, or several and an index */                    \
+  X(RANKS, ranks)     /* files for each rank, its slice of a tensor under the tensor's name */ \
+  X(TESSERA, tessera) /* our own: each shard once, and a manifest with plan and hashes */      \
+  X(NPZ, npz)         /* NumPy's archive of arrays, stored or deflated */                      \
+  X(NPY, npy)         /* NumPy's arrays: one file, or a folder with one for each tensor */     \
+  X(STAGES, stages)   /* folders stage0, stage1, ... with a checkpoint each; read only */
 #define TSR_ENUMERATOR_(id, word) TSR_FORMAT_##id,
 typedef enum tsr_checkpoint_format {
   TSR_FORMAT_ANY,  // find out
@@ -64,9 +64,9 @@ typedef struct tsr_checkpoint_options {
   // neither, so that it is asked for there, unless tessera-plan.json lies beside them. It must not
   // be given elsewhere.
   const tsr_plan *plan;
-  // What elements are whose type NumPy's files do not say: those of ml_dtypes. For two bytes this
-  // is bf16 unless it is said, with a warning; one byte is refused.
-  tsr_dtype forgotten;
+  // Element type of NumPy arrays that do not record one (those of ml_dtypes). Without it, arrays
+  // with elements of two bytes are read as bf16 with a warning, others are refused.
+  tsr_dtype fallback_dtype;
 } tsr_checkpoint_options;
 #define TSR_CHECKPOINT_OPTIONS TSR_SIZED(tsr_checkpoint_options)
 

@@ -20,12 +20,17 @@
 #include "file/model.h"
 #include "file/safetensors.h"
 #include "format/format.h"
+#include "format/reading.h"
+#include "json/json.h"
+#include "plan/plan_internal.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/layout.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
+
+static const char plan_name[] = "tessera-plan.json";
 
 typedef struct rank_file {
   int64_t rank;
@@ -57,7 +62,9 @@ static bool is_folder(const char *path) {
   return stat(path, &info) ? errno != ENOENT : S_ISDIR(info.st_mode);
 }
 
-tsr_status tsr_checkpoint_has_ranks(const char *folder, bool *out_found) {
+static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
+  const char *folder = probe->path;
+  if (!probe->folder) return NULL;
   DIR *listing = opendir(folder);
   tsr_status status = NULL;
   if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
@@ -152,139 +159,14 @@ static tsr_status check_ranks(tsr_checkpoint *checkpoint, const rank_files *file
   return ranks_missing(checkpoint, next, count, count);
 }
 
-// ---- slices ----
-
-static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
-                              const tsr_model_tensor *found) {
-  const tsr_stored_tensor *stored = &checkpoint->store->tensors[tensor];
-  tsr_shape wanted, given;
-  if (found->tensor.dtype != stored->dtype)
-    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is %s, but the plan says %s", found->tensor.path,
-                    tsr_dtype_name(found->tensor.dtype, TSR_NAMES_OWN),
-                    tsr_dtype_name(stored->dtype, TSR_NAMES_OWN));
-  tsr_layout_buffer_shape(stored->layout, shard, &wanted);
-  TSR_TRY(tsr_shape_init(&given, found->tensor.dims, found->tensor.rank));
-  if (tsr_shape_equal(&wanted, &given)) return NULL;
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(&given, &text);
-  tsr_text_add(&text, ", but by the plan its slice is ");
-  tsr_shape_print(&wanted, &text);
-  tsr_status status = tsr_fail(BROKEN_FILE, "tensor \"%s\" has shape %s", found->tensor.path,
-                               tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
-}
-
-// `out_kind` is what a failure is.
-static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int file,
-                             const tsr_model_tensor *found, tsr_fault_kind *out_kind) {
-  const int64_t tensor = tsr_tree_find(checkpoint->tree, found->tensor.path);
-  *out_kind = TSR_FAULT_NOT_IN_PLAN;
-  if (tensor < 0)
-    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->tensor.path);
-  const tsr_layout *layout = checkpoint->store->tensors[tensor].layout;
-  const int64_t shard = tsr_layout_shard(layout, position);
-  const int64_t replica = tsr_layout_replica_id(layout, position);
-  const int copy = replica < checkpoint->store->tensors[tensor].copies ? (int)replica : 0;
-  tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
-  *out_kind = TSR_FAULT_TWICE;
-  if (part->file >= 0)
-    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->tensor.path,
-                    checkpoint->store->paths[part->file]);
-  *out_kind = TSR_FAULT_SLICE;
-  part->file = -2;
-  TSR_TRY(check_slice(checkpoint, tensor, shard, found));
-  *part = (tsr_stored_part){.file = file, .offset = found->begin};
-  return NULL;
-}
-
-tsr_status tsr_checkpoint_take_slices(tsr_checkpoint *checkpoint, const char *path,
-                                      int64_t position) {
-  tsr_model *model = NULL;
-  struct stat info;
-  int file = -1;
-  tsr_status status = tsr_safetensors_open(path, &model);
-  if (status) return tsr_checkpoint_complain(checkpoint, TSR_FAULT_HEADER, path, NULL, status);
-  status = stat(path, &info)
-               ? tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno))
-               : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
-  for (int64_t i = 0; i < tsr_model_count(model) && !status; i++) {
-    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
-    tsr_fault_kind kind = TSR_FAULT_SLICE;
-    status = tsr_note(take_slice(checkpoint, position, file, found, &kind), "%s", path);
-    status = tsr_checkpoint_complain(checkpoint, kind, path, found->tensor.path, status);
-  }
-  if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
-  tsr_model_destroy(model);
-  return status;
-}
-
-// Whether no copy of a shard is there; `absent` counts those that are not.
-static bool is_lost(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
-                    int64_t *absent) {
-  const int copies = checkpoint->store->tensors[tensor].copies;
-  int there = 0;
-  for (int copy = 0; copy < copies; copy++)
-    there += tsr_store_part(checkpoint->store, tensor, shard, copy)->file != -1;
-  *absent += copies - there;
-  return there == 0;
-}
-
-static tsr_status check_tensor(tsr_checkpoint *checkpoint, int64_t tensor, int64_t *absent) {
-  const char *name = tsr_tree_at(checkpoint->tree, tensor)->path;
-  const int64_t shards = tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout);
-  int64_t first = -1, lost = 0;
-  for (int64_t shard = 0; shard < shards; shard++)
-    if (is_lost(checkpoint, tensor, shard, absent) && ++lost == 1) first = shard;
-  if (!lost) return NULL;
-  tsr_status status =
-      lost == 1
-          ? tsr_fail(BROKEN_FILE, "%s: no file has shard %lld of tensor \"%s\"", checkpoint->path,
-                     (long long)first, name)
-          : tsr_fail(BROKEN_FILE,
-                     "%s: no file has %lld of the %lld shards of tensor \"%s\", the first "
-                     "being %lld",
-                     checkpoint->path, (long long)lost, (long long)shards, name, (long long)first);
-  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_LOST, NULL, name, status);
-}
-
-// Every shard is there at least once. Copies may be absent: engines leave out what a rank does not
-// need.
-tsr_status tsr_checkpoint_check_whole(tsr_checkpoint *checkpoint) {
-  int64_t absent = 0;
-  for (int64_t i = 0; i < checkpoint->store->count; i++)
-    TSR_TRY(check_tensor(checkpoint, i, &absent));
-  if (absent)
-    tsr_text_addf(&checkpoint->warnings, "%lld copies of shards are absent; others are there\n",
-                  (long long)absent);
-  return NULL;
-}
-
 // ---- the reader ----
-
-tsr_status tsr_checkpoint_take_plan(tsr_checkpoint *checkpoint, const tsr_plan *plan,
-                                    bool replicas) {
-  checkpoint->tree = tsr_tree_retain(tsr_plan_tree(plan));
-  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_layout *layout = NULL;
-    int64_t tensor = -1;
-    tsr_status status = tsr_plan_layout(plan, i, &layout);
-    if (!status)
-      status =
-          tsr_store_add_tensor(checkpoint->store, tsr_tree_at(checkpoint->tree, i)->dtype, layout,
-                               replicas ? (int)tsr_layout_replica_count(layout) : 1, &tensor);
-    tsr_layout_release(layout);
-    if (status) return status;
-  }
-  return NULL;
-}
 
 static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files) {
   const int64_t count = tsr_mesh_device_count(tsr_plan_mesh(checkpoint->plan));
   TSR_TRY(check_ranks(checkpoint, files, count));
   for (int64_t i = 0; i < files->count && files->items[i].rank < count; i++)
-    TSR_TRY(tsr_checkpoint_take_slices(checkpoint, files->items[i].path, files->items[i].rank));
-  return tsr_checkpoint_check_whole(checkpoint);
+    TSR_TRY(tsr_reading_add_slices(checkpoint, files->items[i].path, files->items[i].rank));
+  return tsr_reading_check_complete(checkpoint);
 }
 
 // The plan that was given, or the one that lies beside the files; `path` is where that is.
@@ -308,15 +190,13 @@ static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given, c
 
 static tsr_status take_plan(tsr_checkpoint *checkpoint, const tsr_plan *given) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_RANKS_PLAN) >= PATH_MAX)
+  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, plan_name) >= PATH_MAX)
     return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
   TSR_TRY(find_plan(checkpoint, given, path));
-  return tsr_note(tsr_checkpoint_take_plan(checkpoint, checkpoint->plan, true), "%s",
-                  given ? checkpoint->path : path);
+  return tsr_note(tsr_reading_add_planned(checkpoint, true), "%s", given ? checkpoint->path : path);
 }
 
-tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
-                                     const tsr_checkpoint_options *options) {
+static tsr_status read_ranks(tsr_checkpoint *checkpoint, const tsr_checkpoint_options *options) {
   rank_files files = {0};
   TSR_TRY(take_plan(checkpoint, options->plan));
   tsr_status status = list_files(checkpoint->path, -1, &files);
@@ -327,3 +207,34 @@ tsr_status tsr_checkpoint_read_ranks(tsr_checkpoint *checkpoint,
   free(files.items);
   return status;
 }
+
+// ---- the destination ----
+
+static void name_file(const tsr_dealing *deal, int64_t index, char *out, size_t size) {
+  const tsr_bin *bin = &deal->bins[index];
+  snprintf(out, size, "model-rank-%lld-part-%d.safetensors", (long long)bin->rank, bin->number);
+}
+
+// The files do not say how tensors were cut; the plan beside them does.
+static tsr_status write_plan(const tsr_dealing *deal) {
+  tsr_json_writer json;
+  tsr_json_writer_init(&json, &deal->target->index, 2);
+  tsr_plan_to_json(deal->target->plan, &json);
+  return tsr_target_set_index(deal->target, plan_name);
+}
+
+static const char *const patterns[] = {"*.safetensors", plan_name, NULL};
+
+const tsr_format_ops tsr_format_ranks = {.name = "ranks",
+                                         .index_name = plan_name,
+                                         .ending = ".safetensors",
+                                         .patterns = patterns,
+                                         .needs_plan = true,
+                                         .stores_replicas = true,
+                                         .stage = TSR_DETECT_BY_NAME,
+                                         .detect = detect,
+                                         .read = read_ranks,
+                                         .name_file = name_file,
+                                         .lay_out = tsr_dealing_lay_out_safetensors,
+                                         .make_index = write_plan,
+                                         .check = tsr_fsck_slices};

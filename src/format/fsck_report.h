@@ -1,6 +1,6 @@
 // What the checks of single formats share.
-#ifndef TESSERA_FORMAT_FSCK_H
-#define TESSERA_FORMAT_FSCK_H
+#ifndef TESSERA_FORMAT_FSCK_REPORT_H
+#define TESSERA_FORMAT_FSCK_REPORT_H
 
 #include "base/arena.h"
 #include "base/name_index.h"
@@ -59,17 +59,8 @@ TSR_MUST_USE tsr_status tsr_fsck_path(tsr_fsck *fsck, const char *name, const ch
 // a failure is after which nothing more can be said.
 TSR_MUST_USE tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind);
 
-// Our own folders, and those with files for each rank.
-TSR_MUST_USE tsr_status tsr_fsck_cut(tsr_fsck *fsck);
-// Pipeline stages: each by itself, then all together.
-TSR_MUST_USE tsr_status tsr_fsck_stages(tsr_fsck *fsck);
-// NumPy's arrays: a folder of them, and one file or archive.
-TSR_MUST_USE tsr_status tsr_fsck_arrays(tsr_fsck *fsck);
-TSR_MUST_USE tsr_status tsr_fsck_numpy_file(tsr_fsck *fsck);
-// The checksums of an archive.
-TSR_MUST_USE tsr_status tsr_fsck_members(tsr_fsck *fsck);
-// Hugging Face folders: index, headers, config, and the index anew.
-TSR_MUST_USE tsr_status tsr_fsck_folder(tsr_fsck *fsck);
+// Checks headers of safetensors files, then opens the checkpoint: for formats with slices.
+TSR_MUST_USE tsr_status tsr_fsck_slices(tsr_fsck *fsck);
 
 // ---- what is known ----
 

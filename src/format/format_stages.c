@@ -20,17 +20,17 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
 
-typedef struct stage {
+typedef struct pipeline_stage {
   int64_t number;
   char *path;             // owned
   tsr_checkpoint *model;  // owned; NULL until opened
-} stage;
+} pipeline_stage;
 
-typedef struct stages {
-  stage *items;  // owned
+typedef struct pipeline_stages {
+  pipeline_stage *items;  // owned
   int64_t count, capacity;
   int64_t tensors;  // of all
-} stages;
+} pipeline_stages;
 
 // ---- names ----
 
@@ -73,7 +73,9 @@ static tsr_status next_stage(DIR *listing, const char *folder, char out_path[PAT
   return NULL;
 }
 
-tsr_status tsr_checkpoint_has_stages(const char *folder, bool *out_found) {
+static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
+  const char *folder = probe->path;
+  if (!probe->folder) return NULL;
   DIR *listing = opendir(folder);
   const char *name = NULL;
   char path[PATH_MAX];
@@ -86,22 +88,22 @@ tsr_status tsr_checkpoint_has_stages(const char *folder, bool *out_found) {
 
 // ---- finding and opening ----
 
-static tsr_status add_stage(stages *all, int64_t number, const char *path) {
+static tsr_status add_stage(pipeline_stages *all, int64_t number, const char *path) {
   void *items = tsr_grow(all->items, all->count, &all->capacity, sizeof *all->items);
   if (!items) return tsr_fail(NO_MEMORY, "a list of stages");
   all->items = items;
-  all->items[all->count] = (stage){.number = number, .path = strdup(path)};
+  all->items[all->count] = (pipeline_stage){.number = number, .path = strdup(path)};
   if (!all->items[all->count].path) return tsr_fail(NO_MEMORY, "a list of stages");
   all->count++;
   return NULL;
 }
 
 static int by_number(const void *left, const void *right) {
-  const stage *a = left, *b = right;
+  const pipeline_stage *a = left, *b = right;
   return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static tsr_status list_stages(const char *folder, stages *all) {
+static tsr_status list_stages(const char *folder, pipeline_stages *all) {
   DIR *listing = opendir(folder);
   tsr_status status = NULL;
   char path[PATH_MAX];
@@ -118,17 +120,17 @@ static tsr_status list_stages(const char *folder, stages *all) {
 }
 
 // Stages of stages would be opened within each other, however deep folders go.
-static tsr_status check_depth(const stages *all) {
+static tsr_status check_depth(const pipeline_stages *all) {
   for (int64_t i = 0; i < all->count; i++) {
     tsr_checkpoint_format format = TSR_FORMAT_ANY;
-    TSR_TRY(tsr_checkpoint_folder_format(all->items[i].path, &format));
-    if (format == TSR_FORMAT_STAGES)
+    TSR_TRY(tsr_format_detect(all->items[i].path, &format));
+    if (tsr_format_row(format)->nested)
       return tsr_fail(BROKEN_FILE, "%s: it has stages itself", all->items[i].path);
   }
   return NULL;
 }
 
-static void free_stages(stages *all) {
+static void free_stages(pipeline_stages *all) {
   for (int64_t i = 0; i < all->count; i++) {
     tsr_checkpoint_release(all->items[i].model);
     free(all->items[i].path);
@@ -136,18 +138,9 @@ static void free_stages(stages *all) {
   free(all->items);
 }
 
-tsr_status tsr_checkpoint_each_stage(const char *folder, tsr_stage_fn *fn, void *context) {
-  stages all = {0};
-  tsr_status status = list_stages(folder, &all);
-  if (!status) status = check_depth(&all);
-  for (int64_t i = 0; i < all.count && !status; i++) status = fn(context, all.items[i].path);
-  free_stages(&all);
-  return status;
-}
-
-static tsr_status check_numbers(const stages *all, const char *folder) {
+static tsr_status check_numbers(const pipeline_stages *all, const char *folder) {
   for (int64_t i = 0; i < all->count; i++) {
-    const stage *s = &all->items[i];
+    const pipeline_stage *s = &all->items[i];
     if (s->number < i)
       return tsr_fail(BROKEN_FILE, "%s and %s are both stage %lld", all->items[i - 1].path, s->path,
                       (long long)s->number);
@@ -158,9 +151,9 @@ static tsr_status check_numbers(const stages *all, const char *folder) {
   return NULL;
 }
 
-static tsr_status open_stages(stages *all) {
+static tsr_status open_stages(pipeline_stages *all) {
   for (int64_t i = 0; i < all->count; i++) {
-    stage *s = &all->items[i];
+    pipeline_stage *s = &all->items[i];
     TSR_TRY(tsr_note(tsr_checkpoint_open(s->path, NULL, &s->model), "stage %lld", (long long)i));
     all->tensors += tsr_tree_count(s->model->tree);
   }
@@ -169,7 +162,8 @@ static tsr_status open_stages(stages *all) {
 
 // ---- all in one ----
 
-static tsr_status name_tensors(tsr_arena *names, const stages *all, tsr_tensor *out_tensors) {
+static tsr_status name_tensors(tsr_arena *names, const pipeline_stages *all,
+                               tsr_tensor *out_tensors) {
   for (int64_t i = 0; i < all->count; i++) {
     const tsr_tree *tree = all->items[i].model->tree;
     for (int64_t k = 0; k < tsr_tree_count(tree); k++) {
@@ -185,7 +179,7 @@ static tsr_status name_tensors(tsr_arena *names, const stages *all, tsr_tensor *
   return NULL;
 }
 
-static tsr_status make_tree(tsr_checkpoint *checkpoint, const stages *all) {
+static tsr_status make_tree(tsr_checkpoint *checkpoint, const pipeline_stages *all) {
   tsr_arena names = {0};
   tsr_tree *tree = NULL;
   tsr_tensor *tensors = calloc((size_t)all->tensors + 1, sizeof *tensors);
@@ -202,7 +196,7 @@ static tsr_status make_tree(tsr_checkpoint *checkpoint, const stages *all) {
 // What NumPy's arrays have in another order; a stage is a folder, so that nothing is packed.
 static tsr_status take_foreign(tsr_store *store, int64_t tensor, const tsr_foreign *foreign) {
   assert(foreign->packed < 0);
-  if (foreign->turned) tsr_layout_retain(foreign->turned);
+  if (foreign->transposed) tsr_layout_retain(foreign->transposed);
   return tsr_store_set_foreign(store, tensor, foreign);
 }
 
@@ -228,7 +222,7 @@ static tsr_status take_store(tsr_store *store, const tsr_store *other) {
 }
 
 // Hashes do not depend on names: they stay true, if all stages have them.
-static tsr_status take_hashes(tsr_checkpoint *checkpoint, const stages *all) {
+static tsr_status take_hashes(tsr_checkpoint *checkpoint, const pipeline_stages *all) {
   for (int64_t i = 0; i < all->count; i++)
     if (!all->items[i].model->hashes) return NULL;
   tsr_hash128 *next = malloc(sizeof *next * (size_t)(all->tensors + 1));
@@ -243,7 +237,7 @@ static tsr_status take_hashes(tsr_checkpoint *checkpoint, const stages *all) {
   return NULL;
 }
 
-static tsr_status take_stages(tsr_checkpoint *checkpoint, stages *all) {
+static tsr_status take_stages(tsr_checkpoint *checkpoint, pipeline_stages *all) {
   TSR_TRY(list_stages(checkpoint->path, all));
   TSR_TRY(check_numbers(all, checkpoint->path));
   TSR_TRY(check_depth(all));
@@ -261,15 +255,77 @@ static tsr_status take_stages(tsr_checkpoint *checkpoint, stages *all) {
   return take_hashes(checkpoint, all);
 }
 
-tsr_status tsr_checkpoint_read_stages(tsr_checkpoint *checkpoint,
-                                      const tsr_checkpoint_options *options) {
-  stages all = {0};
+static tsr_status read_stages(tsr_checkpoint *checkpoint, const tsr_checkpoint_options *options) {
+  pipeline_stages all = {0};
   if (options->plan)
     return tsr_fail(BAD_ARGUMENT,
-                    "%s: a plan was given, but each stage has its own, a " TSR_RANKS_PLAN
-                    " beside its files",
+                    "%s: a plan was given, but each stage has its own, a tessera-plan.json beside "
+                    "its files",
                     checkpoint->path);
   tsr_status status = take_stages(checkpoint, &all);
   free_stages(&all);
   return status;
 }
+
+// ---- checking: each stage as if alone, then all together ----
+
+// A fault of a stage, whose files are named from the folder of all stages.
+static tsr_status take_fault(tsr_fsck *fsck, const char *stage, const tsr_fault *fault) {
+  char file[PATH_MAX];
+  const char *slash = fault->file[0] ? "/" : "";
+  if (snprintf(file, sizeof file, "%s%s%s", stage, slash, fault->file) >= PATH_MAX)
+    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", fault->file, PATH_MAX);
+  const tsr_fault_place place = {.kind = fault->kind,
+                                 .severity = fault->severity,
+                                 .repairable = fault->repairable,
+                                 .file = file,
+                                 .tensor = fault->tensor};
+  return tsr_fsck_add(fsck, &place, "%s", fault->message);
+}
+
+static tsr_status check_one(tsr_fsck *fsck, const char *path) {
+  tsr_fsck *stage = NULL;
+  const tsr_fsck_options options = {.size = sizeof options, .repair = fsck->options.repair};
+  tsr_status status = fsck->check_nested(path, &options, &stage);
+  if (status) return status;
+  for (int64_t i = 0; i < stage->count && !status; i++)
+    status = take_fault(fsck, strrchr(path, '/') + 1, &stage->faults[i]);
+  fsck->stage_files += tsr_fsck_files(stage);
+  fsck->tensors += stage->tensors;
+  if (stage->repaired) fsck->repaired = true;
+  tsr_fsck_destroy(stage);
+  return status;
+}
+
+static tsr_status check_each(tsr_fsck *fsck) {
+  pipeline_stages all = {0};
+  tsr_status status = list_stages(fsck->path, &all);
+  if (!status) status = check_depth(&all);
+  for (int64_t i = 0; i < all.count && !status; i++) status = check_one(fsck, all.items[i].path);
+  free_stages(&all);
+  return status;
+}
+
+static tsr_status check(tsr_fsck *fsck) {
+  const tsr_fault_place place = {.kind = TSR_FAULT_DISAGREES};
+  const int64_t errors = fsck->totals[TSR_SEVERITY_ERROR];
+  tsr_status status = check_each(fsck);
+  if (status) return tsr_fsck_add_failure(fsck, &place, status);
+  if (fsck->totals[TSR_SEVERITY_ERROR] > errors) return NULL;
+  return tsr_fsck_open_whole(fsck, TSR_FAULT_DISAGREES);
+}
+
+static const char *const patterns[] = {NULL};
+
+const tsr_format_ops tsr_format_stages = {
+    .name = "stages",
+    .ending = ".safetensors",
+    .patterns = patterns,
+    .nested = true,
+    .fallback_dtype = true,
+    .stage = TSR_DETECT_BY_NAME,
+    .detect = detect,
+    .read = read_stages,
+    .cannot_write =
+        "pipeline stages are written one by one, each with a map that numbers its layers",
+    .check = check};

@@ -4,12 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/name_index.h"
 #include "base/text_internal.h"
 #include "file/model.h"
 #include "file/replace.h"
 #include "file/safetensors.h"
-#include "format/fsck.h"
+#include "format/folder_check.h"
 #include "json/json.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/text.h"
@@ -17,20 +18,15 @@
 #define INDEX_NAME "model.safetensors.index.json"
 #define SINGLE_NAME "model.safetensors"
 
-typedef struct entry {
-  const char *tensor;
-  int64_t file;  // that holds it
-} entry;
-
-typedef struct folder {
+typedef struct folder_state {
   tsr_fsck *fsck;
   tsr_json_doc *doc;    // of the index; NULL = none that can be read
   const tsr_json *map;  // its weight_map
   tsr_name_index names;
-  entry *entries;  // owned: every tensor of every file that counts
-  int64_t count, bytes;
+  tsr_folder_entry *entries;  // owned: every tensor of every file that counts
+  int64_t count, capacity, bytes;
   bool damaged;  // a file that counts cannot be read, or two hold one tensor
-} folder;
+} folder_state;
 
 static int64_t find_file(const tsr_fsck *fsck, const char *name, size_t length) {
   for (int64_t i = 0; i < fsck->file_count; i++)
@@ -41,11 +37,12 @@ static int64_t find_file(const tsr_fsck *fsck, const char *name, size_t length) 
 
 // ---- the index ----
 
-static tsr_status add_index_failure(folder *f, const tsr_fault_place *place, tsr_status failure) {
+static tsr_status add_index_failure(folder_state *f, const tsr_fault_place *place,
+                                    tsr_status failure) {
   return tsr_fsck_add_failure(f->fsck, place, tsr_note(failure, "%s/" INDEX_NAME, f->fsck->path));
 }
 
-static tsr_status read_index(folder *f) {
+static tsr_status read_index(folder_state *f) {
   const char *path = NULL;
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
   if (access(path, F_OK)) return NULL;
@@ -57,7 +54,7 @@ static tsr_status read_index(folder *f) {
 }
 
 // The file that an entry of the index names; each wrong name is told once.
-static tsr_status name_file(folder *f, const tsr_json *member, const char **last,
+static tsr_status name_file(folder_state *f, const tsr_json *member, const char **last,
                             size_t *last_length) {
   const char *name = NULL;
   size_t length = 0;
@@ -92,7 +89,7 @@ static tsr_status name_file(folder *f, const tsr_json *member, const char **last
   return status;
 }
 
-static tsr_status name_files(folder *f) {
+static tsr_status name_files(folder_state *f) {
   const char *last = NULL;
   size_t length = 0;
   const tsr_json *m = f->map ? tsr_json_first(f->map) : NULL;
@@ -108,7 +105,7 @@ static bool is_part(const char *name) {
          !name[end];
 }
 
-static tsr_status choose_files(folder *f) {
+static tsr_status choose_files(folder_state *f) {
   tsr_fsck *fsck = f->fsck;
   int64_t parts = 0;
   for (int64_t i = 0; i < fsck->file_count; i++) parts += is_part(fsck->files[i].name);
@@ -138,7 +135,7 @@ static tsr_status choose_files(folder *f) {
 }
 
 // Parts are numbered: those whose number nobody has are missing, whatever the index says.
-static tsr_status check_numbers(folder *f) {
+static tsr_status check_numbers(folder_state *f) {
   int most = 0, part = 0, parts = 0;
   for (int64_t i = 0; i < f->fsck->file_count; i++)
     if (is_part(f->fsck->files[i].name) &&
@@ -158,44 +155,34 @@ static tsr_status check_numbers(folder *f) {
 
 // ---- the files ----
 
-static tsr_status take_tensors(folder *f, int64_t file, int64_t *capacity) {
-  const tsr_fsck_file *item = &f->fsck->files[file];
-  for (int64_t i = 0; i < tsr_model_count(item->model); i++) {
-    const tsr_model_tensor *tensor = tsr_model_tensor_at(item->model, i);
-    int64_t existing = -1;
-    while (f->count >= *capacity) {
-      const int64_t larger = *capacity ? 2 * *capacity : 64;
-      entry *entries = realloc(f->entries, sizeof *entries * (size_t)larger);
-      if (!entries) return tsr_fail(NO_MEMORY, "a list of tensors");
-      f->entries = entries;
-      *capacity = larger;
-    }
-    TSR_TRY(tsr_name_index_add(&f->names, tensor->tensor.path, f->count, &existing));
-    if (existing >= 0) {
-      f->damaged = true;
-      TSR_TRY(tsr_fsck_add(
-          f->fsck,
-          &(tsr_fault_place){
-              .kind = TSR_FAULT_TWICE, .file = item->name, .tensor = tensor->tensor.path},
-          "%s: tensor \"%s\" stands in two files, %s and %s", f->fsck->path, tensor->tensor.path,
-          f->fsck->files[f->entries[existing].file].name, item->name));
-      continue;
-    }
-    f->entries[f->count++] = (entry){tensor->tensor.path, file};
-    f->bytes += tensor->end - tensor->begin;
+static tsr_status take_tensor(folder_state *f, const char *file, const tsr_model_tensor *tensor) {
+  const char *name = tensor->tensor.path;
+  int64_t existing = -1;
+  TSR_TRY(tsr_name_index_add(&f->names, name, f->count, &existing));
+  if (existing >= 0) {
+    f->damaged = true;
+    return tsr_fsck_add(f->fsck,
+                        &(tsr_fault_place){.kind = TSR_FAULT_TWICE, .file = file, .tensor = name},
+                        "%s: tensor \"%s\" stands in two files, %s and %s", f->fsck->path, name,
+                        f->entries[existing].file, file);
   }
+  void *entries = tsr_grow(f->entries, f->count, &f->capacity, sizeof *f->entries);
+  if (!entries) return tsr_fail(NO_MEMORY, "a list of tensors");
+  f->entries = entries;
+  f->entries[f->count++] = (tsr_folder_entry){name, file};
+  f->bytes += tensor->end - tensor->begin;
   return NULL;
 }
 
-static tsr_status read_files(folder *f) {
-  int64_t capacity = 0;
+static tsr_status read_files(folder_state *f) {
   for (int64_t i = 0; i < f->fsck->file_count; i++) {
     tsr_fsck_file *file = &f->fsck->files[i];
     if (!file->named) continue;
     const int64_t errors = f->fsck->totals[TSR_SEVERITY_ERROR];
     TSR_TRY(tsr_fsck_read_header(f->fsck, file->name, &file->model));
     f->damaged = f->damaged || f->fsck->totals[TSR_SEVERITY_ERROR] > errors;
-    if (file->model) TSR_TRY(take_tensors(f, i, &capacity));
+    for (int64_t k = 0; file->model && k < tsr_model_count(file->model); k++)
+      TSR_TRY(take_tensor(f, file->name, tsr_model_tensor_at(file->model, k)));
   }
   f->fsck->tensors = f->count;
   return NULL;
@@ -203,7 +190,7 @@ static tsr_status read_files(folder *f) {
 
 // ---- index against files ----
 
-static tsr_status check_entry(folder *f, const tsr_json *member) {
+static tsr_status check_entry(folder_state *f, const tsr_json *member) {
   size_t key_length = 0, length = 0;
   const char *key = tsr_json_key(member, &key_length), *file = NULL;
   tsr_status status = tsr_index_file(member, &file, &length);
@@ -216,25 +203,23 @@ static tsr_status check_entry(folder *f, const tsr_json *member) {
   char *name = strndup(key, key_length);
   if (!name) return tsr_fail(NO_MEMORY, "the name of a tensor");
   const int64_t found = tsr_name_index_find(&f->names, name);
-  const int64_t holder = found < 0 ? -1 : f->entries[found].file;
+  const char *holder = found < 0 ? "no file" : f->entries[found].file;
   // A tensor that no file holds is lost: an index made anew would only forget that it was there.
   if (found < 0) f->damaged = true;
   const tsr_fault_place place = {.kind = TSR_FAULT_NOT_IN_FILE,
                                  .repairable = found >= 0,
                                  .file = f->fsck->files[said].name,
                                  .tensor = name};
-  if (found < 0 || (holder != said && tsr_model_find(f->fsck->files[said].model, name) < 0)) {
-    const char *other = holder >= 0 ? f->fsck->files[holder].name : "no file";
+  if (found < 0 || (holder != place.file && tsr_model_find(f->fsck->files[said].model, name) < 0))
     status = tsr_fsck_add(f->fsck, &place,
                           "%s/%s: the index says that it holds tensor \"%s\", but its header does "
                           "not name it; %s does",
-                          f->fsck->path, place.file, name, other);
-  }
+                          f->fsck->path, place.file, name, holder);
   free(name);
   return status;
 }
 
-static tsr_status check_total(folder *f) {
+static tsr_status check_total(folder_state *f) {
   const tsr_json *total =
       tsr_json_find(tsr_json_find(tsr_json_root(f->doc), "metadata"), "total_size");
   int64_t bytes = 0;
@@ -250,28 +235,27 @@ static tsr_status check_total(folder *f) {
                       f->fsck->path, INDEX_NAME, (long long)bytes, (long long)f->bytes);
 }
 
-static tsr_status compare(folder *f) {
+static tsr_status compare(folder_state *f) {
   if (!f->map) return NULL;
   for (const tsr_json *m = tsr_json_first(f->map); m; m = tsr_json_next(m))
     TSR_TRY(check_entry(f, m));
   for (int64_t i = 0; i < f->count; i++) {
-    const entry *e = &f->entries[i];
-    const char *file = f->fsck->files[e->file].name;
+    const tsr_folder_entry *e = &f->entries[i];
     if (!tsr_json_find(f->map, e->tensor))
       TSR_TRY(tsr_fsck_add(f->fsck,
                            &(tsr_fault_place){.kind = TSR_FAULT_NOT_IN_INDEX,
                                               .repairable = true,
-                                              .file = file,
+                                              .file = e->file,
                                               .tensor = e->tensor},
                            "%s/%s: it holds tensor \"%s\", which is not in the index",
-                           f->fsck->path, file, e->tensor));
+                           f->fsck->path, e->file, e->tensor));
   }
   return check_total(f);
 }
 
 // ---- config ----
 
-static tsr_status check_tied(folder *f) {
+static tsr_status check_tied(folder_state *f) {
   static const char head[] = "lm_head.weight";
   const char *path = NULL;
   tsr_json_doc *doc = NULL;
@@ -295,30 +279,6 @@ static tsr_status check_tied(folder *f) {
 
 // ---- repair ----
 
-static int by_tensor(const void *a, const void *b) {
-  return strcmp(((const entry *)a)->tensor, ((const entry *)b)->tensor);
-}
-
-static void write_index(const folder *f, tsr_text *out) {
-  tsr_json_writer json;
-  tsr_json_writer_init(&json, out, 2);
-  tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "metadata");
-  tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "total_size");
-  tsr_json_write_int(&json, f->bytes);
-  tsr_json_end_object(&json);
-  tsr_json_write_key(&json, "weight_map");
-  tsr_json_begin_object(&json);
-  for (int64_t i = 0; i < f->count; i++) {
-    tsr_json_write_key(&json, f->entries[i].tensor);
-    tsr_json_write_string(&json, f->fsck->files[f->entries[i].file].name);
-  }
-  tsr_json_end_object(&json);
-  tsr_json_end_object(&json);
-  tsr_text_add_char(out, '\n');
-}
-
 // The old index gets a second name, so that there is one at every moment.
 static tsr_status keep_old(const char *path, const char *kept) {
   if (access(path, F_OK)) return NULL;
@@ -326,7 +286,7 @@ static tsr_status keep_old(const char *path, const char *kept) {
   return link(path, kept) ? tsr_fail(IO, "%s: the old index cannot be kept there", kept) : NULL;
 }
 
-static tsr_status repair(folder *f) {
+static tsr_status repair(folder_state *f) {
   const char *path = NULL, *kept = NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_replacement file;
@@ -335,8 +295,9 @@ static tsr_status repair(folder *f) {
   if (!f->fsck->options.repair || !mendable) return NULL;
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME ".bak", &kept));
-  qsort(f->entries, (size_t)f->count, sizeof *f->entries, by_tensor);
-  write_index(f, &text);
+  qsort(f->entries, (size_t)f->count, sizeof *f->entries, tsr_folder_by_tensor);
+  tsr_folder_write_index(f->entries, f->count, f->bytes, &text);
+  tsr_text_add_char(&text, '\n');
   tsr_status status = tsr_text_check(&text);
   if (!status) status = keep_old(path, kept);
   if (!status) status = tsr_replacement_begin(&file, path);
@@ -349,8 +310,8 @@ static tsr_status repair(folder *f) {
   return status;
 }
 
-tsr_status tsr_fsck_folder(tsr_fsck *fsck) {
-  folder f = {.fsck = fsck};
+tsr_status tsr_folder_check(tsr_fsck *fsck) {
+  folder_state f = {.fsck = fsck};
   tsr_status status = read_index(&f);
   if (!status) status = name_files(&f);
   if (!status) status = check_numbers(&f);

@@ -1,4 +1,13 @@
-#include "format/manifest.h"
+// Our own folder: each shard stored once, and a manifest with the plan, which file holds the shards
+// of which device, and a hash of each tensor.
+//
+//   {"schema": "tessera-checkpoint/1",
+//    "files": [{"name": "data-00001-of-00008.safetensors", "position": 0, "bytes": 1234}, ...],
+//    "hashes": ["<32 digits>", ...],          one for each tensor, in the order of the plan
+//    "plan": {"schema": "tessera-plan/1", ...}}
+//
+// Each file is an ordinary safetensors file: under the name of a tensor it holds the shard of the
+// device at this mesh position. The first replica of a shard stores it.
 
 #include <errno.h>
 #include <limits.h>
@@ -11,6 +20,7 @@
 #include "base/text_internal.h"
 #include "file/model.h"
 #include "format/format.h"
+#include "format/reading.h"
 #include "json/json.h"
 #include "json/json_read.h"
 #include "plan/plan_internal.h"
@@ -19,8 +29,10 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
+#include "view/tensor_hash.h"
 
 static const char schema[] = "tessera-checkpoint/1";
+static const char manifest_name[] = "manifest.json";
 
 // ---- writing ----
 
@@ -34,14 +46,14 @@ static void write_files(const tsr_target *target, tsr_json_writer *json) {
     tsr_json_write_key(json, "position");
     tsr_json_write_int(json, target->files[i].position);
     tsr_json_write_key(json, "bytes");
-    tsr_json_write_int(json, target->files[i].plan.size);
+    tsr_json_write_int(json, target->files[i].size);
     tsr_json_end_object(json);
   }
   tsr_json_end_array(json);
 }
 
-void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const tsr_hash128 *hashes,
-                        tsr_text *out) {
+static void write_manifest(const tsr_target *target, const tsr_views *views,
+                           const tsr_hash128 *hashes, tsr_text *out) {
   tsr_json_writer json;
   tsr_json_writer_init(&json, out, 1);
   tsr_json_begin_object(&json);
@@ -64,19 +76,45 @@ void tsr_manifest_write(const tsr_target *target, const tsr_views *views, const 
   tsr_text_add_char(out, '\n');
 }
 
+static void name_file(const tsr_dealing *deal, int64_t index, char *out, size_t size) {
+  snprintf(out, size, "data-%05lld-of-%05lld.safetensors", (long long)index + 1,
+           (long long)deal->count);
+}
+
+// Hashes have one length, so the length of the manifest is known without them.
+static tsr_status measure_manifest(const tsr_dealing *deal) {
+  tsr_target *target = deal->target;
+  tsr_text text = TSR_TEXT_EMPTY;
+  target->index_name = manifest_name;
+  write_manifest(target, deal->views, NULL, &text);
+  tsr_status status = tsr_text_check(&text);
+  target->index_bytes = (int64_t)text.length;
+  tsr_text_deinit(&text);
+  return status;
+}
+
+static tsr_status end_manifest(tsr_target *target, const tsr_target_end *end) {
+  const int64_t count = end->views->count;
+  tsr_hash128 *hashes = calloc((size_t)count + 1, sizeof *hashes);
+  if (!hashes) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++)
+    hashes[i] = tsr_blocks_hash(end->views->items[i], end->blocks + end->first_block[i]);
+  write_manifest(target, end->views, hashes, &target->index);
+  free(hashes);
+  return tsr_text_check(&target->index);
+}
+
 // ---- reading ----
 
-tsr_status tsr_checkpoint_has_manifest(const char *folder, bool *out_found) {
+static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
   char path[PATH_MAX];
-  struct stat info;
-  *out_found = false;
-  if (snprintf(path, sizeof path, "%s/%s", folder, TSR_MANIFEST) >= PATH_MAX) return NULL;
-  return tsr_io_look(path, out_found, &info);
+  if (!probe->folder) return NULL;
+  return tsr_reading_find_file(probe->path, manifest_name, path, out_found);
 }
 
 // What is wrong with one row; the others may be right.
 static tsr_status bad_manifest(tsr_checkpoint *checkpoint, tsr_status failure) {
-  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_BAD_MANIFEST, TSR_MANIFEST, NULL, failure);
+  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_BAD_MANIFEST, manifest_name, NULL, failure);
 }
 
 // A file of the manifest must lie in its folder.
@@ -84,7 +122,7 @@ static tsr_status read_name(const tsr_json *value, const char *folder, char *out
   const char *name = NULL;
   size_t length = 0;
   TSR_TRY(tsr_json_get_string(value, "name", &name, &length));
-  if (!length || memchr(name, '/', length) || memchr(name, '\0', length) || name[0] == '.')
+  if (!tsr_reading_is_inside(name, length))
     return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in the manifest's folder", (int)length,
                     name);
   if (snprintf(out, PATH_MAX, "%s/%.*s", folder, (int)length, name) >= PATH_MAX)
@@ -108,7 +146,7 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
   if (stat(path, &info))
     return tsr_checkpoint_complain(checkpoint, TSR_FAULT_FILE_MISSING, path, NULL,
                                    tsr_fail(IO, "%s: %s", path, strerror(errno)));
-  TSR_TRY(tsr_checkpoint_take_slices(checkpoint, path, position));
+  TSR_TRY(tsr_reading_add_slices(checkpoint, path, position));
   if (info.st_size == bytes) return NULL;
   return tsr_checkpoint_complain(
       checkpoint, TSR_FAULT_SIZE, path, NULL,
@@ -150,7 +188,7 @@ static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root
   TSR_TRY(tsr_plan_from_json(tsr_json_find(root, "plan"), &plan));
   checkpoint->plan = plan;
   if (!tsr_plan_mesh(plan)) return tsr_json_wrong_kind(NULL, "plan: mesh", "an object");
-  TSR_TRY(tsr_checkpoint_take_plan(checkpoint, plan, false));
+  TSR_TRY(tsr_reading_add_planned(checkpoint, false));
   TSR_TRY(read_hashes(checkpoint, tsr_json_find(root, "hashes")));
   const tsr_json *files = tsr_json_find(root, "files");
   TSR_TRY(tsr_json_want_array(files, "files"));
@@ -159,17 +197,16 @@ static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root
   for (const tsr_json *file = tsr_json_first(files); file; file = tsr_json_next(file), i++)
     TSR_TRY(bad_manifest(
         checkpoint, tsr_note(read_file(checkpoint, file, positions), "files[%lld]", (long long)i)));
-  return tsr_checkpoint_check_whole(checkpoint);
+  return tsr_reading_check_complete(checkpoint);
 }
 
-tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
-                                        const tsr_checkpoint_options *options) {
+static tsr_status read_tessera(tsr_checkpoint *checkpoint, const tsr_checkpoint_options *options) {
   char path[PATH_MAX];
   tsr_json_doc *doc = NULL;
   if (options->plan)
     return tsr_fail(BAD_ARGUMENT, "%s: its manifest says how tensors are cut; no plan is wanted",
                     checkpoint->path);
-  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, TSR_MANIFEST) >= PATH_MAX)
+  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, manifest_name) >= PATH_MAX)
     return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
   TSR_TRY(tsr_model_check_link(path));
   TSR_TRY(tsr_json_read_file(path, &doc));
@@ -177,3 +214,20 @@ tsr_status tsr_checkpoint_read_manifest(tsr_checkpoint *checkpoint,
   tsr_json_destroy(doc);
   return tsr_note(status, "%s", path);
 }
+
+static const char *const patterns[] = {"*.safetensors", manifest_name, NULL};
+
+const tsr_format_ops tsr_format_tessera = {.name = "tessera",
+                                           .index_name = manifest_name,
+                                           .ending = ".safetensors",
+                                           .patterns = patterns,
+                                           .needs_plan = true,
+                                           .stage = TSR_DETECT_BY_INDEX,
+                                           .detect = detect,
+                                           .read = read_tessera,
+                                           .name_file = name_file,
+                                           .lay_out = tsr_dealing_lay_out_safetensors,
+                                           .make_index = measure_manifest,
+                                           .digest = tsr_block_hash,
+                                           .end = end_manifest,
+                                           .check = tsr_fsck_slices};

@@ -1,0 +1,136 @@
+// Slices of tensors that a plan cuts: a file holds the slices of one mesh position, each under the
+// plain name of its tensor. Every slice is checked against the plan, and every shard must be there.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text_internal.h"
+#include "element/shape_internal.h"
+#include "format/reading.h"
+#include "tessera/checkpoint/fsck.h"
+#include "tessera/engine/layout.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
+
+tsr_status tsr_reading_add_planned(tsr_checkpoint *checkpoint, bool replicas) {
+  const tsr_plan *plan = checkpoint->plan;
+  checkpoint->tree = tsr_tree_retain(tsr_plan_tree(plan));
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_layout *layout = NULL;
+    int64_t tensor = -1;
+    tsr_status status = tsr_plan_layout(plan, i, &layout);
+    if (!status)
+      status =
+          tsr_store_add_tensor(checkpoint->store, tsr_tree_at(checkpoint->tree, i)->dtype, layout,
+                               replicas ? (int)tsr_layout_replica_count(layout) : 1, &tensor);
+    tsr_layout_release(layout);
+    if (status) return status;
+  }
+  return NULL;
+}
+
+static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                              const tsr_model_tensor *found) {
+  const tsr_stored_tensor *stored = &checkpoint->store->tensors[tensor];
+  tsr_shape wanted, given;
+  if (found->tensor.dtype != stored->dtype)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is %s, but the plan says %s", found->tensor.path,
+                    tsr_dtype_name(found->tensor.dtype, TSR_NAMES_OWN),
+                    tsr_dtype_name(stored->dtype, TSR_NAMES_OWN));
+  tsr_layout_buffer_shape(stored->layout, shard, &wanted);
+  TSR_TRY(tsr_shape_init(&given, found->tensor.dims, found->tensor.rank));
+  if (tsr_shape_equal(&wanted, &given)) return NULL;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&given, &text);
+  tsr_text_add(&text, ", but by the plan its slice is ");
+  tsr_shape_print(&wanted, &text);
+  tsr_status status = tsr_fail(BROKEN_FILE, "tensor \"%s\" has shape %s", found->tensor.path,
+                               tsr_text_string(&text));
+  tsr_text_deinit(&text);
+  return status;
+}
+
+// `out_kind` is what a failure is.
+static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int file,
+                             const tsr_model_tensor *found, tsr_fault_kind *out_kind) {
+  const int64_t tensor = tsr_tree_find(checkpoint->tree, found->tensor.path);
+  *out_kind = TSR_FAULT_NOT_IN_PLAN;
+  if (tensor < 0)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is not in the plan", found->tensor.path);
+  const tsr_layout *layout = checkpoint->store->tensors[tensor].layout;
+  const int64_t shard = tsr_layout_shard(layout, position);
+  const int64_t replica = tsr_layout_replica_id(layout, position);
+  const int copy = replica < checkpoint->store->tensors[tensor].copies ? (int)replica : 0;
+  tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+  *out_kind = TSR_FAULT_TWICE;
+  if (part->file >= 0)
+    return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->tensor.path,
+                    checkpoint->store->paths[part->file]);
+  *out_kind = TSR_FAULT_SLICE;
+  part->file = -2;
+  TSR_TRY(check_slice(checkpoint, tensor, shard, found));
+  *part = (tsr_stored_part){.file = file, .offset = found->begin};
+  return NULL;
+}
+
+tsr_status tsr_reading_add_slices(tsr_checkpoint *checkpoint, const char *path, int64_t position) {
+  tsr_model *model = NULL;
+  struct stat info;
+  int file = -1;
+  tsr_status status = tsr_safetensors_open(path, &model);
+  if (status) return tsr_checkpoint_complain(checkpoint, TSR_FAULT_HEADER, path, NULL, status);
+  status = stat(path, &info)
+               ? tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno))
+               : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
+  for (int64_t i = 0; i < tsr_model_count(model) && !status; i++) {
+    const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
+    tsr_fault_kind kind = TSR_FAULT_SLICE;
+    status = tsr_note(take_slice(checkpoint, position, file, found, &kind), "%s", path);
+    status = tsr_checkpoint_complain(checkpoint, kind, path, found->tensor.path, status);
+  }
+  if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
+  tsr_model_destroy(model);
+  return status;
+}
+
+// Whether no copy of a shard is there; `absent` counts those that are not.
+static bool is_lost(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
+                    int64_t *absent) {
+  const int copies = checkpoint->store->tensors[tensor].copies;
+  int there = 0;
+  for (int copy = 0; copy < copies; copy++)
+    there += tsr_store_part(checkpoint->store, tensor, shard, copy)->file != -1;
+  *absent += copies - there;
+  return there == 0;
+}
+
+static tsr_status check_tensor(tsr_checkpoint *checkpoint, int64_t tensor, int64_t *absent) {
+  const char *name = tsr_tree_at(checkpoint->tree, tensor)->path;
+  const int64_t shards = tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout);
+  int64_t first = -1, lost = 0;
+  for (int64_t shard = 0; shard < shards; shard++)
+    if (is_lost(checkpoint, tensor, shard, absent) && ++lost == 1) first = shard;
+  if (!lost) return NULL;
+  tsr_status status =
+      lost == 1
+          ? tsr_fail(BROKEN_FILE, "%s: no file has shard %lld of tensor \"%s\"", checkpoint->path,
+                     (long long)first, name)
+          : tsr_fail(BROKEN_FILE,
+                     "%s: no file has %lld of the %lld shards of tensor \"%s\", the first "
+                     "being %lld",
+                     checkpoint->path, (long long)lost, (long long)shards, name, (long long)first);
+  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_LOST, NULL, name, status);
+}
+
+// Every shard is there at least once. Copies may be absent: engines leave out what a rank does not
+// need.
+tsr_status tsr_reading_check_complete(tsr_checkpoint *checkpoint) {
+  int64_t absent = 0;
+  for (int64_t i = 0; i < checkpoint->store->count; i++)
+    TSR_TRY(check_tensor(checkpoint, i, &absent));
+  if (absent)
+    tsr_text_addf(&checkpoint->warnings, "%lld copies of shards are absent; others are there\n",
+                  (long long)absent);
+  return NULL;
+}
