@@ -1,4 +1,5 @@
-// Hugging Face folders: what the index says, what the files say, and an index made of the files.
+// The check of a Hugging Face folder: the index against the headers of the files, both against
+// config.json. Repair writes a new index from the headers, if no tensor would be lost by it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ typedef struct folder_state {
   tsr_name_index names;
   tsr_folder_entry *entries;  // owned: every tensor of every file that counts
   int64_t count, capacity, bytes;
-  bool damaged;  // a file that counts cannot be read, or two hold one tensor
+  bool damaged;  // a new index would hide a missing or unreadable tensor
 } folder_state;
 
 static int64_t find_file(const tsr_fsck *fsck, const char *name, size_t length) {
@@ -53,7 +54,7 @@ static tsr_status read_index(folder_state *f) {
   return add_index_failure(f, &place, tsr_index_map(f->doc, &f->map));
 }
 
-// The file that an entry of the index names; each wrong name is told once.
+// Marks the file that an entry names. Each wrong name is reported once.
 static tsr_status name_file(folder_state *f, const tsr_json *member, const char **last,
                             size_t *last_length) {
   const char *name = NULL;
@@ -78,7 +79,7 @@ static tsr_status name_file(folder_state *f, const tsr_json *member, const char 
   if (!copy) return tsr_fail(NO_MEMORY, "the name of a file");
   place.file = copy;
   place.repairable = false;
-  f->damaged = true;  // an index made anew would forget what it held
+  f->damaged = true;  // a new index would omit its tensors
   const bool outside = !length || memchr(name, '/', length) || name[0] == '.';
   place.kind = outside ? TSR_FAULT_OUTSIDE : TSR_FAULT_FILE_MISSING;
   status = tsr_fsck_add(f->fsck, &place,
@@ -97,20 +98,20 @@ static tsr_status name_files(folder_state *f) {
   return NULL;
 }
 
-// Files that no index names: the single one counts, and where an index is wanted, those whose names
-// say that they are a part. Others are only told.
-static bool is_part(const char *name) {
-  int part = 0, parts = 0, end = 0;
-  return sscanf(name, "model-%5d-of-%5d.safetensors%n", &part, &parts, &end) == 2 && end > 0 &&
+// Whether the name is that of one of several numbered files. Without an index these are the model,
+// or else the single file; other files are only reported.
+static bool is_numbered(const char *name) {
+  int number = 0, total = 0, end = 0;
+  return sscanf(name, "model-%5d-of-%5d.safetensors%n", &number, &total, &end) == 2 && end > 0 &&
          !name[end];
 }
 
 static tsr_status choose_files(folder_state *f) {
   tsr_fsck *fsck = f->fsck;
-  int64_t parts = 0;
-  for (int64_t i = 0; i < fsck->file_count; i++) parts += is_part(fsck->files[i].name);
+  int64_t numbered = 0;
+  for (int64_t i = 0; i < fsck->file_count; i++) numbered += is_numbered(fsck->files[i].name);
   const bool indexed = f->map != NULL;
-  if (!indexed && !f->doc && !parts) {
+  if (!indexed && !f->doc && !numbered) {
     const int64_t single = find_file(fsck, SINGLE_NAME, strlen(SINGLE_NAME));
     if (single >= 0) fsck->files[single].named = true;
     if (single < 0)
@@ -118,11 +119,11 @@ static tsr_status choose_files(folder_state *f) {
                           "%s: neither " INDEX_NAME " nor " SINGLE_NAME " is there", fsck->path);
   } else if (!indexed) {
     for (int64_t i = 0; i < fsck->file_count; i++)
-      fsck->files[i].named = is_part(fsck->files[i].name);
+      fsck->files[i].named = is_numbered(fsck->files[i].name);
     if (!f->doc && !fsck->totals[TSR_SEVERITY_ERROR])
       TSR_TRY(tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX, .repairable = true},
                            "%s: %lld files are parts of a model, but " INDEX_NAME " is not there",
-                           fsck->path, (long long)parts));
+                           fsck->path, (long long)numbered));
   }
   for (int64_t i = 0; i < fsck->file_count; i++)
     if (!fsck->files[i].named)
@@ -134,13 +135,13 @@ static tsr_status choose_files(folder_state *f) {
   return NULL;
 }
 
-// Parts are numbered: those whose number nobody has are missing, whatever the index says.
+// Without an index, missing numbers are missing files.
 static tsr_status check_numbers(folder_state *f) {
-  int most = 0, part = 0, parts = 0;
+  int most = 0, number = 0, total = 0;
   for (int64_t i = 0; i < f->fsck->file_count; i++)
-    if (is_part(f->fsck->files[i].name) &&
-        sscanf(f->fsck->files[i].name, "model-%5d-of-%5d", &part, &parts) == 2 && parts > most)
-      most = parts;
+    if (is_numbered(f->fsck->files[i].name) &&
+        sscanf(f->fsck->files[i].name, "model-%5d-of-%5d", &number, &total) == 2 && total > most)
+      most = total;
   for (int i = 1; i <= most && !f->map; i++) {
     char name[64];
     snprintf(name, sizeof name, "model-%05d-of-%05d.safetensors", i, most);
@@ -195,16 +196,16 @@ static tsr_status check_entry(folder_state *f, const tsr_json *member) {
   const char *key = tsr_json_key(member, &key_length), *file = NULL;
   tsr_status status = tsr_index_file(member, &file, &length);
   if (status) {
-    tsr_status_free(status);  // told before
+    tsr_status_free(status);  // already reported
     return NULL;
   }
   const int64_t said = find_file(f->fsck, file, length);
-  if (said < 0 || !f->fsck->files[said].model) return NULL;  // told before
+  if (said < 0 || !f->fsck->files[said].model) return NULL;  // already reported
   char *name = strndup(key, key_length);
   if (!name) return tsr_fail(NO_MEMORY, "the name of a tensor");
   const int64_t found = tsr_name_index_find(&f->names, name);
   const char *holder = found < 0 ? "no file" : f->entries[found].file;
-  // A tensor that no file holds is lost: an index made anew would only forget that it was there.
+  // No file holds the tensor: a new index would hide that.
   if (found < 0) f->damaged = true;
   const tsr_fault_place place = {.kind = TSR_FAULT_NOT_IN_FILE,
                                  .repairable = found >= 0,
@@ -279,7 +280,7 @@ static tsr_status check_tied(folder_state *f) {
 
 // ---- repair ----
 
-// The old index gets a second name, so that there is one at every moment.
+// The old index gets a second name first, so that an index exists at every moment.
 static tsr_status keep_old(const char *path, const char *kept) {
   if (access(path, F_OK)) return NULL;
   unlink(kept);
@@ -290,9 +291,9 @@ static tsr_status repair(folder_state *f) {
   const char *path = NULL, *kept = NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_replacement file;
-  int64_t mendable = 0;
-  for (int64_t i = 0; i < f->fsck->count; i++) mendable += f->fsck->faults[i].repairable;
-  if (!f->fsck->options.repair || !mendable) return NULL;
+  int64_t repairable = 0;
+  for (int64_t i = 0; i < f->fsck->count; i++) repairable += f->fsck->faults[i].repairable;
+  if (!f->fsck->options.repair || !repairable) return NULL;
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME ".bak", &kept));
   qsort(f->entries, (size_t)f->count, sizeof *f->entries, tsr_folder_by_tensor);
@@ -319,7 +320,7 @@ tsr_status tsr_folder_check(tsr_fsck *fsck) {
   if (!status) status = read_files(&f);
   if (!status) status = compare(&f);
   if (!status) status = check_tied(&f);
-  // An index of what is left would hide what is lost: then nothing is mended.
+  // A new index would hide a lost tensor: then nothing is repairable.
   for (int64_t i = 0; i < fsck->count; i++)
     if (f.damaged || !f.count) fsck->faults[i].repairable = false;
   if (!status) status = repair(&f);

@@ -94,7 +94,7 @@ TSR_MUST_USE tsr_status tsr_format_detect(const char *path, tsr_checkpoint_forma
 // a reported fault cannot be read.
 TSR_MUST_USE tsr_status tsr_checkpoint_open_reporting(const char *path,
                                                       const tsr_checkpoint_options *options,
-                                                      tsr_complaint_fn *complain, void *context,
+                                                      tsr_fault_fn *report, void *context,
                                                       tsr_checkpoint **out_checkpoint);
 
 #endif

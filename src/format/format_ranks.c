@@ -136,7 +136,7 @@ static tsr_status ranks_missing(tsr_checkpoint *checkpoint, int64_t from, int64_
                 BROKEN_FILE,
                 "%s: there are no files for ranks %lld to %lld; the plan's mesh has %lld devices",
                 checkpoint->path, (long long)from, (long long)to - 1, (long long)count);
-  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_FILE_MISSING, NULL, NULL, status);
+  return tsr_checkpoint_report(checkpoint, TSR_FAULT_FILE_MISSING, NULL, NULL, status);
 }
 
 // Ranks are 0 .. count-1, each with a file.
@@ -149,7 +149,7 @@ static tsr_status check_ranks(tsr_checkpoint *checkpoint, const rank_files *file
       TSR_TRY(ranks_missing(checkpoint, next, rank, count));
       next = rank + 1;
     } else {
-      TSR_TRY(tsr_checkpoint_complain(
+      TSR_TRY(tsr_checkpoint_report(
           checkpoint, TSR_FAULT_FILE_SURPLUS, path, NULL,
           tsr_fail(BROKEN_FILE,
                    "%s: there is a file for rank %lld, but the plan's mesh has %lld devices", path,

@@ -213,9 +213,9 @@ static tsr_status take_store(tsr_store *store, const tsr_store *other) {
     TSR_TRY(tsr_store_add_tensor(store, t->dtype, t->layout, t->copies, &tensor));
     if (t->foreign) TSR_TRY(take_foreign(store, tensor, t->foreign));
     for (int64_t k = 0; k < parts; k++) {
-      tsr_stored_part part = other->parts[t->first_part + k];
-      if (part.file >= 0) part.file += first_file;
-      store->parts[store->tensors[tensor].first_part + k] = part;
+      tsr_shard_place place = other->places[t->first_place + k];
+      if (place.file >= 0) place.file += first_file;
+      store->places[store->tensors[tensor].first_place + k] = place;
     }
   }
   return NULL;

@@ -114,7 +114,7 @@ static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
 
 // What is wrong with one row; the others may be right.
 static tsr_status bad_manifest(tsr_checkpoint *checkpoint, tsr_status failure) {
-  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_BAD_MANIFEST, manifest_name, NULL, failure);
+  return tsr_checkpoint_report(checkpoint, TSR_FAULT_BAD_MANIFEST, manifest_name, NULL, failure);
 }
 
 // A file of the manifest must lie in its folder.
@@ -144,11 +144,11 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
                     (long long)position, (long long)positions - 1);
   TSR_TRY(tsr_model_check_link(path));
   if (stat(path, &info))
-    return tsr_checkpoint_complain(checkpoint, TSR_FAULT_FILE_MISSING, path, NULL,
-                                   tsr_fail(IO, "%s: %s", path, strerror(errno)));
+    return tsr_checkpoint_report(checkpoint, TSR_FAULT_FILE_MISSING, path, NULL,
+                                 tsr_fail(IO, "%s: %s", path, strerror(errno)));
   TSR_TRY(tsr_reading_add_slices(checkpoint, path, position));
   if (info.st_size == bytes) return NULL;
-  return tsr_checkpoint_complain(
+  return tsr_checkpoint_report(
       checkpoint, TSR_FAULT_SIZE, path, NULL,
       tsr_fail(BROKEN_FILE, "%s: it has %lld bytes, but by the manifest %lld", path,
                (long long)info.st_size, (long long)bytes));

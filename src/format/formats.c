@@ -151,7 +151,7 @@ tsr_status tsr_format_detect(const char *path, tsr_checkpoint_format *out_format
 // ---- opening ----
 
 tsr_status tsr_checkpoint_open_reporting(const char *path, const tsr_checkpoint_options *options,
-                                         tsr_complaint_fn *complain, void *context,
+                                         tsr_fault_fn *report, void *context,
                                          tsr_checkpoint **out_checkpoint) {
   tsr_checkpoint_options read;
   tsr_checkpoint *checkpoint = NULL;
@@ -162,11 +162,11 @@ tsr_status tsr_checkpoint_open_reporting(const char *path, const tsr_checkpoint_
   if (format == TSR_FORMAT_ANY) TSR_TRY(tsr_format_detect(path, &format));
   TSR_TRY(tsr_checkpoint_create(path, &checkpoint));
   checkpoint->format = format;
-  checkpoint->complain = complain;
-  checkpoint->complain_context = context;
+  checkpoint->report = report;
+  checkpoint->report_context = context;
   tsr_status status = tsr_format_row(format)->read(checkpoint, &read);
   if (!status) status = tsr_text_check(&checkpoint->warnings);
-  if (!status && !checkpoint->complaints) status = tsr_store_open(checkpoint->store, false);
+  if (!status && !checkpoint->fault_count) status = tsr_store_open(checkpoint->store, false);
   if (status)
     tsr_checkpoint_release(checkpoint);
   else

@@ -1,4 +1,5 @@
-// The faults of a checkpoint, collected by the checks of its format; headers read for them.
+// Faults of a checkpoint, collected by the check of its format; and the check of a safetensors
+// header, which tells a truncated file from a broken one.
 #include "format/fsck_report.h"
 
 #include <errno.h>
@@ -31,18 +32,18 @@ const char *tsr_severity_name(tsr_severity severity) {
 
 // ---- collecting ----
 
-// What others ask about the faults so far, so that they need not look through all of them.
+// What later checks ask about the faults so far.
 static tsr_status remember(tsr_fsck *fsck, const tsr_fault *fault) {
   int64_t existing = -1;
   if (fault->kind == TSR_FAULT_FILE_MISSING || fault->kind == TSR_FAULT_HEADER ||
       fault->kind == TSR_FAULT_TRUNCATED || fault->kind == TSR_FAULT_UNREADABLE)
-    fsck->files_lost = true;
+    fsck->files_missing = true;
   if (fault->severity != TSR_SEVERITY_ERROR) return NULL;
-  return tsr_name_index_add(&fsck->told, fault->file, 0, &existing);
+  return tsr_name_index_add(&fsck->reported, fault->file, 0, &existing);
 }
 
-bool tsr_fsck_is_told(const tsr_fsck *fsck, const char *file) {
-  return tsr_name_index_find(&fsck->told, file) >= 0;
+bool tsr_fsck_is_reported(const tsr_fsck *fsck, const char *file) {
+  return tsr_name_index_find(&fsck->reported, file) >= 0;
 }
 
 tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char *format, ...) {
@@ -94,7 +95,7 @@ tsr_status tsr_fsck_path(tsr_fsck *fsck, const char *name, const char **out_path
 
 // ---- one file ----
 
-// Where the tensors of a header end, from the start of the file; -1 if that cannot be said.
+// The end of the tensors of a header, from the start of the file; -1 = unknown.
 static int64_t end_of_tensors(const char *header, uint64_t length) {
   tsr_json_doc *doc = NULL;
   int64_t most = 0;
@@ -113,8 +114,8 @@ static int64_t end_of_tensors(const char *header, uint64_t length) {
   return __builtin_add_overflow(most, 8 + (int64_t)length, &all) ? -1 : all;
 }
 
-// Whether a file that was refused would be legal if it were longer: then it was cut off. Gives the
-// size it should have, and its tensors.
+// A refused file that would be legal if it were longer is truncated. Gives the expected size and
+// the tensors.
 static tsr_status find_truncation(const char *path, int64_t size, int64_t *out_wanted,
                                   tsr_model **out_model) {
   uint64_t length = 0;
@@ -169,12 +170,12 @@ tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name, tsr_model **ou
                       path, (long long)info.st_size, (long long)wanted);
 }
 
-// ---- what is known ----
+// ---- results ----
 
 void tsr_fsck_destroy(tsr_fsck *fsck) {
   if (!fsck) return;
   for (int64_t i = 0; i < fsck->file_count; i++) tsr_model_destroy(fsck->files[i].model);
-  tsr_name_index_deinit(&fsck->told);
+  tsr_name_index_deinit(&fsck->reported);
   tsr_arena_deinit(&fsck->arena);
   free(fsck->files);
   free(fsck->faults);

@@ -62,15 +62,15 @@ static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int f
   const int64_t shard = tsr_layout_shard(layout, position);
   const int64_t replica = tsr_layout_replica_id(layout, position);
   const int copy = replica < checkpoint->store->tensors[tensor].copies ? (int)replica : 0;
-  tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+  tsr_shard_place *place = tsr_store_place(checkpoint->store, tensor, shard, copy);
   *out_kind = TSR_FAULT_TWICE;
-  if (part->file >= 0)
+  if (place->file >= 0)
     return tsr_fail(BROKEN_FILE, "tensor \"%s\" is in %s too", found->tensor.path,
-                    checkpoint->store->paths[part->file]);
+                    checkpoint->store->paths[place->file]);
   *out_kind = TSR_FAULT_SLICE;
-  part->file = -2;
+  place->file = -2;
   TSR_TRY(check_slice(checkpoint, tensor, shard, found));
-  *part = (tsr_stored_part){.file = file, .offset = found->begin};
+  *place = (tsr_shard_place){.file = file, .offset = found->begin};
   return NULL;
 }
 
@@ -79,7 +79,7 @@ tsr_status tsr_reading_add_slices(tsr_checkpoint *checkpoint, const char *path, 
   struct stat info;
   int file = -1;
   tsr_status status = tsr_safetensors_open(path, &model);
-  if (status) return tsr_checkpoint_complain(checkpoint, TSR_FAULT_HEADER, path, NULL, status);
+  if (status) return tsr_checkpoint_report(checkpoint, TSR_FAULT_HEADER, path, NULL, status);
   status = stat(path, &info)
                ? tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno))
                : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
@@ -87,7 +87,7 @@ tsr_status tsr_reading_add_slices(tsr_checkpoint *checkpoint, const char *path, 
     const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
     tsr_fault_kind kind = TSR_FAULT_SLICE;
     status = tsr_note(take_slice(checkpoint, position, file, found, &kind), "%s", path);
-    status = tsr_checkpoint_complain(checkpoint, kind, path, found->tensor.path, status);
+    status = tsr_checkpoint_report(checkpoint, kind, path, found->tensor.path, status);
   }
   if (!status) status = tsr_checkpoint_take_metadata(checkpoint, model);
   tsr_model_destroy(model);
@@ -100,7 +100,7 @@ static bool is_lost(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t sh
   const int copies = checkpoint->store->tensors[tensor].copies;
   int there = 0;
   for (int copy = 0; copy < copies; copy++)
-    there += tsr_store_part(checkpoint->store, tensor, shard, copy)->file != -1;
+    there += tsr_store_place(checkpoint->store, tensor, shard, copy)->file != -1;
   *absent += copies - there;
   return there == 0;
 }
@@ -120,7 +120,7 @@ static tsr_status check_tensor(tsr_checkpoint *checkpoint, int64_t tensor, int64
                      "%s: no file has %lld of the %lld shards of tensor \"%s\", the first "
                      "being %lld",
                      checkpoint->path, (long long)lost, (long long)shards, name, (long long)first);
-  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_LOST, NULL, name, status);
+  return tsr_checkpoint_report(checkpoint, TSR_FAULT_LOST, NULL, name, status);
 }
 
 // Every shard is there at least once. Copies may be absent: engines leave out what a rank does not

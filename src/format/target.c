@@ -72,7 +72,7 @@ static bool is_full(const tsr_dealing *deal, const tsr_bin *bin, int64_t bytes) 
 
 static tsr_status add_shard(tsr_dealing *deal, const tsr_dealt_shard *s) {
   tsr_bin *last = &deal->bins[deal->count - 1];
-  const int64_t bytes = tsr_store_part_bytes(deal->target->store, s->tensor, s->shard);
+  const int64_t bytes = tsr_store_shard_bytes(deal->target->store, s->tensor, s->shard);
   if (is_full(deal, last, bytes)) {
     TSR_TRY(add_bin(deal, last->rank, last->number + 1));
     last = &deal->bins[deal->count - 1];
@@ -166,9 +166,9 @@ static tsr_status add_file(tsr_dealing *deal, int64_t index) {
   if (!file->name) return tsr_fail(NO_MEMORY, "the name of a file");
   TSR_TRY_NOTE(target->format->lay_out(deal, bin, file), "%s", name);
   for (int64_t i = 0; i < bin->count; i++)
-    *tsr_store_part(target->store, bin->shards[i].tensor, bin->shards[i].shard,
-                    bin->shards[i].copy) =
-        (tsr_stored_part){.file = (int32_t)index, .offset = file->begins[i]};
+    *tsr_store_place(target->store, bin->shards[i].tensor, bin->shards[i].shard,
+                     bin->shards[i].copy) =
+        (tsr_shard_place){.file = (int32_t)index, .offset = file->begins[i]};
   return NULL;
 }
 
@@ -180,8 +180,8 @@ static tsr_status add_files(tsr_dealing *deal) {
 }
 
 const char *tsr_dealing_file_of(const tsr_dealing *deal, int64_t tensor) {
-  const tsr_stored_part *part = tsr_store_part(deal->target->store, tensor, 0, 0);
-  return deal->target->files[part->file].name;
+  const tsr_shard_place *place = tsr_store_place(deal->target->store, tensor, 0, 0);
+  return deal->target->files[place->file].name;
 }
 
 tsr_status tsr_target_set_index(tsr_target *target, const char *name) {

@@ -70,8 +70,8 @@ static tsr_status add_tensor(tsr_store *store, const tsr_sharding *whole,
   tsr_status status = tsr_store_add_tensor(store, found->tensor.dtype, layout, 1, &tensor);
   tsr_layout_release(layout);
   if (!status)
-    *tsr_store_part(store, tensor, 0, 0) =
-        (tsr_stored_part){.file = found->file, .offset = found->begin};
+    *tsr_store_place(store, tensor, 0, 0) =
+        (tsr_shard_place){.file = found->file, .offset = found->begin};
   return status;
 }
 

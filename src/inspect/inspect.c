@@ -108,9 +108,9 @@ static void add_parts(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t 
   const int64_t shards = tsr_layout_shard_count(tsr_checkpoint_layout(checkpoint, tensor));
   const int64_t copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
-    const int64_t bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard);
+    const int64_t bytes = tsr_store_shard_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies && bytes > 0; copy++) {
-      const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+      const tsr_shard_place *part = tsr_store_place(checkpoint->store, tensor, shard, copy);
       if (part->file < 0) continue;
       row->stored += bytes;
       row->files += seen[part->file] != number;

@@ -32,9 +32,9 @@ static void count_parts(const tsr_checkpoint *checkpoint, int64_t tensor, bool b
   const int64_t shards = tsr_layout_shard_count(layout);
   const int64_t copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
-    const int64_t bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard);
+    const int64_t bytes = tsr_store_shard_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies; copy++) {
-      const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, copy);
+      const tsr_shard_place *part = tsr_store_place(checkpoint->store, tensor, shard, copy);
       if (part->file < 0) continue;
       const int64_t at = by_file ? part->file : tsr_layout_replica_at(layout, shard, copy);
       count_part(&shares[at], &last[at], tensor + 1, bytes);
@@ -79,7 +79,7 @@ static void count_kind(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t
   const tsr_layout *layout = tsr_checkpoint_layout(checkpoint, tensor);
   for (int64_t p = 0; p < count; p++) {
     const int64_t bytes =
-        tsr_store_part_bytes(checkpoint->store, tensor, tsr_layout_shard(layout, p));
+        tsr_store_shard_bytes(checkpoint->store, tensor, tsr_layout_shard(layout, p));
     shares[p].bytes += times * bytes;
     shares[p].tensors += bytes > 0 ? times : 0;
   }

@@ -34,7 +34,7 @@ enum {
 int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint) {
   const tsr_store *store = checkpoint->store;
   return store->count * (checkpoint->plan ? SOURCE_CUT : SOURCE_WHOLE) +
-         store->part_count * SOURCE_PART + store->file_count * SOURCE_FILE;
+         store->place_count * SOURCE_PART + store->file_count * SOURCE_FILE;
 }
 
 int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map) {
@@ -54,7 +54,7 @@ int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map) {
 int64_t tsr_budget_target(const tsr_target *target) {
   const tsr_store *store = target->store;
   int64_t bytes = store->count * (target->plan ? TARGET_CUT : TARGET_WHOLE) +
-                  store->part_count * TARGET_PART + target->file_count * TARGET_FILE +
+                  store->place_count * TARGET_PART + target->file_count * TARGET_FILE +
                   target->index_bytes + target->state_bytes;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].header_bytes;
   return bytes;

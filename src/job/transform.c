@@ -197,7 +197,7 @@ static int64_t stored_bytes(const tsr_store *store) {
   for (int64_t i = 0; i < store->count; i++) {
     const int64_t shards = tsr_layout_shard_count(store->tensors[i].layout);
     for (int64_t s = 0; s < shards; s++)
-      bytes += tsr_store_part_bytes(store, i, s) * store->tensors[i].copies;
+      bytes += tsr_store_shard_bytes(store, i, s) * store->tensors[i].copies;
   }
   return bytes;
 }

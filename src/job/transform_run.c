@@ -250,7 +250,7 @@ static tsr_status go_on(tsr_running *run) {
 
 static tsr_status open_files(tsr_running *run) {
   TSR_TRY(tsr_target_open(run->t->target, run->t->work.partial));
-  run->t->target->store->files->sends = run->sync;
+  run->t->target->store->files->early_sync = run->sync;
   return NULL;
 }
 
@@ -323,7 +323,7 @@ tsr_status tsr_running_commit(tsr_running *run) {
 // Without syncs there is no telling what a close that failed has lost.
 tsr_status tsr_running_close(tsr_running *run) {
   const tsr_files *files = run->t->target->store->files;
-  const bool lost = run->lost || (files && files->lost);
+  const bool lost = run->lost || (files && files->write_failed);
   tsr_status status = tsr_store_close_files(run->t->target->store);
   if ((status || lost) && !run->sync) run->worthless = true;
   return status;
@@ -365,7 +365,7 @@ static tsr_status write_all(tsr_running *run) {
   // Of a damaged source nothing is worth resuming.
   if (tsr_status_cause(status) == TSR_CAUSE_SOURCE_DAMAGED) run->worthless = true;
   // What the other workers have done is kept for whoever resumes; the failure is what counts.
-  if (!run->lost && !t->target->store->files->lost) tsr_status_free(tsr_running_flush(run));
+  if (!run->lost && !t->target->store->files->write_failed) tsr_status_free(tsr_running_flush(run));
   return status;
 }
 

@@ -142,7 +142,7 @@ static tsr_status sort_tensors(tsr_load *load) {
     const int64_t origin = load->tensors[i].origin;
     places[i] = (place){.tensor = i};
     if (origin < 0) continue;
-    const tsr_stored_part *part = tsr_store_part_to_read(load->checkpoint->store, origin, 0, -1);
+    const tsr_shard_place *part = tsr_store_place_to_read(load->checkpoint->store, origin, 0, -1);
     places[i] = (place){part->file, part->offset, i};
   }
   qsort(places, (size_t)load->count, sizeof *places, by_place);

@@ -36,7 +36,7 @@ typedef struct target {
 static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   const target *to = context;
   const tsr_store *store = to->r->load->checkpoint->store;
-  const tsr_stored_part *part = tsr_store_part_to_read(store, to->t->origin, copy->source, -1);
+  const tsr_shard_place *part = tsr_store_place_to_read(store, to->t->origin, copy->source, -1);
   if (part->file < 0)
     return tsr_fail(NOT_FOUND, "no file holds shard %lld", (long long)copy->source);
   tsr_batch_run run = {.file = part->file,

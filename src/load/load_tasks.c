@@ -183,7 +183,7 @@ static tsr_status find_place(const tsr_load *load, const tsr_load_tensor *t, con
   if (t->origin < 0) return NULL;
   for (int d = 0; d < rank; d++) corner[d] = (tsr_range){box[d].lo, box[d].lo + 1};
   if (t->direct) TSR_TRY(tsr_box_copies(t->index, corner, TSR_BOX_OWNERS, take_place, &copy));
-  const tsr_stored_part *part = tsr_store_part_to_read(store, t->origin, copy.source, -1);
+  const tsr_shard_place *part = tsr_store_place_to_read(store, t->origin, copy.source, -1);
   task->file = part->file;
   task->offset = part->offset + tsr_load_stored_bytes(load, t, copy.from);
   return NULL;

@@ -1,4 +1,6 @@
-// A box is read and written run by run; the runs of each copy are moved in the fewest calls.
+// Boxes in and out of shards. A box is a list of copies between the box and shards (box_copies.h);
+// each copy is a list of runs, which runs.c moves in few calls. Elements smaller than a byte go one
+// run at a time.
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +17,12 @@ typedef struct box_io {
   tsr_store *store;
   int64_t tensor;
   const tsr_box_index *index;
-  int64_t first;  // of the elements in the tensor, for messages
-  int copy;       // to read; negative = any
+  int64_t first;  // element of the tensor, for messages
+  int copy;       // to read; negative = the first present
   int bits;
-  char *buffer;   // the caller's; changed by reading only
-  int64_t place;  // of the box in it, in elements
-  tsr_runs runs;  // its mode says what is done; COMPARE: all copies but the one that is read
+  char *buffer;   // of the caller; only reading changes it
+  int64_t place;  // of the box in the buffer, in elements
+  tsr_runs runs;  // in mode COMPARE: all copies but the one to read
 } box_io;
 
 // ---- copies that differ ----
@@ -30,11 +32,11 @@ static tsr_status find_owner(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
-static const tsr_stored_part *part_to_read(const box_io *io, int64_t shard) {
-  return tsr_store_part_to_read(io->store, io->tensor, shard, io->copy);
+static const tsr_shard_place *place_to_read(const box_io *io, int64_t shard) {
+  return tsr_store_place_to_read(io->store, io->tensor, shard, io->copy);
 }
 
-// Element `place` of the buffer is another one in `file`.
+// The failure that element `place` of the buffer has another value in `file`.
 static tsr_status fail_copies(const box_io *io, int file, int64_t place) {
   const tsr_layout *layout = io->store->tensors[io->tensor].layout;
   tsr_range box[TSR_MAX_RANK];
@@ -48,7 +50,7 @@ static tsr_status fail_copies(const box_io *io, int file, int64_t place) {
   tsr_status status = tsr_text_check(&text);
   if (!status)
     status = tsr_fail(COPIES_DIFFER, "%s and %s store element %s with different values",
-                      tsr_files_path(io->store->files, part_to_read(io, shard)->file),
+                      tsr_files_path(io->store->files, place_to_read(io, shard)->file),
                       tsr_files_path(io->store->files, file), tsr_text_string(&text));
   tsr_text_deinit(&text);
   return status;
@@ -66,29 +68,29 @@ static tsr_status compare_run(void *context, int file, const struct iovec *run,
 
 // ---- one copy ----
 
-// Calls for every run of a copy: `from` in the shard's buffer and `to` in the box's, in elements.
-typedef tsr_status run_fn(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+// Called for every run of a copy: `from` is in the shard, `to` in the box, in elements.
+typedef tsr_status run_fn(box_io *io, const tsr_shard_place *stored, int64_t from, int64_t to,
                           int64_t length);
 
-static tsr_status each_run(box_io *io, const tsr_stored_part *part, const tsr_copy *copy,
+static tsr_status each_run(box_io *io, const tsr_shard_place *stored, const tsr_copy *copy,
                            run_fn *fn) {
   int64_t turns[TSR_MAX_RANK] = {0}, from = copy->from, to = copy->to;
   do {
-    TSR_TRY(fn(io, part, from, to, copy->length));
+    TSR_TRY(fn(io, stored, from, to, copy->length));
   } while (tsr_copy_next_run(copy, turns, &from, &to));
   return NULL;
 }
 
-static tsr_status run_of_bytes(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+static tsr_status run_of_bytes(box_io *io, const tsr_shard_place *stored, int64_t from, int64_t to,
                                int64_t length) {
   const int64_t width = io->bits / 8, bytes = length * width;
-  const int64_t offset = part->offset + from * width;
+  const int64_t offset = stored->offset + from * width;
   char *place = io->buffer + (io->place + to) * width;
-  // What is compared goes through the staging buffer, so that no run may be longer.
+  // Compared runs must fit in the staging buffer.
   const int64_t most = io->runs.mode == TSR_RUNS_COMPARE ? TSR_MOST_STAGED : bytes;
   for (int64_t done = 0; done < bytes; done += most) {
     const int64_t some = bytes - done < most ? bytes - done : most;
-    TSR_TRY(tsr_runs_add(&io->runs, part->file, offset + done, place + done, some));
+    TSR_TRY(tsr_runs_add(&io->runs, stored->file, offset + done, place + done, some));
   }
   return NULL;
 }
@@ -104,17 +106,17 @@ static tsr_status compare_bits(const box_io *io, int file, const char *stored, i
   return NULL;
 }
 
-// Elements smaller than a byte: the bytes that hold the run are read, changed and written back.
-// Eight elements always end with a byte, so that is where they start. Neighbours may share a byte
-// with the run, so that only one thread writes such a tensor at a time.
-static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, int64_t from,
+// Elements smaller than a byte: the bytes of the run are read, changed and written back. Eight
+// elements always end at a byte, so reading starts at a multiple of eight. Neighbours may share a
+// byte with the run, so only one thread at a time writes such a tensor.
+static tsr_status change_bits(box_io *io, int fd, const tsr_shard_place *stored, int64_t from,
                               int64_t to, int64_t length, char *bytes) {
-  const char *path = tsr_files_path(io->store->files, part->file);
+  const char *path = tsr_files_path(io->store->files, stored->file);
   const int64_t aligned = from / 8 * 8, start = aligned * io->bits / 8;
   const int64_t count = ((from + length) * io->bits + 7) / 8 - start;
-  TSR_TRY(tsr_io_read(fd, path, bytes, count, part->offset + start));
+  TSR_TRY(tsr_io_read(fd, path, bytes, count, stored->offset + start));
   if (io->runs.mode == TSR_RUNS_COMPARE)
-    return compare_bits(io, part->file, bytes, from - aligned, io->place + to, length);
+    return compare_bits(io, stored->file, bytes, from - aligned, io->place + to, length);
   tsr_copy copy = {.from = from - aligned, .to = io->place + to, .length = length};
   if (io->runs.mode == TSR_RUNS_READ) {
     tsr_copy_run(&copy, io->bits, bytes, io->buffer);
@@ -122,53 +124,53 @@ static tsr_status change_bits(box_io *io, int fd, const tsr_stored_part *part, i
   }
   copy = (tsr_copy){.from = io->place + to, .to = from - aligned, .length = length};
   tsr_copy_run(&copy, io->bits, io->buffer, bytes);
-  return tsr_io_write(fd, path, bytes, count, part->offset + start);
+  return tsr_io_write(fd, path, bytes, count, stored->offset + start);
 }
 
-static tsr_status run_of_bits(box_io *io, const tsr_stored_part *part, int64_t from, int64_t to,
+static tsr_status run_of_bits(box_io *io, const tsr_shard_place *stored, int64_t from, int64_t to,
                               int64_t length) {
   int fd = -1;
   char *bytes = malloc((size_t)((length + 8) * io->bits / 8 + 1));
   if (!bytes) return tsr_fail(NO_MEMORY, "%lld elements of a tensor", (long long)length);
-  tsr_status status = tsr_files_take(io->store->files, part->file, &fd);
+  tsr_status status = tsr_files_take(io->store->files, stored->file, &fd);
   if (!status) {
-    status = change_bits(io, fd, part, from, to, length, bytes);
-    tsr_files_give_back(io->store->files, part->file);
+    status = change_bits(io, fd, stored, from, to, length, bytes);
+    tsr_files_give_back(io->store->files, stored->file);
   }
   free(bytes);
   return status;
 }
 
-static tsr_status do_part(box_io *io, const tsr_stored_part *part, const tsr_copy *copy) {
-  return each_run(io, part, copy, io->bits % 8 == 0 ? run_of_bytes : run_of_bits);
+static tsr_status move_copy(box_io *io, const tsr_shard_place *stored, const tsr_copy *copy) {
+  return each_run(io, stored, copy, io->bits % 8 == 0 ? run_of_bytes : run_of_bits);
 }
 
 static tsr_status read_copy(void *context, const tsr_copy *copy) {
   box_io *io = context;
-  const tsr_stored_part *part = part_to_read(io, copy->source);
-  if (part->file < 0)
+  const tsr_shard_place *stored = place_to_read(io, copy->source);
+  if (stored->file < 0)
     return tsr_fail(NOT_FOUND, "no file holds shard %lld of tensor %lld", (long long)copy->source,
                     (long long)io->tensor);
-  return do_part(io, part, copy);
+  return move_copy(io, stored, copy);
 }
 
 static tsr_status write_copy(void *context, const tsr_copy *copy) {
   box_io *io = context;
   const int copies = io->store->tensors[io->tensor].copies;
   for (int c = 0; c < copies; c++) {
-    const tsr_stored_part *part = tsr_store_part(io->store, io->tensor, copy->source, c);
-    if (part->file >= 0) TSR_TRY(do_part(io, part, copy));
+    const tsr_shard_place *stored = tsr_store_place(io->store, io->tensor, copy->source, c);
+    if (stored->file >= 0) TSR_TRY(move_copy(io, stored, copy));
   }
   return NULL;
 }
 
 static tsr_status compare_copy(void *context, const tsr_copy *copy) {
   box_io *io = context;
-  const tsr_stored_part *read = copy->target == 0 ? part_to_read(io, copy->source) : NULL;
+  const tsr_shard_place *read = copy->target == 0 ? place_to_read(io, copy->source) : NULL;
   const int copies = io->store->tensors[io->tensor].copies;
   for (int c = 0; c < copies; c++) {
-    const tsr_stored_part *part = tsr_store_part(io->store, io->tensor, copy->source, c);
-    if (part->file >= 0 && part != read) TSR_TRY(do_part(io, part, copy));
+    const tsr_shard_place *stored = tsr_store_place(io->store, io->tensor, copy->source, c);
+    if (stored->file >= 0 && stored != read) TSR_TRY(move_copy(io, stored, copy));
   }
   return NULL;
 }
@@ -206,7 +208,7 @@ static tsr_status do_boxes(box_io *io, int64_t count) {
   return NULL;
 }
 
-// A box, or with NULL `count` elements from the first on.
+// Moves a box, or `count` elements from `first` on if `box` is NULL.
 static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   tsr_status status = start(io);
   const bool locked = io->runs.mode == TSR_RUNS_WRITE && !status && io->bits % 8 != 0;
@@ -216,32 +218,6 @@ static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
   tsr_runs_deinit(&io->runs);
   return status;
-}
-
-tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                              const tsr_range *box, void *out) {
-  box_io io = {.store = store, .tensor = tensor, .index = index, .copy = -1, .buffer = out};
-  return run(&io, box, 0);
-}
-
-tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                          const tsr_range *box, int copy, void *out) {
-  if (store->tensors[tensor].foreign) return tsr_foreign_read(store, tensor, index, box, out);
-  box_io io = {.store = store, .tensor = tensor, .index = index, .copy = copy, .buffer = out};
-  return run(&io, box, 0);
-}
-
-tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                                int64_t first, int64_t count, int copy, void *out) {
-  if (store->tensors[tensor].foreign)
-    return tsr_foreign_read_range(store, tensor, index, first, count, out);
-  box_io io = {.store = store,
-               .tensor = tensor,
-               .index = index,
-               .first = first,
-               .copy = copy,
-               .buffer = out};
-  return run(&io, NULL, count);
 }
 
 static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index,
@@ -254,22 +230,49 @@ static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *in
                   .buffer = (char *)(uintptr_t)bytes};
 }
 
+tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                              const tsr_range *box, void *out) {
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_READ, out);
+  return run(&io, box, 0);
+}
+
+tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                          const tsr_range *box, int copy, void *out) {
+  if (store->tensors[tensor].foreign) return tsr_foreign_read(store, tensor, index, box, out);
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_READ, out);
+  io.copy = copy;
+  return run(&io, box, 0);
+}
+
+tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                int64_t first, int64_t count, int copy, void *out) {
+  if (store->tensors[tensor].foreign)
+    return tsr_foreign_read_range(store, tensor, index, first, count, out);
+  box_io io = of_bytes(store, tensor, index, TSR_RUNS_READ, out);
+  io.first = first;
+  io.copy = copy;
+  return run(&io, NULL, count);
+}
+
 tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                            const tsr_range *box, const void *bytes) {
   box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
   return run(&io, box, 0);
 }
 
-tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                                 int64_t first, int64_t count, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
+static tsr_status run_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                            tsr_runs_mode mode, int64_t first, int64_t count, const void *bytes) {
+  box_io io = of_bytes(store, tensor, index, mode, bytes);
   io.first = first;
   return run(&io, NULL, count);
 }
 
+tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                                 int64_t first, int64_t count, const void *bytes) {
+  return run_range(store, tensor, index, TSR_RUNS_WRITE, first, count, bytes);
+}
+
 tsr_status tsr_store_check_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                  int64_t first, int64_t count, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, TSR_RUNS_COMPARE, bytes);
-  io.first = first;
-  return run(&io, NULL, count);
+  return run_range(store, tensor, index, TSR_RUNS_COMPARE, first, count, bytes);
 }

@@ -1,4 +1,4 @@
-// The handle of an open checkpoint: its tensors, its files, and reading from them. Formats fill it.
+// The handle of an open checkpoint: its tensors, its files, and reading boxes. Formats fill it.
 #include "store/checkpoint.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void destroy(tsr_checkpoint *checkpoint) {
   tsr_text_deinit(&checkpoint->warnings);
   tsr_metadata_list_deinit(&checkpoint->metadata);
   tsr_name_index_deinit(&checkpoint->metadata_names);
-  tsr_name_index_deinit(&checkpoint->metadata_told);
+  tsr_name_index_deinit(&checkpoint->metadata_warned);
   free(checkpoint->hashes);
   free(checkpoint->path);
   free(checkpoint);
@@ -46,11 +46,11 @@ tsr_status tsr_checkpoint_create(const char *path, tsr_checkpoint **out_checkpoi
   return status;
 }
 
-tsr_status tsr_checkpoint_complain(tsr_checkpoint *checkpoint, tsr_fault_kind kind,
-                                   const char *file, const char *tensor, tsr_status failure) {
-  if (!failure || !checkpoint->complain) return failure;
-  checkpoint->complaints++;
-  return checkpoint->complain(checkpoint->complain_context, kind, file, tensor, failure);
+tsr_status tsr_checkpoint_report(tsr_checkpoint *checkpoint, tsr_fault_kind kind, const char *file,
+                                 const char *tensor, tsr_status failure) {
+  if (!failure || !checkpoint->report) return failure;
+  checkpoint->fault_count++;
+  return checkpoint->report(checkpoint->report_context, kind, file, tensor, failure);
 }
 
 tsr_checkpoint *tsr_checkpoint_retain(const tsr_checkpoint *checkpoint) {
@@ -76,7 +76,7 @@ tsr_status tsr_sharding_whole(tsr_sharding **out_sharding) {
   return status;
 }
 
-// ---- what is known ----
+// ---- accessors ----
 
 tsr_checkpoint_format tsr_checkpoint_format_of(const tsr_checkpoint *checkpoint) {
   return checkpoint->format;
@@ -131,12 +131,12 @@ bool tsr_checkpoint_find(const tsr_checkpoint *checkpoint, int64_t tensor, int64
       copy >= checkpoint->store->tensors[tensor].copies || shard < 0 ||
       shard >= tsr_layout_shard_count(checkpoint->store->tensors[tensor].layout))
     return false;
-  const tsr_stored_part *part = tsr_store_part(checkpoint->store, tensor, shard, (int)copy);
-  if (part->file < 0 || checkpoint->store->tensors[tensor].foreign) return false;
-  *out_stored = (tsr_stored){.file = part->file,
-                             .path = checkpoint->store->paths[part->file],
-                             .offset = part->offset,
-                             .bytes = tsr_store_part_bytes(checkpoint->store, tensor, shard)};
+  const tsr_shard_place *place = tsr_store_place(checkpoint->store, tensor, shard, (int)copy);
+  if (place->file < 0 || checkpoint->store->tensors[tensor].foreign) return false;
+  *out_stored = (tsr_stored){.file = place->file,
+                             .path = checkpoint->store->paths[place->file],
+                             .offset = place->offset,
+                             .bytes = tsr_store_shard_bytes(checkpoint->store, tensor, shard)};
   return true;
 }
 

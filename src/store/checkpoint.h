@@ -1,4 +1,4 @@
-// The handle of an open checkpoint, which formats fill and everything above reads.
+// The handle of an open checkpoint. Formats fill it, all rooms above read it.
 #ifndef TESSERA_STORE_CHECKPOINT_H
 #define TESSERA_STORE_CHECKPOINT_H
 
@@ -16,10 +16,10 @@
 #include "tessera/plan.h"
 #include "tessera/tree.h"
 
-// Hears what is wrong with a checkpoint and where; `file` and `tensor` may be NULL. Takes the
-// failure over and gives NULL, so that reading goes on, or gives one, so that it ends.
-typedef tsr_status tsr_complaint_fn(void *context, tsr_fault_kind kind, const char *file,
-                                    const char *tensor, tsr_status failure);
+// Receives a fault of a checkpoint; `file` and `tensor` may be NULL. Takes over the failure.
+// Returns NULL to continue reading, or a failure to stop.
+typedef tsr_status tsr_fault_fn(void *context, tsr_fault_kind kind, const char *file,
+                                const char *tensor, tsr_status failure);
 
 struct tsr_checkpoint {
   atomic_int refs;
@@ -28,27 +28,27 @@ struct tsr_checkpoint {
   const tsr_tree *tree;  // owned
   const tsr_plan *plan;  // owned; NULL if nothing is cut
   tsr_store *store;      // owned; its tensors are the tree's
-  tsr_hash128 *hashes;   // owned: of each tensor, as the manifest has them; NULL without one
+  tsr_hash128 *hashes;   // owned: stored hash of each tensor; NULL = the format stores none
   tsr_arena arena;       // metadata, and texts of readers
   tsr_metadata_list metadata;
-  tsr_name_index metadata_names, metadata_told;  // all keys; those that were warned of
+  tsr_name_index metadata_names, metadata_warned;  // all keys; keys with a warning
   tsr_text warnings;
-  tsr_complaint_fn *complain;  // NULL = what is wrong ends the reading
-  void *complain_context;
-  int64_t complaints;  // that were heard
+  tsr_fault_fn *report;  // NULL = the first fault is the failure of opening
+  void *report_context;
+  int64_t fault_count;  // faults reported
 };
 
-// A checkpoint of nothing yet, with one reference.
+// An empty checkpoint with one reference.
 TSR_MUST_USE tsr_status tsr_checkpoint_create(const char *path, tsr_checkpoint **out_checkpoint);
-// What readers do with a failure after which they can go on; NULL stays NULL.
-TSR_MUST_USE tsr_status tsr_checkpoint_complain(tsr_checkpoint *checkpoint, tsr_fault_kind kind,
-                                                const char *file, const char *tensor,
-                                                tsr_status failure);
+// Reports a failure after which the reader can continue; NULL stays NULL.
+TSR_MUST_USE tsr_status tsr_checkpoint_report(tsr_checkpoint *checkpoint, tsr_fault_kind kind,
+                                              const char *file, const char *tensor,
+                                              tsr_status failure);
 
-// Of metadata with the same key, the first stays; where another differs, a warning tells.
+// Keeps the first value of a key. A different second value is a warning.
 TSR_MUST_USE tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint,
                                                     const tsr_metadata *item);
-// Takes over what a file's header says besides its tensors.
+// Adds the metadata and warnings of a file's header.
 TSR_MUST_USE tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint,
                                                      const tsr_model *model);
 

@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/checkpoint/open.h beside what is public.
+// Questions to an open checkpoint that are not public.
 #ifndef TESSERA_STORE_CHECKPOINT_INTERNAL_H
 #define TESSERA_STORE_CHECKPOINT_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/status.h"
 
-// The format of a word; fails with bad_argument, which lists them.
+// The format of a name; fails with bad_argument and lists the known names.
 TSR_MUST_USE tsr_status tsr_checkpoint_format_parse(const char *name,
                                                     tsr_checkpoint_format *out_format);
 
@@ -20,12 +20,11 @@ int64_t tsr_checkpoint_file_count(const tsr_checkpoint *checkpoint);
 const char *tsr_checkpoint_file_at(const tsr_checkpoint *checkpoint, int64_t file);
 int64_t tsr_checkpoint_file_bytes(const tsr_checkpoint *checkpoint, int64_t file);
 
-// How many stored copies the shards of a tensor may have: the replicas of its layout in formats
-// with files for each rank, 1 in others. tsr_checkpoint_find finds them.
+// The largest number of stored copies of a shard: the replicas of the layout in formats with files
+// for each rank, 1 in others. tsr_checkpoint_find finds them.
 int64_t tsr_checkpoint_copies(const tsr_checkpoint *checkpoint, int64_t tensor);
 
-// The hash that was stored with a tensor; false for formats that store none. Whether it still holds
-// is for tsr_checkpoint_hash to say.
+// The hash stored with a tensor, which may be out of date; false for formats that store none.
 bool tsr_checkpoint_known_hash(const tsr_checkpoint *checkpoint, int64_t tensor,
                                tsr_hash128 *out_hash);
 

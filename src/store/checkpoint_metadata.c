@@ -1,5 +1,5 @@
-// Metadata of a checkpoint: what its files say as a whole, joined. Formats that have no place for
-// it keep it as JSON: folders of arrays in their index, archives in a record of their own.
+// Metadata of a checkpoint: the union of the metadata of its files. NumPy's formats have no place
+// for it: folders of arrays keep it in their index, archives in a record before the directory.
 #include "store/checkpoint_metadata.h"
 
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "tessera/checkpoint/open.h"
 
 static const char schema[] = "tessera-npz/1";
-// What a record of ours begins with, whatever its version.
+// The beginning of our own records, of any version.
 static const char beginning[] = "{\"schema\":\"tessera-npz/";
 
 tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *item) {
   tsr_metadata_list *list = &checkpoint->metadata;
-  int64_t existing = tsr_name_index_find(&checkpoint->metadata_names, item->key), told = -1;
+  int64_t existing = tsr_name_index_find(&checkpoint->metadata_names, item->key), known = -1;
   if (existing < 0) {
     TSR_TRY(tsr_metadata_list_add(list, &checkpoint->arena, item->key, strlen(item->key),
                                   item->value, strlen(item->value)));
@@ -27,8 +27,8 @@ tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint, const tsr_met
   }
   if (!strcmp(list->items[existing].value, item->value)) return NULL;
   const char *key = list->items[existing].key;
-  TSR_TRY(tsr_name_index_add(&checkpoint->metadata_told, key, existing, &told));
-  if (told < 0)
+  TSR_TRY(tsr_name_index_add(&checkpoint->metadata_warned, key, existing, &known));
+  if (known < 0)
     tsr_text_addf(&checkpoint->warnings,
                   "metadata \"%s\" is not the same in all files: that of the first is kept\n", key);
   return tsr_text_check(&checkpoint->warnings);

@@ -1,4 +1,4 @@
-// Metadata of NumPy's files, which have no place for it of their own.
+// Metadata as JSON, for formats whose files have no place of their own for it.
 #ifndef TESSERA_STORE_CHECKPOINT_METADATA_H
 #define TESSERA_STORE_CHECKPOINT_METADATA_H
 
@@ -9,12 +9,12 @@
 #include "tessera/status.h"
 #include "tessera/text.h"
 
-// Adds what an object says, a value of `doc`; NULL says nothing, anything else is refused.
+// Adds the members of an object, a value of `doc`. NULL adds nothing; other kinds are refused.
 TSR_MUST_USE tsr_status tsr_checkpoint_read_metadata(tsr_checkpoint *checkpoint,
                                                      const tsr_json_doc *doc,
                                                      const tsr_json *value);
 
-// The record of an archive: none without metadata. One that others wrote is passed over.
+// The record of a .npz archive; empty without metadata. Records of other programs are ignored.
 TSR_MUST_USE tsr_status tsr_metadata_write_record(const tsr_metadata *items, int64_t count,
                                                   tsr_text *out);
 TSR_MUST_USE tsr_status tsr_checkpoint_read_record(tsr_checkpoint *checkpoint, const char *text,

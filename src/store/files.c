@@ -1,3 +1,5 @@
+// Open files out of use form a list, the longest idle first. When the limit is reached, the
+// first of the list is closed to open another.
 #include "store/files.h"
 
 #include <stdlib.h>
@@ -5,11 +7,11 @@
 
 #include "base/io.h"
 
-// Bytes written to a file before they are sent to the disk: enough for long transfers.
-static const int64_t send_interval = 8 << 20;
+// Bytes written to a file before its write-back starts: enough for long transfers.
+static const int64_t sync_interval = 8 << 20;
 
-// How many of them may be open at once. A job has two such sets, what it reads and what it writes,
-// and the rest of the program needs some descriptors too.
+// How many files may be open at once. A job has two such sets, its source and its destination, and
+// the rest of the program needs descriptors too.
 static int open_limit(void) {
   enum { MOST = 2048, OTHERS = 16 };
   struct rlimit limit;
@@ -55,7 +57,7 @@ tsr_status tsr_files_close(tsr_files *files) {
 
 const char *tsr_files_path(const tsr_files *files, int file) { return files->items[file].path; }
 
-// ---- those out of use, the oldest first ----
+// ---- idle files ----
 
 static void put_aside(tsr_files *files, int file) {
   tsr_open_file *item = &files->items[file];
@@ -87,24 +89,24 @@ static tsr_status close_oldest(tsr_files *files) {
   item->fd = -1;
   files->open_count--;
   tsr_status status = tsr_io_close(fd, item->path);
-  if (status) files->lost = true;
+  if (status) files->write_failed = true;
   return status;
 }
 
 // ---- taking ----
 
-// When all are in use, one more is opened than wanted.
-static tsr_status make_room(tsr_files *files) {
+// When all are in use, the limit is exceeded by one.
+static tsr_status keep_limit(tsr_files *files) {
   return files->open_count >= files->open_limit && files->oldest >= 0 ? close_oldest(files) : NULL;
 }
 
 static tsr_status open_item(tsr_files *files, tsr_open_file *item) {
-  TSR_TRY(make_room(files));
+  TSR_TRY(keep_limit(files));
   for (;;) {
     tsr_status status =
         files->writable ? tsr_io_create(item->path, &item->fd) : tsr_io_open(item->path, &item->fd);
     if (!status) break;
-    // Others in the process may have so many open that there is no room for one more.
+    // The rest of the process may have used up the descriptors: close an idle file and retry.
     if (tsr_status_cause(status) != TSR_CAUSE_IO || files->oldest < 0) return status;
     tsr_status_free(status);
     files->open_limit = files->open_count;
@@ -138,11 +140,11 @@ void tsr_files_give_back(tsr_files *files, int file) {
 
 void tsr_files_wrote(tsr_files *files, int file, int64_t bytes) {
   tsr_open_file *item = &files->items[file];
-  if (!files->sends) return;
+  if (!files->early_sync) return;
   pthread_mutex_lock(&files->lock);
-  item->unsent += bytes;
-  const bool enough = item->unsent >= send_interval;
-  if (enough) item->unsent = 0;
+  item->unsynced += bytes;
+  const bool enough = item->unsynced >= sync_interval;
+  if (enough) item->unsynced = 0;
   pthread_mutex_unlock(&files->lock);
   if (enough) tsr_io_start_sync(item->fd);
 }

@@ -1,6 +1,5 @@
-// Tensors that are stored otherwise than a layout's buffer: in the other byte order, with the first
-// index running fastest, or packed. Whatever it is, a box of them is read as it is stored, and then
-// turned into what it should be.
+// Foreign tensors: stored in the other byte order, in Fortran order, or packed. A box is read as it
+// is stored, then transposed and byte-swapped.
 #include <stdlib.h>
 
 #include "element/copy_internal.h"
@@ -14,9 +13,9 @@
 
 enum {
   TRANSPOSE_MEMORY = 1 << 20
-};  // besides the box that is turned: its index, and what malloc adds
+};  // besides the transposed box: its index and the overhead of malloc
 
-// Elements of a box whose first index runs fastest into one whose last does.
+// Copies a box from Fortran order to C order.
 static void transpose(const tsr_shape *box, int bits, const void *stored, void *out) {
   tsr_copy copy = {.length = 1, .loop_count = box->rank};
   int64_t strides[TSR_MAX_RANK], from = 1;

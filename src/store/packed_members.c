@@ -1,3 +1,5 @@
+// An unpacker continues where it stopped, so reading a member in order costs one pass. Few are
+// kept; the one used longest ago is destroyed first.
 #include "store/packed_members.h"
 
 #include <stdlib.h>
@@ -35,8 +37,8 @@ tsr_status tsr_packed_set_add(tsr_packed_set *set, const tsr_packed *stream, int
   return NULL;
 }
 
-// Of those that are ready and not busy, lets go the one that was used longest ago.
-static void forget_oldest(tsr_packed_set *set) {
+// Destroys the idle unpacker used longest ago.
+static void drop_oldest(tsr_packed_set *set) {
   tsr_packed_item *oldest = NULL;
   for (int64_t i = 0; i < set->count; i++) {
     tsr_packed_item *item = &set->items[i];
@@ -66,7 +68,7 @@ static void give_back(tsr_packed_set *set, tsr_packed_item *item) {
   pthread_mutex_lock(&set->lock);
   item->busy = false;
   item->last_use = ++set->uses;
-  if (++set->idle > MOST_IDLE) forget_oldest(set);
+  if (++set->idle > MOST_IDLE) drop_oldest(set);
   pthread_cond_broadcast(&set->freed);
   pthread_mutex_unlock(&set->lock);
 }

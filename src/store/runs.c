@@ -1,3 +1,5 @@
+// Runs are collected until one does not join the others; then all are moved by one call. Reading
+// also joins short runs with small gaps: reading a gap costs less than another call.
 #include "store/runs.h"
 
 #include <stdlib.h>
@@ -6,10 +8,10 @@
 #include "base/io.h"
 
 enum {
-  MOST_RUNS = 4096,   // gathered for one call
-  SHORT_RUN = 512,    // bytes; on average shorter ones are staged
-  STAGED_GAP = 4096,  // bytes between short runs that are read and thrown away
-  STAGED_STEP = 4096  // bytes of a longer run and the gap before it that are read so, at most
+  MOST_RUNS = 4096,   // in one call
+  SHORT_RUN = 512,    // bytes; runs that are shorter on average are staged
+  STAGED_GAP = 4096,  // bytes; the largest gap between short runs that is read
+  STAGED_STEP = 4096  // bytes; the longest run, with the gap before it, that is staged
 };
 
 tsr_status tsr_runs_init(tsr_runs *runs) {
@@ -81,7 +83,7 @@ tsr_status tsr_runs_flush(tsr_runs *runs) {
   return status;
 }
 
-// Whether a run that is read and the gap before it cost less than a call of their own would.
+// Whether reading the gap before a run costs less than another call.
 static bool is_close(const tsr_runs *runs, int64_t offset, int64_t length) {
   const int64_t span = runs->end - runs->offset;
   const bool gaps = offset > runs->end || runs->bytes < span;
@@ -89,8 +91,8 @@ static bool is_close(const tsr_runs *runs, int64_t offset, int64_t length) {
          span / runs->count <= STAGED_STEP;
 }
 
-// Whether a run can join those gathered: it starts where they end, or, for reading short ones
-// through the staging buffer, soon after.
+// Whether a run joins the collected ones: it starts at their end, or, if short runs are read, soon
+// after.
 static bool joins(const tsr_runs *runs, int file, int64_t offset, int64_t length) {
   if (runs->count == 0) return true;
   if (runs->count == MOST_RUNS || file != runs->file || offset < runs->end) return false;

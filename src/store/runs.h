@@ -1,8 +1,8 @@
-// Runs: bytes of files and where in memory they go or come from, moved in the fewest calls.
+// Runs: ranges of bytes in files and in memory, moved in the fewest system calls.
 //
-// Runs are added in the order of the file. Those that follow each other go in one call of the
-// system, by vectors where they are long and through a staging buffer where they are short: a call
-// costs about as much as copying a few kilobytes, a vector as much as a few hundred bytes.
+// Runs are added in the order of the file. Adjacent runs go in one call: as vectors if they are
+// long, through a staging buffer if they are short. A call costs about as much as copying a few
+// kilobytes, a vector as much as a few hundred bytes.
 #ifndef TESSERA_STORE_RUNS_H
 #define TESSERA_STORE_RUNS_H
 
@@ -14,41 +14,40 @@
 typedef enum tsr_runs_mode {
   TSR_RUNS_READ,
   TSR_RUNS_WRITE,
-  TSR_RUNS_COMPARE,  // what is stored with what is in memory
+  TSR_RUNS_COMPARE,  // stored bytes with those in memory
 } tsr_runs_mode;
 
 enum {
-  TSR_MOST_STAGED = 1 << 20,                     // bytes; no run that is compared may be longer
-  TSR_RUNS_MEMORY = TSR_MOST_STAGED + (1 << 17)  // bytes that it takes
+  TSR_MOST_STAGED = 1 << 20,                     // bytes; compared runs are not longer
+  TSR_RUNS_MEMORY = TSR_MOST_STAGED + (1 << 17)  // bytes of memory
 };
 
-// One run that is compared, and the bytes that the file has.
+// Compares one run with the bytes of the file.
 typedef tsr_status tsr_runs_compare_fn(void *context, int file, const struct iovec *run,
                                        const char *stored);
 
 typedef struct tsr_runs {
   tsr_files *files;
   tsr_runs_mode mode;
-  tsr_runs_compare_fn *compare;  // and its context, where that is the mode
+  tsr_runs_compare_fn *compare;  // and its context, for TSR_RUNS_COMPARE
   void *context;
-  tsr_packed_set
-      *packed;   // what is read from: offsets are those in the unpacked `item` of the file;
-  int64_t item;  // NULL = plain bytes of files
-  int64_t calls, bytes_moved;  // so far; bytes with those between short runs
-  // Gathered and not moved yet.
+  tsr_packed_set *packed;  // NULL = plain bytes; else offsets are in the unpacked `item`
+  int64_t item;
+  int64_t calls, bytes_moved;  // so far; bytes include gaps between short runs
+  // Collected and not moved yet.
   int file, count;
   int64_t offset, end;  // in the file
   int64_t bytes;        // without gaps
   struct iovec *items;  // owned
-  int64_t *offsets;     // owned: of each in the file
+  int64_t *offsets;     // owned: of each run in the file
   char *staging;        // owned; NULL until needed
 } tsr_runs;
 
-// After the mode is set. Deinit also after a failure.
+// The mode is set before. Deinit also after a failure.
 TSR_MUST_USE tsr_status tsr_runs_init(tsr_runs *runs);
 TSR_MUST_USE tsr_status tsr_runs_add(tsr_runs *runs, int file, int64_t offset, char *place,
                                      int64_t length);
-// Moves what is gathered: after the last run.
+// Moves the collected runs: call it after the last one.
 TSR_MUST_USE tsr_status tsr_runs_flush(tsr_runs *runs);
 void tsr_runs_deinit(tsr_runs *runs);
 

@@ -1,3 +1,5 @@
+// The tables of a store grow by one file, tensor or shard at a time. The places of all copies of
+// all shards of a tensor follow each other, so that finding one is arithmetic.
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -37,7 +39,7 @@ tsr_status tsr_store_close(tsr_store *store) {
   free(store->paths);
   free(store->file_sizes);
   free(store->tensors);
-  free(store->parts);
+  free(store->places);
   tsr_arena_deinit(&store->arena);
   free(store);
   return status;
@@ -46,49 +48,44 @@ tsr_status tsr_store_close(tsr_store *store) {
 // ---- adding ----
 
 tsr_status tsr_store_add_file(tsr_store *store, const char *path, int64_t size, int *out_file) {
-  if (store->file_count == store->file_capacity) {
-    const int capacity = store->file_capacity ? 2 * store->file_capacity : 16;
-    const char **paths = realloc(store->paths, sizeof *paths * (size_t)capacity);
-    if (paths) store->paths = paths;
-    int64_t *sizes = paths ? realloc(store->file_sizes, sizeof *sizes * (size_t)capacity) : NULL;
-    if (!sizes) return tsr_fail(NO_MEMORY, "a list of %d files", capacity);
-    store->file_sizes = sizes;
-    store->file_capacity = capacity;
-  }
+  const char **paths =
+      tsr_grow(store->paths, store->file_count, &store->path_capacity, sizeof *paths);
+  if (paths) store->paths = paths;
+  int64_t *sizes =
+      tsr_grow(store->file_sizes, store->file_count, &store->size_capacity, sizeof *sizes);
+  if (sizes) store->file_sizes = sizes;
   const char *copy = tsr_arena_copy(&store->arena, path, strlen(path));
-  if (!copy) return tsr_fail(NO_MEMORY, "the path of a file");
+  if (!paths || !sizes || !copy) return tsr_fail(NO_MEMORY, "a list of files");
   store->paths[store->file_count] = copy;
   store->file_sizes[store->file_count] = size;
   *out_file = store->file_count++;
   return NULL;
 }
 
-static tsr_status add_parts(tsr_store *store, int64_t count) {
-  while (store->part_capacity - store->part_count < count) {
-    const int64_t capacity = store->part_capacity ? 2 * store->part_capacity : 64;
-    tsr_stored_part *parts = realloc(store->parts, sizeof *parts * (size_t)capacity);
-    if (!parts) return tsr_fail(NO_MEMORY, "a list of %lld parts", (long long)capacity);
-    store->parts = parts;
-    store->part_capacity = capacity;
+static tsr_status add_places(tsr_store *store, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    tsr_shard_place *places =
+        tsr_grow(store->places, store->place_count, &store->place_capacity, sizeof *places);
+    if (!places) return tsr_fail(NO_MEMORY, "places of %lld shards", (long long)count);
+    store->places = places;
+    places[store->place_count++] = (tsr_shard_place){.file = -1};
   }
-  for (int64_t i = 0; i < count; i++)
-    store->parts[store->part_count++] = (tsr_stored_part){.file = -1};
   return NULL;
 }
 
 tsr_status tsr_store_add_tensor(tsr_store *store, tsr_dtype dtype, const tsr_layout *layout,
                                 int copies, int64_t *out_tensor) {
   void *tensors = tsr_grow(store->tensors, store->count, &store->capacity, sizeof *store->tensors);
-  int64_t parts = 0;
+  int64_t places = 0;
   if (!tensors) return tsr_fail(NO_MEMORY, "a list of tensors");
   store->tensors = tensors;
-  if (__builtin_mul_overflow(tsr_layout_shard_count(layout), copies, &parts) || parts > 1 << 30)
+  if (__builtin_mul_overflow(tsr_layout_shard_count(layout), copies, &places) || places > 1 << 30)
     return tsr_fail(TOO_LARGE, "a tensor of %lld shards in %d copies",
                     (long long)tsr_layout_shard_count(layout), copies);
-  const int64_t first = store->part_count;
-  TSR_TRY(add_parts(store, parts));
+  const int64_t first = store->place_count;
+  TSR_TRY(add_places(store, places));
   store->tensors[store->count] = (tsr_stored_tensor){
-      .dtype = dtype, .copies = copies, .layout = tsr_layout_retain(layout), .first_part = first};
+      .dtype = dtype, .copies = copies, .layout = tsr_layout_retain(layout), .first_place = first};
   *out_tensor = store->count++;
   return NULL;
 }
@@ -104,24 +101,24 @@ tsr_status tsr_store_set_foreign(tsr_store *store, int64_t tensor, const tsr_for
   return NULL;
 }
 
-tsr_stored_part *tsr_store_part(const tsr_store *store, int64_t tensor, int64_t shard, int copy) {
+tsr_shard_place *tsr_store_place(const tsr_store *store, int64_t tensor, int64_t shard, int copy) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
-  return &store->parts[t->first_part + shard * t->copies + copy];
+  return &store->places[t->first_place + shard * t->copies + copy];
 }
 
-const tsr_stored_part *tsr_store_part_to_read(const tsr_store *store, int64_t tensor, int64_t shard,
-                                              int copy) {
+const tsr_shard_place *tsr_store_place_to_read(const tsr_store *store, int64_t tensor,
+                                               int64_t shard, int copy) {
   const int copies = store->tensors[tensor].copies;
-  if (copy >= 0) return tsr_store_part(store, tensor, shard, copy);
-  const tsr_stored_part *part = NULL;
+  if (copy >= 0) return tsr_store_place(store, tensor, shard, copy);
+  const tsr_shard_place *place = NULL;
   for (int c = 0; c < copies; c++) {
-    part = tsr_store_part(store, tensor, shard, c);
-    if (part->file >= 0) break;
+    place = tsr_store_place(store, tensor, shard, c);
+    if (place->file >= 0) break;
   }
-  return part;
+  return place;
 }
 
-int64_t tsr_store_part_bytes(const tsr_store *store, int64_t tensor, int64_t shard) {
+int64_t tsr_store_shard_bytes(const tsr_store *store, int64_t tensor, int64_t shard) {
   const tsr_stored_tensor *t = &store->tensors[tensor];
   const int64_t bits = tsr_dtype_info_of(t->dtype)->bits;
   return (tsr_layout_buffer_elements(t->layout, shard) * bits + 7) / 8;
@@ -134,7 +131,7 @@ int64_t tsr_store_copied_bytes(const tsr_store *store, int64_t tensor) {
   for (int d = 0; d < shape.rank; d++) elements *= shape.dims[d];
   for (int64_t shard = 0; shard < tsr_layout_shard_count(t->layout); shard++)
     for (int copy = 0; copy < t->copies; copy++)
-      if (tsr_store_part(store, tensor, shard, copy)->file >= 0)
+      if (tsr_store_place(store, tensor, shard, copy)->file >= 0)
         stored += tsr_layout_shard_elements(t->layout, shard);
   return ((stored - elements) * tsr_dtype_info_of(t->dtype)->bits + 7) / 8;
 }

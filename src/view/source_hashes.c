@@ -123,7 +123,7 @@ void tsr_source_hashes_destroy(tsr_source_hashes *hashes) {
 static tsr_status say_damaged(const tsr_source_hashes *h, int64_t tensor, tsr_hash128 found) {
   const tsr_store *store = h->source->store;
   const int64_t shards = tsr_layout_shard_count(store->tensors[tensor].layout);
-  const tsr_stored_part *part = tsr_store_part_to_read(store, tensor, 0, -1);
+  const tsr_shard_place *part = tsr_store_place_to_read(store, tensor, 0, -1);
   tsr_text hashes = TSR_TEXT_EMPTY;
   tsr_text_add(&hashes, "the hash ");
   tsr_hash128_print(found, &hashes);

@@ -98,8 +98,8 @@ static void place_parts(fixture *f, test_random *random) {
     for (int copy = 0; copy < f->copies; copy++) {
       const int file = (int)test_random_range(random, 0, FILES - 1);
       const int64_t offset = ends[file] + test_random_range(random, 0, 9);
-      *tsr_store_part(f->store, 0, shard, copy) = (tsr_stored_part){file, offset};
-      ends[file] = offset + tsr_store_part_bytes(f->store, 0, shard);
+      *tsr_store_place(f->store, 0, shard, copy) = (tsr_shard_place){file, offset};
+      ends[file] = offset + tsr_store_shard_bytes(f->store, 0, shard);
     }
   for (int i = 0; i < FILES; i++) f->store->file_sizes[i] = ends[i];
 }
@@ -182,8 +182,8 @@ static void check_piece(const fixture *f, const tsr_piece *piece, const unsigned
 
 static void check_part(const fixture *f, int64_t shard, int copy) {
   static unsigned char bytes[MAX_BYTES];
-  const tsr_stored_part *part = tsr_store_part(f->store, 0, shard, copy);
-  const size_t length = (size_t)tsr_store_part_bytes(f->store, 0, shard);
+  const tsr_shard_place *part = tsr_store_place(f->store, 0, shard, copy);
+  const size_t length = (size_t)tsr_store_shard_bytes(f->store, 0, shard);
   FILE *file = fopen(f->store->paths[part->file], "rb");
   assert_non_null(file);
   assert_int_equal(fseek(file, part->offset, SEEK_SET), 0);
@@ -262,7 +262,7 @@ static void an_absent_shard_is_named(void **state) {
   } while (true);
   tsr_range box[TSR_MAX_RANK];
   for (int d = 0; d < f.shape.rank; d++) box[d] = (tsr_range){0, 1};
-  for (int copy = 0; copy < f.copies; copy++) tsr_store_part(f.store, 0, 0, copy)->file = -1;
+  for (int copy = 0; copy < f.copies; copy++) tsr_store_place(f.store, 0, 0, copy)->file = -1;
   assert_fails_with(tsr_store_read(f.store, 0, f.index, box, -1, bytes), NOT_FOUND, "shard 0");
   free_fixture(&f);
   test_layout_free(&made);
@@ -282,7 +282,7 @@ static tsr_status write_and_read(void *context) {
   tsr_status status = tsr_store_add_file(store, f->store->paths[0], 0, &file);
   if (!status) status = tsr_store_add_tensor(store, TSR_U8, f->layout, 1, &tensor);
   if (!status) {
-    tsr_store_part(store, 0, 0, 0)->file = 0;
+    tsr_store_place(store, 0, 0, 0)->file = 0;
     status = tsr_store_open(store, true);
   }
   if (!status) status = tsr_box_index_create(f->layout, &index);

@@ -75,9 +75,8 @@ static tsr_status read_tensor(tsr_checkpoint *checkpoint, const tsr_json *member
   out->tensor.path = tsr_arena_copy(arena, name, length);
   if (!out->tensor.path) return tsr_fail(NO_MEMORY, "the name of a tensor");
   TSR_TRY(find_file(checkpoint, file, &out->file));
-  return tsr_checkpoint_complain(checkpoint, TSR_FAULT_TRUNCATED,
-                                 checkpoint->store->paths[out->file], out->tensor.path,
-                                 check_end(checkpoint, out));
+  return tsr_checkpoint_report(checkpoint, TSR_FAULT_TRUNCATED, checkpoint->store->paths[out->file],
+                               out->tensor.path, check_end(checkpoint, out));
 }
 
 static tsr_status read_index(tsr_checkpoint *checkpoint, const tsr_json *root) {
@@ -138,7 +137,7 @@ static tsr_status make_index(const tsr_dealing *deal) {
     tsr_json_write_key(&json, "file");
     tsr_json_write_string(&json, tsr_dealing_file_of(deal, i));
     tsr_json_write_key(&json, "offset");
-    tsr_json_write_int(&json, tsr_store_part(deal->target->store, i, 0, 0)->offset);
+    tsr_json_write_int(&json, tsr_store_place(deal->target->store, i, 0, 0)->offset);
     tsr_json_write_key(&json, "dtype");
     tsr_json_write_string(&json, tsr_dtype_name(view->dtype, TSR_NAMES_OWN));
     tsr_json_write_key(&json, "shape");
