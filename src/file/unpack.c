@@ -41,6 +41,12 @@ static_assert(sizeof(tsr_unpacker) + (size_t)MOST_PLACES * WINDOW + 3 * CHUNK / 
                   TSR_UNPACKER_MEMORY,
               "with zlib's own state");
 
+tsr_status tsr_packed_check(const tsr_packed *stream, uint32_t crc) {
+  if (crc == stream->crc) return NULL;
+  return tsr_fail(BROKEN_FILE, "its checksum is %08lx, the directory says %08lx",
+                  (unsigned long)crc, (unsigned long)stream->crc);
+}
+
 tsr_status tsr_unpacker_create(const tsr_packed *stream, tsr_unpacker **out_unpacker) {
   tsr_unpacker *unpacker = calloc(1, sizeof *unpacker);
   if (!unpacker) return tsr_fail(NO_MEMORY, "unpacking");
@@ -149,10 +155,9 @@ static tsr_status check(tsr_unpacker *u, const unsigned char *bytes, int64_t len
   u->checked = u->out;
   if (u->checked < u->stream.size || u->crc == u->stream.crc) return NULL;
   u->checked = 0;  // wrong every time
-  const uint32_t found = u->crc;
+  tsr_status status = tsr_packed_check(&u->stream, u->crc);
   u->crc = 0;
-  return tsr_fail(BROKEN_FILE, "its checksum is %08lx, the directory says %08lx",
-                  (unsigned long)found, (unsigned long)u->stream.crc);
+  return status;
 }
 
 // Unpacks up to `most` bytes, fewer where a block ends.

@@ -18,6 +18,9 @@ typedef struct tsr_packed {
   uint32_t crc;           // of what is unpacked
 } tsr_packed;
 
+// Fails unless this is the checksum of the unpacked bytes.
+TSR_MUST_USE tsr_status tsr_packed_check(const tsr_packed *stream, uint32_t crc);
+
 typedef struct tsr_unpacker tsr_unpacker;
 
 // Bytes that one takes at most.

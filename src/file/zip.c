@@ -21,13 +21,10 @@ enum {
   LOCATOR_BYTES = 20,
   END_64_BYTES = 56,
   ENTRY_BYTES = 46,
-  LOCAL_BYTES = 30,
+  EXTRA_64 = 1,
   MOST_COMMENT = 65535,
   MOST_DIRECTORY = 1 << 28,
 };
-
-static const uint32_t end_mark = 0x06054b50, locator_mark = 0x07064b50, end_64_mark = 0x06064b50,
-                      entry_mark = 0x02014b50, local_mark = 0x04034b50;
 
 static uint64_t number(const unsigned char *bytes, int width) {
   uint64_t value = 0;
@@ -50,13 +47,13 @@ static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, zip_ending
   if (locator_at < 0) return tsr_fail(BROKEN_FILE, "the zip64 locator is missing");
   TSR_TRY(tsr_io_read(zip->fd, zip->path, locator, sizeof locator, locator_at));
   const uint64_t at = number(locator + 8, 8);
-  if (mark_of(locator) != locator_mark)
+  if (mark_of(locator) != TSR_ZIP_LOCATOR)
     return tsr_fail(BROKEN_FILE, "no zip64 locator at byte %lld", (long long)locator_at);
   if (locator_at < END_64_BYTES || at > (uint64_t)(locator_at - END_64_BYTES))
     return tsr_fail(BROKEN_FILE, "the zip64 end record lies behind its locator at byte %lld",
                     (long long)locator_at);
   TSR_TRY(tsr_io_read(zip->fd, zip->path, record, sizeof record, (int64_t)at));
-  if (mark_of(record) != end_64_mark)
+  if (mark_of(record) != TSR_ZIP_END_64)
     return tsr_fail(BROKEN_FILE, "no zip64 end record at byte %llu", (unsigned long long)at);
   *out = (zip_ending){.count = number(record + 32, 8),
                       .size = number(record + 40, 8),
@@ -68,7 +65,7 @@ static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, zip_ending
 // The end record is the last one whose comment ends with the file.
 static const unsigned char *find_end(const unsigned char *tail, int64_t length) {
   for (int64_t i = length - END_BYTES; i >= 0; i--)
-    if (mark_of(tail + i) == end_mark &&
+    if (mark_of(tail + i) == TSR_ZIP_END &&
         (int64_t)number(tail + i + 20, 2) == length - i - END_BYTES)
       return tail + i;
   return NULL;
@@ -106,43 +103,29 @@ static tsr_status check_ending(const zip_ending *e) {
 
 // ---- the directory ----
 
-// Numbers of 32 bits that are all ones stand in the extra field, in this order.
-static tsr_status read_extra_64(const unsigned char *extra, size_t length, uint64_t *size,
-                                uint64_t *packed, uint64_t *header) {
-  uint64_t *const wanted[] = {size, packed, header};
-  for (size_t at = 0; at + 4 <= length;) {
-    const size_t field = number(extra + at + 2, 2);
-    if (field > length - at - 4) break;
-    if (number(extra + at, 2) != 1) {
-      at += 4 + field;
-      continue;
-    }
-    size_t used = 0;
-    for (int i = 0; i < 3; i++) {
-      if (*wanted[i] != 0xffffffff) continue;
-      if (used + 8 > field) return tsr_fail(BROKEN_FILE, "its zip64 field is too short");
-      *wanted[i] = number(extra + at + 4 + used, 8);
-      used += 8;
-    }
-    return NULL;
+// The bytes of an extra field, after its id and length; NULL = there is none.
+static const unsigned char *find_extra(const unsigned char *extra, size_t length, unsigned id,
+                                       size_t *out_length) {
+  for (size_t at = 0; at + 4 <= length; at += 4 + *out_length) {
+    *out_length = number(extra + at + 2, 2);
+    if (*out_length > length - at - 4) break;
+    if (number(extra + at, 2) == id) return extra + at + 4;
   }
-  if (*size == 0xffffffff || *packed == 0xffffffff || *header == 0xffffffff)
-    return tsr_fail(BROKEN_FILE, "its zip64 field is missing");
   return NULL;
 }
 
-// Our own field, if there is one.
-static const char *read_note(tsr_arena *arena, const unsigned char *extra, size_t length,
-                             bool *out_failed) {
-  for (size_t at = 0; at + 4 <= length;) {
-    const size_t field = number(extra + at + 2, 2);
-    if (field > length - at - 4) break;
-    if (number(extra + at, 2) == TSR_ZIP_NOTE) {
-      const char *note = tsr_arena_copy(arena, (const char *)extra + at + 4, field);
-      *out_failed = !note;
-      return note;
-    }
-    at += 4 + field;
+// Numbers of 32 bits that are all ones are in the zip64 field, in this order.
+static tsr_status read_extra_64(const unsigned char *extra, size_t length, uint64_t *size,
+                                uint64_t *packed, uint64_t *header) {
+  uint64_t *const wanted[] = {size, packed, header};
+  size_t field_length = 0, used = 0;
+  const unsigned char *field = find_extra(extra, length, EXTRA_64, &field_length);
+  for (int i = 0; i < 3; i++) {
+    if (*wanted[i] != 0xffffffff) continue;
+    if (!field) return tsr_fail(BROKEN_FILE, "its zip64 field is missing");
+    if (used + 8 > field_length) return tsr_fail(BROKEN_FILE, "its zip64 field is too short");
+    *wanted[i] = number(field + used, 8);
+    used += 8;
   }
   return NULL;
 }
@@ -165,23 +148,23 @@ static tsr_status check_member(const tsr_zip *zip, int flags, int method, uint64
 
 // The name again, and how far the bytes are from the local header.
 static tsr_status read_local(const tsr_zip *zip, tsr_zip_member *member, size_t name_length) {
-  unsigned char local[LOCAL_BYTES];
-  if (member->header > zip->directory - LOCAL_BYTES)
+  unsigned char local[TSR_ZIP_LOCAL_BYTES];
+  if (member->header > zip->directory - TSR_ZIP_LOCAL_BYTES)
     return tsr_fail(BROKEN_FILE, "its header at byte %lld runs into the directory",
                     (long long)member->header);
   TSR_TRY(tsr_io_read(zip->fd, zip->path, local, sizeof local, member->header));
-  if (mark_of(local) != local_mark)
+  if (mark_of(local) != TSR_ZIP_LOCAL)
     return tsr_fail(BROKEN_FILE, "no header of a member at byte %lld", (long long)member->header);
   const int64_t extra = (int64_t)number(local + 28, 2);
-  member->begin = member->header + LOCAL_BYTES + (int64_t)name_length + extra;
+  member->begin = member->header + TSR_ZIP_LOCAL_BYTES + (int64_t)name_length + extra;
   if (number(local + 26, 2) != name_length || member->begin > zip->directory ||
       member->packed > zip->directory - member->begin)
     return tsr_fail(BROKEN_FILE, "its header at byte %lld does not agree with the directory",
                     (long long)member->header);
   char *name = malloc(name_length + 1);
   if (!name) return tsr_fail(NO_MEMORY, "name of a member");
-  tsr_status status =
-      tsr_io_read(zip->fd, zip->path, name, (int64_t)name_length, member->header + LOCAL_BYTES);
+  tsr_status status = tsr_io_read(zip->fd, zip->path, name, (int64_t)name_length,
+                                  member->header + TSR_ZIP_LOCAL_BYTES);
   if (!status && memcmp(name, member->name, name_length) != 0)
     status = tsr_fail(BROKEN_FILE, "its header at byte %lld has another name",
                       (long long)member->header);
@@ -204,10 +187,12 @@ static tsr_status add_member(tsr_zip *zip, const unsigned char *entry, size_t na
                            .packed = (int64_t)packed,
                            .size = (int64_t)size,
                            .header = (int64_t)header};
-  bool failed = false;
+  size_t note_length = 0;
+  const unsigned char *note =
+      find_extra(entry + ENTRY_BYTES + name_length, extra_length, TSR_ZIP_NOTE, &note_length);
   member.name = tsr_arena_copy(&zip->arena, (const char *)entry + ENTRY_BYTES, name_length);
-  member.note = read_note(&zip->arena, entry + ENTRY_BYTES + name_length, extra_length, &failed);
-  if (!member.name || failed)
+  if (note) member.note = tsr_arena_copy(&zip->arena, (const char *)note, note_length);
+  if (!member.name || (note && !member.note))
     return tsr_fail(NO_MEMORY, "archive of %lld members", (long long)zip->count);
   if (strlen(member.name) != name_length || !tsr_utf8_is_valid(member.name))
     return tsr_fail(BROKEN_FILE, "its name is no UTF-8");
@@ -223,7 +208,7 @@ static tsr_status read_entries(tsr_zip *zip, const unsigned char *bytes, const z
   uint64_t at = 0;
   for (uint64_t i = 0; i < e->count; i++) {
     const unsigned char *entry = bytes + at;
-    if (e->size - at < ENTRY_BYTES || mark_of(entry) != entry_mark)
+    if (e->size - at < ENTRY_BYTES || mark_of(entry) != TSR_ZIP_ENTRY)
       return tsr_fail(BROKEN_FILE, "no entry of the directory at byte %llu",
                       (unsigned long long)(e->begin + at));
     const uint64_t name = number(entry + 28, 2), extra = number(entry + 30, 2);

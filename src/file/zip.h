@@ -12,6 +12,16 @@
 #include "file/unpack.h"
 #include "tessera/status.h"
 
+// The four bytes that records of an archive begin with.
+enum {
+  TSR_ZIP_LOCAL = 0x04034b50,
+  TSR_ZIP_ENTRY = 0x02014b50,
+  TSR_ZIP_END = 0x06054b50,
+  TSR_ZIP_END_64 = 0x06064b50,
+  TSR_ZIP_LOCATOR = 0x07064b50,
+};
+enum { TSR_ZIP_LOCAL_BYTES = 30 };  // of a local header without its name
+
 // The extra field of a directory entry that holds a note: 'Ts'.
 enum { TSR_ZIP_NOTE = 0x7354 };
 

@@ -7,12 +7,6 @@
 
 enum { PIECE = 1 << 20 };
 
-static tsr_status check_sum(const tsr_zip_member *member, uint32_t crc) {
-  if (crc == member->crc) return NULL;
-  return tsr_fail(BROKEN_FILE, "its checksum is %08lx, the directory says %08lx",
-                  (unsigned long)crc, (unsigned long)member->crc);
-}
-
 static tsr_status read_deflated(const tsr_zip *zip, const tsr_zip_member *member, void *head,
                                 int64_t skip, void *rest, int64_t length) {
   const tsr_packed stream = tsr_zip_packed(member);
@@ -34,7 +28,8 @@ tsr_status tsr_zip_read(const tsr_zip *zip, const tsr_zip_member *member, void *
   TSR_TRY(tsr_io_read(zip->fd, zip->path, head, skip, member->begin));
   TSR_TRY(tsr_io_read(zip->fd, zip->path, rest, length, member->begin + skip));
   if (skip + length < member->size) return NULL;
-  return check_sum(member, tsr_zip_crc(tsr_zip_crc(0, head, skip), rest, length));
+  const tsr_packed stream = tsr_zip_packed(member);
+  return tsr_packed_check(&stream, tsr_zip_crc(tsr_zip_crc(0, head, skip), rest, length));
 }
 
 static tsr_status check_pieces(const tsr_zip *zip, const tsr_zip_member *member, char *piece) {
@@ -50,7 +45,7 @@ static tsr_status check_pieces(const tsr_zip *zip, const tsr_zip_member *member,
     if (!status) crc = tsr_zip_crc(crc, piece, some);
   }
   tsr_unpacker_destroy(unpacker);
-  return status ? status : check_sum(member, crc);
+  return status ? status : tsr_packed_check(&stream, crc);
 }
 
 tsr_status tsr_zip_check(const tsr_zip *zip, const tsr_zip_member *member) {

@@ -11,7 +11,6 @@
 
 enum {
   MOST_AT_ONCE = 1 << 30,  // zlib counts in 32 bits
-  LOCAL_BYTES = 30,
   CRC_AT_LOCAL = 14,
   CRC_AT_ENTRY = 16,
   FIELD = 4,            // bytes before an extra field's
@@ -66,8 +65,8 @@ static uint64_t padding(int64_t begin) {
 
 static void add_local(tsr_text *out, bool is_64, const char *name, uint64_t size, int64_t header) {
   const uint64_t extra_64 = is_64 ? 20 : 0;
-  const uint64_t pad = padding(header + LOCAL_BYTES + (int64_t)(strlen(name) + extra_64));
-  add_number(out, 0x04034b50, 4);
+  const uint64_t pad = padding(header + TSR_ZIP_LOCAL_BYTES + (int64_t)(strlen(name) + extra_64));
+  add_number(out, TSR_ZIP_LOCAL, 4);
   add_facts(out, is_64, name, size);
   add_number(out, extra_64 + pad, 2);
   tsr_text_add(out, name);
@@ -86,7 +85,7 @@ static void add_local(tsr_text *out, bool is_64, const char *name, uint64_t size
 static void add_entry(tsr_text *out, bool is_64, const char *name, const char *note, uint64_t size,
                       uint64_t header) {
   const uint64_t extra_64 = is_64 ? 28 : 0, extra_note = note ? FIELD + strlen(note) : 0;
-  add_number(out, 0x02014b50, 4);
+  add_number(out, TSR_ZIP_ENTRY, 4);
   add_number(out, is_64 ? 45 : 20, 2);
   add_facts(out, is_64, name, size);
   add_number(out, extra_64 + extra_note, 2);
@@ -143,7 +142,7 @@ tsr_status tsr_zip_plan_add(tsr_zip_plan *plan, const char *name, const char *no
 }
 
 static void add_end_64(tsr_text *out, uint64_t count, uint64_t size, uint64_t begin) {
-  add_number(out, 0x06064b50, 4);
+  add_number(out, TSR_ZIP_END_64, 4);
   add_number(out, 44, 8);  // bytes of it that follow
   add_number(out, 45, 2);
   add_number(out, 45, 2);
@@ -152,7 +151,7 @@ static void add_end_64(tsr_text *out, uint64_t count, uint64_t size, uint64_t be
   add_number(out, count, 8);
   add_number(out, size, 8);
   add_number(out, begin, 8);
-  add_number(out, 0x07064b50, 4);
+  add_number(out, TSR_ZIP_LOCATOR, 4);
   add_number(out, 0, 4);
   add_number(out, begin + size, 8);
   add_number(out, 1, 4);
@@ -179,7 +178,7 @@ tsr_status tsr_zip_plan_end(tsr_zip_plan *plan, const char *record, size_t lengt
   const bool is_64 =
       plan->always_64 || count >= 0xffff || begin >= 0xffffffff || size >= 0xffffffff;
   if (is_64) add_end_64(out, count, size, begin);
-  add_number(out, 0x06054b50, 4);
+  add_number(out, TSR_ZIP_END, 4);
   add_number(out, 0, 4);  // disks
   add_number(out, is_64 ? 0xffff : count, 2);
   add_number(out, is_64 ? 0xffff : count, 2);
