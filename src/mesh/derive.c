@@ -11,36 +11,47 @@
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/mesh.h"
 
-// The mesh with `axes` whose devices are those of `mesh` seen through `view`.
-static tsr_status create_from_view(const tsr_mesh *mesh, const tsr_axis *axes, const tsr_nd *view,
-                                   tsr_mesh **out_mesh) {
-  tsr_mesh_desc desc = {.size = sizeof desc,
-                        .axes = axes,
-                        .axis_count = view->rank,
-                        .topology = tsr_mesh_topology(mesh),
-                        .abstract = tsr_mesh_is_abstract(mesh)};
-  if (desc.abstract) return tsr_mesh_create(&desc, out_mesh);
-  desc.device_count = tsr_nd_count(view);
-  int64_t *ids = malloc(sizeof *ids * (size_t)desc.device_count);
-  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)desc.device_count);
-  tsr_nd_gather(view, tsr_mesh_device_list(mesh), ids);
-  desc.devices = ids;
+tsr_status tsr_mesh_from_view(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
+                              const tsr_nd *view, const int64_t *source, tsr_mesh **out_mesh) {
+  const int64_t count = tsr_nd_count(view);
+  int64_t *ids = malloc(sizeof *ids * (size_t)count);
+  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)count);
+  tsr_nd_gather(view, source, ids);
+  const tsr_mesh_desc desc = {.size = sizeof desc,
+                              .axes = axes,
+                              .axis_count = axis_count,
+                              .devices = ids,
+                              .device_count = count,
+                              .topology = topology};
   const tsr_status status = tsr_mesh_create(&desc, out_mesh);
   free(ids);
   return status;
 }
 
+static tsr_status create_abstract(const tsr_axis *axes, int axis_count, tsr_mesh **out_mesh) {
+  const tsr_mesh_desc desc = {
+      .size = sizeof desc, .axes = axes, .axis_count = axis_count, .abstract = true};
+  return tsr_mesh_create(&desc, out_mesh);
+}
+
+// The mesh with `axes` whose devices are those of `mesh` seen through `view`.
+static tsr_status create_from_view(const tsr_mesh *mesh, const tsr_axis *axes, const tsr_nd *view,
+                                   tsr_mesh **out_mesh) {
+  if (tsr_mesh_is_abstract(mesh)) return create_abstract(axes, view->rank, out_mesh);
+  return tsr_mesh_from_view(tsr_mesh_topology(mesh), axes, view->rank, view,
+                            tsr_mesh_device_list(mesh), out_mesh);
+}
+
 // The same devices in the same order under other axes, whose sizes make the same product.
 static tsr_status create_renamed(const tsr_mesh *mesh, const tsr_axis *axes, int axis_count,
                                  tsr_mesh **out_mesh) {
-  const bool is_abstract = tsr_mesh_is_abstract(mesh);
+  if (tsr_mesh_is_abstract(mesh)) return create_abstract(axes, axis_count, out_mesh);
   const tsr_mesh_desc desc = {.size = sizeof desc,
                               .axes = axes,
                               .axis_count = axis_count,
                               .devices = tsr_mesh_device_list(mesh),
-                              .device_count = is_abstract ? 0 : tsr_mesh_device_count(mesh),
-                              .topology = tsr_mesh_topology(mesh),
-                              .abstract = is_abstract};
+                              .device_count = tsr_mesh_device_count(mesh),
+                              .topology = tsr_mesh_topology(mesh)};
   return tsr_mesh_create(&desc, out_mesh);
 }
 
@@ -229,9 +240,5 @@ tsr_status tsr_mesh_with_types(const tsr_mesh *mesh, const tsr_axis_type *types,
 
 tsr_status tsr_mesh_abstract(const tsr_mesh *mesh, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES];
-  const tsr_mesh_desc desc = {.size = sizeof desc,
-                              .axes = axes,
-                              .axis_count = copy_axes(mesh, 0, tsr_mesh_axis_count(mesh), axes),
-                              .abstract = true};
-  return tsr_mesh_create(&desc, out_mesh);
+  return create_abstract(axes, copy_axes(mesh, 0, tsr_mesh_axis_count(mesh), axes), out_mesh);
 }

@@ -15,6 +15,7 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "base/utf8.h"
+#include "mesh/dims.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/mesh.h"
@@ -39,9 +40,7 @@ struct tsr_mesh {
 // ---- checks ----
 
 static tsr_status check_axes(const tsr_axis *axes, int axis_count) {
-  if (axis_count < 0 || axis_count > TSR_MAX_AXES)
-    return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", axis_count,
-                    TSR_MAX_AXES);
+  TSR_TRY(tsr_rank_check(axis_count));
   for (int i = 0; i < axis_count; i++) {
     if (!axes[i].name) return tsr_fail(MESH_AXIS_NAME_NONE, "axis %d of the mesh has no name", i);
     if (!*axes[i].name)  // a spec could not say it: P('') is P(None)

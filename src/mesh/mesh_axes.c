@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
+#include "mesh/dims.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/mesh.h"
 
@@ -36,9 +37,7 @@ tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type) {
 tsr_status tsr_axes_zip(const char *const *names, int name_count, const int64_t *sizes,
                         int size_count, const tsr_axis_type *types, int type_count,
                         tsr_axis *out_axes) {
-  if (name_count < 0 || name_count > TSR_MAX_AXES)
-    return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", name_count,
-                    TSR_MAX_AXES);
+  TSR_TRY(tsr_rank_check(name_count));
   if (name_count != size_count)
     return tsr_fail(MESH_RANK_MISMATCH, "%d axis names for %d axis sizes", name_count, size_count);
   if (types && type_count != name_count)

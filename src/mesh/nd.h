@@ -28,5 +28,9 @@ int64_t tsr_nd_count(const tsr_nd *view);
 void tsr_nd_gather(const tsr_nd *view, const int64_t *source, int64_t *out);
 // The inverse: puts `source`, last axis fastest, where the view says.
 void tsr_nd_scatter(const tsr_nd *view, const int64_t *source, int64_t *out);
+// The mesh whose device ids are those of `source` (NULL = 0, 1, 2, ...) in the order of the view.
+TSR_MUST_USE tsr_status tsr_mesh_from_view(const tsr_topology *topology, const tsr_axis *axes,
+                                           int axis_count, const tsr_nd *view,
+                                           const int64_t *source, tsr_mesh **out_mesh);
 
 #endif

@@ -105,10 +105,9 @@ static void find_axes(physical_grid *all, const device_place *places, int64_t co
 
 // Whether sorted places fill the grid: each is where its number in the list says.
 static bool fills(const physical_grid *all, const device_place *places, int64_t count) {
-  int64_t total = 1, per_block = count / all->dims[0];
-  for (int i = 0; i < all->rank; i++)
-    if (__builtin_mul_overflow(total, all->dims[i], &total)) return false;
-  if (total != count) return false;
+  const int64_t per_block = count / all->dims[0];
+  int64_t total = 0;
+  if (!tsr_dims_product(all->dims, all->rank, &total) || total != count) return false;
   for (int64_t i = 0; i < count; i++) {
     if (places[i].fields[0] != places[i / per_block * per_block].fields[0]) return false;
     int64_t rest = i;
@@ -354,19 +353,8 @@ static tsr_status build(const layout_search *state, tsr_mesh **out_mesh) {
       view.strides[view.rank++] = own.pieces[i].stride * grid.strides[own.pieces[i].physical];
     }
   }
-  const int64_t count = tsr_nd_count(&grid);
-  int64_t *ids = malloc(sizeof *ids * (size_t)count);
-  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)count);
-  tsr_nd_gather(&view, state->all->ids, ids);
-  const tsr_status status = tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc),
-                                                             .axes = state->axes,
-                                                             .axis_count = state->axis_count,
-                                                             .devices = ids,
-                                                             .device_count = count,
-                                                             .topology = state->all->topology},
-                                            out_mesh);
-  free(ids);
-  return status;
+  return tsr_mesh_from_view(state->all->topology, state->axes, state->axis_count, &view,
+                            state->all->ids, out_mesh);
 }
 
 static tsr_status check_traffic(const tsr_axis_traffic *traffic, int axis_count) {
@@ -382,9 +370,7 @@ static tsr_status check_traffic(const tsr_axis_traffic *traffic, int axis_count)
 tsr_status tsr_mesh_search(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
                            const tsr_axis_traffic *traffic, tsr_mesh **out_mesh,
                            double *out_seconds) {
-  if (axis_count < 0 || axis_count > TSR_MAX_AXES)
-    return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", axis_count,
-                    TSR_MAX_AXES);
+  TSR_TRY(tsr_rank_check(axis_count));
   TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
   tsr_axis complete[TSR_MAX_AXES];
   for (int i = 0; i < axis_count; i++) complete[i] = axes[i];

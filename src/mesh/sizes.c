@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
+#include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
 
 // Pairs of sizes whose smaller one is above MAX_LOW are not offered: a message is not worth the
@@ -136,8 +137,7 @@ tsr_status tsr_axes_complete(tsr_axis *axes, int axis_count, int64_t device_coun
 }
 
 tsr_status tsr_sizes_complete(int64_t *sizes, int count, int64_t device_count) {
-  if (count < 0 || count > TSR_MAX_AXES)
-    return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", count, TSR_MAX_AXES);
+  TSR_TRY(tsr_rank_check(count));
   if (device_count < 1)
     return tsr_fail(BAD_ARGUMENT, "a mesh of %lld devices, wanted 1 or more",
                     (long long)device_count);

@@ -147,19 +147,6 @@ static tsr_status make_grid(const t5x_machine *all, const tsr_hardware_mesh *dim
   return NULL;
 }
 
-static tsr_status create_mesh(const tsr_topology *topology, const int64_t *ids, int64_t data,
-                              int64_t model, tsr_mesh **out_mesh) {
-  const tsr_axis axes[] = {{data_model[0], data, TSR_AXIS_AUTO},
-                           {data_model[1], model, TSR_AXIS_AUTO}};
-  return tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc),
-                                          .axes = axes,
-                                          .axis_count = 2,
-                                          .devices = ids,
-                                          .device_count = data * model,
-                                          .topology = topology},
-                         out_mesh);
-}
-
 // ---- get_mesh ----
 
 // How the grid is cut: all of the same length as the grid's dims.
@@ -314,13 +301,9 @@ static tsr_status tile(const t5x_machine *all, const tiling *plan, const grid *p
   tsr_nd view = tsr_nd_rows(places->dims.dims, places->dims.count);
   tsr_nd_transpose(&view, plan->order);
   TSR_TRY(cut(plan, &view));
-  int64_t *ids = malloc(sizeof *ids * (size_t)places->count);
-  if (!ids) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)all->count);
-  tsr_nd_gather(&view, places->ids, ids);
-  const tsr_status status =
-      create_mesh(all->topology, ids, places->count / plan->model_size, plan->model_size, out_mesh);
-  free(ids);
-  return status;
+  const tsr_axis axes[] = {{"data", places->count / plan->model_size, TSR_AXIS_AUTO},
+                           {"model", plan->model_size, TSR_AXIS_AUTO}};
+  return tsr_mesh_from_view(all->topology, axes, 2, &view, places->ids, out_mesh);
 }
 
 tsr_status tsr_t5x_get_mesh(const tsr_topology *topology, const tsr_hardware_mesh *submesh,
@@ -345,7 +328,9 @@ tsr_status tsr_t5x_get_cpu_mesh(const tsr_topology *topology, tsr_mesh **out_mes
   const tsr_hardware_mesh dims = {2, {all.process_count, all.local_count}};
   grid places;
   TSR_TRY(make_grid(&all, &dims, &places));
-  const tsr_status status = create_mesh(topology, places.ids, dims.dims[0], dims.dims[1], out_mesh);
+  const tsr_device_array array = {
+      .rank = 2, .dims = {dims.dims[0], dims.dims[1]}, .count = places.count, .ids = places.ids};
+  const tsr_status status = tsr_mesh_from_array(topology, &array, data_model, out_mesh);
   free(places.ids);
   return status;
 }
