@@ -5,14 +5,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+static inline int tsr_compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
 static inline int tsr_compare_int64(const void *left, const void *right) {
-  const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-  return (a > b) - (a < b);
+  return tsr_compare(*(const int64_t *)left, *(const int64_t *)right);
 }
 
 static inline int tsr_compare_int32(const void *left, const void *right) {
-  const int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
+  return tsr_compare(*(const int32_t *)left, *(const int32_t *)right);
 }
 
 // Of pointers, by address.

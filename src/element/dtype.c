@@ -27,22 +27,15 @@ const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype) {
 
 const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
-  if (!info) return NULL;
-  switch (ecosystem) {
-    case TSR_NAMES_OWN:
-      return info->name;
-    case TSR_NAMES_SAFETENSORS:
-      return info->safetensors;
-    case TSR_NAMES_STABLEHLO:
-      return info->stablehlo;
-    case TSR_NAMES_NUMPY:
-      return info->numpy;
-    case TSR_NAMES_TORCH:
-      return info->torch;
-    case TSR_ECOSYSTEM_COUNT:
-      break;
-  }
-  return NULL;
+  if (!info || (unsigned)ecosystem >= TSR_ECOSYSTEM_COUNT) return NULL;
+  const char *const names[TSR_ECOSYSTEM_COUNT] = {
+      [TSR_NAMES_OWN] = info->name,
+      [TSR_NAMES_SAFETENSORS] = info->safetensors,
+      [TSR_NAMES_STABLEHLO] = info->stablehlo,
+      [TSR_NAMES_NUMPY] = info->numpy,
+      [TSR_NAMES_TORCH] = info->torch,
+  };
+  return names[ecosystem];
 }
 
 tsr_dtype tsr_dtype_find_in(tsr_ecosystem ecosystem, const char *name, size_t length) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
 #include "file/model.h"
@@ -143,8 +144,8 @@ static tsr_status read_metadata(const header *h, const tsr_json *value) {
 static int compare_places(const void *a, const void *b) {
   const tsr_model_tensor *x = *(const tsr_model_tensor *const *)a;
   const tsr_model_tensor *y = *(const tsr_model_tensor *const *)b;
-  if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-  return x->end < y->end ? -1 : x->end > y->end;
+  const int order = tsr_compare(x->begin, y->begin);
+  return order ? order : tsr_compare(x->end, y->end);
 }
 
 static tsr_status check_neighbours(const header *h, const tsr_model_tensor *const *sorted,

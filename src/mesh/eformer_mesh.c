@@ -10,6 +10,7 @@
 #include "base/compare.h"
 #include "base/sized.h"
 #include "mesh/dims.h"
+#include "mesh/jax.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
@@ -243,14 +244,7 @@ static tsr_status create_fitted(eformer_request *asked, tsr_mesh **out_mesh) {
   TSR_TRY(build_array(asked, &array));
   tsr_axis axes[TSR_MAX_AXES];
   tsr_status status = make_axes(asked, TSR_AXIS_AUTO, axes);
-  if (!status)
-    status = tsr_mesh_create(&(tsr_mesh_desc){.size = sizeof(tsr_mesh_desc),
-                                              .axes = axes,
-                                              .axis_count = asked->rank,
-                                              .devices = array.ids,
-                                              .device_count = array.count,
-                                              .topology = asked->topology},
-                             out_mesh);
+  if (!status) status = tsr_mesh_over_array(asked->topology, &array, axes, out_mesh);
   tsr_device_array_deinit(&array);
   return status;
 }

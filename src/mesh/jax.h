@@ -99,10 +99,6 @@ TSR_MUST_USE tsr_status tsr_mesh_over_array(const tsr_topology *topology,
                                             const tsr_device_array *array, const tsr_axis *axes,
                                             tsr_mesh **out_mesh);
 tsr_device_list tsr_device_list_of(const tsr_topology *topology);
-// Options as this version knows them, from a caller that may know fewer; NULL = none set. Refused
-// when their size was not set.
-TSR_MUST_USE tsr_status tsr_jax_mesh_options_read(const tsr_jax_mesh_options *given,
-                                                  tsr_jax_mesh_options *out_options);
 // create_device_mesh for a list in two steps: the checks, and the ids in the order of the mesh.
 TSR_MUST_USE tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_count);
 TSR_MUST_USE tsr_status tsr_jax_arrange(const tsr_device_list *list, const int64_t *shape, int rank,

@@ -5,7 +5,9 @@
 // block goes to the granule's place in the outer mesh: axis k of the result is outer k by inner k.
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/room.h"
+#include "base/sized.h"
 #include "mesh/jax.h"
 #include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
@@ -51,13 +53,13 @@ static tsr_status workspace_init(workspace *work, int64_t device_count) {
 
 static int compare_members(const void *a, const void *b) {
   const granule_member *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return (x->position > y->position) - (x->position < y->position);
+  const int order = tsr_compare(x->key, y->key);
+  return order ? order : tsr_compare(x->position, y->position);
 }
 
 static int compare_first(const void *a, const void *b) {
   const granule *x = a, *y = b;
-  return (x->first > y->first) - (x->first < y->first);
+  return tsr_compare(x->first, y->first);
 }
 
 static tsr_status list_members(const tsr_device_list *list, bool by_process,
@@ -164,7 +166,7 @@ tsr_status tsr_jax_create_hybrid_device_mesh(const tsr_topology *topology,
   TSR_TRY(tsr_list_check(dcn_mesh_shape, rank, "sizes of the mesh between granules"));
   const tsr_device_list list = tsr_device_list_of(topology);
   tsr_jax_mesh_options known;
-  TSR_TRY(tsr_jax_mesh_options_read(options, &known));
+  TSR_TRY(tsr_sized_read(tsr_jax_mesh_options, options, &known));
   workspace work;
   TSR_TRY(workspace_init(&work, list.count));
   tsr_status status = build(&list, mesh_shape, dcn_mesh_shape, rank, &known, &work, out_array);

@@ -25,11 +25,6 @@ tsr_device_list tsr_device_list_of(const tsr_topology *topology) {
                            .kind = tsr_jax_kind_find(kind)};
 }
 
-tsr_status tsr_jax_mesh_options_read(const tsr_jax_mesh_options *given,
-                                     tsr_jax_mesh_options *out_options) {
-  return tsr_sized_read(tsr_jax_mesh_options, given, out_options);
-}
-
 static tsr_status fail_count(const int64_t *shape, int rank, int64_t device_count) {
   char text[TSR_DIMS_TEXT];
   int64_t places = 0;
@@ -104,7 +99,7 @@ tsr_status tsr_jax_create_device_mesh(const tsr_topology *topology, const int64_
                                       tsr_device_array *out_array, tsr_mesh_reason *out_reason) {
   const tsr_device_list list = tsr_device_list_of(topology);
   tsr_jax_mesh_options known;
-  TSR_TRY(tsr_jax_mesh_options_read(options, &known));
+  TSR_TRY(tsr_sized_read(tsr_jax_mesh_options, options, &known));
   TSR_TRY(tsr_jax_check_shape(mesh_shape, rank, list.count));
   tsr_device_array array = {0};
   TSR_TRY(tsr_device_array_init(&array, mesh_shape, rank));

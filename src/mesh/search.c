@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/compare.h"
 #include "base/room.h"
 #include "mesh/dims.h"
 #include "mesh/mesh.h"
@@ -50,8 +51,8 @@ typedef struct device_place {
 static int compare_places(const void *a, const void *b) {
   const device_place *x = a, *y = b;
   for (int i = 0; i < PHYSICAL_MAX; i++)
-    if (x->fields[i] != y->fields[i]) return x->fields[i] < y->fields[i] ? -1 : 1;
-  return (x->id > y->id) - (x->id < y->id);
+    if (x->fields[i] != y->fields[i]) return tsr_compare(x->fields[i], y->fields[i]);
+  return tsr_compare(x->id, y->id);
 }
 
 static bool is_torus(const tsr_device *devices, int64_t count) {

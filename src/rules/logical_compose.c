@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "rules/logical_internal.h"
 #include "rules/logical_rules.h"
 #include "tessera/compat/flax_rules.h"
@@ -18,12 +19,12 @@ typedef struct rule_place {
 static int by_name(const void *left, const void *right) {
   const rule_place *a = left, *b = right;
   const int order = strcmp(a->rule->name, b->rule->name);
-  return order ? order : (a->position > b->position) - (a->position < b->position);
+  return order ? order : tsr_compare(a->position, b->position);
 }
 
 static int by_position(const void *left, const void *right) {
   const rule_place *a = left, *b = right;
-  return (a->position > b->position) - (a->position < b->position);
+  return tsr_compare(a->position, b->position);
 }
 
 static tsr_status fail_conflict(const tsr_logical_rule *held, const tsr_logical_rule *rule) {

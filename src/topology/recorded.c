@@ -1,20 +1,15 @@
 // Machines recorded as JSON. Writing gives every member, so that reading back gives the same
 // machine even when our idea of a kind changes; reading is content with platform, kind and devices.
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
 #include "json/json.h"
 #include "json/json_fields.h"
+#include "json/json_read.h"
 #include "tessera/engine/topology.h"
 #include "topology/kinds.h"
 #include "topology/topology.h"
 #include "topology/topology_internal.h"
-
-// The members of a recorded machine, as found in the text; NULL = absent.
-typedef struct members {
-  const tsr_json *platform, *kind, *devices, *memory_per_device, *links, *wrap;
-} members;
 
 // ---- reading ----
 
@@ -30,11 +25,9 @@ static tsr_status fail_member(const tsr_json *member, const char *const *names, 
   return tsr_fail(SYNTAX, "member \"%s\" is unknown" TSR_DID_YOU_MEAN, word, TSR_SUGGESTED(near));
 }
 
-static tsr_status read_members(const tsr_json *value, members *out) {
+static tsr_status check_members(const tsr_json *value) {
   static const char *const names[] = {"platform",          "kind",  "devices",
                                       "memory_per_device", "links", "wrap"};
-  const tsr_json **const places[] = {&out->platform,          &out->kind,  &out->devices,
-                                     &out->memory_per_device, &out->links, &out->wrap};
   enum { COUNT = sizeof names / sizeof *names };
   if (!value || tsr_json_kind_of(value) != TSR_JSON_OBJECT)
     return tsr_fail(JSON_KIND, "wanted an object with platform, kind and devices, found %s",
@@ -43,22 +36,7 @@ static tsr_status read_members(const tsr_json *value, members *out) {
     int i = 0;
     while (i < COUNT && !tsr_json_key_is(at, names[i])) i++;
     if (i == COUNT) return fail_member(at, names, COUNT);
-    *places[i] = at;
   }
-  return NULL;
-}
-
-// A string without '\0' inside, in a block to free().
-static tsr_status read_string(const tsr_json *value, const char *what, char **out) {
-  const char *bytes = NULL;
-  size_t length = 0;
-  TSR_TRY(tsr_json_get_string(value, what, &bytes, &length));
-  if (length && memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "%s holds a zero byte", what);
-  char *copy = malloc(length + 1);
-  if (!copy) return tsr_fail(NO_MEMORY, "%s", what);
-  if (length) memcpy(copy, bytes, length);
-  copy[length] = '\0';
-  *out = copy;
   return NULL;
 }
 
@@ -105,25 +83,19 @@ static tsr_status read_device(const tsr_json *row, tsr_device *out) {
   return NULL;
 }
 
-static tsr_status read_devices(const tsr_json *value, tsr_device **out_devices,
-                               int64_t *out_count) {
+static tsr_status read_devices(const tsr_json *value, tsr_arena *arena, tsr_topology_desc *desc) {
   if (!value || tsr_json_kind_of(value) != TSR_JSON_ARRAY)
     return tsr_fail(JSON_KIND, "devices: wanted a list, found %s",
                     value ? tsr_json_kind_name(tsr_json_kind_of(value)) : "nothing");
   const size_t count = tsr_json_count(value);
   if (count < 1 || count > INT32_MAX)
     return tsr_fail(BAD_ARGUMENT, "devices: a list of %zu, wanted 1 or more", count);
-  tsr_device *devices = calloc(count, sizeof *devices);
+  tsr_device *devices = tsr_arena_zeros(arena, count, sizeof *devices);
   if (!devices) return tsr_fail(NO_MEMORY, "%zu devices", count);
-  int64_t i = 0;
-  for (const tsr_json *row = tsr_json_first(value); row; row = tsr_json_next(row), i++) {
-    tsr_status status = read_device(row, &devices[i]);
-    if (!status) continue;
-    free(devices);
-    return tsr_note(status, "devices: row %lld", (long long)i);
-  }
-  *out_devices = devices;
-  *out_count = i;
+  desc->devices = devices;
+  for (const tsr_json *row = tsr_json_first(value); row; row = tsr_json_next(row))
+    TSR_TRY_NOTE(read_device(row, &devices[desc->device_count++]), "devices: row %lld",
+                 (long long)desc->device_count - 1);
   return NULL;
 }
 
@@ -166,49 +138,40 @@ static tsr_status read_memory(const tsr_json *value, int64_t *out) {
                               (long long)*out);
 }
 
-static tsr_status read_platform(const tsr_json *value, tsr_platform *out) {
-  char *name = NULL;
-  TSR_TRY(read_string(value, "platform", &name));
-  tsr_status status = tsr_platform_parse(name, out);
-  free(name);
-  return status;
+static tsr_status read_platform(const tsr_json *value, tsr_arena *arena, tsr_platform *out) {
+  const char *name = NULL;
+  TSR_TRY(tsr_json_copy_string(value, "platform", arena, &name));
+  return tsr_platform_parse(name, out);
 }
 
-// Fills `desc`, whose kind and devices are the caller's to free, whatever happens.
-static tsr_status read_record(const members *found, tsr_topology_desc *desc, char **kind,
-                              tsr_device **devices, tsr_link *links, bool *wrap) {
-  TSR_TRY(read_platform(found->platform, &desc->platform));
-  TSR_TRY(read_string(found->kind, "kind", kind));
-  TSR_TRY(read_devices(found->devices, devices, &desc->device_count));
-  desc->kind = *kind;
-  desc->devices = *devices;
-  if (found->memory_per_device)
-    TSR_TRY(read_memory(found->memory_per_device, &desc->memory_per_device));
-  if (found->links) {
-    const tsr_device_kind *row = tsr_kind_of(desc->platform, *kind);
-    memcpy(links, row->links, sizeof row->links);
-    TSR_TRY_NOTE(read_links(found->links, links), "links");
-    desc->links = links;
+static tsr_status read_record(const tsr_json *value, tsr_arena *arena,
+                              tsr_topology **out_topology) {
+  tsr_topology_desc desc = {.size = sizeof desc};
+  tsr_link links_read[TSR_LEVEL_COUNT];
+  bool wrap_read[3];
+  TSR_TRY(check_members(value));
+  const tsr_json *memory = tsr_json_find(value, "memory_per_device");
+  const tsr_json *links = tsr_json_find(value, "links"), *wrap = tsr_json_find(value, "wrap");
+  TSR_TRY(read_platform(tsr_json_find(value, "platform"), arena, &desc.platform));
+  TSR_TRY(tsr_json_copy_string(tsr_json_find(value, "kind"), "kind", arena, &desc.kind));
+  TSR_TRY(read_devices(tsr_json_find(value, "devices"), arena, &desc));
+  if (memory) TSR_TRY(read_memory(memory, &desc.memory_per_device));
+  if (links) {
+    memcpy(links_read, tsr_kind_of(desc.platform, desc.kind)->links, sizeof links_read);
+    TSR_TRY_NOTE(read_links(links, links_read), "links");
+    desc.links = links_read;
   }
-  if (found->wrap) {
-    TSR_TRY(read_wrap(found->wrap, wrap));
-    desc->wrap = wrap;
+  if (wrap) {
+    TSR_TRY(read_wrap(wrap, wrap_read));
+    desc.wrap = wrap_read;
   }
-  return NULL;
+  return tsr_topology_create(&desc, out_topology);
 }
 
 tsr_status tsr_topology_from_json(const tsr_json *value, tsr_topology **out_topology) {
-  members found = {0};
-  tsr_topology_desc desc = {.size = sizeof desc};
-  char *kind = NULL;
-  tsr_device *devices = NULL;
-  tsr_link links[TSR_LEVEL_COUNT];
-  bool wrap[3];
-  tsr_status status = read_members(value, &found);
-  if (!status) status = read_record(&found, &desc, &kind, &devices, links, wrap);
-  if (!status) status = tsr_topology_create(&desc, out_topology);
-  free(kind);
-  free(devices);
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_status status = read_record(value, &arena, out_topology);
+  tsr_arena_deinit(&arena);
   return tsr_note(status, "topology");
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/sized.h"
 #include "tessera/engine/topology.h"
 #include "topology/kinds.h"
@@ -57,8 +58,8 @@ static tsr_status check_desc(const tsr_topology_desc *desc) {
 
 static int compare_places(const void *a, const void *b) {
   const tsr_id_place *left = a, *right = b;
-  if (left->id != right->id) return left->id < right->id ? -1 : 1;
-  return left->position < right->position ? -1 : 1;
+  const int order = tsr_compare(left->id, right->id);
+  return order ? order : tsr_compare(left->position, right->position);
 }
 
 // Runtimes mostly list devices by id, so sorting is often nothing to do.
