@@ -4,43 +4,27 @@
 #include "base/text_internal.h"
 #include "regex/regex_syntax.h"
 
-static tsr_status set_flag(tsr_regex_reader *in, const char *at, uint32_t c, bool off,
-                           tsr_regex_letters *letters) {
-  if (off && (c == 'a' || c == 'u'))
+static const char flag_letters[] = "imsxau";
+enum { ASCII_OR_UNICODE = TSR_REGEX_ASCII | TSR_REGEX_UNICODE };
+
+static tsr_status add_flag(tsr_regex_reader *in, const char *at, uint32_t c, bool off,
+                           unsigned *flags) {
+  const char *letter = c && c < 128 ? strchr(flag_letters, (int)c) : NULL;
+  const unsigned flag = letter ? 1u << (letter - flag_letters) : 0;
+  if (c == 'L') return tsr_regex_fail(in, at, "flag L, which is for patterns of bytes");
+  if (c == 't') return tsr_regex_unsupported(in, at, "flag t, which Python is giving up");
+  if (!flag) return tsr_regex_fail(in, at, "unknown flag, wanted one of i m s x a u");
+  if (off && flag & ASCII_OR_UNICODE)
     return tsr_regex_fail(in, at, "flags a and u cannot be turned off");
-  switch (c) {
-    case 'i':
-      letters->i = true;
-      return NULL;
-    case 'm':
-      letters->m = true;
-      return NULL;
-    case 's':
-      letters->s = true;
-      return NULL;
-    case 'x':
-      letters->x = true;
-      return NULL;
-    case 'a':
-      letters->a = true;
-      break;
-    case 'u':
-      letters->u = true;
-      break;
-    case 'L':
-      return tsr_regex_fail(in, at, "flag L, which is for patterns of bytes");
-    case 't':
-      return tsr_regex_unsupported(in, at, "flag t, which Python is giving up");
-    default:
-      return tsr_regex_fail(in, at, "unknown flag, wanted one of i m s x a u");
-  }
-  if (letters->a && letters->u) return tsr_regex_fail(in, at, "flags a and u exclude each other");
+  *flags |= flag;
+  if ((*flags & ASCII_OR_UNICODE) == ASCII_OR_UNICODE)
+    return tsr_regex_fail(in, at, "flags a and u exclude each other");
   return NULL;
 }
 
 // Reads letters up to one of `ends`, which it takes and returns.
-static tsr_status read_letters(tsr_regex_reader *in, const char *ends, bool off,
-                               tsr_regex_letters *letters, char *out_end) {
+static tsr_status read_letters(tsr_regex_reader *in, const char *ends, bool off, unsigned *flags,
+                               char *out_end) {
   for (;;) {
     const char *at = in->at;
     const tsr_regex_token token = tsr_regex_get(in);
@@ -49,50 +33,43 @@ static tsr_status read_letters(tsr_regex_reader *in, const char *ends, bool off,
       *out_end = (char)token.c;
       return NULL;
     }
-    TSR_TRY(set_flag(in, at, token.escaped ? 0 : token.c, off, letters));
+    TSR_TRY(add_flag(in, at, token.escaped ? 0 : token.c, off, flags));
   }
 }
 
-static tsr_status check_letters(tsr_regex_reader *in, const char *at, const tsr_regex_letters *on,
-                                const tsr_regex_letters *off) {
-  if ((on->i && off->i) || (on->m && off->m) || (on->s && off->s) || (on->x && off->x))
-    return tsr_regex_fail(in, at, "a flag turned on and off at once");
-  return NULL;
+unsigned tsr_regex_apply_flags(unsigned flags, unsigned on, unsigned off) {
+  flags = (flags | on) & ~off;
+  return on & TSR_REGEX_UNICODE ? flags & ~(unsigned)ASCII_OR_UNICODE : flags;
 }
 
-void tsr_regex_apply_letters(tsr_regex_flags *flags, const tsr_regex_letters *on,
-                             const tsr_regex_letters *off) {
-  flags->ignore_case = (flags->ignore_case || on->i) && !off->i;
-  flags->multiline = (flags->multiline || on->m) && !off->m;
-  flags->dotall = (flags->dotall || on->s) && !off->s;
-  flags->verbose = (flags->verbose || on->x) && !off->x;
-  flags->ascii = (flags->ascii || on->a) && !on->u;
+bool tsr_regex_is_caseless(unsigned flags) {
+  return flags & TSR_REGEX_IGNORE_CASE && !(flags & TSR_REGEX_ASCII);
 }
 
-bool tsr_regex_is_caseless(const tsr_regex_flags *flags) {
-  return flags->ignore_case && !flags->ascii;
+// The flags that PCRE2 has too.
+static unsigned engine_flags(unsigned flags) {
+  return (tsr_regex_is_caseless(flags) ? TSR_REGEX_IGNORE_CASE : 0) |
+         (flags & (TSR_REGEX_MULTILINE | TSR_REGEX_DOTALL));
 }
 
-void tsr_regex_write_scope(tsr_text *out, const tsr_regex_flags *from, const tsr_regex_flags *to) {
-  const bool before[] = {tsr_regex_is_caseless(from), from->multiline, from->dotall};
-  const bool after[] = {tsr_regex_is_caseless(to), to->multiline, to->dotall};
+static void write_letters(tsr_text *out, unsigned flags) {
+  for (int i = 0; flag_letters[i]; i++)
+    if (flags >> i & 1) tsr_text_add_char(out, flag_letters[i]);
+}
+
+void tsr_regex_write_scope(tsr_text *out, unsigned from, unsigned to) {
+  const unsigned before = engine_flags(from), after = engine_flags(to);
   tsr_text_add(out, "(?");
-  for (int i = 0; i < 3; i++)
-    if (after[i] && !before[i]) tsr_text_add_char(out, "ims"[i]);
-  bool minus = false;
-  for (int i = 0; i < 3; i++) {
-    if (!before[i] || after[i]) continue;
-    if (!minus) tsr_text_add_char(out, '-');
-    minus = true;
-    tsr_text_add_char(out, "ims"[i]);
-  }
+  write_letters(out, after & ~before);
+  if (before & ~after) tsr_text_add_char(out, '-');
+  write_letters(out, before & ~after);
   tsr_text_add_char(out, ':');
 }
 
-tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at, tsr_regex_letters *out_on,
-                                tsr_regex_letters *out_off, bool *out_global) {
+tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at, unsigned *out_on,
+                                unsigned *out_off, bool *out_global) {
   char end = '-';
-  *out_on = *out_off = (tsr_regex_letters){0};
+  *out_on = *out_off = 0;
   if (*in->at != '-')
     TSR_TRY(read_letters(in, ")-:", false, out_on, &end));
   else
@@ -102,5 +79,6 @@ tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at, tsr_regex_
     if (*in->at == ':') return tsr_regex_fail(in, in->at, "missing flag");
     TSR_TRY(read_letters(in, ":", true, out_off, &end));
   }
-  return check_letters(in, at, out_on, out_off);
+  if (*out_on & *out_off) return tsr_regex_fail(in, at, "a flag turned on and off at once");
+  return NULL;
 }

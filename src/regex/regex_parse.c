@@ -34,8 +34,8 @@ typedef struct pattern_parser {
   int outside_lookbehind;  // groups opened before the lookbehind we are in; -1 = in none
   const char *far_place;   // a condition on a group that has not been seen yet
   int far_group;
-  tsr_regex_flags flags;  // those that hold here
-  bool ascii_said, unicode_said;
+  unsigned flags;  // in force here
+  unsigned global_flags;
   bool captures;
 } pattern_parser;
 
@@ -159,7 +159,7 @@ static tsr_status write_reference(pattern_parser *p, const char *at, int number,
   TSR_TRY(check_closed(p, at, number));
   TSR_TRY(check_lookbehind(p, at, number));
   // Letters that ignore case in ASCII are written out as sets, which a reference cannot be.
-  const bool spelt = p->flags.ignore_case && p->flags.ascii;
+  const bool spelt = p->flags & TSR_REGEX_IGNORE_CASE && p->flags & TSR_REGEX_ASCII;
   tsr_text_addf(p->in.out, spelt ? "(?i:\\g{%d})" : "\\g{%d}", number);
   p->captures = true;
   *out = piece_of_width(0);
@@ -322,31 +322,29 @@ static tsr_status skip_comment(pattern_parser *p, const char *at) {
 
 // ---- flags ----
 
-static tsr_status set_global_flags(pattern_parser *p, const char *at, const tsr_regex_letters *on,
-                                   bool first) {
+static tsr_status set_global_flags(pattern_parser *p, const char *at, unsigned on, bool first) {
   if (!first)
     return tsr_regex_fail(&p->in, at, "global flags must stand at the start of the pattern");
-  p->ascii_said |= on->a;
-  p->unicode_said |= on->u;
-  if (p->ascii_said && p->unicode_said)
+  p->global_flags |= on;
+  if (p->global_flags & TSR_REGEX_ASCII && p->global_flags & TSR_REGEX_UNICODE)
     return tsr_regex_fail(&p->in, at, "flags a and u exclude each other");
-  tsr_regex_apply_letters(&p->flags, on, &(tsr_regex_letters){0});
+  p->flags = tsr_regex_apply_flags(p->flags, on, 0);
   return NULL;
 }
 
 // (?i) for all that follows, or (?i-s:...) for a group. `*out_kind` says which it was.
 static tsr_status parse_flags(pattern_parser *p, const char *at, bool first, pattern_piece *out,
                               piece_kind *out_kind) {
-  tsr_regex_letters on, off;
+  unsigned on = 0, off = 0;
   bool global = false;
   TSR_TRY(tsr_regex_read_flags(&p->in, at, &on, &off, &global));
   if (global) {
     *out_kind = PIECE_NONE;
-    return set_global_flags(p, at, &on, first);
+    return set_global_flags(p, at, on, first);
   }
-  const tsr_regex_flags outer = p->flags;
-  tsr_regex_apply_letters(&p->flags, &on, &off);
-  tsr_regex_write_scope(p->in.out, &outer, &p->flags);
+  const unsigned outer = p->flags;
+  p->flags = tsr_regex_apply_flags(outer, on, off);
+  tsr_regex_write_scope(p->in.out, outer, p->flags);
   TSR_TRY(parse_inside(p, at, out));
   p->flags = outer;
   return NULL;
@@ -396,10 +394,10 @@ static tsr_status parse_group(pattern_parser *p, const char *at, bool first, pat
 // ---- escapes and plain characters ----
 
 static tsr_status write_character(pattern_parser *p, uint32_t c, pattern_piece *out) {
-  tsr_regex_write_literal(p->in.out, c, &p->flags);
+  tsr_regex_write_literal(p->in.out, c, p->flags);
   // Without regard to case only a character without case has known bytes.
   const bool cased = c >= 128 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  *out = p->flags.ignore_case && cased ? piece_of_width(1) : piece_of_character(c);
+  *out = p->flags & TSR_REGEX_IGNORE_CASE && cased ? piece_of_width(1) : piece_of_character(c);
   return NULL;
 }
 
@@ -436,12 +434,12 @@ static tsr_status parse_escape(pattern_parser *p, const char *at, uint32_t c, pa
   if (c == 'A') return write_anchor(p, "\\A", out_kind);
   if (c == 'Z') return write_anchor(p, "\\z", out_kind);
   if (c == 'b' || c == 'B') {
-    tsr_regex_write_boundary(p->in.out, c == 'B', &p->flags);
+    tsr_regex_write_boundary(p->in.out, c == 'B', p->flags);
     *out_kind = PIECE_ANCHOR;
     return NULL;
   }
   if (tsr_regex_is_category(c)) {
-    tsr_regex_write_category(p->in.out, c, &p->flags);
+    tsr_regex_write_category(p->in.out, c, p->flags);
     *out = piece_of_width(1);
     return NULL;
   }
@@ -453,8 +451,8 @@ static tsr_status parse_escape(pattern_parser *p, const char *at, uint32_t c, pa
 
 static tsr_status parse_set(pattern_parser *p, pattern_piece *out) {
   uint32_t literal = TSR_REGEX_END;
-  TSR_TRY(tsr_regex_write_set(&p->in, &p->flags, &literal));
-  const bool varies = literal == TSR_REGEX_END || p->flags.ignore_case;
+  TSR_TRY(tsr_regex_write_set(&p->in, p->flags, &literal));
+  const bool varies = literal == TSR_REGEX_END || p->flags & TSR_REGEX_IGNORE_CASE;
   *out = varies ? piece_of_width(1) : piece_of_character(literal);
   return NULL;
 }
@@ -500,7 +498,7 @@ static tsr_status repeat_piece(pattern_parser *p, const char *at, piece_kind las
 
 // White space and comments between the pieces of a verbose pattern.
 static bool skip_verbose(pattern_parser *p, tsr_regex_token token) {
-  if (!p->flags.verbose || token.escaped) return false;
+  if (!(p->flags & TSR_REGEX_VERBOSE) || token.escaped) return false;
   if (token.c < 128 && token.c && strchr(" \t\n\r\v\f", (int)token.c)) return true;
   if (token.c != '#') return false;
   do {
@@ -616,9 +614,9 @@ tsr_status tsr_regex_translate(const char *pattern, tsr_regex_text *out) {
   tsr_status status = parse_pattern(&p, &whole);
   free(p.groups);
   if (status) return status;
-  out->caseless = tsr_regex_is_caseless(&p.flags);
-  out->multiline = p.flags.multiline;
-  out->dotall = p.flags.dotall;
+  out->caseless = tsr_regex_is_caseless(p.flags);
+  out->multiline = p.flags & TSR_REGEX_MULTILINE;
+  out->dotall = p.flags & TSR_REGEX_DOTALL;
   out->captures = p.captures;
   out->pairs = whole.pairs;
   return NULL;

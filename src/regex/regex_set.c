@@ -109,14 +109,14 @@ static void write_other_case(tsr_text *out, uint32_t low, uint32_t high, char fi
   if (to > from) tsr_text_addf(out, "-%c", (char)((int)to + shift));
 }
 
-static void write_range(tsr_text *out, uint32_t low, uint32_t high, const tsr_regex_flags *flags) {
+static void write_range(tsr_text *out, uint32_t low, uint32_t high, unsigned flags) {
   write_plain(out, low);
   if (high > low) {
     tsr_text_add_char(out, '-');
     write_plain(out, high);
   }
-  if (!flags->ignore_case) return;
-  if (flags->ascii) {
+  if (!(flags & TSR_REGEX_IGNORE_CASE)) return;
+  if (flags & TSR_REGEX_ASCII) {
     write_other_case(out, low, high, 'a', 'A');
     write_other_case(out, low, high, 'A', 'a');
     return;
@@ -136,8 +136,8 @@ static bool has_kin(uint32_t c) {
   return false;
 }
 
-void tsr_regex_write_literal(tsr_text *out, uint32_t c, const tsr_regex_flags *flags) {
-  if (!flags->ignore_case || !(flags->ascii ? is_letter(c) : has_kin(c))) {
+void tsr_regex_write_literal(tsr_text *out, uint32_t c, unsigned flags) {
+  if (!(flags & TSR_REGEX_IGNORE_CASE) || !(flags & TSR_REGEX_ASCII ? is_letter(c) : has_kin(c))) {
     write_plain(out, c);
     return;
   }
@@ -148,25 +148,25 @@ void tsr_regex_write_literal(tsr_text *out, uint32_t c, const tsr_regex_flags *f
 
 // ---- categories ----
 
-static const char *members_of(uint32_t category, const tsr_regex_flags *flags) {
+static const char *members_of(uint32_t category, unsigned flags) {
   switch (category) {
     case 'd':
     case 'D':
-      return flags->ascii ? ascii_digit : unicode_digit;
+      return flags & TSR_REGEX_ASCII ? ascii_digit : unicode_digit;
     case 's':
     case 'S':
-      return flags->ascii ? ascii_space : unicode_space;
+      return flags & TSR_REGEX_ASCII ? ascii_space : unicode_space;
     default:
-      return flags->ascii ? ascii_word : unicode_word;
+      return flags & TSR_REGEX_ASCII ? ascii_word : unicode_word;
   }
 }
 
-void tsr_regex_write_category(tsr_text *out, uint32_t category, const tsr_regex_flags *flags) {
+void tsr_regex_write_category(tsr_text *out, uint32_t category, unsigned flags) {
   const bool negated = category < 'a';
   tsr_text_addf(out, "[%s%s]", negated ? "^" : "", members_of(category, flags));
 }
 
-void tsr_regex_write_boundary(tsr_text *out, bool negated, const tsr_regex_flags *flags) {
+void tsr_regex_write_boundary(tsr_text *out, bool negated, unsigned flags) {
   const char *w = members_of('w', flags);
   if (negated)  // nowhere in an empty text, so says Python
     tsr_text_addf(out, "(?:(?<=[%s])(?=[%s])|(?<![%s])(?![%s])(?!\\A\\z))", w, w, w, w);
@@ -187,7 +187,7 @@ typedef struct set_item {
 // sides hold would be tried twice, and a repetition of them time and again.
 typedef struct set_reader {
   tsr_regex_reader *in;
-  const tsr_regex_flags *flags;
+  unsigned flags;
   tsr_text members, beside;
   int count;       // of members read
   uint32_t first;  // the first, if a character
@@ -224,7 +224,7 @@ static void add_member(set_reader *set, const set_item *one) {
   set->count++;
   if (one->c >= 'a')
     tsr_text_add(&set->members, members_of(one->c, set->flags));
-  else if (one->c == 'D' && !set->flags->ascii)
+  else if (one->c == 'D' && !(set->flags & TSR_REGEX_ASCII))
     tsr_text_add(&set->members, "\\P{Nd}");
   else
     tsr_text_addf(&set->beside, "|[^%s]", members_of(one->c, set->flags));
@@ -271,8 +271,7 @@ static void write_members(const set_reader *set, bool negated, tsr_text *out) {
                   *members ? beside : beside + 1);
 }
 
-tsr_status tsr_regex_write_set(tsr_regex_reader *in, const tsr_regex_flags *flags,
-                               uint32_t *out_literal) {
+tsr_status tsr_regex_write_set(tsr_regex_reader *in, unsigned flags, uint32_t *out_literal) {
   set_reader set = {.in = in, .flags = flags, .members = TSR_TEXT_EMPTY, .beside = TSR_TEXT_EMPTY};
   const char *at = in->at - 1;
   const bool negated = tsr_regex_take(in, '^');

@@ -30,15 +30,15 @@ TSR_MUST_USE tsr_status tsr_regex_translate(const char *pattern, tsr_regex_text 
 
 // ---- between the files of the translator ----
 
-// The flags of Python, as they hold at one place of a pattern.
-typedef struct tsr_regex_flags {
-  bool ignore_case, multiline, dotall, verbose, ascii;
-} tsr_regex_flags;
-
-// Flags as they are written: which letters were given.
-typedef struct tsr_regex_letters {
-  bool i, m, s, x, a, u;
-} tsr_regex_letters;
+// Python's flags, a bit for each letter of "imsxau". Of the last two only ASCII is ever in force.
+enum {
+  TSR_REGEX_IGNORE_CASE = 1,
+  TSR_REGEX_MULTILINE = 2,
+  TSR_REGEX_DOTALL = 4,
+  TSR_REGEX_VERBOSE = 8,
+  TSR_REGEX_ASCII = 16,
+  TSR_REGEX_UNICODE = 32,
+};
 
 // The next thing in the pattern: a character, or a backslash with one.
 typedef struct tsr_regex_token {
@@ -75,15 +75,13 @@ TSR_MUST_USE tsr_status tsr_regex_escape(tsr_regex_reader *in, const char *at, u
 bool tsr_regex_is_category(uint32_t c);
 
 // Reads flags up to the ')' of global ones, or the ':' of a group that began at `at`.
-TSR_MUST_USE tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at,
-                                             tsr_regex_letters *out_on, tsr_regex_letters *out_off,
-                                             bool *out_global);
-void tsr_regex_apply_letters(tsr_regex_flags *flags, const tsr_regex_letters *on,
-                             const tsr_regex_letters *off);
-// Opens a group under which PCRE2's flags are as `to` says.
-void tsr_regex_write_scope(tsr_text *out, const tsr_regex_flags *from, const tsr_regex_flags *to);
-// Whether PCRE2 shall ignore case; in ASCII mode both letters are written instead.
-bool tsr_regex_is_caseless(const tsr_regex_flags *flags);
+TSR_MUST_USE tsr_status tsr_regex_read_flags(tsr_regex_reader *in, const char *at, unsigned *out_on,
+                                             unsigned *out_off, bool *out_global);
+unsigned tsr_regex_apply_flags(unsigned flags, unsigned on, unsigned off);
+// Opens a group in which PCRE2's flags are those of `to`.
+void tsr_regex_write_scope(tsr_text *out, unsigned from, unsigned to);
+// Whether PCRE2 ignores case; in ASCII mode both letters are written instead.
+bool tsr_regex_is_caseless(unsigned flags);
 
 #define TSR_REGEX_ENDLESS UINT64_C(4294967295)  // Python's largest repetition, which has no end
 // The quantifier begun by `c` at `at`; `*out_is` is false for a '{' that is plain.
@@ -94,10 +92,10 @@ void tsr_regex_write_repeat(tsr_regex_reader *in, uint64_t min, uint64_t max);
 
 // Writers. `tsr_regex_write_set` reads a set, whose '[' was taken; `*out_literal` is its character
 // if it is just that one, else TSR_REGEX_END.
-void tsr_regex_write_literal(tsr_text *out, uint32_t c, const tsr_regex_flags *flags);
-void tsr_regex_write_category(tsr_text *out, uint32_t category, const tsr_regex_flags *flags);
-void tsr_regex_write_boundary(tsr_text *out, bool negated, const tsr_regex_flags *flags);
-TSR_MUST_USE tsr_status tsr_regex_write_set(tsr_regex_reader *in, const tsr_regex_flags *flags,
+void tsr_regex_write_literal(tsr_text *out, uint32_t c, unsigned flags);
+void tsr_regex_write_category(tsr_text *out, uint32_t category, unsigned flags);
+void tsr_regex_write_boundary(tsr_text *out, bool negated, unsigned flags);
+TSR_MUST_USE tsr_status tsr_regex_write_set(tsr_regex_reader *in, unsigned flags,
                                             uint32_t *out_literal);
 
 #endif
