@@ -14,7 +14,6 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
-#include "mesh/python_int.h"
 #include "tessera/compat/eformer_mesh.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/topology.h"

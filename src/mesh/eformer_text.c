@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
-#include "mesh/python_int.h"
 #include "tessera/compat/eformer_mesh.h"
 #include "tessera/mesh.h"
 #include "tessera/topology.h"

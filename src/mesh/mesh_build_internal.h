@@ -4,6 +4,7 @@
 #define TESSERA_MESH_MESH_BUILD_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tessera/api.h"
@@ -47,5 +48,12 @@ TSR_MUST_USE tsr_status tsr_eformer_parse_mesh(const tsr_topology *topology, con
 TSR_MUST_USE tsr_status tsr_eformer_host_mesh_shape(const int64_t *global_shape, int rank,
                                                     int64_t devices_per_host, int64_t num_processes,
                                                     int64_t *out_shape);
+
+// ---- text forms of Python libraries ----
+
+// Spaces around, a sign, and single underscores between digits are fine: " +1_000 ". Numbers beyond
+// 64 bits become the nearest there is: they are too large for what any caller wants. Fails with
+// not_an_integer.
+TSR_MUST_USE tsr_status tsr_python_int(const char *text, size_t length, int64_t *out_value);
 
 #endif

@@ -3,11 +3,13 @@
 // asked ones would: changing one axis is tried, then two.
 #include "mesh/mesh.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text_internal.h"
 #include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
+#include "tessera/mesh.h"
 
 // Pairs of sizes whose smaller one is above MAX_LOW are not offered: a message is not worth the
 // time.
@@ -146,4 +148,42 @@ tsr_status tsr_sizes_complete(int64_t *sizes, int count, int64_t device_count) {
   TSR_TRY(tsr_axes_complete(axes, count, device_count));
   for (int i = 0; i < count; i++) sizes[i] = axes[i].size;
   return NULL;
+}
+
+// ---- sizes without names ----
+
+// Nothing here allocates, so a message about sizes can be made in the call that raises it.
+
+const char *tsr_dims_text(const int64_t *dims, int rank, const char *separator,
+                          char buffer[TSR_DIMS_TEXT]) {
+  size_t length = 0;
+  buffer[0] = '\0';
+  for (int i = 0; i < rank && length < TSR_DIMS_TEXT; i++) {
+    const int written = snprintf(buffer + length, TSR_DIMS_TEXT - length, "%s%lld",
+                                 i ? separator : "", (long long)dims[i]);
+    length += (size_t)written;
+  }
+  return buffer;
+}
+
+tsr_status tsr_rank_check(int rank) {
+  if (rank >= 0 && rank <= TSR_MAX_AXES) return NULL;
+  return tsr_fail(TOO_LARGE, "a mesh of %d axes; at most %d are possible", rank, TSR_MAX_AXES);
+}
+
+tsr_status tsr_dims_check(const int64_t *dims, int rank, const char *what) {
+  char text[TSR_DIMS_TEXT];
+  for (int i = 0; i < rank; i++)
+    if (dims[i] < 1)
+      return tsr_fail(BAD_AXIS_SIZE, "axis %d of %s (%s) has size %lld, wanted 1 or more", i, what,
+                      tsr_dims_text(dims, rank, ", ", text), (long long)dims[i]);
+  return NULL;
+}
+
+bool tsr_dims_product(const int64_t *dims, int rank, int64_t *out_product) {
+  int64_t product = 1;
+  for (int i = 0; i < rank; i++)
+    if (__builtin_mul_overflow(product, dims[i], &product)) return false;
+  *out_product = product;
+  return true;
 }

@@ -10,7 +10,8 @@
 #include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "plan/together.h"
-#include "rules/rules_decide.h"
+#include "rules/rules_internal.h"
+#include "spec/spec_internal.h"
 #include "tessera/engine/pool.h"
 
 enum {

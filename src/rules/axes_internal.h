@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "json/json.h"
+#include "rules/entry.h"
 #include "tessera/api.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/engine/sharding.h"
@@ -75,5 +76,28 @@ TSR_MUST_USE tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_regi
 TSR_MUST_USE tsr_status tsr_axes_set_default(const tsr_axes *axes);
 const tsr_axes *tsr_axes_current(void);  // innermost, else the default; NULL = none
 TSR_MUST_USE tsr_status tsr_axes_require(const tsr_axes **out_axes);
+
+// ---- between the files of this room ----
+
+// One row of axes.def.
+typedef struct tsr_field_info {
+  const char *name, *token;  // the token may be NULL
+  tsr_axis_field in_decode;  // the field used in generation modes
+  const char *axis;          // the default; NULL = by `follows`
+  tsr_axis_field follows[2];
+} tsr_field_info;
+
+extern const tsr_field_info tsr_field_table[TSR_FIELD_COUNT];
+
+// What the registry says of a name: NULL if it does not know it.
+typedef struct tsr_registration {
+  char *name;
+  bool has_generation_rule;
+  tsr_logical_names rules;  // the rule, then the generation rule
+} tsr_registration;
+
+const tsr_registration *tsr_axis_registry_find(const tsr_axis_registry *registry, const char *name);
+// "; did you mean ..." over tokens and registered names; the cause is UNKNOWN_SEMANTIC_AXIS.
+TSR_MUST_USE tsr_status tsr_semantic_axis_fail(const tsr_axis_registry *registry, const char *name);
 
 #endif

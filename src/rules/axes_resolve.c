@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
-#include "rules/semantic_axes.h"
 #include "tessera/compat/eformer_axes.h"
 
 // Registrations may refer to one another: how far a chain of them goes, and how many names are

@@ -1,6 +1,6 @@
 // Logical rules as a value: an ordered list that is never changed. Names, entries and the file's
 // name live in one arena, which the list takes over from whoever read or made it.
-#include "rules/logical_rules.h"
+#include "rules/logical_internal.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "rules/logical_internal.h"
+#include "base/scope.h"
 #include "tessera/compat/flax_rules.h"
+#include "tessera/compat/scope.h"
+#include "tessera/logical.h"
 
 struct tsr_logical_rules {
   atomic_int refs;
@@ -111,3 +113,23 @@ bool tsr_logical_rules_equal(const tsr_logical_rules *a, const tsr_logical_rules
     if (!rule_equal(&a->rules[i], &b->rules[i])) return false;
   return true;
 }
+
+// ---- the rules in scope ----
+
+static void release(void *rules) { tsr_logical_rules_release(rules); }
+
+tsr_status tsr_logical_enter(const tsr_logical_rules *rules, tsr_scope *out_scope) {
+  tsr_logical_rules *held = tsr_logical_rules_retain(rules);
+  const tsr_status status = tsr_scope_enter(TSR_SCOPE_RULES, held, release, out_scope);
+  if (status) tsr_logical_rules_release(held);
+  return status;
+}
+
+tsr_status tsr_logical_set(const tsr_logical_rules *rules) {
+  tsr_logical_rules *held = tsr_logical_rules_retain(rules);
+  const tsr_status status = tsr_scope_set(TSR_SCOPE_RULES, held, release);
+  if (status) tsr_logical_rules_release(held);
+  return status;
+}
+
+const tsr_logical_rules *tsr_logical_current(void) { return tsr_scope_current(TSR_SCOPE_RULES); }

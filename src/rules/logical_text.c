@@ -7,7 +7,6 @@
 #include "base/text_internal.h"
 #include "json/json.h"
 #include "rules/logical_internal.h"
-#include "rules/logical_rules.h"
 #include "spec/forms.h"
 #include "tessera/compat/flax_rules.h"
 

@@ -1,11 +1,9 @@
 // One tensor and the rules: first match, then what its shape allows.
-#include "rules/rules_decide.h"
+#include "rules/rules_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "rules/rules_internal.h"
 
 enum {
   DEFAULT_MIN_SIZE = 16384,

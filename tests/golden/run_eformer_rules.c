@@ -3,7 +3,6 @@
 #include "golden/golden.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"
-#include "rules/rules_decide.h"
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
 

@@ -5,7 +5,6 @@
 #include "mesh/machines.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
-#include "mesh/python_int.h"
 #include "tessera/compat/eformer_mesh.h"
 #include "tessera/engine/topology.h"
 

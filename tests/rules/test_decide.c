@@ -1,5 +1,5 @@
 // What rules decide about one tensor: eformer's match_partition_rules, tensor by tensor.
-#include "rules/rules_decide.h"
+#include "rules/rules_internal.h"
 
 #include <stdlib.h>
 
