@@ -1,5 +1,4 @@
-// Element types: every one that safetensors or StableHLO can name, with what NumPy and PyTorch call
-// it.
+// Element types: all of safetensors and StableHLO, with their names in NumPy and PyTorch.
 #ifndef TESSERA_DTYPE_H
 #define TESSERA_DTYPE_H
 
@@ -29,7 +28,7 @@ typedef enum tsr_dtype_class {
   TSR_CLASS_COMPLEX
 } tsr_dtype_class;
 
-// Where a name comes from: our own text forms, or one of the worlds we read and write.
+// Whose name it is: that of our own text forms, or of a library or format.
 typedef enum tsr_ecosystem {
   TSR_NAMES_OWN,
   TSR_NAMES_SAFETENSORS,
@@ -41,7 +40,7 @@ typedef enum tsr_ecosystem {
 
 typedef struct tsr_dtype_info {
   const char *name;         // ours: "bf16"
-  const char *safetensors;  // "BF16"; NULL where that ecosystem has no such type
+  const char *safetensors;  // "BF16"; NULL if that ecosystem has no such type
   const char *stablehlo;    // "bf16"
   const char *numpy;        // "bfloat16" (with ml_dtypes)
   const char *torch;        // "bfloat16"
@@ -51,10 +50,10 @@ typedef struct tsr_dtype_info {
 } tsr_dtype_info;
 
 TSR_API const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype);  // NULL for an invalid value
-// The name of a type in an ecosystem; NULL where that has no such type.
+// The name of a type in an ecosystem; NULL if it has no such type.
 TSR_API const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem);
 // The type of this name in any of the ecosystems. Names are case-sensitive, and none means two
-// types: "F8_E4M3" can only be safetensors' word for f8e4m3fn. An unknown name is an error that
+// types: "F8_E4M3" is only safetensors' name for f8e4m3fn. An unknown name is an error that
 // suggests the nearest one.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_dtype_parse(const char *name, tsr_dtype *out_dtype);
 

@@ -1,11 +1,11 @@
 // Mesh: devices arranged on named axes. Immutable once made, hence safe to share.
 //
 // A device has an id (its name in the runtime), and a *position* in the mesh: its row-major index,
-// last axis fastest. A mesh without device ids is abstract: positions stand for the devices. Meshes
-// that fit the hardware come from tsr_mesh_search (tessera/engine/mesh.h), and from the builders of
+// last axis fastest. A mesh without device ids is abstract: its devices are the positions. Meshes
+// that fit the hardware come from tsr_mesh_search (tessera/engine/mesh.h) and from the builders of
 // JAX, t5x and eformer (tessera/compat/).
 //
-//   TSR_OWN(mesh, mesh);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(mesh, mesh);  // released at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_mesh_parse("data=4,model=2", NULL, &mesh));
 #ifndef TESSERA_MESH_H
 #define TESSERA_MESH_H
@@ -47,12 +47,13 @@ typedef struct tsr_mesh_desc {
 // Refuses repeated axis names and devices, sizes below 1, and ids the topology does not have.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_create(const tsr_mesh_desc *desc,
                                                             tsr_mesh **out_mesh);
-// "data=4,model=2", axis types after a colon as in "data=4:explicit"; one size may be -1 when a
-// topology is given, whose first devices are then taken in list order (NULL = none). Other devices
-// follow as " devices=[3,1,0,2]", and " abstract" says that there are none. Exact inverse of
-// tsr_mesh_print. Names that are not plain words stand in double quotes. Every text that PyTorch
-// prints of a DeviceMesh is read too, and "(dp=2, tp=2)": axes without names are dim_0, dim_1, ...;
-// where the text lists no devices, those of rank 0's mesh, which the strides reach.
+// "data=4,model=2", with axis types after a colon as in "data=4:explicit". With a topology (NULL =
+// none) one size may be -1, and the mesh takes the topology's first devices in list order. Other
+// devices follow as " devices=[3,1,0,2]"; " abstract" means no devices. Names that are not plain
+// words are in double quotes. The exact inverse of tsr_mesh_print.
+//
+// The text of PyTorch's DeviceMesh is read too, and "(dp=2, tp=2)". Axes without names are dim_0,
+// dim_1, ...; without a list of devices, the strides say which ranks the mesh of rank 0 has.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
     tsr_mesh_parse(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh);
 TSR_API TSR_NONNULL void tsr_mesh_print(const tsr_mesh *mesh, tsr_text *out);

@@ -7,10 +7,10 @@
 TSR_BEGIN_DECLS
 
 // Sum and product of integers wrap. Floats narrower than 32 bits are accumulated as f32 and rounded
-// once. Min and max give NaN where any input is NaN, count -0 as less than +0, and are refused on
+// once. Min and max give NaN if any input is NaN, order -0 before +0, and are not defined for
 // complex types; and, or are for bools and integers. On bools (whose bytes are 0 or 1) sum and max
-// are or, product and min are and. A NaN that comes of a reduction is always the same, positive and
-// quiet, whatever the payloads of those that went in.
+// are or, product and min are and. A NaN result is always the same, positive and quiet,
+// whatever the payloads of the inputs.
 typedef enum tsr_reduction {
   TSR_REDUCE_SUM,
   TSR_REDUCE_MAX,

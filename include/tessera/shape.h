@@ -26,10 +26,9 @@ typedef struct tsr_shape {
 #define TSR_SCALAR (&(tsr_shape){0, {0}})
 #endif
 
-// How many elements and bytes a tensor of this shape has, elements narrower than a byte packed.
-// Fails for negative sizes, a rank out of bounds, and where the product of the sizes that are not 0
-// exceeds 2^62: of a shape that passes, no product of sizes can overflow, even when the tensor is
-// empty.
+// The elements and bytes of a tensor of this shape; elements narrower than a byte are packed. Fails
+// for negative sizes, a rank out of bounds, and a product of nonzero sizes above 2^62. So no
+// product of sizes of a valid shape overflows, even when the tensor is empty.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_shape_count(const tsr_shape *shape,
                                                             int64_t *out_elements);
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype,
@@ -41,8 +40,8 @@ TSR_API TSR_NONNULL void tsr_shape_print(const tsr_shape *shape, tsr_text *out);
 
 // ---- tensors ----
 
-// What is known of a tensor wherever it is: in a tree (tessera/tree.h), in a file, on devices
-// (tsr_leaf of tessera/place.h). Names and dims are borrowed, and live as long as where it is from.
+// A tensor's description, in a tree (tessera/tree.h), in a file or on devices (tsr_leaf of
+// tessera/place.h). Names and dims are borrowed from that tree, file or leaf.
 typedef struct tsr_tensor {
   const char *path;
   tsr_dtype dtype;
@@ -57,7 +56,7 @@ static inline tsr_tensor tsr_tensor_of(const char *path, tsr_dtype dtype, const 
   return tensor;
 }
 
-// The shape of a tensor that was checked, as those of trees and files are.
+// The shape of a checked tensor, such as those of trees and files.
 TSR_API TSR_NONNULL tsr_shape tsr_tensor_shape(const tsr_tensor *tensor);
 
 TSR_END_DECLS

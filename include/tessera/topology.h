@@ -1,10 +1,10 @@
-// Topology: what hardware there is. Devices with their place in the machine, and what it costs to
-// send bytes between them. Immutable once made, hence safe to share.
+// Topology: the hardware. Devices with their place in the machine, and the cost of sending bytes
+// between them. Immutable once made, hence safe to share.
 //
-//   TSR_OWN(topology, pod);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(topology, pod);  // released at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_topology_parse("tpu-v4:4x4x4", &pod));
 //
-// Devices one by one, links, and machines that are not in the list: tessera/engine/topology.h.
+// Single devices, links, and machines of other kinds: tessera/engine/topology.h.
 #ifndef TESSERA_TOPOLOGY_H
 #define TESSERA_TOPOLOGY_H
 
@@ -18,7 +18,7 @@ TSR_BEGIN_DECLS
 
 typedef struct tsr_topology tsr_topology;  // immutable, shared by any threads
 
-// A made-up machine from text, fields separated by ':':
+// A synthetic machine from text, fields separated by ':':
 //   cpu:8             one process with 8 devices          cpu:2x4   2 processes with 4 each
 //   gpu:4x8[:h100]    4 hosts with 8 GPUs each (a100, h100, h200, b200, mi300x)
 //   tpu-v4:4x4x4      a slice; sizes x by y by z; z may be left out
@@ -32,8 +32,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_parse(const char *text,
                                                                tsr_topology **out_topology);
 // The machine this process runs on: one CPU device for each processor it may use.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_detect(tsr_topology **out_topology);
-// What a user may write where a topology is asked for: a synthetic text, "machine", or the path of
-// a JSON file.
+// Any form a user may write: a synthetic text, "machine", or the path of a JSON file.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_open(const char *text,
                                                               tsr_topology **out_topology);
 

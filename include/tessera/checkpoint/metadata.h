@@ -1,5 +1,5 @@
-// Metadata: what files say of a model as a whole, such as "format": "pt"; read from a checkpoint by
-// tsr_checkpoint_metadata (tessera/checkpoint/open.h), written by a save (tsr_save_options).
+// Metadata: key and value pairs of a whole model, such as "format": "pt". tsr_checkpoint_metadata
+// (tessera/checkpoint/open.h) reads them, tsr_save_options writes them.
 #ifndef TSR_CHECKPOINT_METADATA_H
 #define TSR_CHECKPOINT_METADATA_H
 

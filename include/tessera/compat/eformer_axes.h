@@ -37,8 +37,8 @@ typedef enum tsr_axis_field {
 } tsr_axis_field;
 #undef TSR_FIELD_ROW
 
-// A value for a field: nothing, a mesh axis, or a group of them; or `not_given`, which takes a
-// given value back, so that the field follows its default again.
+// A value for a field: nothing, a mesh axis, or a group of mesh axes. `not_given` removes the
+// value, and the field follows its default again.
 typedef struct tsr_field_value {
   tsr_axis_field field;
   tsr_logical_entry entry;
@@ -59,7 +59,7 @@ TSR_API void tsr_axes_release(const tsr_axes *axes);  // NULL is fine
 
 // ---- modes ----
 
-// Decode and insert are the generation modes, in which decode_ fields count; prefill is like train.
+// Decode and insert are the generation modes, which use the decode_ fields; prefill is like train.
 #define TSR_MODES(X)              \
   X(TRAIN, "__train__")           \
   X(PREFILL, "__prefill__")       \
@@ -73,15 +73,15 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mode_parse(const char *name, tsr
 
 // ---- further semantic names ----
 
-// Names beside the tokens, and other meanings for tokens. eformer has one for the whole process;
-// here it is given to each call that resolves. Any threads may resolve by it while none changes it.
+// Names besides the tokens, and other meanings for tokens. eformer has one registry per process;
+// here each call that resolves takes one. Threads may share it while none changes it.
 typedef struct tsr_axis_registry tsr_axis_registry;
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
 tsr_axis_registry_create(tsr_axis_registry **out_registry);
 TSR_API void tsr_axis_registry_destroy(tsr_axis_registry *registry);  // NULL is fine
 // `rule` and `generation_rule` are field names, tokens, names in the registry, mesh axes, or groups
-// of these. A NULL generation rule is found from the rule: a field with a decode_ twin has that
-// one. A name that exists is refused unless `override`. Blanks around the name do not count.
+// of these. A NULL generation rule follows from the rule: a field with a decode_ twin uses the
+// twin. An existing name is an error unless `override`. Blanks around the name are ignored.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3) tsr_status
     tsr_axis_registry_add(tsr_axis_registry *registry, const char *name,
                           const tsr_logical_entry *rule, const tsr_logical_entry *generation_rule,
@@ -89,17 +89,16 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3) tsr_status
 
 // ---- resolving ----
 
-// PartitionAxis.resolve_spec: the spec that names come to. A name must be a token, a name of the
+// PartitionAxis.resolve_spec: the spec of these names. A name must be a token, a name of the
 // registry (NULL = none), or "_" for nothing; members of a group may also be names of fields or
-// mesh axes. A token with a decode_ twin takes it in a generation mode, unless the twin is nothing
-// (an empty group there means: not cut when decoding). Groups within groups become one, and what is
-// nothing leaves its group.
+// mesh axes. In a generation mode, a token with a decode_ twin uses the twin, unless the twin is
+// nothing (an empty group there means: not cut when decoding). Nested groups become one group
+// without nothings.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 5) tsr_status
     tsr_axes_resolve_spec(const tsr_axes *axes, const tsr_axis_registry *registry,
                           const tsr_logical_names *names, tsr_mode mode, tsr_spec **out_spec);
 
-// Where a mode comes from: it is not given, fixed, or found by a dimension, which is 1 when
-// decoding.
+// Where a mode comes from: not given, fixed, or by a dimension, whose size is 1 when decoding.
 typedef enum tsr_mode_kind { TSR_MODE_NOT_GIVEN, TSR_MODE_FIXED, TSR_MODE_BY_DIM } tsr_mode_kind;
 typedef struct tsr_mode_source {
   tsr_mode_kind kind;
@@ -117,14 +116,13 @@ typedef struct tsr_dynamic_axes {
 TSR_API TSR_NONNULL const tsr_dynamic_axes *tsr_dynamic_axes_find(
     const char *name);  // NULL if there is none
 
-// What PartitionManager.resolve is asked for. Names with a mode; where either is missing, both come
-// from `dynamic`.
+// Arguments of PartitionManager.resolve. If names or mode are missing, both come from `dynamic`.
 typedef struct tsr_axes_request {
   size_t size;                     // sizeof(tsr_axes_request)
   const tsr_logical_names *names;  // NULL = not given
   tsr_mode_source mode;
   const tsr_dynamic_axes *dynamic;  // NULL = not given
-  const tsr_shape *shape;           // wanted when the mode is found by a dimension
+  const tsr_shape *shape;           // needed for a mode by dimension
 } tsr_axes_request;
 #define TSR_AXES_REQUEST TSR_SIZED(tsr_axes_request)
 // PartitionManager.resolve.
@@ -134,16 +132,16 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(3, 4) tsr_status
 
 // ---- the axes in scope ----
 
-// PartitionManager as a context; leave with tsr_scope_leave. NULL is as outside every scope.
+// PartitionManager as a context; leave with tsr_scope_leave. NULL = the default axes.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(2) tsr_status
     tsr_axes_enter(const tsr_axes *axes, tsr_scope *out_scope);
 
 // ---- rules ----
 
-// eformer's mini-language: "attention|mlp->data,hidden->model.None". Rules apart by ',',
-// alternatives by '|', dimensions by '.', axes of a group joined by '+', nothing is `None`, `_` or
-// empty. Blanks around them do not count; brackets and classes keep separators inside; a backslash
-// makes one plain. Each alternative becomes a rule of its own.
+// eformer's mini-language: "attention|mlp->data,hidden->model.None". ',' separates rules, '|'
+// alternatives, '.' dimensions, '+' the axes of a group; nothing is `None`, `_` or empty. Blanks
+// around them are ignored. Separators inside brackets or after a backslash belong to the pattern.
+// Each alternative becomes a rule.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_rules_from_pattern(const char *pattern,
                                                                    tsr_rules **out_rules);
 

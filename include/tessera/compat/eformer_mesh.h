@@ -1,7 +1,7 @@
 // eformer's meshes (eformer.escale.mesh), fitted to the hardware.
 //
-// They start from a topology, whose device order matters as it does there. Where eformer's answer
-// is a fault, docs/compatibility.md says what is done instead.
+// The order of the topology's devices matters, as in eformer. Where eformer's answer is a bug,
+// docs/compatibility.md describes ours.
 //
 //   tsr_mesh *mesh = NULL;  // dp=1, fsdp=the rest, ep=1, tp=1, sp=1
 //   TSR_TRY(tsr_eformer_create_mesh(topology, NULL, &mesh));
@@ -25,14 +25,14 @@ typedef struct tsr_eformer_mesh_options {
   int axis_dim_count;
   const char *const *axis_names;  // NULL = dp, fsdp, ep, tp, sp
   int axis_name_count;
-  const int64_t *dcn_mesh_dims;  // NULL = found
+  const int64_t *dcn_mesh_dims;  // NULL = chosen
   int dcn_mesh_dim_count;
   bool keep_granule_order;          // should_sort_granules_by_key = false
   bool forbid_split_physical_axes;  // allow_split_physical_axes = false
   bool use_jax;                     // axes are Explicit unless types say otherwise
   const tsr_axis_type *axis_types;  // NULL = Auto (Explicit with use_jax)
   int axis_type_count;              // 1 = for all
-  int64_t num_slices;               // 0 = as the devices say, else MEGASCALE_NUM_SLICES, else 1
+  int64_t num_slices;               // 0 = that of the devices, else MEGASCALE_NUM_SLICES, else 1
 } tsr_eformer_mesh_options;
 #define TSR_EFORMER_MESH_OPTIONS TSR_SIZED(tsr_eformer_mesh_options)
 

@@ -1,8 +1,8 @@
 // JAX's meshes: those that jax.make_mesh and jax.experimental.mesh_utils build for the hardware,
 // and the current mesh.
 //
-// Builders start from a topology, whose device order matters as it does in JAX. Where JAX's answer
-// is a fault, docs/compatibility.md says what is done instead.
+// The order of the topology's devices matters, as in JAX. Where JAX's answer is a bug,
+// docs/compatibility.md describes ours.
 //
 //   tsr_mesh *mesh = NULL;
 //   const tsr_axis axes[] = {{.name = "data", .size = 4}, {.name = "model", .size = 2}};
@@ -28,10 +28,10 @@ TSR_BEGIN_DECLS
 
 // ---- the mesh in scope ----
 
-// Makes it the current mesh of this thread, until tsr_scope_leave or an inner scope.
+// Makes it the current mesh of this thread until tsr_scope_leave.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_enter(const tsr_mesh *mesh,
                                                            tsr_scope *out_scope);
-// get_incontext_mesh: borrowed, and NULL when there is none.
+// get_incontext_mesh: borrowed; NULL = none.
 TSR_API const tsr_mesh *tsr_mesh_current(void);
 
 // The same axes with these types; one type for all, or one per axis.
@@ -41,7 +41,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
 
 // ---- builders ----
 
-// Device ids in the order of a mesh, row-major, from a builder that knows no axis names.
+// Device ids in mesh order, row-major, without axis names.
 typedef struct tsr_device_array {
   int rank;
   int64_t dims[TSR_MAX_AXES];
@@ -52,14 +52,14 @@ TSR_API void tsr_device_array_deinit(tsr_device_array *array);
 
 typedef struct tsr_jax_mesh_options {
   size_t size;                     // sizeof(tsr_jax_mesh_options)
-  bool contiguous_submeshes;       // each process's devices a contiguous part (few slices can)
-  bool allow_split_physical_axes;  // several mesh axes on one torus axis, where no other way fits
+  bool contiguous_submeshes;       // each process holds a contiguous block (few slices can)
+  bool allow_split_physical_axes;  // several mesh axes on one torus axis, if nothing else fits
   bool process_is_granule;         // hybrid only: processes, not slices, are the granules
   bool keep_granule_order;         // hybrid only: first seen first, instead of sorted by key
-  bool keep_list_order;            // GPUs as listed instead of by id, as older JAX left them
-  // Where JAX's own answer is doubtful; without them the answer is JAX's.
+  bool keep_list_order;            // GPUs as listed instead of by id, as in older JAX
+  // Stricter than JAX.
   bool refuse_ignored_flags;  // fail where a kind's fixed order would ignore contiguous_submeshes
-  bool check_fixed_orders;    // use a fixed order only where it is a ring of neighbours
+  bool check_fixed_orders;    // use a fixed order only if it is a ring of neighbours
 } tsr_jax_mesh_options;
 #define TSR_JAX_MESH_OPTIONS TSR_SIZED(tsr_jax_mesh_options)
 
@@ -70,8 +70,8 @@ typedef enum tsr_mesh_path {
   TSR_PATH_TORUS        // physical axes assigned to logical ones
 } tsr_mesh_path;
 
-// Why the mesh is as it is: with TSR_PATH_TORUS, which factor of each physical axis went to each
-// logical one (row-major, physical by logical).
+// How the mesh was found. With TSR_PATH_TORUS: the factor of each physical axis (row) that each
+// logical axis (column) got.
 typedef struct tsr_mesh_reason {
   tsr_mesh_path path;
   int physical_rank;
@@ -92,8 +92,8 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 6) tsr_status
                                       const int64_t *dcn_mesh_shape, int rank,
                                       const tsr_jax_mesh_options *options,
                                       tsr_device_array *out_array);
-// make_mesh: the first product(sizes) devices, axes Explicit unless they say otherwise; `axes`
-// gives names, sizes and, when `use_types`, types.
+// make_mesh: the first product(sizes) devices. `axes` has names, sizes and, if `use_types`, types;
+// else all axes are Explicit.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
     tsr_jax_make_mesh(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
                       bool use_types, tsr_mesh **out_mesh);

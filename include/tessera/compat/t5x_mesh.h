@@ -1,8 +1,8 @@
 // t5x's meshes (t5x.partitioning), fitted to the hardware: axes data and model, and replica over
 // several slices.
 //
-// They start from a topology, whose device order matters as it does there. Where t5x's answer is a
-// fault, docs/compatibility.md says what is done instead.
+// The order of the topology's devices matters, as in t5x. Where t5x's answer is a bug,
+// docs/compatibility.md describes ours.
 //
 //   tsr_mesh *mesh = NULL;
 //   tsr_t5x_mesh_options options = TSR_T5X_MESH_OPTIONS;

@@ -15,8 +15,8 @@
 TSR_BEGIN_DECLS
 
 // standard_logical_axis_rules, for activations and parameters cut in 1 or 2 dimensions. The
-// `additional` rules (may be NULL) come last, so that they help only where all before were passed
-// over; with `additional_first` they come first, and override.
+// `additional` rules (may be NULL) come last and apply only if no rule before does; with
+// `additional_first` they come first and override.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(5) tsr_status
     tsr_logical_standard(int64_t activation_dims, int64_t parameter_dims,
                          const tsr_logical_rules *additional, bool additional_first,

@@ -1,5 +1,5 @@
-// Kernels: elements copied and converted in the caller's memory. For those who write
-// engines, readers and runtimes; reductions are in tessera/engine/reduce.h.
+// Kernels: copying and converting elements in the caller's memory, for engines, readers and
+// runtimes. Reductions are in tessera/engine/reduce.h.
 //
 // Buffers hold whole elements, those narrower than a byte packed, the first in the lowest bits.
 // They need no alignment and must not overlap. A buffer of no elements may be NULL.
@@ -20,33 +20,32 @@ TSR_BEGIN_DECLS
 
 // ---- conversion ----
 
-// Whether elements of `from` can become elements of `to`: all can, but for complex ones, which
-// become only complex ones (nobody should lose an imaginary part without noticing).
+// Whether elements of `from` can become elements of `to`. All can, except complex ones to real
+// ones: the imaginary parts would be lost.
 TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
 
-// Converts `count` elements; the bits after the last element of the target are left alone. A pair
-// that is not convertible is refused, and so are buffers that are NULL unless `count` is 0.
+// Converts `count` elements; bits after the last element of the target stay as they are. Fails for
+// a pair that is not convertible, and for NULL buffers unless `count` is 0.
 //
 // - Floats are rounded to nearest even, once: f64 goes to narrow formats directly. Overflow gives
 //   infinity; NaN in formats without one (fn, fnuz); the largest number in those without NaN (fp6,
-//   fp4), in which NaN becomes a zero of the opposite sign. So does ml_dtypes. f8e8m0fnu takes the
-//   nearest power of two, halves upwards, and NaN for zero and what is negative.
+//   fp4), in which NaN becomes a zero of the opposite sign. ml_dtypes does the same. f8e8m0fnu
+//   takes the nearest power of two, halves upwards, and NaN for zero and negative numbers.
 // - NaNs stay NaNs of their sign; f16 keeps the leading part of the payload, made quiet.
-// - Floats become integers by truncation towards zero; what is out of range becomes the nearest
-//   integer of the type, NaN 0.
+// - Floats become integers by truncation towards zero; out of range, the nearest integer of the
+//   type; NaN becomes 0.
 // - Integers become integers modulo 2^bits, and floats by one rounding.
-// - Bools are 0 and 1; what is not 0, NaN included, becomes 1.
+// - Bools are 0 and 1; anything but 0, NaN included, becomes 1.
 TSR_API TSR_MUST_USE tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to,
                                             void *target, int64_t count);
 
 // ---- copies ----
 //
-// A box of elements that goes from one buffer to another, whatever their strides: the common coin
-// of everything that moves bytes. A copy plan makes copies, an engine carries them out between
-// devices, a checkpoint between files. Offsets count elements, so that one plan serves every
-// element type; tsr_copy_run takes the width of an element.
+// A box of elements that goes from one buffer to another, with any strides. Copy plans consist of
+// copies; an engine carries them out between devices, a checkpoint between files. Offsets count
+// elements, so one plan works for every element type; tsr_copy_run takes the width of an element.
 
-// One loop around a copy: `count` turns, each `from` elements further in the source and `to`
+// One loop around a copy: `count` iterations, each `from` elements further in the source and `to`
 // further in the target.
 typedef struct tsr_copy_loop {
   int64_t count, from, to;
@@ -64,7 +63,7 @@ typedef struct tsr_copy {
 } tsr_copy;
 
 TSR_API TSR_NONNULL int64_t tsr_copy_elements(const tsr_copy *copy);
-// Does it, with `bits` per element.
+// Carries it out, with `bits` per element.
 TSR_API TSR_NONNULL_AT(1) void tsr_copy_run(const tsr_copy *copy, int bits, const void *source,
                                             void *target);
 

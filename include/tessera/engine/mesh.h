@@ -1,7 +1,6 @@
-// Meshes, for engines and planners: coordinates, groups, parts of meshes, and what communication
-// costs.
+// Meshes, for engines and planners: coordinates, groups, submeshes, and the cost of communication.
 //
-//   TSR_OWN(groups, groups);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(groups, groups);  // released at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_mesh_groups(mesh, (const char *[]){"model"}, 1, &groups));
 //   TSR_TRY(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, count, in, out));
 #ifndef TESSERA_ENGINE_MESH_H
@@ -28,17 +27,17 @@ TSR_API TSR_NONNULL_AT(1) int64_t tsr_mesh_position(const tsr_mesh *mesh, const 
 // The process that drives a device; 0 for all without a topology.
 TSR_API TSR_NONNULL int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
 
-// The groups that a collective over the named axes has: devices that differ in these axes only, by
-// their ids. A member's index is the number its coordinates on these axes make, first name most
-// significant; groups are in order of their first member's position. No names: every device alone.
-// Give back with tsr_groups_deinit.
+// The groups of a collective over the named axes: ids of devices that differ in these axes only. A
+// member's index follows from its coordinates on these axes, first name most significant. Groups
+// are ordered by the position of their first member. Without names every device is a group. Free
+// with tsr_groups_deinit.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
     tsr_mesh_groups(const tsr_mesh *mesh, const char *const *axes, int axis_count,
                     tsr_groups *out_groups);
 
 // ---- new meshes from old ones, over the same devices ----
 
-// One coordinate of an axis, which disappears: the devices at `index` of `axis`.
+// The devices at `index` of `axis`; the mesh has one axis fewer.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis,
                                                            int64_t index, tsr_mesh **out_mesh);
 // Neighbouring axes of one type, given in mesh order, become one called `name`.
@@ -56,7 +55,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
 typedef struct tsr_axis_cost {
   tsr_level level;  // the worst level crossed between neighbours on the axis
   bool ring;        // its groups close to a ring, so that both directions can be used
-  tsr_link link;  // between neighbours, all groups talking at once: hops and directions counted in
+  tsr_link link;    // between neighbours, with all groups active; includes hops and directions
 } tsr_axis_cost;
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mesh_axis_cost(const tsr_mesh *mesh, int axis,
                                                                tsr_axis_cost *out_cost);
@@ -77,11 +76,11 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 6) tsr_status
 
 // ---- a mesh that fits the machine ----
 
-// Bytes a step moves over each axis, per collective; what a search weighs axes by.
+// Bytes that a training step moves over an axis, per collective.
 typedef struct tsr_axis_traffic {
   int64_t bytes[TSR_COLLECTIVE_COUNT];
 } tsr_axis_traffic;
-// Tries the ways to lay the axes on the topology's physical axes (slices, x, y, z, cores; or hosts
+// Tries assignments of the axes to the topology's physical axes (slices, x, y, z, cores; or hosts
 // and devices) and keeps the one whose traffic costs least. The devices must fill a box of these.
 // One size may be -1; `traffic` has one entry per axis; `out_seconds` may be NULL.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status

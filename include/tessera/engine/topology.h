@@ -1,5 +1,4 @@
-// Topologies, for runtimes that know their machine and for those who weigh its links: devices one
-// by one, and what a link costs.
+// Topologies, for runtimes that know their machine: single devices, and the cost of links.
 //
 //   tsr_topology_desc desc = TSR_TOPOLOGY_DESC;
 //   desc.platform = TSR_PLATFORM_GPU;
@@ -27,17 +26,17 @@ typedef enum tsr_platform {
   TSR_PLATFORM_COUNT
 } tsr_platform;
 
-// What is absent.
+// The values of absent fields.
 #define TSR_NO_SLICE (-1)
 #define TSR_NO_CORE (-1)
 
-// One device. What a runtime does not report is absent, and some answers depend on that.
+// One device. Fields that the runtime does not report are absent; some answers depend on that.
 typedef struct tsr_device {
   int64_t id;         // unique, not necessarily dense; at most 2^31 - 1
   int64_t process;    // the host process that drives it; below 2^31 - 1
   int64_t slice;      // which pod slice, or TSR_NO_SLICE
   int64_t core;       // core on its chip, or TSR_NO_CORE
-  bool has_coords;    // whether coords mean anything
+  bool has_coords;    // whether coords are set
   int64_t coords[3];  // x, y, z in the torus
 } tsr_device;
 
@@ -73,7 +72,7 @@ typedef struct tsr_topology_desc {
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_topology_create(const tsr_topology_desc *desc,
                                                                 tsr_topology **out_topology);
 
-// All of them, tsr_topology_device_count many, in the order of the runtime.
+// All devices, tsr_topology_device_count of them, in the order of the runtime.
 TSR_API TSR_NONNULL const tsr_device *tsr_topology_devices(const tsr_topology *topology);
 // Position of a device in the list by its id; -1 if there is none.
 TSR_API TSR_NONNULL int64_t tsr_topology_device_find(const tsr_topology *topology, int64_t id);
