@@ -38,7 +38,7 @@ static tsr_status make_layout(const char *text, tsr_layout **out_layout) {
 }
 
 // Row r of the matrix is r, r + 1, r + 2, ...
-static tsr_status fill(void *context, const tsr_array_part *part, void *data) {
+static tsr_status fill(void *context, const tsr_local_shard *part, void *data) {
   float *values = data;
   (void)context;
   for (int64_t r = part->ranges[0].lo; r < part->ranges[0].hi; r++)

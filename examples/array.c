@@ -11,7 +11,7 @@ static tsr_status show(const tsr_array *array) {
   tsr_array_print(array, &line);
   printf("%s\n", tsr_text_string(&line));
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     TSR_TRY(tsr_array_local_at(array, i, &part));
     printf("  device %" PRId64 ", replica %" PRId64 ", rows %" PRId64 " to %" PRId64
            ", columns %" PRId64 " to %" PRId64 ":",

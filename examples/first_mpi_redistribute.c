@@ -19,7 +19,7 @@ static tsr_status run(void) {
   TSR_TRY(tsr_array_put(comm, mesh, "p/cyclic(2), q/cyclic(3)", TSR_SHAPE(8, 12), TSR_F64, matrix,
                         &dealt));
   TSR_TRY(tsr_array_reshard_to(dealt, "p+q, _", &rows));
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   TSR_TRY(tsr_array_local_at(rows, 0, &part));
   const double *values = part.data;
   printf("rank %d has rows %" PRId64 " to %" PRId64 ": %g ... %g\n", tsr_comm_rank(comm),

@@ -7,7 +7,7 @@
 #include <tessera/tessera.h>
 
 // Element (row, column) is its place in the whole matrix.
-static tsr_status number(void *context, const tsr_array_part *part, void *data) {
+static tsr_status number(void *context, const tsr_local_shard *part, void *data) {
   const int64_t columns = *(const int64_t *)context;
   float *values = data;
   for (int64_t r = part->ranges[0].lo; r < part->ranges[0].hi; r++)

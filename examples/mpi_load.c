@@ -52,7 +52,7 @@ static tsr_status make_model(const char *folder) {
 
 // Of every element here whether it is its place in the tensor.
 static tsr_status check(const tsr_leaf *leaf) {
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   TSR_TRY(tsr_array_local_at(leaf->array, 0, &part));
   const float *data = part.data;
   const int64_t rows = part.shape.rank == 2 ? part.shape.dims[0] : 1;

@@ -31,7 +31,7 @@ typedef struct report {
 } report;
 
 static tsr_status print_all(tsr_comm *comm, const tsr_array *rows) {
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   TSR_TRY(tsr_array_local_at(rows, 0, &part));
   const double *data = part.data;
   const int64_t count = part.shape.dims[0] * part.shape.dims[1];

@@ -8,7 +8,7 @@
 static void save(const std::string &path, const std::vector<std::int64_t> &step) {
   const tsr::comm comm(4);
   const tsr::layout layout(tsr::mesh("dp=2,tp=2"), "dp, tp", {8, 16});
-  const auto fill = [](const tsr_array_part &part, tsr::span<float> elements) {
+  const auto fill = [](const tsr_local_shard &part, tsr::span<float> elements) {
     for (float &element : elements) element = static_cast<float>(part.device);
   };
   const auto w = tsr::array::generate<float>(comm, layout, fill);

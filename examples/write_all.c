@@ -6,7 +6,7 @@
 #include <tessera/tessera.h>
 
 // Called once for each distinct shard, which `data` holds.
-static tsr_status scale(void *context, const tsr_array_part *part, void *data) {
+static tsr_status scale(void *context, const tsr_local_shard *part, void *data) {
   const float by = *(const float *)context;
   float *values = data;
   for (int64_t i = 0; i < part->shape.dims[0]; i++) values[i] *= by;
@@ -33,7 +33,7 @@ static tsr_status run(void) {
   show("all at once", array);
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
     void *data = NULL;
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     TSR_TRY(tsr_array_local_at(array, i, &part));
     TSR_TRY(tsr_array_write(array, i, &data));
     TSR_TRY(scale(&ten, &part, data));

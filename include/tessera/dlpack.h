@@ -1,9 +1,8 @@
-// DLPack: tensors handed from one library to another without copying them.
+// DLPack: tensors passed between libraries without a copy.
 //
-// Only DLPack's two struct tags are declared here. Their members come from the official dlpack.h,
-// which may be included before or after this header, in any version from 0.2 on; code that passes
-// tensors on needs neither. Both forms are served: versioned (DLPack 1.0 and later) and the older
-// one without a version.
+// This header declares only DLPack's two struct tags. Their members come from the official
+// dlpack.h, version 0.2 or later, which may be included before or after. Both the versioned form
+// (DLPack 1.0 and later) and the older unversioned one are supported.
 #ifndef TESSERA_DLPACK_H
 #define TESSERA_DLPACK_H
 
@@ -23,10 +22,9 @@ struct DLManagedTensor;
 
 // ---- out ----
 
-// One local part of an array, without a copy: the shape of its elements, strided where the buffer
-// is padded. Whoever gets it calls its deleter; the memory lives until then, whatever becomes of
-// the array. It is marked read-only while others hold the buffer; the older form cannot say so, and
-// nothing must be written through it then.
+// One local shard of an array, without a copy; strided if the buffer is padded. The memory lives
+// until the receiver calls the deleter, even if the array is released. A shared buffer is marked
+// read-only; the unversioned form has no such mark, so do not write through it.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_to_dlpack(
     const tsr_array *array, int64_t index, struct DLManagedTensorVersioned **out_tensor);
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_to_dlpack_unversioned(
@@ -34,11 +32,10 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_array_to_dlpack_unversioned(
 
 // ---- in ----
 
-// A whole tensor, cut as tsr_array_shard does; shards that are contiguous in it stay there if
-// `borrow`. Its strides are honoured. On success the tensor belongs to the library, which calls its
-// deleter when the last part that stays there is gone, or at once. Refuses tensors that are not in
-// the processor's memory, of another major version, of element types we lack, of another shape than
-// the layout's.
+// A whole tensor, sharded as by tsr_array_shard, strides included. With `borrow`, shards that are
+// contiguous in it are used in place. On success the library owns the tensor and calls its deleter
+// when the last such shard is released, or at once. Fails for tensors that are not in CPU memory,
+// and for another major version, an unknown dtype or another shape than the layout's.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
 tsr_array_from_dlpack(tsr_comm *comm, const tsr_layout *layout,
                       struct DLManagedTensorVersioned *tensor, bool borrow, tsr_array **out_array);

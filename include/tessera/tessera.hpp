@@ -729,7 +729,7 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   static array zeros(const tsr::comm &comm, const tsr::layout &layout, tsr_dtype dtype) {
     return make<array>(tsr_array_zeros, comm.get(), layout.get(), dtype);
   }
-  // fill(const tsr_array_part &part, tsr::span<T> elements) writes each distinct shard here once.
+  // fill(const tsr_local_shard &part, tsr::span<T> elements) writes each distinct shard here once.
   // It is called by the workers of the comm, several at a time.
   template <class T, class Fill>
   static array generate(const tsr::comm &comm, const tsr::layout &layout, Fill &&fill) {
@@ -749,29 +749,29 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
 
   // The parts of the devices that are here, in order of device number.
   std::int64_t local_count() const { return tsr_array_local_count(get()); }
-  tsr_array_part part(std::int64_t index) const {
-    auto found = detail::blank<tsr_array_part>();
+  tsr_local_shard part(std::int64_t index) const {
+    auto found = detail::blank<tsr_local_shard>();
     check(tsr_array_local_at(get(), index, &found));
     return found;
   }
   // The elements of a local part, with its padding; std::byte sees any type.
   template <class T>
   span<const T> data(std::int64_t index) const {
-    const tsr_array_part found = part(index);
+    const tsr_local_shard found = part(index);
     detail::check_element<T>(dtype());
     return {static_cast<const T *>(found.data), count_of<T>(found)};
   }
   // The same to write to: copied first if another array or device holds them.
   template <class T>
   span<T> write(std::int64_t index) {
-    const tsr_array_part found = part(index);
+    const tsr_local_shard found = part(index);
     detail::check_element<T>(dtype());
     void *data = nullptr;
     check(tsr_array_write(get(), index, &data));
     return {static_cast<T *>(data), count_of<T>(found)};
   }
 
-  // fill(const tsr_array_part &part, tsr::span<T> elements) writes each distinct shard here once,
+  // fill(const tsr_local_shard &part, tsr::span<T> elements) writes each distinct shard here once,
   // as in `generate`, but over what is there. Replicas share the result.
   template <class T, class Fill>
   void write_all(Fill &&fill) {
@@ -824,7 +824,7 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     return {reinterpret_cast<const std::byte *>(data), count * sizeof(T)};
   }
   template <class T>
-  static std::size_t count_of(const tsr_array_part &part) {
+  static std::size_t count_of(const tsr_local_shard &part) {
     return static_cast<std::size_t>(part.bytes) / sizeof(T);
   }
   template <class T>
@@ -840,7 +840,7 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   struct call_with_parts {
     Fill &fill;
     detail::relay thrown;
-    static tsr_status call(void *context, const tsr_array_part *part, void *data) noexcept {
+    static tsr_status call(void *context, const tsr_local_shard *part, void *data) noexcept {
       auto *self = static_cast<call_with_parts *>(context);
       return self->thrown.run(
           [&] { self->fill(*part, span<T>(static_cast<T *>(data), count_of<T>(*part))); });

@@ -203,6 +203,13 @@ tsr_status tsr_array_check_alive(const tsr_array *array) {
   return tsr_fail(ARRAY_DELETED, "the array was donated: its buffers are gone");
 }
 
+tsr_status tsr_array_check_local(const tsr_array *array, int64_t index) {
+  TSR_TRY(tsr_array_check_alive(array));
+  if (index >= 0 && index < array->slot_count) return NULL;
+  return tsr_fail(INDEX_OUT_OF_RANGE, "local shard %lld of an array that has %lld",
+                  (long long)index, (long long)array->slot_count);
+}
+
 tsr_status tsr_array_agree(tsr_comm *comm, const char *what, tsr_status found) {
   const tsr_call c = tsr_call_begin(comm, what);
   return tsr_call_agree(&c, found);

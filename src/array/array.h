@@ -65,8 +65,9 @@ TSR_MUST_USE tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_
 void tsr_array_share(tsr_array *array);
 // The same for all followers, who give back what they had.
 void tsr_array_share_leaders(tsr_array *array);
-// Fails when it was donated.
+// Fails if the array was donated, or has no such local shard.
 TSR_MUST_USE tsr_status tsr_array_check_alive(const tsr_array *array);
+TSR_MUST_USE tsr_status tsr_array_check_local(const tsr_array *array, int64_t index);
 // Lets go of the buffers.
 void tsr_array_delete(tsr_array *array);
 

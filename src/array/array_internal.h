@@ -21,8 +21,8 @@ TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout,
 const tsr_sharding *tsr_array_sharding(const tsr_array *array);   // NULL unless a grid
 bool tsr_array_is_deleted(const tsr_array *array);                // it was donated
 bool tsr_array_is_fully_addressable(const tsr_array *array);      // all its devices are here
-int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local part
-// The buffer of a local part, and where its data begin in it. Borrowed from the array.
+int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local shard
+// The buffer of a local shard, and where its data begin in it. Borrowed from the array.
 tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset);
 // Collective. Whether devices that hold the same shard hold the same bytes; fails with
 // replicas_differ, naming two devices and the first element that differs.

@@ -85,7 +85,7 @@ static void delete_plain(DLManagedTensor *self) { delete_exported(self->manager_
 // The tensor itself; the envelope is left to the caller. `*out_read_only`: others hold the buffer.
 static tsr_status export_part(const tsr_array *array, int64_t index, exported **out_exported,
                               DLTensor *out_tensor, bool *out_read_only) {
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   int64_t offset = 0;
   TSR_TRY(tsr_array_local_at(array, index, &part));
   exported *e = calloc(1, sizeof *e);

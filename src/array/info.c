@@ -48,7 +48,7 @@ static tsr_status replica_id(const tsr_array *array, int64_t position, int64_t *
   return NULL;
 }
 
-static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_array_part *part) {
+static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_local_shard *part) {
   tsr_status status = tsr_layout_box(array->layout, shard, part->ranges);
   part->is_box = !status;
   if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
@@ -56,14 +56,11 @@ static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_array_part
   return NULL;
 }
 
-tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_array_part *out_part) {
-  TSR_TRY(tsr_sized_check(tsr_array_part, out_part));
-  TSR_TRY(tsr_array_check_alive(array));
-  if (index < 0 || index >= array->slot_count)
-    return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
-                    (long long)index, (long long)array->slot_count);
+tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_local_shard *out_part) {
+  TSR_TRY(tsr_sized_check(tsr_local_shard, out_part));
+  TSR_TRY(tsr_array_check_local(array, index));
   const tsr_array_slot *slot = &array->slots[index];
-  tsr_array_part part = {.size = sizeof part,
+  tsr_local_shard part = {.size = sizeof part,
                          .device = slot->device,
                          .position = slot->position,
                          .shard = slot->shard,
@@ -76,7 +73,7 @@ tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_array_p
   tsr_layout_shard_shape(array->layout, slot->shard, &part.shape);
   tsr_layout_buffer_shape(array->layout, slot->shard, &part.buffer_shape);
   tsr_shape_strides(&part.buffer_shape, part.strides);
-  tsr_sized_fill(tsr_array_part, &part, out_part);
+  tsr_sized_fill(tsr_local_shard, &part, out_part);
   return NULL;
 }
 

@@ -137,7 +137,7 @@ typedef struct generating {
 
 static tsr_status generate_one(void *context, int64_t index, int worker) {
   const generating *g = context;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   (void)worker;
   TSR_TRY(tsr_array_local_at(g->array, g->leaders[index], &part));
   return tsr_note(g->fill(g->context, &part, g->array->slots[g->leaders[index]].data),

@@ -33,10 +33,7 @@ static tsr_status unshare(tsr_array *array, tsr_array_slot *slot) {
 }
 
 tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
-  TSR_TRY(tsr_array_check_alive(array));
-  if (index < 0 || index >= array->slot_count)
-    return tsr_fail(INDEX_OUT_OF_RANGE, "local part %lld of an array that has %lld",
-                    (long long)index, (long long)array->slot_count);
+  TSR_TRY(tsr_array_check_local(array, index));
   tsr_array_slot *slot = &array->slots[index];
   if (!tsr_buffer_is_writable(slot->buffer)) TSR_TRY(unshare(array, slot));
   *out_data = slot->data;

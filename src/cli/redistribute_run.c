@@ -193,7 +193,7 @@ typedef struct runner {
   int64_t looked_at;   // elements here
 } runner;
 
-static tsr_status fill_part(void *context, const tsr_array_part *part, void *data) {
+static tsr_status fill_part(void *context, const tsr_local_shard *part, void *data) {
   const runner *r = context;
   int64_t wrong = -1;
   memset(data, 0, (size_t)part->bytes);
@@ -233,7 +233,7 @@ static tsr_status make_source(runner *r, tsr_array **out_array) {
 
 static tsr_status check_part(void *context, int64_t index, int worker) {
   const tsr_array *array = context;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   int64_t wrong = -1;
   (void)worker;
   TSR_TRY(tsr_array_local_at(array, index, &part));

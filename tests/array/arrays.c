@@ -85,7 +85,7 @@ static tsr_status look_at_piece(const looking *l, const tsr_piece *piece) {
   return NULL;
 }
 
-static tsr_status look_at_rest(const looking *l, const tsr_array_part *part, int64_t places) {
+static tsr_status look_at_rest(const looking *l, const tsr_local_shard *part, int64_t places) {
   const int bits = tsr_dtype_info_of(tsr_array_dtype(l->array))->bits;
   for (int64_t bit = 0; bit < part->bytes * 8; bit++) {
     if (bit / bits < places && l->seen[bit / bits]) continue;
@@ -99,7 +99,7 @@ static tsr_status look_at_rest(const looking *l, const tsr_array_part *part, int
 static tsr_status look_at_part(const tsr_array *array, int64_t i, uint64_t seed) {
   const tsr_layout *layout = tsr_array_layout(array);
   const int bits = tsr_dtype_info_of(tsr_array_dtype(array))->bits;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   TSR_TRY(tsr_array_local_at(array, i, &part));
   const int64_t places = tsr_layout_buffer_elements(layout, part.shard);
   looking l = {array, part.data, calloc(1, (size_t)places + 1), seed, part.device};

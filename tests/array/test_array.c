@@ -29,7 +29,7 @@ static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
   assert_ok(tsr_array_shard(comm, layout, TSR_I16, host, NULL, &array));
   assert_int_equal(tsr_array_local_count(array), 4);
   for (int i = 0; i < 4; i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     assert_ok(tsr_array_local_at(array, i, &part));
     assert_int_equal(part.device, wanted[i].device);
     assert_int_equal(part.position, wanted[i].position);
@@ -49,9 +49,9 @@ static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
     assert_int_equal(tsr_array_local_find(array, wanted[i].device), i);
   }
   assert_int_equal(tsr_array_local_find(array, 4), -1);
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   assert_fails(tsr_array_local_at(array, 4, &part), INDEX_OUT_OF_RANGE,
-               "local part 4 of an array that has 4");
+               "local shard 4 of an array that has 4");
   assert_ok(test_array_check(array, 1));
   assert_int_equal(tsr_array_dtype(array), TSR_I16);
   const tsr_shape shape = tsr_array_shape(array);
@@ -71,7 +71,7 @@ static void parts_that_are_not_boxes_say_so(void **state) {
   tsr_comm *comm = test_comm(2, 1);
   tsr_layout *layout = test_layout_of("x=2", "x/cyclic(1)", "5", TSR_POLICY_UNEVEN);
   tsr_array *array = NULL;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   assert_ok(tsr_array_zeros(comm, layout, TSR_F32, &array));
   assert_ok(tsr_array_local_at(array, 1, &part));
   assert_false(part.is_box);
@@ -106,7 +106,7 @@ static void replicas_share_one_buffer_until_one_is_written(void **state) {
   assert_ok(tsr_array_write(array, 2, &again));
   assert_ptr_equal(again, data);
   assert_fails(tsr_array_write(array, 8, &again), INDEX_OUT_OF_RANGE,
-               "local part 8 of an array that has 8");
+               "local shard 8 of an array that has 8");
   tsr_array_release(array);
   tsr_layout_release(layout);
   tsr_comm_release(comm);
@@ -156,7 +156,7 @@ static void full_arrays_have_the_element_everywhere_but_in_padding(void **state)
       assert_ok(tsr_array_full(comm, layout, dtypes[t], element, &full));
       assert_ok(tsr_array_shard(comm, layout, dtypes[t], element, &options, &cut));
       for (int i = 0; i < 4; i++) {
-        tsr_array_part part = TSR_ARRAY_PART;
+        tsr_local_shard part = TSR_LOCAL_SHARD;
         assert_ok(tsr_array_local_at(full, i, &part));
         assert_memory_equal(part.data, tsr_array_data(cut, i), (size_t)part.bytes);
       }
@@ -186,14 +186,14 @@ static void large_arrays_are_filled_by_all_workers(void **state) {
 }
 
 // Element i of a vector is i.
-static tsr_status count_up(void *context, const tsr_array_part *part, void *data) {
+static tsr_status count_up(void *context, const tsr_local_shard *part, void *data) {
   atomic_fetch_add((_Atomic int *)context, 1);
   for (int64_t i = part->ranges[0].lo; i < part->ranges[0].hi; i++)
     ((int32_t *)data)[i - part->ranges[0].lo] = (int32_t)i;
   return NULL;
 }
 
-static tsr_status refuse(void *context, const tsr_array_part *part, void *data) {
+static tsr_status refuse(void *context, const tsr_local_shard *part, void *data) {
   (void)context;
   (void)data;
   return part->device == 2 ? tsr_fail(NOT_FOUND, "no such row") : NULL;
@@ -320,7 +320,7 @@ typedef struct making {
 static tsr_status make_arrays(void *context) {
   const making *m = context;
   tsr_array *full = NULL, *made = NULL;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   tsr_text text = TSR_TEXT_EMPTY;
   _Atomic int calls = 0;
   void *data;

@@ -18,7 +18,7 @@ typedef struct adding {
   int64_t refused;  // the device whose part fails; -1 = none
 } adding;
 
-static tsr_status add(void *context, const tsr_array_part *part, void *data) {
+static tsr_status add(void *context, const tsr_local_shard *part, void *data) {
   adding *a = context;
   int32_t *values = data;
   atomic_fetch_add(&a->calls, 1);
@@ -32,7 +32,7 @@ static tsr_status add(void *context, const tsr_array_part *part, void *data) {
 // Whether element i of a 4 x 6 matrix is i + `by` on every device here.
 static tsr_status check_values(const tsr_array *array, int32_t by) {
   for (int64_t p = 0; p < tsr_array_local_count(array); p++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     TSR_TRY(tsr_array_local_at(array, p, &part));
     const int32_t *values = part.data;
     for (int64_t i = part.ranges[0].lo; i < part.ranges[0].hi; i++)

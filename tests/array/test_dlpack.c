@@ -63,7 +63,7 @@ static void padded_parts_go_out_strided(void **state) {
   assert_int_equal(tensor->dl_tensor.strides[0], 3);
   tensor->deleter(tensor);
   assert_fails(tsr_array_to_dlpack(array, 2, &tensor), INDEX_OUT_OF_RANGE,
-               "local part 2 of an array that has 2");
+               "local shard 2 of an array that has 2");
   tsr_array_release(array);
   tsr_layout_release(layout);
   tsr_comm_release(comm);

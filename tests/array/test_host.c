@@ -251,7 +251,7 @@ static void cuts_of_the_first_dimension_stay_in_the_callers_memory(void **state)
     assert_ok(tsr_array_shard(comm, layout, cases[i].dtype, host, &options, &array));
     assert_int_equal(released, cases[i].borrowed == 0);
     for (int64_t k = 0; k < tsr_array_local_count(array); k++) {
-      tsr_array_part part = TSR_ARRAY_PART;
+      tsr_local_shard part = TSR_LOCAL_SHARD;
       assert_ok(tsr_array_local_at(array, k, &part));
       borrowed += part.borrowed;
       const char *data = part.data;
@@ -282,7 +282,7 @@ static void memory_that_is_not_aligned_is_copied(void **state) {
   char block[40];
   tsr_host_options options = TSR_HOST_OPTIONS;
   tsr_array *array = NULL;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   options.borrow = true;
   char *odd = (char *)(((uintptr_t)block + 7) / 8 * 8 + 1);
   memset(block, 1, sizeof block);

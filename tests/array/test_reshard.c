@@ -56,7 +56,7 @@ static void check_pair(tsr_array *from, const tsr_array *wanted, tsr_reshard_met
   tsr_array *moved = NULL;
   assert_ok(tsr_array_reshard(from, tsr_array_layout(wanted), &options, &moved));
   for (int64_t i = 0; i < tsr_array_local_count(wanted); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     assert_ok(tsr_array_local_at(wanted, i, &part));
     assert_memory_equal(tsr_array_data(moved, i), part.data, (size_t)part.bytes);
   }
@@ -230,7 +230,7 @@ static void a_donated_array_is_gone_and_its_memory_is_used_again(void **state) {
   void *host = test_tensor(TSR_SHAPE(64, 64), TSR_F32, 1), *data = NULL;
   const tsr_reshard_options options = {.size = sizeof options, .donate = true};
   tsr_array *array = NULL, *moved = NULL, *again = NULL;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   assert_ok(tsr_array_shard(comm, rows, TSR_F32, host, NULL, &array));
   assert_ok(tsr_array_reshard(array, columns, &options, &moved));
   assert_true(tsr_array_is_deleted(array));
@@ -276,7 +276,7 @@ static void devices_may_change_places_so_that_less_moves(void **state) {
   assert_ok(tsr_array_reshard(array, to, &options, &moved));
   assert_ok(test_array_check(moved, 1));
   for (int i = 0; i < 4; i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     assert_ok(tsr_array_local_at(moved, i, &part));
     assert_int_equal(part.position, i);
     assert_ptr_equal(part.data, tsr_array_data(array, i));
@@ -433,7 +433,7 @@ static void uneven_partial_results_are_reduced_size_by_size(void **state) {
   // And back: the first term gets the values, the other gets zeros.
   assert_ok(tsr_array_reshard(moved, from, NULL, &back));
   for (int64_t i = 0; i < 12; i++) {
-    tsr_array_part a = TSR_ARRAY_PART, b = TSR_ARRAY_PART;
+    tsr_local_shard a = TSR_LOCAL_SHARD, b = TSR_LOCAL_SHARD;
     assert_ok(tsr_array_local_at(array, i, &a));
     assert_ok(tsr_array_local_at(back, i, &b));
     assert_memory_equal(a.data, b.data, (size_t)a.bytes);

@@ -46,7 +46,7 @@ static void check_pair(tsr_comm *comm, tsr_array *from, const tsr_array *wanted,
     assert_int_equal(in_use(comm), before);
     assert_int_equal(tsr_array_memory(target), memory);
     for (int64_t i = 0; i < count; i++) {
-      tsr_array_part part = TSR_ARRAY_PART;
+      tsr_local_shard part = TSR_LOCAL_SHARD;
       assert_ok(tsr_array_local_at(wanted, i, &part));
       assert_ptr_equal(tsr_array_data(target, i), places[i]);
       assert_memory_equal(places[i], part.data, (size_t)part.bytes);
@@ -284,7 +284,7 @@ static tsr_status move_between(void *context, tsr_comm *comm) {
   if (!status) status = tsr_array_reshard_into(array, target, &options);
   if (!status && in_use(comm) != before) status = tsr_fail(BROKEN_PLAN, "memory was allocated");
   for (int64_t i = 0; !status && i < tsr_array_local_count(wanted); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     status = tsr_array_local_at(wanted, i, &part);
     if (!status && memcmp(part.data, tsr_array_data(target, i), (size_t)part.bytes) != 0)
       status = tsr_fail(BROKEN_PLAN, "device %lld holds something else", (long long)part.device);

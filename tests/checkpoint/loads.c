@@ -112,7 +112,7 @@ void test_load_store(const char *from, const char *to, tsr_checkpoint_format for
 
 static tsr_status same_parts(const tsr_array *found, const tsr_array *wanted) {
   for (int64_t i = 0; i < tsr_array_local_count(wanted); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     TSR_TRY(tsr_array_local_at(wanted, i, &part));
     if (part.bytes && memcmp(tsr_array_data(found, i), part.data, (size_t)part.bytes) != 0)
       return tsr_fail(BROKEN_PLAN, "device %lld holds something else", (long long)part.device);

@@ -92,7 +92,7 @@ tsr_status swap_check(const scene *s, const tsr_array *array, int tensor) {
   tsr_status status = tsr_array_shard(s->comm, tsr_array_layout(array), tsr_array_dtype(array),
                                       s->tensors[tensor], NULL, &wanted);
   for (int64_t i = 0; !status && i < tsr_array_local_count(wanted); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     status = tsr_array_local_at(wanted, i, &part);
     if (!status && memcmp(part.data, tsr_array_data(array, i), (size_t)part.bytes) != 0)
       status = tsr_fail(REPLICAS_DIFFER, "device %lld holds the wrong data of tensor %d",

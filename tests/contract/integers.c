@@ -57,7 +57,7 @@ FIELD(int64_t, tsr_pair, source);
 FIELD(int64_t, tsr_mesh_desc, devices[0]);
 FIELD(int64_t, tsr_device_array, ids[0]);
 FIELD(int64_t, tsr_relabelling, devices[0]);
-FIELD(int64_t, tsr_array_part, device);
+FIELD(int64_t, tsr_local_shard, device);
 FIELD(int64_t, tsr_data_layout_options, host_index[0]);
 IS(int64_t, tsr_mesh_device_at(mesh, 0));
 IS(int64_t, *tsr_mesh_device_list(mesh));

@@ -39,7 +39,7 @@ typedef tsr_status enum_fn(world *w, int value);
 #define OUT(place) world_out(w, place)
 #define SIZED(place, type) world_sized_out(w, place, sizeof(type))
 
-static tsr_status fill(void *context, const tsr_array_part *part, void *data) {
+static tsr_status fill(void *context, const tsr_local_shard *part, void *data) {
   (void)context, (void)part, (void)data;
   return NULL;
 }

@@ -19,7 +19,7 @@ static tsr_status compare(const world *w, const float *host) {
 static tsr_status read_once(const world *w) {
   float host[128];
   tsr_array *again = tsr_array_retain(w->array), *moved = NULL;
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_array_local_count(again) && !status; i++)

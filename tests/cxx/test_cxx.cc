@@ -425,10 +425,10 @@ void arrays_have_elements_of_any_type() {
   counted.write<std::int32_t>(0)[1] = 7;  // a private buffer: the replica keeps its zeros
   EXPECT(counted.data<std::int32_t>(0)[1] == 7 && counted.data<std::int32_t>(1)[1] == 0);
   counted.write_all<std::int32_t>(
-      [](const tsr_array_part &, tsr::span<std::int32_t> all) { all[2] = all[1] + 1; });
+      [](const tsr_local_shard &, tsr::span<std::int32_t> all) { all[2] = all[1] + 1; });
   EXPECT(counted.data<std::int32_t>(1)[2] == 8);
   expect_error(TSR_CAUSE_BAD_ARGUMENT, "elements are i32, but f32 is asked for",
-               [&] { counted.write_all<float>([](const tsr_array_part &, tsr::span<float>) {}); });
+               [&] { counted.write_all<float>([](const tsr_local_shard &, tsr::span<float>) {}); });
 }
 
 void borrowed_memory_is_kept_while_it_is_needed() {
@@ -456,14 +456,14 @@ void borrowed_memory_is_kept_while_it_is_needed() {
 void fills_may_throw() {
   const tsr::comm comm(8);
   const tsr::layout layout(tsr::mesh("x=8"), "x, _", {8, 4});
-  const auto fill = [](const tsr_array_part &part, tsr::span<float> elements) {
+  const auto fill = [](const tsr_local_shard &part, tsr::span<float> elements) {
     for (float &element : elements) element = static_cast<float>(part.device);
   };
   const auto made = tsr::array::generate<float>(comm, layout, fill);
   EXPECT(made.gather<float>()[31] == 7.0F && made.data<float>(3)[0] == 3.0F);
 
   std::atomic<int> calls{0};
-  const auto failing = [&](const tsr_array_part &part, tsr::span<float>) {
+  const auto failing = [&](const tsr_local_shard &part, tsr::span<float>) {
     calls++;
     if (part.device >= 3) throw std::out_of_range("device " + std::to_string(part.device));
   };
@@ -484,7 +484,7 @@ void fills_may_throw() {
   EXPECT(thrown);
   expect_error(
       TSR_CAUSE_UNSUPPORTED, "not here", [&] {  // a failure of the library comes back whole
-        tsr::array::generate<float>(comm, layout, [](const tsr_array_part &, tsr::span<float>) {
+        tsr::array::generate<float>(comm, layout, [](const tsr_local_shard &, tsr::span<float>) {
           tsr::check(tsr_fail(UNSUPPORTED, "not here"));
         });
       });

@@ -121,7 +121,7 @@ static tsr_status write_shards(const tsr_array *array, tsr_json_writer *out) {
   tsr_json_write_key(out, "shards");
   tsr_json_begin_array(out);
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     TSR_TRY(tsr_array_local_at(array, i, &part));
     tsr_json_begin_inline_array(out);
     tsr_json_write_int(out, part.device);

@@ -94,7 +94,7 @@ static tsr_status write_placed_spec(const golden_case *c, const tsr_spec *spec, 
 static tsr_status write_placed(const golden_case *c, const tsr_array *array, bool devices,
                                bool is_type, tsr_json_writer *out) {
   const tsr_sharding *sharding = tsr_array_sharding(array);
-  tsr_array_part part = TSR_ARRAY_PART;
+  tsr_local_shard part = TSR_LOCAL_SHARD;
   TSR_TRY(pattern_check(array));
   TSR_TRY(tsr_array_local_at(array, 0, &part));
   tsr_json_begin_object(out);

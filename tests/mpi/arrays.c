@@ -39,7 +39,7 @@ static tsr_status make_layout(const tsr_mesh *mesh, const char *text, tsr_layout
 
 static bool same_parts(const tsr_array *a, const tsr_array *b) {
   for (int64_t i = 0; i < tsr_array_local_count(a); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     if (tsr_array_local_at(a, i, &part)) return false;
     if (memcmp(part.data, tsr_array_data(b, i), (size_t)part.bytes) != 0) return false;
   }
@@ -110,7 +110,7 @@ static void check_all(tsr_comm *comm, const tsr_mesh *mesh) {
 }
 
 // Writing all shards at once, each rank its own.
-static tsr_status negate(void *context, const tsr_array_part *part, void *data) {
+static tsr_status negate(void *context, const tsr_local_shard *part, void *data) {
   (void)context;
   int32_t *values = data;
   for (int64_t i = 0; i < part->bytes / 4; i++) values[i] = -values[i];

@@ -73,7 +73,7 @@ static void check_array(tsr_array *found, int tensor) {
   if (check_ok("shard", tsr_array_shard(tsr_array_comm(found), tsr_array_layout(found), TSR_F32,
                                         whole, NULL, &wanted))) {
     for (int64_t i = 0; i < tsr_array_local_count(wanted); i++) {
-      tsr_array_part part = TSR_ARRAY_PART;
+      tsr_local_shard part = TSR_LOCAL_SHARD;
       if (!check_ok("part", tsr_array_local_at(wanted, i, &part))) continue;
       same = same && !memcmp(part.data, tsr_array_data(found, i), (size_t)part.bytes);
     }

@@ -206,7 +206,7 @@ static void the_parts_of_a_process_become_global_arrays(void **unused) {
   const tsr_spec *const specs[] = {spec, NULL, NULL};
   for (int rank = 0; rank < 4; rank++) {
     tsr_comm *comm = make_rank(rank);
-    tsr_array_part held = TSR_ARRAY_PART;
+    tsr_local_shard held = TSR_LOCAL_SHARD;
     assert_ok(tsr_array_tree_from_host_local(local, tsr_partitioner_mesh(partitioner), specs, comm,
                                              &global));
     const tsr_array *w = tsr_array_tree_find(global, "w")->array;

@@ -57,10 +57,10 @@ typedef struct gap {
   { offsetof(type, before) + sizeof(((type *)0)->before), offsetof(type, after) }
 #define LAST_GAP(type, before) \
   { offsetof(type, before) + sizeof(((type *)0)->before), sizeof(type) }
-static const gap part_gaps[] = {GAP(tsr_array_part, is_box, ranges),
-                                GAP(tsr_array_part, shape.rank, shape.dims),
-                                GAP(tsr_array_part, buffer_shape.rank, buffer_shape.dims),
-                                LAST_GAP(tsr_array_part, borrowed),
+static const gap part_gaps[] = {GAP(tsr_local_shard, is_box, ranges),
+                                GAP(tsr_local_shard, shape.rank, shape.dims),
+                                GAP(tsr_local_shard, buffer_shape.rank, buffer_shape.dims),
+                                LAST_GAP(tsr_local_shard, borrowed),
                                 {0}};
 static const gap fit_gaps[] = {LAST_GAP(tsr_fit_report, optimal), {0}};
 static const gap row_gaps[] = {GAP(tsr_plan_row, policy, bytes_per_device), {0}};
@@ -77,7 +77,7 @@ static const struct {
 #define ROW(type, call, deinit, gaps) \
   {#type, sizeof(type), call, deinit, gaps}
     ROW(tsr_analysis, fill_analysis, deinit_analysis, no_gaps),
-    ROW(tsr_array_part, fill_part, NULL, part_gaps),
+    ROW(tsr_local_shard, fill_part, NULL, part_gaps),
     ROW(tsr_certificate, fill_certificate, NULL, no_gaps),
     ROW(tsr_fit_report, fill_fit, NULL, fit_gaps),
     ROW(tsr_load_report, fill_load, NULL, no_gaps),

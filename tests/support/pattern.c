@@ -91,7 +91,7 @@ tsr_status pattern_check(const tsr_array *array) {
   int64_t width = 0;
   TSR_TRY(tsr_dtype_bytes(tsr_array_dtype(array), 1, &width));
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
-    tsr_array_part part = TSR_ARRAY_PART;
+    tsr_local_shard part = TSR_LOCAL_SHARD;
     tsr_pieces pieces;
     tsr_status status = NULL;
     TSR_TRY(tsr_array_local_at(array, i, &part));

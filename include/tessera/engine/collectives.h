@@ -1,13 +1,12 @@
-// Collectives: what a comm does with buffers, for runtimes that have their own arrays, and for
-// those who write engines.
+// Collectives on buffers, for runtimes with arrays of their own and for authors of engines.
 //
 //   const tsr_groups groups = {1, 4, (int64_t[]){0, 1, 2, 3}};
 //   TSR_TRY(tsr_comm_all_reduce(comm, &groups, TSR_F32, TSR_REDUCE_SUM, count, in, out));
 //
 // Lists of buffers (`in`, `out`) have one entry per *local* device, in order of device number. The
-// entry of a device that takes no part may be NULL, and so may be the list on a rank without
-// devices. Elements narrower than a byte are packed, the first in the lowest bits; the bits
-// after a buffer's last element are left alone. What "collective" means is said in tessera/comm.h.
+// entry of a device outside the groups may be NULL; so may the list on a rank without devices.
+// Elements narrower than a byte are packed, the first in the lowest bits; bits after the last
+// element are not written. "Collective" means what tessera/comm.h says.
 #ifndef TESSERA_ENGINE_COLLECTIVES_H
 #define TESSERA_ENGINE_COLLECTIVES_H
 
@@ -29,29 +28,28 @@ TSR_BEGIN_DECLS
 
 // ---- which devices are where ----
 
-// Rank r has the devices from first_device(r) to before first_device(r + 1); r = rank_count gives
+// Rank r has devices first_device(r) to first_device(r + 1) - 1; first_device(rank_count) is
 // device_count.
 TSR_API TSR_NONNULL int64_t tsr_comm_first_device(const tsr_comm *comm, int rank);
-// How many devices are here: the length of lists of buffers.
+// Number of local devices: the length of lists of buffers.
 TSR_API TSR_NONNULL int64_t tsr_comm_local_count(const tsr_comm *comm);
-// The rank that has a device; -1 when there is none.
+// The rank of a device; -1 if there is none.
 TSR_API TSR_NONNULL int tsr_comm_rank_of(const tsr_comm *comm, int64_t device);
-// Its place in lists of buffers; -1 for a device that is not here.
+// Index of a device in lists of buffers; -1 if it is not local.
 TSR_API TSR_NONNULL int64_t tsr_comm_local_index(const tsr_comm *comm, int64_t device);
-// Where arrays on this comm have their buffers from: what the options gave, or its own.
+// The pool for buffers of arrays on this comm: from the options, or its own.
 TSR_API TSR_NONNULL tsr_buffer_pool *tsr_comm_buffers(const tsr_comm *comm);
-// The workers here; may be used meanwhile.
+// The local workers; free to use between calls.
 TSR_API TSR_NONNULL tsr_pool *tsr_comm_pool(const tsr_comm *comm);
 
 // ---- collectives ----
 //
-// A buffer is seen as `outer` blocks of `inner` elements: with the product of the dimensions before
-// a dimension as `outer`, and its size times those after it as `inner`, a collective along any
-// dimension of a row-major tensor needs no transposing copy.
+// A buffer is `outer` blocks of `inner` elements. With the product of the dimensions before a
+// dimension as `outer`, and of that dimension and those after it as `inner`, a collective works
+// along any dimension of a row-major tensor.
 //
-// In all of these, buffers of one call must not overlap, but for what is said here:
-// - Members of a group that get the same result may share one `out`, which is written once; any
-//   devices may share an `in`.
+// Buffers of one call must not overlap, except:
+// - Members of a group with the same result may share one `out`; any devices may share an `in`.
 // - all_reduce and broadcast may be in place (out == in).
 
 // Collective. Every member's `out` has, for each of `outer` blocks, the `inner` elements of all
@@ -59,25 +57,25 @@ TSR_API TSR_NONNULL tsr_pool *tsr_comm_pool(const tsr_comm *comm);
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2) tsr_status
     tsr_comm_all_gather(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype, int64_t outer,
                         int64_t inner, const void *const *in, void *const *out);
-// Collective. Every member's `out` has the `count` elements of all members reduced.
+// Collective. Every member's `out` gets the reduction of `count` elements over all members.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2) tsr_status
     tsr_comm_all_reduce(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype, tsr_reduction op,
                         int64_t count, const void *const *in, void *const *out);
-// Collective. `in` has outer * size * inner elements; member i gets part i of every block of the
-// reduced whole: outer * inner elements.
+// Collective. `in` has outer * size * inner elements; member i gets piece i of every block of the
+// reduction: outer * inner elements.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2) tsr_status
     tsr_comm_reduce_scatter(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype,
                             tsr_reduction op, int64_t outer, int64_t inner, const void *const *in,
                             void *const *out);
-// Collective. `in` is a row-major tensor of `shape`. It is cut along dimension `split` in as many
-// parts as a group has members; part i goes to member i, who joins what it gets along dimension
-// `concat`, in order of the senders. The two may be equal.
+// Collective. `in` is a row-major tensor of `shape`, split along dimension `split` into one piece
+// per member. Piece i goes to member i, which concatenates what it receives along dimension
+// `concat`, in order of senders. `split` and `concat` may be equal.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
     tsr_comm_all_to_all(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype,
                         const tsr_shape *shape, int split, int concat, const void *const *in,
                         void *const *out);
-// Collective. The target of each pair gets the `count` elements of its source. Local devices that
-// are no target but have an `out` get zeros.
+// Collective. The target of each pair gets the `count` elements of its source. A local device that
+// is not a target but has an `out` gets zeros.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
     tsr_comm_permute(tsr_comm *comm, const tsr_pair *pairs, int64_t pair_count, tsr_dtype dtype,
                      int64_t count, const void *const *in, void *const *out);
@@ -87,17 +85,16 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2) tsr_status
                        int64_t count, const void *const *in, void *const *out);
 // Collective. Returns when all ranks have called it.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_comm_barrier(tsr_comm *comm);
-// Collective. Control data of a few kB: `bytes` from every rank, in order of ranks, to every rank.
-// Both may be NULL where `bytes` is 0.
+// Collective. An all-gather of a few kB of control data: `bytes` from every rank, in order of
+// ranks. Both pointers may be NULL if `bytes` is 0.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
     tsr_comm_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
 
 // ---- any movement of data ----
 
-// The copies of one array: `source` and `target` are devices, `bits` the width of an element. Each
-// rank lists every copy that has its source or its target here, and the copies from one rank to
-// another stand in the same order on both. Copies to one place of one buffer must be equal: they
-// are made by replicas that share their `out`, and done once.
+// The copies of one array. `bits` is the width of an element. Each rank lists every copy with a
+// local source or target. The copies from one rank to another have the same order on both. Copies
+// to the same place of a buffer (of replicas that share `out`) must be equal; they are done once.
 typedef struct tsr_exchange {
   const tsr_copy *copies;
   int64_t copy_count;
@@ -105,12 +102,11 @@ typedef struct tsr_exchange {
   const void *const *in;
   void *const *out;
 } tsr_exchange;
-// Collective. Does the copies of all parts (arrays) in one round: one message per pair of ranks,
-// cut so that no more than `in_flight` bytes are packed at once. Targets must not overlap, nor
-// overlap any source. Ranks compare the number of parts, the widths of elements, and the copies
-// that go from one to another.
+// Collective. Does the copies of all arrays in one round: one message per pair of ranks, cut so
+// that at most `in_flight` bytes are packed at once. Targets must not overlap each other or any
+// source. Ranks compare the number of arrays, the widths of elements, and the copies between ranks.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
-    tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count);
+    tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count);
 
 TSR_END_DECLS
 

@@ -1,10 +1,9 @@
-// Layouts, for engines: any map of elements to shards, and where each element lies in a buffer.
+// Layouts for engines: any map from elements to shards, and the offset of each element in a buffer.
 //
 // A layout is a *grid* (one cut per dimension, from a sharding), a list of *boxes* per shard, or
-// *flat* ranges of the row-major tensor. Callers need not know which: they ask for the shard of a
-// position (tessera/layout.h) and for the pieces of a shard.
+// *flat* ranges of the row-major tensor. The functions below serve all three.
 //
-//   TSR_OWN(pieces, pieces);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(pieces, pieces);  // released at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_pieces_init(&pieces, layout, tsr_layout_shard(layout, position)));
 //   for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);) ...
 #ifndef TESSERA_ENGINE_LAYOUT_H
@@ -24,16 +23,16 @@ TSR_BEGIN_DECLS
 
 // ---- making ----
 
-// The grid that `sharding` makes of a tensor. Fails with rank_too_small when the spec is longer
-// than the rank, with indivisible under TSR_POLICY_ERROR, and with bad_cut where explicit sizes or
-// parts do not fit the size they cut.
+// The grid of a sharding. Fails with rank_too_small if the spec is longer than the rank, with
+// indivisible under TSR_POLICY_ERROR, and with bad_cut if explicit sizes or parts do not add up to
+// the size they cut.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_layout_create(const tsr_sharding *sharding,
                                                               const tsr_shape *shape,
                                                               tsr_policy policy,
                                                               tsr_layout **out_layout);
-// Boxes, `rank` ranges each, `box_counts[s]` of them for shard s in turn, each stored row-major in
-// the shard, one after the other. Mesh position p holds shard p modulo `shard_count`, which must
-// divide the number of positions. NULL mesh: one position per shard.
+// Boxes of `rank` ranges: `box_counts[s]` of them for shard s, stored row-major one after the
+// other. Mesh position p holds shard p modulo `shard_count`, which must divide the number of
+// positions. NULL mesh: one position per shard.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(2, 4, 6) tsr_status
     tsr_layout_from_boxes(const tsr_mesh *mesh, const tsr_shape *shape, int64_t shard_count,
                           const int64_t *box_counts, const tsr_range *boxes,
@@ -45,19 +44,18 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(2, 4, 5) tsr_status
 
 // ---- devices and shards ----
 
-// What a grid is made of; NULL for other layouts.
+// The sharding of a grid; NULL for other layouts.
 TSR_API TSR_NONNULL const tsr_sharding *tsr_layout_sharding(const tsr_layout *layout);
 
-// The position of a device, as tsr_layout_device_at tells it; -1 if there is none.
+// The position of a device (the inverse of tsr_layout_device_at); -1 if there is none.
 TSR_API TSR_NONNULL int64_t tsr_layout_device_find(const tsr_layout *layout, int64_t device);
-// The same layout over these devices, one for each position; a layout without a mesh gets one with
+// The same layout over other devices, one for each position. A layout without a mesh gets one with
 // the axis "device". Fails as tsr_mesh_create does.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_layout_with_devices(const tsr_layout *layout,
                                                                     const int64_t *devices,
                                                                     tsr_layout **out_layout);
-// Replica group: how many positions hold each shard, and which, ascending. `index` counts from 0;
-// -1 past the end. Over unreduced axes a group's members hold partial results of the same elements,
-// not copies.
+// The positions that hold a shard, ascending: their number, and the one at `index` (-1 past the
+// end). Over unreduced axes they hold partial results, not copies.
 TSR_API TSR_NONNULL int64_t tsr_layout_replica_count(const tsr_layout *layout);
 TSR_API TSR_NONNULL int64_t tsr_layout_replica_at(const tsr_layout *layout, int64_t shard,
                                                   int64_t index);
@@ -66,20 +64,20 @@ TSR_API TSR_NONNULL int64_t tsr_layout_replica_at(const tsr_layout *layout, int6
 TSR_API TSR_NONNULL bool tsr_layout_buffer_shape(const tsr_layout *layout, int64_t shard,
                                                  tsr_shape *out_shape);
 TSR_API TSR_NONNULL int64_t tsr_layout_shard_elements(const tsr_layout *layout, int64_t shard);
-// devices_indices_map: `rank` ranges for each mesh position in turn. As in JAX, a layout with
-// unreduced axes has none (unreduced_has_no_index_map); nor has one whose shards are not boxes.
+// JAX's devices_indices_map: `rank` ranges for each mesh position. Fails for unreduced axes
+// (unreduced_has_no_index_map, as JAX does) and for shards that are not boxes (bad_cut).
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
     tsr_layout_index_map(const tsr_layout *layout, tsr_range *out_ranges);
 
 // ---- pieces ----
 
-// A box of elements, and where they lie in the shard's buffer: element (i, j, ...) at `offset` +
-// (i - ranges[0].lo) * strides[0] + ..., counted in elements. Only `rank` entries are written.
+// A box of elements. In the shard's buffer, element (i, j, ...) is at `offset` +
+// (i - ranges[0].lo) * strides[0] + ..., in elements. Only `rank` entries are written.
 typedef struct tsr_piece {
   tsr_range ranges[TSR_MAX_RANK];
   int64_t strides[TSR_MAX_RANK];
   int64_t offset;
-  bool owned;  // this shard is the one that writes it, by its replica 0
+  bool owned;  // this shard writes the piece, by its replica 0
 } tsr_piece;
 
 typedef struct tsr_pieces {
