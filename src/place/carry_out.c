@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/arena.h"
 #include "base/compare.h"
 #include "base/sized.h"
 #include "place/place.h"
@@ -76,53 +77,51 @@ tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_placement_d
 // ---- a tree ----
 
 // A tree under way: a decision and a new leaf for each old one, and the arrays that are to move.
-typedef struct work {
+typedef struct tree_placement {
   const tsr_array_tree *tree;
   const tsr_place_how *how;
+  tsr_arena arena;  // the lists
   int64_t count;
-  int64_t moving;
   tsr_placement_decision *decisions;
   tsr_leaf *leaves;  // borrow all but the arrays made here, which are in `made`
   tsr_array **made;  // owned, by leaf
+  int64_t moving;
   tsr_array **from, **to;
   const tsr_layout **layouts;
   int64_t *rows;  // the leaves that move
-} work;
+  int64_t tied_count;
+  int64_t *tied;        // positions in `from` of arrays that several leaves have
+  tsr_array **aliases;  // owned: what is moved instead of them
+} tree_placement;
 
-static void work_deinit(work *at) {
+static void tree_placement_deinit(tree_placement *at) {
   for (int64_t i = 0; at->decisions && i < at->count; i++) tsr_decision_deinit(&at->decisions[i]);
   for (int64_t i = 0; at->made && i < at->count; i++) tsr_array_release(at->made[i]);
-  free(at->decisions);
-  free(at->leaves);
-  free(at->made);
-  free(at->from);
-  free(at->to);
-  free(at->layouts);
-  free(at->rows);
+  for (int64_t i = 0; at->aliases && i < at->tied_count; i++) tsr_array_release(at->aliases[i]);
+  tsr_arena_deinit(&at->arena);
 }
 
-static tsr_status work_init(work *at, const tsr_array_tree *tree, const tsr_place_how *how) {
-  const size_t count = (size_t)tsr_array_tree_count(tree) + 1;
-  *at = (work){.tree = tree, .how = how, .count = tsr_array_tree_count(tree)};
-  at->decisions = calloc(count, sizeof *at->decisions);
-  at->leaves = calloc(count, sizeof *at->leaves);
-  at->made = calloc(count, sizeof *at->made);
-  at->from = calloc(count, sizeof *at->from);
-  at->to = calloc(count, sizeof *at->to);
-  at->layouts = calloc(count, sizeof *at->layouts);
-  at->rows = calloc(count, sizeof *at->rows);
+static tsr_status tree_placement_init(tree_placement *at) {
+  const size_t count = (size_t)at->count + 1;
+  at->decisions = tsr_arena_zeros(&at->arena, count, sizeof *at->decisions);
+  at->leaves = tsr_arena_zeros(&at->arena, count, sizeof *at->leaves);
+  at->made = tsr_arena_zeros(&at->arena, count, sizeof *at->made);
+  at->from = tsr_arena_zeros(&at->arena, count, sizeof *at->from);
+  at->to = tsr_arena_zeros(&at->arena, count, sizeof *at->to);
+  at->layouts = tsr_arena_zeros(&at->arena, count, sizeof *at->layouts);
+  at->rows = tsr_arena_zeros(&at->arena, count, sizeof *at->rows);
   if (at->decisions && at->leaves && at->made && at->from && at->to && at->layouts && at->rows)
     return NULL;
   return tsr_fail(NO_MEMORY, "placing of %zu arrays", count - 1);
 }
 
-static void become_array(work *at, int64_t index, tsr_array *array) {
+static void become_array(tree_placement *at, int64_t index, tsr_array *array) {
   at->made[index] = array;
   at->leaves[index] =
       (tsr_leaf){.tensor = at->leaves[index].tensor, .kind = TSR_LEAF_ARRAY, .array = array};
 }
 
-static tsr_status place_host(work *at, int64_t index) {
+static tsr_status place_host(tree_placement *at, int64_t index) {
   const tsr_leaf *leaf = &at->leaves[index];
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_shard(at->how->comm, at->decisions[index].layout, leaf->tensor.dtype,
@@ -132,7 +131,7 @@ static tsr_status place_host(work *at, int64_t index) {
 }
 
 // Cuts what is in host memory, and notes which arrays move.
-static tsr_status prepare(work *at, int64_t index) {
+static tsr_status prepare(tree_placement *at, int64_t index) {
   tsr_placement_decision *decision = &at->decisions[index];
   const tsr_leaf *leaf = &at->leaves[index];
   if (!decision->layout) return NULL;
@@ -155,7 +154,7 @@ static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_how *how,
   return leaf->kind == TSR_LEAF_ARRAY || (leaf->kind == TSR_LEAF_HOST && how->comm);
 }
 
-static tsr_status decide_all(work *at, tsr_decide_fn *decide, const void *question) {
+static tsr_status decide_all(tree_placement *at, tsr_decide_fn *decide, const void *question) {
   for (int64_t i = 0; i < at->count; i++) {
     const tsr_leaf *leaf = tsr_array_tree_at(at->tree, i);
     at->leaves[i] = *leaf;
@@ -168,7 +167,7 @@ static tsr_status decide_all(work *at, tsr_decide_fn *decide, const void *questi
   return NULL;
 }
 
-static tsr_status move_all(work *at) {
+static tsr_status move_all(tree_placement *at) {
   if (!at->moving) return NULL;
   TSR_TRY(tsr_array_reshard_all(at->from, at->layouts, at->moving, &at->how->reshard, at->to));
   for (int64_t i = 0; i < at->moving; i++) become_array(at, at->rows[i], at->to[i]);
@@ -177,90 +176,70 @@ static tsr_status move_all(work *at) {
 
 // ---- tied arrays ----
 
-// The arrays that several leaves have, each once, in a block to free(); NULL when there are none.
-static tsr_status find_tied(const work *at, tsr_array ***out_tied, size_t *out_count) {
-  tsr_array **arrays = calloc((size_t)at->count + 1, sizeof *arrays);
-  size_t count = 0, tied = 0;
-  *out_tied = arrays;
-  if (!arrays) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->count);
+// Finds the moving arrays that several leaves have.
+static tsr_status find_tied(tree_placement *at) {
+  tsr_array **arrays = tsr_arena_zeros(&at->arena, (size_t)at->count + 1, sizeof *arrays);
+  int64_t *tied = tsr_arena_zeros(&at->arena, (size_t)at->moving + 1, sizeof *tied);
+  size_t count = 0, repeated = 0;
+  if (!arrays || !tied) return tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->count);
   for (int64_t i = 0; i < at->count; i++)
     if (at->leaves[i].array && !at->made[i]) arrays[count++] = at->leaves[i].array;
   qsort(arrays, count, sizeof *arrays, tsr_compare_pointers);
   for (size_t i = 1; i < count; i++)
-    if (arrays[i] == arrays[i - 1] && (!tied || arrays[tied - 1] != arrays[i]))
-      arrays[tied++] = arrays[i];
-  *out_count = tied;
+    if (arrays[i] == arrays[i - 1] && (!repeated || arrays[repeated - 1] != arrays[i]))
+      arrays[repeated++] = arrays[i];
+  for (int64_t i = 0; i < at->moving && repeated; i++)
+    if (bsearch(&at->from[i], arrays, repeated, sizeof *arrays, tsr_compare_pointers))
+      tied[at->tied_count++] = i;
+  at->tied = tied;
   return NULL;
+}
+
+// Ranks must agree on which moving arrays are tied, since these are moved twice.
+static tsr_status agree_on_tied(const tree_placement *at, tsr_status found) {
+  tsr_comm *comm = tsr_array_tree_comm(at->tree, NULL);
+  if (!comm) return found;
+  tsr_call c = tsr_call_begin(comm, at->how->call);
+  for (int64_t i = 0; !found && i < at->tied_count; i++)
+    tsr_call_hash(&c, &at->rows[at->tied[i]], sizeof *at->rows);
+  tsr_call_describe(&c, "%s, where %lld of %lld arrays that move are those of several leaves",
+                    at->how->call, (long long)at->tied_count, (long long)at->moving);
+  return tsr_call_agree(&c, found);
 }
 
 // Donating an array takes it from every leaf that has it, also from those that stay or move later.
 // So a tied one is replaced by another array of the same memory, which may be donated instead.
-static tsr_status untie(work *at, tsr_array *const *tied, size_t tied_count,
-                        tsr_array **out_aliases) {
-  int64_t *which = calloc((size_t)at->moving + 1, sizeof *which);
-  tsr_array **from = calloc((size_t)at->moving + 1, sizeof *from);
-  const tsr_layout **layouts = calloc((size_t)at->moving + 1, sizeof *layouts);
-  int64_t count = 0;
+static tsr_status untie(tree_placement *at) {
+  const size_t count = (size_t)at->tied_count;
+  tsr_array **from = tsr_arena_zeros(&at->arena, count, sizeof *from);
+  const tsr_layout **layouts = tsr_arena_zeros(&at->arena, count, sizeof *layouts);
+  at->aliases = tsr_arena_zeros(&at->arena, count, sizeof *at->aliases);
   tsr_status status =
-      which && from && layouts ? NULL : tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->moving);
-  for (int64_t i = 0; !status && i < at->moving; i++) {
-    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, tsr_compare_pointers)) continue;
-    which[count] = i;
-    from[count] = at->from[i];
-    layouts[count++] = tsr_array_layout(at->from[i]);
+      from && layouts && at->aliases ? NULL : tsr_fail(NO_MEMORY, "%zu arrays", count);
+  for (size_t i = 0; !status && i < count; i++) {
+    from[i] = at->from[at->tied[i]];
+    layouts[i] = tsr_array_layout(from[i]);
   }
-  status = tsr_array_agree(tsr_array_comm(tied[0]), "place", status);
-  if (!status) status = tsr_array_reshard_all(from, layouts, count, NULL, out_aliases);
-  for (int64_t i = 0; !status && i < count; i++) at->from[which[i]] = out_aliases[i];
-  free(which);
-  free(from);
-  free(layouts);
+  status = tsr_array_agree(tsr_array_comm(at->from[at->tied[0]]), "place", status);
+  if (!status) status = tsr_array_reshard_all(from, layouts, at->tied_count, NULL, at->aliases);
+  for (size_t i = 0; !status && i < count; i++) at->from[at->tied[i]] = at->aliases[i];
   return status;
 }
 
-// Which arrays that move several leaves have must be the same on all ranks, since these are moved
-// twice. Those that stay are each rank's own affair.
-static tsr_status agree_on_tied(const work *at, tsr_array *const *tied, size_t tied_count,
-                                tsr_status found, int64_t *out_count) {
-  tsr_comm *comm = tsr_array_tree_comm(at->tree, NULL);
-  *out_count = 0;
-  if (!comm) return found;
-  tsr_call c = tsr_call_begin(comm, at->how->call);
-  int64_t count = 0;
-  for (int64_t i = 0; !found && i < at->moving && tied_count; i++) {
-    if (!bsearch(&at->from[i], tied, tied_count, sizeof *tied, tsr_compare_pointers)) continue;
-    tsr_call_hash(&c, &at->rows[i], sizeof at->rows[i]);
-    count++;
-  }
-  tsr_call_describe(&c, "%s, where %lld of %lld arrays that move are those of several leaves",
-                    at->how->call, (long long)count, (long long)at->moving);
-  *out_count = count;
-  return tsr_call_agree(&c, found);
-}
-
-static tsr_status donate_all(work *at) {
-  tsr_array **tied = NULL, **aliases = calloc((size_t)at->moving + 1, sizeof *aliases);
-  size_t tied_count = 0;
-  int64_t tied_moving = 0;
-  tsr_status status = aliases ? find_tied(at, &tied, &tied_count)
-                              : tsr_fail(NO_MEMORY, "%lld arrays", (long long)at->moving);
-  status = agree_on_tied(at, tied, tied_count, status, &tied_moving);
-  if (!status && tied_moving) status = untie(at, tied, tied_count, aliases);
-  if (!status) status = move_all(at);
-  for (int64_t i = 0; aliases && i < at->moving; i++) tsr_array_release(aliases[i]);
-  free(aliases);
-  free(tied);
-  return status;
+static tsr_status donate_all(tree_placement *at) {
+  TSR_TRY(agree_on_tied(at, find_tied(at)));
+  if (at->tied_count) TSR_TRY(untie(at));
+  return move_all(at);
 }
 
 tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_decide_fn *decide,
                           const void *question, const tsr_place_how *how, tsr_array_tree **out_tree,
                           tsr_place_report *out_reports) {
   tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
-  work at = {.tree = tree, .how = how};
+  tree_placement at = {.tree = tree, .how = how, .count = asked.count};
   // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
   if (!found && asked.count) found = tsr_sized_check(tsr_place_report, out_reports);
-  if (!found) found = work_init(&at, tree, how);
+  if (!found) found = tree_placement_init(&at);
   if (!found) found = decide_all(&at, decide, question);
   asked.decisions = at.decisions;
   tsr_status status = agree(tsr_array_tree_comm(tree, how->comm), how, &asked, found);
@@ -268,6 +247,6 @@ tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_deci
   if (!status) status = tsr_array_tree_create(at.leaves, at.count, out_tree);
   for (int64_t i = 0; !status && out_reports && i < at.count; i++)
     hand_out(&at.decisions[i], i, out_reports);
-  work_deinit(&at);
+  tree_placement_deinit(&at);
   return status;
 }

@@ -14,24 +14,18 @@
 #include "tessera/logical.h"
 #include "tessera/plan.h"
 
-// ---- by a spec ----
-
-static tsr_leaf leaf_of(tsr_array *array, const tsr_shape *shape) {
-  return (tsr_leaf){.tensor = {.path = "",
-                               .dtype = tsr_array_dtype(array),
-                               .rank = shape->rank,
-                               .dims = shape->dims},
-                    .kind = TSR_LEAF_ARRAY,
-                    .array = array};
-}
-
-// `found` is what went wrong before.
-static tsr_status constrain(const char *call, tsr_array *array, tsr_status found,
-                            const tsr_spec *spec, const tsr_mesh *mesh,
-                            const tsr_place_options *options, tsr_array **out_array,
-                            tsr_place_report *out_report) {
+// One array as a tree of one leaf. `found` is what went wrong before.
+static tsr_status constrain_array(const char *call, tsr_array *array, tsr_status found,
+                                  tsr_decide_fn *decide, const void *question,
+                                  const tsr_place_options *options, tsr_array **out_array,
+                                  tsr_place_report *out_report) {
   const tsr_shape shape = tsr_array_shape(array);
-  const tsr_leaf leaf = leaf_of(array, &shape);
+  const tsr_leaf leaf = {.tensor = {.path = "",
+                                    .dtype = tsr_array_dtype(array),
+                                    .rank = shape.rank,
+                                    .dims = shape.dims},
+                         .kind = TSR_LEAF_ARRAY,
+                         .array = array};
   tsr_place_how how;
   tsr_placement_decision decision = {0};
   tsr_status status = tsr_place_how_init(&how, call, options);
@@ -39,17 +33,22 @@ static tsr_status constrain(const char *call, tsr_array *array, tsr_status found
     tsr_status_free(status);
     status = found;
   }
-  if (!status) status = tsr_decide_constraint(spec, mesh, &shape, &how, &decision);
+  if (!status) status = decide(question, 0, &leaf, &how, &decision);
   status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
 }
 
-tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
-                               const tsr_place_options *options, tsr_array **out_array,
-                               tsr_place_report *out_report) {
-  return constrain("constrain", array, NULL, spec, mesh, options, out_array, out_report);
+static tsr_status constrain_tree(const char *call, const tsr_array_tree *tree,
+                                 tsr_decide_fn *decide, const void *question,
+                                 const tsr_place_options *options, tsr_array_tree **out_tree,
+                                 tsr_place_report *out_reports) {
+  tsr_place_how how;
+  const tsr_status status = tsr_place_how_init(&how, call, options);
+  return tsr_place_tree(tree, status, decide, question, &how, out_tree, out_reports);
 }
+
+// ---- by a spec ----
 
 typedef struct spec_question {
   const tsr_spec *spec;
@@ -58,19 +57,24 @@ typedef struct spec_question {
 
 static tsr_status decide_by_spec(const void *question, int64_t index, const tsr_leaf *leaf,
                                  const tsr_place_how *how, tsr_placement_decision *decision) {
-  const spec_question *asked = question;
+  const spec_question *by = question;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   (void)index;
-  return tsr_decide_constraint(asked->spec, asked->mesh, &shape, how, decision);
+  return tsr_decide_constraint(by->spec, by->mesh, &shape, how, decision);
+}
+
+tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
+                               const tsr_place_options *options, tsr_array **out_array,
+                               tsr_place_report *out_report) {
+  return constrain_array("constrain", array, NULL, decide_by_spec, &(spec_question){spec, mesh},
+                         options, out_array, out_report);
 }
 
 tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
                                     const tsr_mesh *mesh, const tsr_place_options *options,
                                     tsr_array_tree **out_tree, tsr_place_report *out_reports) {
-  const spec_question question = {spec, mesh};
-  tsr_place_how how;
-  const tsr_status status = tsr_place_how_init(&how, "tree_constrain", options);
-  return tsr_place_tree(tree, status, decide_by_spec, &question, &how, out_tree, out_reports);
+  return constrain_tree("tree_constrain", tree, decide_by_spec, &(spec_question){spec, mesh},
+                        options, out_tree, out_reports);
 }
 
 // ---- by semantic axes ----
@@ -87,21 +91,30 @@ tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
   of_array.shape = &shape;
   if (!status) status = tsr_axes_resolve_request(axes, registry, &of_array, &wanted);
   if (!status && !mesh && auto_correct) status = tsr_mesh_require(&mesh);
-  status = constrain("constrain_axes", array, status, wanted, mesh, options, out_array, out_report);
+  status = constrain_array("constrain_axes", array, status, decide_by_spec,
+                           &(spec_question){wanted, mesh}, options, out_array, out_report);
   tsr_spec_release(wanted);
   return status;
 }
 
 // ---- by logical names ----
 
-static tsr_status decide_by_names(const tsr_logical_names *names, const tsr_logical_rules *rules,
-                                  const tsr_mesh *mesh, tsr_fallback fallback,
-                                  const tsr_shape *shape, const tsr_place_how *how,
-                                  tsr_placement_decision *decision) {
+typedef struct names_question {
+  const tsr_logical_names *const *names;  // by leaf
+  const tsr_logical_rules *rules;
+  const tsr_mesh *mesh;
+  tsr_fallback fallback;
+} names_question;
+
+static tsr_status decide_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
+                                  const tsr_place_how *how, tsr_placement_decision *decision) {
+  const names_question *by = question;
+  const tsr_logical_names *names = by->names[index];
+  const tsr_logical_rules *rules = by->rules ? by->rules : tsr_logical_current();
+  const tsr_mesh *mesh = by->mesh ? by->mesh : tsr_mesh_current();
+  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_sharding *sharding = NULL;
-  if (!mesh) mesh = tsr_mesh_current();
-  if (!rules) rules = tsr_logical_current();
-  TSR_TRY(tsr_logical_constrain(names, rules, mesh, fallback, &sharding));
+  TSR_TRY(tsr_logical_constrain(names, rules, mesh, by->fallback, &sharding));
   if (!sharding) {
     decision->report.outcome = !names                            ? TSR_OUTCOME_NO_NAMES
                                : !tsr_logical_rules_count(rules) ? TSR_OUTCOME_NO_RULES
@@ -109,7 +122,7 @@ static tsr_status decide_by_names(const tsr_logical_names *names, const tsr_logi
                                                                  : TSR_OUTCOME_UNMATCHED;
     return NULL;
   }
-  tsr_status status = tsr_decide_sharding(sharding, shape, how, decision);
+  const tsr_status status = tsr_decide_sharding(sharding, &shape, how, decision);
   tsr_sharding_release(sharding);
   return status;
 }
@@ -118,30 +131,9 @@ tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names
                                        const tsr_logical_rules *rules, const tsr_mesh *mesh,
                                        tsr_fallback fallback, const tsr_place_options *options,
                                        tsr_array **out_array, tsr_place_report *out_report) {
-  const tsr_shape shape = tsr_array_shape(array);
-  const tsr_leaf leaf = leaf_of(array, &shape);
-  tsr_place_how how;
-  tsr_placement_decision decision = {0};
-  tsr_status status = tsr_place_how_init(&how, "constrain_logical", options);
-  if (!status) status = decide_by_names(names, rules, mesh, fallback, &shape, &how, &decision);
-  status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
-  tsr_decision_deinit(&decision);
-  return status;
-}
-
-typedef struct names_question {
-  const tsr_logical_names *const *names;
-  const tsr_logical_rules *rules;
-  const tsr_mesh *mesh;
-  tsr_fallback fallback;
-} names_question;
-
-static tsr_status decide_leaf_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
-                                       const tsr_place_how *how, tsr_placement_decision *decision) {
-  const names_question *asked = question;
-  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
-  return decide_by_names(asked->names[index], asked->rules, asked->mesh, asked->fallback, &shape,
-                         how, decision);
+  return constrain_array("constrain_logical", array, NULL, decide_by_names,
+                         &(names_question){&names, rules, mesh, fallback}, options, out_array,
+                         out_report);
 }
 
 tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
@@ -150,10 +142,9 @@ tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
                                             tsr_fallback fallback, const tsr_place_options *options,
                                             tsr_array_tree **out_tree,
                                             tsr_place_report *out_reports) {
-  const names_question question = {names, rules, mesh, fallback};
-  tsr_place_how how;
-  const tsr_status status = tsr_place_how_init(&how, "tree_constrain_logical", options);
-  return tsr_place_tree(tree, status, decide_leaf_by_names, &question, &how, out_tree, out_reports);
+  return constrain_tree("tree_constrain_logical", tree, decide_by_names,
+                        &(names_question){names, rules, mesh, fallback}, options, out_tree,
+                        out_reports);
 }
 
 // jax.reshard drops entries beyond the rank that cut nothing, where a constraint refuses them.
@@ -182,23 +173,25 @@ static tsr_status decide_value(const tsr_sharding *sharding, tsr_shard_action ac
   return status;
 }
 
+static tsr_status decide_by_value(const void *question, int64_t index, const tsr_leaf *leaf,
+                                  const tsr_place_how *how, tsr_placement_decision *decision) {
+  const names_question *by = question;
+  const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
+  tsr_shard_action action = TSR_SHARD_NOTHING;
+  tsr_sharding *sharding = NULL;
+  TSR_TRY(tsr_logical_shard_value(by->names[index], by->rules, by->mesh, &action, &sharding));
+  const tsr_status status = decide_value(sharding, action, &shape, how, decision);
+  tsr_sharding_release(sharding);
+  return status;
+}
+
 tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *names,
                                  const tsr_logical_rules *rules, const tsr_mesh *mesh,
                                  const tsr_place_options *options, tsr_array **out_array,
                                  tsr_place_report *out_report) {
-  const tsr_shape shape = tsr_array_shape(array);
-  const tsr_leaf leaf = leaf_of(array, &shape);
-  tsr_place_how how;
-  tsr_placement_decision decision = {0};
-  tsr_shard_action action = TSR_SHARD_NOTHING;
-  tsr_sharding *sharding = NULL;
-  tsr_status status = tsr_place_how_init(&how, "shard_value", options);
-  if (!status) status = tsr_logical_shard_value(names, rules, mesh, &action, &sharding);
-  if (!status) status = decide_value(sharding, action, &shape, &how, &decision);
-  status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
-  tsr_decision_deinit(&decision);
-  tsr_sharding_release(sharding);
-  return status;
+  return constrain_array("shard_value", array, NULL, decide_by_value,
+                         &(names_question){.names = &names, .rules = rules, .mesh = mesh}, options,
+                         out_array, out_report);
 }
 
 // ---- automatic ----
@@ -209,7 +202,8 @@ tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const ts
   const tsr_shape shape = tsr_array_shape(array);
   tsr_spec *spec = NULL;
   tsr_status status = tsr_auto_spec(&shape, mesh, how, &spec);
-  status = constrain("auto_shard", array, status, spec, mesh, options, out_array, out_report);
+  status = constrain_array("auto_shard", array, status, decide_by_spec,
+                           &(spec_question){spec, mesh}, options, out_array, out_report);
   if (!status && out_report && out_report->outcome == TSR_OUTCOME_EMPTY_SPEC)
     out_report->outcome = TSR_OUTCOME_TOO_SMALL;
   tsr_spec_release(spec);
@@ -230,7 +224,6 @@ static tsr_status decide_by_layout(const void *question, int64_t index, const ts
 tsr_status tsr_array_tree_place(const tsr_array_tree *tree, const tsr_layout *const *layouts,
                                 const tsr_place_options *options, tsr_array_tree **out_tree,
                                 tsr_place_report *out_reports) {
-  tsr_place_how how;
-  const tsr_status status = tsr_place_how_init(&how, "tree_place", options);
-  return tsr_place_tree(tree, status, decide_by_layout, layouts, &how, out_tree, out_reports);
+  return constrain_tree("tree_place", tree, decide_by_layout, layouts, options, out_tree,
+                        out_reports);
 }

@@ -29,11 +29,6 @@ tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
 
 // ---- decisions ----
 
-static tsr_status leave_alone(tsr_placement_decision *decision, tsr_outcome outcome) {
-  decision->report.outcome = outcome;
-  return NULL;
-}
-
 // The report is of what lies in the end: a policy may trim.
 tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
                                const tsr_place_how *how, tsr_placement_decision *decision) {
@@ -79,7 +74,8 @@ tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh, con
   if (mesh && tsr_spec_desc_of(spec)->dim_count)
     return decide(spec, mesh, shape, how, true, decision);
   decision->report.wanted = tsr_spec_retain(spec);
-  return leave_alone(decision, mesh ? TSR_OUTCOME_EMPTY_SPEC : TSR_OUTCOME_NO_MESH);
+  decision->report.outcome = mesh ? TSR_OUTCOME_EMPTY_SPEC : TSR_OUTCOME_NO_MESH;
+  return NULL;
 }
 
 void tsr_decide_layout(const tsr_layout *layout, tsr_placement_decision *decision) {
