@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 // ---- options ----
 
 static int compare_options(const void *a, const void *b) {
@@ -85,21 +87,15 @@ static int compare_sizes(const void *a, const void *b) {
   return x->item < y->item ? -1 : 1;
 }
 
-// The items by size, largest first, in a block to free().
-static int64_t *rank_items(const tsr_knapsack *knapsack) {
+// The items by size, largest first.
+static int64_t *rank_items(const tsr_knapsack *knapsack, tsr_arena *arena) {
   const int64_t count = knapsack->item_count;
-  int64_t *order = malloc(sizeof *order * (size_t)(count + 1));
-  sized_item *sized = malloc(sizeof *sized * (size_t)(count + 1));
-  for (int64_t i = 0; order && sized && i < count; i++)
-    sized[i] = (sized_item){option_of(knapsack, i, 0)->bytes, i};
-  if (order && sized) {
-    qsort(sized, (size_t)count, sizeof *sized, compare_sizes);
-    for (int64_t i = 0; i < count; i++) order[i] = sized[i].item;
-  } else {
-    free(order);
-    order = NULL;
-  }
-  free(sized);
+  int64_t *order = tsr_arena_zeros(arena, (size_t)count + 1, sizeof *order);
+  sized_item *sized = tsr_arena_zeros(arena, (size_t)count + 1, sizeof *sized);
+  if (!order || !sized) return NULL;
+  for (int64_t i = 0; i < count; i++) sized[i] = (sized_item){option_of(knapsack, i, 0)->bytes, i};
+  qsort(sized, (size_t)count, sizeof *sized, compare_sizes);
+  for (int64_t i = 0; i < count; i++) order[i] = sized[i].item;
   return order;
 }
 
@@ -113,21 +109,17 @@ static int64_t count_options(const tsr_knapsack *knapsack, int *out_most) {
   return count;
 }
 
-static tsr_status make_steps(const tsr_knapsack *knapsack, const int64_t *order,
+static tsr_status make_steps(const tsr_knapsack *knapsack, const int64_t *order, tsr_arena *arena,
                              tsr_steps_down *out) {
   int most = 0;
   const int64_t room = count_options(knapsack, &most);
-  tsr_step *steps = malloc(sizeof *steps * (size_t)(room + 1));
-  int *corners = malloc(sizeof *corners * (size_t)most);
+  tsr_step *steps = tsr_arena_zeros(arena, (size_t)room + 1, sizeof *steps);
+  int *corners = tsr_arena_zeros(arena, (size_t)most, sizeof *corners);
   int64_t count = 0;
-  if (!steps || !corners) {
-    free(steps);
-    free(corners);
+  if (!steps || !corners)
     return tsr_fail(NO_MEMORY, "%lld options to fit the memory", (long long)room);
-  }
   for (int64_t rank = 0; rank < knapsack->item_count; rank++)
     count += hull_steps(knapsack, order[rank], rank, corners, &steps[count]);
-  free(corners);
   qsort(steps, (size_t)count, sizeof *steps, compare_steps);
   *out = (tsr_steps_down){.count = count, .steps = steps};
   return NULL;
@@ -217,30 +209,28 @@ static void finish(const tsr_knapsack *knapsack, const tsr_steps_down *down, int
   tsr_packing_sum(knapsack, packing);
 }
 
-static tsr_status pack(const tsr_knapsack *knapsack, const tsr_steps_down *down,
-                       const int64_t *order, tsr_packing *packing) {
-  int *other = malloc(sizeof *other * (size_t)(knapsack->item_count + 1));
-  if (!other) return tsr_fail(NO_MEMORY, "%lld tensors to fit", (long long)knapsack->item_count);
-  const int64_t last = descend(knapsack, down, packing);
+static tsr_status pack(const tsr_knapsack *knapsack, tsr_arena *arena, tsr_packing *packing) {
+  tsr_steps_down down = {0};
+  const int64_t *order = rank_items(knapsack, arena);
+  int *other = tsr_arena_zeros(arena, (size_t)knapsack->item_count + 1, sizeof *other);
+  if (!order || !other)
+    return tsr_fail(NO_MEMORY, "%lld tensors to fit", (long long)knapsack->item_count);
+  TSR_TRY(make_steps(knapsack, order, arena, &down));
+  const int64_t last = descend(knapsack, &down, packing);
   packing->lower_bound =
-      packing->cost + down->steps[last].slope * (double)(packing->bytes - knapsack->limit);
-  finish(knapsack, down, last, order, packing, other);
-  free(other);
-  return tsr_knapsack_search(knapsack, down, order, packing);
+      packing->cost + down.steps[last].slope * (double)(packing->bytes - knapsack->limit);
+  finish(knapsack, &down, last, order, packing, other);
+  return tsr_knapsack_search(knapsack, &down, order, packing);
 }
 
 tsr_status tsr_knapsack_solve(const tsr_knapsack *knapsack, tsr_packing *packing) {
-  tsr_steps_down down = {0};
   for (int64_t i = 0; i < knapsack->item_count; i++) packing->taken[i] = 0;
   tsr_packing_sum(knapsack, packing);
   packing->lower_bound = packing->cost;
   packing->optimal = packing->bytes <= knapsack->limit;
   if (packing->optimal) return NULL;
-  int64_t *order = rank_items(knapsack);
-  if (!order) return tsr_fail(NO_MEMORY, "%lld tensors to fit", (long long)knapsack->item_count);
-  tsr_status status = make_steps(knapsack, order, &down);
-  if (!status) status = pack(knapsack, &down, order, packing);
-  free(down.steps);
-  free(order);
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  const tsr_status status = pack(knapsack, &arena, packing);
+  tsr_arena_deinit(&arena);
   return status;
 }

@@ -11,10 +11,10 @@
 #include "element/shape_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/spec_entry.h"
 #include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"
-#include "spec/axis_ref.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/pool.h"
 #include "tessera/engine/sharding.h"
@@ -128,18 +128,19 @@ static tsr_status ask(linting *work) {
 static tsr_status lint_idle(linting *work, int64_t rule) {
   const use *of = &work->uses[rule];
   if (of->near_miss) return NULL;
-  tsr_lint lint = {
-      .kind = TSR_LINT_NEVER_MATCHES, .rule = rule, .other_rule = -1, .row = -1, .dim = -1};
+  tsr_lint lint = {.kind = TSR_LINT_NEVER_MATCHES,
+                   .rule = rule,
+                   .other_rule = of->repeats,
+                   .row = of->first_matched,
+                   .dim = -1,
+                   .tensors = of->matches,
+                   .bytes = of->matched_bytes};
   if (of->repeats >= 0) {
     lint.kind = TSR_LINT_DUPLICATE;
-    lint.other_rule = of->repeats;
   } else if (of->matches) {
     lint.kind = TSR_LINT_SHADOWED;
     lint.other_rule = work->rule_of[of->first_matched];
   }
-  lint.row = of->first_matched;
-  lint.tensors = of->matches;
-  lint.bytes = of->matched_bytes;
   return add(work, lint);
 }
 
@@ -175,16 +176,12 @@ static tsr_status lint_unknown_axes(linting *work, int64_t rule) {
 
 // The first axis of a spec that overlaps one before it; NULL if there is none.
 static const tsr_axis_ref *find_repeated(const tsr_spec_desc *desc, int *out_dim) {
-  const tsr_axis_ref *seen[2 * TSR_MAX_RANK];
-  int count = 0;
   for (int d = 0; d < desc->dim_count; d++)
     for (int s = 0; s < desc->dims[d].stage_count; s++)
       for (int i = 0; i < desc->dims[d].stages[s].axis_count; i++) {
         const tsr_axis_ref *ref = &desc->dims[d].stages[s].axes[i];
         *out_dim = d;
-        for (int k = 0; k < count; k++)
-          if (tsr_axis_ref_overlaps(seen[k], ref)) return ref;
-        if (count < 2 * TSR_MAX_RANK) seen[count++] = ref;
+        if (tsr_spec_is_repeated(desc, ref)) return ref;
       }
   return NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
+#include "plan/spec_entry.h"
 
 // ---- names ----
 
@@ -67,14 +68,6 @@ bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_membe
 
 // ---- cuts ----
 
-static bool is_cut_over(const tsr_spec_desc *desc, const char *axis) {
-  for (int d = 0; d < desc->dim_count; d++)
-    for (int s = 0; s < desc->dims[d].stage_count; s++)
-      for (int i = 0; i < desc->dims[d].stages[s].axis_count; i++)
-        if (!strcmp(desc->dims[d].stages[s].axes[i].name, axis)) return true;
-  return false;
-}
-
 static tsr_status find_block(tsr_model_blocks *blocks, const char *path,
                              const tsr_model_block_member *member, int64_t *out_block) {
   tsr_text_clear(&blocks->key);
@@ -110,8 +103,8 @@ static tsr_status look_at(tsr_model_blocks *blocks, int64_t row) {
   if (block < 0) TSR_TRY(add_block(blocks, &block));
   for (int a = 0; a < blocks->axis_count; a++) {
     tsr_model_block_cut *cut = &blocks->cuts[block * blocks->axis_count + a];
-    int64_t *first =
-        is_cut_over(tsr_spec_desc_of(found.final), blocks->axes[a]) ? &cut->cut : &cut->whole;
+    const int dim = tsr_spec_find_axis(tsr_spec_desc_of(found.final), blocks->axes[a]);
+    int64_t *first = dim < 0 ? &cut->whole : &cut->cut;
     if (*first < 0) *first = row;
   }
   return NULL;

@@ -12,8 +12,8 @@
 #include "element/shape_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/spec_entry.h"
 #include "rules/rules_internal.h"
-#include "spec/axis_ref.h"
 #include "tessera/engine/sharding.h"
 #include "topology/topology_internal.h"
 
@@ -70,19 +70,6 @@ static tsr_status report(const subject *of, tsr_finding_kind kind, int dim, cons
   return add(&of->work->known, (tsr_finding){kind, error, 0, dim, axis, found, wanted});
 }
 
-// Whether an axis of the spec before this one overlaps it.
-static bool is_repeated(const tsr_spec_desc *desc, const tsr_axis_ref *ref) {
-  for (int d = 0; d < desc->dim_count; d++)
-    for (int s = 0; s < desc->dims[d].stage_count; s++) {
-      const tsr_stage *stage = &desc->dims[d].stages[s];
-      for (int i = 0; i < stage->axis_count; i++) {
-        if (&stage->axes[i] == ref) return false;
-        if (tsr_axis_ref_overlaps(&stage->axes[i], ref)) return true;
-      }
-    }
-  return false;
-}
-
 static tsr_status check_axes(const subject *of, int d) {
   const tsr_mesh *mesh = of->work->plan->mesh;
   const tsr_spec_dim *dim = &of->wanted->dims[d];
@@ -91,7 +78,7 @@ static tsr_status check_axes(const subject *of, int d) {
       const tsr_axis_ref *ref = &dim->stages[s].axes[i];
       if (mesh && tsr_mesh_axis_find(mesh, ref->name) < 0)
         TSR_TRY(report(of, TSR_FINDING_UNKNOWN_AXIS, d, ref->name, 0, 0));
-      else if (is_repeated(of->wanted, ref))
+      else if (tsr_spec_is_repeated(of->wanted, ref))
         TSR_TRY(report(of, TSR_FINDING_DUPLICATE_AXIS, d, ref->name, 0, 0));
     }
   return NULL;
@@ -164,9 +151,7 @@ static tsr_status check_fit(const subject *of, int d) {
 
 static bool is_cut(const subject *of) {
   if (of->work->options.entries_count) return of->wanted->dim_count > 0;
-  for (int d = 0; d < of->wanted->dim_count; d++)
-    if (of->wanted->dims[d].stage_count) return true;
-  return false;
+  return tsr_spec_is_cut(of->wanted, of->wanted->dim_count);
 }
 
 static tsr_status check_spec(checking *work, const tsr_plan_row *row) {

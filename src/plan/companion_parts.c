@@ -35,8 +35,7 @@ static const struct {
 
 // ---- names ----
 
-// How long a path is without its end; 0 if it ends otherwise. A "*" is a last part of any name.
-static size_t stem_of(const char *path, const char *end) {
+size_t tsr_companion_stem(const char *path, const char *end) {
   size_t length = strlen(path), own = strlen(end);
   if (own && end[own - 1] == '*') {
     own--;
@@ -63,7 +62,7 @@ static const char *axes_of(const char *base) {
 static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
   const char *path = tsr_tree_at(tree, index)->path;
   for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
-    const size_t stem = stem_of(path, wholes[i].end);
+    const size_t stem = tsr_companion_stem(path, wholes[i].end);
     const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, wholes[i].base) : -1;
     if (of >= 0)
       return (tsr_companion){
@@ -77,7 +76,7 @@ static size_t number_stem(const tsr_tensor *tensor) {
   size_t stem = 0;
   if (tsr_tensor_elements(tensor) != 1) return 0;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !stem; i++)
-    stem = stem_of(tensor->path, numbers[i]);
+    stem = tsr_companion_stem(tensor->path, numbers[i]);
   return stem;
 }
 
@@ -111,7 +110,7 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
   const tsr_companion fixed = find_whole(tree, index);
   if (fixed.kind) return fixed;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const size_t stem = stem_of(path, parts[i].end);
+    const size_t stem = tsr_companion_stem(path, parts[i].end);
     const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, parts[i].base) : -1;
     if (of < 0) continue;
     const bool indexed = tsr_companion_find_beside(tree, path, stem, ".g_idx") >= 0 ||

@@ -12,6 +12,7 @@
 #include "plan/companion_dim.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
+#include "plan/spec_entry.h"
 #include "plan/stand_ins.h"
 #include "tessera/engine/sharding.h"
 
@@ -84,12 +85,6 @@ static bool pair_by_sizes(const beside *b, const tsr_companion *c, pairing *out)
   return true;
 }
 
-static bool is_cut(const tsr_spec_desc *desc, int rank) {
-  for (int d = 0; d < desc->dim_count && d < rank; d++)
-    if (desc->dims[d].stage_count) return true;
-  return false;
-}
-
 static tsr_status pair(const beside *b, const tsr_companion *c, bool cut, pairing *out) {
   memset(out, 0, sizeof *out);
   if (pair_by_letters(b, c, out) || pair_by_sizes(b, c, out)) return NULL;
@@ -129,7 +124,7 @@ static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sh
                             const tsr_companion *c, beside *b, tsr_spec **out_spec) {
   tsr_spec_dim dims[TSR_MAX_RANK];
   pairing pairs;
-  const bool cut = is_cut(tsr_spec_desc_of(tsr_sharding_spec(sharding)), b->weight->rank);
+  const bool cut = tsr_spec_is_cut(tsr_spec_desc_of(tsr_sharding_spec(sharding)), b->weight->rank);
   TSR_TRY(pair(b, c, cut, &pairs));
   for (int d = 0; d < b->scale->rank; d++) {
     b->dim = d;

@@ -34,6 +34,9 @@ tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index);
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index);
 // Whether it is a single number of a layer, as input_scale, and the layer's weight; -1 = none.
 bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_weight);
+// The length of a path without its end; 0 if it ends otherwise. A final "*" in `end` is any last
+// word.
+size_t tsr_companion_stem(const char *path, const char *end);
 // The tensor whose name has the first `stem` characters of `path` and another end; -1 = none.
 int64_t tsr_companion_find_beside(const tsr_tree *tree, const char *path, size_t stem,
                                   const char *end);

@@ -142,9 +142,6 @@ TSR_MUST_USE tsr_status tsr_tensor_try_layout(const tsr_tensor *tensor, const ts
                                               tsr_layout **out_layout);
 TSR_MUST_USE tsr_status tsr_plan_try_layout(const tsr_plan *plan, int64_t index,
                                             tsr_layout **out_layout);
-// Whether one entry of a spec can be laid out along a dimension of this size.
-TSR_MUST_USE tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh,
-                                            int64_t size, tsr_policy policy, bool *out_fits);
 int64_t tsr_layout_largest(const tsr_layout *layout);  // elements of the largest shard
 
 // Tensors alike in shape, type, final spec and policy: the first of them, and how many.

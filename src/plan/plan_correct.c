@@ -3,6 +3,7 @@
 // A model has few shapes and a plan few specs, so that each pair of them is corrected once.
 #include "base/grow.h"
 #include "plan/plan.h"
+#include "plan/spec_entry.h"
 #include "spec/axis_ref.h"
 #include "tessera/engine/sharding.h"
 
@@ -122,20 +123,6 @@ static tsr_status drop_repeats(repeats *work, const tsr_spec *spec, tsr_spec **o
 
 // Correction lets blocks and parts stay that come out uneven, and a policy may allow them. Where it
 // does not, they go too.
-
-tsr_status tsr_spec_entry_fits(const tsr_spec_dim *entry, const tsr_mesh *mesh, int64_t size,
-                               tsr_policy policy, bool *out_fits) {
-  const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = entry};
-  const tsr_tensor alone = {.rank = 1, .dims = &size};
-  tsr_layout *layout = NULL;
-  tsr_spec *spec = NULL;
-  TSR_TRY(tsr_spec_create(&desc, &spec));
-  const tsr_status status = tsr_tensor_try_layout(&alone, mesh, spec, policy, &layout);
-  *out_fits = layout != NULL;
-  tsr_layout_release(layout);
-  tsr_spec_release(spec);
-  return status;
-}
 
 static int64_t count_shards(const tsr_spec_dim *entry, const tsr_mesh *mesh) {
   int64_t shards = 1;

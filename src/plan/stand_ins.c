@@ -26,10 +26,8 @@ typedef struct standing {
 } standing;
 
 static bool has_end(standing *s, const char *end) {
-  const size_t length = strlen(s->tensor->path), own = strlen(end);
-  if (length <= own || strcmp(s->tensor->path + length - own, end) != 0) return false;
-  s->stem = length - own;
-  return true;
+  s->stem = tsr_companion_stem(s->tensor->path, end);
+  return s->stem > 0;
 }
 
 static const tsr_tensor *beside(const standing *s, const char *end, int rank) {

@@ -16,6 +16,7 @@
 
 #include "base/grow.h"
 #include "base/text_internal.h"
+#include "plan/spec_entry.h"
 #include "plan/tree.h"
 
 void tsr_together_init(tsr_together *groups, const tsr_rules *rules, const tsr_mesh *mesh) {
@@ -32,22 +33,6 @@ void tsr_together_deinit(tsr_together *groups) {
   tsr_text_deinit(&groups->key);
   free(groups->layers);
   *groups = (tsr_together)TSR_TOGETHER_EMPTY;
-}
-
-// ---- specs ----
-
-static const tsr_stage *find_stage(const tsr_spec_dim *dim, const char *axis) {
-  for (int s = 0; s < dim->stage_count; s++)
-    for (int i = 0; i < dim->stages[s].axis_count; i++)
-      if (!strcmp(dim->stages[s].axes[i].name, axis)) return &dim->stages[s];
-  return NULL;
-}
-
-// The first dimension that an axis cuts; -1 = none.
-static int find_dim(const tsr_spec_desc *desc, const char *axis) {
-  for (int d = 0; d < desc->dim_count; d++)
-    if (find_stage(&desc->dims[d], axis)) return d;
-  return -1;
 }
 
 // ---- layers ----
@@ -169,12 +154,12 @@ tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *build
   const tsr_tensor *tensor = tsr_tree_at(builder->plan->tree, row);
   const tsr_spec_desc *wanted = tsr_spec_desc_of(builder->plan->specs[stored->wanted]);
   const tsr_spec_desc *final = tsr_spec_desc_of(builder->plan->specs[stored->final]);
-  const int dim = find_dim(wanted, rule->over);
+  const int dim = tsr_spec_find_axis(wanted, rule->over);
   const int64_t shards = axis_size(groups, rule->over);
   if (dim < 0 || dim >= tensor->rank || shards == 1) return NULL;
   tsr_together_layer *layer = NULL;
   bool evenly = true;
-  const bool lost = whole || find_dim(final, rule->over) < 0;
+  const bool lost = whole || tsr_spec_find_axis(final, rule->over) < 0;
   if (strict && !lost) return NULL;
   TSR_TRY(add_layer(groups, rule, tensor->path, &layer));
   if (lost) {
@@ -184,8 +169,8 @@ tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *build
   const int64_t size = tensor->dims[dim];
   TSR_TRY(tsr_spec_entry_fits(&wanted->dims[dim], groups->mesh, size, TSR_POLICY_ERROR, &evenly));
   layer->mixed |= stored->policy == TSR_POLICY_TRIM;
-  compare(groups, layer, rule_index, find_stage(&wanted->dims[dim], rule->over), size, evenly,
-          shards);
+  compare(groups, layer, rule_index, tsr_spec_dim_find_stage(&wanted->dims[dim], rule->over), size,
+          evenly, shards);
   return NULL;
 }
 
@@ -198,7 +183,7 @@ static tsr_status drop_axis(const tsr_spec *spec, const char *axis, tsr_spec **o
   bool cut = false;
   for (int d = 0; d < desc.dim_count; d++) {
     dims[d] = desc.dims[d];
-    if (find_stage(&dims[d], axis)) dims[d].stage_count = 0;
+    if (tsr_spec_dim_find_stage(&dims[d], axis)) dims[d].stage_count = 0;
     cut |= dims[d].stage_count > 0;
   }
   desc.dims = dims;
@@ -210,7 +195,7 @@ static tsr_status note_drops(const tsr_spec *spec, const tsr_together_layer *lay
                              const char *axis, tsr_plan_builder *builder, int64_t row) {
   const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   for (int d = 0; d < desc->dim_count; d++) {
-    if (!find_stage(&desc->dims[d], axis)) continue;
+    if (!tsr_spec_dim_find_stage(&desc->dims[d], axis)) continue;
     const tsr_plan_note note = {.why = TSR_WHY_TOGETHER,
                                 .dim = d,
                                 .rule = layer->rule,
@@ -229,7 +214,7 @@ tsr_status tsr_together_apply(tsr_together *groups, tsr_plan_builder *builder, i
   const tsr_spec *final = builder->plan->specs[stored->final];
   tsr_together_layer *layer = NULL;
   tsr_spec *without = NULL;
-  if (find_dim(tsr_spec_desc_of(final), rule->over) < 0) return NULL;
+  if (tsr_spec_find_axis(tsr_spec_desc_of(final), rule->over) < 0) return NULL;
   TSR_TRY(find_layer(groups, rule, tsr_tree_at(builder->plan->tree, row)->path, &layer));
   if (!layer || layer->rule < 0) return NULL;
   TSR_TRY(note_drops(final, layer, rule->over, builder, row));
