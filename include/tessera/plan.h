@@ -192,12 +192,12 @@ typedef struct tsr_findings {
   tsr_finding *items;  // owned; by row, then by dimension; the plan's own last
 } tsr_findings;
 typedef struct tsr_check_options {
-  size_t size;             // sizeof(tsr_check_options)
-  int64_t small_elements;  // cut tensors with fewer are a warning; 0 = 1024
-  int64_t memory_limit;    // bytes per device; 0 = what the topology says, if anything
-  double balance_limit;    // mean / max of the devices' bytes below this is a warning; 0 = 0.5
-  bool entries_count;      // as for eformer, a spec of entries without an axis counts as cut
-  bool corrected_count;    // what correction has solved is an error still
+  size_t size;              // sizeof(tsr_check_options)
+  int64_t small_elements;   // cut tensors with fewer are a warning; 0 = 1024
+  int64_t memory_limit;     // bytes per device; 0 = what the topology says, if anything
+  double balance_limit;     // mean / max of the devices' bytes below this is a warning; 0 = 0.5
+  bool empty_entries_cut;   // as for eformer, a spec of entries without an axis counts as cut
+  bool corrected_is_error;  // what correction has solved is an error still
   // The model's facts, for the size of its heads; those the plan's rules were read with if none.
   const tsr_fact *facts;
   int64_t fact_count;

@@ -55,15 +55,15 @@ static tsr_status find_gathered(analysis_job *job, const char *const *names, int
 
 // ---- tensors ----
 
-// In how many parts each axis cuts the tensor; 1 = it does not.
-static void count_parts(const tsr_layout *layout, int64_t parts[TSR_MAX_AXES]) {
+// In how many shards each axis cuts the tensor; 1 = it does not.
+static void count_shards(const tsr_layout *layout, int64_t shards[TSR_MAX_AXES]) {
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
-  for (int i = 0; i < TSR_MAX_AXES; i++) parts[i] = 1;
+  for (int i = 0; i < TSR_MAX_AXES; i++) shards[i] = 1;
   for (int d = 0; d < tsr_layout_rank(layout); d++) {
     const tsr_sharding_dim *dim = tsr_sharding_dim_at(sharding, d);
     for (int s = 0; s < dim->stage_count; s++)
       for (int i = 0; i < dim->stages[s].axis_count; i++)
-        parts[dim->stages[s].axes[i].axis] *= dim->stages[s].axes[i].size;
+        shards[dim->stages[s].axes[i].axis] *= dim->stages[s].axes[i].size;
   }
 }
 
@@ -71,17 +71,17 @@ static void count_parts(const tsr_layout *layout, int64_t parts[TSR_MAX_AXES]) {
 static int64_t gathered_length(const analysis_job *job, const tsr_layout *layout, int dim) {
   const tsr_sharding_dim *own = tsr_sharding_dim_at(tsr_layout_sharding(layout), dim);
   const tsr_cut cut = tsr_layout_cut(layout, dim);
-  int64_t parts = 1;
+  int64_t shards = 1;
   bool even = true;
   for (int s = 0; s < own->stage_count; s++) {
     even = even && own->stages[s].kind == TSR_STAGE_EVEN;
     for (int i = 0; i < own->stages[s].axis_count; i++)
-      if (job->gathered >> own->stages[s].axes[i].axis & 1) parts *= own->stages[s].axes[i].size;
+      if (job->gathered >> own->stages[s].axes[i].axis & 1) shards *= own->stages[s].axes[i].size;
   }
-  const int64_t left = own->shards / parts;
+  const int64_t left = own->shards / shards;
   if (even) return cut.size / left + (cut.size % left != 0);
   const int64_t longest = tsr_cut_longest(&cut);
-  return longest > cut.size / parts ? cut.size : longest * parts;
+  return longest > cut.size / shards ? cut.size : longest * shards;
 }
 
 static int64_t gathered_bytes(const analysis_job *job, const tsr_layout *layout, tsr_dtype dtype) {
@@ -91,19 +91,19 @@ static int64_t gathered_bytes(const analysis_job *job, const tsr_layout *layout,
 }
 
 // Gathering puts shards together axis by axis; padding is left behind.
-static void add_gather(analysis_job *job, const int64_t *parts, int64_t shard, int64_t whole,
+static void add_gather(analysis_job *job, const int64_t *shards, int64_t shard, int64_t whole,
                        int64_t count) {
   tsr_axis_cost costs[TSR_MAX_AXES];
   int64_t sizes[TSR_MAX_AXES], held = shard;
   int used = 0;
   for (int axis = 0; axis < job->out->axis_count; axis++) {
-    if (!(job->gathered >> axis & 1) || parts[axis] == 1) continue;
-    const int64_t joined = held > whole / parts[axis] ? whole : held * parts[axis];
+    if (!(job->gathered >> axis & 1) || shards[axis] == 1) continue;
+    const int64_t joined = held > whole / shards[axis] ? whole : held * shards[axis];
     job->out->axes[axis].gathered_bytes += count * (joined - held);
     job->out->gathered_bytes += count * (joined - held);
     held = joined;
     costs[used] = job->costs[axis];
-    sizes[used++] = parts[axis];
+    sizes[used++] = shards[axis];
   }
   if (used && tsr_mesh_topology(job->plan->mesh))
     job->out->gather_seconds +=
@@ -114,18 +114,18 @@ static void add_gather(analysis_job *job, const int64_t *parts, int64_t shard, i
 static void add_cut(analysis_job *job, const tsr_plan_kind *kind, const tsr_layout *layout) {
   const tsr_tensor *tensor = tsr_tree_at(job->plan->tree, kind->row);
   const int64_t bytes = tsr_tensor_bytes(tensor);
-  int64_t parts[TSR_MAX_AXES];
+  int64_t shards[TSR_MAX_AXES];
   if (tsr_layout_shard_count(layout) == 1) return;
   job->out->sharded_tensors += kind->count;
   job->out->sharded_elements += kind->count * tsr_tensor_elements(tensor);
   job->out->sharded_bytes += kind->count * bytes;
-  count_parts(layout, parts);
+  count_shards(layout, shards);
   for (int axis = 0; axis < job->out->axis_count; axis++) {
-    if (parts[axis] == 1) continue;
+    if (shards[axis] == 1) continue;
     job->out->axes[axis].tensors += kind->count;
     job->out->axes[axis].bytes += kind->count * bytes;
   }
-  add_gather(job, parts, job->plan->rows[kind->row].bytes_per_device,
+  add_gather(job, shards, job->plan->rows[kind->row].bytes_per_device,
              gathered_bytes(job, layout, tensor->dtype), kind->count);
 }
 

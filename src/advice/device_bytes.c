@@ -9,11 +9,11 @@
 #include "plan/plan_internal.h"
 #include "tessera/engine/layout.h"
 
-typedef struct counting {
+typedef struct device_counter {
   const tsr_plan *plan;
   int64_t same;  // bytes that every device holds
   int64_t *bytes;
-} counting;
+} device_counter;
 
 // ---- tensors alike ----
 
@@ -59,7 +59,7 @@ static bool is_even(const tsr_layout *layout) {
   return true;
 }
 
-static tsr_status count_shards(counting *work, const tsr_plan_kind *tensors,
+static tsr_status count_shards(device_counter *work, const tsr_plan_kind *tensors,
                                const tsr_layout *layout) {
   const tsr_dtype dtype = tsr_tree_at(work->plan->tree, tensors->row)->dtype;
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
@@ -71,7 +71,7 @@ static tsr_status count_shards(counting *work, const tsr_plan_kind *tensors,
   return NULL;
 }
 
-static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
+static tsr_status count_kind(device_counter *work, const tsr_plan_kind *tensors) {
   const int64_t largest = work->plan->rows[tensors->row].bytes_per_device;
   tsr_layout *layout = NULL;
   tsr_status status = NULL;
@@ -86,7 +86,7 @@ static tsr_status count_kind(counting *work, const tsr_plan_kind *tensors) {
 
 tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
   const int64_t devices = plan->mesh ? tsr_mesh_device_count(plan->mesh) : 1;
-  counting work = {.plan = plan, .bytes = calloc((size_t)devices, sizeof *work.bytes)};
+  device_counter work = {.plan = plan, .bytes = calloc((size_t)devices, sizeof *work.bytes)};
   tsr_plan_kinds kinds = {0};
   tsr_status status = work.bytes ? tsr_plan_kinds_init(&kinds, plan)
                                  : tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)devices);

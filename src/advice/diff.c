@@ -12,14 +12,14 @@
 #include "spec/spec_internal.h"
 #include "transfer/tally.h"
 
-typedef struct comparing {
+typedef struct diff_job {
   const tsr_plan *before, *after;
   tsr_shape_table table;  // int64_t: elements moved, by the two specs and policies
   tsr_plan_diff diff;
   int64_t capacity;
-} comparing;
+} diff_job;
 
-static tsr_status add(comparing *work, tsr_plan_change change) {
+static tsr_status add(diff_job *work, tsr_plan_change change) {
   tsr_plan_diff *diff = &work->diff;
   tsr_plan_change *items = tsr_grow(diff->items, diff->count, &work->capacity, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "changes of a plan");
@@ -43,7 +43,8 @@ static tsr_status lay_out(const tsr_plan *plan, int64_t index, tsr_layout **out_
   return status;
 }
 
-static tsr_status move(const comparing *work, int64_t before, int64_t after, int64_t *out_moved) {
+static tsr_status count_moved(const diff_job *work, int64_t before, int64_t after,
+                              int64_t *out_moved) {
   tsr_layout *from = NULL, *to = NULL;
   tsr_status status = lay_out(work->before, before, &from);
   if (!status) status = lay_out(work->after, after, &to);
@@ -53,7 +54,7 @@ static tsr_status move(const comparing *work, int64_t before, int64_t after, int
   return tsr_note(status, "tensor \"%s\"", tsr_tree_at(work->after->tree, after)->path);
 }
 
-static tsr_status find_moved(comparing *work, int64_t before, int64_t after, int64_t *out_moved) {
+static tsr_status find_moved(diff_job *work, int64_t before, int64_t after, int64_t *out_moved) {
   const tsr_stored_row *from = &work->before->rows[before], *to = &work->after->rows[after];
   const tsr_tensor *tensor = tsr_tree_at(work->after->tree, after);
   const uint64_t key = (uint64_t)from->final << 34 | (uint64_t)to->final << 4 |
@@ -61,7 +62,7 @@ static tsr_status find_moved(comparing *work, int64_t before, int64_t after, int
   bool is_new = false;
   int64_t *moved = tsr_shape_table_value(&work->table, key, tensor, &is_new);
   if (!moved) return tsr_fail(NO_MEMORY, "moved elements");
-  if (is_new) TSR_TRY(move(work, before, after, moved));
+  if (is_new) TSR_TRY(count_moved(work, before, after, moved));
   *out_moved = *moved;
   return NULL;
 }
@@ -74,7 +75,7 @@ static int64_t bytes_of(tsr_dtype dtype, int64_t elements) {
 }
 
 // A tensor that is another one by now: every device needs its whole new shard.
-static tsr_status all_elements(const comparing *work, int64_t after, int64_t *out_elements) {
+static tsr_status all_elements(const diff_job *work, int64_t after, int64_t *out_elements) {
   tsr_layout *layout = NULL;
   *out_elements = 0;
   if (!work->after->mesh) return NULL;
@@ -86,7 +87,7 @@ static tsr_status all_elements(const comparing *work, int64_t after, int64_t *ou
 
 // ---- rows ----
 
-static tsr_status compare(comparing *work, int64_t before, int64_t after) {
+static tsr_status compare(diff_job *work, int64_t before, int64_t after) {
   tsr_plan_row old, new;
   int64_t moved = 0;
   tsr_plan_row_read(work->before, before, &old);
@@ -109,7 +110,7 @@ static tsr_status compare(comparing *work, int64_t before, int64_t after) {
       work, (tsr_plan_change){TSR_DIFF_CHANGED, before, after, bytes_of(new.tensor->dtype, moved)});
 }
 
-static tsr_status compare_all(comparing *work) {
+static tsr_status compare_all(diff_job *work) {
   const tsr_tree *old = work->before->tree, *new = work->after->tree;
   for (int64_t i = 0; i < tsr_tree_count(new); i++) {
     const int64_t before = tsr_tree_find(old, tsr_tree_at(new, i)->path);
@@ -130,7 +131,7 @@ static tsr_status compare_all(comparing *work) {
 
 tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
                                 tsr_plan_diff *out_diff) {
-  comparing work = {.before = before, .after = after, .table = TSR_SHAPE_TABLE(int64_t)};
+  diff_job work = {.before = before, .after = after, .table = TSR_SHAPE_TABLE(int64_t)};
   TSR_TRY(tsr_sized_check(tsr_plan_diff, out_diff));
   work.diff.bytes_per_device_before = before->bytes_per_device;
   work.diff.bytes_per_device_after = after->bytes_per_device;

@@ -9,12 +9,12 @@
 #include "plan/tree_internal.h"
 
 // What happens to the tensors of one tree, as numbers: equal for those that share a line.
-typedef struct changes {
+typedef struct diff_lines {
   const tsr_tree *tree;
   const tsr_plan_change **by_row;  // owned; NULL = nothing
   uint64_t *keys;                  // owned
   tsr_tree_groups groups;
-} changes;
+} diff_lines;
 
 static uint64_t key_of(const tsr_plan_change *change, const tsr_plan *before,
                        const tsr_plan *after) {
@@ -23,7 +23,7 @@ static uint64_t key_of(const tsr_plan_change *change, const tsr_plan *before,
   return from << 33 | (uint64_t)tsr_plan_final(after, change->after) << 2 | 2;
 }
 
-static void changes_deinit(changes *of) {
+static void diff_lines_deinit(diff_lines *of) {
   free(of->by_row);
   free(of->keys);
   tsr_tree_groups_deinit(&of->groups);
@@ -31,7 +31,7 @@ static void changes_deinit(changes *of) {
 
 // Those of the second plan's tree, or of the first's: what was removed stands only there.
 static tsr_status gather(const tsr_plan_diff *diff, const tsr_plan *before, const tsr_plan *after,
-                         bool removed, changes *out) {
+                         bool removed, diff_lines *out) {
   for (int64_t i = 0; i < diff->count; i++) {
     const tsr_plan_change *change = &diff->items[i];
     if ((change->kind == TSR_DIFF_REMOVED) != removed) continue;
@@ -45,7 +45,7 @@ static tsr_status gather(const tsr_plan_diff *diff, const tsr_plan *before, cons
   return NULL;
 }
 
-static void print_group(const changes *of, const tsr_tree_group *group, const tsr_plan *before,
+static void print_group(const diff_lines *of, const tsr_tree_group *group, const tsr_plan *before,
                         const tsr_plan *after, tsr_text *out) {
   const tsr_plan_change *first = of->by_row[group->members[0]];
   int64_t moved = 0;
@@ -68,7 +68,7 @@ static void print_group(const changes *of, const tsr_tree_group *group, const ts
 
 static tsr_status print_changes(const tsr_plan_diff *diff, const tsr_plan *before,
                                 const tsr_plan *after, bool removed, tsr_text *out) {
-  changes of = {.tree = tsr_plan_tree(removed ? before : after)};
+  diff_lines of = {.tree = tsr_plan_tree(removed ? before : after)};
   const size_t count = (size_t)tsr_tree_count(of.tree);
   of.by_row = calloc(count + 1, sizeof *of.by_row);
   of.keys = calloc(count + 1, sizeof *of.keys);
@@ -76,7 +76,7 @@ static tsr_status print_changes(const tsr_plan_diff *diff, const tsr_plan *befor
                                            : tsr_fail(NO_MEMORY, "changes of %zu tensors", count);
   for (int64_t i = 0; i < of.groups.count && !status; i++)
     print_group(&of, &of.groups.items[i], before, after, out);
-  changes_deinit(&of);
+  diff_lines_deinit(&of);
   return status;
 }
 

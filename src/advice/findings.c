@@ -68,13 +68,13 @@ static void print_reason(const tsr_finding *finding, const tsr_plan *plan, tsr_t
 }
 
 // Where tensors stand that a reader takes for one: the group of each, by its first member.
-typedef struct places {
+typedef struct group_cursor {
   tsr_tree_groups groups;
   int64_t next;  // the first group whose first member has not been passed
-} places;
+} group_cursor;
 
 // The group whose first member is `row`, or NULL. Rows and first members both ascend.
-static const tsr_tree_group *group_at(places *at, int64_t row) {
+static const tsr_tree_group *group_at(group_cursor *at, int64_t row) {
   while (at->next < at->groups.count && at->groups.items[at->next].members[0] < row) at->next++;
   if (at->next == at->groups.count || at->groups.items[at->next].members[0] != row) return NULL;
   return &at->groups.items[at->next];
@@ -93,7 +93,7 @@ static void print_finding(const tsr_finding *finding, const tsr_plan *plan,
 }
 
 void tsr_findings_print(const tsr_findings *findings, const tsr_plan *plan, tsr_text *out) {
-  places at = {.next = 0};
+  group_cursor at = {.next = 0};
   const tsr_status status = tsr_plan_group(plan, &at.groups);
   if (status) out->failed = true;
   for (int64_t i = 0; i < findings->count && !status; i++) {

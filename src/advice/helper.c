@@ -63,12 +63,12 @@ static void place_single(const tsr_mesh *mesh, const char *name, const tsr_shape
 
 // One axis on each of the first two dimensions. Where eformer would cut a size that does not divide
 // (in the first attempt only one that is large enough), both go on the first dimension if they can.
-static bool place_pair(const tsr_mesh *mesh, const tsr_shape *shape, bool again,
+static bool place_pair(const tsr_mesh *mesh, const tsr_shape *shape, bool second_try,
                        tsr_choice *choice) {
   const tsr_unit fsdp = unit_of(mesh, "fsdp"), sp = unit_of(mesh, "sp");
   const int64_t rows = shape->dims[0], columns = shape->dims[1];
   const bool apart = rows % fsdp.size == 0 && columns % sp.size == 0;
-  const bool stacked = rows % (fsdp.size * sp.size) == 0 && (again || columns >= sp.size);
+  const bool stacked = rows % (fsdp.size * sp.size) == 0 && (second_try || columns >= sp.size);
   if (!apart && !stacked) return false;
   tsr_choice_add(choice, 0, &fsdp);
   tsr_choice_add(choice, apart ? 1 : 0, &sp);
@@ -77,11 +77,11 @@ static bool place_pair(const tsr_mesh *mesh, const tsr_shape *shape, bool again,
 
 // The pair is the first method, and alone when it can be placed.
 static void place_all(const tsr_mesh *mesh, const tsr_methods *methods, const tsr_shape *shape,
-                      int64_t least, bool again, tsr_choice *choice) {
+                      int64_t least, bool second_try, tsr_choice *choice) {
   for (int i = 0; i < methods->count; i++) {
     if (!is_pair(methods->items[i]))
       place_single(mesh, methods->items[i], shape, least, choice);
-    else if (place_pair(mesh, shape, again, choice))
+    else if (place_pair(mesh, shape, second_try, choice))
       return;
   }
 }

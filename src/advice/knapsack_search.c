@@ -20,25 +20,25 @@ static const int64_t MOST_NODES = 1 << 18;
 static const double CLOSE_ENOUGH = 1e-6;  // of the cost
 
 // The sums after so many steps of a suffix.
-typedef struct sums {
+typedef struct step_sums {
   int64_t bytes;
   double cost;
-} sums;
+} step_sums;
 
-typedef struct tail {
+typedef struct suffix_bound {
   int64_t bytes;  // of the cheapest options
   double cost;
   int64_t step_count;
-  sums *steps;
-} tail;
+  step_sums *steps;
+} suffix_bound;
 
 typedef struct walker {
   const tsr_knapsack *knapsack;
   const int64_t *order;
   int item_count;
-  tail *suffixes;  // item_count + 1
-  int *taken;      // by rank
-  int *best;       // by rank
+  suffix_bound *suffixes;  // item_count + 1
+  int *taken;              // by rank
+  int *best;               // by rank
   double best_cost;
   int64_t nodes;
 } walker;
@@ -54,7 +54,7 @@ static int option_count(const walker *search, int rank) {
 // ---- bounds ----
 
 // The first step after which at least `wanted` bytes are saved; the number of steps if none is.
-static int64_t find_step(const tail *suffix, int64_t wanted) {
+static int64_t find_step(const suffix_bound *suffix, int64_t wanted) {
   int64_t low = 0, high = suffix->step_count;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -68,14 +68,14 @@ static int64_t find_step(const tail *suffix, int64_t wanted) {
 
 // The least that the items from `rank` on can cost within `room` bytes.
 static double bound(const walker *search, int rank, int64_t room) {
-  const tail *suffix = &search->suffixes[rank];
+  const suffix_bound *suffix = &search->suffixes[rank];
   const int64_t wanted = suffix->bytes - room;
   if (wanted <= 0) return suffix->cost;
   const int64_t step = find_step(suffix, wanted);
   if (step == suffix->step_count) return INFINITY;
   assert(suffix->steps);  // there is such a step
-  const sums before = step ? suffix->steps[step - 1] : (sums){0, 0};
-  const sums after = suffix->steps[step];
+  const step_sums before = step ? suffix->steps[step - 1] : (step_sums){0, 0};
+  const step_sums after = suffix->steps[step];
   const double part = (double)(wanted - before.bytes) / (double)(after.bytes - before.bytes);
   return suffix->cost + before.cost + part * (after.cost - before.cost);
 }
@@ -87,9 +87,10 @@ static int64_t count_sums(const tsr_steps_down *down) {
   return count;
 }
 
-static void fill_suffix(const walker *search, const tsr_steps_down *down, int rank, sums *room) {
-  tail *own = &search->suffixes[rank];
-  sums sum = {0, 0};
+static void fill_suffix(const walker *search, const tsr_steps_down *down, int rank,
+                        step_sums *room) {
+  suffix_bound *own = &search->suffixes[rank];
+  step_sums sum = {0, 0};
   own->steps = room;
   for (int64_t i = 0; i < down->count; i++) {
     if (down->steps[i].rank < rank) continue;
@@ -156,7 +157,7 @@ static bool is_small(const tsr_knapsack *knapsack) {
   return true;
 }
 
-static void run(walker *search, const tsr_steps_down *down, sums *room, tsr_packing *packing) {
+static void run(walker *search, const tsr_steps_down *down, step_sums *room, tsr_packing *packing) {
   for (int rank = search->item_count - 1; rank >= 0; rank--) {
     fill_suffix(search, down, rank, room);
     room += search->suffixes[rank].step_count;
@@ -182,7 +183,7 @@ tsr_status tsr_knapsack_search(const tsr_knapsack *knapsack, const tsr_steps_dow
   const int64_t sum_count = count_sums(steps);
   if (sum_count > MOST_SUMS) return NULL;
   const size_t items = (size_t)search.item_count;
-  sums *room = malloc(sizeof *room * (size_t)(sum_count + 1));
+  step_sums *room = malloc(sizeof *room * (size_t)(sum_count + 1));
   search.suffixes = calloc(items + 1, sizeof *search.suffixes);
   search.taken = calloc(2 * items, sizeof *search.taken);
   const bool ready = room && search.suffixes && search.taken;

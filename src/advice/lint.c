@@ -25,27 +25,27 @@ enum {
 };
 
 // What a rule does: the tensors it decides and, if there are none, those it would match.
-typedef struct use {
+typedef struct rule_use {
   int64_t decides, decided_bytes, first_decided;  // -1 = none
   int64_t matches, matched_bytes, first_matched;
   int repeats;     // the earlier rule with the same pattern, -1 = none
   bool near_miss;  // said already
-} use;
+} rule_use;
 
-typedef struct linting {
+typedef struct lint_job {
   const tsr_rules *rules;
   const tsr_tree *tree;
   const tsr_mesh *mesh;  // may be NULL
   tsr_pool *pool;
   int64_t *rule_of;  // owned: of each tensor; -1 = none
-  use *uses;         // owned: of each rule
+  rule_use *uses;    // owned: of each rule
   int64_t *idle;     // owned: rules that decide nothing
   int idle_count;
   tsr_lints lints;
   int64_t capacity;
-} linting;
+} lint_job;
 
-static tsr_status add(linting *work, tsr_lint lint) {
+static tsr_status add(lint_job *work, tsr_lint lint) {
   tsr_lint *items = tsr_grow(work->lints.items, work->lints.count, &work->capacity, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "remarks on rules");
   work->lints.items = items;
@@ -53,7 +53,7 @@ static tsr_status add(linting *work, tsr_lint lint) {
   return NULL;
 }
 
-static int64_t bytes_of(const linting *work, int64_t row) {
+static int64_t bytes_of(const lint_job *work, int64_t row) {
   return tsr_tensor_bytes(tsr_tree_at(work->tree, row));
 }
 
@@ -61,7 +61,7 @@ static int64_t bytes_of(const linting *work, int64_t row) {
 
 static tsr_status match_chunk(void *context, int64_t chunk, int worker) {
   (void)worker;
-  linting *work = context;
+  lint_job *work = context;
   const int64_t count = tsr_tree_count(work->tree);
   const int64_t end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
   for (int64_t i = chunk * CHUNK; i < end; i++)
@@ -71,9 +71,9 @@ static tsr_status match_chunk(void *context, int64_t chunk, int worker) {
 
 static tsr_status match_idle(void *context, int64_t index, int worker) {
   (void)worker;
-  linting *work = context;
+  lint_job *work = context;
   const int64_t rule = work->idle[index];
-  use *of = &work->uses[rule];
+  rule_use *of = &work->uses[rule];
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++) {
     bool matches = false;
     TSR_TRY(tsr_rules_match_one(work->rules, rule, tsr_tree_at(work->tree, i)->path, &matches));
@@ -84,10 +84,10 @@ static tsr_status match_idle(void *context, int64_t index, int worker) {
   return NULL;
 }
 
-static void count_decisions(linting *work) {
+static void count_decisions(lint_job *work) {
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++) {
     if (work->rule_of[i] < 0) continue;
-    use *of = &work->uses[work->rule_of[i]];
+    rule_use *of = &work->uses[work->rule_of[i]];
     if (!of->decides++) of->first_decided = i;
     of->decided_bytes += bytes_of(work, i);
   }
@@ -95,20 +95,20 @@ static void count_decisions(linting *work) {
     if (!work->uses[r].decides) work->idle[work->idle_count++] = r;
 }
 
-static tsr_status find_repeats(linting *work) {
+static tsr_status find_repeats(lint_job *work) {
   tsr_name_index patterns = TSR_NAME_INDEX_EMPTY;
   tsr_status status = NULL;
   for (int64_t r = 0; r < tsr_rules_count(work->rules) && !status; r++) {
     int64_t existing = -1;
     const char *pattern = tsr_rules_at(work->rules, r)->pattern;
     status = tsr_name_index_add(&patterns, pattern, r, &existing);
-    work->uses[r] = (use){.first_decided = -1, .first_matched = -1, .repeats = (int)existing};
+    work->uses[r] = (rule_use){.first_decided = -1, .first_matched = -1, .repeats = (int)existing};
   }
   tsr_name_index_deinit(&patterns);
   return status;
 }
 
-static tsr_status ask(linting *work) {
+static tsr_status match_rules(lint_job *work) {
   const size_t tensors = (size_t)tsr_tree_count(work->tree);
   const size_t rules = (size_t)tsr_rules_count(work->rules);
   work->rule_of = calloc(tensors + 1, sizeof *work->rule_of);
@@ -125,8 +125,8 @@ static tsr_status ask(linting *work) {
 
 // ---- rules that decide nothing ----
 
-static tsr_status lint_idle(linting *work, int64_t rule) {
-  const use *of = &work->uses[rule];
+static tsr_status lint_idle(lint_job *work, int64_t rule) {
+  const rule_use *of = &work->uses[rule];
   if (of->near_miss) return NULL;
   tsr_lint lint = {.kind = TSR_LINT_NEVER_MATCHES,
                    .rule = rule,
@@ -146,8 +146,8 @@ static tsr_status lint_idle(linting *work, int64_t rule) {
 
 // ---- axes of one rule ----
 
-static tsr_lint about_rule(const linting *work, tsr_lint_kind kind, int64_t rule) {
-  const use *of = &work->uses[rule];
+static tsr_lint about_rule(const lint_job *work, tsr_lint_kind kind, int64_t rule) {
+  const rule_use *of = &work->uses[rule];
   return (tsr_lint){.kind = kind,
                     .rule = rule,
                     .other_rule = -1,
@@ -157,7 +157,7 @@ static tsr_lint about_rule(const linting *work, tsr_lint_kind kind, int64_t rule
                     .bytes = of->decided_bytes};
 }
 
-static tsr_status lint_unknown_axes(linting *work, int64_t rule) {
+static tsr_status lint_unknown_axes(lint_job *work, int64_t rule) {
   const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
   const char **names = NULL;
   int count = 0;
@@ -186,7 +186,7 @@ static const tsr_axis_ref *find_repeated(const tsr_spec_desc *desc, int *out_dim
   return NULL;
 }
 
-static tsr_status lint_repeated_axis(linting *work, int64_t rule) {
+static tsr_status lint_repeated_axis(lint_job *work, int64_t rule) {
   tsr_lint lint = about_rule(work, TSR_LINT_AXIS_TWICE, rule);
   const tsr_axis_ref *ref =
       find_repeated(tsr_spec_desc_of(tsr_rules_at(work->rules, rule)->spec), &lint.dim);
@@ -203,7 +203,7 @@ static bool costs_a_cut(tsr_change_kind kind) {
 }
 
 // The first dimension of what is left of a spec that comes out uneven; -1 if none does.
-static tsr_status uneven_dim(const linting *work, const tsr_spec *spec, const tsr_tensor *tensor,
+static tsr_status uneven_dim(const lint_job *work, const tsr_spec *spec, const tsr_tensor *tensor,
                              int *out_dim) {
   const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   for (int d = 0; d < desc->dim_count; d++) {
@@ -219,7 +219,7 @@ static tsr_status uneven_dim(const linting *work, const tsr_spec *spec, const ts
 }
 
 // The first dimension of a tensor that a spec wants cut and cannot cut; -1 if there is none.
-static tsr_status dropped_dim(const linting *work, const tsr_spec *spec, const tsr_tensor *tensor,
+static tsr_status dropped_dim(const lint_job *work, const tsr_spec *spec, const tsr_tensor *tensor,
                               int *out_dim) {
   const tsr_shape shape = tsr_tensor_shape(tensor);
   tsr_changes changes = {0};
@@ -238,38 +238,39 @@ static tsr_status dropped_dim(const linting *work, const tsr_spec *spec, const t
   return status;
 }
 
-// The remarks on each rule that gather over its tensors.
-typedef struct gathered {
+// The remarks on one rule that are summed over its tensors.
+typedef struct rule_lints {
   tsr_lint dropped, too_long;
-} gathered;
+} rule_lints;
 
-static void gather(tsr_lint *lint, tsr_lint_kind kind, int64_t rule, int64_t row, int dim,
-                   int64_t bytes) {
+static void count_tensor(tsr_lint *lint, tsr_lint_kind kind, int64_t rule, int64_t row, int dim,
+                         int64_t bytes) {
   if (!lint->tensors)
     *lint = (tsr_lint){.kind = kind, .rule = rule, .other_rule = -1, .row = row, .dim = dim};
   lint->tensors++;
   lint->bytes += bytes;
 }
 
-static tsr_status gather_row(linting *work, tsr_shape_table *known, gathered *of, int64_t row) {
+static tsr_status count_row(lint_job *work, tsr_shape_table *known, rule_lints *of, int64_t row) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
   const int64_t rule = work->rule_of[row];
   const tsr_spec *spec = tsr_rules_at(work->rules, rule)->spec;
   bool is_new = false;
   if (tsr_spec_desc_of(spec)->dim_count > tensor->rank)
-    gather(&of->too_long, TSR_LINT_TOO_LONG, rule, row, -1, bytes_of(work, row));
+    count_tensor(&of->too_long, TSR_LINT_TOO_LONG, rule, row, -1, bytes_of(work, row));
   if (!work->mesh) return NULL;
   int *dim = tsr_shape_table_value(known, (uint64_t)rule, tensor, &is_new);
   if (!dim) return tsr_fail(NO_MEMORY, "shapes of tensors");
   if (is_new) TSR_TRY(dropped_dim(work, spec, tensor, dim));
-  if (*dim >= 0) gather(&of->dropped, TSR_LINT_AXIS_DROPPED, rule, row, *dim, bytes_of(work, row));
+  if (*dim >= 0)
+    count_tensor(&of->dropped, TSR_LINT_AXIS_DROPPED, rule, row, *dim, bytes_of(work, row));
   return NULL;
 }
 
-static tsr_status gather_rows(linting *work, tsr_shape_table *known, gathered *rules) {
+static tsr_status count_rows(lint_job *work, tsr_shape_table *known, rule_lints *rules) {
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++)
     if (work->rule_of[i] >= 0 && tsr_tree_at(work->tree, i)->rank)
-      TSR_TRY(gather_row(work, known, &rules[work->rule_of[i]], i));
+      TSR_TRY(count_row(work, known, &rules[work->rule_of[i]], i));
   for (int64_t r = 0; r < tsr_rules_count(work->rules); r++) {
     if (rules[r].dropped.tensors) TSR_TRY(add(work, rules[r].dropped));
     if (rules[r].too_long.tensors) TSR_TRY(add(work, rules[r].too_long));
@@ -277,10 +278,10 @@ static tsr_status gather_rows(linting *work, tsr_shape_table *known, gathered *r
   return NULL;
 }
 
-static tsr_status lint_cuts(linting *work) {
+static tsr_status lint_cuts(lint_job *work) {
   tsr_shape_table known = TSR_SHAPE_TABLE(int);  // dimension that cannot be cut, by rule
-  gathered *rules = calloc((size_t)tsr_rules_count(work->rules) + 1, sizeof *rules);
-  tsr_status status = rules ? gather_rows(work, &known, rules) : tsr_fail(NO_MEMORY, "rules");
+  rule_lints *rules = calloc((size_t)tsr_rules_count(work->rules) + 1, sizeof *rules);
+  tsr_status status = rules ? count_rows(work, &known, rules) : tsr_fail(NO_MEMORY, "rules");
   tsr_shape_table_deinit(&known);
   free(rules);
   return status;
@@ -288,7 +289,7 @@ static tsr_status lint_cuts(linting *work) {
 
 // ---- tensors without a rule ----
 
-static tsr_status lint_near_miss(linting *work, int64_t rule, int64_t first, int64_t end) {
+static tsr_status lint_near_miss(lint_job *work, int64_t rule, int64_t first, int64_t end) {
   const char *pattern = tsr_rules_at(work->rules, rule)->pattern;
   int best = -1;
   tsr_lint lint = {.kind = TSR_LINT_NEAR_MISS};
@@ -307,7 +308,7 @@ static tsr_status lint_near_miss(linting *work, int64_t rule, int64_t first, int
   return best < 0 ? NULL : add(work, lint);
 }
 
-static tsr_status lint_groups(linting *work, const tsr_tree_groups *groups) {
+static tsr_status lint_groups(lint_job *work, const tsr_tree_groups *groups) {
   const int64_t first = work->lints.count;
   for (int64_t g = 0; g < groups->count; g++) {
     const tsr_tree_group *group = &groups->items[g];
@@ -328,7 +329,7 @@ static tsr_status lint_groups(linting *work, const tsr_tree_groups *groups) {
   return NULL;
 }
 
-static tsr_status lint_unmatched(linting *work) {
+static tsr_status lint_unmatched(lint_job *work) {
   const size_t count = (size_t)tsr_tree_count(work->tree);
   uint64_t *keys = malloc(sizeof *keys * (count + 1));
   tsr_tree_groups groups = {0};
@@ -352,8 +353,8 @@ static int by_kind_and_bytes(const void *left, const void *right) {
   return a->axis && b->axis ? strcmp(a->axis, b->axis) : 0;
 }
 
-static tsr_status lint_all(linting *work) {
-  TSR_TRY(ask(work));
+static tsr_status lint_all(lint_job *work) {
+  TSR_TRY(match_rules(work));
   TSR_TRY(lint_unmatched(work));
   for (int64_t r = 0; r < tsr_rules_count(work->rules); r++) {
     TSR_TRY(lint_unknown_axes(work, r));
@@ -365,7 +366,7 @@ static tsr_status lint_all(linting *work) {
 
 tsr_status tsr_rules_lint(const tsr_rules *rules, const tsr_tree *tree, const tsr_mesh *mesh,
                           tsr_lints *out_lints) {
-  linting work = {.rules = rules, .tree = tree, .mesh = mesh};
+  lint_job work = {.rules = rules, .tree = tree, .mesh = mesh};
   tsr_status status = lint_all(&work);
   tsr_pool_destroy(work.pool);
   free(work.rule_of);

@@ -61,11 +61,11 @@ tsr_status tsr_note_fit(tsr_plan_builder *builder, int64_t row, const tsr_choice
 // ---- what there is to cut ----
 
 // A tensor as the plan to begin with leaves it.
-typedef struct uncut_part {
+typedef struct uncut_rest {
   tsr_shape shape;   // sizes that may still be cut; 1 where they may not
   uint32_t used;     // axes in use
   int64_t elements;  // on a device
-} uncut_part;
+} uncut_rest;
 
 typedef struct fit_job {
   const tsr_tree *tree;
@@ -104,7 +104,7 @@ static uint32_t axes_of_sets(const tsr_sharding *sharding) {
   return used | axes_of(axes, count);
 }
 
-static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_part *out) {
+static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_rest *out) {
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
   out->used = axes_of_sets(sharding);
   out->elements = tsr_layout_largest(layout);
@@ -117,11 +117,11 @@ static void read_layout(const tsr_layout *layout, tsr_policy policy, uncut_part 
   }
 }
 
-static tsr_status read_uncut(const fit_job *job, int64_t row, uncut_part *out) {
+static tsr_status read_uncut(const fit_job *job, int64_t row, uncut_rest *out) {
   const tsr_tensor *tensor = tsr_tree_at(job->tree, row);
   tsr_layout *layout = NULL;
   tsr_plan_row start;
-  *out = (uncut_part){.shape = tsr_tensor_shape(tensor), .elements = tsr_tensor_elements(tensor)};
+  *out = (uncut_rest){.shape = tsr_tensor_shape(tensor), .elements = tsr_tensor_elements(tensor)};
   if (!job->options->start) return NULL;
   TSR_TRY_NOTE(tsr_plan_layout(job->options->start, row, &layout), "tensor \"%s\"", tensor->path);
   tsr_plan_row_read(job->options->start, row, &start);
@@ -152,7 +152,7 @@ static int tag_of(const tsr_way_placer *placer, int way) {
   return (int)placer->scores[way] * TSR_MAX_WAYS + way;
 }
 
-static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_part *part,
+static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_rest *part,
                            int64_t count) {
   for (int way = 0; way < job->ways.count; way++) {
     if (job->placer.scores[way] == TSR_NO_WAY) continue;
@@ -169,7 +169,7 @@ static tsr_status add_group(fit_job *job, int64_t index) {
   const tsr_tree_group *group = &job->groups.items[index];
   const tsr_tensor *tensor = tsr_tree_at(job->tree, group->members[0]);
   tsr_item *item = &job->items[index];
-  uncut_part part;
+  uncut_rest part;
   TSR_TRY(read_uncut(job, group->members[0], &part));
   tsr_placer_run(&job->placer, &part.shape, part.used);
   item->first = job->candidate_count;
@@ -290,7 +290,7 @@ static tsr_status set_row(const fit_job *job, tsr_plan_builder *builder, int64_t
 static tsr_status set_group(fit_job *job, tsr_plan_builder *builder, int64_t index) {
   const tsr_tree_group *group = &job->groups.items[index];
   const tsr_option *taken = &job->candidates[job->items[index].first + job->taken[index]];
-  uncut_part part;
+  uncut_rest part;
   tsr_choice choice;
   tsr_spec *spec = NULL;
   TSR_TRY(read_uncut(job, group->members[0], &part));

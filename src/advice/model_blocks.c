@@ -93,7 +93,7 @@ static tsr_status add_block(tsr_model_blocks *blocks, int64_t *out_block) {
   return tsr_name_index_add(&blocks->names, name, *out_block, &existing);
 }
 
-static tsr_status look_at(tsr_model_blocks *blocks, int64_t row) {
+static tsr_status add_row(tsr_model_blocks *blocks, int64_t row) {
   tsr_plan_row found;
   tsr_model_block_member member;
   int64_t block = -1;
@@ -200,7 +200,7 @@ tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
     if (tsr_mesh_axis_at(plan->mesh, a)->size > 1 && tsr_axis_splits_blocks(plan->mesh, a))
       blocks->axes[blocks->axis_count++] = tsr_mesh_axis_at(plan->mesh, a)->name;
   for (int64_t i = 0; blocks->axis_count && i < tsr_plan_count(plan); i++)
-    TSR_TRY(look_at(blocks, i));
+    TSR_TRY(add_row(blocks, i));
   return NULL;
 }
 

@@ -22,23 +22,23 @@ enum {
   MOST_DEVICES = 1 << 24  // beyond, devices are not counted one by one
 };
 
-typedef struct list {
+typedef struct finding_list {
   tsr_finding *items;  // owned
   int64_t count, capacity;
-} list;
+} finding_list;
 
 // The findings of one spec on one shape, in `known`.
 typedef struct known_range {
   int64_t first, end;
 } known_range;
 
-typedef struct checking {
+typedef struct check_job {
   const tsr_plan *plan;
   tsr_check_options options;
   tsr_shape_table table;  // known_range, by wanted, final and policy
-  list known, found;
+  finding_list known, found;
   tsr_model_blocks blocks;
-} checking;
+} check_job;
 
 static const bool is_error[TSR_FINDING_COUNT] = {
 #define X(id, error, word, text) [TSR_FINDING_##id] = (error),
@@ -46,7 +46,7 @@ static const bool is_error[TSR_FINDING_COUNT] = {
 #undef X
 };
 
-static tsr_status add(list *to, tsr_finding finding) {
+static tsr_status add(finding_list *to, tsr_finding finding) {
   tsr_finding *items = tsr_grow(to->items, to->count, &to->capacity, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "findings of a plan");
   to->items = items;
@@ -57,20 +57,20 @@ static tsr_status add(list *to, tsr_finding finding) {
 // ---- one spec on one shape ----
 
 // What is looked at: a row's wanted spec, dimension by dimension.
-typedef struct subject {
-  checking *work;
+typedef struct spec_check {
+  check_job *work;
   const tsr_plan_row *row;
   const tsr_spec_desc *wanted;
   bool solved;  // correction made another spec of it
-} subject;
+} spec_check;
 
-static tsr_status report(const subject *of, tsr_finding_kind kind, int dim, const char *axis,
+static tsr_status report(const spec_check *of, tsr_finding_kind kind, int dim, const char *axis,
                          int64_t found, int64_t wanted) {
-  const bool error = is_error[kind] && (!of->solved || of->work->options.corrected_count);
+  const bool error = is_error[kind] && (!of->solved || of->work->options.corrected_is_error);
   return add(&of->work->known, (tsr_finding){kind, error, 0, dim, axis, found, wanted});
 }
 
-static tsr_status check_axes(const subject *of, int d) {
+static tsr_status check_axes(const spec_check *of, int d) {
   const tsr_mesh *mesh = of->work->plan->mesh;
   const tsr_spec_dim *dim = &of->wanted->dims[d];
   for (int s = 0; s < dim->stage_count; s++)
@@ -84,7 +84,7 @@ static tsr_status check_axes(const subject *of, int d) {
   return NULL;
 }
 
-static tsr_status report_change(const subject *of, int d, const tsr_change *change) {
+static tsr_status report_change(const spec_check *of, int d, const tsr_change *change) {
   switch (change->kind) {
     case TSR_CHANGE_INDIVISIBLE:
       return report(of, TSR_FINDING_INDIVISIBLE, d, change->axis, change->size, change->product);
@@ -106,14 +106,14 @@ static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
 
 // What the entry was held to: a policy that allows uneven shards has not served a dimension that is
 // whole all the same, with the others of its group.
-static tsr_policy policy_of(const subject *of, int d) {
+static tsr_policy policy_of(const spec_check *of, int d) {
   const tsr_spec_desc *final = tsr_spec_desc_of(of->row->final);
   const bool cut = d < final->dim_count && final->dims[d].stage_count > 0;
   return cut ? of->row->policy : TSR_POLICY_ERROR;
 }
 
 // Blocks and parts stay in correction, but may come out uneven where that is not allowed.
-static tsr_status check_evenness(const subject *of, int d) {
+static tsr_status check_evenness(const spec_check *of, int d) {
   const int64_t size = of->row->tensor->dims[d];
   bool fits = true;
   TSR_TRY(tsr_spec_entry_fits(&of->wanted->dims[d], of->work->plan->mesh, size, policy_of(of, d),
@@ -122,7 +122,7 @@ static tsr_status check_evenness(const subject *of, int d) {
 }
 
 // Corrects the entry as if it were the whole spec of a tensor with this one dimension.
-static tsr_status check_fit(const subject *of, int d) {
+static tsr_status check_fit(const spec_check *of, int d) {
   const tsr_spec_dim *dim = &of->wanted->dims[d];
   const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = dim};
   const tsr_correct_options options = {.size = sizeof options,
@@ -149,13 +149,13 @@ static tsr_status check_fit(const subject *of, int d) {
   return status;
 }
 
-static bool is_cut(const subject *of) {
-  if (of->work->options.entries_count) return of->wanted->dim_count > 0;
+static bool is_cut(const spec_check *of) {
+  if (of->work->options.empty_entries_cut) return of->wanted->dim_count > 0;
   return tsr_spec_is_cut(of->wanted, of->wanted->dim_count);
 }
 
-static tsr_status check_spec(checking *work, const tsr_plan_row *row) {
-  const subject of = {work, row, tsr_spec_desc_of(row->wanted), row->wanted != row->final};
+static tsr_status check_spec(check_job *work, const tsr_plan_row *row) {
+  const spec_check of = {work, row, tsr_spec_desc_of(row->wanted), row->wanted != row->final};
   const int rank = row->tensor->rank, length = of.wanted->dim_count;
   const int64_t elements = tsr_tensor_elements(row->tensor);
   if (length > rank) TSR_TRY(report(&of, TSR_FINDING_TOO_LONG, -1, NULL, length, rank));
@@ -179,7 +179,7 @@ static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
   return false;
 }
 
-static tsr_status check_row(checking *work, int64_t index) {
+static tsr_status check_row(check_job *work, int64_t index) {
   const tsr_stored_row *stored = &work->plan->rows[index];
   tsr_plan_row row;
   tsr_plan_row_read(work->plan, index, &row);
@@ -202,7 +202,7 @@ static tsr_status check_row(checking *work, int64_t index) {
 }
 
 // What a row is to its block: not a matter of its spec and shape alone.
-static tsr_status check_block(checking *work, int64_t row) {
+static tsr_status check_block(check_job *work, int64_t row) {
   const char *axis = NULL;
   int64_t other = -1, piece = 0;
   int dim = -1;
@@ -215,7 +215,7 @@ static tsr_status check_block(checking *work, int64_t row) {
   return add(&work->found, (tsr_finding){TSR_FINDING_APART, false, row, -1, axis, other, 0});
 }
 
-static tsr_status open_blocks(checking *work) {
+static tsr_status open_blocks(check_job *work) {
   const tsr_check_options *options = &work->options;
   if (options->fact_count || !work->plan->rules)
     return tsr_model_blocks_init(&work->blocks, work->plan, options->facts, options->fact_count);
@@ -226,11 +226,11 @@ static tsr_status open_blocks(checking *work) {
 
 // ---- the plan as a whole ----
 
-static tsr_status add_whole(checking *work, tsr_finding_kind kind, int64_t found, int64_t wanted) {
+static tsr_status add_whole(check_job *work, tsr_finding_kind kind, int64_t found, int64_t wanted) {
   return add(&work->found, (tsr_finding){kind, is_error[kind], -1, -1, NULL, found, wanted});
 }
 
-static tsr_status check_limit(checking *work, int64_t most) {
+static tsr_status check_limit(check_job *work, int64_t most) {
   const tsr_mesh *mesh = work->plan->mesh;
   int64_t limit = work->options.memory_limit;
   if (!limit && mesh && tsr_mesh_topology(mesh))
@@ -239,7 +239,7 @@ static tsr_status check_limit(checking *work, int64_t most) {
   return add_whole(work, TSR_FINDING_OVER_LIMIT, most, limit);
 }
 
-static tsr_status check_devices(checking *work) {
+static tsr_status check_devices(check_job *work) {
   const int64_t devices = work->plan->mesh ? tsr_mesh_device_count(work->plan->mesh) : 1;
   if (devices > MOST_DEVICES) return check_limit(work, work->plan->bytes_per_device);
   int64_t *bytes = malloc(sizeof *bytes * (size_t)devices);
@@ -258,7 +258,7 @@ static tsr_status check_devices(checking *work) {
   return status ? status : check_limit(work, most);
 }
 
-static tsr_status read_options(const tsr_check_options *options, checking *work) {
+static tsr_status read_options(const tsr_check_options *options, check_job *work) {
   tsr_check_options *read = &work->options;
   TSR_TRY(tsr_sized_read(tsr_check_options, options, read));
   TSR_TRY(tsr_list_check(read->facts, read->fact_count, "facts"));
@@ -274,7 +274,7 @@ static void count_levels(tsr_findings *findings) {
 
 tsr_status tsr_plan_check(const tsr_plan *plan, const tsr_check_options *options,
                           tsr_findings *out_findings) {
-  checking work = {.plan = plan, .table = TSR_SHAPE_TABLE(known_range)};
+  check_job work = {.plan = plan, .table = TSR_SHAPE_TABLE(known_range)};
   tsr_status status = read_options(options, &work);
   if (!status) status = open_blocks(&work);
   for (int64_t i = 0; i < tsr_plan_count(plan) && !status; i++) {

@@ -15,9 +15,9 @@ static int64_t rule_of(const tsr_plan_row *row) {
   return rule;
 }
 
-bool tsr_rematch_has(const tsr_rematch *again, const tsr_plan_row *row) {
-  const int64_t rule = again->plan ? rule_of(row) : -1;
-  return rule >= 0 && again->serves[rule];
+bool tsr_rematch_has(const tsr_rematch *rematch, const tsr_plan_row *row) {
+  const int64_t rule = rematch->plan ? rule_of(row) : -1;
+  return rule >= 0 && rematch->affected[rule];
 }
 
 // ---- which rules ----
@@ -29,89 +29,89 @@ static bool same_group(const tsr_rule *a, const tsr_rule *b) {
 
 // Whether an axis leaves everything in one piece before or after. Numbers of shards alone would
 // forget what it is for, so that tp=1 could never grow.
-static bool is_idle(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
-                    const char *name) {
+static bool is_idle(const tsr_plan *plan, const tsr_mesh *mesh,
+                    const tsr_axis_successors *successors, const char *name) {
   const int axis = tsr_mesh_axis_find(plan->mesh, name);
-  if (axis < 0 || heirs->heir[axis] < 0) return false;
+  if (axis < 0 || successors->of[axis] < 0) return false;
   return tsr_mesh_axis_at(plan->mesh, axis)->size == 1 ||
-         tsr_mesh_axis_at(mesh, heirs->heir[axis])->size == 1;
+         tsr_mesh_axis_at(mesh, successors->of[axis])->size == 1;
 }
 
-static bool has_idle_axis(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
-                          const tsr_spec_desc *desc) {
+static bool has_idle_axis(const tsr_plan *plan, const tsr_mesh *mesh,
+                          const tsr_axis_successors *successors, const tsr_spec_desc *desc) {
   for (int d = 0; d < desc->dim_count; d++)
     for (int s = 0; s < desc->dims[d].stage_count; s++)
       for (int i = 0; i < desc->dims[d].stages[s].axis_count; i++)
-        if (is_idle(plan, mesh, heirs, desc->dims[d].stages[s].axes[i].name)) return true;
+        if (is_idle(plan, mesh, successors, desc->dims[d].stages[s].axes[i].name)) return true;
   return false;
 }
 
 // Those with expressions and what is cut together with them, and those of axes of size 1.
-static tsr_status find_rules(const tsr_plan *plan, const tsr_mesh *mesh, const tsr_heirs *heirs,
-                             bool **out_serves) {
+static tsr_status find_rules(const tsr_plan *plan, const tsr_mesh *mesh,
+                             const tsr_axis_successors *successors, bool **out_serves) {
   const tsr_rules *rules = plan->rules;
   const int64_t count = tsr_rules_count(rules);
-  bool *serves = calloc((size_t)count + 1, sizeof *serves);
-  if (!serves) return tsr_fail(NO_MEMORY, "%lld rules", (long long)count);
+  bool *affected = calloc((size_t)count + 1, sizeof *affected);
+  if (!affected) return tsr_fail(NO_MEMORY, "%lld rules", (long long)count);
   for (int i = 0; i < count; i++) {
     const tsr_rule *rule = tsr_rules_at(rules, i);
-    serves[i] |= has_idle_axis(plan, mesh, heirs, tsr_spec_desc_of(rule->spec));
+    affected[i] |= has_idle_axis(plan, mesh, successors, tsr_spec_desc_of(rule->spec));
     for (int j = 0; rule->written && j < count; j++)
-      serves[j] |= j == i || same_group(rule, tsr_rules_at(rules, j));
+      affected[j] |= j == i || same_group(rule, tsr_rules_at(rules, j));
   }
-  *out_serves = serves;
+  *out_serves = affected;
   return NULL;
 }
 
 // ---- matching ----
 
-static tsr_status make_rules(tsr_rematch *again, const tsr_plan *plan, const tsr_mesh *mesh,
-                             const tsr_heirs *heirs) {
+static tsr_status make_rules(tsr_rematch *rematch, const tsr_plan *plan, const tsr_mesh *mesh,
+                             const tsr_axis_successors *successors) {
   const char *renames[2 * TSR_MAX_AXES];
   int count = 0;
   for (int axis = 0; axis < tsr_mesh_axis_count(plan->mesh); axis++) {
-    if (heirs->heir[axis] < 0) continue;
+    if (successors->of[axis] < 0) continue;
     renames[2 * count] = tsr_mesh_axis_at(plan->mesh, axis)->name;
-    renames[2 * count++ + 1] = tsr_mesh_axis_at(mesh, heirs->heir[axis])->name;
+    renames[2 * count++ + 1] = tsr_mesh_axis_at(mesh, successors->of[axis])->name;
   }
-  return tsr_rules_for_mesh(plan->rules, mesh, renames, count, &again->rules);
+  return tsr_rules_for_mesh(plan->rules, mesh, renames, count, &rematch->rules);
 }
 
 // The policy of the first row that is to be decided on; false = there is none.
-static bool find_policy(const tsr_rematch *again, const tsr_plan *plan, tsr_policy *out_policy) {
+static bool find_policy(const tsr_rematch *rematch, const tsr_plan *plan, tsr_policy *out_policy) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;
     tsr_plan_row_read(plan, i, &row);
     const int64_t rule = rule_of(&row);
-    if (rule < 0 || !again->serves[rule]) continue;
+    if (rule < 0 || !rematch->affected[rule]) continue;
     *out_policy = row.policy;
     return true;
   }
   return false;
 }
 
-static tsr_status match(tsr_rematch *again, const tsr_plan *plan, const tsr_mesh *mesh,
-                        const tsr_heirs *heirs) {
+static tsr_status match(tsr_rematch *rematch, const tsr_plan *plan, const tsr_mesh *mesh,
+                        const tsr_axis_successors *successors) {
   tsr_match_options options = {
       .size = sizeof options, .allow_unmatched = true, .companions = tsr_plan_has_companions(plan)};
-  TSR_TRY(find_rules(plan, mesh, heirs, &again->serves));
-  if (!find_policy(again, plan, &options.policy)) return NULL;
-  TSR_TRY(make_rules(again, plan, mesh, heirs));
-  return tsr_plan_match(plan->tree, mesh, again->rules, &options, &again->plan);
+  TSR_TRY(find_rules(plan, mesh, successors, &rematch->affected));
+  if (!find_policy(rematch, plan, &options.policy)) return NULL;
+  TSR_TRY(make_rules(rematch, plan, mesh, successors));
+  return tsr_plan_match(plan->tree, mesh, rematch->rules, &options, &rematch->plan);
 }
 
-tsr_status tsr_rematch_init(tsr_rematch *again, const tsr_plan *plan, const tsr_mesh *mesh,
-                            const tsr_heirs *heirs) {
-  *again = (tsr_rematch){0};
+tsr_status tsr_rematch_init(tsr_rematch *rematch, const tsr_plan *plan, const tsr_mesh *mesh,
+                            const tsr_axis_successors *successors) {
+  *rematch = (tsr_rematch){0};
   if (!plan->rules || !tsr_rules_any_written(plan->rules)) return NULL;
-  const tsr_status status = match(again, plan, mesh, heirs);
-  if (status) tsr_rematch_deinit(again);
+  const tsr_status status = match(rematch, plan, mesh, successors);
+  if (status) tsr_rematch_deinit(rematch);
   return status;
 }
 
-void tsr_rematch_deinit(tsr_rematch *again) {
-  tsr_rules_release(again->rules);
-  tsr_plan_release(again->plan);
-  free(again->serves);
-  *again = (tsr_rematch){0};
+void tsr_rematch_deinit(tsr_rematch *rematch) {
+  tsr_rules_release(rematch->rules);
+  tsr_plan_release(rematch->plan);
+  free(rematch->affected);
+  *rematch = (tsr_rematch){0};
 }

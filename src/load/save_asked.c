@@ -21,7 +21,7 @@ typedef struct save_asking {
   const tsr_save_options *options;
   tsr_transform_options how;
   tsr_selection selection;
-  tsr_asked_leaves leaves;
+  tsr_compared_leaves leaves;
   int64_t rows;  // of the plan
 } save_asking;
 
@@ -70,7 +70,7 @@ static void describe_files(const tsr_save *save, tsr_text *out) {
 static tsr_hash128 digest_item(void *context, int64_t item) {
   save_asking *a = context;
   const int64_t leaves = a->leaves.count;
-  if (item < leaves) return tsr_asked_leaves_items(&a->leaves).digest(&a->leaves, item);
+  if (item < leaves) return tsr_compared_leaves_items(&a->leaves).digest(&a->leaves, item);
   if (item < leaves + a->rows) return digest_row(a->options->plan, item - leaves);
   return item == leaves + a->rows ? tsr_selection_digest(&a->selection) : digest_files(a->save);
 }
@@ -79,7 +79,7 @@ static void describe_item(void *context, int64_t item, tsr_text *out) {
   save_asking *a = context;
   const int64_t leaves = a->leaves.count;
   if (item < leaves)
-    tsr_asked_leaves_items(&a->leaves).describe(&a->leaves, item, out);
+    tsr_compared_leaves_items(&a->leaves).describe(&a->leaves, item, out);
   else if (item < leaves + a->rows)
     describe_row(a->options->plan, item - leaves, out);
   else if (item == leaves + a->rows)
@@ -93,7 +93,7 @@ tsr_status tsr_save_compare(tsr_save *save, const char *path, const tsr_save_opt
   save_asking a = {.save = save,
                    .options = o,
                    .how = tsr_save_transform(o),
-                   .leaves = tsr_asked_leaves_of(save->tree),
+                   .leaves = tsr_compared_leaves_of(save->tree),
                    .rows = o->plan ? tsr_plan_count(o->plan) : 0};
   const char *format = tsr_checkpoint_format_name(a.how.format);
   a.selection = TSR_SELECTION_OF(&a.how);

@@ -20,14 +20,14 @@
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 
-// In how many boxes like ours each axis of the mesh falls.
-typedef struct boxes {
+// How many boxes like that of this process each mesh axis has.
+typedef struct axis_boxes {
   const tsr_mesh *mesh;
   int64_t counts[TSR_MAX_AXES];
-} boxes;
+} axis_boxes;
 
 // Places of each axis at which the comm has a device here.
-static tsr_status count_boxes(const tsr_comm *comm, boxes *out) {
+static tsr_status count_boxes(const tsr_comm *comm, axis_boxes *out) {
   const tsr_mesh *mesh = out->mesh;
   int64_t low[TSR_MAX_AXES], high[TSR_MAX_AXES], coords[TSR_MAX_AXES];
   const int rank = tsr_mesh_axis_count(mesh);
@@ -55,7 +55,7 @@ static tsr_status count_boxes(const tsr_comm *comm, boxes *out) {
   return NULL;
 }
 
-static tsr_status enlarge(const boxes *of, const tsr_spec_dim *dim, int64_t *size) {
+static tsr_status enlarge(const axis_boxes *of, const tsr_spec_dim *dim, int64_t *size) {
   for (int s = 0; s < dim->stage_count; s++)
     for (int a = 0; a < dim->stages[s].axis_count; a++) {
       const tsr_axis_ref *ref = &dim->stages[s].axes[a];
@@ -72,7 +72,7 @@ static tsr_status enlarge(const boxes *of, const tsr_spec_dim *dim, int64_t *siz
   return NULL;
 }
 
-static tsr_status global_layout(const boxes *of, const tsr_leaf *leaf, const tsr_spec *spec,
+static tsr_status global_layout(const axis_boxes *of, const tsr_leaf *leaf, const tsr_spec *spec,
                                 tsr_layout **out_layout) {
   tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_sharding *sharding = NULL;
@@ -86,7 +86,7 @@ static tsr_status global_layout(const boxes *of, const tsr_leaf *leaf, const tsr
 }
 
 // The array of one leaf; others than tensors in host memory are taken as they are.
-static tsr_status join_leaf(const boxes *of, tsr_comm *comm, const tsr_leaf *leaf,
+static tsr_status join_leaf(const axis_boxes *of, tsr_comm *comm, const tsr_leaf *leaf,
                             const tsr_spec *spec, tsr_leaf *out_leaf) {
   *out_leaf = *leaf;
   if (leaf->kind != TSR_LEAF_HOST) return NULL;
@@ -101,7 +101,7 @@ static tsr_status join_leaf(const boxes *of, tsr_comm *comm, const tsr_leaf *lea
   return status;
 }
 
-static tsr_status join_all(const boxes *of, tsr_comm *comm, const tsr_array_tree *tree,
+static tsr_status join_all(const axis_boxes *of, tsr_comm *comm, const tsr_array_tree *tree,
                            const tsr_spec *const *specs, tsr_leaf *leaves, bool *made) {
   tsr_spec *empty = NULL;
   tsr_status status = tsr_spec_of(NULL, 0, &empty);
@@ -121,7 +121,7 @@ tsr_status tsr_array_tree_from_host_local(const tsr_array_tree *tree, const tsr_
                                           const tsr_spec *const *specs, tsr_comm *comm,
                                           tsr_array_tree **out_tree) {
   const size_t count = (size_t)tsr_array_tree_count(tree);
-  boxes of = {.mesh = mesh};
+  axis_boxes of = {.mesh = mesh};
   TSR_TRY(count_boxes(comm, &of));
   tsr_leaf *leaves = calloc(count + 1, sizeof *leaves);
   bool *made = calloc(count + 1, sizeof *made);

@@ -41,8 +41,8 @@ static tsr_status list_specs(const tsr_array_tree *tree, const tsr_plan *plan,
 }
 
 // Each process has loaded its own part: its tensors become global arrays, which lie as planned.
-static tsr_status move_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
-                             const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_state) {
+static tsr_status join_tree(const tsr_partitioner *partitioner, const tsr_array_tree *state,
+                            const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_state) {
   const tsr_spec **specs = NULL;
   TSR_TRY(list_specs(state, axes, &specs));
   const tsr_status status =
@@ -67,22 +67,23 @@ static tsr_status move_whole(const tsr_array_tree *state, const tsr_plan *axes,
 // The arrays that parts make are compared, with their shapes and specs.
 static tsr_status join_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                              const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_global) {
-  tsr_asked_leaves asked = {0};
+  tsr_compared_leaves compared = {0};
   tsr_call c = tsr_call_begin(tsr_array_tree_comm(state, comm), call);
-  tsr_status status = move_parts(partitioner, state, axes, comm, out_global);
-  if (!status) asked = tsr_asked_leaves_of(*out_global);
+  tsr_status status = join_tree(partitioner, state, axes, comm, out_global);
+  if (!status) compared = tsr_compared_leaves_of(*out_global);
   tsr_call_describe(&c, "%s of %lld leaves, parts of each rank", call,
                     (long long)tsr_array_tree_count(state));
-  c.items = tsr_asked_leaves_items(&asked);
+  c.items = tsr_compared_leaves_items(&compared);
   return tsr_call_agree(&c, status);
 }
 
-static tsr_status leave(const tsr_array_tree *state, tsr_comm *comm, tsr_array_tree **out_state) {
-  tsr_asked_leaves asked = tsr_asked_leaves_of(state);
+static tsr_status keep_in_place(const tsr_array_tree *state, tsr_comm *comm,
+                                tsr_array_tree **out_state) {
+  tsr_compared_leaves compared = tsr_compared_leaves_of(state);
   tsr_call c = tsr_call_begin(tsr_array_tree_comm(state, comm), call);
   tsr_call_describe(&c, "%s of %lld leaves, which stay where they are", call,
-                    (long long)asked.count);
-  c.items = tsr_asked_leaves_items(&asked);
+                    (long long)compared.count);
+  c.items = tsr_compared_leaves_items(&compared);
   TSR_TRY(tsr_call_agree(&c, NULL));
   *out_state = tsr_array_tree_retain(state);
   return NULL;
@@ -100,7 +101,7 @@ tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
     return comm ? tsr_array_agree(comm, call, status) : status;
   }
   if (!tsr_partitioner_params_on_devices(partitioner))
-    return leave(state, options->comm, out_state);
+    return keep_in_place(state, options->comm, out_state);
   if (!options->host_local) return move_whole(state, axes, options, out_state);
   tsr_array_tree *global = NULL;
   status = join_parts(partitioner, state, axes, options->comm, &global);

@@ -26,13 +26,13 @@ static size_t first_part(const char *path) {
   return 0;
 }
 
-typedef struct parameters {
+typedef struct parameter_index {
   const tsr_tree *tree;
   tsr_name_index index;
   bool *ambiguous;  // by tensor: another parameter has the same path but for the first part
-} parameters;
+} parameter_index;
 
-static tsr_status index_whole(parameters *known) {
+static tsr_status index_whole(parameter_index *known) {
   for (int64_t i = 0; i < tsr_tree_count(known->tree); i++) {
     const tsr_tensor *tensor = tsr_tree_at(known->tree, i);
     int64_t existing = -1;
@@ -41,7 +41,7 @@ static tsr_status index_whole(parameters *known) {
   return NULL;
 }
 
-static tsr_status index_rests(parameters *known) {
+static tsr_status index_rests(parameter_index *known) {
   for (int64_t i = 0; i < tsr_tree_count(known->tree); i++) {
     const tsr_tensor *tensor = tsr_tree_at(known->tree, i);
     const size_t skipped = tensor->logical ? first_part(tensor->path) : 0;
@@ -53,7 +53,7 @@ static tsr_status index_rests(parameters *known) {
 }
 
 // The parameter whose path is the end of `path`, after any part; the longest such path wins.
-static const tsr_tensor *find_parameter(const parameters *known, const char *path) {
+static const tsr_tensor *find_parameter(const parameter_index *known, const char *path) {
   for (const char *at = path; *at; at++) {
     if (at != path && !is_separator(at[-1])) continue;
     const int64_t found = tsr_name_index_find(&known->index, at);
@@ -69,7 +69,7 @@ static bool same_shape(const tsr_tensor *a, const tsr_tensor *b) {
 }
 
 // Gives a nameless tensor the names of its parameter. `path` is its path, which is cut here.
-static void derive_names(const parameters *known, char *path, tsr_tensor *tensor) {
+static void derive_names(const parameter_index *known, char *path, tsr_tensor *tensor) {
   for (int cuts = 0; cuts < 2; cuts++) {
     const tsr_tensor *parameter = find_parameter(known, path);
     if (parameter && same_shape(parameter, tensor)) {
@@ -82,7 +82,7 @@ static void derive_names(const parameters *known, char *path, tsr_tensor *tensor
   }
 }
 
-static tsr_status derive_all(const parameters *known, tsr_tensor *tensors) {
+static tsr_status derive_all(const parameter_index *known, tsr_tensor *tensors) {
   tsr_text path = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_tree_count(known->tree) && !status; i++) {
@@ -97,7 +97,7 @@ static tsr_status derive_all(const parameters *known, tsr_tensor *tensors) {
 }
 
 static tsr_status derive_from_parameters(const tsr_tree *tree, tsr_tensor *tensors) {
-  parameters known = {.tree = tree, .index = TSR_NAME_INDEX_EMPTY};
+  parameter_index known = {.tree = tree, .index = TSR_NAME_INDEX_EMPTY};
   known.ambiguous = calloc((size_t)tsr_tree_count(tree) + 1, sizeof *known.ambiguous);
   tsr_status status = known.ambiguous ? NULL : tsr_fail(NO_MEMORY, "parameters of a state");
   if (!status) status = index_whole(&known);

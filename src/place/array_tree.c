@@ -143,7 +143,7 @@ void tsr_array_tree_release(const tsr_array_tree *tree) {
   free(mine);
 }
 
-// ---- what is asked of it ----
+// ---- reading ----
 
 int64_t tsr_array_tree_count(const tsr_array_tree *tree) { return tree->count; }
 

@@ -13,8 +13,8 @@
 
 // The report of leaf `index` to its place in the caller's, which may be shorter or longer than
 // ours.
-static void hand_out(tsr_placement_decision *decision, int64_t index,
-                     tsr_place_report *out_reports) {
+static void write_report(tsr_placement_decision *decision, int64_t index,
+                         tsr_place_report *out_reports) {
   if (!out_reports) return;
   const size_t size = out_reports->size;
   char *place = (char *)out_reports + (size_t)index * size;
@@ -25,7 +25,7 @@ static void hand_out(tsr_placement_decision *decision, int64_t index,
 
 // ---- ranks ----
 
-static tsr_status agree(tsr_comm *comm, const tsr_place_how *how, tsr_asked_leaves *asked,
+static tsr_status agree(tsr_comm *comm, const tsr_place_config *how, tsr_compared_leaves *compared,
                         tsr_status found) {
   const tsr_correct_options *correct = &how->correct;
   char moved[TSR_CALL_TEXT / 2];
@@ -33,18 +33,18 @@ static tsr_status agree(tsr_comm *comm, const tsr_place_how *how, tsr_asked_leav
   tsr_call c = tsr_call_begin(comm, how->call);
   tsr_reshard_options_describe(&how->reshard, moved, sizeof moved);
   tsr_call_describe(
-      &c, "%s of %lld leaves %s, policy %d%s%s%s%s", how->call, (long long)asked->count, moved,
+      &c, "%s of %lld leaves %s, policy %d%s%s%s%s", how->call, (long long)compared->count, moved,
       (int)how->policy, correct->strict ? ", strict" : "",
       correct->allow_no_mesh ? ", allow_no_mesh" : "",
       correct->keep_group_members ? ", keep_group_members" : "", correct->uneven ? ", uneven" : "");
-  c.items = tsr_asked_leaves_items(asked);
+  c.items = tsr_compared_leaves_items(compared);
   return tsr_call_agree(&c, found);
 }
 
 // ---- one ----
 
 static tsr_status place_array(tsr_array *array, tsr_placement_decision *decision,
-                              const tsr_place_how *how, tsr_array **out_array) {
+                              const tsr_place_config *how, tsr_array **out_array) {
   const bool stays = !decision->layout || tsr_layout_same(array->layout, decision->layout);
   if (!stays) return tsr_array_reshard(array, decision->layout, &how->reshard, out_array);
   if (decision->layout) decision->report.outcome = TSR_OUTCOME_SAME;
@@ -52,25 +52,25 @@ static tsr_status place_array(tsr_array *array, tsr_placement_decision *decision
   return NULL;
 }
 
-tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_placement_decision *decision,
-                         const tsr_place_how *how, tsr_array **out_array,
-                         tsr_place_report *out_report) {
+tsr_status tsr_place_leaf(const tsr_leaf *leaf, tsr_status found, tsr_placement_decision *decision,
+                          const tsr_place_config *how, tsr_array **out_array,
+                          tsr_place_report *out_report) {
   const bool on_devices = leaf->kind == TSR_LEAF_ARRAY;
-  tsr_asked_leaves asked = {.count = 1, .leaves = leaf, .decisions = decision};
+  tsr_compared_leaves compared = {.count = 1, .leaves = leaf, .decisions = decision};
   tsr_array *made = NULL;
   if (!found) found = tsr_sized_check(tsr_place_report, out_report);
   if (!found && !on_devices)
     found =
         tsr_array_shard(how->comm, decision->layout, leaf->tensor.dtype, leaf->data, NULL, &made);
   tsr_status status =
-      agree(on_devices ? tsr_array_comm(leaf->array) : how->comm, how, &asked, found);
+      agree(on_devices ? tsr_array_comm(leaf->array) : how->comm, how, &compared, found);
   if (!status && on_devices) status = place_array(leaf->array, decision, how, &made);
   if (status) {
     tsr_array_release(made);
     return status;
   }
   *out_array = made;
-  hand_out(decision, 0, out_report);
+  write_report(decision, 0, out_report);
   return NULL;
 }
 
@@ -79,7 +79,7 @@ tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found, tsr_placement_d
 // A tree under way: a decision and a new leaf for each old one, and the arrays that are to move.
 typedef struct tree_placement {
   const tsr_array_tree *tree;
-  const tsr_place_how *how;
+  const tsr_place_config *how;
   tsr_arena arena;  // the lists
   int64_t count;
   tsr_placement_decision *decisions;
@@ -147,7 +147,7 @@ static tsr_status prepare(tree_placement *at, int64_t index) {
 }
 
 // Whether a leaf can be placed at all; the report says why if not.
-static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_how *how,
+static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_config *how,
                           tsr_placement_decision *decision) {
   if (leaf->kind == TSR_LEAF_SHAPE) decision->report.outcome = TSR_OUTCOME_NO_DATA;
   if (leaf->kind == TSR_LEAF_HOST && !how->comm) decision->report.outcome = TSR_OUTCOME_ON_HOST;
@@ -233,20 +233,20 @@ static tsr_status donate_all(tree_placement *at) {
 }
 
 tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_decide_fn *decide,
-                          const void *question, const tsr_place_how *how, tsr_array_tree **out_tree,
-                          tsr_place_report *out_reports) {
-  tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
-  tree_placement at = {.tree = tree, .how = how, .count = asked.count};
+                          const void *question, const tsr_place_config *how,
+                          tsr_array_tree **out_tree, tsr_place_report *out_reports) {
+  tsr_compared_leaves compared = tsr_compared_leaves_of(tree);
+  tree_placement at = {.tree = tree, .how = how, .count = compared.count};
   // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
-  if (!found && asked.count) found = tsr_sized_check(tsr_place_report, out_reports);
+  if (!found && compared.count) found = tsr_sized_check(tsr_place_report, out_reports);
   if (!found) found = tree_placement_init(&at);
   if (!found) found = decide_all(&at, decide, question);
-  asked.decisions = at.decisions;
-  tsr_status status = agree(tsr_array_tree_comm(tree, how->comm), how, &asked, found);
+  compared.decisions = at.decisions;
+  tsr_status status = agree(tsr_array_tree_comm(tree, how->comm), how, &compared, found);
   if (!status) status = how->reshard.donate ? donate_all(&at) : move_all(&at);
   if (!status) status = tsr_array_tree_create(at.leaves, at.count, out_tree);
   for (int64_t i = 0; !status && out_reports && i < at.count; i++)
-    hand_out(&at.decisions[i], i, out_reports);
+    write_report(&at.decisions[i], i, out_reports);
   tree_placement_deinit(&at);
   return status;
 }

@@ -26,15 +26,15 @@ static tsr_status constrain_array(const char *call, tsr_array *array, tsr_status
                                     .dims = shape.dims},
                          .kind = TSR_LEAF_ARRAY,
                          .array = array};
-  tsr_place_how how;
+  tsr_place_config how;
   tsr_placement_decision decision = {0};
-  tsr_status status = tsr_place_how_init(&how, call, options);
+  tsr_status status = tsr_place_config_init(&how, call, options);
   if (found) {
     tsr_status_free(status);
     status = found;
   }
   if (!status) status = decide(question, 0, &leaf, &how, &decision);
-  status = tsr_carry_out(&leaf, status, &decision, &how, out_array, out_report);
+  status = tsr_place_leaf(&leaf, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
 }
@@ -43,21 +43,21 @@ static tsr_status constrain_tree(const char *call, const tsr_array_tree *tree,
                                  tsr_decide_fn *decide, const void *question,
                                  const tsr_place_options *options, tsr_array_tree **out_tree,
                                  tsr_place_report *out_reports) {
-  tsr_place_how how;
-  const tsr_status status = tsr_place_how_init(&how, call, options);
+  tsr_place_config how;
+  const tsr_status status = tsr_place_config_init(&how, call, options);
   return tsr_place_tree(tree, status, decide, question, &how, out_tree, out_reports);
 }
 
 // ---- by a spec ----
 
-typedef struct spec_question {
+typedef struct spec_request {
   const tsr_spec *spec;
   const tsr_mesh *mesh;
-} spec_question;
+} spec_request;
 
 static tsr_status decide_by_spec(const void *question, int64_t index, const tsr_leaf *leaf,
-                                 const tsr_place_how *how, tsr_placement_decision *decision) {
-  const spec_question *by = question;
+                                 const tsr_place_config *how, tsr_placement_decision *decision) {
+  const spec_request *by = question;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   (void)index;
   return tsr_decide_constraint(by->spec, by->mesh, &shape, how, decision);
@@ -66,14 +66,14 @@ static tsr_status decide_by_spec(const void *question, int64_t index, const tsr_
 tsr_status tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
                                const tsr_place_options *options, tsr_array **out_array,
                                tsr_place_report *out_report) {
-  return constrain_array("constrain", array, NULL, decide_by_spec, &(spec_question){spec, mesh},
+  return constrain_array("constrain", array, NULL, decide_by_spec, &(spec_request){spec, mesh},
                          options, out_array, out_report);
 }
 
 tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
                                     const tsr_mesh *mesh, const tsr_place_options *options,
                                     tsr_array_tree **out_tree, tsr_place_report *out_reports) {
-  return constrain_tree("tree_constrain", tree, decide_by_spec, &(spec_question){spec, mesh},
+  return constrain_tree("tree_constrain", tree, decide_by_spec, &(spec_request){spec, mesh},
                         options, out_tree, out_reports);
 }
 
@@ -92,23 +92,23 @@ tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
   if (!status) status = tsr_axes_resolve_request(axes, registry, &of_array, &wanted);
   if (!status && !mesh && auto_correct) status = tsr_mesh_require(&mesh);
   status = constrain_array("constrain_axes", array, status, decide_by_spec,
-                           &(spec_question){wanted, mesh}, options, out_array, out_report);
+                           &(spec_request){wanted, mesh}, options, out_array, out_report);
   tsr_spec_release(wanted);
   return status;
 }
 
 // ---- by logical names ----
 
-typedef struct names_question {
+typedef struct names_request {
   const tsr_logical_names *const *names;  // by leaf
   const tsr_logical_rules *rules;
   const tsr_mesh *mesh;
   tsr_fallback fallback;
-} names_question;
+} names_request;
 
 static tsr_status decide_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
-                                  const tsr_place_how *how, tsr_placement_decision *decision) {
-  const names_question *by = question;
+                                  const tsr_place_config *how, tsr_placement_decision *decision) {
+  const names_request *by = question;
   const tsr_logical_names *names = by->names[index];
   const tsr_logical_rules *rules = by->rules ? by->rules : tsr_logical_current();
   const tsr_mesh *mesh = by->mesh ? by->mesh : tsr_mesh_current();
@@ -132,7 +132,7 @@ tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names
                                        tsr_fallback fallback, const tsr_place_options *options,
                                        tsr_array **out_array, tsr_place_report *out_report) {
   return constrain_array("constrain_logical", array, NULL, decide_by_names,
-                         &(names_question){&names, rules, mesh, fallback}, options, out_array,
+                         &(names_request){&names, rules, mesh, fallback}, options, out_array,
                          out_report);
 }
 
@@ -143,7 +143,7 @@ tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
                                             tsr_array_tree **out_tree,
                                             tsr_place_report *out_reports) {
   return constrain_tree("tree_constrain_logical", tree, decide_by_names,
-                        &(names_question){names, rules, mesh, fallback}, options, out_tree,
+                        &(names_request){names, rules, mesh, fallback}, options, out_tree,
                         out_reports);
 }
 
@@ -159,7 +159,7 @@ static tsr_status trim_to_rank(const tsr_sharding *sharding, int rank, tsr_shard
 }
 
 static tsr_status decide_value(const tsr_sharding *sharding, tsr_shard_action action,
-                               const tsr_shape *shape, const tsr_place_how *how,
+                               const tsr_shape *shape, const tsr_place_config *how,
                                tsr_placement_decision *decision) {
   tsr_sharding *trimmed = NULL;
   if (action == TSR_SHARD_NOTHING) {
@@ -174,8 +174,8 @@ static tsr_status decide_value(const tsr_sharding *sharding, tsr_shard_action ac
 }
 
 static tsr_status decide_by_value(const void *question, int64_t index, const tsr_leaf *leaf,
-                                  const tsr_place_how *how, tsr_placement_decision *decision) {
-  const names_question *by = question;
+                                  const tsr_place_config *how, tsr_placement_decision *decision) {
+  const names_request *by = question;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_shard_action action = TSR_SHARD_NOTHING;
   tsr_sharding *sharding = NULL;
@@ -190,7 +190,7 @@ tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *name
                                  const tsr_place_options *options, tsr_array **out_array,
                                  tsr_place_report *out_report) {
   return constrain_array("shard_value", array, NULL, decide_by_value,
-                         &(names_question){.names = &names, .rules = rules, .mesh = mesh}, options,
+                         &(names_request){.names = &names, .rules = rules, .mesh = mesh}, options,
                          out_array, out_report);
 }
 
@@ -202,8 +202,8 @@ tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const ts
   const tsr_shape shape = tsr_array_shape(array);
   tsr_spec *spec = NULL;
   tsr_status status = tsr_auto_spec(&shape, mesh, how, &spec);
-  status = constrain_array("auto_shard", array, status, decide_by_spec,
-                           &(spec_question){spec, mesh}, options, out_array, out_report);
+  status = constrain_array("auto_shard", array, status, decide_by_spec, &(spec_request){spec, mesh},
+                           options, out_array, out_report);
   if (!status && out_report && out_report->outcome == TSR_OUTCOME_EMPTY_SPEC)
     out_report->outcome = TSR_OUTCOME_TOO_SMALL;
   tsr_spec_release(spec);
@@ -213,7 +213,7 @@ tsr_status tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const ts
 // ---- by layouts ----
 
 static tsr_status decide_by_layout(const void *question, int64_t index, const tsr_leaf *leaf,
-                                   const tsr_place_how *how, tsr_placement_decision *decision) {
+                                   const tsr_place_config *how, tsr_placement_decision *decision) {
   const tsr_layout *const *layouts = question;
   (void)leaf;
   (void)how;

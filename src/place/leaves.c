@@ -13,9 +13,9 @@ static tsr_hash128 digest_spec(const tsr_spec *spec) {
 }
 
 static tsr_hash128 digest_leaf(void *context, int64_t item) {
-  tsr_asked_leaves *asked = context;
-  const tsr_leaf *leaf = &asked->leaves[item];
-  const tsr_placement_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
+  tsr_compared_leaves *compared = context;
+  const tsr_leaf *leaf = &compared->leaves[item];
+  const tsr_placement_decision *decision = compared->decisions ? &compared->decisions[item] : NULL;
   const tsr_layout *target = decision ? decision->layout : NULL;
   const tsr_hash128 parts[] = {
       tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->tensor.path),
@@ -36,9 +36,9 @@ static void print_shape(const tsr_tensor *tensor, tsr_text *out) {
 }
 
 static void describe_leaf(void *context, int64_t item, tsr_text *out) {
-  const tsr_asked_leaves *asked = context;
-  const tsr_leaf *leaf = &asked->leaves[item];
-  const tsr_placement_decision *decision = asked->decisions ? &asked->decisions[item] : NULL;
+  const tsr_compared_leaves *compared = context;
+  const tsr_leaf *leaf = &compared->leaves[item];
+  const tsr_placement_decision *decision = compared->decisions ? &compared->decisions[item] : NULL;
   const tsr_tensor *tensor = &leaf->tensor;
   if (tensor->path[0]) tsr_text_addf(out, "leaf %lld \"%s\": ", (long long)item, tensor->path);
   tsr_text_addf(out, "%s ", tsr_dtype_info_of(tensor->dtype)->name);
@@ -56,13 +56,13 @@ static void describe_leaf(void *context, int64_t item, tsr_text *out) {
     tsr_text_add(out, tsr_outcome_text(decision->report.outcome));
 }
 
-tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree) {
+tsr_compared_leaves tsr_compared_leaves_of(const tsr_array_tree *tree) {
   const int64_t count = tsr_array_tree_count(tree);
-  return (tsr_asked_leaves){.count = count, .leaves = count ? tsr_array_tree_at(tree, 0) : NULL};
+  return (tsr_compared_leaves){.count = count, .leaves = count ? tsr_array_tree_at(tree, 0) : NULL};
 }
 
-tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked) {
-  return (tsr_call_items){asked->count, asked, digest_leaf, describe_leaf};
+tsr_call_items tsr_compared_leaves_items(tsr_compared_leaves *compared) {
+  return (tsr_call_items){compared->count, compared, digest_leaf, describe_leaf};
 }
 
 tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other) {

@@ -19,30 +19,30 @@ typedef struct tsr_placement_decision {
 void tsr_decision_deinit(tsr_placement_decision *decision);
 
 // The options with everything filled in.
-typedef struct tsr_place_how {
+typedef struct tsr_place_config {
   const char *call;  // what ranks compare and messages name: "constrain"
   tsr_comm *comm;    // borrowed
   tsr_policy policy;
   tsr_correct_options correct;
   tsr_reshard_options reshard;
-} tsr_place_how;
+} tsr_place_config;
 // On failure `how` has the defaults.
-TSR_MUST_USE tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
-                                           const tsr_place_options *options);
+TSR_MUST_USE tsr_status tsr_place_config_init(tsr_place_config *how, const char *call,
+                                              const tsr_place_options *options);
 
 // ---- deciding: fills `decision`, which was zero before and is to be released in any case ----
 
 // with_sharding_constraint. NULL mesh: the current one.
 TSR_MUST_USE tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh,
-                                              const tsr_shape *shape, const tsr_place_how *how,
+                                              const tsr_shape *shape, const tsr_place_config *how,
                                               tsr_placement_decision *decision);
 // A spec that is meant: the empty one replicates, axes of any type may be used.
 TSR_MUST_USE tsr_status tsr_decide_spec(const tsr_spec *spec, const tsr_mesh *mesh,
-                                        const tsr_shape *shape, const tsr_place_how *how,
+                                        const tsr_shape *shape, const tsr_place_config *how,
                                         tsr_placement_decision *decision);
 // A sharding that is meant, uncorrected.
 TSR_MUST_USE tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
-                                            const tsr_place_how *how,
+                                            const tsr_place_config *how,
                                             tsr_placement_decision *decision);
 // A layout as it is.
 void tsr_decide_layout(const tsr_layout *layout, tsr_placement_decision *decision);
@@ -50,13 +50,13 @@ void tsr_decide_layout(const tsr_layout *layout, tsr_placement_decision *decisio
 // ---- ranks (leaves.c) ----
 
 // Leaves as ranks compare them: what they are, and what was decided about them.
-typedef struct tsr_asked_leaves {
+typedef struct tsr_compared_leaves {
   int64_t count;
   const tsr_leaf *leaves;
   const tsr_placement_decision *decisions;  // NULL = none
-} tsr_asked_leaves;
-tsr_asked_leaves tsr_asked_leaves_of(const tsr_array_tree *tree);
-tsr_call_items tsr_asked_leaves_items(tsr_asked_leaves *asked);  // which must outlive them
+} tsr_compared_leaves;
+tsr_compared_leaves tsr_compared_leaves_of(const tsr_array_tree *tree);
+tsr_call_items tsr_compared_leaves_items(tsr_compared_leaves *compared);  // which must outlive them
 // The comm of the first array; `other` where there are none.
 tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other);
 
@@ -68,17 +68,18 @@ tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other);
 // Collective. A new reference to an array, or the array in its new layout, or the array that a
 // tensor in host memory becomes on `how->comm`. Hands the report out (or throws it away, when
 // `out_report` is NULL).
-TSR_MUST_USE tsr_status tsr_carry_out(const tsr_leaf *leaf, tsr_status found,
-                                      tsr_placement_decision *decision, const tsr_place_how *how,
-                                      tsr_array **out_array, tsr_place_report *out_report);
+TSR_MUST_USE tsr_status tsr_place_leaf(const tsr_leaf *leaf, tsr_status found,
+                                       tsr_placement_decision *decision,
+                                       const tsr_place_config *how, tsr_array **out_array,
+                                       tsr_place_report *out_report);
 
 // Decides about leaf `index` of a tree, whose shape is given.
 typedef tsr_status tsr_decide_fn(const void *question, int64_t index, const tsr_leaf *leaf,
-                                 const tsr_place_how *how, tsr_placement_decision *decision);
+                                 const tsr_place_config *how, tsr_placement_decision *decision);
 // Collective. All leaves of a tree: decided one by one, moved in one round.
 TSR_MUST_USE tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found,
                                        tsr_decide_fn *decide, const void *question,
-                                       const tsr_place_how *how, tsr_array_tree **out_tree,
+                                       const tsr_place_config *how, tsr_array_tree **out_tree,
                                        tsr_place_report *out_reports);
 // Collective. tsr_placer_shard and tsr_array_tree_gather under the names of other calls.
 TSR_MUST_USE tsr_status tsr_placer_shard_as(const char *call, const tsr_placer *placer,

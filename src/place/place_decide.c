@@ -12,11 +12,11 @@
 
 // ---- options ----
 
-tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
-                              const tsr_place_options *options) {
-  *how = (tsr_place_how){.call = call,
-                         .correct = {.size = sizeof how->correct},
-                         .reshard = {.size = sizeof how->reshard}};
+tsr_status tsr_place_config_init(tsr_place_config *how, const char *call,
+                                 const tsr_place_options *options) {
+  *how = (tsr_place_config){.call = call,
+                            .correct = {.size = sizeof how->correct},
+                            .reshard = {.size = sizeof how->reshard}};
   tsr_place_options read;
   if (tsr_sized_legible(tsr_place_options, options)) how->comm = options->comm;
   TSR_TRY(tsr_sized_read(tsr_place_options, options, &read));
@@ -31,7 +31,7 @@ tsr_status tsr_place_how_init(tsr_place_how *how, const char *call,
 
 // The report is of what lies in the end: a policy may trim.
 tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
-                               const tsr_place_how *how, tsr_placement_decision *decision) {
+                               const tsr_place_config *how, tsr_placement_decision *decision) {
   TSR_TRY(tsr_layout_create(sharding, shape, how->policy, &decision->layout));
   tsr_place_report *report = &decision->report;
   if (!report->wanted) report->wanted = tsr_spec_retain(tsr_sharding_spec(sharding));
@@ -40,7 +40,8 @@ tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *sh
 }
 
 static tsr_status bind(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
-                       const tsr_place_how *how, bool only_auto, tsr_placement_decision *decision) {
+                       const tsr_place_config *how, bool only_auto,
+                       tsr_placement_decision *decision) {
   tsr_sharding *sharding = NULL;
   TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
   tsr_status status = only_auto ? tsr_sharding_check_auto(sharding) : NULL;
@@ -51,7 +52,7 @@ static tsr_status bind(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_sha
 
 // A policy other than to refuse means that sizes need not divide.
 static tsr_status decide(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
-                         const tsr_place_how *how, bool only_auto,
+                         const tsr_place_config *how, bool only_auto,
                          tsr_placement_decision *decision) {
   tsr_correct_options options = how->correct;
   tsr_spec *corrected = NULL;
@@ -64,12 +65,12 @@ static tsr_status decide(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_s
 }
 
 tsr_status tsr_decide_spec(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
-                           const tsr_place_how *how, tsr_placement_decision *decision) {
+                           const tsr_place_config *how, tsr_placement_decision *decision) {
   return decide(spec, mesh, shape, how, false, decision);
 }
 
 tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
-                                 const tsr_place_how *how, tsr_placement_decision *decision) {
+                                 const tsr_place_config *how, tsr_placement_decision *decision) {
   if (!mesh) mesh = tsr_mesh_current();
   if (mesh && tsr_spec_desc_of(spec)->dim_count)
     return decide(spec, mesh, shape, how, true, decision);

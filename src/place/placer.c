@@ -16,19 +16,19 @@
 #include "tessera/engine/array.h"
 #include "tessera/engine/sharding.h"
 
-typedef struct row {
+typedef struct placer_row {
   const char *path;
   const tsr_spec *spec;  // held
   tsr_policy policy;
-} row;
+} placer_row;
 
 struct tsr_placer {
   atomic_int references;
   const tsr_mesh *mesh;  // held
-  tsr_place_how how;     // holds the comm
+  tsr_place_config how;  // holds the comm
   tsr_name_index paths;
   int64_t count;
-  row rows[];
+  placer_row rows[];
 };
 
 // ---- making ----
@@ -37,7 +37,7 @@ struct tsr_placer {
 // are one object, so that looking at the last one saves most of the work.
 static tsr_status check_specs(const tsr_placer *placer) {
   for (int64_t i = 0; i < placer->count; i++) {
-    const row *at = &placer->rows[i];
+    const placer_row *at = &placer->rows[i];
     tsr_sharding *sharding = NULL;
     if (i && at->spec == at[-1].spec) continue;
     TSR_TRY_NOTE(tsr_sharding_bind(placer->mesh, at->spec, false, &sharding), "path \"%s\"",
@@ -58,8 +58,8 @@ static tsr_status index_paths(tsr_placer *placer) {
 }
 
 // Copies the rows; `mesh` may be NULL for the current one.
-static tsr_status create(const row *rows, int64_t count, const tsr_mesh *mesh,
-                         const tsr_place_how *how, tsr_placer **out_placer) {
+static tsr_status create(const placer_row *rows, int64_t count, const tsr_mesh *mesh,
+                         const tsr_place_config *how, tsr_placer **out_placer) {
   size_t text = 0;
   if (!mesh) TSR_TRY(tsr_mesh_require(&mesh));
   for (int64_t i = 0; i < count; i++) text += strlen(rows[i].path) + 1;
@@ -72,8 +72,8 @@ static tsr_status create(const row *rows, int64_t count, const tsr_mesh *mesh,
   char *at = (char *)placer->rows + row_bytes;
   for (int64_t i = 0; i < count; i++) {
     const size_t bytes = strlen(rows[i].path) + 1;
-    placer->rows[i] =
-        (row){memcpy(at, rows[i].path, bytes), tsr_spec_retain(rows[i].spec), rows[i].policy};
+    placer->rows[i] = (placer_row){memcpy(at, rows[i].path, bytes), tsr_spec_retain(rows[i].spec),
+                                   rows[i].policy};
     at += bytes;
   }
   tsr_status status = index_paths(placer);
@@ -86,10 +86,10 @@ static tsr_status create(const row *rows, int64_t count, const tsr_mesh *mesh,
 }
 
 static tsr_status read_rows(const char *const *paths, const tsr_spec *const *specs, int64_t count,
-                            const tsr_spec *empty, tsr_policy policy, row *rows) {
+                            const tsr_spec *empty, tsr_policy policy, placer_row *rows) {
   for (int64_t i = 0; i < count; i++) {
     if (!paths[i]) return tsr_fail(BAD_ARGUMENT, "spec %lld has no path", (long long)i);
-    rows[i] = (row){paths[i], specs[i] ? specs[i] : empty, policy};
+    rows[i] = (placer_row){paths[i], specs[i] ? specs[i] : empty, policy};
   }
   return NULL;
 }
@@ -97,14 +97,14 @@ static tsr_status read_rows(const char *const *paths, const tsr_spec *const *spe
 tsr_status tsr_placer_from_specs(const char *const *paths, const tsr_spec *const *specs,
                                  int64_t count, const tsr_mesh *mesh,
                                  const tsr_place_options *options, tsr_placer **out_placer) {
-  tsr_place_how how;
+  tsr_place_config how;
   tsr_spec *empty = NULL;
-  TSR_TRY(tsr_place_how_init(&how, "placer_shard", options));
+  TSR_TRY(tsr_place_config_init(&how, "placer_shard", options));
   if (count < 0 || count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a placer of %lld paths, wanted 0 to %d", (long long)count,
                     INT32_MAX);
   TSR_TRY(tsr_spec_of(NULL, 0, &empty));
-  row *rows = calloc((size_t)count + 1, sizeof *rows);
+  placer_row *rows = calloc((size_t)count + 1, sizeof *rows);
   tsr_status status = rows ? NULL : tsr_fail(NO_MEMORY, "placer of %lld paths", (long long)count);
   if (!status) status = read_rows(paths, specs, count, empty, how.policy, rows);
   if (!status) status = create(rows, count, mesh, &how, out_placer);
@@ -116,14 +116,14 @@ tsr_status tsr_placer_from_specs(const char *const *paths, const tsr_spec *const
 tsr_status tsr_placer_create(const tsr_plan *plan, const tsr_place_options *options,
                              tsr_placer **out_placer) {
   const int64_t count = tsr_plan_count(plan);
-  tsr_place_how how;
-  TSR_TRY(tsr_place_how_init(&how, "placer_shard", options));
-  row *rows = calloc((size_t)count + 1, sizeof *rows);
+  tsr_place_config how;
+  TSR_TRY(tsr_place_config_init(&how, "placer_shard", options));
+  placer_row *rows = calloc((size_t)count + 1, sizeof *rows);
   if (!rows) return tsr_fail(NO_MEMORY, "placer of %lld paths", (long long)count);
   for (int64_t i = 0; i < count; i++) {
     tsr_plan_row planned;
     tsr_plan_row_read(plan, i, &planned);
-    rows[i] = (row){planned.tensor->path, planned.final, planned.policy};
+    rows[i] = (placer_row){planned.tensor->path, planned.final, planned.policy};
   }
   tsr_status status = create(rows, count, tsr_plan_mesh(plan), &how, out_placer);
   free(rows);
@@ -155,7 +155,7 @@ const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path)
   return index < 0 ? NULL : placer->rows[index].spec;
 }
 
-static tsr_status find_row(const tsr_placer *placer, const char *path, const row **out_row) {
+static tsr_status find_row(const tsr_placer *placer, const char *path, const placer_row **out_row) {
   const int64_t index = tsr_name_index_find(&placer->paths, path);
   if (index < 0) {
     tsr_suggestion near = tsr_suggestion_for(path);
@@ -169,11 +169,11 @@ static tsr_status find_row(const tsr_placer *placer, const char *path, const row
 // ---- sharding ----
 
 static tsr_status decide_by_path(const void *question, int64_t index, const tsr_leaf *leaf,
-                                 const tsr_place_how *how, tsr_placement_decision *decision) {
+                                 const tsr_place_config *how, tsr_placement_decision *decision) {
   const tsr_placer *placer = question;
-  tsr_place_how of_row = *how;
+  tsr_place_config of_row = *how;
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
-  const row *found = NULL;
+  const placer_row *found = NULL;
   (void)index;
   TSR_TRY(find_row(placer, leaf->tensor.path, &found));
   of_row.policy = found->policy;
@@ -199,7 +199,7 @@ static tsr_status find_comm(const tsr_placer *placer, const tsr_array_tree *tree
 tsr_status tsr_placer_shard_as(const char *call, const tsr_placer *placer,
                                const tsr_array_tree *tree, tsr_array_tree **out_tree,
                                tsr_place_report *out_reports) {
-  tsr_place_how how = placer->how;
+  tsr_place_config how = placer->how;
   how.call = call;
   TSR_TRY(find_comm(placer, tree, &how.comm));  // without one, this rank is alone
   return tsr_place_tree(tree, NULL, decide_by_path, placer, &how, out_tree, out_reports);
@@ -222,7 +222,7 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
   tsr_leaf whole = *leaf;
   tsr_shape shape = {0};
   tsr_placement_decision decision = {0};
-  tsr_place_how how = placer->how;
+  tsr_place_config how = placer->how;
   how.call = "placer_shard_leaf";
   if (leaf->kind == TSR_LEAF_ARRAY) whole.tensor.dtype = tsr_array_dtype(leaf->array);
   tsr_status status = tsr_leaf_shape(leaf, &shape);
@@ -231,7 +231,7 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
   if (!status) status = check_leaf(placer, leaf);
   if (!status) status = decide_by_path(placer, 0, &whole, &how, &decision);
   status = tsr_note(status, "leaf \"%s\"", leaf->tensor.path);
-  status = tsr_carry_out(&whole, status, &decision, &how, out_array, out_report);
+  status = tsr_place_leaf(&whole, status, &decision, &how, out_array, out_report);
   tsr_decision_deinit(&decision);
   return status;
 }
@@ -241,7 +241,7 @@ tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
 static tsr_status check_paths(const tsr_placer *placer, const tsr_array_tree *tree) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {
     const char *path = tsr_array_tree_at(tree, i)->tensor.path;
-    const row *found = NULL;
+    const placer_row *found = NULL;
     TSR_TRY_NOTE(find_row(placer, path, &found), "leaf \"%s\"", path);
   }
   return NULL;

@@ -49,15 +49,15 @@ static tsr_status gather_all(const tsr_array_tree *tree, int root, const tsr_lea
 }
 
 static tsr_status agree(const char *call, const tsr_array_tree *tree, int root, tsr_status found) {
-  tsr_asked_leaves asked = tsr_asked_leaves_of(tree);
+  tsr_compared_leaves compared = tsr_compared_leaves_of(tree);
   tsr_comm *comm = tsr_array_tree_comm(tree, NULL);
   if (!comm) return found;
   tsr_call c = tsr_call_begin(comm, call);
   if (root < 0)
-    tsr_call_describe(&c, "%s of %lld leaves to all ranks", call, (long long)asked.count);
+    tsr_call_describe(&c, "%s of %lld leaves to all ranks", call, (long long)compared.count);
   else
-    tsr_call_describe(&c, "%s of %lld leaves to rank %d", call, (long long)asked.count, root);
-  c.items = tsr_asked_leaves_items(&asked);
+    tsr_call_describe(&c, "%s of %lld leaves to rank %d", call, (long long)compared.count, root);
+  c.items = tsr_compared_leaves_items(&compared);
   return tsr_call_agree(&c, found);
 }
 

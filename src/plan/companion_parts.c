@@ -96,8 +96,8 @@ bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_w
   return stem > 0;
 }
 
-// The letters of a part's dimensions, turned round where only so it has all outputs.
-static const char *turned(const tsr_tree *tree, int64_t index, int64_t of, const char *axes) {
+// The letters of a part's dimensions; transposed where only then it has all outputs.
+static const char *orient_axes(const tsr_tree *tree, int64_t index, int64_t of, const char *axes) {
   const tsr_tensor *part = tsr_tree_at(tree, index), *weight = tsr_tree_at(tree, of);
   if (*axes != '?') return axes;
   const bool round = part->rank == 2 && weight->rank == 2 && part->dims[0] != weight->dims[0] &&
@@ -117,7 +117,7 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
                          tsr_companion_find_beside(tree, path, stem, ".weight_g_idx") >= 0;
     return (tsr_companion){.kind = TSR_COMPANION_PART,
                            .of = of,
-                           .axes = turned(tree, index, of, parts[i].axes),
+                           .axes = orient_axes(tree, index, of, parts[i].axes),
                            .of_axes = axes_of(parts[i].base),
                            .indexed = indexed,
                            .along = parts[i].along};

@@ -16,23 +16,21 @@
 #include "plan/stand_ins.h"
 #include "tessera/engine/sharding.h"
 
-typedef tsr_companion_dim beside;
-
-typedef struct following {
+typedef struct companion_pass {
   tsr_plan_builder *builder;
   const tsr_tree *tree;
   bool *done;                 // owned, by row
   const tsr_plan *weights;    // that tensors stand for; NULL = none
   const int64_t *stands_for;  // for each tensor its row there, -1 = none
-} following;
+} companion_pass;
 
 // ---- which dimensions belong together ----
 
 // The dimensions of both, paired: for each of the companion that of the weight, or -1.
-typedef struct pairing {
+typedef struct dim_pairs {
   int of[TSR_MAX_RANK];
   bool whole[TSR_MAX_RANK];  // paired, but not to be cut
-} pairing;
+} dim_pairs;
 
 static int find_letter(const char *axes, char letter) {
   const char *at = strchr(axes, letter == 'g' ? 'i' : letter);
@@ -41,7 +39,7 @@ static int find_letter(const char *axes, char letter) {
 
 // By letters: those of the companion are found among the weight's, and what stands before them is
 // the same for both.
-static bool pair_by_letters(const beside *b, const tsr_companion *c, pairing *out) {
+static bool pair_by_letters(const tsr_companion_dim *b, const tsr_companion *c, dim_pairs *out) {
   const int own = b->scale->rank - (int)strlen(c->axes);
   const int before = b->weight->rank - (int)strlen(c->of_axes);
   if (own != before || own < 0) return false;
@@ -55,17 +53,17 @@ static bool pair_by_letters(const beside *b, const tsr_companion *c, pairing *ou
 }
 
 // The weight's dimensions with outputs before inputs.
-static int in_order(const beside *b, const tsr_companion *c, int d) {
+static int output_major(const tsr_companion_dim *b, const tsr_companion *c, int d) {
   const int before = b->weight->rank - (int)strlen(c->of_axes);
   if (before < 0 || d < before) return d;
   const int at = d - before < 2 ? find_letter(c->of_axes, "oi"[d - before]) : d - before;
   return before + at;
 }
 
-static bool aligns(const beside *b, const tsr_companion *c, int first) {
+static bool aligns(const tsr_companion_dim *b, const tsr_companion *c, int first) {
   if (first < 0) return false;
   for (int d = 0; d < b->scale->rank; d++) {
-    const int64_t was = b->weight->dims[in_order(b, c, first + d)];
+    const int64_t was = b->weight->dims[output_major(b, c, first + d)];
     if (b->scale->dims[d] != 1 && b->scale->dims[d] != was) return false;
   }
   return true;
@@ -73,19 +71,20 @@ static bool aligns(const beside *b, const tsr_companion *c, int first) {
 
 // A companion of fewer dimensions than its letters has a number for each output, as a rule, or for
 // each input: its sizes tell.
-static bool pair_by_sizes(const beside *b, const tsr_companion *c, pairing *out) {
+static bool pair_by_sizes(const tsr_companion_dim *b, const tsr_companion *c, dim_pairs *out) {
   const int more = b->weight->rank - b->scale->rank;
   const int places[] = {0, more - 1, more};
   int at = 0;
   while (at < 3 && (places[at] > more || !aligns(b, c, places[at]))) at++;
   if (at == 3) return false;
   for (int d = 0; d < b->scale->rank; d++) {
-    out->of[d] = in_order(b, c, places[at] + d);
+    out->of[d] = output_major(b, c, places[at] + d);
   }
   return true;
 }
 
-static tsr_status pair(const beside *b, const tsr_companion *c, bool cut, pairing *out) {
+static tsr_status pair(const tsr_companion_dim *b, const tsr_companion *c, bool cut,
+                       dim_pairs *out) {
   memset(out, 0, sizeof *out);
   if (pair_by_letters(b, c, out) || pair_by_sizes(b, c, out)) return NULL;
   for (int d = 0; d < b->scale->rank; d++) out->of[d] = -1;
@@ -107,8 +106,8 @@ static tsr_status pair(const beside *b, const tsr_companion *c, bool cut, pairin
 // ---- specs ----
 
 // The entry of a spec for dimension `b->dim` of the companion, cut as `b->of` of the weight is.
-static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_sharding *sharding,
-                             bool whole, tsr_spec_dim *out) {
+static tsr_status follow_dim(companion_pass *work, int64_t row, tsr_companion_dim *b,
+                             const tsr_sharding *sharding, bool whole, tsr_spec_dim *out) {
   const tsr_spec_desc *desc = tsr_spec_desc_of(tsr_sharding_spec(sharding));
   *out = (tsr_spec_dim){0};
   if (b->of < 0 || b->of >= desc->dim_count || !desc->dims[b->of].stage_count) return NULL;
@@ -120,10 +119,10 @@ static tsr_status follow_dim(following *work, int64_t row, beside *b, const tsr_
   return tsr_plan_builder_reason(work->builder, row, TSR_WHY_COMPANION, b->dim, b->unit);
 }
 
-static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sharding,
-                            const tsr_companion *c, beside *b, tsr_spec **out_spec) {
+static tsr_status make_spec(companion_pass *work, int64_t row, const tsr_sharding *sharding,
+                            const tsr_companion *c, tsr_companion_dim *b, tsr_spec **out_spec) {
   tsr_spec_dim dims[TSR_MAX_RANK];
-  pairing pairs;
+  dim_pairs pairs;
   const bool cut = tsr_spec_is_cut(tsr_spec_desc_of(tsr_sharding_spec(sharding)), b->weight->rank);
   TSR_TRY(pair(b, c, cut, &pairs));
   for (int d = 0; d < b->scale->rank; d++) {
@@ -137,12 +136,13 @@ static tsr_status make_spec(following *work, int64_t row, const tsr_sharding *sh
 
 // ---- rows ----
 
-static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
+static tsr_status set_part(companion_pass *work, int64_t row, const tsr_companion *c,
                            const tsr_plan_row *weight) {
   tsr_sharding *sharding = NULL;
   tsr_spec *spec = NULL;
   tsr_arena arena = TSR_ARENA_EMPTY;
-  beside b = {.scale = tsr_tree_at(work->tree, row), .weight = weight->tensor, .arena = &arena};
+  tsr_companion_dim b = {
+      .scale = tsr_tree_at(work->tree, row), .weight = weight->tensor, .arena = &arena};
   TSR_TRY(tsr_sharding_bind(work->builder->plan->mesh, weight->final, false, &sharding));
   tsr_status status = make_spec(work, row, sharding, c, &b, &spec);
   if (!status) status = tsr_plan_builder_set(work->builder, row, spec, spec, weight->policy);
@@ -152,7 +152,7 @@ static tsr_status set_part(following *work, int64_t row, const tsr_companion *c,
   return status;
 }
 
-static tsr_status set_state(following *work, int64_t row, const tsr_plan_row *parameter) {
+static tsr_status set_state(companion_pass *work, int64_t row, const tsr_plan_row *parameter) {
   const tsr_shape shape = tsr_tensor_shape(tsr_tree_at(work->tree, row));
   const tsr_shape other = tsr_tensor_shape(parameter->tensor);
   const tsr_spec *spec = tsr_shape_equal(&shape, &other) ? parameter->final : NULL;
@@ -160,7 +160,7 @@ static tsr_status set_state(following *work, int64_t row, const tsr_plan_row *pa
 }
 
 // The parameter's spec without one of its dimensions.
-static tsr_status set_factor(following *work, int64_t row, int lacks,
+static tsr_status set_factor(companion_pass *work, int64_t row, int lacks,
                              const tsr_plan_row *parameter) {
   const tsr_spec_desc *whole = tsr_spec_desc_of(parameter->final);
   tsr_spec_dim dims[TSR_MAX_RANK];
@@ -178,7 +178,7 @@ static tsr_status set_factor(following *work, int64_t row, int lacks,
 }
 
 // The row as decided so far.
-static tsr_plan_row decided_row(const following *work, int64_t row) {
+static tsr_plan_row decided_row(const companion_pass *work, int64_t row) {
   const tsr_plan *plan = work->builder->plan;
   const tsr_stored_row *stored = &plan->rows[row];
   return (tsr_plan_row){.tensor = tsr_tree_at(work->tree, row),
@@ -189,7 +189,7 @@ static tsr_plan_row decided_row(const following *work, int64_t row) {
 // ---- weights in other forms ----
 
 // The reasons of the weight's row, at the dimensions of the tensor that stands for it.
-static tsr_status copy_notes(following *work, int64_t row, const tsr_plan_row *weight,
+static tsr_status copy_notes(companion_pass *work, int64_t row, const tsr_plan_row *weight,
                              const char *axes) {
   for (int64_t i = 0; i < weight->note_count; i++) {
     tsr_plan_note note = weight->notes[i];
@@ -202,7 +202,7 @@ static tsr_status copy_notes(following *work, int64_t row, const tsr_plan_row *w
   return NULL;
 }
 
-static tsr_status set_stand_in(following *work, int64_t row) {
+static tsr_status set_stand_in(companion_pass *work, int64_t row) {
   tsr_plan_row weight;
   tsr_stand_in found;
   tsr_plan_row_read(work->weights, work->stands_for[row], &weight);
@@ -215,17 +215,17 @@ static tsr_status set_stand_in(following *work, int64_t row) {
   return set_part(work, row, &c, &weight);
 }
 
-static bool stands(const following *work, int64_t row) {
+static bool has_stand_in(const companion_pass *work, int64_t row) {
   return work->stands_for && work->stands_for[row] >= 0;
 }
 
-static tsr_status set_row(following *work, int64_t row);
+static tsr_status set_row(companion_pass *work, int64_t row);
 
-static tsr_status set_companion(following *work, int64_t row, tsr_companion c) {
+static tsr_status set_companion(companion_pass *work, int64_t row, tsr_companion c) {
   TSR_TRY(set_row(work, c.of));
   tsr_plan_row parent = decided_row(work, c.of);
   TSR_TRY(tsr_plan_builder_reason(work->builder, row, TSR_WHY_COMPANION, -1, 0));
-  if (c.kind == TSR_COMPANION_PART && stands(work, c.of)) {
+  if (c.kind == TSR_COMPANION_PART && has_stand_in(work, c.of)) {
     tsr_plan_row_read(work->weights, work->stands_for[c.of], &parent);
     c.of_axes = "oi";
   }
@@ -236,10 +236,10 @@ static tsr_status set_companion(following *work, int64_t row, tsr_companion c) {
 
 // A companion may go with a companion, which is set first. Chains end: each name in one has a word
 // less than the one before, or ends as no companion does.
-static tsr_status set_row(following *work, int64_t row) {
+static tsr_status set_row(companion_pass *work, int64_t row) {
   if (work->done[row]) return NULL;
   work->done[row] = true;
-  const bool in_other_form = stands(work, row);
+  const bool in_other_form = has_stand_in(work, row);
   const tsr_companion c = in_other_form ? (tsr_companion){0} : tsr_companion_find(work->tree, row);
   if (!in_other_form && c.kind == TSR_COMPANION_NONE) return NULL;
   tsr_plan_builder_drop_notes(work->builder, row);
@@ -253,7 +253,8 @@ tsr_status tsr_plan_builder_follow(tsr_plan_builder *builder, const tsr_plan *we
                                    const int64_t *stands_for) {
   const tsr_tree *tree = builder->plan->tree;
   const int64_t count = tsr_tree_count(tree);
-  following work = {.builder = builder, .tree = tree, .weights = weights, .stands_for = stands_for};
+  companion_pass work = {
+      .builder = builder, .tree = tree, .weights = weights, .stands_for = stands_for};
   if (!builder->plan->mesh)
     return tsr_fail(BAD_ARGUMENT, "a plan without a mesh does not say how companions are cut");
   work.done = calloc((size_t)count + 1, sizeof *work.done);

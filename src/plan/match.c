@@ -15,12 +15,12 @@
 #include "tessera/engine/pool.h"
 
 enum {
-  CHUNK = 1024,       // tensors in one task
-  ALONE = 8 * CHUNK,  // so many are not worth a pool
-  SHOWN = 3           // tensors that an error names
+  CHUNK = 1024,          // tensors in one task
+  POOL_MIN = 8 * CHUNK,  // fewer tensors are not worth a pool
+  NAMED = 3              // tensors that an error names
 };
 
-typedef struct matching {
+typedef struct match_job {
   const tsr_tree *tree;
   const tsr_rules *rules;
   tsr_match_options options;
@@ -29,13 +29,13 @@ typedef struct matching {
   tsr_stand_ins stand_ins;
   tsr_plan *weights;  // of the stand-ins; NULL = there are none
   tsr_together *groups;
-} matching;
+} match_job;
 
 // ---- asking the rules ----
 
 static tsr_status decide_chunk(void *context, int64_t chunk, int worker) {
   (void)worker;
-  const matching *work = context;
+  const match_job *work = context;
   const int64_t count = tsr_tree_count(work->tree);
   const int64_t end = (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
   for (int64_t i = chunk * CHUNK; i < end; i++) {
@@ -47,12 +47,12 @@ static tsr_status decide_chunk(void *context, int64_t chunk, int worker) {
   return NULL;
 }
 
-static tsr_status decide_all(matching *work) {
+static tsr_status decide_all(match_job *work) {
   const int64_t count = tsr_tree_count(work->tree);
   tsr_pool *pool = NULL;
   work->decisions = calloc((size_t)count + 1, sizeof *work->decisions);
   if (!work->decisions) return tsr_fail(NO_MEMORY, "decisions on %lld tensors", (long long)count);
-  if (count > ALONE) TSR_TRY(tsr_pool_create(0, &pool));
+  if (count > POOL_MIN) TSR_TRY(tsr_pool_create(0, &pool));
   tsr_status status = tsr_pool_run(pool, (count + CHUNK - 1) / CHUNK, decide_chunk, work);
   tsr_pool_destroy(pool);
   return status;
@@ -65,7 +65,7 @@ static bool is_by_rule(const tsr_rule_decision *decision) {
 }
 
 // A bias is small, but has to be cut with its weight.
-static tsr_status decide_again(const matching *work, int64_t row) {
+static tsr_status decide_again(const match_job *work, int64_t row) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   tsr_rule_decision *decision = &work->decisions[row];
@@ -77,7 +77,7 @@ static tsr_status decide_again(const matching *work, int64_t row) {
   return tsr_rules_decide(work->rules, tensor->path, &shape, 0, work->options.raw, decision);
 }
 
-static tsr_status decide_small(const matching *work) {
+static tsr_status decide_small(const match_job *work) {
   const int64_t count = tsr_tree_count(work->tree);
   if (!work->groups->any_group || work->min_size <= 0) return NULL;
   for (int64_t i = 0; i < count; i++)
@@ -91,7 +91,7 @@ static tsr_status decide_small(const matching *work) {
 
 // ---- tensors without a rule ----
 
-static void add_unmatched(const matching *work, const char *path, tsr_text *out) {
+static void add_unmatched(const match_job *work, const char *path, tsr_text *out) {
   tsr_text_addf(out, "\"%s\"", path);
   const int64_t nearest = tsr_rules_nearest(work->rules, path);
   if (nearest < 0) return;
@@ -101,34 +101,34 @@ static void add_unmatched(const matching *work, const char *path, tsr_text *out)
 }
 
 // Companions ask no rule: what they go with does, or the weight they stand for.
-static bool needs_rule(const matching *work, int64_t index) {
+static bool needs_rule(const match_job *work, int64_t index) {
   if (work->decisions[index].kind != TSR_DECIDED_NO_RULE) return false;
   if (work->weights && work->stand_ins.of[index] >= 0) return false;
   return !work->options.companions || !tsr_companion_find(work->tree, index).kind;
 }
 
-static tsr_status check_matched(const matching *work) {
+static tsr_status check_matched(const match_job *work) {
   const int64_t count = tsr_tree_count(work->tree);
   int64_t unmatched = 0;
   tsr_text names = TSR_TEXT_EMPTY;
   if (work->options.allow_unmatched || work->options.default_spec) return NULL;
   for (int64_t i = 0; i < count; i++) {
     if (!needs_rule(work, i)) continue;
-    if (unmatched++ >= SHOWN) continue;
+    if (unmatched++ >= NAMED) continue;
     if (unmatched > 1) tsr_text_add(&names, ", ");
     add_unmatched(work, tsr_tree_at(work->tree, i)->path, &names);
   }
   if (!unmatched) return NULL;
   tsr_status status =
       tsr_fail(NO_RULE, "no rule matches %lld of %lld tensors: %s%s", (long long)unmatched,
-               (long long)count, tsr_text_string(&names), unmatched > SHOWN ? ", ..." : "");
+               (long long)count, tsr_text_string(&names), unmatched > NAMED ? ", ..." : "");
   tsr_text_deinit(&names);
   return status;
 }
 
 // ---- rows ----
 
-static tsr_status add_notes(const matching *work, tsr_plan_builder *builder, int64_t row) {
+static tsr_status add_notes(const match_job *work, tsr_plan_builder *builder, int64_t row) {
   const tsr_rule_decision *decision = &work->decisions[row];
   const tsr_plan_note by_rule = {.why = TSR_WHY_RULE, .dim = -1, .rule = decision->rule};
   if (decision->rule >= 0) TSR_TRY(tsr_plan_builder_note(builder, row, &by_rule));
@@ -158,7 +158,7 @@ static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const 
   return tsr_plan_builder_set(builder, row, wanted, decision->spec, policy);
 }
 
-static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64_t row) {
+static tsr_status set_row(const match_job *work, tsr_plan_builder *builder, int64_t row) {
   const tsr_rule_decision *decision = &work->decisions[row];
   const tsr_spec *wanted = decision->spec;
   if (decision->kind == TSR_DECIDED_CUT_TO_RANK)
@@ -172,48 +172,48 @@ static tsr_status set_row(const matching *work, tsr_plan_builder *builder, int64
 
 // What a row is to its group. Companions are decided on with what they go with, but a packed weight
 // that no cut can follow stays whole, and so must the tensors beside it.
-typedef enum part_in_group { TAKES_PART, STAYS_WHOLE, FOLLOWS } part_in_group;
+typedef enum group_role { MEMBER, KEPT_WHOLE, FOLLOWER } group_role;
 
-static part_in_group find_part(const matching *work, int64_t row) {
-  if (!work->options.companions) return TAKES_PART;
-  if (work->stand_ins.of && work->stand_ins.of[row] >= 0) return FOLLOWS;
-  if (tsr_companion_find(work->tree, row).kind == TSR_COMPANION_NONE) return TAKES_PART;
+static group_role find_group_role(const match_job *work, int64_t row) {
+  if (!work->options.companions) return MEMBER;
+  if (work->stand_ins.of && work->stand_ins.of[row] >= 0) return FOLLOWER;
+  if (tsr_companion_find(work->tree, row).kind == TSR_COMPANION_NONE) return MEMBER;
   const bool whole = tsr_companion_find_part(work->tree, row).kind == TSR_COMPANION_WHOLE;
-  return whole && tsr_tree_at(work->tree, row)->rank > 1 ? STAYS_WHOLE : FOLLOWS;
+  return whole && tsr_tree_at(work->tree, row)->rank > 1 ? KEPT_WHOLE : FOLLOWER;
 }
 
-static tsr_status look_at(const matching *work, const tsr_plan_builder *builder, int64_t row) {
+static tsr_status check_group(const match_job *work, const tsr_plan_builder *builder, int64_t row) {
   const int64_t rule = work->decisions[row].rule;
   const tsr_dtype dtype = tsr_tree_at(work->tree, row)->dtype;
   const bool packed = work->options.companions && tsr_dtype_info_of(dtype)->kind != TSR_CLASS_FLOAT;
-  if (!packed && !tsr_together_concerns(work->groups, builder, row, rule)) return NULL;
-  const part_in_group part = find_part(work, row);
-  if (part == FOLLOWS) return NULL;
-  return tsr_together_look(work->groups, builder, row, rule, part == STAYS_WHOLE);
+  if (!packed && !tsr_together_may_break(work->groups, builder, row, rule)) return NULL;
+  const group_role part = find_group_role(work, row);
+  if (part == FOLLOWER) return NULL;
+  return tsr_together_check_row(work->groups, builder, row, rule, part == KEPT_WHOLE);
 }
 
-static tsr_status cut_together(const matching *work, tsr_plan_builder *builder) {
+static tsr_status cut_together(const match_job *work, tsr_plan_builder *builder) {
   const int64_t count = tsr_tree_count(work->tree);
   if (!work->groups->any_group || work->options.no_correction) return NULL;
-  for (int64_t i = 0; i < count; i++) TSR_TRY(look_at(work, builder, i));
+  for (int64_t i = 0; i < count; i++) TSR_TRY(check_group(work, builder, i));
   for (int64_t i = 0; i < count; i++)
     TSR_TRY(tsr_together_apply(work->groups, builder, i, work->decisions[i].rule));
   return NULL;
 }
 
-static tsr_status begin(const matching *work, const tsr_mesh *mesh, tsr_plan_builder *builder) {
+static tsr_status begin(const match_job *work, const tsr_mesh *mesh, tsr_plan_builder *builder) {
   TSR_TRY(tsr_plan_builder_init(builder, work->tree, mesh));
   tsr_plan_builder_rules(builder, work->rules, NULL);
   builder->keep_group_members = work->options.keep_group_members;
   return NULL;
 }
 
-static tsr_status set_rows(const matching *work, tsr_plan_builder *builder) {
+static tsr_status set_rows(const match_job *work, tsr_plan_builder *builder) {
   for (int64_t i = 0; i < tsr_tree_count(work->tree); i++) TSR_TRY(set_row(work, builder, i));
   return cut_together(work, builder);
 }
 
-static tsr_status read_options(const tsr_match_options *options, matching *work) {
+static tsr_status read_options(const tsr_match_options *options, match_job *work) {
   TSR_TRY(tsr_sized_read(tsr_match_options, options, &work->options));
   TSR_TRY(tsr_policy_check(work->options.policy));
   work->min_size = work->options.min_size;
@@ -236,9 +236,9 @@ static void release_decisions(const tsr_tree *tree, tsr_rule_decision *decisions
 }
 
 // A plan for the weights that tensors stand for. Those without a rule stand for nothing.
-static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
+static tsr_status plan_weights(match_job *work, const tsr_mesh *mesh) {
   tsr_plan_builder builder = {0};
-  matching inner = *work;
+  match_job inner = *work;
   inner.tree = work->stand_ins.tree;
   inner.decisions = NULL;
   inner.stand_ins = (tsr_stand_ins){0};
@@ -255,7 +255,7 @@ static tsr_status plan_weights(matching *work, const tsr_mesh *mesh) {
   return status;
 }
 
-static tsr_status find_weights(matching *work, const tsr_mesh *mesh) {
+static tsr_status find_weights(match_job *work, const tsr_mesh *mesh) {
   const int64_t count = tsr_tree_count(work->tree);
   if (!work->options.companions) return NULL;
   bool *decided = calloc((size_t)count + 1, sizeof *decided);
@@ -269,7 +269,7 @@ static tsr_status find_weights(matching *work, const tsr_mesh *mesh) {
 
 // Weights were decided on before the tensors beside them in their groups. Where a group turned out
 // not to be cut, they are decided on again.
-static tsr_status follow(matching *work, const tsr_mesh *mesh, int64_t broken_before,
+static tsr_status follow(match_job *work, const tsr_mesh *mesh, int64_t broken_before,
                          tsr_plan_builder *builder) {
   if (!work->options.companions) return NULL;
   if (work->weights && work->groups->broken > broken_before) {
@@ -280,7 +280,7 @@ static tsr_status follow(matching *work, const tsr_mesh *mesh, int64_t broken_be
   return tsr_plan_builder_follow(builder, work->weights, work->weights ? work->stand_ins.of : NULL);
 }
 
-static tsr_status build(matching *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
+static tsr_status build(match_job *work, const tsr_mesh *mesh, tsr_plan **out_plan) {
   tsr_plan_builder builder;
   const int64_t broken = work->groups->broken;
   TSR_TRY(begin(work, mesh, &builder));
@@ -292,7 +292,7 @@ static tsr_status build(matching *work, const tsr_mesh *mesh, tsr_plan **out_pla
 tsr_status tsr_plan_match(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_rules *rules,
                           const tsr_match_options *options, tsr_plan **out_plan) {
   tsr_together groups;
-  matching work = {.tree = tree, .rules = rules, .groups = &groups};
+  match_job work = {.tree = tree, .rules = rules, .groups = &groups};
   tsr_together_init(&groups, rules, mesh);
   tsr_status status = read_options(options, &work);
   if (!status) status = decide_all(&work);

@@ -24,7 +24,7 @@ tsr_change_kind tsr_why_change(tsr_why why) {
   return (tsr_change_kind)kind;
 }
 
-static tsr_status remember(tsr_plan_builder *builder, tsr_plan_note note) {
+static tsr_status add_correction_note(tsr_plan_builder *builder, tsr_plan_note note) {
   tsr_plan_note *notes = tsr_grow(builder->correction_notes, builder->correction_note_count,
                                   &builder->correction_note_capacity, sizeof *notes);
   if (!notes) return tsr_fail(NO_MEMORY, "notes of a plan");
@@ -35,16 +35,17 @@ static tsr_status remember(tsr_plan_builder *builder, tsr_plan_note note) {
 }
 
 // That nothing is left can be seen; the changes that led to it say why.
-static tsr_status remember_changes(tsr_plan_builder *builder, const tsr_changes *changes) {
+static tsr_status add_change_notes(tsr_plan_builder *builder, const tsr_changes *changes) {
   for (int64_t i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
     if (change->kind == TSR_CHANGE_NOTHING_LEFT) continue;
     const bool sub_axis = change->kind == TSR_CHANGE_SUB_AXIS_MISFIT;
-    TSR_TRY(remember(builder, (tsr_plan_note){.why = why_of[change->kind],
-                                              .dim = change->dim,
-                                              .rule = -1,
-                                              .argument = sub_axis ? change->size : change->product,
-                                              .axis = change->axis}));
+    TSR_TRY(add_correction_note(
+        builder, (tsr_plan_note){.why = why_of[change->kind],
+                                 .dim = change->dim,
+                                 .rule = -1,
+                                 .argument = sub_axis ? change->size : change->product,
+                                 .axis = change->axis}));
   }
   return NULL;
 }
@@ -52,14 +53,14 @@ static tsr_status remember_changes(tsr_plan_builder *builder, const tsr_changes 
 // ---- axes used twice ----
 
 // The axes of a spec met so far.
-typedef struct repeats {
+typedef struct repeat_scan {
   tsr_plan_builder *builder;
   tsr_arena arena;
   const tsr_axis_ref *seen[2 * TSR_MAX_RANK];
   int seen_count;
-} repeats;
+} repeat_scan;
 
-static bool is_seen(repeats *work, const tsr_axis_ref *ref) {
+static bool is_seen(repeat_scan *work, const tsr_axis_ref *ref) {
   for (int i = 0; i < work->seen_count; i++)
     if (tsr_axis_ref_overlaps(work->seen[i], ref)) return true;
   if (work->seen_count < 2 * TSR_MAX_RANK) work->seen[work->seen_count++] = ref;
@@ -67,7 +68,7 @@ static bool is_seen(repeats *work, const tsr_axis_ref *ref) {
 }
 
 // The stage without axes met before; false when it cannot stand without them.
-static tsr_status drop_from_stage(repeats *work, int dim, tsr_stage *stage, bool *out_stands) {
+static tsr_status drop_from_stage(repeat_scan *work, int dim, tsr_stage *stage, bool *out_stands) {
   tsr_axis_ref *axes = tsr_arena_zeros(&work->arena, (size_t)stage->axis_count + 1, sizeof *axes);
   if (!axes) return tsr_fail(NO_MEMORY, "axes of a spec");
   int kept = 0;
@@ -76,7 +77,7 @@ static tsr_status drop_from_stage(repeats *work, int dim, tsr_stage *stage, bool
       axes[kept++] = stage->axes[i];
       continue;
     }
-    TSR_TRY(remember(
+    TSR_TRY(add_correction_note(
         work->builder,
         (tsr_plan_note){
             .why = TSR_WHY_DUPLICATE_AXIS, .dim = dim, .rule = -1, .axis = stage->axes[i].name}));
@@ -88,7 +89,7 @@ static tsr_status drop_from_stage(repeats *work, int dim, tsr_stage *stage, bool
   return NULL;
 }
 
-static tsr_status drop_from_dim(repeats *work, int d, tsr_spec_dim *dim) {
+static tsr_status drop_from_dim(repeat_scan *work, int d, tsr_spec_dim *dim) {
   tsr_stage *stages = tsr_arena_zeros(&work->arena, (size_t)dim->stage_count + 1, sizeof *stages);
   if (!stages) return tsr_fail(NO_MEMORY, "stages of a spec");
   int kept = 0;
@@ -107,7 +108,7 @@ static tsr_status drop_from_dim(repeats *work, int d, tsr_spec_dim *dim) {
   return NULL;
 }
 
-static tsr_status drop_repeats(repeats *work, const tsr_spec *spec, tsr_spec **out_spec) {
+static tsr_status drop_repeats(repeat_scan *work, const tsr_spec *spec, tsr_spec **out_spec) {
   tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec_dim *dims = tsr_arena_zeros(&work->arena, (size_t)desc.dim_count + 1, sizeof *dims);
   if (!dims) return tsr_fail(NO_MEMORY, "dimensions of a spec");
@@ -151,10 +152,11 @@ static tsr_status drop_misfits(tsr_plan_builder *builder, const tsr_spec *spec,
     if (fits) continue;
     any = true;
     dims[d].stage_count = 0;
-    TSR_TRY(remember(builder, (tsr_plan_note){.why = TSR_WHY_CUT_MISFIT,
-                                              .dim = d,
-                                              .rule = -1,
-                                              .argument = count_shards(&desc.dims[d], mesh)}));
+    TSR_TRY(add_correction_note(builder,
+                                (tsr_plan_note){.why = TSR_WHY_CUT_MISFIT,
+                                                .dim = d,
+                                                .rule = -1,
+                                                .argument = count_shards(&desc.dims[d], mesh)}));
   }
   *out_spec = NULL;
   if (!any) return NULL;
@@ -188,7 +190,7 @@ static tsr_status correct_once(tsr_plan_builder *builder, const tsr_spec *wanted
                                        .uneven = policy != TSR_POLICY_ERROR};
   tsr_changes changes = {0};
   TSR_TRY(tsr_spec_correct(wanted, builder->plan->mesh, &shape, &options, out_spec, &changes));
-  tsr_status status = remember_changes(builder, &changes);
+  tsr_status status = add_change_notes(builder, &changes);
   tsr_changes_deinit(&changes);
   if (!status) status = fit(builder, tensor, policy, out_spec);
   if (status) tsr_spec_release(*out_spec);
@@ -200,7 +202,7 @@ static tsr_status correct(tsr_plan_builder *builder, const tsr_spec *wanted,
   tsr_status status = correct_once(builder, wanted, tensor, policy, out_spec);
   if (tsr_status_cause(status) != TSR_CAUSE_DUPLICATE_MESH_AXIS) return status;
   tsr_status_free(status);
-  repeats work = {.builder = builder, .arena = TSR_ARENA_EMPTY};
+  repeat_scan work = {.builder = builder, .arena = TSR_ARENA_EMPTY};
   tsr_spec *without = NULL;
   status = drop_repeats(&work, wanted, &without);
   if (!status) status = correct_once(builder, without, tensor, policy, out_spec);

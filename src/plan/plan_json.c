@@ -104,7 +104,7 @@ void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer) {
 
 // ---- reading: the tensors first, then what was decided about them ----
 
-typedef struct reading {
+typedef struct plan_reader {
   tsr_arena arena;
   const tsr_json *list;  // of rows
   tsr_tensor *tensors;   // in the arena
@@ -116,7 +116,7 @@ typedef struct reading {
   tsr_name_index texts;    // of specs read before
   const tsr_spec **specs;  // owned, with a reference each
   int64_t spec_count, spec_capacity;
-} reading;
+} plan_reader;
 
 // Which row a failure is about: by number, and by the tensor's path if it has one.
 static tsr_status note_row(tsr_status status, int64_t index, const tsr_json *row) {
@@ -129,7 +129,7 @@ static tsr_status note_row(tsr_status status, int64_t index, const tsr_json *row
   return tsr_note(status, "tensors[%lld], \"%.*s\"", (long long)index, (int)length, path);
 }
 
-static tsr_status read_tensor(reading *work, const tsr_json *row, int64_t index) {
+static tsr_status read_tensor(plan_reader *work, const tsr_json *row, int64_t index) {
   static const char *const keys[] = {"path",  "dtype",  "shape",  "logical",
                                      "spec",  "wanted", "policy", "bytes_per_device",
                                      "notes", NULL};
@@ -137,7 +137,7 @@ static tsr_status read_tensor(reading *work, const tsr_json *row, int64_t index)
   return tsr_tensor_from_json(row, true, &work->arena, &work->tensors[index]);
 }
 
-static tsr_status read_tensors(reading *work) {
+static tsr_status read_tensors(plan_reader *work) {
   const size_t count = tsr_json_count(work->list);
   int64_t i = 0;
   work->tensors = tsr_arena_zeros(&work->arena, count + 1, sizeof *work->tensors);
@@ -149,7 +149,7 @@ static tsr_status read_tensors(reading *work) {
   return tsr_tree_create(work->tensors, i, &work->tree);
 }
 
-static tsr_status parse_spec(reading *work, const char *text, const tsr_spec **out_spec) {
+static tsr_status parse_spec(plan_reader *work, const char *text, const tsr_spec **out_spec) {
   tsr_spec *spec = NULL;
   int64_t existing = -1;
   const tsr_spec **specs =
@@ -162,7 +162,7 @@ static tsr_status parse_spec(reading *work, const char *text, const tsr_spec **o
   return NULL;
 }
 
-static tsr_status read_spec(reading *work, const tsr_json *value, const char *what,
+static tsr_status read_spec(plan_reader *work, const tsr_json *value, const char *what,
                             const tsr_spec **out_spec) {
   const char *text = NULL;
   TSR_TRY(tsr_json_copy_string(value, what, &work->arena, &text));
@@ -172,7 +172,7 @@ static tsr_status read_spec(reading *work, const tsr_json *value, const char *wh
   return NULL;
 }
 
-static tsr_status read_policy(reading *work, const tsr_json *value, tsr_policy *out_policy) {
+static tsr_status read_policy(plan_reader *work, const tsr_json *value, tsr_policy *out_policy) {
   const char *name = NULL;
   *out_policy = TSR_POLICY_ERROR;
   if (!value) return NULL;
@@ -212,14 +212,14 @@ static bool names_logical_rule(tsr_why why) {
 }
 
 // How many rules a note of this kind may choose from; any number where they are not kept.
-static int64_t rule_count(const reading *work, tsr_why why) {
+static int64_t rule_count(const plan_reader *work, tsr_why why) {
   if (work->rules && why == TSR_WHY_RULE) return tsr_rules_count(work->rules);
   if (work->logical_rules && names_logical_rule(why))
     return tsr_logical_rules_count(work->logical_rules);
   return INT_MAX;
 }
 
-static tsr_status read_note(reading *work, const tsr_json *value, tsr_plan_note *note) {
+static tsr_status read_note(plan_reader *work, const tsr_json *value, tsr_plan_note *note) {
   static const char *const keys[] = {"why", "dim", "rule", "argument", "axis", NULL};
   const tsr_json *argument = tsr_json_find(value, "argument"), *axis = tsr_json_find(value, "axis");
   TSR_TRY(tsr_json_check_keys(value, keys));
@@ -235,7 +235,7 @@ static tsr_status read_note(reading *work, const tsr_json *value, tsr_plan_note 
   return axis ? tsr_json_copy_string(axis, "axis", &work->arena, &note->axis) : NULL;
 }
 
-static tsr_status read_notes(reading *work, int64_t row, const tsr_json *list) {
+static tsr_status read_notes(plan_reader *work, int64_t row, const tsr_json *list) {
   if (!list) return NULL;
   TSR_TRY(tsr_json_want_array(list, "notes"));
   int i = 0;
@@ -249,35 +249,35 @@ static tsr_status read_notes(reading *work, int64_t row, const tsr_json *list) {
 
 // ---- rows ----
 
-static tsr_status read_row(reading *work, int64_t index, const tsr_json *row) {
+static tsr_status read_row(plan_reader *work, int64_t index, const tsr_json *row) {
   const tsr_spec *final = NULL, *wanted = NULL;
-  const tsr_json *asked = tsr_json_find(row, "wanted");
+  const tsr_json *before = tsr_json_find(row, "wanted");
   tsr_policy policy = TSR_POLICY_ERROR;
   TSR_TRY(read_spec(work, tsr_json_find(row, "spec"), "spec", &final));
   wanted = final;
-  if (asked) TSR_TRY(read_spec(work, asked, "wanted", &wanted));
+  if (before) TSR_TRY(read_spec(work, before, "wanted", &wanted));
   TSR_TRY(read_policy(work, tsr_json_find(row, "policy"), &policy));
   TSR_TRY(tsr_plan_builder_set(&work->builder, index, wanted, final, policy));
   return read_notes(work, index, tsr_json_find(row, "notes"));
 }
 
 // The bytes are told for readers without a mesh at hand; they must be those of the spec.
-static tsr_status check_bytes(const reading *work, const tsr_plan *plan) {
-  int64_t i = 0, told = 0;
+static tsr_status check_bytes(const plan_reader *work, const tsr_plan *plan) {
+  int64_t i = 0, recorded = 0;
   for (const tsr_json *row = tsr_json_first(work->list); row; row = tsr_json_next(row), i++) {
     const tsr_json *value = tsr_json_find(row, "bytes_per_device");
     const int64_t bytes = plan->rows[i].bytes_per_device;
     if (!value) continue;
-    tsr_status status = tsr_json_get_int(value, "bytes_per_device", &told);
-    if (!status && told != bytes)
+    tsr_status status = tsr_json_get_int(value, "bytes_per_device", &recorded);
+    if (!status && recorded != bytes)
       status = tsr_fail(BAD_PLAN, "bytes_per_device is %lld, but the spec gives %lld",
-                        (long long)told, (long long)bytes);
+                        (long long)recorded, (long long)bytes);
     if (status) return note_row(status, i, row);
   }
   return NULL;
 }
 
-static tsr_status read_rows(reading *work, tsr_plan **out_plan) {
+static tsr_status read_rows(plan_reader *work, tsr_plan **out_plan) {
   int64_t i = 0;
   tsr_plan *plan = NULL;
   TSR_TRY(tsr_plan_builder_init(&work->builder, work->tree, work->mesh));
@@ -296,7 +296,7 @@ static tsr_status read_rows(reading *work, tsr_plan **out_plan) {
 }
 
 // The mesh, and the machine it is on where the plan says so.
-static tsr_status read_mesh(reading *work, const tsr_json *mesh, const tsr_json *machine) {
+static tsr_status read_mesh(plan_reader *work, const tsr_json *mesh, const tsr_json *machine) {
   tsr_topology *topology = NULL;
   if (!mesh && machine)
     return tsr_fail(BAD_PLAN, "a topology without a mesh, wanted both or the mesh alone");
@@ -307,7 +307,7 @@ static tsr_status read_mesh(reading *work, const tsr_json *mesh, const tsr_json 
   return status;
 }
 
-static tsr_status read_plan(reading *work, const tsr_json *value, tsr_plan **out_plan) {
+static tsr_status read_plan(plan_reader *work, const tsr_json *value, tsr_plan **out_plan) {
   static const char *const keys[] = {"schema",        "mesh",          "topology", "rules",
                                      "rules_options", "logical_rules", "tensors",  NULL};
   const tsr_json *rules = tsr_json_find(value, "rules");
@@ -327,7 +327,7 @@ static tsr_status read_plan(reading *work, const tsr_json *value, tsr_plan **out
 }
 
 tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan) {
-  reading work = {.arena = TSR_ARENA_EMPTY};
+  plan_reader work = {.arena = TSR_ARENA_EMPTY};
   const tsr_status status = read_plan(&work, value, out_plan);
   tsr_plan_builder_deinit(&work.builder);
   for (int64_t i = 0; i < work.spec_count; i++) tsr_spec_release(work.specs[i]);
@@ -342,11 +342,11 @@ tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan) {
 }
 
 bool tsr_plan_is_json(const tsr_json *value) {
-  const tsr_json *told = tsr_json_find(value, "schema");
+  const tsr_json *name = tsr_json_find(value, "schema");
   const char *bytes = NULL;
   size_t length = 0;
-  if (!told || tsr_json_kind_of(told) != TSR_JSON_STRING) return false;
-  const tsr_status status = tsr_json_get_string(told, "schema", &bytes, &length);
+  if (!name || tsr_json_kind_of(name) != TSR_JSON_STRING) return false;
+  const tsr_status status = tsr_json_get_string(name, "schema", &bytes, &length);
   tsr_status_free(status);
   return length >= strlen(SCHEMA_PREFIX) && !memcmp(bytes, SCHEMA_PREFIX, strlen(SCHEMA_PREFIX));
 }

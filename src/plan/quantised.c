@@ -24,7 +24,7 @@ static void set_scale(tsr_quantised *items, int64_t index, int64_t with) {
 }
 
 // Either of two tensors of a form that no cut can follow may be the codes, or both are beside them.
-static void look_at_form(const tsr_tree *tree, int64_t index, int64_t of, tsr_quantised *items) {
+static void classify_form(const tsr_tree *tree, int64_t index, int64_t of, tsr_quantised *items) {
   if (may_be_codes(tsr_tree_at(tree, of)))
     pair(items, of, index);
   else if (may_be_codes(tsr_tree_at(tree, index)))
@@ -33,7 +33,7 @@ static void look_at_form(const tsr_tree *tree, int64_t index, int64_t of, tsr_qu
     set_scale(items, index, of);
 }
 
-static void look_at(const tsr_tree *tree, int64_t index, tsr_quantised *items) {
+static void classify(const tsr_tree *tree, int64_t index, tsr_quantised *items) {
   int64_t weight = -1;
   const tsr_companion c = tsr_companion_find(tree, index);
   const bool number = tsr_companion_is_number(tree, index, &weight);
@@ -42,14 +42,14 @@ static void look_at(const tsr_tree *tree, int64_t index, tsr_quantised *items) {
   else if (c.kind == TSR_COMPANION_PART && !c.along && may_be_codes(tsr_tree_at(tree, c.of)))
     pair(items, c.of, index);
   else if (c.kind == TSR_COMPANION_WHOLE && !c.state && c.of >= 0)
-    look_at_form(tree, index, c.of, items);
+    classify_form(tree, index, c.of, items);
 }
 
 tsr_status tsr_quantised_find(const tsr_tree *tree, tsr_quantised **out_items) {
   const int64_t count = tsr_tree_count(tree);
   tsr_quantised *items = calloc((size_t)count + 1, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
-  for (int64_t i = 0; i < count; i++) look_at(tree, i, items);
+  for (int64_t i = 0; i < count; i++) classify(tree, i, items);
   *out_items = items;
   return NULL;
 }

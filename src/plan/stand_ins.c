@@ -19,18 +19,18 @@ static const struct {
 };
 
 // A tensor and those beside it.
-typedef struct standing {
+typedef struct stand_in_search {
   const tsr_tree *tree;
   const tsr_tensor *tensor;
   size_t stem;  // of its path
-} standing;
+} stand_in_search;
 
-static bool has_end(standing *s, const char *end) {
+static bool has_end(stand_in_search *s, const char *end) {
   s->stem = tsr_companion_stem(s->tensor->path, end);
   return s->stem > 0;
 }
 
-static const tsr_tensor *beside(const standing *s, const char *end, int rank) {
+static const tsr_tensor *beside(const stand_in_search *s, const char *end, int rank) {
   const int64_t found = tsr_companion_find_beside(s->tree, s->tensor->path, s->stem, end);
   const tsr_tensor *tensor = found < 0 ? NULL : tsr_tree_at(s->tree, found);
   return tensor && tensor->rank == rank ? tensor : NULL;
@@ -56,7 +56,7 @@ static bool set(tsr_stand_in *out, int64_t outputs, int64_t inputs, const char *
 // ---- packed weights ----
 
 // GPTQ packs inputs into words, AWQ outputs. Scales have every output; the index every input.
-static bool from_qweight(const standing *s, tsr_stand_in *out) {
+static bool from_qweight(const stand_in_search *s, tsr_stand_in *out) {
   const tsr_tensor *own = s->tensor, *scales = beside(s, ".scales", 2);
   if (own->rank != 2 || !scales) return false;
   const tsr_tensor *index = beside(s, ".g_idx", 1), *zeros = beside(s, ".qzeros", 2);
@@ -69,7 +69,7 @@ static bool from_qweight(const standing *s, tsr_stand_in *out) {
 }
 
 // Inputs are packed; zero points, if any, tell by how much, as their outputs are packed alike.
-static bool from_packed(const standing *s, tsr_stand_in *out) {
+static bool from_packed(const stand_in_search *s, tsr_stand_in *out) {
   const tsr_tensor *own = s->tensor, *index = beside(s, ".weight_g_idx", 1);
   const tsr_tensor *zeros = beside(s, ".weight_zero_point", 2);
   if (own->rank != 2) return false;
@@ -80,7 +80,7 @@ static bool from_packed(const standing *s, tsr_stand_in *out) {
 }
 
 // Bytes hold two elements of 4 bits, everything else one.
-static bool from_data(const standing *s, tsr_stand_in *out) {
+static bool from_data(const stand_in_search *s, tsr_stand_in *out) {
   const int64_t each = s->tensor->dtype == TSR_U8 ? 2 : 1;
   return s->tensor->rank == 2 &&
          set(out, s->tensor->dims[0], unpacked(s->tensor->dims[1], 1, each), "oi");
@@ -88,7 +88,7 @@ static bool from_data(const standing *s, tsr_stand_in *out) {
 
 // Under the plain weight's own name: bytes of two elements with a scale for 16 or 32 of them
 // (NVFP4, MXFP4), or MLX's words.
-static bool from_plain(const standing *s, tsr_stand_in *out) {
+static bool from_plain(const stand_in_search *s, tsr_stand_in *out) {
   const tsr_tensor *own = s->tensor;
   const tsr_tensor *scale = beside(s, ".weight_scale", 2), *scales = beside(s, ".scales", 2);
   if (own->rank != 2) return false;
@@ -100,7 +100,7 @@ static bool from_plain(const standing *s, tsr_stand_in *out) {
 }
 
 // Groups of their own dimension: their names have rules.
-static bool from_blocks(const standing *s, tsr_stand_in *out) {
+static bool from_blocks(const stand_in_search *s, tsr_stand_in *out) {
   (void)s;
   (void)out;
   return false;
@@ -108,13 +108,13 @@ static bool from_blocks(const standing *s, tsr_stand_in *out) {
 
 static const struct {
   const char *end, *weight;
-  bool (*from)(const standing *, tsr_stand_in *);
+  bool (*from)(const stand_in_search *, tsr_stand_in *);
 } carriers[] = {
 #define CARRIER(end, axes, weight, form) {end, weight, from_##form},
 #include "plan/companions.def"
 };
 
-static bool find_packed(standing *s, tsr_stand_in *out) {
+static bool find_packed(stand_in_search *s, tsr_stand_in *out) {
   for (size_t i = 0; i < sizeof carriers / sizeof *carriers; i++)
     if (has_end(s, carriers[i].end)) {
       snprintf(out->path, sizeof out->path, "%.*s%s", (int)s->stem, s->tensor->path,
@@ -133,7 +133,7 @@ static int64_t size_at(const tsr_tensor *tensor, const char *axes, char letter, 
 }
 
 // One of two factors whose product is added to a weight: both together have its sizes.
-static bool find_factor(standing *s, tsr_stand_in *out) {
+static bool find_factor(stand_in_search *s, tsr_stand_in *out) {
   for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
     const bool a = has_end(s, factors[i].a), b = !a && has_end(s, factors[i].b);
     if (!a && !b) continue;
@@ -151,7 +151,7 @@ static bool find_factor(standing *s, tsr_stand_in *out) {
 }
 
 bool tsr_stand_in_find(const tsr_tree *tree, int64_t index, tsr_stand_in *out) {
-  standing s = {.tree = tree, .tensor = tsr_tree_at(tree, index)};
+  stand_in_search s = {.tree = tree, .tensor = tsr_tree_at(tree, index)};
   if (strlen(s.tensor->path) >= TSR_COMPANION_NAME) return false;
   if (tsr_companion_find(tree, index).kind) return false;
   if (find_packed(&s, out) || find_factor(&s, out)) return true;
@@ -164,14 +164,14 @@ bool tsr_stand_in_find(const tsr_tree *tree, int64_t index, tsr_stand_in *out) {
 
 // ---- all of them ----
 
-typedef struct gathering {
+typedef struct stand_in_list {
   tsr_tensor *tensors;  // owned
   int64_t count, capacity;
   tsr_name_index names;
   tsr_arena arena;  // paths and dims
-} gathering;
+} stand_in_list;
 
-static tsr_status append(gathering *all, const tsr_stand_in *found, tsr_dtype dtype) {
+static tsr_status append(stand_in_list *all, const tsr_stand_in *found, tsr_dtype dtype) {
   tsr_tensor *list = tsr_grow(all->tensors, all->count, &all->capacity, sizeof *list);
   if (list) all->tensors = list;
   const char *path = tsr_arena_copy(&all->arena, found->path, strlen(found->path));
@@ -186,7 +186,8 @@ static tsr_status append(gathering *all, const tsr_stand_in *found, tsr_dtype dt
 }
 
 // Several tensors may stand for one weight, if they agree about its sizes.
-static tsr_status add(gathering *all, const tsr_stand_in *found, tsr_dtype dtype, int64_t *out_of) {
+static tsr_status add(stand_in_list *all, const tsr_stand_in *found, tsr_dtype dtype,
+                      int64_t *out_of) {
   *out_of = tsr_name_index_find(&all->names, found->path);
   if (*out_of < 0) {
     *out_of = all->count;
@@ -200,7 +201,8 @@ static tsr_status add(gathering *all, const tsr_stand_in *found, tsr_dtype dtype
   return NULL;
 }
 
-static tsr_status gather(gathering *all, const tsr_tree *tree, const bool *decided, int64_t *of) {
+static tsr_status gather(stand_in_list *all, const tsr_tree *tree, const bool *decided,
+                         int64_t *of) {
   tsr_stand_in found;
   for (int64_t i = 0; i < tsr_tree_count(tree); i++) {
     of[i] = -1;
@@ -213,7 +215,7 @@ static tsr_status gather(gathering *all, const tsr_tree *tree, const bool *decid
 }
 
 tsr_status tsr_stand_ins_init(tsr_stand_ins *all, const tsr_tree *tree, const bool *decided) {
-  gathering work = {.names = TSR_NAME_INDEX_EMPTY, .arena = TSR_ARENA_EMPTY};
+  stand_in_list work = {.names = TSR_NAME_INDEX_EMPTY, .arena = TSR_ARENA_EMPTY};
   *all = (tsr_stand_ins){.of = calloc((size_t)tsr_tree_count(tree) + 1, sizeof *all->of)};
   if (!all->of) return tsr_fail(NO_MEMORY, "the weights of a model");
   tsr_status status = gather(&work, tree, decided, all->of);

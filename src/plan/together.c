@@ -71,7 +71,8 @@ static tsr_status add_layer(tsr_together *groups, const tsr_rule *rule, const ch
   return NULL;
 }
 
-static void mark(tsr_together *groups, tsr_together_layer *layer, int64_t rule, int64_t shards) {
+static void mark_broken(tsr_together *groups, tsr_together_layer *layer, int64_t rule,
+                        int64_t shards) {
   if (layer->rule >= 0) return;
   layer->rule = rule;
   layer->shards = shards;
@@ -129,7 +130,8 @@ static void compare(tsr_together *groups, tsr_together_layer *layer, int64_t rul
   }
   layer->mixed |= !one || pieces != layer->pieces || copies != layer->copies;
   if (!evenly && layer->uneven_rule < 0) layer->uneven_rule = rule;
-  if (layer->uneven_rule >= 0 && layer->mixed) mark(groups, layer, layer->uneven_rule, shards);
+  if (layer->uneven_rule >= 0 && layer->mixed)
+    mark_broken(groups, layer, layer->uneven_rule, shards);
 }
 
 static int64_t axis_size(const tsr_together *groups, const char *axis) {
@@ -137,16 +139,16 @@ static int64_t axis_size(const tsr_together *groups, const char *axis) {
   return found < 0 ? 1 : tsr_mesh_axis_at(groups->mesh, found)->size;
 }
 
-bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
-                           int64_t rule_index) {
+bool tsr_together_may_break(const tsr_together *groups, const tsr_plan_builder *builder,
+                            int64_t row, int64_t rule_index) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   const tsr_stored_row *stored = &builder->plan->rows[row];
   if (!rule || !rule->together) return false;
   return stored->policy != TSR_POLICY_ERROR || stored->wanted != stored->final;
 }
 
-tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
-                             int64_t rule_index, bool whole) {
+tsr_status tsr_together_check_row(tsr_together *groups, const tsr_plan_builder *builder,
+                                  int64_t row, int64_t rule_index, bool whole) {
   const tsr_rule *rule = tsr_rules_at(groups->rules, rule_index);
   if (!groups->any_group || !rule || !rule->together) return NULL;
   const tsr_stored_row *stored = &builder->plan->rows[row];
@@ -159,11 +161,11 @@ tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *build
   if (dim < 0 || dim >= tensor->rank || shards == 1) return NULL;
   tsr_together_layer *layer = NULL;
   bool evenly = true;
-  const bool lost = whole || tsr_spec_find_axis(final, rule->over) < 0;
-  if (strict && !lost) return NULL;
+  const bool uncut = whole || tsr_spec_find_axis(final, rule->over) < 0;
+  if (strict && !uncut) return NULL;
   TSR_TRY(add_layer(groups, rule, tensor->path, &layer));
-  if (lost) {
-    mark(groups, layer, rule_index, shards);
+  if (uncut) {
+    mark_broken(groups, layer, rule_index, shards);
     return NULL;
   }
   const int64_t size = tensor->dims[dim];

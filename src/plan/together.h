@@ -41,11 +41,12 @@ TSR_MUST_USE tsr_status tsr_together_add_large(tsr_together *groups, int64_t rul
 TSR_MUST_USE tsr_status tsr_together_find_large(tsr_together *groups, int64_t rule,
                                                 const char *path, bool *out_large);
 // Whether a row that was set by `rule` may keep its group from being cut: nearly none does.
-bool tsr_together_concerns(const tsr_together *groups, const tsr_plan_builder *builder, int64_t row,
-                           int64_t rule);
+bool tsr_together_may_break(const tsr_together *groups, const tsr_plan_builder *builder,
+                            int64_t row, int64_t rule);
 // Looks at a row that was set by `rule`, corrected. `whole`: it will not be cut, whatever its spec.
-TSR_MUST_USE tsr_status tsr_together_look(tsr_together *groups, const tsr_plan_builder *builder,
-                                          int64_t row, int64_t rule, bool whole);
+TSR_MUST_USE tsr_status tsr_together_check_row(tsr_together *groups,
+                                               const tsr_plan_builder *builder, int64_t row,
+                                               int64_t rule, bool whole);
 // After all were looked at: drops the axis from a row whose group cannot be cut in its layer, with
 // a note.
 TSR_MUST_USE tsr_status tsr_together_apply(tsr_together *groups, tsr_plan_builder *builder,

@@ -25,12 +25,12 @@ struct tsr_tree {
 // ---- checks ----
 
 // What a block for the tensors has to hold.
-typedef struct extent {
+typedef struct block_size {
   size_t dims, names, text;  // sizes, logical names, bytes
   int64_t bytes;             // of the tensors themselves
-} extent;
+} block_size;
 
-static tsr_status measure_logical(const tsr_tensor *tensor, extent *needs) {
+static tsr_status measure_logical(const tsr_tensor *tensor, block_size *needs) {
   if (!tensor->logical) return NULL;
   for (int d = 0; d < tensor->rank; d++) {
     const char *name = tensor->logical[d];
@@ -43,7 +43,7 @@ static tsr_status measure_logical(const tsr_tensor *tensor, extent *needs) {
   return NULL;
 }
 
-static tsr_status measure_tensor(const tsr_tensor *tensor, extent *needs) {
+static tsr_status measure_tensor(const tsr_tensor *tensor, block_size *needs) {
   tsr_shape shape;
   int64_t bytes = 0;
   TSR_TRY(tsr_shape_init(&shape, tensor->dims, tensor->rank));
@@ -57,7 +57,7 @@ static tsr_status measure_tensor(const tsr_tensor *tensor, extent *needs) {
   return measure_logical(tensor, needs);
 }
 
-static tsr_status measure(const tsr_tensor *tensors, int64_t count, extent *out_needs) {
+static tsr_status measure(const tsr_tensor *tensors, int64_t count, block_size *out_needs) {
   if (count < 0 || count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "a tree of %lld tensors, wanted 0 to %d", (long long)count,
                     INT32_MAX);
@@ -74,20 +74,20 @@ static tsr_status measure(const tsr_tensor *tensors, int64_t count, extent *out_
 // ---- the block ----
 
 // Where the next sizes, names and bytes go.
-typedef struct filling {
+typedef struct block_cursor {
   int64_t *dims;
   const char **names;
   char *text;
-} filling;
+} block_cursor;
 
-static const char *place_text(filling *at, const char *string) {
+static const char *place_text(block_cursor *at, const char *string) {
   const size_t bytes = strlen(string) + 1;
   const char *const placed = memcpy(at->text, string, bytes);
   at->text += bytes;
   return placed;
 }
 
-static tsr_tensor place_tensor(filling *at, const tsr_tensor *tensor) {
+static tsr_tensor place_tensor(block_cursor *at, const tsr_tensor *tensor) {
   const size_t rank = (size_t)tensor->rank;
   tsr_tensor placed = {.path = place_text(at, tensor->path),
                        .dtype = tensor->dtype,
@@ -104,7 +104,7 @@ static tsr_tensor place_tensor(filling *at, const tsr_tensor *tensor) {
   return placed;
 }
 
-static tsr_tree *place(const tsr_tensor *tensors, int64_t count, const extent *needs) {
+static tsr_tree *place(const tsr_tensor *tensors, int64_t count, const block_size *needs) {
   const size_t tensor_bytes = sizeof *tensors * (size_t)count;
   const size_t dim_bytes = sizeof(int64_t) * needs->dims;
   const size_t name_bytes = sizeof(char *) * needs->names;
@@ -115,8 +115,8 @@ static tsr_tree *place(const tsr_tensor *tensors, int64_t count, const extent *n
   *tree = (tsr_tree){.count = count, .bytes = needs->bytes};
   atomic_init(&tree->references, 1);
   char *const rest = (char *)tree->tensors + tensor_bytes;
-  filling at = {(int64_t *)(void *)rest, (const char **)(void *)(rest + dim_bytes),
-                rest + dim_bytes + name_bytes};
+  block_cursor at = {(int64_t *)(void *)rest, (const char **)(void *)(rest + dim_bytes),
+                     rest + dim_bytes + name_bytes};
   for (int64_t i = 0; i < count; i++) tree->tensors[i] = place_tensor(&at, &tensors[i]);
   return tree;
 }
@@ -133,7 +133,7 @@ static tsr_status index_paths(tsr_tree *tree) {
 }
 
 tsr_status tsr_tree_create(const tsr_tensor *tensors, int64_t count, tsr_tree **out_tree) {
-  extent needs = {0};
+  block_size needs = {0};
   TSR_TRY(measure(tensors, count, &needs));
   tsr_tree *tree = place(tensors, count, &needs);
   if (!tree) return tsr_fail(NO_MEMORY, "tree of %lld tensors", (long long)count);

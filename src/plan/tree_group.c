@@ -15,13 +15,13 @@
 
 // ---- patterns ----
 
-static bool parts_path(char c) { return c == '\0' || strchr("./[]()'\"", c) != NULL; }
+static bool is_separator(char c) { return c == '\0' || strchr("./[]()'\"", c) != NULL; }
 
 // The length of the number that starts at `at`, if it is one whole part of the path; else 0.
 static size_t number_at(const char *path, const char *at, bool slashes) {
   const size_t length = strspn(at, "0123456789");
-  if (!length || !parts_path(at[length])) return 0;
-  if (at == path || parts_path(at[-1])) return length;
+  if (!length || !is_separator(at[length])) return 0;
+  if (at == path || is_separator(at[-1])) return length;
   return slashes && at[-1] == '_' ? length : 0;
 }
 
@@ -58,7 +58,7 @@ typedef struct pattern_group {
   int64_t first, count;
 } pattern_group;
 
-typedef struct grouping {
+typedef struct group_job {
   const tsr_tree *tree;
   const uint64_t *keys;   // NULL = none
   tsr_arena arena;        // patterns
@@ -68,9 +68,9 @@ typedef struct grouping {
   tsr_hash_slots slots;  // of the groups
   int32_t *of_tensor;    // owned: the group of each
   size_t text_bytes;
-} grouping;
+} group_job;
 
-static uint64_t hash_tensor(const grouping *work, int64_t index) {
+static uint64_t hash_tensor(const group_job *work, int64_t index) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, index);
   uint64_t hash =
       tsr_hash64(work->pattern.data, work->pattern.length, work->keys ? work->keys[index] : 0);
@@ -78,7 +78,7 @@ static uint64_t hash_tensor(const grouping *work, int64_t index) {
   return hash ^ (uint64_t)tensor->dtype;
 }
 
-static bool belongs(const grouping *work, const pattern_group *known, int64_t index) {
+static bool is_member(const group_job *work, const pattern_group *known, int64_t index) {
   if (strcmp(known->pattern, tsr_text_string(&work->pattern)) != 0) return false;
   if (work->keys && work->keys[index] != work->keys[known->first]) return false;
   const tsr_tensor *a = tsr_tree_at(work->tree, known->first);
@@ -86,7 +86,7 @@ static bool belongs(const grouping *work, const pattern_group *known, int64_t in
   return tsr_tensor_same_shape(a, b) && tsr_tensor_same_logical(a, b);
 }
 
-static tsr_status add_group(grouping *work, int64_t first, uint64_t hash) {
+static tsr_status add_group(group_job *work, int64_t first, uint64_t hash) {
   pattern_group *groups = tsr_grow(work->groups, work->count, &work->capacity, sizeof *groups);
   if (!groups) return tsr_fail(NO_MEMORY, "%lld groups of tensors", (long long)work->count);
   work->groups = groups;
@@ -99,7 +99,7 @@ static tsr_status add_group(grouping *work, int64_t first, uint64_t hash) {
   return NULL;
 }
 
-static tsr_status gather_tensor(grouping *work, int64_t index) {
+static tsr_status gather_tensor(group_job *work, int64_t index) {
   tsr_text_clear(&work->pattern);
   print_pattern(tsr_tree_at(work->tree, index)->path, &work->pattern);
   TSR_TRY(tsr_text_check(&work->pattern));
@@ -107,7 +107,7 @@ static tsr_status gather_tensor(grouping *work, int64_t index) {
   size_t step = 0;
   int64_t at = -1;
   while ((at = tsr_hash_slots_probe(&work->slots, hash, &step)) >= 0 &&
-         !belongs(work, &work->groups[at], index)) {
+         !is_member(work, &work->groups[at], index)) {
   }
   if (at < 0) {
     at = work->count;
@@ -118,7 +118,7 @@ static tsr_status gather_tensor(grouping *work, int64_t index) {
   return NULL;
 }
 
-static tsr_status gather(grouping *work) {
+static tsr_status gather(group_job *work) {
   const size_t count = (size_t)tsr_tree_count(work->tree);
   work->of_tensor = calloc(count + 1, sizeof *work->of_tensor);
   if (!work->of_tensor) return tsr_fail(NO_MEMORY, "groups of %zu tensors", count);
@@ -128,7 +128,7 @@ static tsr_status gather(grouping *work) {
 
 // ---- the answer: items, members and patterns in one block ----
 
-static tsr_status finish(const grouping *work, tsr_tree_groups *out_groups) {
+static tsr_status finish(const group_job *work, tsr_tree_groups *out_groups) {
   const size_t tensors = (size_t)tsr_tree_count(work->tree);
   const size_t item_bytes = sizeof(tsr_tree_group) * (size_t)work->count;
   const size_t member_bytes = sizeof(int64_t) * tensors;
@@ -154,7 +154,8 @@ static tsr_status finish(const grouping *work, tsr_tree_groups *out_groups) {
 
 tsr_status tsr_tree_group_by(const tsr_tree *tree, const uint64_t *keys,
                              tsr_tree_groups *out_groups) {
-  grouping work = {.tree = tree, .keys = keys, .arena = TSR_ARENA_EMPTY, .pattern = TSR_TEXT_EMPTY};
+  group_job work = {
+      .tree = tree, .keys = keys, .arena = TSR_ARENA_EMPTY, .pattern = TSR_TEXT_EMPTY};
   tsr_status status = gather(&work);
   if (!status) status = finish(&work, out_groups);
   tsr_arena_deinit(&work.arena);

@@ -66,14 +66,14 @@ void tsr_tensor_write(const tsr_tensor *tensor, tsr_json_writer *writer) {
 
 // ---- reading ----
 
-typedef struct reading {
+typedef struct tree_reader {
   tsr_arena arena;
   tsr_tensor *tensors;  // owned
   int64_t count, capacity;
   tsr_text path;  // of the object being read
-} reading;
+} tree_reader;
 
-static tsr_status add(reading *work, const tsr_tensor *tensor) {
+static tsr_status add(tree_reader *work, const tsr_tensor *tensor) {
   tsr_tensor *tensors = tsr_grow(work->tensors, work->count, &work->capacity, sizeof *tensors);
   if (!tensors) return tsr_fail(NO_MEMORY, "tree of %lld tensors", (long long)work->count);
   work->tensors = tensors;
@@ -81,7 +81,7 @@ static tsr_status add(reading *work, const tsr_tensor *tensor) {
   return NULL;
 }
 
-static tsr_status read_list(reading *work, const tsr_json *list) {
+static tsr_status read_list(tree_reader *work, const tsr_json *list) {
   static const char *const keys[] = {"path", "dtype", "shape", "logical", NULL};
   for (const tsr_json *item = tsr_json_first(list); item; item = tsr_json_next(item)) {
     tsr_tensor tensor = {0};
@@ -100,7 +100,7 @@ static bool is_leaf(const tsr_json *object) {
          (dtype && tsr_json_kind_of(dtype) != TSR_JSON_OBJECT);
 }
 
-static tsr_status read_leaf(reading *work, const tsr_json *leaf) {
+static tsr_status read_leaf(tree_reader *work, const tsr_json *leaf) {
   static const char *const keys[] = {"dtype", "shape", "logical", NULL};
   tsr_tensor tensor = {0};
   TSR_TRY(tsr_json_check_keys(leaf, keys));
@@ -110,9 +110,9 @@ static tsr_status read_leaf(reading *work, const tsr_json *leaf) {
   return tensor.path ? add(work, &tensor) : tsr_fail(NO_MEMORY, "path");
 }
 
-static tsr_status read_nested(reading *work, const tsr_json *value);
+static tsr_status read_nested(tree_reader *work, const tsr_json *value);
 
-static tsr_status read_member(reading *work, const tsr_json *member) {
+static tsr_status read_member(tree_reader *work, const tsr_json *member) {
   size_t length = 0;
   const char *key = tsr_json_key(member, &length);
   if (memchr(key, '\0', length)) return tsr_fail(SYNTAX, "a key holds a zero byte");
@@ -122,7 +122,7 @@ static tsr_status read_member(reading *work, const tsr_json *member) {
 }
 
 // Recursion is bounded: the reader of JSON takes no more than 512 levels.
-static tsr_status read_nested(reading *work, const tsr_json *value) {
+static tsr_status read_nested(tree_reader *work, const tsr_json *value) {
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
     return tsr_fail(JSON_KIND, "\"%s\": wanted an object, found %s", tsr_text_string(&work->path),
                     tsr_json_kind_name(tsr_json_kind_of(value)));
@@ -138,7 +138,7 @@ static tsr_status read_nested(reading *work, const tsr_json *value) {
   return NULL;
 }
 
-static tsr_status read_tree(reading *work, const tsr_json *value, tsr_tree **out_tree) {
+static tsr_status read_tree(tree_reader *work, const tsr_json *value, tsr_tree **out_tree) {
   static const char *const keys[] = {"tensors", NULL};
   const tsr_json *list = tsr_json_find(value, "tensors");
   if (list && tsr_json_kind_of(list) == TSR_JSON_ARRAY) {
@@ -151,7 +151,7 @@ static tsr_status read_tree(reading *work, const tsr_json *value, tsr_tree **out
 }
 
 tsr_status tsr_tree_from_json(const tsr_json *value, tsr_tree **out_tree) {
-  reading work = {.arena = TSR_ARENA_EMPTY, .path = TSR_TEXT_EMPTY};
+  tree_reader work = {.arena = TSR_ARENA_EMPTY, .path = TSR_TEXT_EMPTY};
   const tsr_status status = read_tree(&work, value, out_tree);
   tsr_arena_deinit(&work.arena);
   tsr_text_deinit(&work.path);

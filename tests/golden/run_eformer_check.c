@@ -7,7 +7,7 @@
 
 static tsr_status check(const golden_case *c, golden_plan *of, tsr_findings *out) {
   // As eformer has it, P(None) counts as cut.
-  const tsr_check_options options = {.size = sizeof options, .entries_count = true};
+  const tsr_check_options options = {.size = sizeof options, .empty_entries_cut = true};
   TSR_TRY(golden_read_plan(c, of));
   return tsr_plan_check(of->plan, &options, out);
 }

@@ -19,7 +19,7 @@ static void assert_findings(const tsr_plan *plan, const tsr_check_options *optio
   tsr_findings_deinit(&findings);
 }
 
-static const tsr_check_options strict = {.size = sizeof strict, .corrected_count = true};
+static const tsr_check_options strict = {.size = sizeof strict, .corrected_is_error = true};
 
 static const struct {
   const char *spec, *findings;
@@ -89,7 +89,7 @@ static void small_tensors_are_not_worth_it(void **state) {
   const char *const specs[] = {"x", "_", "()"};
   static const char finding[] =
       "warning: w: 8 elements are too few to be worth cutting; 1024 would be\n";
-  tsr_check_options eformer = {.size = sizeof eformer, .entries_count = true};
+  tsr_check_options eformer = {.size = sizeof eformer, .empty_entries_cut = true};
   tsr_check_options tiny = {.size = sizeof tiny, .small_elements = 8};
   tsr_tree *tree = make_tree(&tensor, 1);
   for (int i = 0; i < 3; i++) {

@@ -6,10 +6,10 @@
 #include "support/models.h"
 #include "tessera/compat/eformer_plan.h"
 
-// ---- heirs ----
+// ---- successors ----
 
 static const struct {
-  const char *before, *after, *heirs;  // of each old axis, then the vacant ones
+  const char *before, *after, *successors;  // of each old axis, then the unclaimed ones
 } meshes[] = {
     {"dp=2,tp=4", "tp=8,dp=4", "dp>dp tp>tp |"},
     {"dp=2,tp=4", "data=4,model=2", "dp>data tp>model |"},
@@ -33,15 +33,16 @@ static void axes_pass_on_their_roles(void **state) {
   for (size_t i = 0; i < COUNT_OF(meshes); i++) {
     tsr_mesh *before = make_mesh(meshes[i].before), *after = make_mesh(meshes[i].after);
     tsr_text text = TSR_TEXT_EMPTY;
-    tsr_heirs heirs;
-    tsr_heirs_find(before, after, &heirs);
+    tsr_axis_successors successors;
+    tsr_axis_successors_find(before, after, &successors);
     for (int a = 0; a < tsr_mesh_axis_count(before); a++)
       tsr_text_addf(&text, "%s>%s ", tsr_mesh_axis_at(before, a)->name,
-                    heirs.heir[a] < 0 ? "-" : tsr_mesh_axis_at(after, heirs.heir[a])->name);
+                    successors.of[a] < 0 ? "-" : tsr_mesh_axis_at(after, successors.of[a])->name);
     tsr_text_add(&text, "|");
     for (int a = 0; a < tsr_mesh_axis_count(after); a++)
-      if (heirs.vacant >> a & 1) tsr_text_addf(&text, " %s", tsr_mesh_axis_at(after, a)->name);
-    assert_string_equal(tsr_text_string(&text), meshes[i].heirs);
+      if (successors.unclaimed >> a & 1)
+        tsr_text_addf(&text, " %s", tsr_mesh_axis_at(after, a)->name);
+    assert_string_equal(tsr_text_string(&text), meshes[i].successors);
     tsr_text_deinit(&text);
     tsr_mesh_release(after);
     tsr_mesh_release(before);
