@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/grow.h"
 #include "base/text_internal.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
@@ -81,7 +82,8 @@ typedef struct segment {
 
 typedef struct dim_segments {
   segment *items;  // sorted by lo, then holder; several holders of one stretch follow one another
-  int count, capacity;
+  int count;
+  int64_t capacity;
   bool complete;  // false: the dimension goes on after the last segment
 } dim_segments;
 
@@ -89,13 +91,9 @@ typedef struct dim_segments {
 enum { MOST_SEGMENTS = 4096 };
 
 static tsr_status add_segment(dim_segments *list, segment item) {
-  if (list->count == list->capacity) {
-    const int capacity = list->capacity ? list->capacity * 2 : 32;
-    segment *items = realloc(list->items, (size_t)capacity * sizeof *items);
-    if (!items) return tsr_fail(NO_MEMORY, "figure");
-    list->items = items;
-    list->capacity = capacity;
-  }
+  segment *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *items);
+  if (!items) return tsr_fail(NO_MEMORY, "figure");
+  list->items = items;
   list->items[list->count++] = item;
   return NULL;
 }
@@ -212,18 +210,14 @@ static int64_t shard_number(const layout_figure *f, const int64_t *digits) {
   return shard;
 }
 
-// Adds the devices that hold the shard of these digits.
-static tsr_status add_devices(layout_figure *f, const int64_t *digits, int64_t *count) {
-  const int64_t shard = shard_number(f, digits), replicas = tsr_layout_replica_count(f->layout);
-  if (*count + replicas > f->id_room) {
-    const int64_t room = 2 * (*count + replicas);
-    int64_t *ids = realloc(f->ids, (size_t)room * sizeof *ids);
+// Adds the devices that hold the shard.
+static tsr_status add_devices(layout_figure *f, int64_t shard, int64_t *count) {
+  for (int64_t i = 0; i < tsr_layout_replica_count(f->layout); i++) {
+    int64_t *ids = tsr_grow(f->ids, *count, &f->id_room, sizeof *ids);
     if (!ids) return tsr_fail(NO_MEMORY, "figure");
     f->ids = ids;
-    f->id_room = room;
-  }
-  for (int64_t i = 0; i < replicas; i++)
     f->ids[(*count)++] = device_at(f->layout, tsr_layout_replica_at(f->layout, shard, i));
+  }
   return NULL;
 }
 
@@ -234,19 +228,19 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
   const int row_end = f->rows.dim < 0 ? row_first + 1 : next_stretch(rows, row_first);
   const int column_end =
       f->columns.dim < 0 ? column_first + 1 : next_stretch(columns, column_first);
-  int64_t count = 0, first_shard = -1;
+  int64_t count = 0;
   for (int r = row_first; r < row_end; r++)
     for (int c = column_first; c < column_end; c++) {
       if (f->rows.dim >= 0) digits[f->rows.dim] = rows->items[r].holder;
       if (f->columns.dim >= 0) digits[f->columns.dim] = columns->items[c].holder;
       const int64_t shard = shard_number(f, digits);
-      if (first_shard < 0) first_shard = shard;
+      if (!cell->color_count) cell->shard = shard;
       if (cell->color_count < 4) cell->colors[cell->color_count++] = shard % 4096;
-      TSR_TRY(add_devices(f, digits, &count));
+      TSR_TRY(add_devices(f, shard, &count));
     }
   qsort(f->ids, (size_t)count, sizeof *f->ids, tsr_compare_int64);
   figure_list_ids(f->ids, count, cell->label, sizeof cell->label);
-  snprintf(cell->hint, sizeof cell->hint, "shard %lld, %lld device%s", (long long)first_shard,
+  snprintf(cell->hint, sizeof cell->hint, "shard %lld, %lld device%s", (long long)cell->shard,
            (long long)count, count == 1 ? "" : "s");
   return NULL;
 }
@@ -480,10 +474,7 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
   for (size_t i = 0; i < cells; i++) {
     cli_cell *cell = &out->cells[i];
     if (!cell->color_count) continue;
-    const int64_t position = tsr_mesh_is_abstract(mesh)
-                                 ? cell->colors[0]
-                                 : tsr_mesh_device_find(mesh, strtol(cell->label, NULL, 10));
-    const int64_t process = position < 0 ? 0 : tsr_mesh_process(mesh, position);
+    const int64_t process = tsr_mesh_process(mesh, cell->shard);  // a shard is a device here
     cell->colors[0] = processes > 1 ? process : 0;
     snprintf(cell->hint, sizeof cell->hint, "device %s, process %lld", cell->label,
              (long long)process);

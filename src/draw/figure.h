@@ -28,6 +28,7 @@ typedef struct cli_axis {
 typedef struct cli_cell {
   char label[48];     // "0-3"
   char hint[96];      // shown on hover in HTML
+  int64_t shard;      // the first that holds the cell
   int color_count;    // 0 = blank; several when shards share the cell
   int64_t colors[4];  // indices for the palette
 } cli_cell;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
+#include "draw/box_grid.h"
 #include "draw/figure.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };
@@ -30,56 +31,50 @@ static void add_centred(tsr_text *out, const char *text, int width) {
 }
 
 typedef struct text_style {
-  int cell, left;  // widths of a cell and of the labels at the left
+  tsr_box_grid grid;
+  int left;  // width of the labels at the left
   bool color;
 } text_style;
 
 static text_style measure(const cli_figure *figure, bool color, int width) {
-  text_style style = {.cell = NARROWEST, .color = color};
+  text_style style = {.color = color};
+  int cell = NARROWEST;
   char label[64];
   for (int c = 0; c < figure->columns.count; c++) {
     figure_span_label(&figure->columns.spans[c], label, sizeof label);
-    if (*figure->columns.name && (int)strlen(label) > style.cell) style.cell = (int)strlen(label);
+    if (*figure->columns.name && (int)strlen(label) > cell) cell = (int)strlen(label);
   }
   for (int p = 0; p < figure->panel_count; p++)
     for (int r = 0; r < figure->rows.count; r++)
       for (int c = 0; c < figure->columns.count; c++) {
         const int length = (int)strlen(figure_at(figure, p, r, c)->label);
-        if (length > style.cell) style.cell = length;
+        if (length > cell) cell = length;
       }
   for (int r = 0; r < figure->rows.count && *figure->rows.name; r++) {
     figure_span_label(&figure->rows.spans[r], label, sizeof label);
     if ((int)strlen(label) > style.left) style.left = (int)strlen(label);
   }
-  style.cell = style.cell + 2 > WIDEST ? WIDEST : style.cell + 2;
+  cell = cell + 2 > WIDEST ? WIDEST : cell + 2;
   if (figure->columns.count > 0) {
     const int room = (width - style.left - 3) / figure->columns.count - 1;
-    if (style.cell > room) style.cell = room < NARROWEST ? NARROWEST : room;
+    if (cell > room) cell = room < NARROWEST ? NARROWEST : room;
   }
+  // A tensor without elements is an empty box.
+  style.grid = (tsr_box_grid){.rows = figure->rows.count ? figure->rows.count : 1,
+                              .columns = figure->columns.count ? figure->columns.count : 1,
+                              .width = figure->columns.count ? cell : 0};
   return style;
-}
-
-static void add_rule(const cli_figure *figure, const text_style *style, const char *left,
-                     const char *middle, const char *right, tsr_text *out) {
-  add_repeated(out, " ", style->left + 2);
-  tsr_text_add(out, left);
-  for (int c = 0; c < figure->columns.count; c++) {
-    if (c) tsr_text_add(out, middle);
-    add_repeated(out, "─", style->cell);
-  }
-  tsr_text_add(out, right);
-  tsr_text_add_char(out, '\n');
 }
 
 // A cell that several shards share is striped with their colours.
 static void add_cell(const cli_figure *figure, const cli_cell *cell, const text_style *style,
                      tsr_text *out) {
   if (!cell->color_count || !style->color) {
-    add_centred(out, cell->color_count ? cell->label : "·", style->cell);
+    add_centred(out, cell->color_count ? cell->label : "·", style->grid.width);
     return;
   }
   tsr_text plain = TSR_TEXT_EMPTY;
-  add_centred(&plain, cell->label, style->cell);
+  add_centred(&plain, cell->label, style->grid.width);
   for (int c = 0; c < cell->color_count; c++) {
     unsigned char rgb[3];
     figure_color(cell->colors[c], figure->color_count, rgb);
@@ -96,12 +91,12 @@ static void add_row(const cli_figure *figure, int panel, int row, const text_sty
                     tsr_text *out) {
   char label[64] = "";
   if (*figure->rows.name) figure_span_label(&figure->rows.spans[row], label, sizeof label);
-  tsr_text_addf(out, " %*s │", style->left, label);
-  for (int c = 0; c < figure->columns.count; c++) {
-    if (c) tsr_text_add(out, "│");
-    add_cell(figure, figure_at(figure, panel, row, c), style, out);
+  tsr_text_addf(out, " %*s ", style->left, label);
+  for (int c = 0; c <= style->grid.columns; c++) {
+    tsr_box_add_wall(&style->grid, row, c, out);
+    if (c < figure->columns.count) add_cell(figure, figure_at(figure, panel, row, c), style, out);
   }
-  tsr_text_add(out, "│\n");
+  tsr_text_add_char(out, '\n');
 }
 
 static void add_panel(const cli_figure *figure, int panel, const text_style *style, tsr_text *out) {
@@ -112,17 +107,17 @@ static void add_panel(const cli_figure *figure, int panel, const text_style *sty
     for (int c = 0; c < figure->columns.count; c++) {
       char label[64];
       figure_span_label(&figure->columns.spans[c], label, sizeof label);
-      add_centred(out, label, style->cell);
+      add_centred(out, label, style->grid.width);
       tsr_text_add_char(out, ' ');
     }
     tsr_text_add_char(out, '\n');
   }
-  add_rule(figure, style, "┌", "┬", "┐", out);
-  for (int r = 0; r < figure->rows.count; r++) {
-    if (r) add_rule(figure, style, "├", "┼", "┤", out);
-    add_row(figure, panel, r, style, out);
+  for (int r = 0; r <= style->grid.rows; r++) {
+    add_repeated(out, " ", style->left + 2);
+    tsr_box_add_rule(&style->grid, r, NULL, out);
+    tsr_text_add_char(out, '\n');
+    if (r < figure->rows.count) add_row(figure, panel, r, style, out);
   }
-  add_rule(figure, style, "└", "┴", "┘", out);
 }
 
 void figure_print_text(const cli_figure *figure, bool color, int width, tsr_text *out) {

@@ -12,13 +12,15 @@
 // torus a panel is one z plane (x to the right, y down); without coordinates it is one host. Panels
 // flow from left to right over a canvas of character cells and are printed when a row of them is
 // full. Everything has a bound, so that a machine of 100,000 devices still fits a screen.
+#include "draw/topology_picture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "base/text_internal.h"
-#include "draw/topology_picture.h"
+#include "draw/box_grid.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology.h"
 
@@ -34,197 +36,153 @@ enum {
   HOST_COLUMNS = 8,  // devices in a row, without coordinates
   CELL_TEXT = 12,
   LINE_WIDTH = 100,
-  CANVAS_WIDTH = MOST_COLUMNS * (CELL_TEXT + 3) + 1,
-  CANVAS_HEIGHT = 2 * MOST_ROWS + 2,
-  NO_PROCESS = -1
+  MOST_WIDTH = MOST_COLUMNS * (CELL_TEXT + 3) + 1,
+  MOST_LINES = 2 * MOST_ROWS + 2
 };
 
-struct cell {
-  int64_t process;      // NO_PROCESS = no chip there
+typedef struct chip {
   int64_t first, last;  // ids, when there are several cores
-  int count;
-};
+  int count;            // 0 = no chip there
+} chip;
 
-struct panel {
+typedef struct chip_panel {
   char title[24];
-  int columns, rows;
-  struct cell cells[MOST_ROWS][MOST_COLUMNS];
-};
+  tsr_box_grid grid;
+  int64_t processes[MOST_ROWS][MOST_COLUMNS];  // the groups of the grid
+  chip chips[MOST_ROWS][MOST_COLUMNS];
+} chip_panel;
 
-// Which of the four lines meet in a character cell.
-enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8 };
-static const char *const lines[16] = {" ", "│", "│", "│", "─", "┘", "┐", "┤",
-                                      "─", "└", "┌", "├", "─", "┴", "┬", "┼"};
-
-// A character cell: a letter, or lines when the letter is '\0'.
-struct mark {
-  char letter;
-  unsigned char arms;
-};
-
-struct canvas {
+typedef struct picture {
   const tsr_topology *topology;
   tsr_text *out;
-  int width, height;  // used so far
-  struct mark marks[CANVAS_HEIGHT][CANVAS_WIDTH];
-  int window[3];  // columns, rows and planes that are drawn of a slice
-  int shown;      // devices drawn so far
-};
+  tsr_text lines[MOST_LINES];  // of the panels side by side
+  int width, height;           // used so far
+  int window[3];               // columns, rows and planes that are drawn of a slice
+  int shown;                   // devices drawn so far
+} picture;
 
 // ---- drawing ----
 
-static void flush(struct canvas *canvas) {
-  for (int y = 0; y < canvas->height; y++) {
-    int width = canvas->width;
-    while (width && !canvas->marks[y][width - 1].arms &&
-           (!canvas->marks[y][width - 1].letter || canvas->marks[y][width - 1].letter == ' '))
-      width--;
-    for (int x = 0; x < width; x++) {
-      const struct mark mark = canvas->marks[y][x];
-      if (mark.letter)
-        tsr_text_add_char(canvas->out, mark.letter);
-      else
-        tsr_text_add(canvas->out, lines[mark.arms]);
-    }
-    tsr_text_add_char(canvas->out, '\n');
+// Prints the panels that stand side by side, without blanks at the ends of lines.
+static void flush(picture *p) {
+  for (int y = 0; y < p->height; y++) {
+    tsr_text *line = &p->lines[y];
+    size_t length = line->length;
+    while (length && line->data[length - 1] == ' ') length--;
+    tsr_text_add_bytes(p->out, tsr_text_string(line), length);
+    tsr_text_add_char(p->out, '\n');
+    p->out->failed |= line->failed;
+    tsr_text_clear(line);
   }
-  memset(canvas->marks, 0, sizeof canvas->marks);
-  canvas->width = canvas->height = 0;
+  p->width = p->height = 0;
 }
 
-static void write_letters(struct canvas *canvas, int x, int y, const char *letters) {
-  for (int i = 0; letters[i] && x + i < CANVAS_WIDTH; i++)
-    canvas->marks[y][x + i] = (struct mark){.letter = letters[i]};
-}
-
-static int64_t process_at(const struct panel *panel, int row, int column) {
-  if (row < 0 || column < 0 || row >= panel->rows || column >= panel->columns) return NO_PROCESS;
-  return panel->cells[row][column].process;
-}
-
-// The lines that meet at the upper left corner of a cell.
-static unsigned char arms_at(const struct panel *panel, int row, int column) {
-  const int64_t nw = process_at(panel, row - 1, column - 1),
-                ne = process_at(panel, row - 1, column);
-  const int64_t sw = process_at(panel, row, column - 1), se = process_at(panel, row, column);
-  return (unsigned char)((nw != ne ? UP : 0) | (sw != se ? DOWN : 0) | (nw != sw ? LEFT : 0) |
-                         (ne != se ? RIGHT : 0));
-}
-
-static bool row_has_line(const struct panel *panel, int row) {
-  for (int column = 0; column < panel->columns; column++)
-    if (process_at(panel, row - 1, column) != process_at(panel, row, column)) return true;
-  return false;
-}
-
-static void print_cell(const struct cell *cell, char text[CELL_TEXT + 1]) {
+static void print_chip(const chip *c, char text[CELL_TEXT + 1]) {
   char whole[48] = "";
-  if (cell->count == 1) snprintf(whole, sizeof whole, "%lld", (long long)cell->first);
-  if (cell->count == 2)
-    snprintf(whole, sizeof whole, "%lld,%lld", (long long)cell->first, (long long)cell->last);
-  if (cell->count > 2)
-    snprintf(whole, sizeof whole, "%lld..%lld", (long long)cell->first, (long long)cell->last);
+  if (c->count == 1) snprintf(whole, sizeof whole, "%lld", (long long)c->first);
+  if (c->count > 1)
+    snprintf(whole, sizeof whole, "%lld%s%lld", (long long)c->first, c->count == 2 ? "," : "..",
+             (long long)c->last);
   memcpy(text, whole, CELL_TEXT);
   text[CELL_TEXT] = '\0';
 }
 
 // As wide as the widest cell of any panel with as many cores, so that panels line up.
-static int cell_width(const tsr_topology *topology, const struct panel *panel) {
+static int cell_width(const tsr_topology *topology, const chip_panel *panel) {
   const int64_t highest = topology->places[topology->device_count - 1].id;
   size_t width = 1;
-  for (int row = 0; row < panel->rows; row++)
-    for (int column = 0; column < panel->columns; column++) {
-      struct cell cell = panel->cells[row][column];
+  for (int row = 0; row < panel->grid.rows; row++)
+    for (int column = 0; column < panel->grid.columns; column++) {
+      chip c = panel->chips[row][column];
       char text[CELL_TEXT + 1];
-      cell.first = cell.last = highest;
-      print_cell(&cell, text);
+      c.first = c.last = highest;
+      print_chip(&c, text);
       if (strlen(text) > width) width = strlen(text);
     }
   return (int)width + 2;
 }
 
-static void draw_line_row(struct canvas *canvas, const struct panel *panel, int left, int y,
-                          int row, int width) {
-  for (int column = 0; column <= panel->columns; column++) {
-    const unsigned char arms = arms_at(panel, row, column);
-    canvas->marks[y][left + column * (width + 1)].arms = arms;
-    for (int i = 1; arms & RIGHT && i <= width; i++)
-      canvas->marks[y][left + column * (width + 1) + i].arms = LEFT | RIGHT;
-  }
-}
-
-static void draw_cell_row(struct canvas *canvas, const struct panel *panel, int left, int y,
-                          int row, int width) {
-  for (int column = 0; column <= panel->columns; column++) {
-    const int x = left + column * (width + 1);
-    if (process_at(panel, row, column - 1) != process_at(panel, row, column))
-      canvas->marks[y][x].arms = UP | DOWN;
-    if (column == panel->columns) break;
-    char text[CELL_TEXT + 1];
-    print_cell(&panel->cells[row][column], text);
-    write_letters(canvas, x + width - (int)strlen(text), y, text);
-  }
-}
-
-static bool seen_before(const struct panel *panel, int row, int column) {
+static bool seen_before(const chip_panel *panel, int row, int column) {
   for (int r = 0; r <= row; r++)
-    for (int c = 0; c < panel->columns && (r < row || c < column); c++)
-      if (panel->cells[r][c].process == panel->cells[row][column].process) return true;
+    for (int c = 0; c < panel->grid.columns && (r < row || c < column); c++)
+      if (panel->processes[r][c] == panel->processes[row][column]) return true;
   return false;
 }
 
-// The name of each host whose box starts at this row, in the line above it: "host 12", "h12" where
-// that is too wide, or nothing.
-static void draw_names(struct canvas *canvas, const struct panel *panel, int left, int y, int row,
-                       int width) {
-  for (int column = 0; column < panel->columns; column++) {
-    const int64_t process = panel->cells[row][column].process;
-    if (process == NO_PROCESS || seen_before(panel, row, column)) continue;
+// The name of each host whose box starts at this row, over the line above it: "host 12", "h12"
+// where that is too wide, or nothing.
+static void name_hosts(const chip_panel *panel, int row, char overlay[MOST_WIDTH]) {
+  const int width = panel->grid.width;
+  memset(overlay, 0, MOST_WIDTH);
+  for (int column = 0; row < panel->grid.rows && column < panel->grid.columns; column++) {
+    const int64_t process = panel->processes[row][column];
+    if (process == TSR_BOX_NO_GROUP || seen_before(panel, row, column)) continue;
     int run = width;
-    for (int c = column + 1; process_at(panel, row, c) == process; c++) run += width + 1;
+    for (int c = column + 1; tsr_box_group(&panel->grid, row, c) == process; c++) run += width + 1;
     char name[24];
     if (snprintf(name, sizeof name, "host %lld", (long long)process) > run - 1)
       if (snprintf(name, sizeof name, "h%lld", (long long)process) > run) continue;
     const int indent = (int)strlen(name) < run ? 2 : 1;
-    write_letters(canvas, left + column * (width + 1) + indent, y, name);
+    memcpy(overlay + column * (width + 1) + indent, name, strlen(name));
   }
 }
 
-static void draw(struct canvas *canvas, const struct panel *panel) {
-  const int width = cell_width(canvas->topology, panel);
-  const int total = panel->columns * (width + 1) + 1;
-  if (canvas->width && canvas->width + 2 + total > LINE_WIDTH) flush(canvas);
-  const int left = canvas->width ? canvas->width + 2 : 0;
-  int y = 0;
-  if (*panel->title) write_letters(canvas, left, y++, panel->title);
-  for (int row = 0; row <= panel->rows; row++) {
-    if (row_has_line(panel, row)) {
-      draw_line_row(canvas, panel, left, y, row, width);
-      if (row < panel->rows) draw_names(canvas, panel, left, y, row, width);
-      y++;
-    }
-    if (row < panel->rows) draw_cell_row(canvas, panel, left, y++, row, width);
+static void add_chips(const chip_panel *panel, int row, tsr_text *line) {
+  for (int column = 0; column <= panel->grid.columns; column++) {
+    tsr_box_add_wall(&panel->grid, row, column, line);
+    if (column == panel->grid.columns) break;
+    char text[CELL_TEXT + 1];
+    print_chip(&panel->chips[row][column], text);
+    tsr_text_addf(line, "%*s ", panel->grid.width - 1, text);
   }
-  canvas->width = left + total;
-  if (y > canvas->height) canvas->height = y;
+}
+
+// The next line of a panel, filled with blanks up to `left`; the lines of lower panels end sooner.
+static tsr_text *begin_line(picture *p, int y, int left) {
+  const int gap = p->width ? 2 : 0;
+  tsr_text_addf(&p->lines[y], "%*s", y < p->height ? gap : left, "");
+  return &p->lines[y];
+}
+
+static void draw_panel(picture *p, chip_panel *panel) {
+  panel->grid.width = cell_width(p->topology, panel);
+  while (tsr_box_width(&panel->grid) < (int)strlen(panel->title)) panel->grid.width++;
+  const int total = tsr_box_width(&panel->grid);
+  if (p->width && p->width + 2 + total > LINE_WIDTH) flush(p);
+  const int left = p->width ? p->width + 2 : 0;
+  int y = 0;
+  if (*panel->title) tsr_text_addf(begin_line(p, y++, left), "%-*s", total, panel->title);
+  for (int row = 0; row <= panel->grid.rows; row++) {
+    if (tsr_box_has_rule(&panel->grid, row)) {
+      char overlay[MOST_WIDTH];
+      name_hosts(panel, row, overlay);
+      tsr_box_add_rule(&panel->grid, row, overlay, begin_line(p, y++, left));
+    }
+    if (row < panel->grid.rows) add_chips(panel, row, begin_line(p, y++, left));
+  }
+  for (; y < p->height; y++) tsr_text_addf(begin_line(p, y, left), "%*s", total, "");
+  p->width = left + total;
+  if (y > p->height) p->height = y;
 }
 
 // ---- what to draw ----
 
-static void clear_panel(struct panel *panel) {
-  panel->title[0] = '\0';
-  panel->columns = panel->rows = 0;
+static void clear_panel(chip_panel *panel) {
+  *panel = (chip_panel){.grid = {.groups = panel->processes[0], .stride = MOST_COLUMNS}};
   for (int row = 0; row < MOST_ROWS; row++)
     for (int column = 0; column < MOST_COLUMNS; column++)
-      panel->cells[row][column] = (struct cell){.process = NO_PROCESS};
+      panel->processes[row][column] = TSR_BOX_NO_GROUP;
 }
 
-static void add_device(struct panel *panel, const tsr_device *device, int row, int column) {
-  struct cell *cell = &panel->cells[row][column];
-  if (!cell->count++) cell->first = device->id, cell->process = device->process;
-  cell->last = device->id;
-  if (row >= panel->rows) panel->rows = row + 1;
-  if (column >= panel->columns) panel->columns = column + 1;
+static void add_device(chip_panel *panel, const tsr_device *device, int row, int column) {
+  chip *c = &panel->chips[row][column];
+  if (!c->count++) {
+    c->first = device->id;
+    panel->processes[row][column] = device->process;
+  }
+  c->last = device->id;
+  if (row >= panel->grid.rows) panel->grid.rows = row + 1;
+  if (column >= panel->grid.columns) panel->grid.columns = column + 1;
 }
 
 // What distinguishes the groups of devices that are drawn one after the other.
@@ -247,27 +205,26 @@ static bool next_key(const tsr_topology *topology, key_fn *key, int64_t slice, i
   return found;
 }
 
-static void draw_plane(struct canvas *canvas, int64_t slice, int64_t z) {
-  const tsr_topology *topology = canvas->topology;
-  struct panel panel;
+static void draw_plane(picture *p, int64_t slice, int64_t z) {
+  const tsr_topology *topology = p->topology;
+  chip_panel panel;
   clear_panel(&panel);
   for (int64_t i = 0; i < topology->device_count; i++) {
     const tsr_device *device = &topology->devices[i];
     const int64_t x = device->coords[0] - topology->low[0],
                   y = device->coords[1] - topology->low[1];
-    if (device->slice != slice || device->coords[2] != z || x >= canvas->window[0] ||
-        y >= canvas->window[1])
+    if (device->slice != slice || device->coords[2] != z || x >= p->window[0] || y >= p->window[1])
       continue;
     add_device(&panel, device, (int)y, (int)x);  // both within the window
-    canvas->shown++;
+    p->shown++;
   }
   if (topology->sizes[2] > 1) snprintf(panel.title, sizeof panel.title, "z=%lld", (long long)z);
-  if (panel.rows) draw(canvas, &panel);
+  if (panel.grid.rows) draw_panel(p, &panel);
 }
 
-static void draw_host(struct canvas *canvas, int64_t slice, int64_t process) {
-  const tsr_topology *topology = canvas->topology;
-  struct panel panel;
+static void draw_host(picture *p, int64_t slice, int64_t process) {
+  const tsr_topology *topology = p->topology;
+  chip_panel panel;
   clear_panel(&panel);
   int count = 0;
   for (int64_t i = 0; i < topology->device_count && count < HOST_COLUMNS * MOST_ROWS; i++) {
@@ -277,26 +234,26 @@ static void draw_host(struct canvas *canvas, int64_t slice, int64_t process) {
     count++;
   }
   // A host is one box, its last row included.
-  for (int column = 0; column < panel.columns; column++)
-    panel.cells[panel.rows - 1][column].process = process;
-  canvas->shown += count;
-  draw(canvas, &panel);
+  for (int column = 0; column < panel.grid.columns; column++)
+    panel.processes[panel.grid.rows - 1][column] = process;
+  p->shown += count;
+  draw_panel(p, &panel);
 }
 
-static void draw_slice(struct canvas *canvas, int64_t slice) {
-  const bool torus = canvas->topology->devices[0].has_coords;
+static void draw_slice(picture *p, int64_t slice) {
+  const bool torus = p->topology->devices[0].has_coords;
   key_fn *const key = torus ? plane_of : process_of;
-  const int most = torus ? canvas->window[2] : MOST_HOSTS;
+  const int most = torus ? p->window[2] : MOST_HOSTS;
   int64_t above = INT64_MIN;
   int64_t at = 0;
-  for (int i = 0; i < most && next_key(canvas->topology, key, slice, above, &at); i++) {
+  for (int i = 0; i < most && next_key(p->topology, key, slice, above, &at); i++) {
     if (torus)
-      draw_plane(canvas, slice, at);
+      draw_plane(p, slice, at);
     else
-      draw_host(canvas, slice, at);
+      draw_host(p, slice, at);
     above = at;
   }
-  flush(canvas);
+  flush(p);
 }
 
 // ---- words around it ----
@@ -347,39 +304,38 @@ static void print_summary(const tsr_topology *topology, tsr_text *out) {
 }
 
 // A slice is shown whole where it fits, else its low corner.
-static void choose_window(struct canvas *canvas) {
+static void choose_window(picture *p) {
   static const int most[3] = {MOST_COLUMNS, MOST_ROWS, MOST_PLANES};
   static const int few[3] = {FEW_COLUMNS, FEW_ROWS, FEW_PLANES};
-  for (int i = 0; i < 3; i++)
-    canvas->window[i] = canvas->topology->sizes[i] > most[i] ? few[i] : most[i];
+  for (int i = 0; i < 3; i++) p->window[i] = p->topology->sizes[i] > most[i] ? few[i] : most[i];
 }
 
-static void print_rest(const struct canvas *canvas) {
-  const tsr_topology *topology = canvas->topology;
-  if (canvas->shown == topology->device_count) return;
-  tsr_text_addf(canvas->out, "and %lld more devices",
-                (long long)(topology->device_count - canvas->shown));
+static void print_rest(const picture *p) {
+  const tsr_topology *topology = p->topology;
+  if (p->shown == topology->device_count) return;
+  tsr_text_addf(p->out, "and %lld more devices", (long long)(topology->device_count - p->shown));
   const char *between = ", where ";
   for (int i = 0; i < 3; i++) {
-    if (topology->sizes[i] <= canvas->window[i]) continue;
-    tsr_text_addf(canvas->out, "%s%c >= %lld", between, "xyz"[i],
-                  (long long)(topology->low[i] + canvas->window[i]));
+    if (topology->sizes[i] <= p->window[i]) continue;
+    tsr_text_addf(p->out, "%s%c >= %lld", between, "xyz"[i],
+                  (long long)(topology->low[i] + p->window[i]));
     between = " or ";
   }
-  tsr_text_add_char(canvas->out, '\n');
+  tsr_text_add_char(p->out, '\n');
 }
 
 void tsr_topology_print(const tsr_topology *topology, tsr_text *out) {
-  struct canvas canvas = {.topology = topology, .out = out};
-  choose_window(&canvas);
+  picture p = {.topology = topology, .out = out};
+  choose_window(&p);
   print_summary(topology, out);
   int64_t slice = 0, second = 0;
   next_key(topology, slice_of, 0, INT64_MIN, &slice);
   const bool several = next_key(topology, slice_of, 0, slice, &second);
   for (int i = 0; i < MOST_SLICES; i++) {
     if (several) tsr_text_addf(out, "slice %lld\n", (long long)slice);
-    draw_slice(&canvas, slice);
+    draw_slice(&p, slice);
     if (!next_key(topology, slice_of, 0, slice, &slice)) break;
   }
-  print_rest(&canvas);
+  print_rest(&p);
+  for (int y = 0; y < MOST_LINES; y++) tsr_text_deinit(&p.lines[y]);
 }
