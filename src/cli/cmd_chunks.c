@@ -13,7 +13,7 @@
 #include "tessera/compat/t5x_partitioner.h"
 
 // What the user asks about: the processes of a mesh, and maybe a tensor.
-typedef struct question {
+typedef struct chunks_query {
   const tsr_chunker *chunker;
   const tsr_mesh *mesh;
   int64_t first, end;  // of the chunker's processes
@@ -21,7 +21,7 @@ typedef struct question {
   tsr_shape shape;
   tsr_spec *spec;  // owned
   tsr_chunk_options options;
-} question;
+} chunks_query;
 
 // ---- reading ----
 
@@ -48,39 +48,39 @@ static tsr_status open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
 }
 
 // All processes, or the one of --process, whether it has devices or not.
-static tsr_status choose_processes(const cli_args *args, question *asked) {
+static tsr_status choose_processes(const cli_args *args, chunks_query *query) {
   const char *text = cli_value(args, "process");
   int64_t process = 0;
-  asked->end = tsr_chunker_process_count(asked->chunker);
+  query->end = tsr_chunker_process_count(query->chunker);
   if (!text || !strcmp(text, "all")) return NULL;
   TSR_TRY(cli_int(args, "process", 0, &process));
   if (process < 0 || process > INT32_MAX)
     return tsr_fail(BAD_ARGUMENT, "--process is %lld, wanted a process from 0 on, or all",
                     (long long)process);
   tsr_process_chunks chunks;
-  TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
-  while (tsr_chunker_process_at(asked->chunker, asked->first) != process) asked->first++;
-  asked->end = asked->first + 1;
+  TSR_TRY(tsr_chunker_chunks(query->chunker, process, &chunks));
+  while (tsr_chunker_process_at(query->chunker, query->first) != process) query->first++;
+  query->end = query->first + 1;
   return NULL;
 }
 
-static tsr_status read_tensor(const cli_args *args, question *asked) {
+static tsr_status read_tensor(const cli_args *args, chunks_query *query) {
   const char *shape = cli_value(args, "shape"), *spec = cli_value(args, "spec");
-  asked->options = (tsr_chunk_options){.size = sizeof asked->options,
+  query->options = (tsr_chunk_options){.size = sizeof query->options,
                                        .tuple_axes = cli_has(args, "tuples"),
                                        .uneven = cli_has(args, "uneven"),
                                        .strict = cli_has(args, "strict")};
   if (!shape != !spec)
     return tsr_fail(BAD_ARGUMENT, "--shape and --spec go together: --%s is missing",
                     shape ? "spec" : "shape");
-  if (!shape && (asked->options.tuple_axes || asked->options.uneven || asked->options.strict))
+  if (!shape && (query->options.tuple_axes || query->options.uneven || query->options.strict))
     return tsr_fail(BAD_ARGUMENT,
                     "--tuples, --uneven and --strict are about a tensor: --shape and "
                     "--spec are missing");
   if (!shape) return NULL;
-  TSR_TRY(tsr_shape_parse(shape, &asked->shape));
-  asked->has_tensor = true;
-  return cli_read_spec(spec, NULL, asked->mesh, asked->shape.rank, &asked->shape, &asked->spec);
+  TSR_TRY(tsr_shape_parse(shape, &query->shape));
+  query->has_tensor = true;
+  return cli_read_spec(spec, NULL, query->mesh, query->shape.rank, &query->shape, &query->spec);
 }
 
 // ---- as a table ----
@@ -102,29 +102,29 @@ static int column_width(const char *name) {
   return length < 7 ? 7 : length;
 }
 
-static void print_heading(const question *asked, tsr_text *out) {
+static void print_heading(const chunks_query *query, tsr_text *out) {
   tsr_text_addf(out, " %7s", "process");
-  for (int i = 0; i < tsr_mesh_axis_count(asked->mesh); i++) {
-    const char *name = tsr_mesh_axis_at(asked->mesh, i)->name;
+  for (int i = 0; i < tsr_mesh_axis_count(query->mesh); i++) {
+    const char *name = tsr_mesh_axis_at(query->mesh, i)->name;
     tsr_text_addf(out, "  %*s", column_width(name), name);
   }
-  tsr_text_add(out, asked->has_tensor ? "  replica_id  holds\n" : "\n");
+  tsr_text_add(out, query->has_tensor ? "  replica_id  holds\n" : "\n");
 }
 
-static tsr_status print_row(const question *asked, int64_t process, tsr_text *out) {
+static tsr_status print_row(const chunks_query *query, int64_t process, tsr_text *out) {
   tsr_process_chunks chunks;
-  TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
+  TSR_TRY(tsr_chunker_chunks(query->chunker, process, &chunks));
   tsr_text_addf(out, " %7lld", (long long)process);
-  for (int i = 0; i < tsr_mesh_axis_count(asked->mesh); i++) {
+  for (int i = 0; i < tsr_mesh_axis_count(query->mesh); i++) {
     char cell[48];
     snprintf(cell, sizeof cell, "%lld/%lld", (long long)chunks.chunk_ids[i],
              (long long)chunks.num_chunks[i]);
-    tsr_text_addf(out, "  %*s", column_width(tsr_mesh_axis_at(asked->mesh, i)->name), cell);
+    tsr_text_addf(out, "  %*s", column_width(tsr_mesh_axis_at(query->mesh, i)->name), cell);
   }
-  if (asked->has_tensor) {
+  if (query->has_tensor) {
     tsr_chunk chunk;
-    TSR_TRY(tsr_chunker_local_chunk(asked->chunker, process, &asked->shape, asked->spec,
-                                    &asked->options, &chunk));
+    TSR_TRY(tsr_chunker_local_chunk(query->chunker, process, &query->shape, query->spec,
+                                    &query->options, &chunk));
     tsr_text_addf(out, "  %10lld  ", (long long)chunk.replica_id);
     add_slice(&chunk, out);
   }
@@ -132,10 +132,10 @@ static tsr_status print_row(const question *asked, int64_t process, tsr_text *ou
   return NULL;
 }
 
-static tsr_status print_table(const question *asked, tsr_text *out) {
-  print_heading(asked, out);
-  for (int64_t i = asked->first; i < asked->end; i++)
-    TSR_TRY(print_row(asked, tsr_chunker_process_at(asked->chunker, i), out));
+static tsr_status print_table(const chunks_query *query, tsr_text *out) {
+  print_heading(query, out);
+  for (int64_t i = query->first; i < query->end; i++)
+    TSR_TRY(print_row(query, tsr_chunker_process_at(query->chunker, i), out));
   return NULL;
 }
 
@@ -149,10 +149,10 @@ static void write_per_axis(tsr_json_writer *writer, const char *key, const tsr_m
   tsr_json_end_object(writer);
 }
 
-static tsr_status write_chunk(const question *asked, int64_t process, tsr_json_writer *writer) {
+static tsr_status write_chunk(const chunks_query *query, int64_t process, tsr_json_writer *writer) {
   tsr_chunk chunk;
-  TSR_TRY(tsr_chunker_local_chunk(asked->chunker, process, &asked->shape, asked->spec,
-                                  &asked->options, &chunk));
+  TSR_TRY(tsr_chunker_local_chunk(query->chunker, process, &query->shape, query->spec,
+                                  &query->options, &chunk));
   tsr_json_add_inline_array(writer, "slice");
   for (int d = 0; d < chunk.rank; d++)
     tsr_json_write_ints(writer, (const int64_t[]){chunk.slice[d].lo, chunk.slice[d].hi}, 2);
@@ -161,31 +161,32 @@ static tsr_status write_chunk(const question *asked, int64_t process, tsr_json_w
   return NULL;
 }
 
-static tsr_status write_process(const question *asked, int64_t process, tsr_json_writer *writer) {
+static tsr_status write_process(const chunks_query *query, int64_t process,
+                                tsr_json_writer *writer) {
   tsr_process_chunks chunks;
-  TSR_TRY(tsr_chunker_chunks(asked->chunker, process, &chunks));
+  TSR_TRY(tsr_chunker_chunks(query->chunker, process, &chunks));
   tsr_json_begin_object(writer);
   tsr_json_add_int(writer, "process", process);
-  write_per_axis(writer, "num_chunks", asked->mesh, chunks.num_chunks);
-  write_per_axis(writer, "chunk_ids", asked->mesh, chunks.chunk_ids);
-  if (asked->has_tensor) TSR_TRY(write_chunk(asked, process, writer));
+  write_per_axis(writer, "num_chunks", query->mesh, chunks.num_chunks);
+  write_per_axis(writer, "chunk_ids", query->mesh, chunks.chunk_ids);
+  if (query->has_tensor) TSR_TRY(write_chunk(query, process, writer));
   tsr_json_end_object(writer);
   return NULL;
 }
 
-static tsr_status print_json(const question *asked, tsr_text *out) {
+static tsr_status print_json(const chunks_query *query, tsr_text *out) {
   tsr_json_writer writer;
   tsr_json_begin_document(&writer, out);
   tsr_json_write_key(&writer, "mesh");
-  tsr_mesh_to_json(asked->mesh, &writer);
-  if (asked->has_tensor) {
-    tsr_json_add_ints(&writer, "shape", asked->shape.dims, (size_t)asked->shape.rank);
+  tsr_mesh_to_json(query->mesh, &writer);
+  if (query->has_tensor) {
+    tsr_json_add_ints(&writer, "shape", query->shape.dims, (size_t)query->shape.rank);
     tsr_json_write_key(&writer, "spec");
-    tsr_spec_to_json(asked->spec, &writer);
+    tsr_spec_to_json(query->spec, &writer);
   }
   tsr_json_add_array(&writer, "processes");
-  for (int64_t i = asked->first; i < asked->end; i++)
-    TSR_TRY(write_process(asked, tsr_chunker_process_at(asked->chunker, i), &writer));
+  for (int64_t i = query->first; i < query->end; i++)
+    TSR_TRY(write_process(query, tsr_chunker_process_at(query->chunker, i), &writer));
   tsr_json_end_array(&writer);
   tsr_json_end_document(&writer);
   return NULL;
@@ -194,14 +195,14 @@ static tsr_status print_json(const question *asked, tsr_text *out) {
 // ---- the command ----
 
 static tsr_status answer(const cli_args *args, const tsr_chunker *chunker) {
-  question asked = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
+  chunks_query query = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = choose_processes(args, &asked);
-  if (!status) status = read_tensor(args, &asked);
+  tsr_status status = choose_processes(args, &query);
+  if (!status) status = read_tensor(args, &query);
   if (!status)
-    status = cli_has(args, "json") ? print_json(&asked, &text) : print_table(&asked, &text);
+    status = cli_has(args, "json") ? print_json(&query, &text) : print_table(&query, &text);
   if (!status) status = cli_output(&text, NULL);
-  tsr_spec_release(asked.spec);
+  tsr_spec_release(query.spec);
   tsr_text_deinit(&text);
   return status;
 }

@@ -11,58 +11,59 @@
 #include "tessera/compat/t5x_partitioner.h"
 
 // What the user asks about: the hosts of a partitioner, or one of them.
-typedef struct question {
+typedef struct data_layout_query {
   const tsr_partitioner *partitioner;
   const tsr_chunker *chunker;
   int64_t batch;
   bool has_data_axis, one_host;
   int64_t host;
-} question;
+} data_layout_query;
 
 // ---- reading ----
 
-static tsr_status read_host(const cli_args *args, question *asked) {
+static tsr_status read_host(const cli_args *args, data_layout_query *query) {
   int64_t host = 0;
   TSR_TRY(cli_int(args, "host-index", 0, &host));
   if (host < 0 || host > INT32_MAX)
     return tsr_fail(BAD_ARGUMENT, "--host-index is %lld, wanted a host from 0 on", (long long)host);
-  asked->one_host = cli_has(args, "host-index");
-  asked->host = host;
+  query->one_host = cli_has(args, "host-index");
+  query->host = host;
   return NULL;
 }
 
-static tsr_status read_question(const cli_args *args, question *asked) {
-  const tsr_spec *spec = tsr_partitioner_data_partition_spec(asked->partitioner);
-  asked->has_data_axis = tsr_spec_desc_of(spec)->dims[0].stage_count > 0;
-  TSR_TRY(read_host(args, asked));
-  TSR_TRY(cli_int(args, "batch", 0, &asked->batch));
-  if (cli_has(args, "batch") && asked->batch < 1)
-    return tsr_fail(BAD_ARGUMENT, "--batch is %lld, wanted 1 or more", (long long)asked->batch);
+static tsr_status read_question(const cli_args *args, data_layout_query *query) {
+  const tsr_spec *spec = tsr_partitioner_data_partition_spec(query->partitioner);
+  query->has_data_axis = tsr_spec_desc_of(spec)->dims[0].stage_count > 0;
+  TSR_TRY(read_host(args, query));
+  TSR_TRY(cli_int(args, "batch", 0, &query->batch));
+  if (cli_has(args, "batch") && query->batch < 1)
+    return tsr_fail(BAD_ARGUMENT, "--batch is %lld, wanted 1 or more", (long long)query->batch);
   return NULL;
 }
 
-static tsr_status find_layout(const question *asked, int64_t process, tsr_data_layout *out_layout) {
+static tsr_status find_layout(const data_layout_query *query, int64_t process,
+                              tsr_data_layout *out_layout) {
   const tsr_data_layout_options options = {.size = sizeof options,
-                                           .host_index = asked->one_host ? &process : NULL,
+                                           .host_index = query->one_host ? &process : NULL,
                                            .serve_host_index = true};
-  return tsr_partitioner_data_layout(asked->partitioner, process, asked->batch, &options,
+  return tsr_partitioner_data_layout(query->partitioner, process, query->batch, &options,
                                      out_layout);
 }
 
-typedef tsr_status row_function(const question *asked, int64_t process, void *out);
+typedef tsr_status row_function(const data_layout_query *query, int64_t process, void *out);
 
-static tsr_status for_each_host(const question *asked, row_function *row, void *out) {
-  if (asked->one_host) return row(asked, asked->host, out);
-  for (int64_t i = 0; i < tsr_chunker_process_count(asked->chunker); i++)
-    TSR_TRY(row(asked, tsr_chunker_process_at(asked->chunker, i), out));
+static tsr_status for_each_host(const data_layout_query *query, row_function *row, void *out) {
+  if (query->one_host) return row(query, query->host, out);
+  for (int64_t i = 0; i < tsr_chunker_process_count(query->chunker); i++)
+    TSR_TRY(row(query, tsr_chunker_process_at(query->chunker, i), out));
   return NULL;
 }
 
 // ---- as a table ----
 
-static tsr_status print_row(const question *asked, int64_t process, void *out) {
+static tsr_status print_row(const data_layout_query *query, int64_t process, void *out) {
   tsr_data_layout layout;
-  TSR_TRY(find_layout(asked, process, &layout));
+  TSR_TRY(find_layout(query, process, &layout));
   const tsr_range rows = tsr_data_layout_rows(&layout);
   char shard[48], range[48] = "all";
   snprintf(shard, sizeof shard, "%lld/%lld", (long long)layout.shard_id,
@@ -74,36 +75,36 @@ static tsr_status print_row(const question *asked, int64_t process, void *out) {
   return NULL;
 }
 
-static tsr_status print_heading(const question *asked, tsr_text *out) {
-  const tsr_mesh *mesh = tsr_partitioner_mesh(asked->partitioner);
-  int64_t batch = asked->batch;
-  if (!batch && asked->has_data_axis)
-    TSR_TRY(tsr_partitioner_data_mesh_size(asked->partitioner, &batch));
+static tsr_status print_heading(const data_layout_query *query, tsr_text *out) {
+  const tsr_mesh *mesh = tsr_partitioner_mesh(query->partitioner);
+  int64_t batch = query->batch;
+  if (!batch && query->has_data_axis)
+    TSR_TRY(tsr_partitioner_data_mesh_size(query->partitioner, &batch));
   tsr_text_add(out, "mesh ");
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++)
     tsr_text_addf(out, "%s%s=%lld", i ? "," : "", tsr_mesh_axis_at(mesh, i)->name,
                   (long long)tsr_mesh_axis_at(mesh, i)->size);
   if (batch) tsr_text_addf(out, "; a batch of %lld", (long long)batch);
-  tsr_text_add(out, asked->has_data_axis ? " over " : "; no axis cuts the data");
-  if (asked->has_data_axis)
-    TSR_TRY(tsr_spec_print(tsr_partitioner_data_partition_spec(asked->partitioner), TSR_FORM_SHORT,
+  tsr_text_add(out, query->has_data_axis ? " over " : "; no axis cuts the data");
+  if (query->has_data_axis)
+    TSR_TRY(tsr_spec_print(tsr_partitioner_data_partition_spec(query->partitioner), TSR_FORM_SHORT,
                            out));
   tsr_text_addf(out, "\n\n %7s  %7s  %13s  %s\n", "process", "shard", "rows",
                 "first of its replicas");
   return NULL;
 }
 
-static tsr_status print_table(const question *asked, tsr_text *out) {
-  TSR_TRY(print_heading(asked, out));
-  return for_each_host(asked, print_row, out);
+static tsr_status print_table(const data_layout_query *query, tsr_text *out) {
+  TSR_TRY(print_heading(query, out));
+  return for_each_host(query, print_row, out);
 }
 
 // ---- as data ----
 
-static tsr_status write_row(const question *asked, int64_t process, void *out) {
+static tsr_status write_row(const data_layout_query *query, int64_t process, void *out) {
   tsr_json_writer *writer = out;
   tsr_data_layout layout;
-  TSR_TRY(find_layout(asked, process, &layout));
+  TSR_TRY(find_layout(query, process, &layout));
   const tsr_range rows = tsr_data_layout_rows(&layout);
   tsr_json_begin_object(writer);
   tsr_json_add_int(writer, "process", process);
@@ -124,18 +125,18 @@ static tsr_status write_row(const question *asked, int64_t process, void *out) {
   return NULL;
 }
 
-static tsr_status print_json(const question *asked, tsr_text *out) {
+static tsr_status print_json(const data_layout_query *query, tsr_text *out) {
   tsr_json_writer writer;
   int64_t size = 0;
-  TSR_TRY(tsr_partitioner_data_mesh_size(asked->partitioner, &size));
+  TSR_TRY(tsr_partitioner_data_mesh_size(query->partitioner, &size));
   tsr_json_begin_document(&writer, out);
   tsr_json_write_key(&writer, "mesh");
-  tsr_mesh_to_json(tsr_partitioner_mesh(asked->partitioner), &writer);
+  tsr_mesh_to_json(tsr_partitioner_mesh(query->partitioner), &writer);
   tsr_json_write_key(&writer, "data_partition_spec");
-  tsr_spec_to_json(tsr_partitioner_data_partition_spec(asked->partitioner), &writer);
+  tsr_spec_to_json(tsr_partitioner_data_partition_spec(query->partitioner), &writer);
   tsr_json_add_int(&writer, "data_mesh_size", size);
   tsr_json_add_array(&writer, "processes");
-  TSR_TRY(for_each_host(asked, write_row, &writer));
+  TSR_TRY(for_each_host(query, write_row, &writer));
   tsr_json_end_array(&writer);
   tsr_json_end_document(&writer);
   return NULL;
@@ -145,11 +146,11 @@ static tsr_status print_json(const question *asked, tsr_text *out) {
 
 static tsr_status answer(const cli_args *args, const tsr_partitioner *partitioner,
                          const tsr_chunker *chunker) {
-  question asked = {.partitioner = partitioner, .chunker = chunker};
-  TSR_TRY(read_question(args, &asked));
+  data_layout_query query = {.partitioner = partitioner, .chunker = chunker};
+  TSR_TRY(read_question(args, &query));
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status =
-      cli_has(args, "json") ? print_json(&asked, &text) : print_table(&asked, &text);
+      cli_has(args, "json") ? print_json(&query, &text) : print_table(&query, &text);
   if (!status) status = cli_output(&text, NULL);
   tsr_text_deinit(&text);
   return status;

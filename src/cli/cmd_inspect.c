@@ -32,7 +32,7 @@ static tsr_status check_options(const cli_args *args) {
 }
 
 // Which of the choices it is was checked with the option.
-static void read_share(const cli_args *args, cli_inspect *job) {
+static void read_share(const cli_args *args, tsr_inspect_report *job) {
   static const char *const words[TSR_SHARE_KIND_COUNT] = {
 #define X(id, word) [TSR_SHARE_BY_##id] = (word),
       TSR_SHARES(X)
@@ -43,7 +43,7 @@ static void read_share(const cli_args *args, cli_inspect *job) {
     if (!strcmp(job->by_word, words[i])) job->by = (tsr_share_kind)i;
 }
 
-static tsr_status find_tensor(const cli_args *args, cli_inspect *job) {
+static tsr_status find_tensor(const cli_args *args, tsr_inspect_report *job) {
   const char *name = cli_value(args, "tensor");
   const tsr_tree *tree = tsr_checkpoint_tree(job->checkpoint);
   job->tensor = -1;
@@ -57,7 +57,7 @@ static tsr_status find_tensor(const cli_args *args, cli_inspect *job) {
                             (long long)tsr_tree_count(tree));
 }
 
-static tsr_status read_slice(const cli_args *args, cli_inspect *job) {
+static tsr_status read_slice(const cli_args *args, tsr_inspect_report *job) {
   const char *text = cli_value(args, "slice");
   int64_t memory = 0;
   int jobs = 0;
@@ -76,7 +76,7 @@ static tsr_status read_slice(const cli_args *args, cli_inspect *job) {
 
 // ---- gathering ----
 
-static tsr_status list(const cli_args *args, cli_inspect *job) {
+static tsr_status list(const cli_args *args, tsr_inspect_report *job) {
   const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
   tsr_inspect_options options = {.size = sizeof options, .group = job->grouped};
   options.filter = (tsr_tree_filter){.include = include,
@@ -91,8 +91,8 @@ static tsr_status list(const cli_args *args, cli_inspect *job) {
              : NULL;
 }
 
-static tsr_status read_tensors(const cli_args *args, const cli_inspect *job, const int64_t *tensors,
-                               int64_t count, tsr_survey_row *rows) {
+static tsr_status read_tensors(const cli_args *args, const tsr_inspect_report *job,
+                               const int64_t *tensors, int64_t count, tsr_survey_row *rows) {
   tsr_verify_options options = {.size = sizeof options,
                                 .stats = job->stats,
                                 .hashes = job->hashes,
@@ -104,7 +104,7 @@ static tsr_status read_tensors(const cli_args *args, const cli_inspect *job, con
 }
 
 // All tensors of all rows in one go; then what belongs to a row is put together.
-static tsr_status survey_rows(const cli_args *args, cli_inspect *job, int64_t *tensors,
+static tsr_status survey_rows(const cli_args *args, tsr_inspect_report *job, int64_t *tensors,
                               tsr_survey_row *rows) {
   const int64_t row_count = tsr_inspection_count(job->listing);
   int64_t count = 0;
@@ -122,7 +122,7 @@ static tsr_status survey_rows(const cli_args *args, cli_inspect *job, int64_t *t
   return NULL;
 }
 
-static tsr_status survey(const cli_args *args, cli_inspect *job) {
+static tsr_status survey(const cli_args *args, tsr_inspect_report *job) {
   const int64_t count =
       job->listing ? tsr_inspection_sums(job->listing, TSR_DTYPE_NONE).tensors : 1;
   if (!job->stats && !job->hashes) return NULL;
@@ -138,19 +138,19 @@ static tsr_status survey(const cli_args *args, cli_inspect *job) {
   return status;
 }
 
-static bool all_agree(const cli_inspect *job) {
+static bool all_agree(const tsr_inspect_report *job) {
   if (!job->survey) return true;
-  if (!job->listing) return !cli_inspect_disagrees(job, job->tensor, job->survey);
+  if (!job->listing) return !tsr_inspect_report_disagrees(job, job->tensor, job->survey);
   for (int64_t i = 0; i < tsr_inspection_count(job->listing); i++)
-    if (cli_inspect_disagrees(job, tsr_inspection_row(job->listing, i)->tensors[0],
-                              &job->survey[i]))
+    if (tsr_inspect_report_disagrees(job, tsr_inspection_row(job->listing, i)->tensors[0],
+                                     &job->survey[i]))
       return false;
   return true;
 }
 
 // ---- the command ----
 
-static tsr_status inspect(const cli_args *args, cli_inspect *job) {
+static tsr_status inspect(const cli_args *args, tsr_inspect_report *job) {
   TSR_TRY(check_options(args));
   TSR_TRY(cli_open_checkpoint(args, job->path, "from", &job->checkpoint));
   TSR_TRY(find_tensor(args, job));
@@ -158,20 +158,20 @@ static tsr_status inspect(const cli_args *args, cli_inspect *job) {
   if (job->tensor < 0) TSR_TRY(list(args, job));
   TSR_TRY(survey(args, job));
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status =
-      cli_has(args, "json") ? cli_inspect_write(job, &text) : cli_inspect_print(job, &text);
+  tsr_status status = cli_has(args, "json") ? tsr_inspect_report_to_json(job, &text)
+                                            : tsr_inspect_report_print(job, &text);
   if (!status) status = cli_output(&text, NULL);
   tsr_text_deinit(&text);
   return status;
 }
 
 static tsr_status run_inspect(const cli_args *args, int *out_exit) {
-  cli_inspect job = {.path = args->positional[0],
-                     .grouped = cli_has(args, "group"),
-                     .full = cli_has(args, "full"),
-                     .stats = cli_has(args, "stats"),
-                     .hashes = cli_has(args, "hash"),
-                     .tensor = -1};
+  tsr_inspect_report job = {.path = args->positional[0],
+                            .grouped = cli_has(args, "group"),
+                            .full = cli_has(args, "full"),
+                            .stats = cli_has(args, "stats"),
+                            .hashes = cli_has(args, "hash"),
+                            .tensor = -1};
   read_share(args, &job);
   tsr_status status = inspect(args, &job);
   if (!status && !all_agree(&job)) *out_exit = EXIT_NO;

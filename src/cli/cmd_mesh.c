@@ -15,17 +15,17 @@
 
 // ---- reading the axes that the user asks for ----
 
-typedef struct asked_axes {
+typedef struct axis_list {
   char buffer[1024];
   int count;
   const char *names[TSR_MAX_AXES];
   int64_t sizes[TSR_MAX_AXES];
   tsr_axis axes[TSR_MAX_AXES];
-} asked_axes;
+} axis_list;
 
 // "data=4,model=2" split up, because builders want names and sizes apart. `what` stands in
 // messages.
-static tsr_status read_axes(const char *what, const char *text, asked_axes *out) {
+static tsr_status read_axes(const char *what, const char *text, axis_list *out) {
   const char *items[TSR_MAX_AXES];
   TSR_TRY(cli_names(what, text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items, &out->count));
   for (int i = 0; i < out->count; i++) {
@@ -42,8 +42,8 @@ static tsr_status read_axes(const char *what, const char *text, asked_axes *out)
 }
 
 static tsr_status name_array(const tsr_topology *topology, tsr_device_array *array,
-                             const asked_axes *asked, tsr_mesh **out_mesh) {
-  tsr_status status = tsr_mesh_from_array(topology, array, asked->names, out_mesh);
+                             const axis_list *wanted, tsr_mesh **out_mesh) {
+  tsr_status status = tsr_mesh_from_array(topology, array, wanted->names, out_mesh);
   tsr_device_array_deinit(array);
   return status;
 }
@@ -59,39 +59,39 @@ static tsr_jax_mesh_options jax_options(const cli_args *args) {
 
 static tsr_status build_device(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
-  asked_axes asked;
-  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
-  TSR_TRY(tsr_sizes_complete(asked.sizes, asked.count, tsr_topology_device_count(topology)));
+  axis_list wanted;
+  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
+  TSR_TRY(tsr_sizes_complete(wanted.sizes, wanted.count, tsr_topology_device_count(topology)));
   const tsr_jax_mesh_options options = jax_options(args);
   tsr_device_array array;
-  TSR_TRY(tsr_jax_create_device_mesh(topology, asked.sizes, asked.count, &options, &array, NULL));
-  return name_array(topology, &array, &asked, out_mesh);
+  TSR_TRY(tsr_jax_create_device_mesh(topology, wanted.sizes, wanted.count, &options, &array, NULL));
+  return name_array(topology, &array, &wanted, out_mesh);
 }
 
 static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
-  asked_axes asked;
-  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
+  axis_list wanted;
+  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   const char *text = NULL;
   TSR_TRY(cli_required(args, "dcn", &text));
   int64_t dcn[TSR_MAX_AXES];
   int count = 0;
   TSR_TRY(cli_ints("--dcn", text, TSR_MAX_AXES, dcn, &count));
-  if (count != asked.count)
+  if (count != wanted.count)
     return tsr_fail(BAD_ARGUMENT, "--dcn has %d numbers, wanted one for each of the %d axes", count,
-                    asked.count);
+                    wanted.count);
   const tsr_jax_mesh_options options = jax_options(args);
   tsr_device_array array;
-  TSR_TRY(
-      tsr_jax_create_hybrid_device_mesh(topology, asked.sizes, dcn, asked.count, &options, &array));
-  return name_array(topology, &array, &asked, out_mesh);
+  TSR_TRY(tsr_jax_create_hybrid_device_mesh(topology, wanted.sizes, dcn, wanted.count, &options,
+                                            &array));
+  return name_array(topology, &array, &wanted, out_mesh);
 }
 
 static tsr_status build_make(const cli_args *args, const tsr_topology *topology,
                              tsr_mesh **out_mesh) {
-  asked_axes asked;
-  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
-  return tsr_jax_make_mesh(topology, asked.axes, asked.count, false, out_mesh);
+  axis_list wanted;
+  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
+  return tsr_jax_make_mesh(topology, wanted.axes, wanted.count, false, out_mesh);
 }
 
 static tsr_status build_t5x(const cli_args *args, const tsr_topology *topology,
@@ -108,14 +108,14 @@ static tsr_status build_t5x(const cli_args *args, const tsr_topology *topology,
 
 static tsr_status build_eformer(const cli_args *args, const tsr_topology *topology,
                                 tsr_mesh **out_mesh) {
-  asked_axes asked;
-  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
+  axis_list wanted;
+  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   int64_t dcn[TSR_MAX_AXES];
   tsr_eformer_mesh_options options = {.size = sizeof options,
-                                      .axis_dims = asked.sizes,
-                                      .axis_dim_count = asked.count,
-                                      .axis_names = asked.names,
-                                      .axis_name_count = asked.count};
+                                      .axis_dims = wanted.sizes,
+                                      .axis_dim_count = wanted.count,
+                                      .axis_names = wanted.names,
+                                      .axis_name_count = wanted.count};
   if (cli_has(args, "dcn")) {
     TSR_TRY(
         cli_ints("--dcn", cli_value(args, "dcn"), TSR_MAX_AXES, dcn, &options.dcn_mesh_dim_count));
@@ -127,22 +127,22 @@ static tsr_status build_eformer(const cli_args *args, const tsr_topology *topolo
 // Axes in --traffic get their bytes as all-reduces: "data=1000000000,model=5000000".
 static tsr_status build_search(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
-  asked_axes asked, traffic;
+  axis_list wanted, traffic;
   const char *text = NULL;
-  TSR_TRY(read_axes("mesh", args->positional[0], &asked));
+  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   TSR_TRY(cli_required(args, "traffic", &text));
   TSR_TRY(read_axes("--traffic", text, &traffic));
   tsr_axis_traffic bytes[TSR_MAX_AXES] = {0};
   for (int i = 0; i < traffic.count; i++) {
-    int axis = asked.count - 1;
-    while (axis >= 0 && strcmp(asked.names[axis], traffic.names[i]) != 0) axis--;
+    int axis = wanted.count - 1;
+    while (axis >= 0 && strcmp(wanted.names[axis], traffic.names[i]) != 0) axis--;
     if (axis < 0)
       return tsr_fail(UNKNOWN_MESH_AXIS, "--traffic names axis \"%s\", which the mesh lacks",
                       traffic.names[i]);
     bytes[axis].bytes[TSR_COLLECTIVE_ALL_REDUCE] = traffic.sizes[i];
   }
   double seconds = 0;
-  TSR_TRY(tsr_mesh_search(topology, asked.axes, asked.count, bytes, out_mesh, &seconds));
+  TSR_TRY(tsr_mesh_search(topology, wanted.axes, wanted.count, bytes, out_mesh, &seconds));
   fprintf(stderr, "communication takes %.3g ms a step by the link model\n", seconds * 1e3);
   return NULL;
 }
@@ -193,16 +193,16 @@ static void replace(tsr_mesh **mesh, tsr_mesh *changed) {
 }
 
 static tsr_status change_slice(const char *text, tsr_mesh **mesh) {
-  asked_axes asked;
+  axis_list wanted;
   tsr_mesh *changed = NULL;
-  TSR_TRY(read_axes("--slice", text, &asked));
-  for (int i = 0; i < asked.count; i++) {
-    const int axis = tsr_mesh_axis_find(*mesh, asked.names[i]);
-    if (axis >= 0 && asked.sizes[i] >= tsr_mesh_axis_at(*mesh, axis)->size)
+  TSR_TRY(read_axes("--slice", text, &wanted));
+  for (int i = 0; i < wanted.count; i++) {
+    const int axis = tsr_mesh_axis_find(*mesh, wanted.names[i]);
+    if (axis >= 0 && wanted.sizes[i] >= tsr_mesh_axis_at(*mesh, axis)->size)
       return tsr_fail(BAD_ARGUMENT, "index %lld of axis \"%s\", whose size is %lld",
-                      (long long)asked.sizes[i], asked.names[i],
+                      (long long)wanted.sizes[i], wanted.names[i],
                       (long long)tsr_mesh_axis_at(*mesh, axis)->size);
-    TSR_TRY(tsr_mesh_slice(*mesh, asked.names[i], asked.sizes[i], &changed));
+    TSR_TRY(tsr_mesh_slice(*mesh, wanted.names[i], wanted.sizes[i], &changed));
     replace(mesh, changed);
   }
   return NULL;
@@ -290,17 +290,18 @@ static tsr_status print_picture(const cli_args *args, const tsr_mesh *mesh, tsr_
   if (tsr_mesh_device_count(mesh) > CLI_MOST_DEVICES)
     return tsr_fail(TOO_LARGE, "a picture of %lld devices; --text and --json print their axes",
                     (long long)tsr_mesh_device_count(mesh));
-  const cli_limits limits = svg ? (cli_limits){64, 64, 24} : (cli_limits){24, cli_width() / 6, 8};
-  cli_figure figure = {0};
-  TSR_TRY(figure_from_mesh(mesh, limits, &figure));
+  const tsr_figure_limits limits =
+      svg ? (tsr_figure_limits){64, 64, 24} : (tsr_figure_limits){24, cli_width() / 6, 8};
+  tsr_figure figure = {0};
+  TSR_TRY(tsr_figure_from_mesh(mesh, limits, &figure));
   tsr_status status = NULL;
   if (svg) {
-    figure_print_svg(&figure, out);
+    tsr_figure_print_svg(&figure, out);
   } else {
-    figure_print_text(&figure, cli_use_color(args), cli_width(), out);
+    tsr_figure_print_text(&figure, cli_use_color(args), cli_width(), out);
     status = print_costs(mesh, out);
   }
-  figure_deinit(&figure);
+  tsr_figure_deinit(&figure);
   return status;
 }
 

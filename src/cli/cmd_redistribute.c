@@ -57,7 +57,7 @@ static void explain(const char *option, const tsr_layout *layout) {
   tsr_text_deinit(&text);
 }
 
-static tsr_status read_change(const cli_args *args, cli_change *out) {
+static tsr_status read_change(const cli_args *args, tsr_redistribution *out) {
   const char *shape = NULL, *dtype = cli_value(args, "dtype");
   tsr_policy policy = TSR_POLICY_ERROR;
   tsr_mesh *from = NULL, *to = NULL;
@@ -89,7 +89,7 @@ static tsr_status take_reason(tsr_status status, tsr_cause cause, tsr_text *out)
   return NULL;
 }
 
-static tsr_status find_direct(const cli_args *args, cli_change *out) {
+static tsr_status find_direct(const cli_args *args, tsr_redistribution *out) {
   tsr_status status = tsr_copy_plan_create(out->from, out->to, NULL, &out->plan);
   TSR_TRY(take_reason(status, TSR_CAUSE_UNREDUCED_DIFFERS, &out->no_plan));
   if (!out->plan && cli_has(args, "relabel"))
@@ -97,14 +97,14 @@ static tsr_status find_direct(const cli_args *args, cli_change *out) {
                     tsr_text_string(&out->no_plan));
   if (!out->plan) return NULL;
   TSR_TRY(tsr_copy_plan_certify(out->plan, out->dtype, &out->certificate));
-  TSR_TRY(traffic_from_plan(out->plan, out->dtype, &out->certificate, &out->traffic));
+  TSR_TRY(tsr_traffic_from_plan(out->plan, out->dtype, &out->certificate, &out->traffic));
   if (!cli_has(args, "relabel")) return NULL;
   TSR_TRY(tsr_relabel(out->plan, out->dtype, &out->relabelling));
   out->relabelled = true;
   return NULL;
 }
 
-static tsr_status find_sequence(cli_change *change, tsr_sequence_method method, int64_t cap,
+static tsr_status find_sequence(tsr_redistribution *change, tsr_sequence_method method, int64_t cap,
                                 tsr_text *reason, tsr_sequence **out) {
   const tsr_sequence_options options = {
       .size = sizeof options, .method = method, .memory_cap = cap};
@@ -115,7 +115,7 @@ static tsr_status find_sequence(cli_change *change, tsr_sequence_method method, 
   return take_reason(status, TSR_CAUSE_DOES_NOT_FIT, reason);
 }
 
-static tsr_status find_sequences(const cli_args *args, cli_change *out) {
+static tsr_status find_sequences(const cli_args *args, tsr_redistribution *out) {
   int64_t cap = 0;
   const char *method = cli_value(args, "sequence");
   const bool shardy = method && !strcmp(method, "shardy");
@@ -129,7 +129,7 @@ static tsr_status find_sequences(const cli_args *args, cli_change *out) {
   return status;
 }
 
-static tsr_status find_ways(const cli_args *args, cli_change *out) {
+static tsr_status find_ways(const cli_args *args, tsr_redistribution *out) {
   TSR_TRY(find_direct(args, out));
   TSR_TRY(find_sequences(args, out));
   if (out->plan || out->sequence) return NULL;
@@ -139,15 +139,16 @@ static tsr_status find_ways(const cli_args *args, cli_change *out) {
 
 // ---- the command ----
 
-static tsr_status write_picture(const cli_change *change, const char *path) {
+static tsr_status write_picture(const tsr_redistribution *change, const char *path) {
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = change_print_svg(change, &text);
+  tsr_status status = tsr_redistribution_print_svg(change, &text);
   if (!status) status = cli_output(&text, path);
   tsr_text_deinit(&text);
   return status;
 }
 
-static tsr_status print_plans(const cli_args *args, const cli_change *change, const cli_run *run) {
+static tsr_status print_plans(const cli_args *args, const tsr_redistribution *change,
+                              const tsr_redistribution_run *run) {
   const char *svg = cli_value(args, "svg");
   explain("from", change->from);
   explain("to", change->to);
@@ -158,12 +159,12 @@ static tsr_status print_plans(const cli_args *args, const cli_change *change, co
   if (cli_has(args, "json")) {
     tsr_json_writer writer;
     tsr_json_begin_document(&writer, &text);
-    status = change_to_json(change, cli_has(args, "copies"), &writer);
-    if (run) run_to_json(run, &writer);
+    status = tsr_redistribution_to_json(change, cli_has(args, "copies"), &writer);
+    if (run) tsr_redistribution_run_to_json(run, &writer);
     tsr_json_end_document(&writer);
   } else {
-    status = change_print(change, cli_has(args, "copies"), &text);
-    if (run) run_print(run, &text);
+    status = tsr_redistribution_print(change, cli_has(args, "copies"), &text);
+    if (run) tsr_redistribution_run_print(run, &text);
   }
   if (!status) status = cli_output(&text, NULL);
   tsr_text_deinit(&text);
@@ -178,12 +179,13 @@ static int64_t device_bound(const tsr_layout *layout) {
 }
 
 // All ranks know all plans and fail alike, so the first one speaks for them.
-static tsr_status run_and_print(const cli_args *args, const cli_change *change, int *out_exit) {
+static tsr_status run_and_print(const cli_args *args, const tsr_redistribution *change,
+                                int *out_exit) {
   const int64_t a = device_bound(change->from), b = device_bound(change->to);
   tsr_comm *comm = NULL;
-  cli_run run;
+  tsr_redistribution_run run;
   TSR_TRY(cli_open_comm(args, a > b ? a : b, &comm));
-  tsr_status status = change_run(change, comm, &run);
+  tsr_status status = cli_run_redistribution(change, comm, &run);
   if (!status && tsr_comm_rank(comm) == 0) status = print_plans(args, change, &run);
   status = cli_end_together(args, comm, status, out_exit);
   tsr_comm_release(comm);
@@ -206,14 +208,14 @@ static tsr_status check_options(const cli_args *args) {
 }
 
 static tsr_status run_redistribute(const cli_args *args, int *out_exit) {
-  cli_change change = {.certificate = TSR_CERTIFICATE, .relabelling = TSR_RELABELLING};
+  tsr_redistribution change = {.certificate = TSR_CERTIFICATE, .relabelling = TSR_RELABELLING};
   tsr_status status = check_options(args);
   if (!status) status = read_change(args, &change);
   if (!status) status = find_ways(args, &change);
   if (!status)
     status = cli_has(args, "run") ? run_and_print(args, &change, out_exit)
                                   : print_plans(args, &change, NULL);
-  change_deinit(&change);
+  tsr_redistribution_deinit(&change);
   return status;
 }
 

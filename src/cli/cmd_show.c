@@ -59,7 +59,7 @@ static void write_piece(tsr_json_writer *writer, const tsr_layout *layout, const
   const int rank = tsr_layout_rank(layout);
   tsr_json_begin_object(writer);
   tsr_json_write_key(writer, "ranges");
-  cli_write_ranges(piece->ranges, rank, writer);
+  tsr_ranges_to_json(piece->ranges, rank, writer);
   tsr_json_add_int(writer, "offset", piece->offset);
   tsr_json_add_ints(writer, "strides", piece->strides, (size_t)rank);
   tsr_json_add_bool(writer, "owned", piece->owned);
@@ -131,7 +131,7 @@ static tsr_status describe(const tsr_layout *layout, int64_t position, device_ro
   snprintf(row->replica, sizeof row->replica, "%lld",
            (long long)tsr_layout_replica_id(layout, position));
   tsr_text_clear(&row->pieces);
-  return cli_print_pieces(layout, shard, 6, &row->pieces);
+  return tsr_shard_print_pieces(layout, shard, 6, &row->pieces);
 }
 
 static tsr_status print_table(const tsr_layout *layout, int64_t first, int64_t end, bool html,
@@ -208,15 +208,15 @@ static tsr_status read_dims(const cli_args *args, int *row_dim, int *column_dim)
   return NULL;
 }
 
-static tsr_status print_picture_file(const cli_figure *figure, const tsr_layout *layout, bool html,
+static tsr_status print_picture_file(const tsr_figure *figure, const tsr_layout *layout, bool html,
                                      const char *path) {
   tsr_text text = TSR_TEXT_EMPTY, body = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   if (html) {
     status = print_devices(layout, true, true, &body);
-    if (!status) figure_print_html(figure, tsr_text_string(&body), &text);
+    if (!status) tsr_figure_print_html(figure, tsr_text_string(&body), &text);
   } else {
-    figure_print_svg(figure, &text);
+    tsr_figure_print_svg(figure, &text);
   }
   if (!status) status = cli_output(&text, path);
   tsr_text_deinit(&body);
@@ -229,23 +229,23 @@ static tsr_status print_picture(const cli_args *args, const tsr_layout *layout) 
   TSR_TRY(read_dims(args, &row_dim, &column_dim));
   const char *svg = cli_value(args, "svg"), *html = cli_value(args, "html");
   const int width = cli_width();
-  cli_limits limits = {MOST_TEXT_ROWS, width / 6, 8};
-  if (svg || html) limits = (cli_limits){MOST_SPANS, MOST_SPANS, 24};
-  cli_figure figure = {0};
-  TSR_TRY(figure_from_layout(layout, row_dim, column_dim, limits, &figure));
+  tsr_figure_limits limits = {MOST_TEXT_ROWS, width / 6, 8};
+  if (svg || html) limits = (tsr_figure_limits){MOST_SPANS, MOST_SPANS, 24};
+  tsr_figure figure = {0};
+  TSR_TRY(tsr_figure_from_layout(layout, row_dim, column_dim, limits, &figure));
   tsr_status status = NULL;
   if (svg) status = print_picture_file(&figure, layout, false, svg);
   if (html && !status) status = print_picture_file(&figure, layout, true, html);
   tsr_text text = TSR_TEXT_EMPTY;
   if (!svg && !html) {
-    figure_print_text(&figure, cli_use_color(args), width, &text);
+    tsr_figure_print_text(&figure, cli_use_color(args), width, &text);
     tsr_text_add_char(&text, '\n');
     if (cli_has(args, "dtype")) status = print_bytes(layout, cli_value(args, "dtype"), &text);
     if (!status) status = print_devices(layout, cli_has(args, "all"), false, &text);
     if (!status) status = cli_output_figure(&text, NULL);
   }
   tsr_text_deinit(&text);
-  figure_deinit(&figure);
+  tsr_figure_deinit(&figure);
   return status;
 }
 

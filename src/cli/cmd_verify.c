@@ -52,7 +52,7 @@ static void print_row(const tsr_verification *result, int64_t index, tsr_text *o
   if (row->verdict != TSR_VERDICT_SAME) {
     tsr_text line = TSR_TEXT_EMPTY;
     tsr_verification_print_row(result, index, &line);
-    cli_add_plain(out, tsr_text_string(&line));
+    tsr_text_add_plain(out, tsr_text_string(&line));
     out->failed |= line.failed;
     tsr_text_deinit(&line);
     if (row->absolute > 0)
@@ -65,15 +65,15 @@ static void print_row(const tsr_verification *result, int64_t index, tsr_text *o
     if (!row->hashed[w]) continue;
     tsr_hash128_print(row->hashes[w], out);
     tsr_text_addf(out, " %s ", same_hash ? "=" : signs[w]);
-    cli_add_plain(out, row->name);
+    tsr_text_add_plain(out, row->name);
     tsr_text_add_char(out, '\n');
   }
   for (int w = 0; w < 2; w++) {
     if (!row->stats[w].count) continue;
     tsr_text_addf(out, "%s ", signs[w]);
-    cli_add_plain(out, row->name);
+    tsr_text_add_plain(out, row->name);
     tsr_text_add(out, ": ");
-    cli_print_stats(&row->stats[w], out);
+    tsr_stats_print(&row->stats[w], out);
   }
 }
 
@@ -127,7 +127,7 @@ static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
   if (row->message) tsr_json_add_string(w, "message", row->message);
   if (row->stats[0].count || row->stats[1].count) {
     tsr_json_add_array(w, "stats");
-    for (int i = 0; i < 2; i++) cli_write_stats(&row->stats[i], w);
+    for (int i = 0; i < 2; i++) tsr_stats_to_json(&row->stats[i], w);
     tsr_json_end_array(w);
   }
   tsr_json_end_object(w);

@@ -18,8 +18,8 @@ static tsr_status warn_of_memory(const tsr_plan *plan) {
   tsr_analysis sums = TSR_ANALYSIS;
   char most[32], room[32];
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
-  cli_format_bytes(sums.device_max, most, sizeof most);
-  cli_format_bytes(limit, room, sizeof room);
+  tsr_format_bytes(sums.device_max, most, sizeof most);
+  tsr_format_bytes(limit, room, sizeof room);
   if (sums.device_max > limit)
     cli_say("warning: the fullest device holds %s, a device of the topology has %s\n", most, room);
   tsr_analysis_deinit(&sums);
@@ -36,7 +36,7 @@ tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan) {
     tsr_plan_to_json(plan, &writer);
     tsr_text_add_char(&text, '\n');
   } else {
-    status = cli_plan_print_table(plan, args->positional[0], terminal ? cli_width() : 0, &text);
+    status = tsr_plan_print_table(plan, args->positional[0], terminal ? cli_width() : 0, &text);
   }
   if (!status) status = cli_output(&text, cli_value(args, "output"));
   if (!status) status = warn_of_memory(plan);

@@ -117,8 +117,8 @@ static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
   tsr_fit_report report = TSR_FIT_REPORT;
   TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
   char used[32], smallest[32];
-  cli_format_bytes(report.bytes_per_device, used, sizeof used);
-  cli_format_bytes(report.smallest, smallest, sizeof smallest);
+  tsr_format_bytes(report.bytes_per_device, used, sizeof used);
+  tsr_format_bytes(report.smallest, smallest, sizeof smallest);
   cli_say("%s on a device with all copies, %s would be the least possible; %s\n", used, smallest,
           report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
   return NULL;
@@ -131,7 +131,7 @@ static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
   tsr_status status = tsr_plan_companions(apart, inout_plan);
   if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart)) {
     char more[32];
-    cli_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart),
+    tsr_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart),
                      more, sizeof more);
     fprintf(stderr, "%s more, as scales and states are cut with what they go with\n", more);
   }

@@ -186,7 +186,7 @@ static tsr_status add_up(tsr_comm *comm, int64_t mine, int64_t *out_sum) {
 // ---- one run ----
 
 typedef struct runner {
-  const cli_change *change;
+  const tsr_redistribution *change;
   tsr_comm *comm;
   tsr_progress *progress;
   int64_t step_bytes;  // that this rank works on in one go, about
@@ -307,7 +307,7 @@ static tsr_status time_memcpy(runner *r, int64_t bytes, double *out_seconds) {
 
 // The first round also pays for fresh pages; the fastest tells what the way costs.
 static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method method,
-                           cli_timing *out) {
+                           tsr_redistribution_timing *out) {
   const tsr_reshard_options options = {.size = sizeof options, .method = method, .unshare = true};
   tsr_array *result = NULL;
   tsr_status status = NULL;
@@ -334,7 +334,7 @@ static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method meth
 
 // Counts what the copies of all ranks move, which the certificate was not made from.
 static tsr_status count_moved(const runner *r, int64_t *out_elements) {
-  const cli_change *change = r->change;
+  const tsr_redistribution *change = r->change;
   for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
     if (tsr_comm_local_index(r->comm, tsr_layout_device_at(change->to, p)) < 0) continue;
     tsr_copies copies;
@@ -363,12 +363,12 @@ static tsr_status check_memory(int64_t bytes) {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages < 1 || page < 1 || bytes / page <= pages / 4) return NULL;
   char wanted[24];
-  cli_format_bytes(bytes, wanted, sizeof wanted);
+  tsr_format_bytes(bytes, wanted, sizeof wanted);
   return tsr_fail(DOES_NOT_FIT, "--run: four times %s are needed, more than this machine has",
                   wanted);
 }
 
-static tsr_status run_ways(runner *r, cli_run *out) {
+static tsr_status run_ways(runner *r, tsr_redistribution_run *out) {
   tsr_array *source = NULL;
   TSR_TRY(make_source(r, &source));
   tsr_status status = NULL;
@@ -385,13 +385,14 @@ static tsr_status run_ways(runner *r, cli_run *out) {
   return status ? status : add_up(r->comm, r->looked_at, &out->verified_elements);
 }
 
-tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run) {
+tsr_status cli_run_redistribution(const tsr_redistribution *change, tsr_comm *comm,
+                                  tsr_redistribution_run *out_run) {
   int64_t bytes = 0;
   TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));
   TSR_TRY(check_memory(bytes));
-  cli_run run = {.engine = tsr_comm_engine_name(comm),
-                 .ranks = tsr_comm_rank_count(comm),
-                 .workers = tsr_pool_workers(tsr_comm_pool(comm))};
+  tsr_redistribution_run run = {.engine = tsr_comm_engine_name(comm),
+                                .ranks = tsr_comm_rank_count(comm),
+                                .workers = tsr_pool_workers(tsr_comm_pool(comm))};
   runner r = {.change = change, .comm = comm, .step_bytes = bytes / run.ranks};
   const int ways = (change->plan != NULL) + (change->sequence != NULL);
   const int64_t steps = 1 + ways * (2 * ROUNDS + 1);

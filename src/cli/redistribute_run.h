@@ -7,6 +7,7 @@
 
 // Collective. Makes the change both ways on real buffers, looks at every element, and counts what
 // the plan's copies move against the certificate.
-tsr_status change_run(const cli_change *change, tsr_comm *comm, cli_run *out_run);
+tsr_status cli_run_redistribution(const tsr_redistribution *change, tsr_comm *comm,
+                                  tsr_redistribution_run *out_run);
 
 #endif

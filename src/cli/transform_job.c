@@ -256,7 +256,7 @@ static tsr_status check_useless(const job *j) {
 // ---- telling ----
 
 static const char *sized(int64_t bytes, char out[32]) {
-  cli_format_bytes(bytes, out, 32);
+  tsr_format_bytes(bytes, out, 32);
   return out;
 }
 

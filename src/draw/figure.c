@@ -15,15 +15,15 @@
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
 
-void figure_deinit(cli_figure *figure) {
+void tsr_figure_deinit(tsr_figure *figure) {
   free(figure->rows.spans);
   free(figure->columns.spans);
   free(figure->panel_titles);
   free(figure->cells);
-  *figure = (struct cli_figure){0};
+  *figure = (struct tsr_figure){0};
 }
 
-cli_cell *figure_at(const cli_figure *figure, int panel, int row, int column) {
+tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int column) {
   const size_t rows = (size_t)figure->rows.count, columns = (size_t)figure->columns.count;
   return &figure->cells[((size_t)panel * rows + (size_t)row) * columns + (size_t)column];
 }
@@ -40,7 +40,7 @@ static void tidy(char *text) {
   }
 }
 
-void figure_span_label(const cli_span *span, char *out, size_t size) {
+void tsr_figure_span_label(const tsr_figure_span *span, char *out, size_t size) {
   const char *name = span->name ? span->name : "", *space = *name ? " " : "";
   if (span->gap)
     snprintf(out, size, "...");
@@ -50,7 +50,7 @@ void figure_span_label(const cli_span *span, char *out, size_t size) {
     snprintf(out, size, "%.16s%s%lld:%lld", name, space, (long long)span->lo, (long long)span->hi);
 }
 
-void figure_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
+void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
   for (int64_t i = 0; i < count;) {
@@ -151,7 +151,7 @@ typedef struct axis_plan {
 } axis_plan;
 
 // Picks the stretches to draw: all of them, or the first ones, a gap and the last.
-static tsr_status plan_axis(axis_plan *plan, int most, cli_axis *axis) {
+static tsr_status plan_axis(axis_plan *plan, int most, tsr_figure_axis *axis) {
   int stretches = 0;
   for (int i = 0; i < plan->segments.count; i = next_stretch(&plan->segments, i)) stretches++;
   const bool whole = stretches <= most && plan->segments.complete;
@@ -168,7 +168,7 @@ static tsr_status plan_axis(axis_plan *plan, int most, cli_axis *axis) {
     const int slot = !whole && last ? spans - 1 : index;
     plan->first[slot] = i;
     axis->spans[slot] =
-        (cli_span){.lo = plan->segments.items[i].lo, .hi = plan->segments.items[i].hi};
+        (tsr_figure_span){.lo = plan->segments.items[i].lo, .hi = plan->segments.items[i].hi};
   }
   if (!whole) {
     axis->spans[shown].gap = true;
@@ -223,7 +223,7 @@ static tsr_status add_devices(layout_figure *f, int64_t shard, int64_t *count) {
 
 // Fills a cell from one row stretch and one column stretch; `digits` holds the panel's coordinates.
 static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, int64_t *digits,
-                            cli_cell *cell) {
+                            tsr_figure_cell *cell) {
   const dim_segments *rows = &f->rows.segments, *columns = &f->columns.segments;
   const int row_end = f->rows.dim < 0 ? row_first + 1 : next_stretch(rows, row_first);
   const int column_end =
@@ -239,7 +239,7 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
       TSR_TRY(add_devices(f, shard, &count));
     }
   qsort(f->ids, (size_t)count, sizeof *f->ids, tsr_compare_int64);
-  figure_list_ids(f->ids, count, cell->label, sizeof cell->label);
+  tsr_list_ids(f->ids, count, cell->label, sizeof cell->label);
   snprintf(cell->hint, sizeof cell->hint, "shard %lld, %lld device%s", (long long)cell->shard,
            (long long)count, count == 1 ? "" : "s");
   return NULL;
@@ -257,7 +257,7 @@ static int most_cut(const tsr_layout *layout, int taken) {
   return best;
 }
 
-static void name_axis(const tsr_layout *layout, int dim, cli_axis *axis) {
+static void name_axis(const tsr_layout *layout, int dim, tsr_figure_axis *axis) {
   if (dim < 0) return;
   tsr_text cut = TSR_TEXT_EMPTY;
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
@@ -305,7 +305,7 @@ static tsr_status choose_dims(layout_figure *f, int row_dim, int column_dim) {
 }
 
 // An axis that stands for no dimension (rank 0 or 1) is one stretch without numbers.
-static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, cli_axis *axis) {
+static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, tsr_figure_axis *axis) {
   if (plan->dim < 0) {
     plan->segments.complete = true;
     TSR_TRY(add_segment(&plan->segments, (segment){0, 1, 0}));
@@ -319,7 +319,7 @@ static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, cli_
   return NULL;
 }
 
-static tsr_status prepare_panels(layout_figure *f, int most, cli_figure *out) {
+static tsr_status prepare_panels(layout_figure *f, int most, tsr_figure *out) {
   int64_t panels = 1;
   for (int d = 0; d < f->rank; d++) {
     if (d == f->rows.dim || d == f->columns.dim || tsr_layout_dim_shards(f->layout, d) == 1)
@@ -355,13 +355,13 @@ static void enter_panel(const layout_figure *f, int panel, int64_t *digits, char
   }
 }
 
-static tsr_status fill_cells(layout_figure *f, cli_figure *out) {
+static tsr_status fill_cells(layout_figure *f, tsr_figure *out) {
   for (int p = 0; p < out->panel_count; p++) {
     int64_t digits[TSR_MAX_RANK] = {0};
     enter_panel(f, p, digits, out->panel_titles[p], sizeof *out->panel_titles);
     for (int r = 0; r < out->rows.count; r++)
       for (int c = 0; c < out->columns.count; c++) {
-        cli_cell *cell = figure_at(out, p, r, c);
+        tsr_figure_cell *cell = tsr_figure_at(out, p, r, c);
         if (f->rows.first[r] < 0 || f->columns.first[c] < 0) continue;
         TSR_TRY(fill_cell(f, f->rows.first[r], f->columns.first[c], digits, cell));
       }
@@ -369,7 +369,7 @@ static tsr_status fill_cells(layout_figure *f, cli_figure *out) {
   return NULL;
 }
 
-static void title_layout(const tsr_layout *layout, cli_figure *out) {
+static void title_layout(const tsr_layout *layout, tsr_figure *out) {
   tsr_text text = TSR_TEXT_EMPTY;
   const tsr_shape shape = tsr_layout_shape(layout);
   tsr_shape_print(&shape, &text);
@@ -396,10 +396,10 @@ static void title_layout(const tsr_layout *layout, cli_figure *out) {
   tsr_text_deinit(&text);
 }
 
-tsr_status figure_from_layout(const tsr_layout *layout, int row_dim, int column_dim,
-                              cli_limits limits, cli_figure *out_figure) {
+tsr_status tsr_figure_from_layout(const tsr_layout *layout, int row_dim, int column_dim,
+                                  tsr_figure_limits limits, tsr_figure *out_figure) {
   layout_figure f = {.layout = layout, .rank = tsr_layout_rank(layout)};
-  cli_figure out = {0};
+  tsr_figure out = {0};
   title_layout(layout, &out);
   tsr_status status = choose_dims(&f, row_dim, column_dim);
   if (!status) status = prepare_axis(&f, &f.rows, limits.rows, &out.rows);
@@ -410,7 +410,7 @@ tsr_status figure_from_layout(const tsr_layout *layout, int row_dim, int column_
   out.color_count = shards < 4096 ? shards : 4096;
   layout_figure_deinit(&f);
   if (status)
-    figure_deinit(&out);
+    tsr_figure_deinit(&out);
   else
     *out_figure = out;
   return status;
@@ -442,14 +442,14 @@ static tsr_status layout_of_mesh(const tsr_mesh *mesh, tsr_layout **out_layout) 
   return status;
 }
 
-static void name_mesh_axis(const tsr_mesh *mesh, int axis, cli_axis *out) {
+static void name_mesh_axis(const tsr_mesh *mesh, int axis, tsr_figure_axis *out) {
   if (axis < 0) return;
   snprintf(out->name, sizeof out->name, "%.90s", tsr_mesh_axis_at(mesh, axis)->name);
   tidy(out->name);
 }
 
 // Panels say which axes they fix by name, and colours tell processes apart.
-static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
+static void dress_mesh(const tsr_mesh *mesh, tsr_figure *out) {
   const int rank = tsr_mesh_axis_count(mesh);
   const int64_t processes = tsr_mesh_process_count(mesh);
   for (int p = 0; p < out->panel_count && rank > 2; p++) {
@@ -472,7 +472,7 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
   const size_t cells =
       (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
   for (size_t i = 0; i < cells; i++) {
-    cli_cell *cell = &out->cells[i];
+    tsr_figure_cell *cell = &out->cells[i];
     if (!cell->color_count) continue;
     const int64_t process = tsr_mesh_process(mesh, cell->shard);  // a shard is a device here
     cell->colors[0] = processes > 1 ? process : 0;
@@ -482,13 +482,14 @@ static void dress_mesh(const tsr_mesh *mesh, cli_figure *out) {
   out->color_count = processes > 1 ? processes : 1;
 }
 
-tsr_status figure_from_mesh(const tsr_mesh *mesh, cli_limits limits, cli_figure *out_figure) {
+tsr_status tsr_figure_from_mesh(const tsr_mesh *mesh, tsr_figure_limits limits,
+                                tsr_figure *out_figure) {
   tsr_layout *layout = NULL;
   TSR_TRY(layout_of_mesh(mesh, &layout));
   const int rank = tsr_mesh_axis_count(mesh);
   const int rows = rank > 1 ? rank - 2 : -1, columns = rank > 0 ? rank - 1 : -1;
-  cli_figure out = {0};
-  tsr_status status = figure_from_layout(layout, rows, columns, limits, &out);
+  tsr_figure out = {0};
+  tsr_status status = tsr_figure_from_layout(layout, rows, columns, limits, &out);
   tsr_layout_release(layout);
   TSR_TRY(status);
   name_mesh_axis(mesh, rows, &out.rows);

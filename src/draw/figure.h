@@ -13,77 +13,78 @@
 #include "tessera/text.h"
 
 // A stretch of one axis: indices lo .. hi-1, or a gap that stands for what is not drawn.
-typedef struct cli_span {
+typedef struct tsr_figure_span {
   int64_t lo, hi;
   const char *name;  // of a logical part ("q"); NULL = none
   bool gap;
-} cli_span;
+} tsr_figure_span;
 
-typedef struct cli_axis {
+typedef struct tsr_figure_axis {
   char name[96];  // "dim 0 (data)"
   int count;
-  cli_span *spans;
-} cli_axis;
+  tsr_figure_span *spans;
+} tsr_figure_axis;
 
-typedef struct cli_cell {
+typedef struct tsr_figure_cell {
   char label[48];     // "0-3"
   char hint[96];      // shown on hover in HTML
   int64_t shard;      // the first that holds the cell
   int color_count;    // 0 = blank; several when shards share the cell
   int64_t colors[4];  // indices for the palette
-} cli_cell;
+} tsr_figure_cell;
 
-typedef struct cli_figure {
+typedef struct tsr_figure {
   char title[256], subtitle[256];
-  cli_axis rows, columns;
+  tsr_figure_axis rows, columns;
   int panel_count;
   char (*panel_titles)[96];  // "" = untitled
-  cli_cell *cells;           // panel, row, column
+  tsr_figure_cell *cells;    // panel, row, column
   int64_t color_count;       // distinct colours in use
   int hidden_panels;         // further panels that were left out
-} cli_figure;
+} tsr_figure;
 
-void figure_deinit(cli_figure *figure);
-cli_cell *figure_at(const cli_figure *figure, int panel, int row, int column);
+void tsr_figure_deinit(tsr_figure *figure);
+tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int column);
 
 // How much to draw at most; the rest becomes gaps, or is counted in hidden_panels.
-typedef struct cli_limits {
+typedef struct tsr_figure_limits {
   int rows, columns, panels;
-} cli_limits;
+} tsr_figure_limits;
 
 // The pieces of `layout`, dimension `row_dim` downwards and `column_dim` to the right (-1 = chosen:
 // the two that are cut most).
-tsr_status figure_from_layout(const tsr_layout *layout, int row_dim, int column_dim,
-                              cli_limits limits, cli_figure *out_figure);
+tsr_status tsr_figure_from_layout(const tsr_layout *layout, int row_dim, int column_dim,
+                                  tsr_figure_limits limits, tsr_figure *out_figure);
 // The devices of `mesh`, the last axis to the right, the one before downwards.
-tsr_status figure_from_mesh(const tsr_mesh *mesh, cli_limits limits, cli_figure *out_figure);
+tsr_status tsr_figure_from_mesh(const tsr_mesh *mesh, tsr_figure_limits limits,
+                                tsr_figure *out_figure);
 
-void figure_print_text(const cli_figure *figure, bool color, int width, tsr_text *out);
-void figure_print_svg(const cli_figure *figure, tsr_text *out);
+void tsr_figure_print_text(const tsr_figure *figure, bool color, int width, tsr_text *out);
+void tsr_figure_print_svg(const tsr_figure *figure, tsr_text *out);
 // A page with the picture and, below it, `body` (HTML).
-void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out);
+void tsr_figure_print_html(const tsr_figure *figure, const char *body, tsr_text *out);
 
 // The frame of a page, in colours for light and dark; what stands between is the caller's.
-void figure_begin_page(const char *title, tsr_text *out);
-void figure_end_page(tsr_text *out);
+void tsr_page_begin(const char *title, tsr_text *out);
+void tsr_page_end(tsr_text *out);
 // A picture up to and with its title; "</svg>" ends it. Its classes: t title, s subtitle, a and n
 // names of axes, c text on colours, p paper, f frame, cell what lights up under the pointer.
-void figure_begin_svg(double width, double height, const char *title, const char *subtitle,
-                      tsr_text *out);
-enum { FIGURE_MARGIN = 28, FIGURE_TITLE_HEIGHT = 64 };
+void tsr_svg_begin(double width, double height, const char *title, const char *subtitle,
+                   tsr_text *out);
+enum { TSR_FIGURE_MARGIN = 28, TSR_FIGURE_TITLE_HEIGHT = 64 };
 // Text with the five characters that HTML takes for its own written out.
-void figure_add_escaped(tsr_text *out, const char *text);
+void tsr_svg_add_escaped(tsr_text *out, const char *text);
 
 // What stands beside a span: "q 0:256", "3", "...".
-void figure_span_label(const cli_span *span, char *out, size_t size);
+void tsr_figure_span_label(const tsr_figure_span *span, char *out, size_t size);
 
 // Colour `index` of `count` as red, green, blue.
-void figure_color(int64_t index, int64_t count, unsigned char out_rgb[3]);
+void tsr_palette_color(int64_t index, int64_t count, unsigned char out_rgb[3]);
 
 // How much of something, 0 to 1, as a colour that dark text can be read on.
-void figure_heat(double share, unsigned char out_rgb[3]);
+void tsr_palette_heat(double share, unsigned char out_rgb[3]);
 
 // "0-3,8" for 0 1 2 3 8: ids in ascending order, runs shortened, cut with "..." at `size`.
-void figure_list_ids(const int64_t *ids, int64_t count, char *out, size_t size);
+void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size);
 
 #endif

@@ -7,8 +7,8 @@
 #include "draw/figure.h"
 
 enum {
-  MARGIN = FIGURE_MARGIN,
-  TITLE_HEIGHT = FIGURE_TITLE_HEIGHT,
+  MARGIN = TSR_FIGURE_MARGIN,
+  TITLE_HEIGHT = TSR_FIGURE_TITLE_HEIGHT,
   LABEL_HEIGHT = 44,
   LABEL_WIDTH = 96,
   PANEL_GAP = 36,
@@ -28,7 +28,7 @@ static const char style_sheet[] =
     ".f{fill:none;stroke:var(--paper,#fff);stroke-width:3}.cell:hover "
     ".f{stroke:var(--ink,#1c1e26)}";
 
-void figure_add_escaped(tsr_text *out, const char *text) {
+void tsr_svg_add_escaped(tsr_text *out, const char *text) {
   for (; *text; text++) {
     switch (*text) {
       case '<':
@@ -51,7 +51,7 @@ void figure_add_escaped(tsr_text *out, const char *text) {
 
 // Pixels of each span, and their sum. The share of a span grows with the root of its length: a tail
 // of one row beside 4096 others would vanish on a true scale.
-static double measure(const cli_axis *axis, double body, double smallest, double *sizes) {
+static double measure(const tsr_figure_axis *axis, double body, double smallest, double *sizes) {
   double roots = 0, total = 0;
   for (int i = 0; i < axis->count; i++)
     if (!axis->spans[i].gap) roots += sqrt((double)(axis->spans[i].hi - axis->spans[i].lo));
@@ -70,19 +70,19 @@ typedef struct geometry {
   int across;            // panels side by side
 } geometry;
 
-static geometry layout_figure_page(const cli_figure *figure) {
+static geometry layout_figure_page(const tsr_figure *figure) {
   geometry g;
   double widest = 0;
   for (int c = 0; c < figure->columns.count && *figure->columns.name; c++) {
     char label[64];
-    figure_span_label(&figure->columns.spans[c], label, sizeof label);
+    tsr_figure_span_label(&figure->columns.spans[c], label, sizeof label);
     const double w = (double)strlen(label) * 6.4 + 12;
     if (w > widest) widest = w;
   }
   for (int p = 0; p < figure->panel_count; p++)
     for (int r = 0; r < figure->rows.count; r++)
       for (int c = 0; c < figure->columns.count; c++) {
-        const double w = (double)strlen(figure_at(figure, p, r, c)->label) * 7.2 + 12;
+        const double w = (double)strlen(tsr_figure_at(figure, p, r, c)->label) * 7.2 + 12;
         if (w > widest) widest = w;
       }
   const double body = figure->panel_count > 1 ? BODY * 0.55 : BODY;
@@ -95,21 +95,22 @@ static geometry layout_figure_page(const cli_figure *figure) {
   return g;
 }
 
-static void add_tick(tsr_text *out, const cli_span *span, double x, double y, const char *anchor) {
+static void add_tick(tsr_text *out, const tsr_figure_span *span, double x, double y,
+                     const char *anchor) {
   char label[64];
-  figure_span_label(span, label, sizeof label);
+  tsr_figure_span_label(span, label, sizeof label);
   tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-  figure_add_escaped(out, label);
+  tsr_svg_add_escaped(out, label);
   tsr_text_add(out, "</text>\n");
 }
 
 // As many bands as there are shards that share the cell, and the frame around them.
-static void add_bands(const cli_figure *figure, const cli_cell *cell, double x, double y, double w,
-                      double h, tsr_text *out) {
+static void add_bands(const tsr_figure *figure, const tsr_figure_cell *cell, double x, double y,
+                      double w, double h, tsr_text *out) {
   const double band = w / cell->color_count;
   for (int c = 0; c < cell->color_count; c++) {
     unsigned char rgb[3];
-    figure_color(cell->colors[c], figure->color_count, rgb);
+    tsr_palette_color(cell->colors[c], figure->color_count, rgb);
     tsr_text_addf(out,
                   "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
                   "fill=\"#%02x%02x%02x\"/>",
@@ -121,8 +122,8 @@ static void add_bands(const cli_figure *figure, const cli_cell *cell, double x, 
                 x, y, w, h);
 }
 
-static void add_cell(const cli_figure *figure, const cli_cell *cell, double x, double y, double w,
-                     double h, tsr_text *out) {
+static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, double x, double y,
+                     double w, double h, tsr_text *out) {
   if (!cell->color_count) {
     tsr_text_addf(out, "<text class=\"a c\" x=\"%.1f\" y=\"%.1f\">…</text>\n", x + w / 2,
                   y + h / 2);
@@ -133,20 +134,20 @@ static void add_cell(const cli_figure *figure, const cli_cell *cell, double x, d
   double size = length * 8.4 > w - 6 ? (w - 6) / (length * 0.6) : 14;
   if (size < 7) size = 7;
   tsr_text_add(out, "<g class=\"cell\"><title>");
-  figure_add_escaped(out, cell->hint);
+  tsr_svg_add_escaped(out, cell->hint);
   tsr_text_add(out, "</title>");
   add_bands(figure, cell, x, y, w, h, out);
   tsr_text_addf(out, "<text class=\"c\" x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">", x + w / 2,
                 y + h / 2, size);
-  figure_add_escaped(out, cell->label);
+  tsr_svg_add_escaped(out, cell->label);
   tsr_text_add(out, "</text></g>\n");
 }
 
-static void add_axis_names(const cli_figure *figure, const geometry *g, double x, double y,
+static void add_axis_names(const tsr_figure *figure, const geometry *g, double x, double y,
                            tsr_text *out) {
   if (*figure->columns.name) {
     tsr_text_addf(out, "<text class=\"n\" x=\"%.1f\" y=\"%.1f\">", x, y - 26);
-    figure_add_escaped(out, figure->columns.name);
+    tsr_svg_add_escaped(out, figure->columns.name);
     tsr_text_add(out, "</text>\n");
   }
   if (*figure->rows.name) {
@@ -154,16 +155,16 @@ static void add_axis_names(const cli_figure *figure, const geometry *g, double x
                   "<text class=\"n\" transform=\"translate(%.1f %.1f) rotate(-90)\" "
                   "text-anchor=\"middle\">",
                   x - LABEL_WIDTH + 14.0, y + g->height / 2);
-    figure_add_escaped(out, figure->rows.name);
+    tsr_svg_add_escaped(out, figure->rows.name);
     tsr_text_add(out, "</text>\n");
   }
 }
 
-static void add_panel(const cli_figure *figure, int panel, const geometry *g, double x, double y,
+static void add_panel(const tsr_figure *figure, int panel, const geometry *g, double x, double y,
                       tsr_text *out) {
   if (*figure->panel_titles[panel]) {
     tsr_text_addf(out, "<text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y - 44);
-    figure_add_escaped(out, figure->panel_titles[panel]);
+    tsr_svg_add_escaped(out, figure->panel_titles[panel]);
     tsr_text_add(out, "</text>\n");
   }
   add_axis_names(figure, g, x, y, out);
@@ -177,25 +178,25 @@ static void add_panel(const cli_figure *figure, int panel, const geometry *g, do
       add_tick(out, &figure->rows.spans[r], x - 8, cy + g->rows[r] / 2 + 4, "end");
     cx = x;
     for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
-      add_cell(figure, figure_at(figure, panel, r, c), cx, cy, g->columns[c], g->rows[r], out);
+      add_cell(figure, tsr_figure_at(figure, panel, r, c), cx, cy, g->columns[c], g->rows[r], out);
   }
 }
 
-void figure_begin_svg(double width, double height, const char *title, const char *subtitle,
-                      tsr_text *out) {
+void tsr_svg_begin(double width, double height, const char *title, const char *subtitle,
+                   tsr_text *out) {
   tsr_text_addf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
                 "viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n"
                 "<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
                 width, height, width, height, style_sheet);
   tsr_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 14);
-  figure_add_escaped(out, title);
+  tsr_svg_add_escaped(out, title);
   tsr_text_addf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 38);
-  figure_add_escaped(out, subtitle);
+  tsr_svg_add_escaped(out, subtitle);
   tsr_text_add(out, "</text>\n");
 }
 
-void figure_print_svg(const cli_figure *figure, tsr_text *out) {
+void tsr_figure_print_svg(const tsr_figure *figure, tsr_text *out) {
   const geometry g = layout_figure_page(figure);
   const bool titled = *figure->panel_titles[0];
   const int down = (figure->panel_count + g.across - 1) / g.across;
@@ -205,7 +206,7 @@ void figure_print_svg(const cli_figure *figure, tsr_text *out) {
   double width = 2 * MARGIN + g.across * panel_width - PANEL_GAP;
   if (width < 520) width = 520;
   const double height = MARGIN + TITLE_HEIGHT + down * panel_height + MARGIN * 0.5;
-  figure_begin_svg(width, height, figure->title, figure->subtitle, out);
+  tsr_svg_begin(width, height, figure->title, figure->subtitle, out);
   for (int p = 0; p < figure->panel_count; p++) {
     const int row = p / g.across, column = p % g.across;
     const double x = MARGIN + left + column * panel_width;
@@ -235,19 +236,19 @@ static const char page_style[] =
     "td{font-family:'JetBrains Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}"
     "tr:hover td{background:var(--wash)}svg{max-width:100%;height:auto}";
 
-void figure_begin_page(const char *title, tsr_text *out) {
+void tsr_page_begin(const char *title, tsr_text *out) {
   tsr_text_add(out,
                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                "<meta name=\"viewport\" content=\"width=device-width\"><title>");
-  figure_add_escaped(out, title);
+  tsr_svg_add_escaped(out, title);
   tsr_text_addf(out, "</title>\n<style>%s</style></head><body>\n", page_style);
 }
 
-void figure_end_page(tsr_text *out) { tsr_text_add(out, "</body></html>\n"); }
+void tsr_page_end(tsr_text *out) { tsr_text_add(out, "</body></html>\n"); }
 
-void figure_print_html(const cli_figure *figure, const char *body, tsr_text *out) {
-  figure_begin_page(figure->title, out);
-  figure_print_svg(figure, out);
+void tsr_figure_print_html(const tsr_figure *figure, const char *body, tsr_text *out) {
+  tsr_page_begin(figure->title, out);
+  tsr_figure_print_svg(figure, out);
   tsr_text_add(out, body);
-  figure_end_page(out);
+  tsr_page_end(out);
 }

@@ -36,22 +36,22 @@ typedef struct text_style {
   bool color;
 } text_style;
 
-static text_style measure(const cli_figure *figure, bool color, int width) {
+static text_style measure(const tsr_figure *figure, bool color, int width) {
   text_style style = {.color = color};
   int cell = NARROWEST;
   char label[64];
   for (int c = 0; c < figure->columns.count; c++) {
-    figure_span_label(&figure->columns.spans[c], label, sizeof label);
+    tsr_figure_span_label(&figure->columns.spans[c], label, sizeof label);
     if (*figure->columns.name && (int)strlen(label) > cell) cell = (int)strlen(label);
   }
   for (int p = 0; p < figure->panel_count; p++)
     for (int r = 0; r < figure->rows.count; r++)
       for (int c = 0; c < figure->columns.count; c++) {
-        const int length = (int)strlen(figure_at(figure, p, r, c)->label);
+        const int length = (int)strlen(tsr_figure_at(figure, p, r, c)->label);
         if (length > cell) cell = length;
       }
   for (int r = 0; r < figure->rows.count && *figure->rows.name; r++) {
-    figure_span_label(&figure->rows.spans[r], label, sizeof label);
+    tsr_figure_span_label(&figure->rows.spans[r], label, sizeof label);
     if ((int)strlen(label) > style.left) style.left = (int)strlen(label);
   }
   cell = cell + 2 > WIDEST ? WIDEST : cell + 2;
@@ -67,7 +67,7 @@ static text_style measure(const cli_figure *figure, bool color, int width) {
 }
 
 // A cell that several shards share is striped with their colours.
-static void add_cell(const cli_figure *figure, const cli_cell *cell, const text_style *style,
+static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, const text_style *style,
                      tsr_text *out) {
   if (!cell->color_count || !style->color) {
     add_centred(out, cell->color_count ? cell->label : "·", style->grid.width);
@@ -77,7 +77,7 @@ static void add_cell(const cli_figure *figure, const cli_cell *cell, const text_
   add_centred(&plain, cell->label, style->grid.width);
   for (int c = 0; c < cell->color_count; c++) {
     unsigned char rgb[3];
-    figure_color(cell->colors[c], figure->color_count, rgb);
+    tsr_palette_color(cell->colors[c], figure->color_count, rgb);
     const size_t from = plain.length * (size_t)c / (size_t)cell->color_count;
     const size_t to = plain.length * (size_t)(c + 1) / (size_t)cell->color_count;
     tsr_text_addf(out, "\033[48;2;%d;%d;%dm\033[38;2;25;25;30m%.*s", rgb[0], rgb[1], rgb[2],
@@ -87,26 +87,27 @@ static void add_cell(const cli_figure *figure, const cli_cell *cell, const text_
   tsr_text_deinit(&plain);
 }
 
-static void add_row(const cli_figure *figure, int panel, int row, const text_style *style,
+static void add_row(const tsr_figure *figure, int panel, int row, const text_style *style,
                     tsr_text *out) {
   char label[64] = "";
-  if (*figure->rows.name) figure_span_label(&figure->rows.spans[row], label, sizeof label);
+  if (*figure->rows.name) tsr_figure_span_label(&figure->rows.spans[row], label, sizeof label);
   tsr_text_addf(out, " %*s ", style->left, label);
   for (int c = 0; c <= style->grid.columns; c++) {
     tsr_box_add_wall(&style->grid, row, c, out);
-    if (c < figure->columns.count) add_cell(figure, figure_at(figure, panel, row, c), style, out);
+    if (c < figure->columns.count)
+      add_cell(figure, tsr_figure_at(figure, panel, row, c), style, out);
   }
   tsr_text_add_char(out, '\n');
 }
 
-static void add_panel(const cli_figure *figure, int panel, const text_style *style, tsr_text *out) {
+static void add_panel(const tsr_figure *figure, int panel, const text_style *style, tsr_text *out) {
   if (*figure->panel_titles[panel]) tsr_text_addf(out, " %s\n", figure->panel_titles[panel]);
   if (*figure->columns.name) {
     tsr_text_addf(out, " %*s   %s\n", style->left, "", figure->columns.name);
     tsr_text_addf(out, " %*s  ", style->left, "");
     for (int c = 0; c < figure->columns.count; c++) {
       char label[64];
-      figure_span_label(&figure->columns.spans[c], label, sizeof label);
+      tsr_figure_span_label(&figure->columns.spans[c], label, sizeof label);
       add_centred(out, label, style->grid.width);
       tsr_text_add_char(out, ' ');
     }
@@ -120,7 +121,7 @@ static void add_panel(const cli_figure *figure, int panel, const text_style *sty
   }
 }
 
-void figure_print_text(const cli_figure *figure, bool color, int width, tsr_text *out) {
+void tsr_figure_print_text(const tsr_figure *figure, bool color, int width, tsr_text *out) {
   const char *strong = color ? "\033[1m" : "", *faint = color ? "\033[2m" : "";
   const char *plain = color ? "\033[0m" : "";
   tsr_text_addf(out, " %s%s%s\n %s%s%s\n", strong, figure->title, plain, faint, figure->subtitle,

@@ -20,7 +20,7 @@ static void from_oklch(double lightness, double chroma, double hue, unsigned cha
   out_rgb[2] = channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s);
 }
 
-void figure_color(int64_t index, int64_t count, unsigned char out_rgb[3]) {
+void tsr_palette_color(int64_t index, int64_t count, unsigned char out_rgb[3]) {
   // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
   const double turn =
       count <= 12 ? (double)index / (double)(count > 0 ? count : 1) : (double)index * 0.381966;
@@ -30,6 +30,6 @@ void figure_color(int64_t index, int64_t count, unsigned char out_rgb[3]) {
 }
 
 // From pale yellow over orange to red: little and much differ in light and in hue.
-void figure_heat(double share, unsigned char out_rgb[3]) {
+void tsr_palette_heat(double share, unsigned char out_rgb[3]) {
   from_oklch(0.97 - 0.31 * share, 0.05 + 0.12 * share, 1.75 - 1.2 * share, out_rgb);
 }

@@ -12,7 +12,8 @@ static void add_ranges(const tsr_layout *layout, const tsr_piece *piece, tsr_tex
   tsr_text_add_char(out, ']');
 }
 
-tsr_status cli_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out) {
+tsr_status tsr_shard_print_pieces(const tsr_layout *layout, int64_t shard, int most,
+                                  tsr_text *out) {
   tsr_pieces pieces;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   int count = 0;
@@ -29,7 +30,7 @@ tsr_status cli_print_pieces(const tsr_layout *layout, int64_t shard, int most, t
   return NULL;
 }
 
-void cli_write_ranges(const tsr_range *ranges, int rank, tsr_json_writer *json) {
+void tsr_ranges_to_json(const tsr_range *ranges, int rank, tsr_json_writer *json) {
   tsr_json_begin_inline_array(json);
   for (int d = 0; d < rank; d++)
     tsr_json_write_ints(json, (const int64_t[]){ranges[d].lo, ranges[d].hi}, 2);

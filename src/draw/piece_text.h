@@ -7,8 +7,8 @@
 #include "tessera/text.h"
 
 // The pieces of a shard in one line, cut after `most`: a cyclic shard may have thousands.
-tsr_status cli_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out);
+tsr_status tsr_shard_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out);
 // [[lo, hi], ...], one for each dimension.
-void cli_write_ranges(const tsr_range *ranges, int rank, tsr_json_writer *json);
+void tsr_ranges_to_json(const tsr_range *ranges, int rank, tsr_json_writer *json);
 
 #endif

@@ -6,13 +6,13 @@
 
 #include "base/text_internal.h"
 
-void cli_table_init(cli_table *table) { *table = (cli_table){.text = TSR_TEXT_EMPTY}; }
+void tsr_table_init(tsr_table *table) { *table = (tsr_table){.text = TSR_TEXT_EMPTY}; }
 
-void cli_table_add_column(cli_table *table, cli_column column) {
-  if (table->column_count < CLI_MAX_COLUMNS) table->columns[table->column_count++] = column;
+void tsr_table_add_column(tsr_table *table, tsr_table_column column) {
+  if (table->column_count < TSR_TABLE_MAX_COLUMNS) table->columns[table->column_count++] = column;
 }
 
-void cli_add_plain(tsr_text *out, const char *text) {
+void tsr_text_add_plain(tsr_text *out, const char *text) {
   const size_t start = out->length;
   tsr_text_add(out, text);
   if (out->length > start) tsr_make_plain(out->data + start, out->length - start);
@@ -20,19 +20,19 @@ void cli_add_plain(tsr_text *out, const char *text) {
     if (out->data[i] == '\n' || out->data[i] == '\t') out->data[i] = '?';
 }
 
-void cli_table_add(cli_table *table, const char *cell) {
-  cli_add_plain(&table->text, cell);
+void tsr_table_add(tsr_table *table, const char *cell) {
+  tsr_text_add_plain(&table->text, cell);
   tsr_text_add_char(&table->text, '\0');
   table->cells++;
 }
 
-void cli_table_addf(cli_table *table, const char *format, ...) {
+void tsr_table_addf(tsr_table *table, const char *format, ...) {
   char cell[256];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(cell, sizeof cell, format, arguments);
   va_end(arguments);
-  cli_table_add(table, cell);
+  tsr_table_add(table, cell);
 }
 
 // Columns of the screen: UTF-8's following bytes take none.
@@ -42,7 +42,7 @@ static int width_of(const char *text) {
   return width;
 }
 
-static void print_cell(const cli_column *column, const char *cell, int width, bool last,
+static void print_cell(const tsr_table_column *column, const char *cell, int width, bool last,
                        tsr_text *out) {
   const int blanks = width - width_of(cell);
   for (int i = 0; column->right && i < blanks; i++) tsr_text_add_char(out, ' ');
@@ -52,8 +52,8 @@ static void print_cell(const cli_column *column, const char *cell, int width, bo
 
 static const char *next_cell(const char *cell) { return cell + strlen(cell) + 1; }
 
-void cli_table_print(const cli_table *table, tsr_text *out) {
-  int widths[CLI_MAX_COLUMNS];
+void tsr_table_print(const tsr_table *table, tsr_text *out) {
+  int widths[TSR_TABLE_MAX_COLUMNS];
   const int columns = table->column_count;
   if (table->text.failed) out->failed = true;
   if (out->failed) return;
@@ -77,4 +77,4 @@ void cli_table_print(const cli_table *table, tsr_text *out) {
   }
 }
 
-void cli_table_deinit(cli_table *table) { tsr_text_deinit(&table->text); }
+void tsr_table_deinit(tsr_table *table) { tsr_text_deinit(&table->text); }

@@ -15,25 +15,25 @@
 // Looking at a copy takes well under a microsecond; nobody waits longer than for so many.
 enum { MOST_COPIES = 1 << 22, MOST_DEVICES = 1 << 20 };
 
-void traffic_deinit(cli_traffic *traffic) {
+void tsr_traffic_deinit(tsr_traffic *traffic) {
   free(traffic->devices);
   free(traffic->bytes);
-  *traffic = (cli_traffic){0};
+  *traffic = (tsr_traffic){0};
 }
 
-int64_t traffic_at(const cli_traffic *traffic, int source, int target) {
+int64_t tsr_traffic_at(const tsr_traffic *traffic, int source, int target) {
   return traffic->bytes[source * traffic->rows + target];
 }
 
-int64_t traffic_most(const cli_traffic *traffic) {
+int64_t tsr_traffic_most(const tsr_traffic *traffic) {
   int64_t most = 0;
   for (int s = 0; s < traffic->rows; s++)
     for (int t = 0; t < traffic->rows; t++)
-      if (s != t && traffic_at(traffic, s, t) > most) most = traffic_at(traffic, s, t);
+      if (s != t && tsr_traffic_at(traffic, s, t) > most) most = tsr_traffic_at(traffic, s, t);
   return most;
 }
 
-void traffic_label(const cli_traffic *traffic, int row, char *out, size_t size) {
+void tsr_traffic_label(const tsr_traffic *traffic, int row, char *out, size_t size) {
   const int64_t first = row * traffic->per_row;
   int64_t last = first + traffic->per_row - 1;
   if (last >= traffic->device_count) last = traffic->device_count - 1;
@@ -46,7 +46,7 @@ void traffic_label(const cli_traffic *traffic, int row, char *out, size_t size) 
 
 // ---- devices ----
 
-static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli_traffic *out) {
+static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, tsr_traffic *out) {
   const int64_t a = tsr_layout_device_count(from), b = tsr_layout_device_count(to);
   out->devices = malloc((size_t)(a + b) * sizeof *out->devices);
   if (!out->devices) return tsr_fail(NO_MEMORY, "a list of %lld devices", (long long)(a + b));
@@ -54,7 +54,7 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli
   for (int64_t p = 0; p < b; p++) out->devices[a + p] = tsr_layout_device_at(to, p);
   const int64_t count = tsr_sort_distinct(out->devices, a + b);
   out->device_count = count;
-  out->per_row = count > 0 ? (count + TRAFFIC_MOST_ROWS - 1) / TRAFFIC_MOST_ROWS : 1;
+  out->per_row = count > 0 ? (count + TSR_TRAFFIC_MOST_ROWS - 1) / TSR_TRAFFIC_MOST_ROWS : 1;
   out->rows = (int)((count + out->per_row - 1) / out->per_row);
   out->bytes = calloc((size_t)out->rows * (size_t)out->rows + 1, sizeof *out->bytes);
   return out->bytes ? NULL : tsr_fail(NO_MEMORY, "a matrix of %d rows", out->rows);
@@ -63,19 +63,19 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, cli
 // ---- messages ----
 
 typedef struct tally {
-  cli_traffic *traffic;
+  tsr_traffic *traffic;
   const tsr_topology *topology;  // NULL = no links
   double *sent, *got;            // seconds of each device
 } tally;
 
-static int64_t place_of(const cli_traffic *traffic, int64_t device) {
+static int64_t place_of(const tsr_traffic *traffic, int64_t device) {
   const int64_t *found = bsearch(&device, traffic->devices, (size_t)traffic->device_count,
                                  sizeof *traffic->devices, tsr_compare_int64);
   return found - traffic->devices;
 }
 
 static void add_message(const tally *t, int64_t source, int64_t target, int64_t bytes) {
-  cli_traffic *traffic = t->traffic;
+  tsr_traffic *traffic = t->traffic;
   const int64_t s = place_of(traffic, source), d = place_of(traffic, target);
   traffic->bytes[s / traffic->per_row * traffic->rows + d / traffic->per_row] += bytes;
   if (!t->topology || source == target) return;
@@ -127,10 +127,10 @@ static const tsr_topology *topology_of(const tsr_layout *layout) {
   return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_topology(mesh) : NULL;
 }
 
-tsr_status traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
-                             const tsr_certificate *certificate, cli_traffic *out_traffic) {
+tsr_status tsr_traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
+                                 const tsr_certificate *certificate, tsr_traffic *out_traffic) {
   const tsr_layout *from = tsr_copy_plan_from(plan), *to = tsr_copy_plan_to(plan);
-  cli_traffic out = {0};
+  tsr_traffic out = {0};
   if (certificate->copies > MOST_COPIES || tsr_layout_device_count(from) > MOST_DEVICES ||
       tsr_layout_device_count(to) > MOST_DEVICES) {
     *out_traffic = out;
@@ -148,7 +148,7 @@ tsr_status traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
   free(t.sent);
   free(t.got);
   if (status)
-    traffic_deinit(&out);
+    tsr_traffic_deinit(&out);
   else
     *out_traffic = out;
   return status;

@@ -8,9 +8,9 @@
 #include "tessera/text.h"
 
 // More devices than this share rows.
-enum { TRAFFIC_MOST_ROWS = 64 };
+enum { TSR_TRAFFIC_MOST_ROWS = 64 };
 
-typedef struct cli_traffic {
+typedef struct tsr_traffic {
   int rows;              // 0 = nothing was looked at
   int64_t device_count;  // of both layouts together
   int64_t per_row;       // devices that share a row; the last one may have fewer
@@ -19,18 +19,18 @@ typedef struct cli_traffic {
                          // receiver; on the diagonal also what stays on its device
   double seconds;        // by the links: the busiest device, its messages one after the other
   bool timed;            // there are links to tell it by
-} cli_traffic;
+} tsr_traffic;
 
 // Looks at every copy of a plan. Leaves `out_traffic` empty when there are too many.
-tsr_status traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
-                             const tsr_certificate *certificate, cli_traffic *out_traffic);
-void traffic_deinit(cli_traffic *traffic);
-int64_t traffic_at(const cli_traffic *traffic, int source, int target);
-int64_t traffic_most(const cli_traffic *traffic);  // of the cells off the diagonal
-void traffic_label(const cli_traffic *traffic, int row, char *out, size_t size);  // "3", "8-15"
+tsr_status tsr_traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
+                                 const tsr_certificate *certificate, tsr_traffic *out_traffic);
+void tsr_traffic_deinit(tsr_traffic *traffic);
+int64_t tsr_traffic_at(const tsr_traffic *traffic, int source, int target);
+int64_t tsr_traffic_most(const tsr_traffic *traffic);  // of the cells off the diagonal
+void tsr_traffic_label(const tsr_traffic *traffic, int row, char *out, size_t size);  // "3", "8-15"
 
 // The picture: bands from senders to receivers for a few devices, a matrix for more.
-void traffic_print_svg(const cli_traffic *traffic, const char *title, const char *subtitle,
-                       tsr_text *out);
+void tsr_traffic_print_svg(const tsr_traffic *traffic, const char *title, const char *subtitle,
+                           tsr_text *out);
 
 #endif

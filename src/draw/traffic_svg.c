@@ -13,8 +13,8 @@
 
 enum {
   MOST_BANDS = 8,
-  LEFT = FIGURE_MARGIN,
-  TOP = FIGURE_MARGIN + FIGURE_TITLE_HEIGHT,
+  LEFT = TSR_FIGURE_MARGIN,
+  TOP = TSR_FIGURE_MARGIN + TSR_FIGURE_TITLE_HEIGHT,
   NODE_WIDTH = 16,
   NODE_GAP = 14,
   NAME_WIDTH = 150,
@@ -37,13 +37,13 @@ static void add_label(double x, double y, const char *css, const char *anchor, c
                       tsr_text *out) {
   tsr_text_addf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", css, x, y,
                 anchor);
-  figure_add_escaped(out, text);
+  tsr_svg_add_escaped(out, text);
   tsr_text_add(out, "</text>\n");
 }
 
 static void add_hint(const char *source, const char *target, int64_t bytes, tsr_text *out) {
   char size[24];
-  cli_format_bytes(bytes, size, sizeof size);
+  tsr_format_bytes(bytes, size, sizeof size);
   if (strcmp(source, target) != 0)
     tsr_text_addf(out, "<title>%s to %s: %s</title>", source, target, size);
   else
@@ -53,21 +53,21 @@ static void add_hint(const char *source, const char *target, int64_t bytes, tsr_
 // ---- bands ----
 
 typedef struct bands {
-  const cli_traffic *traffic;
+  const tsr_traffic *traffic;
   double scale;                                 // pixels of a byte
   double left[MOST_BANDS], right[MOST_BANDS];   // where each device's bar begins
   double sent[MOST_BANDS], gotten[MOST_BANDS];  // how much of it is used up
 } bands;
 
-static int64_t sum_of(const cli_traffic *traffic, int device, bool sent, bool moved_only) {
+static int64_t sum_of(const tsr_traffic *traffic, int device, bool sent, bool moved_only) {
   int64_t sum = 0;
   for (int other = 0; other < traffic->rows; other++)
     if (!moved_only || other != device)
-      sum += sent ? traffic_at(traffic, device, other) : traffic_at(traffic, other, device);
+      sum += sent ? tsr_traffic_at(traffic, device, other) : tsr_traffic_at(traffic, other, device);
   return sum;
 }
 
-static void lay_bands(const cli_traffic *traffic, bands *out) {
+static void lay_bands(const tsr_traffic *traffic, bands *out) {
   *out = (bands){.traffic = traffic};
   double total = 0;
   for (int d = 0; d < traffic->rows; d++) total += (double)sum_of(traffic, d, true, false);
@@ -83,7 +83,7 @@ static void lay_bands(const cli_traffic *traffic, bands *out) {
 }
 
 static void add_band(bands *b, int source, int target, tsr_text *out) {
-  const int64_t bytes = traffic_at(b->traffic, source, target);
+  const int64_t bytes = tsr_traffic_at(b->traffic, source, target);
   if (!bytes) return;
   const double height = (double)bytes * b->scale;
   const double x0 = LEFT + NAME_WIDTH + NODE_WIDTH, x1 = x0 + BAND_WIDTH;
@@ -92,11 +92,11 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
   b->sent[source] += height;
   b->gotten[target] += height;
   char from[32], to[32], size[24];
-  traffic_label(b->traffic, source, from, sizeof from);
-  traffic_label(b->traffic, target, to, sizeof to);
-  cli_format_bytes(bytes, size, sizeof size);
+  tsr_traffic_label(b->traffic, source, from, sizeof from);
+  tsr_traffic_label(b->traffic, target, to, sizeof to);
+  tsr_format_bytes(bytes, size, sizeof size);
   unsigned char rgb[3];
-  figure_color(source, b->traffic->rows, rgb);
+  tsr_palette_color(source, b->traffic->rows, rgb);
   tsr_text_addf(out,
                 "<g class=\"%s\"><path %sd=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1fv%.1fC%.1f "
                 "%.1f %.1f %.1f %.1f %.1fz\"",
@@ -119,12 +119,12 @@ static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
   const double x = LEFT + NAME_WIDTH + (sent ? 0 : NODE_WIDTH + BAND_WIDTH);
   const double y = sent ? b->left[device] : b->right[device];
   char label[32], name[48], size[24], sum[48];
-  traffic_label(b->traffic, device, label, sizeof label);
+  tsr_traffic_label(b->traffic, device, label, sizeof label);
   snprintf(name, sizeof name, "device %s", label);
-  cli_format_bytes(sum_of(b->traffic, device, sent, true), size, sizeof size);
+  tsr_format_bytes(sum_of(b->traffic, device, sent, true), size, sizeof size);
   snprintf(sum, sizeof sum, "%s %s", sent ? "sends" : "gets", size);
   unsigned char rgb[3];
-  figure_color(device, b->traffic->rows, rgb);
+  tsr_palette_color(device, b->traffic->rows, rgb);
   tsr_text_addf(out,
                 "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"3\" "
                 "fill=\"#%02x%02x%02x\"/>\n",
@@ -134,13 +134,13 @@ static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
   add_label(tx, middle + 14, "a", sent ? "end" : "start", sum, out);
 }
 
-static void draw_bands(const cli_traffic *traffic, const char *title, const char *subtitle,
+static void draw_bands(const tsr_traffic *traffic, const char *title, const char *subtitle,
                        tsr_text *out) {
   bands b;
   lay_bands(traffic, &b);
   const double width = 2 * LEFT + 2 * NAME_WIDTH + 2 * NODE_WIDTH + BAND_WIDTH;
   const double bottom = TOP + 24 + BAND_HEIGHT;
-  figure_begin_svg(width, bottom + LEGEND, title, subtitle, out);
+  tsr_svg_begin(width, bottom + LEGEND, title, subtitle, out);
   tsr_text_add(out, dark_style);
   for (int s = 0; s < traffic->rows; s++)
     for (int t = 0; t < traffic->rows; t++) add_band(&b, s, t, out);
@@ -158,9 +158,9 @@ static void draw_bands(const cli_traffic *traffic, const char *title, const char
 
 // ---- a matrix ----
 
-static void add_square(const cli_traffic *traffic, int source, int target, double cell,
+static void add_square(const tsr_traffic *traffic, int source, int target, double cell,
                        int64_t most, tsr_text *out) {
-  const int64_t bytes = traffic_at(traffic, source, target);
+  const int64_t bytes = tsr_traffic_at(traffic, source, target);
   const double x = LEFT + TICK + target * cell, y = TOP + TICK + source * cell;
   char from[32], to[32], size[24];
   if (!bytes) {
@@ -170,16 +170,16 @@ static void add_square(const cli_traffic *traffic, int source, int target, doubl
                   x, y, cell - 1, cell - 1);
     return;
   }
-  traffic_label(traffic, source, from, sizeof from);
-  traffic_label(traffic, target, to, sizeof to);
-  cli_format_bytes(bytes, size, sizeof size);
+  tsr_traffic_label(traffic, source, from, sizeof from);
+  tsr_traffic_label(traffic, target, to, sizeof to);
+  tsr_format_bytes(bytes, size, sizeof size);
   tsr_text_add(out, "<g class=\"cell\">");
   add_hint(from, to, bytes, out);
   if (source == target) {
     tsr_text_addf(out, "<rect class=\"k\" style=\"opacity:.34\" x=\"%.1f\" y=\"%.1f\"", x, y);
   } else {
     unsigned char rgb[3];
-    figure_heat((double)bytes / (double)most, rgb);
+    tsr_palette_heat((double)bytes / (double)most, rgb);
     tsr_text_addf(out, "<rect fill=\"#%02x%02x%02x\" x=\"%.1f\" y=\"%.1f\"", rgb[0], rgb[1], rgb[2],
                   x, y);
   }
@@ -193,14 +193,14 @@ static void add_square(const cli_traffic *traffic, int source, int target, doubl
 
 // Names of rows and columns: not all of them when letters would touch, and upright when they are
 // longer than their column is wide.
-static void add_ticks(const cli_traffic *traffic, double cell, tsr_text *out) {
+static void add_ticks(const tsr_traffic *traffic, double cell, tsr_text *out) {
   char label[32];
   int step = 1;
   while (step * cell < 13) step++;
-  traffic_label(traffic, traffic->rows - 1, label, sizeof label);
+  tsr_traffic_label(traffic, traffic->rows - 1, label, sizeof label);
   const bool upright = (double)strlen(label) * 6.2 > step * cell;
   for (int d = 0; d < traffic->rows; d += step) {
-    traffic_label(traffic, d, label, sizeof label);
+    tsr_traffic_label(traffic, d, label, sizeof label);
     const double middle = (d + 0.5) * cell;
     add_label(LEFT + TICK - 6, TOP + TICK + middle + 4, "w", "end", label, out);
     if (upright)
@@ -218,12 +218,12 @@ static void add_ticks(const cli_traffic *traffic, double cell, tsr_text *out) {
                 LEFT + 10, TOP + TICK + traffic->rows * cell / 2);
 }
 
-static void add_legend(const cli_traffic *traffic, double y, tsr_text *out) {
+static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
   char size[24];
-  cli_format_bytes(traffic_most(traffic), size, sizeof size);
+  tsr_format_bytes(tsr_traffic_most(traffic), size, sizeof size);
   for (int i = 0; i < 48; i++) {
     unsigned char rgb[3];
-    figure_heat(i / 47.0, rgb);
+    tsr_palette_heat(i / 47.0, rgb);
     tsr_text_addf(out,
                   "<rect x=\"%.1f\" y=\"%.1f\" width=\"4.2\" height=\"14\" "
                   "fill=\"#%02x%02x%02x\"/>",
@@ -241,12 +241,12 @@ static void add_legend(const cli_traffic *traffic, double y, tsr_text *out) {
             out);
 }
 
-static void draw_matrix(const cli_traffic *traffic, const char *title, const char *subtitle,
+static void draw_matrix(const tsr_traffic *traffic, const char *title, const char *subtitle,
                         tsr_text *out) {
   const double cell = (double)MATRIX / traffic->rows;
-  const int64_t most = traffic_most(traffic);
+  const int64_t most = tsr_traffic_most(traffic);
   const double side = TICK + MATRIX;
-  figure_begin_svg(2 * LEFT + side, TOP + side + LEGEND, title, subtitle, out);
+  tsr_svg_begin(2 * LEFT + side, TOP + side + LEGEND, title, subtitle, out);
   tsr_text_add(out, dark_style);
   add_ticks(traffic, cell, out);
   for (int s = 0; s < traffic->rows; s++)
@@ -255,8 +255,8 @@ static void draw_matrix(const cli_traffic *traffic, const char *title, const cha
   tsr_text_add(out, "</svg>\n");
 }
 
-void traffic_print_svg(const cli_traffic *traffic, const char *title, const char *subtitle,
-                       tsr_text *out) {
+void tsr_traffic_print_svg(const tsr_traffic *traffic, const char *title, const char *subtitle,
+                           tsr_text *out) {
   if (traffic->device_count <= MOST_BANDS)
     draw_bands(traffic, title, subtitle, out);
   else

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-void cli_format_bytes(int64_t bytes, char *out, size_t size) {
+void tsr_format_bytes(int64_t bytes, char *out, size_t size) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   double value = (double)bytes;
   size_t unit = 0;
@@ -14,7 +14,7 @@ void cli_format_bytes(int64_t bytes, char *out, size_t size) {
   snprintf(out, size, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-void cli_format_seconds(double seconds, char *out, size_t size) {
+void tsr_format_seconds(double seconds, char *out, size_t size) {
   static const char *const units[] = {"s", "ms", "us", "ns"};
   size_t unit = 0;
   while (seconds > 0 && seconds < 0.9995 && unit + 1 < sizeof units / sizeof *units) {

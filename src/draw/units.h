@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void cli_format_bytes(int64_t bytes, char *out, size_t size);     // "16.1 GB"
-void cli_format_seconds(double seconds, char *out, size_t size);  // "1.25 ms"
+void tsr_format_bytes(int64_t bytes, char *out, size_t size);     // "16.1 GB"
+void tsr_format_seconds(double seconds, char *out, size_t size);  // "1.25 ms"
 
 #endif

@@ -41,18 +41,18 @@ static void write_metadata(const tsr_checkpoint *checkpoint, tsr_json_writer *w)
   tsr_json_end_object(w);
 }
 
-static void write_files(const cli_inspect *job, tsr_json_writer *w) {
+static void write_files(const tsr_inspect_report *job, tsr_json_writer *w) {
   tsr_json_add_array(w, "files");
   for (int64_t i = 0; i < tsr_checkpoint_file_count(job->checkpoint); i++) {
     tsr_json_begin_inline_object(w);
-    tsr_json_add_string(w, "name", cli_inspect_file(job, i));
+    tsr_json_add_string(w, "name", tsr_inspect_report_file(job, i));
     tsr_json_add_int(w, "bytes", tsr_checkpoint_file_bytes(job->checkpoint, i));
     tsr_json_end_object(w);
   }
   tsr_json_end_array(w);
 }
 
-static void write_checkpoint(const cli_inspect *job, tsr_json_writer *w) {
+static void write_checkpoint(const tsr_inspect_report *job, tsr_json_writer *w) {
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   tsr_json_add_string(w, "schema", "tessera-inspect/1");
   tsr_json_add_string(w, "path", job->path);
@@ -94,14 +94,14 @@ static void write_sums(const tsr_inspection *listing, tsr_json_writer *w) {
   tsr_json_end_object(w);
 }
 
-static void write_shares(const cli_inspect *job, tsr_json_writer *w) {
+static void write_shares(const tsr_inspect_report *job, tsr_json_writer *w) {
   tsr_json_add_string(w, "by", job->by_word);
   tsr_json_add_array(w, "shares");
   for (int64_t i = 0; i < job->share_count; i++) {
     const tsr_share *share = &job->shares[i];
     tsr_json_begin_inline_object(w);
     if (job->by == TSR_SHARE_BY_FILE)
-      tsr_json_add_string(w, "file", cli_inspect_file(job, share->id));
+      tsr_json_add_string(w, "file", tsr_inspect_report_file(job, share->id));
     else
       tsr_json_add_int(w, job->by_word, share->id);
     tsr_json_add_int(w, "tensors", share->tensors);
@@ -120,22 +120,22 @@ static void write_hash(tsr_json_writer *w, const char *key, tsr_hash128 hash) {
   tsr_text_deinit(&digits);
 }
 
-static void write_survey(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row,
+static void write_survey(const tsr_inspect_report *job, int64_t tensor, const tsr_survey_row *row,
                          tsr_json_writer *w) {
   tsr_hash128 known;
   if (job->stats) {
     tsr_json_write_key(w, "stats");
-    cli_write_stats(&row->stats, w);
+    tsr_stats_to_json(&row->stats, w);
   }
   if (!job->hashes) return;
   write_hash(w, "hash", row->hash);
   if (!tsr_checkpoint_known_hash(job->checkpoint, tensor, &known)) return;
   write_hash(w, "stored_hash", known);
-  tsr_json_add_bool(w, "hash_agrees", !cli_inspect_disagrees(job, tensor, row));
+  tsr_json_add_bool(w, "hash_agrees", !tsr_inspect_report_disagrees(job, tensor, row));
 }
 
 // What a tensor and the tensors of a group have in common.
-static tsr_status write_kind(const cli_inspect *job, int64_t tensor, tsr_json_writer *w) {
+static tsr_status write_kind(const tsr_inspect_report *job, int64_t tensor, tsr_json_writer *w) {
   const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), tensor);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   tsr_text spec = TSR_TEXT_EMPTY;
@@ -150,7 +150,7 @@ static tsr_status write_kind(const cli_inspect *job, int64_t tensor, tsr_json_wr
   return status;
 }
 
-static tsr_status write_row(const cli_inspect *job, int64_t index, tsr_json_writer *w) {
+static tsr_status write_row(const tsr_inspect_report *job, int64_t index, tsr_json_writer *w) {
   const tsr_inspect_row *row = tsr_inspection_row(job->listing, index);
   const bool group = job->grouped;
   tsr_json_begin_inline_object(w);
@@ -161,13 +161,13 @@ static tsr_status write_row(const cli_inspect *job, int64_t index, tsr_json_writ
   tsr_json_add_int(w, "bytes", row->bytes);
   tsr_json_add_int(w, "stored_bytes", row->stored);
   tsr_json_add_int(w, "files", row->files);
-  tsr_json_add_string(w, "file", row->file < 0 ? NULL : cli_inspect_file(job, row->file));
+  tsr_json_add_string(w, "file", row->file < 0 ? NULL : tsr_inspect_report_file(job, row->file));
   if (job->survey) write_survey(job, row->tensors[0], &job->survey[index], w);
   tsr_json_end_object(w);
   return NULL;
 }
 
-static tsr_status write_rows(const cli_inspect *job, tsr_json_writer *w) {
+static tsr_status write_rows(const tsr_inspect_report *job, tsr_json_writer *w) {
   tsr_json_add_array(w, job->grouped ? "groups" : "tensors");
   for (int64_t i = 0; i < tsr_inspection_count(job->listing); i++) TSR_TRY(write_row(job, i, w));
   tsr_json_end_array(w);
@@ -181,13 +181,13 @@ static tsr_status write_pieces(const tsr_layout *layout, int64_t shard, tsr_json
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   tsr_json_add_inline_array(w, "pieces");
   for (tsr_piece piece; tsr_pieces_next(&pieces, &piece);)
-    cli_write_ranges(piece.ranges, tsr_layout_rank(layout), w);
+    tsr_ranges_to_json(piece.ranges, tsr_layout_rank(layout), w);
   tsr_json_end_array(w);
   tsr_pieces_deinit(&pieces);
   return NULL;
 }
 
-static void write_copies(const cli_inspect *job, int64_t shard, tsr_json_writer *w) {
+static void write_copies(const tsr_inspect_report *job, int64_t shard, tsr_json_writer *w) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   const bool ranks = copies == tsr_layout_replica_count(layout);
@@ -198,7 +198,7 @@ static void write_copies(const cli_inspect *job, int64_t shard, tsr_json_writer 
     tsr_json_begin_inline_object(w);
     if (ranks && tsr_checkpoint_plan(job->checkpoint))
       tsr_json_add_int(w, "rank", tsr_layout_replica_at(layout, shard, copy));
-    tsr_json_add_string(w, "file", cli_inspect_file(job, stored.file));
+    tsr_json_add_string(w, "file", tsr_inspect_report_file(job, stored.file));
     tsr_json_add_int(w, "offset", stored.offset);
     tsr_json_add_int(w, "bytes", stored.bytes);
     tsr_json_end_object(w);
@@ -206,7 +206,7 @@ static void write_copies(const cli_inspect *job, int64_t shard, tsr_json_writer 
   tsr_json_end_array(w);
 }
 
-static tsr_status write_shards(const cli_inspect *job, tsr_json_writer *w) {
+static tsr_status write_shards(const tsr_inspect_report *job, tsr_json_writer *w) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   tsr_json_add_array(w, "shards");
   for (int64_t shard = 0; shard < tsr_layout_shard_count(layout); shard++) {
@@ -223,7 +223,7 @@ static tsr_status write_shards(const cli_inspect *job, tsr_json_writer *w) {
   return NULL;
 }
 
-static tsr_status write_slice(const cli_inspect *job, tsr_json_writer *w) {
+static tsr_status write_slice(const tsr_inspect_report *job, tsr_json_writer *w) {
   const tsr_shape shape = tsr_slice_shape(&job->slice);
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_slice_print(&job->slice, &text);
@@ -237,7 +237,7 @@ static tsr_status write_slice(const cli_inspect *job, tsr_json_writer *w) {
   return NULL;
 }
 
-static tsr_status write_tensor(const cli_inspect *job, tsr_json_writer *w) {
+static tsr_status write_tensor(const tsr_inspect_report *job, tsr_json_writer *w) {
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   tsr_json_add_object(w, "tensor");
   tsr_json_add_string(w, "name", tensor->path);
@@ -251,7 +251,7 @@ static tsr_status write_tensor(const cli_inspect *job, tsr_json_writer *w) {
   return NULL;
 }
 
-tsr_status cli_inspect_write(const cli_inspect *job, tsr_text *out) {
+tsr_status tsr_inspect_report_to_json(const tsr_inspect_report *job, tsr_text *out) {
   tsr_json_writer w;
   tsr_json_begin_document(&w, out);
   write_checkpoint(job, &w);

@@ -6,7 +6,7 @@
 #include "base/hash_internal.h"
 #include "store/checkpoint_internal.h"
 
-const char *cli_inspect_file(const cli_inspect *job, int64_t file) {
+const char *tsr_inspect_report_file(const tsr_inspect_report *job, int64_t file) {
   const char *path = tsr_checkpoint_file_at(job->checkpoint, file), *slash = strrchr(path, '/');
   const char *folder = tsr_checkpoint_path(job->checkpoint);
   size_t length = strlen(folder);
@@ -17,7 +17,8 @@ const char *cli_inspect_file(const cli_inspect *job, int64_t file) {
   return slash ? slash + 1 : path;
 }
 
-bool cli_inspect_disagrees(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row) {
+bool tsr_inspect_report_disagrees(const tsr_inspect_report *job, int64_t tensor,
+                                  const tsr_survey_row *row) {
   tsr_hash128 known;
   return job->hashes && tsr_checkpoint_known_hash(job->checkpoint, tensor, &known) &&
          !tsr_hash128_equal(known, row->hash);

@@ -7,7 +7,7 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 
-typedef struct cli_inspect {
+typedef struct tsr_inspect_report {
   const char *path;  // as the user wrote it
   tsr_checkpoint *checkpoint;
   tsr_inspection *listing;  // NULL when it is about one tensor
@@ -26,14 +26,15 @@ typedef struct cli_inspect {
   bool sliced;
   tsr_slice slice;
   tsr_values_options values;
-} cli_inspect;
+} tsr_inspect_report;
 
 // A file's path in the checkpoint's folder.
-const char *cli_inspect_file(const cli_inspect *job, int64_t file);
+const char *tsr_inspect_report_file(const tsr_inspect_report *job, int64_t file);
 // Whether the hash that was computed is not the one that was stored.
-bool cli_inspect_disagrees(const cli_inspect *job, int64_t tensor, const tsr_survey_row *row);
+bool tsr_inspect_report_disagrees(const tsr_inspect_report *job, int64_t tensor,
+                                  const tsr_survey_row *row);
 
-tsr_status cli_inspect_print(const cli_inspect *job, tsr_text *out);
-tsr_status cli_inspect_write(const cli_inspect *job, tsr_text *out);
+tsr_status tsr_inspect_report_print(const tsr_inspect_report *job, tsr_text *out);
+tsr_status tsr_inspect_report_to_json(const tsr_inspect_report *job, tsr_text *out);
 
 #endif

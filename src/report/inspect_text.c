@@ -23,22 +23,22 @@
 enum { MOST_SHARDS = 64, MOST_PIECES = 4 };
 
 static const char *sized(int64_t bytes, char out[32]) {
-  cli_format_bytes(bytes, out, 32);
+  tsr_format_bytes(bytes, out, 32);
   return out;
 }
 
 static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
 
-static void add_shape(cli_table *table, const tsr_shape *shape) {
+static void add_shape(tsr_table *table, const tsr_shape *shape) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_shape_print(shape, &text);
-  cli_table_add(table, tsr_text_string(&text));
+  tsr_table_add(table, tsr_text_string(&text));
   tsr_text_deinit(&text);
 }
 
 // ---- what all have on top and at the end ----
 
-static void print_title(const cli_inspect *job, tsr_text *out) {
+static void print_title(const tsr_inspect_report *job, tsr_text *out) {
   const int64_t files = tsr_checkpoint_file_count(job->checkpoint);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   tsr_text_addf(out, " %s: %s, %lld file%s\n", job->path,
@@ -61,7 +61,7 @@ static void print_sum(const char *title, const tsr_inspect_sums *sums, tsr_text 
   tsr_text_add_char(out, '\n');
 }
 
-static void print_sums(const cli_inspect *job, tsr_text *out) {
+static void print_sums(const tsr_inspect_report *job, tsr_text *out) {
   const tsr_inspect_sums all = tsr_inspection_sums(job->listing, TSR_DTYPE_NONE);
   tsr_text_add_char(out, '\n');
   print_sum("", &all, out);
@@ -74,111 +74,111 @@ static void print_sums(const cli_inspect *job, tsr_text *out) {
   }
 }
 
-static void print_metadata(const cli_inspect *job, tsr_text *out) {
+static void print_metadata(const tsr_inspect_report *job, tsr_text *out) {
   const tsr_metadata *items = NULL;
   const int64_t count = tsr_checkpoint_metadata(job->checkpoint, &items);
   for (int i = 0; i < count; i++) {
     tsr_text_add(out, " metadata ");
-    cli_add_plain(out, items[i].key);
+    tsr_text_add_plain(out, items[i].key);
     tsr_text_add(out, ": ");
-    cli_add_plain(out, items[i].value);
+    tsr_text_add_plain(out, items[i].value);
     tsr_text_add_char(out, '\n');
   }
 }
 
 // ---- tensors and groups ----
 
-static void add_stats(cli_table *table, const tsr_tensor_stats *stats) {
-  cli_table_addf(table, "%lld", (long long)stats->nans);
-  cli_table_addf(table, "%lld", (long long)stats->infinities);
-  cli_table_addf(table, "%.4g", stats->min);
-  cli_table_addf(table, "%.4g", stats->max);
-  cli_table_addf(table, "%.4g", stats->mean);
-  cli_table_addf(table, "%.4g", stats->norm);
+static void add_stats(tsr_table *table, const tsr_tensor_stats *stats) {
+  tsr_table_addf(table, "%lld", (long long)stats->nans);
+  tsr_table_addf(table, "%lld", (long long)stats->infinities);
+  tsr_table_addf(table, "%.4g", stats->min);
+  tsr_table_addf(table, "%.4g", stats->max);
+  tsr_table_addf(table, "%.4g", stats->mean);
+  tsr_table_addf(table, "%.4g", stats->norm);
 }
 
-static void add_hash(const cli_inspect *job, cli_table *table, int64_t tensor,
+static void add_hash(const tsr_inspect_report *job, tsr_table *table, int64_t tensor,
                      const tsr_survey_row *row) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_hash128_print(row->hash, &text);
-  if (cli_inspect_disagrees(job, tensor, row)) tsr_text_add(&text, " not as stored");
-  cli_table_add(table, tsr_text_string(&text));
+  if (tsr_inspect_report_disagrees(job, tensor, row)) tsr_text_add(&text, " not as stored");
+  tsr_table_add(table, tsr_text_string(&text));
   tsr_text_deinit(&text);
 }
 
-static void add_columns(const cli_inspect *job, cli_table *table) {
+static void add_columns(const tsr_inspect_report *job, tsr_table *table) {
   static const char *const stats[] = {"nan", "inf", "min", "max", "mean", "norm"};
-  cli_table_add_column(table, (cli_column){.title = "tensor", .most = 72});
-  cli_table_add_column(table, (cli_column){.title = "type"});
-  cli_table_add_column(table, (cli_column){.title = "shape", .most = 32});
+  tsr_table_add_column(table, (tsr_table_column){.title = "tensor", .most = 72});
+  tsr_table_add_column(table, (tsr_table_column){.title = "type"});
+  tsr_table_add_column(table, (tsr_table_column){.title = "shape", .most = 32});
   if (tsr_checkpoint_plan(job->checkpoint))
-    cli_table_add_column(table, (cli_column){.title = "spec", .most = 40});
-  cli_table_add_column(table, (cli_column){.title = "bytes", .right = true});
+    tsr_table_add_column(table, (tsr_table_column){.title = "spec", .most = 40});
+  tsr_table_add_column(table, (tsr_table_column){.title = "bytes", .right = true});
   for (int i = 0; job->stats && i < 6; i++)
-    cli_table_add_column(table, (cli_column){.title = stats[i], .right = true});
-  if (job->hashes) cli_table_add_column(table, (cli_column){.title = "hash"});
+    tsr_table_add_column(table, (tsr_table_column){.title = stats[i], .right = true});
+  if (job->hashes) tsr_table_add_column(table, (tsr_table_column){.title = "hash"});
   if (tsr_checkpoint_file_count(job->checkpoint) > 1)
-    cli_table_add_column(table, (cli_column){.title = "file"});
+    tsr_table_add_column(table, (tsr_table_column){.title = "file"});
 }
 
-static void add_file(const cli_inspect *job, const tsr_inspect_row *row, cli_table *table) {
+static void add_file(const tsr_inspect_report *job, const tsr_inspect_row *row, tsr_table *table) {
   if (row->files == 1)
-    cli_table_add(table, cli_inspect_file(job, row->file));
+    tsr_table_add(table, tsr_inspect_report_file(job, row->file));
   else
-    cli_table_addf(table, "%d files", row->files);
+    tsr_table_addf(table, "%d files", row->files);
 }
 
-static void add_name(const tsr_inspect_row *row, tsr_text *scratch, cli_table *table) {
+static void add_name(const tsr_inspect_row *row, tsr_text *scratch, tsr_table *table) {
   if (row->count == 1) {
-    cli_table_add(table, row->name);
+    tsr_table_add(table, row->name);
     return;
   }
   tsr_text_clear(scratch);
   tsr_text_addf(scratch, "%s  x%lld", row->name, (long long)row->count);
-  cli_table_add(table, tsr_text_string(scratch));
+  tsr_table_add(table, tsr_text_string(scratch));
 }
 
-static tsr_status add_row(const cli_inspect *job, int64_t index, tsr_text *scratch,
-                          cli_table *table) {
+static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_text *scratch,
+                          tsr_table *table) {
   const tsr_inspect_row *row = tsr_inspection_row(job->listing, index);
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), row->tensors[0]);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   char bytes[32];
   add_name(row, scratch, table);
-  cli_table_add(table, tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
+  tsr_table_add(table, tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
   tsr_text_clear(scratch);
   tsr_shape_print(&shape, scratch);
-  cli_table_add(table, tsr_text_string(scratch));
+  tsr_table_add(table, tsr_text_string(scratch));
   if (row->spec) {
     tsr_text_clear(scratch);
     TSR_TRY(tsr_spec_print(row->spec, TSR_FORM_SHORT, scratch));
-    cli_table_add(table, tsr_text_string(scratch));
+    tsr_table_add(table, tsr_text_string(scratch));
   }
-  cli_table_add(table, sized(row->bytes, bytes));
+  tsr_table_add(table, sized(row->bytes, bytes));
   if (job->stats) add_stats(table, &job->survey[index].stats);
   if (job->hashes) add_hash(job, table, row->tensors[0], &job->survey[index]);
   if (tsr_checkpoint_file_count(job->checkpoint) > 1) add_file(job, row, table);
   return NULL;
 }
 
-static tsr_status print_rows(const cli_inspect *job, tsr_text *out) {
+static tsr_status print_rows(const tsr_inspect_report *job, tsr_text *out) {
   tsr_text scratch = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
-  cli_table table;
-  cli_table_init(&table);
+  tsr_table table;
+  tsr_table_init(&table);
   add_columns(job, &table);
   for (int64_t i = 0; i < tsr_inspection_count(job->listing) && !status; i++)
     status = add_row(job, i, &scratch, &table);
-  if (!status) cli_table_print(&table, out);
+  if (!status) tsr_table_print(&table, out);
   if (!status) print_sums(job, out);
-  cli_table_deinit(&table);
+  tsr_table_deinit(&table);
   tsr_text_deinit(&scratch);
   return status;
 }
 
 // ---- files, ranks, devices ----
 
-static void print_balance(const cli_inspect *job, tsr_text *out) {
+static void print_balance(const tsr_inspect_report *job, tsr_text *out) {
   int64_t most = 0, sum = 0;
   char a[32], b[32];
   for (int64_t i = 0; i < job->share_count; i++) {
@@ -191,35 +191,35 @@ static void print_balance(const cli_inspect *job, tsr_text *out) {
                 sized((int64_t)mean, b), most > 0 ? mean / (double)most : 1);
 }
 
-static void print_shares(const cli_inspect *job, tsr_text *out) {
+static void print_shares(const tsr_inspect_report *job, tsr_text *out) {
   const bool files = job->by == TSR_SHARE_BY_FILE;
   char bytes[32];
-  cli_table table;
-  cli_table_init(&table);
-  cli_table_add_column(&table, (cli_column){.title = job->by_word, .right = !files});
-  cli_table_add_column(&table, (cli_column){.title = "tensors", .right = true});
-  cli_table_add_column(&table, (cli_column){.title = "bytes", .right = true});
-  if (files) cli_table_add_column(&table, (cli_column){.title = "size", .right = true});
+  tsr_table table;
+  tsr_table_init(&table);
+  tsr_table_add_column(&table, (tsr_table_column){.title = job->by_word, .right = !files});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "tensors", .right = true});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "bytes", .right = true});
+  if (files) tsr_table_add_column(&table, (tsr_table_column){.title = "size", .right = true});
   for (int64_t i = 0; i < job->share_count; i++) {
     const tsr_share *share = &job->shares[i];
     if (files)
-      cli_table_add(&table, cli_inspect_file(job, share->id));
+      tsr_table_add(&table, tsr_inspect_report_file(job, share->id));
     else
-      cli_table_addf(&table, "%lld", (long long)share->id);
-    cli_table_addf(&table, "%lld", (long long)share->tensors);
-    cli_table_add(&table, sized(share->bytes, bytes));
+      tsr_table_addf(&table, "%lld", (long long)share->id);
+    tsr_table_addf(&table, "%lld", (long long)share->tensors);
+    tsr_table_add(&table, sized(share->bytes, bytes));
     if (files)
-      cli_table_add(&table, sized(tsr_checkpoint_file_bytes(job->checkpoint, share->id), bytes));
+      tsr_table_add(&table, sized(tsr_checkpoint_file_bytes(job->checkpoint, share->id), bytes));
   }
-  cli_table_print(&table, out);
-  cli_table_deinit(&table);
+  tsr_table_print(&table, out);
+  tsr_table_deinit(&table);
   print_balance(job, out);
 }
 
 // ---- one tensor ----
 
 // The mesh positions that a stored copy is for: its rank's, or all that hold the shard.
-static void print_holders(const cli_inspect *job, int64_t shard, int copy, tsr_text *out) {
+static void print_holders(const tsr_inspect_report *job, int64_t shard, int copy, tsr_text *out) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   const int64_t count = tsr_layout_replica_count(layout);
   if (tsr_checkpoint_copies(job->checkpoint, job->tensor) == count) {
@@ -231,36 +231,36 @@ static void print_holders(const cli_inspect *job, int64_t shard, int copy, tsr_t
   if (count > MOST_PIECES) tsr_text_add(out, ", ...");
 }
 
-static tsr_status add_shard(const cli_inspect *job, int64_t shard, int copy, tsr_text *scratch,
-                            cli_table *table) {
+static tsr_status add_shard(const tsr_inspect_report *job, int64_t shard, int copy,
+                            tsr_text *scratch, tsr_table *table) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   tsr_shape shape;
   tsr_stored stored;
   const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   tsr_layout_buffer_shape(layout, shard, &shape);
-  cli_table_addf(table, "%lld", (long long)shard);
+  tsr_table_addf(table, "%lld", (long long)shard);
   tsr_text_clear(scratch);
-  TSR_TRY(cli_print_pieces(layout, shard, MOST_PIECES, scratch));
-  cli_table_add(table, tsr_text_string(scratch));
+  TSR_TRY(tsr_shard_print_pieces(layout, shard, MOST_PIECES, scratch));
+  tsr_table_add(table, tsr_text_string(scratch));
   add_shape(table, &shape);
   if (tsr_checkpoint_plan(job->checkpoint)) {
     tsr_text_clear(scratch);
     print_holders(job, shard, copy, scratch);
-    cli_table_add(table, tsr_text_string(scratch));
+    tsr_table_add(table, tsr_text_string(scratch));
   }
   if (!tsr_checkpoint_find(job->checkpoint, job->tensor, shard, copy, &stored)) {
-    cli_table_add(table, copies == 1 ? "packed, or in another order" : "absent");
-    cli_table_add(table, "");
-    cli_table_add(table, "");
+    tsr_table_add(table, copies == 1 ? "packed, or in another order" : "absent");
+    tsr_table_add(table, "");
+    tsr_table_add(table, "");
     return NULL;
   }
-  cli_table_add(table, cli_inspect_file(job, stored.file));
-  cli_table_addf(table, "%lld", (long long)stored.offset);
-  cli_table_addf(table, "%lld", (long long)stored.bytes);
+  tsr_table_add(table, tsr_inspect_report_file(job, stored.file));
+  tsr_table_addf(table, "%lld", (long long)stored.offset);
+  tsr_table_addf(table, "%lld", (long long)stored.bytes);
   return NULL;
 }
 
-static tsr_status print_shards(const cli_inspect *job, tsr_text *out) {
+static tsr_status print_shards(const tsr_inspect_report *job, tsr_text *out) {
   const int64_t shards =
       tsr_layout_shard_count(tsr_checkpoint_layout(job->checkpoint, job->tensor));
   const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
@@ -268,26 +268,26 @@ static tsr_status print_shards(const cli_inspect *job, tsr_text *out) {
   const int64_t shown = job->full || lines <= MOST_SHARDS ? lines : (int64_t)MOST_SHARDS;
   tsr_text scratch = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
-  cli_table table;
-  cli_table_init(&table);
-  cli_table_add_column(&table, (cli_column){.title = "shard", .right = true});
-  cli_table_add_column(&table, (cli_column){.title = "holds", .most = 48});
-  cli_table_add_column(&table, (cli_column){.title = "as", .most = 32});
+  tsr_table table;
+  tsr_table_init(&table);
+  tsr_table_add_column(&table, (tsr_table_column){.title = "shard", .right = true});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "holds", .most = 48});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "as", .most = 32});
   if (tsr_checkpoint_plan(job->checkpoint))
-    cli_table_add_column(&table, (cli_column){.title = "for rank"});
-  cli_table_add_column(&table, (cli_column){.title = "file"});
-  cli_table_add_column(&table, (cli_column){.title = "offset", .right = true});
-  cli_table_add_column(&table, (cli_column){.title = "bytes", .right = true});
+    tsr_table_add_column(&table, (tsr_table_column){.title = "for rank"});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "file"});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "offset", .right = true});
+  tsr_table_add_column(&table, (tsr_table_column){.title = "bytes", .right = true});
   for (int64_t i = 0; i < shown && !status; i++)
     status = add_shard(job, i / copies, (int)(i % copies), &scratch, &table);
-  if (!status) cli_table_print(&table, out);
+  if (!status) tsr_table_print(&table, out);
   if (shown < lines) tsr_text_addf(out, " and %lld more (--full)\n", (long long)(lines - shown));
-  cli_table_deinit(&table);
+  tsr_table_deinit(&table);
   tsr_text_deinit(&scratch);
   return status;
 }
 
-static void print_hash(const cli_inspect *job, tsr_text *out) {
+static void print_hash(const tsr_inspect_report *job, tsr_text *out) {
   tsr_hash128 known;
   if (job->hashes) {
     tsr_text_add(out, " hash      ");
@@ -298,19 +298,19 @@ static void print_hash(const cli_inspect *job, tsr_text *out) {
   tsr_text_add(out, " stored    ");
   tsr_hash128_print(known, out);
   if (job->hashes)
-    tsr_text_add(out, cli_inspect_disagrees(job, job->tensor, job->survey)
+    tsr_text_add(out, tsr_inspect_report_disagrees(job, job->tensor, job->survey)
                           ? ": not the hash of what is stored now"
                           : ": they agree");
   tsr_text_add_char(out, '\n');
 }
 
-static tsr_status print_tensor(const cli_inspect *job, tsr_text *out) {
+static tsr_status print_tensor(const tsr_inspect_report *job, tsr_text *out) {
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   char bytes[32];
   tsr_text_add(out, " tensor    ");
-  cli_add_plain(out, tensor->path);
+  tsr_text_add_plain(out, tensor->path);
   tsr_text_addf(out, "\n type      %s\n shape     ", tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
   tsr_shape_print(&shape, out);
   tsr_text_addf(out, "\n elements  %lld, %s\n", (long long)tsr_tensor_elements(tensor),
@@ -324,16 +324,16 @@ static tsr_status print_tensor(const cli_inspect *job, tsr_text *out) {
   print_hash(job, out);
   if (job->stats) {
     tsr_text_add(out, " stats     ");
-    cli_print_stats(&job->survey->stats, out);
+    tsr_stats_print(&job->survey->stats, out);
   }
   tsr_text_add_char(out, '\n');
   return print_shards(job, out);
 }
 
-static tsr_status print_slice(const cli_inspect *job, tsr_text *out) {
+static tsr_status print_slice(const tsr_inspect_report *job, tsr_text *out) {
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_shape shape = tsr_slice_shape(&job->slice);
-  cli_add_plain(out, tensor->path);
+  tsr_text_add_plain(out, tensor->path);
   tsr_text_add_char(out, '[');
   tsr_slice_print(&job->slice, out);
   tsr_text_addf(out, "] %s ", tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
@@ -342,7 +342,7 @@ static tsr_status print_slice(const cli_inspect *job, tsr_text *out) {
   return tsr_checkpoint_print_values(job->checkpoint, job->tensor, &job->slice, &job->values, out);
 }
 
-tsr_status cli_inspect_print(const cli_inspect *job, tsr_text *out) {
+tsr_status tsr_inspect_report_print(const tsr_inspect_report *job, tsr_text *out) {
   if (job->sliced && !job->survey) return print_slice(job, out);
   print_title(job, out);
   if (job->tensor >= 0) {

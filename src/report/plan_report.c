@@ -29,15 +29,15 @@ static tsr_status add_cards(const tsr_plan *plan, tsr_text *out) {
   tsr_text_add(out, "<div class=\"cards\">\n");
   snprintf(value, sizeof value, "%lld", (long long)sums.tensors);
   add_card("tensors", value, out);
-  cli_format_bytes(sums.bytes, value, sizeof value);
+  tsr_format_bytes(sums.bytes, value, sizeof value);
   add_card("in all", value, out);
-  cli_format_bytes(sums.device_max, value, sizeof value);
+  tsr_format_bytes(sums.device_max, value, sizeof value);
   add_card("on the fullest device", value, out);
   snprintf(value, sizeof value, "%.2f", sums.balance);
   add_card("balance (mean / max)", value, out);
-  cli_format_bytes((int64_t)sums.wasted_bytes, value, sizeof value);
+  tsr_format_bytes((int64_t)sums.wasted_bytes, value, sizeof value);
   add_card("copies beyond the first", value, out);
-  cli_format_bytes(sums.gathered_bytes, value, sizeof value);
+  tsr_format_bytes(sums.gathered_bytes, value, sizeof value);
   add_card("gathered per device and step", value, out);
   tsr_text_add(out, "</div>\n");
   tsr_analysis_deinit(&sums);
@@ -79,7 +79,7 @@ static void add_bars(const tsr_mesh *mesh, const int64_t *bytes, int count, tsr_
   for (int d = 0; d < count; d++) {
     const double height = room * (double)bytes[d] / (double)most;
     char text[32];
-    cli_format_bytes(bytes[d], text, sizeof text);
+    tsr_format_bytes(bytes[d], text, sizeof text);
     tsr_text_addf(out,
                   "<g><title>device %lld: %s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                   "height=\"%.1f\" rx=\"2\" fill=\"var(--bar)\"/>",
@@ -128,30 +128,30 @@ static const char search[] =
     "box.addEventListener('input', filter); filter();\n"
     "</script>\n";
 
-static void add_group(const cli_plan_group *g, tsr_text *out) {
+static void add_group(const tsr_plan_line *g, tsr_text *out) {
   char bytes[32];
-  cli_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
+  tsr_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
   tsr_text_add(out, "<tr title=\"");
-  figure_add_escaped(out, tsr_text_string(&g->reason));
+  tsr_svg_add_escaped(out, tsr_text_string(&g->reason));
   tsr_text_add(out, "\"><td>");
-  figure_add_escaped(out, g->name);
+  tsr_svg_add_escaped(out, g->name);
   if (g->count > 1) tsr_text_addf(out, " <i>&times;%lld</i>", (long long)g->count);
   tsr_text_addf(out, "</td><td>%s</td><td>%s</td><td><b>", g->shape, g->dtype);
-  figure_add_escaped(out, tsr_text_string(&g->spec));
+  tsr_svg_add_escaped(out, tsr_text_string(&g->spec));
   tsr_text_add(out, "</b>");
   if (g->wanted.length) {
     tsr_text_add(out, "<br><s>");
-    figure_add_escaped(out, tsr_text_string(&g->wanted));
+    tsr_svg_add_escaped(out, tsr_text_string(&g->wanted));
     tsr_text_add(out, "</s>");
   }
   tsr_text_addf(out, "</td><td class=\"r\">%s</td><td class=\"w\">", bytes);
-  figure_add_escaped(out, tsr_text_string(&g->reason));
+  tsr_svg_add_escaped(out, tsr_text_string(&g->reason));
   tsr_text_add(out, "</td></tr>\n");
 }
 
 static tsr_status add_table(const tsr_plan *plan, tsr_text *out) {
-  cli_plan_groups groups;
-  TSR_TRY(cli_plan_group_rows(plan, &groups));
+  tsr_plan_lines groups;
+  TSR_TRY(tsr_plan_lines_init(plan, &groups));
   tsr_text_add(out,
                "<h2>Tensors</h2>\n<input id=\"search\" type=\"search\" placeholder=\"search names, "
                "specs, reasons\" autofocus> <span id=\"shown\"></span>\n"
@@ -160,23 +160,23 @@ static tsr_status add_table(const tsr_plan *plan, tsr_text *out) {
   for (int64_t i = 0; i < groups.count; i++) add_group(&groups.items[i], out);
   tsr_text_add(out, "</tbody></table>\n");
   tsr_text_add(out, search);
-  cli_plan_groups_deinit(&groups);
+  tsr_plan_lines_deinit(&groups);
   return NULL;
 }
 
 static tsr_status add_mesh(const tsr_mesh *mesh, tsr_text *out) {
-  cli_figure figure = {0};
-  TSR_TRY(figure_from_mesh(mesh, (cli_limits){24, 48, 8}, &figure));
+  tsr_figure figure = {0};
+  TSR_TRY(tsr_figure_from_mesh(mesh, (tsr_figure_limits){24, 48, 8}, &figure));
   tsr_text_add(out, "<h2>Mesh</h2>\n<div class=\"mesh\">\n");
-  figure_print_svg(&figure, out);
+  tsr_figure_print_svg(&figure, out);
   tsr_text_add(out, "</div>\n");
-  figure_deinit(&figure);
+  tsr_figure_deinit(&figure);
   return NULL;
 }
 
-tsr_status cli_plan_report(const tsr_plan *plan, const char *title, tsr_text *out) {
+tsr_status tsr_plan_report(const tsr_plan *plan, const char *title, tsr_text *out) {
   const tsr_mesh *mesh = tsr_plan_mesh(plan);
-  figure_begin_page(title, out);
+  tsr_page_begin(title, out);
   tsr_text_add(
       out,
       "<style>.mesh{max-width:640px;margin-left:-24px}.cards{display:flex;flex-wrap:wrap;gap:12px;"
@@ -188,12 +188,12 @@ tsr_status cli_plan_report(const tsr_plan *plan, const char *title, tsr_text *ou
       "#shown,i,s,.w{color:var(--faint)}#shown{font-size:13px}.r{text-align:right;"
       "white-space:nowrap}.w{font-family:inherit;font-size:12px;min-width:200px}"
       "@media(max-width:900px){.w,th:last-child{display:none}}</style>\n<h1>");
-  figure_add_escaped(out, title);
+  tsr_svg_add_escaped(out, title);
   tsr_text_add(out, "</h1>\n");
   TSR_TRY(add_cards(plan, out));
   if (mesh) TSR_TRY(add_mesh(mesh, out));
   if (mesh) TSR_TRY(add_memory(plan, out));
   TSR_TRY(add_table(plan, out));
-  figure_end_page(out);
+  tsr_page_end(out);
   return NULL;
 }

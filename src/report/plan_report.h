@@ -5,6 +5,6 @@
 #include "tessera/plan.h"
 #include "tessera/text.h"
 
-tsr_status cli_plan_report(const tsr_plan *plan, const char *title, tsr_text *out);
+tsr_status tsr_plan_report(const tsr_plan *plan, const char *title, tsr_text *out);
 
 #endif

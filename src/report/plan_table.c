@@ -11,14 +11,14 @@
 #include "plan/tree_internal.h"
 #include "tessera/compat/eformer_plan.h"
 
-void cli_plan_groups_deinit(cli_plan_groups *groups) {
+void tsr_plan_lines_deinit(tsr_plan_lines *groups) {
   for (int64_t i = 0; i < groups->count; i++) {
     tsr_text_deinit(&groups->items[i].spec);
     tsr_text_deinit(&groups->items[i].wanted);
     tsr_text_deinit(&groups->items[i].reason);
   }
   free(groups->items);
-  *groups = (cli_plan_groups){0};
+  *groups = (tsr_plan_lines){0};
 }
 
 static bool is_uncut(const tsr_spec *spec) {
@@ -29,7 +29,7 @@ static bool is_uncut(const tsr_spec *spec) {
 }
 
 static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
-                             cli_plan_group *out) {
+                             tsr_plan_line *out) {
   tsr_plan_row row = TSR_PLAN_ROW;
   TSR_TRY(tsr_plan_at(plan, source->members[0], &row));
   snprintf(out->name, sizeof out->name, "%s", source->pattern);
@@ -52,10 +52,10 @@ static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
   return tsr_text_check(&out->reason);
 }
 
-tsr_status cli_plan_group_rows(const tsr_plan *plan, cli_plan_groups *out_groups) {
+tsr_status tsr_plan_lines_init(const tsr_plan *plan, tsr_plan_lines *out_groups) {
   tsr_tree_groups groups;
   TSR_TRY(tsr_plan_group(plan, &groups));
-  cli_plan_groups out = {
+  tsr_plan_lines out = {
       .count = groups.count,
       .items = calloc((size_t)(groups.count ? groups.count : 1), sizeof *out.items)};
   tsr_status status =
@@ -64,7 +64,7 @@ tsr_status cli_plan_group_rows(const tsr_plan *plan, cli_plan_groups *out_groups
     status = fill_group(plan, &groups.items[i], &out.items[i]);
   tsr_tree_groups_deinit(&groups);
   if (status)
-    cli_plan_groups_deinit(&out);
+    tsr_plan_lines_deinit(&out);
   else
     *out_groups = out;
   return status;
@@ -74,13 +74,13 @@ static int longer(int width, size_t length, int most) {
   return (int)length > width ? ((int)length > most ? most : (int)length) : width;
 }
 
-static void add_row(const cli_plan_group *g, const int *widths, int reason_width, tsr_text *out) {
+static void add_row(const tsr_plan_line *g, const int *widths, int reason_width, tsr_text *out) {
   char name[192], bytes[32];
   if (g->count > 1)
     snprintf(name, sizeof name, "%s  x%lld", g->name, (long long)g->count);
   else
     snprintf(name, sizeof name, "%s", g->name);
-  cli_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
+  tsr_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
   tsr_text_addf(out, " %-*s  %-*s  %-5s  %-*s  %9s  %.*s\n", widths[0], name, widths[1], g->shape,
                 g->dtype, widths[2], tsr_text_string(&g->spec), bytes, reason_width,
                 tsr_text_string(&g->reason));
@@ -90,11 +90,11 @@ static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
   tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   char most[32], mean[32], all[32], wasted[32], gathered[32];
-  cli_format_bytes(sums.device_max, most, sizeof most);
-  cli_format_bytes((int64_t)sums.device_mean, mean, sizeof mean);
-  cli_format_bytes(sums.bytes, all, sizeof all);
-  cli_format_bytes((int64_t)sums.wasted_bytes, wasted, sizeof wasted);
-  cli_format_bytes(sums.gathered_bytes, gathered, sizeof gathered);
+  tsr_format_bytes(sums.device_max, most, sizeof most);
+  tsr_format_bytes((int64_t)sums.device_mean, mean, sizeof mean);
+  tsr_format_bytes(sums.bytes, all, sizeof all);
+  tsr_format_bytes((int64_t)sums.wasted_bytes, wasted, sizeof wasted);
+  tsr_format_bytes(sums.gathered_bytes, gathered, sizeof gathered);
   tsr_text_addf(out,
                 "\n %lld tensors, %s; %lld of them cut\n"
                 " per device: %s at most, %s on average (balance %.2f)\n"
@@ -107,12 +107,12 @@ static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
   return NULL;
 }
 
-tsr_status cli_plan_print_table(const tsr_plan *plan, const char *title, int width, tsr_text *out) {
-  cli_plan_groups groups;
-  TSR_TRY(cli_plan_group_rows(plan, &groups));
+tsr_status tsr_plan_print_table(const tsr_plan *plan, const char *title, int width, tsr_text *out) {
+  tsr_plan_lines groups;
+  TSR_TRY(tsr_plan_lines_init(plan, &groups));
   int widths[3] = {7, 5, 4};
   for (int64_t i = 0; i < groups.count; i++) {
-    const cli_plan_group *g = &groups.items[i];
+    const tsr_plan_line *g = &groups.items[i];
     widths[0] = longer(widths[0], strlen(g->name) + (g->count > 1 ? 6 : 0), 64);
     widths[1] = longer(widths[1], strlen(g->shape), 28);
     widths[2] = longer(widths[2], g->spec.length, 36);
@@ -129,6 +129,6 @@ tsr_status cli_plan_print_table(const tsr_plan *plan, const char *title, int wid
   for (int64_t i = 0; i < groups.count; i++)
     add_row(&groups.items[i], widths, width ? (width - used > 24 ? width - used : 24) : INT_MAX,
             out);
-  cli_plan_groups_deinit(&groups);
+  tsr_plan_lines_deinit(&groups);
   return add_sums(plan, out);
 }

@@ -6,7 +6,7 @@
 #include "tessera/text.h"
 
 // One line of the table: tensors that differ only in numbers of their names.
-typedef struct cli_plan_group {
+typedef struct tsr_plan_line {
   char name[160];  // "layers.*.mlp.up_proj.weight"
   int64_t count;   // of tensors
   char shape[96], dtype[16];
@@ -14,17 +14,17 @@ typedef struct cli_plan_group {
   tsr_text wanted;           // "" where it is the same
   tsr_text reason;           // the notes of the first member, joined by "; "
   int64_t bytes_per_device;  // of all members together
-} cli_plan_group;
+} tsr_plan_line;
 
-typedef struct cli_plan_groups {
+typedef struct tsr_plan_lines {
   int64_t count;
-  cli_plan_group *items;  // owned
-} cli_plan_groups;
+  tsr_plan_line *items;  // owned
+} tsr_plan_lines;
 
-tsr_status cli_plan_group_rows(const tsr_plan *plan, cli_plan_groups *out_groups);
-void cli_plan_groups_deinit(cli_plan_groups *groups);
+tsr_status tsr_plan_lines_init(const tsr_plan *plan, tsr_plan_lines *out_groups);
+void tsr_plan_lines_deinit(tsr_plan_lines *groups);
 
 // The table. Reasons are cut at `width` columns; 0 = nowhere.
-tsr_status cli_plan_print_table(const tsr_plan *plan, const char *title, int width, tsr_text *out);
+tsr_status tsr_plan_print_table(const tsr_plan *plan, const char *title, int width, tsr_text *out);
 
 #endif

@@ -21,11 +21,11 @@
 // What most people want to see at once; --copies lifts the first.
 enum { MOST_COPIES = 16, MOST_MATRIX = 16 };
 
-void change_deinit(cli_change *change) {
+void tsr_redistribution_deinit(tsr_redistribution *change) {
   tsr_layout_release(change->from);
   tsr_layout_release(change->to);
   tsr_copy_plan_release(change->plan);
-  traffic_deinit(&change->traffic);
+  tsr_traffic_deinit(&change->traffic);
   tsr_sequence_release(change->sequence);
   tsr_sequence_release(change->shardy);
   tsr_text_deinit(&change->no_plan);
@@ -48,7 +48,8 @@ static tsr_status add_spec(const tsr_layout *layout, tsr_text *out) {
   return tsr_spec_print(spec, TSR_FORM_SHORT, out);
 }
 
-tsr_status change_title(const cli_change *change, const char *arrow, tsr_text *out) {
+tsr_status tsr_redistribution_title(const tsr_redistribution *change, const char *arrow,
+                                    tsr_text *out) {
   tsr_text_addf(out, "%s ", tsr_dtype_info_of(change->dtype)->name);
   tsr_shape_print(&change->shape, out);
   tsr_text_add(out, ": ");
@@ -57,7 +58,7 @@ tsr_status change_title(const cli_change *change, const char *arrow, tsr_text *o
   return add_spec(change->to, out);
 }
 
-void change_mesh(const cli_change *change, tsr_text *out) {
+void tsr_redistribution_mesh(const tsr_redistribution *change, tsr_text *out) {
   const tsr_mesh *from = tsr_layout_mesh(change->from), *to = tsr_layout_mesh(change->to);
   tsr_text_add(out, "mesh ");
   tsr_mesh_print(from, out);
@@ -99,7 +100,7 @@ static bool box_of(const tsr_layout *to, int64_t position, const tsr_copy *copy,
   return elements == tsr_copy_elements(copy);
 }
 
-static void add_what(const cli_change *change, int64_t position, const tsr_copy *copy,
+static void add_what(const tsr_redistribution *change, int64_t position, const tsr_copy *copy,
                      tsr_text *out) {
   tsr_range box[TSR_MAX_RANK];
   tsr_text what = TSR_TEXT_EMPTY;
@@ -114,7 +115,8 @@ static void add_what(const cli_change *change, int64_t position, const tsr_copy 
   tsr_text_deinit(&what);
 }
 
-static tsr_status print_copies_into(const cli_change *change, int64_t position, tsr_text *out) {
+static tsr_status print_copies_into(const tsr_redistribution *change, int64_t position,
+                                    tsr_text *out) {
   tsr_copies copies;
   TSR_TRY(tsr_copies_init_into(&copies, change->plan, position));
   tsr_status status = NULL;
@@ -129,7 +131,7 @@ static tsr_status print_copies_into(const cli_change *change, int64_t position, 
   return status;
 }
 
-static tsr_status print_copies(const cli_change *change, tsr_text *out) {
+static tsr_status print_copies(const tsr_redistribution *change, tsr_text *out) {
   tsr_text_addf(out, "\n   %6s  %6s  %10s  %-24s  %s\n", "from", "to", "bytes", "what",
                 "runs of elements, and where in the buffers");
   for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++)
@@ -139,28 +141,28 @@ static tsr_status print_copies(const cli_change *change, tsr_text *out) {
 
 // ---- the direct way ----
 
-static void print_matrix(const cli_traffic *traffic, tsr_text *out) {
+static void print_matrix(const tsr_traffic *traffic, tsr_text *out) {
   char cell[32];
   tsr_text_add(out, "\n   from \\ to");
   for (int t = 0; t < traffic->rows; t++) {
-    traffic_label(traffic, t, cell, sizeof cell);
+    tsr_traffic_label(traffic, t, cell, sizeof cell);
     tsr_text_addf(out, "  %8s", cell);
   }
   tsr_text_add_char(out, '\n');
   for (int s = 0; s < traffic->rows; s++) {
-    traffic_label(traffic, s, cell, sizeof cell);
+    tsr_traffic_label(traffic, s, cell, sizeof cell);
     tsr_text_addf(out, "   %9s", cell);
     for (int t = 0; t < traffic->rows; t++) {
       char bytes[24];
-      cli_format_bytes(traffic_at(traffic, s, t), bytes, sizeof bytes);
+      tsr_format_bytes(tsr_traffic_at(traffic, s, t), bytes, sizeof bytes);
       snprintf(cell, sizeof cell, s == t ? "(%s)" : "%s", bytes);
-      tsr_text_addf(out, "  %8s", traffic_at(traffic, s, t) ? cell : "-");
+      tsr_text_addf(out, "  %8s", tsr_traffic_at(traffic, s, t) ? cell : "-");
     }
     tsr_text_add_char(out, '\n');
   }
 }
 
-static tsr_status print_direct(const cli_change *change, bool all_copies, tsr_text *out) {
+static tsr_status print_direct(const tsr_redistribution *change, bool all_copies, tsr_text *out) {
   tsr_text_add(out, " direct\n");
   if (!change->plan) {
     tsr_text_addf(out, "   none: %s\n", tsr_text_string(&change->no_plan));
@@ -172,7 +174,7 @@ static tsr_status print_direct(const cli_change *change, bool all_copies, tsr_te
   tsr_text_deinit(&lines);
   if (change->traffic.timed) {
     char time[32];
-    cli_format_seconds(change->traffic.seconds, time, sizeof time);
+    tsr_format_seconds(change->traffic.seconds, time, sizeof time);
     tsr_text_addf(out, "   time by the links        %s on the busiest device\n", time);
   }
   if (change->traffic.rows && change->traffic.device_count <= MOST_MATRIX)
@@ -185,7 +187,7 @@ static tsr_status print_direct(const cli_change *change, bool all_copies, tsr_te
 
 // ---- collectives ----
 
-static tsr_status print_sequence(const cli_change *change, tsr_text *out) {
+static tsr_status print_sequence(const tsr_redistribution *change, tsr_text *out) {
   tsr_text_add(out, "\n collectives\n");
   if (!change->sequence) {
     tsr_text_addf(out, "   none: %s\n", tsr_text_string(&change->no_sequence));
@@ -199,7 +201,7 @@ static tsr_status print_sequence(const cli_change *change, tsr_text *out) {
 }
 
 // Shardy's order is only worth a line where it costs more.
-static void print_shardy(const cli_change *change, tsr_text *out) {
+static void print_shardy(const tsr_redistribution *change, tsr_text *out) {
   if (!change->sequence || !change->shardy) return;
   const tsr_sequence_certificate *own = tsr_sequence_certificate_of(change->sequence);
   const tsr_sequence_certificate *greedy = tsr_sequence_certificate_of(change->shardy);
@@ -211,7 +213,7 @@ static void print_shardy(const cli_change *change, tsr_text *out) {
                 own->bytes_moved ? (double)greedy->bytes_moved / (double)own->bytes_moved : 0.0);
 }
 
-static void print_verdict(const cli_change *change, tsr_text *out) {
+static void print_verdict(const tsr_redistribution *change, tsr_text *out) {
   tsr_text_add(out, "\n cheaper: ");
   if (!change->plan || !change->sequence) {
     tsr_text_addf(out, "the only way is %s\n", change->plan ? "direct" : "by collectives");
@@ -221,8 +223,8 @@ static void print_verdict(const cli_change *change, tsr_text *out) {
   if (change->traffic.timed) {
     const bool direct = change->traffic.seconds <= sequence->seconds;
     char a[32], b[32];
-    cli_format_seconds(change->traffic.seconds, a, sizeof a);
-    cli_format_seconds(sequence->seconds, b, sizeof b);
+    tsr_format_seconds(change->traffic.seconds, a, sizeof a);
+    tsr_format_seconds(sequence->seconds, b, sizeof b);
     if (!strcmp(a, b)) {
       tsr_text_addf(out, "neither, both take %s by the links\n", a);
       return;
@@ -238,7 +240,7 @@ static void print_verdict(const cli_change *change, tsr_text *out) {
     tsr_text_add(out, "neither, both move the same bytes\n");
 }
 
-static tsr_status print_relabelling(const cli_change *change, tsr_text *out) {
+static tsr_status print_relabelling(const tsr_redistribution *change, tsr_text *out) {
   const tsr_relabelling *r = &change->relabelling;
   tsr_text_addf(
       out, "\n relabelled\n   %lld bytes move instead of %lld (no order moves less than %lld)\n",
@@ -253,15 +255,16 @@ static tsr_status print_relabelling(const cli_change *change, tsr_text *out) {
   return NULL;
 }
 
-tsr_status change_print(const cli_change *change, bool all_copies, tsr_text *out) {
+tsr_status tsr_redistribution_print(const tsr_redistribution *change, bool all_copies,
+                                    tsr_text *out) {
   int64_t bytes = 0;
   char size[24];
   TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));
-  cli_format_bytes(bytes, size, sizeof size);
+  tsr_format_bytes(bytes, size, sizeof size);
   tsr_text_add_char(out, ' ');
-  TSR_TRY(change_title(change, "->", out));
+  TSR_TRY(tsr_redistribution_title(change, "->", out));
   tsr_text_addf(out, "  (%s)\n ", size);
-  change_mesh(change, out);
+  tsr_redistribution_mesh(change, out);
   tsr_text_add(out, "\n\n");
   TSR_TRY(print_direct(change, all_copies, out));
   TSR_TRY(print_sequence(change, out));
@@ -285,7 +288,7 @@ static void write_copy(const tsr_copy *copy, tsr_json_writer *writer) {
   tsr_json_end_object(writer);
 }
 
-static tsr_status write_copies(const cli_change *change, tsr_json_writer *writer) {
+static tsr_status write_copies(const tsr_redistribution *change, tsr_json_writer *writer) {
   tsr_json_add_array(writer, "copies");
   for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
     tsr_copies copies;
@@ -297,7 +300,8 @@ static tsr_status write_copies(const cli_change *change, tsr_json_writer *writer
   return NULL;
 }
 
-static tsr_status write_direct(const cli_change *change, bool all_copies, tsr_json_writer *writer) {
+static tsr_status write_direct(const tsr_redistribution *change, bool all_copies,
+                               tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
   if (!change->plan) {
     tsr_json_add_string(writer, "none", tsr_text_string(&change->no_plan));
@@ -342,7 +346,8 @@ static void write_side(const char *key, const tsr_layout *layout, tsr_json_write
   tsr_json_end_object(writer);
 }
 
-tsr_status change_to_json(const cli_change *change, bool all_copies, tsr_json_writer *writer) {
+tsr_status tsr_redistribution_to_json(const tsr_redistribution *change, bool all_copies,
+                                      tsr_json_writer *writer) {
   tsr_json_add_ints(writer, "shape", change->shape.dims, (size_t)change->shape.rank);
   tsr_json_add_string(writer, "dtype", tsr_dtype_info_of(change->dtype)->name);
   write_side("from", change->from, writer);
@@ -361,7 +366,7 @@ tsr_status change_to_json(const cli_change *change, bool all_copies, tsr_json_wr
 
 // ---- the picture ----
 
-tsr_status change_print_svg(const cli_change *change, tsr_text *out) {
+tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_text *out) {
   if (!change->plan)
     return tsr_fail(BAD_ARGUMENT, "--svg draws the direct way, and %s",
                     tsr_text_string(&change->no_plan));
@@ -371,16 +376,17 @@ tsr_status change_print_svg(const cli_change *change, tsr_text *out) {
                     (long long)tsr_layout_device_count(change->to));
   char moved[24], bound[24], local[24];
   const tsr_certificate *c = &change->certificate;
-  cli_format_bytes(c->bytes_moved, moved, sizeof moved);
-  cli_format_bytes(c->bytes_lower_bound, bound, sizeof bound);
-  cli_format_bytes(c->bytes_local, local, sizeof local);
+  tsr_format_bytes(c->bytes_moved, moved, sizeof moved);
+  tsr_format_bytes(c->bytes_lower_bound, bound, sizeof bound);
+  tsr_format_bytes(c->bytes_local, local, sizeof local);
   tsr_text title = TSR_TEXT_EMPTY, subtitle = TSR_TEXT_EMPTY;
-  tsr_status status = change_title(change, "→", &title);
-  change_mesh(change, &subtitle);
+  tsr_status status = tsr_redistribution_title(change, "→", &title);
+  tsr_redistribution_mesh(change, &subtitle);
   tsr_text_addf(&subtitle, ": %s move in %lld messages (at least %s must), %s stay", moved,
                 (long long)c->messages, bound, local);
   if (!status)
-    traffic_print_svg(&change->traffic, tsr_text_string(&title), tsr_text_string(&subtitle), out);
+    tsr_traffic_print_svg(&change->traffic, tsr_text_string(&title), tsr_text_string(&subtitle),
+                          out);
   tsr_text_deinit(&title);
   tsr_text_deinit(&subtitle);
   return status;
@@ -388,10 +394,10 @@ tsr_status change_print_svg(const cli_change *change, tsr_text *out) {
 
 // ---- a run ----
 
-static void print_timing(const char *name, const cli_timing *t, tsr_text *out) {
+static void print_timing(const char *name, const tsr_redistribution_timing *t, tsr_text *out) {
   char bytes[24], time[32];
-  cli_format_bytes(t->bytes_written, bytes, sizeof bytes);
-  cli_format_seconds(t->seconds, time, sizeof time);
+  tsr_format_bytes(t->bytes_written, bytes, sizeof bytes);
+  tsr_format_seconds(t->seconds, time, sizeof time);
   tsr_text_addf(out, "   %-12s %s written in %s", name, bytes, time);
   if (t->seconds > 0)
     tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes_written / t->seconds,
@@ -399,7 +405,7 @@ static void print_timing(const char *name, const cli_timing *t, tsr_text *out) {
   tsr_text_add_char(out, '\n');
 }
 
-void run_print(const cli_run *run, tsr_text *out) {
+void tsr_redistribution_run_print(const tsr_redistribution_run *run, tsr_text *out) {
   tsr_text_addf(out, "\n run by %s: %d rank%s, %d worker%s each\n", run->engine, run->ranks,
                 run->ranks == 1 ? "" : "s", run->workers, run->workers == 1 ? "" : "s");
   if (run->direct) print_timing("direct", &run->by_direct, out);
@@ -409,17 +415,18 @@ void run_print(const cli_run *run, tsr_text *out) {
   tsr_text_add(out, run->direct ? ", bytes moved as certified\n" : "\n");
 }
 
-static void write_timing(const char *key, const cli_timing *t, tsr_json_writer *writer) {
+static void write_timing(const char *key, const tsr_redistribution_timing *t,
+                         tsr_json_writer *writer) {
   static const tsr_json_field fields[] =
-      TSR_JSON_FIELDS(cli_timing, bytes_written, seconds, memcpy_seconds);
+      TSR_JSON_FIELDS(tsr_redistribution_timing, bytes_written, seconds, memcpy_seconds);
   tsr_json_add_object(writer, key);
   tsr_json_add_fields(writer, fields, t);
   tsr_json_end_object(writer);
 }
 
-void run_to_json(const cli_run *run, tsr_json_writer *writer) {
+void tsr_redistribution_run_to_json(const tsr_redistribution_run *run, tsr_json_writer *writer) {
   static const tsr_json_field fields[] =
-      TSR_JSON_FIELDS(cli_run, engine, ranks, workers, verified_elements);
+      TSR_JSON_FIELDS(tsr_redistribution_run, engine, ranks, workers, verified_elements);
   tsr_json_add_object(writer, "run");
   tsr_json_add_fields(writer, fields, run);
   if (run->direct) write_timing("direct", &run->by_direct, writer);

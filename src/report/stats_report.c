@@ -3,14 +3,14 @@
 #include "base/text_internal.h"
 #include "json/json_fields.h"
 
-void cli_print_stats(const tsr_tensor_stats *stats, tsr_text *out) {
+void tsr_stats_print(const tsr_tensor_stats *stats, tsr_text *out) {
   tsr_text_addf(out,
                 "%lld elements, %lld nan, %lld inf, min %.6g, max %.6g, mean %.6g, norm %.6g\n",
                 (long long)stats->count, (long long)stats->nans, (long long)stats->infinities,
                 stats->min, stats->max, stats->mean, stats->norm);
 }
 
-void cli_write_stats(const tsr_tensor_stats *stats, tsr_json_writer *json) {
+void tsr_stats_to_json(const tsr_tensor_stats *stats, tsr_json_writer *json) {
 #define ROW(field, key) TSR_JSON_FIELD_AS(tsr_tensor_stats, field, key)
   static const tsr_json_field fields[] = {
       ROW(count, "count"), ROW(nans, "nan"),  ROW(infinities, "inf"), ROW(min, "min"),

@@ -6,7 +6,7 @@
 #include "tessera/checkpoint/verify.h"
 #include "tessera/text.h"
 
-void cli_print_stats(const tsr_tensor_stats *stats, tsr_text *out);
-void cli_write_stats(const tsr_tensor_stats *stats, tsr_json_writer *json);
+void tsr_stats_print(const tsr_tensor_stats *stats, tsr_text *out);
+void tsr_stats_to_json(const tsr_tensor_stats *stats, tsr_json_writer *json);
 
 #endif
