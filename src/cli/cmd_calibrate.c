@@ -94,10 +94,8 @@ static tsr_status make_topology(const tsr_comm *comm, calibration *out) {
 // ---- as a table ----
 
 static void print_line(const link_kind *link, tsr_text *out) {
-  char alpha[32];
   const tsr_comm_fit *fit = &link->fit;
-  tsr_format_seconds(fit->alpha, alpha, sizeof alpha);
-  tsr_text_addf(out, "   alpha %s, ", alpha);
+  tsr_text_addf(out, "   alpha %s, ", tsr_format_seconds(fit->alpha).text);
   if (fit->beta > 0)
     tsr_text_addf(out, "beta %.3g ns/B (%.3g GB/s)\n", fit->beta * 1e9, 1e-9 / fit->beta);
   else
@@ -116,12 +114,10 @@ static void print_link(const link_kind *link, tsr_text *out) {
                 (long long)link->b);
   tsr_text_addf(out, "   %10s  %10s  %10s  %8s\n", "bytes", "measured", "fitted", "residual");
   for (int i = 0; i < TSR_MEASURE_SIZES; i++) {
-    char measured[32], fitted[32];
     const double line = fit->alpha + fit->beta * (double)fit->bytes[i];
-    tsr_format_seconds(fit->seconds[i], measured, sizeof measured);
-    tsr_format_seconds(line, fitted, sizeof fitted);
-    tsr_text_addf(out, "   %10lld  %10s  %10s  %+6.0f %%\n", (long long)fit->bytes[i], measured,
-                  fitted, 100 * (line / fit->seconds[i] - 1));
+    tsr_text_addf(out, "   %10lld  %10s  %10s  %+6.0f %%\n", (long long)fit->bytes[i],
+                  tsr_format_seconds(fit->seconds[i]).text, tsr_format_seconds(line).text,
+                  100 * (line / fit->seconds[i] - 1));
   }
   print_line(link, out);
 }

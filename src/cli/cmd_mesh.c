@@ -15,17 +15,17 @@
 
 // ---- reading the axes that the user asks for ----
 
-typedef struct axis_list {
+typedef struct axis_numbers {
   char buffer[1024];
   int count;
   const char *names[TSR_MAX_AXES];
   int64_t sizes[TSR_MAX_AXES];
   tsr_axis axes[TSR_MAX_AXES];
-} axis_list;
+} axis_numbers;
 
 // "data=4,model=2" split up, because builders want names and sizes apart. `what` stands in
 // messages.
-static tsr_status read_axes(const char *what, const char *text, axis_list *out) {
+static tsr_status read_axes(const char *what, const char *text, axis_numbers *out) {
   const char *items[TSR_MAX_AXES];
   TSR_TRY(cli_names(what, text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items, &out->count));
   for (int i = 0; i < out->count; i++) {
@@ -42,7 +42,7 @@ static tsr_status read_axes(const char *what, const char *text, axis_list *out) 
 }
 
 static tsr_status name_array(const tsr_topology *topology, tsr_device_array *array,
-                             const axis_list *wanted, tsr_mesh **out_mesh) {
+                             const axis_numbers *wanted, tsr_mesh **out_mesh) {
   tsr_status status = tsr_mesh_from_array(topology, array, wanted->names, out_mesh);
   tsr_device_array_deinit(array);
   return status;
@@ -59,7 +59,7 @@ static tsr_jax_mesh_options jax_options(const cli_args *args) {
 
 static tsr_status build_device(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
-  axis_list wanted;
+  axis_numbers wanted;
   TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   TSR_TRY(tsr_sizes_complete(wanted.sizes, wanted.count, tsr_topology_device_count(topology)));
   const tsr_jax_mesh_options options = jax_options(args);
@@ -70,7 +70,7 @@ static tsr_status build_device(const cli_args *args, const tsr_topology *topolog
 
 static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
-  axis_list wanted;
+  axis_numbers wanted;
   TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   const char *text = NULL;
   TSR_TRY(cli_required(args, "dcn", &text));
@@ -89,7 +89,7 @@ static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topolog
 
 static tsr_status build_make(const cli_args *args, const tsr_topology *topology,
                              tsr_mesh **out_mesh) {
-  axis_list wanted;
+  axis_numbers wanted;
   TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   return tsr_jax_make_mesh(topology, wanted.axes, wanted.count, false, out_mesh);
 }
@@ -108,7 +108,7 @@ static tsr_status build_t5x(const cli_args *args, const tsr_topology *topology,
 
 static tsr_status build_eformer(const cli_args *args, const tsr_topology *topology,
                                 tsr_mesh **out_mesh) {
-  axis_list wanted;
+  axis_numbers wanted;
   TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   int64_t dcn[TSR_MAX_AXES];
   tsr_eformer_mesh_options options = {.size = sizeof options,
@@ -127,7 +127,7 @@ static tsr_status build_eformer(const cli_args *args, const tsr_topology *topolo
 // Axes in --traffic get their bytes as all-reduces: "data=1000000000,model=5000000".
 static tsr_status build_search(const cli_args *args, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
-  axis_list wanted, traffic;
+  axis_numbers wanted, traffic;
   const char *text = NULL;
   TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   TSR_TRY(cli_required(args, "traffic", &text));
@@ -193,7 +193,7 @@ static void replace(tsr_mesh **mesh, tsr_mesh *changed) {
 }
 
 static tsr_status change_slice(const char *text, tsr_mesh **mesh) {
-  axis_list wanted;
+  axis_numbers wanted;
   tsr_mesh *changed = NULL;
   TSR_TRY(read_axes("--slice", text, &wanted));
   for (int i = 0; i < wanted.count; i++) {

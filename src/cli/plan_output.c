@@ -16,12 +16,10 @@ static tsr_status warn_of_memory(const tsr_plan *plan) {
   const int64_t limit = machine ? tsr_topology_memory_per_device(machine) : 0;
   if (limit <= 0 || tsr_plan_bytes_per_device(plan) <= limit) return NULL;
   tsr_analysis sums = TSR_ANALYSIS;
-  char most[32], room[32];
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
-  tsr_format_bytes(sums.device_max, most, sizeof most);
-  tsr_format_bytes(limit, room, sizeof room);
   if (sums.device_max > limit)
-    cli_say("warning: the fullest device holds %s, a device of the topology has %s\n", most, room);
+    cli_say("warning: the fullest device holds %s, a device of the topology has %s\n",
+            tsr_format_bytes(sums.device_max).text, tsr_format_bytes(limit).text);
   tsr_analysis_deinit(&sums);
   return NULL;
 }

@@ -116,10 +116,8 @@ static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
   options.optimiser_copies = (double)copies;
   tsr_fit_report report = TSR_FIT_REPORT;
   TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
-  char used[32], smallest[32];
-  tsr_format_bytes(report.bytes_per_device, used, sizeof used);
-  tsr_format_bytes(report.smallest, smallest, sizeof smallest);
-  cli_say("%s on a device with all copies, %s would be the least possible; %s\n", used, smallest,
+  cli_say("%s on a device with all copies, %s would be the least possible; %s\n",
+          tsr_format_bytes(report.bytes_per_device).text, tsr_format_bytes(report.smallest).text,
           report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
   return NULL;
 }
@@ -129,12 +127,11 @@ static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
   tsr_plan *apart = *inout_plan;
   if (cli_has(args, "no-companions")) return NULL;
   tsr_status status = tsr_plan_companions(apart, inout_plan);
-  if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart)) {
-    char more[32];
-    tsr_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart),
-                     more, sizeof more);
-    fprintf(stderr, "%s more, as scales and states are cut with what they go with\n", more);
-  }
+  if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart))
+    fprintf(
+        stderr, "%s more, as scales and states are cut with what they go with\n",
+        tsr_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart))
+            .text);
   tsr_plan_release(apart);
   if (status) *inout_plan = NULL;
   return status;

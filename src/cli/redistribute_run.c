@@ -362,10 +362,8 @@ static tsr_status check_moved(const runner *r) {
 static tsr_status check_memory(int64_t bytes) {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages < 1 || page < 1 || bytes / page <= pages / 4) return NULL;
-  char wanted[24];
-  tsr_format_bytes(bytes, wanted, sizeof wanted);
   return tsr_fail(DOES_NOT_FIT, "--run: four times %s are needed, more than this machine has",
-                  wanted);
+                  tsr_format_bytes(bytes).text);
 }
 
 static tsr_status run_ways(runner *r, tsr_redistribution_run *out) {

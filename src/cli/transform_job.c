@@ -255,30 +255,24 @@ static tsr_status check_useless(const job *j) {
 
 // ---- telling ----
 
-static const char *sized(int64_t bytes, char out[32]) {
-  tsr_format_bytes(bytes, out, 32);
-  return out;
-}
-
 static void print_certificate(const job *j, tsr_text *out) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
-  char a[32], b[32];
   tsr_text_addf(out, "%s -> %s, format %s: %lld tensor%s in %lld window%s\n", j->from, j->to,
                 tsr_checkpoint_format_name(j->options.format), (long long)c->tensors,
                 c->tensors == 1 ? "" : "s", (long long)c->windows, c->windows == 1 ? "" : "s");
   tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s%s; least possible: %lld\n",
-                (long long)c->bytes_read, sized(c->bytes_read, a), (long long)c->source_files,
-                c->source_files == 1 ? "" : "s", j->map ? ", small gaps not counted" : "",
-                (long long)c->least_read);
+                (long long)c->bytes_read, tsr_format_bytes(c->bytes_read).text,
+                (long long)c->source_files, c->source_files == 1 ? "" : "s",
+                j->map ? ", small gaps not counted" : "", (long long)c->least_read);
   tsr_text_addf(out, "written  %12lld bytes (%s); least possible: %lld\n",
-                (long long)c->bytes_written, sized(c->bytes_written, a),
+                (long long)c->bytes_written, tsr_format_bytes(c->bytes_written).text,
                 (long long)c->least_written);
   tsr_text_addf(out, "memory   %12lld bytes (%s) at most, for tables and %d thread%s\n",
-                (long long)c->peak_memory, sized(c->peak_memory, a), c->workers,
+                (long long)c->peak_memory, tsr_format_bytes(c->peak_memory).text, c->workers,
                 c->workers == 1 ? "" : "s");
   if (c->bytes_free >= 0)
     tsr_text_addf(out, "disk     %12lld bytes (%s) are free\n", (long long)c->bytes_free,
-                  sized(c->bytes_free, b));
+                  tsr_format_bytes(c->bytes_free).text);
   tsr_text_addf(out, "files    %12lld\n", (long long)c->files);
   for (int i = 0; i < c->files; i++)
     tsr_text_addf(out, "  %-40s %12lld\n", tsr_transform_file_at(j->transform, i),
@@ -369,11 +363,10 @@ static tsr_status tell(const job *j, bool done) {
 static void summarise(const job *j) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   const double rate = j->seconds > 0 ? (double)c->bytes_written / j->seconds : 0;
-  char bytes[32], per_second[32], peak[32];
   cli_say("%s: %lld tensor%s in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
           (long long)c->tensors, c->tensors == 1 ? "" : "s", (long long)c->files,
-          c->files == 1 ? "" : "s", sized(c->bytes_written, bytes), j->seconds,
-          sized((int64_t)rate, per_second), sized(peak_memory(), peak));
+          c->files == 1 ? "" : "s", tsr_format_bytes(c->bytes_written).text, j->seconds,
+          tsr_format_bytes((int64_t)rate).text, tsr_format_bytes(peak_memory()).text);
 }
 
 // ---- running ----

@@ -4,30 +4,18 @@
 #include "base/text_internal.h"
 #include "draw/box_grid.h"
 #include "draw/figure.h"
+#include "draw/units.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };
 
-// Columns a text takes; every byte that does not continue a UTF-8 character counts one.
-static int display_width(const char *text) {
-  int width = 0;
-  for (; *text; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
-  return width;
-}
-
-static void add_repeated(tsr_text *out, const char *piece, int times) {
-  for (int i = 0; i < times; i++) tsr_text_add(out, piece);
-}
-
 static void add_centred(tsr_text *out, const char *text, int width) {
-  const int length = display_width(text);
+  const int length = tsr_display_width(text);
   if (length > width) {
     tsr_text_addf(out, "%.*s~", width - 1, text);
     return;
   }
   const int left = (width - length) / 2;
-  add_repeated(out, " ", left);
-  tsr_text_add(out, text);
-  add_repeated(out, " ", width - length - left);
+  tsr_text_addf(out, "%*s%s%*s", left, "", text, width - length - left, "");
 }
 
 typedef struct text_style {
@@ -114,7 +102,7 @@ static void add_panel(const tsr_figure *figure, int panel, const text_style *sty
     tsr_text_add_char(out, '\n');
   }
   for (int r = 0; r <= style->grid.rows; r++) {
-    add_repeated(out, " ", style->left + 2);
+    tsr_text_addf(out, "%*s", style->left + 2, "");
     tsr_box_add_rule(&style->grid, r, NULL, out);
     tsr_text_add_char(out, '\n');
     if (r < figure->rows.count) add_row(figure, panel, r, style, out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
+#include "draw/units.h"
 
 void tsr_table_init(tsr_table *table) { *table = (tsr_table){.text = TSR_TEXT_EMPTY}; }
 
@@ -35,16 +36,9 @@ void tsr_table_addf(tsr_table *table, const char *format, ...) {
   tsr_table_add(table, cell);
 }
 
-// Columns of the screen: UTF-8's following bytes take none.
-static int width_of(const char *text) {
-  int width = 0;
-  for (; *text; text++) width += ((unsigned char)*text & 0xC0) != 0x80;
-  return width;
-}
-
 static void print_cell(const tsr_table_column *column, const char *cell, int width, bool last,
                        tsr_text *out) {
-  const int blanks = width - width_of(cell);
+  const int blanks = width - tsr_display_width(cell);
   for (int i = 0; column->right && i < blanks; i++) tsr_text_add_char(out, ' ');
   tsr_text_add(out, cell);
   for (int i = 0; !column->right && !last && i < blanks; i++) tsr_text_add_char(out, ' ');
@@ -57,10 +51,11 @@ void tsr_table_print(const tsr_table *table, tsr_text *out) {
   const int columns = table->column_count;
   if (table->text.failed) out->failed = true;
   if (out->failed) return;
-  for (int c = 0; c < columns; c++) widths[c] = width_of(table->columns[c].title);
+  for (int c = 0; c < columns; c++) widths[c] = tsr_display_width(table->columns[c].title);
   const char *cell = table->text.data;
   for (int64_t i = 0; i < table->cells; i++, cell = next_cell(cell)) {
-    const int c = (int)(i % columns), width = width_of(cell), most = table->columns[c].most;
+    const int c = (int)(i % columns), width = tsr_display_width(cell),
+              most = table->columns[c].most;
     if (width > widths[c]) widths[c] = most && width > most ? most : width;
   }
   for (int c = 0; c < columns; c++) {

@@ -42,12 +42,11 @@ static void add_label(double x, double y, const char *css, const char *anchor, c
 }
 
 static void add_hint(const char *source, const char *target, int64_t bytes, tsr_text *out) {
-  char size[24];
-  tsr_format_bytes(bytes, size, sizeof size);
+  const tsr_unit_text size = tsr_format_bytes(bytes);
   if (strcmp(source, target) != 0)
-    tsr_text_addf(out, "<title>%s to %s: %s</title>", source, target, size);
+    tsr_text_addf(out, "<title>%s to %s: %s</title>", source, target, size.text);
   else
-    tsr_text_addf(out, "<title>%s: %s stay</title>", source, size);
+    tsr_text_addf(out, "<title>%s: %s stay</title>", source, size.text);
 }
 
 // ---- bands ----
@@ -91,10 +90,9 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
   const double y0 = b->left[source] + b->sent[source], y1 = b->right[target] + b->gotten[target];
   b->sent[source] += height;
   b->gotten[target] += height;
-  char from[32], to[32], size[24];
+  char from[32], to[32];
   tsr_traffic_label(b->traffic, source, from, sizeof from);
   tsr_traffic_label(b->traffic, target, to, sizeof to);
-  tsr_format_bytes(bytes, size, sizeof size);
   unsigned char rgb[3];
   tsr_palette_color(source, b->traffic->rows, rgb);
   tsr_text_addf(out,
@@ -111,18 +109,18 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
     tsr_text_addf(out,
                   "<text class=\"c\" style=\"text-anchor:start\" font-size=\"10\" x=\"%.1f\" "
                   "y=\"%.1f\">%s</text>\n",
-                  x0 + 6, y0 + height / 2, size);
+                  x0 + 6, y0 + height / 2, tsr_format_bytes(bytes).text);
 }
 
 static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
   const double height = (double)sum_of(b->traffic, device, sent, false) * b->scale;
   const double x = LEFT + NAME_WIDTH + (sent ? 0 : NODE_WIDTH + BAND_WIDTH);
   const double y = sent ? b->left[device] : b->right[device];
-  char label[32], name[48], size[24], sum[48];
+  char label[32], name[48], sum[48];
   tsr_traffic_label(b->traffic, device, label, sizeof label);
   snprintf(name, sizeof name, "device %s", label);
-  tsr_format_bytes(sum_of(b->traffic, device, sent, true), size, sizeof size);
-  snprintf(sum, sizeof sum, "%s %s", sent ? "sends" : "gets", size);
+  snprintf(sum, sizeof sum, "%s %s", sent ? "sends" : "gets",
+           tsr_format_bytes(sum_of(b->traffic, device, sent, true)).text);
   unsigned char rgb[3];
   tsr_palette_color(device, b->traffic->rows, rgb);
   tsr_text_addf(out,
@@ -162,7 +160,7 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
                        int64_t most, tsr_text *out) {
   const int64_t bytes = tsr_traffic_at(traffic, source, target);
   const double x = LEFT + TICK + target * cell, y = TOP + TICK + source * cell;
-  char from[32], to[32], size[24];
+  char from[32], to[32];
   if (!bytes) {
     tsr_text_addf(out,
                   "<rect class=\"k\" style=\"opacity:.07\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
@@ -172,7 +170,6 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
   }
   tsr_traffic_label(traffic, source, from, sizeof from);
   tsr_traffic_label(traffic, target, to, sizeof to);
-  tsr_format_bytes(bytes, size, sizeof size);
   tsr_text_add(out, "<g class=\"cell\">");
   add_hint(from, to, bytes, out);
   if (source == target) {
@@ -187,7 +184,7 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
   if (cell >= 40)
     tsr_text_addf(out, "<text class=\"c\"%s x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">%s</text>",
                   source == target ? " style=\"fill:var(--ink,#1c1e26)\"" : "", x + cell / 2,
-                  y + cell / 2, cell >= 56 ? 12.0 : 9.5, size);
+                  y + cell / 2, cell >= 56 ? 12.0 : 9.5, tsr_format_bytes(bytes).text);
   tsr_text_add(out, "</g>\n");
 }
 
@@ -219,8 +216,6 @@ static void add_ticks(const tsr_traffic *traffic, double cell, tsr_text *out) {
 }
 
 static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
-  char size[24];
-  tsr_format_bytes(tsr_traffic_most(traffic), size, sizeof size);
   for (int i = 0; i < 48; i++) {
     unsigned char rgb[3];
     tsr_palette_heat(i / 47.0, rgb);
@@ -231,7 +226,8 @@ static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
   }
   tsr_text_add_char(out, '\n');
   add_label(LEFT + TICK, y + 30, "a", "start", "0", out);
-  add_label(LEFT + TICK + 192, y + 30, "a", "end", size, out);
+  add_label(LEFT + TICK + 192, y + 30, "a", "end", tsr_format_bytes(tsr_traffic_most(traffic)).text,
+            out);
   tsr_text_addf(out,
                 "<rect class=\"k\" style=\"opacity:.34\" x=\"%d\" y=\"%.1f\" width=\"14\" "
                 "height=\"14\"/>\n",

@@ -2,10 +2,17 @@
 #ifndef TESSERA_DRAW_UNITS_H
 #define TESSERA_DRAW_UNITS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-void tsr_format_bytes(int64_t bytes, char *out, size_t size);     // "16.1 GB"
-void tsr_format_seconds(double seconds, char *out, size_t size);  // "1.25 ms"
+// Text that needs no buffer of the caller: printf("%s", tsr_format_bytes(n).text).
+typedef struct tsr_unit_text {
+  char text[24];
+} tsr_unit_text;
+
+tsr_unit_text tsr_format_bytes(int64_t bytes);     // "16.1 GB"
+tsr_unit_text tsr_format_seconds(double seconds);  // "1.25 ms"
+
+// Columns that UTF-8 text takes on a terminal, one for each character.
+int tsr_display_width(const char *text);
 
 #endif

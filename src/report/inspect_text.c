@@ -22,11 +22,6 @@
 // Lines about shards, and pieces of one, that are shown without --full.
 enum { MOST_SHARDS = 64, MOST_PIECES = 4 };
 
-static const char *sized(int64_t bytes, char out[32]) {
-  tsr_format_bytes(bytes, out, 32);
-  return out;
-}
-
 static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
 
 static void add_shape(tsr_table *table, const tsr_shape *shape) {
@@ -53,11 +48,11 @@ static void print_title(const tsr_inspect_report *job, tsr_text *out) {
 }
 
 static void print_sum(const char *title, const tsr_inspect_sums *sums, tsr_text *out) {
-  char bytes[32], stored[32];
   tsr_text_addf(out, " %s%lld tensor%s, %lld elements, %s", title, (long long)sums->tensors,
-                plural(sums->tensors), (long long)sums->elements, sized(sums->bytes, bytes));
+                plural(sums->tensors), (long long)sums->elements,
+                tsr_format_bytes(sums->bytes).text);
   if (sums->stored != sums->bytes)
-    tsr_text_addf(out, "; with copies %s", sized(sums->stored, stored));
+    tsr_text_addf(out, "; with copies %s", tsr_format_bytes(sums->stored).text);
   tsr_text_add_char(out, '\n');
 }
 
@@ -143,7 +138,6 @@ static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_text
   const tsr_inspect_row *row = tsr_inspection_row(job->listing, index);
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), row->tensors[0]);
   const tsr_shape shape = tsr_tensor_shape(tensor);
-  char bytes[32];
   add_name(row, scratch, table);
   tsr_table_add(table, tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
   tsr_text_clear(scratch);
@@ -154,7 +148,7 @@ static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_text
     TSR_TRY(tsr_spec_print(row->spec, TSR_FORM_SHORT, scratch));
     tsr_table_add(table, tsr_text_string(scratch));
   }
-  tsr_table_add(table, sized(row->bytes, bytes));
+  tsr_table_add(table, tsr_format_bytes(row->bytes).text);
   if (job->stats) add_stats(table, &job->survey[index].stats);
   if (job->hashes) add_hash(job, table, row->tensors[0], &job->survey[index]);
   if (tsr_checkpoint_file_count(job->checkpoint) > 1) add_file(job, row, table);
@@ -180,20 +174,19 @@ static tsr_status print_rows(const tsr_inspect_report *job, tsr_text *out) {
 
 static void print_balance(const tsr_inspect_report *job, tsr_text *out) {
   int64_t most = 0, sum = 0;
-  char a[32], b[32];
   for (int64_t i = 0; i < job->share_count; i++) {
     if (job->shares[i].bytes > most) most = job->shares[i].bytes;
     sum += job->shares[i].bytes;
   }
   const double mean = job->share_count ? (double)sum / (double)job->share_count : 0;
   tsr_text_addf(out, "\n %lld %s%s: %s at most, %s on average (balance %.2f)\n",
-                (long long)job->share_count, job->by_word, plural(job->share_count), sized(most, a),
-                sized((int64_t)mean, b), most > 0 ? mean / (double)most : 1);
+                (long long)job->share_count, job->by_word, plural(job->share_count),
+                tsr_format_bytes(most).text, tsr_format_bytes((int64_t)mean).text,
+                most > 0 ? mean / (double)most : 1);
 }
 
 static void print_shares(const tsr_inspect_report *job, tsr_text *out) {
   const bool files = job->by == TSR_SHARE_BY_FILE;
-  char bytes[32];
   tsr_table table;
   tsr_table_init(&table);
   tsr_table_add_column(&table, (tsr_table_column){.title = job->by_word, .right = !files});
@@ -207,9 +200,10 @@ static void print_shares(const tsr_inspect_report *job, tsr_text *out) {
     else
       tsr_table_addf(&table, "%lld", (long long)share->id);
     tsr_table_addf(&table, "%lld", (long long)share->tensors);
-    tsr_table_add(&table, sized(share->bytes, bytes));
+    tsr_table_add(&table, tsr_format_bytes(share->bytes).text);
     if (files)
-      tsr_table_add(&table, sized(tsr_checkpoint_file_bytes(job->checkpoint, share->id), bytes));
+      tsr_table_add(&table,
+                    tsr_format_bytes(tsr_checkpoint_file_bytes(job->checkpoint, share->id)).text);
   }
   tsr_table_print(&table, out);
   tsr_table_deinit(&table);
@@ -308,13 +302,12 @@ static tsr_status print_tensor(const tsr_inspect_report *job, tsr_text *out) {
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);
   const tsr_shape shape = tsr_tensor_shape(tensor);
-  char bytes[32];
   tsr_text_add(out, " tensor    ");
   tsr_text_add_plain(out, tensor->path);
   tsr_text_addf(out, "\n type      %s\n shape     ", tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
   tsr_shape_print(&shape, out);
   tsr_text_addf(out, "\n elements  %lld, %s\n", (long long)tsr_tensor_elements(tensor),
-                sized(tsr_tensor_bytes(tensor), bytes));
+                tsr_format_bytes(tsr_tensor_bytes(tensor)).text);
   if (plan) {
     tsr_text_add(out, " spec      ");
     TSR_TRY(tsr_spec_print(tsr_plan_spec_at(plan, tsr_plan_final(plan, job->tensor)),

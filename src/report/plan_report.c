@@ -25,20 +25,16 @@ static void add_card(const char *label, const char *value, tsr_text *out) {
 static tsr_status add_cards(const tsr_plan *plan, tsr_text *out) {
   tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
-  char value[48];
+  char tensors[24], balance[24];
+  snprintf(tensors, sizeof tensors, "%lld", (long long)sums.tensors);
+  snprintf(balance, sizeof balance, "%.2f", sums.balance);
   tsr_text_add(out, "<div class=\"cards\">\n");
-  snprintf(value, sizeof value, "%lld", (long long)sums.tensors);
-  add_card("tensors", value, out);
-  tsr_format_bytes(sums.bytes, value, sizeof value);
-  add_card("in all", value, out);
-  tsr_format_bytes(sums.device_max, value, sizeof value);
-  add_card("on the fullest device", value, out);
-  snprintf(value, sizeof value, "%.2f", sums.balance);
-  add_card("balance (mean / max)", value, out);
-  tsr_format_bytes((int64_t)sums.wasted_bytes, value, sizeof value);
-  add_card("copies beyond the first", value, out);
-  tsr_format_bytes(sums.gathered_bytes, value, sizeof value);
-  add_card("gathered per device and step", value, out);
+  add_card("tensors", tensors, out);
+  add_card("in all", tsr_format_bytes(sums.bytes).text, out);
+  add_card("on the fullest device", tsr_format_bytes(sums.device_max).text, out);
+  add_card("balance (mean / max)", balance, out);
+  add_card("copies beyond the first", tsr_format_bytes((int64_t)sums.wasted_bytes).text, out);
+  add_card("gathered per device and step", tsr_format_bytes(sums.gathered_bytes).text, out);
   tsr_text_add(out, "</div>\n");
   tsr_analysis_deinit(&sums);
   return NULL;
@@ -78,13 +74,11 @@ static void add_bars(const tsr_mesh *mesh, const int64_t *bytes, int count, tsr_
                 CHART_HEIGHT, CHART_WIDTH, CHART_HEIGHT);
   for (int d = 0; d < count; d++) {
     const double height = room * (double)bytes[d] / (double)most;
-    char text[32];
-    tsr_format_bytes(bytes[d], text, sizeof text);
     tsr_text_addf(out,
                   "<g><title>device %lld: %s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                   "height=\"%.1f\" rx=\"2\" fill=\"var(--bar)\"/>",
-                  (long long)tsr_mesh_device_at(mesh, d), text, d * step + step * 0.1,
-                  CHART_HEIGHT - CHART_FLOOR - height, step * 0.8, height);
+                  (long long)tsr_mesh_device_at(mesh, d), tsr_format_bytes(bytes[d]).text,
+                  d * step + step * 0.1, CHART_HEIGHT - CHART_FLOOR - height, step * 0.8, height);
     if (count <= 32 || d % 4 == 0)
       tsr_text_addf(out,
                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" font-size=\"11\" "
@@ -129,8 +123,6 @@ static const char search[] =
     "</script>\n";
 
 static void add_group(const tsr_plan_line *g, tsr_text *out) {
-  char bytes[32];
-  tsr_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
   tsr_text_add(out, "<tr title=\"");
   tsr_svg_add_escaped(out, tsr_text_string(&g->reason));
   tsr_text_add(out, "\"><td>");
@@ -144,7 +136,8 @@ static void add_group(const tsr_plan_line *g, tsr_text *out) {
     tsr_svg_add_escaped(out, tsr_text_string(&g->wanted));
     tsr_text_add(out, "</s>");
   }
-  tsr_text_addf(out, "</td><td class=\"r\">%s</td><td class=\"w\">", bytes);
+  tsr_text_addf(out, "</td><td class=\"r\">%s</td><td class=\"w\">",
+                tsr_format_bytes(g->bytes_per_device).text);
   tsr_svg_add_escaped(out, tsr_text_string(&g->reason));
   tsr_text_add(out, "</td></tr>\n");
 }

@@ -75,34 +75,31 @@ static int longer(int width, size_t length, int most) {
 }
 
 static void add_row(const tsr_plan_line *g, const int *widths, int reason_width, tsr_text *out) {
-  char name[192], bytes[32];
+  char name[192];
   if (g->count > 1)
     snprintf(name, sizeof name, "%s  x%lld", g->name, (long long)g->count);
   else
     snprintf(name, sizeof name, "%s", g->name);
-  tsr_format_bytes(g->bytes_per_device, bytes, sizeof bytes);
   tsr_text_addf(out, " %-*s  %-*s  %-5s  %-*s  %9s  %.*s\n", widths[0], name, widths[1], g->shape,
-                g->dtype, widths[2], tsr_text_string(&g->spec), bytes, reason_width,
+                g->dtype, widths[2], tsr_text_string(&g->spec),
+                tsr_format_bytes(g->bytes_per_device).text, reason_width,
                 tsr_text_string(&g->reason));
 }
 
 static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
   tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
-  char most[32], mean[32], all[32], wasted[32], gathered[32];
-  tsr_format_bytes(sums.device_max, most, sizeof most);
-  tsr_format_bytes((int64_t)sums.device_mean, mean, sizeof mean);
-  tsr_format_bytes(sums.bytes, all, sizeof all);
-  tsr_format_bytes((int64_t)sums.wasted_bytes, wasted, sizeof wasted);
-  tsr_format_bytes(sums.gathered_bytes, gathered, sizeof gathered);
   tsr_text_addf(out,
                 "\n %lld tensors, %s; %lld of them cut\n"
                 " per device: %s at most, %s on average (balance %.2f)\n"
                 " copies beyond the first: %s over all devices\n",
-                (long long)sums.tensors, all, (long long)sums.sharded_tensors, most, mean,
-                sums.balance, wasted);
+                (long long)sums.tensors, tsr_format_bytes(sums.bytes).text,
+                (long long)sums.sharded_tensors, tsr_format_bytes(sums.device_max).text,
+                tsr_format_bytes((int64_t)sums.device_mean).text, sums.balance,
+                tsr_format_bytes((int64_t)sums.wasted_bytes).text);
   if (sums.gathered_bytes)
-    tsr_text_addf(out, " gathered per device and step over fsdp-like axes: %s\n", gathered);
+    tsr_text_addf(out, " gathered per device and step over fsdp-like axes: %s\n",
+                  tsr_format_bytes(sums.gathered_bytes).text);
   tsr_analysis_deinit(&sums);
   return NULL;
 }

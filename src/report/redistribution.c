@@ -153,9 +153,8 @@ static void print_matrix(const tsr_traffic *traffic, tsr_text *out) {
     tsr_traffic_label(traffic, s, cell, sizeof cell);
     tsr_text_addf(out, "   %9s", cell);
     for (int t = 0; t < traffic->rows; t++) {
-      char bytes[24];
-      tsr_format_bytes(tsr_traffic_at(traffic, s, t), bytes, sizeof bytes);
-      snprintf(cell, sizeof cell, s == t ? "(%s)" : "%s", bytes);
+      snprintf(cell, sizeof cell, s == t ? "(%s)" : "%s",
+               tsr_format_bytes(tsr_traffic_at(traffic, s, t)).text);
       tsr_text_addf(out, "  %8s", tsr_traffic_at(traffic, s, t) ? cell : "-");
     }
     tsr_text_add_char(out, '\n');
@@ -172,11 +171,9 @@ static tsr_status print_direct(const tsr_redistribution *change, bool all_copies
   tsr_certificate_print(&change->certificate, &lines);
   add_indented(tsr_text_string(&lines), out);
   tsr_text_deinit(&lines);
-  if (change->traffic.timed) {
-    char time[32];
-    tsr_format_seconds(change->traffic.seconds, time, sizeof time);
-    tsr_text_addf(out, "   time by the links        %s on the busiest device\n", time);
-  }
+  if (change->traffic.timed)
+    tsr_text_addf(out, "   time by the links        %s on the busiest device\n",
+                  tsr_format_seconds(change->traffic.seconds).text);
   if (change->traffic.rows && change->traffic.device_count <= MOST_MATRIX)
     print_matrix(&change->traffic, out);
   if (all_copies || change->certificate.copies <= MOST_COPIES) return print_copies(change, out);
@@ -222,15 +219,13 @@ static void print_verdict(const tsr_redistribution *change, tsr_text *out) {
   const tsr_sequence_certificate *sequence = tsr_sequence_certificate_of(change->sequence);
   if (change->traffic.timed) {
     const bool direct = change->traffic.seconds <= sequence->seconds;
-    char a[32], b[32];
-    tsr_format_seconds(change->traffic.seconds, a, sizeof a);
-    tsr_format_seconds(sequence->seconds, b, sizeof b);
-    if (!strcmp(a, b)) {
-      tsr_text_addf(out, "neither, both take %s by the links\n", a);
-      return;
-    }
-    tsr_text_addf(out, "%s, %s against %s by the links\n", direct ? "direct" : "collectives",
-                  direct ? a : b, direct ? b : a);
+    const tsr_unit_text a = tsr_format_seconds(change->traffic.seconds);
+    const tsr_unit_text b = tsr_format_seconds(sequence->seconds);
+    if (!strcmp(a.text, b.text))
+      tsr_text_addf(out, "neither, both take %s by the links\n", a.text);
+    else
+      tsr_text_addf(out, "%s, %s against %s by the links\n", direct ? "direct" : "collectives",
+                    direct ? a.text : b.text, direct ? b.text : a.text);
     return;
   }
   const int64_t more = sequence->bytes_moved - change->certificate.bytes_moved;
@@ -258,12 +253,10 @@ static tsr_status print_relabelling(const tsr_redistribution *change, tsr_text *
 tsr_status tsr_redistribution_print(const tsr_redistribution *change, bool all_copies,
                                     tsr_text *out) {
   int64_t bytes = 0;
-  char size[24];
   TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));
-  tsr_format_bytes(bytes, size, sizeof size);
   tsr_text_add_char(out, ' ');
   TSR_TRY(tsr_redistribution_title(change, "->", out));
-  tsr_text_addf(out, "  (%s)\n ", size);
+  tsr_text_addf(out, "  (%s)\n ", tsr_format_bytes(bytes).text);
   tsr_redistribution_mesh(change, out);
   tsr_text_add(out, "\n\n");
   TSR_TRY(print_direct(change, all_copies, out));
@@ -374,16 +367,13 @@ tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_te
     return tsr_fail(TOO_LARGE, "a picture of %lld copies between %lld devices",
                     (long long)change->certificate.copies,
                     (long long)tsr_layout_device_count(change->to));
-  char moved[24], bound[24], local[24];
   const tsr_certificate *c = &change->certificate;
-  tsr_format_bytes(c->bytes_moved, moved, sizeof moved);
-  tsr_format_bytes(c->bytes_lower_bound, bound, sizeof bound);
-  tsr_format_bytes(c->bytes_local, local, sizeof local);
   tsr_text title = TSR_TEXT_EMPTY, subtitle = TSR_TEXT_EMPTY;
   tsr_status status = tsr_redistribution_title(change, "→", &title);
   tsr_redistribution_mesh(change, &subtitle);
-  tsr_text_addf(&subtitle, ": %s move in %lld messages (at least %s must), %s stay", moved,
-                (long long)c->messages, bound, local);
+  tsr_text_addf(&subtitle, ": %s move in %lld messages (at least %s must), %s stay",
+                tsr_format_bytes(c->bytes_moved).text, (long long)c->messages,
+                tsr_format_bytes(c->bytes_lower_bound).text, tsr_format_bytes(c->bytes_local).text);
   if (!status)
     tsr_traffic_print_svg(&change->traffic, tsr_text_string(&title), tsr_text_string(&subtitle),
                           out);
@@ -395,10 +385,8 @@ tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_te
 // ---- a run ----
 
 static void print_timing(const char *name, const tsr_redistribution_timing *t, tsr_text *out) {
-  char bytes[24], time[32];
-  tsr_format_bytes(t->bytes_written, bytes, sizeof bytes);
-  tsr_format_seconds(t->seconds, time, sizeof time);
-  tsr_text_addf(out, "   %-12s %s written in %s", name, bytes, time);
+  tsr_text_addf(out, "   %-12s %s written in %s", name, tsr_format_bytes(t->bytes_written).text,
+                tsr_format_seconds(t->seconds).text);
   if (t->seconds > 0)
     tsr_text_addf(out, ", %.3g GB/s, %.2f of memcpy", 1e-9 * (double)t->bytes_written / t->seconds,
                   t->memcpy_seconds / t->seconds);
