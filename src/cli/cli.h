@@ -86,6 +86,8 @@ void cli_print_manual(const cli_command *command, FILE *file);
 // What a terminal would obey is not sent to stdout, but for the colours of figures.
 tsr_status cli_output(tsr_text *text, const char *path);
 tsr_status cli_output_figure(const tsr_text *text, const char *path);
+// As cli_output, unless `status` is a failure already; frees the text.
+tsr_status cli_finish(tsr_status status, tsr_text *text, const char *path);
 // To stderr, what is longer than a few lines cut off.
 TSR_PRINTF(1, 2) void cli_say(const char *format, ...);
 

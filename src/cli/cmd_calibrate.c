@@ -185,9 +185,7 @@ static tsr_status write_topology(const calibration *c, const char *path) {
   tsr_json_writer_init(&writer, &text, 2);
   tsr_topology_to_json(c->topology, &writer);
   tsr_text_add_char(&text, '\n');
-  tsr_status status = cli_output(&text, path);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(NULL, &text, path);
 }
 
 static tsr_status print_all(const cli_args *args, const calibration *c) {
@@ -201,9 +199,7 @@ static tsr_status print_all(const cli_args *args, const calibration *c) {
     print_table(c, &text);
   if (path && !cli_has(args, "json"))
     tsr_text_addf(&text, "\n written to %s: --topology takes it\n", path);
-  tsr_status status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(NULL, &text, NULL);
 }
 
 static tsr_status calibrate(const cli_args *args, tsr_comm *comm, int64_t most) {

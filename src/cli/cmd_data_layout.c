@@ -151,9 +151,7 @@ static tsr_status answer(const cli_args *args, const tsr_partitioner *partitione
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status =
       cli_has(args, "json") ? print_json(&query, &text) : print_table(&query, &text);
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, NULL);
 }
 
 static tsr_status run_data_layout(const cli_args *args, int *out_exit) {

@@ -160,9 +160,7 @@ static tsr_status inspect(const cli_args *args, tsr_inspect_report *job) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_has(args, "json") ? tsr_inspect_report_to_json(job, &text)
                                             : tsr_inspect_report_print(job, &text);
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, NULL);
 }
 
 static tsr_status run_inspect(const cli_args *args, int *out_exit) {

@@ -50,6 +50,10 @@ static tsr_status name_array(const tsr_topology *topology, tsr_device_array *arr
 
 // ---- builders ----
 
+// `wanted` are the axes of MESH; t5x has none.
+typedef tsr_status builder_fn(const cli_args *args, const tsr_topology *topology,
+                              axis_numbers *wanted, tsr_mesh **out_mesh);
+
 static tsr_jax_mesh_options jax_options(const cli_args *args) {
   return (tsr_jax_mesh_options){.size = sizeof(tsr_jax_mesh_options),
                                 .contiguous_submeshes = cli_has(args, "contiguous"),
@@ -58,44 +62,41 @@ static tsr_jax_mesh_options jax_options(const cli_args *args) {
 }
 
 static tsr_status build_device(const cli_args *args, const tsr_topology *topology,
-                               tsr_mesh **out_mesh) {
-  axis_numbers wanted;
-  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
-  TSR_TRY(tsr_sizes_complete(wanted.sizes, wanted.count, tsr_topology_device_count(topology)));
+                               axis_numbers *wanted, tsr_mesh **out_mesh) {
+  TSR_TRY(tsr_sizes_complete(wanted->sizes, wanted->count, tsr_topology_device_count(topology)));
   const tsr_jax_mesh_options options = jax_options(args);
   tsr_device_array array;
-  TSR_TRY(tsr_jax_create_device_mesh(topology, wanted.sizes, wanted.count, &options, &array, NULL));
-  return name_array(topology, &array, &wanted, out_mesh);
+  TSR_TRY(
+      tsr_jax_create_device_mesh(topology, wanted->sizes, wanted->count, &options, &array, NULL));
+  return name_array(topology, &array, wanted, out_mesh);
 }
 
 static tsr_status build_hybrid(const cli_args *args, const tsr_topology *topology,
-                               tsr_mesh **out_mesh) {
-  axis_numbers wanted;
-  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
+                               axis_numbers *wanted, tsr_mesh **out_mesh) {
   const char *text = NULL;
   TSR_TRY(cli_required(args, "dcn", &text));
   int64_t dcn[TSR_MAX_AXES];
   int count = 0;
   TSR_TRY(cli_ints("--dcn", text, TSR_MAX_AXES, dcn, &count));
-  if (count != wanted.count)
+  if (count != wanted->count)
     return tsr_fail(BAD_ARGUMENT, "--dcn has %d numbers, wanted one for each of the %d axes", count,
-                    wanted.count);
+                    wanted->count);
   const tsr_jax_mesh_options options = jax_options(args);
   tsr_device_array array;
-  TSR_TRY(tsr_jax_create_hybrid_device_mesh(topology, wanted.sizes, dcn, wanted.count, &options,
+  TSR_TRY(tsr_jax_create_hybrid_device_mesh(topology, wanted->sizes, dcn, wanted->count, &options,
                                             &array));
-  return name_array(topology, &array, &wanted, out_mesh);
+  return name_array(topology, &array, wanted, out_mesh);
 }
 
 static tsr_status build_make(const cli_args *args, const tsr_topology *topology,
-                             tsr_mesh **out_mesh) {
-  axis_numbers wanted;
-  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
-  return tsr_jax_make_mesh(topology, wanted.axes, wanted.count, false, out_mesh);
+                             axis_numbers *wanted, tsr_mesh **out_mesh) {
+  (void)args;
+  return tsr_jax_make_mesh(topology, wanted->axes, wanted->count, false, out_mesh);
 }
 
 static tsr_status build_t5x(const cli_args *args, const tsr_topology *topology,
-                            tsr_mesh **out_mesh) {
+                            axis_numbers *wanted, tsr_mesh **out_mesh) {
+  (void)wanted;
   tsr_t5x_mesh_options options = {.size = sizeof options};
   tsr_hardware_mesh submesh;
   TSR_TRY(cli_int(args, "partitions", 1, &options.num_partitions));
@@ -107,15 +108,13 @@ static tsr_status build_t5x(const cli_args *args, const tsr_topology *topology,
 }
 
 static tsr_status build_eformer(const cli_args *args, const tsr_topology *topology,
-                                tsr_mesh **out_mesh) {
-  axis_numbers wanted;
-  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
+                                axis_numbers *wanted, tsr_mesh **out_mesh) {
   int64_t dcn[TSR_MAX_AXES];
   tsr_eformer_mesh_options options = {.size = sizeof options,
-                                      .axis_dims = wanted.sizes,
-                                      .axis_dim_count = wanted.count,
-                                      .axis_names = wanted.names,
-                                      .axis_name_count = wanted.count};
+                                      .axis_dims = wanted->sizes,
+                                      .axis_dim_count = wanted->count,
+                                      .axis_names = wanted->names,
+                                      .axis_name_count = wanted->count};
   if (cli_has(args, "dcn")) {
     TSR_TRY(
         cli_ints("--dcn", cli_value(args, "dcn"), TSR_MAX_AXES, dcn, &options.dcn_mesh_dim_count));
@@ -126,23 +125,22 @@ static tsr_status build_eformer(const cli_args *args, const tsr_topology *topolo
 
 // Axes in --traffic get their bytes as all-reduces: "data=1000000000,model=5000000".
 static tsr_status build_search(const cli_args *args, const tsr_topology *topology,
-                               tsr_mesh **out_mesh) {
-  axis_numbers wanted, traffic;
+                               axis_numbers *wanted, tsr_mesh **out_mesh) {
+  axis_numbers traffic;
   const char *text = NULL;
-  TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
   TSR_TRY(cli_required(args, "traffic", &text));
   TSR_TRY(read_axes("--traffic", text, &traffic));
   tsr_axis_traffic bytes[TSR_MAX_AXES] = {0};
   for (int i = 0; i < traffic.count; i++) {
-    int axis = wanted.count - 1;
-    while (axis >= 0 && strcmp(wanted.names[axis], traffic.names[i]) != 0) axis--;
+    int axis = wanted->count - 1;
+    while (axis >= 0 && strcmp(wanted->names[axis], traffic.names[i]) != 0) axis--;
     if (axis < 0)
       return tsr_fail(UNKNOWN_MESH_AXIS, "--traffic names axis \"%s\", which the mesh lacks",
                       traffic.names[i]);
     bytes[axis].bytes[TSR_COLLECTIVE_ALL_REDUCE] = traffic.sizes[i];
   }
   double seconds = 0;
-  TSR_TRY(tsr_mesh_search(topology, wanted.axes, wanted.count, bytes, out_mesh, &seconds));
+  TSR_TRY(tsr_mesh_search(topology, wanted->axes, wanted->count, bytes, out_mesh, &seconds));
   fprintf(stderr, "communication takes %.3g ms a step by the link model\n", seconds * 1e3);
   return NULL;
 }
@@ -171,7 +169,7 @@ static tsr_status check_builder(const cli_args *args, const char *name) {
 static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_mesh **out_mesh) {
   static const struct {
     const char *name;
-    tsr_status (*run)(const cli_args *, const tsr_topology *, tsr_mesh **);
+    builder_fn *run;
   } builders[] = {{"device", build_device}, {"hybrid", build_hybrid},   {"make", build_make},
                   {"t5x", build_t5x},       {"eformer", build_eformer}, {"search", build_search}};
   const char *name = cli_has(args, "builder") ? cli_value(args, "builder") : "plain";
@@ -182,7 +180,9 @@ static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_
                     name);
   size_t i = 0;
   while (strcmp(builders[i].name, name) != 0) i++;
-  return builders[i].run(args, topology, out_mesh);
+  axis_numbers wanted = {0};
+  if (args->count) TSR_TRY(read_axes("mesh", args->positional[0], &wanted));
+  return builders[i].run(args, topology, &wanted, out_mesh);
 }
 
 // ---- changing ----

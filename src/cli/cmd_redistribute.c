@@ -21,14 +21,8 @@ static tsr_status read_layout(const cli_args *args, const char *option, const ts
                               const tsr_shape *shape, tsr_policy policy, tsr_layout **out_layout) {
   const char *text = NULL;
   TSR_TRY(cli_required(args, option, &text));
-  tsr_spec *spec = NULL;
-  tsr_sharding *sharding = NULL;
-  tsr_status status = cli_read_spec(text, NULL, mesh, shape->rank, shape, &spec);
-  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
-  if (!status) status = tsr_layout_create(sharding, shape, policy, out_layout);
-  tsr_sharding_release(sharding);
-  tsr_spec_release(spec);
-  return tsr_note(status, "--%s", option);
+  TSR_TRY_NOTE(cli_read_layout(text, NULL, mesh, shape, policy, out_layout), "--%s", option);
+  return NULL;
 }
 
 // Both meshes are of one machine; --to-mesh is only given when the target lies elsewhere.
@@ -142,9 +136,7 @@ static tsr_status find_ways(const cli_args *args, tsr_redistribution *out) {
 static tsr_status write_picture(const tsr_redistribution *change, const char *path) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = tsr_redistribution_print_svg(change, &text);
-  if (!status) status = cli_output(&text, path);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, path);
 }
 
 static tsr_status print_plans(const cli_args *args, const tsr_redistribution *change,
@@ -166,9 +158,7 @@ static tsr_status print_plans(const cli_args *args, const tsr_redistribution *ch
     status = tsr_redistribution_print(change, cli_has(args, "copies"), &text);
     if (run) tsr_redistribution_run_print(run, &text);
   }
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, NULL);
 }
 
 static int64_t device_bound(const tsr_layout *layout) {

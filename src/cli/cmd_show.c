@@ -14,7 +14,7 @@
 #include "tessera/engine/sharding.h"
 
 // What most people want to see at once; --all lifts it.
-enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64 };
+enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64, MOST_PIECES = 6 };
 
 // --mesh, or the mesh that a DTensor's text has.
 static tsr_status open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
@@ -35,16 +35,10 @@ static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
   tsr_policy policy = TSR_POLICY_ERROR;
   if (cli_has(args, "policy")) TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &policy));
   tsr_mesh *mesh = NULL;
-  tsr_spec *spec = NULL;
-  tsr_sharding *sharding = NULL;
   tsr_status status = open_mesh(args, &mesh);
   if (!status)
-    status = cli_read_spec(args->positional[1], cli_value(args, "from"), mesh, shape.rank, &shape,
-                           &spec);
-  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
-  if (!status) status = tsr_layout_create(sharding, &shape, policy, out_layout);
-  tsr_sharding_release(sharding);
-  tsr_spec_release(spec);
+    status = cli_read_layout(args->positional[1], cli_value(args, "from"), mesh, &shape, policy,
+                             out_layout);
   tsr_mesh_release(mesh);
   return status;
 }
@@ -110,58 +104,36 @@ static tsr_status print_json(const tsr_layout *layout, int64_t only, tsr_text *o
 
 // ---- tables ----
 
-// One row of the table, in cells the caller frames as text or HTML.
-typedef struct device_row {
-  char device[16], process[16], shard[24], replica[24], shape[96];
-  tsr_text pieces;
-} device_row;
-
-static tsr_status describe(const tsr_layout *layout, int64_t position, device_row *row) {
+// A row of the table, in a frame of text or HTML.
+static tsr_status print_row(const tsr_layout *layout, int64_t position, const char *frame,
+                            tsr_text *out) {
   const int64_t shard = tsr_layout_shard(layout, position);
+  tsr_text shape_text = TSR_TEXT_EMPTY, pieces = TSR_TEXT_EMPTY;
   tsr_shape shape;
   tsr_layout_shard_shape(layout, shard, &shape);
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(&shape, &text);
-  snprintf(row->shape, sizeof row->shape, "%s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  snprintf(row->device, sizeof row->device, "%lld", (long long)device_id(layout, position));
-  snprintf(row->process, sizeof row->process, "%lld",
-           (long long)tsr_mesh_process(tsr_layout_mesh(layout), position));
-  snprintf(row->shard, sizeof row->shard, "%lld", (long long)shard);
-  snprintf(row->replica, sizeof row->replica, "%lld",
-           (long long)tsr_layout_replica_id(layout, position));
-  tsr_text_clear(&row->pieces);
-  return tsr_shard_print_pieces(layout, shard, 6, &row->pieces);
+  tsr_shape_print(&shape, &shape_text);
+  tsr_status status = tsr_shard_print_pieces(layout, shard, MOST_PIECES, &pieces);
+  if (!status)
+    tsr_text_addf(out, frame, (long long)device_id(layout, position),
+                  (long long)tsr_mesh_process(tsr_layout_mesh(layout), position), (long long)shard,
+                  (long long)tsr_layout_replica_id(layout, position), tsr_text_string(&shape_text),
+                  tsr_text_string(&pieces));
+  tsr_text_deinit(&shape_text);
+  tsr_text_deinit(&pieces);
+  return status;
 }
 
 static tsr_status print_table(const tsr_layout *layout, int64_t first, int64_t end, bool html,
                               tsr_text *out) {
-  const char *text_frame = " %6s  %7s  %6s  %7s  %-14s  %s\n";
-  const char *html_frame =
-      "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n";
-  if (html)
-    tsr_text_add(out,
-                 "<table><tr><th>device</th><th>process</th><th>shard</th><th>replica</th>"
-                 "<th>shape</th><th>holds</th></tr>\n");
-  else
-    tsr_text_addf(out, " %6s  %7s  %6s  %7s  %-14s  %s\n", "device", "process", "shard", "replica",
-                  "shape", "holds");
-  device_row row = {.pieces = TSR_TEXT_EMPTY};
-  tsr_status status = NULL;
-  for (int64_t p = first; p < end && !status; p++) {
-    status = describe(layout, p, &row);
-    if (status) break;
-    const char *pieces = tsr_text_string(&row.pieces);
-    if (html)
-      tsr_text_addf(out, html_frame, row.device, row.process, row.shard, row.replica, row.shape,
-                    pieces);
-    else
-      tsr_text_addf(out, text_frame, row.device, row.process, row.shard, row.replica, row.shape,
-                    pieces);
-  }
+  const char *frame = html ? "<tr><td>%lld</td><td>%lld</td><td>%lld</td><td>%lld</td><td>%s</td>"
+                             "<td>%s</td></tr>\n"
+                           : " %6lld  %7lld  %6lld  %7lld  %-14s  %s\n";
+  tsr_text_add(out, html ? "<table><tr><th>device</th><th>process</th><th>shard</th>"
+                           "<th>replica</th><th>shape</th><th>holds</th></tr>\n"
+                         : " device  process   shard  replica  shape           holds\n");
+  for (int64_t p = first; p < end; p++) TSR_TRY(print_row(layout, p, frame, out));
   if (html) tsr_text_add(out, "</table>\n");
-  tsr_text_deinit(&row.pieces);
-  return status;
+  return NULL;
 }
 
 static tsr_status print_devices(const tsr_layout *layout, bool all, bool html, tsr_text *out) {
@@ -294,9 +266,7 @@ static tsr_status show(const cli_args *args, const tsr_layout *layout) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_has(args, "json") ? print_json(layout, only, &text)
                                             : print_table(layout, only, only + 1, false, &text);
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, NULL);
 }
 
 static tsr_status run_show(const cli_args *args, int *out_exit) {

@@ -19,6 +19,8 @@ typedef struct setting {
   int rank;  // -1 = not known
 } setting;
 
+static const tsr_shape *shape_of(const setting *s) { return s->has_shape ? &s->shape : NULL; }
+
 // What is missing, where the first spec is a DTensor's text that has it.
 static tsr_status learn_setting(const cli_args *args, setting *s) {
   if (args->count < 2) return NULL;
@@ -60,7 +62,7 @@ static tsr_status need_mesh(const cli_args *args, const setting *s) {
 static tsr_status read_spec(const cli_args *args, int index, const setting *s,
                             tsr_spec **out_spec) {
   return cli_read_spec(args->positional[index], cli_value(args, "from"), s->mesh, s->rank,
-                       s->has_shape ? &s->shape : NULL, out_spec);
+                       shape_of(s), out_spec);
 }
 
 static tsr_status bind_spec(const cli_args *args, int index, const setting *s,
@@ -79,15 +81,13 @@ static tsr_status bind_spec(const cli_args *args, int index, const setting *s,
 static void add_notation(const char *name, const tsr_sharding *sharding, const tsr_spec *spec,
                          const setting *s, tsr_json_writer *json, tsr_text *out) {
   tsr_text value = TSR_TEXT_EMPTY;
-  tsr_status status =
-      sharding ? cli_write_spec(sharding, name, s->rank, s->has_shape ? &s->shape : NULL, &value)
-               : cli_print_spec(spec, name, &value);
-  if (json) {
+  tsr_status status = sharding ? cli_write_spec(sharding, name, s->rank, shape_of(s), &value)
+                               : cli_print_spec(spec, name, &value);
+  if (json)
     tsr_json_add_string(json, name, status ? NULL : tsr_text_string(&value));
-  } else {
+  else
     tsr_text_addf(out, status ? "%-8s (%s)\n" : "%-8s %s\n", name,
                   status ? tsr_status_text(status) : tsr_text_string(&value));
-  }
   tsr_status_free(status);
   tsr_text_deinit(&value);
 }
@@ -99,9 +99,7 @@ static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *ou
   TSR_TRY(read_spec(args, 1, s, &spec));
   tsr_status status = s->mesh ? tsr_sharding_bind(s->mesh, spec, false, &sharding) : NULL;
   tsr_json_writer writer, *json = cli_has(args, "json") ? &writer : NULL;
-  if (json) {
-    tsr_json_begin_document(json, out);
-  }
+  if (json) tsr_json_begin_document(json, out);
   add_notation("short", NULL, spec, s, json, out);
   add_notation("jax", NULL, spec, s, json, out);
   add_notation("shardy", NULL, spec, s, json, out);
@@ -109,10 +107,7 @@ static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *ou
     add_notation("xla", sharding, spec, s, json, out);
     add_notation("dtensor", sharding, spec, s, json, out);
   }
-  if (json) {
-    tsr_json_end_object(json);
-    tsr_text_add_char(out, '\n');
-  }
+  if (json) tsr_json_end_document(json);
   tsr_sharding_release(sharding);
   tsr_spec_release(spec);
   return status;
@@ -127,7 +122,7 @@ static tsr_status run_normalise(const cli_args *args, const setting *s, tsr_text
   TSR_TRY(bind_spec(args, 1, s, &sharding));
   tsr_status status = tsr_sharding_normalise(sharding, &normal);
   const char *to = cli_has(args, "to") ? cli_value(args, "to") : "short";
-  if (!status) status = cli_write_spec(normal, to, s->rank, s->has_shape ? &s->shape : NULL, out);
+  if (!status) status = cli_write_spec(normal, to, s->rank, shape_of(s), out);
   tsr_text_add_char(out, '\n');
   tsr_sharding_release(normal);
   tsr_sharding_release(sharding);
@@ -141,7 +136,7 @@ static tsr_status run_convert(const cli_args *args, const setting *s, tsr_text *
   TSR_TRY(cli_required(args, "to", &to));
   tsr_sharding *sharding = NULL;
   TSR_TRY(bind_spec(args, 1, s, &sharding));
-  tsr_status status = cli_write_spec(sharding, to, s->rank, s->has_shape ? &s->shape : NULL, out);
+  tsr_status status = cli_write_spec(sharding, to, s->rank, shape_of(s), out);
   tsr_text_add_char(out, '\n');
   tsr_sharding_release(sharding);
   return status;

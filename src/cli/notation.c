@@ -7,6 +7,7 @@
 #include "spec/sharding_internal.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/compat/torch.h"
+#include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tiling/tiling_internal.h"
 
@@ -64,6 +65,18 @@ tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mes
   if (form ? !strcmp(form, "xla") : *start == '{') return read_tiling(text, mesh, out_spec);
   if (is_dtensor(text, form)) return read_placements(text, mesh, rank, shape, out_spec);
   return tsr_spec_parse(text, form ? named_form(form) : TSR_FORM_ANY, out_spec);
+}
+
+tsr_status cli_read_layout(const char *text, const char *form, const tsr_mesh *mesh,
+                           const tsr_shape *shape, tsr_policy policy, tsr_layout **out_layout) {
+  tsr_spec *spec = NULL;
+  tsr_sharding *sharding = NULL;
+  tsr_status status = cli_read_spec(text, form, mesh, shape->rank, shape, &spec);
+  if (!status) status = tsr_sharding_bind(mesh, spec, false, &sharding);
+  if (!status) status = tsr_layout_create(sharding, shape, policy, out_layout);
+  tsr_sharding_release(sharding);
+  tsr_spec_release(spec);
+  return status;
 }
 
 tsr_status cli_find_context(const char *text, const char *form, const tsr_topology *topology,

@@ -12,6 +12,9 @@
 // DTensor's have these themselves; then those given must be the same.
 tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mesh, int rank,
                          const tsr_shape *shape, tsr_spec **out_spec);
+// The layout of a tensor by a spec that is read so.
+tsr_status cli_read_layout(const char *text, const char *form, const tsr_mesh *mesh,
+                           const tsr_shape *shape, tsr_policy policy, tsr_layout **out_layout);
 // The mesh and the shape that a DTensor text has, where they are missing; the caller releases the
 // mesh.
 tsr_status cli_find_context(const char *text, const char *form, const tsr_topology *topology,

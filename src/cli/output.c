@@ -27,6 +27,12 @@ tsr_status cli_output(tsr_text *text, const char *path) {
   return cli_output_figure(text, path);
 }
 
+tsr_status cli_finish(tsr_status status, tsr_text *text, const char *path) {
+  if (!status) status = cli_output(text, path);
+  tsr_text_deinit(text);
+  return status;
+}
+
 void cli_say(const char *format, ...) {
   char line[4096];
   va_list arguments;

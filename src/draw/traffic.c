@@ -17,6 +17,7 @@ enum { MOST_COPIES = 1 << 22, MOST_DEVICES = 1 << 20 };
 
 void tsr_traffic_deinit(tsr_traffic *traffic) {
   free(traffic->devices);
+  free(traffic->labels);
   free(traffic->bytes);
   *traffic = (tsr_traffic){0};
 }
@@ -33,18 +34,16 @@ int64_t tsr_traffic_most(const tsr_traffic *traffic) {
   return most;
 }
 
-void tsr_traffic_label(const tsr_traffic *traffic, int row, char *out, size_t size) {
+// ---- devices ----
+
+static void label_row(const tsr_traffic *traffic, int row) {
   const int64_t first = row * traffic->per_row;
   int64_t last = first + traffic->per_row - 1;
   if (last >= traffic->device_count) last = traffic->device_count - 1;
   const long long a = traffic->devices[first], b = traffic->devices[last];
-  if (first == last)
-    snprintf(out, size, "%lld", a);
-  else
-    snprintf(out, size, "%lld-%lld", a, b);
+  snprintf(traffic->labels[row], sizeof *traffic->labels, first == last ? "%lld" : "%lld-%lld", a,
+           b);
 }
-
-// ---- devices ----
 
 static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, tsr_traffic *out) {
   const int64_t a = tsr_layout_device_count(from), b = tsr_layout_device_count(to);
@@ -57,7 +56,10 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, tsr
   out->per_row = count > 0 ? (count + TSR_TRAFFIC_MOST_ROWS - 1) / TSR_TRAFFIC_MOST_ROWS : 1;
   out->rows = (int)((count + out->per_row - 1) / out->per_row);
   out->bytes = calloc((size_t)out->rows * (size_t)out->rows + 1, sizeof *out->bytes);
-  return out->bytes ? NULL : tsr_fail(NO_MEMORY, "a matrix of %d rows", out->rows);
+  out->labels = calloc((size_t)out->rows + 1, sizeof *out->labels);
+  if (!out->bytes || !out->labels) return tsr_fail(NO_MEMORY, "a matrix of %d rows", out->rows);
+  for (int row = 0; row < out->rows; row++) label_row(out, row);
+  return NULL;
 }
 
 // ---- messages ----

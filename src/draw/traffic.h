@@ -15,6 +15,7 @@ typedef struct tsr_traffic {
   int64_t device_count;  // of both layouts together
   int64_t per_row;       // devices that share a row; the last one may have fewer
   int64_t *devices;      // owned: their ids, ascending
+  char (*labels)[32];    // owned: of each row, as "3" or "8-15"
   int64_t *bytes;        // owned: rows * rows, from the row of the sender to the column of the
                          // receiver; on the diagonal also what stays on its device
   double seconds;        // by the links: the busiest device, its messages one after the other
@@ -27,7 +28,6 @@ tsr_status tsr_traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
 void tsr_traffic_deinit(tsr_traffic *traffic);
 int64_t tsr_traffic_at(const tsr_traffic *traffic, int source, int target);
 int64_t tsr_traffic_most(const tsr_traffic *traffic);  // of the cells off the diagonal
-void tsr_traffic_label(const tsr_traffic *traffic, int row, char *out, size_t size);  // "3", "8-15"
 
 // The picture: bands from senders to receivers for a few devices, a matrix for more.
 void tsr_traffic_print_svg(const tsr_traffic *traffic, const char *title, const char *subtitle,

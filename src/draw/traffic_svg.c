@@ -41,12 +41,13 @@ static void add_label(double x, double y, const char *css, const char *anchor, c
   tsr_text_add(out, "</text>\n");
 }
 
-static void add_hint(const char *source, const char *target, int64_t bytes, tsr_text *out) {
-  const tsr_unit_text size = tsr_format_bytes(bytes);
-  if (strcmp(source, target) != 0)
-    tsr_text_addf(out, "<title>%s to %s: %s</title>", source, target, size.text);
+static void add_hint(const tsr_traffic *traffic, int source, int target, tsr_text *out) {
+  const tsr_unit_text size = tsr_format_bytes(tsr_traffic_at(traffic, source, target));
+  if (source != target)
+    tsr_text_addf(out, "<title>%s to %s: %s</title>", traffic->labels[source],
+                  traffic->labels[target], size.text);
   else
-    tsr_text_addf(out, "<title>%s: %s stay</title>", source, size.text);
+    tsr_text_addf(out, "<title>%s: %s stay</title>", traffic->labels[source], size.text);
 }
 
 // ---- bands ----
@@ -90,9 +91,6 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
   const double y0 = b->left[source] + b->sent[source], y1 = b->right[target] + b->gotten[target];
   b->sent[source] += height;
   b->gotten[target] += height;
-  char from[32], to[32];
-  tsr_traffic_label(b->traffic, source, from, sizeof from);
-  tsr_traffic_label(b->traffic, target, to, sizeof to);
   unsigned char rgb[3];
   tsr_palette_color(source, b->traffic->rows, rgb);
   tsr_text_addf(out,
@@ -103,7 +101,7 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
                 y0 + height);
   if (source != target) tsr_text_addf(out, " fill=\"#%02x%02x%02x\"", rgb[0], rgb[1], rgb[2]);
   tsr_text_add(out, ">");
-  add_hint(from, to, bytes, out);
+  add_hint(b->traffic, source, target, out);
   tsr_text_add(out, "</path></g>\n");
   if (height >= 11 && source != target)
     tsr_text_addf(out,
@@ -116,9 +114,8 @@ static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
   const double height = (double)sum_of(b->traffic, device, sent, false) * b->scale;
   const double x = LEFT + NAME_WIDTH + (sent ? 0 : NODE_WIDTH + BAND_WIDTH);
   const double y = sent ? b->left[device] : b->right[device];
-  char label[32], name[48], sum[48];
-  tsr_traffic_label(b->traffic, device, label, sizeof label);
-  snprintf(name, sizeof name, "device %s", label);
+  char name[48], sum[48];
+  snprintf(name, sizeof name, "device %s", b->traffic->labels[device]);
   snprintf(sum, sizeof sum, "%s %s", sent ? "sends" : "gets",
            tsr_format_bytes(sum_of(b->traffic, device, sent, true)).text);
   unsigned char rgb[3];
@@ -160,7 +157,6 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
                        int64_t most, tsr_text *out) {
   const int64_t bytes = tsr_traffic_at(traffic, source, target);
   const double x = LEFT + TICK + target * cell, y = TOP + TICK + source * cell;
-  char from[32], to[32];
   if (!bytes) {
     tsr_text_addf(out,
                   "<rect class=\"k\" style=\"opacity:.07\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
@@ -168,10 +164,8 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
                   x, y, cell - 1, cell - 1);
     return;
   }
-  tsr_traffic_label(traffic, source, from, sizeof from);
-  tsr_traffic_label(traffic, target, to, sizeof to);
   tsr_text_add(out, "<g class=\"cell\">");
-  add_hint(from, to, bytes, out);
+  add_hint(traffic, source, target, out);
   if (source == target) {
     tsr_text_addf(out, "<rect class=\"k\" style=\"opacity:.34\" x=\"%.1f\" y=\"%.1f\"", x, y);
   } else {
@@ -191,13 +185,11 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
 // Names of rows and columns: not all of them when letters would touch, and upright when they are
 // longer than their column is wide.
 static void add_ticks(const tsr_traffic *traffic, double cell, tsr_text *out) {
-  char label[32];
   int step = 1;
   while (step * cell < 13) step++;
-  tsr_traffic_label(traffic, traffic->rows - 1, label, sizeof label);
-  const bool upright = (double)strlen(label) * 6.2 > step * cell;
+  const bool upright = (double)strlen(traffic->labels[traffic->rows - 1]) * 6.2 > step * cell;
   for (int d = 0; d < traffic->rows; d += step) {
-    tsr_traffic_label(traffic, d, label, sizeof label);
+    const char *label = traffic->labels[d];
     const double middle = (d + 0.5) * cell;
     add_label(LEFT + TICK - 6, TOP + TICK + middle + 4, "w", "end", label, out);
     if (upright)

@@ -144,14 +144,10 @@ static tsr_status print_copies(const tsr_redistribution *change, tsr_text *out) 
 static void print_matrix(const tsr_traffic *traffic, tsr_text *out) {
   char cell[32];
   tsr_text_add(out, "\n   from \\ to");
-  for (int t = 0; t < traffic->rows; t++) {
-    tsr_traffic_label(traffic, t, cell, sizeof cell);
-    tsr_text_addf(out, "  %8s", cell);
-  }
+  for (int t = 0; t < traffic->rows; t++) tsr_text_addf(out, "  %8s", traffic->labels[t]);
   tsr_text_add_char(out, '\n');
   for (int s = 0; s < traffic->rows; s++) {
-    tsr_traffic_label(traffic, s, cell, sizeof cell);
-    tsr_text_addf(out, "   %9s", cell);
+    tsr_text_addf(out, "   %9s", traffic->labels[s]);
     for (int t = 0; t < traffic->rows; t++) {
       snprintf(cell, sizeof cell, s == t ? "(%s)" : "%s",
                tsr_format_bytes(tsr_traffic_at(traffic, s, t)).text);
