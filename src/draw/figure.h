@@ -64,25 +64,8 @@ void tsr_figure_print_svg(const tsr_figure *figure, tsr_text *out);
 // A page with the picture and, below it, `body` (HTML).
 void tsr_figure_print_html(const tsr_figure *figure, const char *body, tsr_text *out);
 
-// The frame of a page, in colours for light and dark; what stands between is the caller's.
-void tsr_page_begin(const char *title, tsr_text *out);
-void tsr_page_end(tsr_text *out);
-// A picture up to and with its title; "</svg>" ends it. Its classes: t title, s subtitle, a and n
-// names of axes, c text on colours, p paper, f frame, cell what lights up under the pointer.
-void tsr_svg_begin(double width, double height, const char *title, const char *subtitle,
-                   tsr_text *out);
-enum { TSR_FIGURE_MARGIN = 28, TSR_FIGURE_TITLE_HEIGHT = 64 };
-// Text with the five characters that HTML takes for its own written out.
-void tsr_svg_add_escaped(tsr_text *out, const char *text);
-
 // What stands beside a span: "q 0:256", "3", "...".
 void tsr_figure_span_label(const tsr_figure_span *span, char *out, size_t size);
-
-// Colour `index` of `count` as red, green, blue.
-void tsr_palette_color(int64_t index, int64_t count, unsigned char out_rgb[3]);
-
-// How much of something, 0 to 1, as a colour that dark text can be read on.
-void tsr_palette_heat(double share, unsigned char out_rgb[3]);
 
 // "0-3,8" for 0 1 2 3 8: ids in ascending order, runs shortened, cut with "..." at `size`.
 void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size);

@@ -1,14 +1,16 @@
-// Figures as SVG, and as a page around it: sizes follow the spans, softened so that a short tail
-// stays visible, and text keeps a readable size whatever the tensor.
+// Figures as SVG. Cells grow with the root of their spans, so that a short tail stays visible, and
+// text keeps a readable size whatever the tensor.
 #include <math.h>
 #include <string.h>
 
 #include "base/text_internal.h"
 #include "draw/figure.h"
+#include "draw/palette.h"
+#include "draw/svg_page.h"
 
 enum {
-  MARGIN = TSR_FIGURE_MARGIN,
-  TITLE_HEIGHT = TSR_FIGURE_TITLE_HEIGHT,
+  MARGIN = TSR_SVG_MARGIN,
+  TITLE_HEIGHT = TSR_SVG_TITLE_HEIGHT,
   LABEL_HEIGHT = 44,
   LABEL_WIDTH = 96,
   PANEL_GAP = 36,
@@ -16,38 +18,6 @@ enum {
   GAP_SIZE = 26,
   SMALLEST = 22
 };
-
-// A page around the picture may set --ink, --faint and --paper; alone it is dark on white.
-static const char style_sheet[] =
-    "text{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;fill:var(--ink,#1c1e26)}"
-    ".t{font-size:20px;font-weight:600}.s{font-size:13px;fill:var(--faint,#5c6070)}"
-    ".a{font-size:12px;fill:var(--faint,#5c6070)}.n{font-size:13px;font-weight:600}"
-    ".c{font-family:'JetBrains Mono',Menlo,Consolas,monospace;text-anchor:middle;"
-    "dominant-baseline:central;fill:#1c1e26}"
-    ".p{fill:var(--paper,#fff)}"
-    ".f{fill:none;stroke:var(--paper,#fff);stroke-width:3}.cell:hover "
-    ".f{stroke:var(--ink,#1c1e26)}";
-
-void tsr_svg_add_escaped(tsr_text *out, const char *text) {
-  for (; *text; text++) {
-    switch (*text) {
-      case '<':
-        tsr_text_add(out, "&lt;");
-        break;
-      case '>':
-        tsr_text_add(out, "&gt;");
-        break;
-      case '&':
-        tsr_text_add(out, "&amp;");
-        break;
-      case '"':
-        tsr_text_add(out, "&quot;");
-        break;
-      default:
-        tsr_text_add_char(out, *text);
-    }
-  }
-}
 
 // Pixels of each span, and their sum. The share of a span grows with the root of its length: a tail
 // of one row beside 4096 others would vanish on a true scale.
@@ -99,9 +69,7 @@ static void add_tick(tsr_text *out, const tsr_figure_span *span, double x, doubl
                      const char *anchor) {
   char label[64];
   tsr_figure_span_label(span, label, sizeof label);
-  tsr_text_addf(out, "<text class=\"a\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-  tsr_svg_add_escaped(out, label);
-  tsr_text_add(out, "</text>\n");
+  tsr_svg_add_text(x, y, "a", anchor, label, out);
 }
 
 // As many bands as there are shards that share the cell, and the frame around them.
@@ -145,11 +113,7 @@ static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, doub
 
 static void add_axis_names(const tsr_figure *figure, const geometry *g, double x, double y,
                            tsr_text *out) {
-  if (*figure->columns.name) {
-    tsr_text_addf(out, "<text class=\"n\" x=\"%.1f\" y=\"%.1f\">", x, y - 26);
-    tsr_svg_add_escaped(out, figure->columns.name);
-    tsr_text_add(out, "</text>\n");
-  }
+  if (*figure->columns.name) tsr_svg_add_text(x, y - 26, "n", NULL, figure->columns.name, out);
   if (*figure->rows.name) {
     tsr_text_addf(out,
                   "<text class=\"n\" transform=\"translate(%.1f %.1f) rotate(-90)\" "
@@ -162,11 +126,8 @@ static void add_axis_names(const tsr_figure *figure, const geometry *g, double x
 
 static void add_panel(const tsr_figure *figure, int panel, const geometry *g, double x, double y,
                       tsr_text *out) {
-  if (*figure->panel_titles[panel]) {
-    tsr_text_addf(out, "<text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y - 44);
-    tsr_svg_add_escaped(out, figure->panel_titles[panel]);
-    tsr_text_add(out, "</text>\n");
-  }
+  if (*figure->panel_titles[panel])
+    tsr_svg_add_text(x, y - 44, "s", NULL, figure->panel_titles[panel], out);
   add_axis_names(figure, g, x, y, out);
   double cx = x;
   for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
@@ -180,20 +141,6 @@ static void add_panel(const tsr_figure *figure, int panel, const geometry *g, do
     for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
       add_cell(figure, tsr_figure_at(figure, panel, r, c), cx, cy, g->columns[c], g->rows[r], out);
   }
-}
-
-void tsr_svg_begin(double width, double height, const char *title, const char *subtitle,
-                   tsr_text *out) {
-  tsr_text_addf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-                "viewBox=\"0 0 %.0f %.0f\">\n<style>%s</style>\n"
-                "<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
-                width, height, width, height, style_sheet);
-  tsr_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 14);
-  tsr_svg_add_escaped(out, title);
-  tsr_text_addf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%d\">", MARGIN, MARGIN + 38);
-  tsr_svg_add_escaped(out, subtitle);
-  tsr_text_add(out, "</text>\n");
 }
 
 void tsr_figure_print_svg(const tsr_figure *figure, tsr_text *out) {
@@ -219,32 +166,6 @@ void tsr_figure_print_svg(const tsr_figure *figure, tsr_text *out) {
                   height - 10, figure->hidden_panels);
   tsr_text_add(out, "</svg>\n");
 }
-
-// Colours of a page, for light and dark rooms.
-static const char page_style[] =
-    ":root{--ink:#1c1e26;--faint:#5c6070;--paper:#fff;--line:#e6e8ee;--wash:#f4f6fb;--bar:#7aa2f7;"
-    "color-scheme:light dark}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e8ef;--faint:#9aa0b4;--paper:#16181f;"
-    "--line:#2b2f3b;--wash:#1f222c;--bar:#5478c8}}"
-    "body{font-family:Inter,'Segoe UI',Helvetica,Arial,sans-serif;margin:24px "
-    "auto;max-width:1180px;"
-    "padding:0 20px;color:var(--ink);background:var(--paper)}"
-    "h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:32px 0 10px}p{color:var(--faint)}"
-    "table{border-collapse:collapse;font-size:13px;width:100%}"
-    "th,td{padding:5px 14px 5px 0;text-align:left;border-bottom:1px solid var(--line);"
-    "vertical-align:top}th{color:var(--faint);font-weight:600}"
-    "td{font-family:'JetBrains Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}"
-    "tr:hover td{background:var(--wash)}svg{max-width:100%;height:auto}";
-
-void tsr_page_begin(const char *title, tsr_text *out) {
-  tsr_text_add(out,
-               "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-               "<meta name=\"viewport\" content=\"width=device-width\"><title>");
-  tsr_svg_add_escaped(out, title);
-  tsr_text_addf(out, "</title>\n<style>%s</style></head><body>\n", page_style);
-}
-
-void tsr_page_end(tsr_text *out) { tsr_text_add(out, "</body></html>\n"); }
 
 void tsr_figure_print_html(const tsr_figure *figure, const char *body, tsr_text *out) {
   tsr_page_begin(figure->title, out);

@@ -4,6 +4,7 @@
 #include "base/text_internal.h"
 #include "draw/box_grid.h"
 #include "draw/figure.h"
+#include "draw/palette.h"
 #include "draw/units.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };

@@ -1,8 +1,9 @@
-// Colours that can be told apart and read under dark text: hues walk the circle, light and strong
-// in turn, at nearly equal lightness (OKLCh).
-#include <math.h>
+// Colours that differ clearly and are readable under dark text. Hues walk the circle, light and
+// strong in turn, at nearly equal lightness (OKLCh).
+#include "draw/palette.h"
 
-#include "draw/figure.h"
+#include <math.h>
+#include <stdbool.h>
 
 static unsigned char channel(double linear) {
   const double v = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;

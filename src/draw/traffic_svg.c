@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/figure.h"
+#include "draw/palette.h"
+#include "draw/svg_page.h"
 #include "draw/traffic.h"
 #include "draw/units.h"
 
 enum {
   MOST_BANDS = 8,
-  LEFT = TSR_FIGURE_MARGIN,
-  TOP = TSR_FIGURE_MARGIN + TSR_FIGURE_TITLE_HEIGHT,
+  LEFT = TSR_SVG_MARGIN,
+  TOP = TSR_SVG_MARGIN + TSR_SVG_TITLE_HEIGHT,
   NODE_WIDTH = 16,
   NODE_GAP = 14,
   NAME_WIDTH = 150,
@@ -32,14 +33,6 @@ static const char dark_style[] =
     ".w{font-size:11px;fill:var(--faint,#5c6070)}"
     "@media(prefers-color-scheme:dark){svg{--ink:#e6e8ef;--faint:#9aa0b4;--paper:#16181f}}"
     "</style>\n";
-
-static void add_label(double x, double y, const char *css, const char *anchor, const char *text,
-                      tsr_text *out) {
-  tsr_text_addf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", css, x, y,
-                anchor);
-  tsr_svg_add_escaped(out, text);
-  tsr_text_add(out, "</text>\n");
-}
 
 static void add_hint(const tsr_traffic *traffic, int source, int target, tsr_text *out) {
   const tsr_unit_text size = tsr_format_bytes(tsr_traffic_at(traffic, source, target));
@@ -125,8 +118,8 @@ static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
                 "fill=\"#%02x%02x%02x\"/>\n",
                 x, y, (int)NODE_WIDTH, height > 2 ? height : 2, rgb[0], rgb[1], rgb[2]);
   const double tx = sent ? x - 10 : x + NODE_WIDTH + 10, middle = y + height / 2;
-  add_label(tx, middle - 1, "n", sent ? "end" : "start", name, out);
-  add_label(tx, middle + 14, "a", sent ? "end" : "start", sum, out);
+  tsr_svg_add_text(tx, middle - 1, "n", sent ? "end" : "start", name, out);
+  tsr_svg_add_text(tx, middle + 14, "a", sent ? "end" : "start", sum, out);
 }
 
 static void draw_bands(const tsr_traffic *traffic, const char *title, const char *subtitle,
@@ -146,8 +139,8 @@ static void draw_bands(const tsr_traffic *traffic, const char *title, const char
   const double y = bottom + 30;
   tsr_text_addf(out, "<rect class=\"k\" x=\"%d\" y=\"%.1f\" width=\"26\" height=\"14\"/>\n",
                 (int)LEFT, y);
-  add_label(LEFT + 34, y + 11, "a", "start",
-            "stays on its device; coloured bands move, as wide as their bytes", out);
+  tsr_svg_add_text(LEFT + 34, y + 11, "a", "start",
+                   "stays on its device; coloured bands move, as wide as their bytes", out);
   tsr_text_add(out, "</svg>\n");
 }
 
@@ -191,16 +184,16 @@ static void add_ticks(const tsr_traffic *traffic, double cell, tsr_text *out) {
   for (int d = 0; d < traffic->rows; d += step) {
     const char *label = traffic->labels[d];
     const double middle = (d + 0.5) * cell;
-    add_label(LEFT + TICK - 6, TOP + TICK + middle + 4, "w", "end", label, out);
+    tsr_svg_add_text(LEFT + TICK - 6, TOP + TICK + middle + 4, "w", "end", label, out);
     if (upright)
       tsr_text_addf(out,
                     "<text class=\"w\" transform=\"translate(%.1f %d) rotate(-90)\">%s</text>\n",
                     LEFT + TICK + middle + 4, TOP + TICK - 6, label);
     else
-      add_label(LEFT + TICK + middle, TOP + TICK - 8, "w", "middle", label, out);
+      tsr_svg_add_text(LEFT + TICK + middle, TOP + TICK - 8, "w", "middle", label, out);
   }
-  add_label(LEFT + TICK, upright ? TOP + 14 : TOP + TICK - 30, "n", "start", "receiving device",
-            out);
+  tsr_svg_add_text(LEFT + TICK, upright ? TOP + 14 : TOP + TICK - 30, "n", "start",
+                   "receiving device", out);
   tsr_text_addf(out,
                 "<text class=\"n\" transform=\"translate(%d %.1f) rotate(-90)\" "
                 "text-anchor=\"middle\">sending device</text>\n",
@@ -217,16 +210,16 @@ static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
                   LEFT + TICK + i * 4.0, y, rgb[0], rgb[1], rgb[2]);
   }
   tsr_text_add_char(out, '\n');
-  add_label(LEFT + TICK, y + 30, "a", "start", "0", out);
-  add_label(LEFT + TICK + 192, y + 30, "a", "end", tsr_format_bytes(tsr_traffic_most(traffic)).text,
-            out);
+  tsr_svg_add_text(LEFT + TICK, y + 30, "a", "start", "0", out);
+  tsr_svg_add_text(LEFT + TICK + 192, y + 30, "a", "end",
+                   tsr_format_bytes(tsr_traffic_most(traffic)).text, out);
   tsr_text_addf(out,
                 "<rect class=\"k\" style=\"opacity:.34\" x=\"%d\" y=\"%.1f\" width=\"14\" "
                 "height=\"14\"/>\n",
                 LEFT + TICK + 232, y);
-  add_label(LEFT + TICK + 254, y + 11, "a", "start",
-            traffic->per_row > 1 ? "stays among the devices of the row" : "stays on its device",
-            out);
+  tsr_svg_add_text(
+      LEFT + TICK + 254, y + 11, "a", "start",
+      traffic->per_row > 1 ? "stays among the devices of the row" : "stays on its device", out);
 }
 
 static void draw_matrix(const tsr_traffic *traffic, const char *title, const char *subtitle,
