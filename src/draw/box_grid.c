@@ -1,5 +1,5 @@
-// Lines of boxes. The four groups that meet at a corner decide which of its four arms are drawn, so
-// a box may have any shape.
+// Lines of boxes. The four groups around a corner decide which of its four arms are drawn, so a box
+// may have any shape.
 #include "draw/box_grid.h"
 
 #include "base/text_internal.h"

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/grow.h"
 #include "base/text_internal.h"
+#include "draw/table.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/layout.h"
@@ -28,17 +29,8 @@ tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int
   return &figure->cells[((size_t)panel * rows + (size_t)row) * columns + (size_t)column];
 }
 
-// Names may hold control characters, and what did not fit may have lost half of its last character:
-// neither belongs on a terminal or in XML.
-static void tidy(char *text) {
-  for (unsigned char *c = (unsigned char *)text; *c;) {
-    const int length = *c < 0x80 ? 1 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : 4;
-    int whole = 1;
-    while (whole < length && (c[whole] & 0xc0) == 0x80) whole++;
-    if (whole < length || *c < ' ' || *c == 0x7f) memset(c, '?', (size_t)whole);
-    c += whole;
-  }
-}
+// Names may hold control characters, and truncation may leave half a character at the end.
+static void make_plain(char *text) { tsr_make_plain_line(text, strlen(text)); }
 
 void tsr_figure_span_label(const tsr_figure_span *span, char *out, size_t size) {
   const char *name = span->name ? span->name : "", *space = *name ? " " : "";
@@ -61,7 +53,7 @@ void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
     if (end > i)
       length += snprintf(item + length, sizeof item - (size_t)length, "%s%lld",
                          end == i + 1 ? "," : "-", (long long)ids[end]);
-    // Room must remain for the dots of whatever follows.
+    // Keep space for the dots.
     if (used + (size_t)length + 4 > size) {
       snprintf(out + used, size - used, "...");
       return;
@@ -74,20 +66,20 @@ void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
 
 // ---- one dimension of a layout ----
 
-// A segment of a dimension and the coordinates (of that dimension's cut) that hold it.
+// A segment of a dimension and the shard of that dimension that holds it.
 typedef struct segment {
   int64_t lo, hi;
   int64_t holder;
 } segment;
 
 typedef struct dim_segments {
-  segment *items;  // sorted by lo, then holder; several holders of one stretch follow one another
+  segment *items;  // sorted by lo, then holder; holders of one stretch are adjacent
   int count;
   int64_t capacity;
-  bool complete;  // false: the dimension goes on after the last segment
+  bool complete;  // false: segments after the last were left out
 } dim_segments;
 
-// No picture shows more than this many stretches of one dimension.
+// Segments of one dimension that a picture considers.
 enum { MOST_SEGMENTS = 4096 };
 
 static tsr_status add_segment(dim_segments *list, segment item) {
@@ -143,14 +135,14 @@ static int next_stretch(const dim_segments *list, int first) {
   return next;
 }
 
-// What an axis of the figure shows: for each span, the first segment of its stretch (-1 for a gap).
+// For each span of an axis, the first segment of its stretch (-1 = a gap).
 typedef struct axis_plan {
-  int dim;  // -1 = the figure's axis stands for no dimension
+  int dim;  // -1 = no dimension (rank 0 or 1)
   dim_segments segments;
   int *first;
 } axis_plan;
 
-// Picks the stretches to draw: all of them, or the first ones, a gap and the last.
+// Chooses the stretches to draw: all, or the first ones, a gap and the last.
 static tsr_status plan_axis(axis_plan *plan, int most, tsr_figure_axis *axis) {
   int stretches = 0;
   for (int i = 0; i < plan->segments.count; i = next_stretch(&plan->segments, i)) stretches++;
@@ -183,10 +175,10 @@ typedef struct layout_figure {
   const tsr_layout *layout;
   int rank;
   axis_plan rows, columns;
-  int other_count;  // further dimensions that are cut, shown as panels
+  int other_count;  // other dimensions that are cut, shown as panels
   int others[TSR_MAX_RANK];
   dim_segments other_segments[TSR_MAX_RANK];
-  int64_t *ids;  // room for the devices of a cell
+  int64_t *ids;  // devices of the current cell
   int64_t id_room;
 } layout_figure;
 
@@ -210,7 +202,6 @@ static int64_t shard_number(const layout_figure *f, const int64_t *digits) {
   return shard;
 }
 
-// Adds the devices that hold the shard.
 static tsr_status add_devices(layout_figure *f, int64_t shard, int64_t *count) {
   for (int64_t i = 0; i < tsr_layout_replica_count(f->layout); i++) {
     int64_t *ids = tsr_grow(f->ids, *count, &f->id_room, sizeof *ids);
@@ -221,7 +212,7 @@ static tsr_status add_devices(layout_figure *f, int64_t shard, int64_t *count) {
   return NULL;
 }
 
-// Fills a cell from one row stretch and one column stretch; `digits` holds the panel's coordinates.
+// Fills a cell from one row stretch and one column stretch. `digits` has the panel's coordinates.
 static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, int64_t *digits,
                             tsr_figure_cell *cell) {
   const dim_segments *rows = &f->rows.segments, *columns = &f->columns.segments;
@@ -245,8 +236,7 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
   return NULL;
 }
 
-// The dimension that is cut most among those not `taken`; -1 if there is none. Of equals, the
-// first.
+// The first of the dimensions with most shards, without `taken`; -1 if there is none.
 static int most_cut(const tsr_layout *layout, int taken) {
   const int rank = tsr_layout_rank(layout);
   int best = -1;
@@ -268,11 +258,11 @@ static void name_axis(const tsr_layout *layout, int dim, tsr_figure_axis *axis) 
                     tsr_mesh_axis_at(tsr_layout_mesh(layout), bound->stages[s].axes[a].axis)->name);
   snprintf(axis->name, sizeof axis->name, "dim %d%s%.60s", dim, cut.length ? ": " : "",
            tsr_text_string(&cut));
-  tidy(axis->name);
+  make_plain(axis->name);
   tsr_text_deinit(&cut);
 }
 
-// The logical part that index `lo` of a dimension belongs to; NULL where it is not cut by parts.
+// The fused part that index `lo` of a dimension belongs to; NULL without a parts(...) cut.
 static const char *part_name(const tsr_layout *layout, int dim, int64_t lo) {
   const tsr_sharding *sharding = tsr_layout_sharding(layout);
   const tsr_sharding_dim *bound = sharding ? tsr_sharding_dim_at(sharding, dim) : NULL;
@@ -304,7 +294,7 @@ static tsr_status choose_dims(layout_figure *f, int row_dim, int column_dim) {
   return NULL;
 }
 
-// An axis that stands for no dimension (rank 0 or 1) is one stretch without numbers.
+// An axis without a dimension (rank 0 or 1) is one stretch without numbers.
 static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, tsr_figure_axis *axis) {
   if (plan->dim < 0) {
     plan->segments.complete = true;
@@ -380,7 +370,7 @@ static void title_layout(const tsr_layout *layout, tsr_figure *out) {
     tsr_status_free(status);
   }
   snprintf(out->title, sizeof out->title, "%s", tsr_text_string(&text));
-  tidy(out->title);
+  make_plain(out->title);
   tsr_text_clear(&text);
   if (tsr_layout_mesh(layout)) {
     tsr_text_add(&text, "mesh ");
@@ -392,7 +382,7 @@ static void title_layout(const tsr_layout *layout, tsr_figure *out) {
   if (replicas > 1) tsr_text_addf(&text, ", each on %lld devices", (long long)replicas);
   tsr_text_add(&text, "; cells show device ids");
   snprintf(out->subtitle, sizeof out->subtitle, "%s", tsr_text_string(&text));
-  tidy(out->subtitle);
+  make_plain(out->subtitle);
   tsr_text_deinit(&text);
 }
 
@@ -445,10 +435,10 @@ static tsr_status layout_of_mesh(const tsr_mesh *mesh, tsr_layout **out_layout) 
 static void name_mesh_axis(const tsr_mesh *mesh, int axis, tsr_figure_axis *out) {
   if (axis < 0) return;
   snprintf(out->name, sizeof out->name, "%.90s", tsr_mesh_axis_at(mesh, axis)->name);
-  tidy(out->name);
+  make_plain(out->name);
 }
 
-// Panels say which axes they fix by name, and colours tell processes apart.
+// Panels are titled with their coordinates; each process has a colour.
 static void dress_mesh(const tsr_mesh *mesh, tsr_figure *out) {
   const int rank = tsr_mesh_axis_count(mesh);
   const int64_t processes = tsr_mesh_process_count(mesh);
@@ -467,7 +457,7 @@ static void dress_mesh(const tsr_mesh *mesh, tsr_figure *out) {
                              tsr_mesh_axis_at(mesh, d)->name, (long long)coords[d]);
       used = used + (size_t)n < 95 ? used + (size_t)n : 95;
     }
-    tidy(title);
+    make_plain(title);
   }
   const size_t cells =
       (size_t)out->panel_count * (size_t)out->rows.count * (size_t)out->columns.count;
@@ -498,7 +488,7 @@ tsr_status tsr_figure_from_mesh(const tsr_mesh *mesh, tsr_figure_limits limits,
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);
   snprintf(out.title, sizeof out.title, "mesh %.200s", tsr_text_string(&text));
-  tidy(out.title);
+  make_plain(out.title);
   snprintf(out.subtitle, sizeof out.subtitle, "%lld devices, %lld process%s",
            (long long)tsr_mesh_device_count(mesh), (long long)tsr_mesh_process_count(mesh),
            tsr_mesh_process_count(mesh) == 1 ? "" : "es");

@@ -14,13 +14,13 @@ enum {
   LABEL_HEIGHT = 44,
   LABEL_WIDTH = 96,
   PANEL_GAP = 36,
-  BODY = 640,  // pixels that the spans of an axis share
+  BODY = 640,  // pixels shared by the spans of an axis
   GAP_SIZE = 26,
   SMALLEST = 22
 };
 
-// Pixels of each span, and their sum. The share of a span grows with the root of its length: a tail
-// of one row beside 4096 others would vanish on a true scale.
+// Pixels of each span, and their sum. A span gets pixels by the root of its length: on a true scale
+// one row beside 4096 others would vanish.
 static double measure(const tsr_figure_axis *axis, double body, double smallest, double *sizes) {
   double roots = 0, total = 0;
   for (int i = 0; i < axis->count; i++)
@@ -72,7 +72,7 @@ static void add_tick(tsr_text *out, const tsr_figure_span *span, double x, doubl
   tsr_svg_add_text(x, y, "a", anchor, label, out);
 }
 
-// As many bands as there are shards that share the cell, and the frame around them.
+// One band for each shard of the cell, and a frame around them.
 static void add_bands(const tsr_figure *figure, const tsr_figure_cell *cell, double x, double y,
                       double w, double h, tsr_text *out) {
   const double band = w / cell->color_count;
@@ -97,7 +97,7 @@ static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, doub
                   y + h / 2);
     return;
   }
-  // Shrink the letters before they leave the cell.
+  // Shrink letters that would leave the cell.
   const double length = (double)strlen(cell->label);
   double size = length * 8.4 > w - 6 ? (w - 6) / (length * 0.6) : 14;
   if (size < 7) size = 7;

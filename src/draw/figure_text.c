@@ -1,4 +1,4 @@
-// Figures for a terminal: boxes drawn with lines, cells filled with colour where that is wanted.
+// Figures for a terminal: a grid of boxes, its cells filled with colour if the caller wants it.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -55,7 +55,7 @@ static text_style measure(const tsr_figure *figure, bool color, int width) {
   return style;
 }
 
-// A cell that several shards share is striped with their colours.
+// Shards that share a cell become stripes.
 static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, const text_style *style,
                      tsr_text *out) {
   if (!cell->color_count || !style->color) {

@@ -22,7 +22,7 @@ static void from_oklch(double lightness, double chroma, double hue, unsigned cha
 }
 
 void tsr_palette_color(int64_t index, int64_t count, unsigned char out_rgb[3]) {
-  // Few colours are spread evenly; many are spread by the golden angle, so that neighbours differ.
+  // Few colours are spread evenly; many by the golden angle, so that neighbours differ.
   const double turn =
       count <= 12 ? (double)index / (double)(count > 0 ? count : 1) : (double)index * 0.381966;
   const double hue = 6.283185307179586 * (turn - floor(turn)) + 0.9;
@@ -30,7 +30,7 @@ void tsr_palette_color(int64_t index, int64_t count, unsigned char out_rgb[3]) {
   from_oklch(strong ? 0.79 : 0.86, strong ? 0.105 : 0.09, hue, out_rgb);
 }
 
-// From pale yellow over orange to red: little and much differ in light and in hue.
+// Pale yellow, orange, red: both lightness and hue change.
 void tsr_palette_heat(double share, unsigned char out_rgb[3]) {
   from_oklch(0.97 - 0.31 * share, 0.05 + 0.12 * share, 1.75 - 1.2 * share, out_rgb);
 }

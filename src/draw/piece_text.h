@@ -1,4 +1,4 @@
-// What a shard holds, in words and as data.
+// The pieces of a shard, as text and as JSON.
 #ifndef TESSERA_DRAW_PIECE_TEXT_H
 #define TESSERA_DRAW_PIECE_TEXT_H
 
@@ -6,9 +6,9 @@
 #include "tessera/layout.h"
 #include "tessera/text.h"
 
-// The pieces of a shard in one line, cut after `most`: a cyclic shard may have thousands.
+// Prints at most `most` pieces on one line: a cyclic shard may have thousands.
 tsr_status tsr_shard_print_pieces(const tsr_layout *layout, int64_t shard, int most, tsr_text *out);
-// [[lo, hi], ...], one for each dimension.
+// [[lo, hi], ...], one pair for each dimension.
 void tsr_ranges_to_json(const tsr_range *ranges, int rank, tsr_json_writer *json);
 
 #endif

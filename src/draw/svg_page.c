@@ -1,4 +1,4 @@
-// What pictures and pages have in common: style sheets, titles, escaped text.
+// Shared by all pictures and pages: style sheets, titles, escaped text.
 #include "draw/svg_page.h"
 
 #include "base/text_internal.h"

@@ -6,17 +6,18 @@
 
 enum { TSR_SVG_MARGIN = 28, TSR_SVG_TITLE_HEIGHT = 64 };
 
-// Begins a picture, up to and with its title; "</svg>" ends it. Its styles: t title, s subtitle,
-// a and n names of axes, c text on colours, p paper, f frame, cell lights up under the pointer.
+// Begins a picture and writes its titles; the caller ends it with "</svg>". Styles: t title,
+// s subtitle, a and n names of axes, c text on colours, p paper, f frame, cell highlighted on
+// hover.
 void tsr_svg_begin(double width, double height, const char *title, const char *subtitle,
                    tsr_text *out);
-// One line of text. `anchor` is start, middle, end, or NULL for the one of the style.
+// Adds a line of text. `anchor` is start, middle, end, or NULL for that of the style.
 void tsr_svg_add_text(double x, double y, const char *style, const char *anchor, const char *text,
                       tsr_text *out);
 // Adds text with <, >, & and " written as entities.
 void tsr_svg_add_escaped(tsr_text *out, const char *text);
 
-// A page, with colours for light and dark screens. The caller writes what stands between.
+// Begin and end a page, with colours for light and dark screens.
 void tsr_page_begin(const char *title, tsr_text *out);
 void tsr_page_end(tsr_text *out);
 

@@ -1,3 +1,4 @@
+// Cells are kept in one text; widths are measured when the table is printed.
 #include "draw/table.h"
 
 #include <stdarg.h>
@@ -13,12 +14,16 @@ void tsr_table_add_column(tsr_table *table, tsr_table_column column) {
   if (table->column_count < TSR_TABLE_MAX_COLUMNS) table->columns[table->column_count++] = column;
 }
 
+void tsr_make_plain_line(char *text, size_t length) {
+  if (length) tsr_make_plain(text, length);
+  for (size_t i = 0; i < length; i++)
+    if (text[i] == '\n' || text[i] == '\t') text[i] = '?';
+}
+
 void tsr_text_add_plain(tsr_text *out, const char *text) {
   const size_t start = out->length;
   tsr_text_add(out, text);
-  if (out->length > start) tsr_make_plain(out->data + start, out->length - start);
-  for (size_t i = start; i < out->length; i++)
-    if (out->data[i] == '\n' || out->data[i] == '\t') out->data[i] = '?';
+  if (out->length > start) tsr_make_plain_line(out->data + start, out->length - start);
 }
 
 void tsr_table_add(tsr_table *table, const char *cell) {

@@ -7,11 +7,10 @@
 //   │ 4   5  │ 6   7  │
 //   └────────┴────────┘
 //
-// A *panel* is a grid of cells, each with a text and the process that drives it; lines are drawn
-// where neighbours belong to different processes, so a host is a box whatever its shape. For a
-// torus a panel is one z plane (x to the right, y down); without coordinates it is one host. Panels
-// flow from left to right over a canvas of character cells and are printed when a row of them is
-// full. Everything has a bound, so that a machine of 100,000 devices still fits a screen.
+// A *panel* is a grid of chips grouped by process, so a host is a box of any shape. On a torus a
+// panel is one z plane (x to the right, y down); without coordinates it is one host. Panels flow
+// from left to right and are printed when a line is full. Everything has a limit: a machine of
+// 100,000 devices still fits a screen.
 #include "draw/topology_picture.h"
 
 #include <stdio.h>
@@ -48,22 +47,22 @@ typedef struct chip {
 typedef struct chip_panel {
   char title[24];
   tsr_box_grid grid;
-  int64_t processes[MOST_ROWS][MOST_COLUMNS];  // the groups of the grid
+  int64_t processes[MOST_ROWS][MOST_COLUMNS];  // groups of the grid
   chip chips[MOST_ROWS][MOST_COLUMNS];
 } chip_panel;
 
 typedef struct picture {
   const tsr_topology *topology;
   tsr_text *out;
-  tsr_text lines[MOST_LINES];  // of the panels side by side
+  tsr_text lines[MOST_LINES];  // of panels side by side
   int width, height;           // used so far
-  int window[3];               // columns, rows and planes that are drawn of a slice
+  int window[3];               // columns, rows and planes drawn of each slice
   int shown;                   // devices drawn so far
 } picture;
 
 // ---- drawing ----
 
-// Prints the panels that stand side by side, without blanks at the ends of lines.
+// Prints the panels side by side, without trailing spaces.
 static void flush(picture *p) {
   for (int y = 0; y < p->height; y++) {
     tsr_text *line = &p->lines[y];
@@ -87,7 +86,7 @@ static void print_chip(const chip *c, char text[CELL_TEXT + 1]) {
   text[CELL_TEXT] = '\0';
 }
 
-// As wide as the widest cell of any panel with as many cores, so that panels line up.
+// The width for the highest id of the machine, so that panels line up.
 static int cell_width(const tsr_topology *topology, const chip_panel *panel) {
   const int64_t highest = topology->places[topology->device_count - 1].id;
   size_t width = 1;
@@ -109,8 +108,8 @@ static bool seen_before(const chip_panel *panel, int row, int column) {
   return false;
 }
 
-// The name of each host whose box starts at this row, over the line above it: "host 12", "h12"
-// where that is too wide, or nothing.
+// Names of the hosts whose boxes start at this row, for the line above it: "host 12", "h12" if that
+// is too wide, or nothing.
 static void name_hosts(const chip_panel *panel, int row, char overlay[MOST_WIDTH]) {
   const int width = panel->grid.width;
   memset(overlay, 0, MOST_WIDTH);
@@ -137,7 +136,7 @@ static void add_chips(const chip_panel *panel, int row, tsr_text *line) {
   }
 }
 
-// The next line of a panel, filled with blanks up to `left`; the lines of lower panels end sooner.
+// Line `y` with spaces up to `left`: lines below the panels so far are still empty.
 static tsr_text *begin_line(picture *p, int y, int left) {
   const int gap = p->width ? 2 : 0;
   tsr_text_addf(&p->lines[y], "%*s", y < p->height ? gap : left, "");
@@ -185,13 +184,13 @@ static void add_device(chip_panel *panel, const tsr_device *device, int row, int
   if (column >= panel->grid.columns) panel->grid.columns = column + 1;
 }
 
-// What distinguishes the groups of devices that are drawn one after the other.
+// Devices with the same key are drawn together.
 typedef int64_t key_fn(const tsr_device *device);
 static int64_t slice_of(const tsr_device *device) { return device->slice; }
 static int64_t plane_of(const tsr_device *device) { return device->coords[2]; }
 static int64_t process_of(const tsr_device *device) { return device->process; }
 
-// The least key above `above` among the devices of `slice` (of all, for slices themselves).
+// The lowest key above `above` of the devices of `slice`; of all devices if slices are the keys.
 static bool next_key(const tsr_topology *topology, key_fn *key, int64_t slice, int64_t above,
                      int64_t *out_key) {
   bool found = false;
@@ -303,7 +302,7 @@ static void print_summary(const tsr_topology *topology, tsr_text *out) {
   tsr_text_add_char(out, '\n');
 }
 
-// A slice is shown whole where it fits, else its low corner.
+// A slice is drawn whole if it fits, else its low corner.
 static void choose_window(picture *p) {
   static const int most[3] = {MOST_COLUMNS, MOST_ROWS, MOST_PLANES};
   static const int few[3] = {FEW_COLUMNS, FEW_ROWS, FEW_PLANES};

@@ -5,7 +5,7 @@
 #include "tessera/text.h"
 #include "tessera/topology.h"
 
-// Hosts, chips and cores, one line per row of devices.
+// Prints hosts, chips and cores, one line per row of devices.
 void tsr_topology_print(const tsr_topology *topology, tsr_text *out);
 
 #endif

@@ -1,3 +1,5 @@
+// The copies of a plan, summed by sender and receiver. The time is that of the busiest device: its
+// messages follow one another, and devices work at the same time.
 #include "draw/traffic.h"
 
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "topology/topology_internal.h"
 #include "transfer/transfer_internal.h"
 
-// Looking at a copy takes well under a microsecond; nobody waits longer than for so many.
+// Limits: with more, summing would take seconds.
 enum { MOST_COPIES = 1 << 22, MOST_DEVICES = 1 << 20 };
 
 void tsr_traffic_deinit(tsr_traffic *traffic) {
@@ -67,7 +69,7 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, tsr
 typedef struct tally {
   tsr_traffic *traffic;
   const tsr_topology *topology;  // NULL = no links
-  double *sent, *got;            // seconds of each device
+  double *sent, *received;       // seconds of each device
 } tally;
 
 static int64_t place_of(const tsr_traffic *traffic, int64_t device) {
@@ -85,10 +87,10 @@ static void add_message(const tally *t, int64_t source, int64_t target, int64_t 
       tsr_topology_cost(t->topology, tsr_topology_device_find(t->topology, source),
                         tsr_topology_device_find(t->topology, target), bytes);
   t->sent[s] += seconds;
-  t->got[d] += seconds;
+  t->received[d] += seconds;
 }
 
-// Copies come in order of their source, so that those of one message stand together.
+// Copies are ordered by source, so those of one message are adjacent.
 static tsr_status add_position(const tally *t, const tsr_copy_plan *plan, tsr_dtype dtype,
                                int64_t position) {
   tsr_copies copies;
@@ -119,7 +121,7 @@ static tsr_status add_all(const tally *t, const tsr_copy_plan *plan, tsr_dtype d
   for (int64_t p = 0; p < positions; p++) TSR_TRY(add_position(t, plan, dtype, p));
   for (int64_t i = 0; i < t->traffic->device_count; i++) {
     if (t->sent[i] > t->traffic->seconds) t->traffic->seconds = t->sent[i];
-    if (t->got[i] > t->traffic->seconds) t->traffic->seconds = t->got[i];
+    if (t->received[i] > t->traffic->seconds) t->traffic->seconds = t->received[i];
   }
   return NULL;
 }
@@ -143,12 +145,12 @@ tsr_status tsr_traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
   out.timed = t.topology != NULL;
   tsr_status status = list_devices(from, to, &out);
   t.sent = calloc((size_t)out.device_count + 1, sizeof *t.sent);
-  t.got = calloc((size_t)out.device_count + 1, sizeof *t.got);
-  if (!status && (!t.sent || !t.got))
+  t.received = calloc((size_t)out.device_count + 1, sizeof *t.received);
+  if (!status && (!t.sent || !t.received))
     status = tsr_fail(NO_MEMORY, "the times of %lld devices", (long long)out.device_count);
   if (!status) status = add_all(&t, plan, dtype);
   free(t.sent);
-  free(t.got);
+  free(t.received);
   if (status)
     tsr_traffic_deinit(&out);
   else

@@ -1,8 +1,8 @@
-// Who sends what to whom, drawn.
+// Traffic as SVG.
 //
 // Up to eight devices are two columns, senders and receivers, with bands between them as wide as
-// their bytes: one sees where everything goes. With more, bands would be a tangle, and a matrix is
-// read more easily: rows send, columns receive, colour tells how much.
+// their bytes. More bands would be a tangle, so more devices are a matrix: rows send, columns
+// receive, colour is the amount.
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ enum {
   LEGEND = 72
 };
 
-// For a room that is dark; pages that set the colours themselves are nearer and win.
+// Dark colours; those of a page override them.
 static const char dark_style[] =
     "<style>:root{color-scheme:light dark}.b{opacity:.78}.b:hover{opacity:1}"
     ".k{fill:var(--faint,#5c6070);opacity:.16}"
@@ -47,9 +47,9 @@ static void add_hint(const tsr_traffic *traffic, int source, int target, tsr_tex
 
 typedef struct bands {
   const tsr_traffic *traffic;
-  double scale;                                 // pixels of a byte
-  double left[MOST_BANDS], right[MOST_BANDS];   // where each device's bar begins
-  double sent[MOST_BANDS], gotten[MOST_BANDS];  // how much of it is used up
+  double scale;                                   // pixels per byte
+  double left[MOST_BANDS], right[MOST_BANDS];     // where each device's bar begins
+  double sent[MOST_BANDS], received[MOST_BANDS];  // pixels used so far
 } bands;
 
 static int64_t sum_of(const tsr_traffic *traffic, int device, bool sent, bool moved_only) {
@@ -81,9 +81,9 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
   const double height = (double)bytes * b->scale;
   const double x0 = LEFT + NAME_WIDTH + NODE_WIDTH, x1 = x0 + BAND_WIDTH;
   const double middle = (x0 + x1) / 2;
-  const double y0 = b->left[source] + b->sent[source], y1 = b->right[target] + b->gotten[target];
+  const double y0 = b->left[source] + b->sent[source], y1 = b->right[target] + b->received[target];
   b->sent[source] += height;
-  b->gotten[target] += height;
+  b->received[target] += height;
   unsigned char rgb[3];
   tsr_palette_color(source, b->traffic->rows, rgb);
   tsr_text_addf(out,
@@ -175,24 +175,24 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
   tsr_text_add(out, "</g>\n");
 }
 
-// Names of rows and columns: not all of them when letters would touch, and upright when they are
-// longer than their column is wide.
+// Names of rows and columns: every n-th if letters would touch, and vertical if they are wider than
+// their column.
 static void add_ticks(const tsr_traffic *traffic, double cell, tsr_text *out) {
   int step = 1;
   while (step * cell < 13) step++;
-  const bool upright = (double)strlen(traffic->labels[traffic->rows - 1]) * 6.2 > step * cell;
+  const bool vertical = (double)strlen(traffic->labels[traffic->rows - 1]) * 6.2 > step * cell;
   for (int d = 0; d < traffic->rows; d += step) {
     const char *label = traffic->labels[d];
     const double middle = (d + 0.5) * cell;
     tsr_svg_add_text(LEFT + TICK - 6, TOP + TICK + middle + 4, "w", "end", label, out);
-    if (upright)
+    if (vertical)
       tsr_text_addf(out,
                     "<text class=\"w\" transform=\"translate(%.1f %d) rotate(-90)\">%s</text>\n",
                     LEFT + TICK + middle + 4, TOP + TICK - 6, label);
     else
       tsr_svg_add_text(LEFT + TICK + middle, TOP + TICK - 8, "w", "middle", label, out);
   }
-  tsr_svg_add_text(LEFT + TICK, upright ? TOP + 14 : TOP + TICK - 30, "n", "start",
+  tsr_svg_add_text(LEFT + TICK, vertical ? TOP + 14 : TOP + TICK - 30, "n", "start",
                    "receiving device", out);
   tsr_text_addf(out,
                 "<text class=\"n\" transform=\"translate(%d %.1f) rotate(-90)\" "

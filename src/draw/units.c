@@ -1,4 +1,4 @@
-// The unit is the largest in which the number is 1 or more, as it is printed: 999.6 kB is 1.0 MB.
+// The unit is the largest in which the printed number is at least 1: 999.6 kB prints as 1.0 MB.
 #include "draw/units.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-// Text that needs no buffer of the caller: printf("%s", tsr_format_bytes(n).text).
+// Returned by value, so callers need no buffer: printf("%s", tsr_format_bytes(n).text).
 typedef struct tsr_unit_text {
   char text[24];
 } tsr_unit_text;
@@ -12,7 +12,7 @@ typedef struct tsr_unit_text {
 tsr_unit_text tsr_format_bytes(int64_t bytes);     // "16.1 GB"
 tsr_unit_text tsr_format_seconds(double seconds);  // "1.25 ms"
 
-// Columns that UTF-8 text takes on a terminal, one for each character.
+// Terminal columns of UTF-8 text, counting one per character.
 int tsr_display_width(const char *text);
 
 #endif
