@@ -63,3 +63,11 @@ void tsr_arena_deinit(tsr_arena *arena) {
   }
   *arena = (tsr_arena)TSR_ARENA_EMPTY;
 }
+
+void *tsr_arena_grow(tsr_arena *arena, void *list, int64_t count, size_t size) {
+  // Full at 0, 4, 8, 16, ... elements, so no capacity has to be kept.
+  if (count > 0 && (count < 4 || (count & (count - 1)))) return list;
+  void *larger = tsr_arena_zeros(arena, (size_t)(count < 4 ? 4 : 2 * count), size);
+  if (larger && count > 0) memcpy(larger, list, size * (size_t)count);
+  return larger;
+}

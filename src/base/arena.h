@@ -3,6 +3,7 @@
 #define TESSERA_BASE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct tsr_arena {
   struct tsr_arena_block *blocks;  // newest first
@@ -18,5 +19,9 @@ void *tsr_arena_alloc(tsr_arena *arena, size_t bytes);
 void *tsr_arena_zeros(tsr_arena *arena, size_t count, size_t size);
 char *tsr_arena_copy(tsr_arena *arena, const char *bytes, size_t length);  // adds '\0'
 void tsr_arena_deinit(tsr_arena *arena);                                   // empty again
+
+// Room for one more element at the end of a list of `count`, which lives in the arena and doubles:
+// the list, or a copy with more room; NULL without memory, with the list as it was.
+void *tsr_arena_grow(tsr_arena *arena, void *list, int64_t count, size_t size);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/text_internal.h"
 
 static const char letters[] = "\"\\ntr", meant[] = "\"\\\n\t\r";
@@ -20,12 +21,6 @@ void tsr_quote(const char *name, tsr_text *out) {
   tsr_text_add_char(out, '"');
 }
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = (char)(c | 32);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 const char *tsr_unescape(const char *at, char *out_byte) {
   const char c = at[1];
   const char *known = c ? strchr(letters, c) : NULL;
@@ -33,7 +28,7 @@ const char *tsr_unescape(const char *at, char *out_byte) {
     *out_byte = meant[known - letters];
     return at + 2;
   }
-  if (c != 'x' || hex_digit(at[2]) < 0 || hex_digit(at[3]) < 0) return NULL;
-  *out_byte = (char)(16 * hex_digit(at[2]) + hex_digit(at[3]));
+  if (c != 'x' || tsr_hex_digit(at[2]) < 0 || tsr_hex_digit(at[3]) < 0) return NULL;
+  *out_byte = (char)(16 * tsr_hex_digit(at[2]) + tsr_hex_digit(at[3]));
   return at + 4;
 }

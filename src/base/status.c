@@ -15,6 +15,10 @@ struct tsr_failure {
   bool is_fixed;  // never freed, never changed
   char origin[56];
   char *text;
+  // The place in a text (base/cursor.h), counted from the end of `text`, which grows at the front.
+  size_t place_tail, place_length;  // length 0 = none
+  size_t excerpt_length;            // of the lines after the message, with the newline before them
+  size_t byte;                      // of that text
 };
 
 // What is returned when there is no memory to say anything better. It is known by `is_fixed` and
@@ -64,6 +68,7 @@ tsr_status tsr_fail_at(tsr_cause cause, const char *file, int line, const char *
   const char *slash = strrchr(file, '/');
   failure->cause = cause;
   failure->is_fixed = false;
+  failure->place_tail = failure->place_length = failure->excerpt_length = failure->byte = 0;
   snprintf(failure->origin, sizeof failure->origin, "%s:%d", slash ? slash + 1 : file, line);
   // Callers name what they wanted the memory for: a large block may fail where a message does not.
   const bool plain = cause != TSR_CAUSE_NO_MEMORY || strstr(failure->text, OUT_OF_MEMORY);
@@ -89,6 +94,38 @@ tsr_status tsr_note(tsr_status status, const char *format, ...) {
   free(status->text);
   status->text = text;
   return status;
+}
+
+bool tsr_status_has_place(tsr_status status) { return status && status->place_length; }
+
+size_t tsr_status_place(tsr_status status) { return status ? status->byte : 0; }
+
+tsr_status tsr_status_set_place(tsr_status status, const char *place, const char *excerpt,
+                                size_t byte) {
+  if (!status || status->is_fixed) return status;
+  const size_t length = strlen(status->text), notes = length - status->place_tail;
+  const size_t message = status->place_length ? notes + status->place_length : 0;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_addf(&text, "%s: ", place);
+  const size_t place_length = text.length;
+  if (message) tsr_text_add_bytes(&text, status->text, notes);
+  tsr_text_add_bytes(&text, status->text + message, length - message - status->excerpt_length);
+  tsr_text_addf(&text, "%s%s", *excerpt ? "\n" : "", excerpt);
+  if (text.failed) {
+    tsr_text_deinit(&text);
+    return status;  // as with notes, the message alone still says what is wrong
+  }
+  free(status->text);
+  status->text = text.data;
+  status->place_tail = text.length;
+  status->place_length = place_length;
+  status->excerpt_length = *excerpt ? strlen(excerpt) + 1 : 0;
+  status->byte = byte;
+  return status;
+}
+
+int tsr_status_line_length(tsr_status status) {
+  return status ? (int)(strlen(status->text) - status->excerpt_length) : 0;
 }
 
 const char *tsr_status_text(tsr_status status) { return status ? status->text : ""; }

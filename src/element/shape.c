@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/room.h"
-#include "base/scan.h"
 #include "base/text_internal.h"
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
@@ -81,34 +81,36 @@ tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype, int64_t *out
 
 // Reads the sizes between brackets, or to the end of the text without them. The first separator
 // decides what all must be: "8x16,4" is more likely a slip than a shape.
-static tsr_status read_sizes(tsr_scan *scan, char closing, tsr_shape *shape) {
-  if (closing && tsr_scan_peek(scan) == closing) return NULL;
+static tsr_status read_sizes(tsr_cursor *cursor, char closing, tsr_shape *shape) {
+  if (closing && tsr_cursor_peek(cursor) == closing) return NULL;
   char separator = '\0';
   do {
     // "(8,)": Python's way to write one size in parentheses.
-    if (closing && separator == ',' && tsr_scan_peek(scan) == closing) return NULL;
+    if (closing && separator == ',' && tsr_cursor_peek(cursor) == closing) return NULL;
     TSR_TRY(check_rank(shape->rank + 1));
-    TSR_TRY(tsr_scan_int(scan, &shape->dims[shape->rank]));
+    TSR_TRY(tsr_cursor_int(cursor, &shape->dims[shape->rank]));
     shape->rank++;
-    if (!separator) separator = tsr_scan_peek(scan) == 'x' ? 'x' : ',';
-  } while (tsr_scan_take(scan, separator));
+    if (!separator) separator = tsr_cursor_peek(cursor) == 'x' ? 'x' : ',';
+  } while (tsr_cursor_take(cursor, separator));
   return NULL;
 }
 
-static tsr_status read_shape(tsr_scan *scan, tsr_shape *shape) {
-  const char closing = tsr_scan_take(scan, '(') ? ')' : tsr_scan_take(scan, '[') ? ']' : '\0';
-  TSR_TRY(read_sizes(scan, closing, shape));
-  if (closing) TSR_TRY(tsr_scan_expect(scan, closing));
-  TSR_TRY(tsr_scan_end(scan));
+static tsr_status read_shape(tsr_cursor *cursor, tsr_shape *shape) {
+  const char closing = tsr_cursor_take(cursor, '(')   ? ')'
+                       : tsr_cursor_take(cursor, '[') ? ']'
+                                                      : '\0';
+  TSR_TRY(read_sizes(cursor, closing, shape));
+  if (closing) TSR_TRY(tsr_cursor_expect(cursor, closing));
+  TSR_TRY(tsr_cursor_end(cursor));
   return tsr_shape_check(shape);
 }
 
 tsr_status tsr_shape_parse(const char *text, tsr_shape *out_shape) {
-  tsr_scan scan = TSR_SCAN(text);
+  tsr_cursor cursor = TSR_CURSOR("shape", text);
   tsr_shape shape = {0};
-  TSR_TRY_NOTE(read_shape(&scan, &shape), "shape \"%s\"", text);
-  *out_shape = shape;
-  return NULL;
+  const tsr_status status = read_shape(&cursor, &shape);
+  if (!status) *out_shape = shape;
+  return tsr_cursor_note(&cursor, status);
 }
 
 void tsr_shape_print(const tsr_shape *shape, tsr_text *out) {

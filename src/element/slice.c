@@ -3,7 +3,7 @@
 #include "element/slice.h"
 
 #include "base/arithmetic.h"
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "base/text_internal.h"
 #include "tessera/shape.h"
 #include "tessera/text.h"
@@ -23,47 +23,48 @@ typedef struct items {
 
 // ---- as written ----
 
-static tsr_status read_bound(tsr_scan *scan, bool *out_there, int64_t *out_value) {
-  const char next = tsr_scan_peek(scan);
+static tsr_status read_bound(tsr_cursor *cursor, bool *out_there, int64_t *out_value) {
+  const char next = tsr_cursor_peek(cursor);
   *out_there = next == '-' || (next >= '0' && next <= '9');
-  return *out_there ? tsr_scan_int(scan, out_value) : NULL;
+  return *out_there ? tsr_cursor_int(cursor, out_value) : NULL;
 }
 
-static tsr_status read_dots(tsr_scan *scan, item *out) {
-  for (int i = 0; i < 3; i++) TSR_TRY(tsr_scan_expect(scan, '.'));
+static tsr_status read_dots(tsr_cursor *cursor, item *out) {
+  for (int i = 0; i < 3; i++) TSR_TRY(tsr_cursor_expect(cursor, '.'));
   out->ellipsis = true;
   return NULL;
 }
 
-static tsr_status read_item(tsr_scan *scan, item *out) {
+static tsr_status read_item(tsr_cursor *cursor, item *out) {
   bool has_step = false;
   *out = (item){.step = 1};
-  if (tsr_scan_peek(scan) == '.') return read_dots(scan, out);
-  TSR_TRY(read_bound(scan, &out->has_start, &out->start));
-  if (!tsr_scan_take(scan, ':')) {
+  if (tsr_cursor_peek(cursor) == '.') return read_dots(cursor, out);
+  TSR_TRY(read_bound(cursor, &out->has_start, &out->start));
+  if (!tsr_cursor_take(cursor, ':')) {
     out->single = true;
-    return out->has_start ? NULL : tsr_scan_fail(scan, "an index, a range as 0:4 or \"...\"");
+    return out->has_start ? NULL
+                          : tsr_cursor_expected(cursor, "an index, a range as 0:4 or \"...\"");
   }
-  TSR_TRY(read_bound(scan, &out->has_stop, &out->stop));
-  if (tsr_scan_take(scan, ':')) TSR_TRY(read_bound(scan, &has_step, &out->step));
+  TSR_TRY(read_bound(cursor, &out->has_stop, &out->stop));
+  if (tsr_cursor_take(cursor, ':')) TSR_TRY(read_bound(cursor, &has_step, &out->step));
   return out->step ? NULL : tsr_fail(BAD_ARGUMENT, "a step of 0");
 }
 
-static tsr_status read_items(tsr_scan *scan, items *out) {
-  const bool bracket = tsr_scan_take(scan, '[');
+static tsr_status read_items(tsr_cursor *cursor, items *out) {
+  const bool bracket = tsr_cursor_take(cursor, '[');
   const char end = bracket ? ']' : '\0';
-  while (tsr_scan_peek(scan) != end) {
+  while (tsr_cursor_peek(cursor) != end) {
     item *next = &out->list[out->count];
     if (out->count > TSR_MAX_RANK)
       return tsr_fail(TOO_LARGE, "more than %d dimensions", TSR_MAX_RANK);
-    TSR_TRY(read_item(scan, next));
+    TSR_TRY(read_item(cursor, next));
     if (next->ellipsis && out->ellipsis >= 0) return tsr_fail(SYNTAX, "\"...\" stands twice");
     if (next->ellipsis) out->ellipsis = out->count;
     out->count++;
-    if (!tsr_scan_take(scan, ',')) break;
+    if (!tsr_cursor_take(cursor, ',')) break;
   }
-  if (bracket) TSR_TRY(tsr_scan_expect(scan, ']'));
-  return tsr_scan_end(scan);
+  if (bracket) TSR_TRY(tsr_cursor_expect(cursor, ']'));
+  return tsr_cursor_end(cursor);
 }
 
 // ---- against the shape ----
@@ -117,13 +118,13 @@ static tsr_status bind(const items *list, const tsr_shape *shape, tsr_slice *out
 }
 
 tsr_status tsr_slice_parse(const char *text, const tsr_shape *shape, tsr_slice *out_slice) {
-  tsr_scan scan = TSR_SCAN(text);
+  tsr_cursor cursor = TSR_CURSOR("slice", text);
   items list = {.ellipsis = -1};
   tsr_slice slice;
-  TSR_TRY_NOTE(read_items(&scan, &list), "slice \"%s\"", text);
-  TSR_TRY_NOTE(bind(&list, shape, &slice), "slice \"%s\"", text);
-  *out_slice = slice;
-  return NULL;
+  tsr_status status = read_items(&cursor, &list);
+  if (!status) status = bind(&list, shape, &slice);
+  if (!status) *out_slice = slice;
+  return tsr_cursor_note(&cursor, status);
 }
 
 // ---- what it says ----

@@ -3,14 +3,13 @@
 //
 //   \x93NUMPY 1 0 <length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }   \n
 //
-// Only what NumPy writes is understood, and nothing is evaluated. Positions in messages about the
-// dictionary count from its first byte.
+// Only what NumPy writes is understood, and nothing is evaluated.
 #include "file/npy_header.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "file/npy_internal.h"
@@ -85,45 +84,38 @@ typedef struct text_piece {
 } text_piece;
 
 // A string without escapes, in either kind of quotes.
-static tsr_status read_string(tsr_scan *scan, text_piece *out) {
-  const char quote = tsr_scan_peek(scan);
-  if (quote != '\'' && quote != '"') return tsr_scan_fail(scan, "a string");
-  const char *start = scan->at + 1, *end = start;
+static tsr_status read_string(tsr_cursor *cursor, text_piece *out) {
+  const char quote = tsr_cursor_peek(cursor);
+  if (quote != '\'' && quote != '"') return tsr_cursor_expected(cursor, "a string");
+  const char *start = cursor->at + 1, *end = start;
   while (*end && *end != quote && *end != '\\') end++;
   if (*end != quote || end - start >= (long)sizeof out->bytes)
-    return tsr_scan_fail(scan, "a short string without escapes");
+    return tsr_cursor_expected(cursor, "a short string without escapes");
   memcpy(out->bytes, start, (size_t)(end - start));
   out->bytes[end - start] = '\0';
-  scan->at = end + 1;
+  cursor->at = end + 1;
   return NULL;
 }
 
-static tsr_status read_bool(tsr_scan *scan, bool *out) {
-  tsr_scan_peek(scan);
-  const char *before = scan->at;
-  size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
-  const bool yes = length == 4 && !memcmp(word, "True", 4);
-  if (!yes && !(length == 5 && !memcmp(word, "False", 5))) {
-    scan->at = before;
-    return tsr_scan_fail(scan, "True or False");
-  }
-  *out = yes;
-  return NULL;
+static tsr_status read_bool(tsr_cursor *cursor, bool *out) {
+  *out = tsr_cursor_take_word(cursor, "True");
+  return *out || tsr_cursor_take_word(cursor, "False")
+             ? NULL
+             : tsr_cursor_expected(cursor, "True or False");
 }
 
 // (), (3,), (3, 4) or (3, 4,); Python 2 wrote 3L.
-static tsr_status read_shape(tsr_scan *scan, tsr_shape *out) {
-  TSR_TRY(tsr_scan_expect(scan, '('));
+static tsr_status read_shape(tsr_cursor *cursor, tsr_shape *out) {
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
   out->rank = 0;
-  while (!tsr_scan_take(scan, ')')) {
+  while (!tsr_cursor_take(cursor, ')')) {
     if (out->rank == TSR_MAX_RANK)
       return tsr_fail(TOO_LARGE, "more than %d dimensions", TSR_MAX_RANK);
-    TSR_TRY(tsr_scan_int(scan, &out->dims[out->rank++]));
-    if (*scan->at == 'L') scan->at++;
-    if (tsr_scan_take(scan, ',')) continue;
-    if (out->rank == 1) return tsr_scan_fail(scan, "',' after the only size of a tuple");
-    TSR_TRY(tsr_scan_expect(scan, ')'));
+    TSR_TRY(tsr_cursor_int(cursor, &out->dims[out->rank++]));
+    if (*cursor->at == 'L') cursor->at++;
+    if (tsr_cursor_take(cursor, ',')) continue;
+    if (out->rank == 1) return tsr_cursor_expected(cursor, "\",\" after the only size of a tuple");
+    TSR_TRY(tsr_cursor_expect(cursor, ')'));
     break;
   }
   return tsr_shape_check(out);
@@ -132,47 +124,53 @@ static tsr_status read_shape(tsr_scan *scan, tsr_shape *out) {
 typedef enum npy_key { DESCR, FORTRAN, SHAPE, KEY_COUNT } npy_key;
 static const char *const keys[KEY_COUNT] = {"descr", "fortran_order", "shape"};
 
-static tsr_status read_value(tsr_scan *scan, npy_key which, tsr_npy *npy) {
+static tsr_status read_value(tsr_cursor *cursor, npy_key which, tsr_npy *npy) {
   text_piece text;
   switch (which) {
     case DESCR:
-      if (tsr_scan_peek(scan) == '[' || tsr_scan_peek(scan) == '(')
+      if (tsr_cursor_peek(cursor) == '[' || tsr_cursor_peek(cursor) == '(')
         return tsr_fail(UNSUPPORTED, "elements with several fields are not supported");
-      TSR_TRY(read_string(scan, &text));
+      TSR_TRY(read_string(cursor, &text));
       return read_descr(text.bytes, npy);
     case FORTRAN:
-      return read_bool(scan, &npy->fortran);
+      return read_bool(cursor, &npy->fortran);
     default:
-      return read_shape(scan, &npy->shape);
+      return read_shape(cursor, &npy->shape);
   }
 }
 
-static tsr_status read_item(tsr_scan *scan, bool seen[KEY_COUNT], tsr_npy *npy) {
+static tsr_status read_item(tsr_cursor *cursor, bool seen[KEY_COUNT], tsr_npy *npy) {
   text_piece name;
-  TSR_TRY(read_string(scan, &name));
+  tsr_cursor_peek(cursor);
+  const tsr_cursor start = *cursor;
+  TSR_TRY(read_string(cursor, &name));
   int which = 0;
   while (which < KEY_COUNT && strcmp(keys[which], name.bytes) != 0) which++;
   if (which == KEY_COUNT)
-    return tsr_fail(BROKEN_FILE, "key '%s' is not one of descr, fortran_order, shape", name.bytes);
-  if (seen[which]) return tsr_fail(BROKEN_FILE, "key '%s' stands twice", name.bytes);
+    return tsr_cursor_fail(&start, BROKEN_FILE,
+                           "key '%s' is not one of descr, fortran_order, shape", name.bytes);
+  if (seen[which])
+    return tsr_cursor_fail(&start, BROKEN_FILE, "key '%s' is given twice", name.bytes);
   seen[which] = true;
-  TSR_TRY(tsr_scan_expect(scan, ':'));
-  return tsr_note(read_value(scan, (npy_key)which, npy), "%s", keys[which]);
+  TSR_TRY(tsr_cursor_expect(cursor, ':'));
+  tsr_cursor_peek(cursor);
+  const tsr_cursor value = *cursor;
+  return tsr_cursor_place_missing(&value, read_value(cursor, (npy_key)which, npy));
 }
 
-static tsr_status read_dictionary(const char *text, tsr_npy *npy) {
-  tsr_scan scan = TSR_SCAN(text);
+static tsr_status read_dictionary(const char *text, size_t start, tsr_npy *npy) {
+  tsr_cursor cursor = {.name = "header", .start = text, .at = text, .offset = start};
   bool seen[KEY_COUNT] = {false};
-  TSR_TRY(tsr_scan_expect(&scan, '{'));
-  while (!tsr_scan_take(&scan, '}')) {
-    TSR_TRY(read_item(&scan, seen, npy));
-    if (tsr_scan_take(&scan, ',')) continue;
-    TSR_TRY(tsr_scan_expect(&scan, '}'));
+  TSR_TRY(tsr_cursor_expect(&cursor, '{'));
+  while (!tsr_cursor_take(&cursor, '}')) {
+    TSR_TRY(read_item(&cursor, seen, npy));
+    if (tsr_cursor_take(&cursor, ',')) continue;
+    TSR_TRY(tsr_cursor_expect(&cursor, '}'));
     break;
   }
-  TSR_TRY(tsr_scan_end(&scan));
+  TSR_TRY(tsr_cursor_end(&cursor));
   for (int i = 0; i < KEY_COUNT; i++)
-    if (!seen[i]) return tsr_fail(BROKEN_FILE, "key '%s' is missing", keys[i]);
+    if (!seen[i]) return tsr_fail(BROKEN_FILE, "header: key '%s' is missing", keys[i]);
   return NULL;
 }
 
@@ -211,7 +209,7 @@ tsr_status tsr_npy_parse(const char *bytes, size_t length, tsr_npy *out_npy) {
   const size_t nul = strlen(text);
   if (nul < end - start) return tsr_fail(BROKEN_FILE, "byte %zu is zero", start + nul);
   tsr_npy npy = {0};
-  TSR_TRY_NOTE(read_dictionary(text, &npy), "header (its bytes count from %zu)", start);
+  TSR_TRY(read_dictionary(text, start, &npy));
   int64_t count = 0, size = 0;
   TSR_TRY(tsr_shape_count(&npy.shape, &count));
   npy.begin = (int64_t)end;

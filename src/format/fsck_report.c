@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/status_internal.h"
 #include "file/safetensors.h"
 #include "json/json.h"
 #include "tessera/checkpoint/fsck.h"
@@ -77,7 +78,7 @@ tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault_place *place, ts
   if (!failure) return NULL;
   const tsr_cause cause = tsr_status_cause(failure);
   if (cause == TSR_CAUSE_NO_MEMORY || cause == TSR_CAUSE_CANCELLED) return failure;
-  tsr_status status = tsr_fsck_add(fsck, place, "%s", tsr_status_text(failure));
+  tsr_status status = tsr_fsck_add(fsck, place, "%.*s", TSR_STATUS_LINE(failure));
   tsr_status_free(failure);
   return status;
 }

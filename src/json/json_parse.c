@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/cursor.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -18,6 +19,7 @@
 enum { DEEPEST = 512, MOST_PAIRED_KEYS = 8, FIRST_SLOTS = 16, DOCUMENT = 0 };
 
 typedef struct json_parser {
+  const char *name;  // the file; NULL = a note of the caller names it
   const char *end;
   tsr_json *tape;
   size_t used, capacity;
@@ -30,30 +32,27 @@ typedef struct json_parser {
 // Readers take where they start and return where they ended, so that the place stays in a register;
 // they return NULL, as helpers return false, after having set `status`.
 
-static tsr_status note_place(tsr_status status, const json_parser *p, const char *at) {
-  size_t line = 1, column = 1;
-  for (const char *c = p->doc->bytes; c < at; c++) {
-    if (*c == '\n') line++, column = 1;
-    // Continuation bytes are no columns of their own.
-    else if (((unsigned char)*c & 0xc0) != 0x80)
-      column++;
-  }
-  const size_t byte = p->doc->start + (size_t)(at - p->doc->bytes);
-  return tsr_note(status, "line %zu, column %zu (byte %zu)", line, column, byte);
+static tsr_cursor cursor_at(const json_parser *p, const char *at) {
+  return (tsr_cursor){.name = p->name,
+                      .start = p->doc->bytes,
+                      .at = at,
+                      .end = p->end,
+                      .offset = p->doc->start,
+                      .lines = true};
 }
 
 static const char *refuse(json_parser *p, const char *at, tsr_status status) {
-  p->status = note_place(status, p, at);
+  const tsr_cursor cursor = cursor_at(p, at);
+  p->status = tsr_cursor_place(&cursor, status);
   return NULL;
 }
 
 #define REFUSE(at, ...) refuse(p, at, tsr_fail(JSON_SYNTAX, __VA_ARGS__))
 
-static const char *unexpected(json_parser *p, const char *at, const char *wanted) {
-  if (at == p->end) return REFUSE(at, "the text ends where %s was wanted", wanted);
-  const unsigned char c = (unsigned char)*at;
-  if (c >= 0x20 && c < 0x7f) return REFUSE(at, "found '%c', wanted %s", c, wanted);
-  return REFUSE(at, "found byte 0x%02x, wanted %s", c, wanted);
+static const char *unexpected(json_parser *p, const char *at, const char *what) {
+  const tsr_cursor cursor = cursor_at(p, at);
+  p->status = tsr_cursor_expected_at(&cursor, TSR_CAUSE_JSON_SYNTAX, what);
+  return NULL;
 }
 
 static bool out_of_memory(json_parser *p) {
@@ -102,18 +101,11 @@ static inline const char *skip_space(const json_parser *p, const char *at) {
 
 // Strings.
 
-static int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Reads the four digits of \uXXXX.
 static const char *read_hex4(json_parser *p, const char *at, uint32_t *out_unit) {
   uint32_t unit = 0;
   for (int i = 0; i < 4; i++, at++) {
-    const int digit = at < p->end ? hex_value(*at) : -1;
+    const int digit = at < p->end ? tsr_hex_digit(*at) : -1;
     if (digit < 0) return unexpected(p, at, "a hexadecimal digit");
     unit = unit << 4 | (uint32_t)digit;
   }
@@ -260,7 +252,7 @@ static const char *read_key(json_parser *p, const char *at) {
   if (!(at = read_string(p, at, &text, &size))) return NULL;
   if (!push(p, text, (uint64_t)size << JSON_SIZE_SHIFT | TSR_JSON_STRING)) return NULL;
   at = skip_space(p, at);
-  return is_next(p, at, ':') ? at + 1 : unexpected(p, at, "':'");
+  return is_next(p, at, ':') ? at + 1 : unexpected(p, at, "\":\"");
 }
 
 static bool refuse_duplicate(json_parser *p, const tsr_json *key) {
@@ -359,7 +351,7 @@ static const char *step(json_parser *p, const char *at) {
     at = skip_space(p, at);
     if (is_next(p, at, ',')) return in_object ? read_key(p, at + 1) : at + 1;
     if (!is_next(p, at, in_object ? '}' : ']'))
-      return unexpected(p, at, in_object ? "',' or '}'" : "',' or ']'");
+      return unexpected(p, at, in_object ? "\",\" or \"}\"" : "\",\" or \"]\"");
     if (!(at = close_container(p, at))) return NULL;
   }
   return at;
@@ -373,15 +365,15 @@ static bool read_document(json_parser *p) {
   } while (p->open != DOCUMENT);
   p->tape[p->tape[1].last].word |= JSON_IS_LAST;
   at = skip_space(p, at);
-  return at == p->end || unexpected(p, at, "the end of the text");
+  return at == p->end || unexpected(p, at, "the end");
 }
 
 // Fills in a document whose bytes are set, or destroys it.
-static tsr_status parse_into(tsr_json_doc *doc, tsr_json_doc **out_doc) {
+static tsr_status parse_into(tsr_json_doc *doc, const char *name, tsr_json_doc **out_doc) {
   // Eight bytes of text make a slot in the headers of checkpoints. Slots that are not reached cost
   // nothing, their memory being never touched.
   const size_t capacity = doc->length / 8 + FIRST_SLOTS;
-  json_parser p = {.end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
+  json_parser p = {.name = name, .end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
   p.tape = malloc(capacity * sizeof *p.tape);
   tsr_memory_prefer_huge(p.tape, capacity * sizeof *p.tape);
   const bool good = p.tape ? read_document(&p) : out_of_memory(&p);
@@ -401,7 +393,7 @@ tsr_status tsr_json_parse_part(const char *bytes, size_t length, size_t start,
   doc->bytes = bytes;
   doc->length = length;
   doc->start = start;
-  return parse_into(doc, out_doc);
+  return parse_into(doc, NULL, out_doc);
 }
 
 tsr_status tsr_json_parse(const char *bytes, size_t length, tsr_json_doc **out_doc) {
@@ -417,5 +409,5 @@ tsr_status tsr_json_read_file(const char *path, tsr_json_doc **out_doc) {
     return status;
   }
   doc->bytes = doc->owned;
-  return tsr_note(parse_into(doc, out_doc), "%s", path);
+  return parse_into(doc, path, out_doc);
 }

@@ -1,5 +1,6 @@
 // Which of two models a map is for. Sources and what is made of them seldom have the same names, so
 // that applying it to the wrong one makes nothing, or things that the other has not.
+#include "base/status_internal.h"
 #include "element/shape_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
@@ -66,8 +67,8 @@ static tsr_status explain(trial trials[2]) {
       return tsr_note(take_status(&trials[w]), "applied to the %s", w ? "second" : "first");
   if (trials[0].status)
     return tsr_fail(TREE_MISMATCH,
-                    "the map applies to neither of them; to the first: %s; to the second: %s",
-                    tsr_status_text(trials[0].status), tsr_status_text(trials[1].status));
+                    "the map applies to neither of them; to the first: %.*s; to the second: %.*s",
+                    TSR_STATUS_LINE(trials[0].status), TSR_STATUS_LINE(trials[1].status));
   if (!trials[0].acts && !trials[1].acts)
     return tsr_fail(NOT_FOUND, "no line of the map finds a source in either of them");
   const int acting = trials[0].acts ? 0 : 1;

@@ -1,31 +1,26 @@
-// How the text of a map is read: by hand, from the text as it is, so that every failure can tell
-// line and column.
+// The reader of a map's text: words, numbers and names above the cursor of base.
 #ifndef TESSERA_MAP_MAP_READER_H
 #define TESSERA_MAP_MAP_READER_H
 
+#include "base/cursor.h"
 #include "map/map.h"
 #include "tessera/checkpoint/map.h"
 
 typedef struct tsr_map_reader {
   tsr_map *map;
-  const char *start, *at;
+  tsr_cursor cursor;
   int open;   // parentheses, and lists that go on: the end of a line is a blank
   int depth;  // of expressions
 } tsr_map_reader;
 
-int tsr_map_line(const tsr_map_reader *r, const char *at);
-// The failure with its place. What is at a line's end belongs to that line.
+void tsr_map_open(tsr_map_reader *r, int open);
+// Adds the place `at` to a failure.
 TSR_MUST_USE tsr_status tsr_map_place(const tsr_map_reader *r, const char *at, tsr_status status);
-// The failure of finding something else here.
-TSR_MUST_USE tsr_status tsr_map_wanted(const tsr_map_reader *r, const char *what);
 TSR_MUST_USE tsr_status tsr_map_no_memory(void);
-// Room for one more at the end of a list in the arena, which doubles; NULL when memory is out.
-void *tsr_map_more(tsr_map_reader *r, void *list, int count, size_t size);
+// tsr_arena_grow for lists of the map.
+void *tsr_map_grow(tsr_map_reader *r, void *list, int count, size_t size);
 
 bool tsr_map_is_blank(char c);
-void tsr_map_skip(tsr_map_reader *r);          // blanks and comments
-bool tsr_map_take(tsr_map_reader *r, char c);  // after blanks, if it is there
-TSR_MUST_USE tsr_status tsr_map_expect(tsr_map_reader *r, char c);
 size_t tsr_map_word_length(const char *at);  // 0 = there is none
 bool tsr_map_is_word(const char *at, const char *word);
 TSR_MUST_USE tsr_status tsr_map_read_word(tsr_map_reader *r, const char *what, const char **out);

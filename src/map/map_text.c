@@ -18,14 +18,14 @@
 #include "tessera/checkpoint/map.h"
 
 static bool at_end(tsr_map_reader *r) {
-  tsr_map_skip(r);
-  return *r->at == '\n' || *r->at == '\0';
+  tsr_cursor_peek(&r->cursor);
+  return *r->cursor.at == '\n' || *r->cursor.at == '\0';
 }
 
 static tsr_status read_let(tsr_map_reader *r) {
   tsr_map *map = r->map;
-  tsr_map_let let = {.line = tsr_map_line(r, r->at)};
-  const char *at = r->at;
+  tsr_map_let let = {.line = tsr_cursor_line(&r->cursor)};
+  const char *at = r->cursor.at;
   TSR_TRY(tsr_map_read_word(r, "a name", &let.word));
   if (map->rule_count > 0)
     return tsr_map_place(r, at,
@@ -36,9 +36,9 @@ static tsr_status read_let(tsr_map_reader *r) {
       return tsr_map_place(
           r, at,
           tsr_fail(SYNTAX, "\"%s\" is said in line %d already", let.word, map->lets[i].line));
-  TSR_TRY(tsr_map_expect(r, '='));
+  TSR_TRY(tsr_cursor_expect(&r->cursor, '='));
   TSR_TRY(tsr_map_read_number(r, &let.number));
-  tsr_map_let *lets = tsr_map_more(r, map->lets, map->let_count, sizeof *lets);
+  tsr_map_let *lets = tsr_map_grow(r, map->lets, map->let_count, sizeof *lets);
   if (!lets) return tsr_map_no_memory();
   map->lets = lets;
   map->lets[map->let_count++] = let;
@@ -46,17 +46,18 @@ static tsr_status read_let(tsr_map_reader *r) {
 }
 
 static tsr_status read_targets(tsr_map_reader *r, tsr_map_rule *rule) {
-  do {
+  for (;;) {
     tsr_map_item item = {0};
     TSR_TRY(tsr_map_read_name(r, &item.name));
-    r->open = 0;
+    tsr_map_open(r, 0);
     TSR_TRY(tsr_map_read_loops(r, &item));
-    tsr_map_item *targets = tsr_map_more(r, rule->targets, rule->target_count, sizeof *targets);
+    tsr_map_item *targets = tsr_map_grow(r, rule->targets, rule->target_count, sizeof *targets);
     if (!targets) return tsr_map_no_memory();
     rule->targets = targets;
     rule->targets[rule->target_count++] = item;
-  } while (tsr_map_take(r, ',') && (r->open = 1));
-  return NULL;
+    if (!tsr_cursor_take(&r->cursor, ',')) return NULL;
+    tsr_map_open(r, 1);
+  }
 }
 
 static tsr_status read_rule(tsr_map_reader *r, tsr_map_rule *rule) {
@@ -68,19 +69,19 @@ static tsr_status read_rule(tsr_map_reader *r, tsr_map_rule *rule) {
     return tsr_map_read_name(r, &expr->name);
   }
   TSR_TRY(read_targets(r, rule));
-  if (!tsr_map_take(r, '=')) return tsr_map_wanted(r, "'='");
-  r->open = 1;  // the expression may begin on the next line
-  tsr_map_skip(r);
-  r->open = 0;
+  if (!tsr_cursor_take(&r->cursor, '=')) return tsr_cursor_expected(&r->cursor, "\"=\"");
+  tsr_map_open(r, 1);  // the expression may begin on the next line
+  tsr_cursor_peek(&r->cursor);
+  tsr_map_open(r, 0);
   return tsr_map_read_expr(r, true, &rule->value);
 }
 
 static tsr_status add_rule(tsr_map_reader *r, tsr_map_rule rule) {
   tsr_map *map = r->map;
-  const char *at = r->at;
-  rule.line = tsr_map_line(r, at);
+  const char *at = r->cursor.at;
+  rule.line = tsr_cursor_line(&r->cursor);
   TSR_TRY(read_rule(r, &rule));
-  tsr_map_rule *rules = tsr_map_more(r, map->rules, map->rule_count, sizeof *rules);
+  tsr_map_rule *rules = tsr_map_grow(r, map->rules, map->rule_count, sizeof *rules);
   if (!rules) return tsr_map_no_memory();
   map->rules = rules;
   tsr_status status = tsr_map_rule_bind(map, &rule);
@@ -91,13 +92,13 @@ static tsr_status add_rule(tsr_map_reader *r, tsr_map_rule rule) {
 
 // Whether a statement begins with this word, and is not about a tensor of that name.
 static bool take_keyword(tsr_map_reader *r, const char *word) {
-  if (!tsr_map_is_word(r->at, word)) return false;
-  const char *rest = r->at + strlen(word);
+  if (!tsr_map_is_word(r->cursor.at, word)) return false;
+  const char *rest = r->cursor.at + strlen(word);
   const char *next = rest + strspn(rest, " \t\r");
   const bool ends = *next == '\0' || *next == '\n' || *next == '#';
   if (ends ? strcmp(word, "only") != 0 : next == rest || *next == '=' || *next == ',') return false;
   if (!ends && !strcmp(word, "only")) return false;
-  r->at = next;
+  r->cursor.at = next;
   return true;
 }
 
@@ -110,13 +111,13 @@ static tsr_status read_statement(tsr_map_reader *r) {
     TSR_TRY(add_rule(r, (tsr_map_rule){.drop = true}));
   else
     TSR_TRY(add_rule(r, (tsr_map_rule){.optional = take_keyword(r, "optional")}));
-  return at_end(r) ? NULL : tsr_map_wanted(r, "the end of the line");
+  return at_end(r) ? NULL : tsr_cursor_expected(&r->cursor, "the end of the line");
 }
 
 static tsr_status read_all(tsr_map_reader *r) {
-  while (!at_end(r) || *r->at) {
-    if (*r->at == '\n')
-      r->at++;
+  while (!at_end(r) || *r->cursor.at) {
+    if (*r->cursor.at == '\n')
+      r->cursor.at++;
     else
       TSR_TRY(read_statement(r));
   }
@@ -129,8 +130,15 @@ tsr_status tsr_map_parse(const char *text, const char *name, tsr_map **out_map) 
   tsr_map *map = calloc(1, sizeof *map);
   if (!map) return tsr_map_no_memory();
   atomic_init(&map->refs, 1);
-  tsr_map_reader r = {.map = map, .start = text, .at = text};
-  map->name = tsr_arena_copy(&map->arena, name ? name : "map", strlen(name ? name : "map"));
+  const char *title = name ? name : "map";
+  tsr_map_reader r = {.map = map,
+                      .cursor = {.name = title,
+                                 .start = text,
+                                 .at = text,
+                                 .lines = true,
+                                 .ends_matter = true,
+                                 .hash_comments = true}};
+  map->name = tsr_arena_copy(&map->arena, title, strlen(title));
   tsr_status status = map->name ? tsr_regex_engine_create(&map->engine) : tsr_map_no_memory();
   if (!status) status = read_all(&r);
   if (status)
@@ -141,19 +149,9 @@ tsr_status tsr_map_parse(const char *text, const char *name, tsr_map **out_map) 
 }
 
 tsr_status tsr_map_read(const char *path, tsr_map **out_map) {
-  char *bytes = NULL;
-  size_t length = 0;
-  TSR_TRY(tsr_file_read(path, &bytes, &length));
-  char *text = realloc(bytes, length + 1);
-  if (!text) {
-    free(bytes);
-    return tsr_map_no_memory();
-  }
-  text[length] = '\0';
-  const size_t end = strlen(text);
-  tsr_status status = end < length
-                          ? tsr_fail(SYNTAX, "%s: byte %zu is zero, so it is no text", path, end)
-                          : tsr_map_parse(text, path, out_map);
+  char *text = NULL;
+  TSR_TRY(tsr_file_read_text(path, &text));
+  tsr_status status = tsr_map_parse(text, path, out_map);
   free(text);
   return status;
 }

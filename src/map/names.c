@@ -7,7 +7,7 @@
 #include "rules/rules.h"
 
 static tsr_status add_part(tsr_map_reader *r, tsr_map_name *name, tsr_name_part part) {
-  tsr_name_part *parts = tsr_map_more(r, name->parts, name->count, sizeof *parts);
+  tsr_name_part *parts = tsr_map_grow(r, name->parts, name->count, sizeof *parts);
   if (!parts) return tsr_map_no_memory();
   name->parts = parts;
   name->parts[name->count++] = part;
@@ -57,10 +57,10 @@ static tsr_status read_pattern(tsr_map_reader *r, const char *at, const char *en
 }
 
 static tsr_status read_hole(tsr_map_reader *r, tsr_map_name *name) {
-  const char *begin = ++r->at, *end = closing_brace(begin);
+  const char *begin = ++r->cursor.at, *end = closing_brace(begin);
   tsr_name_part part = {0};
   if (!end) return tsr_map_place(r, begin - 1, tsr_fail(SYNTAX, "a { without its }"));
-  r->at = end + 1;
+  r->cursor.at = end + 1;
   const char *at = begin, *stop = end;
   while (at < stop && tsr_map_is_blank(*at)) at++;
   while (stop > at && tsr_map_is_blank(stop[-1])) stop--;
@@ -89,25 +89,25 @@ static bool ends_name(char c, bool quoted) {
 // One character of a name, or a hole.
 static tsr_status read_character(tsr_map_reader *r, bool quoted, tsr_map_name *name,
                                  tsr_text *text) {
-  const char c = *r->at;
-  if ((c == '{' || c == '}') && r->at[1] == c) {
+  const char c = *r->cursor.at;
+  if ((c == '{' || c == '}') && r->cursor.at[1] == c) {
     tsr_text_add_char(text, c);
-    r->at += 2;
+    r->cursor.at += 2;
     return NULL;
   }
   if (c == '}')
-    return tsr_map_place(r, r->at,
+    return tsr_map_place(r, r->cursor.at,
                          tsr_fail(SYNTAX, "a } without its {; a plain one is written }}"));
   if (c == '{') {
     TSR_TRY(flush_text(r, name, text));
     return read_hole(r, name);
   }
   char byte = c;
-  const char *end = quoted && c == '\\' ? tsr_unescape(r->at, &byte) : r->at + 1;
+  const char *end = quoted && c == '\\' ? tsr_unescape(r->cursor.at, &byte) : r->cursor.at + 1;
   if (!end || byte == '\0')
-    return tsr_map_place(r, r->at, tsr_fail(SYNTAX, "there is no such escape"));
+    return tsr_map_place(r, r->cursor.at, tsr_fail(SYNTAX, "there is no such escape"));
   tsr_text_add_char(text, byte);
-  r->at = end;
+  r->cursor.at = end;
   return NULL;
 }
 
@@ -115,17 +115,18 @@ tsr_status tsr_map_read_name(tsr_map_reader *r, tsr_map_name *name) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   *name = (tsr_map_name){0};
-  tsr_map_skip(r);
-  const char *begin = r->at;
-  const bool quoted = *r->at == '"';
-  r->at += quoted;
-  while (!status && !ends_name(*r->at, quoted)) status = read_character(r, quoted, name, &text);
-  if (!status && quoted && *r->at != '"')
+  tsr_cursor_peek(&r->cursor);
+  const char *begin = r->cursor.at;
+  const bool quoted = *r->cursor.at == '"';
+  r->cursor.at += quoted;
+  while (!status && !ends_name(*r->cursor.at, quoted))
+    status = read_character(r, quoted, name, &text);
+  if (!status && quoted && *r->cursor.at != '"')
     status = tsr_map_place(r, begin, tsr_fail(SYNTAX, "a name whose \" is not closed"));
   if (!status) status = flush_text(r, name, &text);
   tsr_text_deinit(&text);
   if (status) return status;
-  r->at += quoted;
-  if (!quoted && r->at == begin) return tsr_map_wanted(r, "a tensor's name");
+  r->cursor.at += quoted;
+  if (!quoted && r->cursor.at == begin) return tsr_cursor_expected(&r->cursor, "a tensor's name");
   return NULL;
 }

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/quote.h"
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "base/text_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/topology.h"
@@ -56,72 +55,51 @@ tsr_status tsr_mesh_create_read(const tsr_mesh_desc *desc, tsr_mesh **out_mesh) 
 // ---- reading ----
 
 typedef struct reader {
-  tsr_scan scan;
+  tsr_cursor cursor;
   tsr_arena *arena;
 } reader;
 
-static bool take_word(reader *in, const char *word) {
-  tsr_scan_peek(&in->scan);
-  const size_t length = strlen(word);
-  if (strncmp(in->scan.at, word, length) != 0) return false;
-  in->scan.at += length;
-  return true;
-}
-
 static tsr_status read_quoted(reader *in, const char **out_name) {
-  const char *at = in->scan.at + 1;
-  char *name = tsr_arena_alloc(in->arena, strlen(at) + 1);
-  if (!name) return tsr_fail(NO_MEMORY, "axis name");
-  size_t length = 0;
-  while (*at && *at != '"') {
-    char byte = *at;
-    const char *next = *at == '\\' ? tsr_unescape(at, &byte) : at + 1;
-    in->scan.at = at;
-    if (!next || !byte)
-      return tsr_scan_fail(&in->scan, "one of the escapes \\\" \\\\ \\n \\t \\r \\xHH");
-    name[length++] = byte;
-    at = next;
-  }
-  in->scan.at = at;
-  if (!*at) return tsr_scan_fail(&in->scan, "a closing '\"'");
-  in->scan.at++;
-  name[length] = '\0';
-  *out_name = name;
-  return NULL;
+  tsr_text name = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_cursor_quoted(&in->cursor, tsr_cursor_escape, &name);
+  if (!status) *out_name = tsr_arena_copy(in->arena, tsr_text_string(&name), name.length);
+  tsr_text_deinit(&name);
+  return status || *out_name ? status : tsr_fail(NO_MEMORY, "axis name");
 }
 
 static tsr_status read_name(reader *in, const char **out_name) {
-  if (tsr_scan_peek(&in->scan) == '"') return read_quoted(in, out_name);
+  if (tsr_cursor_peek(&in->cursor) == '"') return read_quoted(in, out_name);
   size_t length = 0;
-  while (tsr_is_plain_name(in->scan.at[length])) length++;
-  if (!length) return tsr_scan_fail(&in->scan, "an axis name");
-  *out_name = tsr_arena_copy(in->arena, in->scan.at, length);
-  in->scan.at += length;
+  while (tsr_is_plain_name(in->cursor.at[length])) length++;
+  if (!length) return tsr_cursor_expected(&in->cursor, "an axis name");
+  *out_name = tsr_arena_copy(in->arena, in->cursor.at, length);
+  in->cursor.at += length;
   return *out_name ? NULL : tsr_fail(NO_MEMORY, "axis name");
 }
 
 static tsr_status read_type(reader *in, tsr_axis_type *out_type) {
   for (int i = TSR_AXIS_AUTO; i <= TSR_AXIS_MANUAL; i++)
-    if (take_word(in, tsr_axis_type_name((tsr_axis_type)i))) {
+    if (tsr_cursor_take_word(&in->cursor, tsr_axis_type_name((tsr_axis_type)i))) {
       *out_type = (tsr_axis_type)i;
       return NULL;
     }
-  return tsr_scan_fail(&in->scan, "auto, explicit or manual");
+  return tsr_cursor_expected(&in->cursor, "auto, explicit or manual");
 }
 
 static tsr_status read_axis(reader *in, tsr_axis *out_axis) {
   TSR_TRY(read_name(in, &out_axis->name));
-  if (!tsr_scan_take(&in->scan, '=')) return tsr_scan_fail(&in->scan, "'=' and a size");
-  TSR_TRY(tsr_scan_int(&in->scan, &out_axis->size));
+  if (!tsr_cursor_take(&in->cursor, '='))
+    return tsr_cursor_expected(&in->cursor, "\"=\" and a size");
+  TSR_TRY(tsr_cursor_int(&in->cursor, &out_axis->size));
   out_axis->type = TSR_AXIS_AUTO;
-  return tsr_scan_take(&in->scan, ':') ? read_type(in, &out_axis->type) : NULL;
+  return tsr_cursor_take(&in->cursor, ':') ? read_type(in, &out_axis->type) : NULL;
 }
 
 // Whether there are no axes: the text is over, or one of the words that follow them comes.
-static bool at_suffix(reader *in) {
-  reader ahead = *in;
-  if (take_word(&ahead, "devices=[") || !tsr_scan_peek(&in->scan)) return true;
-  return take_word(&ahead, "abstract") && !tsr_scan_peek(&ahead.scan);
+static bool at_suffix(const reader *in) {
+  tsr_cursor ahead = in->cursor;
+  if (tsr_cursor_take_word(&ahead, "devices=[") || !tsr_cursor_peek(&ahead)) return true;
+  return tsr_cursor_take_word(&ahead, "abstract") && !tsr_cursor_peek(&ahead);
 }
 
 static tsr_status read_axes(reader *in, tsr_axis *axes, int *out_count) {
@@ -130,7 +108,7 @@ static tsr_status read_axes(reader *in, tsr_axis *axes, int *out_count) {
   while (more) {
     if (count == TSR_MAX_AXES) return tsr_fail(TOO_LARGE, "more than %d axes", TSR_MAX_AXES);
     TSR_TRY(read_axis(in, &axes[count++]));
-    more = tsr_scan_take(&in->scan, ',');
+    more = tsr_cursor_take(&in->cursor, ',');
   }
   *out_count = count;
   return NULL;
@@ -138,18 +116,18 @@ static tsr_status read_axes(reader *in, tsr_axis *axes, int *out_count) {
 
 static tsr_status read_devices(reader *in, tsr_mesh_desc *desc) {
   size_t commas = 0;
-  for (const char *c = in->scan.at; *c && *c != ']'; c++) commas += *c == ',';
+  for (const char *c = in->cursor.at; *c && *c != ']'; c++) commas += *c == ',';
   int64_t *ids = tsr_arena_zeros(in->arena, commas + 1, sizeof *ids);
   if (!ids) return tsr_fail(NO_MEMORY, "list of %zu devices", commas + 1);
   int64_t count = 0;
   do {
     int64_t id = 0;
-    TSR_TRY(tsr_scan_int(&in->scan, &id));
+    TSR_TRY(tsr_cursor_int(&in->cursor, &id));
     if (id < 0 || id > INT32_MAX)
       return tsr_fail(UNKNOWN_DEVICE, "device %lld; ids are 0 to %d", (long long)id, INT32_MAX);
     ids[count++] = id;
-  } while (tsr_scan_take(&in->scan, ','));
-  if (!tsr_scan_take(&in->scan, ']')) return tsr_scan_fail(&in->scan, "',' or ']'");
+  } while (tsr_cursor_take(&in->cursor, ','));
+  if (!tsr_cursor_take(&in->cursor, ']')) return tsr_cursor_expected(&in->cursor, "\",\" or \"]\"");
   desc->devices = ids;
   desc->device_count = count;
   return NULL;
@@ -159,25 +137,23 @@ static tsr_status read_mesh(reader *in, const tsr_topology *topology, tsr_mesh *
   tsr_axis axes[TSR_MAX_AXES];
   tsr_mesh_desc desc = {.size = sizeof desc, .axes = axes, .topology = topology};
   TSR_TRY(read_axes(in, axes, &desc.axis_count));
-  if (take_word(in, "devices=[")) {
+  if (tsr_cursor_take_word(&in->cursor, "devices=[")) {
     TSR_TRY(read_devices(in, &desc));
   } else {
-    desc.abstract = take_word(in, "abstract");
+    desc.abstract = tsr_cursor_take_word(&in->cursor, "abstract");
   }
-  TSR_TRY(tsr_scan_end(&in->scan));
+  TSR_TRY(tsr_cursor_end(&in->cursor));
   return tsr_mesh_create_read(&desc, out_mesh);
 }
 
 tsr_status tsr_mesh_parse(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh) {
-  enum { SHOWN = 60 };
   tsr_arena arena = TSR_ARENA_EMPTY;
-  reader in = {TSR_SCAN(text), &arena};
+  reader in = {TSR_CURSOR("mesh", text), &arena};
   const tsr_status status = tsr_mesh_looks_torch(text)
                                 ? tsr_mesh_read_torch(text, topology, out_mesh)
                                 : read_mesh(&in, topology, out_mesh);
   tsr_arena_deinit(&arena);
-  return tsr_note(status, "mesh \"%.*s%s\"", SHOWN, text,
-                  strnlen(text, SHOWN + 1) > SHOWN ? "..." : "");
+  return tsr_cursor_note(&in.cursor, status);
 }
 
 // ---- writing ----

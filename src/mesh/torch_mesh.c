@@ -14,14 +14,14 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "mesh/mesh.h"
 #include "tessera/shape.h"
 
 enum { NAME_BYTES = 16, MOST_STRIDED = 1 << 24 };
 
 typedef struct torch_mesh_text {
-  tsr_scan scan;
+  tsr_cursor cursor;
   tsr_arena *arena;
   bool has_axes;
   int axis_count, name_count, stride_count;
@@ -40,9 +40,9 @@ static tsr_status check_room(int count) {
 }
 
 // After a member of a list: another one follows, or the bracket that closes it.
-static tsr_status expect_next(tsr_scan *scan, char close) {
-  if (tsr_scan_take(scan, ',') || tsr_scan_peek(scan) == close) return NULL;
-  return tsr_scan_fail(scan, close == ']' ? "',' or ']'" : "',' or ')'");
+static tsr_status expect_next(tsr_cursor *cursor, char close) {
+  if (tsr_cursor_take(cursor, ',') || tsr_cursor_peek(cursor) == close) return NULL;
+  return tsr_cursor_expected(cursor, close == ']' ? "\",\" or \"]\"" : "\",\" or \")\"");
 }
 
 // ---- axes, names, strides ----
@@ -59,35 +59,36 @@ static tsr_status copy_name(torch_mesh_text *in, const char *start, size_t lengt
 static tsr_status read_axis(torch_mesh_text *in) {
   size_t length = 0;
   TSR_TRY(check_room(in->axis_count));
-  const char first = tsr_scan_peek(&in->scan);
+  const char first = tsr_cursor_peek(&in->cursor);
   if (first != '-' && (first < '0' || first > '9')) {
-    while (tsr_is_plain_name(in->scan.at[length])) length++;
-    if (!length) return tsr_scan_fail(&in->scan, "an axis or a size");
-    TSR_TRY(copy_name(in, in->scan.at, length));
-    in->scan.at += length;
-    TSR_TRY(tsr_scan_expect(&in->scan, '='));
+    while (tsr_is_plain_name(in->cursor.at[length])) length++;
+    if (!length) return tsr_cursor_expected(&in->cursor, "an axis or a size");
+    TSR_TRY(copy_name(in, in->cursor.at, length));
+    in->cursor.at += length;
+    TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
   }
-  return tsr_scan_int(&in->scan, &in->sizes[in->axis_count++]);
+  return tsr_cursor_int(&in->cursor, &in->sizes[in->axis_count++]);
 }
 
 static tsr_status read_axes(torch_mesh_text *in) {
-  if (in->has_axes) return tsr_scan_fail(&in->scan, "one tuple of axes");
+  if (in->has_axes) return tsr_cursor_expected(&in->cursor, "one tuple of axes");
   in->has_axes = true;
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  while (!tsr_scan_take(&in->scan, ')')) {
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  while (!tsr_cursor_take(&in->cursor, ')')) {
     TSR_TRY(read_axis(in));
-    TSR_TRY(expect_next(&in->scan, ')'));
+    TSR_TRY(expect_next(&in->cursor, ')'));
   }
   return NULL;
 }
 
-static tsr_status take_string(tsr_scan *scan, const char **out_start, size_t *out_length) {
-  const char quote = tsr_scan_peek(scan);
-  if (quote != '\'' && quote != '"') return tsr_scan_fail(scan, "a string in quotes");
-  const char *start = scan->at + 1;
+static tsr_status take_string(tsr_cursor *cursor, const char **out_start, size_t *out_length) {
+  const char quote = tsr_cursor_peek(cursor);
+  if (quote != '\'' && quote != '"') return tsr_cursor_expected(cursor, "a string in quotes");
+  const char *start = cursor->at + 1;
   const size_t length = strcspn(start, (const char[]){quote, '\\', '\0'});
-  if (start[length] != quote) return tsr_scan_fail(scan, "a string without escapes, and its end");
-  scan->at = start + length + 1;
+  if (start[length] != quote)
+    return tsr_cursor_expected(cursor, "a string without escapes, and its end");
+  cursor->at = start + length + 1;
   *out_start = start;
   *out_length = length;
   return NULL;
@@ -96,45 +97,45 @@ static tsr_status take_string(tsr_scan *scan, const char **out_start, size_t *ou
 static tsr_status skip_string(torch_mesh_text *in) {
   const char *start = NULL;
   size_t length = 0;
-  return take_string(&in->scan, &start, &length);
+  return take_string(&in->cursor, &start, &length);
 }
 
 static tsr_status read_names(torch_mesh_text *in) {
-  if (tsr_scan_take_word(&in->scan, "None")) return NULL;
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  while (!tsr_scan_take(&in->scan, ')')) {
+  if (tsr_cursor_take_word(&in->cursor, "None")) return NULL;
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  while (!tsr_cursor_take(&in->cursor, ')')) {
     const char *start = NULL;
     size_t length = 0;
-    TSR_TRY(take_string(&in->scan, &start, &length));
+    TSR_TRY(take_string(&in->cursor, &start, &length));
     TSR_TRY(copy_name(in, start, length));
-    TSR_TRY(expect_next(&in->scan, ')'));
+    TSR_TRY(expect_next(&in->cursor, ')'));
   }
   return NULL;
 }
 
 // An axis that was made of several has the strides of these, but nothing says their sizes. An axis
 // of size 1 has none.
-static tsr_status skip_tuple(tsr_scan *scan) {
+static tsr_status skip_tuple(tsr_cursor *cursor) {
   int64_t unused = 0;
-  TSR_TRY(tsr_scan_expect(scan, '('));
-  while (!tsr_scan_take(scan, ')')) {
-    TSR_TRY(tsr_scan_int(scan, &unused));
-    TSR_TRY(expect_next(scan, ')'));
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
+  while (!tsr_cursor_take(cursor, ')')) {
+    TSR_TRY(tsr_cursor_int(cursor, &unused));
+    TSR_TRY(expect_next(cursor, ')'));
   }
   return NULL;
 }
 
 static tsr_status read_strides(torch_mesh_text *in) {
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  while (!tsr_scan_take(&in->scan, ')')) {
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  while (!tsr_cursor_take(&in->cursor, ')')) {
     TSR_TRY(check_room(in->stride_count));
-    if (tsr_scan_peek(&in->scan) == '(') {
-      TSR_TRY(skip_tuple(&in->scan));
+    if (tsr_cursor_peek(&in->cursor) == '(') {
+      TSR_TRY(skip_tuple(&in->cursor));
       in->nested[in->stride_count++] = true;
     } else {
-      TSR_TRY(tsr_scan_int(&in->scan, &in->strides[in->stride_count++]));
+      TSR_TRY(tsr_cursor_int(&in->cursor, &in->strides[in->stride_count++]));
     }
-    TSR_TRY(expect_next(&in->scan, ')'));
+    TSR_TRY(expect_next(&in->cursor, ')'));
   }
   return NULL;
 }
@@ -143,7 +144,7 @@ static tsr_status read_strides(torch_mesh_text *in) {
 
 static tsr_status read_id(torch_mesh_text *in) {
   int64_t id = 0;
-  TSR_TRY(tsr_scan_int(&in->scan, &id));
+  TSR_TRY(tsr_cursor_int(&in->cursor, &id));
   if (id < 0 || id > INT32_MAX)
     return tsr_fail(UNKNOWN_DEVICE, "device %lld; ids are 0 to %d", (long long)id, INT32_MAX);
   in->ids[in->id_count++] = id;
@@ -155,14 +156,14 @@ static tsr_status read_id(torch_mesh_text *in) {
 static tsr_status read_list(torch_mesh_text *in, int depth) {
   int64_t count = 0;
   TSR_TRY(check_room(depth));
-  TSR_TRY(tsr_scan_expect(&in->scan, '['));
-  while (!tsr_scan_take(&in->scan, ']')) {
-    const bool leaf = tsr_scan_peek(&in->scan) != '[';
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '['));
+  while (!tsr_cursor_take(&in->cursor, ']')) {
+    const bool leaf = tsr_cursor_peek(&in->cursor) != '[';
     if (in->list_rank < 0 && leaf) in->list_rank = depth + 1;
     if (in->list_rank >= 0 && leaf != (depth + 1 == in->list_rank))
-      return tsr_scan_fail(&in->scan, leaf ? "'['" : "a device");
+      return tsr_cursor_expected(&in->cursor, leaf ? "\"[\"" : "a device");
     TSR_TRY(leaf ? read_id(in) : read_list(in, depth + 1));
-    TSR_TRY(expect_next(&in->scan, ']'));
+    TSR_TRY(expect_next(&in->cursor, ']'));
     count++;
   }
   if (!count) return tsr_fail(SYNTAX, "an empty list of devices, wanted one or more");
@@ -174,8 +175,8 @@ static tsr_status read_list(torch_mesh_text *in, int depth) {
 
 static tsr_status read_ids(torch_mesh_text *in) {
   size_t commas = 0;
-  if (in->ids) return tsr_scan_fail(&in->scan, "one list of devices");
-  for (const char *c = in->scan.at; *c; c++) commas += *c == ',';
+  if (in->ids) return tsr_cursor_expected(&in->cursor, "one list of devices");
+  for (const char *c = in->cursor.at; *c; c++) commas += *c == ',';
   in->ids = tsr_arena_zeros(in->arena, commas + 1, sizeof *in->ids);
   if (!in->ids) return tsr_fail(NO_MEMORY, "list of %zu devices", commas + 1);
   return read_list(in, 0);
@@ -189,7 +190,7 @@ static tsr_status read_member(torch_mesh_text *in) {
     tsr_status (*read)(torch_mesh_text *in);
   } members[] = {{"Mesh", read_ids}, {"device", skip_string},        {"device_type", skip_string},
                  {"mesh", read_ids}, {"mesh_dim_names", read_names}, {"stride", read_strides}};
-  switch (tsr_scan_peek(&in->scan)) {
+  switch (tsr_cursor_peek(&in->cursor)) {
     case '\'':
     case '"':
       return skip_string(in);
@@ -201,33 +202,33 @@ static tsr_status read_member(torch_mesh_text *in) {
       break;
   }
   for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-    if (!tsr_scan_take_word(&in->scan, members[i].name)) continue;
-    if (!tsr_scan_take(&in->scan, ':')) TSR_TRY(tsr_scan_expect(&in->scan, '='));
+    if (!tsr_cursor_take_word(&in->cursor, members[i].name)) continue;
+    if (!tsr_cursor_take(&in->cursor, ':')) TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
     return members[i].read(in);
   }
-  return tsr_scan_fail(&in->scan, "axes, devices, device, stride, Mesh or mesh_dim_names");
+  return tsr_cursor_expected(&in->cursor, "axes, devices, device, stride, Mesh or mesh_dim_names");
 }
 
-static bool take_class(tsr_scan *scan) {
+static bool take_class(tsr_cursor *cursor) {
   size_t length = 0;
-  const char *word = tsr_scan_qualified(scan, &length);
+  const char *word = tsr_cursor_qualified(cursor, &length);
   if (length != strlen("DeviceMesh") || memcmp(word, "DeviceMesh", length) != 0) return false;
-  tsr_scan_take(scan, ':');
-  return tsr_scan_peek(scan) == '(';
+  tsr_cursor_take(cursor, ':');
+  return tsr_cursor_peek(cursor) == '(';
 }
 
 static tsr_status read_text(torch_mesh_text *in) {
-  if (tsr_scan_peek(&in->scan) == '(') {
+  if (tsr_cursor_peek(&in->cursor) == '(') {
     TSR_TRY(read_axes(in));
   } else {
-    take_class(&in->scan);
-    TSR_TRY(tsr_scan_expect(&in->scan, '('));
-    while (!tsr_scan_take(&in->scan, ')')) {
+    take_class(&in->cursor);
+    TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+    while (!tsr_cursor_take(&in->cursor, ')')) {
       TSR_TRY(read_member(in));
-      TSR_TRY(expect_next(&in->scan, ')'));
+      TSR_TRY(expect_next(&in->cursor, ')'));
     }
   }
-  return tsr_scan_end(&in->scan);
+  return tsr_cursor_end(&in->cursor);
 }
 
 // ---- what the text means ----
@@ -266,7 +267,7 @@ static tsr_status settle_axes(torch_mesh_text *in) {
     in->axis_count = in->list_rank;
     memcpy(in->sizes, in->list_sizes, sizeof in->sizes);
   } else if (!in->has_axes) {
-    return tsr_scan_fail(&in->scan, "axes or a list of devices");
+    return tsr_cursor_expected(&in->cursor, "axes or a list of devices");
   }
   return check_counts(in);
 }
@@ -363,14 +364,14 @@ static tsr_status read_mesh(torch_mesh_text *in, const tsr_topology *topology,
 }
 
 bool tsr_mesh_looks_torch(const char *text) {
-  tsr_scan scan = TSR_SCAN(text);
-  return tsr_scan_peek(&scan) == '(' || take_class(&scan);
+  tsr_cursor cursor = TSR_CURSOR("mesh", text);
+  return tsr_cursor_peek(&cursor) == '(' || take_class(&cursor);
 }
 
 tsr_status tsr_mesh_read_torch(const char *text, const tsr_topology *topology,
                                tsr_mesh **out_mesh) {
   tsr_arena arena = TSR_ARENA_EMPTY;
-  torch_mesh_text in = {.scan = TSR_SCAN(text), .arena = &arena, .list_rank = -1};
+  torch_mesh_text in = {.cursor = TSR_CURSOR("mesh", text), .arena = &arena, .list_rank = -1};
   const tsr_status status = read_mesh(&in, topology, out_mesh);
   tsr_arena_deinit(&arena);
   return status;

@@ -4,7 +4,7 @@
 #define TESSERA_RULES_ENTRY_H
 
 #include "base/arena.h"
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "json/json.h"
 #include "tessera/logical.h"
 
@@ -29,9 +29,9 @@ void tsr_entry_to_json(const tsr_logical_entry *entry, tsr_json_writer *writer);
 TSR_MUST_USE tsr_status tsr_entries_list(const tsr_json *value, const char *what, int *out_count);
 
 // The text form: model, replica+data, (data), (), _, ?. A name may be quoted.
-TSR_MUST_USE tsr_status tsr_entry_read(tsr_arena *arena, tsr_scan *scan,
+TSR_MUST_USE tsr_status tsr_entry_read(tsr_arena *arena, tsr_cursor *cursor,
                                        tsr_logical_entry *out_entry);
-TSR_MUST_USE tsr_status tsr_entry_read_name(tsr_arena *arena, tsr_scan *scan, const char *what,
+TSR_MUST_USE tsr_status tsr_entry_read_name(tsr_arena *arena, tsr_cursor *cursor, const char *what,
                                             const char **out_name, bool *out_quoted);
 void tsr_entry_print(const tsr_logical_entry *entry, tsr_text *out);
 

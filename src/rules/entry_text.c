@@ -101,39 +101,40 @@ void tsr_entry_to_json(const tsr_logical_entry *entry, tsr_json_writer *writer) 
 
 // ---- text ----
 
-tsr_status tsr_entry_read_name(tsr_arena *arena, tsr_scan *scan, const char *what,
+tsr_status tsr_entry_read_name(tsr_arena *arena, tsr_cursor *cursor, const char *what,
                                const char **out_name, bool *out_quoted) {
-  const char *start = NULL;
-  *out_quoted = tsr_scan_peek(scan) == '"';
+  *out_quoted = tsr_cursor_peek(cursor) == '"';
   if (!*out_quoted) {
-    const size_t length = tsr_read_identifier(scan, &start);
-    return length ? tsr_name_copy(arena, start, length, out_name) : tsr_read_wanted(scan, what);
+    size_t length = 0;
+    const char *start = tsr_cursor_identifier(cursor, &length);
+    return length ? tsr_name_copy(arena, start, length, out_name)
+                  : tsr_cursor_expected(cursor, what);
   }
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_read_quoted(scan, tsr_read_short_escape, &text);
+  tsr_status status = tsr_cursor_quoted(cursor, tsr_cursor_escape, &text);
   if (!status) status = tsr_name_copy(arena, tsr_text_string(&text), text.length, out_name);
   tsr_text_deinit(&text);
   return status;
 }
 
 // A member of a group; nothing becomes "", and so a quoted empty name means nothing too.
-static tsr_status read_member(tsr_arena *arena, tsr_scan *scan, const char **out_name,
+static tsr_status read_member(tsr_arena *arena, tsr_cursor *cursor, const char **out_name,
                               bool *out_nothing) {
   bool quoted = false;
-  TSR_TRY(tsr_entry_read_name(arena, scan, "a mesh axis", out_name, &quoted));
+  TSR_TRY(tsr_entry_read_name(arena, cursor, "a mesh axis", out_name, &quoted));
   *out_nothing = !quoted && (!strcmp(*out_name, "_") || !strcmp(*out_name, "None"));
   if (*out_nothing) *out_name = "";
   return NULL;
 }
 
 // Axes joined by '+'. `*out_nothing` tells whether the last one was `_`.
-static tsr_status read_members(tsr_arena *arena, tsr_scan *scan, tsr_logical_entry *out_entry,
+static tsr_status read_members(tsr_arena *arena, tsr_cursor *cursor, tsr_logical_entry *out_entry,
                                bool *out_nothing) {
   const char **names = NULL;
   int count = 0, capacity = 0;
   do {
     if (count == TSR_ENTRIES_MAX)
-      return tsr_read_fail(scan, TOO_LARGE, "more than %d axes in a group", TSR_ENTRIES_MAX);
+      return tsr_cursor_fail(cursor, TOO_LARGE, "more than %d axes in a group", TSR_ENTRIES_MAX);
     if (count == capacity) {
       capacity = capacity ? 2 * capacity : 4;
       const char **more = tsr_arena_zeros(arena, (size_t)capacity, sizeof *more);
@@ -141,29 +142,29 @@ static tsr_status read_members(tsr_arena *arena, tsr_scan *scan, tsr_logical_ent
       if (count) memcpy(more, names, (size_t)count * sizeof *more);
       names = more;
     }
-    TSR_TRY(read_member(arena, scan, &names[count++], out_nothing));
-  } while (tsr_scan_take(scan, '+'));
+    TSR_TRY(read_member(arena, cursor, &names[count++], out_nothing));
+  } while (tsr_cursor_take(cursor, '+'));
   *out_entry = (tsr_logical_entry){TSR_ENTRY_GROUP, count, names};
   return NULL;
 }
 
-static tsr_status read_group(tsr_arena *arena, tsr_scan *scan, tsr_logical_entry *out_entry) {
+static tsr_status read_group(tsr_arena *arena, tsr_cursor *cursor, tsr_logical_entry *out_entry) {
   bool nothing = false;
-  if (tsr_scan_peek(scan) == ')')
+  if (tsr_cursor_peek(cursor) == ')')
     *out_entry = (tsr_logical_entry){TSR_ENTRY_GROUP, 0, NULL};
   else
-    TSR_TRY(read_members(arena, scan, out_entry, &nothing));
-  return tsr_read_expect(scan, ')');
+    TSR_TRY(read_members(arena, cursor, out_entry, &nothing));
+  return tsr_cursor_expect(cursor, ')');
 }
 
-tsr_status tsr_entry_read(tsr_arena *arena, tsr_scan *scan, tsr_logical_entry *out_entry) {
+tsr_status tsr_entry_read(tsr_arena *arena, tsr_cursor *cursor, tsr_logical_entry *out_entry) {
   bool nothing = false;
-  if (tsr_scan_take(scan, '(')) return read_group(arena, scan, out_entry);
-  if (tsr_scan_take(scan, '?')) {
+  if (tsr_cursor_take(cursor, '(')) return read_group(arena, cursor, out_entry);
+  if (tsr_cursor_take(cursor, '?')) {
     *out_entry = TSR_LOGICAL_UNCONSTRAINED;
     return NULL;
   }
-  TSR_TRY(read_members(arena, scan, out_entry, &nothing));
+  TSR_TRY(read_members(arena, cursor, out_entry, &nothing));
   if (out_entry->count == 1) {
     out_entry->kind = nothing ? TSR_ENTRY_NONE : TSR_ENTRY_NAME;
     out_entry->count = !nothing;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
 #include "json/json.h"
@@ -41,19 +41,15 @@ static const char *const usual_axes[] = {"dp", "fsdp", "tp", "sp", "ep"};
 // ---- lookup ----
 
 typedef struct evaluator {
-  tsr_scan scan;
+  tsr_cursor cursor;
   const tsr_rules_options *options;  // NULL = every fact is 1, and every division works out
   int depth;
 } evaluator;
 
-static bool is_word(const char *word, size_t length, const char *name) {
-  return strlen(name) == length && !memcmp(word, name, length);
-}
-
 static bool find_given(const tsr_rules_options *options, const char *word, size_t length,
                        int64_t *out) {
   for (int64_t i = 0; i < options->fact_count; i++)
-    if (is_word(word, length, options->facts[i].name)) {
+    if (tsr_word_is(word, length, options->facts[i].name)) {
       *out = options->facts[i].value;
       return true;
     }
@@ -67,17 +63,17 @@ static bool find_axis(const tsr_rules_options *options, const char *word, size_t
   const char *axis = word;
   size_t axis_length = length;
   for (int i = 0; i < options->rename_axis_count; i++)
-    if (is_word(word, length, options->rename_axes[2 * i])) {
+    if (tsr_word_is(word, length, options->rename_axes[2 * i])) {
       axis = options->rename_axes[2 * i + 1];
       axis_length = strlen(axis);
     }
   for (int i = 0; i < tsr_mesh_axis_count(options->mesh); i++)
-    if (is_word(axis, axis_length, tsr_mesh_axis_at(options->mesh, i)->name)) {
+    if (tsr_word_is(axis, axis_length, tsr_mesh_axis_at(options->mesh, i)->name)) {
       *out = tsr_mesh_axis_at(options->mesh, i)->size;
       return true;
     }
   for (size_t i = 0; i < sizeof usual_axes / sizeof *usual_axes; i++)
-    if (is_word(word, length, usual_axes[i])) {
+    if (tsr_word_is(word, length, usual_axes[i])) {
       *out = 1;
       return true;
     }
@@ -139,16 +135,16 @@ static tsr_status divide(int64_t a, int64_t b, bool exact, int64_t *out) {
 
 static tsr_status read_call(evaluator *e, const char *word, size_t length, int64_t *out) {
   int64_t a = 0, b = 0;
-  TSR_TRY(tsr_scan_expect(&e->scan, '('));
+  TSR_TRY(tsr_cursor_expect(&e->cursor, '('));
   TSR_TRY(read_sum(e, &a));
-  TSR_TRY(tsr_scan_expect(&e->scan, ','));
+  TSR_TRY(tsr_cursor_expect(&e->cursor, ','));
   TSR_TRY(read_sum(e, &b));
-  TSR_TRY(tsr_scan_expect(&e->scan, ')'));
-  if (is_word(word, length, "min"))
+  TSR_TRY(tsr_cursor_expect(&e->cursor, ')'));
+  if (tsr_word_is(word, length, "min"))
     *out = a < b ? a : b;
-  else if (is_word(word, length, "max"))
+  else if (tsr_word_is(word, length, "max"))
     *out = a > b ? a : b;
-  else if (is_word(word, length, "ceil_div"))
+  else if (tsr_word_is(word, length, "ceil_div"))
     return counts(e) ? divide(a, b, false, out) : NULL;
   else
     return tsr_fail(SYNTAX, "there is no function %.*s, only min, max and ceil_div", (int)length,
@@ -157,21 +153,21 @@ static tsr_status read_call(evaluator *e, const char *word, size_t length, int64
 }
 
 static tsr_status read_factor(evaluator *e, int64_t *out) {
-  tsr_scan *scan = &e->scan;
-  const char next = tsr_scan_peek(scan);
-  if (next >= '0' && next <= '9') return tsr_scan_int(scan, out);
-  if (tsr_scan_take(scan, '-')) {
+  tsr_cursor *cursor = &e->cursor;
+  const char next = tsr_cursor_peek(cursor);
+  if (next >= '0' && next <= '9') return tsr_cursor_int(cursor, out);
+  if (tsr_cursor_take(cursor, '-')) {
     TSR_TRY(read_deeper(e, out));
     return __builtin_sub_overflow((int64_t)0, *out, out) ? overflow() : NULL;
   }
-  if (tsr_scan_take(scan, '(')) {
+  if (tsr_cursor_take(cursor, '(')) {
     TSR_TRY(read_sum(e, out));
-    return tsr_scan_expect(scan, ')');
+    return tsr_cursor_expect(cursor, ')');
   }
   size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
-  if (!length) return tsr_scan_fail(scan, "a number or a fact");
-  if (tsr_scan_peek(scan) == '(') return read_call(e, word, length, out);
+  const char *word = tsr_cursor_word(cursor, &length);
+  if (!length) return tsr_cursor_expected(cursor, "a number or a fact");
+  if (tsr_cursor_peek(cursor) == '(') return read_call(e, word, length, out);
   return find_fact(e, word, length, out);
 }
 
@@ -186,10 +182,10 @@ static tsr_status read_product(evaluator *e, int64_t *out) {
   TSR_TRY(read_deeper(e, out));
   for (;;) {
     int64_t right = 0;
-    if (tsr_scan_take(&e->scan, '*')) {
+    if (tsr_cursor_take(&e->cursor, '*')) {
       TSR_TRY(read_deeper(e, &right));
       if (__builtin_mul_overflow(*out, right, out)) return overflow();
-    } else if (tsr_scan_take(&e->scan, '/')) {
+    } else if (tsr_cursor_take(&e->cursor, '/')) {
       TSR_TRY(read_deeper(e, &right));
       if (counts(e)) TSR_TRY(divide(*out, right, true, out));
     } else {
@@ -202,10 +198,10 @@ static tsr_status read_sum(evaluator *e, int64_t *out) {
   TSR_TRY(read_product(e, out));
   for (;;) {
     int64_t right = 0;
-    if (tsr_scan_take(&e->scan, '+')) {
+    if (tsr_cursor_take(&e->cursor, '+')) {
       TSR_TRY(read_product(e, &right));
       if (__builtin_add_overflow(*out, right, out)) return overflow();
-    } else if (tsr_scan_take(&e->scan, '-')) {
+    } else if (tsr_cursor_take(&e->cursor, '-')) {
       TSR_TRY(read_product(e, &right));
       if (__builtin_sub_overflow(*out, right, out)) return overflow();
     } else {
@@ -216,9 +212,9 @@ static tsr_status read_sum(evaluator *e, int64_t *out) {
 
 tsr_status tsr_facts_evaluate(const char *text, const tsr_rules_options *options,
                               int64_t *out_value) {
-  evaluator e = {.scan = TSR_SCAN(text), .options = options};
+  evaluator e = {.cursor = TSR_CURSOR("expression", text), .options = options};
   TSR_TRY(read_sum(&e, out_value));
-  return tsr_scan_end(&e.scan);
+  return tsr_cursor_end(&e.cursor);
 }
 
 tsr_status tsr_facts_check(const char *text) {

@@ -6,26 +6,27 @@
 #include "rules/logical_internal.h"
 #include "spec/forms.h"
 
-static bool is_empty_list(tsr_scan scan) {
-  return tsr_scan_take(&scan, '(') && tsr_scan_take(&scan, ')') && !tsr_scan_peek(&scan);
+static bool is_empty_list(tsr_cursor cursor) {
+  return tsr_cursor_take(&cursor, '(') && tsr_cursor_take(&cursor, ')') &&
+         !tsr_cursor_peek(&cursor);
 }
 
 static tsr_status read_list(tsr_arena *arena, const char *text, tsr_logical_entry **out_items,
                             int *out_count) {
-  tsr_scan scan = TSR_SCAN(text);
+  tsr_cursor cursor = TSR_CURSOR("names", text);
   int64_t capacity = 0;
-  if (is_empty_list(scan)) return NULL;
-  if (!tsr_scan_peek(&scan))
-    return tsr_read_fail(&scan, SYNTAX, "an empty text; no names are written ()");
+  if (is_empty_list(cursor)) return NULL;
+  if (!tsr_cursor_peek(&cursor))
+    return tsr_cursor_fail(&cursor, SYNTAX, "an empty text; no names are written ()");
   do {
     if (*out_count == TSR_ENTRIES_MAX)
-      return tsr_read_fail(&scan, TOO_LARGE, "more than %d names", TSR_ENTRIES_MAX);
+      return tsr_cursor_fail(&cursor, TOO_LARGE, "more than %d names", TSR_ENTRIES_MAX);
     tsr_logical_entry *items = tsr_grow_in(arena, *out_items, *out_count, &capacity, sizeof *items);
     if (!items) return tsr_fail(NO_MEMORY, "a list of %d names", *out_count);
     *out_items = items;
-    TSR_TRY(tsr_entry_read(arena, &scan, &(*out_items)[(*out_count)++]));
-  } while (tsr_scan_take(&scan, ',') && tsr_scan_peek(&scan));
-  return tsr_scan_peek(&scan) ? tsr_read_wanted(&scan, "\",\" or the end") : NULL;
+    TSR_TRY(tsr_entry_read(arena, &cursor, &(*out_items)[(*out_count)++]));
+  } while (tsr_cursor_take(&cursor, ',') && tsr_cursor_peek(&cursor));
+  return tsr_cursor_peek(&cursor) ? tsr_cursor_expected(&cursor, "\",\" or the end") : NULL;
 }
 
 tsr_status tsr_logical_names_parse(const char *text, tsr_logical_names *out_names) {

@@ -57,17 +57,18 @@ void tsr_logical_rules_to_json(const tsr_logical_rules *rules, tsr_json_writer *
 
 // `name -> entry`, blanks and comments aside; an empty line is none.
 static tsr_status read_line(tsr_logical_list *list, const char *text, const char *file, int line) {
-  tsr_scan scan = TSR_SCAN(text);
+  tsr_cursor cursor = TSR_CURSOR("rule", text);
   tsr_logical_rule rule = {.file = file, .line = line};
   bool quoted = false;
-  if (!tsr_scan_peek(&scan) || tsr_scan_peek(&scan) == '#') return NULL;
-  TSR_TRY(tsr_entry_read_name(&list->memory, &scan, "a logical name", &rule.name, &quoted));
-  tsr_scan arrow = scan;
-  if (!tsr_scan_take(&arrow, '-') || *arrow.at != '>') return tsr_read_wanted(&scan, "\"->\"");
-  scan.at = arrow.at + 1;
-  TSR_TRY(tsr_entry_read(&list->memory, &scan, &rule.entry));
-  if (tsr_scan_peek(&scan) && tsr_scan_peek(&scan) != '#')
-    return tsr_read_wanted(&scan, "the end of the line");
+  if (!tsr_cursor_peek(&cursor) || tsr_cursor_peek(&cursor) == '#') return NULL;
+  TSR_TRY(tsr_entry_read_name(&list->memory, &cursor, "a logical name", &rule.name, &quoted));
+  tsr_cursor arrow = cursor;
+  if (!tsr_cursor_take(&arrow, '-') || *arrow.at != '>')
+    return tsr_cursor_expected(&cursor, "\"->\"");
+  cursor.at = arrow.at + 1;
+  TSR_TRY(tsr_entry_read(&list->memory, &cursor, &rule.entry));
+  if (tsr_cursor_peek(&cursor) && tsr_cursor_peek(&cursor) != '#')
+    return tsr_cursor_expected(&cursor, "the end of the line");
   return tsr_logical_list_add(list, &rule);
 }
 

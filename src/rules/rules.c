@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "base/room.h"
 #include "base/sized.h"
+#include "base/status_internal.h"
 #include "base/utf8.h"
 #include "regex/regex.h"
 #include "rules/rules_internal.h"
@@ -100,8 +101,8 @@ tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, const char *na
 
 tsr_status tsr_rules_builder_warn(tsr_rules_builder *builder, tsr_status reason) {
   if (!builder->warning) {
-    const char *text = tsr_status_text(reason);
-    builder->warning = tsr_arena_copy(&builder->arena, text, strlen(text));
+    const size_t length = (size_t)tsr_status_line_length(reason);
+    builder->warning = tsr_arena_copy(&builder->arena, tsr_status_text(reason), length);
   }
   tsr_status_free(reason);
   return builder->warning ? NULL : tsr_fail(NO_MEMORY, "a warning");

@@ -2,18 +2,12 @@
 #ifndef TESSERA_SPEC_DTENSOR_H
 #define TESSERA_SPEC_DTENSOR_H
 
-#include <string.h>
-
-#include "base/scan.h"
+#include "base/cursor.h"
 #include "tessera/compat/torch.h"
-
-static inline bool tsr_word_is(const char *word, size_t length, const char *name) {
-  return strlen(name) == length && !memcmp(word, name, length);
-}
 
 // Takes placements: a list of them in brackets, or a row such as S(0)R. Orders are taken as they
 // stand, for tsr_placements_settle_order to check: shards of a dimension in mesh order lose theirs.
-TSR_MUST_USE tsr_status tsr_placements_read(tsr_scan *scan, tsr_placements *out);
+TSR_MUST_USE tsr_status tsr_placements_read(tsr_cursor *cursor, tsr_placements *out);
 TSR_MUST_USE tsr_status tsr_placements_settle_order(tsr_placements *placements);
 // Whether a whole text is a row; whether it begins as a list. () is our empty spec, not a list.
 bool tsr_placements_look_like_row(const char *text);

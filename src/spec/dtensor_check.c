@@ -1,4 +1,6 @@
 // What a text says of the mesh and the shape, against what a caller knows of them.
+#include <string.h>
+
 #include "element/shape_internal.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"

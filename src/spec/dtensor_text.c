@@ -19,7 +19,7 @@
 #include "tessera/topology.h"
 
 typedef struct dtensor_reader {
-  tsr_scan scan;
+  tsr_cursor cursor;
   const tsr_topology *topology;
   bool with_mesh;  // otherwise meshes are skipped
   bool has_placements;
@@ -36,14 +36,14 @@ static const char *string_end(const char *at) {
 }
 
 // Moves to the comma or bracket that ends a value, past brackets and strings inside it.
-static tsr_status skip_value(tsr_scan *scan) {
+static tsr_status skip_value(tsr_cursor *cursor) {
   int64_t depth = 0;
-  for (; *scan->at; scan->at++) {
-    const char c = *scan->at;
+  for (; *cursor->at; cursor->at++) {
+    const char c = *cursor->at;
     if (c == '\'' || c == '"') {
-      const char *end = string_end(scan->at);
-      if (!end) return tsr_scan_fail(scan, "a string with an end");
-      scan->at = end;
+      const char *end = string_end(cursor->at);
+      if (!end) return tsr_cursor_expected(cursor, "a string with an end");
+      cursor->at = end;
     } else if (strchr("([{", c)) {
       depth++;
     } else if (strchr(")]}", c)) {
@@ -52,52 +52,55 @@ static tsr_status skip_value(tsr_scan *scan) {
       return NULL;
     }
   }
-  return tsr_scan_fail(scan, "a closing bracket");
+  return tsr_cursor_expected(cursor, "a closing bracket");
 }
 
 // ---- shapes and meshes ----
 
 // (8, 8), [8, 8] or torch.Size([8, 8]).
-static tsr_status read_shape(tsr_scan *scan, tsr_shape *out) {
-  tsr_scan qualified = *scan;
+static tsr_status read_shape(tsr_cursor *cursor, tsr_shape *out) {
+  tsr_cursor qualified = *cursor;
   size_t length = 0;
-  const char *word = tsr_scan_qualified(&qualified, &length);
+  const char *word = tsr_cursor_qualified(&qualified, &length);
   const bool size = tsr_word_is(word, length, "Size");
   if (size) {
-    *scan = qualified;
-    TSR_TRY(tsr_scan_expect(scan, '('));
+    *cursor = qualified;
+    TSR_TRY(tsr_cursor_expect(cursor, '('));
   }
-  const char close = tsr_scan_take(scan, '[') ? ']' : ')';
-  if (close == ')') TSR_TRY(tsr_scan_expect(scan, '('));
+  const char close = tsr_cursor_take(cursor, '[') ? ']' : ')';
+  if (close == ')') TSR_TRY(tsr_cursor_expect(cursor, '('));
   tsr_shape shape = {0};
-  while (!tsr_scan_take(scan, close)) {
+  while (!tsr_cursor_take(cursor, close)) {
     if (shape.rank == TSR_MAX_RANK)
       return tsr_fail(TOO_LARGE, "a shape of more than %d dimensions", TSR_MAX_RANK);
-    TSR_TRY(tsr_scan_int(scan, &shape.dims[shape.rank++]));
-    if (!tsr_scan_take(scan, ',') && tsr_scan_peek(scan) != close)
-      return tsr_scan_expect(scan, close);
+    TSR_TRY(tsr_cursor_int(cursor, &shape.dims[shape.rank++]));
+    if (!tsr_cursor_take(cursor, ',') && tsr_cursor_peek(cursor) != close)
+      return tsr_cursor_expect(cursor, close);
   }
-  if (size) TSR_TRY(tsr_scan_expect(scan, ')'));
+  if (size) TSR_TRY(tsr_cursor_expect(cursor, ')'));
   TSR_TRY(tsr_shape_check(&shape));
   *out = shape;
   return NULL;
 }
 
 static tsr_status read_own_shape(dtensor_reader *in) {
-  TSR_TRY(read_shape(&in->scan, &in->found.shape));
+  TSR_TRY(read_shape(&in->cursor, &in->found.shape));
   in->found.has_shape = true;
   return NULL;
 }
 
 static tsr_status read_mesh(dtensor_reader *in) {
-  tsr_scan_peek(&in->scan);
-  const char *start = in->scan.at;
-  TSR_TRY(skip_value(&in->scan));
+  tsr_cursor_peek(&in->cursor);
+  const char *start = in->cursor.at;
+  TSR_TRY(skip_value(&in->cursor));
   if (!in->with_mesh) return NULL;
   if (in->found.mesh) return tsr_fail(SYNTAX, "two meshes, wanted one");
-  char *text = strndup(start, (size_t)(in->scan.at - start));
+  char *text = strndup(start, (size_t)(in->cursor.at - start));
   if (!text) return tsr_fail(NO_MEMORY, "text of a mesh");
-  const tsr_status status = tsr_mesh_parse(text, in->topology, &in->found.mesh);
+  tsr_cursor mesh = in->cursor;
+  mesh.at = start;
+  const tsr_status status =
+      tsr_cursor_place(&mesh, tsr_mesh_parse(text, in->topology, &in->found.mesh));
   in->found.lists_devices = strchr(text, '[');
   free(text);
   return status;
@@ -108,19 +111,19 @@ static tsr_status read_mesh(dtensor_reader *in) {
 static tsr_status read_placements(dtensor_reader *in) {
   if (in->has_placements) return tsr_fail(SYNTAX, "placements are given twice");
   in->has_placements = true;
-  return tsr_placements_read(&in->scan, &in->found.placements);
+  return tsr_placements_read(&in->cursor, &in->found.placements);
 }
 
 // TensorMeta(shape=torch.Size([8, 8]), stride=(8, 1), dtype=torch.float32) or None.
 static tsr_status read_meta(dtensor_reader *in) {
-  tsr_scan ahead = in->scan;
-  if (!tsr_scan_take_word(&ahead, "TensorMeta") || !tsr_scan_take(&ahead, '(') ||
-      !tsr_scan_take_word(&ahead, "shape") || !tsr_scan_take(&ahead, '='))
-    return skip_value(&in->scan);
-  in->scan = ahead;
+  tsr_cursor ahead = in->cursor;
+  if (!tsr_cursor_take_word(&ahead, "TensorMeta") || !tsr_cursor_take(&ahead, '(') ||
+      !tsr_cursor_take_word(&ahead, "shape") || !tsr_cursor_take(&ahead, '='))
+    return skip_value(&in->cursor);
+  in->cursor = ahead;
   TSR_TRY(read_own_shape(in));
-  while (tsr_scan_take(&in->scan, ',')) TSR_TRY(skip_value(&in->scan));
-  return tsr_scan_expect(&in->scan, ')');
+  while (tsr_cursor_take(&in->cursor, ',')) TSR_TRY(skip_value(&in->cursor));
+  return tsr_cursor_expect(&in->cursor, ')');
 }
 
 static tsr_status check_ordered(const tsr_placements *placements, int64_t axis, int64_t dim) {
@@ -140,16 +143,16 @@ static tsr_status check_ordered(const tsr_placements *placements, int64_t axis, 
 static tsr_status read_axis_order(dtensor_reader *in, int64_t dim) {
   tsr_placements *placements = &in->found.placements;
   int order = 0;
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  while (!tsr_scan_take(&in->scan, ')')) {
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  while (!tsr_cursor_take(&in->cursor, ')')) {
     int64_t axis = 0;
-    TSR_TRY(tsr_scan_int(&in->scan, &axis));
+    TSR_TRY(tsr_cursor_int(&in->cursor, &axis));
     TSR_TRY(check_ordered(placements, axis, dim));
     if (order == TSR_MAX_AXES)
       return tsr_fail(TOO_LARGE, "an order of more than %d shards", TSR_MAX_AXES);
     placements->items[axis].order = ++order;
-    if (!tsr_scan_take(&in->scan, ',') && tsr_scan_peek(&in->scan) != ')')
-      return tsr_scan_expect(&in->scan, ')');
+    if (!tsr_cursor_take(&in->cursor, ',') && tsr_cursor_peek(&in->cursor) != ')')
+      return tsr_cursor_expect(&in->cursor, ')');
   }
   return NULL;
 }
@@ -157,25 +160,25 @@ static tsr_status read_axis_order(dtensor_reader *in, int64_t dim) {
 // ShardOrderEntry(tensor_dim=0, mesh_dims=(1, 0)).
 static tsr_status read_order_entry(dtensor_reader *in) {
   int64_t dim = 0;
-  if (!tsr_scan_take_word(&in->scan, "ShardOrderEntry") || !tsr_scan_take(&in->scan, '(') ||
-      !tsr_scan_take_word(&in->scan, "tensor_dim") || !tsr_scan_take(&in->scan, '='))
-    return tsr_scan_fail(&in->scan, "ShardOrderEntry(tensor_dim=");
-  TSR_TRY(tsr_scan_int(&in->scan, &dim));
-  TSR_TRY(tsr_scan_expect(&in->scan, ','));
-  if (!tsr_scan_take_word(&in->scan, "mesh_dims") || !tsr_scan_take(&in->scan, '='))
-    return tsr_scan_fail(&in->scan, "mesh_dims=");
+  if (!tsr_cursor_take_word(&in->cursor, "ShardOrderEntry") || !tsr_cursor_take(&in->cursor, '(') ||
+      !tsr_cursor_take_word(&in->cursor, "tensor_dim") || !tsr_cursor_take(&in->cursor, '='))
+    return tsr_cursor_expected(&in->cursor, "ShardOrderEntry(tensor_dim=");
+  TSR_TRY(tsr_cursor_int(&in->cursor, &dim));
+  TSR_TRY(tsr_cursor_expect(&in->cursor, ','));
+  if (!tsr_cursor_take_word(&in->cursor, "mesh_dims") || !tsr_cursor_take(&in->cursor, '='))
+    return tsr_cursor_expected(&in->cursor, "mesh_dims=");
   TSR_TRY(read_axis_order(in, dim));
-  return tsr_scan_expect(&in->scan, ')');
+  return tsr_cursor_expect(&in->cursor, ')');
 }
 
 static tsr_status read_order(dtensor_reader *in) {
-  if (tsr_scan_take_word(&in->scan, "None")) return NULL;
+  if (tsr_cursor_take_word(&in->cursor, "None")) return NULL;
   if (!in->has_placements) return tsr_fail(SYNTAX, "shard_order before placements");
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  while (!tsr_scan_take(&in->scan, ')')) {
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  while (!tsr_cursor_take(&in->cursor, ')')) {
     TSR_TRY(read_order_entry(in));
-    if (!tsr_scan_take(&in->scan, ',') && tsr_scan_peek(&in->scan) != ')')
-      return tsr_scan_expect(&in->scan, ')');
+    if (!tsr_cursor_take(&in->cursor, ',') && tsr_cursor_peek(&in->cursor) != ')')
+      return tsr_cursor_expect(&in->cursor, ')');
   }
   return NULL;
 }
@@ -189,63 +192,65 @@ static tsr_status read_member(dtensor_reader *in) {
       {"tensor_meta", read_meta}, {"shard_order", read_order},
   };
   size_t length = 0;
-  const char *word = tsr_scan_word(&in->scan, &length);
-  TSR_TRY(tsr_scan_expect(&in->scan, '='));
+  const char *word = tsr_cursor_word(&in->cursor, &length);
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
   for (size_t i = 0; i < sizeof members / sizeof *members; i++)
     if (tsr_word_is(word, length, members[i].name)) return members[i].read(in);
-  return skip_value(&in->scan);
+  return skip_value(&in->cursor);
 }
 
 static tsr_status read_members(dtensor_reader *in) {
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
   do TSR_TRY(read_member(in));
-  while (tsr_scan_take(&in->scan, ','));
-  if (!in->has_placements) return tsr_scan_fail(&in->scan, "placements=");
-  return tsr_scan_expect(&in->scan, ')');
+  while (tsr_cursor_take(&in->cursor, ','));
+  if (!in->has_placements) return tsr_cursor_expected(&in->cursor, "placements=");
+  return tsr_cursor_expect(&in->cursor, ')');
 }
 
 // ---- Spec(...) ----
 
 // "unknown shape" stands where PyTorch does not know it.
 static tsr_status read_known_shape(dtensor_reader *in) {
-  if (!tsr_scan_take_word(&in->scan, "unknown")) return read_own_shape(in);
-  return tsr_scan_take_word(&in->scan, "shape") ? NULL : tsr_scan_fail(&in->scan, "shape");
+  if (!tsr_cursor_take_word(&in->cursor, "unknown")) return read_own_shape(in);
+  return tsr_cursor_take_word(&in->cursor, "shape") ? NULL
+                                                    : tsr_cursor_expected(&in->cursor, "shape");
 }
 
 // f32[8, 8](S(0)R), or unknown dtypeunknown shape(S(0)R).
 static tsr_status read_late_spec(dtensor_reader *in) {
   size_t length = 0;
-  tsr_scan_word(&in->scan, &length);
-  if (!length) return tsr_scan_fail(&in->scan, "placements or an element type");
-  if (tsr_scan_peek(&in->scan) == '[') {
+  tsr_cursor_word(&in->cursor, &length);
+  if (!length) return tsr_cursor_expected(&in->cursor, "placements or an element type");
+  if (tsr_cursor_peek(&in->cursor) == '[') {
     TSR_TRY(read_own_shape(in));
-  } else if (!tsr_scan_take_word(&in->scan, "dtypeunknown") ||
-             !tsr_scan_take_word(&in->scan, "shape")) {
-    return tsr_scan_fail(&in->scan, "a shape in brackets");
+  } else if (!tsr_cursor_take_word(&in->cursor, "dtypeunknown") ||
+             !tsr_cursor_take_word(&in->cursor, "shape")) {
+    return tsr_cursor_expected(&in->cursor, "a shape in brackets");
   }
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  if (tsr_scan_peek(&in->scan) != ')') TSR_TRY(read_placements(in));
-  return tsr_scan_expect(&in->scan, ')');
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  if (tsr_cursor_peek(&in->cursor) != ')') TSR_TRY(read_placements(in));
+  return tsr_cursor_expect(&in->cursor, ')');
 }
 
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
 static tsr_status read_spec(dtensor_reader *in) {
-  TSR_TRY(tsr_scan_expect(&in->scan, '('));
-  if (is_lower(tsr_scan_peek(&in->scan))) {
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  if (is_lower(tsr_cursor_peek(&in->cursor))) {
     TSR_TRY(read_late_spec(in));
   } else {
     TSR_TRY(read_placements(in));
-    if (!tsr_scan_take_word(&in->scan, "on")) return tsr_scan_fail(&in->scan, "on and a shape");
+    if (!tsr_cursor_take_word(&in->cursor, "on"))
+      return tsr_cursor_expected(&in->cursor, "on and a shape");
     TSR_TRY(read_known_shape(in));
   }
-  return tsr_scan_expect(&in->scan, ')');
+  return tsr_cursor_expect(&in->cursor, ')');
 }
 
 // ---- the whole text ----
 
 static tsr_status read_assigned(dtensor_reader *in) {
-  TSR_TRY(tsr_scan_expect(&in->scan, '='));
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
   return read_placements(in);
 }
 
@@ -261,41 +266,43 @@ static const struct {
 };
 
 // The row of the text, with the name taken; -1 for placements alone.
-static int find_text(tsr_scan *scan) {
-  tsr_scan ahead = *scan;
+static int find_text(tsr_cursor *cursor) {
+  tsr_cursor ahead = *cursor;
   size_t length = 0;
-  const char *word = tsr_scan_qualified(&ahead, &length);
+  const char *word = tsr_cursor_qualified(&ahead, &length);
   for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) {
-    if (!tsr_word_is(word, length, texts[i].name) || tsr_scan_peek(&ahead) != texts[i].next)
+    if (!tsr_word_is(word, length, texts[i].name) || tsr_cursor_peek(&ahead) != texts[i].next)
       continue;
-    *scan = ahead;
+    *cursor = ahead;
     return i;
   }
   return -1;
 }
 
 static tsr_status read_text(dtensor_reader *in) {
-  const int text = find_text(&in->scan);
-  TSR_TRY(text < 0 ? read_placements(in) : texts[text].read(in));
-  TSR_TRY(tsr_scan_end(&in->scan));
+  const int text = find_text(&in->cursor);
+  tsr_status status = text < 0 ? read_placements(in) : texts[text].read(in);
+  TSR_TRY(tsr_cursor_place_missing(&in->cursor, status));
+  TSR_TRY(tsr_cursor_end(&in->cursor));
   return tsr_placements_settle_order(&in->found.placements);
 }
 
 bool tsr_dtensor_looks_like(const char *text) {
-  tsr_scan scan = TSR_SCAN(text);
-  return find_text(&scan) >= 0 || tsr_placements_look_like_list(text) ||
+  tsr_cursor cursor = TSR_CURSOR("placements", text);
+  return find_text(&cursor) >= 0 || tsr_placements_look_like_list(text) ||
          tsr_placements_look_like_row(text);
 }
 
 tsr_status tsr_placements_parse(const char *text, tsr_placements *out) {
-  dtensor_reader in = {.scan = TSR_SCAN(text)};
+  dtensor_reader in = {.cursor = TSR_CURSOR("placements", text)};
   TSR_TRY(read_text(&in));
   *out = in.found.placements;
   return NULL;
 }
 
 tsr_status tsr_dtensor_parse(const char *text, const tsr_topology *topology, tsr_dtensor *out) {
-  dtensor_reader in = {.scan = TSR_SCAN(text), .topology = topology, .with_mesh = true};
+  dtensor_reader in = {
+      .cursor = TSR_CURSOR("placements", text), .topology = topology, .with_mesh = true};
   const tsr_status status = read_text(&in);
   if (status)
     tsr_dtensor_deinit(&in.found);

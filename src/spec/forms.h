@@ -3,8 +3,8 @@
 #ifndef TESSERA_SPEC_FORMS_H
 #define TESSERA_SPEC_FORMS_H
 
+#include "base/cursor.h"
 #include "spec/spec_builder.h"
-#include "spec/spec_reader.h"
 #include "tessera/spec.h"
 
 TSR_MUST_USE tsr_status tsr_spec_read_short(const char *text, tsr_spec_builder *builder);
@@ -23,15 +23,13 @@ bool tsr_spec_looks_shardy(const char *text);
 
 // Words the notations share: a quoted name, kept by the builder; ":(2)4" or nothing after an axis;
 // a number that fits a priority; sum, max or min.
-TSR_MUST_USE tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape,
+TSR_MUST_USE tsr_status tsr_read_name(tsr_cursor *cursor, tsr_escape_fn *escape,
                                       tsr_spec_builder *builder, const char **out_name);
-TSR_MUST_USE tsr_status tsr_read_sub_axis(tsr_scan *scan, tsr_axis_ref *ref);
-TSR_MUST_USE tsr_status tsr_read_priority(tsr_scan *scan, tsr_spec_dim *dim);
-// The short form's own: what a backslash means in its quotes; a name, in quotes where it needs
-// them.
-TSR_MUST_USE tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out);
+TSR_MUST_USE tsr_status tsr_read_sub_axis(tsr_cursor *cursor, tsr_axis_ref *ref);
+TSR_MUST_USE tsr_status tsr_read_priority(tsr_cursor *cursor, tsr_spec_dim *dim);
+// A name of the short form, in quotes where it needs them.
 void tsr_write_short_name(const char *name, tsr_text *out);
-bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction);
+bool tsr_read_reduction(tsr_cursor *cursor, tsr_reduction *out_reduction);
 
 // Why a plain notation, one group of whole or part axes per dimension, cannot say this; NULL if it
 // can. `parts` tells whether the notation has sub-axes.

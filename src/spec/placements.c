@@ -16,44 +16,46 @@
 // ---- one placement ----
 
 // An integer argument, with its name before it or not. `other` is a second name, or NULL.
-static tsr_status parse_number(tsr_scan *scan, const char *name, const char *other, int64_t low,
+static tsr_status parse_number(tsr_cursor *cursor, const char *name, const char *other, int64_t low,
                                int64_t high, int64_t *out_value) {
-  if (tsr_scan_take_word(scan, name) || (other && tsr_scan_take_word(scan, other)))
-    TSR_TRY(tsr_scan_expect(scan, '='));
-  TSR_TRY(tsr_scan_int(scan, out_value));
+  if (tsr_cursor_take_word(cursor, name) || (other && tsr_cursor_take_word(cursor, other)))
+    TSR_TRY(tsr_cursor_expect(cursor, '='));
+  tsr_cursor_peek(cursor);
+  const tsr_cursor number = *cursor;
+  TSR_TRY(tsr_cursor_int(cursor, out_value));
   if (*out_value < low || *out_value > high)
-    return tsr_fail(SYNTAX, "%s %lld, wanted %lld to %lld", name, (long long)*out_value,
-                    (long long)low, (long long)high);
+    return tsr_cursor_fail(&number, SYNTAX, "%s is %lld, expected %lld to %lld", name,
+                           (long long)*out_value, (long long)low, (long long)high);
   return NULL;
 }
 
-static tsr_status parse_dim(tsr_scan *scan, tsr_placement *out) {
+static tsr_status parse_dim(tsr_cursor *cursor, tsr_placement *out) {
   int64_t dim = 0;
-  TSR_TRY(parse_number(scan, "dim", NULL, -TSR_MAX_RANK, TSR_MAX_RANK - 1, &dim));
+  TSR_TRY(parse_number(cursor, "dim", NULL, -TSR_MAX_RANK, TSR_MAX_RANK - 1, &dim));
   out->dim = (int)dim;
   return NULL;
 }
 
-static tsr_status parse_replicate(tsr_scan *scan, tsr_placement *out) {
+static tsr_status parse_replicate(tsr_cursor *cursor, tsr_placement *out) {
   out->kind = TSR_PLACEMENT_REPLICATE;
-  return tsr_scan_take(scan, '(') ? tsr_scan_expect(scan, ')') : NULL;
+  return tsr_cursor_take(cursor, '(') ? tsr_cursor_expect(cursor, ')') : NULL;
 }
 
-static tsr_status parse_shard(tsr_scan *scan, tsr_placement *out) {
+static tsr_status parse_shard(tsr_cursor *cursor, tsr_placement *out) {
   out->kind = TSR_PLACEMENT_SHARD;
-  TSR_TRY(tsr_scan_expect(scan, '('));
-  TSR_TRY(parse_dim(scan, out));
-  return tsr_scan_expect(scan, ')');
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
+  TSR_TRY(parse_dim(cursor, out));
+  return tsr_cursor_expect(cursor, ')');
 }
 
-static tsr_status parse_strided(tsr_scan *scan, tsr_placement *out) {
+static tsr_status parse_strided(tsr_cursor *cursor, tsr_placement *out) {
   out->kind = TSR_PLACEMENT_STRIDED_SHARD;
   out->split_factor = 1;
-  TSR_TRY(tsr_scan_expect(scan, '('));
-  TSR_TRY(parse_dim(scan, out));
-  if (tsr_scan_take(scan, ','))
-    TSR_TRY(parse_number(scan, "split_factor", "sf", 1, INT32_MAX, &out->split_factor));
-  return tsr_scan_expect(scan, ')');
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
+  TSR_TRY(parse_dim(cursor, out));
+  if (tsr_cursor_take(cursor, ','))
+    TSR_TRY(parse_number(cursor, "split_factor", "sf", 1, INT32_MAX, &out->split_factor));
+  return tsr_cursor_expect(cursor, ')');
 }
 
 static const char *const reductions[] = {
@@ -70,35 +72,35 @@ static tsr_status find_reduction(const char *word, size_t length, tsr_reduction 
 }
 
 // sum, 'sum', "sum", or one of these after reduce_op=.
-static tsr_status parse_reduction(tsr_scan *scan, tsr_reduction *out) {
-  if (tsr_scan_take_word(scan, "reduce_op")) TSR_TRY(tsr_scan_expect(scan, '='));
-  const char quote = tsr_scan_peek(scan);
+static tsr_status parse_reduction(tsr_cursor *cursor, tsr_reduction *out) {
+  if (tsr_cursor_take_word(cursor, "reduce_op")) TSR_TRY(tsr_cursor_expect(cursor, '='));
+  const char quote = tsr_cursor_peek(cursor);
   const bool quoted = quote == '\'' || quote == '"';
-  if (quoted) scan->at++;
+  if (quoted) cursor->at++;
   size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
-  if (!length) return tsr_scan_fail(scan, "a reduction");
-  if (quoted) TSR_TRY(tsr_scan_expect(scan, quote));
+  const char *word = tsr_cursor_word(cursor, &length);
+  if (!length) return tsr_cursor_expected(cursor, "a reduction");
+  if (quoted) TSR_TRY(tsr_cursor_expect(cursor, quote));
   return find_reduction(word, length, out);
 }
 
-static tsr_status parse_partial(tsr_scan *scan, tsr_placement *out) {
+static tsr_status parse_partial(tsr_cursor *cursor, tsr_placement *out) {
   out->kind = TSR_PLACEMENT_PARTIAL;
   out->reduction = TSR_REDUCE_SUM;
-  if (!tsr_scan_take(scan, '(') || tsr_scan_take(scan, ')')) return NULL;
-  TSR_TRY(parse_reduction(scan, &out->reduction));
-  return tsr_scan_expect(scan, ')');
+  if (!tsr_cursor_take(cursor, '(') || tsr_cursor_take(cursor, ')')) return NULL;
+  TSR_TRY(parse_reduction(cursor, &out->reduction));
+  return tsr_cursor_expect(cursor, ')');
 }
 
-static tsr_status refuse_masked(tsr_scan *scan, tsr_placement *out) {
+static tsr_status refuse_masked(tsr_cursor *cursor, tsr_placement *out) {
   (void)out;
-  TSR_TRY(tsr_scan_expect(scan, '('));
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
   return tsr_fail(UNSUPPORTED, "masked partial results have no equal here");
 }
 
 static const struct {
   const char *name;
-  tsr_status (*parse)(tsr_scan *scan, tsr_placement *out);
+  tsr_status (*parse)(tsr_cursor *cursor, tsr_placement *out);
 } words[] = {
     {"MaskP", refuse_masked},       {"P", parse_partial},
     {"Partial", parse_partial},     {"R", parse_replicate},
@@ -109,36 +111,37 @@ static const struct {
 
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
-static tsr_status parse_placement(tsr_scan *scan, tsr_placement *out) {
+static tsr_status parse_placement(tsr_cursor *cursor, tsr_placement *out) {
   size_t length = 0;
-  tsr_scan qualified = *scan;
-  const char *word = tsr_scan_qualified(&qualified, &length);
+  tsr_cursor qualified = *cursor;
+  const char *word = tsr_cursor_qualified(&qualified, &length);
   for (size_t i = 0; i < WORD_COUNT; i++) {
     if (!tsr_word_is(word, length, words[i].name)) continue;
-    *scan = qualified;
-    return words[i].parse(scan, out);
+    const tsr_cursor start = *cursor;
+    *cursor = qualified;
+    return tsr_cursor_place_missing(&start, words[i].parse(cursor, out));
   }
-  return tsr_scan_fail(scan, "Shard, Replicate, Partial or _StridedShard");
+  return tsr_cursor_expected(cursor, "Shard, Replicate, Partial or _StridedShard");
 }
 
-static tsr_status add_placement(tsr_placements *to, tsr_scan *scan,
-                                tsr_status (*parse)(tsr_scan *, tsr_placement *)) {
+static tsr_status add_placement(tsr_placements *to, tsr_cursor *cursor,
+                                tsr_status (*parse)(tsr_cursor *, tsr_placement *)) {
   if (to->count == TSR_MAX_AXES)
     return tsr_fail(TOO_LARGE, "more than %d placements", TSR_MAX_AXES);
-  TSR_TRY_NOTE(parse(scan, &to->items[to->count]), "in placement %d", to->count);
+  TSR_TRY(parse(cursor, &to->items[to->count]));
   to->count++;
   return NULL;
 }
 
 // ---- a list: (Shard(dim=0), Replicate()) ----
 
-static tsr_status parse_list(tsr_scan *scan, tsr_placements *out) {
-  const char close = tsr_scan_take(scan, '[') ? ']' : ')';
-  if (close == ')') TSR_TRY(tsr_scan_expect(scan, '('));
-  while (!tsr_scan_take(scan, close)) {
-    TSR_TRY(add_placement(out, scan, parse_placement));
-    if (!tsr_scan_take(scan, ',') && tsr_scan_peek(scan) != close)
-      return tsr_scan_expect(scan, close);
+static tsr_status parse_list(tsr_cursor *cursor, tsr_placements *out) {
+  const char close = tsr_cursor_take(cursor, '[') ? ']' : ')';
+  if (close == ')') TSR_TRY(tsr_cursor_expect(cursor, '('));
+  while (!tsr_cursor_take(cursor, close)) {
+    TSR_TRY(add_placement(out, cursor, parse_placement));
+    if (!tsr_cursor_take(cursor, ',') && tsr_cursor_peek(cursor) != close)
+      return tsr_cursor_expect(cursor, close);
   }
   return NULL;
 }
@@ -158,28 +161,29 @@ static int find_row_word(const char *at) {
   return found;
 }
 
-static tsr_status parse_row_word(tsr_scan *scan, tsr_placement *out) {
-  tsr_scan_peek(scan);
-  const int word = find_row_word(scan->at);
-  if (word < 0) return tsr_scan_fail(scan, "S, R, P or _S");
-  scan->at += strlen(words[word].name);
-  TSR_TRY(words[word].parse(scan, out));
-  if (!tsr_scan_take(scan, '[')) return NULL;
+static tsr_status parse_row_word(tsr_cursor *cursor, tsr_placement *out) {
+  tsr_cursor_peek(cursor);
+  const int word = find_row_word(cursor->at);
+  if (word < 0) return tsr_cursor_expected(cursor, "S, R, P or _S");
+  const tsr_cursor start = *cursor;
+  cursor->at += strlen(words[word].name);
+  TSR_TRY(tsr_cursor_place_missing(&start, words[word].parse(cursor, out)));
+  if (!tsr_cursor_take(cursor, '[')) return NULL;
   int64_t order = 0;
-  TSR_TRY(tsr_scan_int(scan, &order));
+  TSR_TRY(tsr_cursor_int(cursor, &order));
   if (order < 0 || order >= TSR_MAX_AXES)
     return tsr_fail(SYNTAX, "shard order %lld, wanted 0 to %d", (long long)order, TSR_MAX_AXES - 1);
   if (out->kind != TSR_PLACEMENT_SHARD && out->kind != TSR_PLACEMENT_STRIDED_SHARD)
     return tsr_fail(SYNTAX, "shard order %lld of a placement that is no shard", (long long)order);
   out->order = (int)order + 1;
-  return tsr_scan_expect(scan, ']');
+  return tsr_cursor_expect(cursor, ']');
 }
 
-static tsr_status parse_row(tsr_scan *scan, tsr_placements *out) {
+static tsr_status parse_row(tsr_cursor *cursor, tsr_placements *out) {
   do {
-    TSR_TRY(add_placement(out, scan, parse_row_word));
-    tsr_scan_peek(scan);
-  } while (find_row_word(scan->at) >= 0);
+    TSR_TRY(add_placement(out, cursor, parse_row_word));
+    tsr_cursor_peek(cursor);
+  } while (find_row_word(cursor->at) >= 0);
   return NULL;
 }
 
@@ -200,37 +204,38 @@ static size_t bracket_length(const char *at) {
 }
 
 // Passes over a word of a row; `brackets` says whether one had any, which names of axes never have.
-static bool skip_row_word(tsr_scan *scan, bool *brackets) {
-  const int word = find_row_word(scan->at);
+static bool skip_row_word(tsr_cursor *cursor, bool *brackets) {
+  const int word = find_row_word(cursor->at);
   if (word < 0) return false;
-  scan->at += strlen(words[word].name);
-  if (tsr_scan_take(scan, '(')) {
-    const size_t length = bracket_length(scan->at);
-    if (!length || memchr(scan->at, '\'', length) || memchr(scan->at, '"', length)) return false;
-    if (words[word].parse == parse_partial && !is_reduction(scan->at, length)) return false;
-    scan->at += length;
+  cursor->at += strlen(words[word].name);
+  if (tsr_cursor_take(cursor, '(')) {
+    const size_t length = bracket_length(cursor->at);
+    if (!length || memchr(cursor->at, '\'', length) || memchr(cursor->at, '"', length))
+      return false;
+    if (words[word].parse == parse_partial && !is_reduction(cursor->at, length)) return false;
+    cursor->at += length;
     *brackets = true;
-    if (!tsr_scan_take(scan, ')')) return false;
+    if (!tsr_cursor_take(cursor, ')')) return false;
   }
-  if (tsr_scan_take(scan, '[')) scan->at += strcspn(scan->at, "]");
-  tsr_scan_take(scan, ']');
+  if (tsr_cursor_take(cursor, '[')) cursor->at += strcspn(cursor->at, "]");
+  tsr_cursor_take(cursor, ']');
   return true;
 }
 
 bool tsr_placements_look_like_row(const char *text) {
-  tsr_scan scan = TSR_SCAN(text);
+  tsr_cursor cursor = TSR_CURSOR("placements", text);
   bool brackets = false;
-  while (tsr_scan_peek(&scan))
-    if (!skip_row_word(&scan, &brackets)) return false;
+  while (tsr_cursor_peek(&cursor))
+    if (!skip_row_word(&cursor, &brackets)) return false;
   return brackets;
 }
 
 bool tsr_placements_look_like_list(const char *text) {
-  tsr_scan scan = TSR_SCAN(text);
-  if (tsr_scan_take(&scan, '[')) return true;
-  if (!tsr_scan_take(&scan, '(')) return false;
+  tsr_cursor cursor = TSR_CURSOR("placements", text);
+  if (tsr_cursor_take(&cursor, '[')) return true;
+  if (!tsr_cursor_take(&cursor, '(')) return false;
   size_t length = 0;
-  const char *word = tsr_scan_qualified(&scan, &length);
+  const char *word = tsr_cursor_qualified(&cursor, &length);
   for (size_t i = 0; i < WORD_COUNT; i++)
     if (tsr_word_is(word, length, words[i].name)) return true;
   return false;
@@ -282,12 +287,12 @@ tsr_status tsr_placements_settle_order(tsr_placements *p) {
   return NULL;
 }
 
-tsr_status tsr_placements_read(tsr_scan *scan, tsr_placements *out) {
-  const char next = tsr_scan_peek(scan);
+tsr_status tsr_placements_read(tsr_cursor *cursor, tsr_placements *out) {
+  const char next = tsr_cursor_peek(cursor);
   *out = (tsr_placements){0};
-  if (next == '[' || next == '(') return parse_list(scan, out);
-  return find_row_word(scan->at) < 0 ? add_placement(out, scan, parse_placement)
-                                     : parse_row(scan, out);
+  if (next == '[' || next == '(') return parse_list(cursor, out);
+  return find_row_word(cursor->at) < 0 ? add_placement(out, cursor, parse_placement)
+                                       : parse_row(cursor, out);
 }
 
 // ---- printing ----

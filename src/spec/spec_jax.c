@@ -49,173 +49,174 @@ static bool is_shown(uint32_t c) {
 // ---- reading ----
 
 typedef struct parser {
-  tsr_scan scan;
+  tsr_cursor cursor;
   tsr_spec_builder *builder;
 } parser;
 
-static tsr_status read_code(tsr_scan *scan, int digits, tsr_text *out) {
+static tsr_status read_code(tsr_cursor *cursor, int digits, tsr_text *out) {
   uint32_t c = 0;
-  scan->at += 2;
-  TSR_TRY(tsr_read_hex(scan, digits, &c));
+  cursor->at += 2;
+  TSR_TRY(tsr_cursor_hex(cursor, digits, &c));
   if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
-    return tsr_read_fail(scan, SYNTAX, "an escape that is no character");
+    return tsr_cursor_fail(cursor, SYNTAX, "an escape that is no character");
   add_character(out, c);
   return NULL;
 }
 
-static tsr_status read_escape(tsr_scan *scan, tsr_text *out) {
+static tsr_status read_escape(tsr_cursor *cursor, tsr_text *out) {
   static const char escapes[] = "\\'\"abfnrtv", meant[] = "\\'\"\a\b\f\n\r\t\v";
-  const char c = scan->at[1];
-  if (c == 'x') return read_code(scan, 2, out);
-  if (c == 'u') return read_code(scan, 4, out);
-  if (c == 'U') return read_code(scan, 8, out);
+  const char c = cursor->at[1];
+  if (c == 'x') return read_code(cursor, 2, out);
+  if (c == 'u') return read_code(cursor, 4, out);
+  if (c == 'U') return read_code(cursor, 8, out);
   const char *known = c ? strchr(escapes, c) : NULL;
-  if (!known) return tsr_read_fail(scan, SYNTAX, "an unknown escape");
+  if (!known) return tsr_cursor_fail(cursor, SYNTAX, "an unknown escape");
   tsr_text_add_char(out, meant[known - escapes]);
-  scan->at += 2;
+  cursor->at += 2;
   return NULL;
 }
 
 static bool string_follows(parser *in) {
-  const char next = tsr_scan_peek(&in->scan);
+  const char next = tsr_cursor_peek(&in->cursor);
   return next == '\'' || next == '"';
 }
 
 // A word with any modules and classes before it, as in jax.sharding.PartitionSpec.
-static bool skip_dotted(tsr_scan *scan, const char *word) {
-  tsr_scan ahead = *scan;
+static bool skip_dotted(tsr_cursor *cursor, const char *word) {
+  tsr_cursor ahead = *cursor;
   for (;;) {
-    if (tsr_read_keyword(&ahead, word) && tsr_scan_peek(&ahead) != '.') {
-      *scan = ahead;
+    if (tsr_cursor_take_word(&ahead, word) && tsr_cursor_peek(&ahead) != '.') {
+      *cursor = ahead;
       return true;
     }
-    const char *start = NULL;
-    tsr_read_identifier(&ahead, &start);
-    if (!tsr_scan_take(&ahead, '.')) return false;
+    size_t length = 0;
+    tsr_cursor_identifier(&ahead, &length);
+    if (!tsr_cursor_take(&ahead, '.')) return false;
   }
 }
 
-static bool skip_class(tsr_scan *scan) {
-  return skip_dotted(scan, "P") || skip_dotted(scan, "PartitionSpec");
+static bool skip_class(tsr_cursor *cursor) {
+  return skip_dotted(cursor, "P") || skip_dotted(cursor, "PartitionSpec");
 }
 
 static tsr_status read_member(parser *in) {
   tsr_axis_ref ref = {"", 1, 0};
-  const char next = tsr_scan_peek(&in->scan);
+  const char next = tsr_cursor_peek(&in->cursor);
   if (next == '(' || next == '[')
-    return tsr_read_fail(&in->scan, NESTED_TUPLE, "a group inside a group, wanted an axis");
+    return tsr_cursor_fail(&in->cursor, NESTED_TUPLE, "a group inside a group, wanted an axis");
   if (string_follows(in))
-    TSR_TRY(tsr_read_name(&in->scan, read_escape, in->builder, &ref.name));
-  else if (skip_dotted(&in->scan, "UNCONSTRAINED"))
-    return tsr_read_fail(&in->scan, UNSUPPORTED, "UNCONSTRAINED inside a group");
-  else if (!tsr_read_keyword(&in->scan, "None"))
-    return tsr_read_wanted(&in->scan, "an axis in quotes or None");
+    TSR_TRY(tsr_read_name(&in->cursor, read_escape, in->builder, &ref.name));
+  else if (skip_dotted(&in->cursor, "UNCONSTRAINED"))
+    return tsr_cursor_fail(&in->cursor, UNSUPPORTED, "UNCONSTRAINED inside a group");
+  else if (!tsr_cursor_take_word(&in->cursor, "None"))
+    return tsr_cursor_expected(&in->cursor, "an axis in quotes or None");
   return tsr_spec_builder_axis(in->builder, &ref);
 }
 
 // Steps over the rest of a group whose only member is UNCONSTRAINED: it means that member.
 static bool skip_sole_unconstrained(parser *in, char close) {
-  tsr_scan ahead = in->scan;
+  tsr_cursor ahead = in->cursor;
   if (!skip_dotted(&ahead, "UNCONSTRAINED")) return false;
-  tsr_scan_take(&ahead, ',');
-  if (!tsr_scan_take(&ahead, close)) return false;
-  in->scan = ahead;
+  tsr_cursor_take(&ahead, ',');
+  if (!tsr_cursor_take(&ahead, close)) return false;
+  in->cursor = ahead;
   return true;
 }
 
 static tsr_status read_group(parser *in) {
-  const char close = tsr_scan_take(&in->scan, '(') ? ')' : ']';
-  if (close == ']') TSR_TRY(tsr_read_expect(&in->scan, '['));
+  const char close = tsr_cursor_take(&in->cursor, '(') ? ')' : ']';
+  if (close == ']') TSR_TRY(tsr_cursor_expect(&in->cursor, '['));
   if (skip_sole_unconstrained(in, close)) {
     tsr_spec_builder_last_dim(in->builder)->open = true;
     return NULL;
   }
   TSR_TRY(tsr_spec_builder_stage(in->builder));
-  while (tsr_scan_peek(&in->scan) != close) {
+  while (tsr_cursor_peek(&in->cursor) != close) {
     TSR_TRY(read_member(in));
-    if (!tsr_scan_take(&in->scan, ',')) break;
+    if (!tsr_cursor_take(&in->cursor, ',')) break;
   }
-  return tsr_read_expect(&in->scan, close);
+  return tsr_cursor_expect(&in->cursor, close);
 }
 
 static tsr_status read_entry(parser *in) {
   TSR_TRY(tsr_spec_builder_dim(in->builder));
-  const char next = tsr_scan_peek(&in->scan);
+  const char next = tsr_cursor_peek(&in->cursor);
   if (next == '(' || next == '[') return read_group(in);
   if (string_follows(in)) {
     TSR_TRY(tsr_spec_builder_stage(in->builder));
     return read_member(in);
   }
-  if (skip_dotted(&in->scan, "UNCONSTRAINED")) {
+  if (skip_dotted(&in->cursor, "UNCONSTRAINED")) {
     tsr_spec_builder_last_dim(in->builder)->open = true;
     return NULL;
   }
-  if (tsr_read_keyword(&in->scan, "None")) return NULL;
-  return tsr_read_wanted(&in->scan, "an axis in quotes, None, UNCONSTRAINED or a group");
+  if (tsr_cursor_take_word(&in->cursor, "None")) return NULL;
+  return tsr_cursor_expected(&in->cursor, "an axis in quotes, None, UNCONSTRAINED or a group");
 }
 
 static tsr_status read_set_members(parser *in, tsr_spec_set set) {
-  TSR_TRY(tsr_read_expect(&in->scan, '{'));
-  while (tsr_scan_peek(&in->scan) != '}') {
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '{'));
+  while (tsr_cursor_peek(&in->cursor) != '}') {
     tsr_axis_ref ref = {"", 1, 0};
-    if (!string_follows(in)) return tsr_read_wanted(&in->scan, "an axis in quotes");
-    TSR_TRY(tsr_read_name(&in->scan, read_escape, in->builder, &ref.name));
+    if (!string_follows(in)) return tsr_cursor_expected(&in->cursor, "an axis in quotes");
+    TSR_TRY(tsr_read_name(&in->cursor, read_escape, in->builder, &ref.name));
     TSR_TRY(tsr_spec_builder_member(in->builder, set, &ref));
-    if (!tsr_scan_take(&in->scan, ',')) break;
+    if (!tsr_cursor_take(&in->cursor, ',')) break;
   }
-  return tsr_read_expect(&in->scan, '}');
+  return tsr_cursor_expect(&in->cursor, '}');
 }
 
 static tsr_status read_set(parser *in, tsr_spec_set set) {
-  TSR_TRY(tsr_read_expect(&in->scan, '='));
-  if (!tsr_read_keyword(&in->scan, "frozenset") && !tsr_read_keyword(&in->scan, "set"))
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
+  if (!tsr_cursor_take_word(&in->cursor, "frozenset") && !tsr_cursor_take_word(&in->cursor, "set"))
     return read_set_members(in, set);
-  TSR_TRY(tsr_read_expect(&in->scan, '('));
-  if (tsr_scan_peek(&in->scan) != ')') TSR_TRY(read_set_members(in, set));
-  return tsr_read_expect(&in->scan, ')');
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '('));
+  if (tsr_cursor_peek(&in->cursor) != ')') TSR_TRY(read_set_members(in, set));
+  return tsr_cursor_expect(&in->cursor, ')');
 }
 
 // Steps over the name of a keyword argument.
 static bool keyword_follows(parser *in, const char *name) {
-  tsr_scan ahead = in->scan;
-  if (!tsr_read_keyword(&ahead, name) || tsr_scan_peek(&ahead) != '=') return false;
-  in->scan = ahead;
+  tsr_cursor ahead = in->cursor;
+  if (!tsr_cursor_take_word(&ahead, name) || tsr_cursor_peek(&ahead) != '=') return false;
+  in->cursor = ahead;
   return true;
 }
 
 static tsr_status read_arguments(parser *in) {
   bool seen[2] = {false, false};
-  while (tsr_scan_peek(&in->scan) != ')') {
-    const tsr_scan before = in->scan;
+  while (tsr_cursor_peek(&in->cursor) != ')') {
+    const tsr_cursor before = in->cursor;
     const int set = keyword_follows(in, "unreduced") ? TSR_SET_UNREDUCED
                     : keyword_follows(in, "reduced") ? TSR_SET_REDUCED
                                                      : -1;
     if (set < 0) {
       if (seen[0] || seen[1])
-        return tsr_read_fail(&before, SYNTAX, "an entry after unreduced or reduced");
+        return tsr_cursor_fail(&before, SYNTAX, "an entry after unreduced or reduced");
       TSR_TRY(read_entry(in));
     } else {
-      if (seen[set]) return tsr_read_fail(&before, SYNTAX, "a set given a second time");
+      if (seen[set]) return tsr_cursor_fail(&before, SYNTAX, "a set given a second time");
       seen[set] = true;
       TSR_TRY(read_set(in, (tsr_spec_set)set));
     }
-    if (!tsr_scan_take(&in->scan, ',')) break;
+    if (!tsr_cursor_take(&in->cursor, ',')) break;
   }
   return NULL;
 }
 
 bool tsr_spec_looks_jax(const char *text) {
-  tsr_scan scan = TSR_SCAN(text);
-  return skip_class(&scan) && tsr_scan_peek(&scan) == '(';
+  tsr_cursor cursor = TSR_CURSOR("spec", text);
+  return skip_class(&cursor) && tsr_cursor_peek(&cursor) == '(';
 }
 
 tsr_status tsr_spec_read_jax(const char *text, tsr_spec_builder *builder) {
-  parser in = {TSR_SCAN(text), builder};
-  if (!skip_class(&in.scan)) return tsr_read_wanted(&in.scan, "P(...) or PartitionSpec(...)");
-  TSR_TRY(tsr_read_expect(&in.scan, '('));
+  parser in = {TSR_CURSOR("spec", text), builder};
+  if (!skip_class(&in.cursor))
+    return tsr_cursor_expected(&in.cursor, "P(...) or PartitionSpec(...)");
+  TSR_TRY(tsr_cursor_expect(&in.cursor, '('));
   TSR_TRY(read_arguments(&in));
-  TSR_TRY(tsr_read_expect(&in.scan, ')'));
-  return tsr_read_end(&in.scan);
+  TSR_TRY(tsr_cursor_expect(&in.cursor, ')'));
+  return tsr_cursor_end(&in.cursor);
 }
 
 // ---- writing ----

@@ -15,23 +15,23 @@
 // ---- reading ----
 
 typedef struct parser {
-  tsr_scan scan;
+  tsr_cursor cursor;
   tsr_spec_builder *builder;
 } parser;
 
 // MLIR's strings: \" \\ \n \t, or two hexadecimal digits for any byte.
-static tsr_status read_escape(tsr_scan *scan, tsr_text *out) {
+static tsr_status read_escape(tsr_cursor *cursor, tsr_text *out) {
   static const char escapes[] = "\"\\nt", meant[] = "\"\\\n\t";
-  const char c = scan->at[1];
+  const char c = cursor->at[1];
   const char *known = c ? strchr(escapes, c) : NULL;
   if (known) {
     tsr_text_add_char(out, meant[known - escapes]);
-    scan->at += 2;
+    cursor->at += 2;
     return NULL;
   }
-  scan->at++;
+  cursor->at++;
   uint32_t byte = 0;
-  TSR_TRY(tsr_read_hex(scan, 2, &byte));
+  TSR_TRY(tsr_cursor_hex(cursor, 2, &byte));
   tsr_text_add_char(out, (char)byte);
   return NULL;
 }
@@ -49,90 +49,91 @@ static bool is_bare_symbol(const char *name) {
 }
 
 static tsr_status read_mesh(parser *in) {
-  tsr_scan *scan = &in->scan;
-  if (tsr_read_keyword(scan, "mesh"))
-    return tsr_read_fail(scan, UNSUPPORTED,
-                         "a mesh written out in place; name it, as in @mesh, and give it apart");
-  TSR_TRY(tsr_read_expect(scan, '@'));
-  if (*scan->at == '"')
-    return tsr_read_name(scan, read_escape, in->builder, &in->builder->mesh_name);
-  const char *start = scan->at;
+  tsr_cursor *cursor = &in->cursor;
+  if (tsr_cursor_take_word(cursor, "mesh"))
+    return tsr_cursor_fail(cursor, UNSUPPORTED,
+                           "a mesh written out in place; name it, as in @mesh, and give it apart");
+  TSR_TRY(tsr_cursor_expect(cursor, '@'));
+  if (*cursor->at == '"')
+    return tsr_read_name(cursor, read_escape, in->builder, &in->builder->mesh_name);
+  const char *start = cursor->at;
   if (!is_symbol_char(*start) || *start == '$' || *start == '.' || (*start >= '0' && *start <= '9'))
-    return tsr_read_wanted(scan, "the mesh's name");
-  while (is_symbol_char(*scan->at)) scan->at++;
-  return tsr_spec_builder_name(in->builder, start, (size_t)(scan->at - start),
+    return tsr_cursor_expected(cursor, "the mesh's name");
+  while (is_symbol_char(*cursor->at)) cursor->at++;
+  return tsr_spec_builder_name(in->builder, start, (size_t)(cursor->at - start),
                                &in->builder->mesh_name);
 }
 
 static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
-  if (tsr_scan_peek(&in->scan) != '"') return tsr_read_wanted(&in->scan, "an axis in quotes");
-  TSR_TRY(tsr_read_name(&in->scan, read_escape, in->builder, &out_ref->name));
-  if (!out_ref->name[0]) return tsr_read_fail(&in->scan, SYNTAX, "an axis without a name");
-  return tsr_read_sub_axis(&in->scan, out_ref);
+  if (tsr_cursor_peek(&in->cursor) != '"')
+    return tsr_cursor_expected(&in->cursor, "an axis in quotes");
+  TSR_TRY(tsr_read_name(&in->cursor, read_escape, in->builder, &out_ref->name));
+  if (!out_ref->name[0]) return tsr_cursor_fail(&in->cursor, SYNTAX, "an axis without a name");
+  return tsr_read_sub_axis(&in->cursor, out_ref);
 }
 
 static tsr_status read_dim_axes(parser *in) {
   TSR_TRY(tsr_spec_builder_stage(in->builder));
   for (;;) {
-    if (tsr_scan_take(&in->scan, '?')) {
+    if (tsr_cursor_take(&in->cursor, '?')) {
       tsr_spec_builder_last_dim(in->builder)->open = true;
       return NULL;
     }
     tsr_axis_ref ref;
     TSR_TRY(read_axis(in, &ref));
     TSR_TRY(tsr_spec_builder_axis(in->builder, &ref));
-    if (!tsr_scan_take(&in->scan, ',')) return NULL;
+    if (!tsr_cursor_take(&in->cursor, ',')) return NULL;
   }
 }
 
 static tsr_status read_priority(parser *in) {
-  tsr_scan *scan = &in->scan;
-  if (!tsr_scan_take(scan, 'p')) return NULL;
-  const char first = *scan->at, second = first ? scan->at[1] : '\0';
-  if (first < '0' || first > '9') return tsr_read_wanted(scan, "a priority");
+  tsr_cursor *cursor = &in->cursor;
+  if (!tsr_cursor_take(cursor, 'p')) return NULL;
+  const char first = *cursor->at, second = first ? cursor->at[1] : '\0';
+  if (first < '0' || first > '9') return tsr_cursor_expected(cursor, "a priority");
   if (first == '0' && second >= '0' && second <= '9')
-    return tsr_read_fail(scan, SYNTAX, "a priority with a leading zero");
-  return tsr_read_priority(scan, tsr_spec_builder_last_dim(in->builder));
+    return tsr_cursor_fail(cursor, SYNTAX, "a priority with a leading zero");
+  return tsr_read_priority(cursor, tsr_spec_builder_last_dim(in->builder));
 }
 
 static tsr_status read_dim(parser *in) {
-  TSR_TRY(tsr_read_expect(&in->scan, '{'));
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '{'));
   TSR_TRY(tsr_spec_builder_dim(in->builder));
-  if (tsr_scan_peek(&in->scan) != '}') TSR_TRY(read_dim_axes(in));
-  TSR_TRY(tsr_read_expect(&in->scan, '}'));
+  if (tsr_cursor_peek(&in->cursor) != '}') TSR_TRY(read_dim_axes(in));
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '}'));
   return read_priority(in);
 }
 
 static tsr_status read_dims(parser *in) {
-  TSR_TRY(tsr_read_expect(&in->scan, '['));
-  if (tsr_scan_take(&in->scan, ']')) return NULL;
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '['));
+  if (tsr_cursor_take(&in->cursor, ']')) return NULL;
   do {
     TSR_TRY(read_dim(in));
-  } while (tsr_scan_take(&in->scan, ','));
-  return tsr_read_expect(&in->scan, ']');
+  } while (tsr_cursor_take(&in->cursor, ','));
+  return tsr_cursor_expect(&in->cursor, ']');
 }
 
 static tsr_status read_set(parser *in, tsr_spec_set set) {
-  TSR_TRY(tsr_read_expect(&in->scan, '='));
-  if (set == TSR_SET_UNREDUCED) tsr_read_reduction(&in->scan, &in->builder->reduction);
-  TSR_TRY(tsr_read_expect(&in->scan, '{'));
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
+  if (set == TSR_SET_UNREDUCED) tsr_read_reduction(&in->cursor, &in->builder->reduction);
+  TSR_TRY(tsr_cursor_expect(&in->cursor, '{'));
   do {
     tsr_axis_ref ref;
     TSR_TRY(read_axis(in, &ref));
     TSR_TRY(tsr_spec_builder_member(in->builder, set, &ref));
-  } while (tsr_scan_take(&in->scan, ','));
-  return tsr_read_expect(&in->scan, '}');
+  } while (tsr_cursor_take(&in->cursor, ','));
+  return tsr_cursor_expect(&in->cursor, '}');
 }
 
 static tsr_status read_sets(parser *in) {
   bool seen[TSR_SET_COUNT] = {false};
-  while (tsr_scan_take(&in->scan, ',')) {
-    const tsr_scan before = in->scan;
-    const int set = tsr_read_keyword(&in->scan, "replicated")  ? TSR_SET_REPLICATED
-                    : tsr_read_keyword(&in->scan, "unreduced") ? TSR_SET_UNREDUCED
-                                                               : -1;
-    if (set < 0) return tsr_read_wanted(&in->scan, "replicated or unreduced");
-    if (seen[set]) return tsr_read_fail(&before, SYNTAX, "a set given a second time");
+  while (tsr_cursor_take(&in->cursor, ',')) {
+    const tsr_cursor before = in->cursor;
+    const int set = tsr_cursor_take_word(&in->cursor, "replicated")  ? TSR_SET_REPLICATED
+                    : tsr_cursor_take_word(&in->cursor, "unreduced") ? TSR_SET_UNREDUCED
+                                                                     : -1;
+    if (set < 0) return tsr_cursor_expected(&in->cursor, "replicated or unreduced");
+    if (seen[set]) return tsr_cursor_fail(&before, SYNTAX, "a set given a second time");
     seen[set] = true;
     TSR_TRY(read_set(in, (tsr_spec_set)set));
   }
@@ -140,21 +141,21 @@ static tsr_status read_sets(parser *in) {
 }
 
 bool tsr_spec_looks_shardy(const char *text) {
-  tsr_scan scan = TSR_SCAN(text);
-  return tsr_read_keyword(&scan, "#sdy") || tsr_scan_take(&scan, '<');
+  tsr_cursor cursor = TSR_CURSOR("spec", text);
+  return tsr_cursor_take_word(&cursor, "#sdy") || tsr_cursor_take(&cursor, '<');
 }
 
 tsr_status tsr_spec_read_shardy(const char *text, tsr_spec_builder *builder) {
-  parser in = {TSR_SCAN(text), builder};
-  if (tsr_scan_peek(&in.scan) == '#' && !tsr_read_keyword(&in.scan, "#sdy.sharding"))
-    return tsr_read_wanted(&in.scan, "#sdy.sharding");
-  TSR_TRY(tsr_read_expect(&in.scan, '<'));
+  parser in = {TSR_CURSOR("spec", text), builder};
+  if (tsr_cursor_peek(&in.cursor) == '#' && !tsr_cursor_take_word(&in.cursor, "#sdy.sharding"))
+    return tsr_cursor_expected(&in.cursor, "#sdy.sharding");
+  TSR_TRY(tsr_cursor_expect(&in.cursor, '<'));
   TSR_TRY(read_mesh(&in));
-  TSR_TRY(tsr_read_expect(&in.scan, ','));
+  TSR_TRY(tsr_cursor_expect(&in.cursor, ','));
   TSR_TRY(read_dims(&in));
   TSR_TRY(read_sets(&in));
-  TSR_TRY(tsr_read_expect(&in.scan, '>'));
-  return tsr_read_end(&in.scan);
+  TSR_TRY(tsr_cursor_expect(&in.cursor, '>'));
+  return tsr_cursor_end(&in.cursor);
 }
 
 // ---- writing ----

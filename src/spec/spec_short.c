@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/quote.h"
 #include "base/text_internal.h"
 #include "element/reduction.h"
@@ -25,11 +26,10 @@
 #include "spec/axis_ref.h"
 #include "spec/forms.h"
 #include "spec/spec_builder.h"
-#include "spec/spec_reader.h"
 
-bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction) {
+bool tsr_read_reduction(tsr_cursor *cursor, tsr_reduction *out_reduction) {
   for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++)
-    if (tsr_read_keyword(scan, tsr_reduction_name((tsr_reduction)i))) {
+    if (tsr_cursor_take_word(cursor, tsr_reduction_name((tsr_reduction)i))) {
       *out_reduction = (tsr_reduction)i;
       return true;
     }
@@ -39,23 +39,14 @@ bool tsr_read_reduction(tsr_scan *scan, tsr_reduction *out_reduction) {
 // ---- reading ----
 
 typedef struct parser {
-  tsr_scan scan;
+  tsr_cursor cursor;
   tsr_spec_builder *builder;
 } parser;
 
-tsr_status tsr_read_short_escape(tsr_scan *scan, tsr_text *out) {
-  char byte = 0;
-  const char *end = tsr_unescape(scan->at, &byte);
-  if (!end) return tsr_read_fail(scan, SYNTAX, "an unknown escape");
-  tsr_text_add_char(out, byte);
-  scan->at = end;
-  return NULL;
-}
-
-tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape, tsr_spec_builder *builder,
+tsr_status tsr_read_name(tsr_cursor *cursor, tsr_escape_fn *escape, tsr_spec_builder *builder,
                          const char **out_name) {
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_read_quoted(scan, escape, &text);
+  tsr_status status = tsr_cursor_quoted(cursor, escape, &text);
   if (!status)
     status = tsr_spec_builder_name(builder, tsr_text_string(&text), text.length, out_name);
   tsr_text_deinit(&text);
@@ -64,28 +55,29 @@ tsr_status tsr_read_name(tsr_scan *scan, tsr_escape_fn *escape, tsr_spec_builder
 
 // A name, plain or quoted; `*out_plain` tells which.
 static tsr_status read_name(parser *in, const char *what, const char **out_name, bool *out_plain) {
-  *out_plain = tsr_scan_peek(&in->scan) != '"';
-  if (!*out_plain) return tsr_read_name(&in->scan, tsr_read_short_escape, in->builder, out_name);
-  const char *start = in->scan.at;
+  *out_plain = tsr_cursor_peek(&in->cursor) != '"';
+  if (!*out_plain) return tsr_read_name(&in->cursor, tsr_cursor_escape, in->builder, out_name);
+  const char *start = in->cursor.at;
   size_t length = 0;
   while (tsr_is_plain_name(start[length]) && start[length] != '/') length++;
-  if (!length || isdigit((unsigned char)*start)) return tsr_read_wanted(&in->scan, what);
-  in->scan.at += length;
+  if (!length || isdigit((unsigned char)*start)) return tsr_cursor_expected(&in->cursor, what);
+  in->cursor.at += length;
   return tsr_spec_builder_name(in->builder, start, length, out_name);
 }
 
-tsr_status tsr_read_sub_axis(tsr_scan *scan, tsr_axis_ref *ref) {
+tsr_status tsr_read_sub_axis(tsr_cursor *cursor, tsr_axis_ref *ref) {
   ref->pre = 1;
   ref->size = 0;
-  if (!tsr_scan_take(scan, ':')) return NULL;
-  TSR_TRY(tsr_read_expect(scan, '('));
-  TSR_TRY(tsr_read_int(scan, "the size before a sub-axis", &ref->pre));
-  TSR_TRY(tsr_read_expect(scan, ')'));
-  const tsr_scan before = *scan;
-  TSR_TRY(tsr_read_int(scan, "the size of a sub-axis", &ref->size));
+  if (!tsr_cursor_take(cursor, ':')) return NULL;
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
+  TSR_TRY(tsr_cursor_count(cursor, "the size before a sub-axis", &ref->pre));
+  TSR_TRY(tsr_cursor_expect(cursor, ')'));
+  const tsr_cursor before = *cursor;
+  TSR_TRY(tsr_cursor_count(cursor, "the size of a sub-axis", &ref->size));
   if (ref->pre < 1 || ref->size < 1)
-    return tsr_read_fail(&before, BAD_SUB_AXIS, "sub-axis (%lld)%lld, wanted numbers of 1 or more",
-                         (long long)ref->pre, (long long)ref->size);
+    return tsr_cursor_fail(&before, BAD_SUB_AXIS,
+                           "sub-axis (%lld)%lld, wanted numbers of 1 or more", (long long)ref->pre,
+                           (long long)ref->size);
   return NULL;
 }
 
@@ -96,62 +88,64 @@ static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
     *out_ref = (tsr_axis_ref){"", 1, 0};
     return NULL;
   }
-  if (!out_ref->name[0]) return tsr_read_fail(&in->scan, SYNTAX, "an axis without a name");
-  return tsr_read_sub_axis(&in->scan, out_ref);
+  if (!out_ref->name[0]) return tsr_cursor_fail(&in->cursor, SYNTAX, "an axis without a name");
+  return tsr_read_sub_axis(&in->cursor, out_ref);
 }
 
 static tsr_status read_sizes(parser *in) {
   do {
     int64_t size = 0;
-    TSR_TRY(tsr_read_int(&in->scan, "a size", &size));
+    TSR_TRY(tsr_cursor_count(&in->cursor, "a size", &size));
     TSR_TRY(tsr_spec_builder_size(in->builder, size));
-  } while (tsr_scan_take(&in->scan, ','));
+  } while (tsr_cursor_take(&in->cursor, ','));
   return NULL;
 }
 
 static tsr_status read_parts(parser *in) {
-  tsr_scan *scan = &in->scan;
+  tsr_cursor *cursor = &in->cursor;
   do {
     tsr_part part = {.name = "", .grain = 1, .copies = 1};
-    const char next = tsr_scan_peek(scan);
+    const char next = tsr_cursor_peek(cursor);
     if (next < '0' || next > '9') {
       bool plain = false;
       TSR_TRY(read_name(in, "a part", &part.name, &plain));
-      TSR_TRY(tsr_read_expect(scan, ':'));
+      TSR_TRY(tsr_cursor_expect(cursor, ':'));
     }
-    TSR_TRY(tsr_read_int(scan, "a part's size", &part.size));
-    if (tsr_scan_take(scan, '/')) TSR_TRY(tsr_read_int(scan, "a part's grain", &part.grain));
-    if (tsr_scan_take(scan, '*')) TSR_TRY(tsr_read_int(scan, "a part's copies", &part.copies));
+    TSR_TRY(tsr_cursor_count(cursor, "a part's size", &part.size));
+    if (tsr_cursor_take(cursor, '/'))
+      TSR_TRY(tsr_cursor_count(cursor, "a part's grain", &part.grain));
+    if (tsr_cursor_take(cursor, '*'))
+      TSR_TRY(tsr_cursor_count(cursor, "a part's copies", &part.copies));
     TSR_TRY(tsr_spec_builder_part(in->builder, &part));
-  } while (tsr_scan_take(scan, ','));
+  } while (tsr_cursor_take(cursor, ','));
   return NULL;
 }
 
 static tsr_status read_cut(parser *in) {
-  tsr_scan *scan = &in->scan;
+  tsr_cursor *cursor = &in->cursor;
   tsr_stage *stage = tsr_spec_builder_last_stage(in->builder);
-  if (tsr_read_keyword(scan, "sizes"))
+  if (tsr_cursor_take_word(cursor, "sizes"))
     stage->kind = TSR_STAGE_SIZES;
-  else if (tsr_read_keyword(scan, "cyclic"))
+  else if (tsr_cursor_take_word(cursor, "cyclic"))
     stage->kind = TSR_STAGE_CYCLIC;
-  else if (tsr_read_keyword(scan, "parts"))
+  else if (tsr_cursor_take_word(cursor, "parts"))
     stage->kind = TSR_STAGE_PARTS;
   else
-    return tsr_read_wanted(scan, "sizes, cyclic or parts");
-  TSR_TRY(tsr_read_expect(scan, '('));
+    return tsr_cursor_expected(cursor, "sizes, cyclic or parts");
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
   if (stage->kind == TSR_STAGE_SIZES)
     TSR_TRY(read_sizes(in));
   else if (stage->kind == TSR_STAGE_PARTS)
     TSR_TRY(read_parts(in));
   else
-    TSR_TRY(tsr_read_int(scan, "the size of a block", &stage->block));
-  return tsr_read_expect(scan, ')');
+    TSR_TRY(tsr_cursor_count(cursor, "the size of a block", &stage->block));
+  return tsr_cursor_expect(cursor, ')');
 }
 
 // Whether "+?" comes next, which belongs to the entry and not to the group before it.
 static bool open_follows(const parser *in) {
-  tsr_scan ahead = in->scan;
-  return tsr_scan_take(&ahead, '+') && tsr_scan_peek(&ahead) == '?';
+  tsr_cursor ahead = in->cursor;
+  return tsr_cursor_take(&ahead, '+') && tsr_cursor_peek(&ahead) == '?';
 }
 
 static tsr_status read_stage(parser *in) {
@@ -160,61 +154,62 @@ static tsr_status read_stage(parser *in) {
     tsr_axis_ref ref;
     TSR_TRY(read_axis(in, &ref));
     TSR_TRY(tsr_spec_builder_axis(in->builder, &ref));
-  } while (!open_follows(in) && tsr_scan_take(&in->scan, '+'));
-  return tsr_scan_take(&in->scan, '/') ? read_cut(in) : NULL;
+  } while (!open_follows(in) && tsr_cursor_take(&in->cursor, '+'));
+  return tsr_cursor_take(&in->cursor, '/') ? read_cut(in) : NULL;
 }
 
 static tsr_status read_entry(parser *in) {
-  tsr_scan *scan = &in->scan;
+  tsr_cursor *cursor = &in->cursor;
   TSR_TRY(tsr_spec_builder_dim(in->builder));
-  bool open = tsr_scan_take(scan, '?');
+  bool open = tsr_cursor_take(cursor, '?');
   if (!open) {
     do {
       TSR_TRY(read_stage(in));
-    } while (tsr_scan_take(scan, ';'));
-    open = tsr_scan_take(scan, '+') && tsr_scan_take(scan, '?');
+    } while (tsr_cursor_take(cursor, ';'));
+    open = tsr_cursor_take(cursor, '+') && tsr_cursor_take(cursor, '?');
   }
   tsr_spec_dim *dim = tsr_spec_builder_last_dim(in->builder);
   dim->open = open;
-  return tsr_scan_take(scan, '@') ? tsr_read_priority(scan, dim) : NULL;
+  return tsr_cursor_take(cursor, '@') ? tsr_read_priority(cursor, dim) : NULL;
 }
 
-tsr_status tsr_read_priority(tsr_scan *scan, tsr_spec_dim *dim) {
-  const tsr_scan before = *scan;
+tsr_status tsr_read_priority(tsr_cursor *cursor, tsr_spec_dim *dim) {
+  const tsr_cursor before = *cursor;
   int64_t priority = 0;
-  TSR_TRY(tsr_read_int(scan, "a priority", &priority));
-  if (priority > INT_MAX) return tsr_read_fail(&before, TOO_LARGE, "a priority above %d", INT_MAX);
+  TSR_TRY(tsr_cursor_count(cursor, "a priority", &priority));
+  if (priority > INT_MAX)
+    return tsr_cursor_fail(&before, TOO_LARGE, "a priority above %d", INT_MAX);
   dim->has_priority = true;
   dim->priority = (int)priority;
   return NULL;
 }
 
 static tsr_status read_body(parser *in) {
-  if (tsr_scan_take(&in->scan, '(')) return tsr_read_expect(&in->scan, ')');
-  if (!tsr_scan_peek(&in->scan))
-    return tsr_read_fail(&in->scan, SYNTAX, "an empty text; the empty spec is written ()");
+  if (tsr_cursor_take(&in->cursor, '(')) return tsr_cursor_expect(&in->cursor, ')');
+  if (!tsr_cursor_peek(&in->cursor))
+    return tsr_cursor_fail(&in->cursor, SYNTAX, "an empty text; the empty spec is written ()");
   do {
     TSR_TRY(read_entry(in));
-  } while (tsr_scan_take(&in->scan, ','));
+  } while (tsr_cursor_take(&in->cursor, ','));
   return NULL;
 }
 
 static tsr_status read_set(parser *in, tsr_spec_set set) {
-  tsr_scan *scan = &in->scan;
-  tsr_scan ahead = *scan;
+  tsr_cursor *cursor = &in->cursor;
+  tsr_cursor ahead = *cursor;
   tsr_reduction reduction = TSR_REDUCE_SUM;
   const bool named = set == TSR_SET_UNREDUCED && tsr_read_reduction(&ahead, &reduction) &&
-                     tsr_scan_take(&ahead, '(');
+                     tsr_cursor_take(&ahead, '(');
   if (named) {
-    *scan = ahead;
+    *cursor = ahead;
     in->builder->reduction = reduction;
   }
   do {
     tsr_axis_ref ref;
     TSR_TRY(read_axis(in, &ref));
     TSR_TRY(tsr_spec_builder_member(in->builder, set, &ref));
-  } while (tsr_scan_take(scan, '+'));
-  return named ? tsr_read_expect(scan, ')') : NULL;
+  } while (tsr_cursor_take(cursor, '+'));
+  return named ? tsr_cursor_expect(cursor, ')') : NULL;
 }
 
 static tsr_status read_mesh_name(parser *in) {
@@ -225,36 +220,37 @@ static tsr_status read_mesh_name(parser *in) {
 static tsr_status read_fields(parser *in) {
   static const char *const names[] = {"unreduced", "reduced", "replicated", "mesh"};
   enum { MESH = TSR_SET_COUNT, FIELDS };
-  tsr_scan *scan = &in->scan;
+  tsr_cursor *cursor = &in->cursor;
   bool seen[FIELDS] = {false};
   do {
     int field = 0;
-    const tsr_scan before = *scan;
-    while (field < FIELDS && !tsr_read_keyword(scan, names[field])) field++;
-    if (field == FIELDS) return tsr_read_wanted(scan, "unreduced, reduced, replicated or mesh");
-    if (seen[field]) return tsr_read_fail(&before, SYNTAX, "\"%s\" a second time", names[field]);
+    const tsr_cursor before = *cursor;
+    while (field < FIELDS && !tsr_cursor_take_word(cursor, names[field])) field++;
+    if (field == FIELDS)
+      return tsr_cursor_expected(cursor, "unreduced, reduced, replicated or mesh");
+    if (seen[field]) return tsr_cursor_fail(&before, SYNTAX, "\"%s\" a second time", names[field]);
     seen[field] = true;
-    TSR_TRY(tsr_read_expect(scan, '='));
+    TSR_TRY(tsr_cursor_expect(cursor, '='));
     if (field == MESH)
       TSR_TRY(read_mesh_name(in));
     else
       TSR_TRY(read_set(in, (tsr_spec_set)field));
-  } while (tsr_scan_peek(scan));
+  } while (tsr_cursor_peek(cursor));
   return NULL;
 }
 
 tsr_status tsr_spec_read_short(const char *text, tsr_spec_builder *builder) {
-  parser in = {TSR_SCAN(text), builder};
+  parser in = {TSR_CURSOR("spec", text), builder};
   TSR_TRY(read_body(&in));
-  if (tsr_scan_take(&in.scan, '|')) TSR_TRY(read_fields(&in));
-  return tsr_read_end(&in.scan);
+  if (tsr_cursor_take(&in.cursor, '|')) TSR_TRY(read_fields(&in));
+  return tsr_cursor_end(&in.cursor);
 }
 
 tsr_status tsr_spec_read_entry(const char *text, tsr_spec_builder *builder) {
   if (!text || !*text) return tsr_spec_builder_dim(builder);
-  parser in = {TSR_SCAN(text), builder};
+  parser in = {TSR_CURSOR("spec", text), builder};
   TSR_TRY(read_entry(&in));
-  return tsr_read_end(&in.scan);
+  return tsr_cursor_end(&in.cursor);
 }
 
 // ---- writing ----

@@ -5,18 +5,19 @@
 #include "base/compare.h"
 #include "tiling/tiling_text.h"
 
-static tsr_status parse_dims(tsr_scan *scan, char close, int64_t least, int64_t *dims, int *count) {
+static tsr_status parse_dims(tsr_cursor *cursor, char close, int64_t least, int64_t *dims,
+                             int *count) {
   *count = 0;
   do {
     if (*count == TSR_MAX_TILE_DIMS)
       return tsr_fail(TOO_LARGE, "more than %d dimensions in a device array", TSR_MAX_TILE_DIMS);
-    TSR_TRY(tsr_scan_int(scan, &dims[*count]));
+    TSR_TRY(tsr_cursor_int(cursor, &dims[*count]));
     if (dims[*count] < least || dims[*count] > INT32_MAX)
       return tsr_fail(SYNTAX, "%lld in a device array, wanted %lld to %d", (long long)dims[*count],
                       (long long)least, INT32_MAX);
     ++*count;
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, close);
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, close);
 }
 
 static tsr_status count_devices(const int64_t *dims, int dim_count, int64_t *out_count) {
@@ -42,15 +43,15 @@ static tsr_status check_permutation(const int64_t *order, int order_count, int c
 }
 
 // After `<=`: [sizes], and T(order) when there is more than one.
-tsr_status tsr_tiles_parse_iota(tsr_scan *scan, tsr_tiles *tiles) {
+tsr_status tsr_tiles_parse_iota(tsr_cursor *cursor, tsr_tiles *tiles) {
   int64_t sizes[TSR_MAX_TILE_DIMS], order[TSR_MAX_TILE_DIMS] = {0}, strides[TSR_MAX_TILE_DIMS];
   int count = 0, order_count = 1;
-  TSR_TRY(tsr_scan_expect(scan, '['));
-  TSR_TRY(parse_dims(scan, ']', 1, sizes, &count));
+  TSR_TRY(tsr_cursor_expect(cursor, '['));
+  TSR_TRY(parse_dims(cursor, ']', 1, sizes, &count));
   if (count > 1) {
-    TSR_TRY(tsr_scan_expect(scan, 'T'));
-    TSR_TRY(tsr_scan_expect(scan, '('));
-    TSR_TRY(parse_dims(scan, ')', 0, order, &order_count));
+    TSR_TRY(tsr_cursor_expect(cursor, 'T'));
+    TSR_TRY(tsr_cursor_expect(cursor, '('));
+    TSR_TRY(parse_dims(cursor, ')', 0, order, &order_count));
     TSR_TRY(check_permutation(order, order_count, count));
   }
   int64_t devices = 0, stride = 1;
@@ -90,15 +91,15 @@ static tsr_status check_distinct(const int32_t *devices, size_t count) {
   return status;
 }
 
-tsr_status tsr_tiles_parse_list(tsr_scan *scan, tsr_tiles *tiles) {
+tsr_status tsr_tiles_parse_list(tsr_cursor *cursor, tsr_tiles *tiles) {
   size_t count = 0, capacity = 0;
   do {
     int64_t device = 0;
-    TSR_TRY(tsr_scan_int(scan, &device));
+    TSR_TRY(tsr_cursor_int(cursor, &device));
     if (device < 0 || device > INT32_MAX)
       return tsr_fail(SYNTAX, "device %lld, wanted 0 to %d", (long long)device, INT32_MAX);
     TSR_TRY(add_device(tiles, count++, &capacity, device));
-  } while (tsr_scan_take(scan, ','));
+  } while (tsr_cursor_take(cursor, ','));
   if ((int64_t)count != tiles->device_count)
     return tsr_fail(SYNTAX, "tiles for %lld devices, but %zu are listed",
                     (long long)tiles->device_count, count);
@@ -107,8 +108,8 @@ tsr_status tsr_tiles_parse_list(tsr_scan *scan, tsr_tiles *tiles) {
   return check_distinct(tiles->devices, count);
 }
 
-tsr_status tsr_tiles_parse_dims(tsr_scan *scan, tsr_tiles *tiles) {
-  TSR_TRY(tsr_scan_expect(scan, '['));
-  TSR_TRY(parse_dims(scan, ']', 1, tiles->dims, &tiles->dim_count));
+tsr_status tsr_tiles_parse_dims(tsr_cursor *cursor, tsr_tiles *tiles) {
+  TSR_TRY(tsr_cursor_expect(cursor, '['));
+  TSR_TRY(parse_dims(cursor, ']', 1, tiles->dims, &tiles->dim_count));
   return count_devices(tiles->dims, tiles->dim_count, &tiles->device_count);
 }

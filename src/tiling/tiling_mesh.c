@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiling/tiling_internal.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_builder.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
+#include "tiling/tiling_internal.h"
 #include "tiling/tiling_metadata.h"
 #include "tiling/tiling_text.h"
 
@@ -27,39 +27,29 @@ typedef struct named {
 
 // ---- the mesh ----
 
-static tsr_status parse_name(tsr_scan *scan, named *n, const char **out_name) {
-  const char quote = tsr_scan_peek(scan);
-  if (quote != '\'' && quote != '"') return tsr_scan_fail(scan, "a name in quotes");
-  const char *start = ++scan->at;
-  while (*scan->at && *scan->at != quote) scan->at++;
-  const size_t length = (size_t)(scan->at - start);
-  TSR_TRY(tsr_scan_expect(scan, quote));
+static tsr_status parse_name(tsr_cursor *cursor, named *n, const char **out_name) {
+  const char quote = tsr_cursor_peek(cursor);
+  if (quote != '\'' && quote != '"') return tsr_cursor_expected(cursor, "a name in quotes");
+  const char *start = ++cursor->at;
+  while (*cursor->at && *cursor->at != quote) cursor->at++;
+  const size_t length = (size_t)(cursor->at - start);
+  TSR_TRY(tsr_cursor_expect(cursor, quote));
   return tsr_spec_builder_name(&n->builder, start, length, out_name);
 }
 
 // Axes are explicit, which lets them be unreduced, until the text calls them manual.
-static tsr_status parse_axes(tsr_scan *scan, named *n) {
-  TSR_TRY(tsr_scan_expect(scan, '['));
+static tsr_status parse_axes(tsr_cursor *cursor, named *n) {
+  TSR_TRY(tsr_cursor_expect(cursor, '['));
   do {
     if (n->axis_count == TSR_MAX_AXES)
       return tsr_fail(TOO_LARGE, "a mesh of more than %d axes", TSR_MAX_AXES);
     tsr_axis *axis = &n->axes[n->axis_count++];
     axis->type = TSR_AXIS_EXPLICIT;
-    TSR_TRY(parse_name(scan, n, &axis->name));
-    TSR_TRY(tsr_scan_expect(scan, '='));
-    TSR_TRY(tsr_scan_int(scan, &axis->size));
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, ']');
-}
-
-static bool take_word(tsr_scan *scan, const char *name) {
-  tsr_scan_peek(scan);
-  tsr_scan after = *scan;
-  size_t length = 0;
-  const char *word = tsr_scan_word(&after, &length);
-  if (strlen(name) != length || memcmp(word, name, length)) return false;
-  *scan = after;
-  return true;
+    TSR_TRY(parse_name(cursor, n, &axis->name));
+    TSR_TRY(tsr_cursor_expect(cursor, '='));
+    TSR_TRY(tsr_cursor_int(cursor, &axis->size));
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, ']');
 }
 
 static tsr_status count_ids(named *n) {
@@ -74,32 +64,32 @@ static tsr_status count_ids(named *n) {
 }
 
 // device_ids=([4,2]T(1,0)) or device_ids=(0,2,1,3), after the word.
-static tsr_status parse_ids(tsr_scan *scan, named *n) {
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  TSR_TRY(tsr_scan_expect(scan, '('));
+static tsr_status parse_ids(tsr_cursor *cursor, named *n) {
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
   TSR_TRY(count_ids(n));
-  if (tsr_scan_peek(scan) == '[')
-    TSR_TRY(tsr_tiles_parse_iota(scan, &n->ids));
+  if (tsr_cursor_peek(cursor) == '[')
+    TSR_TRY(tsr_tiles_parse_iota(cursor, &n->ids));
   else
-    TSR_TRY(tsr_tiles_parse_list(scan, &n->ids));
+    TSR_TRY(tsr_tiles_parse_list(cursor, &n->ids));
   for (int64_t i = 0; n->ids.devices && i < n->ids.device_count; i++)
     if (n->ids.devices[i] >= n->ids.device_count)
       return tsr_fail(SYNTAX, "device %d in a mesh of %lld", n->ids.devices[i],
                       (long long)n->ids.device_count);
-  return tsr_scan_expect(scan, ')');
+  return tsr_cursor_expect(cursor, ')');
 }
 
 // ---- axes in use ----
 
 // 'x' or 'x':(1)2.
-static tsr_status parse_ref(tsr_scan *scan, named *n, tsr_axis_ref *out) {
+static tsr_status parse_ref(tsr_cursor *cursor, named *n, tsr_axis_ref *out) {
   *out = (tsr_axis_ref){.pre = 1};
-  TSR_TRY(parse_name(scan, n, &out->name));
-  if (!tsr_scan_take(scan, ':')) return NULL;
-  TSR_TRY(tsr_scan_expect(scan, '('));
-  TSR_TRY(tsr_scan_int(scan, &out->pre));
-  TSR_TRY(tsr_scan_expect(scan, ')'));
-  TSR_TRY(tsr_scan_int(scan, &out->size));
+  TSR_TRY(parse_name(cursor, n, &out->name));
+  if (!tsr_cursor_take(cursor, ':')) return NULL;
+  TSR_TRY(tsr_cursor_expect(cursor, '('));
+  TSR_TRY(tsr_cursor_int(cursor, &out->pre));
+  TSR_TRY(tsr_cursor_expect(cursor, ')'));
+  TSR_TRY(tsr_cursor_int(cursor, &out->size));
   if (out->pre < 1 || out->size < 1)
     return tsr_fail(BAD_SUB_AXIS, "sub-axis '%s':(%lld)%lld, wanted positive numbers", out->name,
                     (long long)out->pre, (long long)out->size);
@@ -129,49 +119,49 @@ static tsr_status add_all(named *n, add_fn *add) {
   return NULL;
 }
 
-static tsr_status parse_set(tsr_scan *scan, named *n, add_fn *add) {
-  TSR_TRY(tsr_scan_expect(scan, '{'));
-  if (tsr_scan_take(scan, '}')) return NULL;
+static tsr_status parse_set(tsr_cursor *cursor, named *n, add_fn *add) {
+  TSR_TRY(tsr_cursor_expect(cursor, '{'));
+  if (tsr_cursor_take(cursor, '}')) return NULL;
   do {
     tsr_axis_ref ref;
-    TSR_TRY(parse_ref(scan, n, &ref));
+    TSR_TRY(parse_ref(cursor, n, &ref));
     TSR_TRY(add(n, &ref));
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, '}');
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, '}');
 }
 
 // {'x', 'y', ?}
-static tsr_status parse_dim(tsr_scan *scan, named *n) {
+static tsr_status parse_dim(tsr_cursor *cursor, named *n) {
   bool cut = false;
-  TSR_TRY(tsr_scan_expect(scan, '{'));
+  TSR_TRY(tsr_cursor_expect(cursor, '{'));
   TSR_TRY(tsr_spec_builder_dim(&n->builder));
-  if (tsr_scan_take(scan, '}')) return NULL;
+  if (tsr_cursor_take(cursor, '}')) return NULL;
   do {
     tsr_axis_ref ref;
-    if (tsr_scan_take(scan, '?')) break;
-    TSR_TRY(parse_ref(scan, n, &ref));
+    if (tsr_cursor_take(cursor, '?')) break;
+    TSR_TRY(parse_ref(cursor, n, &ref));
     if (!cut) TSR_TRY(tsr_spec_builder_stage(&n->builder));
     cut = true;
     TSR_TRY(tsr_spec_builder_axis(&n->builder, &ref));
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, '}');
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, '}');
 }
 
-static tsr_status parse_dims(tsr_scan *scan, named *n) {
-  if (tsr_scan_take(scan, ']')) return NULL;
+static tsr_status parse_dims(tsr_cursor *cursor, named *n) {
+  if (tsr_cursor_take(cursor, ']')) return NULL;
   do {
-    TSR_TRY(parse_dim(scan, n));
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, ']');
+    TSR_TRY(parse_dim(cursor, n));
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, ']');
 }
 
 // ---- the rest ----
 
-static bool take_reduction(tsr_scan *scan, tsr_reduction *out) {
+static bool take_reduction(tsr_cursor *cursor, tsr_reduction *out) {
   static const char *const names[] = {
       [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_MIN] = "min"};
   for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
-    if (!take_word(scan, names[i])) continue;
+    if (!tsr_cursor_take_word(cursor, names[i])) continue;
     *out = (tsr_reduction)i;
     return true;
   }
@@ -179,40 +169,41 @@ static bool take_reduction(tsr_scan *scan, tsr_reduction *out) {
 }
 
 // unreduced, unreduced={'x'}, unreduced=max{'x'} or unreduced=max.
-static tsr_status parse_unreduced(tsr_scan *scan, named *n) {
-  if (!tsr_scan_take(scan, '=')) return add_all(n, add_unreduced);
-  const bool told = take_reduction(scan, &n->builder.reduction);
-  if (told && tsr_scan_peek(scan) != '{') return add_all(n, add_unreduced);
-  return parse_set(scan, n, add_unreduced);
+static tsr_status parse_unreduced(tsr_cursor *cursor, named *n) {
+  if (!tsr_cursor_take(cursor, '=')) return add_all(n, add_unreduced);
+  const bool told = take_reduction(cursor, &n->builder.reduction);
+  if (told && tsr_cursor_peek(cursor) != '{') return add_all(n, add_unreduced);
+  return parse_set(cursor, n, add_unreduced);
 }
 
 // replicated or manual, alone or with their axes.
-static tsr_status parse_axis_set(tsr_scan *scan, named *n, add_fn *add) {
-  return tsr_scan_take(scan, '=') ? parse_set(scan, n, add) : add_all(n, add);
+static tsr_status parse_axis_set(tsr_cursor *cursor, named *n, add_fn *add) {
+  return tsr_cursor_take(cursor, '=') ? parse_set(cursor, n, add) : add_all(n, add);
 }
 
-static tsr_status parse_attribute(tsr_scan *scan, named *n) {
+static tsr_status parse_attribute(tsr_cursor *cursor, named *n) {
   tsr_tiling *tiling = n->tiling;
-  if (tsr_scan_take(scan, '[')) return parse_dims(scan, n);
-  if (take_word(scan, "replicated")) return parse_axis_set(scan, n, add_replicated);
-  if (take_word(scan, "manual")) return parse_axis_set(scan, n, add_manual);
-  if (take_word(scan, "unreduced")) return parse_unreduced(scan, n);
-  if (!take_word(scan, "metadata")) return tsr_scan_fail(scan, "dimensions or a set of axes");
+  if (tsr_cursor_take(cursor, '[')) return parse_dims(cursor, n);
+  if (tsr_cursor_take_word(cursor, "replicated")) return parse_axis_set(cursor, n, add_replicated);
+  if (tsr_cursor_take_word(cursor, "manual")) return parse_axis_set(cursor, n, add_manual);
+  if (tsr_cursor_take_word(cursor, "unreduced")) return parse_unreduced(cursor, n);
+  if (!tsr_cursor_take_word(cursor, "metadata"))
+    return tsr_cursor_expected(cursor, "dimensions or a set of axes");
   if (tiling->metadata_count) return tsr_fail(SYNTAX, "metadata= is given twice");
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  return tsr_metadata_parse(scan, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  return tsr_metadata_parse(cursor, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
 }
 
-static tsr_status parse_named(tsr_scan *scan, named *n) {
-  TSR_TRY(parse_axes(scan, n));
-  TSR_TRY(tsr_scan_expect(scan, ','));
-  if (take_word(scan, "device_ids")) {
-    TSR_TRY(parse_ids(scan, n));
-    TSR_TRY(tsr_scan_expect(scan, ','));
+static tsr_status parse_named(tsr_cursor *cursor, named *n) {
+  TSR_TRY(parse_axes(cursor, n));
+  TSR_TRY(tsr_cursor_expect(cursor, ','));
+  if (tsr_cursor_take_word(cursor, "device_ids")) {
+    TSR_TRY(parse_ids(cursor, n));
+    TSR_TRY(tsr_cursor_expect(cursor, ','));
   }
   do {
-    TSR_TRY(parse_attribute(scan, n));
-  } while (tsr_scan_take(scan, ','));
+    TSR_TRY(parse_attribute(cursor, n));
+  } while (tsr_cursor_take(cursor, ','));
   return NULL;
 }
 
@@ -258,19 +249,19 @@ static tsr_status translate(named *n) {
   return tsr_tiles_normalise(&n->tiling->tiles, &n->tiling->kind);
 }
 
-tsr_status tsr_tiling_parse_mesh(tsr_scan *scan, tsr_tiling *tiling) {
+tsr_status tsr_tiling_parse_mesh(tsr_cursor *cursor, tsr_tiling *tiling) {
   named n = {.tiling = tiling, .builder = TSR_SPEC_BUILDER_EMPTY};
-  tsr_status status = parse_named(scan, &n);
+  tsr_status status = parse_named(cursor, &n);
   if (!status) status = translate(&n);
   tsr_spec_builder_deinit(&n.builder);
   free(n.ids.devices);
   return status;
 }
 
-tsr_status tsr_tiling_parse_maximal_mesh(tsr_scan *scan, tsr_tiling *tiling) {
-  TSR_TRY(tsr_scan_expect(scan, '['));
-  if (!take_word(scan, "device_id")) return tsr_scan_fail(scan, "device_id");
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  TSR_TRY(tsr_scan_int(scan, &tiling->device));
-  return tsr_scan_expect(scan, ']');
+tsr_status tsr_tiling_parse_maximal_mesh(tsr_cursor *cursor, tsr_tiling *tiling) {
+  TSR_TRY(tsr_cursor_expect(cursor, '['));
+  if (!tsr_cursor_take_word(cursor, "device_id")) return tsr_cursor_expected(cursor, "device_id");
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  TSR_TRY(tsr_cursor_int(cursor, &tiling->device));
+  return tsr_cursor_expect(cursor, ']');
 }

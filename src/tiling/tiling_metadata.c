@@ -31,12 +31,6 @@ static const struct {
 
 // ---- strings ----
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static void print_byte(unsigned char byte, tsr_text *out) {
   static const char plain[] = "\n\r\t\"'\\", names[] = "nrt\"'\\";
   const char *special = byte ? strchr(plain, byte) : NULL;
@@ -49,50 +43,50 @@ static void print_byte(unsigned char byte, tsr_text *out) {
 }
 
 // The byte after a backslash: a letter's, up to three octal digits, or `x` and two hex digits.
-static tsr_status parse_escape(tsr_scan *scan, unsigned char *out_byte) {
+static tsr_status parse_escape(tsr_cursor *cursor, unsigned char *out_byte) {
   static const char names[] = "abfnrtv?'\"\\", bytes[] = "\a\b\f\n\r\t\v?'\"\\";
-  const char *at = scan->at;
+  const char *at = cursor->at;
   const char *name = *at ? strchr(names, *at) : NULL;
   int value = -1;
   if (name) {
     value = (unsigned char)bytes[name - names];
-    scan->at++;
+    cursor->at++;
   } else if (*at >= '0' && *at <= '7') {
     value = 0;
-    while (scan->at < at + 3 && *scan->at >= '0' && *scan->at <= '7')
-      value = value * 8 + (*scan->at++ - '0');
-  } else if (*at == 'x' && hex_digit(at[1]) >= 0 && hex_digit(at[2]) >= 0) {
-    value = hex_digit(at[1]) * 16 + hex_digit(at[2]);
-    scan->at += 3;
+    while (cursor->at < at + 3 && *cursor->at >= '0' && *cursor->at <= '7')
+      value = value * 8 + (*cursor->at++ - '0');
+  } else if (*at == 'x' && tsr_hex_digit(at[1]) >= 0 && tsr_hex_digit(at[2]) >= 0) {
+    value = tsr_hex_digit(at[1]) * 16 + tsr_hex_digit(at[2]);
+    cursor->at += 3;
   }
   if (value < 0 || value > 255) {
-    scan->at = at;
-    return tsr_scan_fail(scan, "an escape");
+    cursor->at = at;
+    return tsr_cursor_expected(cursor, "an escape");
   }
   *out_byte = (unsigned char)value;
   return NULL;
 }
 
-static tsr_status parse_string(tsr_scan *scan, tsr_text *out) {
-  TSR_TRY(tsr_scan_expect(scan, '"'));
-  while (*scan->at != '"') {
-    if (!*scan->at) return tsr_scan_fail(scan, "'\"'");
-    unsigned char byte = (unsigned char)*scan->at++;
-    if (byte == '\\') TSR_TRY(parse_escape(scan, &byte));
+static tsr_status parse_string(tsr_cursor *cursor, tsr_text *out) {
+  TSR_TRY(tsr_cursor_expect(cursor, '"'));
+  while (*cursor->at != '"') {
+    if (!*cursor->at) return tsr_cursor_expected(cursor, "'\"'");
+    unsigned char byte = (unsigned char)*cursor->at++;
+    if (byte == '\\') TSR_TRY(parse_escape(cursor, &byte));
     print_byte(byte, out);
   }
-  scan->at++;
+  cursor->at++;
   return NULL;
 }
 
 // ---- fields ----
 
-static tsr_status parse_integers(tsr_scan *scan, tsr_text *out) {
-  TSR_TRY(tsr_scan_expect(scan, '{'));
-  for (bool first = true; !tsr_scan_take(scan, '}'); first = false) {
+static tsr_status parse_integers(tsr_cursor *cursor, tsr_text *out) {
+  TSR_TRY(tsr_cursor_expect(cursor, '{'));
+  for (bool first = true; !tsr_cursor_take(cursor, '}'); first = false) {
     int64_t value = 0;
-    if (!first) TSR_TRY(tsr_scan_expect(scan, ','));
-    TSR_TRY(tsr_scan_int(scan, &value));
+    if (!first) TSR_TRY(tsr_cursor_expect(cursor, ','));
+    TSR_TRY(tsr_cursor_int(cursor, &value));
     if (!first) tsr_text_add_char(out, ',');
     tsr_text_add_int(out, value);
   }
@@ -109,55 +103,50 @@ static void close_value(tsr_text *out, size_t before, char end) {
 }
 
 // Writes `name=value`, or nothing where XLA would not print the value.
-static tsr_status parse_value(tsr_scan *scan, size_t field, tsr_text *out) {
+static tsr_status parse_value(tsr_cursor *cursor, size_t field, tsr_text *out) {
   int64_t integer = 0;
   size_t before = 0;
   switch (fields[field].kind) {
     case STRING:
       tsr_text_addf(out, "%s=\"", fields[field].name);
       before = out->length;
-      TSR_TRY(parse_string(scan, out));
+      TSR_TRY(parse_string(cursor, out));
       close_value(out, before, '"');
       break;
     case INTEGER:
-      TSR_TRY(tsr_scan_int(scan, &integer));
+      TSR_TRY(tsr_cursor_int(cursor, &integer));
       if (integer) tsr_text_addf(out, "%s=%lld", fields[field].name, (long long)integer);
       break;
     case INTEGERS:
       tsr_text_addf(out, "%s={", fields[field].name);
       before = out->length;
-      TSR_TRY(parse_integers(scan, out));
+      TSR_TRY(parse_integers(cursor, out));
       close_value(out, before, '}');
       break;
   }
   return NULL;
 }
 
-static tsr_status find_field(tsr_scan *scan, size_t *out_field) {
-  tsr_scan_peek(scan);
-  const char *at = scan->at;
-  size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
+static tsr_status find_field(tsr_cursor *cursor, size_t *out_field) {
   for (size_t i = 0; i < FIELD_COUNT; i++) {
-    if (strlen(fields[i].name) != length || memcmp(fields[i].name, word, length)) continue;
+    if (!tsr_cursor_take_word(cursor, fields[i].name)) continue;
     *out_field = i;
     return NULL;
   }
-  scan->at = at;
-  return tsr_scan_fail(scan, "a field of metadata");
+  return tsr_cursor_expected(cursor, "a field of metadata");
 }
 
-static tsr_status parse_fields(tsr_scan *scan, tsr_text texts[FIELD_COUNT]) {
+static tsr_status parse_fields(tsr_cursor *cursor, tsr_text texts[FIELD_COUNT]) {
   bool seen[FIELD_COUNT] = {false};
-  TSR_TRY(tsr_scan_expect(scan, '{'));
-  while (!tsr_scan_take(scan, '}')) {
+  TSR_TRY(tsr_cursor_expect(cursor, '{'));
+  while (!tsr_cursor_take(cursor, '}')) {
     size_t field = 0;
-    TSR_TRY(find_field(scan, &field));
+    TSR_TRY(find_field(cursor, &field));
     if (seen[field]) return tsr_fail(SYNTAX, "metadata has %s twice", fields[field].name);
     seen[field] = true;
-    TSR_TRY(tsr_scan_expect(scan, '='));
-    TSR_TRY(parse_value(scan, field, &texts[field]));
-    tsr_scan_take(scan, ',');
+    TSR_TRY(tsr_cursor_expect(cursor, '='));
+    TSR_TRY(parse_value(cursor, field, &texts[field]));
+    tsr_cursor_take(cursor, ',');
   }
   return NULL;
 }
@@ -177,9 +166,9 @@ static tsr_status join_fields(const tsr_text texts[FIELD_COUNT], tsr_arena *memo
   return failed ? tsr_fail(NO_MEMORY, "metadata") : NULL;
 }
 
-static tsr_status parse_entry(tsr_scan *scan, tsr_arena *memory, const char **out_entry) {
+static tsr_status parse_entry(tsr_cursor *cursor, tsr_arena *memory, const char **out_entry) {
   tsr_text texts[FIELD_COUNT] = {TSR_TEXT_EMPTY};
-  tsr_status status = parse_fields(scan, texts);
+  tsr_status status = parse_fields(cursor, texts);
   if (!status) status = join_fields(texts, memory, out_entry);
   for (size_t i = 0; i < FIELD_COUNT; i++) tsr_text_deinit(&texts[i]);
   return status;
@@ -187,41 +176,26 @@ static tsr_status parse_entry(tsr_scan *scan, tsr_arena *memory, const char **ou
 
 // ---- entries ----
 
-typedef struct entries {
-  tsr_arena *memory;
-  const char **at;
-  int count, capacity;
-} entries;
-
-static tsr_status add_entry(entries *list, tsr_scan *scan) {
-  if (list->count == list->capacity) {
-    const int capacity = list->capacity ? 2 * list->capacity : 1;
-    const char **at = tsr_arena_zeros(list->memory, (size_t)capacity, sizeof *at);
-    if (!at) return tsr_fail(NO_MEMORY, "metadata");
-    if (list->count) memcpy(at, list->at, sizeof *at * (size_t)list->count);
-    list->at = at;
-    list->capacity = capacity;
-  }
-  TSR_TRY(parse_entry(scan, list->memory, &list->at[list->count]));
-  list->count++;
-  return NULL;
+static tsr_status add_entry(tsr_cursor *cursor, tsr_arena *memory, const char ***entries,
+                            int *count) {
+  const char **larger = tsr_arena_grow(memory, *entries, *count, sizeof *larger);
+  if (!larger) return tsr_fail(NO_MEMORY, "metadata");
+  *entries = larger;
+  return parse_entry(cursor, memory, &larger[(*count)++]);
 }
 
-tsr_status tsr_metadata_parse(tsr_scan *scan, tsr_arena *memory, const char ***out_entries,
+tsr_status tsr_metadata_parse(tsr_cursor *cursor, tsr_arena *memory, const char ***out_entries,
                               int *out_count) {
-  entries list = {.memory = memory};
-  tsr_scan inside = *scan;
-  const bool many = tsr_scan_take(&inside, '{') && tsr_scan_peek(&inside) == '{';
-  if (many) {
-    *scan = inside;
-    do {
-      TSR_TRY(add_entry(&list, scan));
-    } while (tsr_scan_take(scan, ','));
-    TSR_TRY(tsr_scan_expect(scan, '}'));
-  } else {
-    TSR_TRY(add_entry(&list, scan));
-  }
-  *out_entries = list.at;
-  *out_count = list.count;
+  const char **entries = NULL;
+  int count = 0;
+  tsr_cursor inside = *cursor;
+  const bool many = tsr_cursor_take(&inside, '{') && tsr_cursor_peek(&inside) == '{';
+  if (many) *cursor = inside;
+  do {
+    TSR_TRY(add_entry(cursor, memory, &entries, &count));
+  } while (many && tsr_cursor_take(cursor, ','));
+  if (many) TSR_TRY(tsr_cursor_expect(cursor, '}'));
+  *out_entries = entries;
+  *out_count = count;
   return NULL;
 }

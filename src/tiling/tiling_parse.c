@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "tiling/tiling_internal.h"
 #include "tessera/compat/hlo.h"
 #include "tessera/shape.h"
+#include "tiling/tiling_internal.h"
 #include "tiling/tiling_metadata.h"
 #include "tiling/tiling_text.h"
 
@@ -20,15 +20,16 @@ typedef struct draft {
 
 // ---- the device array ----
 
-static tsr_status parse_devices(tsr_scan *scan, draft *d) {
+static tsr_status parse_devices(tsr_cursor *cursor, draft *d, int unused) {
+  (void)unused;
   tsr_tiles *tiles = &d->tiling->tiles;
   if (d->has_tiles) return tsr_fail(SYNTAX, "devices= is given twice");
   d->has_tiles = true;
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  TSR_TRY(tsr_tiles_parse_dims(scan, tiles));
-  if (!tsr_scan_take(scan, '<')) return tsr_tiles_parse_list(scan, tiles);
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  return tsr_tiles_parse_iota(scan, tiles);
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  TSR_TRY(tsr_tiles_parse_dims(cursor, tiles));
+  if (!tsr_cursor_take(cursor, '<')) return tsr_tiles_parse_list(cursor, tiles);
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  return tsr_tiles_parse_iota(cursor, tiles);
 }
 
 // ---- subgroups ----
@@ -41,20 +42,11 @@ static tsr_status add_subgroup(draft *d, tsr_subgroup kind) {
   return NULL;
 }
 
-static bool word_is(const char *word, size_t length, const char *name) {
-  return strlen(name) == length && !memcmp(word, name, length);
-}
-
-static tsr_status parse_subgroup(tsr_scan *scan, draft *d) {
-  tsr_scan_peek(scan);
-  const char *at = scan->at;
-  size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
-  if (word_is(word, length, "replicated")) return add_subgroup(d, TSR_SUBGROUP_REPLICATED);
-  if (word_is(word, length, "manual")) return add_subgroup(d, TSR_SUBGROUP_MANUAL);
-  if (word_is(word, length, "unreduced")) return add_subgroup(d, TSR_SUBGROUP_UNREDUCED);
-  scan->at = at;
-  return tsr_scan_fail(scan, "replicated, manual or unreduced");
+static tsr_status parse_subgroup(tsr_cursor *cursor, draft *d) {
+  if (tsr_cursor_take_word(cursor, "replicated")) return add_subgroup(d, TSR_SUBGROUP_REPLICATED);
+  if (tsr_cursor_take_word(cursor, "manual")) return add_subgroup(d, TSR_SUBGROUP_MANUAL);
+  if (tsr_cursor_take_word(cursor, "unreduced")) return add_subgroup(d, TSR_SUBGROUP_UNREDUCED);
+  return tsr_cursor_expected(cursor, "replicated, manual or unreduced");
 }
 
 static tsr_status start_subgroups(draft *d) {
@@ -63,127 +55,97 @@ static tsr_status start_subgroups(draft *d) {
   return NULL;
 }
 
-static tsr_status parse_last_replicate(tsr_scan *scan, draft *d) {
-  (void)scan;
+static tsr_status parse_last_replicate(tsr_cursor *cursor, draft *d, int unused) {
+  (void)cursor, (void)unused;
   TSR_TRY(start_subgroups(d));
   return add_subgroup(d, TSR_SUBGROUP_REPLICATED);
 }
 
-static tsr_status parse_last_dims(tsr_scan *scan, draft *d) {
+static tsr_status parse_last_dims(tsr_cursor *cursor, draft *d, int unused) {
+  (void)unused;
   TSR_TRY(start_subgroups(d));
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  TSR_TRY(tsr_scan_expect(scan, '{'));
-  if (tsr_scan_take(scan, '}')) return NULL;
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  TSR_TRY(tsr_cursor_expect(cursor, '{'));
+  if (tsr_cursor_take(cursor, '}')) return NULL;
   do {
-    TSR_TRY(parse_subgroup(scan, d));
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, '}');
+    TSR_TRY(parse_subgroup(cursor, d));
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, '}');
 }
 
 // ---- words ----
 
-static tsr_status set_kind(draft *d, tsr_tiling_kind kind) {
+static tsr_status parse_kind(tsr_cursor *cursor, draft *d, int kind) {
+  (void)cursor;
   if (d->has_kind) return tsr_fail(SYNTAX, "a sharding of two kinds");
   d->has_kind = true;
-  d->tiling->kind = kind;
+  d->tiling->kind = (tsr_tiling_kind)kind;
   return NULL;
 }
 
-static tsr_status parse_replicated(tsr_scan *scan, draft *d) {
-  (void)scan;
-  return set_kind(d, TSR_TILING_REPLICATED);
-}
-
-static tsr_status parse_manual(tsr_scan *scan, draft *d) {
-  (void)scan;
-  return set_kind(d, TSR_TILING_MANUAL);
-}
-
-static tsr_status parse_unknown(tsr_scan *scan, draft *d) {
-  (void)scan;
-  return set_kind(d, TSR_TILING_UNKNOWN);
-}
-
-static tsr_status parse_unreduced(tsr_scan *scan, draft *d) {
-  (void)scan;
-  return set_kind(d, TSR_TILING_UNREDUCED);
-}
-
-static tsr_status parse_maximal(tsr_scan *scan, draft *d) {
-  (void)scan;
-  return set_kind(d, TSR_TILING_MAXIMAL);
-}
-
-static tsr_status parse_device(tsr_scan *scan, draft *d) {
+static tsr_status parse_device(tsr_cursor *cursor, draft *d, int unused) {
+  (void)unused;
   if (d->has_device) return tsr_fail(SYNTAX, "device= is given twice");
   d->has_device = true;
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  return tsr_scan_int(scan, &d->tiling->device);
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  return tsr_cursor_int(cursor, &d->tiling->device);
 }
 
-static tsr_status parse_group(tsr_scan *scan, draft *d, tsr_shard_group group) {
+static tsr_status parse_group(tsr_cursor *cursor, draft *d, int group) {
   if (d->tiling->group) return tsr_fail(SYNTAX, "a sharding in two shard groups");
-  d->tiling->group = group;
-  return tsr_scan_int(scan, &d->tiling->group_id);
+  d->tiling->group = (tsr_shard_group)group;
+  return tsr_cursor_int(cursor, &d->tiling->group_id);
 }
 
-static tsr_status parse_shard_as(tsr_scan *scan, draft *d) {
-  return parse_group(scan, d, TSR_GROUP_AS);
-}
-
-static tsr_status parse_shard_like(tsr_scan *scan, draft *d) {
-  return parse_group(scan, d, TSR_GROUP_LIKE);
-}
-
-static tsr_status parse_metadata(tsr_scan *scan, draft *d) {
+static tsr_status parse_metadata(tsr_cursor *cursor, draft *d, int unused) {
+  (void)unused;
   tsr_tiling *tiling = d->tiling;
   if (tiling->metadata_count) return tsr_fail(SYNTAX, "metadata= is given twice");
-  TSR_TRY(tsr_scan_expect(scan, '='));
-  return tsr_metadata_parse(scan, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
+  TSR_TRY(tsr_cursor_expect(cursor, '='));
+  return tsr_metadata_parse(cursor, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
 }
 
 // The whole of a sharding over a named mesh, of which this is the first word.
-static tsr_status parse_mesh(tsr_scan *scan, draft *d) {
-  TSR_TRY(set_kind(d, TSR_TILING_TILED));
-  TSR_TRY(tsr_tiling_parse_mesh(scan, d->tiling));
-  return tsr_scan_peek(scan) == '}' ? NULL : tsr_scan_fail(scan, "'}'");
+static tsr_status parse_mesh(tsr_cursor *cursor, draft *d, int kind) {
+  TSR_TRY(parse_kind(cursor, d, kind));
+  TSR_TRY(tsr_tiling_parse_mesh(cursor, d->tiling));
+  return tsr_cursor_peek(cursor) == '}' ? NULL : tsr_cursor_expected(cursor, "\"}\"");
 }
 
-static tsr_status parse_maximal_mesh(tsr_scan *scan, draft *d) {
-  TSR_TRY(set_kind(d, TSR_TILING_MAXIMAL));
+static tsr_status parse_maximal_mesh(tsr_cursor *cursor, draft *d, int kind) {
+  TSR_TRY(parse_kind(cursor, d, kind));
   d->has_device = true;
-  return tsr_tiling_parse_maximal_mesh(scan, d->tiling);
+  return tsr_tiling_parse_maximal_mesh(cursor, d->tiling);
 }
 
 static const struct {
   const char *name;
-  tsr_status (*parse)(tsr_scan *scan, draft *d);
+  tsr_status (*parse)(tsr_cursor *cursor, draft *d, int value);
+  int value;
 } words[] = {
-    {"device", parse_device},
-    {"devices", parse_devices},
-    {"last_tile_dim_replicate", parse_last_replicate},
-    {"last_tile_dims", parse_last_dims},
-    {"manual", parse_manual},
-    {"maximal", parse_maximal},
-    {"maximal_mesh", parse_maximal_mesh},
-    {"mesh", parse_mesh},
-    {"metadata", parse_metadata},
-    {"replicated", parse_replicated},
-    {"shard_as", parse_shard_as},
-    {"shard_like", parse_shard_like},
-    {"unknown", parse_unknown},
-    {"unreduced", parse_unreduced},
+    {"device", parse_device, 0},
+    {"devices", parse_devices, 0},
+    {"last_tile_dim_replicate", parse_last_replicate, 0},
+    {"last_tile_dims", parse_last_dims, 0},
+    {"manual", parse_kind, TSR_TILING_MANUAL},
+    {"maximal", parse_kind, TSR_TILING_MAXIMAL},
+    {"maximal_mesh", parse_maximal_mesh, TSR_TILING_MAXIMAL},
+    {"mesh", parse_mesh, TSR_TILING_TILED},
+    {"metadata", parse_metadata, 0},
+    {"replicated", parse_kind, TSR_TILING_REPLICATED},
+    {"shard_as", parse_group, TSR_GROUP_AS},
+    {"shard_like", parse_group, TSR_GROUP_LIKE},
+    {"unknown", parse_kind, TSR_TILING_UNKNOWN},
+    {"unreduced", parse_kind, TSR_TILING_UNREDUCED},
 };
 
-static tsr_status parse_word(tsr_scan *scan, draft *d) {
-  tsr_scan_peek(scan);
-  const char *at = scan->at;
-  size_t length = 0;
-  const char *word = tsr_scan_word(scan, &length);
+static tsr_status parse_word(tsr_cursor *cursor, draft *d) {
+  tsr_cursor_peek(cursor);
+  const tsr_cursor start = *cursor;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (word_is(word, length, words[i].name)) return words[i].parse(scan, d);
-  scan->at = at;
-  return tsr_scan_fail(scan, "a word of XLA's sharding");
+    if (tsr_cursor_take_word(cursor, words[i].name))
+      return tsr_cursor_place_missing(&start, words[i].parse(cursor, d, words[i].value));
+  return tsr_cursor_expected(cursor, "a word of XLA's sharding");
 }
 
 // ---- one sharding, and tuples of them ----
@@ -206,12 +168,13 @@ static tsr_status judge(draft *d) {
 }
 
 // What stands between braces, the closing one included.
-static tsr_status parse_single(tsr_scan *scan, tsr_tiling **out_tiling) {
+static tsr_status parse_single(tsr_cursor *cursor, tsr_tiling **out_tiling) {
+  const tsr_cursor start = *cursor;
   draft d = {0};
   TSR_TRY(tsr_tiling_new(TSR_TILING_TILED, &d.tiling));
   tsr_status status = NULL;
-  while (!status && !tsr_scan_take(scan, '}')) status = parse_word(scan, &d);
-  if (!status) status = judge(&d);
+  while (!status && !tsr_cursor_take(cursor, '}')) status = parse_word(cursor, &d);
+  if (!status) status = tsr_cursor_place(&start, judge(&d));
   if (status) {
     tsr_tiling_release(d.tiling);
     return status;
@@ -220,39 +183,34 @@ static tsr_status parse_single(tsr_scan *scan, tsr_tiling **out_tiling) {
   return NULL;
 }
 
-static tsr_status add_element(tsr_tiling *tuple, int *capacity, tsr_tiling *element) {
-  if (tuple->element_count == *capacity) {
-    const int grown = *capacity ? 2 * *capacity : 4;
-    tsr_tiling **elements = tsr_arena_zeros(&tuple->memory, (size_t)grown, sizeof *elements);
-    if (!elements) return tsr_fail(NO_MEMORY, "tuple of %d shardings", grown);
-    if (*capacity) memcpy(elements, tuple->elements, sizeof *elements * (size_t)*capacity);
-    tuple->elements = elements;
-    *capacity = grown;
-  }
+static tsr_status add_element(tsr_tiling *tuple, tsr_tiling *element) {
+  tsr_tiling **elements =
+      tsr_arena_grow(&tuple->memory, tuple->elements, tuple->element_count, sizeof *elements);
+  if (!elements) return tsr_fail(NO_MEMORY, "tuple of %d shardings", tuple->element_count + 1);
+  tuple->elements = elements;
   tuple->elements[tuple->element_count++] = element;
   return NULL;
 }
 
-static tsr_status parse_elements(tsr_scan *scan, tsr_tiling *tuple) {
-  int capacity = 0;
-  if (tsr_scan_take(scan, '}')) return NULL;
+static tsr_status parse_elements(tsr_cursor *cursor, tsr_tiling *tuple) {
+  if (tsr_cursor_take(cursor, '}')) return NULL;
   do {
     tsr_tiling *element = NULL;
-    TSR_TRY(tsr_scan_expect(scan, '{'));
-    TSR_TRY_NOTE(parse_single(scan, &element), "in element %d of the tuple", tuple->element_count);
-    tsr_status status = add_element(tuple, &capacity, element);
+    TSR_TRY(tsr_cursor_expect(cursor, '{'));
+    TSR_TRY(parse_single(cursor, &element));
+    tsr_status status = add_element(tuple, element);
     if (status) {
       tsr_tiling_release(element);
       return status;
     }
-  } while (tsr_scan_take(scan, ','));
-  return tsr_scan_expect(scan, '}');
+  } while (tsr_cursor_take(cursor, ','));
+  return tsr_cursor_expect(cursor, '}');
 }
 
-static tsr_status parse_tuple(tsr_scan *scan, tsr_tiling **out_tiling) {
+static tsr_status parse_tuple(tsr_cursor *cursor, tsr_tiling **out_tiling) {
   tsr_tiling *tuple = NULL;
   TSR_TRY(tsr_tiling_new(TSR_TILING_TUPLE, &tuple));
-  tsr_status status = parse_elements(scan, tuple);
+  tsr_status status = parse_elements(cursor, tuple);
   if (status) {
     tsr_tiling_release(tuple);
     return status;
@@ -262,14 +220,14 @@ static tsr_status parse_tuple(tsr_scan *scan, tsr_tiling **out_tiling) {
 }
 
 tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling) {
-  tsr_scan scan = TSR_SCAN(text);
-  scan.comments = true;
+  tsr_cursor cursor = TSR_CURSOR("sharding", text);
+  cursor.slash_comments = true;
   tsr_tiling *tiling = NULL;
-  TSR_TRY(tsr_scan_expect(&scan, '{'));
-  const char first = tsr_scan_peek(&scan);
+  TSR_TRY(tsr_cursor_expect(&cursor, '{'));
+  const char first = tsr_cursor_peek(&cursor);
   const bool tuple = first == '{' || first == '}';
-  TSR_TRY(tuple ? parse_tuple(&scan, &tiling) : parse_single(&scan, &tiling));
-  tsr_status status = tsr_scan_end(&scan);
+  TSR_TRY(tuple ? parse_tuple(&cursor, &tiling) : parse_single(&cursor, &tiling));
+  tsr_status status = tsr_cursor_end(&cursor);
   if (status) {
     tsr_tiling_release(tiling);
     return status;

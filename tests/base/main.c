@@ -15,7 +15,7 @@
   X(scope)        \
   X(hash)         \
   X(log)          \
-  X(scan)         \
+  X(cursor)       \
   X(json)         \
   X(json_writer)  \
   X(pool)         \

@@ -82,59 +82,56 @@ static void valid_texts_print_back(void **state) {
 static const struct {
   const char *text, *message;
 } bad[] = {
-    {"", "line 1, column 1 (byte 0): the text ends where a value was wanted"},
-    {"  ", "line 1, column 3 (byte 2): the text ends where a value was wanted"},
-    {"nul", "line 1, column 1 (byte 0): found 'n', wanted a value"},
-    {"True", "line 1, column 1 (byte 0): found 'T', wanted a value"},
-    {"NaN", "line 1, column 1 (byte 0): found 'N', wanted a value"},
-    {"+1", "line 1, column 1 (byte 0): found '+', wanted a value"},
-    {".5", "line 1, column 1 (byte 0): found '.', wanted a value"},
-    {"\xef\xbb\xbf[]", "line 1, column 1 (byte 0): found byte 0xef, wanted a value"},
-    {"01", "line 1, column 2 (byte 1): found '1', wanted the end of the text"},
-    {"-", "line 1, column 2 (byte 1): the text ends where a digit was wanted"},
-    {"-a", "line 1, column 2 (byte 1): found 'a', wanted a digit"},
-    {"1.", "line 1, column 3 (byte 2): the text ends where a digit was wanted"},
-    {"[1.]", "line 1, column 4 (byte 3): found ']', wanted a digit"},
-    {"1e", "line 1, column 3 (byte 2): the text ends where a digit was wanted"},
-    {"1e+-2", "line 1, column 4 (byte 3): found '-', wanted a digit"},
-    {"0x10", "line 1, column 2 (byte 1): found 'x', wanted the end of the text"},
-    {"[1,]", "line 1, column 4 (byte 3): found ']', wanted a value"},
-    {"[1 2]", "line 1, column 4 (byte 3): found '2', wanted ',' or ']'"},
-    {"[1}", "line 1, column 3 (byte 2): found '}', wanted ',' or ']'"},
-    {"[1", "line 1, column 3 (byte 2): the text ends where ',' or ']' was wanted"},
-    {"[", "line 1, column 2 (byte 1): the text ends where a value was wanted"},
-    {"{", "line 1, column 2 (byte 1): the text ends where a key was wanted"},
-    {"{a:1}", "line 1, column 2 (byte 1): found 'a', wanted a key"},
-    {"{\"a\" 1}", "line 1, column 6 (byte 5): found '1', wanted ':'"},
-    {"{\"a\":1,}", "line 1, column 8 (byte 7): found '}', wanted a key"},
-    {"{\"a\":1]", "line 1, column 7 (byte 6): found ']', wanted ',' or '}'"},
-    {"[1] x", "line 1, column 5 (byte 4): found 'x', wanted the end of the text"},
-    {"// no", "line 1, column 1 (byte 0): found '/', wanted a value"},
-    {"\"abc", "line 1, column 5 (byte 4): the text ends where the end of a string was wanted"},
-    {"\"a\nb\"", "line 1, column 3 (byte 2): control character 0x0a in a string"},
+    {"", "line 1, column 1: expected a value, found the end"},
+    {"  ", "line 1, column 3: expected a value, found the end"},
+    {"nul", "line 1, column 1: expected a value, found \"nul\""},
+    {"True", "line 1, column 1: expected a value, found \"True\""},
+    {"NaN", "line 1, column 1: expected a value, found \"NaN\""},
+    {"+1", "line 1, column 1: expected a value, found \"+\""},
+    {".5", "line 1, column 1: expected a value, found \".\""},
+    {"\xef\xbb\xbf[]", "line 1, column 1: expected a value, found a byte order mark"},
+    {"01", "line 1, column 2: expected the end, found \"1\""},
+    {"-", "line 1, column 2: expected a digit, found the end"},
+    {"-a", "line 1, column 2: expected a digit, found \"a\""},
+    {"1.", "line 1, column 3: expected a digit, found the end"},
+    {"[1.]", "line 1, column 4: expected a digit, found \"]\""},
+    {"1e", "line 1, column 3: expected a digit, found the end"},
+    {"1e+-2", "line 1, column 4: expected a digit, found \"-\""},
+    {"0x10", "line 1, column 2: expected the end, found \"x10\""},
+    {"[1,]", "line 1, column 4: expected a value, found \"]\""},
+    {"[1 2]", "line 1, column 4: expected \",\" or \"]\", found \"2\""},
+    {"[1}", "line 1, column 3: expected \",\" or \"]\", found \"}\""},
+    {"[1", "line 1, column 3: expected \",\" or \"]\", found the end"},
+    {"[", "line 1, column 2: expected a value, found the end"},
+    {"{", "line 1, column 2: expected a key, found the end"},
+    {"{a:1}", "line 1, column 2: expected a key, found \"a\""},
+    {"{\"a\" 1}", "line 1, column 6: expected \":\", found \"1\""},
+    {"{\"a\":1,}", "line 1, column 8: expected a key, found \"}\""},
+    {"{\"a\":1]", "line 1, column 7: expected \",\" or \"}\", found \"]\""},
+    {"[1] x", "line 1, column 5: expected the end, found \"x\""},
+    {"// no", "line 1, column 1: expected a value, found \"/\""},
+    {"\"abc", "line 1, column 5: expected the end of a string, found the end"},
+    {"\"a\nb\"", "line 1, column 3: control character 0x0a in a string"},
     {"\"\\x\"",
-     "line 1, column 3 (byte 2): found 'x', wanted one of \" \\ / b f n r t u after the backslash"},
+     "line 1, column 3: expected one of \" \\ / b f n r t u after the backslash, found \"x\""},
     {"\"\\",
-     "line 1, column 3 (byte 2): the text ends where one of \" \\ / b f n r t u after the "
-     "backslash "
-     "was wanted"},
-    {"\"\\u12g4\"", "line 1, column 6 (byte 5): found 'g', wanted a hexadecimal digit"},
-    {"\"\\ud800\"", "line 1, column 2 (byte 1): \\ud800 is half a surrogate pair"},
-    {"\"\\udc00\"", "line 1, column 2 (byte 1): \\udc00 is half a surrogate pair"},
-    {"\"\\ud800\\n\"", "line 1, column 2 (byte 1): \\ud800 is half a surrogate pair"},
-    {"\"\\ud800\\u0041\"", "line 1, column 2 (byte 1): \\ud800\\u0041 is not a surrogate pair"},
-    {"\"\x80\"", "line 1, column 2 (byte 1): byte 0x80 is not UTF-8"},
-    {"\"\xc0\xaf\"", "line 1, column 2 (byte 1): byte 0xc0 is not UTF-8"},
-    {"\"\xed\xa0\x80\"", "line 1, column 2 (byte 1): byte 0xed is not UTF-8"},
-    {"\"\xe0\x80\x80\"", "line 1, column 2 (byte 1): byte 0xe0 is not UTF-8"},
-    {"\"\xf0\x80\x80\x80\"", "line 1, column 2 (byte 1): byte 0xf0 is not UTF-8"},
-    {"\"\xf4\x90\x80\x80\"", "line 1, column 2 (byte 1): byte 0xf4 is not UTF-8"},
-    {"\"\xf5\x80\x80\x80\"", "line 1, column 2 (byte 1): byte 0xf5 is not UTF-8"},
-    {"\"\xe2\x82\"", "line 1, column 2 (byte 1): byte 0xe2 is not UTF-8"},
-    {"\"\xe2\x82", "line 1, column 2 (byte 1): byte 0xe2 is not UTF-8"},
-    {"\"\u00e9\"\n\n  \u20ac",
-     "line 3, column 3 (byte 8): found byte 0xe2, wanted the end of the text"},
-    {"[\"\u20ac\u20ac\", x]", "line 1, column 8 (byte 11): found 'x', wanted a value"},
+     "line 1, column 3: expected one of \" \\ / b f n r t u after the backslash, found the end"},
+    {"\"\\u12g4\"", "line 1, column 6: expected a hexadecimal digit, found \"g4\""},
+    {"\"\\ud800\"", "line 1, column 2: \\ud800 is half a surrogate pair"},
+    {"\"\\udc00\"", "line 1, column 2: \\udc00 is half a surrogate pair"},
+    {"\"\\ud800\\n\"", "line 1, column 2: \\ud800 is half a surrogate pair"},
+    {"\"\\ud800\\u0041\"", "line 1, column 2: \\ud800\\u0041 is not a surrogate pair"},
+    {"\"\x80\"", "line 1, column 2: byte 0x80 is not UTF-8"},
+    {"\"\xc0\xaf\"", "line 1, column 2: byte 0xc0 is not UTF-8"},
+    {"\"\xed\xa0\x80\"", "line 1, column 2: byte 0xed is not UTF-8"},
+    {"\"\xe0\x80\x80\"", "line 1, column 2: byte 0xe0 is not UTF-8"},
+    {"\"\xf0\x80\x80\x80\"", "line 1, column 2: byte 0xf0 is not UTF-8"},
+    {"\"\xf4\x90\x80\x80\"", "line 1, column 2: byte 0xf4 is not UTF-8"},
+    {"\"\xf5\x80\x80\x80\"", "line 1, column 2: byte 0xf5 is not UTF-8"},
+    {"\"\xe2\x82\"", "line 1, column 2: byte 0xe2 is not UTF-8"},
+    {"\"\xe2\x82", "line 1, column 2: byte 0xe2 is not UTF-8"},
+    {"\"\u00e9\"\n\n  \u20ac", "line 3, column 3: expected the end, found \"€\""},
+    {"[\"\u20ac\u20ac\", x]", "line 1, column 8: expected a value, found \"x\""},
 };
 
 static void malformed_texts_say_where(void **state) {
@@ -151,12 +148,11 @@ static void a_nul_byte_is_no_end(void **state) {
   (void)state;
   parsed p;
   assert_fails(parse("1\0", 2, &p), JSON_SYNTAX,
-               "line 1, column 2 (byte 1): found byte 0x00, wanted the end of the text");
+               "line 1, column 2: expected the end, found byte 0x00");
   discard(&p);
   assert_fails(
       parse("\"\\\0\"", 4, &p), JSON_SYNTAX,
-      "line 1, column 3 (byte 2): found byte 0x00, wanted one of \" \\ / b f n r t u after "
-      "the backslash");
+      "line 1, column 3: expected one of \" \\ / b f n r t u after the backslash, found byte 0x00");
   discard(&p);
 }
 
@@ -190,11 +186,11 @@ static void duplicate_keys_are_refused(void **state) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"{\"a\":1,\"a\":2}", "line 1, column 8 (byte 7): key \"a\" is in this object already"},
+      {"{\"a\":1,\"a\":2}", "line 1, column 8: key \"a\" is in this object already"},
       {"{\"a\":{\"b\":1,\"c\":2,\"\\u0062\":3}}",
-       "line 1, column 19 (byte 18): key \"b\" is in this object already"},
+       "line 1, column 19: key \"b\" is in this object already"},
       {"{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\n\"7\":1,\"8\":1,\"9\":[0],\"7\":1}",
-       "line 2, column 21 (byte 58): key \"7\" is in this object already"},
+       "line 2, column 21: key \"7\" is in this object already"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     parsed p;
@@ -473,7 +469,7 @@ static void files_are_read(void **state) {
   tsr_json_destroy(doc);
   test_allocation_sweep(read_once, path);
   char message[200];
-  sprintf(message, "%s: line 2, column 2 (byte 3): found ']', wanted the end of the text", path);
+  sprintf(message, "%s:2:2: expected the end, found \"]\"", path);
   assert_fails(tsr_json_read_file(write_file(path, "[\n]]"), &doc), JSON_SYNTAX, message);
   unlink(path);
   sprintf(message, "%s: No such file or directory", path);

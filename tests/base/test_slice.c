@@ -72,18 +72,17 @@ static const struct {
     {"..., ...", TSR_CAUSE_SYNTAX, "slice \"..., ...\": \"...\" stands twice"},
     {"::0", TSR_CAUSE_BAD_ARGUMENT, "slice \"::0\": a step of 0"},
     {"a", TSR_CAUSE_SYNTAX,
-     "slice \"a\": wanted an index, a range as 0:4 or \"...\" at byte 0, found \"a\""},
-    {"[0", TSR_CAUSE_SYNTAX, "slice \"[0\": wanted ']' at byte 2, found the end"},
+     "slice: column 1: expected an index, a range as 0:4 or \"...\", found \"a\""},
+    {"[0", TSR_CAUSE_SYNTAX, "slice: column 3: expected \"]\", found the end"},
     {"[", TSR_CAUSE_SYNTAX,
-     "slice \"[\": wanted an index, a range as 0:4 or \"...\" at byte 1, found the end"},
-    {"0]", TSR_CAUSE_SYNTAX, "slice \"0]\": wanted the end at byte 1, found \"]\""},
-    {"..", TSR_CAUSE_SYNTAX, "slice \"..\": wanted '.' at byte 2, found the end"},
-    {"0:1:2:3", TSR_CAUSE_SYNTAX, "slice \"0:1:2:3\": wanted the end at byte 5, found \":3\""},
+     "slice: column 2: expected an index, a range as 0:4 or \"...\", found the end"},
+    {"0]", TSR_CAUSE_SYNTAX, "slice: column 2: expected the end, found \"]\""},
+    {"..", TSR_CAUSE_SYNTAX, "slice: column 3: expected \".\", found the end"},
+    {"0:1:2:3", TSR_CAUSE_SYNTAX, "slice: column 6: expected the end, found \":\""},
     {",", TSR_CAUSE_SYNTAX,
-     "slice \",\": wanted an index, a range as 0:4 or \"...\" at byte 0, found \",\""},
+     "slice: column 1: expected an index, a range as 0:4 or \"...\", found \",\""},
     {"99999999999999999999", TSR_CAUSE_SYNTAX,
-     "slice \"99999999999999999999\": wanted an integer of 64 bits at byte 0, found "
-     "\"999999999999...\""},
+     "slice: column 1: expected an integer of 64 bits, found \"99999999999999999999\""},
 };
 
 static void what_is_no_slice_is_refused(void **state) {

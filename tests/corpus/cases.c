@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "corpus/corpus.h"
 #include "format/fsck_report.h"
@@ -40,8 +41,8 @@ corpus_answer corpus_ask(const corpus_kind *kind, const corpus_folder *folder) {
   tsr_status status = kind->open(&where, &warnings);
   result.refused = status || (kind->report && warnings.length);
   if (status)
-    tsr_text_addf(&said, "%s: %s", tsr_cause_slug(tsr_status_cause(status)),
-                  tsr_status_text(status));
+    tsr_text_addf(&said, "%s: %.*s", tsr_cause_slug(tsr_status_cause(status)),
+                  TSR_STATUS_LINE(status));
   else if (kind->report)
     tsr_text_add(&said, tsr_text_string(&warnings));
   else

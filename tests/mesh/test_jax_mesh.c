@@ -91,7 +91,7 @@ static void failures_say_what_is_wrong(void **state) {
     tsr_device_array array = {.rank = -1};
     tsr_status status =
         create(failures[i].machine, failures[i].shape, failures[i].rank, &options, &array);
-    assert_string_equal(tsr_status_text(status), failures[i].message);
+    assert_message(status, failures[i].message);
     assert_int_equal(tsr_status_cause(status), failures[i].cause);
     assert_int_equal(array.rank, -1);
     tsr_status_free(status);

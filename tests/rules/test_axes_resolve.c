@@ -19,7 +19,7 @@ static void check(const resolving *row, const tsr_axis_registry *registry) {
   tsr_logical_names names = names_of(row->names), found = {0};
   tsr_status status = tsr_axes_resolve(axes, registry, &names, row->mode, &found);
   if (status)
-    assert_string_equal(tsr_status_text(status), row->wanted);
+    assert_message(status, row->wanted);
   else
     assert_names(&found, row->wanted);
   tsr_status_free(status);

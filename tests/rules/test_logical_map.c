@@ -194,7 +194,7 @@ static void check_constraint(const char *names, const char *rules, const char *m
   if (mesh_text) assert_ok(tsr_mesh_parse(mesh_text, NULL, &mesh));
   tsr_status status = tsr_logical_constrain(&list, made, mesh, fallback, &sharding);
   if (status)
-    assert_string_equal(tsr_status_text(status), wanted);
+    assert_message(status, wanted);
   else
     assert_spec(sharding ? tsr_spec_retain(tsr_sharding_spec(sharding)) : NULL, wanted);
   tsr_status_free(status);

@@ -92,8 +92,8 @@ static void texts_that_are_no_names_are_refused(void **state) {
   } cases[] = {
       {"", "an empty text; no names are written ()"},
       {"a, , b", "a mesh axis"},
-      {"a b", "wanted \",\" or the end"},
-      {"a, (b", "wanted \")\""},
+      {"a b", "names: column 3: expected \",\" or the end, found \"b\""},
+      {"a, (b", "names: column 6: expected \")\", found the end"},
       {"a, 3", "a mesh axis"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {

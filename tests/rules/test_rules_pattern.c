@@ -83,7 +83,7 @@ static void faults_are_found_at_creation(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_rules *rules = NULL;
     tsr_status status = tsr_rules_from_pattern(cases[i].text, &rules);
-    assert_string_equal(tsr_status_text(status), cases[i].message);
+    assert_message(status, cases[i].message);
     assert_int_equal(tsr_status_cause(status), cases[i].cause);
     assert_null(rules);
     tsr_status_free(status);

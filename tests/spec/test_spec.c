@@ -170,7 +170,7 @@ static void overlaps_are_refused(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_spec *spec = NULL;
     tsr_status status = tsr_spec_parse(cases[i].text, TSR_FORM_SHORT, &spec);
-    assert_string_equal(tsr_status_text(status), cases[i].message);
+    assert_message(status, cases[i].message);
     assert_true(tsr_cause_matches(tsr_status_cause(status), cases[i].slug));
     assert_null(spec);
     tsr_status_free(status);
@@ -246,7 +246,7 @@ static void senseless_parts_are_refused(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_status status = create_stage((tsr_stage){
         .kind = TSR_STAGE_PARTS, .axis_count = 1, .axes = &x, .count = 1, .parts = &cases[i].part});
-    assert_string_equal(tsr_status_text(status), cases[i].message);
+    assert_message(status, cases[i].message);
     assert_int_equal(tsr_status_cause(status), cases[i].cause);
     tsr_status_free(status);
   }

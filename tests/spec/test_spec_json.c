@@ -67,7 +67,8 @@ static void wrong_json_says_what_was_found(void **state) {
   assert_fails(from_json("[[\"x\", [\"y\"]]]", &spec), NESTED_TUPLE,
                "entry 0: a group inside a group, wanted an axis");
   assert_fails_with(from_json("[\"a\\u0000b\"]", &spec), SYNTAX, "zero byte");
-  assert_fails_with(from_json("\"x,\"", &spec), SYNTAX, "at column 3");
+  assert_fails_with(from_json("\"x,\"", &spec), SYNTAX,
+                    "spec: column 3: expected an axis, found the end");
 }
 
 static void sets_stand_beside_the_entries(void **state) {

@@ -27,11 +27,15 @@
 // The call fails with this cause and this message; frees the failure.
 #define assert_fails(call, cause, message) \
   test_assert_fails((call), TSR_CAUSE_##cause, (message), __FILE__, __LINE__)
+// The failure has this message. Without line breaks in `message`, the lines below the failure's
+// own, which show its place, do not count.
+#define assert_message(status, message) test_assert_message((status), (message), __FILE__, __LINE__)
 // The call fails with this cause and a message that contains `part`.
 #define assert_fails_with(call, cause, part) \
   test_assert_fails_with((call), TSR_CAUSE_##cause, (part), __FILE__, __LINE__)
 
 void test_assert_ok(tsr_status status, const char *call, const char *file, int line);
+void test_assert_message(tsr_status status, const char *message, const char *file, int line);
 void test_assert_fails(tsr_status status, tsr_cause cause, const char *message, const char *file,
                        int line);
 void test_assert_fails_with(tsr_status status, tsr_cause cause, const char *part, const char *file,
