@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/cursor.h"
 #include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
 #include "tessera/compat/eformer_mesh.h"
@@ -48,37 +49,39 @@ tsr_status tsr_python_int(const char *text, size_t length, int64_t *out_value) {
 
 // ---- the text ----
 
-typedef struct span {
+typedef struct mesh_word {
   const char *start;
   size_t length;
-} span;
+} mesh_word;
 
 // Sizes in the order of the text, and for each the name it belongs to.
-typedef struct reading {
+typedef struct mesh_sizes {
   const char *const *names;
   int name_count, count;
   int64_t sizes[TSR_MAX_AXES];
   const char *chosen[TSR_MAX_AXES];
-} reading;
+} mesh_sizes;
 
 // The piece up to the next separator; moves `rest` behind it, to NULL at the end.
-static span next_piece(const char **rest, char separator) {
+static mesh_word next_piece(const char **rest, char separator) {
   const char *start = *rest, *end = strchr(start, separator);
   *rest = end ? end + 1 : NULL;
-  return (span){start, end ? (size_t)(end - start) : strlen(start)};
+  return (mesh_word){start, end ? (size_t)(end - start) : strlen(start)};
 }
 
-static const char *find_name(const reading *found, span name) {
+static const char *find_name(const mesh_sizes *found, mesh_word name) {
   for (int i = 0; i < found->name_count; i++)
     if (strlen(found->names[i]) == name.length && !memcmp(found->names[i], name.start, name.length))
       return found->names[i];
   return NULL;
 }
 
-static tsr_status read_named(reading *found, span piece, const char **out_name, int64_t *out_size) {
+static tsr_status read_named(mesh_sizes *found, mesh_word piece, const char **out_name,
+                             int64_t *out_size) {
   const char *colon = memchr(piece.start, ':', piece.length);
-  const span name = {piece.start, colon ? (size_t)(colon - piece.start) : 0};
-  const span size = {colon ? colon + 1 : piece.start, piece.length - name.length - (colon ? 1 : 0)};
+  const mesh_word name = {piece.start, colon ? (size_t)(colon - piece.start) : 0};
+  const mesh_word size = {colon ? colon + 1 : piece.start,
+                          piece.length - name.length - (colon ? 1 : 0)};
   if (!colon || memchr(size.start, ':', size.length))
     return tsr_fail(SYNTAX, "\"%.*s\" is not name:size", (int)piece.length, piece.start);
   *out_name = find_name(found, name);
@@ -88,10 +91,11 @@ static tsr_status read_named(reading *found, span piece, const char **out_name, 
   return tsr_python_int(size.start, size.length, out_size);
 }
 
-static tsr_status read_pieces(reading *found, const char *text) {
-  const bool named = strchr(text, ':');
-  for (const char *rest = text; rest;) {
-    const span piece = next_piece(&rest, ',');
+static tsr_status read_pieces(mesh_sizes *found, tsr_cursor *cursor) {
+  const bool named = strchr(cursor->start, ':');
+  for (const char *rest = cursor->start; rest;) {
+    cursor->at = rest;
+    const mesh_word piece = next_piece(&rest, ',');
     const char *name = NULL;
     int64_t size = 0;
     if (named) {
@@ -109,7 +113,7 @@ static tsr_status read_pieces(reading *found, const char *text) {
   return NULL;
 }
 
-static tsr_status check_names(const reading *found, bool named) {
+static tsr_status check_names(const mesh_sizes *found, bool named) {
   for (int i = 0; named && i < found->name_count; i++) {
     bool used = false;
     for (int k = 0; k < found->count && k < TSR_MAX_AXES; k++)
@@ -124,9 +128,10 @@ static tsr_status check_names(const reading *found, bool named) {
 
 tsr_status tsr_eformer_parse_mesh(const tsr_topology *topology, const char *text,
                                   const char *const *names, int name_count, tsr_mesh **out_mesh) {
-  reading found = {.names = names, .name_count = name_count};
-  TSR_TRY_NOTE(read_pieces(&found, text), "mesh \"%s\"", text);
-  TSR_TRY_NOTE(check_names(&found, strchr(text, ':')), "mesh \"%s\"", text);
+  mesh_sizes found = {.names = names, .name_count = name_count};
+  tsr_cursor cursor = TSR_CURSOR("mesh", text);
+  TSR_TRY(tsr_cursor_place_missing(&cursor, read_pieces(&found, &cursor)));
+  TSR_TRY(tsr_cursor_note(&cursor, check_names(&found, strchr(text, ':'))));
   const tsr_eformer_mesh_options options = {.size = sizeof options,
                                             .axis_dims = found.sizes,
                                             .axis_dim_count = found.count,

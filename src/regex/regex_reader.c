@@ -1,9 +1,10 @@
-// A pattern as a row of characters and escapes, and how a fault in it is told.
+// A pattern as characters and escapes, and failures with Python's words and their column.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/utf8.h"
 #include "regex/regex_syntax.h"
 
@@ -35,23 +36,16 @@ bool tsr_regex_take(tsr_regex_reader *in, char c) {
   return true;
 }
 
-static int column_of(const char *start, const char *at) {
-  int column = 1;
-  for (; start < at; start++) column += ((unsigned char)*start & 0xC0) != 0x80;
-  return column;
-}
-
 tsr_status tsr_regex_fail_at(const tsr_regex_reader *in, tsr_cause cause, const char *at,
                              const char *file, int line, const char *format, ...) {
+  const tsr_cursor cursor = {.name = "pattern", .start = in->start, .at = at};
   va_list args;
   va_start(args, format);
   char *words = NULL;
   if (vasprintf(&words, format, args) < 0) words = NULL;
   va_end(args);
-  tsr_status status = words
-                          ? tsr_fail_at(cause, file, line, "at column %d of the pattern \"%s\": %s",
-                                        column_of(in->start, at), in->start, words)
-                          : tsr_fail(NO_MEMORY, "a message");
+  tsr_status status = words ? tsr_cursor_fail_at(&cursor, cause, file, line, "%s", words)
+                            : tsr_fail(NO_MEMORY, "a message");
   free(words);
   return status;
 }
@@ -62,8 +56,7 @@ tsr_status tsr_regex_check_text(const tsr_regex_reader *in) {
   while (left) {
     const size_t length = tsr_utf8_length(at, left);
     if (!length)
-      return tsr_fail(BAD_REGEX, "a pattern that is not UTF-8, at byte %zu",
-                      (size_t)(at - in->start));
+      return tsr_regex_fail(in, at, "byte 0x%02x is not UTF-8", (unsigned)(unsigned char)*at);
     at += length;
     left -= length;
   }

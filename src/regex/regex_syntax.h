@@ -58,7 +58,7 @@ tsr_regex_token tsr_regex_peek(const tsr_regex_reader *in);
 tsr_regex_token tsr_regex_get(tsr_regex_reader *in);
 bool tsr_regex_take(tsr_regex_reader *in, char c);  // if it comes next, not escaped
 
-// BAD_REGEX about the place `at`: "at column 3 of "a**": multiple repeat".
+// BAD_REGEX about the place `at`: "pattern: column 3: multiple repeat".
 #define tsr_regex_fail(in, at, ...) \
   tsr_regex_fail_at(in, TSR_CAUSE_BAD_REGEX, at, __FILE__, __LINE__, __VA_ARGS__)
 #define tsr_regex_unsupported(in, at, ...) \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/file.h"
 #include "base/text_internal.h"
 #include "json/json.h"
@@ -55,32 +56,33 @@ void tsr_logical_rules_to_json(const tsr_logical_rules *rules, tsr_json_writer *
 
 // ---- text ----
 
-// `name -> entry`, blanks and comments aside; an empty line is none.
-static tsr_status read_line(tsr_logical_list *list, const char *text, const char *file, int line) {
-  tsr_cursor cursor = TSR_CURSOR("rule", text);
+// `name -> entry`, up to the end of the line; an empty line is no rule.
+static tsr_status read_line(tsr_logical_list *list, tsr_cursor *cursor, const char *file,
+                            int line) {
   tsr_logical_rule rule = {.file = file, .line = line};
   bool quoted = false;
-  if (!tsr_cursor_peek(&cursor) || tsr_cursor_peek(&cursor) == '#') return NULL;
-  TSR_TRY(tsr_entry_read_name(&list->memory, &cursor, "a logical name", &rule.name, &quoted));
-  tsr_cursor arrow = cursor;
-  if (!tsr_cursor_take(&arrow, '-') || *arrow.at != '>')
-    return tsr_cursor_expected(&cursor, "\"->\"");
-  cursor.at = arrow.at + 1;
-  TSR_TRY(tsr_entry_read(&list->memory, &cursor, &rule.entry));
-  if (tsr_cursor_peek(&cursor) && tsr_cursor_peek(&cursor) != '#')
-    return tsr_cursor_expected(&cursor, "the end of the line");
-  return tsr_logical_list_add(list, &rule);
+  const char first = tsr_cursor_peek(cursor);
+  if (!first || first == '\n') return NULL;
+  TSR_TRY(tsr_entry_read_name(&list->memory, cursor, "a logical name", &rule.name, &quoted));
+  if (!tsr_cursor_take_word(cursor, "->")) return tsr_cursor_expected(cursor, "\"->\"");
+  TSR_TRY(tsr_entry_read(&list->memory, cursor, &rule.entry));
+  const char last = tsr_cursor_peek(cursor);
+  if (last && last != '\n') return tsr_cursor_expected(cursor, "the end of the line");
+  return tsr_cursor_place_missing(cursor, tsr_logical_list_add(list, &rule));
 }
 
 static tsr_status read_lines(tsr_logical_list *list, const char *text, const char *name) {
+  tsr_cursor cursor = {.name = name,
+                       .start = text,
+                       .at = text,
+                       .lines = true,
+                       .ends_matter = true,
+                       .hash_comments = true};
   const char *file = NULL;
   TSR_TRY(tsr_name_copy(&list->memory, name, strlen(name), &file));
-  for (int line = 1; *text; line++) {
-    const size_t length = strcspn(text, "\n");
-    const char *copy = tsr_arena_copy(&list->memory, text, length);
-    if (!copy) return tsr_fail(NO_MEMORY, "a line of %zu bytes", length);
-    TSR_TRY_NOTE(read_line(list, copy, file, line), "%s:%d", name, line);
-    text += length + (text[length] == '\n');
+  for (int line = 1; *cursor.at; line++) {
+    TSR_TRY(read_line(list, &cursor, file, line));
+    if (*cursor.at) cursor.at++;
   }
   return NULL;
 }
@@ -112,24 +114,11 @@ static tsr_status read_json(const char *path, tsr_logical_rules **out_rules) {
   return tsr_note(status, "%s", path);
 }
 
-static tsr_status check_text(const char *path, const char *bytes, size_t length) {
-  const char *zero = length ? memchr(bytes, '\0', length) : NULL;
-  return zero ? tsr_fail(SYNTAX, "%s: a zero byte at byte %zu, wanted text", path,
-                         (size_t)(zero - bytes))
-              : NULL;
-}
-
 tsr_status tsr_logical_rules_read(const char *path, tsr_logical_rules **out_rules) {
   if (tsr_ends_with(path, ".json")) return read_json(path, out_rules);
-  char *bytes = NULL;
-  size_t length = 0;
-  TSR_TRY(tsr_file_read(path, &bytes, &length));
-  tsr_status status = check_text(path, bytes, length);
-  char *text = status ? NULL : strndup(bytes, length);
-  if (!status)
-    status = text ? tsr_logical_rules_parse(text, path, out_rules)
-                  : tsr_fail(NO_MEMORY, "a file of %zu bytes", length);
+  char *text = NULL;
+  TSR_TRY(tsr_file_read_text(path, &text));
+  const tsr_status status = tsr_logical_rules_parse(text, path, out_rules);
   free(text);
-  free(bytes);
   return status;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
 #include "tessera/engine/topology.h"
@@ -45,34 +46,34 @@ typedef struct synthetic {
 } synthetic;
 
 // A piece of the text.
-typedef struct span {
+typedef struct topology_word {
   const char *start;
   int length;
-} span;
+} topology_word;
 
-#define SPAN(s) (s).length, (s).start  // for "%.*s"
+#define WORD(s) (s).length, (s).start  // for "%.*s"
 
-static bool span_is(span s, const char *word) {
+static bool word_is(topology_word s, const char *word) {
   return strlen(word) == (size_t)s.length && !strncmp(s.start, word, (size_t)s.length);
 }
 
 // The part up to `separator`, which is skipped; `*rest` starts at NULL once nothing is left.
-static span cut_at(span *rest, char separator) {
+static topology_word cut_at(topology_word *rest, char separator) {
   const char *end = memchr(rest->start, separator, (size_t)rest->length);
-  const span head = {rest->start, end ? (int)(end - rest->start) : rest->length};
-  *rest = end ? (span){end + 1, rest->length - head.length - 1} : (span){NULL, 0};
+  const topology_word head = {rest->start, end ? (int)(end - rest->start) : rest->length};
+  *rest = end ? (topology_word){end + 1, rest->length - head.length - 1} : (topology_word){NULL, 0};
   return head;
 }
 
 // Starts a suggestion for a piece of the text, copied to `out_word` to end it with '\0'.
-static tsr_suggestion suggest_for(span s, char out_word[64]) {
+static tsr_suggestion suggest_for(topology_word s, char out_word[64]) {
   const size_t length = s.length < 63 ? (size_t)s.length : 63;
   memcpy(out_word, s.start, length);
   out_word[length] = '\0';
   return tsr_suggestion_for(out_word);
 }
 
-static bool read_number(span s, int64_t most, int64_t *out_number) {
+static bool read_number(topology_word s, int64_t most, int64_t *out_number) {
   int64_t number = 0;
   for (int i = 0; i < s.length; i++) {
     if (!isdigit((unsigned char)s.start[i])) return false;
@@ -84,18 +85,18 @@ static bool read_number(span s, int64_t most, int64_t *out_number) {
 }
 
 // "4x4x8" into as many numbers of at least `least`; gives how many there were.
-static tsr_status read_sizes(span text, const char *what, int64_t least, int most_count,
+static tsr_status read_sizes(topology_word text, const char *what, int64_t least, int most_count,
                              int64_t *out_sizes, int *out_count) {
-  span rest = text;
+  topology_word rest = text;
   int count = 0;
   while (rest.start) {
-    const span part = cut_at(&rest, 'x');
+    const topology_word part = cut_at(&rest, 'x');
     int64_t size = 0;
     if (!read_number(part, MOST_DEVICES, &size) || size < least)
       return tsr_fail(SYNTAX, "%s: \"%.*s\" in \"%.*s\" is not a number from %lld to %d", what,
-                      SPAN(part), SPAN(text), (long long)least, MOST_DEVICES);
+                      WORD(part), WORD(text), (long long)least, MOST_DEVICES);
     if (count == most_count)
-      return tsr_fail(SYNTAX, "%s: \"%.*s\" has more than %d numbers", what, SPAN(text),
+      return tsr_fail(SYNTAX, "%s: \"%.*s\" has more than %d numbers", what, WORD(text),
                       most_count);
     out_sizes[count++] = size;
   }
@@ -103,10 +104,10 @@ static tsr_status read_sizes(span text, const char *what, int64_t least, int mos
   return NULL;
 }
 
-static tsr_status read_count(span value, const char *what, int64_t *out_count) {
+static tsr_status read_count(topology_word value, const char *what, int64_t *out_count) {
   int64_t count = 0;
   if (!read_number(value, MOST_DEVICES, &count) || count < 1)
-    return tsr_fail(SYNTAX, "%s: \"%.*s\" is not a number from 1 to %d", what, SPAN(value),
+    return tsr_fail(SYNTAX, "%s: \"%.*s\" is not a number from 1 to %d", what, WORD(value),
                     MOST_DEVICES);
   *out_count = count;
   return NULL;
@@ -114,16 +115,16 @@ static tsr_status read_count(span value, const char *what, int64_t *out_count) {
 
 // ---- fields ----
 
-static tsr_status read_slices(synthetic *recipe, span value) {
+static tsr_status read_slices(synthetic *recipe, topology_word value) {
   recipe->sliced = true;
   return read_count(value, "slices", &recipe->slices);
 }
 
-static tsr_status read_cores(synthetic *recipe, span value) {
+static tsr_status read_cores(synthetic *recipe, topology_word value) {
   return read_count(value, "cores", &recipe->cores);
 }
 
-static tsr_status read_hosts(synthetic *recipe, span value) {
+static tsr_status read_hosts(synthetic *recipe, topology_word value) {
   int64_t host[3] = {1, 1, 1};
   int count = 0;
   TSR_TRY(read_sizes(value, "hosts", 1, 3, host, &count));
@@ -131,14 +132,14 @@ static tsr_status read_hosts(synthetic *recipe, span value) {
   return NULL;
 }
 
-static tsr_status read_origin(synthetic *recipe, span value) {
+static tsr_status read_origin(synthetic *recipe, topology_word value) {
   int count = 0;
   return read_sizes(value, "origin", 0, 3, recipe->origin, &count);
 }
 
-static tsr_status read_order(synthetic *recipe, span value) {
+static tsr_status read_order(synthetic *recipe, topology_word value) {
   for (int i = 0; i < ORDER_COUNT; i++)
-    if (span_is(value, order_names[i])) {
+    if (word_is(value, order_names[i])) {
       recipe->order = (list_order)i;
       return NULL;
     }
@@ -147,12 +148,12 @@ static tsr_status read_order(synthetic *recipe, span value) {
   for (int i = 0; i < ORDER_COUNT; i++) tsr_suggestion_offer(&near, order_names[i]);
   return tsr_fail(
       SYNTAX, "order: \"%.*s\" is not one of host, id, coords, reversed, shuffled" TSR_DID_YOU_MEAN,
-      SPAN(value), TSR_SUGGESTED(near));
+      WORD(value), TSR_SUGGESTED(near));
 }
 
-static tsr_status read_memory(synthetic *recipe, span value) {
+static tsr_status read_memory(synthetic *recipe, topology_word value) {
   static const char units[] = "KMGT";
-  span number = value;
+  topology_word number = value;
   int shift = 0;
   if (number.length && (number.start[number.length - 1] == 'B')) number.length--;
   const char unit = number.length ? number.start[number.length - 1] : '\0';
@@ -160,19 +161,19 @@ static tsr_status read_memory(synthetic *recipe, span value) {
   if (found) shift = 10 * (int)(found - units + 1), number.length--;
   int64_t amount = 0;
   if (!read_number(number, INT64_MAX >> shift, &amount) || amount < 1)
-    return tsr_fail(SYNTAX, "memory: \"%.*s\" is not a number of bytes such as 16G", SPAN(value));
+    return tsr_fail(SYNTAX, "memory: \"%.*s\" is not a number of bytes such as 16G", WORD(value));
   recipe->memory = amount << shift;
   return NULL;
 }
 
-static tsr_status read_wrap(synthetic *recipe, span value) {
+static tsr_status read_wrap(synthetic *recipe, topology_word value) {
   recipe->has_wrap = true;
-  if (span_is(value, "none")) return NULL;
+  if (word_is(value, "none")) return NULL;
   for (int i = 0; i < value.length; i++) {
     const char *axis = memchr("xyz", value.start[i], 3);
     if (!axis)
       return tsr_fail(SYNTAX, "wrap: \"%.*s\" is not made of the letters x, y, z, nor \"none\"",
-                      SPAN(value));
+                      WORD(value));
     recipe->wrap[axis - "xyz"] = true;
   }
   return value.length ? NULL : tsr_fail(SYNTAX, "wrap: nothing given, wanted axes or \"none\"");
@@ -180,7 +181,7 @@ static tsr_status read_wrap(synthetic *recipe, span value) {
 
 static const struct {
   const char *name;
-  tsr_status (*read)(synthetic *recipe, span value);
+  tsr_status (*read)(synthetic *recipe, topology_word value);
   bool needs_torus;
 } fields[] = {
     {"slices", read_slices, false}, {"memory", read_memory, false}, {"order", read_order, false},
@@ -189,29 +190,29 @@ static const struct {
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
-static tsr_status fail_field(span name) {
+static tsr_status fail_field(topology_word name) {
   char word[64];
   tsr_suggestion near = suggest_for(name, word);
   for (int i = 0; i < FIELD_COUNT; i++) tsr_suggestion_offer(&near, fields[i].name);
   return tsr_fail(SYNTAX,
                   "field \"%.*s\" is not one of slices, memory, order, hosts, cores, origin, "
                   "wrap" TSR_DID_YOU_MEAN,
-                  SPAN(name), TSR_SUGGESTED(near));
+                  WORD(name), TSR_SUGGESTED(near));
 }
 
 // `*seen` has a bit for each field that was given.
-static tsr_status read_field(synthetic *recipe, span text, unsigned *seen) {
-  span value = text;
-  const span name = cut_at(&value, '=');
+static tsr_status read_field(synthetic *recipe, topology_word text, unsigned *seen) {
+  topology_word value = text;
+  const topology_word name = cut_at(&value, '=');
   if (!value.start)
-    return tsr_fail(SYNTAX, "field \"%.*s\" has no value, wanted name=value", SPAN(text));
+    return tsr_fail(SYNTAX, "field \"%.*s\" has no value, wanted name=value", WORD(text));
   for (int i = 0; i < FIELD_COUNT; i++) {
-    if (!span_is(name, fields[i].name)) continue;
-    if (*seen & 1u << i) return tsr_fail(SYNTAX, "field \"%.*s\" is given twice", SPAN(name));
+    if (!word_is(name, fields[i].name)) continue;
+    if (*seen & 1u << i) return tsr_fail(SYNTAX, "field \"%.*s\" is given twice", WORD(name));
     if (fields[i].needs_torus && recipe->kind->platform != TSR_PLATFORM_TPU)
       return tsr_fail(SYNTAX,
                       "field \"%.*s\" is for TPUs, whose chips have coordinates; %s has none",
-                      SPAN(name), tsr_platform_name(recipe->kind->platform));
+                      WORD(name), tsr_platform_name(recipe->kind->platform));
     *seen |= 1u << i;
     return fields[i].read(recipe, value);
   }
@@ -220,7 +221,7 @@ static tsr_status read_field(synthetic *recipe, span text, unsigned *seen) {
 
 // ---- kind and sizes ----
 
-static tsr_status fail_kind(tsr_platform platform, span name) {
+static tsr_status fail_kind(tsr_platform platform, topology_word name) {
   char aliases[MOST_ALIASES][16], word[64];
   const int count = tsr_kind_aliases(platform, aliases, MOST_ALIASES);
   tsr_suggestion near = suggest_for(name, word);
@@ -232,34 +233,35 @@ static tsr_status fail_kind(tsr_platform platform, span name) {
   tsr_status status = tsr_text_check(&list);
   if (!status)
     status = tsr_fail(UNKNOWN_DEVICE_KIND, "%s kind \"%.*s\" is not one of %s" TSR_DID_YOU_MEAN,
-                      tsr_platform_name(platform), SPAN(name), tsr_text_string(&list),
+                      tsr_platform_name(platform), WORD(name), tsr_text_string(&list),
                       TSR_SUGGESTED(near));
   tsr_text_deinit(&list);
   return status;
 }
 
-static tsr_status find_kind(tsr_platform platform, span alias, const tsr_device_kind **out_kind) {
+static tsr_status find_kind(tsr_platform platform, topology_word alias,
+                            const tsr_device_kind **out_kind) {
   *out_kind = tsr_kind_find(platform, alias.start, (size_t)alias.length);
   return *out_kind ? NULL : fail_kind(platform, alias);
 }
 
 // What stands before the first ':': "cpu", "gpu", or "tpu-" and a kind.
-static tsr_status read_machine(span machine, synthetic *recipe) {
-  if (span_is(machine, "cpu") || span_is(machine, "gpu")) {
-    const bool cpu = span_is(machine, "cpu");
+static tsr_status read_machine(topology_word machine, synthetic *recipe) {
+  if (word_is(machine, "cpu") || word_is(machine, "gpu")) {
+    const bool cpu = word_is(machine, "cpu");
     recipe->kind =
         cpu ? tsr_kind_of(TSR_PLATFORM_CPU, "cpu") : tsr_kind_of(TSR_PLATFORM_GPU, "NVIDIA A100");
     return NULL;
   }
   if (machine.length > 4 && !strncmp(machine.start, "tpu-", 4))
-    return find_kind(TSR_PLATFORM_TPU, (span){machine.start + 4, machine.length - 4},
+    return find_kind(TSR_PLATFORM_TPU, (topology_word){machine.start + 4, machine.length - 4},
                      &recipe->kind);
-  if (span_is(machine, "tpu")) return tsr_fail(SYNTAX, "\"tpu\" needs a kind, as in tpu-v4");
+  if (word_is(machine, "tpu")) return tsr_fail(SYNTAX, "\"tpu\" needs a kind, as in tpu-v4");
   return tsr_fail(UNKNOWN_PLATFORM, "\"%.*s\" is not a machine, wanted cpu, gpu or tpu-<kind> (%s)",
-                  SPAN(machine), "as in cpu:8, gpu:4x8 or tpu-v4:4x4x4");
+                  WORD(machine), "as in cpu:8, gpu:4x8 or tpu-v4:4x4x4");
 }
 
-static tsr_status read_extent(span text, synthetic *recipe) {
+static tsr_status read_extent(topology_word text, synthetic *recipe) {
   const bool torus = recipe->kind->platform == TSR_PLATFORM_TPU;
   int64_t sizes[3] = {1, 1, 1};
   int count = 0;
@@ -267,7 +269,7 @@ static tsr_status read_extent(span text, synthetic *recipe) {
   if (torus && count == 1)
     return tsr_fail(SYNTAX,
                     "sizes: \"%.*s\" is one number, wanted x by y or x by y by z, as in %lldx1",
-                    SPAN(text), (long long)sizes[0]);
+                    WORD(text), (long long)sizes[0]);
   if (torus) {
     memcpy(recipe->sizes, sizes, sizeof sizes);
     memcpy(recipe->host, recipe->kind->host, sizeof recipe->host);
@@ -281,27 +283,30 @@ static tsr_status read_extent(span text, synthetic *recipe) {
   return NULL;
 }
 
-static tsr_status read_recipe(const char *text, synthetic *out) {
-  synthetic recipe = {0};
-  span rest = {text, (int)strlen(text)};
-  TSR_TRY(read_machine(cut_at(&rest, ':'), &recipe));
-  if (!rest.start)
-    return tsr_fail(SYNTAX, "no sizes, wanted %s",
-                    recipe.kind->platform == TSR_PLATFORM_TPU
-                        ? "x by y by z after a ':', as in :4x4x4"
-                        : "hosts by devices after a ':', as in :4x8");
-  TSR_TRY(read_extent(cut_at(&rest, ':'), &recipe));
+// Reads the fields, each from where `cursor` is set to.
+static tsr_status read_fields(tsr_cursor *cursor, synthetic *recipe) {
+  const char *text = cursor->start;
+  topology_word rest = {text, (int)strlen(text)};
+  TSR_TRY(read_machine(cut_at(&rest, ':'), recipe));
+  if (!rest.start) {
+    cursor->at += strlen(text);
+    return tsr_cursor_expected(cursor, recipe->kind->platform == TSR_PLATFORM_TPU
+                                           ? "x by y by z after a \":\", as in :4x4x4"
+                                           : "hosts by devices after a \":\", as in :4x8");
+  }
+  cursor->at = rest.start;
+  TSR_TRY(read_extent(cut_at(&rest, ':'), recipe));
   unsigned seen = 0;
   for (bool first = true; rest.start; first = false) {
-    const span field = cut_at(&rest, ':');
-    const bool names_kind = first && recipe.kind->platform == TSR_PLATFORM_GPU &&
+    cursor->at = rest.start;
+    const topology_word field = cut_at(&rest, ':');
+    const bool names_kind = first && recipe->kind->platform == TSR_PLATFORM_GPU &&
                             !memchr(field.start, '=', (size_t)field.length);
     if (names_kind)
-      TSR_TRY(find_kind(TSR_PLATFORM_GPU, field, &recipe.kind));
+      TSR_TRY(find_kind(TSR_PLATFORM_GPU, field, &recipe->kind));
     else
-      TSR_TRY(read_field(&recipe, field, &seen));
+      TSR_TRY(read_field(recipe, field, &seen));
   }
-  *out = recipe;
   return NULL;
 }
 
@@ -432,9 +437,9 @@ static tsr_status carry_out(const synthetic *recipe, tsr_topology **out_topology
 }
 
 tsr_status tsr_topology_parse(const char *text, tsr_topology **out_topology) {
-  synthetic recipe;
+  synthetic recipe = {0};
+  tsr_cursor cursor = TSR_CURSOR("topology", text);
   if (strnlen(text, 1024) == 1024) return tsr_fail(SYNTAX, "topology text of more than 1023 bytes");
-  TSR_TRY_NOTE(read_recipe(text, &recipe), "topology \"%s\"", text);
-  TSR_TRY_NOTE(carry_out(&recipe, out_topology), "topology \"%s\"", text);
-  return NULL;
+  TSR_TRY(tsr_cursor_place_missing(&cursor, read_fields(&cursor, &recipe)));
+  return tsr_cursor_note(&cursor, carry_out(&recipe, out_topology));
 }

@@ -58,25 +58,24 @@ static void bad_expressions_are_refused(void **state) {
     const char *message;
   } cases[] = {
       {"tp/parts({intermediate})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1: in {intermediate}: the fact \"intermediate\" is not known; it is intermediate_size in "
-       "the model's config.json, or give it with tsr_fact intermediate=N"},
+       "f:1:6: in {intermediate}: the fact \"intermediate\" is not known; it is intermediate_size "
+       "in the model's config.json, or give it with tsr_fact intermediate=N"},
       {"tp/parts({tp})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1: in {tp}: the size of axis \"tp\" is not known; give a mesh, or tsr_fact tp=N"},
+       "f:1:6: in {tp}: the size of axis \"tp\" is not known; give a mesh, or tsr_fact tp=N"},
       {"tp/parts({kv_haeds})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1: in {kv_haeds}: there is no fact \"kv_haeds\"; give it with tsr_fact kv_haeds=N; did "
-       "you "
-       "mean \"kv_heads\"?"},
+       "f:1:6: in {kv_haeds}: there is no fact \"kv_haeds\"; give it with tsr_fact kv_haeds=N; did "
+       "you mean \"kv_heads\"?"},
       {"tp/parts({heads/3})", TSR_CAUSE_INDIVISIBLE,
-       "f:1: in {heads/3}: 32 / 3 leaves a remainder"},
-      {"tp/parts({1/0})", TSR_CAUSE_DIVISION_BY_ZERO, "f:1: in {1/0}: 1 / 0"},
-      {"tp/parts({big*2})", TSR_CAUSE_OVERFLOW, "f:1: in {big*2}: a value beyond 64 bits"},
-      {"tp/parts({big+1})", TSR_CAUSE_OVERFLOW, "f:1: in {big+1}: a value beyond 64 bits"},
-      {"tp/parts({-big-2})", TSR_CAUSE_OVERFLOW, "f:1: in {-big-2}: a value beyond 64 bits"},
+       "f:1:6: in {heads/3}: 32 / 3 leaves a remainder"},
+      {"tp/parts({1/0})", TSR_CAUSE_DIVISION_BY_ZERO, "f:1:6: in {1/0}: 1 / 0"},
+      {"tp/parts({big*2})", TSR_CAUSE_OVERFLOW, "f:1:6: in {big*2}: a value beyond 64 bits"},
+      {"tp/parts({big+1})", TSR_CAUSE_OVERFLOW, "f:1:6: in {big+1}: a value beyond 64 bits"},
+      {"tp/parts({-big-2})", TSR_CAUSE_OVERFLOW, "f:1:6: in {-big-2}: a value beyond 64 bits"},
       {"tp/parts({(-big-1)/-1})", TSR_CAUSE_OVERFLOW,
-       "f:1: in {(-big-1)/-1}: a value beyond 64 bits"},
+       "f:1:6: in {(-big-1)/-1}: a value beyond 64 bits"},
       {"tp/parts({sqrt(4, 2)})", TSR_CAUSE_SYNTAX,
-       "f:1: in {sqrt(4, 2)}: there is no function sqrt, only min, max and ceil_div"},
-      {"tp/parts({heads", TSR_CAUSE_SYNTAX, "f:1: a { without its } in \"tp/parts({heads\""},
+       "f:1:6: in {sqrt(4, 2)}: there is no function sqrt, only min, max and ceil_div"},
+      {"tp/parts({heads", TSR_CAUSE_SYNTAX, "f:1:6: a { without its } in \"tp/parts({heads\""},
       {"tp/parts({})", TSR_CAUSE_SYNTAX, NULL},
       {"tp/parts({1 2})", TSR_CAUSE_SYNTAX, NULL},
       {"tp/parts({(1})", TSR_CAUSE_SYNTAX, NULL},

@@ -60,17 +60,16 @@ static void faults_in_text_name_line_and_column(void **state) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"a -> x\nb - > y", "f:2: rule: column 3: expected \"->\", found \"-\""},
-      {"a", "f:1: rule: column 2: expected \"->\", found the end"},
-      {"a -> ", "f:1: rule: column 6: expected a mesh axis, found the end"},
-      {"\n\na -> x y", "f:3: rule: column 8: expected the end of the line, found \"y\""},
-      {"a -> x,y", "f:1: rule: column 7: expected the end of the line, found \",\""},
-      {"a -> (x", "f:1: rule: column 8: expected \")\", found the end"},
-      {"a -> x+", "f:1: rule: column 8: expected a mesh axis, found the end"},
-      {"-> x", "f:1: rule: column 1: expected a logical name, found \"->\""},
-      {"\"a -> x", "f:1: rule: column 1: the string has no closing quote"},
-      {"\"\\q\" -> x",
-       "f:1: rule: column 2: expected one of the escapes \\\" \\\\ \\n \\t \\r \\xHH"},
+      {"a -> x\nb - > y", "f:2:3: expected \"->\", found \"-\""},
+      {"a", "f:1:2: expected \"->\", found the end"},
+      {"a -> ", "f:1:6: expected a mesh axis, found the end"},
+      {"\n\na -> x y", "f:3:8: expected the end of the line, found \"y\""},
+      {"a -> x,y", "f:1:7: expected the end of the line, found \",\""},
+      {"a -> (x", "f:1:8: expected \")\", found the end"},
+      {"a -> x+", "f:1:8: expected a mesh axis, found the end"},
+      {"-> x", "f:1:1: expected a logical name, found \"->\""},
+      {"\"a -> x", "f:1:1: the string has no closing quote"},
+      {"\"\\q\" -> x", "f:1:2: expected one of the escapes \\\" \\\\ \\n \\t \\r \\xHH"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_logical_rules *rules = NULL;
@@ -78,7 +77,8 @@ static void faults_in_text_name_line_and_column(void **state) {
     assert_null(rules);
   }
   tsr_logical_rules *unnamed = NULL;
-  assert_fails_with(tsr_logical_rules_parse("batch data", NULL, &unnamed), SYNTAX, "rules:1: ");
+  assert_fails_with(tsr_logical_rules_parse("batch data", NULL, &unnamed), SYNTAX,
+                    "rules:1:7: expected \"->\", found \"data\"");
 }
 
 static void rules_know_where_they_stand(void **state) {
@@ -350,7 +350,8 @@ static void files_hold_text_or_json(void **state) {
   tsr_logical_rules_release(b);
   write_file(text, "a\0> x", 5);
   write_file(json, "[3]", 3);
-  assert_fails_with(tsr_logical_rules_read(text, &a), SYNTAX, "a zero byte at byte 1, wanted text");
+  assert_fails_with(tsr_logical_rules_read(text, &a), SYNTAX,
+                    "/a.rules: byte 1 is zero, expected text");
   assert_fails_with(tsr_logical_rules_read(json, &a), JSON_KIND, "a.json: in rule 0: ");
   write_file(json, "[3", 2);
   assert_fails_with(tsr_logical_rules_read(json, &a), JSON_SYNTAX, "a.json");

@@ -68,7 +68,7 @@ static void broken_patterns_are_found_at_once(void **state) {
   assert_ok(tsr_spec_parse("a", TSR_FORM_SHORT, &spec));
   const tsr_rule broken[] = {{.pattern = ".*", .spec = spec}, {.pattern = "((", .spec = spec}};
   assert_fails(tsr_rules_create(broken, 2, &rules), BAD_REGEX,
-               "rule 1: at column 2 of the pattern \"((\": missing ), unterminated group");
+               "rule 1: pattern: column 2: missing ), unterminated group");
   const tsr_rule empty[] = {{.pattern = NULL, .spec = spec}, {.pattern = "a", .spec = NULL}};
   assert_fails(tsr_rules_create(empty, 1, &rules), BAD_ARGUMENT, "rule 0 has no pattern");
   assert_fails(tsr_rules_create(empty + 1, 1, &rules), BAD_ARGUMENT, "rule 0 has no spec");

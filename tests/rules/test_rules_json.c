@@ -67,7 +67,7 @@ static void bad_rules_are_named(void **state) {
       {"[[\"a\",[],{\"line\":-1}]]", TSR_CAUSE_BAD_ARGUMENT, "rule 0: line -1"},
       {"[[\"a\\u0000\",[]]]", TSR_CAUSE_SYNTAX, "rule 0: a pattern with a zero byte"},
       {"[[\"a\",\"x{\"]]", TSR_CAUSE_SYNTAX, "rule 0: a { without its }"},
-      {"[[\"*\",[]]]", TSR_CAUSE_BAD_REGEX, "rule 0: at column 1"},
+      {"[[\"*\",[]]]", TSR_CAUSE_BAD_REGEX, "rule 0: pattern: column 1: nothing to repeat"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_rules *rules = NULL;

@@ -75,10 +75,8 @@ static void faults_are_found_at_creation(void **state) {
       {"w->a++b", TSR_CAUSE_SYNTAX, "piece 0: an axis without a name in the group \"a++b\""},
       {"(a->x", TSR_CAUSE_BAD_REGEX, "piece 0: a bracket that is not closed in \"(a->x\""},
       {"[a->x", TSR_CAUSE_BAD_REGEX, "piece 0: a bracket that is not closed in \"[a->x\""},
-      {"b->x,*a->y", TSR_CAUSE_BAD_REGEX,
-       "rule 1: at column 1 of the pattern \"*a\": nothing to repeat"},
-      {"a)->x", TSR_CAUSE_BAD_REGEX,
-       "rule 0: at column 2 of the pattern \"a)\": unbalanced parenthesis"},
+      {"b->x,*a->y", TSR_CAUSE_BAD_REGEX, "rule 1: pattern: column 1: nothing to repeat"},
+      {"a)->x", TSR_CAUSE_BAD_REGEX, "rule 0: pattern: column 2: unbalanced parenthesis"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_rules *rules = NULL;

@@ -75,30 +75,28 @@ static void bad_lines_are_named(void **state) {
     tsr_cause cause;
     const char *message;
   } cases[] = {
-      {"a -> x\nfoo", TSR_CAUSE_SYNTAX, "f:2: wanted \"pattern -> spec\", found no \" -> \""},
-      {"a -> x\n\n** -> y", TSR_CAUSE_BAD_REGEX,
-       "f:3: at column 1 of the pattern \"**\": nothing to repeat"},
-      {"a ->", TSR_CAUSE_SYNTAX,
-       "f:1: spec: column 1: an empty text; the empty spec is written ()"},
-      {"a -> \"x", TSR_CAUSE_SYNTAX, "f:1: a spec with a \" that is not closed"},
+      {"a -> x\nfoo", TSR_CAUSE_SYNTAX, "f:2:4: expected \" -> \", found the end"},
+      {"a -> x\n\n** -> y", TSR_CAUSE_BAD_REGEX, "f:3: pattern: column 1: nothing to repeat"},
+      {"a ->", TSR_CAUSE_SYNTAX, "f:1:5: an empty text; the empty spec is written ()"},
+      {"a -> \"x", TSR_CAUSE_SYNTAX, "f:1:1: the spec has a \" that is not closed"},
       {"\"a\\q\" -> x", TSR_CAUSE_JSON_SYNTAX, NULL},
-      {"\"a\\u0000\" -> x", TSR_CAUSE_SYNTAX, "f:1: a pattern with a zero byte; write \\x00"},
-      {"include x.rules", TSR_CAUSE_UNSUPPORTED, "f:1: include works in files only"},
+      {"\"a\\u0000\" -> x", TSR_CAUSE_SYNTAX, "f:1:1: a pattern with a zero byte; write \\x00"},
+      {"include x.rules", TSR_CAUSE_UNSUPPORTED, "f:1:1: include works in files only"},
       {"together a over", TSR_CAUSE_SYNTAX,
-       "f:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
+       "f:1:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
       {"together a by tp", TSR_CAUSE_SYNTAX,
-       "f:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
+       "f:1:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
       {"together a over tp fsdp", TSR_CAUSE_SYNTAX,
-       "f:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
+       "f:1:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
       {"together a/b over tp", TSR_CAUSE_BAD_ARGUMENT,
-       "f:1: the group \"a/b\" is no word of letters, digits, _, - and ."},
+       "f:1:1: the group \"a/b\" is no word of letters, digits, _, - and ."},
       {"together a over \"\"", TSR_CAUSE_BAD_ARGUMENT,
-       "f:1: a group wants a name and an axis, as in attention over tp"},
+       "f:1:1: a group wants a name and an axis, as in attention over tp"},
       {"together a over tp\nx -> tp\ntogether b over tp", TSR_CAUSE_SYNTAX,
-       "f:3: the group of line 1 has no end yet"},
-      {"x -> tp\ntogether a over tp", TSR_CAUSE_SYNTAX, "f:2: a group without its end"},
-      {"x -> tp\nend", TSR_CAUSE_SYNTAX, "f:2: end without \"together NAME over AXIS\""},
-      {"together a over tp\nend of it", TSR_CAUSE_SYNTAX, "f:2: nothing follows end"},
+       "f:3:1: the group of line 1 has no end yet"},
+      {"x -> tp\ntogether a over tp", TSR_CAUSE_SYNTAX, "f:2:10: the group has no end"},
+      {"x -> tp\nend", TSR_CAUSE_SYNTAX, "f:2:1: end without \"together NAME over AXIS\""},
+      {"together a over tp\nend of it", TSR_CAUSE_SYNTAX, "f:2:1: nothing follows end"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     tsr_rules *rules = NULL;
@@ -315,7 +313,7 @@ static void faults_in_files_name_the_way_to_them(void **state) {
   write_file(&f, "a.rules", "\ninclude b.rules\n");
   write_file(&f, "b.rules", "x -> y\nnothing\n");
   snprintf(message, sizeof message,
-           "%s/a.rules:2: %s/b.rules:2: wanted \"pattern -> spec\", found no \" -> \"", f.path,
+           "%s/a.rules:2: %s/b.rules:2:8: expected \" -> \", found the end of the line", f.path,
            f.path);
   assert_fails(tsr_rules_read(path_in(&f, "a.rules", path), NULL, &rules), SYNTAX, message);
   write_file(&f, "b.rules", "x -> y\ninclude a.rules\n");
@@ -328,10 +326,11 @@ static void faults_in_files_name_the_way_to_them(void **state) {
   assert_fails_with(tsr_rules_read(path_in(&f, "self.rules", path), NULL, &rules), INCLUDE_CYCLE,
                     "more than 16 files within one another: ");
   write_file(&f, "b.rules", "include missing.rules\n");
-  assert_fails_with(tsr_rules_read(path_in(&f, "b.rules", path), NULL, &rules), IO, "b.rules:1: ");
+  assert_fails_with(tsr_rules_read(path_in(&f, "b.rules", path), NULL, &rules), IO,
+                    "/b.rules:1:9: ");
   write_file(&f, "b.rules", "include  \n");
   assert_fails_with(tsr_rules_read(path_in(&f, "b.rules", path), NULL, &rules), SYNTAX,
-                    "b.rules:1: include wants the name of a file");
+                    "/b.rules:1:1: include wants the name of a file");
   write_file(&f, "c.json", "{}");
   assert_fails_with(tsr_rules_read(path_in(&f, "c.json", path), NULL, &rules), JSON_KIND,
                     "rules must be a list of [pattern, spec]");

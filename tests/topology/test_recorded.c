@@ -205,7 +205,7 @@ static void what_is_neither_is_explained(void **state) {
   assert_fails(tsr_topology_open("pod", &topology), UNKNOWN_PLATFORM,
                "\"pod\" is neither a machine (cpu:8, gpu:4x8, tpu-v4:4x4x4, machine) nor a file");
   assert_fails(tsr_topology_open("cpu:0", &topology), SYNTAX,
-               "topology \"cpu:0\": sizes: \"0\" in \"0\" is not a number from 1 to 1048576");
+               "topology: column 5: sizes: \"0\" in \"0\" is not a number from 1 to 1048576");
   assert_fails_with(tsr_topology_open("no/such/file.json", &topology), IO, "no/such/file.json");
 }
 

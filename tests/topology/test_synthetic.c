@@ -116,61 +116,71 @@ static void orders_only_permute(void **state) {
 static const struct {
   const char *text;
   tsr_cause cause;
-  const char *message;  // after `topology "<text>": `
+  const char *message;  // after the place, or after `topology "<text>": `
+  int column;           // 0 = the failure has no place
 } refusals[] = {
     {"", TSR_CAUSE_UNKNOWN_PLATFORM,
-     "\"\" is not a machine, wanted cpu, gpu or tpu-<kind> (as in cpu:8, gpu:4x8 or tpu-v4:4x4x4)"},
+     "\"\" is not a machine, wanted cpu, gpu or tpu-<kind> (as in cpu:8, gpu:4x8 or tpu-v4:4x4x4)",
+     1},
     {"npu:4", TSR_CAUSE_UNKNOWN_PLATFORM,
      "\"npu\" is not a machine, wanted cpu, gpu or tpu-<kind> (as in cpu:8, gpu:4x8 or "
-     "tpu-v4:4x4x4)"},
-    {"tpu:4x4", TSR_CAUSE_SYNTAX, "\"tpu\" needs a kind, as in tpu-v4"},
-    {"tpu-v5:4x4:order", TSR_CAUSE_SYNTAX, "field \"order\" has no value, wanted name=value"},
+     "tpu-v4:4x4x4)",
+     1},
+    {"tpu:4x4", TSR_CAUSE_SYNTAX, "\"tpu\" needs a kind, as in tpu-v4", 1},
+    {"tpu-v5:4x4:order", TSR_CAUSE_SYNTAX, "field \"order\" has no value, wanted name=value", 12},
     {"tpu-v4i2:4x4", TSR_CAUSE_UNKNOWN_DEVICE_KIND,
-     "tpu kind \"v4i2\" is not one of v2, v3, v4, v4-lite, v5-lite, v5e, v5p, v5, v6e, 7x, 7, 8i"},
+     "tpu kind \"v4i2\" is not one of v2, v3, v4, v4-lite, v5-lite, v5e, v5p, v5, v6e, 7x, 7, 8i",
+     1},
     {"tpu-v6-lit:4x4", TSR_CAUSE_UNKNOWN_DEVICE_KIND,
      "tpu kind \"v6-lit\" is not one of v2, v3, v4, v4-lite, v5-lite, v5e, v5p, v5, v6e, 7x, 7, "
-     "8i; did you mean \"v4-lite\"?"},
+     "8i; did you mean \"v4-lite\"?",
+     1},
     {"gpu:4x8:h1000", TSR_CAUSE_UNKNOWN_DEVICE_KIND,
-     "gpu kind \"h1000\" is not one of a100, h100, h200, b200, mi300x; did you mean \"h100\"?"},
-    {"cpu", TSR_CAUSE_SYNTAX, "no sizes, wanted hosts by devices after a ':', as in :4x8"},
-    {"tpu-v4", TSR_CAUSE_SYNTAX, "no sizes, wanted x by y by z after a ':', as in :4x4x4"},
+     "gpu kind \"h1000\" is not one of a100, h100, h200, b200, mi300x; did you mean \"h100\"?", 9},
+    {"cpu", TSR_CAUSE_SYNTAX, "expected hosts by devices after a \":\", as in :4x8, found the end",
+     4},
+    {"tpu-v4", TSR_CAUSE_SYNTAX, "expected x by y by z after a \":\", as in :4x4x4, found the end",
+     7},
     {"tpu-v4:8", TSR_CAUSE_SYNTAX,
-     "sizes: \"8\" is one number, wanted x by y or x by y by z, as in 8x1"},
-    {"cpu:", TSR_CAUSE_SYNTAX, "sizes: \"\" in \"\" " SIZES_1048576},
-    {"cpu:4x", TSR_CAUSE_SYNTAX, "sizes: \"\" in \"4x\" " SIZES_1048576},
-    {"cpu:0", TSR_CAUSE_SYNTAX, "sizes: \"0\" in \"0\" " SIZES_1048576},
-    {"cpu:-4", TSR_CAUSE_SYNTAX, "sizes: \"-4\" in \"-4\" " SIZES_1048576},
+     "sizes: \"8\" is one number, wanted x by y or x by y by z, as in 8x1", 8},
+    {"cpu:", TSR_CAUSE_SYNTAX, "sizes: \"\" in \"\" " SIZES_1048576, 5},
+    {"cpu:4x", TSR_CAUSE_SYNTAX, "sizes: \"\" in \"4x\" " SIZES_1048576, 5},
+    {"cpu:0", TSR_CAUSE_SYNTAX, "sizes: \"0\" in \"0\" " SIZES_1048576, 5},
+    {"cpu:-4", TSR_CAUSE_SYNTAX, "sizes: \"-4\" in \"-4\" " SIZES_1048576, 5},
     {"cpu:99999999999999999999", TSR_CAUSE_SYNTAX,
-     "sizes: \"99999999999999999999\" in \"99999999999999999999\" " SIZES_1048576},
-    {"cpu:2x2x2", TSR_CAUSE_SYNTAX, "sizes: \"2x2x2\" has more than 2 numbers"},
-    {"tpu-v4:2x2x2x2", TSR_CAUSE_SYNTAX, "sizes: \"2x2x2x2\" has more than 3 numbers"},
-    {"tpu-v4:1024x1024x2", TSR_CAUSE_TOO_LARGE, "more than 1048576 devices"},
+     "sizes: \"99999999999999999999\" in \"99999999999999999999\" " SIZES_1048576, 5},
+    {"cpu:2x2x2", TSR_CAUSE_SYNTAX, "sizes: \"2x2x2\" has more than 2 numbers", 5},
+    {"tpu-v4:2x2x2x2", TSR_CAUSE_SYNTAX, "sizes: \"2x2x2x2\" has more than 3 numbers", 8},
+    {"tpu-v4:1024x1024x2", TSR_CAUSE_TOO_LARGE, "more than 1048576 devices", 0},
     {"tpu-v4:1048576x1048576x1048576:slices=1048576:cores=1048576", TSR_CAUSE_TOO_LARGE,
-     "more than 1048576 devices"},
+     "more than 1048576 devices", 0},
     {"tpu-v4:2x2:slice=2", TSR_CAUSE_SYNTAX,
      "field \"slice\" is not one of slices, memory, order, hosts, cores, origin, wrap; did you "
      "mean "
-     "\"slices\"?"},
+     "\"slices\"?",
+     12},
     {"tpu-v4:2x2:colour=2", TSR_CAUSE_SYNTAX,
-     "field \"colour\" is not one of slices, memory, order, hosts, cores, origin, wrap"},
-    {"cpu:4:h100", TSR_CAUSE_SYNTAX, "field \"h100\" has no value, wanted name=value"},
-    {"cpu:4:slices=2:slices=3", TSR_CAUSE_SYNTAX, "field \"slices\" is given twice"},
-    {"cpu:4:slices=0", TSR_CAUSE_SYNTAX, "slices: \"0\" " SIZES_1048576},
+     "field \"colour\" is not one of slices, memory, order, hosts, cores, origin, wrap", 12},
+    {"cpu:4:h100", TSR_CAUSE_SYNTAX, "field \"h100\" has no value, wanted name=value", 7},
+    {"cpu:4:slices=2:slices=3", TSR_CAUSE_SYNTAX, "field \"slices\" is given twice", 16},
+    {"cpu:4:slices=0", TSR_CAUSE_SYNTAX, "slices: \"0\" " SIZES_1048576, 7},
     {"cpu:4:hosts=2x2", TSR_CAUSE_SYNTAX,
-     "field \"hosts\" is for TPUs, whose chips have coordinates; cpu has none"},
+     "field \"hosts\" is for TPUs, whose chips have coordinates; cpu has none", 7},
     {"tpu-v4:2x2:order=shufled", TSR_CAUSE_SYNTAX,
      "order: \"shufled\" is not one of host, id, coords, reversed, shuffled; did you mean "
-     "\"shuffled\"?"},
+     "\"shuffled\"?",
+     12},
     {"tpu-v4:2x2:memory=lots", TSR_CAUSE_SYNTAX,
-     "memory: \"lots\" is not a number of bytes such as 16G"},
-    {"tpu-v4:2x2:memory=", TSR_CAUSE_SYNTAX, "memory: \"\" is not a number of bytes such as 16G"},
+     "memory: \"lots\" is not a number of bytes such as 16G", 12},
+    {"tpu-v4:2x2:memory=", TSR_CAUSE_SYNTAX, "memory: \"\" is not a number of bytes such as 16G",
+     12},
     {"tpu-v4:2x2:memory=9999999999T", TSR_CAUSE_SYNTAX,
-     "memory: \"9999999999T\" is not a number of bytes such as 16G"},
+     "memory: \"9999999999T\" is not a number of bytes such as 16G", 12},
     {"tpu-v4:2x2:wrap=xq", TSR_CAUSE_SYNTAX,
-     "wrap: \"xq\" is not made of the letters x, y, z, nor \"none\""},
-    {"tpu-v4:2x2:wrap=", TSR_CAUSE_SYNTAX, "wrap: nothing given, wanted axes or \"none\""},
-    {"tpu-v4:2x2:cores=two", TSR_CAUSE_SYNTAX, "cores: \"two\" " SIZES_1048576},
-    {"tpu-v4:2x2:hosts=0x1", TSR_CAUSE_SYNTAX, "hosts: \"0\" in \"0x1\" " SIZES_1048576},
+     "wrap: \"xq\" is not made of the letters x, y, z, nor \"none\"", 12},
+    {"tpu-v4:2x2:wrap=", TSR_CAUSE_SYNTAX, "wrap: nothing given, wanted axes or \"none\"", 12},
+    {"tpu-v4:2x2:cores=two", TSR_CAUSE_SYNTAX, "cores: \"two\" " SIZES_1048576, 12},
+    {"tpu-v4:2x2:hosts=0x1", TSR_CAUSE_SYNTAX, "hosts: \"0\" in \"0x1\" " SIZES_1048576, 12},
 };
 
 static void wrong_texts_are_explained(void **state) {
@@ -178,7 +188,10 @@ static void wrong_texts_are_explained(void **state) {
   for (size_t i = 0; i < COUNT_OF(refusals); i++) {
     tsr_topology *topology = NULL;
     tsr_text wanted = TSR_TEXT_EMPTY;
-    tsr_text_addf(&wanted, "topology \"%s\": %s", refusals[i].text, refusals[i].message);
+    if (refusals[i].column)
+      tsr_text_addf(&wanted, "topology: column %d: %s", refusals[i].column, refusals[i].message);
+    else
+      tsr_text_addf(&wanted, "topology \"%s\": %s", refusals[i].text, refusals[i].message);
     test_assert_fails(tsr_topology_parse(refusals[i].text, &topology), refusals[i].cause,
                       tsr_text_string(&wanted), __FILE__, __LINE__);
     assert_null(topology);
