@@ -10,34 +10,34 @@
 #include "tessera/compat/scope.h"
 #include "tessera/status.h"
 
-typedef struct holder {
+typedef struct scope_value {
   void *value;
   void (*release)(void *);
-} holder;
+} scope_value;
 
-typedef struct entry {
-  holder held;
+typedef struct scope_entry {
+  scope_value held;
   tsr_scope_kind kind;
   int outer;  // index + 1 of the next entry of this kind further out; 0 = none
-} entry;
+} scope_entry;
 
-typedef struct stack {
-  entry *entries;
+typedef struct scope_stack {
+  scope_entry *entries;
   int depth, capacity;
   int innermost[TSR_SCOPE_KIND_COUNT];  // index + 1; 0 = none
-  holder lasting[TSR_SCOPE_KIND_COUNT];
+  scope_value lasting[TSR_SCOPE_KIND_COUNT];
   bool watched;  // freed when the thread ends
-} stack;
+} scope_stack;
 
-static _Thread_local stack scopes;
+static _Thread_local scope_stack scopes;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_end;
 static int key_error;
 
-static void drop(holder *held) {
+static void drop(scope_value *held) {
   if (held->value && held->release) held->release(held->value);
-  *held = (holder){NULL, NULL};
+  *held = (scope_value){NULL, NULL};
 }
 
 static void leave_all(void *unused) {
@@ -45,7 +45,7 @@ static void leave_all(void *unused) {
   tsr_scope_leave(0);
   for (int kind = 0; kind < TSR_SCOPE_KIND_COUNT; kind++) drop(&scopes.lasting[kind]);
   free(scopes.entries);
-  scopes = (stack){0};
+  scopes = (scope_stack){0};
 }
 
 static void make_key(void) { key_error = pthread_key_create(&thread_end, leave_all); }
@@ -65,14 +65,14 @@ static tsr_status make_room(void) {
   if (scopes.capacity > INT_MAX / 2)
     return tsr_fail(TOO_LARGE, "%d scopes are entered and not left", scopes.depth);
   const int capacity = scopes.capacity ? scopes.capacity * 2 : 8;
-  entry *entries = realloc(scopes.entries, sizeof *entries * (size_t)capacity);
+  scope_entry *entries = realloc(scopes.entries, sizeof *entries * (size_t)capacity);
   if (!entries) return tsr_fail(NO_MEMORY, "%d scopes", capacity);
   scopes.entries = entries;
   scopes.capacity = capacity;
   return NULL;
 }
 
-static holder *innermost(tsr_scope_kind kind) {
+static scope_value *innermost(tsr_scope_kind kind) {
   const int place = scopes.innermost[kind];
   return place ? &scopes.entries[place - 1].held : &scopes.lasting[kind];
 }
@@ -82,7 +82,7 @@ tsr_status tsr_scope_enter(tsr_scope_kind kind, void *value, void (*release)(voi
   TSR_TRY(watch_thread());
   TSR_TRY(make_room());
   const int index = scopes.depth++;
-  scopes.entries[index] = (entry){{value, release}, kind, scopes.innermost[kind]};
+  scopes.entries[index] = (scope_entry){{value, release}, kind, scopes.innermost[kind]};
   scopes.innermost[kind] = index + 1;
   *out_scope = index;
   return NULL;
@@ -92,16 +92,16 @@ void *tsr_scope_current(tsr_scope_kind kind) { return innermost(kind)->value; }
 
 tsr_status tsr_scope_set(tsr_scope_kind kind, void *value, void (*release)(void *)) {
   TSR_TRY(watch_thread());
-  holder *held = innermost(kind);
-  holder old = *held;
-  *held = (holder){value, release};
+  scope_value *held = innermost(kind);
+  scope_value old = *held;
+  *held = (scope_value){value, release};
   drop(&old);  // last, since releasing it may run code that asks for the current value
   return NULL;
 }
 
 void tsr_scope_leave(tsr_scope scope) {
   while (scopes.depth > scope && scopes.depth > 0) {
-    entry left = scopes.entries[--scopes.depth];
+    scope_entry left = scopes.entries[--scopes.depth];
     scopes.innermost[left.kind] = left.outer;
     drop(&left.held);
   }

@@ -53,13 +53,13 @@ static void look_at_hidden(tsr_mapping *mapping, const tsr_map *map, const unsig
 
 // ---- companions ----
 
-typedef struct apart {
+typedef struct apart_search {
   tsr_mapping *mapping;
   const tsr_map *map;
   const unsigned char *used;
   int64_t *made;           // owned: of each source, a tensor that a line makes of it; -1 = none
   unsigned char *changed;  // owned: of each source, whether a line does more than rename it
-} apart;
+} apart_search;
 
 // A tensor that is another one under a new name.
 static bool is_renamed(const tsr_mapping *mapping, const tsr_mapped *mapped) {
@@ -74,7 +74,7 @@ static bool is_renamed(const tsr_mapping *mapping, const tsr_mapped *mapped) {
          tsr_map_piece_elements(&piece) == tsr_tensor_elements(tensor);
 }
 
-static tsr_status find_uses(apart *a) {
+static tsr_status find_uses(apart_search *a) {
   const int64_t count = tsr_tree_count(a->mapping->source);
   a->made = malloc(sizeof *a->made * (size_t)(count + 1));
   a->changed = calloc((size_t)count + 1, 1);
@@ -94,7 +94,7 @@ static tsr_status find_uses(apart *a) {
   return NULL;
 }
 
-static void note(const apart *a, int64_t taken, int64_t left) {
+static void note(const apart_search *a, int64_t taken, int64_t left) {
   const tsr_tree *source = a->mapping->source;
   const tsr_mapped *mapped = &a->mapping->items[a->made[taken]];
   tsr_text_addf(&a->mapping->apart,
@@ -105,13 +105,13 @@ static void note(const apart *a, int64_t taken, int64_t left) {
 }
 
 // Whether a line takes one of two tensors and none the other.
-static bool takes_one(const apart *a, int64_t taken, int64_t left) {
+static bool takes_one(const apart_search *a, int64_t taken, int64_t left) {
   return a->made[taken] >= 0 && a->used[left] == TSR_SOURCE_UNUSED;
 }
 
 // A weight takes its companions along, under whatever names. These may get new names by
 // themselves, unless nothing but names holds them together with the weight in one form.
-static void look_at(const apart *a, int64_t index) {
+static void look_at(const apart_search *a, int64_t index) {
   const tsr_tree *source = a->mapping->source;
   tsr_companion c = tsr_companion_find(source, index);
   const bool form = c.kind == TSR_COMPANION_WHOLE && !c.state;
@@ -125,7 +125,7 @@ static void look_at(const apart *a, int64_t index) {
 
 tsr_status tsr_mapping_find_apart(tsr_mapping *mapping, const tsr_map *map,
                                   const unsigned char *used, const tsr_map_hiddens *hiddens) {
-  apart a = {.mapping = mapping, .map = map, .used = used};
+  apart_search a = {.mapping = mapping, .map = map, .used = used};
   tsr_status status = find_uses(&a);
   for (int64_t i = 0; i < hiddens->count && !status && !mapping->apart.length; i++)
     look_at_hidden(mapping, map, used, &hiddens->items[i]);

@@ -13,7 +13,7 @@
 
 enum { MOST_GROUPS = 128 };
 
-typedef struct applying {
+typedef struct map_run {
   const tsr_map *map;
   tsr_map_world world;
   tsr_mapping *mapping;
@@ -27,13 +27,13 @@ typedef struct applying {
   int64_t part, first;
   int dim;
   int64_t part_count;  // while parts are counted
-} applying;
+} map_run;
 
-static tsr_status note_line(const applying *a, int line, tsr_status status) {
+static tsr_status note_line(const map_run *a, int line, tsr_status status) {
   return tsr_note(status, "%s:%d", a->map->name, line);
 }
 
-static tsr_status add_tensor(applying *a, const char *name, int line, int64_t order,
+static tsr_status add_tensor(map_run *a, const char *name, int line, int64_t order,
                              const tsr_made *made) {
   int64_t before = -1;
   TSR_TRY(tsr_mapping_add(a->mapping, name, line, order, made));
@@ -53,7 +53,7 @@ static tsr_status add_tensor(applying *a, const char *name, int line, int64_t or
 
 // ---- targets ----
 
-static tsr_status make_target(applying *a, const tsr_map_scope *scope, const tsr_made *made) {
+static tsr_status make_target(map_run *a, const tsr_map_scope *scope, const tsr_made *made) {
   const tsr_map_item *target = &a->rule->targets[0];
   tsr_text name = TSR_TEXT_EMPTY;
   tsr_status status = tsr_map_name_fill(scope, &target->name, &name);
@@ -65,7 +65,7 @@ static tsr_status make_target(applying *a, const tsr_map_scope *scope, const tsr
 
 // One turn of the loops left of the '=', if any: one tensor.
 static tsr_status make_one(void *context, tsr_map_scope *scope) {
-  applying *a = context;
+  map_run *a = context;
   tsr_made made = {0};
   a->world.first_source = -1;
   tsr_status status = tsr_map_evaluate(&a->world, a->rule->value, &made);
@@ -75,20 +75,20 @@ static tsr_status make_one(void *context, tsr_map_scope *scope) {
 }
 
 static tsr_status count_part(void *context, tsr_map_scope *scope) {
-  applying *a = context;
+  map_run *a = context;
   (void)scope;
   a->part_count++;
   return NULL;
 }
 
 typedef struct part_target {
-  applying *a;
+  map_run *a;
   const tsr_map_name *name;
 } part_target;
 
 static tsr_status make_part(void *context, tsr_map_scope *scope) {
   const part_target *target = context;
-  applying *a = target->a;
+  map_run *a = target->a;
   tsr_made part = {0};
   tsr_text name = TSR_TEXT_EMPTY;
   const bool unstack = a->rule->value->op == TSR_MAP_UNSTACK;
@@ -104,7 +104,7 @@ static tsr_status make_part(void *context, tsr_map_scope *scope) {
   return status;
 }
 
-static tsr_status each_target(applying *a, bool making) {
+static tsr_status each_target(map_run *a, bool making) {
   for (int i = 0; i < a->rule->target_count; i++) {
     const tsr_map_item *item = &a->rule->targets[i];
     part_target target = {a, &item->name};
@@ -114,7 +114,7 @@ static tsr_status each_target(applying *a, bool making) {
   return NULL;
 }
 
-static tsr_status take_parts(applying *a, const tsr_made *whole) {
+static tsr_status take_parts(map_run *a, const tsr_made *whole) {
   a->part_count = a->part = a->first = 0;
   TSR_TRY(each_target(a, false));
   if (a->part_count == 0) return tsr_fail(SYNTAX, "parts for no tensors");
@@ -129,7 +129,7 @@ static tsr_status take_parts(applying *a, const tsr_made *whole) {
   return status;
 }
 
-static tsr_status make_parts(applying *a) {
+static tsr_status make_parts(map_run *a) {
   tsr_made whole = {0};
   a->world.first_source = -1;
   tsr_status status = tsr_map_evaluate(&a->world, a->rule->value, &whole);
@@ -138,7 +138,7 @@ static tsr_status make_parts(applying *a) {
   return status;
 }
 
-static tsr_status make_targets(applying *a) {
+static tsr_status make_targets(map_run *a) {
   const tsr_map_rule *rule = a->rule;
   if (rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK) return make_parts(a);
   return tsr_map_loops_run(&a->world.scope, rule->targets->loops, rule->targets->loop_count,
@@ -156,11 +156,11 @@ static tsr_map_word word_of(const char *word, const char *text) {
   return result;
 }
 
-static void drop(applying *a, int64_t source) {
+static void drop(map_run *a, int64_t source) {
   if (!a->world.used[source]) a->world.used[source] = TSR_SOURCE_DROPPED;
 }
 
-static tsr_status use_match(applying *a, const char *path, const tsr_regex_group *groups,
+static tsr_status use_match(map_run *a, const char *path, const tsr_regex_group *groups,
                             int64_t source) {
   const tsr_map_rule *rule = a->rule;
   const int before = a->world.scope.count;
@@ -182,7 +182,7 @@ static tsr_status use_match(applying *a, const char *path, const tsr_regex_group
 }
 
 // Weights that the line is for, and that are there in another form only.
-static tsr_status match_hidden(applying *a, const tsr_regex *pattern, int groups) {
+static tsr_status match_hidden(map_run *a, const tsr_regex *pattern, int groups) {
   tsr_regex_group found[MOST_GROUPS];
   for (int64_t i = 0; i < a->hiddens.count; i++) {
     tsr_map_hidden *hidden = &a->hiddens.items[i];
@@ -194,7 +194,7 @@ static tsr_status match_hidden(applying *a, const tsr_regex *pattern, int groups
   return NULL;
 }
 
-static tsr_status match_all(applying *a, const tsr_regex *pattern, bool *out_any) {
+static tsr_status match_all(map_run *a, const tsr_regex *pattern, bool *out_any) {
   const int64_t count = tsr_tree_count(a->world.source);
   const int groups = tsr_regex_group_count(pattern);
   tsr_regex_group found[MOST_GROUPS];
@@ -221,7 +221,7 @@ static tsr_status push_loops(tsr_map_scope *scope, const tsr_map_item *item) {
 }
 
 // The loops around a rule's first name at their first turn, when it finds sources.
-static tsr_status push_first_turns(applying *a) {
+static tsr_status push_first_turns(map_run *a) {
   const tsr_map_expr *expr = a->rule->value;
   const bool parts = expr->op == TSR_MAP_SPLIT || expr->op == TSR_MAP_UNSTACK;
   if (a->rule->target_count && !parts) TSR_TRY(push_loops(&a->world.scope, a->rule->targets));
@@ -231,7 +231,7 @@ static tsr_status push_first_turns(applying *a) {
 }
 
 // A name with parts that are known only now, as {e} for e in 0..8.
-static tsr_status match_computed(applying *a, bool *out_any) {
+static tsr_status match_computed(map_run *a, bool *out_any) {
   const int before = a->world.scope.count;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_regex pattern = {0};
@@ -247,7 +247,7 @@ static tsr_status match_computed(applying *a, bool *out_any) {
 }
 
 // A rule without captures is used once, if its first source is there.
-static tsr_status match_plain(applying *a, bool *out_any) {
+static tsr_status match_plain(map_run *a, bool *out_any) {
   const int before = a->world.scope.count;
   tsr_text path = TSR_TEXT_EMPTY;
   int64_t source = -1;
@@ -267,7 +267,7 @@ static tsr_status match_plain(applying *a, bool *out_any) {
   return status;
 }
 
-static tsr_status apply_rule(applying *a) {
+static tsr_status apply_rule(map_run *a) {
   const tsr_map_rule *rule = a->rule;
   bool any = false;
   TSR_TRY(!rule->has_pattern ? match_plain(a, &any)
@@ -286,7 +286,7 @@ static tsr_status apply_rule(applying *a) {
 // ---- the rest ----
 
 // Under `only`: one line for all that is left out, with the first names.
-static void report_unused(applying *a) {
+static void report_unused(map_run *a) {
   enum { SHOWN = 3 };
   tsr_text *warnings = &a->mapping->warnings;
   const int64_t count = tsr_tree_count(a->world.source);
@@ -302,7 +302,7 @@ static void report_unused(applying *a) {
   tsr_text_addf(warnings, "%s\n", unused > shown ? ", ..." : "");
 }
 
-static tsr_status pass_over(applying *a) {
+static tsr_status pass_over(map_run *a) {
   const int64_t count = tsr_tree_count(a->world.source);
   for (int64_t i = 0; i < count; i++) {
     const tsr_tensor *tensor = tsr_tree_at(a->world.source, i);
@@ -317,7 +317,7 @@ static tsr_status pass_over(applying *a) {
 }
 
 // Facts of the caller, and what the map says itself where the caller says nothing.
-static tsr_status push_facts(applying *a, const tsr_map_options *options) {
+static tsr_status push_facts(map_run *a, const tsr_map_options *options) {
   tsr_map_scope *scope = &a->world.scope;
   for (int64_t i = 0; i < options->fact_count; i++)
     TSR_TRY(tsr_map_scope_push(scope, (tsr_map_word){.word = options->facts[i].name,
@@ -337,7 +337,7 @@ static tsr_status push_facts(applying *a, const tsr_map_options *options) {
   return NULL;
 }
 
-static tsr_status apply_all(applying *a, const tsr_map_options *options) {
+static tsr_status apply_all(map_run *a, const tsr_map_options *options) {
   TSR_TRY(push_facts(a, options));
   for (int i = 0; i < a->map->rule_count; i++) {
     a->rule = &a->map->rules[i];
@@ -356,7 +356,7 @@ static tsr_status apply_all(applying *a, const tsr_map_options *options) {
 
 tsr_status tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_map_options *options,
                          tsr_mapping **out_mapping) {
-  applying a = {.map = map, .world = {.source = source}};
+  map_run a = {.map = map, .world = {.source = source}};
   tsr_map_options read;
   TSR_TRY(tsr_sized_read(tsr_map_options, options, &read));
   if (read.fact_count < 0)

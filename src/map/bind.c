@@ -25,12 +25,12 @@ static bool is_fact(const tsr_map *map, const char *word) {
 }
 
 // Loops around the place that is being looked at, outermost last.
-typedef struct loops {
+typedef struct bound_loops {
   const tsr_map_item *item;
-  const struct loops *outer;
-} loops;
+  const struct bound_loops *outer;
+} bound_loops;
 
-static bool is_variable(const loops *around, const char *word) {
+static bool is_variable(const bound_loops *around, const char *word) {
   for (; around; around = around->outer)
     for (int i = 0; i < around->item->loop_count; i++)
       if (!strcmp(around->item->loops[i].variable, word)) return true;
@@ -103,7 +103,7 @@ static tsr_status check_number(const tsr_map_rule *rule, const char *number, con
 }
 
 // What is computed in the first name must be known before the search.
-static tsr_status check_computed(const tsr_map_rule *rule, const loops *around) {
+static tsr_status check_computed(const tsr_map_rule *rule, const bound_loops *around) {
   for (int i = 0; i < rule->first->count; i++)
     if (rule->first->parts[i].number)
       TSR_TRY(check_number(rule, rule->first->parts[i].number, rule->first->parts[i].number));
@@ -116,7 +116,7 @@ static tsr_status check_computed(const tsr_map_rule *rule, const loops *around) 
 }
 
 // The captures of the first name. What is neither plain nor a capture is known before the search.
-static tsr_status find_captures(tsr_map *map, tsr_map_rule *rule, const loops *around) {
+static tsr_status find_captures(tsr_map *map, tsr_map_rule *rule, const bound_loops *around) {
   int group = 1;
   for (int i = 0; i < rule->first->count; i++) {
     const tsr_name_part *part = &rule->first->parts[i];
@@ -151,7 +151,7 @@ tsr_status tsr_map_rule_pattern(const tsr_map_rule *rule, const tsr_map_scope *s
   return tsr_text_check(out);
 }
 
-static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const loops *around) {
+static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const bound_loops *around) {
   tsr_text text = TSR_TEXT_EMPTY;
   rule->captures = tsr_arena_zeros(&map->arena, MOST_CAPTURES, sizeof *rule->captures);
   rule->groups = tsr_arena_zeros(&map->arena, MOST_CAPTURES, sizeof *rule->groups);
@@ -168,8 +168,8 @@ static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const loops *ar
 
 // ---- the other names ----
 
-static tsr_status check_name(const tsr_map *map, const tsr_map_rule *rule, const loops *around,
-                             const tsr_map_name *name) {
+static tsr_status check_name(const tsr_map *map, const tsr_map_rule *rule,
+                             const bound_loops *around, const tsr_map_name *name) {
   for (int i = 0; i < name->count; i++) {
     const tsr_name_part *part = &name->parts[i];
     if (!part->word || name == rule->first) continue;
@@ -184,7 +184,8 @@ static tsr_status check_name(const tsr_map *map, const tsr_map_rule *rule, const
   return NULL;
 }
 
-static tsr_status check_loops(const tsr_map *map, const tsr_map_rule *rule, const loops *around) {
+static tsr_status check_loops(const tsr_map *map, const tsr_map_rule *rule,
+                              const bound_loops *around) {
   const tsr_map_item *item = around->item;
   for (int i = 0; i < item->loop_count; i++) {
     const char *variable = item->loops[i].variable;
@@ -198,11 +199,11 @@ static tsr_status check_loops(const tsr_map *map, const tsr_map_rule *rule, cons
   return NULL;
 }
 
-static tsr_status check_expr(const tsr_map *map, const tsr_map_rule *rule, const loops *around,
-                             const tsr_map_expr *expr) {
+static tsr_status check_expr(const tsr_map *map, const tsr_map_rule *rule,
+                             const bound_loops *around, const tsr_map_expr *expr) {
   if (expr->op == TSR_MAP_NAME) return check_name(map, rule, around, &expr->name);
   for (int i = 0; i < expr->item_count; i++) {
-    const loops inner = {&expr->items[i], around};
+    const bound_loops inner = {&expr->items[i], around};
     TSR_TRY(check_loops(map, rule, &inner));
     TSR_TRY(check_expr(map, rule, &inner, expr->items[i].expr));
   }
@@ -210,19 +211,19 @@ static tsr_status check_expr(const tsr_map *map, const tsr_map_rule *rule, const
 }
 
 // The loops around the first name.
-static tsr_status bind_first(tsr_map *map, tsr_map_rule *rule, const loops *around,
+static tsr_status bind_first(tsr_map *map, tsr_map_rule *rule, const bound_loops *around,
                              const tsr_map_expr *expr) {
   if (expr->op == TSR_MAP_NAME) {
     rule->first = &expr->name;
     return make_pattern(map, rule, around);
   }
-  const loops inner = {&expr->items[0], around};
+  const bound_loops inner = {&expr->items[0], around};
   return bind_first(map, rule, &inner, expr->items[0].expr);
 }
 
 static tsr_status check_targets(const tsr_map *map, const tsr_map_rule *rule) {
   for (int i = 0; i < rule->target_count; i++) {
-    const loops around = {&rule->targets[i], NULL};
+    const bound_loops around = {&rule->targets[i], NULL};
     TSR_TRY(check_loops(map, rule, &around));
     TSR_TRY(check_name(map, rule, &around, &rule->targets[i].name));
   }
@@ -234,8 +235,8 @@ tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule) {
   if (rule->target_count > 1 && !parts)
     return tsr_fail(SYNTAX, "%d names left of the '=' want split or unstack right of it",
                     rule->target_count);
-  const loops left = {rule->target_count ? rule->targets : NULL, NULL};
-  const loops *around = parts || !left.item ? NULL : &left;
+  const bound_loops left = {rule->target_count ? rule->targets : NULL, NULL};
+  const bound_loops *around = parts || !left.item ? NULL : &left;
   tsr_status status = bind_first(map, rule, around, rule->value);
   if (!status) status = check_expr(map, rule, around, rule->value);
   if (!status) status = check_targets(map, rule);

@@ -9,13 +9,13 @@
 #include "tessera/tree.h"
 
 // A map applied to one of the models.
-typedef struct trial {
+typedef struct map_trial {
   tsr_status status;     // owned
   tsr_mapping *mapping;  // owned; NULL = it does not apply
   bool acts;             // some line makes or drops something
   int64_t common;        // tensors that come out and are in the other model, with their shape
   int64_t matched;       // of these, those that a line makes
-} trial;
+} map_trial;
 
 static bool has_like(const tsr_tree *tree, const tsr_tensor *tensor) {
   const int64_t there = tsr_tree_find(tree, tensor->path);
@@ -24,9 +24,9 @@ static bool has_like(const tsr_tree *tree, const tsr_tensor *tensor) {
   return tsr_shape_equal(&a, &b);
 }
 
-static trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tree *other,
-                     const tsr_map_options *options) {
-  trial t = {0};
+static map_trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tree *other,
+                         const tsr_map_options *options) {
+  map_trial t = {0};
   t.status = tsr_map_apply(map, model, options, &t.mapping);
   if (t.status) return t;
   const tsr_tree *tree = tsr_mapping_tree(t.mapping);
@@ -42,11 +42,11 @@ static trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tree *
   return t;
 }
 
-static bool fits(const trial *t) { return t->acts && t->common > 0; }
+static bool fits(const map_trial *t) { return t->acts && t->common > 0; }
 
 // The model that the map is for; -1 = neither. That it does not apply to one is passed over only
 // where it makes something of the other that is there: otherwise someone should hear of it.
-static int choose(const trial trials[2]) {
+static int choose(const map_trial trials[2]) {
   for (int w = 0; w < 2; w++)
     if (trials[w].status && !(fits(&trials[!w]) && trials[!w].matched)) return -1;
   if (!fits(&trials[0]) || !fits(&trials[1]))
@@ -55,13 +55,13 @@ static int choose(const trial trials[2]) {
   return trials[0].common < trials[1].common;
 }
 
-static tsr_status take_status(trial *t) {
+static tsr_status take_status(map_trial *t) {
   tsr_status status = t->status;
   t->status = NULL;
   return status;
 }
 
-static tsr_status explain(trial trials[2]) {
+static tsr_status explain(map_trial trials[2]) {
   for (int w = 0; w < 2; w++)
     if (trials[w].status && !trials[!w].status)
       return tsr_note(take_status(&trials[w]), "applied to the %s", w ? "second" : "first");
@@ -83,7 +83,7 @@ static tsr_status explain(trial trials[2]) {
 tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const models[2],
                                    const tsr_map_options *const options[2], int64_t *out_which,
                                    tsr_mapping **out_mapping) {
-  trial trials[2];
+  map_trial trials[2];
   for (int w = 0; w < 2; w++)
     trials[w] = try_one(map, models[w], models[!w], options ? options[w] : NULL);
   tsr_status status = NULL;

@@ -81,15 +81,15 @@ static tsr_status make_source(tsr_map_world *world, const tsr_map_expr *expr, ts
 
 // ---- joining ----
 
-typedef struct joining {
+typedef struct join_state {
   tsr_map_world *world;
   const tsr_map_expr *expr, *operand;
   tsr_made *items;  // owned
   int64_t count, capacity;
-} joining;
+} join_state;
 
 static tsr_status evaluate_item(void *context, tsr_map_scope *scope) {
-  joining *j = context;
+  join_state *j = context;
   (void)scope;
   tsr_made *items = tsr_grow(j->items, j->count, &j->capacity, sizeof *items);
   if (!items) return tsr_fail(NO_MEMORY, "operands");
@@ -110,7 +110,7 @@ static tsr_status insert_dim(tsr_made *made, int dim) {
   return NULL;
 }
 
-static tsr_status check_alike(const joining *j, int64_t item, int dim) {
+static tsr_status check_alike(const join_state *j, int64_t item, int dim) {
   const tsr_made *first = &j->items[0], *made = &j->items[item];
   tsr_text a = TSR_TEXT_EMPTY, b = TSR_TEXT_EMPTY;
   bool alike = first->shape.rank == made->shape.rank;
@@ -132,7 +132,7 @@ static tsr_status check_alike(const joining *j, int64_t item, int dim) {
   return status;
 }
 
-static tsr_status place_items(joining *j, int dim, tsr_made *out) {
+static tsr_status place_items(join_state *j, int dim, tsr_made *out) {
   int64_t size = 0, at = 0;
   for (int64_t i = 0; i < j->count; i++) {
     TSR_TRY(check_alike(j, i, dim));
@@ -153,7 +153,7 @@ static tsr_status place_items(joining *j, int dim, tsr_made *out) {
   return NULL;
 }
 
-static tsr_status join_items(joining *j, tsr_made *out) {
+static tsr_status join_items(join_state *j, tsr_made *out) {
   const bool stack = j->expr->op == TSR_MAP_STACK;
   int dim = 0;
   for (int i = 0; i < j->expr->item_count; i++) {
@@ -171,7 +171,7 @@ static tsr_status join_items(joining *j, tsr_made *out) {
 }
 
 static tsr_status make_joined(tsr_map_world *world, const tsr_map_expr *expr, tsr_made *out) {
-  joining j = {.world = world, .expr = expr};
+  join_state j = {.world = world, .expr = expr};
   tsr_status status = join_items(&j, out);
   for (int64_t i = 0; i < j.count; i++) tsr_map_pieces_deinit(&j.items[i].pieces);
   free(j.items);

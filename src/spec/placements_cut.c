@@ -148,35 +148,35 @@ bool tsr_torch_cuts_nest(const tsr_torch_cuts *cuts, tsr_nest *out_nest) {
 
 // ---- pieces ----
 
-typedef struct run {
+typedef struct index_run {
   int64_t start, length;
-} run;
+} index_run;
 
 // What a device holds of the dimension: runs in the order in which they lie in its memory.
-typedef struct holding {
+typedef struct held_runs {
   int64_t total;
   int count;
-  run *runs;
-} holding;
+  index_run *runs;
+} held_runs;
 
-typedef struct cursor {
-  const holding *from;
+typedef struct holding_walk {
+  const held_runs *from;
   int at;
   int64_t before;  // elements in the runs before `at`
-} cursor;
+} holding_walk;
 
-static void append_run(holding *to, int64_t start, int64_t length) {
+static void append_run(held_runs *to, int64_t start, int64_t length) {
   if (to->count && to->runs[to->count - 1].start + to->runs[to->count - 1].length == start)
     to->runs[to->count - 1].length += length;
   else
-    to->runs[to->count++] = (run){start, length};
+    to->runs[to->count++] = (index_run){start, length};
   to->total += length;
 }
 
-// Copies elements [start, start + length) of a holding. Calls with one cursor go upward.
-static void copy_elements(cursor *from, int64_t start, int64_t length, holding *to) {
+// Copies elements [start, start + length) of a holding. Calls with one walk go upward.
+static void copy_elements(holding_walk *from, int64_t start, int64_t length, held_runs *to) {
   while (length > 0) {
-    const run *at = &from->from->runs[from->at];
+    const index_run *at = &from->from->runs[from->at];
     const int64_t offset = start - from->before;
     if (offset >= at->length) {
       from->before += at->length;
@@ -191,14 +191,15 @@ static void copy_elements(cursor *from, int64_t start, int64_t length, holding *
 }
 
 // Chunk `index` of `count` of the elements [start, start + length) of a holding.
-static void copy_chunk(cursor *from, int64_t start, int64_t length, int64_t count, int64_t index,
-                       holding *to) {
+static void copy_chunk(holding_walk *from, int64_t start, int64_t length, int64_t count,
+                       int64_t index, held_runs *to) {
   const int64_t chunk = ceil_div(length, count), skipped = tsr_least(index * chunk, length);
   copy_elements(from, start + skipped, tsr_least(chunk, length - skipped), to);
 }
 
-static void apply_cut(const holding *from, const tsr_torch_cut *cut, int64_t index, holding *to) {
-  cursor at = {from, 0, 0};
+static void apply_cut(const held_runs *from, const tsr_torch_cut *cut, int64_t index,
+                      held_runs *to) {
+  holding_walk at = {from, 0, 0};
   to->count = 0;
   to->total = 0;
   const int64_t part = ceil_div(from->total, cut->factor);
@@ -206,9 +207,9 @@ static void apply_cut(const holding *from, const tsr_torch_cut *cut, int64_t ind
     copy_chunk(&at, start, tsr_least(part, from->total - start), cut->size, index, to);
 }
 
-static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mesh *mesh,
-                      int64_t size) {
-  run piece = {0, size};
+static index_run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mesh *mesh,
+                            int64_t size) {
+  index_run piece = {0, size};
   for (int i = 0; i < nest->count;) {
     const int stage = nest->stage[i];
     int64_t shards = 1, index = 0;
@@ -220,7 +221,7 @@ static run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mes
     }
     const int64_t chunk = ceil_div(piece.length, shards);
     const int64_t skipped = tsr_least(index * chunk, piece.length);
-    piece = (run){piece.start + skipped, tsr_least(chunk, piece.length - skipped)};
+    piece = (index_run){piece.start + skipped, tsr_least(chunk, piece.length - skipped)};
   }
   return piece;
 }
@@ -234,11 +235,11 @@ typedef struct comparison {
   const tsr_mesh *mesh;
   int dim;
   int64_t size;
-  holding now, next;
+  held_runs now, next;
 } comparison;
 
-static tsr_status report(const comparison *c, const int64_t *coords, run theirs, bool more,
-                         run ours) {
+static tsr_status report(const comparison *c, const int64_t *coords, index_run theirs, bool more,
+                         index_run ours) {
   return tsr_fail(NOT_EXPRESSIBLE,
                   "dimension %d of size %lld: at mesh position %lld PyTorch has [%lld, %lld)%s, "
                   "the spec [%lld, %lld)",
@@ -249,25 +250,25 @@ static tsr_status report(const comparison *c, const int64_t *coords, run theirs,
 }
 
 // What PyTorch has on a device: its first run, and whether there are more.
-static run chunks_side_by_side(comparison *c, const int64_t *coords, bool *out_more) {
-  c->now = (holding){0, 0, c->now.runs};
+static index_run chunks_side_by_side(comparison *c, const int64_t *coords, bool *out_more) {
+  c->now = (held_runs){0, 0, c->now.runs};
   if (c->size) append_run(&c->now, 0, c->size);
   for (int i = 0; i < c->cuts->count; i++) {
     const tsr_torch_cut *cut = &c->cuts->at[i];
     apply_cut(&c->now, cut, coords[cut->axis], &c->next);
-    const holding swapped = c->now;
+    const held_runs swapped = c->now;
     c->now = c->next;
     c->next = swapped;
   }
   *out_more = c->now.count > 1;
-  return c->now.count ? c->now.runs[0] : (run){0, 0};
+  return c->now.count ? c->now.runs[0] : (index_run){0, 0};
 }
 
 static tsr_status compare_device(comparison *c, const int64_t *coords) {
   bool more = false;
-  const run theirs = c->order ? nest_piece(c->order, coords, c->mesh, c->size)
-                              : chunks_side_by_side(c, coords, &more);
-  const run ours = nest_piece(c->nest, coords, c->mesh, c->size);
+  const index_run theirs = c->order ? nest_piece(c->order, coords, c->mesh, c->size)
+                                    : chunks_side_by_side(c, coords, &more);
+  const index_run ours = nest_piece(c->nest, coords, c->mesh, c->size);
   if (!more && theirs.length == ours.length && (!ours.length || theirs.start == ours.start))
     return NULL;
   return report(c, coords, theirs, more, ours);
@@ -318,7 +319,7 @@ tsr_status tsr_torch_cuts_compare(const tsr_torch_cuts *cuts, const tsr_nest *ne
     devices *= cuts->at[i].size;
   }
   TSR_TRY(check_steps(dim, runs, devices));
-  run *memory = malloc(2 * sizeof *memory * (size_t)runs);
+  index_run *memory = malloc(2 * sizeof *memory * (size_t)runs);
   if (!memory) return tsr_fail(NO_MEMORY, "comparison of placements");
   comparison c = {.cuts = cuts,
                   .nest = nest,

@@ -13,7 +13,7 @@
 
 // ---- to a spec ----
 
-typedef struct reading {
+typedef struct placements_reader {
   const tsr_mesh *mesh;
   int rank;
   const tsr_shape *shape;  // NULL = every size
@@ -21,7 +21,7 @@ typedef struct reading {
   int unreduced_count;
   int unreduced[TSR_MAX_AXES];
   tsr_reduction reduction;
-} reading;
+} placements_reader;
 
 static tsr_status check_rank(int rank, const tsr_shape *shape) {
   if (rank < 0 || rank > TSR_MAX_RANK)
@@ -32,7 +32,7 @@ static tsr_status check_rank(int rank, const tsr_shape *shape) {
   return tsr_fail(BAD_ARGUMENT, "a shape of rank %d for placements of rank %d", shape->rank, rank);
 }
 
-static tsr_status read_shard(reading *r, int axis, const tsr_placement *placement) {
+static tsr_status read_shard(placements_reader *r, int axis, const tsr_placement *placement) {
   const int dim = placement->dim < 0 ? placement->dim + r->rank : placement->dim;
   if (dim < 0 || dim >= r->rank)
     return r->rank ? tsr_fail(RANK_TOO_SMALL,
@@ -49,7 +49,7 @@ static tsr_status read_shard(reading *r, int axis, const tsr_placement *placemen
   return NULL;
 }
 
-static tsr_status read_partial(reading *r, int axis, const tsr_placement *placement) {
+static tsr_status read_partial(placements_reader *r, int axis, const tsr_placement *placement) {
   if (r->unreduced_count && r->reduction != placement->reduction)
     return tsr_fail(NOT_EXPRESSIBLE, "partial results that combine in two ways");
   r->reduction = placement->reduction;
@@ -57,7 +57,7 @@ static tsr_status read_partial(reading *r, int axis, const tsr_placement *placem
   return NULL;
 }
 
-static tsr_status read_placements(reading *r, const tsr_placements *placements) {
+static tsr_status read_placements(placements_reader *r, const tsr_placements *placements) {
   const int axes = tsr_mesh_axis_count(r->mesh);
   if (placements->count != axes)
     return tsr_fail(MESH_RANK_MISMATCH,
@@ -90,7 +90,7 @@ static bool is_strided(const tsr_torch_cuts *cuts) {
 }
 
 // A lone strided shard that comes out even deals blocks round robin.
-static int64_t cyclic_block(const reading *r, int dim) {
+static int64_t cyclic_block(const placements_reader *r, int dim) {
   const tsr_torch_cuts *cuts = &r->dims[dim];
   if (cuts->count != 1 || !r->shape) return 0;
   int64_t blocks = 0;
@@ -101,7 +101,7 @@ static int64_t cyclic_block(const reading *r, int dim) {
 static void flatten(tsr_nest *nest) { memset(nest->stage, 0, sizeof nest->stage); }
 
 // Flat where a size is known for which that is the same.
-static tsr_status flatten_if_same(const reading *r, int dim, tsr_nest *nest) {
+static tsr_status flatten_if_same(const placements_reader *r, int dim, tsr_nest *nest) {
   tsr_nest flat = *nest;
   if (!r->shape) return NULL;
   flatten(&flat);
@@ -114,7 +114,7 @@ static tsr_status flatten_if_same(const reading *r, int dim, tsr_nest *nest) {
 }
 
 // The stages of chunks side by side, where they are stages.
-static tsr_status choose_side_by_side(const reading *r, int dim, tsr_nest *nest) {
+static tsr_status choose_side_by_side(const placements_reader *r, int dim, tsr_nest *nest) {
   const tsr_torch_cuts *cuts = &r->dims[dim];
   if (!r->shape)
     return tsr_fail(NOT_EXPRESSIBLE, "what it holds depends on the size, which is not given");
@@ -129,7 +129,7 @@ static tsr_status choose_side_by_side(const reading *r, int dim, tsr_nest *nest)
   return tsr_torch_cuts_compare(cuts, nest, r->mesh, dim, r->shape->dims[dim]);
 }
 
-static tsr_status choose_nest(const reading *r, int dim, tsr_nest *nest) {
+static tsr_status choose_nest(const placements_reader *r, int dim, tsr_nest *nest) {
   tsr_status unordered = tsr_torch_cuts_order(&r->dims[dim], r->mesh, dim, nest);
   if (!unordered) return flatten_if_same(r, dim, nest);
   if (tsr_status_cause(unordered) != TSR_CAUSE_NOT_EXPRESSIBLE) return unordered;
@@ -149,7 +149,7 @@ static tsr_status write_nest(const tsr_mesh *mesh, const tsr_nest *nest,
   return NULL;
 }
 
-static tsr_status write_cyclic(const reading *r, int axis, int64_t block,
+static tsr_status write_cyclic(const placements_reader *r, int axis, int64_t block,
                                tsr_spec_builder *builder) {
   const tsr_axis_ref ref = {tsr_mesh_axis_at(r->mesh, axis)->name, 1, 0};
   TSR_TRY(tsr_spec_builder_stage(builder));
@@ -160,7 +160,7 @@ static tsr_status write_cyclic(const reading *r, int axis, int64_t block,
   return NULL;
 }
 
-static tsr_status write_dim(const reading *r, int dim, tsr_spec_builder *builder) {
+static tsr_status write_dim(const placements_reader *r, int dim, tsr_spec_builder *builder) {
   const tsr_torch_cuts *cuts = &r->dims[dim];
   TSR_TRY(tsr_spec_builder_dim(builder));
   const int64_t block = is_strided(cuts) ? cyclic_block(r, dim) : 0;
@@ -170,7 +170,7 @@ static tsr_status write_dim(const reading *r, int dim, tsr_spec_builder *builder
   return write_nest(r->mesh, &nest, builder);
 }
 
-static tsr_status write_spec(const reading *r, tsr_spec_builder *builder) {
+static tsr_status write_spec(const placements_reader *r, tsr_spec_builder *builder) {
   for (int dim = 0; dim < r->rank; dim++) TSR_TRY(write_dim(r, dim, builder));
   for (int i = 0; i < r->unreduced_count; i++) {
     const tsr_axis_ref ref = {tsr_mesh_axis_at(r->mesh, r->unreduced[i])->name, 1, 0};
@@ -182,7 +182,7 @@ static tsr_status write_spec(const reading *r, tsr_spec_builder *builder) {
 
 tsr_status tsr_placements_to_spec(const tsr_placements *placements, const tsr_mesh *mesh, int rank,
                                   const tsr_shape *shape, tsr_spec **out_spec) {
-  reading r = {.mesh = mesh, .rank = rank, .shape = shape};
+  placements_reader r = {.mesh = mesh, .rank = rank, .shape = shape};
   TSR_TRY(check_rank(rank, shape));
   TSR_TRY(read_placements(&r, placements));
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;

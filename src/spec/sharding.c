@@ -33,13 +33,13 @@ struct tsr_sharding {
 // ---- checks, in JAX's order ----
 
 // An axis of an entry: which one, in which dimension.
-typedef struct use {
+typedef struct axis_use {
   const tsr_axis_ref *ref;
   int dim;
-} use;
+} axis_use;
 
-static tsr_status check_use(const use *uses, int count) {
-  const use *last = &uses[count - 1];
+static tsr_status check_use(const axis_use *uses, int count) {
+  const axis_use *last = &uses[count - 1];
   for (int i = 0; i < count - 1; i++) {
     if (!tsr_axis_ref_overlaps(uses[i].ref, last->ref)) continue;
     if (uses[i].dim == last->dim)
@@ -59,14 +59,14 @@ static int count_parts(const tsr_spec_desc *desc) {
 }
 
 tsr_status tsr_spec_check_unique(const tsr_spec_desc *desc) {
-  use *uses = calloc((size_t)count_parts(desc) + 1, sizeof *uses);
+  axis_use *uses = calloc((size_t)count_parts(desc) + 1, sizeof *uses);
   if (!uses) return tsr_fail(NO_MEMORY, "the axes of a spec");
   tsr_status status = NULL;
   int count = 0;
   for (int d = 0; d < desc->dim_count; d++)
     for (int s = 0; s < desc->dims[d].stage_count; s++)
       for (int i = 0; !status && i < desc->dims[d].stages[s].axis_count; i++) {
-        uses[count++] = (use){&desc->dims[d].stages[s].axes[i], d};
+        uses[count++] = (axis_use){&desc->dims[d].stages[s].axes[i], d};
         status = check_use(uses, count);
       }
   free(uses);
@@ -166,14 +166,14 @@ static tsr_status check_cut(const tsr_bound_stage *stage) {
 // ---- filling the block ----
 
 // Where the next stage, part and digit go.
-typedef struct cursor {
+typedef struct bind_cursor {
   const tsr_mesh *mesh;
   tsr_bound_stage *stage;
   tsr_sub_axis *part;
   tsr_digit *digit;
-} cursor;
+} bind_cursor;
 
-static tsr_status bind_refs(cursor *at, const tsr_axis_ref *refs, int count) {
+static tsr_status bind_refs(bind_cursor *at, const tsr_axis_ref *refs, int count) {
   for (int i = 0; i < count; i++) {
     const int axis = tsr_mesh_axis_find(at->mesh, refs[i].name);
     TSR_TRY(tsr_sub_axis_bind(at->mesh, axis, &refs[i], at->part));
@@ -182,12 +182,13 @@ static tsr_status bind_refs(cursor *at, const tsr_axis_ref *refs, int count) {
   return NULL;
 }
 
-static tsr_status bind_set(cursor *at, const tsr_axis_ref *refs, int count, part_list *out_set) {
+static tsr_status bind_set(bind_cursor *at, const tsr_axis_ref *refs, int count,
+                           part_list *out_set) {
   *out_set = (part_list){count, at->part};
   return bind_refs(at, refs, count);
 }
 
-static tsr_status bind_stage(cursor *at, const tsr_stage *stage, tsr_bound_stage *out_stage) {
+static tsr_status bind_stage(bind_cursor *at, const tsr_stage *stage, tsr_bound_stage *out_stage) {
   *out_stage = (tsr_bound_stage){.kind = stage->kind,
                                  .axis_count = stage->axis_count,
                                  .axes = at->part,
@@ -198,7 +199,7 @@ static tsr_status bind_stage(cursor *at, const tsr_stage *stage, tsr_bound_stage
   return check_cut(out_stage);
 }
 
-static tsr_status bind_dim(cursor *at, const tsr_spec_dim *dim, tsr_sharding_dim *out_dim) {
+static tsr_status bind_dim(bind_cursor *at, const tsr_spec_dim *dim, tsr_sharding_dim *out_dim) {
   *out_dim = (tsr_sharding_dim){.stage_count = dim->stage_count,
                                 .stages = dim->stage_count ? at->stage : NULL,
                                 .shards = 1,
@@ -212,7 +213,7 @@ static tsr_status bind_dim(cursor *at, const tsr_spec_dim *dim, tsr_sharding_dim
   return NULL;
 }
 
-static tsr_status fill(tsr_sharding *sharding, cursor at, const tsr_spec_desc *desc) {
+static tsr_status fill(tsr_sharding *sharding, bind_cursor at, const tsr_spec_desc *desc) {
   sharding->parts = at.part;
   sharding->digits = at.digit;
   for (int d = 0; d < desc->dim_count; d++)
@@ -240,8 +241,8 @@ static tsr_status create(const tsr_mesh *mesh, const tsr_spec *spec, tsr_shardin
                              .spec = tsr_spec_retain(spec)};
   atomic_init(&sharding->refs, 1);
   char *end = (char *)sharding + head;
-  const cursor at = {mesh, (void *)end, (void *)(end + stage_bytes),
-                     (void *)(end + stage_bytes + part_bytes)};
+  const bind_cursor at = {mesh, (void *)end, (void *)(end + stage_bytes),
+                          (void *)(end + stage_bytes + part_bytes)};
   tsr_status status = fill(sharding, at, desc);
   if (status) {
     tsr_sharding_release(sharding);

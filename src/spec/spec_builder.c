@@ -93,12 +93,12 @@ tsr_status tsr_spec_builder_name(tsr_spec_builder *builder, const char *bytes, s
 }
 
 // Where the next stage's axes, sizes and parts start.
-typedef struct cursor {
+typedef struct link_cursor {
   int axis;
   int64_t size, part;
-} cursor;
+} link_cursor;
 
-static void link_stage(const tsr_spec_builder *builder, tsr_stage *stage, cursor *at) {
+static void link_stage(const tsr_spec_builder *builder, tsr_stage *stage, link_cursor *at) {
   stage->axes = stage->axis_count ? (tsr_axis_ref *)builder->axes.items + at->axis : NULL;
   at->axis += stage->axis_count;
   if (stage->kind == TSR_STAGE_SIZES) {
@@ -113,7 +113,7 @@ static void link_stage(const tsr_spec_builder *builder, tsr_stage *stage, cursor
 tsr_status tsr_spec_builder_finish(tsr_spec_builder *builder, tsr_spec **out_spec) {
   tsr_spec_dim *dims = builder->dims.items;
   tsr_stage *stages = builder->stages.items;
-  cursor at = {0};
+  link_cursor at = {0};
   for (int i = 0; i < builder->stages.count; i++) link_stage(builder, &stages[i], &at);
   for (int i = 0, stage = 0; i < builder->dims.count; i++) {
     dims[i].stages = dims[i].stage_count ? stages + stage : NULL;

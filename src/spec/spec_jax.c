@@ -48,10 +48,10 @@ static bool is_shown(uint32_t c) {
 
 // ---- reading ----
 
-typedef struct parser {
+typedef struct jax_parser {
   tsr_cursor cursor;
   tsr_spec_builder *builder;
-} parser;
+} jax_parser;
 
 static tsr_status read_code(tsr_cursor *cursor, int digits, tsr_text *out) {
   uint32_t c = 0;
@@ -76,7 +76,7 @@ static tsr_status read_escape(tsr_cursor *cursor, tsr_text *out) {
   return NULL;
 }
 
-static bool string_follows(parser *in) {
+static bool string_follows(jax_parser *in) {
   const char next = tsr_cursor_peek(&in->cursor);
   return next == '\'' || next == '"';
 }
@@ -99,7 +99,7 @@ static bool skip_class(tsr_cursor *cursor) {
   return skip_dotted(cursor, "P") || skip_dotted(cursor, "PartitionSpec");
 }
 
-static tsr_status read_member(parser *in) {
+static tsr_status read_member(jax_parser *in) {
   tsr_axis_ref ref = {"", 1, 0};
   const char next = tsr_cursor_peek(&in->cursor);
   if (next == '(' || next == '[')
@@ -114,7 +114,7 @@ static tsr_status read_member(parser *in) {
 }
 
 // Steps over the rest of a group whose only member is UNCONSTRAINED: it means that member.
-static bool skip_sole_unconstrained(parser *in, char close) {
+static bool skip_sole_unconstrained(jax_parser *in, char close) {
   tsr_cursor ahead = in->cursor;
   if (!skip_dotted(&ahead, "UNCONSTRAINED")) return false;
   tsr_cursor_take(&ahead, ',');
@@ -123,7 +123,7 @@ static bool skip_sole_unconstrained(parser *in, char close) {
   return true;
 }
 
-static tsr_status read_group(parser *in) {
+static tsr_status read_group(jax_parser *in) {
   const char close = tsr_cursor_take(&in->cursor, '(') ? ')' : ']';
   if (close == ']') TSR_TRY(tsr_cursor_expect(&in->cursor, '['));
   if (skip_sole_unconstrained(in, close)) {
@@ -138,7 +138,7 @@ static tsr_status read_group(parser *in) {
   return tsr_cursor_expect(&in->cursor, close);
 }
 
-static tsr_status read_entry(parser *in) {
+static tsr_status read_entry(jax_parser *in) {
   TSR_TRY(tsr_spec_builder_dim(in->builder));
   const char next = tsr_cursor_peek(&in->cursor);
   if (next == '(' || next == '[') return read_group(in);
@@ -154,7 +154,7 @@ static tsr_status read_entry(parser *in) {
   return tsr_cursor_expected(&in->cursor, "an axis in quotes, None, UNCONSTRAINED or a group");
 }
 
-static tsr_status read_set_members(parser *in, tsr_spec_set set) {
+static tsr_status read_set_members(jax_parser *in, tsr_spec_set set) {
   TSR_TRY(tsr_cursor_expect(&in->cursor, '{'));
   while (tsr_cursor_peek(&in->cursor) != '}') {
     tsr_axis_ref ref = {"", 1, 0};
@@ -166,7 +166,7 @@ static tsr_status read_set_members(parser *in, tsr_spec_set set) {
   return tsr_cursor_expect(&in->cursor, '}');
 }
 
-static tsr_status read_set(parser *in, tsr_spec_set set) {
+static tsr_status read_set(jax_parser *in, tsr_spec_set set) {
   TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
   if (!tsr_cursor_take_word(&in->cursor, "frozenset") && !tsr_cursor_take_word(&in->cursor, "set"))
     return read_set_members(in, set);
@@ -176,14 +176,14 @@ static tsr_status read_set(parser *in, tsr_spec_set set) {
 }
 
 // Steps over the name of a keyword argument.
-static bool keyword_follows(parser *in, const char *name) {
+static bool keyword_follows(jax_parser *in, const char *name) {
   tsr_cursor ahead = in->cursor;
   if (!tsr_cursor_take_word(&ahead, name) || tsr_cursor_peek(&ahead) != '=') return false;
   in->cursor = ahead;
   return true;
 }
 
-static tsr_status read_arguments(parser *in) {
+static tsr_status read_arguments(jax_parser *in) {
   bool seen[2] = {false, false};
   while (tsr_cursor_peek(&in->cursor) != ')') {
     const tsr_cursor before = in->cursor;
@@ -210,7 +210,7 @@ bool tsr_spec_looks_jax(const char *text) {
 }
 
 tsr_status tsr_spec_read_jax(const char *text, tsr_spec_builder *builder) {
-  parser in = {TSR_CURSOR("spec", text), builder};
+  jax_parser in = {TSR_CURSOR("spec", text), builder};
   if (!skip_class(&in.cursor))
     return tsr_cursor_expected(&in.cursor, "P(...) or PartitionSpec(...)");
   TSR_TRY(tsr_cursor_expect(&in.cursor, '('));

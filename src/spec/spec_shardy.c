@@ -14,10 +14,10 @@
 
 // ---- reading ----
 
-typedef struct parser {
+typedef struct shardy_parser {
   tsr_cursor cursor;
   tsr_spec_builder *builder;
-} parser;
+} shardy_parser;
 
 // MLIR's strings: \" \\ \n \t, or two hexadecimal digits for any byte.
 static tsr_status read_escape(tsr_cursor *cursor, tsr_text *out) {
@@ -48,7 +48,7 @@ static bool is_bare_symbol(const char *name) {
   return starts;
 }
 
-static tsr_status read_mesh(parser *in) {
+static tsr_status read_mesh(shardy_parser *in) {
   tsr_cursor *cursor = &in->cursor;
   if (tsr_cursor_take_word(cursor, "mesh"))
     return tsr_cursor_fail(cursor, UNSUPPORTED,
@@ -64,7 +64,7 @@ static tsr_status read_mesh(parser *in) {
                                &in->builder->mesh_name);
 }
 
-static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
+static tsr_status read_axis(shardy_parser *in, tsr_axis_ref *out_ref) {
   if (tsr_cursor_peek(&in->cursor) != '"')
     return tsr_cursor_expected(&in->cursor, "an axis in quotes");
   TSR_TRY(tsr_read_name(&in->cursor, read_escape, in->builder, &out_ref->name));
@@ -72,7 +72,7 @@ static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
   return tsr_read_sub_axis(&in->cursor, out_ref);
 }
 
-static tsr_status read_dim_axes(parser *in) {
+static tsr_status read_dim_axes(shardy_parser *in) {
   TSR_TRY(tsr_spec_builder_stage(in->builder));
   for (;;) {
     if (tsr_cursor_take(&in->cursor, '?')) {
@@ -86,7 +86,7 @@ static tsr_status read_dim_axes(parser *in) {
   }
 }
 
-static tsr_status read_priority(parser *in) {
+static tsr_status read_priority(shardy_parser *in) {
   tsr_cursor *cursor = &in->cursor;
   if (!tsr_cursor_take(cursor, 'p')) return NULL;
   const char first = *cursor->at, second = first ? cursor->at[1] : '\0';
@@ -96,7 +96,7 @@ static tsr_status read_priority(parser *in) {
   return tsr_read_priority(cursor, tsr_spec_builder_last_dim(in->builder));
 }
 
-static tsr_status read_dim(parser *in) {
+static tsr_status read_dim(shardy_parser *in) {
   TSR_TRY(tsr_cursor_expect(&in->cursor, '{'));
   TSR_TRY(tsr_spec_builder_dim(in->builder));
   if (tsr_cursor_peek(&in->cursor) != '}') TSR_TRY(read_dim_axes(in));
@@ -104,7 +104,7 @@ static tsr_status read_dim(parser *in) {
   return read_priority(in);
 }
 
-static tsr_status read_dims(parser *in) {
+static tsr_status read_dims(shardy_parser *in) {
   TSR_TRY(tsr_cursor_expect(&in->cursor, '['));
   if (tsr_cursor_take(&in->cursor, ']')) return NULL;
   do {
@@ -113,7 +113,7 @@ static tsr_status read_dims(parser *in) {
   return tsr_cursor_expect(&in->cursor, ']');
 }
 
-static tsr_status read_set(parser *in, tsr_spec_set set) {
+static tsr_status read_set(shardy_parser *in, tsr_spec_set set) {
   TSR_TRY(tsr_cursor_expect(&in->cursor, '='));
   if (set == TSR_SET_UNREDUCED) tsr_read_reduction(&in->cursor, &in->builder->reduction);
   TSR_TRY(tsr_cursor_expect(&in->cursor, '{'));
@@ -125,7 +125,7 @@ static tsr_status read_set(parser *in, tsr_spec_set set) {
   return tsr_cursor_expect(&in->cursor, '}');
 }
 
-static tsr_status read_sets(parser *in) {
+static tsr_status read_sets(shardy_parser *in) {
   bool seen[TSR_SET_COUNT] = {false};
   while (tsr_cursor_take(&in->cursor, ',')) {
     const tsr_cursor before = in->cursor;
@@ -146,7 +146,7 @@ bool tsr_spec_looks_shardy(const char *text) {
 }
 
 tsr_status tsr_spec_read_shardy(const char *text, tsr_spec_builder *builder) {
-  parser in = {TSR_CURSOR("spec", text), builder};
+  shardy_parser in = {TSR_CURSOR("spec", text), builder};
   if (tsr_cursor_peek(&in.cursor) == '#' && !tsr_cursor_take_word(&in.cursor, "#sdy.sharding"))
     return tsr_cursor_expected(&in.cursor, "#sdy.sharding");
   TSR_TRY(tsr_cursor_expect(&in.cursor, '<'));

@@ -38,10 +38,10 @@ bool tsr_read_reduction(tsr_cursor *cursor, tsr_reduction *out_reduction) {
 
 // ---- reading ----
 
-typedef struct parser {
+typedef struct short_parser {
   tsr_cursor cursor;
   tsr_spec_builder *builder;
-} parser;
+} short_parser;
 
 tsr_status tsr_read_name(tsr_cursor *cursor, tsr_escape_fn *escape, tsr_spec_builder *builder,
                          const char **out_name) {
@@ -54,7 +54,8 @@ tsr_status tsr_read_name(tsr_cursor *cursor, tsr_escape_fn *escape, tsr_spec_bui
 }
 
 // A name, plain or quoted; `*out_plain` tells which.
-static tsr_status read_name(parser *in, const char *what, const char **out_name, bool *out_plain) {
+static tsr_status read_name(short_parser *in, const char *what, const char **out_name,
+                            bool *out_plain) {
   *out_plain = tsr_cursor_peek(&in->cursor) != '"';
   if (!*out_plain) return tsr_read_name(&in->cursor, tsr_cursor_escape, in->builder, out_name);
   const char *start = in->cursor.at;
@@ -81,7 +82,7 @@ tsr_status tsr_read_sub_axis(tsr_cursor *cursor, tsr_axis_ref *ref) {
   return NULL;
 }
 
-static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
+static tsr_status read_axis(short_parser *in, tsr_axis_ref *out_ref) {
   bool plain = false;
   TSR_TRY(read_name(in, "an axis", &out_ref->name, &plain));
   if (plain && (!strcmp(out_ref->name, "_") || !strcmp(out_ref->name, "None"))) {
@@ -92,7 +93,7 @@ static tsr_status read_axis(parser *in, tsr_axis_ref *out_ref) {
   return tsr_read_sub_axis(&in->cursor, out_ref);
 }
 
-static tsr_status read_sizes(parser *in) {
+static tsr_status read_sizes(short_parser *in) {
   do {
     int64_t size = 0;
     TSR_TRY(tsr_cursor_count(&in->cursor, "a size", &size));
@@ -101,7 +102,7 @@ static tsr_status read_sizes(parser *in) {
   return NULL;
 }
 
-static tsr_status read_parts(parser *in) {
+static tsr_status read_parts(short_parser *in) {
   tsr_cursor *cursor = &in->cursor;
   do {
     tsr_part part = {.name = "", .grain = 1, .copies = 1};
@@ -121,7 +122,7 @@ static tsr_status read_parts(parser *in) {
   return NULL;
 }
 
-static tsr_status read_cut(parser *in) {
+static tsr_status read_cut(short_parser *in) {
   tsr_cursor *cursor = &in->cursor;
   tsr_stage *stage = tsr_spec_builder_last_stage(in->builder);
   if (tsr_cursor_take_word(cursor, "sizes"))
@@ -143,12 +144,12 @@ static tsr_status read_cut(parser *in) {
 }
 
 // Whether "+?" comes next, which belongs to the entry and not to the group before it.
-static bool open_follows(const parser *in) {
+static bool open_follows(const short_parser *in) {
   tsr_cursor ahead = in->cursor;
   return tsr_cursor_take(&ahead, '+') && tsr_cursor_peek(&ahead) == '?';
 }
 
-static tsr_status read_stage(parser *in) {
+static tsr_status read_stage(short_parser *in) {
   TSR_TRY(tsr_spec_builder_stage(in->builder));
   do {
     tsr_axis_ref ref;
@@ -158,7 +159,7 @@ static tsr_status read_stage(parser *in) {
   return tsr_cursor_take(&in->cursor, '/') ? read_cut(in) : NULL;
 }
 
-static tsr_status read_entry(parser *in) {
+static tsr_status read_entry(short_parser *in) {
   tsr_cursor *cursor = &in->cursor;
   TSR_TRY(tsr_spec_builder_dim(in->builder));
   bool open = tsr_cursor_take(cursor, '?');
@@ -184,7 +185,7 @@ tsr_status tsr_read_priority(tsr_cursor *cursor, tsr_spec_dim *dim) {
   return NULL;
 }
 
-static tsr_status read_body(parser *in) {
+static tsr_status read_body(short_parser *in) {
   if (tsr_cursor_take(&in->cursor, '(')) return tsr_cursor_expect(&in->cursor, ')');
   if (!tsr_cursor_peek(&in->cursor))
     return tsr_cursor_fail(&in->cursor, SYNTAX, "an empty text; the empty spec is written ()");
@@ -194,7 +195,7 @@ static tsr_status read_body(parser *in) {
   return NULL;
 }
 
-static tsr_status read_set(parser *in, tsr_spec_set set) {
+static tsr_status read_set(short_parser *in, tsr_spec_set set) {
   tsr_cursor *cursor = &in->cursor;
   tsr_cursor ahead = *cursor;
   tsr_reduction reduction = TSR_REDUCE_SUM;
@@ -212,12 +213,12 @@ static tsr_status read_set(parser *in, tsr_spec_set set) {
   return named ? tsr_cursor_expect(cursor, ')') : NULL;
 }
 
-static tsr_status read_mesh_name(parser *in) {
+static tsr_status read_mesh_name(short_parser *in) {
   bool plain = false;
   return read_name(in, "the mesh's name", &in->builder->mesh_name, &plain);
 }
 
-static tsr_status read_fields(parser *in) {
+static tsr_status read_fields(short_parser *in) {
   static const char *const names[] = {"unreduced", "reduced", "replicated", "mesh"};
   enum { MESH = TSR_SET_COUNT, FIELDS };
   tsr_cursor *cursor = &in->cursor;
@@ -240,7 +241,7 @@ static tsr_status read_fields(parser *in) {
 }
 
 tsr_status tsr_spec_read_short(const char *text, tsr_spec_builder *builder) {
-  parser in = {TSR_CURSOR("spec", text), builder};
+  short_parser in = {TSR_CURSOR("spec", text), builder};
   TSR_TRY(read_body(&in));
   if (tsr_cursor_take(&in.cursor, '|')) TSR_TRY(read_fields(&in));
   return tsr_cursor_end(&in.cursor);
@@ -248,7 +249,7 @@ tsr_status tsr_spec_read_short(const char *text, tsr_spec_builder *builder) {
 
 tsr_status tsr_spec_read_entry(const char *text, tsr_spec_builder *builder) {
   if (!text || !*text) return tsr_spec_builder_dim(builder);
-  parser in = {TSR_CURSOR("spec", text), builder};
+  short_parser in = {TSR_CURSOR("spec", text), builder};
   TSR_TRY(read_entry(&in));
   return tsr_cursor_end(&in.cursor);
 }

@@ -17,17 +17,17 @@
 #include "tiling/tiling_metadata.h"
 #include "tiling/tiling_text.h"
 
-typedef struct named {
+typedef struct named_tiling {
   tsr_tiling *tiling;
   tsr_spec_builder builder;
   int axis_count;
   tsr_axis axes[TSR_MAX_AXES];
   tsr_tiles ids;  // dim_count 0 = 0, 1, 2, ...
-} named;
+} named_tiling;
 
 // ---- the mesh ----
 
-static tsr_status parse_name(tsr_cursor *cursor, named *n, const char **out_name) {
+static tsr_status parse_name(tsr_cursor *cursor, named_tiling *n, const char **out_name) {
   const char quote = tsr_cursor_peek(cursor);
   if (quote != '\'' && quote != '"') return tsr_cursor_expected(cursor, "a name in quotes");
   const char *start = ++cursor->at;
@@ -38,7 +38,7 @@ static tsr_status parse_name(tsr_cursor *cursor, named *n, const char **out_name
 }
 
 // Axes are explicit, which lets them be unreduced, until the text calls them manual.
-static tsr_status parse_axes(tsr_cursor *cursor, named *n) {
+static tsr_status parse_axes(tsr_cursor *cursor, named_tiling *n) {
   TSR_TRY(tsr_cursor_expect(cursor, '['));
   do {
     if (n->axis_count == TSR_MAX_AXES)
@@ -52,7 +52,7 @@ static tsr_status parse_axes(tsr_cursor *cursor, named *n) {
   return tsr_cursor_expect(cursor, ']');
 }
 
-static tsr_status count_ids(named *n) {
+static tsr_status count_ids(named_tiling *n) {
   n->ids.device_count = 1;
   for (int i = 0; i < n->axis_count; i++)
     if (n->axes[i].size < 1 ||
@@ -64,7 +64,7 @@ static tsr_status count_ids(named *n) {
 }
 
 // device_ids=([4,2]T(1,0)) or device_ids=(0,2,1,3), after the word.
-static tsr_status parse_ids(tsr_cursor *cursor, named *n) {
+static tsr_status parse_ids(tsr_cursor *cursor, named_tiling *n) {
   TSR_TRY(tsr_cursor_expect(cursor, '='));
   TSR_TRY(tsr_cursor_expect(cursor, '('));
   TSR_TRY(count_ids(n));
@@ -82,7 +82,7 @@ static tsr_status parse_ids(tsr_cursor *cursor, named *n) {
 // ---- axes in use ----
 
 // 'x' or 'x':(1)2.
-static tsr_status parse_ref(tsr_cursor *cursor, named *n, tsr_axis_ref *out) {
+static tsr_status parse_ref(tsr_cursor *cursor, named_tiling *n, tsr_axis_ref *out) {
   *out = (tsr_axis_ref){.pre = 1};
   TSR_TRY(parse_name(cursor, n, &out->name));
   if (!tsr_cursor_take(cursor, ':')) return NULL;
@@ -97,29 +97,29 @@ static tsr_status parse_ref(tsr_cursor *cursor, named *n, tsr_axis_ref *out) {
 }
 
 // Manual axes are noted in the mesh; that they are used for nothing else, by the spec.
-static tsr_status add_manual(named *n, const tsr_axis_ref *ref) {
+static tsr_status add_manual(named_tiling *n, const tsr_axis_ref *ref) {
   if (ref->size) return tsr_fail(UNSUPPORTED, "only a part of axis \"%s\" is manual", ref->name);
   for (int i = 0; i < n->axis_count; i++)
     if (!strcmp(n->axes[i].name, ref->name)) n->axes[i].type = TSR_AXIS_MANUAL;
   return tsr_spec_builder_member(&n->builder, TSR_SET_REPLICATED, ref);
 }
 
-static tsr_status add_unreduced(named *n, const tsr_axis_ref *ref) {
+static tsr_status add_unreduced(named_tiling *n, const tsr_axis_ref *ref) {
   return tsr_spec_builder_member(&n->builder, TSR_SET_UNREDUCED, ref);
 }
 
-static tsr_status add_replicated(named *n, const tsr_axis_ref *ref) {
+static tsr_status add_replicated(named_tiling *n, const tsr_axis_ref *ref) {
   return tsr_spec_builder_member(&n->builder, TSR_SET_REPLICATED, ref);
 }
 
-typedef tsr_status add_fn(named *n, const tsr_axis_ref *ref);
+typedef tsr_status add_fn(named_tiling *n, const tsr_axis_ref *ref);
 
-static tsr_status add_all(named *n, add_fn *add) {
+static tsr_status add_all(named_tiling *n, add_fn *add) {
   for (int i = 0; i < n->axis_count; i++) TSR_TRY(add(n, &(tsr_axis_ref){n->axes[i].name, 1, 0}));
   return NULL;
 }
 
-static tsr_status parse_set(tsr_cursor *cursor, named *n, add_fn *add) {
+static tsr_status parse_set(tsr_cursor *cursor, named_tiling *n, add_fn *add) {
   TSR_TRY(tsr_cursor_expect(cursor, '{'));
   if (tsr_cursor_take(cursor, '}')) return NULL;
   do {
@@ -131,7 +131,7 @@ static tsr_status parse_set(tsr_cursor *cursor, named *n, add_fn *add) {
 }
 
 // {'x', 'y', ?}
-static tsr_status parse_dim(tsr_cursor *cursor, named *n) {
+static tsr_status parse_dim(tsr_cursor *cursor, named_tiling *n) {
   bool cut = false;
   TSR_TRY(tsr_cursor_expect(cursor, '{'));
   TSR_TRY(tsr_spec_builder_dim(&n->builder));
@@ -147,7 +147,7 @@ static tsr_status parse_dim(tsr_cursor *cursor, named *n) {
   return tsr_cursor_expect(cursor, '}');
 }
 
-static tsr_status parse_dims(tsr_cursor *cursor, named *n) {
+static tsr_status parse_dims(tsr_cursor *cursor, named_tiling *n) {
   if (tsr_cursor_take(cursor, ']')) return NULL;
   do {
     TSR_TRY(parse_dim(cursor, n));
@@ -169,7 +169,7 @@ static bool take_reduction(tsr_cursor *cursor, tsr_reduction *out) {
 }
 
 // unreduced, unreduced={'x'}, unreduced=max{'x'} or unreduced=max.
-static tsr_status parse_unreduced(tsr_cursor *cursor, named *n) {
+static tsr_status parse_unreduced(tsr_cursor *cursor, named_tiling *n) {
   if (!tsr_cursor_take(cursor, '=')) return add_all(n, add_unreduced);
   const bool told = take_reduction(cursor, &n->builder.reduction);
   if (told && tsr_cursor_peek(cursor) != '{') return add_all(n, add_unreduced);
@@ -177,11 +177,11 @@ static tsr_status parse_unreduced(tsr_cursor *cursor, named *n) {
 }
 
 // replicated or manual, alone or with their axes.
-static tsr_status parse_axis_set(tsr_cursor *cursor, named *n, add_fn *add) {
+static tsr_status parse_axis_set(tsr_cursor *cursor, named_tiling *n, add_fn *add) {
   return tsr_cursor_take(cursor, '=') ? parse_set(cursor, n, add) : add_all(n, add);
 }
 
-static tsr_status parse_attribute(tsr_cursor *cursor, named *n) {
+static tsr_status parse_attribute(tsr_cursor *cursor, named_tiling *n) {
   tsr_tiling *tiling = n->tiling;
   if (tsr_cursor_take(cursor, '[')) return parse_dims(cursor, n);
   if (tsr_cursor_take_word(cursor, "replicated")) return parse_axis_set(cursor, n, add_replicated);
@@ -194,7 +194,7 @@ static tsr_status parse_attribute(tsr_cursor *cursor, named *n) {
   return tsr_metadata_parse(cursor, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
 }
 
-static tsr_status parse_named(tsr_cursor *cursor, named *n) {
+static tsr_status parse_named(tsr_cursor *cursor, named_tiling *n) {
   TSR_TRY(parse_axes(cursor, n));
   TSR_TRY(tsr_cursor_expect(cursor, ','));
   if (tsr_cursor_take_word(cursor, "device_ids")) {
@@ -225,7 +225,7 @@ static tsr_status renumber(tsr_tiles *tiles, const tsr_tiles *ids) {
   return NULL;
 }
 
-static tsr_status bind_named(named *n, tsr_sharding **out_sharding) {
+static tsr_status bind_named(named_tiling *n, tsr_sharding **out_sharding) {
   tsr_mesh *mesh = NULL;
   tsr_spec *spec = NULL;
   const tsr_mesh_desc desc = {
@@ -238,7 +238,7 @@ static tsr_status bind_named(named *n, tsr_sharding **out_sharding) {
   return status;
 }
 
-static tsr_status translate(named *n) {
+static tsr_status translate(named_tiling *n) {
   tsr_sharding *sharding = NULL;
   TSR_TRY(bind_named(n, &sharding));
   const int rank = tsr_sharding_dim_count(sharding);
@@ -250,7 +250,7 @@ static tsr_status translate(named *n) {
 }
 
 tsr_status tsr_tiling_parse_mesh(tsr_cursor *cursor, tsr_tiling *tiling) {
-  named n = {.tiling = tiling, .builder = TSR_SPEC_BUILDER_EMPTY};
+  named_tiling n = {.tiling = tiling, .builder = TSR_SPEC_BUILDER_EMPTY};
   tsr_status status = parse_named(cursor, &n);
   if (!status) status = translate(&n);
   tsr_spec_builder_deinit(&n.builder);

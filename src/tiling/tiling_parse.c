@@ -1,8 +1,8 @@
 // XLA's text of a sharding: words and attributes in braces, in any order.
 //
-// What the text says is first collected in a draft and judged when the closing brace is reached:
-// XLA's own parser takes many texts that mean nothing ({replicated manual}, repeated devices, sizes
-// that do not match); those are refused here.
+// What the text says is first collected in a draft and judged when the closing brace is
+// reached: XLA's own parser takes many texts that mean nothing ({replicated manual}, repeated
+// devices, sizes that do not match); those are refused here.
 #include "tiling/tiling.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "tiling/tiling_metadata.h"
 #include "tiling/tiling_text.h"
 
-typedef struct draft {
+typedef struct tiling_draft {
   tsr_tiling *tiling;  // its tiles as written; the rest in final form
   bool has_kind, has_device, has_tiles, has_subgroups;
-} draft;
+} tiling_draft;
 
 // ---- the device array ----
 
-static tsr_status parse_devices(tsr_cursor *cursor, draft *d, int unused) {
+static tsr_status parse_devices(tsr_cursor *cursor, tiling_draft *d, int unused) {
   (void)unused;
   tsr_tiles *tiles = &d->tiling->tiles;
   if (d->has_tiles) return tsr_fail(SYNTAX, "devices= is given twice");
@@ -34,7 +34,7 @@ static tsr_status parse_devices(tsr_cursor *cursor, draft *d, int unused) {
 
 // ---- subgroups ----
 
-static tsr_status add_subgroup(draft *d, tsr_subgroup kind) {
+static tsr_status add_subgroup(tiling_draft *d, tsr_subgroup kind) {
   tsr_tiles *tiles = &d->tiling->tiles;
   if (tiles->subgroup_count == TSR_MAX_TILE_DIMS)
     return tsr_fail(TOO_LARGE, "more than %d last tile dimensions", TSR_MAX_TILE_DIMS);
@@ -42,26 +42,26 @@ static tsr_status add_subgroup(draft *d, tsr_subgroup kind) {
   return NULL;
 }
 
-static tsr_status parse_subgroup(tsr_cursor *cursor, draft *d) {
+static tsr_status parse_subgroup(tsr_cursor *cursor, tiling_draft *d) {
   if (tsr_cursor_take_word(cursor, "replicated")) return add_subgroup(d, TSR_SUBGROUP_REPLICATED);
   if (tsr_cursor_take_word(cursor, "manual")) return add_subgroup(d, TSR_SUBGROUP_MANUAL);
   if (tsr_cursor_take_word(cursor, "unreduced")) return add_subgroup(d, TSR_SUBGROUP_UNREDUCED);
   return tsr_cursor_expected(cursor, "replicated, manual or unreduced");
 }
 
-static tsr_status start_subgroups(draft *d) {
+static tsr_status start_subgroups(tiling_draft *d) {
   if (d->has_subgroups) return tsr_fail(SYNTAX, "the last tile dimensions are described twice");
   d->has_subgroups = true;
   return NULL;
 }
 
-static tsr_status parse_last_replicate(tsr_cursor *cursor, draft *d, int unused) {
+static tsr_status parse_last_replicate(tsr_cursor *cursor, tiling_draft *d, int unused) {
   (void)cursor, (void)unused;
   TSR_TRY(start_subgroups(d));
   return add_subgroup(d, TSR_SUBGROUP_REPLICATED);
 }
 
-static tsr_status parse_last_dims(tsr_cursor *cursor, draft *d, int unused) {
+static tsr_status parse_last_dims(tsr_cursor *cursor, tiling_draft *d, int unused) {
   (void)unused;
   TSR_TRY(start_subgroups(d));
   TSR_TRY(tsr_cursor_expect(cursor, '='));
@@ -75,7 +75,7 @@ static tsr_status parse_last_dims(tsr_cursor *cursor, draft *d, int unused) {
 
 // ---- words ----
 
-static tsr_status parse_kind(tsr_cursor *cursor, draft *d, int kind) {
+static tsr_status parse_kind(tsr_cursor *cursor, tiling_draft *d, int kind) {
   (void)cursor;
   if (d->has_kind) return tsr_fail(SYNTAX, "a sharding of two kinds");
   d->has_kind = true;
@@ -83,7 +83,7 @@ static tsr_status parse_kind(tsr_cursor *cursor, draft *d, int kind) {
   return NULL;
 }
 
-static tsr_status parse_device(tsr_cursor *cursor, draft *d, int unused) {
+static tsr_status parse_device(tsr_cursor *cursor, tiling_draft *d, int unused) {
   (void)unused;
   if (d->has_device) return tsr_fail(SYNTAX, "device= is given twice");
   d->has_device = true;
@@ -91,13 +91,13 @@ static tsr_status parse_device(tsr_cursor *cursor, draft *d, int unused) {
   return tsr_cursor_int(cursor, &d->tiling->device);
 }
 
-static tsr_status parse_group(tsr_cursor *cursor, draft *d, int group) {
+static tsr_status parse_group(tsr_cursor *cursor, tiling_draft *d, int group) {
   if (d->tiling->group) return tsr_fail(SYNTAX, "a sharding in two shard groups");
   d->tiling->group = (tsr_shard_group)group;
   return tsr_cursor_int(cursor, &d->tiling->group_id);
 }
 
-static tsr_status parse_metadata(tsr_cursor *cursor, draft *d, int unused) {
+static tsr_status parse_metadata(tsr_cursor *cursor, tiling_draft *d, int unused) {
   (void)unused;
   tsr_tiling *tiling = d->tiling;
   if (tiling->metadata_count) return tsr_fail(SYNTAX, "metadata= is given twice");
@@ -106,13 +106,13 @@ static tsr_status parse_metadata(tsr_cursor *cursor, draft *d, int unused) {
 }
 
 // The whole of a sharding over a named mesh, of which this is the first word.
-static tsr_status parse_mesh(tsr_cursor *cursor, draft *d, int kind) {
+static tsr_status parse_mesh(tsr_cursor *cursor, tiling_draft *d, int kind) {
   TSR_TRY(parse_kind(cursor, d, kind));
   TSR_TRY(tsr_tiling_parse_mesh(cursor, d->tiling));
   return tsr_cursor_peek(cursor) == '}' ? NULL : tsr_cursor_expected(cursor, "\"}\"");
 }
 
-static tsr_status parse_maximal_mesh(tsr_cursor *cursor, draft *d, int kind) {
+static tsr_status parse_maximal_mesh(tsr_cursor *cursor, tiling_draft *d, int kind) {
   TSR_TRY(parse_kind(cursor, d, kind));
   d->has_device = true;
   return tsr_tiling_parse_maximal_mesh(cursor, d->tiling);
@@ -120,7 +120,7 @@ static tsr_status parse_maximal_mesh(tsr_cursor *cursor, draft *d, int kind) {
 
 static const struct {
   const char *name;
-  tsr_status (*parse)(tsr_cursor *cursor, draft *d, int value);
+  tsr_status (*parse)(tsr_cursor *cursor, tiling_draft *d, int value);
   int value;
 } words[] = {
     {"device", parse_device, 0},
@@ -139,7 +139,7 @@ static const struct {
     {"unreduced", parse_kind, TSR_TILING_UNREDUCED},
 };
 
-static tsr_status parse_word(tsr_cursor *cursor, draft *d) {
+static tsr_status parse_word(tsr_cursor *cursor, tiling_draft *d) {
   tsr_cursor_peek(cursor);
   const tsr_cursor start = *cursor;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -150,7 +150,7 @@ static tsr_status parse_word(tsr_cursor *cursor, draft *d) {
 
 // ---- one sharding, and tuples of them ----
 
-static tsr_status judge(draft *d) {
+static tsr_status judge(tiling_draft *d) {
   tsr_tiling *tiling = d->tiling;
   tsr_tiles *tiles = &tiling->tiles;
   if (!d->has_kind && !d->has_tiles) return tsr_fail(SYNTAX, "a sharding without devices=[...]");
@@ -170,7 +170,7 @@ static tsr_status judge(draft *d) {
 // What stands between braces, the closing one included.
 static tsr_status parse_single(tsr_cursor *cursor, tsr_tiling **out_tiling) {
   const tsr_cursor start = *cursor;
-  draft d = {0};
+  tiling_draft d = {0};
   TSR_TRY(tsr_tiling_new(TSR_TILING_TILED, &d.tiling));
   tsr_status status = NULL;
   while (!status && !tsr_cursor_take(cursor, '}')) status = parse_word(cursor, &d);
