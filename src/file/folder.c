@@ -202,16 +202,14 @@ static tsr_status not_a_model(const char *folder) {
   if (index)
     tsr_text_addf(&hint, "; %s/%s can be named itself", folder, index);
   else if (files > 1)
-    tsr_text_addf(&hint,
-                  "; of %d files, as %s, each can be named itself, and tsr_fsck_options.repair "
-                  "makes an index for the parts of one model",
-                  files, file);
+    tsr_text_addf(&hint, "; it has %d other files, such as %s", files, file);
   else if (file)
     tsr_text_addf(&hint, "; %s/%s can be named itself", folder, file);
   else if (foreign)
     tsr_text_addf(&hint, "; %s is of a format that is not read here", foreign);
-  tsr_status status = tsr_fail(NOT_FOUND, "%s: neither %s nor %s is there%s", folder, index_name,
-                               single_name, tsr_text_string(&hint));
+  const tsr_cause cause = !index && files > 1 ? TSR_CAUSE_NO_INDEX : TSR_CAUSE_NOT_FOUND;
+  tsr_status status = tsr_fail_at(cause, __FILE__, __LINE__, "%s: neither %s nor %s is there%s",
+                                  folder, index_name, single_name, tsr_text_string(&hint));
   for (int i = 0; i < count; i++) free(entries[i]);
   free(entries);
   tsr_text_deinit(&hint);

@@ -25,14 +25,12 @@ static tsr_status recall_dtype(tsr_numpy_arrays *list, const char *name, tsr_dty
   if (noted) return tsr_npy_set_dtype(npy, noted);
   if (given && tsr_dtype_info_of(given)->bits == bits) return tsr_npy_set_dtype(npy, given);
   if (npy->width != 2)
-    return tsr_fail(
-        UNSUPPORTED,
-        "array \"%s\" has elements of %d bits whose type NumPy did not note; it must be "
-        "said (tsr_checkpoint_options.fallback_dtype)",
-        name, bits);
+    return tsr_fail(NO_DTYPE,
+                    "array \"%s\" has elements of %d bits and does not record their dtype", name,
+                    bits);
   tsr_text_addf(
       &list->checkpoint->warnings,
-      "array \"%s\" has elements of 16 bits whose type NumPy did not note: taken as bf16\n", name);
+      "array \"%s\" has elements of 16 bits and does not record their dtype: read as bf16\n", name);
   return tsr_npy_set_dtype(npy, TSR_BF16);
 }
 

@@ -261,10 +261,7 @@ static tsr_status begin(tsr_running *run) {
   run->replaces = t->options.existing == TSR_EXISTING_REPLACE;
   if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);
   if (t->options.existing == TSR_EXISTING_REFUSE && !tsr_journal_is_empty(run->journal))
-    return tsr_fail(ALREADY_THERE,
-                    "%s: an unfinished job left it there; TSR_EXISTING_RESUME goes on with it, "
-                    "TSR_EXISTING_REPLACE begins anew",
-                    t->work.journal);
+    return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", t->work.journal);
   return start_anew(run);
 }
 

@@ -90,8 +90,7 @@ tsr_status tsr_work_check_free(const tsr_work *work) {
   content there = NOTHING;
   TSR_TRY(look(work->path, &there));
   if (there == NOTHING || (there == EMPTY_FOLDER && !work->single)) return NULL;
-  return tsr_fail(ALREADY_THERE, "%s: it is there already; TSR_EXISTING_REPLACE replaces it",
-                  work->path);
+  return tsr_fail(ALREADY_THERE, "%s: already exists", work->path);
 }
 
 // What a job that is resumed left may stand beside a result that it is to replace, or has replaced.
@@ -119,11 +118,7 @@ tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
     const char *left = i == 0 ? work->partial : work->journal;
     content there = NOTHING;
     TSR_TRY(look(left, &there));
-    if (there != NOTHING)
-      return tsr_fail(ALREADY_THERE,
-                      "%s: an unfinished job left it there; TSR_EXISTING_RESUME goes on with it, "
-                      "TSR_EXISTING_REPLACE begins anew",
-                      left);
+    if (there != NOTHING) return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", left);
   }
   return NULL;
 }

@@ -94,11 +94,9 @@ static tsr_status pair(const tsr_companion_dim *b, const tsr_companion *c, bool 
   tsr_shape_print(&own, &shapes);
   tsr_text_addf(&shapes, " beside \"%s\" of ", b->weight->path);
   tsr_shape_print(&other, &shapes);
-  tsr_status status =
-      tsr_fail(BAD_CUT,
-               "tensor \"%s\" has shape %s: it is not known which dimensions "
-               "belong together; give both rules, without tsr_match_options.companions",
-               b->scale->path, tsr_text_string(&shapes));
+  tsr_status status = tsr_fail(
+      COMPANIONS_APART, "tensor \"%s\" has shape %s: it is unknown which dimensions correspond",
+      b->scale->path, tsr_text_string(&shapes));
   tsr_text_deinit(&shapes);
   return status;
 }

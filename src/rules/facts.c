@@ -84,22 +84,17 @@ static tsr_status unknown_fact(const tsr_rules_options *options, const char *nam
   tsr_suggestion near = tsr_suggestion_for(name);
   for (int i = 0; i < KNOWN_COUNT; i++) {
     if (!strcmp(known_facts[i].name, name))
-      return tsr_fail(UNKNOWN_FACT,
-                      "the fact \"%s\" is not known; it is %s in the model's config.json, or give "
-                      "it with tsr_fact %s=N",
-                      name, known_facts[i].keys[0], name);
+      return tsr_fail(UNKNOWN_FACT, "fact \"%s\" is missing; its name in config.json is %s", name,
+                      known_facts[i].keys[0]);
     tsr_suggestion_offer(&near, known_facts[i].name);
   }
   for (size_t i = 0; i < sizeof usual_axes / sizeof *usual_axes; i++)
     if (!strcmp(usual_axes[i], name))
-      return tsr_fail(UNKNOWN_FACT,
-                      "the size of axis \"%s\" is not known; give a mesh, or tsr_fact %s=N", name,
-                      name);
+      return tsr_fail(UNKNOWN_FACT, "the size of axis \"%s\" is unknown without a mesh", name);
   for (int64_t i = 0; i < options->fact_count; i++)
     tsr_suggestion_offer(&near, options->facts[i].name);
-  return tsr_fail(UNKNOWN_FACT,
-                  "there is no fact \"%s\"; give it with tsr_fact %s=N" TSR_DID_YOU_MEAN, name,
-                  name, TSR_SUGGESTED(near));
+  return tsr_fail(UNKNOWN_FACT, "fact \"%s\" is unknown" TSR_DID_YOU_MEAN, name,
+                  TSR_SUGGESTED(near));
 }
 
 static tsr_status find_fact(const evaluator *e, const char *word, size_t length, int64_t *out) {

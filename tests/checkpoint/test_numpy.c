@@ -82,8 +82,8 @@ static void check_all(const tsr_checkpoint *model) {
   assert_int_equal(tsr_tree_count(tsr_checkpoint_tree(model)), COUNT);
   for (int i = 0; i < COUNT; i++) check_array(model, &arrays[i], dtypes[i]);
   assert_string_equal(tsr_checkpoint_warnings(model),
-                      "array \"half\" has elements of 16 bits whose type NumPy did not note: taken "
-                      "as bf16\n");
+                      "array \"half\" has elements of 16 bits and does not record their dtype: "
+                      "read as bf16\n");
 }
 
 // ---- facts ----
@@ -184,10 +184,10 @@ static void a_forgotten_type_must_be_told(void **state) {
   test_folder_make(&folder);
   const char *path = test_folder_path(&folder, "e.npy");
   test_write_npy(path, &eight);
-  assert_fails_with(tsr_checkpoint_open(path, NULL, &model), UNSUPPORTED,
-                    "array \"e\" has elements of 8 bits whose type NumPy did not note");
+  assert_fails_with(tsr_checkpoint_open(path, NULL, &model), NO_DTYPE,
+                    "array \"e\" has elements of 8 bits and does not record their dtype");
   tsr_checkpoint_options options = {.size = sizeof options, .fallback_dtype = TSR_BF16};
-  assert_fails_with(tsr_checkpoint_open(path, &options, &model), UNSUPPORTED, "array \"e\"");
+  assert_fails_with(tsr_checkpoint_open(path, &options, &model), NO_DTYPE, "array \"e\"");
   options.fallback_dtype = TSR_F8E4M3FN;
   assert_ok(tsr_checkpoint_open(path, &options, &model));
   check_array(model, &eight, TSR_F8E4M3FN);

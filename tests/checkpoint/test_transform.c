@@ -344,7 +344,7 @@ static void a_journal_of_another_job_is_refused(void **state) {
   options.existing = TSR_EXISTING_REPLACE;
   assert_ok(transform(in, NULL, out, &options));
   options.existing = TSR_EXISTING_REFUSE;
-  assert_fails_with(transform(in, NULL, out, &options), ALREADY_THERE, "it is there already");
+  assert_fails_with(transform(in, NULL, out, &options), ALREADY_THERE, "already exists");
   options.existing = TSR_EXISTING_REPLACE;
   assert_ok(transform(in, NULL, out, &options));
   check_contents(out, NULL, TSR_FORMAT_FOLDER);

@@ -290,7 +290,7 @@ static void what_has_taken_the_place_of_a_result_is_not_taken_for_it(void **stat
     found_done++;
     assert_int_equal(utimensat(AT_FDCWD, s.out, times, 0), 0);
     assert_fails_with(scene_transform(&s, TSR_EXISTING_RESUME), ALREADY_THERE,
-                      "out: it is there already");
+                      "out: already exists");
     assert_true(scene_is_there(s.journal));
   }
   assert_true(found_done > 0);

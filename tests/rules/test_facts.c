@@ -58,13 +58,12 @@ static void bad_expressions_are_refused(void **state) {
     const char *message;
   } cases[] = {
       {"tp/parts({intermediate})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1:6: in {intermediate}: the fact \"intermediate\" is not known; it is intermediate_size "
-       "in the model's config.json, or give it with tsr_fact intermediate=N"},
+       "f:1:6: in {intermediate}: fact \"intermediate\" is missing; its name in config.json is "
+       "intermediate_size"},
       {"tp/parts({tp})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1:6: in {tp}: the size of axis \"tp\" is not known; give a mesh, or tsr_fact tp=N"},
+       "f:1:6: in {tp}: the size of axis \"tp\" is unknown without a mesh"},
       {"tp/parts({kv_haeds})", TSR_CAUSE_UNKNOWN_FACT,
-       "f:1:6: in {kv_haeds}: there is no fact \"kv_haeds\"; give it with tsr_fact kv_haeds=N; did "
-       "you mean \"kv_heads\"?"},
+       "f:1:6: in {kv_haeds}: fact \"kv_haeds\" is unknown; did you mean \"kv_heads\"?"},
       {"tp/parts({heads/3})", TSR_CAUSE_INDIVISIBLE,
        "f:1:6: in {heads/3}: 32 / 3 leaves a remainder"},
       {"tp/parts({1/0})", TSR_CAUSE_DIVISION_BY_ZERO, "f:1:6: in {1/0}: 1 / 0"},
