@@ -9,14 +9,33 @@
 #include <unistd.h>
 
 #include "base/text_internal.h"
-#include "json/json.h"
-#include "mesh/mesh_internal.h"
 
-static int option_count(const cli_command *command) {
-  int count = 0;
-  while (command->options[count].name) count++;
-  return count;
+// ---- numbers ----
+
+static tsr_status parse_int(const char *what, const char *text, const char **end, int64_t *out) {
+  errno = 0;
+  char *stop = NULL;
+  const long long value = strtoll(text, &stop, 10);
+  if (stop == text)
+    return tsr_fail(NOT_AN_INTEGER, "%s: \"%s\" is not a whole number such as 8", what, text);
+  if (errno == ERANGE) return tsr_fail(OVERFLOW, "%s: \"%s\" does not fit 64 bits", what, text);
+  *end = stop;
+  *out = value;
+  return NULL;
 }
+
+static tsr_status read_int(const char *option, const char *text, int64_t *out_value) {
+  char name[64];
+  const char *end = NULL;
+  int64_t value = 0;
+  snprintf(name, sizeof name, "--%s", option);
+  TSR_TRY(parse_int(name, text, &end, &value));
+  if (*end) return tsr_fail(NOT_AN_INTEGER, "%s is \"%s\", wanted a whole number", name, text);
+  *out_value = value;
+  return NULL;
+}
+
+// ---- options ----
 
 static int find_option(const cli_command *command, const char *name, size_t length) {
   for (int i = 0; command->options[i].name; i++)
@@ -43,17 +62,40 @@ static tsr_status unknown_option(const cli_command *command, const char *name) {
   return tsr_fail(BAD_ARGUMENT, "no option --%s", name);
 }
 
-static tsr_status check_choice(const cli_option *option, const char *value) {
-  if (!option->choices) return NULL;
+bool cli_option_range(const cli_option *option, int64_t *out_least, int64_t *out_most) {
+  long long least = 0, most = INT64_MAX;
+  if (!option->allowed || sscanf(option->allowed, "%lld..%lld", &least, &most) < 1) return false;
+  *out_least = least;
+  *out_most = most;
+  return true;
+}
+
+static tsr_status check_range(const cli_option *option, int64_t value, int64_t least,
+                              int64_t most) {
+  if (value >= least && value <= most) return NULL;
+  if (most == INT64_MAX)
+    return tsr_fail(BAD_ARGUMENT, "--%s is %lld, wanted %lld or more", option->name,
+                    (long long)value, (long long)least);
+  return tsr_fail(BAD_ARGUMENT, "--%s is %lld, wanted %lld to %lld", option->name, (long long)value,
+                  (long long)least, (long long)most);
+}
+
+static tsr_status check_allowed(const cli_option *option, const char *value) {
+  int64_t least = 0, most = 0, number = 0;
+  if (!option->allowed) return NULL;
+  if (cli_option_range(option, &least, &most)) {
+    TSR_TRY(read_int(option->name, value, &number));
+    return check_range(option, number, least, most);
+  }
   const size_t length = strlen(value);
-  for (const char *choice = option->choices; choice;) {
-    const char *end = strchr(choice, '|');
-    const size_t size = end ? (size_t)(end - choice) : strlen(choice);
-    if (size == length && !memcmp(choice, value, size)) return NULL;
-    choice = end ? end + 1 : NULL;
+  for (const char *word = option->allowed; word;) {
+    const char *end = strchr(word, '|');
+    const size_t size = end ? (size_t)(end - word) : strlen(word);
+    if (size == length && !memcmp(word, value, size)) return NULL;
+    word = end ? end + 1 : NULL;
   }
   return tsr_fail(BAD_ARGUMENT, "--%s is \"%s\", wanted one of %s", option->name, value,
-                  option->choices);
+                  option->allowed);
 }
 
 static bool may_be_repeated(const cli_option *option) {
@@ -91,7 +133,7 @@ static tsr_status set_option(const cli_command *command, int index, const char *
     value = argv[++*i];
   }
   TSR_TRY(keep_value(args, index, value));
-  return check_choice(option, value);
+  return check_allowed(option, value);
 }
 
 static tsr_status parse_long(const cli_command *command, int argc, char **argv, int *i,
@@ -121,6 +163,8 @@ static tsr_status parse_short(const cli_command *command, int argc, char **argv,
 static bool is_option(const char *arg) {
   return arg[0] == '-' && arg[1] && !(arg[1] >= '0' && arg[1] <= '9');
 }
+
+// ---- arguments ----
 
 tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,
                      cli_args *out_args, bool *out_help) {
@@ -177,28 +221,10 @@ tsr_status cli_required(const cli_args *args, const char *option, const char **o
                   args->command->options[index].value, args->command->options[index].help);
 }
 
-static tsr_status parse_int(const char *what, const char *text, const char **end, int64_t *out) {
-  errno = 0;
-  char *stop = NULL;
-  const long long value = strtoll(text, &stop, 10);
-  if (stop == text)
-    return tsr_fail(NOT_AN_INTEGER, "%s: \"%s\" is not a whole number such as 8", what, text);
-  if (errno == ERANGE) return tsr_fail(OVERFLOW, "%s: \"%s\" does not fit 64 bits", what, text);
-  *end = stop;
-  *out = value;
-  return NULL;
-}
-
 tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value) {
-  const char *text = cli_value(args, option), *end = NULL;
-  if (!text) {
-    *out_value = fallback;
-    return NULL;
-  }
-  int64_t value = 0;
-  TSR_TRY(parse_int(option, text, &end, &value));
-  if (*end) return tsr_fail(NOT_AN_INTEGER, "--%s is \"%s\", wanted a whole number", option, text);
-  *out_value = value;
+  const char *text = cli_value(args, option);
+  if (text) return read_int(option, text, out_value);
+  *out_value = fallback;
   return NULL;
 }
 
@@ -267,34 +293,6 @@ tsr_status cli_names(const char *what, const char *text, int max, char *buffer, 
   return NULL;
 }
 
-void cli_print_help(const cli_command *command, FILE *file) {
-  fprintf(file, "tessera %s: %s\n\nusage: tessera %s %s\n", command->name, command->summary,
-          command->name, command->usage);
-  const int count = option_count(command);
-  int width = 0;
-  for (int i = 0; i < count; i++) {
-    const cli_option *o = &command->options[i];
-    const int length = (int)(strlen(o->name) + (o->value ? strlen(o->value) + 1 : 0));
-    if (length > width) width = length;
-  }
-  fprintf(file, "\noptions:\n");
-  for (int i = 0; i < count; i++) {
-    const cli_option *o = &command->options[i];
-    char left[80];
-    snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-    fprintf(file, "  %c%c --%-*s  %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', width,
-            left, o->help);
-  }
-  fprintf(file, "  -h --%-*s  show this\n", width, "help");
-  if (*command->description) fprintf(file, "\n%s", command->description);
-  fprintf(file, "\nexamples:\n");
-  for (const char *line = command->examples; *line;) {
-    const size_t length = strcspn(line, "\n");
-    fprintf(file, "  %.*s\n", (int)length, line);
-    line += length + (line[length] == '\n');
-  }
-}
-
 bool cli_use_color(const cli_args *args) {
   const char *choice = cli_value(args, "color");
   if (choice && !strcmp(choice, "always")) return true;
@@ -317,67 +315,4 @@ tsr_status cli_check_one_of(const cli_args *args, const char *const *options) {
     first = *options;
   }
   return NULL;
-}
-
-tsr_status cli_read_mesh(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh) {
-  const size_t length = strlen(text);
-  if (length < 5 || strcmp(text + length - 5, ".json") != 0)
-    return tsr_mesh_parse(text, topology, out_mesh);
-  tsr_json_doc *doc = NULL;
-  TSR_TRY(tsr_json_read_file(text, &doc));
-  tsr_status status = tsr_mesh_from_json(tsr_json_root(doc), topology, out_mesh);
-  tsr_json_destroy(doc);
-  return tsr_note(status, "%s", text);
-}
-
-// Outermost first: what talks most is innermost, where devices are neighbours.
-static const char *const axis_options[] = {"dp", "fsdp", "ep", "tp"};
-enum { AXIS_OPTION_COUNT = sizeof axis_options / sizeof *axis_options };
-
-bool cli_has_mesh(const cli_args *args) {
-  for (int i = 0; i < (int)AXIS_OPTION_COUNT; i++)
-    if (cli_has(args, axis_options[i])) return true;
-  return cli_has(args, "mesh");
-}
-
-// "dp=2,tp=8", of --dp 2 --tp 8; "dp=2,tp=1", of --dp 2; "" if there are none.
-static tsr_status write_axes(const cli_args *args, char *out, size_t size) {
-  size_t length = 0;
-  out[0] = '\0';
-  for (int i = 0; i < (int)AXIS_OPTION_COUNT; i++) {
-    int64_t count = 0;
-    if (!cli_has(args, axis_options[i])) continue;
-    TSR_TRY(cli_check_one_of(args, (const char *const[]){"mesh", axis_options[i], NULL}));
-    TSR_TRY(cli_int(args, axis_options[i], 1, &count));
-    if (count < 1)
-      return tsr_fail(BAD_ARGUMENT, "--%s is %lld, wanted 1 or more", axis_options[i],
-                      (long long)count);
-    length += (size_t)snprintf(out + length, size - length, "%s%s=%lld", length ? "," : "",
-                               axis_options[i], (long long)count);
-  }
-  // Copies are all that is asked for: presets need an axis of theirs to cut nothing over.
-  if (!strncmp(out, "dp=", 3) && !strchr(out, ',')) snprintf(out + length, size - length, ",tp=1");
-  return NULL;
-}
-
-static void warn_of_idle_devices(const tsr_mesh *mesh, const tsr_topology *topology,
-                                 const char *machine) {
-  const int64_t used = tsr_mesh_device_count(mesh), all = tsr_topology_device_count(topology);
-  if (used < all)
-    cli_say("warning: the mesh has %lld of the %lld devices of --topology %s; %lld stay unused\n",
-            (long long)used, (long long)all, machine, (long long)(all - used));
-}
-
-tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
-  const char *text = NULL, *machine = cli_value(args, "topology");
-  char axes[128];
-  TSR_TRY(write_axes(args, axes, sizeof axes));
-  text = axes;
-  if (!*axes) TSR_TRY(cli_required(args, "mesh", &text));
-  tsr_topology *topology = NULL;
-  if (machine) TSR_TRY(tsr_topology_open(machine, &topology));
-  tsr_status status = cli_read_mesh(text, topology, out_mesh);
-  if (!status && machine) warn_of_idle_devices(*out_mesh, topology, machine);
-  tsr_topology_release(topology);
-  return status;
 }

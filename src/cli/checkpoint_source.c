@@ -1,26 +1,9 @@
+// Checkpoints as commands open them: with the plan of --from and the dtype of --npy-dtype.
 #include "cli/checkpoint_source.h"
-
-#include <limits.h>
 
 #include "base/text_internal.h"
 #include "cli/plan_source.h"
 #include "tessera/checkpoint/open.h"
-
-// Says by which option the plan is given, and where there is one.
-static tsr_status want_plan(const cli_args *args, tsr_status status, const char *option) {
-  if (tsr_status_cause(status) != TSR_CAUSE_PLAN_REQUIRED) return status;
-  tsr_status better =
-      cli_takes(args, option)
-          ? tsr_fail(PLAN_REQUIRED,
-                     "%s: --%s PLAN.json, as `tessera plan --json` makes it of a model with the "
-                     "same tensors, or a tessera-plan.json beside them",
-                     tsr_status_text(status), option)
-          : tsr_fail(PLAN_REQUIRED,
-                     "%s; `tessera gather` makes them whole, and `tessera reshard` cuts them anew",
-                     tsr_status_text(status));
-  tsr_status_free(status);
-  return better;
-}
 
 tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const char *option,
                                tsr_checkpoint **out_checkpoint) {
@@ -33,7 +16,7 @@ tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const cha
   options.plan = cut;
   tsr_status status = tsr_checkpoint_open(path, &options, out_checkpoint);
   tsr_plan_release(cut);
-  if (status) return want_plan(args, status, option);
+  if (status) return status;
   cli_warn(path, tsr_checkpoint_warnings(*out_checkpoint));
   return NULL;
 }
@@ -42,8 +25,6 @@ tsr_status cli_read_limits(const cli_args *args, int64_t *out_memory, int *out_j
   int64_t jobs = 0;
   if (cli_has(args, "max-memory")) TSR_TRY(cli_bytes(args, "max-memory", out_memory));
   TSR_TRY(cli_int(args, "jobs", 0, &jobs));
-  if (jobs < 0 || jobs > INT_MAX)
-    return tsr_fail(BAD_ARGUMENT, "--jobs is %lld, wanted 1 or more", (long long)jobs);
   *out_jobs = (int)jobs;
   return NULL;
 }

@@ -1,19 +1,21 @@
-// What the commands share: their tables, their arguments, and how they end.
+// What the commands share: their tables, arguments, output and exit codes.
 //
-// stdout is data, stderr is talk. A command is one row (name, summary, usage, options, examples);
-// help, shell completion and the option part of the manual pages are made from these rows.
+// Results go to stdout, everything else to stderr. A command is one row (name, summary, usage,
+// options, examples); help, shell completions and manual pages are made from these rows.
 #ifndef TESSERA_CLI_CLI_H
 #define TESSERA_CLI_CLI_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/options.h"
 #include "draw/units.h"
 #include "tessera/tessera.h"
 
-// Exit codes. A failure exits with EXIT_FAILED + its tsr_code, so that scripts can tell bad input
-// (3) from a missing file (7).
-enum { EXIT_YES = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
+// Exit codes. EXIT_CHECK_FAILED is for a comparison or check that found something. A failure exits
+// with EXIT_FAILED + its tsr_code, so that scripts can distinguish bad input (3) from a missing
+// file (7).
+enum { EXIT_OK = 0, EXIT_CHECK_FAILED = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
 
 enum { CLI_MAX_OPTIONS = 48, CLI_MAX_GIVEN = 64 };
 
@@ -21,7 +23,7 @@ typedef struct cli_option {
   const char *name;     // "mesh" is written --mesh
   char letter;          // 'm' is written -m; 0 = none
   const char *value;    // what it takes, as help shows it ("MESH"); NULL = a switch
-  const char *choices;  // "text|svg", for completion and checking; NULL = anything
+  const char *allowed;  // "text|svg", or a range of whole numbers: "1..4096", "1.."; NULL = any
   const char *help;
 } cli_option;
 
@@ -46,6 +48,7 @@ typedef struct cli_command {
   const char *description;    // paragraphs; one that begins with a space is shown as it is
   const char *examples;       // one command a line
   tsr_status (*run)(const cli_args *args, int *out_exit);
+  const struct cli_transform_kind *transform;  // of commands that write a checkpoint
 } cli_command;
 
 #define COMMAND(name) extern const cli_command cli_cmd_##name;
@@ -53,11 +56,12 @@ typedef struct cli_command {
 #undef COMMAND
 extern const cli_command *const cli_commands[];  // sorted, ends with NULL
 
-// Says what went wrong on standard error, frees it, and gives the exit code of its kind.
-int cli_report(const cli_command *command, tsr_status status);
+// Prints a failure to stderr, with a hint if an option of the command helps, frees it, and returns
+// its exit code.
+int cli_report(const cli_args *args, tsr_status status);
 
-// Splits argv (after the command's name) by the command's table. Wrong usage is a status with cause
-// bad_argument; `--help` sets `*out_help`. `positional` has room for argc entries.
+// Splits argv (after the command's name) by the command's table. Wrong usage fails with cause
+// bad_argument; `--help` sets `*out_help`. `positional` must hold argc entries.
 tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,
                      cli_args *out_args, bool *out_help);
 const char *cli_value(const cli_args *args, const char *option);  // NULL = not given
@@ -65,6 +69,8 @@ const char *cli_value(const cli_args *args, const char *option);  // NULL = not 
 int cli_values(const cli_args *args, const char *option, const char **out_values);
 bool cli_has(const cli_args *args, const char *option);
 bool cli_takes(const cli_args *args, const char *option);  // whether the command has it
+// The bounds of an option whose values are a range; false = they are not.
+bool cli_option_range(const cli_option *option, int64_t *out_least, int64_t *out_most);
 // The value of an option that must be given; otherwise a message that shows how.
 tsr_status cli_required(const cli_args *args, const char *option, const char **out_value);
 tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value);
@@ -73,7 +79,7 @@ tsr_status cli_bytes(const cli_args *args, const char *option, int64_t *out_byte
 // "2,4" or "2x4" as numbers.
 tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_values,
                     int *out_count);
-// "a,b" as names, in place of `buffer`.
+// "a,b" as names, which are stored in `buffer`.
 tsr_status cli_names(const char *what, const char *text, int max, char *buffer, size_t buffer_size,
                      const char **out_names, int *out_count);
 
@@ -83,37 +89,27 @@ void cli_print_overview(FILE *file);
 void cli_print_manual(const cli_command *command, FILE *file);
 
 // Writes a finished text to stdout, or to the file of an option such as --svg ("-" = stdout).
-// What a terminal would obey is not sent to stdout, but for the colours of figures.
+// Escape sequences are not sent to stdout, except the colours of figures.
 tsr_status cli_output(tsr_text *text, const char *path);
 tsr_status cli_output_figure(const tsr_text *text, const char *path);
 // As cli_output, unless `status` is a failure already; frees the text.
 tsr_status cli_finish(tsr_status status, tsr_text *text, const char *path);
-// To stderr, what is longer than a few lines cut off.
+// Prints to stderr; long messages are truncated.
 TSR_PRINTF(1, 2) void cli_say(const char *format, ...);
 
-// Whether to colour: --color always|never, else when stdout is a terminal and NO_COLOR is not set.
+// Whether to colour: by --color, else if stdout is a terminal and NO_COLOR is not set.
 bool cli_use_color(const cli_args *args);
 int cli_width(void);  // columns of the terminal, or 100
 
-// A mesh as a user writes it: its text, or the name of a .json file that `tessera mesh --json`
-// made.
+// Parses a mesh: its text, or the name of a .json file from `tessera mesh --json`.
 tsr_status cli_read_mesh(const char *text, const tsr_topology *topology, tsr_mesh **out_mesh);
-// Rows of options that stand for a mesh, one for each axis that presets know.
-// clang-format off
-#define CLI_OPTIONS_AXES                                                                           \
-    {"tp", 0, "N", NULL, "tensor parallel: N ranks share every layer"},                            \
-    {"fsdp", 0, "N", NULL, "fully sharded: N ranks share every tensor"},                           \
-    {"ep", 0, "N", NULL, "expert parallel: N ranks share the experts"},                            \
-    {"dp", 0, "N", NULL, "data parallel: N copies; the mesh has dp outermost, then fsdp, ep, tp"}
-// clang-format on
-bool cli_has_mesh(const cli_args *args);  // --mesh, or one of these
-// The mesh that --mesh or the options of axes (and --topology) describe. Warns of devices that the
-// topology has more.
+bool cli_has_mesh(const cli_args *args);  // whether one of CLI_OPTIONS_AXES or --mesh is given
+// The mesh of these options, on the devices of --topology. Warns of devices that it does not use.
 tsr_status cli_open_mesh(const cli_args *args, tsr_mesh **out_mesh);
 
 // Fails when more than one of these options is given; `options` ends with NULL.
 tsr_status cli_check_one_of(const cli_args *args, const char *const *options);
-// More devices than this are neither drawn nor listed.
+// Larger meshes are neither drawn nor listed.
 enum { CLI_MOST_DEVICES = 1 << 24 };
 
 #endif

@@ -229,11 +229,11 @@ static tsr_status run_calibrate(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"devices", 'd', "N", NULL, "how many (default: one for each processor; two for each rank)"},
-    {"most", 0, "SIZE", NULL, "the largest message (default: 16 MiB)"},
-    {"output", 'o', "FILE", NULL, "write the topology there (- = standard output)"},
-    {"json", 'j', NULL, NULL, "print what was measured as data"},
-    CLI_ENGINE_OPTIONS,
+    {"devices", 'd', "N", NULL, "number of devices (default: one per core; with MPI, two per rank)"},
+    {"most", 0, "SIZE", NULL, "size of the largest message (default: 16M)"},
+    {"output", 'o', "FILE", NULL, "write the topology to FILE (- is standard output)"},
+    CLI_OPTION_JSON,
+    CLI_OPTIONS_ENGINE,
     {0},
 };
 // clang-format on

@@ -78,7 +78,7 @@ static tsr_status run_check(const cli_args *args, int *out_exit) {
                   (long long)findings.warnings);
   }
   if (!status) status = cli_output(&text, NULL);
-  if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error"))) *out_exit = EXIT_NO;
+  if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error"))) *out_exit = EXIT_CHECK_FAILED;
   tsr_text_deinit(&text);
   tsr_findings_deinit(&findings);
   tsr_plan_release(plan);
@@ -87,10 +87,10 @@ static tsr_status run_check(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option check_options[] = {
-    {"memory", 0, "SIZE", NULL, "what a device may hold, as 16G (default: as the plan's topology says)"},
-    {"model", 0, "MODEL", NULL, "the model that the plan must fit; its config.json says where heads begin"},
-    {"warn-as-error", 'W', NULL, NULL, "warnings fail too"},
-    {"json", 'j', NULL, NULL, "print the findings as data"},
+    {"memory", 0, "SIZE", NULL, "memory of a device, such as 16G (default: from the plan's topology)"},
+    {"model", 0, "MODEL", NULL, "model that the plan must fit; its config.json has the sizes of heads"},
+    {"warn-as-error", 'W', NULL, NULL, "exit with 1 also for warnings"},
+    CLI_OPTION_JSON,
     CLI_OPTIONS_DECIDE,
     {0},
 };

@@ -221,15 +221,15 @@ static tsr_status run_chunks(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
-    CLI_T5X_MESH_OPTIONS,
-    {"shape", 's', "SHAPE", NULL, "the tensor, as 64,512"},
-    {"spec", 0, "SPEC", NULL, "how it is cut, in any notation"},
-    {"process", 'p', "N", NULL, "only this process (default: all)"},
-    {"tuples", 0, NULL, NULL, "dimensions may be cut by several axes"},
-    {"uneven", 0, NULL, NULL, "sizes need not divide: what the devices really hold"},
-    {"strict", 0, NULL, NULL, "refuse what t5x passes over in silence"},
-    {"json", 'j', NULL, NULL, "print it as data"},
+    CLI_OPTION_MESH,
+    CLI_OPTIONS_T5X_MESH,
+    {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 64,512"},
+    {"spec", 0, "SPEC", NULL, "spec of the tensor, in any notation"},
+    {"process", 'p', "N", NULL, "show only this process (default: all)"},
+    {"tuples", 0, NULL, NULL, "allow several axes on one dimension"},
+    {"uneven", 0, NULL, NULL, "allow sizes that do not divide; show what the devices really hold"},
+    {"strict", 0, NULL, NULL, "refuse what t5x ignores silently"},
+    CLI_OPTION_JSON,
     {0},
 };
 // clang-format on

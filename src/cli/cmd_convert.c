@@ -74,9 +74,6 @@ static tsr_status run_convert(const cli_args *args, int *out_exit) {
       cli_has(args, "strategy") ? cli_value(args, "strategy") : "preserve_balance";
   tsr_mesh *mesh = NULL;
   tsr_plan *plan = NULL, *converted = NULL;
-  if (!cli_has_mesh(args))
-    return tsr_fail(BAD_ARGUMENT,
-                    "to which mesh? give --tp N (--fsdp, --ep, --dp likewise) or --mesh MESH");
   tsr_status status = cli_open_mesh(args, &mesh);
   if (!status) status = cli_open_plan(args->positional[0], &plan);
   if (!status) status = tsr_plan_convert(plan, mesh, strategy, &converted);
@@ -90,13 +87,11 @@ static tsr_status run_convert(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the new mesh, as fsdp=8,tp=4"},
-    CLI_OPTIONS_AXES,
-    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
-    {"model", 0, "MODEL", NULL, "whose config.json says where heads begin, if the plan does not"},
-    {"strategy", 0, "NAME", NULL, "how to choose (default: preserve_balance)"},
-    {"json", 'j', NULL, NULL, "print the plan as data"},
-    {"output", 'o', "FILE", NULL, "write to a file instead of standard output"},
+    CLI_OPTIONS_MESH,
+    {"model", 0, "MODEL", NULL, "model whose config.json has the sizes of heads, if the plan lacks them"},
+    {"strategy", 0, "NAME", NULL, "how to choose specs (default: preserve_balance)"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_OUTPUT,
     {0},
 };
 // clang-format on

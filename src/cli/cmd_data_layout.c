@@ -171,12 +171,12 @@ static tsr_status run_data_layout(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    CLI_T5X_MESH_OPTIONS,
-    {"rules", 'r', "FILE", NULL, "rules for logical axes; what they map \"batch\" to cuts the data (default: t5x's)"},
-    {"base", 0, NULL, NULL, "no rules: data is cut along axis data, and replica where there are slices"},
-    {"batch", 'b', "N", NULL, "rows of the global batch (default: one for each device along the data axes)"},
-    {"host-index", 0, "N", NULL, "only this host (default: all)"},
-    {"json", 'j', NULL, NULL, "print it as data"},
+    CLI_OPTIONS_T5X_MESH,
+    {"rules", 'r', "FILE", NULL, "rules for logical axes; the axes of \"batch\" cut the data (default: t5x's rules)"},
+    {"base", 0, NULL, NULL, "no rules: cut the data along axis data, with slices also along replica"},
+    {"batch", 'b', "N", NULL, "rows of the global batch (default: one per device along the data axes)"},
+    {"host-index", 0, "N", NULL, "show only this host (default: all)"},
+    CLI_OPTION_JSON,
     {0},
 };
 // clang-format on

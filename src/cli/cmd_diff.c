@@ -56,7 +56,7 @@ static tsr_status run_diff(const cli_args *args, int *out_exit) {
       tsr_plan_diff_print(&diff, before, after, &text);
     status = cli_output(&text, NULL);
   }
-  if (diff.count) *out_exit = EXIT_NO;
+  if (diff.count) *out_exit = EXIT_CHECK_FAILED;
   tsr_text_deinit(&text);
   tsr_plan_diff_deinit(&diff);
   tsr_plan_release(before);
@@ -65,7 +65,7 @@ static tsr_status run_diff(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option diff_options[] = {
-    {"json", 'j', NULL, NULL, "print the changes as data"},
+    CLI_OPTION_JSON,
     {0},
 };
 

@@ -155,18 +155,18 @@ static tsr_status run_fsck(const cli_args *args, int *out_exit) {
   options.plan = plan;
   tsr_status status = tsr_fsck_run(args->positional[0], &options, &fsck);
   if (!status) status = print_all(args, fsck);
-  if (!status && !is_sound(fsck)) *out_exit = EXIT_NO;
+  if (!status && !is_sound(fsck)) *out_exit = EXIT_CHECK_FAILED;
   tsr_fsck_destroy(fsck);
   tsr_plan_release(plan);
   return status;
 }
 
 static const cli_option fsck_options[] = {
-    {"deep", 0, NULL, NULL, "read all elements too: stored hashes, copies, the disk"},
-    {"repair", 0, NULL, NULL, "write the index anew from the headers, if that mends something"},
+    {"deep", 0, NULL, NULL, "read all elements: check stored hashes and replicas"},
+    {"repair", 0, NULL, NULL, "rewrite the index from the file headers, if that fixes a fault"},
     CLI_OPTION_FROM,
     CLI_OPTIONS_LIMITS,
-    {"json", 'j', NULL, NULL, "print the faults as data"},
+    CLI_OPTION_JSON,
     {0},
 };
 

@@ -172,7 +172,7 @@ static tsr_status run_inspect(const cli_args *args, int *out_exit) {
                             .tensor = -1};
   read_share(args, &job);
   tsr_status status = inspect(args, &job);
-  if (!status && !all_agree(&job)) *out_exit = EXIT_NO;
+  if (!status && !all_agree(&job)) *out_exit = EXIT_CHECK_FAILED;
   free(job.survey);
   free(job.shares);
   tsr_inspection_destroy(job.listing);
@@ -181,20 +181,20 @@ static tsr_status run_inspect(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option inspect_options[] = {
-    {"group", 'g', NULL, NULL, "one line for tensors that differ only in numbers of their names"},
-    {"by", 'b', "WHAT", "file|rank|device", "instead of tensors, what each of these holds"},
-    {"include", 0, "REGEX", NULL, "only tensors whose name matches; may be repeated"},
-    {"exclude", 0, "REGEX", NULL, "not those whose name matches; may be repeated"},
+    {"group", 'g', NULL, NULL, "one line for tensors whose names differ only in numbers"},
+    {"by", 'b', "WHAT", "file|rank|device", "list what each file, rank or device holds, instead of tensors"},
+    CLI_OPTION_INCLUDE,
+    CLI_OPTION_EXCLUDE,
     {"sort", 0, "ORDER", "tree|name|bytes|file",
-     "of the tensors (default: tree, as they are listed)"},
-    {"tensor", 't', "NAME", NULL, "all about one tensor: its cut, and where each shard lies"},
-    {"slice", 's', "SLICE", NULL, "print elements of it, as Python writes it: '0:4, -1, ::2'"},
-    {"full", 0, NULL, NULL, "leave nothing out of long lists of shards and elements"},
-    {"stats", 0, NULL, NULL, "read NaNs, infinities, minimum, maximum, mean and norm"},
-    {"hash", 0, NULL, NULL, "read the hash, the same for every way of storing a tensor"},
+     "order of the tensors (default: tree, as in the checkpoint)"},
+    {"tensor", 't', "NAME", NULL, "show one tensor: its cut and the place of each shard"},
+    {"slice", 's', "SLICE", NULL, "with --tensor: print elements, in Python's notation: '0:4, -1, ::2'"},
+    {"full", 0, NULL, NULL, "print long lists of shards and elements in full"},
+    {"stats", 0, NULL, NULL, "compute NaNs, infinities, minimum, maximum, mean and norm"},
+    {"hash", 0, NULL, NULL, "compute the hash, which does not depend on format or layout"},
     CLI_OPTION_FROM,
     CLI_OPTIONS_LIMITS,
-    {"json", 'j', NULL, NULL, "print it as data"},
+    CLI_OPTION_JSON,
     {0},
 };
 

@@ -60,7 +60,7 @@ static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tre
   } else if (!status) {
     tsr_lints_print(&lints, rules, tree, text);
   }
-  if (lints.count) *out_exit = EXIT_NO;
+  if (lints.count) *out_exit = EXIT_CHECK_FAILED;
   tsr_lints_deinit(&lints);
   tsr_rules_release(rules);
   return status;
@@ -82,15 +82,8 @@ static tsr_status run_lint(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option lint_options[] = {
-    {"rules", 'r', "FILE", NULL, "the rules to look at"},
-    {"preset", 'p', "FAMILY[:AXES]", NULL, "or rules that ship with tessera (default: by config.json)"},
-    {"any-model-type", 0, NULL, NULL, "look at the preset also for a model_type that it is not for"},
-    CLI_OPTIONS_AXES,
-    {"mesh", 'm', "MESH", NULL, "the mesh, to find axes that are unknown or dropped"},
-    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
-    {"axes", 0, "OLD=NEW,...", NULL, "new names for the axes of rules"},
-    {"fact", 0, "NAME=N,...", NULL, "numbers that rules ask for"},
-    {"json", 'j', NULL, NULL, "print what is odd as data"},
+    CLI_OPTION_RULES, CLI_OPTION_PRESET, CLI_OPTION_ANY_MODEL_TYPE,
+    CLI_OPTIONS_MESH, CLI_OPTION_RENAME, CLI_OPTION_FACT, CLI_OPTION_JSON,
     {0},
 };
 // clang-format on

@@ -341,23 +341,23 @@ static tsr_status run_mesh(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"topology", 't', "TOPOLOGY", NULL, "the machine (see `tessera topology`)"},
+    CLI_OPTION_TOPOLOGY,
     {"builder", 'b', "BUILDER", "plain|device|hybrid|make|t5x|eformer|search", "how to lay the axes on the machine (default: plain)"},
-    {"split", 0, NULL, NULL, "device, hybrid: physical axes may be split"},
-    {"contiguous", 0, NULL, NULL, "device, hybrid: contiguous submeshes"},
-    {"dcn", 0, "N,N,...", NULL, "hybrid, eformer: sizes between slices or hosts, one per axis"},
+    {"split", 0, NULL, NULL, "device, hybrid: allow splitting physical axes"},
+    {"contiguous", 0, NULL, NULL, "device, hybrid: use contiguous submeshes"},
+    {"dcn", 0, "N,N,...", NULL, "hybrid, eformer: sizes across slices or hosts, one per axis"},
     {"process-granules", 0, NULL, NULL, "hybrid: granules are processes, not slices"},
     {"partitions", 0, "N", NULL, "t5x: number of model partitions"},
     {"submesh", 0, "X,Y,Z,C", NULL, "t5x: model parallel submesh"},
-    {"traffic", 0, "AXIS=BYTES,...", NULL, "search: bytes all-reduced over each axis in a step"},
+    {"traffic", 0, "AXIS=BYTES,...", NULL, "search: bytes all-reduced over each axis per step"},
     {"slice", 0, "AXIS=INDEX", NULL, "keep one coordinate of an axis"},
     {"flatten", 0, "AXES=NAME", NULL, "join neighbouring axes into one"},
     {"transpose", 0, "AXES", NULL, "put the axes in this order"},
     {"local", 0, "PROCESS", NULL, "keep the devices of one process"},
-    {"json", 'j', NULL, NULL, "print it as data"},
-    {"text", 0, NULL, NULL, "print it in one line, as every --mesh takes it"},
-    {"svg", 0, "FILE", NULL, "write the picture as SVG (- = standard output)"},
-    {"color", 0, "WHEN", "auto|always|never", "colour the picture (default: on a terminal)"},
+    CLI_OPTION_JSON,
+    {"text", 0, NULL, NULL, "print one line that --mesh accepts"},
+    CLI_OPTION_SVG,
+    CLI_OPTION_COLOR,
     {0},
 };
 // clang-format on

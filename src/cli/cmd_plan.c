@@ -24,9 +24,6 @@ static tsr_status show_plan(const cli_args *args, const tsr_plan *plan) {
 static tsr_status run_plan(const cli_args *args, int *out_exit) {
   (void)out_exit;
   tsr_plan *plan = NULL;
-  if (!cli_has_mesh(args))
-    return tsr_fail(BAD_ARGUMENT,
-                    "on which mesh? give --tp N (--fsdp, --ep, --dp likewise) or --mesh MESH");
   tsr_status status = cli_plan_model(args, args->positional[0], &plan);
   if (!status) status = show_plan(args, plan);
   tsr_plan_release(plan);
@@ -36,9 +33,9 @@ static tsr_status run_plan(const cli_args *args, int *out_exit) {
 // clang-format off
 static const cli_option options[] = {
     CLI_OPTIONS_DECIDE,
-    {"json", 'j', NULL, NULL, "print the plan as data, for check, explain, diff"},
-    {"html", 0, "FILE", NULL, "write a report as one page"},
-    {"output", 'o', "FILE", NULL, "write to a file instead of standard output"},
+    CLI_OPTION_JSON,
+    {"html", 0, "FILE", NULL, "write a report as one HTML page"},
+    CLI_OPTION_OUTPUT,
     {0},
 };
 // clang-format on

@@ -4,12 +4,6 @@
 
 // ---- reshard ----
 
-static tsr_status run_reshard(const cli_args *args, int *out_exit) {
-  (void)out_exit;
-  static const cli_transform_kind kind = {.whole_source = true, .cut_source = true, .cuts = true};
-  return cli_transform(args, &kind);
-}
-
 // clang-format off
 static const cli_option reshard_options[] = {
     CLI_OPTIONS_CUT, CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
@@ -39,16 +33,12 @@ const cli_command cli_cmd_reshard = {
         "tessera reshard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp --dry-run\n"
         "tessera reshard tp8 out --tp 4 --fsdp 2 --format ranks\n"
         "tessera reshard ranks out --from old.json --plan new.json --max-memory 256M\n",
-    .run = run_reshard,
+    .run = cli_run_transform,
+    .transform =
+        &(const cli_transform_kind){.whole_source = true, .cut_source = true, .cuts = true},
 };
 
 // ---- shard ----
-
-static tsr_status run_shard(const cli_args *args, int *out_exit) {
-  (void)out_exit;
-  static const cli_transform_kind kind = {.whole_source = true, .cuts = true};
-  return cli_transform(args, &kind);
-}
 
 static const cli_option shard_options[] = {
     CLI_OPTIONS_CUT, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
@@ -67,22 +57,17 @@ const cli_command cli_cmd_shard = {
     .examples =
         "tessera shard Llama-3-8B tp8 --tp 8 --format ranks --dtype bf16\n"
         "tessera shard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp\n",
-    .run = run_shard,
+    .run = cli_run_transform,
+    .transform = &(const cli_transform_kind){.whole_source = true, .cuts = true},
 };
 
 // ---- gather ----
-
-static tsr_status run_gather(const cli_args *args, int *out_exit) {
-  (void)out_exit;
-  static const cli_transform_kind kind = {.cut_source = true};
-  return cli_transform(args, &kind);
-}
 
 static const cli_option gather_options[] = {CLI_OPTIONS_CUT_SOURCE,
                                             CLI_OPTIONS_JOB,
                                             CLI_OPTION_WHOLE_FORMAT,
                                             CLI_OPTION_FILE_SIZE,
-                                            CLI_OPTION_MAP_FACT,
+                                            CLI_OPTION_FACT,
                                             CLI_OPTION_NO_COMPANIONS,
                                             {0}};
 
@@ -100,19 +85,14 @@ const cli_command cli_cmd_gather = {
     .examples =
         "tessera gather cut Llama-3-8B\n"
         "tessera gather ranks model.safetensors --from plan.json\n",
-    .run = run_gather,
+    .run = cli_run_transform,
+    .transform = &(const cli_transform_kind){.cut_source = true},
 };
 
 // ---- split and merge ----
 
-static tsr_status run_split(const cli_args *args, int *out_exit) {
-  (void)out_exit;
-  static const cli_transform_kind kind = {.whole_source = true, .folder = true};
-  return cli_transform(args, &kind);
-}
-
 static const cli_option split_options[] = {
-    CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, CLI_OPTION_MAP_FACT, CLI_OPTION_NO_COMPANIONS, {0}};
+    CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, CLI_OPTION_FACT, CLI_OPTION_NO_COMPANIONS, {0}};
 
 const cli_command cli_cmd_split = {
     .name = "split",
@@ -125,17 +105,12 @@ const cli_command cli_cmd_split = {
         "DST becomes a Hugging Face folder with an index. A file is larger than the "
         "limit only where a\nsingle tensor is.\n" RESUME_TEXT,
     .examples = "tessera split model.safetensors Llama-3-8B --max-file-size 2G\n",
-    .run = run_split,
+    .run = cli_run_transform,
+    .transform = &(const cli_transform_kind){.whole_source = true, .folder = true},
 };
 
-static tsr_status run_merge(const cli_args *args, int *out_exit) {
-  (void)out_exit;
-  static const cli_transform_kind kind = {.whole_source = true, .one_file = true};
-  return cli_transform(args, &kind);
-}
-
 static const cli_option merge_options[] = {
-    CLI_OPTIONS_JOB, CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_MAP_FACT, CLI_OPTION_NO_COMPANIONS, {0}};
+    CLI_OPTIONS_JOB, CLI_OPTION_WHOLE_FORMAT, CLI_OPTION_FACT, CLI_OPTION_NO_COMPANIONS, {0}};
 
 const cli_command cli_cmd_merge = {
     .name = "merge",
@@ -152,5 +127,6 @@ const cli_command cli_cmd_merge = {
     .examples =
         "tessera merge Llama-3-8B model.safetensors\n"
         "tessera merge Llama-3-8B model.npz --dtype f32\n",
-    .run = run_merge,
+    .run = cli_run_transform,
+    .transform = &(const cli_transform_kind){.whole_source = true, .one_file = true},
 };

@@ -280,19 +280,19 @@ static tsr_status run_show(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
-    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to (see `tessera topology`)"},
-    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of SPEC (default: recognised by how it begins)"},
-    {"policy", 'p', "POLICY", "error|trim|pad|uneven", "what to do with sizes that do not divide (default: error)"},
-    {"device", 'd', "ID", NULL, "show only what this device holds"},
-    {"dims", 0, "ROW,COLUMN", NULL, "which two dimensions to draw (default: those cut most)"},
+    CLI_OPTION_MESH,
+    CLI_OPTION_TOPOLOGY,
+    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of SPEC (default: recognised by its start)"},
+    CLI_OPTION_POLICY('p', "error"),
+    {"device", 'd', "ID", NULL, "show only this device"},
+    {"dims", 0, "ROW,COLUMN", NULL, "the two dimensions to draw (default: those cut most)"},
     {"dtype", 0, "TYPE", NULL, "element type, to show bytes per device"},
-    {"all", 'a', NULL, NULL, "list every device, however many"},
-    {"check", 0, NULL, NULL, "prove that the pieces tile the tensor"},
-    {"json", 'j', NULL, NULL, "print the pieces of every device as data"},
-    {"svg", 0, "FILE", NULL, "write the picture as SVG (- = standard output)"},
+    {"all", 'a', NULL, NULL, "list every device"},
+    {"check", 0, NULL, NULL, "prove that the pieces cover the tensor exactly once"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_SVG,
     {"html", 0, "FILE", NULL, "write a page with the picture and the table"},
-    {"color", 0, "WHEN", "auto|always|never", "colour the picture (default: on a terminal)"},
+    CLI_OPTION_COLOR,
     {0},
 };
 // clang-format on

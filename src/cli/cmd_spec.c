@@ -191,7 +191,7 @@ static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *
     status = tsr_sharding_equivalent(a, b, rank, &same);
   if (!status) {
     report_comparison(args, equal, equal || same, s->has_shape, out);
-    *out_exit = equal || same ? EXIT_YES : EXIT_NO;
+    *out_exit = equal || same ? EXIT_OK : EXIT_CHECK_FAILED;
   }
   tsr_sharding_release(a);
   tsr_sharding_release(b);
@@ -276,16 +276,16 @@ static tsr_status run_spec(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"mesh", 'm', "MESH", NULL, "the mesh, as data=2,model=4, or a .json file of `tessera mesh`"},
-    {"topology", 't', "TOPOLOGY", NULL, "the machine the devices belong to"},
-    {"shape", 's', "SHAPE", NULL, "the tensor's shape"},
-    {"rank", 'r', "N", NULL, "the tensor's rank, where no shape is given"},
-    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of the input (default: recognised by how it begins)"},
+    CLI_OPTION_MESH,
+    CLI_OPTION_TOPOLOGY,
+    {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 64,512"},
+    {"rank", 'r', "N", NULL, "rank of the tensor, if --shape is not given"},
+    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of the input (default: recognised by its start)"},
     {"to", 0, "NOTATION", CLI_NOTATIONS, "notation of the output"},
-    {"other-mesh", 0, "MESH", NULL, "compare: the second spec's mesh, where it differs"},
-    {"strict", 0, NULL, NULL, "correct: refuse instead of changing anything"},
-    {"keep-members", 0, NULL, NULL, "correct: drop only the members of a group that do not fit"},
-    {"json", 'j', NULL, NULL, "parse, compare, correct: print the answer as data"},
+    {"other-mesh", 0, "MESH", NULL, "compare: mesh of the second spec (default: --mesh)"},
+    {"strict", 0, NULL, NULL, "correct: fail instead of changing the spec"},
+    {"keep-members", 0, NULL, NULL, "correct: of a group of axes, drop only those that do not fit"},
+    {"json", 'j', NULL, NULL, "parse, compare, correct: print JSON instead of text"},
     {0},
 };
 // clang-format on

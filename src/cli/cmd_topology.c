@@ -38,8 +38,8 @@ static tsr_status run_topology(const cli_args *args, int *out_exit) {
 }
 
 static const cli_option options[] = {
-    {"json", 'j', NULL, NULL, "print it as data, which every --topology takes again as a file"},
-    {"links", 'l', NULL, NULL, "show what a message costs at each level"},
+    {"json", 'j', NULL, NULL, "print JSON that --topology accepts as a file"},
+    {"links", 'l', NULL, NULL, "show the cost of a message at each level"},
     {0},
 };
 

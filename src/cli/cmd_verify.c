@@ -189,7 +189,7 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
   options.map = map;
   if (!status) status = tsr_checkpoint_verify(first, second, &options, &result);
   if (!status) status = print_result(args, result, map ? options.mapped : -1);
-  if (!status && !tsr_verification_equal(result)) *out_exit = EXIT_NO;
+  if (!status && !tsr_verification_equal(result)) *out_exit = EXIT_CHECK_FAILED;
   tsr_verification_destroy(result);
   tsr_mapping_release(map);
   tsr_checkpoint_release(first);
@@ -199,20 +199,20 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
 
 static const cli_option verify_options[] = {
     CLI_OPTION_FROM,
-    {"from-second", 0, "PLAN", NULL, "the same for B"},
+    {"from-second", 0, "PLAN", NULL, "--from of B"},
     CLI_OPTION_NPY_DTYPE,
-    {"map", 0, "MAP", NULL, "compare what a map, a file or as llama-fuse, makes of one of them"},
+    CLI_OPTION_MAP,
     {"map-of", 0, "WHICH", "a|b",
-     "the one with the map's sources (default: found by names and shapes)"},
-    CLI_OPTION_MAP_FACT,
-    {"tolerance", 0, "ABS[,REL]", NULL, "allow this error, and types that differ: after casts"},
-    {"trust-hashes", 0, NULL, NULL, "believe the hashes that tessera's own folders store"},
-    {"trust-replicas", 0, NULL, NULL, "do not compare replicas that a checkpoint stores"},
+     "which one to map (default: the one with the names and shapes of the map's sources)"},
+    CLI_OPTION_FACT,
+    {"tolerance", 0, "ABS[,REL]", NULL, "allow these errors and different types, as after a cast"},
+    {"trust-hashes", 0, NULL, NULL, "compare stored hashes, where there are any, instead of elements"},
+    CLI_OPTION_TRUST_REPLICAS,
     {"hash", 0, NULL, NULL, "print the hash of every tensor"},
-    {"stats", 0, NULL, NULL, "print NaNs, infinities, minimum, maximum, mean and norm of each"},
+    {"stats", 0, NULL, NULL, "print NaNs, infinities, minimum, maximum, mean and norm of every tensor"},
     {"quiet", 'q', NULL, NULL, "print the totals only"},
     CLI_OPTIONS_LIMITS,
-    {"json", 'j', NULL, NULL, "print the result as data"},
+    CLI_OPTION_JSON,
     {0},
 };
 

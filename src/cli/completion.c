@@ -4,6 +4,16 @@
 #include "base/text_internal.h"
 #include "cli/cli.h"
 
+// The words that an option allows; NULL = any value, or a range of numbers.
+static const char *words_of(const cli_option *option) {
+  int64_t least = 0, most = 0;
+  return cli_option_range(option, &least, &most) ? NULL : option->allowed;
+}
+
+static void add_words(tsr_text *out, const char *words) {
+  for (; *words; words++) tsr_text_add_char(out, *words == '|' ? ' ' : *words);
+}
+
 static void bash(tsr_text *out) {
   tsr_text_add(out,
                "# bash completion for tessera\n"
@@ -16,9 +26,9 @@ static void bash(tsr_text *out) {
   tsr_text_add(out, "'\n  else\n    case ${COMP_WORDS[1]}:$prev in\n");
   for (int i = 0; cli_commands[i]; i++)
     for (const cli_option *o = cli_commands[i]->options; o->name; o++) {
-      if (!o->choices) continue;
+      if (!words_of(o)) continue;
       tsr_text_addf(out, "      %s:--%s) words='", cli_commands[i]->name, o->name);
-      for (const char *c = o->choices; *c; c++) tsr_text_add_char(out, *c == '|' ? ' ' : *c);
+      add_words(out, words_of(o));
       tsr_text_add(out, "' ;;\n");
     }
   for (int i = 0; cli_commands[i]; i++) {
@@ -51,9 +61,9 @@ static void zsh_option(const cli_option *o, tsr_text *out) {
   tsr_text_add(out, "]");
   if (o->value) {
     tsr_text_addf(out, ":%s:", o->value);
-    if (o->choices) {
+    if (words_of(o)) {
       tsr_text_add(out, "(");
-      for (const char *c = o->choices; *c; c++) tsr_text_add_char(out, *c == '|' ? ' ' : *c);
+      add_words(out, words_of(o));
       tsr_text_add(out, ")");
     } else {
       tsr_text_add(out, "_files");
@@ -99,10 +109,10 @@ static void fish(tsr_text *out) {
       tsr_text_addf(out, "complete -c tessera -n '__fish_seen_subcommand_from %s' -l %s",
                     cli_commands[i]->name, o->name);
       if (o->letter) tsr_text_addf(out, " -s %c", o->letter);
-      if (o->value) tsr_text_add(out, o->choices ? " -x -a '" : " -r -F");
-      for (const char *c = o->choices ? o->choices : ""; *c; c++)
-        tsr_text_add_char(out, *c == '|' ? ' ' : *c);
-      tsr_text_addf(out, "%s -d '", o->choices ? "'" : "");
+      const char *words = words_of(o);
+      if (o->value) tsr_text_add(out, words ? " -x -a '" : " -r -F");
+      add_words(out, words ? words : "");
+      tsr_text_addf(out, "%s -d '", words ? "'" : "");
       add_quoted(out, o->help, "\\");
       tsr_text_add(out, "'\n");
     }
@@ -123,7 +133,7 @@ static tsr_status run_completion(const cli_args *args, int *out_exit) {
     tsr_text_deinit(&text);
     return status;
   }
-  return tsr_fail(BAD_ARGUMENT, "shell \"%s\" is not known, wanted bash, zsh or fish",
+  return tsr_fail(BAD_ARGUMENT, "shell \"%s\" is unknown, wanted bash, zsh or fish",
                   args->positional[0]);
 }
 

@@ -1,51 +1,50 @@
+// Commands that move bytes, perhaps as one of several MPI ranks: their comm, and an end that all
+// ranks reach together.
 #include "cli/engine.h"
 
 #include <stdlib.h>
 
 #include "tessera/engine/collectives.h"
 
-// A comm has room for every device from 0 on.
-enum { MOST_DEVICES = 1 << 20, MOST_WORKERS = 4096 };
+// A comm has an entry for every device from 0 on.
+enum { MOST_DEVICES = 1 << 20 };
 
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm) {
   const char *engine = cli_value(args, "engine");
   int64_t workers = 0, timeout = 0;
   TSR_TRY(cli_int(args, "workers", 0, &workers));
   TSR_TRY(cli_int(args, "timeout", 0, &timeout));
-  if (workers < 0 || workers > MOST_WORKERS)
-    return tsr_fail(BAD_ARGUMENT, "--workers is %lld, wanted 1 to %d", (long long)workers,
-                    (int)MOST_WORKERS);
   if (devices > MOST_DEVICES)
-    return tsr_fail(TOO_LARGE, "a device with number %lld, wanted numbers below %d",
+    return tsr_fail(TOO_LARGE, "device %lld is too large, wanted numbers below %d",
                     (long long)devices - 1, (int)MOST_DEVICES);
   const tsr_comm_options options = {
       .size = sizeof options, .workers = (int)workers, .timeout = (double)timeout};
   return tsr_comm_open(engine ? engine : "threads", devices, &options, out_comm);
 }
 
-// Launchers end all ranks as soon as one ends badly, so nobody leaves before it was said why.
+// Launchers end all ranks as soon as one fails, so all ranks wait until the failure is printed.
 tsr_status cli_end_together(const cli_args *args, tsr_comm *comm, tsr_status status,
                             int *out_exit) {
   const int ranks = tsr_comm_rank_count(comm), rank = tsr_comm_rank(comm);
   if (ranks == 1) return status;
-  int mine = status ? EXIT_FAILED + (int)tsr_status_code(status) : EXIT_YES;
+  int mine = status ? EXIT_FAILED + (int)tsr_status_code(status) : EXIT_OK;
   if (status && rank == 0) {
-    mine = cli_report(args->command, status);
+    mine = cli_report(args, status);
     status = NULL;
   }
   int *codes = calloc((size_t)ranks, sizeof *codes);
   tsr_status shared = codes ? tsr_comm_share(comm, &mine, sizeof mine, codes)
                             : tsr_fail(NO_MEMORY, "exit codes of %d ranks", ranks);
-  // Ranks that cannot be reached are only worth a word where all was well until now.
-  const bool told = rank == 0 || (!shared && codes[0] != EXIT_YES);
+  // A failure to reach other ranks is reported only if nothing failed before.
+  const bool reported = rank == 0 || (!shared && codes[0] != EXIT_OK);
   int code = mine;
-  for (int r = 0; r < ranks && !shared && code == EXIT_YES; r++) code = codes[r];
-  if (shared && code == EXIT_YES)
-    code = cli_report(args->command, shared);
+  for (int r = 0; r < ranks && !shared && code == EXIT_OK; r++) code = codes[r];
+  if (shared && code == EXIT_OK)
+    code = cli_report(args, shared);
   else
     tsr_status_free(shared);
-  if (status && !told)
-    cli_report(args->command, status);
+  if (status && !reported)
+    cli_report(args, status);
   else
     tsr_status_free(status);
   free(codes);

@@ -1,20 +1,13 @@
-// What commands that move bytes share: which engine, and that one rank speaks for all.
+// What commands that move bytes share: the engine, and one report for all ranks.
 #ifndef TESSERA_CLI_ENGINE_H
 #define TESSERA_CLI_ENGINE_H
 
 #include "cli/cli.h"
 
-// clang-format off
-#define CLI_ENGINE_OPTIONS \
-    {"engine", 0, "ENGINE", "threads|mpi", "what moves the bytes (default: threads)"}, \
-    {"workers", 'w', "N", NULL, "threads of a process (default: one for each processor)"}, \
-    {"timeout", 0, "SECONDS", NULL, "without progress until a rank is given up (default: 300)"}
-// clang-format on
-
-// Collective over the ranks: the comm that these options describe.
+// Collective over the ranks. Opens the comm of CLI_OPTIONS_ENGINE.
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm);
-// Collective. Ends a command that has done its work, with what came of it here: a failure of any
-// rank is the exit code of all, and is said once, by the first rank if it has it too.
+// Collective over `comm`. Ends a command with its status on this rank. A failure of any rank is the
+// exit code of all. It is printed once, by rank 0 if that failed too.
 tsr_status cli_end_together(const cli_args *args, tsr_comm *comm, tsr_status status, int *out_exit);
 
 #endif

@@ -1,4 +1,4 @@
-// The `tessera` command: finds the row of a command and runs it.
+// The `tessera` command: finds the row of a command, runs it, and turns failures into exit codes.
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void cli_print_overview(FILE *file) {
   for (int i = 0; cli_commands[i]; i++)
     fprintf(file, "  %-12s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
   fprintf(file,
-          "\n`tessera COMMAND --help` tells more. Try:\n"
+          "\n`tessera COMMAND --help` describes a command. Try:\n"
           "  tessera show 8,16 'data, model' --mesh data=2,model=4\n"
           "  tessera reshard Llama-3-8B tp8 --tp 8\n");
 }
@@ -41,7 +41,7 @@ static int unknown_command(const char *name) {
   const char *nearest = tsr_nearest_word(name, names);
   cli_say("tessera: no command \"%s\"", name);
   if (nearest) cli_say("; did you mean \"%s\"?", nearest);
-  cli_say("\n`tessera help` lists the commands\n");
+  cli_say("\nhint: `tessera help` lists the commands\n");
   return EXIT_USAGE;
 }
 
@@ -49,58 +49,23 @@ static int print_manual(const char *name) {
   const cli_command *command = name ? find_command(name) : NULL;
   if (name && !command) return unknown_command(name);
   cli_print_manual(command, stdout);
-  return EXIT_YES;
-}
-
-// Messages of the library name what its callers set; the users of the command know flags.
-static void say_by_flags(const char *message, FILE *file) {
-  static const struct {
-    const char *name, *flag;
-  } flags[] = {
-      {"TSR_EXISTING_REPLACE", "--force"},
-      {"TSR_EXISTING_RESUME", "--resume"},
-      {"tsr_checkpoint_options.fallback_dtype", "--npy-dtype"},
-      {"tsr_fact ", "--fact "},
-      {"tsr_fsck_options.repair", "`tessera fsck --repair`"},
-      {"without tsr_match_options.companions", "with --no-companions"},
-  };
-  while (*message) {
-    size_t i = 0, count = sizeof flags / sizeof *flags;
-    while (i < count && strncmp(message, flags[i].name, strlen(flags[i].name)) != 0) i++;
-    if (i == count) {
-      fputc(*message++, file);
-    } else {
-      fputs(flags[i].flag, file);
-      message += strlen(flags[i].name);
-    }
-  }
-}
-
-int cli_report(const cli_command *command, tsr_status status) {
-  const bool usage = tsr_status_cause(status) == TSR_CAUSE_BAD_ARGUMENT;
-  fprintf(stderr, "tessera %s: ", command->name);
-  say_by_flags(tsr_status_text(status), stderr);
-  fputc('\n', stderr);
-  if (usage) fprintf(stderr, "`tessera %s --help` shows what it takes\n", command->name);
-  const int code = usage ? EXIT_USAGE : EXIT_FAILED + (int)tsr_status_code(status);
-  tsr_status_free(status);
-  return code;
+  return EXIT_OK;
 }
 
 static int run(const cli_command *command, int argc, char **argv) {
   const char **positional = calloc((size_t)argc + 1, sizeof *positional);
-  if (!positional) return cli_report(command, tsr_fail(NO_MEMORY, "arguments"));
-  cli_args args;
+  cli_args args = {.command = command};
+  if (!positional) return cli_report(&args, tsr_fail(NO_MEMORY, "arguments"));
   bool help = false;
-  int exit_code = EXIT_YES;
+  int exit_code = EXIT_OK;
   tsr_status status = cli_parse(command, argc, argv, positional, &args, &help);
   if (status) {
-    exit_code = cli_report(command, status);
+    exit_code = cli_report(&args, status);
   } else if (help) {
     cli_print_help(command, stdout);
   } else {
     status = command->run(&args, &exit_code);
-    if (status) exit_code = cli_report(command, status);
+    if (status) exit_code = cli_report(&args, status);
   }
   free(positional);
   return exit_code;
@@ -110,12 +75,12 @@ static int run_named(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "help";
   if (!strcmp(name, "--version") || !strcmp(name, "version")) {
     printf("tessera %s\n", tsr_version());
-    return EXIT_YES;
+    return EXIT_OK;
   }
   const bool help = !strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h");
   if (help && argc < 3) {
     cli_print_overview(argc > 1 ? stdout : stderr);
-    return argc > 1 ? EXIT_YES : EXIT_USAGE;
+    return argc > 1 ? EXIT_OK : EXIT_USAGE;
   }
   if (help) name = argv[2];
   // For the build: `tessera help --manual [COMMAND]` prints a manual page's source.
@@ -124,16 +89,16 @@ static int run_named(int argc, char **argv) {
   if (!command) return unknown_command(name);
   if (help) {
     cli_print_help(command, stdout);
-    return EXIT_YES;
+    return EXIT_OK;
   }
   return run(command, argc - 2, argv + 2);
 }
 
-// Help is output too: a full disk must not go unseen.
+// Help is output too: a full disk is a failure.
 int main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow so large is a failure, which is told
+  signal(SIGXFSZ, SIG_IGN);  // writing beyond the file size limit fails instead
   const int code = run_named(argc, argv);
-  if (code != EXIT_YES || !fflush(stdout)) return code;
+  if (code != EXIT_OK || !fflush(stdout)) return code;
   fprintf(stderr, "tessera: cannot write the output: %s\n", strerror(errno));
   return EXIT_FAILED + (int)TSR_CODE_IO;
 }

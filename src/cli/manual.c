@@ -1,8 +1,50 @@
-// Manual pages from the tables of the commands, in the format that scdoc reads: what --help shows
-// and what `man` shows cannot differ.
+// Help and manual pages, both made from the tables of the commands, so that they cannot differ.
+// Manual pages are in the format that scdoc reads.
 #include <string.h>
 
 #include "cli/cli.h"
+
+// The values that an option allows, after its help text.
+static void print_allowed(FILE *file, const cli_option *o) {
+  int64_t least = 0, most = 0;
+  if (cli_option_range(o, &least, &most)) {
+    if (most < INT64_MAX) fprintf(file, "; %lld to %lld", (long long)least, (long long)most);
+  } else if (o->allowed) {
+    fputs("; one of ", file);
+    for (const char *c = o->allowed; *c; c++) fputs(*c == '|' ? ", " : (char[]){*c, 0}, file);
+  }
+}
+
+// ---- help ----
+
+void cli_print_help(const cli_command *command, FILE *file) {
+  fprintf(file, "tessera %s: %s\n\nusage: tessera %s %s\n", command->name, command->summary,
+          command->name, command->usage);
+  int width = 0;
+  for (const cli_option *o = command->options; o->name; o++) {
+    const int length = (int)(strlen(o->name) + (o->value ? strlen(o->value) + 1 : 0));
+    if (length > width) width = length;
+  }
+  fprintf(file, "\noptions:\n");
+  for (const cli_option *o = command->options; o->name; o++) {
+    char left[80];
+    snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    fprintf(file, "  %c%c --%-*s  %s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', width,
+            left, o->help);
+    print_allowed(file, o);
+    fputc('\n', file);
+  }
+  fprintf(file, "  -h --%-*s  show this help\n", width, "help");
+  if (*command->description) fprintf(file, "\n%s", command->description);
+  fprintf(file, "\nexamples:\n");
+  for (const char *line = command->examples; *line;) {
+    const size_t length = strcspn(line, "\n");
+    fprintf(file, "  %.*s\n", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
+// ---- manual pages ----
 
 // scdoc takes these for markup; a backslash makes them plain.
 static void print_plain(FILE *file, const char *text, size_t length) {
@@ -16,7 +58,7 @@ static void print_literal(FILE *file, const char *text, size_t length) {
   fprintf(file, "```\n%.*s\n```\n", (int)length, text);
 }
 
-// Paragraphs are apart by an empty line; one that begins with a space is a table.
+// An empty line separates paragraphs; one that begins with a space is a table.
 static void print_paragraphs(FILE *file, const char *text) {
   while (*text) {
     const char *end = strstr(text, "\n\n");
@@ -45,13 +87,10 @@ static void print_options(FILE *file, const cli_command *command) {
     }
     fputs("\n\t", file);
     print_plain(file, o->help, strlen(o->help));
-    if (o->choices) {
-      fputs("; one of ", file);
-      for (const char *c = o->choices; *c; c++) fputs(*c == '|' ? ", " : (char[]){*c, 0}, file);
-    }
+    print_allowed(file, o);
     fputs("\n\n", file);
   }
-  fprintf(file, "*-h*, *--help*\n\tshow a summary\n\n");
+  fprintf(file, "*-h*, *--help*\n\tshow this help\n\n");
 }
 
 static void print_exit_status(FILE *file) {
@@ -88,12 +127,12 @@ void cli_print_manual(const cli_command *command, FILE *file) {
           "# SYNOPSIS\n\n*tessera* COMMAND [arguments]\n\n# COMMANDS\n\n");
   for (int i = 0; cli_commands[i]; i++)
     fprintf(file, "*tessera-%s*(1)\n\t%s\n\n", cli_commands[i]->name, cli_commands[i]->summary);
-  fprintf(file, "*tessera help*, *tessera version*\n\tlist the commands, tell the version\n\n");
+  fprintf(file, "*tessera help*, *tessera version*\n\tlist the commands, print the version\n\n");
   print_exit_status(file);
   fprintf(
       file,
       "# ENVIRONMENT\n\n*LOG\\_SHARDING\\_MOVE*\n\ttrue, yes, 1 or on: log each correction of a "
-      "spec\n\n*MEGASCALE\\_NUM\\_SLICES*\n\tnumber of slices where devices do not tell "
+      "spec\n\n*MEGASCALE\\_NUM\\_SLICES*\n\tnumber of slices if the devices do not record it "
       "(tessera mesh --builder eformer)\n\n*NO\\_COLOR*\n\tset: no colours\n\n"
       "# SEE ALSO\n\n*tessera-notation*(7)\n");
 }

@@ -92,15 +92,12 @@ static tsr_status no_preset(const choice *c, const char *serving) {
   }
   tsr_status status = tsr_text_check(&known);
   if (!status)
-    status = tsr_fail(UNKNOWN_PRESET,
-                      "%s: %s%s, so that no preset is chosen%s. Give --preset FAMILY%s%s%s, "
-                      "--rules FILE or --auto",
-                      c->model,
+    status = tsr_fail(UNKNOWN_PRESET, "%s: %s%s, so no preset is chosen%s%s%s%s", c->model,
                       !c->has_config ? "there is no config.json"
                       : *type        ? "no preset is for "
                                      : "config.json has no model_type",
-                      c->has_config ? type : "", tsr_text_string(&known), *serving ? " (" : "",
-                      serving, *serving ? " have rules for all its tensors)" : "");
+                      c->has_config ? type : "", tsr_text_string(&known), *serving ? "; " : "",
+                      serving, *serving ? " have rules for all its tensors" : "");
   tsr_text_deinit(&known);
   return status;
 }

@@ -11,11 +11,11 @@ tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topolo
                                 tsr_partitioner **out_partitioner);
 
 // clang-format off
-#define CLI_T5X_MESH_OPTIONS                                                            \
-    {"partitions", 0, "N", NULL, "t5x's mesh: number of model partitions"},             \
-    {"submesh", 0, "X,Y,Z,C", NULL, "t5x's mesh: model parallel submesh"},              \
-    {"ici", 0, "N,N,N", NULL, "t5x's mesh: sizes of replica, data, model in a slice"},  \
-    {"dcn", 0, "N,N,N", NULL, "t5x's mesh: the same between slices"}
+#define CLI_OPTIONS_T5X_MESH                                                                   \
+    {"partitions", 0, "N", NULL, "t5x's mesh: number of model partitions"},                    \
+    {"submesh", 0, "X,Y,Z,C", NULL, "t5x's mesh: model parallel submesh"},                     \
+    {"ici", 0, "N,N,N", NULL, "t5x's mesh: sizes of replica, data, model within a slice"},     \
+    {"dcn", 0, "N,N,N", NULL, "t5x's mesh: sizes of replica, data, model across slices"}
 // clang-format on
 
 #endif

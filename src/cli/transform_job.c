@@ -1,4 +1,5 @@
-// A job from its command line to its summary: source, plan, options, certificate, progress.
+// A job that writes a checkpoint, from its command line to its summary: options, source, the
+// certificate of a dry run, progress, and the result as text or JSON.
 #include "cli/transform_job.h"
 
 #include <signal.h>
@@ -21,7 +22,7 @@
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/transform.h"
 
-typedef struct job {
+typedef struct transform_job {
   const cli_args *args;
   const char *from, *to;
   tsr_checkpoint *source;
@@ -32,14 +33,14 @@ typedef struct job {
   const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
   tsr_cast_rule casts[CLI_MAX_GIVEN];
   char *cast_patterns[CLI_MAX_GIVEN];  // owned
-  uint64_t unasked;                    // facts of --fact that nothing asks for
+  uint64_t unasked;                    // facts of --fact that nothing uses, as bits
   double seconds;                      // that writing took
-} job;
+} transform_job;
 
 // ---- options ----
 
-// "REGEX=bf16": the last equals sign, since patterns may have some too.
-static tsr_status read_cast(job *j, const char *text) {
+// "REGEX=bf16", split at the last equals sign, since patterns may contain others.
+static tsr_status read_cast(transform_job *j, const char *text) {
   const char *equals = strrchr(text, '=');
   const int64_t index = j->options.cast_count;
   if (!equals || equals == text)
@@ -52,7 +53,7 @@ static tsr_status read_cast(job *j, const char *text) {
   return NULL;
 }
 
-static tsr_status read_selection(job *j) {
+static tsr_status read_selection(transform_job *j) {
   const char *casts[CLI_MAX_GIVEN];
   const int count = cli_values(j->args, "cast", casts);
   j->options.include = j->include;
@@ -65,22 +66,16 @@ static tsr_status read_selection(job *j) {
   return tsr_note(tsr_dtype_parse(cli_value(j->args, "dtype"), &j->options.dtype), "--dtype");
 }
 
-static tsr_status read_limits(job *j) {
-  int64_t jobs = 0;
-  TSR_TRY(cli_int(j->args, "jobs", 0, &jobs));
-  if (jobs < 0 || jobs > 4096)
-    return tsr_fail(BAD_ARGUMENT, "--jobs is %lld, wanted 1 to 4096", (long long)jobs);
-  j->options.jobs = (int)jobs;
-  if (cli_has(j->args, "max-memory"))
-    TSR_TRY(cli_bytes(j->args, "max-memory", &j->options.max_memory));
-  if (cli_has(j->args, "max-file-size"))
-    TSR_TRY(cli_bytes(j->args, "max-file-size", &j->options.max_file_size));
-  if (cli_has(j->args, "max-file-size") && j->options.max_file_size < 1)
+static tsr_status read_limits(transform_job *j) {
+  TSR_TRY(cli_read_limits(j->args, &j->options.max_memory, &j->options.jobs));
+  if (!cli_has(j->args, "max-file-size")) return NULL;
+  TSR_TRY(cli_bytes(j->args, "max-file-size", &j->options.max_file_size));
+  if (j->options.max_file_size < 1)
     return tsr_fail(BAD_ARGUMENT, "--max-file-size is 0, wanted 1 or more");
   return NULL;
 }
 
-static tsr_status read_options(job *j) {
+static tsr_status read_options(transform_job *j) {
   const cli_args *args = j->args;
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"resume", "force", NULL}));
   j->options.size = sizeof j->options;
@@ -99,153 +94,30 @@ static tsr_status read_options(job *j) {
 
 // ---- source and destination ----
 
-static tsr_status open_source(job *j, const cli_transform_kind *kind) {
+static tsr_status open_source(transform_job *j) {
+  const cli_transform_kind *kind = j->args->command->transform;
   TSR_TRY(cli_open_checkpoint(j->args, j->from, "from", &j->source));
   const bool cut = tsr_checkpoint_plan(j->source) != NULL;
   if (tsr_format_row(tsr_checkpoint_format_of(j->source))->nested) return NULL;  // one model each
   if (cut && !kind->cut_source)
     return tsr_fail(BAD_ARGUMENT,
-                    "%s is cut; `tessera gather` makes it whole, and `tessera "
-                    "reshard` cuts it anew",
+                    "%s is cut; `tessera gather` makes it whole, `tessera reshard` cuts it another "
+                    "way",
                     j->from);
   if (!cut && !kind->whole_source)
     return tsr_fail(BAD_ARGUMENT,
-                    "%s is whole already; `tessera split` and `tessera merge` deal "
-                    "its tensors to other files",
+                    "%s is whole already; `tessera split` and `tessera merge` write its tensors to "
+                    "other files",
                     j->from);
   return NULL;
 }
 
-static tsr_status plan_destination(job *j) {
-  tsr_tree *tree = NULL;
-  tsr_mesh *mesh = NULL;
-  if (cli_has(j->args, "plan")) {
-    TSR_TRY(cli_refuse_deciding(j->args, "--plan says how the tensors will be cut"));
-    return cli_open_plan(cli_value(j->args, "plan"), &j->plan);
-  }
-  if (!cli_has_mesh(j->args))
-    return tsr_fail(BAD_ARGUMENT,
-                    "how shall the tensors be cut? give --tp N (--fsdp, --ep, --dp likewise), "
-                    "--mesh MESH or --plan PLAN");
-  tsr_status status = cli_open_mesh(j->args, &mesh);
-  if (!status) status = tsr_transform_tree(j->source, &j->options, &tree);
-  if (!status) status = cli_make_plan(j->args, j->from, tree, mesh, &j->unasked, &j->plan);
-  tsr_tree_release(tree);
-  tsr_mesh_release(mesh);
-  return status;
-}
-
-// Why a tensor is cut less than was asked for: its sizes, those of others of its group, or an axis
-// that the mesh lacks; NULL = it is not.
-static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
-  if (tsr_spec_equal(row->wanted, row->final)) return NULL;
-  for (int64_t i = 0; i < row->note_count; i++) {
-    const tsr_why why = row->notes[i].why;
-    if (why == TSR_WHY_INDIVISIBLE || why == TSR_WHY_CUT_MISFIT || why == TSR_WHY_TOGETHER ||
-        why == TSR_WHY_AXIS_MISSING)
-      return &row->notes[i];
-  }
-  return NULL;
-}
-
-// Counts the tensors that are cut less than was asked for, and finds the one to name: the first,
-// or better the first that is so by itself and not for its group.
-static tsr_status count_misfits(const tsr_plan *plan, int64_t *out_count, int64_t *out_row) {
-  int64_t count = 0;
-  bool by_itself = false;
-  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row = TSR_PLAN_ROW;
-    TSR_TRY(tsr_plan_at(plan, i, &row));
-    const tsr_plan_note *note = find_misfit(&row);
-    if (!note) continue;
-    const bool better = !by_itself && note->why != TSR_WHY_TOGETHER;
-    if (!count++ || better) *out_row = i;
-    by_itself |= better;
-  }
-  *out_count = count;
-  return NULL;
-}
-
-static const char *help_for(const job *j, const tsr_plan_note *misfit) {
-  if (misfit->why == TSR_WHY_AXIS_MISSING) return ", --axes gives axes other names";
-  return cli_has(j->args, "policy") || cli_has(j->args, "plan") ? "" : ", --policy may help";
-}
-
-// What is not cut is on every rank: too much to happen in silence.
-static tsr_status warn_of_misfits(const job *j) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_plan_row row = TSR_PLAN_ROW;
-  int64_t misfits = 0, at = 0;
-  TSR_TRY(count_misfits(j->plan, &misfits, &at));
-  if (!misfits) return NULL;
-  TSR_TRY(tsr_plan_at(j->plan, at, &row));
-  const tsr_plan_note *note = find_misfit(&row);
-  tsr_plan_note_print(j->plan, at, note, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status)
-    cli_say(
-        "warning: %s: %lld of %lld tensors are cut less than asked for, as %s: %s (`tessera plan` "
-        "lists all%s)\n",
-        j->to, (long long)misfits, (long long)tsr_plan_count(j->plan), row.tensor->path,
-        tsr_text_string(&text), help_for(j, note));
-  tsr_text_deinit(&text);
-  return status;
-}
-
-static bool ends_with(const char *path, const char *end) {
-  const size_t length = strlen(path), end_length = strlen(end);
-  return length > end_length && !strcmp(path + length - end_length, end);
-}
-
-// Who names a file gets a file of that kind, or an answer: not a folder that looks like one.
-static tsr_status check_name(const job *j) {
-  static const char *const others[] = {".pt", ".pth", ".bin",  ".pkl",     ".gguf", ".ggml",
-                                       ".h5", ".npy", ".onnx", ".msgpack", ".zip"};
-  const tsr_checkpoint_format named = tsr_format_of_file_name(j->to), format = j->options.format;
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (ends_with(j->to, others[i]))
-      return tsr_fail(BAD_ARGUMENT,
-                      "%s: no %s file can be written, wanted a name that ends in .safetensors or "
-                      ".npz, or that of a folder",
-                      j->to, others[i]);
-  if (named == TSR_FORMAT_ANY || named == format) return NULL;
-  if (tsr_format_single_ending(format))
-    return tsr_fail(BAD_ARGUMENT, "%s does not fit format %s, wanted a name that ends in %s", j->to,
-                    tsr_checkpoint_format_name(format), tsr_format_single_ending(format));
-  return tsr_fail(BAD_ARGUMENT, "%s would be a folder (format %s), wanted a name without %s", j->to,
-                  tsr_checkpoint_format_name(format), tsr_format_single_ending(named));
-}
-
-static tsr_status choose_whole_format(job *j, const cli_transform_kind *kind) {
-  if (cli_has(j->args, "format"))
-    return tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format);
-  const tsr_checkpoint_format named = tsr_format_of_file_name(j->to);
-  j->options.format = kind->folder || !named ? tsr_format_default(false) : named;
-  return NULL;
-}
-
-static tsr_status choose_destination(job *j, const cli_transform_kind *kind) {
-  if (!kind->cuts) {
-    if (kind->one_file) j->options.max_file_size = INT64_MAX;
-    TSR_TRY(choose_whole_format(j, kind));
-    return check_name(j);
-  }
-  j->options.format = tsr_format_default(true);
-  if (cli_has(j->args, "format"))
-    TSR_TRY(tsr_checkpoint_format_parse(cli_value(j->args, "format"), &j->options.format));
-  TSR_TRY(check_name(j));
-  TSR_TRY(plan_destination(j));
-  j->options.plan = j->plan;
-  return warn_of_misfits(j);
-}
-
-// Options that this source or this destination has no use for.
-static tsr_status check_useless(const job *j) {
+// Refuses options that have no effect on this source or this destination.
+static tsr_status check_effects(const transform_job *j) {
   const tsr_format_ops *source = tsr_format_row(tsr_checkpoint_format_of(j->source));
   const tsr_format_ops *made = tsr_format_row(j->options.format);
   if (cli_has(j->args, "npy-dtype") && !source->fallback_dtype)
-    return tsr_fail(BAD_ARGUMENT,
-                    "--npy-dtype has no effect: %s holds no NumPy arrays, but is of format %s",
+    return tsr_fail(BAD_ARGUMENT, "--npy-dtype has no effect: %s has format %s and no NumPy arrays",
                     j->from, source->name);
   if (cli_has(j->args, "max-file-size") && made && (made->single_name || made->file_per_tensor))
     return tsr_fail(BAD_ARGUMENT, "--max-file-size has no effect: %s will be %s", j->to,
@@ -253,18 +125,18 @@ static tsr_status check_useless(const job *j) {
   return cli_check_facts(j->args, j->unasked);
 }
 
-// ---- telling ----
+// ---- reports ----
 
-static void print_certificate(const job *j, tsr_text *out) {
+static void print_certificate(const transform_job *j, tsr_text *out) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   tsr_text_addf(out, "%s -> %s, format %s: %lld tensor%s in %lld window%s\n", j->from, j->to,
                 tsr_checkpoint_format_name(j->options.format), (long long)c->tensors,
                 c->tensors == 1 ? "" : "s", (long long)c->windows, c->windows == 1 ? "" : "s");
-  tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s%s; least possible: %lld\n",
+  tsr_text_addf(out, "read     %12lld bytes (%s) of %lld file%s%s; lower bound: %lld\n",
                 (long long)c->bytes_read, tsr_format_bytes(c->bytes_read).text,
                 (long long)c->source_files, c->source_files == 1 ? "" : "s",
                 j->map ? ", small gaps not counted" : "", (long long)c->least_read);
-  tsr_text_addf(out, "written  %12lld bytes (%s); least possible: %lld\n",
+  tsr_text_addf(out, "written  %12lld bytes (%s); lower bound: %lld\n",
                 (long long)c->bytes_written, tsr_format_bytes(c->bytes_written).text,
                 (long long)c->least_written);
   tsr_text_addf(out, "memory   %12lld bytes (%s) at most, for tables and %d thread%s\n",
@@ -284,7 +156,7 @@ static void print_certificate(const job *j, tsr_text *out) {
     tsr_text_addf(out, "  %-40s %12s\n", tsr_transform_extra_at(j->transform, i), "copied along");
 }
 
-static void write_index(const job *j, tsr_json_writer *json) {
+static void write_index(const transform_job *j, tsr_json_writer *json) {
   int64_t bytes = 0;
   const char *name = tsr_transform_index(j->transform, &bytes);
   tsr_json_write_key(json, "index");
@@ -298,7 +170,7 @@ static void write_index(const job *j, tsr_json_writer *json) {
   tsr_json_end_object(json);
 }
 
-static void write_files(const job *j, tsr_json_writer *json) {
+static void write_files(const transform_job *j, tsr_json_writer *json) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   tsr_json_add_array(json, "files");
   for (int i = 0; i < c->files; i++) {
@@ -315,7 +187,7 @@ static void write_files(const job *j, tsr_json_writer *json) {
   tsr_json_end_array(json);
 }
 
-// Not getrusage's: that remembers the process which started this one.
+// Not from getrusage, whose peak includes the process before exec.
 static int64_t peak_memory(void) {
   FILE *file = fopen("/proc/self/status", "re");
   char line[256];
@@ -329,7 +201,7 @@ static const tsr_json_field certificate_fields[] =
     TSR_JSON_FIELDS(tsr_transform_certificate, tensors, windows, workers, source_files, bytes_read,
                     least_read, bytes_written, least_written, extra_bytes, table_memory);
 
-static void print_json(const job *j, bool done, tsr_text *out) {
+static void print_json(const transform_job *j, bool done, tsr_text *out) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   tsr_json_writer json;
   tsr_json_begin_document(&json, out);
@@ -348,7 +220,7 @@ static void print_json(const job *j, bool done, tsr_text *out) {
   tsr_json_end_document(&json);
 }
 
-static tsr_status tell(const job *j, bool done) {
+static tsr_status print_result(const transform_job *j, bool done) {
   const bool json = cli_has(j->args, "json");
   tsr_text text = TSR_TEXT_EMPTY;
   if (json)
@@ -360,7 +232,7 @@ static tsr_status tell(const job *j, bool done) {
   return status;
 }
 
-static void summarise(const job *j) {
+static void summarise(const transform_job *j) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(j->transform);
   const double rate = j->seconds > 0 ? (double)c->bytes_written / j->seconds : 0;
   cli_say("%s: %lld tensor%s in %lld file%s, %s in %.1f s, %s/s, peak memory %s\n", j->to,
@@ -371,7 +243,7 @@ static void summarise(const job *j) {
 
 // ---- running ----
 
-// A signal's handler can reach nothing but a variable like this one.
+// The only kind of variable that a signal handler may write.
 static volatile sig_atomic_t interrupted;
 
 static void interrupt(int signal_number) {
@@ -389,8 +261,8 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-// The first Ctrl-C ends the job between two windows; a second one ends the process.
-static tsr_status run_interruptibly(job *j) {
+// The first Ctrl-C stops the job between two windows; a second one ends the process.
+static tsr_status run_interruptibly(transform_job *j) {
   struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
   struct sigaction before_int, before_term;
   sigemptyset(&action.sa_mask);
@@ -404,37 +276,33 @@ static tsr_status run_interruptibly(job *j) {
   return status;
 }
 
-static tsr_status finish(job *j) {
+static tsr_status finish(transform_job *j) {
   tsr_status status = run_interruptibly(j);
-  if (status && tsr_status_cause(status) == TSR_CAUSE_CANCELLED)
-    cli_say(
-        "%s is not there yet. The same command with --resume goes on where it was, with "
-        "--force it begins anew\n",
-        j->to);
   if (status) return status;
   summarise(j);
   TSR_TRY(cli_say_transform_report(tsr_transform_report_of(j->transform), j->from, j->to));
   if (j->options.dtype && !j->options.no_extras) cli_warn_of_config(j->to, j->options.dtype);
-  return tell(j, true);
+  return print_result(j, true);
 }
 
-static tsr_status run(job *j, const cli_transform_kind *kind) {
+static tsr_status run(transform_job *j) {
   TSR_TRY(read_options(j));
-  TSR_TRY(open_source(j, kind));
+  TSR_TRY(open_source(j));
   TSR_TRY(cli_open_map(j->args, j->from, tsr_checkpoint_tree(j->source), &j->unasked, &j->map));
   j->options.map = j->map;
-  TSR_TRY(choose_destination(j, kind));
-  TSR_TRY(check_useless(j));
+  TSR_TRY(cli_choose_destination(j->args, j->source, &j->options, &j->unasked, &j->plan));
+  TSR_TRY(check_effects(j));
   j->options.progress = show_progress;
   j->options.progress_context = stderr;
   TSR_TRY(tsr_transform_create(j->source, j->to, &j->options, &j->transform));
-  return cli_has(j->args, "dry-run") ? tell(j, false) : finish(j);
+  return cli_has(j->args, "dry-run") ? print_result(j, false) : finish(j);
 }
 
-tsr_status cli_transform(const cli_args *args, const cli_transform_kind *kind) {
-  job j = {
+tsr_status cli_run_transform(const cli_args *args, int *out_exit) {
+  (void)out_exit;
+  transform_job j = {
       .args = args, .from = args->positional[0], .to = args->positional[1], .unasked = UINT64_MAX};
-  tsr_status status = cli_advise_on_transform(run(&j, kind));
+  tsr_status status = run(&j);
   tsr_transform_destroy(j.transform);
   tsr_plan_release(j.plan);
   tsr_mapping_release(j.map);

@@ -1,3 +1,5 @@
+// What a finished job reports: values that a cast lost, tensors that were not checked against
+// hashes, and a config.json that no longer matches the dtype.
 #include "cli/transform_talk.h"
 
 #include <limits.h>
@@ -22,7 +24,7 @@ void cli_write_transform_report(const tsr_transform_report *report, tsr_json_wri
   tsr_json_end_array(json);
 }
 
-// What a cast lost, the worst first.
+// Values that a cast lost, the worst tensors first.
 static tsr_status say_losses(const tsr_transform_report *report, const char *to) {
   enum { SHOWN = 3 };
   const long long elements = report->lost_elements, tensors = report->loss_count;
@@ -34,8 +36,9 @@ static tsr_status say_losses(const tsr_transform_report *report, const char *to)
   tsr_status status = tsr_text_check(&names);
   if (!status)
     cli_say(
-        "warning: %s: %s%lld element%s of %lld tensor%s did not fit into the type of the cast and "
-        "became inf, nan or the largest number (%s)\n",
+        "warning: %s: %s%lld element%s of %lld tensor%s did not fit the dtype of the cast and "
+        "became "
+        "inf, nan or the largest number (%s)\n",
         to, report->resumed ? "since the job was resumed, " : "", elements,
         elements == 1 ? "" : "s", tensors, tensors == 1 ? "" : "s", tsr_text_string(&names));
   tsr_text_deinit(&names);
@@ -46,15 +49,15 @@ tsr_status cli_say_transform_report(const tsr_transform_report *report, const ch
                                     const char *to) {
   if (report->unchecked)
     cli_say(
-        "note: %lld of %lld tensors were read partly or in another order, and so not compared with "
-        "the hashes of %s; `tessera fsck --deep` does that\n",
+        "note: %lld of %lld tensors were read in part or in another order and not compared with "
+        "the hashes of %s; `tessera fsck --deep` compares all\n",
         (long long)report->unchecked, (long long)(report->checked + report->unchecked), from);
   return report->loss_count ? say_losses(report, to) : NULL;
 }
 
 // ---- config.json ----
 
-// The type that a member of it names; NONE where that is not there, or no type.
+// The dtype that a member names; NONE if it is missing or not a dtype.
 static tsr_dtype dtype_in(const tsr_json *config, const char *key, char name[32]) {
   const char *bytes = NULL;
   size_t length = 0;
@@ -71,37 +74,12 @@ void cli_warn_of_config(const char *folder, tsr_dtype cast) {
   char path[PATH_MAX], name[32];
   tsr_json_doc *doc = NULL;
   snprintf(path, sizeof path, "%s/config.json", folder);
-  tsr_status_free(tsr_json_read_file(path, &doc));  // there need not be one
+  tsr_status_free(tsr_json_read_file(path, &doc));  // the file is optional
   for (int i = 0; i < 2 && doc; i++) {
     const tsr_dtype said = dtype_in(tsr_json_root(doc), keys[i], name);
     if (said == TSR_DTYPE_NONE || said == cast) continue;
-    cli_say("warning: %s was copied as it was: its %s is \"%s\", but tensors were cast to %s\n",
+    cli_say("warning: %s was copied unchanged: its %s is \"%s\", but tensors were cast to %s\n",
             path, keys[i], name, tsr_dtype_name(cast, TSR_NAMES_OWN));
   }
   tsr_json_destroy(doc);
-}
-
-// ---- failures ----
-
-tsr_status cli_advise_on_transform(tsr_status status) {
-  static const struct {
-    tsr_cause cause;
-    const char *help;
-  } advice[] = {
-      {TSR_CAUSE_COMPANIONS_APART, "--no-companions does it all the same"},
-      {TSR_CAUSE_QUANTISED,
-       "--cast REGEX=DTYPE casts only what matches, --no-companions all the same"},
-      {TSR_CAUSE_CAST_OVERFLOW,
-       "--allow-overflow lets it become inf or nan, and counts; with --resume the job goes on"},
-      {TSR_CAUSE_SOURCE_DAMAGED,
-       "`tessera fsck --deep` finds all that is damaged, --trust-source takes it as it is"},
-  };
-  for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
-    if (tsr_status_cause(status) != advice[i].cause) continue;
-    tsr_status better = tsr_fail_at(advice[i].cause, __FILE__, __LINE__, "%s (%s)",
-                                    tsr_status_text(status), advice[i].help);
-    tsr_status_free(status);
-    return better;
-  }
-  return status;
 }

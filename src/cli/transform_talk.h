@@ -1,4 +1,4 @@
-// What the commands that write a checkpoint say when one is written, or cannot be.
+// Reports of the commands that write a checkpoint.
 #ifndef TESSERA_CLI_TRANSFORM_TALK_H
 #define TESSERA_CLI_TRANSFORM_TALK_H
 
@@ -6,15 +6,13 @@
 #include "json/json.h"
 #include "tessera/checkpoint/transform.h"
 
-// Members of the object that is open.
+// Writes members of the open object.
 void cli_write_transform_report(const tsr_transform_report *report, tsr_json_writer *json);
-// Warnings on standard error: what a cast lost, and what was not checked.
+// Warns on standard error of values that a cast lost and of tensors that were not checked.
 tsr_status cli_say_transform_report(const tsr_transform_report *report, const char *from,
                                     const char *to);
-// A warning where the config.json of a new folder says another type than the one tensors were cast
-// to: it goes along as it was.
+// Warns if the config.json of a new folder, which is copied unchanged, names another dtype than the
+// one tensors were cast to.
 void cli_warn_of_config(const char *folder, tsr_dtype cast);
-// Says which option helps. Takes the failure over.
-tsr_status cli_advise_on_transform(tsr_status status);
 
 #endif
