@@ -240,16 +240,16 @@ static const cli_option options[] = {
 
 const cli_command cli_cmd_calibrate = {
     .name = "calibrate",
-    .summary = "measure what messages cost here, for --topology",
+    .summary = "measure the cost of messages on this machine, for --topology",
     .usage = "[options]",
     .min_args = 0,
     .max_args = 0,
     .options = options,
     .description =
-        "A message of n bytes takes about alpha + beta * n seconds. Eight sizes are timed between\n"
-        "two devices of a process and, under mpirun with --engine mpi, between two ranks; of each\n"
-        "the fastest of five rounds counts. The file describes a machine with as many devices,\n"
-        "and every --topology takes it.\n",
+        "A message of n bytes takes about alpha + beta * n seconds. Eight sizes are timed\n"
+        "between two devices of a process and, under mpirun with --engine mpi, between two\n"
+        "ranks; the fastest of five rounds counts. The file describes a machine with that many\n"
+        "devices, and every --topology accepts it.\n",
     .examples =
         "tessera calibrate\n"
         "tessera calibrate --devices 8 -o here.json\n"

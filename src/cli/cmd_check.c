@@ -1,4 +1,4 @@
-// `tessera check`: every problem of a plan in one pass.
+// `tessera check`: every problem of a plan, or of the plan that options make for a model.
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/fact_source.h"
@@ -36,7 +36,7 @@ static void write_findings(const tsr_findings *findings, const tsr_plan *plan, t
   tsr_json_end_document(&w);
 }
 
-// Every tensor of the model must be in the plan, with its shape; the other way round is a warning.
+// Every tensor of the model must be in the plan, with its shape. Others in the plan are a warning.
 static tsr_status check_model(const char *model, const tsr_plan *plan) {
   tsr_tree *tree = NULL;
   tsr_plan *fitted = NULL;
@@ -78,7 +78,8 @@ static tsr_status run_check(const cli_args *args, int *out_exit) {
                   (long long)findings.warnings);
   }
   if (!status) status = cli_output(&text, NULL);
-  if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error"))) *out_exit = EXIT_CHECK_FAILED;
+  if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error")))
+    *out_exit = EXIT_CHECK_FAILED;
   tsr_text_deinit(&text);
   tsr_findings_deinit(&findings);
   tsr_plan_release(plan);
@@ -104,13 +105,12 @@ const cli_command cli_cmd_check = {
     .max_args = 1,
     .options = check_options,
     .description =
-        "Exit code 1 when the plan has errors: unknown or repeated axes, sizes that do not "
-        "divide,\nspecs longer than the rank, cuts that do not fit, more memory than a "
-        "device has.\n"
-        "PLAN is a file, or a checkpoint that is cut; a MODEL is planned as `tessera plan` does it "
-        "with the\nsame options.\n"
-        "Warnings: cuts through attention heads, blocks that are cut over tp only in part, "
-        "tensors too small\nto cut, devices unevenly filled.\n" CLI_TEXT_CHOICE,
+        "Exit code 1 if the plan has errors: unknown or repeated axes, sizes that do not\n"
+        "divide, specs longer than the rank, cuts that do not fit, more memory than a device\n"
+        "has. Warnings: cuts through attention heads, blocks that are only partly cut over tp,\n"
+        "tensors too small to cut, unevenly filled devices.\n\n"
+        "PLAN is a plan file or a checkpoint that is cut. A MODEL is planned first, as by\n"
+        "`tessera plan` with the same options.\n" CLI_TEXT_CHOICE,
     .examples =
         "tessera check plan.json --memory 16G\n"
         "tessera check Llama-3-8B --tp 8 --memory 80GB\n"

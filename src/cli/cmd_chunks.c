@@ -236,17 +236,17 @@ static const cli_option options[] = {
 
 const cli_command cli_cmd_chunks = {
     .name = "chunks",
-    .summary = "show which part of a tensor each process holds",
+    .summary = "show which chunk of a tensor each process holds",
     .usage = "TOPOLOGY --mesh MESH [--shape SHAPE --spec SPEC] [options]",
     .min_args = 1,
     .max_args = 1,
     .options = options,
     .description =
         "The devices of a process fill a box of the mesh; along each axis it is one of several\n"
-        "chunks. 1/4 under an axis says: chunk 1 of 4. Of the processes that hold the same part,\n"
-        "replica 0 is the one to write it.\n\n"
-        "The answers are those of t5x's LocalChunker, in which the tail of a size that does not\n"
-        "divide belongs to nobody; --uneven mends that.\n",
+        "chunks. 1/4 under an axis means chunk 1 of 4. Of the processes that hold the same\n"
+        "chunk, replica 0 is the one to write it.\n\n"
+        "The answers are those of t5x's LocalChunker, which gives the rest of a size that does\n"
+        "not divide to no process; --uneven gives it to the devices that really hold it.\n",
     .examples =
         "tessera chunks gpu:4x8 --mesh data=8,model=4 --shape 64,512 --spec 'data, model'\n"
         "tessera chunks tpu-v4:4x4x4 --partitions 8 --shape 1024,4096 --spec '_, model'\n"

@@ -27,7 +27,7 @@ static bool knows_heads(const tsr_plan *plan, const tsr_facts *facts) {
   return count || facts->count;
 }
 
-// Only what is odd about attention: the rest of a plan is a matter for `tessera check`.
+// Reports only faults of attention; `tessera check` finds the others.
 static tsr_status report_heads(const char *path, const tsr_plan *plan, const tsr_facts *facts) {
   const tsr_check_options options = {
       .size = sizeof options, .facts = facts->items, .fact_count = facts->count};
@@ -49,7 +49,7 @@ static tsr_status report_heads(const char *path, const tsr_plan *plan, const tsr
   return status;
 }
 
-// A cut through heads is a cut that no attention can use, so that it is not left unsaid.
+// Attention cannot use a cut through heads, so such a cut is always reported.
 static tsr_status warn_of_heads(const cli_args *args, const tsr_plan *before,
                                 const tsr_plan *after) {
   const char *path = args->positional[0], *model = cli_value(args, "model");
@@ -61,8 +61,8 @@ static tsr_status warn_of_heads(const cli_args *args, const tsr_plan *before,
     status = report_heads(path, after, &facts);
   else if (!status && has_attention(after))
     cli_say(
-        "warning: %s does not say where heads begin, so that cuts may go through them; "
-        "plan by a preset, or give --model\n",
+        "warning: %s does not record the sizes of heads, so cuts may go through them; plan by a "
+        "preset, or give --model\n",
         path);
   tsr_facts_deinit(&facts);
   return status;
@@ -98,16 +98,16 @@ static const cli_option options[] = {
 
 const cli_command cli_cmd_convert = {
     .name = "convert",
-    .summary = "carry a plan over to another mesh",
+    .summary = "convert a plan to another mesh",
     .usage = "PLAN --tp N|--mesh MESH ... [options]",
     .min_args = 1,
     .max_args = 1,
     .options = options,
     .description =
-        "Axes keep their roles by name; split factors and replication stay as close as the "
-        "new mesh\nand the sizes allow. Where rules computed a cut from the model's facts, they "
-        "compute it for the new mesh:\nattention stays cut between heads. Every choice is noted in "
-        "the new plan.\n",
+        "Axes keep their roles by name. Split factors and replication stay as close as the new\n"
+        "mesh and the sizes allow. Rules that compute a cut from the model's facts compute it\n"
+        "for the new mesh, so attention stays cut between heads. Every choice is noted in the\n"
+        "new plan.\n",
     .examples =
         "tessera convert plan.json --mesh fsdp=16,tp=4\n"
         "tessera convert plan.json -m fsdp=16,tp=4 --json -o new.json; tessera diff plan.json "

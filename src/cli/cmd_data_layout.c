@@ -189,9 +189,9 @@ const cli_command cli_cmd_data_layout = {
     .max_args = 1,
     .options = options,
     .description =
-        "The mesh is t5x's for so many partitions, or with --ici and --dcn one of several slices.\n"
-        "Processes that differ only along axes that do not cut the data read the same shard; the\n"
-        "first of them is marked.\n",
+        "The mesh is t5x's for N partitions, or with --ici and --dcn one over several slices.\n"
+        "Processes that differ only along axes that do not cut the data read the same shard;\n"
+        "the first of them is marked.\n",
     .examples =
         "tessera data-layout gpu:4x8 --partitions 4 --batch 256\n"
         "tessera data-layout tpu-v4:4x4x4 --submesh 4,1,1,1 --batch 1024 --json\n"

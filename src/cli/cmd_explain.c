@@ -27,15 +27,15 @@ static const cli_option explain_options[] = {CLI_OPTIONS_DECIDE, {0}};
 
 const cli_command cli_cmd_explain = {
     .name = "explain",
-    .summary = "say why a tensor of a plan has its spec",
+    .summary = "explain why a tensor of a plan has its spec",
     .usage = "PLAN|MODEL TENSOR [--tp N|--mesh MESH ...] [options]",
     .min_args = 2,
     .max_args = 2,
     .options = explain_options,
     .description =
-        "Shows the rules that were tried, the one that matched, and what was corrected. PLAN is a "
-        "file, or a\ncheckpoint that is cut; a MODEL is planned as `tessera plan` does it with the "
-        "same options.\n" CLI_TEXT_CHOICE,
+        "Shows the rules that were tried, the one that matched, and what was corrected. PLAN is\n"
+        "a plan file or a checkpoint that is cut. A MODEL is planned first, as by `tessera\n"
+        "plan` with the same options.\n" CLI_TEXT_CHOICE,
     .examples =
         "tessera explain plan.json model.layers.0.mlp.up_proj.weight\n"
         "tessera explain Llama-3-8B model.layers.0.self_attn.k_proj.weight --tp 16\n",

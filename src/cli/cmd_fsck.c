@@ -1,4 +1,4 @@
-// `tessera fsck`: everything that is wrong with a checkpoint on disk.
+// `tessera fsck`: every fault of a checkpoint on disk, and what to do about each kind.
 #include "base/text_internal.h"
 #include "cli/checkpoint_source.h"
 #include "cli/plan_source.h"
@@ -7,55 +7,34 @@
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/progress.h"
 
-// What to do about faults of a kind.
-static const char *remedy(tsr_fault_kind kind) {
-  switch (kind) {
-    case TSR_FAULT_UNREADABLE:
-      return "see whether the file may be read and the disk is sound";
-    case TSR_FAULT_HEADER:
-    case TSR_FAULT_SIZE:
-      return "fetch or copy the file again";
-    case TSR_FAULT_TRUNCATED:
-      return "fetch or copy the file again; the copy was not finished";
-    case TSR_FAULT_BAD_INDEX:
-    case TSR_FAULT_NO_INDEX:
-    case TSR_FAULT_NOT_IN_INDEX:
-    case TSR_FAULT_TOTAL_SIZE:
-      return "once all files are there and whole, --repair writes the index anew";
-    case TSR_FAULT_OUTSIDE:
-      return "put the file itself into the folder before the folder is copied";
-    case TSR_FAULT_FILE_MISSING:
-      return "bring the file back, or fetch it again";
-    case TSR_FAULT_FILE_SURPLUS:
-      return "remove the file, or name it in the index";
-    case TSR_FAULT_NOT_IN_FILE:
-      return "bring back the file that holds the tensor";
-    case TSR_FAULT_TWICE:
-      return "remove the file that is not meant";
-    case TSR_FAULT_TIED:
-      return "nothing; loaders take the embedding";
-    case TSR_FAULT_LEFT_OVER:
-      return "run the same command with --resume, or remove it";
-    case TSR_FAULT_NO_PLAN:
-      return "say with --from how the ranks' tensors are cut";
-    case TSR_FAULT_BAD_MANIFEST:
-      return "bring the file back from a copy of the checkpoint";
-    case TSR_FAULT_SLICE:
-    case TSR_FAULT_NOT_IN_PLAN:
-      return "bring the file back that was written with this plan";
-    case TSR_FAULT_LOST:
-      return "bring back the files that hold the rest of the tensor";
-    case TSR_FAULT_DISAGREES:
-      return "bring back files that were written together";
-    case TSR_FAULT_HASH:
-      return "fetch or copy the files of the tensor again";
-    case TSR_FAULT_COPIES:
-      return "find out which copy is right, and copy it over the other";
-    case TSR_FAULT_COUNT:
-      break;
-  }
-  return "";
-}
+#define INDEX_REMEDY "when all files are present and whole, --repair rewrites the index"
+
+// What to do about each kind of fault.
+static const char *const remedies[TSR_FAULT_COUNT] = {
+    [TSR_FAULT_UNREADABLE] = "check the permissions of the file and the health of the disk",
+    [TSR_FAULT_HEADER] = "fetch or copy the file again",
+    [TSR_FAULT_SIZE] = "fetch or copy the file again",
+    [TSR_FAULT_TRUNCATED] = "fetch or copy the file again; the copy was not finished",
+    [TSR_FAULT_BAD_INDEX] = INDEX_REMEDY,
+    [TSR_FAULT_NO_INDEX] = INDEX_REMEDY,
+    [TSR_FAULT_NOT_IN_INDEX] = INDEX_REMEDY,
+    [TSR_FAULT_TOTAL_SIZE] = INDEX_REMEDY,
+    [TSR_FAULT_OUTSIDE] = "move the file into the folder before copying the folder",
+    [TSR_FAULT_FILE_MISSING] = "restore or fetch the file",
+    [TSR_FAULT_FILE_SURPLUS] = "remove the file, or add it to the index",
+    [TSR_FAULT_NOT_IN_FILE] = "restore the file that holds the tensor",
+    [TSR_FAULT_TWICE] = "remove the file that does not belong to the model",
+    [TSR_FAULT_TIED] = "nothing; loaders use the embedding",
+    [TSR_FAULT_LEFT_OVER] = "run the same command with --resume, or remove it",
+    [TSR_FAULT_NO_PLAN] = "give the plan of the ranks with --from",
+    [TSR_FAULT_BAD_MANIFEST] = "restore the file from a copy of the checkpoint",
+    [TSR_FAULT_SLICE] = "restore the file that was written with this plan",
+    [TSR_FAULT_NOT_IN_PLAN] = "restore the file that was written with this plan",
+    [TSR_FAULT_LOST] = "restore the files that hold the rest of the tensor",
+    [TSR_FAULT_DISAGREES] = "restore files that were written together",
+    [TSR_FAULT_HASH] = "fetch or copy the files of the tensor again",
+    [TSR_FAULT_COPIES] = "find out which replica is right, and copy it over the other",
+};
 
 static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
   tsr_json_begin_object(w);
@@ -64,7 +43,7 @@ static void write_fault(const tsr_fault *fault, tsr_json_writer *w) {
   tsr_json_add_string(w, "file", fault->file);
   tsr_json_add_string(w, "tensor", fault->tensor);
   tsr_json_add_string(w, "message", fault->message);
-  tsr_json_add_string(w, "remedy", remedy(fault->kind));
+  tsr_json_add_string(w, "remedy", remedies[fault->kind]);
   tsr_json_add_bool(w, "repairable", fault->repairable);
   tsr_json_end_object(w);
 }
@@ -81,15 +60,15 @@ static void write_report(const tsr_fsck *fsck, tsr_text *out) {
   tsr_json_end_document(&w);
 }
 
-// Once for each kind of fault that --repair does not mend.
+// Once for each kind of fault that --repair does not fix.
 static void print_remedies(const tsr_fsck *fsck, tsr_text *out) {
-  bool told[TSR_FAULT_COUNT] = {0}, any = false;
+  bool printed[TSR_FAULT_COUNT] = {0}, any = false;
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
     const tsr_fault *fault = tsr_fsck_at(fsck, i);
-    if (told[fault->kind] || fault->repairable) continue;
-    told[fault->kind] = true;
+    if (printed[fault->kind] || fault->repairable) continue;
+    printed[fault->kind] = true;
     tsr_text_addf(out, "%s  %s: %s\n", any ? "" : "what to do about\n", tsr_fault_name(fault->kind),
-                  remedy(fault->kind));
+                  remedies[fault->kind]);
     any = true;
   }
 }
@@ -108,20 +87,20 @@ static void print_report(const tsr_fsck *fsck, tsr_text *out) {
   const bool repaired = tsr_fsck_repaired(fsck);
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
     const tsr_fault *fault = tsr_fsck_at(fsck, i);
-    const char *mended = !fault->repairable ? "" : repaired ? " (mended)" : " (--repair mends it)";
-    tsr_text_addf(out, "%s: %s%s\n", tsr_severity_name(fault->severity), fault->message, mended);
+    const char *state = !fault->repairable ? "" : repaired ? " (fixed)" : " (--repair fixes it)";
+    tsr_text_addf(out, "%s: %s%s\n", tsr_severity_name(fault->severity), fault->message, state);
   }
   print_count(tsr_fsck_files(fsck), "file", ", ", out);
   print_count(tsr_fsck_tensors(fsck), "tensor", ": ", out);
   print_count(tsr_fsck_total(fsck, TSR_SEVERITY_ERROR), "error", ", ", out);
   print_count(tsr_fsck_total(fsck, TSR_SEVERITY_WARNING), "warning", "\n", out);
   if (repaired)
-    tsr_text_add(out, had_index(fsck) ? "the index was written anew; the old one ends in .bak\n"
+    tsr_text_add(out, had_index(fsck) ? "the index was rewritten; the old one ends in .bak\n"
                                       : "the index was written\n");
   print_remedies(fsck, out);
 }
 
-// Errors that are still there.
+// Whether no error remains.
 static bool is_sound(const tsr_fsck *fsck) {
   for (int64_t i = 0; i < tsr_fsck_count(fsck); i++) {
     const tsr_fault *fault = tsr_fsck_at(fsck, i);
@@ -172,18 +151,15 @@ static const cli_option fsck_options[] = {
 
 const cli_command cli_cmd_fsck = {
     .name = "fsck",
-    .summary = "find everything that is wrong with a checkpoint on disk",
+    .summary = "check a checkpoint on disk and name every fault",
     .usage = "PATH [options]",
     .min_args = 1,
     .max_args = 1,
     .options = fsck_options,
     .description =
-        "Holds index, headers and files against each other, and names every fault; then, for each "
-        "kind of\nfault, what can be done. PATH is a file or folder of any format; the index, "
-        "manifest "
-        "or plan of a\nfolder stands for the folder. Exit code 1 when an error is left; warnings "
-        "and "
-        "notes do not count.\n",
+        "Compares index, headers and files, names every fault, and says for each kind of fault\n"
+        "what to do. PATH is a file or folder of any format, or the index, manifest or plan in\n"
+        "a folder. Exit code 1 if an error remains; warnings and notes do not count.\n",
     .examples =
         "tessera fsck Llama-3-8B\n"
         "tessera fsck cut --deep\n"

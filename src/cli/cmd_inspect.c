@@ -182,13 +182,15 @@ static tsr_status run_inspect(const cli_args *args, int *out_exit) {
 
 static const cli_option inspect_options[] = {
     {"group", 'g', NULL, NULL, "one line for tensors whose names differ only in numbers"},
-    {"by", 'b', "WHAT", "file|rank|device", "list what each file, rank or device holds, instead of tensors"},
+    {"by", 'b', "WHAT", "file|rank|device",
+     "list what each file, rank or device holds, instead of tensors"},
     CLI_OPTION_INCLUDE,
     CLI_OPTION_EXCLUDE,
     {"sort", 0, "ORDER", "tree|name|bytes|file",
      "order of the tensors (default: tree, as in the checkpoint)"},
     {"tensor", 't', "NAME", NULL, "show one tensor: its cut and the place of each shard"},
-    {"slice", 's', "SLICE", NULL, "with --tensor: print elements, in Python's notation: '0:4, -1, ::2'"},
+    {"slice", 's', "SLICE", NULL,
+     "with --tensor: print elements, in Python's notation: '0:4, -1, ::2'"},
     {"full", 0, NULL, NULL, "print long lists of shards and elements in full"},
     {"stats", 0, NULL, NULL, "compute NaNs, infinities, minimum, maximum, mean and norm"},
     {"hash", 0, NULL, NULL, "compute the hash, which does not depend on format or layout"},
@@ -200,18 +202,17 @@ static const cli_option inspect_options[] = {
 
 const cli_command cli_cmd_inspect = {
     .name = "inspect",
-    .summary = "show what a checkpoint holds: tensors, types, cuts, places, values",
+    .summary = "show the tensors of a checkpoint: types, shapes, cuts, files, values",
     .usage = "PATH [options]",
     .min_args = 1,
     .max_args = 1,
     .options = inspect_options,
     .description =
-        "PATH is whatever tessera reads: a safetensors file, a Hugging Face folder or its index, "
-        "a folder with\nfiles for each rank, one that tessera wrote, NumPy's arrays. Only headers "
-        "are read, unless --slice,\n--stats or --hash ask for more; of a slice, only what is shown "
-        "is read, in whatever layout the\n"
-        "tensor is stored.\n"
-        "\nExit code 1 when --hash finds that a tensor is not what its stored hash says.\n",
+        "PATH is a checkpoint of any format: a safetensors file, a Hugging Face folder or its\n"
+        "index, a folder with files for each rank, a folder that tessera wrote, NumPy arrays.\n"
+        "Only headers are read, unless --slice, --stats or --hash need elements. A slice reads\n"
+        "only the elements that it shows, in any layout.\n\n"
+        "Exit code 1 if --hash finds a tensor that differs from its stored hash.\n",
     .examples =
         "tessera inspect Llama-3-8B --group\n"
         "tessera inspect cut --by device\n"

@@ -1,4 +1,4 @@
-// `tessera lint`: what is odd about rules.
+// `tessera lint`: rules that never match, are shadowed by others, or lose axes.
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/fact_source.h"
@@ -45,15 +45,16 @@ static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tre
                        tsr_text *text, int *out_exit) {
   tsr_rules *rules = NULL;
   tsr_lints lints = {0};
-  uint64_t unasked = UINT64_MAX;
+  uint64_t unused = UINT64_MAX;
   if (!mesh && !cli_has(args, "rules") && !cli_has(args, "preset"))
-    return tsr_fail(BAD_ARGUMENT,
-                    "which rules? give --rules or --preset, or --tp N (--fsdp, --ep, --dp, --mesh "
-                    "likewise) for the preset of the model");
+    return tsr_fail(
+        BAD_ARGUMENT,
+        "no rules are given; give --rules or --preset, or --tp N (or --fsdp, --ep, --dp, "
+        "--mesh) for the preset of the model");
   if (!mesh && cli_has(args, "topology"))
     return tsr_fail(BAD_ARGUMENT, "--topology has no effect without a mesh");
-  TSR_TRY(cli_open_rules(args, args->positional[0], tree, mesh, &unasked, &rules));
-  tsr_status status = cli_check_facts(args, unasked);
+  TSR_TRY(cli_open_rules(args, args->positional[0], tree, mesh, &unused, &rules));
+  tsr_status status = cli_check_facts(args, unused);
   if (!status) status = tsr_rules_lint(rules, tree, mesh, &lints);
   if (!status && cli_has(args, "json")) {
     write_lints(&lints, rules, tree, text);
@@ -95,7 +96,7 @@ const cli_command cli_cmd_lint = {
     .min_args = 1,
     .max_args = 1,
     .options = lint_options,
-    .description = "Exit code 1 when something is odd.\n",
+    .description = "Exit code 1 if something is reported.\n",
     .examples = "tessera lint Llama-3-8B --rules my.rules --mesh fsdp=8,tp=4\n",
     .run = run_lint,
 };

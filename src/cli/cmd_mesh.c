@@ -370,11 +370,10 @@ const cli_command cli_cmd_mesh = {
     .max_args = 1,
     .options = options,
     .description =
-        "MESH is axes with their sizes, or a .json file that --json made.\n\n"
+        "MESH is a list of axes with their sizes, or a .json file from --json.\n\n"
         "Builders: plain takes devices in list order; device, hybrid and make are JAX's\n"
-        "create_device_mesh, create_hybrid_device_mesh and make_mesh; t5x and eformer follow "
-        "those\n"
-        "libraries; search tries the ways to lay the axes out and keeps the cheapest for "
+        "create_device_mesh, create_hybrid_device_mesh and make_mesh; t5x and eformer follow\n"
+        "those libraries; search tries the arrangements of the axes and keeps the cheapest for\n"
         "--traffic.\n",
     .examples =
         "tessera mesh data=2,model=4\n"

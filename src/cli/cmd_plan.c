@@ -4,8 +4,6 @@
 #include "cli/plan_source.h"
 #include "report/plan_report.h"
 
-// ---- showing ----
-
 static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = tsr_plan_report(plan, args->positional[0], &text);
@@ -48,8 +46,8 @@ const cli_command cli_cmd_plan = {
     .max_args = 1,
     .options = options,
     .description =
-        "MODEL is a checkpoint of any format, as `tessera inspect` takes it (only headers are "
-        "read), or a JSON\nlist of tensors. The table shows like tensors together: "
+        "MODEL is a checkpoint of any format, as for `tessera inspect` (only headers are read),\n"
+        "or a JSON list of tensors. The table groups similar tensors:\n"
         "layers.*.mlp.up_proj.weight  x32.\n" CLI_TEXT_CHOICE,
     .examples =
         "tessera plan Llama-3-8B --tp 8\n"

@@ -239,11 +239,11 @@ const cli_command cli_cmd_redistribute = {
     .max_args = 0,
     .options = options,
     .description =
-        "There are two ways. The direct one copies from device to device, and moves no more than\n"
-        "devices lack. The other is the cheapest sequence of collectives, by the links of the\n"
-        "topology or, without one, by the bytes that are moved.\n\n"
-        "With --run, elements are made from their index, moved, and looked at one by one. Under\n"
-        "mpirun, with --engine mpi, the devices are shared out to the ranks.\n",
+        "There are two plans. The direct one copies from device to device and moves only what\n"
+        "devices lack. The other is the cheapest sequence of collectives, by the links of\n"
+        "--topology or, without one, by the bytes that move.\n\n"
+        "--run makes elements from their index, moves them, and checks each one. Under mpirun,\n"
+        "with --engine mpi, the devices are divided among the ranks.\n",
     .examples =
         "tessera redistribute --from 'x, _' --to '_, x' --shape 8,16 --mesh x=4\n"
         "tessera redistribute --from 'x, y' --to 'y, x' -s 4096,4096 -m x=2,y=4 -t gpu:1x8:h100\n"

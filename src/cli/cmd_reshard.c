@@ -1,5 +1,5 @@
-// `tessera reshard`, `shard`, `gather`, `split` and `merge`: a checkpoint written anew. One job
-// does it all; the commands differ in what they take and what they make.
+// `tessera reshard`, `shard`, `gather`, `split` and `merge`: one job writes the checkpoint; the
+// commands differ in what they read and write.
 #include "cli/transform_job.h"
 
 // ---- reshard ----
@@ -9,24 +9,23 @@ static const cli_option reshard_options[] = {
     CLI_OPTIONS_CUT, CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
 // clang-format on
 
-#define RESUME_TEXT                                                                              \
-  "\nMemory stays below --max-memory whatever the size of the model. The result is there whole " \
-  "or not\nat all: until it is finished it grows in DST.partial, and a job that was stopped "    \
-  "goes on with --resume.\n"
+#define RESUME_TEXT                                                                            \
+  "\nMemory stays below --max-memory for models of any size. DST appears complete or not at\n" \
+  "all: it is written as DST.partial first, and --resume continues an unfinished job.\n"
 
 const cli_command cli_cmd_reshard = {
     .name = "reshard",
-    .summary = "cut a checkpoint in another way, whatever way it is cut now",
+    .summary = "change how a checkpoint is cut",
     .usage = "SRC DST --tp N|--mesh MESH ... | --plan PLAN [options]",
     .min_args = 2,
     .max_args = 2,
     .options = reshard_options,
     .description =
-        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, one "
-        "that tessera\nwrote, NumPy's archive (.npz), array (.npy) or folder of arrays, or a "
-        "folder of folders stage0, stage1,\n... with a checkpoint each, whose tensors a map makes "
-        "one model (docs/map.md). DST becomes a folder of\ntessera's own, or one with files for "
-        "each rank as tensor-parallel engines read them (--format ranks).\n" CLI_TEXT_CHOICE
+        "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, a\n"
+        "folder that tessera wrote, a NumPy archive (.npz), array (.npy) or folder of arrays,\n"
+        "or a folder of stage0, stage1, ... with one checkpoint each, which a map joins into\n"
+        "one model (docs/map.md). DST becomes a tessera folder, or with --format ranks a folder\n"
+        "with files for each rank, as tensor-parallel engines read them.\n" CLI_TEXT_CHOICE
             RESUME_TEXT,
     .examples =
         "tessera reshard Llama-3-8B tp8 --tp 8\n"
@@ -45,15 +44,15 @@ static const cli_option shard_options[] = {
 
 const cli_command cli_cmd_shard = {
     .name = "shard",
-    .summary = "cut a model that is stored whole",
+    .summary = "cut a checkpoint of whole tensors",
     .usage = "SRC DST --tp N|--mesh MESH ... | --plan PLAN [options]",
     .min_args = 2,
     .max_args = 2,
     .options = shard_options,
     .description =
-        "SRC is a safetensors file, a Hugging Face folder, or NumPy's: a .npz archive, a .npy "
-        "file, a folder of\nthese. A config.json beside it tells the sizes that fused tensors are "
-        "cut by.\n" CLI_TEXT_CHOICE RESUME_TEXT,
+        "SRC is a safetensors file, a Hugging Face folder, a NumPy archive (.npz), array (.npy)\n"
+        "or folder of arrays. A config.json beside it gives the sizes by which fused tensors\n"
+        "are cut.\n" CLI_TEXT_CHOICE RESUME_TEXT,
     .examples =
         "tessera shard Llama-3-8B tp8 --tp 8 --format ranks --dtype bf16\n"
         "tessera shard Llama-3-8B cut --mesh fsdp=2,tp=4 --preset llama:fsdp+tp\n",
@@ -73,14 +72,14 @@ static const cli_option gather_options[] = {CLI_OPTIONS_CUT_SOURCE,
 
 const cli_command cli_cmd_gather = {
     .name = "gather",
-    .summary = "make a checkpoint that is cut whole again",
+    .summary = "join the shards of a checkpoint into whole tensors",
     .usage = "SRC DST [options]",
     .min_args = 2,
     .max_args = 2,
     .options = gather_options,
     .description =
-        "DST becomes one file if its name ends in .safetensors, NumPy's archive if it ends in "
-        ".npz, otherwise a\nHugging Face folder; --format npy makes a folder of NumPy's "
+        "DST becomes one file if its name ends in .safetensors, a NumPy archive if it ends in\n"
+        ".npz, otherwise a Hugging Face folder. --format npy writes a folder of NumPy "
         "arrays.\n" RESUME_TEXT,
     .examples =
         "tessera gather cut Llama-3-8B\n"
@@ -96,14 +95,14 @@ static const cli_option split_options[] = {
 
 const cli_command cli_cmd_split = {
     .name = "split",
-    .summary = "deal the tensors of a model to files of limited size",
+    .summary = "write the tensors of a model to files of limited size",
     .usage = "SRC DST --max-file-size SIZE [options]",
     .min_args = 2,
     .max_args = 2,
     .options = split_options,
     .description =
-        "DST becomes a Hugging Face folder with an index. A file is larger than the "
-        "limit only where a\nsingle tensor is.\n" RESUME_TEXT,
+        "DST becomes a Hugging Face folder with an index. A file exceeds the limit only if a\n"
+        "single tensor does.\n" RESUME_TEXT,
     .examples = "tessera split model.safetensors Llama-3-8B --max-file-size 2G\n",
     .run = cli_run_transform,
     .transform = &(const cli_transform_kind){.whole_source = true, .folder = true},
@@ -114,16 +113,16 @@ static const cli_option merge_options[] = {
 
 const cli_command cli_cmd_merge = {
     .name = "merge",
-    .summary = "put the tensors of a model into one file",
+    .summary = "write all tensors of a model to one file",
     .usage = "SRC DST [options]",
     .min_args = 2,
     .max_args = 2,
     .options = merge_options,
     .description =
-        "DST becomes a file if its name ends in .safetensors, NumPy's archive if it ends in .npz, "
-        "otherwise a\nfolder with model.safetensors and the small files that lay beside the old "
-        "ones; --format npy makes a\nfolder of NumPy's arrays. What NumPy has no type for, as "
-        "bf16, is noted beside the arrays.\n" RESUME_TEXT,
+        "DST becomes a file if its name ends in .safetensors, a NumPy archive if it ends in\n"
+        ".npz, otherwise a folder with model.safetensors and the small files beside SRC.\n"
+        "--format npy writes a folder of NumPy arrays. Types that NumPy lacks, such as bf16,\n"
+        "are recorded beside the arrays.\n" RESUME_TEXT,
     .examples =
         "tessera merge Llama-3-8B model.safetensors\n"
         "tessera merge Llama-3-8B model.npz --dtype f32\n",

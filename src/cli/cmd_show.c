@@ -305,11 +305,10 @@ const cli_command cli_cmd_show = {
     .max_args = 2,
     .options = options,
     .description =
-        "SPEC may be written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"
-        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ((Shard(dim=0), "
-        "Replicate()),\n"
-        "S(0)R, and what it prints of a DTensor, whose mesh is used where --mesh is not given).\n"
-        "Cuts other than even ones are written after a slash: tp/cyclic(64), dp/sizes(3,3,2),\n"
+        "SPEC is written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"
+        "Shardy (#sdy.sharding<...>), XLA ({devices=[2,4]<=[8]}) or PyTorch ((Shard(dim=0),\n"
+        "Replicate()), S(0)R, or a printed DTensor, whose mesh is used if --mesh is not given).\n"
+        "Cuts that are not even are written after a slash: tp/cyclic(64), dp/sizes(3,3,2),\n"
         "tp/parts(q:4096/128, k:512/128*2); dp;tp nests.\n",
     .examples =
         "tessera show 8,16 'data, model' --mesh data=2,model=4\n"

@@ -299,7 +299,7 @@ const cli_command cli_cmd_spec = {
     .options = options,
     .description =
         "  parse      shows a spec in every notation that can express it\n"
-        "  normalise  drops size-1 axes and merges what belongs together\n"
+        "  normalise  drops size-1 axes and merges neighbouring cuts\n"
         "  convert    translates to another notation, or says why the device maps would differ\n"
         "  compare    says whether two specs are equal or equivalent; exit code 1 if they are not\n"
         "  correct    makes a spec fit the mesh and shape; the reasons go to standard error\n",

@@ -51,7 +51,7 @@ const cli_command cli_cmd_topology = {
     .max_args = 1,
     .options = options,
     .description =
-        "TOPOLOGY is a made-up machine (cpu:8, gpu:4x8:h100, tpu-v4:4x4x4, tpu-v5e:4x4:slices=2),\n"
+        "TOPOLOGY is a description (cpu:8, gpu:4x8:h100, tpu-v4:4x4x4, tpu-v5e:4x4:slices=2),\n"
         "`machine` (this one, the default), or a JSON file.\n",
     .examples =
         "tessera topology tpu-v4:2x2x2\n"

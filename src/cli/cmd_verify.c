@@ -1,4 +1,4 @@
-// `tessera verify`: whether two checkpoints hold the same tensors.
+// `tessera verify`: whether two checkpoints hold the same tensors, in any formats and layouts.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/verify.h"
 
-// "0.001" or "0.001,0.01": the absolute error that is allowed, and the relative one.
+// "0.001" or "0.001,0.01": the absolute and the relative error that are allowed.
 static tsr_status read_tolerance(const char *text, tsr_verify_options *options) {
   char *end = NULL;
   options->tolerant = true;
@@ -95,7 +95,7 @@ static void print_text(const tsr_verification *result, bool quiet, tsr_text *out
   print_totals(result, out);
 }
 
-// ---- as data ----
+// ---- as JSON ----
 
 static void write_hashes(const tsr_verify_row *row, tsr_json_writer *w) {
   tsr_json_add_inline_array(w, "hashes");
@@ -133,7 +133,7 @@ static void write_row(const tsr_verify_row *row, tsr_json_writer *w) {
   tsr_json_end_object(w);
 }
 
-// `mapped`: what a map made of it was compared; -1 = without a map.
+// `mapped` is the checkpoint that was mapped, 0 or 1; -1 = none.
 static void write_data(const tsr_verification *result, int64_t mapped, bool quiet, tsr_text *out) {
   tsr_json_writer w;
   tsr_json_begin_document(&w, out);
@@ -171,7 +171,7 @@ static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,
                            tsr_mapping **out_map) {
   const tsr_tree *const trees[2] = {tsr_checkpoint_tree(first), tsr_checkpoint_tree(second)};
   if (cli_has(args, "map-of") && !cli_has(args, "map"))
-    return tsr_fail(BAD_ARGUMENT, "--map-of %s: of which map? --map MAP says it",
+    return tsr_fail(BAD_ARGUMENT, "--map-of %s has no effect without --map",
                     cli_value(args, "map-of"));
   if (!cli_has(args, "map")) TSR_TRY(cli_check_facts(args, UINT64_MAX));
   return cli_open_map_of_either(args, args->positional, trees, out_which, out_map);
@@ -206,10 +206,12 @@ static const cli_option verify_options[] = {
      "which one to map (default: the one with the names and shapes of the map's sources)"},
     CLI_OPTION_FACT,
     {"tolerance", 0, "ABS[,REL]", NULL, "allow these errors and different types, as after a cast"},
-    {"trust-hashes", 0, NULL, NULL, "compare stored hashes, where there are any, instead of elements"},
+    {"trust-hashes", 0, NULL, NULL,
+     "compare stored hashes, where there are any, instead of elements"},
     CLI_OPTION_TRUST_REPLICAS,
     {"hash", 0, NULL, NULL, "print the hash of every tensor"},
-    {"stats", 0, NULL, NULL, "print NaNs, infinities, minimum, maximum, mean and norm of every tensor"},
+    {"stats", 0, NULL, NULL,
+     "print NaNs, infinities, minimum, maximum, mean and norm of every tensor"},
     {"quiet", 'q', NULL, NULL, "print the totals only"},
     CLI_OPTIONS_LIMITS,
     CLI_OPTION_JSON,
@@ -224,12 +226,11 @@ const cli_command cli_cmd_verify = {
     .max_args = 2,
     .options = verify_options,
     .description =
-        "A and B are safetensors files, Hugging Face folders, folders with files for each rank, "
-        "folders that\ntessera wrote, or NumPy's archives and arrays, in any layout each. Tensors "
-        "are compared by name, type,\nshape and every element; what differs is named with its "
-        "first element. With --map, what it makes of\none of them is compared with the other: of "
-        "the one that has its sources.\n"
-        "\nExit code 1 when anything differs, as with diff(1).\n",
+        "A and B are checkpoints of any format and layout, as for `tessera inspect`. Tensors\n"
+        "are compared by name, type, shape and every element; a difference is shown with its\n"
+        "first element. With --map, the checkpoint that has the map's sources is mapped and\n"
+        "then compared with the other.\n\n"
+        "Exit code 1 if anything differs, as with diff(1).\n",
     .examples =
         "tessera verify Llama-3-8B cut\n"
         "tessera verify Llama-3-8B bf16 --tolerance 0,0.004\n"

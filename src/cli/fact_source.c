@@ -1,3 +1,4 @@
+// Facts of a model: --fact first, then config.json. A fact of --fact that nothing uses is refused.
 #include "cli/fact_source.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ static bool has_fact(const cli_facts *facts, const char *name) {
   return false;
 }
 
-// Facts of models are numbers of things; others may be anything.
+// The facts of presets are counts; facts of other rules may be any number.
 static bool is_count(const char *name) {
   int64_t count = 0;
   const tsr_preset_fact *table = tsr_preset_facts(&count);
@@ -39,7 +40,7 @@ static tsr_status add_given_fact(const char *name, const char *number, cli_facts
   return NULL;
 }
 
-// "heads=32,kv_heads=8" stands before what config.json says, so that it wins.
+// Puts "heads=32,kv_heads=8" before the facts of config.json, so that they win.
 static tsr_status add_given_facts(const char *text, cli_facts *facts) {
   const char *items[CLI_MAX_FACTS];
   int count = 0;
@@ -95,7 +96,7 @@ int cli_facts_without(const cli_facts *facts, int index, tsr_fact *out_items) {
   return count;
 }
 
-static tsr_status unasked_fact(const char *name) {
+static tsr_status unused_fact(const char *name) {
   int64_t count = 0;
   const tsr_preset_fact *table = tsr_preset_facts(&count);
   const char *known[CLI_MAX_FACTS + 1];
@@ -104,16 +105,15 @@ static tsr_status unasked_fact(const char *name) {
   known[count] = NULL;
   const char *near = tsr_nearest_word(name, known);
   const bool misspelt = near && strcmp(near, name) != 0;
-  return tsr_fail(BAD_ARGUMENT, "--fact %s has no effect: no rule and no map asks for it%s%s%s",
-                  name, misspelt ? "; did you mean \"" : "", misspelt ? near : "",
-                  misspelt ? "\"?" : "");
+  return tsr_fail(BAD_ARGUMENT, "--fact %s has no effect: no rule or map uses it%s%s%s", name,
+                  misspelt ? "; did you mean \"" : "", misspelt ? near : "", misspelt ? "\"?" : "");
 }
 
-tsr_status cli_check_facts(const cli_args *args, uint64_t unasked) {
+tsr_status cli_check_facts(const cli_args *args, uint64_t unused) {
   cli_facts facts = {0};
   if (!cli_has(args, "fact")) return NULL;
   TSR_TRY(add_given_facts(cli_value(args, "fact"), &facts));
   for (int i = 0; i < facts.count; i++)
-    if (unasked >> i & 1) return unasked_fact(facts.items[i].name);
+    if (unused >> i & 1) return unused_fact(facts.items[i].name);
   return NULL;
 }

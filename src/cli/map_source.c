@@ -1,3 +1,4 @@
+// Opens the map of --map, a file or a built-in one, and applies it with the facts of the model.
 #include "cli/map_source.h"
 
 #include <string.h>
@@ -13,22 +14,22 @@ static tsr_status read_map(const char *name, tsr_map **out_map) {
   return preset ? tsr_map_preset(name, out_map) : tsr_map_read(name, out_map);
 }
 
-// Whether a map asks for a fact: without it, it cannot be applied.
-static bool asks_for(const tsr_map *map, const tsr_tree *tree, const cli_facts *facts, int fact) {
+// Whether a map uses a fact: without it, it cannot be applied.
+static bool uses_fact(const tsr_map *map, const tsr_tree *tree, const cli_facts *facts, int fact) {
   tsr_fact others[CLI_MAX_FACTS];
   tsr_mapping *without = NULL;
   const tsr_map_options options = {.size = sizeof options,
                                    .facts = others,
                                    .fact_count = cli_facts_without(facts, fact, others)};
   tsr_status status = tsr_map_apply(map, tree, &options, &without);
-  const bool asks = status != NULL;
+  const bool used = status != NULL;
   tsr_status_free(status);
   tsr_mapping_release(without);
-  return asks;
+  return used;
 }
 
 tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
-                        uint64_t *inout_unasked, tsr_mapping **out_mapping) {
+                        uint64_t *inout_unused, tsr_mapping **out_mapping) {
   cli_facts facts = {0};
   tsr_map *map = NULL;
   if (!cli_has(args, "map")) return NULL;
@@ -39,13 +40,13 @@ tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree 
   if (!status) status = tsr_map_apply(map, tree, &options, out_mapping);
   if (!status) cli_warn(model, tsr_mapping_warnings(*out_mapping));
   for (int i = 0; i < facts.given_count && !status; i++)
-    if (asks_for(map, tree, &facts, i)) *inout_unasked &= ~(UINT64_C(1) << i);
+    if (uses_fact(map, tree, &facts, i)) *inout_unused &= ~(UINT64_C(1) << i);
   tsr_map_release(map);
   cli_facts_deinit(&facts);
   return status;
 }
 
-// Facts of a model that has no config.json are those of the other: they are to be the same model.
+// A model without config.json takes the facts of the other, since both should be the same model.
 static tsr_status apply_to_either(const cli_args *args, const tsr_map *map,
                                   const char *const paths[2], const tsr_tree *const trees[2],
                                   int64_t *out_which, tsr_mapping **out_mapping) {
@@ -80,6 +81,7 @@ tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[
   tsr_map_release(map);
   if (status) return tsr_note(status, "--map %s", name);
   cli_warn(paths[*out_which], tsr_mapping_warnings(*out_mapping));
-  cli_say("what %s makes of %s is compared with %s\n", name, paths[*out_which], paths[!*out_which]);
+  cli_say("%s is applied to %s, and the result compared with %s\n", name, paths[*out_which],
+          paths[!*out_which]);
   return NULL;
 }

@@ -42,9 +42,10 @@
   CLI_OPTION_NO_COMPANIONS
 
 // For the descriptions of commands that have these options.
-#define CLI_TEXT_CHOICE \
-  "\nWithout --preset, --rules, --logical, --auto and --fit, the model_type in config.json chooses the preset,\n" \
-  "and the axes of the mesh its variant. The choice and its reason go to standard error.\n"
+#define CLI_TEXT_CHOICE                                                                        \
+  "\nWithout --preset, --rules, --logical, --auto and --fit, the model_type in config.json\n"   \
+  "chooses the preset, and the axes of the mesh its variant. The choice and its reason go to\n" \
+  "standard error.\n"
 
 // ---- checkpoints ----
 

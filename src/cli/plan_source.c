@@ -1,8 +1,12 @@
+// Plans as commands get them: from a plan file, from a checkpoint that is cut, or made for a model
+// by rules, a preset, logical axes, --auto or --fit. Each way warns of axes and devices that a plan
+// leaves unused.
 #include "cli/plan_source.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text_internal.h"
 #include "cli/fact_source.h"
 #include "cli/rules_source.h"
 #include "element/shape_internal.h"
@@ -21,14 +25,9 @@ void cli_warn(const char *path, const char *lines) {
   }
 }
 
-static bool is_json(const char *path) {
-  const size_t length = strlen(path);
-  return length >= 5 && !strcmp(path + length - 5, ".json");
-}
-
 tsr_status cli_open_tree(const char *path, tsr_tree **out_tree) {
   tsr_checkpoint *checkpoint = NULL;
-  if (is_json(path)) {
+  if (tsr_ends_with(path, ".json")) {
     TSR_TRY(tsr_tree_open(path, out_tree));
     cli_warn(path, tsr_tree_warnings(*out_tree));
     return NULL;
@@ -50,13 +49,13 @@ tsr_status cli_open_plan(const char *path, tsr_plan **out_plan) {
 
 // ---- ways to decide ----
 
-// A model whose tensors are to be cut, and what has been asked about it.
+// A model to plan.
 typedef struct plan_request {
   const cli_args *args;
-  const char *model;  // its path, beside which config.json may lie
+  const char *model;  // its path; config.json is beside it
   const tsr_tree *tree;
   const tsr_mesh *mesh;
-  uint64_t *unasked;  // facts of --fact that nothing has asked for
+  uint64_t *unused;  // facts of --fact that nothing uses
 } plan_request;
 
 static tsr_status plan_by_rules(const plan_request *of, tsr_plan **out_plan) {
@@ -68,14 +67,14 @@ static tsr_status plan_by_rules(const plan_request *of, tsr_plan **out_plan) {
   if (cli_has(args, "policy"))
     TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &options.policy));
   tsr_rules *rules = NULL;
-  TSR_TRY(cli_open_rules(args, of->model, of->tree, of->mesh, of->unasked, &rules));
+  TSR_TRY(cli_open_rules(args, of->model, of->tree, of->mesh, of->unused, &rules));
   tsr_status status = cli_check_rule_axes(rules, of->mesh);
   if (!status) status = tsr_plan_match(of->tree, of->mesh, rules, &options, out_plan);
   tsr_rules_release(rules);
   return status;
 }
 
-// What has no names for its dimensions is not cut, whatever the rules say.
+// Logical rules cut only tensors whose dimensions have names.
 static tsr_status check_logical_names(const plan_request *of) {
   const int64_t count = tsr_tree_count(of->tree);
   int64_t unnamed = 0;
@@ -83,12 +82,11 @@ static tsr_status check_logical_names(const plan_request *of) {
   if (count && unnamed == count)
     return tsr_fail(BAD_ARGUMENT,
                     "--logical has no effect: no tensor of %s has names for its dimensions; a JSON "
-                    "list of tensors gives them, as \"logical\": [\"vocab\", \"embed\"]",
+                    "list of tensors has them as \"logical\": [\"vocab\", \"embed\"]",
                     of->model);
   if (unnamed)
     cli_say(
-        "warning: %s: %lld of %lld tensors have no names for their dimensions, so that they "
-        "are not cut\n",
+        "warning: %s: %lld of %lld tensors have no names for their dimensions and are not cut\n",
         of->model, (long long)unnamed, (long long)count);
   return NULL;
 }
@@ -116,20 +114,20 @@ static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
   options.optimiser_copies = (double)copies;
   tsr_fit_report report = TSR_FIT_REPORT;
   TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
-  cli_say("%s on a device with all copies, %s would be the least possible; %s\n",
+  cli_say("%s per device with all replicas, lower bound %s; %s\n",
           tsr_format_bytes(report.bytes_per_device).text, tsr_format_bytes(report.smallest).text,
           report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
   return NULL;
 }
 
-// Rules see to companions themselves; other ways have decided on each tensor alone.
-static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
+// Matching rules includes companions; the other ways cut each tensor alone.
+static tsr_status cut_companions(const cli_args *args, tsr_plan **inout_plan) {
   tsr_plan *apart = *inout_plan;
   if (cli_has(args, "no-companions")) return NULL;
   tsr_status status = tsr_plan_companions(apart, inout_plan);
   if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart))
     fprintf(
-        stderr, "%s more, as scales and states are cut with what they go with\n",
+        stderr, "%s more, because scales and states are cut like their weights\n",
         tsr_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart))
             .text);
   tsr_plan_release(apart);
@@ -141,21 +139,21 @@ static tsr_status follow(const cli_args *args, tsr_plan **inout_plan) {
 
 enum { BY_RULES = 1, BY_LOGICAL = 2, BY_AUTO = 4, BY_FIT = 8 };
 
-typedef struct way {
+typedef struct plan_way {
   const char *option;
   int kind;
   tsr_status (*run)(const plan_request *of, tsr_plan **out_plan);
-} way;
+} plan_way;
 
-// The last is taken when none is given: the preset for the model.
-static const way ways[] = {{"rules", BY_RULES, plan_by_rules},
-                           {"preset", BY_RULES, plan_by_rules},
-                           {"logical", BY_LOGICAL, plan_by_logical},
-                           {"auto", BY_AUTO, plan_auto},
-                           {"fit", BY_FIT, plan_fit},
-                           {NULL, BY_RULES, plan_by_rules}};
+// The last is the default: the preset for the model.
+static const plan_way ways[] = {{"rules", BY_RULES, plan_by_rules},
+                                {"preset", BY_RULES, plan_by_rules},
+                                {"logical", BY_LOGICAL, plan_by_logical},
+                                {"auto", BY_AUTO, plan_auto},
+                                {"fit", BY_FIT, plan_fit},
+                                {NULL, BY_RULES, plan_by_rules}};
 
-// Options that count in some ways only.
+// Options that have an effect in some ways only.
 static const struct {
   const char *option;
   int kinds;
@@ -168,19 +166,16 @@ static const struct {
     {"min-size", BY_RULES | BY_AUTO, "--preset, --rules and --auto"},
 };
 
-static tsr_status choose_way(const cli_args *args, const way **out_way) {
-  const way *chosen = NULL, *at = ways;
-  for (; at->option; at++) {
-    if (!cli_has(args, at->option)) continue;
-    if (chosen)
-      return tsr_fail(BAD_ARGUMENT, "--%s and --%s exclude each other", chosen->option, at->option);
-    chosen = at;
-  }
-  *out_way = chosen ? chosen : at;
+static tsr_status choose_way(const cli_args *args, const plan_way **out_way) {
+  const plan_way *at = ways;
+  TSR_TRY(cli_check_one_of(
+      args, (const char *const[]){"rules", "preset", "logical", "auto", "fit", NULL}));
+  while (at->option && !cli_has(args, at->option)) at++;
+  *out_way = at;
   return NULL;
 }
 
-static tsr_status check_partial_options(const cli_args *args, const way *chosen) {
+static tsr_status check_partial_options(const cli_args *args, const plan_way *chosen) {
   for (size_t i = 0; i < sizeof partial_options / sizeof *partial_options; i++)
     if (cli_has(args, partial_options[i].option) && !(partial_options[i].kinds & chosen->kind))
       return tsr_fail(BAD_ARGUMENT, "--%s has no effect with %s%s, only with %s",
@@ -200,13 +195,13 @@ static tsr_status warn_if_whole(const plan_request *of, const tsr_plan *plan) {
     TSR_TRY(tsr_plan_at(plan, i, &row));
     if (row.bytes_per_device < tsr_tensor_bytes(row.tensor)) return NULL;
   }
-  cli_say("warning: %s: no tensor is cut, so that each of %lld devices holds the whole model\n",
+  cli_say("warning: %s: no tensor is cut, so each of %lld devices holds the whole model\n",
           of->model, (long long)devices);
   return NULL;
 }
 
-// Axes that sizes or names have left unused make copies. With rules these are known before, and
-// --fit makes them on purpose.
+// An axis that cuts no tensor makes replicas. Rules are checked for this before, and --fit makes
+// replicas on purpose.
 static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan) {
   tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
@@ -214,8 +209,8 @@ static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan
     const tsr_axis *axis = tsr_mesh_axis_at(of->mesh, i);
     if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !sums.axes[i].tensors)
       cli_say(
-          "warning: %s: no tensor is cut over axis \"%s\" of the mesh, so that each piece is "
-          "there %lld times\n",
+          "warning: %s: no tensor is cut over axis \"%s\" of the mesh, so each shard has %lld "
+          "replicas\n",
           of->model, axis->name, (long long)axis->size);
   }
   tsr_analysis_deinit(&sums);
@@ -223,14 +218,14 @@ static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan
 }
 
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
-                         const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_plan **out_plan) {
-  const plan_request of = {args, model, tree, mesh, inout_unasked};
-  const way *chosen = NULL;
+                         const tsr_mesh *mesh, uint64_t *inout_unused, tsr_plan **out_plan) {
+  const plan_request of = {args, model, tree, mesh, inout_unused};
+  const plan_way *chosen = NULL;
   tsr_plan *plan = NULL;
   TSR_TRY(choose_way(args, &chosen));
   TSR_TRY(check_partial_options(args, chosen));
   TSR_TRY(chosen->run(&of, &plan));
-  tsr_status status = chosen->kind == BY_RULES ? NULL : follow(args, &plan);
+  tsr_status status = chosen->kind == BY_RULES ? NULL : cut_companions(args, &plan);
   if (!status && chosen->kind & (BY_LOGICAL | BY_AUTO)) status = warn_of_idle_axes(&of, plan);
   if (!status) status = warn_if_whole(&of, plan);
   if (status)
@@ -243,14 +238,14 @@ tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree
 // ---- plans and models ----
 
 tsr_status cli_plan_model(const cli_args *args, const char *path, tsr_plan **out_plan) {
-  uint64_t unasked = UINT64_MAX;
+  uint64_t unused = UINT64_MAX;
   tsr_mesh *mesh = NULL;
   tsr_tree *tree = NULL;
   tsr_plan *plan = NULL;
   tsr_status status = cli_open_mesh(args, &mesh);
   if (!status) status = cli_open_tree(path, &tree);
-  if (!status) status = cli_make_plan(args, path, tree, mesh, &unasked, &plan);
-  if (!status) status = cli_check_facts(args, unasked);
+  if (!status) status = cli_make_plan(args, path, tree, mesh, &unused, &plan);
+  if (!status) status = cli_check_facts(args, unused);
   if (!status) *out_plan = tsr_plan_retain(plan);
   tsr_plan_release(plan);
   tsr_tree_release(tree);
@@ -274,27 +269,26 @@ static tsr_status plan_of_checkpoint(const char *path, tsr_plan **out_plan) {
   const tsr_plan *plan = tsr_checkpoint_plan(checkpoint);
   tsr_status status =
       plan ? NULL
-           : tsr_fail(BAD_ARGUMENT,
-                      "%s is stored whole, so how shall it be cut? give --tp N (--fsdp, --ep, --dp "
-                      "likewise) or --mesh MESH",
-                      path);
+           : tsr_fail(
+                 BAD_ARGUMENT,
+                 "%s is whole and has no plan; give --tp N (or --fsdp, --ep, --dp) or --mesh MESH "
+                 "to plan it",
+                 path);
   if (plan) *out_plan = tsr_plan_retain(plan);
   tsr_checkpoint_release(checkpoint);
   return status;
 }
 
-// A plan is also a list of tensors, but who gives one to look at means its cuts.
+// A plan file is also a list of tensors, but it has cuts already, for its own mesh.
 static tsr_status refuse_plan(const char *path) {
   tsr_plan *plan = NULL;
-  if (!is_json(path)) return NULL;
+  if (!tsr_ends_with(path, ".json")) return NULL;
   tsr_status_free(cli_open_plan(path, &plan));
   const bool is_plan = plan != NULL;
   tsr_plan_release(plan);
   if (!is_plan) return NULL;
   return tsr_fail(BAD_ARGUMENT,
-                  "%s is a plan for a mesh of its own, so that no other one counts; `tessera "
-                  "convert` carries it to another",
-                  path);
+                  "%s is a plan for its own mesh; `tessera convert` converts it to another", path);
 }
 
 tsr_status cli_plan_of(const cli_args *args, const char *path, tsr_plan **out_plan) {
@@ -302,10 +296,10 @@ tsr_status cli_plan_of(const cli_args *args, const char *path, tsr_plan **out_pl
     TSR_TRY(refuse_plan(path));
     return cli_plan_model(args, path, out_plan);
   }
-  TSR_TRY(cli_refuse_deciding(
-      args, "without --tp, --fsdp, --ep, --dp or --mesh there is nothing to decide"));
+  TSR_TRY(
+      cli_refuse_deciding(args, "without --tp, --fsdp, --ep, --dp or --mesh nothing is planned"));
   TSR_TRY(cli_check_facts(args, UINT64_MAX));
   struct stat info;
-  const bool file = is_json(path) || !strcmp(path, "-") || stat(path, &info);
+  const bool file = tsr_ends_with(path, ".json") || !strcmp(path, "-") || stat(path, &info);
   return file ? cli_open_plan(path, out_plan) : plan_of_checkpoint(path, out_plan);
 }

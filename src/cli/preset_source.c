@@ -1,6 +1,6 @@
-// A preset that does not fit writes wrong weights or whole copies without a word. So what a model
-// says it is counts for more than what a user may have typed, and where the two differ, the names
-// of the tensors decide: what a map has made of a model still has the old config.json.
+// A preset that does not fit cuts tensors wrongly or not at all, without an error. So the
+// model_type in config.json outranks --preset. If the two differ, the names of the tensors decide,
+// because a mapped model still has its old config.json.
 #include "cli/preset_source.h"
 
 #include <string.h>
@@ -10,16 +10,16 @@
 #include "json/json.h"
 #include "rules/rules_internal.h"
 
-typedef struct choice {
+typedef struct preset_choice {
   const cli_args *args;
   const char *model;
   const tsr_tree *tree;
   bool has_config;
-  const char *family;  // by config.json; NULL = no preset is for it
-  tsr_text type;       // what config.json says: model_type "llama"; "" = nothing
-} choice;
+  const char *family;  // of config.json; NULL = it has no preset
+  tsr_text type;       // of config.json, as model_type "llama"; "" = none
+} preset_choice;
 
-static tsr_status ask_config(choice *c) {
+static tsr_status read_config(preset_choice *c) {
   tsr_json_doc *doc = NULL;
   TSR_TRY(cli_open_config(c->model, &doc));
   c->has_config = doc != NULL;
@@ -35,8 +35,8 @@ static bool same_rules(const char *a, const char *b) {
 
 // ---- by names ----
 
-// How many tensors a family has no rule for. Its fsdp variant asks for no facts.
-static tsr_status count_unserved(const char *family, const tsr_tree *tree, int64_t *out_count) {
+// Counts the tensors that no rule of a family matches. Its fsdp variant needs no facts.
+static tsr_status count_unmatched(const char *family, const tsr_tree *tree, int64_t *out_count) {
   char name[64];
   tsr_rules *rules = NULL;
   int64_t count = 0;
@@ -53,18 +53,18 @@ static tsr_status count_unserved(const char *family, const tsr_tree *tree, int64
   return status;
 }
 
-// The families whose rules serve every tensor, apart by commas, and the first of them.
-static tsr_status find_serving(const tsr_tree *tree, tsr_text *out_names, const char **out_first,
-                               int *out_count) {
+// The families whose rules match every tensor, separated by commas, and the first of them.
+static tsr_status find_matching(const tsr_tree *tree, tsr_text *out_names, const char **out_first,
+                                int *out_count) {
   *out_count = 0;
   for (int i = 0; tsr_preset_family_at(i); i++) {
     const char *family = tsr_preset_family_at(i);
-    int64_t unserved = 0;
+    int64_t unmatched = 0;
     bool listed = false;
     for (int j = 0; j < i; j++) listed |= same_rules(tsr_preset_family_at(j), family);
     if (listed) continue;
-    TSR_TRY(count_unserved(family, tree, &unserved));
-    if (unserved) continue;
+    TSR_TRY(count_unmatched(family, tree, &unmatched));
+    if (unmatched) continue;
     if (!(*out_count)++) *out_first = family;
     tsr_text_addf(out_names, "%s%s", *out_count > 1 ? ", " : "", family);
   }
@@ -83,7 +83,7 @@ static void add_types(const char *family, tsr_text *out) {
   }
 }
 
-static tsr_status no_preset(const choice *c, const char *serving) {
+static tsr_status no_preset(const preset_choice *c, const char *matching) {
   const char *type = tsr_text_string(&c->type);
   tsr_text known = TSR_TEXT_EMPTY;
   if (c->has_config) {
@@ -96,74 +96,77 @@ static tsr_status no_preset(const choice *c, const char *serving) {
                       !c->has_config ? "there is no config.json"
                       : *type        ? "no preset is for "
                                      : "config.json has no model_type",
-                      c->has_config ? type : "", tsr_text_string(&known), *serving ? "; " : "",
-                      serving, *serving ? " have rules for all its tensors" : "");
+                      c->has_config ? type : "", tsr_text_string(&known), *matching ? "; " : "",
+                      matching, *matching ? " have rules for all its tensors" : "");
   tsr_text_deinit(&known);
   return status;
 }
 
-// The type's own preset; where it leaves tensors without a rule, or there is no type, the only one
-// that leaves none.
-static tsr_status choose_for_model(choice *c, tsr_text *out_family, tsr_text *out_reason) {
+// The preset of the model_type. If its rules miss tensors, or there is no type, the only preset
+// whose rules match all.
+static tsr_status choose_for_model(preset_choice *c, tsr_text *out_family, tsr_text *out_reason) {
   const bool unknown = !c->family && c->type.length;
   const char *first = NULL;
-  tsr_text serving = TSR_TEXT_EMPTY;
-  int64_t unserved = 0;
+  tsr_text matching = TSR_TEXT_EMPTY;
+  int64_t unmatched = 0;
   int count = 0;
-  tsr_status status = c->family ? count_unserved(c->family, c->tree, &unserved) : NULL;
-  if (!status && (!c->family || unserved)) status = find_serving(c->tree, &serving, &first, &count);
+  tsr_status status = c->family ? count_unmatched(c->family, c->tree, &unmatched) : NULL;
+  if (!status && (!c->family || unmatched))
+    status = find_matching(c->tree, &matching, &first, &count);
   if (!status && !unknown && count == 1) {
     tsr_text_add(out_family, first);
-    tsr_text_add(out_reason, "no other has rules for all tensors");
+    tsr_text_add(out_reason, "the only one with rules for all tensors");
     if (c->family)
       tsr_text_addf(out_reason, ", though config.json has %s", tsr_text_string(&c->type));
   } else if (!status && c->family) {
     tsr_text_add(out_family, c->family);
     tsr_text_addf(out_reason, "config.json has %s", tsr_text_string(&c->type));
   } else if (!status) {
-    status = no_preset(c, tsr_text_string(&serving));
+    status = no_preset(c, tsr_text_string(&matching));
   }
-  tsr_text_deinit(&serving);
+  tsr_text_deinit(&matching);
   return status;
 }
 
 // ---- with --preset ----
 
-static tsr_status refuse(choice *c, const char *family) {
+static tsr_status refuse(preset_choice *c, const char *family) {
   tsr_text types = TSR_TEXT_EMPTY;
   add_types(family, &types);
   tsr_status status = tsr_text_check(&types);
   if (!status)
-    status = tsr_fail(BAD_ARGUMENT,
-                      "--preset %s is for %s%s, and config.json has %s, which preset %s "
-                      "is for; leave --preset out, or add --any-model-type to take it all the same",
-                      family, types.length ? "model_type " : "what a map makes of models",
-                      tsr_text_string(&types), tsr_text_string(&c->type), c->family);
+    status =
+        tsr_fail(BAD_ARGUMENT,
+                 "--preset %s is for %s%s, but config.json has %s, which needs preset %s; leave "
+                 "--preset out, or add --any-model-type to use it anyway",
+                 family, types.length ? "model_type " : "mapped models", tsr_text_string(&types),
+                 tsr_text_string(&c->type), c->family);
   tsr_text_deinit(&types);
   return status;
 }
 
-static tsr_status check_given(choice *c, const char *family, tsr_text *out_reason) {
+static tsr_status check_given(preset_choice *c, const char *family, tsr_text *out_reason) {
   int64_t own = 0, given = 0;
   if (!tsr_preset_text(family) || cli_has(c->args, "any-model-type")) return NULL;
   if (!c->family && c->type.length)
-    cli_say("warning: --preset %s: no preset is known to fit %s; look at `tessera plan`\n", family,
-            tsr_text_string(&c->type));
+    cli_say(
+        "warning: --preset %s: no preset is known to fit %s; check the result of `tessera plan`\n",
+        family, tsr_text_string(&c->type));
   if (!c->family || same_rules(family, c->family)) return NULL;
-  TSR_TRY(count_unserved(c->family, c->tree, &own));
-  TSR_TRY(count_unserved(family, c->tree, &given));
+  TSR_TRY(count_unmatched(c->family, c->tree, &own));
+  TSR_TRY(count_unmatched(family, c->tree, &given));
   if (given >= own) return refuse(c, family);
   tsr_text_addf(out_reason, "the tensors have its names, though config.json has %s",
                 tsr_text_string(&c->type));
   return NULL;
 }
 
-static tsr_status take_given(choice *c, const char *name, tsr_text *out_family,
+static tsr_status take_given(preset_choice *c, const char *name, tsr_text *out_family,
                              tsr_text *out_reason) {
   char family[64];
   const size_t length = strcspn(name, ":");
   tsr_text_add(out_family, name);
-  if (length >= sizeof family) return NULL;  // no preset has such a name, as its reader will say
+  if (length >= sizeof family) return NULL;  // the library refuses this name
   snprintf(family, sizeof family, "%.*s", (int)length, name);
   TSR_TRY(check_given(c, family, out_reason));
   if (!name[length] && !out_reason->length) tsr_text_add(out_reason, "by the axes of the mesh");
@@ -174,9 +177,9 @@ tsr_status cli_choose_preset(const cli_args *args, const char *model, const tsr_
                              const tsr_rules_options *options, tsr_text *out_name,
                              tsr_text *out_reason) {
   const char *given = cli_value(args, "preset");
-  choice c = {.args = args, .model = model, .tree = tree, .type = TSR_TEXT_EMPTY};
+  preset_choice c = {.args = args, .model = model, .tree = tree, .type = TSR_TEXT_EMPTY};
   tsr_text name = TSR_TEXT_EMPTY;
-  tsr_status status = ask_config(&c);
+  tsr_status status = read_config(&c);
   if (!status)
     status =
         given ? take_given(&c, given, &name, out_reason) : choose_for_model(&c, &name, out_reason);

@@ -1,3 +1,5 @@
+// Rules as commands get them: from --rules or a preset, with facts and renamed axes. Options
+// without effect are refused; axes and sizes that the rules do not fit are reported.
 #include "cli/rules_source.h"
 
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
 
-// All that rules are read with.
+// Everything that rules are read with.
 typedef struct rules_source {
   const char *file;  // NULL = a preset
   tsr_text preset, reason;
@@ -45,7 +47,7 @@ static tsr_status read_renames(const char *text, rules_source *source) {
   return NULL;
 }
 
-// The names of all axes in rules, in a block to free().
+// The names of all axes in rules; the caller frees the block.
 static tsr_status list_axes(const tsr_rules *rules, const char ***out_names, int *out_count) {
   const int64_t count = tsr_rules_count(rules);
   const tsr_spec **specs = malloc(sizeof *specs * ((size_t)count + 1));
@@ -80,7 +82,7 @@ static tsr_status no_axis_of_file(const char *old, const char *new, const char *
   return status;
 }
 
-// A preset says itself which axes it knows; those that its variant leaves out may be renamed.
+// The library refuses axes that a preset does not know. Axes that its variant lacks may be renamed.
 static tsr_status check_axis_of_preset(const char *preset, const char *old, const char *new) {
   tsr_text variant = TSR_TEXT_EMPTY, name = TSR_TEXT_EMPTY;
   tsr_text_addf(&variant, "%.*s:%s", (int)strcspn(preset, ":"), preset, old);
@@ -91,7 +93,7 @@ static tsr_status check_axis_of_preset(const char *preset, const char *old, cons
   return status ? tsr_note(status, "--axes %s=%s", old, new) : NULL;
 }
 
-// A new name that no rule has afterwards was for an axis that none had before.
+// If no rule has the new name, none had the old one.
 static tsr_status check_renames(const rules_source *source, const tsr_rules *rules) {
   const char **names = NULL;
   int count = 0;
@@ -113,25 +115,25 @@ static tsr_status no_common_axis(const char *const *names, int count, const tsr_
   tsr_status status = tsr_text_check(&known);
   if (!status) status = tsr_text_check(&given);
   if (!status)
-    status = tsr_fail(BAD_ARGUMENT,
-                      "no axis of the rules is in the mesh: they name %s, and the mesh is %s, so "
-                      "that each of %lld devices would hold the whole model; name axes alike, or "
-                      "give --axes %s=%s",
-                      tsr_text_string(&known), tsr_text_string(&given),
-                      (long long)tsr_mesh_device_count(mesh), names[0],
-                      tsr_mesh_axis_count(mesh) ? tsr_mesh_axis_at(mesh, 0)->name : "...");
+    status = tsr_fail(
+        BAD_ARGUMENT,
+        "no axis of the rules is in the mesh: they name %s, and the mesh is %s, so each "
+        "of %lld devices would hold the whole model; rename axes, such as by --axes "
+        "%s=%s",
+        tsr_text_string(&known), tsr_text_string(&given), (long long)tsr_mesh_device_count(mesh),
+        names[0], tsr_mesh_axis_count(mesh) ? tsr_mesh_axis_at(mesh, 0)->name : "...");
   tsr_text_deinit(&known);
   tsr_text_deinit(&given);
   return status;
 }
 
-static void warn_of_copies(const char *const *names, int count, const tsr_mesh *mesh) {
+static void warn_of_replicas(const char *const *names, int count, const tsr_mesh *mesh) {
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {
     const tsr_axis *axis = tsr_mesh_axis_at(mesh, i);
     if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !is_among(axis->name, names, count))
       cli_say(
-          "warning: no rule names axis \"%s\" of the mesh: it cuts nothing, and each piece is "
-          "there %lld times\n",
+          "warning: no rule names axis \"%s\" of the mesh: it cuts nothing, so each shard has %lld "
+          "replicas\n",
           axis->name, (long long)axis->size);
   }
 }
@@ -142,7 +144,7 @@ tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh) {
   TSR_TRY(list_axes(rules, &names, &count));
   for (int i = 0; i < count; i++) common += tsr_mesh_axis_find(mesh, names[i]) >= 0;
   tsr_status status = count && !common ? no_common_axis(names, count, mesh) : NULL;
-  if (!status) warn_of_copies(names, count, mesh);
+  if (!status) warn_of_replicas(names, count, mesh);
   free(names);
   return status;
 }
@@ -153,8 +155,7 @@ static tsr_status prepare(const cli_args *args, const char *model, const tsr_tre
                           const tsr_mesh *mesh, rules_source *source) {
   source->file = cli_value(args, "rules");
   source->options = (tsr_rules_options){.size = sizeof source->options, .mesh = mesh};
-  if (source->file && cli_has(args, "preset"))
-    return tsr_fail(BAD_ARGUMENT, "--rules and --preset exclude each other");
+  TSR_TRY(cli_check_one_of(args, (const char *const[]){"rules", "preset", NULL}));
   TSR_TRY(cli_collect_facts(args, model, &source->facts));
   source->options.facts = source->facts.items;
   source->options.fact_count = source->facts.count;
@@ -169,18 +170,18 @@ static tsr_status read_rules(const rules_source *source, const tsr_rules_options
                       : tsr_rules_preset(tsr_text_string(&source->preset), options, out_rules);
 }
 
-// Whether rules ask for a fact: without it they cannot be read, or only with a fallback.
-static bool ask_for(const rules_source *source, const tsr_rules *rules, int fact) {
+// Whether rules use a fact: without it they cannot be read, or only with a fallback.
+static bool use_fact(const rules_source *source, const tsr_rules *rules, int fact) {
   tsr_fact others[CLI_MAX_FACTS];
   tsr_rules_options options = source->options;
   tsr_rules *without = NULL;
   options.fact_count = cli_facts_without(&source->facts, fact, others);
   options.facts = others;
   tsr_status status = read_rules(source, &options, &without);
-  const bool asks = status || strcmp(tsr_rules_warnings(rules), tsr_rules_warnings(without)) != 0;
+  const bool used = status || strcmp(tsr_rules_warnings(rules), tsr_rules_warnings(without)) != 0;
   tsr_status_free(status);
   tsr_rules_release(without);
-  return asks;
+  return used;
 }
 
 // ---- sizes ----
@@ -206,13 +207,13 @@ static int list_numbers(const rules_source *source, tsr_fact out[MOST_NUMBERS]) 
   return count;
 }
 
-// Whether an element is a number of the model: packed ones have sizes of their own.
+// Packed elements have sizes of their own.
 static bool is_plain(const tsr_tensor *tensor) {
   const tsr_dtype_info *info = tsr_dtype_info_of(tensor->dtype);
   return info && info->kind == TSR_CLASS_FLOAT;
 }
 
-// The size that the parts of a dimension make together; 0 = it has none.
+// The sum of the parts of a dimension; 0 = it has none.
 static int64_t sum_parts(const tsr_spec_desc *desc, int dim) {
   int64_t sum = 0;
   if (desc->dims[dim].stage_count != 1 || desc->dims[dim].stages[0].kind != TSR_STAGE_PARTS)
@@ -231,8 +232,8 @@ static bool is_cut(const tsr_spec_desc *desc, int dim, const tsr_mesh *mesh) {
   return false;
 }
 
-// Warns of a tensor whose rule computes another size than it has; false = there is nothing to say.
-// Where parts are left in `used`, the plan says that they do not fit.
+// Warns if a rule computes another size than the tensor has; false = it does not. If `used` still
+// has parts, the plan reports that they do not fit.
 static bool warn_of_size(const tsr_tensor *tensor, const tsr_mesh *mesh, const tsr_rule *used,
                          const tsr_rule *computed) {
   const tsr_spec_desc *desc = tsr_spec_desc_of(computed->spec),
@@ -241,16 +242,17 @@ static bool warn_of_size(const tsr_tensor *tensor, const tsr_mesh *mesh, const t
     const int64_t sum = sum_parts(desc, d);
     if (!sum || sum == tensor->dims[d] || sum_parts(even, d) || !is_cut(even, d, mesh)) continue;
     cli_say(
-        "warning: %s has size %lld in dimension %d, but by the model's facts it is %lld (%s), so "
-        "that cuts may go through heads; --fact gives other numbers\n",
+        "warning: %s has size %lld in dimension %d, but by the model's facts %lld (%s), so cuts "
+        "may "
+        "go through heads; --fact gives other numbers\n",
         tensor->path, (long long)tensor->dims[d], d, (long long)sum, computed->written);
     return true;
   }
   return false;
 }
 
-// Rules turn parts into an even cut where that is the same for the size they compute. A tensor of
-// another size is then cut evenly too, wherever its heads are: of these the first is named.
+// Rules replace parts by an even cut if both are the same for the size that they compute. A tensor
+// of another size is then cut evenly too, perhaps through heads. The first such tensor is named.
 static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
                           const tsr_tree *tree) {
   tsr_fact numbers[MOST_NUMBERS];
@@ -270,7 +272,7 @@ static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
       found = warn_of_size(tensor, source->options.mesh, tsr_rules_at(rules, rule),
                            tsr_rules_at(computed, rule));
   }
-  tsr_status_free(status);  // rules that cannot be read so are not looked at
+  tsr_status_free(status);  // rules that cannot be read this way are not checked
   tsr_rules_release(computed);
 }
 
@@ -282,20 +284,20 @@ static void say_choice(const rules_source *source) {
   cli_say("preset %s: %s; mesh %s%s\n", tsr_text_string(&source->preset),
           tsr_text_string(&source->reason), tsr_text_string(&mesh),
           dp >= 0 && tsr_mesh_axis_at(source->options.mesh, dp)->size > 1
-              ? ", where dp makes copies"
+              ? ", where dp makes replicas"
               : "");
   tsr_text_deinit(&mesh);
 }
 
 tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_tree *tree,
-                          const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_rules **out_rules) {
+                          const tsr_mesh *mesh, uint64_t *inout_unused, tsr_rules **out_rules) {
   rules_source source = {.preset = TSR_TEXT_EMPTY, .reason = TSR_TEXT_EMPTY};
   tsr_rules *rules = NULL;
   tsr_status status = prepare(args, model, tree, mesh, &source);
   if (!status) status = read_rules(&source, &source.options, &rules);
   if (!status) status = check_renames(&source, rules);
   for (int i = 0; i < source.facts.given_count && !status; i++)
-    if (ask_for(&source, rules, i)) *inout_unasked &= ~(UINT64_C(1) << i);
+    if (use_fact(&source, rules, i)) *inout_unused &= ~(UINT64_C(1) << i);
   if (!status) {
     say_choice(&source);
     cli_warn(source.file ? source.file : tsr_text_string(&source.preset),

@@ -5,14 +5,14 @@
 #include "cli/cli.h"
 
 // The rules for the tensors of a model, with facts from --fact and config.json, and axes renamed by
-// --axes. Which preset was chosen, and why, goes to standard error. `mesh` may be NULL with --rules
-// and a preset's full name. Bits of `*inout_unasked` are cleared for the facts of --fact that they
-// ask for.
+// --axes. The chosen preset and the reason go to standard error. `mesh` may be NULL with --rules
+// and a preset's full name. Clears the bits of `*inout_unused` for the facts of --fact that they
+// use.
 tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_tree *tree,
-                          const tsr_mesh *mesh, uint64_t *inout_unasked, tsr_rules **out_rules);
+                          const tsr_mesh *mesh, uint64_t *inout_unused, tsr_rules **out_rules);
 
-// Fails when no axis that rules name is in the mesh: every device would hold the whole model. Warns
-// of axes of the mesh that no rule names, but for dp, which is there for copies.
+// Fails if the mesh has no axis that the rules name: every device would hold the whole model. Warns
+// of axes of the mesh that no rule names, except dp, which is meant for replicas.
 tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh);
 
 #endif

@@ -1,15 +1,16 @@
+// Opens t5x's partitioner by the options of a command.
 #include "cli/t5x_source.h"
 #include "partitioner/partitioner_internal.h"
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/compat/t5x_partitioner.h"
 
 // The options, and the numbers they point to.
-typedef struct source {
+typedef struct partitioner_source {
   tsr_partitioner_options options;
   tsr_hardware_mesh submesh;
   int64_t ici[TSR_MAX_AXES], dcn[TSR_MAX_AXES];
   tsr_logical_rules *rules;
-} source;
+} partitioner_source;
 
 static tsr_status read_sizes(const char *what, const char *text, int64_t *sizes,
                              const int64_t **out_sizes, int *out_rank) {
@@ -19,7 +20,7 @@ static tsr_status read_sizes(const char *what, const char *text, int64_t *sizes,
   return NULL;
 }
 
-static tsr_status read_source(const cli_args *args, source *out) {
+static tsr_status read_source(const cli_args *args, partitioner_source *out) {
   tsr_partitioner_options *options = &out->options;
   options->size = sizeof *options;
   options->base = cli_has(args, "base");
@@ -39,7 +40,7 @@ static tsr_status read_source(const cli_args *args, source *out) {
   return NULL;
 }
 
-// t5x asks for a number of partitions even where the mesh shapes decide.
+// t5x needs a number of partitions even if the shapes of the mesh decide.
 static tsr_status complete(tsr_partitioner_options *options) {
   if (options->num_partitions || options->model_parallel_submesh) return NULL;
   if (!options->ici_mesh_shape || !options->dcn_mesh_shape)
@@ -51,7 +52,7 @@ static tsr_status complete(tsr_partitioner_options *options) {
 
 tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topology,
                                 tsr_partitioner **out_partitioner) {
-  source from = {0};
+  partitioner_source from = {0};
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"rules", "base", NULL}));
   tsr_status status = read_source(args, &from);
   if (!status) status = complete(&from.options);

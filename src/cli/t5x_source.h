@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "tessera/compat/t5x_partitioner.h"
 
-// The partitioner that the options describe on this machine. What is odd about them goes to stderr.
+// The partitioner of these options on a machine. Warnings go to standard error.
 tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topology,
                                 tsr_partitioner **out_partitioner);
 

@@ -45,7 +45,7 @@ static tsr_status choose_format(const cli_args *args, tsr_checkpoint_format *out
 // ---- plan ----
 
 static tsr_status make_plan(const cli_args *args, const tsr_checkpoint *source,
-                            const tsr_transform_options *options, uint64_t *inout_unasked,
+                            const tsr_transform_options *options, uint64_t *inout_unused,
                             tsr_plan **out_plan) {
   tsr_tree *tree = NULL;
   tsr_mesh *mesh = NULL;
@@ -56,7 +56,7 @@ static tsr_status make_plan(const cli_args *args, const tsr_checkpoint *source,
   tsr_status status = cli_open_mesh(args, &mesh);
   if (!status) status = tsr_transform_tree(source, options, &tree);
   if (!status)
-    status = cli_make_plan(args, args->positional[0], tree, mesh, inout_unasked, out_plan);
+    status = cli_make_plan(args, args->positional[0], tree, mesh, inout_unused, out_plan);
   tsr_tree_release(tree);
   tsr_mesh_release(mesh);
   return status;
@@ -120,13 +120,13 @@ static tsr_status warn_of_misfits(const cli_args *args, const tsr_plan *plan) {
 }
 
 tsr_status cli_choose_destination(const cli_args *args, const tsr_checkpoint *source,
-                                  tsr_transform_options *options, uint64_t *inout_unasked,
+                                  tsr_transform_options *options, uint64_t *inout_unused,
                                   tsr_plan **out_plan) {
   const cli_transform_kind *kind = args->command->transform;
   if (kind->one_file) options->max_file_size = INT64_MAX;
   TSR_TRY(choose_format(args, &options->format));
   if (!kind->cuts) return NULL;
-  TSR_TRY(make_plan(args, source, options, inout_unasked, out_plan));
+  TSR_TRY(make_plan(args, source, options, inout_unused, out_plan));
   options->plan = *out_plan;
   return warn_of_misfits(args, *out_plan);
 }

@@ -33,7 +33,7 @@ typedef struct transform_job {
   const char *include[CLI_MAX_GIVEN], *exclude[CLI_MAX_GIVEN];
   tsr_cast_rule casts[CLI_MAX_GIVEN];
   char *cast_patterns[CLI_MAX_GIVEN];  // owned
-  uint64_t unasked;                    // facts of --fact that nothing uses, as bits
+  uint64_t unused;                     // facts of --fact that nothing uses, as bits
   double seconds;                      // that writing took
 } transform_job;
 
@@ -122,7 +122,7 @@ static tsr_status check_effects(const transform_job *j) {
   if (cli_has(j->args, "max-file-size") && made && (made->single_name || made->file_per_tensor))
     return tsr_fail(BAD_ARGUMENT, "--max-file-size has no effect: %s will be %s", j->to,
                     made->file_per_tensor ? "one file for each tensor" : "one file");
-  return cli_check_facts(j->args, j->unasked);
+  return cli_check_facts(j->args, j->unused);
 }
 
 // ---- reports ----
@@ -288,9 +288,9 @@ static tsr_status finish(transform_job *j) {
 static tsr_status run(transform_job *j) {
   TSR_TRY(read_options(j));
   TSR_TRY(open_source(j));
-  TSR_TRY(cli_open_map(j->args, j->from, tsr_checkpoint_tree(j->source), &j->unasked, &j->map));
+  TSR_TRY(cli_open_map(j->args, j->from, tsr_checkpoint_tree(j->source), &j->unused, &j->map));
   j->options.map = j->map;
-  TSR_TRY(cli_choose_destination(j->args, j->source, &j->options, &j->unasked, &j->plan));
+  TSR_TRY(cli_choose_destination(j->args, j->source, &j->options, &j->unused, &j->plan));
   TSR_TRY(check_effects(j));
   j->options.progress = show_progress;
   j->options.progress_context = stderr;
@@ -301,7 +301,7 @@ static tsr_status run(transform_job *j) {
 tsr_status cli_run_transform(const cli_args *args, int *out_exit) {
   (void)out_exit;
   transform_job j = {
-      .args = args, .from = args->positional[0], .to = args->positional[1], .unasked = UINT64_MAX};
+      .args = args, .from = args->positional[0], .to = args->positional[1], .unused = UINT64_MAX};
   tsr_status status = run(&j);
   tsr_transform_destroy(j.transform);
   tsr_plan_release(j.plan);

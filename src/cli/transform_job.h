@@ -17,10 +17,10 @@ typedef struct cli_transform_kind {
 tsr_status cli_run_transform(const cli_args *args, int *out_exit);
 
 // Sets the format of the destination and, if the command cuts, its plan, which the caller owns.
-// Warns of tensors that are cut less than wanted. Clears the bits of `*inout_unasked` as
+// Warns of tensors that are cut less than wanted. Clears the bits of `*inout_unused` as
 // cli_make_plan does.
 tsr_status cli_choose_destination(const cli_args *args, const tsr_checkpoint *source,
-                                  tsr_transform_options *options, uint64_t *inout_unasked,
+                                  tsr_transform_options *options, uint64_t *inout_unused,
                                   tsr_plan **out_plan);
 
 #endif
