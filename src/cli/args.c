@@ -25,12 +25,12 @@ static tsr_status parse_int(const char *what, const char *text, const char **end
 }
 
 static tsr_status read_int(const char *option, const char *text, int64_t *out_value) {
-  char name[64];
-  const char *end = NULL;
-  int64_t value = 0;
-  snprintf(name, sizeof name, "--%s", option);
-  TSR_TRY(parse_int(name, text, &end, &value));
-  if (*end) return tsr_fail(NOT_AN_INTEGER, "%s is \"%s\", wanted a whole number", name, text);
+  errno = 0;
+  char *end = NULL;
+  const long long value = strtoll(text, &end, 10);
+  if (end == text || *end)
+    return tsr_fail(NOT_AN_INTEGER, "--%s is \"%s\", wanted a whole number", option, text);
+  if (errno == ERANGE) return tsr_fail(OVERFLOW, "--%s: %s does not fit 64 bits", option, text);
   *out_value = value;
   return NULL;
 }

@@ -223,7 +223,7 @@ static tsr_status run_chunks(const cli_args *args, int *out_exit) {
 static const cli_option options[] = {
     CLI_OPTION_MESH,
     CLI_OPTIONS_T5X_MESH,
-    {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 64,512"},
+    CLI_OPTION_SHAPE,
     {"spec", 0, "SPEC", NULL, "spec of the tensor, in any notation"},
     {"process", 'p', "N", NULL, "show only this process (default: all)"},
     {"tuples", 0, NULL, NULL, "allow several axes on one dimension"},

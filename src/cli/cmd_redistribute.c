@@ -213,7 +213,7 @@ static tsr_status run_redistribute(const cli_args *args, int *out_exit) {
 static const cli_option options[] = {
     {"from", 'f', "SPEC", NULL, "spec of the source, in any notation"},
     {"to", 0, "SPEC", NULL, "spec of the target, in any notation"},
-    {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 4096,1024"},
+    CLI_OPTION_SHAPE,
     CLI_OPTION_MESH,
     {"to-mesh", 0, "MESH", NULL, "mesh of the target (default: --mesh)"},
     CLI_OPTION_TOPOLOGY,

@@ -282,7 +282,7 @@ static tsr_status run_show(const cli_args *args, int *out_exit) {
 static const cli_option options[] = {
     CLI_OPTION_MESH,
     CLI_OPTION_TOPOLOGY,
-    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of SPEC (default: recognised by its start)"},
+    CLI_OPTION_NOTATION,
     CLI_OPTION_POLICY('p', "error"),
     {"device", 'd', "ID", NULL, "show only this device"},
     {"dims", 0, "ROW,COLUMN", NULL, "the two dimensions to draw (default: those cut most)"},

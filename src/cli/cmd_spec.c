@@ -278,9 +278,9 @@ static tsr_status run_spec(const cli_args *args, int *out_exit) {
 static const cli_option options[] = {
     CLI_OPTION_MESH,
     CLI_OPTION_TOPOLOGY,
-    {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 64,512"},
+    CLI_OPTION_SHAPE,
     {"rank", 'r', "N", NULL, "rank of the tensor, if --shape is not given"},
-    {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of the input (default: recognised by its start)"},
+    CLI_OPTION_NOTATION,
     {"to", 0, "NOTATION", CLI_NOTATIONS, "notation of the output"},
     {"other-mesh", 0, "MESH", NULL, "compare: mesh of the second spec (default: --mesh)"},
     {"strict", 0, NULL, NULL, "correct: fail instead of changing the spec"},

@@ -17,6 +17,11 @@
 #define CLI_OPTIONS_AXES CLI_OPTION_TP, CLI_OPTION_FSDP, CLI_OPTION_EP, CLI_OPTION_DP
 #define CLI_OPTIONS_MESH CLI_OPTIONS_AXES, CLI_OPTION_MESH, CLI_OPTION_TOPOLOGY
 
+// ---- one tensor ----
+
+#define CLI_OPTION_SHAPE {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 4096,1024"}
+#define CLI_OPTION_NOTATION {"from", 0, "NOTATION", CLI_NOTATIONS, "notation of SPEC (default: recognised by its start)"}
+
 // ---- how tensors are cut ----
 
 #define CLI_OPTION_PRESET \
@@ -56,6 +61,8 @@
 #define CLI_OPTION_INCLUDE {"include", 0, "REGEX", NULL, "only tensors whose name matches; may be repeated"}
 #define CLI_OPTION_EXCLUDE {"exclude", 0, "REGEX", NULL, "skip tensors whose name matches; may be repeated"}
 #define CLI_OPTION_TRUST_REPLICAS {"trust-replicas", 0, NULL, NULL, "read one replica of each shard; do not compare the others"}
+#define CLI_OPTION_STATS {"stats", 0, NULL, NULL, "print NaNs, infinities, minimum, maximum, mean and norm of tensors"}
+#define CLI_OPTION_HASH {"hash", 0, NULL, NULL, "print the hashes of tensors, which do not depend on format or layout"}
 #define CLI_OPTIONS_LIMITS                                                     \
   {"max-memory", 0, "SIZE", NULL, "memory limit, such as 256M (default: 1G)"}, \
   {"jobs", 0, "N", "1..4096", "worker threads (default: one per core)"}

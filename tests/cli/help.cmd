@@ -24,3 +24,12 @@ tessera completion csh
 tessera help > /dev/full
 tessera --version > /dev/full
 tessera mesh a=2 --text > /dev/full
+
+# An option is refused alike by every command that takes it.
+for c in fsck inspect verify reshard shard gather split merge; do tessera $c a b --jobs 5000 2>&1 | head -1; done
+tessera verify a b --jobs many; tessera verify a b --jobs 2x
+tessera redistribute --from x --to x -s 8 -m x=2 --run --workers 5000
+tessera plan a --tp 0; tessera reshard a b --dp 0
+
+# It has one definition, but for words that mean something else in another command.
+for c in $(tessera help | awk '/^  [a-z]/ && $1 != "tessera" {print $1}'); do tessera help $c | sed -n 's/^  .. --\([a-z-]*\)[^ ]*\( [^ ]\+\)\?  \+\(.*\)/\1: \3/p'; done | sort -u | cut -d: -f1 | uniq -d | paste -sd ' '
