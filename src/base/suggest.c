@@ -55,9 +55,3 @@ void tsr_suggestion_offer(tsr_suggestion *suggestion, const char *known) {
   suggestion->best = known;
   suggestion->distance = distance;
 }
-
-const char *tsr_nearest_word(const char *word, const char *const *known) {
-  tsr_suggestion near = tsr_suggestion_for(word);
-  for (; *known; known++) tsr_suggestion_offer(&near, *known);
-  return near.best;
-}

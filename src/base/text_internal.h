@@ -33,8 +33,4 @@ static inline bool tsr_ends_with(const char *text, const char *end) {
   return length >= end_length && !strcmp(text + length - end_length, end);
 }
 
-// "did you mean": the one of `known` (ends with NULL) that is nearest to a misspelt word; NULL if
-// none is near.
-const char *tsr_nearest_word(const char *word, const char *const *known);
-
 #endif

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/text_internal.h"
+#include "base/suggest.h"
 
 // ---- numbers ----
 
@@ -52,13 +52,11 @@ static int find_letter(const cli_command *command, char letter) {
 }
 
 static tsr_status unknown_option(const cli_command *command, const char *name) {
-  const char *names[CLI_MAX_OPTIONS + 2];
-  int count = 0;
-  for (; command->options[count].name; count++) names[count] = command->options[count].name;
-  names[count++] = "help";
-  names[count] = NULL;
-  const char *nearest = tsr_nearest_word(name, names);
-  if (nearest) return tsr_fail(BAD_ARGUMENT, "no option --%s; did you mean --%s?", name, nearest);
+  tsr_suggestion near = tsr_suggestion_for(name);
+  for (const cli_option *o = command->options; o->name; o++) tsr_suggestion_offer(&near, o->name);
+  tsr_suggestion_offer(&near, "help");
+  if (near.best)
+    return tsr_fail(BAD_ARGUMENT, "no option --%s; did you mean --%s?", name, near.best);
   return tsr_fail(BAD_ARGUMENT, "no option --%s", name);
 }
 

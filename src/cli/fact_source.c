@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text_internal.h"
+#include "base/suggest.h"
 #include "json/json.h"
 #include "rules/rules_internal.h"
 
@@ -99,14 +99,10 @@ int cli_facts_without(const cli_facts *facts, int index, tsr_fact *out_items) {
 static tsr_status unused_fact(const char *name) {
   int64_t count = 0;
   const tsr_preset_fact *table = tsr_preset_facts(&count);
-  const char *known[CLI_MAX_FACTS + 1];
-  if (count > CLI_MAX_FACTS) count = CLI_MAX_FACTS;
-  for (int64_t i = 0; i < count; i++) known[i] = table[i].name;
-  known[count] = NULL;
-  const char *near = tsr_nearest_word(name, known);
-  const bool misspelt = near && strcmp(near, name) != 0;
-  return tsr_fail(BAD_ARGUMENT, "--fact %s has no effect: no rule or map uses it%s%s%s", name,
-                  misspelt ? "; did you mean \"" : "", misspelt ? near : "", misspelt ? "\"?" : "");
+  tsr_suggestion near = tsr_suggestion_for(name);
+  for (int64_t i = 0; i < count && !is_count(name); i++) tsr_suggestion_offer(&near, table[i].name);
+  return tsr_fail(BAD_ARGUMENT, "--fact %s has no effect: no rule or map uses it" TSR_DID_YOU_MEAN,
+                  name, TSR_SUGGESTED(near));
 }
 
 tsr_status cli_check_facts(const cli_args *args, uint64_t unused) {

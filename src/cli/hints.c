@@ -25,6 +25,7 @@ static const cause_hint hints[] = {
      "--no-companions treats scales and states like any other tensor"},
     {TSR_CAUSE_COPIES_DIFFER, "trust-replicas", NULL,
      "`tessera fsck --deep` lists all such replicas, --trust-replicas takes the first"},
+    {TSR_CAUSE_DISK_FULL, "resume", NULL, "free some space, then --resume continues the job"},
     {TSR_CAUSE_DOES_NOT_FIT, "max-memory", "fit", "--max-memory SIZE sets the limit"},
     {TSR_CAUSE_DOES_NOT_FIT, "fit", NULL, "use more devices, or a larger --fit SIZE"},
     {TSR_CAUSE_JOURNAL_MISMATCH, "force", NULL,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_internal.h"
+#include "base/suggest.h"
 #include "cli/cli.h"
 
 const cli_command *const cli_commands[] = {
@@ -34,14 +34,11 @@ static const cli_command *find_command(const char *name) {
 }
 
 static int unknown_command(const char *name) {
-  const char *names[sizeof cli_commands / sizeof *cli_commands];
-  int count = 0;
-  for (; cli_commands[count]; count++) names[count] = cli_commands[count]->name;
-  names[count] = NULL;
-  const char *nearest = tsr_nearest_word(name, names);
-  cli_say("tessera: no command \"%s\"", name);
-  if (nearest) cli_say("; did you mean \"%s\"?", nearest);
-  cli_say("\nhint: `tessera help` lists the commands\n");
+  tsr_suggestion near = tsr_suggestion_for(name);
+  for (int i = 0; cli_commands[i]; i++) tsr_suggestion_offer(&near, cli_commands[i]->name);
+  cli_say("tessera: no command \"%s\"" TSR_DID_YOU_MEAN
+          "\nhint: `tessera help` lists the commands\n",
+          name, TSR_SUGGESTED(near));
   return EXIT_USAGE;
 }
 
