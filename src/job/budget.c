@@ -7,7 +7,10 @@
 
 #include "base/arithmetic.h"
 #include "base/pool_internal.h"
+#include "element/shape_internal.h"
 #include "format/format.h"
+#include "layout/layout.h"
+#include "layout/layout_internal.h"
 #include "map/map.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/map.h"
@@ -19,6 +22,7 @@ enum {
   SOURCE_CUT = 900,    // with its layout, in the plan
   SOURCE_PART = 24,    // of each shard of it
   SOURCE_FILE = 512,
+  INDEX_SHARD = 128,   // of each shard of a dimension, in a box index
   VIEW = 480,          // with its box index, of a tensor that is not cut
   CAST = 360,          // besides what is cast
   MAPPED = 600,        // besides its view
@@ -31,9 +35,22 @@ enum {
   NAMES = 4     // times that the name of a source's tensor, or of one that is written, is kept
 };
 
+// Of box indices that views keep. VIEW covers those of tensors that are not cut.
+static int64_t index_memory(const tsr_checkpoint *checkpoint) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < checkpoint->store->count; i++) {
+    const tsr_layout *layout = checkpoint->store->tensors[i].layout;
+    if (tsr_tensor_bytes(tsr_tree_at(checkpoint->tree, i)) < TSR_INDEX_KEPT_FROM) continue;
+    for (int d = 0; d < layout->rank && layout->kind == TSR_LAYOUT_GRID; d++)
+      bytes += tsr_layout_cut(layout, d).shards * INDEX_SHARD;
+  }
+  return bytes;
+}
+
 int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint) {
   const tsr_store *store = checkpoint->store;
-  return store->count * (checkpoint->plan ? SOURCE_CUT : SOURCE_WHOLE) +
+  return (checkpoint->plan ? index_memory(checkpoint) : 0) +
+         store->count * (checkpoint->plan ? SOURCE_CUT : SOURCE_WHOLE) +
          store->place_count * SOURCE_PART + store->file_count * SOURCE_FILE;
 }
 

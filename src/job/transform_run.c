@@ -108,17 +108,26 @@ static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t b
   return status;
 }
 
-static tsr_status move_window(const tsr_transform *t, const tsr_window *w, void *buffer) {
+// Windows come tensor by tensor, so that an index mostly serves the next one too.
+static tsr_status find_index(const tsr_transform *t, tsr_window_worker *worker, int64_t tensor) {
+  if (worker->index && worker->tensor == tensor) return NULL;
+  tsr_box_index_destroy(worker->index);
+  worker->index = NULL;
+  worker->tensor = tensor;
+  return tsr_box_index_create(t->target->store->tensors[tensor].layout, &worker->index);
+}
+
+static tsr_status move_window(const tsr_transform *t, const tsr_window *w,
+                              tsr_window_worker *worker) {
   const tsr_view *view = t->source.views.items[w->tensor];
-  tsr_box_index *index = NULL;
-  if (w->count > 0) ((char *)buffer)[tsr_view_bytes(view, w->count) - 1] = 0;
+  char *buffer = worker->buffer;
+  if (w->count > 0) buffer[tsr_view_bytes(view, w->count) - 1] = 0;
   TSR_TRY(tsr_view_read(view, w->first, w->count, buffer));
   tsr_transform_digest(t, w, buffer);
-  TSR_TRY(tsr_box_index_create(t->target->store->tensors[w->tensor].layout, &index));
-  tsr_status status =
-      tsr_store_write_range(t->target->store, w->tensor, index, w->first, w->count, buffer);
-  tsr_box_index_destroy(index);
-  return tsr_note(status, "tensor \"%s\"", view->name);
+  TSR_TRY(find_index(t, worker, w->tensor));
+  return tsr_note(
+      tsr_store_write_range(t->target->store, w->tensor, worker->index, w->first, w->count, buffer),
+      "tensor \"%s\"", view->name);
 }
 
 static bool is_done(const tsr_transform *t, const tsr_window *w) {
@@ -139,10 +148,11 @@ static tsr_status do_window(void *context, int64_t index, int worker) {
   const tsr_window w = tsr_transform_window(t, some->windows ? some->windows[index] : index);
   const int64_t bytes = tsr_view_bytes(t->source.views.items[w.tensor], w.count);
   if (!is_done(t, &w)) {
-    if (!run->buffers[worker]) run->buffers[worker] = malloc((size_t)t->buffer_bytes + 1);
-    if (!run->buffers[worker])
+    tsr_window_worker *own = &run->workers[worker];
+    if (!own->buffer) own->buffer = malloc((size_t)t->buffer_bytes + 1);
+    if (!own->buffer)
       return tsr_fail(NO_MEMORY, "a window of %lld bytes", (long long)t->buffer_bytes);
-    TSR_TRY(move_window(t, &w, run->buffers[worker]));
+    TSR_TRY(move_window(t, &w, own));
     TSR_TRY(finish_window(run, &w, bytes));
   }
   if (tsr_progress_add(run->progress, bytes)) return NULL;
@@ -268,8 +278,11 @@ static tsr_status begin(tsr_running *run) {
 static void release(tsr_running *run) {
   tsr_progress_finish(run->progress);
   tsr_pool_destroy(run->pool);
-  for (int i = 0; i < run->t->certificate.workers && run->buffers; i++) free(run->buffers[i]);
-  free(run->buffers);
+  for (int i = 0; i < run->t->certificate.workers && run->workers; i++) {
+    free(run->workers[i].buffer);
+    tsr_box_index_destroy(run->workers[i].index);
+  }
+  free(run->workers);
   pthread_mutex_destroy(&run->lock);
 }
 
@@ -279,8 +292,8 @@ tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
   if (transform->ran) return tsr_fail(BAD_ARGUMENT, "a %s runs once", transform->source.job);
   transform->ran = true;
   if (pthread_mutex_init(&run->lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
-  run->buffers = calloc((size_t)workers, sizeof *run->buffers);
-  tsr_status status = run->buffers ? make_tables(transform) : tsr_fail(NO_MEMORY, "buffers");
+  run->workers = calloc((size_t)workers, sizeof *run->workers);
+  tsr_status status = run->workers ? make_tables(transform) : tsr_fail(NO_MEMORY, "buffers");
   if (!status) status = tsr_pool_create(workers, &run->pool);
   if (status) release(run);
   return status;

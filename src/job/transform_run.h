@@ -16,12 +16,19 @@
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/pool.h"
 
+// What a worker has of its own.
+typedef struct tsr_window_worker {
+  void *buffer;          // owned: a window; NULL until needed
+  int64_t tensor;        // of the index
+  tsr_box_index *index;  // owned: of the tensor it wrote last; NULL = none yet
+} tsr_window_worker;
+
 typedef struct tsr_running {
   tsr_transform *t;
-  tsr_journal *journal;    // owned; NULL where another rank has it
-  tsr_progress *progress;  // owned
-  tsr_pool *pool;          // owned
-  void **buffers;          // owned: one for each worker; NULL until needed
+  tsr_journal *journal;        // owned; NULL where another rank has it
+  tsr_progress *progress;      // owned
+  tsr_pool *pool;              // owned
+  tsr_window_worker *workers;  // owned
   pthread_mutex_t lock;
   int64_t unflushed;  // bytes written since files were brought to the disk
   bool sync;

@@ -9,6 +9,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/place.h"
 #include "transfer/box_copies.h"
+#include "view/kept_index.h"
 
 // ---- copies of a range ----
 
@@ -25,20 +26,16 @@ static tsr_status place_copy(void *context, const tsr_copy *found) {
   return p->fn(p->context, &copy);
 }
 
-tsr_status tsr_array_range_copies(const tsr_array *array, int64_t first, int64_t count,
-                                  tsr_box_copy_fn *fn, void *context) {
+tsr_status tsr_array_range_copies(const tsr_array *array, const tsr_box_index *index, int64_t first,
+                                  int64_t count, tsr_box_copy_fn *fn, void *context) {
   placed p = {.fn = fn, .context = context};
   tsr_range box[TSR_MAX_RANK];
-  tsr_box_index *index = NULL;
-  tsr_status status = NULL;
-  TSR_TRY(tsr_box_index_create(array->layout, &index));
-  for (int64_t at = first; at < first + count && !status;) {
+  for (int64_t at = first; at < first + count;) {
     p.place = at - first;
     tsr_flat_next(array->layout, &at, first + count, box);
-    status = tsr_box_copies(index, box, TSR_BOX_OWNERS, place_copy, &p);
+    TSR_TRY(tsr_box_copies(index, box, TSR_BOX_OWNERS, place_copy, &p));
   }
-  tsr_box_index_destroy(index);
-  return status;
+  return NULL;
 }
 
 // ---- views ----
@@ -48,6 +45,7 @@ typedef struct array_view {
   const tsr_leaf *leaf;         // borrowed
   const tsr_save_stage *stage;  // borrowed
   int64_t index;
+  tsr_kept_index boxes;  // of an array's layout
 } array_view;
 
 static const char *find_staged(const array_view *a, int64_t first) {
@@ -81,9 +79,13 @@ static tsr_status read_array(const tsr_view *view, int64_t first, int64_t count,
   const char *data = find_staged(a, first);
   if (!data && a->leaf->kind == TSR_LEAF_HOST)
     data = (const char *)a->leaf->data + tsr_view_bytes(view, first);
-  if (!data)
-    return tsr_array_range_copies(a->leaf->array, first, count, gather_copy,
-                                  &(gathering){a->leaf->array, out});
+  if (!data) {
+    const tsr_array *array = a->leaf->array;
+    const tsr_box_index *boxes = NULL;
+    TSR_TRY(tsr_kept_index_get(&((array_view *)(uintptr_t)view)->boxes, array->layout, &boxes));
+    return tsr_array_range_copies(array, boxes, first, count, gather_copy,
+                                  &(gathering){array, out});
+  }
   memcpy(out, data, (size_t)tsr_view_bytes(view, count));
   return NULL;
 }
@@ -103,7 +105,10 @@ static int64_t origin_of_array(const tsr_view *view, bool *out_same) {
   return ((const array_view *)view)->index;
 }
 
-static void destroy_array(tsr_view *view) { free(view); }
+static void destroy_array(tsr_view *view) {
+  tsr_kept_index_deinit(&((array_view *)view)->boxes);
+  free(view);
+}
 
 static const tsr_view_ops array_ops = {
     .read = read_array,

@@ -31,9 +31,10 @@ typedef struct tsr_save_stage {
 TSR_MUST_USE tsr_status tsr_view_of_leaf(const tsr_array_tree *tree, int64_t index,
                                          const tsr_save_stage *stage, tsr_view **out_view);
 // The copies that `count` elements from `first` on are made of: `source` is a shard, `to` a place
-// among them.
-TSR_MUST_USE tsr_status tsr_array_range_copies(const tsr_array *array, int64_t first, int64_t count,
-                                               tsr_box_copy_fn *fn, void *context);
+// among them. `index` is that of the array's layout.
+TSR_MUST_USE tsr_status tsr_array_range_copies(const tsr_array *array, const tsr_box_index *index,
+                                               int64_t first, int64_t count, tsr_box_copy_fn *fn,
+                                               void *context);
 
 // ---- the save ----
 

@@ -21,6 +21,7 @@ typedef struct choosing {
   int64_t *far;         // owned: windows for which each rank needs others
   tsr_holder *holders;  // owned
   const tsr_array *array;
+  tsr_box_index *index;  // owned: of the array's layout
   int64_t window;
   bool *is_far;  // owned: of each window
 } choosing;
@@ -87,7 +88,7 @@ static tsr_status choose_for_window(choosing *c, const tsr_window *w) {
   const int64_t first = save->t->first_window[w->tensor];
   memset(c->held, 0, sizeof *c->held * (size_t)tsr_comm_rank_count(save->comm));
   if (c->array && tsr_comm_rank_count(save->comm) > 1)
-    TSR_TRY(tsr_array_range_copies(c->array, w->first, w->count, count_copy, c));
+    TSR_TRY(tsr_array_range_copies(c->array, c->index, w->first, w->count, count_copy, c));
   else
     hold_everywhere(c, w->count);
   const bool shares_bytes = tsr_dtype_info_of(view->dtype)->bits % 8 != 0 && c->window > first;
@@ -97,7 +98,7 @@ static tsr_status choose_for_window(choosing *c, const tsr_window *w) {
   c->is_far[c->window] = c->held[writer] < w->count;
   if (!c->is_far[c->window]) return NULL;
   c->far[writer]++;
-  return tsr_array_range_copies(c->array, w->first, w->count, count_traffic, c);
+  return tsr_array_range_copies(c->array, c->index, w->first, w->count, count_traffic, c);
 }
 
 // ---- all windows ----
@@ -112,6 +113,9 @@ static tsr_status choose_all(choosing *c) {
       free(c->holders);
       c->holders = malloc(sizeof *c->holders * (size_t)(replicas + 1));
       if (!c->holders) return tsr_fail(NO_MEMORY, "%lld replicas", (long long)replicas);
+      tsr_box_index_destroy(c->index);
+      c->index = NULL;
+      TSR_TRY(tsr_box_index_create(array->layout, &c->index));
     }
     c->array = array;
     TSR_TRY(choose_for_window(c, &w));
@@ -169,6 +173,7 @@ tsr_status tsr_save_choose_writers(tsr_save *save) {
   free(c.far);
   free(c.is_far);
   free(c.holders);
+  tsr_box_index_destroy(c.index);
   return status;
 }
 
@@ -201,7 +206,10 @@ tsr_status tsr_save_list_copies(const tsr_save *save, int64_t window, tsr_copy_v
   const int64_t replicas = tsr_layout_replica_count(l.array->layout);
   l.holders = malloc(sizeof *l.holders * (size_t)(replicas + 1));
   if (!l.holders) return tsr_fail(NO_MEMORY, "%lld replicas", (long long)replicas);
-  tsr_status status = tsr_array_range_copies(l.array, w.first, w.count, list_copy, &l);
+  tsr_box_index *index = NULL;
+  tsr_status status = tsr_box_index_create(l.array->layout, &index);
+  if (!status) status = tsr_array_range_copies(l.array, index, w.first, w.count, list_copy, &l);
+  tsr_box_index_destroy(index);
   free(l.holders);
   return status;
 }

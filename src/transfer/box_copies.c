@@ -52,9 +52,12 @@ static tsr_status index_shard(share_list *list, const tsr_cut *cut, int64_t shar
 static tsr_status index_dims(tsr_box_index *index) {
   for (int d = 0; d < index->layout->rank; d++) {
     const tsr_cut cut = tsr_layout_cut(index->layout, d);
+    share_list *list = &index->dims[d];
     TSR_TRY(tsr_layout_check_listed(cut.shards, "shards of a dimension"));
-    for (int64_t shard = 0; shard < cut.shards; shard++)
-      TSR_TRY(index_shard(&index->dims[d], &cut, shard));
+    list->items = malloc(sizeof *list->items * (size_t)cut.shards);  // mostly one run each
+    if (!list->items) return tsr_fail(NO_MEMORY, "%lld runs of a layout", (long long)cut.shards);
+    list->capacity = cut.shards;
+    for (int64_t shard = 0; shard < cut.shards; shard++) TSR_TRY(index_shard(list, &cut, shard));
   }
   return NULL;
 }

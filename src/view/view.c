@@ -7,6 +7,7 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
+#include "view/kept_index.h"
 
 // What reading through the store takes: lists of runs and a staging buffer.
 enum { STORE_MEMORY = 5 << 18 };
@@ -120,6 +121,7 @@ typedef struct stored_view {
   int64_t tensor;
   int64_t replica_bytes;      // that are compared; 0 = there are none, or they are trusted
   tsr_source_hashes *hashes;  // borrowed; NULL = what is read is not hashed
+  tsr_kept_index index;       // of a large tensor, which is read window by window
 } stored_view;
 
 void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes) {
@@ -138,17 +140,31 @@ static tsr_status hash_stored(const stored_view *stored, int64_t first, int64_t 
   return tsr_source_hashes_add(stored->hashes, stored->tensor, first, count, bytes);
 }
 
+// A small tensor is read once or twice, and there may be many: it gets an index of its own, which
+// the reader destroys.
+static tsr_status find_index(const tsr_view *view, tsr_box_index **out_own,
+                             const tsr_box_index **out_index) {
+  stored_view *stored = (stored_view *)(uintptr_t)view;  // only the kept index is changed
+  const tsr_layout *layout = tsr_checkpoint_layout(stored->checkpoint, stored->tensor);
+  if (tsr_view_bytes(view, view->elements) >= TSR_INDEX_KEPT_FROM)
+    return tsr_kept_index_get(&stored->index, layout, out_index);
+  TSR_TRY(tsr_box_index_create(layout, out_own));
+  *out_index = *out_own;
+  return NULL;
+}
+
 static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const stored_view *stored = (const stored_view *)view;
-  tsr_box_index *index = NULL;
-  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
+  tsr_box_index *own = NULL;
+  const tsr_box_index *index = NULL;
+  TSR_TRY(find_index(view, &own, &index));
   tsr_store *store = stored->checkpoint->store;
   if (stored->hashes) clear_last(view, count, out);
   tsr_status status = tsr_store_read_range(store, stored->tensor, index, first, count, -1, out);
   if (!status && stored->replica_bytes)
     status = tsr_store_check_range(store, stored->tensor, index, first, count, out);
   if (!status) status = hash_stored(stored, first, count, out);
-  tsr_box_index_destroy(index);
+  tsr_box_index_destroy(own);
   return status;
 }
 
@@ -168,16 +184,17 @@ static int64_t box_is_run(const tsr_view *view, const tsr_range *box, int64_t *o
 
 static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, void *out) {
   const stored_view *stored = (const stored_view *)view;
-  tsr_box_index *index = NULL;
+  tsr_box_index *own = NULL;
+  const tsr_box_index *index = NULL;
   int64_t count = 0;
   if (stored->replica_bytes) return read_by_runs(view, box, out);  // replicas are compared by runs
   const int64_t first = stored->hashes ? box_is_run(view, box, &count) : -1;
   if (first >= 0) clear_last(view, count, out);
-  TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(stored->checkpoint, stored->tensor), &index));
+  TSR_TRY(find_index(view, &own, &index));
   tsr_status status =
       tsr_store_read(stored->checkpoint->store, stored->tensor, index, box, -1, out);
   if (!status) status = hash_stored(stored, first < 0 ? 0 : first, count, out);
-  tsr_box_index_destroy(index);
+  tsr_box_index_destroy(own);
   return status;
 }
 
@@ -200,6 +217,7 @@ static int64_t origin_of_stored(const tsr_view *view, bool *out_same) {
 }
 
 static void destroy_stored(tsr_view *view) {
+  tsr_kept_index_deinit(&((stored_view *)view)->index);
   tsr_checkpoint_release(((stored_view *)view)->checkpoint);
   free(view);
 }

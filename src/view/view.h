@@ -40,6 +40,8 @@ struct tsr_view {
   bool in_pieces;  // reading a few hundred kilobytes at a time costs no more than reading megabytes
 };
 
+enum { TSR_INDEX_KEPT_FROM = 1 << 20 };  // bytes of a stored tensor whose view keeps a box index
+
 typedef struct tsr_views {
   int64_t count;
   tsr_view **items;  // owned, with the views
