@@ -13,13 +13,13 @@
 #include "tessera/engine/pool.h"
 #include "view/tensor_hash.h"
 
-typedef struct walk {
+typedef struct deep_check {
   tsr_fsck *fsck;
   const tsr_checkpoint *model;
   tsr_job_workers workers;
-} walk;
+} deep_check;
 
-static tsr_status check_tensor(walk *w, int64_t tensor, const tsr_view *view) {
+static tsr_status check_tensor(deep_check *w, int64_t tensor, const tsr_view *view) {
   tsr_hash128 known, found;
   tsr_fault_place place = {.kind = TSR_FAULT_UNREADABLE, .tensor = view->name};
   tsr_status status = tsr_view_hash(view, w->workers.pool, w->workers.progress, &found);
@@ -34,7 +34,7 @@ static tsr_status check_tensor(walk *w, int64_t tensor, const tsr_view *view) {
                       w->fsck->path, view->name);
 }
 
-static tsr_status start(walk *w, const tsr_views *views) {
+static tsr_status start(deep_check *w, const tsr_views *views) {
   const tsr_fsck_options *options = &w->fsck->options;
   const tsr_job_limits limits = {.max_memory = options->max_memory,
                                  .jobs = tsr_budget_jobs(w->model, options->jobs),
@@ -49,7 +49,7 @@ static tsr_status start(walk *w, const tsr_views *views) {
 }
 
 static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
-  walk w = {.fsck = fsck, .model = model};
+  deep_check w = {.fsck = fsck, .model = model};
   tsr_views views = {0};
   TSR_TRY(tsr_views_of(model, TSR_REPLICAS_COMPARE, &views));
   tsr_status status = start(&w, &views);

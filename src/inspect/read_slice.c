@@ -15,7 +15,7 @@
 // Elements nearer to each other than this are read in one call with what is between them.
 enum { NEAR_BYTES = 4096 };
 
-typedef struct reading {
+typedef struct slice_reader {
   tsr_store *store;
   int64_t tensor;
   const tsr_box_index *index;
@@ -25,7 +25,7 @@ typedef struct reading {
   bool picked;     // the last dimension is picked from what was read
   int64_t length;  // elements of the result that a box makes
   void *piece;     // owned: a box, when it cannot be read to its place; NULL = it can
-} reading;
+} slice_reader;
 
 static bool has_step(const tsr_slice_dim *dim) { return dim->step != 1; }
 
@@ -33,7 +33,7 @@ static int64_t extent(const tsr_slice_dim *dim) {
   return dim->count ? (dim->count - 1) * llabs(dim->step) + 1 : 0;
 }
 
-static void decide(reading *r) {
+static void decide(slice_reader *r) {
   const int last = r->slice->rank - 1;
   for (int d = 0; d < last; d++)
     if (has_step(&r->slice->dims[d])) r->walked = d + 1;
@@ -45,7 +45,7 @@ static void decide(reading *r) {
   for (int d = r->walked; d <= last; d++) r->length *= r->slice->dims[d].count;
 }
 
-static tsr_status make_piece(reading *r) {
+static tsr_status make_piece(slice_reader *r) {
   int64_t elements = r->length;
   if (r->picked) elements = extent(&r->slice->dims[r->slice->rank - 1]);
   if (!r->picked && r->bits % 8 == 0) return NULL;
@@ -53,7 +53,7 @@ static tsr_status make_piece(reading *r) {
   return r->piece ? NULL : tsr_fail(NO_MEMORY, "%lld elements of a tensor", (long long)elements);
 }
 
-static void place_piece(const reading *r, int64_t to, void *out) {
+static void place_piece(const slice_reader *r, int64_t to, void *out) {
   const tsr_slice_dim *last = &r->slice->dims[r->slice->rank - 1];
   tsr_copy copy = {.to = to, .length = r->length};
   if (r->picked) {
@@ -66,7 +66,7 @@ static void place_piece(const reading *r, int64_t to, void *out) {
 }
 
 // The box at `turns` of the walked dimensions, to element `to` of the result.
-static tsr_status read_box(const reading *r, const int64_t *turns, int64_t to, void *out) {
+static tsr_status read_box(const slice_reader *r, const int64_t *turns, int64_t to, void *out) {
   tsr_range box[TSR_MAX_RANK];
   for (int d = 0; d < r->slice->rank; d++) {
     const tsr_slice_dim *dim = &r->slice->dims[d];
@@ -80,7 +80,7 @@ static tsr_status read_box(const reading *r, const int64_t *turns, int64_t to, v
   return NULL;
 }
 
-static tsr_status read_boxes(const reading *r, void *out) {
+static tsr_status read_boxes(const slice_reader *r, void *out) {
   int64_t turns[TSR_MAX_RANK] = {0};
   for (int64_t to = 0;; to += r->length) {
     TSR_TRY(read_box(r, turns, to, out));
@@ -128,11 +128,11 @@ tsr_status tsr_checkpoint_read_slice(const tsr_checkpoint *checkpoint, int64_t t
   if (needed == 0) return NULL;
   tsr_box_index *index = NULL;
   TSR_TRY(tsr_box_index_create(tsr_checkpoint_layout(checkpoint, tensor), &index));
-  reading r = {.store = checkpoint->store,
-               .tensor = tensor,
-               .index = index,
-               .slice = slice,
-               .bits = tsr_dtype_info_of(t->dtype)->bits};
+  slice_reader r = {.store = checkpoint->store,
+                    .tensor = tensor,
+                    .index = index,
+                    .slice = slice,
+                    .bits = tsr_dtype_info_of(t->dtype)->bits};
   decide(&r);
   tsr_status status = make_piece(&r);
   if (!status) status = read_boxes(&r, out);

@@ -83,14 +83,14 @@ static bool parse_blocks(const char *line, int64_t *out_first, int *out_count, t
 
 // ---- reading ----
 
-typedef struct reading {
+typedef struct journal_reader {
   tsr_journal_fn *found;
   void *context;
   tsr_journal_state *state;
-} reading;
+} journal_reader;
 
 // Whether the line is one; then what it tells is told.
-static tsr_status take_line(const reading *r, const char *line, bool *out_known) {
+static tsr_status take_line(const journal_reader *r, const char *line, bool *out_known) {
   tsr_hash128 hashes[TSR_JOURNAL_BLOCKS];
   int64_t first = 0;
   int count = 0, hash_count = 0;
@@ -107,7 +107,8 @@ static tsr_status take_line(const reading *r, const char *line, bool *out_known)
 }
 
 // Up to the first line that is not whole; gives where it starts.
-static tsr_status read_lines(const reading *r, const char *bytes, size_t length, size_t *out_end) {
+static tsr_status read_lines(const journal_reader *r, const char *bytes, size_t length,
+                             size_t *out_end) {
   char line[MOST_LINE];
   bool known = true;
   *out_end = 0;
@@ -132,7 +133,7 @@ tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state) {
   TSR_TRY(tsr_io_look(path, &there, &info));
   if (!there) return NULL;
   TSR_TRY(tsr_file_read(path, &bytes, &length));
-  tsr_status status = read_lines(&(reading){.state = out_state}, bytes, length, &end);
+  tsr_status status = read_lines(&(journal_reader){.state = out_state}, bytes, length, &end);
   out_state->foreign = !out_state->begun && memchr(bytes, '\n', length);
   out_state->other =
       !out_state->begun && strncmp(bytes, HEAD, length < strlen(HEAD) ? length : strlen(HEAD));
@@ -151,7 +152,7 @@ tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job, tsr_journal_f
                     journal->path);
   *out_state = (tsr_journal_state){0};
   TSR_TRY(tsr_file_read(journal->path, &bytes, &length));
-  const reading r = {.found = found, .context = context, .state = out_state};
+  const journal_reader r = {.found = found, .context = context, .state = out_state};
   tsr_status status = read_lines(&r, bytes, length, &end);
   free(bytes);
   if (status) return status;

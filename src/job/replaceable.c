@@ -64,12 +64,12 @@ static bool is_extra(const tsr_extras *extras, const char *name) {
 
 // ---- folders ----
 
-typedef struct found {
+typedef struct folder_contents {
   int64_t tensors, companions, others;
   char names[SHOWN][NAME_MAX + 1];  // of the first others, in the order of the alphabet
-} found;
+} folder_contents;
 
-static void add_other(found *f, const char *name) {
+static void add_other(folder_contents *f, const char *name) {
   int at = f->others < SHOWN ? (int)f->others : SHOWN;
   f->others++;
   while (at > 0 && strcmp(name, f->names[at - 1]) < 0) at--;
@@ -80,7 +80,7 @@ static void add_other(found *f, const char *name) {
 
 // A folder in it is never part of a checkpoint that is written here.
 static tsr_status look_at(const char *folder, const char *name, const tsr_extras *extras,
-                          found *f) {
+                          folder_contents *f) {
   char path[PATH_MAX];
   struct stat info;
   bool there = false;
@@ -98,7 +98,7 @@ static tsr_status look_at(const char *folder, const char *name, const tsr_extras
   return NULL;
 }
 
-static tsr_status list(const char *folder, const tsr_extras *extras, found *f) {
+static tsr_status list(const char *folder, const tsr_extras *extras, folder_contents *f) {
   tsr_status status = NULL;
   DIR *listing = opendir(folder);
   if (!listing) return tsr_fail(IO, "%s: cannot list the folder: %s", folder, strerror(errno));
@@ -110,7 +110,7 @@ static tsr_status list(const char *folder, const tsr_extras *extras, found *f) {
   return status;
 }
 
-static tsr_status refuse(const char *folder, const found *f) {
+static tsr_status refuse(const char *folder, const folder_contents *f) {
   tsr_text names = TSR_TEXT_EMPTY;
   for (int i = 0; i < SHOWN && i < f->others; i++)
     tsr_text_addf(&names, "%s\"%s\"", i ? ", " : "", f->names[i]);
@@ -126,7 +126,7 @@ static tsr_status refuse(const char *folder, const found *f) {
 }
 
 static tsr_status check_folder(const char *folder, const tsr_extras *extras) {
-  found f = {0};
+  folder_contents f = {0};
   TSR_TRY(list(folder, extras, &f));
   if (f.others) return refuse(folder, &f);
   if (f.tensors || !f.companions) return NULL;

@@ -37,7 +37,7 @@ static tsr_status first_of(tsr_status first, tsr_status second) {
 
 static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t first, int count,
                                const tsr_hash128 *hashes, int hash_count) {
-  tsr_running *run = context;
+  tsr_transform_state *run = context;
   tsr_transform *t = run->t;
   const int64_t all = t->first_block[t->source.views.count];
   if (kind == TSR_JOURNAL_READ)
@@ -48,7 +48,7 @@ static tsr_status found_blocks(void *context, tsr_journal_kind kind, int64_t fir
   if (hash_count != (t->blocks ? count : 0)) return NULL;  // done again
   if (t->blocks) memcpy(t->blocks + first, hashes, sizeof *hashes * (size_t)count);
   memset(t->done + first, 1, (size_t)count);
-  run->kept = true;
+  run->resumable = true;
   return NULL;
 }
 
@@ -65,14 +65,14 @@ static tsr_status make_tables(tsr_transform *t) {
 
 // What the journal says is written must be on the disk. After a sync that failed, the next one may
 // succeed though the data are lost: then nothing more goes into the journal.
-tsr_status tsr_running_flush(tsr_running *run) {
+tsr_status tsr_transform_state_flush(tsr_transform_state *run) {
   const tsr_store *store = run->t->target->store;
   for (int i = 0; i < store->file_count && run->sync; i++) {
     int fd = -1;
     TSR_TRY(tsr_files_take(store->files, i, &fd));
     tsr_status status = tsr_io_sync(fd, store->paths[i]);
     tsr_files_give_back(store->files, i);
-    if (status) run->lost = true;
+    if (status) run->sync_failed = true;
     if (status) return status;
   }
   run->unflushed = 0;
@@ -80,7 +80,7 @@ tsr_status tsr_running_flush(tsr_running *run) {
 }
 
 // What was read of the source, before what is written of it.
-static tsr_status add_read_blocks(tsr_running *run) {
+static tsr_status add_read_blocks(tsr_transform_state *run) {
   tsr_source_hashes *hashes = run->t->source.hashes;
   int64_t block = 0;
   tsr_hash128 hash;
@@ -90,7 +90,7 @@ static tsr_status add_read_blocks(tsr_running *run) {
 }
 
 // Arrays are gone with their process: what is written of them is nothing to go on with.
-static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t bytes) {
+static tsr_status finish_window(tsr_transform_state *run, const tsr_window *w, int64_t bytes) {
   const tsr_block_range blocks = tsr_transform_blocks(run->t, w);
   const tsr_hash128 *hashes = run->t->blocks ? run->t->blocks + blocks.first : NULL;
   tsr_status status = NULL;
@@ -100,10 +100,10 @@ static tsr_status finish_window(tsr_running *run, const tsr_window *w, int64_t b
     if (!status)
       status = tsr_journal_add(run->journal, TSR_JOURNAL_WRITTEN, blocks.first, blocks.count,
                                hashes, hashes ? blocks.count : 0);
-    run->kept = true;
+    run->resumable = true;
   }
   run->unflushed += bytes;
-  if (!status && run->unflushed >= sync_interval) status = tsr_running_flush(run);
+  if (!status && run->unflushed >= sync_interval) status = tsr_transform_state_flush(run);
   pthread_mutex_unlock(&run->lock);
   return status;
 }
@@ -137,13 +137,13 @@ static bool is_done(const tsr_transform *t, const tsr_window *w) {
 
 // Windows to be written: those of a list, or all.
 typedef struct writing {
-  tsr_running *run;
+  tsr_transform_state *run;
   const int64_t *windows;
 } writing;
 
 static tsr_status do_window(void *context, int64_t index, int worker) {
   const writing *some = context;
-  tsr_running *run = some->run;
+  tsr_transform_state *run = some->run;
   const tsr_transform *t = run->t;
   const tsr_window w = tsr_transform_window(t, some->windows ? some->windows[index] : index);
   const int64_t bytes = tsr_view_bytes(t->source.views.items[w.tensor], w.count);
@@ -160,11 +160,12 @@ static tsr_status do_window(void *context, int64_t index, int worker) {
                   t->source.resumable ? "; what is written stays for resuming" : "");
 }
 
-tsr_status tsr_running_write(tsr_running *run, const int64_t *windows, int64_t count) {
+tsr_status tsr_transform_state_write(tsr_transform_state *run, const int64_t *windows,
+                                     int64_t count) {
   return tsr_pool_run(run->pool, count, do_window, &(writing){run, windows});
 }
 
-tsr_status tsr_running_expect(tsr_running *run, int64_t bytes) {
+tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes) {
   const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&run->t->options, run->t->options.jobs);
   return tsr_job_limits_report(&limits, "write", bytes, &run->progress);
 }
@@ -180,7 +181,7 @@ static int64_t total_bytes(const tsr_transform *t) {
 // ---- files ----
 
 // Files with their size and their headers; what a job before wrote of them stays.
-static tsr_status begin_files(const tsr_running *run) {
+static tsr_status begin_files(const tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   const tsr_store *store = t->target->store;
   for (int i = 0; i < store->file_count; i++) {
@@ -226,12 +227,12 @@ static tsr_status find_files(const tsr_transform *t, bool *out_there) {
 
 // ---- the job ----
 
-static tsr_status start_anew(tsr_running *run) {
+static tsr_status start_over(tsr_transform_state *run) {
   tsr_transform *t = run->t;
   if (!run->replaces) TSR_TRY(tsr_work_check_free(&t->work));
   memset(t->done, 0, (size_t)t->first_block[t->source.views.count] + 1);
   if (t->source.hashes) tsr_source_hashes_clear(t->source.hashes);
-  run->kept = run->resumed = false;
+  run->resumable = run->resumed = false;
   TSR_TRY(tsr_journal_clear(run->journal));
   run->begun = true;
   TSR_TRY(tsr_work_begin(&t->work, run->sync));
@@ -239,7 +240,7 @@ static tsr_status start_anew(tsr_running *run) {
 }
 
 // Goes on with the job that was stopped, as far as it got.
-static tsr_status go_on(tsr_running *run) {
+static tsr_status go_on(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   tsr_journal_state state;
   tsr_mark mark;
@@ -252,19 +253,19 @@ static tsr_status go_on(tsr_running *run) {
   TSR_TRY(tsr_work_mark(&t->work, &mark));
   const bool moved = state.committed.inode && mark.inode != state.committed.inode;
   if (state.begun && !moved) TSR_TRY(find_files(t, &there));
-  if (!there) return start_anew(run);
+  if (!there) return start_over(run);
   run->begun = true;
-  run->resumed = run->kept;
+  run->resumed = run->resumable;
   return NULL;
 }
 
-static tsr_status open_files(tsr_running *run) {
+static tsr_status open_files(tsr_transform_state *run) {
   TSR_TRY(tsr_target_open(run->t->target, run->t->work.partial));
   run->t->target->store->files->early_sync = run->sync;
   return NULL;
 }
 
-static tsr_status begin(tsr_running *run) {
+static tsr_status begin(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   TSR_TRY(open_files(run));
   TSR_TRY(tsr_journal_open(t->work.journal, &run->journal));
@@ -272,10 +273,10 @@ static tsr_status begin(tsr_running *run) {
   if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);
   if (t->options.existing == TSR_EXISTING_REFUSE && !tsr_journal_is_empty(run->journal))
     return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", t->work.journal);
-  return start_anew(run);
+  return start_over(run);
 }
 
-static void release(tsr_running *run) {
+static void release(tsr_transform_state *run) {
   tsr_progress_finish(run->progress);
   tsr_pool_destroy(run->pool);
   for (int i = 0; i < run->t->certificate.workers && run->workers; i++) {
@@ -286,9 +287,9 @@ static void release(tsr_running *run) {
   pthread_mutex_destroy(&run->lock);
 }
 
-tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
+tsr_status tsr_transform_state_init(tsr_transform_state *run, tsr_transform *transform) {
   const int workers = transform->certificate.workers;
-  *run = (tsr_running){.t = transform, .sync = !transform->options.no_sync};
+  *run = (tsr_transform_state){.t = transform, .sync = !transform->options.no_sync};
   if (transform->ran) return tsr_fail(BAD_ARGUMENT, "a %s runs once", transform->source.job);
   transform->ran = true;
   if (pthread_mutex_init(&run->lock, NULL)) return tsr_fail(NO_MEMORY, "a lock");
@@ -299,17 +300,17 @@ tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform) {
   return status;
 }
 
-tsr_status tsr_running_begin(tsr_running *run) {
+tsr_status tsr_transform_state_begin(tsr_transform_state *run) {
   TSR_TRY(begin(run));
   return run->finished ? NULL : begin_files(run);
 }
 
-tsr_status tsr_running_join(tsr_running *run) { return open_files(run); }
+tsr_status tsr_transform_state_join(tsr_transform_state *run) { return open_files(run); }
 
-tsr_status tsr_running_finish(tsr_running *run) {
+tsr_status tsr_transform_state_finish(tsr_transform_state *run) {
   tsr_transform *t = run->t;
   tsr_status status = tsr_stamps_check(&t->source.stamps);
-  if (status) run->worthless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
+  if (status) run->useless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
   TSR_TRY(tsr_target_finish(t->target, &(tsr_target_end){.views = &t->source.views,
@@ -320,7 +321,7 @@ tsr_status tsr_running_finish(tsr_running *run) {
   return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
 }
 
-tsr_status tsr_running_commit(tsr_running *run) {
+tsr_status tsr_transform_state_commit(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   tsr_mark mark;
   TSR_TRY(tsr_work_mark(&t->work, &mark));
@@ -331,20 +332,20 @@ tsr_status tsr_running_commit(tsr_running *run) {
 }
 
 // Without syncs there is no telling what a close that failed has lost.
-tsr_status tsr_running_close(tsr_running *run) {
+tsr_status tsr_transform_state_close(tsr_transform_state *run) {
   const tsr_files *files = run->t->target->store->files;
-  const bool lost = run->lost || (files && files->write_failed);
+  const bool lost = run->sync_failed || (files && files->write_failed);
   tsr_status status = tsr_store_close_files(run->t->target->store);
-  if ((status || lost) && !run->sync) run->worthless = true;
+  if ((status || lost) && !run->sync) run->useless = true;
   return status;
 }
 
 // Removes what is of no use: all that lies beside a result, or nothing worth resuming.
-static tsr_status tidy(tsr_running *run, tsr_status status) {
-  const bool useless = run->finished || (run->begun && (!run->kept || run->worthless));
+static tsr_status tidy(tsr_transform_state *run, tsr_status status) {
+  const bool remove = run->finished || (run->begun && (!run->resumable || run->useless));
   tsr_journal *journal = run->journal;
   if (!journal) return status;
-  if (useless) {
+  if (remove) {
     tsr_status removed = tsr_work_remove(&run->t->work);
     if (removed) {
       if (run->finished) removed = tsr_note(removed, "the result is there, but beside it");
@@ -352,12 +353,11 @@ static tsr_status tidy(tsr_running *run, tsr_status status) {
       return first_of(status, tsr_journal_close(journal));
     }
   }
-  if (useless || tsr_journal_is_empty(journal))
-    return first_of(status, tsr_journal_remove(journal));
+  if (remove || tsr_journal_is_empty(journal)) return first_of(status, tsr_journal_remove(journal));
   return first_of(status, tsr_journal_close(journal));
 }
 
-tsr_status tsr_running_end(tsr_running *run, tsr_status status) {
+tsr_status tsr_transform_state_end(tsr_transform_state *run, tsr_status status) {
   status = tidy(run, status);
   release(run);
   return status;
@@ -365,28 +365,29 @@ tsr_status tsr_running_end(tsr_running *run, tsr_status status) {
 
 // ---- all of them ----
 
-static tsr_status write_all(tsr_running *run) {
+static tsr_status write_all(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
-  TSR_TRY(tsr_running_expect(run, total_bytes(t)));
-  tsr_status status = tsr_running_write(run, NULL, t->certificate.windows);
+  TSR_TRY(tsr_transform_state_expect(run, total_bytes(t)));
+  tsr_status status = tsr_transform_state_write(run, NULL, t->certificate.windows);
   tsr_progress_finish(run->progress);
   run->progress = NULL;
-  if (!status) return tsr_running_flush(run);
+  if (!status) return tsr_transform_state_flush(run);
   // Of a damaged source nothing is worth resuming.
-  if (tsr_status_cause(status) == TSR_CAUSE_SOURCE_DAMAGED) run->worthless = true;
+  if (tsr_status_cause(status) == TSR_CAUSE_SOURCE_DAMAGED) run->useless = true;
   // What the other workers have done is kept for whoever resumes; the failure is what counts.
-  if (!run->lost && !t->target->store->files->write_failed) tsr_status_free(tsr_running_flush(run));
+  if (!run->sync_failed && !t->target->store->files->write_failed)
+    tsr_status_free(tsr_transform_state_flush(run));
   return status;
 }
 
 tsr_status tsr_transform_run(tsr_transform *transform) {
-  tsr_running run;
-  TSR_TRY(tsr_running_init(&run, transform));
-  tsr_status status = tsr_running_begin(&run);
+  tsr_transform_state run;
+  TSR_TRY(tsr_transform_state_init(&run, transform));
+  tsr_status status = tsr_transform_state_begin(&run);
   if (!status && !run.finished) status = write_all(&run);
-  if (!status && !run.finished) status = tsr_running_finish(&run);
-  status = first_of(status, tsr_running_close(&run));
-  if (!status && !run.finished) status = tsr_running_commit(&run);
+  if (!status && !run.finished) status = tsr_transform_state_finish(&run);
+  status = first_of(status, tsr_transform_state_close(&run));
+  if (!status && !run.finished) status = tsr_transform_state_commit(&run);
   if (!status) status = tsr_transform_make_report(transform, run.resumed);
-  return tsr_running_end(&run, status);
+  return tsr_transform_state_end(&run, status);
 }

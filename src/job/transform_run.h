@@ -23,7 +23,7 @@ typedef struct tsr_window_worker {
   tsr_box_index *index;  // owned: of the tensor it wrote last; NULL = none yet
 } tsr_window_worker;
 
-typedef struct tsr_running {
+typedef struct tsr_transform_state {
   tsr_transform *t;
   tsr_journal *journal;        // owned; NULL where another rank has it
   tsr_progress *progress;      // owned
@@ -32,32 +32,34 @@ typedef struct tsr_running {
   pthread_mutex_t lock;
   int64_t unflushed;  // bytes written since files were brought to the disk
   bool sync;
-  bool begun;      // the folder and the journal are this job's
-  bool replaces;   // what is at the destination
-  bool finished;   // the result is at the destination
-  bool kept;       // some of what is written is worth resuming
-  bool resumed;    // some of it was written by a job before
-  bool lost;       // something that was written is not on the disk
-  bool worthless;  // what is written is of a source that has changed
-} tsr_running;
+  bool begun;        // the folder and the journal are this job's
+  bool replaces;     // an existing destination
+  bool finished;     // the result is at the destination
+  bool resumable;    // some windows are written and in the journal
+  bool resumed;      // some windows were written by an earlier job
+  bool sync_failed;  // written data may not be on the disk
+  bool useless;      // written data must not be resumed: the source changed, or data may be missing
+} tsr_transform_state;
 
 // After a failure there is nothing to end.
-TSR_MUST_USE tsr_status tsr_running_init(tsr_running *run, tsr_transform *transform);
+TSR_MUST_USE tsr_status tsr_transform_state_init(tsr_transform_state *run,
+                                                 tsr_transform *transform);
 // Afterwards `finished` tells whether a job that is resumed had its result there already.
-TSR_MUST_USE tsr_status tsr_running_begin(tsr_running *run);
-TSR_MUST_USE tsr_status tsr_running_join(tsr_running *run);
+TSR_MUST_USE tsr_status tsr_transform_state_begin(tsr_transform_state *run);
+TSR_MUST_USE tsr_status tsr_transform_state_join(tsr_transform_state *run);
 // Begins to tell of `bytes` to come.
-TSR_MUST_USE tsr_status tsr_running_expect(tsr_running *run, int64_t bytes);
+TSR_MUST_USE tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes);
 // Writes windows: these, or with NULL the first `count` of all.
-TSR_MUST_USE tsr_status tsr_running_write(tsr_running *run, const int64_t *windows, int64_t count);
+TSR_MUST_USE tsr_status tsr_transform_state_write(tsr_transform_state *run, const int64_t *windows,
+                                                  int64_t count);
 // Brings what was written to the disk.
-TSR_MUST_USE tsr_status tsr_running_flush(tsr_running *run);
+TSR_MUST_USE tsr_status tsr_transform_state_flush(tsr_transform_state *run);
 // With all windows written: what tells what is in the files.
-TSR_MUST_USE tsr_status tsr_running_finish(tsr_running *run);
-TSR_MUST_USE tsr_status tsr_running_close(tsr_running *run);
+TSR_MUST_USE tsr_status tsr_transform_state_finish(tsr_transform_state *run);
+TSR_MUST_USE tsr_status tsr_transform_state_close(tsr_transform_state *run);
 // The result takes its place.
-TSR_MUST_USE tsr_status tsr_running_commit(tsr_running *run);
+TSR_MUST_USE tsr_status tsr_transform_state_commit(tsr_transform_state *run);
 // Removes what is of no use, and gives the first failure.
-TSR_MUST_USE tsr_status tsr_running_end(tsr_running *run, tsr_status status);
+TSR_MUST_USE tsr_status tsr_transform_state_end(tsr_transform_state *run, tsr_status status);
 
 #endif

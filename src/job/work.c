@@ -43,9 +43,9 @@ static bool is_folder(const char *path) {
 }
 
 // What may be at the destination.
-typedef enum content { NOTHING, EMPTY_FOLDER, FOLDER, NO_FOLDER } content;
+typedef enum place_content { NOTHING, EMPTY_FOLDER, FOLDER, NO_FOLDER } place_content;
 
-static tsr_status look_into(const char *folder, content *out_content) {
+static tsr_status look_into(const char *folder, place_content *out_content) {
   const char *name = NULL;
   DIR *listing = opendir(folder);
   if (!listing) return tsr_fail(IO, "%s: cannot list the folder: %s", folder, strerror(errno));
@@ -55,7 +55,7 @@ static tsr_status look_into(const char *folder, content *out_content) {
   return status;
 }
 
-static tsr_status look(const char *path, content *out_content) {
+static tsr_status look(const char *path, place_content *out_content) {
   struct stat info;
   bool there = false;
   TSR_TRY(tsr_io_look(path, &there, &info));
@@ -87,7 +87,7 @@ tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark, bool *ou
 
 // A folder that is there but empty is as good as none: `mkdir out` comes before many a command.
 tsr_status tsr_work_check_free(const tsr_work *work) {
-  content there = NOTHING;
+  place_content there = NOTHING;
   TSR_TRY(look(work->path, &there));
   if (there == NOTHING || (there == EMPTY_FOLDER && !work->single)) return NULL;
   return tsr_fail(ALREADY_THERE, "%s: already exists", work->path);
@@ -116,7 +116,7 @@ tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
   TSR_TRY(tsr_work_check_free(work));
   for (int i = 0; i < 2; i++) {
     const char *left = i == 0 ? work->partial : work->journal;
-    content there = NOTHING;
+    place_content there = NOTHING;
     TSR_TRY(look(left, &there));
     if (there != NOTHING) return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", left);
   }
@@ -262,7 +262,7 @@ static bool cannot_exchange(int error) {
 
 // A file takes the place of a file, and a folder that of an empty one, by a plain rename.
 static tsr_status check_exchange(const tsr_work *work, bool *out_needed) {
-  content there = NOTHING;
+  place_content there = NOTHING;
   TSR_TRY(look(work->path, &there));
   *out_needed = there == FOLDER || there == (work->single ? EMPTY_FOLDER : NO_FOLDER);
   return NULL;

@@ -13,14 +13,14 @@
 
 // ---- copies of a range ----
 
-typedef struct placed {
+typedef struct placed_range {
   tsr_box_copy_fn *fn;
   void *context;
   int64_t place;  // of the box in the range
-} placed;
+} placed_range;
 
 static tsr_status place_copy(void *context, const tsr_copy *found) {
-  const placed *p = context;
+  const placed_range *p = context;
   tsr_copy copy = *found;
   copy.to += p->place;
   return p->fn(p->context, &copy);
@@ -28,7 +28,7 @@ static tsr_status place_copy(void *context, const tsr_copy *found) {
 
 tsr_status tsr_array_range_copies(const tsr_array *array, const tsr_box_index *index, int64_t first,
                                   int64_t count, tsr_box_copy_fn *fn, void *context) {
-  placed p = {.fn = fn, .context = context};
+  placed_range p = {.fn = fn, .context = context};
   tsr_range box[TSR_MAX_RANK];
   for (int64_t at = first; at < first + count;) {
     p.place = at - first;
@@ -56,14 +56,14 @@ static const char *find_staged(const array_view *a, int64_t first) {
   return NULL;
 }
 
-typedef struct gathering {
+typedef struct array_gather {
   const tsr_array *array;
   void *out;
-} gathering;
+} array_gather;
 
 // From the first replica that is here.
 static tsr_status gather_copy(void *context, const tsr_copy *copy) {
-  const gathering *g = context;
+  const array_gather *g = context;
   const tsr_layout *layout = g->array->layout;
   int64_t part = -1;
   for (int64_t i = 0; part < 0 && i < tsr_layout_replica_count(layout); i++)
@@ -84,7 +84,7 @@ static tsr_status read_array(const tsr_view *view, int64_t first, int64_t count,
     const tsr_box_index *boxes = NULL;
     TSR_TRY(tsr_kept_index_get(&((array_view *)(uintptr_t)view)->boxes, array->layout, &boxes));
     return tsr_array_range_copies(array, boxes, first, count, gather_copy,
-                                  &(gathering){array, out});
+                                  &(array_gather){array, out});
   }
   memcpy(out, data, (size_t)tsr_view_bytes(view, count));
   return NULL;

@@ -118,13 +118,13 @@ static tsr_status make_tensors(tsr_load *load, const tsr_plan *plan) {
   return NULL;
 }
 
-typedef struct place {
+typedef struct first_byte {
   int file;
   int64_t offset, tensor;
-} place;
+} first_byte;
 
 static int by_place(const void *left, const void *right) {
-  const place *a = left, *b = right;
+  const first_byte *a = left, *b = right;
   if (a->file != b->file) return a->file < b->file ? -1 : 1;
   if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
   return (a->tensor > b->tensor) - (a->tensor < b->tensor);
@@ -132,7 +132,7 @@ static int by_place(const void *left, const void *right) {
 
 // The order of the files, by where the first shard of each tensor lies.
 static tsr_status sort_tensors(tsr_load *load) {
-  place *places = malloc(sizeof *places * (size_t)(load->count + 1));
+  first_byte *places = malloc(sizeof *places * (size_t)(load->count + 1));
   load->order = malloc(sizeof *load->order * (size_t)(load->count + 1));
   if (!places || !load->order) {
     free(places);
@@ -140,10 +140,10 @@ static tsr_status sort_tensors(tsr_load *load) {
   }
   for (int64_t i = 0; i < load->count; i++) {
     const int64_t origin = load->tensors[i].origin;
-    places[i] = (place){.tensor = i};
+    places[i] = (first_byte){.tensor = i};
     if (origin < 0) continue;
     const tsr_shard_place *part = tsr_store_place_to_read(load->checkpoint->store, origin, 0, -1);
-    places[i] = (place){part->file, part->offset, i};
+    places[i] = (first_byte){part->file, part->offset, i};
   }
   qsort(places, (size_t)load->count, sizeof *places, by_place);
   for (int64_t i = 0; i < load->count; i++) load->order[i] = places[i].tensor;

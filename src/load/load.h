@@ -58,7 +58,7 @@ struct tsr_load {
   atomic_bool *touched;  // owned: files that were read from
   tsr_load_certificate certificate;
   tsr_load_report report;
-  tsr_hash128 asked;    // what ranks have agreed on
+  tsr_hash128 agreed;   // what ranks have agreed on
   int64_t lost_before;  // elements, in tensors made of others, before this run
 };
 
@@ -75,7 +75,7 @@ int64_t tsr_load_stored_bytes(const tsr_load *load, const tsr_load_tensor *t, in
 TSR_MUST_USE tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found);
 TSR_MUST_USE tsr_status tsr_load_agree_on(const tsr_call *c, tsr_status found);
 
-// ---- what ranks have in common (load_asked.c) ----
+// ---- what ranks have in common (load_compare.c) ----
 
 // Of names, patterns, types and the map of a load or a save.
 tsr_hash128 tsr_selection_digest(const tsr_selection *selection);

@@ -14,27 +14,27 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
 
-typedef struct reading {
+typedef struct load_reader {
   tsr_load *load;
   tsr_load_tasks tasks;
   tsr_batch *batches;  // owned: of each worker; without files until it is used
   int batch_count;
   char **boxes;  // owned: of each worker, a box of a tensor made of others
   tsr_progress *progress;
-} reading;
+} load_reader;
 
 // ---- tensors as they are stored ----
 
-typedef struct target {
-  reading *r;
+typedef struct run_target {
+  load_reader *r;
   tsr_batch *batch;
   const tsr_load_tensor *t;
   char *data;
   int64_t offset;  // of the box in the buffer, in elements
-} target;
+} run_target;
 
 static tsr_status gather_copy(void *context, const tsr_copy *copy) {
-  const target *to = context;
+  const run_target *to = context;
   const tsr_store *store = to->r->load->checkpoint->store;
   const tsr_shard_place *part = tsr_store_place_to_read(store, to->t->origin, copy->source, -1);
   if (part->file < 0)
@@ -56,9 +56,9 @@ static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
-static tsr_status gather_piece(reading *r, tsr_batch *batch, const tsr_load_tensor *t,
+static tsr_status gather_piece(load_reader *r, tsr_batch *batch, const tsr_load_tensor *t,
                                const tsr_load_slot *slot, const tsr_piece *piece) {
-  target to = {.r = r, .batch = batch, .t = t, .data = slot->data, .offset = piece->offset};
+  run_target to = {.r = r, .batch = batch, .t = t, .data = slot->data, .offset = piece->offset};
   return tsr_box_copies_into(t->index, piece->ranges, piece->strides, TSR_BOX_OWNERS, gather_copy,
                              &to);
 }
@@ -78,7 +78,7 @@ static tsr_copy copy_of(const tsr_piece *piece, int rank) {
   return copy;
 }
 
-static tsr_status read_piece(reading *r, int worker, const tsr_load_tensor *t,
+static tsr_status read_piece(load_reader *r, int worker, const tsr_load_tensor *t,
                              const tsr_load_slot *slot, const tsr_piece *piece) {
   const int bits = tsr_dtype_info_of(t->view->dtype)->bits;
   const tsr_copy copy = copy_of(piece, t->view->shape.rank);
@@ -98,7 +98,7 @@ static tsr_status read_piece(reading *r, int worker, const tsr_load_tensor *t,
 
 // ---- jobs ----
 
-static tsr_status read_slot(reading *r, int worker, const tsr_load_tensor *t,
+static tsr_status read_slot(load_reader *r, int worker, const tsr_load_tensor *t,
                             const tsr_load_slot *slot, const tsr_range *box) {
   tsr_pieces pieces;
   tsr_piece piece;
@@ -111,7 +111,7 @@ static tsr_status read_slot(reading *r, int worker, const tsr_load_tensor *t,
   return status;
 }
 
-static tsr_status do_task(reading *r, int worker, const tsr_load_task *task) {
+static tsr_status do_task(load_reader *r, int worker, const tsr_load_task *task) {
   const tsr_load_windows *w = &r->tasks.windows[task->windows];
   const tsr_load_tensor *t = &r->load->tensors[w->tensor];
   tsr_range box[TSR_MAX_RANK];
@@ -124,7 +124,7 @@ static tsr_status do_task(reading *r, int worker, const tsr_load_task *task) {
   return NULL;
 }
 
-static tsr_status start_batch(reading *r, tsr_batch *batch) {
+static tsr_status start_batch(load_reader *r, tsr_batch *batch) {
   if (batch->runs.files) return NULL;
   batch->runs.files = r->load->checkpoint->store->files;
   batch->scratch_bytes = r->load->window_bytes;
@@ -133,7 +133,7 @@ static tsr_status start_batch(reading *r, tsr_batch *batch) {
 }
 
 static tsr_status do_job(void *context, int64_t index, int worker) {
-  reading *r = context;
+  load_reader *r = context;
   tsr_batch *batch = &r->batches[worker];
   int64_t bytes = 0;
   TSR_TRY(start_batch(r, batch));
@@ -146,7 +146,7 @@ static tsr_status do_job(void *context, int64_t index, int worker) {
   return tsr_fail(CANCELLED, "the load was cancelled");
 }
 
-static tsr_status start(reading *r, const int64_t *tensors, int64_t count) {
+static tsr_status start(load_reader *r, const int64_t *tensors, int64_t count) {
   tsr_load *load = r->load;
   const int64_t files = tsr_checkpoint_file_count(load->checkpoint);
   r->batch_count = load->pool ? tsr_pool_workers(load->pool) : 1;
@@ -158,7 +158,7 @@ static tsr_status start(reading *r, const int64_t *tensors, int64_t count) {
   return tsr_load_tasks_init(&r->tasks, load, tensors, count);
 }
 
-static void finish(reading *r) {
+static void finish(load_reader *r) {
   tsr_load_report *report = &r->load->report;
   for (int i = 0; i < r->batch_count && r->batches; i++) {
     const tsr_batch *batch = &r->batches[i];
@@ -176,7 +176,7 @@ static void finish(reading *r) {
 
 tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, int64_t count,
                          tsr_progress *progress) {
-  reading r = {.load = load, .progress = progress};
+  load_reader r = {.load = load, .progress = progress};
   tsr_status status = start(&r, tensors, count);
   if (!status) status = tsr_pool_run(load->pool, r.tasks.job_count, do_job, &r);
   finish(&r);

@@ -21,7 +21,7 @@ static tsr_status agree_to_start(const tsr_load *load, tsr_status found) {
   tsr_call c = tsr_call_begin(load->comm, "load_run");
   tsr_call_describe(&c, "load_run of %lld tensors, %lld bytes", (long long)load->count,
                     (long long)load->certificate.total_read);
-  tsr_call_hash(&c, &load->asked, sizeof load->asked);
+  tsr_call_hash(&c, &load->agreed, sizeof load->agreed);
   return tsr_load_agree_on(&c, found);
 }
 

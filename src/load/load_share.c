@@ -15,7 +15,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 
-typedef struct listing {
+typedef struct copy_listing {
   const tsr_load *load;
   const tsr_load_tensor *t;
   int me;
@@ -24,9 +24,10 @@ typedef struct listing {
   tsr_holder *others;    // owned: of a second shard
   tsr_box_index *index;  // owned: of the layout, where shards overlap
   tsr_copy_vector *out;
-} listing;
+} copy_listing;
 
-static tsr_status add(listing *l, const tsr_holder *from, const tsr_holder *to, tsr_copy copy) {
+static tsr_status add(copy_listing *l, const tsr_holder *from, const tsr_holder *to,
+                      tsr_copy copy) {
   if ((from->rank != l->me && to->rank != l->me) || tsr_copy_elements(&copy) == 0) return NULL;
   copy.source = from->device;
   copy.target = to->device;
@@ -34,7 +35,7 @@ static tsr_status add(listing *l, const tsr_holder *from, const tsr_holder *to, 
 }
 
 // From one holder to all others.
-static tsr_status add_to_others(listing *l, int64_t from, const tsr_copy *copy) {
+static tsr_status add_to_others(copy_listing *l, int64_t from, const tsr_copy *copy) {
   for (int64_t i = 0; i < l->holder_count; i++)
     if (i != from) TSR_TRY(add(l, &l->holders[from], &l->holders[i], *copy));
   return NULL;
@@ -59,7 +60,7 @@ static tsr_copy copy_of_part(const tsr_layout *layout, int64_t shard, int dim, t
   return copy;
 }
 
-static tsr_status list_parts(listing *l, int64_t shard) {
+static tsr_status list_parts(copy_listing *l, int64_t shard) {
   const int dim = tsr_load_split_dim(l->t, shard, l->holder_count);
   for (int64_t i = 0; i < l->holder_count; i++) {
     const tsr_range part = tsr_load_part(l->t, shard, dim, l->holder_count, i);
@@ -75,7 +76,7 @@ static int64_t find_rank(const tsr_holder *holders, int rank) {
   return i;
 }
 
-static tsr_status list_whole(listing *l, int64_t shard) {
+static tsr_status list_whole(copy_listing *l, int64_t shard) {
   const tsr_copy copy = {.length = tsr_layout_buffer_elements(l->t->layout, shard)};
   return add_to_others(l, find_rank(l->holders, l->t->readers[shard]), &copy);
 }
@@ -92,15 +93,15 @@ static tsr_copy copy_of_piece(const tsr_piece *piece, int rank) {
   return copy;
 }
 
-typedef struct taking {
-  listing *l;
+typedef struct owner_copies {
+  copy_listing *l;
   const tsr_piece *piece;
-} taking;
+} owner_copies;
 
 // Elements of a piece that another shard owns, to all holders of the piece.
 static tsr_status take_copy(void *context, const tsr_copy *found) {
-  const taking *t = context;
-  listing *l = t->l;
+  const owner_copies *t = context;
+  copy_listing *l = t->l;
   tsr_load_holders(l->load->comm, l->t->layout, found->source, l->others);
   const tsr_holder *reader = &l->others[find_rank(l->others, l->t->readers[found->source])];
   tsr_copy copy = *found;
@@ -109,7 +110,7 @@ static tsr_status take_copy(void *context, const tsr_copy *found) {
   return NULL;
 }
 
-static tsr_status list_pieces(listing *l, int64_t shard) {
+static tsr_status list_pieces(copy_listing *l, int64_t shard) {
   const tsr_layout *layout = l->t->layout;
   const int64_t reader = find_rank(l->holders, l->t->readers[shard]);
   tsr_pieces pieces;
@@ -117,9 +118,10 @@ static tsr_status list_pieces(listing *l, int64_t shard) {
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);) {
     const tsr_copy copy = copy_of_piece(&piece, tsr_layout_rank(layout));
-    status = piece.owned ? add_to_others(l, reader, &copy)
-                         : tsr_box_copies_into(l->index, piece.ranges, piece.strides,
-                                               TSR_BOX_OWNERS, take_copy, &(taking){l, &piece});
+    status = piece.owned
+                 ? add_to_others(l, reader, &copy)
+                 : tsr_box_copies_into(l->index, piece.ranges, piece.strides, TSR_BOX_OWNERS,
+                                       take_copy, &(owner_copies){l, &piece});
   }
   tsr_pieces_deinit(&pieces);
   return status;
@@ -127,7 +129,7 @@ static tsr_status list_pieces(listing *l, int64_t shard) {
 
 // ---- all of a tensor ----
 
-static tsr_status list_shard(listing *l, int64_t shard) {
+static tsr_status list_shard(copy_listing *l, int64_t shard) {
   l->holder_count = tsr_load_holders(l->load->comm, l->t->layout, shard, l->holders);
   if (l->t->overlaps) return list_pieces(l, shard);
   if (l->holder_count == 1) return NULL;
@@ -135,7 +137,7 @@ static tsr_status list_shard(listing *l, int64_t shard) {
 }
 
 // Where shards overlap, what is here may go to any shard; otherwise only to the same one elsewhere.
-static tsr_status list_shards(listing *l) {
+static tsr_status list_shards(copy_listing *l) {
   const int64_t shards = tsr_layout_shard_count(l->t->layout);
   if (l->t->overlaps) {
     TSR_TRY(tsr_box_index_create(l->t->layout, &l->index));
@@ -149,7 +151,7 @@ static tsr_status list_shards(listing *l) {
 tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,
                                 tsr_copy_vector *out) {
   const size_t replicas = (size_t)tsr_layout_replica_count(t->layout);
-  listing l = {.load = load, .t = t, .me = tsr_comm_rank(load->comm), .out = out};
+  copy_listing l = {.load = load, .t = t, .me = tsr_comm_rank(load->comm), .out = out};
   if (!t->moves) return NULL;
   l.holders = malloc(sizeof *l.holders * (replicas + 1));
   l.others = malloc(sizeof *l.others * (replicas + 1));

@@ -64,15 +64,15 @@ tsr_range tsr_load_part(const tsr_load_tensor *t, int64_t shard, int dim, int64_
 
 // ---- choosing ----
 
-typedef struct choosing {
+typedef struct reader_choice {
   const tsr_load *load;
   int64_t least_part;
   int64_t *read;        // owned: bytes that each rank reads
   tsr_holder *holders;  // owned
   int last;             // the rank that was chosen last; -1 = none
-} choosing;
+} reader_choice;
 
-static int choose_one(choosing *c, int64_t holders) {
+static int choose_one(reader_choice *c, int64_t holders) {
   int least = c->holders[0].rank;
   bool last_holds = false;
   for (int64_t i = 0; i < holders; i++) {
@@ -84,7 +84,7 @@ static int choose_one(choosing *c, int64_t holders) {
   return c->last;
 }
 
-static tsr_status choose_for_shard(choosing *c, tsr_load_tensor *t, int64_t shard) {
+static tsr_status choose_for_shard(reader_choice *c, tsr_load_tensor *t, int64_t shard) {
   const int64_t holders = tsr_load_holders(c->load->comm, t->layout, shard, c->holders);
   const tsr_load_slot all = {.shard = shard, .owned_only = true, .dim = -1, .part = {0, 1}};
   int64_t elements = tsr_layout_shard_elements(t->layout, shard);
@@ -103,7 +103,7 @@ static tsr_status choose_for_shard(choosing *c, tsr_load_tensor *t, int64_t shar
 }
 
 // What this rank reads of a shard it holds.
-static void set_slot(choosing *c, tsr_load_tensor *t, tsr_load_slot *slot) {
+static void set_slot(reader_choice *c, tsr_load_tensor *t, tsr_load_slot *slot) {
   const int me = tsr_comm_rank(c->load->comm), reader = t->readers[slot->shard];
   slot->owned_only = true;
   slot->part = (tsr_range){0, reader == me};
@@ -115,7 +115,7 @@ static void set_slot(choosing *c, tsr_load_tensor *t, tsr_load_slot *slot) {
   slot->part = tsr_load_part(t, slot->shard, slot->dim, holders, index);
 }
 
-static tsr_status choose_for_tensor(choosing *c, tsr_load_tensor *t) {
+static tsr_status choose_for_tensor(reader_choice *c, tsr_load_tensor *t) {
   const int64_t shards = tsr_layout_shard_count(t->layout);
   free(c->holders);
   c->holders = malloc(sizeof *c->holders * (size_t)(tsr_layout_replica_count(t->layout) + 1));
@@ -127,7 +127,7 @@ static tsr_status choose_for_tensor(choosing *c, tsr_load_tensor *t) {
 }
 
 tsr_status tsr_load_choose_readers(tsr_load *load) {
-  choosing c = {.load = load, .least_part = load->options.least_part, .last = -1};
+  reader_choice c = {.load = load, .least_part = load->options.least_part, .last = -1};
   c.read = calloc((size_t)tsr_comm_rank_count(load->comm), sizeof *c.read);
   tsr_status status = c.read ? NULL : tsr_fail(NO_MEMORY, "a list of ranks");
   for (int64_t i = 0; i < load->count && !status; i++)

@@ -50,12 +50,12 @@ struct tsr_save {
   int64_t *near;       // owned: the other windows of this rank
   int64_t near_count;
   tsr_save_certificate certificate;
-  tsr_hash128 asked;  // what ranks have agreed on
+  tsr_hash128 agreed;  // what ranks have agreed on
 };
 
 // The options as those of a transform.
 tsr_transform_options tsr_save_transform(const tsr_save_options *options);
-// Collective. Whether all ranks are to save the same (save_asked.c); `found` is what went wrong
+// Collective. Whether all ranks are to save the same (save_compare.c); `found` is what went wrong
 // here.
 TSR_MUST_USE tsr_status tsr_save_compare(tsr_save *save, const char *path,
                                          const tsr_save_options *options, tsr_status found);

@@ -22,13 +22,13 @@ static tsr_status agree_to_start(const tsr_save *save, tsr_status found) {
   tsr_call c = tsr_call_begin(save->comm, "save_run");
   tsr_call_describe(&c, "save_run of %lld tensors to \"%s\"", (long long)save->certificate.tensors,
                     save->t->work.path);
-  tsr_call_hash(&c, &save->asked, sizeof save->asked);
+  tsr_call_hash(&c, &save->agreed, sizeof save->agreed);
   return tsr_load_agree_on(&c, found);
 }
 
 // Of what only one rank does.
-static tsr_status agree_on_root(const tsr_save *save, tsr_running *run,
-                                tsr_status (*step)(tsr_running *)) {
+static tsr_status agree_on_root(const tsr_save *save, tsr_transform_state *run,
+                                tsr_status (*step)(tsr_transform_state *)) {
   const bool is_root = tsr_comm_rank(save->comm) == save->root;
   return agree(save, is_root ? step(run) : NULL);
 }
@@ -36,16 +36,16 @@ static tsr_status agree_on_root(const tsr_save *save, tsr_running *run,
 // ---- bringing windows together ----
 
 // The far windows of a rank in one round.
-typedef struct turn {
+typedef struct save_turn {
   const int64_t *windows;
   int64_t count;
-} turn;
+} save_turn;
 
-static turn turn_of(const tsr_save *save, int rank, int64_t round) {
+static save_turn turn_of(const tsr_save *save, int rank, int64_t round) {
   const int64_t workers = save->t->certificate.workers;
   const int64_t first = save->first_far[rank] + round * workers, end = save->first_far[rank + 1];
-  if (first >= end) return (turn){0};
-  return (turn){save->far + first, tsr_least(workers, end - first)};
+  if (first >= end) return (save_turn){0};
+  return (save_turn){save->far + first, tsr_least(workers, end - first)};
 }
 
 typedef struct bringing {
@@ -87,7 +87,7 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, bringing *b) {
   if (!b->parts || !b->copies || !b->lists)
     return tsr_fail(NO_MEMORY, "%lld windows", (long long)count);
   for (int r = 0; r < ranks; r++) {
-    const turn t = turn_of(save, r, round);
+    const save_turn t = turn_of(save, r, round);
     for (int64_t i = 0; i < t.count; i++) {
       tsr_staged *staged = r == me ? &save->stage.items[i] : NULL;
       const tsr_window w = tsr_transform_window(save->t, t.windows[i]);
@@ -117,7 +117,7 @@ static tsr_status bring(tsr_save *save, int64_t round) {
 
 // Buffers for the far windows of this rank.
 static tsr_status make_stage(tsr_save *save) {
-  const turn first = turn_of(save, tsr_comm_rank(save->comm), 0);
+  const save_turn first = turn_of(save, tsr_comm_rank(save->comm), 0);
   const int64_t end = save->first_far[tsr_comm_rank(save->comm) + 1];
   int64_t most = 0;
   for (const int64_t *at = first.windows; first.count && at < save->far + end; at++) {
@@ -138,16 +138,16 @@ static tsr_status make_stage(tsr_save *save) {
 }
 
 // What is brought together, and a share of what need not be.
-static tsr_status write_round(const tsr_save *save, tsr_running *run, int64_t round,
+static tsr_status write_round(const tsr_save *save, tsr_transform_state *run, int64_t round,
                               int64_t rounds) {
-  const turn t = turn_of(save, tsr_comm_rank(save->comm), round);
+  const save_turn t = turn_of(save, tsr_comm_rank(save->comm), round);
   const int64_t first = save->near_count * round / rounds;
   const int64_t count = save->near_count * (round + 1) / rounds - first;
-  TSR_TRY(tsr_running_write(run, t.windows, t.count));
-  return tsr_running_write(run, save->near + first, count);
+  TSR_TRY(tsr_transform_state_write(run, t.windows, t.count));
+  return tsr_transform_state_write(run, save->near + first, count);
 }
 
-static tsr_status do_rounds(tsr_save *save, tsr_running *run) {
+static tsr_status do_rounds(tsr_save *save, tsr_transform_state *run) {
   const int64_t sent = save->certificate.rounds, rounds = sent ? sent : 1;
   for (int64_t round = 0; round < rounds; round++) {
     if (sent) TSR_TRY(bring(save, round));
@@ -200,38 +200,38 @@ static tsr_status gather_digests(const tsr_save *save) {
 
 // ---- all of it ----
 
-static tsr_status start(tsr_save *save, tsr_running *run) {
-  TSR_TRY(agree_on_root(save, run, tsr_running_begin));
+static tsr_status start(tsr_save *save, tsr_transform_state *run) {
+  TSR_TRY(agree_on_root(save, run, tsr_transform_state_begin));
   const bool is_root = tsr_comm_rank(save->comm) == save->root;
-  tsr_status status = is_root ? NULL : tsr_running_join(run);
+  tsr_status status = is_root ? NULL : tsr_transform_state_join(run);
   if (!status) status = make_stage(save);
-  if (!status) status = tsr_running_expect(run, save->certificate.bytes_written);
+  if (!status) status = tsr_transform_state_expect(run, save->certificate.bytes_written);
   return agree(save, status);
 }
 
-static tsr_status write_all(tsr_save *save, tsr_running *run) {
+static tsr_status write_all(tsr_save *save, tsr_transform_state *run) {
   TSR_TRY(start(save, run));
   TSR_TRY(do_rounds(save, run));
-  TSR_TRY(agree(save, tsr_running_flush(run)));
+  TSR_TRY(agree(save, tsr_transform_state_flush(run)));
   TSR_TRY(gather_digests(save));
-  return agree_on_root(save, run, tsr_running_finish);
+  return agree_on_root(save, run, tsr_transform_state_finish);
 }
 
 tsr_status tsr_save_run(tsr_save *save) {
-  tsr_running run;
-  tsr_status status = tsr_running_init(&run, save->t);
+  tsr_transform_state run;
+  tsr_status status = tsr_transform_state_init(&run, save->t);
   const bool ready = !status;
   status = agree_to_start(save, status);
   if (!ready) return status;
   if (!status) status = write_all(save, &run);
-  tsr_status closed = tsr_running_close(&run);
+  tsr_status closed = tsr_transform_state_close(&run);
   if (status)
     tsr_status_free(closed);
   else
     status = agree(save, closed);
-  if (!status) status = agree_on_root(save, &run, tsr_running_commit);
-  if (status) return tsr_running_end(&run, status);
-  return agree(save, tsr_running_end(&run, NULL));
+  if (!status) status = agree_on_root(save, &run, tsr_transform_state_commit);
+  if (status) return tsr_transform_state_end(&run, status);
+  return agree(save, tsr_transform_state_end(&run, NULL));
 }
 
 tsr_status tsr_checkpoint_save(const tsr_array_tree *tree, const char *path, tsr_comm *comm,

@@ -14,7 +14,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/place.h"
 
-typedef struct choosing {
+typedef struct writer_choice {
   tsr_save *save;
   int64_t *held;        // owned: elements of the window that each rank holds
   int64_t *written;     // owned: bytes that each rank writes
@@ -24,7 +24,7 @@ typedef struct choosing {
   tsr_box_index *index;  // owned: of the array's layout
   int64_t window;
   bool *is_far;  // owned: of each window
-} choosing;
+} writer_choice;
 
 const tsr_array *tsr_save_array(const tsr_save *save, const tsr_window *window) {
   bool same = false;
@@ -35,7 +35,7 @@ const tsr_array *tsr_save_array(const tsr_save *save, const tsr_window *window) 
 // ---- one window ----
 
 static tsr_status count_copy(void *context, const tsr_copy *copy) {
-  choosing *c = context;
+  writer_choice *c = context;
   const int64_t holders =
       tsr_load_holders(c->save->comm, c->array->layout, copy->source, c->holders);
   for (int64_t i = 0; i < holders; i++) c->held[c->holders[i].rank] += tsr_copy_elements(copy);
@@ -50,7 +50,7 @@ static tsr_holder giver_of(const tsr_holder *holders, int64_t count, int writer,
 }
 
 static tsr_status count_traffic(void *context, const tsr_copy *copy) {
-  choosing *c = context;
+  writer_choice *c = context;
   tsr_save *save = c->save;
   const int64_t holders = tsr_load_holders(save->comm, c->array->layout, copy->source, c->holders);
   const int writer = save->writers[c->window], me = tsr_comm_rank(save->comm);
@@ -62,7 +62,7 @@ static tsr_status count_traffic(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
-static int choose_rank(const choosing *c) {
+static int choose_rank(const writer_choice *c) {
   const int ranks = tsr_comm_rank_count(c->save->comm);
   int64_t most = 0;
   int chosen = -1;
@@ -76,13 +76,13 @@ static int choose_rank(const choosing *c) {
 }
 
 // A tensor in host memory is on every rank that has a device: those without take no part.
-static void hold_everywhere(choosing *c, int64_t count) {
+static void hold_everywhere(writer_choice *c, int64_t count) {
   for (int r = 0; r < tsr_comm_rank_count(c->save->comm); r++)
     if (tsr_comm_first_device(c->save->comm, r) < tsr_comm_first_device(c->save->comm, r + 1))
       c->held[r] = count;
 }
 
-static tsr_status choose_for_window(choosing *c, const tsr_window *w) {
+static tsr_status choose_for_window(writer_choice *c, const tsr_window *w) {
   tsr_save *save = c->save;
   const tsr_view *view = save->t->source.views.items[w->tensor];
   const int64_t first = save->t->first_window[w->tensor];
@@ -103,7 +103,7 @@ static tsr_status choose_for_window(choosing *c, const tsr_window *w) {
 
 // ---- all windows ----
 
-static tsr_status choose_all(choosing *c) {
+static tsr_status choose_all(writer_choice *c) {
   const int64_t windows = c->save->t->certificate.windows;
   for (c->window = 0; c->window < windows; c->window++) {
     const tsr_window w = tsr_transform_window(c->save->t, c->window);
@@ -124,7 +124,7 @@ static tsr_status choose_all(choosing *c) {
 }
 
 // Lists of windows: the far ones of all ranks, the near ones of this.
-static void list_windows(const choosing *c) {
+static void list_windows(const writer_choice *c) {
   tsr_save *save = c->save;
   const int ranks = tsr_comm_rank_count(save->comm), me = tsr_comm_rank(save->comm);
   int64_t *next = c->held;
@@ -139,7 +139,7 @@ static void list_windows(const choosing *c) {
   }
 }
 
-static void certify(const choosing *c) {
+static void certify(const writer_choice *c) {
   tsr_save_certificate *out = &c->save->certificate;
   const int64_t workers = c->save->t->certificate.workers;
   for (int r = 0; r < tsr_comm_rank_count(c->save->comm); r++) {
@@ -154,11 +154,11 @@ static void certify(const choosing *c) {
 tsr_status tsr_save_choose_writers(tsr_save *save) {
   const size_t ranks = (size_t)tsr_comm_rank_count(save->comm);
   const size_t windows = (size_t)save->t->certificate.windows;
-  choosing c = {.save = save,
-                .held = calloc(ranks + 1, sizeof *c.held),
-                .written = calloc(ranks, sizeof *c.written),
-                .far = calloc(ranks, sizeof *c.far),
-                .is_far = calloc(windows + 1, sizeof *c.is_far)};
+  writer_choice c = {.save = save,
+                     .held = calloc(ranks + 1, sizeof *c.held),
+                     .written = calloc(ranks, sizeof *c.written),
+                     .far = calloc(ranks, sizeof *c.far),
+                     .is_far = calloc(windows + 1, sizeof *c.is_far)};
   save->writers = calloc(windows + 1, sizeof *save->writers);
   save->far = calloc(windows + 1, sizeof *save->far);
   save->near = calloc(windows + 1, sizeof *save->near);
@@ -179,16 +179,16 @@ tsr_status tsr_save_choose_writers(tsr_save *save) {
 
 // ---- copies ----
 
-typedef struct listing {
+typedef struct window_copies {
   const tsr_save *save;
   const tsr_array *array;
   int64_t window;
   tsr_holder *holders;  // owned
   tsr_copy_vector *out;
-} listing;
+} window_copies;
 
 static tsr_status list_copy(void *context, const tsr_copy *found) {
-  listing *l = context;
+  window_copies *l = context;
   tsr_comm *comm = l->save->comm;
   const int writer = l->save->writers[l->window], me = tsr_comm_rank(comm);
   const int64_t holders = tsr_load_holders(comm, l->array->layout, found->source, l->holders);
@@ -202,7 +202,7 @@ static tsr_status list_copy(void *context, const tsr_copy *found) {
 
 tsr_status tsr_save_list_copies(const tsr_save *save, int64_t window, tsr_copy_vector *out) {
   const tsr_window w = tsr_transform_window(save->t, window);
-  listing l = {.save = save, .array = tsr_save_array(save, &w), .window = window, .out = out};
+  window_copies l = {.save = save, .array = tsr_save_array(save, &w), .window = window, .out = out};
   const int64_t replicas = tsr_layout_replica_count(l.array->layout);
   l.holders = malloc(sizeof *l.holders * (size_t)(replicas + 1));
   if (!l.holders) return tsr_fail(NO_MEMORY, "%lld replicas", (long long)replicas);

@@ -51,20 +51,20 @@ static void release_sources(shared_sources *sources) {
 
 // ---- reading ----
 
-typedef struct reading {
+typedef struct mapped_reader {
   const mapped_view *mapped;
   int bits;
   char *out;
   char *scratch;  // owned; NULL until needed
-} reading;
+} mapped_reader;
 
-static tsr_status need_scratch(reading *r) {
+static tsr_status need_scratch(mapped_reader *r) {
   if (!r->scratch) r->scratch = malloc(MOST_SCRATCH);
   return r->scratch ? NULL : tsr_fail(NO_MEMORY, "%d bytes to rearrange", MOST_SCRATCH);
 }
 
 // A piece as a copy from the scratch buffer, whose steps along the source are `steps`.
-static void copy_out(const reading *r, const tsr_map_piece *piece, const int64_t *steps,
+static void copy_out(const mapped_reader *r, const tsr_map_piece *piece, const int64_t *steps,
                      int64_t first) {
   tsr_copy copy = {.from = first, .to = piece->to, .length = 1};
   for (int i = 0; i < piece->loop_count; i++)
@@ -75,7 +75,7 @@ static void copy_out(const reading *r, const tsr_map_piece *piece, const int64_t
 }
 
 // One element again and again.
-static tsr_status fill(reading *r, const tsr_map_piece *piece) {
+static tsr_status fill(mapped_reader *r, const tsr_map_piece *piece) {
   const tsr_map_constant *constant = &r->mapped->sources->mapping->constants[-1 - piece->source];
   const int64_t steps[TSR_MAP_MOST_LOOPS] = {0};
   TSR_TRY(need_scratch(r));
@@ -85,13 +85,13 @@ static tsr_status fill(reading *r, const tsr_map_piece *piece) {
 }
 
 // A piece turned around, so that `to` counts in the source and each loop stays in one dimension.
-typedef struct tile {
+typedef struct source_tile {
   tsr_map_piece piece;
   tsr_range box[TSR_MAX_RANK];
   int dims[TSR_MAP_MOST_LOOPS];
-} tile;
+} source_tile;
 
-static void find_box(tile *t, const tsr_shape *shape, const int64_t *strides) {
+static void find_box(source_tile *t, const tsr_shape *shape, const int64_t *strides) {
   for (int d = 0; d < shape->rank; d++) {
     const int64_t at = t->piece.to / strides[d] % shape->dims[d];
     t->box[d] = (tsr_range){at, at + 1};
@@ -104,7 +104,7 @@ static void find_box(tile *t, const tsr_shape *shape, const int64_t *strides) {
 }
 
 // The steps of a box's own row-major order; gives its elements.
-static int64_t box_strides(const tile *t, int rank, int64_t *out) {
+static int64_t box_strides(const source_tile *t, int rank, int64_t *out) {
   int64_t elements = 1;
   for (int d = rank; d-- > 0;) {
     out[d] = elements;
@@ -115,7 +115,7 @@ static int64_t box_strides(const tile *t, int rank, int64_t *out) {
 
 // The loop to halve before the box is read: one that leaves large gaps in it, or, where the box is
 // too large, the outermost; -1 = none.
-static int loop_to_halve(const reading *r, const tile *t, const int64_t *strides,
+static int loop_to_halve(const mapped_reader *r, const source_tile *t, const int64_t *strides,
                          const int64_t *in_box, int64_t elements) {
   int64_t inside[TSR_MAX_RANK];  // how far inner loops go in each dimension
   for (int d = 0; d < TSR_MAX_RANK; d++) inside[d] = 1;
@@ -131,7 +131,7 @@ static int loop_to_halve(const reading *r, const tile *t, const int64_t *strides
   return elements > most && t->piece.loop_count > 0 ? 0 : -1;
 }
 
-static tsr_status read_box(reading *r, const tile *t, const tsr_view *source,
+static tsr_status read_box(mapped_reader *r, const source_tile *t, const tsr_view *source,
                            const int64_t *strides, const int64_t *in_box) {
   int64_t steps[TSR_MAP_MOST_LOOPS];
   tsr_map_piece piece = {.to = t->piece.from, .loop_count = t->piece.loop_count};
@@ -146,9 +146,9 @@ static tsr_status read_box(reading *r, const tile *t, const tsr_view *source,
   return NULL;
 }
 
-static tsr_status read_tile(reading *r, const tsr_map_piece *piece, const tsr_view *source) {
+static tsr_status read_tile(mapped_reader *r, const tsr_map_piece *piece, const tsr_view *source) {
   int64_t strides[TSR_MAX_RANK], in_box[TSR_MAX_RANK];
-  tile t = {.piece = *piece};
+  source_tile t = {.piece = *piece};
   tsr_shape_strides(&source->shape, strides);
   find_box(&t, &source->shape, strides);
   const int64_t elements = box_strides(&t, source->shape.rank, in_box);
@@ -162,7 +162,7 @@ static tsr_status read_tile(reading *r, const tsr_map_piece *piece, const tsr_vi
   return read_tile(r, &part, source);
 }
 
-static tsr_status read_boxes(reading *r, const tsr_map_piece *piece, const tsr_view *source) {
+static tsr_status read_boxes(mapped_reader *r, const tsr_map_piece *piece, const tsr_view *source) {
   tsr_map_pieces tiles = TSR_MAP_PIECES_EMPTY;
   tsr_map_piece turned = *piece;
   tsr_map_piece_swap(&turned);
@@ -174,7 +174,7 @@ static tsr_status read_boxes(reading *r, const tsr_map_piece *piece, const tsr_v
 }
 
 // One part of a piece; its places count from the start of the buffer.
-static tsr_status read_part(reading *r, tsr_map_piece *piece) {
+static tsr_status read_part(mapped_reader *r, tsr_map_piece *piece) {
   tsr_map_piece_simplify(piece);
   if (piece->source < 0) return fill(r, piece);
   const tsr_view *source = r->mapped->sources->views.items[piece->source];
@@ -189,7 +189,8 @@ static tsr_status read_part(reading *r, tsr_map_piece *piece) {
   return read_boxes(r, piece, source);
 }
 
-static tsr_status read_piece(reading *r, const tsr_map_kept *kept, int64_t first, int64_t end) {
+static tsr_status read_piece(mapped_reader *r, const tsr_map_kept *kept, int64_t first,
+                             int64_t end) {
   tsr_map_pieces parts = TSR_MAP_PIECES_EMPTY;
   const tsr_map_piece piece = tsr_map_kept_open(kept);
   if (piece.to >= end || piece.to + tsr_map_piece_span(&piece) < first) return NULL;
@@ -204,7 +205,7 @@ static tsr_status read_piece(reading *r, const tsr_map_kept *kept, int64_t first
 
 static tsr_status read_mapped(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const mapped_view *mapped = (const mapped_view *)view;
-  reading r = {.mapped = mapped, .bits = tsr_dtype_info_of(view->dtype)->bits, .out = out};
+  mapped_reader r = {.mapped = mapped, .bits = tsr_dtype_info_of(view->dtype)->bits, .out = out};
   tsr_status status = NULL;
   for (int64_t i = 0; i < mapped->mapped->piece_count && !status; i++)
     status = read_piece(&r, &mapped->mapped->pieces[i], first, first + count);
@@ -215,7 +216,7 @@ static tsr_status read_mapped(const tsr_view *view, int64_t first, int64_t count
 // ---- boxes of the result ----
 
 typedef struct boxed {
-  reading r;
+  mapped_reader r;
   const tsr_shape *shape;         // of the result
   int64_t strides[TSR_MAX_RANK];  // of the result
   const tsr_range *box;
@@ -223,7 +224,7 @@ typedef struct boxed {
 } boxed;
 
 // A piece within the box, its places counted there.
-static tsr_status read_inside(boxed *b, const tile *t) {
+static tsr_status read_inside(boxed *b, const source_tile *t) {
   tsr_map_piece piece = t->piece;
   piece.to = 0;
   for (int d = 0; d < b->shape->rank; d++) piece.to += (t->box[d].lo - b->box[d].lo) * b->in_box[d];
@@ -233,7 +234,7 @@ static tsr_status read_inside(boxed *b, const tile *t) {
 }
 
 // The dimension in which a piece reaches out of the box; -1 = none, -2 = it does not meet it.
-static int reaches_out(const boxed *b, const tile *t) {
+static int reaches_out(const boxed *b, const source_tile *t) {
   int found = -1;
   for (int d = 0; d < b->shape->rank; d++) {
     const tsr_range held = t->box[d], wanted = b->box[d];
@@ -246,7 +247,7 @@ static int reaches_out(const boxed *b, const tile *t) {
 // What of a piece whose loops stay in one dimension each lies in the box: turns of the outermost
 // loop that are wholly within, and the one before and the one after by what is in them.
 static tsr_status read_within(boxed *b, const tsr_map_piece *piece) {
-  tile t = {.piece = *piece};
+  source_tile t = {.piece = *piece};
   find_box(&t, b->shape, b->strides);
   const int dim = reaches_out(b, &t);
   if (dim == -2) return NULL;
@@ -290,7 +291,7 @@ static tsr_status read_mapped_box(const tsr_view *view, const tsr_range *box, vo
   boxed b = {.r = {.mapped = mapped, .bits = tsr_dtype_info_of(view->dtype)->bits, .out = out},
              .shape = &view->shape,
              .box = box};
-  tile whole = {0};
+  source_tile whole = {0};
   for (int d = 0; d < view->shape.rank; d++) {
     if (box[d].lo >= box[d].hi) return NULL;
     whole.box[d] = box[d];

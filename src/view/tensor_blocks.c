@@ -42,7 +42,7 @@ int64_t tsr_owner_of(const int64_t *first, int64_t count, int64_t place) {
 
 // ---- the walk ----
 
-typedef struct walk {
+typedef struct block_walk {
   tsr_view *const *views;
   const int64_t *first_block;
   int64_t count;
@@ -50,10 +50,10 @@ typedef struct walk {
   tsr_block_fn *fn;
   void *context;
   char **buffers;  // owned: one for each worker; NULL until needed
-} walk;
+} block_walk;
 
 static tsr_status do_block(void *context, int64_t index, int worker) {
-  const walk *w = context;
+  const block_walk *w = context;
   const int64_t which = tsr_owner_of(w->first_block, w->count, index);
   const tsr_view *view = w->views[which];
   const int64_t block = tsr_block_elements(view->dtype);
@@ -72,7 +72,7 @@ tsr_status tsr_blocks_walk(tsr_view *const *views, const int64_t *first_block, i
                            tsr_pool *pool, tsr_progress *progress, tsr_block_fn *fn,
                            void *context) {
   const int workers = pool ? tsr_pool_workers(pool) : 1;
-  walk w = {views, first_block, count, progress, fn, context, NULL};
+  block_walk w = {views, first_block, count, progress, fn, context, NULL};
   w.buffers = calloc((size_t)workers, sizeof *w.buffers);
   if (!w.buffers) return tsr_fail(NO_MEMORY, "buffers");
   tsr_status status = tsr_pool_run(pool, first_block[count], do_block, &w);

@@ -16,14 +16,14 @@
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 
-typedef struct save_asking {
+typedef struct save_compared {
   const tsr_save *save;
   const tsr_save_options *options;
   tsr_transform_options how;
   tsr_selection selection;
   tsr_compared_leaves leaves;
   int64_t rows;  // of the plan
-} save_asking;
+} save_compared;
 
 // ---- the plan ----
 
@@ -68,7 +68,7 @@ static void describe_files(const tsr_save *save, tsr_text *out) {
 // ---- items: leaves, rows of the plan, how leaves are chosen, files ----
 
 static tsr_hash128 digest_item(void *context, int64_t item) {
-  save_asking *a = context;
+  save_compared *a = context;
   const int64_t leaves = a->leaves.count;
   if (item < leaves) return tsr_compared_leaves_items(&a->leaves).digest(&a->leaves, item);
   if (item < leaves + a->rows) return digest_row(a->options->plan, item - leaves);
@@ -76,7 +76,7 @@ static tsr_hash128 digest_item(void *context, int64_t item) {
 }
 
 static void describe_item(void *context, int64_t item, tsr_text *out) {
-  save_asking *a = context;
+  save_compared *a = context;
   const int64_t leaves = a->leaves.count;
   if (item < leaves)
     tsr_compared_leaves_items(&a->leaves).describe(&a->leaves, item, out);
@@ -90,11 +90,11 @@ static void describe_item(void *context, int64_t item, tsr_text *out) {
 
 tsr_status tsr_save_compare(tsr_save *save, const char *path, const tsr_save_options *o,
                             tsr_status found) {
-  save_asking a = {.save = save,
-                   .options = o,
-                   .how = tsr_save_transform(o),
-                   .leaves = tsr_compared_leaves_of(save->tree),
-                   .rows = o->plan ? tsr_plan_count(o->plan) : 0};
+  save_compared a = {.save = save,
+                     .options = o,
+                     .how = tsr_save_transform(o),
+                     .leaves = tsr_compared_leaves_of(save->tree),
+                     .rows = o->plan ? tsr_plan_count(o->plan) : 0};
   const char *format = tsr_checkpoint_format_name(a.how.format);
   a.selection = TSR_SELECTION_OF(&a.how);
   tsr_call c = tsr_call_begin(save->comm, "save");
@@ -111,6 +111,6 @@ tsr_status tsr_save_compare(tsr_save *save, const char *path, const tsr_save_opt
     tsr_call_hash(&c, o->metadata[i].value, strlen(o->metadata[i].value) + 1);
   }
   c.items = (tsr_call_items){a.leaves.count + a.rows + 2, &a, digest_item, describe_item};
-  if (!found) save->asked = tsr_call_digest(&c);
+  if (!found) save->agreed = tsr_call_digest(&c);
   return tsr_load_agree_on(&c, found);
 }

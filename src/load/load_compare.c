@@ -50,14 +50,14 @@ void tsr_selection_describe(const tsr_selection *o, tsr_text *out) {
 
 // ---- a load ----
 
-typedef struct load_asking {
+typedef struct load_compared {
   const tsr_load *load;
   tsr_selection selection;
-} load_asking;
+} load_compared;
 
 // The tensors in their order, then how they are chosen.
 static tsr_hash128 digest_tensor(void *context, int64_t item) {
-  load_asking *a = context;
+  load_compared *a = context;
   const tsr_load *load = a->load;
   if (item == load->count) return tsr_selection_digest(&a->selection);
   const int64_t number = load->order[item];
@@ -70,7 +70,7 @@ static tsr_hash128 digest_tensor(void *context, int64_t item) {
 }
 
 static void describe_tensor(void *context, int64_t item, tsr_text *out) {
-  const load_asking *a = context;
+  const load_compared *a = context;
   const tsr_load *load = a->load;
   if (item == load->count) {
     tsr_selection_describe(&a->selection, out);
@@ -85,7 +85,7 @@ static void describe_tensor(void *context, int64_t item, tsr_text *out) {
 
 tsr_status tsr_load_compare(tsr_load *load, tsr_status found) {
   const tsr_load_options *o = &load->options;
-  load_asking a = {.load = load, .selection = TSR_SELECTION_OF(o)};
+  load_compared a = {.load = load, .selection = TSR_SELECTION_OF(o)};
   tsr_call c = tsr_call_begin(load->comm, "load");
   tsr_call_describe(&c, "load of %lld tensors, %lld bytes, least_part %lld, max_memory %lld%s%s%s",
                     (long long)load->count, (long long)load->certificate.total_read,
@@ -93,6 +93,6 @@ tsr_status tsr_load_compare(tsr_load *load, tsr_status found) {
                     o->planned_only ? ", planned_only" : "",
                     o->replicas == TSR_REPLICAS_COMPARE ? ", compare replicas" : "");
   c.items = (tsr_call_items){load->count + 1, &a, digest_tensor, describe_tensor};
-  if (!found) load->asked = tsr_call_digest(&c);
+  if (!found) load->agreed = tsr_call_digest(&c);
   return tsr_load_agree_on(&c, found);
 }
