@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "inspect/elements.h"
 #include "inspect/inspect_internal.h"
+#include "inspect/verify_internal.h"
 #include "job/budget.h"
 #include "job/job_limits.h"
 #include "store/checkpoint.h"
@@ -12,6 +13,7 @@
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
+#include "tessera/tree.h"
 #include "view/tensor_hash.h"
 
 typedef struct survey {
@@ -101,5 +103,24 @@ tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t
                              s.workers.progress, look_at_block, &s);
   for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);
   deinit(&s);
+  return status;
+}
+
+// A survey that keeps nothing, of the tensors that have replicas.
+tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
+                                         const tsr_verify_options *options) {
+  tsr_verify_options read;
+  TSR_TRY(tsr_sized_read(tsr_verify_options, options, &read));
+  read.replicas = TSR_REPLICAS_COMPARE;
+  read.stats = read.hashes = false;
+  const size_t room = (size_t)tsr_tree_count(checkpoint->tree) + 1;
+  int64_t *tensors = malloc(sizeof *tensors * room), count = 0;
+  tsr_survey_row *rows = malloc(sizeof *rows * room);
+  tsr_status status = tensors && rows ? NULL : tsr_fail(NO_MEMORY, "a list of tensors");
+  for (int64_t i = 0; i < tsr_tree_count(checkpoint->tree) && !status; i++)
+    if (tsr_store_copied_bytes(checkpoint->store, i)) tensors[count++] = i;
+  if (!status) status = tsr_checkpoint_survey(checkpoint, tensors, count, &read, rows);
+  free(tensors);
+  free(rows);
   return status;
 }

@@ -116,6 +116,22 @@ TSR_MUST_USE tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, in
 
 // ---- sending (load_share.c) ----
 
+// Copies of several tensors or windows that ranks exchange in one call.
+typedef struct tsr_exchanges {
+  int count;
+  tsr_exchange *items;      // owned
+  tsr_copy_vector *copies;  // owned: of each
+  tsr_lists *lists;         // owned: buffers of each
+} tsr_exchanges;
+// Room for `most`. Deinit also after a failure.
+TSR_MUST_USE tsr_status tsr_exchanges_init(tsr_exchanges *exchanges, int64_t most);
+void tsr_exchanges_deinit(tsr_exchanges *exchanges);
+// One more, without copies and buffers, which the caller fills in.
+TSR_MUST_USE tsr_status tsr_exchanges_add(tsr_exchanges *exchanges, const tsr_comm *comm, int bits,
+                                          tsr_copy_vector **out_copies, tsr_lists **out_lists);
+// Collective, on lists that ranks have agreed on.
+TSR_MUST_USE tsr_status tsr_exchanges_run(tsr_exchanges *exchanges, tsr_comm *comm);
+
 // Adds the copies of a tensor that come from this rank or go to it.
 TSR_MUST_USE tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,
                                              tsr_copy_vector *out);

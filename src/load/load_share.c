@@ -165,56 +165,68 @@ tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,
 
 // ---- sending ----
 
-typedef struct sending {
-  int count;  // of tensors that move
-  tsr_exchange *parts;
-  tsr_copy_vector *copies;
-  tsr_lists *lists;
-} sending;
+tsr_status tsr_exchanges_init(tsr_exchanges *x, int64_t most) {
+  const size_t room = (size_t)most + 1;
+  *x = (tsr_exchanges){.items = calloc(room, sizeof *x->items),
+                       .copies = calloc(room, sizeof *x->copies),
+                       .lists = calloc(room, sizeof *x->lists)};
+  if (x->items && x->copies && x->lists) return NULL;
+  return tsr_fail(NO_MEMORY, "%lld exchanges", (long long)most);
+}
 
-static tsr_status prepare(const tsr_load *load, const tsr_load_tensor *t, tsr_copy_vector *copies,
-                          tsr_lists *lists, tsr_exchange *out) {
-  TSR_TRY(tsr_load_list_copies(load, t, copies));
-  TSR_TRY(tsr_lists_init(lists, load->comm));
+void tsr_exchanges_deinit(tsr_exchanges *x) {
+  for (int i = 0; i < x->count; i++) {
+    tsr_copy_vector_deinit(&x->copies[i]);
+    tsr_lists_deinit(&x->lists[i]);
+  }
+  free(x->items);
+  free(x->copies);
+  free(x->lists);
+}
+
+tsr_status tsr_exchanges_add(tsr_exchanges *x, const tsr_comm *comm, int bits,
+                             tsr_copy_vector **out_copies, tsr_lists **out_lists) {
+  const int at = x->count++;
+  x->items[at].bits = bits;
+  *out_copies = &x->copies[at];
+  *out_lists = &x->lists[at];
+  return tsr_lists_init(&x->lists[at], comm);
+}
+
+tsr_status tsr_exchanges_run(tsr_exchanges *x, tsr_comm *comm) {
+  for (int i = 0; i < x->count; i++)
+    x->items[i] = (tsr_exchange){.copies = x->copies[i].items,
+                                 .copy_count = x->copies[i].count,
+                                 .bits = x->items[i].bits,
+                                 .in = x->lists[i].in,
+                                 .out = x->lists[i].out};
+  return tsr_exchange_agreed(comm, x->items, x->count);
+}
+
+static tsr_status prepare(const tsr_load *load, const tsr_load_tensor *t, tsr_exchanges *x) {
+  tsr_copy_vector *copies = NULL;
+  tsr_lists *lists = NULL;
+  TSR_TRY(
+      tsr_exchanges_add(x, load->comm, tsr_dtype_info_of(t->view->dtype)->bits, &copies, &lists));
   for (int64_t i = 0; i < t->slot_count; i++) {
     const int64_t local = tsr_comm_local_index(load->comm, t->slots[i].device);
     lists->in[local] = lists->out[local] = t->slots[i].data;
   }
-  *out = (tsr_exchange){.copies = copies->items,
-                        .copy_count = copies->count,
-                        .bits = tsr_dtype_info_of(t->view->dtype)->bits,
-                        .in = lists->in,
-                        .out = lists->out};
-  return NULL;
+  return tsr_load_list_copies(load, t, copies);
 }
 
 static tsr_status prepare_all(const tsr_load *load, const int64_t *tensors, int64_t count,
-                              sending *s) {
-  s->parts = calloc((size_t)count + 1, sizeof *s->parts);
-  s->copies = calloc((size_t)count + 1, sizeof *s->copies);
-  s->lists = calloc((size_t)count + 1, sizeof *s->lists);
-  if (!s->parts || !s->copies || !s->lists)
-    return tsr_fail(NO_MEMORY, "%lld tensors", (long long)count);
-  for (int64_t i = 0; i < count; i++) {
-    const tsr_load_tensor *t = &load->tensors[tensors[i]];
-    const int next = s->count;
-    if (!t->moves) continue;
-    s->count++;
-    TSR_TRY(prepare(load, t, &s->copies[next], &s->lists[next], &s->parts[next]));
-  }
+                              tsr_exchanges *x) {
+  TSR_TRY(tsr_exchanges_init(x, count));
+  for (int64_t i = 0; i < count; i++)
+    if (load->tensors[tensors[i]].moves) TSR_TRY(prepare(load, &load->tensors[tensors[i]], x));
   return NULL;
 }
 
 tsr_status tsr_load_share(const tsr_load *load, const int64_t *tensors, int64_t count) {
-  sending s = {0};
-  tsr_status status = tsr_array_agree(load->comm, "load", prepare_all(load, tensors, count, &s));
-  if (!status && s.count) status = tsr_exchange_agreed(load->comm, s.parts, s.count);
-  for (int i = 0; i < s.count; i++) {
-    tsr_copy_vector_deinit(&s.copies[i]);
-    tsr_lists_deinit(&s.lists[i]);
-  }
-  free(s.parts);
-  free(s.copies);
-  free(s.lists);
+  tsr_exchanges x;
+  tsr_status status = tsr_array_agree(load->comm, "load", prepare_all(load, tensors, count, &x));
+  if (!status && x.count) status = tsr_exchanges_run(&x, load->comm);
+  tsr_exchanges_deinit(&x);
   return status;
 }

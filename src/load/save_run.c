@@ -48,44 +48,26 @@ static save_turn turn_of(const tsr_save *save, int rank, int64_t round) {
   return (save_turn){save->far + first, tsr_least(workers, end - first)};
 }
 
-typedef struct bringing {
-  int count;
-  tsr_exchange *parts;
-  tsr_copy_vector *copies;
-  tsr_lists *lists;
-} bringing;
-
-static tsr_status prepare(const tsr_save *save, int64_t window, char *stage, bringing *b) {
+static tsr_status prepare(const tsr_save *save, int64_t window, char *stage, tsr_exchanges *x) {
   const tsr_window w = tsr_transform_window(save->t, window);
   const tsr_array *array = tsr_save_array(save, &w);
   const int64_t target = tsr_comm_first_device(save->comm, save->writers[window]);
-  const int64_t local = tsr_comm_local_index(save->comm, target);
-  const int at = b->count++;
-  TSR_TRY(tsr_lists_init(&b->lists[at], save->comm));
-  TSR_TRY(tsr_save_list_copies(save, window, &b->copies[at]));
+  tsr_copy_vector *copies = NULL;
+  tsr_lists *lists = NULL;
+  TSR_TRY(tsr_exchanges_add(x, save->comm, array->bits, &copies, &lists));
   for (int64_t i = 0; i < array->slot_count; i++)
-    b->lists[at].in[tsr_comm_local_index(save->comm, array->slots[i].device)] =
-        array->slots[i].data;
-  if (stage) b->lists[at].out[local] = stage;
-  b->parts[at] = (tsr_exchange){.copies = b->copies[at].items,
-                                .copy_count = b->copies[at].count,
-                                .bits = array->bits,
-                                .in = b->lists[at].in,
-                                .out = b->lists[at].out};
-  return NULL;
+    lists->in[tsr_comm_local_index(save->comm, array->slots[i].device)] = array->slots[i].data;
+  if (stage) lists->out[tsr_comm_local_index(save->comm, target)] = stage;
+  return tsr_save_list_copies(save, window, copies);
 }
 
 // Every rank lists the windows of all, in the same order.
-static tsr_status prepare_all(tsr_save *save, int64_t round, bringing *b) {
+static tsr_status prepare_all(tsr_save *save, int64_t round, tsr_exchanges *x) {
   const int ranks = tsr_comm_rank_count(save->comm), me = tsr_comm_rank(save->comm);
   int64_t count = 0;
   bool same = false;
   for (int r = 0; r < ranks; r++) count += turn_of(save, r, round).count;
-  b->parts = calloc((size_t)count + 1, sizeof *b->parts);
-  b->copies = calloc((size_t)count + 1, sizeof *b->copies);
-  b->lists = calloc((size_t)count + 1, sizeof *b->lists);
-  if (!b->parts || !b->copies || !b->lists)
-    return tsr_fail(NO_MEMORY, "%lld windows", (long long)count);
+  TSR_TRY(tsr_exchanges_init(x, count));
   for (int r = 0; r < ranks; r++) {
     const save_turn t = turn_of(save, r, round);
     for (int64_t i = 0; i < t.count; i++) {
@@ -93,23 +75,17 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, bringing *b) {
       const tsr_window w = tsr_transform_window(save->t, t.windows[i]);
       if (staged) staged->leaf = tsr_view_origin(save->t->source.views.items[w.tensor], &same);
       if (staged) staged->first = w.first;
-      TSR_TRY(prepare(save, t.windows[i], staged ? staged->data : NULL, b));
+      TSR_TRY(prepare(save, t.windows[i], staged ? staged->data : NULL, x));
     }
   }
   return NULL;
 }
 
 static tsr_status bring(tsr_save *save, int64_t round) {
-  bringing b = {0};
-  tsr_status status = agree(save, prepare_all(save, round, &b));
-  if (!status) status = tsr_exchange_agreed(save->comm, b.parts, b.count);
-  for (int i = 0; i < b.count; i++) {
-    tsr_copy_vector_deinit(&b.copies[i]);
-    tsr_lists_deinit(&b.lists[i]);
-  }
-  free(b.parts);
-  free(b.copies);
-  free(b.lists);
+  tsr_exchanges x;
+  tsr_status status = agree(save, prepare_all(save, round, &x));
+  if (!status) status = tsr_exchanges_run(&x, save->comm);
+  tsr_exchanges_deinit(&x);
   return status;
 }
 
@@ -158,10 +134,15 @@ static tsr_status do_rounds(tsr_save *save, tsr_transform_state *run) {
 
 // ---- digests ----
 
-// Those of other ranks' windows, to the rank that ends the files.
-static tsr_status list_digests(const tsr_save *save, tsr_copy_vector *out) {
+// Those of other ranks' windows, to the rank that finishes the files.
+static tsr_status list_digests(const tsr_save *save, tsr_exchanges *x) {
   const tsr_transform *t = save->t;
   const int me = tsr_comm_rank(save->comm);
+  tsr_copy_vector *copies = NULL;
+  tsr_lists *lists = NULL;
+  TSR_TRY(tsr_exchanges_init(x, 1));
+  TSR_TRY(tsr_exchanges_add(x, save->comm, 64, &copies, &lists));
+  if (tsr_comm_local_count(save->comm)) lists->in[0] = lists->out[0] = t->blocks;
   for (int64_t i = 0; i < t->certificate.windows; i++) {
     const tsr_window w = tsr_transform_window(t, i);
     const tsr_block_range blocks = tsr_transform_blocks(t, &w);
@@ -172,29 +153,17 @@ static tsr_status list_digests(const tsr_save *save, tsr_copy_vector *out) {
                            .from = 2 * blocks.first,
                            .to = 2 * blocks.first,
                            .length = INT64_C(2) * blocks.count};
-    TSR_TRY(tsr_copy_vector_add(out, &copy));
+    TSR_TRY(tsr_copy_vector_add(copies, &copy));
   }
   return NULL;
 }
 
 static tsr_status gather_digests(const tsr_save *save) {
-  tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
-  tsr_lists lists = {0};
+  tsr_exchanges x;
   if (!save->t->blocks || tsr_comm_rank_count(save->comm) == 1) return NULL;
-  tsr_status status = tsr_lists_init(&lists, save->comm);
-  if (!status) status = list_digests(save, &copies);
-  status = agree(save, status);
-  if (!status) {
-    if (tsr_comm_local_count(save->comm)) lists.in[0] = lists.out[0] = save->t->blocks;
-    const tsr_exchange part = {.copies = copies.items,
-                               .copy_count = copies.count,
-                               .bits = 64,
-                               .in = lists.in,
-                               .out = lists.out};
-    status = tsr_exchange_agreed(save->comm, &part, 1);
-  }
-  tsr_copy_vector_deinit(&copies);
-  tsr_lists_deinit(&lists);
+  tsr_status status = agree(save, list_digests(save, &x));
+  if (!status) status = tsr_exchanges_run(&x, save->comm);
+  tsr_exchanges_deinit(&x);
   return status;
 }
 

@@ -19,7 +19,6 @@
 enum { UNSEEN, TAKEN, SEEN, RESTORED, TAKEN_AGAIN };
 
 typedef struct source_tensor {
-  int64_t first_block;  // among those of all tensors
   atomic_llong left;    // blocks that are not seen yet
   atomic_bool touched;  // something of it was read
 } source_tensor;
@@ -28,6 +27,7 @@ struct tsr_source_hashes {
   const tsr_checkpoint *source;
   int64_t count, block_count;
   source_tensor *tensors;  // owned
+  int64_t *first_block;    // owned: of each tensor, and one past the last
   tsr_hash128 *blocks;     // owned
   atomic_uchar *seen;      // owned: of each block
   pthread_mutex_t lock;    // of the list below
@@ -45,40 +45,40 @@ static tsr_view view_of(const tsr_checkpoint *source, int64_t tensor) {
                     .elements = tsr_tensor_elements(t)};
 }
 
-static int64_t count_blocks(const tsr_checkpoint *source) {
-  int64_t blocks = 0;
-  for (int64_t i = 0; i < tsr_tree_count(source->tree); i++) {
-    const tsr_view view = view_of(source, i);
-    blocks += tsr_block_count(&view);
-  }
-  return blocks;
+static int64_t count_blocks(const tsr_checkpoint *source, int64_t tensor) {
+  const tsr_view view = view_of(source, tensor);
+  return tsr_block_count(&view);
 }
 
 int64_t tsr_source_hashes_memory(const tsr_checkpoint *source) {
-  const int64_t count = tsr_tree_count(source->tree), blocks = count_blocks(source);
-  const int64_t lines = (count + 256) * 96;
+  const int64_t count = tsr_tree_count(source->tree), lines = (count + 256) * 96;
+  const int64_t tensor = (int64_t)(sizeof(source_tensor) + sizeof(int64_t));
   const int64_t block = (int64_t)(sizeof(tsr_hash128) + sizeof(int64_t) + 1);
-  return source->hashes ? count * (int64_t)sizeof(source_tensor) + blocks * block + lines : 0;
+  int64_t blocks = 0;
+  for (int64_t i = 0; i < count; i++) blocks += count_blocks(source, i);
+  return source->hashes ? count * tensor + blocks * block + lines : 0;
 }
 
 // ---- life ----
 
 void tsr_source_hashes_clear(tsr_source_hashes *hashes) {
-  int64_t first = 0;
   for (int64_t i = 0; i < hashes->count; i++) {
-    const tsr_view view = view_of(hashes->source, i);
-    const int64_t blocks = tsr_block_count(&view);
-    hashes->tensors[i].first_block = first;
+    const int64_t blocks = hashes->first_block[i + 1] - hashes->first_block[i];
     atomic_init(&hashes->tensors[i].left, blocks);
     atomic_init(&hashes->tensors[i].touched, false);
-    first += blocks;
   }
   for (int64_t i = 0; i < hashes->block_count; i++) atomic_init(&hashes->seen[i], UNSEEN);
   hashes->fresh_count = 0;
 }
 
 static tsr_status make_tables(tsr_source_hashes *h) {
-  const size_t count = (size_t)h->count + 1, blocks = (size_t)h->block_count + 1;
+  const size_t count = (size_t)h->count + 1;
+  h->first_block = calloc(count, sizeof *h->first_block);
+  if (!h->first_block) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)h->count);
+  for (int64_t i = 0; i < h->count; i++)
+    h->first_block[i + 1] = h->first_block[i] + count_blocks(h->source, i);
+  h->block_count = h->first_block[h->count];
+  const size_t blocks = (size_t)h->block_count + 1;
   h->tensors = malloc(sizeof *h->tensors * count);
   h->blocks = malloc(sizeof *h->blocks * blocks);
   h->seen = malloc(sizeof *h->seen * blocks);
@@ -94,8 +94,7 @@ tsr_status tsr_source_hashes_create(const tsr_checkpoint *source, tsr_source_has
   if (!source->hashes) return NULL;
   tsr_source_hashes *h = calloc(1, sizeof *h);
   if (!h) return tsr_fail(NO_MEMORY, "hashes of a source");
-  *h = (tsr_source_hashes){
-      .source = source, .count = tsr_tree_count(source->tree), .block_count = count_blocks(source)};
+  *h = (tsr_source_hashes){.source = source, .count = tsr_tree_count(source->tree)};
   if (pthread_mutex_init(&h->lock, NULL)) {
     free(h);
     return tsr_fail(NO_MEMORY, "a lock");
@@ -112,6 +111,7 @@ void tsr_source_hashes_destroy(tsr_source_hashes *hashes) {
   if (!hashes) return;
   pthread_mutex_destroy(&hashes->lock);
   free(hashes->tensors);
+  free(hashes->first_block);
   free(hashes->blocks);
   free(hashes->seen);
   free(hashes->fresh);
@@ -142,7 +142,7 @@ static tsr_status say_damaged(const tsr_source_hashes *h, int64_t tensor, tsr_ha
 // With all of its blocks seen.
 static tsr_status compare(const tsr_source_hashes *h, int64_t tensor) {
   const tsr_view view = view_of(h->source, tensor);
-  const tsr_hash128 found = tsr_blocks_hash(&view, h->blocks + h->tensors[tensor].first_block);
+  const tsr_hash128 found = tsr_blocks_hash(&view, h->blocks + h->first_block[tensor]);
   return tsr_hash128_equal(found, h->source->hashes[tensor]) ? NULL : say_damaged(h, tensor, found);
 }
 
@@ -163,7 +163,7 @@ static tsr_status compare_restored(tsr_source_hashes *h, int64_t tensor, int64_t
                                    tsr_hash128 hash) {
   const bool same = tsr_hash128_equal(h->blocks[block], hash);
   const tsr_dtype dtype = tsr_tree_at(h->source->tree, tensor)->dtype;
-  const int64_t first = (block - h->tensors[tensor].first_block) * tsr_block_elements(dtype);
+  const int64_t first = (block - h->first_block[tensor]) * tsr_block_elements(dtype);
   if (same) atomic_store_explicit(&h->seen[block], SEEN, memory_order_release);
   if (same) return NULL;
   return tsr_fail(SOURCE_DAMAGED,
@@ -196,8 +196,8 @@ tsr_status tsr_source_hashes_add(tsr_source_hashes *hashes, int64_t tensor, int6
     if (at + some > first + count) break;
     const char *start = (const char *)bytes + tsr_view_bytes(&view, at - first);
     if ((at - first) * tsr_dtype_info_of(view.dtype)->bits % 8) break;  // it begins within a byte
-    TSR_TRY(
-        add_block(hashes, tensor, t->first_block + at / block, start, tsr_view_bytes(&view, some)));
+    TSR_TRY(add_block(hashes, tensor, hashes->first_block[tensor] + at / block, start,
+                      tsr_view_bytes(&view, some)));
   }
   return NULL;
 }
@@ -208,7 +208,7 @@ tsr_dtype tsr_source_hashes_dtype(const tsr_source_hashes *hashes, int64_t tenso
 
 bool tsr_source_hashes_block(const tsr_source_hashes *hashes, int64_t tensor, int64_t block,
                              tsr_hash128 *out_hash) {
-  const int64_t at = hashes->tensors[tensor].first_block + block;
+  const int64_t at = hashes->first_block[tensor] + block;
   if (atomic_load_explicit(&hashes->seen[at], memory_order_acquire) != SEEN) return false;
   *out_hash = hashes->blocks[at];
   return true;
@@ -225,23 +225,10 @@ bool tsr_source_hashes_next(tsr_source_hashes *hashes, int64_t *out_block, tsr_h
   return any;
 }
 
-// The tensor that has a block.
-static int64_t find_tensor(const tsr_source_hashes *h, int64_t block) {
-  int64_t low = 0, high = h->count - 1;
-  while (low < high) {
-    const int64_t middle = low + (high - low + 1) / 2;
-    if (h->tensors[middle].first_block <= block)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
 tsr_status tsr_source_hashes_restore(tsr_source_hashes *hashes, int64_t block, tsr_hash128 hash) {
   if (block < 0 || block >= hashes->block_count) return NULL;
   if (!take_block(hashes, block, UNSEEN, TAKEN)) return NULL;
-  const int64_t tensor = find_tensor(hashes, block);
+  const int64_t tensor = tsr_owner_of(hashes->first_block, hashes->count, block);
   atomic_store(&hashes->tensors[tensor].touched, true);
   return set_block(hashes, tensor, block, hash, RESTORED);
 }
