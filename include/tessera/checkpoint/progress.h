@@ -1,5 +1,5 @@
-// Progress: how long jobs report how far they are, and how they are asked to stop. The options of
-// loads, saves, transforms and checks take a function that is called with a report now and then.
+// Progress: reports of long jobs, and the way to cancel them. The options of loads, saves,
+// transforms and checks take a function that receives the reports.
 //
 //   tsr_load_options options = TSR_LOAD_OPTIONS;
 //   options.progress = tsr_progress_bar;
@@ -22,11 +22,11 @@ typedef struct tsr_progress_report {
   bool finished;
 } tsr_progress_report;
 
-// Called now and then from the thread that started the job; false asks the job to stop.
+// Called from the thread that started the job; false cancels the job.
 typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
 
-// A receiver that draws a bar with rate and time left on a terminal, and nothing when `context` (a
-// FILE *) is not one. Jobs shorter than two seconds stay silent.
+// Draws a bar with rate and time left on `context`, a FILE *, if that is a terminal. Silent for
+// jobs shorter than two seconds.
 TSR_API TSR_NONNULL bool tsr_progress_bar(void *context, const tsr_progress_report *report);
 
 TSR_END_DECLS

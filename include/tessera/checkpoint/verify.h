@@ -1,8 +1,7 @@
-// Verify: whether two checkpoints hold the same tensors, however each of them is stored.
+// Verify: whether two checkpoints hold the same tensors, in any two formats and layouts.
 //
-// Tensors are compared as wholes, by name, element by element in row-major order: a file against a
-// folder, 8 ranks' files against 4 of our own. By default every byte of both is read, and every
-// stored copy; within the memory that is allowed, whatever the size of the model.
+// Whole tensors are compared by name, element by element in row-major order. By default every byte
+// of both checkpoints is read, replicas included, within the memory limit.
 //
 //   tsr_verification *result = NULL;
 //   TSR_TRY(tsr_checkpoint_verify(before, after, NULL, &result));
@@ -40,9 +39,8 @@ typedef enum tsr_verdict { TSR_VERDICTS(TSR_ENUMERATOR_) TSR_VERDICT_COUNT } tsr
 #undef TSR_ENUMERATOR_
 TSR_API const char *tsr_verdict_name(tsr_verdict verdict);  // "values_differ"
 
-// About a tensor's elements, as doubles; of complex ones, about their parts. Minimum, maximum and
-// mean are of those that are finite, NaN where there are none; so is the norm, the root of the sum
-// of their squares.
+// Statistics of a tensor's elements as doubles; a complex number counts as two. Minimum, maximum,
+// mean and 2-norm are of the finite elements, NaN if there are none.
 typedef struct tsr_tensor_stats {
   int64_t count, nans, infinities;
   double min, max, mean, norm;
@@ -50,49 +48,48 @@ typedef struct tsr_tensor_stats {
 
 typedef struct tsr_verify_options {
   size_t size;  // sizeof(tsr_verify_options)
-  // Compare what this makes of one checkpoint's tensors with the other: it must have been applied
-  // to the tree of the first, or where `mapped` is 1 to that of the second. The hashes that this
-  // checkpoint stores are not believed then. NULL = as they are.
+  // Applied to one checkpoint before the comparison: the first, or the second if `mapped` is 1. The
+  // stored hashes of that checkpoint are not used then. NULL = none.
   const tsr_mapping *map;
   int64_t mapped;
-  // Believe the hashes that a checkpoint stores: of tensors that have one in both, nothing is read
-  // unless they differ. Finds what was written differently, not what was damaged later.
+  // Compare stored hashes first and read only tensors whose hashes differ or are missing. Finds
+  // tensors that were written differently, not damage since.
   bool trust_hashes;
   tsr_replicas replicas;  // of both checkpoints; default: compare
-  // Equal is what differs by at most absolute + relative * |second|, compared as doubles; NaN
-  // equals NaN. Types may then differ, as they do after a cast.
+  // Elements are equal if they differ by at most absolute + relative * |second|, as doubles; NaN
+  // equals NaN. Dtypes may differ, as after a cast.
   bool tolerant;
   double absolute, relative;
-  bool hashes;                // give the hash of every tensor
-  bool stats;                 // give statistics of every tensor
-  int64_t max_memory;         // bytes that the process may take; 0 = 1 GiB
+  bool hashes;                // fill in the hash of every tensor
+  bool stats;                 // fill in statistics of every tensor
+  int64_t max_memory;         // bytes of the whole process; 0 = 1 GiB
   int jobs;                   // workers; 0 = one for each CPU
   tsr_progress_fn *progress;  // bytes read; NULL = none. False cancels: TSR_CAUSE_CANCELLED
   void *progress_context;
-  double progress_interval;  // seconds between two reports at least; 0 = 0.1
+  double progress_interval;  // least seconds between two reports; 0 = 0.1
 } tsr_verify_options;
 #define TSR_VERIFY_OPTIONS TSR_SIZED(tsr_verify_options)
 
-// One tensor. What was not asked for, or not looked at, is 0.
+// One tensor. Fields that were not requested or not computed are 0.
 typedef struct tsr_verify_row {
   const char *name;
   tsr_verdict verdict;
-  int64_t tensors[2];  // its place in each tree that is compared; -1 = not there
+  int64_t tensors[2];  // its index in each tree; -1 = not present
   bool hashed[2];
   tsr_hash128 hashes[2];
-  int64_t differing;          // elements that do
-  int64_t first;              // of these, counted in row-major order; -1 = none
+  int64_t differing;          // number of elements that differ
+  int64_t first;              // row-major index of the first; -1 = none
   const char *values[2];      // of that element, as text; NULL = none
-  double absolute, relative;  // the largest errors; where both are finite numbers
+  double absolute, relative;  // the largest errors among finite numbers
   tsr_tensor_stats stats[2];
   const char *message;  // about replicas that differ; NULL = none
 } tsr_verify_row;
 
-// One owner. Not changed after tsr_checkpoint_verify: any threads may look at it.
+// One owner. Immutable, so any thread may read it.
 typedef struct tsr_verification tsr_verification;
 
-// Compares them. Rows come in the order of the first checkpoint, then those that only the second
-// has. Fails when something cannot be read; differences are no failure.
+// Rows come in the order of the first checkpoint, then tensors of the second only. Differences are
+// not a failure; a read error is.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
     tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoint *second,
                           const tsr_verify_options *options, tsr_verification **out_verification);
@@ -101,8 +98,7 @@ TSR_API TSR_NONNULL bool tsr_verification_equal(const tsr_verification *verifica
 TSR_API TSR_NONNULL int64_t tsr_verification_count(const tsr_verification *verification);
 TSR_API TSR_NONNULL const tsr_verify_row *tsr_verification_at(const tsr_verification *verification,
                                                               int64_t row);
-// One line of what is different: `"w": the values differ: 3 of 48 elements, first at (0, 5): 1.0
-// and 2.0`.
+// One line: `"w": the values differ: 3 of 48 elements, first at (0, 5): 1.0 and 2.0`.
 TSR_API TSR_NONNULL void tsr_verification_print_row(const tsr_verification *verification,
                                                     int64_t row, tsr_text *out);
 
