@@ -48,9 +48,8 @@ typedef struct tsr_save_options {
   bool no_companions, allow_overflow;
   const tsr_metadata *metadata;  // for every safetensors file; copied
   int64_t metadata_count;
-  int64_t max_memory;  // bytes of this process, without the arrays and the comm; 0 = 1 GiB
-  int64_t
-      max_file_size;  // bytes, for formats with several files; a larger tensor exceeds it; 0 = 5 GB
+  int64_t max_memory;         // bytes of this process, without the arrays and the comm; 0 = 1 GiB
+  int64_t max_file_size;      // bytes, unless one tensor is larger; 0 = 5 GB
   tsr_existing existing;      // not RESUME: the arrays of a killed job are gone
   bool no_sync;               // do not wait for the disk: faster, but a crash may lose the result
   tsr_progress_fn *progress;  // bytes written by this rank; NULL = none. False cancels on all ranks

@@ -68,10 +68,9 @@ typedef struct tsr_transform_options {
   // (tsr_convert of tessera/engine/kernels.h) and is counted in the report. Otherwise it fails the
   // job with cast_overflow; that job can be resumed with this option.
   bool allow_overflow;
-  int64_t max_memory;  // bytes of the whole process; 0 = 1 GiB
-  int64_t
-      max_file_size;  // bytes, for formats with several files; a larger tensor exceeds it; 0 = 5 GB
-  int jobs;           // workers; 0 = one for each CPU
+  int64_t max_memory;     // bytes of the whole process; 0 = 1 GiB
+  int64_t max_file_size;  // bytes, unless one tensor is larger; 0 = 5 GB
+  int jobs;               // workers; 0 = one for each CPU
   tsr_existing existing;
   tsr_replicas replicas;  // of the source; default: compare
   // Do not compare what is read with the hashes in a Tessera folder. Otherwise every tensor that is
