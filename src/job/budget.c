@@ -1,6 +1,6 @@
-// Tables grow with the number of tensors, of their parts and with their names. Counting each
-// allocation of every room would be exact and unreadable: here are bytes for one of each kind, as
-// they were measured on models of 100,000 tensors and rounded up, what malloc adds included.
+// Tables grow with the tensors, their shards and their names. Counting every allocation would be
+// exact and unreadable. These are bytes for one of each kind, measured on models of 100,000 tensors
+// and rounded up, overhead of malloc included.
 #include "job/budget.h"
 
 #include <string.h>
@@ -24,15 +24,15 @@ enum {
   SOURCE_FILE = 512,
   INDEX_SHARD = 128,   // of each shard of a dimension, in a box index
   VIEW = 480,          // with its box index, of a tensor that is not cut
-  CAST = 360,          // besides what is cast
+  CAST = 360,          // besides the view that is cast
   MAPPED = 600,        // besides its view
-  MAPPED_PIECE = 96,   // of what it is made of
+  MAPPED_PIECE = 96,   // of its pieces
   TARGET_WHOLE = 440,  // windows and hashes too
   TARGET_CUT = 1200,
   TARGET_PART = 64,
   TARGET_FILE = 1024,
   HEADER = 48,  // besides the name, in a file
-  NAMES = 4     // times that the name of a source's tensor, or of one that is written, is kept
+  NAMES = 4     // copies kept of each tensor name, on both sides
 };
 
 // Of box indices that views keep. VIEW covers those of tensors that are not cut.
@@ -81,7 +81,7 @@ int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint) {
   return checkpoint->store->count * VIEW;
 }
 
-// A file for each rank holds a part of every tensor, and a header that names it.
+// A file for each rank holds a shard of every tensor, and its name in the header.
 int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
                                 int64_t ranks) {
   const int64_t count = checkpoint->store->count;

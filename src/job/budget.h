@@ -7,19 +7,19 @@
 #include "tessera/checkpoint/open.h"
 #include "view/view.h"
 
-// Bytes of tables, at the job's peak: what holds for every model is in tests/memory. Of a
-// checkpoint that is open, of views of it, and of a destination (whose index may not be made yet).
+// Bytes of tables at the peak of a job (measured by tests/memory): of an open checkpoint, of views
+// of it, and of a destination, whose index may not be made yet.
 int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint);
 int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map);
 int64_t tsr_budget_target(const tsr_target *target);
 
-// The same of what is not made yet, and at least: views of all its tensors, and a destination of
-// all of them, for `ranks` devices where it is cut (0 = it is not).
+// Lower bounds before they are made: views of all tensors, and a destination of all tensors, for
+// `ranks` devices if it is cut (0 = it is not).
 int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint);
 int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
                                 int64_t ranks);
-// Workers for reading a checkpoint, of those wanted: a packed member is unpacked from its start,
-// and workers that take turns on one would begin anew each time. One goes through it in order.
+// `jobs`, or 1 for a checkpoint with compressed members: these are decompressed from the start, and
+// workers that take turns would start over each time.
 int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs);
 
 #endif

@@ -12,8 +12,7 @@ tsr_block_range tsr_transform_blocks(const tsr_transform *t, const tsr_window *w
                            (int)((w->count + block - 1) / block)};
 }
 
-// The stored tensor that a view is, element for element, and whose blocks are hashed as they are
-// read; -1 = none.
+// The stored tensor that equals a view and whose blocks are hashed as they are read; -1 = none.
 static int64_t find_hashed(const tsr_transform *t, const tsr_view *view) {
   if (t->target->format->digest != tsr_block_hash) return -1;
   const int64_t origin = tsr_job_source_hashed(&t->source, view);

@@ -1,3 +1,4 @@
+// Extras are found when a job is decided and copied when all tensors are written.
 #include "job/extras.h"
 
 #include <dirent.h>
@@ -20,7 +21,7 @@ enum { CHUNK = 1 << 18 };
 
 // ---- which ----
 
-// Weights of this format and of others that lie beside it, and what says where they are.
+// Weights and indices of this format and of others.
 static bool is_weights(const char *name) {
   static const char *const ends[] = {".index.json", ".bin",     ".pt",   ".pth", ".ckpt",
                                      ".gguf",       ".msgpack", ".onnx", ".h5",  ".journal"};
@@ -30,11 +31,11 @@ static bool is_weights(const char *name) {
   return false;
 }
 
-// A folder, or that of an index; NULL = a file by itself, which nothing goes along with.
+// The folder itself, or that of an index; NULL for a single file, which has no extras.
 static tsr_status find_folder(const char *path, char **out_folder) {
   const char *slash = strrchr(path, '/');
   struct stat info;
-  if (stat(path, &info)) return tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+  if (stat(path, &info)) return tsr_fail(IO, "%s: cannot stat it: %s", path, strerror(errno));
   const bool folder = S_ISDIR(info.st_mode);
   *out_folder = NULL;
   if (!folder && !tsr_ends_with(path, ".json")) return NULL;
@@ -66,16 +67,15 @@ static tsr_status join(const char *folder, const char *name, char *out) {
   return tsr_fail(TOO_LARGE, "%s/%s: the path is longer than %d bytes", folder, name, PATH_MAX);
 }
 
-// Links to nothing stay behind, as folders and large files do. What cannot be read is better known
-// now than when all tensors are written.
+// Dangling links, folders and large files are left out. The file is opened, so that an unreadable
+// one fails now and not after all tensors are written.
 static tsr_status consider(tsr_extras *extras, const char *name) {
   char path[PATH_MAX];
   struct stat info;
   int fd = -1;
   TSR_TRY(join(extras->folder, name, path));
   if (stat(path, &info))
-    return errno == ENOENT ? NULL
-                           : tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+    return errno == ENOENT ? NULL : tsr_fail(IO, "%s: cannot stat it: %s", path, strerror(errno));
   const bool small = S_ISREG(info.st_mode) && info.st_size <= most_bytes;
   if (!small) return NULL;
   TSR_TRY(tsr_io_open(path, &fd));

@@ -1,5 +1,5 @@
-// What lies in a model's folder besides its tensors and belongs to it: config.json, the tokenizer's
-// files, a licence. Copied along, so that the result can be used as the source was.
+// Extras: the small files of a model's folder that are not weights, such as config.json, tokenizer
+// and licence. They are copied, so that the result can be used as the source was.
 #ifndef TESSERA_JOB_EXTRAS_H
 #define TESSERA_JOB_EXTRAS_H
 
@@ -21,8 +21,8 @@ typedef struct tsr_extras {
   int64_t count, capacity;
 } tsr_extras;
 
-// Those of a checkpoint in a folder: files directly in it that are neither hidden nor weights or
-// their index in any format, and of at most 64 MiB.
+// The files directly in the folder of a checkpoint, of at most 64 MiB, that are not hidden, not
+// weights and not an index of any format.
 TSR_MUST_USE tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras);
 void tsr_extras_deinit(tsr_extras *extras);
 int64_t tsr_extras_bytes(const tsr_extras *extras);

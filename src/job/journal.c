@@ -1,3 +1,5 @@
+// Lines are collected in memory and written by a flush, after the files they speak of. Reading
+// stops at the first line whose checksum is wrong.
 #include "job/journal.h"
 
 #include <errno.h>
@@ -21,20 +23,20 @@ enum { CHECK = 17, MOST_LINE = TSR_JOURNAL_BLOCKS * 33 + 128 };
 struct tsr_journal {
   char *path;  // owned
   int fd;
-  int64_t end;  // of what is in the file and counts
+  int64_t end;  // of the valid lines in the file
   tsr_text pending;
 };
 
 // ---- lines ----
 
-// Ends the line that began at `start` with its check.
+// Ends the line that began at `start` with its checksum.
 static void end_line(tsr_text *out, size_t start) {
   if (out->failed) return;
   const uint64_t check = tsr_hash64(out->data + start, out->length - start, 0);
   tsr_text_addf(out, " %016" PRIx64 "\n", check);
 }
 
-// Copies a line without its check to `out`; false if it was not written whole.
+// Copies a line without its checksum to `out`; false if that is wrong.
 static bool check_line(const char *line, size_t length, char *out) {
   char digits[CHECK];
   if (length < CHECK || length >= MOST_LINE) return false;
@@ -54,7 +56,7 @@ static bool parse_hash(const char *text, tsr_hash128 *out_hash) {
   return !status;
 }
 
-// "c 1234 1700000000 500000000": all is written, to what has this mark.
+// "c 1234 1700000000 500000000": all is written, to the file or folder with this mark.
 static bool parse_mark(const char *line, tsr_mark *out_mark) {
   return sscanf(line, "c %" SCNu64 " %" SCNd64 " %" SCNd64, &out_mark->inode, &out_mark->seconds,
                 &out_mark->nanoseconds) == 3;
@@ -89,7 +91,7 @@ typedef struct journal_reader {
   tsr_journal_state *state;
 } journal_reader;
 
-// Whether the line is one; then what it tells is told.
+// Takes in one line; `*out_known` is false for one that is not of a journal.
 static tsr_status take_line(const journal_reader *r, const char *line, bool *out_known) {
   tsr_hash128 hashes[TSR_JOURNAL_BLOCKS];
   int64_t first = 0;
@@ -106,7 +108,7 @@ static tsr_status take_line(const journal_reader *r, const char *line, bool *out
   return NULL;
 }
 
-// Up to the first line that is not whole; gives where it starts.
+// Reads up to the first invalid line; gives where it starts.
 static tsr_status read_lines(const journal_reader *r, const char *bytes, size_t length,
                              size_t *out_end) {
   char line[MOST_LINE];
@@ -147,9 +149,10 @@ tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job, tsr_journal_f
   size_t length = 0, end = 0;
   TSR_TRY(tsr_journal_look(journal->path, out_state));
   if (out_state->foreign || (out_state->begun && !tsr_hash128_equal(out_state->job, job)))
-    return tsr_fail(JOURNAL_MISMATCH,
-                    "%s: it is of another job: the source, the plan or the options have changed",
-                    journal->path);
+    return tsr_fail(
+        JOURNAL_MISMATCH,
+        "%s: it belongs to another job: the source, the plan or the options have changed",
+        journal->path);
   *out_state = (tsr_journal_state){0};
   TSR_TRY(tsr_file_read(journal->path, &bytes, &length));
   const journal_reader r = {.found = found, .context = context, .state = out_state};
@@ -162,13 +165,13 @@ tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job, tsr_journal_f
 
 // ---- life ----
 
-// Another job that is done removes its journal: then the file that was locked is not the one that
-// is found there.
-static tsr_status check_still_there(int fd, const char *path, bool *out_same) {
+// Another job may have finished and removed its journal: then the locked file is not the one at the
+// path.
+static tsr_status check_same_file(int fd, const char *path, bool *out_same) {
   struct stat here, there;
   const bool found = !stat(path, &there);
   if ((!found && errno != ENOENT) || fstat(fd, &here))
-    return tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
+    return tsr_fail(IO, "%s: cannot stat it: %s", path, strerror(errno));
   *out_same = found && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
   return NULL;
 }
@@ -183,8 +186,8 @@ static tsr_status lock(tsr_journal *journal) {
     } while (result && errno == EINTR);
     // Some file systems have no locks, and work without.
     if (result && errno == EWOULDBLOCK)
-      return tsr_fail(ALREADY_THERE, "%s: another job is at work on it", journal->path);
-    TSR_TRY(check_still_there(journal->fd, journal->path, &same));
+      return tsr_fail(ALREADY_THERE, "%s: another job has it open", journal->path);
+    TSR_TRY(check_same_file(journal->fd, journal->path, &same));
     if (same) break;
     tsr_status_free(tsr_io_close(journal->fd, journal->path));
     journal->fd = -1;

@@ -1,11 +1,10 @@
-// The journal of a transform: what of it is written, so that a job that was killed can go on.
+// The journal of a transform: which blocks are written, so that a killed job can be resumed.
 //
-// A text file, each of whose lines ends with a check. The first tells which job it is of, by a hash
-// of everything that decides about the result. Each further line is a run of blocks that are
-// written, with their hashes where those are kept, or the hash of a block of the source where that
-// carries hashes; the last one says that all is written and what
-// will take the destination's place. A line that was torn by the end of the job is ignored, and all
-// after it. Whoever has the journal open holds its lock: there is one job on a destination.
+// A text file whose lines end with a checksum. The first line identifies the job by a hash of
+// everything that decides the result. Each further line is a run of written blocks, with their
+// hashes if the format needs them, or the hash of a source block that was read. The last line says
+// that all is written and what will replace the destination. A torn line and all after it are
+// ignored. An open journal is locked: one job at a time writes to a destination.
 #ifndef TESSERA_JOB_JOURNAL_H
 #define TESSERA_JOB_JOURNAL_H
 
@@ -17,20 +16,20 @@
 
 typedef struct tsr_journal tsr_journal;
 
-enum { TSR_JOURNAL_BLOCKS = 64 };  // of one line at most
+enum { TSR_JOURNAL_BLOCKS = 64 };  // the most of one line
 
-// Blocks of the result that are written, and blocks of the source as they were read.
+// Blocks of the result, and blocks of the source.
 typedef enum tsr_journal_kind {
   TSR_JOURNAL_WRITTEN = 'w',
   TSR_JOURNAL_READ = 'r'
 } tsr_journal_kind;
 
-// Called for each run of blocks found in a journal.
+// Receives each run of blocks in a journal.
 typedef tsr_status tsr_journal_fn(void *context, tsr_journal_kind kind, int64_t first, int count,
                                   const tsr_hash128 *hashes, int hash_count);
 
-// A file or folder as it is known again under another name: its number could be that of another one
-// made later, but not with the time of its last change too.
+// Identifies a file or folder after a rename: inodes are reused, but not with the same time of the
+// last change.
 typedef struct tsr_mark {
   uint64_t inode;  // 0 = there is none
   int64_t seconds, nanoseconds;
@@ -40,29 +39,29 @@ static inline bool tsr_mark_equal(const tsr_mark *a, const tsr_mark *b) {
 }
 
 typedef struct tsr_journal_state {
-  bool foreign;  // the first line is whole, but not one of ours
-  bool other;    // and not one of another version either
-  bool begun;    // the first line is whole and ours; otherwise nothing below is known
+  bool foreign;  // there is a first line, but not of a journal of this version
+  bool other;    // it is not a journal of any version
+  bool begun;    // the first line is valid; otherwise nothing below is known
   bool replaces;
   tsr_hash128 job;
-  tsr_mark committed;  // what takes the destination's place, if it is ready for it
+  tsr_mark committed;  // what replaces the destination, once all is written
 } tsr_journal_state;
 
-// Looks at a journal that may be missing, or another's.
+// Reads the state of a file that may be missing, or no journal.
 TSR_MUST_USE tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state);
 
-// Opens it, or makes an empty one. Fails with already_there while another job has it open.
+// Opens or creates it. Fails with already_there while another job has it open.
 TSR_MUST_USE tsr_status tsr_journal_open(const char *path, tsr_journal **out_journal);
 TSR_MUST_USE tsr_status tsr_journal_close(tsr_journal *journal);  // NULL is fine
-// Closes it with the file gone.
+// Removes the file and closes it.
 TSR_MUST_USE tsr_status tsr_journal_remove(tsr_journal *journal);
 bool tsr_journal_is_empty(const tsr_journal *journal);
 
-// Tells what is there, and goes on after it. One of another job is refused with journal_mismatch.
+// Reads all lines; writing continues after them. Fails with journal_mismatch for another job.
 TSR_MUST_USE tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job,
                                          tsr_journal_fn *found, void *context,
                                          tsr_journal_state *out_state);
-// Throws away what is there.
+// Empties it.
 TSR_MUST_USE tsr_status tsr_journal_clear(tsr_journal *journal);
 // Writes the first line.
 TSR_MUST_USE tsr_status tsr_journal_begin(tsr_journal *journal, tsr_hash128 job, bool replaces,

@@ -1,3 +1,5 @@
+// Files are judged by name. A single file whose name says nothing is opened: it may be a checkpoint
+// all the same.
 #include "job/replaceable.h"
 
 #include <dirent.h>
@@ -20,8 +22,7 @@ enum { SHOWN = 3 };
 
 // ---- names ----
 
-// What usually lies beside them. Names that could be anybody's, as notes.txt or train.py, are not
-// among these.
+// Files that usually accompany them. Names a user may choose, such as notes.txt, are not listed.
 static const char *const companions[] = {"*config*.json",
                                          "*config*.yaml",
                                          "tokenizer*",
@@ -66,7 +67,7 @@ static bool is_extra(const tsr_extras *extras, const char *name) {
 
 typedef struct folder_contents {
   int64_t tensors, companions, others;
-  char names[SHOWN][NAME_MAX + 1];  // of the first others, in the order of the alphabet
+  char names[SHOWN][NAME_MAX + 1];  // of the first others, sorted
 } folder_contents;
 
 static void add_other(folder_contents *f, const char *name) {
@@ -78,7 +79,7 @@ static void add_other(folder_contents *f, const char *name) {
   snprintf(f->names[at], sizeof f->names[at], "%s", name);
 }
 
-// A folder in it is never part of a checkpoint that is written here.
+// A checkpoint has no folders in it.
 static tsr_status look_at(const char *folder, const char *name, const tsr_extras *extras,
                           folder_contents *f) {
   char path[PATH_MAX];
@@ -120,7 +121,7 @@ static tsr_status refuse(const char *folder, const folder_contents *f) {
     status = tsr_fail(
         ALREADY_THERE, "%s: replacing it would delete %s, %s; move that away, or write elsewhere",
         folder, tsr_text_string(&names),
-        f->tensors ? "which is no part of a checkpoint" : "and there is no checkpoint in it");
+        f->tensors ? "which does not belong to a checkpoint" : "and it holds no checkpoint");
   tsr_text_deinit(&names);
   return status;
 }
@@ -131,14 +132,13 @@ static tsr_status check_folder(const char *folder, const tsr_extras *extras) {
   if (f.others) return refuse(folder, &f);
   if (f.tensors || !f.companions) return NULL;
   return tsr_fail(ALREADY_THERE,
-                  "%s: it is not replaced, since there is no checkpoint in it; remove it first, or "
-                  "write elsewhere",
+                  "%s: it is not replaced, since it holds no checkpoint; remove it first, or write "
+                  "elsewhere",
                   folder);
 }
 
 // ---- what is there ----
 
-// By its name or, where that says nothing, by what is in it.
 static tsr_status check_file(const char *path) {
   const char *slash = strrchr(path, '/');
   tsr_checkpoint *checkpoint = NULL;
@@ -149,7 +149,7 @@ static tsr_status check_file(const char *path) {
   if (!status || code == TSR_CODE_IO || code == TSR_CODE_NO_MEMORY) return status;
   tsr_status_free(status);
   return tsr_fail(ALREADY_THERE,
-                  "%s: it is not replaced, since it is no checkpoint; remove it first, or write "
+                  "%s: it is not replaced, since it is not a checkpoint; remove it first, or write "
                   "elsewhere",
                   path);
 }
@@ -169,10 +169,11 @@ tsr_status tsr_replaceable_check_left(const char *partial, const char *journal) 
   bool there = false;
   TSR_TRY(tsr_journal_look(journal, &state));
   if (state.other)
-    return tsr_fail(ALREADY_THERE,
-                    "%s: it is no journal of an unfinished job, and its name is needed; move it "
-                    "away, or write elsewhere",
-                    journal);
+    return tsr_fail(
+        ALREADY_THERE,
+        "%s: it is not a journal of an unfinished job, but has the name of one; move it "
+        "away, or write elsewhere",
+        journal);
   TSR_TRY(tsr_io_look(journal, &there, &info));
   if (there) return NULL;
   return tsr_replaceable_check(partial, NULL);
@@ -180,7 +181,7 @@ tsr_status tsr_replaceable_check_left(const char *partial, const char *journal) 
 
 // ---- mount points ----
 
-// Kernels since 5.8 say so. Before, mounts of another file system are known by its number.
+// statx says so since Linux 5.8. Before, another file system has another device number.
 static bool is_mount_point(const char *path, const char *parent) {
   struct statx about;
   struct stat own, above;

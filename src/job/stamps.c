@@ -11,8 +11,8 @@
 static tsr_status take(const char *path, tsr_stamp *out_stamp) {
   struct stat info;
   if (stat(path, &info)) {
-    if (errno != ENOENT) return tsr_fail(IO, "%s: cannot look at it: %s", path, strerror(errno));
-    return tsr_fail(SOURCE_CHANGED, "%s: it is no longer there", path);
+    if (errno != ENOENT) return tsr_fail(IO, "%s: cannot stat it: %s", path, strerror(errno));
+    return tsr_fail(SOURCE_CHANGED, "%s: it no longer exists", path);
   }
   *out_stamp = (tsr_stamp){info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
   return NULL;

@@ -1,7 +1,7 @@
-// A transform is a list of windows: runs of elements of one tensor, in its row-major order. A
-// worker takes a window, reads it from wherever its elements lie, and writes it to wherever they
-// go. Windows are whole blocks of the logical hash and do not depend on each other, so that any
-// order will do and a journal of those that are done is all that is needed to go on.
+// A transform is a list of windows: runs of elements of one tensor in row-major order. A worker
+// takes a window, reads it from the source and writes it to the destination. Windows are whole
+// blocks of the logical hash and independent of each other, so a journal of finished windows is all
+// that resuming needs.
 #include "job/transform.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int blocks_together(const tsr_transform *t, const tsr_view *view) {
   return blocks > TSR_JOURNAL_BLOCKS ? 1 : (int)blocks;  // of 6 bits: they never meet
 }
 
-// The least memory that any window of any tensor needs, of so many blocks.
+// Memory of the smallest windows, of the tensor that needs most.
 static int64_t least_memory(const tsr_transform *t, bool together) {
   int64_t least = store_memory;
   for (int64_t i = 0; i < t->source.views.count; i++) {
@@ -60,8 +60,8 @@ static int64_t least_memory(const tsr_transform *t, bool together) {
   return least;
 }
 
-// Of each block whether it is done, and its hash. Lines of the journal wait until a GiB is written,
-// and each is of a tensor's end or of a whole block.
+// A flag and a hash for each block, and the journal's lines, which wait until a GiB is written: at
+// most one for each block, and one for each tensor's end.
 static int64_t memory_of_blocks(const tsr_transform *t) {
   const int64_t lines = t->source.views.count + 256;
   int64_t blocks = 0;
@@ -76,7 +76,7 @@ static tsr_status choose_workers(tsr_transform *t) {
   const tsr_job_limits limits =
       TSR_JOB_LIMITS_OF(&t->options, t->source.one_worker ? 1 : t->options.jobs);
   tsr_budget budget;
-  // Rather fewer workers than a source that is not checked; rather that than none.
+  // Prefer fewer workers to a source that is not compared, and that to failing.
   tsr_status status = tsr_budget_init(&budget, &limits, tables, least_memory(t, true));
   if (tsr_status_cause(status) == TSR_CAUSE_DOES_NOT_FIT) {
     tsr_status_free(status);
@@ -89,8 +89,8 @@ static tsr_status choose_workers(tsr_transform *t) {
   return NULL;
 }
 
-// Before there are views of the source and a destination: what these take at least. Of a choice of
-// tensors, or what a map makes of them, nothing is known yet.
+// Checks lower bounds before views and a destination are made. With patterns or a map, the size of
+// the destination is not known yet.
 static tsr_status check_memory(const tsr_transform_options *options, const tsr_checkpoint *source) {
   const tsr_job_limits limits = TSR_JOB_LIMITS_OF(options, options->jobs);
   const int64_t ranks = options->plan ? tsr_mesh_device_count(tsr_plan_mesh(options->plan)) : 0;
@@ -227,7 +227,7 @@ static tsr_status check_disk(const tsr_transform *t) {
                   (long long)needed, (long long)c->bytes_free);
 }
 
-// ---- which job it is ----
+// ---- identity ----
 
 static tsr_status hash_job(tsr_transform *t) {
   tsr_text text = TSR_TEXT_EMPTY;
@@ -313,7 +313,7 @@ tsr_status tsr_transform_of(tsr_job_source *source, const char *path,
 
 void tsr_transform_destroy(tsr_transform *transform) {
   if (!transform) return;
-  tsr_status_free(tsr_target_close(transform->target));  // a run closes it and says what it says
+  tsr_status_free(tsr_target_close(transform->target));  // the run has reported errors
   tsr_work_deinit(&transform->work);
   tsr_extras_deinit(&transform->extras);
   tsr_job_source_deinit(&transform->source);

@@ -38,10 +38,10 @@ TSR_MUST_USE tsr_status tsr_transform_of(tsr_job_source *source, const char *pat
                                          const tsr_transform_options *options,
                                          tsr_transform **out_transform);
 
-// What is worth saying once it is done (transform_report.c).
+// After the run (transform_report.c).
 TSR_MUST_USE tsr_status tsr_transform_make_report(tsr_transform *transform, bool resumed);
 
-// A run of elements of one tensor: whole blocks, but for the tensor's end.
+// A run of elements of one tensor: whole blocks, except at the end of the tensor.
 typedef struct tsr_window {
   int64_t tensor, first, count;
 } tsr_window;
@@ -55,7 +55,7 @@ typedef struct tsr_block_range {
 } tsr_block_range;
 // The blocks of a window, among those of all tensors.
 tsr_block_range tsr_transform_blocks(const tsr_transform *transform, const tsr_window *window);
-// Of each block of a window, where the format wants them.
+// Digests each block of a window, if the format needs them.
 void tsr_transform_digest(const tsr_transform *transform, const tsr_window *window,
                           const char *buffer);
 

@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/checkpoint/transform.h beside what is public.
+// Functions on transforms that are not public.
 #ifndef TESSERA_JOB_TRANSFORM_INTERNAL_H
 #define TESSERA_JOB_TRANSFORM_INTERNAL_H
 
@@ -10,7 +10,7 @@
 // The files that will be written, relative to the destination.
 const char *tsr_transform_file_at(const tsr_transform *transform, int64_t file);
 int64_t tsr_transform_file_bytes(const tsr_transform *transform, int64_t file);
-// The file beside them that tells what they hold: a manifest, an index or a plan; NULL = none.
+// The file that describes them: a manifest, an index or a plan; NULL = none.
 const char *tsr_transform_index(const tsr_transform *transform, int64_t *out_bytes);
 const char *tsr_transform_extra_at(const tsr_transform *transform, int64_t extra);
 

@@ -1,11 +1,11 @@
-// What is worth saying about a transform that is done.
+// The report of a finished transform: overflows of casts, and tensors compared with hashes.
 #include <stdlib.h>
 #include <string.h>
 
 #include "job/transform.h"
 #include "tessera/checkpoint/transform.h"
 
-static int more_first(const void *left, const void *right) {
+static int by_losses(const void *left, const void *right) {
   const tsr_cast_loss *a = left, *b = right;
   if (a->elements != b->elements) return a->elements < b->elements ? 1 : -1;
   return strcmp(a->tensor, b->tensor);
@@ -25,7 +25,7 @@ static tsr_status find_losses(tsr_transform *t) {
     if (lost) t->losses[count++] = (tsr_cast_loss){t->source.views.items[i]->name, lost};
     report->lost_elements += lost;
   }
-  qsort(t->losses, (size_t)count, sizeof *t->losses, more_first);
+  qsort(t->losses, (size_t)count, sizeof *t->losses, by_losses);
   report->losses = t->losses;
   return NULL;
 }

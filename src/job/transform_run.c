@@ -1,14 +1,14 @@
-// Doing a transform. The order of its steps is what makes the result be there whole or not at all:
+// Running a transform. The order of steps makes the result appear whole or not at all:
 //
-//   1. the journal is made and locked, then the folder beside the destination; only when both are
-//      there does the journal get its first line: from then on the job can be resumed
-//   2. files get their size and headers, and windows are written; now and then files are brought to
-//      the disk, and then the journal is told what is in them
-//   3. with all windows written and the source unchanged, the index is; then the journal's last
-//      line says what will take the destination's place
-//   4. it does, in one step; what is left is removed, the journal last
+//   1. create and lock the journal, then create the folder beside the destination; then write the
+//      journal's first line: from now on the job can be resumed
+//   2. give files their size and headers, and write windows; at intervals sync the files, then add
+//      the written windows to the journal
+//   3. with all windows written and the source unchanged, write the index; then the journal's last
+//      line says what will replace the destination
+//   4. rename the result in one step; remove what is left, the journal last
 //
-// A job that is resumed finds out from the journal in which of these it was stopped.
+// A resumed job learns from the journal in which step it was stopped.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
 
-// Of two failures, the one that came first.
+// Keeps the first of two failures.
 static tsr_status first_of(tsr_status first, tsr_status second) {
   if (!first) return second;
   tsr_status_free(second);
@@ -63,8 +63,8 @@ static tsr_status make_tables(tsr_transform *t) {
 
 // ---- windows ----
 
-// What the journal says is written must be on the disk. After a sync that failed, the next one may
-// succeed though the data are lost: then nothing more goes into the journal.
+// Blocks in the journal must be on the disk. After a failed sync the next one may succeed although
+// data are lost, so nothing more goes into the journal.
 tsr_status tsr_transform_state_flush(tsr_transform_state *run) {
   const tsr_store *store = run->t->target->store;
   for (int i = 0; i < store->file_count && run->sync; i++) {
@@ -79,7 +79,7 @@ tsr_status tsr_transform_state_flush(tsr_transform_state *run) {
   return run->journal ? tsr_journal_flush(run->journal, run->sync) : NULL;
 }
 
-// What was read of the source, before what is written of it.
+// Source blocks go into the journal before the blocks written from them.
 static tsr_status add_read_blocks(tsr_transform_state *run) {
   tsr_source_hashes *hashes = run->t->source.hashes;
   int64_t block = 0;
@@ -89,7 +89,7 @@ static tsr_status add_read_blocks(tsr_transform_state *run) {
   return NULL;
 }
 
-// Arrays are gone with their process: what is written of them is nothing to go on with.
+// Arrays are gone with their process, so a save has no blocks in its journal.
 static tsr_status finish_window(tsr_transform_state *run, const tsr_window *w, int64_t bytes) {
   const tsr_block_range blocks = tsr_transform_blocks(run->t, w);
   const tsr_hash128 *hashes = run->t->blocks ? run->t->blocks + blocks.first : NULL;
@@ -135,7 +135,6 @@ static bool is_done(const tsr_transform *t, const tsr_window *w) {
   return !memchr(t->done + blocks.first, 0, (size_t)blocks.count);
 }
 
-// Windows to be written: those of a list, or all.
 typedef struct writing {
   tsr_transform_state *run;
   const int64_t *windows;
@@ -170,7 +169,7 @@ tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes) {
   return tsr_job_limits_report(&limits, "write", bytes, &run->progress);
 }
 
-// What the windows add up to: every element once, however often it is stored.
+// Each element once, although replicas may be stored.
 static int64_t total_bytes(const tsr_transform *t) {
   int64_t bytes = 0;
   for (int64_t i = 0; i < t->source.views.count; i++)
@@ -180,7 +179,7 @@ static int64_t total_bytes(const tsr_transform *t) {
 
 // ---- files ----
 
-// Files with their size and their headers; what a job before wrote of them stays.
+// Gives files their size and headers; windows of an earlier job stay.
 static tsr_status begin_files(const tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   const tsr_store *store = t->target->store;
@@ -213,8 +212,8 @@ static tsr_status write_index(const tsr_transform *t) {
   return status;
 }
 
-// Whether every file of the job is there with its size. Otherwise someone has been at them, or the
-// job was stopped before its first window: then nothing in the journal counts.
+// Whether every file exists with its size. Otherwise files were changed, or the job was stopped
+// before its first window: then the journal is void.
 static tsr_status find_files(const tsr_transform *t, bool *out_there) {
   *out_there = true;
   for (int i = 0; i < t->target->store->file_count && *out_there; i++) {
@@ -239,7 +238,6 @@ static tsr_status start_over(tsr_transform_state *run) {
   return tsr_journal_begin(run->journal, t->job, run->replaces, run->sync);
 }
 
-// Goes on with the job that was stopped, as far as it got.
 static tsr_status go_on(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   tsr_journal_state state;
@@ -249,7 +247,7 @@ static tsr_status go_on(tsr_transform_state *run) {
   run->replaces = state.replaces;
   TSR_TRY(tsr_work_is_done(&t->work, &state.committed, &run->finished));
   if (run->finished) return NULL;
-  // What was to take the destination's place must still be what lies beside it.
+  // The result must still be the one that the journal committed.
   TSR_TRY(tsr_work_mark(&t->work, &mark));
   const bool moved = state.committed.inode && mark.inode != state.committed.inode;
   if (state.begun && !moved) TSR_TRY(find_files(t, &there));
@@ -331,7 +329,7 @@ tsr_status tsr_transform_state_commit(tsr_transform_state *run) {
   return NULL;
 }
 
-// Without syncs there is no telling what a close that failed has lost.
+// Without syncs, a failed close may have lost any data.
 tsr_status tsr_transform_state_close(tsr_transform_state *run) {
   const tsr_files *files = run->t->target->store->files;
   const bool lost = run->sync_failed || (files && files->write_failed);
@@ -340,7 +338,7 @@ tsr_status tsr_transform_state_close(tsr_transform_state *run) {
   return status;
 }
 
-// Removes what is of no use: all that lies beside a result, or nothing worth resuming.
+// Removes the folder and the journal after success, and if there is nothing to resume.
 static tsr_status tidy(tsr_transform_state *run, tsr_status status) {
   const bool remove = run->finished || (run->begun && (!run->resumable || run->useless));
   tsr_journal *journal = run->journal;
@@ -348,7 +346,7 @@ static tsr_status tidy(tsr_transform_state *run, tsr_status status) {
   if (remove) {
     tsr_status removed = tsr_work_remove(&run->t->work);
     if (removed) {
-      if (run->finished) removed = tsr_note(removed, "the result is there, but beside it");
+      if (run->finished) removed = tsr_note(removed, "the result is in place, but");
       status = first_of(status, removed);
       return first_of(status, tsr_journal_close(journal));
     }
@@ -372,9 +370,9 @@ static tsr_status write_all(tsr_transform_state *run) {
   tsr_progress_finish(run->progress);
   run->progress = NULL;
   if (!status) return tsr_transform_state_flush(run);
-  // Of a damaged source nothing is worth resuming.
+  // A job with a damaged source is not resumed.
   if (tsr_status_cause(status) == TSR_CAUSE_SOURCE_DAMAGED) run->useless = true;
-  // What the other workers have done is kept for whoever resumes; the failure is what counts.
+  // Keep the windows of other workers for resuming; the first failure is reported.
   if (!run->sync_failed && !t->target->store->files->write_failed)
     tsr_status_free(tsr_transform_state_flush(run));
   return status;

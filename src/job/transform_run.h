@@ -1,9 +1,9 @@
-// A transform as it runs, in steps: all of them one after the other in tsr_transform_run, or those
-// of several ranks woven together in save_run.c.
+// The state of a running transform, and its steps. tsr_transform_run takes them one after another;
+// load/save_run.c interleaves those of several ranks.
 //
 //   init, begin | join, write ..., flush, finish, close, commit, end
 //
-// One rank begins: it makes the folder, the journal and the files. Others join, and write into the
+// One rank begins: it makes the folder, the journal and the files. Others join and write to the
 // same files. After a failure only `close` and `end` follow.
 #ifndef TESSERA_JOB_TRANSFORM_RUN_H
 #define TESSERA_JOB_TRANSFORM_RUN_H
@@ -25,12 +25,12 @@ typedef struct tsr_window_worker {
 
 typedef struct tsr_transform_state {
   tsr_transform *t;
-  tsr_journal *journal;        // owned; NULL where another rank has it
+  tsr_journal *journal;        // owned; NULL on ranks that joined
   tsr_progress *progress;      // owned
   tsr_pool *pool;              // owned
   tsr_window_worker *workers;  // owned
   pthread_mutex_t lock;
-  int64_t unflushed;  // bytes written since files were brought to the disk
+  int64_t unflushed;  // bytes written since the last flush
   bool sync;
   bool begun;        // the folder and the journal are this job's
   bool replaces;     // an existing destination
@@ -41,25 +41,25 @@ typedef struct tsr_transform_state {
   bool useless;      // written data must not be resumed: the source changed, or data may be missing
 } tsr_transform_state;
 
-// After a failure there is nothing to end.
+// No `end` after a failure.
 TSR_MUST_USE tsr_status tsr_transform_state_init(tsr_transform_state *run,
                                                  tsr_transform *transform);
-// Afterwards `finished` tells whether a job that is resumed had its result there already.
+// Sets `finished` if the resumed job had already put its result in place.
 TSR_MUST_USE tsr_status tsr_transform_state_begin(tsr_transform_state *run);
 TSR_MUST_USE tsr_status tsr_transform_state_join(tsr_transform_state *run);
-// Begins to tell of `bytes` to come.
+// Starts to report progress towards `bytes`.
 TSR_MUST_USE tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes);
-// Writes windows: these, or with NULL the first `count` of all.
+// Writes `count` windows: these, or with NULL the first of all.
 TSR_MUST_USE tsr_status tsr_transform_state_write(tsr_transform_state *run, const int64_t *windows,
                                                   int64_t count);
-// Brings what was written to the disk.
+// Syncs the files, then the journal.
 TSR_MUST_USE tsr_status tsr_transform_state_flush(tsr_transform_state *run);
-// With all windows written: what tells what is in the files.
+// With all windows written: extras, digests and the index.
 TSR_MUST_USE tsr_status tsr_transform_state_finish(tsr_transform_state *run);
 TSR_MUST_USE tsr_status tsr_transform_state_close(tsr_transform_state *run);
-// The result takes its place.
+// Puts the result in place.
 TSR_MUST_USE tsr_status tsr_transform_state_commit(tsr_transform_state *run);
-// Removes what is of no use, and gives the first failure.
+// Removes files that are of no use, and returns the first failure.
 TSR_MUST_USE tsr_status tsr_transform_state_end(tsr_transform_state *run, tsr_status status);
 
 #endif

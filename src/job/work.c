@@ -1,3 +1,5 @@
+// A result and the destination it replaces are exchanged by one rename. Whether the file system can
+// do that is tried before the first window is written.
 #include "job/work.h"
 
 #include <dirent.h>
@@ -42,7 +44,6 @@ static bool is_folder(const char *path) {
   return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-// What may be at the destination.
 typedef enum place_content { NOTHING, EMPTY_FOLDER, FOLDER, NO_FOLDER } place_content;
 
 static tsr_status look_into(const char *folder, place_content *out_content) {
@@ -85,7 +86,7 @@ tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark, bool *ou
   return NULL;
 }
 
-// A folder that is there but empty is as good as none: `mkdir out` comes before many a command.
+// An empty folder does not count: users run `mkdir out` first.
 tsr_status tsr_work_check_free(const tsr_work *work) {
   place_content there = NOTHING;
   TSR_TRY(look(work->path, &there));
@@ -93,7 +94,7 @@ tsr_status tsr_work_check_free(const tsr_work *work) {
   return tsr_fail(ALREADY_THERE, "%s: already exists", work->path);
 }
 
-// What a job that is resumed left may stand beside a result that it is to replace, or has replaced.
+// A resumed job may have a destination that it will replace, or has replaced.
 static tsr_status check_resumed(const tsr_work *work) {
   tsr_journal_state state;
   bool done = false;
@@ -130,7 +131,7 @@ static char *result_of(const char *path, size_t length, const char *single) {
   return joined(path, length, end);
 }
 
-// Whether it ends in a name that can be given to something else: not in ".", ".." or the root.
+// Whether the path ends in a name that a rename can take: not ".", ".." or the root.
 static bool has_name(const char *path, size_t length) {
   while (length > 0 && path[length - 1] == '.') length--;
   const size_t dots = strspn(path + length, ".");
@@ -167,8 +168,7 @@ void tsr_work_deinit(tsr_work *work) {
   *work = (tsr_work){0};
 }
 
-// The path without links and dots, also of what is not there yet; "" where its folder is not
-// either.
+// The path without links and dots, also if only its folder exists; "" if that does not either.
 static void resolve(const tsr_work *work, char *out) {
   char parent[PATH_MAX];
   const char *slash = strrchr(work->path, '/'), *name = slash ? slash + 1 : work->path;
@@ -183,18 +183,18 @@ static bool lies_in(const char *path, const char *folder) {
   return !strncmp(path, folder, length) && (path[length] == '/' || path[length] == '\0');
 }
 
-// Of what is read, wherever links lead: nothing of it may be removed, at the end or before.
+// No file of the source may be removed, wherever links lead.
 static tsr_status check_file_apart(const tsr_work *work, const char *to, const char *partial,
                                    const char *file) {
   char from[PATH_MAX];
   if (!realpath(file, from)) return NULL;
   if (lies_in(from, to))
-    return tsr_fail(BAD_ARGUMENT, "%s of the source is %s, which lies in the destination %s", file,
+    return tsr_fail(BAD_ARGUMENT, "%s of the source is %s, which is in the destination %s", file,
                     from, work->path);
   if (!partial || !lies_in(from, partial)) return NULL;
   return tsr_fail(BAD_ARGUMENT,
-                  "%s of the source lies in %s, which the destination %s needs until it is "
-                  "finished; give that another name",
+                  "%s of the source is in %s, which the job for %s needs; choose another "
+                  "destination",
                   file, work->partial, work->path);
 }
 
@@ -209,9 +209,9 @@ tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *sour
   if (!strcmp(from, to))
     return tsr_fail(BAD_ARGUMENT, "%s: source and destination are the same", work->path);
   if (lies_in(to, from))
-    return tsr_fail(BAD_ARGUMENT, "the destination %s lies in the source %s", work->path, path);
+    return tsr_fail(BAD_ARGUMENT, "the destination %s is inside the source %s", work->path, path);
   if (lies_in(from, to))
-    return tsr_fail(BAD_ARGUMENT, "the source %s lies in the destination %s", path, work->path);
+    return tsr_fail(BAD_ARGUMENT, "the source %s is inside the destination %s", path, work->path);
   const char *partial = realpath(work->partial, from);
   for (int64_t i = 0; i < tsr_checkpoint_file_count(source); i++)
     TSR_TRY(check_file_apart(work, to, partial, tsr_checkpoint_file_at(source, i)));
@@ -228,7 +228,7 @@ int64_t tsr_work_bytes_free(const tsr_work *work) {
   return bytes;
 }
 
-// nftw has no context: what it finds goes through a variable of this thread.
+// nftw passes no context.
 static _Thread_local int64_t bytes_found;
 
 static int add_blocks(const char *path, const struct stat *info, int kind, struct FTW *where) {
@@ -260,7 +260,7 @@ static bool cannot_exchange(int error) {
   return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
 }
 
-// A file takes the place of a file, and a folder that of an empty one, by a plain rename.
+// A plain rename replaces a file by a file, and an empty folder by a folder.
 static tsr_status check_exchange(const tsr_work *work, bool *out_needed) {
   place_content there = NOTHING;
   TSR_TRY(look(work->path, &there));
@@ -279,16 +279,15 @@ static tsr_status exchange_folders(const tsr_work *work, const char *one, const 
     if (!cannot_exchange(errno))
       return tsr_fail(IO, "%s: cannot rename it: %s", one, strerror(errno));
     return tsr_fail(UNSUPPORTED,
-                    "%s: this file system cannot put another in its place in one step; remove it "
-                    "first, or write elsewhere",
+                    "%s: this file system cannot exchange files in one step; remove it first, or "
+                    "write elsewhere",
                     work->path);
   }
   TSR_TRY(remove_folder(one));
   return remove_folder(other);
 }
 
-// Whether two things can change places in one step, tried on two folders in ours: better known now
-// than when all is written.
+// Tries an exchange on two folders in the work folder.
 static tsr_status try_exchange(const tsr_work *work) {
   const size_t length = strlen(work->partial);
   char *one = joined(work->partial, length, "/one"), *other = joined(work->partial, length, "/two");
@@ -308,8 +307,8 @@ tsr_status tsr_work_begin(const tsr_work *work, bool sync) {
   return sync ? tsr_io_sync_folder(work->parent) : NULL;
 }
 
-// In one step. Without `replace`, what has come to be there meanwhile stays; with it, what would be
-// lost is looked at again.
+// Without `replaces`, never overwrites a destination created meanwhile; with it, checks again what
+// would be deleted.
 static tsr_status put_in_place(const tsr_work *work, bool replaces) {
   bool swap = false;
   if (replaces) TSR_TRY(tsr_replaceable_check(work->path, work->extras));
@@ -318,7 +317,7 @@ static tsr_status put_in_place(const tsr_work *work, bool replaces) {
   if (!flags) return tsr_io_rename(work->result, work->path);
   if (!renameat2(AT_FDCWD, work->result, AT_FDCWD, work->path, flags)) return NULL;
   if (errno == EEXIST || !cannot_exchange(errno) || swap)
-    return tsr_fail(IO, "%s: cannot put it in its place: %s", work->path, strerror(errno));
+    return tsr_fail(IO, "%s: cannot rename the result to it: %s", work->path, strerror(errno));
   TSR_TRY(tsr_work_check_free(work));
   return tsr_io_rename(work->result, work->path);
 }

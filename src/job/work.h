@@ -1,5 +1,5 @@
-// Where a result grows until it is finished: a folder beside the destination, which takes its place
-// in one step at the end.
+// The work folder: a result is written beside its destination and replaces it in one step at the
+// end.
 #ifndef TESSERA_JOB_WORK_H
 #define TESSERA_JOB_WORK_H
 
@@ -11,41 +11,41 @@
 #include "tessera/status.h"
 
 typedef struct tsr_work {
-  char *path;     // owned: the destination
-  char *partial;  // owned: path + ".partial", a folder
-  char *journal;  // owned: path + ".journal"
-  char *result;   // owned: what takes the destination's place: the folder, or its one file
-  char *parent;   // owned: the folder that the destination lies in
-  bool single;    // the destination is one file: that one of the folder
-  const tsr_extras *extras;  // borrowed: files that go along; NULL = none
+  char *path;                // owned: the destination
+  char *partial;             // owned: path + ".partial", a folder
+  char *journal;             // owned: path + ".journal"
+  char *result;              // owned: what replaces the destination: the folder, or its one file
+  char *parent;              // owned: the folder of the destination
+  bool single;               // the destination is one file
+  const tsr_extras *extras;  // borrowed: files that are copied too; NULL = none
 } tsr_work;
 
-// `single` is the name of the one file that the destination will be; NULL = it will be a folder.
-// `extras` live as long as the work.
+// `single` is the name of the one file of the result; NULL = the result is a folder. `extras` must
+// outlive the work.
 TSR_MUST_USE tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
                                       const tsr_extras *extras);
-// Looks at what is there, and whether the result may take its place. Nothing is changed.
+// Whether the result may replace what exists. Changes nothing.
 TSR_MUST_USE tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing);
-// The destination is neither the source, nor in its folder, nor the other way round, and no file of
-// the source is in what will be removed: one would destroy the other.
+// Fails if source and destination are the same, one is inside the other, or a file of the source is
+// in a folder that will be removed.
 TSR_MUST_USE tsr_status tsr_work_check_apart(const tsr_work *work, const tsr_checkpoint *source);
 void tsr_work_deinit(tsr_work *work);
-// Bytes that may be written on the disk of the destination; -1 = not known.
+// Free bytes on the disk of the destination; -1 = unknown.
 int64_t tsr_work_bytes_free(const tsr_work *work);
 int64_t tsr_work_bytes_there(const tsr_work *work);  // of an unfinished job
 
-// Fails with already_there if something is at the destination.
+// Fails with already_there if the destination exists.
 TSR_MUST_USE tsr_status tsr_work_check_free(const tsr_work *work);
-// Makes the folder; what an unfinished job left is removed before.
+// Makes the folder, after removing that of an unfinished job.
 TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, bool sync);
-// What will take the destination's place, as it is known again.
+// The mark of the result.
 TSR_MUST_USE tsr_status tsr_work_mark(const tsr_work *work, tsr_mark *out_mark);
-// Whether it has.
+// Whether the destination is the result with this mark.
 TSR_MUST_USE tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark,
                                          bool *out_done);
-// Everything is written: the result takes the place of the destination, in one step.
+// Puts the result in place, in one step.
 TSR_MUST_USE tsr_status tsr_work_commit(const tsr_work *work, bool replaces, bool sync);
-// Removes the folder, with what is left in it or was replaced.
+// Removes the folder and what is in it, the replaced destination included.
 TSR_MUST_USE tsr_status tsr_work_remove(const tsr_work *work);
 
 #endif

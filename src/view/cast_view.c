@@ -1,4 +1,4 @@
-// Views of tensors whose elements are converted as they are read.
+// Casts: the inner view is read into a buffer of its own dtype and converted from there.
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -12,11 +12,11 @@
 typedef struct cast_view {
   tsr_view view;
   tsr_view *inner;  // owned
-  tsr_overflowing overflowing;
+  tsr_overflow_policy policy;
   atomic_llong *overflows;  // owned
 } cast_view;
 
-// `first` is the place of the first element in the tensor; -1 = they do not follow each other.
+// `first` is the index of the first element in the tensor; -1 = the elements are not consecutive.
 static tsr_status cast_elements(const cast_view *cast, const void *uncast, int64_t first,
                                 int64_t count, void *out) {
   tsr_overflow overflow = {0};
@@ -24,33 +24,32 @@ static tsr_status cast_elements(const cast_view *cast, const void *uncast, int64
   TSR_TRY(tsr_convert_checked(cast->inner->dtype, uncast, dtype, out, count, &overflow));
   if (overflow.count == 0) return NULL;
   atomic_fetch_add_explicit(cast->overflows, overflow.count, memory_order_relaxed);
-  if (cast->overflowing == TSR_OVERFLOW_COUNTED) return NULL;
+  if (cast->policy == TSR_OVERFLOW_COUNT) return NULL;
   return tsr_overflow_fail(&overflow, first < 0 ? -1 : first + overflow.first, dtype);
 }
 
-static tsr_status read_cast(const tsr_view *view, int64_t first, int64_t count, void *out) {
+// Reads a box, or with NULL elements from `first` on.
+static tsr_status read_inner(const tsr_view *view, const tsr_range *box, int64_t first,
+                             int64_t count, void *out) {
   const cast_view *cast = (const cast_view *)view;
   const int64_t bytes = tsr_view_bytes(cast->inner, count);
   void *uncast = malloc((size_t)bytes);
   if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
-  tsr_status status = tsr_view_read(cast->inner, first, count, uncast);
+  tsr_status status = box ? tsr_view_read_box(cast->inner, box, uncast)
+                          : tsr_view_read(cast->inner, first, count, uncast);
   if (!status) status = cast_elements(cast, uncast, first, count, out);
   free(uncast);
   return status;
 }
 
+static tsr_status read_cast(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  return read_inner(view, NULL, first, count, out);
+}
+
 static tsr_status read_cast_box(const tsr_view *view, const tsr_range *box, void *out) {
-  const cast_view *cast = (const cast_view *)view;
   int64_t count = 1;
   for (int d = 0; d < view->shape.rank; d++) count *= box[d].hi - box[d].lo;
-  if (count == 0) return NULL;
-  const int64_t bytes = tsr_view_bytes(cast->inner, count);
-  void *uncast = malloc((size_t)bytes);
-  if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
-  tsr_status status = tsr_view_read_box(cast->inner, box, uncast);
-  if (!status) status = cast_elements(cast, uncast, -1, count, out);
-  free(uncast);
-  return status;
+  return count ? read_inner(view, box, -1, count, out) : NULL;
 }
 
 static int64_t memory_of_cast(const tsr_view *view, int64_t count) {
@@ -88,7 +87,7 @@ int64_t tsr_view_overflows(const tsr_view *view) {
   return tsr_view_is_cast(view) ? atomic_load(((const cast_view *)view)->overflows) : 0;
 }
 
-static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing overflowing,
+static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
                             tsr_view **out_view) {
   if (!tsr_convertible(inner->dtype, dtype))
     return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which cannot become %s", inner->name,
@@ -102,21 +101,20 @@ static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing ov
     return tsr_fail(NO_MEMORY, "a view of a tensor");
   }
   atomic_init(overflows, 0);
-  *cast = (cast_view){
-      .view = *inner, .inner = inner, .overflowing = overflowing, .overflows = overflows};
+  *cast = (cast_view){.view = *inner, .inner = inner, .policy = policy, .overflows = overflows};
   cast->view.ops = &cast_ops;
   cast->view.dtype = dtype;
   *out_view = &cast->view;
   return NULL;
 }
 
-tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing overflowing,
+tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
                          tsr_view **out_view) {
   if (inner->dtype == dtype) {
     *out_view = inner;
     return NULL;
   }
-  tsr_status status = make_cast(inner, dtype, overflowing, out_view);
+  tsr_status status = make_cast(inner, dtype, policy, out_view);
   if (status) tsr_view_destroy(inner);
   return status;
 }

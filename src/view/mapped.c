@@ -1,9 +1,8 @@
-// Tensors made of others by a map, read piece by piece.
+// Views of tensors that a map makes of others.
 //
-// A run or a box of the result is the part of each of its pieces (map/map_pieces.h) in it. Where
-// that is one run of a source it is read in place. Elsewhere the elements lie in boxes of the
-// source, which are read into a buffer of bounded size, and copied from there with the steps of the
-// piece.
+// A run or box of the result is cut out of each of its map pieces (map/map_pieces.h). A piece that
+// is one run of a source is read in place. Others are read as boxes of the source into a buffer of
+// bounded size, and copied out with the strides of the piece.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@
 enum {
   MOST_SCRATCH = 4 << 20,  // bytes of a box
   MOST_LISTS = 1 << 16,    // bytes of lists of pieces, usually
-  SMALL_GAP = 4096         // bytes in a box that nobody wants: below, reading on is cheaper
+  SMALL_GAP = 4096         // unwanted bytes in a box: below this, reading on is cheaper
 };
 
 // The sources, shared by the views made of them.
@@ -74,7 +73,7 @@ static void copy_out(const mapped_reader *r, const tsr_map_piece *piece, const i
   tsr_copy_run(&copy, r->bits, r->scratch, r->out);
 }
 
-// One element again and again.
+// A constant, repeated.
 static tsr_status fill(mapped_reader *r, const tsr_map_piece *piece) {
   const tsr_map_constant *constant = &r->mapped->sources->mapping->constants[-1 - piece->source];
   const int64_t steps[TSR_MAP_MOST_LOOPS] = {0};
@@ -84,7 +83,8 @@ static tsr_status fill(mapped_reader *r, const tsr_map_piece *piece) {
   return NULL;
 }
 
-// A piece turned around, so that `to` counts in the source and each loop stays in one dimension.
+// A piece with source and result exchanged, so that `to` counts in the source, and with each loop
+// in one dimension.
 typedef struct source_tile {
   tsr_map_piece piece;
   tsr_range box[TSR_MAX_RANK];
@@ -103,7 +103,7 @@ static void find_box(source_tile *t, const tsr_shape *shape, const int64_t *stri
   }
 }
 
-// The steps of a box's own row-major order; gives its elements.
+// Row-major strides of a box; returns its elements.
 static int64_t box_strides(const source_tile *t, int rank, int64_t *out) {
   int64_t elements = 1;
   for (int d = rank; d-- > 0;) {
@@ -113,8 +113,8 @@ static int64_t box_strides(const source_tile *t, int rank, int64_t *out) {
   return elements;
 }
 
-// The loop to halve before the box is read: one that leaves large gaps in it, or, where the box is
-// too large, the outermost; -1 = none.
+// The loop to halve before the box is read: one with large gaps, or the outermost of a box that is
+// too large; -1 = none.
 static int loop_to_halve(const mapped_reader *r, const source_tile *t, const int64_t *strides,
                          const int64_t *in_box, int64_t elements) {
   int64_t inside[TSR_MAX_RANK];  // how far inner loops go in each dimension
@@ -155,51 +155,53 @@ static tsr_status read_tile(mapped_reader *r, const tsr_map_piece *piece, const 
   const int loop = loop_to_halve(r, &t, strides, in_box, elements);
   if (loop < 0) return read_box(r, &t, source, strides, in_box);
   const tsr_copy_loop halved = piece->loops[loop];
-  const int64_t half = halved.count / 2;
-  tsr_map_piece part = tsr_map_piece_turns(piece, loop, 0, half);
-  TSR_TRY(read_tile(r, &part, source));
-  part = tsr_map_piece_turns(piece, loop, half, halved.count - half);
-  return read_tile(r, &part, source);
+  const int64_t middle = halved.count / 2;
+  tsr_map_piece half = tsr_map_piece_turns(piece, loop, 0, middle);
+  TSR_TRY(read_tile(r, &half, source));
+  half = tsr_map_piece_turns(piece, loop, middle, halved.count - middle);
+  return read_tile(r, &half, source);
 }
 
 static tsr_status read_boxes(mapped_reader *r, const tsr_map_piece *piece, const tsr_view *source) {
   tsr_map_pieces tiles = TSR_MAP_PIECES_EMPTY;
-  tsr_map_piece turned = *piece;
-  tsr_map_piece_swap(&turned);
-  tsr_status status = tsr_map_piece_align(&turned, &source->shape, &tiles);
+  tsr_map_piece swapped = *piece;
+  tsr_map_piece_swap(&swapped);
+  tsr_status status = tsr_map_piece_align(&swapped, &source->shape, &tiles);
   for (int64_t i = 0; i < tiles.count && !status; i++)
     status = read_tile(r, &tiles.items[i], source);
   tsr_map_pieces_deinit(&tiles);
   return status;
 }
 
-// One part of a piece; its places count from the start of the buffer.
-static tsr_status read_part(mapped_reader *r, tsr_map_piece *piece) {
+static bool is_run(const tsr_map_piece *piece) {
+  return piece->loop_count == 0 ||
+         (piece->loop_count == 1 && piece->loops[0].from == 1 && piece->loops[0].to == 1);
+}
+
+// Reads a piece whose places count from the start of the buffer.
+static tsr_status read_placed(mapped_reader *r, tsr_map_piece *piece) {
   tsr_map_piece_simplify(piece);
   if (piece->source < 0) return fill(r, piece);
   const tsr_view *source = r->mapped->sources->views.items[piece->source];
-  const tsr_copy_loop *loop = piece->loop_count ? &piece->loops[0] : NULL;
-  const bool run =
-      piece->loop_count == 0 || (piece->loop_count == 1 && loop->from == 1 && loop->to == 1);
-  const int64_t count = piece->loop_count ? loop->count : 1;
+  const int64_t count = piece->loop_count ? piece->loops[0].count : 1;
   const bool whole_bytes =
       r->bits % 8 == 0 || (piece->to * r->bits % 8 == 0 && count * r->bits % 8 == 0);
-  if (run && whole_bytes)
+  if (is_run(piece) && whole_bytes)
     return tsr_view_read(source, piece->from, count, r->out + piece->to * r->bits / 8);
   return read_boxes(r, piece, source);
 }
 
 static tsr_status read_piece(mapped_reader *r, const tsr_map_kept *kept, int64_t first,
                              int64_t end) {
-  tsr_map_pieces parts = TSR_MAP_PIECES_EMPTY;
+  tsr_map_pieces cut = TSR_MAP_PIECES_EMPTY;
   const tsr_map_piece piece = tsr_map_kept_open(kept);
   if (piece.to >= end || piece.to + tsr_map_piece_span(&piece) < first) return NULL;
-  tsr_status status = tsr_map_piece_restrict(&piece, first, end, &parts);
-  for (int64_t i = 0; i < parts.count && !status; i++) {
-    parts.items[i].to -= first;
-    status = read_part(r, &parts.items[i]);
+  tsr_status status = tsr_map_piece_restrict(&piece, first, end, &cut);
+  for (int64_t i = 0; i < cut.count && !status; i++) {
+    cut.items[i].to -= first;
+    status = read_placed(r, &cut.items[i]);
   }
-  tsr_map_pieces_deinit(&parts);
+  tsr_map_pieces_deinit(&cut);
   return status;
 }
 
@@ -223,17 +225,17 @@ typedef struct boxed {
   int64_t in_box[TSR_MAX_RANK];  // strides of the box
 } boxed;
 
-// A piece within the box, its places counted there.
+// Reads a piece that lies within the box.
 static tsr_status read_inside(boxed *b, const source_tile *t) {
   tsr_map_piece piece = t->piece;
   piece.to = 0;
   for (int d = 0; d < b->shape->rank; d++) piece.to += (t->box[d].lo - b->box[d].lo) * b->in_box[d];
   for (int i = 0; i < piece.loop_count; i++)
     piece.loops[i].to = piece.loops[i].to / b->strides[t->dims[i]] * b->in_box[t->dims[i]];
-  return read_part(&b->r, &piece);
+  return read_placed(&b->r, &piece);
 }
 
-// The dimension in which a piece reaches out of the box; -1 = none, -2 = it does not meet it.
+// The dimension in which a piece exceeds the box; -1 = none, -2 = it does not meet the box.
 static int reaches_out(const boxed *b, const source_tile *t) {
   int found = -1;
   for (int d = 0; d < b->shape->rank; d++) {
@@ -244,8 +246,12 @@ static int reaches_out(const boxed *b, const source_tile *t) {
   return found;
 }
 
-// What of a piece whose loops stay in one dimension each lies in the box: turns of the outermost
-// loop that are wholly within, and the one before and the one after by what is in them.
+// read_within for some turns of a loop; -1 and no turns are fine.
+static tsr_status read_turns(boxed *b, const tsr_map_piece *piece, int loop, int64_t first,
+                             int64_t count);
+
+// Reads what lies in the box, of a piece whose loops stay in one dimension each: the turns of the
+// outermost loop that lie within as one piece, the turns at both ends by recursion.
 static tsr_status read_within(boxed *b, const tsr_map_piece *piece) {
   source_tile t = {.piece = *piece};
   find_box(&t, b->shape, b->strides);
@@ -263,18 +269,16 @@ static tsr_status read_within(boxed *b, const tsr_map_piece *piece) {
   if (begin > cut->count) begin = cut->count;
   if (stop > cut->count) stop = cut->count;
   const int64_t before = begin - 1, after = stop > before ? stop : begin;
-  tsr_map_piece part;
-  if (before >= 0) {
-    part = tsr_map_piece_turns(piece, loop, before, 1);
-    TSR_TRY(read_within(b, &part));
-  }
-  if (begin < stop) {
-    part = tsr_map_piece_turns(piece, loop, begin, stop - begin);
-    TSR_TRY(read_within(b, &part));
-  }
-  if (after >= cut->count) return NULL;
-  part = tsr_map_piece_turns(piece, loop, after, 1);
-  return read_within(b, &part);
+  TSR_TRY(read_turns(b, piece, loop, before, 1));
+  TSR_TRY(read_turns(b, piece, loop, begin, stop - begin));
+  return after < cut->count ? read_turns(b, piece, loop, after, 1) : NULL;
+}
+
+static tsr_status read_turns(boxed *b, const tsr_map_piece *piece, int loop, int64_t first,
+                             int64_t count) {
+  if (first < 0 || count < 1) return NULL;
+  const tsr_map_piece some = tsr_map_piece_turns(piece, loop, first, count);
+  return read_within(b, &some);
 }
 
 static tsr_status read_boxed(boxed *b, const tsr_map_kept *kept) {
@@ -340,9 +344,7 @@ static int64_t origin_of_mapped(const tsr_view *view, bool *out_same) {
   const tsr_view *source = mapped->sources->views.items[piece.source];
   const int64_t origin = tsr_view_origin(source, out_same);
   tsr_map_piece_simplify(&piece);
-  const bool run = piece.loop_count == 0 ||
-                   (piece.loop_count == 1 && piece.loops[0].from == 1 && piece.loops[0].to == 1);
-  *out_same = *out_same && run && tsr_map_piece_elements(&piece) == source->elements &&
+  *out_same = *out_same && is_run(&piece) && tsr_map_piece_elements(&piece) == source->elements &&
               tsr_shape_equal(&source->shape, &view->shape);
   return origin;
 }

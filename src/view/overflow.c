@@ -1,5 +1,5 @@
-// The casts are vectorised and so is the look at what they gave: by chunks that are still in the
-// cache, one comparison an element. Only a chunk with something in it is looked at closely.
+// Casts are vectorised, and so is the first check of their results: one comparison an element, on
+// chunks that are still in the cache. Only a chunk with a suspect is examined element by element.
 #include "view/overflow.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "tessera/status.h"
 
 enum { CHUNK = 1 << 13 };  // elements; whole bytes of every type
+enum { LARGEST_F32 = 0x7f7fffff };
 
 // ---- types ----
 
@@ -47,48 +48,37 @@ static bool is_finite_only(tsr_dtype dtype) {
   return format && format->style == TSR_STYLE_FINITE;
 }
 
-// Zeros and negative numbers have no place in f8e8m0fnu, nor NaNs in types that are finite only.
+// f8e8m0fnu has no zero and no negative numbers; finite-only dtypes have no NaN.
 static bool may_overflow(tsr_dtype from, tsr_dtype to) {
   if (!is_float(from) || !(is_float(to) || to == TSR_C64) || from == to) return false;
   return to == TSR_F8E8M0FNU || is_finite_only(to) || largest_of(from) > largest_of(to);
 }
 
-// ---- the quick look ----
+// ---- the quick check ----
 
-static bool any_above_16(const void *elements, int64_t count, uint16_t largest) {
-  const unsigned char *at = elements;
-  unsigned found = 0;
-  for (int64_t i = 0; i < count; i++) {
-    uint16_t code;
-    memcpy(&code, at + 2 * i, sizeof code);
-    found |= (unsigned)((code & 0x7fff) > largest);
+// Whether the magnitude of some code is above `largest`.
+#define ANY_ABOVE(bits)                                                                       \
+  static bool any_above_##bits(const void *elements, int64_t count, uint##bits##_t largest) { \
+    const unsigned char *at = elements;                                                       \
+    const uint##bits##_t magnitude = UINT##bits##_MAX >> 1;                                   \
+    unsigned found = 0;                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                     \
+      uint##bits##_t code;                                                                    \
+      memcpy(&code, at + i * (int64_t)sizeof code, sizeof code);                              \
+      found |= (unsigned)((code & magnitude) > largest);                                      \
+    }                                                                                         \
+    return found;                                                                             \
   }
-  return found;
-}
+ANY_ABOVE(8)
+ANY_ABOVE(16)
+ANY_ABOVE(32)
+#undef ANY_ABOVE
 
-static bool any_above_8(const void *elements, int64_t count, uint8_t largest) {
-  const uint8_t *codes = elements;
-  unsigned found = 0;
-  for (int64_t i = 0; i < count; i++) found |= (unsigned)((codes[i] & 0x7f) > largest);
-  return found;
-}
-
-static bool any_above_32(const void *elements, int64_t count) {
-  const unsigned char *at = elements;
-  unsigned found = 0;
-  for (int64_t i = 0; i < count; i++) {
-    uint32_t code;
-    memcpy(&code, at + 4 * i, sizeof code);
-    found |= (unsigned)((code & 0x7fffffff) >= 0x7f800000);
-  }
-  return found;
-}
-
-// Whether some element may be what became of one that did not fit.
+// Whether some element may be the result of an overflow.
 static bool is_suspect(tsr_dtype to, const void *elements, int64_t count) {
   const tsr_float_format *format = format_of(to);
-  if (to == TSR_F32) return any_above_32(elements, count);
-  if (to == TSR_C64) return any_above_32(elements, 2 * count);
+  if (to == TSR_F32) return any_above_32(elements, count, LARGEST_F32);
+  if (to == TSR_C64) return any_above_32(elements, 2 * count, LARGEST_F32);
   if (to == TSR_F8E8M0FNU) return memchr(elements, 0xff, (size_t)count) != NULL;
   if (format->style == TSR_STYLE_FINITE) return true;
   if (format->style == TSR_STYLE_FNUZ) return memchr(elements, 0x80, (size_t)count) != NULL;
@@ -96,16 +86,16 @@ static bool is_suspect(tsr_dtype to, const void *elements, int64_t count) {
   return any_above_8(elements, count, (uint8_t)format->largest);
 }
 
-// ---- the close look ----
+// ---- the exact check ----
 
-// From here on numbers are rounded beyond the largest: half its last place further.
+// Numbers from here on are rounded beyond the largest: by half a unit in its last place.
 static double limit_of(tsr_dtype dtype) {
   const tsr_float_format *format = format_of(dtype);
   const double largest = largest_of(dtype);
   return largest + (largest - value_of(dtype, format->largest - 1)) / 2;
 }
 
-// What numbers have become; of complex ones, the real part.
+// Converted numbers as doubles; of complex ones, the real parts.
 static void read_back(tsr_dtype to, const char *target, int64_t count, double *out) {
   if (to != TSR_C64) {
     tsr_status_free(tsr_convert(to, target, TSR_F64, out, count));
@@ -118,13 +108,13 @@ static void read_back(tsr_dtype to, const char *target, int64_t count, double *o
   }
 }
 
-static bool was_lost(double before, double after, double limit) {
+static bool overflowed(double before, double after, double limit) {
   if (limit > 0) return isnan(before) || fabs(before) >= limit;
   return isfinite(before) && !isfinite(after);
 }
 
-static void look_closely(tsr_dtype from, const char *source, tsr_dtype to, const char *target,
-                         int64_t count, int64_t first, tsr_overflow *overflow) {
+static void examine(tsr_dtype from, const char *source, tsr_dtype to, const char *target,
+                    int64_t count, int64_t first, tsr_overflow *overflow) {
   enum { SOME = 256 };
   const int from_bits = tsr_dtype_info_of(from)->bits, to_bits = tsr_dtype_info_of(to)->bits;
   const double limit = is_finite_only(to) ? limit_of(to) : 0;
@@ -134,7 +124,7 @@ static void look_closely(tsr_dtype from, const char *source, tsr_dtype to, const
     tsr_status_free(tsr_convert(from, source + at * from_bits / 8, TSR_F64, before, some));
     read_back(to, target + at * to_bits / 8, some, after);
     for (int64_t i = 0; i < some; i++) {
-      if (!was_lost(before[i], after[i], limit)) continue;
+      if (!overflowed(before[i], after[i], limit)) continue;
       if (overflow->count++ > 0) continue;
       overflow->first = first + at + i;
       overflow->value = before[i];
@@ -153,7 +143,7 @@ tsr_status tsr_convert_checked(tsr_dtype from, const void *source, tsr_dtype to,
     char *out = (char *)target + at * to_bits / 8;
     const int64_t some = count - at < CHUNK ? count - at : CHUNK;
     TSR_TRY(tsr_convert(from, in, to, out, some));
-    if (is_suspect(to, out, some)) look_closely(from, in, to, out, some, at, overflow);
+    if (is_suspect(to, out, some)) examine(from, in, to, out, some, at, overflow);
   }
   return NULL;
 }

@@ -1,4 +1,5 @@
-// Casts that notice what does not fit: numbers that become infinite, NaN, or the largest there is.
+// Casts that count overflow: finite numbers that become infinite, NaN, or the largest finite
+// number.
 #ifndef TESSERA_VIEW_OVERFLOW_H
 #define TESSERA_VIEW_OVERFLOW_H
 
@@ -8,19 +9,17 @@
 #include "tessera/dtype.h"
 #include "tessera/status.h"
 
-// What did not fit, of all that was cast so far; all zero at first.
+// Starts at zero.
 typedef struct tsr_overflow {
-  int64_t count;
-  int64_t first;  // of those cast together, the first that did not fit
-  double value;   // of that one
+  int64_t count;  // elements so far
+  int64_t first;  // index of the first one in its call
+  double value;   // of that element
 } tsr_overflow;
 
-// tsr_convert, and counts elements that were finite and are not any more, or that became the
-// largest number of a type without infinities. Types that hold all numbers of the other are not
-// looked at. `overflow->count` is added to; the others are set where it was 0.
+// tsr_convert that adds overflowing elements to `overflow`.
 TSR_MUST_USE tsr_status tsr_convert_checked(tsr_dtype from, const void *source, tsr_dtype to,
                                             void *target, int64_t count, tsr_overflow *overflow);
-// The failure that says so; `place` is the element's in its tensor, -1 = it is not known.
+// The failure for it; `place` is the index of the first element in its tensor, -1 = unknown.
 TSR_MUST_USE tsr_status tsr_overflow_fail(const tsr_overflow *overflow, int64_t place,
                                           tsr_dtype to);
 

@@ -1,4 +1,4 @@
-// Which tensors of a checkpoint are taken, and as which types.
+// Selections: which tensors of a checkpoint a job takes, and their dtypes.
 #ifndef TESSERA_VIEW_SELECT_H
 #define TESSERA_VIEW_SELECT_H
 
@@ -9,12 +9,12 @@
 #include "tessera/tree.h"
 #include "view/view.h"
 
-// What the options of a transform, a load and a save have in common. Lists are borrowed.
+// The fields that the options of a transform, a load and a save share. Lists are borrowed.
 typedef struct tsr_selection {
-  const tsr_mapping *map;  // applied first; NULL = the tensors of the source
+  const tsr_mapping *map;  // applied first; NULL = none
   const char *const *include, *const *exclude;
   int64_t include_count, exclude_count;
-  const tsr_cast_rule *casts;  // the first that matches decides, otherwise `dtype`
+  const tsr_cast_rule *casts;  // the first that matches decides; `dtype` if none does
   int64_t cast_count;
   tsr_dtype dtype;
   bool no_companions, allow_overflow;
@@ -32,16 +32,16 @@ typedef struct tsr_selection {
                    .no_companions = (options)->no_companions, \
                    .allow_overflow = (options)->allow_overflow})
 
-// Whether lists are there and types exist.
+// Checks lists and dtypes.
 TSR_MUST_USE tsr_status tsr_selection_check(const tsr_selection *selection);
-// The lists alone: what must hold before ranks compare them.
+// Checks the lists alone: ranks may compare them afterwards.
 TSR_MUST_USE tsr_status tsr_selection_check_lists(const tsr_selection *selection);
 // Removes the views that are not included or are excluded, and casts the others. `tree` has their
 // names, types and shapes.
 TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
                                          const tsr_selection *selection);
-// The tensors of a checkpoint that a selection takes. What is read is compared with `hashes`, which
-// outlive the views; NULL = it is not.
+// The tensors of a checkpoint that a selection takes. Reads are compared with `hashes`, which
+// outlive the views; NULL = they are not.
 TSR_MUST_USE tsr_status tsr_views_selected(const tsr_checkpoint *source,
                                            const tsr_selection *selection, tsr_replicas replicas,
                                            tsr_source_hashes *hashes, tsr_views *out_views);

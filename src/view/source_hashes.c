@@ -1,3 +1,5 @@
+// Block states are atomic, so workers never wait for each other; the thread that hashes the last
+// block of a tensor compares the whole.
 #include "view/source_hashes.h"
 
 #include <pthread.h>
@@ -14,13 +16,13 @@
 #include "tessera/tree.h"
 #include "view/tensor_hash.h"
 
-// A block is taken by one thread, and there once that has hashed it. One that a job before has seen
-// is as good, unless it is read again: then it must be what it was.
+// One thread takes a block and hashes it; later reads of it are not hashed. A block that an earlier
+// job has read counts too, but is compared if it is read again.
 enum { UNSEEN, TAKEN, SEEN, RESTORED, TAKEN_AGAIN };
 
 typedef struct source_tensor {
-  atomic_llong left;    // blocks that are not seen yet
-  atomic_bool touched;  // something of it was read
+  atomic_llong left;    // blocks not read yet
+  atomic_bool touched;  // some of it was read
 } source_tensor;
 
 struct tsr_source_hashes {
@@ -31,7 +33,7 @@ struct tsr_source_hashes {
   tsr_hash128 *blocks;     // owned
   atomic_uchar *seen;      // owned: of each block
   pthread_mutex_t lock;    // of the list below
-  int64_t *fresh;          // owned: blocks that are not in the journal yet
+  int64_t *fresh;          // owned: blocks not taken for the journal yet
   int64_t fresh_count;
 };
 
@@ -139,7 +141,7 @@ static tsr_status say_damaged(const tsr_source_hashes *h, int64_t tensor, tsr_ha
   return status;
 }
 
-// With all of its blocks seen.
+// Called when all blocks are read.
 static tsr_status compare(const tsr_source_hashes *h, int64_t tensor) {
   const tsr_view view = view_of(h->source, tensor);
   const tsr_hash128 found = tsr_blocks_hash(&view, h->blocks + h->first_block[tensor]);

@@ -1,3 +1,5 @@
+// A walk deals the blocks of all views to the workers of a pool as one list, so that a thousand
+// small tensors keep them as busy as one large tensor.
 #include "view/tensor_blocks.h"
 
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static tsr_status do_block(void *context, int64_t index, int worker) {
   const int64_t bytes = tsr_view_bytes(view, count);
   if (!w->buffers[worker]) w->buffers[worker] = malloc(TSR_BLOCK_BYTES);
   if (!w->buffers[worker]) return tsr_fail(NO_MEMORY, "a block of a tensor");
-  w->buffers[worker][bytes - 1] = 0;  // bits past the last element are no part of it
+  w->buffers[worker][bytes - 1] = 0;  // bits past the last element
   TSR_TRY(tsr_view_read(view, first, count, w->buffers[worker]));
   if (w->fn) w->fn(w->context, view, index, w->buffers[worker], count);
   return tsr_progress_add(w->progress, bytes) ? NULL : tsr_fail(CANCELLED, "cancelled");

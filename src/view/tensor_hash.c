@@ -1,3 +1,4 @@
+// XXH3-128 of blocks and tensors. The form that is hashed is the same on every machine.
 #include "view/tensor_hash.h"
 
 #define XXH_INLINE_ALL

@@ -1,3 +1,5 @@
+// Reading of any view, and the view of a stored tensor: it reads through the store, compares
+// replicas and adds what it read to the hashes of the source.
 #include "view/view.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include "tessera/tree.h"
 #include "view/kept_index.h"
 
-// What reading through the store takes: lists of runs and a staging buffer.
+// Memory of a read through the store: lists of runs and a staging buffer.
 enum { STORE_MEMORY = 5 << 18 };
 
 tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count, void *out) {
@@ -17,8 +19,7 @@ tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64_t count, voi
   return tsr_note(view->ops->read(view, first, count, out), "tensor \"%s\"", view->name);
 }
 
-// A run of elements to place `to` of a buffer; `bytes` has room for one when they are smaller than
-// a byte.
+// Reads a run to place `to` of a buffer, through `bytes` if elements are smaller than a byte.
 static tsr_status read_run(const tsr_view *view, int64_t first, int64_t count, char *bytes,
                            void *out, int64_t to) {
   const int bits = tsr_dtype_info_of(view->dtype)->bits;
@@ -30,7 +31,7 @@ static tsr_status read_run(const tsr_view *view, int64_t first, int64_t count, c
   return NULL;
 }
 
-// The dimension whose range, with all of the dimensions after it, is one run.
+// The outermost dimension from which on the box is one run.
 static int run_dim(const tsr_view *view, const tsr_range *box) {
   int dim = view->shape.rank - 1;
   while (dim > 0 && box[dim].lo == 0 && box[dim].hi == view->shape.dims[dim]) dim--;
@@ -53,7 +54,6 @@ static tsr_status read_runs(const tsr_view *view, const tsr_range *box, int dim,
   }
 }
 
-// By runs of the last dimension, and of those before it as long as what follows is whole.
 static tsr_status read_by_runs(const tsr_view *view, const tsr_range *box, void *out) {
   const int rank = view->shape.rank, bits = tsr_dtype_info_of(view->dtype)->bits;
   char *bytes = NULL;
@@ -128,7 +128,7 @@ void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes) {
   ((stored_view *)stored)->hashes = hashes;
 }
 
-// Bits after the last element are no part of what is hashed.
+// Bits after the last element are hashed as zeros.
 static void clear_last(const tsr_view *view, int64_t count, void *out) {
   if (count * tsr_dtype_info_of(view->dtype)->bits % 8)
     ((char *)out)[tsr_view_bytes(view, count) - 1] = 0;
@@ -168,7 +168,7 @@ static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count
   return status;
 }
 
-// Where a box is one run of the tensor: its first element, and how many; -1 = it is several.
+// The first element of a box that is one run of the tensor, and their number; -1 = several runs.
 static int64_t box_is_run(const tsr_view *view, const tsr_range *box, int64_t *out_count) {
   int64_t first = 0, count = 1;
   const int dim = view->shape.rank ? run_dim(view, box) : 0;
@@ -208,7 +208,8 @@ static int64_t bytes_of_stored(const tsr_view *view, bool replicas) {
          (replicas ? ((const stored_view *)view)->replica_bytes : 0);
 }
 
-// What is stored otherwise, or with replicas that are compared, is read through the view only.
+// Other code may read the files itself unless bytes are stored in another order, or replicas are
+// compared: then only the view reads them.
 static int64_t origin_of_stored(const tsr_view *view, bool *out_same) {
   const stored_view *stored = (const stored_view *)view;
   const tsr_store *store = stored->checkpoint->store;

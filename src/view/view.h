@@ -1,7 +1,7 @@
-// Views: tensors that can be read piece by piece, wherever they come from.
+// Views: tensors that can be read piece by piece.
 //
-// A stored tensor is one, and so is one that is cast, or made of others by a map. Whoever moves,
-// compares or counts tensors works on views, and so on all of these alike.
+// A view is a stored tensor, a cast of another view, a tensor made by a map, or an array in memory.
+// Code that moves, compares or measures tensors works on views of any kind.
 #ifndef TESSERA_VIEW_VIEW_H
 #define TESSERA_VIEW_VIEW_H
 
@@ -17,27 +17,27 @@
 typedef struct tsr_view tsr_view;
 
 typedef struct tsr_view_ops {
-  // Elements first .. first+count-1 of the row-major tensor, packed; from any thread.
+  // Reads elements first .. first+count-1 in row-major order, packed; from any thread.
   tsr_status (*read)(const tsr_view *view, int64_t first, int64_t count, void *out);
-  // A box of it, a range for each dimension, dense and row-major; NULL = by runs of `read`.
+  // Reads a box, a range for each dimension, dense and row-major; NULL = by runs of `read`.
   tsr_status (*read_box)(const tsr_view *view, const tsr_range *box, void *out);
-  // Bytes of memory that reading `count` elements takes, besides `out`.
+  // Bytes of memory that reading `count` elements takes besides `out`.
   int64_t (*memory)(const tsr_view *view, int64_t count);
-  // Bytes of files that reading all of it reads, with or without the replicas that it compares.
+  // Bytes of files that reading the whole tensor reads, with or without compared replicas.
   int64_t (*bytes_read)(const tsr_view *view, bool replicas);
-  // The stored tensor that it is made of, the first of several; -1 = none. `*out_same` is whether
-  // its elements are that one's, whatever their type, in the same shape.
+  // The stored tensor, or the first of several, that the view is made of; -1 = none. `*out_same`
+  // says whether it has the same elements in the same shape, apart from a cast.
   int64_t (*origin)(const tsr_view *view, bool *out_same);
   void (*destroy)(tsr_view *view);
 } tsr_view_ops;
 
 struct tsr_view {
   const tsr_view_ops *ops;
-  const char *name;  // lives as long as what the view is made of
+  const char *name;  // lives as long as the source of the view
   tsr_dtype dtype;
   tsr_shape shape;
   int64_t elements;
-  bool in_pieces;  // reading a few hundred kilobytes at a time costs no more than reading megabytes
+  bool in_pieces;  // small reads (a few hundred kilobytes) cost no more than large ones
 };
 
 enum { TSR_INDEX_KEPT_FROM = 1 << 20 };  // bytes of a stored tensor whose view keeps a box index
@@ -53,28 +53,27 @@ void tsr_views_deinit(tsr_views *views);
 TSR_MUST_USE tsr_status tsr_replicas_choose(tsr_replicas option, tsr_replicas fallback,
                                             tsr_replicas *out_replicas);
 
-// A tensor of a checkpoint. The view shares the checkpoint.
+// A tensor of a checkpoint, which the view retains.
 TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
                                         tsr_replicas replicas, tsr_view **out_view);
-// Holds what is read of a stored tensor against the hashes of its source, which outlive the view.
+// Adds what is read of a stored tensor to the hashes of its source, which outlive the view.
 void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes);
-// All of its tensors, in its order.
+// All tensors of a checkpoint, in its order.
 TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replicas replicas,
                                      tsr_views *out_views);
-// What becomes of numbers that a cast has no place for: a failure with cast_overflow, or what
-// tsr_convert makes of them, counted.
-typedef enum tsr_overflowing { TSR_OVERFLOW_REFUSED, TSR_OVERFLOW_COUNTED } tsr_overflowing;
+// What a cast does on overflow: fails with cast_overflow, or converts as tsr_convert and counts.
+typedef enum tsr_overflow_policy { TSR_OVERFLOW_FAIL, TSR_OVERFLOW_COUNT } tsr_overflow_policy;
 
-// Another view with its elements converted. Takes `inner` over, also when it fails.
-TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflowing overflowing,
+// `inner` with its elements converted. Owns `inner`, also when it fails.
+TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
                                       tsr_view **out_view);
-// How many numbers did not fit of those that were read so far.
+// Elements that overflowed so far.
 int64_t tsr_view_overflows(const tsr_view *view);
-// Refuses a mapping that was applied to other tensors than a checkpoint's, whatever their order.
+// Fails unless a mapping was applied to the tensors of this checkpoint, in any order.
 TSR_MUST_USE tsr_status tsr_mapping_check_source(const tsr_mapping *mapping,
                                                  const tsr_checkpoint *checkpoint);
-// The tensors of a mapping made of views of its source's tensors, in the order of its tree. Takes
-// the sources over, also when it fails; the views share the mapping.
+// The tensors of a mapping, in the order of its tree, made from views of its source's tensors. Owns
+// the sources, also when it fails, and retains the mapping.
 TSR_MUST_USE tsr_status tsr_views_map(tsr_views *sources, const tsr_mapping *mapping,
                                       tsr_views *out_views);
 
@@ -87,7 +86,7 @@ int64_t tsr_view_least_read(const tsr_view *view);  // the same without replicas
 bool tsr_view_is_cast(const tsr_view *view);
 int64_t tsr_view_origin(const tsr_view *view, bool *out_same);
 void tsr_view_destroy(tsr_view *view);  // NULL is fine
-// Bytes that `count` of its elements take, packed.
+// Bytes of `count` elements, packed.
 int64_t tsr_view_bytes(const tsr_view *view, int64_t count);
 
 #endif
