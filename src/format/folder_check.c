@@ -122,8 +122,8 @@ static tsr_status choose_files(folder_state *f) {
       fsck->files[i].named = is_numbered(fsck->files[i].name);
     if (!f->doc && !fsck->totals[TSR_SEVERITY_ERROR])
       TSR_TRY(tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX, .repairable = true},
-                           "%s: %lld files are parts of a model, but " INDEX_NAME " is not there",
-                           fsck->path, (long long)numbered));
+                           "%s: %lld numbered files, but " INDEX_NAME " is not there", fsck->path,
+                           (long long)numbered));
   }
   for (int64_t i = 0; i < fsck->file_count; i++)
     if (!fsck->files[i].named)
@@ -148,8 +148,8 @@ static tsr_status check_numbers(folder_state *f) {
     if (find_file(f->fsck, name, strlen(name)) >= 0) continue;
     f->damaged = true;
     TSR_TRY(tsr_fsck_add(f->fsck, &(tsr_fault_place){.kind = TSR_FAULT_FILE_MISSING, .file = name},
-                         "%s/%s: it is not there, but others of %d are", f->fsck->path, name,
-                         most));
+                         "%s/%s: the file is missing, but others of %d are there", f->fsck->path,
+                         name, most));
   }
   return NULL;
 }
@@ -164,7 +164,7 @@ static tsr_status take_tensor(folder_state *f, const char *file, const tsr_model
     f->damaged = true;
     return tsr_fsck_add(f->fsck,
                         &(tsr_fault_place){.kind = TSR_FAULT_TWICE, .file = file, .tensor = name},
-                        "%s: tensor \"%s\" stands in two files, %s and %s", f->fsck->path, name,
+                        "%s: tensor \"%s\" is in two files, %s and %s", f->fsck->path, name,
                         f->entries[existing].file, file);
   }
   void *entries = tsr_grow(f->entries, f->count, &f->capacity, sizeof *f->entries);

@@ -33,16 +33,10 @@ static bool is_array_name(const char *name) {
   return name[0] != '.' && tsr_ends_with(name, ending);
 }
 
-static tsr_status find_array(const char *folder, bool *out_found) {
-  DIR *listing = opendir(folder);
-  tsr_status status = NULL;
-  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  for (const char *name = ""; name && !status && !*out_found;) {
-    status = tsr_io_next_name(listing, folder, &name);
-    *out_found = !status && name && is_array_name(name);
-  }
-  closedir(listing);
-  return status;
+static tsr_status find_array(void *context, const char *folder, const char *name, bool *out_stop) {
+  (void)folder;
+  *(bool *)context = *out_stop = is_array_name(name);
+  return NULL;
 }
 
 // Arrays beside a safetensors model are not the model.
@@ -54,7 +48,7 @@ static tsr_status detect_folder(const char *folder, bool *out_found) {
   if (*out_found) return NULL;
   for (int i = 0; i < 2 && !other; i++)
     TSR_TRY(tsr_reading_find_file(folder, others[i], path, &other));
-  return other ? NULL : find_array(folder, out_found);
+  return other ? NULL : tsr_reading_each_name(folder, find_array, out_found);
 }
 
 static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
@@ -107,14 +101,14 @@ static tsr_status read_entry(tsr_numpy_arrays *list, const tsr_json *member) {
   if (!tsr_reading_is_inside(file, length))
     return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in its folder", (int)length, file);
   if (memchr(name, '\0', name_length))
-    return tsr_fail(BROKEN_FILE, "its name goes on after a zero byte");
+    return tsr_fail(BROKEN_FILE, "the name contains a zero byte");
   snprintf(dtype_name, sizeof dtype_name, "%.*s", (int)word_length, word);
   TSR_TRY(tsr_dtype_parse(dtype_name, &dtype));
   TSR_TRY(tsr_reading_join(list->checkpoint->path, file, length, path));
   TSR_TRY(read_file(list, path, name, name_length, dtype));
   const tsr_numpy_array *found = &list->items[list->count - 1];
   if (found->npy.dtype == dtype) return NULL;
-  return tsr_fail(BROKEN_FILE, "it is %s here, but %s in its file",
+  return tsr_fail(BROKEN_FILE, "dtype is %s in the index, but %s in the file",
                   tsr_dtype_name(dtype, TSR_NAMES_OWN),
                   tsr_dtype_name(found->npy.dtype, TSR_NAMES_OWN));
 }

@@ -5,7 +5,6 @@
 // Files tell their rank by name, "rank" and a number: model-rank-3-part-0.safetensors (vLLM and
 // SGLang), rank_3.safetensors, or any safetensors file in a folder rank-3.
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,10 +14,7 @@
 
 #include "base/grow.h"
 #include "base/io.h"
-#include "base/text_internal.h"
-#include "element/shape_internal.h"
 #include "file/model.h"
-#include "file/safetensors.h"
 #include "format/format.h"
 #include "format/reading.h"
 #include "json/json.h"
@@ -26,21 +22,9 @@
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
-#include "tessera/engine/layout.h"
 #include "tessera/plan.h"
-#include "tessera/tree.h"
 
 static const char plan_name[] = "tessera-plan.json";
-
-typedef struct rank_file {
-  int64_t rank;
-  char *path;  // owned
-} rank_file;
-
-typedef struct rank_files {
-  rank_file *items;  // owned
-  int64_t count, capacity;
-} rank_files;
 
 // ---- names ----
 
@@ -56,71 +40,41 @@ static int64_t rank_of_name(const char *name) {
   return errno || rank > INT32_MAX ? -1 : rank;
 }
 
-// In doubt it is one: opening it tells why not.
+// In doubt it is a folder: opening it gives the reason.
 static bool is_folder(const char *path) {
   struct stat info;
   return stat(path, &info) ? errno != ENOENT : S_ISDIR(info.st_mode);
 }
 
+static tsr_status find_rank(void *context, const char *folder, const char *name, bool *out_stop) {
+  char path[PATH_MAX];
+  if (rank_of_name(name) < 0) return NULL;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  *(bool *)context = *out_stop = tsr_ends_with(name, ".safetensors") || is_folder(path);
+  return NULL;
+}
+
 static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
-  const char *folder = probe->path;
-  if (!probe->folder) return NULL;
-  DIR *listing = opendir(folder);
-  tsr_status status = NULL;
-  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  *out_found = false;
-  for (const char *name = "."; name && !status && !*out_found;) {
-    char path[PATH_MAX];
-    status = tsr_io_next_name(listing, folder, &name);
-    if (status || !name || rank_of_name(name) < 0) continue;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    *out_found = tsr_ends_with(name, ".safetensors") || is_folder(path);
-  }
-  closedir(listing);
-  return status;
+  return probe->folder ? tsr_reading_each_name(probe->path, find_rank, out_found) : NULL;
 }
 
 // ---- finding the files ----
 
-static tsr_status add_file(rank_files *files, int64_t rank, const char *path) {
-  void *items = tsr_grow(files->items, files->count, &files->capacity, sizeof *files->items);
-  if (!items) return tsr_fail(NO_MEMORY, "a list of files");
-  files->items = items;
-  rank_file *file = &files->items[files->count];
-  *file = (rank_file){.rank = rank};
-  file->path = strdup(path);
-  if (!file->path) return tsr_fail(NO_MEMORY, "a list of files");
-  files->count++;
-  return NULL;
-}
+typedef struct rank_search {
+  int64_t rank;  // of all files in this folder; -1 = names of files have the rank
+  tsr_numbered_paths *files;
+} rank_search;
 
-// Files of a folder: all that are safetensors when `rank` is known, else those that name one; and
-// those in folders that do.
-static tsr_status list_files(const char *folder, int64_t rank, rank_files *files) {
-  DIR *listing = opendir(folder);
-  tsr_status status = NULL;
-  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  for (const char *name = "."; name && !status;) {
-    char path[PATH_MAX];
-    status = tsr_io_next_name(listing, folder, &name);
-    if (status || !name) break;
-    const int64_t named = rank_of_name(name);
-    if (name[0] == '.' || (rank < 0 && named < 0)) continue;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX)
-      status = tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
-    else if (tsr_ends_with(name, ".safetensors"))
-      status = add_file(files, rank < 0 ? named : rank, path);
-    else if (rank < 0 && is_folder(path))
-      status = list_files(path, named, files);
-  }
-  closedir(listing);
-  return status;
-}
-
-static int by_rank_and_path(const void *left, const void *right) {
-  const rank_file *a = left, *b = right;
-  if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-  return strcmp(a->path, b->path);
+static tsr_status add_file(void *context, const char *folder, const char *name, bool *out_stop) {
+  const rank_search *search = context;
+  const int64_t named = rank_of_name(name), rank = search->rank < 0 ? named : search->rank;
+  char path[PATH_MAX];
+  (void)out_stop;
+  if (name[0] == '.' || rank < 0) return NULL;
+  TSR_TRY(tsr_reading_join(folder, name, strlen(name), path));
+  if (tsr_ends_with(name, ".safetensors")) return tsr_numbered_paths_add(search->files, rank, path);
+  if (search->rank >= 0 || !is_folder(path)) return NULL;
+  return tsr_reading_each_name(path, add_file, &(rank_search){named, search->files});
 }
 
 // Ranks `from` to `to`, the last not included, have no file; a mesh may have millions.
@@ -140,11 +94,12 @@ static tsr_status ranks_missing(tsr_checkpoint *checkpoint, int64_t from, int64_
 }
 
 // Ranks are 0 .. count-1, each with a file.
-static tsr_status check_ranks(tsr_checkpoint *checkpoint, const rank_files *files, int64_t count) {
+static tsr_status check_ranks(tsr_checkpoint *checkpoint, const tsr_numbered_paths *files,
+                              int64_t count) {
   int64_t next = 0;
   for (int64_t i = 0; i < files->count; i++) {
     const char *path = files->items[i].path;
-    const int64_t rank = files->items[i].rank;
+    const int64_t rank = files->items[i].number;
     if (rank < count) {
       TSR_TRY(ranks_missing(checkpoint, next, rank, count));
       next = rank + 1;
@@ -161,11 +116,11 @@ static tsr_status check_ranks(tsr_checkpoint *checkpoint, const rank_files *file
 
 // ---- the reader ----
 
-static tsr_status take_files(tsr_checkpoint *checkpoint, const rank_files *files) {
+static tsr_status take_files(tsr_checkpoint *checkpoint, const tsr_numbered_paths *files) {
   const int64_t count = tsr_mesh_device_count(tsr_plan_mesh(checkpoint->plan));
   TSR_TRY(check_ranks(checkpoint, files, count));
-  for (int64_t i = 0; i < files->count && files->items[i].rank < count; i++)
-    TSR_TRY(tsr_reading_add_slices(checkpoint, files->items[i].path, files->items[i].rank));
+  for (int64_t i = 0; i < files->count && files->items[i].number < count; i++)
+    TSR_TRY(tsr_reading_add_slices(checkpoint, files->items[i].path, files->items[i].number));
   return tsr_reading_check_complete(checkpoint);
 }
 
@@ -181,30 +136,28 @@ static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given, c
   }
   checkpoint->plan = given ? tsr_plan_retain(given) : plan;
   if (checkpoint->plan && tsr_plan_mesh(checkpoint->plan)) return NULL;
-  if (beside) return tsr_fail(BAD_PLAN, "%s: a plan without a mesh tells of no ranks", path);
+  if (beside)
+    return tsr_fail(BAD_PLAN, "%s: the plan has no mesh; expected one with a device for each rank",
+                    path);
   return tsr_fail(PLAN_REQUIRED,
-                  "%s: these are slices for each rank; how they were cut is for a plan with a mesh "
-                  "to say",
+                  "%s: these are slices for each rank; reading them needs a plan with a mesh",
                   checkpoint->path);
 }
 
 static tsr_status take_plan(tsr_checkpoint *checkpoint, const tsr_plan *given) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, plan_name) >= PATH_MAX)
-    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
+  TSR_TRY(tsr_reading_join(checkpoint->path, plan_name, strlen(plan_name), path));
   TSR_TRY(find_plan(checkpoint, given, path));
   return tsr_note(tsr_reading_add_planned(checkpoint, true), "%s", given ? checkpoint->path : path);
 }
 
 static tsr_status read_ranks(tsr_checkpoint *checkpoint, const tsr_checkpoint_options *options) {
-  rank_files files = {0};
+  tsr_numbered_paths files = {0};
   TSR_TRY(take_plan(checkpoint, options->plan));
-  tsr_status status = list_files(checkpoint->path, -1, &files);
-  if (!status && files.count > 0)
-    qsort(files.items, (size_t)files.count, sizeof *files.items, by_rank_and_path);
+  tsr_status status = tsr_reading_each_name(checkpoint->path, add_file, &(rank_search){-1, &files});
+  tsr_numbered_paths_sort(&files);
   if (!status) status = take_files(checkpoint, &files);
-  for (int64_t i = 0; i < files.count; i++) free(files.items[i].path);
-  free(files.items);
+  tsr_numbered_paths_deinit(&files);
   return status;
 }
 

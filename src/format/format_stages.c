@@ -3,7 +3,6 @@
 // layers anew, so that names would clash: tensor `w` of stage 1 is called stage1.w here, which a
 // map turns into what the whole model calls it.
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,25 +10,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/grow.h"
-#include "base/io.h"
 #include "base/text_internal.h"
 #include "format/format.h"
+#include "format/reading.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
 
-typedef struct pipeline_stage {
-  int64_t number;
-  char *path;             // owned
-  tsr_checkpoint *model;  // owned; NULL until opened
-} pipeline_stage;
-
 typedef struct pipeline_stages {
-  pipeline_stage *items;  // owned
-  int64_t count, capacity;
-  int64_t tensors;  // of all
+  tsr_numbered_paths paths;
+  tsr_checkpoint **models;  // owned: one for each path; NULL until opened
+  int64_t tensors;          // of all stages
 } pipeline_stages;
 
 // ---- names ----
@@ -45,16 +37,13 @@ static int64_t stage_of_name(const char *name) {
   return strtoll(digits, NULL, 10);
 }
 
-static bool join(const char *folder, const char *name, char out[PATH_MAX]) {
-  return snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
-}
-
-// A disk that does not answer fails: a stage that is overlooked would be missed by nobody.
-static tsr_status check_stage(const char *folder, const char *name, char out_path[PATH_MAX],
-                              bool *out_stage) {
+// An I/O error is a failure: a stage must not be overlooked.
+static tsr_status find_stage(const char *folder, const char *name, char out_path[PATH_MAX],
+                             bool *out_stage) {
   struct stat info;
   *out_stage = false;
-  if (stage_of_name(name) < 0 || !join(folder, name, out_path)) return NULL;
+  if (stage_of_name(name) < 0) return NULL;
+  TSR_TRY(tsr_reading_join(folder, name, strlen(name), out_path));
   if (stat(out_path, &info))
     return errno == ENOENT ? NULL
                            : tsr_fail(IO, "%s: cannot look at it: %s", out_path, strerror(errno));
@@ -62,88 +51,61 @@ static tsr_status check_stage(const char *folder, const char *name, char out_pat
   return NULL;
 }
 
-// The next folder of a stage in a listing; NULL when there are no more.
-static tsr_status next_stage(DIR *listing, const char *folder, char out_path[PATH_MAX],
-                             const char **out_name) {
-  bool found = false;
-  do {
-    TSR_TRY(tsr_io_next_name(listing, folder, out_name));
-    if (*out_name) TSR_TRY(check_stage(folder, *out_name, out_path, &found));
-  } while (*out_name && !found);
+static tsr_status stop_at_stage(void *context, const char *folder, const char *name,
+                                bool *out_stop) {
+  char path[PATH_MAX];
+  TSR_TRY(find_stage(folder, name, path, out_stop));
+  *(bool *)context = *out_stop;
   return NULL;
 }
 
 static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
-  const char *folder = probe->path;
-  if (!probe->folder) return NULL;
-  DIR *listing = opendir(folder);
-  const char *name = NULL;
-  char path[PATH_MAX];
-  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  tsr_status status = next_stage(listing, folder, path, &name);
-  *out_found = !status && name;
-  closedir(listing);
-  return status;
+  return probe->folder ? tsr_reading_each_name(probe->path, stop_at_stage, out_found) : NULL;
 }
 
 // ---- finding and opening ----
 
-static tsr_status add_stage(pipeline_stages *all, int64_t number, const char *path) {
-  void *items = tsr_grow(all->items, all->count, &all->capacity, sizeof *all->items);
-  if (!items) return tsr_fail(NO_MEMORY, "a list of stages");
-  all->items = items;
-  all->items[all->count] = (pipeline_stage){.number = number, .path = strdup(path)};
-  if (!all->items[all->count].path) return tsr_fail(NO_MEMORY, "a list of stages");
-  all->count++;
-  return NULL;
-}
-
-static int by_number(const void *left, const void *right) {
-  const pipeline_stage *a = left, *b = right;
-  return a->number < b->number ? -1 : a->number > b->number;
+static tsr_status add_stage(void *context, const char *folder, const char *name, bool *out_stop) {
+  char path[PATH_MAX];
+  bool found = false;
+  (void)out_stop;
+  TSR_TRY(find_stage(folder, name, path, &found));
+  return found ? tsr_numbered_paths_add(context, stage_of_name(name), path) : NULL;
 }
 
 static tsr_status list_stages(const char *folder, pipeline_stages *all) {
-  DIR *listing = opendir(folder);
-  tsr_status status = NULL;
-  char path[PATH_MAX];
-  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
-  for (const char *name = ""; name && !status;) {
-    status = next_stage(listing, folder, path, &name);
-    if (!status && name) status = add_stage(all, stage_of_name(name), path);
-  }
-  closedir(listing);
-  if (!status && all->count == 0)
-    status = tsr_fail(BROKEN_FILE, "%s: there is no folder stage0", folder);
-  if (!status) qsort(all->items, (size_t)all->count, sizeof *all->items, by_number);
-  return status;
+  TSR_TRY(tsr_reading_each_name(folder, add_stage, &all->paths));
+  if (!all->paths.count) return tsr_fail(BROKEN_FILE, "%s: there is no folder stage0", folder);
+  tsr_numbered_paths_sort(&all->paths);
+  all->models = calloc((size_t)all->paths.count, sizeof *all->models);
+  return all->models ? NULL : tsr_fail(NO_MEMORY, "a list of stages");
 }
 
 // Stages of stages would be opened within each other, however deep folders go.
 static tsr_status check_depth(const pipeline_stages *all) {
-  for (int64_t i = 0; i < all->count; i++) {
+  for (int64_t i = 0; i < all->paths.count; i++) {
     tsr_checkpoint_format format = TSR_FORMAT_ANY;
-    TSR_TRY(tsr_format_detect(all->items[i].path, &format));
+    TSR_TRY(tsr_format_detect(all->paths.items[i].path, &format));
     if (tsr_format_row(format)->nested)
-      return tsr_fail(BROKEN_FILE, "%s: it has stages itself", all->items[i].path);
+      return tsr_fail(BROKEN_FILE, "%s: a stage cannot have stages itself",
+                      all->paths.items[i].path);
   }
   return NULL;
 }
 
 static void free_stages(pipeline_stages *all) {
-  for (int64_t i = 0; i < all->count; i++) {
-    tsr_checkpoint_release(all->items[i].model);
-    free(all->items[i].path);
-  }
-  free(all->items);
+  for (int64_t i = 0; i < all->paths.count && all->models; i++)
+    tsr_checkpoint_release(all->models[i]);
+  free(all->models);
+  tsr_numbered_paths_deinit(&all->paths);
 }
 
 static tsr_status check_numbers(const pipeline_stages *all, const char *folder) {
-  for (int64_t i = 0; i < all->count; i++) {
-    const pipeline_stage *s = &all->items[i];
+  for (int64_t i = 0; i < all->paths.count; i++) {
+    const tsr_numbered_path *s = &all->paths.items[i];
     if (s->number < i)
-      return tsr_fail(BROKEN_FILE, "%s and %s are both stage %lld", all->items[i - 1].path, s->path,
-                      (long long)s->number);
+      return tsr_fail(BROKEN_FILE, "%s and %s are both stage %lld", all->paths.items[i - 1].path,
+                      s->path, (long long)s->number);
     if (s->number > i)
       return tsr_fail(BROKEN_FILE, "%s: there is no stage %lld, but a stage %lld", folder,
                       (long long)i, (long long)s->number);
@@ -152,10 +114,10 @@ static tsr_status check_numbers(const pipeline_stages *all, const char *folder) 
 }
 
 static tsr_status open_stages(pipeline_stages *all) {
-  for (int64_t i = 0; i < all->count; i++) {
-    pipeline_stage *s = &all->items[i];
-    TSR_TRY(tsr_note(tsr_checkpoint_open(s->path, NULL, &s->model), "stage %lld", (long long)i));
-    all->tensors += tsr_tree_count(s->model->tree);
+  for (int64_t i = 0; i < all->paths.count; i++) {
+    TSR_TRY_NOTE(tsr_checkpoint_open(all->paths.items[i].path, NULL, &all->models[i]), "stage %lld",
+                 (long long)i);
+    all->tensors += tsr_tree_count(all->models[i]->tree);
   }
   return NULL;
 }
@@ -164,8 +126,8 @@ static tsr_status open_stages(pipeline_stages *all) {
 
 static tsr_status name_tensors(tsr_arena *names, const pipeline_stages *all,
                                tsr_tensor *out_tensors) {
-  for (int64_t i = 0; i < all->count; i++) {
-    const tsr_tree *tree = all->items[i].model->tree;
+  for (int64_t i = 0; i < all->paths.count; i++) {
+    const tsr_tree *tree = all->models[i]->tree;
     for (int64_t k = 0; k < tsr_tree_count(tree); k++) {
       const tsr_tensor *t = tsr_tree_at(tree, k);
       const size_t size = strlen(t->path) + 32;
@@ -223,13 +185,13 @@ static tsr_status take_store(tsr_store *store, const tsr_store *other) {
 
 // Hashes do not depend on names: they stay true, if all stages have them.
 static tsr_status take_hashes(tsr_checkpoint *checkpoint, const pipeline_stages *all) {
-  for (int64_t i = 0; i < all->count; i++)
-    if (!all->items[i].model->hashes) return NULL;
+  for (int64_t i = 0; i < all->paths.count; i++)
+    if (!all->models[i]->hashes) return NULL;
   tsr_hash128 *next = malloc(sizeof *next * (size_t)(all->tensors + 1));
   if (!next) return tsr_fail(NO_MEMORY, "hashes of %lld tensors", (long long)all->tensors);
   checkpoint->hashes = next;
-  for (int64_t i = 0; i < all->count; i++) {
-    const tsr_checkpoint *model = all->items[i].model;
+  for (int64_t i = 0; i < all->paths.count; i++) {
+    const tsr_checkpoint *model = all->models[i];
     const int64_t count = tsr_tree_count(model->tree);
     if (count > 0) memcpy(next, model->hashes, sizeof *next * (size_t)count);
     next += count;
@@ -243,8 +205,8 @@ static tsr_status take_stages(tsr_checkpoint *checkpoint, pipeline_stages *all) 
   TSR_TRY(check_depth(all));
   TSR_TRY(open_stages(all));
   TSR_TRY(make_tree(checkpoint, all));
-  for (int64_t i = 0; i < all->count; i++) {
-    const tsr_checkpoint *model = all->items[i].model;
+  for (int64_t i = 0; i < all->paths.count; i++) {
+    const tsr_checkpoint *model = all->models[i];
     TSR_TRY(tsr_note(take_store(checkpoint->store, model->store), "%s", model->path));
     for (int64_t k = 0; k < model->metadata.count; k++)
       TSR_TRY(tsr_checkpoint_add_metadata(checkpoint, &model->metadata.items[k]));
@@ -301,7 +263,8 @@ static tsr_status check_each(tsr_fsck *fsck) {
   pipeline_stages all = {0};
   tsr_status status = list_stages(fsck->path, &all);
   if (!status) status = check_depth(&all);
-  for (int64_t i = 0; i < all.count && !status; i++) status = check_one(fsck, all.items[i].path);
+  for (int64_t i = 0; i < all.paths.count && !status; i++)
+    status = check_one(fsck, all.paths.items[i].path);
   free_stages(&all);
   return status;
 }

@@ -125,9 +125,7 @@ static tsr_status read_name(const tsr_json *value, const char *folder, char *out
   if (!tsr_reading_is_inside(name, length))
     return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in the manifest's folder", (int)length,
                     name);
-  if (snprintf(out, PATH_MAX, "%s/%.*s", folder, (int)length, name) >= PATH_MAX)
-    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", folder, PATH_MAX);
-  return NULL;
+  return tsr_reading_join(folder, name, length, out);
 }
 
 static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, int64_t positions) {
@@ -140,7 +138,7 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
   TSR_TRY(tsr_json_get_int(tsr_json_find(value, "position"), "position", &position));
   TSR_TRY(tsr_json_get_int(tsr_json_find(value, "bytes"), "bytes", &bytes));
   if (position < 0 || position >= positions)
-    return tsr_fail(BROKEN_FILE, "position %lld, wanted 0 to %lld: so many devices has the mesh",
+    return tsr_fail(BROKEN_FILE, "position %lld, expected 0 to %lld, the last device of the mesh",
                     (long long)position, (long long)positions - 1);
   TSR_TRY(tsr_model_check_link(path));
   if (stat(path, &info))
@@ -150,7 +148,7 @@ static tsr_status read_file(tsr_checkpoint *checkpoint, const tsr_json *value, i
   if (info.st_size == bytes) return NULL;
   return tsr_checkpoint_report(
       checkpoint, TSR_FAULT_SIZE, path, NULL,
-      tsr_fail(BROKEN_FILE, "%s: it has %lld bytes, but by the manifest %lld", path,
+      tsr_fail(BROKEN_FILE, "%s: the file has %lld bytes, but the manifest says %lld", path,
                (long long)info.st_size, (long long)bytes));
 }
 
@@ -204,10 +202,9 @@ static tsr_status read_tessera(tsr_checkpoint *checkpoint, const tsr_checkpoint_
   char path[PATH_MAX];
   tsr_json_doc *doc = NULL;
   if (options->plan)
-    return tsr_fail(BAD_ARGUMENT, "%s: its manifest says how tensors are cut; no plan is wanted",
+    return tsr_fail(BAD_ARGUMENT, "%s: a plan was given, but the manifest has its own",
                     checkpoint->path);
-  if (snprintf(path, sizeof path, "%s/%s", checkpoint->path, manifest_name) >= PATH_MAX)
-    return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", checkpoint->path, PATH_MAX);
+  TSR_TRY(tsr_reading_join(checkpoint->path, manifest_name, strlen(manifest_name), path));
   TSR_TRY(tsr_model_check_link(path));
   TSR_TRY(tsr_json_read_file(path, &doc));
   tsr_status status = read_manifest(checkpoint, tsr_json_root(doc));

@@ -59,8 +59,8 @@ tsr_status tsr_checkpoint_format_parse(const char *name, tsr_checkpoint_format *
     }
     tsr_text_addf(&known, "%s%s", i ? ", " : "", word);
   }
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "\"%s\" is no format of checkpoints; there are %s",
-                               name, tsr_text_string(&known));
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "format \"%s\" is unknown; known formats are %s", name,
+                               tsr_text_string(&known));
   tsr_text_deinit(&known);
   return status;
 }

@@ -54,8 +54,8 @@ static tsr_status report_lost(const fault_collector *h) {
   if (!h->lost) return NULL;
   if (!h->first) return tsr_fail(NO_MEMORY, "the name of a tensor");
   return tsr_fsck_add(h->fsck, &(tsr_fault_place){.kind = TSR_FAULT_LOST, .tensor = h->first},
-                      "%s: without the files that are missing or broken, %lld tensors are not "
-                      "whole, the first of them \"%s\"",
+                      "%s: %lld tensors are incomplete because files are missing or broken; the "
+                      "first is \"%s\"",
                       h->fsck->path, (long long)h->lost, h->first);
 }
 
@@ -77,8 +77,8 @@ static tsr_status report_surplus(tsr_fsck *fsck, const tsr_checkpoint *model) {
     tsr_fault_place here = place;
     here.file = fsck->files[i].name;
     if (tsr_name_index_find(&index, here.file) < 0 && !tsr_fsck_is_reported(fsck, here.file))
-      status = tsr_fsck_add(fsck, &here, "%s/%s: it is no part of the checkpoint", fsck->path,
-                            here.file);
+      status =
+          tsr_fsck_add(fsck, &here, "%s/%s: not a file of the checkpoint", fsck->path, here.file);
   }
   tsr_name_index_deinit(&index);
   return status;

@@ -15,8 +15,8 @@
 
 // ---- dtypes ----
 
-// By what was noted beside the array, by what the caller says, or by what is common: of all types
-// of two bytes that NumPy does not know, bfloat16 is the one that people have.
+// The dtype recorded beside the array, the fallback of the caller, or bf16 for two bytes: it is by
+// far the most common dtype that NumPy does not know.
 static tsr_status recall_dtype(tsr_numpy_arrays *list, const char *name, tsr_dtype noted,
                                tsr_npy *npy) {
   const int bits = 8 * npy->width;
@@ -25,12 +25,10 @@ static tsr_status recall_dtype(tsr_numpy_arrays *list, const char *name, tsr_dty
   if (noted) return tsr_npy_set_dtype(npy, noted);
   if (given && tsr_dtype_info_of(given)->bits == bits) return tsr_npy_set_dtype(npy, given);
   if (npy->width != 2)
-    return tsr_fail(NO_DTYPE,
-                    "array \"%s\" has elements of %d bits and does not record their dtype", name,
+    return tsr_fail(NO_DTYPE, "array \"%s\" has elements of %d bits and records no dtype", name,
                     bits);
-  tsr_text_addf(
-      &list->checkpoint->warnings,
-      "array \"%s\" has elements of 16 bits and does not record their dtype: read as bf16\n", name);
+  tsr_text_addf(&list->checkpoint->warnings,
+                "array \"%s\" has elements of 16 bits and records no dtype: read as bf16\n", name);
   return tsr_npy_set_dtype(npy, TSR_BF16);
 }
 

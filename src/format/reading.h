@@ -7,6 +7,28 @@
 #include "file/safetensors.h"
 #include "store/checkpoint.h"
 
+// ---- folders and files (folder_listing.c) ----
+
+// Calls `fn` for every name in a folder, in any order, until `*out_stop` or a failure.
+typedef tsr_status tsr_folder_name_fn(void *context, const char *folder, const char *name,
+                                      bool *out_stop);
+TSR_MUST_USE tsr_status tsr_reading_each_name(const char *folder, tsr_folder_name_fn *fn,
+                                              void *context);
+
+// Paths with numbers, such as the files of ranks.
+typedef struct tsr_numbered_path {
+  int64_t number;
+  char *path;  // owned
+} tsr_numbered_path;
+typedef struct tsr_numbered_paths {
+  tsr_numbered_path *items;  // owned
+  int64_t count, capacity;
+} tsr_numbered_paths;
+TSR_MUST_USE tsr_status tsr_numbered_paths_add(tsr_numbered_paths *list, int64_t number,
+                                               const char *path);
+void tsr_numbered_paths_sort(tsr_numbered_paths *list);  // by number, then by path
+void tsr_numbered_paths_deinit(tsr_numbered_paths *list);
+
 // The path of a file in a folder; fails with too_large.
 TSR_MUST_USE tsr_status tsr_reading_join(const char *folder, const char *name, size_t length,
                                          char out[PATH_MAX]);

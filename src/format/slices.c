@@ -1,10 +1,5 @@
 // Slices of tensors that a plan cuts: a file holds the slices of one mesh position, each under the
 // plain name of its tensor. Every slice is checked against the plan, and every shard must be there.
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "format/reading.h"
@@ -76,13 +71,10 @@ static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int f
 
 tsr_status tsr_reading_add_slices(tsr_checkpoint *checkpoint, const char *path, int64_t position) {
   tsr_model *model = NULL;
-  struct stat info;
   int file = -1;
   tsr_status status = tsr_safetensors_open(path, &model);
   if (status) return tsr_checkpoint_report(checkpoint, TSR_FAULT_HEADER, path, NULL, status);
-  status = stat(path, &info)
-               ? tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno))
-               : tsr_store_add_file(checkpoint->store, path, info.st_size, &file);
+  status = tsr_reading_add_file(checkpoint, path, &file);
   for (int64_t i = 0; i < tsr_model_count(model) && !status; i++) {
     const tsr_model_tensor *found = tsr_model_tensor_at(model, i);
     tsr_fault_kind kind = TSR_FAULT_SLICE;
@@ -130,7 +122,7 @@ tsr_status tsr_reading_check_complete(tsr_checkpoint *checkpoint) {
   for (int64_t i = 0; i < checkpoint->store->count; i++)
     TSR_TRY(check_tensor(checkpoint, i, &absent));
   if (absent)
-    tsr_text_addf(&checkpoint->warnings, "%lld copies of shards are absent; others are there\n",
-                  (long long)absent);
+    tsr_text_addf(&checkpoint->warnings,
+                  "%lld copies of shards are absent; other copies are used\n", (long long)absent);
   return NULL;
 }

@@ -1,51 +1,15 @@
-// What readers of all formats share: paths in a folder, and tensors that are stored whole.
-#include <errno.h>
-#include <stdio.h>
+// Tensors that are stored whole: the tree of a checkpoint, and one place for each tensor.
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/io.h"
 #include "format/reading.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/tree.h"
 
-// ---- files ----
-
-tsr_status tsr_reading_join(const char *folder, const char *name, size_t length,
-                            char out[PATH_MAX]) {
-  if (snprintf(out, PATH_MAX, "%s/%.*s", folder, (int)length, name) < PATH_MAX) return NULL;
-  return tsr_fail(TOO_LARGE, "%s: the path of a file in it is longer than %d bytes", folder,
-                  PATH_MAX);
-}
-
-tsr_status tsr_reading_find_file(const char *folder, const char *name, char path[PATH_MAX],
-                                 bool *out_found) {
-  struct stat info;
-  *out_found = false;
-  if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) return NULL;
-  return tsr_io_look(path, out_found, &info);
-}
-
-bool tsr_reading_is_inside(const char *name, size_t length) {
-  return length && !memchr(name, '/', length) && !memchr(name, '\0', length) && name[0] != '.';
-}
-
-tsr_status tsr_reading_add_file(tsr_checkpoint *checkpoint, const char *path, int *out_file) {
-  struct stat info;
-  if (stat(path, &info))
-    return tsr_fail(IO, "%s: it has gone since it was read: %s", path, strerror(errno));
-  return tsr_store_add_file(checkpoint->store, path, info.st_size, out_file);
-}
-
-// ---- tensors ----
-
 tsr_status tsr_reading_refuse_plan(const tsr_checkpoint *checkpoint,
                                    const tsr_checkpoint_options *options) {
   if (!options->plan) return NULL;
-  return tsr_fail(BAD_ARGUMENT,
-                  "%s: tensors are stored whole here, so that no plan tells how they are cut",
+  return tsr_fail(BAD_ARGUMENT, "%s: a plan was given, but tensors are stored whole here",
                   checkpoint->path);
 }
 

@@ -82,8 +82,8 @@ static void check_all(const tsr_checkpoint *model) {
   assert_int_equal(tsr_tree_count(tsr_checkpoint_tree(model)), COUNT);
   for (int i = 0; i < COUNT; i++) check_array(model, &arrays[i], dtypes[i]);
   assert_string_equal(tsr_checkpoint_warnings(model),
-                      "array \"half\" has elements of 16 bits and does not record their dtype: "
-                      "read as bf16\n");
+                      "array \"half\" has elements of 16 bits and records no dtype: read "
+                      "as bf16\n");
 }
 
 // ---- facts ----
@@ -185,7 +185,7 @@ static void a_forgotten_type_must_be_told(void **state) {
   const char *path = test_folder_path(&folder, "e.npy");
   test_write_npy(path, &eight);
   assert_fails_with(tsr_checkpoint_open(path, NULL, &model), NO_DTYPE,
-                    "array \"e\" has elements of 8 bits and does not record their dtype");
+                    "array \"e\" has elements of 8 bits and records no dtype");
   tsr_checkpoint_options options = {.size = sizeof options, .fallback_dtype = TSR_BF16};
   assert_fails_with(tsr_checkpoint_open(path, &options, &model), NO_DTYPE, "array \"e\"");
   options.fallback_dtype = TSR_F8E4M3FN;
@@ -212,7 +212,7 @@ static void what_is_no_checkpoint_is_refused(void **state) {
        "file \"../x.npy\" is not one in its folder", TSR_CAUSE_BROKEN_FILE},
       {"{\"schema\": \"tessera-npy/1\", \"tensors\": {\"a\": {\"file\": \"a.w.npy\", \"dtype\": "
        "\"f16\"}}}",
-       "tensor \"a\": it is f16 here, but f32 in its file", TSR_CAUSE_BROKEN_FILE},
+       "tensor \"a\": dtype is f16 in the index, but f32 in the file", TSR_CAUSE_BROKEN_FILE},
       {"{\"schema\": \"tessera-npy/1\", \"tensors\": {\"a\": {\"file\": \"gone.npy\", \"dtype\": "
        "\"f16\"}}}",
        "gone.npy", TSR_CAUSE_NOT_FOUND},

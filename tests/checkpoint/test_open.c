@@ -166,7 +166,7 @@ static void a_rank_may_lack_what_another_has(void **state) {
   check_tensors(checkpoint);
   assert_false(tsr_checkpoint_find(checkpoint, 0, 0, 1, &stored));
   assert_string_equal(tsr_checkpoint_warnings(checkpoint),
-                      "2 copies of shards are absent; others are there\n");
+                      "2 copies of shards are absent; other copies are used\n");
   tsr_checkpoint_release(checkpoint);
   test_folder_remove(&folder);
   tsr_plan_release(plan);
@@ -242,7 +242,7 @@ static void formats_have_names(void **state) {
   assert_null(tsr_checkpoint_format_name(TSR_FORMAT_COUNT));
   assert_fails_with(
       tsr_checkpoint_format_parse("zip", &format), BAD_ARGUMENT,
-      "\"zip\" is no format of checkpoints; there are any, file, folder, ranks, tessera");
+      "format \"zip\" is unknown; known formats are any, file, folder, ranks, tessera");
 }
 
 static void what_is_not_there_is_said(void **state) {

@@ -188,7 +188,7 @@ static void what_is_wrong_with_stages_is_said(void **state) {
   assert_fails_with(tsr_checkpoint_open(folder.path, NULL, &model), NOT_FOUND, "stage 0");
   write_stage(&folder, "stage0/pp0", inner, 1);
   assert_fails_with(tsr_checkpoint_open(folder.path, NULL, &model), BROKEN_FILE,
-                    "it has stages itself");
+                    "a stage cannot have stages itself");
   write_stage(&folder, "pp=1", other, 1);
   assert_fails_with(tsr_checkpoint_open(folder.path, NULL, &model), BROKEN_FILE,
                     "are both stage 1");
@@ -259,7 +259,7 @@ static void stages_that_do_not_belong_together_are_told(void **state) {
   write_stage(&folder, "stage0/stage0", other, 1);
   assert_ok(tsr_fsck_run(folder.path, NULL, &report));
   assert_int_equal(tsr_fsck_count(report), 1);
-  assert_non_null(strstr(tsr_fsck_at(report, 0)->message, "it has stages itself"));
+  assert_non_null(strstr(tsr_fsck_at(report, 0)->message, "a stage cannot have stages itself"));
   tsr_fsck_destroy(report);
   test_folder_remove(&folder);
 }

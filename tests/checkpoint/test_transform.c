@@ -416,8 +416,8 @@ static const struct {
   const char *from, *to, *message;
 } damages[] = {
     {"tessera-checkpoint/1", "tessera-checkpoint/9", "is not the one known here"},
-    {"\"bytes\": ", "\"bytes\": 9", "by the manifest"},
-    {"\"position\": 1", "\"position\": 5", "position 5, wanted 0 to 1"},
+    {"\"bytes\": ", "\"bytes\": 9", "the manifest says"},
+    {"\"position\": 1", "\"position\": 5", "position 5, expected 0 to 1"},
     {"data-00001-of-00002", "../ata-00001-of-00002", "is not one in the manifest's folder"},
     {"data-00002-of-00002", "data-00003-of-00002", "data-00003-of-00002.safetensors"},
     {"\"position\": 1", "\"position\": 0", "is in "},
@@ -468,7 +468,8 @@ static void a_damaged_manifest_is_refused(void **state) {
   }
   test_write_text(manifest, text);
   const tsr_checkpoint_options unwanted = {.size = sizeof unwanted, .plan = plan};
-  assert_fails_with(tsr_checkpoint_open(out, &unwanted, &checkpoint), BAD_ARGUMENT, "no plan");
+  assert_fails_with(tsr_checkpoint_open(out, &unwanted, &checkpoint), BAD_ARGUMENT,
+                    "a plan was given, but the manifest has its own");
   assert_ok(tsr_checkpoint_open(out, NULL, &checkpoint));
   tsr_checkpoint_release(checkpoint);
   tsr_plan_release(plan);
