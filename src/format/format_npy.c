@@ -162,8 +162,8 @@ static tsr_status read_npy(tsr_checkpoint *checkpoint, const tsr_checkpoint_opti
 
 // ---- the destination: names of files ----
 
-// What no file system minds, and nobody takes for an option, a hidden file or a path. A ~ is kept
-// for names that are cut off, so that no two tensors have one file.
+// Characters that are safe in file names, and do not make an option, a hidden file or a path. A ~
+// marks names that were cut off, so two tensors never share a file.
 static bool is_plain(unsigned char c, bool first) {
   if (c < 0x20 || c == 0x7f || (first && (c == '.' || c == '-'))) return false;
   return !strchr("/\\%:*?\"<>|~", c);
@@ -172,7 +172,7 @@ static bool is_plain(unsigned char c, bool first) {
 void tsr_npy_file_name(const char *tensor, char out[TSR_NPY_FILE_NAME]) {
   const size_t most = TSR_NPY_FILE_NAME - 1 - ENDING;
   size_t length = 0, kept = 0;
-  if (!*tensor) out[length++] = '%';  // that no other name begins with and nothing after it
+  if (!*tensor) out[length++] = '%';  // no other name is a lone %
   for (const char *c = tensor; *c && length <= most; c++) {
     const bool plain = is_plain((unsigned char)*c, c == tensor);
     if (length + (plain ? 1 : 3) > most) {
@@ -183,7 +183,7 @@ void tsr_npy_file_name(const char *tensor, char out[TSR_NPY_FILE_NAME]) {
       out[length++] = *c;
     else
       length += (size_t)snprintf(out + length, 4, "%%%02X", (unsigned char)*c);
-    // A name that is cut off ends with a whole character.
+    // A name is cut off between UTF-8 characters.
     if (length <= MOST_KEPT && ((unsigned char)c[1] & 0xc0) != 0x80) kept = length;
   }
   if (length > most) {

@@ -1,9 +1,9 @@
-// Files for each rank, as tensor-parallel engines write and read them: a rank's slice of a tensor
-// stands in its files under the tensor's plain name. Nothing in them says how tensors were cut: the
-// plan does, and every slice is held against it.
+// Files for each rank, as tensor-parallel engines write and read them: the files of a rank hold its
+// slice of every tensor, under the plain name of the tensor. They do not record how tensors were
+// cut; that needs a plan, and every slice is checked against it.
 //
-// Files tell their rank by name, "rank" and a number: model-rank-3-part-0.safetensors (vLLM and
-// SGLang), rank_3.safetensors, or any safetensors file in a folder rank-3.
+// Names of files contain "rank" and a number: model-rank-3-part-0.safetensors (vLLM and SGLang),
+// rank_3.safetensors, or any safetensors file in a folder rank-3.
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -77,7 +77,7 @@ static tsr_status add_file(void *context, const char *folder, const char *name, 
   return tsr_reading_each_name(path, add_file, &(rank_search){named, search->files});
 }
 
-// Ranks `from` to `to`, the last not included, have no file; a mesh may have millions.
+// Reports that ranks from <= rank < to have no file, in one message: a mesh may have millions.
 static tsr_status ranks_missing(tsr_checkpoint *checkpoint, int64_t from, int64_t to,
                                 int64_t count) {
   if (from >= to) return NULL;
@@ -93,7 +93,7 @@ static tsr_status ranks_missing(tsr_checkpoint *checkpoint, int64_t from, int64_
   return tsr_checkpoint_report(checkpoint, TSR_FAULT_FILE_MISSING, NULL, NULL, status);
 }
 
-// Ranks are 0 .. count-1, each with a file.
+// Checks that ranks 0 to count - 1 have files, and no others.
 static tsr_status check_ranks(tsr_checkpoint *checkpoint, const tsr_numbered_paths *files,
                               int64_t count) {
   int64_t next = 0;
@@ -124,7 +124,7 @@ static tsr_status take_files(tsr_checkpoint *checkpoint, const tsr_numbered_path
   return tsr_reading_check_complete(checkpoint);
 }
 
-// The plan that was given, or the one that lies beside the files; `path` is where that is.
+// Takes the plan of the caller, or the one beside the files, at `path`.
 static tsr_status find_plan(tsr_checkpoint *checkpoint, const tsr_plan *given, const char *path) {
   struct stat info;
   bool beside = false;

@@ -1,7 +1,6 @@
-// Pipeline stages: a folder of folders stage0, stage1, ... (or pp0, pp-0, stage_0), each of which
-// is a checkpoint by itself, in any format and cut over a mesh of its own. Stages count their
-// layers anew, so that names would clash: tensor `w` of stage 1 is called stage1.w here, which a
-// map turns into what the whole model calls it.
+// Pipeline stages: a folder of folders stage0, stage1, ... (or pp0, pp-0, stage_0). Each is a
+// checkpoint of its own, in any format and cut over its own mesh. Every stage numbers its layers
+// from 0, so names would clash: tensor `w` of stage 1 is named stage1.w here, and a map renames it.
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +25,7 @@ typedef struct pipeline_stages {
 
 // ---- names ----
 
-// The number in a name that is "stage" or "pp", at most one of "-_=", and digits; -1 for others.
+// The number of a name: "stage" or "pp", at most one of "-_=", and digits; -1 for other names.
 static int64_t stage_of_name(const char *name) {
   const size_t word = !strncmp(name, "stage", 5) ? 5 : !strncmp(name, "pp", 2) ? 2 : 0;
   const char *digits = name + word;
@@ -81,7 +80,7 @@ static tsr_status list_stages(const char *folder, pipeline_stages *all) {
   return all->models ? NULL : tsr_fail(NO_MEMORY, "a list of stages");
 }
 
-// Stages of stages would be opened within each other, however deep folders go.
+// Refuses nested stages, which would be opened recursively.
 static tsr_status check_depth(const pipeline_stages *all) {
   for (int64_t i = 0; i < all->paths.count; i++) {
     tsr_checkpoint_format format = TSR_FORMAT_ANY;
@@ -122,7 +121,7 @@ static tsr_status open_stages(pipeline_stages *all) {
   return NULL;
 }
 
-// ---- all in one ----
+// ---- joining the stages ----
 
 static tsr_status name_tensors(tsr_arena *names, const pipeline_stages *all,
                                tsr_tensor *out_tensors) {
@@ -155,7 +154,7 @@ static tsr_status make_tree(tsr_checkpoint *checkpoint, const pipeline_stages *a
   return status;
 }
 
-// What NumPy's arrays have in another order; a stage is a folder, so that nothing is packed.
+// Shares the foreign layout of NumPy's arrays. A stage is a folder, so no array is packed.
 static tsr_status take_foreign(tsr_store *store, int64_t tensor, const tsr_foreign *foreign) {
   assert(foreign->packed < 0);
   if (foreign->transposed) tsr_layout_retain(foreign->transposed);
@@ -183,7 +182,7 @@ static tsr_status take_store(tsr_store *store, const tsr_store *other) {
   return NULL;
 }
 
-// Hashes do not depend on names: they stay true, if all stages have them.
+// Hashes do not depend on names, so they stay valid. All stages must have them.
 static tsr_status take_hashes(tsr_checkpoint *checkpoint, const pipeline_stages *all) {
   for (int64_t i = 0; i < all->paths.count; i++)
     if (!all->models[i]->hashes) return NULL;
@@ -231,7 +230,7 @@ static tsr_status read_stages(tsr_checkpoint *checkpoint, const tsr_checkpoint_o
 
 // ---- checking: each stage as if alone, then all together ----
 
-// A fault of a stage, whose files are named from the folder of all stages.
+// Copies a fault of a stage, with its file relative to the folder of all stages.
 static tsr_status take_fault(tsr_fsck *fsck, const char *stage, const tsr_fault *fault) {
   char file[PATH_MAX];
   const char *slash = fault->file[0] ? "/" : "";

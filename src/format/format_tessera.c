@@ -112,12 +112,12 @@ static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
   return tsr_reading_find_file(probe->path, manifest_name, path, out_found);
 }
 
-// What is wrong with one row; the others may be right.
+// Reports a fault of one row and continues with the next.
 static tsr_status bad_manifest(tsr_checkpoint *checkpoint, tsr_status failure) {
   return tsr_checkpoint_report(checkpoint, TSR_FAULT_BAD_MANIFEST, manifest_name, NULL, failure);
 }
 
-// A file of the manifest must lie in its folder.
+// The path of a file of the manifest, which must be in its folder.
 static tsr_status read_name(const tsr_json *value, const char *folder, char *out) {
   const char *name = NULL;
   size_t length = 0;
@@ -178,7 +178,7 @@ static tsr_status read_hashes(tsr_checkpoint *checkpoint, const tsr_json *value)
 static tsr_status read_manifest(tsr_checkpoint *checkpoint, const tsr_json *root) {
   static const char *const keys[] = {"schema", "files", "hashes", "plan", NULL};
   tsr_plan *plan = NULL;
-  // Others have manifests too: what this is comes before what is in it.
+  // Other programs write a manifest.json too, so the schema is checked before the keys.
   if (tsr_json_kind_of(root) == TSR_JSON_OBJECT) TSR_TRY(tsr_json_check_schema(root, schema));
   TSR_TRY(tsr_json_check_keys(root, keys));
   if (!tsr_json_find(root, "plan"))

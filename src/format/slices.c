@@ -46,7 +46,7 @@ static tsr_status check_slice(const tsr_checkpoint *checkpoint, int64_t tensor, 
   return status;
 }
 
-// `out_kind` is what a failure is.
+// Adds one slice; `out_kind` is the kind of a failure.
 static tsr_status take_slice(tsr_checkpoint *checkpoint, int64_t position, int file,
                              const tsr_model_tensor *found, tsr_fault_kind *out_kind) {
   const int64_t tensor = tsr_tree_find(checkpoint->tree, found->tensor.path);
@@ -86,7 +86,7 @@ tsr_status tsr_reading_add_slices(tsr_checkpoint *checkpoint, const char *path, 
   return status;
 }
 
-// Whether no copy of a shard is there; `absent` counts those that are not.
+// Whether all copies of a shard are absent; adds the absent ones to `absent`.
 static bool is_lost(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t shard,
                     int64_t *absent) {
   const int copies = checkpoint->store->tensors[tensor].copies;
@@ -115,8 +115,7 @@ static tsr_status check_tensor(tsr_checkpoint *checkpoint, int64_t tensor, int64
   return tsr_checkpoint_report(checkpoint, TSR_FAULT_LOST, NULL, name, status);
 }
 
-// Every shard is there at least once. Copies may be absent: engines leave out what a rank does not
-// need.
+// Every shard needs one copy. Others may be absent: engines leave out what a rank does not need.
 tsr_status tsr_reading_check_complete(tsr_checkpoint *checkpoint) {
   int64_t absent = 0;
   for (int64_t i = 0; i < checkpoint->store->count; i++)
