@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/grow.h"
 #include "base/io.h"
+#include "base/text_internal.h"
 #include "file/model.h"
 #include "format/format.h"
 #include "format/reading.h"
