@@ -1,8 +1,7 @@
-// Layouts given as boxes or flat ranges: made by others (torch DCP, ZeRO), so nothing about them is
-// sure but what is checked here: that all lies inside the tensor. Whether it tiles it,
-// tsr_layout_check finds out.
+// Layouts given as boxes or flat ranges, made by others (torch DCP, ZeRO). Boxes are checked here
+// to be inside the tensor; tsr_layout_check proves that they tile it.
 //
-// Shards may hold the same box: then the lowest of them owns it.
+// Several shards may hold the same box; the lowest of them owns it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 
-// A box that no lower shard has is owned by its own.
+// A shard owns a box if no lower shard has an equal one.
 static tsr_status mark_owned(const tsr_range *ranges, int rank, int64_t count, bool *out_owned) {
   int64_t *lower = malloc(sizeof *lower * (size_t)(count > 0 ? count : 1));
   if (!lower) return tsr_fail(NO_MEMORY, "the owners of %lld boxes", (long long)count);
@@ -73,7 +72,7 @@ static tsr_status count_boxes(int64_t shard_count, const int64_t *box_counts, in
   return NULL;
 }
 
-// Checks the boxes of a shard from `box` on and notes where they lie in it.
+// Checks the boxes of a shard and sets their offsets.
 static tsr_status place_boxes(const tsr_shape *shape, int64_t shard, const tsr_box_table *t) {
   int64_t offset = 0;
   for (int64_t box = t->first[shard]; box < t->first[shard + 1]; box++) {
@@ -113,7 +112,7 @@ static tsr_status fill_flat(const tsr_shape *shape, const tsr_range *ranges, tsr
   return mark_owned(t->ranges, 1, t->shard_count, t->owned);
 }
 
-// Takes over the table, also when it fails.
+// Takes ownership of the table, also on failure.
 static tsr_status finish(const tsr_mesh *mesh, const tsr_shape *shape, tsr_layout_kind kind,
                          tsr_box_table *table, tsr_layout **out_layout) {
   tsr_layout *layout = tsr_layout_alloc(shape, kind);
@@ -158,11 +157,11 @@ tsr_status tsr_layout_from_flat(const tsr_mesh *mesh, const tsr_shape *shape, in
 
 // ---- flat ranges as boxes ----
 
-// From the inside out, the slab of whole slices grows as long as the place is at the start of one
-// and there are enough elements left to fill it.
+// Grows the box from the inside out: over whole slices while `*at` starts one and enough elements
+// remain to fill it.
 bool tsr_flat_next(const tsr_layout *layout, int64_t *at, int64_t end, tsr_range *out_box) {
   if (*at >= end) return false;
-  int dim = layout->rank - 1;  // that the box takes a range of; all after it are whole
+  int dim = layout->rank - 1;  // the box has a range of it; later ones are whole
   int64_t slice = 1;           // elements of one step along it
   while (dim > 0 && *at % (slice * layout->dims[dim]) == 0 &&
          end - *at >= slice * layout->dims[dim])

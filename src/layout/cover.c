@@ -1,3 +1,5 @@
+// Boxes against a region: do they tile it, and what volume do they cover. Recursion over halves of
+// the region; cover.h has the idea and its cost.
 #include "layout/cover.h"
 
 #include <assert.h>
@@ -6,12 +8,12 @@
 
 #include "base/grow.h"
 
-// The boxes that touch a part of the region are a list of indices on one stack; the lists of the
-// two halves are pushed above it and popped when done.
+// The boxes that touch the current region are a list of indices on one stack. The lists of its two
+// halves are pushed above it and popped when done.
 typedef struct cover {
   int rank;
   const tsr_range *boxes;
-  tsr_range region[TSR_MAX_RANK];  // the part under view
+  tsr_range region[TSR_MAX_RANK];  // the current one
   int64_t *stack;
   int64_t used, capacity;
   int64_t *sides;  // scratch for medians: two for each box
@@ -40,7 +42,7 @@ static int compare_boxes(const box_order *order, int64_t a, int64_t b) {
   return memcmp(bytes + (size_t)a * order->bytes, bytes + (size_t)b * order->bytes, order->bytes);
 }
 
-// Any order will do that puts equal boxes together, the first of them first.
+// Puts equal boxes together, in order of index.
 static int by_box(const void *left, const void *right, void *context) {
   const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
   const int found = compare_boxes(context, a, b);
@@ -69,7 +71,7 @@ static const tsr_range *box_at(const cover *c, stack_list list, int64_t i) {
   return c->boxes + c->stack[list.start + i] * c->rank;
 }
 
-// The volume of a box inside the region under view.
+// The volume of a box inside the current region.
 static int64_t clipped_volume(const cover *c, const tsr_range *box) {
   int64_t volume = 1;
   for (int d = 0; d < c->rank; d++) {
@@ -105,7 +107,7 @@ static tsr_status push(cover *c, int64_t box) {
   return NULL;
 }
 
-// Pushes those boxes of `list` that touch the region under view.
+// Pushes the boxes of `list` that touch the current region.
 static tsr_status push_touching(cover *c, stack_list list, stack_list *out_list) {
   const int64_t start = c->used;
   for (int64_t i = 0; i < list.count; i++) {
@@ -129,7 +131,7 @@ static int64_t collect_sides(cover *c, stack_list list, int dim) {
   return count;
 }
 
-// The element that would stand in the middle if `values` were sorted (quickselect).
+// The median of `values` (quickselect).
 static int64_t median(int64_t *values, int64_t count) {
   const int64_t middle = count / 2;
   for (int64_t lo = 0, hi = count - 1; lo < hi;) {
@@ -154,11 +156,12 @@ static int64_t median(int64_t *values, int64_t count) {
 }
 
 typedef struct plane {
-  int dim;  // -1 = no side of a box lies inside the region
+  int dim;  // -1 = no box side is inside the region
   int64_t at;
 } plane;
 
-// Through the dimension with most sides inside the region, so that each cut halves their number.
+// Cuts the dimension with the most box sides inside the region, so that each cut halves their
+// number.
 static plane choose_plane(cover *c, stack_list list) {
   plane best = {-1, 0};
   int64_t most = 0;
@@ -175,7 +178,7 @@ static plane choose_plane(cover *c, stack_list list) {
 
 // ---- tiling ----
 
-// The region under view is not tiled: goes down to a part that some number of boxes hold, not one.
+// The current region is not tiled: descends to a region that no box, or more than one, covers.
 static tsr_status find_fault(cover *c, stack_list list, tsr_cover_fault *out_fault) {
   for (plane cut; (cut = choose_plane(c, list)).dim >= 0;) {
     const tsr_range whole = c->region[cut.dim];
@@ -198,7 +201,7 @@ static tsr_status check_tiles(cover *c, stack_list list, bool *out_tiles,
   *out_tiles = volumes_add_up(c, list);
   if (!*out_tiles) return find_fault(c, list, out_fault);
   if (list.count <= 1) return NULL;
-  // Volumes add up and there are several boxes, so some side lies inside.
+  // Volumes add up and there are several boxes, so a side is inside the region.
   const plane cut = choose_plane(c, list);
   assert(cut.dim >= 0);
   const tsr_range whole = c->region[cut.dim];
@@ -247,7 +250,7 @@ static void deinit(cover *c) {
   free(c->sides);
 }
 
-// Starts with the list of the boxes that touch the region.
+// Starts with the list of boxes that touch the region.
 static tsr_status init(cover *c, const tsr_range *region, int rank, const tsr_range *boxes,
                        int64_t count, stack_list *out_list) {
   *c = (cover){.rank = rank, .boxes = boxes, .capacity = 2 * count + 16};

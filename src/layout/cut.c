@@ -1,3 +1,6 @@
+// Cuts of one dimension: arithmetic from a shard index to its length, range and runs, and from an
+// element to its shard. Each stage selects among the elements that the stage before left; runs of
+// nested stages are composed where progressions meet (index_run.h).
 #include "layout/cut.h"
 
 #include <assert.h>
@@ -22,8 +25,8 @@ static tsr_range sizes_range(const tsr_stage *cut, int64_t i) {
   return (tsr_range){lo, lo + cut->sizes[i]};
 }
 
-// The share of shard i in a part, counted from the part's start: an even range of its grains, the
-// last of which may be short.
+// The range of shard i in a fused part, from the part's start: an even range of its grains. The
+// last grain may be short.
 static tsr_range part_range(const tsr_part *part, int64_t shards, int64_t i) {
   const int64_t grains = ceil_div(part->size, part->grain);
   const tsr_range held = even_range(grains, shards / part->copies, i / part->copies);
@@ -31,8 +34,8 @@ static tsr_range part_range(const tsr_part *part, int64_t shards, int64_t i) {
                      held.hi == grains ? part->size : held.hi * part->grain};
 }
 
-// Blocks dealt round robin: how many whole ones shard i gets, and the length of the short last
-// block if it is its own.
+// Blocks dealt round robin: the number of whole blocks of shard i, and the length of the short last
+// block if shard i has it.
 static int64_t cyclic_blocks(int64_t m, int64_t block, int64_t shards, int64_t i,
                              int64_t *out_short) {
   const int64_t blocks = ceil_div(m, block);
@@ -116,7 +119,7 @@ static tsr_status select_stage(const tsr_bound_stage *stage, int64_t m, int64_t 
 
 // ---- fitting ----
 
-// The lengths that the stages so far can leave, when they divide evenly: `values[i] / divisor`.
+// The lengths that the stages so far can leave if they divide evenly: `values[i] / divisor`.
 typedef struct lengths {
   const int64_t *values;
   int64_t count, divisor;
@@ -126,7 +129,7 @@ static tsr_misfit misfit(tsr_misfit_kind kind, int64_t size, int64_t unit) {
   return (tsr_misfit){.kind = kind, .size = size, .unit = unit};
 }
 
-// Explicit sizes and parts say how much they cut, so all shards must have just that much.
+// Explicit sizes and parts have a fixed sum, so all shards before them must have that length.
 static tsr_misfit fit_sum(int64_t longest, int64_t shortest, int64_t sum) {
   if (longest != shortest) return misfit(TSR_MISFIT_UNEQUAL, longest, shortest);
   return misfit(sum == longest ? TSR_FITS : TSR_MISFIT_SUM, longest, sum);
@@ -166,7 +169,7 @@ static tsr_misfit fit_parts(const tsr_bound_stage *stage, int64_t longest, int64
   return fit_sum(longest, shortest, sum);
 }
 
-// Even and cyclic stages ask nothing of a size unless it is to come out evenly.
+// Even and cyclic stages accept any size unless it must divide evenly.
 static tsr_misfit fit_unit(const lengths *left, int64_t unit) {
   for (int64_t i = 0; i < left->count; i++) {
     const int64_t m = left->values[i] / left->divisor;
@@ -193,8 +196,8 @@ static tsr_misfit fit_stage(const tsr_bound_stage *stage, const lengths *left, i
   return evenly ? fit_unit(left, unit) : misfit(TSR_FITS, 0, unit);
 }
 
-// Shard 0 of a stage is the longest and the last one the shortest, but for explicit sizes; and a
-// stage makes more of a longer dimension. So bounds carry over from stage to stage.
+// Except for explicit sizes, shard 0 of a stage is the longest and the last one the shortest, and
+// lengths grow with the dimension. So bounds carry over from stage to stage.
 static void bound_lengths(const tsr_bound_stage *stage, int64_t *longest, int64_t *shortest) {
   if (stage->kind != TSR_STAGE_SIZES) {
     *longest = stage_length(stage, *longest, 0);
@@ -238,7 +241,7 @@ bool tsr_cut_is_plain(const tsr_cut *cut) {
   return true;
 }
 
-// The index in the next stage: the major digit of what is left of a shard's index.
+// The shard's index in this stage: the major digit of what is left of its index.
 static int64_t take_digit(const tsr_bound_stage *stage, int64_t *below, int64_t *index) {
   *below /= stage->shards;
   const int64_t digit = *index / *below;
@@ -273,8 +276,8 @@ tsr_range tsr_cut_range(const tsr_cut *cut, int64_t index) {
   return range;
 }
 
-// Each range gives way to the `shards` ranges that a stage makes of it. Going from the back, a
-// range is read before its place is written.
+// Replaces each range by the `shards` ranges of a stage. Back to front, so that a range is read
+// before its slot is overwritten.
 static void divide_ranges(const tsr_bound_stage *stage, tsr_range *ranges, int64_t count) {
   for (int64_t r = count - 1; r >= 0; r--) {
     const tsr_range range = ranges[r];
@@ -318,7 +321,7 @@ static tsr_status compose(const tsr_run_list *selected, const tsr_run_list *held
   return NULL;
 }
 
-// Replaces what is held by what the stage selects of it.
+// Replaces `held` by what the stage selects of it.
 static tsr_status apply_stage(const tsr_bound_stage *stage, int64_t m, int64_t i,
                               tsr_run_list *held) {
   tsr_run_list selected = TSR_RUN_LIST_EMPTY, composed = TSR_RUN_LIST_EMPTY;
@@ -359,8 +362,8 @@ bool tsr_cut_has_copies(const tsr_cut *cut) {
   return false;
 }
 
-// Where an element lies in a stage: whose it is, its place among the elements of that shard, and
-// how many from it on lie side by side.
+// The shard of an element in a stage, its place in that shard, and the number of elements from it
+// on that are contiguous.
 typedef struct held_at {
   int64_t digit, place, length;
 } held_at;

@@ -1,7 +1,7 @@
-// A cut: how one dimension is divided, as stages of which each divides what the previous one left.
+// A cut: how one dimension is divided. Each stage divides what the previous one left.
 //
-// Pure arithmetic on one dimension; no mesh, no policy, nothing stored. The index of a shard along
-// the dimension is a number whose digits are its indices in the stages, last stage fastest.
+// Pure arithmetic on one dimension; no mesh, no policy, nothing stored. The digits of a shard's
+// index are its indices in the stages, last stage fastest.
 #ifndef TESSERA_LAYOUT_CUT_H
 #define TESSERA_LAYOUT_CUT_H
 
@@ -31,8 +31,8 @@ typedef struct tsr_misfit {
   int64_t size, unit;
 } tsr_misfit;
 
-// Whether the cut makes sense for its size; with `evenly`, also whether all chunks come out equal
-// (but for explicit sizes). Everything below asks that the cut makes sense.
+// Whether the cut is valid for its size and, with `evenly`, whether all chunks are equal (except
+// for explicit sizes). All functions below need a valid cut.
 tsr_misfit tsr_cut_fit(const tsr_cut *cut, bool evenly);
 int64_t tsr_cut_length(const tsr_cut *cut, int64_t index);  // how many elements a shard has
 int64_t tsr_cut_longest(const tsr_cut *cut);
@@ -42,7 +42,7 @@ tsr_range tsr_cut_range(const tsr_cut *cut, int64_t index);      // of a plain c
 void tsr_cut_ranges(const tsr_cut *cut, tsr_range *out_ranges);  // of all its shards in turn
 // Whether some element may be in several shards: parts with copies.
 bool tsr_cut_has_copies(const tsr_cut *cut);
-// The shard that owns an element, and how many elements from it on it owns side by side.
+// The shard that owns an element, and how many elements from it on it owns contiguously.
 int64_t tsr_cut_owner(const tsr_cut *cut, int64_t element, int64_t *out_length);
 // The runs of a shard, in the order of its elements, added to an empty list.
 TSR_MUST_USE tsr_status tsr_cut_runs(const tsr_cut *cut, int64_t index, tsr_run_list *list);

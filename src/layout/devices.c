@@ -1,4 +1,4 @@
-// A layout on other devices: the same cuts, another order of who holds what.
+// A layout on other devices: the same cuts, with positions mapped to another list of devices.
 #include <stdlib.h>
 
 #include "layout/layout.h"
@@ -6,7 +6,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 
-// The layout's mesh with these devices; one axis "device" where there is none.
+// The layout's mesh with these devices; without a mesh, one axis "device".
 static tsr_status mesh_with(const tsr_layout *layout, const int64_t *devices, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES] = {{.name = "device", .size = tsr_layout_device_count(layout)}};
   tsr_mesh_desc desc = {.size = sizeof desc,

@@ -1,3 +1,5 @@
+// Policies for sizes that do not divide. ERROR names the nearest sizes that would; TRIM drops axes
+// from the minor end until the rest divides.
 #include "layout/fit_policy.h"
 
 #include <string.h>
@@ -33,7 +35,7 @@ void tsr_fit_print_axes(const tsr_mesh *mesh, const tsr_bound_stage *stage, tsr_
   }
 }
 
-// What must divide the size: x=4 * y=2 = 8.
+// The product that must divide the size: x=4 * y=2 = 8.
 static void print_unit(const tsr_mesh *mesh, const tsr_bound_stage *stage, const tsr_misfit *found,
                        tsr_text *out) {
   tsr_fit_print_axes(mesh, stage, out);
@@ -123,7 +125,7 @@ tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape, b
 
 // ---- trimming ----
 
-// A copy of a dimension's stages to try things on.
+// A copy of a dimension's stages for trying smaller axes.
 typedef struct policy_trial {
   tsr_cut cut;
   tsr_bound_stage *stages;
@@ -147,8 +149,8 @@ static tsr_status start_trial(tsr_arena *arena, const tsr_cut *cut, policy_trial
   return NULL;
 }
 
-// Gives the minor-most axis of the last stage another size; 1 takes the axis away, and the stage if
-// it was its only one.
+// Changes the size of the minor-most axis of the last stage. Size 1 removes the axis, and the stage
+// with its only axis.
 static void resize_last(policy_trial *t, int64_t size) {
   tsr_bound_stage *last = &t->stages[t->cut.stage_count - 1];
   tsr_sub_axis *axis = &t->axes[t->cut.stage_count - 1][last->axis_count - 1];
@@ -160,7 +162,7 @@ static void resize_last(policy_trial *t, int64_t size) {
 
 static bool divides(const policy_trial *t) { return tsr_cut_fit(&t->cut, true).kind == TSR_FITS; }
 
-// The largest divisor of `n` below `bound`, at least 1. In O(sqrt(n)) for a whole descent.
+// The largest divisor of `n` below `bound`, at least 1. O(sqrt(n)) for a whole descent.
 static int64_t divisor_below(int64_t n, int64_t bound) {
   int64_t d = n / bound + 1;
   for (; d <= n / d; d++)
@@ -170,8 +172,8 @@ static int64_t divisor_below(int64_t n, int64_t bound) {
   return divisor;
 }
 
-// Takes from the minor end, axis by axis, until the rest divides; of the axis where that happens,
-// keeps the largest part that still does.
+// Removes axes from the minor end until the rest divides; keeps the largest sub-axis of the last
+// one that still divides.
 static void trim(policy_trial *t) {
   while (t->cut.stage_count > 0 && !divides(t)) {
     const tsr_bound_stage *last = &t->stages[t->cut.stage_count - 1];

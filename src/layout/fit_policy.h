@@ -1,4 +1,4 @@
-// Fit: what the policies make of sizes that do not divide.
+// Fit: the policies for sizes that do not divide.
 #ifndef TESSERA_LAYOUT_FIT_POLICY_H
 #define TESSERA_LAYOUT_FIT_POLICY_H
 
@@ -6,12 +6,12 @@
 #include "tessera/engine/sharding.h"
 
 tsr_cut tsr_fit_cut(const tsr_sharding *sharding, const tsr_shape *shape, int dim);
-// Fails when a dimension's cut makes no sense for its size, or does not divide it `evenly`.
+// Fails if a dimension's cut is not valid for its size, or does not divide it `evenly`.
 TSR_MUST_USE tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape,
                                       bool evenly);
-// The same sharding with fewer axes, so that they divide: a dimension keeps the longest run of
-// major axes that does, and the largest part of the next axis that still does. Gives another
-// reference to `sharding` when nothing has to go.
+// The same sharding with fewer axes, so that they divide: each dimension keeps the longest prefix
+// of axes that divides, and the largest sub-axis of the next one. Retains `sharding` if nothing
+// must be dropped.
 TSR_MUST_USE tsr_status tsr_fit_trim(const tsr_sharding *sharding, const tsr_shape *shape,
                                      tsr_sharding **out_sharding);
 // The axes of stage, as messages show them: x=4 * y:(1)2=2 = 8.

@@ -1,3 +1,5 @@
+// Runs of a dimension written as boxes of (place in the row, row), rows being a common period long;
+// fold.h has the idea.
 #include "layout/fold.h"
 
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 #include "layout/cover.h"
 #include "layout/layout_internal.h"
 
-// Boxes that folding may make; beyond that the common period is no use.
+// Limit on boxes; beyond it the common period does not help.
 enum { MOST_BOXES = 1 << 24 };
 
 static tsr_status common_period(int64_t size, const tsr_run_list *runs, int64_t *out_period) {
@@ -40,8 +42,8 @@ static tsr_status add_box(tsr_fold *fold, tsr_range within, tsr_range rows) {
   return NULL;
 }
 
-// Blocks a period apart. A block may run over the end of its row: then it goes on in the next, and
-// over whole rows if it is longer than a period (it comes once then).
+// Blocks a period apart. A block that crosses the end of its row continues in the next, and over
+// whole rows if it is longer than a period (then count is 1).
 static tsr_status add_blocks(tsr_fold *fold, int64_t global, int64_t length, int64_t count) {
   const int64_t row = global / fold->period, place = global % fold->period;
   const int64_t room = fold->period - place, head = length < room ? length : room;
@@ -52,7 +54,7 @@ static tsr_status add_blocks(tsr_fold *fold, int64_t global, int64_t length, int
                  (tsr_range){row + 1 + whole, row + 1 + whole + count});
 }
 
-// A run whose step is a fraction of the period: every so many blocks are a period apart.
+// The step is a fraction of the period: every period / step blocks, one is a period later.
 static tsr_status add_run(tsr_fold *fold, const tsr_run *run) {
   if (run->count == 1) return add_blocks(fold, run->global, run->length, 1);
   const int64_t each = fold->period / run->step;

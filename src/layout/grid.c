@@ -1,3 +1,5 @@
+// Mesh positions as numbers in a mixed radix: which digits are the shard, which the replica
+// (grid.h).
 #include "layout/grid.h"
 
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "spec/sharding_internal.h"
 #include "tessera/engine/sharding.h"
 
-// Adds the digits that cut `dim`, minor first, and gives their number.
+// Adds the digits that cut `dim`, minor first. Returns their number.
 static int add_digits(const tsr_sharding *sharding, int dim, tsr_place *places) {
   const tsr_sharding_dim *bound = tsr_sharding_dim_at(sharding, dim);
   int count = 0;
@@ -37,7 +39,7 @@ int tsr_grid_places(const tsr_layout *layout, tsr_place *out_places) {
   for (int d = 0; d < tsr_sharding_dim_count(layout->sharding); d++)
     used_count += add_digits(layout->sharding, d, used + used_count);
   sort_places(used, used_count);
-  // Between one digit and the next lower one lies a gap if the strides say so.
+  // A gap between one digit and the next lower one is a replica digit.
   int64_t above = tsr_mesh_device_count(layout->mesh);
   int count = 0;
   for (int i = 0; i <= used_count; i++) {

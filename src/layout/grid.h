@@ -1,9 +1,8 @@
-// Grid: mesh positions as numbers whose digits say what they hold.
+// Grid: the shard and the replica of a mesh position by arithmetic.
 //
-// A position is a number in a mixed radix. Each axis (or part of one) that cuts a dimension is one
-// of its digits, and what lies between those digits, which cuts nothing, makes further ones. The
-// former together are the shard, the latter the replica. So both directions are arithmetic, and
-// nothing is stored for a device.
+// A position is a number in a mixed radix. Each axis or sub-axis that cuts a dimension is one of
+// its digits; the ranges between them are further digits. The former together are the shard, the
+// latter the replica. Nothing is stored for a device.
 #ifndef TESSERA_LAYOUT_GRID_H
 #define TESSERA_LAYOUT_GRID_H
 
@@ -18,12 +17,12 @@ typedef struct tsr_place {
   int64_t weight;  // of the digit in the dimension's shard index, or in the replica index
 } tsr_place;
 
-// All digits of a position, most significant first. Gives their number.
+// All digits of a position, most significant first. Returns their number.
 int tsr_grid_places(const tsr_layout *layout, tsr_place *out_places);
-// The shard index along one dimension that a position holds.
+// The shard index of a position along one dimension.
 int64_t tsr_grid_index(const tsr_layout *layout, int dim, int64_t position);
 
-// A walk over all positions in order, which keeps the shard index along each dimension.
+// A walk over all positions in order that tracks the shard index along each dimension.
 typedef struct tsr_grid_walk {
   int place_count;
   tsr_place places[TSR_MAX_PLACES];
@@ -31,8 +30,8 @@ typedef struct tsr_grid_walk {
   int64_t coords[TSR_MAX_RANK];
 } tsr_grid_walk;
 void tsr_grid_walk_init(tsr_grid_walk *walk, const tsr_layout *layout);
-// Steps to the next position, after the last one to the first. Only the dimensions of the places
-// from the one given on have changed.
+// Steps to the next position, after the last one to the first. Returns the index of the first place
+// that changed.
 int tsr_grid_walk_step(tsr_grid_walk *walk);
 
 #endif

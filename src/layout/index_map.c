@@ -1,4 +1,4 @@
-// Which ranges every device holds, and which devices hold the same: JAX's view of a layout.
+// JAX's view of a layout: the ranges of every device, and replica ids of devices with equal ranges.
 #include <stdlib.h>
 
 #include "base/room.h"
@@ -9,7 +9,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 
-// An axis of one member has nothing to add up, so what it leaves unreduced is whole (as in JAX).
+// An unreduced axis of size 1 leaves a complete result (as in JAX).
 static tsr_status check_reduced(const tsr_layout *layout) {
   int count = 0, at = 0;
   if (!layout->sharding) return NULL;
@@ -21,7 +21,8 @@ static tsr_status check_reduced(const tsr_layout *layout) {
                   tsr_mesh_axis_at(layout->mesh, axes[at].axis)->name);
 }
 
-// The ranges of all shards of all dimensions in one block; `starts[d]` is where those of d begin.
+// The ranges of all shards of all dimensions in one block; those of dimension d begin at
+// `starts[d]`.
 static tsr_status dim_tables(const tsr_layout *layout, tsr_range **out_ranges, int64_t *starts) {
   int64_t total = 0;
   for (int d = 0; d < layout->rank; d++) {
@@ -42,7 +43,7 @@ static tsr_status dim_tables(const tsr_layout *layout, tsr_range **out_ranges, i
 
 // ---- the index map ----
 
-// One pass over the positions: a row is the row before with the ranges that changed.
+// One pass over the positions: each row is the previous row with the changed ranges.
 static void fill_grid(const tsr_layout *layout, const tsr_range *tables, const int64_t *starts,
                       tsr_range *out) {
   const int rank = layout->rank;
@@ -60,12 +61,11 @@ static void fill_grid(const tsr_layout *layout, const tsr_range *tables, const i
   }
 }
 
-// Looks at all shards before it writes: a failure leaves the output alone.
 static tsr_status map_listed(const tsr_layout *layout, tsr_range *out_ranges) {
   const int64_t shards = layout->table->shard_count, devices = tsr_layout_device_count(layout);
   const int rank = layout->rank;
   tsr_range box[TSR_MAX_RANK];
-  // All of them once before the first is written: a failure leaves the output as it was.
+  // All shards once before the first is written: a failure leaves the output unchanged.
   for (int64_t s = 0; s < shards; s++) TSR_TRY(tsr_layout_box(layout, s, box));
   for (int64_t s = 0; s < shards; s++) TSR_TRY(tsr_layout_box(layout, s, out_ranges + s * rank));
   for (int64_t i = shards * rank; i < devices * rank; i++)

@@ -1,3 +1,5 @@
+// Runs and their meetings: where two progressions of blocks overlap, as a few progressions. The
+// iterator picks the grouping with the fewest overlaps (index_run.h).
 #include "layout/index_run.h"
 
 #include <assert.h>
@@ -35,14 +37,14 @@ tsr_run tsr_run_flip(const tsr_run *run) {
   return flipped;
 }
 
-// Blocks that touch on both sides are one block.
+// Blocks that touch on both sides become one block.
 static tsr_run flatten(tsr_run run) {
   const bool touch = run.step == run.length && run.local_step == run.length;
   if (run.count > 1 && !touch) return run;
   return tsr_run_block(run.global, run.local, run.length * run.count, run.owned);
 }
 
-// Whether every block of `next` starts where the same block of `run` ends; then `run` takes it in.
+// Appends `next` to `run` if each of its blocks starts where the same block of `run` ends.
 static bool join(tsr_run *run, const tsr_run *next) {
   if (run->owned != next->owned || run->count != next->count) return false;
   if (run->global + run->length != next->global || run->local + run->length != next->local)
@@ -111,20 +113,20 @@ tsr_meeting tsr_meeting_of(const tsr_run *a, const tsr_run *b) {
   return meeting;
 }
 
-// In how many periods the pair (i, j) occurs.
+// Number of periods in which the pair (i, j) occurs.
 static int64_t repetitions(const tsr_meeting *m) {
   const int64_t in_a = (m->a.count - 1 - m->i) / m->a_period;
   const int64_t in_b = (m->b.count - 1 - m->j) / m->b_period;
   return 1 + (in_a < in_b ? in_a : in_b);
 }
 
-// How many blocks of `run` from the one at `from` on lie wholly below `end`.
+// Number of blocks of `run`, from block `from` on, that end at or before `end`.
 static int64_t blocks_below(const tsr_run *run, int64_t index, int64_t from, int64_t end) {
   const int64_t fit = (end - from - run->length) / run->step + 1, left = run->count - index;
   return fit < left ? fit : left;
 }
 
-// The overlap of blocks (i, j) at `a_at` and `b_at`, with the blocks grouped with it; moves on.
+// The overlap of blocks (i, j) at `a_at` and `b_at`, with the blocks grouped with it; advances.
 static tsr_overlap take(tsr_meeting *m, int64_t a_at, int64_t b_at) {
   const tsr_run *a = &m->a, *b = &m->b;
   const int64_t a_end = a_at + a->length, b_end = b_at + b->length;
@@ -160,7 +162,7 @@ static tsr_overlap take(tsr_meeting *m, int64_t a_at, int64_t b_at) {
 
 bool tsr_meeting_next(tsr_meeting *m, tsr_overlap *out_overlap) {
   while (m->i < m->a.count && m->j < m->b.count) {
-    // Pairs with both indices a period on repeat an earlier pair, which has counted them.
+    // A pair with both indices a period on repeats an earlier pair, which counted it.
     if (m->periodic && m->i >= m->a_period && m->j >= m->b_period) return false;
     const int64_t a_at = m->a.global + m->i * m->a.step;
     const int64_t b_at = m->b.global + m->j * m->b.step;

@@ -1,17 +1,15 @@
-// Runs: progressions of equal blocks, the common coin of cuts and copy plans.
+// Runs: progressions of equal blocks.
 //
-// A run maps indices of a tensor's dimension to places in a shard. Two runs that name indices of
-// the same space *meet* where both have blocks; the meeting of two progressions is again a few
-// progressions, found without walking over all blocks. Nested cuts and copies between layouts are
-// both made of this one operation.
+// A run maps indices of a tensor's dimension to places in a shard. Two runs over the same indices
+// *meet* where both have blocks. The meeting of two progressions is again a few progressions, found
+// without visiting every block. Nested cuts and copies between layouts both use this operation.
 #ifndef TESSERA_LAYOUT_INDEX_RUN_H
 #define TESSERA_LAYOUT_INDEX_RUN_H
 
 #include "layout/layout_internal.h"
 #include "tessera/layout.h"
 
-// A list of more runs than this is refused (cyclic inside cyclic, with sizes
-// that have no common period).
+// Longer lists of runs are refused (cyclic inside cyclic without a common period).
 #define TSR_MAX_RUNS (1 << 20)
 
 typedef struct tsr_run_list {
@@ -23,7 +21,7 @@ typedef struct tsr_run_list {
   { NULL, 0, 0 }
 
 void tsr_run_list_deinit(tsr_run_list *list);
-// Empty runs are left out; a run that continues the last one lengthens it.
+// Skips empty runs; a run that continues the last one extends it.
 TSR_MUST_USE tsr_status tsr_run_list_add(tsr_run_list *list, tsr_run run);
 // Sorts by place in the shard and joins what is contiguous on both sides.
 void tsr_run_list_tidy(tsr_run_list *list);
@@ -32,19 +30,19 @@ int64_t tsr_run_list_elements(const tsr_run_list *list);
 // One block from `global` on, `length` long.
 tsr_run tsr_run_block(int64_t global, int64_t local, int64_t length, bool owned);
 int64_t tsr_run_end(const tsr_run *run);  // one past the last index
-// Seen from the other side: places in the shard as indices, indices as places.
+// Indices and places swapped.
 tsr_run tsr_run_flip(const tsr_run *run);
 
-// Blocks that two runs share, and where they lie on either side.
+// Blocks that two runs share, and their places on either side.
 typedef struct tsr_overlap {
   int64_t global, a, b, length, count, step, a_step, b_step;
 } tsr_overlap;
 
 // An iterator over the overlaps of two runs, in O(1) memory.
 //
-// There are three ways to group pairs of blocks into progressions, and the cheapest is taken: by
-// the common period of the two (about period / step of each), or, when blocks of one side are long,
-// by what lies wholly inside each long block (at most three overlaps for each).
+// Pairs of blocks are grouped into progressions in the cheapest of three ways: by the common period
+// of the two (about period / step of each), or, if the blocks of one side are long, by what is
+// inside each long block (at most three overlaps each).
 typedef struct tsr_meeting {
   tsr_run a, b;
   int64_t i, j;                // next blocks to compare

@@ -1,4 +1,5 @@
-// Making layouts, and what is asked of one as a whole.
+// Layouts are made here, and answer what concerns all shards: shape, positions, replicas. A grid
+// refers to its sharding and computes everything; other kinds have a table.
 #include "layout/layout.h"
 
 #include <assert.h>
@@ -194,7 +195,7 @@ int64_t tsr_layout_device_find(const tsr_layout *layout, int64_t device) {
   return device >= 0 && device < tsr_layout_device_count(layout) ? device : -1;
 }
 
-// Of a dimension that there is: 1 or more.
+// `dim` is a valid dimension; the result is 1 or more.
 static int64_t dim_shards(const tsr_layout *layout, int dim) {
   if (layout->table) return dim == 0 ? layout->table->shard_count : 1;
   return tsr_sharding_dim_at(layout->sharding, dim)->shards;
@@ -207,7 +208,7 @@ bool tsr_layout_shard_coords(const tsr_layout *layout, int64_t shard, int64_t *o
     coords[d] = rest % shards;
     rest /= shards;
   }
-  // What is left over after the last digit is beyond the last shard.
+  // A rest after the last digit means a number beyond the last shard.
   if (shard < 0 || rest) return false;
   for (int d = 0; d < layout->rank; d++) out_coords[d] = coords[d];
   return true;

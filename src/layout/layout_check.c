@@ -1,4 +1,5 @@
-// The proof that a layout tiles its tensor.
+// The proof that a layout tiles its tensor: dimension by dimension for grids, by volumes of boxes
+// otherwise.
 #include <stdlib.h>
 
 #include "base/text_internal.h"
@@ -9,7 +10,7 @@
 
 // ---- grids: dimension by dimension ----
 
-// All runs of a dimension that their shard owns.
+// All runs of a dimension that are owned by their shard.
 static tsr_status owned_runs(const tsr_cut *cut, tsr_run_list *out) {
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;
   tsr_status status = NULL;
@@ -62,7 +63,7 @@ static tsr_status describe_fault(const tsr_cover_fault *fault, int rank) {
   return status;
 }
 
-// The boxes that their shard owns, one after the other.
+// The boxes that are owned by their shard.
 static tsr_status owned_boxes(const tsr_box_table *table, int rank, int64_t count,
                               tsr_range **out_boxes, int64_t *out_count) {
   tsr_range *boxes = malloc(sizeof *boxes * ((size_t)count * (size_t)rank + 1));

@@ -1,5 +1,5 @@
-// Layouts as values: equal, digested, printed. Whether two put the same elements on the same
-// devices, however they are written, is for equivalent.c to say.
+// Layouts as values: equal, digested, printed. layout_equivalent.c compares which elements devices
+// hold, however the layouts are written.
 #include <string.h>
 
 #include "base/hash_internal.h"

@@ -1,9 +1,8 @@
-// Whether two layouts put the same elements at the same places of the same devices.
+// Whether two layouts put the same elements at the same offsets of the same devices.
 //
-// Two maps from elements to places are equal if they have as many elements as the set on which they
-// agree. Where progressions or boxes of the two meet, they agree wholly or, since both are linear
-// there, the layouts differ. So equality is found without looking at elements, and it does not
-// matter how either side happens to be written.
+// Two maps from elements to offsets are equal if the set on which they agree has as many elements
+// as each. Where progressions or boxes meet, both maps are linear: they agree on all of it, or the
+// layouts differ. So no element is visited, and the notation of either side does not matter.
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,8 @@ static void locate(const tsr_layout *layout, int64_t devices, located *out) {
   qsort(out, (size_t)devices, sizeof *out, by_device);
 }
 
-// `out[p]` is b's position of the device that a has at p; false when their devices differ.
+// `out[p]` is b's position of the device at a's position p; `*out_same` is false if the devices
+// differ.
 static tsr_status match_positions(const tsr_layout *a, const tsr_layout *b, int64_t devices,
                                   int64_t *out, bool *out_same) {
   located *in_a = malloc(2 * sizeof *in_a * (size_t)devices);
@@ -55,8 +55,8 @@ static bool same_runs(const tsr_run_list *a, const tsr_run_list *b) {
   return true;
 }
 
-// Both shards list their indices in ascending order and without gaps between places: if the indices
-// are the same, so are the places. The first place that differs ends the search.
+// Both shards list indices in ascending order without gaps between places, so equal indices mean
+// equal places. The first difference ends the search.
 static bool runs_agree(const tsr_run_list *a, const tsr_run_list *b) {
   if (a->count == b->count && same_runs(a, b)) return true;
   int64_t left = tsr_run_list_elements(a);
@@ -81,8 +81,8 @@ static tsr_status cuts_agree(const tsr_cut *a, int64_t i, const tsr_cut *b, int6
   return status;
 }
 
-// A dimension of both grids. `known[i]` is a shard index of b that was found to agree with i of a,
-// or -1: nearly always the same one comes again.
+// A dimension of both grids. `known[i]` is a shard index of b that agrees with i of a, or -1; it
+// nearly always repeats.
 typedef struct dim_pair {
   tsr_cut a, b;
   int64_t *known;
@@ -167,7 +167,7 @@ static tsr_status collect(const tsr_layout *layout, int64_t shard, piece_list *l
   return status;
 }
 
-// How many elements two pieces share; -1 when they put one of them at different places.
+// Number of elements that two pieces share; -1 if they put one at different offsets.
 static int64_t shared(const tsr_piece *a, const tsr_piece *b, int rank) {
   int64_t elements = 1, a_at = a->offset, b_at = b->offset;
   bool parallel = true;

@@ -1,3 +1,4 @@
+// The names of the policies for sizes that do not divide.
 #include <string.h>
 
 #include "layout/layout.h"

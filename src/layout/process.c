@@ -1,4 +1,5 @@
-// What the devices of one process hold together.
+// What the devices of one process hold together: indices along a dimension, the box around
+// everything, and whether it has a hole.
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static tsr_status process_shards(const tsr_layout *layout, int64_t process, shar
 
 // ---- along one dimension ----
 
-// The indices of a grid's dimension that occur among the shards, each once.
+// The distinct indices of the shards along a dimension of a grid.
 static tsr_status dim_indices(const tsr_layout *layout, const shard_list *shards, int dim,
                               shard_list *out) {
   int64_t *items = malloc(sizeof *items * ((size_t)shards->count + 1));
@@ -132,7 +133,7 @@ static tsr_range extent(const tsr_run_list *runs) {
   return found;
 }
 
-// The hull of one dimension; `*fills` stays true only if all of it is held along the dimension.
+// The hull of one dimension; `*fills` becomes false if part of the range is not held.
 static tsr_status hull_dim(const tsr_layout *layout, const shard_list *shards, int dim,
                            tsr_range *out_range, bool *fills) {
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;
@@ -147,8 +148,8 @@ static tsr_status hull_dim(const tsr_layout *layout, const shard_list *shards, i
   return status;
 }
 
-// Whether the shards are all combinations of the indices that occur along each dimension; then
-// they fill a box if they fill its sides.
+// Whether the shards are all combinations of their indices along the dimensions. Then they fill the
+// box if they fill its sides.
 static tsr_status is_product(const tsr_layout *layout, const shard_list *shards,
                              bool *out_product) {
   int64_t combinations = 1;
@@ -162,7 +163,7 @@ static tsr_status is_product(const tsr_layout *layout, const shard_list *shards,
   return NULL;
 }
 
-// Boxes of any rank, one after the other.
+// Boxes of one rank, contiguous.
 typedef struct box_list {
   tsr_range *ranges;  // owned
   int64_t count, capacity;
@@ -177,7 +178,7 @@ static tsr_status add_box(box_list *list, const tsr_range *ranges, int rank) {
   return NULL;
 }
 
-// The pieces of all these shards.
+// The pieces of these shards.
 static tsr_status collect_boxes(const tsr_layout *layout, const int64_t *shards, int64_t count,
                                 box_list *list) {
   tsr_status status = NULL;
@@ -191,7 +192,7 @@ static tsr_status collect_boxes(const tsr_layout *layout, const int64_t *shards,
   return status;
 }
 
-// Counts the elements of the hull that the shards hold, piece by piece.
+// Counts the elements of the hull that the shards hold.
 static tsr_status is_filled(const tsr_layout *layout, const shard_list *shards,
                             const tsr_range *hull, bool *out_filled) {
   box_list boxes = {NULL, 0, 0};
@@ -209,7 +210,7 @@ static tsr_status find_hull(const tsr_layout *layout, const shard_list *shards,
   for (int d = 0; d < layout->rank; d++)
     TSR_TRY(hull_dim(layout, shards, d, &out_ranges[d], &fills));
   if (!layout->table) TSR_TRY(is_product(layout, shards, &product));
-  // A side that is not held through leaves a hole in any case.
+  // A side with a gap means a hole.
   if (!fills || product) {
     *out_filled = fills;
     return NULL;
@@ -244,7 +245,7 @@ tsr_status tsr_layout_find_hole(const tsr_layout *layout, const int64_t *shards,
                                 tsr_range *hull) {
   box_list boxes = {NULL, 0, 0};
   tsr_status status = collect_boxes(layout, shards, count, &boxes);
-  // Halve each side in turn; where the lower half is filled, the hole is in the upper.
+  // Halve each side in turn; if the lower half is filled, the hole is in the upper.
   for (int d = 0; d < layout->rank && !status; d++) {
     while (hull[d].hi - hull[d].lo > 1 && !status) {
       const tsr_range whole = hull[d];

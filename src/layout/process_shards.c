@@ -1,4 +1,5 @@
-// How processes share a dimension: in sets of its shards that are equal or have nothing in common.
+// How processes share a dimension: JAX's non-uniform shardings are those where the sets of shards
+// of two processes overlap partly or differ in size.
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -6,7 +7,7 @@
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 
-// Something that a process holds of a dimension: a shard index of a grid, or a range.
+// What a process holds of a dimension: a shard index of a grid, or a range.
 typedef struct dim_holding {
   int64_t process;
   tsr_range key;
@@ -64,7 +65,7 @@ static int64_t once(dim_holding *items, int64_t count, int (*compare)(const void
   return kept;
 }
 
-// Sets of `size` keys each, one after the other, as rows to sort.
+// Sets of `size` keys each, as rows to sort.
 typedef struct key_rows {
   const dim_holding *items;
   int64_t size;
@@ -81,7 +82,7 @@ static int by_row(const void *left, const void *right, void *context) {
   return 0;
 }
 
-// The size of each process's set when all are equally large, else 0.
+// The size of each process's set if all are equal, else 0.
 static int64_t common_size(const dim_holdings *list) {
   int64_t size = 0, start = 0;
   for (int64_t i = 1; i <= list->count; i++) {
@@ -93,7 +94,7 @@ static int64_t common_size(const dim_holdings *list) {
   return size;
 }
 
-// How many different sets there are.
+// Number of distinct sets.
 static tsr_status count_rows(const dim_holdings *list, int64_t size, int64_t *out_count) {
   const int64_t rows = list->count / size;
   int64_t *order = malloc(sizeof *order * (size_t)rows);
@@ -115,7 +116,7 @@ static tsr_status count_ways(dim_holdings *list, int64_t *out_count) {
   if (size == 0) return NULL;
   int64_t ways = 0;
   TSR_TRY(count_rows(list, size, &ways));
-  // Different sets are disjoint if together they have no more keys than there are.
+  // Distinct sets are disjoint if together they have as many keys as there are.
   const int64_t keys = once(list->items, list->count, by_key);
   if (ways * size == keys) *out_count = ways;
   return NULL;

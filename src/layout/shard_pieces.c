@@ -1,14 +1,14 @@
-// The pieces of a shard, one after the other.
+// Iterator over the pieces of a shard.
 //
 // A piece of a grid is one block of a run in each dimension; the iterator counts through them like
-// an odometer. Boxes are their own pieces, and a flat range is walked box by box.
+// an odometer. Boxes are their own pieces. A flat range is walked box by box.
 #include <stdlib.h>
 
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 
-// Where the odometer stands in one dimension.
+// The state of the odometer in one dimension.
 typedef struct wheel {
   tsr_run_list runs;
   int run;        // of `runs`
@@ -69,7 +69,7 @@ tsr_status tsr_pieces_init_packed(tsr_pieces *pieces, const tsr_layout *layout, 
   return start(pieces, layout, shard, true);
 }
 
-// Steps to the next block of the last dimension that has one, and back to the first in those after.
+// Advances the last dimension that has another block, and resets those after it.
 static void turn(struct tsr_pieces_state *state, int rank) {
   for (int d = rank - 1; d >= 0; d--) {
     wheel *w = &state->wheels[d];

@@ -1,4 +1,4 @@
-// What one shard is: its shape, its box, its runs.
+// One shard: its shape, its box, its runs.
 #include "base/room.h"
 #include "element/shape_internal.h"
 #include "layout/cover.h"
@@ -65,8 +65,8 @@ int64_t tsr_layout_buffer_elements(const tsr_layout *layout, int64_t shard) {
 
 // ---- boxes ----
 
-// The range of a cut that is not plain, if the shard happens to hold one. Runs that differ in who
-// owns them may still be one range.
+// The range of a shard of a cut that is not plain, if it is one. Runs with different owners may
+// still form one range.
 static tsr_status runs_range(const tsr_cut *cut, int64_t index, int dim, tsr_range *out_range) {
   tsr_run_list list = TSR_RUN_LIST_EMPTY;
   tsr_status status = tsr_cut_runs(cut, index, &list);

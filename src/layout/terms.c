@@ -1,4 +1,4 @@
-// Terms: what positions hold over the unreduced axes of a layout, the summands of a partial result.
+// Terms: the partial results that positions hold over the unreduced axes of a layout.
 #include "layout/layout.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/mesh.h"
@@ -17,7 +17,7 @@ int64_t tsr_layout_term_count(const tsr_layout *layout) {
   return terms;
 }
 
-// The digit of a coordinate that a sub-axis is, and the weight of that digit.
+// The digit of a coordinate along a sub-axis, and its weight.
 static int64_t sub_digit(const tsr_mesh *mesh, const tsr_sub_axis *axis, int64_t coordinate,
                          int64_t *out_weight) {
   *out_weight = tsr_mesh_axis_at(mesh, axis->axis)->size / (axis->pre * axis->size);
