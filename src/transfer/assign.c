@@ -1,11 +1,11 @@
-// Shortest augmenting paths with prices, as Jonker and Volgenant do it, on classes instead of
-// single members.
+// Shortest augmenting paths with prices (Jonker and Volgenant), on classes instead of single
+// members.
 //
-// Every left class has a price u and every right one a price v, such that u + v is at least the
-// weight of every edge; edges in use are tight (u + v equals the weight) and what still has room
-// has price 0. At first u is the best edge of a class, and tight edges are filled as they come.
-// Then for what is left the cheapest path is searched along which others make room; it ends where
-// there is room, or with one that stays unplaced. The prices add up to a bound at every moment.
+// Every left class has a price u and every right class a price v, with u + v at least the weight of
+// every edge. Edges in use are tight (u + v equals the weight), and a right class with room has
+// price 0. Initially u is the best edge of a class, and tight edges are filled in order. Then each
+// remaining member takes the cheapest augmenting path, which ends at a class with room or with a
+// member that stays unplaced. The sum of prices is an upper bound at any time.
 #include "transfer/assign.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { NONE = -1 };
 
-// A class in the search: left ones first, then right ones.
+// A class as a node of the search: left ones first, then right ones.
 typedef struct class_node {
   int64_t price;      // u or v
   int64_t left_over;  // to place, or room
@@ -37,7 +37,7 @@ static class_node *right_node(const path_search *s, int64_t right) {
   return &s->nodes[s->problem->left_count + right];
 }
 
-// What it costs beyond its price to use an edge; 0 or more.
+// The reduced cost of an edge; 0 or more.
 static int64_t slack(const path_search *s, const tsr_assign_edge *e) {
   return s->nodes[e->left].price - e->weight + right_node(s, e->right)->price;
 }
@@ -93,8 +93,8 @@ static void reach(path_search *s, int64_t index, int64_t distance, int64_t edge)
 
 // ---- one path ----
 
-// Where the nearest end is: a right class with room, or a left class of which one gives up its
-// place (which costs its price).
+// The nearest end of a path: a right class with room, or a left class that gives up a place at the
+// cost of its price.
 typedef struct goal {
   int64_t node, cost;
 } goal;
@@ -138,7 +138,7 @@ static goal find_goal(path_search *s, int64_t start) {
   return best;
 }
 
-// Prices of what is nearer than the goal change so that its path becomes tight.
+// Changes the prices of nodes nearer than the goal so that its path becomes tight.
 static void change_prices(path_search *s, const goal *found) {
   for (int64_t i = 0; i < s->touched_count; i++) {
     class_node *n = &s->nodes[s->touched[i]];
@@ -147,7 +147,7 @@ static void change_prices(path_search *s, const goal *found) {
   }
 }
 
-// The edges of the path from its goal back: alternately used more and used less.
+// The capacity of the path: walks its edges back from the goal, alternately used more and less.
 static int64_t narrowest(const path_search *s, int64_t start, const goal *found) {
   int64_t most = s->nodes[start].left_over;
   const bool has_room = found->node >= s->problem->left_count;
@@ -169,7 +169,7 @@ static void move_along(path_search *s, int64_t start, const goal *found, int64_t
     at = is_left ? s->problem->left_count + edge->right : edge->left;
   }
   s->nodes[start].left_over -= amount;
-  // The end has less room, or one more without a place.
+  // The end has less room, or one more member unplaced.
   s->nodes[found->node].left_over += found->node >= s->problem->left_count ? -amount : amount;
 }
 
@@ -219,7 +219,7 @@ static int by_weight(const void *left, const void *right) {
   return (a < b) - (a > b);
 }
 
-// Heaviest edges first, over what is not placed yet.
+// The rest greedily, heaviest edges first.
 static tsr_status place_rest(path_search *s) {
   const tsr_assign_problem *p = s->problem;
   tsr_assign_edge **edges = malloc(sizeof *edges * ((size_t)p->edge_count + 1));

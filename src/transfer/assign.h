@@ -1,7 +1,7 @@
-// Assign: who goes where so that the most is saved, when many are alike.
+// Assign: the assignment problem between classes of equal members.
 //
-// The assignment problem between classes: every class on the left has some members to place, every
-// class on the right has room for some, and placing one saves the weight of the edge between them.
+// Every class on the left has members to place, every class on the right has room for some, and
+// placing one saves the weight of the edge between them. The sum of savings is to be maximal.
 #ifndef TESSERA_TRANSFER_ASSIGN_H
 #define TESSERA_TRANSFER_ASSIGN_H
 
@@ -19,11 +19,11 @@ typedef struct tsr_assign {
   int64_t left_count, right_count, edge_count;
   const int64_t *supply, *room;
   tsr_assign_edge *edges;  // sorted by left
-  int64_t steps;           // to take at most, about; then what is left is placed greedily
+  int64_t steps;           // approximate limit; then the rest is placed greedily
 } tsr_assign_problem;
 
-// Fills in the flows. Nobody must be placed. `out_bound` is what no assignment can exceed (stops at
-// 2^63 - 1): equal to what is saved, unless the steps ran out.
+// Fills in the flows; members may stay unplaced. `out_bound` is an upper bound on savings
+// (saturates at 2^63 - 1), equal to what is saved unless the steps ran out.
 TSR_MUST_USE tsr_status tsr_assign_solve(const tsr_assign_problem *problem, int64_t *out_saved,
                                          int64_t *out_bound);
 

@@ -1,8 +1,9 @@
-// In a grid the copies are a product over the dimensions: of each one, the runs of all its shards
-// that meet the box's range, clipped to it. Boxes and flat ranges are met one by one.
+// Copies between shards and one box. In a grid they are a product over the dimensions: the runs of
+// all shards of a dimension, clipped to the box's range. Boxes and flat ranges are tested one by
+// one.
 //
-// Arrays have copies of their own kind (array/host_copies.c): of one shard and all of a tensor in
-// host memory, for which runs need no index and no clipping.
+// array/host_copies.c is the simpler case of one shard and a whole tensor in host memory, without
+// an index and without clipping.
 #include "transfer/box_copies.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 
-// What one shard of a dimension holds of a range.
+// A run that one shard of a dimension holds.
 typedef struct dim_share {
   int64_t shard;  // along the dimension
   tsr_run run;
@@ -85,7 +86,7 @@ void tsr_box_index_destroy(tsr_box_index *index) {
 
 // ---- one dimension of a grid ----
 
-// Block `block` of a run, from index `lo` to `hi` of the tensor.
+// Block `block` of a run, clipped to a range of indices.
 static tsr_run part_of_block(const tsr_run *run, int64_t block, tsr_range range) {
   const int64_t start = run->global + block * run->step, end = start + run->length;
   const int64_t lo = start > range.lo ? start : range.lo, hi = end < range.hi ? end : range.hi;
@@ -93,8 +94,8 @@ static tsr_run part_of_block(const tsr_run *run, int64_t block, tsr_range range)
                        run->owned);
 }
 
-// The blocks of a run that meet a range. If `joined`, whole ones stay a progression, and only those
-// cut by an end of the range stand alone.
+// The blocks of a run that meet a range. If `joined`, whole blocks stay a progression, and only
+// blocks cut by an end of the range are separate.
 static tsr_status clip(share_list *list, const dim_share *whole, tsr_range range, bool joined) {
   const tsr_run *run = &whole->run;
   if (tsr_run_end(run) <= range.lo || run->global >= range.hi) return NULL;
@@ -124,8 +125,7 @@ static tsr_status clip(share_list *list, const dim_share *whole, tsr_range range
   return tail_apart ? add_share(list, whole->shard, &tail) : NULL;
 }
 
-// The first share that can meet a range. The runs of a plain cut ascend, so that it is found by
-// bisection; others are tried one by one.
+// The first share that can meet a range: by bisection for a plain cut, whose runs ascend.
 static int64_t first_share(const share_list *list, bool ascending, int64_t lo) {
   if (!ascending) return 0;
   int64_t low = 0, high = list->count;
@@ -139,8 +139,8 @@ static int64_t first_share(const share_list *list, bool ascending, int64_t lo) {
   return low;
 }
 
-// A block is a loop of a copy, and so are the blocks of a progression; a tensor whose copies could
-// need more of them than there may be is met block by block.
+// A block and a progression of blocks are one loop of a copy each. If that could exceed the loops
+// of a copy, progressions are taken block by block.
 static tsr_status clip_dim(const tsr_box_index *index, int dim, tsr_range range, share_list *list) {
   const tsr_cut cut = tsr_layout_cut(index->layout, dim);
   const share_list *all = &index->dims[dim];

@@ -1,3 +1,5 @@
+// A binary tree over boxes in one array: node n has children 2n + 1 and 2n + 2, leaves hold up to 8
+// boxes (box_tree.h).
 #include "transfer/box_tree.h"
 
 #include <stdlib.h>
@@ -53,7 +55,7 @@ static void find_hull(const tsr_box_tree *tree, int64_t first, int64_t end, tsr_
   }
 }
 
-// How far the middles of a node's boxes are apart.
+// The distance between the lowest and the highest middle of a node's boxes.
 static int64_t spread(const tsr_box_tree *tree, int64_t first, int64_t end, int dim) {
   int64_t low = INT64_MAX, high = 0;
   for (int64_t i = first; i < end; i++) {

@@ -1,8 +1,8 @@
-// Box tree: which of many boxes meet a box.
+// Box tree: finds the boxes that meet a box.
 //
-// Boxes are halved by the median of their middles along the widest dimension, again and again, and
-// every part knows its hull. So boxes that tile a tensor are found in about log(count) steps each,
-// whatever way they tile it.
+// Boxes are halved recursively by the median of their middles along the widest dimension, and every
+// node has the hull of its boxes. Boxes that tile a tensor are found in about log(count) steps
+// each.
 #ifndef TESSERA_TRANSFER_BOX_TREE_H
 #define TESSERA_TRANSFER_BOX_TREE_H
 
@@ -10,8 +10,7 @@
 
 typedef struct tsr_box_tree tsr_box_tree;
 
-// Boxes follow one another, `rank` ranges each, and must outlive the tree. Empty ones are not
-// found.
+// The boxes, `rank` ranges each, must outlive the tree. Empty ones are never found.
 TSR_MUST_USE tsr_status tsr_box_tree_create(const tsr_range *boxes, int rank, int64_t count,
                                             tsr_box_tree **out_tree);
 void tsr_box_tree_destroy(tsr_box_tree *tree);  // NULL is fine

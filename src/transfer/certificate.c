@@ -1,8 +1,8 @@
-// The certificate of a plan: what it moves, and what no plan could save.
+// The certificate of a plan: what it moves, and lower bounds.
 //
-// Between grids nothing is listed but devices: what one takes is a product over its dimensions
-// (tally.h). What crosses processes is what no device of the taker's process holds, since those
-// give first. Where boxes are listed, the copies themselves are added up.
+// Between grids only devices are visited: what one takes is a product over its dimensions
+// (tally.h). What crosses processes is what no device of the taker's own process holds, since those
+// give first. For listed boxes the copies themselves are summed.
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -19,7 +19,7 @@
 #include "transfer/tally.h"
 #include "transfer/transfer_internal.h"
 
-// Counts of elements, before a dtype makes bytes of them.
+// Counts of elements; the dtype turns them into bytes.
 typedef struct element_counts {
   int64_t moved, lacking, local, between, copies, messages;
   int64_t extra, peak;
@@ -29,7 +29,7 @@ static void add_to(int64_t *sum, int64_t number) { *sum = tsr_saturated_add(*sum
 
 // ---- memory ----
 
-// In elements, of all shards.
+// The largest buffer of all shards, in elements.
 static int64_t largest_buffer(const tsr_layout *layout) {
   int64_t largest = layout->table ? 0 : 1;
   for (int d = 0; !layout->table && d < layout->rank; d++) {
@@ -59,9 +59,9 @@ typedef struct held_shard {
 } held_shard;
 
 typedef struct process_holdings {
-  held_shard *items;  // owned: sorted, each once. NULL = all devices are of one process
+  held_shard *items;  // owned: sorted, distinct. NULL = one process
   int64_t count;
-  bool by_device;     // what is taken depends on the device: answers do not come again
+  bool by_device;     // what is taken depends on the device, so nothing is cached
   tsr_triples known;  // by process, target shard and term
 } process_holdings;
 
@@ -71,7 +71,7 @@ static int by_process(const void *left, const void *right) {
   return (a->shard > b->shard) - (a->shard < b->shard);
 }
 
-// The groups of tsr_source_group: shard and term.
+// `shard` is the group of tsr_source_group: shard and term.
 static held_shard held_at(const tsr_copy_plan *plan, int64_t position) {
   return (held_shard){tsr_source_process(plan, tsr_layout_device_at(plan->from, position)),
                       tsr_source_group(plan, position)};
@@ -109,7 +109,7 @@ static void free_holdings(process_holdings *h) {
   tsr_triples_deinit(&h->known);
 }
 
-// The first of the holdings that is not before this one.
+// The first holding that is not before this one.
 static int64_t first_from(const process_holdings *h, held_shard wanted) {
   int64_t low = 0, high = h->count;
   while (low < high) {
@@ -124,7 +124,7 @@ static int64_t first_from(const process_holdings *h, held_shard wanted) {
 
 // ---- grids ----
 
-// One target, as the sums see it.
+// One position of the target.
 typedef struct taker {
   int64_t position, shard, term;
   int64_t process;
@@ -147,7 +147,7 @@ static tsr_status add_shard(grid_count *g, const taker *t, int64_t shard, int64_
   return NULL;
 }
 
-// By going through what the process holds.
+// Sums over what the process holds.
 static tsr_status add_held(grid_count *g, const taker *t, int64_t first, int64_t end,
                            int64_t *sum) {
   for (int64_t i = first; i < end; i++) {
@@ -157,7 +157,7 @@ static tsr_status add_held(grid_count *g, const taker *t, int64_t first, int64_t
   return NULL;
 }
 
-// By going through what the target takes.
+// Sums over what the target takes.
 static tsr_status add_reached(grid_count *g, const taker *t, int64_t *sum) {
   tsr_blocks blocks = TSR_BLOCKS_EMPTY;
   tsr_numbers shards = TSR_NUMBERS_EMPTY;
@@ -174,7 +174,7 @@ static tsr_status add_reached(grid_count *g, const taker *t, int64_t *sum) {
   return status;
 }
 
-// What a target takes from its own process.
+// Elements that a target takes from its own process, by the shorter of the two sums.
 static tsr_status count_within(grid_count *g, const taker *t, int64_t givers,
                                int64_t *out_elements) {
   const held_shard low = {t->process, 0}, high = {t->process, INT64_MAX};

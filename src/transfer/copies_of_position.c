@@ -1,5 +1,5 @@
-// The copies of one position: first the positions at the other ends, in the order of their devices,
-// then what each pair of positions copies.
+// The copies of one position: first the peer positions, in order of their devices, then the copies
+// of each pair.
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -55,7 +55,7 @@ static tsr_status find_sources(tsr_pairing *pairing, int64_t target, peers *list
   return status;
 }
 
-// The positions of a shard of the target that take from `source`, and its own device if it is one.
+// The positions with a shard of the target that take from `source`, including its own device.
 static tsr_status find_takers(const tsr_copy_plan *plan, int64_t source, int64_t shard, int64_t own,
                               tsr_numbers *found, peers *list) {
   const int64_t given = tsr_layout_shard(plan->from, source);

@@ -1,9 +1,8 @@
-// A copy is right if every place it writes and the place it reads are the same element of the
-// tensor, and copies are complete if they write as many places as there are elements and none
-// twice.
+// Proof of copies. A copy is right if every place it writes and the place it reads are the same
+// element. Copies are complete if they write as many places as there are elements and none twice.
 //
-// Both are looked at stretch by stretch: from a place to its element is arithmetic on the layout's
-// runs, which says too how many places after it continue. Nothing here knows how copies are made.
+// Both are checked run by run: the layout's runs map a place to its element, and give the number of
+// places after it that continue. The proof is independent of how copies are made.
 #include "transfer/copy_check.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 // ---- from a place in a buffer to the element there ----
 
-// The index along a dimension at place `local`; -1 where there is none.
+// The index along a dimension at place `local`; -1 if there is none.
 static int64_t find_index(const tsr_run_list *runs, int64_t local, int64_t *out_length) {
   for (int i = 0; i < runs->count; i++) {
     const tsr_run *run = &runs->items[i];
@@ -47,8 +46,8 @@ static const tsr_block *find_block(const tsr_blocks *blocks, int64_t place) {
   return high > low ? &blocks->items[low] : NULL;
 }
 
-// The row-major number of the element at a place, -1 for padding; and how many places from there
-// on hold those that follow it.
+// The row-major number of the element at a place (-1 for padding), and the number of places from
+// there on that hold the elements after it.
 static int64_t find_element(const tsr_blocks *blocks, int64_t place, int64_t *out_length) {
   const tsr_layout *layout = blocks->layout;
   const tsr_block *block = find_block(blocks, place);
@@ -73,7 +72,7 @@ typedef struct element_run {
 typedef struct proof {
   const tsr_copy_plan *plan;
   int64_t target, device;
-  tsr_blocks to, from;   // of the target, and of the source last asked for
+  tsr_blocks to, from;   // of the target, and of the last source
   element_run *written;  // owned
   int64_t count, capacity;
   int64_t elements;
@@ -108,7 +107,7 @@ static tsr_status check_stretch(proof *p, const tsr_copy *copy, int64_t from, in
   return note_written(p, to, copy->length);
 }
 
-// Whether all that a copy touches lies in a buffer of so many elements.
+// Whether a copy stays inside a buffer of so many elements.
 static bool lies_within(const tsr_copy *copy, bool source, int64_t elements) {
   int64_t end = source ? copy->from : copy->to;
   if (end < 0 || copy->length < 1) return false;
@@ -143,7 +142,7 @@ static tsr_status open_source(proof *p, const tsr_copy *copy) {
   return tsr_blocks_init(&p->from, plan->from, shard);
 }
 
-// Copies that overlap themselves could go on for ever.
+// Copies that overlap themselves might never end.
 static tsr_status count_elements(proof *p, const tsr_copy *copy) {
   int64_t elements = copy->length;
   for (int i = 0; i < copy->loop_count; i++)

@@ -6,9 +6,8 @@
 #include "transfer/copy_list.h"
 #include "transfer/transfer.h"
 
-// Whether these copies, wherever they come from, write every element of one position of the target
-// exactly once and nothing else, each from a place where its source holds it. Fails with
-// broken_copy_plan, naming a place where it is not so.
+// Whether these copies write every element of one position of the target exactly once and nothing
+// else, each from a place where its source holds it. Fails with broken_copy_plan, naming a place.
 TSR_MUST_USE tsr_status tsr_check_copies(const tsr_copy_plan *plan, int64_t target,
                                          const tsr_copy_list *copies);
 

@@ -1,3 +1,5 @@
+// Copies in a compact form: a fixed head, and the loops as words in a shared array. Millions of
+// them are sorted and joined.
 #include "transfer/copy_list.h"
 
 #include <stdlib.h>
@@ -61,7 +63,8 @@ static int by_target(const void *left, const void *right) {
   return (a->to > b->to) - (a->to < b->to);
 }
 
-// Each run of `next` starts where one of `head` ends, inside the same loops.
+// Extends `head` by `next` if each run of `next` starts where one of `head` ends, in the same
+// loops.
 static bool lengthen(tsr_copy_list *list, const tsr_copy_head *head, const tsr_copy_head *next) {
   int64_t *words = list->words + head->at;
   const int64_t *more = list->words + next->at;
@@ -75,7 +78,7 @@ static bool lengthen(tsr_copy_list *list, const tsr_copy_head *head, const tsr_c
   return true;
 }
 
-// What has grown may fill its loops.
+// A longer run may fill its innermost loop.
 static void simplify(tsr_copy_list *list, int64_t index) {
   tsr_copy copy;
   tsr_copy_list_get(list, index, &copy);

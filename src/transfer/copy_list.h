@@ -1,4 +1,4 @@
-// Copies kept by the million: as many words as each has loops, where a tsr_copy has room for 32.
+// Compact copies: as many words as each has loops; a tsr_copy has room for 32 loops.
 #ifndef TESSERA_TRANSFER_COPY_LIST_H
 #define TESSERA_TRANSFER_COPY_LIST_H
 
@@ -24,8 +24,8 @@ typedef struct tsr_copy_list {
 
 TSR_MUST_USE tsr_status tsr_copy_list_add(tsr_copy_list *list, const tsr_copy *copy);
 void tsr_copy_list_get(const tsr_copy_list *list, int64_t index, tsr_copy *out_copy);
-// Sorts the copies from `first` on by target, source and place, and makes fewer of those between
-// the same two devices that continue one another.
+// Sorts the copies from `first` on by target, source and place, and joins those between the same
+// two devices that continue one another.
 void tsr_copy_list_tidy(tsr_copy_list *list, int64_t first);
 void tsr_copy_list_deinit(tsr_copy_list *list);
 

@@ -1,5 +1,5 @@
-// A copy plan keeps its two layouts, and of each what finds pieces quickly: nothing for grids of
-// one process, an order of the source's devices where replicas differ, a tree of listed boxes.
+// A copy plan has its two layouts, and indexes to find pieces: an order of the source's devices if
+// replicas differ, and a tree of listed boxes. Grids of one process need neither.
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -41,7 +41,7 @@ static tsr_status index_boxes(const tsr_layout *layout, tsr_box_tree **out_tree)
                              out_tree);
 }
 
-// Finds for each box the first that equals it: its owner, if it tiles the tensor with others.
+// For each box the first equal one, which owns it in a tiling.
 static tsr_status find_classes(const tsr_layout *layout, int64_t **out_classes) {
   const int64_t count = layout->table ? box_count(layout) : 0;
   bool differ = true;

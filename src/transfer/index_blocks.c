@@ -1,3 +1,4 @@
+// A shard of any kind of layout as blocks: products of runs with strides (index_blocks.h).
 #include "transfer/index_blocks.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static tsr_status add_grid(tsr_blocks *blocks) {
   return NULL;
 }
 
-// A box that lies row-major in the buffer; an empty one is left out.
+// A box stored row-major in the buffer; skips empty ones.
 static tsr_status add_box(tsr_blocks *blocks, const tsr_range *box, int64_t offset,
                           int64_t number) {
   const int rank = blocks->layout->rank;

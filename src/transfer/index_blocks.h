@@ -1,7 +1,7 @@
 // Blocks: a shard as products of runs, one list for each dimension, with their strides.
 //
-// A shard of a grid is one block, whatever its cuts; a listed box is one of single runs, and a flat
-// range a few. Two blocks meet in the product of what their dimensions share.
+// A shard of a grid is one block, a listed box one block of single runs, a flat range a few. Two
+// blocks meet in the product of what their dimensions share.
 #ifndef TESSERA_TRANSFER_INDEX_BLOCKS_H
 #define TESSERA_TRANSFER_INDEX_BLOCKS_H
 
@@ -27,7 +27,7 @@ typedef struct tsr_blocks {
 TSR_MUST_USE tsr_status tsr_blocks_init(tsr_blocks *blocks, const tsr_layout *layout,
                                         int64_t shard);
 void tsr_blocks_deinit(tsr_blocks *blocks);
-// The smallest box that holds the block; false when that is empty.
+// The smallest box around the block; false if it is empty.
 bool tsr_block_hull(const tsr_block *block, int rank, tsr_range *out_hull);
 
 #endif

@@ -1,3 +1,6 @@
+// Overlaps of two cuts along one dimension, joined into as few progressions as possible and cached
+// by pair of cuts. If elements have copies in the source, what the target's own device holds is
+// taken from it.
 #include "transfer/meet.h"
 
 #include <stdlib.h>
@@ -38,7 +41,7 @@ static int by_place(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-// Blocks that touch on both sides are one block.
+// Blocks that touch on both sides become one block.
 static void flatten(tsr_overlap *o) {
   if (o->count > 1 && (o->a_step != o->length || o->b_step != o->length)) return;
   o->length *= o->count;
@@ -46,7 +49,7 @@ static void flatten(tsr_overlap *o) {
   o->a_step = o->b_step = o->length;
 }
 
-// Each block of `next` starts where one of `o` ends.
+// Extends `o` by `next` if each block of `next` starts where one of `o` ends.
 static bool lengthen(tsr_overlap *o, const tsr_overlap *next) {
   if (o->count != next->count || o->a + o->length != next->a || o->b + o->length != next->b)
     return false;
@@ -56,7 +59,7 @@ static bool lengthen(tsr_overlap *o, const tsr_overlap *next) {
   return true;
 }
 
-// `next` is one more block of the same progression; two blocks of one length always make one.
+// Appends `next` to the progression; two blocks of equal length always form one.
 static bool append(tsr_overlap *o, const tsr_overlap *next) {
   if (next->count != 1 || o->length != next->length) return false;
   const int64_t a_step = next->a - o->a, b_step = next->b - o->b;
@@ -103,7 +106,7 @@ tsr_status tsr_overlaps_of(const tsr_run_list *target, const tsr_run_list *sourc
 
 // ---- what a device's own cut does not hold ----
 
-// The blocks of `runs` inside `within`, added to `out`.
+// Adds the blocks of `runs` inside `within` to `out`.
 static tsr_status keep_within(const tsr_run_list *runs, const tsr_run *within, tsr_run_list *out) {
   if (within->length < 1 || within->count < 1) return NULL;
   for (int i = 0; i < runs->count; i++) {
@@ -120,7 +123,7 @@ static tsr_status keep_within(const tsr_run_list *runs, const tsr_run *within, t
   return NULL;
 }
 
-// Takes the blocks of `hole` out of the runs of a dimension of `size` elements: what is left lies
+// Removes the blocks of `hole` from the runs of a dimension of `size` elements: what is left is
 // before it, between its blocks, or after it.
 static tsr_status take_out(const tsr_run *hole, int64_t size, tsr_run_list *runs) {
   const int64_t end = tsr_run_end(hole);
@@ -139,7 +142,7 @@ static tsr_status take_out(const tsr_run *hole, int64_t size, tsr_run_list *runs
   return status;
 }
 
-// Of what is not owned, other cuts are owners; of what is owned, none.
+// Elements that a cut does not own are owned by another cut.
 static tsr_status take_out_own(const tsr_cut *cut, int64_t own, tsr_run_list *runs) {
   tsr_run_list held = TSR_RUN_LIST_EMPTY;
   tsr_status status = tsr_cut_runs(cut, own, &held);
@@ -219,7 +222,7 @@ tsr_status tsr_meets_work_out(const tsr_meets *meets, int64_t target, int64_t so
                        list);
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;
   tsr_status status = tsr_cut_runs(&meets->target, target, &runs);
-  // Who owns a part of the target does not matter to what it takes.
+  // Ownership in the target does not matter.
   for (int i = 0; i < runs.count; i++) runs.items[i].owned = true;
   if (!status) tsr_run_list_tidy(&runs);
   if (!status) status = tsr_overlaps_with_cut(&runs, &meets->source, source, own, list);

@@ -1,3 +1,5 @@
+// The copies between two positions: overlaps of each dimension, and their product. Grids use cached
+// overlaps of cuts; boxes and flat ranges are met block by block.
 #include "transfer/pair.h"
 
 #include <stdlib.h>
@@ -42,7 +44,7 @@ tsr_status tsr_pairing_source(tsr_pairing *pairing, int64_t shard) {
 
 // ---- two blocks ----
 
-// What two blocks share, dimension by dimension, and where it lies.
+// The overlaps of two blocks in each dimension, with offsets and strides.
 typedef struct product {
   int rank;
   int64_t source, target;  // devices
@@ -57,7 +59,7 @@ static bool is_empty(const product *p) {
   return false;
 }
 
-// A copy that grows from the inside out; loops are kept innermost first.
+// Adds a loop around a copy; loops are innermost first until outermost_first.
 static tsr_status surround(tsr_copy *copy, int64_t count, int64_t from, int64_t to) {
   if (count == 1) return NULL;
   if (copy->loop_count == 0 && from == copy->length && to == copy->length) {
@@ -146,7 +148,7 @@ static bool has_class(const tsr_copy_plan *plan, int64_t shard, int64_t class) {
 }
 
 // Whether a device with source shard `own` takes a box from this shard: from its own shard the
-// first of equal ones, else what it does not have itself from the owner.
+// first of equal boxes; from the owner, boxes that it does not hold itself.
 static bool is_given(const tsr_pairing *pairing, int64_t block, int64_t own) {
   const tsr_copy_plan *plan = pairing->plan;
   const tsr_block *blocks = pairing->source.items;

@@ -1,9 +1,8 @@
-// Who overlaps whom: the shards of one layout that share elements with a shard of the other,
-// without looking at those that do not.
+// Which shards of one layout share elements with a shard of the other, without visiting the rest.
 //
-// A grid answers dimension by dimension: from an element to the cut that owns it is arithmetic, so
-// a walk over what a shard holds finds the cuts it meets. Where blocks are more than cuts (cyclic
-// to anything) every cut is tried instead. Listed boxes are found in a tree.
+// Grids answer by dimension: the owner of an element is arithmetic, so a walk over what a shard
+// holds finds the cuts it meets. If there are more blocks than cuts (cyclic), every cut is tried
+// instead. Listed boxes are found in a tree.
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -31,7 +30,7 @@ void tsr_numbers_deinit(tsr_numbers *list) {
 
 // ---- cuts of one dimension ----
 
-// Walks over what is held, from owner to owner; gives up after so many steps.
+// Walks over what is held from owner to owner; gives up after `most` steps.
 static tsr_status walk_owners(const tsr_run_list *held, const tsr_cut *cut, int64_t most,
                               tsr_numbers *list, bool *out_done) {
   *out_done = false;
@@ -101,7 +100,7 @@ static tsr_status add_product(const tsr_layout *grid, const tsr_numbers *cuts, t
   }
 }
 
-// `own` are the cuts of the taker's own shard, taken from first; NULL = none.
+// `own` has the cuts of the taker's own source shard, which gives first; NULL = none.
 static tsr_status reach_grid(const tsr_block *block, const tsr_layout *grid, bool all,
                              const int64_t *own, tsr_numbers *list) {
   tsr_numbers cuts[TSR_MAX_RANK];
@@ -121,7 +120,7 @@ typedef struct shard_listing {
   tsr_numbers *list;
 } shard_listing;
 
-// The shard of a listed box: that whose stretch of boxes it lies in.
+// The shard of a listed box, by bisection.
 static int64_t shard_of_box(const tsr_layout *layout, int64_t box) {
   const tsr_box_table *table = layout->table;
   if (layout->kind == TSR_LAYOUT_FLAT) return box;

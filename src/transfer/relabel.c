@@ -1,9 +1,9 @@
-// Relabelling: which device takes which place of a layout, so that the least must move.
+// Relabelling: permutes the devices of a layout so that the fewest bytes move.
 //
-// Positions with the same shard are alike, and so are devices that hold the same shard of the
-// source. So what is assigned are classes, and an edge between two of them weighs what a device of
-// the one keeps at a position of the other. From how many of a class go where, positions get their
-// devices: the one they had, if it may stay.
+// Positions with the same shard are equivalent, and so are devices with the same source shard. So
+// classes are assigned to classes, and an edge weighs what a device of one keeps at a position of
+// the other. From the flows between classes, positions get their devices: the present one if
+// possible.
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +141,7 @@ static tsr_status find_edges(relabel_problem *r) {
   return status;
 }
 
-// The edge between two classes; NULL where they share nothing.
+// The edge between two classes; NULL if they share nothing.
 static tsr_assign_edge *find_edge(const relabel_problem *r, int64_t left, int64_t right) {
   int64_t low = 0, high = r->edge_count;
   while (low < high) {
@@ -164,7 +164,7 @@ static void settle(relabel_problem *r, int64_t position, int64_t device) {
   r->taken_by[device] = position;
 }
 
-// Those that may stay do.
+// Devices that may stay do.
 static void stay(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++) {
     tsr_assign_edge *edge = r->right[p] < 0 ? NULL : find_edge(r, r->left[p], r->right[p]);
@@ -184,7 +184,7 @@ static int by_class(const void *left, const void *right) {
   return (a->index > b->index) - (a->index < b->index);
 }
 
-// The members of all classes that are still free, sorted.
+// The unassigned members of all classes, sorted.
 static int64_t list_free(const int64_t *classes, const int64_t *settled, int64_t count,
                          class_member *out_members) {
   int64_t found = 0;
@@ -194,14 +194,14 @@ static int64_t list_free(const int64_t *classes, const int64_t *settled, int64_t
   return found;
 }
 
-// Where in the list each class begins.
+// The start of each class in the list.
 static void find_starts(const class_member *members, int64_t count, int64_t *out_starts) {
   for (int64_t i = count - 1; i >= 0; i--)
     if (members[i].class >= 0) out_starts[members[i].class] = i;
 }
 
-// The others go where their class goes. Supply and room have been used up, and now count through
-// the members of their class.
+// The others go where their class goes. Supply and room are used up; they now index the members of
+// their class.
 static tsr_status move(relabel_problem *r) {
   class_member *places = malloc(2 * sizeof *places * (size_t)r->devices);
   if (!places) return tsr_fail(NO_MEMORY, "%lld devices", (long long)r->devices);
@@ -215,7 +215,7 @@ static tsr_status move(relabel_problem *r) {
   return NULL;
 }
 
-// What keeps nothing anyway takes what is left, where it is if it can.
+// Positions that keep nothing take the remaining devices, their present one if possible.
 static void fill_up(relabel_problem *r) {
   for (int64_t p = 0; p < r->devices; p++)
     if (r->goes_to[p] == UNASSIGNED && r->taken_by[p] == UNASSIGNED) settle(r, p, p);
@@ -237,7 +237,7 @@ static int64_t needed_by_all(const relabel_problem *r) {
   return needed;
 }
 
-// What devices keep where they are sent, or where they are.
+// Elements that devices keep at their new positions, or at the present ones.
 static tsr_status count_kept(const relabel_problem *r, bool sent, int64_t *out_kept) {
   const int64_t terms = r->plan->terms;
   tsr_pairing pairing;

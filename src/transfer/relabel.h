@@ -6,7 +6,7 @@
 #include "transfer/transfer.h"
 #include "transfer/transfer_internal.h"
 
-// As tsr_relabel, looking at no more than so many overlaps of shards, or 16 for each.
+// tsr_relabel with a limit on overlaps of shards to consider, but at least 16 per class.
 TSR_MUST_USE tsr_status tsr_relabel_within(const tsr_copy_plan *plan, tsr_dtype dtype,
                                            int64_t most_edges, tsr_relabelling *out_relabelling);
 

@@ -1,9 +1,9 @@
-// Who gives an element, among the devices that hold it: a pure function of the plan, so that sender
-// and receiver agree without talking.
+// The device that gives an element, among those that hold it: a pure function of the plan, so that
+// sender and receiver agree without communication.
 //
-// Where nothing tells replicas apart (one process, no partial results) the answer is arithmetic and
-// nothing is stored. Else the source's positions are kept sorted, so that the replicas of a shard
-// in one process are a stretch of the list.
+// If replicas are indistinguishable (one process, no partial results), it is arithmetic and nothing
+// is stored. Otherwise the source's positions are kept sorted, and the replicas of a shard in one
+// process are a range of the list.
 #include <stdlib.h>
 
 #include "base/text_internal.h"
@@ -37,7 +37,7 @@ int64_t tsr_source_process(const tsr_copy_plan *plan, int64_t device) {
 
 #define NOT_NEAR INT64_MIN
 
-// Devices with the same number are nearer to one another than the network: a torus joins them.
+// Devices with equal nearness are on one torus, which is faster than the network.
 static int64_t nearness(const tsr_copy_plan *plan, int64_t device) {
   const tsr_device *found = find_device(plan, device);
   return found && found->has_coords ? found->slice : NOT_NEAR;
@@ -140,7 +140,7 @@ bool tsr_source_has_topology(const tsr_copy_plan *plan) {
   return has_topology(plan->from) || has_topology(plan->to);
 }
 
-// Whether the source's devices differ in process, or in what is near them.
+// Whether the source's devices differ in process, or in nearness.
 static bool differ(const tsr_copy_plan *plan, bool near) {
   if (!tsr_source_has_topology(plan)) return false;
   const int64_t count = tsr_layout_device_count(plan->from);
@@ -163,7 +163,7 @@ tsr_status tsr_source_prepare(tsr_copy_plan *plan) {
 
 // ---- the choice ----
 
-// The first of `count` positions in a group whose key is not below `key`.
+// The first of `count` positions in a group with a key of at least `key`.
 static int64_t first_with(const tsr_copy_plan *plan, bool near, const int32_t *positions,
                           int64_t count, int64_t key) {
   int64_t low = 0, high = count;
@@ -178,7 +178,7 @@ static int64_t first_with(const tsr_copy_plan *plan, bool near, const int32_t *p
   return low;
 }
 
-// Of numbers below `modulus`, which may be near 2^63.
+// For numbers below `modulus`, which may be near 2^63.
 static int64_t add_modulo(int64_t a, int64_t b, int64_t modulus) {
   return a < modulus - b ? a + b : a - (modulus - b);
 }
@@ -190,7 +190,7 @@ static int64_t turn_of(const tsr_copy_plan *plan, int64_t target, int64_t count)
   return add_modulo(add_modulo(replica % count, shard % count, count), plan->tensor % count, count);
 }
 
-// The one of a group with the same key as the target whose turn it is; -1 if there is none.
+// The member of a group with the same key as the target, by rotation; -1 if there is none.
 static int64_t choose(const tsr_copy_plan *plan, bool near, const int32_t *positions, int64_t count,
                       int64_t target) {
   const int64_t key = key_of(plan, near, tsr_layout_device_at(plan->to, target));
@@ -200,8 +200,7 @@ static int64_t choose(const tsr_copy_plan *plan, bool near, const int32_t *posit
   return first == end ? -1 : positions[first + turn_of(plan, target, end - first)];
 }
 
-// The positions of a group are kept by process; among all of them, the one whose turn it is is
-// counted in that order.
+// Same process first, then same torus, then all, each by rotation in order of process.
 static int64_t choose_sorted(const tsr_copy_plan *plan, int64_t target, int64_t group) {
   const int64_t count = tsr_layout_replica_count(plan->from) / plan->terms;
   int64_t found = -1;
@@ -229,7 +228,7 @@ int64_t tsr_source_of(const tsr_copy_plan *plan, int64_t target, int64_t shard) 
   return tsr_layout_replica_at(plan->from, shard, turn_of(plan, target, count));
 }
 
-// Without a list, a replica's turn comes with every count-th replica of the target.
+// Without a list, a source replica serves every count-th replica of the target.
 tsr_status tsr_source_takers(const tsr_copy_plan *plan, int64_t source, int64_t shard,
                              tsr_numbers *list) {
   const int64_t replicas = tsr_layout_replica_count(plan->to);

@@ -1,3 +1,5 @@
+// Counts of elements, copies and givers between two grids, as products over dimensions, cached by
+// cut (tally.h).
 #include "transfer/tally.h"
 
 #include <stdlib.h>
@@ -45,7 +47,7 @@ static tsr_status take_one(tsr_tally_dim *dim, int64_t target, int64_t source, i
   return NULL;
 }
 
-// Two plain cuts: every owner met gives one range.
+// Two plain cuts: each owner gives one range.
 static void take_ranges(const tsr_meets *meets, int64_t target, tsr_taken *out_taken) {
   const tsr_range range = tsr_cut_range(&meets->target, target);
   *out_taken = (tsr_taken){range.hi - range.lo, 0, 0};

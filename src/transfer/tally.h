@@ -1,14 +1,13 @@
-// Tally: how much a device takes of a grid, counted dimension by dimension.
+// Tally: what a device takes of a grid, counted by dimension.
 //
-// What a shard of one grid takes from those of another is a product over the dimensions, and so are
-// the sums: all that a target takes is the product of what its cuts take. Pairs of cuts come again
-// on many devices and are worked out once.
+// What a shard of one grid takes from another grid is a product over the dimensions, and so are the
+// sums. Pairs of cuts repeat on many devices and are computed once.
 #ifndef TESSERA_TRANSFER_TALLY_H
 #define TESSERA_TRANSFER_TALLY_H
 
 #include "transfer/meet.h"
 
-// What is taken: from how many, in how many copies; products stop at 2^63 - 1.
+// Elements, copies and giving devices; products saturate at 2^63 - 1.
 typedef struct tsr_taken {
   int64_t elements, copies, givers;
 } tsr_taken;
@@ -28,8 +27,8 @@ typedef struct tsr_tally {
 // For two grids of one shape.
 void tsr_tally_init(tsr_tally *tally, const tsr_layout *from, const tsr_layout *to);
 void tsr_tally_deinit(tsr_tally *tally);
-// By the cuts of the target's shard, of one source shard, and of the shard that the target's device
-// holds itself (NULL = none).
+// For the cuts of the target's shard, of one source shard, and of the source shard on the target's
+// own device (NULL = none).
 TSR_MUST_USE tsr_status tsr_tally_one(tsr_tally *tally, const int64_t *target,
                                       const int64_t *source, const int64_t *own,
                                       tsr_taken *out_taken);
@@ -37,8 +36,8 @@ TSR_MUST_USE tsr_status tsr_tally_all(tsr_tally *tally, const int64_t *target, c
                                       tsr_taken *out_taken);
 
 // Elements that devices need in `to` and do not hold in `from`, both grids of one shape, over all
-// devices; stops at 2^63 - 1. No plan moves less. NULL: no device holds anything yet. Partial
-// results count as if they were results.
+// devices; saturates at 2^63 - 1. No plan moves less. NULL `from`: no device holds anything.
+// Partial results count as results.
 TSR_MUST_USE tsr_status tsr_lacking_elements(const tsr_layout *from, const tsr_layout *to,
                                              int64_t *out_elements);
 

@@ -1,3 +1,4 @@
+// An open-addressing hash table from three numbers to one, for caches.
 #include "transfer/triples.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A table from three numbers to one: answers that come again.
+// A table from three numbers to one: a cache of indices.
 #ifndef TESSERA_TRANSFER_TRIPLES_H
 #define TESSERA_TRANSFER_TRIPLES_H
 
@@ -19,7 +19,7 @@ typedef struct tsr_triples {
   { NULL, 0, 0 }
 
 void tsr_triples_deinit(tsr_triples *triples);
-// The place of the value, -1 if it is new. Good until the next call.
+// The value's slot, -1 if it is new. Valid until the next call.
 TSR_MUST_USE tsr_status tsr_triples_find(tsr_triples *triples, int64_t a, int64_t b, int64_t c,
                                          int64_t **out_value);
 
