@@ -1,5 +1,5 @@
-// An array is one block: the handle, then a slot for each local device. Slots are sorted by device,
-// as the comm lists its buffers; which of them hold the same values follows from the layout.
+// An array is one allocation: the handle, then a slot for each local device, sorted by device as
+// the comm lists its buffers. The layout determines which slots hold the same values.
 #include "array/array.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-// Whether replicas are equal. Those of one process are compared byte by byte; those of several by
-// hashes, which every rank gets from every other.
+// Whether replicas are equal: byte by byte within a process, by hashes between processes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +47,7 @@ static int64_t first_difference(const unsigned char *a, const unsigned char *b, 
     while (a[at] == b[at]) at++;
   else
     at = whole;
-  // Bit by bit from the byte that differs, or in the bits after the last whole byte.
+  // Bit by bit from the byte that differs, or after the last whole byte.
   for (int64_t bit = at * 8; bit < elements * bits; bit++)
     if ((a[bit / 8] ^ b[bit / 8]) >> (bit % 8) & 1) return bit / bits;
   return -1;
@@ -85,7 +84,7 @@ static tsr_status compare_here(const tsr_array *array) {
 
 // ---- between processes ----
 
-// The bits after the last element do not count.
+// Ignores the bits after the last element.
 static tsr_status hash_slot(const tsr_array *array, const tsr_array_slot *slot,
                             uint64_t *out_hash) {
   const int64_t bits = tsr_layout_shard_elements(array->layout, slot->shard) * array->bits;
@@ -107,7 +106,7 @@ static int64_t most_local(const tsr_comm *comm) {
   return most;
 }
 
-// The hash of a device among those of all ranks, `most` for each.
+// The hash of a device; each rank has `most` entries.
 static uint64_t hash_of(const tsr_comm *comm, const uint64_t *hashes, int64_t most,
                         int64_t device) {
   const int rank = tsr_comm_rank_of(comm, device);
@@ -117,7 +116,7 @@ static uint64_t hash_of(const tsr_comm *comm, const uint64_t *hashes, int64_t mo
 static tsr_status compare_hashes(const tsr_array *array, const uint64_t *hashes, int64_t most) {
   const tsr_layout *layout = array->layout;
   for (int64_t p = 0; p < tsr_layout_device_count(layout); p++) {
-    // The first replica with the same term; there is one, at the latest the position itself.
+    // The first replica with the same term, possibly the position itself.
     int64_t i = 0, first;
     const int64_t shard = tsr_layout_shard(layout, p), term = tsr_layout_term(layout, p);
     do first = tsr_layout_replica_at(layout, shard, i++);
@@ -146,7 +145,7 @@ static tsr_status compare_far(const tsr_array *array) {
       hashes ? hash_here(array, hashes)
              : tsr_fail(NO_MEMORY, "hashes of %lld devices", (long long)(most * ranks));
   status = tsr_array_agree(comm, "check of replicas", status);
-  // Where memory was out, agreeing has failed.
+  // An allocation failure was already reported by agree.
   if (!status && hashes) {
     status = tsr_comm_share(comm, hashes, sizeof *hashes * (size_t)most, hashes + most);
     if (!status) status = compare_hashes(array, hashes + most, most);

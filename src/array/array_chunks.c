@@ -1,5 +1,5 @@
-// The boxes of all processes in a mesh, found in one pass over its devices; what is asked about a
-// process is then arithmetic on its box.
+// t5x's LocalChunker: the box of each process in a mesh, found in one pass over its devices.
+// Queries about a process are arithmetic on its box.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/engine/mesh.h"
 
-// One block, hence one free: the struct, the boxes' corners, then the processes.
+// One allocation: the struct, the boxes' corners, then the processes.
 struct tsr_chunker {
   atomic_int refs;
   tsr_mesh *mesh;
@@ -25,7 +25,7 @@ struct tsr_chunker {
 
 // ---- making ----
 
-// The distinct processes of the mesh's devices, ascending, in a block to free().
+// The distinct processes of the mesh's devices, ascending, to free().
 static tsr_status list_processes(const tsr_mesh *mesh, int64_t **out_list, int64_t *out_count) {
   const int64_t devices = tsr_mesh_topology(mesh) ? tsr_mesh_device_count(mesh) : 1;
   int64_t *list = malloc(sizeof *list * (size_t)devices);
@@ -52,7 +52,7 @@ static void widen(tsr_chunker *chunker, int64_t index, const int64_t *coords) {
   }
 }
 
-// Neighbours mostly belong to one process, so the last one found is tried first.
+// Neighbours are mostly of one process, so the last one found is tried first.
 static void find_boxes(tsr_chunker *chunker) {
   const tsr_mesh *mesh = chunker->mesh;
   int64_t coords[TSR_MAX_AXES] = {0};
@@ -66,7 +66,7 @@ static void find_boxes(tsr_chunker *chunker) {
   }
 }
 
-// Without a machine all devices, however many, are those of process 0.
+// Without a topology all devices belong to process 0.
 static void take_all(tsr_chunker *chunker) {
   chunker->members[0] = tsr_mesh_device_count(chunker->mesh);
   for (int i = 0; i < chunker->rank; i++) {

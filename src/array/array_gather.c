@@ -1,8 +1,7 @@
 // The whole tensor in one place.
 //
-// Where all of it is here, its owners write it. Otherwise it is resharded: the target is a layout
-// that holds the tensor whole on one device of every rank, or of one, and the buffer of that device
-// is the caller's memory.
+// If all shards are local, their owners write it. Otherwise it is resharded to a layout with the
+// whole tensor on one device of every rank, or of one rank, whose buffer is the caller's memory.
 #include <stdlib.h>
 
 #include "array/reshard.h"
@@ -13,7 +12,7 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 
-// The tensor whole on the first device of each rank that wants it.
+// The whole tensor on the first device of each rank that gets it.
 static tsr_status whole_layout(const tsr_array *array, int root, tsr_layout **out_layout) {
   const tsr_comm *comm = array->comm;
   const int ranks = root < 0 ? tsr_comm_rank_count(comm) : 1;
@@ -41,7 +40,7 @@ static tsr_status whole_layout(const tsr_array *array, int root, tsr_layout **ou
   return status;
 }
 
-// The rank that gets the tensor; -1 = all of them.
+// The rank that gets the tensor; -1 = all.
 static int root_of(const tsr_host_options *options) {
   return options->to_root ? options->root : -1;
 }
@@ -59,7 +58,7 @@ static tsr_status check_ranks(const tsr_comm *comm, int root) {
   return NULL;
 }
 
-// Straight into the caller's memory where that is row-major.
+// Directly into the caller's memory if that is row-major.
 static tsr_status exchange_whole(tsr_array *array, const tsr_layout *layout, void *host,
                                  tsr_array **out_whole) {
   const tsr_shape shape = tsr_layout_shape(layout);
@@ -93,7 +92,7 @@ static tsr_status gather_far(tsr_array *array, void *host, const tsr_host_option
   return status;
 }
 
-// Whether this rank gets the tensor, and lacks room for it.
+// Fails if this rank gets the tensor and has too little memory.
 static tsr_status check_host(const tsr_array *array, const void *host, int64_t host_bytes, int root,
                              const int64_t *strides) {
   if (root >= 0 && tsr_comm_rank(array->comm) != root) return NULL;
@@ -112,7 +111,7 @@ static tsr_status check(const tsr_array *array, const void *host, int64_t host_b
                                               : NULL;
 }
 
-// Where the tensor goes in memory is each rank's own affair.
+// Host memory and strides are not compared.
 static tsr_status agree(tsr_array *array, int root, tsr_status found) {
   tsr_call_arrays list = TSR_CALL_ARRAY(array);
   tsr_call c = tsr_call_begin(array->comm, "gather");

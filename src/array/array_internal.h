@@ -1,4 +1,4 @@
-// Arrays, for other rooms: what tessera/array.h and tessera/engine/array.h do not offer.
+// Arrays for other rooms. The rest is in tessera/array.h and tessera/engine/array.h.
 #ifndef TESSERA_ARRAY_ARRAY_INTERNAL_H
 #define TESSERA_ARRAY_ARRAY_INTERNAL_H
 
@@ -14,7 +14,7 @@
 #include "tessera/layout.h"
 #include "tessera/status.h"
 
-// Every element is `*element`, one of `dtype` (in the lowest bits of a byte when it is narrower).
+// Every element is `*element` of `dtype` (in the lowest bits of a byte if it is narrower).
 TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                                        const void *element, tsr_array **out_array);
 
@@ -22,10 +22,10 @@ const tsr_sharding *tsr_array_sharding(const tsr_array *array);   // NULL unless
 bool tsr_array_is_deleted(const tsr_array *array);                // it was donated
 bool tsr_array_is_fully_addressable(const tsr_array *array);      // all its devices are here
 int64_t tsr_array_device(const tsr_array *array, int64_t index);  // of a local shard
-// The buffer of a local shard, and where its data begin in it. Borrowed from the array.
+// The buffer of a local shard, and the offset of its data. Borrowed.
 tsr_buffer *tsr_array_buffer(const tsr_array *array, int64_t index, int64_t *out_offset);
-// Collective. Whether devices that hold the same shard hold the same bytes; fails with
-// replicas_differ, naming two devices and the first element that differs.
+// Collective. Fails with replicas_differ, naming two devices and an element, unless replicas hold
+// the same bytes.
 TSR_MUST_USE tsr_status tsr_array_check_replicas(const tsr_array *array);
 
 #endif

@@ -1,8 +1,8 @@
-// Arrays in NumPy's files: every device reads what it holds, and every owner writes what it owns,
-// at its place in the one file.
+// Arrays in .npy files: every device reads its shard, and every owner writes its shard at its
+// offset in the one file.
 //
-// Runs that lie close together in the file are read in one go, gaps and all, and taken from there:
-// reading a page costs as much as reading a part of it.
+// Runs that are close together in the file are read at once, including the gaps: a read costs as
+// much as a page.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +27,13 @@ typedef struct npy_transfer {
   int fd;
   tsr_npy npy;
   bool writing;
-  tsr_copy_vector copies;  // between a place in the file (in elements) and a slot's buffer
+  tsr_copy_vector copies;  // between an offset in the file (in elements) and a buffer
   char **slots;            // data of each slot, by local index of its device
 } npy_transfer;
 
 // ---- one copy ----
 
-// Loops from `first` on, as a copy of their own.
+// The loops from `first` on, as a copy.
 static tsr_copy inner_part(const tsr_copy *copy, int first) {
   tsr_copy part = *copy;
   part.loop_count = copy->loop_count - first;
@@ -41,7 +41,7 @@ static tsr_copy inner_part(const tsr_copy *copy, int first) {
   return part;
 }
 
-// Elements from the first to behind the last in the file. Loops go forward there.
+// Elements from the first to the last one in the file. Loops ascend there.
 static int64_t span_of(const tsr_copy *copy) {
   int64_t span = copy->length;
   for (int i = 0; i < copy->loop_count; i++)
@@ -49,7 +49,7 @@ static int64_t span_of(const tsr_copy *copy) {
   return span;
 }
 
-// From which loop on a copy is read in one go.
+// The loop from which on a copy is read at once.
 static int first_joined(const tsr_copy *copy, int width) {
   int first = copy->loop_count;
   for (; first > 0; first--) {
@@ -79,7 +79,7 @@ static tsr_status read_part(const npy_transfer *f, const tsr_copy *part, char *b
   return NULL;
 }
 
-// A stretch that is contiguous on both sides; here `to` is the place in the file.
+// A range that is contiguous on both sides; `to` is the place in the file.
 static tsr_status write_part(const npy_transfer *f, const tsr_copy *part, const char *data) {
   const int width = f->npy.width;
   return tsr_io_write(f->fd, f->path, data + part->from * width, part->length * width,
@@ -123,7 +123,7 @@ static tsr_status list_slots(npy_transfer *f) {
   return NULL;
 }
 
-// The rank that has the first of all devices with a shard writes it.
+// A shard is written by the rank of its first replica.
 static bool writes(const tsr_array *array, int64_t shard) {
   const int64_t first = tsr_layout_replica_at(array->layout, shard, 0);
   return tsr_comm_rank_of(array->comm, tsr_layout_device_at(array->layout, first)) ==
@@ -192,7 +192,7 @@ tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout, const ch
 
 // ---- writing ----
 
-// Rank 0 makes the file under another name; the others are told that name and write to it.
+// Rank 0 creates the file under a temporary name; the others get that name and write to it.
 typedef struct npy_save {
   npy_transfer f;
   tsr_replacement file;
@@ -227,7 +227,7 @@ static tsr_status share_name(npy_save *s) {
   char *names = malloc(PART_NAME * (size_t)ranks);
   tsr_status status =
       tsr_array_agree(comm, "save", names ? NULL : tsr_fail(NO_MEMORY, "%d file names", ranks));
-  if (!status && names) {  // where memory was out, agreeing has failed
+  if (!status && names) {  // an allocation failure was reported by agree
     status = tsr_comm_share(comm, s->name, PART_NAME, names);
     if (!status) memcpy(s->name, names, PART_NAME);
   }

@@ -1,8 +1,8 @@
-// Partial results: arrays over unreduced axes, whose devices hold terms that have to be combined.
+// Partial results: arrays over unreduced axes, whose devices hold terms to be reduced.
 //
-// Devices that differ only along unreduced axes are a group, in the order of their terms. All
-// groups with the same shard give the same result; when they are all in one process, one of them
-// is enough. Groups whose shards differ in size are reduced in separate calls.
+// Devices that differ only along unreduced axes form a group, in the order of their terms. All
+// groups with the same shard have the same result; within one process one of them suffices. Groups
+// with shards of different sizes are reduced in separate calls.
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static void find_groups(reducing *r) {
   qsort(r->groups, (size_t)r->count, sizeof *r->groups, by_size);
 }
 
-// One group for each shard, where all devices are here.
+// One group for each shard, if all devices are local.
 static void drop_equal_groups(reducing *r) {
   int64_t kept = 0;
   if (tsr_comm_rank_count(r->from->comm) > 1) return;
@@ -105,8 +105,8 @@ static void drop_equal_groups(reducing *r) {
 
 // ---- calls ----
 
-// The members of a group that are here share one result. The first group with a shard makes the
-// leader's; others make one of their own, which is dropped afterwards.
+// The local members of a group share one result. The first group of a shard writes the leader's
+// buffer; others write one that is dropped afterwards.
 static tsr_status make_results(reducing *r, const term_group *g) {
   tsr_array *to = r->to;
   tsr_array_slot *first = NULL;

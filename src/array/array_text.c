@@ -1,4 +1,4 @@
-// Arrays whose layouts are told as text: the thin end of making and resharding.
+// Arrays made and resharded by specs in text form.
 #include "array/array.h"
 #include "layout/layout_internal.h"
 
@@ -26,7 +26,7 @@ static tsr_status make_layout(const tsr_array *array, const char *spec, tsr_layo
 tsr_status tsr_array_reshard_to(tsr_array *array, const char *spec, tsr_array **out_array) {
   tsr_layout *layout = NULL;
   tsr_status status = make_layout(array, spec, &layout);
-  // Other ranks may have a layout and be comparing it with ours.
+  // Other ranks may be comparing their layouts with ours.
   if (status) return tsr_array_agree(array->comm, "reshard", status);
   status = tsr_array_reshard(array, layout, NULL, out_array);
   tsr_layout_release(layout);

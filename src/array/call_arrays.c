@@ -1,5 +1,4 @@
-// What ranks must have in common about arrays: element types, how they lie and how they shall lie,
-// in one order.
+// Arrays as ranks compare them before a collective: dtypes, layouts and target layouts, in order.
 #include "array/array.h"
 #include "base/hash_internal.h"
 #include "base/text_internal.h"

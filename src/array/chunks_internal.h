@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/compat/t5x_chunks.h beside what is public.
+// Chunks for other rooms and tests. The rest is in tessera/compat/t5x_chunks.h.
 #ifndef TESSERA_ARRAY_CHUNKS_INTERNAL_H
 #define TESSERA_ARRAY_CHUNKS_INTERNAL_H
 
@@ -15,9 +15,9 @@ const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker);  // borrowed
 int64_t tsr_chunker_process_count(const tsr_chunker *chunker);
 int64_t tsr_chunker_process_at(const tsr_chunker *chunker, int64_t index);
 
-// num_chunks and chunk_ids, one per mesh axis: in how many chunks a process sees the axis, and
-// which of them is its own. All functions that ask about a process fail with process_not_in_mesh
-// when it has no device there, and with local_devices_not_a_subcube when its devices form no box.
+// num_chunks and chunk_ids, one per mesh axis: the number of chunks of the axis, and the process's
+// own. All queries about a process fail with process_not_in_mesh if it has no device there, and
+// with local_devices_not_a_subcube if its devices form no box.
 typedef struct tsr_process_chunks {
   int64_t num_chunks[TSR_MAX_AXES];
   int64_t chunk_ids[TSR_MAX_AXES];
@@ -29,8 +29,8 @@ TSR_MUST_USE tsr_status tsr_chunker_chunks(const tsr_chunker *chunker, int64_t p
 TSR_MUST_USE tsr_status tsr_chunker_shard_id(const tsr_chunker *chunker, int64_t process,
                                              const char *const *axes, int axis_count,
                                              int64_t *out_id);
-// get_replica_id: the same along the mesh axes that are not among these, in the mesh's order; names
-// the mesh lacks change nothing. Of the processes with the same chunk, 0 is its writer.
+// get_replica_id: the same along the other mesh axes, in mesh order; unknown names are ignored. Of
+// the processes with the same chunk, 0 is the writer.
 TSR_MUST_USE tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int64_t process,
                                                const char *const *axes, int axis_count,
                                                int64_t *out_id);

@@ -1,8 +1,8 @@
 // The slice of a tensor that a process holds: one range per dimension.
 //
-// t5x divides a dimension by the number of chunks, rounding down, and takes the chunk's share. The
-// exact way (options `uneven` and `strict`) starts from the devices instead: the axes cut the
-// dimension in shards of ceil(size / devices), and the process holds those of its box.
+// t5x divides a dimension by the number of chunks, rounding down. The exact way (`uneven`,
+// `strict`) starts from the devices: the axes cut the dimension in shards of ceil(size / devices),
+// and the process holds those of its box.
 #include "array/array_chunks.h"
 #include "array/chunks_internal.h"
 #include "base/sized.h"
@@ -22,7 +22,7 @@ typedef struct chunk_request {
   bool used[TSR_MAX_AXES];
 } chunk_request;
 
-// The axes that cut a dimension, major first, as indices; at most all of the mesh.
+// The axes that cut a dimension, major first, as indices.
 typedef struct cutters {
   int count;
   int axes[TSR_MAX_AXES];
@@ -41,7 +41,7 @@ static tsr_status add_cutter(const chunk_request *request, const tsr_axis_ref *r
   return NULL;
 }
 
-// None inside a group is no axis.
+// None inside a group is not an axis.
 static int count_names(const tsr_stage *stage) {
   int count = 0;
   for (int i = 0; i < stage->axis_count; i++) count += stage->axes[i].name[0] != '\0';
@@ -75,8 +75,8 @@ static tsr_status mark_used(chunk_request *request, const cutters *by) {
   return NULL;
 }
 
-// The shards of the process follow one another if, of the axes, those before some one are a single
-// coordinate of the box, and those after it are whole.
+// The shards of the process are contiguous if all axes before some axis have one coordinate in the
+// box, and all after it are whole.
 static tsr_status check_contiguous(const chunk_request *request, const cutters *by) {
   int i = 0;
   while (i < by->count && request->box.sizes[by->axes[i]] == 1) i++;

@@ -1,5 +1,5 @@
-// Both forms of DLPack carry the same tensor and differ in what is around it: the work is done on
-// the tensor, and two small functions at each end open and close the envelope.
+// DLPack in and out. Both forms carry the same tensor in different envelopes: the work is done on
+// the tensor, and two small functions at each end handle the envelope.
 #include "tessera/dlpack.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static tsr_status find_dtype(DLDataType type, tsr_dtype *out_dtype) {
 
 // ---- out ----
 
-// What an exported tensor keeps: its envelope, sizes and strides, and the buffer.
+// An exported tensor: its envelope, sizes and strides, and the buffer.
 typedef struct exported {
   union {
     DLManagedTensorVersioned versioned;
@@ -82,7 +82,7 @@ static void delete_exported(exported *e) {
 static void delete_versioned(DLManagedTensorVersioned *self) { delete_exported(self->manager_ctx); }
 static void delete_plain(DLManagedTensor *self) { delete_exported(self->manager_ctx); }
 
-// The tensor itself; the envelope is left to the caller. `*out_read_only`: others hold the buffer.
+// The tensor without its envelope. `*out_read_only`: the buffer is shared.
 static tsr_status export_part(const tsr_array *array, int64_t index, exported **out_exported,
                               DLTensor *out_tensor, bool *out_read_only) {
   tsr_local_shard part = TSR_LOCAL_SHARD;
@@ -91,7 +91,7 @@ static tsr_status export_part(const tsr_array *array, int64_t index, exported **
   exported *e = calloc(1, sizeof *e);
   if (!e) return tsr_fail(NO_MEMORY, "exported tensor");
   tsr_buffer *buffer = tsr_array_buffer(array, index, &offset);
-  // The array's own reference counts as one; any further holder reads what would be written.
+  // The array's reference is one holder; with any other, writing is not safe.
   *out_read_only = !tsr_buffer_is_writable(buffer);
   e->buffer = tsr_buffer_retain(buffer);
   memcpy(e->shape, part.shape.dims, sizeof e->shape);
@@ -241,7 +241,7 @@ tsr_status tsr_buffer_from_dlpack(DLManagedTensorVersioned *tensor, tsr_dtype *o
                      out_buffer);
 }
 
-// Of the older form nobody knows whether it may be written.
+// The unversioned form does not say whether it may be written.
 tsr_status tsr_buffer_from_dlpack_unversioned(DLManagedTensor *tensor, tsr_dtype *out_dtype,
                                               tsr_shape *out_shape, tsr_buffer **out_buffer) {
   return wrap_tensor(&tensor->dl_tensor, false, release_plain, tensor, out_dtype, out_shape,

@@ -1,4 +1,4 @@
-// DLPack tensors as single buffers, beside the whole arrays of tessera/dlpack.h.
+// DLPack tensors as single buffers; tessera/dlpack.h has whole arrays.
 #ifndef TESSERA_ARRAY_DLPACK_INTERNAL_H
 #define TESSERA_ARRAY_DLPACK_INTERNAL_H
 
@@ -9,8 +9,8 @@
 #include "tessera/shape.h"
 #include "tessera/status.h"
 
-// One shard: a row-major tensor as a buffer, for tsr_array_from_buffers. On success the tensor
-// belongs to the buffer.
+// A row-major tensor as the buffer of one shard, for tsr_array_from_buffers. On success the buffer
+// owns the tensor.
 TSR_MUST_USE tsr_status tsr_buffer_from_dlpack(struct DLManagedTensorVersioned *tensor,
                                                tsr_dtype *out_dtype, tsr_shape *out_shape,
                                                tsr_buffer **out_buffer);

@@ -1,8 +1,8 @@
 // From host memory to shards and back, without communication: every process reads and writes what
 // its own devices hold.
 //
-// A shard that lies in one piece in the caller's memory may stay there. The memory is then one
-// buffer that all such shards hold together, so that the last of them gives it back.
+// A shard that is contiguous in the caller's memory may be used in place. All such shards share one
+// buffer, so the last of them releases the memory.
 #include <stdlib.h>
 
 #include "array/array.h"
@@ -37,8 +37,7 @@ tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *range
   return NULL;
 }
 
-// Bytes from the lowest element to the end of the highest. Strides that have been checked keep all
-// of these numbers in range, times the bits of an element too.
+// Bytes from the lowest element to the end of the highest. Checked strides cannot overflow here.
 static int64_t strided_bytes(const tsr_shape *box, const int64_t *strides, int bits) {
   int64_t below = 0, above = 1;
   for (int d = 0; d < box->rank; d++) {
@@ -66,7 +65,7 @@ tsr_status tsr_host_room_check(const tsr_array *array, const tsr_range *ranges,
 
 // ---- lending ----
 
-// Calls the caller's function only when all went well.
+// Calls the caller's function only on success.
 typedef struct loan {
   tsr_release_fn *release;
   void *context, *host;
@@ -80,7 +79,7 @@ static void end_loan(void *context, void *data) {
   free(l);
 }
 
-// `base` is where places are counted from; the memory is never written to.
+// `base` is the address of offset 0; the memory is never written to.
 static tsr_status begin_loan(void *base, const void *host, const tsr_host_options *options,
                              loan **out_loan, tsr_buffer **out_buffer) {
   loan *l = malloc(sizeof *l);
@@ -99,7 +98,7 @@ static int64_t natural_alignment(int bits) {
   return bits >= 64 ? 8 : bits / 8;
 }
 
-// Whether a shard can stay where it is: one run, all of its buffer, in whole bytes.
+// Whether a shard can be used in place: one run, all of its buffer, in whole bytes, aligned.
 static bool may_stay(const tsr_array *array, const tsr_array_slot *slot, const tsr_copy *copies,
                      int64_t count, const char *host) {
   if (count != 1) return false;
@@ -115,14 +114,14 @@ static bool may_stay(const tsr_array *array, const tsr_array_slot *slot, const t
 
 typedef struct sharding_job {
   tsr_array *array;
-  char *host;  // where the view counts from
+  char *host;  // address of offset 0 of the view
   tsr_host_view view;
   tsr_buffer *borrowed;  // NULL: nothing may be borrowed
   tsr_copy_vector copies;
   tsr_lists lists;
 } sharding_job;
 
-// Partial sums other than the first are zero; of maxima and minima all may be the value.
+// Terms of a sum other than the first are zero; for max and min all have the value.
 static bool is_zero_term(const tsr_array *array, const tsr_array_slot *slot) {
   return slot->term > 0 && tsr_layout_reduction(array->layout) == TSR_REDUCE_SUM;
 }
@@ -161,7 +160,7 @@ static tsr_status run_job(sharding_job *job) {
   return NULL;
 }
 
-// Memory may be missing only where no element of it is needed.
+// Memory may be NULL only if no element of it is needed.
 static tsr_status check_memory(const tsr_array *array, const void *host) {
   for (int64_t i = 0; !host && i < array->slot_count; i++)
     if (tsr_layout_shard_elements(array->layout, array->slots[i].shard))
@@ -239,8 +238,8 @@ static tsr_status has_foreign(host_gather *g, const tsr_array_slot *slot, bool *
   return NULL;
 }
 
-// Where all is here, owners write. Otherwise the owner may be elsewhere, so that everybody writes;
-// shards that overlap then wait for each other, for two workers must not write to one place.
+// If all shards are local, owners write. Otherwise the owner may be elsewhere, so all shards write;
+// overlapping ones one after the other, since two workers must not write to one place.
 static tsr_status gather_slot(host_gather *g, const tsr_array_slot *slot, void *host) {
   const bool whole = tsr_array_is_fully_addressable(g->array);
   bool foreign = false;

@@ -1,9 +1,9 @@
-// Between a tensor in host memory and a shard's buffer.
+// Copies between a tensor in host memory and a shard's buffer.
 //
-// Along each dimension of a grid a shard holds a few runs, each an arithmetic progression of blocks
-// on both sides. A run in each dimension gives one copy of up to two loops per dimension: the
-// blocks and what is in a block. Other kinds of layouts are taken piece by piece. A box that meets
-// several shards in part is another matter: transfer/box_copies.c.
+// Along each dimension of a grid a shard holds a few runs, progressions of blocks on both sides. A
+// run in each dimension makes one copy of up to two loops per dimension: the blocks, and the
+// elements of a block. Other kinds of layouts go piece by piece. transfer/box_copies.c handles
+// boxes that meet several shards.
 #include <stdlib.h>
 
 #include "array/array.h"
@@ -45,7 +45,7 @@ void *tsr_host_view_base(const tsr_host_view *view, const void *host, int bits) 
 
 // ---- one copy ----
 
-// In the making, `from` is the host's side and `to` the shard's.
+// Until it is added, `from` is the host's side and `to` the shard's.
 static void add_loop(tsr_copy *copy, int64_t count, int64_t from, int64_t to) {
   if (count != 1) copy->loops[copy->loop_count++] = (tsr_copy_loop){count, from, to};
 }
@@ -113,7 +113,7 @@ static tsr_status add_products(const tsr_host_view *view, const int64_t *strides
   return NULL;
 }
 
-// `*out_done` stays false where a copy could need more loops than it may have.
+// `*out_done` stays false if a copy could need too many loops.
 static tsr_status add_grid(const tsr_layout *layout, int64_t shard, const tsr_host_view *view,
                            tsr_direction direction, int64_t device, tsr_copy_vector *out,
                            bool *out_done) {

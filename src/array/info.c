@@ -1,5 +1,4 @@
-// Looking at an array: its parts as JAX shows addressable shards, what memory it takes, whether
-// replicas are what they should be.
+// Reading an array: its local shards as JAX's addressable_shards, its memory, and one line of text.
 #include <stdlib.h>
 
 #include "array/array.h"
@@ -14,8 +13,8 @@
 
 // ---- parts ----
 
-// Where JAX has no replica ids (shards that are not boxes, partial results), ours count devices
-// with the same shard.
+// If JAX has no replica ids (shards that are not boxes, partial results), ours count devices with
+// the same shard.
 static tsr_status make_replica_ids(const tsr_layout *layout, int64_t **out_ids) {
   const int64_t devices = tsr_layout_device_count(layout);
   int64_t *ids = malloc(sizeof *ids * ((size_t)devices + 1));
@@ -32,7 +31,7 @@ static tsr_status make_replica_ids(const tsr_layout *layout, int64_t **out_ids) 
   return NULL;
 }
 
-// Made once, by whoever comes first.
+// Computed once, by the first caller.
 static tsr_status replica_id(const tsr_array *array, int64_t position, int64_t *out_id) {
   tsr_array *cache = (tsr_array *)(uintptr_t)array;
   int64_t *ids = atomic_load(&cache->replica_ids);
@@ -61,13 +60,13 @@ tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_local_s
   TSR_TRY(tsr_array_check_local(array, index));
   const tsr_array_slot *slot = &array->slots[index];
   tsr_local_shard part = {.size = sizeof part,
-                         .device = slot->device,
-                         .position = slot->position,
-                         .shard = slot->shard,
-                         .data = slot->data,
-                         .bytes = tsr_slot_bytes(array, slot),
-                         .shared = tsr_buffer_holders(slot->buffer) > 1,
-                         .borrowed = tsr_buffer_is_borrowed(slot->buffer)};
+                          .device = slot->device,
+                          .position = slot->position,
+                          .shard = slot->shard,
+                          .data = slot->data,
+                          .bytes = tsr_slot_bytes(array, slot),
+                          .shared = tsr_buffer_holders(slot->buffer) > 1,
+                          .borrowed = tsr_buffer_is_borrowed(slot->buffer)};
   TSR_TRY(replica_id(array, slot->position, &part.replica));
   TSR_TRY(find_box(array, slot->shard, &part));
   tsr_layout_shard_shape(array->layout, slot->shard, &part.shape);
@@ -79,7 +78,7 @@ tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_local_s
 
 // ---- memory ----
 
-// A follower that shares its leader's memory takes none of its own.
+// A follower that shares its leader's memory has none of its own.
 static bool has_own_memory(const tsr_array *array, const tsr_array_slot *slot) {
   return slot->data &&
          (tsr_slot_is_leader(array, slot) || slot->data != array->slots[slot->leader].data);

@@ -1,4 +1,4 @@
-// Arrays made of nothing: zeros, one value, a function of the place, buffers of others.
+// New arrays: zeros, one value, a callback, and given buffers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static tsr_status fill_chunk(void *context, int64_t index, int worker) {
   }
   size_t done = bytes < f->length ? bytes : f->length;
   memcpy(data, f->pattern, done);
-  // Doubles what is there.
+  // Doubles the filled range.
   for (size_t next; done < bytes; done += next) {
     next = done < bytes - done ? done : bytes - done;
     memcpy(data + done, data, next);
@@ -64,7 +64,7 @@ tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
 
 typedef tsr_status slot_fn(tsr_array *array, tsr_array_slot *slot, const void *context);
 
-// An array whose leaders are filled one by one.
+// An array with leaders filled one by one.
 static tsr_status make_each(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                             slot_fn *write, const void *context, tsr_array **out_array) {
   tsr_array *array = NULL;
@@ -86,7 +86,7 @@ tsr_status tsr_array_zeros(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   return make_each(comm, layout, dtype, write_zeros, NULL, out_array);
 }
 
-// Copies of an element until they end on a byte: 3 bytes for 6 bits, at most.
+// Copies of an element up to a byte boundary: at most 3 bytes, for 6 bits.
 static size_t make_pattern(int bits, const void *element, unsigned char *out_pattern) {
   if (bits >= 8) {
     memcpy(out_pattern, element, (size_t)bits / 8);
@@ -110,7 +110,7 @@ static tsr_status write_full(tsr_array *array, tsr_array_slot *slot, const void 
   return NULL;
 }
 
-// Padding stays zero: a tensor all of whose strides are 0 is cut.
+// Shards a tensor with all strides 0, so that padding stays zero.
 static tsr_status shard_element(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                                 const void *element, tsr_array **out_array) {
   const int64_t strides[TSR_MAX_RANK] = {0};

@@ -1,10 +1,9 @@
 // Another layout of the same tensor, by one exchange.
 //
-// The copy plan tells every device what it gets from whom. Three things are left out of it here.
-// Devices of one process that hold the same shard get it once, for their leader. What a plan wants
-// from another process is taken from this one if that has it too. And a shard that is a stretch of
-// a buffer here is not copied at all: the result holds that buffer. All three follow from the
-// layouts and from which rank has which devices, so that senders and receivers agree.
+// The copy plan says what each device gets from which. Three optimizations follow from the layouts
+// and the devices of each rank, so senders and receivers agree. Replicas in one process get a shard
+// once, for their leader. What the plan takes from another process is taken locally if it is here.
+// A shard that is a range of a local buffer is not copied: the result shares that buffer.
 #include <stdlib.h>
 
 #include "array/array.h"
@@ -26,8 +25,8 @@ enum { VIEW_ALIGNMENT = 64 };
 
 // ---- what ranks know of each other ----
 
-// Whether the device at a position gets its shard itself, or shares what another device of its rank
-// gets.
+// Whether the device at a position receives its shard, or shares that of another device of its
+// rank.
 static bool is_leader(const tsr_comm *comm, const tsr_layout *layout, int64_t position) {
   const int64_t shard = tsr_layout_shard(layout, position),
                 term = tsr_layout_term(layout, position);
@@ -43,7 +42,7 @@ static bool is_leader(const tsr_comm *comm, const tsr_layout *layout, int64_t po
   return true;
 }
 
-// The device of a rank that holds what `source` holds; `source` itself if there is none.
+// A device of `rank` with the contents of `source`; `source` itself if there is none.
 static int64_t nearest(const tsr_comm *comm, const tsr_layout *layout, int64_t source, int rank) {
   if (tsr_comm_rank_of(comm, source) == rank) return source;
   const int64_t position = tsr_layout_device_find(layout, source);
@@ -60,7 +59,7 @@ static int64_t nearest(const tsr_comm *comm, const tsr_layout *layout, int64_t s
 
 // ---- into a local device ----
 
-// Whether the slot may hold a stretch of the source's buffer: `out_offset` bytes into its data.
+// Whether the slot may share a range of the source's buffer, `out_offset` bytes into its data.
 static bool is_view(const tsr_reshard_move *move, const tsr_array_slot *slot,
                     const tsr_copy *copies, int64_t count, const tsr_array_slot **out_source,
                     int64_t *out_offset) {
@@ -94,7 +93,7 @@ static tsr_status add_copies_into(tsr_reshard_move *move, const tsr_array_slot *
   return status;
 }
 
-// Memory for a slot: what is there, the caller's, or its own.
+// Memory for a slot: its present buffer, the caller's, or a new one.
 static tsr_status make_room(tsr_reshard_move *move, tsr_array_slot *slot) {
   if (move->in_place) return NULL;
   if (!move->into) return tsr_slot_make(move->to, slot);
@@ -153,7 +152,7 @@ static int by_place(const void *left, const void *right) {
   return (a->to > b->to) - (a->to < b->to);
 }
 
-// Receivers list what they get by target, source and place; so do senders.
+// Receivers list copies by target, source and place; so do senders.
 static tsr_status add_all_out(tsr_reshard_move *move) {
   const tsr_array *from = move->from;
   const int64_t before = move->copies.count;
@@ -179,8 +178,8 @@ bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b) {
   return same;
 }
 
-// The target as the plan sees it: values that become partial results go to every term, or, of sums,
-// to the first.
+// The target for the plan: new partial results get the values in every term or, for sums, in the
+// first.
 static tsr_status make_plan(tsr_reshard_move *move, const tsr_layout *layout, int64_t tensor) {
   const tsr_copy_plan_options options = {.size = sizeof options, .tensor = tensor};
   if (tsr_layout_same_terms(move->from->layout, layout))
@@ -193,8 +192,8 @@ static tsr_status make_plan(tsr_reshard_move *move, const tsr_layout *layout, in
   return status;
 }
 
-// The layout on its devices in the order that moves the least, and the plan for it. Layouts of
-// partial results stay as they are.
+// The layout with its devices in the order that moves the least, and its plan. Layouts of partial
+// results keep their order.
 static tsr_status relabel(tsr_reshard_move *move, const tsr_layout *layout, int64_t tensor,
                           tsr_layout **out_layout) {
   tsr_relabelling found = TSR_RELABELLING;

@@ -1,4 +1,4 @@
-// One array on its way into another layout.
+// One array during a reshard.
 #ifndef TESSERA_ARRAY_RESHARD_H
 #define TESSERA_ARRAY_RESHARD_H
 
@@ -7,24 +7,24 @@
 #include "tessera/engine/copy_plan.h"
 
 typedef struct tsr_reshard_move {
-  tsr_array *from;   // borrowed
-  bool unshare;      // the target must not hold buffers of the source
-  bool relabel;      // the target's devices may change places
-  tsr_array *to;     // owned until it is taken
-  bool in_place;     // `to` was given with its buffers, which stay as they are until the exchange
-  tsr_buffer *into;  // borrowed: the caller's memory for the one local shard; NULL = none
-  bool first_terms;  // of a partial sum, only the first term gets the values
+  tsr_array *from;      // borrowed
+  bool unshare;         // the target must not hold buffers of the source
+  bool relabel;         // the target's devices may be permuted
+  tsr_array *to;        // owned until it is taken
+  bool in_place;        // `to` was given with its buffers
+  tsr_buffer *into;     // borrowed: the caller's memory for the one local shard; NULL = none
+  bool first_terms;     // of a partial sum, only the first term gets the values
   tsr_copy_plan *plan;  // owned
   tsr_copy_vector copies;
   tsr_lists lists;
 } tsr_reshard_move;
 
-// Whether two layouts hold the same partial results, so that terms may move as they are.
+// Whether two layouts have the same partial results, so that terms move unchanged.
 bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b);
 
-// Prepares the exchange: makes the target's buffers, or lets it hold the source's, and lists the
-// copies of this rank. The move begins as {from, into, unshare}, or {from, to, in_place, unshare};
-// `from` is without unreduced axes, or has the target's. Deinit in any case.
+// Prepares the exchange: creates the target's buffers, or shares the source's, and lists the copies
+// of this rank. The move starts as {from, into, unshare}, or {from, to, in_place, unshare}; `from`
+// has no unreduced axes, or the target's. Deinit in any case.
 TSR_MUST_USE tsr_status tsr_move_plan(tsr_reshard_move *move, const tsr_layout *layout,
                                       int64_t tensor);
 tsr_exchange tsr_move_part(const tsr_reshard_move *move);

@@ -1,5 +1,5 @@
-// Many arrays at once. They are cut into rounds of consecutive arrays, so that the new buffers of a
-// round take no more memory than allowed; the arrays of a round are exchanged together.
+// Many arrays at once, in rounds of consecutive arrays. The new buffers of a round stay within the
+// memory limit, and its arrays are exchanged together.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static tsr_status check_arrays(tsr_array *const *arrays, const tsr_layout *const
   return NULL;
 }
 
-// An array that is donated in one round would be gone in the next. `scratch` has room for all, and
-// is zero before and after.
+// An array donated in one round would be gone in the next. `scratch` has room for all, and is zero
+// before and after.
 static tsr_status check_donated(tsr_array *const *arrays, int64_t count, tsr_array **scratch) {
   const size_t bytes = sizeof *scratch * (size_t)count;
   tsr_array *twice = NULL;
@@ -61,8 +61,8 @@ static tsr_status check_donated(tsr_array *const *arrays, int64_t count, tsr_arr
 
 // ---- rounds ----
 
-// Bytes of an array's buffers on the rank that has most of them, replicas counted each: the same
-// number on every rank.
+// Bytes of an array's buffers on the rank with the most, counting replicas: the same number on
+// every rank.
 static int64_t most_bytes(const tsr_comm *comm, const tsr_layout *layout, int bits) {
   const int64_t positions = tsr_layout_device_count(layout);
   int64_t most = 0, here = 0;
@@ -77,7 +77,7 @@ static int64_t most_bytes(const tsr_comm *comm, const tsr_layout *layout, int bi
   return most;
 }
 
-// How many arrays from `first` on make a round: at least one.
+// Number of arrays in the round that starts at `first`; at least one.
 static int64_t round_size(tsr_array *const *arrays, const tsr_layout *const *layouts, int64_t first,
                           int64_t count, int64_t max_memory) {
   int64_t total = 0;
@@ -117,8 +117,7 @@ static void free_round(reshard_round *r) {
   free(r->parts);
 }
 
-// Partial results are reduced one after the other, by collectives, which begin when all ranks are
-// ready for them.
+// Partial results are reduced one after the other, by collectives, once all ranks are ready.
 static tsr_status reduce_sources(reshard_round *r) {
   for (int64_t i = 0; i < r->count; i++) {
     if (tsr_layout_same_terms(r->arrays[i]->layout, r->layouts[i]))
@@ -166,7 +165,7 @@ static tsr_status do_round(reshard_round *r, int64_t first, const tsr_reshard_op
   return NULL;
 }
 
-// Sequences are carried out one after the other.
+// Sequences run one after the other.
 static tsr_status do_sequences(tsr_array *const *arrays, const tsr_layout *const *layouts,
                                int64_t count, bool donate, tsr_array **made) {
   for (int64_t i = 0; i < count; i++) {
@@ -206,7 +205,7 @@ void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out,
            options->unshare ? ", unshare" : "", options->relabel ? ", relabel" : "");
 }
 
-// All that is asked for must be the same on all ranks: copies are listed from it on each.
+// All arguments must be the same on all ranks, since each lists copies from them.
 static tsr_status agree(tsr_call_arrays *list, const tsr_reshard_options *options,
                         tsr_status found) {
   char how[TSR_CALL_TEXT / 2];
@@ -226,11 +225,11 @@ tsr_status tsr_array_reshard_all(tsr_array *const *arrays, const tsr_layout *con
   TSR_TRY(tsr_list_check(layouts, count, "layouts"));
   TSR_TRY(tsr_list_check(out_arrays, count, "places for the results"));
   if (count == 0) return tsr_reshard_options_check(options, &checked);
-  if (!arrays[0]) return tsr_fail(BAD_ARGUMENT, "array 0 is NULL");  // so there is no comm to agree
+  if (!arrays[0]) return tsr_fail(BAD_ARGUMENT, "array 0 is NULL");  // no comm to agree on
   tsr_array **made = calloc((size_t)count, sizeof *made);
   tsr_status status = check(&list, options, made, &checked);
   status = agree(&list, &checked, status);
-  if (status || !made) {  // without memory, agreeing has failed
+  if (status || !made) {  // an allocation failure was reported by agree
     free(made);
     return status;
   }

@@ -1,8 +1,8 @@
-// Another layout of the same tensor, in the buffers of an array that has it.
+// Another layout of the same tensor, in the buffers of an existing array.
 //
-// The result is made in an array beside the target, its shadow, which holds the target's buffers
-// where nobody else does, and fresh ones elsewhere. So the target is what it was until all ranks
-// have planned the move, and what others hold is never written to.
+// The result is made in a shadow array, which shares the target's buffers where no one else holds
+// them and has new ones elsewhere. So the target is unchanged until all ranks have planned the
+// move, and shared memory is never written.
 #include <stdlib.h>
 
 #include "array/reshard.h"
@@ -15,7 +15,7 @@
 
 // ---- the shadow ----
 
-// How many slots hold the buffer of their leader as it does, per leader; to free().
+// For each leader the number of slots that share its buffer; to free().
 static tsr_status count_holders(const tsr_array *array, int **out_counts) {
   int *counts = calloc((size_t)array->slot_count + 1, sizeof *counts);
   if (!counts) return tsr_fail(NO_MEMORY, "%lld local devices", (long long)array->slot_count);
@@ -27,8 +27,8 @@ static tsr_status count_holders(const tsr_array *array, int **out_counts) {
   return NULL;
 }
 
-// Whether nobody but `count` replicas here holds a buffer, and it may be written. Of borrowed
-// memory that is only known where it has one holder.
+// Whether only `count` local replicas hold a buffer and it may be written. For borrowed memory that
+// is known only with one holder.
 static bool is_private(const tsr_buffer *buffer, int count) {
   if (count == 1) return tsr_buffer_is_writable(buffer);
   return tsr_buffer_holders(buffer) == count && !tsr_buffer_is_borrowed(buffer);
@@ -63,7 +63,7 @@ static void adopt(tsr_array *target, const tsr_array *shadow) {
 
 // ---- direct copies ----
 
-// Partial sums other than the first are zero.
+// Terms of a sum other than the first are zero.
 static tsr_status clear_terms(const tsr_reshard_move *move) {
   for (int64_t i = 0; move->first_terms && i < move->to->slot_count; i++) {
     tsr_array_slot *slot = &move->to->slots[i];
@@ -96,8 +96,8 @@ static tsr_status move_into(tsr_array *array, tsr_array *shadow) {
 
 // ---- sequences ----
 
-// Leaders whose data came to lie elsewhere: a sequence without steps moves nothing, and one that
-// ends with zeros shares what was before.
+// Leaders with data elsewhere: a sequence without steps moves nothing, and one that ends with a
+// zero shares its input.
 static tsr_status copy_rest(const tsr_array *made, tsr_array *shadow) {
   tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
   tsr_lists lists = {NULL, NULL};

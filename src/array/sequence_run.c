@@ -1,8 +1,8 @@
-// Another layout by a sequence of collectives: as a program would do it that knows nothing else.
+// Another layout by a sequence of collectives.
 //
-// Every device has a buffer of its own after a step, as on real machines, except that the members
-// of a group which get the same result share it. Devices that hold the same shard in other groups
-// give their copies back when the step is done.
+// After a step every device has a buffer of its own, as on real machines, except that members of a
+// group with the same result share it. Replicas in other groups release theirs when the step is
+// done.
 #include <stdlib.h>
 
 #include "array/array.h"
@@ -44,7 +44,7 @@ static void use_targets(step_run *s) {
       tsr_slot_hold(&s->out->slots[i], &s->targets->slots[i]);
 }
 
-// The member of a group that has a buffer already; NULL if none has.
+// A member of a group with a buffer; NULL if there is none.
 static const tsr_array_slot *find_made(const step_run *s, const int64_t *members) {
   for (int64_t i = 0; i < s->groups.size; i++) {
     const int64_t index = tsr_array_local_find(s->out, members[i]);
@@ -100,7 +100,7 @@ static tsr_status prepare(step_run *s) {
 
 // ---- steps ----
 
-// Elements before a dimension, and from it on in one of those.
+// The product of the dimensions before `dim`, and from it on.
 static int64_t before(const tsr_shape *shape, int dim) {
   int64_t count = 1;
   for (int d = 0; d < dim; d++) count *= shape->dims[d];
@@ -113,7 +113,7 @@ static int64_t from_on(const tsr_shape *shape, int dim) {
   return count;
 }
 
-// Part i of the own buffer, for member i of each group.
+// Piece i of the own buffer, for member i of each group.
 static tsr_status slice(const step_run *s) {
   const int dim = s->step->split_dim;
   const int64_t outer = before(&s->step->in_shape, dim);
@@ -138,7 +138,7 @@ static tsr_status slice(const step_run *s) {
   return status;
 }
 
-// Member 0 keeps its values; the others have none, unless a copy does no harm.
+// Member 0 keeps its values; the others get zeros for sums, and keep theirs for max and min.
 static tsr_status zero(const step_run *s) {
   const bool sum = tsr_sequence_reduction(s->sequence) == TSR_REDUCE_SUM;
   for (int64_t m = 0; m < s->groups.count * s->groups.size; m++) {
@@ -218,7 +218,7 @@ static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const
   return NULL;
 }
 
-// The same buffers under the layout that was asked for, which is written otherwise.
+// The same buffers under the requested layout, which may be written differently.
 static tsr_status with_layout(const tsr_array *array, const tsr_layout *layout,
                               tsr_array **out_array) {
   tsr_array *made = NULL;

@@ -4,9 +4,9 @@
 
 #include "tessera/array.h"
 
-// Collective. Fails with no_sequence where there is none. `targets` is NULL, or an array of the
-// same layout on the same devices whose leaders' buffers take the result of the last step, where it
-// is not one of the buffers before it; the others' are not used.
+// Collective. Fails with no_sequence if there is none. `targets` is NULL, or an array of the same
+// layout and devices whose leaders' buffers take the result of the last step, unless that shares an
+// earlier buffer.
 TSR_MUST_USE tsr_status tsr_array_by_sequence(tsr_array *array, const tsr_layout *layout,
                                               const tsr_array *targets, tsr_array **out_array);
 

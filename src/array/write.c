@@ -1,5 +1,4 @@
-// Copy on write: a buffer that anyone else may be reading is copied before it is given away to be
-// written.
+// Copy on write: a shared buffer is copied before the caller may write to it.
 #include "array/array.h"
 #include "base/buffer_internal.h"
 #include "tessera/engine/buffer.h"
@@ -40,7 +39,7 @@ tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
   return NULL;
 }
 
-// Lets go of what followers hold together with their leaders, who may then be the only holders.
+// Releases buffers that followers share with their leaders, which may then be the only holders.
 static void drop_shared(tsr_array *array) {
   for (int64_t i = 0; i < array->slot_count; i++) {
     tsr_array_slot *slot = &array->slots[i];
@@ -53,7 +52,7 @@ static void drop_shared(tsr_array *array) {
   }
 }
 
-// Memory of its own for every leader; followers hold it again.
+// Private memory for every leader; followers share it again.
 static tsr_status unshare_leaders(tsr_array *array) {
   tsr_status status = NULL;
   drop_shared(array);

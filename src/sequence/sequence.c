@@ -1,4 +1,5 @@
-// Sequences: the best route between two shardings, as steps that an engine can carry out.
+// Sequences: the cheapest route between two shardings, as steps that an engine can run. The search
+// comes first, then Shardy's order where it gives up, then gathering and slicing.
 #include "sequence/sequence.h"
 
 #include <math.h>
@@ -87,8 +88,8 @@ static tsr_status does_not_fit(const tsr_change_job *job) {
                   (long long)job->memory_cap);
 }
 
-// Shardy's order; its price is infinite where it comes to no end, would pad, or needs too much
-// memory.
+// Shardy's order. Its price is infinite if it does not terminate, would pad, or exceeds the memory
+// cap.
 static tsr_status price_greedy(const tsr_change_job *job, tsr_route *route, bool *out_even,
                                double *out_price) {
   bool found = false, legal = false;
@@ -114,7 +115,7 @@ static tsr_status find_plain(const tsr_change_job *job, tsr_route *route) {
   return legal ? NULL : does_not_fit(job);
 }
 
-// The search, and where that gave up, the greedy order, and where that is not possible, gathering.
+// The search; if it gave up, the greedy order; if that is not possible, gathering.
 static tsr_status find_best(const tsr_change_job *job, tsr_route *out_route) {
   tsr_route greedy = TSR_ROUTE_EMPTY, best = TSR_ROUTE_EMPTY;
   bool even = false, found = false;
@@ -196,7 +197,7 @@ static tsr_status step_fill(tsr_sequence *sequence, const tsr_change_job *job,
 
 static tsr_status step_bind(tsr_sequence *sequence, const tsr_sequence_move *move, bool last,
                             tsr_sequence_step *step) {
-  // The last sharding is the one that was asked for, with all it says beside the cuts.
+  // The last sharding is the requested one, with everything it says beside the cuts.
   if (last) {
     step->sharding = tsr_sharding_retain(sequence->to);
     return NULL;

@@ -1,10 +1,10 @@
-// How much of what devices must hold they hold already.
+// How much of what devices need they hold already.
 //
-// Under a spot, a device's place along a dimension is the number that its digits (one per atom of
-// the list, major to minor) make. Two lists whose sizes line up give the same place exactly when
-// their digits are equal one by one. Each equality joins two atoms, and the share of devices that
-// satisfy all of them follows from how many atoms became one: no device is looked at. Lists that
-// do not line up (2 x 3 against 3 x 2) are compared by counting through the atoms at stake.
+// Under a spot, a device's index along a dimension is the number made of its digits (one per atom
+// of the list, major to minor). If the sizes of two lists line up, indices are equal exactly if the
+// digits are equal one by one. Each equality joins two atoms, and the fraction of devices that
+// satisfy all of them follows from the number of joins: no device is visited. Lists that do not
+// line up (2 x 3 against 3 x 2) are compared by enumerating the atoms involved.
 #include <string.h>
 
 #include "sequence/sequence.h"
@@ -27,8 +27,8 @@ static int64_t product_of(const tsr_space *space, const uint8_t *atoms, int coun
   return product;
 }
 
-// Partial results have no order of their own: an atom that stays unreduced is paired with itself,
-// the others in order.
+// Partial results have no order: an atom that stays unreduced is paired with itself, the others in
+// order.
 static int only_in(const uint8_t *atoms, int count, const uint8_t *others, int other_count,
                    uint8_t *out) {
   int kept = 0;
@@ -66,8 +66,8 @@ static int find_root(const int8_t *parents, int atom) {
   return atom;
 }
 
-// False when sizes do not line up. What `wild` atoms say of the first spot does not count: every
-// digit of theirs is held by somebody.
+// False if sizes do not line up. `wild` atoms of the first spot match anything: each of their
+// digits is on some device.
 static bool agree_lined_up(const spot_pair *pair, uint64_t wild, tsr_agreement *out) {
   const tsr_space *space = pair->space;
   int8_t parents[TSR_MAX_PARTS];
@@ -98,7 +98,7 @@ static bool agree_lined_up(const spot_pair *pair, uint64_t wild, tsr_agreement *
 
 // ---- lists that do not ----
 
-// The common length of two chunks of a dimension cut in p and in q, as share of it.
+// The overlap of two chunks of a dimension cut in p and in q, as a fraction of it.
 static double common(int64_t i, int64_t p, int64_t j, int64_t q) {
   const int64_t lo = i * q > j * p ? i * q : j * p;
   const int64_t a_end = (i + 1) * q, b_end = (j + 1) * p;
@@ -130,7 +130,7 @@ static void add_device(const spot_pair *pair, const int64_t *digits, tsr_agreeme
   sums->shared += shared;
 }
 
-// The atoms that occur in any list, each once.
+// The distinct atoms of all lists.
 static int atoms_at_stake(const spot_pair *pair, uint8_t *out) {
   bool seen[TSR_MAX_PARTS] = {false};
   int count = 0;
@@ -200,8 +200,7 @@ static uint64_t mask_of(const uint8_t *atoms, int count) {
   return mask;
 }
 
-// What devices share with those they make a whole with, whose digits are `wild`, on average; or
-// more.
+// Upper bound on what devices share, on average, with the devices that differ in `wild` digits.
 static double share_wildly(const tsr_space *space, const tsr_spot *from, const tsr_spot *to,
                            uint64_t wild, double limit) {
   tsr_agreement agreement;
@@ -216,13 +215,13 @@ static double share_wildly(const tsr_space *space, const tsr_spot *from, const t
   return agreement.shared * more;
 }
 
-// Devices that differ only along the target's unreduced atoms make a *column*: together they must
-// know every element of their box, each its own part of it.
+// Devices that differ only along the target's unreduced atoms form a *column*: together they must
+// know every element of their box.
 //
-// Copies: where no device of a column has an element, one of them must get it. Sums of t terms that
-// no column can have all of: somebody is the first to know an element's sum, t - 1 messages about
-// it were sent until then, and every other column gets one more. Without partial results a column
-// is a device, and the bound is what devices lack.
+// Replicas: an element that no device of a column has must be sent to it. Sums of t terms that no
+// column has entirely: t - 1 messages precede the first complete sum of an element, and every other
+// column receives one more. Without partial results a column is a device, and the bound is what
+// devices lack.
 double tsr_space_lower_bound(const tsr_space *space, const tsr_spot *from, const tsr_spot *to,
                              double elements, double limit) {
   const int last = space->list_count - 1;

@@ -1,4 +1,4 @@
-// What one move, or a whole route, costs.
+// Costs of one move and of a whole route, in elements and, with a topology, in seconds.
 #include "mesh/mesh_cost.h"
 #include "sequence/sequence.h"
 #include "tessera/engine/mesh.h"
@@ -70,7 +70,7 @@ static double local_elements(const tsr_change_job *job, const tsr_spread *spread
   return local;
 }
 
-// The share of devices whose buffer changes in a permute.
+// The fraction of devices that get another buffer in a permute.
 static tsr_status moving_share(const tsr_change_job *job, const tsr_spread *before,
                                const tsr_spread *after, double *out_share) {
   tsr_space space;

@@ -1,10 +1,10 @@
-// Shardy's order: slice, permute, all-to-all, all-gather, twice at most.
+// Shardy's order: slice, permute, all-to-all, all-gather, at most twice.
 //
-// For every dimension, `in` is what must go from the end of its axes and `out` what must come
-// there; what both begin with stays. Steps take axes off these lists until all are empty. Axes are
-// split where only a part fits. The decisions are those of sdy-reshard-to-collectives, which looks
-// at one step at a time and never at its price; live peers are compared in tests/peers. Partial
-// results are reduced before, and made after, as Shardy's explicit reshards have it.
+// For every dimension, `in` are the axes that must leave its end and `out` those that must arrive;
+// a common prefix stays. Steps remove axes from these lists until all are empty. Axes are split
+// where only a sub-axis fits. The decisions are those of sdy-reshard-to-collectives, which
+// considers one step at a time and never its cost; tests/peers compares with it. Partial results
+// are reduced before and created after, as in Shardy's explicit reshards.
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct dim_state {
   axis_list in, out, current;
   axis_list slices;  // of this round
   axis_list came;    // `out` before a permute
-  axis_list aside;   // taken away by a permute and wanted nowhere
+  axis_list aside;   // removed by a permute, without destination
   int64_t capacity;
 } dim_state;
 
@@ -67,7 +67,7 @@ static int64_t list_size(const axis_list *list) {
 
 static bool divisible(int64_t a, int64_t b) { return a % b == 0 || b % a == 0; }
 
-// Cuts the parts of a list at a place of an axis (a number of members from the front).
+// Splits the sub-axes of a list at a boundary of an axis (a product of sizes from the front).
 static void list_cut(axis_list *list, int axis, int64_t mark) {
   for (int i = 0; i < list->count; i++) {
     const tsr_sub_axis part = list->items[i];
@@ -78,7 +78,7 @@ static void list_cut(axis_list *list, int axis, int64_t mark) {
   }
 }
 
-// Where an axis must go, and at which place of that dimension's `out`.
+// The dimension that needs an axis, and its index in that dimension's `out`.
 static int out_dim(const greedy *g, const tsr_sub_axis *part, int *out_index) {
   for (int d = 0; d < g->rank; d++) {
     const int index = list_find(&g->dims[d].out, part);
@@ -102,7 +102,7 @@ static void drop_last(axis_list *current, const tsr_sub_axis *part) {
   if (tsr_sub_axis_equal(last, part))
     current->count--;
   else if (part->size > 0)
-    last->size /= part->size;  // it was joined with what stands before it
+    last->size /= part->size;  // it was joined with the axis before it
 }
 
 static void join_current(axis_list *current, tsr_sub_axis part) {
@@ -130,8 +130,8 @@ static tsr_status add_step(greedy *g, tsr_step_kind kind, int split, int concat,
 
 // ---- what fits ----
 
-// The part of an axis that fits a capacity, which is used up by it; false if none does. `out_rest`
-// has size 0 when nothing is left over.
+// The sub-axis that fits a capacity, which it uses up; false if none does. `out_rest` has size 0 if
+// nothing is left over.
 static bool fit(tsr_sub_axis part, int64_t *capacity, tsr_sub_axis *out_fits,
                 tsr_sub_axis *out_rest) {
   if (*capacity <= 1 || !divisible(part.size, *capacity)) return false;
@@ -147,14 +147,14 @@ static bool fit(tsr_sub_axis part, int64_t *capacity, tsr_sub_axis *out_fits,
   return true;
 }
 
-// After an axis was split, all lists of what must come know its pieces.
+// Splits the `out` lists like an axis that was split.
 static void cut_outs(greedy *g, const tsr_sub_axis *piece) {
   for (int d = 0; d < g->rank; d++)
     list_cut(&g->dims[d].out, piece->axis, piece->pre * piece->size);
 }
 
-// Gives axes of `available` to the dimension while it has capacity: to the end of its `in`, or to
-// the front, there one before the other.
+// Moves axes of `available` to the dimension while it has capacity: to the end of its `in`, or to
+// the front in order.
 static void place(greedy *g, int dim, axis_list *available, bool front, axis_list *placed) {
   dim_state *state = &g->dims[dim];
   int at = front ? 0 : state->in.count;
@@ -176,8 +176,9 @@ static void place(greedy *g, int dim, axis_list *available, bool front, axis_lis
 
 // ---- 1: slices ----
 
-// Axes that shall follow, in another dimension, the last axis of this one, and that nobody has yet:
-// sliced here, they can go there together. How many of that dimension's `out`, from `*out_first`.
+// Axes that must follow the last axis of this dimension in another dimension, and that no dimension
+// has yet: sliced here, they move there together. Returns their number, from `*out_first` of that
+// dimension's `out`.
 static int along_with(greedy *g, int dim, int *out_target, int *out_first) {
   const axis_list *in = &g->dims[dim].in;
   if (!in->count || g->dims[dim].out.count) return 0;
@@ -215,7 +216,7 @@ static void slice_along(greedy *g, int dim) {
   }
 }
 
-// Axes that must come to this dimension and that nobody has.
+// Axes that must arrive here and that no dimension has.
 static void slice_own(greedy *g, int dim, axis_list *left) {
   dim_state *state = &g->dims[dim];
   for (int i = 0; i < state->out.count;) {
@@ -263,8 +264,8 @@ static tsr_status try_slices(greedy *g) {
 
 // ---- 2: permute ----
 
-// Whether axes of one dimension that go to one place are apart or out of order, or stand before
-// one that is only to be gathered. Notes an axis that nobody wants.
+// Whether axes of one dimension with one destination are apart or out of order, or precede one that
+// is only gathered. Reports an axis without destination.
 static bool out_of_order(const greedy *g, int dim, tsr_sub_axis *unwanted) {
   const dim_state *state = &g->dims[dim];
   uint64_t seen = 0;
@@ -307,8 +308,8 @@ static bool came_to(const greedy *g, const tsr_sub_axis *part) {
   return false;
 }
 
-// Puts what must come to a dimension in its place, as far as its old size goes; what had been there
-// and is wanted nowhere is put aside, first that which had stood behind.
+// Places the axes that must arrive at a dimension, up to its old size. Axes that were there and
+// have no destination are set aside, the last ones first.
 static void refill(greedy *g, int dim, axis_list *loose) {
   dim_state *state = &g->dims[dim];
   tsr_sub_axis fits, rest;
@@ -336,7 +337,7 @@ static void refill(greedy *g, int dim, axis_list *loose) {
   for (int i = behind.count; i-- > 0;) list_insert(aside, 0, behind.items[i]);
 }
 
-// The parts along which buffers travel.
+// The sub-axes along which buffers move.
 static tsr_status moved_parts(greedy *g, const tsr_spread *before, axis_list *out) {
   tsr_space space;
   tsr_spread after;
@@ -370,7 +371,8 @@ static tsr_status permute(greedy *g) {
 
 // ---- 3: all-to-all ----
 
-// The longest end of a dimension whose axes all go to one other dimension: how many, and where.
+// The longest suffix of a dimension whose axes all go to one other dimension: its length and that
+// dimension.
 static int leaving(const greedy *g, int dim, bool in_order, int *out_target) {
   const axis_list *in = &g->dims[dim].in;
   int count = 0, target = -1;
@@ -446,7 +448,8 @@ static void list_read(axis_list *list, const tsr_spread *spread, int from) {
          sizeof *list->items * (size_t)list->count);
 }
 
-// Cuts all lists so that parts of both sides are equal or disjoint, and takes off common fronts.
+// Splits all lists so that sub-axes of both sides are equal or disjoint, and removes common
+// prefixes.
 static void line_up(greedy *g) {
   for (int d = 0; d < g->rank; d++)
     for (int e = 0; e < g->rank; e++) {
@@ -468,7 +471,7 @@ static bool is_done(const greedy *g) {
   return true;
 }
 
-// Members of `set` that are not in `other`, both cut alike.
+// Members of `set` that are not in `other`, both split alike.
 static axis_list only_in(axis_list set, axis_list other) {
   const axis_list given = set;
   cut_like(&set, &other);

@@ -1,5 +1,4 @@
-// Sequences, for other rooms: their ends, and JSON. The rest is in
-// tessera/engine/sequence.h.
+// Sequences for other rooms: their ends, and JSON. The rest is in tessera/engine/sequence.h.
 #ifndef TESSERA_SEQUENCE_SEQUENCE_INTERNAL_H
 #define TESSERA_SEQUENCE_SEQUENCE_INTERNAL_H
 

@@ -1,4 +1,5 @@
-// Who works with whom in a step.
+// The groups of a step, and the pairs of a permute: devices that give a box away are matched with
+// devices that need it.
 #include <stdlib.h>
 
 #include "sequence/sequence.h"
@@ -29,8 +30,8 @@ tsr_status tsr_sequence_step_groups(const tsr_sequence *sequence, int64_t step,
 
 // ---- permutes ----
 
-// A device that gives its buffer away, or that needs another: which box (and partial result) that
-// is, and where the device stands on all axes along which nothing travels.
+// A device that gives its buffer away, or needs another: the box (and partial result), and the
+// device's position on all axes along which nothing moves.
 typedef struct claim {
   int64_t still, box, position;
 } claim;
@@ -62,8 +63,8 @@ static void add_claims(permute_claims *e, int64_t position) {
   e->needs[e->count++] = (claim){still, after, position};
 }
 
-// Every box is given away as often as it is needed, also among devices that stand alike on the axes
-// along which nothing travels; sorted alike, givers and takers stand side by side.
+// Every box is given as often as it is needed, also among devices with equal positions on the axes
+// along which nothing moves. So sorted alike, givers and takers line up.
 static void match(permute_claims *e, const tsr_mesh *mesh, tsr_pair *pairs) {
   const int64_t devices = tsr_mesh_device_count(mesh);
   for (int64_t p = 0; p < devices; p++) {

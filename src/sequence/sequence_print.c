@@ -1,4 +1,4 @@
-// Sequences for people and for scripts.
+// Sequences as text, one line per step, and as JSON.
 #include "base/text_internal.h"
 #include "json/json.h"
 #include "mesh/mesh.h"

@@ -1,4 +1,4 @@
-// Routes: lists of moves, and the one that is always possible.
+// Routes: lists of moves, and the one route that is always possible.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "tessera/engine/sequence.h"
 #include "tessera/status.h"
 
-// Slices of one dimension, and zeros, one after the other are one.
+// Joins consecutive slices of one dimension, and consecutive zeros.
 static bool joins(const tsr_sequence_move *last, const tsr_sequence_move *move) {
   return last->kind == move->kind && last->split_dim == move->split_dim &&
          (move->kind == TSR_STEP_SLICE || move->kind == TSR_STEP_ZERO);
@@ -37,7 +37,7 @@ void tsr_route_deinit(tsr_route *route) {
 
 // ---- the plain route ----
 
-// How much of a list both spots begin with.
+// Length of the common prefix of a list of both spots.
 static int common_front(const uint8_t *a, int p, const uint8_t *b, int q) {
   int i = 0;
   while (i < p && i < q && a[i] == b[i]) i++;
@@ -69,7 +69,7 @@ static tsr_status plain_move(plain *p, tsr_step_kind kind, int list, const uint8
   return tsr_route_add(p->route, &move);
 }
 
-// Shortens a list to what it has in common with the target, or lengthens it to the target's.
+// Shortens a list to its common prefix with the target, or extends it to the target's.
 static tsr_status plain_list(plain *p, int list, const uint8_t *wanted, bool gather) {
   const bool dim = list + 1 < p->space.list_count;
   const int have = p->now.count[list], target = p->space.to.count[list];
@@ -92,7 +92,7 @@ tsr_status tsr_route_plain(const tsr_change_job *job, tsr_route *out_route) {
   for (int l = 0; l < p.space.list_count; at += p.space.from.count[l++])
     memcpy(p.lists[l], at, p.space.from.count[l]);
   p.now = p.space.from;
-  // Partial results first, so that everything after them is copies.
+  // Partial results first, so that everything after them is replicas.
   for (int pass = 0; pass < 2; pass++) {
     const uint8_t *end = p.space.to.atoms;
     for (int l = 0; l < p.space.list_count; l++) end += p.space.to.count[l];

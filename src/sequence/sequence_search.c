@@ -1,9 +1,8 @@
 // The shortest route, by A*.
 //
-// A state is a spot; its moves are the collectives that can be done there (expand). What is left of
-// the way costs at least what must be sent by any means, at the speed of the fastest link: states
-// that lead away are put off, mostly for ever. Costs are seconds, or elements where the mesh has
-// no topology; among routes of equal cost the one with fewer moves wins.
+// A state is a spot; its moves are the collectives possible there (expand). The heuristic is the
+// lower bound on what must be sent, at the speed of the fastest link. Costs are seconds, or
+// elements if the mesh has no topology; of routes with equal cost the one with fewer moves wins.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +16,14 @@
 #include "tessera/engine/sharding.h"
 
 enum {
-  MOST_ATOMS = 6,        // beyond, parts are not split and nothing unnamed comes in
-  MOST_TIMED_ATOMS = 5,  // where seconds count, since the bound is weaker
-  MOST_FREE_ATOMS = 5,   // up to it a permute may lead anywhere; beyond, towards the target only
-  MOST_LISTS = 8,        // dimensions in play, and the unreduced list
+  MOST_ATOMS = 6,       // beyond, axes are not split and unnamed ones not included
+  MOST_FREE_ATOMS = 5,  // up to it permutes are free; beyond, only towards the target
+  MOST_LISTS = 8,       // dimensions considered, and the unreduced list
   SPARE_DIMS = 2,
   MOST_PERMUTES = 128,  // followed from one state
   EDGES_PER_STATE = 16  // on average, before the search is given up
 };
-static const double COUNT_LIMIT = 4096;  // devices counted through for one comparison
+static const double COUNT_LIMIT = 4096;  // devices enumerated for one comparison
 static const double ROUNDING = 1 + 1e-12;
 
 typedef struct route_node {
@@ -39,7 +37,7 @@ typedef struct route_node {
   bool done;
 } route_node;
 
-// What was hoped of a node when it was put on the open list.
+// An entry of the open list: the node's priority when it was added.
 typedef struct promise {
   double total;
   int moves;
@@ -58,7 +56,7 @@ typedef struct route_search {
   int64_t node_count, node_capacity, edge_count;
   int32_t *table;  // of nodes by hash of their spot; -1 = free
   size_t table_mask;
-  promise *heap;  // the most promising first; a node that improved stands in it twice
+  promise *heap;  // cheapest first; an improved node is in it twice
   int64_t heap_count, heap_capacity;
 } route_search;
 
@@ -134,14 +132,13 @@ static double bound_rest(const route_search *s, const tsr_spot *spot) {
   return s->links ? tsr_job_bytes(s->job, left) / s->space->devices * s->fastest : left;
 }
 
-// Costs that differ only by how their sums were rounded are equal; else states would be looked at
-// again and again.
+// Costs that differ only in rounding are equal; otherwise states would be expanded repeatedly.
 static bool is_better(const route_node *found, const route_node *known) {
   if (found->cost * ROUNDING < known->cost) return true;
   return found->cost <= known->cost * ROUNDING && found->moves < known->moves;
 }
 
-// A way to a state: kept if it is new, or better than the one known.
+// Adds a state, or improves a known one.
 static tsr_status reach(route_search *s, route_node *found) {
   if ((size_t)s->node_count * 2 >= s->table_mask) TSR_TRY(grow_table(s));
   assert(s->table);  // an empty search grows one at once
@@ -164,7 +161,7 @@ static tsr_status reach(route_search *s, route_node *found) {
 
 // ---- what a move costs ----
 
-// The links that a collective over these atoms uses; neighbours of one axis count as one part.
+// The links of a collective over these atoms; adjacent atoms of one axis count as one.
 static int collect_links(const route_search *s, uint64_t atoms, tsr_axis_cost *costs,
                          int64_t *sizes) {
   const tsr_space *space = s->space;
@@ -197,7 +194,7 @@ static double move_cost(const route_search *s, const route_node *to, double loca
 
 // ---- moves ----
 
-// The state that is being expanded, unpacked.
+// The state being expanded, unpacked.
 typedef struct expansion {
   int32_t from;
   tsr_spot spot;
@@ -267,7 +264,7 @@ static tsr_spot compose(const route_search *s, const expansion *h, int from, int
   return spot;
 }
 
-// Follows one move from the expanded state. `after` is what a device holds then, in elements.
+// Follows one move. `after` is the number of elements on a device afterwards.
 static tsr_status follow(route_search *s, const expansion *h, route_node *to, double n,
                          double share, double after) {
   s->edge_count++;
@@ -306,7 +303,7 @@ static tsr_status try_exchange(route_search *s, const expansion *h, int list, in
   return NULL;
 }
 
-// Every suffix of a list can be gathered, or go to the end of another list.
+// Every suffix of a list can be gathered, or move to the end of another list.
 static tsr_status expand_suffixes(route_search *s, const expansion *h, int list) {
   int64_t n = 1;
   uint64_t atoms = 0;
@@ -320,8 +317,8 @@ static tsr_status expand_suffixes(route_search *s, const expansion *h, int list)
   return NULL;
 }
 
-// Cuts a list with atoms of one set. One at a time will do, except for memory: with a cap, what
-// lies between two cuts may be too much.
+// Cuts a list with atoms of one set. One at a time suffices without a memory cap; with one, the
+// intermediate state may be too large.
 static tsr_status cut_more(route_search *s, const expansion *h, int list, uint64_t set,
                            uint8_t *added, int count, int64_t n) {
   const uint64_t taken = mask_of(added, count);
@@ -340,14 +337,14 @@ static tsr_status cut_more(route_search *s, const expansion *h, int list, uint64
   return NULL;
 }
 
-// Atoms that are free can cut, those that are unreduced can cut by a reduce-scatter.
+// Free atoms can cut a list; unreduced ones can by a reduce-scatter.
 static tsr_status expand_cuts(route_search *s, const expansion *h, int list) {
   uint8_t added[TSR_MAX_PARTS];
   if (h->free) TSR_TRY(cut_more(s, h, list, h->free, added, 0, 1));
   return h->unreduced ? cut_more(s, h, list, h->unreduced, added, 0, 1) : NULL;
 }
 
-// All sets of unreduced atoms can be reduced, and free atoms become unreduced.
+// Every set of unreduced atoms can be reduced, and free atoms can become unreduced.
 static tsr_status expand_partials(route_search *s, const expansion *h) {
   for (uint64_t set = h->unreduced; set; set = (set - 1) & h->unreduced) {
     route_node to = {.kind = TSR_STEP_REDUCE, .split = -1, .concat = -1, .atoms = set};
@@ -368,7 +365,7 @@ static tsr_status expand_partials(route_search *s, const expansion *h) {
 typedef struct permuting {
   route_search *s;
   const expansion *h;
-  bool towards;  // every list begins as the target's does, as far as that goes
+  bool towards;  // every list starts like the target's
   int left;      // how many more may be followed
   tsr_spot spot;
 } permuting;
@@ -384,12 +381,12 @@ static tsr_status permute_follow(permuting *p) {
   return follow(p->s, p->h, &to, 1, 1 - agreement.same, p->h->local);
 }
 
-// Which atoms may come next in a list.
+// The atoms that may come next in a list.
 static uint64_t permute_choice(const permuting *p, int list, int at, int64_t left, uint64_t free) {
   const tsr_space *space = p->s->space;
   const int begun = p->spot.count[list];
   if (list + 1 == space->list_count) {
-    // A set: ascending, so that each comes once.
+    // A set: ascending, so that each is tried once.
     const uint64_t passed = begun ? bit(p->spot.atoms[at - 1] + 1) - 1 : 0;
     return free & p->s->may_reduce & ~passed;
   }
@@ -401,7 +398,7 @@ static uint64_t permute_choice(const permuting *p, int list, int at, int64_t lef
   return fits ? bit(wanted[begun]) : free;
 }
 
-// Fills the lists from `list` on, whose product lacks `left`, with atoms of `free`.
+// Fills the lists from `list` on with atoms of `free`; the product of `list` still lacks `left`.
 static tsr_status permute_fill(permuting *p, int list, int at, int64_t left, uint64_t free) {
   const tsr_space *space = p->s->space;
   const int last = space->list_count - 1;
@@ -464,8 +461,8 @@ static tsr_status measure_links(route_search *s) {
   return NULL;
 }
 
-// Partial results may move over to any axis, but for the rule that binding has: once an axis is
-// typed, only explicit ones hold them.
+// Partial results may move to any axis, except for the rule of binding: once an axis is typed, only
+// explicit ones hold them.
 static bool may_be_unreduced(const tsr_change_job *job, int axis) {
   if (tsr_mesh_axis_at(job->mesh, axis)->type == TSR_AXIS_EXPLICIT) return true;
   for (int i = 0; i < tsr_mesh_axis_count(job->mesh); i++)
@@ -485,7 +482,7 @@ static tsr_status start(route_search *s) {
   return reach(s, &first);
 }
 
-// Looks until the target is the most promising state; `*out_goal` is -1 when that does not happen.
+// Expands states until the target is next; `*out_goal` is -1 if it is never reached.
 static tsr_status run(route_search *s, int64_t *out_expansions, int32_t *out_goal) {
   int64_t expansions = 0;
   *out_goal = -1;
@@ -511,7 +508,7 @@ static tsr_status run(route_search *s, int64_t *out_expansions, int32_t *out_goa
 
 static int dim_of(const tsr_space *space, int list) { return list < 0 ? -1 : space->dims[list]; }
 
-// Atoms of a move in the order its group counts: as they stand in the list they leave or join.
+// Atoms of a move in the order of its group: as in the list they leave or join.
 static void move_axes(const route_search *s, const route_node *from, const route_node *to,
                       tsr_sequence_move *move) {
   const tsr_space *space = s->space;

@@ -1,9 +1,9 @@
-// Spaces: the atoms that two spreads have in common.
+// Spaces: the common atoms of two spreads.
 //
-// The parts that both name cut every axis at some places (1, 2, 4, ... members from the front).
-// Refined at all these places, parts of both sides are equal or disjoint. Where few atoms come out,
-// they are split further, into primes, so that a step may take only part of an axis along; and
-// axes that nobody named come in, for a way around over fast links may use them.
+// The sub-axes that both name cut every axis at some boundaries (1, 2, 4, ... members from the
+// front). Refined at all of them, sub-axes of both sides are equal or disjoint. If there are few
+// atoms, they are split into primes, so that a step may move a smaller sub-axis; and axes that
+// neither spread names are included, since a detour over fast links may use them.
 #include <string.h>
 
 #include "base/arithmetic.h"
@@ -14,7 +14,7 @@
 
 // ---- refinement ----
 
-// Where one axis is cut: ascending, each divides the next, first 1 and last the axis's size.
+// The boundaries of one axis: ascending, each divides the next, from 1 to the axis's size.
 typedef struct marks {
   int count;
   int64_t at[2 * TSR_MAX_PARTS + 2];
@@ -67,8 +67,8 @@ static void add_atom(tsr_space *space, int axis, int64_t pre, int64_t size) {
   space->atoms[space->atom_count++] = (tsr_sub_axis){axis, pre, size};
 }
 
-// The largest prime of a number of 2 or more. What is left after all small ones counts as one:
-// no axis of a real machine has two larger factors.
+// The largest prime factor of a number of 2 or more. What is left after all small ones counts as a
+// prime: no axis of a real machine has two larger factors.
 static int64_t largest_prime(int64_t n) {
   int64_t largest = 1;
   for (int64_t p = 2; p * p <= n && p < 1 << 16; p++)
@@ -76,7 +76,7 @@ static int64_t largest_prime(int64_t n) {
   return n > 1 ? n : largest;
 }
 
-// Larger primes first: what moves is the minor end of a list, and most sizes take twos.
+// Larger primes first: steps move the minor end of a list, and most sizes are divisible by 2.
 static void add_primes(tsr_space *space, int axis, int64_t pre, int64_t size) {
   while (size > 1) {
     const int64_t prime = largest_prime(size);
@@ -188,7 +188,7 @@ void tsr_spot_spread(const tsr_space *space, const tsr_spot *spot, int rank, tsr
   }
 }
 
-// Which list an atom is in, and what its digit counts there; the unreduced have no order.
+// The list of an atom and its weight there; the unreduced set has no order.
 typedef struct atom_place {
   int list;  // 0 = in none
   int64_t weight;

@@ -1,4 +1,4 @@
-// Spreads: from shardings and back.
+// Spreads from shardings and back. Only even cuts that divide have a spread.
 #include <string.h>
 
 #include "mesh/mesh.h"
@@ -26,7 +26,7 @@ static tsr_status check_plain(const tsr_normal_dim *normal, int dim) {
   return NULL;
 }
 
-// Even stages that divide evenly are one, whatever their number.
+// Even stages that divide are equivalent to one stage.
 static int collect_parts(const tsr_normal_dim *normal, tsr_sub_axis *out) {
   int count = 0;
   for (int s = 0; s < normal->stage_count; s++)
